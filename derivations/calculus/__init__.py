@@ -1,0 +1,1 @@
+"""The symbolic kernel: variables with domains, sums of symbolic length, certified values, matrix words, moments."""

@@ -1,0 +1,170 @@
+"""Certified values: an expression at an exact point, enclosed by ball arithmetic.
+
+A point gives every size an integer, every index an integer in range, every scalar and entry an exact rational.  Two
+disjoint balls prove two sides different; overlapping balls prove nothing.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from itertools import product
+from math import prod
+from typing import Any
+
+import sympy as sp
+from flint import arb, ctx, fmpq
+
+from derivations.calculus.sums import xlogx
+from derivations.calculus.variables import Kind, Variable, variables_of
+
+Value = int | Fraction | Sequence[Any]
+Point = Mapping[Variable, Value]
+
+PRECISION = 160                                              # bits: 30 decimal digits with room for cancellation
+
+
+def enclose(expr: sp.Expr, point: Point) -> arb:
+    """A ball that contains the value of `expr` at the exact point.
+
+    Raises KeyError for a variable without a value and ValueError for a function without a rule.
+    """
+    saved, ctx.prec = ctx.prec, PRECISION
+    try:
+        return _ball(sp.sympify(expr), dict(point))
+    finally:
+        ctx.prec = saved
+
+
+def _integer(expr: sp.Expr, point: dict[Variable, Value]) -> int:
+    if isinstance(expr, Variable):
+        value = point[expr]
+        assert isinstance(value, int)
+        return value
+    return int(expr.xreplace({v: point[v] for v in expr.free_symbols}))
+
+
+def _entry(expr: sp.Indexed, point: dict[Variable, Value]) -> arb:
+    value: Any = point[expr.base.label]
+    for i in expr.indices:
+        position = _integer(i, point)
+        if not 1 <= position <= len(value):
+            raise IndexError(f"index: {i} = {position} was given for {expr.base}, 1…{len(value)} is accepted")
+        value = value[position - 1]
+    return _exact(value)
+
+
+def _exact(value: Any) -> arb:
+    return arb(fmpq(value.numerator, value.denominator))
+
+
+def _sum(expr: sp.Sum, point: dict[Variable, Value]) -> arb:
+    bound = [limit[0] for limit in expr.limits]
+    ranges = [range(1, _integer(limit[2], point) + 1) for limit in expr.limits]
+    value = arb(0)
+    for position in product(*ranges):
+        value += _ball(expr.function, {**point, **dict(zip(bound, position, strict=True))})
+    return value
+
+
+def _power(base: arb, exponent: sp.Expr, point: dict[Variable, Value]) -> arb:
+    if exponent.is_Integer:
+        return base ** int(exponent)
+    return base ** _ball(exponent, point)
+
+
+def _xlogx(x: arb) -> arb:
+    return arb(0) if x == 0 else x * x.log()
+
+
+_FUNCTIONS: dict[type[sp.Basic], Callable[[arb], arb]] = {
+    sp.exp: lambda x: x.exp(),
+    sp.log: lambda x: x.log(),
+    sp.Abs: abs,
+    xlogx: _xlogx,
+}
+
+
+def _ball(expr: sp.Expr, point: dict[Variable, Value]) -> arb:
+    if expr.is_Rational:
+        return arb(fmpq(int(expr.p), int(expr.q)))
+    if isinstance(expr, Variable):
+        return _exact(point[expr])
+    if isinstance(expr, sp.Indexed):
+        return _entry(expr, point)
+    if isinstance(expr, sp.KroneckerDelta):
+        return arb(int(_integer(expr.args[0], point) == _integer(expr.args[1], point)))
+    if isinstance(expr, sp.Sum):
+        return _sum(expr, point)
+    if expr.is_Add:
+        return sum((_ball(arg, point) for arg in expr.args), arb(0))
+    if expr.is_Mul:
+        return prod((_ball(arg, point) for arg in expr.args), start=arb(1))
+    if expr.is_Pow:
+        return _power(_ball(expr.base, point), expr.exp, point)
+    if type(expr) in _FUNCTIONS:
+        return _FUNCTIONS[type(expr)](_ball(expr.args[0], point))
+    raise ValueError(f"expression: no ball rule for {type(expr).__name__} in {expr}")
+
+
+def points(expr: sp.Basic, given: Point | None = None, seed: int = 0, rounds: int = 24) -> Iterator[dict[Variable, Value]]:
+    """Exact points in the domains of the free variables: every size from 1 up, ties and zeros first, then random.
+
+    Values in `given` are kept.  Points whose indices cannot differ as declared (k ≠ j at m = 1) are left out.
+    """
+    names = variables_of(expr)
+    rng = random.Random(seed)
+    for turn in range(rounds):
+        point: dict[Variable, Value] = dict(given or {})
+        sizes = [v for v in names if v.domain.kind is Kind.SIZE and v not in point]
+        for offset, var in enumerate(sizes):
+            point[var] = 1 + (turn + offset * (turn // 3)) % 3
+        indices = [v for v in names if v.domain.kind is Kind.INDEX and v not in point]
+        for var in (v for v in names if v not in point and v not in indices):
+            point[var] = _draw(var, point, rng, corner=turn < 6)
+        yield from _with_indices(indices, point)
+
+
+def _with_indices(indices: list[Variable], point: dict[Variable, Value]) -> Iterator[dict[Variable, Value]]:
+    for position in product(*(range(1, _integer(v.domain.shape[0], point) + 1) for v in indices)):
+        full = {**point, **dict(zip(indices, position, strict=True))}
+        if all(full[v] != _integer(other, full) for v in indices for other in v.domain.other_than):
+            yield full
+
+
+def _draw(var: Variable, point: dict[Variable, Value], rng: random.Random, corner: bool) -> Value:
+    kind, shape = var.domain.kind, [_integer(part, point) for part in var.domain.shape]
+    if kind in (Kind.SIMPLEX, Kind.INTERIOR):
+        weights = [0 if corner and kind is Kind.SIMPLEX and i else rng.randint(1, 9) for i in range(prod(shape))]
+        return _shaped([Fraction(w, sum(weights)) for w in weights], shape)
+    if kind is Kind.STOCHASTIC:
+        rows = [[rng.randint(0, 9) + int(c == r % shape[1]) for c in range(shape[1])] for r in range(shape[0])]
+        return [[Fraction(w, sum(row)) for w in row] for row in rows]
+    if corner and shape:
+        return _shaped([_scalar(kind, rng)] * prod(shape), shape)
+    if shape:
+        return _shaped([_scalar(kind, rng) for _ in range(prod(shape))], shape)
+    return _scalar(kind, rng)
+
+
+def _shaped(flat: list[Fraction], shape: list[int]) -> list[Any]:
+    if len(shape) == 1:
+        return flat
+    step = prod(shape[1:])
+    return [_shaped(flat[i * step : (i + 1) * step], shape[1:]) for i in range(shape[0])]
+
+
+def _scalar(kind: Kind, rng: random.Random) -> Fraction:
+    if kind is Kind.POSITIVE:
+        return Fraction(rng.randint(1, 12), 4)
+    if kind is Kind.NONNEGATIVE:
+        return Fraction(rng.randint(0, 12), 4)
+    if kind is Kind.REAL:
+        return Fraction(rng.randint(-12, 12), 4)
+    raise ValueError(f"domain: {kind.name} has no exact sample, take the expectation first")
+
+
+def digits(ball: arb, count: int = 12) -> str:
+    """The ball's midpoint to `count` digits, as text."""
+    return str(ball.str(count, radius=False))

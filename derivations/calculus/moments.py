@@ -1,0 +1,82 @@
+"""Expectations of polynomials in random vectors with independent entries of mean 0 and variance 1.
+
+Only first and second moments are known, so only they are used: E[x_a] = 0, E[x_a x_b] = δ_ab, and different vectors
+are independent.  A monomial of higher degree in one vector is refused.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+import sympy as sp
+
+from derivations.calculus.sums import delta, normal
+from derivations.calculus.variables import Kind, Variable, fresh
+
+
+class UnknownMomentError(ValueError):
+    """A moment that the hypotheses do not fix."""
+
+
+def expectation(expr: sp.Expr) -> sp.Expr:
+    """E[expr] in normal form; raises UnknownMomentError for a moment beyond the second."""
+    expanded = sp.expand(_open_powers(normal(expr)), deep=False, mul=True)
+    return normal(sp.Add(*[_of_product(term) for term in sp.Add.make_args(expanded)]))
+
+
+def variance(expr: sp.Expr) -> sp.Expr:
+    """E[X²] − E[X]² in normal form."""
+    return normal(expectation(expr * expr) - expectation(expr) ** 2)
+
+
+def _open_powers(expr: sp.Expr) -> sp.Expr:
+    """(Σ_a f_a)² as Σ_a Σ_b f_a f_b: a square of a sum is two sums with names of their own."""
+    def double(power: sp.Expr) -> sp.Expr:
+        total: sp.Sum = power.base
+        new = {limit[0]: fresh(limit[0]) for limit in total.limits}
+        other = total.function.xreplace(new)
+        return sp.Sum(total.function * other, *total.limits, *[(v, 1, v.domain.shape[0]) for v in new.values()])
+
+    return expr.replace(lambda e: e.is_Pow and isinstance(e.base, sp.Sum) and e.exp == 2, double)
+
+
+def _of_product(term: sp.Expr) -> sp.Expr:
+    sums = [f for f in sp.Mul.make_args(term) if isinstance(f, sp.Sum)]
+    if sums:
+        rest = term / sums[0]
+        if _random_entries(rest):
+            raise UnknownMomentError(f"expectation: a product of sums was given, one sum is accepted: {term}")
+        return rest * sp.Sum(expectation(sums[0].function), *sums[0].limits)
+    entries = _random_entries(term)
+    by_vector: dict[Variable, list[sp.Indexed]] = defaultdict(list)
+    for entry in entries:
+        by_vector[entry.base.label].append(entry)
+    value = term / sp.Mul(*entries)
+    for group in by_vector.values():
+        value *= _moment(group)
+    return value
+
+
+def _random_entries(term: sp.Expr) -> list[sp.Indexed]:
+    found: list[sp.Indexed] = []
+    for factor in sp.Mul.make_args(term):
+        base, exponent = factor.as_base_exp()
+        if _is_random(base) and exponent.is_Integer and exponent > 0:
+            found += [base] * int(exponent)
+        elif any(_is_random(e) for e in factor.atoms(sp.Indexed)):
+            raise UnknownMomentError(f"expectation: {factor} was given, a polynomial in the random entries is accepted")
+    return found
+
+
+def _is_random(expr: sp.Expr) -> bool:
+    label = expr.base.label if isinstance(expr, sp.Indexed) else None
+    return isinstance(label, Variable) and label.domain.kind is Kind.RANDOM
+
+
+def _moment(entries: list[sp.Indexed]) -> sp.Expr:
+    if len(entries) == 1:
+        return sp.S.Zero
+    if len(entries) == 2:
+        first, second = entries
+        return sp.Mul(*[delta(a, b) for a, b in zip(first.indices, second.indices, strict=True)])
+    raise UnknownMomentError(f"expectation: degree {len(entries)} in {entries[0].base} was given, at most 2 is accepted")

@@ -1,0 +1,30 @@
+"""One-line text for formulas: Σ_l, δ_jk, s_j, names without their numbering."""
+
+from __future__ import annotations
+
+import sympy as sp
+from sympy.printing.precedence import PRECEDENCE
+from sympy.printing.str import StrPrinter
+
+
+class _Printer(StrPrinter):  # type: ignore[misc]
+    def _print_Symbol(self, expr: sp.Symbol) -> str:
+        return str(expr.name).split("#")[0]
+
+    def _print_Indexed(self, expr: sp.Indexed) -> str:
+        return f"{self._print(expr.base.label)}[{','.join(self._print(i) for i in expr.indices)}]"
+
+    def _print_KroneckerDelta(self, expr: sp.KroneckerDelta) -> str:
+        return f"δ[{','.join(sorted(self._print(i) for i in expr.args))}]"
+
+    def _print_Sum(self, expr: sp.Sum) -> str:
+        names = ",".join(self._print(limit[0]) for limit in expr.limits)
+        return f"Σ_{names}({self.parenthesize(expr.function, PRECEDENCE['Lambda'])})"
+
+    def _print_kl(self, expr: sp.Expr) -> str:
+        return f"kl({self._print(expr.args[0])} ‖ {self._print(expr.args[1])})"
+
+
+def text(expr: sp.Expr) -> str:
+    """The expression on one line."""
+    return str(_Printer().doprint(expr))

@@ -1,0 +1,270 @@
+"""Sums of symbolic length: construction, differentiation and the normal form that decides identities.
+
+Three rules do the work: sums are linear and constants leave them; an index known to lie in 1…m collapses a delta,
+Σ_l δ_lj g(l) = g(j); and δ_xy g(x, y) = δ_xy g(x, x).  To these come Σ_l q_l = 1 on a simplex and log of a product.
+Two expressions are proved equal when the normal form of their difference is 0: a failure to reach 0 proves nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cache
+from itertools import permutations
+
+import sympy as sp
+
+from derivations.calculus.variables import Domain, Kind, Variable, fresh
+
+
+class xlogx(sp.Function):  # type: ignore[misc]  # noqa: N801
+    """x log x on x ≥ 0, with the continuous value 0 at 0."""
+
+    nargs = 1
+
+    @classmethod
+    def eval(cls, x: sp.Expr) -> sp.Expr | None:
+        """Evaluate at 0, and open the product where the argument is known to be positive."""
+        if x.is_zero:
+            return sp.S.Zero
+        return x * sp.log(x) if x.is_positive else None
+
+    def fdiff(self, argindex: int = 1) -> sp.Expr:
+        """(x log x)' = log x + 1 for x > 0."""
+        return sp.log(self.args[0]) + 1
+
+
+class kl(sp.Function):  # type: ignore[misc]  # noqa: N801
+    """y log(y/x) − y + x for y ≥ 0 < x: never negative, and 0 only at y = x (proved in `kl_is_a_divergence`)."""
+
+    nargs = 2
+
+    def opened(self) -> sp.Expr:
+        """The defining expression, with 0 log 0 = 0."""
+        y, x = self.args
+        return xlogx(y) - y * sp.log(x) - y + x
+
+    def _eval_is_nonnegative(self) -> bool | None:
+        return True if self.args[0].is_nonnegative and self.args[1].is_positive else None
+
+
+@cache
+def kl_is_a_divergence() -> bool:
+    """Kl(y, x) = x g(y/x), where g(t) = t log t − t + 1 has g(1) = g'(1) = 0, g'' > 0 on t > 0 and g(0+) = 1."""
+    t, x = sp.Symbol("t", positive=True), sp.Symbol("x", positive=True)
+    g = t * sp.log(t) - t + 1
+    scaling = sp.expand_log(kl(t * x, x).opened() - x * g)
+    convex = sp.diff(g, t, 2).is_positive and g.subs(t, 1) == 0 and sp.diff(g, t).subs(t, 1) == 0
+    return bool(sp.expand(scaling) == 0 and convex and sp.limit(g, t, 0, "+") == 1)
+
+
+def total(bound: Variable | tuple[Variable, ...], body: sp.Expr) -> sp.Expr:
+    """Σ over one index, or several; an index declared `other_than=(j,)` runs over everything but j."""
+    for var in (bound,) if isinstance(bound, Variable) else bound:
+        new = fresh(var)
+        body = sp.sympify(body).xreplace({var: new})
+        for excluded in var.domain.other_than:
+            body = body * (1 - sp.KroneckerDelta(new, excluded))
+        body = sp.Sum(body, (new, 1, var.domain.shape[0]))
+    return body
+
+
+def delta(x: sp.Expr, y: sp.Expr) -> sp.Expr:
+    """Kronecker's δ_xy of two indices over the same range."""
+    return sp.KroneckerDelta(x, y)
+
+
+def derivative(expr: sp.Expr, by: sp.Expr) -> sp.Expr:
+    """∂expr/∂by for a scalar or a vector entry, in normal form."""
+    return normal(sp.diff(expr, by))
+
+
+@cache
+def normal(expr: sp.Expr) -> sp.Expr:
+    """The normal form: equal results mean equal expressions, for every size and every value in the domains."""
+    expr = sp.sympify(expr)
+    if isinstance(expr, sp.Sum):
+        bound = [limit[0] for limit in expr.limits]
+        if any(sp.sympify(low) != 1 or high != var.domain.shape[0] for var, low, high in expr.limits):
+            raise ValueError(f"sum bounds: {expr.limits} were given, an index running over its whole range is accepted")
+        return _sum(normal(expr.function), bound)
+    if isinstance(expr, kl):
+        return normal(expr.opened())
+    if expr.args and not isinstance(expr, sp.Indexed | sp.IndexedBase | sp.KroneckerDelta):
+        expr = expr.func(*[normal(arg) for arg in expr.args])
+    expr = expr.replace(lambda e: isinstance(e, sp.log), lambda e: _log(e.args[0]))
+    expr = sp.expand(expr, deep=False, mul=True, multinomial=True, power_exp=True, power_base=False, log=False)
+    return sp.Add(*[_term(term) for term in sp.Add.make_args(_powers(expr))])
+
+
+def equal(left: sp.Expr, right: sp.Expr) -> bool:
+    """Whether the two sides are proved equal; False means undecided, never different."""
+    difference = normal(sp.sympify(left) - sp.sympify(right))
+    return difference == 0 or normal(sp.fraction(sp.together(difference))[0]) == 0
+
+
+def nonnegative(expr: sp.Expr) -> bool:
+    """Whether every term of the expression is manifestly ≥ 0 on the domains."""
+    return all(_sign(term, strict=False) for term in sp.Add.make_args(sp.sympify(expr)))
+
+
+def strictly_positive(expr: sp.Expr) -> bool:
+    """Whether every term is manifestly ≥ 0 and at least one is > 0 on the domains."""
+    terms = sp.Add.make_args(sp.sympify(expr))
+    return nonnegative(expr) and any(_sign(term, strict=True) for term in terms)
+
+
+def _sign(term: sp.Expr, strict: bool) -> bool:
+    if isinstance(term, sp.Sum):
+        check = strictly_positive if strict else nonnegative
+        return check(term.function)
+    if isinstance(term, sp.Mul) and not term.is_positive:
+        return all(_sign(factor, strict) for factor in term.args)
+    if isinstance(term, sp.Pow) and isinstance(term.base, sp.Sum):
+        return bool(term.exp.is_even and not strict) or (bool(term.exp.is_real) and _sign(term.base, strict=True))
+    if isinstance(term, sp.KroneckerDelta) or isinstance(1 - term, sp.KroneckerDelta):
+        return not strict
+    return bool(term.is_positive if strict else term.is_nonnegative)
+
+
+def _powers(expr: sp.Expr) -> sp.Expr:
+    """Distribute powers over products of known sign, so that 1/(ab) and (1/a)(1/b) agree."""
+    return sp.expand_power_base(expr, deep=False) if not expr.is_Add else sp.Add(*map(_powers, expr.args))
+
+
+def _log(arg: sp.Expr) -> sp.Expr:
+    """Log of a product of positive factors as a sum; log exp x = x for real x."""
+    logs: list[sp.Expr] = []
+    kept: list[sp.Expr] = []
+    for factor in sp.Mul.make_args(arg):
+        base, exponent = factor.as_base_exp()
+        if isinstance(factor, sp.exp) and factor.args[0].is_real:
+            logs.append(factor.args[0])
+        elif base != arg and exponent.is_real and strictly_positive(base):
+            logs.append(exponent * _log(base))
+        else:
+            kept.append(factor)
+    return sp.Add(*logs, sp.log(sp.Mul(*kept)))
+
+
+def _term(term: sp.Expr) -> sp.Expr:
+    """Apply δ_xy g(x, y) = δ_xy g(x, x) to the free indices of one product."""
+    for factor in sp.Mul.make_args(term):
+        if isinstance(factor.as_base_exp()[0], sp.KroneckerDelta) and factor.as_base_exp()[1].is_positive:
+            keep, drop = sorted(factor.as_base_exp()[0].args, key=sp.default_sort_key)
+            if drop in keep_out(keep) or keep in keep_out(drop):
+                return sp.S.Zero
+            rest = normal((term / factor).xreplace({drop: keep})) if isinstance(drop, Variable) else term / factor
+            return sp.expand(sp.KroneckerDelta(keep, drop) * rest, deep=False, mul=True)
+    return term
+
+
+def keep_out(var: sp.Expr) -> tuple[sp.Expr, ...]:
+    """The indices that a variable is declared to differ from."""
+    return var.domain.other_than if isinstance(var, Variable) else ()
+
+
+def _sum(body: sp.Expr, bound: list[Variable]) -> sp.Expr:
+    """Σ over `bound` of a normal body: term by term, inner sums that depend on `bound` merged into one."""
+    return sp.Add(*[_sum_of_product(list(_factors(term)), bound) for term in sp.Add.make_args(body)])
+
+
+def _factors(term: sp.Expr) -> Iterable[sp.Expr]:
+    for factor in sp.Mul.make_args(term):
+        base, exponent = factor.as_base_exp()
+        if isinstance(base, sp.Sum | sp.KroneckerDelta) and exponent.is_Integer and exponent > 0:
+            yield from [base] * int(exponent)
+        else:
+            yield factor
+
+
+def _sum_of_product(factors: list[sp.Expr], bound: list[Variable]) -> sp.Expr:
+    flat: list[sp.Expr] = []
+    for factor in factors:                                   # Σ_k a_k Σ_l b_kl = Σ_k Σ_l a_k b_kl, under fresh names
+        if isinstance(factor, sp.Sum) and factor.free_symbols & set(bound):
+            renaming = {limit[0]: fresh(limit[0]) for limit in factor.limits}
+            bound = [*bound, *renaming.values()]
+            flat.extend(_factors(factor.function.xreplace(renaming)))
+        else:
+            flat.append(factor)
+    for factor in flat:
+        if isinstance(factor, sp.KroneckerDelta) and set(factor.args) & set(bound):
+            gone = next(v for v in factor.args if v in bound)
+            kept = next(v for v in factor.args if v is not gone)
+            if gone.domain.shape != getattr(kept, "domain", gone.domain).shape:
+                raise ValueError(f"delta: {factor} compares indices over different ranges, equal ranges are accepted")
+            flat.remove(factor)
+            rest = normal(sp.Mul(*flat).xreplace({gone: kept}))
+            return _sum(rest, [v for v in bound if v is not gone])
+    for factor in flat:                                      # Σ_i Σ_k b_i W_ik = Σ_i b_i for stochastic rows W_i
+        last = [factor.indices[-1]] if isinstance(factor, sp.Indexed) else []
+        alone = last and sum(last[0] in f.free_symbols for f in flat) == 1
+        if alone and last[0] in bound and len(bound) > 1 and _has_unit_mass(factor, last):
+            flat.remove(factor)
+            return _sum_of_product(flat, [v for v in bound if v is not last[0]])
+    for group in _components(flat, bound):
+        if len(group[1]) < len(bound) or len(group[0]) < len(flat):
+            outside = [f for f in flat if not f.free_symbols & set(group[1])]
+            inside = [f for f in flat if f.free_symbols & set(group[1])]
+            others = [v for v in bound if v not in group[1]]
+            return _expand_product(_sum_of_product(outside, others), _sum_of_product(inside, group[1]))
+    if not bound:
+        return sp.Mul(*flat)
+    return _atom(flat, bound)
+
+
+def _expand_product(a: sp.Expr, b: sp.Expr) -> sp.Expr:
+    return sp.expand(a * b, deep=False, mul=True)
+
+
+def _components(factors: list[sp.Expr], bound: list[Variable]) -> Iterable[tuple[list[sp.Expr], list[Variable]]]:
+    """Groups of factors that share bound indices, with these indices; an unused index is a group of its own."""
+    todo = list(bound)
+    while todo:
+        group, touched = [todo.pop()], []
+        while True:
+            more = [f for f in factors if f not in touched and f.free_symbols & set(group)]
+            if not more:
+                break
+            touched += more
+            joined = [v for v in todo if any(v in f.free_symbols for f in more)]
+            group += joined
+            todo = [v for v in todo if v not in joined]
+        yield touched, group
+
+
+def _atom(factors: list[sp.Expr], bound: list[Variable]) -> sp.Expr:
+    """One sum that does not split: known value, or a Sum whose bound names depend on its structure only."""
+    if not factors:
+        return sp.Mul(*[v.domain.shape[0] for v in bound])
+    if len(factors) == 1 and _has_unit_mass(factors[0], bound):
+        return sp.S.One
+    number = sp.Mul(*[f for f in factors if f.is_number])
+    body = sp.Mul(*[f for f in factors if not f.is_number])
+    taken = {s for f in body.atoms(sp.Symbol) if (s := f) not in bound}
+    candidates = []
+    for order in permutations(bound):
+        names = _canonical_names([v.domain.shape for v in order], taken)
+        candidates.append((body.xreplace(dict(zip(order, names, strict=True))), names))
+    best, names = min(candidates, key=lambda c: sp.default_sort_key(c[0]))
+    return number * sp.Sum(best, *[(v, 1, v.domain.shape[0]) for v in names])
+
+
+def _canonical_names(shapes: list[tuple[sp.Expr, ...]], taken: set[sp.Symbol]) -> list[Variable]:
+    names: list[Variable] = []
+    depth = 1
+    for shape in shapes:
+        while (name := Variable(f"ι{depth}", Domain(Kind.INDEX, shape))) in taken:
+            depth += 1
+        names.append(name)
+        depth += 1
+    return names
+
+
+def _has_unit_mass(factor: sp.Expr, bound: list[Variable]) -> bool:
+    """Whether the sum runs over a whole simplex: all indices of a simplex, the last one of a stochastic matrix."""
+    if not isinstance(factor, sp.Indexed) or not isinstance(factor.base.label, Variable):
+        return False
+    kind = factor.base.label.domain.kind
+    if kind is Kind.STOCHASTIC:
+        return [factor.indices[-1]] == bound and bound[0] not in factor.indices[:-1]
+    return kind in (Kind.SIMPLEX, Kind.INTERIOR) and set(factor.indices) == set(bound)

@@ -1,0 +1,124 @@
+"""Variables that know where they live: sizes, indices, scalars, vectors, simplices.
+
+Notation  a size is a symbolic positive integer; an index runs over 1…size; the domain of a variable is part of its
+          identity, so that a sampler can be driven by it and two variables of one name but two domains never mix.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from itertools import count
+from typing import Any
+
+import sympy as sp
+
+
+class Kind(Enum):
+    """What a variable ranges over; the value is how a scope names it."""
+
+    SIZE = "≥ 1"
+    INDEX = "in 1…"
+    REAL = "real"
+    NONNEGATIVE = "≥ 0"
+    POSITIVE = "> 0"
+    SIMPLEX = "≥ 0 with sum 1"
+    INTERIOR = "> 0 with sum 1"
+    STOCHASTIC = "≥ 0 with rows that sum to 1"
+    RANDOM = "independent entries, mean 0, variance 1"
+
+
+@dataclass(frozen=True)
+class Domain:
+    """The set a variable ranges over; `shape` holds the sizes of a vector or matrix, `other_than` excluded indices."""
+
+    kind: Kind
+    shape: tuple[sp.Expr, ...] = ()
+    other_than: tuple[sp.Expr, ...] = ()
+
+
+_ASSUMPTIONS: dict[Kind, dict[str, bool]] = {
+    Kind.SIZE: {"integer": True, "positive": True},
+    Kind.INDEX: {"integer": True, "positive": True},
+    Kind.REAL: {"real": True},
+    Kind.NONNEGATIVE: {"nonnegative": True},
+    Kind.POSITIVE: {"positive": True},
+    Kind.SIMPLEX: {"nonnegative": True},
+    Kind.INTERIOR: {"positive": True},
+    Kind.STOCHASTIC: {"nonnegative": True},
+    Kind.RANDOM: {"real": True},
+}
+
+
+class Variable(sp.Symbol):  # type: ignore[misc]
+    """A SymPy symbol whose domain is part of its identity."""
+
+    __slots__ = ("domain",)
+    domain: Domain
+
+    def __new__(cls, name: str, domain: Domain) -> Variable:
+        obj = sp.Symbol.__xnew__(cls, name, **_ASSUMPTIONS[domain.kind])
+        obj.domain = domain
+        return obj  # type: ignore[no-any-return]
+
+    def __getnewargs_ex__(self) -> tuple[tuple[str, Domain], dict[str, bool]]:
+        return (self.name, self.domain), {}
+
+    def _hashable_content(self) -> tuple[Any, ...]:
+        return (*super()._hashable_content(), self.domain)
+
+
+def size(name: str) -> Variable:
+    """A symbolic size, any integer ≥ 1."""
+    return Variable(name, Domain(Kind.SIZE))
+
+
+def index(name: str, over: sp.Expr, other_than: tuple[Variable, ...] = ()) -> Variable:
+    """An index in 1…over, different from each of `other_than`."""
+    return Variable(name, Domain(Kind.INDEX, (over,), other_than))
+
+
+def scalar(name: str, kind: Kind = Kind.REAL) -> Variable:
+    """A real scalar of the given kind."""
+    return Variable(name, Domain(kind))
+
+
+def positive(name: str) -> Variable:
+    """A scalar > 0."""
+    return Variable(name, Domain(Kind.POSITIVE))
+
+
+def vector(name: str, *shape: sp.Expr, kind: Kind = Kind.REAL) -> sp.IndexedBase:
+    """A vector (or matrix) of symbolic shape; read its entries as `v[j]` (or `M[i, j]`)."""
+    return sp.IndexedBase(Variable(name, Domain(kind, shape)), shape=shape)
+
+
+def simplex(name: str, *shape: sp.Expr) -> sp.IndexedBase:
+    """A point of the closed simplex: entries ≥ 0 that sum to 1 (over all axes)."""
+    return vector(name, *shape, kind=Kind.SIMPLEX)
+
+
+def interior(name: str, *shape: sp.Expr) -> sp.IndexedBase:
+    """A point of the open simplex: entries > 0 that sum to 1 (over all axes)."""
+    return vector(name, *shape, kind=Kind.INTERIOR)
+
+
+_fresh = count(1)
+
+
+def fresh(like: Variable) -> Variable:
+    """An index over the same range that occurs nowhere else, so that binding it captures nothing."""
+    return Variable(f"{like.name.split('#')[0]}#{next(_fresh)}", Domain(Kind.INDEX, like.domain.shape))
+
+
+def variables_of(expr: sp.Basic) -> list[Variable]:
+    """The free variables of an expression, sizes of its vectors and ranges of its indices included, by name."""
+    found: set[Variable] = set()
+    todo = [s for s in expr.free_symbols if isinstance(s, Variable)]
+    while todo:
+        variable = todo.pop()
+        if variable not in found:
+            found.add(variable)
+            for part in (*variable.domain.shape, *variable.domain.other_than):
+                todo.extend(s for s in part.free_symbols if isinstance(s, Variable))
+    return sorted(found, key=lambda v: (v.name, str(v.domain)))

@@ -1,0 +1,223 @@
+"""How a claim is written down, found by its id, and examined by the symbolic layer.
+
+A derivation is a function that yields relations, one fact a step; the last one is the statement itself (or `Fails`,
+when it is false).  Its docstring is the statement in our own words.  See the README for how to add one.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from derivations.claims import Claim, Correction, Evidence, Kind, Layer, Outcome, Severity, Statement, Twin, Witness
+from derivations.relations import Fails, Relation
+
+DOCUMENTS = ("eot",)
+
+Steps = Iterator[Relation]
+Derivation = Callable[[], Steps]
+
+
+@dataclass(frozen=True)
+class Undecidable:
+    """Why a statement has no truth value that a proof or an experiment could settle."""
+
+    reason: str
+
+
+@dataclass
+class Entry:
+    """One claim with the functions that prove it, break it and repair it."""
+
+    id: str
+    kind: Kind
+    title: str
+    latex: str
+    hypotheses: tuple[str, ...]
+    needs: tuple[str, ...]
+    derivation: Derivation | None
+    statement: str
+    undecidable: str | None = None
+    twins: dict[str, Callable[[], Relation]] = field(default_factory=dict)
+    repair: Derivation | None = None
+    correction: Correction | None = None
+
+    @property
+    def claim(self) -> Claim:
+        """The frozen record."""
+        return Claim(
+            id=self.id,
+            kind=self.kind,
+            title=self.title,
+            statement=Statement(self.latex, self.statement),
+            hypotheses=self.hypotheses,
+            needs=self.needs,
+            twins=tuple(Twin(name) for name in self.twins),
+            correction=self.correction,
+        )
+
+    def twin(self, name: str, wrong: Callable[[], Relation]) -> None:
+        """Register a wrong version of the claim under a name that says what is wrong."""
+        if name in self.twins:
+            raise ValueError(f"twin: {self.id} already has one named {name!r}, a new name is accepted")
+        self.twins[name] = wrong
+
+    def corrected(
+        self, latex: str, severity: Severity, under: str | None = None
+    ) -> Callable[[Derivation], Derivation]:
+        """Register the proof of a true statement near a false one; `under` names the missing hypothesis."""
+        def register(function: Derivation) -> Derivation:
+            self.repair = function
+            self.correction = Correction(Statement(latex, sentence(function)), severity, under)
+            return function
+
+        return register
+
+    def printed(self) -> Relation | None:
+        """The printed statement as a relation; None when the symbolic layer has nothing to say."""
+        if self.derivation is None:
+            return None
+        last = list(self.derivation())[-1]
+        return last.relation if isinstance(last, Fails) else last
+
+    def repaired(self) -> Relation | None:
+        """The corrected statement as a relation, if there is one."""
+        return list(self.repair())[-1] if self.repair else None
+
+
+_ENTRIES: dict[str, Entry] = {}
+
+
+def sentence(function: Callable[..., object]) -> str:
+    """The docstring, on one line."""
+    text = " ".join((function.__doc__ or "").split())
+    if not text:
+        raise ValueError(f"docstring: {function.__name__} has none, the statement in one sentence is accepted")
+    return text
+
+
+def claim(
+    id: str,  # noqa: A002
+    kind: str,
+    *,
+    title: str,
+    latex: str,
+    hypotheses: tuple[str, ...] = (),
+    needs: tuple[str, ...] = (),
+) -> Callable[[Callable[[], Steps | Undecidable | None]], Entry]:
+    """Register a claim; the decorated derivation yields its steps.
+
+    A function that returns None leaves the claim to the other layers, one that returns `Undecidable` says why no
+    layer can speak.  Raises ValueError for an id used twice or an unknown kind.
+    """
+    def register(function: Callable[[], Steps | Undecidable | None]) -> Entry:
+        if id in _ENTRIES:
+            raise ValueError(f"claim: the id {id} is used twice, a new id is accepted")
+        first = function()
+        entry = Entry(
+            id=id,
+            kind=Kind(kind),
+            title=title,
+            latex=latex,
+            hypotheses=hypotheses,
+            needs=needs,
+            derivation=None if first is None or isinstance(first, Undecidable) else function,  # type: ignore[arg-type]
+            statement=sentence(function),
+            undecidable=first.reason if isinstance(first, Undecidable) else None,
+        )
+        _ENTRIES[id] = entry
+        return entry
+
+    return register
+
+
+def entries() -> MappingProxyType[str, Entry]:
+    """All claims of all documents by id, in the order in which they are printed."""
+    for document in DOCUMENTS:
+        package = importlib.import_module(f"derivations.{document}")
+        for module in sorted(info.name for info in pkgutil.iter_modules(package.__path__)):
+            importlib.import_module(f"derivations.{document}.{module}")
+    return MappingProxyType(_ENTRIES)
+
+
+@dataclass(frozen=True)
+class Step:
+    """One checked line of a derivation."""
+
+    statement: str
+    reason: str
+    holds: bool
+    detail: str = ""
+
+
+@dataclass(frozen=True)
+class Examination:
+    """What the symbolic layer found: the evidence, the steps of both derivations, and what is wrong with them."""
+
+    evidence: Evidence
+    steps: tuple[Step, ...]
+    repair_steps: tuple[Step, ...]
+    faults: tuple[str, ...]
+
+
+def examine(entry: Entry) -> Examination:
+    """Run a claim's derivation, its twins and its correction."""
+    start = time.perf_counter()
+    if entry.derivation is None:
+        reason = entry.undecidable or "left to the other layers"
+        evidence = Evidence(entry.id, Layer.SYMBOLIC, Outcome.NOT_APPLICABLE, reason, detail=reason)
+        return Examination(evidence, (), (), ())
+    faults: list[str] = []
+    outcome, relations, steps, witness = _run(entry.derivation, faults)
+    fixed, repair_steps = None, ()
+    if entry.repair:
+        fixed, _, repair_steps, _ = _run(entry.repair, faults)
+        if outcome is Outcome.HOLDS:
+            faults.append("a correction is given for a statement that holds")
+    killed = tuple(name for name, twin in entry.twins.items() if twin().refute() is not None)
+    faults += [f"the twin {name!r} is not refuted" for name in entry.twins if name not in killed]
+    evidence = Evidence(
+        claim=entry.id,
+        layer=Layer.SYMBOLIC,
+        outcome=outcome,
+        scope=f"one exact point: {witness.inputs}" if witness else relations[-1].scope() if relations else "",
+        seconds=time.perf_counter() - start,
+        detail="; ".join(faults) or f"{len(steps)} steps",
+        general=bool(relations) and relations[-1].general(),
+        correction=fixed,
+        witness=witness,
+        refuted_twins=killed,
+    )
+    return Examination(evidence, steps, repair_steps, tuple(faults))
+
+
+def _run(
+    derivation: Derivation, faults: list[str]
+) -> tuple[Outcome, list[Relation], tuple[Step, ...], Witness | None]:
+    """Check every step; the outcome is about the last one, and INCONCLUSIVE when an earlier one does not hold."""
+    relations = list(derivation())
+    steps: list[Step] = []
+    witness = None
+    for relation in relations:
+        found = relation.refute()
+        proved = relation.prove()
+        if found and proved:
+            faults.append(f"the kernel contradicts itself on {relation}: proved, but {found.text}")
+        detail = found.text if found else "" if proved else "not decided"
+        steps.append(Step(str(relation), relation.reason, proved and not found, detail))
+        if not steps[-1].holds:
+            faults.append(f"step {len(steps)} does not hold: {relation}: {detail}")
+        witness = relation.relation.refute() if isinstance(relation, Fails) else found
+    if not steps:
+        return Outcome.VACUOUS, relations, (), None
+    if any(not step.holds for step in steps[:-1]):
+        return Outcome.INCONCLUSIVE, relations, tuple(steps), None
+    if witness:
+        return Outcome.REFUTED, relations, tuple(steps), witness
+    if steps[-1].holds and next(relations[-1].points(), None) is None:
+        return Outcome.VACUOUS, relations, tuple(steps), None
+    return (Outcome.HOLDS if steps[-1].holds else Outcome.INCONCLUSIVE), relations, tuple(steps), None

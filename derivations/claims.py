@@ -1,0 +1,240 @@
+"""The records and the one rule: claims, twins, evidence, and the function that computes a verdict.
+
+A claim carries no status.  Evidence says what one layer found about the printed statement or about its correction;
+`judge` turns the evidence for one claim into a verdict with its reason, and nothing else in the project does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class Kind(StrEnum):
+    """What sort of statement a claim makes."""
+
+    DEFINITION = "definition"
+    IDENTITY = "identity"
+    INEQUALITY = "inequality"
+    LIMIT = "limit"
+    ASYMPTOTIC = "asymptotic"
+    OPTIMALITY = "optimality"
+    EQUIVALENCE = "equivalence"
+    LISTING = "listing"
+    EMPIRICAL = "empirical"
+    EXTERNAL = "external fact"
+
+
+class Layer(StrEnum):
+    """Who found the evidence."""
+
+    SYMBOLIC = "symbolic"
+    PRIMAL = "primal"
+    TORCH = "torch"
+    SOURCE = "source"
+
+
+class Outcome(StrEnum):
+    """What a layer found; only `holds` counts for a claim."""
+
+    HOLDS = "holds"
+    REFUTED = "refuted"
+    INCONCLUSIVE = "inconclusive"
+    VACUOUS = "vacuous"
+    TIMEOUT = "timeout"
+    ERROR = "error"
+    NOT_APPLICABLE = "n/a"
+
+
+class Verdict(StrEnum):
+    """What the evidence adds up to."""
+
+    PROVED = "proved"
+    PROVED_UNDER = "proved-under"
+    CORRECTED = "corrected"
+    REFUTED = "refuted"
+    CONFIRMED = "confirmed"
+    DEFINITION = "definition"
+    MEASURED = "measured"
+    CHECKED = "checked"
+    OPEN = "open"
+
+
+class Severity(StrEnum):
+    """How much a fault matters."""
+
+    FATAL = "fatal"
+    HYPOTHESIS = "hypothesis"
+    SLIP = "slip"
+    WORDING = "wording"
+
+
+GREEN = frozenset({Verdict.PROVED, Verdict.CONFIRMED, Verdict.DEFINITION, Verdict.MEASURED, Verdict.CHECKED})
+ACCUSING = frozenset({Verdict.PROVED_UNDER, Verdict.CORRECTED, Verdict.REFUTED})
+UNTWINNED = frozenset({Kind.DEFINITION, Kind.EMPIRICAL})
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A formula and one sentence in our own words."""
+
+    latex: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Correction:
+    """A true statement near a false one; with a `hypothesis` it is the printed one under that hypothesis."""
+
+    statement: Statement
+    severity: Severity
+    hypothesis: str | None = None
+
+
+@dataclass(frozen=True)
+class Witness:
+    """Exact inputs at which a statement fails, and both sides there."""
+
+    inputs: str
+    left: str
+    right: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Twin:
+    """A wrong version of a claim, which every voting layer must refute."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One printed statement; what it rests on is in `needs`."""
+
+    id: str
+    kind: Kind
+    title: str
+    statement: Statement
+    hypotheses: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
+    twins: tuple[Twin, ...] = ()
+    correction: Correction | None = None
+
+    @property
+    def document(self) -> str:
+        """The key of the document, the id up to the first dot."""
+        return self.id.split(".", 1)[0]
+
+    @property
+    def number(self) -> str:
+        """The printed number or name, the id after the first dot."""
+        return self.id.split(".", 1)[1]
+
+    @property
+    def asserts(self) -> bool:
+        """Whether the claim says something that a twin could say wrongly."""
+        return self.kind not in UNTWINNED
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What one layer found about one claim.
+
+    `general` means symbolic sizes; `correction` is the outcome for the corrected statement, where there is one;
+    `refuted_twins` names the twins that this layer refuted.
+    """
+
+    claim: str
+    layer: Layer
+    outcome: Outcome
+    scope: str
+    seconds: float = 0.0
+    detail: str = ""
+    general: bool = False
+    correction: Outcome | None = None
+    witness: Witness | None = None
+    refuted_twins: tuple[str, ...] = ()
+    environment: str = "cpu"
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """A verdict with the reason, the severity of a fault, and the twins that a voting layer let live."""
+
+    verdict: Verdict
+    reason: str
+    severity: Severity | None = None
+    survivors: tuple[str, ...] = field(default=())
+
+
+SPEAKS = frozenset({Outcome.HOLDS, Outcome.REFUTED})
+
+
+def survivors(claim: Claim, evidence: Iterable[Evidence]) -> tuple[str, ...]:
+    """`layer: twin` for each twin that a layer with something to say did not refute."""
+    return tuple(
+        f"{e.layer}: {twin.name}"
+        for e in evidence
+        if e.outcome in SPEAKS
+        for twin in claim.twins
+        if twin.name not in e.refuted_twins
+    )
+
+
+def contradicts(evidence: Iterable[Evidence]) -> bool:
+    """Whether one layer holds what another refutes, on the printed statement or on its correction."""
+    found = list(evidence)
+    printed = {e.outcome for e in found}
+    corrected = {e.correction for e in found}
+    return printed >= SPEAKS or corrected >= SPEAKS
+
+
+def judge(claim: Claim, evidence: Sequence[Evidence]) -> Judgement:
+    """The verdict on the printed statement, computed from the evidence."""
+    alive = survivors(claim, evidence)
+    if contradicts(evidence):
+        layers = ", ".join(f"{e.layer} says {e.outcome}" for e in evidence if e.outcome in SPEAKS)
+        return Judgement(Verdict.OPEN, f"the layers contradict each other: {layers}", survivors=alive)
+    if any(e.outcome is Outcome.ERROR for e in evidence):
+        broken = next(e for e in evidence if e.outcome is Outcome.ERROR)
+        return Judgement(Verdict.OPEN, f"{broken.layer} failed: {broken.detail}", survivors=alive)
+    votes = [e for e in evidence if e.outcome in SPEAKS and set(e.refuted_twins) >= {t.name for t in claim.twins}]
+    if claim.kind is Kind.EMPIRICAL and votes:
+        return Judgement(Verdict.MEASURED, "; ".join(e.detail for e in votes), survivors=alive)
+    refuting = [e for e in votes if e.outcome is Outcome.REFUTED]
+    if refuting:
+        return _fault(claim, refuting, votes, alive)
+    return _support(claim, [e for e in votes if e.outcome is Outcome.HOLDS], evidence, alive)
+
+
+def _fault(claim: Claim, refuting: list[Evidence], votes: list[Evidence], alive: tuple[str, ...]) -> Judgement:
+    witnessed = [e for e in refuting if e.witness]
+    if not witnessed:
+        return Judgement(Verdict.OPEN, "refuted numerically, but without an exact witness", survivors=alive)
+    assert witnessed[0].witness is not None
+    reason = witnessed[0].witness.text
+    repaired = any(e.layer is Layer.SYMBOLIC and e.correction is Outcome.HOLDS for e in votes)
+    if claim.correction is None or not repaired:
+        return Judgement(Verdict.REFUTED, reason, Severity.FATAL, alive)
+    if claim.correction.hypothesis:
+        return Judgement(Verdict.PROVED_UNDER, f"{claim.correction.hypothesis}; without it: {reason}",
+                         claim.correction.severity, alive)
+    return Judgement(Verdict.CORRECTED, reason, claim.correction.severity, alive)
+
+
+def _support(claim: Claim, holding: list[Evidence], evidence: Sequence[Evidence], alive: tuple[str, ...]) -> Judgement:
+    if not holding:
+        why = "; ".join(f"{e.layer}: {e.outcome} ({e.detail or e.scope})" for e in evidence) or "no layer spoke"
+        return Judgement(Verdict.OPEN, why, survivors=alive)
+    if alive:
+        return Judgement(Verdict.OPEN, f"twins alive: {', '.join(alive)}", survivors=alive)
+    scopes = "; ".join(f"{e.layer}: {e.scope}" for e in holding)
+    if claim.kind is Kind.DEFINITION:
+        return Judgement(Verdict.DEFINITION, scopes)
+    if any(e.layer is Layer.SYMBOLIC and e.general for e in holding):
+        return Judgement(Verdict.PROVED, scopes)
+    if claim.kind is Kind.EXTERNAL and any(e.layer is Layer.SOURCE for e in holding):
+        return Judgement(Verdict.CHECKED, scopes)
+    return Judgement(Verdict.CONFIRMED, scopes)

@@ -1,0 +1,1 @@
+"""Scaled-Dot-Product Attention as One-Sided Entropic Optimal Transport."""

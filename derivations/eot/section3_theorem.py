@@ -1,0 +1,419 @@
+"""Section 3, Theorem 3.3: attention weights are the only solution, and each step of the printed proof.
+
+Claims     eot.thm3.3, eot.7–eot.18, eot.s3.domain-compact-convex, eot.s3.linear-is-convex, eot.s3.second-derivative,
+           eot.s3.sum-of-convex, eot.s3.interior-convexity, eot.s3.strictly-convex, eot.s3.minimum-exists,
+           eot.s3.interior-solution, eot.s3.proportional
+Notation   L(p, λ) = J(p) + λ(1 − Σ_j p_j); Z = Σ_l exp(⟨q, k_l⟩/τ); x, y two points, z = t x + (1 − t) y
+References Theorem 3.3 of the document and its proof
+"""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from derivations.calculus.sums import derivative, kl, total, xlogx
+from derivations.calculus.variables import Kind, interior, positive, scalar, simplex, vector
+from derivations.catalogue import Steps, claim
+from derivations.claims import Severity
+from derivations.eot.notation import cost, j, k, l, lam, m, objective, other, partition, similarity, softmax, tau
+from derivations.relations import AtLeast, Entry, Equation, Fails, Limit, UniqueMinimum
+
+alpha = softmax(similarity, tau)
+p = vector("p", m, kind=Kind.POSITIVE)
+x, y, q = simplex("x", m), interior("y", m), simplex("q", m)
+odds = positive("t")                                         # a mixture’s weights: t/(1 + t) and 1/(1 + t)
+t, rest = odds / (1 + odds), 1 / (1 + odds)
+a, b, w = positive("a"), positive("b"), scalar("w", Kind.NONNEGATIVE)
+mu, nu = scalar("mu"), scalar("nu")
+Z = positive("Z")
+weight = sp.exp(similarity(j) / tau)
+
+
+def plan(key: sp.Expr) -> sp.Expr:
+    """p_j > 0, not yet normalized."""
+    return p[key]
+
+
+@claim("eot.thm3.3", "optimality", title="Attention is the unique solution of one-sided entropic transport",
+       latex=r"\varepsilon = \tau \implies \arg\min_{p\in\Delta^{m-1}} J(p) = \{\alpha\}",
+       hypotheses=("q, k_j finite", "ε = τ > 0"), needs=("eot.6", "eot.18", "eot.1"))
+def attention_is_the_solution() -> Steps:
+    """With ε = τ the one-sided problem has exactly one solution, and it is the vector of attention weights."""
+    yield Equation(total(j, alpha(j)), 1, reason="α is feasible")
+    yield AtLeast(alpha(j), 0, strict=True, reason="and interior")
+    yield UniqueMinimum(lambda e: objective(e, cost, tau), alpha, m, tau, reason="J(q) − J(α) = τ Σ_j kl(q_j ‖ α_j)")
+
+
+def solves(strength: sp.Expr, candidate: Entry) -> UniqueMinimum:
+    """The candidate is the only minimizer for ε = strength."""
+    return UniqueMinimum(lambda e: objective(e, cost, strength), candidate, m, strength)
+
+
+attention_is_the_solution.twin("ε = 2τ", lambda: solves(2 * tau, alpha))
+attention_is_the_solution.twin("the temperature is inverted", lambda: solves(tau, softmax(similarity, 1 / tau)))
+attention_is_the_solution.twin("the sign of the scores", lambda: solves(tau, softmax(cost, tau)))
+
+
+# ── existence and uniqueness, step by step ──────────────────────────────────────────────────────────────────────────
+
+
+@claim("eot.s3.domain-compact-convex", "inequality", title="The simplex is non-empty, convex and compact",
+       latex=r"\Delta^{m-1}\ne\emptyset \text{ convex, compact}", needs=("eot.2",))
+def compact_convex() -> Steps:
+    """The simplex holds the uniform vector, mixtures of its points, and only vectors with entries at most 1."""
+    yield Equation(total(j, 1 / m), 1, reason="non-empty")
+    yield Equation(total(j, t * x[j] + rest * y[j]), 1, reason="a mixture has mass 1")
+    yield AtLeast(t * x[j], 0, reason="and its parts are nonnegative: convex")
+    others = total(l, x[l] * (1 - sp.KroneckerDelta(l, j)))
+    yield AtLeast(1, x[j], because=others, reason="bounded; closed, for it is cut out by = and ≥ of continuous maps")
+
+
+compact_convex.twin("weights that do not sum to 1", lambda: Equation(total(j, t * x[j] + t * y[j]), 1))
+compact_convex.twin("a tighter bound", lambda: AtLeast(sp.Rational(1, 2), x[j]))
+
+
+@claim("eot.s3.linear-is-convex", "identity", title="The cost term is linear, thus convex",
+       latex=r"\langle tx+(1-t)y, C\rangle = t\langle x,C\rangle+(1-t)\langle y,C\rangle")
+def linear_is_convex() -> Steps:
+    """The expected cost of a mixture is the mixture of the expected costs."""
+    yield Equation(total(j, mixture(j) * cost(j)), t * total(j, x[j] * cost(j)) + rest * total(j, y[j] * cost(j)),
+                   reason="sums are linear")
+
+
+def mixture(key: sp.Expr) -> sp.Expr:
+    """t x_j + (1 − t) y_j."""
+    return t * x[key] + rest * y[key]
+
+
+linear_is_convex.twin("weights swapped", lambda: Equation(
+    total(j, mixture(j) * cost(j)), rest * total(j, x[j] * cost(j)) + t * total(j, y[j] * cost(j))))
+linear_is_convex.twin("a quadratic term", lambda: Equation(
+    total(j, mixture(j) ** 2 * cost(j)), t * total(j, x[j] ** 2 * cost(j)) + rest * total(j, y[j] ** 2 * cost(j))))
+
+
+@claim("eot.s3.second-derivative", "identity", title="x log x is strictly convex on x > 0",
+       latex=r"(x\log x)'' = 1/x > 0")
+def second_derivative() -> Steps:
+    """The second derivative of x log x is 1/x, which is positive for x > 0."""
+    yield AtLeast(1 / a, 0, strict=True, reason="a > 0")
+    yield Equation(derivative(derivative(a * sp.log(a), a), a), 1 / a, reason="(log a + 1)' = 1/a")
+
+
+second_derivative.twin("the first derivative", lambda: Equation(derivative(a * sp.log(a), a), 1 / a))
+second_derivative.twin("one power too many", lambda: Equation(derivative(derivative(a * sp.log(a), a), a), 1 / a**2))
+
+
+@claim("eot.s3.sum-of-convex", "inequality", title="“A sum of convex functions, therefore strictly convex”",
+       latex=r"f_j \text{ convex} \implies \textstyle\sum_j f_j \text{ strictly convex}", needs=("eot.s3.second-derivative",))
+def sum_of_convex() -> Steps:
+    """The proof calls Σ p log p strictly convex because it is a sum of convex functions."""
+    first, second = (lambda v: v), (lambda v: -v)
+    middle = first((mu + nu) / 2) + second((mu + nu) / 2)
+    ends = (first(mu) + second(mu) + first(nu) + second(nu)) / 2
+    yield Fails(AtLeast(ends, middle, strict=True, about=(mu, nu), at={mu: 0, nu: 1}),
+                reason="f₁(v) = v and f₂(v) = −v are convex, and f₁ + f₂ = 0 is not strictly convex")
+
+
+@sum_of_convex.corrected(r"f_j \text{ strictly convex in } p_j \text{ alone} \implies \textstyle\sum_j f_j(p_j) "
+                         r"\text{ strictly convex}", Severity.HYPOTHESIS)
+def sum_of_strictly_convex() -> Steps:
+    """Each term must be strictly convex in a coordinate of its own: then the gap is a sum of kl terms, 0 only at x = y."""
+    yield AtLeast(t * total(j, xlogx(p[j])) + rest * total(j, xlogx(y[j])), total(j, xlogx(blend(j))),
+                  because=total(j, t * kl(p[j], blend(j)) + rest * kl(y[j], blend(j))),
+                  reason="t φ(x) + (1−t) φ(y) − φ(z) = t kl(x ‖ z) + (1−t) kl(y ‖ z), coordinate by coordinate")
+
+
+def blend(key: sp.Expr) -> sp.Expr:
+    """t p_j + (1 − t) y_j > 0."""
+    return t * p[key] + rest * y[key]
+
+
+def jensen(sign: int, share: sp.Expr) -> AtLeast:
+    """Jensen's inequality for Σ φ, with its sign or its weights tampered with."""
+    left = share * total(j, xlogx(p[j])) + rest * total(j, xlogx(y[j]))
+    return AtLeast(sign * left, sign * total(j, xlogx(blend(j))))
+
+
+sum_of_convex.twin("concave", lambda: jensen(-1, t))
+sum_of_convex.twin("a weight squared", lambda: jensen(1, t**2))
+
+
+@claim("eot.s3.interior-convexity", "inequality", needs=("eot.s3.sum-of-convex",),
+       title="Strictly convex on the interior, “thus” a unique minimum on the closed simplex",
+       latex=r"f \text{ strictly convex on } \mathrm{int}\,D,\ \text{continuous on } D \implies \text{one minimizer on } D")
+def interior_convexity() -> Steps:
+    """The proof shows strict convexity on the interior and concludes uniqueness on the closed simplex."""
+    f = b**2 * (1 + mu**2)
+    determinant = derivative(derivative(f, b), b) * derivative(derivative(f, mu), mu) - derivative(derivative(f, b), mu) ** 2
+    yield Equation(determinant, 4 * b**2 * (1 - 3 * mu**2),
+                   reason="f = b²(1 + μ²) is strictly convex for b > 0 and 3μ² < 1, and continuous up to b = 0")
+    edge = w**2 * (1 + mu**2)
+    yield Fails(AtLeast((edge + edge.subs(mu, nu)) / 2, edge.subs(mu, (mu + nu) / 2), strict=True,
+                        about=(mu, nu), at={w: 0, mu: 0, nu: sp.Rational(1, 2)}),
+                reason="but on the edge b = 0 it is 0 everywhere: every point of the edge is a minimizer")
+
+
+@interior_convexity.corrected(r"t\varphi(x)+(1-t)\varphi(y) > \varphi(tx+(1-t)y)\ \text{for } x\ge 0,\ y>0,\ x\ne y",
+                              Severity.HYPOTHESIS)
+def convex_up_to_the_boundary() -> Steps:
+    """φ(x) = x log x is strictly convex on [0, ∞) with 0 included, so J is strictly convex on the closed simplex."""
+    mid = t * w + rest * b
+    yield Equation(xlogx(sp.S.Zero), 0, reason="where both points vanish a coordinate adds nothing")
+    yield AtLeast(t * xlogx(w) + rest * xlogx(b), xlogx(mid), because=t * kl(w, mid) + rest * kl(b, mid),
+                  reason="elsewhere the mixture is > 0, and the gap vanishes only at w = b")
+    yield AtLeast(t * total(j, xlogx(x[j])) + rest * total(j, xlogx(y[j])), total(j, xlogx(mixture(j))),
+                  because=total(j, t * kl(x[j], mixture(j)) + rest * kl(y[j], mixture(j))),
+                  reason="summed over the coordinates, x on the boundary or not")
+
+
+def convexity(sign: int, point: Entry) -> AtLeast:
+    """Convexity of Σ φ between x and y, tampered with."""
+    left = t * total(j, xlogx(x[j])) + rest * total(j, xlogx(y[j]))
+    return AtLeast(sign * left, sign * total(j, xlogx(point(j))))
+
+
+interior_convexity.twin("concave", lambda: convexity(-1, mixture))
+interior_convexity.twin("the mixture is not one", lambda: convexity(1, lambda key: x[key] + y[key]))
+
+
+@claim("eot.s3.strictly-convex", "inequality", title="The objective is strictly convex on the simplex",
+       latex=r"J(tx+(1-t)y) < tJ(x)+(1-t)J(y)\ (x\ne y)", needs=("eot.s3.linear-is-convex", "eot.s3.interior-convexity"))
+def strictly_convex() -> Steps:
+    """Along every segment of the simplex J lies below its chord, by τ times a sum of divergences."""
+    yield jensen_of_objective(tau)
+
+
+def jensen_of_objective(strength: sp.Expr, sign: int = 1) -> AtLeast:
+    """t J(x) + (1 − t) J(y) ≥ J(t x + (1 − t) y) for a given strength of the entropy term."""
+    left = t * objective(lambda key: x[key], cost, strength) + rest * objective(lambda key: y[key], cost, strength)
+    gap = total(j, t * kl(x[j], mixture(j)) + rest * kl(y[j], mixture(j)))
+    return AtLeast(sign * left, sign * objective(mixture, cost, strength), because=strength * gap,
+                   reason="the linear part cancels; the rest is τ Σ [t kl(x ‖ z) + (1−t) kl(y ‖ z)], 0 only at x = y")
+
+
+strictly_convex.twin("concave", lambda: jensen_of_objective(tau, -1))
+strictly_convex.twin("entropy is penalized", lambda: jensen_of_objective(-tau))
+
+
+@claim("eot.s3.minimum-exists", "limit", title="The objective is continuous up to the boundary, so a minimum exists",
+       latex=r"\lim_{x\to 0^+} x\log x = 0", needs=("eot.s3.domain-compact-convex",))
+def minimum_exists() -> Steps:
+    """With 0 log 0 = 0 the objective is continuous on a compact set, and attains its minimum."""
+    yield Limit(a * sp.log(a), a, sp.S.Zero, sp.S.Zero, reason="x log x → 0, so φ is continuous at 0")
+    yield Limit(total(j, xlogx(p[j])) + m * a * sp.log(a), a, sp.S.Zero, total(j, xlogx(p[j])),
+                reason="any number of vanishing entries changes the objective by a vanishing amount")
+
+
+minimum_exists.twin("the limit is 1", lambda: Limit(a * sp.log(a), a, sp.S.Zero, sp.S.One))
+minimum_exists.twin("the limit is −1/e, its minimum", lambda: Limit(a * sp.log(a), a, sp.S.Zero, -sp.exp(-1)))
+
+
+@claim("eot.s3.interior-solution", "inequality", title="The entropy term keeps the solution in the interior",
+       latex=r"p^\star_j > 0", needs=("eot.6",))
+def interior_solution() -> Steps:
+    """Every entry of the solution is positive, because the slope of x log x is −∞ at 0."""
+    yield Limit(derivative(a * sp.log(a), a), a, sp.S.Zero, -sp.oo, reason="leaving the boundary always pays")
+    yield AtLeast(alpha(j), 0, strict=True, reason="and the solution is a softmax")
+
+
+interior_solution.twin("at least the uniform weight", lambda: AtLeast(alpha(j), 1 / m, strict=True))
+interior_solution.twin("its logarithm is positive", lambda: AtLeast(sp.log(alpha(j)), 0, strict=True))
+
+
+# ── the Lagrangian and its stationary point ─────────────────────────────────────────────────────────────────────────
+
+
+def lagrangian(multiplier: sp.Expr) -> sp.Expr:
+    """J(p) + λ(1 − Σ_j p_j), from the definition of J with ε = τ."""
+    return objective(plan, cost, tau) + multiplier * (1 - total(j, p[j]))
+
+
+def explicit_lagrangian(strength: sp.Expr, multiplier: sp.Expr) -> sp.Expr:
+    """−Σ p_j ⟨q, k_j⟩ + τ Σ p_j log p_j + λ(1 − Σ p_j)."""
+    return -total(j, p[j] * similarity(j)) + strength * total(j, p[j] * sp.log(p[j])) + multiplier * (1 - total(j, p[j]))
+
+
+@claim("eot.7", "identity", title="The Lagrangian", needs=("eot.5",),
+       latex=r"\mathcal L(p,\lambda) = J(p)+\lambda(1-\textstyle\sum_j p_j) = -\sum_j p_j\langle q,k_j\rangle"
+             r"+\tau\sum_j p_j\log p_j+\lambda(1-\sum_j p_j)")
+def lagrange_function() -> Steps:
+    """Objective plus λ times the constraint's residual, written out with ε = τ."""
+    yield Equation(lagrangian(lam), explicit_lagrangian(tau, lam), reason="eot.5 with ε = τ")
+
+
+lagrange_function.twin("the multiplier's sign", lambda: Equation(lagrangian(lam), explicit_lagrangian(tau, -lam)))
+lagrange_function.twin("τ is lost", lambda: Equation(lagrangian(lam), explicit_lagrangian(sp.S.One, lam)))
+
+
+def one_coordinate(multiplier: sp.Expr, key: sp.Expr) -> sp.Expr:
+    """The part of the Lagrangian in which one coordinate occurs."""
+    return -similarity(key) * p[key] + tau * (p[key] * sp.log(p[key])) - multiplier * p[key]
+
+
+def slope() -> sp.Expr:
+    """∂L/∂p_j, differentiated from the whole Lagrangian."""
+    return derivative(lagrangian(lam), p[j])
+
+
+@claim("eot.8", "identity", title="Only the j-th terms matter to ∂/∂p_j", needs=("eot.7",),
+       latex=r"\frac{\partial\mathcal L}{\partial p_j} = \frac{\partial}{\partial p_j}"
+             r"\left(-\langle q,k_j\rangle p_j + \tau p_j\log p_j - \lambda p_j\right)")
+def coordinate_terms() -> Steps:
+    """The derivative of the Lagrangian by p_j is that of the terms that contain p_j."""
+    yield Equation(slope(), derivative(one_coordinate(lam, j), p[j]), reason="δ-sums collapse")
+
+
+coordinate_terms.twin("the multiplier's sign", lambda: Equation(slope(), derivative(one_coordinate(-lam, j), p[j])))
+coordinate_terms.twin("another coordinate", lambda: Equation(slope(), derivative(one_coordinate(lam, other), p[other])))
+
+
+@claim("eot.9", "identity", title="Product rule for p log p", needs=("eot.8",),
+       latex=r"= -\langle q,k_j\rangle + \tau\left(\log p_j + p_j\cdot\tfrac1{p_j}\right) - \lambda")
+def product_rule() -> Steps:
+    """Differentiating p log p gives log p + p · (1/p)."""
+    yield Equation(slope(), -similarity(j) + tau * (sp.log(p[j]) + p[j] * (1 / p[j])) - lam, reason="(p log p)'")
+
+
+product_rule.twin("the second term is forgotten", lambda: Equation(slope(), -similarity(j) + tau * sp.log(p[j]) - lam))
+product_rule.twin("τ on one term only", lambda: Equation(slope(), -similarity(j) + tau * sp.log(p[j]) + 1 - lam))
+
+
+def stationarity(multiplier: sp.Expr, entry: sp.Expr) -> sp.Expr:
+    """−⟨q, k_j⟩ + τ(log p_j + 1) − λ."""
+    return -similarity(j) + tau * (sp.log(entry) + 1) - multiplier
+
+
+optimal_multiplier = tau - tau * sp.log(partition(similarity, tau))
+
+
+@claim("eot.10", "identity", title="Stationarity", needs=("eot.9",),
+       latex=r"= -\langle q,k_j\rangle + \tau(\log p_j+1) - \lambda = 0")
+def stationary() -> Steps:
+    """The derivative is −⟨q, k_j⟩ + τ(log p_j + 1) − λ, and one λ makes it vanish for every j at the solution."""
+    yield Equation(slope(), stationarity(lam, p[j]), reason="p · (1/p) = 1")
+    yield Equation(stationarity(optimal_multiplier, alpha(j)), 0, reason="at α, with λ = τ − τ log Z for all j",
+                   about=(similarity(j), tau))
+
+
+stationary.twin("the wrong multiplier", lambda: Equation(stationarity(-tau * sp.log(partition(similarity, tau)), alpha(j)), 0))
+stationary.twin("the + 1 is lost", lambda: Equation(stationarity(optimal_multiplier + tau, alpha(j)), 0))
+
+
+def solved_multiplier() -> sp.Expr:
+    """The λ of (10), which fixes it: −⟨q, k_j⟩ + τ(log p_j + 1)."""
+    return stationarity(sp.S.Zero, p[j])
+
+
+@claim("eot.11", "equivalence", title="Stationarity solved for τ log p", needs=("eot.10",),
+       latex=r"\tau\log p_j = \langle q,k_j\rangle + \lambda - \tau")
+def solved_for_log() -> Steps:
+    """Stationarity says that τ log p_j is the similarity plus λ − τ."""
+    yield Equation(tau * sp.log(p[j]), similarity(j) + solved_multiplier() - tau, reason="with the λ of (10)")
+
+
+solved_for_log.twin("the multiplier's sign", lambda: Equation(
+    tau * sp.log(p[j]), similarity(j) - solved_multiplier() - tau))
+solved_for_log.twin("+ τ for − τ", lambda: Equation(tau * sp.log(p[j]), similarity(j) + solved_multiplier() + tau))
+
+
+@claim("eot.12", "equivalence", title="Divided by τ", needs=("eot.11",),
+       latex=r"\log p_j = \langle q,k_j\rangle/\tau + (\lambda-\tau)/\tau")
+def divided() -> Steps:
+    """The logarithm of the weight is the scaled similarity plus a constant."""
+    yield Equation(sp.log(p[j]), similarity(j) / tau + (solved_multiplier() - tau) / tau, reason="(11) over τ")
+
+
+divided.twin("τ is lost", lambda: Equation(sp.log(p[j]), similarity(j) + (solved_multiplier() - tau) / tau))
+divided.twin("(λ − 1)/τ", lambda: Equation(sp.log(p[j]), similarity(j) / tau + (solved_multiplier() - 1) / tau))
+
+
+@claim("eot.13", "equivalence", title="Exponentiated", needs=("eot.12",),
+       latex=r"p_j = e^{\langle q,k_j\rangle/\tau + (\lambda-\tau)/\tau} = e^{\langle q,k_j\rangle/\tau}e^{(\lambda-\tau)/\tau}")
+def exponentiated() -> Steps:
+    """The weight is the exponential of the scaled similarity times a factor without j."""
+    constant = (solved_multiplier() - tau) / tau
+    yield Equation(p[j], sp.exp(similarity(j) / tau + constant), reason="exp undoes log on p > 0")
+    yield Equation(p[j], weight * sp.exp(constant), reason="exp(a + b) = exp a · exp b")
+
+
+exponentiated.twin("a sum of exponentials", lambda: Equation(p[j], weight + sp.exp((solved_multiplier() - tau) / tau)))
+exponentiated.twin("the factor is inverted", lambda: Equation(p[j], weight / sp.exp((solved_multiplier() - tau) / tau)))
+
+
+# ── normalization ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@claim("eot.s3.proportional", "equivalence", title="Weights are proportional to exponentiated scores", needs=("eot.13",),
+       latex=r"p_j\propto e^{\langle q,k_j\rangle/\tau}")
+def proportional() -> Steps:
+    """The ratio of two weights is the ratio of the exponentials: λ drops out."""
+    free = lambda key: sp.exp(similarity(key) / tau) * sp.exp((lam - tau) / tau)  # noqa: E731
+    yield Equation(free(j) / free(k), sp.exp((similarity(j) - similarity(k)) / tau), reason="the common factor cancels",
+                   about=(lam,))
+
+
+proportional.twin("the ratio is inverted", lambda: Equation(
+    alpha(j) / alpha(k), sp.exp((similarity(k) - similarity(j)) / tau)))
+proportional.twin("τ is lost", lambda: Equation(alpha(j) / alpha(k), sp.exp(similarity(j) - similarity(k))))
+
+
+@claim("eot.14", "identity", title="Z is the reciprocal of the constant", needs=("eot.13",),
+       latex=r"p_j = \tfrac1Z e^{\langle q,k_j\rangle/\tau},\quad 1/Z = e^{(\lambda-\tau)/\tau}")
+def reciprocal() -> Steps:
+    """With 1/Z for the factor without j, the weight is the exponential over Z."""
+    z = 1 / sp.exp((solved_multiplier() - tau) / tau)
+    yield Equation(p[j], weight / z, reason="Z = exp(−(λ − τ)/τ)")
+
+
+reciprocal.twin("Z multiplies", lambda: Equation(p[j], weight / sp.exp((solved_multiplier() - tau) / tau)))
+reciprocal.twin("τ is lost", lambda: Equation(
+    p[j], sp.exp(similarity(j)) * sp.exp((solved_multiplier() - tau) / tau)))
+
+
+@claim("eot.15", "identity", title="The weights sum to one", needs=("eot.14",),
+       latex=r"\sum_j p_j = \sum_j \tfrac1Z e^{\langle q,k_j\rangle/\tau} = 1")
+def normalized() -> Steps:
+    """Summed over the keys, the exponentials over Z give 1."""
+    yield Equation(total(j, weight / partition(similarity, tau)), 1, reason="with the Z of (17)")
+
+
+normalized.twin("Z without τ", lambda: Equation(total(j, weight / total(l, sp.exp(similarity(l)))), 1))
+normalized.twin("Z is the mean", lambda: Equation(total(j, weight * m / partition(similarity, tau)), 1))
+
+
+@claim("eot.16", "identity", title="Z leaves the sum", needs=("eot.15",),
+       latex=r"\tfrac1Z\sum_l e^{\langle q,k_l\rangle/\tau} = 1")
+def constant_leaves() -> Steps:
+    """The reciprocal of Z is common to all terms, and what remains is the sum of exponentials."""
+    yield Equation(total(j, weight / Z), partition(similarity, tau) / Z, reason="1/Z has no j")
+    yield Equation((1 / partition(similarity, tau)) * total(l, sp.exp(similarity(l) / tau)), 1, about=(similarity(j), tau),
+                   reason="with the Z of (17)")
+
+
+constant_leaves.twin("Z leaves twice", lambda: Equation(total(j, weight / Z), partition(similarity, tau) / Z**2))
+constant_leaves.twin("the exponent's sign", lambda: Equation(partition(cost, tau) / partition(similarity, tau), 1))
+
+
+@claim("eot.17", "equivalence", title="The partition sum", needs=("eot.16",), latex=r"Z = \sum_l e^{\langle q,k_l\rangle/\tau}")
+def partition_sum() -> Steps:
+    """The constant is the sum of the exponentials, and no other constant normalizes."""
+    yield Equation(Z - partition(similarity, tau), Z * (1 - total(j, weight / Z)), reason="Σ p = 1 iff Z = Σ exp")
+    yield Equation(weight / alpha(j), partition(similarity, tau), reason="at the solution")
+
+
+partition_sum.twin("τ is lost", lambda: Equation(weight / alpha(j), total(l, sp.exp(similarity(l)))))
+partition_sum.twin("the mean", lambda: Equation(weight / alpha(j), partition(similarity, tau) / m))
+
+
+@claim("eot.18", "optimality", title="The solution is softmax", needs=("eot.14", "eot.17"), hypotheses=("τ > 0",),
+       latex=r"p^\star_j = e^{\langle q,k_j\rangle/\tau}\Big/\sum_{l=1}^m e^{\langle q,k_l\rangle/\tau}")
+def solution() -> Steps:
+    """The unique optimal plan is the softmax of the scaled similarities."""
+    yield Equation(weight / partition(similarity, tau), alpha(j), reason="(17) inserted into (14)")
+    yield solves(tau, alpha)
+
+
+solution.twin("the temperature is lost", lambda: solves(tau, softmax(similarity, sp.S.One)))
+solution.twin("one key is left out of Z", lambda: solves(
+    tau, lambda key: sp.exp(similarity(key) / tau) / (partition(similarity, tau) - sp.exp(similarity(key) / tau) / 2)))
+solution.twin("square roots of the weights", lambda: solves(tau, softmax(similarity, 2 * tau)))
