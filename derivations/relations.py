@@ -60,7 +60,7 @@ class Relation(ABC):
 
     def points(self) -> Iterator[dict[Variable, Value]]:
         """Exact sample points for all free variables, at the sizes of `at` where given."""
-        return points(sp.Tuple(*self.sides, *self.about), self.at)
+        return points(self.variables(), self.at)
 
     def general(self) -> bool:
         """Whether a proof is one for every size: sizes are symbolic, or the statement is about scalars."""
@@ -148,7 +148,7 @@ class Limit(Relation):
     def computed(self) -> sp.Expr:
         """The limit that calculus gives, an expression in the other variables."""
         plain = sp.Symbol(f"{self.variable.name}_", positive=True)
-        return sp.limit(self.expr.xreplace({self.variable: plain}), plain, self.to, "+" if self.to == 0 else "-")
+        return sp.limit(sums.normal(self.expr).xreplace({self.variable: plain}), plain, self.to, "+" if self.to == 0 else "-")
 
     def prove(self) -> bool:
         found = self.computed()
@@ -156,8 +156,10 @@ class Limit(Relation):
 
     def refute(self) -> Witness | None:
         found = self.computed()
-        if found.has(sp.Limit) or not found.is_finite:
+        if found.has(sp.Limit) or found == self.limit:
             return None
+        if not found.is_finite or not self.sides[1].is_finite:
+            return Witness("", str(found), str(self.limit), f"the limit is {found}, not {self.limit}")
         return Equation(found, self.limit, at=self.at).refute()
 
     def __str__(self) -> str:
@@ -176,6 +178,9 @@ class Follows(Relation):
     @property
     def sides(self) -> tuple[sp.Expr, ...]:
         return self.conclusion.sides
+
+    def variables(self) -> list[Variable]:
+        return variables_of(sp.Tuple(*self.sides, *(side for p in self.premises for side in p.sides)))
 
     def prove(self) -> bool:
         combined = sum((w * (p.left - p.right) for w, p in zip(self.weights, self.premises, strict=True)), self.slack)
@@ -222,7 +227,7 @@ class UniqueMinimum(Relation):
         j = index("j", self.over)
         q = simplex("q", self.over)
         open_objective, own_value = self.objective(lambda i: q[i]), self.objective(self.candidate)
-        for point in points(sp.Tuple(own_value, self.over), self.at):
+        for point in points(variables_of(sp.Tuple(own_value, self.over)), self.at):
             size = point[self.over]
             assert isinstance(size, int)
             entries = [enclose(self.candidate(j), {**point, j: i}) for i in range(1, size + 1)]

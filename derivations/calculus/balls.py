@@ -16,8 +16,8 @@ from typing import Any
 import sympy as sp
 from flint import arb, ctx, fmpq
 
-from derivations.calculus.sums import xlogx
-from derivations.calculus.variables import Kind, Variable, variables_of
+from derivations.calculus.sums import Partial, kl, normal, xlogx
+from derivations.calculus.variables import Kind, Variable
 
 Value = int | Fraction | Sequence[Any]
 Point = Mapping[Variable, Value]
@@ -103,17 +103,20 @@ def _ball(expr: sp.Expr, point: dict[Variable, Value]) -> arb:
         return prod((_ball(arg, point) for arg in expr.args), start=arb(1))
     if expr.is_Pow:
         return _power(_ball(expr.base, point), expr.exp, point)
+    if isinstance(expr, Partial | kl):
+        return _ball(normal(expr), point)
     if type(expr) in _FUNCTIONS:
         return _FUNCTIONS[type(expr)](_ball(expr.args[0], point))
     raise ValueError(f"expression: no ball rule for {type(expr).__name__} in {expr}")
 
 
-def points(expr: sp.Basic, given: Point | None = None, seed: int = 0, rounds: int = 24) -> Iterator[dict[Variable, Value]]:
-    """Exact points in the domains of the free variables: every size from 1 up, ties and zeros first, then random.
+def points(
+    names: Sequence[Variable], given: Point | None = None, seed: int = 0, rounds: int = 24
+) -> Iterator[dict[Variable, Value]]:
+    """Exact points in the domains of the variables: every size from 1 up, ties and zeros first, then random.
 
     Values in `given` are kept.  Points whose indices cannot differ as declared (k ≠ j at m = 1) are left out.
     """
-    names = variables_of(expr)
     rng = random.Random(seed)
     for turn in range(rounds):
         point: dict[Variable, Value] = dict(given or {})
@@ -121,7 +124,8 @@ def points(expr: sp.Basic, given: Point | None = None, seed: int = 0, rounds: in
         for offset, var in enumerate(sizes):
             point[var] = 1 + (turn + offset * (turn // 3)) % 3
         indices = [v for v in names if v.domain.kind is Kind.INDEX and v not in point]
-        for var in (v for v in names if v not in point and v not in indices):
+        others = [v for v in names if v not in point and v not in indices]
+        for var in sorted(others, key=lambda v: v.domain.kind is Kind.COUPLING):
             point[var] = _draw(var, point, rng, corner=turn < 6)
         yield from _with_indices(indices, point)
 
@@ -135,17 +139,30 @@ def _with_indices(indices: list[Variable], point: dict[Variable, Value]) -> Iter
 
 def _draw(var: Variable, point: dict[Variable, Value], rng: random.Random, corner: bool) -> Value:
     kind, shape = var.domain.kind, [_integer(part, point) for part in var.domain.shape]
+    if kind is Kind.COUPLING:
+        rows, columns = (point[marginal.label] for marginal in var.domain.marginals)
+        return _coupling(rows, columns, Fraction(0 if corner else rng.randint(0, 4), 4))
     if kind in (Kind.SIMPLEX, Kind.INTERIOR):
         weights = [0 if corner and kind is Kind.SIMPLEX and i else rng.randint(1, 9) for i in range(prod(shape))]
         return _shaped([Fraction(w, sum(weights)) for w in weights], shape)
-    if kind is Kind.STOCHASTIC:
-        rows = [[rng.randint(0, 9) + int(c == r % shape[1]) for c in range(shape[1])] for r in range(shape[0])]
-        return [[Fraction(w, sum(row)) for w in row] for row in rows]
     if corner and shape:
         return _shaped([_scalar(kind, rng)] * prod(shape), shape)
     if shape:
         return _shaped([_scalar(kind, rng) for _ in range(prod(shape))], shape)
     return _scalar(kind, rng)
+
+
+def _coupling(rows: Any, columns: Any, mixed: Fraction) -> list[list[Fraction]]:
+    """The north-west corner plan, a vertex with many zeros, mixed with the independent plan."""
+    left, right = list(rows), list(columns)
+    plan = [[mixed * a * b for b in right] for a in left]
+    i = j = 0
+    while i < len(left) and j < len(right):
+        step = min(left[i], right[j])
+        plan[i][j] += (1 - mixed) * step
+        left[i], right[j] = left[i] - step, right[j] - step
+        i, j = (i + 1, j) if left[i] == 0 else (i, j + 1)
+    return plan
 
 
 def _shaped(flat: list[Fraction], shape: list[int]) -> list[Any]:

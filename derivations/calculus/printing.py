@@ -9,7 +9,7 @@ from sympy.printing.str import StrPrinter
 
 class _Printer(StrPrinter):  # type: ignore[misc]
     def _print_Symbol(self, expr: sp.Symbol) -> str:
-        return str(expr.name).split("#")[0]
+        return str(expr.name).split("#")[0].replace("ι", "l")
 
     def _print_Indexed(self, expr: sp.Indexed) -> str:
         return f"{self._print(expr.base.label)}[{','.join(self._print(i) for i in expr.indices)}]"
@@ -20,6 +20,9 @@ class _Printer(StrPrinter):  # type: ignore[misc]
     def _print_Sum(self, expr: sp.Sum) -> str:
         names = ",".join(self._print(limit[0]) for limit in expr.limits)
         return f"Σ_{names}({self.parenthesize(expr.function, PRECEDENCE['Lambda'])})"
+
+    def _print_Partial(self, expr: sp.Expr) -> str:
+        return f"∂/∂{self._print(expr.args[1])} {self.parenthesize(expr.args[0], PRECEDENCE['Mul'])}"
 
     def _print_kl(self, expr: sp.Expr) -> str:
         return f"kl({self._print(expr.args[0])} ‖ {self._print(expr.args[1])})"

@@ -73,9 +73,21 @@ def delta(x: sp.Expr, y: sp.Expr) -> sp.Expr:
     return sp.KroneckerDelta(x, y)
 
 
+class Partial(sp.Expr):  # type: ignore[misc]
+    """∂expr/∂by, kept as written until `normal` differentiates it."""
+
+    is_commutative = True
+    is_real = True
+
+    def opened(self) -> sp.Expr:
+        """The derivative, carried out."""
+        expr, by = self.args
+        return sp.diff(normal(expr), by)
+
+
 def derivative(expr: sp.Expr, by: sp.Expr) -> sp.Expr:
-    """∂expr/∂by for a scalar or a vector entry, in normal form."""
-    return normal(sp.diff(expr, by))
+    """∂expr/∂by for a scalar or a vector entry."""
+    return Partial(expr, by)
 
 
 @cache
@@ -87,7 +99,7 @@ def normal(expr: sp.Expr) -> sp.Expr:
         if any(sp.sympify(low) != 1 or high != var.domain.shape[0] for var, low, high in expr.limits):
             raise ValueError(f"sum bounds: {expr.limits} were given, an index running over its whole range is accepted")
         return _sum(normal(expr.function), bound)
-    if isinstance(expr, kl):
+    if isinstance(expr, kl | Partial):
         return normal(expr.opened())
     if expr.args and not isinstance(expr, sp.Indexed | sp.IndexedBase | sp.KroneckerDelta):
         expr = expr.func(*[normal(arg) for arg in expr.args])
@@ -189,18 +201,20 @@ def _sum_of_product(factors: list[sp.Expr], bound: list[Variable]) -> sp.Expr:
     for factor in flat:
         if isinstance(factor, sp.KroneckerDelta) and set(factor.args) & set(bound):
             gone = next(v for v in factor.args if v in bound)
-            kept = next(v for v in factor.args if v is not gone)
+            kept = next(v for v in factor.args if v != gone)
             if gone.domain.shape != getattr(kept, "domain", gone.domain).shape:
                 raise ValueError(f"delta: {factor} compares indices over different ranges, equal ranges are accepted")
             flat.remove(factor)
             rest = normal(sp.Mul(*flat).xreplace({gone: kept}))
-            return _sum(rest, [v for v in bound if v is not gone])
-    for factor in flat:                                      # Σ_i Σ_k b_i W_ik = Σ_i b_i for stochastic rows W_i
-        last = [factor.indices[-1]] if isinstance(factor, sp.Indexed) else []
-        alone = last and sum(last[0] in f.free_symbols for f in flat) == 1
-        if alone and last[0] in bound and len(bound) > 1 and _has_unit_mass(factor, last):
-            flat.remove(factor)
-            return _sum_of_product(flat, [v for v in bound if v is not last[0]])
+            return _sum(rest, [v for v in bound if v != gone])
+    for position, factor in enumerate(flat):
+        if (found := _marginal(factor, flat, bound)) is not None:
+            marginal, gone = found
+            rest = [*flat[:position], marginal, *flat[position + 1 :]]
+            return _sum_of_product(rest, [v for v in bound if v != gone])
+    single = next((v for v in bound if v.domain.shape[0] == 1), None)
+    if single is not None and any(single in f.free_symbols for f in flat):
+        return _sum(normal(sp.Mul(*flat).xreplace({single: sp.S.One})), [v for v in bound if v != single])
     for group in _components(flat, bound):
         if len(group[1]) < len(bound) or len(group[0]) < len(flat):
             outside = [f for f in flat if not f.free_symbols & set(group[1])]
@@ -261,10 +275,20 @@ def _canonical_names(shapes: list[tuple[sp.Expr, ...]], taken: set[sp.Symbol]) -
 
 
 def _has_unit_mass(factor: sp.Expr, bound: list[Variable]) -> bool:
-    """Whether the sum runs over a whole simplex: all indices of a simplex, the last one of a stochastic matrix."""
+    """Whether the sum runs over all entries of a point of a simplex."""
     if not isinstance(factor, sp.Indexed) or not isinstance(factor.base.label, Variable):
         return False
     kind = factor.base.label.domain.kind
-    if kind is Kind.STOCHASTIC:
-        return [factor.indices[-1]] == bound and bound[0] not in factor.indices[:-1]
-    return kind in (Kind.SIMPLEX, Kind.INTERIOR) and set(factor.indices) == set(bound)
+    return kind in (Kind.SIMPLEX, Kind.INTERIOR) and set(factor.indices) - {sp.S.One} == set(bound)
+
+
+def _marginal(factor: sp.Expr, factors: list[sp.Expr], bound: list[Variable]) -> tuple[sp.Expr, Variable] | None:
+    """Σ_j P_ij = a_i and Σ_i P_ij = b_j for a coupling P, when nothing else in the product depends on the index."""
+    label = factor.base.label if isinstance(factor, sp.Indexed) else None
+    if not isinstance(label, Variable) or label.domain.kind is not Kind.COUPLING:
+        return None
+    row, column = factor.indices
+    for gone, kept, marginal in ((column, row, label.domain.marginals[0]), (row, column, label.domain.marginals[1])):
+        if gone in bound and gone != kept and sum(gone in f.free_symbols for f in factors) == 1:
+            return marginal[kept], gone
+    return None

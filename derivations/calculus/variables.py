@@ -24,17 +24,22 @@ class Kind(Enum):
     POSITIVE = "> 0"
     SIMPLEX = "≥ 0 with sum 1"
     INTERIOR = "> 0 with sum 1"
-    STOCHASTIC = "≥ 0 with rows that sum to 1"
+    COUPLING = "≥ 0 with the given marginals"
     RANDOM = "independent entries, mean 0, variance 1"
 
 
 @dataclass(frozen=True)
 class Domain:
-    """The set a variable ranges over; `shape` holds the sizes of a vector or matrix, `other_than` excluded indices."""
+    """The set a variable ranges over.
+
+    `shape` holds the sizes of a vector or matrix, `other_than` the indices that an index differs from, `marginals`
+    the row sums and the column sums of a coupling.
+    """
 
     kind: Kind
     shape: tuple[sp.Expr, ...] = ()
     other_than: tuple[sp.Expr, ...] = ()
+    marginals: tuple[sp.IndexedBase, ...] = ()
 
 
 _ASSUMPTIONS: dict[Kind, dict[str, bool]] = {
@@ -45,7 +50,7 @@ _ASSUMPTIONS: dict[Kind, dict[str, bool]] = {
     Kind.POSITIVE: {"positive": True},
     Kind.SIMPLEX: {"nonnegative": True},
     Kind.INTERIOR: {"positive": True},
-    Kind.STOCHASTIC: {"nonnegative": True},
+    Kind.COUPLING: {"nonnegative": True},
     Kind.RANDOM: {"real": True},
 }
 
@@ -65,7 +70,9 @@ class Variable(sp.Symbol):  # type: ignore[misc]
         return (self.name, self.domain), {}
 
     def _hashable_content(self) -> tuple[Any, ...]:
-        return (*super()._hashable_content(), self.domain)
+        domain = self.domain                                 # as plain SymPy parts, which SymPy can hash and order
+        parts = (domain.shape, domain.other_than, domain.marginals)
+        return (*super()._hashable_content(), domain.kind.name, *(sp.Tuple(*part) for part in parts))
 
 
 def size(name: str) -> Variable:
@@ -103,6 +110,12 @@ def interior(name: str, *shape: sp.Expr) -> sp.IndexedBase:
     return vector(name, *shape, kind=Kind.INTERIOR)
 
 
+def coupling(name: str, rows: sp.IndexedBase, columns: sp.IndexedBase) -> sp.IndexedBase:
+    """A transport plan: a nonnegative matrix with the given row sums and column sums."""
+    shape = (*rows.shape, *columns.shape)
+    return sp.IndexedBase(Variable(name, Domain(Kind.COUPLING, shape, marginals=(rows, columns))), shape=shape)
+
+
 _fresh = count(1)
 
 
@@ -119,6 +132,6 @@ def variables_of(expr: sp.Basic) -> list[Variable]:
         variable = todo.pop()
         if variable not in found:
             found.add(variable)
-            for part in (*variable.domain.shape, *variable.domain.other_than):
+            for part in (*variable.domain.shape, *variable.domain.other_than, *variable.domain.marginals):
                 todo.extend(s for s in part.free_symbols if isinstance(s, Variable))
     return sorted(found, key=lambda v: (v.name, str(v.domain)))

@@ -1,0 +1,49 @@
+"""The estimators that the document's talk of reinforcement learning is about.
+
+Notation  the policy is a point π of the open simplex, an action i is drawn from it, g_i = ∂log π_i/∂s_j is its score
+          function (τ g_i = δ_ij − π_j, proved from softmax in eot.s5.score-function), u_i its utility, b a baseline;
+          REINFORCE follows X_i = (u_i − b) g_i for one sampled i
+"""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from derivations.calculus.sums import delta, total
+from derivations.calculus.variables import index, interior, scalar
+from derivations.eot.notation import j, m, tau, u
+
+pi = interior("π", m)
+baseline = scalar("b")
+_i = index("i", m)
+
+
+def score_function(action: sp.Expr) -> sp.Expr:
+    """∂log π_i/∂s_j = (δ_ij − π_j)/τ."""
+    return (delta(action, j) - pi[j]) / tau
+
+
+def mean(values: sp.Expr) -> sp.Expr:
+    """E_π of an expression in the action `_i`."""
+    return total(_i, pi[_i] * values)
+
+
+def estimate(level: sp.Expr) -> sp.Expr:
+    """X_i = (u_i − b) ∂log π_i/∂s_j for the action `_i`."""
+    return (u[_i] - level) * score_function(_i)
+
+
+def variance(level: sp.Expr) -> sp.Expr:
+    """Var X = E[X²] − E[X]² with baseline b."""
+    return mean(estimate(level) ** 2) - mean(estimate(level)) ** 2
+
+
+def expected_utility() -> sp.Expr:
+    """E_π[u], the baseline that the document names."""
+    return mean(u[_i])
+
+
+def reduction(level: sp.Expr) -> sp.Expr:
+    """b (2 E[u g²] − b E[g²]), what a baseline takes off the variance."""
+    square = score_function(_i) ** 2
+    return level * (2 * mean(u[_i] * square) - level * mean(square))

@@ -1,0 +1,120 @@
+"""Section 1: what the introduction promises.
+
+Claims     eot.s1.forward-pass, eot.s1.argmax-proxy, eot.s1.policy-gradient, eot.s1.variance-reduced,
+           eot.s1.geometry, eot.s1.optimal-update
+Notation   p = softmax(s/τ); F_jk = E_p[∂_j log p · ∂_k log p]; estimators as in policy.py
+References the list of contributions of the document
+"""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from derivations.calculus.sums import derivative, total
+from derivations.calculus.variables import index, positive, size
+from derivations.catalogue import Steps, Undecidable, claim
+from derivations.claims import Severity
+from derivations.eot import policy
+from derivations.eot.notation import cost, expect, j, k, m, objective, s, score, similarity, softmax, tau, u
+from derivations.relations import AtLeast, Entry, Equation, Fails, Limit, UniqueMinimum
+
+p = softmax(score, tau)
+i = index("i", m)
+ties, rest, gap = size("ties"), size("rest"), positive("gap")
+
+
+def solves(candidate: Entry) -> UniqueMinimum:
+    """The candidate is the only minimizer of expected cost less τ times entropy."""
+    return UniqueMinimum(lambda q: objective(q, cost, tau), candidate, m, tau, reason="J(q) − J(α) = τ Σ kl(q ‖ α)")
+
+
+@claim("eot.s1.forward-pass", "optimality", title="The forward pass solves an optimization problem", needs=("eot.thm3.3",),
+       latex=r"\alpha = \arg\max_{p\in\Delta^{m-1}} \langle p, Kq\rangle + \tau H(p)")
+def forward_pass() -> Steps:
+    """Attention weights are the exact solution of a trade-off between similarity and entropy, weighted by τ."""
+    yield solves(softmax(similarity, tau))
+
+
+forward_pass.twin("similarity alone counts twice", lambda: solves(softmax(lambda key: 2 * similarity(key), tau)))
+forward_pass.twin("entropy alone", lambda: solves(lambda key: 1 / m))
+
+
+@claim("eot.s1.argmax-proxy", "equivalence", title="Softmax as a differentiable stand-in for argmax",
+       latex=r"p_j/p_k = e^{(s_j-s_k)/\tau},\quad \lim_{\tau\to0}p_j = 1/r\ \text{for } r \text{ maximal scores}")
+def argmax_proxy() -> Steps:
+    """Softmax orders keys as their scores do, and as τ → 0 shares the mass equally among the maximal scores."""
+    yield Limit(1 / (ties + rest * sp.exp(-gap / tau)), tau, sp.S.Zero, 1 / ties,
+                reason="r maximal scores; the others lie at least `gap` below and weigh at most exp(−gap/τ) each")
+    yield Equation(p(j) / p(k), sp.exp((s[j] - s[k]) / tau), reason="so p_j ≥ p_k iff s_j ≥ s_k")
+
+
+argmax_proxy.twin("the order is reversed", lambda: Equation(p(j) / p(k), sp.exp((s[k] - s[j]) / tau)))
+argmax_proxy.twin("one-hot despite ties", lambda: Limit(
+    1 / (ties + rest * sp.exp(-gap / tau)), tau, sp.S.Zero, sp.S.One))
+
+
+def descent() -> sp.Expr:
+    """−∂L/∂s_j."""
+    return total(k, u[k] * derivative(p(k), s[j]))
+
+
+def policy_gradient(level: sp.Expr) -> sp.Expr:
+    """E_{i∼p}[(u_i − b) ∂log p_i/∂s_j]."""
+    return total(i, p(i) * (u[i] - level) * derivative(sp.log(p(i)), s[j]))
+
+
+@claim("eot.s1.policy-gradient", "identity", title="Backpropagation equals the advantage-based policy gradient",
+       latex=r"-\frac{\partial\mathcal L}{\partial s_j} = \mathbb E_{i\sim p}\left[(u_i-\mathbb E_p[u])\,"
+             r"\frac{\partial\log p_i}{\partial s_j}\right]", needs=("eot.thm5.2",))
+def backward_pass() -> Steps:
+    """The negative gradient is the mean, under the weights, of advantage times the derivative of the log weight."""
+    yield Equation(descent(), policy_gradient(expect(p, lambda key: u[key])), reason="p ∂log p = ∂p and Σ ∂p = 0")
+
+
+backward_pass.twin("the sign", lambda: Equation(-descent(), policy_gradient(expect(p, lambda key: u[key]))))
+backward_pass.twin("the weights are left out", lambda: Equation(
+    descent(), total(i, (u[i] - expect(p, lambda key: u[key])) * derivative(sp.log(p(i)), s[j]))))
+
+
+@claim("eot.s1.variance-reduced", "inequality", title="“… a variance-reduced update rule”",
+       latex=r"\mathrm{Var}[(u_i-\mathbb E_p[u])\,g_i]\le\mathrm{Var}[u_i\,g_i]", needs=("eot.s5.variance-reduced",))
+def variance_reduced() -> Steps:
+    """The gradient of backpropagation is announced as a variance-reduced rule from reinforcement learning."""
+    yield Fails(AtLeast(policy.variance(sp.S.Zero), policy.variance(policy.expected_utility()),
+                        at={m: 2, policy.pi.label: [sp.Rational(1, 8), sp.Rational(7, 8)], u.label: [0, 1], tau: 1, j: 1}),
+                reason="with sampled keys the expected-utility baseline can enlarge the variance")
+
+
+@variance_reduced.corrected(r"\mathbb E_{i\sim p}[(u_i-b)\,\partial\log p_i/\partial s_j]\ \text{is the same for all } b",
+                            Severity.FATAL)
+def baseline_free() -> Steps:
+    """Nothing is sampled, so there is no variance to reduce: the gradient is the same with every baseline."""
+    yield Equation(policy_gradient(policy.baseline), descent(), reason="E ∂log p = 0", about=(policy.baseline,))
+
+
+variance_reduced.twin("the baseline changes the mean", lambda: Equation(
+    policy_gradient(policy.baseline), descent() - policy.baseline))
+variance_reduced.twin("a baseline for each action", lambda: Equation(policy_gradient(u[i] / 2), descent()))
+
+
+def fisher(row: sp.Expr, column: sp.Expr) -> sp.Expr:
+    """F_jk = E_p[∂_j log p · ∂_k log p], from its definition as an expectation."""
+    return total(i, p(i) * derivative(sp.log(p(i)), s[row]) * derivative(sp.log(p(i)), s[column]))
+
+
+@claim("eot.s1.geometry", "identity", title="The geometry of the forward pass gives the gradient", needs=("eot.thm5.2",),
+       latex=r"\nabla_s\mathcal L = -\tau F(s)\,u,\quad F_{jk} = \mathbb E_p[\partial_j\log p\;\partial_k\log p]")
+def geometry() -> Steps:
+    """The gradient is minus τ times the Fisher matrix of the weights applied to the utilities."""
+    yield Equation(descent(), tau * total(k, fisher(j, k) * u[k]), reason="τ F is the Jacobian of the weights")
+
+
+geometry.twin("τ is lost", lambda: Equation(descent(), total(k, fisher(j, k) * u[k])))
+geometry.twin("its diagonal only", lambda: Equation(descent(), tau * fisher(j, j) * u[j]))
+
+
+@claim("eot.s1.optimal-update", "optimality", title="“A sophisticated, optimal learning update”", needs=("eot.thm5.2",),
+       latex=r"\text{backpropagation is optimal}")
+def optimal_update() -> Undecidable:
+    """The backward pass is said to execute an optimal learning update."""
+    return Undecidable("no class of updates and no criterion is stated among which the gradient would be the best")

@@ -1,0 +1,92 @@
+"""Section 3, Remarks 3.4 and 3.5: the temperature √d_k, and the source measure.
+
+Claims     eot.rem3.4, eot.s3.unit-variance, eot.s3.sqrt-width, eot.s3.saturation, eot.rem3.5
+Notation   x, y random vectors of length d with independent entries of mean 0 and variance 1, independent of each other
+References Remarks 3.4 and 3.5 of the document
+"""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from derivations.calculus.moments import expectation, variance
+from derivations.calculus.sums import total, xlogx
+from derivations.calculus.variables import Kind, index, simplex, vector
+from derivations.catalogue import Steps, claim
+from derivations.eot.notation import cost, d, eps, j, m, objective, r, similarity, softmax
+from derivations.relations import Entry, Equation, UniqueMinimum
+
+x, y = vector("x", d, kind=Kind.RANDOM), vector("y", d, kind=Kind.RANDOM)
+dot = total(r, x[r] * y[r])
+INDEPENDENCE = ("the entries of q and k_j are independent, with mean 0 and variance 1",)
+
+
+@claim("eot.rem3.4", "identity", title="Mean and variance of a dot product", hypotheses=INDEPENDENCE,
+       latex=r"\mathbb E\langle q,k_j\rangle=0,\quad\mathrm{Var}\langle q,k_j\rangle=d_k")
+def dot_product_moments() -> Steps:
+    """The dot product of independent standardized vectors has mean 0 and variance d."""
+    yield Equation(expectation(dot), 0, reason="E x_r y_r = E x_r · E y_r", about=(d,))
+    yield Equation(variance(dot), d, reason="E x_r x_s y_r y_s = δ_rs, summed twice")
+
+
+dot_product_moments.twin("the standard deviation is d", lambda: Equation(variance(dot), d**2))
+dot_product_moments.twin("already normalized", lambda: Equation(variance(dot), 1, about=(d,)))
+
+
+@claim("eot.s3.unit-variance", "identity", title="Dividing by √d_k normalizes the variance", hypotheses=INDEPENDENCE,
+       latex=r"\mathrm{Var}\left(\langle q,k_j\rangle/\sqrt{d_k}\right)=1", needs=("eot.rem3.4",))
+def unit_variance() -> Steps:
+    """The scaled dot product has variance 1 for every d."""
+    yield Equation(variance(dot / sp.sqrt(d)), 1, reason="variance is quadratic in the scale", about=(d,))
+
+
+unit_variance.twin("dividing by d", lambda: Equation(variance(dot / d), 1, about=(d,)))
+unit_variance.twin("dividing by the fourth root", lambda: Equation(variance(dot / d ** sp.Rational(1, 4)), 1, about=(d,)))
+
+
+@claim("eot.s3.sqrt-width", "external fact", title="The Transformer's temperature is √d_k", latex=r"\tau=\sqrt{d_k}")
+def sqrt_width() -> None:
+    """Shipped scaled-dot-product attention divides the scores by the square root of the head width."""
+
+
+sqrt_width.twin("no scaling", lambda: Equation(d, 1, about=(d,)))
+sqrt_width.twin("division by the width", lambda: Equation(d, sp.sqrt(d), about=(d,)))
+
+
+@claim("eot.s3.saturation", "empirical", title="√d_k keeps softmax from saturating", needs=("eot.s3.unit-variance",),
+       latex=r"\max_jp_j\not\to1\ \text{as } d_k\to\infty")
+def saturation() -> None:
+    """Scaling by √d_k is said to keep the weights away from one-hot, especially for large d_k."""
+
+
+source = index("i", sp.S.One)
+P = simplex("P", sp.S.One, m)
+
+
+def only_row(key: sp.Expr) -> sp.Expr:
+    """P_1j, the plan from the only source."""
+    return P[1, key]
+
+
+def primer_objective(strength: sp.Expr) -> sp.Expr:
+    """Σ_ij P_ij C_ij − ε H(P) with one source."""
+    spent = total((source, j), P[source, j] * cost(j))
+    return spent + strength * total((source, j), xlogx(P[source, j]))
+
+
+def solves(candidate: Entry) -> UniqueMinimum:
+    """The candidate is the only minimizer over the plans from one source."""
+    return UniqueMinimum(lambda q: objective(q, cost, eps), candidate, m, eps, reason="Theorem 3.3")
+
+
+@claim("eot.rem3.5", "optimality", title="One source, free target: plans are a simplex", needs=("eot.thm3.3",),
+       latex=r"U(\delta_q,\cdot)=\Delta^{m-1},\quad P^\star=\alpha")
+def one_source() -> Steps:
+    """With a single source of unit mass and no target constraint a plan is a point of the simplex, the best one α."""
+    yield Equation(primer_objective(eps), objective(only_row, cost, eps), reason="the sum over sources has one term")
+    yield Equation(total((source, j), P[source, j]), 1, reason="the row constraint is the simplex", about=(P[1, j],))
+    yield solves(softmax(similarity, eps))
+
+
+one_source.twin("the target is held uniform", lambda: solves(lambda key: 1 / m))
+one_source.twin("costs for similarities", lambda: solves(softmax(cost, eps)))

@@ -1,0 +1,169 @@
+"""Section 5, Remark 5.3 and the prose: advantage, REINFORCE, baselines and variance.
+
+Claims     eot.rem5.3, eot.s5.advantage, eot.s5.proportional, eot.s5.score-function, eot.s5.reinforce,
+           eot.s5.baseline-variance, eot.s5.variance-reduced, eot.s5.optimal-control
+Notation   A_j = u_j − E_p[u]; estimators as in policy.py
+References Remark 5.3 of the document and the opening of its section 5; Williams (1992) for the estimator
+"""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from derivations.calculus.sums import delta, derivative, total
+from derivations.calculus.variables import index
+from derivations.catalogue import Steps, Undecidable, claim
+from derivations.claims import Severity
+from derivations.eot import policy
+from derivations.eot.notation import expect, j, k, m, s, score, softmax, tau, u
+from derivations.relations import AtLeast, Entry, Equation, Fails
+
+p = softmax(score, tau)
+i = index("i", m)
+
+
+def given(key: sp.Expr) -> sp.Expr:
+    """u_j, any utilities."""
+    return u[key]
+
+
+def advantage(key: sp.Expr) -> sp.Expr:
+    """A_j = u_j − E_p[u]."""
+    return u[key] - expect(p, given)
+
+
+def descent(utilities: Entry = given) -> sp.Expr:
+    """−∂L/∂s_j, the direction in which gradient descent moves score j."""
+    return total(k, utilities(k) * derivative(p(k), s[j]))
+
+
+@claim("eot.rem5.3", "identity", title="Scores rise exactly where the advantage is positive", needs=("eot.64",),
+       latex=r"-\frac{\partial\mathcal L}{\partial s_j} = \frac{p^\star_j}\tau A_j,\quad \frac{p^\star_j}\tau>0")
+def sign_of_the_update() -> Steps:
+    """Gradient descent raises a score whose key has above-average utility and lowers one below average."""
+    yield AtLeast(p(j) / tau, 0, strict=True, reason="so the update has the sign of A_j")
+    yield Equation(descent(), p(j) / tau * advantage(j), reason="eot.64")
+
+
+sign_of_the_update.twin("it has the opposite sign", lambda: Equation(descent(), -p(j) / tau * advantage(j)))
+sign_of_the_update.twin("above zero, not above average", lambda: Equation(descent(), p(j) / tau * u[j]))
+
+
+@claim("eot.s5.advantage", "identity", title="The advantage is measured against the policy's mean", needs=("eot.47",),
+       latex=r"\mathbb E_{p^\star}[A] = 0")
+def mean_advantage() -> Steps:
+    """Under the attention weights the advantages average to zero, so A_j compares key j with the policy's mean."""
+    yield Equation(expect(p, advantage), 0, reason="Σ p = 1", about=(s[j], u[j], tau))
+
+
+mean_advantage.twin("against a uniform mean", lambda: Equation(
+    expect(p, lambda key: u[key] - total(i, u[i]) / m), 0))
+mean_advantage.twin("an unweighted average", lambda: Equation(total(k, advantage(k)), 0))
+
+
+@claim("eot.s5.proportional", "identity", title="The update of a score is its advantage times p_j/τ", needs=("eot.64",),
+       latex=r"-\partial\mathcal L/\partial s_j = (p^\star_j/\tau)\,A_j")
+def proportional_update() -> Steps:
+    """For each score the update is its advantage times p_j/τ, a factor that differs from key to key."""
+    yield Equation(descent(), p(j) / tau * advantage(j), reason="eot.64")
+
+
+proportional_update.twin("one factor for all keys", lambda: Equation(descent(), advantage(j) / tau / m))
+proportional_update.twin("p_j²", lambda: Equation(descent(), p(j) ** 2 / tau * advantage(j)))
+
+
+@claim("eot.s5.score-function", "identity", title="The log-derivative of the policy", needs=("eot.59",),
+       latex=r"\partial\log p_i/\partial s_j = \tfrac1\tau(\delta_{ij}-p_j)")
+def log_derivative() -> Steps:
+    """The score function of the softmax policy is the indicator of the action less its probability, over τ."""
+    yield Equation(derivative(sp.log(p(i)), s[j]), (delta(i, j) - p(j)) / tau, reason="log p_i = s_i/τ − log Z")
+
+
+log_derivative.twin("τ is lost", lambda: Equation(derivative(sp.log(p(i)), s[j]), delta(i, j) - p(j)))
+log_derivative.twin("the index of the action", lambda: Equation(
+    derivative(sp.log(p(i)), s[j]), (delta(i, j) - p(i)) / tau))
+
+
+LARGER_VARIANCE = {m: 2, policy.pi.label: [sp.Rational(1, 4), sp.Rational(3, 4)], u.label: [0, 1], tau: 1, j: 1}
+
+
+@claim("eot.s5.reinforce", "equivalence", title="“The exact form of REINFORCE with an expected value baseline”",
+       latex=r"-\partial\mathcal L/\partial s_j = (u_i-\mathbb E_p[u])\,\partial\log p_i/\partial s_j,\ i\sim p",
+       needs=("eot.s5.score-function",))
+def reinforce() -> Steps:
+    """REINFORCE follows the score function of one sampled action; backpropagation follows no sample."""
+    mean_update = policy.mean(policy.estimate(sp.S.Zero))
+    sampled = (u[i] - policy.expected_utility()) * policy.score_function(i)
+    yield Fails(Equation(sampled, mean_update, at={**LARGER_VARIANCE, i: 1}),
+                reason="the sample i = 1 moves the score by −9/16, the gradient by −3/16")
+
+
+@reinforce.corrected(r"-\frac{\partial\mathcal L}{\partial s_j} = \mathbb E_{i\sim p}\left[(u_i-b)\,\partial\log p_i/"
+                     r"\partial s_j\right]\ \text{for every baseline } b", Severity.WORDING)
+def reinforce_on_average() -> Steps:
+    """Backpropagation computes the mean of REINFORCE's update, and that mean is the same for every baseline b."""
+    over_actions = total(i, p(i) * (u[i] - policy.baseline) * derivative(sp.log(p(i)), s[j]))
+    yield Equation(descent(), over_actions, reason="p ∂log p = ∂p, and Σ_i ∂p_i = 0 removes b")
+
+
+def averaged(level: sp.Expr, weights: Entry) -> Equation:
+    """The mean update under given weights."""
+    return Equation(descent(), total(i, weights(i) * (u[i] - level) * derivative(sp.log(p(i)), s[j])))
+
+
+reinforce.twin("averaged uniformly", lambda: averaged(expect(p, given), lambda key: 1 / m))
+reinforce.twin("a baseline that depends on the action", lambda: averaged(u[i] / 2, p))
+
+
+@claim("eot.s5.baseline-variance", "inequality", title="“An expected value baseline reduces the variance”",
+       latex=r"\mathrm{Var}[(u_i-\mathbb E_p[u])\,g_i]\le\mathrm{Var}[u_i\,g_i]", needs=("eot.s5.score-function",))
+def baseline_variance() -> Steps:
+    """Subtracting the expected utility is said to reduce the variance of the policy-gradient estimate."""
+    yield Fails(AtLeast(policy.variance(sp.S.Zero), policy.variance(policy.expected_utility()), at=LARGER_VARIANCE),
+                reason="the rare action has the large score function: the variance is 3/256 without, 12/256 with it")
+
+
+@baseline_variance.corrected(r"\mathrm{Var}_0-\mathrm{Var}_b = b\,(2\,\mathbb E[ug^2]-b\,\mathbb E[g^2])", Severity.HYPOTHESIS)
+def variance_identity() -> Steps:
+    """A baseline b reduces the variance exactly when it lies between 0 and 2 E[u g²]/E[g²]; half-way is the best one."""
+    b = policy.baseline
+    yield Equation(policy.mean(policy.estimate(b)), policy.mean(policy.estimate(sp.S.Zero)), reason="E g = 0")
+    yield Equation(policy.variance(sp.S.Zero) - policy.variance(b), policy.reduction(b), reason="the means agree")
+
+
+def saved() -> sp.Expr:
+    """Var_0 − Var_b."""
+    return policy.variance(sp.S.Zero) - policy.variance(policy.baseline)
+
+
+baseline_variance.twin("the sign", lambda: Equation(saved(), -policy.reduction(policy.baseline)))
+baseline_variance.twin("the factor 2 is lost", lambda: Equation(
+    saved(), policy.reduction(2 * policy.baseline) / 2))
+
+
+@claim("eot.s5.variance-reduced", "inequality", title="“A variance-reduced policy gradient update”",
+       latex=r"\mathrm{Var}[\text{with }\mathbb E_p[u]]\le\mathrm{Var}[\text{without}]", needs=("eot.s5.baseline-variance",))
+def variance_reduced() -> Steps:
+    """The gradient of backpropagation is called a variance-reduced update because E[u] is subtracted in it."""
+    yield Fails(AtLeast(policy.variance(sp.S.Zero), policy.variance(policy.expected_utility()), at=LARGER_VARIANCE),
+                reason="as an estimate from sampled keys the subtraction can enlarge the variance")
+
+
+@variance_reduced.corrected(r"-\sum_k(u_k-b)\,\partial p_k/\partial s_j = -\sum_ku_k\,\partial p_k/\partial s_j",
+                            Severity.FATAL)
+def no_variance_to_reduce() -> Steps:
+    """Backpropagation samples nothing: its gradient has no variance, and subtracting any b changes nothing in it."""
+    yield Equation(descent(lambda key: u[key] - policy.baseline), descent(), reason="Σ_k ∂p_k/∂s_j = 0",
+                   about=(policy.baseline,))
+
+
+variance_reduced.twin("the baseline survives", lambda: Equation(
+    descent(lambda key: u[key] - policy.baseline), descent() - policy.baseline * p(j) / tau))
+variance_reduced.twin("a baseline for each key", lambda: Equation(descent(lambda key: u[key] - s[key]), descent()))
+
+
+@claim("eot.s5.optimal-control", "equivalence", title="“An optimal control strategy”", needs=("eot.thm5.2",),
+       latex=r"\text{backpropagation} = \text{optimal control}")
+def optimal_control() -> Undecidable:
+    """Backpropagation through attention is said to implement an optimal control strategy."""
+    return Undecidable("no dynamics, horizon or control objective is stated, so optimality has nothing to refer to")
