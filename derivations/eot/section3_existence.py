@@ -187,4 +187,4 @@ def interior_solution() -> Steps:
 
 
 interior_solution.twin("at least the uniform weight", lambda: AtLeast(alpha(j), 1 / m, strict=True))
-interior_solution.twin("its logarithm is positive", lambda: AtLeast(sp.log(alpha(j)), 0, strict=True))
+interior_solution.twin("at least one half", lambda: AtLeast(alpha(j), sp.Rational(1, 2), strict=True))

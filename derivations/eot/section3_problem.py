@@ -110,9 +110,9 @@ def entropic_objective() -> Steps:
 
 
 entropic_objective.twin("entropy is penalized", lambda: Equation(
-    objective(uniform, cost, -eps), -total(j, similarity(j)) / m - eps * sp.log(m)))
+    objective(uniform, cost, eps), -total(j, similarity(j)) / m + eps * sp.log(m)))
 entropic_objective.twin("ε is lost", lambda: Equation(
-    objective(uniform, cost, sp.S.One), -total(j, similarity(j)) / m - eps * sp.log(m)))
+    objective(uniform, cost, eps), -total(j, similarity(j)) / m - sp.log(m)))
 
 
 @claim("eot.4", "definition", title="Shannon entropy", latex=r"H(p) = -\sum_j p_j\log p_j",
@@ -205,16 +205,19 @@ def trade_off() -> Steps:
     mean = expect(star, score)
     spread = total(l, star(l) * (s[l] - mean) ** 2)
     yield Equation(derivative(mean, eps), -spread / eps**2, reason="quotient rule; Σ p (s − E s)² = E s² − (E s)²")
-    yield AtLeast(derivative(entropy(star), eps), 0, because=spread / eps**3, reason="H = log Z − E[−s]/ε")
+    yield AtLeast(spread, 0, because=spread, reason="a variance")
+    yield Equation(derivative(entropy(star), eps), spread / eps**3, reason="H(p*) = log Z − E[s]/ε")
 
 
-def mean_score() -> sp.Expr:
-    """E_p*[s]."""
-    return expect(softmax(score, eps), score)
+def entropy_slope(power: int, sign: int = 1) -> Equation:
+    """dH(p*)/dε as the variance of the scores over a power of ε."""
+    star = softmax(score, eps)
+    spread = total(l, star(l) * (s[l] - expect(star, score)) ** 2)
+    return Equation(derivative(entropy(star), eps), sign * spread / eps**power)
 
 
-trade_off.twin("entropy falls", lambda: AtLeast(-derivative(entropy(softmax(score, eps)), eps), 0))
-trade_off.twin("similarity rises", lambda: AtLeast(derivative(mean_score(), eps), 0))
+trade_off.twin("entropy falls", lambda: entropy_slope(3, sign=-1))
+trade_off.twin("one power of ε is lost", lambda: entropy_slope(2))
 
 
 @claim("eot.s3.no-single-point", "inequality", title="The entropy term prevents a one-hot solution",
@@ -229,7 +232,7 @@ def no_single_point() -> Steps:
 
 no_single_point.twin("a bound below one half", lambda: AtLeast(
     sp.Rational(1, 2), softmax(similarity, eps)(j), strict=True))
-no_single_point.twin("the unnormalized weight", lambda: AtLeast(1, sp.exp(similarity(j) / eps), strict=True))
+no_single_point.twin("at most the uniform weight", lambda: AtLeast(1 / m, softmax(similarity, eps)(j), strict=True))
 
 
 @claim("eot.s3.nonnegative-cost", "inequality", title="The primer's costs are nonnegative, attention's are not",

@@ -11,7 +11,7 @@ import sympy as sp
 
 from derivations.calculus.moments import expectation, variance
 from derivations.calculus.sums import total, xlogx
-from derivations.calculus.variables import Kind, index, simplex, vector
+from derivations.calculus.variables import Kind, index, positive, simplex, vector
 from derivations.catalogue import Steps, claim
 from derivations.eot.notation import cost, d, eps, j, m, objective, r, similarity, softmax
 from derivations.relations import Entry, Equation, UniqueMinimum
@@ -40,8 +40,8 @@ def unit_variance() -> Steps:
     yield Equation(variance(dot / sp.sqrt(d)), 1, reason="variance is quadratic in the scale", about=(d,))
 
 
-unit_variance.twin("dividing by d", lambda: Equation(variance(dot / d), 1, about=(d,)))
-unit_variance.twin("dividing by the fourth root", lambda: Equation(variance(dot / d ** sp.Rational(1, 4)), 1, about=(d,)))
+unit_variance.twin("what division by d would give", lambda: Equation(variance(dot / sp.sqrt(d)), 1 / d))
+unit_variance.twin("the standard deviation is √d", lambda: Equation(variance(dot / sp.sqrt(d)), d))
 
 
 @claim("eot.s3.sqrt-width", "external fact", title="The Transformer's temperature is √d_k", latex=r"\tau=\sqrt{d_k}")
@@ -49,8 +49,9 @@ def sqrt_width() -> None:
     """Shipped scaled-dot-product attention divides the scores by the square root of the head width."""
 
 
-sqrt_width.twin("no scaling", lambda: Equation(d, 1, about=(d,)))
-sqrt_width.twin("division by the width", lambda: Equation(d, sp.sqrt(d), about=(d,)))
+shipped = positive("shipped temperature")
+sqrt_width.twin("no scaling", lambda: Equation(shipped, 1))
+sqrt_width.twin("division by the width", lambda: Equation(shipped, d))
 
 
 @claim("eot.s3.saturation", "empirical", title="√d_k keeps softmax from saturating", needs=("eot.s3.unit-variance",),

@@ -42,7 +42,7 @@ def solves(strength: sp.Expr, candidate: Entry) -> UniqueMinimum:
     return UniqueMinimum(lambda e: objective(e, cost, strength), candidate, m, strength)
 
 
-attention_is_the_solution.twin("ε = 2τ", lambda: solves(2 * tau, alpha))
+attention_is_the_solution.twin("the solution for ε = 2τ", lambda: solves(tau, softmax(similarity, 2 * tau)))
 attention_is_the_solution.twin("the temperature is inverted", lambda: solves(tau, softmax(similarity, 1 / tau)))
 attention_is_the_solution.twin("the sign of the scores", lambda: solves(tau, softmax(cost, tau)))
 
@@ -91,7 +91,8 @@ def coordinate_terms() -> Steps:
 
 
 coordinate_terms.twin("the multiplier's sign", lambda: Equation(slope(), derivative(one_coordinate(-lam, j), p[j])))
-coordinate_terms.twin("another coordinate", lambda: Equation(slope(), derivative(one_coordinate(lam, other), p[other])))
+coordinate_terms.twin("the cost's term is left out", lambda: Equation(
+    slope(), derivative(one_coordinate(lam, j) + similarity(j) * p[j], p[j])))
 
 
 @claim("eot.9", "identity", title="Product rule for p log p", needs=("eot.8",),
@@ -117,13 +118,13 @@ optimal_multiplier = tau - tau * sp.log(partition(similarity, tau))
        latex=r"= -\langle q,k_j\rangle + \tau(\log p_j+1) - \lambda = 0")
 def stationary() -> Steps:
     """The derivative is −⟨q, k_j⟩ + τ(log p_j + 1) − λ, and one λ makes it vanish for every j at the solution."""
-    yield Equation(slope(), stationarity(lam, p[j]), reason="p · (1/p) = 1")
-    yield Equation(stationarity(optimal_multiplier, alpha(j)), 0, reason="at α, with λ = τ − τ log Z for all j",
+    yield Equation(stationarity(optimal_multiplier, alpha(j)), 0, reason="it is 0 at α, with λ = τ − τ log Z for all j",
                    about=(similarity(j), tau))
+    yield Equation(slope(), stationarity(lam, p[j]), reason="p · (1/p) = 1")
 
 
-stationary.twin("the wrong multiplier", lambda: Equation(stationarity(-tau * sp.log(partition(similarity, tau)), alpha(j)), 0))
-stationary.twin("the + 1 is lost", lambda: Equation(stationarity(optimal_multiplier + tau, alpha(j)), 0))
+stationary.twin("the multiplier's sign", lambda: Equation(slope(), stationarity(-lam, p[j])))
+stationary.twin("the + 1 is lost", lambda: Equation(slope(), stationarity(lam + tau, p[j])))
 
 
 def solved_multiplier() -> sp.Expr:
@@ -174,9 +175,10 @@ exponentiated.twin("the factor is inverted", lambda: Equation(p[j], weight / sp.
        latex=r"p_j\propto e^{\langle q,k_j\rangle/\tau}")
 def proportional() -> Steps:
     """The ratio of two weights is the ratio of the exponentials: λ drops out."""
-    free = lambda key: sp.exp(similarity(key) / tau) * sp.exp((lam - tau) / tau)  # noqa: E731
-    yield Equation(free(j) / free(k), sp.exp((similarity(j) - similarity(k)) / tau), reason="the common factor cancels",
-                   about=(lam,))
+    factor = sp.exp((lam - tau) / tau)
+    yield Equation((weight * factor) / (sp.exp(similarity(k) / tau) * factor), alpha(j) / alpha(k),
+                   about=(lam,), reason="the common factor cancels")
+    yield Equation(alpha(j) / alpha(k), sp.exp((similarity(j) - similarity(k)) / tau), reason="Z cancels")
 
 
 proportional.twin("the ratio is inverted", lambda: Equation(
@@ -201,24 +203,25 @@ reciprocal.twin("τ is lost", lambda: Equation(
        latex=r"\sum_j p_j = \sum_j \tfrac1Z e^{\langle q,k_j\rangle/\tau} = 1")
 def normalized() -> Steps:
     """Summed over the keys, the exponentials over Z give 1."""
-    yield Equation(total(j, weight / partition(similarity, tau)), 1, reason="with the Z of (17)")
+    yield Equation(total(j, weight / partition(similarity, tau)), 1, about=(weight,), reason="with the Z of (17)")
+    yield Equation(total(j, alpha(j)), total(j, weight / partition(similarity, tau)), reason="(14), term by term")
 
 
-normalized.twin("Z without τ", lambda: Equation(total(j, weight / total(l, sp.exp(similarity(l)))), 1))
-normalized.twin("Z is the mean", lambda: Equation(total(j, weight * m / partition(similarity, tau)), 1))
+normalized.twin("Z without τ", lambda: Equation(total(j, alpha(j)), total(j, weight / total(l, sp.exp(similarity(l))))))
+normalized.twin("Z is the mean", lambda: Equation(total(j, alpha(j)), total(j, weight * m / partition(similarity, tau))))
 
 
 @claim("eot.16", "identity", title="Z leaves the sum", needs=("eot.15",),
        latex=r"\tfrac1Z\sum_l e^{\langle q,k_l\rangle/\tau} = 1")
 def constant_leaves() -> Steps:
     """The reciprocal of Z is common to all terms, and what remains is the sum of exponentials."""
-    yield Equation(total(j, weight / Z), partition(similarity, tau) / Z, reason="1/Z has no j")
     yield Equation((1 / partition(similarity, tau)) * total(l, sp.exp(similarity(l) / tau)), 1, about=(similarity(j), tau),
-                   reason="with the Z of (17)")
+                   reason="it is 1 with the Z of (17)")
+    yield Equation(total(j, weight / Z), partition(similarity, tau) / Z, reason="1/Z has no j")
 
 
 constant_leaves.twin("Z leaves twice", lambda: Equation(total(j, weight / Z), partition(similarity, tau) / Z**2))
-constant_leaves.twin("the exponent's sign", lambda: Equation(partition(cost, tau) / partition(similarity, tau), 1))
+constant_leaves.twin("the exponent's sign", lambda: Equation(total(j, weight / Z), partition(cost, tau) / Z))
 
 
 @claim("eot.17", "equivalence", title="The partition sum", needs=("eot.16",), latex=r"Z = \sum_l e^{\langle q,k_l\rangle/\tau}")

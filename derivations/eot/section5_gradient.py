@@ -62,9 +62,9 @@ def context_vector() -> Steps:
     yield Equation(derivative(total(l, free[l] * V[l, here]), free[j]), V[j, here], reason="linear in each weight")
 
 
-context_vector.twin("values are not weighted", lambda: Equation(derivative(total(l, V[l, c]), free[j]), V[j, c]))
-context_vector.twin("another key's value", lambda: Equation(
-    derivative(total(l, free[l] * V[l, c]), free[j]), V[other, c]))
+context_vector.twin("weights are squared", lambda: Equation(
+    derivative(total(l, free[l] * V[l, c]), free[j]), 2 * free[j] * V[j, c]))
+context_vector.twin("a plain mean", lambda: Equation(derivative(total(l, free[l] * V[l, c]), free[j]), V[j, c] / m))
 
 
 @claim("eot.45", "identity", title="Marginal utility", needs=("eot.44",), hypotheses=("L differentiable at c",),
@@ -84,7 +84,7 @@ def loss_slope() -> sp.Expr:
 
 
 marginal_utility.twin("the sign", lambda: Equation(loss_slope(), -utility(j)))
-marginal_utility.twin("another key's value", lambda: Equation(loss_slope(), utility(other)))
+marginal_utility.twin("the loss gradient is lost", lambda: Equation(loss_slope(), -total(c, V[j, c])))
 
 
 # ── Theorem 5.2 ─────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -142,9 +142,10 @@ def expected_utility() -> Steps:
     yield Equation(expect(p, lambda key: given(key) + tau), expect(p, given) + tau, reason="Σ p = 1")
 
 
-expected_utility.twin("a plain sum", lambda: Equation(total(k, u[k] + tau), total(k, u[k]) + tau))
-expected_utility.twin("unnormalized weights", lambda: Equation(
-    expect(exponential, lambda key: given(key) + tau), expect(exponential, given) + tau))
+expected_utility.twin("a plain sum", lambda: Equation(
+    expect(p, lambda key: given(key) + tau), expect(p, given) + m * tau))
+expected_utility.twin("a uniform mean", lambda: Equation(
+    expect(p, lambda key: given(key) + tau), total(k, u[k]) / m + tau))
 
 
 @claim("eot.48", "identity", title="Chain rule through the weights", needs=("eot.45",),

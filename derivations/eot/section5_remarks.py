@@ -111,7 +111,7 @@ def averaged(level: sp.Expr, weights: Entry) -> Equation:
     return Equation(descent(), total(i, weights(i) * (u[i] - level) * derivative(sp.log(p(i)), s[j])))
 
 
-reinforce.twin("averaged uniformly", lambda: averaged(expect(p, given), lambda key: 1 / m))
+reinforce.twin("averaged uniformly", lambda: averaged(policy.baseline, lambda key: 1 / m))
 reinforce.twin("a baseline that depends on the action", lambda: averaged(u[i] / 2, p))
 
 
@@ -159,7 +159,8 @@ def no_variance_to_reduce() -> Steps:
 
 variance_reduced.twin("the baseline survives", lambda: Equation(
     descent(lambda key: u[key] - policy.baseline), descent() - policy.baseline * p(j) / tau))
-variance_reduced.twin("a baseline for each key", lambda: Equation(descent(lambda key: u[key] - s[key]), descent()))
+variance_reduced.twin("the baseline is weighted twice", lambda: Equation(
+    descent(lambda key: u[key] - policy.baseline), descent() + policy.baseline * p(j) ** 2))
 
 
 @claim("eot.s5.optimal-control", "equivalence", title="“An optimal control strategy”", needs=("eot.thm5.2",),

@@ -1,0 +1,248 @@
+"""From evidence to ledger.json: collect, judge, compare with the baseline, write whole or not at all."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import os
+import platform
+import subprocess
+import tempfile
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from derivations.catalogue import Entry, Examination, Step, entries, examine
+from derivations.claims import ACCUSING, GREEN, Evidence, Judgement, Layer, Outcome, Verdict, Witness, judge
+
+SCHEMA = 1
+BASELINE = Path(__file__).with_name("baseline.json")
+PACKAGES = ("sympy", "python-flint", "cvxpy", "clarabel", "numpy", "scipy", "torch", "transformers", "hypothesis")
+
+STRENGTH = {
+    Verdict.OPEN: 0,
+    Verdict.MEASURED: 1,
+    Verdict.CHECKED: 1,
+    Verdict.CONFIRMED: 1,
+    Verdict.DEFINITION: 2,
+    Verdict.REFUTED: 1,
+    Verdict.CORRECTED: 2,
+    Verdict.PROVED_UNDER: 2,
+    Verdict.PROVED: 3,
+}
+
+
+def evidence_from(record: Mapping[str, Any]) -> Evidence:
+    """The evidence that a test process sent as plain data (`asdict`)."""
+    fields = dict(record)
+    fields["layer"], fields["outcome"] = Layer(fields["layer"]), Outcome(fields["outcome"])
+    fields["correction"] = Outcome(fields["correction"]) if fields["correction"] else None
+    fields["witness"] = Witness(**fields["witness"]) if fields["witness"] else None
+    fields["refuted_twins"] = tuple(fields["refuted_twins"])
+    return Evidence(**fields)
+
+
+def build(evidence: Sequence[Evidence], ids: Iterable[str], environment: Mapping[str, Any]) -> dict[str, Any]:
+    """The ledger for the given claims, as plain data in the published layout."""
+    catalogue = entries()
+    rows = []
+    for id in ids:  # noqa: A001
+        own = [e for e in evidence if e.claim == id]
+        rows.append(_row(catalogue[id], own, judge(catalogue[id].claim, own)))
+    summary = {
+        "claims": len(rows),
+        "by_verdict": dict(Counter(row["verdict"] for row in rows)),
+        "by_document": dict(Counter(row["document"] for row in rows)),
+    }
+    return {"schema": SCHEMA, "environment": dict(environment), "claims": rows, "summary": summary}
+
+
+def _row(entry: Entry, evidence: Sequence[Evidence], judgement: Judgement) -> dict[str, Any]:
+    claim = entry.claim
+    witness = next((e.witness for e in evidence if e.witness), None)
+    repaired = judgement.verdict in (Verdict.CORRECTED, Verdict.PROVED_UNDER)
+    return {
+        "id": claim.id,
+        "document": claim.document,
+        "number": claim.number,
+        "kind": claim.kind,
+        "title": claim.title,
+        "statement": asdict(claim.statement),
+        "hypotheses": list(claim.hypotheses),
+        "verdict": judgement.verdict,
+        "severity": judgement.severity,
+        "scope": judgement.reason,
+        "correction": asdict(claim.correction.statement) if claim.correction and repaired else None,
+        "witness": asdict(witness) if witness and judgement.verdict in ACCUSING else None,
+        "evidence": [
+            {
+                "layer": e.layer,
+                "outcome": e.outcome,
+                "scope": e.scope,
+                "seconds": round(e.seconds, 3),
+                "detail": e.detail,
+                "correction": e.correction,
+                "environment": e.environment,
+            }
+            for e in evidence
+        ],
+        "twins": [
+            {"name": twin.name, "refuted_by": sorted({e.layer for e in evidence if twin.name in e.refuted_twins})}
+            for twin in claim.twins
+        ],
+        "survivors": list(judgement.survivors),
+        "depends_on": list(claim.needs),
+    }
+
+
+def environment(devices: Sequence[str], seconds: float, seed: int, skipped: Mapping[str, int]) -> dict[str, Any]:
+    """Where and when the evidence was found; `skipped` counts each reason for a test that did not run."""
+    return {
+        "commit": _commit(),
+        "python": platform.python_version(),
+        "packages": {name: importlib.metadata.version(name) for name in PACKAGES},
+        "devices": list(devices),
+        "seed": seed,
+        "seconds": round(seconds, 1),
+        "skipped": dict(skipped),
+    }
+
+
+def _commit() -> str | None:
+    here = Path(__file__).parent
+    try:
+        found = subprocess.run(["git", "rev-parse", "HEAD"], cwd=here, capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return found.stdout.strip()
+
+
+def write(ledger: Mapping[str, Any], path: Path) -> None:
+    """Write JSON whole or not at all: to a temporary file beside `path`, then renamed."""
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            json.dump(ledger, file, ensure_ascii=False, indent=1)
+            file.write("\n")
+        os.chmod(name, 0o644)
+        os.replace(name, path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def read(path: Path) -> dict[str, Any]:
+    """Read a ledger; raises ValueError when the file is no ledger of this schema."""
+    try:
+        ledger = json.loads(path.read_text(encoding="utf-8"))
+        schema = ledger["schema"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise ValueError(f"ledger: {path} is not a ledger ({error}), a file written by `verify` is accepted") from None
+    if schema != SCHEMA:
+        raise ValueError(f"ledger: {path} has schema {schema}, {SCHEMA} is accepted")
+    return dict(ledger)
+
+
+def green(ledger: Mapping[str, Any]) -> set[str]:
+    """The claims whose verdict supports the print, and whose every support in this ledger does too."""
+    rows = {row["id"]: row for row in ledger["claims"]}
+    good = {id for id, row in rows.items() if row["verdict"] in GREEN}
+    while shrinking := {id for id in good if any(n in rows and n not in good for n in rows[id]["depends_on"])}:
+        good -= shrinking
+    return good
+
+
+# ── the baseline ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def snapshot(ledger: Mapping[str, Any]) -> dict[str, Any]:
+    """What the baseline remembers of a ledger: verdicts, layer outcomes and twins."""
+    return {
+        row["id"]: {
+            "verdict": row["verdict"],
+            "layers": {e["layer"]: e["outcome"] for e in sorted(row["evidence"], key=lambda e: e["layer"])},
+            "twins": sorted(twin["name"] for twin in row["twins"]),
+        }
+        for row in ledger["claims"]
+    }
+
+
+def worsened(ledger: Mapping[str, Any], baseline: Mapping[str, Any]) -> list[str]:
+    """What got worse than the baseline, in words; layers that did not run this time are not compared."""
+    complaints = []
+    for id, now in snapshot(ledger).items():
+        before = baseline.get(id)
+        if before is None:
+            continue
+        for layer, outcome in now["layers"].items():
+            was = before["layers"].get(layer)
+            if was in ("holds", "refuted") and outcome != was:
+                complaints.append(f"{id}: {layer} said {was}, now {outcome}")
+        if set(now["layers"]) >= set(before["layers"]) and _weaker(before["verdict"], now["verdict"]):
+            complaints.append(f"{id}: the verdict was {before['verdict']}, now {now['verdict']}")
+        complaints += [f"{id}: the twin {name!r} is gone" for name in before["twins"] if name not in now["twins"]]
+    return complaints
+
+
+def _weaker(before: str, now: str) -> bool:
+    was, is_now = Verdict(before), Verdict(now)
+    changed_sides = (was in GREEN and is_now in ACCUSING) or (was in ACCUSING and is_now in GREEN)
+    return changed_sides or STRENGTH[is_now] < STRENGTH[was]
+
+
+def problems(ledger: Mapping[str, Any], baseline: Mapping[str, Any]) -> list[str]:
+    """Everything that makes a run fail: living twins, contradicting layers, a loss against the baseline."""
+    found = []
+    for row in ledger["claims"]:
+        found += [f"{row['id']}: the twin lives: {name}" for name in row["survivors"]]
+        if row["verdict"] == Verdict.OPEN and row["scope"].startswith("the layers contradict"):
+            found.append(f"{row['id']}: {row['scope']}")
+    return found + worsened(ledger, baseline)
+
+
+def load_baseline() -> dict[str, Any]:
+    """The committed baseline; empty when there is none yet."""
+    return dict(json.loads(BASELINE.read_text(encoding="utf-8"))) if BASELINE.exists() else {}
+
+
+# ── one claim, whole ────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def describe(entry: Entry, row: Mapping[str, Any] | None) -> str:
+    """A claim as text: statement, derivation step by step, twins, evidence from a ledger row if there is one."""
+    found = examine(entry)
+    claim = entry.claim
+    lines = [f"{claim.id}  {claim.title}  [{claim.kind}]", "", f"  printed    {claim.statement.latex}",
+             f"             {claim.statement.text}"]
+    lines += [f"  given      {hypothesis}" for hypothesis in claim.hypotheses]
+    lines += [f"  rests on   {', '.join(claim.needs)}"] if claim.needs else []
+    lines += ["", "  derivation", *_steps(found.steps)] if found.steps else ["", f"  {found.evidence.detail}"]
+    if claim.correction:
+        under = f" (under: {claim.correction.hypothesis})" if claim.correction.hypothesis else ""
+        lines += ["", f"  correct    {claim.correction.statement.latex}{under}",
+                  f"             {claim.correction.statement.text}", *_steps(found.repair_steps)]
+    if found.evidence.witness:
+        lines += ["", f"  witness    {found.evidence.witness.text}"]
+    lines += ["", "  twins", *_twins(found, row)] if claim.twins else []
+    if row is None:
+        lines += ["", "  not verified yet: run `python -m derivations verify " + claim.id + "`"]
+    else:
+        lines += ["", "  evidence"]
+        lines += [f"    {e['layer']:9} {e['outcome']:12} {e['scope']}  ({e['seconds']:.2f} s, {e['environment']})"
+                  for e in row["evidence"]]
+        lines += ["", f"  verdict    {row['verdict']}" + (f", {row['severity']}" if row["severity"] else "")]
+    return "\n".join(lines)
+
+
+def _steps(steps: Sequence[Step]) -> list[str]:
+    return [f"    {'✓' if step.holds else '✗'} {step.statement}\n        — {step.reason or 'by normal form'}"
+            + ("" if step.holds else f"  ({step.detail})") for step in steps]
+
+
+def _twins(found: Examination, row: Mapping[str, Any] | None) -> list[str]:
+    killers = {twin["name"]: twin["refuted_by"] for twin in row["twins"]} if row else {}
+    by_symbols = {name: ["symbolic"] for name in found.evidence.refuted_twins}
+    names = sorted({*killers, *by_symbols})
+    return [f"    {name}: refuted by {', '.join(killers.get(name) or by_symbols.get(name, ['nobody']))}" for name in names]

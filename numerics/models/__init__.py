@@ -1,0 +1,1 @@
+"""Attention of real models: capture it, load a pretrained encoder, build random models of each architecture."""

@@ -1,0 +1,125 @@
+"""Every tolerance of the numerical layers, each with its reason.
+
+A tolerance is derived from the precision of a dtype, the size of a sum, the magnitude of the data (the conditioning)
+and the gap that a solver left. None is fitted to a result. Nothing here needs torch: a dtype is named by a string, or
+is anything whose ``str`` names it (``torch.float32``, ``numpy.dtype("float32")``).
+
+Notation    u = eps(dtype), the distance from 1 to the next number: every operation is off by at most u/2, relatively;
+            a sum of m terms by at most m u/2 times the sum of their magnitudes.
+"""
+
+import math
+
+_EPS = {"float64": 2.0**-52, "float32": 2.0**-23, "float16": 2.0**-10, "bfloat16": 2.0**-7}
+_SMALLEST = {"float64": 2.0**-1022, "float32": 2.0**-126, "float16": 2.0**-24, "bfloat16": 2.0**-126}
+
+SOLVER = 1e-12
+"""What is asked of the conic solver, for its gap and its feasibility: the tightest it reaches on small problems."""
+
+SOLVER_GAP = 1e-10
+"""The largest duality gap, in units of the temperature (see ``plan_from_gap``), with which a solve is certified.
+
+A hundred times what is asked of the solver. One that stops early, as some do with the status "optimal", leaves 1e-5.
+"""
+
+
+def eps(dtype: object) -> float:
+    """Return the distance from 1 to the next larger number of a floating dtype.
+
+    Args:
+        dtype: float64, float32, float16 or bfloat16, as a string or as an object whose ``str`` ends in that name.
+
+    Raises:
+        ValueError: for another dtype.
+    """
+    return _EPS[_name(dtype)]
+
+
+def rounding(dtype: object, size: int, scale: float = 1.0) -> float:
+    """Return the absolute error of a sum of ``size`` products whose magnitudes add up to ``scale``.
+
+    Each product goes through a handful of operations (eight are allowed for) and ``size`` additions. Half precision
+    is computed in float32, so it pays its own precision only once, when the result is stored; what is smaller than
+    the smallest number of the dtype is lost altogether.
+
+    Raises:
+        ValueError: if ``size`` is below 1, ``scale`` is negative or NaN, or the dtype is not known.
+    """
+    if size < 1:
+        raise ValueError(f"size: expected an integer ≥ 1, got {size!r}")
+    if not scale >= 0:
+        raise ValueError(f"scale: expected a number ≥ 0, got {scale!r}")
+    name = _name(dtype)
+    stored = _EPS[name] if name in ("float16", "bfloat16") else 0.0
+    computed = _EPS["float32"] if stored else _EPS[name]
+    return (stored + (size + 8) * computed) * scale + _SMALLEST[name]
+
+
+def plan(dtype: object, size: int, logit: float = 0.0) -> float:
+    """Return the absolute error of one weight p_j of a softmax over ``size`` scores.
+
+    Taking off the peak and dividing by τ leaves a logit x_j ≤ 0 with a relative error u, hence e^{x_j} with a relative
+    error |x_j| u. Weighted by p_j that is at most u/e in its own numerator, and at most u Σ_l p_l |x_l| ≤ u log m in
+    the denominator: the spread of the scores does not enter.
+
+    Args:
+        dtype: of the weights.
+        size: m.
+        logit: the largest |s/τ| or |mask|, if one of the two sides rounds these themselves (it divides the scores
+            before it takes off the peak, or adds a floating mask): each is then off by u |logit|.
+
+    Raises:
+        ValueError: as for ``rounding``.
+    """
+    _check("logit", logit, positive=False)
+    computed = _EPS["float64" if _name(dtype) == "float64" else "float32"]
+    return rounding(dtype, size, 1.0) + computed * (1.0 + math.log(size) + logit)
+
+
+def score_gradient(dtype: object, size: int, utility: float, temperature: float, plan_error: float = 0.0) -> float:
+    """Return the absolute error of −(p_j/τ)(u_j − E_p[u]).
+
+    The mean is a sum of ``size`` products with magnitudes at most ``utility`` = max |u|; the advantage is at most
+    twice that, and so an error e of each weight costs (2 + m) e max |u|, all of it divided by τ.
+
+    Args:
+        dtype: of the gradient.
+        size: m.
+        utility: the largest |u_j|.
+        temperature: τ.
+        plan_error: the error of each weight, if the two sides do not start from the same plan.
+
+    Raises:
+        ValueError: if an argument is negative or not finite, τ is not positive, or as for ``rounding``.
+    """
+    _check("utility", utility, positive=False)
+    _check("temperature", temperature, positive=True)
+    _check("plan_error", plan_error, positive=False)
+    return rounding(dtype, size, 2.0 * utility / temperature) + (2 + size) * plan_error * utility / temperature
+
+
+def plan_from_gap(gap: float, temperature: float) -> float:
+    """Return how far, in the ℓ1 norm, a plan with a duality gap may be from the optimal one.
+
+    J(q) − J(p*) = τ KL(q ‖ p*) for every q in the simplex: J is linear plus τ Σ q log q, and the slope of J at p* is
+    constant. Pinsker's inequality ‖q − p*‖₁² ≤ 2 KL(q ‖ p*) then gives √(2 gap/τ).
+
+    Raises:
+        ValueError: if ``gap`` is negative or NaN, or ``temperature`` is not positive and finite.
+    """
+    if not gap >= 0:
+        raise ValueError(f"gap: expected a number ≥ 0, got {gap!r}")
+    _check("temperature", temperature, positive=True)
+    return math.sqrt(2.0 * gap / temperature)
+
+
+def _name(dtype: object) -> str:
+    name = str(dtype).rpartition(".")[2]
+    if name not in _EPS:
+        raise ValueError(f"dtype: expected one of {', '.join(_EPS)}, got {dtype!r}")
+    return name
+
+
+def _check(name: str, value: float, *, positive: bool) -> None:
+    if not (0 < value < math.inf or (value == 0 and not positive)):
+        raise ValueError(f"{name}: expected a finite number {'> 0' if positive else '≥ 0'}, got {value!r}")

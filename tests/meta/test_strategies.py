@@ -1,0 +1,90 @@
+"""The strategies reach every corner they promise, and draw nothing that breaks their own promises."""
+
+from random import Random
+
+import pytest
+import torch
+from hypothesis import Phase, find, given, settings
+
+from tests.strategies import MASKS, SCALES, TEMPERATURES, OneSided, one_sided_problems
+
+# A few hundred draws: a corner that needs more is not reached by the tests that rely on it.
+SEARCH = settings(max_examples=300, phases=[Phase.generate], derandomize=True, database=None, deadline=None)
+
+CORNERS = {
+    "m = 1": lambda x: x.m == 1,
+    "m = 2": lambda x: x.m == 2,
+    "the largest m": lambda x: x.m == 8,
+    "a single row": lambda x: x.scores.ndim == 1,
+    "one leading dimension": lambda x: x.scores.ndim == 2,
+    "two leading dimensions": lambda x: x.scores.ndim == 3,
+    "a batch of many rows": lambda x: x.scores[..., 0].numel() >= 6,
+    "all scores tied": lambda x: x.m >= 3 and bool((x.scores == x.scores[..., :1]).all()),
+    "the largest score tied": lambda x: (
+        bool(((x.scores == x.scores.amax(-1, keepdim=True)).sum(-1) == 2).any())
+        and x.m >= 3
+        and bool((x.scores != x.scores[..., :1]).any())
+    ),
+    "no tie": lambda x: x.m >= 3 and x.scores.unique().numel() == x.scores.numel(),
+    "large scores, tiny temperature": lambda x: x.scores.abs().max() > 1e4 and x.temperature == 1e-6,
+    "large scores, huge temperature": lambda x: x.scores.abs().max() > 1e4 and x.temperature == 1e6,
+    "a masked position": lambda x: bool((~x.allowed).any()) and not bool(x.dead.any()),
+    "the largest score masked": lambda x: bool((x.scores.where(x.allowed, -torch.inf) < x.scores.max()).all()),
+    "a fully masked row beside a live one": lambda x: bool(x.dead.any()) and not bool(x.dead.all()),
+    "a fully masked single row": lambda x: x.scores.ndim == 1 and bool(x.dead.all()),
+    "one position left": lambda x: x.m >= 3 and bool((x.allowed.sum(-1) == 1).any()),
+    "a floating mask with a bias": lambda x: x.kind == "bias" and bool((x.mask[x.allowed] != 0).all()),
+    **{f"mask {kind}": lambda x, kind=kind: x.kind == kind for kind in MASKS},
+    **{f"temperature {tau}": lambda x, tau=tau: x.temperature == tau for tau in TEMPERATURES},
+}
+
+
+@pytest.mark.parametrize("corner", CORNERS)
+def test_every_corner_is_reached(corner: str) -> None:
+    find(one_sided_problems(), CORNERS[corner], settings=SEARCH, random=Random(0))
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.float16, torch.bfloat16], ids=str)
+def test_what_is_drawn_keeps_its_promises(dtype: torch.dtype) -> None:
+    @settings(SEARCH, max_examples=150)
+    @given(one_sided_problems(dtype))
+    def check(x: OneSided) -> None:
+        batch, m = x.scores.shape[:-1], x.m
+        assert x.temperature > 0
+        assert x.scores.isfinite().all()
+        assert x.values.shape[0] == m
+        assert x.context_gradient.shape == (*batch, x.values.shape[1])
+        assert x.utility.shape == x.scores.shape
+        assert {t.dtype for t in (x.scores, x.values, x.context_gradient, x.utility)} == {dtype}
+        assert (x.mask is None) == (x.kind == "none")
+        if x.mask is not None:
+            assert x.mask.shape == x.scores.shape
+            assert x.mask.dtype == (torch.bool if x.kind in ("boolean", "dead row") else dtype)
+            assert x.mask.dtype == torch.bool or not (x.mask.isnan() | (x.mask == torch.inf)).any()
+        assert bool(x.dead.any()) == (x.kind == "dead row")
+
+    check()
+
+
+def test_choices_can_be_narrowed() -> None:
+    @settings(SEARCH, max_examples=100)
+    @given(one_sided_problems(max_m=2, max_batch=0, temperatures=(3.0,), scales=(0.0,), masks=("none",)))
+    def check(x: OneSided) -> None:
+        assert x.scores.shape in ((1,), (2,))
+        assert x.temperature == 3.0
+        assert (x.scores == 0).all()
+        assert x.mask is None
+
+    check()
+
+
+def test_another_dtype_keeps_the_scores_finite_and_the_mask() -> None:
+    @settings(SEARCH, max_examples=100)
+    @given(one_sided_problems(scales=(max(SCALES),)))
+    def check(x: OneSided) -> None:
+        half = x.to(torch.float16)
+        assert half.scores.dtype == torch.float16
+        assert half.scores.isfinite().all()
+        torch.testing.assert_close(half.allowed, x.allowed)
+
+    check()

@@ -1,0 +1,139 @@
+"""A tolerance must cover what rounding does, and refuse what is wrong by little more."""
+
+import math
+import sys
+
+import numpy as np
+import pytest
+import torch
+
+from numerics import tolerances
+
+DTYPES = {"float64": torch.float64, "float32": torch.float32, "float16": torch.float16, "bfloat16": torch.bfloat16}
+SIZES = (1, 2, 7, 64, 1000)
+
+
+@pytest.mark.parametrize("name", DTYPES)
+def test_eps_is_that_of_the_dtype(name: str) -> None:
+    assert tolerances.eps(name) == torch.finfo(DTYPES[name]).eps
+    assert tolerances.eps(DTYPES[name]) == tolerances.eps(name)
+
+
+def test_numpy_dtypes_are_understood() -> None:
+    assert tolerances.eps(np.dtype("float32")) == np.finfo(np.float32).eps
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 30.0])
+@pytest.mark.parametrize("m", SIZES)
+@pytest.mark.parametrize("name", DTYPES)
+def test_rounding_covers_a_sum_and_refuses_three_times_as_much(name: str, m: int, scale: float) -> None:
+    x, y = (torch.randn(m, generator=torch.Generator().manual_seed(seed)).to(DTYPES[name]) for seed in (0, 1))
+    exact = math.fsum((x.double() * scale).to(DTYPES[name]).double() * y.double())
+    terms = (x.double() * scale).to(DTYPES[name]), y
+    computed = terms[0].float() @ terms[1].float() if name.endswith("16") else terms[0] @ terms[1]
+    magnitude = float((terms[0].double() * y.double()).abs().sum())
+    allowed = tolerances.rounding(name, m, magnitude)
+    assert abs(float(computed.to(DTYPES[name])) - exact) <= allowed
+
+    wrong = exact + 3 * (m + 16) * tolerances.eps(name) * magnitude
+    assert abs(wrong - exact) > allowed
+
+
+def test_rounding_follows_the_scale() -> None:
+    assert tolerances.rounding("float32", 10, 1e4) == pytest.approx(1e4 * tolerances.rounding("float32", 10))
+    error = 1e-4
+    assert tolerances.rounding("float32", 10, 1e4) > error > tolerances.rounding("float32", 10, 1.0)
+
+
+@pytest.mark.parametrize("spread", [1.0, 100.0, 1e6])
+@pytest.mark.parametrize("m", SIZES)
+@pytest.mark.parametrize("name", ["float64", "float32"])
+def test_plan_does_not_depend_on_the_spread(name: str, m: int, spread: float) -> None:
+    s = (spread * torch.randn(m, generator=torch.Generator().manual_seed(m))).to(DTYPES[name])
+    peeled = (s - s.max()) / 3.0
+    exact = np.asarray(s.tolist(), dtype=np.longdouble)
+    exact = np.exp((exact - exact.max()) / 3)
+    exact /= exact.sum()
+    allowed = tolerances.plan(name, m)
+    assert np.abs(peeled.softmax(-1).tolist() - exact).max() <= allowed
+    if name == "float32":
+        divided = (s / 3.0).softmax(-1).tolist()
+        assert np.abs(divided - exact).max() <= tolerances.plan(name, m, float((s / 3.0).abs().max()))
+
+
+@pytest.mark.parametrize("name", DTYPES)
+@pytest.mark.parametrize("m", [2, 7, 64])
+def test_plan_refuses_a_temperature_that_is_slightly_wrong(name: str, m: int) -> None:
+    s = torch.linspace(0.0, 3.0, m, dtype=torch.float64)
+    off = 1.0 + 40 * (m + 8) * tolerances.eps(name)
+    assert ((s / off).softmax(-1) - s.softmax(-1)).abs().max() > tolerances.plan(name, m)
+
+
+@pytest.mark.parametrize("temperature", [1e-6, 1.0, 1e6])
+@pytest.mark.parametrize("utility", [1e-3, 1.0, 1e3])
+def test_score_gradient_refuses_a_baseline_that_is_slightly_wrong(utility: float, temperature: float) -> None:
+    m = 6
+    p = torch.full((m,), 1 / m, dtype=torch.float64)
+    u = utility * torch.linspace(-1.0, 1.0, m, dtype=torch.float64)
+    right = -p / temperature * (u - p @ u)
+    wrong = -p / temperature * (u - p @ u - 1e-4 * utility)
+    allowed = tolerances.score_gradient("float32", m, utility, temperature)
+    assert (right.float().double() - right).abs().max() <= allowed < (wrong - right).abs().max()
+
+
+def test_score_gradient_grows_with_the_error_of_the_plan() -> None:
+    p = torch.tensor([0.5, 0.3, 0.2], dtype=torch.float64)
+    error = 1e-5
+    q = p + error * torch.tensor([1.0, -1.0, 0.0])
+    u = torch.tensor([4.0, -4.0, 1.0], dtype=torch.float64)
+    distance = (p * (u - p @ u) - q * (u - q @ u)).abs().max() / 0.1
+    exact, inherited = (tolerances.score_gradient("float64", 3, 4.0, 0.1, e) for e in (0.0, error))
+    assert exact < distance <= inherited
+
+
+@pytest.mark.parametrize("temperature", [1e-6, 0.1, 1e6])
+@pytest.mark.parametrize("step", [1e-2, 1e-5])
+def test_plan_from_gap_is_pinsker_with_the_temperature(temperature: float, step: float) -> None:
+    s = temperature * np.array([1.0, 0.5, -2.0])
+    best = np.exp(s / temperature) / np.exp(s / temperature).sum()
+    q = best + step * np.array([-1.0, 0.5, 0.5])
+    divergence = float(q @ np.log(q / best))
+    gap = float(-s @ q + temperature * q @ np.log(q)) + temperature * math.log(np.exp(s / temperature).sum())
+    assert gap == pytest.approx(temperature * divergence, rel=1e-3)
+    distance = np.abs(q - best).sum()
+    assert distance <= tolerances.plan_from_gap(gap, temperature) <= 3 * distance
+    assert distance > tolerances.plan_from_gap(gap / 100, temperature)
+
+
+def test_rounding_of_what_has_overflowed_allows_anything() -> None:
+    assert tolerances.rounding("float64", 3, math.inf) == math.inf
+
+
+def test_a_certified_solve_is_close_enough_to_tell_twins_apart() -> None:
+    assert tolerances.plan_from_gap(tolerances.SOLVER_GAP, 1.0) < 2e-5
+    assert tolerances.SOLVER < tolerances.SOLVER_GAP
+
+
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        (lambda: tolerances.eps("int32"), "dtype"),
+        (lambda: tolerances.rounding("float64", 0), "size"),
+        (lambda: tolerances.rounding("float64", 3, -1.0), "scale"),
+        (lambda: tolerances.rounding("float64", 3, math.nan), "scale"),
+        (lambda: tolerances.plan("float64", 3, math.inf), "logit"),
+        (lambda: tolerances.score_gradient("float64", 3, -1.0, 1.0), "utility"),
+        (lambda: tolerances.score_gradient("float64", 3, 1.0, 0.0), "temperature"),
+        (lambda: tolerances.score_gradient("float64", 3, 1.0, 1.0, -1.0), "plan_error"),
+        (lambda: tolerances.plan_from_gap(-1e-20, 1.0), "gap"),
+        (lambda: tolerances.plan_from_gap(math.nan, 1.0), "gap"),
+        (lambda: tolerances.plan_from_gap(1.0, -1.0), "temperature"),
+    ],
+)
+def test_bad_arguments_are_named(call: object, name: str) -> None:
+    with pytest.raises(ValueError, match=f"^{name}: expected"):
+        call()  # type: ignore[operator]
+
+
+def test_torch_is_not_needed() -> None:
+    assert "torch" not in vars(sys.modules["numerics.tolerances"])
