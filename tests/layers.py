@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import pytest
+import sympy as sp
 import torch
 from hypothesis import HealthCheck, Phase, Verbosity, given, settings
 from hypothesis import strategies as st
@@ -21,7 +22,7 @@ from torch import Tensor
 from derivations.catalogue import Entry, entries
 from derivations.claims import Evidence, Layer, Outcome
 from derivations.relations import AtLeast, Fails, Follows, Relation
-from derivations.calculus.variables import Kind, Variable
+from derivations.calculus.variables import Kind, Variable, variables_of
 from tests.bridge import Value, evaluate
 
 REFUTING_FACTOR = 10.0                                       # a twin must miss by ten times what a truth may miss by
@@ -64,8 +65,9 @@ class Formula:
 
     def __init__(self, relation: Relation) -> None:
         relation = relation.relation if isinstance(relation, Fails) else relation
-        self.left, self.right = relation.sides[0], relation.value
-        self.indices = [v for v in relation.variables() if v.domain.kind is Kind.INDEX]
+        self.left, self.right = sp.sympify(relation.sides[0]), sp.sympify(relation.value)
+        names = variables_of(sp.Tuple(self.left, self.right))
+        self.indices = [v for v in names if v.domain.kind is Kind.INDEX]
         self.ordered = isinstance(relation, AtLeast | Follows)
         self.strict = isinstance(relation, AtLeast) and relation.strict
 
@@ -198,6 +200,11 @@ def assert_sound(evidence: Evidence) -> None:
     else:
         assert evidence.outcome is Outcome.REFUTED, f"{evidence.claim} ({evidence.layer}): the print is not refuted"
         assert evidence.correction in (None, Outcome.HOLDS), f"{evidence.claim} ({evidence.layer}): {evidence.detail}"
+
+
+def float64(values: Any) -> Tensor:
+    """Numbers as a float64 tensor; a bare Python float would become float32."""
+    return torch.as_tensor(values, dtype=torch.float64)
 
 
 def choose(**values: Any) -> st.SearchStrategy[dict[str, Any]]:
