@@ -108,7 +108,7 @@ sum_of_convex.twin("concave", lambda: jensen(-1, t))
 sum_of_convex.twin("a weight squared", lambda: jensen(1, t**2))
 
 
-@claim("eot.s3.interior-convexity", "inequality", needs=("eot.s3.sum-of-convex",),
+@claim("eot.s3.interior-convexity", "inequality",
        title="Strictly convex on the interior, “thus” a unique minimum on the closed simplex",
        latex=r"f \text{ strictly convex on } \mathrm{int}\,D,\ \text{continuous on } D \implies \text{one minimizer on } D")
 def interior_convexity() -> Steps:
@@ -147,7 +147,7 @@ interior_convexity.twin("the mixture is not one", lambda: convexity(1, lambda ke
 
 
 @claim("eot.s3.strictly-convex", "inequality", title="The objective is strictly convex on the simplex",
-       latex=r"J(tx+(1-t)y) < tJ(x)+(1-t)J(y)\ (x\ne y)", needs=("eot.s3.linear-is-convex", "eot.s3.interior-convexity"))
+       latex=r"J(tx+(1-t)y) < tJ(x)+(1-t)J(y)\ (x\ne y)", needs=("eot.s3.linear-is-convex",))
 def strictly_convex() -> Steps:
     """Along every segment of the simplex J lies below its chord, by τ times a sum of divergences."""
     yield jensen_of_objective(tau)

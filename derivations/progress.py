@@ -1,0 +1,61 @@
+"""A progress bar with an ETA for `verify`, in the place of pytest's terminal."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import pytest
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import Progress as Bar
+
+from derivations.pytest_plugin import PLUGIN, Collector
+
+
+class Progress:
+    """A pytest plugin that shows how far a run is, and keeps what failed and why."""
+
+    def __init__(self) -> None:
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("eta"))
+        self.bar = Bar(*columns, TimeRemainingColumn(), transient=True)
+        self.task = self.bar.add_task("starting", total=None)
+        self.collector: Collector | None = None
+        self.failures: list[str] = []
+
+    def pytest_sessionstart(self, session: pytest.Session) -> None:
+        """Start the bar."""
+        self.collector = session.config.pluginmanager.get_plugin(PLUGIN)
+        self.bar.start()
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Learn how much there is to do, without workers."""
+        if session.items:
+            self.bar.update(self.task, total=len(session.items))
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_node_collection_finished(self, node: object, ids: Sequence[str]) -> None:
+        """Learn how much there is to do, from a worker."""
+        self.bar.update(self.task, total=len(ids))
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """Keep what could not even be collected."""
+        if report.failed:
+            self.failures.append(f"{report.nodeid}: {_reason(report.longreprtext)}")
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Advance, and keep what failed."""
+        if report.failed:
+            self.failures.append(_reason(report.longreprtext))
+        if report.when == "teardown":
+            claim = re.search(r"\[(.+)\]$", report.nodeid)
+            self.bar.update(self.task, advance=1, description=claim.group(1) if claim else report.nodeid.split("::")[-1])
+
+    def pytest_sessionfinish(self) -> None:
+        """Take the bar away."""
+        self.bar.stop()
+
+
+def _reason(trace: str) -> str:
+    """The first line that says what was wrong in a failure's text."""
+    lines = [line[1:].strip() for line in trace.splitlines() if line.startswith("E ")]
+    return lines[0] if lines else trace.strip().splitlines()[-1]
