@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
+import io
 import os
 import sys
 from pathlib import Path
@@ -62,13 +64,16 @@ def verify(ids: tuple[str, ...], path: Path, device: str, quick: bool, model: st
     if not TESTS.is_dir():
         raise click.UsageError(f"verify: the tests are not at {TESTS}, an editable install of a checkout is accepted")
     arguments = [*map(str, sorted(TESTS.glob("*/test_claims.py"))), f"--rootdir={TESTS.parent}", "-p", "no:terminal",
-                 "-p", "no:cacheprovider", f"--claims={','.join(wanted)}", f"--ledger={path}", f"--device={device}", f"-n{workers}"]
+                 "-p", "no:cacheprovider", f"--claims={','.join(wanted)}", f"--ledger={path}", f"--device={device}",
+                 f"-n{workers}"]
     arguments += ["--quick"] if quick else []
     arguments += [f"--model={model}"] if model else []
-    progress = Progress()
-    status = pytest.main(arguments, plugins=[progress])
+    progress, said = Progress(), io.StringIO()
+    with contextlib.redirect_stderr(said):
+        status = pytest.main(arguments, plugins=[progress])
     if status == pytest.ExitCode.USAGE_ERROR:
-        raise SystemExit(2)
+        raise click.UsageError(said.getvalue().strip().removeprefix("ERROR: "))
+    click.echo(said.getvalue(), err=True, nl=False)
     if status == pytest.ExitCode.INTERRUPTED:
         click.echo("interrupted: no ledger was written", err=True)
         raise SystemExit(130)
@@ -105,7 +110,7 @@ def list_claims(document: str | None, path: Path) -> None:
     if document is not None and document not in DOCUMENTS:
         raise click.UsageError(f"DOCUMENT: {document} is unknown, one of {', '.join(DOCUMENTS)} is accepted")
     rows = last_ledger(path)
-    for id, entry in entries().items():  # noqa: A001
+    for id, entry in entries().items():
         if document is None or id.startswith(f"{document}."):
             click.echo(f"{id:30} {rows[id]['verdict'] if id in rows else 'not verified':13} {entry.title}")
 
@@ -113,7 +118,7 @@ def list_claims(document: str | None, path: Path) -> None:
 @main.command()
 @click.argument("id")
 @click.option("--json", "path", type=Path, default=LEDGER, show_default=True, help="the ledger to read evidence from")
-def show(id: str, path: Path) -> None:  # noqa: A002
+def show(id: str, path: Path) -> None:
     """Print one claim whole: statement, derivation, correction, witness, twins, evidence."""
     entry: Entry | None = entries().get(known(id))
     if entry is None:

@@ -101,7 +101,7 @@ def sentence(function: Callable[..., object]) -> str:
 
 
 def claim(
-    id: str,  # noqa: A002
+    id: str,
     kind: str,
     *,
     title: str,
@@ -173,7 +173,8 @@ def examine(entry: Entry) -> Examination:
         return Examination(evidence, (), (), ())
     faults: list[str] = []
     outcome, relations, steps, witness = _run(entry.derivation, faults)
-    fixed, repair_steps = None, ()
+    fixed: Outcome | None = None
+    repair_steps: tuple[Step, ...] = ()
     if entry.repair:
         fixed, _, repair_steps, _ = _run(entry.repair, faults)
         if outcome is Outcome.HOLDS:

@@ -48,7 +48,7 @@ def build(evidence: Sequence[Evidence], ids: Iterable[str], environment: Mapping
     """The ledger for the given claims, as plain data in the published layout."""
     catalogue = entries()
     rows = []
-    for id in ids:  # noqa: A001
+    for id in ids:
         own = [e for e in evidence if e.claim == id]
         rows.append(_row(catalogue[id], own, judge(catalogue[id].claim, own)))
     summary = {

@@ -62,7 +62,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Tag every claim's test, and leave out what was not asked for."""
     for item in items:
         if marker := item.get_closest_marker("claim"):
-            id, layer = marker.args  # noqa: A001
+            id, layer = marker.args
             if id not in entries():
                 raise pytest.UsageError(f"{item.nodeid}: the claim {id} does not exist")
             item.user_properties.append(("claim", [id, str(layer)]))
@@ -72,7 +72,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         wanted = selected(config.option.claims)
     except ValueError as error:
         raise pytest.UsageError(str(error)) from None
-    kept = [item for item in items if dict(item.user_properties).get("claim", [None])[0] in wanted]
+    kept = [item for item in items if (marker := item.get_closest_marker("claim")) and marker.args[0] in wanted]
     config.hook.pytest_deselected(items=[item for item in items if item not in kept])
     items[:] = kept
 

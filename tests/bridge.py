@@ -15,8 +15,8 @@ import torch
 from sympy.printing.pycode import PythonCodePrinter
 from torch import Tensor
 
-from derivations.calculus.sums import Partial, kl, normal, xlogx
-from derivations.calculus.variables import Kind, Variable, variables_of
+from derivations.calculus.sums import Partial, kl, normal
+from derivations.calculus.variables import Variable, variables_of
 
 Value = int | float | Tensor
 

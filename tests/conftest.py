@@ -4,9 +4,12 @@ import os
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")                # before torch is imported, here or in a worker
 
-import pytest
-from hypothesis import settings
+from pathlib import Path
 
+import pytest
+from hypothesis import configuration, settings
+
+configuration.set_hypothesis_home_dir(Path(__file__).parent.parent / ".hypothesis")
 settings.register_profile("gate", deadline=None, derandomize=True, print_blob=True)
 settings.register_profile("explore", deadline=None, max_examples=1000, print_blob=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "gate"))

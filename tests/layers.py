@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Literal
 
 import pytest
@@ -19,10 +20,10 @@ from hypothesis import HealthCheck, Phase, Verbosity, given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
+from derivations.calculus.variables import Kind, Variable, variables_of
 from derivations.catalogue import Entry, entries
 from derivations.claims import Evidence, Layer, Outcome
 from derivations.relations import AtLeast, Fails, Follows, Relation
-from derivations.calculus.variables import Kind, Variable, variables_of
 from tests.bridge import Value, evaluate
 
 REFUTING_FACTOR = 10.0                                       # a twin must miss by ten times what a truth may miss by
@@ -85,7 +86,7 @@ def misses(formula: Formula, reading: Reading, axes: Sequence[Variable]) -> dict
     for name, values in reading.routes.items():
         if values.shape != expected.shape:
             raise ValueError(f"{name}: shape {tuple(values.shape)} was computed, {tuple(expected.shape)} is the claim's")
-        off = (sign * (expected - values.double()))[~expected.isnan()]
+        off = (sign * (expected - values.double().cpu()))[~expected.isnan()]
         off = off if formula.ordered else off.abs()
         if formula.strict:
             off = off + 2 * reading.tolerance                # more by the tolerance, not merely as much
@@ -155,7 +156,12 @@ def parameters(layer: Layer) -> list[Any]:
     return [pytest.param(case, id=id, marks=pytest.mark.claim(id, layer)) for id, case in CASES[layer].items()]
 
 
-def vote_on(case: Case, quick: bool = False) -> Evidence:
+def moved(instance: Any, device: str) -> Any:
+    """An instance with its tensors on a device; plain numbers stay where they are."""
+    return instance.to(device) if hasattr(instance, "to") else instance
+
+
+def vote_on(case: Case, quick: bool = False, device: str = "cpu") -> Evidence:
     """Run one check and say what the layer found."""
     start = time.perf_counter()
     entry = entries()[case.claim]
@@ -164,19 +170,21 @@ def vote_on(case: Case, quick: bool = False) -> Evidence:
     count = max(10, case.count // 4) if quick else case.count
     printed, repaired = Vote(case.claim, case.layer), Vote(case.claim, case.layer)
     twins = {name: Formula(make()) for name, make in entry.twins.items()}
-    poll(printed, Formula(statement), {} if correction else twins, case.printed, case.strategy, count)
+    strategy = case.strategy.map(partial(moved, device=device))
+    poll(printed, Formula(statement), {} if correction else twins, case.printed, strategy, count)
     if case.corrected and correction:
-        poll(repaired, Formula(correction), twins, case.corrected, case.strategy, count)
-    return _evidence(entry, case, printed, repaired, time.perf_counter() - start)
+        poll(repaired, Formula(correction), twins, case.corrected, strategy, count)
+    return _evidence(entry, case, printed, repaired, time.perf_counter() - start, device)
 
 
-def _evidence(entry: Entry, case: Case, printed: Vote, repaired: Vote, seconds: float) -> Evidence:
+def _evidence(entry: Entry, case: Case, printed: Vote, repaired: Vote, seconds: float, device: str) -> Evidence:
     outcome = Outcome.REFUTED if printed.failure else Outcome.HOLDS
     correction = None
     if case.corrected:
         correction = Outcome.REFUTED if repaired.failure else Outcome.HOLDS
     shown = repaired if case.corrected else printed
-    scope = f"{printed.instances + repaired.instances} drawn instances, worst error {shown.worst:.2g} of the tolerance, float64, cpu"
+    count = printed.instances + repaired.instances
+    scope = f"{count} drawn instances, worst error {shown.worst:.2g} of the tolerance, float64, {device}"
     killed = {**printed.killed, **repaired.killed}
     return Evidence(
         claim=case.claim,
@@ -187,6 +195,7 @@ def _evidence(entry: Entry, case: Case, printed: Vote, repaired: Vote, seconds: 
         detail=repaired.failure or printed.failure,
         correction=correction,
         refuted_twins=tuple(name for name in entry.twins if name in killed),
+        environment=device,
     )
 
 

@@ -63,7 +63,7 @@ def _random_entries(term: sp.Expr) -> list[sp.Indexed]:
         base, exponent = factor.as_base_exp()
         if _is_random(base) and exponent.is_Integer and exponent > 0:
             found += [base] * int(exponent)
-        elif any(_is_random(e) for e in factor.atoms(sp.Indexed)):
+        elif any(v.domain.kind is Kind.RANDOM for v in factor.atoms(Variable)):
             raise UnknownMomentError(f"expectation: {factor} was given, a polynomial in the random entries is accepted")
     return found
 

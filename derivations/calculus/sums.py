@@ -16,7 +16,7 @@ import sympy as sp
 from derivations.calculus.variables import Domain, Kind, Variable, fresh
 
 
-class xlogx(sp.Function):  # type: ignore[misc]  # noqa: N801
+class xlogx(sp.Function):  # type: ignore[misc]
     """x log x on x ≥ 0, with the continuous value 0 at 0."""
 
     nargs = 1
@@ -33,7 +33,7 @@ class xlogx(sp.Function):  # type: ignore[misc]  # noqa: N801
         return sp.log(self.args[0]) + 1
 
 
-class kl(sp.Function):  # type: ignore[misc]  # noqa: N801
+class kl(sp.Function):  # type: ignore[misc]
     """y log(y/x) − y + x for y ≥ 0 < x: never negative, and 0 only at y = x (proved in `kl_is_a_divergence`)."""
 
     nargs = 2
@@ -59,13 +59,9 @@ def kl_is_a_divergence() -> bool:
 
 def total(bound: Variable | tuple[Variable, ...], body: sp.Expr) -> sp.Expr:
     """Σ over one index, or several; an index declared `other_than=(j,)` runs over everything but j."""
-    for var in (bound,) if isinstance(bound, Variable) else bound:
-        new = fresh(var)
-        body = sp.sympify(body).xreplace({var: new})
-        for excluded in var.domain.other_than:
-            body = body * (1 - sp.KroneckerDelta(new, excluded))
-        body = sp.Sum(body, (new, 1, var.domain.shape[0]))
-    return body
+    new = {var: fresh(var) for var in ((bound,) if isinstance(bound, Variable) else bound)}
+    apart = [1 - sp.KroneckerDelta(var, excluded) for var in new for excluded in var.domain.other_than]
+    return sp.Sum(sp.Mul(body, *apart).xreplace(new), *[(v, 1, v.domain.shape[0]) for v in new.values()])
 
 
 def delta(x: sp.Expr, y: sp.Expr) -> sp.Expr:
@@ -86,7 +82,10 @@ class Partial(sp.Expr):  # type: ignore[misc]
 
 
 def derivative(expr: sp.Expr, by: sp.Expr) -> sp.Expr:
-    """∂expr/∂by for a scalar or a vector entry."""
+    """∂expr/∂by for a scalar or a vector entry that moves alone; raises ValueError where a constraint ties it."""
+    label = by.base.label if isinstance(by, sp.Indexed) else by
+    if isinstance(label, Variable) and label.domain.kind not in (Kind.REAL, Kind.NONNEGATIVE, Kind.POSITIVE):
+        raise ValueError(f"derivative: {by} {label.domain.kind.value} was given, a free real variable is accepted")
     return Partial(expr, by)
 
 
@@ -94,9 +93,12 @@ def derivative(expr: sp.Expr, by: sp.Expr) -> sp.Expr:
 def normal(expr: sp.Expr) -> sp.Expr:
     """The normal form: equal results mean equal expressions, for every size and every value in the domains."""
     expr = sp.sympify(expr)
+    if expr.is_Float:
+        raise ValueError(f"number: {expr} was given, an exact number is accepted")
     if isinstance(expr, sp.Sum):
         bound = [limit[0] for limit in expr.limits]
-        if any(sp.sympify(low) != 1 or high != var.domain.shape[0] for var, low, high in expr.limits):
+        whole = all(low == 1 and var.domain.shape == (high,) and not keep_out(var) for var, low, high in expr.limits)
+        if not whole or len(set(bound)) < len(bound):
             raise ValueError(f"sum bounds: {expr.limits} were given, an index running over its whole range is accepted")
         return _sum(normal(expr.function), bound)
     if isinstance(expr, kl | Partial):
@@ -111,7 +113,7 @@ def normal(expr: sp.Expr) -> sp.Expr:
 def equal(left: sp.Expr, right: sp.Expr) -> bool:
     """Whether the two sides are proved equal; False means undecided, never different."""
     difference = normal(sp.sympify(left) - sp.sympify(right))
-    return difference == 0 or normal(sp.fraction(sp.together(difference))[0]) == 0
+    return bool(difference == 0 or normal(sp.fraction(sp.together(difference))[0]) == 0)
 
 
 def nonnegative(expr: sp.Expr) -> bool:
@@ -202,7 +204,7 @@ def _sum_of_product(factors: list[sp.Expr], bound: list[Variable]) -> sp.Expr:
         if isinstance(factor, sp.KroneckerDelta) and set(factor.args) & set(bound):
             gone = next(v for v in factor.args if v in bound)
             kept = next(v for v in factor.args if v != gone)
-            if gone.domain.shape != getattr(kept, "domain", gone.domain).shape:
+            if not _lies_in(kept, gone.domain.shape[0]):
                 raise ValueError(f"delta: {factor} compares indices over different ranges, equal ranges are accepted")
             flat.remove(factor)
             rest = normal(sp.Mul(*flat).xreplace({gone: kept}))
@@ -274,12 +276,20 @@ def _canonical_names(shapes: list[tuple[sp.Expr, ...]], taken: set[sp.Symbol]) -
     return names
 
 
+def _lies_in(position: sp.Expr, size: sp.Expr) -> bool:
+    """Whether the index, or the fixed position, is known to lie in 1…size and an index to run over all of it."""
+    if isinstance(position, Variable):
+        return position.domain.kind is Kind.INDEX and position.domain.shape == (size,)
+    return bool(position.is_Integer and position >= 1 and (size - position).is_nonnegative)
+
+
 def _has_unit_mass(factor: sp.Expr, bound: list[Variable]) -> bool:
     """Whether the sum runs over all entries of a point of a simplex."""
     if not isinstance(factor, sp.Indexed) or not isinstance(factor.base.label, Variable):
         return False
-    kind = factor.base.label.domain.kind
-    return kind in (Kind.SIMPLEX, Kind.INTERIOR) and set(factor.indices) - {sp.S.One} == set(bound)
+    axes = [(i, size) for i, size in zip(factor.indices, factor.base.shape, strict=True) if size != 1]
+    whole = {i for i, _ in axes} == set(bound) and len(axes) == len(bound) and all(_lies_in(i, size) for i, size in axes)
+    return whole and factor.base.label.domain.kind in (Kind.SIMPLEX, Kind.INTERIOR)
 
 
 def _marginal(factor: sp.Expr, factors: list[sp.Expr], bound: list[Variable]) -> tuple[sp.Expr, Variable] | None:
@@ -288,7 +298,8 @@ def _marginal(factor: sp.Expr, factors: list[sp.Expr], bound: list[Variable]) ->
     if not isinstance(label, Variable) or label.domain.kind is not Kind.COUPLING:
         return None
     row, column = factor.indices
-    for gone, kept, marginal in ((column, row, label.domain.marginals[0]), (row, column, label.domain.marginals[1])):
-        if gone in bound and gone != kept and sum(gone in f.free_symbols for f in factors) == 1:
-            return marginal[kept], gone
+    for gone, kept, axis in ((column, row, 1), (row, column, 0)):
+        alone = gone in bound and gone != kept and sum(gone in f.free_symbols for f in factors) == 1
+        if alone and _lies_in(gone, factor.base.shape[axis]):
+            return label.domain.marginals[1 - axis][kept], gone
     return None

@@ -62,6 +62,7 @@ class Variable(sp.Symbol):  # type: ignore[misc]
     domain: Domain
 
     def __new__(cls, name: str, domain: Domain) -> Variable:
+        """A symbol with the assumptions of its domain."""
         obj = sp.Symbol.__xnew__(cls, name, **_ASSUMPTIONS[domain.kind])
         obj.domain = domain
         return obj  # type: ignore[no-any-return]
@@ -81,7 +82,14 @@ def size(name: str) -> Variable:
 
 
 def index(name: str, over: sp.Expr, other_than: tuple[Variable, ...] = ()) -> Variable:
-    """An index in 1…over, different from each of `other_than`."""
+    """An index in 1…over, different from each of `other_than`.
+
+    Raises ValueError for a range that may be empty, and for a name that bound indices use.
+    """
+    if not over.is_positive:
+        raise ValueError(f"over: {over} was given for {name}, a size ≥ 1 is accepted")
+    if name.startswith("ι") or "#" in name:
+        raise ValueError(f"name: {name} was given, one without # that does not start with ι is accepted")
     return Variable(name, Domain(Kind.INDEX, (over,), other_than))
 
 

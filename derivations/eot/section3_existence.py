@@ -24,7 +24,7 @@ x, y = simplex("x", m), interior("y", m)
 odds = positive("t")
 t, rest = odds / (1 + odds), 1 / (1 + odds)
 a, b, w = positive("a"), positive("b"), scalar("w", Kind.NONNEGATIVE)
-mu, nu = scalar("mu"), scalar("nu")
+mu, nu, v = scalar("mu"), scalar("nu"), scalar("v")
 
 
 @claim("eot.s3.domain-compact-convex", "inequality", title="The simplex is non-empty, convex and compact",
@@ -77,7 +77,7 @@ second_derivative.twin("one power too many", lambda: Equation(derivative(derivat
        latex=r"f_j \text{ convex} \implies \textstyle\sum_j f_j \text{ strictly convex}", needs=("eot.s3.second-derivative",))
 def sum_of_convex() -> Steps:
     """The proof calls Σ p log p strictly convex because it is a sum of convex functions."""
-    first, second = (lambda v: v), (lambda v: -v)
+    first, second = sp.Lambda(v, v), sp.Lambda(v, -v)
     middle = first((mu + nu) / 2) + second((mu + nu) / 2)
     ends = (first(mu) + second(mu) + first(nu) + second(nu)) / 2
     yield Fails(AtLeast(ends, middle, strict=True, about=(mu, nu), at={mu: 0, nu: 1}),

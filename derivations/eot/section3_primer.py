@@ -15,7 +15,7 @@ from derivations.calculus.sums import derivative, kl, total, xlogx
 from derivations.calculus.variables import Kind, coupling, index, interior, positive, simplex, vector
 from derivations.catalogue import Steps, claim
 from derivations.claims import Severity
-from derivations.eot.notation import eps, h, i, j, k, l, m, n
+from derivations.eot.notation import eps, h, i, j, k, m, n
 from derivations.relations import AtLeast, Equation, Fails, Follows, Limit
 
 a, b = interior("a", n), interior("b", m)
@@ -96,8 +96,8 @@ transport_is_linear.twin("weights swapped", lambda: Equation(
 transport_is_linear.twin("a plain sum", lambda: Equation(mixed_cost(), expense(plan) + expense(rival)))
 
 
-@claim("eot.s3.distance", "inequality", title="Transport cost as a distance between distributions",
-       latex=r"\mathrm{OT}(a,a)=0,\quad \mathrm{OT}(a,c)\le\mathrm{OT}(a,b)+\mathrm{OT}(b,c)", needs=("eot.s3.couplings-exist",))
+@claim("eot.s3.distance", "inequality", title="Transport cost as a distance", needs=("eot.s3.couplings-exist",),
+       latex=r"\mathrm{OT}(a,a)=0,\quad \mathrm{OT}(a,c)\le\mathrm{OT}(a,b)+\mathrm{OT}(b,c)")
 def distance() -> Steps:
     """Transport is said to measure the distance between distributions, for any cost matrix C ≥ 0."""
     only = simplex("P", n, n)

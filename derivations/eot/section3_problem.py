@@ -177,7 +177,8 @@ def row(of: sp.Expr) -> Entry:
 def row_independence() -> Steps:
     """The weights of one query do not depend on the scores of another, so a batch is solved row by row."""
     apart = index("h", n, other_than=(i,))
-    yield Equation(derivative(row(i)(j), S[apart, k]), 0, about=(S[i, j], apart, k), reason="no score of query h occurs in row i")
+    yield Equation(derivative(row(i)(j), S[apart, k]), 0, about=(S[i, j], apart, k),
+                   reason="no score of query h occurs in row i")
 
 
 row_independence.twin("not even on its own scores", lambda: Equation(derivative(row(i)(j), S[i, k]), 0))

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import sympy as sp
 
-from derivations.calculus.sums import derivative, kl, total, xlogx
-from derivations.calculus.variables import Kind, interior, positive, scalar, simplex, vector
+from derivations.calculus.sums import derivative, total
+from derivations.calculus.variables import Kind, positive, vector
 from derivations.catalogue import Steps, claim
-from derivations.claims import Severity
-from derivations.eot.notation import cost, j, k, l, lam, m, objective, other, partition, similarity, softmax, tau
-from derivations.relations import AtLeast, Entry, Equation, Fails, Limit, UniqueMinimum
+from derivations.eot.notation import cost, j, k, l, lam, m, objective, partition, similarity, softmax, tau
+from derivations.relations import AtLeast, Entry, Equation, UniqueMinimum
 
 alpha = softmax(similarity, tau)
 p = vector("p", m, kind=Kind.POSITIVE)
@@ -156,7 +155,8 @@ divided.twin("(λ − 1)/τ", lambda: Equation(sp.log(p[j]), similarity(j) / tau
 
 
 @claim("eot.13", "equivalence", title="Exponentiated", needs=("eot.12",),
-       latex=r"p_j = e^{\langle q,k_j\rangle/\tau + (\lambda-\tau)/\tau} = e^{\langle q,k_j\rangle/\tau}e^{(\lambda-\tau)/\tau}")
+       latex=r"p_j = e^{\langle q,k_j\rangle/\tau + (\lambda-\tau)/\tau}"
+             r" = e^{\langle q,k_j\rangle/\tau}e^{(\lambda-\tau)/\tau}")
 def exponentiated() -> Steps:
     """The weight is the exponential of the scaled similarity times a factor without j."""
     constant = (solved_multiplier() - tau) / tau

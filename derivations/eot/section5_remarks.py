@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import sympy as sp
 
+from derivations.calculus.balls import Value
 from derivations.calculus.sums import delta, derivative, total
-from derivations.calculus.variables import index
+from derivations.calculus.variables import Variable, index
 from derivations.catalogue import Steps, Undecidable, claim
 from derivations.claims import Severity
 from derivations.eot import policy
@@ -84,7 +85,9 @@ log_derivative.twin("the index of the action", lambda: Equation(
     derivative(sp.log(p(i)), s[j]), (delta(i, j) - p(i)) / tau))
 
 
-LARGER_VARIANCE = {m: 2, policy.pi.label: [sp.Rational(1, 4), sp.Rational(3, 4)], u.label: [0, 1], tau: 1, j: 1}
+LARGER_VARIANCE: dict[Variable, Value] = {
+    m: 2, policy.pi.label: [sp.Rational(1, 4), sp.Rational(3, 4)], u.label: [0, 1], tau: 1, j: 1,
+}
 
 
 @claim("eot.s5.reinforce", "equivalence", title="“The exact form of REINFORCE with an expected value baseline”",

@@ -37,7 +37,8 @@ class Drawn:
 @st.composite
 def problems(draw: st.DrawFn, smallest: int = 1, epsilons: tuple[float, ...] = (0.5, 1.0, 4.0)) -> Drawn:
     """Draw a small problem; m = 1 and ties included."""
-    return Drawn(draw(st.integers(smallest, 5)), draw(st.integers(0, 2**31)), draw(st.sampled_from(epsilons)), draw(st.booleans()))
+    m, seed = draw(st.integers(smallest, 5)), draw(st.integers(0, 2**31))
+    return Drawn(m, seed, draw(st.sampled_from(epsilons)), draw(st.booleans()))
 
 
 def solved(scores: np.ndarray, epsilon: float) -> one_sided.Solution:

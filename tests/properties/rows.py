@@ -24,6 +24,11 @@ class Row:
 
     problem: OneSided
     seed: int
+    device: str = "cpu"
+
+    def to(self, device: str) -> Row:
+        """The same row, computed on another device."""
+        return Row(self.problem, self.seed, device)
 
     @property
     def m(self) -> int:
@@ -34,7 +39,8 @@ class Row:
         return self.problem.temperature
 
     @cached_property
-    def _drawn(self) -> dict[str, Tensor]:
+    def drawn(self) -> dict[str, Tensor]:
+        """What is drawn besides the problem, on the CPU; K and Q are such that the scores are the problem's."""
         generator = torch.Generator().manual_seed(self.seed)
 
         def normal(*shape: int) -> Tensor:
@@ -42,18 +48,11 @@ class Row:
 
         rest = normal(self.m)
         keys = torch.stack([self.problem.scores - rest, rest], -1)
-        return {
-            "Q": torch.ones(2, dtype=torch.float64),
-            "K": keys,
-            "p": normal(self.m).exp(),
-            "lam": normal(1)[0],
-            "b": normal(1)[0],
-            "Z": normal(1)[0].exp(),
-            "t": normal(1)[0],
-        }
+        return {"Q": torch.ones(2, dtype=torch.float64), "K": keys, "p": normal(self.m).exp(), "lam": normal(1)[0],
+                "b": normal(1)[0], "Z": normal(1)[0].exp(), "t": normal(1)[0]}
 
     def __getitem__(self, name: str) -> Tensor:
-        return self._drawn[name]
+        return self.drawn[name].to(self.device)
 
     @property
     def s(self) -> Tensor:
@@ -61,11 +60,11 @@ class Row:
 
     @property
     def values(self) -> Tensor:
-        return self.problem.values
+        return self.problem.values.to(self.device)
 
     @property
     def g(self) -> Tensor:
-        return self.problem.context_gradient
+        return self.problem.context_gradient.to(self.device)
 
     @property
     def u(self) -> Tensor:
@@ -77,24 +76,14 @@ class Row:
         return torch.softmax(self.s / self.tau, -1)
 
     def point(self) -> dict[str, Value]:
-        """Every variable by its printed name."""
-        given: dict[str, Value] = {
-            "m": self.m,
-            "d": 2,
-            "e": self.values.shape[-1],
-            "tau": self.tau,
-            "eps": self.tau,
-            "s": self.s,
-            "V": self.values,
-            "g": self.g,
-            "u": self.u,
-            "π": self.weights,
-        }
-        return given | self._drawn
+        """Every variable by its printed name, on the CPU, where the derivations' expressions are evaluated."""
+        given: dict[str, Value] = {"m": self.m, "d": 2, "e": self.values.shape[-1], "tau": self.tau, "eps": self.tau}
+        tensors = {"s": self.s, "V": self.values, "g": self.g, "u": self.u, "π": self.weights}
+        return given | {name: x.cpu() for name, x in tensors.items()} | self.drawn
 
     def tolerance(self, *magnitudes: Tensor | float) -> float:
         """Rounding in float64 of sums over the keys, relative to the magnitudes that enter and to exp's argument."""
-        largest = max(float(torch.as_tensor(x, dtype=torch.float64).abs().max()) for x in (1.0, *magnitudes))
+        largest = max(float(torch.as_tensor(x, dtype=torch.float64).abs().max().cpu()) for x in (1.0, *magnitudes))
         exponent = float(self["K"].abs().sum(-1).max()) / self.tau
         return tolerances.rounding("float64", self.m, largest * (1 + exponent) * max(1.0, self.tau, 1 / self.tau) ** 2)
 

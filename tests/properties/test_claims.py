@@ -1,18 +1,75 @@
-"""The torch layer's vote on every claim it can speak to."""
+"""The torch layer's vote on every claim it can speak to: float64 by every route, other dtypes by the closed forms."""
 
+from __future__ import annotations
+
+import time
 from collections.abc import Callable
 
 import pytest
+import torch
+from hypothesis import strategies as st
 
-from derivations.claims import Evidence, Layer
-from tests.layers import Case, assert_sound, parameters, vote_on
+from derivations.catalogue import entries
+from derivations.claims import Evidence, Layer, Outcome
+from numerics import one_sided, tolerances
+from tests.layers import Case, Formula, Reading, Vote, assert_sound, parameters, poll, vote_on
 from tests.properties import eot_backward, eot_forward
+from tests.strategies import OneSided, one_sided_problems
 
 CHAPTERS = (eot_forward, eot_backward)
+DTYPES = (torch.float32, torch.bfloat16, torch.float16)
 
 
 @pytest.mark.parametrize("case", parameters(Layer.TORCH))
 def test_torch(case: Case, request: pytest.FixtureRequest, record_evidence: Callable[[Evidence], None]) -> None:
-    evidence = vote_on(case, quick=request.config.option.quick)
+    options = request.config.option
+    evidence = vote_on(case, quick=options.quick, device=options.device)
+    record_evidence(evidence)
+    assert_sound(evidence)
+
+
+def in_dtype(claim: str, problem: OneSided) -> Reading:
+    """A closed form in the problem's own dtype, at inputs that are exact in that dtype."""
+    dtype, tau, m = problem.scores.dtype, problem.temperature, problem.m
+    scores, utility = problem.scores, problem.utility
+    plan = one_sided.plan(scores, tau)
+    exact = {"s": scores, "K": scores[:, None], "u": utility, "V": problem.values, "g": problem.context_gradient}
+    point = {"m": m, "d": 1, "e": problem.values.shape[-1], "tau": tau, "eps": tau, "Q": torch.ones(1, dtype=torch.float64),
+             **{name: x.double().cpu() for name, x in exact.items()}}
+    plan_error = tolerances.plan(dtype, m, float(scores.abs().max()) / tau)
+    if claim == "eot.18":
+        return Reading(point, {"closed_form": plan}, plan_error)
+    if claim == "eot.59":                                    # |d p(δ − p)| ≤ |dp|, and one more rounding of at most 1/4
+        return Reading(point, {"closed_form": one_sided.plan_jacobian(plan, tau).T}, 1.25 * plan_error / tau)
+    largest = float(utility.double().abs().max())
+    gradient = one_sided.score_gradient(plan, utility, tau)
+    return Reading(point, {"closed_form": gradient}, tolerances.score_gradient(dtype, m, largest, tau, plan_error))
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=lambda dtype: str(dtype).removeprefix("torch."))
+@pytest.mark.parametrize("claim", [pytest.param(c, id=c, marks=pytest.mark.claim(c, Layer.TORCH))
+                                   for c in ("eot.18", "eot.46", "eot.59")])
+def test_other_dtypes(
+    claim: str, dtype: torch.dtype, request: pytest.FixtureRequest, record_evidence: Callable[[Evidence], None]
+) -> None:
+    start, device = time.perf_counter(), request.config.option.device
+    entry, vote = entries()[claim], Vote(claim, Layer.TORCH)
+    printed = entry.printed()
+    assert printed is not None
+    twins = {name: Formula(make()) for name, make in entry.twins.items()}
+    problems: st.SearchStrategy[OneSided] = one_sided_problems(
+        dtype, max_m=5, max_batch=0, temperatures=(1.0, 0.5, 4.0), scales=(1.0, 0.0), masks=("none",))
+    poll(vote, Formula(printed), twins, lambda problem: in_dtype(claim, problem.to(device=device)), problems, 40)
+    evidence = Evidence(
+        claim=claim,
+        layer=Layer.TORCH,
+        outcome=Outcome.REFUTED if vote.failure else Outcome.HOLDS,
+        scope=f"{vote.instances} drawn instances, worst error {vote.worst:.2g} of the tolerance, "
+        f"{str(dtype).removeprefix('torch.')}, {device}",
+        seconds=time.perf_counter() - start,
+        detail=vote.failure,
+        refuted_twins=tuple(vote.killed),
+        environment=device,
+    )
     record_evidence(evidence)
     assert_sound(evidence)

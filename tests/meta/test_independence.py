@@ -1,0 +1,89 @@
+"""The layers share claim ids and nothing else: an import of one layer by another is found wherever it hides."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+FORBIDDEN = [
+    ("derivations", ("numerics", "torch", "cvxpy", "transformers", "tests", "ot", "entmax")),
+    ("numerics", ("derivations", "tests", "ot", "entmax")),
+    ("numerics.primal", ("torch", "transformers", "derivations", "numerics.one_sided", "numerics.models", "ot")),
+    ("numerics.one_sided", ("numerics.primal", "cvxpy", "derivations", "scipy", "numerics.models", "entmax", "ot")),
+]
+
+
+def modules(root: Path) -> dict[str, str]:
+    """Source of every module of both packages, by dotted name."""
+    found = {}
+    for package in ("derivations", "numerics"):
+        for path in (root / package).rglob("*.py"):
+            name = ".".join(path.relative_to(root).with_suffix("").parts).removesuffix(".__init__")
+            found[name] = path.read_text(encoding="utf-8")
+    return found
+
+
+def imports(name: str, source: str, known: set[str]) -> set[str]:
+    """What a module imports, at the top or inside a function; `from a import b` counts as a.b when that is a module."""
+    found: set[str] = set()
+    package = name.split(".")[:-1]
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            above = package[: len(package) + 1 - node.level] if node.level else []
+            base = ".".join([*above, *filter(None, [node.module])])
+            found |= {f"{base}.{alias.name}" if f"{base}.{alias.name}" in known else base for alias in node.names}
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute | ast.Name):
+            called = node.func.attr if isinstance(node.func, ast.Attribute) else node.func.id
+            if called in ("import_module", "__import__") and node.args and isinstance(node.args[0], ast.Constant):
+                found.add(str(node.args[0].value))
+    return found
+
+
+def reachable(start: str, sources: dict[str, str]) -> dict[str, str]:
+    """Everything that a package imports, directly or through our own modules, with the module that imports it."""
+    todo = [name for name in sources if name == start or name.startswith(f"{start}.")]
+    seen, found = set(todo), {}
+    while todo:
+        name = todo.pop()
+        for imported in imports(name, sources[name], set(sources)):
+            found.setdefault(imported, name)
+            if imported in sources and imported not in seen:
+                seen.add(imported)
+                todo.append(imported)
+    return found
+
+
+def crossings(layer: str, forbidden: tuple[str, ...], sources: dict[str, str]) -> list[str]:
+    """Every forbidden import of a layer, in words."""
+    return [
+        f"{by} imports {name}"
+        for name, by in reachable(layer, sources).items()
+        if any(name == barred or name.startswith(f"{barred}.") for barred in forbidden)
+    ]
+
+
+@pytest.mark.parametrize(("layer", "forbidden"), FORBIDDEN, ids=[layer for layer, _ in FORBIDDEN])
+def test_layers_do_not_know_each_other(layer: str, forbidden: tuple[str, ...]) -> None:
+    sources = modules(ROOT)
+    assert any(name.startswith(layer) for name in sources)
+    assert not crossings(layer, forbidden, sources)
+
+
+@pytest.mark.parametrize("line", [
+    "import torch",
+    "import torch.nn.functional as F",
+    "from numerics import one_sided",
+    "from numerics.one_sided import plan",
+    "def late():\n    from numerics.one_sided import plan",
+    "import importlib\nimportlib.import_module('numerics.one_sided')",
+    "from ..one_sided import plan",
+    "from numerics import helper",
+])
+def test_a_crossing_is_found(line: str) -> None:
+    sources = modules(ROOT) | {"numerics.primal.smuggler": line, "numerics.helper": "import torch"}
+    barred = dict(FORBIDDEN)["numerics.primal"]
+    assert crossings("numerics.primal", barred, sources)
