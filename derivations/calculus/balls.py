@@ -86,6 +86,9 @@ _FUNCTIONS: dict[type[sp.Basic], Callable[[arb], arb]] = {
 }
 
 
+_CONSTANTS: dict[sp.Expr, Callable[[], arb]] = {sp.E: arb.const_e, sp.pi: arb.pi}
+
+
 def _ball(expr: sp.Expr, point: dict[Variable, Value]) -> arb:
     if expr.is_Rational:
         return arb(fmpq(int(expr.p), int(expr.q)))
@@ -105,6 +108,8 @@ def _ball(expr: sp.Expr, point: dict[Variable, Value]) -> arb:
         return _power(_ball(expr.base, point), expr.exp, point)
     if isinstance(expr, Partial | kl):
         return _ball(normal(expr), point)
+    if expr in _CONSTANTS:
+        return _CONSTANTS[expr]()
     if type(expr) in _FUNCTIONS:
         return _FUNCTIONS[type(expr)](_ball(expr.args[0], point))
     raise ValueError(f"expression: no ball rule for {type(expr).__name__} in {expr}")

@@ -91,8 +91,16 @@ def derivative(expr: sp.Expr, by: sp.Expr) -> sp.Expr:
 
 @cache
 def normal(expr: sp.Expr) -> sp.Expr:
-    """The normal form: equal results mean equal expressions, for every size and every value in the domains."""
+    """The normal form: equal results mean equal expressions, for every size and every value in the domains.
+
+    Raises ValueError for an inexact number, a sum over part of a range, and a delta across two ranges.
+    """
     expr = sp.sympify(expr)
+    opened = _opened(expr)
+    return opened if opened == expr else normal(opened)      # factors that merged may open once more
+
+
+def _opened(expr: sp.Expr) -> sp.Expr:
     if expr.is_Float:
         raise ValueError(f"number: {expr} was given, an exact number is accepted")
     if isinstance(expr, sp.Sum):
@@ -106,7 +114,8 @@ def normal(expr: sp.Expr) -> sp.Expr:
     if expr.args and not isinstance(expr, sp.Indexed | sp.IndexedBase | sp.KroneckerDelta):
         expr = expr.func(*[normal(arg) for arg in expr.args])
     expr = expr.replace(lambda e: isinstance(e, sp.log), lambda e: _log(e.args[0]))
-    expr = sp.expand(expr, deep=False, mul=True, multinomial=True, power_exp=True, power_base=False, log=False)
+    product = isinstance(expr, sp.exp) and isinstance(expr.args[0], sp.Sum)     # which SymPy would open as a Product
+    expr = sp.expand(expr, deep=False, mul=True, multinomial=True, power_exp=not product, power_base=False, log=False)
     return sp.Add(*[_term(term) for term in sp.Add.make_args(_powers(expr))])
 
 
