@@ -173,10 +173,11 @@ def examine(entry: Entry) -> Examination:
         return Examination(evidence, (), (), ())
     faults: list[str] = []
     outcome, relations, steps, witness = _run(entry.derivation, faults)
+    proof = relations
     fixed: Outcome | None = None
     repair_steps: tuple[Step, ...] = ()
     if entry.repair:
-        fixed, _, repair_steps, _ = _run(entry.repair, faults)
+        fixed, proof, repair_steps, _ = _run(entry.repair, faults)
         if outcome is Outcome.HOLDS:
             faults.append("a correction is given for a statement that holds")
     killed = tuple(name for name, twin in entry.twins.items() if twin().refute() is not None)
@@ -188,7 +189,7 @@ def examine(entry: Entry) -> Examination:
         scope=f"one exact point: {witness.inputs}" if witness else relations[-1].scope() if relations else "",
         seconds=time.perf_counter() - start,
         detail="; ".join(faults) or f"{len(steps)} steps",
-        general=bool(relations) and relations[-1].general(),
+        general=bool(proof) and proof[-1].general(),
         correction=fixed,
         witness=witness,
         refuted_twins=killed,

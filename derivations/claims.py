@@ -142,8 +142,8 @@ class Claim:
 class Evidence:
     """What one layer found about one claim.
 
-    `general` means symbolic sizes; `correction` is the outcome for the corrected statement, where there is one;
-    `refuted_twins` names the twins that this layer refuted.
+    `correction` is the outcome for the corrected statement, where there is one; `general` means that the statement
+    proved, the correction if there is one, has symbolic sizes; `refuted_twins` names the twins that this layer refuted.
     """
 
     claim: str
@@ -215,7 +215,7 @@ def _fault(claim: Claim, refuting: list[Evidence], votes: list[Evidence], alive:
         return Judgement(Verdict.OPEN, "refuted numerically, but without an exact witness", survivors=alive)
     assert witnessed[0].witness is not None
     reason = witnessed[0].witness.text
-    repaired = any(e.layer is Layer.SYMBOLIC and e.correction is Outcome.HOLDS for e in votes)
+    repaired = any(e.layer is Layer.SYMBOLIC and e.general and e.correction is Outcome.HOLDS for e in votes)
     if claim.correction is None or not repaired:
         return Judgement(Verdict.REFUTED, reason, Severity.FATAL, alive)
     if claim.correction.hypothesis:

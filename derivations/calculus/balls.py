@@ -115,6 +115,23 @@ def _ball(expr: sp.Expr, point: dict[Variable, Value]) -> arb:
     raise ValueError(f"expression: no ball rule for {type(expr).__name__} in {expr}")
 
 
+def explicit(expr: sp.Expr, point: Point) -> sp.Expr:
+    """The expression at the point with sums written out; a variable without a value stays."""
+    if isinstance(expr, sp.Sum):
+        bound = [limit[0] for limit in expr.limits]
+        ranges = [range(1, int(explicit(limit[2], point)) + 1) for limit in expr.limits]
+        places = [dict(zip(bound, position, strict=True)) for position in product(*ranges)]
+        return sp.Add(*[explicit(expr.function, {**point, **place}) for place in places])
+    if isinstance(expr, Variable):
+        return sp.sympify(point.get(expr, expr))
+    if isinstance(expr, sp.Indexed):
+        value: Any = point[expr.base.label]
+        for i in expr.indices:
+            value = value[int(explicit(i, point)) - 1]
+        return sp.sympify(value)
+    return expr.func(*[explicit(arg, point) for arg in expr.args]) if expr.args else expr
+
+
 def points(
     names: Sequence[Variable], given: Point | None = None, seed: int = 0, rounds: int = 24
 ) -> Iterator[dict[Variable, Value]]:
@@ -130,8 +147,10 @@ def points(
             point[var] = 1 + (turn + offset * (turn // 3)) % 3
         indices = [v for v in names if v.domain.kind is Kind.INDEX and v not in point]
         others = [v for v in names if v not in point and v not in indices]
-        for var in sorted(others, key=lambda v: v.domain.kind is Kind.COUPLING):
+        for place, var in enumerate(sorted(others, key=lambda v: v.domain.kind is Kind.COUPLING)):
             point[var] = _draw(var, point, rng, corner=turn < 6)
+            if turn < 6 and (place + turn // 3) % 2 == 0 and var.domain.kind in (Kind.REAL, Kind.NONNEGATIVE):
+                point[var] = _zeros([_integer(part, point) for part in var.domain.shape])
         yield from _with_indices(indices, point)
 
 
@@ -168,6 +187,10 @@ def _coupling(rows: Any, columns: Any, mixed: Fraction) -> list[list[Fraction]]:
         left[i], right[j] = left[i] - step, right[j] - step
         i, j = (i + 1, j) if left[i] == 0 else (i, j + 1)
     return plan
+
+
+def _zeros(shape: list[int]) -> Value:
+    return _shaped([Fraction(0)] * prod(shape), shape) if shape else Fraction(0)
 
 
 def _shaped(flat: list[Fraction], shape: list[int]) -> list[Any]:

@@ -20,7 +20,7 @@ class UnknownMomentError(ValueError):
 
 def expectation(expr: sp.Expr) -> sp.Expr:
     """E[expr] in normal form; raises UnknownMomentError for a moment beyond the second."""
-    expanded = sp.expand(_open_powers(normal(expr)), deep=False, mul=True)
+    expanded = sp.expand_mul(_open_powers(normal(expr)), deep=False)
     return normal(sp.Add(*[_of_product(term) for term in sp.Add.make_args(expanded)]))
 
 

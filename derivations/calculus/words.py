@@ -6,6 +6,7 @@ rules RΣ → (I − R)/α and ΣR → (I − R)/α.  A model (exact matrices th
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -38,7 +39,11 @@ class Rules:
 
     def equal(self, left: sp.Expr, right: sp.Expr) -> bool:
         """Whether the sides reduce to the same words; False means undecided, never different."""
-        return bool(sp.simplify(self.reduce(left - right)) == 0)
+        coefficients: dict[sp.Expr, sp.Expr] = defaultdict(lambda: sp.S.Zero)
+        for term in sp.Add.make_args(self.reduce(left - right)):
+            scalars, word = term.args_cnc()
+            coefficients[sp.Mul(*word)] += sp.Mul(*scalars)
+        return all(sp.simplify(c) == 0 for c in coefficients.values())
 
     def _once(self, term: sp.Expr) -> sp.Expr:
         scalars, word = term.args_cnc() if term.is_Mul else ([], [term])
@@ -64,8 +69,11 @@ class Rules:
 
 
 def evaluate(expr: sp.Expr, model: Mapping[sp.Symbol, sp.Matrix]) -> sp.Matrix:
-    """The exact matrix of a non-commutative polynomial; a bare scalar stands for that multiple of the identity."""
-    any_matrix = next(iter(model.values()))
+    """The exact matrix of a non-commutative polynomial; a bare scalar stands for that multiple of the identity.
+
+    Raises ValueError for an entry that is not rational: only rational entries are equal when they look equal.
+    """
+    any_matrix = next(value for value in model.values() if isinstance(value, sp.MatrixBase))
     value = None
     for term in sp.Add.make_args(sp.expand(expr)):
         scalars, word = term.args_cnc() if term.is_Mul else ([term], []) if term.is_commutative else ([], [term])
@@ -77,4 +85,7 @@ def evaluate(expr: sp.Expr, model: Mapping[sp.Symbol, sp.Matrix]) -> sp.Matrix:
             matrix = power if matrix is None else matrix * power
         part = factor * (matrix if matrix is not None else sp.eye(any_matrix.rows))
         value = part if value is None else value + part
-    return sp.Matrix(value)
+    found = sp.Matrix(value)
+    if not all(entry.is_Rational for entry in found):
+        raise ValueError(f"model: {expr} is {found.tolist()} there, rational entries are accepted")
+    return found

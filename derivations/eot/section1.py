@@ -75,7 +75,7 @@ backward_pass.twin("the weights are left out", lambda: Equation(
     descent(), total(i, (u[i] - expect(p, lambda key: u[key])) * derivative(sp.log(p(i)), s[j]))))
 
 
-@claim("eot.s1.variance-reduced", "inequality", title="“… a variance-reduced update rule”",
+@claim("eot.s1.variance-reduced", "inequality", title="A variance-reduced update rule",
        latex=r"\mathrm{Var}[(u_i-\mathbb E_p[u])\,g_i]\le\mathrm{Var}[u_i\,g_i]", needs=("eot.s5.variance-reduced",))
 def variance_reduced() -> Steps:
     """The gradient of backpropagation is announced as a variance-reduced rule from reinforcement learning."""
@@ -85,7 +85,7 @@ def variance_reduced() -> Steps:
 
 
 @variance_reduced.corrected(r"\mathbb E_{i\sim p}[(u_i-b)\,\partial\log p_i/\partial s_j]\ \text{is the same for all } b",
-                            Severity.FATAL)
+                            Severity.WORDING)
 def baseline_free() -> Steps:
     """Nothing is sampled, so there is no variance to reduce: the gradient is the same with every baseline."""
     yield Equation(policy_gradient(policy.baseline), descent(), reason="E ∂log p = 0", about=(policy.baseline,))
@@ -113,7 +113,7 @@ geometry.twin("τ is lost", lambda: Equation(descent(), total(k, fisher(j, k) * 
 geometry.twin("its diagonal only", lambda: Equation(descent(), tau * fisher(j, j) * u[j]))
 
 
-@claim("eot.s1.optimal-update", "optimality", title="“A sophisticated, optimal learning update”", needs=("eot.thm5.2",),
+@claim("eot.s1.optimal-update", "optimality", title="A sophisticated, optimal learning update", needs=("eot.thm5.2",),
        latex=r"\text{backpropagation is optimal}")
 def optimal_update() -> Undecidable:
     """The backward pass is said to execute an optimal learning update."""

@@ -2,8 +2,8 @@
 
 Claims     eot.s3.domain-compact-convex, eot.s3.linear-is-convex, eot.s3.second-derivative, eot.s3.sum-of-convex,
            eot.s3.interior-convexity, eot.s3.strictly-convex, eot.s3.minimum-exists, eot.s3.interior-solution
-Notation   φ(x) = x log x with φ(0) = 0; x a point of the closed simplex, y of the open one; t/(1 + t) and 1/(1 + t),
-           t > 0, are the weights of every mixture z = (t x + y)/(1 + t)
+Notation   φ(x) = x log x with φ(0) = 0; x, y points of the closed simplex; t/(1 + t) and 1/(1 + t), t > 0, are the
+           weights of every mixture z = (t x + y)/(1 + t)
 References the first half of the proof of Theorem 3.3
 """
 
@@ -11,16 +11,15 @@ from __future__ import annotations
 
 import sympy as sp
 
-from derivations.calculus.sums import derivative, kl, total, xlogx
-from derivations.calculus.variables import Kind, interior, positive, scalar, simplex, vector
+from derivations.calculus.sums import derivative, total, xlogx
+from derivations.calculus.variables import Kind, positive, scalar, simplex
 from derivations.catalogue import Steps, claim
 from derivations.claims import Severity
 from derivations.eot.notation import cost, j, l, m, objective, similarity, softmax, tau
-from derivations.relations import AtLeast, Entry, Equation, Fails, Limit
+from derivations.relations import AtLeast, Equation, Fails, Limit, StrictUnlessEqual
 
 alpha = softmax(similarity, tau)
-p = vector("p", m, kind=Kind.POSITIVE)
-x, y = simplex("x", m), interior("y", m)
+x, y = simplex("x", m), simplex("y", m)
 odds = positive("t")
 t, rest = odds / (1 + odds), 1 / (1 + odds)
 a, b, w = positive("a"), positive("b"), scalar("w", Kind.NONNEGATIVE)
@@ -73,96 +72,106 @@ second_derivative.twin("the first derivative", lambda: Equation(derivative(a * s
 second_derivative.twin("one power too many", lambda: Equation(derivative(derivative(a * sp.log(a), a), a), 1 / a**2))
 
 
-@claim("eot.s3.sum-of-convex", "inequality", title="“A sum of convex functions, therefore strictly convex”",
-       latex=r"f_j \text{ convex} \implies \textstyle\sum_j f_j \text{ strictly convex}", needs=("eot.s3.second-derivative",))
+def chord_above(first: sp.Expr, second: sp.Expr) -> StrictUnlessEqual:
+    """φ lies strictly below its chord between two different numbers ≥ 0, of which one is > 0."""
+    between = t * first + rest * second
+    return StrictUnlessEqual(t * xlogx(first) + rest * xlogx(second), xlogx(between), first, second, between, (t, rest),
+                             reason="Jensen's gap is the mixture of kl(x ‖ z) and kl(y ‖ z)")
+
+
+def scalar_convexity() -> Steps:
+    """φ is strictly convex on [0, ∞): both ends positive or one of them 0; two zeros are one point."""
+    yield chord_above(w, b)
+    yield chord_above(b, w)
+
+
+def jensen_gap(key: sp.Expr) -> sp.Expr:
+    """t φ(x_j) + (1 − t) φ(y_j) − φ(z_j), in the weights of the mixture."""
+    return t * xlogx(x[key]) + rest * xlogx(y[key]) - xlogx(mixture(key))
+
+
+@claim("eot.s3.sum-of-convex", "inequality", title="Strict convexity inferred from a sum of convex functions",
+       latex=r"f_j \text{ convex} \implies \textstyle\sum_j f_j \text{ strictly convex}")
 def sum_of_convex() -> Steps:
-    """The proof calls Σ p log p strictly convex because it is a sum of convex functions."""
-    first, second = sp.Lambda(v, v), sp.Lambda(v, -v)
-    middle = first((mu + nu) / 2) + second((mu + nu) / 2)
-    ends = (first(mu) + second(mu) + first(nu) + second(nu)) / 2
-    yield Fails(AtLeast(ends, middle, strict=True, about=(mu, nu), at={mu: 0, nu: 1}),
-                reason="f₁(v) = v and f₂(v) = −v are convex, and f₁ + f₂ = 0 is not strictly convex")
+    """The proof calls Σ p log p “a sum of convex functions” and “therefore” strictly convex."""
+    yield Fails(AtLeast((mu + nu) / 2, (mu + nu) / 2, strict=True, at={mu: 0, nu: 1}),
+                reason="one summand f(v) = v is a sum of convex functions, and its chord does not lie above it")
 
 
-@sum_of_convex.corrected(r"f_j \text{ strictly convex in } p_j \text{ alone} \implies \textstyle\sum_j f_j(p_j) "
-                         r"\text{ strictly convex}", Severity.HYPOTHESIS)
+@sum_of_convex.corrected(r"f \text{ strictly convex} \implies \textstyle\sum_j f(p_j) \text{ strictly convex}",
+                         Severity.WORDING)
 def sum_of_strictly_convex() -> Steps:
-    """Each term must be strictly convex in a coordinate of its own: then the gap is a sum of kl terms, 0 only at x = y."""
-    yield AtLeast(t * total(j, xlogx(p[j])) + rest * total(j, xlogx(y[j])), total(j, xlogx(blend(j))),
-                  because=total(j, t * kl(p[j], blend(j)) + rest * kl(y[j], blend(j))),
-                  reason="Jensen's gap is the mixture of kl(x ‖ z) and kl(y ‖ z), coordinate by coordinate")
+    """Each term must be strictly convex in a coordinate of its own: where x ≠ y some coordinate's gap is positive."""
+    yield from scalar_convexity()
+    chord = t * total(j, xlogx(x[j])) + rest * total(j, xlogx(y[j]))
+    yield Equation(chord - total(j, xlogx(mixture(j))), total(j, jensen_gap(j)), reason="the gap adds up over coordinates")
 
 
-def blend(key: sp.Expr) -> sp.Expr:
-    """(t p_j + y_j)/(1 + t) > 0."""
-    return t * p[key] + rest * y[key]
+def entropy_gap(sign: int, share: sp.Expr) -> Equation:
+    """The gap of Σ φ, with its sign or a weight tampered with."""
+    chord = t * total(j, xlogx(x[j])) + rest * total(j, xlogx(y[j]))
+    wrong = share * xlogx(x[j]) + rest * xlogx(y[j]) - xlogx(mixture(j))
+    return Equation(chord - total(j, xlogx(mixture(j))), sign * total(j, wrong))
 
 
-def jensen(sign: int, share: sp.Expr) -> AtLeast:
-    """Jensen's inequality for Σ φ, with its sign or its weights tampered with."""
-    left = share * total(j, xlogx(p[j])) + rest * total(j, xlogx(y[j]))
-    return AtLeast(sign * left, sign * total(j, xlogx(blend(j))))
-
-
-sum_of_convex.twin("concave", lambda: jensen(-1, t))
-sum_of_convex.twin("a weight squared", lambda: jensen(1, t**2))
+sum_of_convex.twin("concave", lambda: entropy_gap(-1, t))
+sum_of_convex.twin("a weight squared", lambda: entropy_gap(1, t**2))
 
 
 @claim("eot.s3.interior-convexity", "inequality",
-       title="Strictly convex on the interior, “thus” a unique minimum on the closed simplex",
+       title="A unique minimum on the closed simplex inferred from strict convexity on the interior",
        latex=r"f \text{ strictly convex on } \mathrm{int}\,D,\ \text{continuous on } D \implies \text{one minimizer on } D")
 def interior_convexity() -> Steps:
     """The proof shows strict convexity on the interior and concludes uniqueness on the closed simplex."""
-    f = b**2 * (1 + mu**2)
-    determinant = derivative(derivative(f, b), b) * derivative(derivative(f, mu), mu) - derivative(derivative(f, b), mu) ** 2
-    yield Equation(determinant, 4 * b**2 * (1 - 3 * mu**2),
-                   reason="f = b²(1 + μ²) is strictly convex for b > 0 and 3μ² < 1, and continuous up to b = 0")
-    edge = w**2 * (1 + mu**2)
-    yield Fails(AtLeast((edge + edge.subs(mu, nu)) / 2, edge.subs(mu, (mu + nu) / 2), strict=True,
-                        about=(mu, nu), at={w: 0, mu: 0, nu: sp.Rational(1, 2)}),
-                reason="but on the edge b = 0 it is 0 everywhere: every point of the edge is a minimizer")
+    f = b**2 * (1 + mu**2 / 4)
+    slope = derivative(f, b)
+    determinant = derivative(slope, b) * derivative(derivative(f, mu), mu) - derivative(slope, mu) ** 2
+    yield AtLeast(derivative(slope, b), 0, because=2 * (1 + mu**2 / 4), strict=True,
+                  reason="m = 3, f(p) = p₃²(1 + (p₁ − p₂)²/4) with b = p₃ > 0, μ = p₁ − p₂")
+    yield Equation(determinant, b**2 / 4 + 3 * b**2 * (1 - mu) * (1 + mu) / 4, reason="> 0 since |μ| ≤ 1: strictly convex")
+    yield Fails(AtLeast(flat_on_an_edge(three), flat_on_an_edge(FIRST_CORNER), strict=True, at={three.label: [0, 1, 0]}),
+                reason="f ≥ 0 vanishes at e₁ and at e₂: two minimizers (for m ≤ 2 the inference is valid)")
 
 
-@interior_convexity.corrected(r"t\varphi(x)+(1-t)\varphi(y) > \varphi(tx+(1-t)y)\ \text{for } x\ge 0,\ y>0,\ x\ne y",
+three = simplex("p", sp.Integer(3))
+FIRST_CORNER = {1: sp.S.One, 2: sp.S.Zero, 3: sp.S.Zero}
+
+
+def flat_on_an_edge(point) -> sp.Expr:  # type: ignore[no-untyped-def]
+    """p₃²(1 + (p₁ − p₂)²/4)."""
+    return point[3] ** 2 * (1 + (point[1] - point[2]) ** 2 / 4)
+
+
+@interior_convexity.corrected(r"t\varphi(x)+(1-t)\varphi(y) > \varphi(tx+(1-t)y)\ \text{for } x\ne y \text{ in } [0,\infty)",
                               Severity.HYPOTHESIS)
 def convex_up_to_the_boundary() -> Steps:
     """φ(x) = x log x is strictly convex on [0, ∞) with 0 included, so J is strictly convex on the closed simplex."""
-    mid = t * w + rest * b
-    yield Equation(xlogx(sp.S.Zero), 0, reason="where both points vanish a coordinate adds nothing")
-    yield AtLeast(t * xlogx(w) + rest * xlogx(b), xlogx(mid), because=t * kl(w, mid) + rest * kl(b, mid),
-                  reason="elsewhere the mixture is > 0, and the gap vanishes only at w = b")
-    yield AtLeast(t * total(j, xlogx(x[j])) + rest * total(j, xlogx(y[j])), total(j, xlogx(mixture(j))),
-                  because=total(j, t * kl(x[j], mixture(j)) + rest * kl(y[j], mixture(j))),
-                  reason="summed over the coordinates, x on the boundary or not")
+    yield from scalar_convexity()
+    chord = t * total(j, xlogx(x[j])) + rest * total(j, xlogx(y[j]))
+    yield Equation(chord - total(j, xlogx(mixture(j))), total(j, jensen_gap(j)),
+                   reason="coordinate by coordinate, for any two points of the closed simplex")
 
 
-def convexity(sign: int, point: Entry) -> AtLeast:
-    """Convexity of Σ φ between x and y, tampered with."""
-    left = t * total(j, xlogx(x[j])) + rest * total(j, xlogx(y[j]))
-    return AtLeast(sign * left, sign * total(j, xlogx(point(j))))
-
-
-interior_convexity.twin("concave", lambda: convexity(-1, mixture))
-interior_convexity.twin("the mixture is not one", lambda: convexity(1, lambda key: x[key] + y[key]))
+interior_convexity.twin("concave", lambda: entropy_gap(-1, t))
+interior_convexity.twin("a weight is lost", lambda: entropy_gap(1, sp.S.One))
 
 
 @claim("eot.s3.strictly-convex", "inequality", title="The objective is strictly convex on the simplex",
        latex=r"J(tx+(1-t)y) < tJ(x)+(1-t)J(y)\ (x\ne y)", needs=("eot.s3.linear-is-convex",))
 def strictly_convex() -> Steps:
-    """Along every segment of the simplex J lies below its chord, by τ times a sum of divergences."""
-    yield jensen_of_objective(tau)
+    """Between any two points of the simplex J lies below its chord, by τ times the gaps of φ."""
+    yield from scalar_convexity()
+    yield gap_of_objective(tau)
 
 
-def jensen_of_objective(strength: sp.Expr, sign: int = 1) -> AtLeast:
-    """The mixture of J(x) and J(y) is at least J of the mixture, for a given strength of the entropy term."""
-    left = t * objective(lambda key: x[key], cost, strength) + rest * objective(lambda key: y[key], cost, strength)
-    gap = total(j, t * kl(x[j], mixture(j)) + rest * kl(y[j], mixture(j)))
-    return AtLeast(sign * left, sign * objective(mixture, cost, strength), because=strength * gap,
-                   reason="the linear part cancels; the rest is τ times a mixture of kl(x ‖ z) and kl(y ‖ z)")
+def gap_of_objective(strength: sp.Expr) -> Equation:
+    """The chord of J less J, against `strength` times the gaps of φ."""
+    chord = t * objective(lambda key: x[key], cost, tau) + rest * objective(lambda key: y[key], cost, tau)
+    return Equation(chord - objective(mixture, cost, tau), strength * total(j, jensen_gap(j)), reason="the linear part cancels")
 
 
-strictly_convex.twin("concave", lambda: jensen_of_objective(tau, -1))
-strictly_convex.twin("entropy is penalized", lambda: jensen_of_objective(-tau))
+strictly_convex.twin("concave", lambda: gap_of_objective(-tau))
+strictly_convex.twin("τ is lost", lambda: gap_of_objective(sp.S.One))
 
 
 @claim("eot.s3.minimum-exists", "limit", title="The objective is continuous up to the boundary, so a minimum exists",
@@ -170,7 +179,7 @@ strictly_convex.twin("entropy is penalized", lambda: jensen_of_objective(-tau))
 def minimum_exists() -> Steps:
     """With 0 log 0 = 0 the objective is continuous on a compact set, and attains its minimum."""
     yield Limit(a * sp.log(a), a, sp.S.Zero, sp.S.Zero, reason="x log x → 0, so φ is continuous at 0")
-    yield Limit(total(j, xlogx(p[j])) + m * a * sp.log(a), a, sp.S.Zero, total(j, xlogx(p[j])),
+    yield Limit(m * a * sp.log(a), a, sp.S.Zero, sp.S.Zero,
                 reason="any number of vanishing entries changes the objective by a vanishing amount")
 
 

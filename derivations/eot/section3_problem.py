@@ -11,13 +11,14 @@ from __future__ import annotations
 import sympy as sp
 
 from derivations.calculus.sums import derivative, kl, total, xlogx
-from derivations.calculus.variables import index, scalar, simplex, size, vector
+from derivations.calculus.variables import index, positive, scalar, simplex, vector
 from derivations.catalogue import Steps, claim
 from derivations.claims import Severity
 from derivations.eot.notation import (
     K,
     Q,
     cost,
+    d,
     entropy,
     eps,
     expect,
@@ -121,6 +122,8 @@ def shannon_entropy() -> Steps:
     """Entropy is nonnegative, and at most log m, its value at the uniform vector."""
     x = index("x", m)
     yield Equation(entropy(uniform), sp.log(m), reason="m equal terms")
+    one = positive("w")
+    yield AtLeast(-xlogx(one), one * (1 - one), because=one * kl(1, one), reason="≥ 0 for w ≤ 1, and 0 log 0 = 0: H ≥ 0")
     yield AtLeast(sp.log(m), entropy(plan), because=total(x, kl_to_uniform(x)), reason="log m − H(p) = Σ kl(p_j ‖ 1/m)")
 
 
@@ -222,7 +225,7 @@ trade_off.twin("one power of ε is lost", lambda: entropy_slope(2))
 
 
 @claim("eot.s3.no-single-point", "inequality", title="The entropy term prevents a one-hot solution",
-       latex=r"p^\star_j < 1\ (m\ge 2)", hypotheses=("m ≥ 2",), needs=("eot.6",))
+       latex=r"p^\star_j < 1\ (m\ge 2)", needs=("eot.6",))
 def no_single_point() -> Steps:
     """With two keys or more no weight reaches 1, whatever the scores and however small ε > 0."""
     star = softmax(similarity, eps)
@@ -240,8 +243,7 @@ no_single_point.twin("at most the uniform weight", lambda: AtLeast(1 / m, softma
        latex=r"C\in\mathbb R_+^{n\times m},\quad C_j = -\langle q,k_j\rangle", needs=("eot.def3.2",))
 def nonnegative_cost() -> Steps:
     """The transport problem asks for costs C ≥ 0, and the cost of attention is put forward as an instance of it."""
-    one = size("d")
-    yield Fails(AtLeast(cost(j), 0, at={m: 1, one: 1, Q.label: [1], K.label: [[1]]}), reason="q = k = 1 costs −1")
+    yield Fails(AtLeast(cost(j), 0, at={m: 1, d: 1, Q.label: [1], K.label: [[1]]}), reason="q = k = 1 costs −1")
 
 
 shift = scalar("t")

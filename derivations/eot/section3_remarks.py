@@ -1,6 +1,6 @@
 """Section 3, Remarks 3.4 and 3.5: the temperature √d_k, and the source measure.
 
-Claims     eot.rem3.4, eot.s3.unit-variance, eot.s3.sqrt-width, eot.s3.saturation, eot.rem3.5
+Claims     eot.rem3.4, eot.s3.unit-variance, eot.s3.sqrt-width, eot.s3.saturation, eot.rem3.5, eot.s3.free-target
 Notation   x, y random vectors of length d with independent entries of mean 0 and variance 1, independent of each other
 References Remarks 3.4 and 3.5 of the document
 """
@@ -11,14 +11,14 @@ import sympy as sp
 
 from derivations.calculus.moments import expectation, variance
 from derivations.calculus.sums import total, xlogx
-from derivations.calculus.variables import Kind, index, positive, simplex, vector
+from derivations.calculus.variables import Kind, coupling, index, positive, simplex, vector
 from derivations.catalogue import Steps, claim
 from derivations.eot.notation import cost, d, eps, j, m, objective, r, similarity, softmax
 from derivations.relations import Entry, Equation, UniqueMinimum
 
 x, y = vector("x", d, kind=Kind.RANDOM), vector("y", d, kind=Kind.RANDOM)
 dot = total(r, x[r] * y[r])
-INDEPENDENCE = ("the entries of q and k_j are independent, with mean 0 and variance 1",)
+INDEPENDENCE = ("the entries of q and k_j are jointly independent, with mean 0 and variance 1",)
 
 
 @claim("eot.rem3.4", "identity", title="Mean and variance of a dot product", hypotheses=INDEPENDENCE,
@@ -85,9 +85,23 @@ def solves(candidate: Entry) -> UniqueMinimum:
 def one_source() -> Steps:
     """With a single source of unit mass and no target constraint a plan is a point of the simplex, the best one α."""
     yield Equation(primer_objective(eps), objective(only_row, cost, eps), reason="the sum over sources has one term")
-    yield Equation(total((source, j), P[source, j]), 1, reason="the row constraint is the simplex", about=(P[1, j],))
     yield solves(softmax(similarity, eps))
 
 
 one_source.twin("the target is held uniform", lambda: solves(lambda key: 1 / m))
 one_source.twin("costs for similarities", lambda: solves(softmax(cost, eps)))
+
+
+mass, target = simplex("a", sp.S.One), simplex("b", m)
+held = coupling("P", mass, target)
+
+
+@claim("eot.s3.free-target", "identity", title="With a fixed target there would be nothing to choose", needs=("eot.rem3.5",),
+       latex=r"U(\delta_q,b)=\{b^\top\},\quad U(\delta_q,\cdot)=\textstyle\bigcup_bU(\delta_q,b)")
+def free_target() -> Steps:
+    """One source and a fixed target b leave only the plan b itself, so it is the target that attention optimizes."""
+    yield Equation(total(source, held[source, j]), target[j], reason="the column sum has one term, P_1j")
+
+
+free_target.twin("the uniform plan", lambda: Equation(total(source, held[source, j]), 1 / m))
+free_target.twin("all mass to each key", lambda: Equation(total(source, held[source, j]), 1))

@@ -126,32 +126,33 @@ stationary.twin("the multiplier's sign", lambda: Equation(slope(), stationarity(
 stationary.twin("the + 1 is lost", lambda: Equation(slope(), stationarity(lam + tau, p[j])))
 
 
-def solved_multiplier() -> sp.Expr:
-    """The λ of (10), which fixes it: −⟨q, k_j⟩ + τ(log p_j + 1)."""
-    return stationarity(sp.S.Zero, p[j])
+def residual(multiplier: sp.Expr, right: sp.Expr) -> Equation:
+    """The stationarity condition's left side is τ times log p_j less `right`: one vanishes iff the other does."""
+    return Equation(stationarity(multiplier, p[j]), tau * (sp.log(p[j]) - right), reason="τ > 0")
 
 
 @claim("eot.11", "equivalence", title="Stationarity solved for τ log p", needs=("eot.10",),
        latex=r"\tau\log p_j = \langle q,k_j\rangle + \lambda - \tau")
 def solved_for_log() -> Steps:
-    """Stationarity says that τ log p_j is the similarity plus λ − τ."""
-    yield Equation(tau * sp.log(p[j]), similarity(j) + solved_multiplier() - tau, reason="with the λ of (10)")
+    """Stationarity holds exactly when τ log p_j is the similarity plus λ − τ."""
+    yield Equation(stationarity(lam, p[j]), tau * sp.log(p[j]) - (similarity(j) + lam - tau), reason="terms moved across")
 
 
 solved_for_log.twin("the multiplier's sign", lambda: Equation(
-    tau * sp.log(p[j]), similarity(j) - solved_multiplier() - tau))
-solved_for_log.twin("+ τ for − τ", lambda: Equation(tau * sp.log(p[j]), similarity(j) + solved_multiplier() + tau))
+    stationarity(lam, p[j]), tau * sp.log(p[j]) - (similarity(j) - lam - tau)))
+solved_for_log.twin("+ τ for − τ", lambda: Equation(
+    stationarity(lam, p[j]), tau * sp.log(p[j]) - (similarity(j) + lam + tau)))
 
 
 @claim("eot.12", "equivalence", title="Divided by τ", needs=("eot.11",),
        latex=r"\log p_j = \langle q,k_j\rangle/\tau + (\lambda-\tau)/\tau")
 def divided() -> Steps:
     """The logarithm of the weight is the scaled similarity plus a constant."""
-    yield Equation(sp.log(p[j]), similarity(j) / tau + (solved_multiplier() - tau) / tau, reason="(11) over τ")
+    yield residual(lam, similarity(j) / tau + (lam - tau) / tau)
 
 
-divided.twin("τ is lost", lambda: Equation(sp.log(p[j]), similarity(j) + (solved_multiplier() - tau) / tau))
-divided.twin("(λ − 1)/τ", lambda: Equation(sp.log(p[j]), similarity(j) / tau + (solved_multiplier() - 1) / tau))
+divided.twin("τ is lost", lambda: residual(lam, similarity(j) + (lam - tau) / tau))
+divided.twin("(λ − 1)/τ", lambda: residual(lam, similarity(j) / tau + (lam - 1) / tau))
 
 
 @claim("eot.13", "equivalence", title="Exponentiated", needs=("eot.12",),
@@ -159,13 +160,12 @@ divided.twin("(λ − 1)/τ", lambda: Equation(sp.log(p[j]), similarity(j) / tau
              r" = e^{\langle q,k_j\rangle/\tau}e^{(\lambda-\tau)/\tau}")
 def exponentiated() -> Steps:
     """The weight is the exponential of the scaled similarity times a factor without j."""
-    constant = (solved_multiplier() - tau) / tau
-    yield Equation(p[j], sp.exp(similarity(j) / tau + constant), reason="exp undoes log on p > 0")
-    yield Equation(p[j], weight * sp.exp(constant), reason="exp(a + b) = exp a · exp b")
+    yield residual(lam, sp.log(sp.exp(similarity(j) / tau + (lam - tau) / tau)))
+    yield residual(lam, sp.log(weight * sp.exp((lam - tau) / tau)))
 
 
-exponentiated.twin("a sum of exponentials", lambda: Equation(p[j], weight + sp.exp((solved_multiplier() - tau) / tau)))
-exponentiated.twin("the factor is inverted", lambda: Equation(p[j], weight / sp.exp((solved_multiplier() - tau) / tau)))
+exponentiated.twin("a sum of exponentials", lambda: residual(lam, sp.log(weight + sp.exp((lam - tau) / tau))))
+exponentiated.twin("the factor is inverted", lambda: residual(lam, sp.log(weight / sp.exp((lam - tau) / tau))))
 
 
 # ── normalization ───────────────────────────────────────────────────────────────────────────────────────────────────
@@ -186,17 +186,15 @@ proportional.twin("the ratio is inverted", lambda: Equation(
 proportional.twin("τ is lost", lambda: Equation(alpha(j) / alpha(k), sp.exp(similarity(j) - similarity(k))))
 
 
-@claim("eot.14", "identity", title="Z is the reciprocal of the constant", needs=("eot.13",),
+@claim("eot.14", "equivalence", title="Z is the reciprocal of the constant", needs=("eot.13",),
        latex=r"p_j = \tfrac1Z e^{\langle q,k_j\rangle/\tau},\quad 1/Z = e^{(\lambda-\tau)/\tau}")
 def reciprocal() -> Steps:
     """With 1/Z for the factor without j, the weight is the exponential over Z."""
-    z = 1 / sp.exp((solved_multiplier() - tau) / tau)
-    yield Equation(p[j], weight / z, reason="Z = exp(−(λ − τ)/τ)")
+    yield residual(lam, sp.log(weight / (1 / sp.exp((lam - tau) / tau))))
 
 
-reciprocal.twin("Z multiplies", lambda: Equation(p[j], weight / sp.exp((solved_multiplier() - tau) / tau)))
-reciprocal.twin("τ is lost", lambda: Equation(
-    p[j], sp.exp(similarity(j)) * sp.exp((solved_multiplier() - tau) / tau)))
+reciprocal.twin("Z multiplies", lambda: residual(lam, sp.log(weight / sp.exp((lam - tau) / tau))))
+reciprocal.twin("τ is lost", lambda: residual(lam, sp.log(sp.exp(similarity(j)) * sp.exp((lam - tau) / tau))))
 
 
 @claim("eot.15", "identity", title="The weights sum to one", needs=("eot.14",),
@@ -244,6 +242,6 @@ def solution() -> Steps:
 
 
 solution.twin("the temperature is lost", lambda: solves(tau, softmax(similarity, sp.S.One)))
-solution.twin("one key is left out of Z", lambda: solves(
+solution.twin("half of its own term is missing from Z", lambda: solves(
     tau, lambda key: sp.exp(similarity(key) / tau) / (partition(similarity, tau) - sp.exp(similarity(key) / tau) / 2)))
 solution.twin("square roots of the weights", lambda: solves(tau, softmax(similarity, 2 * tau)))

@@ -123,7 +123,8 @@ attention_gradient.twin("the sign", lambda: Equation(
     model_gradient(), -advantage_form(expect(p, utility), utilities=utility)))
 
 
-@claim("eot.46", "identity", title="Gradient of the loss in a score", needs=("eot.59",), hypotheses=("τ > 0",),
+@claim("eot.46", "identity", title="Gradient of the loss in a score", needs=("eot.59",),
+       hypotheses=("τ > 0", "L differentiable"),
        latex=r"\frac{\partial\mathcal L}{\partial s_j} = -\frac{p^\star_j}{\tau}\left(u_j-\mathbb E_{p^\star}[u]\right)")
 def score_gradient() -> Steps:
     """The derivative by score j is minus p_j/τ times utility less expected utility."""
@@ -148,7 +149,7 @@ expected_utility.twin("a uniform mean", lambda: Equation(
     expect(p, lambda key: given(key) + tau), total(k, u[k]) / m + tau))
 
 
-@claim("eot.48", "identity", title="Chain rule through the weights", needs=("eot.45",),
+@claim("eot.48", "identity", title="Chain rule through the weights", needs=("eot.45",), hypotheses=("L differentiable",),
        latex=r"\frac{\partial\mathcal L}{\partial s_j} = \sum_k\frac{\partial\mathcal L}{\partial p_k}"
              r"\frac{\partial p_k}{\partial s_j} = -\sum_k u_k\frac{\partial p_k}{\partial s_j}")
 def chain_rule() -> Steps:

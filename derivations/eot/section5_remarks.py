@@ -1,7 +1,8 @@
 """Section 5, Remark 5.3 and the prose: advantage, REINFORCE, baselines and variance.
 
-Claims     eot.rem5.3, eot.s5.advantage, eot.s5.proportional, eot.s5.score-function, eot.s5.reinforce,
-           eot.s5.baseline-variance, eot.s5.variance-reduced, eot.s5.optimal-control
+Claims     eot.rem5.3, eot.s5.advantage, eot.s5.proportional, eot.s5.query-key-gradient, eot.s5.expected-reward,
+           eot.s5.score-function, eot.s5.reinforce, eot.s5.baseline-variance, eot.s5.variance-reduced,
+           eot.s5.optimal-control
 Notation   A_j = u_j − E_p[u]; estimators as in policy.py
 References Remark 5.3 of the document and the opening of its section 5; Williams (1992) for the estimator
 """
@@ -16,7 +17,7 @@ from derivations.calculus.variables import Variable, index
 from derivations.catalogue import Steps, Undecidable, claim
 from derivations.claims import Severity
 from derivations.eot import policy
-from derivations.eot.notation import expect, j, k, m, s, score, softmax, tau, u
+from derivations.eot.notation import K, Q, expect, j, k, l, m, r, s, score, similarity, softmax, tau, u
 from derivations.relations import AtLeast, Entry, Equation, Fails
 
 p = softmax(score, tau)
@@ -73,6 +74,47 @@ proportional_update.twin("one factor for all keys", lambda: Equation(descent(), 
 proportional_update.twin("p_j²", lambda: Equation(descent(), p(j) ** 2 / tau * advantage(j)))
 
 
+weights_of_keys = softmax(similarity, tau)
+
+
+def key_advantage(key: sp.Expr) -> sp.Expr:
+    """A_j with the weights of a query and keys."""
+    return u[key] - expect(weights_of_keys, given)
+
+
+def query_descent() -> sp.Expr:
+    """−∂L/∂q_r."""
+    return total(k, u[k] * derivative(weights_of_keys(k), Q[r]))
+
+
+@claim("eot.s5.query-key-gradient", "identity", title="What trains queries and keys", needs=("eot.64",),
+       latex=r"-\frac{\partial\mathcal L}{\partial q}=\tfrac1\tau\sum_jp_jA_jk_j,\quad"
+             r"-\frac{\partial\mathcal L}{\partial k_j}=\tfrac1\tau p_jA_j\,q")
+def query_key_gradient() -> Steps:
+    """The query moves towards keys by weight times advantage, and each key towards the query by its own."""
+    towards_query = total(k, u[k] * derivative(weights_of_keys(k), K[j, r]))
+    yield Equation(towards_query, weights_of_keys(j) * key_advantage(j) * Q[r] / tau, reason="∂s_l/∂k_j = δ_lj q")
+    yield Equation(query_descent(), total(l, weights_of_keys(l) * key_advantage(l) * K[l, r]) / tau, reason="∂s_l/∂q = k_l")
+
+
+query_key_gradient.twin("the mean is not subtracted", lambda: Equation(
+    query_descent(), total(l, weights_of_keys(l) * u[l] * K[l, r]) / tau))
+query_key_gradient.twin("keys are not weighted", lambda: Equation(query_descent(), total(l, key_advantage(l) * K[l, r]) / tau))
+
+
+@claim("eot.s5.expected-reward", "identity", title="The policy gradient of the expected utility", needs=("eot.64",),
+       latex=r"-\partial\mathcal L/\partial s_j = \partial_{s_j}\mathbb E_p[u]\ \text{with } u \text{ held fixed}")
+def expected_reward() -> Steps:
+    """With the utilities held at their current values, the descent direction is the gradient of the expected utility."""
+    yield Equation(derivative(expect(p, given), s[j]), descent(), reason="∂E_p[u] = Σ u ∂p when u does not move")
+    yield Equation(descent(), total(i, p(i) * u[i] * derivative(sp.log(p(i)), s[j])), reason="∂p = p ∂log p")
+
+
+expected_reward.twin("ascent of the loss", lambda: Equation(
+    descent(), -total(i, p(i) * u[i] * derivative(sp.log(p(i)), s[j]))))
+expected_reward.twin("an unweighted mean", lambda: Equation(descent(), total(i, u[i] * derivative(sp.log(p(i)), s[j])) / m))
+
+
 @claim("eot.s5.score-function", "identity", title="The log-derivative of the policy", needs=("eot.59",),
        latex=r"\partial\log p_i/\partial s_j = \tfrac1\tau(\delta_{ij}-p_j)")
 def log_derivative() -> Steps:
@@ -90,7 +132,7 @@ LARGER_VARIANCE: dict[Variable, Value] = {
 }
 
 
-@claim("eot.s5.reinforce", "equivalence", title="“The exact form of REINFORCE with an expected value baseline”",
+@claim("eot.s5.reinforce", "equivalence", title="Backpropagation as REINFORCE with an expected value baseline",
        latex=r"-\partial\mathcal L/\partial s_j = (u_i-\mathbb E_p[u])\,\partial\log p_i/\partial s_j,\ i\sim p",
        needs=("eot.s5.score-function",))
 def reinforce() -> Steps:
@@ -118,7 +160,7 @@ reinforce.twin("averaged uniformly", lambda: averaged(policy.baseline, lambda ke
 reinforce.twin("a baseline that depends on the action", lambda: averaged(u[i] / 2, p))
 
 
-@claim("eot.s5.baseline-variance", "inequality", title="“An expected value baseline reduces the variance”",
+@claim("eot.s5.baseline-variance", "inequality", title="An expected value baseline to reduce the variance",
        latex=r"\mathrm{Var}[(u_i-\mathbb E_p[u])\,g_i]\le\mathrm{Var}[u_i\,g_i]", needs=("eot.s5.score-function",))
 def baseline_variance() -> Steps:
     """Subtracting the expected utility is said to reduce the variance of the policy-gradient estimate."""
@@ -126,9 +168,9 @@ def baseline_variance() -> Steps:
                 reason="the rare action has the large score function: the variance is 3/256 without, 12/256 with it")
 
 
-@baseline_variance.corrected(r"\mathrm{Var}_0-\mathrm{Var}_b = b\,(2\,\mathbb E[ug^2]-b\,\mathbb E[g^2])", Severity.HYPOTHESIS)
+@baseline_variance.corrected(r"\mathrm{Var}_0-\mathrm{Var}_b = b\,(2\,\mathbb E[ug^2]-b\,\mathbb E[g^2])", Severity.WORDING)
 def variance_identity() -> Steps:
-    """A baseline b reduces the variance exactly when it lies between 0 and 2 E[u g²]/E[g²]; half-way is the best one."""
+    """For m ≥ 2 a baseline b reduces the variance of a score's update exactly when it lies between 0 and 2 E[u g²]/E[g²]."""
     b = policy.baseline
     yield Equation(policy.mean(policy.estimate(b)), policy.mean(policy.estimate(sp.S.Zero)), reason="E g = 0")
     yield Equation(policy.variance(sp.S.Zero) - policy.variance(b), policy.reduction(b), reason="the means agree")
@@ -140,11 +182,11 @@ def saved() -> sp.Expr:
 
 
 baseline_variance.twin("the sign", lambda: Equation(saved(), -policy.reduction(policy.baseline)))
-baseline_variance.twin("the factor 2 is lost", lambda: Equation(
+baseline_variance.twin("the second term counts twice", lambda: Equation(
     saved(), policy.reduction(2 * policy.baseline) / 2))
 
 
-@claim("eot.s5.variance-reduced", "inequality", title="“A variance-reduced policy gradient update”",
+@claim("eot.s5.variance-reduced", "inequality", title="The form of a variance-reduced policy gradient update",
        latex=r"\mathrm{Var}[\text{with }\mathbb E_p[u]]\le\mathrm{Var}[\text{without}]", needs=("eot.s5.baseline-variance",))
 def variance_reduced() -> Steps:
     """The gradient of backpropagation is called a variance-reduced update because E[u] is subtracted in it."""
@@ -153,7 +195,7 @@ def variance_reduced() -> Steps:
 
 
 @variance_reduced.corrected(r"-\sum_k(u_k-b)\,\partial p_k/\partial s_j = -\sum_ku_k\,\partial p_k/\partial s_j",
-                            Severity.FATAL)
+                            Severity.WORDING)
 def no_variance_to_reduce() -> Steps:
     """Backpropagation samples nothing: its gradient has no variance, and subtracting any b changes nothing in it."""
     yield Equation(descent(lambda key: u[key] - policy.baseline), descent(), reason="Σ_k ∂p_k/∂s_j = 0",
@@ -166,7 +208,7 @@ variance_reduced.twin("the baseline is weighted twice", lambda: Equation(
     descent(lambda key: u[key] - policy.baseline), descent() + policy.baseline * p(j) ** 2))
 
 
-@claim("eot.s5.optimal-control", "equivalence", title="“An optimal control strategy”", needs=("eot.thm5.2",),
+@claim("eot.s5.optimal-control", "equivalence", title="An optimal control strategy", needs=("eot.thm5.2",),
        latex=r"\text{backpropagation} = \text{optimal control}")
 def optimal_control() -> Undecidable:
     """Backpropagation through attention is said to implement an optimal control strategy."""

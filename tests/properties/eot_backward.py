@@ -97,6 +97,19 @@ def update(row: Row) -> Reading:
     return reading(row, row.u / row.tau, autograd=descent(row, row.u))
 
 
+@confirms(TORCH, "eot.s5.expected-reward", on=rows())
+def expected_reward(row: Row) -> Reading:
+    return reading(row, row.u / row.tau, autograd=descent(row, row.u))
+
+
+@confirms(TORCH, "eot.s5.query-key-gradient", on=rows())
+def query_gradient(row: Row) -> Reading:
+    def expected(query: Tensor) -> Tensor:
+        return (row.u * one_sided.plan(one_sided.scores_from(query, row["K"]), row.tau)).sum()
+
+    return reading(row, row.u.abs().max() * row["K"] / row.tau, autograd=gradient(expected, row["Q"]))
+
+
 def score_functions(row: Row) -> Tensor:
     """∂log p_i/∂s_j with rows i and columns j, by autograd."""
     return jacobian(lambda s: torch.log_softmax(s / row.tau, -1), row.s)

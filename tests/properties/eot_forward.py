@@ -89,26 +89,9 @@ def lagrangian_value(row: Row) -> Reading:
     return reading(row, row["p"] * row.s, row["lam"] * row["p"], closed_form=lagrangian(row["p"], row))
 
 
-@confirms(TORCH, "eot.8", "eot.9", "eot.10", on=rows())
+@confirms(TORCH, *(f"eot.{number}" for number in range(8, 15)), on=rows())
 def lagrangian_slope(row: Row) -> Reading:
     return reading(row, row.s, row["lam"], row.tau, autograd=gradient(lambda p: lagrangian(p, row), row["p"]))
-
-
-@confirms(TORCH, "eot.11", on=rows())
-def tau_log_p(row: Row) -> Reading:
-    return reading(row, row.s, direct=row.tau * row["p"].log())
-
-
-@confirms(TORCH, "eot.12", on=rows())
-def log_p(row: Row) -> Reading:
-    return reading(row, row.s, direct=row["p"].log())
-
-
-@confirms(TORCH, "eot.13", "eot.14", on=rows())
-def p_itself(row: Row) -> Reading:
-    multiplier = gradient(lambda p: one_sided.objective(p, row.s, row.tau), row["p"])
-    rebuilt = (row.s / row.tau).exp() * ((multiplier - row.tau) / row.tau).exp()
-    return reading(row, row["p"], direct=row["p"], rebuilt=rebuilt)
 
 
 @confirms(TORCH, "eot.s3.proportional", "eot.s1.argmax-proxy", on=rows())

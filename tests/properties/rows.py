@@ -46,9 +46,9 @@ class Row:
         def normal(*shape: int) -> Tensor:
             return torch.randn(*shape, generator=generator, dtype=torch.float64)
 
-        rest = normal(self.m)
-        keys = torch.stack([self.problem.scores - rest, rest], -1)
-        return {"Q": torch.ones(2, dtype=torch.float64), "K": keys, "p": normal(self.m).exp(), "lam": normal(1)[0],
+        query, rest = normal(2).exp(), normal(self.m)
+        keys = torch.stack([(self.problem.scores - query[1] * rest) / query[0], rest], -1)
+        return {"Q": query, "K": keys, "p": normal(self.m).exp(), "lam": normal(1)[0],
                 "b": normal(1)[0], "Z": normal(1)[0].exp(), "t": normal(1)[0]}
 
     def __getitem__(self, name: str) -> Tensor:
@@ -84,7 +84,7 @@ class Row:
     def tolerance(self, *magnitudes: Tensor | float) -> float:
         """Rounding in float64 of sums over the keys, relative to the magnitudes that enter and to exp's argument."""
         largest = max(float(torch.as_tensor(x, dtype=torch.float64).abs().max().cpu()) for x in (1.0, *magnitudes))
-        exponent = float(self["K"].abs().sum(-1).max()) / self.tau
+        exponent = float((self["K"].abs() @ self["Q"]).max()) / self.tau
         return tolerances.rounding("float64", self.m, largest * (1 + exponent) * max(1.0, self.tau, 1 / self.tau) ** 2)
 
 
