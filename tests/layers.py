@@ -7,10 +7,13 @@ it at every instance, and must disagree with each twin at some instance: a route
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from types import ModuleType
 from typing import Any, Literal
 
 import pytest
@@ -151,8 +154,11 @@ def confirms(layer: Layer, *claims: str, on: Any, count: int = 32, corrected: Ch
     return register
 
 
-def parameters(layer: Layer) -> list[Any]:
-    """The layer's checks as pytest parameters whose id is the claim's."""
+def parameters(layer: Layer, package: ModuleType) -> list[Any]:
+    """A layer's checks, from every module of its test package, as pytest parameters whose id is the claim's."""
+    for module in pkgutil.iter_modules(package.__path__):
+        if not module.name.startswith("test_"):
+            importlib.import_module(f"{package.__name__}.{module.name}")
     return [pytest.param(case, id=id, marks=pytest.mark.claim(id, layer)) for id, case in CASES[layer].items()]
 
 

@@ -4,6 +4,8 @@ import pytest
 import torch
 from torch import Tensor
 
+import tests.primal
+import tests.properties
 from derivations.calculus.sums import delta, derivative
 from derivations.catalogue import Entry, entries, examine
 from derivations.claims import Layer, Outcome
@@ -11,11 +13,10 @@ from derivations.eot.notation import j, k, s, score, softmax, tau
 from derivations.relations import Equation, Relation
 from numerics import one_sided
 from numerics.primal import one_sided as primal_problem
-from tests.layers import CASES, assert_sound, vote_on
-from tests.primal import test_claims as primal
-from tests.properties import test_claims as properties
+from tests.layers import CASES, assert_sound, parameters, vote_on
 
-CHAPTERS = primal.CHAPTERS + properties.CHAPTERS
+parameters(Layer.TORCH, tests.properties)
+parameters(Layer.PRIMAL, tests.primal)
 
 
 def assert_dies(claim: str, layer: Layer) -> None:

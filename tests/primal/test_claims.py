@@ -5,15 +5,13 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+import tests.primal
 from derivations.claims import Evidence, Layer, Outcome
 from numerics.primal import coupling
 from tests.layers import Case, assert_sound, parameters, vote_on
-from tests.primal import eot_couplings, eot_one_sided
-
-CHAPTERS = (eot_one_sided, eot_couplings)
 
 
-@pytest.mark.parametrize("case", parameters(Layer.PRIMAL))
+@pytest.mark.parametrize("case", parameters(Layer.PRIMAL, tests.primal))
 def test_primal(case: Case, request: pytest.FixtureRequest, record_evidence: Callable[[Evidence], None]) -> None:
     evidence = vote_on(case, quick=request.config.option.quick)
     record_evidence(evidence)

@@ -9,18 +9,17 @@ import pytest
 import torch
 from hypothesis import strategies as st
 
+import tests.properties
 from derivations.catalogue import entries
 from derivations.claims import Evidence, Layer, Outcome
 from numerics import one_sided, tolerances
 from tests.layers import Case, Formula, Reading, Vote, assert_sound, parameters, poll, vote_on
-from tests.properties import eot_backward, eot_forward
 from tests.strategies import OneSided, one_sided_problems
 
-CHAPTERS = (eot_forward, eot_backward)
 DTYPES = (torch.float32, torch.bfloat16, torch.float16)
 
 
-@pytest.mark.parametrize("case", parameters(Layer.TORCH))
+@pytest.mark.parametrize("case", parameters(Layer.TORCH, tests.properties))
 def test_torch(case: Case, request: pytest.FixtureRequest, record_evidence: Callable[[Evidence], None]) -> None:
     options = request.config.option
     evidence = vote_on(case, quick=options.quick, device=options.device)
