@@ -54,10 +54,12 @@ def last_ledger(path: Path) -> dict[str, dict[str, Any]]:
 @click.option("-n", "--workers", type=click.IntRange(0), default=os.cpu_count(), help="processes, 0 for none but this")
 def verify(ids: tuple[str, ...], path: Path, device: str, quick: bool, model: str | None, workers: int) -> None:
     """Run every layer that speaks for the claims, and write the ledger."""
-    import pytest
+    try:
+        import pytest
 
-    from derivations.progress import Progress
-
+        from derivations.progress import Progress
+    except ImportError as error:
+        raise click.UsageError(f"verify: {error.name} is missing, an install with the extra [tests] is accepted") from None
     wanted = [known(name) for name in ids] or list(DOCUMENTS)
     if not path.resolve().parent.is_dir():
         raise click.UsageError(f"--json: the folder {path.parent} does not exist, a file in an existing folder is accepted")

@@ -358,16 +358,17 @@ def _described(var: Variable) -> str:
 
 
 def _feasible_near(entries: list[arb]) -> Iterator[list[Fraction]]:
-    """Exact points of the simplex: near the candidate, moved between each pair of coordinates, then the corners."""
-    rounded = [max(Fraction(0), Fraction(float(e.mid())).limit_denominator(10**6)) for e in entries]
-    if sum(rounded) > 0:
-        start = [r / sum(rounded) for r in rounded]
+    """Exact points of the simplex: corners, the middle, then the candidate moved between each pair of coordinates."""
+    for corner in range(len(entries)):
+        yield [Fraction(int(i == corner)) for i in range(len(entries))]
+    yield [Fraction(1, len(entries))] * len(entries)
+    for resolution in (8, 64, 10**6):                        # simple numbers first
+        counts = [max(0, round(float(e.mid()) * resolution)) for e in entries]
+        start = [Fraction(count, max(1, sum(counts))) for count in counts]
         for share in (Fraction(1, 2), Fraction(1, 8), Fraction(1, 64)):
             for giver, taker in permutations(range(len(entries)), 2):
                 moved = list(start)
                 moved[giver] -= share * start[giver]
                 moved[taker] += share * start[giver]
-                yield moved
-    for corner in range(len(entries)):
-        yield [Fraction(int(i == corner)) for i in range(len(entries))]
-    yield [Fraction(1, len(entries))] * len(entries)
+                if sum(moved) == 1:
+                    yield moved

@@ -71,6 +71,7 @@ class Formula:
         relation = relation.relation if isinstance(relation, Fails) else relation
         self.left, self.right = sp.sympify(relation.sides[0]), sp.sympify(relation.value)
         names = variables_of(sp.Tuple(self.left, self.right))
+        self.names = [v.name for v in names]
         self.indices = [v for v in names if v.domain.kind is Kind.INDEX]
         self.ordered = isinstance(relation, AtLeast | Follows)
         self.strict = isinstance(relation, AtLeast) and relation.strict
@@ -104,11 +105,16 @@ def consider(vote: Vote, printed: Formula, twins: Mapping[str, Formula], reading
     for route, miss in misses(printed, reading, axes).items():
         vote.worst = max(vote.worst, miss)
         if miss > 1 and not vote.failure:
-            vote.failure = f"{route} misses by {miss:.3g} tolerances at {dict(reading.point)}"
+            inputs = ", ".join(f"{name} = {_shown(reading.point[name])}" for name in printed.names if name in reading.point)
+            vote.failure = f"{route} misses by {miss:.3g} tolerances at {inputs}"
     for name, twin in twins.items():
         for route, miss in misses(twin, reading, axes).items():
             if miss > REFUTING_FACTOR:
                 vote.killed.setdefault(name, set()).add(route)
+
+
+def _shown(value: Value) -> str:
+    return str(value.tolist() if isinstance(value, Tensor) else value)
 
 
 def poll(vote: Vote, printed: Formula, twins: Mapping[str, Formula], check: Check, strategy: Any, count: int) -> None:

@@ -237,7 +237,6 @@ partition_sum.twin("the mean", lambda: Equation(weight / alpha(j), partition(sim
        latex=r"p^\star_j = e^{\langle q,k_j\rangle/\tau}\Big/\sum_{l=1}^m e^{\langle q,k_l\rangle/\tau}")
 def solution() -> Steps:
     """The unique optimal plan is the softmax of the scaled similarities."""
-    yield Equation(weight / partition(similarity, tau), alpha(j), reason="(17) inserted into (14)")
     yield solves(tau, alpha)
 
 
