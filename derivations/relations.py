@@ -295,7 +295,8 @@ class UniqueMinimum(Relation):
     def refute(self) -> Witness | None:
         q, j = self._rival(), fresh(index("j", self.over))
         open_objective, own_value = self.objective(lambda i: q[i]), self.objective(self.candidate)
-        for point in points(variables_of(sp.Tuple(own_value, self.over)), self.at):
+        names = variables_of(sp.Tuple(own_value, open_objective, self.candidate(j), self.over))
+        for point in points([v for v in names if v not in (q.label, j)], self.at):
             size = point[self.over]
             assert isinstance(size, int)
             entries = [enclose(self.candidate(j), {**point, j: i}) for i in range(1, size + 1)]

@@ -166,6 +166,8 @@ def _draw(var: Variable, point: dict[Variable, Value], rng: random.Random, corne
     if kind is Kind.COUPLING:
         rows, columns = (point[marginal.label] for marginal in var.domain.marginals)
         return _coupling(rows, columns, Fraction(0 if corner else rng.randint(0, 4), 4))
+    if kind is Kind.STOCHASTIC:
+        return [_masses(shape[1], rng, corner) for _ in range(shape[0])]
     if kind in (Kind.SIMPLEX, Kind.INTERIOR):
         weights = [0 if corner and kind is Kind.SIMPLEX and i else rng.randint(1, 9) for i in range(prod(shape))]
         return _shaped([Fraction(w, sum(weights)) for w in weights], shape)
@@ -174,6 +176,15 @@ def _draw(var: Variable, point: dict[Variable, Value], rng: random.Random, corne
     if shape:
         return _shaped([_scalar(kind, rng) for _ in range(prod(shape))], shape)
     return _scalar(kind, rng)
+
+
+def _masses(size: int, rng: random.Random, corner: bool) -> list[Fraction]:
+    """A point of the simplex of this size, a corner of it if wanted."""
+    if corner:
+        place = rng.randrange(size)
+        return [Fraction(int(i == place)) for i in range(size)]
+    weights = [rng.randint(0, 9) for _ in range(size)]
+    return [Fraction(w, sum(weights)) for w in weights] if sum(weights) else [Fraction(1, size)] * size
 
 
 def _coupling(rows: Any, columns: Any, mixed: Fraction) -> list[list[Fraction]]:

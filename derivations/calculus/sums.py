@@ -98,7 +98,7 @@ def derivative(expr: sp.Expr, by: sp.Expr) -> sp.Expr:
 def normal(expr: sp.Expr) -> sp.Expr:
     """The normal form: equal results mean equal expressions, for every size and every value in the domains.
 
-    Raises ValueError for an inexact number, a sum over part of a range, and a delta across two ranges.
+    Raises ValueError for a sum over part of a range and for a delta that need not meet its range.
     """
     expr = sp.sympify(expr)
     opened = _opened(expr)
@@ -106,8 +106,6 @@ def normal(expr: sp.Expr) -> sp.Expr:
 
 
 def _opened(expr: sp.Expr) -> sp.Expr:
-    if expr.is_Float:
-        raise ValueError(f"number: {expr} was given, an exact number is accepted")
     if isinstance(expr, sp.Sum):
         bound = [limit[0] for limit in expr.limits]
         whole = all(low == 1 and var.domain.shape == (high,) and not keep_out(var) for var, low, high in expr.limits)
@@ -125,8 +123,14 @@ def _opened(expr: sp.Expr) -> sp.Expr:
 
 
 def equal(left: sp.Expr, right: sp.Expr) -> bool:
-    """Whether the two sides are proved equal; False means undecided, never different."""
-    difference = normal(sp.sympify(left) - sp.sympify(right))
+    """Whether the two sides are proved equal; False means undecided, never different.
+
+    Raises ValueError for an inexact number.
+    """
+    left, right = sp.sympify(left), sp.sympify(right)
+    if left.has(sp.Float) or right.has(sp.Float):
+        raise ValueError(f"number: {left} = {right} was given, exact numbers are accepted")
+    difference = normal(left - right)
     return bool(difference == 0 or normal(sp.fraction(sp.together(difference))[0]) == 0)
 
 
@@ -228,6 +232,8 @@ def _sum_of_product(factors: list[sp.Expr], bound: list[Variable]) -> sp.Expr:
             marginal, gone = found
             rest = [*flat[:position], marginal, *flat[position + 1 :]]
             return _sum_of_product(rest, [v for v in bound if v != gone])
+    if (row := _row_sum(flat, bound)) is not None:
+        return _sum(normal(row[0]), [v for v in bound if v != row[1]])
     single = next((v for v in bound if v.domain.shape[0] == 1), None)
     if single is not None and any(single in f.free_symbols for f in flat):
         return _sum(normal(sp.Mul(*flat).xreplace({single: sp.S.One})), [v for v in bound if v != single])
@@ -240,6 +246,17 @@ def _sum_of_product(factors: list[sp.Expr], bound: list[Variable]) -> sp.Expr:
     if not bound:
         return sp.Mul(*flat)
     return _atom(flat, bound)
+
+
+def _row_sum(factors: list[sp.Expr], bound: list[Variable]) -> tuple[sp.Expr, Variable] | None:
+    """Σ_i Σ_j a_ij / Σ_l a_il = Σ_i 1: an inner sum that is also a denominator is carried out by itself."""
+    for gone in bound:
+        inside = [f for f in factors if gone in f.free_symbols]
+        rest = [f for f in factors if gone not in f.free_symbols]
+        below = {f.base for f in rest if isinstance(f, sp.Pow) and isinstance(f.base, sp.Sum) and f.exp.is_negative}
+        if below and inside and (inner := _sum_of_product(inside, [gone])) in below:
+            return sp.Mul(inner, *rest), gone
+    return None
 
 
 def _expand_product(a: sp.Expr, b: sp.Expr) -> sp.Expr:
@@ -307,13 +324,17 @@ def _has_unit_mass(factor: sp.Expr, bound: list[Variable]) -> bool:
 
 
 def _marginal(factor: sp.Expr, factors: list[sp.Expr], bound: list[Variable]) -> tuple[sp.Expr, Variable] | None:
-    """Σ_j P_ij = a_i and Σ_i P_ij = b_j for a coupling P, when nothing else in the product depends on the index."""
+    """Σ_j P_ij = a_i and Σ_i P_ij = b_j for a coupling P, when nothing else in the product depends on the index.
+
+    A plan with unit rows has Σ_j P_ij = 1 and nothing known of its columns.
+    """
     label = factor.base.label if isinstance(factor, sp.Indexed) else None
-    if not isinstance(label, Variable) or label.domain.kind is not Kind.COUPLING:
+    if not isinstance(label, Variable) or label.domain.kind not in (Kind.COUPLING, Kind.STOCHASTIC):
         return None
     row, column = factor.indices
-    for gone, kept, axis in ((column, row, 1), (row, column, 0)):
+    sides = ((column, row, 1), (row, column, 0)) if label.domain.kind is Kind.COUPLING else ((column, row, 1),)
+    for gone, kept, axis in sides:
         alone = gone in bound and gone != kept and sum(gone in f.free_symbols for f in factors) == 1
         if alone and _lies_in(gone, factor.base.shape[axis]):
-            return label.domain.marginals[1 - axis][kept], gone
+            return (label.domain.marginals[1 - axis][kept] if label.domain.marginals else sp.S.One), gone
     return None

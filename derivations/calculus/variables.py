@@ -25,6 +25,7 @@ class Kind(Enum):
     SIMPLEX = "≥ 0 with sum 1"
     INTERIOR = "> 0 with sum 1"
     COUPLING = "≥ 0 with the given marginals"
+    STOCHASTIC = "≥ 0 with rows of sum 1"
     RANDOM = "independent entries, mean 0, variance 1"
 
 
@@ -51,6 +52,7 @@ _ASSUMPTIONS: dict[Kind, dict[str, bool]] = {
     Kind.SIMPLEX: {"nonnegative": True},
     Kind.INTERIOR: {"positive": True},
     Kind.COUPLING: {"nonnegative": True},
+    Kind.STOCHASTIC: {"nonnegative": True},
     Kind.RANDOM: {"real": True},
 }
 
@@ -122,6 +124,11 @@ def coupling(name: str, rows: sp.IndexedBase, columns: sp.IndexedBase) -> sp.Ind
     """A transport plan: a nonnegative matrix with the given row sums and column sums."""
     shape = (*rows.shape, *columns.shape)
     return sp.IndexedBase(Variable(name, Domain(Kind.COUPLING, shape, marginals=(rows, columns))), shape=shape)
+
+
+def stochastic(name: str, rows: sp.Expr, columns: sp.Expr) -> sp.IndexedBase:
+    """A plan with unit rows and free columns: a nonnegative matrix whose rows sum to 1."""
+    return vector(name, rows, columns, kind=Kind.STOCHASTIC)
 
 
 _fresh = count(1)

@@ -1,7 +1,4 @@
-"""The kernel proves what is true for every size, and nothing else.
-
-Notation  as in `tests.meta.grammar`; p = softmax(a/y)
-"""
+"""The kernel proves what is true for every size, and nothing else (notation of `tests.meta.grammar`, p = softmax(a/y))."""
 
 from __future__ import annotations
 
@@ -16,7 +13,7 @@ from flint import arb
 from derivations.calculus.balls import enclose, points
 from derivations.calculus.sums import delta, derivative, equal, kl, nonnegative, normal, strictly_positive, total, xlogx
 from derivations.calculus.variables import Variable, coupling, index, positive, scalar, simplex, size, vector
-from tests.meta.grammar import NAMES, B, C, Grammar, P, S, a, b, c, h, i, j, k, l, m, n, q, w, x, y, z
+from tests.meta.grammar import NAMES, B, C, Grammar, P, R, S, a, b, c, h, i, j, k, l, m, n, q, w, x, y, z
 
 Z = total(l, sp.exp(a[l] / y))
 free = index("k", m)                                          # k without the promise k ≠ j
@@ -40,20 +37,18 @@ TRUE = {
     "Hessian of log-sum-exp": (derivative(derivative(sp.log(Z), a[j]), a[l]), (delta(j, l) * p(j) - p(j) * p(l)) / y**2),
     "variance": (total(j, q[j] * (a[j] - mean) ** 2), square - mean**2),
     "variance in pairs": (total((i, j), q[i] * q[j] * (a[i] - a[j]) ** 2) / 2, square - mean**2),
-    "row sums": (total(h, P[j, h]), q[j]),
     "column sums": (total(j, P[j, h]), w[h]),
     "total mass": (total((j, h), P[j, h]), 1),
+    "unit rows": (total((j, h), R[j, h] * a[j]), total(j, a[j])),
     "mass of a matrix simplex": (total((i, j), S[j, i]), 1),
     "cost in the marginals": (total((j, h), P[j, h] * (a[j] + c[h])), total(j, q[j] * a[j]) + total(h, w[h] * c[h])),
-    "sums swap": (total(j, total(h, C[j, h] * a[j])), total(h, total(j, C[j, h] * a[j]))),
-    "names do not matter": (total(j, a[j] * total(l, B[j, l])), total(l, a[l] * total(j, B[l, j]))),
     "triple sum": (total((i, j, l), B[i, j] * B[j, l] * a[l]), total(l, a[l] * total(j, B[j, l] * total(i, B[i, j])))),
     "product of sums": (total(i, a[i]) * total(i, b[i]), total((i, j), a[i] * b[j])),
     "square of a sum": (total(i, a[i]) ** 2, total((i, j), a[i] * a[j])),
+    "squares of row sums": (total(j, total(l, B[j, l]) ** 2), total((i, j, l), B[j, l] * B[j, i])),
     "all but one": (total(k, a[k]), total(l, a[l]) - a[j]),
     "all pairs but equal ones": (total((j, k), B[j, k]), total((i, j), B[i, j]) - total(j, B[j, j])),
     "the same, other order": (total((k, j), B[j, k]), total((j, k), B[j, k])),
-    "count of unequal pairs": (total((j, k), sp.S.One), m * (m - 1)),
     "an unused index counts": (total(j, total(j, a[j])), m * total(j, a[j])),
     "delta collapses": (total(j, delta(i, j) * B[j, l]), B[i, l]),
     "delta is idempotent": (total(j, delta(i, j) ** 2 * a[j]), a[i]),
@@ -62,8 +57,6 @@ TRUE = {
     "log of a product": (sp.log(b[j] * y / b[l] ** 2), sp.log(b[j]) + sp.log(y) - 2 * sp.log(b[l])),
     "log p": (sp.log(p(j)), a[j] / y - sp.log(Z)),
     "kl of softmax": (total(j, kl(q[j], p(j))), total(j, xlogx(q[j])) - total(j, q[j] * a[j]) / y + sp.log(Z)),
-    "kl to itself": (kl(b[j], b[j]), 0),
-    "slope of x log x": (derivative(total(j, xlogx(b[j])), b[i]), sp.log(b[i]) + 1),
     "(xy) log (xy)": (xlogx(y * z[j]), y * xlogx(z[j]) + z[j] * y * sp.log(y)),
 }
 
@@ -79,11 +72,13 @@ FALSE = {
     "marginals swapped": (total((j, h), P[j, h] * a[j]), total(j, a[j]) / m),
     "product of sums is one sum": (total(i, a[i]) * total(i, b[i]), total(i, a[i] * b[i])),
     "sum of squares": (total(i, a[i]) ** 2, total(i, a[i] ** 2)),
+    "row sums share no index": (total(j, total(l, B[j, l]) * total(l, S[j, l])), total((j, l), B[j, l] * S[j, l])),
     "all but one is all": (total(k, a[k]), total(l, a[l])),
     "all pairs": (total((j, k), B[j, k]), total((i, j), B[i, j])),
     "the inner index wins": (total(j, total(j, a[j])), total(j, a[j])),
     "a diagonal has mass 1": (total(i, S[i, i]), 1),
     "a row has mass 1": (total(i, S[i, 1]), 1),
+    "unit rows have unit columns": (total(j, R[j, h]), 1),
     "a plan's diagonal has a marginal": (total(j, P[j, h] * a[j]), w[h] * a[j]),
     "a weighted sum has mass 1": (total(j, q[j] ** 2), 1),
     "log of a real square": (sp.log(x**2), 2 * sp.log(x)),
@@ -126,7 +121,6 @@ def test_substituting_a_name_that_a_sum_binds_does_not_capture() -> None:
     row = total(l, B[j, l])
     assert equal(row.xreplace({j: l}), total(i, B[l, i]))
     assert not equal(row.xreplace({j: l}), total(l, B[l, l]))
-    assert equal(normal(row).xreplace({j: l}), total(i, B[l, i]))
     assert equal(total(l, normal(row).xreplace({j: l})), total((i, j), B[i, j]))
 
 
@@ -141,7 +135,6 @@ def test_sums_over_one_term_are_that_term() -> None:
     only = index("o", sp.S.One)
     plan = coupling("R", simplex("e", sp.S.One), q)
     assert equal(total(only, plan[only, j] * plan[only, l]), plan[1, j] * plan[1, l])
-    assert equal(total((only, j), plan[only, j]), 1)
     assert equal(total(only, plan[only, j]), q[j])
     assert not equal(total(only, plan[only, j]), plan[1, l])
 
@@ -176,7 +169,7 @@ def test_unit_mass_needs_the_whole_axis() -> None:
 
 
 def test_x_log_x_at_zero() -> None:
-    assert xlogx(sp.S.Zero) == 0
+    assert xlogx(sp.S.Zero) == 0 == enclose(xlogx(q[j]), {m: 2, j: 2, q.label: [1, 0]})
     assert equal(kl(sp.S.Zero, y), y)
     assert normal(xlogx(q[j])) == xlogx(q[j])                 # q_j may be 0, so it stays closed
     assert not equal(xlogx(q[j]), q[j] * sp.log(q[j]))
@@ -185,16 +178,17 @@ def test_x_log_x_at_zero() -> None:
 
 POSITIVE = {"b": b[j], "Z": Z, "p": p(j), "sum": total(j, w[h] * b[j]), "power": total(j, b[j]) ** -3, "one of two": y + z[j],
             "m": m, "exp": sp.exp(x), "nested": total(j, 1 / total(l, b[l] + z[j]))}
-NONNEGATIVE = {"z": z[j], "simplex": q[j], "plan": total(h, P[j, h] * b[j]), "square": x**2, "square of a sum": total(j, a[j]) ** 2,
-               "kl": kl(q[j], b[j]), "divergence": total(j, kl(q[j], p(j))), "pairs": total((j, k), B[j, k] ** 2),
+NONNEGATIVE = {"z": z[j], "simplex": q[j], "plan": total(h, P[j, h] * b[j]), "square": x**2,
+               "square of a sum": total(j, a[j]) ** 2, "kl": kl(q[j], b[j]), "divergence": total(j, kl(q[j], p(j))),
+               "pairs": total((j, k), B[j, k] ** 2),
                "others": total(k, b[k]), "delta": delta(i, j) * y, "0": sp.S.Zero}
 NEITHER = {"a": a[j], "negative": -b[j], "difference": y - z[j], "sum": total(j, a[j]), "cube": total(j, a[j]) ** 3,
            "log": sp.log(y), "x log x": xlogx(z[j]), "root": sp.sqrt(total(j, a[j])), "kl of a real": kl(a[j], y),
            "kl from 0": kl(q[j], z[j]), "one bad term": x**2 + a[j], "two signs": -total(j, b[j]) * y, "exponent": (-y) ** 3}
 
 
-@pytest.mark.parametrize(("signs", "expected"), [(POSITIVE, (True, True)), (NONNEGATIVE, (True, False)), (NEITHER, (False, False))],
-                         ids=["positive", "nonnegative", "neither"])
+@pytest.mark.parametrize(("signs", "expected"), [
+    (POSITIVE, (True, True)), (NONNEGATIVE, (True, False)), (NEITHER, (False, False))], ids=["> 0", "≥ 0", "neither"])
 def test_signs(signs: dict[str, sp.Expr], expected: tuple[bool, bool]) -> None:
     found = {name: (nonnegative(expr), strictly_positive(expr)) for name, expr in signs.items()}
     assert found == dict.fromkeys(signs, expected)
@@ -203,7 +197,7 @@ def test_signs(signs: dict[str, sp.Expr], expected: tuple[bool, bool]) -> None:
 POINTS = list(points(NAMES, rounds=12))
 
 
-@pytest.mark.parametrize("seed", range(300))
+@pytest.mark.parametrize("seed", range(120))
 def test_normal_form_keeps_the_value(seed: int) -> None:
     """Two disjoint balls would be a wrong proof: of the identity, or of the sign."""
     rng = random.Random(seed)
@@ -219,7 +213,7 @@ def test_normal_form_keeps_the_value(seed: int) -> None:
             assert not (sign[1] and before <= 0), f"{expr} at {point}"
 
 
-@pytest.mark.parametrize("seed", range(150))
+@pytest.mark.parametrize("seed", range(60))
 def test_derivative_is_the_slope(seed: int) -> None:
     """The derivative against a difference quotient in exact arithmetic, away from kinks and poles."""
     rng, step = random.Random(seed), Fraction(1, 2**40)
@@ -243,11 +237,9 @@ def moved(point: dict[Variable, object], by: sp.Expr, step: Fraction) -> dict[Va
     if isinstance(by, Variable):
         return {**point, by: point[by] + step}                # type: ignore[operator]
     row, *column = (point[position] - 1 for position in by.indices)  # type: ignore[operator]
-    value = [list(r) if isinstance(r, list) else r for r in point[by.base.label]]  # type: ignore[attr-defined]
-    if column:
-        value[row][column[0]] += step
-    else:
-        value[row] += step
+    value = [list(r) if column else r for r in point[by.base.label]]  # type: ignore[attr-defined]
+    holder, place = (value[row], column[0]) if column else (value, row)
+    holder[place] += step
     return {**point, by.base.label: value}
 
 

@@ -36,7 +36,7 @@ def test_no_number_has_two_claims() -> None:
 def test_claim_is_well_formed(entry: Entry) -> None:
     claim = entry.claim
     assert claim.document in DOCUMENTS
-    assert re.fullmatch(r"[a-z]+\.(\d+|(def|thm|rem|prop|lem|cor)\w+(\.\d+)?|s\d+\.[a-z0-9-]+|tab\d+|fn\d+|fig\d+)", claim.id)
+    assert re.fullmatch(r"[a-z]+\.(\d+|(def|thm|rem|prop|lem|cor)\w+(\.\d+)?|s(\d+|[A-Z])\.[a-z0-9-]+|tab\d+|fn\d+|fig\d+)", claim.id)
     assert claim.title
     assert claim.statement.latex
     assert claim.statement.text.endswith(".")

@@ -1,0 +1,221 @@
+"""Examination of a claim: a false step spoils it, a flipped sign is refuted, a twin that is true is reported."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+import sympy as sp
+
+from derivations import catalogue
+from derivations.calculus.sums import delta, derivative, total
+from derivations.calculus.variables import index, positive, scalar, size, vector
+from derivations.catalogue import Entry, Examination, Undecidable, claim, examine, sentence
+from derivations.claims import Correction, Kind, Layer, Outcome, Severity, Statement
+from derivations.relations import AtLeast, Equation, Fails, Relation
+
+m = size("m")
+i, j, l = index("i", m), index("j", m), index("l", m)  # noqa: E741
+a, x, y = vector("a", m), scalar("x"), positive("y")
+z = total(l, sp.exp(a[l] / y))
+slope, right = derivative(sp.exp(a[i] / y) / z, a[j]), sp.exp(a[i] / y) / z * (delta(i, j) - sp.exp(a[j] / y) / z) / y
+
+JACOBIAN, FLIPPED, OPEN = Equation(slope, right), Equation(slope, -right), Equation(sp.sqrt(x**4 + 2 * x**2 + 1), x**2 + 1)
+MASS = Equation(total(i, sp.exp(a[i] / y) / z), 1)
+
+
+def entry(*steps: Relation, repair: tuple[Relation, ...] = (), **twins: Relation) -> Entry:
+    """A claim that no registry knows."""
+    made = Entry("eot.0", Kind.IDENTITY, "t", "x", (), (), lambda: iter(steps), "A statement.")
+    for name, wrong in twins.items():
+        made.twin(name, lambda wrong=wrong: wrong)
+    if repair:
+        made.repair = lambda: iter(repair)
+        made.correction = Correction(Statement("y", "Another."), Severity.SLIP)
+    return made
+
+
+def outcome(found: Examination) -> Outcome:
+    return found.evidence.outcome
+
+
+def test_true_holds_for_every_size() -> None:
+    found = examine(entry(MASS, JACOBIAN, sign=FLIPPED, factor=Equation(slope, 2 * right)))
+    assert not found.faults
+    assert outcome(found) is Outcome.HOLDS
+    assert found.evidence.layer is Layer.SYMBOLIC
+    assert found.evidence.general
+    assert found.evidence.refuted_twins == ("sign", "factor")
+    assert found.evidence.scope == "all m ≥ 1, a real (length m), y > 0"
+    assert [step.holds for step in found.steps] == [True, True]
+
+
+@pytest.mark.parametrize("wrong", [FLIPPED, OPEN, AtLeast(x, 0), Fails(MASS)], ids=["false", "open", "bound", "no failure"])
+@pytest.mark.parametrize("place", [0, 1])
+def test_a_step_that_does_not_hold_spoils_a_true_end(wrong: Relation, place: int) -> None:
+    steps = [MASS, JACOBIAN]
+    steps.insert(place, wrong)
+    found = examine(entry(*steps))
+    assert outcome(found) is Outcome.INCONCLUSIVE
+    assert [step.holds for step in found.steps] == [n != place for n in range(3)]
+    assert len(found.faults) == 1
+    assert f"step {place + 1}" in found.faults[0]
+
+
+def test_a_false_step_does_not_refute_the_claim() -> None:
+    assert outcome(examine(entry(FLIPPED, Fails(FLIPPED)))) is Outcome.INCONCLUSIVE
+
+
+def test_a_flipped_sign_is_refuted_with_a_witness() -> None:
+    found = examine(entry(MASS, FLIPPED))
+    assert outcome(found) is Outcome.REFUTED
+    assert found.evidence.witness is not None
+    assert found.evidence.witness.text in found.faults[0]
+    assert found.evidence.scope == f"one exact point: {found.evidence.witness.inputs}"
+
+
+def test_a_disproof_refutes_without_fault() -> None:
+    found = examine(entry(MASS, Fails(FLIPPED)))
+    assert outcome(found) is Outcome.REFUTED
+    assert found.evidence.witness is not None
+    assert not found.faults
+    assert entry(Fails(FLIPPED)).printed() == FLIPPED
+
+
+def test_a_disproof_of_what_holds_is_none() -> None:
+    found = examine(entry(Fails(JACOBIAN)))
+    assert outcome(found) is Outcome.INCONCLUSIVE
+    assert found.faults
+    assert found.evidence.witness is None
+
+
+@pytest.mark.parametrize("twin", [JACOBIAN, OPEN], ids=["true", "undecided"])
+def test_a_living_twin_is_reported(twin: Relation) -> None:
+    found = examine(entry(JACOBIAN, sign=FLIPPED, alive=twin))
+    assert found.evidence.refuted_twins == ("sign",)
+    assert found.faults == ("the twin 'alive' is not refuted",)
+
+
+def test_nothing_said_is_vacuous() -> None:
+    assert outcome(examine(entry())) is Outcome.VACUOUS
+
+
+def test_a_statement_about_no_point_is_vacuous() -> None:
+    only = index("i", sp.S.One)
+    other = index("k", sp.S.One, other_than=(only,))
+    empty = Equation(vector("v", sp.S.One)[other] * delta(only, other), 0)
+    assert empty.prove()
+    assert outcome(examine(entry(empty))) is Outcome.VACUOUS
+    assert outcome(examine(entry(empty, MASS))) is Outcome.HOLDS
+
+
+def test_three_keys_are_not_every_size() -> None:
+    v = vector("v", sp.Integer(3))
+    found = examine(entry(Equation(v[1] + v[2], v[2] + v[1])))
+    assert outcome(found) is Outcome.HOLDS
+    assert not found.evidence.general
+
+
+def test_a_correction_is_examined_too() -> None:
+    found = examine(entry(Fails(FLIPPED), repair=(MASS, JACOBIAN)))
+    assert (outcome(found), found.evidence.correction) == (Outcome.REFUTED, Outcome.HOLDS)
+    assert len(found.repair_steps) == 2
+    assert not found.faults
+    assert entry(FLIPPED, repair=(MASS, JACOBIAN)).repaired() == JACOBIAN
+
+
+@pytest.mark.parametrize(("repair", "expected"), [
+    ((OPEN, JACOBIAN), Outcome.INCONCLUSIVE), ((OPEN,), Outcome.INCONCLUSIVE), ((FLIPPED,), Outcome.REFUTED)])
+def test_a_bad_correction_is_none(repair: tuple[Relation, ...], expected: Outcome) -> None:
+    found = examine(entry(Fails(FLIPPED), repair=repair))
+    assert found.evidence.correction is expected
+    assert found.faults
+
+
+def test_what_holds_needs_no_correction() -> None:
+    found = examine(entry(JACOBIAN, repair=(MASS,)))
+    assert found.faults == ("a correction is given for a statement that holds",)
+
+
+def test_a_kernel_that_proves_what_a_point_refutes_is_reported() -> None:
+    class Gullible(Equation):
+        def prove(self) -> bool:
+            return True
+
+    found = examine(entry(Gullible(slope, -right)))
+    assert outcome(found) is Outcome.REFUTED
+    assert any("contradicts itself" in fault for fault in found.faults)
+    assert outcome(examine(entry(Gullible(slope, -right), JACOBIAN))) is Outcome.INCONCLUSIVE
+
+
+@pytest.mark.parametrize(("undecidable", "reason"), [(None, "left to the other layers"), ("a taste", "a taste")])
+def test_silence_has_its_reason(undecidable: str | None, reason: str) -> None:
+    silent = Entry("eot.0", Kind.EXTERNAL, "t", "x", (), (), None, "A statement.", undecidable)
+    found = examine(silent)
+    assert (outcome(found), found.evidence.detail) == (Outcome.NOT_APPLICABLE, reason)
+    assert silent.printed() is None
+
+
+# ── registration ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.fixture
+def registry(monkeypatch: pytest.MonkeyPatch) -> dict[str, Entry]:
+    """An empty registry in the place of the real one."""
+    empty: dict[str, Entry] = {}
+    monkeypatch.setattr(catalogue, "_ENTRIES", empty)
+    return empty
+
+
+def steps() -> Iterator[Relation]:
+    """A statement,
+    on two lines.
+    """
+    yield JACOBIAN
+
+
+def test_registration(registry: dict[str, Entry]) -> None:
+    made = claim("eot.0", "identity", title="t", latex="x", needs=("eot.1",))(steps)
+    assert registry == {"eot.0": made}
+    assert (made.statement, made.kind, made.claim.needs) == ("A statement, on two lines.", Kind.IDENTITY, ("eot.1",))
+    assert claim("eot.1", "external fact", title="t", latex="x")(silent).derivation is None
+    assert claim("eot.2", "empirical", title="t", latex="x")(hopeless).undecidable == "nobody can tell"
+
+
+def silent() -> None:
+    """A statement."""
+
+
+def hopeless() -> Undecidable:
+    """A statement."""
+    return Undecidable("nobody can tell")
+
+
+def test_an_id_is_used_once(registry: dict[str, Entry]) -> None:
+    first = claim("eot.0", "identity", title="t", latex="x")(steps)
+    with pytest.raises(ValueError, match=r"used twice"):
+        claim("eot.0", "limit", title="other", latex="y")(steps)
+    assert registry == {"eot.0": first}
+
+
+def test_a_kind_is_known(registry: dict[str, Entry]) -> None:
+    with pytest.raises(ValueError, match="theorem"):
+        claim("eot.0", "theorem", title="t", latex="x")(steps)
+    assert not registry
+
+
+def test_a_statement_needs_its_sentence(registry: dict[str, Entry]) -> None:
+    def mute() -> Iterator[Relation]:
+        yield JACOBIAN
+
+    with pytest.raises(ValueError, match=r"^docstring: mute"):
+        claim("eot.0", "identity", title="t", latex="x")(mute)
+    with pytest.raises(ValueError, match=r"^docstring: mute"):
+        entry(JACOBIAN).corrected("x", Severity.SLIP)(mute)
+    assert not registry
+    assert sentence(steps) == "A statement, on two lines."
+
+
+def test_twins_have_names_of_their_own() -> None:
+    with pytest.raises(ValueError, match=r"^twin: eot.0 already"):
+        entry(JACOBIAN, sign=FLIPPED).twin("sign", lambda: FLIPPED)

@@ -1,0 +1,175 @@
+"""The one rule that computes verdicts, branch by branch: what earns a verdict, and what must not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from derivations.claims import (
+    ACCUSING,
+    GREEN,
+    Claim,
+    Correction,
+    Evidence,
+    Kind,
+    Layer,
+    Outcome,
+    Severity,
+    Statement,
+    Twin,
+    Verdict,
+    Witness,
+    contradicts,
+    judge,
+    survivors,
+)
+
+TWINS = ("the sign", "the factor")
+REPAIR = Correction(Statement("x", "x is x."), Severity.SLIP)
+UNDER = Correction(Statement("x", "x is x."), Severity.HYPOTHESIS, "x > 0")
+WITNESS = Witness("m = 2", "1", "2", "at m = 2: 1 ≠ 2")
+SILENT = [o for o in Outcome if o not in (Outcome.HOLDS, Outcome.REFUTED)]
+
+
+def claim(kind: Kind = Kind.IDENTITY, twins: tuple[str, ...] = TWINS, correction: Correction | None = None) -> Claim:
+    return Claim("eot.0", kind, "t", Statement("x", "x."), twins=tuple(map(Twin, twins)), correction=correction)
+
+
+def found(layer: Layer, outcome: Outcome, **more: Any) -> Evidence:
+    return Evidence("eot.0", layer, outcome, f"scope of {layer}", **{"refuted_twins": TWINS, "detail": "why", **more})
+
+
+def proof(**more: Any) -> Evidence:
+    return found(Layer.SYMBOLIC, Outcome.HOLDS, **{"general": True, **more})
+
+
+def disproof(**more: Any) -> Evidence:
+    return found(Layer.SYMBOLIC, Outcome.REFUTED, **{"general": True, "witness": WITNESS, **more})
+
+
+torch_holds, primal_holds = found(Layer.TORCH, Outcome.HOLDS), found(Layer.PRIMAL, Outcome.HOLDS)
+torch_refutes = found(Layer.TORCH, Outcome.REFUTED)
+mended = disproof(correction=Outcome.HOLDS)
+
+EARNED = {
+    "proved": (claim(), [proof()], Verdict.PROVED),
+    "proved and confirmed": (claim(), [proof(), torch_holds, primal_holds], Verdict.PROVED),
+    "proved, others silent": (claim(), [proof(), found(Layer.TORCH, Outcome.TIMEOUT, refuted_twins=())], Verdict.PROVED),
+    "proved for three keys": (claim(), [proof(general=False)], Verdict.CONFIRMED),
+    "confirmed": (claim(), [torch_holds], Verdict.CONFIRMED),
+    "confirmed, no proof": (claim(), [found(Layer.SYMBOLIC, Outcome.INCONCLUSIVE), primal_holds], Verdict.CONFIRMED),
+    "confirmed, however general": (claim(), [found(Layer.TORCH, Outcome.HOLDS, general=True)], Verdict.CONFIRMED),
+    "definition": (claim(Kind.DEFINITION), [proof()], Verdict.DEFINITION),
+    "definition without twins": (claim(Kind.DEFINITION, ()), [proof(refuted_twins=())], Verdict.DEFINITION),
+    "measured, in agreement": (claim(Kind.EMPIRICAL), [torch_holds], Verdict.MEASURED),
+    "measured, not in agreement": (claim(Kind.EMPIRICAL), [torch_refutes], Verdict.MEASURED),
+    "checked": (claim(Kind.EXTERNAL), [found(Layer.SOURCE, Outcome.HOLDS)], Verdict.CHECKED),
+    "external, but only computed": (claim(Kind.EXTERNAL), [torch_holds], Verdict.CONFIRMED),
+    "not external": (claim(), [found(Layer.SOURCE, Outcome.HOLDS)], Verdict.CONFIRMED),
+    "refuted": (claim(), [disproof()], Verdict.REFUTED),
+    "refuted by two": (claim(), [torch_refutes, disproof()], Verdict.REFUTED),
+    "refuted, repair not proved": (claim(correction=REPAIR), [disproof(correction=Outcome.INCONCLUSIVE)], Verdict.REFUTED),
+    "refuted, repair for three keys": (claim(correction=REPAIR), [disproof(correction=Outcome.HOLDS, general=False)],
+                                       Verdict.REFUTED),
+    "refuted, repair not declared": (claim(), [mended], Verdict.REFUTED),
+    "refuted, repair not symbolic": (claim(correction=REPAIR), [disproof(), found(Layer.TORCH, Outcome.REFUTED,
+                                     correction=Outcome.HOLDS, general=True)], Verdict.REFUTED),
+    "a false definition": (claim(Kind.DEFINITION), [disproof()], Verdict.REFUTED),
+    "corrected": (claim(correction=REPAIR), [mended], Verdict.CORRECTED),
+    "proved-under": (claim(correction=UNDER), [mended], Verdict.PROVED_UNDER),
+}
+
+UNEARNED = {
+    "no evidence": (claim(), [], "no layer spoke"),
+    "error": (claim(), [proof(), found(Layer.TORCH, Outcome.ERROR)], "torch failed: why"),
+    "error, refuted": (claim(), [disproof(), found(Layer.PRIMAL, Outcome.ERROR)], "primal failed"),
+    "contradiction": (claim(), [proof(), torch_refutes], "contradict"),
+    "contradiction, corrections": (claim(correction=REPAIR), [mended, found(Layer.TORCH, Outcome.REFUTED,
+                                   correction=Outcome.REFUTED)], "contradict"),
+    "contradiction of a layer without power": (claim(), [proof(), found(Layer.TORCH, Outcome.REFUTED, refuted_twins=())],
+                                               "contradict"),
+    "no witness": (claim(), [torch_refutes], "without an exact witness"),
+    "no witness, repaired": (claim(correction=REPAIR), [disproof(witness=None, correction=Outcome.HOLDS)], "witness"),
+    "no witness of an external fact": (claim(Kind.EXTERNAL), [found(Layer.SOURCE, Outcome.REFUTED)], "witness"),
+    "a living twin": (claim(), [proof(refuted_twins=TWINS[:1])], "symbolic: holds"),
+    "a living twin in another layer": (claim(), [proof(), found(Layer.TORCH, Outcome.HOLDS, refuted_twins=TWINS[1:])],
+                                       "twins alive: torch: the sign"),
+    "a living twin, refuted": (claim(), [disproof(refuted_twins=TWINS[:1])], "symbolic: refuted"),
+    "a living twin, measured": (claim(Kind.EMPIRICAL), [found(Layer.TORCH, Outcome.HOLDS, refuted_twins=())], "torch: holds"),
+    "a living twin of a definition": (claim(Kind.DEFINITION), [proof(refuted_twins=())], "symbolic: holds"),
+}
+
+
+@pytest.mark.parametrize("name", EARNED)
+def test_earned(name: str) -> None:
+    given, evidence, verdict = EARNED[name]
+    judgement = judge(given, evidence)
+    assert judgement.verdict is verdict
+    assert judgement.reason
+    assert (judgement.severity is not None) == (verdict in ACCUSING)
+    assert judge(given, evidence[::-1]).verdict is verdict
+
+
+@pytest.mark.parametrize("name", UNEARNED)
+def test_not_earned(name: str) -> None:
+    given, evidence, reason = UNEARNED[name]
+    judgement = judge(given, evidence)
+    assert judgement.verdict is Verdict.OPEN
+    assert reason in judgement.reason
+    assert judge(given, evidence[::-1]).verdict is Verdict.OPEN
+
+
+@pytest.mark.parametrize("kind", Kind)
+@pytest.mark.parametrize("outcome", SILENT)
+def test_silence_is_never_a_pass(outcome: Outcome, kind: Kind) -> None:
+    evidence = [found(layer, outcome, general=True, witness=WITNESS, correction=outcome) for layer in Layer]
+    assert judge(claim(kind, correction=REPAIR), evidence).verdict is Verdict.OPEN
+
+
+@pytest.mark.parametrize("outcome", [o for o in SILENT if o is not Outcome.ERROR])
+def test_silence_says_why(outcome: Outcome) -> None:
+    assert judge(claim(), [found(Layer.PRIMAL, outcome)]).reason == f"primal: {outcome} (why)"
+    assert judge(claim(), [found(Layer.PRIMAL, outcome, detail="")]).reason == f"primal: {outcome} (scope of primal)"
+
+
+def test_every_verdict_is_reached() -> None:
+    assert {verdict for _, _, verdict in EARNED.values()} | {Verdict.OPEN} == set(Verdict)
+    assert not GREEN & ACCUSING
+    assert set(Verdict) == GREEN | ACCUSING | {Verdict.OPEN}
+
+
+@pytest.mark.parametrize(("correction", "severity", "reason"), [
+    (None, Severity.FATAL, "at m = 2: 1 ≠ 2"),
+    (REPAIR, Severity.SLIP, "at m = 2: 1 ≠ 2"),
+    (UNDER, Severity.HYPOTHESIS, "x > 0; without it: at m = 2: 1 ≠ 2"),
+])
+def test_a_fault_has_its_severity_and_its_witness(correction: Correction | None, severity: Severity, reason: str) -> None:
+    judgement = judge(claim(correction=correction), [mended])
+    assert (judgement.severity, judgement.reason) == (severity, reason)
+
+
+def test_survivors_are_named_by_layer_and_only_where_a_layer_speaks() -> None:
+    blind, late = ((Layer.TORCH, Outcome.REFUTED), (Layer.PRIMAL, Outcome.TIMEOUT))
+    evidence = [proof(), found(*blind, refuted_twins=()), found(*late, refuted_twins=())]
+    assert survivors(claim(), evidence) == ("torch: the sign", "torch: the factor")
+    assert judge(claim(), evidence[1:]).survivors == survivors(claim(), evidence)
+
+
+@pytest.mark.parametrize(("evidence", "expected"), [
+    ([proof(), torch_holds], False),
+    ([disproof(), torch_refutes], False),
+    ([proof(), found(Layer.TORCH, Outcome.INCONCLUSIVE)], False),
+    ([proof(), disproof()], True),
+    ([proof(correction=Outcome.HOLDS), torch_holds, found(Layer.PRIMAL, Outcome.HOLDS, correction=Outcome.REFUTED)], True),
+    ([], False),
+])
+def test_contradiction(evidence: list[Evidence], expected: bool) -> None:
+    assert contradicts(evidence) is expected
+
+
+def test_what_a_claim_is_called() -> None:
+    named = Claim("eot.rem3.4", Kind.LISTING, "t", Statement("", ""))
+    assert (named.document, named.number, named.asserts) == ("eot", "rem3.4", True)
+    assert not claim(Kind.EMPIRICAL).asserts
+    assert not claim(Kind.DEFINITION).asserts
