@@ -139,7 +139,8 @@ def entries() -> MappingProxyType[str, Entry]:
     """All claims of all documents by id, in the order in which they are printed."""
     for document in DOCUMENTS:
         package = importlib.import_module(f"derivations.{document}")
-        for module in sorted(info.name for info in pkgutil.iter_modules(package.__path__)):
+        names = [info.name for info in pkgutil.iter_modules(package.__path__)]
+        for module in sorted(names, key=lambda name: (name.startswith("appendix"), name)):
             importlib.import_module(f"derivations.{document}.{module}")
     return MappingProxyType(_ENTRIES)
 

@@ -72,6 +72,7 @@ class Severity(StrEnum):
 
 GREEN = frozenset({Verdict.PROVED, Verdict.CONFIRMED, Verdict.DEFINITION, Verdict.MEASURED, Verdict.CHECKED})
 ACCUSING = frozenset({Verdict.PROVED_UNDER, Verdict.CORRECTED, Verdict.REFUTED})
+FEWEST_TWINS = 2
 UNTWINNED = frozenset({Kind.DEFINITION, Kind.EMPIRICAL})
 
 
@@ -201,6 +202,8 @@ def judge(claim: Claim, evidence: Sequence[Evidence]) -> Judgement:
         broken = next(e for e in evidence if e.outcome is Outcome.ERROR)
         return Judgement(Verdict.OPEN, f"{broken.layer} failed: {broken.detail}", survivors=alive)
     votes = [e for e in evidence if e.outcome in SPEAKS and set(e.refuted_twins) >= {t.name for t in claim.twins}]
+    if votes and claim.asserts and len(claim.twins) < FEWEST_TWINS:
+        return Judgement(Verdict.OPEN, f"{len(claim.twins)} twins were given, {FEWEST_TWINS} are needed", survivors=alive)
     if claim.kind is Kind.EMPIRICAL and votes:
         return Judgement(Verdict.MEASURED, "; ".join(e.detail for e in votes), survivors=alive)
     refuting = [e for e in votes if e.outcome is Outcome.REFUTED]

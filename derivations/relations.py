@@ -17,6 +17,7 @@ from flint import arb
 
 from derivations.calculus import sums
 from derivations.calculus.balls import Point, Value, digits, enclose, explicit, points
+from derivations.calculus.powers import bregman
 from derivations.calculus.printing import text
 from derivations.calculus.variables import Kind, Variable, fresh, index, simplex, variables_of
 from derivations.claims import Witness
@@ -116,7 +117,7 @@ class AtLeast(Relation):
 
     def prove(self) -> bool:
         gap = self.because if self.because is not None else sums.normal(self.left - self.right)
-        if gap.has(sums.kl) and not sums.kl_is_a_divergence():
+        if not sums.lemmas_hold(gap):
             return False
         signed = sums.strictly_positive(gap) if self.strict else sums.nonnegative(gap)
         return signed and sums.equal(self.left - self.right, gap)
@@ -145,6 +146,7 @@ class StrictUnlessEqual(Relation):
     """left ≥ right, with equality only where the two points `x` and `y` agree.
 
     The proof writes left − right as Σ weight · kl(point ‖ z), weights > 0: it vanishes only if every point equals z.
+    With an `alpha` the divergence is that of x^α/(α(α−1)).
     """
 
     left: sp.Expr
@@ -153,15 +155,16 @@ class StrictUnlessEqual(Relation):
     y: sp.Expr
     z: sp.Expr
     weights: tuple[sp.Expr, sp.Expr]
+    alpha: sp.Expr | None = None
 
     @property
     def sides(self) -> tuple[sp.Expr, ...]:
         return self.left, self.right
 
     def prove(self) -> bool:
-        gap = self.weights[0] * sums.kl(self.x, self.z) + self.weights[1] * sums.kl(self.y, self.z)
+        gap = sum(w * divergence(end, self.z, self.alpha) for w, end in zip(self.weights, (self.x, self.y), strict=True))
         signed = all(sums.strictly_positive(weight) for weight in self.weights) and sums.nonnegative(gap)
-        return signed and sums.equal(self.left - self.right, gap) and sums.kl_is_a_divergence()
+        return signed and sums.equal(self.left - self.right, gap) and sums.lemmas_hold(gap)
 
     def refute(self) -> Witness | None:
         for point in self.points():
@@ -267,13 +270,16 @@ class UniqueMinimum(Relation):
     """`candidate` is the only minimizer of `objective` over the simplex of the given size.
 
     The proof is the identity objective(q) − objective(candidate) = factor · Σ_j kl(q_j ‖ candidate_j) for every q in
-    the closed simplex, with factor > 0: each term is ≥ 0, and all vanish only at q = candidate.
+    the closed simplex, with factor > 0: each term is ≥ 0, and all vanish only at q = candidate.  With an `alpha` the
+    divergence is that of x^α/(α(α−1)), for candidates with zeros; `slack(q)` ≥ 0 adds what the multipliers add.
     """
 
     objective: Callable[[Entry], sp.Expr]
     candidate: Entry
     over: Variable
     factor: sp.Expr
+    alpha: sp.Expr | None = None
+    slack: Callable[[Entry], sp.Expr] | None = None
 
     @property
     def sides(self) -> tuple[sp.Expr, ...]:
@@ -281,10 +287,13 @@ class UniqueMinimum(Relation):
 
     def prove(self) -> bool:
         q, j = self._rival(), fresh(index("j", self.over))
-        gap = self.factor * sums.total(j, sums.kl(q[j], self.candidate(j)))
-        feasible = sums.equal(sums.total(j, self.candidate(j)), 1) and sums.strictly_positive(self.candidate(j))
-        identity = sums.equal(self.objective(lambda i: q[i]) - self.objective(self.candidate), gap)
-        return feasible and identity and bool(self.factor.is_positive) and sums.kl_is_a_divergence()
+        spare = sp.S.Zero if self.slack is None else self.slack(lambda i: q[i])
+        gap = self.factor * sums.total(j, divergence(q[j], self.candidate(j), self.alpha)) + spare
+        inside = sums.strictly_positive if self.alpha is None else sums.nonnegative
+        signed = bool(self.factor.is_positive) and sums.nonnegative(spare) and sums.lemmas_hold(gap)
+        own = self.candidate(j)
+        feasible = sums.equal(sums.total(j, own), 1) and (inside(own) or inside(sums.normal(own)))
+        return signed and feasible and sums.equal(self.objective(lambda i: q[i]) - self.objective(self.candidate), gap)
 
     def _rival(self) -> sp.IndexedBase:
         q = simplex("q", self.over)
@@ -336,6 +345,18 @@ class Fails(Relation):
 
     def __str__(self) -> str:
         return f"not always: {self.relation}"
+
+
+def divergence(y: sp.Expr, x: sp.Expr, alpha: sp.Expr | None = None) -> sp.Expr:
+    """kl(y ‖ x), or with an α > 1 the divergence of x^α/(α(α−1)).
+
+    Raises ValueError for an α that is not known to exceed 1.
+    """
+    if alpha is None:
+        return sums.kl(y, x)
+    if not (alpha - 1).is_positive:
+        raise ValueError(f"alpha: {alpha} was given, an exponent > 1 is accepted")
+    return bregman(y, x, alpha)
 
 
 def witness(point: Point, left: arb, right: arb, sign: str, what: str = "") -> Witness:

@@ -113,6 +113,25 @@ def plan_from_gap(gap: float, temperature: float) -> float:
     return math.sqrt(2.0 * gap / temperature)
 
 
+def plan_from_strong_convexity(gap: float, modulus: float) -> float:
+    """Return how far, in the ℓ2 norm, a plan with a duality gap may be from the optimal one.
+
+    An objective J that is strongly convex with a modulus κ grows by at least κ‖q − p*‖₂²/2 away from its minimum over a
+    convex set, where its slope does not point into the set downwards. Hence ‖q − p*‖₂ ≤ √(2 gap/κ).
+
+    Args:
+        gap: a bound on J(q) − J(p*).
+        modulus: κ, a lower bound on the curvature of J.
+
+    Raises:
+        ValueError: if ``gap`` is negative or NaN, or ``modulus`` is not positive and finite.
+    """
+    if not gap >= 0:
+        raise ValueError(f"gap: expected a number ≥ 0, got {gap!r}")
+    _check("modulus", modulus, positive=True)
+    return math.sqrt(2.0 * gap / modulus)
+
+
 def _name(dtype: object) -> str:
     name = str(dtype).rpartition(".")[2]
     if name not in _EPS:

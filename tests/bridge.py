@@ -15,6 +15,7 @@ import torch
 from sympy.printing.pycode import PythonCodePrinter
 from torch import Tensor
 
+from derivations.calculus.powers import bregman
 from derivations.calculus.sums import Partial, kl, normal
 from derivations.calculus.variables import Variable, variables_of
 
@@ -44,6 +45,7 @@ _FUNCTIONS = {
     "exp": _as_tensor(torch.exp),
     "log": _as_tensor(torch.log),
     "sqrt": _as_tensor(torch.sqrt),
+    "plus": _as_tensor(torch.relu),
     "xlogx": _as_tensor(lambda x: torch.xlogy(x, x)),
     "sum": sum,
 }
@@ -52,11 +54,11 @@ _FUNCTIONS = {
 @cache
 def compiled(expr: sp.Expr) -> tuple[list[Variable], Callable[..., Value]]:
     """The variables of an expression and a function of their values, in that order."""
-    expr = sp.sympify(expr).replace(lambda e: isinstance(e, Partial | kl), normal)
+    expr = sp.sympify(expr).replace(lambda e: isinstance(e, Partial | bregman | kl), normal)
     bound = {v for total in expr.atoms(sp.Sum) for v in total.bound_symbols}
     names = variables_of(expr)
     plain = {v: Variable(f"_{n}", v.domain) for n, v in enumerate([*names, *sorted(bound, key=str)])}
-    printer = _Printer({"fully_qualified_modules": False, "user_functions": {"xlogx": "xlogx"}})
+    printer = _Printer({"fully_qualified_modules": False, "user_functions": {"xlogx": "xlogx", "plus": "plus"}})
     arguments = [plain[v] for v in names]
     return names, sp.lambdify(arguments, expr.xreplace(plain), modules=[_FUNCTIONS], printer=printer)
 

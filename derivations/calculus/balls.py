@@ -16,6 +16,7 @@ from typing import Any
 import sympy as sp
 from flint import arb, ctx, fmpq
 
+from derivations.calculus.powers import bregman, plus
 from derivations.calculus.sums import Partial, kl, normal, xlogx
 from derivations.calculus.variables import Kind, Variable
 
@@ -83,6 +84,7 @@ _FUNCTIONS: dict[type[sp.Basic], Callable[[arb], arb]] = {
     sp.log: lambda x: x.log(),
     sp.Abs: abs,
     xlogx: _xlogx,
+    plus: lambda x: (x + abs(x)) / 2,
 }
 
 
@@ -108,6 +110,8 @@ def _ball(expr: sp.Expr, point: dict[Variable, Value]) -> arb:
         return _power(_ball(expr.base, point), expr.exp, point)
     if isinstance(expr, Partial | kl):
         return _ball(normal(expr), point)
+    if isinstance(expr, bregman):
+        return _ball(expr.opened(), point)
     if expr in _CONSTANTS:
         return _CONSTANTS[expr]()
     if type(expr) in _FUNCTIONS:
@@ -147,8 +151,11 @@ def points(
             point[var] = 1 + (turn + offset * (turn // 3)) % 3
         indices = [v for v in names if v.domain.kind is Kind.INDEX and v not in point]
         others = [v for v in names if v not in point and v not in indices]
-        for place, var in enumerate(sorted(others, key=lambda v: v.domain.kind is Kind.COUPLING)):
+        faces = {v.domain.marginals[0].label for v in others if v.domain.kind is Kind.SLACK}
+        for place, var in enumerate(sorted(others, key=lambda v: v.domain.kind in (Kind.COUPLING, Kind.SLACK))):
             point[var] = _draw(var, point, rng, corner=turn < 6)
+            if turn >= 6 and var in faces:                   # zeros, where the multipliers may be positive
+                point[var] = _face(_integer(var.domain.shape[0], point), rng)
             if turn < 6 and (place + turn // 3) % 2 == 0 and var.domain.kind in (Kind.REAL, Kind.NONNEGATIVE):
                 point[var] = _zeros([_integer(part, point) for part in var.domain.shape])
         yield from _with_indices(indices, point)
@@ -166,6 +173,9 @@ def _draw(var: Variable, point: dict[Variable, Value], rng: random.Random, corne
     if kind is Kind.COUPLING:
         rows, columns = (point[marginal.label] for marginal in var.domain.marginals)
         return _coupling(rows, columns, Fraction(0 if corner else rng.randint(0, 4), 4))
+    if kind is Kind.SLACK:
+        plan: Any = point[var.domain.marginals[0].label]
+        return [Fraction(0) if entry > 0 else Fraction(rng.randint(0, 8), 4) for entry in plan]
     if kind is Kind.STOCHASTIC:
         return [_masses(shape[1], rng, corner) for _ in range(shape[0])]
     if kind in (Kind.SIMPLEX, Kind.INTERIOR):
@@ -185,6 +195,13 @@ def _masses(size: int, rng: random.Random, corner: bool) -> list[Fraction]:
         return [Fraction(int(i == place)) for i in range(size)]
     weights = [rng.randint(0, 9) for _ in range(size)]
     return [Fraction(w, sum(weights)) for w in weights] if sum(weights) else [Fraction(1, size)] * size
+
+
+def _face(size: int, rng: random.Random) -> list[Fraction]:
+    """A point of the simplex of this size with some zeros, as a rule."""
+    weights = [rng.choice((0, 0, 1, 2, 5)) for _ in range(size)]
+    weights[rng.randrange(size)] += 1
+    return [Fraction(w, sum(weights)) for w in weights]
 
 
 def _coupling(rows: Any, columns: Any, mixed: Fraction) -> list[list[Fraction]]:

@@ -27,6 +27,12 @@ class _Printer(StrPrinter):  # type: ignore[misc]
     def _print_kl(self, expr: sp.Expr) -> str:
         return f"kl({self._print(expr.args[0])} ‖ {self._print(expr.args[1])})"
 
+    def _print_bregman(self, expr: sp.Expr) -> str:
+        return f"D({self._print(expr.args[0])} ‖ {self._print(expr.args[1])})"
+
+    def _print_plus(self, expr: sp.Expr) -> str:
+        return f"({self._print(expr.args[0])})₊"
+
 
 def text(expr: sp.Expr) -> str:
     """The expression on one line."""

@@ -13,6 +13,7 @@ from itertools import permutations
 
 import sympy as sp
 
+from derivations.calculus.powers import bregman, bregman_is_a_divergence, plus
 from derivations.calculus.variables import Domain, Kind, Variable, fresh
 
 
@@ -60,6 +61,11 @@ def kl_is_a_divergence() -> bool:
     scaling = sp.expand_log(kl(t * x, x).opened() - x * g)
     convex = sp.diff(g, t, 2).is_positive and g.subs(t, 1) == 0 and sp.diff(g, t).subs(t, 1) == 0
     return bool(sp.expand(scaling) == 0 and convex and sp.limit(g, t, 0, "+") == 1)
+
+
+def lemmas_hold(expr: sp.Expr) -> bool:
+    """Whether the divergences that occur in an expression are proved to be divergences."""
+    return (not expr.has(kl) or kl_is_a_divergence()) and (not expr.has(bregman) or bregman_is_a_divergence())
 
 
 def total(bound: Variable | tuple[Variable, ...], body: sp.Expr) -> sp.Expr:
@@ -112,10 +118,12 @@ def _opened(expr: sp.Expr) -> sp.Expr:
         if not whole or len(set(bound)) < len(bound):
             raise ValueError(f"sum bounds: {expr.limits} were given, an index running over its whole range is accepted")
         return _sum(normal(expr.function), bound)
-    if isinstance(expr, kl | Partial):
+    if isinstance(expr, kl | bregman | Partial):
         return normal(expr.opened())
     if expr.args and not isinstance(expr, sp.Indexed | sp.IndexedBase | sp.KroneckerDelta):
         expr = expr.func(*[normal(arg) for arg in expr.args])
+    if isinstance(expr, plus):
+        return _positive_part(expr.args[0])
     expr = expr.replace(lambda e: isinstance(e, sp.log), lambda e: _log(e.args[0]))
     product = isinstance(expr, sp.exp) and isinstance(expr.args[0], sp.Sum)     # which SymPy would open as a Product
     expr = sp.expand(expr, deep=False, mul=True, multinomial=True, power_exp=not product, power_base=False, log=False)
@@ -178,8 +186,26 @@ def _log(arg: sp.Expr) -> sp.Expr:
     return sp.Add(*logs, sp.log(sp.Mul(*kept)))
 
 
+def _positive_part(arg: sp.Expr) -> sp.Expr:
+    """(A − B)₊ = A where A, B ≥ 0 and AB = 0."""
+    terms = sp.Add.make_args(arg)
+    above = sp.Add(*[term for term in terms if _sign(term, strict=False)])
+    below = above - arg
+    return above if nonnegative(below) and normal(above * below) == 0 else plus(arg)
+
+
+def _is_complementary(term: sp.Expr) -> bool:
+    """Whether a product contains a multiplier and a positive power of what it is complementary to."""
+    powers = [factor.as_base_exp() for factor in sp.Mul.make_args(term)]
+    positive = [base for base, exponent in powers if isinstance(base, sp.Indexed) and exponent.is_positive]
+    slacks = [x for x in positive if isinstance(x.base.label, Variable) and x.base.label.domain.kind is Kind.SLACK]
+    return any(x.base.label.domain.marginals[0][x.indices] in positive for x in slacks)
+
+
 def _term(term: sp.Expr) -> sp.Expr:
-    """Apply δ_xy g(x, y) = δ_xy g(x, x) to the free indices of one product."""
+    """Apply δ_xy g(x, y) = δ_xy g(x, x) to the free indices of one product, and μ_j p_j = 0 to complementary vectors."""
+    if _is_complementary(term):
+        return sp.S.Zero
     for factor in sp.Mul.make_args(term):
         if isinstance(factor.as_base_exp()[0], sp.KroneckerDelta) and factor.as_base_exp()[1].is_positive:
             keep, drop = sorted(factor.as_base_exp()[0].args, key=sp.default_sort_key)

@@ -26,6 +26,7 @@ class Kind(Enum):
     INTERIOR = "> 0 with sum 1"
     COUPLING = "≥ 0 with the given marginals"
     STOCHASTIC = "≥ 0 with rows of sum 1"
+    SLACK = "≥ 0, and 0 wherever the plan is positive"
     RANDOM = "independent entries, mean 0, variance 1"
 
 
@@ -34,7 +35,7 @@ class Domain:
     """The set a variable ranges over.
 
     `shape` holds the sizes of a vector or matrix, `other_than` the indices that an index differs from, `marginals`
-    the row sums and the column sums of a coupling.
+    the row sums and the column sums of a coupling, or the vector that a slack is complementary to.
     """
 
     kind: Kind
@@ -53,6 +54,7 @@ _ASSUMPTIONS: dict[Kind, dict[str, bool]] = {
     Kind.INTERIOR: {"positive": True},
     Kind.COUPLING: {"nonnegative": True},
     Kind.STOCHASTIC: {"nonnegative": True},
+    Kind.SLACK: {"nonnegative": True},
     Kind.RANDOM: {"real": True},
 }
 
@@ -129,6 +131,16 @@ def coupling(name: str, rows: sp.IndexedBase, columns: sp.IndexedBase) -> sp.Ind
 def stochastic(name: str, rows: sp.Expr, columns: sp.Expr) -> sp.IndexedBase:
     """A plan with unit rows and free columns: a nonnegative matrix whose rows sum to 1."""
     return vector(name, rows, columns, kind=Kind.STOCHASTIC)
+
+
+def complementary(name: str, to: sp.IndexedBase) -> sp.IndexedBase:
+    """Multipliers of `to` ≥ 0: a nonnegative vector that is 0 wherever `to`, a point of a simplex, is positive.
+
+    Raises ValueError for another kind of vector.
+    """
+    if to.label.domain.kind is not Kind.SIMPLEX or len(to.shape) != 1:
+        raise ValueError(f"to: {to} {to.label.domain.kind.value} was given for {name}, a point of a simplex is accepted")
+    return sp.IndexedBase(Variable(name, Domain(Kind.SLACK, to.shape, marginals=(to,))), shape=to.shape)
 
 
 _fresh = count(1)

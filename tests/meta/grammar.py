@@ -7,6 +7,7 @@ Notation  m, n sizes; j, l, i indices over 1…m, k one of them with k ≠ j, h 
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 
 import sympy as sp
 
@@ -30,39 +31,50 @@ class Grammar:
     def __init__(self, seed: int) -> None:
         self.rng = random.Random(seed)
 
+    def one_of(self, *makers: Callable[[], sp.Expr]) -> sp.Expr:
+        return self.rng.choice(makers)()
+
     def key(self) -> sp.Expr:
         return self.rng.choice([i, j, k, l])
 
     def real(self, depth: int) -> sp.Expr:
-        draw = self.rng.choice
         if depth == 0:
-            number = sp.Rational(self.rng.randint(-3, 3), self.rng.randint(1, 2))
-            key, other = self.key(), self.key()
-            return draw([number, x, m, a[key], c[h], B[key, other], C[key, h], delta(key, other), self.nonnegative(0)])
-        inner, second = self.real(depth - 1), self.real(depth - 1)
-        return draw([
-            inner + second, inner * second, inner**2, sp.log(self.positive(depth - 1)), self.nonnegative(depth - 1) - inner,
-            total(draw([j, k, l]), inner), total(h, inner), total((j, k), inner), total((l, h), inner * second),
-        ])
+            return self.one_of(
+                lambda: sp.Rational(self.rng.randint(-3, 3), self.rng.randint(1, 2)), lambda: x, lambda: m,
+                lambda: a[self.key()], lambda: c[h], lambda: B[self.key(), self.key()], lambda: C[self.key(), h],
+                lambda: delta(self.key(), self.key()), lambda: self.nonnegative(0),
+            )
+        inner = self.real(depth - 1)
+        return self.one_of(
+            lambda: inner + self.real(depth - 1), lambda: inner * self.real(depth - 1), lambda: inner**2,
+            lambda: total(self.rng.choice([j, k, l]), inner), lambda: total(h, inner), lambda: total((j, k), inner),
+            lambda: total((l, h), inner * self.real(depth - 1)), lambda: self.nonnegative(depth - 1) - inner,
+            lambda: sp.log(self.positive(depth - 1)),
+        )
 
     def nonnegative(self, depth: int) -> sp.Expr:
-        draw = self.rng.choice
         if depth == 0:
-            key, other = self.key(), self.key()
-            return draw([q[key], S[key, other], P[key, h], R[key, h], z[key], w[h], self.positive(0)])
-        inner, second = self.nonnegative(depth - 1), self.nonnegative(depth - 1)
-        return draw([
-            inner + second, inner * second, total(draw([j, k, l, h]), inner), self.real(depth - 1) ** 2, sp.sqrt(inner),
-            sp.Abs(self.real(depth - 1)), kl(inner, self.positive(depth - 1)), self.positive(depth - 1),
-        ])
+            return self.one_of(
+                lambda: q[self.key()], lambda: S[self.key(), self.key()], lambda: P[self.key(), h], lambda: R[self.key(), h],
+                lambda: z[self.key()], lambda: w[h], lambda: self.positive(0),
+            )
+        inner = self.nonnegative(depth - 1)
+        return self.one_of(
+            lambda: inner + self.nonnegative(depth - 1), lambda: inner * self.nonnegative(depth - 1), lambda: sp.sqrt(inner),
+            lambda: total(self.rng.choice([j, k, l, h]), inner), lambda: self.real(depth - 1) ** 2,
+            lambda: sp.Abs(self.real(depth - 1)), lambda: kl(inner, self.positive(depth - 1)), lambda: self.positive(depth - 1),
+        )
 
     def positive(self, depth: int) -> sp.Expr:
-        draw = self.rng.choice
         if depth == 0:
-            key, other = self.key(), self.key()
-            return draw([y, b[key], w[h], sp.Integer(2), n, sp.exp(B[key, other]) / total(l, sp.exp(B[key, l]))])
-        inner, second = self.positive(depth - 1), self.positive(depth - 1)
-        return draw([
-            inner + self.nonnegative(depth - 1), inner * second, total(draw([j, l, h]), inner), 1 / inner,
-            sp.exp(self.real(depth - 1)), inner ** draw([sp.Rational(1, 2), -2, 2, x]), 10 + xlogx(self.nonnegative(depth - 1)),
-        ])
+            return self.one_of(lambda: y, lambda: b[self.key()], lambda: w[h], lambda: n, lambda: sp.Integer(2), self.weight)
+        inner = self.positive(depth - 1)
+        return self.one_of(
+            lambda: inner + self.nonnegative(depth - 1), lambda: inner * self.positive(depth - 1), lambda: 1 / inner,
+            lambda: total(self.rng.choice([j, l, h]), inner), lambda: sp.exp(self.real(depth - 1)),
+            lambda: inner ** self.rng.choice([sp.Rational(1, 2), -2, 2, x]), lambda: 10 + xlogx(self.nonnegative(depth - 1)),
+        )
+
+    def weight(self) -> sp.Expr:
+        key = self.key()
+        return sp.exp(B[key, self.key()]) / total(l, sp.exp(B[key, l]))
