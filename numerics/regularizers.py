@@ -6,9 +6,9 @@ can replace it.
 
 Claims      eot.20, eot.26, eot.33, eot.36, eot.prop4.2, eot.prop4.3, eot.prop4.4
 Notation    X = scores (s in print); α = alpha; β = α − 1; p = plan; h = head; i, j = positions of a query and a key
-Solution    p_j = (βx_j − τ)_+^{1/β} with the τ for which Σ_j p_j = 1. For α = 2 and α = 3/2 sorting finds it. Otherwise
-            bisection finds P = max_j p_j, and p_j = P exp_β((x_j − max x) P^{−β}) with exp_β(y) = (1 + βy)_+^{1/β}, which
-            is e^y at β = 0: neither an α near 1 nor a very even plan costs digits.
+Solution    p_j = exp_β(x_j − c) with exp_β(y) = (1 + βy)_+^{1/β}, which is e^y at β = 0, and the c for which Σ_j p_j = 1;
+            that is (βx_j − τ)_+^{1/β} with τ = βc − 1. For α = 2 and α = 3/2 sorting finds τ. Otherwise bisection finds
+            P = max_j p_j, and p_j = P exp_β((x_j − max x) P^{−β}): no α near 1 and no very even plan costs digits.
 Derivatives They follow from p. With w_j = p_j^{1−β} where p_j > 0 and w_j = 0 elsewhere, a_j = −p_j log²p_j φ(−β log p_j),
             φ(t) = (e^t − 1 − t)/t² and φ(0) = ½,
             dp = w (dx − Σ_l w_l dx_l / Σ_l w_l) + (a − w Σ_l a_l / Σ_l w_l) dα. Nothing here is singular at α = 1. What

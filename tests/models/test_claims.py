@@ -13,7 +13,7 @@ from transformers import BertConfig, BertModel
 
 from derivations.catalogue import entries
 from derivations.claims import Evidence, Layer, Outcome
-from numerics import one_sided, tolerances
+from numerics import fisher, one_sided, tolerances
 from numerics.models.capture import AttentionProblem, capture
 from numerics.models.encoder import LanguageModel, encode_paragraph, load_encoder, load_model
 from numerics.models.zoo import zoo
@@ -78,6 +78,31 @@ def gradient_misses(problem: AttentionProblem) -> float:
     return float(((gradient - problem.score_gradient).abs() / allowed).max())
 
 
+def potential_misses(problem: AttentionProblem) -> float:
+    """|∇φ − the model's weights| over what rounding allows, by autograd through the potential, the worst of all rows."""
+    scores = problem.scores.clone().requires_grad_()
+    potential = fisher.potential(scores, problem.temperature, mask_of(problem)).sum()
+    slope = torch.autograd.grad(potential, scores)[0]
+    visible = problem.logits[problem.logits > torch.finfo(problem.scores.dtype).min / 2]
+    allowed = tolerances.plan(problem.scores.dtype, problem.scores.shape[-1], float(visible.abs().max()))
+    return float((slope - problem.probabilities).abs().max()) / allowed
+
+
+def hessian_misses(problem: AttentionProblem) -> float:
+    """|∇²φ·v − τF·v| over what rounding allows, F from the model's own weights, for one random v in every row."""
+    direction = torch.randn(problem.scores.shape, generator=torch.Generator().manual_seed(0))
+    scores = problem.scores.clone().requires_grad_()
+    potential = fisher.potential(scores, problem.temperature, mask_of(problem)).sum()
+    slope = torch.autograd.grad(potential, scores, create_graph=True)[0]
+    product = torch.autograd.grad((slope * direction).sum(), scores)[0]
+    expected = problem.temperature * fisher.fisher_product(problem.probabilities, direction, problem.temperature)
+    dtype, m = problem.scores.dtype, problem.scores.shape[-1]
+    visible = problem.logits[problem.logits > torch.finfo(dtype).min / 2]
+    plan_error = tolerances.plan(dtype, m, float(visible.abs().max()))
+    allowed = tolerances.score_gradient(dtype, m, float(direction.abs().max()), problem.temperature, plan_error)
+    return float((product - expected).abs().max()) / allowed
+
+
 def sampled_rows(problems: list[AttentionProblem], count: int) -> list[tuple[AttentionProblem, int, int]]:
     """Rows spread over layers, heads and queries: problem, head, query."""
     generator = torch.Generator().manual_seed(0)
@@ -99,16 +124,17 @@ def row_reading(problem: AttentionProblem, head: int, query: int, claim: str) ->
     m, width = values.shape
     point = {"m": m, "d": 1, "e": width, "tau": tau, "eps": tau, "Q": float64([1.0]), "K": scores[:, None], "s": scores,
              "V": values}
-    if claim in ("eot.18", "eot.thm3.3"):
-        spread = float(logits[seen].abs().max())
-        return Reading(point, {"model": problem.probabilities[0, head, query, seen]},
-                       tolerances.plan(problem.scores.dtype, m, spread))
+    weights, spread = problem.probabilities[0, head, query, seen], float(logits[seen].abs().max())
+    plan_error = tolerances.plan(problem.scores.dtype, m, spread)
+    if claim in ("eot.18", "eot.thm3.3", "eot.s6.potential-gradient"):
+        return Reading(point, {"model": weights}, plan_error)
+    if claim == "eot.100":                                   # |d p(δ − p)| ≤ |dp|, and one more rounding of at most 1/4
+        return Reading(point, {"model": one_sided.plan_jacobian(weights, tau)}, 1.25 * plan_error / tau)
     assert problem.output_gradient is not None
     assert problem.score_gradient is not None
     g = problem.output_gradient[0, head, query].double()
     scale = float((values.abs() @ g.abs()).max())
-    allowed = tolerances.score_gradient(problem.scores.dtype, m + width, scale, tau,
-                                        tolerances.plan(problem.scores.dtype, m, float(logits[seen].abs().max())))
+    allowed = tolerances.score_gradient(problem.scores.dtype, m + width, scale, tau, plan_error)
     return Reading(point | {"g": g, "u": -(values @ g)}, {"model": problem.score_gradient[0, head, query, seen]}, allowed)
 
 
@@ -144,7 +170,11 @@ def marked(*claims: str) -> list[object]:
     return [pytest.param(claim, id=claim, marks=pytest.mark.claim(claim, Layer.TORCH)) for claim in claims]
 
 
-MISSES = {"eot.18": weight_misses, "eot.thm3.3": weight_misses, "eot.thm5.2": gradient_misses, "eot.46": gradient_misses}
+MISSES = {
+    "eot.18": weight_misses, "eot.thm3.3": weight_misses, "eot.thm5.2": gradient_misses, "eot.46": gradient_misses,
+    "eot.s6.potential-gradient": potential_misses, "eot.100": hessian_misses,
+}
+SEE_NO_TEMPERATURE = {(claim, "t5") for claim in ("eot.18", "eot.s6.potential-gradient", "eot.100")}
 
 
 @pytest.mark.parametrize("claim", marked(*MISSES))
@@ -161,20 +191,39 @@ def test_every_row_of_the_pretrained_encoder(
 
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
-@pytest.mark.parametrize("claim", marked("eot.18", "eot.thm5.2"))
+@pytest.mark.parametrize("claim", marked("eot.18", "eot.thm5.2", "eot.s6.potential-gradient", "eot.100"))
 def test_every_row_of_random_models(claim: str, architecture: str, record_evidence: Record) -> None:
-    """T5 has τ = 1, where a lost temperature cannot show: its weights are checked, but they have no vote on eot.18."""
+    """T5 has τ = 1, where a lost temperature cannot show: it is checked, but has no vote where a twin loses τ."""
     start = time.perf_counter()
     example = zoo()[architecture]()
     problems = capture(example.model, example.inputs, cubic)
     misses = [MISSES[claim](problem) for problem in problems]
-    if architecture == "t5" and claim == "eot.18":
+    if (claim, architecture) in SEE_NO_TEMPERATURE:
         assert max(misses) <= 1, f"{claim}: worst row misses by {max(misses):.3g} tolerances"
         return
     vote = polled(claim, Layer.TORCH, [row_reading(*row, claim) for row in sampled_rows(problems, 12)])
     heads = sum(p.scores.shape[1] for p in problems)
     scope = f"all rows of {heads} heads of a random {architecture}, float32, cpu"
     speak(claim, Layer.TORCH, vote, max(misses), scope, start, record_evidence)
+
+
+@pytest.mark.parametrize("architecture", [name for name in ARCHITECTURES if name != "vit"])
+def test_natural_gradient_of_random_models(architecture: str) -> None:
+    """−F⁺ applied to the gradient that autograd sent is τ(u − ū), in float64, where every visible weight can be inverted."""
+    example = zoo()[architecture]()
+    for problem in capture(example.model.double(), {k: v.double() if v.is_floating_point() else v
+                                                    for k, v in example.inputs.items()}, cubic):
+        assert problem.score_gradient is not None
+        assert problem.output_gradient is not None
+        plan, tau = problem.probabilities, problem.temperature
+        utility = one_sided.utility(problem.output_gradient, problem.values)
+        step = -fisher.natural_gradient(plan, problem.score_gradient, tau)
+        expected = fisher.natural_direction(plan, utility, tau)
+        smallest = plan[plan > 0].min()
+        unit = tolerances.score_gradient(plan.dtype, plan.shape[-1], float(utility.abs().max()), tau)
+        kept = torch.float32 if architecture in ("bloom", "llama") else plan.dtype       # these softmax in float32
+        assert float((step - expected).abs().max()) <= unit * tau**2 / float(smallest) * (
+            tolerances.eps(kept) / tolerances.eps(plan.dtype))
 
 
 @pytest.mark.claim("eot.thm3.3", Layer.PRIMAL)
