@@ -15,7 +15,6 @@ Scaling     ⟨P, u 1ᵀ + 1 vᵀ⟩ = u·a + v·b is the same for all couplings
 """
 
 import math
-import warnings
 from dataclasses import dataclass
 
 import cvxpy as cp
@@ -24,6 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import linprog
 
 from numerics import tolerances
+from numerics.primal import conic
 
 Array = NDArray[np.float64]
 
@@ -242,23 +242,11 @@ def _program(reduced: Array, a: Array, b: Array) -> tuple[Array, Array, Array, s
     p = cp.Variable(rows.size)
     marginals = _incidence(rows, columns, reduced.shape) @ p == np.concatenate([a, b[:-1]])
     problem = cp.Problem(cp.Minimize(reduced[rows, columns] @ p - cp.sum(cp.entr(p))), [marginals])
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # "may be inaccurate": the gap will tell
-        try:
-            problem.solve(
-                solver=cp.CLARABEL,
-                tol_gap_abs=tolerances.SOLVER,
-                tol_gap_rel=tolerances.SOLVER,
-                tol_feas=tolerances.SOLVER,
-            )
-        except cp.SolverError as error:
-            raise RuntimeError(f"the solver returned no plan for the reduced cost {reduced!r}: {error}") from error
-    if p.value is None:
-        raise RuntimeError(f"the solver returned no plan: status {problem.status!r} for the reduced cost {reduced!r}")
+    value, status = conic.solve(problem, p, reduced)
     plan = np.zeros_like(reduced)
-    plan[rows, columns] = np.maximum(p.value, 0.0)
+    plan[rows, columns] = np.maximum(value, 0.0)
     prices = -marginals.dual_value  # the solver's sign is the other one
-    return _repair(plan, a, b), prices[: a.size], np.append(prices[a.size :], 0.0), str(problem.status)
+    return _repair(plan, a, b), prices[: a.size], np.append(prices[a.size :], 0.0), status
 
 
 def _repair(plan: Array, a: Array, b: Array) -> Array:

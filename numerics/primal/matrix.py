@@ -11,7 +11,6 @@ Scaling     With x_ij = (s_ij − max_j s_ij)/ε the problem becomes the same on
 """
 
 import math
-import warnings
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -20,6 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from numerics import tolerances
+from numerics.primal import conic
 
 Array = NDArray[np.float64]
 
@@ -117,22 +117,10 @@ def _program(x: Array) -> tuple[Array, Array, str]:
     """Return the solver's plan, its rows put back into the simplex, multipliers and status. (``entr`` implies P ≥ 0.)"""
     problem, parameter, variable = _compiled(*x.shape)
     parameter.value = x
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # "may be inaccurate": the gap will tell
-        try:
-            problem.solve(
-                solver=cp.CLARABEL,
-                tol_gap_abs=tolerances.SOLVER,
-                tol_gap_rel=tolerances.SOLVER,
-                tol_feas=tolerances.SOLVER,
-            )
-        except cp.SolverError as error:
-            raise RuntimeError(f"the solver returned no plan for the scaled scores {x!r}: {error}") from error
-    if variable.value is None:
-        raise RuntimeError(f"the solver returned no plan: status {problem.status!r} for the scaled scores {x!r}")
-    plan = np.clip(variable.value, 0.0, None)
+    value, status = conic.solve(problem, variable, x)
+    plan = np.clip(value, 0.0, None)
     prices = -np.asarray(problem.constraints[0].dual_value, dtype=np.float64)  # the solver's sign is the other one
-    return plan / plan.sum(axis=1, keepdims=True), _ascend(x, prices), str(problem.status)
+    return plan / plan.sum(axis=1, keepdims=True), _ascend(x, prices), status
 
 
 def _ascend(x: Array, levels: Array) -> Array:

@@ -14,7 +14,6 @@ Scaling     With x_j = (s_j − max s)/ε, J/ε + (max s)/ε is the same problem
 """
 
 import math
-import warnings
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -23,6 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from numerics import tolerances
+from numerics.primal import conic
 
 Vector = NDArray[np.float64]
 
@@ -120,21 +120,9 @@ def _program(x: Vector) -> tuple[Vector, str]:
     """Return the solver's plan, put back into the simplex, and its status. (``entr`` implies p ≥ 0.)"""
     problem, parameter, variable = _compiled(x.size)
     parameter.value = x
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # "may be inaccurate": the gap will tell
-        try:
-            problem.solve(
-                solver=cp.CLARABEL,
-                tol_gap_abs=tolerances.SOLVER,
-                tol_gap_rel=tolerances.SOLVER,
-                tol_feas=tolerances.SOLVER,
-            )
-        except cp.SolverError as error:
-            raise RuntimeError(f"the solver returned no plan for the scaled scores {x!r}: {error}") from error
-    if variable.value is None:
-        raise RuntimeError(f"the solver returned no plan: status {problem.status!r} for the scaled scores {x!r}")
-    plan = np.clip(variable.value, 0.0, None)
-    return plan / plan.sum(), str(problem.status)
+    value, status = conic.solve(problem, variable, x)
+    plan = np.clip(value, 0.0, None)
+    return plan / plan.sum(), status
 
 
 def _multiplier(x: Vector) -> float:

@@ -25,7 +25,6 @@ References  Martins & Astudillo 2016 (sparsemax); Peters, Niculae & Martins 2019
 """
 
 import math
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -36,6 +35,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from numerics import tolerances
+from numerics.primal import conic
 
 Vector = NDArray[np.float64]
 Exponent = float | Fraction
@@ -253,24 +253,11 @@ def _program(problem: _Problem, used: NDArray[np.bool_]) -> tuple[Vector, str]:
     """Return the solver's plan on some of the columns, put back into the simplex, and its status."""
     program, scores, penalty, variable = _compiled(int(used.sum()), problem.regularizer)
     scores.value, penalty.value = problem.scores[used], problem.penalty[used]
-    with warnings.catch_warnings(), np.errstate(invalid="ignore"):  # the solver's p may be slightly negative
-        warnings.simplefilter("ignore", UserWarning)         # "may be inaccurate": the gap will tell
-        try:
-            program.solve(
-                solver=cp.CLARABEL,
-                tol_gap_abs=tolerances.SOLVER,
-                tol_gap_rel=tolerances.SOLVER,
-                tol_feas=tolerances.SOLVER,
-            )
-        except cp.SolverError as error:
-            raise RuntimeError(f"the solver returned no plan for the scaled scores {problem.net!r}: {error}") from error
-    if variable.value is None:
-        raise RuntimeError(
-            f"the solver returned no plan: status {program.status!r} for the scaled scores {problem.net!r}"
-        )
+    with np.errstate(invalid="ignore"):                      # the solver's p may be slightly negative
+        value, status = conic.solve(program, variable, problem.net)
     plan = np.zeros(problem.size)
-    plan[used] = np.clip(variable.value, 0.0, None)
-    return plan / plan.sum(), str(program.status)
+    plan[used] = np.clip(value, 0.0, None)
+    return plan / plan.sum(), status
 
 
 def _polish(problem: _Problem, plan: Vector) -> Vector:

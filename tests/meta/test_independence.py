@@ -12,6 +12,8 @@ FORBIDDEN = [
     ("numerics", ("derivations", "tests", "ot", "entmax")),
     ("numerics.primal", ("torch", "transformers", "derivations", "numerics.one_sided", "numerics.models", "ot")),
     ("numerics.one_sided", ("numerics.primal", "cvxpy", "derivations", "scipy", "numerics.models", "entmax", "ot")),
+    ("numerics.fisher", ("numerics.primal", "cvxpy", "derivations", "scipy", "numerics.models", "entmax", "ot")),
+    ("numerics.regularizers", ("numerics.primal", "cvxpy", "derivations", "scipy", "numerics.models", "entmax", "ot")),
 ]
 
 

@@ -1,0 +1,39 @@
+"""The one call of the conic solver: tight tolerances, and no plan is said rather than guessed.
+
+A status is reported and decides nothing: whether a plan is accepted is for a certificate to say.
+"""
+
+import warnings
+
+import cvxpy as cp
+import numpy as np
+from numpy.typing import NDArray
+
+from numerics import tolerances
+
+
+def solve(problem: cp.Problem, variable: cp.Variable, data: object) -> tuple[NDArray[np.float64], str]:
+    """Solve a program with CLARABEL and return the value of one variable and the solver's status.
+
+    Args:
+        problem: built, with the values of its parameters set.
+        variable: the one whose value is wanted.
+        data: named in the error message.
+
+    Raises:
+        RuntimeError: if the solver returned no value at all.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # "may be inaccurate": the gap will tell
+        try:
+            problem.solve(
+                solver=cp.CLARABEL,
+                tol_gap_abs=tolerances.SOLVER,
+                tol_gap_rel=tolerances.SOLVER,
+                tol_feas=tolerances.SOLVER,
+            )
+        except cp.SolverError as error:
+            raise RuntimeError(f"the solver returned no plan for {data!r}: {error}") from error
+    if variable.value is None:
+        raise RuntimeError(f"the solver returned no plan: status {problem.status!r} for {data!r}")
+    return np.asarray(variable.value, dtype=np.float64), str(problem.status)
