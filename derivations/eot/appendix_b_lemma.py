@@ -160,7 +160,8 @@ def first_order() -> Steps:
     yield Fails(Equation(slope_of_h(star), 0, at=LEAST), reason="m = 1, s = 0, τ = 1: the maximizer is 1, the slope there −1")
 
 
-@first_order.corrected(r"p=p^\star(s)\iff\partial_jh(p)-\partial_kh(p)=0\ \text{for all } j,k\quad(p>0)", Severity.SLIP)
+@first_order.corrected(r"p=p^\star(s)\iff\partial_jh(p)-\partial_kh(p)=0\ \text{for all } j,k"
+                       r"\quad(p\in\mathrm{int}\,\Delta^{m-1})", Severity.SLIP)
 def first_order_along_simplex() -> Steps:
     """On the simplex only slopes along it must vanish: all partial derivatives of h agree, at p* alone."""
     yield attained_at(star)
@@ -198,6 +199,7 @@ def smooth(strength: sp.Expr, sign: int = 1) -> sp.Expr:
 
 
 @claim("eot.137", "identity", title="The gradient of h", needs=("eot.sB.strictly-concave",),
+       hypotheses=("∇f read as that of τ Σ p log p, for p > 0",),
        latex=r"\nabla_ph(p)=s-\nabla f(p)")
 def gradient_of_h() -> Steps:
     """Read for the formula τ Σ p log p on p > 0, where alone there is a gradient, the slope of h is s_j less that of f."""

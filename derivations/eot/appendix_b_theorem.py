@@ -78,7 +78,13 @@ def conjugate_subgradient() -> Steps:
     """For closed convex f, p is a subgradient of f* at s exactly when p attains f*(s), and strict convexity leaves one p."""
     yield Follows((AtLeast(F_x, as_values(score, rival, G_s)), AtLeast(as_values(score, point, F_p), G_s)),
                   AtLeast(F_x, F_p + total(j, (rival[j] - point[j]) * score(j))), (sp.S.One, sp.S.One),
-                  reason="f(x) ≥ ⟨x, s⟩ − f*(s): if p attains f*(s), then s is a subgradient of f at p; f** = f gives the rest")
+                  reason="f(x) ≥ ⟨x, s⟩ − f*(s): if p attains f*(s), then s is a subgradient of f at p")
+    yield Follows((AtLeast(F_x, F_p + total(j, (rival[j] - point[j]) * score(j))),),
+                  AtLeast(as_values(score, point, F_p), as_values(score, rival, F_x)), (sp.S.One,),
+                  reason="conversely, at a subgradient s of f at p no x gives more than p: p attains f*(s)")
+    yield Follows((AtLeast(G_t, G_s + total(j, point[j] * (moved(j) - score(j)))),),
+                  AtLeast(as_values(score, point, G_s), as_values(moved, point, G_t)), (sp.S.One,),
+                  reason="and if p is a subgradient of f* at s, f**(p) = ⟨p, s⟩ − f*(s): with f** = f, p attains f*(s)")
     halfway = total(j, (point[j] + rival[j]) / 2 * score(j))
     yield Follows((AtLeast((F_p + F_x) / 2, F_mid, strict=True), AtLeast(as_values(score, point, F_p), G_s),
                    AtLeast(as_values(score, rival, F_x), G_s)),
@@ -151,9 +157,10 @@ def biconjugate() -> Steps:
                 reason="f(p) = p² on (0, 1): f** is closed, so f**(0) ≤ lim f(p) = 0, but f(0) = +∞")
 
 
-@biconjugate.corrected(r"f=\tau\textstyle\sum p\log p+I_\Delta\text{ is closed, and } f^{**}=f", Severity.HYPOTHESIS)
+@biconjugate.corrected(r"f=\tau\textstyle\sum p\log p+I_\Delta:\quad f^{**}(p)=f(p)\ \text{for } p\in\mathrm{int}\,\Delta^{m-1}",
+                       Severity.HYPOTHESIS)
 def biconjugate_of_negentropy() -> Steps:
-    """For the f of (125), which is closed, the supremum over s of ⟨p, s⟩ − f*(s) is f(p), attained at s = τ log p if p > 0."""
+    """For the f of (125) the supremum over s of ⟨p, s⟩ − f*(s) is f(p) inside the simplex, attained at s = τ log p."""
     yield AtLeast(negentropy(plan), pairing(plan, score) - potential(), because=tau * divergence(plan, star),
                   reason="no s exceeds f(p)")
     yield reached(tau, sp.S.One)

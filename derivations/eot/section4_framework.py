@@ -111,7 +111,7 @@ local_is_global.twin("the mixture is as good as y", lambda: Follows(
     at={odds: 1, Jx: 1, Jy: 0, Jz: sp.Rational(1, 2)}))
 
 
-@claim("eot.s4.unique", "inequality", title="A strictly convex regularizer leaves one solution",
+@claim("eot.s4.unique", "inequality", title="A strictly convex regularizer leaves at most one solution",
        latex=r"x\ne y,\ J(y)\le J(x)\implies J((1-t)x+ty)<J(x)", needs=("eot.s4.must-be-convex",),
        hypotheses=("Ω strictly convex",))
 def unique_solution() -> Steps:

@@ -277,7 +277,7 @@ natural_direction.twin("the mean under p", lambda: Equation(natural(), tau * (u[
 natural_direction.twin("the sign", lambda: Equation(natural(), -tau * (u[j] - average())))
 
 
-@claim("eot.s7.direction", "identity", title="The natural gradient updates in the direction of u", needs=("eot.98", "eot.59"),
+@claim("eot.s7.direction", "identity", title="The natural gradient changes the weights as u does", needs=("eot.98", "eot.59"),
        latex=r"\mathrm dp(\Delta s_{\mathrm{nat}})=\mathrm dp(\tau u)")
 def moves_like_utilities() -> Steps:
     """On the manifold of distributions the natural gradient and τu are one direction: p_j changes by p_j(u_j − E_p[u])."""

@@ -215,18 +215,23 @@ curvature.twin("τ is lost", lambda: Equation(descent(), total(k, fisher(j, k) *
 curvature.twin("its diagonal only", lambda: Equation(descent(), tau * fisher(j, j) * u[j]))
 
 
-def metric_step(direction: Entry) -> sp.Expr:
+def metric_at(row: sp.Expr, direction: Entry) -> sp.Expr:
     """Σ_k F_jk x_k with F = (diag π − π πᵀ)/τ²."""
-    return total(k, pi[j] * (delta(j, k) - pi[k]) * direction(k)) / tau**2
+    return total(l, pi[row] * (delta(row, l) - pi[l]) * direction(l)) / tau**2
+
+
+def metric_step(direction: Entry) -> sp.Expr:
+    """Row j of F x."""
+    return metric_at(j, direction)
 
 
 @claim("eot.s8.landscape", "equivalence", title="Gradient descent on the geometric landscape", needs=("eot.s8.curvature",),
-       latex=r"F\,(p_kA_k/\tau)_k=-\nabla_s\mathcal L")
+       latex=r"F\,(p_kA_k/\tau)_k\parallel-\nabla_s\mathcal L")
 def landscape() -> Steps:
-    """The gradient is said to result from gradient descent in this geometry, whose steps x solve F x = −∇L."""
-    halves: dict[Variable, Value] = {m: 2, pi.label: [HALF, HALF], u.label: [0, 1], tau: 1, j: 1}
-    yield Fails(Equation(metric_step(score_update), score_update(j), at=halves),
-                reason="p = (1/2, 1/2), u = (0, 1): −∇L = (−1/4, 1/4), but F applied to it gives (−1/8, 1/8)")
+    """The gradient is said to result from gradient descent in this geometry, whose steps x solve F x ∥ −∇L."""
+    apart: dict[Variable, Value] = {m: 3, pi.label: [HALF, HALF / 2, HALF / 2], u.label: [0, 0, 1], tau: 1, j: 1, k: 2}
+    yield Fails(Equation(metric_at(j, score_update) * score_update(k), metric_at(k, score_update) * score_update(j), at=apart),
+                reason="−∇L = (−1/8, −1/16, 3/16), F(−∇L) = (−3/64, −1/128, 7/128): not parallel (for m = 2 they are)")
 
 
 @landscape.corrected(r"F\,(\tau u)=-\nabla_s\mathcal L", Severity.WORDING)

@@ -119,5 +119,5 @@ def test_interruption_leaves_nothing_behind(tmp_path: Path) -> None:
     time.sleep(4)
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=60)
-    assert process.returncode == 130
+    assert process.returncode in (130, -signal.SIGINT)       # the second while Python is still importing
     assert not list(tmp_path.iterdir())

@@ -106,4 +106,5 @@ def natural_step(row: Row) -> Reading:
 
 @confirms(TORCH, "eot.s8.landscape", on=rows(), corrected=natural_step)
 def plain_step(row: Row) -> Reading:
-    return reading(row, row.u / row.tau**3, fisher=fisher(row) @ descent(row, row.u))
+    step = descent(row, row.u)
+    return reading(row, row.u.square() / row.tau**4, fisher=torch.outer(fisher(row) @ step, step))
