@@ -157,8 +157,8 @@ def biconjugate() -> Steps:
                 reason="f(p) = p² on (0, 1): f** is closed, so f**(0) ≤ lim f(p) = 0, but f(0) = +∞")
 
 
-@biconjugate.corrected(r"f=\tau\textstyle\sum p\log p+I_\Delta:\quad f^{**}(p)=f(p)\ \text{for } p\in\mathrm{int}\,\Delta^{m-1}",
-                       Severity.HYPOTHESIS)
+@biconjugate.corrected(r"f=\tau\textstyle\sum p\log p+I_\Delta:\quad f^{**}(p)=f(p)\ "
+                       r"\text{for } p\in\mathrm{int}\,\Delta^{m-1}", Severity.HYPOTHESIS)
 def biconjugate_of_negentropy() -> Steps:
     """For the f of (125) the supremum over s of ⟨p, s⟩ − f*(s) is f(p) inside the simplex, attained at s = τ log p."""
     yield AtLeast(negentropy(plan), pairing(plan, score) - potential(), because=tau * divergence(plan, star),
