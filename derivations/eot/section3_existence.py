@@ -129,17 +129,17 @@ def interior_convexity() -> Steps:
     yield AtLeast(derivative(slope, b), 0, because=2 * (1 + mu**2 / 4), strict=True,
                   reason="m = 3, f(p) = p₃²(1 + (p₁ − p₂)²/4) with b = p₃ > 0, μ = p₁ − p₂")
     yield Equation(determinant, b**2 / 4 + 3 * b**2 * (1 - mu) * (1 + mu) / 4, reason="> 0 since |μ| ≤ 1: strictly convex")
-    yield Fails(AtLeast(flat_on_an_edge(three), flat_on_an_edge(FIRST_CORNER), strict=True, at={three.label: [0, 1, 0]}),
+    value, at_first_corner = flat_on_an_edge(three[1], three[2], three[3]), flat_on_an_edge(sp.S.One, sp.S.Zero, sp.S.Zero)
+    yield Fails(AtLeast(value, at_first_corner, strict=True, at={three.label: [0, 1, 0]}),
                 reason="f ≥ 0 vanishes at e₁ and at e₂: two minimizers (for m ≤ 2 the inference is valid)")
 
 
 three = simplex("p", sp.Integer(3))
-FIRST_CORNER = {1: sp.S.One, 2: sp.S.Zero, 3: sp.S.Zero}
 
 
-def flat_on_an_edge(point) -> sp.Expr:  # type: ignore[no-untyped-def]
+def flat_on_an_edge(first: sp.Expr, second: sp.Expr, third: sp.Expr) -> sp.Expr:
     """p₃²(1 + (p₁ − p₂)²/4)."""
-    return point[3] ** 2 * (1 + (point[1] - point[2]) ** 2 / 4)
+    return third**2 * (1 + (first - second) ** 2 / 4)
 
 
 @interior_convexity.corrected(r"t\varphi(x)+(1-t)\varphi(y) > \varphi(tx+(1-t)y)\ \text{for } x\ne y \text{ in } [0,\infty)",

@@ -18,6 +18,7 @@ from derivations.catalogue import Steps, Undecidable, claim
 from derivations.claims import Severity
 from derivations.eot.notation import eps, h, i, j, k, l, m, n
 from derivations.eot.section3_existence import scalar_convexity
+from derivations.plans import Entries
 from derivations.relations import AtLeast, Equation, Fails, Follows, Limit
 
 a, b = interior("a", n), interior("b", m)
@@ -54,17 +55,17 @@ def independent(i_: sp.Expr, j_: sp.Expr) -> sp.Expr:
     return a[i_] * b[j_]
 
 
-def expense(of) -> sp.Expr:  # type: ignore[no-untyped-def]
+def expense(of: Entries) -> sp.Expr:
     """⟨P, C⟩ = Σ_ij P_ij C_ij."""
     return total((i, j), of(i, j) * C[i, j])
 
 
-def entropy(of) -> sp.Expr:  # type: ignore[no-untyped-def]
+def entropy(of: Entries) -> sp.Expr:
     """H(P) = −Σ_ij P_ij log P_ij."""
     return -total((i, j), xlogx(of(i, j)))
 
 
-def objective(of) -> sp.Expr:  # type: ignore[no-untyped-def]
+def objective(of: Entries) -> sp.Expr:
     """J_ε(P) = ⟨P, C⟩ − ε H(P)."""
     return expense(of) - eps * entropy(of)
 
