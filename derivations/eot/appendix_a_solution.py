@@ -214,8 +214,7 @@ def shares(divisor: sp.Expr) -> sp.Expr:
        latex=r"\sum_jP_{ij}=\sum_j\tfrac1{Z_i}e^{-C_{ij}/\varepsilon}=1")
 def rows_sum_to_one() -> Steps:
     """With the Z_i of (122) the entries of row i add up to 1."""
-    yield Equation(shares(row_sum(i, eps)), 1, reason="1/Z_i leaves the sum over j", about=(cost(i, j), eps))
-    yield Equation(row_mass(), shares(row_sum(i, eps)), reason="P = exp(−C/ε)/Z, entry by entry")
+    yield Equation(row_mass(), 1, reason="1/Z_i leaves the sum over j", about=(cost(i, j), eps))
 
 
 def row_mass() -> sp.Expr:

@@ -201,8 +201,7 @@ reciprocal.twin("τ is lost", lambda: residual(lam, sp.log(sp.exp(similarity(j))
        latex=r"\sum_j p_j = \sum_j \tfrac1Z e^{\langle q,k_j\rangle/\tau} = 1")
 def normalized() -> Steps:
     """Summed over the keys, the exponentials over Z give 1."""
-    yield Equation(total(j, weight / partition(similarity, tau)), 1, about=(weight,), reason="with the Z of (17)")
-    yield Equation(total(j, alpha(j)), total(j, weight / partition(similarity, tau)), reason="(14), term by term")
+    yield Equation(total(j, alpha(j)), 1, about=(weight,), reason="(14) with the Z of (17): 1/Z leaves the sum")
 
 
 normalized.twin("Z without τ", lambda: Equation(total(j, alpha(j)), total(j, weight / total(l, sp.exp(similarity(l))))))
