@@ -10,13 +10,13 @@ import importlib
 import pkgutil
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from derivations.claims import Claim, Correction, Evidence, Kind, Layer, Outcome, Severity, Statement, Twin, Witness
 from derivations.relations import Fails, Relation
 
-DOCUMENTS = ("eot",)
+DOCUMENTS = ("deciphering", "inference", "eot")
 
 Steps = Iterator[Relation]
 Derivation = Callable[[], Steps]
@@ -133,6 +133,17 @@ def claim(
         return entry
 
     return register
+
+
+def reprint(id: str, of: Entry, *, latex: str) -> Entry:
+    """Register a statement that another document prints too: one derivation, its twins and its correction serve both.
+
+    Raises ValueError for an id used twice.
+    """
+    if id in _ENTRIES:
+        raise ValueError(f"claim: the id {id} is used twice, a new id is accepted")
+    _ENTRIES[id] = replace(of, id=id, latex=latex, needs=(of.id,), twins=dict(of.twins))
+    return _ENTRIES[id]
 
 
 def entries() -> MappingProxyType[str, Entry]:

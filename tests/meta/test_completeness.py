@@ -33,7 +33,7 @@ def test_every_printed_number_has_a_claim(document: str) -> None:
 
 def test_no_number_has_two_claims() -> None:
     source = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "derivations").rglob("*.py"))
-    named = re.findall(r'^@claim\(\s*"([^"]+)"', source, flags=re.MULTILINE)
+    named = re.findall(r'^(?:@claim|reprint)\(\s*"([^"]+)"', source, flags=re.MULTILINE)
     assert sorted(named) == sorted(entries())
 
 

@@ -1,0 +1,116 @@
+"""Power series in one variable t, to a finite order, with coefficients for every size.
+
+A series is the list of its coefficients c_0, …, c_K, each in normal form.  Finite sums, products, powers, exp and log of
+such functions are analytic near t = 0 wherever the arguments of log and of real powers are positive there, so the list
+is their Taylor polynomial and what is left out is O(t^{K+1}).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import sympy as sp
+
+from derivations.calculus.sums import Partial, kl, normal, strictly_positive
+from derivations.calculus.variables import Variable
+
+Series = list[sp.Expr]
+Entry = Callable[[sp.Expr], sp.Expr]
+
+
+def coefficients(expr: sp.Expr, variable: Variable, order: int) -> Series:
+    """The Taylor coefficients at 0, from degree 0 to `order`.
+
+    Raises ValueError for a log or a real power whose argument is not known to be positive at 0, and for a function
+    without a rule.
+    """
+    t = sp.Dummy("t", real=True)                             # 1/t would simplify away inside a power known to be positive
+    return [normal(c) for c in _series(sp.sympify(expr).xreplace({variable: t}), t, order)]
+
+
+def polynomial(series: Series, variable: sp.Expr) -> sp.Expr:
+    """Σ_k c_k t^k."""
+    return sp.Add(*[c * variable**k for k, c in enumerate(series)])
+
+
+def solution(equation: Callable[[Entry], Entry], variable: Variable, at: sp.Expr, order: int) -> Series:
+    """The coefficients of v_at, where v_a = t·F_a(v) and v(0) = 0, from degree 0 to `order`.
+
+    F is analytic at 0, so such a v exists near t = 0 and is unique there; each substitution gains one degree.
+    """
+    if order == 0:
+        return [sp.S.Zero]
+    known = solution(equation, variable, at, order - 1)
+
+    def path(a: sp.Expr) -> sp.Expr:
+        return polynomial(known, variable).xreplace({at: a})
+
+    return [sp.S.Zero, *coefficients(equation(path)(at), variable, order - 1)]
+
+
+def _series(expr: sp.Expr, t: sp.Expr, order: int) -> Series:
+    if not expr.has(t):
+        return [expr] + [sp.S.Zero] * order
+    if expr == t:
+        return [sp.S.Zero, sp.S.One, *[sp.S.Zero] * (order - 1)][: order + 1]
+    if isinstance(expr, sp.Sum):
+        return [sp.Sum(c, *expr.limits) for c in _series(expr.function, t, order)]
+    if isinstance(expr, kl | Partial):
+        return _series(expr.opened(), t, order)
+    parts = [_series(arg, t, order) for arg in expr.args]
+    if isinstance(expr, sp.Add):
+        return [sp.Add(*same) for same in zip(*parts, strict=True)]
+    if isinstance(expr, sp.Mul):
+        value = parts[0]
+        for factor in parts[1:]:
+            value = _product(value, factor)
+        return value
+    if isinstance(expr, sp.exp):
+        return _exp(parts[0])
+    if isinstance(expr, sp.log):
+        return _log(parts[0])
+    if isinstance(expr, sp.Pow) and not expr.exp.has(t):
+        return _power(parts[0], expr.exp)
+    raise ValueError(f"series: {expr.func.__name__} was given, sums, products, powers, exp and log are accepted")
+
+
+def _product(a: Series, b: Series) -> Series:
+    return [sp.Add(*[a[i] * b[k - i] for i in range(k + 1)]) for k in range(len(a))]
+
+
+def _exp(f: Series) -> Series:
+    """g = e^f from g' = f' g."""
+    g = [sp.exp(normal(f[0]))]
+    for k in range(1, len(f)):
+        g.append(sp.Add(*[i * f[i] * g[k - i] for i in range(1, k + 1)]) / k)
+    return g
+
+
+def _log(f: Series) -> Series:
+    """g = log f from f g' = f'."""
+    first = _positive(f[0])
+    g = [sp.log(first)]
+    for k in range(1, len(f)):
+        g.append((f[k] - sp.Add(*[i * g[i] * f[k - i] for i in range(1, k)]) / k) / first)
+    return g
+
+
+def _power(f: Series, exponent: sp.Expr) -> Series:
+    """g = f^r: repeated products for an integer r ≥ 0, else from f g' = r f' g."""
+    if exponent.is_Integer and exponent >= 0:
+        value = [sp.S.One] + [sp.S.Zero] * (len(f) - 1)
+        for _ in range(int(exponent)):
+            value = _product(value, f)
+        return value
+    first = _positive(f[0])
+    g = [first**exponent]
+    for k in range(1, len(f)):
+        g.append(sp.Add(*[(exponent * i - (k - i)) * f[i] * g[k - i] for i in range(1, k + 1)]) / (k * first))
+    return g
+
+
+def _positive(value: sp.Expr) -> sp.Expr:
+    value = normal(value)
+    if not strictly_positive(value):
+        raise ValueError(f"series: {value} was given as the value at 0 of a log's or power's argument, one > 0 is accepted")
+    return value

@@ -1,0 +1,1 @@
+"""Deciphering Attention Mechanisms: Optimization and Fenchel Dual Solutions."""

@@ -1,0 +1,1 @@
+"""Attention as Inference via Fenchel Duality, the earlier version of `deciphering`."""
