@@ -32,7 +32,12 @@ class Solves:
         """The solution up to `order`, entry by entry."""
         at = fresh(index("a", self.vector.shape[0]))
         found = series.polynomial(_solution(self, variable, at, order), variable)
-        return lambda a: found.xreplace({at: a})
+        return lambda a: _with_names_of_its_own(found).xreplace({at: a})
+
+
+def _with_names_of_its_own(expr: sp.Expr) -> sp.Expr:
+    """The same sums under fresh bound names, so that an entry put into another sum is not captured there."""
+    return expr.replace(lambda e: isinstance(e, sp.Sum), lambda e: e.xreplace({v: fresh(v) for v in e.bound_symbols}))
 
 
 @cache

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import sympy as sp
 
-from derivations.calculus.sums import Partial, kl, normal, strictly_positive
+from derivations.calculus.sums import Partial, kl, normal, strictly_positive, xlogx
 from derivations.calculus.variables import Variable
 
 Series = list[sp.Expr]
@@ -69,6 +69,8 @@ def _series(expr: sp.Expr, t: sp.Expr, order: int) -> Series:
         return _exp(parts[0])
     if isinstance(expr, sp.log):
         return _log(parts[0])
+    if isinstance(expr, xlogx):
+        return _product(parts[0], _log(parts[0]))
     if isinstance(expr, sp.Pow) and not expr.exp.has(t):
         return _power(parts[0], expr.exp)
     raise ValueError(f"series: {expr.func.__name__} was given, sums, products, powers, exp and log are accepted")

@@ -10,7 +10,7 @@ import sympy as sp
 from derivations import catalogue
 from derivations.calculus.sums import delta, derivative, total
 from derivations.calculus.variables import index, positive, scalar, size, vector
-from derivations.catalogue import Entry, Examination, Undecidable, claim, examine, sentence
+from derivations.catalogue import Entry, Examination, Undecidable, claim, examine, reprint, sentence
 from derivations.claims import Correction, Kind, Layer, Outcome, Severity, Statement
 from derivations.relations import AtLeast, Equation, Fails, Relation
 
@@ -196,6 +196,16 @@ def test_an_id_is_used_once(registry: dict[str, Entry]) -> None:
     with pytest.raises(ValueError, match=r"used twice"):
         claim("eot.0", "limit", title="other", latex="y")(steps)
     assert registry == {"eot.0": first}
+
+
+def test_one_derivation_serves_two_documents(registry: dict[str, Entry]) -> None:
+    first = claim("eot.0", "identity", title="t", latex="x")(steps)
+    first.twin("halved", lambda: JACOBIAN)
+    again = reprint("eot.1", first, latex="y")
+    assert registry == {"eot.0": first, "eot.1": again}
+    assert (again.derivation, again.twins, again.latex, again.needs) == (first.derivation, first.twins, "y", ("eot.0",))
+    with pytest.raises(ValueError, match=r"used twice"):
+        reprint("eot.0", first, latex="y")
 
 
 def test_a_kind_is_known(registry: dict[str, Entry]) -> None:

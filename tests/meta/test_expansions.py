@@ -1,0 +1,87 @@
+"""Power series and expansions: what they prove, what they must not, and where they refuse."""
+
+from __future__ import annotations
+
+import pytest
+import sympy as sp
+
+from derivations.calculus.powers import plus
+from derivations.calculus.series import coefficients, polynomial
+from derivations.calculus.sums import equal, kl, normal, total
+from derivations.calculus.variables import index, interior, positive, scalar, size, vector
+from derivations.expansions import Expansion, Solves
+
+n, d = size("n"), size("d")
+i, a, b = index("i", n), index("a", d), index("b", d)
+t, x, y = positive("t"), scalar("x"), positive("y")
+u, w = interior("u", n), vector("w", n)
+v, z, A = vector("v", d), vector("z", d), vector("A", d, d)
+average = total(i, u[i] * w[i])
+spread = total(i, u[i] * (w[i] - average) ** 2)
+skew = total(i, u[i] * (w[i] - average) ** 3)
+cumulants = sp.log(total(i, u[i] * sp.exp(t * w[i])))
+
+# v = t (z + A v), so v = t z + t² A z + …
+linear = Solves(v, lambda e: lambda k: z[k] + total(b, A[k, b] * e(b)))
+
+TRUE = {
+    "cumulants": Expansion(cumulants, t * average + t**2 / 2 * spread + t**3 / 6 * skew, t, 3),
+    "a lower order of the same": Expansion(cumulants, t * average, t, 1),
+    "a divergence": Expansion(kl(y + t * x, y), t**2 * x**2 / (2 * y), t, 2),
+    "a real power": Expansion((y + t) ** x, y**x + t * x * y ** (x - 1), t, 1),
+    "a quotient": Expansion(1 / (1 + t), 1 - t + t**2 - t**3, t, 3),
+    "a linear system": Expansion(v[a], t * z[a] + t**2 * total(b, A[a, b] * z[b]), t, 2, where=(linear,)),
+    "a product of solutions": Expansion(total(a, v[a] ** 2), t**2 * total(a, z[a] ** 2), t, 2, where=(linear,)),
+}
+FALSE = {
+    "the third cumulant's factor": Expansion(cumulants, t * average + t**2 / 2 * spread + t**3 / 2 * skew, t, 3),
+    "the second moment for the variance": Expansion(cumulants, t * average + t**2 / 2 * total(i, u[i] * w[i] ** 2), t, 2),
+    "a lower coefficient": Expansion(cumulants, 2 * t * average + t**2 / 2 * spread, t, 2),
+    "the constant": Expansion(sp.exp(t), 2 + t, t, 1),
+    "the transposed matrix": Expansion(v[a], t * z[a] + t**2 * total(b, A[b, a] * z[b]), t, 2, where=(linear,)),
+    "the sign of the second term": Expansion(v[a], t * z[a] - t**2 * total(b, A[a, b] * z[b]), t, 2, where=(linear,)),
+}
+
+
+@pytest.mark.parametrize("name", TRUE)
+def test_true_is_proved_and_not_refuted(name: str) -> None:
+    assert TRUE[name].prove()
+    assert TRUE[name].refute() is None
+
+
+@pytest.mark.parametrize("name", FALSE)
+def test_false_is_refuted_and_not_proved(name: str) -> None:
+    witness = FALSE[name].refute()
+    assert witness is not None
+    assert "the coefficient of t^" in witness.text
+    assert not FALSE[name].prove()
+
+
+def test_a_solution_in_a_sum_is_not_captured() -> None:
+    """Σ_a w_a v_a with the sum already in normal form, under the names that the solution's own sums have."""
+    outer = normal(total(a, z[a] * v[a]))
+    expected = t * total(a, z[a] ** 2) + t**2 * total((a, b), z[a] * A[a, b] * z[b])
+    assert Expansion(outer, expected, t, 2, where=(linear,)).prove()
+
+
+def test_a_solution_solves_its_equation() -> None:
+    path = linear.path(t, 3)
+    left = coefficients(path(a), t, 3)
+    right = coefficients(t * linear.equation(path)(a), t, 3)
+    assert all(equal(x, y) for x, y in zip(left, right, strict=True))
+
+
+def test_the_scope_names_what_vanishes() -> None:
+    assert TRUE["cumulants"].scope() == "all n ≥ 1, u > 0 with sum 1 (length n), w real (length n), as t → 0"
+    assert TRUE["cumulants"].general()
+    assert v.label not in TRUE["a linear system"].variables()
+
+
+@pytest.mark.parametrize("expr", [sp.log(x + t), sp.log(t), sp.sqrt(t), (x + t) ** y, plus(t - 1), y**t])
+def test_what_is_not_known_to_be_analytic_is_refused(expr: sp.Expr) -> None:
+    with pytest.raises(ValueError, match="series: .* accepted"):
+        coefficients(expr, t, 2)
+
+
+def test_a_polynomial_is_its_own_series() -> None:
+    assert coefficients(polynomial([x, y, x * y], t), t, 2) == [x, y, x * y]
