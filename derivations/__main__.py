@@ -65,7 +65,7 @@ def verify(ids: tuple[str, ...], path: Path, device: str, quick: bool, model: st
         raise click.UsageError(f"--json: the folder {path.parent} does not exist, a file in an existing folder is accepted")
     if not TESTS.is_dir():
         raise click.UsageError(f"verify: the tests are not at {TESTS}, an editable install of a checkout is accepted")
-    arguments = [*map(str, sorted(TESTS.glob("*/test_claims.py"))), f"--rootdir={TESTS.parent}", "-p", "no:terminal",
+    arguments = [*map(str, sorted(TESTS.glob("*/test_*claims.py"))), f"--rootdir={TESTS.parent}", "-p", "no:terminal",
                  "-p", "no:cacheprovider", f"--claims={','.join(wanted)}", f"--ledger={path}", f"--device={device}",
                  f"-n{workers}"]
     arguments += ["--quick"] if quick else []

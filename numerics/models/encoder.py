@@ -111,7 +111,7 @@ def _wheel_folder() -> Path:
 def _load(name: str, attn_implementation: str, *, local_files_only: bool) -> LanguageModel:
     source: dict[str, Any] = {"local_files_only": local_files_only, "trust_remote_code": False}
     try:
-        with _quiet():
+        with quiet():
             model, report = AutoModel.from_pretrained(
                 name,
                 use_safetensors=True,
@@ -150,7 +150,8 @@ def _first_line(error: Exception) -> str:
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
+def quiet() -> Iterator[None]:
+    """Let the library load and save without progress bars and warnings."""
     verbosity, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
     logging.set_verbosity_error()
     logging.disable_progress_bar()

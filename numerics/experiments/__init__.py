@@ -1,0 +1,1 @@
+"""The documents' figures and tables, made again."""
