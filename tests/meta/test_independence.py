@@ -7,13 +7,13 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 
+CLOSED_FORMS = [f"numerics.{name}" for name in
+                ("attention", "fisher", "mem", "one_sided", "ot_attention", "priors", "regularizers")]
 FORBIDDEN = [
     ("derivations", ("numerics", "torch", "cvxpy", "transformers", "tests", "ot", "entmax")),
     ("numerics", ("derivations", "tests", "ot", "entmax")),
-    ("numerics.primal", ("torch", "transformers", "derivations", "numerics.one_sided", "numerics.models", "ot")),
-    ("numerics.one_sided", ("numerics.primal", "cvxpy", "derivations", "scipy", "numerics.models", "entmax", "ot")),
-    ("numerics.fisher", ("numerics.primal", "cvxpy", "derivations", "scipy", "numerics.models", "entmax", "ot")),
-    ("numerics.regularizers", ("numerics.primal", "cvxpy", "derivations", "scipy", "numerics.models", "entmax", "ot")),
+    ("numerics.primal", ("torch", "transformers", "derivations", "numerics.models", "numerics.experiments", "ot", *CLOSED_FORMS)),
+    *[(name, ("numerics.primal", "numerics.models", "cvxpy", "derivations", "scipy", "entmax", "ot")) for name in CLOSED_FORMS],
 ]
 
 
