@@ -14,6 +14,7 @@ import sympy as sp
 from derivations.calculus.sums import total
 from derivations.calculus.variables import positive, vector
 from derivations.catalogue import Steps, claim
+from derivations.claims import Severity
 from derivations.deciphering.notation import a, alpha, b, c, covariance, i, maximizer, mean, n, point, tilt, u, z
 from derivations.expansions import Expansion
 from derivations.relations import AtLeast, Fails, Follows
@@ -56,7 +57,7 @@ def monotone() -> Steps:
                        "largest in between, 0.10 at α = 0.3 and 0.03 at α ≈ 1.01")
 
 
-@monotone.corrected(r"\hat h_{(18)}-\hat h = \alpha^2\Sigma^2 z + o(\alpha^2)", "hypothesis",
+@monotone.corrected(r"\hat h_{(18)}-\hat h = \alpha^2\Sigma^2 z + o(\alpha^2)", Severity.HYPOTHESIS,
                     under="α is small enough, and Σ²z ≠ 0")
 def eventually() -> Steps:
     """The error of (18) is α²Σ²z to leading order, so it shrinks with α once α is small, unless Σ²z = 0."""

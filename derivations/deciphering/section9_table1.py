@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import sympy as sp
 
 from derivations.catalogue import Steps, claim
+from derivations.claims import Severity
 from derivations.relations import AtLeast, Fails
 
 
@@ -80,7 +81,7 @@ def demonstrated() -> Steps:
     yield Fails(separated(FASHION), reason="Fashion-MNIST: 0.009 within ±0.01√2")
 
 
-@demonstrated.corrected(r"0.491-0.463 > \sqrt{0.01^2+0.01^2}", "wording")
+@demonstrated.corrected(r"0.491-0.463 > \sqrt{0.01^2+0.01^2}", Severity.WORDING)
 def on_one_dataset() -> Steps:
     """By the printed 95 % intervals the advantage is demonstrated on CIFAR100 only."""
     yield separated(CIFAR100, reason="0.028 against ±0.0141")
