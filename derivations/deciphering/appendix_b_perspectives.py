@@ -1,0 +1,381 @@
+"""Appendix B: the problem as regularized maximum likelihood and as maximum a posteriori estimation.
+
+Claims     deciphering.sB.gaussian-difference, deciphering.sB.log-likelihood, deciphering.30, deciphering.31,
+           deciphering.sB.alpha-likelihood, deciphering.32, deciphering.sB.decay, deciphering.33, deciphering.sB.bayes,
+           deciphering.sB.posterior, deciphering.sB.map, deciphering.sB.argmin, deciphering.sB.argmin-rearranged,
+           deciphering.sB.alpha-map
+Notation   sigma = σ, eta = η > 0; b = μ + z as an observation, r and s values of b − h; g = ε/σ, standardized; p = p_θ
+           and q = p_θ' two members of the family, both on the support of u; w and L the prior weights and likelihoods of
+           finitely many parameters
+References Appendix B of the document
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import sympy as sp
+
+from derivations.calculus.moments import expectation
+from derivations.calculus.sums import delta, derivative, kl, total, xlogx
+from derivations.calculus.variables import Kind, interior, positive, simplex, vector
+from derivations.catalogue import Steps, claim, reprint
+from derivations.claims import Severity
+from derivations.deciphering.notation import T, a, c, d, i, j, k, lam, mean, n, point, preference, primal, shifted, tilt, u
+from derivations.deciphering.section4_problem import information
+from derivations.relations import AtLeast, Entry, Equation, Fails, UniqueMinimum
+
+sigma, eta = positive("sigma"), positive("eta")
+p, q = interior("p", n), simplex("x", n)
+r, s, b, h = vector("r", d), vector("s", d), vector("b", d), vector("h", d)
+center = vector("mu", d)
+g = vector("g", d, kind=Kind.RANDOM)
+HALF = Fraction(1, 2)
+w, L = interior("w", n), vector("L", n, kind=Kind.POSITIVE)
+
+
+def member(e: sp.Expr) -> sp.Expr:
+    """The weights p_θ."""
+    return p[e]
+
+
+def rival(e: sp.Expr) -> sp.Expr:
+    """The weights p_θ'."""
+    return q[e]
+
+
+def log_normal(off: Entry) -> sp.Expr:
+    """The logarithm of the density of N(0, σ²I): of a product of d densities on the line."""
+    return total(a, sp.log(sp.exp(-off(a) ** 2 / (2 * sigma**2)) / (sp.sqrt(2 * sp.pi) * sigma)))
+
+
+def quadratic(off: Entry, variance: sp.Expr = sigma**2) -> sp.Expr:
+    """−‖·‖²/(2σ²)."""
+    return -total(a, off(a) ** 2) / (2 * variance)
+
+
+constant = -d * sp.log(2 * sp.pi * sigma**2) / 2
+
+
+def misfit(of: Entry) -> sp.Expr:
+    """‖(μ + z) − Σ_i p_i t_i‖²."""
+    return total(a, (shifted(a) - mean(of)(a)) ** 2)
+
+
+def likelihood(of: Entry) -> sp.Expr:
+    """The log likelihood of μ + z, where p has the mean Σ_i p_i t_i."""
+    return log_normal(lambda e: shifted(e) - mean(of)(e))
+
+
+def penalized(of: Entry, variance: sp.Expr = sigma**2, strength: sp.Expr = eta) -> sp.Expr:
+    """‖(μ + z) − h‖²/(2σ²) + η KL(p ‖ u)."""
+    return misfit(of) / (2 * variance) + strength * information(of)
+
+
+def rearranged(of: Entry, weight: sp.Expr) -> sp.Expr:
+    """weight · ‖(μ + z) − h‖² + KL(p ‖ u)."""
+    return weight * misfit(of) + information(of)
+
+
+# ── maximum likelihood ──────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def difference(right: sp.Expr) -> Equation:
+    """The covariance of (μ + z) − h with the z of (3)."""
+    def off(e: sp.Expr) -> sp.Expr:
+        return center[e] + (h[e] - center[e] + sigma * g[e]) - h[e]
+
+    return Equation(expectation(off(a) * off(c)), right, reason="μ + z − h = ε")
+
+
+@claim("deciphering.sB.gaussian-difference", "identity", title="(μ + z) − h is the noise", needs=("deciphering.3",),
+       latex=r"(\mu+z)-h\sim\mathcal N(0,\sigma^2I)")
+def gaussian_difference() -> Steps:
+    """By (3) the difference of μ + z and h is the noise itself, with covariance σ²I."""
+    yield Equation(expectation(center[a] + (h[a] - center[a] + sigma * g[a]) - h[a]), 0, reason="with mean 0", about=(sigma,))
+    yield difference(sigma**2 * delta(a, c))
+
+
+gaussian_difference.twin("σ is the variance", lambda: difference(sigma * delta(a, c)))
+gaussian_difference.twin("all coordinates share the noise", lambda: difference(sigma**2))
+
+
+def residual(e: sp.Expr) -> sp.Expr:
+    """r_a."""
+    return r[e]
+
+
+def second_residual(e: sp.Expr) -> sp.Expr:
+    """s_a."""
+    return s[e]
+
+
+@claim("deciphering.sB.log-likelihood", "equivalence", title="The log likelihood is proportional to minus the squared norm",
+       latex=r"\ell(z)\propto-\tfrac1{2\sigma^2}\|(\mu+z)-h\|^2", needs=("deciphering.sB.gaussian-difference",))
+def proportional_log_likelihood() -> Steps:
+    """The logarithm of the likelihood is written as proportional to −‖(μ + z) − h‖²/(2σ²)."""
+    yield Fails(Equation(log_normal(residual) * quadratic(second_residual), log_normal(second_residual) * quadratic(residual),
+                         at={d: 1, sigma: 1, r.label: [1], s.label: [0]}),
+                reason="at a residual 0 the right side is 0 and ℓ is not, so no factor fits; the likelihood would be "
+                       "proportional to the exponential")
+
+
+@proportional_log_likelihood.corrected(
+    r"\ell(z)=-\tfrac1{2\sigma^2}\|(\mu+z)-h\|^2-\tfrac d2\log(2\pi\sigma^2)", Severity.WORDING)
+def log_likelihood() -> Steps:
+    """The log likelihood equals −‖(μ + z) − h‖²/(2σ²) up to an additive constant, which depends on d and σ alone."""
+    yield Equation(log_normal(residual), quadratic(residual) + constant, reason="the logarithm of a product of d densities")
+
+
+proportional_log_likelihood.twin("without the constant", lambda: Equation(log_normal(residual), quadratic(residual)))
+proportional_log_likelihood.twin("σ for σ²", lambda: Equation(log_normal(residual), quadratic(residual, sigma) + constant))
+
+
+def regularized(right: sp.Expr) -> Equation:
+    """−(ℓ(p) − η KL(p ‖ u)), which is to be minimized."""
+    return Equation(eta * information(rival) - likelihood(rival), right - constant,
+                    reason="the same but for a constant, so the same p is best")
+
+
+@claim("deciphering.30", "equivalence", title="Regularized maximum likelihood", needs=("deciphering.sB.log-likelihood",),
+       latex=r"\tfrac1{2\sigma^2}\|(\mu+z)-h\|^2+\eta\mathcal K(p,u)", hypotheses=("η > 0",))
+def regularized_likelihood() -> Steps:
+    """To maximize the log likelihood less η times the divergence is to minimize (30)."""
+    yield regularized(penalized(rival))
+
+
+regularized_likelihood.twin("the divergence is rewarded", lambda: regularized(penalized(rival, strength=-eta)))
+regularized_likelihood.twin("σ² is not doubled", lambda: regularized(penalized(rival, sigma**2 / 2)))
+
+
+def divided(weight: sp.Expr) -> Equation:
+    """(30) over η."""
+    return Equation(penalized(rival) / eta, rearranged(rival, weight), reason="a factor 1/η > 0 moves no minimizer")
+
+
+@claim("deciphering.31", "equivalence", title="Divided by η", needs=("deciphering.30", "deciphering.2"),
+       latex=r"\min_p\tfrac1{2\eta\sigma^2}\|(\mu+z)-\int ap(a)da\|^2+\mathcal K(p,u)", hypotheses=("η > 0",))
+def divided_by_eta() -> Steps:
+    """With the mean of p for h, and divided by η, (30) becomes (31), which has the same minimizers."""
+    yield divided(1 / (2 * eta * sigma**2))
+
+
+divided_by_eta.twin("η in the numerator", lambda: divided(eta / (2 * sigma**2)))
+divided_by_eta.twin("η is lost", lambda: divided(1 / (2 * sigma**2)))
+
+
+def reliable(strength: sp.Expr) -> Equation:
+    """(31) is (4) with this α."""
+    return Equation(rearranged(rival, 1 / (2 * eta * sigma**2)), primal(rival, shifted, strength), reason="α/2 = 1/(2ησ²)")
+
+
+@claim("deciphering.sB.alpha-likelihood", "equivalence", title="(31) is (4) for α⁻¹ = ησ²", needs=("deciphering.31",),
+       latex=r"\alpha^{-1}=\eta\sigma^2")
+def alpha_from_likelihood() -> Steps:
+    """With the reciprocal of ησ² for α, (31) and (4) are one problem."""
+    yield reliable(1 / (eta * sigma**2))
+
+
+alpha_from_likelihood.twin("α = ησ²", lambda: reliable(eta * sigma**2))
+alpha_from_likelihood.twin("α⁻¹ = 2ησ²", lambda: reliable(1 / (2 * eta * sigma**2)))
+
+
+# ── maximum a posteriori ────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def log_prior(of: Entry) -> sp.Expr:
+    """−η KL(p_θ ‖ u), the logarithm of the right side of (32)."""
+    return -eta * information(of)
+
+
+def above(bound: sp.Expr) -> AtLeast:
+    """The logarithm of the prior density, but for a constant, is at least −η times the bound."""
+    return AtLeast(log_prior(member), -eta * bound, because=eta * total(i, kl(p[i], p[i] ** 2 / u[i])),
+                   reason="so it is between two positive constants where Σ p²/u is bounded")
+
+
+@claim("deciphering.32", "definition", title="The prior density of the parameters", needs=("deciphering.s4.kl",),
+       latex=r"f(\theta|\vartheta)\propto\exp(-\eta\mathcal K(p_\theta,u_\vartheta))",
+       hypotheses=("η > 0", "u has finite support"))
+def prior() -> Steps:
+    """Such a density exists when θ is the vector of weights; when θ is all logits it is bounded below and has infinite mass."""
+    yield AtLeast(0, log_prior(member), because=eta * total(i, kl(p[i], u[i])), reason="bounded above, greatest at p_θ = u")
+    yield above(total(i, p[i] ** 2 / u[i]) - 1)
+
+
+@claim("deciphering.sB.decay", "identity", title="η is the speed of decay", needs=("deciphering.32",),
+       latex=r"\partial_\eta\log\frac{f(\theta|\vartheta)}{f(\theta_u|\vartheta)}=-\mathcal K(p_\theta,u_\vartheta)\le0")
+def decay() -> Steps:
+    """The larger η is, the faster the density falls as p_θ moves away from u."""
+    yield AtLeast(0, derivative(log_prior(rival), eta), because=total(i, kl(q[i], u[i])), reason="it falls, unless p_θ = u")
+    yield falling(-total(i, xlogx(q[i]) - q[i] * sp.log(u[i])))
+
+
+def falling(right: sp.Expr) -> Equation:
+    """The slope in η of the logarithm of f(θ)/f(θ_u), where KL(u ‖ u) = 0."""
+    return Equation(derivative(log_prior(rival) - log_prior(preference), eta), right, reason="linear in η")
+
+
+decay.twin("the sign", lambda: falling(total(i, xlogx(q[i]) - q[i] * sp.log(u[i]))))
+decay.twin("the entropy of p_θ", lambda: falling(-total(i, xlogx(q[i]))))
+
+
+def observation_off(e: sp.Expr) -> sp.Expr:
+    """(b − h_θ)_a."""
+    return b[e] - h[e]
+
+
+def second_off(e: sp.Expr) -> sp.Expr:
+    """(s − h_θ)_a, for another observation s."""
+    return s[e] - h[e]
+
+
+def density_ratio(variance: sp.Expr, middle: sp.Expr = sp.S.One) -> Equation:
+    """The logarithm of the ratio of the densities of two observations."""
+    def around(at: sp.IndexedBase) -> Entry:
+        return lambda e: at[e] - middle * h[e]
+
+    return Equation(log_normal(observation_off) - log_normal(second_off),
+                    quadratic(around(b), variance) - quadratic(around(s), variance), reason="the constant cancels")
+
+
+@claim("deciphering.33", "equivalence", title="The density of the observation given θ", needs=("deciphering.3",),
+       latex=r"f(\mu+z|\theta)=f(\mu+z|h_\theta)\propto\exp(-\tfrac1{2\sigma^2}\|(\mu+z)-h_\theta\|^2)")
+def observation_density() -> Steps:
+    """Given θ, μ + z has the density of the noise around h_θ; the factor left out depends on neither θ nor μ + z."""
+    yield Equation(log_normal(observation_off) - quadratic(observation_off), constant, reason="the factor", about=(b[a], h[a]))
+    yield density_ratio(sigma**2)
+
+
+observation_density.twin("σ² is not doubled", lambda: density_ratio(sigma**2 / 2))
+observation_density.twin("around −h", lambda: density_ratio(sigma**2, -sp.S.One))
+
+
+def posterior(e: sp.Expr) -> sp.Expr:
+    """w_i L_i / Σ_k w_k L_k: a joint probability over a marginal one."""
+    return w[e] * L[e] / total(k, w[k] * L[k])
+
+
+def bayes(right: sp.Expr) -> Equation:
+    """The ratio of the posterior probabilities of two parameters."""
+    return Equation(posterior(i) / posterior(j), right, reason="the marginal density of the observation cancels")
+
+
+@claim("deciphering.sB.bayes", "equivalence", title="Bayes' rule", needs=("deciphering.32", "deciphering.33"),
+       latex=r"f(\theta|\mu+z,\vartheta)\propto f(\mu+z|\theta)f(\theta|\vartheta)",
+       hypotheses=("ε is independent of θ and ϑ",))
+def bayes_rule() -> Steps:
+    """The posterior density is the likelihood times the prior density, up to a factor without θ."""
+    yield Equation(total(i, posterior(i)), 1, reason="a distribution over the parameters")
+    yield bayes(w[i] * L[i] / (w[j] * L[j]))
+
+
+bayes_rule.twin("the prior is lost", lambda: bayes(L[i] / L[j]))
+bayes_rule.twin("the likelihood is inverted", lambda: bayes(w[i] * L[j] / (w[j] * L[i])))
+
+
+def log_posterior(of: Entry) -> sp.Expr:
+    """log f(μ + z|θ) + log f(θ|ϑ), but for a constant."""
+    return likelihood(of) + log_prior(of)
+
+
+def posterior_ratio(objective: Entry) -> Equation:
+    """The logarithm of the ratio of the posterior densities of θ' and θ."""
+    return Equation(log_posterior(rival) - log_posterior(member), objective(member) - objective(rival),
+                    reason="what is left out is the same for both")
+
+
+@claim("deciphering.sB.posterior", "equivalence", title="The posterior density", needs=("deciphering.sB.bayes",),
+       latex=r"\propto\exp(-\tfrac1{2\sigma^2}\|(\mu+z)-h_\theta\|^2-\eta\mathcal K(p_\theta,u_\vartheta))")
+def posterior_density() -> Steps:
+    """The posterior density is proportional to the exponential of minus (30)."""
+    yield posterior_ratio(lambda of: penalized(of))
+
+
+posterior_density.twin("the divergence's sign", lambda: posterior_ratio(lambda of: penalized(of, strength=-eta)))
+posterior_density.twin("η is lost", lambda: posterior_ratio(lambda of: penalized(of, strength=sp.S.One)))
+
+
+@claim("deciphering.sB.map", "equivalence", title="Minimizing (4) is maximizing the posterior density",
+       latex=r"\log\frac{f(\theta'|\mu+z,\vartheta)}{f(\theta|\mu+z,\vartheta)}=\eta\,(P(p_\theta)-P(p_{\theta'}))",
+       needs=("deciphering.sB.posterior", "deciphering.4"), hypotheses=("α⁻¹ = ησ²", "the density is that of θ"))
+def maximum_a_posteriori() -> Steps:
+    """The θ with the greatest posterior density is the one whose p_θ has the least objective (4) in the family."""
+    yield posterior_ratio(lambda of: eta * primal(of, shifted, 1 / (eta * sigma**2)))
+
+
+maximum_a_posteriori.twin("maximizing (4)", lambda: posterior_ratio(
+    lambda of: -eta * primal(of, shifted, 1 / (eta * sigma**2))))
+maximum_a_posteriori.twin("α = ησ²", lambda: posterior_ratio(lambda of: eta * primal(of, shifted, eta * sigma**2)))
+
+
+def fitted(e: sp.Expr) -> sp.Expr:
+    """The μ + z that lies ησ²λ off the mean of tilt(λ)."""
+    return eta * sigma**2 * lam[e] + mean(tilt(point))(e)
+
+
+def best(objective: Entry, candidate: Entry, factor: sp.Expr) -> UniqueMinimum:
+    """The candidate alone minimizes the objective over all weights, for the μ + z of `fitted`."""
+    def moved(of: Entry) -> sp.Expr:
+        return factor / (2 * eta * sigma**2) * total(a, (mean(of)(a) - mean(tilt(point))(a)) ** 2)
+
+    return UniqueMinimum(objective, candidate, n, factor, slack=moved, reason="λ = (μ + z − ĥ)/(ησ²)")
+
+
+def off_target(of: Entry) -> sp.Expr:
+    """‖(μ + z) − h‖²."""
+    return total(a, (fitted(a) - mean(of)(a)) ** 2)
+
+
+def first_line(of: Entry) -> sp.Expr:
+    """‖(μ + z) − h‖²/(2σ²) + η KL."""
+    return off_target(of) / (2 * sigma**2) + eta * information(of)
+
+
+def second_line(of: Entry) -> sp.Expr:
+    """‖(μ + z) − h‖²/(2ησ²) + KL, with the square."""
+    return off_target(of) / (2 * eta * sigma**2) + information(of)
+
+
+def second_line_as_printed(of: Entry) -> sp.Expr:
+    """‖(μ + z) − h‖/(2ησ²) + KL."""
+    return sp.sqrt(off_target(of)) / (2 * eta * sigma**2) + information(of)
+
+
+@claim("deciphering.sB.argmin", "optimality", title="The greatest posterior density", needs=("deciphering.sB.posterior",),
+       latex=r"p_\theta^*=\operatorname{argmin}_{p_\theta}\{\tfrac1{2\sigma^2}\|(\mu+z)-h_\theta\|^2"
+             r"+\eta\mathcal K(p_\theta,u_\vartheta)\}",
+       hypotheses=("u has finite support", "the p_θ are all distributions on it"))
+def greatest_posterior() -> Steps:
+    """The parameter of greatest posterior density is that of the p_θ with the least (30), and there is one such p_θ."""
+    yield posterior_ratio(lambda of: penalized(of))
+    yield best(first_line, tilt(point), eta)
+
+
+greatest_posterior.twin("u", lambda: best(first_line, preference, eta))
+greatest_posterior.twin("tilted by −λ", lambda: best(first_line, tilt(lambda e: -lam[e]), eta))
+
+
+@claim("deciphering.sB.argmin-rearranged", "equivalence", title="The argmin's second line", needs=("deciphering.sB.argmin",),
+       latex=r"=\operatorname{argmin}_{p_\theta}\{\tfrac1{2\eta\sigma^2}\|(\mu+z)-h_\theta\|"
+             r"+\mathcal K(p_\theta,u_\vartheta)\}",
+       hypotheses=("u has finite support", "the p_θ are all distributions on it"))
+def rearranged_as_printed() -> Steps:
+    """Divided by η, the minimization is printed with the norm of the residual in place of its square."""
+    yield Fails(UniqueMinimum(second_line_as_printed, tilt(point), n, sp.S.One,
+                              at={n: 2, d: 1, eta: 1, sigma: 1, T.label: [[1], [-1]], lam.label: [1], u.label: [HALF, HALF]}),
+                reason="what minimizes the first line, deciphering.sB.argmin, does not minimize the second")
+
+
+@rearranged_as_printed.corrected(
+    r"=\operatorname{argmin}_{p_\theta}\{\tfrac1{2\eta\sigma^2}\|(\mu+z)-h_\theta\|^2+\mathcal K(p_\theta,u_\vartheta)\}",
+    Severity.SLIP)
+def rearranged_with_square() -> Steps:
+    """With the square, the second line has the minimizer of the first."""
+    yield best(second_line, tilt(point), sp.S.One)
+
+
+rearranged_as_printed.twin("u", lambda: best(second_line, preference, sp.S.One))
+rearranged_as_printed.twin("tilted by λ/2", lambda: best(second_line, tilt(lambda e: lam[e] / 2), sp.S.One))
+
+reprint("deciphering.sB.alpha-map", alpha_from_likelihood, latex=r"\alpha^{-1}=\eta\sigma^2")

@@ -1,0 +1,166 @@
+"""Section 3: templates, the preference distribution and the noisy evidence.
+
+Claims     deciphering.1–deciphering.3, deciphering.s3.convex-combination, deciphering.s3.preference,
+           deciphering.s3.mean-shift, deciphering.s3.estimate-of-h, deciphering.fn3
+Notation   p the weights of the templates, h = Σ_i p_i t_i; v any vector, s[i] ≥ 0; g = ε/σ, with independent entries of
+           mean 0 and variance 1; the superscript (k) is left out; an integral over a finite set is a sum
+References Section 3 of the document
+"""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from derivations.calculus.moments import expectation
+from derivations.calculus.sums import delta, total
+from derivations.calculus.variables import Kind, positive, scalar, simplex, vector
+from derivations.catalogue import Steps, Undecidable, claim
+from derivations.deciphering.notation import T, a, c, d, i, mean, mu, n, u
+from derivations.relations import AtLeast, Entry, Equation
+
+p = simplex("p", n)
+v, h, center = vector("v", d), vector("h", d), vector("mu", d)
+slack, peak = vector("s", n, kind=Kind.NONNEGATIVE), scalar("m")
+sigma = positive("sigma")
+g = vector("g", d, kind=Kind.RANDOM)
+
+
+def weights(template: sp.Expr) -> sp.Expr:
+    """p_i."""
+    return p[template]
+
+
+# ── (1) and (2): the mean of an unknown distribution ────────────────────────────────────────────────────────────────
+
+
+def moved_templates(of: Entry, right: sp.Expr) -> Equation:
+    """The mean of the templates t_i + v."""
+    return Equation(total(i, of(i) * (T[i, a] + v[a])), right, reason="weights of sum 1: moving all templates moves h")
+
+
+@claim("deciphering.1", "definition", title="h is the mean of a distribution on the templates",
+       latex=r"h=\int_Ttp(t)dt,\quad p\ge0,\ \int_Tp(t)dt=1", hypotheses=("∫ over the finite set T is a sum",))
+def mean_of_templates() -> Steps:
+    """The vector h is the mean of the templates under weights that are ≥ 0 and sum to 1; such weights exist for every M."""
+    yield Equation(total(i, 1 / n), 1, reason="an instance: equal weights")
+    yield moved_templates(weights, mean(weights)(a) + v[a])
+
+
+mean_of_templates.twin("weights that do not sum to 1", lambda: moved_templates(weights, mean(weights)(a) + n * v[a] + v[a]))
+mean_of_templates.twin("a sum for the mean", lambda: moved_templates(weights, total(i, T[i, a]) + v[a]))
+
+
+@claim("deciphering.s3.convex-combination", "equivalence", title="A convex combination is a mean", needs=("deciphering.1",),
+       latex=r"\langle v,t_i\rangle\le m\ \forall i\implies\langle v,h\rangle\le m")
+def convex_combination() -> Steps:
+    """A mean of templates lies in their convex hull: in every half-space that holds all of them."""
+    yield AtLeast(p[i], 0, reason="weights ≥ 0")
+    yield half_space(peak, total(i, p[i] * slack[i]))
+
+
+def half_space(bound: sp.Expr, because: sp.Expr | None = None) -> AtLeast:
+    """With ⟨v, t_i⟩ = m − s_i ≤ m for all i, ⟨v, h⟩ = Σ_i p_i (m − s_i) is at most the bound."""
+    return AtLeast(bound, total(i, p[i] * (peak - slack[i])), because=because, reason="the slack of h is the mean of the s_i")
+
+
+convex_combination.twin("below all templates", lambda: half_space(peak - total(i, slack[i])))
+convex_combination.twin("below the mean by equal weights", lambda: half_space(peak - total(i, slack[i]) / n))
+
+
+W, MIDDLE = sp.symbols("w m", real=True)
+
+
+def normal_moment(power: int) -> sp.Expr:
+    """∫ w^power dN(m, 1)(w)."""
+    found = sp.integrate(W**power * sp.exp(-((W - MIDDLE) ** 2) / 2) / sp.sqrt(2 * sp.pi), (W, -sp.oo, sp.oo))
+    return sp.simplify(found).subs(MIDDLE, peak)
+
+
+@claim("deciphering.2", "definition", title="The mean of a distribution on all possible templates", needs=("deciphering.1",),
+       latex=r"h=\int_{\mathcal A}ap(a)da,\quad p\ge0,\ \int_{\mathcal A}p(a)da=1")
+def mean_of_distribution() -> Steps:
+    """The same with a distribution on the whole space of templates, with or without a density, say a Gaussian one."""
+    yield Equation(normal_moment(0), 1, reason="mass 1", about=(peak,))
+    yield Equation(normal_moment(1), peak, reason="and mean m: one coordinate of N(m, I)")
+
+
+mean_of_distribution.twin("the second moment", lambda: Equation(normal_moment(1), peak**2 + 1))
+mean_of_distribution.twin("centred", lambda: Equation(normal_moment(1), 0, about=(peak,)))
+
+
+# ── the preference distribution ─────────────────────────────────────────────────────────────────────────────────────
+
+
+@claim("deciphering.s3.preference", "definition", title="The preference distribution",
+       latex=r"u_1,\dots,u_M>0,\quad\textstyle\sum_iu_i=1")
+def preference_distribution() -> Steps:
+    """The preference distribution has positive weights on the M templates, which sum to 1; it exists for every M."""
+    yield AtLeast(1 / n, 0, strict=True, reason="an instance: all templates alike, as in image captioning")
+    yield Equation(total(i, 1 / n), 1, reason="with mass 1", about=(n,))
+
+
+def shift(right: Entry) -> Equation:
+    """h − μ, entry by entry."""
+    return Equation(mean(weights)(a) - mu(a), total(i, right(i) * (T[i, a] - v[a])),
+                    reason="Σ (p_i − u_i) = 0, so any origin v will do")
+
+
+@claim("deciphering.s3.mean-shift", "identity", title="Where u and p differ the mean is shifted",
+       latex=r"h-\mu=\textstyle\sum_i(p_i-u_i)t_i", needs=("deciphering.1", "deciphering.s3.preference"))
+def mean_shift() -> Steps:
+    """The shift from μ to h is what the differences of the weights make it; it vanishes if u = p, and may do so otherwise."""
+    yield shift(lambda e: p[e] - u[e])
+
+
+mean_shift.twin("the sign", lambda: shift(lambda e: u[e] - p[e]))
+mean_shift.twin("p alone", lambda: shift(lambda e: p[e]))
+
+
+# ── the evidence ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def evidence(e: sp.Expr) -> sp.Expr:
+    """z_a = (h − μ + ε)_a with ε = σg."""
+    return h[e] - center[e] + sigma * g[e]
+
+
+def noise(right: sp.Expr) -> Equation:
+    """The covariance of the evidence around h − μ."""
+    spread = expectation((evidence(a) - h[a] + center[a]) * (evidence(c) - h[c] + center[c]))
+    return Equation(spread, right, reason="E g_a g_c = δ_ac")
+
+
+@claim("deciphering.3", "definition", title="The evidence is a noisy mean shift",
+       latex=r"z=h-\mu+\epsilon,\quad\epsilon\sim\mathcal N(0,\sigma^2I)")
+def noisy_shift() -> Steps:
+    """The evidence is the shift of the mean, with spherical noise of variance σ² added to each coordinate."""
+    yield Equation(expectation(evidence(a)), h[a] - center[a], reason="the shift is its mean")
+    yield noise(sigma**2 * delta(a, c))
+
+
+noisy_shift.twin("σ is the variance", lambda: noise(sigma * delta(a, c)))
+noisy_shift.twin("not spherical", lambda: noise(sigma**2))
+
+
+def squared_error(right: sp.Expr) -> Equation:
+    """E ‖μ + z − h‖²."""
+    return Equation(expectation(total(a, (center[a] + evidence(a) - h[a]) ** 2)), right, about=(d,), reason="d variances σ²")
+
+
+@claim("deciphering.s3.estimate-of-h", "identity", title="μ + z is an estimate of h", needs=("deciphering.3",),
+       latex=r"\mathbb E[\mu+z]=h,\quad\mathbb E\|\mu+z-h\|^2=d\sigma^2")
+def estimate_of_h() -> Steps:
+    """The sum μ + z estimates h without bias, with the error of the noise, so it should not be far from h."""
+    yield Equation(expectation(center[a] + evidence(a)), h[a], reason="without bias")
+    yield squared_error(d * sigma**2)
+
+
+estimate_of_h.twin("one coordinate's error", lambda: squared_error(sigma**2))
+estimate_of_h.twin("the standard deviation", lambda: squared_error(d * sigma))
+
+
+@claim("deciphering.fn3", "external fact", title="Sentence generation is Markovian", latex=r"\text{Markovian}")
+def markovian() -> Undecidable:
+    """Generating a sentence is assumed to be Markovian, with more details promised for Section 3.2."""
+    return Undecidable("an assumption without a formula: no order is given, no later line uses it, and Section 3.2 does not "
+                       "come back to it but lets the evidence depend on all words generated so far")

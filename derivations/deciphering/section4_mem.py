@@ -1,0 +1,174 @@
+"""Section 4, a maximum entropy on the mean perspective: the problem with a constraint in place of the penalty.
+
+Claims     deciphering.6, deciphering.s4.infinitely-many, deciphering.s4.mem, deciphering.s4.mem-minimizes,
+           deciphering.s4.perspectives
+Notation   r(p) = μ + z − Σ_i p_i t_i; p* = tilt(λ); kappa = κ > 0 the multiplier of the constraint; b = μ + z, v any
+           direction of ℝ^d, s > 0; rho = ρ² the squared radius of any constraint
+References Section 4 of the document after (5)
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import sympy as sp
+
+from derivations.calculus.sums import total
+from derivations.calculus.variables import positive, vector
+from derivations.catalogue import Steps, claim
+from derivations.claims import Severity
+from derivations.deciphering.appendix_b_perspectives import constant, eta, likelihood, log_prior, rival, sigma
+from derivations.deciphering.notation import T, a, alpha, d, lam, mean, n, point, preference, primal, shifted, tilt, u, z
+from derivations.deciphering.section4_problem import closer, information, r2
+from derivations.relations import AtLeast, Entry, Equation, Fails, UniqueMinimum
+
+kappa, reach, rho = positive("kappa"), positive("s"), positive("rho")
+b, v = vector("b", d), vector("v", d)
+
+
+def fits(strength: sp.Expr, candidate: Entry) -> Entry:
+    """The μ + z that lies λ/strength away from the mean of tilt(λ)."""
+    return lambda e: lam[e] / strength + mean(candidate)(e)
+
+
+def residual(of: Entry, target: Entry) -> sp.Expr:
+    """‖μ + z − Σ_i p_i t_i‖²."""
+    return total(a, (target(a) - mean(of)(a)) ** 2)
+
+
+# ── the constraint ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def room(right: sp.Expr) -> AtLeast:
+    """1/(2α) is at least the right side."""
+    return AtLeast(1 / (2 * alpha), right, because=1 / (2 * alpha) - right if right == 0 else None)
+
+
+@claim("deciphering.6", "definition", title="The mean is not far from μ + z", needs=("deciphering.2",), hypotheses=("α > 0",),
+       latex=r"\left\|(\mu+z)-\int ap(a)da\right\|^2\le\frac1{2\alpha}")
+def constraint() -> Steps:
+    """The mean of p lies in a ball around μ + z with the squared radius 1/(2α); for z = 0 that of u does."""
+    yield Equation(residual(preference, shifted), total(a, z[a] ** 2), reason="the squared residual of u")
+    yield room(sp.S.Zero)
+
+
+def between(upper: sp.Expr, right: sp.Expr) -> Equation:
+    """The squared residual of the law with mass `upper` at b + sv and the rest at b − sv."""
+    middle = upper * (b[a] + reach * v[a]) + (1 - upper) * (b[a] - reach * v[a])
+    return Equation(total(a, (b[a] - middle) ** 2), right, about=(reach, alpha, v[a]),
+                    reason="half its mass at b + sv and half at b − sv: another law for every s > 0, with the mean b")
+
+
+@claim("deciphering.s4.infinitely-many", "identity", title="Infinitely many distributions satisfy the constraint",
+       latex=r"\#\{p:\|(\mu+z)-\int ap(a)da\|^2\le\tfrac1{2\alpha}\}=\infty", needs=("deciphering.6",),
+       hypotheses=("p is any distribution on ℝ^d", "α > 0"))
+def infinitely_many() -> Steps:
+    """Among the distributions on ℝ^d infinitely many satisfy the constraint; among those supported by u one or none may."""
+    yield Fails(AtLeast(1 / (2 * alpha), total(a, z[a] ** 2), at={d: 1, alpha: 1, z.label: [1]}),
+                reason="on a single template, u is the only p, and does not satisfy it")
+    yield between(sp.S.Half, sp.S.Zero)
+
+
+infinitely_many.twin("the spread counts as a residual", lambda: between(sp.S.Half, reach**2 * total(a, v[a] ** 2)))
+infinitely_many.twin("the residual is all that is allowed", lambda: between(sp.S.Half, 1 / (2 * alpha)))
+
+
+# ── the constrained problem ─────────────────────────────────────────────────────────────────────────────────────────
+
+
+def saddle(strength: sp.Expr, candidate: Entry) -> UniqueMinimum:
+    """KL(p ‖ u) + κ/2 (‖r(p)‖² − ‖λ‖²/κ²) is least at the candidate alone, for the μ + z that lies λ/κ off tilt(λ)."""
+    tilted = tilt(point)
+    target, square = fits(strength, tilted), total(a, lam[a] ** 2) / strength**2
+
+    def lagrangian(of: Entry) -> sp.Expr:
+        return information(of) + strength / 2 * (residual(of, target) - square)
+
+    def moved(of: Entry) -> sp.Expr:
+        return strength / 2 * total(a, (mean(of)(a) - mean(tilted)(a)) ** 2)
+
+    return UniqueMinimum(lagrangian, candidate, n, sp.S.One, slack=moved,
+                         reason="so no q in the ball has a smaller divergence: there the second term is ≤ 0, and 0 at p*")
+
+
+def on_the_sphere(strength: sp.Expr) -> Equation:
+    """p* lies on the boundary of the ball."""
+    tilted = tilt(point)
+    return Equation(residual(tilted, fits(strength, tilted)), total(a, lam[a] ** 2) / strength**2,
+                    reason="μ + z − Σ_i p*_i t_i = λ/κ: the squared radius is ‖λ‖²/κ²")
+
+
+@claim("deciphering.s4.mem", "optimality", title="The constrained problem has a solution", needs=("deciphering.6",),
+       latex=r"\tilde p=\operatorname{argmin}_p\mathcal K(p,u)\ \text{s.t.}\ \|(\mu+z)-\int ap(a)da\|^2\le\tfrac1{2\alpha}",
+       hypotheses=("α > 0",))
+def constrained() -> Steps:
+    """The distribution closest to u among those that satisfy the constraint is said to be picked, whatever z."""
+    yield Fails(AtLeast(1 / (2 * alpha), total(a, z[a] ** 2), at={d: 1, alpha: 1, z.label: [1]}),
+                reason="n = 1: every p but u has infinite divergence, and u does not satisfy it: there is nothing to pick")
+
+
+@constrained.corrected(r"\exists p\ll u:\|r(p)\|^2\le\tfrac1{2\alpha}\implies\tilde p=\mathrm{tilt}(\lambda),\ "
+                       r"\lambda=\kappa r(\tilde p),\ \kappa\ge0,\ \kappa(\|r(\tilde p)\|^2-\tfrac1{2\alpha})=0",
+                       Severity.HYPOTHESIS, under="some distribution on the support of u satisfies the constraint strictly, "
+                       "and that support is finite")
+def feasible() -> Steps:
+    """If u itself satisfies the constraint it is picked; else a tilt of u on the boundary, and only that.
+
+    The residual of the tilt falls continuously, from ‖z‖ to the distance from the hull, as κ grows: so some κ fits.
+    """
+    yield UniqueMinimum(information, preference, n, sp.S.One, reason="κ = 0: nothing is closer to u than u")
+    yield closer(r2)
+    yield on_the_sphere(kappa)
+    yield saddle(kappa, tilt(point))
+
+
+constrained.twin("u although it violates the constraint", lambda: saddle(kappa, preference))
+constrained.twin("the tilt's sign", lambda: saddle(kappa, tilt(lambda e: -lam[e])))
+
+
+@claim("deciphering.s4.mem-minimizes", "equivalence", title="The constrained solution also minimizes (4)",
+       latex=r"\operatorname{argmin}\{\mathcal K(p,u):\|r(p)\|^2\le\tfrac1{2\alpha}\}"
+             r"=\operatorname{argmin}\tfrac\alpha2\|r(p)\|^2+\mathcal K(p,u)",
+       needs=("deciphering.s4.mem", "deciphering.s4.minimizer"), hypotheses=("α > 0",))
+def same_minimizer() -> Steps:
+    """The solution of the problem with squared radius 1/(2α) is said to minimize (4) with the same α."""
+    yield UniqueMinimum(information, preference, n, sp.S.One, reason="where u satisfies the constraint it is the solution")
+    yield AtLeast(sp.Rational(1, 2), sp.Rational(1, 4), strict=True, reason="as with z = 1/2 and α = 1: ‖z‖² < 1/(2α)")
+    half = Fraction(1, 2)
+    yield Fails(UniqueMinimum(lambda of: primal(of, shifted), preference, n, sp.S.One,
+                              at={n: 2, d: 1, alpha: 1, T.label: [[1], [-1]], u.label: [half, half], z.label: [half]}),
+                reason="but u does not minimize (4)")
+
+
+@same_minimizer.corrected(r"\rho(\alpha)=\|\lambda^*\|/\alpha=\|r(\tilde p)\|:\ \operatorname{argmin}\{\mathcal K(p,u):"
+                          r"\|r(p)\|\le\rho(\alpha)\}=\operatorname{argmin}\tfrac\alpha2\|r(p)\|^2+\mathcal K(p,u)",
+                          Severity.SLIP)
+def own_radius() -> Steps:
+    """The minimizer of (4) solves the constrained problem with the radius ‖λ*‖/α; that is (2α)^(−1/2) only if ‖λ*‖² = α/2."""
+    yield on_the_sphere(alpha)
+    yield saddle(alpha, tilt(point))
+
+
+same_minimizer.twin("u", lambda: saddle(alpha, preference))
+same_minimizer.twin("tilted by λ/2", lambda: saddle(alpha, tilt(lambda e: lam[e] / 2)))
+
+
+def lagrangian(right: sp.Expr) -> Equation:
+    """KL(p ‖ u) plus α/2 times what the squared residual exceeds ρ² by."""
+    return Equation(information(rival) + alpha / 2 * (residual(rival, shifted) - rho), right,
+                    reason="maximum entropy on the mean: (4) less αρ²/2 is the Lagrangian with the multiplier α/2")
+
+
+@claim("deciphering.s4.perspectives", "equivalence", title="Three perspectives lead to the problem",
+       latex=r"\mathcal K(p,u)+\tfrac\alpha2(\|r(p)\|^2-\rho^2)=P(p)-\tfrac\alpha2\rho^2",
+       needs=("deciphering.sB.alpha-likelihood", "deciphering.sB.map"), hypotheses=("α⁻¹ = ησ²", "ρ is what fits α"))
+def perspectives() -> Steps:
+    """Likelihood, posterior and maximum entropy on the mean lead to (4), each up to a factor and a constant."""
+    alike = primal(rival, shifted, 1 / (eta * sigma**2))
+    yield Equation(likelihood(rival) - eta * information(rival), constant - eta * alike, reason="maximum likelihood")
+    yield Equation(likelihood(rival) + log_prior(rival), constant - eta * alike, reason="maximum a posteriori")
+    yield lagrangian(primal(rival, shifted) - alpha * rho / 2)
+
+
+perspectives.twin("the multiplier is α", lambda: lagrangian(primal(rival, shifted, 2 * alpha) - alpha * rho))
+perspectives.twin("the constraint is rewarded", lambda: lagrangian(primal(rival, shifted) + alpha * rho / 2))

@@ -1,0 +1,34 @@
+"""Section 3: the motivating example, a Gaussian prior.
+
+Claims     inference.1–inference.3, inference.s3.kl, inference.s3.perspectives, inference.s3.mgf, inference.s3.dual-point,
+           inference.s3.proportional, inference.s3.minimizer, inference.s3.estimate
+Notation   that of `derivations.deciphering.section5_gaussian` and `section4_problem`, which derive what both documents print
+References Section 3 of the document
+"""
+
+from __future__ import annotations
+
+from derivations.catalogue import reprint
+from derivations.deciphering import section4_mem as mem
+from derivations.deciphering import section4_problem as problem
+from derivations.deciphering import section5_gaussian as gaussian
+
+reprint("inference.1", gaussian.closed_form,
+        latex=r"p^*=\arg\min_p\tfrac\alpha2\left\|b-\int ap(a)da\right\|^2+\mathcal K(p,u)")
+reprint("inference.s3.kl", problem.divergence, latex=r"\mathcal K(p,u)=\textstyle\sum_ip_i\log\frac{p_i}{u_i}")
+reprint("inference.s3.perspectives", mem.perspectives,
+        latex=r"\mathcal K(p,u)+\tfrac\alpha2(\|r(p)\|^2-\rho^2)=P(p)-\tfrac\alpha2\rho^2")
+reprint("inference.2", gaussian.tilted,
+        latex=r"p^*(a)=\frac{u(a)\exp\langle a,\lambda^*\rangle}{\int u(a')\exp\langle a',\lambda^*\rangle da'}")
+reprint("inference.3", gaussian.dual_problem,
+        latex=r"\lambda^*=\arg\max_\lambda\langle b,\lambda\rangle-\tfrac1{2\alpha}\|\lambda\|^2"
+              r"-\log\int u(a)\exp\langle a,\lambda\rangle da")
+reprint("inference.s3.mgf", gaussian.generating_function,
+        latex=r"\int u(a)\exp\langle a,\lambda\rangle da=\exp(\langle\mu,\lambda\rangle+\tfrac12\|\lambda\|^2)")
+reprint("inference.s3.dual-point", gaussian.dual_point, latex=r"\lambda^*=\tfrac\alpha{\alpha+1}(b-\mu)")
+reprint("inference.s3.proportional", gaussian.proportional,
+        latex=r"p^*(a)\propto\exp(-\tfrac12\|a-\mu\|^2+\langle a,\lambda^*\rangle)"
+              r"\propto\exp(-\tfrac12\|a-(\mu+\lambda^*)\|^2)")
+reprint("inference.s3.minimizer", gaussian.minimizer,
+        latex=r"p^*=\mathcal N(\tfrac1{1+\alpha}\mu+\tfrac\alpha{1+\alpha}b,I_d)")
+reprint("inference.s3.estimate", gaussian.gaussian_estimate, latex=r"\tfrac1{1+\alpha}\mu+\tfrac\alpha{1+\alpha}b")

@@ -1,0 +1,75 @@
+"""Section 5: the optimization problem, and the perspectives from which it can be derived.
+
+Claims     inference.6–inference.11, inference.s5.kl, inference.s5.kl-finite, inference.s5.both-requirements,
+           inference.s5.minimizer, inference.s5.gaussian-difference, inference.s5.log-likelihood,
+           inference.s5.alpha-likelihood, inference.s5.infinitely-many, inference.s5.mem-minimizes,
+           inference.s5.perspectives, inference.fn3
+Notation   that of `derivations.deciphering.section4_problem` and its neighbours; v a u on two points, and t the odds of
+           p = (1, t)/(1 + t)
+References Section 5 of the document
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import sympy as sp
+
+from derivations.calculus.sums import xlogx
+from derivations.calculus.variables import interior, positive
+from derivations.catalogue import Steps, claim, reprint
+from derivations.claims import Severity
+from derivations.deciphering import appendix_b_perspectives as perspectives
+from derivations.deciphering import section4_mem as mem
+from derivations.deciphering import section4_problem as deciphering
+from derivations.relations import Fails, Limit
+
+v = interior("v", sp.Integer(2))
+t = positive("t")
+
+reprint("inference.6", deciphering.problem, latex=r"\min_p\tfrac\alpha2\|(\mu+z)-\int ap(a)da\|^2+\mathcal K(p,u)")
+reprint("inference.s5.kl", deciphering.divergence, latex=r"\mathcal K(p,u)=\textstyle\sum_ip_i\log\frac{p_i}{u_i}")
+
+
+def vanishing() -> sp.Expr:
+    """KL(p ‖ u) for two points, with p = (1, t)/(1 + t)."""
+    p = 1 / (1 + t), t / (1 + t)
+    return sp.Add(*[xlogx(p[e]) - p[e] * sp.log(v[e + 1]) for e in range(2)])
+
+
+@claim("inference.s5.kl-finite", "equivalence", title="When K(p, u) is finite", needs=("inference.s5.kl",),
+       latex=r"\mathcal K(p,u)<\infty\iff p\ne0\text{ on }\operatorname{supp}u", hypotheses=("u has finite support",))
+def finite_divergence() -> Steps:
+    """K(p, u) is said to be finite exactly when p has non-zero values on the support of u."""
+    yield Limit(vanishing(), t, sp.S.Zero, -sp.log(v[1]), reason="p = (1, 0) is 0 on part of the support, at no great cost")
+    yield Fails(Limit(vanishing(), t, sp.S.Zero, sp.oo, at={v.label: [Fraction(1, 2), Fraction(1, 2)]}),
+                reason="what is said here holds of KL(u ‖ p); the later version of the document has it right")
+
+
+finite_divergence.corrected(r"\mathcal K(p,u)<\infty\iff p=0\text{ outside }\operatorname{supp}u", Severity.SLIP)(
+    deciphering.finite_for_finite_support)
+for name, wrong in deciphering.finite_divergence.twins.items():
+    finite_divergence.twin(name, wrong)
+
+reprint("inference.s5.both-requirements", deciphering.both_requirements,
+        latex=r"\mathcal K(p,u)\ge0,\quad\mathcal K(p,u)=0\iff p=u")
+reprint("inference.s5.minimizer", deciphering.one_minimizer, latex=r"\exists!\,\tilde p")
+reprint("inference.7", deciphering.estimate, latex=r"\hat h=\int a\tilde p(a)da")
+reprint("inference.fn3", perspectives.maximum_a_posteriori,
+        latex=r"\log\frac{f(\theta'|\mu+z,\vartheta)}{f(\theta|\mu+z,\vartheta)}=\eta\,(P(p_\theta)-P(p_{\theta'}))")
+reprint("inference.s5.gaussian-difference", perspectives.gaussian_difference, latex=r"(\mu+z)-h\sim\mathcal N(0,\sigma^2I)")
+reprint("inference.s5.log-likelihood", perspectives.proportional_log_likelihood,
+        latex=r"\ell(z)\propto-\tfrac1{2\sigma^2}\|(\mu+z)-h\|^2")
+reprint("inference.8", perspectives.regularized_likelihood, latex=r"\tfrac1{2\sigma^2}\|(\mu+z)-h\|^2+\eta\mathcal K(p,u)")
+reprint("inference.9", perspectives.divided_by_eta,
+        latex=r"\min_p\tfrac1{2\eta\sigma^2}\|(\mu+z)-\int ap(a)da\|^2+\mathcal K(p,u)")
+reprint("inference.s5.alpha-likelihood", perspectives.alpha_from_likelihood, latex=r"\alpha^{-1}=\eta\sigma^2")
+reprint("inference.10", mem.constraint, latex=r"\left\|(\mu+z)-\int ap(a)da\right\|^2\le\frac1{2\alpha}")
+reprint("inference.s5.perspectives", mem.perspectives,
+        latex=r"\mathcal K(p,u)+\tfrac\alpha2(\|r(p)\|^2-\rho^2)=P(p)-\tfrac\alpha2\rho^2")
+reprint("inference.s5.infinitely-many", mem.infinitely_many,
+        latex=r"\#\{p:\|(\mu+z)-\int ap(a)da\|^2\le\tfrac1{2\alpha}\}=\infty")
+reprint("inference.11", mem.constrained,
+        latex=r"\tilde p=\arg\min_p\mathcal K(p,u)\ \text{s.t.}\ \|(\mu+z)-\int ap(a)da\|^2\le\tfrac1{2\alpha}")
+reprint("inference.s5.mem-minimizes", mem.same_minimizer,
+        latex=r"\arg\min\{\mathcal K(p,u):\|r(p)\|^2\le\tfrac1{2\alpha}\}=\arg\min\tfrac\alpha2\|r(p)\|^2+\mathcal K(p,u)")
