@@ -16,7 +16,7 @@ from derivations.calculus import series, sums
 from derivations.calculus.balls import enclose
 from derivations.calculus.printing import text
 from derivations.calculus.series import Entry, Series
-from derivations.calculus.variables import Kind, Variable, fresh, index, variables_of
+from derivations.calculus.variables import Domain, Kind, Variable, fresh, variables_of
 from derivations.claims import Witness
 from derivations.relations import Relation, witness
 
@@ -30,7 +30,7 @@ class Solves:
 
     def path(self, variable: Variable, order: int) -> Entry:
         """The solution up to `order`, entry by entry."""
-        at = fresh(index("a", self.vector.shape[0]))
+        at = Variable("a#0", Domain(Kind.INDEX, self.vector.shape))   # a name that `fresh` never gives
         found = series.polynomial(_solution(self, variable, at, order), variable)
         return lambda a: _with_names_of_its_own(found).xreplace({at: a})
 

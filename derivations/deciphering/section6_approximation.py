@@ -1,0 +1,389 @@
+"""Section 6: the approximations (15)–(18), each with its order and its constant, and where "=" is true.
+
+Claims     deciphering.15–deciphering.18, deciphering.thm2, deciphering.fn7, deciphering.s6.invertible,
+           deciphering.s6.small-dual, deciphering.s6.close-to-mean, deciphering.s6.exact, deciphering.s6.uniform
+Notation   ĥ(x) = Σ_i p_i(x) t_i for p = tilt(x), so that ĥ = ĥ(λ*) and (17), (18) are ĥ(αz);
+           w = α(I + αΣ)⁻¹z; m, S, C the mean, covariance and third cumulants of any law
+References (15)–(18), Theorem 2 and footnote 7 of the document
+
+The size of α alone means nothing: (T, z, α) → (sT, sz, α/s²) leaves every weight as it is (`deciphering.s6.scale`).  The
+errors are small when α‖Σ‖ is, and α times the spread of ⟨t_i, z⟩.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import cache
+
+import sympy as sp
+
+from derivations.calculus.balls import Value
+from derivations.calculus.sums import total
+from derivations.calculus.variables import Variable, vector
+from derivations.catalogue import Steps, claim
+from derivations.claims import Severity
+from derivations.deciphering.notation import (
+    T,
+    a,
+    alpha,
+    b,
+    c,
+    covariance,
+    d,
+    i,
+    inner,
+    k,
+    lam,
+    maximizer,
+    mean,
+    mu,
+    n,
+    point,
+    preference,
+    shifted,
+    tilt,
+    u,
+    z,
+)
+from derivations.deciphering.section6_expansion import bound, centered, evidence, no_expansion, x
+from derivations.deciphering.section6_expansion import k as power
+from derivations.deciphering.section6_theorem1 import divergence, stationary, tilted
+from derivations.expansions import Expansion, Solves
+from derivations.relations import AtLeast, Entry, Equation, Fails, Limit
+
+y = vector("y", d)
+m, S, C = vector("m", d), vector("S", d, d), vector("C", d, d, d)
+ON_THE_RIGHT = "with the z for which this λ maximizes (9)"
+SMALL = ("α is small", "u has finite support")
+HALVES = (Fraction(1, 2), Fraction(1, 2))
+TWO_TEMPLATES: dict[Variable, Value] = {n: 2, d: 1, T.label: ((0,), (1,)), u.label: HALVES, lam.label: (1,), alpha: 1}
+"""Templates 0 and 1 on the line, equally likely, α = 1, and the z for which λ* = 1."""
+
+
+def scaled(entry: sp.Expr) -> sp.Expr:
+    """α z_a."""
+    return alpha * z[entry]
+
+
+def shift(entry: sp.Expr) -> sp.Expr:
+    """The z_a for which λ maximizes (9)."""
+    return stationary(point)(entry) - mu(entry)
+
+
+def approximate(entry: sp.Expr) -> sp.Expr:
+    """α z_a for that z, which is λ_a + α (ĥ(λ) − μ)_a."""
+    return lam[entry] + alpha * (mean(tilted)(entry) - mu(entry))
+
+
+def spread(at: Entry, entry: sp.Expr = a) -> sp.Expr:
+    """(Σx)_a."""
+    return total(c, covariance(entry, c) * at(c))
+
+
+def double_spread(at: Entry) -> sp.Expr:
+    """(Σ²x)_a."""
+    return total((b, c), covariance(a, b) * covariance(b, c) * at(c))
+
+
+def skew(along: Entry) -> sp.Expr:
+    """κ₃(x, x, e_a) = Σ_i u_i ⟨t_i − μ, x⟩² (t_i − μ)_a."""
+    return total(i, u[i] * centered(i, along) ** 2 * (T[i, a] - mu(a)))
+
+
+# ── (15) and (16) ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def quadratic_form(sign: int = 1) -> sp.Expr:
+    """⟨y, (I ± αΣ)y⟩."""
+    return total(a, y[a] * (y[a] + sign * alpha * total(c, covariance(a, c) * y[c])))
+
+
+def exceeds(right: sp.Expr) -> AtLeast:
+    """⟨y, (I + αΣ)y⟩ ≥ right."""
+    variance = total(i, u[i] * centered(i, lambda entry: y[entry]) ** 2)
+    return AtLeast(quadratic_form(), right, because=alpha * variance, reason="⟨y, Σy⟩ is the variance of ⟨W, y⟩")
+
+
+@claim("deciphering.s6.invertible", "inequality", title="I + αΣ is invertible", hypotheses=("α > 0",),
+       latex=r"\langle y,(I_d+\alpha\Sigma)y\rangle\ge\|y\|^2")
+def invertible() -> Steps:
+    """The inverse in (15) exists for every α > 0, also where Σ is singular: all eigenvalues are at least 1."""
+    yield exceeds(total(a, y[a] ** 2))
+
+
+invertible.twin("at least 2", lambda: exceeds(2 * total(a, y[a] ** 2)))
+invertible.twin("at least 1 + α", lambda: exceeds((1 + alpha) * total(a, y[a] ** 2)))
+
+
+def near(entry: sp.Expr) -> sp.Expr:
+    """α z_a + α² y_a, which is λ*_a for some bounded y(α): λ* − αz = α(μ − ĥ), and ĥ − μ is O(α) as λ* is."""
+    return alpha * z[entry] + alpha**2 * y[entry]
+
+
+def curvature(at: Entry) -> sp.Expr:
+    """−α(ĥ(x) − μ − Σx)_a, which is ((I + αΣ)λ* − αz)_a at x = λ*."""
+    return -alpha * (mean(tilt(at))(a) - mu(a) - spread(at))
+
+
+third_cumulant = skew(evidence) / 2
+"""κ₃(z, z, e_a)/2."""
+
+
+@cache
+def first_form(coefficient: sp.Expr) -> Expansion:
+    """(I + αΣ)λ* − αz = coefficient·α³ + o(α³), and so is λ* − w, since (I + αΣ)⁻¹ = I + O(α)."""
+    return Expansion(curvature(near), alpha**3 * coefficient, alpha, 3, reason="whatever y is")
+
+
+@claim("deciphering.15", "asymptotic", title="The maximizer with the covariance", hypotheses=SMALL,
+       latex=r"\lambda^*=\alpha(I_d+\alpha\Sigma)^{-1}z", needs=("deciphering.14", "deciphering.s6.invertible"))
+def with_covariance() -> Steps:
+    """The maximizer equals α(I + αΣ)⁻¹z."""
+    yield Fails(Equation(lam[a], alpha * (shift(a) - spread(point)), at=TWO_TEMPLATES),
+                reason="λ = α(I + αΣ)⁻¹z means λ = α(z − Σλ); " + ON_THE_RIGHT + " this asks ĥ − μ = Σλ*")
+
+
+@with_covariance.corrected(r"\lambda^*=\alpha(I_d+\alpha\Sigma)^{-1}z-\tfrac{\alpha^3}2\kappa_3(z,z,\cdot)+o(\alpha^3)",
+                           Severity.WORDING)
+def with_covariance_and_error() -> Steps:
+    """(15) maximizes (9) with the quadratic for log M; the true maximizer differs from it by −α³κ₃(z, z, ·)/2 + o(α³)."""
+    yield Equation(lam[a] + alpha * spread(point) - alpha * shift(a), curvature(point), reason="(I + αΣ)λ* − αz, exactly")
+    yield first_form(-third_cumulant)
+
+
+with_covariance.twin("no error of order α³", lambda: first_form(sp.S.Zero))
+with_covariance.twin("the sign of the third cumulant", lambda: first_form(third_cumulant))
+with_covariance.twin("without 1/2", lambda: first_form(-2 * third_cumulant))
+
+
+def second_form(coefficient: sp.Expr) -> Expansion:
+    """λ* = αz + coefficient·α² + o(α²)."""
+    return Expansion(lam[a], alpha * z[a] + alpha**2 * coefficient, alpha, 2, where=(maximizer,), reason="λ* = α(z + μ − ĥ)")
+
+
+@claim("deciphering.16", "asymptotic", title="The maximizer is αz", hypotheses=SMALL, needs=("deciphering.15",),
+       latex=r"\lambda^*=\alpha z")
+def reduced() -> Steps:
+    """For α close to zero the maximizer equals αz."""
+    yield Fails(Equation(lam[a], approximate(a), at=TWO_TEMPLATES), reason=ON_THE_RIGHT + ": λ* = αz asks ĥ = μ")
+
+
+@reduced.corrected(r"\lambda^*=\alpha z-\alpha^2\Sigma z+o(\alpha^2)", Severity.WORDING)
+def reduced_with_error() -> Steps:
+    """The maximizer is αz up to −α²Σz + o(α²)."""
+    yield Equation(lam[a] - approximate(a), alpha * (mu(a) - mean(tilted)(a)), reason="exactly: λ* − αz = α(μ − ĥ)")
+    yield second_form(-spread(evidence))
+
+
+reduced.twin("the sign of the error", lambda: second_form(spread(evidence)))
+reduced.twin("no error of order α²", lambda: second_form(sp.S.Zero))
+
+
+def identity_covariance(factor: sp.Expr) -> Equation:
+    """(I + αI)⁻¹αz, from the inverse's entries, against factor·(b − μ) with b = μ + z."""
+    inverse = sp.KroneckerDelta(a, c) / (1 + alpha)
+    return Equation(total(c, inverse * alpha * z[c]), factor * (shifted(a) - mu(a)), reason="b − μ = z")
+
+
+@claim("deciphering.fn7", "identity", title="Unit covariance gives the motivating example", needs=("deciphering.15",),
+       latex=r"\Sigma=I_d:\ \lambda^*=\alpha(I_d+\alpha I_d)^{-1}z=\tfrac\alpha{1+\alpha}z=\tfrac\alpha{1+\alpha}(b-\mu)")
+def unit_covariance() -> Steps:
+    """With Σ = I formula (15) is α/(1 + α) times b − μ, which is exact for the spherical Gaussian of section 5."""
+    product = total(c, (1 + alpha) * sp.KroneckerDelta(a, c) * sp.KroneckerDelta(c, b) / (1 + alpha))
+    yield Equation(product, sp.KroneckerDelta(a, b), reason="δ/(1 + α) is the inverse of (1 + α)δ")
+    yield identity_covariance(alpha / (1 + alpha))
+
+
+unit_covariance.twin("without α in the numerator", lambda: identity_covariance(1 / (1 + alpha)))
+unit_covariance.twin("without the inverse", lambda: identity_covariance(alpha * (1 + alpha)))
+unit_covariance.twin("(16) for (15)", lambda: identity_covariance(alpha))
+
+
+# ── (17), (18) and Theorem 2 ────────────────────────────────────────────────────────────────────────────────────────
+
+
+error = -double_spread(evidence)
+"""−(Σ²z)_a, the coefficient of α² in ĥ − ĥ(αz)."""
+
+
+@cache
+def closed_form(coefficient: sp.Expr) -> Expansion:
+    """ĥ = ĥ(αz) + coefficient·α² + o(α²)."""
+    return Expansion(mean(tilted)(a), mean(tilt(scaled))(a) + alpha**2 * coefficient, alpha, 2, where=(maximizer,),
+                     reason="the slope of ĥ at 0 is Σ, and λ* − αz = −α²Σz + o(α²)")
+
+
+def any_mean(at: Entry) -> Entry:
+    """m + Sx + C(x, x)/2: the mean of any law tilted by x, up to O(‖x‖³), by its first three cumulants."""
+    def entry_of(entry: sp.Expr) -> sp.Expr:
+        bent = total((b, c), C[entry, b, c] * at(b) * at(c)) / 2
+        return m[entry] + total(c, S[entry, c] * at(c)) + bent
+
+    return entry_of
+
+
+any_maximizer = Solves(lam, lambda v: lambda entry: m[entry] + z[entry] - any_mean(v)(entry))
+
+
+def any_law() -> Expansion:
+    """ĥ − ĥ(αz) = −α²S²z + o(α²) for any law whose M is finite near 0."""
+    square = total((b, c), S[a, b] * S[b, c] * z[c])
+    return Expansion(any_mean(point)(a), any_mean(scaled)(a) - alpha**2 * square, alpha, 2, where=(any_maximizer,),
+                     reason="any law: log M is analytic near 0, and its cumulants of order ≥ 4 enter at α³")
+
+
+@claim("deciphering.thm2", "asymptotic", title="The closed form approximates the estimate",
+       needs=("deciphering.13", "deciphering.16"), latex=r"\hat h\approx\int a\frac{u(a)e^{\alpha\langle a,z\rangle}}"
+                                                              r"{\int u(a')e^{\alpha\langle a',z\rangle}da'}da",
+       hypotheses=("u has bounded moments", "α > 0 is small enough"))
+def approximation() -> Steps:
+    """For a u whose moments are finite the estimate is approximated by the tilt by αz, once α is small enough."""
+    yield from no_expansion()
+    yield Fails(Limit(sp.exp(bound), power, sp.oo, sp.S.Zero, at={x: 1}),
+                reason="log-normal u, z = 1, x = α: these terms bound (17)'s denominator from below, for every α > 0, so (17) "
+                       "has no value; were it finite they would stay bounded")
+
+
+@approximation.corrected(r"\hat h=\hat h(\alpha z)-\alpha^2\Sigma^2z+o(\alpha^2)", Severity.HYPOTHESIS,
+                         under="M is finite in a neighbourhood of 0, as for u with finite support")
+def approximation_for_finite_support() -> Steps:
+    """Where M is finite near 0 the closed form differs from the estimate by α²Σ²z to leading order."""
+    yield any_law()
+    yield closed_form(error)
+
+
+approximation.twin("the sign of the error", lambda: closed_form(-error))
+approximation.twin("no error of order α²", lambda: closed_form(sp.S.Zero))
+
+
+def equality() -> Equation:
+    """ĥ(λ*) = ĥ(αz), with the z for which λ maximizes (9)."""
+    return Equation(mean(tilted)(a), mean(tilt(approximate))(a), at=TWO_TEMPLATES)
+
+
+@claim("deciphering.17", "asymptotic", title="The estimate, with an integral", hypotheses=SMALL,
+       needs=("deciphering.16", "deciphering.12"), latex=r"\hat h=\int_{\mathbb R^d}a\frac{u(a)\exp(\alpha\langle a,z\rangle)}"
+             r"{\int_{\mathbb R^d}u(a')\exp(\alpha\langle a',z\rangle)da'}da")
+def with_integral() -> Steps:
+    """The estimate equals the mean of u tilted by αz."""
+    yield Fails(equality(), reason=ON_THE_RIGHT)
+
+
+@with_integral.corrected(r"\hat h=\int a\frac{u(a)e^{\alpha\langle a,z\rangle}}{M(\alpha z)}da-\alpha^2\Sigma^2z+o(\alpha^2)",
+                         Severity.WORDING)
+def with_integral_and_error() -> Steps:
+    """The mean of u tilted by αz differs from the estimate by α²Σ²z to leading order."""
+    yield closed_form(error)
+
+
+with_integral.twin("the sign of the error", lambda: closed_form(-error))
+with_integral.twin("no error of order α²", lambda: closed_form(sp.S.Zero))
+
+
+@cache
+def finite_form(coefficient: sp.Expr, strength: sp.Expr = alpha) -> Expansion:
+    """ĥ = Σ_i t_i u_i e^(α⟨t_i, z⟩)/Σ_k u_k e^(α⟨t_k, z⟩) + coefficient·α² + o(α²)."""
+    whole = total(k, u[k] * sp.exp(strength * inner(k, evidence)))
+    average = total(i, T[i, a] * u[i] * sp.exp(strength * inner(i, evidence)) / whole)
+    return Expansion(mean(tilted)(a), average + alpha**2 * coefficient, alpha, 2, where=(maximizer,))
+
+
+@claim("deciphering.18", "asymptotic", title="The estimate as attention", needs=("deciphering.17",), hypotheses=SMALL,
+       latex=r"\hat h=\sum_{i=1}^nt_i\frac{u_i\exp(\alpha\langle t_i,z\rangle)}"
+             r"{\sum_{j=1}^nu_j\exp(\alpha\langle t_j,z\rangle)}")
+def as_attention() -> Steps:
+    """For finitely many templates the estimate equals generalized dot-product attention."""
+    yield Fails(equality(), reason=ON_THE_RIGHT)
+
+
+@as_attention.corrected(r"\hat h=\sum_it_i\frac{u_ie^{\alpha\langle t_i,z\rangle}}{\sum_ju_je^{\alpha\langle t_j,z\rangle}}"
+                        r"-\alpha^2\Sigma^2z+o(\alpha^2)", Severity.WORDING)
+def as_attention_with_error() -> Steps:
+    """Generalized attention differs from the estimate by α²Σ²z to leading order."""
+    yield finite_form(error)
+
+
+as_attention.twin("2α for α", lambda: finite_form(error, 2 * alpha))
+as_attention.twin("the sign of the error", lambda: finite_form(-error))
+
+
+def monotone(symmetric: sp.Expr) -> Equation:
+    """⟨λ − y, ĥ(λ) − ĥ(y)⟩ against the divergences between the two tilts."""
+    other = tilt(lambda entry: y[entry])
+    return Equation(total(a, (lam[a] - y[a]) * (mean(tilted)(a) - mean(other)(a))), symmetric,
+                    reason="if ĥ = ĥ(αz), then at y = αz both tilts agree, so ⟨t_i, μ − ĥ⟩ is the same for all i and, "
+                           "averaged with p* and u, ‖μ − ĥ‖² = 0; then y = 0 gives tilt(λ*) = u")
+
+
+@claim("deciphering.s6.exact", "equivalence", title="Where (18) is exact", needs=("deciphering.18",), hypotheses=("u > 0",),
+       latex=r"\hat h(\alpha z)=\hat h\iff\langle t_i-t_j,z\rangle=0\ \forall i,j")
+def exact_when() -> Steps:
+    """The closed form is the estimate only if all templates have the same inner product with z (n = 1 among them)."""
+    other = tilt(lambda entry: y[entry])
+    yield Equation(lam[a] - approximate(a), alpha * (mu(a) - mean(tilted)(a)), reason="λ* − αz = α(μ − ĥ)")
+    yield monotone(divergence(tilted, other) + divergence(other, tilted))
+
+
+exact_when.twin("one divergence", lambda: monotone(divergence(tilted, tilt(lambda entry: y[entry]))))
+exact_when.twin("the sign", lambda: monotone(
+    -divergence(tilted, tilt(lambda entry: y[entry])) - divergence(tilt(lambda entry: y[entry]), tilted)))
+
+
+# ── prose ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def longest(right: sp.Expr) -> AtLeast:
+    """α²‖z‖² ≥ right, with the z for which λ maximizes (9)."""
+    both = divergence(tilted, preference) + divergence(preference, tilted)
+    return AtLeast(alpha**2 * total(a, shift(a) ** 2), right, reason="‖αz − λ‖² + 2⟨αz − λ, λ⟩, and ⟨ĥ − μ, λ⟩ ≥ 0",
+                   because=alpha**2 * total(a, (mean(tilted)(a) - mu(a)) ** 2) + 2 * alpha * both)
+
+
+@claim("deciphering.s6.small-dual", "inequality", title="The maximizer is close to zero for small α", needs=("deciphering.9",),
+       latex=r"\|\lambda^*\|\le\alpha\|z\|", hypotheses=("u has finite support", "α > 0"))
+def small_dual() -> Steps:
+    """The penalty keeps the maximizer within α‖z‖ of the origin, for every α and not only for small ones."""
+    yield longest(total(a, lam[a] ** 2))
+
+
+small_dual.twin("within half of it", lambda: longest(4 * total(a, lam[a] ** 2)))
+small_dual.twin("within √α‖z‖ for large α", lambda: longest(alpha * total(a, lam[a] ** 2)))
+
+
+def toward_mean(slope: sp.Expr) -> Expansion:
+    """ĥ = μ + slope·α + o(α)."""
+    return Expansion(mean(tilted)(a), mu(a) + alpha * slope, alpha, 1, where=(maximizer,), reason="λ* = αz + o(α)")
+
+
+@claim("deciphering.s6.close-to-mean", "limit", title="As α decreases the estimate gets close to μ", needs=("deciphering.16",),
+       latex=r"\hat h\to\mu\ (\alpha\to0),\quad\hat h=\mu+\alpha\Sigma z+o(\alpha)", hypotheses=("u has finite support",))
+def close_to_mean() -> Steps:
+    """A smaller α makes μ + z matter less: the estimate tends to μ, along Σz."""
+    yield toward_mean(spread(evidence))
+
+
+close_to_mean.twin("along −Σz", lambda: toward_mean(-spread(evidence)))
+close_to_mean.twin("along z", lambda: toward_mean(z[a]))
+
+
+def softmaxed(strength: sp.Expr) -> sp.Expr:
+    """Σ_i t_i softmax(strength·⟨t, z⟩)_i."""
+    whole = total(k, sp.exp(strength * inner(k, evidence)))
+    return total(i, T[i, a] * sp.exp(strength * inner(i, evidence)) / whole)
+
+
+def uniform_prior(right: sp.Expr) -> Equation:
+    """(18) with u_i = 1/n."""
+    whole = total(k, sp.exp(alpha * inner(k, evidence)) / n)
+    return Equation(total(i, T[i, a] * sp.exp(alpha * inner(i, evidence)) / n / whole), right, reason="1/n cancels")
+
+
+@claim("deciphering.s6.uniform", "identity", title="Uniform u gives dot-product attention", needs=("deciphering.18",),
+       latex=r"u_i=\tfrac1n:\ \sum_it_i\,\mathrm{softmax}(\alpha\langle t,z\rangle)_i")
+def uniform() -> Steps:
+    """With a uniform preference (18) is dot-product attention with keys and values t_i and query αz."""
+    yield uniform_prior(softmaxed(alpha))
+
+
+uniform.twin("α is lost", lambda: uniform_prior(softmaxed(sp.S.One)))
+uniform.twin("1/n stays", lambda: uniform_prior(softmaxed(alpha) / n))

@@ -1,0 +1,155 @@
+"""Section 6 of the earlier version: the dual, the approximations, Theorem 2 and Corollary 1.
+
+Claims     inference.12–inference.21, inference.thm1, inference.thm2, inference.cor1, inference.s6.closed-form,
+           inference.s6.mgf, inference.s6.cumulant, inference.s6.small-dual
+Notation   as in deciphering, section 6; tau = τ, with α = τ^(−1/2)
+References what both documents print is derived in `derivations.deciphering`; here is what this one prints otherwise
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import sympy as sp
+
+from derivations.calculus.balls import Value
+from derivations.calculus.sums import total
+from derivations.calculus.variables import Variable, positive
+from derivations.catalogue import Steps, claim, reprint
+from derivations.claims import Severity
+from derivations.deciphering import section6_approximation as approximation
+from derivations.deciphering import section6_expansion as expansion
+from derivations.deciphering import section6_theorem1 as theorem
+from derivations.deciphering.notation import T, a, alpha, d, i, inner, k, lam, mean, mu, n, tilt, u
+from derivations.deciphering.section6_approximation import closed_form, error
+from derivations.deciphering.section6_expansion import evidence
+from derivations.relations import AtLeast, Equation, Fails, Limit
+
+tau = positive("tau")
+EXPONENT = r"\exp(\langle t_i,z\rangle/\sqrt\tau)"
+
+reprint("inference.thm1", of=theorem.recovery,
+        latex=r"\lambda^*\in\arg\max(12)\implies\tilde p=\frac{u\,e^{\langle\cdot,\lambda^*\rangle}}"
+              r"{\int u(a')e^{\langle a',\lambda^*\rangle}da'}\ \text{minimizes (6)}")
+reprint("inference.12", of=theorem.dual_problem,
+        latex=r"\max_\lambda\left\{\langle\lambda,\mu+z\rangle-\tfrac1{2\alpha}\|\lambda\|^2"
+              r"-\log\int u(a)\exp\langle a,\lambda\rangle da\right\}")
+reprint("inference.13", of=theorem.recovered_minimizer,
+        latex=r"\tilde p(a)=\frac{u(a)\exp\langle a,\lambda^*\rangle}{\int u(a')\exp\langle a',\lambda^*\rangle da'}")
+reprint("inference.14", of=theorem.estimate,
+        latex=r"\hat h=\int a\tilde p(a)da=\int a\frac{u(a)e^{\langle a,\lambda^*\rangle}}"
+              r"{\int u(a')e^{\langle a',\lambda^*\rangle}da'}da")
+reprint("inference.s6.closed-form", of=theorem.no_closed_form, latex=r"\lambda^*\text{ has no closed form in }\alpha,u,z")
+reprint("inference.s6.mgf", of=expansion.generates_moments, latex=r"M(\lambda)=\mathbb E_u[\exp\langle W,\lambda\rangle]")
+reprint("inference.s6.cumulant", of=expansion.generates_cumulants,
+        latex=r"\log M(t\lambda)=\textstyle\sum_r\kappa_r(\langle W,\lambda\rangle)t^r/r!")
+
+
+@claim("inference.15", "asymptotic", title="Expansion of log M up to the third order", needs=("inference.s6.cumulant",),
+       latex=r"\log M(\lambda)=\langle\mu,\lambda\rangle+\tfrac12\langle\lambda,\Sigma\lambda\rangle+O(\|\lambda\|^3)")
+def third_order_remainder() -> Steps:
+    """For any preference distribution log M is a quadratic with the mean and the covariance, up to O(‖λ‖³)."""
+    yield from expansion.no_expansion()
+    yield Fails(AtLeast(expansion.log_normal, expansion.bound, at={expansion.x: Fraction(1, 10), expansion.k: 20}),
+                reason="log-normal u, whose moments are all finite: λ² more than the quadratic would bound log M(λ) near 0")
+
+
+@third_order_remainder.corrected(
+    r"\log M(\lambda)=\langle\mu,\lambda\rangle+\tfrac12\langle\lambda,\Sigma\lambda\rangle+\tfrac16\kappa_3(\lambda)"
+    r"+O(\|\lambda\|^4)",
+    Severity.HYPOTHESIS, under="M is finite in a neighbourhood of 0, as for u with finite support")
+def third_order_remainder_for_finite_support() -> Steps:
+    """Where M is finite near 0 the remainder is of third order, κ₃(λ)/6 + O(‖λ‖⁴)."""
+    yield expansion.cumulants(expansion.square, expansion.cube)
+
+
+third_order_remainder.twin("no term of third order", lambda: expansion.cumulants(expansion.square, sp.S.Zero))
+third_order_remainder.twin("without 1/3!", lambda: expansion.cumulants(expansion.square, 6 * expansion.cube))
+
+reprint("inference.s6.small-dual", of=approximation.small_dual, latex=r"\|\lambda^*\|\le\alpha\|z\|")
+reprint("inference.16", of=expansion.at_the_maximizer,
+        latex=r"\log M(\lambda^*)\approx\langle\mu,\lambda^*\rangle+\tfrac12\langle\lambda^*,\Sigma\lambda^*\rangle")
+reprint("inference.17", of=approximation.with_covariance, latex=r"\lambda^*=\alpha(I_d+\alpha\Sigma)^{-1}z")
+reprint("inference.18", of=approximation.reduced, latex=r"\lambda^*=\alpha z")
+reprint("inference.19", of=approximation.with_integral,
+        latex=r"\hat h=\int a\frac{u(a)\exp(\alpha\langle a,z\rangle)}{\int u(a')\exp(\alpha\langle a',z\rangle)da'}da")
+reprint("inference.20", of=approximation.as_attention,
+        latex=r"\hat h=\sum_it_i\frac{u_i\exp(\alpha\langle t_i,z\rangle)}{\sum_ju_j\exp(\alpha\langle t_j,z\rangle)}")
+
+
+@claim("inference.thm2", "asymptotic", title="The closed form approximates the estimate",
+       latex=r"\hat h\approx\int a\frac{u(a)e^{\alpha\langle a,z\rangle}}{M(\alpha z)}da",
+       hypotheses=("α > 0 is small enough",), needs=("inference.15", "inference.18"))
+def any_preference() -> Steps:
+    """For any preference distribution the estimate is approximated by the tilt by αz, once α is small enough."""
+    yield from expansion.no_expansion()
+    yield Fails(Limit(sp.exp(expansion.bound), expansion.k, sp.oo, sp.S.Zero, at={expansion.x: 1}),
+                reason="log-normal u, z = 1, x = α: these terms bound (19)'s denominator from below, for every α > 0, so (19) "
+                       "has no value; were it finite they would stay bounded")
+
+
+@any_preference.corrected(r"\hat h=\hat h(\alpha z)-\alpha^2\Sigma^2z+o(\alpha^2)", Severity.HYPOTHESIS,
+                          under="M is finite in a neighbourhood of 0, as for u with finite support")
+def any_preference_with_finite_support() -> Steps:
+    """Where M is finite near 0 the closed form differs from the estimate by α²Σ²z to leading order."""
+    yield approximation.any_law()
+    yield closed_form(error)
+
+
+any_preference.twin("the sign of the error", lambda: closed_form(-error))
+any_preference.twin("no error of order α²", lambda: closed_form(sp.S.Zero))
+
+
+# ── Corollary 1 ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def attention(scale: sp.Expr) -> sp.Expr:
+    """Σ_i t_i u_i e^(scale·⟨t_i, z⟩)/Σ_k u_k e^(scale·⟨t_k, z⟩)."""
+    whole = total(k, u[k] * sp.exp(scale * inner(k, evidence)))
+    return total(i, T[i, a] * u[i] * sp.exp(scale * inner(i, evidence)) / whole)
+
+
+def rewritten(scale: sp.Expr) -> Equation:
+    """(20) with α = τ^(−1/2) against the same with another factor in the exponent."""
+    return Equation(attention(alpha).xreplace({alpha: 1 / sp.sqrt(tau)}), attention(scale), reason="α = τ^(−1/2)")
+
+
+@claim("inference.21", "identity", title="(20) with α = τ^(−1/2)", needs=("inference.20",),
+       latex=r"\sum_it_i\frac{u_i" + EXPONENT + r"}{\sum_ju_j\exp(\langle t_j,z\rangle/\sqrt\tau)}")
+def with_square_root() -> Steps:
+    """Writing α as the reciprocal of √τ turns (20) into attention whose scores are divided by √τ."""
+    yield rewritten(tau ** sp.Rational(-1, 2))
+
+
+with_square_root.twin("τ for √τ", lambda: rewritten(1 / tau))
+with_square_root.twin("√τ multiplies", lambda: rewritten(sp.sqrt(tau)))
+
+
+def scaled_by_root(entry: sp.Expr) -> sp.Expr:
+    """z_a/√τ for the z for which λ maximizes the dual with α = τ^(−1/2): λ_a + (ĥ(λ) − μ)_a/√τ."""
+    return lam[entry] + (mean(theorem.tilted)(entry) - mu(entry)) / sp.sqrt(tau)
+
+
+LARGE: dict[Variable, Value] = {n: 2, d: 1, T.label: ((0,), (1,)), u.label: approximation.HALVES,
+                                lam.label: (Fraction(1, 100),), tau: 10000}
+"""Templates 0 and 1 on the line, equally likely, τ = 10000, and the z near 1 for which λ* = 1/100."""
+
+
+@claim("inference.cor1", "asymptotic", title="For large τ the estimate equals attention with scores over √τ",
+       needs=("inference.thm2", "inference.21"), hypotheses=("τ is large enough", "α = τ^(−1/2)"),
+       latex=r"\hat h=\sum_it_i\frac{u_i" + EXPONENT + r"}{\sum_ju_j\exp(\langle t_j,z\rangle/\sqrt\tau)}")
+def equals_for_large_tau() -> Steps:
+    """For every large enough τ the best guess equals attention whose scores are divided by √τ."""
+    yield Fails(Equation(mean(theorem.tilted)(a), mean(tilt(scaled_by_root))(a), at=LARGE),
+                reason="no τ is large enough: equality needs ⟨t_i, z⟩ to be the same for all i (deciphering.s6.exact)")
+
+
+@equals_for_large_tau.corrected(r"\hat h=(21)-\tfrac1\tau\Sigma^2z+o(\tfrac1\tau)", Severity.WORDING)
+def approximates_for_large_tau() -> Steps:
+    """As τ grows the best guess approaches (21), with the error −Σ²z/τ to leading order."""
+    yield Limit(1 / sp.sqrt(tau), tau, sp.oo, sp.S.Zero, reason="α = τ^(−1/2) → 0, and α² = 1/τ")
+    yield closed_form(error)
+
+
+equals_for_large_tau.twin("the sign of the error", lambda: closed_form(-error))
+equals_for_large_tau.twin("no error of order 1/τ", lambda: closed_form(sp.S.Zero))

@@ -1,0 +1,140 @@
+"""What every function on the maximum entropy on the mean does first: check its arguments, bring them to one dtype.
+
+Shapes      The rows are the leading axes that templates, evidence, prior, mask and alpha broadcast to. Templates that
+            lack the last axis of the rows, or have size 1 there, are shared by all rows along it: one matrix product
+            serves them, and nothing is copied.
+"""
+
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from numerics.one_sided import _HALF, _broadcastable, _check_mask, _describe
+
+Alpha = float | Tensor
+
+
+@dataclass(frozen=True)
+class Weighted:
+    """A prior on templates, once both are known to fit, in the dtype to compute in.
+
+    Attributes:
+        templates: (..., n, d).
+        log_prior: log u_i, normalized after masking, (..., n); −inf where u_i is zero or masked, throughout a dead row.
+        prior: u_i = e^{log u_i}; zeros in a dead row.
+        live: (..., 1), False for a row that is fully masked.
+    """
+
+    templates: Tensor
+    log_prior: Tensor
+    prior: Tensor
+    live: Tensor
+
+
+def weighted(templates: Tensor, prior: Tensor | None, mask: Tensor | None, dtype: torch.dtype) -> Weighted:
+    """Return the prior as the mask leaves it: restricted, renormalized, and tilted by a floating mask.
+
+    Raises:
+        ValueError: for a shape or dtype that does not fit ``templates``.
+    """
+    t = templates.to(dtype)
+    n = t.shape[-2]
+    if prior is None:
+        log_prior = t.new_zeros(n)
+    else:
+        u = prior.to(dtype)
+        # The logarithm never sees a zero, whose slope there is infinite: such a template counts as absent.
+        log_prior = torch.where(u == 0, -torch.inf, torch.where(u == 0, 1.0, u).log())
+    if mask is not None:
+        bias = torch.where(mask, 0.0, -torch.inf).to(t) if mask.dtype == torch.bool else mask.to(t)
+        log_prior = torch.where(bias == -torch.inf, -torch.inf, log_prior + bias)
+    live = (log_prior != -torch.inf).any(-1, keepdim=True)
+    total = torch.where(live, log_prior, 0.0).logsumexp(-1, keepdim=True)
+    log_prior = torch.where(live & (log_prior != -torch.inf), log_prior - total, -torch.inf)
+    return Weighted(t, log_prior, log_prior.exp(), live)
+
+
+def check(templates: Tensor, prior: Tensor | None, mask: Tensor | None, **vectors: Tensor) -> torch.dtype:
+    """Return the dtype to compute in, once the arguments are known to fit each other.
+
+    Args:
+        templates: to be floating, (..., n, d) with n, d ≥ 1.
+        prior: to be None or floating, (..., n).
+        mask: to be None, or boolean or floating, (..., n).
+        vectors: dual points or evidence, to be floating, (..., d); or ``weights``, to be floating, (..., n).
+
+    Raises:
+        ValueError: naming the argument that does not fit.
+    """
+    if not _floating(templates) or templates.ndim < 2 or 0 in templates.shape[-2:]:
+        raise ValueError(f"templates: expected a floating tensor (..., n, d) with n, d ≥ 1, got {_describe(templates)}")
+    n, d = templates.shape[-2:]
+    if prior is not None:
+        vectors["prior"] = prior
+    rows = templates.shape[:-2]
+    for name, x in vectors.items():
+        size, letter = (n, "n") if name in ("prior", "weights") else (d, "d")
+        if not _floating(x) or x.shape[-1:] != (size,) or not _broadcastable(x.shape[:-1], rows):
+            raise ValueError(
+                f"{name}: expected a floating tensor (..., {letter}) with {letter} = {size} that goes with templates "
+                f"{tuple(templates.shape)} and rows {tuple(rows)}, got {_describe(x)}"
+            )
+        rows = torch.broadcast_shapes(rows, x.shape[:-1])  # type: ignore[no-untyped-call]
+    if mask is not None:
+        _check_mask(mask, templates.new_empty(()).expand(*rows, n))
+    return reduce(torch.promote_types, (_wide(x.dtype) for x in vectors.values()), _wide(templates.dtype))
+
+
+def positive(alpha: Alpha, rows: Tensor) -> Tensor:
+    """Return α shaped to multiply ``rows`` (..., d), in their dtype; NaN where a tensor's entry is not positive.
+
+    Raises:
+        ValueError: for a number that is not positive and normal, or a tensor that does not broadcast over the rows.
+    """
+    if not isinstance(alpha, Tensor):
+        finfo = torch.finfo(rows.dtype)
+        if isinstance(alpha, bool) or not isinstance(alpha, (int, float)) or not finfo.tiny <= alpha <= finfo.max:
+            raise ValueError(f"alpha: expected a positive number, normal in {rows.dtype}, or a tensor; got {alpha!r}")
+        return rows.new_full((1,), alpha)
+    if not alpha.is_floating_point() or not _broadcastable(alpha.shape, rows.shape[:-1]):
+        raise ValueError(
+            f"alpha: expected a number or a floating tensor that broadcasts over the rows {tuple(rows.shape[:-1])}, "
+            f"got {_describe(alpha)}"
+        )
+    a = alpha.to(rows).unsqueeze(-1)
+    return torch.where(a > 0, a, torch.nan)
+
+
+def products(templates: Tensor, vectors: Tensor) -> Tensor:
+    """Return ⟨t_i, v⟩ for every row: templates (..., n, d), vectors (..., d), result (..., n)."""
+    return _each(vectors, templates.mT)
+
+
+def mean(weights: Tensor, templates: Tensor) -> Tensor:
+    """Return Σ_i w_i t_i for every row: weights (..., n), templates (..., n, d), result (..., d)."""
+    return _each(weights, templates)
+
+
+def result_dtype(*tensors: Tensor | None) -> torch.dtype:
+    """Return the dtype of what comes out: the widest of the inputs', half precision included."""
+    return reduce(torch.promote_types, [x.dtype for x in tensors if x is not None])
+
+
+def _each(rows: Tensor, matrices: Tensor) -> Tensor:
+    """Return row @ matrix for every row, without a copy of a matrix for each of the rows that share it."""
+    if matrices.ndim == 2:
+        return rows @ matrices
+    if matrices.shape[-3] == 1 and rows.ndim >= 2:
+        return rows @ matrices.squeeze(-3)
+    return (rows.unsqueeze(-2) @ matrices).squeeze(-2)
+
+
+def _wide(dtype: torch.dtype) -> torch.dtype:
+    return torch.float32 if dtype in _HALF else dtype
+
+
+def _floating(x: Any) -> bool:
+    return isinstance(x, Tensor) and x.is_floating_point() and x.ndim > 0

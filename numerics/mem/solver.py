@@ -1,0 +1,201 @@
+"""The exact solution of the maximum entropy on the mean, certified row by row, differentiable.
+
+Claims      deciphering.4, deciphering.8, deciphering.9, deciphering.11, deciphering.12
+Notation    as in ``closed_forms``; g = ∇D(λ); p = tilt(λ); bounds: see ``bounds``
+Derivatives Of the solution, not of the iteration, by the implicit function theorem: with H = −∇²D(λ*) held constant,
+            λ ↦ λ + H⁻¹∇D(λ) is stationary in λ at λ*, so k such steps have the derivatives of λ* up to order k. Two are
+            taken.
+Precision   Everything is computed in float64. λ, weights and mean are rounded to the dtype of the inputs, and their bounds,
+            which stay in float64, include that rounding.
+Memory      A few arrays of rows × n and rows × d, and a workspace of some 100 MB for one tile of rows at a time.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from numerics.mem import closed_forms
+from numerics.mem.arguments import Alpha, check, mean, positive, result_dtype, weighted
+from numerics.mem.batch import Batch
+from numerics.mem.bounds import Bounds, bounds_at
+from numerics.mem.newton import maximize
+from numerics.mem.rows import Hessian
+from numerics.mem.shared import Shared
+
+Inverse = Callable[[Tensor], Tensor]
+
+_TILE = 2048
+"""How many rows that share templates are worked on at a time."""
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """Solutions of a batch of problems, each with its certificate.
+
+    Attributes:
+        dual: λ, (..., d).
+        weights: p = tilt(λ), (..., n).
+        mean: μ + z − λ/α, (..., d): ĥ, if λ = λ*. It differs from Σ p_i t_i by ∇D(λ).
+        gap: a bound on P(p) − D(λ) = (α/2)‖∇D(λ)‖², (...), without the cancellation of a difference.
+        gradient_norm: a bound on ‖∇D(λ)‖, its rounding included, (...).
+        error: a bound on ‖λ − λ*‖, (...): α‖∇D(λ)‖, or a smaller one where rounding spoils that (see ``bounds``).
+        mean_error: a bound on ‖mean − ĥ‖, (...).
+        weights_error: a bound on ‖p − p*‖₁, (...).
+        converged: whether error ≤ tolerance (1 + ‖λ‖) before the result was rounded to its dtype, boolean, (...).
+    """
+
+    dual: Tensor
+    weights: Tensor
+    mean: Tensor
+    gap: Tensor
+    gradient_norm: Tensor
+    error: Tensor
+    mean_error: Tensor
+    weights_error: Tensor
+    converged: Tensor
+
+
+def solve(
+    templates: Tensor,
+    evidence: Tensor,
+    prior: Tensor | None = None,
+    alpha: Alpha = 1.0,
+    mask: Tensor | None = None,
+    *,
+    tolerance: float = 1e-9,
+) -> Solution:
+    """Return the solution of min α/2 ‖μ + z − Σ p_i t_i‖² + KL(p ‖ u) over the simplex (``deciphering.4``).
+
+    A mask changes the prior, which is renormalized: μ is the mean of the prior that the mask leaves. ``dual``, ``weights``
+    and ``mean`` are differentiable, twice, with respect to every floating argument; the rest is constant. A row that is not
+    certified, such as one with NaN in it, has ``converged`` False.
+
+    Args:
+        templates: floating, (..., n, d), shared or one set per row.
+        evidence: z, floating, (..., d).
+        prior: probabilities, floating, (..., n), zeros allowed, or None for the uniform one. It is renormalized.
+        alpha: positive; a number, or a tensor that broadcasts over the rows.
+        mask: boolean or floating, broadcastable to the rows (..., n).
+        tolerance: what ``error`` is to be, relatively to 1 + ‖λ‖; at least 1e-12.
+
+    Returns:
+        The solution; ``dual``, ``weights`` and ``mean`` in the widest dtype of the tensors, the bounds in float64.
+
+    Raises:
+        ValueError: for a shape, dtype or number other than these, or if a row is all-masked: it has no solution.
+    """
+    if not isinstance(tolerance, float) or not 1e-12 <= tolerance < 1:
+        raise ValueError(f"tolerance: expected a number from 1e-12 to below 1, got {tolerance!r}")
+    check(templates, prior, mask, evidence=evidence)
+    with torch.no_grad():
+        batch = Batch(templates, evidence, prior, alpha, mask)
+        if not bool(batch.live.all()):
+            raise ValueError(
+                f"mask: expected a template with a positive prior in every row, got {int((~batch.live).sum())} all-masked of "
+                f"{len(batch.live)} rows"
+            )
+        dual, center, bounds = _solved(batch, tolerance)
+    arguments = (templates, evidence, prior, alpha, mask)
+    if torch.is_grad_enabled() and any(isinstance(x, Tensor) and x.requires_grad for x in arguments):
+        parts = _attached(arguments, dual.reshape(*batch.shape, -1), partial(_inverse, batch, bounds.weights))
+    else:
+        center = center.add_(batch.center)
+        parts = tuple(x.reshape(*batch.shape, -1) for x in (dual, bounds.weights, center))
+    return _rounded(batch, parts, bounds, tolerance, result_dtype(templates, evidence, prior))
+
+
+def _solved(batch: Batch, tolerance: float) -> tuple[Tensor, Tensor, Bounds]:
+    """λ, b − λ/α, and the bounds: by the quick method where it applies, by the sure one for rows that it did not certify."""
+    count, (n, _) = len(batch.alpha), batch.size
+    dual, center = torch.empty_like(batch.target), torch.empty_like(batch.target)
+    bounds = Bounds(dual.new_empty(count, n), *(dual.new_full((count,), torch.inf) for _ in range(4)))
+    if batch.gram is not None:
+        shared = Shared(batch.gram)
+        for tile in batch.slices(_TILE):
+            bounds.put(tile, shared.solve(batch.rows(tile), tolerance, dual[tile], center[tile]))
+    left = (~(bounds.error <= tolerance * (1 + bounds.length)) | (bounds.error == torch.inf)).nonzero().squeeze(-1)
+    for some in batch.tiles(left):
+        rows = batch.rows(some)
+        found = maximize(rows, 0.5 * tolerance)
+        dual[some], center[some] = found, rows.target - found / rows.alpha
+        bounds.put(some, bounds_at(rows, found, tolerance * (1 + found.norm(dim=-1))))
+    return dual, center, bounds
+
+
+def _rounded(
+    batch: Batch, parts: tuple[Tensor, ...], bounds: Bounds, tolerance: float, dtype: torch.dtype
+) -> Solution:
+    """The solution in its dtype, with bounds that hold for it there."""
+    dual, weights, center = (x.to(dtype) for x in parts)
+    lost = [(x - y).detach() for x, y in zip(parts, (dual, weights, center), strict=True) if dtype != torch.float64]
+    alpha = batch.alpha.reshape(batch.shape)
+    norm, error, near = (x.reshape(batch.shape) for x in (bounds.gradient_norm, bounds.error, bounds.weights_error))
+    length = bounds.length.reshape(batch.shape)
+    mean_error = error / alpha + torch.finfo(torch.float64).eps * (parts[2].detach().norm(dim=-1) + length / alpha)
+    converged = error <= tolerance * (1 + length)
+    if lost:
+        error, near, mean_error = error + lost[0].norm(dim=-1), near + lost[1].abs().sum(-1), mean_error + lost[2].norm(dim=-1)
+    return Solution(
+        dual=dual,
+        weights=weights,
+        mean=center,
+        gap=alpha / 2 * norm.square(),
+        gradient_norm=norm,
+        error=error,
+        mean_error=mean_error,
+        weights_error=near,
+        converged=converged,
+    )
+
+
+def _attached(arguments: tuple[Any, ...], dual: Tensor, inverse: Inverse) -> tuple[Tensor, ...]:
+    """λ, its weights and its mean, with the derivatives of the solution."""
+    templates, evidence, prior, alpha, mask = (
+        x.double() if isinstance(x, Tensor) and x.is_floating_point() else x for x in arguments
+    )
+    for _ in range(2):
+        gradient = closed_forms.dual_gradient(dual, templates, evidence, prior, alpha, mask)
+        dual = dual + _Step.apply(gradient, inverse)  # type: ignore[no-untyped-call]
+    x = weighted(templates, prior, mask, torch.float64)
+    center = mean(x.prior, x.templates) + evidence - dual / positive(alpha, dual)
+    return dual, closed_forms.tilt(dual, templates, prior, mask), center
+
+
+def _inverse(batch: Batch, weights: Tensor, vectors: Tensor) -> Tensor:
+    """H⁻¹v for every row."""
+    flat = vectors.reshape(len(weights), -1)
+    solved = torch.empty_like(flat)
+    for tile in batch.tiles(torch.arange(len(flat), device=flat.device)):
+        rows, p = batch.rows(tile), weights[tile]
+        solved[tile] = Hessian(rows, p, rows.mean(p), rows.alpha).solve(flat[tile])
+    return solved.reshape(vectors.shape)
+
+
+class _Linear(torch.autograd.Function):
+    """v ↦ H⁻¹v with H constant and symmetric."""
+
+    @staticmethod
+    def forward(ctx: Any, vectors: Tensor, inverse: Inverse) -> Tensor:
+        ctx.inverse = inverse
+        return inverse(vectors)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None]:
+        return _Linear.apply(gradients[0], ctx.inverse), None  # type: ignore[no-untyped-call]
+
+
+class _Step(torch.autograd.Function):
+    """g ↦ H⁻¹g at the solution, where the value is zero, and only the derivative is wanted."""
+
+    @staticmethod
+    def forward(ctx: Any, gradient: Tensor, inverse: Inverse) -> Tensor:
+        ctx.inverse = inverse
+        return torch.zeros_like(gradient)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None]:
+        return _Linear.apply(gradients[0], ctx.inverse), None  # type: ignore[no-untyped-call]

@@ -1,0 +1,205 @@
+"""The dual of a MEM problem in 50-digit arithmetic, and how a quantity behaves as α → 0, measured there.
+
+Written from the definitions with mpmath: no closed form, no approximation and none of the project's code is used, so
+that expansions can be checked to orders that float64 cannot see.
+
+Notation  D(λ) = ⟨λ, μ + z⟩ − ‖λ‖²/(2α) − log M(λ); D is 1/α-strongly concave, hence ‖λ − λ*‖ ≤ α ‖∇D(λ)‖
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import mpmath as mp
+
+DIGITS = 50
+GUARD = 10                                                   # further digits, for sums and cancellation
+LOST = 20                                                    # digits that a division by x^order may cost, for x ≥ 1e-6
+
+precise = mp.workdps(DIGITS + GUARD)                         # a decorator: what is called computes with all digits
+
+Vector = list[Any]                                           # of mpmath numbers
+Numbers = Sequence[Any]                                      # whatever mpmath reads exactly: ints, floats, mpf
+
+
+@dataclass(frozen=True)
+class Law:
+    """A law with n atoms in ℝ^d: `atoms` n × d, `weights` n; weights are divided by their sum."""
+
+    atoms: tuple[tuple[Any, ...], ...]
+    weights: tuple[Any, ...]
+
+    @staticmethod
+    @precise
+    def of(atoms: Sequence[Numbers], weights: Numbers) -> Law:
+        """Raises ValueError for shapes that do not fit, a negative weight, or weights without mass."""
+        rows = tuple(tuple(map(_read, row)) for row in atoms)
+        masses = tuple(map(_read, weights))
+        if not rows or len(rows) != len(masses) or len({len(row) for row in rows}) != 1 or not rows[0]:
+            raise ValueError(f"atoms: {len(rows)} rows were given for {len(masses)} weights, n × d with n weights is accepted")
+        if min(masses) < 0 or sum(masses) == 0:
+            raise ValueError(f"weights: {list(weights)} were given, numbers ≥ 0 with a positive sum are accepted")
+        mass = mp.fsum(masses)
+        return Law(rows, tuple(w / mass for w in masses))
+
+    @property
+    def d(self) -> int:
+        return len(self.atoms[0])
+
+    @precise
+    def tilted(self, dual: Vector) -> Vector:
+        """i ↦ u_i exp⟨t_i, λ⟩ / M(λ)."""
+        shifted, _ = self._exponentials(dual)
+        mass = mp.fsum(shifted)
+        return [x / mass for x in shifted]
+
+    @precise
+    def log_mgf(self, dual: Vector) -> Any:
+        """log Σ_i u_i exp⟨t_i, λ⟩."""
+        shifted, peak = self._exponentials(dual)
+        return peak + mp.log(mp.fsum(shifted))
+
+    @precise
+    def mean(self, dual: Vector | None = None) -> Vector:
+        """The mean of the law, tilted by λ."""
+        p = self._masses(dual)
+        return [mp.fdot(p, column) for column in zip(*self.atoms, strict=True)]
+
+    @precise
+    def covariance(self, dual: Vector | None = None) -> Any:
+        """The covariance matrix of the law, tilted by λ, d × d."""
+        p, center = self._masses(dual), self.mean(dual)
+        off = [[x - c for x, c in zip(row, center, strict=True)] for row in self.atoms]
+        return mp.matrix([[mp.fsum(w * row[a] * row[b] for w, row in zip(p, off, strict=True)) for b in range(self.d)]
+                          for a in range(self.d)])
+
+    @precise
+    def radius(self) -> Any:
+        """The largest distance of an atom from the mean."""
+        center = self.mean()
+        return max(norm([x - c for x, c in zip(row, center, strict=True)]) for row in self.atoms)
+
+    def _masses(self, dual: Vector | None) -> Vector:
+        return list(self.weights) if dual is None else self.tilted(dual)
+
+    def _exponentials(self, dual: Vector) -> tuple[Vector, Any]:
+        inner = [mp.fdot(row, dual) for row in self.atoms]
+        peak = max(inner)
+        return [w * mp.exp(x - peak) for w, x in zip(self.weights, inner, strict=True)], peak
+
+
+@dataclass(frozen=True)
+class Maximizer:
+    """λ* with a bound on its error, and ĥ."""
+
+    dual: Vector
+    error: Any
+    estimate: Vector
+
+
+@precise
+def maximize(law: Law, evidence: Numbers, alpha: Any, steps: int = 200) -> Maximizer:
+    """λ* by Newton's method with halved steps, to an error of 10^-DIGITS·max(1, ‖λ*‖).
+
+    Raises ValueError for α ≤ 0 or evidence of another length than d, ArithmeticError when `steps` do not suffice.
+    """
+    z, alpha = [_read(x) for x in evidence], _read(alpha)
+    if not alpha > 0:
+        raise ValueError(f"alpha: {alpha} was given, a number > 0 is accepted")
+    if len(z) != law.d:
+        raise ValueError(f"evidence: {len(z)} entries were given, {law.d} are accepted")
+    target = [m + x for m, x in zip(law.mean(), z, strict=True)]
+    dual = [alpha * x for x in z]
+    for _ in range(steps):
+        slope = _slope(law, dual, target, alpha)
+        if alpha * norm(slope) <= mp.mpf(10) ** -DIGITS * max(1, norm(dual)):
+            return Maximizer(dual, alpha * norm(slope), law.mean(dual))
+        step = mp.lu_solve(law.covariance(dual) + mp.eye(law.d) / alpha, mp.matrix(slope))
+        dual = _improved(law, dual, list(step), target, alpha)
+    raise ArithmeticError(f"maximize: no maximizer after {steps} steps at alpha = {alpha}")
+
+
+@precise
+def value(law: Law, dual: Vector, target: Vector, alpha: Any) -> Any:
+    """D(λ) = ⟨λ, target⟩ − ‖λ‖²/(2α) − log M(λ)."""
+    return mp.fdot(dual, target) - norm(dual) ** 2 / (2 * alpha) - law.log_mgf(dual)
+
+
+@precise
+def norm(vector: Vector) -> Any:
+    """The Euclidean norm."""
+    return mp.sqrt(mp.fdot(vector, vector))
+
+
+def _slope(law: Law, dual: Vector, target: Vector, alpha: Any) -> Vector:
+    return [t - x / alpha - m for t, x, m in zip(target, dual, law.mean(dual), strict=True)]
+
+
+def _improved(law: Law, dual: Vector, step: Vector, target: Vector, alpha: Any) -> Vector:
+    """The first of λ + step, λ + step/2, … where the gradient is shorter; Newton's step points that way."""
+    before = norm(_slope(law, dual, target, alpha))
+    for halving in range(60):
+        moved = [x + s / 2**halving for x, s in zip(dual, step, strict=True)]
+        if norm(_slope(law, moved, target, alpha)) < before:
+            return moved
+    raise ArithmeticError("maximize: no step makes the gradient shorter")
+
+
+# ── behaviour as α → 0 ──────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True)
+class Leading:
+    """The limit of f(x)/x^order as x → 0, entry by entry, with a bound on the error of the extrapolation."""
+
+    values: list[Any]
+    error: Any
+
+
+@precise
+def leading(f: Callable[[Any], Numbers], order: int, start: Any, halvings: int = 9) -> Leading:
+    """lim f(x)/x^order by Richardson's extrapolation over x = start, start/2, …, start/2^halvings.
+
+    For an f that is analytic at 0 with a zero of at least that order the errors of the extrapolations fall faster than
+    any power of 2, so the last difference bounds the error of the last but one; the last is returned.
+    Raises ValueError for a start ≤ 0 or fewer than 3 halvings, ArithmeticError when the differences do not fall so (f
+    vanishes to a lower order, or is not analytic, or `start` is too large).
+    """
+    if not start > 0 or halvings < 3:
+        raise ValueError(f"start, halvings: {start} and {halvings} were given, > 0 and ≥ 3 are accepted")
+    points = [mp.mpf(start) / 2**k for k in range(halvings + 1)]
+    columns = zip(*[[_read(y) / x**order for y in f(x)] for x in points], strict=True)
+    found = [_extrapolated(list(column)) for column in columns]
+    return Leading([v for v, _ in found], max((e for _, e in found), default=mp.mpf(0)))
+
+
+def _extrapolated(column: Vector) -> tuple[Any, Any]:
+    best, noise = [column[0]], (1 + max(map(abs, column))) * mp.mpf(10) ** (LOST - DIGITS)
+    for degree in range(1, len(column)):
+        column = [y + (y - x) / (2**degree - 1) for x, y in pairwise(column)]
+        best.append(column[0])
+    off = [abs(y - x) for x, y in pairwise(best)]
+    if off[-1] > noise and not off[-1] < off[-3] / 4:
+        raise ArithmeticError(f"leading: the extrapolations {list(map(mp.nstr, best[-4:]))} do not settle")
+    return best[-1], off[-1] + noise
+
+
+@precise
+def small(law: Law, evidence: Numbers) -> Any:
+    """An α well inside the range where λ*(α) is analytic: 1/16 of 1/max(R², R‖z‖), with R the law's radius.
+
+    α·R² and α·R‖z‖ do not change when templates and evidence are multiplied by s and α is divided by s².
+    """
+    reach = law.radius()
+    return 1 / (16 * max(reach**2, reach * norm([_read(x) for x in evidence]), mp.mpf(1) / 16))
+
+
+def _read(x: Any) -> Any:
+    """An exact number as mpmath's; raises ValueError for one that is not finite."""
+    number = mp.mpf(x.item() if hasattr(x, "item") else x)
+    if not mp.isfinite(number):
+        raise ValueError(f"number: {x} was given, a finite one is accepted")
+    return number
