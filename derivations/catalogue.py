@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+import re
+import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import cache
 from types import MappingProxyType
 
 from derivations.claims import Claim, Correction, Evidence, Kind, Layer, Outcome, Severity, Statement, Twin, Witness
@@ -42,6 +45,7 @@ class Entry:
     derivation: Derivation | None
     statement: str
     undecidable: str | None = None
+    module: str = ""
     twins: dict[str, Callable[[], Relation]] = field(default_factory=dict)
     repair: Derivation | None = None
     correction: Correction | None = None
@@ -127,6 +131,7 @@ def claim(
             needs=needs,
             derivation=None if first is None or isinstance(first, Undecidable) else function,  # type: ignore[arg-type]
             statement=sentence(function),
+            module=function.__module__,
             undecidable=first.reason if isinstance(first, Undecidable) else None,
         )
         _ENTRIES[id] = entry
@@ -142,18 +147,34 @@ def reprint(id: str, of: Entry, *, latex: str) -> Entry:
     """
     if id in _ENTRIES:
         raise ValueError(f"claim: the id {id} is used twice, a new id is accepted")
-    _ENTRIES[id] = replace(of, id=id, latex=latex, needs=(of.id,), twins=dict(of.twins))
+    here = sys._getframe(1).f_globals["__name__"]
+    _ENTRIES[id] = replace(of, id=id, latex=latex, needs=(of.id,), twins=dict(of.twins), module=here)
     return _ENTRIES[id]
 
 
 def entries() -> MappingProxyType[str, Entry]:
     """All claims of all documents by id, in the order in which they are printed."""
+    _load()
+    return MappingProxyType(_ENTRIES)
+
+
+@cache
+def _load() -> None:
+    """Import every module, and put the claims in the order of the modules, whichever imported which."""
+    order = []
     for document in DOCUMENTS:
         package = importlib.import_module(f"derivations.{document}")
-        names = [info.name for info in pkgutil.iter_modules(package.__path__)]
-        for module in sorted(names, key=lambda name: (name.startswith("appendix"), name)):
-            importlib.import_module(f"derivations.{document}.{module}")
-    return MappingProxyType(_ENTRIES)
+        for name in sorted((info.name for info in pkgutil.iter_modules(package.__path__)), key=_printed_place):
+            order.append(importlib.import_module(f"{package.__name__}.{name}").__name__)
+    placed = sorted(_ENTRIES.items(), key=lambda item: order.index(item[1].module))
+    _ENTRIES.clear()
+    _ENTRIES.update(placed)
+
+
+def _printed_place(module: str) -> tuple[bool, int, str]:
+    """Sections by number, then appendices by letter."""
+    number = re.match(r"section(\d+)", module)
+    return module.startswith("appendix"), int(number[1]) if number else 0, module
 
 
 @dataclass(frozen=True)

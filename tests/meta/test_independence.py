@@ -12,7 +12,8 @@ CLOSED_FORMS = [f"numerics.{name}" for name in
 FORBIDDEN = [
     ("derivations", ("numerics", "torch", "cvxpy", "transformers", "tests", "ot", "entmax")),
     ("numerics", ("derivations", "tests", "ot", "entmax")),
-    ("numerics.primal", ("torch", "transformers", "derivations", "numerics.models", "numerics.experiments", "ot", *CLOSED_FORMS)),
+    ("numerics.primal", ("torch", "transformers", "derivations", "numerics.models", "numerics.experiments", "ot",
+                        *CLOSED_FORMS)),
     *[(name, ("numerics.primal", "numerics.models", "cvxpy", "derivations", "scipy", "entmax", "ot")) for name in CLOSED_FORMS],
 ]
 

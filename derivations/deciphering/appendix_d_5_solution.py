@@ -1,0 +1,104 @@
+"""Appendix D, last part: the closed form (47), and that it is (25).
+
+Claims     deciphering.47, deciphering.sD.same-as-25
+Notation   Y_t = ⟨t, z⟩, W_t = ⟨t, w⟩ with λ* = αz + α²w + o(α²), so w = −Σ̄z/γ (deciphering.sD.linear)
+References the end of Appendix D of the document
+"""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from derivations.calculus.balls import Value
+from derivations.calculus.sums import total
+from derivations.calculus.variables import Variable
+from derivations.catalogue import Steps, claim
+from derivations.claims import Severity
+from derivations.deciphering.appendix_d_1_dual import printed_slope
+from derivations.deciphering.notation import alpha, d, lam, z
+from derivations.deciphering.notation_transport import (
+    FOOTNOTE,
+    M,
+    N,
+    S,
+    T,
+    at_lam,
+    attained,
+    evidence_of,
+    first_order,
+    first_scores,
+    free,
+    gamma,
+    i,
+    j,
+    kernel,
+    l,
+    linear_dual,
+    scores,
+    second_term,
+    symmetric,
+    to_second_order,
+    u,
+    weights,
+)
+from derivations.relations import Entry, Equation, Fails
+
+
+def closed_form(potentials: Entry) -> Entry:
+    """(47), for symmetric M, with the scores ⟨t, λ⟩ it is given."""
+    return printed_slope(symmetric, symmetric, potentials)
+
+
+@claim("deciphering.47", "asymptotic", title="The closed form of the solution", hypotheses=(FOOTNOTE,),
+       needs=("deciphering.38", "deciphering.sD.linear"),
+       latex=r"p^*(t)=\sum_{t'}\frac{u(t')e^{\gamma^{-1}(\alpha t^\top z-M(t,t'))}}"
+             r"{\sum_{t''}e^{\gamma^{-1}(\alpha(t'')^\top z-M(t',t''))}}")
+def closed_form_is_the_solution() -> Steps:
+    """The solution is printed as equal to (38) with αz in place of λ*."""
+    own = evidence_of(at_lam, symmetric)
+    yield attained(free)
+    yield Fails(Equation(weights(kernel(at_lam, symmetric))(i), closed_form(scores(lambda x: alpha * own(x)))(i),
+                         at={N: 2, d: 1, u.label: [1, 0], T.label: [[0], [1]], S.label: [[0, 0], [1, 0]], lam.label: [1],
+                             alpha: 1, gamma: 1, i: 1}), reason="λ* = αz only to first order")
+
+
+@closed_form_is_the_solution.corrected(
+    r"p^*(t)=(47)-\tfrac{\alpha^2}{\gamma^2}\sum_{t'}u(t')q_{t'}(t)\langle t-\mu_{t'},\bar\Sigma z\rangle+\mathcal O(\alpha^3)",
+    Severity.WORDING)
+def closed_form_to_first_order() -> Steps:
+    """The solution differs from the closed form by a term of order (α/γ)², the effect of w = −Σ̄z/γ."""
+    yield linear_dual()
+    yield to_second_order(closed_form(first_scores)(i) + alpha**2 * second_term(symmetric)(i), symmetric)
+
+
+closed_form_is_the_solution.twin("no second-order term", lambda: to_second_order(closed_form(first_scores)(i), symmetric))
+closed_form_is_the_solution.twin("the second-order term's sign", lambda: to_second_order(
+    closed_form(first_scores)(i) - alpha**2 * second_term(symmetric)(i), symmetric))
+
+
+def other_form(right: Entry) -> Equation:
+    """(47) against another form."""
+    return Equation(closed_form(scores(first_order))(i), right(i), reason="M(t', t'') = M(t'', t')")
+
+
+def own_normalizer(template: sp.Expr) -> sp.Expr:
+    """The closed form with Z of t in place of Z of t'."""
+    def share(to: sp.Expr, of: sp.Expr) -> sp.Expr:
+        return sp.exp((scores(first_order)(to) - symmetric(to, of)) / gamma)
+
+    return total(l, u[l] * share(template, l) / total(j, share(j, template)))
+
+
+@claim("deciphering.sD.same-as-25", "identity", title="(47) is (25)", hypotheses=(FOOTNOTE,),
+       needs=("deciphering.25", "deciphering.47"), latex=r"(47)=(25)")
+def same_closed_form() -> Steps:
+    """The two closed forms, normalized through M's second and first argument, are the same for symmetric M."""
+    uneven: dict[Variable, Value] = {N: 2, d: 1, u.label: [1, 0], M.label: [[0, 0], [1, 0]], T.label: [[0], [0]], z.label: [0],
+                                     alpha: 1, gamma: 1, i: 1}
+    yield Fails(Equation(printed_slope(free, free, scores(first_order))(i), weights(kernel(first_order, free))(i), at=uneven),
+                reason="the symmetry of footnote 11 is needed; (25) is right for every M")
+    yield other_form(weights(kernel(first_order, symmetric)))
+
+
+same_closed_form.twin("the exponent's sign", lambda: other_form(weights(kernel(lambda x: -alpha * z[x], symmetric))))
+same_closed_form.twin("normalized over the own template", lambda: other_form(own_normalizer))

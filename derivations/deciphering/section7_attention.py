@@ -1,0 +1,256 @@
+"""Section 7: (18) as an attention layer, alone, in a stack and with several heads.
+
+Claims     deciphering.fn8, deciphering.s7.dot-product, deciphering.s7.solves-the-problem, deciphering.s7.two-pieces,
+           deciphering.s7.stack, deciphering.s7.multi-head
+Notation   ĥ_c the closed form (18); w ≥ 0 weights that are not normalized; H heads, each with projections K, Q, V
+           of its own; the rest as in section8_heads.py
+References section 7 of the document up to "Multi-head attention", and footnote 8; Luong et al. (2015) for dot-product
+           attention: source states h̄_s weighted by a softmax of ⟨h̄_s, h_t⟩
+"""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from derivations.calculus.sums import kl, total
+from derivations.calculus.variables import Kind, index, simplex, size, vector
+from derivations.catalogue import Steps, claim
+from derivations.claims import Severity
+from derivations.deciphering.notation import (
+    T,
+    a,
+    alpha,
+    b,
+    c,
+    d,
+    evidence,
+    i,
+    inner,
+    j,
+    k,
+    lam,
+    mean,
+    mu,
+    n,
+    point,
+    preference,
+    tilt,
+    u,
+    z,
+)
+from derivations.deciphering.section6_theorem1 import stationary
+from derivations.deciphering.section8_heads import (
+    FIRST,
+    Place,
+    X,
+    average,
+    e,
+    estimate,
+    everywhere,
+    evidence_of,
+    log_linear,
+    o,
+    other,
+    outside,
+    read,
+    root,
+    scaled,
+    score,
+    y,
+)
+from derivations.relations import Entry, Equation, Fails, UniqueMinimum
+
+w = vector("w", n, kind=Kind.POSITIVE)
+p = simplex("p", n)
+heads = size("H")
+h = index("h", heads)
+many = {name: vector(name, heads, e, d) for name in ("K", "Q", "V")}
+
+
+def closed(strength: sp.Expr = alpha) -> Entry:
+    """The weights of (18)."""
+    return tilt(lambda coordinate: strength * z[coordinate])
+
+
+# ── dot-product attention ───────────────────────────────────────────────────────────────────────────────────────────
+
+
+def tilted(word: sp.Expr) -> sp.Expr:
+    """α⟨t_i, z⟩."""
+    return alpha * inner(word, evidence)
+
+
+def raw(word: sp.Expr) -> sp.Expr:
+    """w_i, not normalized."""
+    return w[word]
+
+
+def in_place_of_u(prior: Entry) -> Equation:
+    """(18) with w for u against (18) with another prior."""
+    return Equation(log_linear(tilted, raw)(i), log_linear(tilted, prior)(i), reason="the scale of w cancels")
+
+
+@claim("deciphering.fn8", "equivalence", title="Any functions may produce z and u",
+       latex=r"f_{\mathrm{evd}}, f_{\mathrm{pref}}:\ \text{constants, formulas, networks}")
+def any_functions() -> Steps:
+    """Whatever produces the evidence and the preference weights, the weights that result are a distribution."""
+    yield Equation(total(i, log_linear(tilted, raw)(i)), 1, about=(z[c],), reason="every z and w > 0, normalized or not")
+    yield in_place_of_u(lambda word: w[word] / total(k, w[k]))
+
+
+any_functions.twin("the preference is squared", lambda: in_place_of_u(lambda word: w[word] ** 2))
+any_functions.twin("the preference is lost", lambda: in_place_of_u(everywhere))
+
+
+def dot_product(strength: sp.Expr) -> Equation:
+    """(18) with u = 1/n against softmax attention with the query αz and t_i as keys and values."""
+    uniform = average(lambda word: T[word, a], lambda word: alpha * inner(word, evidence), lambda word: 1 / n)
+    softmax = average(lambda word: T[word, a], lambda word: strength * inner(word, evidence))
+    return Equation(uniform, softmax, reason="1/n cancels")
+
+
+@claim("deciphering.s7.dot-product", "equivalence", title="A uniform preference gives dot-product attention",
+       latex=r"u_i=\tfrac1n\implies\hat h=\sum_it_i\,\mathrm{softmax}(\alpha\langle t_\cdot,z\rangle)_i")
+def uniform_preference() -> Steps:
+    """With equal preference weights the closed form is dot-product attention, with the templates as keys and values."""
+    yield dot_product(alpha)
+
+
+uniform_preference.twin("α is lost", lambda: dot_product(sp.S.One))
+uniform_preference.twin("the query's sign", lambda: dot_product(-alpha))
+
+
+# ── what problem the layer solves ───────────────────────────────────────────────────────────────────────────────────
+
+
+def linearized(weights: Entry) -> sp.Expr:
+    """−α⟨z, Σ p_i t_i⟩ + KL(p ‖ u)."""
+    return -alpha * total(i, weights(i) * inner(i, evidence)) + total(i, kl(weights(i), u[i]))
+
+
+def exact_evidence(coordinate: sp.Expr) -> sp.Expr:
+    """The z for which λ maximizes (9)."""
+    return stationary(point)(coordinate) - mu(coordinate)
+
+
+def layer_is_exact(**where: object) -> Equation:
+    """ĥ = ĥ_c, where z is the evidence for which λ is optimal."""
+    output = mean(tilt(lambda coordinate: alpha * exact_evidence(coordinate)))
+    return Equation(output(a), mean(tilt(point))(a), reason="ĥ = h(λ*), ĥ_c = h(αz)", **where)  # type: ignore[arg-type]
+
+
+smallest: Place = {n: 2, d: 1, alpha: 1, T.label: [[0], [1]], lam.label: [1], u.label: [sp.Rational(1, 2)] * 2, a: 1}
+
+
+def solves_the_problem() -> Steps:
+    """Not exactly."""
+    yield Fails(layer_is_exact(at=smallest), reason="two templates 0 and 1, α = 1, z ≈ 1.23: the layer gives 0.774, (4) 0.731")
+
+
+def solved(candidate: Entry) -> UniqueMinimum:
+    """The candidate is the only minimizer of the linearized problem."""
+    return UniqueMinimum(linearized, candidate, n, sp.S.One, reason="J(q) − J(p) = Σ kl(q ‖ p)")
+
+
+@claim("deciphering.s7.solves-the-problem", "optimality", title="A dot-product layer performs the optimization",
+       latex=r"\sum_it_i\,\mathrm{softmax}(\alpha\langle t_\cdot,z\rangle)_i=\int a\,\tilde p(a)\,da,\ \tilde p"
+             r"\text{ the minimizer of the problem}", needs=("deciphering.s7.dot-product", "deciphering.thm1"))
+def layer_solves() -> Steps:
+    """Applying a dot-product attention layer is said to be performing the optimization and reading off its mean."""
+    yield from solves_the_problem()
+
+
+@layer_solves.corrected(r"\arg\min_p\{-\alpha\langle z,\textstyle\int a\,p(a)\,da\rangle+\mathcal K(p,u)\}", Severity.WORDING)
+def layer_solves_linearized() -> Steps:
+    """The layer solves exactly the problem whose quadratic term is linearized at the preference's mean."""
+    residual = total(b, (mu(b) + z[b] - total(i, p[i] * T[i, b])) ** 2)
+    offset = total(b, (total(i, p[i] * T[i, b]) - mu(b)) ** 2)
+    shift = total(i, p[i] * inner(i, evidence)) - total(b, mu(b) * z[b])
+    yield Equation(alpha / 2 * residual, alpha / 2 * total(b, z[b] ** 2) - alpha * shift + alpha / 2 * offset,
+                   reason="what is left out is α/2 ‖Σ p_i t_i − μ‖²")
+    yield solved(closed())
+
+
+layer_solves.twin("α is lost", lambda: solved(closed(sp.S.One)))
+layer_solves.twin("the preference is lost", lambda: solved(log_linear(tilted)))
+
+
+# ── two pieces of information ───────────────────────────────────────────────────────────────────────────────────────
+
+
+def log_odds(preferred: sp.Expr, strength: sp.Expr) -> Equation:
+    """log p_i − log p_j against a part without z and a part without u."""
+    return Equation(sp.log(closed()(i)) - sp.log(closed()(j)), preferred + strength * (inner(i, evidence) - inner(j, evidence)),
+                    reason="Z cancels")
+
+
+@claim("deciphering.s7.two-pieces", "identity", title="Preference and evidence enter separately",
+       needs=("deciphering.s7.dot-product",), latex=r"\log\frac{p_i}{p_j}=\log\frac{u_i}{u_j}+\alpha\langle t_i-t_j,z\rangle")
+def two_pieces() -> Steps:
+    """The closed form joins two pieces of information: the log-odds are a term of the preference plus one of the evidence."""
+    yield log_odds(sp.log(u[i]) - sp.log(u[j]), alpha)
+
+
+two_pieces.twin("the preference counts twice", lambda: log_odds(2 * (sp.log(u[i]) - sp.log(u[j])), alpha))
+two_pieces.twin("α is lost", lambda: log_odds(sp.log(u[i]) - sp.log(u[j]), sp.S.One))
+
+
+# ── stacks and heads ────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def layer(factor: sp.Expr, evidence_of_layer: Entry) -> Equation:
+    """A head with any inputs and any preference against V′ applied to (18)."""
+    head = read(scaled(score(other), 1 / root), preference)(o)
+    return Equation(head, outside(estimate(evidence_of_layer, preference, 1 / root), factor)(o), at=FIRST,
+                    about=(y[1],), reason="whatever the layers before it put into x_i and y")
+
+
+@claim("deciphering.s7.stack", "equivalence", title="Any layer of a stack fits",
+       latex=r"\mathcal L=V'\circ(18),\quad t_i,z,u\text{ from the layers before }\mathcal L",
+       needs=("deciphering.s8.reparametrization",))
+def any_layer() -> Steps:
+    """A layer of a stack is the closed form for the inputs that earlier layers produce, followed by a linear map."""
+    yield layer(root, evidence_of(other))
+
+
+any_layer.twin("V′ = V", lambda: layer(sp.S.One, evidence_of(other)))
+any_layer.twin("twice the evidence", lambda: layer(root, lambda s: 2 * evidence_of(other)(s)))
+
+
+def logits_of(head: sp.Expr, word: sp.Expr) -> sp.Expr:
+    """⟨K_h x_i, Q_h y⟩/√d′."""
+    r = index("r", e)
+    return total(r, total(a, many["K"][head, r, a] * X[word, a]) * total(b, many["Q"][head, r, b] * y[b])) / root
+
+
+def head_of(number: sp.Expr, row: sp.Expr) -> sp.Expr:
+    """Entry `row` of the part of the output that belongs to one head."""
+    def value(word: sp.Expr) -> sp.Expr:
+        return total(a, many["V"][number, row, a] * X[word, a])
+
+    return average(value, lambda word: logits_of(number, word), preference)
+
+
+def stacked(own_evidence: bool, factor: sp.Expr) -> Equation:
+    """The heads, side by side, against linear maps of as many estimates (18) that share their templates."""
+    r = index("r", e)
+    which = h if own_evidence else sp.S.One
+
+    def of_head(coordinate: sp.Expr) -> sp.Expr:
+        return total(r, many["K"][which, r, coordinate] * total(b, many["Q"][which, r, b] * y[b]))
+
+    found = estimate(of_head, preference, 1 / root)
+    return Equation(head_of(h, o), total(a, factor * many["V"][h, o, a] * found(a)), at=FIRST,
+                    reason="head by head as in a single one")
+
+
+@claim("deciphering.s7.multi-head", "equivalence", title="n heads are n problems, stacked",
+       latex=r"(\hat h^{(1)},\dots,\hat h^{(H)}),\quad z^{(h)}=K_h^\top Q_hy",
+       needs=("deciphering.s8.reparametrization", "deciphering.s7.solves-the-problem"))
+def several_heads() -> Steps:
+    """Each head is the estimate of a problem with evidence of its own; the outputs are put side by side at the end."""
+    yield stacked(True, root)
+
+
+several_heads.twin("all heads share the first one's evidence", lambda: stacked(False, root))
+several_heads.twin("V′ = V", lambda: stacked(True, sp.S.One))

@@ -1,0 +1,96 @@
+"""Section 7: continuous preferences, and the support of the solution.
+
+Claims     deciphering.s7.continuous-u, deciphering.s7.shared-support, deciphering.s7.context-dependent
+Notation   K_a(λ) = κ_a + Σ_b S_ab λ_b + ½ Σ_bc G_abc λ_b λ_c + O(‖λ‖³), the gradient of log M where M is finite near 0;
+           x > 0 a value of W = e^Y with Y ~ N(0, 1), whose moments are all finite; t > 0 a dual point on the line
+References "Generalized attention structures suggested by the optimal solution" in section 7
+"""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from derivations.calculus.sums import total
+from derivations.calculus.variables import complementary, positive, simplex, vector
+from derivations.catalogue import Steps, claim
+from derivations.claims import Severity
+from derivations.deciphering.notation import T, a, alpha, b, c, d, i, inner, lam, n, point, tilt, u, z
+from derivations.deciphering.section8_heads import log_linear
+from derivations.expansions import Expansion, Solves
+from derivations.relations import AtLeast, Entry, Equation, Fails, Limit
+
+x, t = positive("x"), positive("t")
+S, G = vector("S", d, d), vector("G", d, d, d)
+wide = simplex("w", n)
+outside_support = complementary("s", wide)
+
+
+def drift(at: Entry) -> Entry:
+    """Stationarity of (9) for any W with a moment generating function near 0: μ + z − ∇ log M(λ), up to second order."""
+    return lambda entry: z[entry] - total(b, S[entry, b] * at(b)) - total((b, c), G[entry, b, c] * at(b) * at(c)) / 2
+
+
+continuous = Solves(lam, drift)
+log_integrand = t * x - sp.log(x) ** 2 / 2 - sp.log(x)
+"""log of e^{ta} u(a) at a = x for the density u of e^Y, but for a constant."""
+
+
+def first_orders(slope: sp.Expr) -> Expansion:
+    """λ*_a − αz_a to second order."""
+    return Expansion(lam[a] - alpha * z[a], -slope, alpha, 2, where=(continuous,), reason="S = ∇² log M(0) is Var W")
+
+
+@claim("deciphering.s7.continuous-u", "asymptotic", title="The analysis covers continuous preferences",
+       latex=r"u\text{ continuous with bounded moments}\implies\log M(\lambda)<\infty,\ \lambda^*\approx\alpha z",
+       hypotheses=("u has bounded moments",))
+def continuous_preferences() -> Steps:
+    """The analysis that leads to the closed form is said to hold for continuous preference distributions too."""
+    yield Fails(Limit(log_integrand, x, sp.oo, -sp.oo, at={t: 1}),
+                reason="W = e^Y has all its moments, E W^k = e^{k²/2}, yet E e^{tW} = ∞ for every t > 0: the integrand grows")
+
+
+@continuous_preferences.corrected(r"\lambda^*=\alpha z-\alpha^2\Sigma z+o(\alpha^2)", Severity.HYPOTHESIS,
+                                  under="the moment generating function of u is finite near 0")
+def with_exponential_moments() -> Steps:
+    """A continuous preference is covered when its moment generating function is finite around 0."""
+    yield first_orders(alpha**2 * total(b, S[a, b] * z[b]))
+
+
+continuous_preferences.twin("the covariance is lost", lambda: first_orders(alpha**2 * z[a]))
+continuous_preferences.twin("half of the covariance", lambda: first_orders(alpha**2 * total(b, S[a, b] * z[b]) / 2))
+
+
+def spread(factor: sp.Expr) -> AtLeast:
+    """p̃_i > factor."""
+    return AtLeast(tilt(point)(i), factor, strict=True, reason="u_i e^{…}/M > 0: no word of the support is lost")
+
+
+@claim("deciphering.s7.shared-support", "inequality", title="KL makes the estimate share the preference's support",
+       latex=r"\mathrm{supp}\,\tilde p=\mathrm{supp}\,u", needs=("deciphering.thm1",))
+def shared_support() -> Steps:
+    """With the KL divergence the estimated distribution has exactly the templates that the preference has."""
+    tilted = log_linear(lambda word: inner(word, point), lambda word: wide[word])
+    yield Equation(outside_support[i] * tilted(i), 0, reason="u_i = 0 gives p̃_i = 0", about=(T[i, a],))
+    yield spread(sp.S.Zero)
+
+
+shared_support.twin("at least half of the preference is kept", lambda: spread(u[i] / 2))
+shared_support.twin("at least half of a uniform share", lambda: spread(1 / (2 * n)))
+
+
+def by_content(weights: Entry) -> Equation:
+    """The weights with a preference that is the exponential of any function of the template, here linear in it."""
+    left = log_linear(lambda word: alpha * total(b, T[word, b] * z[b]), lambda word: sp.exp(inner(word, point)))
+    return Equation(left(i), weights(i), reason="e^{⟨t, λ⟩} e^{α⟨t, z⟩} = e^{⟨t, λ + αz⟩}")
+
+
+@claim("deciphering.s7.context-dependent", "equivalence", title="The preference may depend on the contents",
+       latex=r"u_i=u(x_1,\dots,x_n)_i")
+def context_dependent() -> Steps:
+    """A preference computed from the contents is admissible: one that is log-linear in a template moves the evidence."""
+    yield by_content(log_linear(lambda word: total(b, T[word, b] * (lam[b] + alpha * z[b]))))
+
+
+context_dependent.twin("it moves the evidence the other way", lambda: by_content(
+    log_linear(lambda word: total(b, T[word, b] * (alpha * z[b] - lam[b])))))
+context_dependent.twin("it has no effect", lambda: by_content(log_linear(lambda word: total(b, T[word, b] * alpha * z[b]))))

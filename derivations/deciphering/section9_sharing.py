@@ -1,0 +1,241 @@
+"""Section 9, second half: which templates get weight, and the costs of the examples.
+
+Claims     deciphering.s9.all-templates, deciphering.s9.group-sharing, deciphering.s9.shares-weight,
+           deciphering.s9.regular-attention, deciphering.s9.nonnegative-cost, deciphering.s9.experiment-cost,
+           deciphering.s9.experiment-scale
+Notation   N templates in 𝒜, n of them in the input, with u_l > 0; K_il = M(t_i, t_l) the costs between the two; y_i = ⟨t_i, z⟩;
+           G = |𝒢| the size of a group, s_k the inner products in it, v the weight u_i of the input's only member of 𝒢
+References Section 9 of the document, from (25) on
+"""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from derivations.calculus.balls import Value
+from derivations.calculus.sums import total
+from derivations.calculus.variables import Kind, Variable, complementary, index, positive, scalar, simplex, size, vector
+from derivations.catalogue import Steps, claim
+from derivations.claims import Severity
+from derivations.deciphering import notation
+from derivations.deciphering.notation import alpha, b, d, n, z
+from derivations.deciphering.notation_transport import N, T, free, gamma, i, j, k, scores, weights
+from derivations.deciphering.notation_transport import conditional as conditional_of
+from derivations.relations import AtLeast, Entry, Equation, Fails, Follows, Limit
+
+source, other = index("l", n), index("h", N)
+K, y, prior = vector("K", N, n, kind=Kind.NONNEGATIVE), vector("y", N), notation.u
+G = size("G")
+inside, member = index("g", G), index("k", G)
+s, level, v = vector("s", G), scalar("s"), positive("v")
+own, group, rest, arriving, kappa = positive("own"), positive("group"), positive("rest"), positive("c"), positive("κ")
+C = scalar("C")
+
+
+def share(template: sp.Expr, of: sp.Expr, strength: sp.Expr = alpha, scale: sp.Expr = gamma) -> sp.Expr:
+    """What t_i gets of u_l: exp((αy_i − M_il)/γ)/Z_l."""
+    def raw(to: sp.Expr) -> sp.Expr:
+        return sp.exp((strength * y[to] - K[to, of]) / scale)
+
+    return raw(template) / total(other, raw(other))
+
+
+def weight(template: sp.Expr) -> sp.Expr:
+    """(25): Σ_l u_l exp((αy_i − M_il)/γ)/Z_l."""
+    return total(source, prior[source] * share(template, source))
+
+
+# ── which templates get weight ──────────────────────────────────────────────────────────────────────────────────────
+
+
+@claim("deciphering.s9.all-templates", "inequality", title="OT-based attention gives weight to all templates",
+       needs=("deciphering.25",), latex=r"p^*(t)>0\text{ for all }t\in\mathcal A", hypotheses=("M is finite",))
+def all_templates() -> Steps:
+    """Every template of 𝒜 has a positive weight, in the input or not, as long as costs are finite."""
+    yield Limit(sp.exp(-positive("M") / gamma), positive("M"), sp.oo, sp.S.Zero,
+                reason="an infinite cost, as in the example of the groups, gives no weight")
+    yield positive_weight(sp.S.Zero)
+
+
+def positive_weight(right: sp.Expr) -> AtLeast:
+    """p(t_i) > right."""
+    return AtLeast(weight(i), right, strict=True, reason="a sum of positive terms")
+
+
+all_templates.twin("more than the average", lambda: positive_weight(1 / N))
+all_templates.twin("more than one", lambda: positive_weight(sp.S.One))
+
+
+def in_group(inner: Entry) -> sp.Expr:
+    """(25) for a member of 𝒢, where exp(−M/γ) is 1 inside and 0 across: v exp(αs/γ)/Σ_𝒢 exp(αs/γ)."""
+    return v * sp.exp(alpha * inner(inside) / gamma) / total(member, sp.exp(alpha * inner(member) / gamma))
+
+
+def equal_products(right: sp.Expr) -> Equation:
+    """The weight in a group whose inner products with z are all the same."""
+    return Equation(in_group(lambda of: level), right, reason="Σ over 𝒢 of a constant", about=(s[inside],))
+
+
+@claim("deciphering.s9.group-sharing", "identity", title="A group shares the weight of its member equally",
+       needs=("deciphering.25",), hypotheses=("M = 0 within a group, ∞ across", "one t_i of the input lies in 𝒢"),
+       latex=r"t\in\mathcal G\implies p^*(t)=u_i/|\mathcal G|")
+def group_sharing() -> Steps:
+    """Templates whose inner products with z are approximately equal are said to get exactly the same weight."""
+    yield Limit(own / (group + kappa * rest) + kappa * arriving, kappa, sp.S.Zero, own / group,
+                reason="κ = exp(−M/γ) across groups: (25) as M → ∞, where nothing leaves or enters 𝒢")
+    yield Fails(Equation(in_group(lambda of: s[of]), v / G,
+                         at={G: 2, s.label: [0, sp.Rational(1, 10)], v: 1, alpha: 1, gamma: 1, inside: 1}),
+                reason="with products 0 and 1/10 the shares are 0.475 and 0.525")
+
+
+@group_sharing.corrected(r"\langle t,z\rangle=s\ (t\in\mathcal G)\implies p^*(t)=u_i/|\mathcal G|", Severity.WORDING,
+                         under="the inner products with z are equal within the group, not only approximately")
+def equal_sharing() -> Steps:
+    """With equal inner products the shares are equal; in general two of them differ by the factor exp(α(s_k − s_l)/γ)."""
+    first, second = in_group(lambda of: s[of]), in_group(lambda of: s[of]).xreplace({inside: index("h", G)})
+    yield Equation(first / second, sp.exp(alpha * (s[inside] - s[index("h", G)]) / gamma),
+                   reason="so approximately equal products give approximately equal shares")
+    yield equal_products(v / G)
+
+
+group_sharing.twin("each gets all of it", lambda: equal_products(v))
+group_sharing.twin("the own template gets one share more", lambda: equal_products(v / (G + 1)))
+
+
+@claim("deciphering.s9.shares-weight", "identity", title="Similar templates share weight", needs=("deciphering.25",),
+       latex=r"M(t,t_i)\text{ small}\implies t\text{ shares the weight of }t_i")
+def shares_weight() -> Steps:
+    """Of the weight of t_l two templates get shares in the ratio of exp((αy − M)/γ), both of them positive."""
+    yield AtLeast(share(i, source), 0, strict=True, reason="whether or not t_i appears in the input")
+    yield ratio((alpha * (y[i] - y[other]) - (K[i, source] - K[other, source])) / gamma)
+
+
+def ratio(exponent: sp.Expr) -> Equation:
+    """The shares of t_i and t_h in u_l."""
+    return Equation(share(i, source) / share(other, source), sp.exp(exponent), reason="Z_l cancels")
+
+
+shares_weight.twin("dissimilar templates get more", lambda: ratio(
+    (alpha * (y[i] - y[other]) + (K[i, source] - K[other, source])) / gamma))
+shares_weight.twin("the cost alone counts", lambda: ratio(-(K[i, source] - K[other, source]) / gamma))
+
+sparse = simplex("u", N)
+elsewhere = complementary("o", sparse)
+
+
+def regular(template: sp.Expr) -> sp.Expr:
+    """(18): u_i exp(αy_i)/Σ_k u_k exp(αy_k), where u is zero outside the input."""
+    return sparse[template] * sp.exp(alpha * y[template]) / total(k, sparse[k] * sp.exp(alpha * y[k]))
+
+
+def outside(right: sp.Expr) -> Equation:
+    """Any nonnegative combination o of weights outside the input (o_i > 0 only where u_i = 0)."""
+    return Equation(total(i, elsewhere[i] * regular(i)), right, reason="u_i is a factor of the weight")
+
+
+@claim("deciphering.s9.regular-attention", "identity", title="Regular attention gives weight to the input's templates only",
+       needs=("deciphering.18",), latex=r"t\notin\mathbf T\implies p(t)=0")
+def regular_attention() -> Steps:
+    """The weights of generalized attention vanish wherever the preference does."""
+    yield outside(sp.S.Zero)
+
+
+regular_attention.twin("a share without preference", lambda: outside(total(i, elsewhere[i]) / N))
+regular_attention.twin("as OT-based attention does", lambda: outside(
+    total(i, elsewhere[i] * weights(conditional_of(lambda of: alpha * y[of], free))(i))))
+
+
+# ── the costs of the experiment ─────────────────────────────────────────────────────────────────────────────────────
+
+
+def product(first: sp.Expr, second: sp.Expr) -> sp.Expr:
+    """⟨t_i, t_j⟩."""
+    return total(b, T[first, b] * T[second, b])
+
+
+def inner_cost(first: sp.Expr, second: sp.Expr) -> sp.Expr:
+    """M(a, b) = −⟨a, b⟩ + C."""
+    return -product(first, second) + C
+
+
+def bounded(right: sp.Expr) -> Follows:
+    """What follows for the cost from C being an upper bound of the inner products."""
+    return Follows((AtLeast(C, product(i, j)),), AtLeast(inner_cost(i, j), right), (sp.S.One,), reason="C ≥ ⟨t_i, t_j⟩")
+
+
+@claim("deciphering.s9.nonnegative-cost", "inequality", title="C makes the experiment's cost nonnegative",
+       latex=r"C\ge\max_{a,b}a^\top b\implies M(a,b)=-a^\top b+C\ge0")
+def nonnegative_cost() -> Steps:
+    """With C an upper bound of all inner products the cost is nonnegative; the weights (25) do not depend on C at all."""
+    moved = weights(conditional_of(scores(lambda e: alpha * z[e]), lambda to, of: inner_cost(to, of) + C))
+    yield Equation(moved(i), weights(conditional_of(scores(lambda e: alpha * z[e]), inner_cost))(i),
+                   reason="a number added to all costs cancels")
+    yield bounded(sp.S.Zero)
+
+
+nonnegative_cost.twin("at least one", lambda: bounded(sp.S.One))
+nonnegative_cost.twin("at least C", lambda: bounded(C))
+
+apart = index("k", N, other_than=(j,))
+
+
+def excess(first: sp.Expr, second: sp.Expr) -> sp.Expr:
+    """M(t', t) − M(t, t)."""
+    return inner_cost(first, second) - inner_cost(second, second)
+
+
+@claim("deciphering.s9.experiment-cost", "inequality", title="The experiment's cost is one of footnote 11's",
+       needs=("deciphering.fn11", "deciphering.s9.nonnegative-cost"),
+       latex=r"M(a,b)=-a^\top b+C\implies M(t,t)<M(t',t)\ (t'\ne t)")
+def experiment_cost() -> Steps:
+    """The experiment's cost is used as one of those that the discussion assumes, cheapest on the diagonal."""
+    yield Equation(inner_cost(i, j), inner_cost(j, i), reason="it is symmetric")
+    stays = conditional_of(lambda to: sp.S.Zero, inner_cost)(j, j)
+    yield Fails(Limit(stays, gamma, sp.S.Zero, sp.S.One, at={N: 2, d: 1, T.label: [[1], [2]], C: 4, j: 1}),
+                reason="for t = 1, t' = 2 all of u(t) goes to t' as γ → 0: then ũ does not tend to u")
+    yield Fails(AtLeast(inner_cost(apart, j), inner_cost(j, j), strict=True,
+                        at={N: 2, d: 1, T.label: [[1], [2]], C: 4, j: 1, apart: 2}),
+                reason="t = 1, t' = 2: a longer vector in the same direction costs less than t itself, and takes its weight")
+
+
+@experiment_cost.corrected(r"\|t'\|\le\|t\|,\ t'\ne t\implies M(t,t)<M(t',t)", Severity.HYPOTHESIS,
+                           under="all templates have the same norm (or none is longer than another), and no two coincide")
+def experiment_cost_on_a_sphere() -> Steps:
+    """M(t', t) − M(t, t) is half the squared distance plus half of ‖t‖² − ‖t'‖², so it is positive for equal norms."""
+    distance = total(b, (T[k, b] - T[j, b]) ** 2)
+    yield Equation(excess(k, j), distance / 2 + (product(j, j) - product(k, k)) / 2, reason="the law of cosines")
+    yield on_a_sphere(inner_cost(j, j))
+
+
+def on_a_sphere(right: sp.Expr, at: dict[Variable, Value] | None = None) -> Follows:
+    """What follows if t' is not longer than t and different from it."""
+    distance = total(b, (T[k, b] - T[j, b]) ** 2)
+    return Follows((AtLeast(product(j, j), product(k, k)), AtLeast(distance, 0, strict=True)),
+                   AtLeast(inner_cost(k, j), right, strict=True), (sp.S.Half, sp.S.Half), at=at or {}, reason="half of each")
+
+
+experiment_cost.twin("by one at least", lambda: on_a_sphere(
+    inner_cost(j, j) + 1, {N: 2, d: 1, T.label: [[sp.S.Half], [-sp.S.Half]], j: 1, k: 2}))
+experiment_cost.twin("by the squared distance", lambda: on_a_sphere(
+    inner_cost(j, j) + total(b, (T[k, b] - T[j, b]) ** 2)))
+
+
+def rescaled(strength: sp.Expr, scale: sp.Expr, costs: sp.Expr) -> Equation:
+    """(25) for α = 1, γ = √d and the cost −⟨a, b⟩ against other parameters, with `costs` times that cost."""
+    def form(power: sp.Expr, below: sp.Expr, factor: sp.Expr) -> sp.Expr:
+        cost = conditional_of(scores(lambda e: power * z[e]), lambda to, of: -factor * product(to, of))
+        return weights(cost)(i).xreplace({gamma: below})
+
+    root = sp.sqrt(d)
+    return Equation(form(sp.S.One, root, sp.S.One), form(strength, scale, costs), reason="only α/γ and M/γ enter")
+
+
+@claim("deciphering.s9.experiment-scale", "identity", title="α = 1 and γ = √d", needs=("deciphering.25",),
+       latex=r"\alpha=1,\ \gamma=\sqrt{\text{hidden dim.}}")
+def experiment_scale() -> Steps:
+    """α = 1 is not small, but only α/γ and M/γ matter: the weights are those of α = 1/√d, γ = 1 and M/√d."""
+    yield rescaled(1 / sp.sqrt(d), sp.S.One, 1 / sp.sqrt(d))
+
+
+experiment_scale.twin("M is not rescaled", lambda: rescaled(1 / sp.sqrt(d), sp.S.One, sp.S.One))
+experiment_scale.twin("α is not rescaled", lambda: rescaled(sp.S.One, sp.S.One, 1 / sp.sqrt(d)))

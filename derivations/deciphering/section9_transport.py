@@ -1,0 +1,306 @@
+"""Section 9, first half: entropic transport in place of the divergence, and the solution's closed form.
+
+Claims     deciphering.23–deciphering.25, deciphering.fn11, deciphering.s9.smooth, deciphering.s9.faster,
+           deciphering.s9.wasserstein, deciphering.s9.deviates, deciphering.s9.ot-attention
+Notation   p, u the marginals of a coupling P; f, g potentials; q_0(i|j) ∝ exp(−M_ij/γ), ũ = Σ_j u_j q_0(·|j);
+           the rest as in `notation_transport`
+References Section 9 of the document up to (25); Cuturi (2013)
+"""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from derivations.calculus.balls import Value
+from derivations.calculus.sums import derivative, kl, total, xlogx
+from derivations.calculus.variables import Kind, Variable, coupling, positive, simplex, vector
+from derivations.catalogue import Steps, Undecidable, claim
+from derivations.claims import Severity
+from derivations.deciphering.notation import a, alpha, b, d, lam, z
+from derivations.deciphering.notation_transport import (
+    M,
+    N,
+    S,
+    T,
+    at_lam,
+    attained,
+    base_mean,
+    conditional,
+    conjugate,
+    divergence,
+    evidence_of,
+    first_order,
+    first_scores,
+    free,
+    g,
+    gamma,
+    i,
+    j,
+    k,
+    kernel,
+    l,
+    least_transport,
+    linear_dual,
+    mean,
+    origin,
+    potential,
+    primal,
+    rival,
+    scores,
+    second_term,
+    spread,
+    symmetric,
+    tilted,
+    to_second_order,
+    transport,
+    true_mean,
+    true_preference,
+    u,
+    weights,
+)
+from derivations.expansions import Expansion
+from derivations.plans import Entries
+from derivations.relations import AtLeast, Entry, Equation, Fails, Follows, Limit
+
+p = simplex("p", N)
+P, R0 = coupling("P", p, u), coupling("R", p, u)
+D = vector("D", N, N, kind=Kind.NONNEGATIVE)
+rho, gap, far = positive("rho"), positive("δ"), positive("D")
+t = positive("t")
+f, x, y = vector("f", N), vector("x", N), vector("y", N)
+
+
+# ── the cost ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def paired(shares: Entries) -> sp.Expr:
+    """⟨p, g⟩."""
+    return total(i, weights(shares)(i) * g[i])
+
+
+best = conditional(potential, free)
+
+
+@claim("deciphering.23", "definition", title="Entropic transport",
+       latex=r"\mathcal W_\gamma(p,u;M)=\min_{X\in U(p,u)}\langle M,X\rangle-\gamma H(X)", hypotheses=("γ > 0",))
+def entropic_transport() -> Steps:
+    """The set U(p, u) is never empty, and the minimum is attained: X_ij ∝ exp((g_i − M_ij)/γ) is cheapest for its marginals."""
+    yield Equation(total(j, p[i] * u[j]), p[i], reason="p uᵀ has the row sums p")
+    yield Equation(total(i, p[i] * u[j]), u[j], reason="and the column sums u", about=(p[i],))
+    yield AtLeast(transport(rival, free), paired(rival) - conjugate(potential, free),
+                  because=gamma * divergence(rival, best), reason="for every coupling with column sums u and every g")
+    yield cheapest_for_its_rows(paired(best) - conjugate(potential, free))
+
+
+def cheapest_for_its_rows(right: sp.Expr) -> Equation:
+    """W_γ(p, u; M) for the p that g belongs to."""
+    return Equation(transport(best, free), right, reason="this one reaches the bound: none with its row sums p is better")
+
+
+entropic_transport.twin("entropy is penalized", lambda: cheapest_for_its_rows(
+    2 * total((i, j), M[i, j] * u[j] * best(i, j)) - paired(best) + conjugate(potential, free)))
+entropic_transport.twin("the potential does not count", lambda: cheapest_for_its_rows(-conjugate(potential, free)))
+
+
+@claim("deciphering.fn11", "definition", title="What is assumed of the costs",
+       latex=r"M\ge0,\ M(t,t')=M(t',t),\ M(t,t)<M(t',t)\ (t'\ne t);\quad\text{e.g. } M=d_{\mathcal A}^\rho,\ \rho\ge1")
+def assumptions() -> Steps:
+    """Costs are nonnegative, symmetric and least on the diagonal, as powers of a metric are; less cost means more alike."""
+    yield AtLeast(far**rho, 0, reason="nonnegative, and symmetric as the metric is")
+    yield AtLeast(far**rho, 0, strict=True, reason="d(t', t)^ρ > 0 = d(t, t)^ρ for t' ≠ t")
+
+
+assumptions.twin("off the diagonal at least 1", lambda: AtLeast(far**rho, 1))
+assumptions.twin("at least the distance", lambda: AtLeast(far**rho, far))
+
+
+def flow(first: sp.Expr, second: sp.Expr) -> sp.Expr:
+    """X_ij along a line of potentials: exp((f_i + t x_i + g_j + t y_j − M_ij)/γ)."""
+    return sp.exp((f[first] + t * x[first] + g[second] + t * y[second] - M[first, second]) / gamma)
+
+
+def response() -> sp.Expr:
+    """Σ_i x_i dp_i/dt + Σ_j y_j du_j/dt."""
+    rows, columns = total(j, flow(i, j)), total(i, flow(i, j))
+    return total(i, x[i] * derivative(rows, t)) + total(j, y[j] * derivative(columns, t))
+
+
+def form(sign: sp.Expr, scale: sp.Expr) -> Equation:
+    """The derivative's quadratic form."""
+    return Equation(response(), total((i, j), flow(i, j) * (x[i] + sign * y[j]) ** 2) / scale,
+                    reason="0 only where x_i = −y_j for all i, j: a shift between f and g, which leaves X as it is")
+
+
+@claim("deciphering.s9.smooth", "identity", title="The minimizer changes smoothly", needs=("deciphering.23",),
+       latex=r"(p,u,M)\mapsto X^*\text{ is smooth}")
+def smooth() -> Steps:
+    """The map from potentials to marginals has a nonsingular derivative up to shifts, so X* is a smooth function of p, u, M."""
+    yield AtLeast(flow(i, j), 0, strict=True, reason="X_ij = exp((f_i + g_j − M_ij)/γ) for marginals without zeros")
+    yield form(sp.S.One, gamma)
+
+
+smooth.twin("γ is lost", lambda: form(sp.S.One, sp.S.One))
+smooth.twin("the difference of the directions", lambda: form(-sp.S.One, gamma))
+
+
+@claim("deciphering.s9.faster", "empirical", title="Entropy stabilizes and speeds up the evaluation",
+       latex=r"\text{time for }\mathcal W_\gamma<\text{time for }\mathcal W_0")
+def faster() -> Undecidable:
+    """The regularized cost is said to be faster and more stable to evaluate, after Cuturi (2013)."""
+    return Undecidable("no size, accuracy, γ or algorithm is stated, and the order changes with each of them")
+
+
+def expense(plan: sp.IndexedBase) -> sp.Expr:
+    """⟨M, X⟩ for M = D^ρ."""
+    return total((i, j), D[i, j] ** rho * plan[i, j])
+
+
+def entropy(plan: sp.IndexedBase) -> sp.Expr:
+    """H(X)."""
+    return -total((i, j), xlogx(plan[i, j]))
+
+
+def entropic(plan: sp.IndexedBase) -> sp.Expr:
+    """⟨M, X⟩ − γ H(X)."""
+    return expense(plan) - gamma * entropy(plan)
+
+
+HALF = sp.S.Half
+SAME: dict[Variable, Value] = {
+    N: 2, p.label: [HALF, HALF], u.label: [HALF, HALF], D.label: [[0, 0], [0, 0]], P.label: [[HALF / 2, HALF / 2]] * 2,
+    R0.label: [[HALF, 0], [0, HALF]], gamma: 1, rho: 1,
+}
+
+
+def from_below(share: sp.Expr) -> Follows:
+    """W_γ ≥ W_0 − share · γ log N², where R is optimal for γ = 0."""
+    most = gamma * total((i, j), kl(P[i, j], 1 / N**2))
+    loose = most if share == 1 else sp.S.Zero
+    return Follows((AtLeast(expense(P), expense(R0)),), AtLeast(entropic(P), expense(R0) - share * gamma * 2 * sp.log(N)),
+                   (sp.S.One,), slack=loose, at=SAME if share != 1 else {}, reason="H(P) ≤ log N²")
+
+
+@claim("deciphering.s9.wasserstein", "limit", title="γ → 0 gives the Wasserstein distance", needs=("deciphering.23",),
+       latex=r"\gamma\to0,\ M=d_{\mathcal A}^\rho\implies\mathcal W_\gamma^{1/\rho}\to W_\rho(p,u)")
+def wasserstein() -> Steps:
+    """W_γ lies between W_0 − 2γ log N and W_0 = W_ρ^ρ, so it tends to it (from below; for p = u through negative numbers)."""
+    yield AtLeast(-xlogx(t), t * (1 - t), because=t * kl(1, t), reason="≥ 0 for t ≤ 1, so no plan has negative entropy")
+    yield Follows((AtLeast(entropic(R0), entropic(P)), AtLeast(entropy(R0), 0)), AtLeast(expense(R0), entropic(P)),
+                  (sp.S.One, gamma), reason="P optimal for γ, R for γ = 0: W_γ ≤ W_0")
+    yield from_below(sp.S.One)
+
+
+wasserstein.twin("from above", lambda: from_below(sp.S.Zero))
+wasserstein.twin("half of it", lambda: from_below(HALF))
+
+
+# ── the true preference distribution ────────────────────────────────────────────────────────────────────────────────
+
+
+def leak() -> sp.Expr:
+    """Σ_{k ≠ i} exp(−(M_ki − M_ii)/γ)."""
+    return total(k, sp.exp((M[i, i] - M[k, i]) / gamma)) - 1
+
+
+def kept(right: sp.Expr) -> AtLeast:
+    """ũ_i is at least u_i less what leaves i."""
+    q = kernel(origin, free)
+    arriving = total(l, u[l] * q(i, l) * (1 - sp.KroneckerDelta(i, l)))
+    return AtLeast(true_preference(free)(i), right, because=arriving + u[i] * (1 - q(i, i)) ** 2 / q(i, i),
+                   reason="both have mass 1, so ‖ũ − u‖₁ is at most twice Σ_i u_i times this sum")
+
+
+@claim("deciphering.s9.deviates", "inequality", title="ũ deviates slightly from u, and less as γ → 0",
+       needs=("deciphering.prop1", "deciphering.sD.preference-limit"),
+       latex=r"\tilde u\ne u,\quad\tilde u\approx u,\quad\tilde u\to u\ (\gamma\to0)")
+def deviates() -> Steps:
+    """The minimizer of W_γ(·, u; M) differs from u by an amount that vanishes with γ, and from most u by more than nothing."""
+    masses = total(k, sp.exp(-symmetric(k, j) / gamma))
+    yield Equation(total(j, masses * kernel(origin, symmetric)(i, j)), masses.xreplace({j: i}),
+                   reason="not from every u: u ∝ Z (so u uniform and equal column sums, or N = 1) is its own ũ")
+    yield Fails(Equation(true_preference(symmetric)(i), u[i],
+                         at={N: 2, u.label: [1, 0], S.label: [[0, 0], [1, 0]], gamma: 1, i: 1}), reason="but from others")
+    yield Limit(sp.exp(-gap / gamma), gamma, sp.S.Zero, sp.S.Zero, reason="each term below, for M(t', t) − M(t, t) = δ > 0")
+    yield kept(u[i] - u[i] * leak())
+
+
+deviates.twin("no deviation at all", lambda: kept(u[i]))
+deviates.twin("an eighth of it", lambda: kept(u[i] - u[i] * leak() / 8))
+
+
+# ── the problem and its solution ────────────────────────────────────────────────────────────────────────────────────
+
+
+def without_evidence(right: sp.Expr) -> AtLeast:
+    """The objective of (24) for z = 0."""
+    off = total(a, (mean(rival)(a) - true_mean(free)(a)) ** 2)
+    return AtLeast(alpha / 2 * off + transport(rival, free), right,
+                   because=gamma * divergence(rival, kernel(origin, free)) + alpha / 2 * off,
+                   reason="for z = 0 both terms are least at p = ũ")
+
+
+@claim("deciphering.24", "definition", title="The problem with entropic transport",
+       needs=("deciphering.23", "deciphering.prop1"),
+       latex=r"\min_p\tfrac\alpha2\left\|(\tilde\mu+z)-\int ap(a)da\right\|^2+\mathcal W_\gamma(p,u;M)")
+def problem() -> Steps:
+    """(4) with W_γ for the divergence and μ̃ for μ: without evidence its solution is ũ, as that of (4) is u."""
+    yield least_transport(free)
+    yield without_evidence(-conjugate(origin, free))
+
+
+problem.twin("half of W_γ", lambda: without_evidence(-conjugate(origin, free) / 2))
+problem.twin("the least cost over all couplings and no entropy", lambda: without_evidence(
+    -gamma * total(j, u[j] * sp.log(total(k, sp.exp(-free(k, j) / gamma))))))
+
+
+def closed_form(potentials: Entry, cost: Entries = free) -> Entry:
+    """(25) for the scores it is given."""
+    return weights(conditional(potentials, cost))
+
+
+@claim("deciphering.25", "asymptotic", title="The weights of OT-based attention", needs=("deciphering.24", "deciphering.38"),
+       latex=r"p^*(t)=\sum_{i=1}^nu_i\frac{e^{(\alpha t^\top z-M(t,t_i))/\gamma}}{Z_i},\ "
+             r"Z_i=\sum_{t'}e^{(\alpha(t')^\top z-M(t',t_i))/\gamma}", hypotheses=("α and α/γ are small",))
+def closed_form_is_the_solution() -> Steps:
+    """For small α and α/γ the solution of (24) is printed as equal to a closed form, which holds for every M."""
+    own = evidence_of(at_lam, free)
+    yield attained(free)
+    yield Fails(Equation(weights(kernel(at_lam, free))(i), closed_form(scores(lambda e: alpha * own(e)))(i),
+                         at={N: 2, d: 1, u.label: [1, 0], T.label: [[0], [1]], M.label: [[0, 1], [1, 0]], lam.label: [1],
+                             alpha: 1, gamma: 1, i: 1}), reason="λ* = αz only to first order")
+
+
+@closed_form_is_the_solution.corrected(
+    r"p^*(t)=(25)-\tfrac{\alpha^2}{\gamma^2}\sum_iu_iq_i(t)\langle t-\mu_i,\bar\Sigma z\rangle+\mathcal O(\alpha^3),\ "
+    r"q_i(t)\propto e^{-M(t,t_i)/\gamma}", Severity.WORDING)
+def closed_form_to_first_order() -> Steps:
+    """The solution and the closed form agree to first order; only α/γ has to be small, and the next term is of order (α/γ)²."""
+    shifted = alpha / gamma / 2 * total(a, (z[a] - mean(rival)(a)) ** 2)
+    scaled = total((i, j), M[i, j] / gamma * u[j] * rival(i, j)) + total((i, j), xlogx(u[j] * rival(i, j)))
+    yield Equation(primal(rival, lambda e: z[e], free), gamma * (shifted + scaled),
+                   reason="the problem depends on α, γ and M through α/γ and M/γ alone")
+    yield linear_dual()
+    yield to_second_order(closed_form(first_scores)(i) + alpha**2 * second_term(free)(i), free)
+
+
+closed_form_is_the_solution.twin("no second-order term", lambda: to_second_order(closed_form(first_scores)(i), free))
+closed_form_is_the_solution.twin("normalized over the second argument", lambda: to_second_order(total(
+    l, u[l] * sp.exp((first_scores(i) - M[i, l]) / gamma) / total(k, sp.exp((first_scores(k) - M[l, k]) / gamma)))
+    + alpha**2 * second_term(free)(i), free))
+
+
+@claim("deciphering.s9.ot-attention", "asymptotic", title="OT-based attention moves the mean by (α/γ)Σ̄z",
+       needs=("deciphering.25",), latex=r"\hat h=\int ap^*(a)da\text{ with (25)}")
+def ot_attention() -> Steps:
+    """The mean of the weights (25) is μ̃ without evidence, and moves by the average covariance of the kernel's columns."""
+    yield moved_mean(total(b, spread(a, b) * z[b]))
+
+
+def moved_mean(shift: sp.Expr) -> Expansion:
+    """ĥ to first order in α; Q is the kernel of M at γ."""
+    start = total(j, u[j] * base_mean(j, a))
+    return Expansion(mean(tilted(first_order))(a), start + alpha / gamma * shift, alpha, 1, reason="(25) put into (5)")
+
+
+ot_attention.twin("the evidence itself", lambda: moved_mean(z[a]))
+ot_attention.twin("γ is lost", lambda: moved_mean(gamma * total(b, spread(a, b) * z[b])))

@@ -1,0 +1,22 @@
+"""Section 7: (21) as an attention layer, alone and in a stack, and what could be generalized.
+
+Claims     inference.s7.dot-product, inference.s7.solves-the-problem, inference.s7.two-pieces, inference.s7.stack,
+           inference.s7.context-dependent, inference.s7.continuous-u
+References section 7 of the document; section 7 of deciphering for the derivations, with α = 1/√τ
+"""
+
+from derivations.catalogue import reprint
+from derivations.deciphering.section7_attention import any_layer, layer_solves, two_pieces, uniform_preference
+from derivations.deciphering.section7_generalizations import context_dependent, continuous_preferences
+
+reprint("inference.s7.dot-product", of=uniform_preference,
+        latex=r"u_i=\tfrac1n\implies\hat h=\sum_it_i\,\mathrm{softmax}(\langle t_\cdot,z\rangle/\sqrt\tau)_i")
+reprint("inference.s7.solves-the-problem", of=layer_solves,
+        latex=r"\sum_it_i\,\mathrm{softmax}(\langle t_\cdot,z\rangle/\sqrt\tau)_i=\int a\,\tilde p(a)\,da")
+reprint("inference.s7.two-pieces", of=two_pieces,
+        latex=r"\log\frac{p_i}{p_j}=\log\frac{u_i}{u_j}+\langle t_i-t_j,z\rangle/\sqrt\tau")
+reprint("inference.s7.stack", of=any_layer,
+        latex=r"\mathcal L=V'\circ(21),\quad t_i,z,u\text{ from the layers before }\mathcal L")
+reprint("inference.s7.context-dependent", of=context_dependent, latex=r"u_i=u(x_1,\dots,x_n)_i")
+reprint("inference.s7.continuous-u", of=continuous_preferences,
+        latex=r"u\text{ continuous}\implies\lambda^*\approx\alpha z,\ \hat h\approx(19)")
