@@ -116,7 +116,9 @@ class Shared:
 
     def __init__(self, gram: Tensor) -> None:
         self.gram = gram
-        self.narrow = self.gram.float()
+        # A user who lets float32 products be rounded to TF32 or bfloat16 gets float64 instead: the bounds count on float32.
+        self.dtype = torch.float32 if torch.get_float32_matmul_precision() == "highest" else torch.float64
+        self.narrow = gram.to(self.dtype)
         square = self.gram @ self.gram
         self.norm = torch.linalg.matrix_norm(square @ square).sqrt().sqrt()
         self.typical = self.gram.diagonal().mean() / 2
@@ -125,11 +127,11 @@ class Shared:
         """Write λ and b − λ/α into ``dual`` and ``mean``, (r, d) each, and return the bounds of λ, good or not."""
         scores = rows.target @ rows.templates.mT
         alpha, log_prior = rows.alpha, rows.log_prior
-        narrow = alpha.float()
-        search = _Search(self.narrow, narrow, (alpha * self.typical).float(), scores.shape)
-        state = _State(*(torch.empty_like(scores, dtype=torch.float32) for _ in fields(_State)))
-        point = self._first(scores, narrow, log_prior.float(), search, state)
-        base = point.double()
+        narrow, log_narrow = alpha.to(self.dtype), log_prior.to(self.dtype)
+        search = _Search(self.narrow, narrow, narrow * self.typical.to(self.dtype), scores.shape)
+        state = _State(*(torch.empty_like(scores, dtype=self.dtype) for _ in fields(_State)))
+        point = self._first(scores, narrow, log_narrow, search, state)
+        base = point.to(torch.float64, copy=True)
         base.div_(base.sum(-1, keepdim=True))                # steps keep the sum, and p has the sum one
         scores.addmm_(base, self.gram, alpha=-1.0).mul_(alpha).add_(log_prior)
         weights = torch.softmax(scores, -1, out=scores)
@@ -140,7 +142,9 @@ class Shared:
             zero.zero_()
         reach = rows.target.norm(dim=-1)
         state = self._last(state, 0.3 * tolerance * (1 / alpha.squeeze(-1) + reach) / self.norm.sqrt(), search)
-        lost = state.start.norm(dim=-1) + state.moved.norm(dim=-1) + state.change.norm(dim=-1)
+        # Rounding αGe disturbs σ, and Π, whose norm is at most ½, hands half of that on to p.
+        spread = 1 + 0.5 * alpha.squeeze(-1) * self.norm
+        lost = state.start.norm(dim=-1) + spread * state.moved.norm(dim=-1) + state.change.norm(dim=-1)
         base.add_(state.moved)
         weights.add_(state.change)
         torch.mm(base, rows.templates, out=mean)

@@ -5,9 +5,10 @@ Notation    as in ``closed_forms``; g = ∇D(λ); p = tilt(λ); bounds: see ``bo
 Derivatives Of the solution, not of the iteration, by the implicit function theorem: with H = −∇²D(λ*) held constant,
             λ ↦ λ + H⁻¹∇D(λ) is stationary in λ at λ*, so k such steps have the derivatives of λ* up to order k. Two are
             taken.
-Precision   Everything is computed in float64. λ, weights and mean are rounded to the dtype of the inputs, and their bounds,
-            which stay in float64, include that rounding.
-Memory      A few arrays of rows × n and rows × d, and a workspace of some 100 MB for one tile of rows at a time.
+Precision   What is solved and certified is the problem in float64, whatever the dtype of the inputs. λ, weights and mean are
+            then rounded to that dtype, and their bounds, which stay in float64, include this.
+Memory      Beyond the result: one array of rows × d, eight of n for each of up to 2,048 rows, and some 100 MB for the rows
+            that need Newton's method.
 """
 
 from collections.abc import Callable
