@@ -9,6 +9,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
+from functools import cache
 from itertools import product
 from math import prod
 from typing import Any
@@ -33,12 +34,26 @@ def enclose(expr: sp.Expr, point: Point) -> arb:
     """
     saved, ctx.prec = ctx.prec, PRECISION
     try:
-        return _ball(sp.sympify(expr), dict(point))
+        return _ball(sp.sympify(expr), _Place(point))
     finally:
         ctx.prec = saved
 
 
-def _integer(expr: sp.Expr, point: dict[Variable, Value]) -> int:
+class _Place(dict[Variable, Value]):
+    """A point, and the sums that are known there for some values of the indices they depend on."""
+
+    def __init__(self, point: Point) -> None:
+        super().__init__(point)
+        self.known: dict[tuple[sp.Sum, tuple[Value, ...]], arb] = {}
+
+
+@cache
+def _indices(expr: sp.Sum) -> tuple[Variable, ...]:
+    """The indices that the value of a sum depends on."""
+    return tuple(v for v in expr.free_symbols if isinstance(v, Variable) and v.domain.kind is Kind.INDEX)
+
+
+def _integer(expr: sp.Expr, point: Point) -> int:
     if isinstance(expr, Variable):
         value = point[expr]
         assert isinstance(value, int)
@@ -46,7 +61,7 @@ def _integer(expr: sp.Expr, point: dict[Variable, Value]) -> int:
     return int(expr.xreplace({v: point[v] for v in expr.free_symbols}))
 
 
-def _entry(expr: sp.Indexed, point: dict[Variable, Value]) -> arb:
+def _entry(expr: sp.Indexed, point: _Place) -> arb:
     value: Any = point[expr.base.label]
     for i in expr.indices:
         position = _integer(i, point)
@@ -60,16 +75,28 @@ def _exact(value: Any) -> arb:
     return arb(fmpq(value.numerator, value.denominator))
 
 
-def _sum(expr: sp.Sum, point: dict[Variable, Value]) -> arb:
+def _sum(expr: sp.Sum, point: _Place) -> arb:
+    key = expr, tuple(point[v] for v in _indices(expr))
+    if key not in point.known:
+        point.known[key] = _added(expr, point)
+    return point.known[key]
+
+
+def _added(expr: sp.Sum, point: _Place) -> arb:
     bound = [limit[0] for limit in expr.limits]
     ranges = [range(1, _integer(limit[2], point) + 1) for limit in expr.limits]
+    shadowed = {v: point[v] for v in bound if v in point}
     value = arb(0)
     for position in product(*ranges):
-        value += _ball(expr.function, {**point, **dict(zip(bound, position, strict=True))})
+        point.update(zip(bound, position, strict=True))
+        value += _ball(expr.function, point)
+    for v in bound:
+        del point[v]
+    point.update(shadowed)
     return value
 
 
-def _power(base: arb, exponent: sp.Expr, point: dict[Variable, Value]) -> arb:
+def _power(base: arb, exponent: sp.Expr, point: _Place) -> arb:
     if exponent.is_Integer:
         return base ** int(exponent)
     return base ** _ball(exponent, point)
@@ -91,7 +118,7 @@ _FUNCTIONS: dict[type[sp.Basic], Callable[[arb], arb]] = {
 _CONSTANTS: dict[sp.Expr, Callable[[], arb]] = {sp.E: arb.const_e, sp.pi: arb.pi}
 
 
-def _ball(expr: sp.Expr, point: dict[Variable, Value]) -> arb:
+def _ball(expr: sp.Expr, point: _Place) -> arb:
     if expr.is_Rational:
         return arb(fmpq(int(expr.p), int(expr.q)))
     if isinstance(expr, Variable):
@@ -145,7 +172,7 @@ def points(
     """
     rng = random.Random(seed)
     for turn in range(rounds):
-        point: dict[Variable, Value] = dict(given or {})
+        point: _Place = dict(given or {})
         sizes = [v for v in names if v.domain.kind is Kind.SIZE and v not in point]
         for offset, var in enumerate(sizes):
             point[var] = 1 + (turn + offset * (turn // 3)) % 3
