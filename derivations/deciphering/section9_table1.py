@@ -1,6 +1,7 @@
 """Section 9, Table 1: what its figures and its 95 % intervals support.
 
-Claims     deciphering.tab1, deciphering.s9.higher-on-every-dataset, deciphering.s9.demonstrated-on-every-dataset
+Claims     deciphering.tab1, deciphering.s9.parameters, deciphering.s9.higher-on-every-dataset,
+           deciphering.s9.demonstrated-on-every-dataset
 Notation   accuracies and half-widths as printed, as exact decimals; the two models' means are independent
 References Table 1 of the document and the paragraph before the conclusion
 """
@@ -51,6 +52,12 @@ CIFAR100 = row("0.463", "0.01", "0.491", "0.01")
              r"\text{OT-ViT}&0.937\pm0.01&0.772\pm0.02&0.491\pm0.01\end{array}")
 def table() -> None:
     """Six-layer models of 3.2 M parameters reach these test accuracies on Fashion-MNIST, CIFAR10 and CIFAR100."""
+
+
+@claim("deciphering.s9.parameters", "empirical", title="Both models have 3.2 M parameters",
+       latex=r"|\theta_{\text{ViT}}|=|\theta_{\text{OT-ViT}}|=3.2\text{ M}", needs=("deciphering.tab1",))
+def parameters() -> None:
+    """The six-layer model and the one whose last layer is replaced by transport both have 3.2 million parameters."""
 
 
 @claim("deciphering.s9.higher-on-every-dataset", "inequality", title="OT-ViT's accuracy is the higher one in every column",
