@@ -8,7 +8,8 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 CLOSED_FORMS = [f"numerics.{name}" for name in
-                ("attention", "fisher", "mem", "one_sided", "ot_attention", "priors", "regularizers")]
+                ("attention", "fisher", "flash", "linear", "mem", "one_sided", "ot_attention", "priors", "regularizers",
+                 "transport")]
 FORBIDDEN = [
     ("derivations", ("numerics", "torch", "cvxpy", "transformers", "tests", "ot", "entmax")),
     ("numerics", ("derivations", "tests", "ot", "entmax")),

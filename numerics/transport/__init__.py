@@ -1,0 +1,39 @@
+"""Optimal transport for attention: entropic plans with their certificates, the divergence, attention from one end to the other.
+
+A plan P ≥ 0 carries a source a to a target b at a cost C. All plans here minimize
+
+    ⟨C, P⟩ + ε Σ_ij P_ij log(P_ij/(a_i b_j)) + ρ KL(Pᵀ1 ‖ b)    over P with P 1 = a,
+
+so P_ij = a_i b_j exp((f_i + g_j − C_ij)/ε). At ρ = 0 the columns are free, and a row of P is a_i times a softmax: that is
+attention. At ρ = ∞ both marginals are met: that is the limit of Sinkhorn's iteration.
+
+Claims      transport.listing.sinkhorn, transport.listing.sinkhorn_divergence, transport.listing.sinkhorn_attention,
+            transport.listing.compute_attention_ot_divergence, transport.listing.analyze_attention_temperature,
+            transport.listing.AttentionAsOT, transport.listing.OptimalTransportAttention
+Notation    C = cost; a = source; b = target; ε = temperature; ρ = relaxation; P = plan; f, g = row and column potential;
+            s = scores, −C for attention; W = weights, rows P_i/a_i
+Modules     ``sinkhorn``: plans and the divergence; ``solver``: Sinkhorn's iteration with Newton's method; ``attention``: what
+            lies between softmax and the balanced plan; ``diagnostics``: concentration and imbalance
+Shapes      cost and scores (..., n, m), source (..., n), target (..., m); all leading dimensions broadcast. Temperatures and
+            relaxations are numbers, or tensors that broadcast over (...).
+Dtypes      float16 and bfloat16 are computed in float32 and returned in the dtype of the inputs; nothing is promoted to
+            float64 unless an input is float64. What counts as converged follows from the dtype.
+Masks       As in ``scaled_dot_product_attention``: boolean, True takes part; floating, added to −C/ε or s/τ. A cost of +inf
+            forbids, as a score of −inf does. A row with nothing left has no mass.
+"""
+
+from numerics.transport.attention import relaxed_weights, sinkhorn_attention, sinkhorn_weights
+from numerics.transport.diagnostics import Diagnostics, diagnose
+from numerics.transport.sinkhorn import Transport, one_sided_plan, sinkhorn, sinkhorn_divergence
+
+__all__ = [
+    "Diagnostics",
+    "Transport",
+    "diagnose",
+    "one_sided_plan",
+    "relaxed_weights",
+    "sinkhorn",
+    "sinkhorn_attention",
+    "sinkhorn_divergence",
+    "sinkhorn_weights",
+]

@@ -1,0 +1,151 @@
+"""Attention between its two ends: softmax, which asks nothing of the keys, and the plan that gives every key its share.
+
+Claims      transport.listing.sinkhorn_attention, transport.listing.AttentionAsOT, transport.listing.OptimalTransportAttention
+Notation    See the package. The queries that take part, n of them, have the mass 1 each; key j is to receive n b_j.
+Paths       Half-steps: softmax normalizes the rows of exp(s/τ); each half-step then scales the columns to n b_j, or the rows to
+            one, in turn. Its fixed point is the balanced plan. Relaxation: the optimum for a finite ρ, smoothly from ρ = 0,
+            softmax, to ρ = ∞, the balanced plan; every point of this path has rows that sum to one.
+Causality   A balanced plan under a causal mask, with as many keys as queries and uniform shares, is the identity whatever
+            the scores: the first query has one key to choose and uses up its share, and so on. Relax it, or free the keys.
+"""
+
+import math
+
+import torch
+from torch import Tensor
+
+from numerics import one_sided
+from numerics.ot_attention import arguments
+from numerics.ot_attention.arguments import Positive
+from numerics.transport.sinkhorn import scaling, sinkhorn
+
+
+def sinkhorn_weights(
+    scores: Tensor,
+    temperature: Positive = 1.0,
+    half_steps: float = 0,
+    target: Tensor | None = None,
+    mask: Tensor | None = None,
+) -> Tensor:
+    """Return attention weights after some half-steps of Sinkhorn's iteration.
+
+    Rows sum to one after an even number of half-steps, and for ``math.inf``; after an odd one, columns sum to n b_j.
+
+    Args:
+        scores: s, floating, (..., n, m), −inf where forbidden.
+        temperature: τ, positive; a number, or a tensor that broadcasts over (...).
+        half_steps: an integer ≥ 0, or ``math.inf`` for the balanced plan.
+        target: b, floating, (..., m), nonnegative with the sum one; by default uniform over the keys that take part.
+        mask: boolean or floating, broadcastable to (..., n, m). See the package's notes.
+
+    Returns:
+        (..., n, m), in the wider dtype of scores and target.
+
+    Raises:
+        ValueError: for a shape, dtype or number other than these.
+        RuntimeError: if ``half_steps`` is infinite and a problem did not converge: no plan has these marginals, say.
+    """
+    if half_steps != math.inf and (isinstance(half_steps, bool) or not isinstance(half_steps, int) or half_steps < 0):
+        raise ValueError(f"half_steps: expected an integer ≥ 0 or math.inf, got {half_steps!r}")
+    if half_steps == math.inf:
+        return relaxed_weights(scores, temperature, math.inf, target, mask)
+    kernel, queries, share, dtype = _shares(scores, temperature, target, mask)
+    row = _log_total(kernel, -1)
+    column = torch.zeros_like(share)
+    mass = (queries.sum(-1, keepdim=True) * share)
+    wanted = torch.where(mass > 0, mass, 1.0).log()
+    wanted = torch.where(mass > 0, wanted, -torch.inf)
+    for step in range(int(half_steps)):
+        if step % 2 == 0:
+            column = wanted - _log_total(kernel - row.unsqueeze(-1), -2)
+        else:
+            row = _log_total(kernel + column.unsqueeze(-2), -1)
+    return (kernel - row.unsqueeze(-1) + column.unsqueeze(-2)).exp().to(dtype)
+
+
+def relaxed_weights(
+    scores: Tensor,
+    temperature: Positive = 1.0,
+    relaxation: Positive = math.inf,
+    target: Tensor | None = None,
+    mask: Tensor | None = None,
+) -> Tensor:
+    """Return W, rows that sum to one, minimizing −⟨s, W⟩/n + τ KL(W/n ‖ 1/n ⊗ b) + ρ KL(Wᵀ1/n ‖ b).
+
+    A query pays for what is asked too often: ρ → 0 is softmax, tilted by b; ρ = ∞ is the balanced plan.
+
+    Args:
+        scores: s, floating, (..., n, m), −inf where forbidden.
+        temperature: τ, positive; a number, or a tensor that broadcasts over (...).
+        relaxation: ρ, as the temperature, or ``math.inf``.
+        target: b, as for ``sinkhorn_weights``.
+        mask: as for ``sinkhorn_weights``.
+
+    Returns:
+        (..., n, m), in the wider dtype of scores and target.
+
+    Raises:
+        ValueError: for a shape, dtype or number other than these.
+        RuntimeError: if a problem did not converge.
+    """
+    _, queries, share, dtype = _shares(scores, temperature, target, mask)
+    count = queries.sum(-1, keepdim=True)
+    source = queries / count.clamp(min=1)
+    # With no query at all there is nothing to carry: an empty target makes that a problem with a solution.
+    share = torch.where(count > 0, share, 0.0)
+    solution = sinkhorn(-scores.to(share), source, share, temperature, relaxation=relaxation, mask=mask)
+    return (solution.plan * count.unsqueeze(-1)).to(dtype)
+
+
+def sinkhorn_attention(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    half_steps: float = 0,
+    temperature: Positive | None = None,
+    target: Tensor | None = None,
+    mask: Tensor | None = None,
+) -> Tensor:
+    """Return the attention of these weights, W value; with no half-steps, ``scaled_dot_product_attention``.
+
+    Args:
+        query: floating, (..., n, d).
+        key: floating, (..., m, d).
+        value: floating, (..., m, dv).
+        half_steps: an integer ≥ 0, or ``math.inf`` for the balanced plan.
+        temperature: τ, positive; √d by default.
+        target: b, as for ``sinkhorn_weights``.
+        mask: as for ``sinkhorn_weights``.
+
+    Returns:
+        (..., n, dv), in the widest dtype of the three.
+
+    Raises:
+        ValueError: for a shape, dtype or number other than these.
+        RuntimeError: as for ``sinkhorn_weights``.
+    """
+    (q, k, v), dtype = arguments.tensors(query=(query, 2), key=(key, 2), value=(value, 2))
+    tau = math.sqrt(q.shape[-1]) if temperature is None else temperature
+    weights = sinkhorn_weights(one_sided.scores_from(q, k), tau, half_steps, target, mask)
+    return one_sided.context(weights, v).to(dtype)
+
+
+def _shares(
+    scores: Tensor, temperature: Positive, target: Tensor | None, mask: Tensor | None
+) -> tuple[Tensor, Tensor, Tensor, torch.dtype]:
+    """Return s/τ less a constant for each row, the queries that take part (0 or 1), b, and the dtype."""
+    (s,), _ = arguments.tensors(scores=(scores, 2))
+    given = s if target is None else target
+    x, _, _, _, dtype = scaling(-s, None, target, temperature, math.inf, mask)
+    allowed = (x.log_kernel != -torch.inf) & (x.source > 0).unsqueeze(-1)
+    kernel = torch.where(allowed, x.log_kernel, -torch.inf)
+    keys = allowed.any(-2).to(kernel)
+    share = keys / keys.sum(-1, keepdim=True).clamp(min=1) if target is None else x.target
+    dtype = torch.promote_types(scores.dtype, scores.dtype if target is None else given.dtype)
+    return kernel, allowed.any(-1).to(kernel), share, dtype
+
+
+def _log_total(logits: Tensor, dim: int) -> Tensor:
+    """Return log Σ exp along a dimension; 0 where there is nothing to sum."""
+    live = (logits != -torch.inf).any(dim, keepdim=True)
+    return torch.where(live, logits, 0.0).logsumexp(dim).where(live.squeeze(dim), 0.0)

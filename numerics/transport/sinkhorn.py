@@ -1,0 +1,243 @@
+"""Optimal plans between a source and a target: balanced, relaxed, and one-sided.
+
+Claims      transport.listing.sinkhorn, transport.listing.sinkhorn_divergence
+Notation    See the package.
+"""
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from numerics.ot_attention import arguments
+from numerics.ot_attention.arguments import Positive
+from numerics.transport import solver
+from numerics.transport.solver import Scaling
+
+
+@dataclass(frozen=True)
+class Transport:
+    """An optimal plan with its potentials and its certificate. The errors and what follows carry no derivatives.
+
+    Whatever the potentials, P_ij = a_i b_j exp((f_i + g_j − C_ij)/ε) is the optimal plan between its own marginals: the
+    marginal errors are the whole distance from the problem that was asked for.
+
+    Attributes:
+        plan: P, (..., n, m).
+        row_potential: f, (..., n).
+        column_potential: g, (..., m); with ρ = ∞, f and g are determined up to a constant (one for each connected part of
+            what is allowed), chosen so that Σ_j b_j g_j = 0.
+        value: the optimal value, Σ_i a_i f_i + Σ_j b_j g_j, or ρ Σ_j b_j (1 − exp(−g_j/ρ)) for its last sum, (...).
+        row_error: |Σ_j P_ij − a_i|, (..., n).
+        column_error: |Σ_i P_ij − b_j exp(−g_j/ρ)|, (..., m).
+        converged: whether the errors of a problem add up to no more than rounding can explain, boolean, (...).
+        steps: how many steps the slowest problem took.
+    """
+
+    plan: Tensor
+    row_potential: Tensor
+    column_potential: Tensor
+    value: Tensor
+    row_error: Tensor
+    column_error: Tensor
+    converged: Tensor
+    steps: int
+
+
+def sinkhorn(
+    cost: Tensor,
+    source: Tensor | None = None,
+    target: Tensor | None = None,
+    temperature: Positive = 1.0,
+    *,
+    relaxation: Positive = math.inf,
+    mask: Tensor | None = None,
+    max_steps: int = 200,
+    strict: bool = True,
+) -> Transport:
+    """Minimize ⟨C, P⟩ + ε Σ_ij P_ij log(P_ij/(a_i b_j)) + ρ KL(Pᵀ1 ‖ b) over P ≥ 0 with P 1 = a.
+
+    With ρ = ∞ the target is met exactly, Pᵀ1 = b; as ρ → 0, P becomes ``one_sided_plan``. Differentiable twice in every
+    tensor, also under ``torch.func`` (but for ``vmap``: the batch is what it is for); at ρ = ∞ in directions along which
+    the masses of source and target stay equal.
+
+    Args:
+        cost: C, floating, (..., n, m), +inf where forbidden.
+        source: a, floating, (..., n), nonnegative; uniform by default.
+        target: b, floating, (..., m), nonnegative; uniform by default. With ρ = ∞ it must have the mass of the source.
+        temperature: ε, positive; a number, or a tensor that broadcasts over (...).
+        relaxation: ρ, as the temperature, or ``math.inf``.
+        mask: broadcastable to (..., n, m): boolean, True takes part; or floating, added to −C/ε.
+        max_steps: ≥ 1.
+        strict: whether a problem that did not converge is an error. Otherwise ``converged`` says which they are.
+
+    Raises:
+        ValueError: for a shape, dtype or number other than these.
+        RuntimeError: if ``strict``, and a problem did not converge: because no plan has these marginals, for instance.
+    """
+    if isinstance(max_steps, bool) or not isinstance(max_steps, int) or max_steps < 1:
+        raise ValueError(f"max_steps: expected an integer ≥ 1, got {max_steps!r}")
+    x, given, epsilon, floor, dtype = scaling(cost, source, target, temperature, relaxation, mask)
+    fixed = x.detached()
+    same = solver.linked(fixed)
+    psi, solved, steps = solver.solve(fixed, same, max_steps)
+    psi = solver.centred(x, solver.refined(x, psi, same), same)
+    # Where the target is zero ψ is that of a mass that tends to zero.
+    psi = torch.where(x.target > 0, psi, solver.extended(x, psi, solver.look(x, psi).row))
+    point = solver.look(x, psi)
+    plan = solver.plan(x, point)
+    row_error = (plan.sum(-1) - given).detach().abs()
+    column_error = point.residual.detach().abs()
+    error = row_error.sum(-1) + column_error.sum(-1)
+    allowance = solver.acceptable(fixed, psi.detach(), solver.Point(*(part.detach() for part in point)))
+    converged = solved & (error <= 2 * allowance)            # rows and columns, each within the rounding of the other
+    if strict and not bool(converged.all()):
+        raise RuntimeError(
+            f"sinkhorn: {int((~converged).sum())} of {converged.numel()} problems did not converge in {max_steps} steps; "
+            f"the largest marginal error is {float(error.nan_to_num(nan=torch.inf).max()):.3g}"
+        )
+    value = epsilon * point.objective + (x.source * floor).sum(-1)
+    return Transport(
+        plan=plan.to(dtype),
+        row_potential=(epsilon[..., None] * point.row + floor).to(dtype),
+        column_potential=(epsilon[..., None] * psi).to(dtype),
+        value=value.to(dtype),
+        row_error=row_error.to(dtype),
+        column_error=column_error.to(dtype),
+        converged=converged,
+        steps=steps,
+    )
+
+
+def one_sided_plan(
+    cost: Tensor,
+    source: Tensor | None = None,
+    target: Tensor | None = None,
+    temperature: Positive = 1.0,
+    mask: Tensor | None = None,
+) -> Tensor:
+    """Return P_ij = a_i b_j exp(−C_ij/ε) / Σ_k b_k exp(−C_ik/ε), which asks for the source alone: ρ = 0.
+
+    With uniform marginals this is attention with the scores −C: a row of it is a_i times a softmax.
+
+    Args:
+        cost: C, floating, (..., n, m), +inf where forbidden.
+        source: a, floating, (..., n), nonnegative; uniform by default.
+        target: b, a prior here, floating, (..., m), nonnegative; uniform by default.
+        temperature: ε, positive; a number, or a tensor that broadcasts over (...).
+        mask: as for ``sinkhorn``.
+
+    Returns:
+        (..., n, m), in the widest dtype of the tensors; a row with nothing left is zero.
+
+    Raises:
+        ValueError: for a shape, dtype or number other than these.
+    """
+    x, *_, dtype = scaling(cost, source, target, temperature, math.inf, mask)
+    return solver.plan(x, solver.look(x, torch.zeros_like(x.target))).to(dtype)
+
+
+def sinkhorn_divergence(
+    cross: Tensor,
+    within_source: Tensor,
+    within_target: Tensor,
+    source: Tensor | None = None,
+    target: Tensor | None = None,
+    temperature: Positive = 1.0,
+    *,
+    max_steps: int = 200,
+) -> Tensor:
+    """Return S_ε(a, b) = W_ε(a, b; C_xy) − W_ε(a, a; C_xx)/2 − W_ε(b, b; C_yy)/2.
+
+    W_ε is the optimal value of ``sinkhorn`` with its entropic term. S_ε(a, a) = 0 if the three costs agree. S_ε ≥ 0 where
+    all three costs come from one on points whose kernel exp(−c/ε) is positive definite, as ‖x − y‖² and ‖x − y‖ have.
+
+    Args:
+        cross: C_xy, floating, (..., n, m).
+        within_source: C_xx, floating, (..., n, n), between the points of the source.
+        within_target: C_yy, floating, (..., m, m).
+        source: a, floating, (..., n), nonnegative; uniform by default.
+        target: b, floating, (..., m), nonnegative, of the same mass; uniform by default.
+        temperature: ε, positive; a number, or a tensor that broadcasts over (...).
+        max_steps: ≥ 1.
+
+    Returns:
+        (...), in the widest dtype of the tensors.
+
+    Raises:
+        ValueError: for a shape, dtype or number other than these.
+        RuntimeError: if a problem did not converge.
+    """
+    (C,), _ = arguments.tensors(cross=(cross, 2))
+    n, m = C.shape[-2:]
+    for name, square, size in (("within_source", within_source, n), ("within_target", within_target, m)):
+        if not isinstance(square, Tensor) or square.shape[-2:] != (size, size):
+            raise ValueError(f"{name}: expected (..., {size}, {size}), got {arguments.describe(square)}")
+    value, a, b = (
+        sinkhorn(cost, left, right, temperature, max_steps=max_steps).value
+        for cost, left, right in ((cross, source, target), (within_source, source, source), (within_target, target, target))
+    )
+    return value - (a + b) / 2
+
+
+def scaling(
+    cost: Tensor,
+    source: Tensor | None,
+    target: Tensor | None,
+    temperature: Positive,
+    relaxation: Positive,
+    mask: Tensor | None,
+) -> tuple[Scaling, Tensor, Tensor, Tensor, torch.dtype]:
+    """Check the data of a problem; return it for the solver, the source as given, ε, the least cost of a row, the dtype."""
+    given = {"cost": (cost, 2), "source": (source, 1), "target": (target, 1)}
+    parts, dtype = arguments.tensors(**{name: (x, ndim) for name, (x, ndim) in given.items() if x is not None})
+    C, *marginals = parts
+    n, m = C.shape[-2:]
+    a = C.new_full((n,), 1 / n) if source is None else marginals.pop(0)
+    b = C.new_full((m,), 1 / m) if target is None else marginals.pop(0)
+    for name, marginal, size in (("source", a, n), ("target", b, m)):
+        if marginal.shape[-1] != size:
+            raise ValueError(f"{name}: expected (..., {size}) for a cost {tuple(C.shape)}, got {tuple(marginal.shape)}")
+    allowed, added = _masked(C, mask)
+    batch = arguments.together(cost=C.shape[:-2], source=a.shape[:-1], target=b.shape[:-1], mask=allowed.shape[:-2])
+    epsilon = arguments.positive("temperature", temperature, batch, C)
+    kappa = C.new_zeros(())
+    relaxed = isinstance(relaxation, Tensor) or relaxation != math.inf
+    if relaxed:
+        kappa = epsilon / arguments.positive("relaxation", relaxation, batch, C)
+    batch = arguments.together(batch=batch, temperature=epsilon.shape, relaxation=kappa.shape)
+    live = (allowed & (b > 0).unsqueeze(-2)).any(-1, keepdim=True)
+    floor = torch.where(live, torch.where(allowed, C, torch.inf).amin(-1, keepdim=True), 0.0).detach()
+    # Differences of costs are divided, not costs: neither a tiny ε nor a large common offset costs digits.
+    logits = (floor - torch.where(allowed, C, floor)) / epsilon[..., None, None] + added
+    kernel = torch.where(live, torch.where(allowed, logits, -torch.inf), 0.0).expand(*batch, n, m)
+    a, b = a.expand(*batch, n), b.expand(*batch, m)
+    x = Scaling(
+        log_kernel=kernel,
+        source=torch.where(live.squeeze(-1), a, 0.0),
+        target=b,
+        kappa=kappa.expand(batch),
+        relaxed=relaxed,
+        hidden=torch.where(b > 0, 0.0, -torch.inf).to(C),
+    )
+    return x, a, epsilon, floor.squeeze(-1), dtype
+
+
+def _masked(cost: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
+    """Return where a plan may have mass, and what is added to −C/ε there."""
+    allowed, added = cost != torch.inf, cost.new_zeros(())
+    if mask is None:
+        return allowed, added
+    fits = isinstance(mask, Tensor) and (mask.dtype == torch.bool or mask.is_floating_point())
+    if not fits or any(a not in (1, b) for a, b in zip(mask.shape[-2:][::-1], cost.shape[-2:][::-1], strict=False)):
+        raise ValueError(
+            f"mask: expected a boolean or floating tensor that broadcasts to the cost {tuple(cost.shape)}, "
+            f"got {arguments.describe(mask)}"
+        )
+    arguments.together(cost=cost.shape[:-2], mask=mask.shape[:-2])
+    if mask.dtype == torch.bool:
+        return allowed & mask, added
+    bias = mask.to(cost)
+    allowed = allowed & (bias != -torch.inf)
+    return allowed, torch.where(allowed, bias, 0.0)

@@ -1,0 +1,279 @@
+"""The scaling problem behind every plan of this package: Sinkhorn's iteration, finished by Newton's method.
+
+Notation    L = log kernel, −C/ε less the largest entry of its row, −inf where forbidden; a = source; b = target; ψ = column
+            potential / ε; φ = row potential / ε; κ = ε/ρ, 0 for a target that is met exactly
+Problem     With the rows eliminated, P_ij = a_i b_j exp(ψ_j + L_ij) / Z_i, Z_i = Σ_k b_k exp(ψ_k + L_ik), the dual is
+                Φ(ψ) = −Σ_i a_i log Z_i + Σ_j b_j (1 − exp(−κψ_j))/κ,
+            concave, with ∇Φ_j = b_j exp(−κψ_j) − Σ_i P_ij and −∇²Φ = diag(Pᵀ1) − Pᵀ diag(1/a) P + κ diag(b exp(−κψ)).
+Solver      One step is a sweep of Sinkhorn's (an exact maximization over each column, then each row, in the log domain) and
+            then a step of Newton's method, halved until Φ grows enough; where it never does, the sweep alone counts. A small
+            ε is approached from larger ones: ψ ε is carried along, so no step starts where its exponentials underflow. After
+            each sweep every connected part is shifted as a whole, which for small κ > 0 is the slowest direction of all.
+            Scaled by √(Pᵀ1) on both sides the Hessian has its spectrum in [0, 1], and its null vectors are known: one for
+            each connected part of what is allowed.
+Stopping    The rounding of L, ψ and φ moves P_ij by u(|L_ij| + |ψ_j| + |φ_i|)P_ij, so the marginals by no more than the sum
+            of that: a residual below it is zero, in this dtype. Where that leaves less than half of the digits, nothing is.
+Derivatives With the inverse Hessian H frozen at the solution, each pass of ψ ← ψ + H ∇Φ(ψ; C, a, b) gains one order of the
+            dependence of ψ on the data; two passes make first and second derivatives exact.
+"""
+
+import math
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from numerics import tolerances
+
+_HALVINGS = 60
+_SUFFICIENT = 1e-4
+_ROUGH, _MILD, _COOLING = 0.1, 30.0, 8.0
+
+
+class Scaling(NamedTuple):
+    """A batch of problems, of one dtype and one batch shape.
+
+    Attributes:
+        log_kernel: L, (..., n, m); a row that may reach no column with mass is zero, and so is its source.
+        source: a, (..., n).
+        target: b, (..., m).
+        kappa: κ, (...).
+        relaxed: whether any κ may differ from zero.
+        hidden: 0 where a target has mass and −inf where it has none, (..., m); None if the log kernel says so already.
+    """
+
+    log_kernel: Tensor
+    source: Tensor
+    target: Tensor
+    kappa: Tensor
+    relaxed: bool
+    hidden: Tensor | None
+
+    def detached(self) -> "Scaling":
+        """Return the same problems as constants."""
+        return self._replace(
+            log_kernel=self.log_kernel.detach(),
+            source=self.source.detach(),
+            target=self.target.detach(),
+            kappa=self.kappa.detach(),
+        )
+
+
+class Point(NamedTuple):
+    """What belongs to a ψ.
+
+    Attributes:
+        terms: exp(ψ_j + L_ij) over the largest of its row, (..., n, m).
+        ratio: a_i over the sum of b_j times these, (..., n): P_ij = ratio_i terms_ij b_j.
+        row: φ, (..., n).
+        column: Pᵀ1, (..., m).
+        wanted: b exp(−κψ), (..., m).
+        objective: Φ, (...).
+    """
+
+    terms: Tensor
+    ratio: Tensor
+    row: Tensor
+    column: Tensor
+    wanted: Tensor
+    objective: Tensor
+
+    @property
+    def residual(self) -> Tensor:
+        """∇Φ, (..., m)."""
+        return self.wanted - self.column
+
+
+def look(x: Scaling, psi: Tensor, soft: Tensor | None = None) -> Point:
+    """Evaluate the dual at ψ; ``soft`` multiplies ε, and ψ stays in units of the ε that is aimed at."""
+    highest = math.log(torch.finfo(psi.dtype).max) / 4
+    logits = _softened(x.log_kernel + psi.unsqueeze(-2), soft)
+    if x.hidden is None:
+        peak = logits.amax(-1, keepdim=True).detach()
+        logits = logits - peak
+    else:
+        peak = (logits + x.hidden.unsqueeze(-2)).amax(-1, keepdim=True).detach()
+        peak = torch.where(peak == -torch.inf, 0.0, peak)
+        # Where the target is zero a logit may lie above the peak; it must not overflow, being multiplied by zero.
+        logits = (logits - peak).clamp(max=highest)
+    terms = logits.exp()
+    total = _apply(terms, x.target)
+    total = torch.where(total == 0, 1.0, total)              # no target has any mass
+    ratio = x.source / total
+    row = -(total.log() + peak.squeeze(-1))
+    column = x.target * _apply(terms.mT, ratio)
+    wanted, gain = x.target, psi
+    if x.relaxed:
+        # Where the target is zero, nothing bounds ψ: see the clamp above.
+        exponent = -x.kappa[..., None] * psi
+        exponent = torch.where(x.target > 0, exponent, exponent.clamp(max=highest))
+        stiff = (x.kappa == 0)[..., None]
+        wanted = x.target * exponent.exp()
+        gain = torch.where(stiff, psi, -exponent.expm1() / torch.where(stiff, 1.0, x.kappa[..., None]))
+    objective = (x.source * row).sum(-1) + _softened((x.target * gain).sum(-1), soft, own=0)
+    return Point(terms, ratio, row, column, wanted, objective)
+
+
+def plan(x: Scaling, point: Point) -> Tensor:
+    """Return P, (..., n, m)."""
+    return point.terms * point.ratio.unsqueeze(-1) * x.target.unsqueeze(-2)
+
+
+def extended(x: Scaling, psi: Tensor, row: Tensor, soft: Tensor | None = None) -> Tensor:
+    """Return the ψ that maximizes the dual for these φ: half a sweep. It is finite where a target is zero, too."""
+    weights = torch.where(x.source > 0, x.source, 1.0).log() + row
+    exponents = _softened(x.log_kernel, soft) + torch.where(x.source > 0, weights, -torch.inf).unsqueeze(-1)
+    live = (exponents != -torch.inf).any(-2)
+    total = torch.where(live.unsqueeze(-2), exponents, 0.0).logsumexp(-2)
+    step = -total / (1 / (1.0 if soft is None else soft[..., None]) + x.kappa[..., None])
+    return torch.where(live, step, psi)
+
+
+def solve(x: Scaling, same: Tensor, max_steps: int) -> tuple[Tensor, Tensor, int]:
+    """Return ψ (..., m), whether its residual is down to rounding (...), and the number of steps, for what is ``linked``."""
+    if x.hidden is not None:
+        within = torch.where(x.source.unsqueeze(-1) > 0, x.log_kernel + x.hidden.unsqueeze(-2), 0.0)
+        x = x._replace(log_kernel=within, hidden=None)
+    psi, sizes = torch.zeros_like(x.target), _sizes(x)
+    soft = (sizes.amax((-2, -1)) / _MILD).clamp(min=1)
+    solved = torch.zeros_like(soft, dtype=torch.bool)
+    point = look(x, psi, soft)
+    for step in range(1, max_steps + 1):
+        psi = torch.where(solved.unsqueeze(-1), psi, _levelled(x, _swept(x, psi, point, soft), point, same))
+        point = look(x, psi, soft)
+        final = soft == 1
+        error = point.residual.abs().sum(-1)
+        near = error <= torch.where(final, acceptable(x, psi, point, sizes), _ROUGH * x.source.sum(-1))
+        solved = solved | (near & final)
+        if bool(solved.all()):
+            return psi, solved, step
+        move, point, moved = _climb(x, psi, soft, point, same)
+        psi = torch.where(near.unsqueeze(-1), psi, psi + move)
+        soft = torch.where(near, (soft / _COOLING).clamp(min=1), soft)
+        if bool((near & ~final | ~moved).any()):
+            point = look(x, psi, soft)
+    return psi, solved, max_steps
+
+
+def refined(x: Scaling, psi: Tensor, same: Tensor) -> Tensor:
+    """Return ψ again, differentiable twice in the data."""
+    fixed = x.detached()
+    hessian = _hessian(fixed, look(fixed, psi), torch.ones_like(fixed.kappa), same)
+    follow = psi
+    for _ in range(2):
+        follow = follow + _newton(*hessian, look(x, follow).residual)
+    return psi + (follow - follow.detach())
+
+
+def centred(x: Scaling, psi: Tensor, same: Tensor) -> Tensor:
+    """Return ψ with Σ_j b_j ψ_j = 0 over every connected part, where the target is met exactly: a choice of gauge."""
+    linked = same.to(psi)
+    mass = _apply(linked, x.target)
+    mean = _apply(linked, x.target * psi) / torch.where(mass > 0, mass, 1.0)
+    return psi - torch.where((x.kappa == 0).unsqueeze(-1), mean, 0.0)
+
+
+def acceptable(x: Scaling, psi: Tensor, point: Point, sizes: Tensor | None = None) -> Tensor:
+    """Return how large ‖∇Φ‖₁ may be when it is zero but for rounding, (...); see the module's notes."""
+    exponents = _apply(point.terms * (_sizes(x) if sizes is None else sizes), x.target)
+    drift = (point.ratio * exponents + x.source * point.row.abs()).sum(-1) + (point.column * psi.abs()).sum(-1)
+    if x.relaxed:
+        drift = drift + (point.wanted * (x.kappa[..., None] * psi).abs()).sum(-1)
+    mass = torch.maximum(x.source.sum(-1), point.wanted.sum(-1))
+    rounding = tolerances.plan(psi.dtype, sum(point.terms.shape[-2:])) * mass + tolerances.eps(psi.dtype) * drift
+    return torch.minimum(rounding, math.sqrt(tolerances.eps(psi.dtype)) * mass)
+
+
+def linked(x: Scaling) -> Tensor:
+    """Return which columns are connected through what is allowed and has mass, boolean (..., m, m)."""
+    mass = (x.source > 0).unsqueeze(-1) & (x.target > 0).unsqueeze(-2)
+    alive = mass & (x.log_kernel != -torch.inf)
+    if bool(alive.all()):
+        return alive.new_ones(()).expand(*alive.shape[:-2], *2 * alive.shape[-1:])
+    steps = alive.to(torch.float32)
+    found = torch.matmul(steps.mT, steps) > 0
+    for _ in range(alive.shape[-1].bit_length()):
+        found = torch.matmul(found.to(steps), found.to(steps)) > 0
+    return found
+
+
+# ── pieces ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _apply(matrix: Tensor, vector: Tensor) -> Tensor:
+    return torch.matmul(matrix, vector.unsqueeze(-1)).squeeze(-1)
+
+
+def _softened(x: Tensor, soft: Tensor | None, own: int = 2) -> Tensor:
+    return x if soft is None else x / soft[(..., *[None] * own)]
+
+
+def _sizes(x: Scaling) -> Tensor:
+    """Return |L|, 0 where forbidden."""
+    return torch.where(x.log_kernel == -torch.inf, 0.0, -x.log_kernel).abs()
+
+
+def _hessian(x: Scaling, point: Point, soft: Tensor, same: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the Cholesky factor of −∇²Φ scaled by √(Pᵀ1) and made regular, NaN where rounding left it none; that scale."""
+    column, kappa = point.column, x.kappa[..., None]
+    held = column > 0
+    scale = torch.where(held, column, 1.0).sqrt()
+    weight = torch.where(held, scale, 0.0)
+    left = point.ratio / torch.where(x.source > 0, x.source, 1.0).sqrt()
+    normal = point.terms * left.unsqueeze(-1) * (x.target / scale).unsqueeze(-2)
+    system = torch.matmul(-normal.mT, normal)
+    mass = _apply(same.to(column), column)
+    null = torch.where((kappa == 0) & (mass > 0), 1 / torch.where(mass > 0, mass, 1.0), 0.0)
+    system = system + same * (weight * null).unsqueeze(-1) * weight.unsqueeze(-2)
+    ridge = tolerances.rounding(column.dtype, sum(point.terms.shape[-2:]))
+    diagonal = system.diagonal(dim1=-2, dim2=-1)
+    diagonal += 1 + ridge
+    if x.relaxed:
+        diagonal += kappa * soft[..., None] * torch.where(held, point.wanted / column, 0.0)
+    factor, info = torch.linalg.cholesky_ex(system)
+    return torch.where((info == 0)[..., None, None], factor, torch.nan), scale
+
+
+def _newton(factor: Tensor, scale: Tensor, residual: Tensor) -> Tensor:
+    right = (residual / scale).unsqueeze(-1)
+    half = torch.linalg.solve_triangular(factor, right, upper=False)
+    step: Tensor = torch.linalg.solve_triangular(factor.mT, half, upper=True).squeeze(-1)
+    return step / scale
+
+
+def _swept(x: Scaling, psi: Tensor, point: Point, soft: Tensor) -> Tensor:
+    """Return ψ after half a sweep, from Pᵀ1 where that has not underflowed."""
+    held = x.target > 0
+    if not bool((~held | (point.column > torch.finfo(psi.dtype).tiny)).all()):
+        return extended(x, psi, point.row, soft)
+    total = torch.where(held, point.column / x.target, 1.0).log() - psi / soft.unsqueeze(-1)
+    return torch.where(held, -total / (1 / soft + x.kappa).unsqueeze(-1), psi)
+
+
+def _levelled(x: Scaling, psi: Tensor, point: Point, same: Tensor) -> Tensor:
+    """Return ψ after the best shift of every connected part: with κ > 0 the one that makes the masses agree."""
+    level = centred(x, psi, same)
+    if not x.relaxed:
+        return level
+    kappa, linked = x.kappa.unsqueeze(-1), same.to(psi)
+    wanted = _apply(linked, x.target * (-kappa * psi).exp())
+    shift = (wanted / _apply(linked, point.column)).log() / kappa
+    return torch.where(shift.isfinite(), psi + shift, level)
+
+
+def _climb(x: Scaling, psi: Tensor, soft: Tensor, point: Point, same: Tensor) -> tuple[Tensor, Point, Tensor]:
+    """Return a step that raises Φ enough, or by less than its rounding, what is there, and whether there was such a step."""
+    step = _newton(*_hessian(x, point, soft, same), point.residual)
+    slope = (step * point.residual).sum(-1)
+    step = torch.where((slope.isfinite() & (slope > 0)).unsqueeze(-1), step, 0.0) * soft.unsqueeze(-1)
+    idle = (step == 0).all(-1)
+    unit = tolerances.rounding(psi.dtype, sum(point.terms.shape[-2:]))
+    slack = unit * ((x.source * point.row.abs()).sum(-1) + (x.target * psi.abs()).sum(-1) / soft)
+    size, trial, enough = torch.ones_like(slope), point, idle
+    for _ in range(_HALVINGS):
+        trial = look(x, psi + size.unsqueeze(-1) * step, soft)
+        enough = idle | (trial.objective >= point.objective + _SUFFICIENT * size * slope - slack)
+        if bool(enough.all()):
+            break
+        size = torch.where(enough, size, size / 2)
+    return torch.where(enough.unsqueeze(-1), size.unsqueeze(-1) * step, 0.0), trial, enough
