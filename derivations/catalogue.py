@@ -140,15 +140,30 @@ def claim(
     return register
 
 
-def reprint(id: str, of: Entry, *, latex: str) -> Entry:
-    """Register a statement that another document prints too: one derivation, its twins and its correction serve both.
+def reprint(
+    id: str,
+    of: Entry,
+    *,
+    latex: str,
+    title: str | None = None,
+    statement: str | None = None,
+    hypotheses: tuple[str, ...] | None = None,
+    correction: Statement | None = None,
+) -> Entry:
+    """Register a statement that is printed again: one derivation, its twins and its correction serve both places.
 
-    Raises ValueError for an id used twice.
+    `title`, `statement`, `hypotheses` and `correction` are given where the other place has words, numbers or hypotheses
+    of its own.  Raises ValueError for an id used twice, and for the words of a correction that there is not.
     """
     if id in _ENTRIES:
         raise ValueError(f"claim: the id {id} is used twice, a new id is accepted")
     here = sys._getframe(1).f_globals["__name__"]
-    _ENTRIES[id] = replace(of, id=id, latex=latex, needs=(of.id,), twins=dict(of.twins), module=here)
+    if correction and not of.correction:
+        raise ValueError(f"correction: one was given for {id}, but {of.id} has none")
+    repaired = replace(of.correction, statement=correction) if correction and of.correction else None
+    own = {"title": title, "statement": statement, "hypotheses": hypotheses, "correction": repaired}
+    given = {name: value for name, value in own.items() if value is not None}
+    _ENTRIES[id] = replace(of, id=id, latex=latex, needs=(of.id,), twins=dict(of.twins), module=here, **given)  # type: ignore[arg-type]
     return _ENTRIES[id]
 
 
@@ -198,25 +213,33 @@ class Examination:
 
 
 def examine(entry: Entry) -> Examination:
-    """Run a claim's derivation, its twins and its correction."""
-    start = time.perf_counter()
+    """Run a claim's derivation, its twins and its correction; what a reprint shares with its original is run once."""
     if entry.derivation is None:
         reason = entry.undecidable or "left to the other layers"
         evidence = Evidence(entry.id, Layer.SYMBOLIC, Outcome.NOT_APPLICABLE, reason, detail=reason)
         return Examination(evidence, (), (), ())
+    found = _examined(entry.derivation, entry.repair, tuple(entry.twins.items()))
+    return replace(found, evidence=replace(found.evidence, claim=entry.id))
+
+
+@cache
+def _examined(
+    derivation: Derivation, repair: Derivation | None, twins: tuple[tuple[str, Callable[[], Relation]], ...]
+) -> Examination:
+    start = time.perf_counter()
     faults: list[str] = []
-    outcome, relations, steps, witness = _run(entry.derivation, faults)
+    outcome, relations, steps, witness = _run(derivation, faults)
     proof = relations
     fixed: Outcome | None = None
     repair_steps: tuple[Step, ...] = ()
-    if entry.repair:
-        fixed, proof, repair_steps, _ = _run(entry.repair, faults)
+    if repair:
+        fixed, proof, repair_steps, _ = _run(repair, faults)
         if outcome is Outcome.HOLDS:
             faults.append("a correction is given for a statement that holds")
-    killed = tuple(name for name, twin in entry.twins.items() if twin().refute() is not None)
-    faults += [f"the twin {name!r} is not refuted" for name in entry.twins if name not in killed]
+    killed = tuple(name for name, twin in twins if twin().refute() is not None)
+    faults += [f"the twin {name!r} is not refuted" for name, _ in twins if name not in killed]
     evidence = Evidence(
-        claim=entry.id,
+        claim="",
         layer=Layer.SYMBOLIC,
         outcome=outcome,
         scope=f"one exact point: {witness.inputs}" if witness else relations[-1].scope() if relations else "",
@@ -239,14 +262,14 @@ def _run(
     witness = None
     for relation in relations:
         found = relation.refute()
-        proved = relation.prove()
+        witness = relation.relation.refute() if isinstance(relation, Fails) else found
+        proved = witness is not None if isinstance(relation, Fails) else relation.prove()
         if found and proved:
             faults.append(f"the kernel contradicts itself on {relation}: proved, but {found.text}")
         detail = found.text if found else "" if proved else "not decided"
         steps.append(Step(str(relation), relation.reason, proved and not found, detail))
         if not steps[-1].holds:
             faults.append(f"step {len(steps)} does not hold: {relation}: {detail}")
-        witness = relation.relation.refute() if isinstance(relation, Fails) else found
     if not steps:
         return Outcome.VACUOUS, relations, (), None
     if any(not step.holds for step in steps[:-1]):

@@ -172,7 +172,7 @@ def points(
     """
     rng = random.Random(seed)
     for turn in range(rounds):
-        point: _Place = dict(given or {})
+        point: dict[Variable, Value] = dict(given or {})
         sizes = [v for v in names if v.domain.kind is Kind.SIZE and v not in point]
         for offset, var in enumerate(sizes):
             point[var] = 1 + (turn + offset * (turn // 3)) % 3

@@ -4,7 +4,8 @@ Claims     deciphering.26–deciphering.29, deciphering.sA.series-inserted, deci
            deciphering.sA.result, deciphering.sA.covariance
 Notation   on the ray t ↦ tλ: M(tλ) = 1 + y, y = m₁t + m₂t²/2 + ρt², where ρ → 0 as t → 0 stands for what o(t²) hides;
            m₁ = ⟨M'(0), λ⟩, m₂ = ⟨λ, M''(0)λ⟩
-References Appendix A of the document; M is finite near 0 throughout (see (13) for why finite moments are not enough)
+References Appendix A of the document, which assumes bounded moments; (13) shows why they are not enough for (26) and for
+           the result.  The lines between are consequences of (26), which makes M finite near 0
 """
 
 from __future__ import annotations
@@ -16,14 +17,24 @@ from derivations.calculus.variables import scalar
 from derivations.catalogue import Steps, claim
 from derivations.claims import Severity
 from derivations.deciphering.notation import T, a, b, covariance, i, inner, lam, mu, partition, point, u
-from derivations.deciphering.section6_expansion import linear, moments, quadratic, raw, ray, t
+from derivations.deciphering.section6_expansion import (
+    NEAR_0,
+    linear,
+    log_normal_exceeds,
+    moments,
+    no_expansion,
+    quadratic,
+    raw,
+    ray,
+    t,
+)
 from derivations.deciphering.section6_theorem1 import at_zero
 from derivations.expansions import Expansion
 from derivations.relations import Equation, Fails
 
 m1, m2, rho, x = scalar("m1"), scalar("m2"), scalar("rho"), scalar("x")
 y = m1 * t + m2 * t**2 / 2 + rho * t**2
-FINITE_NEAR_0 = ("M is finite in a neighbourhood of 0",)
+GIVEN = ("(26), so that M is finite near 0",)
 
 
 @claim("deciphering.26", "asymptotic", title="Second-order expansion of M", hypotheses=("u has bounded moments",),
@@ -35,10 +46,13 @@ def expansion_of_m() -> Steps:
     yield Fails(printed, reason="the exponential is missing: the integral of ⟨a, λ⟩ is ⟨μ, λ⟩, which is 0 at λ = 0")
 
 
-@expansion_of_m.corrected(r"M(\lambda)=\int e^{\langle a,\lambda\rangle}u(a)\,da=1+\langle M'(0),\lambda\rangle"
-                          r"+\tfrac12\langle\lambda,M''(0)\lambda\rangle+o(\|\lambda\|^2)", Severity.SLIP)
+@expansion_of_m.corrected(r"M<\infty\text{ near }0\implies M(\lambda)=\int e^{\langle a,\lambda\rangle}u(a)\,da"
+                          r"=1+\langle M'(0),\lambda\rangle+\tfrac12\langle\lambda,M''(0)\lambda\rangle"
+                          r"+o(\|\lambda\|^2)", Severity.SLIP)
 def expansion_of_m_with_exponential() -> Steps:
-    """With the exponential, and M finite near 0, M is 1 plus first moment plus half the second moment, up to o(‖λ‖²)."""
+    """With the exponential, and where M is finite near 0, M is 1 plus first moment plus half the second, up to o(‖λ‖²)."""
+    yield Expansion(sp.exp(x * t), 1 + x * t + x**2 * t**2 / 2, t, 2,
+                    reason="any u: the mean over x = ⟨W, λ⟩ may be taken term by term where M is finite near 0")
     yield moments(raw(point, 2) / 2)
 
 
@@ -49,8 +63,8 @@ expansion_of_m.twin("the covariance for the second moment", lambda: moments(quad
 gradient = at_zero(derivative(partition(point), lam[a]))
 
 
-@claim("deciphering.27", "identity", title="The gradient of M at 0 is the mean", hypotheses=FINITE_NEAR_0,
-       latex=r"M'(0)=\int a\,u(a)\,da=\mu")
+@claim("deciphering.27", "identity", title="The gradient of M at 0 is the mean", hypotheses=GIVEN,
+       latex=r"M'(0)=\int a\,u(a)\,da=\mu", needs=("deciphering.26",))
 def gradient_at_zero() -> Steps:
     """The first derivative at 0 is the mean of u."""
     yield Equation(gradient, mu(a), reason="∂M/∂λ_a = Σ_i u_i (t_i)_a e^⟨t_i, λ⟩")
@@ -68,8 +82,8 @@ def second_moment(row: sp.Expr, column: sp.Expr) -> sp.Expr:
 hessian = at_zero(derivative(derivative(partition(point), lam[a]), lam[b]))
 
 
-@claim("deciphering.28", "identity", title="The Hessian of M at 0 is the second moment", hypotheses=FINITE_NEAR_0,
-       latex=r"M''(0)=\int aa^\top u(a)\,da", needs=("deciphering.27",))
+@claim("deciphering.28", "identity", title="The Hessian of M at 0 is the second moment", hypotheses=GIVEN,
+       latex=r"M''(0)=\int aa^\top u(a)\,da", needs=("deciphering.26", "deciphering.27"))
 def hessian_at_zero() -> Steps:
     """The second derivative at 0 is the matrix of raw second moments."""
     yield Equation(hessian, second_moment(a, b), reason="∂²M/∂λ_a∂λ_b = Σ_i u_i (t_i)_a (t_i)_b e^⟨t_i, λ⟩")
@@ -114,9 +128,10 @@ def log_of_m(second: sp.Expr) -> Expansion:
 
 @claim("deciphering.sA.series-inserted", "asymptotic", title="The series inserted", needs=("deciphering.26", "deciphering.29"),
        latex=r"\log M(\lambda)=y-\tfrac12y^2+o(y^2),\quad y=\langle M'(0),\lambda\rangle"
-             r"+\tfrac12\langle\lambda,M''(0)\lambda\rangle+o(\|\lambda\|^2)", hypotheses=FINITE_NEAR_0)
+             r"+\tfrac12\langle\lambda,M''(0)\lambda\rangle+o(\|\lambda\|^2)", hypotheses=GIVEN)
 def series_inserted() -> Steps:
     """The expansion of M less 1 takes the place of the variable in the series of the logarithm."""
+    yield Expansion(sp.log(1 + x), x - x**2 / 2, x, 2, reason="up to o(x²); x = y, and y → 0 with λ")
     yield inserted(sp.Rational(1, 2))
 
 
@@ -130,7 +145,7 @@ series_inserted.twin("the sign of the square", lambda: inserted(-sp.Rational(1, 
 
 
 @claim("deciphering.sA.little-o", "asymptotic", title="o of the square is o(‖λ‖²)", needs=("deciphering.sA.series-inserted",),
-       latex=r"o(y^2)=o(\|\lambda\|^2)", hypotheses=FINITE_NEAR_0)
+       latex=r"o(y^2)=o(\|\lambda\|^2)", hypotheses=GIVEN)
 def little_o() -> Steps:
     """What is small beside y² is small beside ‖λ‖², since y² = ⟨M'(0), λ⟩² t² + o(t²)."""
     yield Expansion(y**2, m1**2 * t**2, t, 2, reason="y²/t² is bounded as t → 0, also where m₁ = 0", about=(rho,))
@@ -141,7 +156,7 @@ little_o.twin("twice the square", lambda: Expansion(y**2, 2 * m1**2 * t**2, t, 2
 
 
 @claim("deciphering.sA.collected", "asymptotic", title="Terms of the second order collected",
-       needs=("deciphering.sA.little-o",), hypotheses=FINITE_NEAR_0,
+       needs=("deciphering.sA.little-o",), hypotheses=GIVEN,
        latex=r"=\langle M'(0),\lambda\rangle+\tfrac12\left(\langle\lambda,M''(0)\lambda\rangle"
              r"-\langle M'(0),\lambda\rangle^2\right)+o(\|\lambda\|^2)")
 def collected() -> Steps:
@@ -159,9 +174,18 @@ def along_the_ray(second: sp.Expr) -> Expansion:
 
 
 @claim("deciphering.sA.result", "asymptotic", title="Mean and covariance", needs=("deciphering.sA.collected", "deciphering.27"),
-       latex=r"=\langle\mu,\lambda\rangle+\tfrac12\lambda^\top\Sigma\lambda+o(\|\lambda\|^2)", hypotheses=FINITE_NEAR_0)
+       latex=r"\log M(\lambda)=\cdots=\langle\mu,\lambda\rangle+\tfrac12\lambda^\top\Sigma\lambda+o(\|\lambda\|^2)",
+       hypotheses=("u has bounded moments",))
 def result() -> Steps:
-    """The second-order term is half the variance of ⟨W, λ⟩."""
+    """The derivation concludes that log M has this expansion for every u with bounded moments."""
+    yield from no_expansion()
+    yield log_normal_exceeds()
+
+
+@result.corrected(r"\log M(\lambda)=\langle\mu,\lambda\rangle+\tfrac12\lambda^\top\Sigma\lambda+o(\|\lambda\|^2)",
+                  Severity.HYPOTHESIS, under=NEAR_0)
+def result_near_zero() -> Steps:
+    """Where M is finite near 0 the second-order term is half the variance of ⟨W, λ⟩."""
     yield Equation(raw(point, 2) - linear(point) ** 2, quadratic(point), reason="E⟨W, λ⟩² − ⟨μ, λ⟩² = ⟨λ, Σλ⟩")
     yield along_the_ray(quadratic(point) / 2)
 
@@ -170,7 +194,7 @@ result.twin("1/2 is lost", lambda: along_the_ray(quadratic(point)))
 result.twin("the sign of the variance", lambda: along_the_ray(-quadratic(point) / 2))
 
 
-@claim("deciphering.sA.covariance", "identity", title="The covariance from the derivatives of M", hypotheses=FINITE_NEAR_0,
+@claim("deciphering.sA.covariance", "identity", title="The covariance from the derivatives of M", hypotheses=GIVEN,
        latex=r"\Sigma=M''(0)-M'(0)M'(0)^\top=\int(a-\mu)(a-\mu)^\top u(a)\,da", needs=("deciphering.27", "deciphering.28"))
 def covariance_of_u() -> Steps:
     """Second derivative less the square of the first, at 0, is the matrix of central second moments."""

@@ -5,8 +5,8 @@ Claims     deciphering.sB.gaussian-difference, deciphering.sB.log-likelihood, de
            deciphering.sB.posterior, deciphering.sB.map, deciphering.sB.argmin, deciphering.sB.argmin-rearranged,
            deciphering.sB.alpha-map
 Notation   sigma = σ, eta = η > 0; b = μ + z as an observation, r and s values of b − h; g = ε/σ, standardized; p = p_θ
-           and q = p_θ' two members of the family, both on the support of u; w and L the prior weights and likelihoods of
-           finitely many parameters
+           and q = p_θ' two members of the family, both on the support of u; J[i, l] > 0 the joint probabilities of finitely
+           many parameters and observations
 References Appendix B of the document
 """
 
@@ -18,7 +18,7 @@ import sympy as sp
 
 from derivations.calculus.moments import expectation
 from derivations.calculus.sums import delta, derivative, kl, total, xlogx
-from derivations.calculus.variables import Kind, interior, positive, simplex, vector
+from derivations.calculus.variables import Kind, index, interior, positive, simplex, size, vector
 from derivations.catalogue import Steps, claim, reprint
 from derivations.claims import Severity
 from derivations.deciphering.notation import T, a, c, d, i, j, k, lam, mean, n, point, preference, primal, shifted, tilt, u
@@ -31,7 +31,8 @@ r, s, b, h = vector("r", d), vector("s", d), vector("b", d), vector("h", d)
 center = vector("mu", d)
 g = vector("g", d, kind=Kind.RANDOM)
 HALF = Fraction(1, 2)
-w, L = interior("w", n), vector("L", n, kind=Kind.POSITIVE)
+N = size("N")
+J, seen = interior("J", n, N), index("l", N)
 
 
 def member(e: sp.Expr) -> sp.Expr:
@@ -91,7 +92,8 @@ def difference(right: sp.Expr) -> Equation:
 @claim("deciphering.sB.gaussian-difference", "identity", title="(μ + z) − h is the noise", needs=("deciphering.3",),
        latex=r"(\mu+z)-h\sim\mathcal N(0,\sigma^2I)")
 def gaussian_difference() -> Steps:
-    """By (3) the difference of μ + z and h is the noise itself, with covariance σ²I."""
+    """The difference of μ + z and h is the noise itself, so it has the law of the noise, with covariance σ²I."""
+    yield Equation(center[a] + (h[a] - center[a] + r[a]) - h[a], r[a], reason="it is ε, here r, whatever is drawn")
     yield Equation(expectation(center[a] + (h[a] - center[a] + sigma * g[a]) - h[a]), 0, reason="with mean 0", about=(sigma,))
     yield difference(sigma**2 * delta(a, c))
 
@@ -251,27 +253,39 @@ observation_density.twin("σ² is not doubled", lambda: density_ratio(sigma**2 /
 observation_density.twin("around −h", lambda: density_ratio(sigma**2, -sp.S.One))
 
 
+def prior_weight(e: sp.Expr) -> sp.Expr:
+    """Σ_l J_il, the marginal probability of a parameter."""
+    observation = index("o", N)
+    return total(observation, J[e, observation])
+
+
+def likelihood_of(e: sp.Expr) -> sp.Expr:
+    """J_il / Σ_m J_im, the probability of the observation given the parameter."""
+    return J[e, seen] / prior_weight(e)
+
+
 def posterior(e: sp.Expr) -> sp.Expr:
-    """w_i L_i / Σ_k w_k L_k: a joint probability over a marginal one."""
-    return w[e] * L[e] / total(k, w[k] * L[k])
+    """J_il / Σ_k J_kl, the probability of the parameter given the observation."""
+    return J[e, seen] / total(k, J[k, seen])
 
 
 def bayes(right: sp.Expr) -> Equation:
     """The ratio of the posterior probabilities of two parameters."""
-    return Equation(posterior(i) / posterior(j), right, reason="the marginal density of the observation cancels")
+    return Equation(posterior(i) / posterior(j), right, reason="the marginal probability of the observation cancels")
 
 
 @claim("deciphering.sB.bayes", "equivalence", title="Bayes' rule", needs=("deciphering.32", "deciphering.33"),
        latex=r"f(\theta|\mu+z,\vartheta)\propto f(\mu+z|\theta)f(\theta|\vartheta)",
        hypotheses=("ε is independent of θ and ϑ",))
 def bayes_rule() -> Steps:
-    """The posterior density is the likelihood times the prior density, up to a factor without θ."""
+    """The posterior is the likelihood times the prior, up to a factor without θ: here from the joint probabilities."""
     yield Equation(total(i, posterior(i)), 1, reason="a distribution over the parameters")
-    yield bayes(w[i] * L[i] / (w[j] * L[j]))
+    yield bayes(prior_weight(i) * likelihood_of(i) / (prior_weight(j) * likelihood_of(j)))
 
 
-bayes_rule.twin("the prior is lost", lambda: bayes(L[i] / L[j]))
-bayes_rule.twin("the likelihood is inverted", lambda: bayes(w[i] * L[j] / (w[j] * L[i])))
+bayes_rule.twin("the prior is lost", lambda: bayes(likelihood_of(i) / likelihood_of(j)))
+bayes_rule.twin("the likelihood is inverted", lambda: bayes(
+    prior_weight(i) * likelihood_of(j) / (prior_weight(j) * likelihood_of(i))))
 
 
 def log_posterior(of: Entry) -> sp.Expr:

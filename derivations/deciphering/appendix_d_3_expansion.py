@@ -1,7 +1,7 @@
 """Appendix D, third part: the cumulant expansion of the dual.
 
-Claims     deciphering.42–deciphering.45, deciphering.sD.conditional, deciphering.sD.dual-expanded,
-           deciphering.sD.dual-third-line
+Claims     deciphering.42–deciphering.45, deciphering.sD.conditional, deciphering.sD.cumulant,
+           deciphering.sD.dual-expanded, deciphering.sD.dual-third-line
 Notation   q_t(t') = exp(−M(t, t')/γ)/Z(t), normalized over M's second argument, as printed; where M does not matter, q_t is any
            distribution Q_t·; μ_t, Σ_t its mean and covariance; v a direction, λ = s v
 References Appendix D of the document, from "The derivation of (25)"
@@ -38,6 +38,8 @@ from derivations.expansions import Expansion
 from derivations.plans import Entries
 from derivations.relations import AtLeast, Entry, Equation, Fails
 
+FLAT: dict[Variable, Value] = {N: 2, d: 1, u.label: [1, 0], T.label: [[0], [1]], gamma: 1, j: 1}
+NEAR = [[sp.Rational(3, 4), sp.Rational(1, 4)], [sp.Rational(1, 4), sp.Rational(3, 4)]]
 s = positive("s")
 v, mass = vector("v", d), vector("Z", N, kind=Kind.POSITIVE)
 
@@ -141,13 +143,43 @@ def two_terms(half: sp.Expr, scale: sp.Expr) -> sp.Expr:
     return linear(j, over_gamma(along)) + half * quadratic(j, along) / scale
 
 
+def to_third_order(factor: sp.Expr) -> Expansion:
+    """The same with a multiple of the third central moment."""
+    third = total(i, Q[j, i] * total(a, (T[i, a] - base_mean(j, a)) * v[a]) ** 3)
+    return cumulants(two_terms(sp.S.Half, gamma**2) + s**3 * factor / gamma**3 * third, 3)
+
+
+def at_multiple(times: int) -> sp.Expr:
+    """log M_t at a multiple of λ/γ."""
+    return sp.log(moment_generating(j, over_gamma(lambda entry: times * lam[entry])))
+
+
+@claim("deciphering.sD.cumulant", "identity", title="log M_t is called the cumulant of q_t",
+       needs=("deciphering.sD.conditional",), latex=r"\log\mathcal M_t(\lambda/\gamma)\text{ is called the cumulant of }q_t")
+def called_cumulant() -> Steps:
+    """The logarithm of the moment generating function of q_t is called its cumulant."""
+    yield Fails(Equation(at_multiple(4) * at_multiple(1), at_multiple(2) ** 2, at={**FLAT, Q.label: NEAR, lam.label: [1]}),
+                reason="a cumulant of order r is homogeneous of degree r in λ, and these two would be equal for any r")
+
+
+@called_cumulant.corrected(r"\log\mathcal M_t(s\lambda/\gamma)=\textstyle\sum_r\kappa_r(\langle t',\lambda\rangle)"
+                           r"(s/\gamma)^r/r!", Severity.WORDING)
+def generates_cumulants() -> Steps:
+    """It is the function that generates the cumulants: mean, variance, third central moment and so on, over r!."""
+    yield cumulants(two_terms(sp.S.Half, gamma**2), 2)
+    yield to_third_order(sp.Rational(1, 6))
+
+
+called_cumulant.twin("half the third central moment", lambda: to_third_order(sp.S.Half))
+called_cumulant.twin("the third moment's sign", lambda: to_third_order(-sp.Rational(1, 6)))
+
+
 @claim("deciphering.43", "asymptotic", title="The cumulant expansion of q_t", needs=("deciphering.42",),
        latex=r"\log\mathcal M_t(\lambda/\gamma)=\mu_t^\top(\lambda/\gamma)+\tfrac12(\lambda/\gamma)^\top\Sigma_t"
              r"(\lambda/\gamma)+\mathcal O(\|\lambda/\gamma\|^3)")
 def cumulant_expansion() -> Steps:
     """Mean and half the variance, and a third order whose constant is a sixth of the third central moment."""
-    third = total(i, Q[j, i] * total(a, (T[i, a] - base_mean(j, a)) * v[a]) ** 3)
-    yield cumulants(two_terms(sp.S.Half, gamma**2) + s**3 / (6 * gamma**3) * third, 3)
+    yield to_third_order(sp.Rational(1, 6))
     yield cumulants(two_terms(sp.S.Half, gamma**2), 2)
 
 
@@ -234,8 +266,6 @@ def dual_expanded() -> Steps:
 
 dual_expanded.twin("the factor one half is lost", lambda: expanded_dual(sp.S.One))
 dual_expanded.twin("the variance is rewarded", lambda: expanded_dual(-sp.S.Half))
-FLAT: dict[Variable, Value] = {N: 2, d: 1, u.label: [1, 0], T.label: [[0], [1]], gamma: 1, j: 1}
-NEAR = [[sp.Rational(3, 4), sp.Rational(1, 4)], [sp.Rational(1, 4), sp.Rational(3, 4)]]
 
 
 @claim("deciphering.sD.dual-third-line", "identity", title="The bracket multiplied out",

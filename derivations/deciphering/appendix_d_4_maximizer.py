@@ -28,6 +28,8 @@ from derivations.deciphering.appendix_d_3_expansion import (
 from derivations.deciphering.notation import a, alpha, c, d, lam, z
 from derivations.deciphering.notation_transport import (
     FOOTNOTE,
+    NEAR,
+    SMALL,
     M,
     N,
     Q,
@@ -39,7 +41,6 @@ from derivations.deciphering.notation_transport import (
     attained,
     base_covariance,
     base_mean,
-    evidence_of,
     free,
     gamma,
     i,
@@ -66,7 +67,7 @@ resolved = Solves(nu, lambda n_: lambda x: z[x] - total(c, spread(x, c) * n_(c))
 
 
 @claim("deciphering.sD.quadratic", "asymptotic", title="The maximizer of the quadratic approximation",
-       needs=("deciphering.39", "deciphering.sD.dual-expanded"),
+       hypotheses=(SMALL,), needs=("deciphering.39", "deciphering.sD.dual-expanded"),
        latex=r"\lambda^*\approx\arg\max_\lambda\langle\tilde\mu+z,\lambda\rangle-\tfrac1{2\alpha}\|\lambda\|^2-"
              r"\left[\left(\sum_tu(t)\mu_t\right)^\top\lambda+\tfrac1{2\gamma}\sum_tu(t)(\lambda^\top\Sigma_t\lambda)\right]")
 def quadratic_maximizer() -> Steps:
@@ -176,14 +177,14 @@ mean_of_means.twin("the plain mean of the μ_t", lambda: averaged(total(j, print
        needs=("deciphering.sD.stationarity", "deciphering.46"),
        latex=r"z-\left(\tfrac1\alpha I_d+\tfrac1\gamma\sum_tu(t)\Sigma_t\right)\lambda^*=0")
 def without_means() -> Steps:
-    """By (46) the two means in the stationarity condition cancel."""
+    """By (46) the two means in the stationarity condition cancel, for symmetric M."""
     yield averaged(true_mean(symmetric)(a))
     yield cancelled(lam[a] / alpha, sp.S.One)
 
 
 def cancelled(penalty: sp.Expr, sign: sp.Expr) -> Equation:
-    """(μ̃ + z)_a − λ_a/α − Σ_t u(t) μ_t − (1/γ)(Σ̄λ)_a, with μ̃ from (46)."""
-    left = average_mean() + z[a] - lam[a] / alpha - average_mean() - mean_spread(at_lam)
+    """(μ̃ + z)_a − λ_a/α − Σ_t u(t) μ_t − (1/γ)(Σ̄λ)_a, with μ̃ of (35) and the printed μ_t; Σ̄ from any q_t."""
+    left = true_mean(symmetric)(a) + z[a] - lam[a] / alpha - averaged_mean(symmetric) - mean_spread(at_lam)
     return Equation(left, z[a] - (penalty + sign * mean_spread(at_lam)), reason="(46): μ̃ = Σ_t u(t) μ_t")
 
 
@@ -212,13 +213,12 @@ resolvent.twin("γ is lost", lambda: inverted(nu[a] + alpha * gamma * mean_sprea
 
 
 @claim("deciphering.sD.linear", "asymptotic", title="λ* = αz", needs=("deciphering.39", "deciphering.sD.resolvent"),
-       latex=r"\tfrac\alpha\gamma\text{ small}\implies\lambda^*=\alpha z")
+       hypotheses=(SMALL,), latex=r"\tfrac\alpha\gamma\text{ small}\implies\lambda^*=\alpha z")
 def linear_maximizer() -> Steps:
     """For small α/γ the maximizer is said to be αz."""
     yield attained(free)
-    yield Fails(Equation(lam[a], alpha * evidence_of(at_lam, free)(a),
-                         at={N: 2, d: 1, u.label: [1, 0], T.label: [[0], [1]], M.label: [[0, 1], [1, 0]], lam.label: [1],
-                             alpha: 1, gamma: 1, a: 1}), reason="only to first order")
+    yield Fails(Expansion(lam[a], alpha * z[a], alpha, 2, where=(maximizer,), at={**NEAR, a: 1}, about=(Q[i, j],)),
+                reason="only to first order: the second one is there for however small an α")
 
 
 @linear_maximizer.corrected(r"\lambda^*=\alpha z-\tfrac{\alpha^2}\gamma\bar\Sigma z+\mathcal O(\alpha^3),\quad"
@@ -233,5 +233,6 @@ def other_second_term(right: sp.Expr) -> Expansion:
     return Expansion(lam[a], alpha * z[a] + alpha**2 * right, alpha, 2, where=(maximizer,))
 
 
-linear_maximizer.twin("no second-order term", lambda: other_second_term(sp.S.Zero))
+linear_maximizer.twin("half of the second-order term", lambda: other_second_term(
+    -total(c, spread(a, c) * z[c]) / (2 * gamma)))
 linear_maximizer.twin("γ is lost", lambda: other_second_term(-total(c, spread(a, c) * z[c])))

@@ -1,7 +1,7 @@
 """Appendix D, last part: the closed form (47), and that it is (25).
 
 Claims     deciphering.47, deciphering.sD.same-as-25
-Notation   Y_t = ⟨t, z⟩, W_t = ⟨t, w⟩ with λ* = αz + α²w + o(α²), so w = −Σ̄z/γ (deciphering.sD.linear)
+Notation   Y_t = ⟨t, z⟩, W_t = ⟨t, w⟩ with λ* = αz + α²w + o(α²), so w = −Σ̄z/γ (deciphering.sD.linear); Q the kernel of M
 References the end of Appendix D of the document
 """
 
@@ -15,19 +15,18 @@ from derivations.calculus.variables import Variable
 from derivations.catalogue import Steps, claim
 from derivations.claims import Severity
 from derivations.deciphering.appendix_d_1_dual import printed_slope
-from derivations.deciphering.notation import alpha, d, lam, z
+from derivations.deciphering.notation import alpha, d, z
 from derivations.deciphering.notation_transport import (
     FOOTNOTE,
+    SMALL,
     M,
     N,
-    S,
     T,
-    at_lam,
+    as_printed,
     attained,
-    evidence_of,
     first_order,
-    first_scores,
     free,
+    from_kernel,
     gamma,
     i,
     j,
@@ -35,9 +34,7 @@ from derivations.deciphering.notation_transport import (
     l,
     linear_dual,
     scores,
-    second_term,
     symmetric,
-    to_second_order,
     u,
     weights,
 )
@@ -49,17 +46,15 @@ def closed_form(potentials: Entry) -> Entry:
     return printed_slope(symmetric, symmetric, potentials)
 
 
-@claim("deciphering.47", "asymptotic", title="The closed form of the solution", hypotheses=(FOOTNOTE,),
+@claim("deciphering.47", "asymptotic", title="The closed form of the solution", hypotheses=(FOOTNOTE, SMALL),
        needs=("deciphering.38", "deciphering.sD.linear"),
        latex=r"p^*(t)=\sum_{t'}\frac{u(t')e^{\gamma^{-1}(\alpha t^\top z-M(t,t'))}}"
              r"{\sum_{t''}e^{\gamma^{-1}(\alpha(t'')^\top z-M(t',t''))}}")
 def closed_form_is_the_solution() -> Steps:
     """The solution is printed as equal to (38) with αz in place of λ*."""
-    own = evidence_of(at_lam, symmetric)
     yield attained(free)
-    yield Fails(Equation(weights(kernel(at_lam, symmetric))(i), closed_form(scores(lambda x: alpha * own(x)))(i),
-                         at={N: 2, d: 1, u.label: [1, 0], T.label: [[0], [1]], S.label: [[0, 0], [1, 0]], lam.label: [1],
-                             alpha: 1, gamma: 1, i: 1}), reason="λ* = αz only to first order")
+    yield linear_dual()
+    yield as_printed()
 
 
 @closed_form_is_the_solution.corrected(
@@ -68,12 +63,12 @@ def closed_form_is_the_solution() -> Steps:
 def closed_form_to_first_order() -> Steps:
     """The solution differs from the closed form by a term of order (α/γ)², the effect of w = −Σ̄z/γ."""
     yield linear_dual()
-    yield to_second_order(closed_form(first_scores)(i) + alpha**2 * second_term(symmetric)(i), symmetric)
+    yield other_form(weights(kernel(first_order, symmetric)))
+    yield from_kernel(sp.S.One)
 
 
-closed_form_is_the_solution.twin("no second-order term", lambda: to_second_order(closed_form(first_scores)(i), symmetric))
-closed_form_is_the_solution.twin("the second-order term's sign", lambda: to_second_order(
-    closed_form(first_scores)(i) - alpha**2 * second_term(symmetric)(i), symmetric))
+closed_form_is_the_solution.twin("twice the second-order term", lambda: from_kernel(sp.Integer(2)))
+closed_form_is_the_solution.twin("the second-order term's sign", lambda: from_kernel(-sp.S.One))
 
 
 def other_form(right: Entry) -> Equation:

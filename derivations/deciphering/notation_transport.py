@@ -9,14 +9,17 @@ Notation  N = |𝒜| templates, T[i, a] = (t_i)_a; u the preference, zero outsid
 
 from __future__ import annotations
 
+from functools import cache
+
 import sympy as sp
 
+from derivations.calculus.balls import Value
 from derivations.calculus.sums import kl, total, xlogx
-from derivations.calculus.variables import Kind, index, positive, simplex, size, stochastic, vector
+from derivations.calculus.variables import Kind, Variable, index, positive, simplex, size, stochastic, vector
 from derivations.deciphering.notation import a, alpha, b, c, d, lam, z
 from derivations.expansions import Expansion, Solves
 from derivations.plans import Entries
-from derivations.relations import AtLeast, Entry, Equation
+from derivations.relations import AtLeast, Entry, Equation, Fails
 
 N = size("N")
 i, j, k, l = index("i", N), index("j", N), index("k", N), index("l", N)  # noqa: E741
@@ -28,6 +31,13 @@ nu, g = vector("nu", d), vector("g", N)
 Y, W = vector("Y", N), vector("W", N)
 FOOTNOTE = "footnote 11: M is nonnegative and symmetric"
 STRICT = "footnote 11: M(t, t) < M(t', t) for t' ≠ t"
+SMALL = "α and α/γ are small"
+NEAR: dict[Variable, Value] = {
+    N: 2, d: 1, u.label: [1, 0], T.label: [[0], [1]], z.label: [1], gamma: 1,
+    Y.label: [0, 1], W.label: [0, -sp.Rational(3, 16)],
+    Q.label: [[sp.Rational(3, 4), sp.Rational(1, 4)], [sp.Rational(1, 4), sp.Rational(3, 4)]],
+}
+"""Two templates, and the kernel of the cost log 3 between them at γ = 1: Σ̄ = 3/16, so w = −3/16."""
 
 
 def free(destination: sp.Expr, source: sp.Expr) -> sp.Expr:
@@ -159,9 +169,14 @@ def evidence_of(at: Entry, cost: Entries) -> Entry:
 
 
 def tilted(dual: Entry) -> Entries:
-    """(i, j) ↦ q_λ(i|j) from q_0 = Q: Q_ji exp(⟨t_i, λ⟩/γ) over its sum."""
+    """(i, j) ↦ q_λ(i|j) from q_0 = Q."""
+    return reweighted(scores(dual))
+
+
+def reweighted(potentials: Entry) -> Entries:
+    """(i, j) ↦ Q_ji exp(g_i/γ) over its sum."""
     def growth(to: sp.Expr) -> sp.Expr:
-        return sp.exp(scores(dual)(to) / gamma)
+        return sp.exp(potentials(to) / gamma)
 
     return lambda to, of: Q[of, to] * growth(to) / total(k, Q[of, k] * growth(k))
 
@@ -227,12 +242,31 @@ def second_term(cost: Entries) -> Entry:
     return lambda to: total(l, u[l] * q(to, l) * (W[to] - total(k, q(k, l) * W[k]))) / gamma
 
 
+def second_scores(template: sp.Expr) -> sp.Expr:
+    """⟨t_i, λ*⟩ = αY_i + α²W_i + o(α²)."""
+    return alpha * Y[template] + alpha**2 * W[template]
+
+
 def to_second_order(right: sp.Expr, cost: Entries) -> Expansion:
     """p*_i of (34), where ⟨t_i, λ*⟩ = αY_i + α²W_i + o(α²): Y_i = ⟨t_i, z⟩, W_i = ⟨t_i, w⟩."""
-    return Expansion(weights(conditional(lambda x: alpha * Y[x] + alpha**2 * W[x], cost))(i), right, alpha, 2,
+    return Expansion(weights(conditional(second_scores, cost))(i), right, alpha, 2,
                      reason="λ* = αz + α²w + o(α²) with w = −Σ̄z/γ")
 
 
+@cache
+def from_kernel(times: sp.Expr) -> Expansion:
+    """The same from any kernel Q: the weights with αY for the scores, and a multiple of what W adds."""
+    added = total(l, u[l] * Q[l, i] * (W[i] - total(k, Q[l, k] * W[k]))) / gamma
+    return Expansion(weights(reweighted(second_scores))(i), weights(reweighted(first_scores))(i) + times * alpha**2 * added,
+                     alpha, 2, at={**NEAR, i: 1}, reason="λ* = αz + α²w + o(α²) with w = −Σ̄z/γ")
+
+
+def as_printed() -> Fails:
+    """p*_i = (25), or (47), is false in the second order."""
+    return Fails(from_kernel(sp.S.Zero), reason="so the two differ for however small an α")
+
+
+@cache
 def linear_dual() -> Expansion:
     """λ* = αz − (α²/γ) Σ̄z + o(α²)."""
     return Expansion(lam[a], alpha * z[a] - alpha**2 / gamma * total(c, spread(a, c) * z[c]), alpha, 2,

@@ -2,7 +2,7 @@
 
 Claims     deciphering.s10.well-explained, deciphering.s10.support-removed, deciphering.s10.mechanism,
            deciphering.s10.justification
-Notation   C[i, j] the cost M of template i and template j; gamma = γ
+Notation   as in section9_sharing.py: N templates in 𝒜, n of them in the input, K the costs between the two
 References section 10 of the document, the first paragraph of which repeats the abstract; "Broader impact" asserts
            nothing that could be checked
 """
@@ -11,15 +11,10 @@ from __future__ import annotations
 
 import sympy as sp
 
-from derivations.calculus.sums import total
-from derivations.calculus.variables import positive, vector
 from derivations.catalogue import Steps, Undecidable, claim, reprint
-from derivations.deciphering.notation import alpha, evidence, i, inner, j, k, n, u
+from derivations.deciphering.notation_transport import N
 from derivations.deciphering.section7_attention import two_pieces
-from derivations.relations import AtLeast
-
-cost, gamma = vector("C", n, n), positive("gamma")
-
+from derivations.deciphering.section9_sharing import FINITE, outside, positive_weight
 
 
 @claim("deciphering.s10.well-explained", "empirical", title="The framework explains attention in BERT and T5 well",
@@ -30,24 +25,17 @@ def well_explained() -> Undecidable:
                        "output (deciphering.s8.as-a-result)")
 
 
-def transported(floor: sp.Expr) -> AtLeast:
-    """(25) at template i, for a preference on all templates, against a lower bound."""
-    def kernel(template: sp.Expr, source: sp.Expr) -> sp.Expr:
-        return sp.exp((alpha * inner(template, evidence) - cost[template, source]) / gamma)
-
-    return AtLeast(total(j, u[j] * kernel(i, j) / total(k, kernel(k, j))), floor, strict=True,
-                   reason="exponentials of finite costs are positive: every template gets weight from every u_j")
-
-
 @claim("deciphering.s10.support-removed", "inequality", title="Transport removes the constraint on the support",
-       latex=r"p^*(t)>0\ \forall t\in\mathcal A", needs=("deciphering.25",), hypotheses=("the costs are finite",))
+       latex=r"p^*(t)>0\ \forall t\in\mathcal A", hypotheses=(FINITE,),
+       needs=("deciphering.s9.all-templates", "deciphering.s9.regular-attention"))
 def support_removed() -> Steps:
-    """Attention based on optimal transport gives weight to every template, whatever the support of the preference is."""
-    yield transported(sp.S.Zero)
+    """Templates that the preference leaves out get no weight from the divergence, and some from transport."""
+    yield outside(sp.S.Zero)
+    yield positive_weight(sp.S.Zero)
 
 
-support_removed.twin("at least the preference", lambda: transported(u[i]))
-support_removed.twin("at least half of a uniform share", lambda: transported(1 / (2 * n)))
+support_removed.twin("more than the average", lambda: positive_weight(1 / N))
+support_removed.twin("more than half of the average", lambda: positive_weight(1 / (2 * N)))
 
 reprint("deciphering.s10.mechanism", of=two_pieces,
         latex=r"\text{a preference over the templates, adjusted by a noisy estimate of the mean's shift}")

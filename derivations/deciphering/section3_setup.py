@@ -1,9 +1,11 @@
 """Section 3: templates, the preference distribution and the noisy evidence.
 
 Claims     deciphering.1–deciphering.3, deciphering.s3.convex-combination, deciphering.s3.preference,
-           deciphering.s3.mean-shift, deciphering.s3.estimate-of-h, deciphering.fn3
+           deciphering.s3.mean-shift, deciphering.s3.shift-of-mu, deciphering.s3.estimate-of-h,
+           deciphering.s3.previous-words, deciphering.fn3
 Notation   p the weights of the templates, h = Σ_i p_i t_i; v any vector, s[i] ≥ 0; g = ε/σ, with independent entries of
-           mean 0 and variance 1; the superscript (k) is left out; an integral over a finite set is a sum
+           mean 0 and variance 1; the superscript (k) is left out; an integral over a finite set is a sum; w any weights of
+           the templates, zeros allowed; r words generated so far
 References Section 3 of the document
 """
 
@@ -13,10 +15,11 @@ import sympy as sp
 
 from derivations.calculus.moments import expectation
 from derivations.calculus.sums import delta, total
-from derivations.calculus.variables import Kind, positive, scalar, simplex, vector
+from derivations.calculus.variables import Kind, index, positive, scalar, simplex, size, vector
 from derivations.catalogue import Steps, Undecidable, claim
+from derivations.claims import Severity
 from derivations.deciphering.notation import T, a, c, d, i, mean, mu, n, u
-from derivations.relations import AtLeast, Entry, Equation
+from derivations.relations import AtLeast, Entry, Equation, Fails
 
 p = simplex("p", n)
 v, h, center = vector("v", d), vector("h", d), vector("mu", d)
@@ -91,12 +94,33 @@ mean_of_distribution.twin("centred", lambda: Equation(normal_moment(1), 0, about
 # ── the preference distribution ─────────────────────────────────────────────────────────────────────────────────────
 
 
-@claim("deciphering.s3.preference", "definition", title="The preference distribution",
-       latex=r"u_1,\dots,u_M>0,\quad\textstyle\sum_iu_i=1")
+given = simplex("w", n)
+
+
+def weight_at_least(bound: sp.Expr, **where: object) -> AtLeast:
+    """w_i ≥ bound, for any distribution on the templates."""
+    return AtLeast(given[i], bound, reason="a distribution", **where)  # type: ignore[arg-type]
+
+
+@claim("deciphering.s3.preference", "definition", title="The preference distribution is non-zero on every template",
+       latex=r"u_1,\dots,u_M\ne0,\quad\textstyle\sum_iu_i=1")
 def preference_distribution() -> Steps:
-    """The preference distribution has positive weights on the M templates, which sum to 1; it exists for every M."""
+    """The preference distribution puts non-zero probabilities, which sum to 1, on all M templates."""
     yield AtLeast(1 / n, 0, strict=True, reason="an instance: all templates alike, as in image captioning")
     yield Equation(total(i, 1 / n), 1, reason="with mass 1", about=(n,))
+    yield Fails(weight_at_least(sp.S.Zero, strict=True, at={n: 2, given.label: [0, 1], i: 1}),
+                reason="for T5 the document itself gives the template of a masked word the weight 0")
+
+
+@preference_distribution.corrected(r"u_1,\dots,u_M\ge0,\quad\textstyle\sum_iu_i=1", Severity.WORDING)
+def preference_with_zeros() -> Steps:
+    """The weights are non-negative and sum to 1; what is said of positive ones holds of the templates that have weight."""
+    yield Equation(total(i, given[i]), 1, reason="mass 1", about=(n,))
+    yield weight_at_least(sp.S.Zero)
+
+
+preference_distribution.twin("every template has its equal share", lambda: weight_at_least(1 / n))
+preference_distribution.twin("every template has half of its equal share", lambda: weight_at_least(1 / (2 * n)))
 
 
 def shift(right: Entry) -> Equation:
@@ -142,6 +166,28 @@ noisy_shift.twin("σ is the variance", lambda: noise(sigma * delta(a, c)))
 noisy_shift.twin("not spherical", lambda: noise(sigma**2))
 
 
+def expected_evidence(right: sp.Expr) -> Equation:
+    """E z_a."""
+    return Equation(expectation(evidence(a)), right, reason="E ε = 0")
+
+
+@claim("deciphering.s3.shift-of-mu", "identity", title="In captioning, z predicts the shift of μ from h",
+       latex=r"z\text{ predicts the shift }\mu-h\text{ of the mean }\mu\text{ from }h", needs=("deciphering.3",))
+def shift_of_mu() -> Steps:
+    """In the captioning example the evidence is said to predict the shift of the mean μ from h."""
+    yield Fails(expected_evidence(center[a] - h[a]), reason="the shift of μ from h is μ − h, and z = h − μ + ε")
+
+
+@shift_of_mu.corrected(r"\mathbb E z=h-\mu", Severity.WORDING)
+def shift_of_h() -> Steps:
+    """The evidence predicts the shift of h from μ, as the blank-filling example says, so that μ + z estimates h."""
+    yield expected_evidence(h[a] - center[a])
+
+
+shift_of_mu.twin("h itself", lambda: expected_evidence(h[a]))
+shift_of_mu.twin("half of the shift", lambda: expected_evidence((h[a] - center[a]) / 2))
+
+
 def squared_error(right: sp.Expr) -> Equation:
     """E ‖μ + z − h‖²."""
     return Equation(expectation(total(a, (center[a] + evidence(a) - h[a]) ** 2)), right, about=(d,), reason="d variances σ²")
@@ -157,6 +203,32 @@ def estimate_of_h() -> Steps:
 
 estimate_of_h.twin("one coordinate's error", lambda: squared_error(sigma**2))
 estimate_of_h.twin("the standard deviation", lambda: squared_error(d * sigma))
+
+
+so_far = size("r")
+
+
+def counted(right: sp.Expr) -> Equation:
+    """How many words come before the word k = r + 1, counted one by one."""
+    return Equation(total(index("w", so_far), sp.S.One), right, reason="words 1, …, r", about=(so_far,))
+
+
+@claim("deciphering.s3.previous-words", "definition", title="The previously generated words",
+       latex=r"Y^{(i<t)}\text{, the words generated before }Y^{(k)}")
+def previous_words() -> Steps:
+    """What is generated before the k-th word is written with a bound t that is defined nowhere."""
+    yield Fails(Equation(size("t") - 1, size("k") - 1, at={size("t"): 2, size("k"): 1}),
+                reason="#{i < t} is not the number of words before the k-th, unless t = k")
+
+
+@previous_words.corrected(r"Y^{(i<k)}", Severity.SLIP)
+def words_before() -> Steps:
+    """The words before the k-th are those with i < k, as earlier in the setup: k − 1 of them."""
+    yield counted((so_far + 1) - 1)
+
+
+previous_words.twin("the word itself is one of them", lambda: counted(so_far + 1))
+previous_words.twin("the last one is left out", lambda: counted(so_far - 1))
 
 
 @claim("deciphering.fn3", "external fact", title="Sentence generation is Markovian", latex=r"\text{Markovian}")

@@ -39,6 +39,13 @@ def residual(of: Entry, target: Entry) -> sp.Expr:
 # ── the constraint ──────────────────────────────────────────────────────────────────────────────────────────────────
 
 
+def nothing_fits() -> Fails:
+    """With n = 1 the only p is u, and its residual is z."""
+    return Fails(AtLeast(1 / (2 * alpha), residual(rival, shifted),
+                         at={n: 1, d: 1, alpha: 1, T.label: [[0]], u.label: [1], z.label: [1]}),
+                 reason="n = 1: p = u is the only p with a finite divergence, and it does not satisfy the constraint")
+
+
 def room(right: sp.Expr) -> AtLeast:
     """1/(2α) is at least the right side."""
     return AtLeast(1 / (2 * alpha), right, because=1 / (2 * alpha) - right if right == 0 else None)
@@ -64,8 +71,7 @@ def between(upper: sp.Expr, right: sp.Expr) -> Equation:
        hypotheses=("p is any distribution on ℝ^d", "α > 0"))
 def infinitely_many() -> Steps:
     """Among the distributions on ℝ^d infinitely many satisfy the constraint; among those supported by u one or none may."""
-    yield Fails(AtLeast(1 / (2 * alpha), total(a, z[a] ** 2), at={d: 1, alpha: 1, z.label: [1]}),
-                reason="on a single template, u is the only p, and does not satisfy it")
+    yield nothing_fits()
     yield between(sp.S.Half, sp.S.Zero)
 
 
@@ -103,11 +109,10 @@ def on_the_sphere(strength: sp.Expr) -> Equation:
        hypotheses=("α > 0",))
 def constrained() -> Steps:
     """The distribution closest to u among those that satisfy the constraint is said to be picked, whatever z."""
-    yield Fails(AtLeast(1 / (2 * alpha), total(a, z[a] ** 2), at={d: 1, alpha: 1, z.label: [1]}),
-                reason="n = 1: every p but u has infinite divergence, and u does not satisfy it: there is nothing to pick")
+    yield nothing_fits()
 
 
-@constrained.corrected(r"\exists p\ll u:\|r(p)\|^2\le\tfrac1{2\alpha}\implies\tilde p=\mathrm{tilt}(\lambda),\ "
+@constrained.corrected(r"\exists p\ll u:\|r(p)\|^2<\tfrac1{2\alpha}\implies\tilde p=\mathrm{tilt}(\lambda),\ "
                        r"\lambda=\kappa r(\tilde p),\ \kappa\ge0,\ \kappa(\|r(\tilde p)\|^2-\tfrac1{2\alpha})=0",
                        Severity.HYPOTHESIS, under="some distribution on the support of u satisfies the constraint strictly, "
                        "and that support is finite")
@@ -126,12 +131,12 @@ constrained.twin("u although it violates the constraint", lambda: saddle(kappa, 
 constrained.twin("the tilt's sign", lambda: saddle(kappa, tilt(lambda e: -lam[e])))
 
 
-@claim("deciphering.s4.mem-minimizes", "equivalence", title="The constrained solution also minimizes (4)",
+@claim("deciphering.s4.mem-minimizes", "equivalence", title="The constrained solution also minimizes the penalized problem",
        latex=r"\operatorname{argmin}\{\mathcal K(p,u):\|r(p)\|^2\le\tfrac1{2\alpha}\}"
              r"=\operatorname{argmin}\tfrac\alpha2\|r(p)\|^2+\mathcal K(p,u)",
        needs=("deciphering.s4.mem", "deciphering.s4.minimizer"), hypotheses=("α > 0",))
 def same_minimizer() -> Steps:
-    """The solution of the problem with squared radius 1/(2α) is said to minimize (4) with the same α."""
+    """The solution of the problem with the squared radius 1/(2α) is said to minimize the penalized one with the same α."""
     yield UniqueMinimum(information, preference, n, sp.S.One, reason="where u satisfies the constraint it is the solution")
     yield AtLeast(sp.Rational(1, 2), sp.Rational(1, 4), strict=True, reason="as with z = 1/2 and α = 1: ‖z‖² < 1/(2α)")
     half = Fraction(1, 2)
@@ -144,7 +149,7 @@ def same_minimizer() -> Steps:
                           r"\|r(p)\|\le\rho(\alpha)\}=\operatorname{argmin}\tfrac\alpha2\|r(p)\|^2+\mathcal K(p,u)",
                           Severity.SLIP)
 def own_radius() -> Steps:
-    """The minimizer of (4) solves the constrained problem with the radius ‖λ*‖/α; that is (2α)^(−1/2) only if ‖λ*‖² = α/2."""
+    """The penalized minimizer solves the constrained problem of radius ‖λ*‖/α, which is (2α)^(−1/2) only if ‖λ*‖² = α/2."""
     yield on_the_sphere(alpha)
     yield saddle(alpha, tilt(point))
 
@@ -153,19 +158,26 @@ same_minimizer.twin("u", lambda: saddle(alpha, preference))
 same_minimizer.twin("tilted by λ/2", lambda: saddle(alpha, tilt(lambda e: lam[e] / 2)))
 
 
+def by_likelihood() -> Equation:
+    """The penalized log likelihood is a constant less η times the objective (4)."""
+    return Equation(likelihood(rival) - eta * information(rival), constant - eta * primal(rival, shifted, 1 / (eta * sigma**2)),
+                    reason="maximum likelihood")
+
+
 def lagrangian(right: sp.Expr) -> Equation:
     """KL(p ‖ u) plus α/2 times what the squared residual exceeds ρ² by."""
     return Equation(information(rival) + alpha / 2 * (residual(rival, shifted) - rho), right,
-                    reason="maximum entropy on the mean: (4) less αρ²/2 is the Lagrangian with the multiplier α/2")
+                    reason="maximum entropy on the mean: (4) less αρ²/2 is the Lagrangian with the multiplier α/2, whatever ρ "
+                           "is; which radius has this multiplier is said in deciphering.s4.mem-minimizes")
 
 
 @claim("deciphering.s4.perspectives", "equivalence", title="Three perspectives lead to the problem",
        latex=r"\mathcal K(p,u)+\tfrac\alpha2(\|r(p)\|^2-\rho^2)=P(p)-\tfrac\alpha2\rho^2",
-       needs=("deciphering.sB.alpha-likelihood", "deciphering.sB.map"), hypotheses=("α⁻¹ = ησ²", "ρ is what fits α"))
+       needs=("deciphering.sB.alpha-likelihood", "deciphering.sB.map"), hypotheses=("α⁻¹ = ησ²",))
 def perspectives() -> Steps:
-    """Likelihood, posterior and maximum entropy on the mean lead to (4), each up to a factor and a constant."""
+    """Likelihood and posterior lead to the problem, and so does maximum entropy on the mean with the multiplier α/2."""
+    yield by_likelihood()
     alike = primal(rival, shifted, 1 / (eta * sigma**2))
-    yield Equation(likelihood(rival) - eta * information(rival), constant - eta * alike, reason="maximum likelihood")
     yield Equation(likelihood(rival) + log_prior(rival), constant - eta * alike, reason="maximum a posteriori")
     yield lagrangian(primal(rival, shifted) - alpha * rho / 2)
 

@@ -1,11 +1,11 @@
 """Section 4: the optimization problem, its estimate, and what the KL divergence does in it.
 
-Claims     deciphering.4, deciphering.5, deciphering.s4.kl, deciphering.s4.kl-finite, deciphering.s4.both-requirements,
-           deciphering.s4.minimizer, deciphering.s4.reliability
+Claims     deciphering.4, deciphering.5, deciphering.s4.kl, deciphering.s4.kl-finite, deciphering.s4.kl-heavy-tail,
+           deciphering.s4.both-requirements, deciphering.s4.minimizer, deciphering.s4.reliability
 Notation   P(p) = α/2 ‖μ + z − Σ_i p_i t_i‖² + KL(p ‖ u); w[i] > 0 the values of u where p > 0, x[i] those of p; R the
            end of an integral, c any number; r₁, r₂ ≥ 0 squared residuals and k₁, k₂ ≥ 0 divergences of the minimizers
            for α and α + s
-References Section 4 of the document up to (5)
+References Section 4 of the document up to (5), for the u of Section 3.1, with masses on the templates t_1, …, t_M
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ from derivations.deciphering.notation import (
 from derivations.relations import AtLeast, Entry, Equation, Fails, Follows, Limit, UniqueMinimum
 
 q = simplex("q", n)
+SETUP = ("u has masses on t_1, …, t_M, as in the setup",)
 share, weight = interior("x", n), vector("w", n, kind=Kind.POSITIVE)
 t, eps, end, number = positive("t"), positive("eps"), positive("R"), scalar("c")
 step = positive("s")
@@ -97,17 +98,35 @@ def swapped(of: Entry) -> sp.Expr:
 
 def written_out(right: sp.Expr) -> Equation:
     """KL(p ‖ u)."""
-    return Equation(information(rival), right, reason="“of u from p” here, “from p to u” and “between p and u” in the earlier "
-                    "version: both orders are in use, and the formulas fix this one")
+    return Equation(information(rival), right, reason="weighed by p, with 0 log 0 = 0")
 
 
-@claim("deciphering.s4.kl", "definition", title="Which divergence K(p, u) is",
-       latex=r"\mathcal K(p,u)=\textstyle\sum_ip_i\log\frac{p_i}{u_i}", hypotheses=("0 log 0 = 0",))
+def orders_differ() -> Fails:
+    """The formulas fix the order."""
+    return Fails(UniqueMinimum(swapped, tilt(point), n, sp.S.One),
+                 reason="with KL(u ‖ p) in the problem another p beats the tilt of u; with KL(p ‖ u) none does")
+
+
+def p_over_u() -> Equation:
+    """K(p, u) = Σ p log(p/u)."""
+    return written_out(total(i, xlogx(q[i]) - q[i] * sp.log(u[i])))
+
+
+@claim("deciphering.s4.kl", "definition", title="K(p, u) is called the divergence of u from p",
+       latex=r"\mathcal K(p,u)\text{ denotes the KL divergence of }u\text{ from }p", hypotheses=("0 log 0 = 0",))
 def divergence() -> Steps:
-    """K(p, u) weighs the logarithm of p/u by p: with u and p in each other's place the tilt of Theorem 1 is no minimizer."""
-    yield Fails(UniqueMinimum(swapped, tilt(point), n, sp.S.One),
-                reason="with KL(u ‖ p) another p is better; with this divergence none is, deciphering.s4.minimizer")
-    yield written_out(total(i, xlogx(q[i]) - q[i] * sp.log(u[i])))
+    """K(p, u) is called the KL divergence of u from p; the divergence of u from p is, as a rule, Σ u log(u/p)."""
+    yield orders_differ()
+    yield Fails(written_out(total(i, u[i] * sp.log(u[i]) - u[i] * sp.log(q[i]))),
+                reason="D(P ‖ Q) is read “of P from Q”; these words name KL(u ‖ p), and the formulas need KL(p ‖ u)")
+
+
+@divergence.corrected(r"\mathcal K(p,u)=\textstyle\sum_ip_i\log\frac{p_i}{u_i}\text{, the divergence of }p\text{ from }u",
+                      Severity.WORDING)
+def divergence_of_p_from_u() -> Steps:
+    """K(p, u) weighs the logarithm of p/u by p: it is the divergence of p from u."""
+    yield orders_differ()
+    yield p_over_u()
 
 
 divergence.twin("the logarithms are added", lambda: written_out(total(i, xlogx(q[i]) + q[i] * sp.log(u[i]))))
@@ -145,25 +164,35 @@ def reversed_divergence() -> AtLeast:
 
 
 @claim("deciphering.s4.kl-finite", "equivalence", title="When K(p, u) is finite", needs=("deciphering.s4.kl",),
-       latex=r"\mathcal K(p,u)<\infty\iff p=0\text{ outside }\operatorname{supp}u")
+       latex=r"\mathcal K(p,u)<\infty\iff p=0\text{ outside }\operatorname{supp}u", hypotheses=SETUP)
 def finite_divergence() -> Steps:
-    """K(p, u) is said to be finite exactly when p vanishes outside the support of u."""
-    yield Limit(heavy_tail(), end, sp.oo, sp.oo, reason="u = N(0, 1), as in Section 5, and p(a) = 1/a² on a ≥ 1")
-    yield Fails(Limit(heavy_tail(), end, sp.oo, number, at={number: 1}),
-                reason="so K(p, u) is no finite number c, though p vanishes outside the support ℝ of u")
+    """K(p, u) is finite exactly when p vanishes outside the support of u."""
+    yield from finite_for_finite_support()
 
 
-finite_divergence.corrected(r"|\operatorname{supp}u|<\infty\implies(\mathcal K(p,u)<\infty\iff p=0\text{ outside }"
-                            r"\operatorname{supp}u)", Severity.HYPOTHESIS, under="u has finite support")(
-    finite_for_finite_support)
 finite_divergence.twin("ten times the divergence is bounded so", lambda: bounded(
     10 * total(i, xlogx(share[i]) - share[i] * sp.log(weight[i]))))
 finite_divergence.twin("finite where p is positive on the support of u", reversed_divergence)
 
 
+def tail(limit: sp.Expr) -> Limit:
+    """∫_1^R p log(p/u) as R grows."""
+    return Limit(heavy_tail(), end, sp.oo, limit, reason="p(a) = 1/a² on a ≥ 1 vanishes nowhere outside the support ℝ of u")
+
+
+@claim("deciphering.s4.kl-heavy-tail", "limit", title="Addition: for a Gaussian u the support is not enough",
+       latex=r"u=\mathcal N(0,1),\ p(a)=a^{-2}\ (a\ge1)\implies\mathcal K(p,u)=\infty", needs=("deciphering.s4.kl",))
+def heavy_tails() -> Steps:
+    """An addition: with the Gaussian u of the next section K(p, u) may be infinite although p has no mass outside supp u."""
+    yield tail(sp.oo)
+
+
+heavy_tails.twin("finite", lambda: tail(number))
+heavy_tails.twin("−∞", lambda: tail(-sp.oo))
+
+
 @claim("deciphering.s4.both-requirements", "optimality", title="KL keeps p close to u and inside its support",
-       latex=r"\mathcal K(p,u)\ge0,\quad\mathcal K(p,u)=0\iff p=u", needs=("deciphering.s4.kl",),
-       hypotheses=("u has finite support",))
+       latex=r"\mathcal K(p,u)\ge0,\quad\mathcal K(p,u)=0\iff p=u", needs=("deciphering.s4.kl",), hypotheses=SETUP)
 def both_requirements() -> Steps:
     """The divergence is least at p = u, and only there; a p outside the support of u has an infinite one."""
     yield Limit(t * sp.log(t / eps), eps, sp.S.Zero, sp.oo, reason="mass t outside the support")
@@ -186,7 +215,7 @@ both_requirements.twin("the square of u, normalized, is the closest", lambda: cl
 
 
 @claim("deciphering.s4.minimizer", "optimality", title="The minimizer exists and is unique", needs=("deciphering.4",),
-       latex=r"\exists!\,\tilde p=\operatorname{argmin}_pP(p)", hypotheses=("u has finite support", "α > 0"))
+       latex=r"\exists!\,\tilde p=\operatorname{argmin}_pP(p)", hypotheses=(*SETUP, "α > 0"))
 def one_minimizer() -> Steps:
     """The problem has exactly one minimizer, whatever the evidence."""
     yield AtLeast(alpha / 2 * total(a, z[a] ** 2) - total(a, (lam[a] - alpha * z[a]) ** 2) / (2 * alpha), dual(point, shifted),
@@ -210,7 +239,7 @@ def mean_of_minimizer(right: sp.Expr) -> Equation:
 @claim("deciphering.5", "definition", title="The estimate is the mean of the minimizer", needs=("deciphering.s4.minimizer",),
        latex=r"\hat h=\int a\tilde p(a)da")
 def estimate() -> Steps:
-    """The estimate of h is the mean of the minimizer of (4), which is the gradient of log M at λ*."""
+    """The estimate of h is the mean of the minimizer, which is the gradient of log M at λ*."""
     yield Equation(stationary(point)(a) - mean(tilt(point))(a), lam[a] / alpha, reason="μ + z − ĥ = λ*/α")
     yield mean_of_minimizer(mean(tilt(point))(a))
 

@@ -65,12 +65,12 @@ def least(candidate: Entry, because: sp.Expr | None = None) -> AtLeast:
                    reason="the excess is α/2 ‖A(m − Aᵀλ)‖² + ½‖m − Aᵀλ‖² + K, which is 0 only for q = N(μ + Σλ, Σ)")
 
 
-@claim("deciphering.s5.general-covariance", "optimality", title="The example for N(μ, Σ)",
+@claim("deciphering.s5.general-covariance", "optimality", title="Addition: the example for N(μ, Σ)",
        latex=r"u=\mathcal N(\mu,\Sigma)\implies\lambda^*=\alpha(I+\alpha\Sigma)^{-1}(b-\mu),\quad"
              r"p^*=\mathcal N(\mu+\Sigma\lambda^*,\Sigma)",
        hypotheses=("u = N(μ, Σ), Σ singular or not", "α > 0"), needs=("deciphering.s5.minimizer",))
 def general_covariance() -> Steps:
-    """With any Gaussian u the minimizer is u moved by Σλ*, where λ* solves (I + αΣ)λ = α(b − μ)."""
+    """An addition: with any Gaussian u the minimizer is u moved by Σλ*, where λ* solves (I + αΣ)λ = α(b − μ)."""
     def off(x: sp.Expr) -> sp.Expr:
         return m[x] - best(x)
 

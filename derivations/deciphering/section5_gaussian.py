@@ -115,10 +115,15 @@ def convexity(weights: tuple[sp.Expr, sp.Expr], because: sp.Expr | None = None) 
                    reason="the chord's excess is kl(x ‖ w) and kl(y ‖ w) averaged, and ½αt/(1+t)² times the squared shift")
 
 
-@claim("deciphering.s5.convex", "inequality", title="The problem is convex", hypotheses=("u has finite support", "α > 0"),
+@claim("deciphering.s5.convex", "inequality", title="The problem is convex", hypotheses=("α > 0",),
        latex=r"P(wp+(1-w)q)\le wP(p)+(1-w)P(q)", needs=("deciphering.4",))
 def convex() -> Steps:
     """The objective lies below its chords, strictly between two different distributions: the problem is convex."""
+    left, right, base = positive("x"), positive("y"), positive("w")
+    middle = (odds * left + right) / (1 + odds)
+    yield AtLeast((odds * kl(left, base) + kl(right, base)) / (1 + odds), kl(middle, base),
+                  because=(odds * kl(left, middle) + kl(right, middle)) / (1 + odds),
+                  reason="any u: for the values of two densities and of u at a point, and the mean is linear")
     weights = odds / (1 + odds), 1 / (1 + odds)
     between = mixed(weights)
     spread = total(a, (mean(lambda e: first[e])(a) - mean(lambda e: second[e])(a)) ** 2)
@@ -178,7 +183,7 @@ closed_form.twin("the mean b is the best", lambda: least(sp.S.Half))
        latex=r"p^*(a)=\frac{u(a)\exp\langle a,\lambda^*\rangle}{\int u(a')\exp\langle a',\lambda^*\rangle da'}",
        needs=("deciphering.8", "deciphering.s5.closed-form"))
 def tilted() -> Steps:
-    """The minimizer of (4) has the density of u times an exponential of a linear function, normalized."""
+    """The minimizer has the density of u times an exponential of a linear function, normalized."""
     yield from reduction()
     yield optimum()
     yield tilting(maximal, reason="the logarithm of the minimizer's density, at every point x")
@@ -217,7 +222,7 @@ def largest(right: sp.Expr, because: sp.Expr | None = None) -> AtLeast:
        latex=r"\lambda^*=\operatorname{argmax}_\lambda\langle b,\lambda\rangle-\tfrac1{2\alpha}\|\lambda\|^2"
              r"-\log\int u(a)\exp\langle a,\lambda\rangle da", needs=("deciphering.s5.mgf",))
 def dual_problem() -> Steps:
-    """The dual objective has exactly one maximizer, and its greatest value is the least value of (4)."""
+    """The dual objective has exactly one maximizer, and its greatest value is the least value of the problem."""
     yield Equation(dual_value(maximal), value(estimate, sp.S.Zero), reason="no duality gap")
     yield largest(dual_value(other), (1 + alpha) / (2 * alpha) * away(nu, maximal))
 
@@ -230,7 +235,7 @@ dual_problem.twin("‖λ‖²/(2α) is added", lambda: largest(dual_value(other,
        latex=r"\int u(a)\exp\langle a,\lambda\rangle da=\exp(\langle\mu,\lambda\rangle+\tfrac12\|\lambda\|^2)",
        hypotheses=("u = N(μ, I)",))
 def generating_function() -> Steps:
-    """The integral in (8) is the moment generating function of a spherical Gaussian, and has this closed form."""
+    """The integral in the dual is the moment generating function of a spherical Gaussian, and has this closed form."""
     yield Equation(coordinate_mgf(mu[a], sp.S.Zero), 1, reason="one coordinate's density has mass 1", about=(mu[a],))
     yield Equation(log_density(x, center) + inner(lambda e: x[e], point), log_density(x, moved) + log_mgf(lam),
                    reason="the square completed: u e^⟨a,λ⟩ is the density of N(μ + λ, I) times a constant, M(λ)")

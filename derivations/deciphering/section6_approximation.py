@@ -1,7 +1,7 @@
 """Section 6: the approximations (15)–(18), each with its order and its constant, and where "=" is true.
 
 Claims     deciphering.15–deciphering.18, deciphering.thm2, deciphering.fn7, deciphering.s6.invertible,
-           deciphering.s6.small-dual, deciphering.s6.close-to-mean, deciphering.s6.exact, deciphering.s6.uniform
+           deciphering.s6.discrete
 Notation   ĥ(x) = Σ_i p_i(x) t_i for p = tilt(x), so that ĥ = ĥ(λ*) and (17), (18) are ĥ(αz);
            w = α(I + αΣ)⁻¹z; m, S, C the mean, covariance and third cumulants of any law
 References (15)–(18), Theorem 2 and footnote 7 of the document
@@ -45,19 +45,20 @@ from derivations.deciphering.notation import (
     u,
     z,
 )
-from derivations.deciphering.section6_expansion import bound, centered, evidence, no_expansion, x
+from derivations.deciphering.section6_expansion import NEAR_0, bound, centered, evidence, no_expansion, x
 from derivations.deciphering.section6_expansion import k as power
-from derivations.deciphering.section6_theorem1 import divergence, stationary, tilted
+from derivations.deciphering.section6_theorem1 import stationary, tilted
 from derivations.expansions import Expansion, Solves
 from derivations.relations import AtLeast, Entry, Equation, Fails, Limit
 
 y = vector("y", d)
 m, S, C = vector("m", d), vector("S", d, d), vector("C", d, d, d)
 ON_THE_RIGHT = "with the z for which this λ maximizes (9)"
-SMALL = ("α is small", "u has finite support")
-HALVES = (Fraction(1, 2), Fraction(1, 2))
-TWO_TEMPLATES: dict[Variable, Value] = {n: 2, d: 1, T.label: ((0,), (1,)), u.label: HALVES, lam.label: (1,), alpha: 1}
-"""Templates 0 and 1 on the line, equally likely, α = 1, and the z for which λ* = 1."""
+SMALL = ("u has bounded moments", "α is small")
+TINY = Fraction(1, 100)
+TWO_TEMPLATES: dict[Variable, Value] = {n: 2, d: 1, T.label: ((0,), (1,)), u.label: (Fraction(1, 4), Fraction(3, 4)),
+                                        lam.label: (TINY,), alpha: TINY}
+"""Templates 0 and 1 on the line with weights 1/4 and 3/4, α = 1/100, and the z near 1 for which λ* = 1/100."""
 
 
 def scaled(entry: sp.Expr) -> sp.Expr:
@@ -136,17 +137,17 @@ def first_form(coefficient: sp.Expr) -> Expansion:
 
 
 @claim("deciphering.15", "asymptotic", title="The maximizer with the covariance", hypotheses=SMALL,
-       latex=r"\lambda^*=\alpha(I_d+\alpha\Sigma)^{-1}z", needs=("deciphering.14", "deciphering.s6.invertible"))
+       latex=r"\lambda^*=\alpha(I_d+\alpha\Sigma)^{-1}z", needs=("deciphering.14", "deciphering.s6.quadratic-model"))
 def with_covariance() -> Steps:
-    """The maximizer equals α(I + αΣ)⁻¹z."""
+    """The maximizer of the dual is equated with α(I + αΣ)⁻¹z, which maximizes the dual with the quadratic for log M."""
     yield Fails(Equation(lam[a], alpha * (shift(a) - spread(point)), at=TWO_TEMPLATES),
                 reason="λ = α(I + αΣ)⁻¹z means λ = α(z − Σλ); " + ON_THE_RIGHT + " this asks ĥ − μ = Σλ*")
 
 
-@with_covariance.corrected(r"\lambda^*=\alpha(I_d+\alpha\Sigma)^{-1}z-\tfrac{\alpha^3}2\kappa_3(z,z,\cdot)+o(\alpha^3)",
-                           Severity.WORDING)
+@with_covariance.corrected(r"M<\infty\text{ near }0\implies\lambda^*=\alpha(I_d+\alpha\Sigma)^{-1}z"
+                           r"-\tfrac{\alpha^3}2\kappa_3(z,z,\cdot)+o(\alpha^3)", Severity.WORDING)
 def with_covariance_and_error() -> Steps:
-    """(15) maximizes (9) with the quadratic for log M; the true maximizer differs from it by −α³κ₃(z, z, ·)/2 + o(α³)."""
+    """Where M is finite near 0 the maximizer is approximately that, up to −α³κ₃(z, z, ·)/2 + o(α³)."""
     yield Equation(lam[a] + alpha * spread(point) - alpha * shift(a), curvature(point), reason="(I + αΣ)λ* − αz, exactly")
     yield first_form(-third_cumulant)
 
@@ -164,13 +165,13 @@ def second_form(coefficient: sp.Expr) -> Expansion:
 @claim("deciphering.16", "asymptotic", title="The maximizer is αz", hypotheses=SMALL, needs=("deciphering.15",),
        latex=r"\lambda^*=\alpha z")
 def reduced() -> Steps:
-    """For α close to zero the maximizer equals αz."""
+    """For α close to zero the maximizer is equated with αz."""
     yield Fails(Equation(lam[a], approximate(a), at=TWO_TEMPLATES), reason=ON_THE_RIGHT + ": λ* = αz asks ĥ = μ")
 
 
-@reduced.corrected(r"\lambda^*=\alpha z-\alpha^2\Sigma z+o(\alpha^2)", Severity.WORDING)
+@reduced.corrected(r"M<\infty\text{ near }0\implies\lambda^*=\alpha z-\alpha^2\Sigma z+o(\alpha^2)", Severity.WORDING)
 def reduced_with_error() -> Steps:
-    """The maximizer is αz up to −α²Σz + o(α²)."""
+    """Where M is finite near 0 the maximizer is approximately αz, up to −α²Σz + o(α²)."""
     yield Equation(lam[a] - approximate(a), alpha * (mu(a) - mean(tilted)(a)), reason="exactly: λ* − αz = α(μ − ĥ)")
     yield second_form(-spread(evidence))
 
@@ -239,15 +240,14 @@ def any_law() -> Expansion:
 def approximation() -> Steps:
     """For a u whose moments are finite the estimate is approximated by the tilt by αz, once α is small enough."""
     yield from no_expansion()
-    yield Fails(Limit(sp.exp(bound), power, sp.oo, sp.S.Zero, at={x: 1}),
+    yield Fails(Limit(sp.exp(bound), power, sp.oo, sp.S.Zero, at={x: TINY}),
                 reason="log-normal u, z = 1, x = α: these terms bound (17)'s denominator from below, for every α > 0, so (17) "
                        "has no value; were it finite they would stay bounded")
 
 
-@approximation.corrected(r"\hat h=\hat h(\alpha z)-\alpha^2\Sigma^2z+o(\alpha^2)", Severity.HYPOTHESIS,
-                         under="M is finite in a neighbourhood of 0, as for u with finite support")
-def approximation_for_finite_support() -> Steps:
-    """Where M is finite near 0 the closed form differs from the estimate by α²Σ²z to leading order."""
+@approximation.corrected(r"\hat h=\hat h(\alpha z)-\alpha^2\Sigma^2z+o(\alpha^2)", Severity.HYPOTHESIS, under=NEAR_0)
+def approximation_near_zero() -> Steps:
+    """Where M is finite near 0 the maximizer is interior for small α, and the closed form is off by α²Σ²z to leading order."""
     yield any_law()
     yield closed_form(error)
 
@@ -261,18 +261,20 @@ def equality() -> Equation:
     return Equation(mean(tilted)(a), mean(tilt(approximate))(a), at=TWO_TEMPLATES)
 
 
-@claim("deciphering.17", "asymptotic", title="The estimate, with an integral", hypotheses=SMALL,
-       needs=("deciphering.16", "deciphering.12"), latex=r"\hat h=\int_{\mathbb R^d}a\frac{u(a)\exp(\alpha\langle a,z\rangle)}"
+@claim("deciphering.17", "asymptotic", title="The estimate, with an integral", needs=("deciphering.thm2",),
+       hypotheses=("u has bounded moments", "α > 0 is small enough"),
+       latex=r"\hat h=\int_{\mathbb R^d}a\frac{u(a)\exp(\alpha\langle a,z\rangle)}"
              r"{\int_{\mathbb R^d}u(a')\exp(\alpha\langle a',z\rangle)da'}da")
 def with_integral() -> Steps:
-    """The estimate equals the mean of u tilted by αz."""
+    """In a sentence that promises an approximation, the estimate is equated with the mean of u tilted by αz."""
     yield Fails(equality(), reason=ON_THE_RIGHT)
 
 
-@with_integral.corrected(r"\hat h=\int a\frac{u(a)e^{\alpha\langle a,z\rangle}}{M(\alpha z)}da-\alpha^2\Sigma^2z+o(\alpha^2)",
-                         Severity.WORDING)
+@with_integral.corrected(r"M<\infty\text{ near }0\implies\hat h=\int a\frac{u(a)e^{\alpha\langle a,z\rangle}}{M(\alpha z)}da"
+                         r"-\alpha^2\Sigma^2z+o(\alpha^2)", Severity.WORDING)
 def with_integral_and_error() -> Steps:
-    """The mean of u tilted by αz differs from the estimate by α²Σ²z to leading order."""
+    """It is an approximation: where M is finite near 0, it differs from the estimate by α²Σ²z to leading order."""
+    yield any_law()
     yield closed_form(error)
 
 
@@ -280,110 +282,53 @@ with_integral.twin("the sign of the error", lambda: closed_form(-error))
 with_integral.twin("no error of order α²", lambda: closed_form(sp.S.Zero))
 
 
+def discrete(right: sp.Expr) -> Equation:
+    """The mean of u tilted by αz, for u with weights u_i at t_i, against a sum over the templates."""
+    return Equation(mean(tilt(scaled))(a), right, reason="an integral against u is a sum")
+
+
+def averaged(weight: Entry, strength: sp.Expr) -> sp.Expr:
+    """Σ_i t_i w_i e^(s⟨t_i, z⟩) / Σ_k w_k e^(s⟨t_k, z⟩)."""
+    def factor(template: sp.Expr) -> sp.Expr:
+        return weight(template) * sp.exp(strength * inner(template, evidence))
+
+    return total(i, T[i, a] * factor(i)) / total(k, factor(k))
+
+
+@claim("deciphering.s6.discrete", "identity", title="For discrete u the integral form becomes a sum",
+       latex=r"\int a\frac{u(a)\exp(\alpha\langle a,z\rangle)}{\int u(a')\exp(\alpha\langle a',z\rangle)da'}da"
+             r"=\sum_it_i\frac{u_i\exp(\alpha\langle t_i,z\rangle)}{\sum_ju_j\exp(\alpha\langle t_j,z\rangle)}",
+       hypotheses=("u is discrete with the support t_1, …, t_n",), needs=("deciphering.10",))
+def becomes_a_sum() -> Steps:
+    """For a discrete u with finite support the mean of u tilted by αz is generalized dot-product attention."""
+    yield discrete(averaged(preference, alpha))
+
+
+becomes_a_sum.twin("2α for α", lambda: discrete(averaged(preference, 2 * alpha)))
+becomes_a_sum.twin("u is left out", lambda: discrete(averaged(lambda template: sp.S.One, alpha)))
+
+
 @cache
 def finite_form(coefficient: sp.Expr, strength: sp.Expr = alpha) -> Expansion:
-    """ĥ = Σ_i t_i u_i e^(α⟨t_i, z⟩)/Σ_k u_k e^(α⟨t_k, z⟩) + coefficient·α² + o(α²)."""
-    whole = total(k, u[k] * sp.exp(strength * inner(k, evidence)))
-    average = total(i, T[i, a] * u[i] * sp.exp(strength * inner(i, evidence)) / whole)
-    return Expansion(mean(tilted)(a), average + alpha**2 * coefficient, alpha, 2, where=(maximizer,))
+    """ĥ = Σ_i t_i u_i e^(s⟨t_i, z⟩)/Σ_k u_k e^(s⟨t_k, z⟩) + coefficient·α² + o(α²)."""
+    return Expansion(mean(tilted)(a), averaged(preference, strength) + alpha**2 * coefficient, alpha, 2, where=(maximizer,))
 
 
-@claim("deciphering.18", "asymptotic", title="The estimate as attention", needs=("deciphering.17",), hypotheses=SMALL,
+@claim("deciphering.18", "asymptotic", title="The estimate as attention", needs=("deciphering.17", "deciphering.s6.discrete"),
+       hypotheses=("u is discrete with the support t_1, …, t_n", "α > 0 is small enough"),
        latex=r"\hat h=\sum_{i=1}^nt_i\frac{u_i\exp(\alpha\langle t_i,z\rangle)}"
              r"{\sum_{j=1}^nu_j\exp(\alpha\langle t_j,z\rangle)}")
 def as_attention() -> Steps:
-    """For finitely many templates the estimate equals generalized dot-product attention."""
+    """For finitely many templates the approximated estimate is equated with generalized dot-product attention."""
     yield Fails(equality(), reason=ON_THE_RIGHT)
 
 
 @as_attention.corrected(r"\hat h=\sum_it_i\frac{u_ie^{\alpha\langle t_i,z\rangle}}{\sum_ju_je^{\alpha\langle t_j,z\rangle}}"
                         r"-\alpha^2\Sigma^2z+o(\alpha^2)", Severity.WORDING)
 def as_attention_with_error() -> Steps:
-    """Generalized attention differs from the estimate by α²Σ²z to leading order."""
+    """It is an approximation: generalized attention differs from the estimate by α²Σ²z to leading order."""
     yield finite_form(error)
 
 
 as_attention.twin("2α for α", lambda: finite_form(error, 2 * alpha))
 as_attention.twin("the sign of the error", lambda: finite_form(-error))
-
-
-def monotone(symmetric: sp.Expr) -> Equation:
-    """⟨λ − y, ĥ(λ) − ĥ(y)⟩ against the divergences between the two tilts."""
-    other = tilt(lambda entry: y[entry])
-    return Equation(total(a, (lam[a] - y[a]) * (mean(tilted)(a) - mean(other)(a))), symmetric,
-                    reason="if ĥ = ĥ(αz), then at y = αz both tilts agree, so ⟨t_i, μ − ĥ⟩ is the same for all i and, "
-                           "averaged with p* and u, ‖μ − ĥ‖² = 0; then y = 0 gives tilt(λ*) = u")
-
-
-@claim("deciphering.s6.exact", "equivalence", title="Where (18) is exact", needs=("deciphering.18",), hypotheses=("u > 0",),
-       latex=r"\hat h(\alpha z)=\hat h\iff\langle t_i-t_j,z\rangle=0\ \forall i,j")
-def exact_when() -> Steps:
-    """The closed form is the estimate only if all templates have the same inner product with z (n = 1 among them)."""
-    other = tilt(lambda entry: y[entry])
-    yield Equation(lam[a] - approximate(a), alpha * (mu(a) - mean(tilted)(a)), reason="λ* − αz = α(μ − ĥ)")
-    yield monotone(divergence(tilted, other) + divergence(other, tilted))
-
-
-exact_when.twin("one divergence", lambda: monotone(divergence(tilted, tilt(lambda entry: y[entry]))))
-exact_when.twin("the sign", lambda: monotone(
-    -divergence(tilted, tilt(lambda entry: y[entry])) - divergence(tilt(lambda entry: y[entry]), tilted)))
-
-
-# ── prose ───────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def longest(right: sp.Expr) -> AtLeast:
-    """α²‖z‖² ≥ right, with the z for which λ maximizes (9)."""
-    both = divergence(tilted, preference) + divergence(preference, tilted)
-    return AtLeast(alpha**2 * total(a, shift(a) ** 2), right, reason="‖αz − λ‖² + 2⟨αz − λ, λ⟩, and ⟨ĥ − μ, λ⟩ ≥ 0",
-                   because=alpha**2 * total(a, (mean(tilted)(a) - mu(a)) ** 2) + 2 * alpha * both)
-
-
-@claim("deciphering.s6.small-dual", "inequality", title="The maximizer is close to zero for small α", needs=("deciphering.9",),
-       latex=r"\|\lambda^*\|\le\alpha\|z\|", hypotheses=("u has finite support", "α > 0"))
-def small_dual() -> Steps:
-    """The penalty keeps the maximizer within α‖z‖ of the origin, for every α and not only for small ones."""
-    yield longest(total(a, lam[a] ** 2))
-
-
-small_dual.twin("within half of it", lambda: longest(4 * total(a, lam[a] ** 2)))
-small_dual.twin("within √α‖z‖ for large α", lambda: longest(alpha * total(a, lam[a] ** 2)))
-
-
-def toward_mean(slope: sp.Expr) -> Expansion:
-    """ĥ = μ + slope·α + o(α)."""
-    return Expansion(mean(tilted)(a), mu(a) + alpha * slope, alpha, 1, where=(maximizer,), reason="λ* = αz + o(α)")
-
-
-@claim("deciphering.s6.close-to-mean", "limit", title="As α decreases the estimate gets close to μ", needs=("deciphering.16",),
-       latex=r"\hat h\to\mu\ (\alpha\to0),\quad\hat h=\mu+\alpha\Sigma z+o(\alpha)", hypotheses=("u has finite support",))
-def close_to_mean() -> Steps:
-    """A smaller α makes μ + z matter less: the estimate tends to μ, along Σz."""
-    yield toward_mean(spread(evidence))
-
-
-close_to_mean.twin("along −Σz", lambda: toward_mean(-spread(evidence)))
-close_to_mean.twin("along z", lambda: toward_mean(z[a]))
-
-
-def softmaxed(strength: sp.Expr) -> sp.Expr:
-    """Σ_i t_i softmax(strength·⟨t, z⟩)_i."""
-    whole = total(k, sp.exp(strength * inner(k, evidence)))
-    return total(i, T[i, a] * sp.exp(strength * inner(i, evidence)) / whole)
-
-
-def uniform_prior(right: sp.Expr) -> Equation:
-    """(18) with u_i = 1/n."""
-    whole = total(k, sp.exp(alpha * inner(k, evidence)) / n)
-    return Equation(total(i, T[i, a] * sp.exp(alpha * inner(i, evidence)) / n / whole), right, reason="1/n cancels")
-
-
-@claim("deciphering.s6.uniform", "identity", title="Uniform u gives dot-product attention", needs=("deciphering.18",),
-       latex=r"u_i=\tfrac1n:\ \sum_it_i\,\mathrm{softmax}(\alpha\langle t,z\rangle)_i")
-def uniform() -> Steps:
-    """With a uniform preference (18) is dot-product attention with keys and values t_i and query αz."""
-    yield uniform_prior(softmaxed(alpha))
-
-
-uniform.twin("α is lost", lambda: uniform_prior(softmaxed(sp.S.One)))
-uniform.twin("1/n stays", lambda: uniform_prior(softmaxed(alpha) / n))

@@ -62,10 +62,11 @@ def below(ceiling: sp.Expr) -> AtLeast:
     return AtLeast(ceiling, dual(point, shifted), because=gap, reason="the gap grows like ‖λ − αz‖²/(2α): D has a maximizer")
 
 
-@claim("deciphering.s6.maximizer", "inequality", title="The dual has a maximizer", hypotheses=FINITE, needs=("deciphering.9",),
+@claim("deciphering.s6.maximizer", "inequality", title="Addition: the dual has a maximizer",
+       hypotheses=FINITE, needs=("deciphering.9",),
        latex=r"\tfrac\alpha2\|z\|^2-D(\lambda)=\tfrac1{2\alpha}\|\lambda-\alpha z\|^2+\mathcal K(u,p(\lambda))")
 def has_maximizer() -> Steps:
-    """The dual is continuous and bounded by a concave quadratic with peak α‖z‖²/2 at αz, so a maximizer exists."""
+    """An addition: the dual is continuous and bounded by a concave quadratic with peak α‖z‖²/2 at αz, so a maximizer exists."""
     yield below(alpha / 2 * total(a, z[a] ** 2))
 
 
@@ -90,10 +91,10 @@ def apart(entry: sp.Expr) -> sp.Expr:
     return y[entry] - lam[entry]
 
 
-@claim("deciphering.s6.dual-distance", "inequality", title="The gradient bounds the distance to the maximizer",
+@claim("deciphering.s6.dual-distance", "inequality", title="Addition: the gradient bounds the distance to the maximizer",
        latex=r"\|\lambda-\lambda^*\|\le\alpha\|\nabla D(\lambda)\|", hypotheses=FINITE, needs=("deciphering.9",))
 def dual_distance() -> Steps:
-    """No dual point is farther from the maximizer than α times its gradient's length, so the maximizer is unique."""
+    """An addition: a dual point is within α times its gradient's length of the maximizer, which therefore is unique."""
     yield far_from_maximizer(total(a, apart(a) ** 2))
 
 
@@ -109,10 +110,11 @@ def excess(right: sp.Expr) -> Equation:
     return Equation(primal(plan, stationary(point)) - primal(tilted, stationary(point)), right, reason="λ* = α(μ + z − ĥ)")
 
 
-@claim("deciphering.s6.suboptimality", "identity", title="What a plan loses", hypotheses=FINITE, needs=("deciphering.11",),
+@claim("deciphering.s6.suboptimality", "identity", title="Addition: what a plan loses",
+       hypotheses=FINITE, needs=("deciphering.11",),
        latex=r"P(q)-P(p^*)=\mathcal K(q,p^*)+\tfrac\alpha2\|h_q-\hat h\|^2")
 def suboptimality() -> Steps:
-    """A plan's excess over the minimum is its divergence from the minimizer plus α/2 times the squared distance of means."""
+    """An addition: a plan loses its divergence from the minimizer plus α/2 times the squared distance of the means."""
     yield excess(divergence(plan, tilted) + alpha / 2 * distance(mean(plan), exact))
 
 
@@ -128,10 +130,10 @@ def one_pass(right: sp.Expr) -> Equation:
     return Equation(primal(tilt(scaled), shifted) - dual(scaled, shifted), right, reason="μ + z − h_c − λ/α is μ − h_c at αz")
 
 
-@claim("deciphering.s6.one-pass-gap", "identity", title="The duality gap of one pass of attention", hypotheses=FINITE,
+@claim("deciphering.s6.one-pass-gap", "identity", title="Addition: the duality gap of one pass of attention", hypotheses=FINITE,
        latex=r"P(p_c)-D(\alpha z)=\tfrac\alpha2\|\mu-h_c\|^2", needs=("deciphering.9", "deciphering.18"))
 def one_pass_gap() -> Steps:
-    """With p_c = tilt(αz), which (18) averages with, primal less dual value is α/2 times the squared distance of h_c from μ."""
+    """An addition: with p_c = tilt(αz), primal less dual value is α/2 times the squared distance of h_c from μ."""
     yield one_pass(alpha / 2 * distance(mu, pass_mean))
 
 
@@ -161,11 +163,12 @@ def loss() -> sp.Expr:
     return divergence(tilt(moved), tilted) + alpha / 2 * distance(mean(tilt(moved)), exact)
 
 
-@claim("deciphering.s6.one-pass-bound", "inequality", title="What one pass of attention can be off by", hypotheses=FINITE,
+@claim("deciphering.s6.one-pass-bound", "inequality", title="Addition: what one pass of attention can be off by",
+       hypotheses=FINITE,
        latex=r"\mathcal K(p_c,p^*)+\tfrac\alpha2\|h_c-\hat h\|^2\le\tfrac\alpha2\|\mu-h_c\|^2",
        needs=("deciphering.s6.one-pass-gap", "deciphering.s6.suboptimality"))
 def one_pass_bound() -> Steps:
-    """One pass bounds its own error: h_c is no farther from the exact estimate than from μ, and its plan is near, too."""
+    """An addition: one pass bounds its own error; h_c is no farther from the exact estimate than from μ, its plan is near."""
     yield Equation(approximate(a), moved(a).xreplace({g[a]: exact(a) - mu(a)}), reason="αz = λ* + α(ĥ − μ), so g is ĥ − μ")
     yield certified(loss())
 
@@ -200,10 +203,10 @@ def after_shift(right: sp.Expr) -> Equation:
     return Equation(moved_objective, right, reason="μ moves with the templates")
 
 
-@claim("deciphering.s6.shift", "identity", title="Moving all templates changes no weight", hypotheses=FINITE,
+@claim("deciphering.s6.shift", "identity", title="Addition: moving all templates changes no weight", hypotheses=FINITE,
        latex=r"P(q;T+c,z)=P(q;T,z)", needs=("deciphering.thm1",))
 def shift_invariance() -> Steps:
-    """A common shift of the templates leaves the objective, and so the minimizer and λ* = α(μ + z − ĥ), as they are."""
+    """An addition: a common shift of the templates leaves the objective, the minimizer and λ* as they are."""
     yield after_shift(primal(plan, shifted))
 
 
@@ -217,10 +220,10 @@ def after_scaling(right: sp.Expr) -> Equation:
     return Equation(scaled_objective, right, reason="s² cancels")
 
 
-@claim("deciphering.s6.scale", "identity", title="Small α alone means nothing", hypotheses=FINITE,
+@claim("deciphering.s6.scale", "identity", title="Addition: small α alone means nothing", hypotheses=FINITE,
        latex=r"P(q;sT,sz,\alpha/s^2)=P(q;T,z,\alpha)", needs=("deciphering.thm1",))
 def scale_invariance() -> Steps:
-    """Templates and evidence times s with α/s² give the same weights: what must be small is α times squared lengths."""
+    """An addition: templates and evidence times s with α/s² give the same weights; α times squared lengths must be small."""
     yield after_scaling(primal(plan, shifted))
 
 

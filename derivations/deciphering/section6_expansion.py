@@ -1,7 +1,7 @@
 """Section 6: the logarithm of the moment generating function, its expansion, and what the expansion needs.
 
 Claims     deciphering.13, deciphering.14, deciphering.s6.mgf, deciphering.s6.cumulant, deciphering.s6.bounded-moments,
-           deciphering.s6.gaussian-exact
+           deciphering.s6.gaussian-exact, deciphering.s6.quadratic-model
 Notation   t > 0 the length along a ray t ↦ tλ; κ_r(x) the r-th cumulant of ⟨W, x⟩, W ∼ u; g standard normal
 References (13), (14) of the document; Heyde (1963) on the log-normal law
 
@@ -16,8 +16,9 @@ from functools import cache
 
 import sympy as sp
 
-from derivations.calculus.sums import kl, total
-from derivations.calculus.variables import positive, scalar, vector
+from derivations.calculus.balls import Value
+from derivations.calculus.sums import derivative, kl, total
+from derivations.calculus.variables import Variable, positive, scalar, vector
 from derivations.catalogue import Steps, claim
 from derivations.claims import Severity
 from derivations.deciphering.notation import (
@@ -33,6 +34,7 @@ from derivations.deciphering.notation import (
     lam,
     maximizer,
     mu,
+    n,
     partition,
     point,
     u,
@@ -42,6 +44,10 @@ from derivations.expansions import Expansion
 from derivations.relations import AtLeast, Entry, Equation, Fails, Limit
 
 t = positive("t")
+NEAR_0 = "M is finite in a neighbourhood of 0, as for u with finite support"
+HALF = Fraction(1, 2)
+TWO_POINTS: dict[Variable, Value] = {n: 2, d: 1, T.label: ((0,), (1,)), u.label: (HALF, HALF), lam.label: (1,)}
+"""Templates 0 and 1 on the line, equally likely, and λ = 1."""
 
 
 def ray(entry: sp.Expr) -> sp.Expr:
@@ -82,10 +88,10 @@ def moments(second: sp.Expr) -> Expansion:
     return Expansion(partition(ray), 1 + t * linear(point) + second * t**2, t, 2, reason="E⟨W, λ⟩^r / r!")
 
 
-@claim("deciphering.s6.mgf", "identity", title="M generates the moments", needs=("deciphering.10",),
-       latex=r"M(\lambda)=\mathbb E_u[\exp\langle W,\lambda\rangle]", hypotheses=("u has finite support",))
+@claim("deciphering.s6.mgf", "identity", title="M is the moment generating function", needs=("deciphering.10",),
+       latex=r"M(\lambda)=\mathbb E_u[\exp\langle W,\lambda\rangle]")
 def generates_moments() -> Steps:
-    """The integral in (10) is the moment generating function of a variable distributed by u."""
+    """The integral of u(a) exp⟨a, λ⟩ is the moment generating function of W ∼ u: its coefficients are moments over r!."""
     yield moments(raw(point, 2) / 2)
 
 
@@ -102,16 +108,27 @@ def cumulants(second: sp.Expr, last: sp.Expr) -> Expansion:
     return Expansion(sp.log(partition(ray)), t * linear(point) + t**2 * second + t**3 * last, t, 3, reason="κ_r / r!")
 
 
-@claim("deciphering.s6.cumulant", "identity", title="log M generates the cumulants", needs=("deciphering.s6.mgf",),
-       latex=r"\log M(t\lambda)=\textstyle\sum_r\kappa_r(\langle W,\lambda\rangle)t^r/r!",
-       hypotheses=("u has finite support",))
+def log_m(multiple: int) -> sp.Expr:
+    """log M(multiple · λ)."""
+    return sp.log(partition(lambda entry: multiple * lam[entry]))
+
+
+@claim("deciphering.s6.cumulant", "identity", title="log M is called the cumulant", needs=("deciphering.s6.mgf",),
+       latex=r"\log M(\lambda)\text{ is called the cumulant of }W")
+def called_cumulant() -> Steps:
+    """The value log M(λ) is called the cumulant of W."""
+    yield Fails(Equation(log_m(4) * log_m(1), log_m(2) ** 2, at=TWO_POINTS),
+                reason="a cumulant of order r is homogeneous, κ_r(sλ) = s^r κ_r(λ), which would make these equal for any r")
+
+
+@called_cumulant.corrected(r"\log M(t\lambda)=\textstyle\sum_r\kappa_r(\langle W,\lambda\rangle)t^r/r!", Severity.WORDING)
 def generates_cumulants() -> Steps:
-    """The logarithm of M, called the cumulant, is the function whose Taylor coefficients are the cumulants, up to 1/r!."""
+    """The logarithm of M is the cumulant generating function: its Taylor coefficients are the cumulants, over r!."""
     yield cumulants(square, cube)
 
 
-generates_cumulants.twin("raw third moment", lambda: cumulants(square, raw_cube))
-generates_cumulants.twin("without 1/3!", lambda: cumulants(square, 6 * cube))
+called_cumulant.twin("raw third moment", lambda: cumulants(square, raw_cube))
+called_cumulant.twin("without 1/3!", lambda: cumulants(square, 6 * cube))
 
 
 # ── the expansion and its hypothesis ────────────────────────────────────────────────────────────────────────────────
@@ -124,6 +141,12 @@ log_normal = sp.exp(sp.Rational(1, 2)) * x + (sp.exp(2) - sp.E) * x**2 / 2 + x**
 def exponential_beats_powers(reason: str) -> AtLeast:
     """y ≥ k log y − k log k + k for y > 0, which is e^y ≥ (ey/k)^k."""
     return AtLeast(x, k * sp.log(x) - k * sp.log(k) + k, because=kl(k, x), reason=reason)
+
+
+def log_normal_exceeds() -> Fails:
+    """The lower bound for log M(λ) at λ = 1/10 is not below what the expansion would leave there."""
+    return Fails(AtLeast(log_normal, bound, at={x: Fraction(1, 10), k: 20}),
+                 reason="log-normal u: the quadratic plus λ² would bound log M(λ) near 0, and is below its lower bound")
 
 
 def no_expansion() -> Steps:
@@ -146,13 +169,11 @@ def second_order(second: sp.Expr) -> Expansion:
 def expansion() -> Steps:
     """If all moments of u are finite, log M is a quadratic with the mean and the covariance, up to o(‖λ‖²)."""
     yield from no_expansion()
-    yield Fails(AtLeast(log_normal, bound, at={x: Fraction(1, 10), k: 20}),
-                reason="log-normal u: the quadratic plus λ² would bound log M(λ) near 0, and is below its lower bound")
+    yield log_normal_exceeds()
 
 
 @expansion.corrected(r"\log M(\lambda)=\langle\mu,\lambda\rangle+\tfrac12\langle\lambda,\Sigma\lambda\rangle"
-                     r"+O(\|\lambda\|^3)", Severity.HYPOTHESIS,
-                     under="M is finite in a neighbourhood of 0, as for u with finite support")
+                     r"+O(\|\lambda\|^3)", Severity.HYPOTHESIS, under=NEAR_0)
 def expansion_for_finite_support() -> Steps:
     """Where M is finite near 0 the expansion holds, with the remainder κ₃(λ)/6 + O(‖λ‖⁴)."""
     m1, m2, rho = scalar("m1"), scalar("m2"), scalar("rho")
@@ -205,7 +226,7 @@ def remainder(coefficient: sp.Expr) -> Expansion:
 
 @claim("deciphering.14", "asymptotic", title="log M at the maximizer, for small α", needs=("deciphering.13", "deciphering.12"),
        latex=r"\log M(\lambda^*)\approx\langle\mu,\lambda^*\rangle+\tfrac12\langle\lambda^*,\Sigma\lambda^*\rangle",
-       hypotheses=("α is small", "M is finite near 0"))
+       hypotheses=("the expansion of log M, so that M is finite near 0", "α is small"))
 def at_the_maximizer() -> Steps:
     """For small α the quadratic approximates log M(λ*); its error is α³κ₃(z)/6 to leading order."""
     yield Expansion(sp.log(partition(point)), linear(point) + quadratic(point) / 2, alpha, 2, where=(maximizer,),
@@ -215,6 +236,27 @@ def at_the_maximizer() -> Steps:
 
 at_the_maximizer.twin("the raw third moment", lambda: remainder(raw_skewness))
 at_the_maximizer.twin("without 1/3!", lambda: remainder(6 * skewness))
+
+
+def model_slope(factor: sp.Expr, sign: int = 1) -> Equation:
+    """α ∂/∂λ_a of (9) with the quadratic for log M, against ±αz − (I + α·factor·Σ)λ."""
+    model = total(a, lam[a] * (mu(a) + z[a])) - total(a, lam[a] ** 2) / (2 * alpha) - linear(point) - quadratic(point) / 2
+    spread = total(c, covariance(a, c) * lam[c])
+    return Equation(alpha * derivative(model, lam[a]), sign * alpha * z[a] - lam[a] - alpha * factor * spread,
+                    reason="0 only where (I + αΣ)λ = αz; I + αΣ is invertible, and the model is concave")
+
+
+@claim("deciphering.s6.quadratic-model", "equivalence", title="(14) in (9) leads to (15)",
+       latex=r"\nabla_\lambda\{\langle\lambda,\mu+z\rangle-\tfrac1{2\alpha}\|\lambda\|^2-\langle\mu,\lambda\rangle"
+             r"-\tfrac12\langle\lambda,\Sigma\lambda\rangle\}=0\iff\lambda=\alpha(I_d+\alpha\Sigma)^{-1}z",
+       needs=("deciphering.14", "deciphering.s6.invertible"), hypotheses=("α > 0",))
+def quadratic_model() -> Steps:
+    """With the quadratic in place of log M the dual's derivative vanishes at α(I + αΣ)⁻¹z, and nowhere else."""
+    yield model_slope(sp.S.One)
+
+
+quadratic_model.twin("Σ is halved", lambda: model_slope(sp.Rational(1, 2)))
+quadratic_model.twin("the sign of z", lambda: model_slope(sp.S.One, -1))
 
 
 # ── Gaussian u ──────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -1,7 +1,9 @@
 """Section 6, Theorem 1: the dual of (4), and how a maximizer of the dual gives the minimizer.
 
 Claims     deciphering.thm1, deciphering.9–deciphering.12, deciphering.s6.closed-form
-Notation   P the objective of (4), D that of (9); p = tilt(λ), the right side of (11); z is the one for which λ maximizes D
+Notation   P the objective of (4), D that of (9); p = tilt(λ), the right side of (11); z is the one for which λ maximizes D;
+           for any u: h, m the means of any law q and of the tilt p of u by λ, K = KL(q ‖ p) ≥ 0, L = log M(λ), so that
+           KL(q ‖ u) = K + ⟨λ, h⟩ − L; b = μ + z, y any point of ℝ^d
 References Theorem 1 of the document; Barndorff-Nielsen (1978) on exponential families that are not steep
 
 The law without steepness: π_k = 18/(k(k+1)(k+2)(k+3)) on k = 1, 2, … and u_k = π_k e^(−k)/c, for which M(λ) < ∞ exactly
@@ -13,7 +15,7 @@ from __future__ import annotations
 import sympy as sp
 
 from derivations.calculus.sums import derivative, kl, normal, total
-from derivations.calculus.variables import Kind, positive, scalar, simplex, size
+from derivations.calculus.variables import Kind, positive, scalar, simplex, size, vector
 from derivations.catalogue import Steps, Undecidable, claim
 from derivations.claims import Severity
 from derivations.deciphering.notation import (
@@ -40,6 +42,9 @@ from derivations.relations import AtLeast, Entry, Equation, Fails, Limit, Unique
 q = simplex("q", n)
 tilted = tilt(point)
 FINITE = ("u has finite support", "α > 0")
+GENERAL = ("general u", "α > 0")
+INTERIOR = ("λ* is interior to the set where M is finite, as it is for finite support, for Gaussian u, and for small α if M is "
+            "finite near 0")
 
 
 def stationary(at: Entry) -> Entry:
@@ -67,6 +72,43 @@ def residual(at: Entry) -> sp.Expr:
     return total(a, (shifted(a) - total(i, q[i] * T[i, a]) - at(a) / alpha) ** 2)
 
 
+# ── any preference distribution ─────────────────────────────────────────────────────────────────────────────────────
+
+h, m, free, goal = vector("h", d), vector("m", d), vector("y", d), vector("b", d)
+gain, log_mgf = scalar("K", Kind.NONNEGATIVE), scalar("L")
+
+
+def information(average: sp.IndexedBase, excess: sp.Expr) -> sp.Expr:
+    """KL(q ‖ u) = KL(q ‖ p) + ⟨λ, h⟩ − log M(λ), for q with the mean h: the logarithm of p/u is ⟨a, λ⟩ − log M(λ)."""
+    return excess + total(a, lam[a] * average[a]) - log_mgf
+
+
+def misfit(target: Entry, average: sp.IndexedBase) -> sp.Expr:
+    """α/2 ‖target − h‖²."""
+    return alpha / 2 * total(a, (target(a) - average[a]) ** 2)
+
+
+def least_lagrangian() -> AtLeast:
+    """The Lagrangian of (4) with y = h as a constraint, against the objective of (9)."""
+    def target(entry: sp.Expr) -> sp.Expr:
+        return goal[entry]
+
+    lagrangian = misfit(target, free) + information(h, gain) + total(a, lam[a] * (free[a] - h[a]))
+    value = total(a, lam[a] * goal[a]) - total(a, lam[a] ** 2) / (2 * alpha) - log_mgf
+    return AtLeast(lagrangian, value, because=gain + alpha / 2 * total(a, (goal[a] - free[a] - lam[a] / alpha) ** 2),
+                   reason="any u with M(λ) < ∞: the objective of (9) is the least Lagrangian, at q = p and y = b − λ/α")
+
+
+def tilt_is_best() -> AtLeast:
+    """No law has a smaller objective (4) than the tilt of u by a stationary λ."""
+    def target(entry: sp.Expr) -> sp.Expr:
+        return lam[entry] / alpha + m[entry]
+
+    return AtLeast(misfit(target, h) + information(h, gain), misfit(target, m) + information(m, sp.S.Zero),
+                   because=gain + alpha / 2 * total(a, (h[a] - m[a]) ** 2),
+                   reason="any u: an interior maximizer is stationary, b = λ/α + m, and then the excess is 0 only at q = p")
+
+
 # ── the dual ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 optimum = primal(tilted, stationary(point))
@@ -78,11 +120,12 @@ def dual_with(log_sign: int = 1, penalty: sp.Expr = 1 / (2 * alpha)) -> sp.Expr:
     return pairing - penalty * total(a, lam[a] ** 2) - log_sign * sp.log(partition(point))
 
 
-@claim("deciphering.9", "optimality", title="The dual problem", hypotheses=FINITE,
+@claim("deciphering.9", "optimality", title="The dual problem", hypotheses=GENERAL,
        latex=r"\max_{\lambda\in\mathbb R^d}\left\{\langle\lambda,\mu+z\rangle-\tfrac1{2\alpha}\|\lambda\|^2"
              r"-\log M(\lambda)\right\}")
 def dual_problem() -> Steps:
-    """No value of (9) exceeds a value of (4), and the largest value of (9) is the smallest value of (4)."""
+    """The dual's objective is the least Lagrangian, for any u; it bounds the problem, tightly for finitely many templates."""
+    yield least_lagrangian()
     gap = divergence(plan, tilted) + alpha / 2 * residual(point)
     yield Equation(primal(plan, shifted) - dual(point, shifted), gap, reason="P(q) − D(λ), for all q and λ")
     yield AtLeast(primal(plan, shifted), dual(point, shifted), reason="weak duality", because=gap)
@@ -101,7 +144,7 @@ def expected(weight: Entry, sign: int = 1) -> sp.Expr:
     return total(k, weight(k) * sp.exp(sign * total(b, T[k, b] * lam[b])))
 
 
-@claim("deciphering.10", "definition", title="The moment generating function of u", hypotheses=("u has finite support",),
+@claim("deciphering.10", "definition", title="The moment generating function of u",
        latex=r"M(\lambda)=\int_{\mathbb R^d}u(a)\exp\langle a,\lambda\rangle\,da")
 def generating_function() -> Steps:
     """M is the expectation of exp⟨W, λ⟩; it is 1 at 0, and positive for finite support."""
@@ -169,21 +212,28 @@ def law_without_steepness() -> Steps:
     yield Limit(4 * sp.log(K + 3) / (K - center), K, sp.oo, sp.S.Zero, reason="so it tends to −α s²/2, whatever α and s are")
     yield Equation(recovered - (aim - 1 / (2 * alpha) + log_c), alpha * s**2 / 2,
                    reason="P(π) − D(1), log M(1) = −log c: the rivals reach D(1) in the limit, so nothing attains the minimum")
-    yield Fails(AtLeast(lead, sp.S.Zero, at={K: 3, alpha: 8, s: 1}), reason="π/3 + 2δ_3/3 is better than π")
+    yield tilt_is_beaten()
+
+
+def tilt_is_beaten() -> Fails:
+    """The bound P((1 − ε)π + ε δ_K) − P(π) ≤ lead, with ε = s/(K − 3/2), is negative."""
+    return Fails(AtLeast(lead, sp.S.Zero, at={K: 3, alpha: 8, s: 1}),
+                 reason="the law without steepness: π/3 + 2δ_3/3 is better than π, the tilt by the maximizer")
 
 
 @claim("deciphering.thm1", "optimality", title="The dual problem, and recovery of the minimizer", needs=("deciphering.9",),
        latex=r"\lambda^*\in\arg\max(9)\implies\tilde p(a)=\frac{u(a)e^{\langle a,\lambda^*\rangle}}"
-             r"{\int u(a')e^{\langle a',\lambda^*\rangle}da'}\ \text{minimizes (4)}", hypotheses=("general u", "α > 0"))
+             r"{\int u(a')e^{\langle a',\lambda^*\rangle}da'}\ \text{minimizes (4)}", hypotheses=GENERAL)
 def recovery() -> Steps:
-    """The dual of (4) is (9), and for any preference distribution the tilt of u by a maximizer of (9) minimizes (4)."""
+    """Given a maximizer of the dual, the tilt of u by it minimizes the problem, for any preference distribution."""
     yield from law_without_steepness()
 
 
 @recovery.corrected(r"\tilde p_i=u_ie^{\langle t_i,\lambda^*\rangle}/\textstyle\sum_ju_je^{\langle t_j,\lambda^*\rangle}",
-                    Severity.HYPOTHESIS, under="u has finite support")
-def recovery_for_finite_support() -> Steps:
-    """With finite support the gradient of (9) is 0 at its maximizer, and then the tilt of u is the only minimizer."""
+                    Severity.HYPOTHESIS, under=INTERIOR)
+def recovery_from_interior() -> Steps:
+    """At a maximizer where M is differentiable the dual's gradient is 0, and then the tilt of u is the only minimizer."""
+    yield tilt_is_best()
     yield minimizes(tilted)
 
 
@@ -191,12 +241,16 @@ recovery.twin("the tilt's sign", lambda: minimizes(tilt(reversed_point)))
 recovery.twin("α enters the tilt", lambda: minimizes(tilt(scaled_point)))
 
 
-@claim("deciphering.11", "optimality", title="The minimizer is a tilt of u", hypotheses=FINITE, needs=("deciphering.9",),
+@claim("deciphering.11", "optimality", title="The minimizer is a tilt of u", hypotheses=GENERAL, needs=("deciphering.thm1",),
        latex=r"\tilde p(a)=\frac{u(a)\exp\langle a,\lambda^*\rangle}"
              r"{\int_{\mathbb R^d}u(a')\exp\langle a',\lambda^*\rangle da'}")
 def recovered_minimizer() -> Steps:
-    """For finitely many templates the minimizer reweighs u by exp⟨a, λ*⟩."""
-    yield minimizes(tilted)
+    """The minimizer reweighs u by exp⟨a, λ*⟩, with a maximizer λ* of the dual, whatever u is."""
+    yield tilt_is_beaten()
+
+
+recovered_minimizer.corrected(r"\tilde p(a)=u(a)\exp\langle a,\lambda^*\rangle/M(\lambda^*)", Severity.HYPOTHESIS,
+                              under=INTERIOR)(recovery_from_interior)
 
 
 recovered_minimizer.twin("the tilt's sign", lambda: minimizes(tilt(reversed_point)))
@@ -212,11 +266,19 @@ def reweighted(weight: Entry, sign: int = 1) -> sp.Expr:
     return total(i, T[i, a] * factor(i)) / total(k, factor(k))
 
 
-@claim("deciphering.12", "identity", title="The estimate by the maximizer", hypotheses=FINITE, needs=("deciphering.11",),
+@claim("deciphering.12", "identity", title="The estimate by the maximizer", hypotheses=GENERAL, needs=("deciphering.11",),
        latex=r"\hat h=\int a\,\tilde p(a)\,da=\int a\,\frac{u(a)e^{\langle a,\lambda^*\rangle}}"
              r"{\int u(a')e^{\langle a',\lambda^*\rangle}da'}\,da")
 def estimate() -> Steps:
-    """The estimate is the mean of the tilted distribution."""
+    """The estimate is the mean of the tilted distribution, whatever u is."""
+    yield tilt_is_beaten()
+
+
+@estimate.corrected(r"\hat h=\int a\,\tilde p(a)\,da=\int a\,\frac{u(a)e^{\langle a,\lambda^*\rangle}}{M(\lambda^*)}\,da",
+                    Severity.HYPOTHESIS, under=INTERIOR)
+def estimate_from_interior() -> Steps:
+    """Where the maximizer gives the minimizer, the estimate is the mean of the tilted distribution."""
+    yield tilt_is_best()
     yield Equation(mean(tilted)(a), reweighted(lambda x: u[x]), reason="(11) in (5)")
 
 

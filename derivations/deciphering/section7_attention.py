@@ -2,18 +2,20 @@
 
 Claims     deciphering.fn8, deciphering.s7.dot-product, deciphering.s7.solves-the-problem, deciphering.s7.two-pieces,
            deciphering.s7.stack, deciphering.s7.multi-head
-Notation   ĥ_c the closed form (18); w ≥ 0 weights that are not normalized; H heads, each with projections K, Q, V
-           of its own; the rest as in section8_heads.py
+Notation   ĥ_c the closed form (18); w > 0 weights that are not normalized; H heads, each with projections K, Q, V and
+           a preference U[h, i] ≥ 0 of its own; the rest as in section8_heads.py
 References section 7 of the document up to "Multi-head attention", and footnote 8; Luong et al. (2015) for dot-product
            attention: source states h̄_s weighted by a softmax of ⟨h̄_s, h_t⟩
 """
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import sympy as sp
 
 from derivations.calculus.sums import kl, total
-from derivations.calculus.variables import Kind, index, simplex, size, vector
+from derivations.calculus.variables import Kind, index, simplex, size, stochastic, vector
 from derivations.catalogue import Steps, claim
 from derivations.claims import Severity
 from derivations.deciphering.notation import (
@@ -33,7 +35,6 @@ from derivations.deciphering.notation import (
     mu,
     n,
     point,
-    preference,
     tilt,
     u,
     z,
@@ -56,6 +57,7 @@ from derivations.deciphering.section8_heads import (
     root,
     scaled,
     score,
+    unhidden,
     y,
 )
 from derivations.relations import Entry, Equation, Fails, UniqueMinimum
@@ -65,6 +67,7 @@ p = simplex("p", n)
 heads = size("H")
 h = index("h", heads)
 many = {name: vector(name, heads, e, d) for name in ("K", "Q", "V")}
+priors = stochastic("U", heads, n)
 
 
 def closed(strength: sp.Expr = alpha) -> Entry:
@@ -142,9 +145,13 @@ def layer_is_exact(**where: object) -> Equation:
 smallest: Place = {n: 2, d: 1, alpha: 1, T.label: [[0], [1]], lam.label: [1], u.label: [sp.Rational(1, 2)] * 2, a: 1}
 
 
+small: Place = {**smallest, alpha: Fraction(1, 1000), lam.label: [Fraction(1, 1000)]}
+
+
 def solves_the_problem() -> Steps:
     """Not exactly."""
     yield Fails(layer_is_exact(at=smallest), reason="two templates 0 and 1, α = 1, z ≈ 1.23: the layer gives 0.774, (4) 0.731")
+    yield Fails(layer_is_exact(at=small), reason="at α = 1/1000 they differ by 6·10⁻⁸: what is left is of order α²")
 
 
 def solved(candidate: Entry) -> UniqueMinimum:
@@ -152,17 +159,18 @@ def solved(candidate: Entry) -> UniqueMinimum:
     return UniqueMinimum(linearized, candidate, n, sp.S.One, reason="J(q) − J(p) = Σ kl(q ‖ p)")
 
 
-@claim("deciphering.s7.solves-the-problem", "optimality", title="A dot-product layer performs the optimization",
+@claim("deciphering.s7.solves-the-problem", "optimality", title="A dot-product layer “essentially” performs the optimization",
        latex=r"\sum_it_i\,\mathrm{softmax}(\alpha\langle t_\cdot,z\rangle)_i=\int a\,\tilde p(a)\,da,\ \tilde p"
-             r"\text{ the minimizer of the problem}", needs=("deciphering.s7.dot-product", "deciphering.thm1"))
+             r"\text{ the minimizer of the problem}",
+       needs=("deciphering.s7.dot-product", "deciphering.thm1", "deciphering.thm2"))
 def layer_solves() -> Steps:
-    """Applying a dot-product attention layer is said to be performing the optimization and reading off its mean."""
+    """Applying a dot-product layer is said to be, “essentially”, performing the optimization (4) and reading off its mean."""
     yield from solves_the_problem()
 
 
 @layer_solves.corrected(r"\arg\min_p\{-\alpha\langle z,\textstyle\int a\,p(a)\,da\rangle+\mathcal K(p,u)\}", Severity.WORDING)
 def layer_solves_linearized() -> Steps:
-    """The layer solves exactly the problem whose quadratic term is linearized at the preference's mean."""
+    """Where “essentially” is to first order in α it is true; what the layer solves exactly is (4) linearized at the mean μ."""
     residual = total(b, (mu(b) + z[b] - total(i, p[i] * T[i, b])) ** 2)
     offset = total(b, (total(i, p[i] * T[i, b]) - mu(b)) ** 2)
     shift = total(i, p[i] * inner(i, evidence)) - total(b, mu(b) * z[b])
@@ -199,9 +207,9 @@ two_pieces.twin("α is lost", lambda: log_odds(sp.log(u[i]) - sp.log(u[j]), sp.S
 
 
 def layer(factor: sp.Expr, evidence_of_layer: Entry) -> Equation:
-    """A head with any inputs and any preference against V′ applied to (18)."""
-    head = read(scaled(score(other), 1 / root), preference)(o)
-    return Equation(head, outside(estimate(evidence_of_layer, preference, 1 / root), factor)(o), at=FIRST,
+    """A head with any inputs and any preference m ≥ 0 against V′ applied to (18)."""
+    head = read(scaled(score(other), 1 / root), unhidden)(o)
+    return Equation(head, outside(estimate(evidence_of_layer, unhidden, 1 / root), factor)(o), at=FIRST,
                     about=(y[1],), reason="whatever the layers before it put into x_i and y")
 
 
@@ -223,15 +231,20 @@ def logits_of(head: sp.Expr, word: sp.Expr) -> sp.Expr:
     return total(r, total(a, many["K"][head, r, a] * X[word, a]) * total(b, many["Q"][head, r, b] * y[b])) / root
 
 
+def prior_of(head: sp.Expr) -> Entry:
+    """i ↦ U[h, i], the preference of one head."""
+    return lambda word: priors[head, word]
+
+
 def head_of(number: sp.Expr, row: sp.Expr) -> sp.Expr:
     """Entry `row` of the part of the output that belongs to one head."""
     def value(word: sp.Expr) -> sp.Expr:
         return total(a, many["V"][number, row, a] * X[word, a])
 
-    return average(value, lambda word: logits_of(number, word), preference)
+    return average(value, lambda word: logits_of(number, word), prior_of(number))
 
 
-def stacked(own_evidence: bool, factor: sp.Expr) -> Equation:
+def stacked(own_evidence: bool, factor: sp.Expr, own_prior: bool = True) -> Equation:
     """The heads, side by side, against linear maps of as many estimates (18) that share their templates."""
     r = index("r", e)
     which = h if own_evidence else sp.S.One
@@ -239,18 +252,20 @@ def stacked(own_evidence: bool, factor: sp.Expr) -> Equation:
     def of_head(coordinate: sp.Expr) -> sp.Expr:
         return total(r, many["K"][which, r, coordinate] * total(b, many["Q"][which, r, b] * y[b]))
 
-    found = estimate(of_head, preference, 1 / root)
+    found = estimate(of_head, prior_of(h if own_prior else sp.S.One), 1 / root)
     return Equation(head_of(h, o), total(a, factor * many["V"][h, o, a] * found(a)), at=FIRST,
                     reason="head by head as in a single one")
 
 
 @claim("deciphering.s7.multi-head", "equivalence", title="n heads are n problems, stacked",
-       latex=r"(\hat h^{(1)},\dots,\hat h^{(H)}),\quad z^{(h)}=K_h^\top Q_hy",
+       latex=r"(\hat h^{(1)},\dots,\hat h^{(H)}),\quad z^{(h)}=K_h^\top Q_hy,\ u^{(h)}",
        needs=("deciphering.s8.reparametrization", "deciphering.s7.solves-the-problem"))
 def several_heads() -> Steps:
-    """Each head is the estimate of a problem with evidence of its own; the outputs are put side by side at the end."""
+    """The heads give the solutions of as many convex problems, (4) linearized, each with its own evidence and preference."""
+    yield solved(closed())
     yield stacked(True, root)
 
 
 several_heads.twin("all heads share the first one's evidence", lambda: stacked(False, root))
+several_heads.twin("all heads share the first one's preference", lambda: stacked(True, root, own_prior=False))
 several_heads.twin("V′ = V", lambda: stacked(True, sp.S.One))

@@ -4,7 +4,8 @@ Claims     deciphering.19, deciphering.20, deciphering.s7.t5-structure, decipher
            deciphering.s7.t5-realizes, deciphering.s7.t5-inputs, deciphering.s7.trainable-positions, deciphering.fn9,
            deciphering.s7.little-cost, deciphering.s7.state-of-the-art, deciphering.s7.well-supported
 Notation   m ≥ 0 with sum 1: uniform on the words that are not masked, so that m_i ∝ exp(1_masked(i)); B[n + j − i] = b_{j−i};
-           g ≥ 0 marks blanks, the words to be inferred; s ≥ 0 marks words that the attention mask hides, s_i m_i = 0
+           in T5 itself m is uniform on the words that the attention mask shows, s ≥ 0 marks those that it hides, s_i m_i = 0;
+           g ≥ 0 marks blanks, the words to be inferred; f ≥ 0 with sum 1: uniform on the words that are no blanks
 References "T5 transformer implicitly adopts …" in section 7, (19), (20); T5Attention, T5LayerNorm and BertModel in transformers
 """
 
@@ -13,7 +14,7 @@ from __future__ import annotations
 import sympy as sp
 
 from derivations.calculus.sums import total
-from derivations.calculus.variables import Kind, complementary, positive, scalar, vector
+from derivations.calculus.variables import Kind, complementary, positive, scalar, simplex, vector
 from derivations.catalogue import Steps, Undecidable, claim
 from derivations.claims import Severity
 from derivations.deciphering.notation import a, b, d, evidence, i, inner, j, k, mean, n
@@ -21,7 +22,9 @@ from derivations.deciphering.section8_heads import (
     FIRST,
     B,
     K,
+    Place,
     Q,
+    V,
     X,
     e,
     estimate,
@@ -44,6 +47,10 @@ from derivations.deciphering.section8_heads import (
 from derivations.relations import Entry, Equation, Fails
 
 blank = vector("g", n, kind=Kind.NONNEGATIVE)
+filled = simplex("f", n)
+SOME_WORD = "Z normalizes, so some word is not masked"
+BLANKS = "the masked words are those to be filled in, as in the running example: word j is the k-th of them"
+HIDDEN = "“masked” means hidden by the attention mask (padding, later words), not to be filled in"
 hidden = complementary("s", shown)
 change = vector("x", d)
 
@@ -67,7 +74,7 @@ def odds(bias: Entry) -> Equation:
 
 @claim("deciphering.19", "definition", title="T5's preference weights",
        latex=r"u(t_i)=0\text{ if word }i\text{ is masked},\quad\exp(b_{j-i})/Z\text{ otherwise}",
-       hypotheses=("Z normalizes, so some word is not masked", "b depends only on the relative position j − i"))
+       hypotheses=(SOME_WORD, "b depends only on the relative position j − i"))
 def preference_weights() -> Steps:
     """Masked words have preference 0, the others a preference that only depends on where they are, seen from the query."""
     yield Equation(total(i, preference()(i)), 1, reason="Z is the sum", about=(B[1],))
@@ -86,6 +93,7 @@ def substituted(right: Entry) -> Equation:
 
 
 @claim("deciphering.20", "identity", title="(18) with T5's preference weights", needs=("deciphering.19",),
+       hypotheses=(SOME_WORD,),
        latex=r"\hat h=\sum_it_i\frac{\exp(\langle t_i,z\rangle+b_{j-i}+1_{\mathrm{masked}}(i))}"
              r"{\sum_l\exp(\langle t_l,z\rangle+b_{j-l}+1_{\mathrm{masked}}(l))}")
 def bias_inside() -> Steps:
@@ -101,34 +109,52 @@ bias_inside.twin("the bias outside the denominator", lambda: substituted(
 # ── the shipped T5 ──────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def same_structure(prior: Entry, factor: sp.Expr = sp.S.One) -> Equation:
+ONE_BLANK: Place = {**FIRST, n: 2, d: 1, e: 1, X.label: [[0], [1]], y.label: [0], K.label: [[0]], Q.label: [[0]],
+                    V.label: [[1]], shown.label: [sp.S.Half] * 2, filled.label: [1, 0], B.label: [0, 0, 0]}
+"""Two words with equal scores, the second of which is a blank."""
+
+
+def unblanked(word: sp.Expr) -> sp.Expr:
+    """(19) with "masked" for "to be filled in", not normalized: f_i e^{b_{j−i}}."""
+    return filled[word] * sp.exp(position(word))
+
+
+def same_structure(prior: Entry, factor: sp.Expr = sp.S.One, at: Place | None = None) -> Equation:
     """A shipped head of T5 against V applied to (18) with α = 1, t_i = x_i and z = KᵀQy."""
     return Equation(t5(o), outside(estimate(lambda s: factor * evidence_of(other)(s), prior, sp.S.One), sp.S.One)(o),
-                    at=FIRST, reason="⟨K x_i, Q y⟩ = ⟨x_i, KᵀQ y⟩, and Z cancels")
+                    at=at or FIRST, reason="⟨K x_i, Q y⟩ = ⟨x_i, KᵀQ y⟩, and Z cancels")
 
 
-def t5_adopts() -> Steps:
-    """The shipped head, rewritten."""
-    yield same_structure(preference())
+def attends_to_blanks(printed: Equation) -> Fails:
+    """With preference 0 on the blanks it is not what T5 computes."""
+    return Fails(printed, reason="T5 gives half of the weight to the word that is to be filled in")
 
 
-@claim("deciphering.s7.t5-structure", "external fact", title="(20) has the structure of T5's attention",
-       latex=r"(20)\text{ is T5's attention}", needs=("deciphering.20",))
+@claim("deciphering.s7.t5-structure", "external fact", title="(20) has the structure of T5's attention", hypotheses=(BLANKS,),
+       latex=r"(20)\text{ is T5's attention}", needs=("deciphering.20", "deciphering.s7.mask-function"))
 def t5_structure() -> Steps:
     """The closed form with these weights is what T5 computes: scores plus position bias plus mask under one softmax."""
-    yield from t5_adopts()
+    yield attends_to_blanks(same_structure(unblanked, at=ONE_BLANK))
 
 
 @claim("deciphering.s7.t5-realizes", "external fact", title="T5 is a realization of the generalized attention",
-       latex=r"\text{T5}=V\circ(18)\text{ with }u\text{ of }(19)", needs=("deciphering.19", "deciphering.s7.t5-structure"))
+       hypotheses=(BLANKS,), latex=r"\text{T5}=V\circ(18)\text{ with }u\text{ of }(19)",
+       needs=("deciphering.19", "deciphering.s7.t5-structure"))
 def t5_realizes() -> Steps:
     """Conversely T5's attention is the closed form, with preference weights from the mask and the position bias."""
-    yield from t5_adopts()
+    yield attends_to_blanks(same_structure(unblanked, at=ONE_BLANK))
+
+
+def t5_adopts() -> Steps:
+    """A head of T5 is the closed form with preference 0 on the words that its attention mask hides."""
+    yield same_structure(preference())
 
 
 for entry in (t5_structure, t5_realizes):
+    entry.corrected(r"\text{T5}=V\circ(18),\quad u_i=0\text{ where the attention mask hides},\ e^{b_{j-i}}/Z\text{ elsewhere}",
+                    Severity.WORDING, under=HIDDEN)(t5_adopts)
     entry.twin("the position bias is subtracted", lambda: same_structure(preference(lambda word: -position(word))))
-    entry.twin("the scores are divided by d′", lambda: same_structure(preference(), 1 / e))
+    entry.twin("the scores are doubled", lambda: same_structure(preference(), sp.Integer(2)))
     entry.twin("no preference", lambda: same_structure(everywhere))
 
 
@@ -138,9 +164,9 @@ def never(marked: Entry, **where: object) -> Equation:
 
 
 @claim("deciphering.s7.mask-function", "external fact", title="Masked words get no weight",
-       needs=("deciphering.s7.t5-structure",),
+       needs=("deciphering.20",),
        latex=r"1_{\mathrm{masked}}(i)=-\infty\implies\text{word }i\text{ has weight }0\text{ in T5}",
-       hypotheses=("the masked words are those to be filled in, as in the running example",))
+       hypotheses=(BLANKS,))
 def mask_function() -> Steps:
     """The mask is said to keep the model from giving weight to the masked words, in the example of filling in blanks."""
     one_blank = {n: 1, d: 1, e: 1, X.label: [[0]], y.label: [0], K.label: [[0]], Q.label: [[0]], shown.label: [1],
@@ -198,7 +224,7 @@ def content(factor: sp.Expr) -> Equation:
 @claim("deciphering.s7.t5-inputs", "external fact", title="T5's preferences see the mask and relative positions only",
        latex=r"u_i=u(1_{\mathrm{masked}}(i),\,j-i)", needs=("deciphering.s7.t5-realizes",))
 def t5_inputs() -> Steps:
-    """What T5 adds to the scores is a function of the mask and of the relative position, whatever the words are."""
+    """What T5 adds to the scores is a function of the attention mask and of the relative position, whatever the words are."""
     yield content(sp.S.One)
 
 

@@ -3,7 +3,7 @@
 Claims     deciphering.fig1, deciphering.fig2, deciphering.fig4–deciphering.fig8, deciphering.s8.nearly-coincides,
            deciphering.s8.other-models, deciphering.s8.as-a-result, deciphering.s8.corroborates
 Notation   λ an optimal dual point, for the evidence z = λ/α + h(λ) − μ; ĥ = h(λ); ĥ_c = h(αz) the layer's output;
-           deviation = ‖λ − αz‖/‖λ‖, the figures' statistic; output error = ‖ĥ_c − ĥ‖/‖ĥ − μ‖
+           deviation = ‖λ − αz‖/‖λ‖, the figures' statistic; output error = ‖ĥ_c − ĥ‖/‖ĥ − μ‖; c > 0 a scale, s = c²
 References section 8 of the document, Figures 4 to 8
 """
 
@@ -14,13 +14,14 @@ from fractions import Fraction
 import sympy as sp
 
 from derivations.calculus.sums import total
-from derivations.calculus.variables import Kind, positive, scalar
+from derivations.calculus.variables import Kind, positive, scalar, vector
 from derivations.catalogue import Steps, Undecidable, claim
 from derivations.claims import Severity
 from derivations.deciphering.notation import (
     T,
     a,
     alpha,
+    b,
     d,
     i,
     inner,
@@ -33,9 +34,11 @@ from derivations.deciphering.notation import (
     primal,
     tilt,
     u,
+    z,
 )
 from derivations.deciphering.section7_attention import exact_evidence
 from derivations.deciphering.section8_heads import Place, log_linear
+from derivations.expansions import Expansion, Solves
 from derivations.relations import AtLeast, Entry, Equation, Fails, Limit, UniqueMinimum
 
 exact = mean(tilt(point))
@@ -62,6 +65,31 @@ shift_size, dual_size = scalar("N", Kind.NONNEGATIVE), positive("D")
 """‖ĥ − μ‖² and ‖λ‖², before anything is added to the evidence."""
 
 
+scale, squared_scale, beyond = positive("c"), positive("s"), vector("v", d)
+
+
+def at_evidence(entry: sp.Expr) -> sp.Expr:
+    """αz_a."""
+    return alpha * z[entry]
+
+
+rescaled = Solves(beyond, lambda v: lambda entry: alpha * (
+    mu(entry) - mean(tilt(lambda s: alpha * z[s] + v(s)))(entry)))
+"""v = cλ* − αz for the templates c t_i and the evidence z/c: λ* = α(cμ + z/c − c h(cλ*)) reads v = c²α(μ − h(αz + v))."""
+
+
+def same_weights() -> Equation:
+    """(18) for the templates c t_i and the evidence z/c."""
+    other = log_linear(lambda word: alpha * total(b, scale * T[word, b] * z[b] / scale), preference)
+    return Equation(other(i), tilt(at_evidence)(i), reason="c t_i and z/c give the same attention, with V′/c for V′")
+
+
+def other_scale() -> Expansion:
+    """cλ* − αz = c²α(μ − ĥ_c) + o(c²)."""
+    return Expansion(beyond[a], squared_scale * alpha * (mu(a) - mean(tilt(at_evidence))(a)), squared_scale, 1,
+                     where=(rescaled,), reason="but a deviation that vanishes with c²: t = x/√d′ is one choice of c among all")
+
+
 def moved(weights: Entry) -> sp.Expr:
     """α/2 ‖Σ_i (q_i − u_i) t_i‖²."""
     return alpha / 2 * squared(lambda s: mean(weights)(s) - mu(s))
@@ -80,6 +108,8 @@ def as_a_result() -> Steps:
     yield Equation(log_linear(lambda word: inner(word, point) + level * along, preference)(i), tilt(point)(i),
                    reason="one more coordinate, equal for all templates: evidence along it changes no weights")
     yield Limit(alpha**2 * shift_size / (dual_size + along**2), along, sp.oo, sp.S.Zero, reason="but drives the deviation to 0")
+    yield same_weights()
+    yield other_scale()
     yield Fails(AtLeast(deviation, output_error, at=far_away),
                 reason="the deviation is 0.025, most of z being orthogonal to t_2 − t_1; the output is off by 11.6 times the "
                        "shift that it estimates")

@@ -32,6 +32,7 @@ shown = simplex("m", n)
 B = vector("B", 2 * n - 1)
 root = sp.sqrt(e)
 Place = dict[Variable, Value]
+SHIPPED = "K, Q and V are the weights of the shipped projections"
 FIRST: Place = {o: 1, j: 1, k: 1}
 """Where counterexamples are looked for: the first row of an output and the first query stand for all."""
 
@@ -156,7 +157,8 @@ one_word: Place = {n: 1, d: 1, e: 1, X.label: [[0]], K.label: [[0]], Q.label: [[
 
 
 @claim("deciphering.21", "external fact", title="What BERT's attention computes",
-       latex=r"\sum_iVx_i\frac{\exp(\langle Kx_i,Qx_k\rangle/\sqrt{d'})}{\sum_j\exp(\langle Kx_j,Qx_k\rangle/\sqrt{d'})}")
+       latex=r"\sum_iVx_i\frac{\exp(\langle Kx_i,Qx_k\rangle/\sqrt{d'})}{\sum_j\exp(\langle Kx_j,Qx_k\rangle/\sqrt{d'})}",
+       hypotheses=(SHIPPED, "the x_i are the words that the attention mask shows, none of them padding"))
 def bert_output() -> Steps:
     """The k-th output of a head of BERT is said to be the values averaged by a softmax of scaled products, without biases."""
     yield Fails(bert_is(scaled(score(own), 1 / root), at=one_word), reason="the shipped projections have biases: b_V = 1")
@@ -176,8 +178,8 @@ def bert_output_with_biases() -> Steps:
 
 bert_output.twin("the key's bias in place of the query's", lambda: bert_is(
     scaled(score(own, lambda s: key_bias[s]), 1 / root), lambda s: value_bias[s]))
-bert_output.twin("divided by d′", lambda: bert_is(scaled(score(own, none, lambda s: query_bias[s]), 1 / e),
-                                                  lambda s: value_bias[s]))
+bert_output.twin("the scores are doubled", lambda: bert_is(scaled(score(own, none, lambda s: query_bias[s]), 2 / root),
+                                                           lambda s: value_bias[s]))
 bert_output.twin("no bias of the value", lambda: bert_is(scaled(score(own, none, lambda s: query_bias[s]), 1 / root)))
 
 
@@ -206,6 +208,11 @@ reparametrization.twin("templates are scaled by d′", lambda: reparametrized(1 
 # ── T5 ──────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
+def divided(row: sp.Expr) -> sp.Expr:
+    """(22) with u_j in the denominator."""
+    return read(scaled(score(other), 1 / root), preference())(row)
+
+
 def printed_t5(row: sp.Expr) -> sp.Expr:
     """The right side of (22), where the denominator has no u_j."""
     logits = scaled(score(other), 1 / root)
@@ -217,10 +224,15 @@ two_words: Place = {n: 2, d: 1, e: 1, X.label: [[0], [1]], y.label: [0], K.label
              shown.label: [sp.Rational(1, 2)] * 2, B.label: [0, 0, 0], j: 1, o: 1}
 
 
+four_rows: Place = {**two_words, e: 4, K.label: [[1]] * 4, Q.label: [[1]] * 4, V.label: [[1]] * 4, y.label: [1]}
+
+
 @claim("deciphering.22", "external fact", title="What T5's attention computes", needs=("deciphering.19",),
+       hypotheses=(SHIPPED,),
        latex=r"\sum_iVx_i\frac{u_i\exp(\langle Kx_i,Qy_k\rangle/\sqrt{d'})}{\sum_j\exp(\langle Kx_j,Qy_k\rangle/\sqrt{d'})}")
 def t5_output() -> Steps:
     """The k-th output of a head of T5 is said to have u_i in the numerator, no u_j in the denominator, and √d′ below."""
+    yield Fails(Equation(t5(o), divided(o), at=four_rows), reason="nor does the scale agree: odds of e⁴ for d′ = 4, not of e²")
     yield Fails(Equation(t5(o), printed_t5(o), at=two_words),
                 reason="the printed weights sum to 1/n for equal scores and a uniform u")
 
@@ -236,31 +248,32 @@ def t5_is(logits: Entry, prior: Entry) -> Equation:
     return Equation(t5(o), read(logits, prior)(o), at=FIRST, reason="e^{s + b} = e^b e^s, and Z cancels")
 
 
-t5_output.twin("normalized, but the scores are divided by d′", lambda: t5_is(scaled(score(other), 1 / e), preference()))
+t5_output.twin("normalized, but the scores are doubled", lambda: t5_is(scaled(score(other), sp.Integer(2)), preference()))
 t5_output.twin("the position bias is subtracted", lambda: t5_is(score(other), preference(lambda word: -position(word))))
 t5_output.twin("the prior is lost", lambda: t5_is(score(other), everywhere))
 
 
 def t5_estimate(size_of: sp.Expr, factor: sp.Expr, prior: Callable[[], Entry] = preference,
-                at: Place | None = None) -> Equation:
-    """The shipped head against V′ applied to (18) with α = 1, t_i = x_i · size_of and z = KᵀQy."""
-    return Equation(t5(o), outside(estimate(evidence_of(other), prior(), size_of), factor)(o), at=at or FIRST,
+                at: Place | None = None, strength: sp.Expr = sp.S.One) -> Equation:
+    """The shipped head against V′ applied to (18) with α = 1, t_i = x_i · size_of and z = strength · KᵀQy."""
+    found = estimate(lambda s: strength * evidence_of(other)(s), prior(), size_of)
+    return Equation(t5(o), outside(found, factor)(o), at=at or FIRST,
                     reason="⟨K x_i, Q y⟩ = ⟨x_i, KᵀQ y⟩")
 
 
 @claim("deciphering.s8.t5-reparametrization", "external fact", title="T5 in the same setting as BERT",
-       latex=r"t_i=\tfrac{x_i}{\sqrt{d'}},\ z=K^\top Qy_k,\ V'=V\sqrt{d'}\text{ for T5}",
+       latex=r"t_i=\tfrac{x_i}{\sqrt{d'}},\ z=K^\top Qy_k,\ V'=V\sqrt{d'}\text{ for T5}", hypotheses=(SHIPPED,),
        needs=("deciphering.22", "deciphering.s8.reparametrization"))
 def t5_setting() -> Steps:
     """For T5 the same templates, evidence and α as for BERT are said to give its attention, with u from the positions."""
-    yield Fails(t5_estimate(1 / root, root, at={**two_words, e: 4, K.label: [[1]] * 4, Q.label: [[1]] * 4, V.label: [[1]] * 4,
-                                                y.label: [1]}),
+    yield Fails(t5_estimate(1 / root, root, at=four_rows),
                 reason="T5 does not divide by √d′: its odds are e⁴, those of the setting e² for d′ = 4")
 
 
 @t5_setting.corrected(r"t_i=x_i,\ z=K^\top Qy_k,\ V'=V\text{ for T5}", Severity.SLIP)
 def t5_setting_unscaled() -> Steps:
-    """T5's templates are the inputs themselves and V′ is V: nothing is scaled by √d′."""
+    """Either nothing is scaled by √d′, or the evidence takes it up as well: z = √d′ KᵀQy."""
+    yield t5_estimate(1 / root, root, at={}, strength=root)
     yield t5_estimate(sp.S.One, sp.S.One)
 
 
@@ -293,7 +306,7 @@ def cross_prior_uniform() -> Steps:
     yield cross_is(preference(none))
 
 
-cross_prior.twin("the scores are divided by √d′", lambda: cross_is(preference(none), 1 / root))
+cross_prior.twin("the scores are doubled", lambda: cross_is(preference(none), sp.Integer(2)))
 cross_prior.twin("evidence with the other sign", lambda: cross_is(preference(none), -sp.S.One))
 
 

@@ -123,7 +123,8 @@ def shift(factor: sp.Expr) -> Expansion:
 
 
 @theorem2_applies.corrected(r"\lambda^*-\alpha z=\alpha(\mu-\hat h_{(18)})+o(\alpha)\text{ at fixed }\alpha z",
-                            Severity.HYPOTHESIS)
+                            Severity.HYPOTHESIS,
+                            under="α times the templates' squared spread is small at given scores, not only bounded")
 def at_fixed_product() -> Steps:
     """With αz held fixed, as when weights are given, αz approximates λ* to first order in α, with this error."""
     yield error()

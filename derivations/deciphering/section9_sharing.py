@@ -1,10 +1,11 @@
 """Section 9, second half: which templates get weight, and the costs of the examples.
 
-Claims     deciphering.s9.all-templates, deciphering.s9.group-sharing, deciphering.s9.shares-weight,
-           deciphering.s9.regular-attention, deciphering.s9.nonnegative-cost, deciphering.s9.experiment-cost,
-           deciphering.s9.experiment-scale
+Claims     deciphering.s9.all-templates, deciphering.s9.group-costs, deciphering.s9.group-sharing,
+           deciphering.s9.shares-weight, deciphering.s9.regular-attention, deciphering.s9.synonyms,
+           deciphering.s9.nonnegative-cost, deciphering.s9.experiment-cost, deciphering.s9.experiment-scale
 Notation   N templates in 𝒜, n of them in the input, with u_l > 0; K_il = M(t_i, t_l) the costs between the two; y_i = ⟨t_i, z⟩;
-           G = |𝒢| the size of a group, s_k the inner products in it, v the weight u_i of the input's only member of 𝒢
+           G = |𝒢| the size of a group, s_k the inner products in it, v the weight u_i of the input's only member of 𝒢;
+           Q[j, i] ∝ exp(−M_ij/γ), which is 0 for an infinite cost
 References Section 9 of the document, from (25) on
 """
 
@@ -19,7 +20,24 @@ from derivations.catalogue import Steps, claim
 from derivations.claims import Severity
 from derivations.deciphering import notation
 from derivations.deciphering.notation import alpha, b, d, n, z
-from derivations.deciphering.notation_transport import N, T, free, gamma, i, j, k, scores, weights
+from derivations.deciphering.notation_transport import (
+    FOOTNOTE,
+    STRICT,
+    M,
+    N,
+    Q,
+    T,
+    first_order,
+    free,
+    gamma,
+    i,
+    j,
+    k,
+    reweighted,
+    scores,
+    u,
+    weights,
+)
 from derivations.deciphering.notation_transport import conditional as conditional_of
 from derivations.relations import AtLeast, Entry, Equation, Fails, Follows, Limit
 
@@ -30,6 +48,7 @@ inside, member = index("g", G), index("k", G)
 s, level, v = vector("s", G), scalar("s"), positive("v")
 own, group, rest, arriving, kappa = positive("own"), positive("group"), positive("rest"), positive("c"), positive("κ")
 C = scalar("C")
+FINITE = "the costs are in ℝ₊, so finite"
 
 
 def share(template: sp.Expr, of: sp.Expr, strength: sp.Expr = alpha, scale: sp.Expr = gamma) -> sp.Expr:
@@ -49,11 +68,9 @@ def weight(template: sp.Expr) -> sp.Expr:
 
 
 @claim("deciphering.s9.all-templates", "inequality", title="OT-based attention gives weight to all templates",
-       needs=("deciphering.25",), latex=r"p^*(t)>0\text{ for all }t\in\mathcal A", hypotheses=("M is finite",))
+       needs=("deciphering.25",), latex=r"p^*(t)>0\text{ for all }t\in\mathcal A", hypotheses=(FINITE,))
 def all_templates() -> Steps:
-    """Every template of 𝒜 has a positive weight, in the input or not, as long as costs are finite."""
-    yield Limit(sp.exp(-positive("M") / gamma), positive("M"), sp.oo, sp.S.Zero,
-                reason="an infinite cost, as in the example of the groups, gives no weight")
+    """Every template of 𝒜 has a positive weight, in the input or not, for costs in ℝ₊."""
     yield positive_weight(sp.S.Zero)
 
 
@@ -65,10 +82,41 @@ def positive_weight(right: sp.Expr) -> AtLeast:
 all_templates.twin("more than the average", lambda: positive_weight(1 / N))
 all_templates.twin("more than one", lambda: positive_weight(sp.S.One))
 
+apart = index("k", N, other_than=(j,))
+
+
+@claim("deciphering.s9.group-costs", "inequality", title="The groups show how all templates get weight",
+       needs=("deciphering.s9.all-templates", "deciphering.fn11"), hypotheses=(STRICT, "M = 0 within a group, ∞ across"),
+       latex=r"M=0\text{ within groups},\ \infty\text{ across}\implies p^*(t)>0\text{ for all }t\in\mathcal A")
+def group_costs() -> Steps:
+    """Groups with costs 0 inside and ∞ across are given as an extreme case of how all templates get weight."""
+    yield Fails(AtLeast(M[apart, j], M[j, j], strict=True, at={N: 2, M.label: [[0, 0], [0, 0]], j: 1, apart: 2}),
+                reason="two templates of a group: footnote 11 asks for M(t, t) < M(t', t)")
+    yield Limit(sp.exp(-positive("M") / gamma), positive("M"), sp.oo, sp.S.Zero, reason="∞ is not in ℝ₊ and gives no weight")
+    yield Fails(AtLeast(weights(reweighted(scores(first_order)))(i), 0, strict=True,
+                        at={N: 2, d: 1, u.label: [1, 0], Q.label: [[1, 0], [0, 1]], T.label: [[0], [0]], z.label: [0],
+                            alpha: 1, gamma: 1, i: 2}),
+                reason="two groups of one template each, one of them in the input: the other one gets no weight")
+
+
+@group_costs.corrected(r"t\in\mathcal G,\ \mathcal G\text{ has a template of the input}\implies p^*(t)>0", Severity.WORDING)
+def group_with_member() -> Steps:
+    """In the extreme case the templates of the groups that occur in the input get weight, all of them, and no others."""
+    yield reached(sp.S.Zero)
+
+
+def reached(right: sp.Expr) -> AtLeast:
+    """The weight of a member of a group with a template of the input."""
+    return AtLeast(in_group(lambda of: s[of]), right, strict=True, reason="v > 0 is shared among all of them")
+
 
 def in_group(inner: Entry) -> sp.Expr:
     """(25) for a member of 𝒢, where exp(−M/γ) is 1 inside and 0 across: v exp(αs/γ)/Σ_𝒢 exp(αs/γ)."""
     return v * sp.exp(alpha * inner(inside) / gamma) / total(member, sp.exp(alpha * inner(member) / gamma))
+
+
+group_costs.twin("more than half of the input's", lambda: reached(v / 2))
+group_costs.twin("all of the input's", lambda: reached(v))
 
 
 def equal_products(right: sp.Expr) -> Equation:
@@ -105,8 +153,19 @@ group_sharing.twin("the own template gets one share more", lambda: equal_product
 @claim("deciphering.s9.shares-weight", "identity", title="Similar templates share weight", needs=("deciphering.25",),
        latex=r"M(t,t_i)\text{ small}\implies t\text{ shares the weight of }t_i")
 def shares_weight() -> Steps:
-    """Of the weight of t_l two templates get shares in the ratio of exp((αy − M)/γ), both of them positive."""
-    yield AtLeast(share(i, source), 0, strict=True, reason="whether or not t_i appears in the input")
+    """A template whose cost from t_i is small is said to share t_i's weight, though it does not appear in the input."""
+    yield AtLeast(share(i, source), 0, strict=True, reason="so does every template, however small its share")
+    yield Fails(AtLeast(share(i, source) / share(other, source), sp.S.Half,
+                        at={N: 2, n: 1, K.label: [[0], [sp.Rational(1, 100)]], y.label: [0, 0], alpha: 1,
+                            gamma: sp.Rational(1, 10000), i: 2, other: 1, source: 1}),
+                reason="M(t, t_i) = 1/100 at γ = 1/10000: t gets e^{−100} of what t_i keeps, not even half of it")
+
+
+@shares_weight.corrected(
+    r"\log\frac{x(t|t_i)}{x(t_i|t_i)}=\frac{\alpha\langle t-t_i,z\rangle-(M(t,t_i)-M(t_i,t_i))}\gamma", Severity.WORDING,
+    under="M(t, t_i) is close to M(t_i, t_i), and α⟨t, z⟩ to α⟨t_i, z⟩, as compared with γ")
+def ratio_of_shares() -> Steps:
+    """Of the weight of t_l two templates get shares in the ratio of exp((αy − M)/γ): alike where this is near 1."""
     yield ratio((alpha * (y[i] - y[other]) - (K[i, source] - K[other, source])) / gamma)
 
 
@@ -145,6 +204,36 @@ regular_attention.twin("as OT-based attention does", lambda: outside(
     total(i, elsewhere[i] * weights(conditional_of(lambda of: alpha * y[of], free))(i))))
 
 
+def averaged(exponent: sp.Expr) -> Equation:
+    """p*(t_i) as an average, with weights that make up p*(t_h), of exp(exponent)."""
+    return Equation(weight(i), total(source, prior[source] * share(other, source) * sp.exp(exponent)),
+                    reason="x(t_i | t_l) = x(t_h | t_l) exp(…)")
+
+
+@claim("deciphering.s9.synonyms", "inequality", title="Synonyms get similar weights", hypotheses=(FOOTNOTE, STRICT, FINITE),
+       needs=("deciphering.25", "deciphering.s9.shares-weight"),
+       latex=r"t,t'\text{ similar}\implies p^*(t)\approx p^*(t')")
+def synonyms() -> Steps:
+    """A synonym of a word of the input, which has a similar template, is said to be assigned a similar weight."""
+    yield Fails(AtLeast(weight(other), weight(i) / 2,
+                        at={N: 3, n: 2, K.label: [[0, 10], [10, 0], [sp.Rational(1, 100)] * 2], y.label: [0, 0, 0], alpha: 1,
+                            gamma: 1, prior.label: [sp.Rational(1, 100), sp.Rational(99, 100)], i: 3, other: 1}),
+                reason="M(t_3, t_1) = 1/100, yet footnote 11 allows M(t_3, t_2) = 1/100, M(t_1, t_2) = 10: 0.498 and 0.005")
+
+
+@synonyms.corrected(r"p^*(t)=\sum_lu_lx(t'|t_l)\exp\frac{\alpha\langle t-t',z\rangle-(M(t,t_l)-M(t',t_l))}\gamma,\quad"
+                    r"\left|\log\frac{p^*(t)}{p^*(t')}\right|\le\max_l|\ldots|", Severity.HYPOTHESIS,
+                    under="the costs of t and of t' from every template of the input are close, as compared with γ")
+def similar_weights() -> Steps:
+    """One weight is the other's parts, each times an exponential, so their log-ratio is at most the largest exponent."""
+    yield Equation(total(source, prior[source] * share(other, source)), weight(other), reason="the weights of this average")
+    yield averaged((alpha * (y[i] - y[other]) - (K[i, source] - K[other, source])) / gamma)
+
+
+synonyms.twin("the cost's sign", lambda: averaged((alpha * (y[i] - y[other]) + (K[i, source] - K[other, source])) / gamma))
+synonyms.twin("the cost alone counts", lambda: averaged(-(K[i, source] - K[other, source]) / gamma))
+
+
 # ── the costs of the experiment ─────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -175,9 +264,6 @@ def nonnegative_cost() -> Steps:
 
 nonnegative_cost.twin("at least one", lambda: bounded(sp.S.One))
 nonnegative_cost.twin("at least C", lambda: bounded(C))
-
-apart = index("k", N, other_than=(j,))
-
 
 def excess(first: sp.Expr, second: sp.Expr) -> sp.Expr:
     """M(t', t) − M(t, t)."""

@@ -1,9 +1,10 @@
 """Section 9, first half: entropic transport in place of the divergence, and the solution's closed form.
 
 Claims     deciphering.23–deciphering.25, deciphering.fn11, deciphering.s9.smooth, deciphering.s9.faster,
-           deciphering.s9.wasserstein, deciphering.s9.deviates, deciphering.s9.ot-attention
+           deciphering.s9.wasserstein, deciphering.s9.deviates, deciphering.s9.rewritten, deciphering.s9.ot-attention
 Notation   p, u the marginals of a coupling P; f, g potentials; q_0(i|j) ∝ exp(−M_ij/γ), ũ = Σ_j u_j q_0(·|j);
-           the rest as in `notation_transport`
+           X_ij = A_i M_ij B_j with A, B ≥ 0 where marginals may have zeros, here M_ij = exp(−cost/γ), and x, y are directions
+           of A and B; v > 0 a preference without zeros, where p has none either; the rest as in `notation_transport`
 References Section 9 of the document up to (25); Cuturi (2013)
 """
 
@@ -13,25 +14,29 @@ import sympy as sp
 
 from derivations.calculus.balls import Value
 from derivations.calculus.sums import derivative, kl, total, xlogx
-from derivations.calculus.variables import Kind, Variable, coupling, positive, simplex, vector
+from derivations.calculus.variables import Kind, Variable, complementary, coupling, interior, positive, simplex, vector
 from derivations.catalogue import Steps, Undecidable, claim
 from derivations.claims import Severity
-from derivations.deciphering.notation import a, alpha, b, d, lam, z
+from derivations.deciphering.notation import a, alpha, b, z
 from derivations.deciphering.notation_transport import (
+    FOOTNOTE,
+    NEAR,
+    SMALL,
+    STRICT,
     M,
     N,
+    Q,
     S,
-    T,
-    at_lam,
+    as_printed,
     attained,
     base_mean,
     conditional,
     conjugate,
     divergence,
-    evidence_of,
     first_order,
     first_scores,
     free,
+    from_kernel,
     g,
     gamma,
     i,
@@ -42,11 +47,11 @@ from derivations.deciphering.notation_transport import (
     least_transport,
     linear_dual,
     mean,
+    normalizer,
     origin,
     potential,
     primal,
     rival,
-    scores,
     second_term,
     spread,
     symmetric,
@@ -64,6 +69,10 @@ from derivations.relations import AtLeast, Entry, Equation, Fails, Follows, Limi
 
 p = simplex("p", N)
 P, R0 = coupling("P", p, u), coupling("R", p, u)
+p0, v = interior("p", N), interior("v", N)
+P0 = coupling("P", p0, v)
+rows, columns = simplex("A", N), simplex("B", N)
+new_rows, new_columns = complementary("x", rows), complementary("y", columns)
 D = vector("D", N, N, kind=Kind.NONNEGATIVE)
 rho, gap, far = positive("rho"), positive("δ"), positive("D")
 t = positive("t")
@@ -84,7 +93,7 @@ best = conditional(potential, free)
 @claim("deciphering.23", "definition", title="Entropic transport",
        latex=r"\mathcal W_\gamma(p,u;M)=\min_{X\in U(p,u)}\langle M,X\rangle-\gamma H(X)", hypotheses=("γ > 0",))
 def entropic_transport() -> Steps:
-    """The set U(p, u) is never empty, and the minimum is attained: X_ij ∝ exp((g_i − M_ij)/γ) is cheapest for its marginals."""
+    """U(p, u) is compact and not empty, so the minimum is attained; X_ij ∝ exp((g_i − M_ij)/γ) is best for its marginals."""
     yield Equation(total(j, p[i] * u[j]), p[i], reason="p uᵀ has the row sums p")
     yield Equation(total(i, p[i] * u[j]), u[j], reason="and the column sums u", about=(p[i],))
     yield AtLeast(transport(rival, free), paired(rival) - conjugate(potential, free),
@@ -94,7 +103,7 @@ def entropic_transport() -> Steps:
 
 def cheapest_for_its_rows(right: sp.Expr) -> Equation:
     """W_γ(p, u; M) for the p that g belongs to."""
-    return Equation(transport(best, free), right, reason="this one reaches the bound: none with its row sums p is better")
+    return Equation(transport(best, free), right, reason="this one reaches the bound; rows with p_i = 0 are left out")
 
 
 entropic_transport.twin("entropy is penalized", lambda: cheapest_for_its_rows(
@@ -131,11 +140,19 @@ def form(sign: sp.Expr, scale: sp.Expr) -> Equation:
                     reason="0 only where x_i = −y_j for all i, j: a shift between f and g, which leaves X as it is")
 
 
+def entering() -> Equation:
+    """Σ_i x_i dp_i, where X_ij = A_i M_ij B_j moves by new rows x, with x_i > 0 only where A_i = 0, and new columns y."""
+    pushed = total(j, M[i, j] * (new_rows[i] * columns[j] + rows[i] * new_columns[j]))
+    return Equation(total(i, new_rows[i] * pushed), total((i, j), new_rows[i] ** 2 * M[i, j] * columns[j]),
+                    reason="rows without weight: they answer to p alone, dp_i = x_i Σ_j M_ij B_j; so do columns to u")
+
+
 @claim("deciphering.s9.smooth", "identity", title="The minimizer changes smoothly", needs=("deciphering.23",),
        latex=r"(p,u,M)\mapsto X^*\text{ is smooth}")
 def smooth() -> Steps:
-    """The map from potentials to marginals has a nonsingular derivative up to shifts, so X* is a smooth function of p, u, M."""
+    """The derivative of the marginals is nonsingular up to shifts, so X* is smooth in p, u and M; zeros are no exception."""
     yield AtLeast(flow(i, j), 0, strict=True, reason="X_ij = exp((f_i + g_j − M_ij)/γ) for marginals without zeros")
+    yield entering()
     yield form(sp.S.One, gamma)
 
 
@@ -183,10 +200,22 @@ def from_below(share: sp.Expr) -> Follows:
 @claim("deciphering.s9.wasserstein", "limit", title="γ → 0 gives the Wasserstein distance", needs=("deciphering.23",),
        latex=r"\gamma\to0,\ M=d_{\mathcal A}^\rho\implies\mathcal W_\gamma^{1/\rho}\to W_\rho(p,u)")
 def wasserstein() -> Steps:
-    """W_γ lies between W_0 − 2γ log N and W_0 = W_ρ^ρ, so it tends to it (from below; for p = u through negative numbers)."""
+    """The root of W_γ is said to tend to the Wasserstein distance; for p = u it is the root of a negative number."""
+    yield Fails(AtLeast(entropic(P), 0, at={N: 2, p.label: [HALF, HALF], u.label: [HALF, HALF], D.label: [[0, 1], [1, 0]],
+                                            P.label: [[HALF, 0], [0, HALF]], gamma: 1, rho: 1}),
+                reason="p = u: this plan costs −γH(u), so W_γ < 0 for every γ > 0, unless u is one template")
+
+
+@wasserstein.corrected(r"p\ne u\implies\lim_{\gamma\to0}\mathcal W_\gamma^{1/\rho}=W_\rho(p,u),\quad"
+                       r"0\le W_\rho^\rho-\mathcal W_\gamma\le2\gamma\log N", Severity.WORDING,
+                       under="p ≠ u, or the limit is taken before the root")
+def wasserstein_from_below() -> Steps:
+    """W_γ lies between W_0 − 2γ log N and W_0 = W_ρ^ρ, so it tends to it, and where that is positive its root to W_ρ."""
     yield AtLeast(-xlogx(t), t * (1 - t), because=t * kl(1, t), reason="≥ 0 for t ≤ 1, so no plan has negative entropy")
     yield Follows((AtLeast(entropic(R0), entropic(P)), AtLeast(entropy(R0), 0)), AtLeast(expense(R0), entropic(P)),
                   (sp.S.One, gamma), reason="P optimal for γ, R for γ = 0: W_γ ≤ W_0")
+    yield Limit((gap - 2 * far * gamma) ** (1 / rho), gamma, sp.S.Zero, gap ** (1 / rho),
+                reason="so both bounds have the same root in the limit, if W_0 = δ > 0")
     yield from_below(sp.S.One)
 
 
@@ -199,27 +228,46 @@ wasserstein.twin("half of it", lambda: from_below(HALF))
 
 def leak() -> sp.Expr:
     """Σ_{k ≠ i} exp(−(M_ki − M_ii)/γ)."""
-    return total(k, sp.exp((M[i, i] - M[k, i]) / gamma)) - 1
+    return total(k, sp.exp((symmetric(i, i) - symmetric(k, i)) / gamma)) - 1
 
 
 def kept(right: sp.Expr) -> AtLeast:
     """ũ_i is at least u_i less what leaves i."""
-    q = kernel(origin, free)
+    q = kernel(origin, symmetric)
     arriving = total(l, u[l] * q(i, l) * (1 - sp.KroneckerDelta(i, l)))
-    return AtLeast(true_preference(free)(i), right, because=arriving + u[i] * (1 - q(i, i)) ** 2 / q(i, i),
+    return AtLeast(true_preference(symmetric)(i), right, because=arriving + u[i] * (1 - q(i, i)) ** 2 / q(i, i),
                    reason="both have mass 1, so ‖ũ − u‖₁ is at most twice Σ_i u_i times this sum")
 
 
+def squared_deviation(shares: Entries) -> sp.Expr:
+    """‖ũ − u‖² for the kernel q_0."""
+    return total(i, (weights(shares)(i) - u[i]) ** 2)
+
+
 @claim("deciphering.s9.deviates", "inequality", title="ũ deviates slightly from u, and less as γ → 0",
-       needs=("deciphering.prop1", "deciphering.sD.preference-limit"),
+       needs=("deciphering.prop1", "deciphering.sD.preference-limit"), hypotheses=(FOOTNOTE, STRICT, "u and M are fixed"),
        latex=r"\tilde u\ne u,\quad\tilde u\approx u,\quad\tilde u\to u\ (\gamma\to0)")
 def deviates() -> Steps:
-    """The minimizer of W_γ(·, u; M) differs from u by an amount that vanishes with γ, and from most u by more than nothing."""
-    masses = total(k, sp.exp(-symmetric(k, j) / gamma))
-    yield Equation(total(j, masses * kernel(origin, symmetric)(i, j)), masses.xreplace({j: i}),
-                   reason="not from every u: u ∝ Z (so u uniform and equal column sums, or N = 1) is its own ũ")
-    yield Fails(Equation(true_preference(symmetric)(i), u[i],
-                         at={N: 2, u.label: [1, 0], S.label: [[0, 0], [1, 0]], gamma: 1, i: 1}), reason="but from others")
+    """The minimizer of W_γ(·, u; M) is said to deviate from u, to do so slightly, and to tend to u with γ."""
+    yield Fails(AtLeast(sp.Rational(1, 100), squared_deviation(kernel(origin, symmetric)),
+                        at={N: 2, u.label: [1, 0], S.label: [[0, 0], [1, 0]], gamma: 1000}),
+                reason="not slightly, unless γ is small: at γ = 1000 ũ is nearly uniform, whatever u is")
+    masses = normalizer(lambda to: sp.S.Zero, symmetric)
+    yield Equation(total(j, masses(j) * kernel(origin, symmetric)(i, j)), masses(i),
+                   reason="nor from every u: where it is proportional to the column sums Z of exp(−M/γ), ũ = u")
+    yield Fails(AtLeast(squared_deviation(lambda to, of: Q[of, to]), 0, strict=True, at={**NEAR, u.label: [HALF, HALF]}),
+                reason="as here, for M(t, t) = 0, M(t', t) = log 3 and γ = 1: u = (½, ½) is its own ũ")
+
+
+@deviates.corrected(r"u\not\propto Z\implies0<\|\tilde u-u\|_1\le2\sum_tu(t)\sum_{t'\ne t}e^{-(M(t',t)-M(t,t))/\gamma},\quad"
+                    r"Z(t)=\sum_{t'}e^{-M(t',t)/\gamma}", Severity.WORDING,
+                    under="γ is small, and u is not proportional to the column sums Z of exp(−M/γ)")
+def deviates_unless_proportional() -> Steps:
+    """ũ = u only for u ∝ Z (so for N = 1, too); in general they differ by an amount that vanishes with γ."""
+    ratio = {of: u[of] / normalizer(lambda to: sp.S.Zero, symmetric)(of) for of in (i, j)}
+    spread_of_ratios = total((i, j), sp.exp(-symmetric(i, j) / gamma) * (ratio[i] - ratio[j]) ** 2) / 2
+    yield Equation(total(i, ratio[i] * (u[i] - true_preference(symmetric)(i))), spread_of_ratios,
+                   reason="> 0 unless u_i/Z_i is the same for all i: then, and only then, ũ = u")
     yield Limit(sp.exp(-gap / gamma), gamma, sp.S.Zero, sp.S.Zero, reason="each term below, for M(t', t) − M(t, t) = δ > 0")
     yield kept(u[i] - u[i] * leak())
 
@@ -253,6 +301,49 @@ problem.twin("the least cost over all couplings and no entropy", lambda: without
     -gamma * total(j, u[j] * sp.log(total(k, sp.exp(-free(k, j) / gamma))))))
 
 
+@claim("deciphering.s9.rewritten", "equivalence", title="(4) can be rewritten as (24)",
+       needs=("deciphering.24", "deciphering.4"), hypotheses=(FOOTNOTE, STRICT), latex=r"(4)\text{ rewritten as }(24)")
+def rewritten() -> Steps:
+    """Problem (4) is said to be rewritten; what is written is another problem, with another solution."""
+    yield without_evidence(-conjugate(origin, free))
+    yield Fails(Equation(true_preference(symmetric)(i), u[i],
+                         at={N: 2, u.label: [1, 0], S.label: [[0, 0], [1, 0]], gamma: 1, i: 1}),
+                reason="for z = 0 the solution of (4) is u, that of (24) is ũ: it gives weight to what u leaves out")
+
+
+@rewritten.corrected(r"\mathcal W_\gamma\text{ replaces }\mathcal K;\quad M(t,t')=-\gamma\log u(t)-\gamma\log u(t')\implies"
+                     r"\mathcal W_\gamma(p,u;M)=\gamma\mathcal K(p,u)", Severity.WORDING)
+def rewritten_for_one_cost() -> Steps:
+    """W_γ replaces the divergence: it is γ times the divergence for one cost, which footnote 11 excludes."""
+    yield Fails(AtLeast(self_cost(k), self_cost(j), strict=True,
+                        at={N: 2, v.label: [sp.Rational(1, 3), sp.Rational(2, 3)], gamma: 1, j: 1, k: 2}),
+                reason="M(t', t) > M(t, t) would need u(t') < u(t), for all t and t'")
+    yield Equation(priced(lambda first, second: p0[first] * v[second]), gamma * total(i, kl(p0[i], v[i])),
+                   reason="attained at p uᵀ")
+    yield worth(gamma)
+
+
+def self_cost(destination: sp.Expr) -> sp.Expr:
+    """M(t', t) = −γ log u(t') − γ log u(t) for t = t_j, with v for u."""
+    return -gamma * (sp.log(v[destination]) + sp.log(v[j]))
+
+
+def priced(plan: Entries) -> sp.Expr:
+    """⟨M, X⟩ − γ H(X) for this cost."""
+    expense_of_plan = total((i, j), self_cost(i) * plan(i, j))
+    return expense_of_plan + gamma * total((i, j), xlogx(plan(i, j)))
+
+
+def worth(factor: sp.Expr) -> AtLeast:
+    """⟨M, X⟩ − γ H(X) ≥ factor · KL(p ‖ u) for every coupling."""
+    return AtLeast(priced(lambda first, second: P0[first, second]), factor * total(i, kl(p0[i], v[i])),
+                   because=gamma * total((i, j), kl(P0[i, j], p0[i] * v[j])), reason="γ KL(X ‖ p uᵀ) ≥ 0")
+
+
+rewritten.twin("twice the divergence", lambda: worth(2 * gamma))
+rewritten.twin("γ² times the divergence and one more", lambda: AtLeast(worth(gamma).left, worth(gamma).right + gamma))
+
+
 def closed_form(potentials: Entry, cost: Entries = free) -> Entry:
     """(25) for the scores it is given."""
     return weights(conditional(potentials, cost))
@@ -260,14 +351,12 @@ def closed_form(potentials: Entry, cost: Entries = free) -> Entry:
 
 @claim("deciphering.25", "asymptotic", title="The weights of OT-based attention", needs=("deciphering.24", "deciphering.38"),
        latex=r"p^*(t)=\sum_{i=1}^nu_i\frac{e^{(\alpha t^\top z-M(t,t_i))/\gamma}}{Z_i},\ "
-             r"Z_i=\sum_{t'}e^{(\alpha(t')^\top z-M(t',t_i))/\gamma}", hypotheses=("α and α/γ are small",))
+             r"Z_i=\sum_{t'}e^{(\alpha(t')^\top z-M(t',t_i))/\gamma}", hypotheses=(SMALL,))
 def closed_form_is_the_solution() -> Steps:
     """For small α and α/γ the solution of (24) is printed as equal to a closed form, which holds for every M."""
-    own = evidence_of(at_lam, free)
     yield attained(free)
-    yield Fails(Equation(weights(kernel(at_lam, free))(i), closed_form(scores(lambda e: alpha * own(e)))(i),
-                         at={N: 2, d: 1, u.label: [1, 0], T.label: [[0], [1]], M.label: [[0, 1], [1, 0]], lam.label: [1],
-                             alpha: 1, gamma: 1, i: 1}), reason="λ* = αz only to first order")
+    yield linear_dual()
+    yield as_printed()
 
 
 @closed_form_is_the_solution.corrected(
@@ -283,7 +372,7 @@ def closed_form_to_first_order() -> Steps:
     yield to_second_order(closed_form(first_scores)(i) + alpha**2 * second_term(free)(i), free)
 
 
-closed_form_is_the_solution.twin("no second-order term", lambda: to_second_order(closed_form(first_scores)(i), free))
+closed_form_is_the_solution.twin("twice the second-order term", lambda: from_kernel(sp.Integer(2)))
 closed_form_is_the_solution.twin("normalized over the second argument", lambda: to_second_order(total(
     l, u[l] * sp.exp((first_scores(i) - M[i, l]) / gamma) / total(k, sp.exp((first_scores(k) - M[l, k]) / gamma)))
     + alpha**2 * second_term(free)(i), free))

@@ -8,16 +8,45 @@ References Section 3 of the document
 
 from __future__ import annotations
 
-from derivations.catalogue import reprint
+from derivations.catalogue import Steps, claim, reprint
+from derivations.deciphering import appendix_b_perspectives as perspectives
 from derivations.deciphering import section4_mem as mem
 from derivations.deciphering import section4_problem as problem
 from derivations.deciphering import section5_gaussian as gaussian
+from derivations.deciphering.notation import alpha, primal, shifted
 
-reprint("inference.1", gaussian.closed_form,
-        latex=r"p^*=\arg\min_p\tfrac\alpha2\left\|b-\int ap(a)da\right\|^2+\mathcal K(p,u)")
-reprint("inference.s3.kl", problem.divergence, latex=r"\mathcal K(p,u)=\textstyle\sum_ip_i\log\frac{p_i}{u_i}")
-reprint("inference.s3.perspectives", mem.perspectives,
-        latex=r"\mathcal K(p,u)+\tfrac\alpha2(\|r(p)\|^2-\rho^2)=P(p)-\tfrac\alpha2\rho^2")
+
+@claim("inference.1", "definition", title="The problem with a Gaussian prior", hypotheses=("u = N(μ, I)", "α > 0"),
+       latex=r"p^*=\arg\min_p\tfrac\alpha2\left\|b-\int ap(a)da\right\|^2+\mathcal K(p,u)", needs=("inference.s3.kl",))
+def gaussian_problem() -> Steps:
+    """The unknown p is guessed by the minimizer of α/2 times a squared distance plus a divergence; there is exactly one."""
+    yield from gaussian.reduction()
+    yield gaussian.optimum()
+
+
+@claim("inference.s3.kl", "definition", title="Which divergence K(p, u) is", hypotheses=("0 log 0 = 0",),
+       latex=r"\mathcal K(p,u)=\textstyle\sum_ip_i\log\frac{p_i}{u_i}")
+def divergence() -> Steps:
+    """K(p, u) is the KL divergence between p and u: with p first, as the form of the minimizer shows."""
+    yield problem.orders_differ()
+    yield problem.p_over_u()
+
+
+for name, wrong in problem.divergence.twins.items():
+    divergence.twin(name, wrong)
+
+
+@claim("inference.s3.perspectives", "equivalence", title="Maximum likelihood or maximum entropy gives the problem",
+       latex=r"\mathcal K(p,u)+\tfrac\alpha2(\|r(p)\|^2-\rho^2)=P(p)-\tfrac\alpha2\rho^2", needs=("inference.s3.kl",))
+def two_perspectives() -> Steps:
+    """Maximum likelihood leads to such a problem, and so does maximum entropy on the mean with the multiplier α/2."""
+    yield mem.by_likelihood()
+    yield mem.lagrangian(primal(perspectives.rival, shifted) - alpha * mem.rho / 2)
+
+
+for name, wrong in mem.perspectives.twins.items():
+    two_perspectives.twin(name, wrong)
+
 reprint("inference.2", gaussian.tilted,
         latex=r"p^*(a)=\frac{u(a)\exp\langle a,\lambda^*\rangle}{\int u(a')\exp\langle a',\lambda^*\rangle da'}")
 reprint("inference.3", gaussian.dual_problem,

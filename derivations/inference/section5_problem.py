@@ -22,13 +22,16 @@ from derivations.claims import Severity
 from derivations.deciphering import appendix_b_perspectives as perspectives
 from derivations.deciphering import section4_mem as mem
 from derivations.deciphering import section4_problem as deciphering
+from derivations.inference.section3_example import divergence, two_perspectives
 from derivations.relations import Fails, Limit
 
 v = interior("v", sp.Integer(2))
 t = positive("t")
 
 reprint("inference.6", deciphering.problem, latex=r"\min_p\tfrac\alpha2\|(\mu+z)-\int ap(a)da\|^2+\mathcal K(p,u)")
-reprint("inference.s5.kl", deciphering.divergence, latex=r"\mathcal K(p,u)=\textstyle\sum_ip_i\log\frac{p_i}{u_i}")
+reprint("inference.s5.kl", divergence, title="K(p, u) is called the divergence from p to u",
+        latex=r"\mathcal K(p,u)=\textstyle\sum_ip_i\log\frac{p_i}{u_i}",
+        statement="K(p, u) is the KL divergence from p to u, weighed by p; “from … to” is in use for both orders.")
 
 
 def vanishing() -> sp.Expr:
@@ -56,17 +59,23 @@ reprint("inference.s5.both-requirements", deciphering.both_requirements,
 reprint("inference.s5.minimizer", deciphering.one_minimizer, latex=r"\exists!\,\tilde p")
 reprint("inference.7", deciphering.estimate, latex=r"\hat h=\int a\tilde p(a)da")
 reprint("inference.fn3", perspectives.maximum_a_posteriori,
-        latex=r"\log\frac{f(\theta'|\mu+z,\vartheta)}{f(\theta|\mu+z,\vartheta)}=\eta\,(P(p_\theta)-P(p_{\theta'}))")
+        latex=r"\log\frac{f(\theta'|\mu+z,\vartheta)}{f(\theta|\mu+z,\vartheta)}=\eta\,(P(p_\theta)-P(p_{\theta'}))",
+        title="There is also a Bayesian perspective",
+        statement="The problem can be derived from a Bayesian perspective too: to minimize it maximizes a posterior density.")
 reprint("inference.s5.gaussian-difference", perspectives.gaussian_difference, latex=r"(\mu+z)-h\sim\mathcal N(0,\sigma^2I)")
 reprint("inference.s5.log-likelihood", perspectives.proportional_log_likelihood,
         latex=r"\ell(z)\propto-\tfrac1{2\sigma^2}\|(\mu+z)-h\|^2")
-reprint("inference.8", perspectives.regularized_likelihood, latex=r"\tfrac1{2\sigma^2}\|(\mu+z)-h\|^2+\eta\mathcal K(p,u)")
+reprint("inference.8", perspectives.regularized_likelihood, latex=r"\tfrac1{2\sigma^2}\|(\mu+z)-h\|^2+\eta\mathcal K(p,u)",
+        statement="To maximize the log likelihood less η times the divergence is to minimize (8).")
 reprint("inference.9", perspectives.divided_by_eta,
+        statement="With the mean of p for h, and divided by η, (8) becomes (9), which has the same minimizers.",
         latex=r"\min_p\tfrac1{2\eta\sigma^2}\|(\mu+z)-\int ap(a)da\|^2+\mathcal K(p,u)")
-reprint("inference.s5.alpha-likelihood", perspectives.alpha_from_likelihood, latex=r"\alpha^{-1}=\eta\sigma^2")
+reprint("inference.s5.alpha-likelihood", perspectives.alpha_from_likelihood, latex=r"\alpha^{-1}=\eta\sigma^2",
+        title="(9) is (6) for α⁻¹ = ησ²", statement="With the reciprocal of ησ² for α, (9) and (6) are one problem.")
 reprint("inference.10", mem.constraint, latex=r"\left\|(\mu+z)-\int ap(a)da\right\|^2\le\frac1{2\alpha}")
-reprint("inference.s5.perspectives", mem.perspectives,
-        latex=r"\mathcal K(p,u)+\tfrac\alpha2(\|r(p)\|^2-\rho^2)=P(p)-\tfrac\alpha2\rho^2")
+reprint("inference.s5.perspectives", two_perspectives, title="Two perspectives lead to the problem",
+        latex=r"\mathcal K(p,u)+\tfrac\alpha2(\|r(p)\|^2-\rho^2)=P(p)-\tfrac\alpha2\rho^2",
+        statement="Maximum likelihood leads to (6), and so does maximum entropy on the mean with the multiplier α/2.")
 reprint("inference.s5.infinitely-many", mem.infinitely_many,
         latex=r"\#\{p:\|(\mu+z)-\int ap(a)da\|^2\le\tfrac1{2\alpha}\}=\infty")
 reprint("inference.11", mem.constrained,

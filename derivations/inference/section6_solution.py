@@ -1,7 +1,8 @@
 """Section 6 of the earlier version: the dual, the approximations, Theorem 2 and Corollary 1.
 
 Claims     inference.12–inference.21, inference.thm1, inference.thm2, inference.cor1, inference.s6.closed-form,
-           inference.s6.mgf, inference.s6.cumulant, inference.s6.small-dual
+           inference.s6.mgf, inference.s6.cumulant, inference.s6.small-dual, inference.s6.quadratic-model,
+           inference.s6.discrete
 Notation   as in deciphering, section 6; tau = τ, with α = τ^(−1/2)
 References what both documents print is derived in `derivations.deciphering`; here is what this one prints otherwise
 """
@@ -19,30 +20,34 @@ from derivations.catalogue import Steps, claim, reprint
 from derivations.claims import Severity
 from derivations.deciphering import section6_approximation as approximation
 from derivations.deciphering import section6_expansion as expansion
+from derivations.deciphering import section6_remarks as remarks
 from derivations.deciphering import section6_theorem1 as theorem
 from derivations.deciphering.notation import T, a, alpha, d, i, inner, k, lam, mean, mu, n, tilt, u
 from derivations.deciphering.section6_approximation import closed_form, error
 from derivations.deciphering.section6_expansion import evidence
-from derivations.relations import AtLeast, Equation, Fails, Limit
+from derivations.relations import Equation, Fails, Limit
 
 tau = positive("tau")
 EXPONENT = r"\exp(\langle t_i,z\rangle/\sqrt\tau)"
 
-reprint("inference.thm1", of=theorem.recovery,
+ANY = ("u discrete, or continuous as in Section 7", "α > 0")
+SMALL = ("u discrete, or continuous as in Section 7", "α > 0 is small enough")
+DISCRETE = ("u is discrete with the support t_1, …, t_n", "α > 0 is small enough")
+
+reprint("inference.thm1", of=theorem.recovery, hypotheses=ANY,
         latex=r"\lambda^*\in\arg\max(12)\implies\tilde p=\frac{u\,e^{\langle\cdot,\lambda^*\rangle}}"
               r"{\int u(a')e^{\langle a',\lambda^*\rangle}da'}\ \text{minimizes (6)}")
-reprint("inference.12", of=theorem.dual_problem,
+reprint("inference.12", of=theorem.dual_problem, hypotheses=ANY,
         latex=r"\max_\lambda\left\{\langle\lambda,\mu+z\rangle-\tfrac1{2\alpha}\|\lambda\|^2"
               r"-\log\int u(a)\exp\langle a,\lambda\rangle da\right\}")
-reprint("inference.13", of=theorem.recovered_minimizer,
+reprint("inference.13", of=theorem.recovered_minimizer, hypotheses=ANY,
         latex=r"\tilde p(a)=\frac{u(a)\exp\langle a,\lambda^*\rangle}{\int u(a')\exp\langle a',\lambda^*\rangle da'}")
-reprint("inference.14", of=theorem.estimate,
+reprint("inference.14", of=theorem.estimate, hypotheses=ANY,
         latex=r"\hat h=\int a\tilde p(a)da=\int a\frac{u(a)e^{\langle a,\lambda^*\rangle}}"
               r"{\int u(a')e^{\langle a',\lambda^*\rangle}da'}da")
 reprint("inference.s6.closed-form", of=theorem.no_closed_form, latex=r"\lambda^*\text{ has no closed form in }\alpha,u,z")
 reprint("inference.s6.mgf", of=expansion.generates_moments, latex=r"M(\lambda)=\mathbb E_u[\exp\langle W,\lambda\rangle]")
-reprint("inference.s6.cumulant", of=expansion.generates_cumulants,
-        latex=r"\log M(t\lambda)=\textstyle\sum_r\kappa_r(\langle W,\lambda\rangle)t^r/r!")
+reprint("inference.s6.cumulant", of=expansion.called_cumulant, latex=r"\log M(\lambda)\text{ is called the cumulant of }W")
 
 
 @claim("inference.15", "asymptotic", title="Expansion of log M up to the third order", needs=("inference.s6.cumulant",),
@@ -50,14 +55,13 @@ reprint("inference.s6.cumulant", of=expansion.generates_cumulants,
 def third_order_remainder() -> Steps:
     """For any preference distribution log M is a quadratic with the mean and the covariance, up to O(‖λ‖³)."""
     yield from expansion.no_expansion()
-    yield Fails(AtLeast(expansion.log_normal, expansion.bound, at={expansion.x: Fraction(1, 10), expansion.k: 20}),
-                reason="log-normal u, whose moments are all finite: λ² more than the quadratic would bound log M(λ) near 0")
+    yield expansion.log_normal_exceeds()
 
 
 @third_order_remainder.corrected(
     r"\log M(\lambda)=\langle\mu,\lambda\rangle+\tfrac12\langle\lambda,\Sigma\lambda\rangle+\tfrac16\kappa_3(\lambda)"
     r"+O(\|\lambda\|^4)",
-    Severity.HYPOTHESIS, under="M is finite in a neighbourhood of 0, as for u with finite support")
+    Severity.HYPOTHESIS, under=expansion.NEAR_0)
 def third_order_remainder_for_finite_support() -> Steps:
     """Where M is finite near 0 the remainder is of third order, κ₃(λ)/6 + O(‖λ‖⁴)."""
     yield expansion.cumulants(expansion.square, expansion.cube)
@@ -66,31 +70,37 @@ def third_order_remainder_for_finite_support() -> Steps:
 third_order_remainder.twin("no term of third order", lambda: expansion.cumulants(expansion.square, sp.S.Zero))
 third_order_remainder.twin("without 1/3!", lambda: expansion.cumulants(expansion.square, 6 * expansion.cube))
 
-reprint("inference.s6.small-dual", of=approximation.small_dual, latex=r"\|\lambda^*\|\le\alpha\|z\|")
+reprint("inference.s6.small-dual", of=remarks.small_dual, latex=r"\|\lambda^*\|\le\alpha\|z\|")
 reprint("inference.16", of=expansion.at_the_maximizer,
         latex=r"\log M(\lambda^*)\approx\langle\mu,\lambda^*\rangle+\tfrac12\langle\lambda^*,\Sigma\lambda^*\rangle")
-reprint("inference.17", of=approximation.with_covariance, latex=r"\lambda^*=\alpha(I_d+\alpha\Sigma)^{-1}z")
-reprint("inference.18", of=approximation.reduced, latex=r"\lambda^*=\alpha z")
-reprint("inference.19", of=approximation.with_integral,
+reprint("inference.s6.quadratic-model", of=expansion.quadratic_model, title="(16) in (12) leads to (17)",
+        latex=r"\nabla_\lambda\{\langle\lambda,\mu+z\rangle-\tfrac1{2\alpha}\|\lambda\|^2-\langle\mu,\lambda\rangle"
+              r"-\tfrac12\langle\lambda,\Sigma\lambda\rangle\}=0\iff\lambda=\alpha(I_d+\alpha\Sigma)^{-1}z")
+reprint("inference.17", of=approximation.with_covariance, latex=r"\lambda^*=\alpha(I_d+\alpha\Sigma)^{-1}z", hypotheses=SMALL)
+reprint("inference.18", of=approximation.reduced, latex=r"\lambda^*=\alpha z", hypotheses=SMALL)
+reprint("inference.19", of=approximation.with_integral, hypotheses=SMALL,
         latex=r"\hat h=\int a\frac{u(a)\exp(\alpha\langle a,z\rangle)}{\int u(a')\exp(\alpha\langle a',z\rangle)da'}da")
-reprint("inference.20", of=approximation.as_attention,
+reprint("inference.s6.discrete", of=approximation.becomes_a_sum,
+        latex=r"\int a\frac{u(a)\exp(\alpha\langle a,z\rangle)}{\int u(a')\exp(\alpha\langle a',z\rangle)da'}da"
+              r"=\sum_it_i\frac{u_i\exp(\alpha\langle t_i,z\rangle)}{\sum_ju_j\exp(\alpha\langle t_j,z\rangle)}")
+reprint("inference.20", of=approximation.as_attention, hypotheses=DISCRETE,
         latex=r"\hat h=\sum_it_i\frac{u_i\exp(\alpha\langle t_i,z\rangle)}{\sum_ju_j\exp(\alpha\langle t_j,z\rangle)}")
 
 
 @claim("inference.thm2", "asymptotic", title="The closed form approximates the estimate",
        latex=r"\hat h\approx\int a\frac{u(a)e^{\alpha\langle a,z\rangle}}{M(\alpha z)}da",
-       hypotheses=("α > 0 is small enough",), needs=("inference.15", "inference.18"))
+       hypotheses=SMALL, needs=("inference.15", "inference.18"))
 def any_preference() -> Steps:
     """For any preference distribution the estimate is approximated by the tilt by αz, once α is small enough."""
     yield from expansion.no_expansion()
-    yield Fails(Limit(sp.exp(expansion.bound), expansion.k, sp.oo, sp.S.Zero, at={expansion.x: 1}),
+    yield Fails(Limit(sp.exp(expansion.bound), expansion.k, sp.oo, sp.S.Zero, at={expansion.x: approximation.TINY}),
                 reason="log-normal u, z = 1, x = α: these terms bound (19)'s denominator from below, for every α > 0, so (19) "
                        "has no value; were it finite they would stay bounded")
 
 
 @any_preference.corrected(r"\hat h=\hat h(\alpha z)-\alpha^2\Sigma^2z+o(\alpha^2)", Severity.HYPOTHESIS,
-                          under="M is finite in a neighbourhood of 0, as for u with finite support")
-def any_preference_with_finite_support() -> Steps:
+                          under=expansion.NEAR_0)
+def any_preference_near_zero() -> Steps:
     """Where M is finite near 0 the closed form differs from the estimate by α²Σ²z to leading order."""
     yield approximation.any_law()
     yield closed_form(error)
@@ -130,7 +140,7 @@ def scaled_by_root(entry: sp.Expr) -> sp.Expr:
     return lam[entry] + (mean(theorem.tilted)(entry) - mu(entry)) / sp.sqrt(tau)
 
 
-LARGE: dict[Variable, Value] = {n: 2, d: 1, T.label: ((0,), (1,)), u.label: approximation.HALVES,
+LARGE: dict[Variable, Value] = {n: 2, d: 1, T.label: ((0,), (1,)), u.label: (Fraction(1, 2), Fraction(1, 2)),
                                 lam.label: (Fraction(1, 100),), tau: 10000}
 """Templates 0 and 1 on the line, equally likely, τ = 10000, and the z near 1 for which λ* = 1/100."""
 

@@ -6,12 +6,17 @@ References section 7 of the document; section 7 of deciphering for the derivatio
 """
 
 from derivations.catalogue import reprint
+from derivations.claims import Statement
 from derivations.deciphering.section7_attention import any_layer, layer_solves, two_pieces, uniform_preference
 from derivations.deciphering.section7_generalizations import context_dependent, continuous_preferences
 
 reprint("inference.s7.dot-product", of=uniform_preference,
         latex=r"u_i=\tfrac1n\implies\hat h=\sum_it_i\,\mathrm{softmax}(\langle t_\cdot,z\rangle/\sqrt\tau)_i")
 reprint("inference.s7.solves-the-problem", of=layer_solves,
+        statement="Applying a dot-product layer is said to be, “essentially”, performing the optimization (6) and reading (7).",
+        correction=Statement(
+            r"\arg\min_p\{-\alpha\langle z,\textstyle\int a\,p(a)\,da\rangle+\mathcal K(p,u)\}",
+            "Where “essentially” is to first order in α it is true; the layer solves exactly (6) linearized at the mean μ."),
         latex=r"\sum_it_i\,\mathrm{softmax}(\langle t_\cdot,z\rangle/\sqrt\tau)_i=\int a\,\tilde p(a)\,da")
 reprint("inference.s7.two-pieces", of=two_pieces,
         latex=r"\log\frac{p_i}{p_j}=\log\frac{u_i}{u_j}+\langle t_i-t_j,z\rangle/\sqrt\tau")

@@ -208,6 +208,18 @@ def test_one_derivation_serves_two_documents(registry: dict[str, Entry]) -> None
         reprint("eot.0", first, latex="y")
 
 
+def test_a_reprint_has_words_of_its_own(registry: dict[str, Entry]) -> None:
+    first = claim("eot.0", "identity", title="t", latex="x", hypotheses=("h",))(steps)
+    first.corrected("z", Severity.SLIP, under="more")(steps)
+    again = reprint("eot.1", first, latex="y", title="T", statement="S.", hypotheses=(), correction=Statement("c", "C."))
+    assert (again.title, again.statement, again.hypotheses) == ("T", "S.", ())
+    assert again.correction == Correction(Statement("c", "C."), Severity.SLIP, "more")
+    assert (first.title, first.statement, first.hypotheses) == ("t", "A statement, on two lines.", ("h",))
+    assert first.correction == Correction(Statement("z", "A statement, on two lines."), Severity.SLIP, "more")
+    with pytest.raises(ValueError, match=r"^correction: one was given for eot.3"):
+        reprint("eot.3", claim("eot.2", "identity", title="t", latex="x")(steps), latex="y", correction=Statement("c", "C."))
+
+
 def test_a_kind_is_known(registry: dict[str, Entry]) -> None:
     with pytest.raises(ValueError, match="theorem"):
         claim("eot.0", "theorem", title="t", latex="x")(steps)

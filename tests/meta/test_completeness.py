@@ -2,6 +2,7 @@
 
 import ast
 import re
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
@@ -53,6 +54,35 @@ def test_claim_is_well_formed(entry: Entry) -> None:
 @pytest.mark.parametrize("entry", [e for e in entries().values() if not e.undecidable], ids=lambda entry: entry.id)
 def test_asserting_claim_has_two_twins(entry: Entry) -> None:
     assert len(entry.twins) >= 2 or entry.kind in (Kind.DEFINITION, Kind.EMPIRICAL)
+
+
+def source(entry: Entry) -> Entry | None:
+    """The claim of another document that a reprint takes its derivation from."""
+    others = [entries()[id] for id in entry.needs if not id.startswith(f"{entry.claim.document}.")]
+    same = (entry.derivation, entry.undecidable, entry.twins)
+    return next((of for of in others if (of.derivation, of.undecidable, of.twins) == same), None)
+
+
+def borrowed_numbers(entry: Entry, of: Entry) -> list[str]:
+    """What a reprint takes over word by word although it names a number that the other document prints."""
+    def words(e: Entry) -> list[str]:
+        repaired = [e.correction.statement.text, e.correction.statement.latex] if e.correction else []
+        return [e.title, e.statement, *e.hypotheses, *repaired]
+
+    number = re.compile(r"\(\d+\)|(Theorem|[Ss]ection|Figure|[Ff]ootnote) \d")
+    return [text for text in words(entry) if text in words(of) and number.search(text)]
+
+
+def test_reprint_names_no_number_of_another_document() -> None:
+    pairs = [(entry, of) for entry in entries().values() if (of := source(entry))]
+    assert len(pairs) > 50
+    assert not {entry.id: found for entry, of in pairs if (found := borrowed_numbers(entry, of))}
+
+
+def test_borrowed_number_is_seen() -> None:
+    of = Entry("eot.1", Kind.IDENTITY, "t", "x", ("by Theorem 2",), (), None, "It is (3) that says so.")
+    assert borrowed_numbers(replace(of, id="inference.1"), of) == ["It is (3) that says so.", "by Theorem 2"]
+    assert not borrowed_numbers(replace(of, statement="It is (5) that says so.", hypotheses=()), of)
 
 
 def test_dependencies_are_acyclic() -> None:

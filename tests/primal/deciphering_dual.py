@@ -65,10 +65,8 @@ def minimizer(problem: MemProblem) -> Reading:
     return reading(problem, solution.plan, solution.plan_error)
 
 
-confirms(PRIMAL, "deciphering.11", "inference.13", on=mem_problems(), count=COUNT)(minimizer)
-
-
-@confirms(PRIMAL, "deciphering.thm1", "inference.thm1", on=mem_problems(), count=COUNT, corrected=minimizer)
+@confirms(PRIMAL, "deciphering.thm1", "deciphering.11", "inference.thm1", "inference.13", "inference.sC.proofs",
+          on=mem_problems(), count=COUNT, corrected=minimizer)
 def beaten(problem: MemProblem) -> Reading:
     """P((1 − ε)π + ε δ_K) − P(π), K = 3, for the law that is not steep, cut after some hundred places."""
     place, alpha, s = 3, 8.0, 1.0
@@ -85,10 +83,12 @@ def beaten(problem: MemProblem) -> Reading:
     return Reading({"K": place, "alpha": alpha, "s": s}, {"program": float64(values[0].objective - values[1].objective)}, cut)
 
 
-@confirms(PRIMAL, "deciphering.12", "inference.14", on=mem_problems(), count=COUNT)
 def estimate(problem: MemProblem) -> Reading:
     solution = solved(problem, evidence_for(problem))
     return reading(problem, solution.mean, solution.mean_error)
+
+
+confirms(PRIMAL, "deciphering.12", "inference.14", on=mem_problems(), count=COUNT, corrected=estimate)(beaten)
 
 
 @confirms(PRIMAL, "deciphering.s6.suboptimality", on=mem_problems(), count=COUNT)

@@ -43,16 +43,16 @@ def without_biases(head: Head) -> Reading:
 
 @confirms(TORCH, "deciphering.s7.stack", "inference.s7.stack", on=drawn_heads(), count=COUNT)
 def any_inputs(head: Head) -> Reading:
-    query, mask = head["y"][None], head["u"].log()[None]
+    query, mask = head["y"][None], head.log_mask[None]
     return reading(head, library=head.by_library(query, mask, None)[0], generalized=head.generalized(query, mask)[0])
 
 
 @confirms(TORCH, "deciphering.s7.multi-head", on=drawn_heads(), count=COUNT)
 def side_by_side(head: Head) -> Reading:
-    query, mask = head["y"][None], head["u"].log()[None]
-    library = torch.stack([head.by_library(query, mask, None, head=h)[0] for h in range(head.heads)])
+    query, masks = head["y"][None], head["U"].log()[:, None]
+    library = torch.stack([head.by_library(query, masks[h], None, head=h)[0] for h in range(head.heads)])
     with torch.no_grad():
-        layer = head.layer(all_heads=True)(query, head["X"], mask[None])
+        layer = head.layer(all_heads=True)(query, head["X"], masks)
     return reading(head, all_heads=True, library=library, generalized=layer.view(head.heads, head.e))
 
 
@@ -67,7 +67,7 @@ def t5(head: Head) -> Reading:
 
 confirms(TORCH, "deciphering.22", "deciphering.s8.t5-reparametrization", on=drawn_heads(), count=COUNT, corrected=t5)(t5)
 confirms(TORCH, "deciphering.s7.t5-structure", "deciphering.s7.t5-realizes", "deciphering.s0.t5", "inference.s0.t5",
-         "inference.s7.t5-structure", "inference.s7.t5-realizes", on=drawn_heads(), count=COUNT)(t5)
+         "inference.s7.t5-structure", "inference.s7.t5-realizes", on=drawn_heads(), count=COUNT, corrected=t5)(t5)
 
 
 def cross(head: Head) -> Reading:

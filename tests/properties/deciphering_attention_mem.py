@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import mpmath as mp
 import torch
-from hypothesis import strategies as st
 from torch import Tensor
 
 from derivations.claims import Layer
-from numerics import mem, tolerances
+from numerics import mem
 from tests import fifty_digits
-from tests.layers import Reading, choose, confirms
+from tests.layers import Reading, confirms
 from tests.properties.mem_problems import MemProblem, mem_problems, rounded
 
 TORCH = Layer.TORCH
@@ -53,8 +52,7 @@ def evidence_for(problem: MemProblem, templates: Tensor, dual: Tensor) -> Tensor
     return dual / problem.alpha + mean - centre
 
 
-SOLVER = ("deciphering.s7.solves-the-problem", "deciphering.s1.solver", "inference.s1.solver",
-          "inference.s7.solves-the-problem")
+SOLVER = ("deciphering.s7.solves-the-problem", "inference.s7.solves-the-problem")
 
 
 def output_of_layer(problem: MemProblem) -> Reading:
@@ -70,6 +68,7 @@ def weights_of_layer(problem: MemProblem) -> Reading:
 
 
 confirms(TORCH, *SOLVER, on=mem_problems(smallest_n=2), corrected=weights_of_layer)(output_of_layer)
+confirms(TORCH, "deciphering.s1.solver", "inference.s1.solver", on=mem_problems(smallest_n=2))(weights_of_layer)
 
 
 @confirms(TORCH, "deciphering.s7.shared-support", on=mem_problems())
@@ -129,28 +128,17 @@ confirms(TORCH, "deciphering.s8.theorem2-applies", on=mem_problems(smallest_n=2,
 # ── other papers ────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def moved_weights(problem: MemProblem, extra: Tensor | None) -> Reading:
-    """Weight moved from t_0 to the others in the proportions g; t_0 is Σ g t unless it is given."""
+@confirms(TORCH, "deciphering.s2.not-identifiable", "inference.s2.not-identifiable", on=mem_problems())
+def moved_weights(problem: MemProblem) -> Reading:
+    """Weight moved from t_0 = Σ g t to the others in the proportions g."""
     free = drawn(problem, p=(problem.n,), g=(problem.n,), step=(1,), last=(1,))
     p, g = torch.softmax(free["p"], -1), torch.softmax(free["g"], -1)
     step, last = float(free["step"]), float(free["last"])
     templates = problem.drawn["T"]
-    zero = g @ templates if extra is None else extra
+    zero = g @ templates
     output = (p + step * g) @ templates + (last - step) * zero
-    point = problem.point() | {"p": p, "g": g, "y": step, "p0": last, "t0": zero}
+    point = problem.point() | {"p": p, "g": g, "y": step, "p0": last}
     return Reading(point, {"output": output}, problem.tolerance(templates, zero))
-
-
-def dependent(problem: MemProblem) -> Reading:
-    return moved_weights(problem, None)
-
-
-def independent(problem: MemProblem) -> Reading:
-    return moved_weights(problem, drawn(problem, t0=(problem.d,))["t0"])
-
-
-confirms(TORCH, "deciphering.s2.not-identifiable", "inference.s2.not-identifiable", on=mem_problems(),
-         corrected=dependent)(independent)
 
 
 @confirms(TORCH, "deciphering.s2.kernel-smoother", on=mem_problems())
@@ -186,27 +174,3 @@ def general_score(problem: MemProblem) -> Reading:
 
 
 confirms(TORCH, "deciphering.s6.bahdanau-luong", on=mem_problems(smallest_n=2), corrected=general_score)(additive)
-
-
-COSTS = choose(problem=mem_problems(smallest_n=2), gamma=st.sampled_from((0.5, 1.0, 4.0)))
-
-
-class Costs:
-    """A problem with costs between its templates."""
-
-    def __init__(self, problem: MemProblem, gamma: float) -> None:
-        self.problem, self.gamma = problem, gamma
-        self.costs = drawn(problem, C=(problem.n, problem.n))["C"].abs()
-
-    def to(self, device: str) -> Costs:
-        """The same, computed on another device."""
-        return Costs(self.problem.to(device), self.gamma)
-
-
-@confirms(TORCH, "deciphering.s10.support-removed", on=COSTS.map(lambda found: Costs(**found)))
-def transported(drawn_costs: Costs) -> Reading:
-    problem, gamma = drawn_costs.problem, drawn_costs.gamma
-    logits = (problem.alpha * problem.templates @ problem.evidence)[:, None] - drawn_costs.costs.to(problem.device)
-    plan = torch.softmax(logits / gamma, 0) @ problem.prior
-    point = problem.point() | {"C": drawn_costs.costs, "gamma": gamma}
-    return Reading(point, {"transport": plan}, tolerances.rounding("float64", problem.n, 1e-3))

@@ -64,10 +64,8 @@ def minimizer(problem: MemProblem) -> Reading:
     return reading(problem, spread(problem) ** 2, error=solution.weights_error, solver=solution.weights)
 
 
-confirms(TORCH, "deciphering.11", "inference.13", on=mem_problems())(minimizer)
-
-
-@confirms(TORCH, "deciphering.thm1", "inference.thm1", on=mem_problems(), corrected=minimizer)
+@confirms(TORCH, "deciphering.thm1", "deciphering.11", "inference.thm1", "inference.13", "inference.sC.proofs",
+          on=mem_problems(), corrected=minimizer)
 def beaten(problem: MemProblem) -> Reading:
     """P((1 − ε)π + ε δ_K) − P(π) for the law that is not steep, summed term by term: π is the tilt of u at λ* = 1."""
     place, alpha, s = 3, 8.0, 1.0
@@ -87,12 +85,14 @@ def beaten(problem: MemProblem) -> Reading:
     return Reading({"K": place, "alpha": alpha, "s": s}, {"summed": objective(rival) - objective(pi)}, 2 * left_out + off)
 
 
-@confirms(TORCH, "deciphering.12", "inference.14", on=mem_problems())
 def estimate(problem: MemProblem) -> Reading:
     solution = solved(problem, evidence_for(problem))
     at = problem.dual.clone().requires_grad_()
     slope = torch.autograd.grad(mem.log_partition(at, problem.templates, problem.prior), at)[0]
     return reading(problem, spread(problem) ** 2, error=solution.mean_error, solver=solution.mean, autograd=slope)
+
+
+confirms(TORCH, "deciphering.12", "inference.14", on=mem_problems(), corrected=estimate)(beaten)
 
 
 # ── certificates ────────────────────────────────────────────────────────────────────────────────────────────────────

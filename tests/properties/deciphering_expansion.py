@@ -128,7 +128,14 @@ def third_coefficient(problem: MemProblem) -> Reading:
     return Reading(problem.point(), routes, problem.tolerance(reach(problem) ** 3) + error)
 
 
-confirms(TORCH, "deciphering.s6.cumulant", "inference.s6.cumulant", on=mem_problems(), count=24)(third_coefficient)
+def homogeneous(problem: MemProblem) -> Reading:
+    """log M(4λ) log M(λ), which is (log M(2λ))² for a homogeneous function."""
+    values = [mem.log_partition(scale * problem.dual, problem.templates, problem.prior) for scale in (4, 1)]
+    return Reading(problem.point(), {"closed_form": values[0] * values[1]}, problem.tolerance((4 * reach(problem)) ** 2))
+
+
+confirms(TORCH, "deciphering.s6.cumulant", "inference.s6.cumulant", on=mem_problems(), corrected=third_coefficient, count=24)(
+    homogeneous)
 
 
 def quadratic_coefficient(problem: MemProblem) -> Reading:
@@ -138,7 +145,6 @@ def quadratic_coefficient(problem: MemProblem) -> Reading:
     return Reading(problem.point(), routes, problem.tolerance(reach(problem) ** 2) + error)
 
 
-confirms(TORCH, "deciphering.sA.result", on=mem_problems(), count=24)(quadratic_coefficient)
 
 
 def log_normal_mean(function: Callable[[Tensor], Tensor]) -> Tensor:
@@ -159,7 +165,8 @@ def log_normal(problem: MemProblem) -> Reading:
     return Reading(point, {"quadrature": bound}, tolerances.rounding("float64", 2000, float(bound)), "right")
 
 
-confirms(TORCH, "deciphering.13", on=mem_problems(), corrected=quadratic_coefficient, count=24)(log_normal)
+confirms(TORCH, "deciphering.13", "deciphering.sA.result", on=mem_problems(), corrected=quadratic_coefficient, count=24)(
+    log_normal)
 confirms(TORCH, "inference.15", on=mem_problems(), corrected=third_coefficient, count=24)(log_normal)
 
 
@@ -174,6 +181,15 @@ def remainder_at_the_maximizer(problem: MemProblem) -> Reading:
     found = fifty_digits.leading(remainder, 3, problem.small)
     routes = {"fifty digits": rounded(found.values)[0]}
     return Reading(problem.point(), routes, problem.tolerance(reach(problem) ** 3) + float(found.error))
+
+
+@confirms(TORCH, "deciphering.s6.quadratic-model", "inference.s6.quadratic-model", on=mem_problems())
+def slope_of_the_model(problem: MemProblem) -> Reading:
+    center, covariance = mem.moments(problem.templates, problem.prior)
+    at = problem.dual.clone().requires_grad_()
+    model = at @ problem.target - at.square().sum() / (2 * problem.alpha) - center @ at - at @ covariance @ at / 2
+    slope = problem.alpha * torch.autograd.grad(model, at)[0]
+    return Reading(problem.point(), {"autograd": slope}, problem.tolerance(reach(problem) ** 2, problem.target))
 
 
 # ── Gaussian u ──────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -113,12 +113,13 @@ confirms(TORCH, "inference.s7.small-alpha", on=mem_problems(), count=COUNT)(seco
 
 
 def divergent(problem: MemProblem) -> Reading:
-    """A lower bound for (17)'s denominator with log-normal u, α = z = 1."""
-    value = lower_bound(20.0, 1.0).exp()
-    return Reading({"k": float64(20.0), "x": float64(1.0)}, {"quadrature": value}, 1.0)
+    """A lower bound for (17)'s denominator with log-normal u, α = 1/100 and z = 1."""
+    value = lower_bound(20.0, 0.01).exp()
+    return Reading({"k": float64(20.0), "x": float64(0.01)}, {"quadrature": value}, 1.0)
 
 
-confirms(TORCH, "deciphering.thm2", "inference.thm2", on=mem_problems(), corrected=second_of_estimate, count=COUNT)(divergent)
+confirms(TORCH, "deciphering.thm2", "inference.thm2", "inference.sC.assumptions", on=mem_problems(),
+         corrected=second_of_estimate, count=COUNT)(divergent)
 
 
 @confirms(TORCH, "inference.cor1", on=mem_problems(), corrected=second_of_estimate, count=COUNT)
@@ -135,6 +136,15 @@ def with_scale(problem: MemProblem, tau: Tensor) -> Reading:
 @confirms(TORCH, "inference.21", on=mem_problems())
 def divided_by_root(problem: MemProblem) -> Reading:
     return with_scale(problem, 1 + problem["s"])
+
+
+@confirms(TORCH, "deciphering.s6.discrete", "inference.s6.discrete", on=mem_problems(smallest_n=2))
+def generalized_attention(problem: MemProblem) -> Reading:
+    query, keys = problem.evidence[None, None], problem.templates[None]
+    attention = torch.nn.functional.scaled_dot_product_attention(
+        query, keys, keys, attn_mask=problem.prior.log()[None, None], scale=problem.alpha)[0, 0]
+    by_moments, _ = mem.moments(problem.templates, mem.tilt(problem.alpha * problem.evidence, problem.templates, problem.prior))
+    return reading(problem, spread(problem) ** 2, moments=by_moments, attention=attention)
 
 
 @confirms(TORCH, "deciphering.s6.uniform", on=mem_problems())

@@ -12,6 +12,7 @@ from tests.properties.deciphering_problem import information, more, shares
 from tests.properties.mem_problems import MemProblem, mem_problems
 
 TORCH = Layer.TORCH
+OBSERVATIONS = 3
 
 
 class Perspective:
@@ -19,9 +20,9 @@ class Perspective:
 
     def __init__(self, problem: MemProblem) -> None:
         n, d = problem.n, problem.d
-        extra = more(problem, p=(n,), x=(n,), w=(n,), L=(n,), b=(d,), h=(d,), r=(d,), s=(d,), scale=(2,))
+        extra = more(problem, p=(n,), x=(n,), b=(d,), h=(d,), r=(d,), s=(d,), scale=(2,))
         self.sigma, self.eta = (float(x) for x in extra.pop("scale").mul(0.5).exp())
-        extra |= {name: shares(extra[name]) for name in ("p", "x", "w")} | {"L": extra["L"].exp()}
+        extra |= {name: shares(extra[name]) for name in ("p", "x")}
         self.problem, self.extra = problem, extra
 
     def __getitem__(self, name: str) -> Tensor:
@@ -117,9 +118,14 @@ def observation(problem: MemProblem) -> Reading:
 
 @confirms(TORCH, "deciphering.sB.bayes", on=mem_problems(smallest_n=2))
 def bayes(problem: MemProblem) -> Reading:
-    view = Perspective(problem)
-    posterior = torch.softmax(view["w"].log() + view["L"].log(), -1)
-    return view.reading(softmax=posterior[:, None] / posterior[None, :])
+    joint = shares(more(problem, J=(problem.n * OBSERVATIONS,))["J"]).view(problem.n, OBSERVATIONS)
+    parameter = torch.distributions.Categorical(joint.sum(-1))
+    observation = torch.distributions.Categorical(joint)     # given each parameter
+    seen = torch.arange(OBSERVATIONS)[:, None]
+    posterior = torch.softmax(parameter.logits + observation.log_prob(seen), -1)
+    ratios = posterior[:, :, None] / posterior[:, None, :]   # [l, i, j]
+    point = {"n": problem.n, "N": OBSERVATIONS, "J": joint}
+    return Reading(point, {"softmax": ratios.permute(1, 2, 0)}, problem.tolerance(ratios))
 
 
 @confirms(TORCH, "deciphering.sB.posterior", "deciphering.sB.map", "inference.fn3", on=mem_problems(smallest_n=2))

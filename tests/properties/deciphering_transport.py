@@ -44,10 +44,12 @@ def slope(function: Callable[[Tensor], Tensor], at: Tensor) -> Tensor:
 
 
 def coefficient(function: Callable[[Tensor], Tensor], order: int) -> Tensor:
-    """The coefficient of s or s² of a function of one number s at 0, by autograd."""
+    """The coefficient of s, s² or s³ of a function of one number s at 0, by autograd."""
     at = torch.zeros((), dtype=torch.float64, requires_grad=True)
-    first = torch.autograd.grad(function(at), at, create_graph=True)[0]
-    return first if order == 1 else torch.autograd.grad(first, at)[0] / 2
+    found = function(at)
+    for times in range(1, order + 1):
+        found = torch.autograd.grad(found, at, create_graph=times < order)[0] / times
+    return found
 
 
 def exact(x: OtProblem) -> ot.Solution:
@@ -142,10 +144,20 @@ def what_leaves(x: OtProblem) -> Reading:
     return reading(x, 1 / stays, kernel=1 / stays - 1)
 
 
-@confirms(TORCH, "deciphering.sD.preference-limit", "deciphering.s9.deviates",
-          on=ot_problems(costs=("distances", "symmetric"), gammas=(1.0, 0.25)))
 def kept(x: OtProblem) -> Reading:
     return reading(x, closed_form=ot.true_preference(x["u"], x["M"], x.gamma))
+
+
+def proportional(x: OtProblem) -> Reading:
+    """‖ũ − u‖² for the u that is proportional to the column sums of exp(−M/γ)."""
+    sums = torch.exp(-x["M"] / x.gamma).sum(0)
+    prior = sums / sums.sum()
+    return reading(x, given={"u": prior}, closed_form=(ot.true_preference(prior, x["M"], x.gamma) - prior).square().sum())
+
+
+APART = ot_problems(costs=("distances", "symmetric"), gammas=(1.0, 0.25))
+confirms(TORCH, "deciphering.sD.preference-limit", on=APART)(kept)
+confirms(TORCH, "deciphering.s9.deviates", on=APART, corrected=kept)(proportional)
 
 
 def measured(x: OtProblem, function: Callable[[Any], list[Any]], order: int) -> Reading:
@@ -176,31 +188,20 @@ def solution_in_the_limit(x: OtProblem) -> Reading:
     return measured(x, lambda s: x.exactly.weights(x.exactly.maximizer(s)), 0)
 
 
-@confirms(TORCH, "deciphering.sD.alpha-to-zero", on=FEW_EVEN, count=10,
-          corrected=solution_in_the_limit)
-def true_preference_beside_the_solution(x: OtProblem) -> Reading:
-    return reading(x, given={"lam": exact(x).dual}, closed_form=ot.true_preference(x["u"], x["M"], x.gamma))
+confirms(TORCH, "deciphering.sD.alpha-to-zero", on=FEW_EVEN, count=10)(solution_in_the_limit)
 
 
 def second_order_of_dual(x: OtProblem) -> Reading:
     return measured(x, second_difference(lambda dual: dual, x), 2)
 
 
-@confirms(TORCH, "deciphering.sD.linear", on=FEW, count=10, corrected=second_order_of_dual)
-def maximizer(x: OtProblem) -> Reading:
-    found = exact(x).dual
-    return reading(x, found, given={"lam": found}, newton=found)
-
-
 def second_order_of_weights(x: OtProblem) -> Reading:
     return measured(x, second_difference(x.exactly.weights, x), 2)
 
 
-@confirms(TORCH, "deciphering.25", on=FEW, count=10, corrected=second_order_of_weights)
-@confirms(TORCH, "deciphering.47", on=FEW_EVEN, count=10, corrected=second_order_of_weights)
-def weights_of_the_solution(x: OtProblem) -> Reading:
-    found = exact(x)
-    return reading(x, found.dual, given={"lam": found.dual}, newton=found.weights)
+confirms(TORCH, "deciphering.sD.linear", on=FEW, count=10, corrected=second_order_of_dual)(second_order_of_dual)
+confirms(TORCH, "deciphering.25", on=FEW, count=10, corrected=second_order_of_weights)(second_order_of_weights)
+confirms(TORCH, "deciphering.47", on=FEW_EVEN, count=10, corrected=second_order_of_weights)(second_order_of_weights)
 
 
 @confirms(TORCH, "deciphering.sD.quadratic", on=FEW, count=10)
@@ -247,6 +248,17 @@ def second_cumulant(x: OtProblem) -> Reading:
     return reading(x, (x["T"] @ x["v"] / x.gamma) ** 2, autograd=found)
 
 
+def third_cumulant(x: OtProblem) -> Reading:
+    found = each(x, lambda j: coefficient(lambda s: cumulant(x, s * x["v"], j), 3))
+    return reading(x, 1.0, (x["T"] @ x["v"] / x.gamma).abs() ** 3, autograd=found)
+
+
+@confirms(TORCH, "deciphering.sD.cumulant", on=ANY, count=16, corrected=third_cumulant)
+def not_homogeneous(x: OtProblem) -> Reading:
+    found = each(x, lambda j: cumulant(x, 4 * x["lam"], j) * cumulant(x, x["lam"], j))
+    return reading(x, found, given={"j": 1}, autograd=found[0])
+
+
 @confirms(TORCH, "deciphering.44", on=ANY, count=16)
 def first_cumulant(x: OtProblem) -> Reading:
     found = each(x, lambda j: coefficient(lambda s: cumulant(x, s * x["v"], j), 1))
@@ -288,7 +300,7 @@ def slope_of_approximation(x: OtProblem) -> Reading:
     return reading(x, x["lam"] / x.alpha, (x["T"] ** 2) * x["lam"].abs().max() / x.gamma, autograd=found)
 
 
-@confirms(TORCH, "deciphering.sD.without-means", on=ANY, count=16)
+@confirms(TORCH, "deciphering.sD.without-means", on=EVEN, count=16)
 def slope_around_the_mean(x: OtProblem) -> Reading:
     found = slope(lambda at: approximation(x, at, true_mean(x) + x["z"]), x["lam"])
     return reading(x, x["lam"] / x.alpha, (x["T"] ** 2) * x["lam"].abs().max() / x.gamma, autograd=found)

@@ -40,6 +40,20 @@ def objective_without_evidence(x: OtProblem) -> Reading:
     return reading(x, x["M"], given={"R": x["Q"]}, at_the_solution=left)
 
 
+def with_product_cost(x: OtProblem) -> Reading:
+    """⟨M, X⟩ − γ H(X) at X = p uᵀ for the cost −γ log u(t) − γ log u(t')."""
+    p, prior = x["R"][0], torch.softmax(x["g"], -1)
+    logs, plan = prior.log(), p[:, None] * prior
+    found = -x.gamma * ((logs[:, None] + logs) * plan).sum() + x.gamma * torch.xlogy(plan, plan).sum()
+    return reading(x, x.gamma * logs, given={"p": p, "v": prior, "P": plan}, at_the_product=found)
+
+
+@confirms(TORCH, "deciphering.s9.rewritten", on=ot_problems(costs=("distances", "symmetric")), corrected=with_product_cost)
+def without_evidence(x: OtProblem) -> Reading:
+    at_zero = ot.solve(x["T"], torch.zeros_like(x["z"]), x["u"], x["M"], x.alpha, x.gamma)
+    return reading(x, newton=at_zero.weights, closed_form=ot.true_preference(x["u"], x["M"], x.gamma))
+
+
 @confirms(TORCH, "deciphering.fn11", on=choose(x=st.floats(-2, 2), y=st.floats(0.1, 2)))
 def squared_distance(drawn: dict[str, float]) -> Reading:
     places = torch.tensor([[drawn["x"]], [drawn["x"] + drawn["y"]]], dtype=torch.float64)
@@ -125,16 +139,44 @@ def inputs(draw: st.DrawFn, smallest: int = 1) -> Input:
     return Input(draw(st.integers(smallest, 5)), draw(st.integers(1, 3)), draw(st.integers(0, 2**31)), draw(st.booleans()))
 
 
-@confirms(TORCH, "deciphering.s9.all-templates", on=inputs())
+@confirms(TORCH, "deciphering.s9.all-templates", "deciphering.s10.support-removed", on=inputs())
 def weights(x: Input) -> Reading:
     return x.reading(closed_form=x.weights())
 
 
-@confirms(TORCH, "deciphering.s9.shares-weight", on=inputs())
+def expensive(x: Input) -> Reading:
+    """Shares for equal products where all costs are below 0.02, at γ = 0.002, [h, i, l]."""
+    gamma, costs, products = 0.002, x["K"] / 100, torch.zeros_like(x["y"])
+    plan = ot.coupling(products, x["prior"], costs, gamma)
+    found = plan[None, :, :] / plan[:, None, :]
+    return x.reading(found / gamma, given={"K": costs.cpu(), "gamma": gamma, "y": products.cpu()}, coupling=found)
+
+
 def ratio_of_shares(x: Input) -> Reading:
     plan = ot.coupling(x["alpha"] * x["y"], x["prior"], x["K"], float(x["gamma"]))
     found = plan[:, None, :] / plan[None, :, :]                   # axes i, h, l; in the claim by name: h, i, l
     return x.reading(found, coupling=found.transpose(0, 1))
+
+
+confirms(TORCH, "deciphering.s9.shares-weight", on=inputs(), corrected=ratio_of_shares)(expensive)
+
+
+def third_template(x: Input) -> Reading:
+    """A word of little weight, another one far from it, and a synonym of the first that is near to both."""
+    near, little = float(x["K"].min()) / 100, float(x["prior"].min()) / 100
+    costs = torch.tensor([[0.0, 10.0], [10.0, 0.0], [near, near]], dtype=torch.float64)
+    prior, products = torch.tensor([little, 1 - little], dtype=torch.float64), torch.zeros(3, dtype=torch.float64)
+    plan = ot.coupling(products.to(x.device), prior.to(x.device), costs.to(x.device), 1.0)
+    given: dict[str, Value] = {"N": 3, "n": 2, "K": costs, "u": prior, "y": products, "gamma": 1.0, "h": 1, "i": 3}
+    return x.reading(costs, given=given, coupling=plan.sum(-1)[0])
+
+
+def as_an_average(x: Input) -> Reading:
+    found = x.weights().expand(x.N, x.N)                          # axes h, i
+    return x.reading((x["K"].amax() - x["K"].amin() + 8 * x["alpha"]).div(x["gamma"]).exp(), closed_form=found)
+
+
+confirms(TORCH, "deciphering.s9.synonyms", on=inputs(), corrected=as_an_average)(third_template)
 
 
 def group(x: Input, inner: Tensor) -> Tensor:
@@ -151,9 +193,25 @@ def equal_products(x: Input) -> Reading:
     return x.reading(given={"G": x.N, "g": 1}, group_cost=group(x, x["s"].expand(x.N))[0])
 
 
-@confirms(TORCH, "deciphering.s9.group-sharing", on=inputs(), corrected=equal_products)
-def shares_in_a_group(x: Input) -> Reading:
+def member(x: Input) -> Reading:
     return x.reading(given={"G": x.N, "s": x["inner"].cpu(), "g": 1}, group_cost=group(x, x["inner"])[0])
+
+
+confirms(TORCH, "deciphering.s9.group-sharing", on=inputs(), corrected=equal_products)(member)
+
+
+def left_alone(x: Input) -> Reading:
+    """Weights where the last template is a group without a member in the input."""
+    groups = torch.tensor([0] * (x.N - 1) + [1], device=x.device)
+    prior = torch.ones(x.N, dtype=torch.float64, device=x.device) * (groups == 0) / (x.N - 1)
+    cost = ot.group_cost(groups, groups, torch.float64)
+    kernel, one = ot.kernel(cost, float(x["gamma"])).T, torch.ones(1, dtype=torch.float64, device=x.device)
+    found = ot.weights(x["y"][:, None], one, prior, cost, float(x["alpha"]), float(x["gamma"]))
+    given: dict[str, Value] = {"d": 1, "T": x["y"][:, None].cpu(), "z": one.cpu(), "u": prior.cpu(), "Q": kernel.cpu()}
+    return x.reading(given=given, group_cost=found)
+
+
+confirms(TORCH, "deciphering.s9.group-costs", on=inputs(smallest=2), corrected=member)(left_alone)
 
 
 @confirms(TORCH, "deciphering.s9.regular-attention", on=inputs(smallest=2))

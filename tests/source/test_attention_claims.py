@@ -87,7 +87,7 @@ def t5_points(role: tuple[str, ...]) -> Iterator[tuple[dict[str, object], Tensor
                 shown = seen[place] / seen[place].sum()
                 point = {"n": WORDS, "d": MODEL_WIDTH, "e": WIDTH, "X": call.source[0], "y": call.hidden[0, place], "K": key,
                          "Q": query, "V": value, "B": line, "m": shown, "s": (shown == 0).double(), "j": place + 1,
-                         "g": blanks}
+                         "g": blanks, "f": (1 - blanks) / (1 - blanks).sum()}
                 yield point, call.output[0, place].unflatten(-1, (HEADS, WIDTH))[head], call.weights[0, head, place]
 
 

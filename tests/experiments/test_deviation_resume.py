@@ -1,0 +1,127 @@
+"""A run of `deviation` that is killed goes on where it was, alone and under torchrun, and ends with the same table."""
+
+import multiprocessing
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+
+import pytest
+from pyarrow import parquet
+from transformers import ByT5Tokenizer
+
+from numerics.__main__ import main
+from numerics.commands.deviation import FOLDER
+from numerics.experiments.deviation import figures
+from numerics.models import tiny
+
+KILLS = 20
+TABLES = ("deviation.csv", "deviation-heads.csv")
+
+
+@pytest.fixture(scope="module")
+def arguments(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """Of a run on a small model that has not been trained, with six inputs: 36 shards."""
+    folder = tmp_path_factory.mktemp("killed")
+    tiny.untrained(tiny.Recipe("tiny-gpt", seed=7)).save_pretrained(folder / "small")
+    ByT5Tokenizer().save_pretrained(folder / "small")
+    (folder / "text.txt").write_text("One small spring can drive every wheel.", encoding="utf-8")
+    return ["deviation", "--model", str(folder / "small"), "--text", str(folder / "text.txt"), "--tokens", "8"]
+
+
+@pytest.fixture(scope="module")
+def whole(arguments: list[str], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What one process writes that nobody kills."""
+    out = tmp_path_factory.mktemp("whole")
+    process, _ = started([*arguments, "--out", str(out)])
+    process.join(120)
+    assert process.exitcode == 0
+    return out
+
+
+def started(command: list[str]) -> tuple[BaseProcess, float]:
+    """A process that runs the command, forked from one that has imported everything and has no threads; and when."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload([__name__, "transformers.models.gpt2.modeling_gpt2", "transformers.models.byt5"])
+    process = context.Process(target=quiet, args=(command,))
+    process.start()
+    return process, time.time()
+
+
+def quiet(command: list[str]) -> None:
+    """Without pictures, in whose drawing nearly all kills would fall."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    figures.save = lambda figure, path: None
+    main(command, standalone_mode=False)
+
+
+def same(out: Path, expected: Path) -> bool:
+    return all((out / name).read_bytes() == (expected / name).read_bytes() for name in TABLES)
+
+
+def rows(out: Path) -> dict[str, list[dict[str, object]]]:
+    return {str(path.relative_to(out)): parquet.read_table(path).to_pylist() for path in (out / FOLDER).rglob("[!.]*.parquet")}
+
+
+def test_killed_at_twenty_random_moments(arguments: list[str], whole: Path, tmp_path: Path) -> None:
+    """Whenever a run comes to its end between two kills, its table is compared, and all begins anew."""
+    moments = random.Random(0)
+    command = [*arguments, "--out", str(tmp_path / "out")]
+    process, start = started(command)
+    process.join(120)
+    end = time.time() - start
+    written = [path.stat().st_mtime - start for path in (tmp_path / "out" / FOLDER).rglob("*.parquet")]
+    assert same(tmp_path / "out", whole)
+    killed, between = 0, set()
+    shutil.rmtree(tmp_path / "out")
+    while killed < KILLS:
+        process, _ = started(command)
+        early, late = moments.choice([(0.0, 1.1 * end), (min(written), max(written))])
+        process.join(moments.uniform(early, late))           # anywhere, or while the shards are being written
+        if process.is_alive():
+            assert process.pid is not None
+            os.kill(process.pid, signal.SIGKILL)
+            process.join()
+            assert process.exitcode == -signal.SIGKILL
+            killed += 1
+            between.add(len(rows(tmp_path / "out")) if (tmp_path / "out").exists() else 0)
+        if process.exitcode == 0:
+            assert same(tmp_path / "out", whole)
+            shutil.rmtree(tmp_path / "out")
+    assert len(between) > 1                                  # not all were killed before the first shard, or after the last
+    process, _ = started(command)
+    process.join(120)
+    assert process.exitcode == 0
+    assert same(tmp_path / "out", whole)
+    assert rows(tmp_path / "out") == rows(whole)
+    assert not list((tmp_path / "out").rglob(".*"))
+
+
+@pytest.fixture
+def torchrun(arguments: list[str], tmp_path: Path) -> list[str]:
+    return [sys.executable, "-m", "torch.distributed.run", "--standalone", "--max-restarts=1", "--monitor-interval=0.1",
+            "-m", "numerics", *arguments, "--out", str(tmp_path / "out")]
+
+
+@pytest.mark.parametrize("processes", [2, 3])
+def test_processes_one_of_them_killed(processes: int, torchrun: list[str], whole: Path, tmp_path: Path) -> None:
+    """torchrun starts all of them again, and they go on with what is missing."""
+    out, environment = tmp_path / "out", os.environ | {"OMP_NUM_THREADS": "1"}
+    torchrun.insert(3, f"--nproc-per-node={processes}")
+    agent = subprocess.Popen(torchrun, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    while agent.poll() is None and not (out / FOLDER).exists():
+        time.sleep(0.02)
+    children = Path(f"/proc/{agent.pid}/task/{agent.pid}/children").read_text().split()
+    workers = [int(pid) for pid in children if b"numerics" in Path(f"/proc/{pid}/cmdline").read_bytes()]
+    assert len(workers) == processes
+    os.kill(random.Random(processes).choice(workers), signal.SIGKILL)
+    _, said = agent.communicate(timeout=240)
+    assert agent.returncode == 0, said
+    assert "Signal 9" in said or "exitcode: -9" in said or "SIGKILL" in said, said
+    assert same(out, whole)
+    assert rows(out) == rows(whole)
