@@ -3,40 +3,65 @@
 A head of self-attention with keys K and queries Q solves, by the reading of deciphering (21), one problem per token k: the
 templates are the layer's inputs, t_i = x_i/√d', shared by all heads and queries, and the evidence is z = Kᵀ(Q x_k + b).
 
-Peers       L-BFGS on the dual (SciPy), and the primal as it stands (cvxpy with CLARABEL), one problem at a time.
+Times       medians of rounds in which all take turns, so that all meet the same machine; ratios are of one run
+Errors      ‖λ − λ*‖/(1 + ‖λ*‖), the largest; certified for ``mem.solve``, against a tighter solution for the others
+Memory      the most that tensors take at a time, the arguments apart
 """
 
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import TypeVar
 
-import cvxpy as cp
-import numpy as np
 import torch
-from scipy.optimize import minimize
 from torch import Tensor
 
 from numerics import mem
+from numerics.bench_peers import batched, floors, one_by_one
 from numerics.models.encoder import PARAGRAPH, LanguageModel, load_encoder
+from numerics.peak_memory import PeakMemory
+
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
 class Timing:
-    """What one batch took.
+    """What a number of problems took.
 
     Attributes:
-        problems: how many.
-        seconds: median over the rounds, for the whole batch.
-        fastest: the smallest of the rounds.
-        error: the largest certified ‖λ − λ*‖/(1 + ‖λ‖).
+        name: who solved them.
+        problems: how many at a time.
+        seconds: median over the rounds, per problem.
+        fastest: the smallest of the rounds, per problem.
+        error: the largest relative error of λ; None for a floor, which solves nothing.
     """
 
+    name: str
     problems: int
     seconds: float
     fastest: float
+    error: float | None
+
+
+@dataclass(frozen=True)
+class Growth:
+    """How ``mem.solve`` takes to a size.
+
+    Attributes:
+        n, d, rows: the sizes.
+        seconds: median, per problem.
+        error: the largest certified relative error of λ.
+        memory: the most bytes that tensors take at a time, the arguments apart.
+    """
+
+    n: int
+    d: int
+    rows: int
+    seconds: float
     error: float
+    memory: int
 
 
 def layer_problems(layer: int = 3, tokens: int = 128, language_model: LanguageModel | None = None) -> tuple[Tensor, Tensor]:
@@ -62,64 +87,96 @@ def layer_problems(layer: int = 3, tokens: int = 128, language_model: LanguageMo
     return x / query.shape[-1] ** 0.5, evidence
 
 
-def measure(templates: Tensor, evidence: Tensor, rounds: int, alpha: float = 1.0) -> Timing:
-    """Time ``mem.solve`` on a batch.
+def normal_problems(n: int, d: int, rows: int, device: str = "cpu") -> tuple[Tensor, Tensor]:
+    """Return templates (n, d) of length about 2 and evidence (rows, d) of length about 4, drawn at random, float64.
 
     Raises:
-        ValueError: for a number of rounds below 1, or if a row is not certified.
+        ValueError: for a size below 1.
     """
+    if min(n, d, rows) < 1:
+        raise ValueError(f"n, d, rows: expected integers ≥ 1, got {n}, {d}, {rows}")
+    generator = torch.Generator().manual_seed(0)
+    templates = 2 * torch.randn(n, d, generator=generator, dtype=torch.float64) / d**0.5
+    evidence = 4 * torch.randn(rows, d, generator=generator, dtype=torch.float64) / d**0.5
+    return templates.to(device), evidence.to(device)
+
+
+def race(templates: Tensor, evidence: Tensor, rounds: int, *, alpha: float = 1.0, singles: int = 2) -> list[Timing]:
+    """Time ``mem.solve``, its peers and the floors, all taking turns.
+
+    Args:
+        templates: (n, d), float64.
+        evidence: (r, d), float64, on the same device; peers that take one problem at a time run on the CPU.
+        rounds: how often.
+        alpha: α.
+        singles: how many problems the peers that take one at a time are given; others in each round. 0 leaves them out.
+
+    Raises:
+        ValueError: for a number of rounds below 1, a negative number of singles, or if a row is not certified.
+    """
+    _check_rounds(rounds)
+    if singles < 0:
+        raise ValueError(f"singles: expected an integer ≥ 0, got {singles}")
+    sure = mem.solve(templates, evidence, None, alpha, tolerance=1e-11)
+    _check_certified(sure)
+    singles = min(singles, len(evidence))
+    errors: dict[str, float | None] = {}
+    taken: dict[str, list[float]] = {}
+    solvers = {name: (solver, True) for name, solver in one_by_one(templates.cpu(), alpha).items()} if singles else {}
+    solvers |= {name: (solver, False) for name, solver in batched(templates, alpha).items()}
+    bottom = floors(templates, evidence)
+    for index in range(rounds + 1):
+        first = index * singles % max(1, len(evidence) - singles + 1)
+        for name, (solver, alone) in solvers.items():
+            some = slice(first, first + singles) if alone else slice(None)
+            given = evidence[some].cpu() if alone else evidence
+            seconds, dual = _timed(solver, given)
+            taken.setdefault(name, []).append(seconds / len(given))
+            exact = sure.dual[some].to(dual)
+            off = (dual - exact).norm(dim=-1) + sure.error[some].to(dual)
+            errors[name] = max(errors.get(name) or 0.0, float((off / (1 + exact.norm(dim=-1))).max()))
+        for name, work in bottom.items():
+            seconds, _ = _timed(work, evidence)
+            taken.setdefault(name, []).append(seconds / len(evidence))
+            errors[name] = None
+    counts = {name: singles if alone else len(evidence) for name, (_, alone) in solvers.items()}
+    return [
+        Timing(name, counts.get(name, len(evidence)), statistics.median(times[1:]), min(times[1:]), errors[name])
+        for name, times in taken.items()
+    ]
+
+
+def growth(sizes: list[tuple[int, int, int]], rounds: int, device: str = "cpu") -> Iterator[Growth]:
+    """Time ``mem.solve`` on random problems of each size (n, d, rows).
+
+    Raises:
+        ValueError: for a size or a number of rounds below 1, or if a row is not certified.
+    """
+    _check_rounds(rounds)
+    for n, d, rows in sizes:
+        templates, evidence = normal_problems(n, d, rows, device)
+        with PeakMemory((templates, evidence)) as memory:
+            solution = mem.solve(templates, evidence)
+        _check_certified(solution)
+        solve = partial(mem.solve, templates)
+        times = [_timed(solve, evidence)[0] for _ in range(rounds)]
+        error = float((solution.error / (1 + solution.dual.norm(dim=-1))).max())
+        yield Growth(n, d, rows, statistics.median(times) / rows, error, memory.peak)
+
+
+def _check_rounds(rounds: int) -> None:
     if rounds < 1:
         raise ValueError(f"rounds: expected an integer ≥ 1, got {rounds}")
-    taken = []
-    for _ in range(rounds + 1):
-        start = time.perf_counter()
-        solution = mem.solve(templates, evidence, None, alpha)
-        if templates.is_cuda:
-            torch.cuda.synchronize()
-        taken.append(time.perf_counter() - start)
+
+
+def _check_certified(solution: mem.Solution) -> None:
     if not bool(solution.converged.all()):
         raise ValueError(f"evidence: {int((~solution.converged).sum())} rows could not be certified")
-    error = float((solution.error / (1 + solution.dual.norm(dim=-1))).max())
-    return Timing(len(evidence), statistics.median(taken[1:]), min(taken[1:]), error)
 
 
-def peers(templates: Tensor, evidence: Tensor, alpha: float = 1.0) -> dict[str, Timing]:
-    """Time each peer on some of the problems, one after the other; their errors are against ``mem.solve``."""
-    t, exact = templates.numpy(), mem.solve(templates, evidence, None, alpha).dual.numpy()
-    solvers: dict[str, Callable[[np.ndarray], np.ndarray]] = {
-        "SciPy L-BFGS": lambda z: _lbfgs(t, z, alpha),
-        "cvxpy CLARABEL": lambda z: _conic(t, z, alpha),
-    }
-    found = {}
-    for name, solver in solvers.items():
-        taken, errors = [], []
-        for z, dual in zip(evidence.numpy(), exact, strict=True):
-            start = time.perf_counter()
-            answer = solver(z)
-            taken.append(time.perf_counter() - start)
-            errors.append(float(np.linalg.norm(answer - dual) / (1 + np.linalg.norm(dual))))
-        found[name] = Timing(len(taken), statistics.median(taken) * len(taken), min(taken) * len(taken), max(errors))
-    return found
-
-
-def _lbfgs(t: np.ndarray, z: np.ndarray, alpha: float) -> np.ndarray:
-    target = t.mean(0) + z
-
-    def negative(dual: np.ndarray) -> tuple[float, np.ndarray]:
-        scores = t @ dual
-        terms = np.exp(scores - scores.max())
-        value = np.log(terms.mean()) + scores.max() + dual @ dual / (2 * alpha) - dual @ target
-        return float(value), dual / alpha + terms @ t / terms.sum() - target
-
-    options: Any = {"maxiter": 1000, "ftol": 0.0, "gtol": 1e-10}
-    found: Any = minimize(negative, np.zeros(len(z)), args=(), method="L-BFGS-B", jac=True, options=options)
-    return np.asarray(found.x)
-
-
-def _conic(t: np.ndarray, z: np.ndarray, alpha: float) -> np.ndarray:
-    n = len(t)
-    p = cp.Variable(n)
-    target = t.mean(0) + z
-    objective = alpha / 2 * cp.sum_squares(target - p @ t) - cp.sum(cp.entr(p)) + np.log(n)
-    cp.Problem(cp.Minimize(objective), [cp.sum(p) == 1, p >= 0]).solve(solver=cp.CLARABEL)
-    return np.asarray(alpha * (target - np.asarray(p.value) @ t))
+def _timed(work: Callable[[Tensor], Result], evidence: Tensor) -> tuple[float, Result]:
+    start = time.perf_counter()
+    found = work(evidence)
+    if evidence.is_cuda:
+        torch.cuda.synchronize()
+    return time.perf_counter() - start, found

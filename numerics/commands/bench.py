@@ -1,5 +1,11 @@
 """python -m numerics bench."""
 
+import json
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
 import click
 import torch
 from rich.console import Console
@@ -7,20 +13,95 @@ from rich.progress import track
 from rich.table import Table
 
 from numerics.bench import cases, measure
+from numerics.bench_mem import Growth, Timing, growth, layer_problems, normal_problems, race
+from numerics.models.encoder import ModelUnavailableError
+
+SECTIONS = ("closed-forms", "mem", "growth")
+BASE = (64, 64, 512)
+"""The size (n, d, rows) from which each is made larger in turn."""
 
 
 @click.command()
+@click.option("--only", type=click.Choice(SECTIONS), multiple=True, help="what to time; everything if not given")
 @click.option("--queries", type=click.IntRange(1), default=512, show_default=True)
 @click.option("--keys", type=click.IntRange(1), default=512, show_default=True)
 @click.option("--width", type=click.IntRange(1), default=64, show_default=True)
-@click.option("--rounds", type=click.IntRange(1), default=50, show_default=True)
+@click.option("--rounds", type=click.IntRange(1), default=50, show_default=True, help="of the closed forms")
+@click.option("--solver-rounds", type=click.IntRange(1), default=3, show_default=True, help="of the solvers")
+@click.option("--singles", type=click.IntRange(0), default=2, show_default=True,
+              help="problems a round for peers that take one at a time; 0 leaves them out")
+@click.option("--layer", type=click.IntRange(0), default=3, show_default=True, help="of the encoder, whose problems are solved")
+@click.option("--tokens", type=click.IntRange(1, 512), default=128, show_default=True)
+@click.option("--alpha", type=click.FloatRange(0, min_open=True), default=1.0, show_default=True)
+@click.option("--doublings", type=click.IntRange(0), default=2, show_default=True, help="of each size in the growth")
 @click.option("--device", type=click.Choice(["cpu", "cuda"]), default="cpu", show_default=True)
-def bench(queries: int, keys: int, width: int, rounds: int, device: str) -> None:
-    """Time the closed forms beside their peers, in one run."""
+@click.option("--threads", type=click.IntRange(1), default=1, show_default=True, help="of torch on the CPU")
+@click.option("--json", "path", type=click.Path(path_type=Path, dir_okay=False), help="also write all numbers to this file")
+def bench(only: tuple[str, ...], queries: int, keys: int, width: int, rounds: int, solver_rounds: int, singles: int, layer: int,
+          tokens: int, alpha: float, doublings: int, device: str, threads: int, path: Path | None) -> None:
+    """Time closed forms and solvers beside their peers, in one run."""
     if device == "cuda" and not torch.cuda.is_available():
         raise click.UsageError("--device: cuda was given but no CUDA device is available, cpu is accepted")
+    if path and not path.resolve().parent.is_dir():
+        raise click.UsageError(f"--json: the folder {path.parent} does not exist, a file in an existing folder is accepted")
+    console, before = Console(), torch.get_num_threads()
+    sections: dict[str, Callable[[], Any]] = {
+        "closed-forms": lambda: _closed_forms(console, queries, keys, width, rounds, device),
+        "mem": lambda: _solvers(console, layer, tokens, alpha, solver_rounds, singles, device),
+        "growth": lambda: _growth(console, doublings, solver_rounds, device),
+    }
+    torch.set_num_threads(threads)
+    try:
+        found = {name: section() for name, section in sections.items() if name in (only or SECTIONS)}
+    finally:
+        torch.set_num_threads(before)
+    if path:
+        path.write_text(json.dumps({"device": device, "threads": threads} | found, indent=1) + "\n")
+
+
+def _closed_forms(console: Console, queries: int, keys: int, width: int, rounds: int, device: str) -> list[dict[str, Any]]:
     table = Table("closed form", "peer", "ms", "peer ms", "ratio")
     pairs = measure(queries, keys, width, device, rounds)
-    for row in track(pairs, total=len(cases(1, 1, 1, device)), description="timing", transient=True):
+    found = list(track(pairs, total=len(cases(1, 1, 1, device)), description="timing", transient=True, console=console))
+    for row in found:
         table.add_row(row.name, row.peer, f"{1e3 * row.seconds:.3f}", f"{1e3 * row.peer_seconds:.3f}", f"{row.ratio:.2f}")
-    Console().print(table)
+    console.print(table)
+    return [asdict(row) | {"ratio": row.ratio} for row in found]
+
+
+def _solvers(console: Console, layer: int, tokens: int, alpha: float, rounds: int, singles: int, device: str) -> dict[str, Any]:
+    try:
+        templates, evidence = (x.to(device) for x in layer_problems(layer, tokens))
+        source = f"layer {layer} of the encoder"
+    except ModelUnavailableError as error:
+        console.print(f"{error}; random problems are solved instead")
+        templates, evidence = normal_problems(tokens, 384, 12 * tokens, device)
+        source = "random"
+    except ValueError as error:
+        raise click.UsageError(f"--{error}") from None
+    found = race(templates, evidence, rounds, alpha=alpha, singles=singles)
+    ours = next(row.seconds for row in found if row.name == "mem.solve")
+    (n, d), count = templates.shape, len(evidence)
+    table = Table("solver", "problems", "µs a problem", "fastest", "ratio", "error",
+                  title=f"maximum entropy on the mean: {source}, n = {n}, d = {d}, {count} problems, α = {alpha:g}")
+    for row in found:
+        table.add_row(*_cells(row, ours))
+    console.print(table)
+    return {"source": source, "n": n, "d": d, "alpha": alpha, "rows": [asdict(x) | {"ratio": x.seconds / ours} for x in found]}
+
+
+def _cells(row: Timing, ours: float) -> tuple[str, ...]:
+    times = (f"{1e6 * x:.2f}" for x in (row.seconds, row.fastest))
+    return row.name, str(row.problems), *times, f"{row.seconds / ours:.3g}", "" if row.error is None else f"{row.error:.1e}"
+
+
+def _growth(console: Console, doublings: int, rounds: int, device: str) -> list[dict[str, Any]]:
+    sizes = [BASE] + [tuple(x * 2**k if i == axis else x for i, x in enumerate(BASE))
+                      for axis in range(3) for k in range(1, doublings + 1)]
+    found: list[Growth] = list(growth([(n, d, rows) for n, d, rows in sizes], rounds, device))
+    table = Table("n", "d", "problems", "µs a problem", "error", "peak MB", title="mem.solve on random problems")
+    for row in found:
+        sizes_of = (str(x) for x in (row.n, row.d, row.rows))
+        table.add_row(*sizes_of, f"{1e6 * row.seconds:.2f}", f"{row.error:.1e}", f"{row.memory / 1e6:.1f}")
+    console.print(table)
+    return [asdict(row) for row in found]

@@ -2,18 +2,23 @@
 
 Every λ of use is λ = α(b − Tᵀw) for some w ∈ Rⁿ, with logits s = α(Tb − Gw) and G = TTᵀ, which all rows share; λ is the
 solution when w = p(s) = softmax(log u + s). In the metric of G, v = p − w is minus the gradient of −D, and its Hessian is
-αG + α²GΠG with Π = diag(p) − ppᵀ: next to the identity unless α‖Σ‖ is large. What is left of that is put right by a
-diagonal preconditioner, (I + αcΠ)⁻¹ for G ≈ cI.
+αG + α²GΠG with Π = diag(p) − ppᵀ: next to the identity unless α‖Σ‖ is large. Where it is, a diagonal preconditioner,
+(I + αcΠ)⁻¹ for G ≈ cI, puts most of that right.
 
 Claims      deciphering.9, deciphering.18
-Notation    as in ``rows``; G = gram; v = residual; e = w less its base; σ = −αGe, the change of the logits
-Precision   First float32 throughout, to the end of what that can do. Then s, p and v are worked out once in float64, and
-            what is left, e and σ, is so small that float32 knows it to as many digits after the point as are needed.
-Bounds      ‖g‖ = ‖Tᵀv‖ ≤ √‖G‖ ‖v‖, ‖G‖ ≤ ‖G⁴‖_F^{1/4}. To this is added, with the rules of ``bounds``, the rounding of v in
-            float32, of the sums, and of the logits. Rows for which the bound is not good enough are left to Newton's method.
+Notation    as in ``rows``; G = gram; v = residual; u = eps/2
+Precision   The way is float32, the place where it ends is not: w is found in float32 to the end of what that can do; then s, p
+            and v are worked out from w in float64, and (I + αΠG)e = v, a correction of a relative precision of some digits,
+            again is for float32. Nothing that float32 has left behind goes into the next s, p and v but w itself.
+Bounds      Of the last w, from the last float64 s, p and v alone: g = b − λ/α − Tᵀp = −Tᵀv, and ‖Tᵀv‖ ≤ √‖G‖ ‖v‖, where
+            ‖G‖ ≤ ‖G⁴‖_F^{1/4}. To this is added the most that float64 can lose, with r = max_i ‖t_i‖ and ω = ‖w‖₁:
+            b, the t_i, and λ/α next to b − Tᵀw are off by at most ρ = u(2‖b‖ + 3‖λ‖/α + (n + 4)rω); logits by
+            η = uα((d + 2)r‖b‖ + (2n + d + 2)r²ω) + 10ur‖λ‖, the rounding of log u_i included, whose weight is e^{log u_i} at
+            λ = 0; p by η + (n + 16)u in the ℓ1 norm, and Tᵀp by r times as much. Rows for which the bound is not good
+            enough are left to Newton's method.
 """
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -21,189 +26,221 @@ from torch import Tensor
 from numerics.mem.bounds import Bounds
 from numerics.mem.rows import Rows
 
-_FIRST_STEPS = 24
-_LAST_STEPS = 24
-_SMALL = 1e-6
-"""The residual at which float32 has done what it can."""
+_STEPS = 24
+"""The largest number of steps of a search."""
+
+_ROUNDS = 3
+"""How often a row may be corrected before it is left to Newton's method."""
+
+_LATE = 0.1
+"""The share of the rows that may be late when float64 has its turn: it tells which they are, and they alone go on."""
+
+_STIFF = 16.0
+"""The α max_i ‖t_i‖² from which on a search takes care."""
+
+_FAR = 2.0
+"""The largest change of a logit next to another in one step of a search that takes care."""
 
 
 class _Search:
-    """Conjugate gradients (Hestenes and Stiefel's rule, exact minimization of the quadratic model), one row each.
+    """Conjugate gradients with exact minimization of the quadratic model, one row each.
 
+    Where the problem is stiff, directions are preconditioned, follow Polak and Ribière's rule, which forgets a direction
+    that the curvature of the problem has spoilt, and no step changes a logit next to another by more than the quadratic
+    model is good for. Else Fletcher and Reeves' rule is as good, and cheaper.
     All arrays are made once and written over: fresh memory for every product would cost more than the products.
+
+    Attributes:
+        direction: d, (r, n).
+        image: αGd.
+        bent: (I + αΠG)d, by which the residual shrinks along d.
     """
 
-    def __init__(self, gram: Tensor, alpha: Tensor, shrink: Tensor, shape: torch.Size) -> None:
-        self._gram, self._alpha, self._shrink = gram, alpha, shrink
-        self._fresh = True
-        self._arrays = [gram.new_empty(shape) for _ in range(6)]
+    def __init__(self, gram: Tensor, alpha: Tensor, rows: int) -> None:
+        self._gram, self._alpha = gram, alpha
+        diagonal = gram.diagonal()
+        self._shrink = alpha * diagonal.mean() / 2
+        self._stiff = float(alpha.amax() * diagonal.amax()) > _STIFF
+        arrays = (gram.new_empty(rows, len(gram)) for _ in range(7 if self._stiff else 5))
+        self._moved, self._work, self.direction, self.image, self.bent, *self._more = arrays
+        self._last: Tensor | None = None
 
-    def step(self, weights: Tensor, residual: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Return t, d and αGd: the size of the step, its direction, and minus what it does to the logits."""
-        work, ahead, moved, direction, image, last = self._arrays
-        torch.mul(weights, self._shrink, out=work).add_(1.0).reciprocal_()
-        torch.mul(residual, work, out=ahead)
-        work.mul_(weights)
-        ahead.addcmul_(work, ahead.sum(-1, keepdim=True).div_(work.sum(-1, keepdim=True)), value=-1.0)
-        torch.mm(ahead, self._gram, out=moved).mul_(self._alpha)
-        if self._fresh:
-            direction.copy_(ahead)
-            image.copy_(moved)
-            self._fresh = False
+    def step(self, weights: Tensor, residual: Tensor) -> Tensor:
+        """Make the next direction and return how far to go along it, (r, 1)."""
+        ahead = self._preconditioned(weights, residual) if self._stiff else residual
+        torch.mm(ahead, self._gram, out=self._moved).mul_(self._alpha)
+        square = _dot(residual, self._moved, self._work)
+        if self._last is None:
+            self.direction.copy_(ahead)
+            self.image.copy_(self._moved)
         else:
-            change = last.sub_(residual)
-            turn = _dot(moved, change, work).div_(_dot(image, change, work)).neg_().nan_to_num_(0.0, 0.0, 0.0)
-            direction.mul_(turn).add_(ahead)
-            image.mul_(turn).add_(moved)
-        last.copy_(residual)
-        slope, bend = _dot(residual, image, work), _dot(direction, image, work)
-        torch.mul(weights, image, out=work)
-        bend.sub_(work.sum(-1, keepdim=True).square_()).add_(work.mul_(image).sum(-1, keepdim=True))
-        return slope.div_(bend).nan_to_num_(0.0, 0.0, 0.0), direction, image
+            news = square - _dot(self._more[1], self._moved, self._work) if self._stiff else square
+            turn = news.div(self._last).clamp_(min=0).nan_to_num_(0.0, 0.0, 0.0)
+            torch.addcmul(ahead, self.direction, turn, out=self.direction)
+            torch.addcmul(self._moved, self.image, turn, out=self.image)
+        self._last = square
+        size = _dot(residual, self.image, self._work)
+        torch.mul(weights, self.image, out=self.bent)
+        self.bent.addcmul_(weights, self.bent.sum(-1, keepdim=True), value=-1.0).add_(self.direction)
+        size.div_(_dot(self.bent, self.image, self._work))
+        if self._stiff:
+            self._more[1].copy_(residual)
+            size = torch.minimum(size, _FAR / (self.image.amax(-1, keepdim=True) - self.image.amin(-1, keepdim=True)))
+        return size.nan_to_num_(0.0, 0.0, 0.0)
 
-    def restart(self) -> None:
-        """Forget the last direction."""
-        self._fresh = True
-
-    def take(self, index: Tensor) -> "_Search":
-        """Some of the rows."""
-        some = _Search(self._gram, _some(self._alpha, index), _some(self._shrink, index), torch.Size([0]))
-        some._arrays, some._fresh = [x[index] for x in self._arrays], self._fresh
-        return some
+    def _preconditioned(self, weights: Tensor, residual: Tensor) -> Tensor:
+        less = torch.mul(weights, self._shrink, out=self._work).add_(1.0).reciprocal_()
+        ahead = torch.mul(residual, less, out=self._more[0])
+        less.mul_(weights)
+        return ahead.addcmul_(less, ahead.sum(-1, keepdim=True).div_(less.sum(-1, keepdim=True)), value=-1.0)
 
 
 @dataclass(frozen=True)
-class _State:
-    """Where the rows are, relatively to their base; float32, (r, n) each.
+class _Point:
+    """What float64 says of some w.
 
     Attributes:
-        weights: p at the base.
-        start: v at the base.
-        moved: e.
-        logits: σ.
-        residual: v.
-        change: p less p at the base.
+        weights: p, (r, n).
+        residual: v, (r, n).
+        distance: ‖v‖, (r,).
+        enough: about the ‖v‖ that the tolerance asks for, (r,).
     """
 
     weights: Tensor
-    start: Tensor
-    moved: Tensor
-    logits: Tensor
     residual: Tensor
-    change: Tensor
+    distance: Tensor
+    enough: Tensor
 
-    def move(self, size: Tensor, direction: Tensor, image: Tensor) -> None:
-        """Take a step, in place."""
-        self.moved.addcmul_(direction, size)
-        self.logits.addcmul_(image, size, value=-1.0)
-        torch.expm1(self.logits, out=self.change).mul_(self.weights)
-        total = self.change.sum(-1, keepdim=True)
-        self.change.addcmul_(self.weights, total, value=-1.0).div_(total.add_(1.0))
-        torch.sub(self.start, self.moved, out=self.residual).add_(self.change)
-
-    def take(self, index: Tensor) -> "_State":
+    def take(self, index: slice | Tensor) -> "_Point":
         """Some of the rows."""
-        return _State(*(getattr(self, x.name)[index] for x in fields(self)))
+        return _Point(*(x[index] for x in vars(self).values()))
 
-    def put(self, index: Tensor, other: "_State") -> None:
+    def put(self, index: slice | Tensor, other: "_Point") -> None:
         """Write rows back."""
-        for name in ("moved", "residual", "change"):
-            getattr(self, name)[index] = getattr(other, name)
+        for name, x in vars(other).items():
+            getattr(self, name)[index] = x
+
+    def late(self) -> Tensor:
+        """The numbers of the rows that are not there; one with NaN is not among them, as nothing helps it."""
+        return (self.distance > self.enough).nonzero().squeeze(-1)
+
+
+@dataclass(frozen=True)
+class _Problems:
+    """Some rows in the space of weights.
+
+    Attributes:
+        gram, norm: G, and a bound on ‖G‖.
+        fixed: Tb, (r, n).
+        reach: ‖b‖, (r,).
+        log_prior: (n,) or (r, n).
+        alpha: (r, 1).
+    """
+
+    gram: Tensor
+    norm: Tensor
+    fixed: Tensor
+    reach: Tensor
+    log_prior: Tensor
+    alpha: Tensor
+
+    def take(self, index: slice | Tensor) -> "_Problems":
+        """Some of the rows."""
+        log_prior = self.log_prior if self.log_prior.ndim == 1 else self.log_prior[index]
+        return _Problems(self.gram, self.norm, self.fixed[index], self.reach[index], log_prior, self.alpha[index])
+
+    def at(self, w: Tensor, tolerance: float) -> _Point:
+        """Work out s, p and v from w alone, (r, n)."""
+        slack = torch.addmm(self.fixed, w, self.gram, alpha=-1.0)
+        # ‖b − Tᵀw‖² = ‖b‖² − ⟨w, Tb⟩ − ⟨w, Tb − Gw⟩
+        across = (w * (slack + self.fixed)).sum(-1)
+        length = (self.reach.square() - across).clamp(min=0).sqrt()
+        weights = torch.softmax(slack.mul_(self.alpha).add_(self.log_prior), -1)
+        residual = torch.sub(weights, w, out=slack)
+        enough = 0.5 * tolerance * (1 / self.alpha.squeeze(-1) + length) / self.norm.sqrt()
+        return _Point(weights, residual, residual.norm(dim=-1), enough)
 
 
 class Shared:
     """What all rows of a batch have in common: the Gram matrix of the templates, and a bound on its norm."""
 
-    def __init__(self, gram: Tensor) -> None:
+    def __init__(self, gram: Tensor, width: int) -> None:
         self.gram = gram
-        # A user who lets float32 products be rounded to TF32 or bfloat16 gets float64 instead: the bounds count on float32.
-        self.dtype = torch.float32 if torch.get_float32_matmul_precision() == "highest" else torch.float64
-        self.narrow = gram.to(self.dtype)
-        square = self.gram @ self.gram
-        self.norm = torch.linalg.matrix_norm(square @ square).sqrt().sqrt()
-        self.typical = self.gram.diagonal().mean() / 2
+        # A user who lets float32 products be rounded to TF32 or bfloat16 gets float64 instead: it needs fewer rounds.
+        dtype = torch.float32 if torch.get_float32_matmul_precision() == "highest" else torch.float64
+        self.narrow = gram.to(dtype)
+        square, n = gram @ gram, len(gram)
+        rounding = 1 + n * (n + width) * torch.finfo(gram.dtype).eps
+        self.norm = torch.linalg.matrix_norm(square @ square).sqrt().sqrt() * rounding
 
     def solve(self, rows: Rows, tolerance: float, dual: Tensor, mean: Tensor) -> Bounds:
         """Write λ and b − λ/α into ``dual`` and ``mean``, (r, d) each, and return the bounds of λ, good or not."""
-        scores = rows.target @ rows.templates.mT
-        alpha, log_prior = rows.alpha, rows.log_prior
-        narrow, log_narrow = alpha.to(self.dtype), log_prior.to(self.dtype)
-        search = _Search(self.narrow, narrow, narrow * self.typical.to(self.dtype), scores.shape)
-        state = _State(*(torch.empty_like(scores, dtype=self.dtype) for _ in fields(_State)))
-        point = self._first(scores, narrow, log_narrow, search, state)
-        base = point.to(torch.float64, copy=True)
-        base.div_(base.sum(-1, keepdim=True))                # steps keep the sum, and p has the sum one
-        scores.addmm_(base, self.gram, alpha=-1.0).mul_(alpha).add_(log_prior)
-        weights = torch.softmax(scores, -1, out=scores)
-        state.start.copy_(torch.sub(weights, base))
-        state.weights.copy_(weights)
-        state.residual.copy_(state.start)
-        for zero in (state.moved, state.logits, state.change):
-            zero.zero_()
-        reach = rows.target.norm(dim=-1)
-        state = self._last(state, 0.3 * tolerance * (1 / alpha.squeeze(-1) + reach) / self.norm.sqrt(), search)
-        # Rounding αGe disturbs σ, and Π, whose norm is at most ½, hands half of that on to p.
-        spread = 1 + 0.5 * alpha.squeeze(-1) * self.norm
-        lost = state.start.norm(dim=-1) + spread * state.moved.norm(dim=-1) + state.change.norm(dim=-1)
-        base.add_(state.moved)
-        weights.add_(state.change)
-        torch.mm(base, rows.templates, out=mean)
-        torch.sub(rows.target, mean, out=dual).mul_(alpha)
-        lost = 4 * torch.finfo(torch.float32).eps * lost
-        return self._bounds(rows, dual.norm(dim=-1), reach, weights, state.residual, lost)
+        fixed, reach = rows.target @ rows.templates.mT, rows.target.norm(dim=-1)
+        problems = _Problems(self.gram, self.norm, fixed, reach, rows.log_prior, rows.alpha)
+        w = self._start(problems, tolerance * (1 + rows.alpha.squeeze(-1) * reach), rows.radius)
+        found = problems.at(w, tolerance)
+        late = found.late()
+        for _ in range(_ROUNDS):
+            if len(late) == 0:
+                break
+            index = slice(None) if len(late) == len(w) else late
+            some = problems.take(index)
+            w[index] += self._correction(found.take(index), some.alpha)
+            found.put(index, some.at(w[index], tolerance))
+            late = found.late()
+        torch.mm(w, rows.templates, out=mean)
+        torch.sub(rows.target, mean, out=dual).mul_(rows.alpha)
+        return self._bounds(rows, dual.norm(dim=-1), reach, found)
 
-    def _first(self, scores: Tensor, alpha: Tensor, log_prior: Tensor, search: "_Search", state: "_State") -> Tensor:
-        """w, in float32, from w = u; the arrays of ``state`` serve as memory."""
-        logits, point, weights, residual = state.logits, state.moved, state.weights, state.residual
-        prior = log_prior.exp()
-        point.copy_(prior.expand_as(point))
-        logits.copy_(scores).mul_(alpha).add_(log_prior)
-        logits.addcmul_((prior @ self.narrow).expand_as(logits), alpha, value=-1.0)
-        for _ in range(_FIRST_STEPS):
+    def _start(self, problems: _Problems, allowed: Tensor, radius: Tensor) -> Tensor:
+        """w as float32 finds it, from half-way between u and p(u), until a linear correction is enough for most rows."""
+        alpha, log_prior = problems.alpha.to(self.narrow), problems.log_prior.to(self.narrow)
+        fixed, prior = problems.fixed.to(self.narrow), log_prior.exp()
+        logits = torch.addcmul(log_prior, fixed - prior @ self.narrow, alpha)
+        w = torch.softmax(logits, -1).add_(prior).mul_(0.5)
+        torch.addmm(fixed, w, self.narrow, alpha=-1.0, out=logits).mul_(alpha).add_(log_prior)
+        weights, residual = torch.empty_like(w), torch.empty_like(w)
+        search = _Search(self.narrow, alpha, len(w))
+        # A linear correction misses p σ²/2 for logits that are off by σ ≤ r·α√‖G‖ ‖v‖.
+        factor = problems.alpha.squeeze(-1) * problems.norm.sqrt()
+        near = ((allowed / factor).sqrt() / (factor * radius.squeeze(-1))).to(self.narrow)
+        for _ in range(_STEPS):
             torch.softmax(logits, -1, out=weights)
-            torch.sub(weights, point, out=residual)
-            if int((residual.norm(dim=-1) > _SMALL).sum()) < 0.2 * len(residual):
+            torch.sub(weights, w, out=residual)
+            if int((residual.norm(dim=-1) > near).sum()) <= _LATE * len(w):
                 break
-            size, direction, image = search.step(weights, residual)
-            point.addcmul_(direction, size)
-            logits.addcmul_(image, size, value=-1.0)
-        search.restart()
-        return point
+            size = search.step(weights, residual)
+            w.addcmul_(search.direction, size)
+            logits.addcmul_(search.image, size, value=-1.0)
+        wide = w.double()
+        return wide.div_(wide.sum(-1, keepdim=True))         # as p has the sum one, and preconditioned steps have none
 
-    def _last(self, state: "_State", enough: Tensor, search: _Search) -> "_State":
-        """The state when each row's residual is at most ``enough``, or after some steps; finished rows leave at half-time."""
-        whole, left = state, None
-        for count in range(_LAST_STEPS + 1):
-            bad = state.residual.norm(dim=-1) > (enough if left is None else enough[left])
-            many = int(bad.sum())
-            if left is not None:
-                whole.put(left, state)
-            if many == 0 or count == _LAST_STEPS:
+    def _correction(self, point: _Point, alpha: Tensor) -> Tensor:
+        """e with (I + αΠG)e = v as exactly as it takes, in float32."""
+        alpha, weights = alpha.to(self.narrow), point.weights.to(self.narrow)
+        residual = point.residual.to(self.narrow, copy=True)
+        moved, enough = torch.zeros_like(residual), (0.7 * point.enough).to(self.narrow)
+        search = _Search(self.narrow, alpha, len(residual))
+        for _ in range(_STEPS):
+            size = search.step(weights, residual)
+            moved.addcmul_(search.direction, size)
+            residual.addcmul_(search.bent, size, value=-1.0)
+            if int((residual.norm(dim=-1) > enough).sum()) <= _LATE * len(residual):
                 break
-            if left is None and many < 0.5 * len(bad):
-                left = bad.nonzero().squeeze(-1)
-                state, search = state.take(left), search.take(left)
-            size, direction, image = search.step(state.weights, state.residual)
-            state.move(size, direction, image)
-        return whole
+        return moved
 
-    def _bounds(
-        self, rows: Rows, length: Tensor, reach: Tensor, weights: Tensor, residual: Tensor, lost: Tensor
-    ) -> Bounds:
+    def _bounds(self, rows: Rows, length: Tensor, reach: Tensor, point: _Point) -> Bounds:
         n, d = rows.templates.shape
-        unit, radius, alpha = torch.finfo(torch.float64).eps, rows.radius, rows.alpha.squeeze(-1)
-        sums = unit * (2 * reach + length / alpha + 2 * n**0.5 * radius)
-        inside = d**0.5 * radius * (reach + radius) + n**0.5 * radius.square()
-        logits = unit * (4 + alpha * inside + d**0.5 * radius * length)
-        norm = self.norm.sqrt() * (residual.norm(dim=-1) + lost) + sums + radius * logits
+        unit, radius, alpha = torch.finfo(torch.float64).eps / 2, rows.radius, rows.alpha.squeeze(-1)
+        mass = 1 + n**0.5 * point.distance
+        sums = unit * (2 * reach + 3 * length / alpha + (n + 4) * radius * mass)
+        logits = unit * (alpha * radius * ((d + 2) * reach + (2 * n + d + 2) * radius * mass) + 10 * radius * length)
+        off = logits + unit * (n + 16)
+        norm = self.norm.sqrt() * point.distance + sums + radius * off
         error = alpha * norm
         near = torch.minimum(alpha.sqrt() * norm / 2, 2 * torch.tanh(radius * error / 2))
-        return Bounds(weights, length, norm, error, near + 2 * logits + n**0.5 * lost)
+        return Bounds(point.weights, length, norm, error, near + off)
 
 
 def _dot(x: Tensor, y: Tensor, work: Tensor) -> Tensor:
     return torch.mul(x, y, out=work).sum(-1, keepdim=True)
-
-
-def _some(x: Tensor, index: Tensor) -> Tensor:
-    return x[index] if len(x) > 1 else x

@@ -7,7 +7,7 @@ Derivatives Of the solution, not of the iteration, by the implicit function theo
             taken.
 Precision   What is solved and certified is the problem in float64, whatever the dtype of the inputs. λ, weights and mean are
             then rounded to that dtype, and their bounds, which stay in float64, include this.
-Memory      Beyond the result: one array of rows × d, eight of n for each of up to 2,048 rows, and some 100 MB for the rows
+Memory      Beyond the result: one array of rows × d, a dozen of n for each of up to 2,048 rows, and some 100 MB for the rows
             that need Newton's method.
 """
 
@@ -115,7 +115,7 @@ def _solved(batch: Batch, tolerance: float) -> tuple[Tensor, Tensor, Bounds]:
     dual, center = torch.empty_like(batch.target), torch.empty_like(batch.target)
     bounds = Bounds(dual.new_empty(count, n), *(dual.new_full((count,), torch.inf) for _ in range(4)))
     if batch.gram is not None:
-        shared = Shared(batch.gram)
+        shared = Shared(batch.gram, batch.size[1])
         for tile in batch.slices(_TILE):
             bounds.put(tile, shared.solve(batch.rows(tile), tolerance, dual[tile], center[tile]))
     left = (~(bounds.error <= tolerance * (1 + bounds.length)) | (bounds.error == torch.inf)).nonzero().squeeze(-1)

@@ -1,5 +1,8 @@
 """The benchmark compares like with like."""
 
+import json
+from pathlib import Path
+
 import pytest
 import torch
 from click.testing import CliRunner
@@ -15,9 +18,35 @@ def test_both_sides_compute_the_same(pair: tuple[str, str]) -> None:
 
 
 def test_table() -> None:
-    result = CliRunner().invoke(main, ["bench", "--queries", "4", "--keys", "4", "--width", "2", "--rounds", "2"])
+    arguments = ["bench", "--only", "closed-forms", "--queries", "4", "--keys", "4", "--width", "2", "--rounds", "2"]
+    result = CliRunner().invoke(main, arguments)
     assert result.exit_code == 0
     assert "autograd" in result.output
+    assert "mem.solve" not in result.output
+
+
+def test_everything_in_a_table_and_a_file(tmp_path: Path) -> None:
+    threads, path = torch.get_num_threads(), tmp_path / "bench.json"
+    arguments = ["--queries", "4", "--keys", "4", "--rounds", "1", "--solver-rounds", "1", "--singles", "1", "--tokens", "8",
+                 "--doublings", "0", "--json", str(path)]
+    result = CliRunner().invoke(main, ["bench", *arguments], env={"COLUMNS": "200"})
+    assert result.exit_code == 0, result.output
+    assert torch.get_num_threads() == threads
+    found = json.loads(path.read_text())
+    assert (found["device"], found["threads"]) == ("cpu", 1)
+    assert [row["n"] for row in found["growth"]] == [64]
+    rows = {row["name"]: row for row in found["mem"]["rows"]}
+    assert rows["mem.solve"]["ratio"] == 1
+    for name, row in rows.items():
+        assert row["ratio"] == pytest.approx(row["seconds"] / rows["mem.solve"]["seconds"])
+        assert name in result.output
+
+
+@pytest.mark.parametrize(("arguments", "name"), [(["--layer", "99"], "layer"), (["--json", "/nowhere/x.json"], "--json")])
+def test_bad_arguments_are_named(arguments: list[str], name: str) -> None:
+    result = CliRunner().invoke(main, ["bench", "--only", "mem", *arguments])
+    assert result.exit_code == 2
+    assert f"{name}: " in result.output
 
 
 def test_a_size_below_one_is_refused() -> None:

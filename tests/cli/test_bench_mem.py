@@ -3,8 +3,9 @@
 import pytest
 import torch
 
-from numerics import bench_mem, mem
+from numerics import bench_mem, bench_peers, mem
 from numerics.models.encoder import load_encoder
+from numerics.peak_memory import PeakMemory
 
 
 @pytest.fixture(scope="module")
@@ -23,21 +24,57 @@ def test_problems_are_those_of_attention(problems: tuple[torch.Tensor, torch.Ten
     torch.testing.assert_close(weights, attentions.double(), rtol=0.0, atol=1e-5)
 
 
-def test_measure_certifies_and_peers_agree(problems: tuple[torch.Tensor, torch.Tensor]) -> None:
-    templates, evidence = problems
-    timing = bench_mem.measure(templates, evidence, 1)
-    assert timing.problems == len(evidence)
-    assert 0 < timing.fastest <= timing.seconds
-    assert timing.error <= 1e-9
-    for peer in bench_mem.peers(templates, evidence[:2]).values():
-        assert peer.error <= 1e-3
-        assert peer.seconds > 0
+def test_everyone_solves_the_same_problems() -> None:
+    templates, evidence = bench_mem.normal_problems(8, 5, 4)
+    found = {x.name: x for x in bench_mem.race(templates, evidence, 2)}
+    assert {name for name, x in found.items() if x.error is None} == set(bench_peers.floors(templates, evidence))
+    for name, x in found.items():
+        assert 0 < x.fastest <= x.seconds
+        allowed = 1e-3 if "CLARABEL" in name else 1e-7 if "SciPy" in name else 2e-9
+        assert x.error is None or x.error <= allowed, name
+    assert found["mem.solve"].problems == found["dense Newton"].problems == 4
+    assert found["SciPy L-BFGS"].problems == found["cvxpy CLARABEL"].problems == 2
+    assert not [x for x in bench_mem.race(templates, evidence, 1, singles=0) if x.problems != 4]
 
 
-def test_refusals(problems: tuple[torch.Tensor, torch.Tensor]) -> None:
+def test_a_peer_that_is_wrong_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bench_mem, "batched", lambda t, alpha: bench_peers.batched(t, 2 * alpha))
+    found = {x.name: x for x in bench_mem.race(*bench_mem.normal_problems(8, 5, 4), 1, singles=0)}
+    assert found["dense Newton"].error is not None
+    assert found["dense Newton"].error > 1e-2
+
+
+def test_growth_reports_sizes_and_memory() -> None:
+    small, large = bench_mem.growth([(8, 4, 16), (8, 4, 256)], 1)
+    assert (small.n, small.d, small.rows, large.rows) == (8, 4, 16, 256)
+    results = 256 * (2 * 4 + 8) * 8
+    assert small.memory < results <= large.memory
+    assert max(small.error, large.error) <= 1e-9
+
+
+def test_peak_memory_counts_what_lives() -> None:
+    given = torch.ones(1000, dtype=torch.float64)
+    with PeakMemory((given,)) as memory:
+        kept = given + 1
+        _ = [given * 2 for _ in range(2)].clear()
+        view = given.view(10, 100)
+    assert memory.peak == 3 * 8000
+    assert memory.now == 8000
+    assert kept.shape == (1000,)
+    assert view.shape == (10, 100)
+
+
+def test_refusals() -> None:
+    templates, evidence = bench_mem.normal_problems(3, 2, 2)
     with pytest.raises(ValueError, match=r"^rounds: expected"):
-        bench_mem.measure(*problems, 0)
-    with pytest.raises(ValueError, match=r"^evidence: 1 rows"):
-        bench_mem.measure(problems[0], torch.full((1, problems[0].shape[-1]), torch.nan, dtype=torch.float64), 1)
+        bench_mem.race(templates, evidence, 0)
+    with pytest.raises(ValueError, match=r"^singles: expected"):
+        bench_mem.race(templates, evidence, 1, singles=-1)
+    with pytest.raises(ValueError, match=r"^evidence: 2 rows"):
+        bench_mem.race(templates, evidence * torch.nan, 1)
+    with pytest.raises(ValueError, match=r"^rounds: expected"):
+        next(bench_mem.growth([(3, 2, 2)], 0))
+    with pytest.raises(ValueError, match=r"^n, d, rows: expected"):
+        bench_mem.normal_problems(3, 0, 2)
     with pytest.raises(ValueError, match=r"^layer: expected"):
         bench_mem.layer_problems(9, 16, load_encoder())
