@@ -1,0 +1,61 @@
+"""The processes that share a run: one, or those that torchrun started."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+
+import torch
+from torch import distributed
+from torch.distributed.rendezvous import rendezvous
+
+_PATIENCE = timedelta(days=7)
+"""How long a process waits for the others: torchrun, not a clock, says that one of them is gone."""
+
+
+@dataclass(frozen=True)
+class Ranks:
+    """This process among `world`; `device` is where it computes."""
+
+    rank: int
+    world: int
+    device: torch.device
+
+    def share(self, count: int) -> range:
+        """The numbers below ``count`` that are this process's: a contiguous part, none more than one longer than another."""
+        return range(self.rank * count // self.world, (self.rank + 1) * count // self.world)
+
+    def meet(self) -> None:
+        """Wait until all processes are here."""
+        if self.world > 1:
+            distributed.barrier(device_ids=[self.device.index] if self.device.type == "cuda" else None)
+
+
+@contextmanager
+def joined(device: str) -> Iterator[Ranks]:
+    """Join the other processes, by gloo on CPU and nccl on GPU; alone without torchrun.
+
+    Raises:
+        ValueError: for cuda without a GPU for every process.
+    """
+    rank, world, local = (int(os.environ.get(name, default)) for name, default in
+                          (("RANK", "0"), ("WORLD_SIZE", "1"), ("LOCAL_RANK", "0")))
+    if device == "cuda" and torch.cuda.device_count() <= local:
+        raise ValueError(f"--device: cuda was given for process {local + 1} on this machine, which has "
+                         f"{torch.cuda.device_count()} CUDA devices; cpu is accepted")
+    place = torch.device("cuda", local) if device == "cuda" else torch.device("cpu")
+    if world == 1:
+        yield Ranks(0, 1, place)
+        return
+    if device == "cuda":
+        torch.cuda.set_device(place)
+    store, _, _ = next(rendezvous("env://", timeout=_PATIENCE))
+    # torchrun may keep its store when it starts the processes again: the addresses in it are those of dead ones.
+    attempt = distributed.distributed_c10d.PrefixStore(f"attempt {os.environ.get('TORCHELASTIC_RESTART_COUNT', '0')}", store)
+    backend = "nccl" if device == "cuda" else "gloo"
+    distributed.init_process_group(backend, store=attempt, rank=rank, world_size=world, timeout=_PATIENCE)
+    try:
+        yield Ranks(rank, world, place)
+    finally:
+        distributed.destroy_process_group()
