@@ -144,7 +144,8 @@ def generalized_attention(problem: MemProblem) -> Reading:
     attention = torch.nn.functional.scaled_dot_product_attention(
         query, keys, keys, attn_mask=problem.prior.log()[None, None], scale=problem.alpha)[0, 0]
     by_moments, _ = mem.moments(problem.templates, mem.tilt(problem.alpha * problem.evidence, problem.templates, problem.prior))
-    return reading(problem, spread(problem) ** 2, moments=by_moments, attention=attention)
+    closed = mem.closed_form(problem.templates, problem.evidence, problem.prior, problem.alpha)
+    return reading(problem, spread(problem) ** 2, closed_form=closed, moments=by_moments, attention=attention)
 
 
 @confirms(TORCH, "deciphering.s6.uniform", on=mem_problems())
