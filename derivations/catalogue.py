@@ -19,7 +19,7 @@ from types import MappingProxyType
 from derivations.claims import Claim, Correction, Evidence, Kind, Layer, Outcome, Severity, Statement, Twin, Witness
 from derivations.relations import Fails, Relation
 
-DOCUMENTS = ("deciphering", "inference", "eot")
+DOCUMENTS = ("deciphering", "inference", "eot", "geometric", "transport")
 
 Steps = Iterator[Relation]
 Derivation = Callable[[], Steps]

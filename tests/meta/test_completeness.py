@@ -25,6 +25,13 @@ FINISHED = {
         "cor7.5", "rem7.6", "defA.1", "defA.2", "defA.3", "defA.4", "defA.5", "thmA.6", "thmA.7", "defB.1", "defB.2", "thmB.3",
         "lemB.4", "remB.5",
     ],
+    "geometric": [*range(1, 8)],
+    "transport": [
+        "lem1", "thm1", *(f"listing.{name}" for name in (
+            "sinkhorn", "sinkhorn_divergence", "AttentionAsOT", "sinkhorn_attention", "compute_attention_ot_divergence",
+            "LinearAttentionAsOT", "analyze_attention_temperature", "OTAttentionExperiment", "OptimalTransportAttention",
+            "run_ot_attention_experiment")),
+    ],
 }
 
 
@@ -44,7 +51,8 @@ def test_no_number_has_two_claims() -> None:
 def test_claim_is_well_formed(entry: Entry) -> None:
     claim = entry.claim
     assert claim.document in DOCUMENTS
-    assert re.fullmatch(r"[a-z]+\.(\d+|(def|thm|rem|prop|lem|cor)\w+(\.\d+)?|s[\dA-Z]+\.[a-z0-9-]+|(tab|fn|fig)\d+)", claim.id)
+    number = r"\d+|(def|thm|rem|prop|lem|cor)\w+(\.\d+)?|(tab|fn|fig)\d+"
+    assert re.fullmatch(rf"[a-z]+\.({number}|s[\dA-Z]+\.[a-z0-9-]+|listing\.\w+(\.[a-z0-9-]+)?)", claim.id)
     assert claim.title
     assert claim.statement.latex
     assert claim.statement.text.endswith(".")

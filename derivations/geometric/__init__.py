@@ -1,0 +1,1 @@
+"""Attention Mechanisms: A Geometric View."""

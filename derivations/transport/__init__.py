@@ -1,0 +1,1 @@
+"""An overview, in Chinese, of optimal transport and attention, with its listings."""
