@@ -22,6 +22,13 @@ SOLVER_GAP = 1e-10
 A hundred times what is asked of the solver. One that stops early, as some do with the status "optimal", leaves 1e-5.
 """
 
+DUAL_ASKED = 1e-12
+"""What the deviation study asks of the exact solution λ*, relatively to 1 + ‖λ*‖: the solver's tightest, so that small shifts
+are found to as many digits as large ones."""
+
+DUAL_CERTIFIED = 1e-9
+"""The bound on ‖λ − λ*‖/(1 + ‖λ‖) with which a row of the study counts as solved: the solver's default."""
+
 
 def eps(dtype: object) -> float:
     """Return the distance from 1 to the next larger number of a floating dtype.
@@ -130,6 +137,20 @@ def plan_from_strong_convexity(gap: float, modulus: float) -> float:
         raise ValueError(f"gap: expected a number ≥ 0, got {gap!r}")
     _check("modulus", modulus, positive=True)
     return math.sqrt(2.0 * gap / modulus)
+
+
+def of_difference(relative: float, share: float) -> float:
+    """Return the relative error of a difference of two terms, each off by ``relative`` of itself.
+
+    The errors add up to twice ``relative`` of the terms, and the difference is only ``share`` times as large as they are.
+
+    Raises:
+        ValueError: if ``relative`` is negative or not finite, or ``share`` is not in (0, 1].
+    """
+    _check("relative", relative, positive=False)
+    if not 0 < share <= 1:
+        raise ValueError(f"share: expected a number > 0 and ≤ 1, got {share!r}")
+    return 2.0 * relative / share
 
 
 def _name(dtype: object) -> str:

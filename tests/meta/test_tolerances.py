@@ -105,6 +105,13 @@ def test_plan_from_gap_is_pinsker_with_the_temperature(temperature: float, step:
     assert distance > tolerances.plan_from_gap(gap / 100, temperature)
 
 
+def test_a_difference_is_as_much_worse_as_it_is_smaller() -> None:
+    off = 1e-6
+    lost = abs((1 + off) * 1.01 - (1 - off) - 0.01) / 0.01
+    assert lost <= tolerances.of_difference(off, 0.01 / 1.01) < 1.02 * lost
+    assert lost > tolerances.of_difference(off, 0.02)
+
+
 def test_rounding_of_what_has_overflowed_allows_anything() -> None:
     assert tolerances.rounding("float64", 3, math.inf) == math.inf
 
@@ -128,6 +135,9 @@ def test_a_certified_solve_is_close_enough_to_tell_twins_apart() -> None:
         (lambda: tolerances.plan_from_gap(-1e-20, 1.0), "gap"),
         (lambda: tolerances.plan_from_gap(math.nan, 1.0), "gap"),
         (lambda: tolerances.plan_from_gap(1.0, -1.0), "temperature"),
+        (lambda: tolerances.of_difference(-1.0, 1.0), "relative"),
+        (lambda: tolerances.of_difference(1.0, 0.0), "share"),
+        (lambda: tolerances.of_difference(1.0, 2.0), "share"),
     ],
 )
 def test_bad_arguments_are_named(call: object, name: str) -> None:

@@ -29,7 +29,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from numerics import mem
+from numerics import mem, tolerances
 
 STATISTICS = (
     "deviation", "visible_deviation", "logit_deviation", "output_error", "total_variation", "kl", "kl_reverse", "gap",
@@ -39,10 +39,6 @@ STATISTICS = (
 
 CONTEXT = ("evidence_norm", "visible_evidence_norm", "dual_norm", "shift_norm", "uncertainty")
 """Beside them: ‖z‖, ‖Pz‖, ‖λ*‖, ‖ĥ − μ‖, and the solver's bound on its error in ĥ over ‖ĥ − μ‖."""
-
-_ASKED, _ACCEPTED = 1e-12, 1e-9
-"""What the solver is asked for, its tightest, so that small shifts are found to as many digits as large ones; and the bound
-on ‖λ − λ*‖ / (1 + ‖λ‖), the solver's default, with which a row is certified."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,7 +174,7 @@ def _within(templates: Tensor, evidence: Tensor, prior: Tensor, alpha: float, sp
 def _compare(
     t: Tensor, z: Tensor, u: Tensor, alpha: float, outside: Tensor, visible: Tensor
 ) -> tuple[dict[str, Tensor], Tensor]:
-    solution, close = mem.solve(t, z, u, alpha, tolerance=_ASKED), mem.certificate(t, z, u, alpha)
+    solution, close = mem.solve(t, z, u, alpha, tolerance=tolerances.DUAL_ASKED), mem.certificate(t, z, u, alpha)
     log_u = u.log()
     exact, first = ((log_u + x @ t.T).log_softmax(-1) for x in (solution.dual, alpha * z))
     miss = solution.dual - alpha * z
@@ -205,7 +201,7 @@ def _compare(
         "shift_norm": shift,
         "uncertainty": solution.mean_error / shift,
     }
-    return values, solution.error <= _ACCEPTED * (1 + solution.dual.norm(dim=-1))
+    return values, solution.error <= tolerances.DUAL_CERTIFIED * (1 + solution.dual.norm(dim=-1))
 
 
 def divergence(log_p: Tensor, log_q: Tensor) -> Tensor:
