@@ -1,0 +1,107 @@
+"""Section 6: how much of what one pass of attention certifies is lost, in terms of κ = αL.
+
+Claims     deciphering.s6.covariance-bound, deciphering.s6.one-pass-mean, deciphering.s6.one-pass-dual
+Notation   L ≥ ‖t_i − c‖² for every template and some c; κ = αL; g = ĥ − μ = z − λ*/α, so αz = λ* + αg; e = h_c − ĥ, so
+           h_c − μ = g + e; y any direction
+References nothing of this is printed; Baillon and Haddad's inequality for log M, whose Hessian is a covariance
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from types import MappingProxyType
+
+import sympy as sp
+
+from derivations.calculus.balls import Point
+from derivations.calculus.sums import total
+from derivations.calculus.variables import positive, vector
+from derivations.catalogue import Steps, claim
+from derivations.deciphering.notation import T, a, b, covariance, d, i, mu, u
+from derivations.deciphering.section6_theorem1 import FINITE
+from derivations.relations import AtLeast, Follows
+
+y, c, g, e = vector("y", d), vector("c", d), vector("g", d), vector("e", d)
+kappa = positive("kappa")
+
+
+# ── the Hessian of log M ────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def along(template: sp.Expr) -> sp.Expr:
+    """⟨t_i − μ, y⟩."""
+    return total(b, (T[template, b] - mu(b)) * y[b])
+
+
+def bent(entry: sp.Expr) -> sp.Expr:
+    """(Σy)_a."""
+    return total(b, covariance(entry, b) * y[b])
+
+
+def bounded(right: sp.Expr) -> AtLeast:
+    """Σ_i u_i ‖t_i − c‖² ⟨t_i − μ, y⟩² ≥ right."""
+    left = total(i, u[i] * total(a, (T[i, a] - c[a]) ** 2) * along(i) ** 2)
+    spread = total(i, u[i] * total(a, ((T[i, a] - c[a]) * along(i) - bent(a)) ** 2))
+    return AtLeast(left, right, because=spread, reason="Σy is the mean of (t_i − c)⟨t_i − μ, y⟩: the variance is not negative")
+
+
+length = total(a, bent(a) ** 2)
+
+
+@claim("deciphering.s6.covariance-bound", "inequality", title="Addition: what the covariance does to a vector",
+       hypotheses=FINITE, needs=("deciphering.13",),
+       latex=r"\|\Sigma y\|^2\le\textstyle\sum_iu_i\|t_i-c\|^2\langle t_i-\mu,y\rangle^2\le L\,\langle y,\Sigma y\rangle")
+def covariance_bound() -> Steps:
+    """An addition: ‖Σy‖² ≤ L⟨y, Σy⟩ where all templates are within √L of some point, for every law on the templates."""
+    yield bounded(length)
+
+
+covariance_bound.twin("twice as much", lambda: bounded(2 * length))
+covariance_bound.twin("the variance on top", lambda: bounded(length + total(i, u[i] * along(i) ** 2)))
+
+
+# ── one pass ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+inner = total(a, g[a] * e[a])
+own, off, shift = (total(a, x(a) ** 2) for x in (lambda x: g[x], lambda x: e[x], lambda x: g[x] + e[x]))
+residue = total(a, (kappa * g[a] - e[a]) ** 2)
+cocoercive = AtLeast(kappa * inner, off)
+EDGE: Point = {d: 1, g.label: [Fraction(1)], e.label: [Fraction(1)], kappa: Fraction(1)}
+"""Two templates ±1 of equal weight at α = 1, as z → 0: there both bounds are equalities."""
+
+
+def mean_bound(right: sp.Expr, at: Point = MappingProxyType({})) -> Follows:
+    """κ²‖h_c − μ‖² ≥ right where κ⟨g, e⟩ ≥ ‖e‖²."""
+    return Follows((cocoercive,), AtLeast(kappa**2 * shift, right), (2 + 2 * kappa,), residue, at=at,
+                   reason="‖κg − e‖² ≥ 0, and the covariance bound integrated from λ* to αz")
+
+
+@claim("deciphering.s6.one-pass-mean", "inequality", title="Addition: the mean of one pass is off by at most κ/(1 + κ)",
+       hypotheses=FINITE, needs=("deciphering.s6.covariance-bound",),
+       latex=r"\|h_c-\hat h\|\le\tfrac\kappa{1+\kappa}\|h_c-\mu\|,\ \kappa=\alpha L")
+def one_pass_mean() -> Steps:
+    """An addition: one pass bounds the error of its mean by a share of its own distance from μ that is small with κ."""
+    yield mean_bound((1 + kappa) ** 2 * off)
+
+
+one_pass_mean.twin("1 + 2κ for 1 + κ", lambda: mean_bound((1 + 2 * kappa) ** 2 * off, EDGE))
+one_pass_mean.twin("κ/(1 + κ) squared", lambda: mean_bound((1 + kappa) ** 4 / kappa**2 * off, EDGE))
+
+
+def dual_bound(right: sp.Expr, at: Point = MappingProxyType({})) -> Follows:
+    """(1 + κ)²‖g‖² ≥ right where κ⟨g, e⟩ ≥ ‖e‖²."""
+    weights = (2 * (kappa + 1) / kappa,)
+    return Follows((cocoercive,), AtLeast((1 + kappa) ** 2 * own, right), weights, (kappa + 2) / kappa * residue, at=at,
+                   reason="αz − λ* is αg: at least so much of the pass's own distance is error")
+
+
+@claim("deciphering.s6.one-pass-dual", "inequality", title="Addition: the dual point of one pass is off by at least 1/(1 + κ)",
+       hypotheses=FINITE, needs=("deciphering.s6.covariance-bound",),
+       latex=r"\|\alpha z-\lambda^*\|\ge\tfrac\alpha{1+\kappa}\|h_c-\mu\|")
+def one_pass_dual() -> Steps:
+    """An addition: αz cannot be nearer to λ* than a share of what one pass measures, which is most of it for small κ."""
+    yield dual_bound(shift)
+
+
+one_pass_dual.twin("1 for 1/(1 + κ)", lambda: dual_bound((1 + kappa) ** 2 * shift, EDGE))
+one_pass_dual.twin("1/(1 + κ/2)", lambda: dual_bound((1 + kappa) ** 2 / (1 + kappa / 2) ** 2 * shift, EDGE))

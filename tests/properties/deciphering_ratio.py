@@ -1,0 +1,83 @@
+"""Section 6 of deciphering in torch: what one pass of attention certifies in terms of κ, with the problem where it is tight."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from hypothesis import strategies as st
+from torch import Tensor
+
+from derivations.claims import Layer
+from numerics import mem, tolerances
+from tests.bridge import Value
+from tests.layers import Reading, confirms
+from tests.properties.deciphering_dual import solved, spread
+from tests.properties.mem_problems import MemProblem, mem_problems
+
+TORCH = Layer.TORCH
+
+
+@dataclass(frozen=True)
+class Tight(MemProblem):
+    """Two templates ±r of equal weight and little evidence."""
+
+    radius: float = 1.0
+
+    @property
+    def drawn(self) -> dict[str, Tensor]:  # type: ignore[override]
+        t = torch.tensor([[self.radius], [-self.radius]], dtype=torch.float64)
+        return {"T": t, "u": torch.full((2,), 0.5, dtype=torch.float64), "z": torch.tensor([1e-2], dtype=torch.float64),
+                "lam": torch.zeros(1, dtype=torch.float64)}
+
+    def to(self, device: str) -> Tight:
+        return Tight(2, 1, self.alpha, "generic", "uniform", "generic", 0, device, self.radius)
+
+
+TIGHT = st.builds(lambda alpha, radius: Tight(2, 1, alpha, "generic", "uniform", "generic", 0, "cpu", radius),
+                  st.sampled_from([1.0, 0.25, 4.0]), st.sampled_from([1.0, 0.5]))
+ANY = st.one_of(TIGHT, mem_problems())
+
+
+
+
+def kappa_of(problem: MemProblem) -> float:
+    """αL, from the templates' distances to their mean."""
+    return problem.alpha * float((problem.templates - problem.prior @ problem.templates).square().sum(-1).max())
+
+
+def point(problem: MemProblem, solution: mem.Solution, found: mem.Certificate) -> dict[str, Value]:
+    g = solution.mean - problem.prior @ problem.templates
+    return {"d": problem.d, "kappa": kappa_of(problem), "g": g.cpu(), "e": (found.mean - solution.mean).cpu()}
+
+
+def both(problem: MemProblem) -> tuple[mem.Solution, mem.Certificate, float]:
+    """The solution, the certificate, and how much of a squared distance rounding and the solver may have changed."""
+    solution = solved(problem, problem.evidence)
+    found = mem.certificate(problem.templates, problem.evidence, problem.prior, problem.alpha)
+    size = (1 + kappa_of(problem)) ** 2 * spread(problem) ** 2
+    return solution, found, tolerances.rounding("float64", problem.n * problem.d, size) + size * float(solution.mean_error)
+
+
+@confirms(TORCH, "deciphering.s6.one-pass-mean", on=ANY)
+def mean_error(problem: MemProblem) -> Reading:
+    solution, found, off = both(problem)
+    value = (found.mean_error * (1 + kappa_of(problem))).square()
+    return Reading(point(problem, solution, found), {"certificate": value}, off)
+
+
+@confirms(TORCH, "deciphering.s6.one-pass-dual", on=ANY)
+def dual_distance(problem: MemProblem) -> Reading:
+    solution, found, off = both(problem)
+    distance = (problem.alpha * problem.evidence - solution.dual).norm() / problem.alpha
+    return Reading(point(problem, solution, found), {"solver": ((1 + kappa_of(problem)) * distance).square()},
+                   off + (1 + kappa_of(problem)) ** 2 * float(solution.error) / problem.alpha * spread(problem))
+
+
+@confirms(TORCH, "deciphering.s6.covariance-bound", on=mem_problems(smallest_n=2))
+def weighted_spread(problem: MemProblem) -> Reading:
+    y, c = problem["lam"], problem["c"]
+    mu, _ = mem.moments(problem.templates, problem.prior)
+    distances = (problem.templates - c).square().sum(-1)
+    value = problem.prior @ (distances * ((problem.templates - mu) @ y).square())
+    return Reading(problem.point() | {"y": y.cpu(), "c": c.cpu()}, {"moments": value}, problem.tolerance(value))
