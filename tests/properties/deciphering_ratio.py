@@ -39,8 +39,6 @@ TIGHT = st.builds(lambda alpha, radius: Tight(2, 1, alpha, "generic", "uniform",
 ANY = st.one_of(TIGHT, mem_problems())
 
 
-
-
 def kappa_of(problem: MemProblem) -> float:
     """αL, from the templates' distances to their mean."""
     return problem.alpha * float((problem.templates - problem.prior @ problem.templates).square().sum(-1).max())
