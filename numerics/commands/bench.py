@@ -12,11 +12,12 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
+from numerics import bench_sinkhorn
 from numerics.bench import cases, measure
 from numerics.bench_mem import Growth, Timing, growth, layer_problems, normal_problems, race
 from numerics.models.encoder import ModelUnavailableError
 
-SECTIONS = ("closed-forms", "mem", "growth")
+SECTIONS = ("closed-forms", "mem", "growth", "sinkhorn")
 BASE = (64, 64, 512)
 """The size (n, d, rows) from which each is made larger in turn."""
 
@@ -26,7 +27,7 @@ BASE = (64, 64, 512)
 @click.option("--queries", type=click.IntRange(1), default=512, show_default=True)
 @click.option("--keys", type=click.IntRange(1), default=512, show_default=True)
 @click.option("--width", type=click.IntRange(1), default=64, show_default=True)
-@click.option("--rounds", type=click.IntRange(1), default=50, show_default=True, help="of the closed forms")
+@click.option("--rounds", type=click.IntRange(1), default=50, show_default=True, help="of the closed forms and of Sinkhorn")
 @click.option("--solver-rounds", type=click.IntRange(1), default=3, show_default=True, help="of the solvers")
 @click.option("--singles", type=click.IntRange(0), default=2, show_default=True,
               help="problems a round for peers that take one at a time; 0 leaves them out")
@@ -34,11 +35,12 @@ BASE = (64, 64, 512)
 @click.option("--tokens", type=click.IntRange(1, 512), default=128, show_default=True)
 @click.option("--alpha", type=click.FloatRange(0, min_open=True), default=1.0, show_default=True)
 @click.option("--doublings", type=click.IntRange(0), default=2, show_default=True, help="of each size in the growth")
+@click.option("--points", type=click.IntRange(1), default=128, show_default=True, help="on each side of a transport problem")
 @click.option("--device", type=click.Choice(["cpu", "cuda"]), default="cpu", show_default=True)
 @click.option("--threads", type=click.IntRange(1), default=1, show_default=True, help="of torch on the CPU")
 @click.option("--json", "path", type=click.Path(path_type=Path, dir_okay=False), help="also write all numbers to this file")
 def bench(only: tuple[str, ...], queries: int, keys: int, width: int, rounds: int, solver_rounds: int, singles: int, layer: int,
-          tokens: int, alpha: float, doublings: int, device: str, threads: int, path: Path | None) -> None:
+          tokens: int, alpha: float, doublings: int, points: int, device: str, threads: int, path: Path | None) -> None:
     """Time closed forms and solvers beside their peers, in one run."""
     if device == "cuda" and not torch.cuda.is_available():
         raise click.UsageError("--device: cuda was given but no CUDA device is available, cpu is accepted")
@@ -49,6 +51,7 @@ def bench(only: tuple[str, ...], queries: int, keys: int, width: int, rounds: in
         "closed-forms": lambda: _closed_forms(console, queries, keys, width, rounds, device),
         "mem": lambda: _solvers(console, layer, tokens, alpha, solver_rounds, singles, device),
         "growth": lambda: _growth(console, doublings, solver_rounds, device),
+        "sinkhorn": lambda: _sinkhorn(console, points, rounds),
     }
     torch.set_num_threads(threads)
     try:
@@ -103,5 +106,17 @@ def _growth(console: Console, doublings: int, rounds: int, device: str) -> list[
     for row in found:
         sizes_of = (str(x) for x in (row.n, row.d, row.rows))
         table.add_row(*sizes_of, f"{1e6 * row.seconds:.2f}", f"{row.error:.1e}", f"{row.memory / 1e6:.1f}")
+    console.print(table)
+    return [asdict(row) for row in found]
+
+
+def _sinkhorn(console: Console, points: int, rounds: int) -> list[dict[str, Any]]:
+    if not bench_sinkhorn.peer_is_here():
+        console.print("POT is not installed: Sinkhorn is not timed")
+        return []
+    found = list(bench_sinkhorn.measure(points, rounds))
+    table = Table("solver", "ε", "ms", "ratio", "marginal error", title=f"entropic plans, {points} × {points}, float64, CPU")
+    for row in found:
+        table.add_row(row.name, f"{row.temperature:g}", f"{1e3 * row.seconds:.2f}", f"{row.ratio:.2f}", f"{row.error:.1e}")
     console.print(table)
     return [asdict(row) for row in found]
