@@ -1,0 +1,229 @@
+"""“Regularizing the Optimization Problem”: when the solution leaves the corners, and where it points.
+
+Claims     geometric.s3.avoid-corners, geometric.3, geometric.4, geometric.s3.close-to-practice, geometric.s3.unique-inside,
+           geometric.s3.direction
+Notation   omega = Ω(p) any number; θ + p − μ the data whose sparsemax is p (any data are of this form); s_j = ⟨q, k_j⟩ and √d
+           the products and the temperature of scaled dot-product attention; y any data ≥ 0; Zw, with Z > 0 and w in the
+           simplex, any but 0
+References (3), (4) and the prose around them; Martins and Astudillo (2016) for ½‖p‖²
+"""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from derivations.calculus.powers import plus
+from derivations.calculus.sums import derivative, kl, total
+from derivations.calculus.variables import Kind, positive, scalar, simplex, vector
+from derivations.catalogue import Steps, claim
+from derivations.claims import Severity
+from derivations.eot.notation import d as width
+from derivations.eot.notation import j, k, l, m, other, s, score, softmax, tau
+from derivations.eot.regularizers import (
+    half_square,
+    mu,
+    quadratic_scores,
+    scaled_entropy,
+    sparsemax,
+    theta,
+    unspent,
+    variational,
+)
+from derivations.expansions import Expansion
+from derivations.geometric.notation import (
+    best,
+    corner,
+    cosine,
+    data,
+    inner,
+    mean,
+    norm,
+    p,
+    soft,
+    weights,
+    x,
+)
+from derivations.relations import AtLeast, Entry, Equation, Fails, Limit, UniqueMinimum
+
+omega, shift = scalar("omega"), scalar("t")
+star = soft(data)
+
+
+# ── away from the corners ───────────────────────────────────────────────────────────────────────────────────────────
+
+slope = positive("y")
+
+
+def inside(of: Entry, bound: sp.Expr = sp.S.One, because: sp.Expr | None = None) -> AtLeast:
+    """No weight reaches the bound."""
+    return AtLeast(bound, of(j), strict=True, because=because, about=(other,), reason="another location has a positive weight")
+
+
+def rest(of: Entry) -> sp.Expr:
+    """Σ_{l≠j} of(l), as a positive entry and the others."""
+    return of(other) + total(l, of(l) * (1 - sp.KroneckerDelta(l, j)) * (1 - sp.KroneckerDelta(l, other)))
+
+
+@claim("geometric.s3.avoid-corners", "inequality", title="A regularizer keeps basis vectors from being the solution",
+       latex=r"e_t\notin\arg\max_{p\in\Delta^{|S|}}\langle p,x\rangle-\Omega(p)", needs=("geometric.3", "eot.prop4.2"))
+def avoid_corners() -> Steps:
+    """Including a regularizer is said to avoid that a basis vector is the solution."""
+    yield UniqueMinimum(variational(quadratic_scores, half_square), sparsemax(quadratic_scores, theta), m, sp.S.One,
+                        sp.Integer(2), unspent, reason="Ω = ½‖p‖², strictly convex: the solution is sparsemax")
+    yield Fails(AtLeast(1, plus(quadratic_scores(j) - theta), strict=True,
+                        at={m: 2, theta: 0, p.label: [1, 0], mu.label: [0, 0], j: 1}),
+                reason="for x = (1, 0) it is the basis vector e₁; Ω = 0 and any linear Ω leave basis vectors too")
+
+
+@avoid_corners.corrected(r"\Omega=-\tau H,\ |S|\ge2:\ p^\star_t<1", Severity.HYPOTHESIS,
+                         under="|S| ≥ 2 and Ω = −τH with τ > 0 (its slope is −∞ where a weight is 0; that of ½‖p‖² is not)")
+def entropy_avoids_corners() -> Steps:
+    """With entropy of any strength no weight of the only solution is 1: leaving a corner always pays."""
+    cooled = softmax(data, tau)
+    yield UniqueMinimum(variational(data, scaled_entropy(tau)), cooled, m, tau, reason="the only solution")
+    yield Limit(derivative(tau * slope * sp.log(slope), slope), slope, sp.S.Zero, -sp.oo, reason="the slope of Ω at a weight 0")
+    yield inside(cooled, because=rest(cooled))
+
+
+avoid_corners.twin("at most one half", lambda: inside(softmax(data, tau), sp.S.Half))
+avoid_corners.twin("at most the uniform weight", lambda: inside(softmax(data, tau), 1 / m))
+
+
+# ── (3) and (4) ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def regularized(right: sp.Expr) -> Equation:
+    """⟨p, x⟩ − Ω(p) against an expression in lengths and the angle."""
+    return Equation(inner(weights, data) - omega, right, reason="(2), and Ω(p) is the same on both sides")
+
+
+@claim("geometric.3", "identity", title="The regularized problem in lengths and the angle", needs=("geometric.2",),
+       hypotheses=("x ≠ 0, or any γ",),
+       latex=r"\arg\max_{p\in\Delta^{|S|}}\langle p,x\rangle-\Omega(p)"
+             r"=\arg\max_{p\in\Delta^{|S|}}\|p\|\|x\|\cos\gamma-\Omega(p)")
+def regularized_cosine() -> Steps:
+    """For any regularizer the two problems are one: the objectives agree at each p."""
+    yield regularized(norm(weights) * norm(data) * cosine(weights, data) - omega)
+
+
+regularized_cosine.twin("the regularizer is rewarded", lambda: regularized(
+    norm(weights) * norm(data) * cosine(weights, data) + omega))
+regularized_cosine.twin("the norm of p is lost", lambda: regularized(norm(data) * cosine(weights, data) - omega))
+
+
+def solves(candidate: Entry, of: Entry = data) -> UniqueMinimum:
+    """The candidate is the only maximizer of ⟨p, x⟩ + H(p)."""
+    return UniqueMinimum(variational(of, scaled_entropy(sp.S.One)), candidate, m, sp.S.One,
+                         reason="the value at softmax(x) less that at q is Σ_j kl(q_j ‖ softmax(x)_j)")
+
+
+@claim("geometric.4", "optimality", title="With Shannon entropy the solution is softmax", needs=("geometric.3", "eot.prop4.1"),
+       hypotheses=("−Ω = H, with the natural logarithm",),
+       latex=r"\arg\max_{p\in\Delta^{|S|}}\langle p,x\rangle-\Omega(p)=\mathrm{softmax}(x)")
+def entropy_gives_softmax() -> Steps:
+    """Rewarding Shannon entropy, with the weight 1, the only maximizer is the softmax of the data."""
+    yield Equation(total(j, star(j)), 1, about=(x[j],), reason="it is feasible")
+    yield solves(star)
+
+
+entropy_gives_softmax.twin("half the temperature", lambda: solves(softmax(data, sp.S.Half)))
+entropy_gives_softmax.twin("the sign of the data", lambda: solves(soft(lambda location: -x[location])))
+entropy_gives_softmax.twin("the uniform vector", lambda: solves(lambda location: 1 / m))
+
+
+def scaled(location: sp.Expr) -> sp.Expr:
+    """s_j/√d."""
+    return s[location] / sp.sqrt(width)
+
+
+@claim("geometric.s3.close-to-practice", "optimality", title="Softmax attention is (4) with a transformation of the data",
+       latex=r"x_t=\langle q,k_t\rangle/\sqrt d:\ (4)=\mathrm{softmax}(Kq/\sqrt d)", needs=("geometric.4", "eot.thm3.3"))
+def close_to_practice() -> Steps:
+    """What is used in practice is the same problem for a transformation of the data, such as scaled products with a query."""
+    yield solves(softmax(score, sp.sqrt(width)), scaled)
+
+
+close_to_practice.twin("the scale is lost", lambda: solves(soft(score), scaled))
+close_to_practice.twin("dissimilarity", lambda: solves(soft(lambda location: -scaled(location)), scaled))
+
+
+@claim("geometric.s3.unique-inside", "inequality", title="One solution, and not a basis vector", needs=("geometric.4",),
+       latex=r"\arg\max_{p\in\Delta^{|S|}}\langle p,x\rangle+H(p)=\{p^\star\},\quad p^\star\ne e_t",
+       hypotheses=("|S| ≥ 2, as in the figure's 2d case",))
+def unique_inside() -> Steps:
+    """With negative Shannon entropy there is exactly one solution, all of whose weights are positive and less than 1."""
+    yield solves(star)
+    yield AtLeast(star(j), 0, strict=True, reason="no location is left out")
+    yield inside(star, because=rest(star))
+
+
+unique_inside.twin("at most one half", lambda: inside(star, sp.S.Half))
+unique_inside.twin("at most the uniform weight", lambda: inside(star, 1 / m))
+
+
+# ── the direction ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+scale, Z = positive("t"), positive("Z")
+share, nonnegative = simplex("w", m), vector("y", m, kind=Kind.NONNEGATIVE)
+x1, x2 = scalar("x₁"), scalar("x₂")
+first, second = (sp.exp(value) / (sp.exp(x1) + sp.exp(x2)) for value in (x1, x2))
+
+
+@claim("geometric.s3.direction", "inequality", title="The solution points in approximately the direction of the data",
+       latex=r"\cos\angle(\mathrm{softmax}(x),x)\ge\cos\angle(e_t,x)\ \text{for } e_t \text{ optimal in (2)}",
+       needs=("geometric.4", "geometric.s2.not-the-direction"))
+def direction() -> Steps:
+    """With the entropy the solution is said to point in about the direction of the data: at least, closer to it than before."""
+    yield Equation(soft(lambda location: x[location] + shift)(j), star(j), about=(shift,),
+                   reason="a constant added to the data turns them towards (1, …, 1) or away from it; the solution stays")
+    yield Fails(AtLeast(cosine(star, data), 0, at={m: 2, x.label: [-1, -1]}), reason="x = (−1, −1): the angle is 180°")
+    yield Fails(AtLeast(cosine(star, data), cosine(corner, data), at={m: 2, x.label: [1, 0], best: 1}),
+                reason="x = (1, 0) ≥ 0: e₁ has the angle 0°, softmax(x) arctan(1/e) = 20°")
+
+
+def for_nonnegative_data() -> AtLeast:
+    """|S|⟨p*, y⟩² ≥ ‖p*‖²‖y‖² for y ≥ 0: Chebyshev's sum inequality for the squares of p* and y, which have one order."""
+    own = soft(lambda location: nonnegative[location])
+    pair = kl(own(j) ** 2, own(k) ** 2) + kl(own(k) ** 2, own(j) ** 2)
+    apart = total((j, k), own(j) * nonnegative[j] * own(k) * nonnegative[k] * (1 - sp.KroneckerDelta(j, k)))
+    return AtLeast(m * total(j, own(j) * nonnegative[j]) ** 2, total(j, own(j) ** 2) * total(j, nonnegative[j] ** 2),
+                   because=m * apart + total((j, k), (nonnegative[j] + nonnegative[k]) * pair) / 4,
+                   reason="data ≥ 0: the cosine is at least 1/√|S|, so p* and x are at most 45° apart in the plane …")
+
+
+def centred(of: Entry) -> sp.Expr:
+    """⟨p* − 1/|S|, x − mean x⟩."""
+    return total(j, (of(j) - 1 / m) * (x[j] - mean(data)))
+
+
+def aligned(right: sp.Expr, because: sp.Expr | None = None) -> AtLeast:
+    """The inner product of the centred vectors is at least this."""
+    return AtLeast(centred(star), right, because=because,
+                   reason="it is KL(p* ‖ 1/|S|) + KL(1/|S| ‖ p*): 0 only for constant data, else an angle below 90°")
+
+
+@direction.corrected(r"p^\star_s/p^\star_t=e^{x_s-x_t},\quad\langle p^\star-\tfrac1{|S|}\mathbf1,x-\bar x\mathbf1\rangle"
+                     r"=KL(p^\star\|\tfrac1{|S|})+KL(\tfrac1{|S|}\|p^\star)\ge0,\quad\mathrm{softmax}(tx)-\tfrac1{|S|}\mathbf1"
+                     r"=\tfrac t{|S|}(x-\bar x\mathbf1)+o(t);\quad x\ge0:\ \cos\angle(p^\star,x)\ge|S|^{-1/2}", Severity.FATAL)
+def centred_direction() -> Steps:
+    """It is the centred vectors that are aligned: at most 90° apart, 0° in the limit of small data, and 0° for |S| = 2.
+
+    For data ≥ 0 the vectors themselves have a cosine of at least 1/√|S|, as the uniform weights have, and no better bound.
+    """
+    yield Equation(star(j) / star(k), sp.exp(x[j] - x[k]), reason="the weights have the order of the data")
+    yield Equation((first - sp.S.Half) * (x2 - x1), (second - sp.S.Half) * (x1 - x2),
+                   reason="|S| = 2: p* − (½, ½) is parallel to x − mean x")
+    yield Expansion(soft(lambda location: scale * x[location])(j) - 1 / m, scale * (x[j] - mean(data)) / m, scale, 1,
+                    reason="small data: parallel in the limit, so the angle tends to 0")
+    yield for_nonnegative_data()
+    yield Limit(sp.exp(scale) / sp.sqrt(sp.exp(2 * scale) + m - 1), scale, sp.S.Zero, 1 / sp.sqrt(m),
+                reason="and no better bound: the cosine for x = t e₁ as t → 0, where the weights become uniform")
+    yield UniqueMinimum(lambda q: Z * total(j, q(j) ** 2) / 2 - Z * total(j, q(j) * share[j]), lambda location: share[location],
+                        m, Z, sp.Integer(2),
+                        reason="Ω = ½(Σx)‖p‖² gives x/Σx for x ≥ 0: exactly the direction, with the cosine 1")
+    each = kl(star(j), 1 / m) + kl(1 / m, star(j))
+    yield aligned(sp.S.Zero, total(j, each))
+
+
+direction.twin("without centring", lambda: aligned(inner(star, data)))
+direction.twin("as much as for small data", lambda: aligned(total(j, (x[j] - mean(data)) ** 2) / m))

@@ -1,0 +1,217 @@
+"""“Parametrizing the Summary”: basis functions, and what they say about the weights before the data are seen.
+
+Claims     geometric.6, geometric.s5.backpropagation, geometric.s5.starting-importance, geometric.s5.canonical-basis,
+           geometric.s5.uniform-start, geometric.s5.update, geometric.s5.other-starts
+Notation   phi[j, b] = φ_b(j), theta and eta two values of θ(x) in ℝ^M; g_j = ∂L/∂f_j; xi a value of θ for φ(t) = e_t, where
+           M = |S|, theta0 = θ₀ any number; A[j, h] what enters hidden unit h of Bahdanau's score, v_h its weight;
+           κ_j > 0 a kernel at location j
+References (6) and the prose around it; Bahdanau, Cho and Bengio (2015), section 3.1: the score vᵀtanh(W s + U h_t)
+"""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from derivations.calculus.sums import delta, derivative, total
+from derivations.calculus.variables import Kind, index, positive, scalar, size, vector
+from derivations.catalogue import Steps, claim
+from derivations.claims import Severity
+from derivations.eot.notation import j, k, l, m
+from derivations.expansions import Expansion
+from derivations.geometric.notation import M, b, combination, eta, phi, soft, theta
+from derivations.relations import AtLeast, Entry, Equation, Fails
+
+H = size("H")
+h = index("h", H)
+place = index("s", m)
+units, v = vector("A", m, H), vector("v", H)
+g, xi = vector("g", m), vector("xi", m)
+vanishing = positive("t")
+age, kernel = vector("a", m, kind=Kind.NONNEGATIVE), vector("κ", m, kind=Kind.POSITIVE)
+gamma, level = positive("gamma"), scalar("theta0")
+
+
+def before(coefficient: sp.Expr) -> sp.Expr:
+    """θ_b."""
+    return theta[coefficient]
+
+
+def after(coefficient: sp.Expr) -> sp.Expr:
+    """θ_b + η_b."""
+    return theta[coefficient] + eta[coefficient]
+
+
+def scores(coefficients: Entry) -> Entry:
+    """j ↦ θᵀφ(j)."""
+    return lambda location: combination(coefficients, location)
+
+
+def linear(right: sp.Expr) -> Equation:
+    """(θ + η)ᵀφ(j) against its parts."""
+    return Equation(combination(after, j), right, reason="linear in θ, for each location")
+
+
+@claim("geometric.6", "definition", title="The summary as a combination of basis functions",
+       latex=r"f_t(x)=\theta^T(x)\phi(t),\quad\theta:\mathbb R^{|S|\times D}\to\mathbb R^M,\ \phi:S\to\mathbb R^M")
+def basis_functions() -> Steps:
+    """The summary is a linear combination of M functions of the location, with coefficients that depend on the data."""
+    yield Equation(total(k, xi[k] * delta(k, j)), xi[j], reason="an instance: φ(t) = e_t gives f = θ(x), any summary")
+    yield linear(combination(before, j) + total(b, eta[b] * phi[j, b]))
+
+
+basis_functions.twin("one basis function for all", lambda: linear(combination(before, j) + total(b, eta[b])))
+basis_functions.twin("a quadratic form", lambda: linear(combination(before, j) + total(b, eta[b] ** 2 * phi[j, b])))
+
+
+def loss() -> sp.Expr:
+    """Σ_j g_j f_j, which has the gradient g in f."""
+    return total(j, g[j] * combination(before, j))
+
+
+def returned(right: sp.Expr) -> Equation:
+    """∂L/∂θ_b by the chain rule."""
+    return Equation(derivative(loss(), theta[b]), right, reason="so the gradient passes back through one matrix, Φᵀ")
+
+
+@claim("geometric.s5.backpropagation", "identity", title="Backpropagation through the summary is easy", needs=("geometric.6",),
+       latex=r"\partial f_t/\partial\theta=\phi(t),\quad"
+             r"\partial L/\partial\theta=\textstyle\sum_t\phi(t)\,\partial L/\partial f_t")
+def backpropagation() -> Steps:
+    """Whatever θ(x) is, f is linear in it, and its gradient is that of f multiplied by the basis functions."""
+    yield Equation(derivative(combination(before, j), theta[b]), phi[j, b], reason="f_t is linear in θ")
+    yield returned(total(j, phi[j, b] * g[j]))
+
+
+backpropagation.twin("the basis functions are left out", lambda: returned(total(j, g[j])))
+backpropagation.twin("averaged over locations", lambda: returned(total(j, phi[j, b] * g[j]) / m))
+
+
+# ── before the data are seen ────────────────────────────────────────────────────────────────────────────────────────
+
+start = soft(scores(before))
+
+
+def log_odds(right: sp.Expr) -> Equation:
+    """log p_j − log p_k before the data."""
+    return Equation(sp.log(start(j)) - sp.log(start(k)), right, reason="differences of θᵀφ: the span of the basis functions")
+
+
+@claim("geometric.s5.starting-importance", "equivalence", title="φ tells the importance before the data are observed",
+       latex=r"\phi\ \text{determines } p \text{ before } x \text{ is observed}", needs=("geometric.6", "geometric.4"))
+def starting_importance() -> Steps:
+    """The basis functions are said to tell which locations are important before the data are observed."""
+    yield Expansion(soft(lambda location: vanishing * combination(before, location))(j), 1 / m, vanishing, 0,
+                    reason="at θ = 0 the weights are uniform, whatever φ")
+    yield Fails(Equation(start(j), soft(scores(lambda coefficient: eta[coefficient]))(j),
+                         at={m: 2, M: 1, phi.label: [[1], [0]], theta.label: [0], eta.label: [1], j: 1}),
+                reason="one φ, two values of θ without data: two starts")
+
+
+@starting_importance.corrected(r"\log\frac{p_s}{p_t}=\theta_0^T(\phi(s)-\phi(t))", Severity.HYPOTHESIS,
+                               under="a θ₀ is fixed that θ(x) is before x is observed: φ and θ₀ together tell the start")
+def start_by_both() -> Steps:
+    """With the value of θ before the data, the log-odds of the start are the combination of the basis functions by it."""
+    yield log_odds(total(b, theta[b] * (phi[j, b] - phi[k, b])))
+
+
+starting_importance.twin("by the basis functions alone", lambda: log_odds(total(b, phi[j, b] - phi[k, b])))
+starting_importance.twin("the sign", lambda: log_odds(total(b, theta[b] * (phi[k, b] - phi[j, b]))))
+
+
+def additive(location: sp.Expr) -> sp.Expr:
+    """Σ_h v_h tanh(A_jh)."""
+    return total(h, v[h] * (1 - 2 / (sp.exp(2 * units[location, h]) + 1)))
+
+
+def canonical(right: sp.Expr) -> Equation:
+    """θᵀe_j with an additive score for each entry of θ."""
+    return Equation(total(k, additive(k) * delta(k, j)), right, reason="θ_t is the score, of x and a decoder state")
+
+
+@claim("geometric.s5.canonical-basis", "external fact", title="Bahdanau et al.: φ(t) = e_t", needs=("geometric.6",),
+       latex=r"\phi(t)=e_t:\ f_t=\theta_t=v^T\tanh(Ws+Uh_t)")
+def canonical_basis() -> Steps:
+    """The additive scores of the cited paper are of the form (6) with the canonical basis, as is every vector of scores."""
+    yield canonical(additive(j))
+
+
+canonical_basis.twin("one score for all locations", lambda: canonical(total(k, additive(k)) / m))
+canonical_basis.twin("without tanh", lambda: canonical(total(h, v[h] * units[j, h])))
+
+
+def with_canonical_basis(coefficients: Entry) -> Entry:
+    """softmax of θᵀe_t."""
+    return soft(lambda location: total(place, coefficients(place) * delta(place, location)))
+
+
+def equal(location: sp.Expr) -> sp.Expr:
+    """θ₀ for every entry of θ."""
+    return level
+
+
+def uniform_start(right: sp.Expr) -> Equation:
+    """The start for φ(t) = e_t and equal entries of θ."""
+    return Equation(with_canonical_basis(equal)(j), right, about=(level,), reason="f is constant")
+
+
+@claim("geometric.s5.uniform-start", "identity", title="φ(t) = e_t assigns uniform importance before the data",
+       latex=r"\phi(t)=e_t\implies p_t=\tfrac1{|S|}\ \text{before } x \text{ is observed}",
+       needs=("geometric.s5.starting-importance",))
+def uniform_before_data() -> Steps:
+    """With the canonical basis all locations are said to be equally important before the data are observed."""
+    own = with_canonical_basis(lambda location: xi[location])
+    yield Equation(sp.log(own(j)) - sp.log(own(k)), xi[j] - xi[k], reason="f = θ: this basis allows every start")
+    yield Fails(Equation(own(j), 1 / m, at={m: 2, xi.label: [1, 0], j: 1}),
+                reason="θ(x) = (1, 0) for all x, a network with a bias: the weights are e/(1 + e) and 1/(1 + e)")
+
+
+@uniform_before_data.corrected(r"\phi(t)=e_t,\ \theta=\theta_0\mathbf1\implies p_t=\tfrac1{|S|}", Severity.HYPOTHESIS,
+                               under="the entries of θ are equal before x is observed, say 0 (and then any φ will do)")
+def uniform_with_equal_entries() -> Steps:
+    """If all entries of θ are the same before the data, the canonical basis starts from uniform weights."""
+    yield uniform_start(1 / m)
+
+
+uniform_before_data.twin("one location more", lambda: uniform_start(1 / (m + 1)))
+uniform_before_data.twin("the level matters", lambda: uniform_start(sp.exp(level) / m))
+
+
+def updated(right: sp.Expr) -> Equation:
+    """The weights after θ has moved by η."""
+    return Equation(soft(scores(after))(j), right, reason="exp(θᵀφ + ηᵀφ) = exp(θᵀφ) exp(ηᵀφ)")
+
+
+def factor(location: sp.Expr) -> sp.Expr:
+    """exp(ηᵀφ(j))."""
+    return sp.exp(total(b, eta[b] * phi[location, b]))
+
+
+@claim("geometric.s5.update", "identity", title="The data update the start", needs=("geometric.s5.starting-importance",),
+       latex=r"p_t(x)=\frac{p_t^0e^{(\theta(x)-\theta_0)^T\phi(t)}}{\sum_sp_s^0e^{(\theta(x)-\theta_0)^T\phi(s)}}")
+def update() -> Steps:
+    """The weights with the data are those before, each multiplied by an exponential of what the data change in θ."""
+    yield updated(start(j) * factor(j) / total(l, start(l) * factor(l)))
+
+
+update.twin("the start is forgotten", lambda: updated(factor(j) / total(l, factor(l))))
+update.twin("added, not multiplied", lambda: updated(start(j) / 2 + factor(j) / total(l, factor(l)) / 2))
+
+
+def kernel_start(right: sp.Expr) -> Equation:
+    """The start for one basis function, the logarithm of a kernel, with θ = 1."""
+    return Equation(soft(lambda location: sp.log(kernel[location]))(j), right, reason="exp log κ = κ")
+
+
+@claim("geometric.s5.other-starts", "identity", title="Exponential decay or a kernel smoother as the start",
+       latex=r"\phi(t)=\log\kappa_t,\ \theta_0=1\implies p_t=\kappa_t\big/\textstyle\sum_s\kappa_s",
+       needs=("geometric.s5.starting-importance",))
+def other_starts() -> Steps:
+    """Any positive start can be chosen: its logarithm is the basis function, a line in the age for exponential decay."""
+    decaying = soft(lambda location: -gamma * age[location])
+    yield Equation(decaying(j) / decaying(k), sp.exp(-gamma * (age[j] - age[k])), reason="φ(t) = −γ times the age")
+    yield AtLeast(start(j), 0, strict=True, reason="a start with zeros, as by a kernel of bounded support, needs −∞ in f")
+    yield kernel_start(kernel[j] / total(l, kernel[l]))
+
+
+other_starts.twin("the kernel itself as f", lambda: kernel_start(sp.exp(kernel[j]) / total(l, sp.exp(kernel[l]))))
+other_starts.twin("squared", lambda: kernel_start(kernel[j] ** 2 / total(l, kernel[l] ** 2)))

@@ -1,0 +1,98 @@
+"""Sections 5 and 7 of geometric in torch: basis functions, the start before the data, and the gradient that reaches θ."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from derivations.claims import Layer
+from numerics import one_sided, priors
+from tests.bridge import Value
+from tests.layers import Reading, confirms
+from tests.properties.eot_forward import gradient
+from tests.properties.geometric_scenes import BASIS, UNITS, WIDTH, Scene, scenes
+
+TORCH = Layer.TORCH
+
+
+def basis(scene: Scene) -> tuple[Tensor, Tensor, Tensor]:
+    """Φ, θ and η."""
+    return scene.draw("phi", scene.m, BASIS), scene.draw("theta", BASIS), scene.draw("eta", BASIS)
+
+
+def named(scene: Scene) -> dict[str, Value]:
+    """The same by their printed names."""
+    phi, theta, eta = basis(scene)
+    return {"M": BASIS, "phi": phi, "theta": theta, "eta": eta}
+
+
+def identity(scene: Scene) -> Tensor:
+    """φ(t) = e_t."""
+    return torch.eye(scene.m, dtype=torch.float64, device=scene.device)
+
+
+@confirms(TORCH, "geometric.6", on=scenes())
+def summary(scene: Scene) -> Reading:
+    phi, theta, eta = basis(scene)
+    return scene.reading(named(scene), direct=phi @ (theta + eta))
+
+
+@confirms(TORCH, "geometric.s5.backpropagation", on=scenes())
+def returned_gradient(scene: Scene) -> Reading:
+    (phi, theta, _), g = basis(scene), scene.draw("g", scene.m)
+    return scene.reading(named(scene) | {"g": g}, autograd=gradient(lambda own: g @ (phi @ own), theta))
+
+
+def log_odds(scene: Scene) -> Reading:
+    phi, theta, _ = basis(scene)
+    logs = torch.log_softmax(phi @ theta, -1)
+    plan = one_sided.plan(phi @ theta, 1.0).log()
+    return scene.reading(named(scene), log_softmax=logs[:, None] - logs, closed_form=plan[:, None] - plan, scale=16.0)
+
+
+@confirms(TORCH, "geometric.s5.starting-importance", on=scenes(), corrected=log_odds)
+def start(scene: Scene) -> Reading:
+    phi, theta, _ = basis(scene)
+    return scene.reading(named(scene), closed_form=one_sided.plan(phi @ theta, 1.0))
+
+
+@confirms(TORCH, "geometric.s5.canonical-basis", on=scenes())
+def additive_score(scene: Scene) -> Reading:
+    state, annotations = scene.draw("s", WIDTH), scene.draw("annotations", scene.m, WIDTH)
+    w, u, v = scene.draw("W", UNITS, WIDTH), scene.draw("U", UNITS, WIDTH), scene.draw("v", UNITS)
+    units = (w @ state + annotations @ u.T) / WIDTH
+    return scene.reading({"H": UNITS, "A": units, "v": v}, scale=16.0, tanh=identity(scene) @ (torch.tanh(units) @ v))
+
+
+def equal_entries(scene: Scene) -> Reading:
+    level = scene.draw("theta0", 1)
+    return scene.reading({"theta0": level[0]}, closed_form=one_sided.plan(identity(scene) @ level.expand(scene.m), 1.0))
+
+
+@confirms(TORCH, "geometric.s5.uniform-start", on=scenes(), corrected=equal_entries)
+def any_entries(scene: Scene) -> Reading:
+    xi = scene.draw("xi", scene.m)
+    return scene.reading({"xi": xi}, closed_form=one_sided.plan(identity(scene) @ xi, 1.0))
+
+
+@confirms(TORCH, "geometric.s5.update", on=scenes())
+def updated(scene: Scene) -> Reading:
+    phi, theta, eta = basis(scene)
+    return scene.reading(named(scene), scale=16.0, softmax=torch.softmax(phi @ (theta + eta), -1),
+                         tilted=priors.tilted(phi @ theta, phi @ eta))
+
+
+@confirms(TORCH, "geometric.s5.other-starts", on=scenes())
+def kernel_start(scene: Scene) -> Reading:
+    kernel = torch.exp(-scene.draw("distance", scene.m) ** 2 / 2)
+    return scene.reading({"κ": kernel}, closed_form=one_sided.plan(kernel.log(), 1.0),
+                         mask=priors.prior_from_mask(torch.ones_like(kernel, dtype=torch.bool), kernel.log()))
+
+
+@confirms(TORCH, "geometric.s7.jointly", on=scenes())
+def gradient_in_theta(scene: Scene) -> Reading:
+    (phi, theta, _), values, g = basis(scene), scene.draw("V", scene.m, WIDTH), scene.draw("g", WIDTH)
+    backward = gradient(lambda own: one_sided.context(one_sided.plan(phi @ own, 1.0), values) @ g, theta)
+    plan = one_sided.plan(phi @ theta, 1.0)
+    return scene.reading(named(scene) | {"d": WIDTH, "V": values, "g": g}, scale=64.0, autograd=backward,
+                         closed_form=-phi.T @ one_sided.score_gradient(plan, values @ g, 1.0))
