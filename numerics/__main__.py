@@ -7,6 +7,7 @@ import click
 from numerics.commands.approximation import approximation
 from numerics.commands.bench import bench
 from numerics.commands.deviation import deviation
+from numerics.commands.geometric import geometric
 from numerics.commands.ot_vit import ot_vit
 from numerics.commands.temperature import temperature
 from numerics.commands.train_tiny import train_tiny
@@ -20,6 +21,7 @@ def main() -> None:
 main.add_command(approximation)
 main.add_command(bench)
 main.add_command(deviation)
+main.add_command(geometric)
 main.add_command(ot_vit)
 main.add_command(temperature)
 main.add_command(train_tiny)

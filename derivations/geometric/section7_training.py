@@ -1,0 +1,16 @@
+"""“Using an Attention Mechanism in a Prediction Model”: what training through the weights is worth, measured.
+
+Claims     geometric.s7.good-predictions
+References the last section of the document; `python -m numerics geometric` is the experiment
+"""
+
+from __future__ import annotations
+
+from derivations.catalogue import claim
+
+
+@claim("geometric.s7.good-predictions", "empirical", title="A learned summary makes weights that help to predict well",
+       latex=r"\text{accuracy}(\theta\ \text{learned})>\text{accuracy}(\theta=0),\ \text{accuracy}(\theta\ \text{untrained})",
+       needs=("geometric.5", "geometric.6", "geometric.7", "geometric.s7.jointly"))
+def good_predictions() -> None:
+    """With θ learned together with the predictor, weights that follow the summary are said to lead to good predictions."""

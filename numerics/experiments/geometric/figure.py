@@ -1,0 +1,56 @@
+"""The pictures: what each arm attends to, class by class, and how well it predicts."""
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from torch import Tensor
+
+from numerics.experiments.geometric.model import ARMS, SIDE
+from numerics.experiments.geometric.study import Results, unit
+
+
+def draw(found: Results) -> Figure:
+    """A row of heat maps for each arm whose weights are not uniform (seed 0), the mean images above, the accuracies below."""
+    study = found.study
+    shown = [arm for arm in study.arms if ARMS[arm].kind != "uniform"]
+    classes = study.dataset.classes
+    figure = Figure(figsize=(1.15 * classes + 1.4, 1.2 * (len(shown) + 1) + 2.6), layout="constrained")
+    maps, bars = figure.subfigures(2, 1, squeeze=False, height_ratios=(1.2 * (len(shown) + 1), 2.4))[:, 0]
+    axes = maps.subplots(len(shown) + 1, classes, squeeze=False)
+    images, labels = unit(study.dataset.test_images), study.dataset.test_labels
+    for k in range(classes):
+        _heat(axes[0][k], images[labels == k].mean(0), "gray_r", 0.0, 1.0)
+        axes[0][k].set_title(f"{k}", fontsize=9)
+    axes[0][0].set_ylabel("mean image", fontsize=8)
+    for row, arm in enumerate(shown, start=1):
+        weights = found.weights(arm)
+        for k in range(classes):
+            _heat(axes[row][k], as_image(weights[k]), "viridis", 0.0, float(weights.max()))
+        axes[row][0].set_ylabel(arm, fontsize=8)
+    maps.suptitle(f"mean weights over the test images of each class, seed 0, locations: {study.where}; brightest is the "
+                  "largest of its row", fontsize=9)
+    _bars(bars.subplots(), found)
+    return figure
+
+
+def as_image(weights: Tensor) -> Tensor:
+    """Weights of pixels (64,), or of rows (8,), as an image (8, 8); a row's weight is shown on all of its pixels."""
+    return weights.reshape(SIDE, SIDE) if len(weights) == SIDE * SIDE else weights[:, None].expand(-1, SIDE)
+
+
+def _heat(ax: Axes, image: Tensor, colours: str, low: float, high: float) -> None:
+    ax.imshow(image.numpy(), cmap=colours, vmin=low, vmax=high)
+    ax.set_xticks([])
+    ax.set_yticks([])
+
+
+def _bars(ax: Axes, found: Results) -> None:
+    for place, arm in enumerate(found.study.arms):
+        mean = found.accuracy(arm)
+        ax.barh(place, mean.mean, xerr=mean.half_width or 0.0, height=0.7,
+                color="tab:gray" if ARMS[arm].kind == "uniform" else "tab:blue")
+        ax.plot(found.accuracies(arm), [place] * found.study.seeds, "k.", markersize=3)
+    ax.set_yticks(range(len(found.study.arms)), found.study.arms, fontsize=8)
+    ax.invert_yaxis()
+    ax.set_xlim(0, 1)
+    ax.set_xlabel(f"test accuracy after {found.study.epochs} epochs, {found.study.seeds} seeds, 95 % intervals", fontsize=8)
+    ax.grid(visible=True, axis="x", alpha=0.3)
