@@ -66,7 +66,7 @@ def least(candidate: Entry, because: sp.Expr | None = None) -> AtLeast:
 
 
 @claim("deciphering.s5.general-covariance", "optimality", title="Addition: the example for N(μ, Σ)",
-       latex=r"u=\mathcal N(\mu,\Sigma)\implies\lambda^*=\alpha(I+\alpha\Sigma)^{-1}(b-\mu),\quad"
+       latex=r"u=\mathcal N(\mu,\Sigma)\implies\lambda^*=\alpha(I+\alpha\Sigma)^{-1}(b-\mu),\quad "
              r"p^*=\mathcal N(\mu+\Sigma\lambda^*,\Sigma)",
        hypotheses=("u = N(μ, Σ), Σ singular or not", "α > 0"), needs=("deciphering.s5.minimizer",))
 def general_covariance() -> Steps:

@@ -259,7 +259,7 @@ def deviates() -> Steps:
                 reason="as here, for M(t, t) = 0, M(t', t) = log 3 and γ = 1: u = (½, ½) is its own ũ")
 
 
-@deviates.corrected(r"u\not\propto Z\implies0<\|\tilde u-u\|_1\le2\sum_tu(t)\sum_{t'\ne t}e^{-(M(t',t)-M(t,t))/\gamma},\quad"
+@deviates.corrected(r"u\not\propto Z\implies0<\|\tilde u-u\|_1\le2\sum_tu(t)\sum_{t'\ne t}e^{-(M(t',t)-M(t,t))/\gamma},\quad "
                     r"Z(t)=\sum_{t'}e^{-M(t',t)/\gamma}", Severity.WORDING,
                     under="γ is small, and u is not proportional to the column sums Z of exp(−M/γ)")
 def deviates_unless_proportional() -> Steps:

@@ -304,7 +304,7 @@ def mass_is(claimed: sp.Expr) -> Equation:
 
 
 @claim("geometric.s8.paraboloid-mass", "identity", title="Addition: mass and half-width of continuous sparsemax, any dimension",
-       latex=r"\int\tfrac12(R^2-r^2)_+dt=\frac{S\sqrt{|\Sigma|}\,R^{d+2}}{d(d+2)},\quad S=\frac{2\pi^{d/2}}{\Gamma(d/2)};\quad"
+       latex=r"\int\tfrac12(R^2-r^2)_+dt=\frac{S\sqrt{|\Sigma|}\,R^{d+2}}{d(d+2)},\quad S=\frac{2\pi^{d/2}}{\Gamma(d/2)};\quad "
              r"d=1:\ a=\sigma R=(3\sigma^2/2)^{1/3}", needs=("geometric.s8.sparsemax",))
 def paraboloid_mass() -> Steps:
     """The truncated paraboloid has mass S√|Σ| R^(d+2)/(d(d+2)), which fixes R; on the line a³ = 3σ²/2."""

@@ -1,0 +1,240 @@
+"""One or several ledgers as one report: what each run found about each claim, and whether they agree."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from derivations import ledger
+from derivations.claims import ACCUSING, Severity, Verdict
+from derivations.report.appearance import DIFFERS
+
+Row = dict[str, Any]
+
+IDS = re.compile(r"[A-Za-z0-9]+(?:[._-]+[A-Za-z0-9]+)+")
+FIELDS: dict[str, type | tuple[type, ...]] = {
+    "id": str, "document": str, "number": str, "kind": str, "title": str, "statement": dict, "hypotheses": list,
+    "verdict": str, "severity": (str, type(None)), "scope": str, "correction": (dict, type(None)),
+    "witness": (dict, type(None)), "evidence": list, "twins": list, "depends_on": list,
+}
+INNER = {"statement": ("latex", "text"), "correction": ("latex", "text"), "witness": ("inputs", "left", "right", "text"),
+         "evidence": ("layer", "outcome", "scope", "seconds", "detail"), "twins": ("name", "refuted_by"),
+         "derivation": ("statement", "reason", "holds"), "repair": ("statement", "reason", "holds")}
+TOLD = ("title", "kind", "statement", "hypotheses", "correction")
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """One ledger: the environment in which its evidence was found."""
+
+    place: int
+    label: str
+    environment: Mapping[str, Any]
+    rows: Mapping[str, Row]
+    file: str
+
+    @property
+    def anchor(self) -> str:
+        """Where the front page tells of it."""
+        return f"run-{self.place}"
+
+    @cached_property
+    def green(self) -> set[str]:
+        """The claims that stand, and all that they rest on."""
+        return ledger.green({"claims": list(self.rows.values())})
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """One claim, as each run that knows it found it."""
+
+    readings: tuple[tuple[Run, Row], ...]
+
+    @cached_property
+    def row(self) -> Row:
+        """The row that is shown: the first one that finds fault, or else the first."""
+        return next((row for _, row in self.readings if row["verdict"] in ACCUSING), self.readings[0][1])
+
+    @property
+    def id(self) -> str:
+        """The id of the claim."""
+        return str(self.row["id"])
+
+    @property
+    def verdict(self) -> str:
+        """The verdict of every run, or that they differ."""
+        found = {row["verdict"] for _, row in self.readings}
+        return str(found.pop()) if len(found) == 1 else DIFFERS
+
+    @property
+    def severity(self) -> str | None:
+        """How much the fault matters, if there is one."""
+        return self.row["severity"]  # type: ignore[no-any-return]
+
+    @property
+    def faulty(self) -> bool:
+        """Whether a run found fault with the print."""
+        return self.row["verdict"] in ACCUSING
+
+    @property
+    def under(self) -> str | None:
+        """The hypothesis that is missing in print."""
+        if self.row["verdict"] != Verdict.PROVED_UNDER:
+            return None
+        return str(self.row["scope"]).partition("; without it: ")[0]
+
+    @property
+    def changed(self) -> list[str]:
+        """What the ledgers state differently, so that their verdicts are about different things."""
+        told = {field: [row[field] for _, row in self.readings if row[field] is not None] for field in TOLD}
+        return [field for field, found in told.items() if any(other != found[0] for other in found)]
+
+    @property
+    def evidence(self) -> list[tuple[Run, Row]]:
+        """All evidence, each piece with the run that found it, by layer."""
+        found = [(run, e) for run, row in self.readings for e in row["evidence"]]
+        order = ["symbolic", "primal", "torch", "source"]
+        return sorted(found, key=lambda pair: order.index(pair[1]["layer"]) if pair[1]["layer"] in order else len(order))
+
+    @property
+    def twins(self) -> list[tuple[str, list[tuple[Run, list[str]]]]]:
+        """Each twin by name, with the layers that refuted it in each run."""
+        names = dict.fromkeys(twin["name"] for _, row in self.readings for twin in row["twins"])
+        told = [(run, twin) for run, row in self.readings for twin in row["twins"]]
+        return [(name, [(run, twin["refuted_by"]) for run, twin in told if twin["name"] == name]) for name in names]
+
+    @property
+    def survivors(self) -> list[str]:
+        """The twins that a layer let live."""
+        return list(dict.fromkeys(name for _, row in self.readings for name in row.get("survivors", [])))
+
+    def steps(self, which: str) -> list[Row]:
+        """The steps of the `derivation` or of the `repair`, from a run whose verdict is the one that is shown."""
+        agreeing = [row for _, row in self.readings if row["verdict"] == self.row["verdict"]]
+        return next((row[which] for row in [self.row, *agreeing] if row.get(which)), [])
+
+    @property
+    def green(self) -> bool:
+        """Whether every run lets it and everything that it rests on stand."""
+        return all(self.id in run.green for run, _ in self.readings)
+
+
+@dataclass(frozen=True, eq=False)
+class Report:
+    """All that the pages tell."""
+
+    runs: tuple[Run, ...]
+    subjects: Mapping[str, Subject]
+
+    @cached_property
+    def supports(self) -> dict[str, list[str]]:
+        """For each claim, those that rest on it directly, in printed order."""
+        found: dict[str, list[str]] = {id: [] for id in self.subjects}
+        for id, subject in self.subjects.items():
+            for needed in subject.row["depends_on"]:
+                found.setdefault(needed, []).append(id)
+        return found
+
+    def needs(self, id: str) -> list[str]:
+        """What a claim rests on directly."""
+        return list(self.subjects[id].row["depends_on"]) if id in self.subjects else []
+
+    def closure(self, id: str, forward: bool) -> list[str]:
+        """All that rests on a claim (`forward`), or all that it rests on, directly or not."""
+        seen: dict[str, None] = {}
+        todo = [id]
+        while todo:
+            for other in self.supports.get(todo[0], []) if forward else self.needs(todo[0]):
+                if other not in seen:
+                    seen[other] = None
+                    todo.append(other)
+            todo.pop(0)
+        return list(seen)
+
+    def documents(self) -> list[str]:
+        """The documents, as they come."""
+        return list(dict.fromkeys(subject.row["document"] for subject in self.subjects.values()))
+
+    def of(self, document: str) -> list[Subject]:
+        """The claims of a document, as printed."""
+        return [subject for subject in self.subjects.values() if subject.row["document"] == document]
+
+
+def load(paths: Sequence[Path]) -> Report:
+    """Read ledgers into one report; raises ValueError that names the file and what is wrong with it."""
+    twice = [path for place, path in enumerate(paths) if path.resolve() in {p.resolve() for p in paths[:place]}]
+    if twice:
+        raise ValueError(f"ledger: {twice[0]} was given twice, different files are accepted")
+    runs: list[Run] = []
+    for place, path in enumerate(paths, start=1):
+        found = _read(path)
+        label = _label(found["environment"])
+        same = sum(run.label.split(" · run ")[0] == label for run in runs)
+        runs.append(Run(place, f"{label} · run {same + 1}" if same else label, found["environment"],
+                        {row["id"]: row for row in found["claims"]}, path.name))
+    return merge(runs)
+
+
+def merge(runs: Sequence[Run]) -> Report:
+    """Every claim of every run, in the order of the first run that knows it."""
+    ids = dict.fromkeys(id for run in runs for id in run.rows)
+    subjects = {id: Subject(tuple((run, run.rows[id]) for run in runs if id in run.rows)) for id in ids}
+    documents = list(dict.fromkeys(subject.row["document"] for subject in subjects.values()))
+    ordered = sorted(subjects.items(), key=lambda item: documents.index(item[1].row["document"]))
+    return Report(tuple(runs), dict(ordered))
+
+
+def _label(environment: Mapping[str, Any]) -> str:
+    parts = [", ".join(map(str, environment.get("devices") or ["device unknown"])), f"Python {environment.get('python', '?')}",
+             str(environment.get("commit") or "no commit")[:7]]
+    return " · ".join(parts)
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        found = ledger.read(path)
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise ValueError(f"ledger: {path}: {reason}, a file written by `verify` is accepted") from None
+    faults = list(_faults(found))
+    if faults:
+        more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
+        raise ValueError(f"ledger: {path}: {faults[0]}{more}, a file written by `verify` is accepted")
+    return found
+
+
+def _faults(found: Mapping[str, Any]) -> Iterator[str]:
+    """What keeps a ledger from being told, in words."""
+    if not isinstance(found.get("environment"), dict) or not isinstance(found.get("claims"), list):
+        yield "`environment` or `claims` is missing"
+    elif not found["claims"]:
+        yield "there are no claims"
+    elif not all(isinstance(row, dict) for row in found["claims"]):
+        yield "a claim is no object"
+    else:
+        ids = [row.get("id") for row in found["claims"]]
+        yield from (f"the id {id} comes twice" for id in sorted({str(id) for id in ids if ids.count(id) > 1}))
+        for place, row in enumerate(found["claims"], start=1):
+            yield from (f"claim {place} ({row.get('id', 'no id')}): {fault}" for fault in _row_faults(row))
+
+
+def _row_faults(row: Row) -> Iterator[str]:
+    wrong = [name for name, kind in FIELDS.items() if name not in row or not isinstance(row[name], kind)]
+    yield from (f"`{name}` is missing or of the wrong type" for name in wrong)
+    if wrong:
+        return
+    if not IDS.fullmatch(row["id"]) or not IDS.fullmatch(f"{row['document']}.1"):
+        yield "the id or the document is not letters and digits with dots, hyphens and underscores between them"
+    if row["verdict"] not in list(Verdict):
+        yield f"{row['verdict']!r} is no verdict"
+    if row["severity"] not in [None, *Severity]:
+        yield f"{row['severity']!r} is no severity"
+    for name, keys in INNER.items():
+        inner = row.get(name) or []
+        for item in [inner] if isinstance(inner, dict) else inner:
+            if not isinstance(item, dict) or not item.keys() >= set(keys):
+                yield f"`{name}` lacks {', '.join(keys)}"

@@ -1,0 +1,160 @@
+"""A report as pages: what each template is told, and the few words that are computed for it."""
+
+from __future__ import annotations
+
+import importlib
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
+from jinja2.runtime import Context
+from markupsafe import Markup, escape
+
+from derivations.catalogue import DOCUMENTS
+from derivations.claims import Kind
+from derivations.report import graph
+from derivations.report.appearance import DIFFERS, LOOKS, SEVERITIES, rank
+from derivations.report.formulas import mathml
+from derivations.report.merging import Report, Row, Subject
+
+NAMES = {"thm": "Theorem", "lem": "Lemma", "prop": "Proposition", "cor": "Corollary", "def": "Definition", "rem": "Remark",
+         "fig": "Figure", "tab": "Table", "fn": "Footnote"}
+GROUPS = {"stands": "stand as printed", "fails": "do not", "open": "are open", DIFFERS: "are in dispute between the ledgers"}
+
+
+def pages(report: Report) -> Iterator[tuple[str, str]]:
+    """Every page as its path in the folder and its text."""
+    environment = _environment(report)
+    common = {"report": report, "documents": report.documents()}
+    yield "index.html", environment.get_template("index.html").render(
+        common, root="", counts=Counter(s.verdict for s in report.subjects.values()), heaps=heaps(report),
+        kinds=[kind for kind in Kind if any(s.row["kind"] == kind for s in report.subjects.values())],
+        severities=[s for s in SEVERITIES if any(subject.severity == s for subject in report.subjects.values())],
+    )
+    for document in report.documents():
+        yield errata_path(document), environment.get_template("errata.html").render(
+            common, root="", document=document, groups=errata(report, document))
+    order = list(report.subjects)
+    for at, id in enumerate(order):
+        yield claim_path(id), environment.get_template("claim.html").render(
+            common, root="../", subject=report.subjects[id], drawing=graph.neighbourhood(report, id),
+            before=order[at - 1] if at else None, after=order[at + 1] if at + 1 < len(order) else None,
+            needs=report.needs(id), supports=report.supports[id],
+            fallen=[other for other in report.closure(id, forward=False) if _fell(report, other)],
+            all_needs=report.closure(id, forward=False), all_supports=report.closure(id, forward=True),
+        )
+
+
+def _fell(report: Report, id: str) -> bool:
+    return id in report.subjects and LOOKS[report.subjects[id].verdict].group != "stands"
+
+
+def claim_path(id: str) -> str:
+    """The page of a claim."""
+    return f"claims/{id}.html"
+
+
+def errata_path(document: str) -> str:
+    """The errata page of a document."""
+    return f"errata-{document}.html"
+
+
+def errata(report: Report, document: str) -> dict[str, list[Subject]]:
+    """The faults of a document by severity, worst first, each group in printed order."""
+    faults = sorted((s for s in report.of(document) if s.faulty), key=lambda s: rank(s.severity))
+    return {severity: [s for s in faults if s.severity == severity]
+            for severity in dict.fromkeys(str(s.severity) for s in faults)}
+
+
+def heaps(report: Report) -> list[tuple[int, str]]:
+    """How many statements stand, how many do not, and what is left, in words."""
+    counts = Counter(LOOKS[subject.verdict].group for subject in report.subjects.values())
+    return [(counts[group], words) for group, words in GROUPS.items() if counts[group] or group != DIFFERS]
+
+
+def title(document: str) -> str:
+    """The title of a document, from its package; the key of one that has none."""
+    if document not in DOCUMENTS:
+        return document
+    told = importlib.import_module(f"derivations.{document}").__doc__ or document
+    return told.splitlines()[0].rstrip(".")
+
+
+def place(number: str) -> str:
+    """Where a statement is printed, in words: 46 → (46), thmB.3 → Theorem B.3, s7.fisher-scaled → Section 7."""
+    if section := re.match(r"s(\d+|[A-Z])\.", number):
+        name = section[1]
+        return "Abstract" if name == "0" else f"Section {name}" if name.isdigit() else f"Appendix {name}"
+    if listing := re.match(r"listing\.(\w+)", number):
+        return f"Listing {listing[1]}"
+    if named := re.fullmatch(r"([a-z]+)([A-Z]?[\d.]+)", number):
+        return f"{NAMES.get(named[1], named[1])} {named[2]}"
+    return f"({number})"
+
+
+def worked(witness: Mapping[str, str]) -> dict[str, Any]:
+    """A witness taken apart: what it is about, each input with its value, both sides and the sign between them."""
+    left, right, text = witness["left"], witness["right"], witness["text"]
+    before, sign, tail = text, "", f" {right}"
+    if left and right and text.endswith(tail) and f"{left} " in text:
+        before, _, sign = text.removesuffix(tail).rpartition(f"{left} ")
+    about = before.partition("at ")[0].strip().removesuffix(":") if sign else ""
+    inputs = [part.partition(" = ")[::2] for part in _parts(witness["inputs"])]
+    return {"about": about, "inputs": inputs, "left": number(left), "right": number(right), "sign": sign.strip(), "text": text}
+
+
+def _parts(inputs: str) -> list[str]:
+    """Split at the commas outside brackets."""
+    parts, depth = [""], 0
+    for letter in inputs:
+        depth += (letter in "([{") - (letter in ")]}")
+        if letter == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return [part.strip() for part in parts if part.strip()]
+
+
+def number(text: str) -> str:
+    """A value as one writes it: ∞ for oo, a minus for the hyphen."""
+    return re.sub(r"^-", "−", re.sub(r"\boo\b", "∞", text))
+
+
+def why(subject: Subject) -> str | None:
+    """The reason that the derivation gives where the print fails."""
+    steps: list[Row] = subject.steps("derivation")
+    return str(steps[-1]["reason"]) if steps and steps[-1]["reason"] else None
+
+
+def sought(subject: Subject) -> str:
+    """Everything that a search may find a claim by, in lower case."""
+    row = subject.row
+    corrected = [row["correction"]["text"], row["correction"]["latex"]] if row["correction"] else []
+    told = [subject.id, place(row["number"]), row["title"], row["statement"]["text"], row["statement"]["latex"],
+            *row["hypotheses"], *corrected]
+    return " ".join(" ".join(told).lower().split())
+
+
+def _environment(report: Report) -> Environment:
+    environment = Environment(loader=PackageLoader("derivations.report"), autoescape=True, undefined=StrictUndefined,
+                              trim_blocks=True, lstrip_blocks=True)
+    ids = "|".join(sorted(map(re.escape, report.subjects), key=len, reverse=True))
+    known = re.compile(rf"`([^`]+)`|\b({ids})(?![\w-])")
+
+    @pass_context
+    def prose(context: Context, text: str) -> Markup:
+        """Words with `code` set as code and ids of claims as links."""
+        pieces, done = Markup(""), 0
+        for found in known.finditer(text):
+            pieces += escape(text[done:found.start()])
+            pieces += (Markup("<code>{}</code>").format(found[1]) if found[1] else
+                       Markup('<a href="{}">{}</a>').format(context["root"] + claim_path(found[2]), found[2]))
+            done = found.end()
+        return pieces + escape(text[done:])
+
+    environment.filters |= {"mathml": mathml, "prose": prose, "place": place, "doctitle": title, "worked": worked}
+    environment.globals |= {"LOOKS": LOOKS, "SEVERITIES": SEVERITIES, "claim_path": claim_path,
+                            "errata_path": errata_path, "errata": errata, "why": why, "sought": sought, "BOX": graph}
+    return environment
