@@ -1,7 +1,8 @@
 """“What is an Attention Mechanism”: the context vector and its parts.
 
 Claims     geometric.1, geometric.s1.context, geometric.s1.pmf, geometric.s1.random-location, geometric.s1.value
-Notation   v, g any vectors of length d; q_c = Σ_j p_j V_jc the context vector, printed c
+Notation   v, g any vectors of length d; q_c = Σ_j p_j V_jc the context vector, printed c; bound the height of a half-space,
+           s_j ≥ 0 how far below it V(j) is
 References (1) and the list below it
 """
 
@@ -10,15 +11,15 @@ from __future__ import annotations
 import sympy as sp
 
 from derivations.calculus.sums import delta, total
-from derivations.calculus.variables import vector
+from derivations.calculus.variables import Kind, scalar, vector
 from derivations.catalogue import Steps, claim, reprint
-from derivations.deciphering.section3_setup import convex_combination
 from derivations.eot.notation import j, k, m
 from derivations.eot.section3_problem import probability_simplex
 from derivations.geometric.notation import V, c, d, p, uniform
 from derivations.relations import AtLeast, Equation
 
 v, g = vector("v", d), vector("g", d)
+height, slack = scalar("bound"), vector("s", m, kind=Kind.NONNEGATIVE)
 
 
 def context(coordinate: sp.Expr) -> sp.Expr:
@@ -42,9 +43,23 @@ def context_vector() -> Steps:
 context_vector.twin("weights that do not sum to 1", lambda: moved(context(c) + m * v[c] + v[c]))
 context_vector.twin("a sum for the expectation", lambda: moved(total(j, V[j, c]) + v[c]))
 
-reprint("geometric.s1.context", convex_combination, title="The context vector is a weighted average",
-        latex=r"\langle v,V(t)\rangle\le m\ \forall t\in S\implies\langle v,c\rangle\le m",
-        statement="The context vector is a weighted average of V(t): it lies in every half-space that holds all of them.")
+
+def half_space(bound: sp.Expr, because: sp.Expr | None = None) -> AtLeast:
+    """Where ⟨v, V(j)⟩ = bound − s_j for all j, ⟨v, c⟩ is at most this."""
+    return AtLeast(bound, total(j, p[j] * (height - slack[j])), because=because, reason="what c is short of is Σ_j p_j s_j")
+
+
+@claim("geometric.s1.context", "inequality", title="The context vector is a weighted average", needs=("geometric.1",),
+       latex=r"\langle v,V(t)\rangle\le b\ \forall t\in S\implies\langle v,c\rangle\le b")
+def weighted_average() -> Steps:
+    """The context vector is a weighted average of the V(t): it lies in every half-space that holds all of them."""
+    yield Equation(total(c, v[c] * context(c)), total(j, p[j] * total(c, v[c] * V[j, c])), reason="⟨v, c⟩ = Σ_t p_t ⟨v, V(t)⟩")
+    yield half_space(height, total(j, p[j] * slack[j]))
+
+
+weighted_average.twin("below all values", lambda: half_space(height - total(j, slack[j])))
+weighted_average.twin("below the mean by equal weights", lambda: half_space(height - total(j, slack[j]) / m))
+
 reprint("geometric.s1.pmf", probability_simplex, title="The attention weights are a discrete pmf",
         latex=r"p\in\mathbb R^{|S|},\quad p_t\ge0,\quad\textstyle\sum_{t\in S}p_t=1",
         statement="The weights are the entries of a vector, one for each location, that are nonnegative and sum to one.")

@@ -3,8 +3,9 @@
 Claims     geometric.s3.avoid-corners, geometric.3, geometric.4, geometric.s3.close-to-practice, geometric.s3.unique-inside,
            geometric.s3.direction
 Notation   omega = Ω(p) any number; θ + p − μ the data whose sparsemax is p (any data are of this form); s_j = ⟨q, k_j⟩ and √d
-           the products and the temperature of scaled dot-product attention; y any data ≥ 0; Zw, with Z > 0 and w in the
-           simplex, any but 0
+           the products and the temperature of scaled dot-product attention; y any data ≥ 0, top their largest entry; Zw, with
+           Z > 0 and w in the simplex, any but 0; others = |S| − 1 ≥ 1 the number of the locations but one, which has the
+           value x_t, and x_i their values
 References (3), (4) and the prose around them; Martins and Astudillo (2016) for ½‖p‖²
 """
 
@@ -14,11 +15,11 @@ import sympy as sp
 
 from derivations.calculus.powers import plus
 from derivations.calculus.sums import derivative, kl, total
-from derivations.calculus.variables import Kind, positive, scalar, simplex, vector
+from derivations.calculus.variables import Kind, index, positive, scalar, simplex, size, vector
 from derivations.catalogue import Steps, claim
 from derivations.claims import Severity
 from derivations.eot.notation import d as width
-from derivations.eot.notation import j, k, l, m, other, s, score, softmax, tau
+from derivations.eot.notation import j, k, m, s, score, softmax, tau
 from derivations.eot.regularizers import (
     half_square,
     mu,
@@ -43,7 +44,7 @@ from derivations.geometric.notation import (
     weights,
     x,
 )
-from derivations.relations import AtLeast, Entry, Equation, Fails, Limit, UniqueMinimum
+from derivations.relations import AtLeast, Entry, Equation, Fails, Follows, Limit, UniqueMinimum
 
 omega, shift = scalar("omega"), scalar("t")
 star = soft(data)
@@ -52,16 +53,19 @@ star = soft(data)
 # ── away from the corners ───────────────────────────────────────────────────────────────────────────────────────────
 
 slope = positive("y")
+others = size("others")
+own_value, their_values, i = scalar("x_t"), vector("x", others), index("i", others)
 
 
-def inside(of: Entry, bound: sp.Expr = sp.S.One, because: sp.Expr | None = None) -> AtLeast:
-    """No weight reaches the bound."""
-    return AtLeast(bound, of(j), strict=True, because=because, about=(other,), reason="another location has a positive weight")
+def shares(temperature: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
+    """The softmax weight of one location, and that of all others together, of which there is at least one."""
+    mine, theirs = sp.exp(own_value / temperature), total(i, sp.exp(their_values[i] / temperature))
+    return mine / (mine + theirs), theirs / (mine + theirs)
 
 
-def rest(of: Entry) -> sp.Expr:
-    """Σ_{l≠j} of(l), as a positive entry and the others."""
-    return of(other) + total(l, of(l) * (1 - sp.KroneckerDelta(l, j)) * (1 - sp.KroneckerDelta(l, other)))
+def inside(temperature: sp.Expr, bound: sp.Expr = sp.S.One, because: sp.Expr | None = None) -> AtLeast:
+    """No weight reaches the bound, where |S| ≥ 2."""
+    return AtLeast(bound, shares(temperature)[0], strict=True, because=because, reason="another location has a positive weight")
 
 
 @claim("geometric.s3.avoid-corners", "inequality", title="A regularizer keeps basis vectors from being the solution",
@@ -82,11 +86,11 @@ def entropy_avoids_corners() -> Steps:
     cooled = softmax(data, tau)
     yield UniqueMinimum(variational(data, scaled_entropy(tau)), cooled, m, tau, reason="the only solution")
     yield Limit(derivative(tau * slope * sp.log(slope), slope), slope, sp.S.Zero, -sp.oo, reason="the slope of Ω at a weight 0")
-    yield inside(cooled, because=rest(cooled))
+    yield inside(tau, because=shares(tau)[1])
 
 
-avoid_corners.twin("at most one half", lambda: inside(softmax(data, tau), sp.S.Half))
-avoid_corners.twin("at most the uniform weight", lambda: inside(softmax(data, tau), 1 / m))
+avoid_corners.twin("at most one half", lambda: inside(tau, sp.S.Half))
+avoid_corners.twin("at most the uniform weight", lambda: inside(tau, 1 / (1 + others)))
 
 
 # ── (3) and (4) ─────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -129,6 +133,7 @@ def entropy_gives_softmax() -> Steps:
 entropy_gives_softmax.twin("half the temperature", lambda: solves(softmax(data, sp.S.Half)))
 entropy_gives_softmax.twin("the sign of the data", lambda: solves(soft(lambda location: -x[location])))
 entropy_gives_softmax.twin("the uniform vector", lambda: solves(lambda location: 1 / m))
+entropy_gives_softmax.twin("the entropy in bits", lambda: solves(softmax(data, 1 / sp.log(2))))
 
 
 def scaled(location: sp.Expr) -> sp.Expr:
@@ -149,16 +154,19 @@ close_to_practice.twin("dissimilarity", lambda: solves(soft(lambda location: -sc
 
 @claim("geometric.s3.unique-inside", "inequality", title="One solution, and not a basis vector", needs=("geometric.4",),
        latex=r"\arg\max_{p\in\Delta^{|S|}}\langle p,x\rangle+H(p)=\{p^\star\},\quad p^\star\ne e_t",
-       hypotheses=("|S| ≥ 2, as in the figure's 2d case",))
+       hypotheses=("|S| ≥ 2: it is said of the figure's 2d case",))
 def unique_inside() -> Steps:
-    """With negative Shannon entropy there is exactly one solution, all of whose weights are positive and less than 1."""
+    """With negative Shannon entropy there is exactly one solution, all of whose weights are positive and less than 1.
+
+    The last needs a second location: for |S| = 1 the only solution is e₁, and |S| = others + 1 says so in the formula.
+    """
     yield solves(star)
     yield AtLeast(star(j), 0, strict=True, reason="no location is left out")
-    yield inside(star, because=rest(star))
+    yield inside(sp.S.One, because=shares(sp.S.One)[1])
 
 
-unique_inside.twin("at most one half", lambda: inside(star, sp.S.Half))
-unique_inside.twin("at most the uniform weight", lambda: inside(star, 1 / m))
+unique_inside.twin("at most one half", lambda: inside(sp.S.One, sp.S.Half))
+unique_inside.twin("at most the uniform weight", lambda: inside(sp.S.One, 1 / (1 + others)))
 
 
 # ── the direction ───────────────────────────────────────────────────────────────────────────────────────────────────
@@ -167,6 +175,7 @@ scale, Z = positive("t"), positive("Z")
 share, nonnegative = simplex("w", m), vector("y", m, kind=Kind.NONNEGATIVE)
 x1, x2 = scalar("x₁"), scalar("x₂")
 first, second = (sp.exp(value) / (sp.exp(x1) + sp.exp(x2)) for value in (x1, x2))
+peak = scalar("top", Kind.NONNEGATIVE)
 
 
 @claim("geometric.s3.direction", "inequality", title="The solution points in approximately the direction of the data",
@@ -177,6 +186,11 @@ def direction() -> Steps:
     yield Equation(soft(lambda location: x[location] + shift)(j), star(j), about=(shift,),
                    reason="a constant added to the data turns them towards (1, …, 1) or away from it; the solution stays")
     yield Fails(AtLeast(cosine(star, data), 0, at={m: 2, x.label: [-1, -1]}), reason="x = (−1, −1): the angle is 180°")
+    yield Fails(AtLeast(cosine(star, data), sp.Rational(27, 100), at={m: 100, x.label: [1] + 99 * [0]}),
+                reason="nor do data ≥ 0 help: x = e₁ with |S| = 100 has 74.7° with softmax(x), and 0° with e₁ …")
+    yield Equation(total(j, (1 + (sp.E - 1) * corner(j)) ** 2), sp.E**2 + m - 1, about=(best,),
+                   reason="… for exp(e₁) has this squared length, and so with e₁ the cosine e/√(e² + |S| − 1), …")
+    yield Limit(sp.E / sp.sqrt(sp.E**2 + m - 1), m, sp.oo, sp.S.Zero, reason="… a right angle for many locations")
     yield Fails(AtLeast(cosine(star, data), cosine(corner, data), at={m: 2, x.label: [1, 0], best: 1}),
                 reason="x = (1, 0) ≥ 0: e₁ has the angle 0°, softmax(x) arctan(1/e) = 20°")
 
@@ -204,11 +218,12 @@ def aligned(right: sp.Expr, because: sp.Expr | None = None) -> AtLeast:
 
 @direction.corrected(r"p^\star_s/p^\star_t=e^{x_s-x_t},\quad\langle p^\star-\tfrac1{|S|}\mathbf1,x-\bar x\mathbf1\rangle"
                      r"=KL(p^\star\|\tfrac1{|S|})+KL(\tfrac1{|S|}\|p^\star)\ge0,\quad\mathrm{softmax}(tx)-\tfrac1{|S|}\mathbf1"
-                     r"=\tfrac t{|S|}(x-\bar x\mathbf1)+o(t);\quad x\ge0:\ \cos\angle(p^\star,x)\ge|S|^{-1/2}", Severity.FATAL)
+                     r"=\tfrac t{|S|}(x-\bar x\mathbf1)+o(t);\quad x\ge0:\ \cos\angle(p^\star,x),"
+                     r"\cos\angle(e_t,x)\ge|S|^{-1/2}", Severity.FATAL)
 def centred_direction() -> Steps:
     """It is the centred vectors that are aligned: at most 90° apart, 0° in the limit of small data, and 0° for |S| = 2.
 
-    For data ≥ 0 the vectors themselves have a cosine of at least 1/√|S|, as the uniform weights have, and no better bound.
+    For data ≥ 0 the vectors themselves have a cosine of at least 1/√|S|, and no better bound; but so has e_t.
     """
     yield Equation(star(j) / star(k), sp.exp(x[j] - x[k]), reason="the weights have the order of the data")
     yield Equation((first - sp.S.Half) * (x2 - x1), (second - sp.S.Half) * (x1 - x2),
@@ -218,6 +233,8 @@ def centred_direction() -> Steps:
     yield for_nonnegative_data()
     yield Limit(sp.exp(scale) / sp.sqrt(sp.exp(2 * scale) + m - 1), scale, sp.S.Zero, 1 / sp.sqrt(m),
                 reason="and no better bound: the cosine for x = t e₁ as t → 0, where the weights become uniform")
+    yield Follows((AtLeast(peak, nonnegative[j]),), AtLeast(peak**2, nonnegative[j] ** 2), (peak + nonnegative[j],),
+                  reason="added up, |S|(max x)² ≥ ‖x‖²: for data ≥ 0 the cosine of the e_t that solves (2) is ≥ 1/√|S| too")
     yield UniqueMinimum(lambda q: Z * total(j, q(j) ** 2) / 2 - Z * total(j, q(j) * share[j]), lambda location: share[location],
                         m, Z, sp.Integer(2),
                         reason="Ω = ½(Σx)‖p‖² gives x/Σx for x ≥ 0: exactly the direction, with the cosine 1")

@@ -1,6 +1,7 @@
 """“Summarizing the Data”: vectors at each location, replaced by one number each.
 
-Claims     geometric.s4.summary, geometric.5, geometric.s4.points-along-summary, geometric.s4.important
+Claims     geometric.s4.summary, geometric.5, geometric.s4.points-along-summary, geometric.s4.direction,
+           geometric.s4.important
 Notation   v a vector of length D, X v the summary that it makes; f any summary, printed f(x) on one side of (5) and f_x on
            the other; p* = softmax(f)
 References (5) and the prose around it
@@ -12,11 +13,12 @@ import sympy as sp
 
 from derivations.calculus.sums import delta, derivative, total
 from derivations.calculus.variables import vector
-from derivations.catalogue import Steps, claim
-from derivations.claims import Severity
+from derivations.catalogue import Steps, claim, reprint
+from derivations.claims import Severity, Statement
 from derivations.eot.notation import j, k, l, m, softmax
 from derivations.eot.regularizers import scaled_entropy, variational
 from derivations.geometric.notation import D, X, cosine, f, inner, norm, p, r, soft, summary, weights
+from derivations.geometric.section3_regularized import direction
 from derivations.relations import AtLeast, Entry, Equation, Fails, UniqueMinimum
 
 v = vector("v", D)
@@ -85,6 +87,17 @@ def regularized_summary() -> Steps:
 
 points_along_summary.twin("half the temperature", lambda: solves(softmax(summary, sp.S.Half)))
 points_along_summary.twin("the sign of the summary", lambda: solves(soft(lambda location: -f[location])))
+
+reprint("geometric.s4.direction", direction, title="The weights point in approximately the direction of the summary",
+        latex=r"\cos\angle(\mathrm{softmax}(f(x)),f(x))\ge\cos\angle(e_t,f(x))\ \text{for } e_t \text{ optimal in (5)}",
+        statement="The weights are said to point in about the direction of the summary, here and where they are trained: with "
+                  "the regularizer of (3) put back, at least closer to it than the basis vector that solves (5).",
+        hypotheses=("p = softmax(f(x)): (5) with the regularizer that it has lost; x in the proof is f(x)",),
+        correction=Statement(
+            r"p^\star_s/p^\star_t=e^{f_s-f_t},\quad\langle p^\star-\tfrac1{|S|}\mathbf1,f-\bar f\mathbf1\rangle"
+            r"=KL(p^\star\|\tfrac1{|S|})+KL(\tfrac1{|S|}\|p^\star)\ge0;\quad f\ge0:\ "
+            r"\cos\angle(p^\star,f),\cos\angle(e_t,f)\ge|S|^{-1/2}",
+            "It is the centred vectors that are aligned, at most 90° apart, and the weights have the order of the summary."))
 
 
 def ratio(exponent: sp.Expr) -> Equation:

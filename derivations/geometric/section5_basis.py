@@ -2,9 +2,10 @@
 
 Claims     geometric.6, geometric.s5.backpropagation, geometric.s5.starting-importance, geometric.s5.canonical-basis,
            geometric.s5.uniform-start, geometric.s5.update, geometric.s5.other-starts
-Notation   phi[j, b] = φ_b(j), theta and eta two values of θ(x) in ℝ^M; g_j = ∂L/∂f_j; xi a value of θ for φ(t) = e_t, where
-           M = |S|, theta0 = θ₀ any number; A[j, h] what enters hidden unit h of Bahdanau's score, v_h its weight;
-           κ_j > 0 a kernel at location j
+Notation   phi[j, b] = φ_b(j), theta a value of θ(x) in ℝ^M, eta another or what is added to it, start = θ₀ its value before the
+           data; g_j = ∂L/∂f_j; xi a value of θ for φ(t) = e_t, where M = |S|, theta0 any number, equal entries of it; W, U, v
+           the parameters of Bahdanau's score with H hidden units, state the decoder's state, X[j, r] the annotation h_t of
+           location j; κ[j, b] > 0 kernel number b of M at location j
 References (6) and the prose around it; Bahdanau, Cho and Bengio (2015), section 3.1: the score vᵀtanh(W s + U h_t)
 """
 
@@ -18,16 +19,17 @@ from derivations.catalogue import Steps, claim
 from derivations.claims import Severity
 from derivations.eot.notation import j, k, l, m
 from derivations.expansions import Expansion
-from derivations.geometric.notation import M, b, combination, eta, phi, soft, theta
+from derivations.geometric.notation import D, M, X, b, combination, d, eta, phi, r, soft, theta
 from derivations.relations import AtLeast, Entry, Equation, Fails
 
 H = size("H")
 h = index("h", H)
-place = index("s", m)
-units, v = vector("A", m, H), vector("v", H)
+place, state_at, chosen = index("s", m), index("q", d), index("a", M)
+W, U, state, v = vector("W", H, d), vector("U", H, D), vector("state", d), vector("v", H)
 g, xi = vector("g", m), vector("xi", m)
 vanishing = positive("t")
-age, kernel = vector("a", m, kind=Kind.NONNEGATIVE), vector("κ", m, kind=Kind.POSITIVE)
+start_theta = vector("start", M)
+age, kernel = vector("A", m, kind=Kind.NONNEGATIVE), vector("κ", m, M, kind=Kind.POSITIVE)
 gamma, level = positive("gamma"), scalar("theta0")
 
 
@@ -118,25 +120,34 @@ starting_importance.twin("by the basis functions alone", lambda: log_odds(total(
 starting_importance.twin("the sign", lambda: log_odds(total(b, theta[b] * (phi[k, b] - phi[j, b]))))
 
 
+def unit(location: sp.Expr) -> sp.Expr:
+    """(W s + U h_j)_h, what enters hidden unit h."""
+    return total(state_at, W[h, state_at] * state[state_at]) + total(r, U[h, r] * X[location, r])
+
+
 def additive(location: sp.Expr) -> sp.Expr:
-    """Σ_h v_h tanh(A_jh)."""
-    return total(h, v[h] * (1 - 2 / (sp.exp(2 * units[location, h]) + 1)))
+    """vᵀtanh(W s + U h_j)."""
+    return total(h, v[h] * (1 - 2 / (sp.exp(2 * unit(location)) + 1)))
 
 
 def canonical(right: sp.Expr) -> Equation:
     """θᵀe_j with an additive score for each entry of θ."""
-    return Equation(total(k, additive(k) * delta(k, j)), right, reason="θ_t is the score, of x and a decoder state")
+    return Equation(total(k, additive(k) * delta(k, j)), right, reason="θ_t is the score, of x and of the decoder's state")
 
 
-@claim("geometric.s5.canonical-basis", "external fact", title="Bahdanau et al.: φ(t) = e_t", needs=("geometric.6",),
-       latex=r"\phi(t)=e_t:\ f_t=\theta_t=v^T\tanh(Ws+Uh_t)")
+@claim("geometric.s5.canonical-basis", "external fact", title="Bahdanau et al.: the score is of the form φ(t) = e_t",
+       latex=r"\phi(t)=e_t:\ f_t=\theta_t=v^T\tanh(Ws+Uh_t)", needs=("geometric.6",),
+       hypotheses=("for a fixed state s of the decoder, on which θ depends besides x",))
 def canonical_basis() -> Steps:
-    """The additive scores of the cited paper are of the form (6) with the canonical basis, as is every vector of scores."""
+    """For each state of the decoder the additive scores of the cited paper are of the form (6) with the canonical basis.
+
+    So is every vector of scores; the paper itself has no basis, and its θ is a function of x and of the state.
+    """
     yield canonical(additive(j))
 
 
 canonical_basis.twin("one score for all locations", lambda: canonical(total(k, additive(k)) / m))
-canonical_basis.twin("without tanh", lambda: canonical(total(h, v[h] * units[j, h])))
+canonical_basis.twin("without tanh", lambda: canonical(total(h, v[h] * unit(j))))
 
 
 def with_canonical_basis(coefficients: Entry) -> Entry:
@@ -151,7 +162,8 @@ def equal(location: sp.Expr) -> sp.Expr:
 
 def uniform_start(right: sp.Expr) -> Equation:
     """The start for φ(t) = e_t and equal entries of θ."""
-    return Equation(with_canonical_basis(equal)(j), right, about=(level,), reason="f is constant")
+    return Equation(with_canonical_basis(equal)(j), right, about=(level,),
+                    reason="… for φ(t) = e_t they are: f is constant")
 
 
 @claim("geometric.s5.uniform-start", "identity", title="φ(t) = e_t assigns uniform importance before the data",
@@ -166,52 +178,95 @@ def uniform_before_data() -> Steps:
 
 
 @uniform_before_data.corrected(r"\phi(t)=e_t,\ \theta=\theta_0\mathbf1\implies p_t=\tfrac1{|S|}", Severity.HYPOTHESIS,
-                               under="the entries of θ are equal before x is observed, say 0 (and then any φ will do)")
+                               under="before x is observed θ is 0, and then any φ will do; or, with φ(t) = e_t, its "
+                                     "entries are equal")
 def uniform_with_equal_entries() -> Steps:
     """If all entries of θ are the same before the data, the canonical basis starts from uniform weights."""
+    yield Equation(soft(scores(lambda coefficient: sp.S.Zero))(j), 1 / m, about=(phi[j, b],), reason="θ = 0, with any φ")
+    yield Fails(Equation(soft(scores(equal))(j), 1 / m, at={m: 2, M: 1, phi.label: [[1], [0]], level: 1, j: 1}),
+                reason="equal entries that are not 0 are not enough for any φ, …")
     yield uniform_start(1 / m)
 
 
-uniform_before_data.twin("one location more", lambda: uniform_start(1 / (m + 1)))
+uniform_before_data.twin("a sigmoid for each location", lambda: uniform_start(1 / (1 + sp.exp(-level))))
 uniform_before_data.twin("the level matters", lambda: uniform_start(sp.exp(level) / m))
 
 
+def at_first(coefficient: sp.Expr) -> sp.Expr:
+    """θ₀."""
+    return start_theta[coefficient]
+
+
+def added(coefficient: sp.Expr) -> sp.Expr:
+    """θ(x) − θ₀."""
+    return theta[coefficient] - start_theta[coefficient]
+
+
+def multiplied(of: Entry, coefficients: Entry) -> sp.Expr:
+    """The weights, each times exp of the combination by the coefficients, and normalized."""
+    def product(location: sp.Expr) -> sp.Expr:
+        return of(location) * sp.exp(combination(coefficients, location))
+
+    return product(j) / total(l, product(l))
+
+
 def updated(right: sp.Expr) -> Equation:
-    """The weights after θ has moved by η."""
-    return Equation(soft(scores(after))(j), right, reason="exp(θᵀφ + ηᵀφ) = exp(θᵀφ) exp(ηᵀφ)")
+    """The weights with the data."""
+    return Equation(soft(scores(before))(j), right, reason="exp(θ(x)ᵀφ) = exp(θ₀ᵀφ) exp((θ(x) − θ₀)ᵀφ)")
 
 
-def factor(location: sp.Expr) -> sp.Expr:
-    """exp(ηᵀφ(j))."""
-    return sp.exp(total(b, eta[b] * phi[location, b]))
+prior = soft(scores(at_first))
 
 
 @claim("geometric.s5.update", "identity", title="The data update the start", needs=("geometric.s5.starting-importance",),
        latex=r"p_t(x)=\frac{p_t^0e^{(\theta(x)-\theta_0)^T\phi(t)}}{\sum_sp_s^0e^{(\theta(x)-\theta_0)^T\phi(s)}}")
 def update() -> Steps:
-    """The weights with the data are those before, each multiplied by an exponential of what the data change in θ."""
-    yield updated(start(j) * factor(j) / total(l, start(l) * factor(l)))
+    """The data multiply each weight of the start by exp of what they add to θ₀ᵀφ(t), and renormalize.
+
+    The sentence speaks of the uniform start, and there it is true word by word: the data multiply by exp(θ(x)ᵀφ(t)).
+    From another start it is true of the change θ(x) − θ₀; with θ(x) itself the start would count twice.
+    """
+    yield Equation(multiplied(lambda location: 1 / m, before), soft(scores(before))(j), reason="from uniform weights, any φ")
+    yield Fails(Equation(soft(scores(before))(j), multiplied(prior, before), at={
+        m: 2, M: 1, phi.label: [[1], [0]], theta.label: [1], start_theta.label: [1], j: 1}),
+        reason="from e/(1 + e), with θ(x) = θ₀: data that change nothing would change the weights")
+    yield updated(multiplied(prior, added))
 
 
-update.twin("the start is forgotten", lambda: updated(factor(j) / total(l, factor(l))))
-update.twin("added, not multiplied", lambda: updated(start(j) / 2 + factor(j) / total(l, factor(l)) / 2))
+update.twin("the start is forgotten", lambda: updated(multiplied(lambda location: 1 / m, added)))
+update.twin("the start counts twice", lambda: updated(multiplied(prior, before)))
+update.twin("added, not multiplied", lambda: updated(prior(j) / 2 + multiplied(lambda location: 1 / m, added) / 2))
+
+
+def logarithms(coefficients: Entry) -> Entry:
+    """j ↦ θᵀφ(j) for φ_b = log κ_b."""
+    return lambda location: total(b, coefficients(b) * sp.log(kernel[location, b]))
 
 
 def kernel_start(right: sp.Expr) -> Equation:
-    """The start for one basis function, the logarithm of a kernel, with θ = 1."""
-    return Equation(soft(lambda location: sp.log(kernel[location]))(j), right, reason="exp log κ = κ")
+    """The start where the basis functions are logarithms of kernels, and θ₀ = e_a chooses one of them."""
+    return Equation(soft(logarithms(lambda coefficient: delta(coefficient, chosen)))(j), right,
+                    reason="f = θ₀ᵀφ = log κ_a, and exp log κ_a = κ_a")
+
+
+def shares(of: Entry) -> sp.Expr:
+    """The value at j over the sum."""
+    return of(j) / total(l, of(l))
 
 
 @claim("geometric.s5.other-starts", "identity", title="Exponential decay or a kernel smoother as the start",
-       latex=r"\phi(t)=\log\kappa_t,\ \theta_0=1\implies p_t=\kappa_t\big/\textstyle\sum_s\kappa_s",
+       latex=r"\phi_b(t)=\log\kappa_b(t),\ \theta_0=e_a\implies p_t=\kappa_a(t)\big/\textstyle\sum_s\kappa_a(s)",
        needs=("geometric.s5.starting-importance",))
 def other_starts() -> Steps:
-    """Any positive start can be chosen: its logarithm is the basis function, a line in the age for exponential decay."""
-    decaying = soft(lambda location: -gamma * age[location])
-    yield Equation(decaying(j) / decaying(k), sp.exp(-gamma * (age[j] - age[k])), reason="φ(t) = −γ times the age")
+    """Weights that start with a decay or a kernel can be reached: φ is its logarithm, a line in the age for exponential decay.
+
+    It is log κ that is the basis function; with φ = κ itself the start would be softmax(κ), which is neither.
+    """
+    decaying = soft(lambda location: gamma * -age[location])
+    yield Equation(decaying(j) / decaying(k), sp.exp(-gamma * (age[j] - age[k])), reason="a decay: φ(t) = −age, θ₀ = γ")
     yield AtLeast(start(j), 0, strict=True, reason="a start with zeros, as by a kernel of bounded support, needs −∞ in f")
-    yield kernel_start(kernel[j] / total(l, kernel[l]))
+    yield kernel_start(shares(lambda location: kernel[location, chosen]))
 
 
-other_starts.twin("the kernel itself as f", lambda: kernel_start(sp.exp(kernel[j]) / total(l, sp.exp(kernel[l]))))
-other_starts.twin("squared", lambda: kernel_start(kernel[j] ** 2 / total(l, kernel[l] ** 2)))
+other_starts.twin("the kernel itself as φ", lambda: kernel_start(shares(lambda location: sp.exp(kernel[location, chosen]))))
+other_starts.twin("squared", lambda: kernel_start(shares(lambda location: kernel[location, chosen] ** 2)))

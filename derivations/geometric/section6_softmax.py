@@ -7,15 +7,19 @@ References (7) and the sentence before it
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import sympy as sp
 
+from derivations.calculus.balls import Value
 from derivations.calculus.sums import kl, total
-from derivations.calculus.variables import scalar
+from derivations.calculus.variables import Variable, scalar
 from derivations.catalogue import Steps, Undecidable, claim
 from derivations.eot.notation import entropy, j, l, m, partition
-from derivations.geometric.notation import f, p, summary, uniform, weights
+from derivations.eot.regularizers import scaled_entropy, variational
+from derivations.geometric.notation import f, p, soft, summary, uniform, weights
 from derivations.geometric.section4_summary import solves, star
-from derivations.relations import AtLeast, Equation
+from derivations.relations import AtLeast, Entry, Equation, Fails, UniqueMinimum
 
 shift = scalar("t")
 
@@ -26,17 +30,28 @@ def most_papers() -> Undecidable:
     return Undecidable("a statement about the literature of a time, which no formula and no code can settle")
 
 
+def solves_with_the_other_sign(candidate: Entry, at: Mapping[Variable, Value] | None = None) -> UniqueMinimum:
+    """The candidate is the only maximizer of ⟨f, p⟩ − H(p), where uniform weights cost the most."""
+    return UniqueMinimum(variational(summary, scaled_entropy(-sp.S.One)), candidate, m, sp.S.One, at=at or {})
+
+
 @claim("geometric.s6.framing", "optimality", title="Similarity and a penalty for weights that are not uniform give softmax",
        latex=r"\arg\max_{p\in\Delta^{|S|}}\langle f(x),p\rangle-\Omega(p)=\mathrm{softmax}(f(x))",
-       hypotheses=("the framing's penalty: −Ω = H, which is largest at uniform weights",),
+       hypotheses=("the penalty is the regularizer of section 3: −Ω = H, which is largest at uniform weights",),
        needs=("geometric.4", "geometric.s4.points-along-summary"))
 def framing() -> Steps:
-    """Similarity with the summary against the entropy's penalty, least for uniform weights, gives softmax attention."""
+    """Similarity with the summary against the entropy's penalty, least for uniform weights, gives softmax attention.
+
+    “Penalizing … to be more uniform” is read as a penalty that makes them so; one on uniformity makes basis vectors.
+    """
     yield AtLeast(entropy(uniform), entropy(weights), because=total(l, kl(p[l], 1 / m)), about=(p[j],),
                   reason="Ω = −H is least at uniform weights; ½‖p‖² is too, and gives sparsemax instead (eot.prop4.2)")
+    yield Fails(solves_with_the_other_sign(star, at={m: 2, f.label: [1, 0]}), reason="for Ω = H, e₁ beats softmax(f)")
     yield solves(star)
 
 
+# softmax(−f) is where the derivative of ⟨f, p⟩ − H vanishes: its minimum
+framing.twin("uniformity is penalized", lambda: solves_with_the_other_sign(soft(lambda location: -f[location])))
 framing.twin("the penalty alone", lambda: solves(uniform))
 framing.twin("the similarity counts twice", lambda: solves(lambda location: star(location) ** 2 / total(l, star(l) ** 2)))
 

@@ -58,8 +58,8 @@ def reading(drawn: Drawn, given: dict[str, Value], off: float, *, right: bool = 
 # ── without a regularizer ───────────────────────────────────────────────────────────────────────────────────────────
 
 
-def vertex(x: Array) -> tuple[Array, float]:
-    """A maximizer of ⟨p, x⟩ over the simplex, and how much better another could be.
+def linear(x: Array) -> coupling.Coupling:
+    """The certified maximum of ⟨p, x⟩ over the simplex, p = m times the first row.
 
     As a transport problem: the first of two sources, with the mass 1/m, chooses among m places of which each takes 1/m; the
     second source, at no cost, gets the rest.
@@ -67,7 +67,13 @@ def vertex(x: Array) -> tuple[Array, float]:
     m = x.size
     solution = coupling.solve_transport(np.stack((-x, np.zeros(m))), np.array([1 / m, 1 - 1 / m]), np.full(m, 1 / m))
     assert solution.certified, f"the solver left a gap of {solution.gap} with status {solution.status}"
-    return m * solution.plan[0], m * solution.gap
+    return solution
+
+
+def vertex(x: Array) -> tuple[Array, float]:
+    """A maximizer of ⟨p, x⟩ over the simplex, and how much better another could be."""
+    solution = linear(x)
+    return x.size * solution.plan[0], x.size * solution.gap
 
 
 @confirms(PRIMAL, "geometric.s2.basis-vector", on=problems(), count=16)
@@ -97,10 +103,10 @@ def sine(drawn: Drawn) -> Reading:
 
 @confirms(PRIMAL, "geometric.2", "geometric.5", on=problems(), count=16)
 def unnormalized_cosine(drawn: Drawn) -> Reading:
-    plan, _ = vertex(drawn.x)                                # a vertex has length 1, so half the way from other weights is read
-    x, middle = float64(drawn.x), (plan + drawn.any) / 2
-    return reading(drawn, {"p": float64(middle), "x": x, "f": x}, 0.0,
-                   linear_program=float(plan @ drawn.x + drawn.any @ drawn.x) / 2)
+    """The dual bound, which no plan enters, against the cosine at the plan found; where all p are optimal, at any of them."""
+    solution, x = linear(drawn.x), float64(drawn.x)
+    plan = drawn.any if np.ptp(drawn.x) == 0 else drawn.m * solution.plan[0]
+    return reading(drawn, {"p": float64(plan), "x": x, "f": x}, drawn.m * solution.gap, dual=-drawn.m * solution.bound)
 
 
 # ── with one ────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -115,10 +121,11 @@ def soft(scores: Array, strength: float = 1.0) -> tuple[one_sided.Solution, floa
 
 @confirms(PRIMAL, "geometric.3", on=problems(), count=16)
 def regularized_value(drawn: Drawn) -> Reading:
+    """The dual bound, which no plan enters, against the objective in lengths and the angle at the plan found."""
     solution, _ = soft(drawn.x)
     omega = float((solution.plan * np.log(solution.plan)).sum())
     given = {"p": float64(solution.plan), "x": float64(drawn.x), "omega": omega}
-    return reading(drawn, given, 0.0, conic=-solution.objective)
+    return reading(drawn, given, solution.gap, dual=-solution.bound)
 
 
 @confirms(PRIMAL, "geometric.4", "geometric.s6.framing", on=problems(), count=16)
@@ -134,9 +141,15 @@ def scaled_products(drawn: Drawn) -> Reading:
     return reading(drawn, {"d": 3, "s": float64(products)}, off, conic=found.plan)
 
 
+def apart(x: Array) -> dict[str, Value]:
+    """The largest entry, whose weight is the one nearest to 1, and the others."""
+    largest = int(x.argmax())
+    return {"others": x.size - 1, "x_t": float(x[largest]), "x": float64(np.delete(x, largest))}
+
+
 def cooled(drawn: Drawn) -> Reading:
     found, off = soft(drawn.x, drawn.tau)
-    return reading(drawn, {"x": float64(drawn.x), "tau": drawn.tau}, off, right=True, conic=found.plan)
+    return reading(drawn, apart(drawn.x) | {"tau": drawn.tau}, off, right=True, conic=float(found.plan.max()))
 
 
 @confirms(PRIMAL, "geometric.s3.avoid-corners", on=problems(smallest=2), count=16, corrected=cooled)
@@ -150,7 +163,7 @@ def projected(drawn: Drawn) -> Reading:
 @confirms(PRIMAL, "geometric.s3.unique-inside", on=problems(smallest=2), count=16)
 def inside(drawn: Drawn) -> Reading:
     found, off = soft(drawn.x)
-    return reading(drawn, {"x": float64(drawn.x)}, off, right=True, conic=found.plan)
+    return reading(drawn, apart(drawn.x), off, right=True, conic=float(found.plan.max()))
 
 
 def centred(drawn: Drawn) -> Reading:
@@ -159,7 +172,7 @@ def centred(drawn: Drawn) -> Reading:
     return reading(drawn, {"x": float64(drawn.x)}, off * float(np.abs(drawn.x - drawn.x.mean()).max()), conic=aligned)
 
 
-@confirms(PRIMAL, "geometric.s3.direction", on=problems(smallest=2), count=16, corrected=centred)
+@confirms(PRIMAL, "geometric.s3.direction", "geometric.s4.direction", on=problems(smallest=2), count=16, corrected=centred)
 def closer_than_corner(drawn: Drawn) -> Reading:
     found, off = soft(drawn.x)
     cosine = float(found.plan @ drawn.x / np.linalg.norm(found.plan) / np.linalg.norm(drawn.x))

@@ -10,9 +10,8 @@ from torch.nn.functional import conv1d
 from derivations.claims import Layer
 from numerics import one_sided
 from tests.layers import Reading, confirms
-from tests.properties.deciphering_problem import in_every_half_space, sign_vectors
+from tests.properties.deciphering_problem import sign_vectors
 from tests.properties.geometric_scenes import WIDTH, Scene, scenes
-from tests.properties.mem_problems import mem_problems
 
 TORCH = Layer.TORCH
 
@@ -62,7 +61,12 @@ def context(scene: Scene) -> Reading:
                          closed_form=one_sided.context(scene.p, values + shift))
 
 
-confirms(TORCH, "geometric.s1.context", on=mem_problems(smallest_n=2))(in_every_half_space)
+@confirms(TORCH, "geometric.s1.context", on=scenes(smallest=2))
+def in_half_space(scene: Scene) -> Reading:
+    values, normal = scene.draw("V", scene.m, WIDTH), scene.draw("v", WIDTH)
+    heights = values @ normal
+    given = {"p": scene.p, "bound": heights.max(), "s": heights.max() - heights}
+    return scene.reading(given, right=True, closed_form=one_sided.context(scene.p, values) @ normal)
 
 
 @confirms(TORCH, "geometric.s1.random-location", on=scenes())

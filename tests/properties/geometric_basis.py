@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor
+from torch.nn.functional import linear, one_hot
 
 from derivations.claims import Layer
 from numerics import one_sided, priors
 from tests.bridge import Value
 from tests.layers import Reading, confirms
 from tests.properties.eot_forward import gradient
-from tests.properties.geometric_scenes import BASIS, UNITS, WIDTH, Scene, scenes
+from tests.properties.geometric_scenes import BASIS, FEATURES, UNITS, WIDTH, Scene, scenes
 
 TORCH = Layer.TORCH
 
@@ -58,10 +59,13 @@ def start(scene: Scene) -> Reading:
 
 @confirms(TORCH, "geometric.s5.canonical-basis", on=scenes())
 def additive_score(scene: Scene) -> Reading:
-    state, annotations = scene.draw("s", WIDTH), scene.draw("annotations", scene.m, WIDTH)
-    w, u, v = scene.draw("W", UNITS, WIDTH), scene.draw("U", UNITS, WIDTH), scene.draw("v", UNITS)
-    units = (w @ state + annotations @ u.T) / WIDTH
-    return scene.reading({"H": UNITS, "A": units, "v": v}, scale=16.0, tanh=identity(scene) @ (torch.tanh(units) @ v))
+    state, annotations = scene.draw("state", WIDTH), scene.draw("X", scene.m, FEATURES)
+    w, u, v = scene.draw("W", UNITS, WIDTH) / WIDTH, scene.draw("U", UNITS, FEATURES) / WIDTH, scene.draw("v", UNITS)
+    given = {"H": UNITS, "d": WIDTH, "D": FEATURES, "W": w, "U": u, "state": state, "X": annotations, "v": v}
+    hidden = torch.tanh(linear(state, w) + linear(annotations, u))
+    pairs = torch.cat((state.expand(scene.m, WIDTH), annotations), -1)
+    return scene.reading(given, scale=64.0, tanh=linear(hidden, v[None])[:, 0],
+                         concatenated=(2 * torch.sigmoid(2 * pairs @ torch.cat((w, u), -1).T) - 1) @ v)
 
 
 def equal_entries(scene: Scene) -> Reading:
@@ -77,16 +81,19 @@ def any_entries(scene: Scene) -> Reading:
 
 @confirms(TORCH, "geometric.s5.update", on=scenes())
 def updated(scene: Scene) -> Reading:
-    phi, theta, eta = basis(scene)
-    return scene.reading(named(scene), scale=16.0, softmax=torch.softmax(phi @ (theta + eta), -1),
-                         tilted=priors.tilted(phi @ theta, phi @ eta))
+    phi, theta, _ = basis(scene)
+    first = scene.draw("start", BASIS)
+    return scene.reading(named(scene) | {"start": first}, scale=16.0, softmax=torch.softmax(phi @ theta, -1),
+                         tilted=priors.tilted(phi @ first, phi @ (theta - first)))
 
 
 @confirms(TORCH, "geometric.s5.other-starts", on=scenes())
 def kernel_start(scene: Scene) -> Reading:
-    kernel = torch.exp(-scene.draw("distance", scene.m) ** 2 / 2)
-    return scene.reading({"κ": kernel}, closed_form=one_sided.plan(kernel.log(), 1.0),
-                         mask=priors.prior_from_mask(torch.ones_like(kernel, dtype=torch.bool), kernel.log()))
+    kernels = torch.exp(-scene.draw("distance", scene.m, BASIS) ** 2 / 2)
+    chosen = one_hot(torch.arange(BASIS, device=scene.device)).double()
+    summaries = chosen @ kernels.log().T                     # θ₀ᵀφ(t), in a row for each choice of θ₀
+    return scene.reading({"M": BASIS, "κ": kernels}, closed_form=one_sided.plan(summaries, 1.0),
+                         mask=priors.prior_from_mask(torch.ones_like(summaries, dtype=torch.bool), summaries))
 
 
 @confirms(TORCH, "geometric.s7.jointly", on=scenes())

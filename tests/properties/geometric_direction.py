@@ -8,6 +8,7 @@ from torch.nn.functional import cosine_similarity, scaled_dot_product_attention
 
 from derivations.claims import Layer
 from numerics import one_sided, regularizers
+from tests.bridge import Value
 from tests.layers import Reading, confirms
 from tests.properties.eot_forward import gradient
 from tests.properties.eot_regularizers import Point, points
@@ -91,10 +92,17 @@ def shipped_attention(scene: Scene) -> Reading:
     return scene.reading({"d": WIDTH, "s": keys @ query}, scale=WIDTH, torch=weights)
 
 
+def apart(values: Tensor) -> dict[str, Value]:
+    """The largest value, whose weight is the one nearest to 1, and the others."""
+    largest = values.argmax()
+    away = torch.arange(values.numel(), device=values.device) != largest
+    return {"others": values.numel() - 1, "x_t": values[largest].cpu(), "x": values[away].cpu()}
+
+
 def cooled(point: Point) -> Reading:
-    given = {"m": point.m, "x": point.drawn["s"], "tau": point.drawn["tau"]}
     scene = Scene(point.m, point.seed, "any", point.device)
-    return scene.reading(given, right=True, scale=2.0, closed_form=one_sided.plan(point["s"], float(point["tau"])))
+    return scene.reading(apart(point["s"]) | {"tau": point.drawn["tau"]}, right=True, scale=2.0,
+                         closed_form=one_sided.plan(point["s"], float(point["tau"])).max())
 
 
 @confirms(TORCH, "geometric.s3.avoid-corners", on=points(smallest=2), corrected=cooled)
@@ -105,7 +113,8 @@ def sparse_solution(point: Point) -> Reading:
 
 @confirms(TORCH, "geometric.s3.unique-inside", on=scenes(smallest=2))
 def inside(scene: Scene) -> Reading:
-    return scene.reading({"x": scene.x}, right=True, closed_form=one_sided.plan(scene.x, 1.0))
+    return scene.reading(apart(scene.x), right=True, closed_form=one_sided.plan(scene.x, 1.0).max(),
+                         softmax=torch.softmax(scene.x, -1).max())
 
 
 def centred(scene: Scene) -> Reading:
@@ -114,7 +123,7 @@ def centred(scene: Scene) -> Reading:
                          covariance=torch.cov(torch.stack((plan, scene.x)), correction=0)[0, 1] * scene.m)
 
 
-@confirms(TORCH, "geometric.s3.direction", on=scenes(smallest=2), corrected=centred)
+@confirms(TORCH, "geometric.s3.direction", "geometric.s4.direction", on=scenes(smallest=2), corrected=centred)
 def closer_than_corner(scene: Scene) -> Reading:
     cosines = cosine_similarity(one_sided.plan(scene.x, 1.0), scene.x, dim=-1)
     return scene.reading({"x": scene.x, "best": scene.best}, cosine=cosines)
