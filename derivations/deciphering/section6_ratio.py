@@ -63,7 +63,7 @@ covariance_bound.twin("the variance on top", lambda: bounded(length + total(i, u
 # ── one pass ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 inner = total(a, g[a] * e[a])
-own, off, shift = (total(a, x(a) ** 2) for x in (lambda x: g[x], lambda x: e[x], lambda x: g[x] + e[x]))
+own, off, shift = (total(a, x**2) for x in (g[a], e[a], g[a] + e[a]))
 residue = total(a, (kappa * g[a] - e[a]) ** 2)
 cocoercive = AtLeast(kappa * inner, off)
 EDGE: Point = {d: 1, g.label: [Fraction(1)], e.label: [Fraction(1)], kappa: Fraction(1)}

@@ -364,8 +364,8 @@ def squares() -> sp.Expr:
     return 2 * sp.summation(_count**2, (_count, 1, _K))
 
 
-def grid_level() -> sp.Expr:
-    """The λ for which Σ_{|i| ≤ K} h (λ − (ih)²/(2σ²)) = 1."""
+def grid_peak() -> sp.Expr:
+    """The density at the peak on the grid: the p for which Σ_{|i| ≤ K} h (p − (ih)²/(2σ²)) = 1."""
     return 1 / (h * (2 * K + 1)) + h**2 * squares().subs(_K, K) / (2 * variance_of(a) * (2 * K + 1))
 
 
@@ -374,23 +374,23 @@ def variance_of(width: sp.Expr) -> sp.Expr:
     return 2 * width**3 / 3
 
 
-def level_error_is(claimed: sp.Expr) -> Equation:
-    """The grid's λ less the continuum's, a²/(2σ²), against an expression."""
-    return Equation(grid_level() - a**2 / (2 * variance_of(a)), claimed, reason="sums of squares; 6σ² = 4a³")
+def peak_error_is(claimed: sp.Expr) -> Equation:
+    """The grid's peak less the continuum's, a²/(2σ²), against an expression."""
+    return Equation(grid_peak() - a**2 / (2 * variance_of(a)), claimed, reason="sums of squares; 6σ² = 4a³")
 
 
 @claim("geometric.s8.sparsemax-on-a-grid", "identity", title="Addition: sparsemax on a grid tends to the parabola, order two",
-       latex=r"\lambda_h-\lambda=\frac{(w-a)^2(w+2a)}{6\sigma^2w}-\frac{h^2}{24\sigma^2},"
+       latex=r"\hat p_h(\mu)-\hat p(\mu)=\frac{(w-a)^2(w+2a)}{6\sigma^2w}-\frac{h^2}{24\sigma^2},"
              r"\quad w=(K+\tfrac12)h,\ |w-a|\lesssim h/2",
        hypotheses=("weights sparsemax(h f), scores of a grid ih around μ, positive for |i| ≤ K",),
        needs=("geometric.s8.paraboloid-mass",))
 def sparsemax_on_a_grid() -> Steps:
-    """With Ω over h, the level on a grid of step h misses that of the continuum by O(h²), −h²/24σ² to h²/12σ² + O(h³)."""
+    """With Ω over h, the peak on a grid of step h misses that of the continuum by O(h²), −h²/24σ² to h²/12σ² + O(h³)."""
     reach = (K + half) * h
-    yield level_error_is((reach - a) ** 2 * (reach + 2 * a) / (4 * a**3 * reach) - h**2 / (16 * a**3))
+    yield peak_error_is((reach - a) ** 2 * (reach + 2 * a) / (4 * a**3 * reach) - h**2 / (16 * a**3))
 
 
-sparsemax_on_a_grid.twin("the term of the midpoint rule is lost", lambda: level_error_is(
+sparsemax_on_a_grid.twin("the term of the midpoint rule is lost", lambda: peak_error_is(
     ((K + half) * h - a) ** 2 * ((K + half) * h + 2 * a) / (4 * a**3 * (K + half) * h)))
-sparsemax_on_a_grid.twin("w = Kh", lambda: level_error_is(
+sparsemax_on_a_grid.twin("w = Kh", lambda: peak_error_is(
     (K * h - a) ** 2 * (K * h + 2 * a) / (4 * a**3 * K * h) - h**2 / (16 * a**3)))

@@ -1,26 +1,98 @@
-"""Every notebook runs from its first cell to its last."""
+"""Every notebook runs from its first cell to its last in a kernel of its own, and a wrong number in it is found."""
 
+import re
 from pathlib import Path
+from typing import Any
 
 import jupytext
-import matplotlib as mpl
-import matplotlib.pyplot as plt
+import nbformat
 import pytest
 
-NOTEBOOKS = sorted((Path(__file__).parents[2] / "notebooks").glob("*.py"))
+from derivations.catalogue import entries
+from derivations.notebooks import FOLDER, execute
+
+NOTEBOOKS = sorted(FOLDER.glob("*.py"))
+
+STORIES = {
+    "attention_as_entropic_transport", "backward_pass_and_fisher_geometry", "fenchel_duality_and_small_alpha",
+    "how_far_is_your_model", "how_to_add_a_claim", "ot_attention", "sinkhorn_linear_and_flash", "what_t5_and_bert_really_do",
+}
+
+WRONG = {
+    "attention_as_entropic_transport": ("one_sided.plan(s, tau).numpy()", "one_sided.plan(s, 1.01 * tau).numpy()"),
+    "backward_pass_and_fisher_geometry": ("jacobian, tau_ * definition", "jacobian, definition / tau_"),
+    "fenchel_duality_and_small_alpha": ("+ alpha / 2 * (mu", "+ alpha * (mu"),
+    "how_far_is_your_model": ("(u @ t + z).numpy() - theirs.mean", "(u @ t - z).numpy() - theirs.mean"),
+    "how_to_add_a_claim": ("one_sided.plan(x, t / 2)", "one_sided.plan(x, t / 2.001)"),
+    "ot_attention": ("cost.numpy(), alpha, gamma, centre", "cost.numpy(), alpha, 1.01 * gamma, centre"),
+    "sinkhorn_linear_and_flash": ("-scores.numpy(), np.full(n, 1 / n), np.full(n, 1 / n), tau)",
+                                  "-scores.numpy(), np.full(n, 1 / n), np.full(n, 1 / n), 1.01 * tau)"),
+    "what_t5_and_bert_really_do": ("GeneralizedAttention.from_bert(m)) for _, m",
+                                   "GeneralizedAttention.from_bert(calls[0][1])) for _, m"),
+}
+"""A line of each notebook, and the same with a wrong number or sign in it."""
+
+STRICT = "import warnings\nwarnings.simplefilter('error')\nwarnings.filterwarnings('ignore', module='ipykernel')"
+
+
+def prepared(source: str) -> Any:
+    """The notebook, with a first cell that makes errors of warnings (those of the kernel itself are not ours)."""
+    notebook = jupytext.reads(source, fmt="py:percent")
+    notebook.cells.insert(0, nbformat.v4.new_code_cell(STRICT))
+    return notebook
+
+
+def everything(notebook: Any) -> list[Any]:
+    """All outputs of a notebook."""
+    return [output for cell in notebook.cells for output in cell.get("outputs", [])]
+
+
+def outputs(notebook: Any, mime: str) -> list[str]:
+    """What the cells of a notebook show, of one type."""
+    return [output.data[mime] for output in everything(notebook) if mime in output.get("data", {})]
+
+
+def test_every_story_is_told() -> None:
+    assert {path.stem for path in NOTEBOOKS} == STORIES == set(WRONG)
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_notebook_runs(path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    mpl.use("Agg")
-    figures = []
-    monkeypatch.setattr(plt, "show", lambda: figures.append(plt.get_fignums()))
-    notebook = jupytext.read(path)
-    namespace: dict[str, object] = {"__name__": "__main__"}
-    for cell in notebook.cells:
-        if cell.cell_type == "code":
-            exec(compile(cell.source, path.name, "exec"), namespace)
-    plt.close("all")
-    assert notebook.cells
-    assert capsys.readouterr().out
-    assert figures
+def test_notebook_runs(path: Path) -> None:
+    notebook = prepared(path.read_text(encoding="utf-8"))
+    execute(notebook)
+    nbformat.validate(notebook)
+    assert len(outputs(notebook, "image/png")) >= 1
+    assert any('class="claim"' in page for page in outputs(notebook, "text/html"))
+    streams = [output for output in everything(notebook) if output.output_type == "stream"]
+    assert any(character.isdigit() for output in streams for character in output.text)
+    assert {output.name for output in streams} == {"stdout"}
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_wrong_number_is_found(path: Path) -> None:
+    source = path.read_text(encoding="utf-8")
+    right, wrong = WRONG[path.stem]
+    assert source.count(right) == 1
+    source = re.sub(r'(?m)^show\(.*\)$', "pass", source)      # claims are shown and examined in the other test
+    with pytest.raises(RuntimeError, match=r"^in cell \d+: AssertionError"):
+        execute(prepared(source.replace(right, wrong)))
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_notebook_is_text(path: Path) -> None:
+    """A py:percent script: no outputs, the least metadata, a title, an end, and claims that exist."""
+    source = path.read_text(encoding="utf-8")
+    notebook = jupytext.reads(source, fmt="py:percent")
+    assert not [cell for cell in notebook.cells if cell.get("outputs") or cell.get("execution_count")]
+    assert set(notebook.metadata) <= {"jupytext", "kernelspec"}
+    assert source.count("# ---\n") == 2
+    assert not {tag for cell in notebook.cells for tag in cell.metadata.get("tags", [])} - {"parameters"}
+    assert all(set(cell.metadata) <= {"tags", "lines_to_next_cell"} for cell in notebook.cells)
+    words = [cell.source for cell in notebook.cells if cell.cell_type == "markdown"]
+    assert words[0].startswith("# ")
+    assert "## Try yourself" in words[-1]
+    assert "\nassert " in source or "assert_close" in source
+    cited = re.findall(r"`(?:show\(\")?((?:eot|deciphering|inference|geometric)\.[\w.-]+)", source)
+    cited += re.findall(r'show\("([^"]+)"\)', source)
+    assert len(cited) >= 3
+    assert not {id for id in cited if ".s3.example-" not in id} - set(entries())

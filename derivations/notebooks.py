@@ -1,0 +1,234 @@
+"""Notebooks: a claim shown whole on a page, and copies of the notebooks as .ipynb and HTML.
+
+The notebooks are `notebooks/*.py` in the py:percent format, without outputs; `python -m derivations notebooks` runs them and
+writes copies that other tools open. What that needs, the extra [notebooks], is imported when the command runs.
+"""
+
+from __future__ import annotations
+
+import copy
+import difflib
+import importlib
+import os
+import re
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from html import escape, unescape
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+from derivations import ledger
+from derivations.catalogue import Entry, Examination, entries, examine
+from derivations.claims import Step
+from derivations.report.formulas import mathml
+
+FOLDER = Path(__file__).parent.parent / "notebooks"
+EXTRA = ("ipykernel", "jupytext", "nbclient", "nbconvert", "nbformat")
+SECONDS = 600
+"""How long one cell may take."""
+
+SHORT = 90
+"""The longest formula that is shown without a click."""
+
+FORMULA = re.compile(r'<span class="formula">\$\\displaystyle (.*?)\$</span>', re.DOTALL)
+PAGE = "{% extends 'lab/index.html.j2' %}{% block html_head_js_mathjax %}{% endblock %}"
+"""What nbconvert makes of a notebook, less the script that would fetch something to set formulas with."""
+
+
+# ── one claim on a page ─────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True)
+class Shown:
+    """One claim with what the symbolic layer finds about it; notebooks display it as HTML, `print` as text."""
+
+    entry: Entry
+    found: Examination
+
+    def __str__(self) -> str:
+        """The claim as `python -m derivations show` prints it."""
+        return ledger.describe(self.entry, None)
+
+    def _repr_html_(self) -> str:
+        claim, evidence = self.entry.claim, self.found.evidence
+        lines = [f'<div class="claim" data-claim="{claim.id}"><p><b><code>{claim.id}</code></b> {escape(claim.title)}</p>',
+                 _statement("printed", claim.statement.latex, claim.statement.text)]
+        lines += [f"<p>given: {escape(hypothesis)}</p>" for hypothesis in claim.hypotheses]
+        lines.append(f"<p>symbolic layer: <b>{evidence.outcome}</b> — {escape(evidence.scope or evidence.detail)}</p>")
+        lines += _steps("derivation", self.found.steps)
+        if evidence.witness:
+            lines.append(f"<p>witness: <b>{escape(evidence.witness.text)}</b></p>")
+        if claim.correction:
+            under = f" (under: {claim.correction.hypothesis})" if claim.correction.hypothesis else ""
+            statement = claim.correction.statement
+            lines.append(_statement(f"correct{under}, {claim.correction.severity}", statement.latex, statement.text))
+            lines += _steps("its derivation", self.found.repair_steps)
+        lines += self._twins()
+        return "\n".join([*lines, "</div>"])
+
+    def _twins(self) -> list[str]:
+        if not self.entry.twins:
+            return []
+        items = []
+        for name, make in self.entry.twins.items():
+            witness = make().refute()
+            items.append(f"<li>{escape(name)}: {'✗ ' + escape(witness.text) if witness else '<b>not refuted</b>'}</li>")
+        return ["<p>wrong versions, which have to fail:</p><ul>", *items, "</ul>"]
+
+
+def show(id: str) -> Shown:
+    """The claim of that id, examined; raises ValueError for an unknown id."""
+    entry = entries().get(id)
+    if entry is None:
+        raise ValueError(f"id: {id} is no claim; {_hint(id, list(entries()))}")
+    return Shown(entry, examine(entry))
+
+
+def _statement(label: str, latex: str, text: str) -> str:
+    formula = f'<span class="formula">$\\displaystyle {escape(latex)}$</span>'
+    return f"<p>{escape(label)}:</p><p>{formula}</p><p>{escape(text)}</p>"
+
+
+def _steps(label: str, steps: Sequence[Step]) -> list[str]:
+    if not steps:
+        return []
+    items = []
+    for step in steps:
+        mark = "✓" if step.holds else f"✗ ({escape(step.detail)})"
+        reason = escape(step.reason or "by normal form")
+        formula = f'<code style="overflow-wrap: anywhere">{escape(step.statement)}</code>'
+        inner = f"{mark} {formula} — {reason}" if len(step.statement) <= SHORT else (
+            f"<details><summary>{mark} {reason}</summary>{formula}</details>")
+        items.append(f"<li>{inner}</li>")
+    return [f"<p>{label}:</p><ol>", *items, "</ol>"]
+
+
+# ── copies ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@click.command()
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.option("--output", type=click.Path(file_okay=False, path_type=Path), default=Path("build/notebooks"), show_default=True,
+              help="the folder to write to")
+@click.option("--run/--no-run", default=True, show_default=True, help="whether to run them, or copy them without outputs")
+def notebooks(names: tuple[str, ...], output: Path, run: bool) -> None:
+    """Write the notebooks as .ipynb and HTML, with the outputs of a run."""
+    paths = [_known(name) for name in names] or sorted(FOLDER.glob("*.py"))
+    if not paths:
+        raise click.UsageError(f"notebooks: there are none at {FOLDER}, an editable install of a checkout is accepted")
+    for module in EXTRA:
+        try:
+            importlib.import_module(module)
+        except ImportError:
+            raise click.UsageError(
+                f"notebooks: {module} is missing, an install with the extra [notebooks] is accepted") from None
+    import jupytext
+    import nbformat
+
+    output.mkdir(parents=True, exist_ok=True)
+    texts = {path.stem: jupytext.read(path) for path in paths}
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+    with Progress(*columns, transient=True) as bar:
+        task = bar.add_task("", total=sum(_cells(notebook) for notebook in texts.values()) if run else len(texts))
+        for name, notebook in texts.items():
+            bar.update(task, description=name)
+            if run:
+                try:
+                    execute(notebook, lambda: bar.advance(task))
+                except RuntimeError as error:
+                    bar.stop()
+                    click.echo(f"notebooks: {name} failed {_first_line(str(error))}", err=True)
+                    raise SystemExit(1) from None
+            _write(output / f"{name}.ipynb", nbformat.writes(notebook))
+            _write(output / f"{name}.html", page(notebook, name))
+            bar.advance(task, 0 if run else 1)
+    click.echo(f"{len(texts)} notebooks are in {output}, as .ipynb and .html")
+
+
+def execute(notebook: Any, executed: Callable[[], object] | None = None) -> None:
+    """Run a notebook in a kernel of its own and put the outputs into it.
+
+    Args:
+        notebook: as jupytext or nbformat read it.
+        executed: is called after every cell.
+
+    Raises:
+        RuntimeError: if a cell fails or takes too long; the message says which cell, and why.
+    """
+    from nbclient import NotebookClient
+    from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
+    from traitlets.config import Config
+
+    numbers = [0]
+    with tempfile.TemporaryDirectory(prefix="kernel-") as place:
+        # Sockets in a folder of its own: ports are chosen before they are taken, and kernels that start together collide.
+        transport = "ipc" if os.name == "posix" else "tcp"
+        config = Config({"KernelManager": {"transport": transport, "connection_file": str(Path(place) / "kernel.json")}})
+        client = NotebookClient(
+            notebook, timeout=SECONDS, kernel_name="python3", config=config, resources={"metadata": {"path": str(FOLDER)}},
+            on_cell_start=lambda cell, cell_index: numbers.append(cell_index + 1),
+            on_cell_complete=lambda cell, cell_index: executed() if executed else None,
+        )
+        # A profile of its own, too: kernels would share the file of their history, and a person's settings would be felt.
+        environment = os.environ | {"IPYTHONDIR": place, "MPLBACKEND": "module://matplotlib_inline.backend_inline"}
+        try:
+            client.execute(env=environment)
+        except CellExecutionError as error:
+            reason = f"{error.ename}: {_first_line(error.evalue)}".rstrip(": ")
+            raise RuntimeError(f"in cell {numbers[-1]}: {reason}\n{error}") from error
+        except (CellTimeoutError, DeadKernelError) as error:
+            raise RuntimeError(f"in cell {numbers[-1]}: {_first_line(str(error))}") from error
+
+
+def page(notebook: Any, title: str) -> str:
+    """A notebook as one HTML page that fetches nothing: pictures are inside, formulas are MathML."""
+    from jinja2 import DictLoader
+    from nbconvert import HTMLExporter
+
+    shown = copy.deepcopy(notebook)
+    for cell in shown.cells:
+        for output in cell.get("outputs", []):
+            if "text/html" in output.get("data", {}):
+                output.data["text/html"] = FORMULA.sub(lambda found: mathml(unescape(found[1])), output.data["text/html"])
+    exporter = HTMLExporter(extra_loaders=[DictLoader({"page.html.j2": PAGE})], template_file="page.html.j2", require_js_url="")
+    html: str = exporter.from_notebook_node(shown, {"metadata": {"name": title}})[0]
+    return html
+
+
+def _cells(notebook: Any) -> int:
+    """How many cells there are to execute."""
+    return sum(cell.cell_type == "code" and bool(cell.source.strip()) for cell in notebook.cells)
+
+
+def _first_line(text: str) -> str:
+    return next(iter(text.strip().splitlines()), "")
+
+
+def _known(name: str) -> Path:
+    path = FOLDER / f"{name}.py"
+    if not path.is_file():
+        raise click.UsageError(f"NAME: {name} is no notebook; {_hint(name, sorted(p.stem for p in FOLDER.glob('*.py')))}")
+    return path
+
+
+def _hint(name: str, names: list[str]) -> str:
+    close = difflib.get_close_matches(name, names, n=3)
+    few = ", ".join(names) if len(names) < 20 else "see `python -m derivations list`"
+    return f"did you mean {' or '.join(close)}?" if close else f"accepted: {few}"
+
+
+def _write(path: Path, content: str) -> None:
+    """Write a file whole or not at all."""
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(content)
+        os.chmod(name, 0o644)
+        os.replace(name, path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
