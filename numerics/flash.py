@@ -4,7 +4,7 @@ What a set of keys contributes to a row of attention is a triple: the peak of it
 that peak, and the same sum weighted with the values. Triples of disjoint sets combine; they form a commutative monoid, whose
 identity, (−inf, 0, 0), is what a fully masked tile contributes. So tiles may be taken in any order and any bracketing.
 
-Claims      transport.s5.flash-attention
+Claims      transport.s4.flash-efficiency, transport.s4.flash-tiles, transport.s4.flash-online, transport.s4.flash-stability
 Notation    s = scores, already divided by τ; p = softmax(s); log Z = log Σ_j e^{s_j}, so −τ log Z is the optimal value of the
             one-sided transport problem that the row solves (``one_sided.log_partition``)
 Backwards   With o = p v and δ = ⟨∇o, o⟩:  ∇s_j = p_j (⟨∇o, v_j⟩ − δ + ∇log Z), and p_j = exp(s_j − log Z) is one pass over the

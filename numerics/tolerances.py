@@ -153,6 +153,80 @@ def of_difference(relative: float, share: float) -> float:
     return 2.0 * relative / share
 
 
+def marginals(dtype: object, size: int, exponent: float) -> float:
+    """Return the error of the marginals of a converged entropic plan of mass one, in ℓ1 and in proportion to the masses.
+
+    P_ij = a_i b_j exp(φ_i + ψ_j + L_ij), where each of the three exponents is rounded by u of its size: that moves a marginal
+    by 3u times the largest, besides the rounding of a softmax. A residual no larger than that is zero for the solver. Rows
+    and columns have it each, so twice of it may be left.
+
+    Args:
+        dtype: of the plan.
+        size: n + m.
+        exponent: the largest |φ|, |ψ| and |L|.
+
+    Raises:
+        ValueError: if ``exponent`` is negative or not finite, or as for ``rounding``.
+    """
+    _check("exponent", exponent, positive=False)
+    return 2.0 * plan(dtype, size, 3.0 * exponent)
+
+
+def plan_from_marginals(error: float, potential: float) -> float:
+    """Return how far, in ℓ1, two plans of Sinkhorn's form and mass one may be whose marginals differ by ``error``.
+
+    If log P − log Q = φ_i + ψ_j then KL(P ‖ Q) + KL(Q ‖ P) = Σ (P − Q)(φ_i + ψ_j) ≤ (max |φ| + max |ψ|) error, and by Pinsker's
+    inequality the left side is at least ‖P − Q‖₁², but for masses that are off one by ``error``.
+
+    Args:
+        error: the ℓ1 distance of the marginals, rows and columns together.
+        potential: max |φ| + max |ψ|.
+
+    Raises:
+        ValueError: if an argument is negative or not finite.
+    """
+    _check("error", error, positive=False)
+    _check("potential", potential, positive=False)
+    return math.sqrt(potential * error * (1.0 + error))
+
+
+def plan_from_residual(error: float, gap: float) -> float:
+    """Return how far, in ℓ1 and to first order, a plan moves if its marginals a, b do, by ``error`` in proportion to them.
+
+    Let σ < 1 be the second singular value of P_ij/√(a_i b_j). A change r of b (of a likewise) moves the potentials so that
+    Σ_ij P_ij (dφ_i + dψ_j)² ≤ Σ_j (r_j²/b_j)/(1 − σ²), and ‖dP‖₁ is at most the root of the left side.
+
+    Args:
+        error: √(Σ_j r_j²/b_j), which is at most the largest |r_j|/b_j, and what the rows are off besides.
+        gap: 1 − σ², at most 1.
+
+    Raises:
+        ValueError: if ``error`` is negative or not finite, or ``gap`` is not between 0 and 1.
+    """
+    _check("error", error, positive=False)
+    if not 0 < gap <= 1:
+        raise ValueError(f"gap: expected a number in (0, 1], got {gap!r}")
+    return error * (1.0 + 1.0 / math.sqrt(gap))
+
+
+def relaxed_plan(ratio: float, reach: float) -> float:
+    """Return how far, in ℓ1, the plan with a relaxed target may be from the one that asks for the source alone.
+
+    With ratio = ρ/ε the column potentials are ψ_j = −(ρ/ε) log(c_j/b_j), c what arrives, and a softmax whose logits all
+    change by at most δ moves by 2δ.
+
+    Args:
+        ratio: ρ/ε.
+        reach: a bound on |log(c_j/b_j)|.
+
+    Raises:
+        ValueError: if an argument is negative or not finite.
+    """
+    _check("ratio", ratio, positive=False)
+    _check("reach", reach, positive=False)
+    return 2.0 * ratio * reach
+
+
 def _name(dtype: object) -> str:
     name = str(dtype).rpartition(".")[2]
     if name not in _EPS:

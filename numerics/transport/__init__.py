@@ -7,9 +7,11 @@ A plan P ≥ 0 carries a source a to a target b at a cost C. All plans here mini
 so P_ij = a_i b_j exp((f_i + g_j − C_ij)/ε). At ρ = 0 the columns are free, and a row of P is a_i times a softmax: that is
 attention. At ρ = ∞ both marginals are met: that is the limit of Sinkhorn's iteration.
 
-Claims      transport.listing.sinkhorn, transport.listing.sinkhorn_divergence, transport.listing.sinkhorn_attention,
-            transport.listing.compute_attention_ot_divergence, transport.listing.analyze_attention_temperature,
-            transport.listing.AttentionAsOT, transport.listing.OptimalTransportAttention
+Claims      transport.thm1, transport.s1.sinkhorn, transport.s3.standard, transport.s3.sinkhorn-attention,
+            transport.s3.sinkformers, transport.listing.sinkhorn, transport.listing.sinkhorn_divergence,
+            transport.listing.sinkhorn_attention, transport.listing.compute_attention_ot_divergence,
+            transport.listing.analyze_attention_temperature, transport.listing.AttentionAsOT,
+            transport.listing.OptimalTransportAttention
 Notation    C = cost; a = source; b = target; ε = temperature; ρ = relaxation; P = plan; f, g = row and column potential;
             s = scores, −C for attention; W = weights, rows P_i/a_i
 Modules     ``sinkhorn``: plans and the divergence; ``solver``: Sinkhorn's iteration with Newton's method; ``attention``: what

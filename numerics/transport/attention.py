@@ -1,6 +1,7 @@
 """Attention between its two ends: softmax, which asks nothing of the keys, and the plan that gives every key its share.
 
-Claims      transport.listing.sinkhorn_attention, transport.listing.AttentionAsOT, transport.listing.OptimalTransportAttention
+Claims      transport.s1.sinkhorn, transport.s3.standard, transport.s3.sinkhorn-attention, transport.s3.sinkformers,
+            transport.listing.sinkhorn_attention, transport.listing.AttentionAsOT, transport.listing.OptimalTransportAttention
 Notation    See the package. The queries that take part, n of them, have the mass 1 each; key j is to receive n b_j.
 Paths       Half-steps: softmax normalizes the rows of exp(s/τ); each half-step then scales the columns to n b_j, or the rows to
             one, in turn. Its fixed point is the balanced plan. Relaxation: the optimum for a finite ρ, smoothly from ρ = 0,

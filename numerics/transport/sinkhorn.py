@@ -1,6 +1,7 @@
 """Optimal plans between a source and a target: balanced, relaxed, and one-sided.
 
-Claims      transport.listing.sinkhorn, transport.listing.sinkhorn_divergence
+Claims      transport.s1.kantorovich, transport.s1.entropic, transport.s1.kl, transport.s3.sinkhorn-attention,
+            transport.listing.sinkhorn, transport.listing.sinkhorn_divergence
 Notation    See the package.
 """
 

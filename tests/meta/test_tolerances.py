@@ -112,6 +112,66 @@ def test_a_difference_is_as_much_worse_as_it_is_smaller() -> None:
     assert lost > tolerances.of_difference(off, 0.02)
 
 
+def coupled(potential: np.ndarray, cost: np.ndarray) -> np.ndarray:
+    """A plan of Sinkhorn's form, of mass one, with this column potential and uniform rows."""
+    weights = np.exp(potential - cost)
+    return weights / weights.sum(axis=1, keepdims=True) / len(cost)
+
+
+COST = np.array([[0.0, 1.0, 2.0], [1.0, 0.0, 0.5]])
+
+
+@pytest.mark.parametrize("name", ["float64", "float32"])
+@pytest.mark.parametrize("exponent", [1.0, 100.0])
+def test_marginals_cover_the_rounding_of_exponents_and_refuse_thirty_times_as_much(name: str, exponent: float) -> None:
+    phi, psi = (exponent * torch.linspace(0.3, 1.0, 5, dtype=torch.float64) for _ in range(2))
+    kernel = -(phi[:, None] + psi) + torch.randn(5, 5, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    parts = [x.to(DTYPES[name]) for x in (phi[:, None].expand(5, 5), psi.expand(5, 5), kernel)]
+    rounded, exact = (sum(x.double() for x in given).exp() for given in (parts, (phi[:, None], psi, kernel)))
+    rows, wanted = rounded.sum(1), exact.sum(1)
+    allowed = tolerances.marginals(name, 10, exponent)
+    assert float((rows / wanted - 1).abs().max()) <= allowed
+    wrong = (exact * (1 + 30 * (exponent + 10) * tolerances.eps(name))).sum(1)
+    assert float((wrong / wanted - 1).abs().max()) > allowed
+
+
+@pytest.mark.parametrize("step", [1e-1, 1e-3])
+def test_plan_from_marginals_is_pinsker(step: float) -> None:
+    change = step * np.array([1.0, -1.0, 0.5])
+    p, q = coupled(np.zeros(3), COST), coupled(change, COST)
+    ratio = np.log(q / p)
+    rows = ratio.mean(axis=1) - np.median(change)
+    columns = ratio[0] - rows[0]
+    error = float(np.abs(p.sum(0) - q.sum(0)).sum() + np.abs(p.sum(1) - q.sum(1)).sum())
+    distance = float(np.abs(p - q).sum())
+    potential = float(np.abs(rows).max() + np.abs(columns).max())
+    assert distance <= tolerances.plan_from_marginals(error, potential) <= 5 * distance
+    assert distance > tolerances.plan_from_marginals(error / 100, potential)
+
+
+@pytest.mark.parametrize("sharpness", [0.3, 1.0, 5.0])
+def test_plan_from_residual_knows_the_condition(sharpness: float) -> None:
+    cost = sharpness * COST
+    p = coupled(np.zeros(3), cost)
+    a, b = p.sum(1), p.sum(0)
+    _, values, vectors = np.linalg.svd(p / np.sqrt(np.outer(a, b)))
+    gap = 1 - float(values[1]) ** 2
+    q = coupled(1e-6 * vectors[1] / np.sqrt(b), cost)        # the direction that the marginals see least
+    error, distance = math.sqrt(float(((q.sum(0) - b) ** 2 / b).sum())), float(np.abs(p - q).sum())
+    assert distance <= tolerances.plan_from_residual(error, gap) <= 10 * distance
+    assert distance > tolerances.plan_from_residual(error / 100, gap)
+
+
+@pytest.mark.parametrize("ratio", [1e-1, 1e-4])
+def test_relaxed_plan_follows_the_relaxation(ratio: float) -> None:
+    loads = np.array([1.5, 0.7, 0.8])
+    psi = -ratio * np.log(loads)
+    p, q = 2 * coupled(np.zeros(3), COST), 2 * coupled(psi, COST)
+    distance, reach = float(np.abs(p - q).sum(axis=1).max()), float(np.abs(np.log(loads)).max())
+    assert distance <= tolerances.relaxed_plan(ratio, reach) <= 10 * distance
+    assert distance > tolerances.relaxed_plan(ratio / 20, reach)
+
+
 def test_rounding_of_what_has_overflowed_allows_anything() -> None:
     assert tolerances.rounding("float64", 3, math.inf) == math.inf
 
@@ -135,6 +195,13 @@ def test_a_certified_solve_is_close_enough_to_tell_twins_apart() -> None:
         (lambda: tolerances.plan_from_gap(-1e-20, 1.0), "gap"),
         (lambda: tolerances.plan_from_gap(math.nan, 1.0), "gap"),
         (lambda: tolerances.plan_from_gap(1.0, -1.0), "temperature"),
+        (lambda: tolerances.marginals("float64", 3, -1.0), "exponent"),
+        (lambda: tolerances.plan_from_marginals(-1.0, 1.0), "error"),
+        (lambda: tolerances.plan_from_marginals(1.0, math.inf), "potential"),
+        (lambda: tolerances.plan_from_residual(math.nan, 1.0), "error"),
+        (lambda: tolerances.plan_from_residual(1.0, 0.0), "gap"),
+        (lambda: tolerances.relaxed_plan(-1.0, 1.0), "ratio"),
+        (lambda: tolerances.relaxed_plan(1.0, -1.0), "reach"),
         (lambda: tolerances.of_difference(-1.0, 1.0), "relative"),
         (lambda: tolerances.of_difference(1.0, 0.0), "share"),
         (lambda: tolerances.of_difference(1.0, 2.0), "share"),

@@ -248,9 +248,11 @@ def test_first_and_second_derivatives(causal: bool) -> None:
     assert gradcheck(attend, (q, k, v, omega, tau), check_forward_ad=True)
     assert gradgradcheck(attend, (q, k, v, omega, tau), fast_mode=True)
     assert gradcheck(lambda q, k: linear.kernel_weights(q.exp(), k.exp(), mask, causal=causal), (q, k))
+    assert gradgradcheck(lambda q, k: linear.kernel_weights(q.exp(), k.exp(), mask, causal=causal), (q, k), fast_mode=True)
     close(torch.func.vmap(lambda q: linear.linear_attention(q.exp(), k.exp(), v, mask, causal=causal))(q),
           linear.linear_attention(q.exp(), k.exp(), v, mask, causal=causal), 1e-14)
     assert gradcheck(lambda q, k: (linear.kernel_variance(q, k, 3), linear.ratio_bias(q, k, 3)), (q, k))
+    assert gradgradcheck(lambda q, k: (linear.kernel_variance(q, k, 3), linear.ratio_bias(q, k, 3)), (q, k), fast_mode=True)
 
 
 X, Y = torch.ones(2, 3), torch.ones(4, 3)

@@ -1,12 +1,16 @@
 """Rows that share templates go a quick way, partly in float32: what they claim, held to float64 and to 50 digits."""
 
+import math
+from fractions import Fraction
+
 import numpy as np
 import pytest
 import torch
 from torch import Tensor
 
-from numerics import mem, tolerances
+from numerics import bench_mem, mem, tolerances
 from numerics.mem import Solution
+from numerics.mem.rows import Rows, head_bits
 from tests.strategies_mem import Mem, exact, far
 
 TIGHT = 1e-12
@@ -86,3 +90,61 @@ def test_the_sampler_reaches_both_ends() -> None:
     assert any(x.n == 4 * x.d == 16 for x in drawn)
     alphas = [float(x.alpha) for x in drawn]
     assert min(alphas) < 0.12 < 80 < max(alphas)
+
+
+def test_memory_beside_the_results_is_a_few_arrays_of_rows_times_n() -> None:
+    """Counted, not timed. What does not grow with the number of rows is in it; without blocks, it would be over a dozen."""
+    templates, evidence = bench_mem.normal_problems(128, 384, 1536)
+    _, arrays, solution = bench_mem.peak(templates, evidence)
+    assert bool(solution.converged.all())
+    assert 0 < arrays <= 6
+    _, more, _ = bench_mem.peak(templates, evidence.repeat(2, 1))
+    assert more < arrays
+
+
+def test_blocks_change_no_row_by_more_than_its_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows that are late in a block are finished with those of others; what is left of a block is shorter than the rest."""
+    templates, evidence = bench_mem.normal_problems(40, 16, 150)
+    scales = torch.linspace(0.1, 3, 150, dtype=torch.float64).unsqueeze(-1)
+    whole = mem.solve(templates, scales * evidence)
+    monkeypatch.setattr("numerics.mem.shared._CACHE", 1)
+    parts = mem.solve(templates, scales * evidence)
+    assert bool(whole.converged.all() & parts.converged.all())
+    assert bool(((whole.dual - parts.dual).norm(dim=-1) <= whole.error + parts.error).all())
+
+
+@pytest.mark.parametrize(("alpha", "prior"), [(1.0, False), (0.5, True), (30.0, False), (torch.linspace(0.1, 40.0, 90), True)])
+def test_alpha_in_common_or_not_and_priors_of_rows(alpha: float | Tensor, prior: bool) -> None:
+    templates, evidence = bench_mem.normal_problems(24, 10, 90)
+    u = torch.rand(90, 24, generator=torch.Generator().manual_seed(1), dtype=torch.float64) if prior else None
+    together = mem.solve(templates, evidence, u, alpha)
+    assert bool(together.converged.all())
+    for i in range(0, 90, 9):
+        own, a = None if u is None else u[i], alpha if isinstance(alpha, float) else alpha[i]
+        alone = mem.solve(templates, evidence[i], own, a, tolerance=TIGHT)
+        # The means of one prior and of many are rounded apart, which moves b, and with it λ by at most α times as much.
+        moved = float(a) * tolerances.rounding("float64", templates.shape[0], 2 * float(templates.norm(dim=-1).max()))
+        assert float((alone.dual - together.dual[i]).norm()) <= float(alone.error + together.error[i]) + moved
+
+
+@pytest.mark.parametrize(("n", "d"), [(3, 1), (70, 50), (5, 700)])
+def test_what_newton_s_bound_says_of_rounding(n: int, d: int) -> None:
+    """Scores and sums by heads and tails, against exact fractions; products as they come are farther off."""
+    generator = torch.Generator().manual_seed(n)
+    templates, dual = (torch.randn(k, d, generator=generator, dtype=torch.float64) for k in (n, 2))
+    rows = Rows(templates, torch.zeros(n, dtype=torch.float64), dual, torch.ones(2, 1, dtype=torch.float64))
+    unit = tolerances.eps("float64") / 2
+    allowed = unit * (2 + d**1.5 * 2.0 ** (2 - head_bits(d))) * float(rows.radius) * dual.norm(dim=-1)
+
+    def off(scores: Tensor, row: int) -> float:
+        exact = [sum(Fraction(a) * Fraction(b) for a, b in zip(t, dual[row].tolist(), strict=True)) for t in templates.tolist()]
+        return max(abs(float(Fraction(x) - y)) for x, y in zip(scores[row].tolist(), exact, strict=True))
+
+    narrow = (dual.float() @ templates.float().mT).double()
+    for row in range(2):
+        assert off(rows.precise_scores(dual), row) <= float(allowed[row])
+        assert off(narrow, row) > float(allowed[row])
+    weights = torch.rand(2, n, generator=generator, dtype=torch.float64)
+    for total, p in zip(rows.total(weights), weights, strict=True):
+        exact = math.fsum(p.tolist())
+        assert abs(float(total) - exact) <= 2 * unit * exact

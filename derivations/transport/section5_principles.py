@@ -1,0 +1,62 @@
+"""Section 5, the four principles for a good design.
+
+Claims     transport.s5.semantic-cost, transport.s5.scheduling, transport.s5.row-stochasticity, transport.s5.sparsity
+Notation   A = softmax(S/ε); p* minimizes −⟨p, s⟩ + ½‖p‖², with scores as in `eot.section4_sparsemax`
+References the list of principles in section 5 of the document
+"""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from derivations.calculus.sums import total
+from derivations.calculus.variables import simplex
+from derivations.catalogue import Steps, Undecidable, claim
+from derivations.eot.section4_sparsemax import sparse_when_scores_are_apart, trails
+from derivations.relations import AtLeast, Equation
+from derivations.transport.notation import A, S, eps, i, j, l, m
+
+q = simplex("q", m)
+
+
+@claim("transport.s5.semantic-cost", "equivalence", title="The cost should be a meaningful distance",
+       latex=r"C=\text{semantic distance}")
+def semantic_cost() -> Undecidable:
+    """A good design is said to use a distance with a meaning as its cost."""
+    return Undecidable("advice: no distance and no measure of meaning or of success is named (−⟨q, k⟩ itself is no distance)")
+
+
+@claim("transport.s5.scheduling", "equivalence", title="The temperature should follow the task",
+       latex=r"\varepsilon=\varepsilon(\text{task})")
+def scheduling() -> Undecidable:
+    """A good design is said to adapt the temperature to the task."""
+    return Undecidable("advice: no task, schedule or measure of success is named")
+
+
+def row_mass(temperature: sp.Expr) -> sp.Expr:
+    """Σ_j exp(S_ij/ε)/Σ_l exp(S_il/temperature)."""
+    return total(j, sp.exp(S[i, j] / eps) / total(l, sp.exp(S[i, l] / temperature)))
+
+
+@claim("transport.s5.row-stochasticity", "identity", title="Rows that sum to one", latex=r"\sum_jA_{ij}=1",
+       needs=("transport.lem1",))
+def row_stochasticity() -> Steps:
+    """Every row is to sum to one; with the softmax it does, at every ε and for all scores."""
+    yield Equation(total(j, A(i, j)), 1, reason="the denominator leaves the sum", about=(S[i, j], eps))
+
+
+row_stochasticity.twin("normalized at another temperature", lambda: Equation(total(j, A(i, j)), row_mass(2 * eps)))
+row_stochasticity.twin("the squares do", lambda: Equation(total(j, A(i, j)), total(j, A(i, j) ** 2)))
+
+
+@claim("transport.s5.sparsity", "inequality", title="Sparsity through the regularizer", needs=("eot.s4.sparsemax-sparse",),
+       latex=r"\text{some } \Omega:\ p^\star_k=0\ \text{for keys that trail};\quad\Omega=-\varepsilon H:\ p^\star_k>0")
+def sparsity() -> Steps:
+    """A regularizer can make the solution sparse: the square does, the entropy and the absolute value do not."""
+    yield AtLeast(A(i, j), 0, strict=True, reason="the document's own regularizer, the entropy, leaves no zero at any ε > 0")
+    yield Equation(total(l, sp.Abs(q[l])), 1, reason="and Σ|p| is the same for all points of the simplex")
+    yield from sparse_when_scores_are_apart()
+
+
+sparsity.twin("trailing by 1/2 is enough", lambda: trails(sp.S.Zero, 2))
+sparsity.twin("only the best keys get weight", lambda: trails(sp.S.One, 1))

@@ -1,0 +1,151 @@
+"""Section 5, what transport is said to guarantee: stability in the Wasserstein distance, interpolation, intuition.
+
+Claims     transport.s5.wasserstein-stability, transport.s5.interpolation, transport.s5.intuition
+Notation   u_l = p_l φ_l and v_l = p_l (1 − φ_l) split the weights p of a row by a test function 0 ≤ φ ≤ 1; r_l = e^{Δ_l/ε} is
+           what a change Δ of the scores multiplies exp(s_l/ε) with, less a constant: 1 ≤ r ≤ σ², σ = 1 + κ = e^{ω/(2ε)} with
+           ω = max Δ − min Δ; D the diameter of the values; x₁, x₂ two inputs in one dimension
+Method     W₁ = sup of E_p'[f] − E_p[f] over the 1-Lipschitz f, and these are constants plus D φ
+References the list of guarantees in section 5 of the document; Villani (2009) for the duality
+"""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from derivations.calculus.balls import Value
+from derivations.calculus.sums import derivative, total, xlogx
+from derivations.calculus.variables import Kind, Variable, positive, scalar, vector
+from derivations.catalogue import Steps, Undecidable, claim
+from derivations.claims import Severity
+from derivations.eot import notation
+from derivations.eot.notation import expect, s, score
+from derivations.expansions import Expansion
+from derivations.relations import AtLeast, Equation, Fails, Follows, Limit
+from derivations.transport.notation import eps, j, l, m
+from derivations.transport.section5_temperature import at_infinity, nearly_one_hot
+
+u, v = vector("u", m, kind=Kind.NONNEGATIVE), vector("v", m, kind=Kind.POSITIVE)
+tilt = vector("r", m, kind=Kind.POSITIVE)
+kappa, diameter = scalar("κ", Kind.NONNEGATIVE), positive("D")
+sigma = 1 + kappa
+constant, spread = positive("L"), positive("ω")
+x1, x2 = scalar("x1"), positive("x2")
+
+
+# ── stability ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def part(weights: sp.IndexedBase) -> sp.Expr:
+    """Σ_l of a part of the weights."""
+    return total(l, weights[l])
+
+
+def tilted(weights: sp.IndexedBase) -> sp.Expr:
+    """Σ_l of a part of the weights after the change."""
+    return total(l, weights[l] * tilt[l])
+
+
+def change() -> sp.Expr:
+    """D (E_p'[φ] − E_p[φ])."""
+    return diameter * (tilted(u) / (tilted(u) + tilted(v)) - part(u) / (part(u) + part(v)))
+
+
+ABOVE = AtLeast(sigma**2 * part(u), tilted(u))
+BELOW = AtLeast(tilted(v), part(v))
+
+
+def stable(bound: sp.Expr, at: dict[Variable, Value] | None = None) -> Follows:
+    """The change of E[f] is at most a bound if 1 ≤ r ≤ σ²."""
+    x, y = part(u), part(v)
+    below = sigma**2 * x + y
+    weight = diameter / (below * (tilted(u) + tilted(v)))
+    slack = diameter * kappa / (2 + kappa) * (sigma * x - y) ** 2 / (below * (x + y))
+    return Follows((ABOVE, BELOW), AtLeast(bound, change()), (weight * y, weight * sigma**2 * x), slack, at=at or {},
+                   reason="the worst tilt is σ² where φ = 1 and 1 elsewhere; the worst split has v = σ u")
+
+
+def context() -> sp.Expr:
+    """The first output of self-attention on the inputs x₁, x₂ with Q = K = V = X and ε = 1."""
+    first, second = sp.exp(x1 * x1), sp.exp(x1 * x2)
+    return (first * x1 + second * x2) / (first + second)
+
+
+@claim("transport.s5.wasserstein-stability", "inequality", title="Small changes of the input move the output boundedly",
+       latex=r"W_1\big(A(x),A(x')\big)\le L\,\|x-x'\|", needs=("transport.thm1",))
+def wasserstein_stability() -> Steps:
+    """A small perturbation of the input is said to move the output by a bounded Wasserstein distance."""
+    at_zero = (x2 * x2 / 4 + sp.S.Half).xreplace({x2: 2 * constant})
+    yield Expansion(context(), x2 / 2 + (x2**2 / 4 + sp.S.Half) * x1, x1, 1, reason="the output near x₁ = 0")
+    yield AtLeast(at_zero, constant, strict=True, because=(constant - sp.S.Half) ** 2 + sp.Rational(1, 4),
+                  reason="its slope ½ + x₂²/4 is more than any L for x₂ = 2L, and W₁ is no less")
+    yield Fails(AtLeast(constant, derivative(context(), x1), at={constant: 4, x1: 0, x2: 8}),
+                reason="scores are products of inputs: no constant serves all inputs (on a bounded set there is one)")
+
+
+@wasserstein_stability.corrected(r"W_1(A(s),A(s'))\le D\tanh\frac{\omega}{4\varepsilon}\le\frac{D\,\omega}{4\varepsilon},\quad"
+                                 r"\omega=\max(s'-s)-\min(s'-s)", Severity.HYPOTHESIS,
+                                 under="what is perturbed are the scores, the values stay, and ε > 0 is fixed")
+def stable_in_the_scores() -> Steps:
+    """If the scores change by a spread ω, the weights move by D tanh(ω/4ε) at most, and some move by no less."""
+    half = sp.exp(spread / (2 * eps))
+    yield Equation((half - 1) / (half + 1), (sp.exp(spread / (4 * eps)) - sp.exp(-spread / (4 * eps)))
+                   / (sp.exp(spread / (4 * eps)) + sp.exp(-spread / (4 * eps))), reason="(σ − 1)/(σ + 1) = tanh(ω/4ε)")
+    yield Equation(sigma**2 / (sigma**2 + sigma) - 1 / (1 + sigma), kappa / (2 + kappa),
+                   reason="sharp: u = 1, v = σ, r = (σ², 1)")
+    yield Limit(diameter / (4 * eps), eps, sp.S.Zero, sp.oo, reason="no constant serves every ε: two tied keys jump as ε → 0")
+    yield stable(diameter * kappa / (2 + kappa))
+
+
+NEARLY_WORST: dict[Variable, Value] = {                      # r = (σ², 1) where φ is nearly (1, 0)
+    m: 2, u.label: [1, 0], v.label: [sp.Rational(1, 100), 2], tilt.label: [4, 1], kappa: 1, diameter: 4}
+wasserstein_stability.twin("half as far", lambda: stable(diameter * kappa / (2 + kappa) / 2, NEARLY_WORST))
+wasserstein_stability.twin("without the diameter", lambda: stable(kappa / (2 + kappa), NEARLY_WORST))
+
+
+# ── interpolation ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+star = notation.softmax(score, eps)
+
+
+def entropy() -> sp.Expr:
+    """H of a row."""
+    return -total(j, xlogx(star(j)))
+
+
+def variance() -> sp.Expr:
+    """Var_p(s)."""
+    return total(l, star(l) * (s[l] - expect(star, score)) ** 2)
+
+
+def more_even(bound: sp.Expr) -> AtLeast:
+    """The entropy's slope in ε is at least a bound."""
+    return AtLeast(derivative(entropy(), eps), bound)
+
+
+@claim("transport.s5.interpolation", "limit", title="Attention interpolates between uniform and one-hot",
+       latex=r"\text{one-hot}\ (\varepsilon\to0)\ \longrightarrow\ \text{uniform}\ (\varepsilon\to\infty)",
+       needs=("transport.s5.cold-one-hot", "transport.s5.hot"))
+def interpolation() -> Steps:
+    """The solution is said to lead, with the temperature, from the uniform to a one-hot distribution."""
+    yield Fails(Limit(total(j, star(j) ** 2), eps, sp.S.Zero, sp.S.One, at={m: 2, s.label: [0, 0]}),
+                reason="Σ p² = 1 is one-hot; with equal scores attention is uniform at every ε")
+
+
+@interpolation.corrected(r"\frac{dH}{d\varepsilon}=\frac{\mathrm{Var}(s)}{\varepsilon^3}\ge0,\ \text{from one-hot to uniform}",
+                         Severity.HYPOTHESIS, under="the largest score of a row is not tied")
+def monotone_path() -> Steps:
+    """Without a tie at the top a row goes from one-hot to uniform as ε grows, evenly: its entropy never falls."""
+    yield nearly_one_hot()
+    yield at_infinity(1 / m)
+    yield AtLeast(derivative(entropy(), eps), 0, because=variance() / eps**3, reason="0 only if all scores are equal")
+
+
+interpolation.twin("the entropy grows twice as fast", lambda: more_even(2 * variance() / eps**3))
+interpolation.twin("at a rate of at least 1", lambda: more_even(sp.S.One))
+
+
+@claim("transport.s5.intuition", "equivalence", title="A geometric intuition", needs=("transport.s0.basis",),
+       latex=r"\text{OT}\to\text{physical and geometric understanding of attention}")
+def intuition() -> Undecidable:
+    """Transport is said to give an intuitive physical and geometric understanding of attention."""
+    return Undecidable("intuition has no measure; what the picture says of sources, targets and costs is judged in section 2")

@@ -1,0 +1,165 @@
+"""Section 7: the table that sums up what transport contributes, and the references.
+
+Claims     transport.s7.soft-sorting, transport.s7.optimization, transport.s7.design, transport.s7.generalization,
+           transport.s7.unification, transport.fn1, transport.fn2
+Notation   T square scores; f the losses at n places of training and g at m of testing; a, b their distributions and P a
+           coupling of them; L the Lipschitz constant of the loss, so that L D_ij = g_j − f_i + z_ij with some z ≥ 0 for the
+           distance D_ij of two places; x, y features of any sign, κ any positive kernel
+References the last table and the references of the document
+"""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from derivations.calculus.balls import Value
+from derivations.calculus.sums import total
+from derivations.calculus.variables import Kind, Variable, coupling, index, simplex, size, vector
+from derivations.catalogue import Steps, Undecidable, claim, reprint
+from derivations.claims import Severity
+from derivations.relations import AtLeast, Equation, Fails, Limit
+from derivations.transport.notation import TOGETHER, A, S, eps, h, i, j, k, l, m, n
+from derivations.transport.section2_theorem import attention_is_optimal
+from derivations.transport.section3_sinkhorn import certificate
+from derivations.transport.section4_linear import kappa, normalized, solution
+
+F = size("F")
+r = index("r", F)
+T = vector("T", n, n)
+place = index("l", n)
+x, y = vector("x", n, F), vector("y", m, F)
+
+
+# ── sorting ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def ranked(right: sp.Expr) -> Equation:
+    """The ratio of two weights of a row."""
+    return Equation(A(i, j) / A(i, k), right, reason="so A_ij > A_ik exactly if S_ij > S_ik")
+
+
+@claim("transport.s7.soft-sorting", "equivalence", title="Attention is soft sorting or ranking",
+       needs=("transport.s5.cold-matching",),
+       latex=r"\text{Attention}=\text{soft sorting / ranking}:\ A\to\text{a permutation}\ (\varepsilon\to0)")
+def soft_sorting() -> Steps:
+    """Attention is said to be a soft sorting, whose hard limit would give each key one rank and each rank one key."""
+    columns = total(i, sp.exp(T[i, h] / eps) / total(place, sp.exp(T[i, place] / eps)))
+    yield Fails(Limit(columns, eps, sp.S.Zero, sp.S.One, at={n: 2, T.label: [[1, 0], [1, 0]], h: 1}),
+                reason="both rows pick key 1: no permutation, however small ε")
+
+
+@soft_sorting.corrected(r"A_{ij}/A_{ik}=e^{(S_{ij}-S_{ik})/\varepsilon}", Severity.WORDING)
+def soft_choice() -> Steps:
+    """Each query ranks the keys by themselves, as their scores do: a soft choice of the best key, made row by row."""
+    yield ranked(sp.exp((S[i, j] - S[i, k]) / eps))
+
+
+soft_sorting.twin("the order is reversed", lambda: ranked(sp.exp((S[i, k] - S[i, j]) / eps)))
+soft_sorting.twin("ε is lost", lambda: ranked(sp.exp(S[i, j] - S[i, k])))
+
+reprint("transport.s7.optimization", of=attention_is_optimal, title="A strict formulation as an optimization problem",
+        latex=r"A=\arg\min_{P\ge0,\,P\mathbf 1=\mathbf 1}\langle P,-S\rangle-\varepsilon H(P)",
+        statement="The mathematical basis of attention is an optimization problem, stated exactly.")
+
+
+@claim("transport.s7.design", "equivalence", title="Principles for temperature, sparsity and stability",
+       latex=r"\text{OT}\to\text{temperature, sparsity, stability}",
+       needs=("transport.s5.scheduling", "transport.s5.sparsity", "transport.s5.wasserstein-stability"))
+def design() -> Undecidable:
+    """Transport is said to guide design by principles for temperature, sparsity and stability."""
+    return Undecidable("advice; what can be decided of the three principles is stated, and judged, in section 5")
+
+
+# ── generalization ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+f, g = vector("f", n), vector("g", m)
+a, b = simplex("a", n), simplex("b", m)
+P = coupling("P", a, b)
+z = vector("z", n, m, kind=Kind.NONNEGATIVE)
+
+
+def risk_gap() -> sp.Expr:
+    """E_b[g] − E_a[f]: the loss in testing less that in training."""
+    return total(j, b[j] * g[j]) - total(i, a[i] * f[i])
+
+
+def moved(weight: sp.Expr) -> sp.Expr:
+    """L ⟨P, D⟩, with the weight of z."""
+    return total(TOGETHER, P[i, j] * (g[j] - f[i] + weight * z[i, j]))
+
+
+@claim("transport.s7.generalization", "inequality", title="Stability guarantees generalization",
+       needs=("transport.s5.wasserstein-stability",),
+       latex=r"\text{Wasserstein stability}\implies\mathbb E_{\text{test}}[\ell]\le\mathbb E_{\text{train}}[\ell]")
+def generalization() -> Steps:
+    """Stability in the Wasserstein distance is said to be a guarantee of generalization."""
+    yield Fails(AtLeast(0, risk_gap(), about=(P[i, j],), at={n: 1, m: 1, a.label: [1], b.label: [1], f.label: [0], g.label: [1],
+                                                             P.label: [[1]]}),
+                reason="ℓ(x) = x is as stable as can be, L = 1: loss 0 in training at 0 and 1 in testing at 1")
+
+
+@generalization.corrected(r"\mathbb E_{\text{test}}[\ell]-\mathbb E_{\text{train}}[\ell]\le L\,W_1(\text{train},\text{test})",
+                          Severity.HYPOTHESIS)
+def as_far_as_the_data_move() -> Steps:
+    """A loss that is L-stable grows from training to testing by L times the distance of the two distributions at most."""
+    yield Equation(moved(sp.S.Zero), risk_gap(), reason="marginals: without slack the loss changes as the data are moved")
+    yield AtLeast(moved(sp.S.One), risk_gap(), because=total(TOGETHER, P[i, j] * z[i, j]),
+                  reason="g_j − f_i ≤ L D_ij averaged over any coupling P; the best one makes the bound L W₁")
+
+
+generalization.twin("the slack counts against it", lambda: AtLeast(moved(-sp.S.One), risk_gap()))
+generalization.twin("half the way", lambda: AtLeast(moved(sp.S.One) / 2, risk_gap()))
+
+
+# ── one framework ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def linear_weight() -> sp.Expr:
+    """⟨x_i, y_j⟩/Σ_l ⟨x_i, y_l⟩."""
+    return total(r, x[i, r] * y[j, r]) / total(l, total(r, x[i, r] * y[l, r]))
+
+
+NEGATIVE: dict[Variable, Value] = {n: 1, m: 2, F: 1, x.label: [[1]], y.label: [[-1], [2]], i: 1, j: 1}
+
+
+@claim("transport.s7.unification", "optimality", title="One framework for standard, Sinkhorn and linear attention",
+       latex=r"\text{standard, Sinkhorn and linear attention are plans}",
+       needs=("transport.thm1", "transport.s3.sinkhorn-attention", "transport.s4.transport-reading", "transport.s4.kernel"))
+def unification() -> Steps:
+    """Standard, Sinkhorn and linear attention are said to be instances of the same transport problem."""
+    yield Fails(AtLeast(linear_weight(), 0, at=NEGATIVE),
+                reason="a positive definite kernel may be negative off its diagonal, and then a weight is: no plan has that")
+
+
+@unification.corrected(r"\kappa>0:\ \frac{\kappa_{ij}}{\sum_l\kappa_{il}}=\arg\min_{P\ge0,\,P\mathbf 1=\mathbf 1}"
+                       r"\langle P,-\varepsilon\log\kappa\rangle-\varepsilon H(P)", Severity.HYPOTHESIS,
+                       under="the kernel of linear attention is positive, ⟨φ(q), φ(k)⟩ > 0")
+def one_framework() -> Steps:
+    """Every positive kernel, normalized by rows, is the plan of its own costs; by rows and columns, Sinkhorn's plan."""
+    yield Equation(eps * sp.log(sp.exp(S[i, j] / eps)), S[i, j], reason="κ = exp(S/ε): standard attention, with the costs −S")
+    yield certificate()
+    yield solution(normalized)
+
+
+unification.twin("the cost is −κ", lambda: solution(
+    lambda query, key: sp.exp(kappa[query, key]) / total(l, sp.exp(kappa[query, l]))))
+unification.twin("normalized over the queries", lambda: solution(
+    lambda query, key: kappa[query, key] / total(h, kappa[h, key])))
+
+
+# ── references ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@claim("transport.fn1", "external fact", title="Footnote 1: Mensch and Blondel (2018)",
+       latex=r"\text{“Differentiable dynamic programming for sequence modeling”, OpenReview}")
+def mensch_blondel() -> Undecidable:
+    """The first reference names authors, year, title and place of a paper."""
+    return Undecidable("no bibliography ships with what is installed here; the paper of 2018 by these authors that we know is "
+                       "“Differentiable dynamic programming for structured prediction and attention” (ICML)")
+
+
+@claim("transport.fn2", "external fact", title="Footnote 2: Geshkovski et al. (2025)",
+       latex=r"\text{“A mathematical perspective on transformers”, AMS Bulletin}")
+def geshkovski() -> Undecidable:
+    """The second reference names authors, year, title and place of a paper."""
+    return Undecidable("no bibliography ships with what is installed here")

@@ -1,0 +1,102 @@
+"""What is drawn for the transport chapter: it is what it says, reaches every corner, and its tolerances refuse."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import torch
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from derivations.catalogue import entries
+from numerics import one_sided
+from tests.layers import Formula, misses
+from tests.properties.transport_design import Led, Perturbed, led, perturbed
+from tests.properties.transport_problems import Problem, by_pot, problems
+from tests.properties.transport_sinkhorn import Iterates, iterates
+from tests.properties.transport_variants import Tiles, tiles
+
+EXPLORE = settings(max_examples=60, deadline=None, database=None, derandomize=True, phases=[Phase.generate],
+                   suppress_health_check=list(HealthCheck))
+
+
+def drawn(strategy: st.SearchStrategy[Any]) -> list[Any]:
+    found: list[Any] = []
+
+    @EXPLORE
+    @given(strategy)
+    def collect(x: Any) -> None:
+        found.append(x)
+
+    collect()
+    return found
+
+
+def test_problems_reach_every_corner() -> None:
+    examples: list[Problem] = drawn(problems())
+    assert {(x.n == 1, x.m == 1) for x in examples} == {(a, b) for a in (True, False) for b in (True, False)}
+    assert any(x.n > x.m for x in examples)
+    assert any(x.n < x.m for x in examples)
+    tied = [x for x in examples if x.tied and x.m > 1]
+    assert tied
+    assert all(torch.equal(x["S"], x["S"][:, :1].expand_as(x["S"])) for x in tied)
+    assert {x.n == x.m for x in drawn(problems(square=True))} == {True}
+    for x in examples:
+        torch.testing.assert_close(x["R"].sum(-1), torch.ones(x.n, dtype=torch.float64))
+        torch.testing.assert_close(x["a"].sum(), torch.ones((), dtype=torch.float64))
+
+
+def test_rivals_are_one_hot_and_dense() -> None:
+    peaks = [float(x["R"].max()) for x in drawn(problems()) if x.m > 1]
+    assert max(peaks) > 0.99
+    assert min(peaks) < 0.6
+
+
+def test_a_reading_refuses_weights_that_are_slightly_wrong() -> None:
+    printed = entries()["transport.lem1"].printed()
+    assert printed is not None
+    formula = Formula(printed)
+    x = Problem(3, 4, 1.0, 1.0, 5, tied=False)
+    right = one_sided.plan(x["S"], x.eps)
+    for plan, accepted in ((right, True), (right * (1 + 1e-9), False), (one_sided.plan(x["S"], x.eps * 1.0000001), False)):
+        reading = x.reading(route=plan)
+        assert (misses(formula, reading, formula.axes(reading.point))["route"] <= 1) is accepted
+
+
+def test_the_peer_solves_the_problem_with_free_columns() -> None:
+    x = Problem(3, 4, 0.5, 1.0, 7, tied=False)
+    plan = by_pot(x["S"], x.eps)
+    torch.testing.assert_close(plan.sum(-1), torch.ones(3, dtype=torch.float64))
+    assert (plan.sum(0) - 3 / 4).abs().max() > 0.1
+
+
+def test_iterates_have_one_marginal_each() -> None:
+    examples: list[Iterates] = drawn(iterates(2.0))
+    for x in examples:
+        torch.testing.assert_close(x.before.sum(0), torch.full((x.m,), 1 / x.m, dtype=torch.float64))
+        torch.testing.assert_close(x.after.sum(1), torch.full((x.n,), 1 / x.n, dtype=torch.float64))
+    assert any(float((x.before.sum(1) - 1 / x.n).abs().max()) > 0.01 for x in examples)
+
+
+def test_tiles_and_rows_reach_their_corners() -> None:
+    pieces: list[Tiles] = drawn(tiles())
+    assert any(x.scores[0].numel() == 1 for x in pieces)
+    assert any(x.scores[0].numel() != x.scores[1].numel() for x in pieces)
+    assert any(not x.scores[0].any() for x in pieces)
+    rows: list[Led] = drawn(led())
+    assert any(x.tied > 1 for x in rows)
+    assert all(bool((x.scores[1:] <= -x.lead).all()) for x in rows)
+
+
+def test_some_perturbations_meet_the_bound() -> None:
+    def share(x: Perturbed) -> float:
+        before, after = (torch.softmax(s / x.epsilon, -1) for s in (x.scores, x.scores + x.change))
+        moved = float((after - before).clamp(min=0).sum())
+        bound = math.tanh(float(x.change.max() - x.change.min()) / (4 * x.epsilon))
+        assert moved <= bound * (1 + 1e-9)
+        return moved / bound if bound else 0.0
+
+    shares = [share(x) for x in drawn(perturbed())]
+    assert max(shares) > 0.999
+    assert min(shares) < 0.5

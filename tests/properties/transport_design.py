@@ -1,0 +1,210 @@
+"""The transport chapter's sections 5 and 7 in torch: temperature, principles, stability, and the summary's claims."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import ot
+import torch
+from hypothesis import strategies as st
+from torch import Tensor
+from torch.nn.functional import scaled_dot_product_attention
+
+from derivations.claims import Layer
+from numerics import one_sided, tolerances
+from numerics.transport import sinkhorn
+from tests.layers import Reading, confirms, float64
+from tests.properties.eot_forward import gradient
+from tests.properties.eot_regularizers import close_to_others, points
+from tests.properties.transport_problems import WIDTH, Problem, problems
+from tests.properties.transport_theorem import weights
+
+TORCH = Layer.TORCH
+COLD, HOT = 1e-3, 1e12
+
+
+# ── the table ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True)
+class Led:
+    """One best key and m others that lie δ + w below."""
+
+    epsilon: float
+    lead: float
+    below: Tensor
+    tied: int
+    device: str = "cpu"
+
+    def to(self, device: str) -> Led:
+        """The same row, computed on another device."""
+        return Led(self.epsilon, self.lead, self.below, self.tied, device)
+
+    @property
+    def scores(self) -> Tensor:
+        """The best key first."""
+        return torch.cat((torch.zeros(1, dtype=torch.float64), -self.lead - self.below)).to(self.device)
+
+
+@st.composite
+def led(draw: st.DrawFn) -> Led:
+    """Draw a row with a lead; some have no spread below it, where the bound is nearly met."""
+    generator = torch.Generator().manual_seed(draw(st.integers(0, 2**31)))
+    m = draw(st.integers(1, 5))
+    below = draw(st.sampled_from((0.0, 1.0))) * torch.rand(m, generator=generator, dtype=torch.float64)
+    return Led(draw(st.sampled_from((0.2, 1.0, 3.0))), draw(st.sampled_from((0.5, 2.0))), below, draw(st.integers(1, 3)))
+
+
+def with_a_lead(x: Led) -> Reading:
+    point = {"m": x.below.numel(), "eps": x.epsilon, "δ": x.lead, "w": x.below}
+    plan = one_sided.plan(x.scores, x.epsilon)
+    return Reading(point, {"closed_form": plan[0]}, tolerances.plan("float64", plan.numel(), float(x.scores.abs().max())))
+
+
+@confirms(TORCH, "transport.s5.cold-one-hot", on=led(), corrected=with_a_lead)
+def tied_for_the_best(x: Led) -> Reading:
+    scores = torch.cat((x.scores[:1].expand(x.tied), x.scores[1:]))
+    plan = one_sided.plan(scores, COLD)
+    point = {"m": scores.numel(), "s": scores.cpu(), "eps": COLD, "j": 1}
+    return Reading(point, {"closed_form": plan[0]}, tolerances.plan("float64", plan.numel(), 5 / COLD))
+
+
+@confirms(TORCH, "transport.s5.cold-entropy", on=problems())
+def entropy_term(x: Problem) -> Reading:
+    plan = one_sided.plan(x["S"], x.eps)
+    return x.reading(computed="right", given={"P": plan}, closed_form=x.eps * one_sided.entropy(plan).sum())
+
+
+def total_score(x: Problem) -> Reading:
+    plan, scores = one_sided.plan(x["S"], x.eps), x["S"]
+    routes = {"closed_form": (plan * scores).sum(), "objective": -one_sided.objective(plan, scores, x.eps).sum()
+              - x.eps * one_sided.entropy(plan).sum()}
+    rival = (x["R"], plan, torch.eye(x.m, dtype=torch.float64, device=x.device)[scores.argmax(-1)])[x.seed % 3]
+    return x.reading(scores.abs().sum(), float(x.n), given={"R": rival}, **routes)
+
+
+@confirms(TORCH, "transport.s5.cold-matching", on=problems(square=True), corrected=total_score)
+def choices(x: Problem) -> Reading:
+    return x.reading(1 / COLD, closed_form=one_sided.plan(x["S"], COLD).sum(0))
+
+
+@confirms(TORCH, "transport.s5.standard", on=problems())
+def standard(x: Problem) -> Reading:
+    return x.reading(shipped=weights(x, 1.0), closed_form=one_sided.plan(x.raw, WIDTH**0.5))
+
+
+@confirms(TORCH, "transport.s5.hot", on=problems())
+def evenly(x: Problem) -> Reading:
+    row = one_sided.plan(x["S"][0], HOT)
+    # |∂p/∂s| ≤ 1/(4τ) for each of the scores.
+    off = float(x["S"].abs().sum()) / (2 * HOT) + tolerances.plan("float64", x.m)
+    return Reading(x.point(s=x["S"][0]), {"largest": row.amax(), "least": row.amin()}, off)
+
+
+@confirms(TORCH, "transport.s5.row-stochasticity", on=problems())
+def row_mass(x: Problem) -> Reading:
+    return x.reading(closed_form=one_sided.plan(x["S"], x.eps).sum(-1))
+
+
+confirms(TORCH, "transport.s5.sparsity", on=points())(close_to_others)
+
+
+# ── guarantees ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True)
+class Perturbed:
+    """A row of scores, a change of them, and a diameter; the sharp case splits the mass as the bound's equality asks."""
+
+    epsilon: float
+    diameter: float
+    scores: Tensor
+    change: Tensor
+    device: str = "cpu"
+
+    def to(self, device: str) -> Perturbed:
+        """The same row, computed on another device."""
+        return Perturbed(self.epsilon, self.diameter, self.scores, self.change, device)
+
+
+@st.composite
+def perturbed(draw: st.DrawFn) -> Perturbed:
+    """Draw a perturbation; in the sharp case the keys that gain hold e^{−ω/(2ε)} of what the others hold."""
+    epsilon, spread = draw(st.sampled_from((0.5, 1.0, 4.0))), draw(st.sampled_from((0.1, 1.0, 3.0)))
+    generator = torch.Generator().manual_seed(draw(st.integers(0, 2**31)))
+    m = draw(st.integers(1, 5))
+    scores, change = (torch.randn(m, generator=generator, dtype=torch.float64) for _ in range(2))
+    if m > 1 and draw(st.booleans()):
+        scores = torch.zeros(m, dtype=torch.float64)
+        scores[1:] += spread / 2 - epsilon * math.log(m - 1)
+        change = torch.zeros(m, dtype=torch.float64)
+        change[0] = spread
+    return Perturbed(epsilon, draw(st.sampled_from((4.0, 1.5))), scores, change)
+
+
+def moved_mass(x: Perturbed) -> Reading:
+    before, after = (one_sided.plan(s.to(x.device), x.epsilon) for s in (x.scores, x.scores + x.change))
+    gains = (after > before).double()
+    spread = float(x.change.max() - x.change.min())
+    tilt = ((x.change - x.change.min()) / x.epsilon).exp()
+    point = {"m": x.scores.numel(), "D": x.diameter, "κ": math.expm1(spread / (2 * x.epsilon)), "r": tilt,
+             "u": (before * gains).cpu(), "v": (before * (1 - gains)).cpu()}
+    apart = x.diameter * (1 - torch.eye(before.numel(), dtype=torch.float64))
+    # Both rows are brought to the same mass: their rounding would have nowhere to go.
+    ends = [(p / p.sum()).cpu().numpy() for p in (before, after)]
+    routes = {"closed_form": x.diameter * ((after - before) * gains).sum(),
+              "wasserstein": float64(ot.emd2(*ends, apart.numpy()))}
+    logit = float((x.scores.abs() + x.change.abs()).max()) / x.epsilon
+    off = 2 * x.diameter * before.numel() * tolerances.plan("float64", before.numel(), logit)
+    return Reading(point, routes, off, "right")
+
+
+@confirms(TORCH, "transport.s5.wasserstein-stability", on=perturbed(), corrected=moved_mass)
+def slope_of_self_attention(x: Perturbed) -> Reading:
+    second = 2 * x.diameter                                  # for the constant D
+
+    def first_output(first: Tensor) -> Tensor:
+        inputs = torch.stack((first, float64(second).to(x.device)))[:, None]
+        return scaled_dot_product_attention(inputs, inputs, inputs, scale=1.0)[0, 0]
+
+    slope = gradient(first_output, float64(0.0).to(x.device))
+    point = {"L": x.diameter, "x1": 0.0, "x2": second}
+    return Reading(point, {"autograd": slope}, tolerances.rounding("float64", 2, 1 + second**2), "right")
+
+
+def slope_of_entropy(x: Problem) -> Reading:
+    row = x["S"][0]
+    slope = gradient(lambda epsilon: one_sided.entropy(one_sided.plan(row, epsilon)), float64(x.eps))
+    return x.reading(row.square().sum() / x.eps**3, given={"s": row}, autograd=slope)
+
+
+@confirms(TORCH, "transport.s5.interpolation", on=problems(smallest=2), corrected=slope_of_entropy)
+def cold_concentration(x: Problem) -> Reading:
+    return x.reading(1 / COLD, given={"s": x["S"][0]}, closed_form=one_sided.plan(x["S"][0], COLD).square().sum())
+
+
+# ── the summary ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def ratios(x: Problem) -> Reading:
+    plan = one_sided.plan(x["S"], x.eps)
+    return x.reading(1 / plan.min(), closed_form=plan[:, :, None] / plan[:, None, :])
+
+
+@confirms(TORCH, "transport.s7.soft-sorting", on=problems(), corrected=ratios)
+def hard_choices(x: Problem) -> Reading:
+    return x.reading(1 / COLD, closed_form=one_sided.plan(x["T"], COLD).sum(0))
+
+
+def risk_gap(x: Problem) -> Reading:
+    train, test = x["C"][:, 0], x["C"][0] + 1
+    plan = sinkhorn(x["C"], x["a"], x["b"], x.eps).plan
+    slack = 0.1 * x["W"]
+    given = {"f": train, "g": test, "P": plan, "z": slack}
+    moved = (plan * (test - train[:, None])).sum()
+    return x.reading(train.abs().sum(), test.abs().sum(), computed="right", given=given,
+                     direct=x["b"] @ test - x["a"] @ train, coupled=moved)
+
+
+confirms(TORCH, "transport.s7.generalization", on=problems(), corrected=risk_gap)(risk_gap)
