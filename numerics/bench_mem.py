@@ -5,12 +5,12 @@ templates are the layer's inputs, t_i = x_i/√d', shared by all heads and queri
 
 Times       medians of rounds in which all take turns, so that all meet the same machine; ratios are of one run
 Errors      ‖λ − λ*‖/(1 + ‖λ*‖), the largest; certified for ``mem.solve``, against a tighter solution for the others
-Memory      the most that tensors take at a time, the arguments apart
+Memory      the most that tensors take at a time, the arguments apart; beside the results, in arrays of rows × n in float64
 """
 
 import statistics
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
@@ -54,6 +54,7 @@ class Growth:
         seconds: median, per problem.
         error: the largest certified relative error of λ.
         memory: the most bytes that tensors take at a time, the arguments apart.
+        arrays: how many arrays of rows × n in float64 that would be, the results apart.
     """
 
     n: int
@@ -62,6 +63,11 @@ class Growth:
     seconds: float
     error: float
     memory: int
+    arrays: float
+
+
+GROWTH_IN_N = tuple((n, 384, 512) for n in (64, 128, 256, 512, 1024))
+"""Sizes (n, d, rows) that differ in n alone."""
 
 
 def layer_problems(layer: int = 3, tokens: int = 128, language_model: LanguageModel | None = None) -> tuple[Tensor, Tensor]:
@@ -155,13 +161,42 @@ def growth(sizes: list[tuple[int, int, int]], rounds: int, device: str = "cpu") 
     _check_rounds(rounds)
     for n, d, rows in sizes:
         templates, evidence = normal_problems(n, d, rows, device)
-        with PeakMemory((templates, evidence)) as memory:
-            solution = mem.solve(templates, evidence)
+        memory, arrays, solution = peak(templates, evidence)
         _check_certified(solution)
         solve = partial(mem.solve, templates)
         times = [_timed(solve, evidence)[0] for _ in range(rounds)]
         error = float((solution.error / (1 + solution.dual.norm(dim=-1))).max())
-        yield Growth(n, d, rows, statistics.median(times) / rows, error, memory.peak)
+        yield Growth(n, d, rows, statistics.median(times) / rows, error, memory, arrays)
+
+
+def peak(templates: Tensor, evidence: Tensor, alpha: float = 1.0) -> tuple[int, float, mem.Solution]:
+    """Return the most bytes that tensors of ``mem.solve`` take at a time, how many arrays of rows × n in float64 that is
+    beside the results, and these.
+
+    Args:
+        templates: (n, d).
+        evidence: (r, d).
+        alpha: α.
+    """
+    with PeakMemory((templates, evidence)) as memory:
+        solution = mem.solve(templates, evidence, None, alpha)
+    results = {x.untyped_storage().data_ptr(): x.untyped_storage().nbytes() for x in vars(solution).values()}
+    arrays = (memory.peak - sum(results.values())) / (8 * len(evidence) * len(templates))
+    return memory.peak, arrays, solution
+
+
+def exponent(found: Iterable[Growth]) -> float:
+    """Return the slope of log seconds in log n, by least squares.
+
+    Raises:
+        ValueError: unless there are at least two sizes, which differ in n alone.
+    """
+    rows = list(found)
+    if len({x.n for x in rows}) < 2 or len({(x.d, x.rows) for x in rows}) > 1:
+        raise ValueError(f"found: expected two sizes or more that differ in n alone, got {[(x.n, x.d, x.rows) for x in rows]}")
+    x, y = (torch.tensor(v, dtype=torch.float64).log() for v in ([r.n for r in rows], [r.seconds for r in rows]))
+    x = x - x.mean()
+    return float((x @ y) / (x @ x))
 
 
 def _check_rounds(rounds: int) -> None:

@@ -14,7 +14,7 @@ from rich.table import Table
 
 from numerics import bench_sinkhorn
 from numerics.bench import cases, measure
-from numerics.bench_mem import Growth, Timing, growth, layer_problems, normal_problems, race
+from numerics.bench_mem import GROWTH_IN_N, Growth, Timing, exponent, growth, layer_problems, normal_problems, peak, race
 from numerics.models.encoder import ModelUnavailableError
 
 SECTIONS = ("closed-forms", "mem", "growth", "sinkhorn")
@@ -84,13 +84,16 @@ def _solvers(console: Console, layer: int, tokens: int, alpha: float, rounds: in
         raise click.UsageError(f"--{error}") from None
     found = race(templates, evidence, rounds, alpha=alpha, singles=singles)
     ours = next(row.seconds for row in found if row.name == "mem.solve")
+    memory, arrays, _ = peak(templates, evidence, alpha)
     (n, d), count = templates.shape, len(evidence)
     table = Table("solver", "problems", "µs a problem", "fastest", "ratio", "error",
-                  title=f"maximum entropy on the mean: {source}, n = {n}, d = {d}, {count} problems, α = {alpha:g}")
+                  title=f"maximum entropy on the mean: {source}, n = {n}, d = {d}, {count} problems, α = {alpha:g}; mem.solve "
+                  f"takes {memory / 1e6:.1f} MB: its results, and {arrays:.1f} arrays of problems × n")
     for row in found:
         table.add_row(*_cells(row, ours))
     console.print(table)
-    return {"source": source, "n": n, "d": d, "alpha": alpha, "rows": [asdict(x) | {"ratio": x.seconds / ours} for x in found]}
+    rows = [asdict(x) | {"ratio": x.seconds / ours} for x in found]
+    return {"source": source, "n": n, "d": d, "alpha": alpha, "memory": memory, "arrays": arrays, "rows": rows}
 
 
 def _cells(row: Timing, ours: float) -> tuple[str, ...]:
@@ -102,12 +105,15 @@ def _growth(console: Console, doublings: int, rounds: int, device: str) -> list[
     sizes = [BASE] + [tuple(x * 2**k if i == axis else x for i, x in enumerate(BASE))
                       for axis in range(3) for k in range(1, doublings + 1)]
     found: list[Growth] = list(growth([(n, d, rows) for n, d, rows in sizes], rounds, device))
-    table = Table("n", "d", "problems", "µs a problem", "error", "peak MB", title="mem.solve on random problems")
-    for row in found:
+    in_n = list(growth(list(GROWTH_IN_N), rounds, device)) if doublings else []
+    table = Table("n", "d", "problems", "µs a problem", "error", "peak MB", "arrays", title="mem.solve on random problems")
+    for row in [*found, *in_n]:
         sizes_of = (str(x) for x in (row.n, row.d, row.rows))
-        table.add_row(*sizes_of, f"{1e6 * row.seconds:.2f}", f"{row.error:.1e}", f"{row.memory / 1e6:.1f}")
+        table.add_row(*sizes_of, f"{1e6 * row.seconds:.2f}", f"{row.error:.1e}", f"{row.memory / 1e6:.1f}", f"{row.arrays:.1f}")
     console.print(table)
-    return [asdict(row) for row in found]
+    if in_n:
+        console.print(f"time per problem grows as n^{exponent(in_n):.2f} from n = {in_n[0].n} to {in_n[-1].n}")
+    return [asdict(row) for row in [*found, *in_n]]
 
 
 def _sinkhorn(console: Console, points: int, rounds: int) -> list[dict[str, Any]]:

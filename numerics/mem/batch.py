@@ -26,7 +26,6 @@ class Batch:
     Attributes:
         shape: of the rows.
         center: c, (d,) or (r, d).
-        target: b = μ + z − c, (r, d).
         alpha: (r, 1).
         live: whether something of each row is left by the mask, (r,).
     """
@@ -55,14 +54,15 @@ class Batch:
         if self._group is None:
             self.center = mean(x.prior.reshape(-1, n).mean(0), self._templates[0])
             self._templates = self._templates - self.center
-            shift = Rows(self._templates[0], x.log_prior, z, a).mean(x.prior.reshape(-1, n))
-            self.target = self._evidence + shift.reshape(*x.prior.shape[:-1], d).expand(*self.shape, d).reshape(count, d)
+            self._shift = Rows(self._templates[0], x.log_prior, z, a).mean(x.prior.reshape(-1, n))
+            if len(self._shift) > 1:
+                self._shift = self._shift.reshape(*x.prior.shape[:-1], d).expand(*self.shape, d).reshape(count, d)
         else:
             self.center = mean(x.prior, x.templates).expand(*self.shape, d).reshape(count, d)
-            self.target = torch.empty_like(self.center)
+            self._shift = torch.zeros_like(self.center)
             for tile in self.tiles(torch.arange(count, device=z.device)):
                 rows = self.rows(tile)
-                self.target[tile] = self._evidence[tile] + rows.mean(rows.log_prior.exp().expand(len(tile), n))
+                self._shift[tile] = rows.mean(rows.log_prior.exp().expand(len(tile), n))
 
     @cached_property
     def gram(self) -> Tensor | None:
@@ -72,14 +72,31 @@ class Batch:
             return None
         return self._templates[0] @ self._templates[0].mT
 
-    def rows(self, index: slice | Tensor) -> Rows:
-        """Some of the rows, their templates centred."""
+    @property
+    def templates(self) -> Tensor:
+        """The centred templates that all rows share, (n, d)."""
+        return self._templates[0]
+
+    def rows(self, index: slice | Tensor, rough: bool = False) -> Rows:
+        """Some of the rows, their templates centred; b may be z if that is no farther off than 8 eps max_i ‖t_i‖/2."""
         if self._group is None:
             templates = self._templates[0]
         else:
             templates = self._templates[self._group[index]] - self.center[index].unsqueeze(-2)
         log_prior = self._log_prior if self._log_prior.ndim == 1 else self._log_prior[index]
-        return Rows(templates, log_prior, self.target[index], self.alpha[index], self.gram)
+        target = self._evidence[index]
+        if not (rough and self._still):
+            target = target + (self._shift if len(self._shift) == 1 else self._shift[index])
+        return Rows(templates, log_prior, target, self.alpha[index], self.gram)
+
+    @cached_property
+    def _still(self) -> bool:
+        small = 4 * torch.finfo(torch.float64).eps * self._templates.square().sum(-1).amax().sqrt()
+        return len(self._shift) == 1 and bool(self._shift.norm() <= small)
+
+    def center_of(self, index: Tensor) -> Tensor:
+        """c of some rows, (r, d) or (d,)."""
+        return self.center if self._group is None else self.center[index]
 
     @property
     def size(self) -> tuple[int, int]:

@@ -1,7 +1,7 @@
 """How far a dual point is from the solution: bounds from what is computed at that point, rounding included.
 
 Claims      deciphering.9
-Notation    as in ``rows``; g = ∇D(λ); ν² = gᵀH⁻¹g; r = max_i ‖t_i‖; u = eps
+Notation    as in ``rows``; g = ∇D(λ); ν² = gᵀH⁻¹g; r = max_i ‖t_i‖; u = eps/2
 Bounds      (a) −D is strongly convex with modulus 1/α, so ‖λ − λ*‖ ≤ α‖g‖.
             (b) Within a ball of radius R about λ logits change relatively to each other by at most ω = 2rR, weights by a
                 factor of at most e^ω, so H at a fraction s of the way to its edge is at least e^{−sω}H. If λ* were outside,
@@ -14,17 +14,23 @@ Bounds      (a) −D is strongly convex with modulus 1/α, so ‖λ − λ*‖ �
                 as the left side is not negative, ‖Σ p_i t_i − ĥ‖ ≤ ‖g‖.
             (d) With ‖λ − λ*‖ ≤ e, weights change by factors within e^{±ω}, ω = 2re, whence ‖p − p*‖₁ ≤ 2 tanh(ω/4).
             (e) ĥ = b − λ*/α, hence b − λ/α is off by ‖λ − λ*‖/α.
-Rounding    What is computed for g is off by at most ρ from its sums, ρ = u(‖b‖ + ‖λ‖/α + ‖ĥ‖ + 2^{−20} r), as ``Rows.mean``
-            is that precise, and by Fᵀ diag(√p)η from the logits, |η_i| ≤ η = u(4 + √d r‖λ‖): √d is how far the rounding
-            errors of a sum wander. So (a) becomes α(‖g‖ + ρ + ‖F‖_F η), and in (b) ν becomes ν + √c ρ + η.
+Rounding    What is computed for g is off by at most ρ from its sums, ρ = u(2‖b‖ + 2‖λ‖/α + 5‖ĥ‖ + 2^{−19} r), as
+            ``Rows.mean`` is that precise, and ``Rows.total``, by which it is divided: it may be off by nu, as may p; and by
+            Σ_i p_i η_i (t_i − ĥ) from the logits. There the products lose at most (2 + d^{3/2} 2^{2−b})u r‖λ‖, for heads of b
+            bits (see ``Rows.weights``), a template that was centred u r‖λ‖, log u_i being added and the differences that
+            softmax makes 9u r‖λ‖, its exponentials and quotients 8u.
+            What log u_i loses, 2u|log u_i|, is at most 2u(|log p_i| + 2r‖λ‖), and Σ p_i log² p_i ≤ (1 + log n)². So with
+            η = u(10 + 2 log n + (16 + d^{3/2} 2^{2−b}) r‖λ‖) that sum is at most ‖F‖_F η, in the metric of H⁻¹ at most η; and
+            p is off by at most 2η + 2nu in the ℓ1 norm. (a) becomes α(‖g‖ + ρ + ‖F‖_F η), and in (b) ν becomes ν + √c ρ + η.
 """
 
+import math
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
-from numerics.mem.rows import Hessian, Rows
+from numerics.mem.rows import Hessian, Rows, head_bits
 
 
 @dataclass(frozen=True)
@@ -54,7 +60,7 @@ class Bounds:
 def bounds_at(rows: Rows, dual: Tensor, wanted: Tensor) -> Bounds:
     """Return the bounds for λ = ``dual``, (r, d). (b) is worked out only where (a) is above ``wanted``, (r,)."""
     weights = rows.weights(dual)
-    mean = rows.mean(weights)
+    mean = rows.mean(weights) / rows.total(weights)
     gradient = rows.target - dual / rows.alpha - mean
     sums, logits = _rounding(rows, dual, mean)
     squares = rows.templates.square().sum(-1)
@@ -67,14 +73,17 @@ def bounds_at(rows: Rows, dual: Tensor, wanted: Tensor) -> Bounds:
         local = _local(rows.take(loose), *(x[loose] for x in (weights, mean, gradient, sums, logits)))
         error = error.index_put((loose,), torch.minimum(error[loose], local))
     near = torch.minimum(alpha.sqrt() * norm / 2, 2 * torch.tanh(rows.radius.squeeze(-1) * error / 2))
-    return Bounds(weights, dual.norm(dim=-1), norm, error, near + 2 * logits)
+    return Bounds(weights, dual.norm(dim=-1), norm, error, near + 2 * logits + _eps(dual) * weights.shape[-1])
 
 
 def _rounding(rows: Rows, dual: Tensor, mean: Tensor) -> tuple[Tensor, Tensor]:
     """Return ρ and η, (r,) each: see the module's notes."""
     radius, length = rows.radius.squeeze(-1), dual.norm(dim=-1)
-    sums = rows.target.norm(dim=-1) + length / rows.alpha.squeeze(-1) + mean.norm(dim=-1) + 2.0**-20 * radius
-    return _eps(dual) * sums, _eps(dual) * (4 + dual.shape[-1] ** 0.5 * radius * length)
+    n, d = rows.templates.shape[-2:]
+    unit = _eps(dual) / 2
+    sums = 2 * (rows.target.norm(dim=-1) + length / rows.alpha.squeeze(-1)) + 5 * mean.norm(dim=-1) + 2.0**-19 * radius
+    products = 16 + d**1.5 * 2.0 ** (2 - head_bits(d))
+    return unit * sums, unit * (10 + 2 * math.log(n) + products * radius * length)
 
 
 def _local(

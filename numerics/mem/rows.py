@@ -6,7 +6,6 @@ Notation    t_i = templates, centred at a point c near the prior's mean; b = μ 
 """
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import torch
 from torch import Tensor
@@ -46,22 +45,34 @@ class Rows:
         Weights and templates are cut into a head of few bits and a tail. The products of heads are added without any
         rounding; what the other products lose is smaller by as many bits as a head has.
         """
-        heads, tails = self._halves
-        head = _head(weights, torch.ones_like(weights[..., :1]), self._bits)
+        heads, tails, bits = self._halves(self.templates.shape[-2])
+        head = _head(weights, torch.ones_like(weights[..., :1]), bits)
         return _each(head, heads) + (_each(head, tails) + _each(weights - head, self.templates))
 
-    @cached_property
-    def _bits(self) -> int:
-        return (52 - self.templates.shape[-2].bit_length()) // 2
-
-    @cached_property
-    def _halves(self) -> tuple[Tensor, Tensor]:
-        head = _head(self.templates, self.templates.abs().amax((-2, -1), keepdim=True), self._bits)
-        return head, self.templates - head
+    def total(self, weights: Tensor) -> Tensor:
+        """Σ_i p_i, (r, 1), for weights between 0 and 1, rounded but once."""
+        head = _head(weights, torch.ones_like(weights[..., :1]), 50 - weights.shape[-1].bit_length())
+        return head.sum(-1, keepdim=True) + (weights - head).sum(-1, keepdim=True)
 
     def weights(self, dual: Tensor) -> Tensor:
         """tilt(λ), (r, n)."""
-        return (self.scores(dual) + self.log_prior).softmax(-1)
+        return (self.precise_scores(dual) + self.log_prior).softmax(-1)
+
+    def precise_scores(self, dual: Tensor) -> Tensor:
+        """⟨t_i, λ⟩, (r, n), by heads and tails, too.
+
+        A tail is at most 2^−b of the largest entry, so the products with tails lose at most d^{3/2} 2^{2−b} u r‖λ‖, and the
+        three sums of products, being added, 2u r‖λ‖.
+        """
+        heads, tails, bits = self._halves(self.templates.shape[-1])
+        head = _head(dual, dual.abs().amax(-1, keepdim=True), bits)
+        return _each(head, heads.mT) + (_each(head, tails.mT) + _each(dual - head, self.templates.mT))
+
+    def _halves(self, terms: int) -> tuple[Tensor, Tensor, int]:
+        """Heads and tails of the templates, and the bits of a head, for sums of so many products without any rounding."""
+        bits = head_bits(terms)
+        head = _head(self.templates, self.templates.abs().amax((-2, -1), keepdim=True), bits)
+        return head, self.templates - head, bits
 
     def take(self, index: Tensor) -> "Rows":
         """Some of the rows, by number or by a boolean tensor."""
@@ -124,6 +135,11 @@ class Hessian:
 def _each(rows: Tensor, matrices: Tensor) -> Tensor:
     """row @ matrix, one matrix for all or one for each."""
     return rows @ matrices if matrices.ndim == 2 else (rows.unsqueeze(-2) @ matrices).squeeze(-2)
+
+
+def head_bits(terms: int) -> int:
+    """How many bits heads may have if so many products of two are to be added without any rounding."""
+    return (52 - terms.bit_length()) // 2
 
 
 def _head(x: Tensor, largest: Tensor, bits: int) -> Tensor:

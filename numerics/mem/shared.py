@@ -6,16 +6,18 @@ solution when w = p(s) = softmax(log u + s). In the metric of G, v = p − w is 
 (I + αcΠ)⁻¹ for G ≈ cI, puts most of that right.
 
 Claims      deciphering.9, deciphering.18
-Notation    as in ``rows``; G = gram; v = residual; u = eps/2
+Notation    as in ``rows``; G = gram; v = residual; u = eps/2, and u₃₂ that of float32; γ = max_i ‖G_i‖, over the rows of G
 Precision   The way is float32, the place where it ends is not: w is found in float32 to the end of what that can do; then s, p
             and v are worked out from w in float64, and (I + αΠG)e = v, a correction of a relative precision of some digits,
-            again is for float32. Nothing that float32 has left behind goes into the next s, p and v but w itself.
+            again is for float32. As e is small, so is what float32 loses of Ge: s becomes s − αGe without another product in
+            float64, unless e is too large for that. Nothing else that float32 has left behind goes into s, p and v.
 Bounds      Of the last w, from the last float64 s, p and v alone: g = b − λ/α − Tᵀp = −Tᵀv, and ‖Tᵀv‖ ≤ √‖G‖ ‖v‖, where
-            ‖G‖ ≤ ‖G⁴‖_F^{1/4}. To this is added the most that float64 can lose, with r = max_i ‖t_i‖ and ω = ‖w‖₁:
-            b, the t_i, and λ/α next to b − Tᵀw are off by at most ρ = u(2‖b‖ + 3‖λ‖/α + (n + 4)rω); logits by
+            ‖G‖ ≤ ‖G²‖_F^{1/2}. To this is added the most that rounding can lose, with r = max_i ‖t_i‖ and ω = ‖w‖₁:
+            b, the t_i, and λ/α next to b − Tᵀw are off by at most ρ = u(2‖b‖ + 3‖λ‖/α + (n + 12)rω); logits by
             η = uα((d + 2)r‖b‖ + (2n + d + 2)r²ω) + 10ur‖λ‖, the rounding of log u_i included, whose weight is e^{log u_i} at
-            λ = 0; p by η + (n + 16)u in the ℓ1 norm, and Tᵀp by r times as much. Rows for which the bound is not good
-            enough are left to Newton's method.
+            λ = 0, and by u₃₂(n + 3)αγ‖e‖ for each e whose product was made in float32, as |G||e| ≤ γ‖e‖ in every entry;
+            p by η + (n + 16)u in the ℓ1 norm, and Tᵀp by r times as much. Rows for which the bound is not good enough are
+            left to Newton's method.
 """
 
 from dataclasses import dataclass
@@ -23,106 +25,26 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from numerics.mem.batch import Batch
 from numerics.mem.bounds import Bounds
 from numerics.mem.rows import Rows
+from numerics.mem.search import Search
 
 _STEPS = 24
 """The largest number of steps of a search."""
 
 _ROUNDS = 3
-"""How often a row may be corrected before it is left to Newton's method."""
+"""How often a row that was late may be corrected again before it is left to Newton's method."""
 
-_LATE = 0.1
+_LATE = 0.15
 """The share of the rows that may be late when float64 has its turn: it tells which they are, and they alone go on."""
 
 _STIFF = 16.0
 """The α max_i ‖t_i‖² from which on a search takes care."""
 
-_FAR = 2.0
-"""The largest change of a logit next to another in one step of a search that takes care."""
-
-
-class _Search:
-    """Conjugate gradients with exact minimization of the quadratic model, one row each.
-
-    Where the problem is stiff, directions are preconditioned, follow Polak and Ribière's rule, which forgets a direction
-    that the curvature of the problem has spoilt, and no step changes a logit next to another by more than the quadratic
-    model is good for. Else Fletcher and Reeves' rule is as good, and cheaper.
-    All arrays are made once and written over: fresh memory for every product would cost more than the products.
-
-    Attributes:
-        direction: d, (r, n).
-        image: αGd.
-        bent: (I + αΠG)d, by which the residual shrinks along d.
-    """
-
-    def __init__(self, gram: Tensor, alpha: Tensor, rows: int) -> None:
-        self._gram, self._alpha = gram, alpha
-        diagonal = gram.diagonal()
-        self._shrink = alpha * diagonal.mean() / 2
-        self._stiff = float(alpha.amax() * diagonal.amax()) > _STIFF
-        arrays = (gram.new_empty(rows, len(gram)) for _ in range(7 if self._stiff else 5))
-        self._moved, self._work, self.direction, self.image, self.bent, *self._more = arrays
-        self._last: Tensor | None = None
-
-    def step(self, weights: Tensor, residual: Tensor) -> Tensor:
-        """Make the next direction and return how far to go along it, (r, 1)."""
-        ahead = self._preconditioned(weights, residual) if self._stiff else residual
-        torch.mm(ahead, self._gram, out=self._moved).mul_(self._alpha)
-        square = _dot(residual, self._moved, self._work)
-        if self._last is None:
-            self.direction.copy_(ahead)
-            self.image.copy_(self._moved)
-        else:
-            news = square - _dot(self._more[1], self._moved, self._work) if self._stiff else square
-            turn = news.div(self._last).clamp_(min=0).nan_to_num_(0.0, 0.0, 0.0)
-            torch.addcmul(ahead, self.direction, turn, out=self.direction)
-            torch.addcmul(self._moved, self.image, turn, out=self.image)
-        self._last = square
-        size = _dot(residual, self.image, self._work)
-        torch.mul(weights, self.image, out=self.bent)
-        self.bent.addcmul_(weights, self.bent.sum(-1, keepdim=True), value=-1.0).add_(self.direction)
-        size.div_(_dot(self.bent, self.image, self._work))
-        if self._stiff:
-            self._more[1].copy_(residual)
-            size = torch.minimum(size, _FAR / (self.image.amax(-1, keepdim=True) - self.image.amin(-1, keepdim=True)))
-        return size.nan_to_num_(0.0, 0.0, 0.0)
-
-    def _preconditioned(self, weights: Tensor, residual: Tensor) -> Tensor:
-        less = torch.mul(weights, self._shrink, out=self._work).add_(1.0).reciprocal_()
-        ahead = torch.mul(residual, less, out=self._more[0])
-        less.mul_(weights)
-        return ahead.addcmul_(less, ahead.sum(-1, keepdim=True).div_(less.sum(-1, keepdim=True)), value=-1.0)
-
-
-@dataclass(frozen=True)
-class _Point:
-    """What float64 says of some w.
-
-    Attributes:
-        weights: p, (r, n).
-        residual: v, (r, n).
-        distance: ‖v‖, (r,).
-        enough: about the ‖v‖ that the tolerance asks for, (r,).
-    """
-
-    weights: Tensor
-    residual: Tensor
-    distance: Tensor
-    enough: Tensor
-
-    def take(self, index: slice | Tensor) -> "_Point":
-        """Some of the rows."""
-        return _Point(*(x[index] for x in vars(self).values()))
-
-    def put(self, index: slice | Tensor, other: "_Point") -> None:
-        """Write rows back."""
-        for name, x in vars(other).items():
-            getattr(self, name)[index] = x
-
-    def late(self) -> Tensor:
-        """The numbers of the rows that are not there; one with NaN is not among them, as nothing helps it."""
-        return (self.distance > self.enough).nonzero().squeeze(-1)
+_CACHE, _LEAST, _MOST = 2**16, 64, 2048
+"""How many numbers an array of a tile may have on the CPU, so that those of a search stay near its core, within a smallest
+and a largest number of rows; the latter is that of other devices."""
 
 
 @dataclass(frozen=True)
@@ -130,117 +52,236 @@ class _Problems:
     """Some rows in the space of weights.
 
     Attributes:
-        gram, norm: G, and a bound on ‖G‖.
-        fixed: Tb, (r, n).
-        reach: ‖b‖, (r,).
+        fixed: αTb, (r, n).
         log_prior: (n,) or (r, n).
         alpha: (r, 1).
+        reach: ‖b‖, (r, 1).
+        limits: of ‖v‖, (1, 1) or (r, 1) each: what is enough, as an affine function of ‖λ‖ and ‖b‖, in three coefficients; the
+            square of what a linear correction is good for, as one of ‖b‖; what float32 can see, as one of ‖b‖.
     """
 
-    gram: Tensor
-    norm: Tensor
     fixed: Tensor
-    reach: Tensor
     log_prior: Tensor
     alpha: Tensor
+    reach: Tensor
+    limits: tuple[Tensor, ...]
 
-    def take(self, index: slice | Tensor) -> "_Problems":
-        """Some of the rows."""
-        log_prior = self.log_prior if self.log_prior.ndim == 1 else self.log_prior[index]
-        return _Problems(self.gram, self.norm, self.fixed[index], self.reach[index], log_prior, self.alpha[index])
+    def enough(self, length: Tensor) -> Tensor:
+        """The ‖v‖ that the tolerance asks for, for ‖λ‖ = length, (r, 1)."""
+        constant, slope, other = self.limits[:3]
+        return torch.addcmul(constant, slope, length).addcmul_(other, self.reach)
 
-    def at(self, w: Tensor, tolerance: float) -> _Point:
-        """Work out s, p and v from w alone, (r, n)."""
-        slack = torch.addmm(self.fixed, w, self.gram, alpha=-1.0)
-        # ‖b − Tᵀw‖² = ‖b‖² − ⟨w, Tb⟩ − ⟨w, Tb − Gw⟩
-        across = (w * (slack + self.fixed)).sum(-1)
-        length = (self.reach.square() - across).clamp(min=0).sqrt()
-        weights = torch.softmax(slack.mul_(self.alpha).add_(self.log_prior), -1)
-        residual = torch.sub(weights, w, out=slack)
-        enough = 0.5 * tolerance * (1 / self.alpha.squeeze(-1) + length) / self.norm.sqrt()
-        return _Point(weights, residual, residual.norm(dim=-1), enough)
+    def near(self) -> Tensor:
+        """The ‖v‖ at which a linear correction is about enough, or float32 has seen what it can see, (r, 1)."""
+        square, slope, seen, other = self.limits[3:]
+        return torch.maximum(torch.addcmul(square, slope, self.reach).sqrt_(), torch.addcmul(seen, other, self.reach))
+
+
+@dataclass(frozen=True)
+class _Point:
+    """What float64 says of some w.
+
+    Attributes:
+        w: (r, n).
+        logits: log u + s, (r, n).
+        weights: p, (r, n).
+        residual: v, (r, n).
+        distance: ‖v‖, (r, 1).
+        lost: what each of the logits may have lost to float32, (r, 1).
+    """
+
+    w: Tensor
+    logits: Tensor
+    weights: Tensor
+    residual: Tensor
+    distance: Tensor
+    lost: Tensor
+
+    def settle(self) -> None:
+        """Work out p and v from the logits."""
+        torch.softmax(self.logits, -1, out=self.weights)
+        torch.sub(self.weights, self.w, out=self.residual)
+        torch.norm(self.residual, dim=-1, keepdim=True, out=self.distance)
 
 
 class Shared:
-    """What all rows of a batch have in common: the Gram matrix of the templates, and a bound on its norm."""
+    """What all rows of a batch have in common: templates, their Gram matrix and a bound on its norm, arrays to work in.
 
-    def __init__(self, gram: Tensor, width: int) -> None:
-        self.gram = gram
+    If they also have α in common, it is multiplied into the Gram matrix once.
+    """
+
+    def __init__(self, batch: Batch, gram: Tensor, tolerance: float) -> None:
+        templates, alpha = batch.templates, batch.alpha
+        n, d = templates.shape
+        self._batch, self._templates = batch, templates
+        self._one = bool((alpha == alpha[0]).all())
+        self._unit = self._one and float(alpha[0]) == 1.0
+        self._scaled, self._gram = (x * alpha[0] if self._one else x for x in (templates, gram))
+        rounding = 1 + n * (n + d) * torch.finfo(gram.dtype).eps
+        self._root = torch.linalg.matrix_norm(gram @ gram).sqrt().mul(rounding).sqrt()
+        self._radius, self._row = templates.norm(dim=-1).amax(), gram.norm(dim=-1).amax()
+        self._stiff = float(alpha.amax() * self._radius.square()) > _STIFF
+        share = _CACHE * torch.get_num_threads() // n if gram.device.type == "cpu" else _MOST
+        self._rows = min(_MOST, max(_LEAST, share), len(alpha))
         # A user who lets float32 products be rounded to TF32 or bfloat16 gets float64 instead: it needs fewer rounds.
         dtype = torch.float32 if torch.get_float32_matmul_precision() == "highest" else torch.float64
-        self.narrow = gram.to(dtype)
-        square, n = gram @ gram, len(gram)
-        rounding = 1 + n * (n + width) * torch.finfo(gram.dtype).eps
-        self.norm = torch.linalg.matrix_norm(square @ square).sqrt().sqrt() * rounding
+        self._limits = self._all_limits(tolerance)
+        self._usual = [2, 1]
+        self._search = Search(-self._gram.to(dtype), self._rows, self._stiff)
+        self._wide = [gram.new_empty(self._rows, n) for _ in range(4)]
 
-    def solve(self, rows: Rows, tolerance: float, dual: Tensor, mean: Tensor) -> Bounds:
-        """Write λ and b − λ/α into ``dual`` and ``mean``, (r, d) each, and return the bounds of λ, good or not."""
-        fixed, reach = rows.target @ rows.templates.mT, rows.target.norm(dim=-1)
-        problems = _Problems(self.gram, self.norm, fixed, reach, rows.log_prior, rows.alpha)
-        w = self._start(problems, tolerance * (1 + rows.alpha.squeeze(-1) * reach), rows.radius)
-        found = problems.at(w, tolerance)
-        late = found.late()
-        for _ in range(_ROUNDS):
-            if len(late) == 0:
-                break
-            index = slice(None) if len(late) == len(w) else late
-            some = problems.take(index)
-            w[index] += self._correction(found.take(index), some.alpha)
-            found.put(index, some.at(w[index], tolerance))
-            late = found.late()
-        torch.mm(w, rows.templates, out=mean)
-        torch.sub(rows.target, mean, out=dual).mul_(rows.alpha)
-        return self._bounds(rows, dual.norm(dim=-1), reach, found)
+    def solve(self, dual: Tensor, mean: Tensor, bounds: Bounds) -> None:
+        """Write λ and μ + z − λ/α into ``dual`` and ``mean``, (r, d) each, and into ``bounds`` those of λ, good or not."""
+        reach, distance, lost, length = (dual.new_empty(len(dual), 1) for _ in range(4))
+        left, starts = [], []
+        for tile in self._batch.slices(self._rows):
+            rows = self._batch.rows(tile, rough=True)
+            problems = self._problems(rows, reach[tile], tile)
+            point = self._point(bounds.weights[tile], distance[tile], lost[tile])
+            self._start(problems, point.w)
+            late = self._improve(problems, point, 1)
+            left.append(late + tile.start)
+            starts.append(point.w[late])
+            self._write(rows, point.w, dual[tile], mean[tile], length[tile])
+        numbers, w = torch.cat(left), torch.cat(starts)
+        for first in range(0, len(numbers), self._rows):
+            some, start = numbers[first : first + self._rows], w[first : first + self._rows]
+            rows = self._batch.rows(some, rough=True)
+            problems = self._problems(rows, reach[some], some)
+            point = self._point(*(x[some] for x in (bounds.weights, distance, lost)))
+            point.w.copy_(start)
+            self._improve(problems, point, _ROUNDS)
+            bounds.weights[some], distance[some], lost[some] = point.weights, point.distance, point.lost
+            found = torch.empty_like(rows.target), torch.empty_like(rows.target), length[some]
+            self._write(rows, point.w, *found)
+            dual[some], mean[some], length[some] = found
+        self._bound(reach, distance, lost, length, bounds)
 
-    def _start(self, problems: _Problems, allowed: Tensor, radius: Tensor) -> Tensor:
+    def _problems(self, rows: Rows, reach: Tensor, index: slice | Tensor) -> _Problems:
+        fixed = self._wide[3][: len(reach)]
+        torch.mm(rows.target, self._scaled.mT, out=fixed)
+        torch.norm(rows.target, dim=-1, keepdim=True, out=reach)
+        limits = self._limits if self._one else tuple(x[index] for x in self._limits)
+        return _Problems(fixed if self._one else fixed.mul_(rows.alpha), rows.log_prior, rows.alpha, reach, limits)
+
+    def _point(self, weights: Tensor, distance: Tensor, lost: Tensor) -> _Point:
+        w, logits, residual = (x[: len(weights)] for x in self._wide[:3])
+        return _Point(w, logits, weights, residual, distance, lost)
+
+    def _write(self, rows: Rows, w: Tensor, dual: Tensor, mean: Tensor, length: Tensor) -> None:
+        torch.mm(w, self._templates, out=mean)
+        torch.sub(rows.target, mean, out=dual)
+        if not self._unit:
+            dual.mul_(rows.alpha)
+        torch.norm(dual, dim=-1, keepdim=True, out=length)
+        mean.add_(self._batch.center)
+
+    def _start(self, problems: _Problems, out: Tensor) -> None:
         """w as float32 finds it, from half-way between u and p(u), until a linear correction is enough for most rows."""
-        alpha, log_prior = problems.alpha.to(self.narrow), problems.log_prior.to(self.narrow)
-        fixed, prior = problems.fixed.to(self.narrow), log_prior.exp()
-        logits = torch.addcmul(log_prior, fixed - prior @ self.narrow, alpha)
-        w = torch.softmax(logits, -1).add_(prior).mul_(0.5)
-        torch.addmm(fixed, w, self.narrow, alpha=-1.0, out=logits).mul_(alpha).add_(log_prior)
-        weights, residual = torch.empty_like(w), torch.empty_like(w)
-        search = _Search(self.narrow, alpha, len(w))
-        # A linear correction misses p σ²/2 for logits that are off by σ ≤ r·α√‖G‖ ‖v‖.
-        factor = problems.alpha.squeeze(-1) * problems.norm.sqrt()
-        near = ((allowed / factor).sqrt() / (factor * radius.squeeze(-1))).to(self.narrow)
-        for _ in range(_STEPS):
-            torch.softmax(logits, -1, out=weights)
-            torch.sub(weights, w, out=residual)
-            if int((residual.norm(dim=-1) > near).sum()) <= _LATE * len(w):
+        search = self._begin(problems)
+        w, logits = search.place, search.effect
+        log_prior = problems.log_prior.to(w)
+        prior, fixed = log_prior.exp(), search.bent.copy_(problems.fixed).add_(log_prior)
+        torch.add(fixed, search.times(prior), out=logits)
+        torch.softmax(logits, -1, out=w).add_(prior).mul_(0.5)
+        search.times(w, logits).add_(fixed)
+        near = problems.near().to(w)
+        for number in range(_STEPS):
+            torch.softmax(logits, -1, out=search.weights)
+            torch.sub(search.weights, w, out=search.residual)
+            if number >= self._usual[0] and search.far(near) <= _LATE * len(w):
                 break
-            size = search.step(weights, residual)
-            w.addcmul_(search.direction, size)
-            logits.addcmul_(search.image, size, value=-1.0)
-        wide = w.double()
-        return wide.div_(wide.sum(-1, keepdim=True))         # as p has the sum one, and preconditioned steps have none
+            size = search.step()
+            search.found.addcmul_(search.along, size)
+        self._usual[0] = number - 1
+        out.copy_(w)
+        if self._stiff:
+            out.div_(out.sum(-1, keepdim=True))              # as p has the sum one, and preconditioned steps have none
 
-    def _correction(self, point: _Point, alpha: Tensor) -> Tensor:
-        """e with (I + αΠG)e = v as exactly as it takes, in float32."""
-        alpha, weights = alpha.to(self.narrow), point.weights.to(self.narrow)
-        residual = point.residual.to(self.narrow, copy=True)
-        moved, enough = torch.zeros_like(residual), (0.7 * point.enough).to(self.narrow)
-        search = _Search(self.narrow, alpha, len(residual))
-        for _ in range(_STEPS):
-            size = search.step(weights, residual)
+    def _begin(self, problems: _Problems) -> Search:
+        self._search.begin(len(problems.fixed), None if self._one else problems.alpha.to(self._search.dtype))
+        return self._search
+
+    def _all_limits(self, tolerance: float) -> tuple[Tensor, ...]:
+        alpha, r = self._batch.alpha[:1] if self._one else self._batch.alpha, self._radius
+        # What is lost by rounding is affine in ‖b‖ and ‖λ‖: three values tell all.
+        zero, one = torch.zeros_like(alpha), torch.ones_like(alpha)
+        lost = (self._rounding(b, alpha, x, 2.0) for b, x in ((zero, zero), (one, zero), (zero, one)))
+        none, far, long = (sums + r * off for sums, off in lost)
+        share = 0.9 * tolerance / alpha
+        enough = ((share - none) / self._root, (share + none - long) / self._root, (none - far) / self._root)
+        # Logits that are off by σ make p off by p σ²/2 more than a linear correction knows, and σ² is about (αr‖v‖)²α‖Σ‖.
+        square = tolerance / (alpha**3 * r**5)
+        seen = 2.0**-22 * alpha * r
+        return (*enough, square, square * alpha, seen * r, seen)
+
+    def _improve(self, problems: _Problems, point: _Point, rounds: int) -> Tensor:
+        """Correct w in so many rounds, or fewer, and return the numbers of the rows for which that was not enough.
+
+        One with NaN is not among them, as nothing helps it.
+        """
+        length = self._exact(problems, point)
+        enough = problems.enough(length)
+        late: Tensor
+        for number in range(rounds + 1):
+            late = (point.distance + point.lost * (self._radius / self._root) > enough).squeeze(-1).nonzero().squeeze(-1)
+            if len(late) == 0 or number == rounds:
+                break
+            self._correct(problems, point, enough)
+        return late
+
+    def _exact(self, problems: _Problems, point: _Point) -> Tensor:
+        """Work out s, p and v from w alone, in float64, and return ‖λ‖ for it, (r, 1)."""
+        image = torch.mm(point.w, self._gram, out=point.logits)
+        if not self._one:
+            image.mul_(problems.alpha)
+        # ‖b − Tᵀw‖² = ‖b‖² − ⟨w, 2Tb − Gw⟩
+        across = torch.sub(image, problems.fixed, alpha=2, out=point.residual).mul_(point.w).sum(-1, keepdim=True)
+        torch.sub(problems.fixed, image, out=point.logits).add_(problems.log_prior)
+        point.lost.zero_()
+        point.settle()
+        return problems.alpha * (problems.reach.square() + across / problems.alpha).clamp_(min=0).sqrt_()
+
+    def _correct(self, problems: _Problems, point: _Point, enough: Tensor) -> None:
+        """Add e with (I + αΠG)e = v, as exactly as it takes, in float32, and settle."""
+        search = self._begin(problems)
+        moved = search.place
+        moved.zero_()
+        search.weights.copy_(point.weights)
+        search.residual.copy_(point.residual)
+        goal = (0.8 * enough).to(moved)
+        for number in range(_STEPS):
+            size = search.step()
             moved.addcmul_(search.direction, size)
-            residual.addcmul_(search.bent, size, value=-1.0)
-            if int((residual.norm(dim=-1) > enough).sum()) <= _LATE * len(residual):
+            search.residual.addcmul_(search.direction, size, value=-1.0).addcmul_(search.bent, size)
+            if number >= self._usual[1] and search.far(goal) <= _LATE * len(goal):
                 break
-        return moved
+        self._usual[1] = number - 1
+        point.w.add_(moved)
+        unit = torch.finfo(moved.dtype).eps / 2
+        lost = unit * (len(self._gram) + 3) * self._row * problems.alpha * moved.norm(dim=-1, keepdim=True)
+        if int((point.lost + lost > 0.2 * enough * (self._root / self._radius)).sum()) > _LATE * len(lost):
+            self._exact(problems, point)
+        else:
+            point.logits.add_(search.times(moved, search.effect))
+            point.lost.add_(lost)
+            point.settle()
 
-    def _bounds(self, rows: Rows, length: Tensor, reach: Tensor, point: _Point) -> Bounds:
-        n, d = rows.templates.shape
-        unit, radius, alpha = torch.finfo(torch.float64).eps / 2, rows.radius, rows.alpha.squeeze(-1)
-        mass = 1 + n**0.5 * point.distance
-        sums = unit * (2 * reach + 3 * length / alpha + (n + 4) * radius * mass)
-        logits = unit * (alpha * radius * ((d + 2) * reach + (2 * n + d + 2) * radius * mass) + 10 * radius * length)
-        off = logits + unit * (n + 16)
-        norm = self.norm.sqrt() * point.distance + sums + radius * off
+    def _rounding(self, reach: Tensor, alpha: Tensor, length: Tensor, mass: Tensor | float) -> tuple[Tensor, Tensor]:
+        """ρ, and what float64 may lose of p in the ℓ1 norm, for ‖λ‖ = length and ‖w‖₁ ≤ mass, (r, 1)."""
+        n, d = self._templates.shape
+        unit, r = torch.finfo(torch.float64).eps / 2, self._radius
+        sums = unit * (2 * reach + 3 * length / alpha + (n + 12) * r * mass)
+        logits = unit * (alpha * r * ((d + n + 4) * reach + (2 * n + d + 4) * r * mass) + 10 * r * length)
+        return sums, logits + unit * (n + 16)
+
+    def _bound(self, reach: Tensor, distance: Tensor, lost: Tensor, length: Tensor, bounds: Bounds) -> None:
+        alpha, n = self._batch.alpha, len(self._gram)
+        sums, off = self._rounding(reach, alpha, length, 1 + n**0.5 * distance)
+        off = off + lost
+        norm = self._root * distance + sums + self._radius * off
         error = alpha * norm
-        near = torch.minimum(alpha.sqrt() * norm / 2, 2 * torch.tanh(radius * error / 2))
-        return Bounds(point.weights, length, norm, error, near + off)
-
-
-def _dot(x: Tensor, y: Tensor, work: Tensor) -> Tensor:
-    return torch.mul(x, y, out=work).sum(-1, keepdim=True)
+        near = torch.minimum(alpha.sqrt() * norm / 2, 2 * torch.tanh(self._radius * error / 2))
+        for out, x in ((bounds.length, length), (bounds.gradient_norm, norm), (bounds.error, error),
+                       (bounds.weights_error, near + off)):
+            out.copy_(x.squeeze(-1))

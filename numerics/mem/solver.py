@@ -7,8 +7,8 @@ Derivatives Of the solution, not of the iteration, by the implicit function theo
             taken.
 Precision   What is solved and certified is the problem in float64, whatever the dtype of the inputs. λ, weights and mean are
             then rounded to that dtype, and their bounds, which stay in float64, include this.
-Memory      Beyond the result: one array of rows × d, a dozen of n for each of up to 2,048 rows, and some 100 MB for the rows
-            that need Newton's method.
+Memory      Beside the result: a dozen arrays of n, half of them float32, for each row of a block, of about 2^16/n rows on the
+            CPU, some numbers a row, and some 100 MB for the rows that need Newton's method.
 """
 
 from collections.abc import Callable
@@ -28,9 +28,6 @@ from numerics.mem.rows import Hessian
 from numerics.mem.shared import Shared
 
 Inverse = Callable[[Tensor], Tensor]
-
-_TILE = 2048
-"""How many rows that share templates are worked on at a time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,25 +101,22 @@ def solve(
     if torch.is_grad_enabled() and any(isinstance(x, Tensor) and x.requires_grad for x in arguments):
         parts = _attached(arguments, dual.reshape(*batch.shape, -1), partial(_inverse, batch, bounds.weights))
     else:
-        center = center.add_(batch.center)
         parts = tuple(x.reshape(*batch.shape, -1) for x in (dual, bounds.weights, center))
     return _rounded(batch, parts, bounds, tolerance, result_dtype(templates, evidence, prior))
 
 
 def _solved(batch: Batch, tolerance: float) -> tuple[Tensor, Tensor, Bounds]:
-    """λ, b − λ/α, and the bounds: by the quick method where it applies, by the sure one for rows that it did not certify."""
-    count, (n, _) = len(batch.alpha), batch.size
-    dual, center = torch.empty_like(batch.target), torch.empty_like(batch.target)
+    """λ, μ + z − λ/α, and the bounds: by the quick method where it applies, by the sure one for rows that it left."""
+    count, (n, d) = len(batch.alpha), batch.size
+    dual, center = (batch.alpha.new_empty(count, d) for _ in range(2))
     bounds = Bounds(dual.new_empty(count, n), *(dual.new_full((count,), torch.inf) for _ in range(4)))
-    if batch.gram is not None:
-        shared = Shared(batch.gram, batch.size[1])
-        for tile in batch.slices(_TILE):
-            bounds.put(tile, shared.solve(batch.rows(tile), tolerance, dual[tile], center[tile]))
+    if batch.gram is not None and count:
+        Shared(batch, batch.gram, tolerance).solve(dual, center, bounds)
     left = (~(bounds.error <= tolerance * (1 + bounds.length)) | (bounds.error == torch.inf)).nonzero().squeeze(-1)
-    for some in batch.tiles(left):
+    for some in batch.tiles(left) if len(left) else ():
         rows = batch.rows(some)
         found = maximize(rows, 0.5 * tolerance)
-        dual[some], center[some] = found, rows.target - found / rows.alpha
+        dual[some], center[some] = found, rows.target - found / rows.alpha + batch.center_of(some)
         bounds.put(some, bounds_at(rows, found, tolerance * (1 + found.norm(dim=-1))))
     return dual, center, bounds
 

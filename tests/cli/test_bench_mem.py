@@ -52,6 +52,24 @@ def test_growth_reports_sizes_and_memory() -> None:
     assert max(small.error, large.error) <= 1e-9
 
 
+def test_growth_counts_arrays_beside_the_results() -> None:
+    (found,) = bench_mem.growth([(8, 4, 256)], 1)
+    _, _, solution = bench_mem.peak(*bench_mem.normal_problems(8, 4, 256))
+    results = sum(x.untyped_storage().nbytes() for x in vars(solution).values())
+    assert found.arrays == pytest.approx((found.memory - results) / (256 * 8 * 8))
+
+
+def test_exponent_is_that_of_a_power() -> None:
+    found = [bench_mem.Growth(n, 4, 16, 3e-6 * n**1.7, 0.0, 0, 0.0) for n in (8, 16, 64)]
+    assert bench_mem.exponent(found) == pytest.approx(1.7)
+    assert {(d, rows) for _, d, rows in bench_mem.GROWTH_IN_N} == {(384, 512)}
+    assert [n for n, _, _ in bench_mem.GROWTH_IN_N] == [64, 128, 256, 512, 1024]
+    with pytest.raises(ValueError, match=r"^found: expected two sizes"):
+        bench_mem.exponent(found[:1])
+    with pytest.raises(ValueError, match=r"^found: expected two sizes"):
+        bench_mem.exponent([*found, bench_mem.Growth(8, 5, 16, 1.0, 0.0, 0, 0.0)])
+
+
 def test_peak_memory_counts_what_lives() -> None:
     given = torch.ones(1000, dtype=torch.float64)
     with PeakMemory((given,)) as memory:
