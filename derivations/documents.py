@@ -1,0 +1,84 @@
+"""Where documents are: the five that ship with the project, and any folder that the environment or `--document` names.
+
+A document of one's own is a folder with an `__init__.py` (whose docstring is the title), one module per section that
+registers claims with `@claim`, and, where other layers vote, a package `checks` whose modules register them with
+`@confirms`.  The folder's name is the document's key, and its `baseline.json` lies in it.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import os
+import re
+import sys
+from pathlib import Path
+from types import ModuleType
+
+DOCUMENTS = ("deciphering", "inference", "eot", "geometric", "transport")
+VARIABLE = "ATTENTION_PROOFS_DOCUMENTS"
+CHECKS = "checks"
+
+
+def outside() -> dict[str, Path]:
+    """The folders of the documents that do not ship with the project, by key, in the order in which they are named.
+
+    Raises ValueError for a folder that is no document, a key that is taken, and a name that is no key.
+    """
+    found: dict[str, Path] = {}
+    for named in filter(None, os.environ.get(VARIABLE, "").split(os.pathsep)):
+        folder = Path(named).resolve()
+        key = folder.name
+        if not (folder / "__init__.py").is_file():
+            raise ValueError(f"document: {named} was given, a folder with an __init__.py is accepted")
+        if not re.fullmatch(r"[a-z][a-z0-9_]*", key):
+            raise ValueError(f"document: {key} was given, a folder named in small letters, digits and _ is accepted")
+        if found.get(key, folder) != folder or key in DOCUMENTS or _taken(key, folder):
+            raise ValueError(f"document: {key} is the name of something else, a folder with a name of its own is accepted")
+        found[key] = folder
+    return found
+
+
+def _taken(key: str, folder: Path) -> bool:
+    """Whether the name belongs to another module."""
+    spec = importlib.util.find_spec(key)
+    if key in ("derivations", "numerics", "tests"):
+        return True
+    return spec is not None and spec.origin != str(folder / "__init__.py")
+
+
+def documents() -> tuple[str, ...]:
+    """The keys of all documents."""
+    return (*DOCUMENTS, *outside())
+
+
+def package(document: str) -> ModuleType:
+    """The package that holds a document's claims."""
+    if document in DOCUMENTS:
+        return importlib.import_module(f"derivations.{document}")
+    if document not in sys.modules:
+        folder = outside()[document]
+        spec = importlib.util.spec_from_file_location(
+            document, folder / "__init__.py", submodule_search_locations=[str(folder)])
+        assert spec is not None
+        assert spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[document] = module
+        spec.loader.exec_module(module)
+    return sys.modules[document]
+
+
+def checks() -> list[str]:
+    """The packages of the outside documents whose modules vote."""
+    return [f"{key}.{CHECKS}" for key, folder in outside().items() if (folder / CHECKS / "__init__.py").is_file()]
+
+
+def title(document: str) -> str:
+    """The first line of the docstring of a document's package; the key where there is none."""
+    return (package(document).__doc__ or document).splitlines()[0].rstrip(".")
+
+
+def baselines() -> dict[str, Path]:
+    """Where the baseline of each document is."""
+    own = Path(__file__).with_name("baseline.json")
+    return dict.fromkeys(DOCUMENTS, own) | {key: folder / "baseline.json" for key, folder in outside().items()}

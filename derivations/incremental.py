@@ -1,0 +1,193 @@
+"""Which claims a change of the sources touches, so that `verify --incremental` runs only these again.
+
+The evidence for a claim is a function of the modules that vote for it, with everything they import inside the project,
+of the data beside them, of the packages' versions and of the options.  A ledger records the modules of each row and a
+hash of every file; a row is stale when one of the files that it rests on is another one, or a claim that it needs is
+stale.  Modules are read and never imported here: nothing of torch or pytest is loaded to find that nothing changed.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from derivations.documents import outside
+
+ROOT = Path(__file__).parent.parent
+PACKAGES = ("derivations", "numerics", "tests")
+ALWAYS = ("derivations.pytest_plugin", "tests.conftest", "pyproject.toml")   # what every test runs under
+OUTPUT = frozenset({"baseline.json", "ledger.json"})         # written by a run, read by none
+SETTINGS = ("python", "packages", "device", "quick", "model")
+
+
+class Sources:
+    """The files of the project, what they hold and what they import.
+
+    `folders` gives each package's folder by its name.
+    """
+
+    def __init__(self, folders: Mapping[str, Path]) -> None:
+        self.modules = {name: path for package, folder in folders.items() for name, path in _modules(package, folder)}
+        self.data = {name: found for package, folder in folders.items() for name, found in _data(package, folder)}
+        self._imports: dict[str, frozenset[str]] = {}
+
+    @cached_property
+    def hashes(self) -> dict[str, str]:
+        """A short hash for every module, for the data of every folder, and for the settings of the project."""
+        found = {name: _hash([path]) for name, path in self.modules.items()}
+        found |= {name: _hash(paths) for name, paths in self.data.items()}
+        settings = ROOT / "pyproject.toml"
+        return found | ({"pyproject.toml": _hash([settings])} if settings.is_file() else {})
+
+    def imports(self, name: str) -> frozenset[str]:
+        """The modules of the project that a module imports, at its top or in a function, and the data beside it."""
+        if name not in self._imports:
+            path = self.modules.get(name)
+            self._imports[name] = frozenset() if path is None else frozenset(self._read(name, path))
+        return self._imports[name]
+
+    def _read(self, name: str, path: Path) -> Iterable[str]:
+        package = name if path.name == "__init__.py" else name.rpartition(".")[0]
+        if f"{package}/*" in self.data:
+            yield f"{package}/*"
+        for imported in [package, *_imported(_parsed(path), package.split("."))]:
+            parts = imported.split(".")
+            yield from (outer for n in range(1, len(parts) + 1) if (outer := ".".join(parts[:n])) in self.modules)
+
+    def closure(self, names: Iterable[str]) -> set[str]:
+        """The modules, and everything of the project that they import, directly or not."""
+        todo, seen = [*names, *ALWAYS], set()
+        while todo:
+            name = todo.pop()
+            if name not in seen:
+                seen.add(name)
+                todo += self.imports(name)
+        return seen
+
+
+def project() -> Sources:
+    """The sources of this checkout, with the folders of documents outside of it."""
+    return Sources({**{name: ROOT / name for name in PACKAGES}, **outside()})
+
+
+def _modules(package: str, folder: Path) -> Iterable[tuple[str, Path]]:
+    for path in sorted(folder.rglob("*.py")):
+        yield ".".join((package, *path.relative_to(folder).with_suffix("").parts)).removesuffix(".__init__"), path
+
+
+def _data(package: str, folder: Path) -> Iterable[tuple[str, list[Path]]]:
+    """The files that are no modules, for each folder below a package that holds some, or whose folders do."""
+    for inner in sorted(path.parent for path in folder.rglob("__init__.py") if path.parent != folder):
+        files = sorted(path for path in inner.rglob("*")
+                       if path.is_file() and path.suffix not in (".py", ".pyc") and path.name not in OUTPUT)
+        if files:
+            yield ".".join((package, *inner.relative_to(folder).parts)) + "/*", files
+
+
+def _hash(paths: Iterable[Path]) -> str:
+    digest = hashlib.sha256()
+    for path in paths:
+        digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()[:16]
+
+
+def _parsed(path: Path) -> ast.Module:
+    """The syntax tree of a module; an empty one of what is no Python, which running it will say."""
+    try:
+        return ast.parse(path.read_text(encoding="utf-8"))
+    except SyntaxError:
+        return ast.Module([], [])
+
+
+def _imported(tree: ast.Module, package: list[str]) -> Iterable[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            above = package[: len(package) + 1 - node.level] if node.level else []
+            base = ".".join([*above, *filter(None, [node.module])])
+            yield from (f"{base}.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute | ast.Name):
+            called = node.func.attr if isinstance(node.func, ast.Attribute) else node.func.id
+            if called in ("import_module", "__import__") and node.args and isinstance(node.args[0], ast.Constant):
+                yield str(node.args[0].value)
+
+
+# ── what is stale ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def changed_files(sources: Sources, ledger: Mapping[str, Any]) -> set[str]:
+    """The modules and data that are not as they were when the ledger was written."""
+    before, now = ledger.get("files", {}), sources.hashes
+    return {name for name in before.keys() | now.keys() if before.get(name) != now.get(name)}
+
+
+def other_settings(ledger: Mapping[str, Any], environment: Mapping[str, Any]) -> str | None:
+    """Why nothing of a ledger can be used again under these settings, if so."""
+    if "files" not in ledger:
+        return "the last ledger does not say what it rests on"
+    was = ledger["environment"]
+    for name in SETTINGS:
+        if was.get(name) != environment.get(name):
+            return f"{name}: {_shown(was.get(name), environment.get(name))}"
+    return None
+
+
+def _shown(was: Any, now: Any) -> str:
+    if isinstance(was, Mapping) and isinstance(now, Mapping):
+        moved = [f"{key} {was.get(key)} → {now.get(key)}" for key in {**was, **now} if was.get(key) != now.get(key)]
+        return ", ".join(moved)
+    return f"{was} → {now}"
+
+
+def stale(
+    ledger: Mapping[str, Any],
+    sources: Sources,
+    needs: Mapping[str, Iterable[str]],
+    voters: Mapping[str, Iterable[str]] | None = None,
+) -> dict[str, str]:
+    """The claims of `needs` whose row cannot be used again, each with the reason.
+
+    `needs` gives what each claim rests on, `voters` the modules whose tests speak for each claim now, if that is known.
+    """
+    rows = {row["id"]: row for row in ledger["claims"]}
+    changed = changed_files(sources, ledger)
+    reasons: dict[str, str] = {}
+    for id in needs:
+        if why := _own_reason(rows.get(id), changed, sources, None if voters is None else set(voters.get(id, ()))):
+            reasons[id] = why
+    while more := {id: f"{need} was run again" for id, needed in needs.items() if id not in reasons
+                   for need in needed if need in reasons}:
+        reasons |= more
+    return reasons
+
+
+def _own_reason(
+    row: Mapping[str, Any] | None, changed: set[str], sources: Sources, voters: set[str] | None
+) -> str | None:
+    if row is None:
+        return "no row in the last ledger"
+    if not row.get("complete"):
+        return "a test of it failed or did not run"
+    if voters is not None and not voters <= set(row["sources"]):
+        return f"{min(voters - set(row['sources']))} speaks for it"
+    if voters is not None and (silent := set(row["voters"]) - voters):
+        return f"{min(silent)} no longer speaks for it"
+    touched = sources.closure(row["sources"]) & changed if changed else set()
+    return f"{min(touched)} changed" if touched else None
+
+
+def may_have_new_votes(sources: Sources, ledger: Mapping[str, Any], folders: Iterable[str]) -> bool:
+    """Whether a module changed in a package whose tests speak for claims: only collecting them can tell for which."""
+    prefixes = tuple(f"{folder}." for folder in folders)
+    return any(name.startswith(prefixes) or name in folders for name in changed_files(sources, ledger))
+
+
+def because(reasons: Mapping[str, str]) -> str:
+    """The reasons in a few words, those that come from other claims last."""
+    first = [why for why in dict.fromkeys(reasons.values()) if not why.endswith("was run again")]
+    return ", ".join(first[:3]) + (f" and {len(first) - 3} more" if len(first) > 3 else "")

@@ -1,0 +1,395 @@
+"""The comparison with the baseline: each class of difference is made on purpose, and reported as that class."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from copy import deepcopy
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sympy as sp
+
+from derivations import ledger, regression
+from derivations.calculus.variables import Kind, positive, scalar, simplex, size, vector
+from derivations.canonical import canonical, read_place, values_at, write_place
+from derivations.catalogue import DOCUMENTS, Entry, Undecidable, entries, examine
+from derivations.claims import Evidence, Layer, Outcome, Sample
+from derivations.regression import Change, agree, compare, contains, told
+from derivations.relations import AtLeast, Equation, Fails, Relation
+
+IDS = ["eot.59", "eot.s7.fisher-scaled", "deciphering.s3.convex-combination", "eot.124", "eot.s2.gibbs",
+       "deciphering.s4.minimizer", "deciphering.s0.closed-form", "deciphering.s0.justification"]
+JACOBIAN, CORRECTED, SILENT = IDS[0], IDS[1], IDS[-1]
+
+Row = dict[str, Any]
+
+
+def written(changed: dict[str, Entry], ids: list[str], *more: Evidence) -> Row:
+    """The ledger of these claims, some of them in another version, with the torch layer's vote on the Jacobian."""
+    catalogue = {**entries(), **changed}
+    found = [examine(catalogue[id]).evidence for id in ids]
+    vote = Evidence(JACOBIAN, Layer.TORCH, Outcome.HOLDS, "drawn", error=0.02, refuted_twins=tuple(catalogue[JACOBIAN].twins))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ledger, "entries", lambda: catalogue)
+        built = ledger.build([*found, *(more or (vote,))], ids, {"asked": ids})
+    return json.loads(json.dumps(built))  # type: ignore[no-any-return]
+
+
+@pytest.fixture(scope="module")
+def before() -> dict[str, Any]:
+    return json.loads(json.dumps(ledger.snapshot(written({}, IDS))))  # type: ignore[no-any-return]
+
+
+def rewritten(id: str, change: Callable[[Relation], Relation], **fields: Any) -> dict[str, Entry]:
+    """A claim whose last step says something else."""
+    old = entries()[id]
+    assert old.derivation is not None
+
+    def derivation() -> Iterator[Relation]:
+        steps = list(old.derivation())  # type: ignore[misc]
+        last = steps[-1]
+        yield from steps[:-1]
+        yield replace(last, relation=change(last.relation)) if isinstance(last, Fails) else change(last)
+
+    return {id: replace(old, derivation=derivation, **fields)}
+
+
+def scaled(by: sp.Expr) -> Callable[[Relation], Relation]:
+    """Both sides, times a factor: the statement stays as true as it was."""
+    def change(relation: Relation) -> Relation:
+        assert isinstance(relation, Equation)
+        return replace(relation, left=by * relation.left, right=by * relation.right)
+
+    return change
+
+
+def renamed(relation: Relation) -> Relation:
+    """√((x²+1)²) for x² + 1, which the kernel does not see through, on the right side."""
+    assert isinstance(relation, Equation)
+    x = positive("tau")
+    return replace(relation, right=relation.right * sp.sqrt(x**4 + 2 * x**2 + 1) / (x**2 + 1))
+
+
+def reasoned(relation: Relation) -> Relation:
+    return replace(relation, reason="because")
+
+
+def classes(changed: dict[str, Entry], before: dict[str, Any], ids: list[str], *votes: Evidence) -> dict[str, Change]:
+    return compare(written(changed, ids, *votes), before).classes
+
+
+def torch(**changes: Any) -> Evidence:
+    fields: dict[str, Any] = {"claim": JACOBIAN, "layer": Layer.TORCH, "outcome": Outcome.HOLDS, "scope": "drawn",
+                              "error": 0.02, "refuted_twins": tuple(entries()[JACOBIAN].twins)}
+    return Evidence(**(fields | changes))
+
+
+# ── nothing ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_second_run_is_as_the_first(before: dict[str, Any]) -> None:
+    found = compare(written({}, IDS), before)
+    assert not found.differences
+    assert not found.failed
+    assert (found.compared, found.unchanged, found.absent) == (len(IDS), len(IDS), 0)
+
+
+def test_every_kind_of_statement_is_remembered(before: dict[str, Any]) -> None:
+    for id in IDS[:-1]:
+        kept = before[id]["canonical"]
+        assert kept["left"]
+        assert kept["form"]
+        assert len(kept["values"]) == 3
+        digits = [len(re.sub(r"\D", "", sample[side])) for sample in kept["values"] for side in ("left", "right")]
+        assert max(digits) >= 30 or id == "eot.124", id      # whose values are 0
+    assert before[CORRECTED]["canonical_repair"]["values"]
+    assert "canonical" not in before[SILENT]
+
+
+# ── the classes ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("changed", [
+    {JACOBIAN: replace(entries()[JACOBIAN], title="Another title")},
+    {JACOBIAN: replace(entries()[JACOBIAN], latex="x")},
+    {JACOBIAN: replace(entries()[JACOBIAN], statement="Another sentence.")},
+    {JACOBIAN: replace(entries()[JACOBIAN], hypotheses=("a positive τ",))},
+    rewritten(JACOBIAN, reasoned),
+], ids=["title", "latex", "statement", "wording of a hypothesis", "reason"])
+def test_text_only(changed: dict[str, Entry], before: dict[str, Any]) -> None:
+    found = compare(written(changed, IDS), before)
+    assert found.classes == {JACOBIAN: Change.TEXT}
+    assert not found.failed
+    assert f"text only: 1 claim\n  {JACOBIAN}" in told(found)
+
+
+@pytest.mark.parametrize("id", [JACOBIAN, CORRECTED])
+def test_equivalent_rewrite(id: str, before: dict[str, Any]) -> None:
+    change = rewritten(id, renamed)
+    changed = canonical(change[id].printed())  # type: ignore[arg-type]
+    assert changed.right != before[id]["canonical"]["right"]
+    row = written({}, [id])
+    after = ledger.snapshot(row)
+    after[id]["canonical"] |= {"right": changed.right, "values": [vars(sample) for sample in changed.values]}
+    row["claims"][0]["canonical"] = after[id]["canonical"]
+    found = compare(row, {id: before[id]})
+    assert found.classes == {id: Change.REWRITE}
+    assert not found.failed
+
+
+def test_another_way_of_writing_is_seen_through(before: dict[str, Any]) -> None:
+    """The steps' text differs, the normal form does not."""
+    found = compare(written(rewritten(JACOBIAN, lambda r: replace(r, right=sp.expand(r.right))), IDS), before)  # type: ignore[call-arg]
+    assert found.classes == {JACOBIAN: Change.REWRITE}
+    assert [each.what for each in found.differences] == ["steps of the derivation"]
+
+
+@pytest.mark.parametrize(("factor", "expected"), [(1, Change.REWRITE), (2, Change.VALUE)])
+def test_a_variable_that_is_gone_is_given_its_value_in_the_baseline(
+    factor: int, expected: Change, before: dict[str, Any]
+) -> None:
+    extra = scalar("x")
+    one = sp.sqrt(extra**4 + 2 * extra**2 + 1) / (extra**2 + 1)
+    wider = rewritten(JACOBIAN, lambda r: replace(r, right=factor * one * r.right))[JACOBIAN].printed()  # type: ignore[call-arg]
+    assert wider is not None
+    kept = {JACOBIAN: {**before[JACOBIAN], "canonical": asdict(canonical(wider))}}
+    assert "x = " in kept[JACOBIAN]["canonical"]["values"][0]["at"]
+    assert compare(written({}, [JACOBIAN]), kept).classes == {JACOBIAN: expected}
+
+
+@pytest.mark.parametrize(("changed", "votes", "what"), [
+    ({JACOBIAN: replace(entries()[JACOBIAN], twins=dict(list(entries()[JACOBIAN].twins.items())[1:]))}, (), "twin"),
+    ({}, (torch(outcome=Outcome.INCONCLUSIVE),), "torch layer"),
+    ({}, (torch(error=0.5),), "error"),
+    ({JACOBIAN: replace(entries()[JACOBIAN], hypotheses=("τ > 0", "m > 1"))}, (), "hypotheses"),
+], ids=["a twin is gone", "a layer is silent", "the error grew", "a hypothesis more"])
+def test_scope_or_strength_lost(
+    changed: dict[str, Entry], votes: tuple[Evidence, ...], what: str, before: dict[str, Any]
+) -> None:
+    found = compare(written(changed, IDS, *votes), before)
+    assert found.classes == {JACOBIAN: Change.SCOPE}
+    assert any(what in each.what for each in found.differences)
+    assert found.failed
+
+
+def test_a_layer_that_left_is_a_loss(before: dict[str, Any]) -> None:
+    other = replace(torch(), claim="eot.1")
+    found = compare(written({}, [JACOBIAN], other), before)
+    assert [(each.what, each.before, each.after) for each in found.differences if each.claim == JACOBIAN][:1] == [
+        ("torch layer", "holds", "does not vote")]
+    assert found.classes[JACOBIAN] is Change.SCOPE
+
+
+def test_a_twin_that_a_layer_no_longer_kills_is_a_loss(before: dict[str, Any]) -> None:
+    row = written({}, [JACOBIAN])
+    name = row["claims"][0]["twins"][0]["name"]
+    row["claims"][0]["twins"][0]["refuted_by"] = ["symbolic"]
+    found = compare(row, {JACOBIAN: before[JACOBIAN]})
+    assert found.classes == {JACOBIAN: Change.SCOPE}
+    assert found.differences[0].what == f"twin {name!r} is refuted by"
+    assert (found.differences[0].before, found.differences[0].after) == ("symbolic, torch", "symbolic")
+
+
+@pytest.mark.parametrize(("field", "value"), [("form", "≥"), ("variables", {"tau": "> 0 with sum 1"})])
+def test_a_weaker_relation_and_a_narrower_domain_are_losses(field: str, value: Any, before: dict[str, Any]) -> None:
+    row = written({}, [JACOBIAN])
+    kept = row["claims"][0]["canonical"]
+    kept[field] = {**kept[field], **value} if isinstance(value, dict) else value
+    assert compare(row, {JACOBIAN: before[JACOBIAN]}).classes == {JACOBIAN: Change.SCOPE}
+
+
+def test_sizes_that_are_fixed_are_a_loss(before: dict[str, Any]) -> None:
+    row = written({}, [JACOBIAN])
+    for e in row["claims"][0]["evidence"]:
+        e["general"] = False
+    assert compare(row, {JACOBIAN: before[JACOBIAN]}).classes == {JACOBIAN: Change.SCOPE}
+
+
+@pytest.mark.parametrize("changed", [
+    rewritten(JACOBIAN, scaled(sp.Integer(2))),
+    rewritten(CORRECTED, scaled(sp.Rational(1, 3))),
+], ids=["proved", "corrected"])
+def test_value_changed(changed: dict[str, Entry], before: dict[str, Any]) -> None:
+    found = compare(written(changed, IDS), before)
+    assert found.classes == dict.fromkeys(changed, Change.VALUE)
+    assert found.failed
+    moved = next(each for each in found.differences if each.change is Change.VALUE)
+    assert moved.before in told(found)
+    assert moved.after in told(found)
+
+
+def test_a_changed_correction_is_a_changed_value(before: dict[str, Any]) -> None:
+    old = entries()[CORRECTED]
+
+    def repair() -> Iterator[Relation]:
+        for step in old.repair():  # type: ignore[misc]
+            yield scaled(sp.Integer(3))(step)
+
+    found = compare(written({CORRECTED: replace(old, repair=repair)}, IDS), before)
+    assert found.classes == {CORRECTED: Change.VALUE}
+    assert any(each.what.startswith("the correction's left side at") for each in found.differences)
+
+
+def test_verdict_changed(before: dict[str, Any]) -> None:
+    found = compare(written({}, IDS, torch(outcome=Outcome.REFUTED)), before)
+    assert found.classes == {JACOBIAN: Change.VERDICT}
+    assert ("proved", "open") in [(each.before, each.after) for each in found.differences]
+    better = deepcopy(before)
+    better[JACOBIAN]["verdict"] = "open"
+    assert compare(written({}, IDS), better).classes == {JACOBIAN: Change.VERDICT}
+    milder = deepcopy(before)
+    milder[CORRECTED]["severity"] = "fatal"
+    found = compare(written({}, IDS), milder)
+    assert found.classes == {CORRECTED: Change.VERDICT}
+    assert [(each.before, each.after) for each in found.differences] == [("corrected (fatal)", "corrected (slip)")]
+
+
+def test_claim_added(before: dict[str, Any]) -> None:
+    found = compare(written({}, [*IDS, "eot.46"]), before)
+    assert found.classes == {"eot.46": Change.MEMBERSHIP}
+    assert found.failed
+    assert "claim removed/added: 1 claim\n  eot.46\n    added\n      after" in told(found)
+
+
+@pytest.mark.parametrize("asked", [["eot"], ["eot.59"], ["eot.46", "eot.59"]])
+def test_claim_removed(asked: list[str], before: dict[str, Any]) -> None:
+    row = written({}, IDS[1:])
+    row["environment"]["asked"] = asked
+    found = compare(row, before)
+    assert found.classes == {JACOBIAN: Change.MEMBERSHIP}
+    assert [(each.what, each.after) for each in found.differences] == [("removed", "")]
+    assert found.failed
+
+
+def test_what_was_not_asked_for_is_not_missed(before: dict[str, Any]) -> None:
+    row = written({}, [JACOBIAN])
+    row["environment"]["asked"] = [JACOBIAN]
+    found = compare(row, before)
+    assert not found.failed
+    assert found.absent == len(IDS) - 1
+    assert f"{len(IDS) - 1} of the baseline's claims were not in this run" in told(found)
+
+
+def test_the_worst_class_counts_and_all_differences_are_shown(before: dict[str, Any]) -> None:
+    changed = rewritten(JACOBIAN, scaled(sp.Integer(2)), title="Another title")
+    found = compare(written(changed, IDS, torch(error=0.9)), before)
+    assert found.classes == {JACOBIAN: Change.VALUE}
+    assert {each.change for each in found.differences} == {Change.VALUE, Change.REWRITE, Change.SCOPE, Change.TEXT}
+    assert "title  (text only)" in told(found)
+
+
+def test_an_older_baseline_is_compared_in_what_it_has() -> None:
+    old = {JACOBIAN: {"verdict": "proved", "layers": {"symbolic": "holds", "torch": "holds"},
+                      "twins": sorted(entries()[JACOBIAN].twins)}}
+    row = written({}, [JACOBIAN])
+    assert not compare(row, old).differences
+    old[JACOBIAN]["twins"] = ["one that was there"]
+    assert compare(row, old).classes == {JACOBIAN: Change.SCOPE}
+
+
+# ── what must not flap ──────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("error", [0.0002, 0.02, 0.05, 0.099, 0.19])
+def test_an_error_may_move_by_less_than_an_order_of_magnitude(error: float, before: dict[str, Any]) -> None:
+    assert not classes({}, before, IDS, torch(error=error))
+
+
+def test_values_agree_up_to_their_last_digits() -> None:
+    assert agree("0.123456789012345678901234567890", "0.123456789012345678901234567891")
+    assert not agree("0.123456789012345678901234567890", "0.123456789012345678901234568890")
+    assert not agree("0", "0.0000000001")
+    assert not agree("oo", "1")
+    assert agree("oo", "oo")
+
+
+def test_domains() -> None:
+    assert contains("real [m]", "> 0 [m]")
+    assert contains("≥ 0 with sum 1 [m]", "> 0 with sum 1 [m]")
+    assert not contains("> 0 [m]", "≥ 0 [m]")
+    assert not contains("real [m]", "> 0 [n]")
+    assert {inner for within in regression.INSIDE.values() for inner in within} <= {kind.value for kind in Kind}
+
+
+# ── the canonical form ──────────────────────────────────────────────────────────────────────────────────────────────
+
+m = size("m")
+x, p = vector("x", m), simplex("p", m)
+
+
+def test_a_place_can_be_read_back() -> None:
+    relation = entries()["deciphering.s4.minimizer"].printed()
+    assert relation is not None
+    for sample in canonical(relation).values:
+        assert values_at(relation, [sample.at]) == [sample]
+        names = read_place(sample.at)
+        assert names
+    one = {m: 2, x.label: [sp.Rational(1, 4), 3], positive("y"): sp.Rational(-7, 2)}
+    assert read_place(write_place(one, list(one))) == {"m": 2, "x": [sp.Rational(1, 4), 3], "y": sp.Rational(-7, 2)}
+    assert read_place("") == {}
+
+
+def test_a_place_without_a_variable_gives_no_value() -> None:
+    relation = Equation(scalar("a"), scalar("b"))
+    assert values_at(relation, ["a = 1"]) is None
+    assert values_at(relation, ["a = 1, b = 2"]) == [Sample("a = 1, b = 2", "1.00000000000000000000000000000",
+                                                            "2.00000000000000000000000000000")]
+
+
+def test_samples_are_in_general_position() -> None:
+    a, b = scalar("a"), scalar("b")
+    values = canonical(Equation(a * b, 1 / (a - b))).values
+    assert len({sample.at for sample in values}) == 3
+    assert all(sample.left != "0" for sample in values)
+    assert all("m = 1," not in sample.at for sample in canonical(AtLeast(p[1], x[1])).values)
+
+
+def test_nothing_is_compared_of_what_has_no_truth_value() -> None:
+    silent = Entry("eot.0", entries()[SILENT].kind, "t", "x", (), (), None, "S.", Undecidable("why").reason)
+    assert examine(silent).evidence.canonical is None
+
+
+# ── accepting ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.fixture
+def baseline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, before: dict[str, Any]) -> Path:
+    path = tmp_path / "baseline.json"
+    path.write_text(json.dumps(before))
+    monkeypatch.setattr(ledger, "baselines", lambda: dict.fromkeys(DOCUMENTS, path))
+    monkeypatch.delenv("CI", raising=False)
+    return path
+
+
+def test_what_is_accepted_is_the_baseline(baseline: Path) -> None:
+    row = written(rewritten(JACOBIAN, scaled(sp.Integer(2))), [*IDS, "eot.46"])
+    assert compare(row, ledger.load_baseline()).failed
+    regression.accept(row)
+    assert not compare(row, ledger.load_baseline()).differences
+    assert [path.name for path in baseline.parent.iterdir()] == ["baseline.json"]
+
+
+def test_accepting_part_of_the_claims_leaves_the_others(baseline: Path, before: dict[str, Any]) -> None:
+    row = written({}, [JACOBIAN])
+    regression.accept(row)
+    assert ledger.load_baseline() == before
+    row["environment"]["asked"] = ["deciphering"]
+    regression.accept(row)
+    assert list(ledger.load_baseline()) == [id for id in entries() if id in IDS and id.startswith("eot.")]
+
+
+def test_nothing_is_accepted_in_ci(baseline: Path, monkeypatch: pytest.MonkeyPatch, before: dict[str, Any]) -> None:
+    monkeypatch.setenv("CI", "true")
+    with pytest.raises(ValueError, match=r"^accept: CI"):
+        regression.accept(written({}, [JACOBIAN]))
+    assert ledger.load_baseline() == before
+
+
+@pytest.mark.parametrize(("value", "expected"), [("true", True), ("1", True), ("", False), ("0", False), ("False", False)])
+def test_what_counts_as_ci(value: str, expected: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CI", value)
+    assert regression.in_ci() is expected

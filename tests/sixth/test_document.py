@@ -1,0 +1,114 @@
+"""A document of one's own, in a folder of its own: nothing else is edited, and every command knows it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from derivations import documents
+
+PAPER = Path(__file__).parent / "tiny_paper"
+
+
+def run(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """A command with the paper that was copied to `folder`."""
+    command = [sys.executable, "-m", "derivations", "--document", str(folder / "tiny_paper"), *arguments]
+    surroundings = {**os.environ, "CI": "", **environment}
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=600, check=False, env=surroundings)
+
+
+@pytest.fixture(scope="module")
+def verified(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a copy of the paper, after a run of its claims alone."""
+    folder = tmp_path_factory.mktemp("sixth")
+    shutil.copytree(PAPER, folder / "tiny_paper", ignore=shutil.ignore_patterns("__pycache__"))
+    result = run(folder, "verify", "tiny_paper", "-n", "0")
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "tiny_paper: 3 claims: 1 proved, 1 corrected, 1 definition" in result.stdout
+    return folder
+
+
+def test_the_ledger_has_its_claims_and_its_title(verified: Path) -> None:
+    ledger = json.loads((verified / "ledger.json").read_text())
+    assert ledger["documents"] == {"tiny_paper": "A Tiny Paper on Softmax"}
+    assert [(row["id"], row["verdict"]) for row in ledger["claims"]] == [
+        ("tiny_paper.1", "definition"), ("tiny_paper.2", "proved"), ("tiny_paper.3", "corrected")]
+    assert [twin["refuted_by"] for twin in ledger["claims"][1]["twins"]] == [["primal", "symbolic", "torch"]] * 2
+    assert [twin["refuted_by"] for twin in ledger["claims"][2]["twins"]] == [["symbolic", "torch"]] * 2
+    assert "tiny_paper.checks.votes" in ledger["claims"][1]["sources"]
+
+
+def test_list_and_show_know_it(verified: Path) -> None:
+    listed = run(verified, "list", "tiny_paper").stdout
+    assert [line.split()[:2] for line in listed.splitlines()] == [
+        ["tiny_paper.1", "definition"], ["tiny_paper.2", "proved"], ["tiny_paper.3", "corrected"]]
+    assert "exp(t/τ) cancels" in run(verified, "show", "tiny_paper.2").stdout
+
+
+def test_regress_has_its_own_baseline(verified: Path) -> None:
+    baseline, ours = verified / "tiny_paper" / "baseline.json", documents.baselines()["eot"]
+    committed = ours.read_bytes()
+    result = run(verified, "regress")
+    assert result.returncode == 1
+    assert "claim removed/added: 3 claims\n  tiny_paper.1" in result.stdout
+    assert run(verified, "regress", "--accept", CI="true").returncode == 2
+    assert not baseline.exists()
+    accepted = run(verified, "regress", "--accept")
+    assert accepted.returncode == 0, accepted.stderr
+    assert "accepted 3 changes: 3 claim removed/added" in accepted.stdout
+    assert list(json.loads(baseline.read_text())) == ["tiny_paper.1", "tiny_paper.2", "tiny_paper.3"]
+    assert run(verified, "regress").returncode == 0
+    assert ours.read_bytes() == committed
+    ledger = json.loads((verified / "ledger.json").read_text())
+    ledger["claims"][1]["canonical"]["values"][0]["left"] = "0.25"
+    (verified / "other.json").write_text(json.dumps(ledger))
+    result = run(verified, "regress", "--json", "other.json")
+    assert result.returncode == 1
+    assert "value changed: 1 claim\n  tiny_paper.2\n    left side at " in result.stdout
+    baseline.unlink()
+
+
+def test_a_change_of_its_section_is_found(verified: Path) -> None:
+    unchanged = run(verified, "verify", "tiny_paper", "--incremental")
+    assert unchanged.stdout == "nothing changed: 3 claims reused\n", unchanged.stdout + unchanged.stderr
+    votes = verified / "tiny_paper" / "checks" / "votes.py"
+    votes.write_text(votes.read_text() + "\n")
+    again = run(verified, "verify", "tiny_paper", "--incremental", "-n", "0")
+    assert again.returncode == 0, again.stdout + again.stderr
+    assert "re-ran 2 of 3 claims (because tiny_paper.checks.votes changed), reused the rest" in again.stdout
+
+
+@pytest.mark.parametrize(("name", "named"), [("nothing", "__init__.py"), ("json", "json"), ("Paper", "Paper"), ("eot", "eot")])
+def test_a_folder_that_is_no_document_is_said(tmp_path: Path, name: str, named: str) -> None:
+    folder = tmp_path / "papers" / name
+    folder.mkdir(parents=True)
+    if name != "nothing":
+        (folder / "__init__.py").write_text('"""A title."""\n')
+    result = subprocess.run([sys.executable, "-m", "derivations", "--document", str(folder), "list"], cwd=tmp_path,
+                            capture_output=True, text=True, timeout=120, check=False)
+    assert result.returncode == 2
+    assert len(result.stderr.strip().splitlines()) == 1
+    assert named in result.stderr
+
+
+def test_ids_begin_with_the_name_of_the_folder(tmp_path: Path) -> None:
+    shutil.copytree(PAPER, tmp_path / "another", ignore=shutil.ignore_patterns("__pycache__"))
+    result = subprocess.run([sys.executable, "-m", "derivations", "--document", "another", "list"], cwd=tmp_path,
+                            capture_output=True, text=True, timeout=120, check=False)
+    assert result.returncode == 2
+    assert "tiny_paper.1" in result.stderr
+    assert "another.1" in result.stderr
+
+
+def test_folders_come_from_the_environment_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert documents.documents() == documents.DOCUMENTS
+    monkeypatch.setenv(documents.VARIABLE, str(PAPER))
+    assert documents.documents() == (*documents.DOCUMENTS, "tiny_paper")
+    assert documents.checks() == ["tiny_paper.checks"]
+    assert documents.baselines()["tiny_paper"] == PAPER / "baseline.json"

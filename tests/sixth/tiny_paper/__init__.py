@@ -1,0 +1,1 @@
+"""A Tiny Paper on Softmax."""
