@@ -36,6 +36,7 @@ class Run:
     environment: Mapping[str, Any]
     rows: Mapping[str, Row]
     file: str
+    titles: Mapping[str, str]
 
     @property
     def anchor(self) -> str:
@@ -159,6 +160,10 @@ class Report:
         """The documents, as they come."""
         return list(dict.fromkeys(subject.row["document"] for subject in self.subjects.values()))
 
+    def title(self, document: str) -> str:
+        """The title of a document; its key where no ledger gives one."""
+        return next((run.titles[document] for run in self.runs if document in run.titles), document)
+
     def of(self, document: str) -> list[Subject]:
         """The claims of a document, as printed."""
         return [subject for subject in self.subjects.values() if subject.row["document"] == document]
@@ -175,7 +180,7 @@ def load(paths: Sequence[Path]) -> Report:
         label = _label(found["environment"])
         same = sum(run.label.split(" · run ")[0] == label for run in runs)
         runs.append(Run(place, f"{label} · run {same + 1}" if same else label, found["environment"],
-                        {row["id"]: row for row in found["claims"]}, path.name))
+                        {row["id"]: row for row in found["claims"]}, path.name, found.get("documents", {})))
     return merge(runs)
 
 
@@ -211,6 +216,8 @@ def _faults(found: Mapping[str, Any]) -> Iterator[str]:
     """What keeps a ledger from being told, in words."""
     if not isinstance(found.get("environment"), dict) or not isinstance(found.get("claims"), list):
         yield "`environment` or `claims` is missing"
+    elif not isinstance(found.get("documents", {}), dict):
+        yield "`documents` is no object"
     elif not found["claims"]:
         yield "there are no claims"
     elif not all(isinstance(row, dict) for row in found["claims"]):

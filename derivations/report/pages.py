@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -12,7 +11,6 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
 from jinja2.runtime import Context
 from markupsafe import Markup, escape
 
-from derivations.catalogue import DOCUMENTS
 from derivations.claims import Kind
 from derivations.report import graph
 from derivations.report.appearance import DIFFERS, LOOKS, SEVERITIES, rank
@@ -72,14 +70,6 @@ def heaps(report: Report) -> list[tuple[int, str]]:
     """How many statements stand, how many do not, and what is left, in words."""
     counts = Counter(LOOKS[subject.verdict].group for subject in report.subjects.values())
     return [(counts[group], words) for group, words in GROUPS.items() if counts[group] or group != DIFFERS]
-
-
-def title(document: str) -> str:
-    """The title of a document, from its package; the key of one that has none."""
-    if document not in DOCUMENTS:
-        return document
-    told = importlib.import_module(f"derivations.{document}").__doc__ or document
-    return told.splitlines()[0].rstrip(".")
 
 
 def place(number: str) -> str:
@@ -154,7 +144,7 @@ def _environment(report: Report) -> Environment:
             done = found.end()
         return pieces + escape(text[done:])
 
-    environment.filters |= {"mathml": mathml, "prose": prose, "place": place, "doctitle": title, "worked": worked}
+    environment.filters |= {"mathml": mathml, "prose": prose, "place": place, "worked": worked}
     environment.globals |= {"LOOKS": LOOKS, "SEVERITIES": SEVERITIES, "claim_path": claim_path,
                             "errata_path": errata_path, "errata": errata, "why": why, "sought": sought, "BOX": graph}
     return environment

@@ -148,6 +148,7 @@ def speak(claim: str, layer: Layer, vote: Vote, worst: float, scope: str, start:
         scope=f"{scope}, worst error {max(worst, vote.worst):.2g} of the tolerance",
         seconds=time.perf_counter() - start,
         detail=failed,
+        error=max(worst, vote.worst),
         refuted_twins=tuple(vote.killed),
     )
     record(evidence)

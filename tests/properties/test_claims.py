@@ -67,6 +67,7 @@ def test_other_dtypes(
         f"{str(dtype).removeprefix('torch.')}, {device}",
         seconds=time.perf_counter() - start,
         detail=vote.failure,
+        error=vote.worst,
         refuted_twins=tuple(vote.killed),
         environment=device,
     )

@@ -44,6 +44,15 @@ def test_the_ledger_has_its_claims_and_its_title(verified: Path) -> None:
     assert "tiny_paper.checks.votes" in ledger["claims"][1]["sources"]
 
 
+def test_the_report_has_its_pages(verified: Path) -> None:
+    result = run(verified, "report", "--output", "site")
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "A Tiny Paper on Softmax" in (verified / "site" / "index.html").read_text()
+    assert sorted(page.stem for page in (verified / "site" / "claims").iterdir()) == [
+        "tiny_paper.1", "tiny_paper.2", "tiny_paper.3"]
+    assert "slope" in (verified / "site" / "errata-tiny_paper.html").read_text()
+
+
 def test_list_and_show_know_it(verified: Path) -> None:
     listed = run(verified, "list", "tiny_paper").stdout
     assert [line.split()[:2] for line in listed.splitlines()] == [

@@ -183,6 +183,7 @@ def test_shipped_heads(claim: str, record_evidence: Record) -> None:
         scope=f"{scope}, worst error {shown.worst:.2g} of the tolerance",
         seconds=time.perf_counter() - start,
         detail=corrected.failure or printed.failure,
+        error=shown.worst,
         refuted_twins=tuple(shown.killed),
     )
     record_evidence(evidence)
@@ -272,6 +273,7 @@ def test_layer_norm(record_evidence: Record) -> None:
         scope=f"{finding.where}: {vote.instances} inputs, worst error {vote.worst:.2g} of the tolerance",
         seconds=time.perf_counter() - start,
         detail=vote.failure or finding.says,
+        error=vote.worst,
         refuted_twins=tuple(vote.killed),
     )
     record_evidence(evidence)

@@ -153,6 +153,7 @@ def test_shipped_alibi(claim: str, shipped: list[Shipped], record_evidence: Reco
         f"worst error {second.worst:.2g} of the tolerance",
         seconds=time.perf_counter() - start,
         detail=second.failure or f"slopes {slopes}, added to q·k/√d and not divided by √d",
+        error=second.worst,
         refuted_twins=tuple(name for name, by in second.killed.items() if by == {"BLOOM", "MPT"}),
     )
     record_evidence(evidence)
@@ -199,6 +200,7 @@ def test_published_transformations(claim: str, record_evidence: Record) -> None:
         "the tolerance",
         seconds=time.perf_counter() - start,
         detail=vote.failure,
+        error=vote.worst,
         refuted_twins=tuple(vote.killed),
     )
     record_evidence(evidence)
