@@ -305,15 +305,16 @@ def describe(entry: Entry, row: Mapping[str, Any] | None) -> str:
         under = f" (under: {claim.correction.hypothesis})" if claim.correction.hypothesis else ""
         lines += ["", f"  correct    {claim.correction.statement.latex}{under}",
                   f"             {claim.correction.statement.text}", *_steps(found.repair_steps)]
-    if found.evidence.witness:
-        lines += ["", f"  witness    {found.evidence.witness.text}"]
+    witness = found.evidence.witness.text if found.evidence.witness else ((row and row["witness"]) or {}).get("text")
+    lines += ["", f"  witness    {witness}"] if witness else []
     lines += ["", "  twins", *_twins(found, row)] if claim.twins else []
     if row is None:
         lines += ["", "  not verified yet: run `python -m derivations verify " + claim.id + "`"]
     else:
         lines += ["", "  evidence"]
-        lines += [f"    {e['layer']:9} {e['outcome']:12} {e['scope']}  ({e['seconds']:.2f} s, {e['environment']})"
-                  for e in row["evidence"]]
+        for e in row["evidence"]:
+            lines += [f"    {e['layer']:9} {e['outcome']:12} {e['scope']}  ({e['seconds']:.2f} s, {e['environment']})"]
+            lines += [f"        — {e['detail']}"] if e["detail"] and e["layer"] != "symbolic" else []
         lines += ["", f"  verdict    {row['verdict']}" + (f", {row['severity']}" if row["severity"] else "")]
     return "\n".join(lines)
 
