@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -121,3 +122,12 @@ def test_folders_come_from_the_environment_too(monkeypatch: pytest.MonkeyPatch) 
     assert documents.documents() == (*documents.DOCUMENTS, "tiny_paper")
     assert documents.checks() == ["tiny_paper.checks"]
     assert documents.baselines()["tiny_paper"] == PAPER / "baseline.json"
+
+
+def test_the_guide_shows_this_paper() -> None:
+    guide = (Path(__file__).parents[2] / "docs" / "a_document_of_your_own.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```python\n(.*?)```", guide, flags=re.DOTALL)
+    sources = "\n".join(path.read_text(encoding="utf-8") for path in PAPER.rglob("*.py"))
+    shown = {line.replace("mypaper", "tiny_paper") for block in blocks for line in block.splitlines() if line}
+    assert shown
+    assert not shown - set(sources.splitlines())
