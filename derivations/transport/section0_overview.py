@@ -1,6 +1,6 @@
 """The overview: attention matrices as solutions of transport problems.
 
-Claims     transport.s0.interpretation, transport.s0.basis
+Claims     transport.s0.interpretation, transport.s0.recent-research, transport.s0.basis
 Notation   as in `notation`; the temperature τ of the attention is any, and so is the ε of the problem
 References the overview of the document
 """
@@ -40,6 +40,14 @@ def interpretation() -> Steps:
 interpretation.twin("the solution for ε = 2τ", lambda: solution(softmax(given, 2 * tau)))
 interpretation.twin("normalized over the queries", lambda: solution(
     lambda query, key: sp.exp(S[query, key] / tau) / total(h, sp.exp(S[h, key] / tau))))
+
+
+@claim("transport.s0.recent-research", "external fact", title="Recent research has shown it",
+       needs=("transport.s0.interpretation",), latex=r"\text{shown in the two references of the footnotes}")
+def recent_research() -> Undecidable:
+    """That attention matrices solve such a problem exactly is said to be a finding of the two works that are cited."""
+    return Undecidable("neither work ships with the project, and the title that is given for the first looks wrong; that the "
+                       "statement itself is true is proved here, whoever found it")
 
 
 @claim("transport.s0.basis", "equivalence", title="Intuition, and a basis for new variants",

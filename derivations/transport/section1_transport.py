@@ -1,8 +1,9 @@
 """Section 1: the transport problem, the entropic one, and Sinkhorn's iteration.
 
 Claims     transport.s1.kantorovich, transport.s1.couplings, transport.s1.entropic, transport.s1.kl, transport.s1.sinkhorn
-Notation   a, b positive marginals; P a coupling of them; L a plan with unit rows and free columns; W = diag(u) K diag(v) an
-           iterate, any positive matrix of mass 1; W' = diag(a/W1) W the iterate after its rows are rescaled
+Notation   a, b positive marginals; P a coupling of them, with J(P) = ⟨P, C⟩ − ε H(P); L a plan with unit rows and free
+           columns; f, g any potentials, E = E(f, g) = diag(u) K diag(v) the iterate with u = e^{f/ε}, v = e^{g/ε},
+           K = e^{−C/ε}; D(f, g) = ⟨a, f⟩ + ⟨b, g⟩ − ε Σ E + ε; f⁺ = f + ε log(a/E1), which is u = a/(Kv)
 References section 1 of the document; Sinkhorn and Knopp (1967); Peyré and Cuturi (2019)
 """
 
@@ -10,19 +11,18 @@ from __future__ import annotations
 
 import sympy as sp
 
-from derivations.calculus.sums import kl, total
-from derivations.calculus.variables import coupling, interior, stochastic
+from derivations.calculus.sums import derivative, kl, total, xlogx
+from derivations.calculus.variables import stochastic, vector
 from derivations.catalogue import Steps, claim, reprint
 from derivations.eot import section3_primer as primer
 from derivations.plans import Entries
-from derivations.relations import AtLeast, Equation
-from derivations.transport.notation import TOGETHER, entropy, i, j, l, m, n
+from derivations.relations import AtLeast, Entry, Equation
+from derivations.transport.notation import TOGETHER, entropy, eps, i, j, l, m, n
 
 a, b = primer.a, primer.b
-P = primer.P
-W = interior("W", n, m)
+C, P = primer.C, primer.P
 loose = stochastic("L", n, m)
-star = coupling("P", a, b)
+f, g = vector("f", n), vector("g", m)
 
 reprint("transport.s1.kantorovich", of=primer.transport_is_linear, title="Kantorovich's problem",
         latex=r"\min_{\gamma\in\Pi(a,b)}\sum_{ij}\gamma_{ij}C_{ij}",
@@ -77,50 +77,92 @@ kullback_leibler.twin("the entropy of a alone", lambda: Equation(
 # ── Sinkhorn's iteration ────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def row_mass(query: sp.Expr) -> sp.Expr:
-    """(W 1)_i."""
-    return total(l, W[query, l])
+def before(query: sp.Expr) -> sp.Expr:
+    """f_i."""
+    return f[query]
 
 
-def iterate(query: sp.Expr, key: sp.Expr) -> sp.Expr:
-    """W_ij."""
-    return W[query, key]
+def scaled_kernel(query: sp.Expr, key: sp.Expr, rows: Entry = before, sign: int = -1) -> sp.Expr:
+    """E_ij = exp((f_i + g_j − C_ij)/ε) = u_i K_ij v_j."""
+    return sp.exp((rows(query) + g[key] + sign * C[query, key]) / eps)
 
 
-def rescaled(query: sp.Expr, key: sp.Expr) -> sp.Expr:
-    """W'_ij = a_i W_ij / (W 1)_i."""
-    return a[query] * W[query, key] / row_mass(query)
+def row_mass(query: sp.Expr, sign: int = -1) -> sp.Expr:
+    """(E 1)_i."""
+    return total(l, scaled_kernel(query, l, sign=sign))
+
+
+def after(query: sp.Expr) -> sp.Expr:
+    """f⁺_i = f_i + ε log(a_i/(E 1)_i)."""
+    return f[query] + eps * sp.log(a[query] / row_mass(query))
+
+
+def rescaled(query: sp.Expr, key: sp.Expr, sign: int = -1) -> sp.Expr:
+    """a_i E_ij/(E 1)_i, the iterate after its rows are rescaled."""
+    return a[query] * scaled_kernel(query, key, sign=sign) / row_mass(query, sign)
+
+
+def objective() -> sp.Expr:
+    """J(P) = ⟨P, C⟩ − ε H(P)."""
+    return total(TOGETHER, P[i, j] * C[i, j] + eps * xlogx(P[i, j]))
+
+
+def dual(rows: Entry = before) -> sp.Expr:
+    """D = ⟨a, f⟩ + ⟨b, g⟩ − ε Σ E + ε."""
+    mass = total(TOGETHER, scaled_kernel(i, j, rows))
+    return total(i, a[i] * rows(i)) + total(j, b[j] * g[j]) - eps * mass + eps
 
 
 def distance(to: Entries) -> sp.Expr:
-    """KL(P ‖ W)."""
-    return total(TOGETHER, kl(star[i, j], to(i, j)))
+    """KL(P ‖ a positive matrix)."""
+    return total(TOGETHER, kl(P[i, j], to(i, j)))
 
 
-def row_error() -> sp.Expr:
-    """KL(a ‖ W 1)."""
-    return total(i, kl(a[i], row_mass(i)))
+def row_error(sign: int = -1) -> sp.Expr:
+    """KL(a ‖ E 1)."""
+    return total(i, kl(a[i], row_mass(i, sign)))
 
 
-def fallen(right: sp.Expr) -> Equation:
-    """By how much a half-step comes closer to any coupling P."""
-    return Equation(distance(iterate) - distance(rescaled), right,
-                    reason="so all errors add up to KL(P ‖ W_0) at most: one of the first T is at most 1/T of it")
+def gap(right: sp.Expr) -> Equation:
+    """How far the value of a coupling P is from what any two scalings prove."""
+    return Equation(objective() - dual(), right, reason="for every coupling P and all f, g: 0 only at P = diag(u) K diag(v)")
+
+
+def certificate() -> Equation:
+    """The distance of a coupling from the optimum, in terms of any two scalings."""
+    return gap(eps * distance(scaled_kernel))
+
+
+def left_over(right: sp.Expr) -> Equation:
+    """The gap after the rows are rescaled."""
+    return Equation(objective() - dual(after), right,
+                    reason="at the solution P*: what J(P*) − D was, less what the half-step gains")
 
 
 @claim("transport.s1.sinkhorn", "identity", title="Sinkhorn's algorithm solves the entropic problem",
-       needs=("transport.s1.entropic", "transport.s3.sinkhorn-attention"),
-       latex=r"u=a/(Kv),\ v=b/(K^\top u);\quad \mathrm{KL}(\gamma^\star\|\gamma_t)-\mathrm{KL}(\gamma^\star\|\gamma_{t+1})"
-             r"=\mathrm{KL}(a\,\|\,\gamma_t\mathbf 1)")
+       needs=("transport.s1.entropic",),
+       latex=r"u=a/(Kv),\ v=b/(K^\top u),\ K=e^{-C/\varepsilon}:\quad J(\gamma)-D_{t+1}"
+             r"=\varepsilon\,\mathrm{KL}(\gamma\,\|\,\gamma_t)-\varepsilon\,\mathrm{KL}(a\,\|\,\gamma_t\mathbf 1)")
 def sinkhorn_solves() -> Steps:
-    """Rescaling rows and columns in turn leads to the solution: each half-step comes closer by the very error it removes."""
+    """Rescaling the rows and columns of exp(−C/ε) in turn solves the problem, and does so efficiently.
+
+    Each half-step raises a lower bound D of all values by ε times the very error that it removes.  Of efficiency that proves
+    one thing: after T half-steps some error was at most 1/T of a constant, which depends on ε.
+    """
     yield primer.zero_rows()
-    yield Equation(total(j, rescaled(i, j)), a[i], reason="the rows are met")
-    yield AtLeast(row_error(), 0, because=row_error(),
-                  reason="closer, unless the rows were met; columns are rows of the transpose")
-    yield fallen(row_error())
+    yield Equation(total(j, rescaled(i, j)), a[i], reason="the rows are met; columns are rows of the transpose")
+    yield certificate()
+    yield AtLeast(objective(), dual(), because=certificate().right, reason="so D is a lower bound of all values")
+    yield Equation(derivative(dual(), f[i]), a[i] - row_mass(i), reason="D is stationary in f just where the rows are met")
+    yield Equation(dual(after) - dual(), eps * row_error(),
+                   reason="all errors add up to (J(P*) − D_0)/ε at most: one of the first T is at most 1/T of it")
+    yield AtLeast(dual(after), dual(), because=eps * row_error(), reason="more, unless the rows were met")
+    yield left_over(eps * distance(scaled_kernel) - eps * row_error())
 
 
-sinkhorn_solves.twin("the reverse divergence", lambda: fallen(total(i, kl(row_mass(i), a[i]))))
-sinkhorn_solves.twin("it moves away", lambda: fallen(-row_error()))
-sinkhorn_solves.twin("half the error", lambda: fallen(row_error() / 2))
+sinkhorn_solves.twin("the kernel exp(+C/ε)", lambda: left_over(
+    eps * distance(lambda x, y: scaled_kernel(x, y, sign=1)) - eps * row_error(1)))
+sinkhorn_solves.twin("the reverse divergence", lambda: left_over(
+    eps * distance(scaled_kernel) - eps * total(i, kl(row_mass(i), a[i]))))
+sinkhorn_solves.twin("it moves away", lambda: left_over(eps * distance(scaled_kernel) + eps * row_error()))
+sinkhorn_solves.twin("ε is lost", lambda: left_over(distance(scaled_kernel) - row_error()))

@@ -1,8 +1,8 @@
 """Section 3: standard attention, Sinkhorn attention and Sinkformers beside each other.
 
 Claims     transport.s3.standard, transport.s3.sinkhorn-attention, transport.s3.sinkformers
-Notation   K = exp(S) with S the scores, over ε where that is not 1; u, v scalings; one iteration sets u = a/(K v), then
-           v = b/(Kᵀ u), from v = 1; P, R couplings of positive a and b; f, g any potentials, E_ij = exp((f_i + g_j − C_ij)/ε)
+Notation   K = exp(S) with S the scores; u, v scalings; one iteration sets u = a/(K v), then v = b/(Kᵀ u), from v = 1;
+           P, C, f, g, E, D, J as in `section1_transport`, and W_t = E(f_t, g_t)
 References the table of section 3 of the document; Sander, Ablin, Blondel and Peyré (2022) for Sinkformers
 """
 
@@ -10,19 +10,29 @@ from __future__ import annotations
 
 import sympy as sp
 
-from derivations.calculus.sums import derivative, kl, total, xlogx
-from derivations.calculus.variables import vector
+from derivations.calculus.sums import derivative, kl, total
 from derivations.catalogue import Steps, claim
 from derivations.claims import Severity
 from derivations.eot import section3_primer as primer
 from derivations.plans import Entries
 from derivations.relations import AtLeast, Equation, Fails
 from derivations.transport.notation import TOGETHER, S, eps, given, h, i, j, l, m, n, softmax
-from derivations.transport.section1_transport import distance, iterate, rescaled, row_error
+from derivations.transport.section1_transport import (
+    C,
+    P,
+    b,
+    certificate,
+    distance,
+    dual,
+    f,
+    g,
+    gap,
+    objective,
+    rescaled,
+    row_error,
+    scaled_kernel,
+)
 
-C, P = primer.C, primer.P
-a, b = primer.a, primer.b
-f, g = vector("f", n), vector("g", m)
 weights = softmax(given, sp.S.One)
 
 
@@ -51,10 +61,13 @@ def is_step(plan: Entries) -> Equation:
        latex=r"\mathrm{softmax}(QK^\top/\sqrt d)=\mathrm{diag}(u)\,K\,\mathrm{diag}(v)\ \text{after one step}",
        needs=("transport.s1.sinkhorn", "transport.thm1"))
 def one_step() -> Steps:
-    """Standard attention is the iteration, broken off after a single step."""
+    """Standard attention is the iteration, broken off after a single step.
+
+    Sander et al. count one normalization as a step; so read, it is the first, and that is what the correction says.
+    """
     yield Equation(total(i, one_iteration(i, j)), n / m, reason="one iteration ends with the columns", about=(S[i, j],))
     yield Fails(Equation(weights(i, j), one_iteration(i, j), at={n: 1, m: 2, S.label: [[0, 1]], i: 1, j: 1}),
-                reason="so after one whole iteration it is the keys that get equal shares")
+                reason="so after one whole iteration, rows and columns, it is the keys that get equal shares")
 
 
 @one_step.corrected(r"u=\mathbf 1/(K\mathbf 1),\ v=\mathbf 1:\quad\mathrm{diag}(u)\,K=\mathrm{softmax}(QK^\top/\sqrt d)",
@@ -74,61 +87,45 @@ one_step.twin("columns first, then rows", lambda: is_step(
 # ── all steps ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def scaled_kernel(query: sp.Expr, key: sp.Expr) -> sp.Expr:
-    """exp((f_i + g_j − C_ij)/ε) = u_i K_ij v_j."""
-    return sp.exp((f[query] + g[key] - C[query, key]) / eps)
-
-
-def objective() -> sp.Expr:
-    """⟨P, C⟩ − ε H(P)."""
-    return total(TOGETHER, P[i, j] * C[i, j] + eps * xlogx(P[i, j]))
-
-
-def dual() -> sp.Expr:
-    """⟨a, f⟩ + ⟨b, g⟩ − ε Σ E + ε."""
-    return total(i, a[i] * f[i]) + total(j, b[j] * g[j]) - eps * total(TOGETHER, scaled_kernel(i, j)) + eps
-
-
-def gap(right: sp.Expr) -> Equation:
-    """How far a coupling P is from what any two scalings prove."""
-    return Equation(objective() - dual(), right, reason="for every coupling P and all f, g: 0 only at P = diag(u) K diag(v)")
-
-
-def certificate() -> Equation:
-    """The distance of a coupling from the optimum, in terms of any two scalings."""
-    return gap(eps * total(TOGETHER, kl(P[i, j], scaled_kernel(i, j))))
-
-
 @claim("transport.s3.sinkhorn-attention", "optimality", title="Sinkhorn attention, iterated to the end, is optimal",
        latex=r"\langle P,C\rangle-\varepsilon H(P)-D(f,g)=\varepsilon\sum_{ij}\mathrm{kl}(P_{ij}\,\|\,u_iK_{ij}v_j)\ge0",
-       needs=("transport.s1.entropic",))
+       needs=("transport.s1.sinkhorn",))
 def sinkhorn_attention() -> Steps:
     """All of Sinkhorn's iteration leads to the optimum of the problem with both marginals, and certifies it."""
     yield primer.zero_rows()
     yield AtLeast(objective(), dual(), because=certificate().right,
-                  reason="any two scalings bound every coupling's value")
-    yield Equation(derivative(dual(), f[i]), a[i] - total(l, scaled_kernel(i, l)),
-                   reason="D is concave, and stationary in f where the rows are met: each half-step maximizes it")
+                  reason="any two scalings bound every coupling's value; if they meet both marginals, E itself attains it")
+    yield Equation(derivative(dual(), g[j]), b[j] - total(h, scaled_kernel(h, j)),
+                   reason="D is concave, and stationary only where both are met: each half-step maximizes it in f or in g")
     yield certificate()
 
 
-sinkhorn_attention.twin("ε is lost", lambda: gap(total(TOGETHER, kl(P[i, j], scaled_kernel(i, j)))))
+sinkhorn_attention.twin("ε is lost", lambda: gap(distance(scaled_kernel)))
 sinkhorn_attention.twin("the potentials' sign", lambda: gap(
     eps * total(TOGETHER, kl(P[i, j], sp.exp((-f[i] - g[j] - C[i, j]) / eps)))))
+sinkhorn_attention.twin("the kernel exp(+C/ε)", lambda: gap(eps * distance(lambda x, y: scaled_kernel(x, y, sign=1))))
 
 
 def closer(bound: sp.Expr) -> AtLeast:
-    """A half-step is closer to the solution."""
-    return AtLeast(distance(iterate), bound)
+    """A half-step is closer to the solution than what was left before it."""
+    return AtLeast((objective() - dual()) / eps, bound, because=row_error(),
+                   reason="by KL(a ‖ E 1); it is the problem with both marginals: that of the rows alone, attention has solved")
 
 
 @claim("transport.s3.sinkformers", "inequality", title="More normalizations are closer to the optimum",
-       latex=r"\mathrm{KL}(P^\star\|W_{t+1})\le\mathrm{KL}(P^\star\|W_t)", needs=("transport.s1.sinkhorn",))
+       latex=r"\mathrm{KL}(P^\star\|W_{t+1})\le\mathrm{KL}(P^\star\|W_t)=(J(P^\star)-D_t)/\varepsilon",
+       needs=("transport.s1.sinkhorn",))
 def sinkformers() -> Steps:
-    """With every further normalization the weights are closer to the theoretical optimum, that of the balanced problem."""
-    yield AtLeast(distance(iterate), distance(rescaled), because=row_error(),
-                  reason="by KL(a ‖ W 1); it is the problem with both marginals: that of the rows alone, attention has solved")
+    """With every further normalization the weights are closer to the theoretical optimum, that of the balanced problem.
+
+    Closer means: in KL(P* ‖ W_t), which is the duality gap J(P*) − D_t over ε.  The objective at W_t itself says nothing: W_t
+    misses a marginal, and may lie below the optimum.
+    """
+    yield Equation((objective() - dual()) / eps, distance(scaled_kernel), reason="the gap is the divergence, at P* as anywhere")
+    yield AtLeast(distance(scaled_kernel), distance(rescaled), because=row_error(), reason="every half-step comes closer")
+    yield closer(distance(rescaled))
 
 
 sinkformers.twin("closer by as much again", lambda: closer(distance(rescaled) + 2 * row_error()))
 sinkformers.twin("half as far", lambda: closer(2 * distance(rescaled)))
+sinkformers.twin("the kernel exp(+C/ε)", lambda: closer(distance(lambda x, y: rescaled(x, y, sign=1))))

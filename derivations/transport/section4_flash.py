@@ -27,10 +27,10 @@ xm, ym, xym = scalar("xm"), scalar("ym"), scalar("xym")
 shift = vector("o", n)
 
 
-@claim("transport.s4.flash-efficiency", "empirical", title="IO-aware tiles make attention efficient",
+@claim("transport.s4.flash-efficiency", "empirical", title="IO-aware tiles save memory",
        latex=r"\text{memory of tiles} < \text{memory of } n\times m\text{ weights}")
 def flash_efficiency() -> None:
-    """FlashAttention is said to gain efficiency from minding what is read and written."""
+    """FlashAttention is said to be efficient as it minds what is read and written; memory is measured, time on a GPU not."""
 
 
 # ── tiles ───────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -135,12 +135,13 @@ def flash_stability() -> Steps:
     """Numerical stabilization is said to be what an outer iteration of Sinkhorn's algorithm means physically."""
     yield Fails(Equation(stabilized(i, j), one_iteration(i, j),
                          at={n: 1, m: 2, S.label: [[0, 1]], shift.label: [1], i: 1, j: 1}),
-                reason="an iteration changes the plan towards other marginals; taking off the peak changes nothing")
+                reason="an iteration changes the plan towards other marginals; taking off the peak changes nothing (a "
+                "stabilized Sinkhorn absorbs scalings into potentials, in an outer loop: that too leaves the plan as it is)")
 
 
 @flash_stability.corrected(r"\mathrm{softmax}(S-c\mathbf 1^\top)=\mathrm{softmax}(S)\ \text{for every } c", Severity.WORDING)
 def shift_invariance() -> Steps:
-    """Taking off the running peak is free because the weights do not depend on a constant added to a row of scores."""
+    """Taking off the running peak is free, as absorbing scalings in a stabilized Sinkhorn is: the weights do not see it."""
     yield Equation(sp.log(total(l, sp.exp(S[i, l] - shift[i]))) + shift[i], sp.log(total(l, sp.exp(S[i, l]))),
                    reason="and the log-sum-exp gets the peak back")
     yield unchanged(weights(i, j))

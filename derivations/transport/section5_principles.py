@@ -12,9 +12,10 @@ import sympy as sp
 from derivations.calculus.sums import total
 from derivations.calculus.variables import simplex
 from derivations.catalogue import Steps, Undecidable, claim
+from derivations.claims import Severity
 from derivations.eot.section4_sparsemax import sparse_when_scores_are_apart, trails
-from derivations.relations import AtLeast, Equation
-from derivations.transport.notation import A, S, eps, i, j, l, m
+from derivations.relations import AtLeast, Equation, Fails
+from derivations.transport.notation import A, S, eps, i, j, l, m, n
 
 q = simplex("q", m)
 
@@ -38,10 +39,10 @@ def row_mass(temperature: sp.Expr) -> sp.Expr:
     return total(j, sp.exp(S[i, j] / eps) / total(l, sp.exp(S[i, l] / temperature)))
 
 
-@claim("transport.s5.row-stochasticity", "identity", title="Rows that sum to one", latex=r"\sum_jA_{ij}=1",
-       needs=("transport.lem1",))
+@claim("transport.s5.row-stochasticity", "identity", title="The rows of the softmax keep summing to one",
+       latex=r"\sum_jA_{ij}=1", needs=("transport.lem1",))
 def row_stochasticity() -> Steps:
-    """Every row is to sum to one; with the softmax it does, at every ε and for all scores."""
+    """Rows keep summing to one, at every ε and for all scores; that a good design should keep them so is advice."""
     yield Equation(total(j, A(i, j)), 1, reason="the denominator leaves the sum", about=(S[i, j], eps))
 
 
@@ -49,12 +50,21 @@ row_stochasticity.twin("normalized at another temperature", lambda: Equation(tot
 row_stochasticity.twin("the squares do", lambda: Equation(total(j, A(i, j)), total(j, A(i, j) ** 2)))
 
 
-@claim("transport.s5.sparsity", "inequality", title="Sparsity through the regularizer", needs=("eot.s4.sparsemax-sparse",),
-       latex=r"\text{some } \Omega:\ p^\star_k=0\ \text{for keys that trail};\quad\Omega=-\varepsilon H:\ p^\star_k>0")
+@claim("transport.s5.sparsity", "inequality", title="Sparsity through the regularizer",
+       latex=r"\text{regularization: } A_{ij}=0\ \text{for keys that trail}",
+       needs=("transport.lem1", "eot.s4.sparsemax-sparse"))
 def sparsity() -> Steps:
-    """A regularizer can make the solution sparse: the square does, the entropy and the absolute value do not."""
-    yield AtLeast(A(i, j), 0, strict=True, reason="the document's own regularizer, the entropy, leaves no zero at any ε > 0")
-    yield Equation(total(l, sp.Abs(q[l])), 1, reason="and Σ|p| is the same for all points of the simplex")
+    """A good design is said to favour sparse solutions by regularization; the document's own regularizer is the entropy."""
+    yield AtLeast(A(i, j), 0, strict=True, reason="with −εH no weight vanishes, whatever ε > 0 and the scores")
+    yield Fails(Equation(A(i, j), 0, at={n: 1, m: 2, eps: 1, S.label: [[1, 0]], i: 1, j: 2}),
+                reason="a key that trails by 1 keeps 1/(1 + e); only another regularizer gives zeros")
+
+
+@sparsity.corrected(r"\Omega=\tfrac12\|p\|^2:\ s_j-s_k\ge1\implies p^\star_k=0", Severity.HYPOTHESIS,
+                    under="the regularizer is not the document's entropy but, say, ½‖·‖²")
+def sparse_with_the_square() -> Steps:
+    """With half the squared norm for regularizer, a key that trails another by 1 or more gets nothing."""
+    yield Equation(total(l, sp.Abs(q[l])), 1, reason="Σ|p| would not do: it is the same for all points of the simplex")
     yield from sparse_when_scores_are_apart()
 
 

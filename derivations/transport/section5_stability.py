@@ -1,9 +1,11 @@
 """Section 5, what transport is said to guarantee: stability in the Wasserstein distance, interpolation, intuition.
 
-Claims     transport.s5.wasserstein-stability, transport.s5.interpolation, transport.s5.intuition
+Claims     transport.s5.score-stability, transport.s5.wasserstein-stability, transport.s5.interpolation,
+           transport.s5.intuition
 Notation   u_l = p_l φ_l and v_l = p_l (1 − φ_l) split the weights p of a row by a test function 0 ≤ φ ≤ 1; r_l = e^{Δ_l/ε} is
            what a change Δ of the scores multiplies exp(s_l/ε) with, less a constant: 1 ≤ r ≤ σ², σ = 1 + κ = e^{ω/(2ε)} with
-           ω = max Δ − min Δ; D the diameter of the values; x₁, x₂ two inputs in one dimension
+           ω = max Δ − min Δ; D the diameter of the values; x₁, x₂ two inputs in one dimension; R the radius of a ball of
+           inputs, δ by how much one moves at most, and e_l ≥ 0 by how much less than δ f grows where value l moves
 Method     W₁ = sup of E_p'[f] − E_p[f] over the 1-Lipschitz f, and these are constants plus D φ
 References the list of guarantees in section 5 of the document; Villani (2009) for the duality
 """
@@ -14,14 +16,14 @@ import sympy as sp
 
 from derivations.calculus.balls import Value
 from derivations.calculus.sums import derivative, total, xlogx
-from derivations.calculus.variables import Kind, Variable, positive, scalar, vector
+from derivations.calculus.variables import Kind, Variable, index, positive, scalar, vector
 from derivations.catalogue import Steps, Undecidable, claim
 from derivations.claims import Severity
 from derivations.eot import notation
 from derivations.eot.notation import expect, s, score
 from derivations.expansions import Expansion
 from derivations.relations import AtLeast, Equation, Fails, Follows, Limit
-from derivations.transport.notation import eps, j, l, m
+from derivations.transport.notation import d, eps, j, l, m
 from derivations.transport.section5_temperature import at_infinity, nearly_one_hot
 
 u, v = vector("u", m, kind=Kind.NONNEGATIVE), vector("v", m, kind=Kind.POSITIVE)
@@ -32,7 +34,7 @@ constant, spread = positive("L"), positive("ω")
 x1, x2 = scalar("x1"), positive("x2")
 
 
-# ── stability ───────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── stability in the scores ─────────────────────────────────────────────────────────────────────────────────────────
 
 
 def part(weights: sp.IndexedBase) -> sp.Expr:
@@ -45,9 +47,17 @@ def tilted(weights: sp.IndexedBase) -> sp.Expr:
     return total(l, weights[l] * tilt[l])
 
 
-def change() -> sp.Expr:
-    """D (E_p'[φ] − E_p[φ])."""
-    return diameter * (tilted(u) / (tilted(u) + tilted(v)) - part(u) / (part(u) + part(v)))
+def gained() -> sp.Expr:
+    """E_p'[φ] − E_p[φ]."""
+    return tilted(u) / (tilted(u) + tilted(v)) - part(u) / (part(u) + part(v))
+
+
+def combined() -> tuple[tuple[sp.Expr, sp.Expr], sp.Expr]:
+    """κ/(2 + κ) − (E_p'[φ] − E_p[φ]) as weights of ABOVE and BELOW, and a slack."""
+    a, b = part(u), part(v)
+    below = sigma**2 * a + b
+    weight = 1 / (below * (tilted(u) + tilted(v)))
+    return (weight * b, weight * sigma**2 * a), kappa / (2 + kappa) * (sigma * a - b) ** 2 / (below * (a + b))
 
 
 ABOVE = AtLeast(sigma**2 * part(u), tilted(u))
@@ -56,37 +66,17 @@ BELOW = AtLeast(tilted(v), part(v))
 
 def stable(bound: sp.Expr, at: dict[Variable, Value] | None = None) -> Follows:
     """The change of E[f] is at most a bound if 1 ≤ r ≤ σ²."""
-    x, y = part(u), part(v)
-    below = sigma**2 * x + y
-    weight = diameter / (below * (tilted(u) + tilted(v)))
-    slack = diameter * kappa / (2 + kappa) * (sigma * x - y) ** 2 / (below * (x + y))
-    return Follows((ABOVE, BELOW), AtLeast(bound, change()), (weight * y, weight * sigma**2 * x), slack, at=at or {},
+    weights, slack = combined()
+    return Follows((ABOVE, BELOW), AtLeast(bound, diameter * gained()), tuple(diameter * x for x in weights),
+                   diameter * slack, at=at or {},
                    reason="the worst tilt is σ² where φ = 1 and 1 elsewhere; the worst split has v = σ u")
 
 
-def context() -> sp.Expr:
-    """The first output of self-attention on the inputs x₁, x₂ with Q = K = V = X and ε = 1."""
-    first, second = sp.exp(x1 * x1), sp.exp(x1 * x2)
-    return (first * x1 + second * x2) / (first + second)
-
-
-@claim("transport.s5.wasserstein-stability", "inequality", title="Small changes of the input move the output boundedly",
-       latex=r"W_1\big(A(x),A(x')\big)\le L\,\|x-x'\|", needs=("transport.thm1",))
-def wasserstein_stability() -> Steps:
-    """A small perturbation of the input is said to move the output by a bounded Wasserstein distance."""
-    at_zero = (x2 * x2 / 4 + sp.S.Half).xreplace({x2: 2 * constant})
-    yield Expansion(context(), x2 / 2 + (x2**2 / 4 + sp.S.Half) * x1, x1, 1, reason="the output near x₁ = 0")
-    yield AtLeast(at_zero, constant, strict=True, because=(constant - sp.S.Half) ** 2 + sp.Rational(1, 4),
-                  reason="its slope ½ + x₂²/4 is more than any L for x₂ = 2L, and W₁ is no less")
-    yield Fails(AtLeast(constant, derivative(context(), x1), at={constant: 4, x1: 0, x2: 8}),
-                reason="scores are products of inputs: no constant serves all inputs (on a bounded set there is one)")
-
-
-@wasserstein_stability.corrected(r"W_1(A(s),A(s'))\le D\tanh\frac{\omega}{4\varepsilon}\le\frac{D\,\omega}{4\varepsilon},\quad"
-                                 r"\omega=\max(s'-s)-\min(s'-s)", Severity.HYPOTHESIS,
-                                 under="what is perturbed are the scores, the values stay, and ε > 0 is fixed")
-def stable_in_the_scores() -> Steps:
-    """If the scores change by a spread ω, the weights move by D tanh(ω/4ε) at most, and some move by no less."""
+@claim("transport.s5.score-stability", "inequality", title="Addition: stability in the scores, sharply",
+       needs=("transport.lem1",), hypotheses=("the values stay", "ε > 0 is fixed"),
+       latex=r"W_1(A(s),A(s'))\le D\tanh\frac{\omega}{4\varepsilon},\quad\omega=\max(s'-s)-\min(s'-s)")
+def score_stability() -> Steps:
+    """An addition: if scores change by a spread ω, the weights move by D tanh(ω/4ε) at most, and some move by no less."""
     half = sp.exp(spread / (2 * eps))
     yield Equation((half - 1) / (half + 1), (sp.exp(spread / (4 * eps)) - sp.exp(-spread / (4 * eps)))
                    / (sp.exp(spread / (4 * eps)) + sp.exp(-spread / (4 * eps))), reason="(σ − 1)/(σ + 1) = tanh(ω/4ε)")
@@ -98,8 +88,89 @@ def stable_in_the_scores() -> Steps:
 
 NEARLY_WORST: dict[Variable, Value] = {                      # r = (σ², 1) where φ is nearly (1, 0)
     m: 2, u.label: [1, 0], v.label: [sp.Rational(1, 100), 2], tilt.label: [4, 1], kappa: 1, diameter: 4}
-wasserstein_stability.twin("half as far", lambda: stable(diameter * kappa / (2 + kappa) / 2, NEARLY_WORST))
-wasserstein_stability.twin("without the diameter", lambda: stable(kappa / (2 + kappa), NEARLY_WORST))
+score_stability.twin("half as far", lambda: stable(diameter * kappa / (2 + kappa) / 2, NEARLY_WORST))
+score_stability.twin("without the diameter", lambda: stable(kappa / (2 + kappa), NEARLY_WORST))
+
+
+# ── stability in the inputs ─────────────────────────────────────────────────────────────────────────────────────────
+
+radius, moved = positive("R"), positive("δ")
+unit, t = index("c", d), positive("t")
+old, new = vector("y", d), vector("x", d)                    # a difference of keys before, and the query after
+move, turn = vector("w", d), vector("q", d)                  # by how much the difference of keys, and the query, move
+spare = vector("e", m, kind=Kind.NONNEGATIVE)
+TANH = AtLeast(radius * moved / eps, kappa / (2 + kappa))
+
+
+def context() -> sp.Expr:
+    """The first output of self-attention on the inputs x₁, x₂ with Q = K = V = X and ε = 1."""
+    first, second = sp.exp(x1 * x1), sp.exp(x1 * x2)
+    return (first * x1 + second * x2) / (first + second)
+
+
+def product(a: sp.IndexedBase, b: sp.IndexedBase) -> sp.Expr:
+    """⟨a, b⟩."""
+    return total(unit, a[unit] * b[unit])
+
+
+def spread_of_scores() -> Follows:
+    """⟨q', k' − l'⟩ − ⟨q, k − l⟩ = ⟨q', w⟩ + ⟨q' − q, k − l⟩ ≤ 4Rδ."""
+    norms = ((new, radius), (move, 2 * moved), (turn, moved), (old, 2 * radius))
+    premises = tuple(AtLeast(length**2, product(of, of)) for of, length in norms)
+    change = product(new, move) + product(turn, old)
+    ratio = moved / radius
+    slack = total(unit, (2 * ratio * new[unit] - move[unit]) ** 2 / (4 * ratio)
+                  + (2 * turn[unit] - ratio * old[unit]) ** 2 / (4 * ratio))
+    return Follows(premises, AtLeast(4 * radius * moved, change), (ratio, 1 / (4 * ratio), 1 / ratio, ratio / 4), slack,
+                   reason="the spread of a row of scores changes by ω ≤ 4Rδ: keys lie 2R apart, and differences move by 2δ")
+
+
+def drift() -> sp.Expr:
+    """E_p'[f(x')] − E_p[f(x)] for f(x_l) = 2R φ_l less a constant and f(x'_l) = f(x_l) + δ − e_l."""
+    mass = tilted(u) + tilted(v)
+    return total(l, (u[l] + v[l]) * tilt[l] * (moved - spare[l])) / mass + 2 * radius * gained()
+
+
+def bounded(bound: sp.Expr, at: dict[Variable, Value] | None = None) -> Follows:
+    """The change of E[f] is at most a bound if values move by δ and lie within 2R, 1 ≤ r ≤ σ² and (σ − 1)/(σ + 1) ≤ Rδ/ε."""
+    weights, slack = combined()
+    still = total(l, (u[l] + v[l]) * tilt[l] * spare[l]) / (tilted(u) + tilted(v))
+    return Follows((ABOVE, BELOW, TANH), AtLeast(bound, drift()), (*(2 * radius * x for x in weights), 2 * radius),
+                   2 * radius * slack + still, at=at or {},
+                   reason="δ for the values that move, 2R tanh(ω/4ε) ≤ 2R²δ/ε for the mass that moves among them")
+
+
+@claim("transport.s5.wasserstein-stability", "inequality", title="Small changes of the input move the output boundedly",
+       latex=r"W_1\big(A(x),A(x')\big)\le L\,\|x-x'\|", needs=("transport.thm1", "transport.s5.score-stability"))
+def wasserstein_stability() -> Steps:
+    """A small perturbation of the input is said to move the output by a bounded Wasserstein distance."""
+    at_zero = (x2 * x2 / 4 + sp.S.Half).xreplace({x2: 2 * constant})
+    yield Expansion(context(), x2 / 2 + (x2**2 / 4 + sp.S.Half) * x1, x1, 1, reason="the output near x₁ = 0")
+    yield AtLeast(at_zero, constant, strict=True, because=(constant - sp.S.Half) ** 2 + sp.Rational(1, 4),
+                  reason="its slope ½ + x₂²/4 is more than any L for x₂ = 2L, and W₁ is no less")
+    yield Fails(AtLeast(constant, derivative(context(), x1), at={constant: 4, x1: 0, x2: 8}),
+                reason="scores are products of inputs: no constant serves all inputs")
+
+
+@wasserstein_stability.corrected(r"|x_i|\le R,\ |x_i-x_i'|\le\delta:\quad W_1(A(x),A(x'))"
+                                 r"\le\Big(1+\frac{2R^2}{\varepsilon}\Big)\delta", Severity.HYPOTHESIS,
+                                 under="the inputs lie in a ball of radius R and ε > 0 is fixed")
+def stable_on_a_ball() -> Steps:
+    """With scores ⟨x_i, x_j⟩ and inputs for values, what a query sees moves by (1 + 2R²/ε) δ if inputs move by δ at most."""
+    squeezed = (sp.exp(t) - 1) / (sp.exp(t) + 1)
+    yield spread_of_scores()
+    yield Limit(t / 2 - squeezed, t, sp.S.Zero, sp.S.Zero, reason="tanh(t/2) ≤ t/2: equal at 0,")
+    yield AtLeast(derivative(t / 2 - squeezed, t), 0, because=squeezed**2 / 2,
+                  reason="and the difference never falls; t = ω/(2ε) ≤ 2Rδ/ε gives tanh(ω/4ε) ≤ Rδ/ε")
+    yield bounded((1 + 2 * radius**2 / eps) * moved)
+
+
+NEARLY: dict[Variable, Value] = {
+    m: 2, u.label: [1, 0], v.label: [sp.Rational(1, 100), 2], tilt.label: [4, 1], kappa: 1, radius: 1, eps: 1,
+    moved: sp.Rational(2, 5), spare.label: [0, 0]}
+wasserstein_stability.twin("half as far", lambda: bounded((1 + 2 * radius**2 / eps) * moved / 2, NEARLY))
+wasserstein_stability.twin("the weights stay", lambda: bounded(moved, NEARLY))
+wasserstein_stability.twin("the values stay", lambda: bounded(2 * radius**2 / eps * moved, NEARLY))
 
 
 # ── interpolation ───────────────────────────────────────────────────────────────────────────────────────────────────

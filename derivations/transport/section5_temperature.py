@@ -162,10 +162,14 @@ def at_one(right: sp.Expr) -> Equation:
     return Equation(softmax(lambda x, y: raw(x, y) / sp.sqrt(d), sp.S.One)(i, j), right, reason="S = QKᵀ/√d")
 
 
-@claim("transport.s5.standard", "identity", title="ε = 1: the standard softmax, moderately regularized",
+@claim("transport.s5.standard", "identity", title="ε = 1: the standard softmax",
        latex=r"\varepsilon=1:\ A=\mathrm{softmax}(QK^\top/\sqrt d)", needs=("transport.s2.attention",))
 def standard() -> Steps:
-    """At ε = 1 the weights are those of standard attention; its objective weighs the entropy by √d against raw scores."""
+    """At ε = 1 the weights are those of standard attention, which is ε = √d against raw scores.
+
+    That this is moderate regularization has no scale to be judged by: the weights depend on S/ε alone.
+    """
+    yield Equation(softmax(lambda x, y: t * S[x, y], t * eps)(i, j), A(i, j), reason="ε has the unit of the scores")
     yield Equation(attention(i, j).xreplace({eps: sp.S.One}), softmax(raw, sp.sqrt(d))(i, j), reason="⟨q, k⟩/√d at ε = 1")
     yield at_one(softmax(raw, sp.sqrt(d))(i, j))
 

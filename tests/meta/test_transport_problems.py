@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from derivations.catalogue import entries
 from numerics import one_sided
 from tests.layers import Formula, misses
-from tests.properties.transport_design import Led, Perturbed, led, perturbed
+from tests.properties.transport_design import Ball, Led, Losses, Perturbed, balls, led, losses, perturbed
 from tests.properties.transport_problems import Problem, by_pot, problems
 from tests.properties.transport_sinkhorn import Iterates, iterates
 from tests.properties.transport_variants import Tiles, tiles
@@ -74,9 +75,39 @@ def test_the_peer_solves_the_problem_with_free_columns() -> None:
 def test_iterates_have_one_marginal_each() -> None:
     examples: list[Iterates] = drawn(iterates(2.0))
     for x in examples:
-        torch.testing.assert_close(x.before.sum(0), torch.full((x.m,), 1 / x.m, dtype=torch.float64))
-        torch.testing.assert_close(x.after.sum(1), torch.full((x.n,), 1 / x.n, dtype=torch.float64))
-    assert any(float((x.before.sum(1) - 1 / x.n).abs().max()) > 0.01 for x in examples)
+        a, b = x.marginals
+        torch.testing.assert_close(x.plan(x.steps).sum(0), b)
+        torch.testing.assert_close(x.plan(x.steps + 1).sum(1), a)
+        f, g = x.potentials(x.steps)
+        torch.testing.assert_close(((f[:, None] + g - x.cost) / x.problem.eps).exp(), x.plan(x.steps))
+    assert any(float((x.plan(x.steps).sum(1) - x.marginals[0]).abs().max()) > 0.01 for x in examples)
+
+
+def test_a_reading_of_iterates_refuses_another_cost_and_temperature() -> None:
+    printed = entries()["transport.s1.sinkhorn"].printed()
+    assert printed is not None
+    problem = Problem(3, 4, 0.5, 1.0, 5, tied=False)
+    formula, x = Formula(printed), Iterates(problem, problem["C"], 3)
+    reading = x.reading(route=x.least[0] - x.dual(4))
+    wrong = ({}, {"eps": 0.5 * (1 + 1e-6)}, {"C": x.cost * (1 + 1e-6)})
+    found = [misses(formula, replace(reading, point={**reading.point, **change}), [])["route"] <= 1 for change in wrong]
+    assert found == [True, False, False]
+
+
+def test_inputs_stay_in_their_ball() -> None:
+    examples: list[Ball] = drawn(balls())
+    for x in examples:
+        assert max(float(x.before.norm(dim=-1).max()), float(x.after.norm(dim=-1).max())) <= x.radius * (1 + 1e-12)
+    assert {len(x.before) for x in examples} >= {1, 2, 3, 4}
+
+
+def test_losses_have_their_constant_and_some_meet_the_bound() -> None:
+    examples: list[Losses] = drawn(losses())
+    for x in examples:
+        apart = (x.train[:, None] - x.test).abs()
+        assert bool(((x.loss(x.test) - x.loss(x.train)[:, None]).abs() <= x.steepness * apart + 1e-12).all())
+    assert any(x.rising and bool(x.test.min() > x.train.max()) for x in examples)
+    assert any(not x.rising for x in examples)
 
 
 def test_tiles_and_rows_reach_their_corners() -> None:

@@ -13,6 +13,7 @@ from derivations.claims import Layer
 from numerics import tolerances
 from numerics.primal import coupling, matrix
 from tests.layers import Reading, confirms, float64
+from tests.primal.eot_regularizers import Drawn as Quadratic
 from tests.primal.eot_regularizers import close_to_others
 from tests.primal.eot_regularizers import problems as quadratic_problems
 
@@ -35,7 +36,6 @@ class Drawn:
         self.a, self.b = rng.dirichlet(np.ones(n) * 3), rng.dirichlet(np.ones(m) * 3)
         self.features = np.exp(rng.normal(size=(n, FEATURES))), np.exp(rng.normal(size=(m, FEATURES)))
         self.potentials = rng.normal(size=n), rng.normal(size=m)
-        self.losses = rng.normal(size=n), rng.normal(size=m) + 1
 
     @property
     def kernel(self) -> Array:
@@ -159,7 +159,12 @@ def choices(drawn: Drawn) -> Reading:
     return Reading(drawn.point(), {"cvxpy": float64(plan.sum(axis=0))}, off)
 
 
-confirms(PRIMAL, "transport.s5.sparsity", on=quadratic_problems(), count=20)(close_to_others)
+@confirms(PRIMAL, "transport.s5.sparsity", on=quadratic_problems(), count=20, corrected=close_to_others)
+def weights_of_the_entropy(drawn: Quadratic) -> Reading:
+    solution = matrix.solve(drawn.scores, drawn.tau)
+    assert solution.certified
+    point = drawn.point(n=drawn.m, eps=drawn.tau)
+    return Reading(point, {"cvxpy": float64(solution.plan[drawn.query])}, tolerances.plan_from_gap(solution.gap, drawn.tau))
 
 
 # ── couplings ───────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -176,31 +181,41 @@ def steepest(plan: Array, other: Array) -> float:
     return float(1 + np.abs(np.log(plan[plan > 0] / other[plan > 0])).max())
 
 
-def half_steps(drawn: Drawn, sharpness: float) -> tuple[Array, Array, coupling.Coupling]:
-    """An iterate that has its columns right, the one with its rows right, and the solver's optimum, for costs −S."""
-    scores = sharpness * drawn.scores
-    columns = np.exp(scores / drawn.epsilon) * drawn.b
-    for _ in range(1 + drawn.seed % 2):
-        rows = columns * (drawn.a / columns.sum(axis=1))[:, None]
-        columns = rows * (drawn.b / rows.sum(axis=0))
-    return columns, columns * (drawn.a / columns.sum(axis=1))[:, None], drawn.coupled(-scores, drawn.a, drawn.b)
+def half_steps(drawn: Drawn, sharpness: float) -> tuple[dict[str, Array], coupling.Coupling, float]:
+    """Potentials after some half-steps, the last of them on the columns; the solver's optimum; what its marginals may cost."""
+    cost, epsilon = sharpness * drawn.epsilon * drawn.cost, drawn.epsilon
+    f, g = np.zeros(drawn.n), np.zeros(drawn.m)
+    for step in range((1, 3, 9)[drawn.seed % 3]):
+        if step % 2 == 0:
+            g = g + epsilon * np.log(drawn.b / np.exp((f[:, None] + g - cost) / epsilon).sum(axis=0))
+        else:
+            f = f + epsilon * np.log(drawn.a / np.exp((f[:, None] + g - cost) / epsilon).sum(axis=1))
+    best = drawn.coupled(cost, drawn.a, drawn.b)
+    reach = 1 + float(np.abs(f).max() + np.abs(g).max() + np.abs(cost).max())
+    off = 4 * reach * (1 + reach / epsilon) * (best.infeasibility + tolerances.rounding("float64", cost.size))
+    return {"f": f, "g": g, "C": cost, "P": best.plan}, best, off
 
 
-@confirms(PRIMAL, "transport.s1.sinkhorn", on=problems(epsilons=(0.5, 1.0)))
-def fallen(drawn: Drawn) -> Reading:
-    before, after, best = half_steps(drawn, 2.0)
-    value = divergence(best.plan, before) - divergence(best.plan, after)
-    reach = steepest(best.plan, before) + steepest(best.plan, after)
-    off = reach * (best.infeasibility + tolerances.rounding("float64", before.size))
-    return Reading(drawn.point(W=before, P=best.plan), {"cvxpy": float64(value)}, off)
+def dual(drawn: Drawn, f: Array, g: Array, cost: Array) -> float:
+    """D(f, g)."""
+    mass = np.exp((f[:, None] + g - cost) / drawn.epsilon).sum()
+    return float(drawn.a @ f + drawn.b @ g - drawn.epsilon * mass + drawn.epsilon)
 
 
-@confirms(PRIMAL, "transport.s3.sinkformers", on=problems(epsilons=(0.5, 1.0)))
-def distance_before(drawn: Drawn) -> Reading:
-    before, after, best = half_steps(drawn, 6.0)
-    reach = steepest(best.plan, before) + steepest(best.plan, after)
-    off = reach * (best.infeasibility + tolerances.rounding("float64", before.size))
-    return Reading(drawn.point(W=before, P=best.plan), {"cvxpy": float64(divergence(best.plan, before))}, off)
+@confirms(PRIMAL, "transport.s1.sinkhorn", on=problems())
+def left_over(drawn: Drawn) -> Reading:
+    given, best, off = half_steps(drawn, 2.0)
+    f, g, cost = given["f"], given["g"], given["C"]
+    after = f + drawn.epsilon * np.log(drawn.a / np.exp((f[:, None] + g - cost) / drawn.epsilon).sum(axis=1))
+    found = best.objective - dual(drawn, after, g, cost)
+    return Reading(drawn.point(**given), {"cvxpy": float64(found)}, off)
+
+
+@confirms(PRIMAL, "transport.s3.sinkformers", on=problems())
+def gap_before(drawn: Drawn) -> Reading:
+    given, best, off = half_steps(drawn, 4.0)
+    found = (best.objective - dual(drawn, given["f"], given["g"], given["C"])) / drawn.epsilon
+    return Reading(drawn.point(**given), {"cvxpy": float64(found)}, off * max(1.0, 1 / drawn.epsilon))
 
 
 @confirms(PRIMAL, "transport.s1.kl", on=problems())
@@ -216,15 +231,15 @@ def gap(drawn: Drawn) -> Reading:
     best = drawn.coupled(drawn.cost, drawn.a, drawn.b)
     f, g = drawn.potentials
     scaled = np.exp((f[:, None] + g - drawn.cost) / drawn.epsilon)
-    dual = drawn.a @ f + drawn.b @ g - drawn.epsilon * scaled.sum() + drawn.epsilon
     scale = 1 + float(np.abs(f).max() + np.abs(g).max() + np.abs(drawn.cost).max()) + drawn.epsilon * (1 + scaled.sum())
     off = scale * (best.infeasibility + tolerances.rounding("float64", best.plan.size, 1 + scale / drawn.epsilon))
-    return Reading(drawn.point(P=best.plan, f=f, g=g), {"cvxpy": float64(best.objective - dual)}, off)
+    return Reading(drawn.point(P=best.plan, f=f, g=g), {"cvxpy": float64(best.objective - dual(drawn, f, g, drawn.cost))}, off)
 
 
 # ── stability and summary ───────────────────────────────────────────────────────────────────────────────────────────
 
 
+@confirms(PRIMAL, "transport.s5.score-stability", on=problems())
 def wasserstein(drawn: Drawn) -> Reading:
     """W₁ between the rows of two score vectors over values that are all a diameter apart, by the linear program."""
     spread, m = 1.0, drawn.m
@@ -260,7 +275,27 @@ def slope(drawn: Drawn) -> Reading:
                    off, "right")
 
 
-confirms(PRIMAL, "transport.s5.wasserstein-stability", on=problems(), corrected=wasserstein)(slope)
+def of_outputs(drawn: Drawn) -> Reading:
+    """W₁ of what the first query sees before and after the inputs move in a ball, by two optima and a linear program."""
+    radius, count = (0.25, 2.0)[drawn.seed % 2], drawn.m
+    move = 0.1 * radius
+    directions = drawn.keys / (1e-3 + np.linalg.norm(drawn.keys, axis=1, keepdims=True))
+    before = (radius - move) * directions * (1.0, 0.5)[drawn.seed % 4 // 2]
+    if drawn.seed % 2:                                       # a query between keys far apart, which moves alone
+        before = np.concatenate((np.zeros((1, WIDTH)), radius * np.array([[1.0, 0.0], [-1.0, 0.0]])))
+        count = 3
+    after = before.copy()
+    after[: 1 if drawn.seed % 2 else None] += np.array([move, 0.0])
+    (p, first), (q, second) = (drawn.solved(x[:1] @ x.T, drawn.epsilon) for x in (before, after))
+    apart = np.linalg.norm(before[:, None] - after, axis=-1)
+    plan = coupling.solve_transport(apart, p[0], q[0])
+    assert plan.certified
+    off = 2 * radius * (first + second) + max(plan.gap, 0.0) + tolerances.rounding("float64", count**2, 2 * radius)
+    point = {"R": radius, "eps": drawn.epsilon, "δ": move}
+    return Reading(point, {"linear program": float64(plan.objective)}, off, "right")
+
+
+confirms(PRIMAL, "transport.s5.wasserstein-stability", on=problems(), corrected=of_outputs)(slope)
 
 
 def ratios(drawn: Drawn) -> Reading:
@@ -275,16 +310,31 @@ def hard_choices(drawn: Drawn) -> Reading:
     return Reading(drawn.point(), {"cvxpy": float64(plan.sum(axis=0))}, off)
 
 
-def risk_gap(drawn: Drawn) -> Reading:
-    """The gap as the cost of a coupling whose marginals are the two distributions, with a distance that leaves slack."""
-    train, test = drawn.losses
-    slack = 0.1 * drawn.kernel
-    best = coupling.solve_transport(test - train[:, None] + slack, drawn.a, drawn.b)
+def on_a_line(drawn: Drawn) -> tuple[Array, Array, dict[str, float | Array]]:
+    """Places of training and testing, and a loss of the Lipschitz constant L = ε there; γ(L) = L."""
+    train, test = drawn.potentials[0], drawn.potentials[1] + (0.0, 6.0)[drawn.seed % 2]
+    places = (x + 9 if drawn.seed % 3 else np.abs(x) for x in (train, test))
+    f, g = (drawn.epsilon * place for place in places)
+    return train, test, {"f": f, "g": g, "L": drawn.epsilon, "γ": drawn.epsilon}
+
+
+def carried(drawn: Drawn) -> Reading:
+    """L W₁ of training and test data, by the linear program."""
+    train, test, given = on_a_line(drawn)
+    best = coupling.solve_transport(np.abs(train[:, None] - test), drawn.a, drawn.b)
     assert best.certified
-    value = float((best.plan * (test - train[:, None])).sum())
-    scale = 1 + float(np.abs(train).max() + np.abs(test).max())
-    off = scale * (best.infeasibility + tolerances.rounding("float64", drawn.n * drawn.m, 1.0))
-    return Reading(drawn.point(P=best.plan, z=slack, f=train, g=test), {"linear program": float64(value)}, off, "right")
+    scale = drawn.epsilon * (10 + float(np.abs(train).max() + np.abs(test).max()))
+    off = drawn.epsilon * max(best.gap, 0.0) + tolerances.rounding("float64", drawn.n * drawn.m, 4 * scale)
+    return Reading(drawn.point(**given), {"linear program": float64(drawn.epsilon * best.objective)}, off)
 
 
-confirms(PRIMAL, "transport.s7.generalization", on=problems(), corrected=risk_gap)(risk_gap)
+@confirms(PRIMAL, "transport.s7.generalization", on=problems(), corrected=carried)
+def risk_gap(drawn: Drawn) -> Reading:
+    """The gap, along the best coupling of the two distributions."""
+    train, test, given = on_a_line(drawn)
+    best = coupling.solve_transport(np.abs(train[:, None] - test), drawn.a, drawn.b)
+    assert best.certified
+    f, g = np.asarray(given["f"]), np.asarray(given["g"])
+    scale = 1 + float(np.abs(f).max() + np.abs(g).max())
+    off = scale * (best.infeasibility + tolerances.rounding("float64", drawn.n * drawn.m))
+    return Reading(drawn.point(**given), {"linear program": float64((best.plan * (g - f[:, None])).sum())}, off, "right")

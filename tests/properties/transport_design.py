@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Literal
 
 import ot
 import torch
@@ -13,10 +14,9 @@ from torch.nn.functional import scaled_dot_product_attention
 
 from derivations.claims import Layer
 from numerics import one_sided, tolerances
-from numerics.transport import sinkhorn
 from tests.layers import Reading, confirms, float64
 from tests.properties.eot_forward import gradient
-from tests.properties.eot_regularizers import close_to_others, points
+from tests.properties.eot_regularizers import Point, close_to_others, points
 from tests.properties.transport_problems import WIDTH, Problem, problems
 from tests.properties.transport_theorem import weights
 
@@ -107,7 +107,10 @@ def row_mass(x: Problem) -> Reading:
     return x.reading(closed_form=one_sided.plan(x["S"], x.eps).sum(-1))
 
 
-confirms(TORCH, "transport.s5.sparsity", on=points())(close_to_others)
+@confirms(TORCH, "transport.s5.sparsity", on=points(), corrected=close_to_others)
+def weights_of_the_entropy(x: Point) -> Reading:
+    epsilon, plan = float(x["tau"]), one_sided.plan(x["S"], float(x["tau"]))
+    return Reading(x.point(n=x.m, eps=epsilon), {"closed_form": plan}, tolerances.plan("float64", x.m, 2 / epsilon))
 
 
 # ── guarantees ──────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -143,6 +146,7 @@ def perturbed(draw: st.DrawFn) -> Perturbed:
     return Perturbed(epsilon, draw(st.sampled_from((4.0, 1.5))), scores, change)
 
 
+@confirms(TORCH, "transport.s5.score-stability", on=perturbed())
 def moved_mass(x: Perturbed) -> Reading:
     before, after = (one_sided.plan(s.to(x.device), x.epsilon) for s in (x.scores, x.scores + x.change))
     gains = (after > before).double()
@@ -160,16 +164,68 @@ def moved_mass(x: Perturbed) -> Reading:
     return Reading(point, routes, off, "right")
 
 
-@confirms(TORCH, "transport.s5.wasserstein-stability", on=perturbed(), corrected=moved_mass)
-def slope_of_self_attention(x: Perturbed) -> Reading:
-    second = 2 * x.diameter                                  # for the constant D
+@dataclass(frozen=True)
+class Ball:
+    """Inputs in a ball of the plane, before and after none has moved by more than δ."""
+
+    radius: float
+    epsilon: float
+    before: Tensor
+    after: Tensor
+    device: str = "cpu"
+
+    def to(self, device: str) -> Ball:
+        """The same inputs, computed on another device."""
+        return Ball(self.radius, self.epsilon, self.before, self.after, device)
+
+
+@st.composite
+def balls(draw: st.DrawFn) -> Ball:
+    """Draw inputs that all move together, or the query alone between two keys far apart, or all at random."""
+    radius, epsilon = draw(st.sampled_from((0.25, 1.0, 3.0))), draw(st.sampled_from((0.5, 1.0, 4.0)))
+    generator = torch.Generator().manual_seed(draw(st.integers(0, 2**31)))
+    move = radius * draw(st.sampled_from((0.01, 0.2, 1.0)))
+    step = torch.tensor([move, 0.0], dtype=torch.float64)
+
+    def within(count: int, size: float) -> Tensor:
+        drawn = torch.randn(count, 2, generator=generator, dtype=torch.float64)
+        return size * drawn / (1e-3 + drawn.norm(dim=-1, keepdim=True)) * torch.rand(count, 1, generator=generator)
+
+    how, count = draw(st.sampled_from(("together", "query", "any"))), draw(st.integers(1, 4))
+    if how == "together":
+        before = within(count, radius) * (1 - move / radius)
+        return Ball(radius, epsilon, before, before + step)
+    if how == "query":
+        before = radius * torch.tensor([[0.0, 0.0], [1.0, 0.0], [-1.0, 0.0]], dtype=torch.float64)
+        return Ball(radius, epsilon, before, before + torch.eye(3, dtype=torch.float64)[:, :1] * step)
+    before = within(count, radius)
+    after = before + within(count, move)
+    return Ball(radius, epsilon, before, after * (radius / after.norm(dim=-1, keepdim=True)).clamp(max=1))
+
+
+def distance_of_outputs(x: Ball) -> Reading:
+    """The largest W₁ of what a query sees, before and after, by the linear program."""
+    before, after = x.before.to(x.device), x.after.to(x.device)
+    plans = [one_sided.plan(inputs @ inputs.T, x.epsilon).cpu() for inputs in (before, after)]
+    apart = torch.cdist(x.before, x.after, compute_mode="donot_use_mm_for_euclid_dist")
+    found = [float(ot.emd2((p / p.sum()).numpy(), (q / q.sum()).numpy(), apart.numpy())) for p, q in zip(*plans, strict=True)]
+    moved = float((x.after - x.before).norm(dim=-1).max())
+    count = len(x.before)
+    off = 4 * x.radius * count * tolerances.plan("float64", count, x.radius**2 / x.epsilon)
+    return Reading({"R": x.radius, "eps": x.epsilon, "δ": moved}, {"wasserstein": float64(max(found))}, off, "right")
+
+
+@confirms(TORCH, "transport.s5.wasserstein-stability", on=balls(), corrected=distance_of_outputs)
+def slope_of_self_attention(x: Ball) -> Reading:
+    constant = 1 + x.radius
+    second = 2 * constant
 
     def first_output(first: Tensor) -> Tensor:
         inputs = torch.stack((first, float64(second).to(x.device)))[:, None]
         return scaled_dot_product_attention(inputs, inputs, inputs, scale=1.0)[0, 0]
 
     slope = gradient(first_output, float64(0.0).to(x.device))
-    point = {"L": x.diameter, "x1": 0.0, "x2": second}
+    point = {"L": constant, "x1": 0.0, "x2": second}
     return Reading(point, {"autograd": slope}, tolerances.rounding("float64", 2, 1 + second**2), "right")
 
 
@@ -197,14 +253,55 @@ def hard_choices(x: Problem) -> Reading:
     return x.reading(1 / COLD, closed_form=one_sided.plan(x["T"], COLD).sum(0))
 
 
-def risk_gap(x: Problem) -> Reading:
-    train, test = x["C"][:, 0], x["C"][0] + 1
-    plan = sinkhorn(x["C"], x["a"], x["b"], x.eps).plan
-    slack = 0.1 * x["W"]
-    given = {"f": train, "g": test, "P": plan, "z": slack}
-    moved = (plan * (test - train[:, None])).sum()
-    return x.reading(train.abs().sum(), test.abs().sum(), computed="right", given=given,
-                     direct=x["b"] @ test - x["a"] @ train, coupled=moved)
+@dataclass(frozen=True)
+class Losses:
+    """A loss with the Lipschitz constant L on a line, and the places where it is trained and tested."""
+
+    steepness: float
+    train: Tensor
+    test: Tensor
+    masses: tuple[Tensor, Tensor]
+    rising: bool
+    device: str = "cpu"
+
+    def to(self, device: str) -> Losses:
+        """The same losses, computed on another device."""
+        return Losses(self.steepness, self.train, self.test, self.masses, self.rising, device)
+
+    def loss(self, places: Tensor) -> Tensor:
+        """L (x + 5) or L |x|."""
+        return self.steepness * (places + 5 if self.rising else places.abs())
+
+    def reading(self, routes: dict[str, Tensor], computed: Literal["left", "right"], size: float) -> Reading:
+        """Routes at these losses, for a γ(L) = L."""
+        f, g = self.loss(self.train), self.loss(self.test)
+        (a, b), largest = self.masses, 1 + size + float(f.max() + g.max())
+        point = {"n": len(f), "m": len(g), "a": a, "b": b, "f": f, "g": g, "γ": self.steepness}
+        return Reading(point, routes, tolerances.rounding("float64", len(f) * len(g), largest), computed)
 
 
-confirms(TORCH, "transport.s7.generalization", on=problems(), corrected=risk_gap)(risk_gap)
+@st.composite
+def losses(draw: st.DrawFn) -> Losses:
+    """Draw places; in some cases all tests lie to the right of all training, so that a rising loss meets the bound."""
+    generator = torch.Generator().manual_seed(draw(st.integers(0, 2**31)))
+    train, test = (torch.rand(draw(st.integers(1, 4)), generator=generator, dtype=torch.float64) for _ in range(2))
+    masses = [torch.randn(len(x), generator=generator, dtype=torch.float64).softmax(0) for x in (train, test)]
+    shift = draw(st.sampled_from((0.0, 3.0)))
+    return Losses(draw(st.sampled_from((0.5, 1.0, 4.0))), train, test + shift, (masses[0], masses[1]), draw(st.booleans()))
+
+
+def carried(x: Losses) -> Reading:
+    """L W₁, by the linear program and by the area between the distribution functions."""
+    (a, b), apart = x.masses, (x.train[:, None] - x.test).abs()
+    places = torch.cat((x.train, x.test)).to(x.device)
+    order = places.argsort()
+    height = torch.cat((a, -b)).to(x.device)[order].cumsum(0)[:-1].abs()
+    routes = {"linear program": float64(ot.emd2((a / a.sum()).numpy(), (b / b.sum()).numpy(), apart.numpy())),
+              "sorted": (height * places[order].diff()).sum()}
+    return x.reading({name: x.steepness * route for name, route in routes.items()}, "left", x.steepness * float(apart.max()))
+
+
+@confirms(TORCH, "transport.s7.generalization", on=losses(), corrected=carried)
+def risk_gap(x: Losses) -> Reading:
+    a, b = (part.to(x.device) for part in x.masses)
+    return x.reading({"direct": b @ x.loss(x.test.to(x.device)) - a @ x.loss(x.train.to(x.device))}, "right", 0.0)

@@ -23,7 +23,7 @@ FEATURES = 3
 
 @dataclass(frozen=True)
 class Problem:
-    """n queries against m keys: Q, K, V, any scores S, positive features f and g, real ones x and y, and plans.
+    """n queries against m keys: Q, K, V, any scores S, positive features f and g, real ones x and y, projections, plans.
 
     Attributes:
         n: queries.
@@ -63,7 +63,8 @@ class Problem:
         return {"Q": queries, "K": normal(m, WIDTH), "V": normal(m, WIDTH), "S": scores, "W": normal(n, m).exp(),
                 "lam": normal(n), "o": normal(n), "a": normal(n).softmax(0), "b": normal(m).softmax(0), "C": normal(n, m),
                 "f": normal(n, FEATURES).exp(), "g": normal(m, FEATURES).exp(), "x": normal(n, FEATURES),
-                "y": normal(m, FEATURES), "z": normal(n), "R": rival, "T": normal(n, n)}
+                "y": normal(m, FEATURES), "z": normal(n), "R": rival, "T": normal(n, n),
+                "projections": normal(FEATURES, WIDTH)}
 
     def __getitem__(self, name: str) -> Tensor:
         return self.drawn[name].to(self.device)

@@ -6,14 +6,15 @@ from dataclasses import dataclass
 
 import torch
 from hypothesis import strategies as st
+from numpy.polynomial.hermite_e import hermegauss
 from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 from torch.utils.flop_counter import FlopCounterMode
 
 from derivations.claims import Layer
 from numerics import flash, one_sided, tolerances
-from numerics.linear import kernel_weights, linear_attention
-from tests.layers import Reading, confirms
+from numerics.linear import kernel_weights, linear_attention, positive_random_features
+from tests.layers import Reading, confirms, float64
 from tests.properties.transport_problems import FEATURES, WIDTH, Problem, by_pot, problems
 
 TORCH = Layer.TORCH
@@ -22,20 +23,50 @@ TORCH = Layer.TORCH
 # ── linear attention ────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@confirms(TORCH, "transport.s4.linear-attention", on=problems())
 def grouped(x: Problem) -> Reading:
-    f, g, values = x["f"], x["g"], x["V"]
-    size = (f @ g.T).sum(-1).max() * (values.abs().max() + 1)
-    return x.reading(size, linear_attention=linear_attention(f, g, values).T, weights=(kernel_weights(f, g) @ values).T)
+    f, g = (x["f"], x["g"]) if x.seed % 3 == 0 else (x["x"], x["y"])
+    values, kernel = x["V"], f @ g.T
+    mass = kernel.sum(-1).abs().min()
+    size = (f.abs() @ g.abs().T).sum(-1).max()
+    routes = {"linear_attention": linear_attention(f, g, values).T, "weights": (kernel_weights(f, g) @ values).T}
+    return x.reading(values.abs().max() * size / mass * (1 + size / mass), given={"x": f, "y": g}, **routes)
+
+
+@confirms(TORCH, "transport.s4.linear-attention", on=problems(), corrected=grouped)
+def denominator(x: Problem) -> Reading:
+    features = x["y"] - x["y"].mean(0) * (x.seed % 2)        # keys that cancel, for some
+    return x.reading(features.abs().sum(), given={"y": features}, kernel=(x["x"] @ features.T).sum(-1).abs())
 
 
 @confirms(TORCH, "transport.s4.linear-complexity", on=problems(), count=10)
 def products(x: Problem) -> Reading:
     with FlopCounterMode(display=False) as counter:
-        linear_attention(x["f"], x["g"], x["V"])
+        query, key = ((x[name] @ x["projections"].T).relu() for name in ("Q", "K"))
+        linear_attention(query, key, x["V"])
     counted = counter.get_total_flops() / 2                  # a product and a sum are two
     assert counted >= (x.n + x.m) * FEATURES * WIDTH
     return x.reading(counter=torch.tensor(counted, dtype=torch.float64))
+
+
+NODES = 64
+
+
+def mean_over_projections(x: Problem) -> Reading:
+    """The mean over ω by Gauss and Hermite's rule, a grid of nodes whose weights put the features' 1/F right."""
+    nodes, masses = (float64(part).to(x.device) for part in hermegauss(NODES))
+    grid = torch.cartesian_prod(*[nodes] * WIDTH)
+    mass = torch.cartesian_prod(*[masses / masses.sum()] * WIDTH).prod(-1)
+    query, key = (positive_random_features(x[name], grid) for name in ("Q", "K"))
+    mean = len(grid) * torch.einsum("ir,jr,r->ij", query, key, mass)
+    reach = float((x["Q"][:, None] + x["K"]).abs().max()) * float(nodes.max()) * WIDTH
+    off = tolerances.rounding("float64", len(grid), float(mean.max()) * (1 + reach))
+    return Reading(x.point(), {"random features": mean}, off)
+
+
+@confirms(TORCH, "transport.s4.kernel-approximation", on=problems(), corrected=mean_over_projections)
+def kernel_of_fixed_features(x: Problem) -> Reading:
+    query, key = ((x[name] @ x["projections"].T).relu() for name in ("Q", "K"))
+    return x.reading(query.sum() * key.sum(), given={"W": x["projections"]}, relu=query @ key.T)
 
 
 @confirms(TORCH, "transport.s4.kernel", on=problems())
