@@ -5,7 +5,8 @@ whatever the features. W is no approximation of a plan; it *is* a one-sided plan
 It is near softmax attention as far as the features' kernel is near exp⟨q, k⟩.
 
 Claims      transport.s4.linear-attention, transport.s4.linear-complexity, transport.s4.kernel,
-            transport.s4.transport-reading, transport.s7.unification, transport.listing.LinearAttentionAsOT
+            transport.s4.kernel-approximation, transport.s4.transport-reading, transport.s7.unification,
+            transport.listing.LinearAttentionAsOT
 Notation    q = query, k = key, d their width; φ = features, F of them; ω_r = projections, standard normal in ℝᵈ; κ = exp⟨q, k⟩
 Features    φ_r(x) = exp(⟨ω_r, x⟩ − ‖x‖²/2)/√F are positive. With s_j = q + k_j, E exp⟨ω, s⟩ = exp(‖s‖²/2) gives
                 E⟨φ(q), φ(k)⟩ = κ,      Cov(⟨φ(q), φ(k_j)⟩, ⟨φ(q), φ(k_l)⟩) = κ_j κ_l (exp⟨s_j, s_l⟩ − 1)/F:
