@@ -1,10 +1,9 @@
-"""The listings `sinkhorn` and `sinkhorn_divergence`.
+"""The listing `sinkhorn`.
 
 Claims     transport.listing.sinkhorn, transport.listing.sinkhorn.optimal, transport.listing.sinkhorn.columns,
-           transport.listing.sinkhorn.shift, transport.listing.sinkhorn.overflow, transport.listing.sinkhorn.shapes,
-           transport.listing.sinkhorn_divergence, transport.listing.sinkhorn_divergence.value
-Notation   as in `listing_notation`; x, y points; R any plan with the marginals a and b
-References Cuturi (2013) for the iteration; Feydy et al. (2019) for the divergence
+           transport.listing.sinkhorn.shift, transport.listing.sinkhorn.overflow, transport.listing.sinkhorn.shapes
+Notation   as in `listing_notation`; R any plan with the marginals a and b; φ = log u
+References Cuturi (2013) for the iteration
 """
 
 from __future__ import annotations
@@ -12,8 +11,8 @@ from __future__ import annotations
 import sympy as sp
 
 from derivations.calculus.balls import Value
-from derivations.calculus.sums import delta, kl, total, xlogx
-from derivations.calculus.variables import Variable, coupling, index, positive, size, vector
+from derivations.calculus.sums import kl, total
+from derivations.calculus.variables import Variable, coupling, positive, size, vector
 from derivations.catalogue import Steps, claim
 from derivations.claims import Severity
 from derivations.plans import Entries
@@ -25,7 +24,6 @@ from derivations.transport.listing_notation import (
     a,
     b,
     cost,
-    d,
     entropy,
     eps,
     expense,
@@ -33,10 +31,8 @@ from derivations.transport.listing_notation import (
     j,
     k,
     kernel,
-    l,
     m,
     n,
-    r,
     scaled,
     source_scaling,
     t,
@@ -45,7 +41,7 @@ from derivations.transport.listing_notation import (
     v,
 )
 
-T = size("T")
+T, phi = size("T"), vector("phi", n)
 R = coupling("R", a, b)
 LARGEST = sp.Integer(2) ** 128 - sp.Integer(2) ** 104
 
@@ -206,9 +202,9 @@ def columns() -> Steps:
     yield Fails(column_sum(GUARD, b[j]), reason="a single pair of cost 4 at ε = 1/10: exp(−40) is nothing beside 1e-8")
 
 
-@columns.corrected(r"\gamma^\top\mathbf 1=b\quad\text{without the }10^{-8}", Severity.SLIP)
+@columns.corrected(r"\gamma^\top\mathbf 1=b\quad\text{with }v=b/K^\top u\text{ in the log domain}", Severity.SLIP)
 def columns_without_guard() -> Steps:
-    """Without the 1e-8 in the denominators the columns are met after every round, for all sizes and costs."""
+    """In the log domain, where no denominator vanishes and nothing is added, the columns are met after every round."""
     yield column_sum(sp.S.Zero, b[j])
 
 
@@ -231,9 +227,9 @@ def shift() -> Steps:
                 reason="a single pair: moving all costs by 4 at ε = 1/10 loses nearly all the mass to the 1e-8")
 
 
-@shift.corrected(r"\gamma(C+t)=\gamma(C)\quad\text{without the }10^{-8}", Severity.SLIP)
+@shift.corrected(r"\gamma(C+t)=\gamma(C)\quad\text{in the log domain}", Severity.SLIP)
 def shift_without_guard() -> Steps:
-    """Without the 1e-8 every round is the same for C and for C + t."""
+    """In the log domain, where no denominator vanishes and nothing is added, a round is the same for C and for C + t."""
     yield moved(sp.S.Zero, returned(cost, right, sp.S.Zero)(i, j))
 
 
@@ -241,11 +237,16 @@ shift.twin("the plan grows with exp(−t/ε)", lambda: moved(sp.S.Zero, returned
 shift.twin("the plan grows with exp(t/ε)", lambda: moved(sp.S.Zero, returned(cost, right, sp.S.Zero)(i, j) * sp.exp(t / eps)))
 
 
+def part(source: sp.Expr, target: sp.Expr) -> sp.Expr:
+    """exp(φ_i − C_ij/ε), the share of the target j that the source i would give, before it is scaled."""
+    return sp.exp(phi[source] - C[source, target] / eps)
+
+
 def representable(bound: sp.Expr) -> AtLeast:
-    """The largest number of the format is at least K_ij over the sum of its row."""
-    share = kernel(cost)(i, j) / total(l, kernel(cost)(i, l))
-    rest = total(l, kernel(cost)(i, l) * (1 - sp.KroneckerDelta(l, j))) / total(l, kernel(cost)(i, l))
-    return AtLeast(bound, share, because=rest + bound - 1, reason="a share is at most 1; so is exp(−(C − min C)/ε)")
+    """γ_ij ≤ bound, where γ_ij = exp(φ_i − C_ij/ε + ψ_j) with ψ_j = log b_j − log Σ_k exp(φ_k − C_kj/ε)."""
+    others = b[j] * total(k, part(k, j) * (1 - sp.KroneckerDelta(k, i))) / total(k, part(k, j))
+    return AtLeast(bound, b[j] * part(i, j) / total(k, part(k, j)), because=others + bound - b[j],
+                   reason="what the target j gets from the other sources is never negative")
 
 
 @claim("transport.listing.sinkhorn.overflow", "listing", title="The kernel is a matrix of float32 numbers",
@@ -256,102 +257,37 @@ def overflow() -> Steps:
                 reason="a score of 9, the cost −9, at ε = 1/10: exp(90) is inf in float32, and the plan is inf · 0 = NaN")
 
 
-@overflow.corrected(r"\frac{\exp(-C_{ij}/\varepsilon)}{\sum_l\exp(-C_{il}/\varepsilon)}\le1", Severity.SLIP)
+@overflow.corrected(r"\gamma_{ij}=\exp\big(\varphi_i-C_{ij}/\varepsilon+\psi_j\big)\le b_j,"
+                    r"\quad\psi_j=\log b_j-\mathrm{LSE}_k(\varphi_k-C_{kj}/\varepsilon)", Severity.SLIP)
 def overflow_in_logarithms() -> Steps:
-    """Where the largest exponent of a row is taken off first, as logsumexp does, nothing exceeds 1."""
-    yield representable(LARGEST)
+    """In the log domain only the plan is exponentiated, and no entry of it exceeds what its target gets."""
+    yield representable(b[j])
 
 
-overflow.twin("shares stay below one half", lambda: representable(HALF))
-overflow.twin("shares stay below one quarter", lambda: representable(HALF / 2))
+overflow.twin("at most half of it", lambda: representable(b[j] / 2))
+overflow.twin("at most a quarter of it", lambda: representable(b[j] / 4))
 
 
-@claim("transport.listing.sinkhorn.shapes", "listing", title="Shapes: `batch` is the number of points",
-       latex=r"a\in\mathbb R^n,\ b\in\mathbb R^m,\ C\in\mathbb R^{n\times m}\implies\gamma\in\mathbb R^{n\times m}",
+def entries(right_side: sp.Expr) -> Equation:
+    """How many numbers C and γ hold."""
+    return Equation(total((i, j), sp.S.One), right_side, reason="one for each source and target")
+
+
+@claim("transport.listing.sinkhorn.shapes", "listing", title="As many sources as targets, called `batch`",
+       latex=r"a,b\in\mathbb R^{\mathtt{batch}},\ C\in\mathbb R^{\mathtt{batch}\times\mathtt{batch}}",
        needs=("transport.listing.sinkhorn",))
-def shapes() -> None:
-    """One problem with n sources and m targets goes in, n = m or not; what the docstring calls `batch` is n, and m."""
+def shapes() -> Steps:
+    """The docstring gives both distributions one length, that of a batch, and a square matrix of costs."""
+    yield Fails(Equation(total((i, j), sp.S.One), n**2, at={n: 1, m: 2}),
+                reason="the lengths are numbers of points: one source and two targets go through, a batch of problems does not")
 
 
-shapes.twin("only as many targets as sources", lambda: Equation(n, m))
-shapes.twin("a batch of problems", lambda: Equation(n, 2 * n))
+@shapes.corrected(r"a\in\mathbb R^n,\ b\in\mathbb R^m,\ C,\gamma\in\mathbb R^{n\times m}\quad\text{(one problem)}",
+                  Severity.WORDING)
+def shapes_of_one_problem() -> Steps:
+    """One problem goes in, with n sources, m targets and n · m costs."""
+    yield entries(n * m)
 
 
-# ── sinkhorn_divergence ─────────────────────────────────────────────────────────────────────────────────────────────
-
-x, y, X = vector("x", d), vector("y", d), vector("X", n, d)
-
-
-def apart() -> sp.Expr:
-    """‖x − y‖²."""
-    return total(r, (x[r] - y[r]) ** 2)
-
-
-def squared(first: sp.Expr, second: sp.Expr) -> sp.Expr:
-    """‖x_i − x_k‖²."""
-    return total(r, (X[first, r] - X[second, r]) ** 2)
-
-
-def concentrated(right_side: sp.Expr) -> Equation:
-    """The listing's value for all mass at x_i and all mass at x_k; the plans are forced."""
-    first, second = index("g", n), index("h", n)
-
-    def pays(start: sp.Expr, end: sp.Expr) -> sp.Expr:
-        return total((first, second), delta(first, start) * delta(second, end) * squared(first, second))
-
-    return Equation(pays(i, k) - pays(i, i) / 2 - pays(k, k) / 2, right_side, reason="staying at a place costs nothing")
-
-
-@claim("transport.listing.sinkhorn_divergence", "listing", title="Sinkhorn divergence with a single cost matrix",
-       latex=r"S_\varepsilon(p,q)=\mathrm{OT}_\varepsilon(p,q)-\tfrac12\mathrm{OT}_\varepsilon(p,p)"
-             r"-\tfrac12\mathrm{OT}_\varepsilon(q,q);\quad S_\varepsilon(\delta_x,\delta_y)=\|x-y\|^2",
-       needs=("transport.listing.sinkhorn",))
-def sinkhorn_divergence() -> Steps:
-    """The listing is to give the Sinkhorn divergence of two distributions from their costs; for two points it is their cost."""
-    yield Fails(Equation(apart() - apart() / 2 - apart() / 2, apart(), at={d: 1, x.label: [0], y.label: [2]}),
-                reason="the costs from p to q serve for p to p and q to q as well: the points 0 and 2 are at distance 0")
-
-
-@sinkhorn_divergence.corrected(r"S_\varepsilon(\delta_{x_i},\delta_{x_k})=\|x_i-x_k\|^2", Severity.HYPOTHESIS,
-                               under="p and q are distributions on the same points, C the costs between these")
-def sinkhorn_divergence_on_common_points() -> Steps:
-    """If p and q live on the same points, one matrix serves all three terms, and two points are at their cost."""
-    yield Equation(squared(i, i), 0, reason="no cost from a place to itself")
-    yield concentrated(squared(i, k))
-
-
-sinkhorn_divergence.twin("half the cost", lambda: concentrated(squared(i, k) / 2))
-sinkhorn_divergence.twin("no square", lambda: concentrated(sp.sqrt(squared(i, k)) * 3))
-
-
-def dual_value(plan: Entries) -> sp.Expr:
-    """ε Σ_i (γ1)_i log u_i + ε Σ_j (γᵀ1)_j log v_j, the least value of ⟨P, C⟩ − ε H(P) over plans with γ's marginals."""
-    return eps * total((i, j), plan(i, j) * (sp.log(u[i]) + sp.log(v[j])))
-
-
-def with_entropy(right_side: sp.Expr) -> Equation:
-    """⟨γ, C⟩ + ε Σ γ log γ."""
-    return Equation(expense(scaling_plan) + eps * total((i, j), xlogx(scaling_plan(i, j))), right_side,
-                    reason="log γ_ij = log u_i + log v_j − C_ij/ε")
-
-
-@claim("transport.listing.sinkhorn_divergence.value", "listing", title="The three terms as values of the entropic problem",
-       latex=r"\mathrm{OT}_\varepsilon(p,q)=\min_\gamma\langle\gamma,C\rangle-\varepsilon H(\gamma)",
-       needs=("transport.listing.sinkhorn.optimal",))
-def value() -> Steps:
-    """The terms are called OT_ε, whose definition has the entropy; the listing sums γ C."""
-    yield Fails(Equation(expense(scaling_plan), dual_value(scaling_plan),
-                         at={n: 1, m: 2, u.label: [1], v.label: [HALF, HALF], C.label: [[0, 0]], eps: 1}),
-                reason="one point against two at no cost: the sum is 0, the least value −log 2")
-
-
-@value.corrected(r"\mathrm{OT}_\varepsilon(p,q)=\langle\gamma,C\rangle+\varepsilon\textstyle\sum_{ij}\gamma_{ij}\log\gamma_{ij}",
-                 Severity.SLIP)
-def value_with_entropy() -> Steps:
-    """With ε Σ γ log γ added, each term is the least value, which the logarithms of the scalings give too."""
-    yield with_entropy(dual_value(scaling_plan))
-
-
-value.twin("the source's scalings alone", lambda: with_entropy(
-    eps * total((i, j), scaling_plan(i, j) * (sp.log(u[i]) - sp.log(v[j])))))
-value.twin("twice the value", lambda: with_entropy(2 * dual_value(scaling_plan) + eps))
+shapes.twin("as many targets as sources", lambda: entries(n**2))
+shapes.twin("a batch of two problems", lambda: entries(2 * n * m))

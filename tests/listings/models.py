@@ -84,8 +84,8 @@ class AttentionAsOT(nn.Module):
 
 
 def start_of_keys(query: Tensor) -> Tensor:
-    """b as `sinkhorn_attention` makes it: its length is the number of queries."""
-    return torch.full(query.shape[:2], 1.0, dtype=query.dtype) / query.shape[1]
+    """b as `sinkhorn_attention` makes it: its length is the number of queries, its dtype the default one."""
+    return torch.ones(query.shape[:2], device=query.device) / query.shape[1]
 
 
 def sinkhorn_attention_plan(
@@ -108,8 +108,7 @@ def sinkhorn_attention(query: Tensor, key: Tensor, value: Tensor, epsilon: float
 
 def attention_divergence(query: Tensor, key: Tensor, epsilon: float = 0.1) -> Tensor:
     """`compute_attention_ot_divergence`: marginals for a batch go to a function that takes one problem."""
-    p, q = (torch.full(x.shape[:2], 1.0, dtype=x.dtype) / x.shape[1] for x in (query, key))
-    return sinkhorn_divergence(p, q, -similarities(query, key), epsilon)
+    return sinkhorn_divergence(start_of_keys(query), start_of_keys(key), -similarities(query, key), epsilon)
 
 
 def relu_features(x: Tensor, projection: Tensor) -> Tensor:
@@ -173,13 +172,17 @@ class OptimalTransportAttention(nn.Module):
         """softplus of the parameter, one for each head."""
         return nn.functional.softplus(self.log_epsilon).view(1, self.heads, 1, 1)
 
+    def iterate(self, weights: Tensor) -> Tensor:
+        """As many rounds as the loop has by default."""
+        return resharpened(weights, self.temperature)
+
     def forward(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """Output and the weights of each head."""
         q, k, v = (part(x).view(*x.shape[:2], self.heads, self.width).transpose(1, 2)
                    for part, x in ((self.query, query), (self.key, key), (self.value, value)))
         weights = torch.softmax(similarities(q, k) / self.temperature, -1)
         if self.iterations > 0:
-            weights = resharpened(weights, self.temperature)
+            weights = self.iterate(weights)
         out = weights.matmul(v).transpose(1, 2).contiguous().view(query.shape)
         return self.output(out), weights
 
@@ -197,6 +200,16 @@ class OTAttentionExperiment(nn.Module):
         standard, averaged = self.standard(x, x, x, need_weights=True)
         transport, per_head = self.transport(x, x, x)
         return standard, transport, row_entropies(averaged).mean().item(), row_entropies(per_head).mean().item()
+
+
+def share_projections(standard: nn.MultiheadAttention, transport: OptimalTransportAttention) -> None:
+    """Give the second module the projections and biases of the first, which no listing does."""
+    parts = transport.query, transport.key, transport.value
+    with torch.no_grad():
+        for part, weight, bias in zip(parts, standard.in_proj_weight.chunk(3), standard.in_proj_bias.chunk(3), strict=True):
+            part.weight.copy_(weight)
+            part.bias.copy_(bias)
+        transport.output.load_state_dict(standard.out_proj.state_dict())
 
 
 @dataclass(frozen=True)

@@ -132,14 +132,14 @@ def square(kernel: object) -> tuple[Tensor, Tensor]:
 def test_round_of_sinkhorn_attention_by_hand() -> None:
     # K = (1 2; 1 1), b = (½, ½): u = (2/3, 1), v = (3/5, 3/7);  γ = (2/5 4/7; 3/5 3/7)
     query, key = square([[1.0, 2.0], [1.0, 1.0]])
-    plan = models.sinkhorn_attention_plan(query, key, 1.0, rounds=1, guard=0)[0]
+    plan = models.sinkhorn_attention_plan(query, key, 1.0, rounds=1, guard=0, start=HALF[None])[0]
     close(plan, [[2 / 5, 4 / 7], [3 / 5, 3 / 7]])
 
 
 def test_scalings_are_multiplied_into_b() -> None:
     # b = (3/10, 3/14): K b = (51/70, 18/35), u = (70/51, 35/18), Kᵀu = (3.3169…, 4.6894…)
     query, key = square([[1.0, 2.0], [1.0, 1.0]])
-    plan = models.sinkhorn_attention_plan(query, key, 1.0, rounds=2, guard=0)[0]
+    plan = models.sinkhorn_attention_plan(query, key, 1.0, rounds=2, guard=0, start=HALF[None])[0]
     left = double([70 / 51, 35 / 18])
     right = 1 / double([70 / 51 + 35 / 18, 140 / 51 + 35 / 18])
     close(plan, (left[:, None] * double([[1.0, 2.0], [1.0, 1.0]]) * right).tolist())
@@ -148,7 +148,7 @@ def test_scalings_are_multiplied_into_b() -> None:
 def test_ends_as_a_softmax_over_the_queries() -> None:
     """b underflows, u becomes 1e8 for all, and what is left of v normalizes the columns of the kernel."""
     query, key = square([[1.0, 2.0], [1.0, 1.0]])
-    plan = models.sinkhorn_attention_plan(query, key, 1.0, rounds=20)[0]
+    plan = models.sinkhorn_attention_plan(query, key, 1.0, rounds=20, start=HALF[None])[0]
     torch.testing.assert_close(plan, double([[1 / 2, 2 / 3], [1 / 2, 1 / 3]]), atol=1e-6, rtol=0)
 
 
@@ -157,6 +157,22 @@ def test_large_scores_give_nan_and_low_ones_zero_in_float32() -> None:
     assert models.sinkhorn_attention(high, high, high).isnan().any()
     low = torch.full((1, 2, 1), math.sqrt(4.0))
     assert models.sinkhorn_attention_plan(low, -low).abs().max().item() == 0
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float16, torch.bfloat16])
+@pytest.mark.parametrize("tokens", [1, 3])
+def test_only_the_default_dtype_goes_through(dtype: torch.dtype, tokens: int) -> None:
+    x = torch.ones(1, tokens, 2, dtype=dtype)
+    with pytest.raises(RuntimeError):
+        models.sinkhorn_attention(x, x, x)
+    assert models.sinkhorn_attention(x.float(), x.float(), x.float()).isfinite().all()
+
+
+def test_one_query_and_two_keys() -> None:
+    """With b of the right length and b ← v, columns of mass 1 give the one query the mass 2; the numerator n/m gives 1."""
+    one, two, cost = double([1.0]), double([1.0, 1.0]), double([[0.0, 0.0]])
+    close(models.sinkhorn(one, two, cost, 1.0, guard=0.0), [[1.0, 1.0]])
+    close(models.sinkhorn(one, two / 2, cost, 1.0, guard=0.0), [[0.5, 0.5]])
 
 
 def test_cross_attention_and_heads_are_refused() -> None:
@@ -180,6 +196,12 @@ def test_linear_guard_by_hand() -> None:
     one = double([[[1.0]]])
     close(models.linear_attention(one, one, one, guard=1.0), [[[0.5]]])
     close(models.linear_attention(1e-4 * one, 1e-4 * one, one), [[[0.5]]])
+
+
+def test_no_active_feature_gives_zero_and_nan_in_float16() -> None:
+    one, none = torch.ones(1, 1, 1), torch.zeros(1, 1, 1)
+    assert models.linear_attention(none, one, one).item() == 0
+    assert models.linear_attention(none.half(), one.half(), one.half()).isnan().all()
 
 
 def test_features_cut_negative_projections() -> None:
@@ -213,6 +235,10 @@ def test_one_hot_entropy_is_minus_1e_8() -> None:
     torch.testing.assert_close(models.row_entropies(double([1.0])), double(-1e-8), rtol=1e-6, atol=0)
 
 
+def test_one_hot_entropy_is_nan_in_float16() -> None:
+    assert models.row_entropies(torch.tensor([1.0, 0.0], dtype=torch.float16)).isnan()
+
+
 # ── OptimalTransportAttention ───────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -232,6 +258,16 @@ def test_columns_are_divided_second() -> None:
 def test_many_iterations_at_the_initial_temperature_forget_the_scores() -> None:
     weights = torch.softmax(3 * torch.randn(4, 4, generator=torch.Generator().manual_seed(0), dtype=torch.float64), -1)
     torch.testing.assert_close(models.resharpened(weights, LOG2, rounds=200), torch.full_like(weights, 0.25), atol=1e-6, rtol=0)
+
+
+@pytest.mark.parametrize("rounds", [1, 2, 3])
+def test_odds_of_a_row_are_bounded_at_the_initial_temperature(rounds: int) -> None:
+    """e^{1/log 2} = 4.23…, which one round comes near for one-hot rows with keys of their own."""
+    for size in (2, 5):
+        weights = models.resharpened(torch.eye(size, dtype=torch.float64), LOG2, rounds)
+        odds = (weights.amax(-1) / weights.amin(-1)).max().item()
+        assert odds <= math.exp(1 / LOG2) < 4.24
+        assert rounds > 1 or odds > 4.23
 
 
 def test_initial_temperature_and_shapes() -> None:

@@ -1,5 +1,7 @@
 """The model of `sinkhorn` beside POT: where it converges to the same plan, and where the listing's ten rounds leave it."""
 
+import math
+
 import numpy as np
 import ot
 import pytest
@@ -77,3 +79,21 @@ def test_attention_is_multi_head_attention() -> None:
         theirs.in_proj_bias.copy_(torch.cat([part.bias for part in parts]))
         theirs.out_proj.load_state_dict(ours.output.state_dict())
         torch.testing.assert_close(ours(x), theirs(x, x, x)[0])
+
+
+def test_shared_projections_make_both_modules_one() -> None:
+    """At ε = 1 and without iterations the module is nn.MultiheadAttention; with its own projections it is not."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        experiment, x = models.OTAttentionExperiment(12, 3).double(), torch.randn(2, 5, 12, dtype=torch.float64)
+    experiment.transport.iterations = 0
+    with torch.no_grad():
+        experiment.transport.log_epsilon.fill_(math.log(math.e - 1))
+        standard, independent, _, _ = experiment.compare(x)
+        models.share_projections(experiment.standard, experiment.transport)
+        _, shared, averaged, per_head = experiment.compare(x)
+        heads = experiment.standard(x, x, x, average_attn_weights=False)[1]
+    assert float((standard - independent).abs().max()) > 0.1
+    torch.testing.assert_close(standard, shared, atol=1e-12, rtol=0)
+    assert models.row_entropies(heads).mean().item() == pytest.approx(per_head, abs=1e-12)
+    assert averaged > per_head + 1e-3

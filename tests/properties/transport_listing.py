@@ -1,4 +1,4 @@
-"""The listings of transport in torch: models of what they compute, and our replacements, against the proved expressions.
+"""The listings of Sinkhorn's iteration and divergence in torch: models of what they compute, beside our replacements.
 
 A print is read from the model, mistakes included; a correction is read from the packages' functions or from the model with
 the mistake taken out.
@@ -7,15 +7,17 @@ the mistake taken out.
 from __future__ import annotations
 
 import math
+import warnings
 from dataclasses import dataclass
 from functools import cached_property
 
+import pytest
 import torch
 from hypothesis import strategies as st
 from torch import Tensor
 
 from derivations.claims import Layer
-from numerics import one_sided, tolerances, transport
+from numerics import tolerances, transport
 from tests.bridge import Value
 from tests.layers import Reading, confirms, float64
 from tests.listings import models
@@ -143,15 +145,48 @@ def shifted_with_guard(x: Tokens) -> Reading:
     return x.reading(x.point("C", "a", "b", "v", t=moved), 1e-3, listing=returned_plan(x, models.GUARD, x["C"] + moved))
 
 
-def normalized_kernel(x: Tokens) -> Reading:
-    share = one_sided.plan(-x["C"].float(), x.epsilon).double()
-    return Reading(x.point("C"), {"closed_form": share}, tolerances.plan("float32", x.m, 8.0), "right")
+def log_domain_plan(x: Tokens) -> Reading:
+    """Costs that overflow the kernel in float32, to the solver."""
+    cost = (x["C"] - 100 * x.epsilon).float()
+    found = transport.sinkhorn(cost, x["a"].float(), x["b"].float(), x.epsilon)
+    logarithm = x["a"].log() + found.row_potential.double() / x.epsilon
+    exponent = float(torch.cat([logarithm, cost.double().flatten() / x.epsilon]).abs().max())
+    return Reading(x.point("b", C=cost.double(), phi=logarithm), {"solver": found.plan.double()},
+                   tolerances.marginals("float32", x.n + x.m, exponent), "right")
 
 
-@confirms(TORCH, "transport.listing.sinkhorn.overflow", on=ANY, corrected=normalized_kernel)
+@confirms(TORCH, "transport.listing.sinkhorn.overflow", on=ANY, corrected=log_domain_plan)
 def kernel_in_float32(x: Tokens) -> Reading:
     cost = x["C"] - 100 * x.epsilon
     return Reading(x.point(C=cost), {"listing": models.kernel(cost.float(), x.epsilon).double()}, 1e-6, "right")
+
+
+def numbers_held(x: Tokens) -> Reading:
+    plan = models.sinkhorn(x["a"], x["b"], x["C"], x.epsilon)
+    assert plan.shape == x["C"].shape
+    return Reading(x.point(), {"listing": float64(plan.numel())}, tolerances.rounding("float64", 1))
+
+
+confirms(TORCH, "transport.listing.sinkhorn.shapes", on=ANY, corrected=numbers_held)(numbers_held)
+
+
+def point_and_even_mass(x: Tokens) -> tuple[dict[str, Value], Tensor, Tensor, Tensor]:
+    """The point of the claim, costs c between any two of n + 1 points, all mass at the first, and even mass."""
+    price = 0.5 + float(x["g"][0])
+    eye = torch.eye(x.n + 1, dtype=torch.float64, device=x.device)
+    return x.point(m=x.n, c=price), price * (1 - eye), eye[0], torch.full_like(eye[0], 1 / (x.n + 1))
+
+
+def divergence_of_values(x: Tokens) -> Reading:
+    point, cost, p, q = point_and_even_mass(x)
+    found = transport.sinkhorn_divergence(cost, cost, cost, p, q, x.epsilon)
+    return x.reading(point, 10 * cost, replacement=found)
+
+
+@confirms(TORCH, "transport.listing.sinkhorn_divergence", on=ANY, corrected=divergence_of_values)
+def divergence_of_costs(x: Tokens) -> Reading:
+    point, cost, p, q = point_and_even_mass(x)
+    return x.reading(point, 10 * cost, listing=models.sinkhorn_divergence(p, q, cost, x.epsilon))
 
 
 def points_in_common(x: Tokens) -> Reading:
@@ -164,7 +199,7 @@ def points_in_common(x: Tokens) -> Reading:
     return Reading(x.point(X=places), {"listing": listing, "replacement": replacement}, allowed)
 
 
-@confirms(TORCH, "transport.listing.sinkhorn_divergence", on=PAIRS, count=16, corrected=points_in_common)
+@confirms(TORCH, "transport.listing.sinkhorn_divergence.one-cost", on=PAIRS, count=16, corrected=points_in_common)
 def two_points(x: Tokens) -> Reading:
     one, cost = torch.ones(1, dtype=torch.float64, device=x.device), (x["x"] - x["y"]).square().sum()
     return x.reading(x.point("x", "y"), cost, listing=models.sinkhorn_divergence(one, one, cost.reshape(1, 1)))
@@ -185,126 +220,37 @@ def sum_of_costs(x: Tokens) -> Reading:
     return x.reading(x.point("C", u=left, v=right), listing=(plan * x["C"]).sum())
 
 
-# ── AttentionAsOT ───────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def listed_weights(query: Tensor, key: Tensor, epsilon: float) -> Tensor:
-    """The weights of the model's module."""
-    return models.AttentionAsOT(1, 1, epsilon).weights(query, key)
-
-
-@confirms(TORCH, "transport.listing.AttentionAsOT", on=ANY)
-def row_softmax(x: Tokens) -> Reading:
-    scores = models.similarities(x["Q"], x["K"])
-    return x.reading(x.point(S=scores), scores, listing=listed_weights(x["Q"], x["K"], x.epsilon),
-                     closed_form=one_sided.plan(scores, x.epsilon))
-
-
-@confirms(TORCH, "transport.listing.AttentionAsOT.standard", on=ANY)
-def standard_weights(x: Tokens) -> Reading:
-    eye = torch.eye(x.m, dtype=torch.float64, device=x.device)
-    library = torch.nn.functional.scaled_dot_product_attention(x["Q"][None], x["K"][None], eye[None])[0]
-    return x.reading(x.point("Q", "K"), listing=listed_weights(x["Q"], x["K"], 1.0), library=library)
-
-
-def odds_in_a_row(x: Tokens) -> Reading:
-    plan = torch.softmax(x["S"] / x.epsilon, -1)
-    return x.reading(x.point("S"), 10, listing=plan[:, :, None] / plan[:, None, :])
-
-
-@confirms(TORCH, "transport.listing.AttentionAsOT.sorting", on=PAIRS, corrected=odds_in_a_row)
-def columns_of_softmax(x: Tokens) -> Reading:
-    return x.reading(x.point("S"), listing=torch.softmax(x["S"] / x.epsilon, -1).sum(0))
-
-
-def all_heads(x: Tokens) -> Reading:
-    module = models.AttentionAsOT(x.n * x.m, x.n)
-    held = module.split(torch.zeros(1, 3, x.n * x.m))
-    return Reading({"N": 3, "H": x.n, "g": x.m}, {"listing": float64(held.numel())}, tolerances.rounding("float64", 1))
-
-
-@confirms(TORCH, "transport.listing.AttentionAsOT.heads", on=SEVERAL, corrected=all_heads)
-def heads_and_a_rest(x: Tokens) -> Reading:
-    module = models.AttentionAsOT(x.n * x.m + 1, x.n)
-    return Reading({"d_model": x.n * x.m + 1, "H": module.heads, "g": module.width},
-                   {"listing": float64(module.heads * module.width)}, tolerances.rounding("float64", 1))
-
-
-# ── sinkhorn_attention ──────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def tokens_with(scores: Tensor) -> tuple[Tensor, Tensor]:
-    """Queries and keys in a batch of one that have these scores, which are square."""
-    n = scores.shape[-1]
-    return scores[None] * math.sqrt(n), torch.eye(n, dtype=torch.float64, device=scores.device)[None]
-
-
-def attention_plan(x: Tokens, rounds: int, guard: float = models.GUARD, start: Tensor | None = None,
-                   shift: float = 0.0) -> Tensor:
-    """γ for the scores O."""
-    given = None if start is None else start[None]
-    return models.sinkhorn_attention_plan(*tokens_with(x["O"] + shift), x.epsilon, rounds, guard, given)[0]
-
-
-def repaired_rows(x: Tokens) -> Reading:
-    found = transport.sinkhorn(-x["O"], temperature=x.epsilon)
-    scaling = (found.column_potential / x.epsilon).exp()
-    rows = transport.sinkhorn_weights(x["O"], x.epsilon, math.inf).sum(-1)
-    return x.reading(x.point(S=x["O"], v=scaling), 1e3, replacement=rows, solver=x.n * found.plan.sum(-1))
-
-
-@confirms(TORCH, "transport.listing.sinkhorn_attention", on=PAIRS, corrected=repaired_rows)
-def row_of_sinkhorn_attention(x: Tokens) -> Reading:
-    return x.reading(x.point(), listing=attention_plan(x, 10)[0].sum(), three_rounds=attention_plan(x, 3)[0].sum())
-
-
-def half_a_round(x: Tokens) -> Reading:
-    return x.reading(x.point(S=x["O"]), 10, replacement=transport.sinkhorn_weights(x["O"], x.epsilon, 0))
-
-
-@confirms(TORCH, "transport.listing.sinkhorn_attention.one-iteration", on=PAIRS, corrected=half_a_round)
-def one_round(x: Tokens) -> Reading:
-    return x.reading(x.point(S=x["O"]), listing=attention_plan(x, 1))
-
-
-def columns_of_a_round(x: Tokens) -> Reading:
-    return x.reading(x.point(v=x["start"], S=x["O"]), 10, model=attention_plan(x, 1, 0.0, x["start"]).sum(0))
-
-
-@confirms(TORCH, "transport.listing.sinkhorn_attention.marginals", on=PAIRS, corrected=columns_of_a_round)
-def columns_of_attention(x: Tokens) -> Reading:
-    return x.reading(x.point(), listing=attention_plan(x, 10).sum(0))
-
-
-def lifted_without_guard(x: Tokens) -> Reading:
-    plan = attention_plan(x, 1, 0.0, x["start"], float(x["t"]))
-    return x.reading(x.point("t", S=x["O"], v=x["start"]), 1e2, model=plan)
-
-
-@confirms(TORCH, "transport.listing.sinkhorn_attention.shift", on=SQUARE, corrected=lifted_without_guard)
-def lowered_with_guard(x: Tokens) -> Reading:
-    shift = -25.0 * x.epsilon
-    return x.reading(x.point(S=x["O"], v=x["start"], t=shift), listing=attention_plan(x, 1, models.GUARD, x["start"], shift))
-
-
-def keys_counted(x: Tokens) -> Reading:
-    start = transport.sinkhorn(x["C"], temperature=x.epsilon).column_potential
-    return Reading(x.point(), {"replacement": float64(start.shape[-1])}, tolerances.rounding("float64", 1))
-
-
-@confirms(TORCH, "transport.listing.sinkhorn_attention.keys", on=ANY, corrected=keys_counted)
-def keys_from_queries(x: Tokens) -> Reading:
-    start = models.start_of_keys(x["Q"][None])
-    return Reading(x.point(), {"listing": float64(start.shape[-1])}, tolerances.rounding("float64", 1))
-
-
 # ── compute_attention_ot_divergence ─────────────────────────────────────────────────────────────────────────────────
 
 
 def always_zero(x: Tokens) -> Reading:
+    """What goes through the listing in its float32: one token, features of width 1; and one head, called as it should be."""
+    query, key = torch.randn(2, x.n, 1, generator=torch.Generator().manual_seed(x.seed)).to(x.device)
+    scores = (query @ key.mT).double()
     mass = torch.full((x.n,), 1 / x.n, dtype=torch.float64, device=x.device)
-    value = models.sinkhorn_divergence(mass, mass, -x["O"], x.epsilon)
-    return x.reading(x.point(a=mass, S=x["O"], P=models.sinkhorn(mass, mass, -x["O"], x.epsilon)), listing=value)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)         # a transpose of three axes
+        one = models.attention_divergence(query[None, :1], key[None, :1], x.epsilon)
+    return x.reading(x.point(a=mass, S=scores, P=models.sinkhorn(mass, mass, -scores, x.epsilon)), one_token=one.double(),
+                     width_1=models.attention_divergence(query, key, x.epsilon).double(),
+                     one_head=models.sinkhorn_divergence(mass, mass, -scores, x.epsilon))
 
 
 confirms(TORCH, "transport.listing.compute_attention_ot_divergence", on=SQUARE, corrected=always_zero)(always_zero)
+
+
+def column_of_scalings(x: Tokens) -> Reading:
+    """A kernel of ones meets a column of ones: it adds up how many they are."""
+    kernel = torch.ones(x.m, x.n, x.n, device=x.device)
+    met = kernel @ torch.ones(x.m, x.n, device=x.device).unsqueeze(-1)
+    return Reading({"B": x.m, "N": x.n}, {"repaired": met[0, 0, 0].double()}, tolerances.rounding("float64", 1))
+
+
+@confirms(TORCH, "transport.listing.compute_attention_ot_divergence.batch", on=SEVERAL, corrected=column_of_scalings)
+def rows_of_scalings(x: Tokens) -> Reading:
+    """The second axis from the end of v is what a matrix meets."""
+    query = torch.ones(x.m, x.n, WIDTH, device=x.device)
+    with pytest.raises(RuntimeError):
+        models.attention_divergence(query, query, x.epsilon)
+    return Reading({"B": x.m, "N": x.n}, {"listing": float64(models.start_of_keys(query).shape[-2])},
+                   tolerances.rounding("float64", 1))

@@ -10,7 +10,7 @@ p = softmax(s/ε) over the keys that the mask leaves; ε = 1 is the model as it 
 Queries are averaged last: the mean of N is not the exponential of the mean of H, which is smaller unless all rows have the
 same entropy. The measured derivatives are difference quotients of the averages themselves.
 
-Claims      transport.listing.analyze_attention_temperature
+Claims      transport.listing.analyze_attention_temperature, transport.listing.analyze_attention_temperature.slope
 Shapes      logits (..., H, Q, K), allowed (..., H, Q, K); curves (H, T) for T temperatures; all float64
 """
 

@@ -1,0 +1,232 @@
+"""The listings `sinkhorn_divergence` and `compute_attention_ot_divergence`.
+
+Claims     transport.listing.sinkhorn_divergence, transport.listing.sinkhorn_divergence.one-cost,
+           transport.listing.sinkhorn_divergence.value, transport.listing.compute_attention_ot_divergence,
+           transport.listing.compute_attention_ot_divergence.batch
+Notation   as in `listing_notation`; x, y, X points; m others at the cost c of a point and of each other; B problems of N tokens
+References Feydy et al. (2019) for the divergence; Luise et al. (2018) for the sharp variant, of costs alone
+"""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from derivations.calculus.sums import delta, total, xlogx
+from derivations.calculus.variables import Kind, coupling, index, positive, size, vector
+from derivations.catalogue import Steps, claim
+from derivations.claims import Severity
+from derivations.plans import Entries
+from derivations.relations import AtLeast, Equation, Fails
+from derivations.transport.listing_notation import HALF, C, d, eps, expense, i, j, k, m, n, r, u, v
+from derivations.transport.listing_sinkhorn import scaling_plan
+
+# ── sinkhorn_divergence ─────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def dual_value(plan: Entries) -> sp.Expr:
+    """ε Σ_i (γ1)_i log u_i + ε Σ_j (γᵀ1)_j log v_j, the least value of ⟨P, C⟩ − ε H(P) over plans with γ's marginals."""
+    return eps * total((i, j), plan(i, j) * (sp.log(u[i]) + sp.log(v[j])))
+
+
+def with_entropy(right_side: sp.Expr) -> Equation:
+    """⟨γ, C⟩ + ε Σ γ log γ."""
+    return Equation(expense(scaling_plan) + eps * total((i, j), xlogx(scaling_plan(i, j))), right_side,
+                    reason="log γ_ij = log u_i + log v_j − C_ij/ε")
+
+
+# p is all at one of m + 1 points, q is even, and any two points are at the cost c: K is 1 on the diagonal, κ elsewhere
+c = positive("c")
+near, other = index("g", m + 1), index("h", m)
+kappa = sp.exp(-c / eps)
+to_all, to_itself = 1 / (m + 1), 1 / ((m + 1) * (1 + m * kappa))        # entries of γ_pq, and the diagonal of γ_qq
+
+
+def costs() -> tuple[sp.Expr, sp.Expr]:
+    """⟨γ_pq, C⟩ and ⟨γ_qq, C⟩; all mass of γ_pp stays where it is."""
+    return total(other, to_all * c), total((near, other), kappa * to_itself * c)
+
+
+def entropies() -> tuple[sp.Expr, sp.Expr]:
+    """Σ γ log γ of γ_pq and of γ_qq = K/((m + 1)(1 + m κ)); that of γ_pp is 1 log 1 = 0."""
+    stays = -sp.log(m + 1) - sp.log(1 + m * kappa)           # its logarithm on the diagonal; elsewhere −c/ε is added
+    return (total(near, -to_all * sp.log(m + 1)),
+            total(near, to_itself * stays) + total((near, other), kappa * to_itself * (stays - c / eps)))
+
+
+def listed() -> sp.Expr:
+    """What the listing adds up: costs alone."""
+    across, within = costs()
+    return across - within / 2
+
+
+def divergence_of_even(right_side: sp.Expr) -> Equation:
+    """OT_ε(p, q) − ½ OT_ε(p, p) − ½ OT_ε(q, q), entropies included."""
+    across, within = entropies()
+    return Equation(listed() + eps * across - eps * within / 2, right_side, reason="the entropies of the plans do not cancel")
+
+
+def even(sign: int = 1) -> sp.Expr:
+    """c m/(m + 1) − ½ ε log((m + 1)/(1 + m κ))."""
+    return c * m / (m + 1) - sign * eps * (sp.log(m + 1) - sp.log(1 + m * kappa)) / 2
+
+
+@claim("transport.listing.sinkhorn_divergence", "listing", title="The Sinkhorn divergence of two distributions",
+       latex=r"S_\varepsilon(p,q)=\mathrm{OT}_\varepsilon(p,q)-\tfrac12\mathrm{OT}_\varepsilon(p,p)"
+             r"-\tfrac12\mathrm{OT}_\varepsilon(q,q)",
+       needs=("transport.listing.sinkhorn.optimal", "transport.listing.sinkhorn_divergence.value"))
+def sinkhorn_divergence() -> Steps:
+    """What is returned is called the Sinkhorn divergence S_ε(p, q), a sum of three values OT_ε of the entropic problem."""
+    yield Equation(to_itself + total(other, kappa * to_itself), 1 / (m + 1),
+                   reason="γ_qq = K/((m + 1)(1 + m κ)) has even rows and, as K is symmetric, columns: u and v are constant")
+    yield Fails(Equation(listed(), even(), at={m: 1, c: 1, eps: 1}),
+                reason="points (1, 0) and (½, ½), C = (0 1; 1 0): the costs give x/2 with x = 1/(1 + 1/e), the values less")
+
+
+@sinkhorn_divergence.corrected(
+    r"\mathrm{OT}_\varepsilon=\langle\gamma,C\rangle+\varepsilon\textstyle\sum\gamma\log\gamma:\quad"
+    r"S_\varepsilon\big(\delta_x,\tfrac1{m+1}\mathbf 1\big)=\frac{cm}{m+1}"
+    r"-\frac\varepsilon2\log\frac{m+1}{1+me^{-c/\varepsilon}}", Severity.SLIP)
+def sinkhorn_divergence_with_entropy() -> Steps:
+    """With ε Σ γ log γ in each term it is S_ε: for a point against m + 1 even ones at the cost c, the value given.
+
+    The costs alone, as the listing sums them, are another quantity, which the literature knows as the sharp variant.
+    """
+    yield with_entropy(dual_value(scaling_plan))
+    yield divergence_of_even(even())
+
+
+sinkhorn_divergence.twin("the logarithm's sign", lambda: divergence_of_even(even(-1)))
+sinkhorn_divergence.twin("half of it", lambda: divergence_of_even(even() / 2))
+
+x, y, X = vector("x", d), vector("y", d), vector("X", n, d)
+
+
+def apart() -> sp.Expr:
+    """‖x − y‖²."""
+    return total(r, (x[r] - y[r]) ** 2)
+
+
+def squared(first: sp.Expr, second: sp.Expr) -> sp.Expr:
+    """‖x_i − x_k‖²."""
+    return total(r, (X[first, r] - X[second, r]) ** 2)
+
+
+def concentrated(right_side: sp.Expr) -> Equation:
+    """The listing's value for all mass at x_i and all mass at x_k; the plans are forced."""
+    first, second = index("g", n), index("h", n)
+
+    def pays(start: sp.Expr, end: sp.Expr) -> sp.Expr:
+        return total((first, second), delta(first, start) * delta(second, end) * squared(first, second))
+
+    return Equation(pays(i, k) - pays(i, i) / 2 - pays(k, k) / 2, right_side, reason="staying at a place costs nothing")
+
+
+@claim("transport.listing.sinkhorn_divergence.one-cost", "listing", title="One cost matrix for all three terms",
+       latex=r"S_\varepsilon(\delta_x,\delta_y)=\|x-y\|^2", needs=("transport.listing.sinkhorn_divergence",))
+def one_cost() -> Steps:
+    """The costs from p to q serve for p to p and q to q as well; for single points, without entropy, that can be seen."""
+    yield Fails(Equation(apart() - apart() / 2 - apart() / 2, apart(), at={d: 1, x.label: [0], y.label: [2]}),
+                reason="the points 0 and 2: staying costs as much as going, which makes 0 of 4")
+
+
+@one_cost.corrected(r"S_\varepsilon(\delta_{x_i},\delta_{x_k})=\|x_i-x_k\|^2", Severity.HYPOTHESIS,
+                    under="p and q are distributions on the same points, C the costs between these")
+def one_cost_on_common_points() -> Steps:
+    """If p and q live on the same points, one matrix serves all three terms, and two points are at their cost."""
+    yield Equation(squared(i, i), 0, reason="no cost from a place to itself")
+    yield concentrated(squared(i, k))
+
+
+one_cost.twin("half the cost", lambda: concentrated(squared(i, k) / 2))
+one_cost.twin("no square", lambda: concentrated(sp.sqrt(squared(i, k)) * 3))
+
+
+@claim("transport.listing.sinkhorn_divergence.value", "listing", title="The three terms as values of the entropic problem",
+       latex=r"\mathrm{OT}_\varepsilon(p,q)=\min_\gamma\langle\gamma,C\rangle-\varepsilon H(\gamma)",
+       needs=("transport.listing.sinkhorn.optimal",))
+def value() -> Steps:
+    """The terms are called OT_ε, whose definition has the entropy; the listing sums γ C."""
+    yield Fails(Equation(expense(scaling_plan), dual_value(scaling_plan),
+                         at={n: 1, m: 2, u.label: [1], v.label: [HALF, HALF], C.label: [[0, 0]], eps: 1}),
+                reason="one point against two at no cost: the sum is 0, the least value −log 2")
+
+
+@value.corrected(r"\mathrm{OT}_\varepsilon(p,q)=\langle\gamma,C\rangle+\varepsilon\textstyle\sum_{ij}\gamma_{ij}\log\gamma_{ij}",
+                 Severity.SLIP)
+def value_with_entropy() -> Steps:
+    """With ε Σ γ log γ added, each term is the least value, which the logarithms of the scalings give too."""
+    yield with_entropy(dual_value(scaling_plan))
+
+
+value.twin("the source's scalings alone", lambda: with_entropy(
+    eps * total((i, j), scaling_plan(i, j) * (sp.log(u[i]) - sp.log(v[j])))))
+value.twin("twice the value", lambda: with_entropy(2 * dual_value(scaling_plan) + eps))
+
+# ── compute_attention_ot_divergence ─────────────────────────────────────────────────────────────────────────────────
+
+a, S, key = vector("a", n, kind=Kind.INTERIOR), vector("S", n, n), index("j", n)
+P = coupling("P", a, a)
+
+
+def measure(first: sp.Expr, second: sp.Expr, third: sp.Expr) -> sp.Expr:
+    """⟨P, −S⟩, weighted for the three calls, which are one call for p = q: the same plan, the same costs."""
+    paid = -total((i, key), P[i, key] * S[i, key])
+    return first * paid - second * paid - third * paid
+
+
+def nothing(right_side: sp.Expr) -> Equation:
+    """The value, for any plan that the three equal calls return."""
+    return Equation(measure(sp.S.One, HALF, HALF), right_side, reason="1 − ½ − ½ = 0", about=(P[i, key], S[i, key]))
+
+
+@claim("transport.listing.compute_attention_ot_divergence", "listing", title="A measure of how concentrated attention is",
+       latex=r"\text{lower}=\text{more concentrated}", needs=("transport.listing.sinkhorn_divergence",))
+def divergence() -> Steps:
+    """The value is to be lower for concentrated attention than for attention that is spread out."""
+    spread = measure(sp.S.One, HALF, HALF)
+    yield nothing(sp.S.Zero)
+    yield Fails(AtLeast(spread, sp.S.Zero, strict=True, at={n: 1, a.label: [1], P.label: [[1]], S.label: [[1]]},
+                        about=(S[i, key],)),
+                reason="one token: both marginals are uniform, p = q, so the value is 0; softmax weights do not enter")
+
+
+@divergence.corrected(r"S_\varepsilon\text{'s listing at }p=q=\tfrac1n\mathbf 1,\ C=-S:\quad 0", Severity.FATAL)
+def divergence_is_zero() -> Steps:
+    """Called head by head, with marginals of length n, the listing gives 0 whatever Q and K are: it tells nothing.
+
+    As printed it stops with an error for more than one token, in (B, N, d) with N ≥ 2 and in (N, d) with N, d ≥ 2; what
+    goes through, B = N = 1 or (N, d) with N = 1 or d = 1, gives 0.
+    """
+    yield nothing(sp.S.Zero)
+
+
+divergence.twin("half the cost of the plan", lambda: nothing(measure(sp.S.One, HALF, sp.S.Zero)))
+divergence.twin("the cost of the plan", lambda: nothing(measure(sp.S.One, sp.S.Zero, sp.S.Zero)))
+
+B, N = size("B"), size("N")
+token = index("j", N)
+
+
+def met(right_side: sp.Expr) -> Equation:
+    """How many entries of v the columns of one problem's kernel meet in K v."""
+    return Equation(total(token, sp.S.One), right_side, reason="one for each of the problem's tokens")
+
+
+@claim("transport.listing.compute_attention_ot_divergence.batch", "listing", title="Queries and keys in a batch",
+       latex=r"Q,K\in\mathbb R^{B\times N\times d}:\quad K\in\mathbb R^{B\times N\times N},\ v\in\mathbb R^{B\times N},\ Kv",
+       needs=("transport.listing.compute_attention_ot_divergence",))
+def batch() -> Steps:
+    """The marginals are made for a batch of B problems with N tokens each, so the function is to take such a batch."""
+    yield Fails(Equation(B, N, at={B: 1, N: 2}),
+                reason="K @ v takes v, of shape (B, N), for one matrix with B rows: one problem of two tokens stops there; "
+                "B = N stops at the plan, B = N = 1 alone goes through")
+
+
+@batch.corrected(r"v\in\mathbb R^{B\times N\times1}:\quad(Kv)_{bi}=\sum_{j=1}^NK_{bij}v_{bj}", Severity.SLIP)
+def batch_of_columns() -> Steps:
+    """With the scalings as columns, `v.unsqueeze(-1)`, each kernel meets the N entries of its own problem."""
+    yield met(N)
+
+
+batch.twin("one for each problem", lambda: met(B))
+batch.twin("those of all problems", lambda: met(B * N))

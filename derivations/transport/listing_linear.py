@@ -1,0 +1,215 @@
+"""The listing `LinearAttentionAsOT`.
+
+Claims     transport.listing.LinearAttentionAsOT, transport.listing.LinearAttentionAsOT.plan,
+           transport.listing.LinearAttentionAsOT.rows, transport.listing.LinearAttentionAsOT.kernel,
+           transport.listing.LinearAttentionAsOT.features, transport.listing.LinearAttentionAsOT.stable
+Notation   as in `listing_notation`; X[i, f], Y[j, f] ≥ 0 the features of queries and keys, κ_ij = ⟨X_i, Y_j⟩; V[j] one
+           coordinate of the values; z_i a projected point, before the ReLU
+References Katharopoulos et al. (2020) for linear attention
+"""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from derivations.calculus.balls import Value
+from derivations.calculus.powers import plus
+from derivations.calculus.sums import total
+from derivations.calculus.variables import Kind, Variable, positive, vector
+from derivations.catalogue import Steps, claim
+from derivations.claims import Severity
+from derivations.plans import Entries, UniquePlan
+from derivations.relations import AtLeast, Equation, Fails
+from derivations.transport.listing_notation import (
+    GUARD,
+    entropy,
+    expense,
+    f,
+    i,
+    j,
+    k,
+    l,
+    m,
+    n,
+    softmax,
+    t,
+    w,
+)
+
+X, Y = vector("X", n, w, kind=Kind.NONNEGATIVE), vector("Y", m, w, kind=Kind.NONNEGATIVE)
+V = vector("V", m)
+
+# ── LinearAttentionAsOT ─────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def affinity(query: sp.Expr, key: sp.Expr) -> sp.Expr:
+    """κ_ij = ⟨X_i, Y_j⟩."""
+    return total(f, X[query, f] * Y[key, f])
+
+
+def shares(guard: sp.Expr) -> Entries:
+    """(i, j) ↦ κ_ij/(Σ_l κ_il + guard)."""
+    return lambda query, key: affinity(query, key) / (total(l, affinity(query, l)) + guard)
+
+
+def in_linear_time(right_side: sp.Expr) -> Equation:
+    """⟨X_i, Σ_j Y_j V_j⟩/(⟨X_i, Σ_j Y_j⟩ + guard): no n × m matrix."""
+    gathered = total(f, X[i, f] * total(j, Y[j, f] * V[j]))
+    return Equation(gathered / (total(f, X[i, f] * total(j, Y[j, f])) + GUARD), right_side,
+                    reason="sums over keys and features change places")
+
+
+@claim("transport.listing.LinearAttentionAsOT", "listing", title="Kernel attention without its matrix",
+       latex=r"\frac{\phi(q_i)^\top\sum_j\phi(k_j)v_j^\top}{\phi(q_i)^\top\sum_j\phi(k_j)}"
+             r"=\sum_j\frac{\langle\phi(q_i),\phi(k_j)\rangle}{\sum_l\langle\phi(q_i),\phi(k_l)\rangle}v_j",
+       hypotheses=("1e-8 is added to both denominators",))
+def linear_attention() -> Steps:
+    """Keys are gathered with their values first, at a cost linear in n and m: the output is exactly that of the weights κ."""
+    yield in_linear_time(total(j, shares(GUARD)(i, j) * V[j]))
+
+
+linear_attention.twin("normalized over the queries", lambda: in_linear_time(
+    total(j, affinity(i, j) / (total(k, affinity(k, j)) + GUARD) * V[j])))
+linear_attention.twin("not normalized", lambda: in_linear_time(2 * total(j, affinity(i, j) * V[j])))
+
+G = vector("G", n, m, kind=Kind.POSITIVE)
+
+
+def solves(candidate: Entries) -> UniquePlan:
+    """The candidate is the only minimizer of ⟨P, −log κ⟩ − H(P) over plans with unit rows and free columns."""
+    def objective(of: Entries) -> sp.Expr:
+        return -expense(of, lambda x, y: sp.log(G[x, y])) - entropy(of)
+
+    return UniquePlan(objective, candidate, n, m, sp.S.One, reason="what another plan costs more is Σ_ij kl(R_ij ‖ W_ij)")
+
+
+def normalized(query: sp.Expr, key: sp.Expr) -> sp.Expr:
+    """W_ij = κ_ij/Σ_l κ_il."""
+    return G[query, key] / total(l, G[query, l])
+
+
+def guarded() -> UniquePlan:
+    """What the listing computes, as a solution for the cost −log κ with its own features."""
+    def objective(of: Entries) -> sp.Expr:
+        return -expense(of, lambda x, y: sp.log(affinity(x, y))) - entropy(of)
+
+    return UniquePlan(objective, shares(GUARD), n, m, sp.S.One, at={n: 1, m: 1, w: 1, X.label: [[0]], Y.label: [[1]]})
+
+
+@claim("transport.listing.LinearAttentionAsOT.plan", "optimality", title="Linear attention is a semi-relaxed plan",
+       latex=r"W=\arg\min_{P\ge0,\,P\mathbf 1=\mathbf 1}\langle P,-\log\kappa\rangle-H(P)",
+       needs=("transport.listing.AttentionAsOT", "transport.listing.LinearAttentionAsOT"))
+def linear_plan() -> Steps:
+    """The weights solve the same problem as softmax attention, at ε = 1 and for the cost −log κ of the module's kernel."""
+    yield Fails(guarded(), reason="a query whose features are all cut to 0 has no mass to transport")
+
+
+@linear_plan.corrected(r"\kappa>0:\quad\frac{\kappa_{ij}}{\sum_l\kappa_{il}}"
+                       r"=\arg\min_{P\ge0,\,P\mathbf 1=\mathbf 1}\langle P,-\log\kappa\rangle-H(P)", Severity.HYPOTHESIS,
+                       under="κ > 0, and nothing is added to the denominator")
+def linear_plan_of_positive_kernels() -> Steps:
+    """For a positive kernel and without the 1e-8 they do, exactly: nothing is approximated."""
+    yield solves(normalized)
+
+
+linear_plan.twin("the kernel is the score", lambda: solves(softmax(lambda x, y: G[x, y], sp.S.One)))
+linear_plan.twin("the kernel is the cost", lambda: solves(lambda x, y: 1 / G[x, y] / total(l, 1 / G[x, l])))
+
+
+def mass(right_side: sp.Expr) -> Equation:
+    """Σ_j W_ij."""
+    return Equation(total(j, normalized(i, j)), right_side, reason="nothing is added to the denominator, which is > 0")
+
+
+@claim("transport.listing.LinearAttentionAsOT.rows", "listing", title="Rows of linear attention", latex=r"W\mathbf 1=\mathbf 1",
+       needs=("transport.listing.LinearAttentionAsOT",))
+def rows() -> Steps:
+    """The weights of each query are to sum to one, as in every plan of the semi-relaxed problem."""
+    yield Fails(Equation(total(j, shares(GUARD)(i, j)), 1, at={n: 1, m: 1, w: 1, X.label: [[0]], Y.label: [[1]]}),
+                reason="a query whose features are all cut to 0, as ReLU(−1) is: no weight at all, the output is 0")
+
+
+@rows.corrected(r"\kappa>0\implies\sum_j\frac{\kappa_{ij}}{\sum_l\kappa_{il}}=1", Severity.HYPOTHESIS,
+                under="κ > 0, and nothing is added to the denominator")
+def rows_of_positive_kernels() -> Steps:
+    """For a positive kernel, and without the 1e-8, the rows sum to one, exactly."""
+    yield mass(sp.S.One)
+
+
+rows.twin("rows of mass two", lambda: mass(sp.Integer(2)))
+rows.twin("rows of mass 1/n", lambda: mass(1 / (2 * n)))
+
+c, z = vector("c", n), vector("z", n, w)
+
+
+def energy(bound: sp.Expr) -> AtLeast:
+    """Σ_ik c_i c_k κ(z_i, z_k) with κ(z, z') = ⟨max(z, 0), max(z', 0)⟩."""
+    square = total(f, total(i, c[i] * plus(z[i, f])) ** 2)
+    return AtLeast(total((i, k), c[i] * c[k] * total(f, plus(z[i, f]) * plus(z[k, f]))), bound, because=square - bound,
+                   reason="a sum of squares, for any projected points; between tokens two projections make a matrix that "
+                   "need not be symmetric, no more than the scores of softmax attention are")
+
+
+@claim("transport.listing.LinearAttentionAsOT.kernel", "listing", title="A positive definite kernel",
+       needs=("transport.s4.kernel",),
+       latex=r"\kappa(z,z')=\langle\mathrm{ReLU}(z),\mathrm{ReLU}(z')\rangle:\quad\sum_{ik}c_ic_k\,\kappa(z_i,z_k)\ge0")
+def positive_definite() -> Steps:
+    """The kernel of projected queries and keys is positive (semi-)definite, as the text asks."""
+    yield energy(sp.S.Zero)
+
+
+positive_definite.twin("at least the squares", lambda: energy(
+    1 + 2 * total(i, c[i] ** 2) * total((i, f), plus(z[i, f]) ** 2)))
+positive_definite.twin("bounded away from zero", lambda: energy(
+    sp.S.One + total((i, k), c[i] * c[k] * total(f, plus(z[i, f]) * plus(z[k, f])))))
+
+
+def feature(bound: sp.Expr) -> AtLeast:
+    """ReLU(t)."""
+    return AtLeast(plus(t), bound, because=plus(t) - bound, reason="the positive part")
+
+
+@claim("transport.listing.LinearAttentionAsOT.features", "listing", title="Sparse features that are never negative",
+       latex=r"\phi(x)=\max(Wx,0)\ge0")
+def features() -> Steps:
+    """The features are never negative, and 0 for half of all directions: positive in the sense of ≥ 0, and sparse."""
+    yield Equation(plus(-(t**2)), 0, reason="where the projection is not positive there is an exact zero")
+    yield feature(sp.S.Zero)
+
+
+features.twin("at least one", lambda: feature(sp.S.One))
+features.twin("at least t + 1", lambda: feature(t + 1))
+
+s = positive("s")
+SMALL: dict[Variable, Value] = {n: 1, m: 1, w: 1, X.label: [[1]], Y.label: [[1]], V.label: [1], s: sp.Rational(1, 10**4)}
+
+
+def rescaled(guard: sp.Expr, right_side: sp.Expr) -> Equation:
+    """The output for the features s X and s Y."""
+    gathered = total(f, s * X[i, f] * total(j, s * Y[j, f] * V[j]))
+    return Equation(gathered / (total(f, s * X[i, f] * total(j, s * Y[j, f])) + guard), right_side, at=SMALL if guard else {},
+                    reason="s² in the numerator and in the denominator")
+
+
+def output(guard: sp.Expr) -> sp.Expr:
+    """Σ_j W_ij V_j."""
+    return total(j, affinity(i, j) * V[j]) / (total(j, affinity(i, j)) + guard)
+
+
+@claim("transport.listing.LinearAttentionAsOT.stable", "listing", title="Numerically stable linear attention",
+       latex=r"\mathrm{out}(s\,\phi)=\mathrm{out}(\phi)", needs=("transport.listing.LinearAttentionAsOT",))
+def stable() -> Steps:
+    """A comment calls the computation numerically stable; small features are to give the output of large ones."""
+    yield Fails(rescaled(GUARD, output(GUARD)),
+                reason="features of 1e-4: the kernel is 1e-8, what is added is as large, half is lost; in float16 the 1e-8 "
+                "is 0, and a query without an active feature gives 0/0, NaN")
+
+
+@stable.corrected(r"\mathrm{out}(s\,\phi)=\mathrm{out}(\phi)\quad\text{where the denominator is }>0", Severity.SLIP)
+def stable_without_guard() -> Steps:
+    """Where the denominator is positive nothing need be added, and the scale of the features does not matter."""
+    yield rescaled(sp.S.Zero, output(sp.S.Zero))
+
+
+stable.twin("the output grows with s²", lambda: rescaled(sp.S.Zero, s**2 * output(sp.S.Zero)))
+stable.twin("the output falls with s", lambda: rescaled(sp.S.Zero, output(sp.S.Zero) / s))

@@ -1,0 +1,287 @@
+"""The listing `OptimalTransportAttention`.
+
+Claims     transport.listing.OptimalTransportAttention,
+           transport.listing.OptimalTransportAttention.epsilon, transport.listing.OptimalTransportAttention.temperature,
+           transport.listing.OptimalTransportAttention.single-query, transport.listing.OptimalTransportAttention.rows,
+           transport.listing.OptimalTransportAttention.iterations, transport.listing.OptimalTransportAttention.mask,
+           transport.listing.OptimalTransportAttention.forgets
+Notation   as in `listing_notation`; A > 0 a matrix of weights; y a parameter; T iterations; h a masked key
+"""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from derivations.calculus.balls import Value
+from derivations.calculus.sums import kl, total
+from derivations.calculus.variables import Kind, Variable, index, scalar, size, vector
+from derivations.catalogue import Steps, claim
+from derivations.claims import Severity
+from derivations.plans import Entries
+from derivations.relations import AtLeast, Equation, Fails
+from derivations.transport.listing_notation import GUARD, HALF, S, eps, i, j, k, l, m, n, score, softmax
+
+A = vector("A", n, m, kind=Kind.POSITIVE)
+QUARTER = sp.Rational(1, 4)
+
+
+def by_rows(of: Entries, guard: sp.Expr) -> Entries:
+    """Rows over their sums."""
+    return lambda x, y: of(x, y) / (total(l, of(x, l)) + guard)
+
+
+def by_columns(of: Entries, guard: sp.Expr) -> Entries:
+    """Columns over their sums."""
+    return lambda x, y: of(x, y) / (total(k, of(k, y)) + guard)
+
+
+def softened(of: Entries) -> Entries:
+    """The softmax of the weights themselves, at ε."""
+    return lambda x, y: sp.exp(of(x, y) / eps) / total(l, sp.exp(of(x, l) / eps))
+
+
+def given(query: sp.Expr, key: sp.Expr) -> sp.Expr:
+    """A_ij."""
+    return A[query, key]
+
+
+def odds(of: Entries) -> sp.Expr:
+    """A_ij A_kl/(A_il A_kj), which scalings of rows and columns leave alone: it is the cost that a plan has."""
+    return of(i, j) * of(k, l) / (of(i, l) * of(k, j))
+
+
+def kept(right_side: sp.Expr) -> Equation:
+    """The odds after rows, columns, rows."""
+    rescaled = by_rows(by_columns(by_rows(given, sp.S.Zero), sp.S.Zero), sp.S.Zero)
+    return Equation(odds(rescaled), right_side, reason="each step divides whole rows or whole columns")
+
+
+DOUBLY: dict[Variable, Value] = {n: 2, m: 2, A.label: [[3 * QUARTER, QUARTER], [QUARTER, 3 * QUARTER]], eps: 1}
+
+
+@claim("transport.listing.OptimalTransportAttention", "listing", title="Sinkhorn iterations for a tighter solution",
+       latex=r"\frac{A_{ij}A_{kl}}{A_{il}A_{kj}}\ \text{is kept by an iteration}")
+def tighter() -> Steps:
+    """Further iterations are to bring the weights nearer to the transport plan for the same scores."""
+    third = softened(by_columns(by_rows(given, GUARD), GUARD))
+    yield Fails(Equation(odds(third), odds(given), at=DOUBLY),
+                reason="doubly stochastic weights (¾ ¼; ¼ ¾), optimal already: `re-normalize rows` is a softmax of the "
+                "weights, not a division by sums, and makes 0.62 of ¾")
+
+
+@tighter.corrected(r"A\leftarrow A/A\mathbf 1\text{ for }\mathrm{softmax}(A/\varepsilon)", Severity.SLIP)
+def tighter_by_division() -> Steps:
+    """If the third step divides by the row sums, without the 1e-8, an iteration rescales lines and keeps the costs."""
+    yield kept(odds(given))
+
+
+tighter.twin("the odds are squared", lambda: kept(odds(given) ** 2))
+tighter.twin("the odds are turned over", lambda: kept(1 / odds(given)))
+
+y = scalar("y")
+
+
+def begins(right_side: sp.Expr) -> Equation:
+    """Softplus of log(exp ε − 1)."""
+    return Equation(sp.log(1 + (sp.exp(eps) - 1)), right_side, reason="softplus undone")
+
+
+@claim("transport.listing.OptimalTransportAttention.epsilon", "listing", title="The argument ε",
+       latex=r"\varepsilon_{\mathrm{start}}=\mathtt{epsilon}")
+def start() -> Steps:
+    """The module is made with a temperature, 0.1 by default and in the experiment; training may move it from there."""
+    yield Fails(Equation(sp.log(1 + sp.exp(y)), eps, at={y: 0, eps: sp.Rational(1, 10)}),
+                reason="the argument is stored and never read: every head starts at softplus(0) = log 2 = 0.69")
+
+
+@start.corrected(r"\mathtt{log\_epsilon}=\log(e^{\varepsilon}-1)\implies\mathrm{softplus}(\mathtt{log\_epsilon})=\varepsilon",
+                 Severity.SLIP)
+def start_at_epsilon() -> Steps:
+    """If the parameter starts at log(exp ε − 1), the temperature starts at ε."""
+    yield begins(eps)
+
+
+start.twin("its exponential", lambda: begins(sp.exp(eps)))
+start.twin("twice of it", lambda: begins(2 * eps))
+
+
+def above(bound: sp.Expr) -> AtLeast:
+    """Softplus(y)."""
+    x = sp.exp(y)
+    return AtLeast(sp.log(1 + x), bound, strict=True, because=kl(1, 1 / (1 + x)) + x / (1 + x) if bound == 0 else None,
+                   reason="log(1 + x) > 0 for x = exp y > 0")
+
+
+@claim("transport.listing.OptimalTransportAttention.temperature", "listing",
+       title="A temperature for each head that can be learned",
+       latex=r"\mathrm{softplus}(y)>0")
+def learned() -> Steps:
+    """Whatever value training gives to its parameter, the temperature of a head is positive."""
+    yield above(sp.S.Zero)
+
+
+learned.twin("at least log 2", lambda: above(sp.log(2) + QUARTER))
+learned.twin("at least y + 1", lambda: above(y + 1))
+
+only = index("i", sp.S.One)
+row = vector("A", sp.S.One, m, kind=Kind.POSITIVE)
+
+
+def one_query(guard: sp.Expr) -> Entries:
+    """What an iteration of the listing makes of a single row."""
+    return softened(by_columns_of_one(by_rows(lambda x, y_: row[1, y_], guard), guard))
+
+
+def by_columns_of_one(of: Entries, guard: sp.Expr) -> Entries:
+    """Columns over their sums, each of which has one entry."""
+    return lambda x, y_: of(x, y_) / (total(only, of(only, y_)) + guard)
+
+
+def uniform(right_side: sp.Expr) -> Equation:
+    """The weight of key j for a single query, without the 1e-8."""
+    return Equation(one_query(sp.S.Zero)(sp.S.One, j), right_side, reason="each column is its one entry over itself: 1",
+                    about=(row[1, j],))
+
+
+@claim("transport.listing.OptimalTransportAttention.single-query", "listing", title="A single query",
+       latex=r"n=1\implies A_{1j}=\mathrm{softmax}(S/\varepsilon)_{1j}", needs=("transport.listing.OptimalTransportAttention",))
+def single_query() -> Steps:
+    """One query, as in decoding, is to weigh the keys by its scores: with free columns softmax is the solution already."""
+    yield Fails(Equation(one_query(GUARD)(sp.S.One, j), row[1, j], at={m: 2, row.label: [[3 * QUARTER, QUARTER]], eps: 1}),
+                reason="dividing the columns of a single row by their sums leaves ones: the scores are gone")
+
+
+@single_query.corrected(r"n=1\implies A_{1j}=1/m", Severity.FATAL)
+def single_query_is_uniform() -> Steps:
+    """A single query attends to all keys alike, whatever they are, with the iterations that run by default."""
+    yield uniform(1 / m)
+
+
+single_query.twin("the weights that came in", lambda: uniform(row[1, j] / total(l, row[1, l])))
+single_query.twin("one for each key", lambda: uniform(sp.S.One + 1 / m))
+
+
+def rows_after(right_side: sp.Expr) -> Equation:
+    """Σ_j of what an iteration returns."""
+    third = softened(given)
+    return Equation(total(j, third(i, j)), right_side, reason="the softmax comes last")
+
+
+@claim("transport.listing.OptimalTransportAttention.rows", "listing", title="Rows after the iterations",
+       latex=r"A\mathbf 1=\mathbf 1")
+def rows() -> Steps:
+    """However many iterations run, or none, the last step is a softmax, so that each row sums to one."""
+    yield rows_after(sp.S.One)
+
+
+rows.twin("rows of mass two", lambda: rows_after(sp.Integer(2)))
+rows.twin("rows of mass 1/n", lambda: rows_after(1 / (2 * n)))
+
+
+T = size("T")
+turn = index("t", T)
+
+
+def rounds(right_side: sp.Expr) -> Equation:
+    """How many iterations run."""
+    return Equation(total(turn, sp.S.One), right_side, reason="one for each turn of the loop")
+
+
+@claim("transport.listing.OptimalTransportAttention.iterations", "listing", title="The argument for the number of iterations",
+       latex=r"\mathtt{sinkhorn\_iters}=T\ge1\implies T\text{ iterations run}",
+       needs=("transport.listing.OptimalTransportAttention",))
+def iterations() -> Steps:
+    """The module is made with a number of iterations, which is to be the number that runs."""
+    yield Fails(Equation(sp.Integer(3), T, at={T: 1}),
+                reason="the argument is a switch: the loop has a default of its own, 3, that nothing overrides")
+
+
+@iterations.corrected(r"\mathtt{self.\_sinkhorn\_iteration(A,\ eps,\ self.sinkhorn\_iters)}:\ T\text{ iterations run}",
+                      Severity.SLIP)
+def iterations_passed_on() -> Steps:
+    """If the number is passed on to the loop, as many iterations run as were asked for."""
+    yield rounds(T)
+
+
+iterations.twin("one more", lambda: rounds(T + 1))
+iterations.twin("three always", lambda: rounds(sp.Integer(3)))
+
+hidden = index("h", m)
+
+
+def scores(query: sp.Expr, key: sp.Expr) -> sp.Expr:
+    """S_ij, or the weights that an iteration hands to its softmax."""
+    return sp.exp(S[query, key] / eps)
+
+
+def seen(right_side: sp.Expr) -> Equation:
+    """The weight of key j where a mask hides key h: −∞ in place of S_ih makes exp(S_ih/ε) zero."""
+    visible = 1 - sp.KroneckerDelta(j, hidden)
+    return Equation(visible * scores(i, j) / total(l, scores(i, l) * (1 - sp.KroneckerDelta(l, hidden))), right_side,
+                    reason="what is left of the row is divided by its own sum")
+
+
+def blocked(mass: sp.Expr) -> sp.Expr:
+    """0 for j = h, and exp(S_ij/ε) over the mass elsewhere."""
+    return (1 - sp.KroneckerDelta(j, hidden)) * scores(i, j) / mass
+
+
+@claim("transport.listing.OptimalTransportAttention.mask", "listing", title="The argument for a mask",
+       latex=r"\mathtt{mask}_{ih}=0\implies A_{ih}=0")
+def mask() -> Steps:
+    """The call takes a mask, which is to keep queries from keys."""
+    yield Fails(Equation(scores(i, hidden) / total(l, scores(i, l)), 0, at={n: 1, m: 2, S.label: [[0, 0]], eps: 1}),
+                reason="the argument is never read: a masked key keeps its weight, with iterations or without")
+
+
+@mask.corrected(r"S_{ih}\leftarrow-\infty\implies A_{ih}=0,\ A_{ij}=\frac{e^{S_{ij}/\varepsilon}}"
+                r"{\sum_le^{S_{il}/\varepsilon}-e^{S_{ih}/\varepsilon}}\ (j\ne h)", Severity.SLIP)
+def mask_before_the_softmax() -> Steps:
+    """With −∞ for masked keys before each softmax, those of the iterations included, the other keys, if any, share the mass."""
+    yield seen(blocked(total(l, scores(i, l)) - scores(i, hidden)))
+
+
+mask.twin("the others keep their weights", lambda: seen(blocked(total(l, scores(i, l)))))
+mask.twin("the masked key keeps its weight", lambda: seen(scores(i, j) / total(l, scores(i, l))))
+
+
+def column(key: sp.Expr, body: sp.Expr = sp.S.One) -> sp.Expr:
+    """Σ_k A_kj + 1e-8, the 1e-8 written into the sum; the rows count as far as the body says."""
+    return total(k, A[k, key] * body + GUARD / n)
+
+
+def share(query: sp.Expr, key: sp.Expr) -> sp.Expr:
+    """What the softmax of an iteration gets: rows A over the sums of columns, in [0, 1]."""
+    return A[query, key] / column(key)
+
+
+def spread(bound: sp.Expr) -> AtLeast:
+    """ε log(A_ij/A_il) after an iteration."""
+    rest = column(j, 1 - sp.KroneckerDelta(k, i)) / column(j) + share(i, l)
+    return AtLeast(bound, share(i, j) - share(i, l), because=rest + bound - 1, reason="a share of a column is at most 1")
+
+
+@claim("transport.listing.OptimalTransportAttention.forgets", "listing", title="Iterations for a better approximation",
+       latex=r"\varepsilon\log(A_{ij}/A_{il})=S_{ij}-S_{il}\ \text{where softmax is doubly stochastic}",
+       needs=("transport.listing.OptimalTransportAttention",))
+def forgets() -> Steps:
+    """Further iterations are to approximate the transport plan for the scores better than their softmax does."""
+    third = softened(by_columns(by_rows(softmax(score, eps), GUARD), GUARD))
+    yield Fails(Equation(eps * sp.log(third(i, j) / third(i, l)), S[i, j] - S[i, l],
+                         at={n: 2, m: 2, S.label: [[2, 0], [0, 2]], eps: 1, i: 1, j: 1, l: 2}),
+                reason="here softmax is the plan, with unit rows and columns; an iteration leaves less than half of the score")
+
+
+@forgets.corrected(r"A_{ij}/A_{il}\le e^{1/\varepsilon}\quad\text{after an iteration, whatever }S", Severity.FATAL)
+def forgets_the_scores() -> Steps:
+    """The softmax of an iteration sees numbers in [0, 1]: no weight exceeds another of its row by more than exp(1/ε).
+
+    At the temperature log 2, from which every head starts, that is a factor of less than 4.24.
+    """
+    third = softened(share)
+    yield Equation(third(i, j) / third(i, l), sp.exp((share(i, j) - share(i, l)) / eps), reason="the odds of a softmax")
+    yield spread(sp.S.One)
+
+
+forgets.twin("half as much", lambda: spread(HALF))
+forgets.twin("a quarter", lambda: spread(QUARTER))
