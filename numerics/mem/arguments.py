@@ -26,12 +26,14 @@ class Weighted:
         log_prior: log u_i, normalized after masking, (..., n); −inf where u_i is zero or masked, throughout a dead row.
         prior: u_i = e^{log u_i}; zeros in a dead row.
         live: (..., 1), False for a row that is fully masked.
+        total: (..., 1): what was subtracted from log u_i and a floating mask, less its largest entry, to normalize them.
     """
 
     templates: Tensor
     log_prior: Tensor
     prior: Tensor
     live: Tensor
+    total: Tensor
 
 
 def weighted(templates: Tensor, prior: Tensor | None, mask: Tensor | None, dtype: torch.dtype) -> Weighted:
@@ -49,12 +51,20 @@ def weighted(templates: Tensor, prior: Tensor | None, mask: Tensor | None, dtype
         # The logarithm never sees a zero, whose slope there is infinite: such a template counts as absent.
         log_prior = torch.where(u == 0, -torch.inf, torch.where(u == 0, 1.0, u).log())
     if mask is not None:
-        bias = torch.where(mask, 0.0, -torch.inf).to(t) if mask.dtype == torch.bool else mask.to(t)
+        bias = torch.where(mask, 0.0, -torch.inf).to(t) if mask.dtype == torch.bool else _near(mask.to(t), log_prior)
         log_prior = torch.where(bias == -torch.inf, -torch.inf, log_prior + bias)
     live = (log_prior != -torch.inf).any(-1, keepdim=True)
     total = torch.where(live, log_prior, 0.0).logsumexp(-1, keepdim=True)
     log_prior = torch.where(live & (log_prior != -torch.inf), log_prior - total, -torch.inf)
-    return Weighted(t, log_prior, log_prior.exp(), live)
+    return Weighted(t, log_prior, log_prior.exp(), live, total)
+
+
+def _near(bias: Tensor, log_prior: Tensor) -> Tensor:
+    """A floating mask less its largest entry that counts, which changes no tilt: what is added to log u_i is then no larger
+    than it has to be, and loses nothing to a far offset."""
+    with torch.no_grad():
+        top = torch.where(log_prior + bias == -torch.inf, torch.finfo(bias.dtype).min, bias).amax(-1, keepdim=True)
+    return bias - top
 
 
 def check(templates: Tensor, prior: Tensor | None, mask: Tensor | None, **vectors: Tensor) -> torch.dtype:

@@ -1,17 +1,24 @@
 """A batch of problems of any shape as one list of rows in float64, and its tiles.
 
 Claims      deciphering.4
-Notation    as in ``rows``; c = center, the mean of the priors where templates are shared, else each row's μ
+Notation    as in ``rows``; c = center, the mean of the priors where templates are shared, else each row's μ; r = max_i ‖t_i‖
+Rounding    With U_i = |log u_i| + |mask_i|, as they are summed, log u_i loses 2U_i eps/2, and as much as itself, once with
+            what normalizes it and once without. U_i ≤ |log u_i| + |total| + 2 log⁺ max u, so that this is at most
+            eps/2 (4|log u_i| + 3|total| + 4 log⁺ max u). The total's own rounding is common to all, and changes no tilt.
+            μ − c is that of the prior as given, unless a floating mask changes it: each u_i is then off by what log u_i loses
+            and 4 eps/2, relatively, and μ − c by at most r times that, in the norm of L²(u). The sums by heads and tails, their
+            quotient, and what is added last lose the rest, eps/2 (4‖μ − c‖ + r spread).
 """
 
+import math
 from collections.abc import Iterator
 from functools import cached_property
 
 import torch
 from torch import Tensor
 
-from numerics.mem.arguments import Alpha, mean, positive, weighted
-from numerics.mem.rows import Rows
+from numerics.mem.arguments import Alpha, Weighted, mean, positive, weighted
+from numerics.mem.rows import Rows, spread
 
 _GRAM = 2048
 """The largest n for which a Gram matrix is made."""
@@ -28,6 +35,7 @@ class Batch:
         center: c, (d,) or (r, d).
         alpha: (r, 1).
         live: whether something of each row is left by the mask, (r,).
+        drift, blur: as in ``Rows``.
     """
 
     def __init__(
@@ -46,23 +54,39 @@ class Batch:
         if len(self._templates) > 1:
             numbers = torch.arange(len(self._templates), device=z.device).reshape(templates.shape[:-2])
             self._group = numbers.expand(self.shape).reshape(count)
-        one = x.log_prior.shape[:-1].numel() == 1
-        self._log_prior = x.log_prior.reshape(n) if one else x.log_prior.expand(*self.shape, n).reshape(count, n)
+        self._log_prior = self._flat(x.log_prior)
+        self._log_prior = self._log_prior[0] if x.log_prior.shape[:-1].numel() == 1 else self._log_prior
         self.alpha = a.expand(*self.shape, 1).reshape(count, 1)
         self.live = x.live.expand(*self.shape, 1).reshape(count)
         self._evidence = z.expand(*self.shape, d).reshape(count, d)
+        unit = torch.finfo(torch.float64).eps / 2
+        excess = z.new_zeros(1) if prior is None else prior.double().amax(-1, keepdim=True).clamp(min=1).log()
+        self.blur = unit * self._flat(3 * x.total.abs() + 4 * excess).squeeze(-1)
+        masses = _masses(x, prior, mask)
         if self._group is None:
             self.center = mean(x.prior.reshape(-1, n).mean(0), self._templates[0])
             self._templates = self._templates - self.center
-            self._shift = Rows(self._templates[0], x.log_prior, z, a).mean(x.prior.reshape(-1, n))
-            if len(self._shift) > 1:
-                self._shift = self._shift.reshape(*x.prior.shape[:-1], d).expand(*self.shape, d).reshape(count, d)
+            every = Rows(self._templates[0], x.log_prior, z, a)
+            self._shift = self._flat(every.mean(masses) / every.total(masses))
+            radius = every.radius
         else:
             self.center = mean(x.prior, x.templates).expand(*self.shape, d).reshape(count, d)
-            self._shift = torch.zeros_like(self.center)
+            self._shift, radius = torch.zeros_like(self.center), torch.zeros_like(self.blur).expand(count).clone()
+            masses = masses.expand(*self.shape, n).reshape(count, n)
+            self.drift = self.blur                           # to be known in a moment, and not needed until then
             for tile in self.tiles(torch.arange(count, device=z.device)):
                 rows = self.rows(tile)
-                self._shift[tile] = rows.mean(rows.log_prior.exp().expand(len(tile), n))
+                self._shift[tile] = rows.mean(masses[tile]) / rows.total(masses[tile])
+                radius[tile] = rows.radius.squeeze(-1)
+        self.drift = unit * (4 * self._shift.norm(dim=-1) + spread(n, d) * radius)
+        if mask is not None and mask.dtype != torch.bool:
+            self.drift = self.drift + 2 * radius * (self.blur + unit * (8 + 4 * math.log(n)))
+
+    def _flat(self, x: Tensor) -> Tensor:
+        """(1, k) if it is the same for all rows, else (r, k)."""
+        size = x.shape[-1]
+        one = x.shape[:-1].numel() == 1
+        return x.reshape(1, size) if one else x.expand(*self.shape, size).reshape(-1, size)
 
     @cached_property
     def gram(self) -> Tensor | None:
@@ -87,11 +111,12 @@ class Batch:
         target = self._evidence[index]
         if not (rough and self._still):
             target = target + (self._shift if len(self._shift) == 1 else self._shift[index])
-        return Rows(templates, log_prior, target, self.alpha[index], self.gram)
+        drift, blur = (x if len(x) == 1 else x[index] for x in (self.drift, self.blur))
+        return Rows(templates, log_prior, target, self.alpha[index], self.gram, drift, blur)
 
     @cached_property
     def _still(self) -> bool:
-        small = 4 * torch.finfo(torch.float64).eps * self._templates.square().sum(-1).amax().sqrt()
+        small = 4 * torch.finfo(torch.float64).eps * self._templates.norm(dim=-1).amax()
         return len(self._shift) == 1 and bool(self._shift.norm() <= small)
 
     def center_of(self, index: Tensor) -> Tensor:
@@ -113,3 +138,14 @@ class Batch:
         """The rows with these numbers, so many at a time that neither their templates nor their Hessians are large."""
         n, d = self.size
         yield from among.split(max(1, _WORKSPACE // max(n * d, min(n, d) ** 2)))  # type: ignore[no-untyped-call]
+
+
+def _masses(x: Weighted, prior: Tensor | None, mask: Tensor | None) -> Tensor:
+    """What is proportional to u_i, at most 1, in the shape of ``x.prior``: the prior as given, unless the mask is floating."""
+    if mask is not None and mask.dtype != torch.bool:
+        return x.prior
+    given = torch.ones_like(x.prior) if prior is None else prior.double()
+    masses = given if mask is None else torch.where(mask, given, 0.0)
+    # A power of two changes no digit; it stops short of one that is not a number.
+    power = torch.frexp(masses.amax(-1, keepdim=True)).exponent.clamp(min=-1000)
+    return torch.ldexp(masses, -power)

@@ -14,14 +14,19 @@ Bounds      (a) −D is strongly convex with modulus 1/α, so ‖λ − λ*‖ �
                 as the left side is not negative, ‖Σ p_i t_i − ĥ‖ ≤ ‖g‖.
             (d) With ‖λ − λ*‖ ≤ e, weights change by factors within e^{±ω}, ω = 2re, whence ‖p − p*‖₁ ≤ 2 tanh(ω/4).
             (e) ĥ = b − λ*/α, hence b − λ/α is off by ‖λ − λ*‖/α.
-Rounding    What is computed for g is off by at most ρ from its sums, ρ = u(2‖b‖ + 2‖λ‖/α + 5‖ĥ‖ + 2^{−19} r), as
-            ``Rows.mean`` is that precise, and ``Rows.total``, by which it is divided: it may be off by nu, as may p; and by
-            Σ_i p_i η_i (t_i − ĥ) from the logits. There the products lose at most (2 + d^{3/2} 2^{2−b})u r‖λ‖, for heads of b
-            bits (see ``Rows.weights``), a template that was centred u r‖λ‖, log u_i being added and the differences that
-            softmax makes 9u r‖λ‖, its exponentials and quotients 8u.
-            What log u_i loses, 2u|log u_i|, is at most 2u(|log p_i| + 2r‖λ‖), and Σ p_i log² p_i ≤ (1 + log n)². So with
-            η = u(10 + 2 log n + (16 + d^{3/2} 2^{2−b}) r‖λ‖) that sum is at most ‖F‖_F η, in the metric of H⁻¹ at most η; and
-            p is off by at most 2η + 2nu in the ℓ1 norm. (a) becomes α(‖g‖ + ρ + ‖F‖_F η), and in (b) ν becomes ν + √c ρ + η.
+            With b itself off by β, as μ is, and by ur more as templates were centred, b − λ/α is off by at most that more.
+Rounding    What is computed for g is off by at most ρ from its sums: b by u‖b‖ and the drift of ``Batch``, λ/α by u‖λ‖/α,
+            p̂ = Σ p_i t_i by 3u‖p̂‖ + ur spread, as ``Rows.mean`` and ``Rows.total`` say, differences by u(2‖p̂‖ + 2‖g‖), and as
+            templates were centred, Σ(u_i − p_i)t_i by ur‖p − u‖₁. ρ has a little more, for terms of higher order and for what
+            underflows.
+            And it is off by Σ_i p_i δ_i (t_i − p̂), for logits off by δ_i. There the products lose at most
+            (2 + d^{3/2} 2^{2−b})ur‖λ‖, for heads of b bits (see ``Rows.weights``), a template that was centred ur‖λ‖, log u_i
+            4u|log u_i| and the blur, log u_i being added u(|log p_i| + r‖λ‖), the differences that softmax makes u|log p_i|,
+            its exponentials and quotients 8u. As |log u_i| ≤ |log p_i| + 2r‖λ‖, and Σ p_i(1 − log p_i)² ≤ (1 + log n)², since
+            x(1 − log x)² is concave, δ in the norm of L²(p) is at most η = u(14 + 6 log n + (16 + d^{3/2} 2^{2−b})r‖λ‖) + blur.
+            p is off by e^{δ_i}, not by 1 + δ_i, hence a factor e^{2η}. So that sum is at most ‖F‖_F η, in the metric of H⁻¹ at
+            most η, and p is off by at most η + 2nu in the ℓ1 norm. (a) becomes α(‖g‖ + ρ + ‖F‖_F η), and in (b) ν becomes
+            ν + √c ρ + η, with a factor for what the products in ν have lost, which grows with √α r, and for H being at p.
 """
 
 import math
@@ -30,7 +35,10 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from numerics.mem.rows import Hessian, Rows, head_bits
+from numerics.mem.rows import Hessian, Rows, head_bits, spread
+
+TINY = 2.0**-500
+"""More than squares that underflow can hide of a length."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +51,7 @@ class Bounds:
         gradient_norm: a bound on ‖g‖, (r,): what is computed, and the allowance for its rounding.
         error: a bound on ‖λ − λ*‖, (r,).
         weights_error: a bound on ‖p − p*‖₁, (r,), for p as computed.
+        mean_error: a bound on ‖b − λ/α − ĥ‖, (r,), both as computed.
     """
 
     weights: Tensor
@@ -50,6 +59,7 @@ class Bounds:
     gradient_norm: Tensor
     error: Tensor
     weights_error: Tensor
+    mean_error: Tensor
 
     def put(self, index: slice | Tensor, found: "Bounds") -> None:
         """Write what was found for some rows."""
@@ -62,9 +72,10 @@ def bounds_at(rows: Rows, dual: Tensor, wanted: Tensor) -> Bounds:
     weights = rows.weights(dual)
     mean = rows.mean(weights) / rows.total(weights)
     gradient = rows.target - dual / rows.alpha - mean
-    sums, logits = _rounding(rows, dual, mean)
+    sums, logits = _rounding(rows, dual, weights, mean)
     squares = rows.templates.square().sum(-1)
-    trace = ((weights * squares).sum(-1) - mean.square().sum(-1)).clamp(min=0) + _eps(dual) * squares.amax(-1)
+    n, d = rows.templates.shape[-2:]
+    trace = ((weights * squares).sum(-1) - mean.square().sum(-1)).clamp(min=0) + (n + d + 8) * _eps(dual) * squares.amax(-1)
     norm = gradient.norm(dim=-1) + sums + trace.sqrt() * logits
     alpha = rows.alpha.squeeze(-1)
     error = alpha * norm
@@ -72,18 +83,26 @@ def bounds_at(rows: Rows, dual: Tensor, wanted: Tensor) -> Bounds:
     if bool(loose.any()):
         local = _local(rows.take(loose), *(x[loose] for x in (weights, mean, gradient, sums, logits)))
         error = error.index_put((loose,), torch.minimum(error[loose], local))
-    near = torch.minimum(alpha.sqrt() * norm / 2, 2 * torch.tanh(rows.radius.squeeze(-1) * error / 2))
-    return Bounds(weights, dual.norm(dim=-1), norm, error, near + 2 * logits + _eps(dual) * weights.shape[-1])
+    near = torch.minimum(alpha.sqrt() * norm / 2, 2 * torch.tanh(_radius(rows) * error / 2))
+    apart = torch.minimum(norm, error / alpha + sums) + _eps(dual) * (_radius(rows) + norm)
+    return Bounds(weights, dual.norm(dim=-1), norm, error, near + 2 * logits + n * _eps(dual), apart)
 
 
-def _rounding(rows: Rows, dual: Tensor, mean: Tensor) -> tuple[Tensor, Tensor]:
-    """Return ρ and η, (r,) each: see the module's notes."""
-    radius, length = rows.radius.squeeze(-1), dual.norm(dim=-1)
+def _rounding(rows: Rows, dual: Tensor, weights: Tensor, mean: Tensor) -> tuple[Tensor, Tensor]:
+    """Return ρ and η e^{2η}, (r,) each: see the module's notes."""
+    radius, length = _radius(rows), dual.norm(dim=-1)
     n, d = rows.templates.shape[-2:]
     unit = _eps(dual) / 2
-    sums = 2 * (rows.target.norm(dim=-1) + length / rows.alpha.squeeze(-1)) + 5 * mean.norm(dim=-1) + 2.0**-19 * radius
+    moved = (weights - rows.log_prior.exp()).abs().sum(-1) + spread(n, d)
+    sums = 2 * (rows.target.norm(dim=-1) + length / rows.alpha.squeeze(-1)) + 6 * mean.norm(dim=-1) + moved * radius
     products = 16 + d**1.5 * 2.0 ** (2 - head_bits(d))
-    return unit * sums, unit * (10 + 2 * math.log(n) + products * radius * length)
+    logits = unit * (14 + 6 * math.log(n) + products * radius * length) + rows.blur
+    return unit * sums + rows.drift + TINY, logits * torch.exp(2 * logits)
+
+
+def _radius(rows: Rows) -> Tensor:
+    """max_i ‖t_i‖ of each row, (r,) or (1,), not less."""
+    return rows.radius.squeeze(-1) * (1 + (rows.templates.shape[-1] + 8) * _eps(rows.alpha))
 
 
 def _local(
@@ -97,11 +116,12 @@ def _local(
     alpha = rows.alpha.squeeze(-1)
     square = (x * (gradient + left)).sum(-1) + alpha * left.square().sum(-1)
     root = hessian.bound().squeeze(-1).sqrt()
-    decrement = root * (square.clamp(min=0).sqrt() + root * sums + logits)
-    diameter = 2 * rows.radius.squeeze(-1)
+    diameter = 2 * _radius(rows)
+    lost = 4 * (sum(rows.templates.shape[-2:]) + 16) * _eps(gradient) * (1 + alpha.sqrt() * diameter)
+    decrement = root * (square.clamp(min=0).sqrt() * (1 + lost) + root * sums + logits) * torch.exp(2 * logits)
     inside = diameter * decrement
     radius = torch.where(inside > 0, -torch.log1p(-inside) / diameter, decrement)
-    return torch.where(inside < 1, radius, torch.inf)
+    return torch.where((inside < 1) & (lost < 1), radius, torch.inf)
 
 
 def _eps(x: Tensor) -> float:

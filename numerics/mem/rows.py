@@ -5,6 +5,7 @@ Notation    t_i = templates, centred at a point c near the prior's mean; b = μ 
             ĥ = Σ_i p_i t_i; H = I/α + Σ_i p_i (t_i − ĥ)(t_i − ĥ)ᵀ = I/α + FᵀF with F = diag(√p)(T − 1ĥᵀ)
 """
 
+import math
 from dataclasses import dataclass
 
 import torch
@@ -21,6 +22,8 @@ class Rows:
         target: b, (r, d).
         alpha: (r, 1).
         gram: TTᵀ, (n, n), if the rows share their templates and it is worth having.
+        drift: a bound on what μ − c has lost to rounding, which is in b, (r,) or (1,).
+        blur: one on what a log u_i has lost beyond four roundings of itself, (r,) or (1,).
     """
 
     templates: Tensor
@@ -28,6 +31,8 @@ class Rows:
     target: Tensor
     alpha: Tensor
     gram: Tensor | None = None
+    drift: float | Tensor = 0.0
+    blur: float | Tensor = 0.0
 
     @property
     def radius(self) -> Tensor:
@@ -43,7 +48,7 @@ class Rows:
         """Σ_i p_i t_i, (r, d), for weights between 0 and 1, to about the precision of its largest entry.
 
         Weights and templates are cut into a head of few bits and a tail. The products of heads are added without any
-        rounding; what the other products lose is smaller by as many bits as a head has.
+        rounding; what the other products lose is smaller by as many bits as a head has, in all n 2^−b (n + √d) u max_i ‖t_i‖.
         """
         heads, tails, bits = self._halves(self.templates.shape[-2])
         head = _head(weights, torch.ones_like(weights[..., :1]), bits)
@@ -82,6 +87,7 @@ class Rows:
             self.target[index],
             self.alpha[index],
             self.gram,
+            *(x[index] if isinstance(x, Tensor) and len(x) > 1 else x for x in (self.drift, self.blur)),
         )
 
 
@@ -102,7 +108,7 @@ class Hessian:
             factor = self._root.unsqueeze(-1) * (rows.templates - mean.unsqueeze(-2))
             inner = factor @ factor.mT if self._small else factor.mT @ factor
         inner.diagonal(dim1=-2, dim2=-1).add_(1 / alpha)
-        self._lower = torch.linalg.cholesky_ex(inner).L
+        self._lower, self._failed = torch.linalg.cholesky_ex(inner)
 
     def times(self, vectors: Tensor) -> Tensor:
         """H v, (r, d)."""
@@ -125,16 +131,31 @@ class Hessian:
         return _each(y, self._templates) - self._mean * y.sum(-1, keepdim=True)
 
     def bound(self) -> Tensor:
-        """A bound on ‖H⁻¹‖, (r, 1): α, or the trace of H⁻¹ where that is at hand and smaller."""
+        """A bound on ‖H⁻¹‖, (r, 1): α, or the trace τ of H⁻¹ where that is at hand and smaller.
+
+        H as computed, and its factor, are off by at most n + d² roundings of tr H in norm, a few times, and by one of
+        √(tr H) max_i ‖t_i‖ as templates were centred. What 1/τ has more than that, the least eigenvalue has.
+        """
         if self._small:
             return self._alpha
-        trace = torch.cholesky_inverse(self._lower).diagonal(dim1=-2, dim2=-1).sum(-1, keepdim=True)
-        return torch.minimum(self._alpha, trace)
+        n, d = self._templates.shape[-2:]
+        inverse = torch.linalg.solve_triangular(self._lower, torch.eye(d).to(self._lower), upper=False)
+        trace = inverse.square().sum((-2, -1)).unsqueeze(-1)
+        size = self._lower.square().sum((-2, -1)).unsqueeze(-1)
+        radius = self._templates.norm(dim=-1).amax(-1, keepdim=True)
+        off = 4 * (n + d * d + 16) * size + 4 * size.sqrt() * radius
+        least = 1 / trace - torch.finfo(trace.dtype).eps * off
+        return torch.where((least * self._alpha > 1) & (self._failed == 0).unsqueeze(-1), 1 / least, self._alpha)
 
 
 def _each(rows: Tensor, matrices: Tensor) -> Tensor:
     """row @ matrix, one matrix for all or one for each."""
     return rows @ matrices if matrices.ndim == 2 else (rows.unsqueeze(-2) @ matrices).squeeze(-2)
+
+
+def spread(n: int, d: int) -> float:
+    """What ``Rows.mean`` loses beside the rounding of its result, in u max_i ‖t_i‖."""
+    return n * (n + math.sqrt(d)) * math.ldexp(1.0, -head_bits(n))
 
 
 def head_bits(terms: int) -> int:

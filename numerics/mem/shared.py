@@ -12,21 +12,30 @@ Precision   The way is float32, the place where it ends is not: w is found in fl
             again is for float32. As e is small, so is what float32 loses of Ge: s becomes s − αGe without another product in
             float64, unless e is too large for that. Nothing else that float32 has left behind goes into s, p and v.
 Bounds      Of the last w, from the last float64 s, p and v alone: g = b − λ/α − Tᵀp = −Tᵀv, and ‖Tᵀv‖ ≤ √‖G‖ ‖v‖, where
-            ‖G‖ ≤ ‖G²‖_F^{1/2}. To this is added the most that rounding can lose, with r = max_i ‖t_i‖ and ω = ‖w‖₁:
-            b, the t_i, and λ/α next to b − Tᵀw are off by at most ρ = u(2‖b‖ + 3‖λ‖/α + (n + 12)rω); logits by
-            η = uα((d + 2)r‖b‖ + (2n + d + 2)r²ω) + 10ur‖λ‖, the rounding of log u_i included, whose weight is e^{log u_i} at
-            λ = 0, and by u₃₂(n + 3)αγ‖e‖ for each e whose product was made in float32, as |G||e| ≤ γ‖e‖ in every entry;
-            p by η + (n + 16)u in the ℓ1 norm, and Tᵀp by r times as much. Rows for which the bound is not good enough are
-            left to Newton's method.
+            ‖G‖ ≤ ‖G²‖_F^{1/2}. To this is added the most that rounding can lose, with r = max_i ‖t_i‖ and ω = ‖w‖₁, however
+            sums are made up: in n roundings, a sum of n products loses at most nu times the sum of what is added.
+            b − λ/α is off from b − Tᵀw by at most ρ = u(2‖b‖ + 3‖λ‖/α + (n + 12)rω): Tᵀw by nurω, templates that were centred
+            by urω there and ur in b, the shift that b may lack by 8ur; and μ by its drift (see ``Batch``).
+            Logits are off from ⟨t_i, λ⟩, by λ, by two roundings of it and α⟨t_i, what Tᵀw has lost⟩; by the products with b and
+            w, G, α and the centring; by one rounding as they are put together; and for up to three w + e by one of w + e and
+            one of themselves: η = uα((d + n + 4)r‖b‖ + (2n + d + 8)r²ω) + 3ur‖λ‖; and by u₃₂(n + 3)αγ‖e‖ for each e whose
+            product was made in float32, as |G||e| ≤ γ‖e‖ in every entry. By which p changes by η in the ℓ1 norm.
+            What else is lost depends on i: by log u_i 4u|log u_i| and the blur, by adding it, once and for each e,
+            4u(|log p_i| + r‖λ‖), by the differences that softmax makes u|log p_i|. With |log u_i| ≤ |log p_i| + 2r‖λ‖ and the
+            norm of L²(p), see ``bounds``, p changes by at most 9u(1 + log n) + 12ur‖λ‖ and the blur; by exponentials, their sum
+            and quotients by (n + 8)u. In all that is η + u(n + 17 + 9 log n + 12r‖λ‖) and the blur; what is taken for it is a
+            little more, and Tᵀp is off by r times as much. Rows for which the bound is not good enough are left to Newton's
+            method.
 """
 
+import math
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
 from numerics.mem.batch import Batch
-from numerics.mem.bounds import Bounds
+from numerics.mem.bounds import TINY, Bounds
 from numerics.mem.rows import Rows
 from numerics.mem.search import Search
 
@@ -42,9 +51,19 @@ _LATE = 0.15
 _STIFF = 16.0
 """The α max_i ‖t_i‖² from which on a search takes care."""
 
+_SMALL = 2.0**-250
+"""The least row of a Gram matrix other than zero whose square's norm does not underflow."""
+
 _CACHE, _LEAST, _MOST = 2**16, 64, 2048
 """How many numbers an array of a tile may have on the CPU, so that those of a search stay near its core, within a smallest
 and a largest number of rows; the latter is that of other devices."""
+
+
+def _block(rows: int, n: int) -> int:
+    """How many rows a tile has on the CPU: of a batch at most half, and a third where such a tile is worth its overhead, for
+    what is needed beside the result is of its size."""
+    part = max(-(-rows // 3), min(-(-rows // 2), _CACHE // (2 * n)))
+    return min(rows, max(_LEAST, min(_MOST, _CACHE * torch.get_num_threads() // n, part)))
 
 
 @dataclass(frozen=True)
@@ -116,13 +135,14 @@ class Shared:
         self._batch, self._templates = batch, templates
         self._one = bool((alpha == alpha[0]).all())
         self._unit = self._one and float(alpha[0]) == 1.0
-        self._scaled, self._gram = (x * alpha[0] if self._one else x for x in (templates, gram))
-        rounding = 1 + n * (n + d) * torch.finfo(gram.dtype).eps
-        self._root = torch.linalg.matrix_norm(gram @ gram).sqrt().mul(rounding).sqrt()
-        self._radius, self._row = templates.norm(dim=-1).amax(), gram.norm(dim=-1).amax()
+        self._scaled, self._gram = (x * alpha[0] if self._one and not self._unit else x for x in (templates, gram))
+        eps = torch.finfo(gram.dtype).eps
+        self._row = gram.norm(dim=-1).amax()
+        root = torch.linalg.matrix_norm(gram @ gram).sqrt().mul(1 + (n + 8) * (n + d + 8) * eps).sqrt()
+        self._root = torch.where((self._row > _SMALL) | (gram == 0).all(), root, torch.inf)
+        self._radius = templates.norm(dim=-1).amax() * (1 + (d + 8) * eps)
         self._stiff = float(alpha.amax() * self._radius.square()) > _STIFF
-        share = _CACHE * torch.get_num_threads() // n if gram.device.type == "cpu" else _MOST
-        self._rows = min(_MOST, max(_LEAST, share), len(alpha))
+        self._rows = _block(len(alpha), n) if gram.device.type == "cpu" else min(_MOST, len(alpha))
         # A user who lets float32 products be rounded to TF32 or bfloat16 gets float64 instead: it needs fewer rounds.
         dtype = torch.float32 if torch.get_float32_matmul_precision() == "highest" else torch.float64
         self._limits = self._all_limits(tolerance)
@@ -152,7 +172,7 @@ class Shared:
             point.w.copy_(start)
             self._improve(problems, point, _ROUNDS)
             bounds.weights[some], distance[some], lost[some] = point.weights, point.distance, point.lost
-            found = torch.empty_like(rows.target), torch.empty_like(rows.target), length[some]
+            found = rows.target, torch.empty_like(rows.target), length[some]     # a copy, as the rows are chosen by number
             self._write(rows, point.w, *found)
             dual[some], mean[some], length[some] = found
         self._bound(reach, distance, lost, length, bounds)
@@ -272,16 +292,17 @@ class Shared:
         n, d = self._templates.shape
         unit, r = torch.finfo(torch.float64).eps / 2, self._radius
         sums = unit * (2 * reach + 3 * length / alpha + (n + 12) * r * mass)
-        logits = unit * (alpha * r * ((d + n + 4) * reach + (2 * n + d + 4) * r * mass) + 10 * r * length)
-        return sums, logits + unit * (n + 16)
+        logits = unit * (alpha * r * ((d + n + 4) * reach + (2 * n + d + 8) * r * mass) + 20 * r * length)
+        return sums, logits + unit * (n + 24 + 9 * math.log(n))
 
     def _bound(self, reach: Tensor, distance: Tensor, lost: Tensor, length: Tensor, bounds: Bounds) -> None:
         alpha, n = self._batch.alpha, len(self._gram)
         sums, off = self._rounding(reach, alpha, length, 1 + n**0.5 * distance)
-        off = off + lost
+        sums = sums + (self._batch.drift.unsqueeze(-1) + TINY)
+        off = off + lost + self._batch.blur.unsqueeze(-1)
         norm = self._root * distance + sums + self._radius * off
         error = alpha * norm
         near = torch.minimum(alpha.sqrt() * norm / 2, 2 * torch.tanh(self._radius * error / 2))
         for out, x in ((bounds.length, length), (bounds.gradient_norm, norm), (bounds.error, error),
-                       (bounds.weights_error, near + off)):
+                       (bounds.weights_error, near + off), (bounds.mean_error, norm)):
             out.copy_(x.squeeze(-1))

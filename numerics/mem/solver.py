@@ -43,7 +43,9 @@ class Solution:
         error: a bound on ‖λ − λ*‖, (...): α‖∇D(λ)‖, or a smaller one where rounding spoils that (see ``bounds``).
         mean_error: a bound on ‖mean − ĥ‖, (...).
         weights_error: a bound on ‖p − p*‖₁, (...).
-        converged: whether error ≤ tolerance (1 + ‖λ‖) before the result was rounded to its dtype, boolean, (...).
+        converged: whether error ≤ tolerance (1 + ‖λ‖), boolean, (...).
+
+    ``gap``, ``gradient_norm`` and ``converged`` are about the float64 λ, before the result was rounded to its dtype.
     """
 
     dual: Tensor
@@ -97,11 +99,12 @@ def solve(
                 f"{len(batch.live)} rows"
             )
         dual, center, bounds = _solved(batch, tolerance)
+    parts = tuple(x.reshape(*batch.shape, -1) for x in (dual, bounds.weights, center))
     arguments = (templates, evidence, prior, alpha, mask)
     if torch.is_grad_enabled() and any(isinstance(x, Tensor) and x.requires_grad for x in arguments):
-        parts = _attached(arguments, dual.reshape(*batch.shape, -1), partial(_inverse, batch, bounds.weights))
-    else:
-        parts = tuple(x.reshape(*batch.shape, -1) for x in (dual, bounds.weights, center))
+        attached = _attached(arguments, parts[0], partial(_inverse, batch, bounds.weights))
+        # The values stay those that the bounds are about: the expressions that are differentiated round in their own way.
+        parts = tuple(x + (y - y.detach()) for x, y in zip(parts, attached, strict=True))
     return _rounded(batch, parts, bounds, tolerance, result_dtype(templates, evidence, prior))
 
 
@@ -109,16 +112,21 @@ def _solved(batch: Batch, tolerance: float) -> tuple[Tensor, Tensor, Bounds]:
     """λ, μ + z − λ/α, and the bounds: by the quick method where it applies, by the sure one for rows that it left."""
     count, (n, d) = len(batch.alpha), batch.size
     dual, center = (batch.alpha.new_empty(count, d) for _ in range(2))
-    bounds = Bounds(dual.new_empty(count, n), *(dual.new_full((count,), torch.inf) for _ in range(4)))
+    bounds = Bounds(dual.new_empty(count, n), *(dual.new_full((count,), torch.inf) for _ in range(5)))
     if batch.gram is not None and count:
         Shared(batch, batch.gram, tolerance).solve(dual, center, bounds)
-    left = (~(bounds.error <= tolerance * (1 + bounds.length)) | (bounds.error == torch.inf)).nonzero().squeeze(-1)
+    left = (~_certified(bounds, tolerance)).nonzero().squeeze(-1)
     for some in batch.tiles(left) if len(left) else ():
         rows = batch.rows(some)
         found = maximize(rows, 0.5 * tolerance)
         dual[some], center[some] = found, rows.target - found / rows.alpha + batch.center_of(some)
         bounds.put(some, bounds_at(rows, found, tolerance * (1 + found.norm(dim=-1))))
     return dual, center, bounds
+
+
+def _certified(bounds: Bounds, tolerance: float) -> Tensor:
+    """Whether the error is within the tolerance, (r,); a length that is infinite allows nothing."""
+    return (bounds.error <= tolerance * (1 + bounds.length)) & (bounds.length < torch.inf)
 
 
 def _rounded(
@@ -128,10 +136,12 @@ def _rounded(
     dual, weights, center = (x.to(dtype) for x in parts)
     lost = [(x - y).detach() for x, y in zip(parts, (dual, weights, center), strict=True) if dtype != torch.float64]
     alpha = batch.alpha.reshape(batch.shape)
-    norm, error, near = (x.reshape(batch.shape) for x in (bounds.gradient_norm, bounds.error, bounds.weights_error))
-    length = bounds.length.reshape(batch.shape)
-    mean_error = error / alpha + torch.finfo(torch.float64).eps * (parts[2].detach().norm(dim=-1) + length / alpha)
-    converged = error <= tolerance * (1 + length)
+    norm, error, near, mean_error, length = (
+        x.reshape(batch.shape)
+        for x in (bounds.gradient_norm, bounds.error, bounds.weights_error, bounds.mean_error, bounds.length)
+    )
+    mean_error = mean_error + torch.finfo(torch.float64).eps * (parts[2].detach().norm(dim=-1) + length / alpha)
+    converged = _certified(bounds, tolerance).reshape(batch.shape)
     if lost:
         error, near, mean_error = error + lost[0].norm(dim=-1), near + lost[1].abs().sum(-1), mean_error + lost[2].norm(dim=-1)
     return Solution(

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from numerics import bench_mem, mem, tolerances
 from numerics.mem import Solution
-from numerics.mem.rows import Rows, head_bits
+from numerics.mem.rows import Rows, head_bits, spread
 from tests.strategies_mem import Mem, exact, far
 
 TIGHT = 1e-12
@@ -92,9 +92,10 @@ def test_the_sampler_reaches_both_ends() -> None:
     assert min(alphas) < 0.12 < 80 < max(alphas)
 
 
-def test_memory_beside_the_results_is_a_few_arrays_of_rows_times_n() -> None:
+@pytest.mark.parametrize(("n", "rows"), [(128, 1536), (64, 512), (128, 512), (256, 512), (512, 512), (1024, 512)])
+def test_memory_beside_the_results_is_a_few_arrays_of_rows_times_n(n: int, rows: int) -> None:
     """Counted, not timed. What does not grow with the number of rows is in it; without blocks, it would be over a dozen."""
-    templates, evidence = bench_mem.normal_problems(128, 384, 1536)
+    templates, evidence = bench_mem.normal_problems(n, 384, rows)
     _, arrays, solution = bench_mem.peak(templates, evidence)
     assert bool(solution.converged.all())
     assert 0 < arrays <= 6
@@ -145,6 +146,10 @@ def test_what_newton_s_bound_says_of_rounding(n: int, d: int) -> None:
         assert off(rows.precise_scores(dual), row) <= float(allowed[row])
         assert off(narrow, row) > float(allowed[row])
     weights = torch.rand(2, n, generator=generator, dtype=torch.float64)
+    for mean, p in zip(rows.mean(weights).tolist(), weights.tolist(), strict=True):
+        exact = [sum(Fraction(a) * Fraction(b) for a, b in zip(p, t, strict=True)) for t in templates.mT.tolist()]
+        apart = math.hypot(*(float(Fraction(x) - y) for x, y in zip(mean, exact, strict=True)))
+        assert apart <= unit * (math.hypot(*mean) + spread(n, d) * float(rows.radius))
     for total, p in zip(rows.total(weights), weights, strict=True):
         exact = math.fsum(p.tolist())
         assert abs(float(total) - exact) <= 2 * unit * exact

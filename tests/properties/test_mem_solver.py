@@ -14,6 +14,7 @@ from torch.testing import assert_close
 
 from numerics import mem, tolerances
 from numerics.mem import Solution
+from numerics.mem.rows import Hessian, Rows
 from tests.properties.common import DEVICES, PATIENT, on_devices
 from tests.strategies_mem import Mem, exact, far, mem_problems
 
@@ -241,6 +242,70 @@ def test_a_far_origin_costs_nothing() -> None:
     here, there = (mem.solve(t, *problem.arguments[1:]) for t in (back, moved))
     assert certified(there)
     assert bool(((here.dual - there.dual).norm(dim=-1) <= here.error + there.error).all())
+
+
+@pytest.mark.parametrize("shared", [True, False])
+@pytest.mark.parametrize("offset", [2.0**33, -(2.0**33)])
+def test_a_far_offset_of_a_mask_costs_nothing(offset: float, shared: bool) -> None:
+    problem = hard(6, 3, 1.0, 1.0, 1.0)
+    generator = torch.Generator().manual_seed(1)
+    mask = torch.randint(-(2**18), 2**18, (6, 6), generator=generator) * 2.0**-17
+    moved = mask.double() + offset
+    templates = problem.templates if shared else problem.templates.expand(6, 6, 3).contiguous()
+    solution = mem.solve(templates, problem.evidence, problem.prior, 1.0, moved)
+    assert certified(solution)
+    check_against(Mem(templates, problem.evidence, problem.prior, 1.0, moved - offset), solution)
+
+
+@pytest.mark.parametrize("factor", [1e-250, 1.0, 1e250])
+@pytest.mark.parametrize("alpha", [1e-6, 1e-2, 1.0])
+def test_bounds_hold_for_priors_that_are_far_from_normalized(factor: float, alpha: float) -> None:
+    """Nothing but rounding is left in the smallest of these bounds."""
+    generator = torch.Generator().manual_seed(0)
+    templates = torch.randn(2, 2, generator=generator, dtype=torch.float64)
+    evidence = torch.randn(40, 2, generator=generator, dtype=torch.float64)
+    prior = factor * torch.rand(40, 2, generator=generator, dtype=torch.float64)
+    solution = mem.solve(templates, evidence, prior, alpha, tolerance=1e-12)
+    assert bool(solution.converged.all())
+    check_against(Mem(templates, evidence, prior / prior.amax(), alpha, None), solution)
+
+
+def test_the_mean_of_an_easily_found_solution_is_as_far_off_as_centring_makes_it() -> None:
+    """Where α‖Σ‖ is huge, λ knows more digits than the templates less their mean, which the mean is made of."""
+    templates = torch.tensor([[-0.573], [-0.7599], [0.0024], [1.0308]], dtype=torch.float64)
+    evidence = 1e-6 * torch.linspace(-2, 2, 40, dtype=torch.float64).unsqueeze(-1)
+    for shift in torch.linspace(0, 1, 20).tolist():
+        problem = Mem(templates + shift, evidence[::8], None, 1e8, None)
+        check_against(problem, mem.solve(*problem.arguments, tolerance=1e-12))
+
+
+def test_bounds_hold_for_what_is_differentiated() -> None:
+    """The expressions that carry the derivatives lose digits to a far origin; the values must not."""
+    problem = hard(6, 3, 1.0, 1.0, 1.0)
+    moved = problem.templates + 2.0**20
+    plain = mem.solve(moved, *problem.arguments[1:])
+    solution = mem.solve(moved.clone().requires_grad_(), *problem.arguments[1:])
+    assert solution.weights.requires_grad
+    assert all(bool((getattr(solution, x) == getattr(plain, x)).all()) for x in ("dual", "weights", "mean"))
+    values = Solution(**{name: value.detach() for name, value in vars(solution).items()})
+    check_against(Mem(moved, problem.evidence, problem.prior, 1.0, None), values)
+
+
+def test_a_solution_whose_length_overflows_is_not_certified() -> None:
+    solution = mem.solve(torch.eye(2, dtype=torch.float64), torch.full((2,), 1e10, dtype=torch.float64), None, 1e300)
+    assert not bool(solution.converged)
+
+
+@pytest.mark.parametrize("alpha", [1.0, 1e8, 1e14, 1e18])
+def test_the_bound_on_the_inverse_hessian_is_one_where_templates_are_on_a_line(alpha: float) -> None:
+    """Across the line H = I/α; its computed inverse knows less of that than rounding hides."""
+    generator = torch.Generator().manual_seed(0)
+    line = torch.randn(9, 1, generator=generator, dtype=torch.float64) * torch.tensor([[1.0, 2.0, 0.5]])
+    rows = Rows(line, torch.zeros(9), torch.zeros(1, 3), torch.full((1, 1), alpha, dtype=torch.float64))
+    weights = torch.full((1, 9), 1 / 9, dtype=torch.float64)
+    found = Hessian(rows, weights, rows.mean(weights), rows.alpha)
+    assert float(found.bound()) >= alpha * (1 - tolerances.rounding("float64", 9))
+    assert bool(mem.solve(line, line.new_ones(3), None, alpha).converged) == (alpha <= 1e8)
 
 
 def test_gap_is_that_of_the_objectives() -> None:
