@@ -1,4 +1,4 @@
-"""The command line: python -m derivations verify | list | show | regress."""
+"""The command line: python -m derivations verify | list | show | report | notebooks | regress."""
 
 from __future__ import annotations
 
@@ -193,6 +193,10 @@ def regress(path: Path, accept: bool) -> None:
         raise click.UsageError(f"--accept: {path} is of a quick run, a ledger of a whole `verify` is accepted")
     found = regression.compare(now, ledger.load_baseline())
     click.echo(regression.told(found))
+    if moved := sorted(incremental.outdated(incremental.project(), now)):
+        more = f" and {len(moved) - 3} more" if len(moved) > 3 else ""
+        remedy = "`verify --incremental` brings it up to date"
+        click.secho(f"{path} is older than {', '.join(moved[:3])}{more}: {remedy}", fg="yellow")
     if accept:
         regression.accept(now)
         counts = Counter(found.classes.values())

@@ -29,6 +29,7 @@ SAMPLES = 3
 POSITIONS = (0, 1, -2)                                       # among the places of the indices: equal ones, and different ones
 
 NO_VALUE = "not finite"
+OTHER_THAN = ", other than "
 
 Sides = tuple[str, sp.Expr, sp.Expr]
 
@@ -41,7 +42,7 @@ def canonical(relation: Relation) -> Canonical:
         form=form,
         left=text(_normal(left)),
         right=text(_normal(right)),
-        variables={v.name: _domain(v) for v in names if v.domain.kind is not Kind.INDEX},
+        variables={v.name: _domain(v) for v in _spoken_of(relation, names)},
         values=tuple(_samples(left, right, names)),
     )
 
@@ -113,6 +114,12 @@ def _(relation: UniquePlan) -> Sides:
     return "has the only minimizer", relation.objective(lambda x, y: rival[x, y]), relation.candidate(i, j)
 
 
+def _spoken_of(relation: Relation, shown: Sequence[Variable]) -> list[Variable]:
+    """The variables of the sides, and those of the premises and of what the sides no longer show."""
+    inner = relation.relation if isinstance(relation, Fails) else relation
+    return list({v.name: v for v in (*inner.variables(), *shown)}.values())
+
+
 def _normal(side: sp.Expr) -> sp.Expr:
     try:
         return sums.normal(side)
@@ -159,9 +166,14 @@ def _value(side: sp.Expr, point: Point) -> str:
 
 
 def _domain(var: Variable) -> str:
-    """What a variable ranges over, with its shape: `real [m×d]`."""
-    shape = "×".join(map(str, var.domain.shape))
-    return f"{var.domain.kind.value} [{shape}]" if shape else var.domain.kind.value
+    """What a variable ranges over, with its shape and marginals: `real [m×d]`; of an index also what it differs from."""
+    domain = var.domain
+    shape = "×".join(map(str, domain.shape))
+    if domain.kind is Kind.INDEX:
+        others = ", ".join(sorted(map(str, domain.other_than)))
+        return f"{domain.kind.value}{shape}" + (f"{OTHER_THAN}{others}" if others else "")
+    marginals = f"; {', '.join(map(str, domain.marginals))}" if domain.marginals else ""
+    return f"{domain.kind.value} [{shape}{marginals}]" if shape else domain.kind.value
 
 
 # ── places as text ──────────────────────────────────────────────────────────────────────────────────────────────────

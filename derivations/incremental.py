@@ -126,6 +126,14 @@ def changed_files(sources: Sources, ledger: Mapping[str, Any]) -> set[str]:
     return {name for name in before.keys() | now.keys() if before.get(name) != now.get(name)}
 
 
+def outdated(sources: Sources, ledger: Mapping[str, Any]) -> set[str]:
+    """The modules and data that the rows of a ledger rest on and that changed after it was written."""
+    if "files" not in ledger:
+        return set()
+    own = {name for row in ledger["claims"] for name in row.get("sources", ())}
+    return changed_files(sources, ledger) & sources.closure(own)
+
+
 def other_settings(ledger: Mapping[str, Any], environment: Mapping[str, Any]) -> str | None:
     """Why nothing of a ledger can be used again under these settings, if so."""
     if "files" not in ledger:

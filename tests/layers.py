@@ -109,7 +109,7 @@ def consider(vote: Vote, printed: Formula, twins: Mapping[str, Formula], reading
         vote.worst = max(vote.worst, miss)
         if miss > 1 and not vote.failure:
             inputs = ", ".join(f"{name} = {_shown(reading.point[name])}" for name in printed.names if name in reading.point)
-            vote.failure = f"{route} misses by {miss:.3g} tolerances at {inputs}"
+            vote.failure = f"{route} misses by {miss:.3g} tolerances" + (f" at {inputs}" if inputs else "")
     for name, twin in twins.items():
         for route, miss in misses(twin, reading, axes).items():
             if miss > REFUTING_FACTOR:

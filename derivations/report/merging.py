@@ -2,28 +2,18 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from derivations import ledger
-from derivations.claims import ACCUSING, Severity, Verdict
+from derivations.claims import ACCUSING
 from derivations.report.appearance import DIFFERS
 
 Row = dict[str, Any]
 
-IDS = re.compile(r"[A-Za-z0-9]+(?:[._-]+[A-Za-z0-9]+)+")
-FIELDS: dict[str, type | tuple[type, ...]] = {
-    "id": str, "document": str, "number": str, "kind": str, "title": str, "statement": dict, "hypotheses": list,
-    "verdict": str, "severity": (str, type(None)), "scope": str, "correction": (dict, type(None)),
-    "witness": (dict, type(None)), "evidence": list, "twins": list, "depends_on": list,
-}
-INNER = {"statement": ("latex", "text"), "correction": ("latex", "text"), "witness": ("inputs", "left", "right", "text"),
-         "evidence": ("layer", "outcome", "scope", "seconds", "detail"), "twins": ("name", "refuted_by"),
-         "derivation": ("statement", "reason", "holds"), "repair": ("statement", "reason", "holds")}
 TOLD = ("title", "kind", "statement", "hypotheses", "correction")
 
 
@@ -84,9 +74,7 @@ class Subject:
     @property
     def under(self) -> str | None:
         """The hypothesis that is missing in print."""
-        if self.row["verdict"] != Verdict.PROVED_UNDER:
-            return None
-        return str(self.row["scope"]).partition("; without it: ")[0]
+        return ledger.under(self.row)
 
     @property
     def changed(self) -> list[str]:
@@ -176,7 +164,7 @@ def load(paths: Sequence[Path]) -> Report:
         raise ValueError(f"ledger: {twice[0]} was given twice, different files are accepted")
     runs: list[Run] = []
     for place, path in enumerate(paths, start=1):
-        found = _read(path)
+        found = ledger.read(path)
         label = _label(found["environment"])
         same = sum(run.label.split(" · run ")[0] == label for run in runs)
         runs.append(Run(place, f"{label} · run {same + 1}" if same else label, found["environment"],
@@ -195,53 +183,5 @@ def merge(runs: Sequence[Run]) -> Report:
 
 def _label(environment: Mapping[str, Any]) -> str:
     parts = [", ".join(map(str, environment.get("devices") or ["device unknown"])), f"Python {environment.get('python', '?')}",
-             str(environment.get("commit") or "no commit")[:7]]
+             str(environment["commit"])[:7] if environment.get("commit") else "no commit"]
     return " · ".join(parts)
-
-
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        found = ledger.read(path)
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise ValueError(f"ledger: {path}: {reason}, a file written by `verify` is accepted") from None
-    faults = list(_faults(found))
-    if faults:
-        more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
-        raise ValueError(f"ledger: {path}: {faults[0]}{more}, a file written by `verify` is accepted")
-    return found
-
-
-def _faults(found: Mapping[str, Any]) -> Iterator[str]:
-    """What keeps a ledger from being told, in words."""
-    if not isinstance(found.get("environment"), dict) or not isinstance(found.get("claims"), list):
-        yield "`environment` or `claims` is missing"
-    elif not isinstance(found.get("documents", {}), dict):
-        yield "`documents` is no object"
-    elif not found["claims"]:
-        yield "there are no claims"
-    elif not all(isinstance(row, dict) for row in found["claims"]):
-        yield "a claim is no object"
-    else:
-        ids = [row.get("id") for row in found["claims"]]
-        yield from (f"the id {id} comes twice" for id in sorted({str(id) for id in ids if ids.count(id) > 1}))
-        for place, row in enumerate(found["claims"], start=1):
-            yield from (f"claim {place} ({row.get('id', 'no id')}): {fault}" for fault in _row_faults(row))
-
-
-def _row_faults(row: Row) -> Iterator[str]:
-    wrong = [name for name, kind in FIELDS.items() if name not in row or not isinstance(row[name], kind)]
-    yield from (f"`{name}` is missing or of the wrong type" for name in wrong)
-    if wrong:
-        return
-    if not IDS.fullmatch(row["id"]) or not IDS.fullmatch(f"{row['document']}.1"):
-        yield "the id or the document is not letters and digits with dots, hyphens and underscores between them"
-    if row["verdict"] not in list(Verdict):
-        yield f"{row['verdict']!r} is no verdict"
-    if row["severity"] not in [None, *Severity]:
-        yield f"{row['severity']!r} is no severity"
-    for name, keys in INNER.items():
-        inner = row.get(name) or []
-        for item in [inner] if isinstance(inner, dict) else inner:
-            if not isinstance(item, dict) or not item.keys() >= set(keys):
-                yield f"`{name}` lacks {', '.join(keys)}"

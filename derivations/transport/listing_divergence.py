@@ -83,7 +83,7 @@ def sinkhorn_divergence() -> Steps:
 
 
 @sinkhorn_divergence.corrected(
-    r"\mathrm{OT}_\varepsilon=\langle\gamma,C\rangle+\varepsilon\textstyle\sum\gamma\log\gamma:\quad"
+    r"\mathrm{OT}_\varepsilon=\langle\gamma,C\rangle+\varepsilon\textstyle\sum\gamma\log\gamma:\quad "
     r"S_\varepsilon\big(\delta_x,\tfrac1{m+1}\mathbf 1\big)=\frac{cm}{m+1}"
     r"-\frac\varepsilon2\log\frac{m+1}{1+me^{-c/\varepsilon}}", Severity.SLIP)
 def sinkhorn_divergence_with_entropy() -> Steps:

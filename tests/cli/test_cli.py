@@ -10,8 +10,12 @@ from pathlib import Path
 
 import pytest
 import torch
+from click.testing import CliRunner
 
+from derivations.__main__ import main
 from derivations.catalogue import entries
+from derivations.documents import VARIABLE
+from tests.report.samples import of, row, saved
 
 COMMAND = [sys.executable, "-m", "derivations"]
 FIELDS = {"id", "document", "number", "kind", "title", "statement", "hypotheses", "verdict", "severity", "scope",
@@ -53,13 +57,21 @@ def test_a_missing_gpu_is_said(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("content", ["not json", "[]", '{"schema": 99}'])
-def test_a_broken_ledger_is_said(tmp_path: Path, content: str) -> None:
+@pytest.mark.parametrize("content", ["not json", "[]", '{"schema": 99}', '{"schema": 1}',
+                                     '{"schema": 1, "environment": {}, "claims": [3]}',
+                                     '{"schema": 1, "environment": {}, "claims": [{"id": "eot.59"}]}'])
+def test_a_broken_ledger_is_said(tmp_path: Path, content: str, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "ledger.json").write_text(content)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv(VARIABLE, "")
+    for command in (["list"], ["show", "eot.59"], ["regress"], ["verify", "eot.59", "--incremental"], ["report"]):
+        result = CliRunner().invoke(main, command)
+        assert result.exit_code == 2, result.output
+        assert "ledger.json" in result.output
     result = run(tmp_path, "list")
     assert result.returncode == 2
-    assert "ledger.json" in result.stderr
     assert len(result.stderr.strip().splitlines()) == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["ledger.json"]
 
 
 def test_list_names_every_claim_at_once(tmp_path: Path) -> None:
@@ -138,7 +150,7 @@ def test_a_baseline_is_never_accepted_in_ci(tmp_path: Path) -> None:
 
 
 def test_a_quick_run_is_no_baseline(tmp_path: Path) -> None:
-    (tmp_path / "ledger.json").write_text('{"schema": 1, "claims": [], "environment": {"quick": true}}')
+    saved(tmp_path, of(row(), quick=True))
     result = run(tmp_path, "regress", "--accept", CI="")
     assert result.returncode == 2
     assert "quick" in result.stderr

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from derivations import incremental
-from derivations.incremental import Sources, because, changed_files, may_have_new_votes, other_settings, stale
+from derivations.incremental import Sources, because, changed_files, may_have_new_votes, other_settings, outdated, stale
 
 FILES = {
     "proofs/__init__.py": "",
@@ -139,6 +139,16 @@ def test_other_settings_run_everything(root: Path, name: str, value: Any, told: 
     assert other_settings(ledger, {**SETTINGS, name: value}) == told
     del ledger["files"]
     assert other_settings(ledger, SETTINGS) == "the last ledger does not say what it rests on"
+
+
+def test_a_ledger_is_older_than_what_changed_below_its_rows(root: Path) -> None:
+    ledger = last(root)
+    assert not outdated(read(root), ledger)
+    (root / "proofs/kernel.py").write_text("RULES = 2\n")
+    (root / "numbers/new.py").write_text("")                 # which no row rests on
+    assert outdated(read(root), ledger) == {"proofs.kernel"}
+    del ledger["files"]
+    assert not outdated(read(root), ledger)
 
 
 def test_many_reasons_are_told_briefly() -> None:

@@ -14,7 +14,7 @@ import pytest
 import sympy as sp
 
 from derivations import ledger, regression
-from derivations.calculus.variables import Kind, positive, scalar, simplex, size, vector
+from derivations.calculus.variables import Kind, index, positive, scalar, simplex, size, vector
 from derivations.canonical import canonical, read_place, values_at, write_place
 from derivations.catalogue import DOCUMENTS, Entry, Undecidable, entries, examine
 from derivations.claims import Evidence, Layer, Outcome, Sample
@@ -234,6 +234,42 @@ def test_a_changed_correction_is_a_changed_value(before: dict[str, Any]) -> None
     assert any(each.what.startswith("the correction's left side at") for each in found.differences)
 
 
+def test_where_values_tell_nothing_another_statement_is_another_value() -> None:
+    zero = "eot.124"
+    kept = json.loads(json.dumps(ledger.snapshot(written({}, [zero]))))
+    assert {(each["left"], each["right"]) for each in kept[zero]["canonical"]["values"]} == {("0", "0")}
+    assert not compare(written({}, [zero]), kept).differences
+    kept[zero]["derivation"][-1][0] = "another statement about 0"
+    found = compare(written({}, [zero]), kept)
+    assert found.classes == {zero: Change.VALUE}
+    assert "before" in told(found)
+
+
+def test_a_side_without_a_value_is_a_changed_value(before: dict[str, Any]) -> None:
+    row = written({}, [JACOBIAN])
+    row["claims"][0]["canonical"]["values"] = []
+    found = compare(row, {JACOBIAN: before[JACOBIAN]}, lambda *_: None)
+    assert found.classes == {JACOBIAN: Change.VALUE}
+    assert {each.after for each in found.differences} == {"not finite at every point"}
+
+
+def test_a_variable_that_only_the_words_speak_of_is_not_lost_silently(before: dict[str, Any]) -> None:
+    row = written({}, [JACOBIAN])
+    kept = deepcopy(before[JACOBIAN])
+    kept["canonical"]["variables"]["level"] = "real"
+    found = compare(row, {JACOBIAN: kept})
+    assert found.classes == {JACOBIAN: Change.SCOPE}
+    assert [each.what for each in found.differences] == ["variable level"]
+
+
+def test_only_the_steps_that_differ_are_shown(before: dict[str, Any]) -> None:
+    kept = deepcopy(before[JACOBIAN])
+    kept["derivation"] = [["a = a", "first"], *kept["derivation"]]
+    found = compare(written({}, [JACOBIAN]), {JACOBIAN: kept})
+    assert found.classes == {JACOBIAN: Change.REWRITE}
+    assert (found.differences[0].before, found.differences[0].after) == ("1. a = a  — first", "none of these steps")
+
+
 def test_verdict_changed(before: dict[str, Any]) -> None:
     found = compare(written({}, IDS, torch(outcome=Outcome.REFUTED)), before)
     assert found.classes == {JACOBIAN: Change.VERDICT}
@@ -278,7 +314,7 @@ def test_the_worst_class_counts_and_all_differences_are_shown(before: dict[str, 
     changed = rewritten(JACOBIAN, scaled(sp.Integer(2)), title="Another title")
     found = compare(written(changed, IDS, torch(error=0.9)), before)
     assert found.classes == {JACOBIAN: Change.VALUE}
-    assert {each.change for each in found.differences} == {Change.VALUE, Change.REWRITE, Change.SCOPE, Change.TEXT}
+    assert {each.change for each in found.differences} == {Change.VALUE, Change.SCOPE, Change.TEXT}
     assert "title  (text only)" in told(found)
 
 
@@ -312,6 +348,9 @@ def test_domains() -> None:
     assert contains("≥ 0 with sum 1 [m]", "> 0 with sum 1 [m]")
     assert not contains("> 0 [m]", "≥ 0 [m]")
     assert not contains("real [m]", "> 0 [n]")
+    assert contains("in 1…m", "in 1…m, other than j")
+    assert not contains("in 1…m, other than j", "in 1…m")
+    assert not contains("in 1…m, other than j", "in 1…n, other than j, k")
     assert {inner for within in regression.INSIDE.values() for inner in within} <= {kind.value for kind in Kind}
 
 
@@ -346,6 +385,12 @@ def test_samples_are_in_general_position() -> None:
     assert len({sample.at for sample in values}) == 3
     assert all(sample.left != "0" for sample in values)
     assert all("m = 1," not in sample.at for sample in canonical(AtLeast(p[1], x[1])).values)
+
+
+def test_the_domain_of_everything_that_the_statement_speaks_of_is_kept() -> None:
+    other = index("k", m, other_than=(index("j", m),))
+    found = canonical(Equation(x[other] + 1, 1 + x[other], about=(scalar("level"),))).variables
+    assert found == {"m": "≥ 1", "x": "real [m]", "j": "in 1…m", "k": "in 1…m, other than j", "level": "real"}
 
 
 def test_nothing_is_compared_of_what_has_no_truth_value() -> None:

@@ -267,6 +267,17 @@ def test_long_formulas_scroll_in_their_own_box(context: BrowserContext, tmp_path
     assert page.evaluate("(box => box.scrollWidth > box.clientWidth && box.tabIndex === 0)(document.querySelector('.formula'))")
 
 
+def test_a_long_name_breaks_on_a_phone(context: BrowserContext, tmp_path: Path) -> None:
+    names = [f"transport.listing.compute_attention_ot_divergence_of_{what}" for what in ("queries", "a_whole_batch", "rows")]
+    told = [samples.row(id, verdict="corrected", depends_on=names[:at]) for at, id in enumerate(names)]
+    root = published(tmp_path, samples.of(*told))
+    page = context.new_page()
+    page.set_viewport_size({"width": 375, "height": 812})
+    for name in (f"claims/{names[1]}.html", "index.html", "errata-transport.html"):
+        page.goto(root + name)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 375, name
+
+
 def test_filters_unfold_on_a_phone(context: BrowserContext, small: str) -> None:
     page = context.new_page()
     page.set_viewport_size({"width": 375, "height": 812})

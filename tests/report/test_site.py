@@ -114,6 +114,17 @@ def test_what_the_symbolic_layer_found_is_told(tmp_path: Path) -> None:
         assert written == [step["statement"] for step in subject.steps("derivation") + subject.steps("repair")]
 
 
+def test_a_witness_in_words_has_its_code_set_as_code(tmp_path: Path) -> None:
+    witness = {"inputs": "B = 1", "left": "", "right": "", "text": "refused by `sinkhorn`"}
+    told = row("eot.1", verdict="refuted", witness=witness)
+    for name in ("claims/eot.1.html", "errata-eot.html"):
+        assert "refused by <code>sinkhorn</code>" in page(tmp_path, name, samples.of(told))
+
+
+def test_a_run_outside_a_checkout_is_labelled(tmp_path: Path) -> None:
+    assert page(tmp_path, "claims/eot.1.html", samples.of(row(), commit=None)).count("Python 3.11.7 · no commit") >= 1
+
+
 def test_what_was_skipped_is_told(tmp_path: Path) -> None:
     front = page(tmp_path, "index.html", samples.every_verdict())
     for word in ("no GPU here", "0123456789abcdef", "2025-01-02", "sympy 1.14.0", "3.11.7"):
