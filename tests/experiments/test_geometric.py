@@ -1,9 +1,6 @@
 """The prediction model trained through its attention layer: its parts, its records, its command, and what it says."""
 
 import json
-import time
-from collections.abc import Callable
-from functools import cache
 from pathlib import Path
 from typing import get_args
 
@@ -12,7 +9,6 @@ import torch
 from click.testing import CliRunner
 from matplotlib.figure import Figure
 
-from derivations.claims import Evidence, Layer, Outcome
 from numerics import continuous
 from numerics.__main__ import main
 from numerics.experiments.geometric import study as experiment
@@ -204,47 +200,6 @@ def test_the_picture_has_a_row_for_each_arm_with_weights() -> None:
     assert "test accuracy" in figure.axes[-1].get_xlabel()
     assert as_image(torch.arange(8.0))[3].tolist() == [3.0] * 8
     assert as_image(torch.arange(64.0))[1, 2] == 10
-
-
-# ── what the document says of it ────────────────────────────────────────────────────────────────────────────────────
-
-EPOCHS, SEEDS = 6, 3
-VOTING = ("uniform", "untrained", "softmax", "uniform-placed", "softmax-placed")
-
-
-@cache
-def measured() -> Results:
-    """A small study, trained here and now."""
-    return results("pixels", EPOCHS, SEEDS, VOTING)
-
-
-@pytest.mark.claim("geometric.s7.good-predictions", Layer.TORCH)
-def test_learned_weights_help(record_evidence: Callable[[Evidence], None]) -> None:
-    start, found = time.perf_counter(), measured()
-    gains = {other: found.difference("softmax", other) for other in ("uniform", "untrained")}
-    placed = found.difference("softmax-placed", "uniform-placed")
-    helps = all(gain.verdict == "higher" for gain in gains.values())
-    shown = {arm: f"{found.accuracy(arm).mean:.3f}" for arm in VOTING}
-    record_evidence(Evidence(
-        claim="geometric.s7.good-predictions",
-        layer=Layer.TORCH,
-        outcome=Outcome.HOLDS if helps else Outcome.REFUTED,
-        scope=f"scikit-learn's digits, {len(found.study.dataset.test_labels)} test images, {SEEDS} seeds, {EPOCHS} epochs, "
-        "64 pixels as locations, θ(x) linear, φ(t) = e_t, trained here",
-        seconds=time.perf_counter() - start,
-        detail=f"where V(t) represents the pixel at t alone, accuracy {shown['softmax']} with learned θ(x), "
-        f"{shown['uniform']} with θ = 0 and {shown['untrained']} with θ(x) untrained: {gains['uniform'].verdict}; where V(t) "
-        f"sees what is around t, and t, {shown['softmax-placed']} with learned θ(x) and {shown['uniform-placed']} with θ = 0, "
-        f"a difference of {100 * placed.mean:+.1f} ± {100 * (placed.half_width or 0):.1f} points: {placed.verdict}",
-    ))
-    assert helps
-
-
-def test_the_comparison_can_refuse() -> None:
-    """What is worse is found to be lower, and an arm with better values beats learned weights."""
-    found = measured()
-    assert found.difference("untrained", "softmax").verdict == "lower"
-    assert found.difference("uniform-placed", "softmax").verdict == "higher"
 
 
 def test_locations_are_centred_on_the_image() -> None:

@@ -114,6 +114,14 @@ def test_no_check_names_an_unknown_claim(layer: Layer, package: ModuleType) -> N
     assert named <= set(entries())
 
 
+def test_every_vote_is_where_verify_looks() -> None:
+    """`verify` runs the modules test_*claims.py, and no others."""
+    voting = {path for path in (ROOT / "tests").glob("*/test_*.py")
+              if "mark.claim(" in path.read_text(encoding="utf-8").replace('"mark.claim("', "")}
+    assert len(voting) > 5
+    assert [path.name for path in voting if not path.name.endswith("claims.py")] == []
+
+
 def test_derivations_rely_on_nothing_that_fails_silently() -> None:
     """No `simplify(...) != 0`, no MatrixSymbol, no matrix inverse carried out by SymPy."""
     for path in (ROOT / "derivations").rglob("*.py"):
