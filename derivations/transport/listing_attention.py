@@ -104,7 +104,8 @@ token, head, coordinate = index("p", N), index("h", H), index("q", G)
 
 def entries(right_side: sp.Expr) -> Equation:
     """The numbers that all heads hold."""
-    return Equation(total((token, head, coordinate), sp.S.One), right_side, reason="one for each token, head and coordinate")
+    return Equation(total((token, head, coordinate), sp.S.One), right_side,
+                    reason="a count only: which widths go through is seen by running the module")
 
 
 @claim("transport.listing.AttentionAsOT.heads", "listing", title="Heads of width ⌊d_model/n_heads⌋",

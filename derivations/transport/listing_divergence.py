@@ -209,7 +209,8 @@ token = index("j", N)
 
 def met(right_side: sp.Expr) -> Equation:
     """How many entries of v the columns of one problem's kernel meet in K v."""
-    return Equation(total(token, sp.S.One), right_side, reason="one for each of the problem's tokens")
+    return Equation(total(token, sp.S.One), right_side,
+                    reason="a count only: which shapes go through is seen by running the listing")
 
 
 @claim("transport.listing.compute_attention_ot_divergence.batch", "listing", title="Queries and keys in a batch",

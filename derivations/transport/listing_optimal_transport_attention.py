@@ -184,7 +184,7 @@ turn = index("t", T)
 
 def rounds(right_side: sp.Expr) -> Equation:
     """How many iterations run."""
-    return Equation(total(turn, sp.S.One), right_side, reason="one for each turn of the loop")
+    return Equation(total(turn, sp.S.One), right_side, reason="a count only: that so many run is seen by running the module")
 
 
 @claim("transport.listing.OptimalTransportAttention.iterations", "listing", title="The argument for the number of iterations",

@@ -270,7 +270,8 @@ overflow.twin("at most a quarter of it", lambda: representable(b[j] / 4))
 
 def entries(right_side: sp.Expr) -> Equation:
     """How many numbers C and γ hold."""
-    return Equation(total((i, j), sp.S.One), right_side, reason="one for each source and target")
+    return Equation(total((i, j), sp.S.One), right_side,
+                    reason="a count only: which shapes go through is seen by running the listing")
 
 
 @claim("transport.listing.sinkhorn.shapes", "listing", title="As many sources as targets, called `batch`",

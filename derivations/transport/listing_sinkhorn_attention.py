@@ -245,7 +245,8 @@ bit = index("bit", bits)
 
 def held_in(right_side: sp.Expr) -> Equation:
     """How many bits a number of b takes."""
-    return Equation(total(bit, sp.S.One), right_side, reason="those of a number of Q")
+    return Equation(total(bit, sp.S.One), right_side,
+                    reason="a count only: that b is of this type is seen by running the listing")
 
 
 @claim("transport.listing.sinkhorn_attention.dtype", "listing", title="Numbers of the queries' own type",

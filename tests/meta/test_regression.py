@@ -14,12 +14,12 @@ import pytest
 import sympy as sp
 
 from derivations import ledger, regression
-from derivations.calculus.variables import Kind, index, positive, scalar, simplex, size, vector
-from derivations.canonical import canonical, read_place, values_at, write_place
-from derivations.catalogue import DOCUMENTS, Entry, Undecidable, entries, examine
-from derivations.claims import Evidence, Layer, Outcome, Sample
+from derivations.calculus.variables import Kind, positive, scalar
+from derivations.canonical import canonical
+from derivations.catalogue import DOCUMENTS, Entry, entries, examine
+from derivations.claims import Evidence, Layer, Outcome
 from derivations.regression import Change, agree, compare, contains, told
-from derivations.relations import AtLeast, Equation, Fails, Relation
+from derivations.relations import Equation, Fails, Relation
 
 IDS = ["eot.59", "eot.s7.fisher-scaled", "deciphering.s3.convex-combination", "eot.124", "eot.s2.gibbs",
        "deciphering.s4.minimizer", "deciphering.s0.closed-form", "deciphering.s0.justification"]
@@ -352,50 +352,6 @@ def test_domains() -> None:
     assert not contains("in 1…m, other than j", "in 1…m")
     assert not contains("in 1…m, other than j", "in 1…n, other than j, k")
     assert {inner for within in regression.INSIDE.values() for inner in within} <= {kind.value for kind in Kind}
-
-
-# ── the canonical form ──────────────────────────────────────────────────────────────────────────────────────────────
-
-m = size("m")
-x, p = vector("x", m), simplex("p", m)
-
-
-def test_a_place_can_be_read_back() -> None:
-    relation = entries()["deciphering.s4.minimizer"].printed()
-    assert relation is not None
-    for sample in canonical(relation).values:
-        assert values_at(relation, [sample.at]) == [sample]
-        names = read_place(sample.at)
-        assert names
-    one = {m: 2, x.label: [sp.Rational(1, 4), 3], positive("y"): sp.Rational(-7, 2)}
-    assert read_place(write_place(one, list(one))) == {"m": 2, "x": [sp.Rational(1, 4), 3], "y": sp.Rational(-7, 2)}
-    assert read_place("") == {}
-
-
-def test_a_place_without_a_variable_gives_no_value() -> None:
-    relation = Equation(scalar("a"), scalar("b"))
-    assert values_at(relation, ["a = 1"]) is None
-    assert values_at(relation, ["a = 1, b = 2"]) == [Sample("a = 1, b = 2", "1.00000000000000000000000000000",
-                                                            "2.00000000000000000000000000000")]
-
-
-def test_samples_are_in_general_position() -> None:
-    a, b = scalar("a"), scalar("b")
-    values = canonical(Equation(a * b, 1 / (a - b))).values
-    assert len({sample.at for sample in values}) == 3
-    assert all(sample.left != "0" for sample in values)
-    assert all("m = 1," not in sample.at for sample in canonical(AtLeast(p[1], x[1])).values)
-
-
-def test_the_domain_of_everything_that_the_statement_speaks_of_is_kept() -> None:
-    other = index("k", m, other_than=(index("j", m),))
-    found = canonical(Equation(x[other] + 1, 1 + x[other], about=(scalar("level"),))).variables
-    assert found == {"m": "≥ 1", "x": "real [m]", "j": "in 1…m", "k": "in 1…m, other than j", "level": "real"}
-
-
-def test_nothing_is_compared_of_what_has_no_truth_value() -> None:
-    silent = Entry("eot.0", entries()[SILENT].kind, "t", "x", (), (), None, "S.", Undecidable("why").reason)
-    assert examine(silent).evidence.canonical is None
 
 
 # ── accepting ───────────────────────────────────────────────────────────────────────────────────────────────────────
