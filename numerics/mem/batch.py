@@ -36,6 +36,7 @@ class Batch:
         alpha: (r, 1).
         live: whether something of each row is left by the mask, (r,).
         drift, blur: as in ``Rows``.
+        span: a bound on the length of any mean of the templates as given, (1,) or (r,).
     """
 
     def __init__(
@@ -78,6 +79,7 @@ class Batch:
                 rows = self.rows(tile)
                 self._shift[tile] = rows.mean(masses[tile]) / rows.total(masses[tile])
                 radius[tile] = rows.radius.squeeze(-1)
+        self.span = 1.001 * (radius + self.center.norm(dim=-1))
         self.drift = unit * (4 * self._shift.norm(dim=-1) + spread(n, d) * radius)
         if mask is not None and mask.dtype != torch.bool:
             self.drift = self.drift + 2 * radius * (self.blur + unit * (8 + 4 * math.log(n)))

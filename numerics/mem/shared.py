@@ -2,8 +2,8 @@
 
 Every λ of use is λ = α(b − Tᵀw) for some w ∈ Rⁿ, with logits s = α(Tb − Gw) and G = TTᵀ, which all rows share; λ is the
 solution when w = p(s) = softmax(log u + s). In the metric of G, v = p − w is minus the gradient of −D, and its Hessian is
-αG + α²GΠG with Π = diag(p) − ppᵀ: next to the identity unless α‖Σ‖ is large. Where it is, a diagonal preconditioner,
-(I + αcΠ)⁻¹ for G ≈ cI, puts most of that right.
+αG + α²GΠG with Π = diag(p) − ppᵀ: next to the identity unless α‖Σ‖ is large. Where it is, a diagonal preconditioner puts most
+of that right (see ``search``).
 
 Claims      deciphering.9, deciphering.18
 Notation    as in ``rows``; G = gram; v = residual; u = eps/2, and u₃₂ that of float32; γ = max_i ‖G_i‖, over the rows of G
@@ -36,8 +36,9 @@ from torch import Tensor
 
 from numerics.mem.batch import Batch
 from numerics.mem.bounds import TINY, Bounds
+from numerics.mem.compiled import CompiledSearch
 from numerics.mem.rows import Rows
-from numerics.mem.search import Search
+from numerics.mem.search import Search, staggered
 
 _STEPS = 24
 """The largest number of steps of a search."""
@@ -104,7 +105,6 @@ class _Point:
         w: (r, n).
         logits: log u + s, (r, n).
         weights: p, (r, n).
-        residual: v, (r, n).
         distance: ‖v‖, (r, 1).
         lost: what each of the logits may have lost to float32, (r, 1).
     """
@@ -112,15 +112,8 @@ class _Point:
     w: Tensor
     logits: Tensor
     weights: Tensor
-    residual: Tensor
     distance: Tensor
     lost: Tensor
-
-    def settle(self) -> None:
-        """Work out p and v from the logits."""
-        torch.softmax(self.logits, -1, out=self.weights)
-        torch.sub(self.weights, self.w, out=self.residual)
-        torch.norm(self.residual, dim=-1, keepdim=True, out=self.distance)
 
 
 class Shared:
@@ -137,18 +130,21 @@ class Shared:
         self._unit = self._one and float(alpha[0]) == 1.0
         self._scaled, self._gram = (x * alpha[0] if self._one and not self._unit else x for x in (templates, gram))
         eps = torch.finfo(gram.dtype).eps
-        self._row = gram.norm(dim=-1).amax()
+        row = gram.norm(dim=-1).amax()
         root = torch.linalg.matrix_norm(gram @ gram).sqrt().mul(1 + (n + 8) * (n + d + 8) * eps).sqrt()
-        self._root = torch.where((self._row > _SMALL) | (gram == 0).all(), root, torch.inf)
+        self._root = torch.where((row > _SMALL) | (gram == 0).all(), root, torch.inf)
         self._radius = templates.norm(dim=-1).amax() * (1 + (d + 8) * eps)
-        self._stiff = float(alpha.amax() * self._radius.square()) > _STIFF
+        careful = float(alpha.amax() * self._radius.square()) > _STIFF
         self._rows = _block(len(alpha), n) if gram.device.type == "cpu" else min(_MOST, len(alpha))
         # A user who lets float32 products be rounded to TF32 or bfloat16 gets float64 instead: it needs fewer rounds.
         dtype = torch.float32 if torch.get_float32_matmul_precision() == "highest" else torch.float64
         self._limits = self._all_limits(tolerance)
         self._usual = [2, 1]
-        self._search = Search(-self._gram.to(dtype), self._rows, self._stiff)
-        self._wide = [gram.new_empty(self._rows, n) for _ in range(4)]
+        kind = CompiledSearch if gram.device.type == "cpu" and dtype == torch.float32 else Search
+        self._loss = torch.finfo(dtype).eps / 2 * (n + 3) * row
+        self._share = self._radius / self._root
+        self._search = kind(-self._gram.to(dtype), self._rows, careful)
+        self._wide = staggered(gram, 3, self._rows)
 
     def solve(self, dual: Tensor, mean: Tensor, bounds: Bounds) -> None:
         """Write λ and μ + z − λ/α into ``dual`` and ``mean``, (r, d) each, and into ``bounds`` those of λ, good or not."""
@@ -178,56 +174,39 @@ class Shared:
         self._bound(reach, distance, lost, length, bounds)
 
     def _problems(self, rows: Rows, reach: Tensor, index: slice | Tensor) -> _Problems:
-        fixed = self._wide[3][: len(reach)]
+        self._search.begin(len(reach), None if self._one else rows.alpha.to(self._search.dtype))
+        fixed = self._wide[2][: len(reach)]
+        self._search.lengths(rows.target, reach)             # first, as it brings b near faster than a product would
         torch.mm(rows.target, self._scaled.mT, out=fixed)
-        torch.norm(rows.target, dim=-1, keepdim=True, out=reach)
         limits = self._limits if self._one else tuple(x[index] for x in self._limits)
         return _Problems(fixed if self._one else fixed.mul_(rows.alpha), rows.log_prior, rows.alpha, reach, limits)
 
     def _point(self, weights: Tensor, distance: Tensor, lost: Tensor) -> _Point:
-        w, logits, residual = (x[: len(weights)] for x in self._wide[:3])
-        return _Point(w, logits, weights, residual, distance, lost)
+        w, logits = (x[: len(weights)] for x in self._wide[:2])
+        return _Point(w, logits, weights, distance, lost)
 
     def _write(self, rows: Rows, w: Tensor, dual: Tensor, mean: Tensor, length: Tensor) -> None:
         torch.mm(w, self._templates, out=mean)
-        torch.sub(rows.target, mean, out=dual)
-        if not self._unit:
-            dual.mul_(rows.alpha)
-        torch.norm(dual, dim=-1, keepdim=True, out=length)
-        mean.add_(self._batch.center)
+        self._search.write(rows.target, self._batch.center, rows.alpha, mean, dual, length)
 
     def _start(self, problems: _Problems, out: Tensor) -> None:
-        """w as float32 finds it, from half-way between u and p(u), until a linear correction is enough for most rows."""
-        search = self._begin(problems)
-        w, logits = search.place, search.effect
-        log_prior = problems.log_prior.to(w)
-        prior, fixed = log_prior.exp(), search.bent.copy_(problems.fixed).add_(log_prior)
-        torch.add(fixed, search.times(prior), out=logits)
-        torch.softmax(logits, -1, out=w).add_(prior).mul_(0.5)
-        search.times(w, logits).add_(fixed)
-        near = problems.near().to(w)
+        """w as float32 finds it, from u, until a linear correction is enough for most rows."""
+        search = self._search
+        near = problems.near().to(search.dtype)
+        search.start(problems.fixed, problems.log_prior)
         for number in range(_STEPS):
-            torch.softmax(logits, -1, out=search.weights)
-            torch.sub(search.weights, w, out=search.residual)
-            if number >= self._usual[0] and search.far(near) <= _LATE * len(w):
+            if number >= self._usual[0] and search.far(near) <= _LATE * len(out):
                 break
-            size = search.step()
-            search.found.addcmul_(search.along, size)
+            search.advance()
         self._usual[0] = number - 1
-        out.copy_(w)
-        if self._stiff:
-            out.div_(out.sum(-1, keepdim=True))              # as p has the sum one, and preconditioned steps have none
-
-    def _begin(self, problems: _Problems) -> Search:
-        self._search.begin(len(problems.fixed), None if self._one else problems.alpha.to(self._search.dtype))
-        return self._search
+        search.normalize(out)
 
     def _all_limits(self, tolerance: float) -> tuple[Tensor, ...]:
         alpha, r = self._batch.alpha[:1] if self._one else self._batch.alpha, self._radius
         # What is lost by rounding is affine in ‖b‖ and ‖λ‖: three values tell all.
-        zero, one = torch.zeros_like(alpha), torch.ones_like(alpha)
-        lost = (self._rounding(b, alpha, x, 2.0) for b, x in ((zero, zero), (one, zero), (zero, one)))
-        none, far, long = (sums + r * off for sums, off in lost)
+        reach, length = alpha.new_tensor([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
+        sums, off = self._rounding(reach, alpha, length, 2.0)
+        none, far, long = (sums + r * off).split(1, -1)
         share = 0.9 * tolerance / alpha
         enough = ((share - none) / self._root, (share + none - long) / self._root, (none - far) / self._root)
         # Logits that are off by σ make p off by p σ²/2 more than a linear correction knows, and σ² is about (αr‖v‖)²α‖Σ‖.
@@ -244,48 +223,39 @@ class Shared:
         enough = problems.enough(length)
         late: Tensor
         for number in range(rounds + 1):
-            late = (point.distance + point.lost * (self._radius / self._root) > enough).squeeze(-1).nonzero().squeeze(-1)
+            late = (point.distance + point.lost * self._share > enough).squeeze(-1).nonzero().squeeze(-1)
             if len(late) == 0 or number == rounds:
                 break
             self._correct(problems, point, enough)
         return late
 
     def _exact(self, problems: _Problems, point: _Point) -> Tensor:
-        """Work out s, p and v from w alone, in float64, and return ‖λ‖ for it, (r, 1)."""
+        """Work out s, p and ‖v‖ from w alone, in float64, and return ‖λ‖ for it, (r, 1)."""
         image = torch.mm(point.w, self._gram, out=point.logits)
         if not self._one:
             image.mul_(problems.alpha)
-        # ‖b − Tᵀw‖² = ‖b‖² − ⟨w, 2Tb − Gw⟩
-        across = torch.sub(image, problems.fixed, alpha=2, out=point.residual).mul_(point.w).sum(-1, keepdim=True)
-        torch.sub(problems.fixed, image, out=point.logits).add_(problems.log_prior)
+        length = self._search.assemble(image, problems.fixed, problems.log_prior, point.w, problems.reach, problems.alpha)
         point.lost.zero_()
-        point.settle()
-        return problems.alpha * (problems.reach.square() + across / problems.alpha).clamp_(min=0).sqrt_()
+        self._search.settle(point.logits, point.w, point.weights, point.distance)
+        return length
 
     def _correct(self, problems: _Problems, point: _Point, enough: Tensor) -> None:
         """Add e with (I + αΠG)e = v, as exactly as it takes, in float32, and settle."""
-        search = self._begin(problems)
-        moved = search.place
-        moved.zero_()
-        search.weights.copy_(point.weights)
-        search.residual.copy_(point.residual)
-        goal = (0.8 * enough).to(moved)
+        search = self._search
+        goal = (0.8 * enough).to(search.dtype)
+        search.resume()
         for number in range(_STEPS):
-            size = search.step()
-            moved.addcmul_(search.direction, size)
-            search.residual.addcmul_(search.direction, size, value=-1.0).addcmul_(search.bent, size)
+            search.correct()
             if number >= self._usual[1] and search.far(goal) <= _LATE * len(goal):
                 break
         self._usual[1] = number - 1
-        point.w.add_(moved)
-        unit = torch.finfo(moved.dtype).eps / 2
-        lost = unit * (len(self._gram) + 3) * self._row * problems.alpha * moved.norm(dim=-1, keepdim=True)
-        if int((point.lost + lost > 0.2 * enough * (self._root / self._radius)).sum()) > _LATE * len(lost):
+        lost = search.lengths(search.place, torch.empty_like(point.lost)).mul_(self._loss * problems.alpha)
+        search.move(point.logits, point.w)
+        if int(((point.lost + lost) * self._share > 0.2 * enough).sum()) > _LATE * len(lost):
             self._exact(problems, point)
         else:
-            point.logits.add_(search.times(moved, search.effect))
             point.lost.add_(lost)
-            point.settle()
+            search.settle(point.logits, point.w, point.weights, point.distance)
 
     def _rounding(self, reach: Tensor, alpha: Tensor, length: Tensor, mass: Tensor | float) -> tuple[Tensor, Tensor]:
         """ρ, and what float64 may lose of p in the ℓ1 norm, for ‖λ‖ = length and ‖w‖₁ ≤ mass, (r, 1)."""

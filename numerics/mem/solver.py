@@ -140,7 +140,8 @@ def _rounded(
         x.reshape(batch.shape)
         for x in (bounds.gradient_norm, bounds.error, bounds.weights_error, bounds.mean_error, bounds.length)
     )
-    mean_error = mean_error + torch.finfo(torch.float64).eps * (parts[2].detach().norm(dim=-1) + length / alpha)
+    span = batch.span.expand(len(batch.alpha)).reshape(batch.shape)
+    mean_error = mean_error + torch.finfo(torch.float64).eps * (span + mean_error + length / alpha)
     converged = _certified(bounds, tolerance).reshape(batch.shape)
     if lost:
         error, near, mean_error = error + lost[0].norm(dim=-1), near + lost[1].abs().sum(-1), mean_error + lost[2].norm(dim=-1)
