@@ -46,7 +46,7 @@ _STEPS = 24
 _ROUNDS = 3
 """How often a row that was late may be corrected again before it is left to Newton's method."""
 
-_LATE = 0.15
+_LATE = 0.05
 """The share of the rows that may be late when float64 has its turn: it tells which they are, and they alone go on."""
 
 _STIFF = 16.0
@@ -231,7 +231,7 @@ class Shared:
 
     def _exact(self, problems: _Problems, point: _Point) -> Tensor:
         """Work out s, p and ‖v‖ from w alone, in float64, and return ‖λ‖ for it, (r, 1)."""
-        image = torch.mm(point.w, self._gram, out=point.logits)
+        image = torch.mm(point.w, self._gram.mT, out=point.logits)
         if not self._one:
             image.mul_(problems.alpha)
         length = self._search.assemble(image, problems.fixed, problems.log_prior, point.w, problems.reach, problems.alpha)
