@@ -7,7 +7,7 @@ Derivatives Of the solution, not of the iteration, by the implicit function theo
             taken.
 Precision   What is solved and certified is the problem in float64, whatever the dtype of the inputs. λ, weights and mean are
             then rounded to that dtype, and their bounds, which stay in float64, include this.
-Memory      Beside the result: a dozen arrays of n, half of them float32, for each row of a block, of about 2^16/n rows on the
+Memory      Beside the result: a dozen arrays of n, most of them float32, for each row of a block, of about 2^16/n rows on the
             CPU, some numbers a row, and some 100 MB for the rows that need Newton's method.
 """
 
