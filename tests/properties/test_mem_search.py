@@ -171,6 +171,7 @@ def test_nan_stays_in_its_row_and_is_never_far(kind: type[Search]) -> None:
     ("curvatures", "factors"),
     [
         ((2.0, 0.0, 1.0, 2.0, 1.0), (1.0, 1.0)),                          # two directions that do not know each other
+        ((2.0, 1.0, 1.0, 2.0, 1.2), (0.8, 0.4)),                          # two that do
         ((2.0, 1.0, 0.5, 2.0, 1.0), (1.0, 0.0)),                          # parallel: as if there were but one
         ((0.0, 0.0, 0.0, 0.0, 0.0), (0.0, 0.0)),                          # nothing to do
         ((1e-9, 0.0, 1.0, 1.0, 0.0), (0.0, 0.0)),                         # farther than is believed
