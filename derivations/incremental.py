@@ -83,7 +83,8 @@ def _data(package: str, folder: Path) -> Iterable[tuple[str, list[Path]]]:
     """The files that are no modules, for each folder below a package that holds some, or whose folders do."""
     for inner in sorted(path.parent for path in folder.rglob("__init__.py") if path.parent != folder):
         files = sorted(path for path in inner.rglob("*")
-                       if path.is_file() and path.suffix not in (".py", ".pyc") and path.name not in OUTPUT)
+                       if path.is_file() and path.suffix != ".py" and path.name not in OUTPUT
+                       and path.parent.name != "__pycache__")             # which holds what was compiled, by Numba too
         if files:
             yield ".".join((package, *inner.relative_to(folder).parts)) + "/*", files
 

@@ -61,6 +61,17 @@ def test_nothing_changed(root: Path) -> None:
     assert not stale(ledger, read(root), NEEDS, VOTERS)
 
 
+def test_what_was_compiled_is_no_change(root: Path) -> None:
+    ledger = last(root)
+    for name in ("capture.cpython-312.pyc", "capture.f-1.py312.nbi"):
+        path = root / "numbers" / "models" / "__pycache__" / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(name)
+        assert not changed_files(read(root), ledger)
+    (root / "numbers" / "models" / "texts" / "second.txt").write_text("more words\n")
+    assert changed_files(read(root), ledger)
+
+
 def test_imports_are_followed(root: Path) -> None:
     sources = read(root)
     always = {"checks", "checks.conftest", "pyproject.toml"}
