@@ -52,7 +52,7 @@ class Batch:
         count = self.shape.numel()
         self._templates = x.templates.reshape(-1, n, d)
         self._group = None
-        if len(self._templates) > 1:
+        if len(self._templates) != 1:
             numbers = torch.arange(len(self._templates), device=z.device).reshape(templates.shape[:-2])
             self._group = numbers.expand(self.shape).reshape(count)
         self._log_prior = self._flat(x.log_prior)
@@ -65,7 +65,7 @@ class Batch:
         self.blur = unit * self._flat(3 * x.total.abs() + 4 * excess).squeeze(-1)
         masses = _masses(x, prior, mask)
         if self._group is None:
-            self.center = mean(x.prior.reshape(-1, n).mean(0), self._templates[0])
+            self.center = mean(_typical(x.prior.reshape(-1, n)), self._templates[0])
             self._templates = self._templates - self.center
             every = Rows(self._templates[0], x.log_prior, z, a)
             self._shift = self._flat(every.mean(masses) / every.total(masses))
@@ -140,6 +140,12 @@ class Batch:
         """The rows with these numbers, so many at a time that neither their templates nor their Hessians are large."""
         n, d = self.size
         yield from among.split(max(1, _WORKSPACE // max(n * d, min(n, d) ** 2)))  # type: ignore[no-untyped-call]
+
+
+def _typical(priors: Tensor) -> Tensor:
+    """The mean of the priors, (n,), but for those with NaN, (r, n)."""
+    sound = priors.isfinite().all(-1, keepdim=True)
+    return torch.where(sound, priors, 0.0).sum(0) / sound.sum().clamp(min=1)
 
 
 def _masses(x: Weighted, prior: Tensor | None, mask: Tensor | None) -> Tensor:

@@ -3,7 +3,7 @@
 PyTorch passes over memory once for every operation; here a row stays in the core's own memory until it is done with.
 
 Notation    as in ``search``: y = ahead, d = direction, p = weights, v = residual; m = −αGy = moved and g = −αGd = image
-Rounding    Sums are made up in any order, as in any library of linear algebra; in float64 all else is rounded as it is written.
+Rounding    Sums are made up in any order, as in any library of linear algebra; in float64 there is nothing else to reorder.
             ``exp64`` is off by at most 3 eps/2, relatively: by 0.4 eps/2 for r = t − k ln 2, |r| < 0.35, by as much for what is
             added to one, by eps/2 for adding it, and by less than 0.1 eps/2 for all else; its polynomial ends with r¹³.
 """
@@ -66,15 +66,16 @@ def _select_larger(_: Any, x: Any, y: Any) -> Any:
     """The larger of two numbers, in a form that LLVM makes a vector instruction of; of NaN it may make anything."""
 
     def code(_: Any, builder: Any, __: Any, given: Any) -> Any:
-        return builder.select(builder.fcmp_ordered(">", *given, flags=("fast",)), *given, flags=("fast",))
+        return builder.select(builder.fcmp_ordered(">", *given, flags=_NO_NAN), *given, flags=_NO_NAN)
 
     return x(x, y), code
 
 
+_NO_NAN = ("nnan", "nsz")
 _larger: Any = intrinsic(_select_larger)
 
 
-@_compiled("fast")
+@_compiled(*_NO_NAN)
 def _top(row: Array) -> Any:
     found = row[0]
     for j in range(len(row)):
@@ -118,7 +119,7 @@ def plane(yy: float, yd: float, dd: float, ry: float, rd: float) -> tuple[float,
     return (a, b) if 0 <= a <= LARGE and abs(b) <= LARGE else (0.0, 0.0)
 
 
-@_compiled("fast")
+@_compiled("contract", *_NO_NAN)
 def _spread(a: Any, m: Array, b: Any, g: Array) -> float:
     """The largest entry of am + bg less the smallest."""
     most = a * m[0] + b * g[0]

@@ -32,7 +32,7 @@ def maximize(rows: Rows, tolerance: float) -> Tensor:
     dual = torch.zeros_like(rows.target)
     radius = rows.radius
     start = _FIRST_LOGIT / (radius * (radius + rows.target.norm(dim=-1, keepdim=True)))
-    present = torch.minimum(rows.alpha, start)
+    present = torch.minimum(rows.alpha, torch.where(start > 0, start, torch.inf))       # 0 is that of a length that overflows
     left = torch.arange(len(dual), device=dual.device)
     for _ in range(_STEPS):
         now, lam = rows.take(left), dual[left]

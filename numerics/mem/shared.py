@@ -19,7 +19,8 @@ Bounds      Of the last w, from the last float64 s, p and v alone: g = b − λ/
             Logits are off from ⟨t_i, λ⟩, by λ, by two roundings of it and α⟨t_i, what Tᵀw has lost⟩; by the products with b and
             w, G, α and the centring; by one rounding as they are put together; and for up to three w + e by one of w + e and
             one of themselves: η = uα((d + n + 4)r‖b‖ + (2n + d + 8)r²ω) + 3ur‖λ‖; and by u₃₂(n + 3)αγ‖e‖ for each e whose
-            product was made in float32, as |G||e| ≤ γ‖e‖ in every entry. By which p changes by η in the ℓ1 norm.
+            product was made in float32, as |G||e| ≤ γ‖e‖ in every entry, and 4nα times the least normal number, for each of its
+            n products, their sums and the entries of G may be flushed to zero. By which p changes by η in the ℓ1 norm.
             What else is lost depends on i: by log u_i 4u|log u_i| and the blur, by adding it, once and for each e,
             4u(|log p_i| + r‖λ‖), by the differences that softmax makes u|log p_i|. With |log u_i| ≤ |log p_i| + 2r‖λ‖ and the
             norm of L²(p), see ``bounds``, p changes by at most 9u(1 + log n) + 12ur‖λ‖ and the blur; by exponentials, their sum
@@ -141,7 +142,7 @@ class Shared:
         self._limits = self._all_limits(tolerance)
         self._usual = [2, 1]
         kind = CompiledSearch if gram.device.type == "cpu" and dtype == torch.float32 else Search
-        self._loss = torch.finfo(dtype).eps / 2 * (n + 3) * row
+        self._loss, self._least = torch.finfo(dtype).eps / 2 * (n + 3) * row, 4 * n * torch.finfo(dtype).tiny
         self._share = self._radius / self._root
         self._search = kind(-self._gram.to(dtype), self._rows, careful)
         self._wide = staggered(gram, 3, self._rows)
@@ -249,7 +250,8 @@ class Shared:
             if number >= self._usual[1] and search.far(goal) <= _LATE * len(goal):
                 break
         self._usual[1] = number - 1
-        lost = search.lengths(search.place, torch.empty_like(point.lost)).mul_(self._loss * problems.alpha)
+        length = search.lengths(search.place, torch.empty_like(point.lost))
+        lost = length.mul_(self._loss).add_(self._least).mul_(problems.alpha)
         search.move(point.logits, point.w)
         if int(((point.lost + lost) * self._share > 0.2 * enough).sum()) > _LATE * len(lost):
             self._exact(problems, point)

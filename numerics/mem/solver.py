@@ -45,7 +45,8 @@ class Solution:
         weights_error: a bound on ‖p − p*‖₁, (...).
         converged: whether error ≤ tolerance (1 + ‖λ‖), boolean, (...).
 
-    ``gap``, ``gradient_norm`` and ``converged`` are about the float64 λ, before the result was rounded to its dtype.
+    ``gap``, ``gradient_norm`` and ``converged`` are about the float64 λ, before the result was rounded to its dtype; but a row
+    that does not fit its dtype has not converged.
     """
 
     dual: Tensor
@@ -99,7 +100,7 @@ def solve(
                 f"{len(batch.live)} rows"
             )
         dual, center, bounds = _solved(batch, tolerance)
-    parts = tuple(x.reshape(*batch.shape, -1) for x in (dual, bounds.weights, center))
+    parts = tuple(x.reshape(*batch.shape, x.shape[-1]) for x in (dual, bounds.weights, center))
     arguments = (templates, evidence, prior, alpha, mask)
     if torch.is_grad_enabled() and any(isinstance(x, Tensor) and x.requires_grad for x in arguments):
         attached = _attached(arguments, parts[0], partial(_inverse, batch, bounds.weights))
@@ -145,6 +146,7 @@ def _rounded(
     converged = _certified(bounds, tolerance).reshape(batch.shape)
     if lost:
         error, near, mean_error = error + lost[0].norm(dim=-1), near + lost[1].abs().sum(-1), mean_error + lost[2].norm(dim=-1)
+        converged &= error < torch.inf                       # λ may be more than a narrow dtype can hold
     return Solution(
         dual=dual,
         weights=weights,

@@ -355,3 +355,47 @@ def test_an_all_masked_row_is_refused(device: str) -> None:
 def test_a_bad_tolerance_is_refused(tolerance: float) -> None:
     with pytest.raises(ValueError, match=r"^tolerance: expected"):
         mem.solve(torch.eye(2), torch.ones(2), tolerance=tolerance)
+
+
+def test_lengths_that_overflow_end_without_a_certificate() -> None:
+    templates = torch.tensor([[0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], dtype=torch.float64)
+    for scale, size in ((1.0, 1e200), (1e200, 1.0)):
+        solution = mem.solve(scale * templates, torch.full((1, 2), size, dtype=torch.float64))
+        assert not bool(solution.converged.any())
+
+
+def test_a_prior_that_is_no_number_spoils_its_own_row_alone() -> None:
+    generator = torch.Generator().manual_seed(5)
+    templates, evidence, prior = (torch.rand(k, generator=generator, dtype=torch.float64) for k in ((12, 4), (40, 4), (40, 12)))
+    for bad in (torch.nan, torch.inf, -1.0):
+        broken = prior.clone()
+        broken[7, 3] = bad
+        solution = mem.solve(templates, evidence, broken)
+        assert solution.converged.tolist() == [i != 7 for i in range(40)]
+
+
+def test_tiny_templates_with_a_huge_alpha_of_their_own_are_certified_as_they_are() -> None:
+    """float32 holds neither their Gram matrix nor products with it."""
+    for scale in (10.0**-18.5, 1e-18, 1e-17):
+        templates = scale * torch.tensor([[1, 0], [-1, 0.5], [0.3, -1]], dtype=torch.float64)
+        evidence = scale * torch.tensor([[0.4, 0.3], [0.2, -0.1]], dtype=torch.float64)
+        alpha = torch.tensor([1.0, 0.9], dtype=torch.float64) / scale**2
+        x = Mem(templates, evidence, None, alpha, None)
+        solution = mem.solve(*x.arguments)
+        for i, row in enumerate(x.rows()):
+            truth = exact(row, solution.dual[i])
+            assert far(truth.dual, solution.dual[i]) <= float(solution.error[i])
+            assert far(truth.weights, solution.weights[i], 1) <= float(solution.weights_error[i])
+
+
+@pytest.mark.parametrize(("templates", "evidence"), [((2, 2), (0, 2)), ((0, 3, 2), (2,)), ((3, 2), (3, 0, 2))])
+def test_no_rows_have_no_solutions(templates: tuple[int, ...], evidence: tuple[int, ...]) -> None:
+    solution = mem.solve(torch.ones(templates), torch.ones(evidence))
+    assert solution.dual.numel() == solution.converged.numel() == 0
+    assert solution.weights.shape[-1] == templates[-2]
+
+
+def test_what_does_not_fit_its_dtype_has_not_converged() -> None:
+    templates, evidence = torch.randn(6, 3, generator=torch.Generator().manual_seed(0)), torch.full((4, 3), 1e3)
+    assert not bool(mem.solve(templates.half(), evidence.half(), None, 100.0).converged.any())
+    assert bool(mem.solve(templates, evidence, None, 100.0).converged.all())
