@@ -1,4 +1,4 @@
-"""``Search`` for float32 on the CPU, by ``kernels``: the same steps, several times as fast.
+"""``Search`` for float32 on the CPU, by ``kernels``: the same steps, in few passes over memory.
 
 Products stay with PyTorch, and so does the number of threads that they take; all else takes one.
 """
@@ -16,7 +16,7 @@ class CompiledSearch(Search):
 
     def __init__(self, narrow: Tensor, rows: int, careful: bool) -> None:
         super().__init__(narrow, rows, careful)
-        self._shape = self._diagonal.numpy()
+        self._narrow_diagonal = self._diagonal.numpy()
 
     def begin(self, rows: int, alpha: Tensor | None) -> None:
         changed = rows != self._rows
@@ -32,18 +32,18 @@ class CompiledSearch(Search):
     def start(self, fixed: Tensor, log_prior: Tensor) -> None:
         prior = log_prior.to(self.dtype).exp()
         log, pulled, mass = (_rows(x) for x in (log_prior, self.times(prior), prior))
-        kernels.start(fixed.numpy(), log, pulled, mass, self._shape, self._factor, self._state)
+        kernels.start(fixed.numpy(), log, pulled, mass, self._narrow_diagonal, self._factor, self._state)
 
     def advance(self) -> None:
         self.times(self.ahead, self.moved)
-        kernels.advance(self._shape, self._factor, self._careful, self._state)
+        kernels.advance(self._narrow_diagonal, self._factor, self._careful, self._state)
 
     def resume(self) -> None:
-        kernels.resume(self._shape, self._factor, self._state)
+        kernels.resume(self._narrow_diagonal, self._factor, self._state)
 
     def correct(self) -> None:
         self.times(self.ahead, self.moved)
-        kernels.correct(self._shape, self._factor, self._state)
+        kernels.correct(self._narrow_diagonal, self._factor, self._state)
 
     def far(self, near: Tensor) -> int:
         return int(np.count_nonzero(self.distance.numpy() > near.numpy()))
