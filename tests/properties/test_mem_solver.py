@@ -391,8 +391,7 @@ def test_tiny_templates_with_a_huge_alpha_of_their_own_are_certified_as_they_are
 @pytest.mark.parametrize(("templates", "evidence"), [((2, 2), (0, 2)), ((0, 3, 2), (2,)), ((3, 2), (3, 0, 2))])
 def test_no_rows_have_no_solutions(templates: tuple[int, ...], evidence: tuple[int, ...]) -> None:
     solution = mem.solve(torch.ones(templates), torch.ones(evidence))
-    assert solution.dual.numel() == solution.converged.numel() == 0
-    assert solution.weights.shape[-1] == templates[-2]
+    assert (solution.dual.numel(), solution.converged.numel(), solution.weights.shape[-1]) == (0, 0, templates[-2])
 
 
 def test_what_does_not_fit_its_dtype_has_not_converged() -> None:
