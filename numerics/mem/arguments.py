@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -92,7 +93,7 @@ def check(templates: Tensor, prior: Tensor | None, mask: Tensor | None, **vector
                 f"{name}: expected a floating tensor (..., {letter}) with {letter} = {size} that goes with templates "
                 f"{tuple(templates.shape)} and rows {tuple(rows)}, got {_describe(x)}"
             )
-        rows = torch.broadcast_shapes(rows, x.shape[:-1])  # type: ignore[no-untyped-call]
+        rows = torch.Size(np.broadcast_shapes(rows, x.shape[:-1]))
     if mask is not None:
         _check_mask(mask, templates.new_empty(()).expand(*rows, n))
     return reduce(torch.promote_types, (_wide(x.dtype) for x in vectors.values()), _wide(templates.dtype))

@@ -35,10 +35,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from numerics.mem.kernels import TINY
 from numerics.mem.rows import Hessian, Rows, head_bits, spread
-
-TINY = 2.0**-500
-"""More than squares that underflow can hide of a length."""
 
 
 @dataclass(frozen=True)

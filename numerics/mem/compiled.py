@@ -1,80 +1,69 @@
-"""``Search`` for float32 on the CPU, by ``kernels``: the same steps, in few passes over memory.
+"""The quick way on the CPU, by ``kernels``: each thread takes some of the rows, from beginning to end."""
 
-Products stay with PyTorch, and so does the number of threads that they take; all else takes one.
-"""
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from queue import SimpleQueue
 
-import numpy as np
 import torch
+from scipy.linalg import cython_blas  # noqa: F401  (whose threads are counted here)
+from threadpoolctl import ThreadpoolController
 from torch import Tensor
 
 from numerics.mem import kernels
-from numerics.mem.search import Search
+from numerics.mem.kernels import SHARE
+from numerics.mem.task import Found, Space, Task
+
+_CALL = 2**20
+"""How many numbers (rows, n) a call takes at most: in between, a user may interrupt."""
+
+_STAGGER = 512
+"""How many bytes lie between arrays that are worked on together."""
 
 
-class CompiledSearch(Search):
-    """As ``Search``."""
+def solve(task: Task, found: Found, rows: int, threads: int) -> None:
+    """Write the solutions, a tile of so many rows after the other in each thread."""
+    task = Task(*(x.contiguous().numpy() if isinstance(x, Tensor) else x for x in task))  # type: ignore[arg-type]
+    found = Found(*(x.numpy() for x in found))
+    count, n = len(task.evidence), len(task.gram)
+    size = max(rows, min(-(-count // threads), _CALL // n))
+    spaces: SimpleQueue[Space] = SimpleQueue()
 
-    def __init__(self, narrow: Tensor, rows: int, careful: bool) -> None:
-        super().__init__(narrow, rows, careful)
-        self._narrow_diagonal = self._diagonal.numpy()
+    def some(first: int) -> None:
+        space = spaces.get()
+        kernels.solve(first, min(first + size, count), task, found, space)
+        spaces.put(space)
 
-    def begin(self, rows: int, alpha: Tensor | None) -> None:
-        changed = rows != self._rows
-        super().begin(rows, alpha)
-        self._factor = self._scale.numpy()
-        if changed:
-            self._state: kernels.State = tuple(  # type: ignore[assignment]
-                x.numpy()
-                for x in (self.place, self.effect, self.direction, self.image, self.weights, self.residual, self.ahead,
-                          self.moved, self.distance)
-            )
-
-    def start(self, fixed: Tensor, log_prior: Tensor) -> None:
-        prior = log_prior.to(self.dtype).exp()
-        log, pulled, mass = (_rows(x) for x in (log_prior, self.times(prior), prior))
-        kernels.start(fixed.numpy(), log, pulled, mass, self._narrow_diagonal, self._factor, self._state)
-
-    def advance(self) -> None:
-        self.times(self.ahead, self.moved)
-        kernels.advance(self._narrow_diagonal, self._factor, self._careful, self._state)
-
-    def resume(self) -> None:
-        kernels.resume(self._narrow_diagonal, self._factor, self._state)
-
-    def correct(self) -> None:
-        self.times(self.ahead, self.moved)
-        kernels.correct(self._narrow_diagonal, self._factor, self._state)
-
-    def far(self, near: Tensor) -> int:
-        return int(np.count_nonzero(self.distance.numpy() > near.numpy()))
-
-    def normalize(self, out: Tensor) -> None:
-        kernels.normalize(self.place.numpy(), out.numpy())
-
-    def assemble(
-        self, image: Tensor, fixed: Tensor, log_prior: Tensor, w: Tensor, reach: Tensor, alpha: Tensor
-    ) -> Tensor:
-        length = torch.empty_like(reach)
-        rest = (x.numpy() for x in (w, reach, alpha, length))
-        kernels.assemble(image.numpy(), fixed.numpy(), _rows(log_prior), *rest)
-        return length
-
-    def settle(self, logits: Tensor, w: Tensor, weights: Tensor, distance: Tensor) -> None:
-        written = (weights, distance, self.weights, self.residual)
-        kernels.settle(logits.numpy(), w.numpy(), *(x.numpy() for x in written))
-
-    def move(self, logits: Tensor, w: Tensor) -> None:
-        self.times(self.place, self.effect)
-        kernels.move(logits.numpy(), self.effect.numpy(), w.numpy(), self.place.numpy())
-
-    def write(self, target: Tensor, center: Tensor, alpha: Tensor, mean: Tensor, dual: Tensor, length: Tensor) -> None:
-        kernels.write(*(x.numpy() for x in (target, center, alpha, mean, dual, length)))
-
-    def lengths(self, x: Tensor, out: Tensor) -> Tensor:
-        kernels.lengths(x.numpy(), out.numpy())
-        return out
+    starts = range(0, count, size)
+    workers = min(threads, len(starts))
+    for _ in range(workers):
+        spaces.put(_space(task, rows))
+    with _blas().limit(limits=1):
+        if workers == 1:                                     # a pool would take longer than many a batch
+            for first in starts:
+                some(first)
+        else:
+            with ThreadPoolExecutor(workers) as pool:
+                list(pool.map(some, starts))
 
 
-def _rows(x: Tensor) -> kernels.Array:
-    """(1, n) of what all rows share, else (r, n)."""
-    return x.reshape(-1, x.shape[-1]).numpy()
+def _space(task: Task, rows: int) -> Space:
+    n = len(task.gram)
+    priors = min(len(task.log_prior), rows)
+    tensors = (
+        *_staggered(torch.float32, 8, rows, n), *torch.empty(2, priors, n), *_staggered(torch.float64, 5, rows, n),
+        torch.from_numpy(-SHARE * task.narrow.diagonal()), *torch.empty(2, rows), *torch.empty(7, rows, dtype=torch.float64),
+        *torch.empty(2, rows, dtype=torch.int64),
+    )
+    return Space(*(x.numpy() for x in tensors))
+
+
+def _staggered(dtype: torch.dtype, count: int, rows: int, n: int) -> list[Tensor]:
+    """Empty arrays in one piece of memory, but each a little off from where the one before would make the same entries of all
+    compete for the same few places in a cache."""
+    pieces = torch.empty(count, rows * n + _STAGGER // dtype.itemsize, dtype=dtype)
+    return [piece[: rows * n].view(rows, n) for piece in pieces]
+
+
+@cache
+def _blas() -> ThreadpoolController:
+    return ThreadpoolController().select(user_api="blas")

@@ -1,11 +1,16 @@
-"""What ``search`` does entry by entry, a row at a time, compiled by Numba for the CPU.
+"""The quick way of ``shared`` on the CPU, a row at a time, compiled by Numba: the same steps as in ``search``.
 
-PyTorch passes over memory once for every operation; here a row stays in the core's own memory until it is done with.
+PyTorch passes over memory once for every operation; here a row stays in the core's own memory until it is done with. Products
+are those of SciPy's BLAS.
 
 Notation    as in ``search``: y = ahead, d = direction, p = weights, v = residual; m = −αGy = moved and g = −αGd = image
+Rows        A search goes on for the rows that are ``active``, by number; y and m are those of the first one, the second, ...,
+            all else is where the row is. What is to be done after a search is for the rows that are ``chosen``, by number;
+            with ``product`` and ``packed`` it is as with y and m.
 Rounding    Sums are made up in any order, as in any library of linear algebra; in float64 there is nothing else to reorder.
             ``exp64`` is off by at most 3 eps/2, relatively: by 0.4 eps/2 for r = t − k ln 2, |r| < 0.35, by as much for what is
             added to one, by eps/2 for adding it, and by less than 0.1 eps/2 for all else; its polynomial ends with r¹³.
+One file    as Numba compiles a function again when its own file has changed, not when another has.
 """
 
 from collections.abc import Callable
@@ -13,17 +18,33 @@ from typing import Any, TypeVar
 
 import numba
 import numpy as np
-from numba.extending import intrinsic
+from numba.extending import intrinsic, register_jitable
 
-Array = np.ndarray[Any, Any]
-State = tuple[Array, Array, Array, Array, Array, Array, Array, Array, Array]
+from numerics.mem.task import Array, Found, Space, Task
+
 Function = TypeVar("Function", bound=Callable[..., Any])
+
+STEPS = 24
+"""The largest number of steps of a search."""
+
+ROUNDS = 3
+"""How often a row may be corrected before it is left to Newton's method."""
+
+CLOSE = 0.8
+"""The share of what is enough that a correction is to reach; the rest is for what float32 loses of the logits."""
+
+SHARE = 0.5
+"""How much of the diagonal of G stands for G. More is no faster on the layers of BERT, less is slower there, and better only
+where α‖Σ‖ is large."""
 
 FAR = 2.0
 """The largest change of a logit next to another in one step of a search that takes care."""
 
 BEYOND = 1.0
 """The ‖v‖ from which on every search takes care: p and w are near different corners, and a step may change them about."""
+
+STIFF = 16.0
+"""The α max_i ‖t_i‖² from which on a search takes care throughout."""
 
 SMALL, LARGE = 0.2, 4.0
 """A factor of y below the first is compared with what would shrink the residual most, and given up if that is so many times as
@@ -35,7 +56,11 @@ APART = 1e-4
 NOTHING = 1e-30
 """The least that a square is taken for, so that nothing is divided by zero."""
 
+TINY = 2.0**-500
+"""More than squares that underflow can hide of a length."""
+
 _ZERO, _ONE = np.float32(0), np.float32(1)
+_UNIT, _SEEN = 2.0**-53, 2.0**-22
 _POWERS = tuple(np.float32(x) for x in (1, 0.6931472, 0.24022651, 0.05550411, 0.009618129, 0.0013333558, 0.00015403531))
 """(ln 2)^k / k!."""
 _PER_BIT, _SHIFT, _LOW = np.float32(1.442695), np.float32(1.5 * 2**23), np.float32(-126)
@@ -47,12 +72,12 @@ _LN2, _LN2_REST = 0.693147180369123816490, 1.90821492927058770002e-10
 """ln 2 in two parts, the first of 32 bits, so that its multiples up to 2²¹ are exact."""
 
 
-def _compiled(*liberties: str) -> Callable[[Function], Function]:
+def _compiled(*liberties: str, **others: Any) -> Callable[[Function], Function]:
     """Compile at the first call, once for all processes, with these liberties in arithmetic.
 
     Nothing is made or kept here, so no references need to be counted (``_nrt``): for each row, that would cost a third.
     """
-    options: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy", "_nrt": False}
+    options: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy", "_nrt": False} | others
     compiler: Callable[[Function], Function] = numba.njit(fastmath=set(liberties), **options)
     return compiler
 
@@ -60,6 +85,8 @@ def _compiled(*liberties: str) -> Callable[[Function], Function]:
 _as_written = _compiled()
 _sums = _compiled("nsz", "reassoc")
 _in_any_order = _compiled("contract", "nsz", "reassoc")
+_driver = _compiled(_nrt=True)
+_part_of_it = _compiled(_nrt=True, inline="always")         # of what it is called by, so that it is compiled but once
 
 
 def _select_larger(_: Any, x: Any, y: Any) -> Any:
@@ -172,9 +199,9 @@ def _step(y: Array, m: Array, d: Array, g: Array, p: Array, v: Array, careful: b
 
 
 @_compiled("arcp", "contract", "nsz", "reassoc")
-def _aim(v: Array, p: Array, diagonal: Array, factor: Any, y: Array, spare: Array) -> Any:
-    """y with y + ΠCy = v, for C = factor · diag(diagonal); ‖v‖."""
-    top = bottom = square = _ZERO
+def _aim(v: Array, p: Array, diagonal: Array, factor: Any, y: Array, spare: Array) -> None:
+    """y with y + ΠCy = v, for C = factor · diag(diagonal)."""
+    top = bottom = _ZERO
     for j in range(len(p)):
         c = factor * diagonal[j] * p[j]
         less = _ONE / (_ONE + c)
@@ -182,17 +209,15 @@ def _aim(v: Array, p: Array, diagonal: Array, factor: Any, y: Array, spare: Arra
         y[j], spare[j] = ahead, behind
         top += c * ahead
         bottom += c * behind
-        square += v[j] * v[j]
     turn = top / (_ONE - bottom)
     for j in range(len(p)):
         y[j] += turn * spare[j]
-    return np.sqrt(square)
 
 
 @_in_any_order
-def _tilt(logits: Array, place: Array, p: Array, v: Array) -> None:
-    """p and v = p − w from the logits."""
-    top, total = _top(logits), _ZERO
+def _tilt(logits: Array, place: Array, p: Array, v: Array) -> Any:
+    """p and v = p − w from the logits; ‖v‖."""
+    top, total, square = _top(logits), _ZERO, _ZERO
     for j in range(len(p)):
         x = exp32(logits[j] - top)
         p[j] = x
@@ -200,7 +225,10 @@ def _tilt(logits: Array, place: Array, p: Array, v: Array) -> None:
     share = _ONE / total
     for j in range(len(p)):
         x = p[j] * share
-        p[j], v[j] = x, x - place[j]
+        rest = x - place[j]
+        p[j], v[j] = x, rest
+        square += rest * rest
+    return np.sqrt(square)
 
 
 @_in_any_order
@@ -213,65 +241,133 @@ def _add(a: Any, y: Array, b: Any, d: Array, total: Array) -> None:
 
 
 @_in_any_order
-def start(fixed: Array, log_prior: Array, pulled: Array, prior: Array, diagonal: Array, scale: Array, state: State) -> None:
-    """``Search.start``; log_prior, pulled and prior have one row each, or as many as the others."""
-    place, effect, direction, image, p, v, y, spare, distance = state
-    for r in range(len(fixed)):
-        one, pull, mass = r % len(log_prior), r % len(pulled), r % len(prior)
-        for j in range(fixed.shape[1]):
-            effect[r, j] = np.float32(fixed[r, j] + log_prior[one, j]) + pulled[pull, j]
-            place[r, j] = prior[mass, j]
-            direction[r, j] = image[r, j] = _ZERO
-        _tilt(effect[r], place[r], p[r], v[r])
-        distance[r, 0] = _aim(v[r], p[r], diagonal, scale[r, 0], y[r], spare[r])
+def _multiply(m: Array, factor: Any) -> None:
+    if factor != _ONE:
+        for j in range(len(m)):
+            m[j] *= factor
 
 
 @_in_any_order
-def advance(diagonal: Array, scale: Array, careful: bool, state: State) -> None:
-    """``Search.advance``, after its product."""
-    place, effect, direction, image, p, v, y, m, distance = state
-    for r in range(len(place)):
-        stray = careful or distance[r, 0] > BEYOND
-        a, b, _ = _step(y[r], m[r], direction[r], image[r], p[r], v[r], stray)
-        _add(a, y[r], b, direction[r], place[r])
-        _add(a, m[r], b, image[r], effect[r])
-        _tilt(effect[r], place[r], p[r], v[r])
-        distance[r, 0] = _aim(v[r], p[r], diagonal, scale[r, 0], y[r], m[r])
+def _norm(x: Array) -> float:
+    square = _ZERO
+    for j in range(len(x)):
+        square += x[j] * x[j]
+    return np.float64(np.sqrt(square))
 
 
 @_in_any_order
-def resume(diagonal: Array, scale: Array, state: State) -> None:
-    """``Search.resume``."""
-    place, _, direction, image, p, v, y, spare, _ = state
-    for r in range(len(place)):
-        for x in (place, direction, image):
-            x[r] = _ZERO
-        _aim(v[r], p[r], diagonal, scale[r, 0], y[r], spare[r])
-
-
-@_in_any_order
-def _shrink(a: Any, m: Array, b: Any, g: Array, mean: Any, p: Array, d: Array, v: Array) -> None:
-    """g becomes am + bg, and v what the step d leaves of it."""
+def _shrink(g: Array, mean: Any, p: Array, d: Array, v: Array) -> Any:
+    """v becomes what the step d leaves of it; ‖v‖."""
+    square = _ZERO
     for j in range(len(p)):
-        x = a * m[j] + b * g[j]
-        g[j] = x
-        v[j] += p[j] * (x - mean) - d[j]
+        x = v[j] + p[j] * (g[j] - mean) - d[j]
+        v[j] = x
+        square += x * x
+    return np.sqrt(square)
+
+
+@_part_of_it
+def _go_on(r: int, left: int, s: Space) -> int:
+    """Let a row be the next of those that are left, if it has to: one with NaN has not."""
+    if s.distance[r] > s.goal[r]:
+        _aim(s.residual[r], s.weights[r], s.diagonal, s.alpha[r], s.ahead[left], s.moved[left])
+        s.active[left] = r
+        left += 1
+    return left
+
+
+@register_jitable(error_model="numpy")
+def rounding(task: Any, reach: Any, alpha: Any, length: Any, mass: Any) -> tuple[Any, Any]:
+    """ρ, and what float64 may lose of p in the ℓ1 norm, for ‖b‖ = reach, ‖λ‖ = length and ‖w‖₁ ≤ mass: see ``shared``."""
+    (n, d), r = task.templates.shape, task.radius
+    sums = _UNIT * (2 * reach + 3 * length / alpha + (n + 4) * r * mass)
+    logits = _UNIT * (alpha * r * ((d + n + 4) * reach + (2 * n + d + 8) * r * mass) + 20 * r * length)
+    return sums, logits + _UNIT * (2 * n + 35)               # n + 24 + 9 log n, and a little more
+
+
+@register_jitable(error_model="numpy")
+def enough(task: Any, reach: Any, alpha: Any, length: Any) -> Any:
+    """The ‖v‖ that the tolerance asks for."""
+    sums, off = rounding(task, reach, alpha, length, 2.0)
+    return (0.98 * task.tolerance / alpha * (1 + length) - sums - task.radius * off) / task.root
+
+
+@register_jitable(error_model="numpy")
+def near_squared(task: Any, reach: Any, alpha: Any) -> Any:
+    """The ‖v‖² at which a linear correction is about enough.
+
+    Logits that are off by σ make p off by p σ²/2 more than that knows, and σ² is about (αr‖v‖)²α‖Σ‖.
+    """
+    return task.tolerance * (1 + alpha * reach) / (alpha**3 * task.radius**5)
+
+
+@register_jitable(error_model="numpy")
+def visible(task: Any, reach: Any, alpha: Any) -> Any:
+    """The ‖v‖ that float32 can see."""
+    return _SEEN * alpha * task.radius * (task.radius + reach)
+
+
+@_sums
+def arrive(task: Task, found: Found, s: Space) -> None:
+    """b, where λ is to be, and ‖b‖."""
+    for r in range(len(task.evidence)):
+        square, z, shift, target = 0.0, task.evidence[r], task.shift[r % len(task.shift)], found.dual[r]
+        for j in range(len(z)):
+            x = z[j] + shift[j]
+            target[j] = x
+            square += x * x
+        s.reach[r] = np.sqrt(square)
+
+
+@_as_written
+def exponentials(log_prior: Array, prior: Array) -> None:
+    """u from log u, in float32."""
+    for r in range(len(log_prior)):
+        for j in range(log_prior.shape[1]):
+            prior[r, j] = exp32(np.float32(log_prior[r, j]))
 
 
 @_in_any_order
-def correct(diagonal: Array, scale: Array, state: State) -> None:
-    """``Search.correct``, after its product."""
-    place, _, direction, image, p, v, y, m, distance = state
-    for r in range(len(place)):
-        a, b, mean = _step(y[r], m[r], direction[r], image[r], p[r], v[r], False)
-        _add(a, y[r], b, direction[r], place[r])
-        _shrink(a, m[r], b, image[r], mean, p[r], direction[r], v[r])
-        distance[r, 0] = _aim(v[r], p[r], diagonal, scale[r, 0], y[r], m[r])
+def start(task: Task, s: Space) -> int:
+    """Set out from w = u, with Tb in ``fixed``, where αTb is to be, and return how many rows are left."""
+    left = 0
+    for r in range(len(task.alpha)):
+        square, least = near_squared(task, s.reach[r], task.alpha[r]), visible(task, s.reach[r], task.alpha[r])
+        s.goal[r] = max(np.sqrt(square), least)
+        alpha, log_prior, fixed, effect = task.alpha[r], task.log_prior[r % len(task.log_prior)], s.fixed[r], s.effect[r]
+        one = r % len(task.log_prior)
+        prior, pulled, place, direction, image = s.prior[one], s.pulled[one], s.place[r], s.direction[r], s.image[r]
+        factor = s.alpha[r] = np.float32(alpha)
+        for j in range(len(log_prior)):
+            x = alpha * fixed[j]
+            fixed[j] = x
+            effect[j] = np.float32(x + log_prior[j]) + factor * pulled[j]
+            place[j] = prior[j]
+            direction[j] = image[j] = _ZERO
+        s.distance[r] = _tilt(effect, place, s.weights[r], s.residual[r])
+        left = _go_on(r, left, s)
+    return left
+
+
+@_in_any_order
+def advance(left: int, task: Task, s: Space) -> int:
+    """Make a step of the search for w, after its product, and return how many rows are left."""
+    going = 0
+    for k in range(left):
+        r = s.active[k]
+        _multiply(s.moved[k], s.alpha[r])
+        stray = task.alpha[r] * task.radius * task.radius > STIFF or s.distance[r] > BEYOND
+        a, b, _ = _step(s.ahead[k], s.moved[k], s.direction[r], s.image[r], s.weights[r], s.residual[r], stray)
+        _add(a, s.ahead[k], b, s.direction[r], s.place[r])
+        _add(a, s.moved[k], b, s.image[r], s.effect[r])
+        s.distance[r] = _tilt(s.effect[r], s.place[r], s.weights[r], s.residual[r])
+        going = _go_on(r, going, s)
+    return going
 
 
 @_sums
 def normalize(place: Array, w: Array) -> None:
-    """``Search.normalize``."""
+    """w in float64, where it is to have the sum one, as p has; steps have none but for rounding."""
     for r in range(len(w)):
         total = 0.0
         for j in range(w.shape[1]):
@@ -282,69 +378,207 @@ def normalize(place: Array, w: Array) -> None:
 
 
 @_sums
-def _across(w: Array, image: Array, fixed: Array) -> float:
+def _across(w: Array, product: Array, fixed: Array, alpha: float) -> float:
     """⟨w, αGw − 2αTb⟩."""
     total = 0.0
     for j in range(len(w)):
-        total += w[j] * (image[j] - 2 * fixed[j])
+        total += w[j] * (alpha * product[j] - 2 * fixed[j])
     return total
 
 
 @_as_written
-def assemble(image: Array, fixed: Array, log_prior: Array, w: Array, reach: Array, alpha: Array, length: Array) -> None:
-    """``Search.assemble``; log_prior has one row, or as many as the others."""
-    for r in range(len(w)):
-        one, a = r % len(log_prior), alpha[r, 0]
-        length[r, 0] = a * np.sqrt(max(reach[r, 0] * reach[r, 0] + _across(w[r], image[r], fixed[r]) / a, 0.0))
-        for j in range(w.shape[1]):
-            image[r, j] = fixed[r, j] - image[r, j] + log_prior[one, j]
+def assemble(count: int, task: Task, s: Space) -> None:
+    """The logits, from w alone and ``product``, and the ‖v‖ that is enough."""
+    for k in range(count):
+        r = s.chosen[k]
+        alpha, log_prior, product, fixed, logits = (
+            task.alpha[r], task.log_prior[r % len(task.log_prior)], s.product[k], s.fixed[r], s.logits[r]
+        )
+        square = s.reach[r] * s.reach[r] + _across(s.w[r], product, fixed, alpha) / alpha      # ‖b − Tᵀw‖²
+        s.lost[r], s.enough[r] = 0.0, enough(task, s.reach[r], alpha, alpha * np.sqrt(max(square, 0.0)))
+        for j in range(len(product)):
+            logits[j] = fixed[j] - alpha * product[j] + log_prior[j]
+
+
+@_sums
+def settle(count: int, found: Found, s: Space) -> None:
+    """p and ‖p − w‖ in float64; p and p − w to resume with."""
+    for k in range(count):
+        r = s.chosen[k]
+        w, p, logits, narrow, v = s.w[r], found.weights[r], s.logits[r], s.weights[r], s.residual[r]
+        top, total, square = _top(logits), 0.0, 0.0
+        for j in range(len(w)):
+            x = exp64(logits[j] - top)
+            p[j] = x
+            total += x
+        share = 1 / total
+        for j in range(len(w)):
+            x = p[j] * share
+            rest = x - w[j]
+            p[j], narrow[j], v[j] = x, x, rest
+            square += rest * rest
+        s.settled[r] = np.sqrt(square)
+
+
+@_part_of_it
+def _worth(r: int, task: Task, s: Space) -> Any:
+    """What the logits may have lost, as a ‖v‖."""
+    return s.lost[r] * task.radius / task.root
+
+
+@_in_any_order
+def resume(task: Task, s: Space) -> int:
+    """Set out for the e with (I + αΠG)e = v, from zero, in the rows that need it, and return how many these are."""
+    left = 0
+    for r in range(len(task.alpha)):
+        if s.settled[r] + _worth(r, task, s) > s.enough[r]:
+            for x in (s.place, s.effect, s.direction, s.image):
+                x[r] = _ZERO
+            s.reached[r] = s.path[r] = 0.0
+            s.goal[r] = CLOSE * s.enough[r]
+            _aim(s.residual[r], s.weights[r], s.diagonal, s.alpha[r], s.ahead[left], s.moved[left])
+            s.active[left] = s.chosen[left] = r
+            left += 1
+    return left
+
+
+@_in_any_order
+def correct(left: int, task: Task, s: Space) -> int:
+    """Make a step of the search for e, after its product, and return how many rows are left."""
+    going = 0
+    for k in range(left):
+        r = s.active[k]
+        _multiply(s.moved[k], s.alpha[r])
+        a, b, mean = _step(s.ahead[k], s.moved[k], s.direction[r], s.image[r], s.weights[r], s.residual[r], False)
+        s.reached[r] = abs(a) * (_norm(s.ahead[k]) + task.least) + abs(b) * s.reached[r]
+        s.path[r] += s.reached[r]
+        _add(a, s.ahead[k], b, s.direction[r], s.place[r])
+        _add(a, s.moved[k], b, s.image[r], s.effect[r])
+        s.distance[r] = _shrink(s.image[r], mean, s.weights[r], s.direction[r], s.residual[r])
+        going = _go_on(r, going, s)
+    return going
 
 
 @_as_written
-def move(logits: Array, effect: Array, w: Array, place: Array) -> None:
-    """``Search.move``, after its product."""
-    for r in range(len(w)):
-        for j in range(w.shape[1]):
-            logits[r, j] += effect[r, j]
-            w[r, j] += place[r, j]
+def move(count: int, steps: int, task: Task, s: Space) -> None:
+    """Add e to w, in float64, and what was found for −αGe in so many steps to the logits."""
+    for k in range(count):
+        r = s.chosen[k]
+        s.lost[r] += task.loss * (len(task.gram) + 4 + 8 * steps) * task.alpha[r] * s.path[r]
+        logits, effect, w, place = s.logits[r], s.effect[r], s.w[r], s.place[r]
+        for j in range(len(w)):
+            logits[j] += effect[j]
+            w[j] += place[j]
+
+
+@_as_written
+def blurred(count: int, task: Task, s: Space) -> int:
+    """Choose the rows that are not good enough as too much of the logits may be lost, pack w, and return how many these are."""
+    left = 0
+    for k in range(count):
+        r = s.chosen[k]
+        worth = _worth(r, task, s)
+        if worth > (1 - CLOSE) * s.enough[r] and worth + s.settled[r] > s.enough[r]:
+            s.chosen[left] = r
+            for j in range(s.w.shape[1]):
+                s.packed[left, j] = s.w[r, j]
+            left += 1
+    return left
 
 
 @_sums
-def settle(logits: Array, w: Array, weights: Array, distance: Array, p: Array, v: Array) -> None:
-    """``Search.settle``."""
-    for r in range(len(w)):
-        top, total, square = _top(logits[r]), 0.0, 0.0
-        for j in range(w.shape[1]):
-            x = exp64(logits[r, j] - top)
-            weights[r, j] = x
-            total += x
-        share = 1 / total
-        for j in range(w.shape[1]):
-            x = weights[r, j] * share
-            rest = x - w[r, j]
-            weights[r, j], p[r, j], v[r, j] = x, x, rest
-            square += rest * rest
-        distance[r, 0] = np.sqrt(square)
-
-
-@_sums
-def write(target: Array, center: Array, alpha: Array, mean: Array, dual: Array, length: Array) -> None:
-    """``Search.write``, after its product."""
-    for r in range(len(mean)):
-        square = 0.0
-        for j in range(mean.shape[1]):
-            x = alpha[r, 0] * (target[r, j] - mean[r, j])
-            dual[r, j] = x
-            mean[r, j] += center[j]
+def write(task: Task, found: Found) -> None:
+    """λ from b and Tᵀw, ‖λ‖, and the mean."""
+    for r in range(len(task.alpha)):
+        square, alpha, mean, dual = 0.0, task.alpha[r], found.mean[r], found.dual[r]
+        for j in range(len(mean)):
+            x = alpha * (dual[j] - mean[j])
+            dual[j] = x
+            mean[j] += task.center[j]
             square += x * x
-        length[r, 0] = np.sqrt(square)
+        found.length[r] = np.sqrt(square)
 
 
-@_sums
-def lengths(x: Array, out: Array) -> None:
-    """``Search.lengths``."""
-    for r in range(len(x)):
-        square = 0.0
-        for j in range(x.shape[1]):
-            square += np.float64(x[r, j]) * np.float64(x[r, j])
-        out[r, 0] = np.sqrt(square)
+@_as_written
+def bound(task: Task, found: Found, s: Space) -> None:
+    """What is known of λ and p, rounding included."""
+    for r in range(len(task.alpha)):
+        alpha, distance = task.alpha[r], s.settled[r]
+        sums, off = rounding(task, s.reach[r], alpha, found.length[r], 1 + np.sqrt(len(task.gram)) * distance)
+        off += s.lost[r] + task.blur[r % len(task.blur)]
+        norm = task.root * distance + (sums + task.drift[r % len(task.drift)] + TINY) + task.radius * off
+        found.gradient_norm[r], found.mean_error[r], found.error[r] = norm, norm, alpha * norm
+        near = np.fmin(np.sqrt(alpha) * norm / 2, 2 * np.tanh(task.radius * found.error[r] / 2))
+        found.weights_error[r] = near + off
+
+
+@_part_of_it
+def _pull(task: Task, s: Space) -> None:
+    priors = len(task.log_prior)
+    exponentials(task.log_prior, s.prior)
+    np.dot(s.prior[:priors], task.narrow, s.pulled[:priors])
+
+
+@_part_of_it
+def search(task: Task, found: Found, s: Space) -> None:
+    """w as float32 finds it, until a linear correction is enough."""
+    rows = len(task.alpha)
+    arrive(task, found, s)
+    np.dot(found.dual, task.templates.T, s.fixed[:rows])
+    if len(task.log_prior) > 1:
+        _pull(task, s)
+    left, steps = start(task, s), 0
+    while left > 0 and steps < STEPS:
+        np.dot(s.ahead[:left], task.narrow, s.moved[:left])
+        left, steps = advance(left, task, s), steps + 1
+    normalize(s.place, s.w[:rows])
+
+
+@_part_of_it
+def improve(task: Task, found: Found, s: Space) -> None:
+    """Correct w until that is enough, row by row; one with NaN never needs it, as nothing helps it."""
+    count = len(task.alpha)
+    for r in range(count):
+        s.chosen[r] = r
+    np.dot(s.w[:count], task.gram, s.product[:count])
+    assemble(count, task, s)
+    settle(count, found, s)
+    for _ in range(ROUNDS):
+        left = count = resume(task, s)
+        if count == 0:
+            break
+        steps = 0
+        while left > 0 and steps < STEPS:
+            np.dot(s.ahead[:left], task.narrow, s.moved[:left])
+            left, steps = correct(left, task, s), steps + 1
+        move(count, steps, task, s)
+        settle(count, found, s)
+        count = blurred(count, task, s)
+        if count > 0:
+            np.dot(s.packed[:count], task.gram, s.product[:count])
+            assemble(count, task, s)
+            settle(count, found, s)
+
+
+@_part_of_it
+def _part(x: Array, first: int, last: int) -> Array:
+    return x if len(x) == 1 else x[first:last]
+
+
+@_driver
+def solve(first: int, last: int, task: Task, found: Found, s: Space) -> None:
+    """Solve the problems of these rows, a tile after the other."""
+    if len(task.log_prior) == 1:
+        _pull(task, s)
+    for i in range(first, last, len(s.goal)):
+        j = min(i + len(s.goal), last)
+        some = Task(task.evidence[i:j], _part(task.shift, i, j), task.alpha[i:j], _part(task.log_prior, i, j),
+                    _part(task.drift, i, j), _part(task.blur, i, j), task.center, task.templates, task.gram, task.narrow,
+                    task.radius, task.root, task.loss, task.least, task.tolerance)
+        tile = Found(found.dual[i:j], found.mean[i:j], found.weights[i:j], found.length[i:j], found.gradient_norm[i:j],
+                     found.error[i:j], found.weights_error[i:j], found.mean_error[i:j])
+        search(some, tile, s)
+        improve(some, tile, s)
+        np.dot(s.w[: j - i], task.templates, tile.mean)
+        write(some, tile)
+        bound(some, tile, s)

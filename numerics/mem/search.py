@@ -1,4 +1,4 @@
-"""Conjugate gradients for many small problems that share a Gram matrix, in arrays that are made once.
+"""The quick way of ``shared`` by PyTorch, on any device: conjugate gradients for many small problems that share a Gram matrix.
 
 A step is the best one in the plane of a preconditioned residual y and of the step d before, by the quadratic model at the
 weights p: for y = v and a quadratic function that is the method of conjugate gradients, and it forgives a Hessian that changes.
@@ -6,135 +6,190 @@ With the metric of G, the model's Hessian is αG + α²GΠG, so all it takes are
 makes that of y. The preconditioner is (I + ΠC)⁻¹, where the diagonal C stands for αG.
 
 Claims      deciphering.9
-Notation    as in ``shared``; y = ahead, d = direction, C = scale · diag(diagonal)
+Notation    as in ``shared``; y = ahead, d = direction, C = α diag(diagonal)
 """
 
 import torch
 from torch import Tensor
 
-from numerics.mem.kernels import APART, BEYOND, FAR, LARGE, NOTHING, SMALL
+from numerics.mem.kernels import (
+    APART,
+    BEYOND,
+    CLOSE,
+    FAR,
+    LARGE,
+    NOTHING,
+    ROUNDS,
+    SHARE,
+    SMALL,
+    STEPS,
+    STIFF,
+    TINY,
+    enough,
+    near_squared,
+    rounding,
+    visible,
+)
+from numerics.mem.task import Found, Task
 
-_SHARE = 0.5
-"""How much of the diagonal of αG stands for αG. More is no faster on the layers of BERT, less is slower there, and better only
-where α‖Σ‖ is large."""
 
-_STAGGER = 512
-"""How many bytes lie between arrays that are worked on together."""
+def solve(task: Task, found: Found, rows: int) -> None:
+    """Write the solutions, so many rows at a time."""
+    count = len(task.evidence)
+    for first in range(0, count, rows):
+        some = slice(first, first + rows)
+        own = {name: x[some] if len(x) == count else x for name, x in task._asdict().items() if name in _OF_ROWS}
+        tile = Search(task._replace(**own), Found(*(x[some] for x in found)))
+        tile.search()
+        tile.improve()
+        tile.write()
+
+
+_OF_ROWS = ("evidence", "shift", "alpha", "log_prior", "drift", "blur")
 
 
 class Search:
-    """Steps in one dtype, and what goes with them in float64, for one tile after the other, by PyTorch on any device.
+    """A tile. All rows make the same number of steps here, there is no harm in that; only those that need it are corrected.
 
     Attributes:
-        place: w, or the change of it that was found so far, (r, n).
-        effect: log u + α(Tb − Gw), or −αG times the change, (r, n).
-        direction, image: d and −αGd, (r, n).
-        weights: p, (r, n).
-        residual: v = p − w, or what is left of it by a linear model, (r, n).
-        ahead, moved: y and −αGy, (r, n).
-        distance: ‖v‖, (r, 1).
+        place, effect, direction, image, weights, residual, ahead, moved, fixed, w, logits: as in ``Space``, (r, n).
+        reach, distance, settled, lost, goal, enough, path: as there, (r, 1).
     """
 
-    def __init__(self, narrow: Tensor, rows: int, careful: bool) -> None:
-        """Args: narrow: −G, or −αG, (n, n), in the dtype to search in; careful: whether logits must not leap."""
-        self.dtype, self._gram, self._careful, self._rows = narrow.dtype, narrow, careful, 0
-        self._diagonal = -_SHARE * narrow.diagonal()
-        self._arrays = staggered(narrow, 8, rows)
-        self._distance, self._ones = narrow.new_empty(rows, 1), narrow.new_ones(rows, 1)
+    def __init__(self, task: Task, found: Found) -> None:
+        self._task, self._found, self._alpha = task, found, task.alpha.unsqueeze(-1)
+        self._scale = self._alpha.to(task.narrow.dtype)
+        self._diagonal = -SHARE * task.narrow.diagonal()
+        self._target = task.evidence + task.shift
+        self.reach = self._target.norm(dim=-1, keepdim=True)
+        self.fixed = self._target @ task.templates.mT * self._alpha
+        self.effect, self.image, self.residual, self.ahead, self.moved = (
+            torch.empty_like(self.fixed, dtype=self._scale.dtype) for _ in range(5)
+        )
+        self.lost, self.enough = torch.zeros_like(self.reach), torch.zeros_like(self.reach)
 
-    def begin(self, rows: int, alpha: Tensor | None) -> None:
-        """Take the first so many rows of the arrays; α, (r, 1), is None if it is in the Gram matrix."""
-        self._alpha = alpha
-        self._scale = self._ones[:rows] if alpha is None else alpha
-        if rows != self._rows:
-            self._rows, self.distance = rows, self._distance[:rows]
-            self.place, self.effect, self.direction, self.image, self.weights, self.residual, self.ahead, self.moved = (
-                x[:rows] for x in self._arrays
-            )
+    def search(self) -> None:
+        """w as float32 finds it, until a linear correction is enough."""
+        left, steps = self.start(), 0
+        while left and steps < STEPS:
+            left, steps = self.advance(), steps + 1
+        self.w = self.place.double()
+        self.w /= self.w.sum(-1, keepdim=True)               # where it is to have the sum one, as p has
 
-    def times(self, vectors: Tensor, out: Tensor | None = None) -> Tensor:
-        """−αGx, for one x or one for each row."""
-        found = torch.matmul(vectors, self._gram, out=out)
-        return found if self._alpha is None else torch.mul(found, self._alpha, out=out)
+    def improve(self) -> None:
+        """Correct w until that is enough, row by row; one with NaN never needs it, as nothing helps it."""
+        self.logits = torch.empty_like(self.w)
+        self.assemble(torch.ones_like(self.enough, dtype=torch.bool))
+        for _ in range(ROUNDS):
+            late = self._late()
+            if not bool(late.any()):
+                break
+            self.resume(late)
+            left, steps = True, 0
+            while left and steps < STEPS:
+                left, steps = bool(self.correct()), steps + 1
+            self.move(steps)
+            blurred = self._late() & (self._worth() > (1 - CLOSE) * self.enough)
+            if bool(blurred.any()):
+                self.assemble(blurred)
 
-    def start(self, fixed: Tensor, log_prior: Tensor) -> None:
-        """Set out from w = u, for αTb = ``fixed``."""
-        narrow = log_prior.to(self.dtype)
-        prior = narrow.exp()
-        self.place.copy_(prior)
-        torch.add(fixed, log_prior, out=self.effect).add_(self.times(prior))
-        self.direction.zero_()
+    def write(self) -> None:
+        """λ, ‖λ‖ and the mean, and what is known of them, rounding included."""
+        task, found, alpha = self._task, self._found, self._alpha
+        torch.mm(self.w, task.templates, out=found.mean)
+        torch.sub(self._target, found.mean, out=found.dual).mul_(alpha)
+        found.mean.add_(task.center)
+        length = found.dual.norm(dim=-1, keepdim=True)
+        sums, off = rounding(task, self.reach, alpha, length, 1 + self.w.shape[-1] ** 0.5 * self.settled)
+        off = off + self.lost + task.blur.unsqueeze(-1)
+        norm = task.root * self.settled + (sums + task.drift.unsqueeze(-1) + TINY) + task.radius * off
+        near = torch.fmin(alpha.sqrt() * norm / 2, 2 * torch.tanh(task.radius * alpha * norm / 2)) + off
+        for out, x in ((found.length, length), (found.gradient_norm, norm), (found.error, alpha * norm),
+                       (found.weights_error, near), (found.mean_error, norm)):
+            out.copy_(x.squeeze(-1))
+
+    def start(self) -> int:
+        """Set out from w = u, and return how many rows are left; one with NaN is not among them."""
+        task = self._task
+        near = near_squared(task, self.reach, self._alpha).sqrt()
+        self.goal = torch.maximum(near, visible(task, self.reach, self._alpha))
+        prior = task.log_prior.to(self._scale.dtype).exp()
+        torch.add(self.fixed, task.log_prior, out=self.effect).add_(prior @ task.narrow * self._scale)
+        self.place = prior.expand_as(self.effect).clone()
+        self.direction = torch.zeros_like(self.place)
         self.image.zero_()
-        self._look()
+        return self._look()
 
-    def advance(self) -> None:
-        """Make a step of the search for w."""
-        self._step((self.distance > BEYOND) | self._careful)
+    def advance(self) -> int:
+        """Make a step of the search for w, and return how many rows are left."""
+        self._step((self.distance > BEYOND) | (self._alpha * self._task.radius**2 > STIFF))
         self.place.add_(self.direction)
         self.effect.add_(self.image)
-        self._look()
+        return self._look()
 
-    def resume(self) -> None:
-        """Set out for the e with (I + αΠG)e = v, from zero, with the p and the v that float64 has settled."""
-        for x in (self.place, self.direction, self.image):
+    def assemble(self, rows: Tensor) -> None:
+        """The logits of these rows, (r, 1), from w alone, and the ‖v‖ that is enough; and settle."""
+        task, chosen = self._task, rows.squeeze(-1)
+        alpha, w, fixed, reach = (x[chosen] for x in (self._alpha, self.w, self.fixed, self.reach))
+        image = w @ task.gram * alpha
+        log_prior = task.log_prior if len(task.log_prior) == 1 else task.log_prior[chosen]
+        self.logits[chosen] = fixed - image + log_prior
+        across = ((image - 2 * fixed) * w).sum(-1, keepdim=True) / alpha                 # ⟨w, Gw − 2Tb⟩
+        length = alpha * (reach.square() + across).clamp(min=0).sqrt()
+        self.enough[chosen], self.lost[chosen] = enough(task, reach, alpha, length), 0.0
+        self._settle()
+
+    def resume(self, rows: Tensor) -> None:
+        """Set out for the e with (I + αΠG)e = v, from zero, in these rows, (r, 1); it is zero in others."""
+        for x in (self.place, self.effect, self.direction, self.image):
             x.zero_()
+        self._reached, self.path = torch.zeros_like(self.enough), torch.zeros_like(self.enough)
+        self.goal = CLOSE * self.enough
+        self.residual.copy_(torch.where(rows, self.residual, 0.0))
         self._aim()
 
-    def correct(self) -> None:
-        """Make a step of the search for e."""
-        self._step(None)
+    def correct(self) -> int:
+        """Make a step of the search for e, and return how many rows are left."""
+        a, b = self._step(None)
+        self._reached = a.abs() * (self.ahead.norm(dim=-1, keepdim=True) + self._task.least) + b.abs() * self._reached
+        self.path += self._reached
         self.place.add_(self.direction)
+        self.effect.add_(self.image)
         bent = self._bent(self.image)
-        self._measure(self.residual.add_(bent).sub_(self.direction))
+        return self._measure(self.residual.add_(bent).sub_(self.direction))
 
-    def far(self, near: Tensor) -> int:
-        """How many rows have a residual longer than this, (r, 1); one with NaN is not among them."""
-        return int((self.distance > near).sum())
+    def move(self, steps: int) -> None:
+        """Add e to w, in float64, and what was found for −αGe in so many steps to the logits; and settle."""
+        self.logits.add_(self.effect)
+        self.w.add_(self.place)
+        self.lost += self._task.loss * (self.w.shape[-1] + 4 + 8 * steps) * self._alpha * self.path
+        self._settle()
 
-    def normalize(self, out: Tensor) -> None:
-        """Write w in float64, where it is to have the sum one, as p has; steps have none but for rounding."""
-        out.copy_(self.place)
-        out.div_(out.sum(-1, keepdim=True))
-
-    def assemble(
-        self, image: Tensor, fixed: Tensor, log_prior: Tensor, w: Tensor, reach: Tensor, alpha: Tensor
-    ) -> Tensor:
-        """Turn αGw into the logits αTb − αGw + log u, in float64, and return α‖b − Tᵀw‖, (r, 1), for ‖b‖ = ``reach``."""
-        across = torch.sub(image, fixed, alpha=2).mul_(w).sum(-1, keepdim=True)          # α⟨w, Gw − 2Tb⟩
-        torch.sub(fixed, image, out=image).add_(log_prior)
-        return alpha * (reach.square() + across / alpha).clamp_(min=0).sqrt_()
-
-    def settle(self, logits: Tensor, w: Tensor, weights: Tensor, distance: Tensor) -> None:
-        """Write p and ‖p − w‖ in float64, and keep p and p − w to ``resume`` with."""
-        torch.softmax(logits, -1, out=weights)
-        rest = weights - w
-        torch.norm(rest, dim=-1, keepdim=True, out=distance)
+    def _settle(self) -> None:
+        """p and ‖p − w‖ in float64; p and p − w to resume with."""
+        weights = torch.softmax(self.logits, -1, out=self._found.weights)
+        rest = weights - self.w
+        self.settled = rest.norm(dim=-1, keepdim=True)
         self.weights.copy_(weights)
         self.residual.copy_(rest)
 
-    def move(self, logits: Tensor, w: Tensor) -> None:
-        """Add e to w, in float64, and −αGe to the logits."""
-        logits.add_(self.times(self.place, self.effect))
-        w.add_(self.place)
+    def _worth(self) -> Tensor:
+        """What the logits may have lost, as a ‖v‖."""
+        worth: Tensor = self.lost * self._task.radius / self._task.root
+        return worth
 
-    def write(self, target: Tensor, center: Tensor, alpha: Tensor, mean: Tensor, dual: Tensor, length: Tensor) -> None:
-        """Turn Tᵀw into the mean, in float64, and write λ and ‖λ‖."""
-        torch.sub(target, mean, out=dual).mul_(alpha)
-        torch.norm(dual, dim=-1, keepdim=True, out=length)
-        mean.add_(center)
+    def _late(self) -> Tensor:
+        late: Tensor = self.settled + self._worth() > self.enough
+        return late
 
-    def lengths(self, x: Tensor, out: Tensor) -> Tensor:
-        """The lengths of rows, (r, 1), in float64."""
-        found: Tensor = torch.norm(x, dim=-1, keepdim=True, dtype=out.dtype, out=out)
-        return found
+    def _look(self) -> int:
+        self.weights = torch.softmax(self.effect, -1)
+        return self._measure(torch.sub(self.weights, self.place, out=self.residual))
 
-    def _look(self) -> None:
-        torch.softmax(self.effect, -1, out=self.weights)
-        self._measure(torch.sub(self.weights, self.place, out=self.residual))
-
-    def _measure(self, residual: Tensor) -> None:
-        torch.norm(residual, dim=-1, keepdim=True, out=self.distance)
+    def _measure(self, residual: Tensor) -> int:
+        self.distance = residual.norm(dim=-1, keepdim=True)
         self._aim()
+        return int((self.distance > self.goal).sum())
 
     def _aim(self) -> None:
         """y with y + ΠCy = v."""
@@ -150,10 +205,10 @@ class Search:
         bent = self.weights * image
         return bent.addcmul_(self.weights, bent.sum(-1, keepdim=True), value=-1.0)
 
-    def _step(self, careful: Tensor | None) -> None:
+    def _step(self, careful: Tensor | None) -> tuple[Tensor, Tensor]:
         """Make the next step, one that changes no logit next to another by more than ``FAR`` in rows where it is to be careful,
-        (r, 1)."""
-        self.times(self.ahead, self.moved)
+        (r, 1), and return its factors, (r, 1), before such care."""
+        torch.mm(self.ahead, self._task.narrow, out=self.moved).mul_(self._scale)
         y, m, d, g = self.ahead, self.moved, self.direction, self.image
         rise, other = (-_dot(self.residual, x).double() for x in (m, g))
         steep, before = y - self._bent(m), d - self._bent(g)         # (I + αΠG)y and (I + αΠG)d
@@ -169,6 +224,7 @@ class Search:
             shrink = torch.where(careful, shrink, 1.0)
             d.mul_(shrink)
             g.mul_(shrink)
+        return a, b
 
     @staticmethod
     def plane(yy: Tensor, yd: Tensor, dd: Tensor, ry: Tensor, rd: Tensor) -> tuple[Tensor, Tensor]:
@@ -179,14 +235,6 @@ class Search:
         b = torch.where(wide, (rd * yy - ry * yd) / det, 0.0)
         sound = (a >= 0) & (a <= LARGE) & (b.abs() <= LARGE)
         return torch.where(sound, a, 0.0), torch.where(sound, b, 0.0)
-
-
-def staggered(like: Tensor, count: int, rows: int) -> list[Tensor]:
-    """Empty arrays of so many rows of ``like``, in one piece of memory, but each a little off from where the one before would
-    make the same entries of all compete for the same few places in a cache."""
-    size = rows * like.shape[-1]
-    pieces = like.new_empty(count, size + _STAGGER // like.element_size())
-    return [piece[:size].view(rows, -1) for piece in pieces]
 
 
 def _dot(x: Tensor, y: Tensor) -> Tensor:

@@ -19,13 +19,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from numerics.mem import closed_forms
+from numerics.mem import closed_forms, shared
 from numerics.mem.arguments import Alpha, check, mean, positive, result_dtype, weighted
 from numerics.mem.batch import Batch
 from numerics.mem.bounds import Bounds, bounds_at
 from numerics.mem.newton import maximize
 from numerics.mem.rows import Hessian
-from numerics.mem.shared import Shared
 
 Inverse = Callable[[Tensor], Tensor]
 
@@ -99,30 +98,34 @@ def solve(
                 f"mask: expected a template with a positive prior in every row, got {int((~batch.live).sum())} all-masked of "
                 f"{len(batch.live)} rows"
             )
-        dual, center, bounds = _solved(batch, tolerance)
+        dual, center, bounds, certified = _solved(batch, tolerance)
     parts = tuple(x.reshape(*batch.shape, x.shape[-1]) for x in (dual, bounds.weights, center))
     arguments = (templates, evidence, prior, alpha, mask)
     if torch.is_grad_enabled() and any(isinstance(x, Tensor) and x.requires_grad for x in arguments):
         attached = _attached(arguments, parts[0], partial(_inverse, batch, bounds.weights))
         # The values stay those that the bounds are about: the expressions that are differentiated round in their own way.
         parts = tuple(x + (y - y.detach()) for x, y in zip(parts, attached, strict=True))
-    return _rounded(batch, parts, bounds, tolerance, result_dtype(templates, evidence, prior))
+    return _rounded(batch, parts, bounds, certified, result_dtype(templates, evidence, prior))
 
 
-def _solved(batch: Batch, tolerance: float) -> tuple[Tensor, Tensor, Bounds]:
-    """λ, μ + z − λ/α, and the bounds: by the quick method where it applies, by the sure one for rows that it left."""
+def _solved(batch: Batch, tolerance: float) -> tuple[Tensor, Tensor, Bounds, Tensor]:
+    """λ, μ + z − λ/α, the bounds, and whether these are within the tolerance, (r,): by the quick method where it applies, by
+    the sure one for rows that it left."""
     count, (n, d) = len(batch.alpha), batch.size
     dual, center = (batch.alpha.new_empty(count, d) for _ in range(2))
     bounds = Bounds(dual.new_empty(count, n), *(dual.new_full((count,), torch.inf) for _ in range(5)))
     if batch.gram is not None and count:
-        Shared(batch, batch.gram, tolerance).solve(dual, center, bounds)
-    left = (~_certified(bounds, tolerance)).nonzero().squeeze(-1)
+        shared.solve(batch, batch.gram, tolerance, center, dual, bounds)
+    certified = _certified(bounds, tolerance)
+    left = (~certified).nonzero().squeeze(-1)
     for some in batch.tiles(left) if len(left) else ():
         rows = batch.rows(some)
         found = maximize(rows, 0.5 * tolerance)
         dual[some], center[some] = found, rows.target - found / rows.alpha + batch.center_of(some)
-        bounds.put(some, bounds_at(rows, found, tolerance * (1 + found.norm(dim=-1))))
-    return dual, center, bounds
+        now = bounds_at(rows, found, tolerance * (1 + found.norm(dim=-1)))
+        bounds.put(some, now)
+        certified[some] = _certified(now, tolerance)
+    return dual, center, bounds, certified
 
 
 def _certified(bounds: Bounds, tolerance: float) -> Tensor:
@@ -131,7 +134,7 @@ def _certified(bounds: Bounds, tolerance: float) -> Tensor:
 
 
 def _rounded(
-    batch: Batch, parts: tuple[Tensor, ...], bounds: Bounds, tolerance: float, dtype: torch.dtype
+    batch: Batch, parts: tuple[Tensor, ...], bounds: Bounds, certified: Tensor, dtype: torch.dtype
 ) -> Solution:
     """The solution in its dtype, with bounds that hold for it there."""
     dual, weights, center = (x.to(dtype) for x in parts)
@@ -143,10 +146,10 @@ def _rounded(
     )
     span = batch.span.expand(len(batch.alpha)).reshape(batch.shape)
     mean_error = mean_error + torch.finfo(torch.float64).eps * (span + mean_error + length / alpha)
-    converged = _certified(bounds, tolerance).reshape(batch.shape)
+    converged = certified.reshape(batch.shape)
     if lost:
         error, near, mean_error = error + lost[0].norm(dim=-1), near + lost[1].abs().sum(-1), mean_error + lost[2].norm(dim=-1)
-        converged &= error < torch.inf                       # λ may be more than a narrow dtype can hold
+        converged = converged & (error < torch.inf)                       # λ may be more than a narrow dtype can hold
     return Solution(
         dual=dual,
         weights=weights,
