@@ -5,7 +5,7 @@ from functools import cache
 from queue import SimpleQueue
 
 import torch
-from scipy.linalg import cython_blas  # noqa: F401  (whose threads are counted here)
+from numba.np.linalg import ensure_blas
 from threadpoolctl import ThreadpoolController
 from torch import Tensor
 
@@ -66,4 +66,5 @@ def _staggered(dtype: torch.dtype, count: int, rows: int, n: int) -> list[Tensor
 
 @cache
 def _blas() -> ThreadpoolController:
+    ensure_blas()  # type: ignore[no-untyped-call]           # loads what the kernels will call
     return ThreadpoolController().select(user_api="blas")

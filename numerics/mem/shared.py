@@ -19,12 +19,12 @@ Bounds      Of the last w, from the last float64 s, p and v alone: g = b − λ/
             Logits are off from ⟨t_i, λ⟩, by λ, by two roundings of it and α⟨t_i, what Tᵀw has lost⟩; by the products with b and
             w, G, α and the centring; by one rounding as they are put together; and for up to three w + e by one of w + e and
             one of themselves: η = uα((d + n + 4)r‖b‖ + (2n + d + 8)r²ω) + 3ur‖λ‖; and by what is lost of each e. It is found in
-            k steps d = ay + bd′ with the images g = am + bg′, of which only m = −αGy is a product: that loses u₃₂(n + 3)αγ‖y‖ in
+            k steps d = ay + bd′ with the images g = am + bg′, of which only m = −αGy is a product: it loses u₃₂(n + 3)αγ‖y‖ in
             every entry, as |G||y| ≤ γ‖y‖, with G and α rounded, and 4nα times the least normal number, for each of its n
             products, their sums and the entries of G may be flushed to zero, which counts as a longer y. d and g each lose at
             most two roundings of both of what is added, so that for x = |a|‖y‖ + |b|x′ ≥ ‖d‖, g is off from −αGd by
-            u₃₂(n + 3 + 4k)αγx, and with k roundings of each sum that is e or its image, by u₃₂(n + 3 + 6k)αγΣx, with a little
-            more for terms of higher order. By which p changes by as much and η in the ℓ1 norm.
+            u₃₂(n + 3 + 4k)αγx; and as e and its image are sums of k, by u₃₂(n + 3 + 6k)αγΣx in all, and a little more for
+            terms of higher order. By which p changes by as much and η in the ℓ1 norm.
             What else is lost depends on i: by log u_i 4u|log u_i| and the blur, by adding it, once and for each e,
             4u(|log p_i| + r‖λ‖), by the differences that softmax makes u|log p_i|. With |log u_i| ≤ |log p_i| + 2r‖λ‖ and the
             norm of L²(p), see ``bounds``, p changes by at most 9u(1 + log n) + 12ur‖λ‖ and the blur; by exponentials, their sum
