@@ -24,10 +24,10 @@ from numerics.mem.task import Array, Found, Space, Task
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-STEPS = 24
+STEPS = 64
 """The largest number of steps of a search."""
 
-ROUNDS = 3
+ROUNDS = 4
 """How often a row may be corrected before it is left to Newton's method."""
 
 CLOSE = 0.8
@@ -267,10 +267,11 @@ def _shrink(g: Array, mean: Any, p: Array, d: Array, v: Array) -> Any:
 
 
 @_part_of_it
-def _go_on(r: int, left: int, s: Space) -> int:
-    """Let a row be the next of those that are left, if it has to: one with NaN has not."""
+def _go_on(r: int, left: int, stuck: bool, s: Space) -> int:
+    """Let a row be the next of those that are left, if it has to: one with NaN has not. If it is stuck, y = v."""
     if s.distance[r] > s.goal[r]:
-        _aim(s.residual[r], s.weights[r], s.diagonal, s.alpha[r], s.ahead[left], s.moved[left])
+        factor = _ZERO if stuck else s.alpha[r]
+        _aim(s.residual[r], s.weights[r], s.diagonal, factor, s.ahead[left], s.moved[left])
         s.active[left] = r
         left += 1
     return left
@@ -345,7 +346,7 @@ def start(task: Task, s: Space) -> int:
             place[j] = prior[j]
             direction[j] = image[j] = _ZERO
         s.distance[r] = _tilt(effect, place, s.weights[r], s.residual[r])
-        left = _go_on(r, left, s)
+        left = _go_on(r, left, False, s)
     return left
 
 
@@ -361,7 +362,7 @@ def advance(left: int, task: Task, s: Space) -> int:
         _add(a, s.ahead[k], b, s.direction[r], s.place[r])
         _add(a, s.moved[k], b, s.image[r], s.effect[r])
         s.distance[r] = _tilt(s.effect[r], s.place[r], s.weights[r], s.residual[r])
-        going = _go_on(r, going, s)
+        going = _go_on(r, going, a == 0 and b == 0, s)
     return going
 
 
@@ -455,7 +456,7 @@ def correct(left: int, task: Task, s: Space) -> int:
         _add(a, s.ahead[k], b, s.direction[r], s.place[r])
         _add(a, s.moved[k], b, s.image[r], s.effect[r])
         s.distance[r] = _shrink(s.image[r], mean, s.weights[r], s.direction[r], s.residual[r])
-        going = _go_on(r, going, s)
+        going = _go_on(r, going, a == 0 and b == 0, s)
     return going
 
 

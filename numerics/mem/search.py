@@ -3,7 +3,8 @@
 A step is the best one in the plane of a preconditioned residual y and of the step d before, by the quadratic model at the
 weights p: for y = v and a quadratic function that is the method of conjugate gradients, and it forgives a Hessian that changes.
 With the metric of G, the model's Hessian is αG + α²GΠG, so all it takes are products of y and d with −αG, of which the step
-makes that of y. The preconditioner is (I + ΠC)⁻¹, where the diagonal C stands for αG.
+makes that of y. The preconditioner is (I + ΠC)⁻¹, where the diagonal C stands for αG; it may hide a residual that G does not
+see, and where a step leads nowhere the next one goes without it.
 
 Claims      deciphering.9
 Notation    as in ``shared``; y = ahead, d = direction, C = α diag(diagonal)
@@ -122,10 +123,10 @@ class Search:
 
     def advance(self) -> int:
         """Make a step of the search for w, and return how many rows are left."""
-        self._step((self.distance > BEYOND) | (self._alpha * self._task.radius**2 > STIFF))
+        a, b = self._step((self.distance > BEYOND) | (self._alpha * self._task.radius**2 > STIFF))
         self.place.add_(self.direction)
         self.effect.add_(self.image)
-        return self._look()
+        return self._look((a == 0) & (b == 0))
 
     def assemble(self, rows: Tensor) -> None:
         """The logits of these rows, (r, 1), from w alone, and the ‖v‖ that is enough; and settle."""
@@ -156,7 +157,7 @@ class Search:
         self.place.add_(self.direction)
         self.effect.add_(self.image)
         bent = self._bent(self.image)
-        return self._measure(self.residual.add_(bent).sub_(self.direction))
+        return self._measure(self.residual.add_(bent).sub_(self.direction), (a == 0) & (b == 0))
 
     def move(self, steps: int) -> None:
         """Add e to w, in float64, and what was found for −αGe in so many steps to the logits; and settle."""
@@ -182,18 +183,20 @@ class Search:
         late: Tensor = self.settled + self._worth() > self.enough
         return late
 
-    def _look(self) -> int:
+    def _look(self, stuck: Tensor | None = None) -> int:
         self.weights = torch.softmax(self.effect, -1)
-        return self._measure(torch.sub(self.weights, self.place, out=self.residual))
+        return self._measure(torch.sub(self.weights, self.place, out=self.residual), stuck)
 
-    def _measure(self, residual: Tensor) -> int:
+    def _measure(self, residual: Tensor, stuck: Tensor | None) -> int:
         self.distance = residual.norm(dim=-1, keepdim=True)
-        self._aim()
+        self._aim(stuck)
         return int((self.distance > self.goal).sum())
 
-    def _aim(self) -> None:
-        """y with y + ΠCy = v."""
+    def _aim(self, stuck: Tensor | None = None) -> None:
+        """y with y + ΠCy = v, or y = v in rows that are stuck, (r, 1)."""
         c = self._scale * self._diagonal
+        if stuck is not None:
+            c = torch.where(stuck, 0.0, c)
         torch.addcmul(torch.ones_like(c[:1, :1]), c, self.weights, out=self.moved).reciprocal_()
         torch.mul(self.moved, self.residual, out=self.ahead)
         less, weighted = self.moved.mul_(self.weights), c * self.weights

@@ -7,8 +7,10 @@ Derivatives Of the solution, not of the iteration, by the implicit function theo
             taken.
 Precision   What is solved and certified is the problem in float64, whatever the dtype of the inputs. λ, weights and mean are
             then rounded to that dtype, and their bounds, which stay in float64, include this.
-Memory      Beside the result: a dozen arrays of n, most of them float32, for each row of a block, of about 2^16/n rows on the
-            CPU, some numbers a row, and some 100 MB for the rows that need Newton's method.
+Memory      Beside the result: ten numbers in float32 and five in float64 for each of n in each row of a tile, of which each
+            thread has one, of about 2^15/n rows on the CPU; and some 100 MB for the rows that need Newton's method.
+Threads     as many as PyTorch is to take; they share the rows.
+First call  On the CPU, what is called in between is compiled at the first call on a machine, in a quarter of a minute.
 """
 
 from collections.abc import Callable

@@ -335,8 +335,22 @@ def test_pytorch_s_way_certifies_what_the_compiled_one_does(alpha: float, monkey
         assert bool(((other.dual - ours.dual).norm(dim=-1) <= other.error + ours.error).all())
 
 
+@pytest.mark.parametrize("way", ["compiled", "PyTorch"])
+def test_a_residual_that_the_gram_matrix_does_not_see_stops_nobody(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each template is there twice, and not with the same prior: what one has too much and the other too little changes no
+    mean. The preconditioner mixes that with the rest; Newton's method is not there to help."""
+    draw = torch.Generator().manual_seed(0)
+    templates = torch.randn(32, 32, generator=draw, dtype=torch.float64).repeat(2, 1)
+    evidence = torch.randn(200, 32, generator=draw, dtype=torch.float64)
+    prior = torch.rand(64, generator=draw, dtype=torch.float64) + 0.01
+    if way == "PyTorch":
+        monkeypatch.setattr(compiled, "solve", lambda task, found, rows, threads: search.solve(task, found, rows))
+    monkeypatch.setattr("numerics.mem.solver.maximize", lambda rows, tolerance: torch.full_like(rows.target, math.nan))
+    assert bool(mem.solve(templates, evidence, prior / prior.sum()).converged.all())
+
+
 @pytest.mark.parametrize("own_alpha", [False, True])
-def test_threads_share_the_rows_and_change_no_digit(own_alpha: bool) -> None:
+def test_threads_share_the_rows_as_if_each_were_alone(own_alpha: bool) -> None:
     templates, evidence = bench_mem.normal_problems(40, 16, 700)
     alpha = torch.linspace(0.5, 4, 700).double() if own_alpha else 2.0
     before = torch.get_num_threads()
