@@ -514,7 +514,8 @@ def bound(task: Task, found: Found, s: Space) -> None:
 
 
 @_part_of_it
-def _pull(task: Task, s: Space) -> None:
+def pull(task: Task, s: Space) -> None:
+    """u and −Gu, in float32."""
     priors = len(task.log_prior)
     exponentials(task.log_prior, s.prior)
     np.dot(s.prior[:priors], task.narrow, s.pulled[:priors])
@@ -526,8 +527,6 @@ def search(task: Task, found: Found, s: Space) -> None:
     rows = len(task.alpha)
     arrive(task, found, s)
     np.dot(found.dual, task.templates.T, s.fixed[:rows])
-    if len(task.log_prior) > 1:
-        _pull(task, s)
     left, steps = start(task, s), 0
     while left > 0 and steps < STEPS:
         np.dot(s.ahead[:left], task.narrow, s.moved[:left])
@@ -569,8 +568,6 @@ def _part(x: Array, first: int, last: int) -> Array:
 @_driver
 def solve(first: int, last: int, task: Task, found: Found, s: Space) -> None:
     """Solve the problems of these rows, a tile after the other."""
-    if len(task.log_prior) == 1:
-        _pull(task, s)
     for i in range(first, last, len(s.goal)):
         j = min(i + len(s.goal), last)
         some = Task(task.evidence[i:j], _part(task.shift, i, j), task.alpha[i:j], _part(task.log_prior, i, j),
@@ -578,6 +575,8 @@ def solve(first: int, last: int, task: Task, found: Found, s: Space) -> None:
                     task.radius, task.root, task.loss, task.least, task.tolerance)
         tile = Found(found.dual[i:j], found.mean[i:j], found.weights[i:j], found.length[i:j], found.gradient_norm[i:j],
                      found.error[i:j], found.weights_error[i:j], found.mean_error[i:j])
+        if i == first or len(task.log_prior) > 1:
+            pull(some, s)
         search(some, tile, s)
         improve(some, tile, s)
         np.dot(s.w[: j - i], task.templates, tile.mean)

@@ -68,9 +68,7 @@ class Compiled:
     def __init__(self, task: Task, found: Found) -> None:
         self.task, self.found = (type(x)(*(y.numpy() if isinstance(y, Tensor) else y for y in x)) for x in (task, found))
         self.space = compiled._space(self.task, ROWS + 2)
-        self.task_of_all = self.task
-        if len(self.task.log_prior) == 1:
-            kernels._pull(self.task, self.space)
+        kernels.pull(self.task, self.space)
 
     def __getattr__(self, name: str) -> Tensor:
         return torch.from_numpy(getattr(self.space, name)[:ROWS]).clone().reshape(ROWS, -1)
@@ -89,8 +87,6 @@ class Compiled:
     def start(self) -> int:
         kernels.arrive(self.task, self.found, self.space)
         np.dot(self.found.dual, self.task.templates.T, self.space.fixed[:ROWS])
-        if len(self.task.log_prior) > 1:
-            kernels._pull(self.task, self.space)
         self.left = int(kernels.start(self.task, self.space))
         return self.left
 
@@ -365,6 +361,20 @@ def test_threads_share_the_rows_as_if_each_were_alone(own_alpha: bool) -> None:
     assert bool(two.converged.all())
     for name in ("dual", "weights", "mean", "error"):
         assert torch.equal(getattr(two, name), torch.cat([getattr(x, name) for x in alone])), name
+
+
+def test_a_row_of_its_own_starts_from_its_own_prior(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A thread, or the last tile, may have but one row of those that differ in their priors."""
+    monkeypatch.setattr("numerics.mem.solver.maximize", lambda rows, tolerance: torch.full_like(rows.target, math.nan))
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        for rows in (2, 130):
+            templates, evidence = bench_mem.normal_problems(10, 8, rows)
+            prior = torch.rand(rows, 10, generator=torch.Generator().manual_seed(rows), dtype=torch.float64)
+            assert bool(mem.solve(templates, evidence, prior).converged.all())
+    finally:
+        torch.set_num_threads(before)
 
 
 def test_products_take_one_thread_each_and_leave_others_theirs(monkeypatch: pytest.MonkeyPatch) -> None:
