@@ -76,7 +76,7 @@ def bounds_at(rows: Rows, dual: Tensor, wanted: Tensor) -> Bounds:
     trace = ((weights * squares).sum(-1) - mean.square().sum(-1)).clamp(min=0) + (n + d + 8) * _eps(dual) * squares.amax(-1)
     norm = gradient.norm(dim=-1) + sums + trace.sqrt() * logits
     alpha = rows.alpha.squeeze(-1)
-    error = alpha * norm
+    error = alpha * norm + TINY
     loose = ~(error <= wanted)
     if bool(loose.any()):
         local = _local(rows.take(loose), *(x[loose] for x in (weights, mean, gradient, sums, logits)))

@@ -429,10 +429,11 @@ def _worth(r: int, task: Task, s: Space) -> Any:
 
 @_in_any_order
 def resume(task: Task, s: Space) -> int:
-    """Set out for the e with (I + αΠG)e = v, from zero, in the rows that need it, and return how many these are."""
+    """Set out for the e with (I + αΠG)e = v, from zero, in the rows that need it, if anything is enough, and return how many
+    these are."""
     left = 0
     for r in range(len(task.alpha)):
-        if s.settled[r] + _worth(r, task, s) > s.enough[r]:
+        if s.settled[r] + _worth(r, task, s) > s.enough[r] > 0:
             for x in (s.place, s.effect, s.direction, s.image):
                 x[r] = _ZERO
             s.reached[r] = s.path[r] = 0.0
@@ -508,7 +509,7 @@ def bound(task: Task, found: Found, s: Space) -> None:
         sums, off = rounding(task, s.reach[r], alpha, found.length[r], 1 + np.sqrt(len(task.gram)) * distance)
         off += s.lost[r] + task.blur[r % len(task.blur)]
         norm = task.root * distance + (sums + task.drift[r % len(task.drift)] + TINY) + task.radius * off
-        found.gradient_norm[r], found.mean_error[r], found.error[r] = norm, norm, alpha * norm
+        found.gradient_norm[r], found.mean_error[r], found.error[r] = norm, norm, alpha * norm + TINY
         near = np.fmin(np.sqrt(alpha) * norm / 2, 2 * np.tanh(task.radius * found.error[r] / 2))
         found.weights_error[r] = near + off
 

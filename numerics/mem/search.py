@@ -105,7 +105,7 @@ class Search:
         off = off + self.lost + task.blur.unsqueeze(-1)
         norm = task.root * self.settled + (sums + task.drift.unsqueeze(-1) + TINY) + task.radius * off
         near = torch.fmin(alpha.sqrt() * norm / 2, 2 * torch.tanh(task.radius * alpha * norm / 2)) + off
-        for out, x in ((found.length, length), (found.gradient_norm, norm), (found.error, alpha * norm),
+        for out, x in ((found.length, length), (found.gradient_norm, norm), (found.error, alpha * norm + TINY),
                        (found.weights_error, near), (found.mean_error, norm)):
             out.copy_(x.squeeze(-1))
 
@@ -180,7 +180,7 @@ class Search:
         return worth
 
     def _late(self) -> Tensor:
-        late: Tensor = self.settled + self._worth() > self.enough
+        late: Tensor = (self.settled + self._worth() > self.enough) & (self.enough > 0)
         return late
 
     def _look(self, stuck: Tensor | None = None) -> int:

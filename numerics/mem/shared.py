@@ -21,10 +21,11 @@ Bounds      Of the last w, from the last float64 s, p and v alone: g = b − λ/
             one of themselves: η = uα((d + n + 4)r‖b‖ + (2n + d + 8)r²ω) + 3ur‖λ‖; and by what is lost of each e. It is found in
             k steps d = ay + bd′ with the images g = am + bg′, of which only m = −αGy is a product: it loses u₃₂(n + 3)αγ‖y‖ in
             every entry, as |G||y| ≤ γ‖y‖, with G and α rounded, and 4nα times the least normal number, for each of its n
-            products, their sums and the entries of G may be flushed to zero, which counts as a longer y. d and g each lose at
-            most two roundings of both of what is added, so that for x = |a|‖y‖ + |b|x′ ≥ ‖d‖, g is off from −αGd by
-            u₃₂(n + 3 + 4k)αγx; and as e and its image are sums of k, by u₃₂(n + 3 + 6k)αγΣx in all, and a little more for
-            terms of higher order. By which p changes by as much and η in the ℓ1 norm.
+            products, their sums and the entries of G may be flushed to zero. That, and what is lost of ‖y‖ in the same way,
+            counts as a longer y. d and g each lose at most two roundings of both of what is added, so that for
+            x = |a|‖y‖ + |b|x′ ≥ ‖d‖, g is off from −αGd by u₃₂(n + 3 + 4k)αγx; and as e and its image are sums of k, by
+            u₃₂(n + 3 + 6k)αγΣx in all, and a little more for terms of higher order. By which p changes by as much and η in the
+            ℓ1 norm.
             What else is lost depends on i: by log u_i 4u|log u_i| and the blur, by adding it, once and for each e,
             4u(|log p_i| + r‖λ‖), by the differences that softmax makes u|log p_i|. With |log u_i| ≤ |log p_i| + 2r‖λ‖ and the
             norm of L²(p), see ``bounds``, p changes by at most 9u(1 + log n) + 12ur‖λ‖ and the blur; by exponentials, their sum
@@ -45,6 +46,9 @@ from numerics.mem.task import Found, Task
 
 _SMALL = 2.0**-250
 """The least row of a Gram matrix other than zero whose square's norm does not underflow."""
+
+_UNSEEN = 2.0**-63
+"""The largest number whose square may be flushed to zero in float32."""
 
 _CACHE, _LEAST, _MOST = 2**15, 64, 2048
 """How many numbers an array of a tile may have on the CPU, so that those of a search stay near its core, within a smallest
@@ -84,7 +88,7 @@ def _task(batch: Batch, gram: Tensor, tolerance: float) -> Task:
         radius=float(batch.radius) * (1 + (d + 8) * eps),
         root=(root * (1 + (n + 8) * (n + d + 8) * eps)) ** 0.5 if sound else math.inf,
         loss=loss,
-        least=least + least / (loss * (n + 4)) if row > 0 else least,
+        least=_UNSEEN * n**0.5 + least + (least / (loss * (n + 4)) if row > 0 else 0.0),
         tolerance=tolerance,
     )
 
