@@ -55,7 +55,7 @@ _CACHE, _LEAST, _MOST = 2**15, 64, 2048
 and a largest number of rows; the latter is that of other devices."""
 
 
-def solve(batch: Batch, gram: Tensor, tolerance: float, mean: Tensor, dual: Tensor, bounds: Bounds) -> None:
+def solve(batch: Batch, gram: Tensor, tolerance: float, dual: Tensor, mean: Tensor, bounds: Bounds) -> None:
     """Write λ and μ + z − λ/α into ``dual`` and ``mean``, (r, d) each, and into ``bounds`` those of λ, good or not."""
     task, found = _task(batch, gram, tolerance), Found(dual, mean, *vars(bounds).values())
     if gram.device.type == "cpu":

@@ -117,7 +117,7 @@ def _solved(batch: Batch, tolerance: float) -> tuple[Tensor, Tensor, Bounds, Ten
     dual, center = (batch.alpha.new_empty(count, d) for _ in range(2))
     bounds = Bounds(dual.new_empty(count, n), *(dual.new_full((count,), torch.inf) for _ in range(5)))
     if batch.gram is not None and count:
-        shared.solve(batch, batch.gram, tolerance, center, dual, bounds)
+        shared.solve(batch, batch.gram, tolerance, dual, center, bounds)
     certified = _certified(bounds, tolerance)
     left = (~certified).nonzero().squeeze(-1)
     for some in batch.tiles(left) if len(left) else ():
