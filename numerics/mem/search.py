@@ -54,7 +54,7 @@ class Search:
 
     Attributes:
         place, effect, direction, image, weights, residual, ahead, moved, fixed, w, logits: as in ``Space``, (r, n).
-        reach, distance, settled, lost, goal, enough, path: as there, (r, 1).
+        reach, distance, settled, lost, goal, enough, reached, path: as there, (r, 1).
     """
 
     def __init__(self, task: Task, found: Found) -> None:
@@ -144,7 +144,7 @@ class Search:
         """Set out for the e with (I + αΠG)e = v, from zero, in these rows, (r, 1); it is zero in others."""
         for x in (self.place, self.effect, self.direction, self.image):
             x.zero_()
-        self._reached, self.path = torch.zeros_like(self.enough), torch.zeros_like(self.enough)
+        self.reached, self.path = torch.zeros_like(self.enough), torch.zeros_like(self.enough)
         self.goal = CLOSE * self.enough
         self.residual.copy_(torch.where(rows, self.residual, 0.0))
         self._aim()
@@ -152,8 +152,8 @@ class Search:
     def correct(self) -> int:
         """Make a step of the search for e, and return how many rows are left."""
         a, b = self._step(None)
-        self._reached = a.abs() * (self.ahead.norm(dim=-1, keepdim=True) + self._task.least) + b.abs() * self._reached
-        self.path += self._reached
+        self.reached = a.abs() * (self.ahead.norm(dim=-1, keepdim=True) + self._task.least) + b.abs() * self.reached
+        self.path += self.reached
         self.place.add_(self.direction)
         self.effect.add_(self.image)
         bent = self._bent(self.image)

@@ -177,8 +177,10 @@ def test_a_correction_solves_its_linear_equation(x: Problem, way: Callable[..., 
     before, residual, weights = found.logits.clone(), x.residual(w), results.weights.clone()
     assert torch.allclose(found.settled, residual.norm(dim=-1, keepdim=True), atol=tolerances.rounding("float64", w.shape[-1]))
     found.resume(torch.ones(ROWS, 1, dtype=torch.bool))
+    slack = 1 + tolerances.rounding("float32", w.shape[-1])
     for _ in range(STEPS):
         found.correct()
+        assert bool((found.reached * slack >= found.direction.norm(dim=-1, keepdim=True)).all())
     e = found.place.double()
     bent = weights * x.pulled(e)
     left = e + bent - weights * bent.sum(-1, keepdim=True) - residual
