@@ -260,6 +260,21 @@ def test_a_row_whose_logits_are_blurred_is_worked_out_again(way: Callable[..., A
     assert bool((results.error <= 1e-9 * (1 + results.length)).all())
 
 
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(("name", "worth"), [("drift", 1.0), ("blur", Problem(0).task.radius)])
+def test_what_a_prior_has_lost_is_in_the_bounds(way: Callable[..., Any], name: str, worth: float) -> None:
+    norms = []
+    for lost in (0.0, 0.5):
+        x = Problem(0)
+        results = x.found()
+        found = way(x.task._replace(tolerance=1e-9, **{name: torch.tensor([lost], dtype=torch.float64)}), results)
+        found.search()
+        found.improve()
+        found.write()
+        norms.append(results.gradient_norm)
+    assert (norms[1] - norms[0]).numpy() == pytest.approx(0.5 * worth, rel=tolerances.rounding("float64", 64))
+
+
 @pytest.mark.parametrize("alpha", [1.0, 300.0])
 def test_pytorch_s_way_certifies_what_the_compiled_one_does(alpha: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """On a GPU there is no other, and where float32 products are rounded it takes float64."""
