@@ -6,7 +6,7 @@ Rounding    With U_i = |log u_i| + |mask_i|, as they are summed, log u_i loses 2
             what normalizes it and once without. U_i ≤ |log u_i| + |total| + 2 log⁺ max u, so that this is at most
             eps/2 (4|log u_i| + 3|total| + 4 log⁺ max u). The total's own rounding is common to all, and changes no tilt.
             e^{log u_i} is then off by what log u_i loses and 4 eps/2, relatively, and Σ u_i (t_i − c) by at most r times that,
-            in the norm of L²(u), and n eps/2 r more for a product that is made up in any order: that is the drift of ``shift``.
+            in the norm of L²(u), and n eps/2 r more for a product that is made up in any order: so much ``target`` has lost.
             ``Rows`` have it precisely, from the prior as given, unless a floating mask changes it: the sums by heads and tails,
             their quotient, and what is added last then lose the rest, eps/2 (4‖μ − c‖ + r spread).
 """
@@ -92,12 +92,15 @@ class Batch:
         """The centred templates that all rows share, (n, d)."""
         return self._templates[0]
 
-    @cached_property
-    def shift(self) -> tuple[Tensor, Tensor]:
-        """μ − c, (1, d) or (r, d), and a bound on what it has lost, (1,) or (r,); for templates that all rows share."""
-        shift: Tensor = self._flat(mean(self._given[0].prior, self.templates))
+    def target(self, spare: Tensor) -> tuple[Tensor, Tensor]:
+        """b = μ + z − c, (r, d), in ``spare`` unless it is z, and a bound on what it has lost, (1,) or (r,); for templates that
+        all rows share. If they share the prior, μ is c, and a difference that may be rounding counts as lost."""
+        shift = self._flat(mean(self._given[0].prior, self.templates))
         n, _ = self.size
-        return shift, _UNIT * 4 * shift.norm(dim=-1) + self.radius * (2 * self._slip + _UNIT * (n + 4))
+        length, lost = shift.norm(dim=-1), self.radius * (2 * self._slip + _UNIT * (n + 4))
+        if len(shift) == 1 and bool(length <= lost):
+            return self.evidence, 1.001 * length + lost
+        return torch.add(self.evidence, shift, out=spare), _UNIT * 4 * length + lost
 
     def rows(self, index: slice | Tensor) -> Rows:
         """Some of the rows, their templates centred."""
@@ -133,7 +136,7 @@ class Batch:
 
     @cached_property
     def _precise_shift(self) -> tuple[Tensor, Tensor]:
-        """As ``shift``, to about the precision of its largest entry."""
+        """μ − c, (1, d) or (r, d), to about the precision of its largest entry, and a bound on what that lost, (1,) or (r,)."""
         x, prior, mask = self._given
         n, d = self.size
         masses = _masses(x, prior, mask)

@@ -1,33 +1,46 @@
 """The quick way on the CPU, by ``kernels``: each thread takes some of the rows, from beginning to end."""
 
+import math
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
+from itertools import accumulate
 from queue import SimpleQueue
 from threading import Lock
 
+import numpy as np
 import torch
 from numba.np.linalg import ensure_blas
-from threadpoolctl import ThreadpoolController
+from threadpoolctl import LibController, ThreadpoolController
 from torch import Tensor
 
 from numerics.mem import kernels
-from numerics.mem.kernels import SHARE
-from numerics.mem.task import Found, Space, Task
+from numerics.mem.task import Array, Found, Space, Task
+
+_CACHE, _PIECE_CACHE = 2**15, 2**13
+"""How many numbers an array of a tile may have, so that those of a search stay near its core: where BLAS packs factors, and
+where larger products than ``_piece`` are of no use."""
+
+_LEAST, _MOST = 64, 2048
+"""The smallest and the largest number of rows of a tile, if there are as many."""
 
 _CALL = 2**18
 """How many numbers (rows, n) a call takes at most: in between, a user may interrupt."""
 
-_STAGGER = 512
-"""How many bytes lie between arrays that are worked on together."""
+_UNPACKED, _UNPACKING = 100**3, {"SkylakeX", "Cooperlake", "SapphireRapids"}
+"""As OpenBLAS has it, and for what kinds of core."""
+
+_LINE, _STAGGER = 64, 512
+"""Where arrays that are worked on together begin, and how much lies between them at least, in bytes."""
 
 
-def solve(task: Task, found: Found, rows: int, threads: int) -> None:
-    """Write the solutions, a tile of so many rows after the other in each thread."""
+def solve(task: Task, found: Found, threads: int) -> None:
+    """Write the solutions, a tile after the other in each thread."""
     task = Task(*(x.contiguous().numpy() if isinstance(x, Tensor) else x for x in task))  # type: ignore[arg-type]
     found = Found(*(x.numpy() for x in found))
-    count, n = len(task.evidence), len(task.gram)
+    count, n = len(task.target), len(task.gram)
+    rows = _tile(count, n, threads)
     size = max(rows, min(-(-count // threads), _CALL // n))
     spaces: SimpleQueue[Space] = SimpleQueue()
 
@@ -49,27 +62,32 @@ def solve(task: Task, found: Found, rows: int, threads: int) -> None:
                 list(pool.map(some, starts))
 
 
+def _tile(rows: int, n: int, threads: int) -> int:
+    """How many rows a tile has: of a thread's share of a batch at most half, and a third where such a tile is worth its
+    overhead, for what is needed beside the result is of its size."""
+    rows, numbers = -(-rows // threads), _PIECE_CACHE if _piece() else _CACHE
+    part = max(-(-rows // 3), min(-(-rows // 2), numbers // (2 * n)))
+    return min(rows, max(_LEAST, min(_MOST, numbers // n, part)))
+
+
 def _space(task: Task, rows: int) -> Space:
     n = len(task.gram)
-    priors = min(len(task.log_prior), rows)
-    narrow, wide, numbers = torch.float32, torch.float64, torch.int64
-    tensors = (
-        *_staggered(narrow, 8, rows, n), *_empty(narrow, 2, priors, n), *_staggered(wide, 5, rows, n),
-        torch.from_numpy(-SHARE * task.narrow.diagonal()), *_empty(narrow, 2, rows), *_empty(wide, 7, rows),
-        *_empty(numbers, 2, rows),
+    square, priors, row = (rows, n), (min(len(task.log_prior), rows), n), (rows,)
+    narrow, wide = np.float32, np.float64
+    arrays = _staggered(
+        *[(narrow, square)] * 8, *[(narrow, priors)] * 2, *[(wide, square)] * 5, *[(narrow, row)] * 2, *[(wide, row)] * 7,
+        *[(np.int64, row)] * 2,
     )
-    return Space(*(x.numpy() for x in tensors))
+    return Space(_piece(), *arrays)
 
 
-def _empty(dtype: torch.dtype, *shape: int) -> Tensor:
-    return torch.empty(shape, dtype=dtype, device="cpu")     # whatever a user has set as the default
-
-
-def _staggered(dtype: torch.dtype, count: int, rows: int, n: int) -> list[Tensor]:
+def _staggered(*kinds: tuple[type[np.generic], tuple[int, ...]]) -> Iterator[Array]:
     """Empty arrays in one piece of memory, but each a little off from where the one before would make the same entries of all
     compete for the same few places in a cache."""
-    pieces = _empty(dtype, count, rows * n + _STAGGER // dtype.itemsize)
-    return [piece[: rows * n].view(rows, n) for piece in pieces]
+    sizes = [(math.prod(shape) * np.dtype(dtype).itemsize // _LINE + 1) * _LINE + _STAGGER for dtype, shape in kinds]
+    memory = torch.empty(sum(sizes), dtype=torch.uint8, device="cpu").numpy()      # whatever a user has set as the default
+    for (dtype, shape), first in zip(kinds, accumulate(sizes, initial=0), strict=False):
+        yield np.ndarray(shape, dtype, memory, first)
 
 
 _limiter = Lock()
@@ -83,13 +101,27 @@ def _one_thread_a_product() -> Iterator[None]:
         yield
         return
     try:
-        with _blas().limit(limits=1):
+        libraries = {library: library.num_threads for library in _blas()}
+        for library in libraries:
+            library.set_num_threads(1)
+        try:
             yield
+        finally:
+            for library, threads in libraries.items():
+                library.set_num_threads(threads)
     finally:
         _limiter.release()
 
 
 @cache
-def _blas() -> ThreadpoolController:
+def _piece() -> int:
+    """Up to how many multiplications SciPy's BLAS makes a product of without packing its factors first, which then is quicker;
+    0 if it always packs them."""
+    return _UNPACKED if any(x.info().get("architecture") in _UNPACKING for x in _blas()) else 0
+
+
+@cache
+def _blas() -> list[LibController]:
     ensure_blas()  # type: ignore[no-untyped-call]           # loads what the kernels will call
-    return ThreadpoolController().select(user_api="blas")
+    libraries: list[LibController] = ThreadpoolController().select(user_api="blas").lib_controllers
+    return libraries

@@ -33,10 +33,6 @@ ROUNDS = 4
 CLOSE = 0.8
 """The share of what is enough that a correction is to reach; the rest is for what float32 loses of the logits."""
 
-SHARE = 0.5
-"""How much of the diagonal of G stands for G. More is no faster on the layers of BERT, less is slower there, and better only
-where α‖Σ‖ is large."""
-
 FAR = 2.0
 """The largest change of a logit next to another in one step of a search that takes care."""
 
@@ -199,19 +195,29 @@ def _step(y: Array, m: Array, d: Array, g: Array, p: Array, v: Array, careful: b
 
 
 @_compiled("arcp", "contract", "nsz", "reassoc")
-def _aim(v: Array, p: Array, diagonal: Array, factor: Any, y: Array, spare: Array) -> None:
-    """y with y + ΠCy = v, for C = factor · diag(diagonal)."""
-    top = bottom = _ZERO
+def _aim(v: Array, p: Array, diagonal: Array, lead: Array, factor: Any, y: Array, spare: Array) -> None:
+    """y with y + ΠCy = v, for C = factor · (diag(diagonal) + ffᵀ), f = lead.
+
+    That is (1 + c)y = v + tp − factor s pf, entry by entry, with c = factor · diagonal · p, t = ⟨p, Cy⟩ and s = ⟨f, y⟩: two
+    unknown numbers, for which the determinant is at least 1 − bottom > 0.
+    """
+    top = bottom = along = across = within = _ZERO
     for j in range(len(p)):
         c = factor * diagonal[j] * p[j]
         less = _ONE / (_ONE + c)
         ahead, behind = less * v[j], less * p[j]
+        other = lead[j] * behind
         y[j], spare[j] = ahead, behind
         top += c * ahead
         bottom += c * behind
-    turn = top / (_ONE - bottom)
+        along += lead[j] * ahead
+        across += other
+        within += lead[j] * other
+    rest, much = _ONE - bottom, _ONE + factor * within
+    share = _ONE / (much * rest - factor * across * across)
+    turn, drop = share * (much * top + factor * across * along), share * factor * (rest * along + across * top)
     for j in range(len(p)):
-        y[j] += turn * spare[j]
+        y[j] += (turn - drop * lead[j]) * spare[j]
 
 
 @_in_any_order
@@ -249,7 +255,7 @@ def _multiply(m: Array, factor: Any) -> None:
 
 @_in_any_order
 def _norm(x: Array) -> float:
-    square = _ZERO
+    square = x.dtype.type(0)
     for j in range(len(x)):
         square += x[j] * x[j]
     return np.float64(np.sqrt(square))
@@ -267,11 +273,11 @@ def _shrink(g: Array, mean: Any, p: Array, d: Array, v: Array) -> Any:
 
 
 @_part_of_it
-def _go_on(r: int, left: int, stuck: bool, s: Space) -> int:
+def _go_on(r: int, left: int, stuck: bool, task: Task, s: Space) -> int:
     """Let a row be the next of those that are left, if it has to: one with NaN has not. If it is stuck, y = v."""
     if s.distance[r] > s.goal[r]:
         factor = _ZERO if stuck else s.alpha[r]
-        _aim(s.residual[r], s.weights[r], s.diagonal, factor, s.ahead[left], s.moved[left])
+        _aim(s.residual[r], s.weights[r], task.diagonal, task.lead, factor, s.ahead[left], s.moved[left])
         s.active[left] = r
         left += 1
     return left
@@ -308,18 +314,6 @@ def visible(task: Any, reach: Any, alpha: Any) -> Any:
     return _SEEN * alpha * task.radius * (task.radius + reach)
 
 
-@_sums
-def arrive(task: Task, found: Found, s: Space) -> None:
-    """b, where λ is to be, and ‖b‖."""
-    for r in range(len(task.evidence)):
-        square, z, shift, target = 0.0, task.evidence[r], task.shift[r % len(task.shift)], found.dual[r]
-        for j in range(len(z)):
-            x = z[j] + shift[j]
-            target[j] = x
-            square += x * x
-        s.reach[r] = np.sqrt(square)
-
-
 @_as_written
 def exponentials(log_prior: Array, prior: Array) -> None:
     """u from log u, in float32."""
@@ -333,6 +327,7 @@ def start(task: Task, s: Space) -> int:
     """Set out from w = u, with Tb in ``fixed``, where αTb is to be, and return how many rows are left."""
     left = 0
     for r in range(len(task.alpha)):
+        s.reach[r] = _norm(task.target[r])
         square, least = near_squared(task, s.reach[r], task.alpha[r]), visible(task, s.reach[r], task.alpha[r])
         s.goal[r] = max(np.sqrt(square), least)
         alpha, log_prior, fixed, effect = task.alpha[r], task.log_prior[r % len(task.log_prior)], s.fixed[r], s.effect[r]
@@ -346,7 +341,7 @@ def start(task: Task, s: Space) -> int:
             place[j] = prior[j]
             direction[j] = image[j] = _ZERO
         s.distance[r] = _tilt(effect, place, s.weights[r], s.residual[r])
-        left = _go_on(r, left, False, s)
+        left = _go_on(r, left, False, task, s)
     return left
 
 
@@ -362,7 +357,7 @@ def advance(left: int, task: Task, s: Space) -> int:
         _add(a, s.ahead[k], b, s.direction[r], s.place[r])
         _add(a, s.moved[k], b, s.image[r], s.effect[r])
         s.distance[r] = _tilt(s.effect[r], s.place[r], s.weights[r], s.residual[r])
-        going = _go_on(r, going, a == 0 and b == 0, s)
+        going = _go_on(r, going, a == 0 and b == 0, task, s)
     return going
 
 
@@ -438,7 +433,7 @@ def resume(task: Task, s: Space) -> int:
                 x[r] = _ZERO
             s.reached[r] = s.path[r] = 0.0
             s.goal[r] = CLOSE * s.enough[r]
-            _aim(s.residual[r], s.weights[r], s.diagonal, s.alpha[r], s.ahead[left], s.moved[left])
+            _aim(s.residual[r], s.weights[r], task.diagonal, task.lead, s.alpha[r], s.ahead[left], s.moved[left])
             s.active[left] = s.chosen[left] = r
             left += 1
     return left
@@ -457,7 +452,7 @@ def correct(left: int, task: Task, s: Space) -> int:
         _add(a, s.ahead[k], b, s.direction[r], s.place[r])
         _add(a, s.moved[k], b, s.image[r], s.effect[r])
         s.distance[r] = _shrink(s.image[r], mean, s.weights[r], s.direction[r], s.residual[r])
-        going = _go_on(r, going, a == 0 and b == 0, s)
+        going = _go_on(r, going, a == 0 and b == 0, task, s)
     return going
 
 
@@ -492,9 +487,9 @@ def blurred(count: int, task: Task, s: Space) -> int:
 def write(task: Task, found: Found) -> None:
     """λ from b and Tᵀw, ‖λ‖, and the mean."""
     for r in range(len(task.alpha)):
-        square, alpha, mean, dual = 0.0, task.alpha[r], found.mean[r], found.dual[r]
+        square, alpha, target, mean, dual = 0.0, task.alpha[r], task.target[r], found.mean[r], found.dual[r]
         for j in range(len(mean)):
-            x = alpha * (dual[j] - mean[j])
+            x = alpha * (target[j] - mean[j])
             dual[j] = x
             mean[j] += task.center[j]
             square += x * x
@@ -515,22 +510,30 @@ def bound(task: Task, found: Found, s: Space) -> None:
 
 
 @_part_of_it
+def multiply(x: Array, y: Array, piece: int, out: Array) -> None:
+    """xy, by some rows at a time: fours, at least two, of which a product is no larger than ``piece``, or all."""
+    rows = piece // y.size // 4 * 4
+    rows = rows if rows >= 8 else max(len(x), 1)
+    for i in range(0, len(x), rows):
+        np.dot(x[i : i + rows], y, out[i : i + rows])
+
+
+@_part_of_it
 def pull(task: Task, s: Space) -> None:
     """u and −Gu, in float32."""
     priors = len(task.log_prior)
     exponentials(task.log_prior, s.prior)
-    np.dot(s.prior[:priors], task.narrow, s.pulled[:priors])
+    multiply(s.prior[:priors], task.narrow, s.piece, s.pulled[:priors])
 
 
 @_part_of_it
 def search(task: Task, found: Found, s: Space) -> None:
     """w as float32 finds it, until a linear correction is enough."""
     rows = len(task.alpha)
-    arrive(task, found, s)
-    np.dot(found.dual, task.templates.T, s.fixed[:rows])
+    multiply(task.target, task.columns, s.piece, s.fixed[:rows])
     left, steps = start(task, s), 0
     while left > 0 and steps < STEPS:
-        np.dot(s.ahead[:left], task.narrow, s.moved[:left])
+        multiply(s.ahead[:left], task.narrow, s.piece, s.moved[:left])
         left, steps = advance(left, task, s), steps + 1
     normalize(s.place, s.w[:rows])
 
@@ -541,7 +544,7 @@ def improve(task: Task, found: Found, s: Space) -> None:
     count = len(task.alpha)
     for r in range(count):
         s.chosen[r] = r
-    np.dot(s.w[:count], task.gram, s.product[:count])
+    multiply(s.w[:count], task.gram, s.piece, s.product[:count])
     assemble(count, task, s)
     settle(count, found, s)
     for _ in range(ROUNDS):
@@ -550,13 +553,13 @@ def improve(task: Task, found: Found, s: Space) -> None:
             break
         steps = 0
         while left > 0 and steps < STEPS:
-            np.dot(s.ahead[:left], task.narrow, s.moved[:left])
+            multiply(s.ahead[:left], task.narrow, s.piece, s.moved[:left])
             left, steps = correct(left, task, s), steps + 1
         move(count, steps, task, s)
         settle(count, found, s)
         count = blurred(count, task, s)
         if count > 0:
-            np.dot(s.packed[:count], task.gram, s.product[:count])
+            multiply(s.packed[:count], task.gram, s.piece, s.product[:count])
             assemble(count, task, s)
             settle(count, found, s)
 
@@ -571,15 +574,15 @@ def solve(first: int, last: int, task: Task, found: Found, s: Space) -> None:
     """Solve the problems of these rows, a tile after the other."""
     for i in range(first, last, len(s.goal)):
         j = min(i + len(s.goal), last)
-        some = Task(task.evidence[i:j], _part(task.shift, i, j), task.alpha[i:j], _part(task.log_prior, i, j),
-                    _part(task.drift, i, j), _part(task.blur, i, j), task.center, task.templates, task.gram, task.narrow,
-                    task.radius, task.root, task.loss, task.least, task.tolerance)
+        some = Task(task.target[i:j], task.alpha[i:j], _part(task.log_prior, i, j),
+                    _part(task.drift, i, j), _part(task.blur, i, j), task.center, task.templates, task.columns, task.gram,
+                    task.narrow, task.lead, task.diagonal, task.radius, task.root, task.loss, task.least, task.tolerance)
         tile = Found(found.dual[i:j], found.mean[i:j], found.weights[i:j], found.length[i:j], found.gradient_norm[i:j],
                      found.error[i:j], found.weights_error[i:j], found.mean_error[i:j])
         if i == first or len(task.log_prior) > 1:
             pull(some, s)
         search(some, tile, s)
         improve(some, tile, s)
-        np.dot(s.w[: j - i], task.templates, tile.mean)
+        multiply(s.w[: j - i], task.templates, s.piece, tile.mean)
         write(some, tile)
         bound(some, tile, s)

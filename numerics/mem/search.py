@@ -3,11 +3,11 @@
 A step is the best one in the plane of a preconditioned residual y and of the step d before, by the quadratic model at the
 weights p: for y = v and a quadratic function that is the method of conjugate gradients, and it forgives a Hessian that changes.
 With the metric of G, the model's Hessian is αG + α²GΠG, so all it takes are products of y and d with −αG, of which the step
-makes that of y. The preconditioner is (I + ΠC)⁻¹, where the diagonal C stands for αG; it may hide a residual that G does not
-see, and where a step leads nowhere the next one goes without it.
+makes that of y. The preconditioner is (I + ΠC)⁻¹, where C, diagonal but for one direction, stands for αG; it may hide a
+residual that G does not see, and where a step leads nowhere the next one goes without it.
 
 Claims      deciphering.9
-Notation    as in ``shared``; y = ahead, d = direction, C = α diag(diagonal)
+Notation    as in ``shared``; y = ahead, d = direction, f = lead, C = α(diag(diagonal) + ffᵀ)
 """
 
 import torch
@@ -21,7 +21,6 @@ from numerics.mem.kernels import (
     LARGE,
     NOTHING,
     ROUNDS,
-    SHARE,
     SMALL,
     STEPS,
     STIFF,
@@ -36,7 +35,7 @@ from numerics.mem.task import Found, Task
 
 def solve(task: Task, found: Found, rows: int) -> None:
     """Write the solutions, so many rows at a time."""
-    count = len(task.evidence)
+    count = len(task.target)
     for first in range(0, count, rows):
         some = slice(first, first + rows)
         own = {name: x[some] if len(x) == count else x for name, x in task._asdict().items() if name in _OF_ROWS}
@@ -46,7 +45,7 @@ def solve(task: Task, found: Found, rows: int) -> None:
         tile.write()
 
 
-_OF_ROWS = ("evidence", "shift", "alpha", "log_prior", "drift", "blur")
+_OF_ROWS = ("target", "alpha", "log_prior", "drift", "blur")
 
 
 class Search:
@@ -60,10 +59,8 @@ class Search:
     def __init__(self, task: Task, found: Found) -> None:
         self._task, self._found, self._alpha = task, found, task.alpha.unsqueeze(-1)
         self._scale = self._alpha.to(task.narrow.dtype)
-        self._diagonal = -SHARE * task.narrow.diagonal()
-        self._target = task.evidence + task.shift
-        self.reach = self._target.norm(dim=-1, keepdim=True)
-        self.fixed = self._target @ task.templates.mT * self._alpha
+        self.reach = task.target.norm(dim=-1, keepdim=True)
+        self.fixed = task.target @ task.columns * self._alpha
         self.effect, self.image, self.residual, self.ahead, self.moved = (
             torch.empty_like(self.fixed, dtype=self._scale.dtype) for _ in range(5)
         )
@@ -98,7 +95,7 @@ class Search:
         """λ, ‖λ‖ and the mean, and what is known of them, rounding included."""
         task, found, alpha = self._task, self._found, self._alpha
         torch.mm(self.w, task.templates, out=found.mean)
-        torch.sub(self._target, found.mean, out=found.dual).mul_(alpha)
+        torch.sub(task.target, found.mean, out=found.dual).mul_(alpha)
         found.mean.add_(task.center)
         length = found.dual.norm(dim=-1, keepdim=True)
         sums, off = rounding(task, self.reach, alpha, length, 1 + self.w.shape[-1] ** 0.5 * self.settled)
@@ -193,15 +190,18 @@ class Search:
         return int((self.distance > self.goal).sum())
 
     def _aim(self, stuck: Tensor | None = None) -> None:
-        """y with y + ΠCy = v, or y = v in rows that are stuck, (r, 1)."""
-        c = self._scale * self._diagonal
-        if stuck is not None:
-            c = torch.where(stuck, 0.0, c)
-        torch.addcmul(torch.ones_like(c[:1, :1]), c, self.weights, out=self.moved).reciprocal_()
+        """y with y + ΠCy = v, or y = v in rows that are stuck, (r, 1): as ``kernels`` have it."""
+        lead, factor = self._task.lead, self._scale if stuck is None else torch.where(stuck, 0.0, self._scale)
+        c = factor * self._task.diagonal * self.weights
+        torch.add(c, 1.0, out=self.moved).reciprocal_()
         torch.mul(self.moved, self.residual, out=self.ahead)
-        less, weighted = self.moved.mul_(self.weights), c * self.weights
-        turn = _dot(weighted, self.ahead) / (1 - _dot(weighted, less))
-        self.ahead.addcmul_(less, turn)
+        behind = self.moved.mul_(self.weights)
+        top, rest = _dot(c, self.ahead), 1 - _dot(c, behind)
+        along, across, within = ((x @ y).unsqueeze(-1) for x, y in ((self.ahead, lead), (behind, lead), (behind, lead * lead)))
+        much = 1 + factor * within
+        share = 1 / (much * rest - factor * across * across)
+        drop = share * factor * (rest * along + across * top)
+        self.ahead.addcmul_(behind, share * (much * top + factor * across * along) - drop * lead)
 
     def _bent(self, image: Tensor) -> Tensor:
         """Π times what the image is, (r, n)."""

@@ -2,8 +2,8 @@
 
 Every λ of use is λ = α(b − Tᵀw) for some w ∈ Rⁿ, with logits s = α(Tb − Gw) and G = TTᵀ, which all rows share; λ is the
 solution when w = p(s) = softmax(log u + s). In the metric of G, v = p − w is minus the gradient of −D, and its Hessian is
-αG + α²GΠG with Π = diag(p) − ppᵀ: next to the identity unless α‖Σ‖ is large. Where it is, a diagonal preconditioner puts most
-of that right (see ``search``).
+αG + α²GΠG with Π = diag(p) − ppᵀ: next to the identity unless α‖Σ‖ is large. Where it is, a preconditioner puts most of that
+right (see ``search``).
 
 Claims      deciphering.9, deciphering.18
 Notation    as in ``rows``; G = gram; v = residual; u = eps/2, and u₃₂ that of float32; γ = max_i ‖G_i‖, over the rows of G
@@ -44,47 +44,49 @@ from numerics.mem.batch import Batch
 from numerics.mem.bounds import Bounds
 from numerics.mem.task import Found, Task
 
+SHARE = 0.7
+"""How much of the diagonal of G − ffᵀ stands for it, in the preconditioner."""
+
 _SMALL = 2.0**-250
 """The least row of a Gram matrix other than zero whose square's norm does not underflow."""
 
 _UNSEEN = 2.0**-63
 """The largest number whose square may be flushed to zero in float32."""
 
-_CACHE, _LEAST, _MOST = 2**15, 64, 2048
-"""How many numbers an array of a tile may have on the CPU, so that those of a search stay near its core, within a smallest
-and a largest number of rows; the latter is that of other devices."""
+_ROWS = 2048
+"""The largest number of rows of a tile on other devices than the CPU."""
 
 
 def solve(batch: Batch, gram: Tensor, tolerance: float, dual: Tensor, mean: Tensor, bounds: Bounds) -> None:
     """Write λ and μ + z − λ/α into ``dual`` and ``mean``, (r, d) each, and into ``bounds`` those of λ, good or not."""
-    task, found = _task(batch, gram, tolerance), Found(dual, mean, *vars(bounds).values())
+    task, found = _task(batch, gram, tolerance, dual), Found(dual, mean, *vars(bounds).values())
     if gram.device.type == "cpu":
-        threads = torch.get_num_threads()
-        compiled.solve(task, found, _block(len(dual), len(gram), threads), threads)
+        compiled.solve(task, found, torch.get_num_threads())
     else:
-        search.solve(task, found, _MOST)
+        search.solve(task, found, _ROWS)
 
 
-def _task(batch: Batch, gram: Tensor, tolerance: float) -> Task:
+def _task(batch: Batch, gram: Tensor, tolerance: float, spare: Tensor) -> Task:
     n, d = batch.size
     eps = torch.finfo(gram.dtype).eps
-    row = float(gram.norm(dim=-1).amax())
-    root = float((gram @ gram).norm()) ** 0.5
+    row, root, lead = spectrum(gram)
     sound = row > _SMALL or not bool(gram.any())
     dtype = _narrow(gram.device)
-    shift, drift = batch.shift
+    target, drift = batch.target(spare)
     loss, least = torch.finfo(dtype).eps / 2 * row, 4 * n * torch.finfo(dtype).tiny
     return Task(
-        evidence=batch.evidence,
-        shift=shift,
+        target=target,
         alpha=batch.alpha.squeeze(-1),
         log_prior=batch.log_prior.reshape(-1, n),
         drift=drift,
         blur=batch.blur,
         center=batch.center,
         templates=batch.templates,
+        columns=batch.templates.mT,
         gram=gram,
         narrow=-gram.to(dtype),
+        lead=lead.to(dtype),
+        diagonal=(SHARE * (gram.diagonal() - lead.square())).to(dtype),
         radius=float(batch.radius) * (1 + (d + 8) * eps),
         root=(root * (1 + (n + 8) * (n + d + 8) * eps)) ** 0.5 if sound else math.inf,
         loss=loss,
@@ -93,15 +95,20 @@ def _task(batch: Batch, gram: Tensor, tolerance: float) -> Task:
     )
 
 
+def spectrum(gram: Tensor) -> tuple[float, float, Tensor]:
+    """Return γ, ‖G²‖_F^{1/2}, and f = Gq/√⟨q, Gq⟩, (n,), for a q near the leading eigenvector, or 0.
+
+    G − ffᵀ is positive semidefinite, whatever q is.
+    """
+    rows, square = gram.norm(dim=-1), gram @ gram
+    q = square @ square[rows.argmax()]
+    q /= q.norm()
+    image = gram @ q
+    lead = (image / (image @ q).sqrt()).nan_to_num(0.0, 0.0, 0.0)
+    return float(rows.amax()), float(square.norm()) ** 0.5, lead
+
+
 def _narrow(device: torch.device) -> torch.dtype:
     """What to search in; on a GPU, a user may let float32 products be rounded to TF32: float64 then needs fewer rounds."""
     rounded = device.type != "cpu" and torch.get_float32_matmul_precision() != "highest"
     return torch.float64 if rounded else torch.float32
-
-
-def _block(rows: int, n: int, threads: int) -> int:
-    """How many rows a tile has on the CPU: of a thread's share of a batch at most half, and a third where such a tile is worth
-    its overhead, for what is needed beside the result is of its size."""
-    rows = -(-rows // threads)
-    part = max(-(-rows // 3), min(-(-rows // 2), _CACHE // (2 * n)))
-    return min(rows, max(_LEAST, min(_MOST, _CACHE // n, part)))

@@ -119,8 +119,7 @@ def _solved(batch: Batch, tolerance: float) -> tuple[Tensor, Tensor, Bounds, Ten
     if batch.gram is not None and count:
         shared.solve(batch, batch.gram, tolerance, dual, center, bounds)
     certified = _certified(bounds, tolerance)
-    left = (~certified).nonzero().squeeze(-1)
-    for some in batch.tiles(left) if len(left) else ():
+    for some in () if bool(certified.all()) else batch.tiles((~certified).nonzero().squeeze(-1)):
         rows = batch.rows(some)
         found = maximize(rows, 0.5 * tolerance)
         dual[some], center[some] = found, rows.target - found / rows.alpha + batch.center_of(some)
@@ -131,8 +130,8 @@ def _solved(batch: Batch, tolerance: float) -> tuple[Tensor, Tensor, Bounds, Ten
 
 
 def _certified(bounds: Bounds, tolerance: float) -> Tensor:
-    """Whether the error is within the tolerance, (r,); a length that is infinite allows nothing."""
-    return (bounds.error <= tolerance * (1 + bounds.length)) & (bounds.length < torch.inf)
+    """Whether the error is within the tolerance, (r,); where the length is infinite so is the error, and that is not."""
+    return bounds.error / (1 + bounds.length) <= tolerance
 
 
 def _rounded(

@@ -11,31 +11,33 @@ class Task(NamedTuple):
     """Problems on the same templates; what is (1, k) or (r, k) is the same for all rows, or not.
 
     Attributes:
-        evidence: z, (r, d).
-        shift: μ − c, (1, d) or (r, d).
+        target: b, (r, d).
         alpha: (r,).
         log_prior: (1, n) or (r, n).
         drift, blur: as in ``Rows``, (1,) or (r,).
         center: c, (d,).
-        templates: T, (n, d).
+        templates, columns: T, (n, d), and Tᵀ, (d, n).
         gram: G, (n, n).
         narrow: −G, (n, n), in the dtype to search in.
+        lead, diagonal: f, (n,), and what stands for the diagonal of G − ffᵀ, (n,), in that dtype.
         radius, root: bounds on max_i ‖t_i‖ and on √‖G‖.
         loss: what a product with ``narrow`` loses in one rounding, for a path of one.
         least: what a path has more at each step, for what underflow loses.
         tolerance: what ‖λ − λ*‖ is to be at most, relatively to 1 + ‖λ‖.
     """
 
-    evidence: Any
-    shift: Any
+    target: Any
     alpha: Any
     log_prior: Any
     drift: Any
     blur: Any
     center: Any
     templates: Any
+    columns: Any
     gram: Any
     narrow: Any
+    lead: Any
+    diagonal: Any
     radius: float
     root: float
     loss: float
@@ -60,6 +62,7 @@ class Space(NamedTuple):
     """Arrays for a tile, (rows, n) if nothing else is said: ten in float32, five in float64.
 
     Attributes:
+        piece: how many multiplications a product is best to have at most.
         place: w, or the change of it that was found so far.
         effect: log u + α(Tb − Gw), or −αG times the change.
         direction, image: d and −αGd.
@@ -70,7 +73,6 @@ class Space(NamedTuple):
         fixed: αTb.
         w, logits: w and log u + α(Tb − Gw).
         packed, product: w and Gw.
-        diagonal: what stands for G, (n,).
         alpha: α, in float32, (rows,).
         distance: ‖v‖, in float32, (rows,).
         reach: ‖b‖, (rows,).
@@ -82,6 +84,7 @@ class Space(NamedTuple):
         active, chosen: numbers of rows, (rows,).
     """
 
+    piece: int
     place: Array
     effect: Array
     direction: Array
@@ -97,7 +100,6 @@ class Space(NamedTuple):
     logits: Array
     packed: Array
     product: Array
-    diagonal: Array
     alpha: Array
     distance: Array
     reach: Array

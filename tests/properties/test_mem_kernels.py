@@ -6,9 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 import mpmath
+import numba
 import numpy as np
 import pytest
 import torch
+from threadpoolctl import ThreadpoolController
 
 from numerics import bench_mem, mem, tolerances
 from numerics.mem import compiled, kernels
@@ -64,21 +66,52 @@ def test_exponentials_at_the_ends() -> None:
 
 
 def test_arrays_that_are_worked_on_together_do_not_start_alike() -> None:
-    for dtype in (torch.float32, torch.float64):
-        arrays = compiled._staggered(dtype, 8, 512, 128)
-        assert all(x.shape == (512, 128) and x.is_contiguous() for x in arrays)
-        assert len({x.data_ptr() % 4096 // 64 for x in arrays}) == 8
+    for dtype in (np.float32, np.float64):
+        arrays = list(compiled._staggered(*[(dtype, (512, 128))] * 8, (np.int64, (3,))))
+        assert [x.shape for x in arrays] == [(512, 128)] * 8 + [(3,)]
+        assert all(x.flags.c_contiguous and x.ctypes.data % 64 == 0 for x in arrays)
+        assert len({x.ctypes.data % 4096 // 64 for x in arrays[:8]}) == 8
+        for i, x in enumerate(arrays):
+            x.fill(i)
+        assert all(bool((x == i).all()) for i, x in enumerate(arrays))
+
+
+@pytest.mark.parametrize("rows", [0, 1, 7, 8, 41])
+@pytest.mark.parametrize("piece", [0, 30 * 8 * 7, 30 * 8 * 8, 30 * 8 * 13, 10**9])
+def test_products_are_the_same_by_pieces(rows: int, piece: int) -> None:
+    draw = np.random.default_rng(0)
+    x, y, out = draw.normal(size=(rows, 30)), draw.normal(size=(30, 8)), np.full((rows, 8), math.nan)
+    multiply(x, y, piece, out)
+    np.testing.assert_allclose(out, x @ y, rtol=0, atol=tolerances.rounding("float64", 30 * 30))
+
+
+@numba.njit
+def multiply(x: np.ndarray, y: np.ndarray, piece: int, out: np.ndarray) -> None:
+    kernels.multiply(x, y, piece, out)
+
+
+def test_pieces_are_for_cores_whose_products_need_no_packing(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Library:
+        def __init__(self, **about: str) -> None:
+            self.info = lambda: about
+
+    for libraries, piece in (
+        ([Library(architecture="Haswell"), Library(architecture="SkylakeX")], 100**3), ([Library(architecture="Zen")], 0),
+        ([Library()], 0), ([], 0),
+    ):
+        monkeypatch.setattr(compiled, "_blas", lambda libraries=libraries: libraries)
+        assert compiled._piece.__wrapped__() == piece
 
 
 def threads_of_blas() -> list[int]:
-    return [x["num_threads"] for x in compiled._blas().info()]
+    return [x.num_threads for x in compiled._blas()]
 
 
 def test_products_take_one_thread_each(monkeypatch: pytest.MonkeyPatch) -> None:
     templates, evidence = bench_mem.normal_problems(8, 6, 10)
     counts = []
     monkeypatch.setattr(kernels, "solve", lambda *_: counts.append(threads_of_blas()))
-    with compiled._blas().limit(limits=2):
+    with ThreadpoolController().limit(limits=2, user_api="blas"):
         before = threads_of_blas()
         mem.solve(templates, evidence)
         assert threads_of_blas() == before
@@ -96,7 +129,7 @@ def test_calls_at_the_same_time_leave_threads_as_they_were() -> None:
             first.wait(10)
 
     thread = threading.Thread(target=other)
-    with compiled._blas().limit(limits=2):
+    with ThreadpoolController().limit(limits=2, user_api="blas"):
         before = threads_of_blas()
         with compiled._one_thread_a_product():
             thread.start()

@@ -29,13 +29,14 @@ class Problem:
         if n > 1:
             prior[..., 0] *= seed % 2
         alpha = torch.rand(ROWS, generator=draw, dtype=torch.float64) + 0.2 if own_alpha else torch.ones(ROWS).double()
-        evidence = 2 * torch.randn(ROWS, 6, generator=draw, dtype=torch.float64)
-        shift = torch.randn(1, 6, generator=draw, dtype=torch.float64)
+        target = torch.randn(6, generator=draw, dtype=torch.float64)
+        target = target + 2 * torch.randn(ROWS, 6, generator=draw, dtype=torch.float64)
         gram, none = t @ t.mT, torch.zeros(1, dtype=torch.float64)
-        row = float(gram.norm(dim=-1).amax())
+        row, _, lead = shared.spectrum(gram)
         self.task = Task(
-            evidence, shift, alpha, (prior / prior.sum(-1, keepdim=True)).log(), none, none, torch.zeros(6).double(), t, gram,
-            -gram.float(), radius=float(t.norm(dim=-1).amax()) or 1.0,
+            target, alpha, (prior / prior.sum(-1, keepdim=True)).log(), none, none, torch.zeros(6).double(), t, t.mT, gram,
+            -gram.float(), lead.float(), (shared.SHARE * (gram.diagonal() - lead.square())).float(),
+            radius=float(t.norm(dim=-1).amax()) or 1.0,
             root=float(torch.linalg.matrix_norm(gram, 2)) ** 0.5 or 1.0,
             loss=tolerances.eps("float32") / 2 * row, least=0.0, tolerance=1e-30,
         )
@@ -44,7 +45,7 @@ class Problem:
     def logits(self) -> Tensor:
         """log u + αTb."""
         x = self.task
-        fixed: Tensor = x.log_prior + x.alpha.unsqueeze(-1) * ((x.evidence + x.shift) @ x.templates.mT)
+        fixed: Tensor = x.log_prior + x.alpha.unsqueeze(-1) * (x.target @ x.templates.mT)
         return fixed
 
     def pulled(self, w: Tensor) -> Tensor:
@@ -84,8 +85,7 @@ class Compiled:
         kernels.bound(self.task, self.found, self.space)
 
     def start(self) -> int:
-        kernels.arrive(self.task, self.found, self.space)
-        np.dot(self.found.dual, self.task.templates.T, self.space.fixed[:ROWS])
+        np.dot(self.task.target, self.task.columns, self.space.fixed[:ROWS])
         self.left = int(kernels.start(self.task, self.space))
         return self.left
 
@@ -153,9 +153,9 @@ def test_it_is_improved_as_far_as_asked_and_certified(x: Problem, way: Callable[
     residual = x.residual(found.w).norm(dim=-1)
     assert bool((residual * task.root * task.alpha <= 1e-9 * (1 + results.length)).all())
     assert bool((results.error <= 1e-9 * (1 + results.length)).all())
-    dual = task.alpha.unsqueeze(-1) * (task.evidence + task.shift - found.w @ task.templates)
+    dual = task.alpha.unsqueeze(-1) * (task.target - found.w @ task.templates)
     assert torch.allclose(results.dual, dual, rtol=tolerances.rounding("float64", 64), atol=0)
-    gradient = task.evidence + task.shift - results.dual / task.alpha.unsqueeze(-1) - results.weights @ task.templates
+    gradient = task.target - results.dual / task.alpha.unsqueeze(-1) - results.weights @ task.templates
     assert bool((gradient.norm(dim=-1) <= results.gradient_norm).all())
 
 
@@ -195,11 +195,33 @@ def test_a_correction_solves_its_linear_equation(x: Problem, way: Callable[..., 
     assert torch.equal(found.w, w + e)
 
 
+def by_pytorch(task: Task, found: Found, threads: int) -> None:
+    search.solve(task, found, 64)
+
+
 def both(x: Problem) -> tuple[Any, Any]:
     first, second = (way(x.task, x.found()) for way in WAYS)
     left = first.start()
     assert left == second.start() in (0, ROWS)
     return first, second
+
+
+@pytest.mark.parametrize("x", [*PROBLEMS, ONE_TEMPLATE])
+@pytest.mark.parametrize("way", WAYS)
+def test_a_search_is_aimed_where_the_preconditioner_says(way: Callable[..., Any], x: Problem) -> None:
+    """y + ΠCy = v, with C in place of αG; and not for another C."""
+    found = way(x.task, x.found())
+    left = found.start()
+    y, v, p = (getattr(found, name).double() for name in ("ahead", "residual", "weights"))
+
+    def off(lead: Tensor) -> float:
+        c = x.task.alpha.unsqueeze(-1) * (y * x.task.diagonal + (y @ lead).unsqueeze(-1) * lead)
+        return float((y + p * (c - (p * c).sum(-1, keepdim=True)) - v).abs().max())
+
+    if left:
+        lead = x.task.lead.double()
+        size = float(x.task.alpha.amax() * (x.task.diagonal.abs().amax() + lead.square().sum()))
+        assert off(lead) <= tolerances.rounding("float32", int(8 * (1 + size)) * len(lead)) < off(0 * lead)
 
 
 @pytest.mark.parametrize("x", [*PROBLEMS, ONE_TEMPLATE])
@@ -213,16 +235,19 @@ def test_both_make_the_same_steps(x: Problem) -> None:
         assert first.advance() == second.advance()
 
 
-def test_the_comparison_refuses_another_preconditioner(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("numerics.mem.search.SHARE", 0.25)
-    first, second = both(Problem(0))
+@pytest.mark.parametrize("name", ["diagonal", "lead"])
+def test_the_comparison_refuses_another_preconditioner(name: str) -> None:
+    x = Problem(0)
+    second = both(x)[1]
+    x.task = x.task._replace(**{name: 0.5 * getattr(x.task, name)})
+    first = both(x)[0]
     assert float((first.ahead - second.ahead).abs().max()) > tolerances.rounding("float32", 64 * 12)
 
 
 @pytest.mark.parametrize("way", WAYS)
 def test_a_careful_search_does_not_leap(way: Callable[..., Any]) -> None:
     x = Problem(0).task
-    x = x._replace(evidence=40 * x.evidence, root=1.0)
+    x = x._replace(target=40 * x.target, root=1.0)
     for radius, careful in ((0.1, False), (5.0, True)):
         assert (radius**2 > kernels.STIFF) == careful
         found = way(x._replace(radius=radius), Problem(0).found())
@@ -235,10 +260,10 @@ def test_a_careful_search_does_not_leap(way: Callable[..., Any]) -> None:
 @pytest.mark.parametrize("way", WAYS)
 def test_nan_stays_in_its_row_and_is_never_left(way: Callable[..., Any]) -> None:
     x = Problem(0)
-    evidence = x.task.evidence.clone()
-    evidence[1] = math.nan
+    target = x.task.target.clone()
+    target[1] = math.nan
     results = x.found()
-    found = way(x.task._replace(evidence=evidence, tolerance=1e-9), results)
+    found = way(x.task._replace(target=target, tolerance=1e-9), results)
     assert found.start() == ROWS - 1
     found.search()
     found.improve()
@@ -281,7 +306,7 @@ def test_pytorch_s_way_certifies_what_the_compiled_one_does(alpha: float, monkey
     """On a GPU there is no other, and where float32 products are rounded it takes float64."""
     templates, evidence = bench_mem.normal_problems(40, 16, 100)
     ours = mem.solve(templates, evidence, None, alpha)
-    monkeypatch.setattr(compiled, "solve", lambda task, found, rows, threads: search.solve(task, found, rows))
+    monkeypatch.setattr(compiled, "solve", by_pytorch)
     plain = mem.solve(templates, evidence, None, alpha)
     monkeypatch.setattr(shared, "_narrow", lambda device: torch.float64)
     wide = mem.solve(templates, evidence, None, alpha)
@@ -302,7 +327,7 @@ def test_a_residual_that_the_gram_matrix_does_not_see_stops_nobody(way: str, mon
     evidence = torch.randn(200, 32, generator=draw, dtype=torch.float64)
     prior = torch.rand(64, generator=draw, dtype=torch.float64) + 0.01
     if way == "PyTorch":
-        monkeypatch.setattr(compiled, "solve", lambda task, found, rows, threads: search.solve(task, found, rows))
+        monkeypatch.setattr(compiled, "solve", by_pytorch)
     monkeypatch.setattr("numerics.mem.solver.maximize", lambda rows, tolerance: torch.full_like(rows.target, math.nan))
     assert bool(mem.solve(templates, evidence, prior / prior.sum(), 0.7).converged.all())
 

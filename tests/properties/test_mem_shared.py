@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from numerics import bench_mem, mem, tolerances
-from numerics.mem import Solution
+from numerics.mem import Solution, shared
 from numerics.mem.rows import Rows, head_bits, spread
 from tests.strategies_mem import Mem, exact, far
 
@@ -103,12 +103,29 @@ def test_memory_beside_the_results_is_a_few_arrays_of_rows_times_n(n: int, rows:
     assert more < arrays
 
 
+@pytest.mark.parametrize("scale", [0.0, 1e-200, 1e-100, 1e-30, 1.0, 1e30, 1e100])
+def test_what_leads_a_gram_matrix_leaves_a_positive_one(scale: float) -> None:
+    """Little of one that nearly has rank one; nothing where squares overflow or are lost."""
+    draw = torch.Generator().manual_seed(0)
+    for n, noise in ((1, 0.1), (20, 0.1), (20, 10.0)):
+        t = torch.randn(n, 1, generator=draw, dtype=torch.float64) * torch.randn(1, 5, generator=draw, dtype=torch.float64)
+        t = t + noise * torch.randn(n, 5, generator=draw, dtype=torch.float64)
+        gram = scale * (t @ t.mT)
+        *_, lead = shared.spectrum(gram)
+        left = torch.linalg.eigvalsh((gram - lead.outer(lead)) / (scale or 1.0))
+        assert float(left[0]) >= -tolerances.rounding("float64", n * n) * float(torch.linalg.matrix_norm(t, 2)) ** 2
+        if noise < 1 and scale == 1.0:
+            assert float(left[-1]) < 0.1 * float(torch.linalg.matrix_norm(t, 2)) ** 2
+        assert bool((lead == 0).all()) == (scale not in (1e-30, 1.0, 1e30))
+
+
 def test_blocks_change_no_row_by_more_than_its_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     """Rows that are late in a block are finished with those of others; what is left of a block is shorter than the rest."""
     templates, evidence = bench_mem.normal_problems(40, 16, 150)
     scales = torch.linspace(0.1, 3, 150, dtype=torch.float64).unsqueeze(-1)
     whole = mem.solve(templates, scales * evidence)
-    monkeypatch.setattr("numerics.mem.shared._CACHE", 1)
+    for name in ("_CACHE", "_PIECE_CACHE"):
+        monkeypatch.setattr(f"numerics.mem.compiled.{name}", 1)
     parts = mem.solve(templates, scales * evidence)
     assert bool(whole.converged.all() & parts.converged.all())
     assert bool(((whole.dual - parts.dual).norm(dim=-1) <= whole.error + parts.error).all())
@@ -153,3 +170,14 @@ def test_what_newton_s_bound_says_of_rounding(n: int, d: int) -> None:
     for total, p in zip(rows.total(weights), weights, strict=True):
         exact = math.fsum(p.tolist())
         assert abs(float(total) - exact) <= 2 * unit * exact
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e3, 1e7])
+def test_templates_far_from_the_origin_are_for_the_quick_way_too(offset: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What their mean loses by their distance is in b, where it is more than a few roundings."""
+    templates, evidence = bench_mem.normal_problems(40, 16, 50)
+    monkeypatch.setattr("numerics.mem.solver.maximize", lambda rows, tolerance: torch.full_like(rows.target, math.nan))
+    moved = mem.solve(templates + offset, evidence)
+    assert bool(moved.converged.all())
+    plain = mem.solve(templates + offset - offset, evidence)
+    assert bool(((moved.dual - plain.dual).norm(dim=-1) <= moved.error + plain.error).all())
