@@ -7,6 +7,7 @@ Notation    as in ``search``: y = ahead, d = direction, p = weights, v = residua
 Rows        A search goes on for the rows that are ``active``, by number; y and m are those of the first one, the second, ...,
             all else is where the row is. What is to be done after a search is for the rows that are ``chosen``, by number;
             with ``product`` and ``packed`` it is as with y and m.
+Products    Those that BLAS need not pack are quicker, so rows are multiplied by as many at a time as that allows (``multiply``).
 Rounding    Sums are made up in any order, as in any library of linear algebra; in float64 there is nothing else to reorder.
             ``exp64`` is off by at most 3 eps/2, relatively: by 0.4 eps/2 for r = t − k ln 2, |r| < 0.35, by as much for what is
             added to one, by eps/2 for adding it, and by less than 0.1 eps/2 for all else; its polynomial ends with r¹³.
@@ -574,9 +575,9 @@ def solve(first: int, last: int, task: Task, found: Found, s: Space) -> None:
     """Solve the problems of these rows, a tile after the other."""
     for i in range(first, last, len(s.goal)):
         j = min(i + len(s.goal), last)
-        some = Task(task.target[i:j], task.alpha[i:j], _part(task.log_prior, i, j),
-                    _part(task.drift, i, j), _part(task.blur, i, j), task.center, task.templates, task.columns, task.gram,
-                    task.narrow, task.lead, task.diagonal, task.radius, task.root, task.loss, task.least, task.tolerance)
+        some = Task(task.target[i:j], task.alpha[i:j], _part(task.log_prior, i, j), _part(task.drift, i, j),
+                    _part(task.blur, i, j), task.center, task.templates, task.columns, task.gram, task.narrow, task.lead,
+                    task.diagonal, task.radius, task.root, task.loss, task.least, task.tolerance)
         tile = Found(found.dual[i:j], found.mean[i:j], found.weights[i:j], found.length[i:j], found.gradient_norm[i:j],
                      found.error[i:j], found.weights_error[i:j], found.mean_error[i:j])
         if i == first or len(task.log_prior) > 1:

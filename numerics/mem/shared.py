@@ -45,7 +45,8 @@ from numerics.mem.bounds import Bounds
 from numerics.mem.task import Found, Task
 
 SHARE = 0.7
-"""How much of the diagonal of G − ffᵀ stands for it, in the preconditioner."""
+"""How much of the diagonal of G − ffᵀ stands for it, in the preconditioner: on the layers of BERT, 0.5 and 0.85 take as many
+steps, but for some per cent more or less."""
 
 _SMALL = 2.0**-250
 """The least row of a Gram matrix other than zero whose square's norm does not underflow."""

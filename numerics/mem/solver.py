@@ -8,7 +8,7 @@ Derivatives Of the solution, not of the iteration, by the implicit function theo
 Precision   What is solved and certified is the problem in float64, whatever the dtype of the inputs. λ, weights and mean are
             then rounded to that dtype, and their bounds, which stay in float64, include this.
 Memory      Beside the result: ten numbers in float32 and five in float64 for each of n in each row of a tile, of which each
-            thread has one, of about 2^15/n rows on the CPU; and some 100 MB for the rows that need Newton's method.
+            thread has one, of 2^13/n to 2^15/n rows on the CPU; and some 100 MB for the rows that need Newton's method.
 Threads     as many as PyTorch is to take; they share the rows.
 First call  On the CPU, what is called in between is compiled at the first call on a machine, in a quarter of a minute.
 """
@@ -130,7 +130,7 @@ def _solved(batch: Batch, tolerance: float) -> tuple[Tensor, Tensor, Bounds, Ten
 
 
 def _certified(bounds: Bounds, tolerance: float) -> Tensor:
-    """Whether the error is within the tolerance, (r,); where the length is infinite so is the error, and that is not."""
+    """Whether the error is within the tolerance, (r,); if the length is infinite so is the error, and their ratio NaN."""
     return bounds.error / (1 + bounds.length) <= tolerance
 
 
