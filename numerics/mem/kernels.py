@@ -7,7 +7,7 @@ Notation    as in ``search``: y = ahead, d = direction, p = weights, v = residua
 Rows        A search goes on for the rows that are ``active``, by number; y and m are those of the first one, the second, ...,
             all else is where the row is. What is to be done after a search is for the rows that are ``chosen``, by number;
             with ``product`` and ``packed`` it is as with y and m.
-Products    Those that BLAS need not pack are quicker, so rows are multiplied by as many at a time as that allows (``multiply``).
+Products    Those that BLAS need not pack are quicker, so ``multiply`` takes as many rows at a time as that allows.
 Rounding    Sums are made up in any order, as in any library of linear algebra; in float64 there is nothing else to reorder.
             ``exp64`` is off by at most 3 eps/2, relatively: by 0.4 eps/2 for r = t − k ln 2, |r| < 0.35, by as much for what is
             added to one, by eps/2 for adding it, and by less than 0.1 eps/2 for all else; its polynomial ends with r¹³.
