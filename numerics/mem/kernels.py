@@ -19,7 +19,10 @@ from typing import Any, TypeVar
 
 import numba
 import numpy as np
+from llvmlite import ir
+from numba import types
 from numba.extending import intrinsic, register_jitable
+from numba.np.arrayobj import make_array
 
 from numerics.mem.task import Array, Found, Space, Task
 
@@ -55,6 +58,9 @@ NOTHING = 1e-30
 
 TINY = 2.0**-500
 """More than squares that underflow can hide of a length."""
+
+_LINE = 64
+"""How many bytes come at a time."""
 
 _ZERO, _ONE = np.float32(0), np.float32(1)
 _UNIT, _SEEN = 2.0**-53, 2.0**-22
@@ -97,6 +103,32 @@ def _select_larger(_: Any, x: Any, y: Any) -> Any:
 
 _NO_NAN = ("nnan", "nsz")
 _larger: Any = intrinsic(_select_larger)
+
+
+def _prefetch(_: Any, x: Any, r: Any, j: Any) -> Any:
+    """Let an entry of a matrix be brought near the core, and do not wait for it."""
+
+    def code(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        place, flag = ir.IntType(8).as_pointer(), ir.IntType(32)
+        matrix = make_array(signature.args[0])(context, builder, given[0])  # type: ignore[no-untyped-call]
+        first = builder.mul(given[1], builder.extract_value(matrix.shape, 1))
+        entry = builder.bitcast(builder.gep(matrix.data, [builder.add(first, given[2])]), place)
+        kind = ir.FunctionType(ir.VoidType(), [place, flag, flag, flag])
+        builder.call(builder.module.declare_intrinsic("llvm.prefetch", [place], kind), [entry, flag(0), flag(2), flag(1)])
+        return context.get_dummy_value()
+
+    return types.none(x, types.intp, types.intp), code
+
+
+_bring: Any = intrinsic(_prefetch)
+
+
+@_as_written
+def fetch(x: Array, r: int) -> None:
+    """Let a row of a matrix be brought near the core, if there is one: a step that works on what is near leaves time for it."""
+    if r < len(x):
+        for j in range(0, x.shape[1], _LINE // x.itemsize):
+            _bring(x, r, j)
 
 
 @_compiled(*_NO_NAN)
@@ -347,11 +379,12 @@ def start(task: Task, s: Space) -> int:
 
 
 @_in_any_order
-def advance(left: int, task: Task, s: Space) -> int:
-    """Make a step of the search for w, after its product, and return how many rows are left."""
+def advance(left: int, task: Task, s: Space, far: Array) -> int:
+    """Make a step of the search for w, after its product, and return how many rows are left. Fetch what is far meanwhile."""
     going = 0
     for k in range(left):
         r = s.active[k]
+        fetch(far, r)
         _multiply(s.moved[k], s.alpha[r])
         stray = task.alpha[r] * task.radius * task.radius > STIFF or s.distance[r] > BEYOND
         a, b, _ = _step(s.ahead[k], s.moved[k], s.direction[r], s.image[r], s.weights[r], s.residual[r], stray)
@@ -528,14 +561,15 @@ def pull(task: Task, s: Space) -> None:
 
 
 @_part_of_it
-def search(task: Task, found: Found, s: Space) -> None:
-    """w as float32 finds it, until a linear correction is enough."""
+def search(task: Task, found: Found, s: Space, after: Array) -> None:
+    """w as float32 finds it, until a linear correction is enough; the b that come after these are fetched."""
+    far = (after, found.dual, found.mean, after[:0])
     rows = len(task.alpha)
     multiply(task.target, task.columns, s.piece, s.fixed[:rows])
     left, steps = start(task, s), 0
     while left > 0 and steps < STEPS:
         multiply(s.ahead[:left], task.narrow, s.piece, s.moved[:left])
-        left, steps = advance(left, task, s), steps + 1
+        left, steps = advance(left, task, s, far[min(steps, 3)]), steps + 1
     normalize(s.place, s.w[:rows])
 
 
@@ -582,7 +616,7 @@ def solve(first: int, last: int, task: Task, found: Found, s: Space) -> None:
                      found.error[i:j], found.weights_error[i:j], found.mean_error[i:j])
         if i == first or len(task.log_prior) > 1:
             pull(some, s)
-        search(some, tile, s)
+        search(some, tile, s, task.target[j : min(2 * j - i, last)])
         improve(some, tile, s)
         multiply(s.w[: j - i], task.templates, s.piece, tile.mean)
         write(some, tile)

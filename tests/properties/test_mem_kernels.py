@@ -137,3 +137,11 @@ def test_calls_at_the_same_time_leave_threads_as_they_were() -> None:
         first.set()
         thread.join()
         assert threads_of_blas() == before
+
+
+def test_what_is_fetched_stays_as_it_is_and_nothing_is_looked_for_where_nothing_is() -> None:
+    x = np.arange(30.0).reshape(2, 15)
+    for r in (0, 1, 2, 2**40):
+        kernels.fetch(x, r)
+    kernels.fetch(x[:0], 0)
+    np.testing.assert_array_equal(x, np.arange(30.0).reshape(2, 15))

@@ -74,7 +74,7 @@ class Compiled:
         return torch.from_numpy(getattr(self.space, name)[:ROWS]).clone().reshape(ROWS, -1)
 
     def search(self) -> None:
-        kernels.search(self.task, self.found, self.space)
+        kernels.search(self.task, self.found, self.space, self.task.target)
 
     def improve(self) -> None:
         kernels.improve(self.task, self.found, self.space)
@@ -91,7 +91,7 @@ class Compiled:
 
     def advance(self) -> int:
         self._multiply()
-        self.left = int(kernels.advance(self.left, self.task, self.space))
+        self.left = int(kernels.advance(self.left, self.task, self.space, self.task.target))
         return self.left
 
     def assemble(self, rows: Tensor) -> None:
