@@ -7,8 +7,10 @@ A claim carries no status.  Evidence says what one layer found about the printed
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
+
+from derivations.theorems import Theorem
 
 
 class Kind(StrEnum):
@@ -70,9 +72,13 @@ class Severity(StrEnum):
     WORDING = "wording"
 
 
+# From the worst: a fault of the print, then what nobody knows, then what is known with less and with more certainty.
+BADNESS = (Verdict.REFUTED, Verdict.CORRECTED, Verdict.PROVED_UNDER, Verdict.OPEN, Verdict.MEASURED, Verdict.CONFIRMED,
+           Verdict.CHECKED, Verdict.DEFINITION, Verdict.PROVED)
 GREEN = frozenset({Verdict.PROVED, Verdict.CONFIRMED, Verdict.DEFINITION, Verdict.MEASURED, Verdict.CHECKED})
 ACCUSING = frozenset({Verdict.PROVED_UNDER, Verdict.CORRECTED, Verdict.REFUTED})
 FEWEST_TWINS = 2
+WITHOUT_IT = "; without it: "                                # between a missing hypothesis and the witness
 UNTWINNED = frozenset({Kind.DEFINITION, Kind.EMPIRICAL})
 
 
@@ -86,11 +92,15 @@ class Statement:
 
 @dataclass(frozen=True)
 class Correction:
-    """A true statement near a false one; with a `hypothesis` it is the printed one under that hypothesis."""
+    """A true statement near a false one; with a `hypothesis` it is the printed one under that hypothesis.
+
+    `replaces` says which part of the print it stands for, where it is about another left side than the print.
+    """
 
     statement: Statement
     severity: Severity
     hypothesis: str | None = None
+    replaces: str | None = None
 
 
 @dataclass(frozen=True)
@@ -112,7 +122,7 @@ class Twin:
 
 @dataclass(frozen=True)
 class Claim:
-    """One printed statement; what it rests on is in `needs`."""
+    """One printed statement; what it rests on is in `needs`, and `part_of` is the printed number that it is a part of."""
 
     id: str
     kind: Kind
@@ -122,6 +132,7 @@ class Claim:
     needs: tuple[str, ...] = ()
     twins: tuple[Twin, ...] = ()
     correction: Correction | None = None
+    part_of: str | None = None
 
     @property
     def document(self) -> str:
@@ -141,12 +152,19 @@ class Claim:
 
 @dataclass(frozen=True)
 class Step:
-    """One checked line of a derivation."""
+    """One checked line of a derivation.
+
+    `given` are its hypotheses, `premises` what its proof uses with who vouches for each, `quotes` the theorems that its
+    reason rests on.
+    """
 
     statement: str
     reason: str
     holds: bool
     detail: str = ""
+    given: tuple[str, ...] = ()
+    premises: tuple[str, ...] = ()
+    quotes: tuple[Theorem, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -177,7 +195,8 @@ class Evidence:
     proved, the correction if there is one, has symbolic sizes; `refuted_twins` names the twins that this layer refuted.
     `error` is the largest miss of what holds, in units of the tolerance; `derivation` and `repair` are the steps of a
     proof or disproof of the print, and of the proof of its correction; `canonical` and `canonical_repair` are both
-    statements in normal form.
+    statements in normal form.  `given` are the typed hypotheses of what is proved.  `faults` is what is wrong with the
+    derivation, the correction or the twins: no verdict that supports the print or its correction is drawn past them.
     """
 
     claim: str
@@ -196,6 +215,8 @@ class Evidence:
     repair: tuple[Step, ...] = ()
     canonical: Canonical | None = None
     canonical_repair: Canonical | None = None
+    given: tuple[str, ...] = ()
+    faults: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -234,16 +255,13 @@ def judge(claim: Claim, evidence: Sequence[Evidence]) -> Judgement:
     """The verdict on the printed statement, computed from the evidence."""
     alive = survivors(claim, evidence)
     if contradicts(evidence):
-        layers = ", ".join(f"{e.layer} says {e.outcome}" for e in evidence if e.outcome in SPEAKS)
+        layers = ", ".join(f"{e.layer}: {e.outcome}" for e in evidence if e.outcome in SPEAKS)
         return Judgement(Verdict.OPEN, f"the layers contradict each other: {layers}", survivors=alive)
-    if any(e.outcome is Outcome.ERROR for e in evidence):
-        broken = next(e for e in evidence if e.outcome is Outcome.ERROR)
+    if broken := next((e for e in evidence if e.outcome is Outcome.ERROR), None):
         return Judgement(Verdict.OPEN, f"{broken.layer} failed: {broken.detail}", survivors=alive)
     votes = [e for e in evidence if e.outcome in SPEAKS and set(e.refuted_twins) >= {t.name for t in claim.twins}]
     if votes and claim.asserts and len(claim.twins) < FEWEST_TWINS:
         return Judgement(Verdict.OPEN, f"{len(claim.twins)} twins were given, {FEWEST_TWINS} are needed", survivors=alive)
-    if claim.kind is Kind.EMPIRICAL and votes:
-        return Judgement(Verdict.MEASURED, "; ".join(e.detail for e in votes), survivors=alive)
     refuting = [e for e in votes if e.outcome is Outcome.REFUTED]
     if refuting:
         return _fault(claim, refuting, votes, alive)
@@ -251,31 +269,53 @@ def judge(claim: Claim, evidence: Sequence[Evidence]) -> Judgement:
 
 
 def _fault(claim: Claim, refuting: list[Evidence], votes: list[Evidence], alive: tuple[str, ...]) -> Judgement:
-    witnessed = [e for e in refuting if e.witness]
-    if not witnessed:
+    witness = next((e.witness for e in refuting if e.witness), None)
+    if witness is None and claim.kind is Kind.EMPIRICAL:
+        told = "; ".join(e.detail or e.scope for e in refuting)
+        return Judgement(Verdict.OPEN, f"measured, in disagreement: {told}", survivors=alive)
+    if witness is None:
         return Judgement(Verdict.OPEN, "refuted numerically, but without an exact witness", survivors=alive)
-    assert witnessed[0].witness is not None
-    reason = witnessed[0].witness.text
-    repaired = any(e.layer is Layer.SYMBOLIC and e.general and e.correction is Outcome.HOLDS for e in votes)
+    repaired = any(e.layer is Layer.SYMBOLIC and e.general and e.correction is Outcome.HOLDS and not e.faults for e in votes)
     if claim.correction is None or not repaired:
-        return Judgement(Verdict.REFUTED, reason, Severity.FATAL, alive)
+        return Judgement(Verdict.REFUTED, witness.text, Severity.FATAL, alive)
     if claim.correction.hypothesis:
-        return Judgement(Verdict.PROVED_UNDER, f"{claim.correction.hypothesis}; without it: {reason}",
+        return Judgement(Verdict.PROVED_UNDER, f"{claim.correction.hypothesis}{WITHOUT_IT}{witness.text}",
                          claim.correction.severity, alive)
-    return Judgement(Verdict.CORRECTED, reason, claim.correction.severity, alive)
+    return Judgement(Verdict.CORRECTED, witness.text, claim.correction.severity, alive)
 
 
 def _support(claim: Claim, holding: list[Evidence], evidence: Sequence[Evidence], alive: tuple[str, ...]) -> Judgement:
-    if not holding:
+    if faulty := next((e for e in evidence if e.faults), None):
+        return Judgement(Verdict.OPEN, f"{faulty.layer}: {'; '.join(faulty.faults)}", survivors=alive)
+    vacuous = any(e.layer is Layer.SYMBOLIC and e.outcome is Outcome.VACUOUS for e in evidence)
+    if vacuous or not holding:
         why = "; ".join(f"{e.layer}: {e.outcome} ({e.detail or e.scope})" for e in evidence) or "no layer spoke"
         return Judgement(Verdict.OPEN, why, survivors=alive)
     if alive:
         return Judgement(Verdict.OPEN, f"twins alive: {', '.join(alive)}", survivors=alive)
+    if claim.kind is Kind.EMPIRICAL:
+        return Judgement(Verdict.MEASURED, "; ".join(e.detail or e.scope for e in holding))
     scopes = "; ".join(f"{e.layer}: {e.scope}" for e in holding)
-    if claim.kind is Kind.DEFINITION:
+    undecided = [e for e in evidence if e.layer is Layer.SYMBOLIC and e.outcome not in (*SPEAKS, Outcome.NOT_APPLICABLE)]
+    if claim.kind is Kind.DEFINITION and not undecided:
         return Judgement(Verdict.DEFINITION, scopes)
     if any(e.layer is Layer.SYMBOLIC and e.general for e in holding):
         return Judgement(Verdict.PROVED, scopes)
     if claim.kind is Kind.EXTERNAL and any(e.layer is Layer.SOURCE for e in holding):
         return Judgement(Verdict.CHECKED, scopes)
-    return Judgement(Verdict.CONFIRMED, scopes)
+    return Judgement(Verdict.CONFIRMED, "; ".join([scopes, *(f"not proved: {e.detail}" for e in undecided)]))
+
+
+def worst(own: Judgement, parts: Mapping[str, Judgement]) -> tuple[Judgement, str | None]:
+    """The worst judgement on a printed statement and its parts by id, and the part that it comes from, if it is one's."""
+    severities = [*Severity, None]
+
+    def badness(id: str | None) -> tuple[int, int]:
+        each = own if id is None else parts[id]
+        return BADNESS.index(each.verdict), severities.index(each.severity)
+
+    culprit = min([None, *parts], key=badness)
+    alive = (*own.survivors, *(f"{id}: {name}" for id, part in parts.items() for name in part.survivors))
+    if culprit is None:
+        return replace(own, survivors=alive), None
+    return replace(parts[culprit], reason=f"{culprit}: {parts[culprit].reason}", survivors=alive), culprit
