@@ -16,13 +16,22 @@ from itertools import groupby
 import sympy as sp
 
 from derivations.calculus import sums
-from derivations.calculus.balls import Point, Value, digits, enclose, points
+from derivations.calculus.balls import Point, Value, digits, enclose
+from derivations.calculus.points import SMALL, points
 from derivations.calculus.printing import text
 from derivations.calculus.variables import Kind, Variable, index, simplex, stochastic, variables_of
 from derivations.claims import Canonical, Sample
-from derivations.expansions import Expansion
-from derivations.plans import UniquePlan
-from derivations.relations import AtLeast, Fails, Follows, Limit, Relation, StrictUnlessEqual, UniqueMinimum
+from derivations.relations import (
+    AtLeast,
+    Expansion,
+    Fails,
+    Follows,
+    Limit,
+    Relation,
+    StrictUnlessEqual,
+    UniqueMinimum,
+    UniquePlan,
+)
 
 DIGITS = 30
 SAMPLES = 3
@@ -104,14 +113,19 @@ def _(relation: Expansion) -> Sides:
 
 @compared.register
 def _(relation: UniqueMinimum) -> Sides:
-    q = simplex("q", relation.over)
-    return "has the only minimizer", relation.objective(lambda i: q[i]), relation.candidate(index("j", relation.over))
+    return _minimized(relation, simplex("q", relation.over), "j")
 
 
 @compared.register
 def _(relation: UniquePlan) -> Sides:
-    rival, i, j = stochastic("R", relation.rows, relation.columns), index("i", relation.rows), index("j", relation.columns)
-    return "has the only minimizer", relation.objective(lambda x, y: rival[x, y]), relation.candidate(i, j)
+    return _minimized(relation, stochastic("R", relation.rows, relation.columns), "ij")
+
+
+def _minimized(relation: UniqueMinimum | UniquePlan, rival: sp.IndexedBase, names: str) -> Sides:
+    """The objective at a rival and the candidate, under the names that are used in print."""
+    objective = relation.open_objective.xreplace({relation.base: rival, relation.base.label: rival.label})
+    printed = [index(name, axis) for name, axis in zip(names, relation.axes, strict=True)]
+    return "has the only minimizer", objective, relation.candidate_at(printed)
 
 
 def _spoken_of(relation: Relation, shown: Sequence[Variable]) -> list[Variable]:
@@ -144,7 +158,7 @@ def _general(names: Sequence[Variable]) -> Iterator[Point]:
     """Exact points past the corners, with no size 1, one for each drawing of the entries."""
     indices = {v for v in names if v.domain.kind is Kind.INDEX}
     sizes = [v for v in names if v.domain.kind is Kind.SIZE]
-    drawn = groupby(points(names, seed=1), key=lambda point: [point[v] for v in names if v not in indices])
+    drawn = groupby(points(names, seed=1, rounds=SMALL), key=lambda point: [point[v] for v in names if v not in indices])
     turns = [list(group) for _, group in drawn]
     turns = turns[len(turns) // 4 :]                         # the first quarter is corners
     wide = [group for group in turns if all(group[0][v] != 1 for v in sizes)] or turns

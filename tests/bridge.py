@@ -15,8 +15,9 @@ import torch
 from sympy.printing.pycode import PythonCodePrinter
 from torch import Tensor
 
+from derivations.calculus.functions import Partial, kl
 from derivations.calculus.powers import bregman
-from derivations.calculus.sums import Partial, kl, normal
+from derivations.calculus.sums import normal
 from derivations.calculus.variables import Variable, variables_of
 
 Value = int | float | Tensor

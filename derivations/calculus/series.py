@@ -11,7 +11,11 @@ from collections.abc import Callable
 
 import sympy as sp
 
-from derivations.calculus.sums import Partial, kl, normal, strictly_positive, xlogx
+from derivations.calculus.differentiation import differentiate
+from derivations.calculus.functions import Partial, kl, pinsker, xlogx
+from derivations.calculus.powers import bregman
+from derivations.calculus.signs import strictly_positive
+from derivations.calculus.sums import normal
 from derivations.calculus.variables import Variable
 
 Series = list[sp.Expr]
@@ -24,8 +28,9 @@ def coefficients(expr: sp.Expr, variable: Variable, order: int) -> Series:
     Raises ValueError for a log or a real power whose argument is not known to be positive at 0, and for a function
     without a rule.
     """
+    expr = sp.sympify(expr).replace(lambda e: isinstance(e, Partial), lambda e: differentiate(*e.args))
     t = sp.Dummy("t", real=True)                             # 1/t would simplify away inside a power known to be positive
-    return [normal(c) for c in _series(sp.sympify(expr).xreplace({variable: t}), t, order)]
+    return [normal(c) for c in _series(expr.xreplace({variable: t}), t, order)]
 
 
 def polynomial(series: Series, variable: sp.Expr) -> sp.Expr:
@@ -55,7 +60,7 @@ def _series(expr: sp.Expr, t: sp.Expr, order: int) -> Series:
         return [sp.S.Zero, sp.S.One, *[sp.S.Zero] * (order - 1)][: order + 1]
     if isinstance(expr, sp.Sum):
         return [sp.Sum(c, *expr.limits) for c in _series(expr.function, t, order)]
-    if isinstance(expr, kl | Partial):
+    if isinstance(expr, kl | pinsker | bregman):
         return _series(expr.opened(), t, order)
     parts = [_series(arg, t, order) for arg in expr.args]
     if isinstance(expr, sp.Add):
@@ -73,7 +78,7 @@ def _series(expr: sp.Expr, t: sp.Expr, order: int) -> Series:
         return _product(parts[0], _log(parts[0]))
     if isinstance(expr, sp.Pow) and not expr.exp.has(t):
         return _power(parts[0], expr.exp)
-    raise ValueError(f"series: {expr.func.__name__} was given, sums, products, powers, exp and log are accepted")
+    raise ValueError(f"series: expected sums, products, powers, exp and log, got {expr.func.__name__}")
 
 
 def _product(a: Series, b: Series) -> Series:
@@ -114,5 +119,5 @@ def _power(f: Series, exponent: sp.Expr) -> Series:
 def _positive(value: sp.Expr) -> sp.Expr:
     value = normal(value)
     if not strictly_positive(value):
-        raise ValueError(f"series: {value} was given as the value at 0 of a log's or power's argument, one > 0 is accepted")
+        raise ValueError(f"series: expected a value > 0 at 0 of a log's or power's argument, got {value}")
     return value

@@ -13,59 +13,10 @@ from itertools import permutations
 
 import sympy as sp
 
-from derivations.calculus.powers import bregman, bregman_is_a_divergence, plus
+from derivations.calculus.functions import Partial, kl, pinsker
+from derivations.calculus.powers import bregman, plus
+from derivations.calculus.signs import nonnegative, strictly_positive
 from derivations.calculus.variables import Domain, Kind, Variable, fresh
-
-
-class xlogx(sp.Function):  # type: ignore[misc]
-    """x log x on x ≥ 0, with the continuous value 0 at 0."""
-
-    nargs = 1
-
-    @classmethod
-    def eval(cls, x: sp.Expr) -> sp.Expr | None:
-        """Evaluate at 0, open a positive argument, and split a product: φ(xy) = x φ(y) + y φ(x)."""
-        if x.is_zero:
-            return sp.S.Zero
-        if x.is_positive:
-            return x * sp.log(x)
-        first, rest = x.as_two_terms() if x.is_Mul else (x, sp.S.One)
-        if rest is not sp.S.One and first.is_nonnegative and rest.is_nonnegative:
-            return first * cls(rest) + rest * cls(first)
-        return None
-
-    def fdiff(self, argindex: int = 1) -> sp.Expr:
-        """(x log x)' = log x + 1 for x > 0."""
-        return sp.log(self.args[0]) + 1
-
-
-class kl(sp.Function):  # type: ignore[misc]
-    """y log(y/x) − y + x for y ≥ 0 < x: never negative, and 0 only at y = x (proved in `kl_is_a_divergence`)."""
-
-    nargs = 2
-
-    def opened(self) -> sp.Expr:
-        """The defining expression, with 0 log 0 = 0."""
-        y, x = self.args
-        return xlogx(y) - y * sp.log(x) - y + x
-
-    def _eval_is_nonnegative(self) -> bool | None:
-        return True if self.args[0].is_nonnegative and self.args[1].is_positive else None
-
-
-@cache
-def kl_is_a_divergence() -> bool:
-    """Kl(y, x) = x g(y/x), where g(t) = t log t − t + 1 has g(1) = g'(1) = 0, g'' > 0 on t > 0 and g(0+) = 1."""
-    t, x = sp.Symbol("t", positive=True), sp.Symbol("x", positive=True)
-    g = t * sp.log(t) - t + 1
-    scaling = sp.expand_log(kl(t * x, x).opened() - x * g)
-    convex = sp.diff(g, t, 2).is_positive and g.subs(t, 1) == 0 and sp.diff(g, t).subs(t, 1) == 0
-    return bool(sp.expand(scaling) == 0 and convex and sp.limit(g, t, 0, "+") == 1)
-
-
-def lemmas_hold(expr: sp.Expr) -> bool:
-    """Whether the divergences that occur in an expression are proved to be divergences."""
-    return (not expr.has(kl) or kl_is_a_divergence()) and (not expr.has(bregman) or bregman_is_a_divergence())
 
 
 def total(bound: Variable | tuple[Variable, ...], body: sp.Expr) -> sp.Expr:
@@ -78,26 +29,6 @@ def total(bound: Variable | tuple[Variable, ...], body: sp.Expr) -> sp.Expr:
 def delta(x: sp.Expr, y: sp.Expr) -> sp.Expr:
     """Kronecker's δ_xy of two indices over the same range."""
     return sp.KroneckerDelta(x, y)
-
-
-class Partial(sp.Expr):  # type: ignore[misc]
-    """∂expr/∂by, kept as written until `normal` differentiates it."""
-
-    is_commutative = True
-    is_real = True
-
-    def opened(self) -> sp.Expr:
-        """The derivative, carried out."""
-        expr, by = self.args
-        return sp.diff(normal(expr), by)
-
-
-def derivative(expr: sp.Expr, by: sp.Expr) -> sp.Expr:
-    """∂expr/∂by for a scalar or a vector entry that moves alone; raises ValueError where a constraint ties it."""
-    label = by.base.label if isinstance(by, sp.Indexed) else by
-    if isinstance(label, Variable) and label.domain.kind not in (Kind.REAL, Kind.NONNEGATIVE, Kind.POSITIVE):
-        raise ValueError(f"derivative: {by} {label.domain.kind.value} was given, a free real variable is accepted")
-    return Partial(expr, by)
 
 
 @cache
@@ -114,12 +45,14 @@ def normal(expr: sp.Expr) -> sp.Expr:
 def _opened(expr: sp.Expr) -> sp.Expr:
     if isinstance(expr, sp.Sum):
         bound = [limit[0] for limit in expr.limits]
-        whole = all(low == 1 and var.domain.shape == (high,) and not keep_out(var) for var, low, high in expr.limits)
+        whole = all(low == 1 and _runs_over(var, high) and not keep_out(var) for var, low, high in expr.limits)
         if not whole or len(set(bound)) < len(bound):
-            raise ValueError(f"sum bounds: {expr.limits} were given, an index running over its whole range is accepted")
+            raise ValueError(f"sum bounds: expected indices that run over their whole range, got {expr.limits}")
         return _sum(normal(expr.function), bound)
-    if isinstance(expr, kl | bregman | Partial):
+    if isinstance(expr, kl | bregman | pinsker):
         return normal(expr.opened())
+    if isinstance(expr, Partial):
+        return normal(sp.diff(normal(expr.args[0]), expr.args[1]))
     if expr.args and not isinstance(expr, sp.Indexed | sp.IndexedBase | sp.KroneckerDelta):
         expr = expr.func(*[normal(arg) for arg in expr.args])
     if isinstance(expr, plus):
@@ -137,33 +70,27 @@ def equal(left: sp.Expr, right: sp.Expr) -> bool:
     """
     left, right = sp.sympify(left), sp.sympify(right)
     if left.has(sp.Float) or right.has(sp.Float):
-        raise ValueError(f"number: {left} = {right} was given, exact numbers are accepted")
+        raise ValueError(f"number: expected exact numbers, got {left} = {right}")
     difference = normal(left - right)
     return bool(difference == 0 or normal(sp.fraction(sp.together(difference))[0]) == 0)
 
 
-def nonnegative(expr: sp.Expr) -> bool:
-    """Whether every term of the expression is manifestly ≥ 0 on the domains."""
-    return all(_sign(term, strict=False) for term in sp.Add.make_args(sp.sympify(expr)))
+def alike(left: sp.Expr, right: sp.Expr) -> bool:
+    """Whether two expressions are the same as written, up to the names of bound indices."""
+    return bool(_anonymous(sp.sympify(left)) == _anonymous(sp.sympify(right)))
 
 
-def strictly_positive(expr: sp.Expr) -> bool:
-    """Whether every term is manifestly ≥ 0 and at least one is > 0 on the domains."""
-    terms = sp.Add.make_args(sp.sympify(expr))
-    return nonnegative(expr) and any(_sign(term, strict=True) for term in terms)
-
-
-def _sign(term: sp.Expr, strict: bool) -> bool:
-    if isinstance(term, sp.Sum):
-        check = strictly_positive if strict else nonnegative
-        return check(term.function)
-    if isinstance(term, sp.Mul) and not term.is_positive:
-        return all(_sign(factor, strict) for factor in term.args)
-    if isinstance(term, sp.Pow) and isinstance(term.base, sp.Sum):
-        return bool(term.exp.is_even and not strict) or (bool(term.exp.is_real) and _sign(term.base, strict=True))
-    if isinstance(term, sp.KroneckerDelta) or isinstance(1 - term, sp.KroneckerDelta):
-        return not strict
-    return bool(term.is_positive if strict else term.is_nonnegative)
+@cache
+def _anonymous(expr: sp.Expr) -> sp.Expr:
+    """The expression with bound indices named after how deep their sum is."""
+    if not expr.args or isinstance(expr, sp.Indexed | sp.IndexedBase):
+        return expr
+    if not isinstance(expr, sp.Sum):
+        return expr.func(*map(_anonymous, expr.args))
+    body = _anonymous(expr.function)
+    depth = sum(len(inner.limits) for inner in body.atoms(sp.Sum))
+    names = {v: Variable(f"ι#{depth + n}", v.domain) for n, v in enumerate(expr.bound_symbols)}
+    return sp.Sum(body, *expr.limits).xreplace(names)
 
 
 def _powers(expr: sp.Expr) -> sp.Expr:
@@ -189,7 +116,7 @@ def _log(arg: sp.Expr) -> sp.Expr:
 def _positive_part(arg: sp.Expr) -> sp.Expr:
     """(A − B)₊ = A where A, B ≥ 0 and AB = 0."""
     terms = sp.Add.make_args(arg)
-    above = sp.Add(*[term for term in terms if _sign(term, strict=False)])
+    above = sp.Add(*[term for term in terms if nonnegative(term)])
     below = above - arg
     return above if nonnegative(below) and normal(above * below) == 0 else plus(arg)
 
@@ -249,7 +176,7 @@ def _sum_of_product(factors: list[sp.Expr], bound: list[Variable]) -> sp.Expr:
             gone = next(v for v in factor.args if v in bound)
             kept = next(v for v in factor.args if v != gone)
             if not _lies_in(kept, gone.domain.shape[0]):
-                raise ValueError(f"delta: {factor} compares indices over different ranges, equal ranges are accepted")
+                raise ValueError(f"delta: expected indices over equal ranges, got {factor}")
             flat.remove(factor)
             rest = normal(sp.Mul(*flat).xreplace({gone: kept}))
             return _sum(rest, [v for v in bound if v != gone])
@@ -333,11 +260,16 @@ def _canonical_names(shapes: list[tuple[sp.Expr, ...]], taken: set[sp.Symbol]) -
     return names
 
 
+def _runs_over(var: sp.Expr, size: sp.Expr) -> bool:
+    """Whether an index ranges over 1…size."""
+    return isinstance(var, Variable) and var.domain.kind is Kind.INDEX and var.domain.shape == (size,)
+
+
 def _lies_in(position: sp.Expr, size: sp.Expr) -> bool:
     """Whether the index, or the fixed position, is known to lie in 1…size and an index to run over all of it."""
     if isinstance(position, Variable):
-        return position.domain.kind is Kind.INDEX and position.domain.shape == (size,)
-    return bool(position.is_Integer and position >= 1 and (size - position).is_nonnegative)
+        return _runs_over(position, size)
+    return bool(position.is_Integer and position >= 1 and nonnegative(size - position))
 
 
 def _has_unit_mass(factor: sp.Expr, bound: list[Variable]) -> bool:
@@ -360,7 +292,7 @@ def _marginal(factor: sp.Expr, factors: list[sp.Expr], bound: list[Variable]) ->
     row, column = factor.indices
     sides = ((column, row, 1), (row, column, 0)) if label.domain.kind is Kind.COUPLING else ((column, row, 1),)
     for gone, kept, axis in sides:
-        alone = gone in bound and gone != kept and sum(gone in f.free_symbols for f in factors) == 1
-        if alone and _lies_in(gone, factor.base.shape[axis]):
+        apart = gone in bound and _lies_in(kept, factor.base.shape[1 - axis]) and gone not in kept.free_symbols
+        if apart and sum(gone in f.free_symbols for f in factors) == 1 and _runs_over(gone, factor.base.shape[axis]):
             return (label.domain.marginals[1 - axis][kept] if label.domain.marginals else sp.S.One), gone
     return None

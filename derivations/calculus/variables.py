@@ -62,14 +62,19 @@ _ASSUMPTIONS: dict[Kind, dict[str, bool]] = {
 class Variable(sp.Symbol):  # type: ignore[misc]
     """A SymPy symbol whose domain is part of its identity."""
 
-    __slots__ = ("domain",)
-    domain: Domain
+    __slots__ = ("_domain",)
+    _domain: Domain
 
     def __new__(cls, name: str, domain: Domain) -> Variable:
         """A symbol with the assumptions of its domain."""
         obj = sp.Symbol.__xnew__(cls, name, **_ASSUMPTIONS[domain.kind])
-        obj.domain = domain
+        obj._domain = domain
         return obj  # type: ignore[no-any-return]
+
+    @property
+    def domain(self) -> Domain:
+        """The set that the variable ranges over; it cannot be replaced, as it is part of the identity."""
+        return self._domain
 
     def __getnewargs_ex__(self) -> tuple[tuple[str, Domain], dict[str, bool]]:
         return (self.name, self.domain), {}
@@ -80,36 +85,58 @@ class Variable(sp.Symbol):  # type: ignore[misc]
         return (*super()._hashable_content(), domain.kind.name, *(sp.Tuple(*part) for part in parts))
 
 
+def _variable(name: str, kind: Kind, shape: tuple[sp.Expr, ...] = (), **domain: Any) -> Variable:
+    """A variable under a name of the author's.
+
+    Raises ValueError for a name that bound indices or rivals use, and for a shape that is not made of sizes ≥ 1.
+    """
+    if not isinstance(name, str) or not name.strip() or name.startswith("ι") or "#" in name:
+        raise ValueError(f"name: expected a text without # that does not start with ι, got {name!r}")
+    for part in map(sp.sympify, shape):
+        if not (part.is_integer and part.is_positive):
+            raise ValueError(f"shape: expected sizes ≥ 1 for {name}, got {part}")
+    return Variable(name, Domain(kind, tuple(map(sp.sympify, shape)), **domain))
+
+
 def size(name: str) -> Variable:
     """A symbolic size, any integer ≥ 1."""
-    return Variable(name, Domain(Kind.SIZE))
+    return _variable(name, Kind.SIZE)
 
 
 def index(name: str, over: sp.Expr, other_than: tuple[Variable, ...] = ()) -> Variable:
     """An index in 1…over, different from each of `other_than`.
 
-    Raises ValueError for a range that may be empty, and for a name that bound indices use.
+    Raises ValueError for a range that may be empty or is not made of integers, for an excluded index over another range,
+    and for a name that bound indices use.
     """
-    if not over.is_positive:
-        raise ValueError(f"over: {over} was given for {name}, a size ≥ 1 is accepted")
-    if name.startswith("ι") or "#" in name:
-        raise ValueError(f"name: {name} was given, one without # that does not start with ι is accepted")
-    return Variable(name, Domain(Kind.INDEX, (over,), other_than))
+    for other in other_than:
+        if not (isinstance(other, Variable) and other.domain.kind is Kind.INDEX and other.domain.shape == (over,)):
+            raise ValueError(f"other_than: expected indices in 1…{over} for {name}, got {other}")
+    return _variable(name, Kind.INDEX, (over,), other_than=tuple(other_than))
 
 
 def scalar(name: str, kind: Kind = Kind.REAL) -> Variable:
-    """A real scalar of the given kind."""
-    return Variable(name, Domain(kind))
+    """A real scalar of the given kind; raises ValueError for a kind of vectors, sizes or indices."""
+    if kind not in (Kind.REAL, Kind.NONNEGATIVE, Kind.POSITIVE):
+        raise ValueError(f"kind: expected REAL, NONNEGATIVE or POSITIVE for {name}, got {kind.name}")
+    return _variable(name, kind)
 
 
 def positive(name: str) -> Variable:
     """A scalar > 0."""
-    return Variable(name, Domain(Kind.POSITIVE))
+    return _variable(name, Kind.POSITIVE)
 
 
 def vector(name: str, *shape: sp.Expr, kind: Kind = Kind.REAL) -> sp.IndexedBase:
-    """A vector (or matrix) of symbolic shape; read its entries as `v[j]` (or `M[i, j]`)."""
-    return sp.IndexedBase(Variable(name, Domain(kind, shape)), shape=shape)
+    """A vector (or matrix) of symbolic shape; read its entries as `v[j]` (or `M[i, j]`).
+
+    Raises ValueError for a kind of scalars, for no shape, and for a stochastic matrix that has not two axes.
+    """
+    if kind in (Kind.SIZE, Kind.INDEX, Kind.COUPLING, Kind.SLACK) or not shape:
+        raise ValueError(f"kind: expected a kind of vectors with a shape for {name}, got {kind.name} {shape}")
+    if kind is Kind.STOCHASTIC and len(shape) != 2:
+        raise ValueError(f"shape: expected rows and columns for {name}, got {shape}")
+    return sp.IndexedBase(_variable(name, kind, shape), shape=shape)
 
 
 def simplex(name: str, *shape: sp.Expr) -> sp.IndexedBase:
@@ -123,9 +150,16 @@ def interior(name: str, *shape: sp.Expr) -> sp.IndexedBase:
 
 
 def coupling(name: str, rows: sp.IndexedBase, columns: sp.IndexedBase) -> sp.IndexedBase:
-    """A transport plan: a nonnegative matrix with the given row sums and column sums."""
+    """A transport plan: a nonnegative matrix with the given row sums and column sums.
+
+    Raises ValueError for marginals that are not points of simplices: masses that differ have no plan.
+    """
+    for marginal in (rows, columns):
+        if marginal.label.domain.kind not in (Kind.SIMPLEX, Kind.INTERIOR) or len(marginal.shape) != 1:
+            raise ValueError(f"marginals: expected points of simplices for {name}, got {marginal} "
+                             f"{marginal.label.domain.kind.value}")
     shape = (*rows.shape, *columns.shape)
-    return sp.IndexedBase(Variable(name, Domain(Kind.COUPLING, shape, marginals=(rows, columns))), shape=shape)
+    return sp.IndexedBase(_variable(name, Kind.COUPLING, shape, marginals=(rows, columns)), shape=shape)
 
 
 def stochastic(name: str, rows: sp.Expr, columns: sp.Expr) -> sp.IndexedBase:
@@ -139,8 +173,13 @@ def complementary(name: str, to: sp.IndexedBase) -> sp.IndexedBase:
     Raises ValueError for another kind of vector.
     """
     if to.label.domain.kind is not Kind.SIMPLEX or len(to.shape) != 1:
-        raise ValueError(f"to: {to} {to.label.domain.kind.value} was given for {name}, a point of a simplex is accepted")
-    return sp.IndexedBase(Variable(name, Domain(Kind.SLACK, to.shape, marginals=(to,))), shape=to.shape)
+        raise ValueError(f"to: expected a point of a simplex for {name}, got {to} {to.label.domain.kind.value}")
+    return sp.IndexedBase(_variable(name, Kind.SLACK, to.shape, marginals=(to,)), shape=to.shape)
+
+
+def rival(name: str, kind: Kind, *shape: sp.Expr) -> sp.IndexedBase:
+    """A vector or matrix under a name that no author can give, so that no statement can capture it."""
+    return sp.IndexedBase(Variable(f"{name}#rival", Domain(kind, shape)), shape=shape)
 
 
 _fresh = count(1)

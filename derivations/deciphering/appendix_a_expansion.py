@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import sympy as sp
 
-from derivations.calculus.sums import derivative, total
+from derivations.calculus.functions import derivative
+from derivations.calculus.sums import total
 from derivations.calculus.variables import scalar
 from derivations.catalogue import Steps, claim
 from derivations.claims import Severity
@@ -29,8 +30,7 @@ from derivations.deciphering.section6_expansion import (
     t,
 )
 from derivations.deciphering.section6_theorem1 import at_zero
-from derivations.expansions import Expansion
-from derivations.relations import Equation, Fails
+from derivations.relations import Equation, Expansion, Fails
 
 m1, m2, rho, x = scalar("m1"), scalar("m2"), scalar("rho"), scalar("x")
 y = m1 * t + m2 * t**2 / 2 + rho * t**2

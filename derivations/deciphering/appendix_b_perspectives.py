@@ -16,8 +16,9 @@ from fractions import Fraction
 
 import sympy as sp
 
+from derivations.calculus.functions import derivative, kl, xlogx
 from derivations.calculus.moments import expectation
-from derivations.calculus.sums import delta, derivative, kl, total, xlogx
+from derivations.calculus.sums import delta, total
 from derivations.calculus.variables import Kind, index, interior, positive, simplex, size, vector
 from derivations.catalogue import Steps, claim, reprint
 from derivations.claims import Severity

@@ -12,7 +12,8 @@ from __future__ import annotations
 import sympy as sp
 
 from derivations.calculus.balls import Value
-from derivations.calculus.sums import derivative, total, xlogx
+from derivations.calculus.functions import derivative, xlogx
+from derivations.calculus.sums import total
 from derivations.calculus.variables import Variable, coupling, simplex
 from derivations.catalogue import Steps, claim
 from derivations.claims import Severity
@@ -59,9 +60,7 @@ from derivations.deciphering.notation_transport import (
     weak_duality,
     weights,
 )
-from derivations.expansions import Expansion
-from derivations.plans import Entries
-from derivations.relations import AtLeast, Entry, Equation, Fails
+from derivations.relations import AtLeast, Entries, Entry, Equation, Expansion, Fails
 
 
 def target(entry: sp.Expr) -> sp.Expr:

@@ -39,8 +39,7 @@ from derivations.deciphering.notation_transport import (
     true_preference,
     u,
 )
-from derivations.plans import Entries
-from derivations.relations import AtLeast, Entry, Equation, Fails, Limit
+from derivations.relations import AtLeast, Entries, Entry, Equation, Fails, Limit
 
 gap = positive("δ")
 

@@ -34,9 +34,7 @@ from derivations.deciphering.notation_transport import (
     scores,
     u,
 )
-from derivations.expansions import Expansion
-from derivations.plans import Entries
-from derivations.relations import AtLeast, Entry, Equation, Fails
+from derivations.relations import AtLeast, Entries, Entry, Equation, Expansion, Fails
 
 FLAT: dict[Variable, Value] = {N: 2, d: 1, u.label: [1, 0], T.label: [[0], [1]], gamma: 1, j: 1}
 NEAR = [[sp.Rational(3, 4), sp.Rational(1, 4)], [sp.Rational(1, 4), sp.Rational(3, 4)]]

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import sympy as sp
 
-from derivations.calculus.sums import derivative, total
+from derivations.calculus.functions import derivative
+from derivations.calculus.sums import total
 from derivations.calculus.variables import index, vector
 from derivations.catalogue import Steps, claim
 from derivations.claims import Severity
@@ -55,9 +56,7 @@ from derivations.deciphering.notation_transport import (
     true_mean,
     u,
 )
-from derivations.expansions import Expansion, Solves
-from derivations.plans import Entries
-from derivations.relations import Entry, Equation, Fails
+from derivations.relations import Entries, Entry, Equation, Expansion, Fails, Solves
 
 e, h = index("e", d), index("h", d)
 B, C = vector("B", d, d), vector("C", d, d, d)

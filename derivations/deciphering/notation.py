@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import sympy as sp
 
-from derivations.calculus.sums import kl, total
+from derivations.calculus.functions import kl
+from derivations.calculus.sums import total
 from derivations.calculus.variables import index, interior, positive, size, vector
-from derivations.expansions import Solves
-from derivations.relations import Entry
+from derivations.relations import Entry, Solves
 
 n, d = size("n"), size("d")
 i, j, k = index("i", n), index("j", n), index("k", n)

@@ -14,12 +14,11 @@ from functools import cache
 import sympy as sp
 
 from derivations.calculus.balls import Value
-from derivations.calculus.sums import kl, total, xlogx
+from derivations.calculus.functions import kl, xlogx
+from derivations.calculus.sums import total
 from derivations.calculus.variables import Kind, Variable, index, positive, simplex, size, stochastic, vector
 from derivations.deciphering.notation import a, alpha, b, c, d, lam, z
-from derivations.expansions import Expansion, Solves
-from derivations.plans import Entries
-from derivations.relations import AtLeast, Entry, Equation, Fails
+from derivations.relations import AtLeast, Entries, Entry, Equation, Expansion, Fails, Solves
 
 N = size("N")
 i, j, k, l = index("i", N), index("j", N), index("k", N), index("l", N)  # noqa: E741

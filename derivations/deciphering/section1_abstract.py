@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import sympy as sp
 
-from derivations.calculus.sums import kl, total
+from derivations.calculus.functions import kl
+from derivations.calculus.sums import total
 from derivations.calculus.variables import interior, simplex
 from derivations.catalogue import Steps, Undecidable, claim, reprint
 from derivations.deciphering.notation import (
@@ -33,8 +34,7 @@ from derivations.deciphering.notation import (
 )
 from derivations.deciphering.section7_attention import closed, layer_solves, layer_solves_linearized, uniform_preference
 from derivations.deciphering.section7_t5 import t5_realizes
-from derivations.expansions import Expansion
-from derivations.relations import AtLeast
+from derivations.relations import AtLeast, Expansion
 
 p, v = simplex("p", n), interior("v", n)
 

@@ -15,13 +15,13 @@ from functools import cache
 
 import sympy as sp
 
-from derivations.calculus.sums import derivative, kl, normal, total
+from derivations.calculus.functions import derivative, kl
+from derivations.calculus.sums import normal, total
 from derivations.calculus.variables import Kind, interior, positive, scalar, simplex, vector
 from derivations.catalogue import Steps, claim
 from derivations.deciphering.notation import T, a, alpha, c, covariance, d, i, lam, maximizer, mean, n, point, primal, tilt, z
 from derivations.deciphering.notation import mu as prior_mean
-from derivations.expansions import Expansion
-from derivations.relations import AtLeast, Entry, Equation, Limit
+from derivations.relations import AtLeast, Entry, Equation, Expansion, Limit
 
 mu, b, h, nu = vector("mu", d), vector("b", d), vector("h", d), vector("nu", d)
 x, y = vector("x", d), vector("y", d)

@@ -48,8 +48,7 @@ from derivations.deciphering.notation import (
 from derivations.deciphering.section6_expansion import NEAR_0, bound, centered, evidence, no_expansion, x
 from derivations.deciphering.section6_expansion import k as power
 from derivations.deciphering.section6_theorem1 import stationary, tilted
-from derivations.expansions import Expansion, Solves
-from derivations.relations import AtLeast, Entry, Equation, Fails, Limit
+from derivations.relations import AtLeast, Entry, Equation, Expansion, Fails, Limit, Solves
 
 y = vector("y", d)
 m, S, C = vector("m", d), vector("S", d, d), vector("C", d, d, d)

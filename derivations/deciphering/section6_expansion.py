@@ -17,7 +17,8 @@ from functools import cache
 import sympy as sp
 
 from derivations.calculus.balls import Value
-from derivations.calculus.sums import derivative, kl, total
+from derivations.calculus.functions import derivative, kl
+from derivations.calculus.sums import total
 from derivations.calculus.variables import Variable, positive, scalar, vector
 from derivations.catalogue import Steps, claim
 from derivations.claims import Severity
@@ -40,8 +41,7 @@ from derivations.deciphering.notation import (
     u,
     z,
 )
-from derivations.expansions import Expansion
-from derivations.relations import AtLeast, Entry, Equation, Fails, Limit
+from derivations.relations import AtLeast, Entry, Equation, Expansion, Fails, Limit
 
 t = positive("t")
 NEAR_0 = "M is finite in a neighbourhood of 0, as for u with finite support"

@@ -16,8 +16,7 @@ from derivations.calculus.variables import positive, vector
 from derivations.catalogue import Steps, claim
 from derivations.claims import Severity
 from derivations.deciphering.notation import T, a, alpha, b, c, covariance, i, maximizer, mean, mu, n, point, tilt, u, z
-from derivations.expansions import Expansion
-from derivations.relations import AtLeast, Equation, Fails, Follows
+from derivations.relations import AtLeast, Equation, Expansion, Fails, Follows
 
 w = vector("w", n)
 x, y = positive("x"), positive("y")

@@ -35,8 +35,7 @@ from derivations.deciphering.notation import (
 from derivations.deciphering.section6_approximation import approximate, shift, spread
 from derivations.deciphering.section6_expansion import evidence
 from derivations.deciphering.section6_theorem1 import divergence, tilted
-from derivations.expansions import Expansion
-from derivations.relations import AtLeast, Equation, Follows
+from derivations.relations import AtLeast, Equation, Expansion, Follows
 
 y = vector("y", d)
 

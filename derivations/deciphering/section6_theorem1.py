@@ -14,7 +14,8 @@ from __future__ import annotations
 
 import sympy as sp
 
-from derivations.calculus.sums import derivative, kl, normal, total
+from derivations.calculus.functions import derivative, kl
+from derivations.calculus.sums import normal, total
 from derivations.calculus.variables import Kind, positive, scalar, simplex, size, vector
 from derivations.catalogue import Steps, Undecidable, claim
 from derivations.claims import Severity

@@ -14,7 +14,8 @@ from fractions import Fraction
 
 import sympy as sp
 
-from derivations.calculus.sums import kl, total
+from derivations.calculus.functions import kl
+from derivations.calculus.sums import total
 from derivations.calculus.variables import Kind, index, simplex, size, stochastic, vector
 from derivations.catalogue import Steps, claim
 from derivations.claims import Severity

@@ -16,8 +16,7 @@ from derivations.catalogue import Steps, claim
 from derivations.claims import Severity
 from derivations.deciphering.notation import T, a, alpha, b, c, d, i, inner, lam, n, point, tilt, u, z
 from derivations.deciphering.section8_heads import log_linear
-from derivations.expansions import Expansion, Solves
-from derivations.relations import AtLeast, Entry, Equation, Fails, Limit
+from derivations.relations import AtLeast, Entry, Equation, Expansion, Fails, Limit, Solves
 
 x, t = positive("x"), positive("t")
 S, G = vector("S", d, d), vector("G", d, d, d)

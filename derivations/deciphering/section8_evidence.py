@@ -38,8 +38,7 @@ from derivations.deciphering.notation import (
 )
 from derivations.deciphering.section7_attention import exact_evidence
 from derivations.deciphering.section8_heads import Place, log_linear
-from derivations.expansions import Expansion, Solves
-from derivations.relations import AtLeast, Entry, Equation, Fails, Limit, UniqueMinimum
+from derivations.relations import AtLeast, Entry, Equation, Expansion, Fails, Limit, Solves, UniqueMinimum
 
 exact = mean(tilt(point))
 output = mean(tilt(lambda coordinate: alpha * exact_evidence(coordinate)))

@@ -20,8 +20,7 @@ from derivations.claims import Severity
 from derivations.deciphering.notation import T, a, alpha, c, d, i, k, lam, mean, mu, n, tilt, u
 from derivations.deciphering.section7_attention import heads, layer_is_exact, smallest
 from derivations.deciphering.section8_heads import e
-from derivations.expansions import Expansion, Solves
-from derivations.relations import AtLeast, Equation, Fails
+from derivations.relations import AtLeast, Equation, Expansion, Fails, Solves
 
 entries_of_input = vector("x", d, kind=Kind.RANDOM)
 split = index("f", e)

@@ -13,7 +13,8 @@ from __future__ import annotations
 import sympy as sp
 
 from derivations.calculus.balls import Value
-from derivations.calculus.sums import derivative, kl, total, xlogx
+from derivations.calculus.functions import derivative, kl, xlogx
+from derivations.calculus.sums import total
 from derivations.calculus.variables import Kind, Variable, complementary, coupling, interior, positive, simplex, vector
 from derivations.catalogue import Steps, Undecidable, claim
 from derivations.claims import Severity
@@ -63,9 +64,7 @@ from derivations.deciphering.notation_transport import (
     u,
     weights,
 )
-from derivations.expansions import Expansion
-from derivations.plans import Entries
-from derivations.relations import AtLeast, Entry, Equation, Fails, Follows, Limit
+from derivations.relations import AtLeast, Entries, Entry, Equation, Expansion, Fails, Follows, Limit
 
 p = simplex("p", N)
 P, R0 = coupling("P", p, u), coupling("R", p, u)

@@ -34,9 +34,7 @@ from derivations.deciphering.notation_transport import (
     u,
     weights,
 )
-from derivations.expansions import Expansion
-from derivations.plans import Entries
-from derivations.relations import AtLeast, Entry, Equation
+from derivations.relations import AtLeast, Entries, Entry, Equation, Expansion
 
 C, inverse = scalar("C"), positive("t")
 

@@ -11,14 +11,14 @@ from __future__ import annotations
 
 import sympy as sp
 
-from derivations.calculus.sums import total, xlogx
+from derivations.calculus.functions import xlogx
+from derivations.calculus.sums import total
 from derivations.calculus.variables import positive, scalar, stochastic
 from derivations.catalogue import Steps, claim
 from derivations.eot.appendix_a_matrix import TOGETHER, P, cost, objective, others, plan, similarity, softmax, solves, uniform
 from derivations.eot.notation import eps, i, j, m, n
 from derivations.eot.section3_existence import scalar_convexity
-from derivations.plans import Entries
-from derivations.relations import AtLeast, Equation, Follows, Limit
+from derivations.relations import AtLeast, Entries, Equation, Follows, Limit
 
 R = stochastic("R", n, m)
 odds, a = positive("t"), positive("a")

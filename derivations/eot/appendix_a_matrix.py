@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import sympy as sp
 
-from derivations.calculus.sums import delta, derivative, kl, total, xlogx
+from derivations.calculus.functions import derivative, kl, xlogx
+from derivations.calculus.sums import delta, total
 from derivations.calculus.variables import index, positive, simplex, stochastic, vector
 from derivations.catalogue import Steps, claim
 from derivations.eot import notation
 from derivations.eot.notation import K, d, eps, i, j, k, l, m, n, r
-from derivations.plans import Entries, UniquePlan
-from derivations.relations import AtLeast, Entry, Equation
+from derivations.relations import AtLeast, Entries, Entry, Equation, UniquePlan
 
 Q = vector("Q", n, d)
 P = stochastic("P", n, m)

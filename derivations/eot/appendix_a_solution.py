@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import sympy as sp
 
-from derivations.calculus.sums import delta, derivative, total
+from derivations.calculus.functions import derivative
+from derivations.calculus.sums import delta, total
 from derivations.calculus.variables import Kind, index, positive, vector
 from derivations.catalogue import Steps, claim
 from derivations.eot.appendix_a_matrix import TOGETHER, P, cost, objective, plan, similarity, softmax, solves

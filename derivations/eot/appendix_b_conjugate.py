@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import sympy as sp
 
-from derivations.calculus.sums import delta, derivative, kl, total, xlogx
+from derivations.calculus.functions import derivative, kl, xlogx
+from derivations.calculus.sums import delta, total
 from derivations.calculus.variables import positive, scalar, simplex, vector
 from derivations.catalogue import Steps, claim
 from derivations.eot.notation import j, l, m, objective, partition, s, score, softmax, tau

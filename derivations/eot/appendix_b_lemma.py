@@ -10,7 +10,8 @@ from __future__ import annotations
 import sympy as sp
 
 from derivations.calculus.balls import Value
-from derivations.calculus.sums import derivative, total, xlogx
+from derivations.calculus.functions import derivative, xlogx
+from derivations.calculus.sums import total
 from derivations.calculus.variables import Kind, Variable, interior, scalar, vector
 from derivations.catalogue import Steps, claim
 from derivations.claims import Severity

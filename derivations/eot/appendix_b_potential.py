@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import sympy as sp
 
-from derivations.calculus.sums import derivative, kl, total, xlogx
+from derivations.calculus.functions import derivative, kl, xlogx
+from derivations.calculus.sums import total
 from derivations.calculus.variables import Kind, scalar, vector
 from derivations.catalogue import Steps, claim
 from derivations.eot import section3_theorem

@@ -11,7 +11,8 @@ from __future__ import annotations
 import sympy as sp
 
 from derivations.calculus.balls import Value
-from derivations.calculus.sums import derivative, total
+from derivations.calculus.functions import derivative
+from derivations.calculus.sums import total
 from derivations.calculus.variables import Kind, Variable, interior, positive, scalar, vector
 from derivations.catalogue import Steps, claim
 from derivations.claims import Severity

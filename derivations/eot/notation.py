@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import sympy as sp
 
-from derivations.calculus.sums import total, xlogx
+from derivations.calculus.functions import xlogx
+from derivations.calculus.sums import total
 from derivations.calculus.variables import Variable, index, positive, scalar, size, vector
 from derivations.relations import Entry
 

@@ -12,8 +12,9 @@ from collections.abc import Callable, Iterator
 
 import sympy as sp
 
+from derivations.calculus.functions import xlogx
 from derivations.calculus.powers import plus
-from derivations.calculus.sums import total, xlogx
+from derivations.calculus.sums import total
 from derivations.calculus.variables import Kind, complementary, positive, scalar, simplex
 from derivations.eot.notation import j, l, m
 from derivations.relations import AtLeast, Entry, Equation, Relation

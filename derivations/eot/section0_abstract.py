@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import sympy as sp
 
-from derivations.calculus.sums import delta, derivative, total
+from derivations.calculus.functions import derivative
+from derivations.calculus.sums import delta, total
 from derivations.calculus.variables import index
 from derivations.catalogue import Steps, Undecidable, claim
 from derivations.claims import Severity

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import sympy as sp
 
-from derivations.calculus.sums import derivative, total, xlogx
+from derivations.calculus.functions import derivative, xlogx
+from derivations.calculus.sums import total
 from derivations.calculus.variables import Kind, positive, scalar, simplex
 from derivations.catalogue import Steps, claim
 from derivations.claims import Severity

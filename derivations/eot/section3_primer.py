@@ -12,14 +12,14 @@ from __future__ import annotations
 import sympy as sp
 
 from derivations.calculus.balls import Value
-from derivations.calculus.sums import delta, derivative, kl, total, xlogx
+from derivations.calculus.functions import derivative, kl, xlogx
+from derivations.calculus.sums import delta, total
 from derivations.calculus.variables import Kind, Variable, coupling, index, interior, positive, simplex, vector
 from derivations.catalogue import Steps, Undecidable, claim
 from derivations.claims import Severity
 from derivations.eot.notation import eps, h, i, j, k, l, m, n
 from derivations.eot.section3_existence import scalar_convexity
-from derivations.plans import Entries
-from derivations.relations import AtLeast, Equation, Fails, Follows, Limit
+from derivations.relations import AtLeast, Entries, Equation, Fails, Follows, Limit
 
 a, b = interior("a", n), interior("b", m)
 P, R = coupling("P", a, b), coupling("R", a, b)

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import sympy as sp
 
+from derivations.calculus.functions import xlogx
 from derivations.calculus.moments import expectation, variance
-from derivations.calculus.sums import total, xlogx
+from derivations.calculus.sums import total
 from derivations.calculus.variables import Kind, coupling, index, positive, simplex, vector
 from derivations.catalogue import Steps, claim
 from derivations.eot.notation import cost, d, eps, j, m, objective, r, similarity, softmax

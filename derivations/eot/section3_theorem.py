@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import sympy as sp
 
-from derivations.calculus.sums import derivative, total
+from derivations.calculus.functions import derivative
+from derivations.calculus.sums import total
 from derivations.calculus.variables import Kind, positive, vector
 from derivations.catalogue import Steps, claim
 from derivations.eot.notation import cost, j, k, l, lam, m, objective, partition, similarity, softmax, tau

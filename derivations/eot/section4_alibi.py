@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import sympy as sp
 
-from derivations.calculus.sums import derivative, total, xlogx
+from derivations.calculus.functions import derivative, xlogx
+from derivations.calculus.sums import total
 from derivations.calculus.variables import Kind, index, scalar, vector
 from derivations.catalogue import Steps, claim
 from derivations.eot.notation import entropy, j, k, l, m, objective, softmax, tau

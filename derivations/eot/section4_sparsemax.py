@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import sympy as sp
 
+from derivations.calculus.functions import derivative
 from derivations.calculus.powers import plus
-from derivations.calculus.sums import derivative, total
+from derivations.calculus.sums import total
 from derivations.calculus.variables import Kind, interior, simplex, vector
 from derivations.catalogue import Steps, claim
 from derivations.claims import Severity

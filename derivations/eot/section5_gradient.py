@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import sympy as sp
 
-from derivations.calculus.sums import delta, derivative, total
+from derivations.calculus.functions import derivative
+from derivations.calculus.sums import delta, total
 from derivations.calculus.variables import Kind, index, vector
 from derivations.catalogue import Steps, claim
 from derivations.eot.notation import V, c, expect, g, j, k, l, m, other, partition, s, score, softmax, tau, u

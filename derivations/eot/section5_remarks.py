@@ -12,7 +12,8 @@ from __future__ import annotations
 import sympy as sp
 
 from derivations.calculus.balls import Value
-from derivations.calculus.sums import delta, derivative, total
+from derivations.calculus.functions import derivative
+from derivations.calculus.sums import delta, total
 from derivations.calculus.variables import Variable, index
 from derivations.catalogue import Steps, Undecidable, claim
 from derivations.claims import Severity

@@ -13,7 +13,8 @@ from __future__ import annotations
 import sympy as sp
 
 from derivations.calculus.balls import Value
-from derivations.calculus.sums import derivative, kl, total
+from derivations.calculus.functions import derivative, kl
+from derivations.calculus.sums import total
 from derivations.calculus.variables import Kind, Variable, index, positive, scalar, vector
 from derivations.catalogue import Steps, claim
 from derivations.claims import Severity

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import sympy as sp
 
-from derivations.calculus.sums import derivative, kl, normal, total, xlogx
+from derivations.calculus.functions import derivative, kl, xlogx
+from derivations.calculus.sums import normal, total
 from derivations.calculus.variables import Kind, positive, scalar, simplex, vector
 from derivations.catalogue import Steps, claim
 from derivations.claims import Severity

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import sympy as sp
 
-from derivations.calculus.sums import derivative, total
+from derivations.calculus.functions import derivative
+from derivations.calculus.sums import total
 from derivations.calculus.variables import positive
 from derivations.catalogue import Steps, Undecidable, claim
 from derivations.claims import Severity

@@ -12,8 +12,9 @@ from __future__ import annotations
 import sympy as sp
 
 from derivations.calculus.balls import Value
+from derivations.calculus.functions import derivative
 from derivations.calculus.moments import variance
-from derivations.calculus.sums import delta, derivative, total
+from derivations.calculus.sums import delta, total
 from derivations.calculus.variables import Kind, Variable, positive, scalar, vector
 from derivations.catalogue import Steps, claim
 from derivations.eot.notation import j, k, l, m

@@ -13,8 +13,9 @@ from __future__ import annotations
 
 import sympy as sp
 
+from derivations.calculus.functions import derivative, kl
 from derivations.calculus.powers import plus
-from derivations.calculus.sums import derivative, kl, total
+from derivations.calculus.sums import total
 from derivations.calculus.variables import Kind, index, positive, scalar, simplex, size, vector
 from derivations.catalogue import Steps, claim
 from derivations.claims import Severity
@@ -30,7 +31,6 @@ from derivations.eot.regularizers import (
     unspent,
     variational,
 )
-from derivations.expansions import Expansion
 from derivations.geometric.notation import (
     best,
     corner,
@@ -44,7 +44,7 @@ from derivations.geometric.notation import (
     weights,
     x,
 )
-from derivations.relations import AtLeast, Entry, Equation, Fails, Follows, Limit, UniqueMinimum
+from derivations.relations import AtLeast, Entry, Equation, Expansion, Fails, Follows, Limit, UniqueMinimum
 
 omega, shift = scalar("omega"), scalar("t")
 star = soft(data)

@@ -13,14 +13,14 @@ from __future__ import annotations
 
 import sympy as sp
 
-from derivations.calculus.sums import delta, derivative, total
+from derivations.calculus.functions import derivative
+from derivations.calculus.sums import delta, total
 from derivations.calculus.variables import Kind, index, positive, scalar, size, vector
 from derivations.catalogue import Steps, claim
 from derivations.claims import Severity
 from derivations.eot.notation import j, k, l, m
-from derivations.expansions import Expansion
 from derivations.geometric.notation import D, M, X, b, combination, d, eta, phi, r, soft, theta
-from derivations.relations import AtLeast, Entry, Equation, Fails
+from derivations.relations import AtLeast, Entry, Equation, Expansion, Fails
 
 H = size("H")
 h = index("h", H)

@@ -12,7 +12,8 @@ from collections.abc import Mapping
 import sympy as sp
 
 from derivations.calculus.balls import Value
-from derivations.calculus.sums import kl, total
+from derivations.calculus.functions import kl
+from derivations.calculus.sums import total
 from derivations.calculus.variables import Variable, scalar
 from derivations.catalogue import Steps, Undecidable, claim
 from derivations.eot.notation import entropy, j, l, m, partition

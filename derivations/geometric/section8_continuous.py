@@ -19,7 +19,8 @@ from functools import cache
 
 import sympy as sp
 
-from derivations.calculus.sums import derivative, kl, total, xlogx
+from derivations.calculus.functions import derivative, kl, xlogx
+from derivations.calculus.sums import total
 from derivations.calculus.variables import Kind, index, positive, scalar, size, vector
 from derivations.catalogue import Steps, claim
 from derivations.relations import AtLeast, Entry, Equation

@@ -15,7 +15,7 @@ from fractions import Fraction
 
 import sympy as sp
 
-from derivations.calculus.sums import xlogx
+from derivations.calculus.functions import xlogx
 from derivations.calculus.variables import interior, positive
 from derivations.catalogue import Steps, claim, reprint
 from derivations.claims import Severity

@@ -14,8 +14,7 @@ from derivations.calculus.sums import total
 from derivations.calculus.variables import index, size
 from derivations.catalogue import Steps, claim
 from derivations.claims import Severity
-from derivations.plans import Entries, UniquePlan
-from derivations.relations import Equation, Fails, Limit
+from derivations.relations import Entries, Equation, Fails, Limit, UniquePlan
 from derivations.transport.listing_notation import (
     S,
     d,

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import sympy as sp
 
-from derivations.calculus.sums import delta, total, xlogx
+from derivations.calculus.functions import xlogx
+from derivations.calculus.sums import delta, total
 from derivations.calculus.variables import Kind, coupling, index, positive, size, vector
 from derivations.catalogue import Steps, claim
 from derivations.claims import Severity
-from derivations.plans import Entries
-from derivations.relations import AtLeast, Equation, Fails
+from derivations.relations import AtLeast, Entries, Equation, Fails
 from derivations.transport.listing_notation import HALF, C, d, eps, expense, i, j, k, m, n, r, u, v
 from derivations.transport.listing_sinkhorn import scaling_plan
 

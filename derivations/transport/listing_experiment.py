@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import sympy as sp
 
-from derivations.calculus.sums import kl, total, xlogx
+from derivations.calculus.functions import kl, xlogx
+from derivations.calculus.sums import total
 from derivations.calculus.variables import Kind, index, scalar, size, vector
 from derivations.catalogue import Steps, claim
 from derivations.claims import Severity

@@ -18,8 +18,7 @@ from derivations.calculus.sums import total
 from derivations.calculus.variables import Kind, Variable, positive, vector
 from derivations.catalogue import Steps, claim
 from derivations.claims import Severity
-from derivations.plans import Entries, UniquePlan
-from derivations.relations import AtLeast, Equation, Fails
+from derivations.relations import AtLeast, Entries, Equation, Fails, UniquePlan
 from derivations.transport.listing_notation import (
     GUARD,
     entropy,

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import sympy as sp
 
-from derivations.calculus.sums import total, xlogx
+from derivations.calculus.functions import xlogx
+from derivations.calculus.sums import total
 from derivations.calculus.variables import Kind, index, interior, positive, scalar, size, vector
-from derivations.plans import Entries
-from derivations.relations import Entry
+from derivations.relations import Entries, Entry
 
 n, m, d, w = size("n"), size("m"), size("d"), size("w")
 i, k = index("i", n), index("k", n)

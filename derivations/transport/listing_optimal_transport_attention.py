@@ -13,12 +13,12 @@ from __future__ import annotations
 import sympy as sp
 
 from derivations.calculus.balls import Value
-from derivations.calculus.sums import kl, total
+from derivations.calculus.functions import kl
+from derivations.calculus.sums import total
 from derivations.calculus.variables import Kind, Variable, index, scalar, size, vector
 from derivations.catalogue import Steps, claim
 from derivations.claims import Severity
-from derivations.plans import Entries
-from derivations.relations import AtLeast, Equation, Fails
+from derivations.relations import AtLeast, Entries, Equation, Fails
 from derivations.transport.listing_notation import GUARD, HALF, S, eps, i, j, k, l, m, n, score, softmax
 
 A = vector("A", n, m, kind=Kind.POSITIVE)

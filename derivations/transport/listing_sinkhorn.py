@@ -11,12 +11,12 @@ from __future__ import annotations
 import sympy as sp
 
 from derivations.calculus.balls import Value
-from derivations.calculus.sums import kl, total
+from derivations.calculus.functions import kl
+from derivations.calculus.sums import total
 from derivations.calculus.variables import Variable, coupling, positive, size, vector
 from derivations.catalogue import Steps, claim
 from derivations.claims import Severity
-from derivations.plans import Entries
-from derivations.relations import AtLeast, Entry, Equation, Fails
+from derivations.relations import AtLeast, Entries, Entry, Equation, Fails
 from derivations.transport.listing_notation import (
     GUARD,
     HALF,

@@ -17,8 +17,7 @@ from derivations.calculus.sums import total
 from derivations.calculus.variables import Kind, Variable, index, size, vector
 from derivations.catalogue import Steps, claim
 from derivations.claims import Severity
-from derivations.plans import Entries
-from derivations.relations import Entry, Equation, Fails
+from derivations.relations import Entries, Entry, Equation, Fails
 from derivations.transport.listing_notation import (
     GUARD,
     S,

@@ -14,7 +14,7 @@ from derivations.calculus.sums import total
 from derivations.calculus.variables import Variable, vector
 from derivations.eot.appendix_a_matrix import TOGETHER, Q, entropy, softmax
 from derivations.eot.notation import K, V, c, d, e, eps, h, i, j, k, l, m, n, r
-from derivations.plans import Entries, UniquePlan
+from derivations.relations import Entries, UniquePlan
 
 __all__ = ["HALF", "TOGETHER", "A", "K", "Q", "S", "V", "attention", "c", "d", "e", "entropy", "eps", "given", "h", "i",
            "j", "k", "l", "m", "n", "objective", "r", "raw", "scaled", "softmax", "solves", "uniform"]

@@ -12,8 +12,7 @@ import sympy as sp
 from derivations.calculus.sums import total
 from derivations.catalogue import Steps, Undecidable, claim
 from derivations.eot.notation import tau
-from derivations.plans import Entries, UniquePlan
-from derivations.relations import Equation
+from derivations.relations import Entries, Equation, UniquePlan
 from derivations.transport.notation import S, eps, given, h, i, j, softmax, solves
 
 weights = softmax(given, tau)

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import sympy as sp
 
-from derivations.calculus.sums import derivative, kl, total, xlogx
+from derivations.calculus.functions import derivative, kl, xlogx
+from derivations.calculus.sums import total
 from derivations.calculus.variables import stochastic, vector
 from derivations.catalogue import Steps, claim, reprint
 from derivations.eot import section3_primer as primer
-from derivations.plans import Entries
-from derivations.relations import AtLeast, Entry, Equation
+from derivations.relations import AtLeast, Entries, Entry, Equation
 from derivations.transport.notation import TOGETHER, entropy, eps, i, j, l, m, n
 
 a, b = primer.a, primer.b

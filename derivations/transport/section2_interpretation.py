@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import sympy as sp
 
-from derivations.calculus.sums import derivative, kl, total
+from derivations.calculus.functions import derivative, kl
+from derivations.calculus.sums import total
 from derivations.calculus.variables import stochastic
 from derivations.catalogue import Steps, claim, reprint
 from derivations.claims import Severity

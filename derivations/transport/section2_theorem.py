@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import sympy as sp
 
-from derivations.calculus.sums import derivative, kl, total
+from derivations.calculus.functions import derivative, kl
+from derivations.calculus.sums import total
 from derivations.calculus.variables import Kind, vector
 from derivations.catalogue import Steps, claim, reprint
 from derivations.eot import appendix_a_matrix
-from derivations.plans import Entries
-from derivations.relations import AtLeast, Equation
+from derivations.relations import AtLeast, Entries, Equation
 from derivations.transport.notation import (
     TOGETHER,
     A,

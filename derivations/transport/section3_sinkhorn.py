@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import sympy as sp
 
-from derivations.calculus.sums import derivative, kl, total
+from derivations.calculus.functions import derivative, kl
+from derivations.calculus.sums import total
 from derivations.catalogue import Steps, claim
 from derivations.claims import Severity
 from derivations.eot import section3_primer as primer
-from derivations.plans import Entries
-from derivations.relations import AtLeast, Equation, Fails
+from derivations.relations import AtLeast, Entries, Equation, Fails
 from derivations.transport.notation import TOGETHER, S, eps, given, h, i, j, l, m, n, softmax
 from derivations.transport.section1_transport import (
     C,

@@ -18,8 +18,7 @@ from derivations.calculus.variables import Kind, Variable, index, size, vector
 from derivations.catalogue import Steps, claim
 from derivations.claims import Severity
 from derivations.deciphering.section5_gaussian import coordinate_mgf
-from derivations.plans import Entries, UniquePlan
-from derivations.relations import AtLeast, Equation, Fails, Follows, Limit
+from derivations.relations import AtLeast, Entries, Equation, Fails, Follows, Limit, UniquePlan
 from derivations.transport.notation import A, K, Q, S, V, c, d, e, eps, h, i, j, l, m, n, solves
 
 F = size("F")

@@ -15,14 +15,14 @@ from __future__ import annotations
 import sympy as sp
 
 from derivations.calculus.balls import Value
-from derivations.calculus.sums import derivative, total, xlogx
+from derivations.calculus.functions import derivative, xlogx
+from derivations.calculus.sums import total
 from derivations.calculus.variables import Kind, Variable, index, positive, scalar, vector
 from derivations.catalogue import Steps, Undecidable, claim
 from derivations.claims import Severity
 from derivations.eot import notation
 from derivations.eot.notation import expect, s, score
-from derivations.expansions import Expansion
-from derivations.relations import AtLeast, Equation, Fails, Follows, Limit
+from derivations.relations import AtLeast, Equation, Expansion, Fails, Follows, Limit
 from derivations.transport.notation import d, eps, j, l, m
 from derivations.transport.section5_temperature import at_infinity, nearly_one_hot
 

@@ -11,15 +11,14 @@ from __future__ import annotations
 
 import sympy as sp
 
-from derivations.calculus.sums import kl, total, xlogx
+from derivations.calculus.functions import kl, xlogx
+from derivations.calculus.sums import total
 from derivations.calculus.variables import Kind, positive, stochastic, vector
 from derivations.catalogue import Steps, claim
 from derivations.claims import Severity
 from derivations.eot import notation
 from derivations.eot.notation import s, score
-from derivations.expansions import Expansion
-from derivations.plans import Entries
-from derivations.relations import AtLeast, Equation, Fails, Limit
+from derivations.relations import AtLeast, Entries, Equation, Expansion, Fails, Limit
 from derivations.transport.notation import (
     TOGETHER,
     A,

@@ -11,7 +11,8 @@ from collections.abc import Callable
 
 import sympy as sp
 
-from derivations.calculus.sums import delta, kl, total, xlogx
+from derivations.calculus.functions import kl, xlogx
+from derivations.calculus.sums import delta, total
 from derivations.calculus.variables import Kind, coupling, index, interior, positive, scalar, simplex, size, stochastic, vector
 
 m, n = size("m"), size("n")

@@ -11,8 +11,10 @@ import pytest
 import sympy as sp
 from flint import arb, ctx, fmpq
 
-from derivations.calculus.balls import PRECISION, digits, enclose, explicit, points
-from derivations.calculus.sums import delta, derivative, kl, total, xlogx
+from derivations.calculus.balls import PRECISION, digits, enclose, explicit
+from derivations.calculus.functions import derivative, kl, xlogx
+from derivations.calculus.points import points
+from derivations.calculus.sums import delta, total
 from derivations.calculus.variables import (
     Kind,
     coupling,

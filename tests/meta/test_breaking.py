@@ -6,7 +6,8 @@ from torch import Tensor
 
 import tests.primal
 import tests.properties
-from derivations.calculus.sums import delta, derivative
+from derivations.calculus.functions import derivative
+from derivations.calculus.sums import delta
 from derivations.catalogue import Entry, entries, examine
 from derivations.claims import Layer, Outcome
 from derivations.eot.notation import j, k, s, score, softmax, tau

@@ -10,8 +10,11 @@ import pytest
 import sympy as sp
 from flint import arb
 
-from derivations.calculus.balls import enclose, points
-from derivations.calculus.sums import delta, derivative, equal, kl, nonnegative, normal, strictly_positive, total, xlogx
+from derivations.calculus.balls import enclose
+from derivations.calculus.functions import derivative, kl, xlogx
+from derivations.calculus.points import points
+from derivations.calculus.signs import nonnegative, strictly_positive
+from derivations.calculus.sums import delta, equal, normal, total
 from derivations.calculus.variables import Variable, coupling, index, positive, scalar, simplex, size, vector
 from tests.meta.grammar import NAMES, B, C, Grammar, P, R, S, a, b, c, h, i, j, k, l, m, n, q, w, x, y, z
 

@@ -8,7 +8,8 @@ import pytest
 import sympy as sp
 
 from derivations import catalogue
-from derivations.calculus.sums import delta, derivative, total
+from derivations.calculus.functions import derivative
+from derivations.calculus.sums import delta, total
 from derivations.calculus.variables import index, positive, scalar, size, vector
 from derivations.catalogue import Entry, Examination, Undecidable, claim, examine, reprint, sentence
 from derivations.claims import Correction, Kind, Layer, Outcome, Severity, Statement

@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 import sympy as sp
 
+from derivations.calculus.functions import kl
 from derivations.calculus.powers import plus
 from derivations.calculus.series import coefficients, polynomial
-from derivations.calculus.sums import equal, kl, normal, total
+from derivations.calculus.sums import equal, normal, total
 from derivations.calculus.variables import index, interior, positive, scalar, size, vector
-from derivations.expansions import Expansion, Solves
+from derivations.relations import Expansion, Solves
 
 n, d = size("n"), size("d")
 i, a, b = index("i", n), index("a", d), index("b", d)

@@ -7,10 +7,12 @@ from itertools import product
 import pytest
 import sympy as sp
 
-from derivations.calculus.balls import enclose, points
-from derivations.calculus.sums import equal, normal, total, xlogx
+from derivations.calculus.balls import enclose
+from derivations.calculus.functions import xlogx
+from derivations.calculus.points import points
+from derivations.calculus.sums import equal, normal, total
 from derivations.calculus.variables import Kind, index, positive, size, stochastic, vector
-from derivations.plans import Entries, UniquePlan
+from derivations.relations import Entries, UniquePlan
 
 m, n = size("m"), size("n")
 i, h = index("i", n), index("h", n)

@@ -10,10 +10,13 @@ import pytest
 import sympy as sp
 import torch
 
-from derivations.calculus.balls import enclose, points
+from derivations.calculus.balls import enclose
+from derivations.calculus.functions import lemmas_hold
+from derivations.calculus.points import points
 from derivations.calculus.powers import bregman, bregman_is_a_divergence, plus
 from derivations.calculus.printing import text
-from derivations.calculus.sums import delta, equal, lemmas_hold, nonnegative, normal, total
+from derivations.calculus.signs import nonnegative
+from derivations.calculus.sums import delta, equal, normal, total
 from derivations.calculus.variables import (
     Kind,
     complementary,

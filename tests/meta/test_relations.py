@@ -7,7 +7,8 @@ from collections.abc import Callable
 import pytest
 import sympy as sp
 
-from derivations.calculus.sums import derivative, kl, total, xlogx
+from derivations.calculus.functions import derivative, kl, xlogx
+from derivations.calculus.sums import total
 from derivations.calculus.variables import Kind, index, interior, positive, scalar, simplex, size, vector
 from derivations.relations import AtLeast, Entry, Equation, Fails, Follows, Limit, Relation, UniqueMinimum
 

@@ -1,0 +1,142 @@
+"""Where an expression is defined: what the calculus consists of, and what has to hold for each part to have a value.
+
+A statement is proved only if both of its sides are defined on the whole declared domain: no denominator vanishes, logs are
+of positive numbers, real powers of nonnegative ones, indices stay in their range.  0 log 0 = 0 is the only convention.
+What cannot be read off the domains has to be a declared hypothesis.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+import sympy as sp
+
+from derivations.calculus.differentiation import differentiate
+from derivations.calculus.functions import Partial, kl, pinsker, xlogx
+from derivations.calculus.powers import bregman, plus
+from derivations.calculus.printing import text
+from derivations.calculus.signs import Facts, nonnegative, nonzero, strictly_positive
+from derivations.calculus.sums import normal
+from derivations.calculus.variables import Kind, Variable
+
+_OPERATIONS = (sp.Add, sp.Mul, sp.Pow, sp.exp, sp.log, sp.Abs, sp.KroneckerDelta, sp.Sum, sp.Indexed,
+               xlogx, kl, plus, bregman, pinsker, Partial)
+_CONSTANTS = (sp.S.Exp1, sp.S.Pi)
+
+
+class Sense(StrEnum):
+    """What a part of an expression has to be."""
+
+    POSITIVE = "> 0"
+    NONNEGATIVE = "≥ 0"
+    NONZERO = "≠ 0"
+    INDEX = "an index in range"
+    INTEGER = "an integer"
+
+
+@dataclass(frozen=True)
+class Condition:
+    """What has to hold for a part of an expression to have a value."""
+
+    expr: sp.Expr
+    sense: Sense
+
+    def __str__(self) -> str:
+        verb = " is" if self.sense in (Sense.INDEX, Sense.INTEGER) else ""
+        return f"{text(self.expr)}{verb} {self.sense}"
+
+
+def strangers(expr: sp.Basic) -> Iterator[sp.Basic]:
+    """The parts of an expression that the calculus has no rules for: other functions, plain symbols, infinities, floats."""
+    kind = type(expr)
+    if kind is Variable or expr.is_Rational or expr in _CONSTANTS:
+        return
+    if kind is sp.Indexed and type(expr.base) is sp.IndexedBase and type(expr.base.label) is Variable:
+        for index in expr.indices:
+            yield from strangers(index)
+    elif kind is sp.Sum:
+        yield from strangers(expr.function)
+        for var, *ends in expr.limits:
+            if type(var) is not Variable or var.domain.kind is not Kind.INDEX:
+                yield var
+            for end in ends:
+                yield from strangers(end)
+    elif kind in _OPERATIONS and kind is not sp.Indexed:
+        for arg in expr.args:
+            yield from strangers(arg)
+    else:
+        yield expr
+
+
+def undefined(expr: sp.Expr, facts: Facts = ()) -> list[Condition]:
+    """The conditions for `expr` to have a value that cannot be shown on the domains, each once."""
+    return list(dict.fromkeys(c for c in _conditions(sp.sympify(expr)) if not _shown(c, facts)))
+
+
+def _conditions(expr: sp.Expr) -> Iterator[Condition]:
+    """What has to hold for an expression of the calculus to have a value."""
+    if isinstance(expr, sp.Indexed):
+        for index, size in zip(expr.indices, expr.base.shape, strict=True):
+            yield from _in_range(index, size)
+        return
+    if isinstance(expr, sp.Sum):
+        yield from _conditions(expr.function)
+        for var, low, high in expr.limits:
+            yield from (Condition(end, Sense.INTEGER) for end in (low, high))
+            yield from (Condition(room, Sense.NONNEGATIVE) for room in (low - 1, var.domain.shape[0] - high))
+        return
+    if isinstance(expr, Partial):
+        yield from _conditions(expr.args[0])
+        yield from _conditions(differentiate(*expr.args))
+        return
+    for arg in expr.args:
+        yield from _conditions(arg)
+    if isinstance(expr, sp.Pow):
+        yield from _of_power(expr.base, expr.exp)
+    elif isinstance(expr, sp.log):
+        yield Condition(expr.args[0], Sense.POSITIVE)
+    elif isinstance(expr, xlogx):
+        yield Condition(expr.args[0], Sense.NONNEGATIVE)
+    elif isinstance(expr, kl | pinsker):
+        yield from (Condition(expr.args[0], Sense.NONNEGATIVE), Condition(expr.args[1], Sense.POSITIVE))
+    elif isinstance(expr, bregman):
+        yield from (Condition(arg, Sense.NONNEGATIVE) for arg in expr.args[:2])
+        yield Condition(expr.args[2] - 1, Sense.POSITIVE)
+    elif isinstance(expr, sp.sign):                          # the derivative of |x| and of x₊
+        yield Condition(expr.args[0], Sense.NONZERO)
+
+
+def _of_power(base: sp.Expr, exponent: sp.Expr) -> Iterator[Condition]:
+    if exponent.is_integer:
+        if not exponent.is_nonnegative:
+            yield Condition(base, Sense.NONZERO)
+    elif exponent.is_nonnegative:
+        yield Condition(base, Sense.NONNEGATIVE)
+    else:
+        yield Condition(base, Sense.POSITIVE)
+
+
+def _in_range(index: sp.Expr, size: sp.Expr) -> Iterator[Condition]:
+    if isinstance(index, Variable) and index.domain.kind is Kind.INDEX and index.domain.shape == (size,):
+        return
+    yield Condition(index, Sense.INTEGER)
+    if not (nonnegative(index - 1) and nonnegative(size - index)):
+        yield Condition(index, Sense.INDEX)
+
+
+def _shown(condition: Condition, facts: Facts) -> bool:
+    """Whether a condition can be read off the expression as written, or off its normal form."""
+    if condition.sense is Sense.INDEX:
+        return False
+    if condition.sense is Sense.INTEGER:
+        return bool(condition.expr.is_integer)
+    check = {Sense.POSITIVE: strictly_positive, Sense.NONNEGATIVE: nonnegative, Sense.NONZERO: nonzero}[condition.sense]
+    if check(condition.expr, facts):
+        return True
+    try:
+        written, together = normal(condition.expr), normal(sp.factor_terms(condition.expr))
+    except ValueError:
+        return False
+    return check(written, facts) or check(together, facts)

@@ -1,0 +1,215 @@
+"""Exact sample points in the declared domains: ties and zeros first, then small numbers, then far, odd and close ones.
+
+A statement can be false only for m ≥ 4, only for large scores, only near 1/7, only at low temperature: the later rounds go
+there.  What is sampled is no proof of anything; a point only ever refutes, after `admission` has checked it.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+from math import prod
+from typing import Any
+
+import sympy as sp
+
+from derivations.calculus.admission import completed
+from derivations.calculus.balls import Point, Value
+from derivations.calculus.variables import Kind, Variable
+
+CORNERS = 6                                                  # rounds of ties and zeros at sizes 1 to 3
+SMALL = 24                                                   # rounds, those included, of quarters at sizes 1 to 3
+POSITIONS = 8                                                # of the indices, in a later round: a tie, then random ones
+
+
+@dataclass(frozen=True)
+class Round:
+    """How the numbers of a later round are drawn, and at which sizes."""
+
+    sizes: tuple[int, ...]
+    magnitude: Callable[[random.Random], Fraction]           # > 0
+    tied: bool = False                                       # all scalars and entries are one number, up to their sign
+    sparse: bool = False                                     # half of the masses of a simplex are 0
+
+
+def _up_to(low: int, high: int, denominator: int) -> Callable[[random.Random], Fraction]:
+    return lambda rng: Fraction(rng.randint(low, high), denominator)
+
+
+def _close(rng: random.Random) -> Fraction:
+    return 1 + Fraction(rng.randint(-3, 3), 10**7)
+
+
+def _odd(rng: random.Random) -> Fraction:
+    return rng.choice((Fraction(1, 7), Fraction(22, 7), Fraction(1, 3), Fraction(355, 113), Fraction(5, 11), Fraction(13, 17)))
+
+
+def _wide(rng: random.Random) -> Fraction:
+    return Fraction(rng.randint(1, 9)) * Fraction(10) ** rng.randint(-6, 4)
+
+
+LATER = (
+    Round((2, 3), lambda rng: Fraction(1), tied=True),
+    Round((4, 5), _up_to(1, 12, 4)),
+    Round((3, 2), _up_to(1, 15, 100)),                       # near 0
+    Round((2, 4), _up_to(4, 40, 1)),                         # far from 0
+    Round((2, 3), _odd),
+    Round((3, 4), _close),
+    Round((5, 4), _up_to(1, 12, 4), sparse=True),
+    Round((3, 3), lambda rng: Fraction(1, 7), tied=True),
+    Round((2, 2), _up_to(50, 2000, 1)),
+    Round((2, 3), _wide),
+    Round((7, 6), _up_to(1, 30, 4)),
+    Round((4, 2), _odd, sparse=True),
+    Round((3, 2), _up_to(1, 99, 10000)),
+    Round((2, 2), _wide, tied=True),
+    Round((6, 5), _wide, sparse=True),
+    Round((2, 5), _up_to(12, 100, 10)),
+)
+
+
+def points(
+    names: Sequence[Variable], given: Point | None = None, seed: int = 0, rounds: int = SMALL + len(LATER)
+) -> Iterator[dict[Variable, Value]]:
+    """Exact points in the domains of the variables: every size from 1 up, ties and zeros first, then random.
+
+    Values in `given` are kept, and the sizes that they fix.  Points whose indices cannot differ as declared (k ≠ j at m = 1)
+    are left out.  Raises NotAdmittedError for given values that are in no domain.
+    """
+    rng = random.Random(seed)
+    start = completed(given or {}, names)
+    for turn in range(rounds):
+        point = dict(start)
+        sizes = [v for v in names if v.domain.kind is Kind.SIZE and v not in point]
+        later = LATER[turn - SMALL] if turn >= SMALL else None
+        for offset, var in enumerate(sizes):
+            point[var] = later.sizes[offset % 2] if later else 1 + (turn + offset * (turn // 3)) % 3
+        indices = [v for v in names if v.domain.kind is Kind.INDEX and v not in point]
+        others = [v for v in names if v not in point and v not in indices]
+        others.sort(key=lambda v: v.domain.kind in (Kind.COUPLING, Kind.SLACK))
+        if later:
+            _draw_later(later, others, point, rng)
+            yield from _some(rng, list(_with_indices(indices, point)))
+        else:
+            _draw_early(turn, others, point, rng)
+            yield from _with_indices(indices, point)
+
+
+def _draw_early(turn: int, others: Sequence[Variable], point: dict[Variable, Value], rng: random.Random) -> None:
+    faces = {v.domain.marginals[0].label for v in others if v.domain.kind is Kind.SLACK}
+    corner = turn < CORNERS
+    for order, var in enumerate(others):
+        point[var] = _draw(var, point, rng, corner, _quarters)
+        if not corner and var in faces:                      # zeros, where the multipliers may be positive
+            point[var] = _face(_integer(var.domain.shape[0], point), rng)
+        if corner and (order + turn // 3) % 2 == 0 and var.domain.kind in (Kind.REAL, Kind.NONNEGATIVE):
+            point[var] = _zeros([_integer(part, point) for part in var.domain.shape])
+
+
+def _draw_later(how: Round, others: Sequence[Variable], point: dict[Variable, Value], rng: random.Random) -> None:
+    faces = {v.domain.marginals[0].label for v in others if v.domain.kind is Kind.SLACK}
+    tie = how.magnitude(rng)
+
+    def signed(kind: Kind, rng: random.Random) -> Fraction:
+        value = tie if how.tied else how.magnitude(rng)
+        return value if kind is not Kind.REAL or how.tied or rng.random() < 0.5 else -value
+
+    for var in others:
+        sparse = (how.sparse or var in faces) and var.domain.kind is Kind.SIMPLEX and len(var.domain.shape) == 1
+        point[var] = _face(_integer(var.domain.shape[0], point), rng) if sparse else _draw(var, point, rng, False, signed)
+
+
+def _some(rng: random.Random, candidates: list[dict[Variable, Value]]) -> list[dict[Variable, Value]]:
+    """The first and the last of the points, which differ in their indices only, and some between."""
+    if len(candidates) <= POSITIONS:
+        return candidates
+    return [candidates[0], candidates[-1], *rng.sample(candidates[1:-1], POSITIONS - 2)]
+
+
+def _integer(expr: sp.Expr, point: Point) -> int:
+    if isinstance(expr, Variable):
+        value = point[expr]
+        assert isinstance(value, int)
+        return value
+    return int(expr.xreplace({v: point[v] for v in expr.free_symbols}))
+
+
+def _with_indices(indices: list[Variable], point: dict[Variable, Value]) -> Iterator[dict[Variable, Value]]:
+    known = {v for v in point if v.domain.kind is Kind.INDEX}
+    for position in product(*(range(1, _integer(v.domain.shape[0], point) + 1) for v in indices)):
+        full = {**point, **dict(zip(indices, position, strict=True))}
+        if all(full[v] != _integer(other, full) for v in (*indices, *known) for other in v.domain.other_than):
+            yield full
+
+
+def _draw(
+    var: Variable, point: dict[Variable, Value], rng: random.Random, corner: bool,
+    scalar: Callable[[Kind, random.Random], Fraction],
+) -> Value:
+    kind, shape = var.domain.kind, [_integer(part, point) for part in var.domain.shape]
+    if kind is Kind.COUPLING:
+        rows, columns = (point[marginal.label] for marginal in var.domain.marginals)
+        return _coupling(rows, columns, Fraction(0 if corner else rng.randint(0, 4), 4))
+    if kind is Kind.SLACK:
+        plan: Any = point[var.domain.marginals[0].label]
+        return [Fraction(0) if entry > 0 else Fraction(rng.randint(0, 8), 4) for entry in plan]
+    if kind is Kind.STOCHASTIC:
+        return [_masses(shape[1], rng, corner) for _ in range(shape[0])]
+    if kind in (Kind.SIMPLEX, Kind.INTERIOR):
+        weights = [0 if corner and kind is Kind.SIMPLEX and i else rng.randint(1, 9) for i in range(prod(shape))]
+        return _shaped([Fraction(w, sum(weights)) for w in weights], shape)
+    if kind not in (Kind.REAL, Kind.NONNEGATIVE, Kind.POSITIVE):
+        raise ValueError(f"domain: expected one with exact samples for {var.name}, got {kind.name}: take the expectation first")
+    if corner and shape:
+        return _shaped([scalar(kind, rng)] * prod(shape), shape)
+    if shape:
+        return _shaped([scalar(kind, rng) for _ in range(prod(shape))], shape)
+    return scalar(kind, rng)
+
+
+def _masses(size: int, rng: random.Random, corner: bool) -> list[Fraction]:
+    """A point of the simplex of this size, a corner of it if wanted."""
+    if corner:
+        vertex = rng.randrange(size)
+        return [Fraction(int(i == vertex)) for i in range(size)]
+    weights = [rng.randint(0, 9) for _ in range(size)]
+    return [Fraction(w, sum(weights)) for w in weights] if sum(weights) else [Fraction(1, size)] * size
+
+
+def _face(size: int, rng: random.Random) -> list[Fraction]:
+    """A point of the simplex of this size with some zeros, as a rule."""
+    weights = [rng.choice((0, 0, 1, 2, 5)) for _ in range(size)]
+    weights[rng.randrange(size)] += 1
+    return [Fraction(w, sum(weights)) for w in weights]
+
+
+def _coupling(rows: Any, columns: Any, mixed: Fraction) -> list[list[Fraction]]:
+    """The north-west corner plan, a vertex with many zeros, mixed with the independent plan."""
+    left, right = list(rows), list(columns)
+    plan = [[mixed * a * b for b in right] for a in left]
+    i = j = 0
+    while i < len(left) and j < len(right):
+        step = min(left[i], right[j])
+        plan[i][j] += (1 - mixed) * step
+        left[i], right[j] = left[i] - step, right[j] - step
+        i, j = (i + 1, j) if left[i] == 0 else (i, j + 1)
+    return plan
+
+
+def _zeros(shape: list[int]) -> Value:
+    return _shaped([Fraction(0)] * prod(shape), shape) if shape else Fraction(0)
+
+
+def _shaped(flat: list[Fraction], shape: list[int]) -> list[Any]:
+    if len(shape) == 1:
+        return flat
+    step = prod(shape[1:])
+    return [_shaped(flat[i * step : (i + 1) * step], shape[1:]) for i in range(shape[0])]
+
+
+def _quarters(kind: Kind, rng: random.Random) -> Fraction:
+    low = {Kind.POSITIVE: 1, Kind.NONNEGATIVE: 0, Kind.REAL: -12}[kind]
+    return Fraction(rng.randint(low, 12), 4)

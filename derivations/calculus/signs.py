@@ -1,0 +1,187 @@
+"""Signs that can be read off an expression, for every size and every value in the domains.
+
+A sign is granted to an expression where it is defined, so whoever asks has to know that it is (`defined`): an even power of
+√(x + 4) is ≥ 0 only where there is a √(x + 4).  Facts are expressions that a declared hypothesis says to be ≥ 0 or > 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import sympy as sp
+
+from derivations.calculus.functions import kl, lemmas_hold, pinsker, xlogx
+from derivations.calculus.powers import bregman, plus
+from derivations.calculus.variables import Kind, Variable
+
+Facts = tuple[tuple[sp.Expr, bool], ...]                     # an expression that is ≥ 0, and whether it is > 0
+
+_MASSES = (Kind.SIMPLEX, Kind.INTERIOR, Kind.STOCHASTIC, Kind.COUPLING)
+
+
+def nonnegative(expr: sp.Expr, facts: Facts = ()) -> bool:
+    """Whether the expression is manifestly ≥ 0 on the domains, wherever it is defined."""
+    return _at_least(sp.sympify(expr), strict=False, facts=facts)
+
+
+def strictly_positive(expr: sp.Expr, facts: Facts = ()) -> bool:
+    """Whether the expression is manifestly > 0 on the domains, wherever it is defined."""
+    return _at_least(sp.sympify(expr), strict=True, facts=facts)
+
+
+def nonzero(expr: sp.Expr, facts: Facts = ()) -> bool:
+    """Whether the expression is manifestly different from 0 on the domains, wherever it is defined."""
+    expr = sp.sympify(expr)
+    if isinstance(expr, sp.Mul):
+        return all(nonzero(factor, facts) for factor in expr.args)
+    if isinstance(expr, sp.Pow):
+        return nonzero(expr.base, facts) or strictly_positive(expr, facts)
+    return strictly_positive(expr, facts) or strictly_positive(-expr, facts)
+
+
+def _at_least(expr: sp.Expr, strict: bool, facts: Facts) -> bool:
+    if not expr.free_symbols and expr.is_number:
+        return bool(expr.is_positive if strict else expr.is_nonnegative)
+    if _by_terms(expr, strict, facts):
+        return True
+    lowered = _sizes_from_one(_masses_at_one(expr))
+    return lowered != expr and _by_terms(lowered, strict, facts)
+
+
+def _by_terms(expr: sp.Expr, strict: bool, facts: Facts) -> bool:
+    """Whether every term is ≥ 0, and at least one > 0 if `strict`; a fact may stand for the terms that it is made of."""
+    for fact, positive in facts:
+        rest = sp.expand(expr - fact)
+        if _is_number_at_least(rest, 0) or (rest != expr and len(_terms(rest)) < len(_terms(sp.expand(expr)))):
+            sharp = strict and not positive
+            if rest == 0 and not sharp:
+                return True
+            if rest != 0 and _by_terms(rest, sharp, facts):
+                return True
+    terms = _terms(expr)
+    if not all(_sign(term, False, facts) for term in terms):
+        return False
+    return not strict or any(_sign(term, True, facts) for term in terms)
+
+
+def _terms(expr: sp.Expr) -> Iterable[sp.Expr]:
+    return sp.Add.make_args(expr)                            # type: ignore[no-any-return]
+
+
+def _is_number_at_least(expr: sp.Expr, bound: int) -> bool:
+    return bool(expr.is_Rational and expr >= bound)
+
+
+def _sign(term: sp.Expr, strict: bool, facts: Facts) -> bool:
+    """Whether one term, no sum of terms, is ≥ 0 or > 0."""
+    if isinstance(term, sp.Sum):
+        return _sum(term, strict, facts)
+    if isinstance(term, sp.Mul):
+        return _product(term, strict, facts)
+    if isinstance(term, sp.Pow):
+        return _power(term, strict, facts)
+    if isinstance(term, sp.KroneckerDelta) or isinstance(1 - term, sp.KroneckerDelta):
+        return not strict
+    if isinstance(term, sp.exp):
+        return True
+    if isinstance(term, sp.log):
+        return _at_least(term.args[0] - 1, strict, facts)
+    if isinstance(term, plus):
+        return not strict or _at_least(term.args[0], True, facts)
+    if isinstance(term, sp.Abs):
+        return not strict or nonzero(term.args[0], facts)
+    if isinstance(term, xlogx):
+        return _at_least(term.args[0] - 1, strict, facts)
+    if isinstance(term, kl | bregman | pinsker):
+        return not strict and all(nonnegative(arg, facts) for arg in term.args[:2]) and lemmas_hold(term)
+    if isinstance(term, sp.Add):
+        return _at_least(term, strict, facts)
+    return bool(term.is_positive if strict else term.is_nonnegative)
+
+
+def _product(term: sp.Mul, strict: bool, facts: Facts) -> bool:
+    """Every factor has a sign, and an even number of them is negative."""
+    negative = False
+    for factor in term.args:
+        if _sign(factor, strict, facts):
+            continue
+        if not _negative(factor, strict, facts):
+            return False
+        negative = not negative
+    return not negative
+
+
+def _negative(factor: sp.Expr, strict: bool, facts: Facts) -> bool:
+    """Whether a factor is ≤ 0, or < 0."""
+    if isinstance(factor, sp.log):
+        return _at_least(1 - factor.args[0], strict, facts)
+    if isinstance(factor, xlogx):                            # which is 0 at 0
+        return not strict and _at_least(1 - factor.args[0], False, facts)
+    if factor.is_Rational:
+        return bool(factor < 0 if strict else factor <= 0)
+    return isinstance(factor, sp.Add) and _at_least(-factor, strict, facts)
+
+
+def _power(term: sp.Pow, strict: bool, facts: Facts) -> bool:
+    base, exponent = term.args
+    if not exponent.is_real:
+        return False
+    if _at_least(base, True, facts):
+        return True
+    if exponent.is_integer and exponent.is_even is not True:
+        return bool(_at_least(base, False, facts) and (not strict or exponent.is_negative))
+    return bool(not strict or exponent.is_negative or nonzero(base, facts))
+
+
+def _sum(term: sp.Sum, strict: bool, facts: Facts) -> bool:
+    body, bound = term.function, [limit[0] for limit in term.limits]
+    if not strict:
+        return _at_least(body, False, facts)
+    if not all(nonnegative(high - low) for _, low, high in term.limits):
+        return False                                         # the sum may be empty
+    if _at_least(body, True, facts):
+        return True
+    if not all(low == 1 and var.domain.shape == (high,) for var, low, high in term.limits):
+        return False
+    weights = [factor for factor in sp.Mul.make_args(body) if _is_mass(factor, bound)]
+    return bool(weights) and _at_least(body / weights[0], True, facts)
+
+
+def _is_mass(factor: sp.Expr, bound: list[Variable]) -> bool:
+    """Whether a factor is an entry of a point of a simplex, over all of which the sum runs: one entry is positive."""
+    if not isinstance(factor, sp.Indexed) or not isinstance(factor.base.label, Variable):
+        return False
+    kind, axes = factor.base.label.domain.kind, list(factor.indices)
+    if kind is Kind.STOCHASTIC:
+        axes = axes[1:]
+    elif kind not in (Kind.SIMPLEX, Kind.COUPLING):
+        return False
+    sizes = factor.base.shape[-len(axes):]
+    whole = all(axis in bound and axis.domain.shape == (size,) for axis, size in zip(axes, sizes, strict=True))
+    return whole and len(set(axes)) == len(axes)
+
+
+def _sizes_from_one(expr: sp.Expr) -> sp.Expr:
+    """The expression with every size and index m written 1 + m′, m′ ≥ 0."""
+    if not isinstance(expr, sp.Add) or expr.has(sp.Sum, sp.Indexed, sp.KroneckerDelta):
+        return expr
+    sizes = [v for v in expr.free_symbols if isinstance(v, Variable) and v.domain.kind in (Kind.SIZE, Kind.INDEX)]
+    if not sizes:
+        return expr
+    return sp.expand(expr.xreplace({v: 1 + sp.Dummy(integer=True, nonnegative=True) for v in sizes}))
+
+
+def _masses_at_one(expr: sp.Expr) -> sp.Expr:
+    """A lower bound: in terms −c·q with c ≥ 0 and q an entry of a simplex, q ≤ 1 is replaced by 1."""
+    if not isinstance(expr, sp.Add):
+        return expr
+    return sp.Add(*[_mass_at_one(term) for term in expr.args])
+
+
+def _mass_at_one(term: sp.Expr) -> sp.Expr:
+    masses = [f for f in sp.Mul.make_args(term) if isinstance(f, sp.Indexed) and isinstance(f.base.label, Variable)
+              and f.base.label.domain.kind in _MASSES]
+    if not masses:
+        return term
+    rest = -term / masses[0]
+    return -rest if nonnegative(rest) else term

@@ -1,0 +1,21 @@
+"""Statements a machine can decide: each relation can try to prove itself and try to refute itself."""
+
+from __future__ import annotations
+
+from derivations.relations.base import Counterexample as Counterexample
+from derivations.relations.base import Entry as Entry
+from derivations.relations.base import Hypothesis as Hypothesis
+from derivations.relations.base import Relation as Relation
+from derivations.relations.disproof import Fails as Fails
+from derivations.relations.equation import Differs as Differs
+from derivations.relations.equation import Equation as Equation
+from derivations.relations.expansion import Expansion as Expansion
+from derivations.relations.expansion import Solves as Solves
+from derivations.relations.implication import Follows as Follows
+from derivations.relations.inequality import AtLeast as AtLeast
+from derivations.relations.inequality import StrictUnlessEqual as StrictUnlessEqual
+from derivations.relations.inequality import divergence as divergence
+from derivations.relations.limit import Limit as Limit
+from derivations.relations.optimum import Entries as Entries
+from derivations.relations.optimum import UniqueMinimum as UniqueMinimum
+from derivations.relations.optimum import UniquePlan as UniquePlan

@@ -1,0 +1,247 @@
+"""What every statement has in common: its domain, what it needs to be well posed, and how it is proved and refuted.
+
+A proof is symbolic and holds for every size, at every point of the declared domain.  A refutation is an exact point of that
+domain where certified values contradict the statement.  A statement that has neither is undecided, which is never a pass.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import sympy as sp
+from flint import arb
+
+from derivations.calculus import admission
+from derivations.calculus.balls import Point, Value, digits, enclose
+from derivations.calculus.defined import strangers, undefined
+from derivations.calculus.points import points
+from derivations.calculus.printing import text
+from derivations.calculus.signs import Facts
+from derivations.calculus.sums import alike
+from derivations.calculus.variables import Kind, Variable, variables_of
+from derivations.claims import Witness
+from derivations.theorems import Theorem
+
+Entry = Callable[[sp.Expr], sp.Expr]                         # j ↦ the j-th entry of a vector
+
+PROVED = ""                                                  # nothing is left to explain
+MOVABLE = (Kind.REAL, Kind.NONNEGATIVE, Kind.POSITIVE)       # the scalars that can vary alone
+
+
+@dataclass(frozen=True)
+class Counterexample:
+    """A point of the declared domain at which a statement fails, and the record of the failure."""
+
+    point: dict[Variable, Value]
+    witness: Witness
+
+
+@dataclass(frozen=True)
+class Relation(ABC):
+    """A statement with a reason.
+
+    `at` fixes some variables where a refutation is to be looked for; `about` names variables that the statement
+    speaks of even where its two sides no longer show them; `given` holds the inequalities that are its hypotheses;
+    `quotes` are theorems from elsewhere that the reason rests on.
+    """
+
+    reason: str = field(default="", kw_only=True)
+    at: Mapping[Variable, Value] = field(default_factory=dict, kw_only=True, hash=False)
+    about: tuple[sp.Expr, ...] = field(default=(), kw_only=True)
+    given: tuple[Hypothesis, ...] = field(default=(), kw_only=True)
+    quotes: tuple[Theorem, ...] = field(default=(), kw_only=True)
+    premises: tuple[Relation, ...] = field(default=(), init=False)   # what a proof uses and somebody else has to prove
+
+    # ── what a statement consists of ────────────────────────────────────────────────────────────────────────────────
+
+    @property
+    @abstractmethod
+    def sides(self) -> tuple[sp.Expr, ...]:
+        """The expressions that the relation compares."""
+
+    @property
+    def value(self) -> sp.Expr:
+        """The expression that the numeric layers compare with what they computed."""
+        return self.sides[-1]
+
+    @property
+    def expressions(self) -> tuple[sp.Expr, ...]:
+        """Every expression that occurs in the statement or its proof; each has to be defined on the domain."""
+        return self.sides
+
+    def variables(self) -> list[Variable]:
+        """The free variables of the statement, its hypotheses and premises included."""
+        others = [v for relation in (*self.given, *self.premises) for v in relation.variables()]
+        return variables_of(sp.Tuple(*self.sides, *self.about, *others))
+
+    def facts(self) -> Facts:
+        """The hypotheses, as expressions of known sign."""
+        return tuple(hypothesis.fact for hypothesis in self.given)
+
+    # ── proof ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def prove(self) -> bool:
+        """Whether the relation is proved for all sizes and values; False means undecided."""
+        return self.explain() == PROVED
+
+    def explain(self) -> str:
+        """Why the relation is not proved; empty if it is."""
+        return self.ill_posed() or self.remainder()
+
+    @abstractmethod
+    def remainder(self) -> str:
+        """What is left of a well-posed statement after its proof; empty if nothing is."""
+
+    def ill_posed(self) -> str:
+        """Why the statement says nothing that could be proved; empty if it is well posed."""
+        return self._strange() or self._empty() or self._undefined() or self._vacuous()
+
+    def trivial(self) -> bool:
+        """Whether both sides are the same expression as written, up to the names of bound indices."""
+        return len(self.sides) == 2 and alike(*self.sides)
+
+    def _strange(self) -> str:
+        for expr in (*self.expressions, *(side for hypothesis in self.given for side in hypothesis.sides)):
+            for part in strangers(sp.sympify(expr)):
+                return f"{part} ({type(part).__name__}) is no part of the calculus"
+        names = self.variables()
+        for one, other in zip(names, names[1:], strict=False):
+            if one.name == other.name:
+                return f"two variables are called {one.name}: {_described(one)} and {_described(other)}"
+        return ""
+
+    def _empty(self) -> str:
+        return "both sides are the same expression" if self.trivial() else ""
+
+    def _undefined(self) -> str:
+        facts = self.facts()
+        missing = [condition for expr in self.expressions for condition in undefined(expr, facts)]
+        return f"it is not shown that {missing[0]}" if missing else ""
+
+    def _vacuous(self) -> str:
+        return "" if self.example() is not None else "no sample point lies in the domain and satisfies the hypotheses"
+
+    def example(self) -> Point | None:
+        """A sample point of the domain where hypotheses and premises hold and both sides have values."""
+        for point in self.points():
+            if all(premise.holds_at(point) for premise in self.premises) and self._finite_at(point):
+                return point
+        return None
+
+    def _finite_at(self, point: Point) -> bool:
+        return all(enclose(side, point).is_finite() for side in self.sides)
+
+    # ── refutation ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def refute(self) -> Witness | None:
+        """The record of an exact point where the relation certifiably fails, or None."""
+        example = self.counterexample()
+        return example.witness if example else None
+
+    def counterexample(self) -> Counterexample | None:
+        """An exact point of the declared domain where the relation certifiably fails, or None.
+
+        Raises NotAdmittedError for an `at` that is outside of the domain or names no variable of the statement.
+        """
+        for point in self.points():
+            if all(premise.holds_at(point) for premise in self.premises) and (witness := self.contradicted_at(point)):
+                self.admit(point)
+                return Counterexample(dict(point), witness)
+        return None
+
+    def fails_at(self, point: Point) -> Witness | None:
+        """The certified failure at an exact point, if there is one; raises NotAdmittedError for a point outside."""
+        self.admit(point)
+        return self.contradicted_at(point)
+
+    @abstractmethod
+    def contradicted_at(self, point: Point) -> Witness | None:
+        """The certified failure at an exact point of the domain, if there is one."""
+
+    def holds_at(self, point: Point) -> bool:
+        """Whether the relation is certain at an exact point; no relation is, unless it can say so."""
+        return False
+
+    def points(self) -> Iterator[dict[Variable, Value]]:
+        """Exact sample points for all free variables, where the hypotheses hold, at the values of `at` where given."""
+        sample = points(self.variables(), self.at)
+        return (point for point in sample if all(hypothesis.holds_at(point) for hypothesis in self.given))
+
+    def admit(self, point: Point) -> None:
+        """Check that a point belongs to the declared domain; raises NotAdmittedError where it does not."""
+        admission.admit(point, self.variables())
+        for relation in (*self.given, *self.premises):
+            if not relation.holds_at(point):
+                raise admission.NotAdmittedError(f"at: expected a point with {relation}, got {inputs(point)}")
+
+    # ── how general it is ───────────────────────────────────────────────────────────────────────────────────────────
+
+    def general(self) -> bool:
+        """Whether a proof is one for every size: no vector and no sum of the statement has a fixed length beyond 1."""
+        parts = [sp.sympify(side) for side in self.sides]
+        shapes = [entry.base.shape for part in parts for entry in part.atoms(sp.Indexed)]
+        shapes += [(high,) for part in parts for total in part.atoms(sp.Sum) for _, _, high in total.limits]
+        return all(any(size.free_symbols for size in shape) or all(size == 1 for size in shape) for shape in shapes)
+
+    def scope(self) -> str:
+        """The free variables and what they range over, in words, and what is given."""
+        names = self.variables()
+        sizes = [f"{v} {v.domain.kind.value}" for v in names if v.domain.kind is Kind.SIZE]
+        rest = [_described(v) for v in names if v.domain.kind not in (Kind.SIZE, Kind.INDEX)]
+        apart = [f"{v} ≠ {other}" for v in names if v.domain.kind is Kind.INDEX for other in v.domain.other_than]
+        everything = [*sizes, *rest, *apart]
+        hypotheses = f", given {' and '.join(map(str, self.given))}" if self.given else ""
+        return ("all " + ", ".join(everything) if everything else "no free variable") + hypotheses
+
+
+@dataclass(frozen=True)
+class Hypothesis(Relation):
+    """A relation that can be a hypothesis: it has a sign, and holds or fails at a point."""
+
+    @property
+    @abstractmethod
+    def fact(self) -> tuple[sp.Expr, bool | None]:
+        """An expression that is ≥ 0 (False), > 0 (True) or ≠ 0 (None)."""
+
+
+def inputs(point: Point) -> str:
+    """A point in words: m = 2, s = (1/4, -3)."""
+    return ", ".join(f"{v.name.split('#')[0]} = {_shown(value)}" for v, value in point.items())
+
+
+def witness(point: Point, left: arb | str, right: arb | str, sign: str, what: str = "") -> Witness:
+    """The record of a failure at an exact point."""
+    at = inputs(point)
+    sides = [side if isinstance(side, str) else digits(side) for side in (left, right)]
+    about, where = f"{what}: " if what else "", f"at {at}: " if at else ""
+    return Witness(at, *sides, f"{about}{where}{sides[0]} {sign} {sides[1]}")
+
+
+def differ(point: Point, left: sp.Expr, right: sp.Expr, what: str = "") -> Witness | None:
+    """The record of two values that are certainly different at a point, if they are."""
+    one, other = enclose(left, point), enclose(right, point)
+    if one.is_finite() and other.is_finite() and not one.overlaps(other):
+        return witness(point, one, other, "≠", what)
+    return None
+
+
+def remaining(difference: sp.Expr) -> str:
+    """What is left of two sides that should be equal, in words."""
+    return f"left − right = {text(difference)} in normal form, expected 0"
+
+
+def first(reasons: Iterable[str]) -> str:
+    """The first reason that is not empty."""
+    return next(filter(None, reasons), PROVED)
+
+
+def _shown(value: Any) -> str:
+    return "(" + ", ".join(_shown(v) for v in value) + ")" if isinstance(value, Sequence) else str(value)
+
+
+def _described(var: Variable) -> str:
+    shape = "×".join(map(str, var.domain.shape))
+    return f"{var.name} {var.domain.kind.value}" + (f" (length {shape})" if shape else "")

@@ -1,0 +1,74 @@
+"""Two expressions are equal, or differ."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import sympy as sp
+
+from derivations.calculus import sums
+from derivations.calculus.balls import Point, enclose
+from derivations.calculus.printing import text
+from derivations.calculus.signs import nonzero
+from derivations.claims import Witness
+from derivations.relations.base import PROVED, Hypothesis, Relation, differ, remaining, witness
+
+
+@dataclass(frozen=True)
+class Equation(Relation):
+    """left = right."""
+
+    left: sp.Expr
+    right: sp.Expr
+
+    @property
+    def sides(self) -> tuple[sp.Expr, ...]:
+        """Both sides."""
+        return sp.sympify(self.left), sp.sympify(self.right)
+
+    def remainder(self) -> str:
+        """The normal form of left − right, where it is not 0."""
+        return PROVED if sums.equal(*self.sides) else remaining(sums.normal(self.sides[0] - self.sides[1]))
+
+    def contradicted_at(self, point: Point) -> Witness | None:
+        """Two certified values that are different."""
+        return differ(point, *self.sides)
+
+    def __str__(self) -> str:
+        return f"{text(self.sides[0])} = {text(self.sides[1])}"
+
+
+@dataclass(frozen=True)
+class Differs(Hypothesis):
+    """left ≠ right everywhere."""
+
+    left: sp.Expr
+    right: sp.Expr
+
+    @property
+    def sides(self) -> tuple[sp.Expr, ...]:
+        """Both sides."""
+        return sp.sympify(self.left), sp.sympify(self.right)
+
+    @property
+    def fact(self) -> tuple[sp.Expr, bool | None]:
+        """The difference is not 0."""
+        return self.sides[0] - self.sides[1], None
+
+    def remainder(self) -> str:
+        """The difference, where it may be 0."""
+        difference = sums.normal(self.sides[0] - self.sides[1])
+        return PROVED if nonzero(difference, self.facts()) else f"it is not shown that {text(difference)} ≠ 0"
+
+    def contradicted_at(self, point: Point) -> Witness | None:
+        """Two values that are exactly equal."""
+        one, other = (enclose(side, point) for side in self.sides)
+        exact = one.is_exact() and other.is_exact() and one.is_finite() and one == other
+        return witness(point, one, other, "=") if exact else None
+
+    def holds_at(self, point: Point) -> bool:
+        """Whether the two values are certainly different."""
+        return differ(point, *self.sides) is not None
+
+    def __str__(self) -> str:
+        return f"{text(self.sides[0])} ≠ {text(self.sides[1])}"

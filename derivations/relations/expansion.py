@@ -1,0 +1,154 @@
+"""Two quantities agree to a given order as a variable goes to 0, with every coefficient.
+
+A quantity may depend on a vector that is known only through an equation v = t·F(v), such as the maximizer of a dual
+problem with a vanishing weight t: its expansion follows from the equation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cache
+
+import sympy as sp
+
+from derivations.calculus import series, sums
+from derivations.calculus.balls import Point
+from derivations.calculus.defined import strangers
+from derivations.calculus.printing import text
+from derivations.calculus.series import Entry, Series
+from derivations.calculus.variables import Domain, Kind, Variable, fresh, variables_of
+from derivations.claims import Witness
+from derivations.relations.base import MOVABLE, PROVED, Relation, differ, remaining
+
+
+@dataclass(frozen=True)
+class Solves:
+    """`vector` is the solution of v_a = t·F_a(v) with v(0) = 0, where F is the function `equation`."""
+
+    vector: sp.IndexedBase
+    equation: Callable[[Entry], Entry]
+
+    def path(self, variable: Variable, order: int) -> Entry:
+        """The solution up to `order`, entry by entry; F is expanded at 0 for every order, so that it has a value there."""
+        at = Variable("a#0", Domain(Kind.INDEX, self.vector.shape))   # a name that `fresh` never gives
+        found = series.polynomial(_solution(self, variable, at, order), variable)
+        return lambda a: _with_names_of_its_own(found).xreplace({at: a})
+
+
+def _with_names_of_its_own(expr: sp.Expr) -> sp.Expr:
+    """The same sums under fresh bound names, so that an entry put into another sum is not captured there."""
+    return expr.replace(lambda e: isinstance(e, sp.Sum), lambda e: e.xreplace({v: fresh(v) for v in e.bound_symbols}))
+
+
+@cache
+def _solution(unknown: Solves, variable: Variable, at: sp.Expr, order: int) -> Series:
+    return series.solution(unknown.equation, variable, at, max(order, 1))[: order + 1]
+
+
+@dataclass(frozen=True)
+class Expansion(Relation):
+    """left = right + o(variable^order) as variable → 0: the Taylor coefficients agree up to that order.
+
+    Both sides are analytic at 0, so "= right + O(variable^(order+1))" is the same statement.  Vectors in `where` are
+    functions of the variable, given by their equations.
+    """
+
+    left: sp.Expr
+    right: sp.Expr
+    variable: Variable
+    order: int
+    where: tuple[Solves, ...] = field(default=(), kw_only=True)
+
+    def expanded(self) -> list[tuple[sp.Expr, sp.Expr]]:
+        """The coefficients of both sides, degree by degree."""
+        return _expanded(self)
+
+    @property
+    def sides(self) -> tuple[sp.Expr, ...]:
+        """The coefficients of variable^order."""
+        return self.expanded()[-1]
+
+    def variables(self) -> list[Variable]:
+        """The free variables, without the one that vanishes and the vectors that depend on it."""
+        gone = {self.variable, *(unknown.vector.label for unknown in self.where)}
+        names = variables_of(sp.Tuple(self.left, self.right, *self.sides, *self.about))
+        names += [v for relation in self.given for v in relation.variables()]
+        return [v for v in dict.fromkeys(names) if v not in gone]
+
+    def trivial(self) -> bool:
+        """Whether both quantities are the same expression as written."""
+        return sums.alike(self.left, self.right)
+
+    def ill_posed(self) -> str:
+        """Why there is nothing to prove: the variable or the order is none, or a quantity is not analytic at 0."""
+        if type(self.variable) is not Variable or self.variable.domain.kind not in MOVABLE:
+            return f"variable: expected a free scalar, got {self.variable}"
+        if not isinstance(self.order, int) or isinstance(self.order, bool) or self.order < 0:
+            return f"order: expected an integer ≥ 0, got {self.order}"
+        for side in (self.left, self.right):
+            for part in strangers(sp.sympify(side)):
+                return f"{part} ({type(part).__name__}) is no part of the calculus"
+        return self._strange() or self._empty() or self._not_analytic() or self._undefined() or self._vacuous()
+
+    def _not_analytic(self) -> str:
+        try:
+            self.expanded()
+        except ValueError as error:
+            return str(error)
+        return ""
+
+    @property
+    def expressions(self) -> tuple[sp.Expr, ...]:
+        """All coefficients, and the parts of both quantities that do not vary."""
+        fixed = [part for side in (self.left, self.right) for part in _fixed(sp.sympify(side), self._varying())]
+        return *fixed, *(coefficient for pair in self.expanded() for coefficient in pair)
+
+    def _varying(self) -> tuple[sp.Expr, ...]:
+        return self.variable, *(unknown.vector.label for unknown in self.where)
+
+    def remainder(self) -> str:
+        """The lowest degree at which the coefficients are not proved equal."""
+        for degree, (left, right) in enumerate(self.expanded()):
+            if not sums.equal(left, right):
+                return f"the coefficient of {self.variable}^{degree}: {remaining(sums.normal(left - right))}"
+        return PROVED
+
+    def contradicted_at(self, point: Point) -> Witness | None:
+        """Two different coefficients of one degree."""
+        for degree, (left, right) in enumerate(self.expanded()):
+            if failure := differ(point, left, right, f"the coefficient of {self.variable}^{degree}"):
+                return failure
+        return None
+
+    def scope(self) -> str:
+        """The free variables, and that the variable vanishes."""
+        return f"{super().scope()}, as {self.variable} → 0"
+
+    def __str__(self) -> str:
+        return f"{text(self.left)} = {text(self.right)} + o({self.variable}^{self.order})"
+
+
+def _fixed(expr: sp.Expr, varying: tuple[sp.Expr, ...]) -> list[sp.Expr]:
+    """The largest parts of an expression that do not depend on what varies."""
+    if not expr.has(*varying):
+        return [expr]
+    if isinstance(expr, sp.Sum):
+        return [sp.Sum(part, *expr.limits) for part in _fixed(expr.function, varying)]
+    return [part for arg in expr.args for part in _fixed(arg, varying)] if not isinstance(expr, sp.Indexed) else []
+
+
+@cache
+def _expanded(relation: Expansion) -> list[tuple[sp.Expr, sp.Expr]]:
+    variable, order = relation.variable, relation.order
+    sides = []
+    for side in map(sp.sympify, (relation.left, relation.right)):
+        for unknown in relation.where:
+            side = _replaced(side, unknown.vector, unknown.path(variable, order))
+        sides.append(series.coefficients(side, variable, order))
+    return list(zip(*sides, strict=True))
+
+
+def _replaced(expr: sp.Expr, vector: sp.IndexedBase, path: Entry) -> sp.Expr:
+    entries = {e: path(e.indices[0]) for e in expr.atoms(sp.Indexed) if e.base.label == vector.label}
+    return expr.xreplace(entries)

@@ -1,0 +1,77 @@
+"""An inequality that follows from others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import sympy as sp
+
+from derivations.calculus import sums
+from derivations.calculus.balls import Point
+from derivations.calculus.printing import text
+from derivations.calculus.signs import nonnegative, strictly_positive
+from derivations.calculus.variables import variables_of
+from derivations.claims import Witness
+from derivations.relations.base import PROVED, Relation
+from derivations.relations.inequality import AtLeast
+
+
+@dataclass(frozen=True)
+class Follows(Relation):
+    """`conclusion` is a nonnegative combination of `premises`: its gap is Σ weight · premise gap (+ `slack` ≥ 0).
+
+    The proof is of the implication.  The premises are somebody else's: an earlier step, a claim that is needed, or a
+    declared hypothesis.
+    """
+
+    premises: tuple[AtLeast, ...] = field()
+    conclusion: AtLeast
+    weights: tuple[sp.Expr, ...]
+    slack: sp.Expr = sp.S.Zero
+
+    @property
+    def sides(self) -> tuple[sp.Expr, ...]:
+        """Both sides of the conclusion."""
+        return self.conclusion.sides
+
+    @property
+    def expressions(self) -> tuple[sp.Expr, ...]:
+        """All sides, the weights and the slack."""
+        premised = [side for premise in self.premises for side in premise.sides]
+        return *self.sides, *premised, *map(sp.sympify, self.weights), sp.sympify(self.slack)
+
+    def trivial(self) -> bool:
+        """Whether the conclusion says nothing, or is one of the premises."""
+        own = self.conclusion.sides[0] - self.conclusion.sides[1]
+        repeated = any(sums.alike(own, premise.sides[0] - premise.sides[1]) for premise in self.premises)
+        return super().trivial() or repeated
+
+    def remainder(self) -> str:
+        """Which half of the proof failed: the signs of weights and slack, or the identity."""
+        if len(self.weights) != len(self.premises) or not self.premises:
+            return f"weights: expected one for each of {len(self.premises)} premises, got {len(self.weights)}"
+        weights, slack, facts = [sp.sympify(w) for w in self.weights], sp.sympify(self.slack), self.facts()
+        if strangers := set(variables_of(sp.Tuple(*weights, slack))) - set(self.variables()):
+            return f"weights: expected variables of the statement, got {', '.join(sorted(v.name for v in strangers))}"
+        if unsigned := [part for part in (*weights, slack) if not nonnegative(part, facts)]:
+            return f"weights and slack: expected ≥ 0, no sign of {text(unsigned[0])}"
+        sharp = [w for w, premise in zip(weights, self.premises, strict=True) if premise.strict] + [slack]
+        if self.conclusion.strict and not any(strictly_positive(part, facts) for part in sharp):
+            return "no weight of a strict premise and no slack is > 0, which a strict conclusion needs"
+        gaps = [w * (premise.sides[0] - premise.sides[1]) for w, premise in zip(weights, self.premises, strict=True)]
+        difference = self.sides[0] - self.sides[1]
+        if not sums.equal(difference, sp.Add(*gaps, slack)):
+            rest = sums.normal(difference - sp.Add(*gaps, slack))
+            return f"the conclusion is not this combination of the premises: they differ by {text(rest)}"
+        return PROVED
+
+    def contradicted_at(self, point: Point) -> Witness | None:
+        """The conclusion's failure at a point where the premises hold."""
+        return self.conclusion.contradicted_at(point)
+
+    def holds_at(self, point: Point) -> bool:
+        """Whether the conclusion is certain at an exact point."""
+        return self.conclusion.holds_at(point)
+
+    def __str__(self) -> str:
+        return f"{' and '.join(map(str, self.premises))} imply {self.conclusion}"

@@ -1,0 +1,143 @@
+"""One expression is at least another, or more."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import sympy as sp
+
+from derivations.calculus import sums
+from derivations.calculus.balls import Point, enclose
+from derivations.calculus.functions import kl
+from derivations.calculus.powers import bregman
+from derivations.calculus.printing import text
+from derivations.calculus.signs import nonnegative, strictly_positive
+from derivations.calculus.variables import variables_of
+from derivations.claims import Witness
+from derivations.relations.base import PROVED, Hypothesis, Relation, witness
+
+
+@dataclass(frozen=True)
+class AtLeast(Hypothesis):
+    """left ≥ right, or left > right when `strict`; `because` is a manifestly nonnegative form of left − right."""
+
+    left: sp.Expr
+    right: sp.Expr
+    because: sp.Expr | None = field(default=None, kw_only=True)
+    strict: bool = field(default=False, kw_only=True)
+
+    @property
+    def sides(self) -> tuple[sp.Expr, ...]:
+        """Both sides."""
+        return sp.sympify(self.left), sp.sympify(self.right)
+
+    @property
+    def expressions(self) -> tuple[sp.Expr, ...]:
+        """Both sides and the form of their difference."""
+        return self.sides if self.because is None else (*self.sides, sp.sympify(self.because))
+
+    @property
+    def fact(self) -> tuple[sp.Expr, bool | None]:
+        """The difference, which is ≥ 0 or > 0."""
+        return self.sides[0] - self.sides[1], self.strict
+
+    def remainder(self) -> str:
+        """Which half of the proof failed: the sign of the nonnegative form, or that it is the difference."""
+        difference = self.sides[0] - self.sides[1]
+        if self.because is None:
+            gap = sums.normal(difference)
+        else:
+            gap = sp.sympify(self.because)
+            if strangers := set(variables_of(gap)) - set(self.variables()):
+                return f"because: expected variables of the statement, got {', '.join(sorted(v.name for v in strangers))}"
+            if not sums.equal(difference, gap):
+                rest = sums.normal(difference - gap)
+                return f"because is not left − right: they differ by {text(rest)} in normal form"
+        if self._signed(gap) or (self.because is None and self._signed(difference)):
+            return PROVED
+        return f"no sign of {text(gap)}: expected every term {'≥ 0 and one > 0' if self.strict else '≥ 0'}"
+
+    def _signed(self, gap: sp.Expr) -> bool:
+        return strictly_positive(gap, self.facts()) if self.strict else nonnegative(gap, self.facts())
+
+    def contradicted_at(self, point: Point) -> Witness | None:
+        """Two certified values in the wrong order."""
+        left, right = (enclose(side, point) for side in self.sides)
+        if not (left.is_finite() and right.is_finite()):
+            return None
+        if left < right or (self.strict and left <= right):
+            return witness(point, left, right, "≤" if self.strict else "<")
+        return None
+
+    def holds_at(self, point: Point) -> bool:
+        """Whether the inequality is certain at an exact point."""
+        left, right = (enclose(side, point) for side in self.sides)
+        return bool(left > right if self.strict else left >= right)
+
+    def __str__(self) -> str:
+        return f"{text(self.sides[0])} {'>' if self.strict else '≥'} {text(self.sides[1])}"
+
+
+@dataclass(frozen=True)
+class StrictUnlessEqual(Relation):
+    """left ≥ right, with equality only where the two points `x` and `y` agree.
+
+    The proof writes left − right as Σ weight · kl(point ‖ z), weights > 0: it vanishes only if every point equals z.
+    With an `alpha` the divergence is that of x^α/(α(α−1)).
+    """
+
+    left: sp.Expr
+    right: sp.Expr
+    x: sp.Expr
+    y: sp.Expr
+    z: sp.Expr
+    weights: tuple[sp.Expr, sp.Expr]
+    alpha: sp.Expr | None = None
+
+    @property
+    def sides(self) -> tuple[sp.Expr, ...]:
+        """Both sides."""
+        return sp.sympify(self.left), sp.sympify(self.right)
+
+    @property
+    def _gap(self) -> sp.Expr:
+        return sp.Add(*[w * divergence(end, self.z, self.alpha) for w, end in zip(self.weights, (self.x, self.y), strict=True)])
+
+    @property
+    def expressions(self) -> tuple[sp.Expr, ...]:
+        """Both sides, the points and the form of the difference."""
+        return *self.sides, *map(sp.sympify, (self.x, self.y, self.z)), self._gap
+
+    def remainder(self) -> str:
+        """Which half of the proof failed: the signs of the weights, or the identity."""
+        facts = self.facts()
+        if strangers := set(variables_of(self._gap)) - set(self.variables()):
+            return f"weights: expected variables of the statement, got {', '.join(sorted(v.name for v in strangers))}"
+        if not all(strictly_positive(weight, facts) for weight in self.weights) or not nonnegative(self._gap, facts):
+            return f"weights: expected positive ones of divergences, got {', '.join(map(text, self.weights))}"
+        if not sums.equal(self.sides[0] - self.sides[1], self._gap):
+            return f"left − right is not the weighted sum of divergences {text(self._gap)}"
+        return PROVED
+
+    def contradicted_at(self, point: Point) -> Witness | None:
+        """Values in the wrong order, or equal ones at points that differ."""
+        left, right = (enclose(side, point) for side in self.sides)
+        x, y = enclose(self.x, point), enclose(self.y, point)
+        if left.is_finite() and right.is_finite() and (left < right or (left <= right and not x.overlaps(y))):
+            return witness(point, left, right, "≤")
+        return None
+
+    def __str__(self) -> str:
+        return f"{text(self.left)} > {text(self.right)} unless {text(self.x)} = {text(self.y)}"
+
+
+def divergence(y: sp.Expr, x: sp.Expr, alpha: sp.Expr | None = None) -> sp.Expr:
+    """kl(y ‖ x), or with an α > 1 the divergence of x^α/(α(α−1)).
+
+    Raises ValueError for an α that is not known to exceed 1.
+    """
+    if alpha is None:
+        return kl(y, x)
+    if not strictly_positive(sp.sympify(alpha) - 1):
+        raise ValueError(f"alpha: expected an exponent > 1, got {alpha}")
+    return bregman(y, x, alpha)

@@ -1,0 +1,198 @@
+"""A limit in one variable: a scalar, a size, or one entry of a vector that moves alone.
+
+The proof is by germs, which divide only by what is shown to be different from 0: it holds for every value of the other
+variables.  What SymPy's calculus says at exact points of these, ties and zeros first, must not contradict it, and is itself
+compared with certified values along the path.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import islice
+
+import sympy as sp
+
+from derivations.calculus import sums
+from derivations.calculus.balls import Point, Value, enclose, explicit
+from derivations.calculus.defined import undefined
+from derivations.calculus.differentiation import differentiate
+from derivations.calculus.functions import Partial, kl, pinsker, xlogx
+from derivations.calculus.germs import Germ, Germs
+from derivations.calculus.points import points
+from derivations.calculus.powers import bregman
+from derivations.calculus.printing import text
+from derivations.calculus.sums import delta
+from derivations.calculus.variables import Domain, Kind, Variable
+from derivations.claims import Witness
+from derivations.relations.base import MOVABLE, PROVED, Relation, differ, remaining, witness
+
+POINTS = 16                                                  # at which SymPy is asked
+
+
+@dataclass(frozen=True)
+class Limit(Relation):
+    """lim of `expr` as `variable` → `to` (from above at 0, from below elsewhere) equals `limit`."""
+
+    expr: sp.Expr
+    variable: sp.Expr
+    to: sp.Expr
+    limit: sp.Expr
+
+    @property
+    def sides(self) -> tuple[sp.Expr, ...]:
+        """The path and the limit."""
+        return sp.sympify(self.expr), sp.sympify(self.limit)
+
+    @property
+    def moving(self) -> Variable:
+        """The variable that moves; of a vector entry a scalar that takes its place."""
+        if isinstance(self.variable, sp.Indexed):
+            label = self.variable.base.label
+            return Variable(f"{label.name}#moving", Domain(label.domain.kind))
+        return self.variable                                 # type: ignore[no-any-return]
+
+    @property
+    def path(self) -> sp.Expr:
+        """The expression in which only `moving` moves."""
+        if isinstance(self.variable, sp.Indexed):
+            return _moved(self.sides[0], self.variable, self.moving)
+        return self.sides[0]
+
+    def variables(self) -> list[Variable]:
+        """The free variables, without the scalar that moves."""
+        return [v for v in super().variables() if v != self.variable]
+
+    def trivial(self) -> bool:
+        """Whether nothing moves."""
+        return not self.path.has(self.moving)
+
+    def ill_posed(self) -> str:
+        """Why there is nothing to prove: the variable, where it goes, a limit that moves or has no value."""
+        label = self.variable.base.label if isinstance(self.variable, sp.Indexed) else self.variable
+        if type(label) is not Variable or label.domain.kind not in (*MOVABLE, Kind.SIZE):
+            return f"variable: expected a free scalar, a size or an entry of a free vector, got {self.variable}"
+        return self._strange_limit() or self._outside(label.domain.kind) or self._strange() or self._empty()
+
+    def _strange_limit(self) -> str:
+        claimed, facts = self.sides[1], self.facts()
+        if claimed.has(self.moving) or sp.sympify(self.to).has(self.moving):
+            return f"limit: expected one that does not depend on {self.variable}, got {text(claimed)}"
+        missing = [] if claimed in (sp.oo, -sp.oo) else undefined(claimed, facts)
+        return f"it is not shown that {missing[0]}" if missing else ""
+
+    def _outside(self, kind: Kind) -> str:
+        to = sp.sympify(self.to)
+        inside = {Kind.REAL: to.is_extended_real, Kind.SIZE: to == sp.oo}.get(kind, to.is_zero or to.is_extended_positive)
+        return "" if inside else f"to: expected an end of the domain {self.variable} {kind.value}, got {to}"
+
+    @property
+    def expressions(self) -> tuple[sp.Expr, ...]:
+        """The path, and the limit where it is finite."""
+        return tuple(side for side in self.sides if side not in (sp.oo, -sp.oo))
+
+    def remainder(self) -> str:
+        """Which sign is not shown, which other limit was reached, or which exact point contradicts it."""
+        claimed = self.sides[1]
+        try:
+            value = Germs({self.moving: _end(self.moving, sp.sympify(self.to))}, self.facts()).limit(self.path)
+        except ValueError as error:
+            return f"no limit for all values of the parameters: {error}"
+        if value != claimed and not (value.is_finite is not False and claimed.is_finite is not False and sums.equal(value, claimed)):
+            return f"the limit is {text(value)}" if value.is_infinite or claimed.is_infinite else remaining(sums.normal(value - claimed))
+        refuted = self.refute()
+        return f"contradicted by SymPy {refuted.text}" if refuted else PROVED
+
+    def computed(self, point: Point) -> sp.Expr | None:
+        """The limit that SymPy gives at an exact point of the other variables; None where it gives none."""
+        plain = sp.Symbol(f"{self.moving.name}_", positive=True)
+        path = explicit(_opened(self.path), point).xreplace({self.moving: plain})
+        to, side = explicit(sp.sympify(self.to), point), "+" if sp.sympify(self.to) == 0 else "-"
+        if to == -sp.oo:
+            path, to = path.xreplace({plain: -plain}), sp.oo
+        try:
+            value = sp.limit(path, plain, to, side)
+        except (NotImplementedError, ValueError, RecursionError):
+            return None
+        return None if value.has(sp.Limit, sp.AccumBounds, sp.nan, sp.zoo) else value
+
+    def points(self) -> Iterator[dict[Variable, Value]]:
+        """The first exact points for all variables but the one that moves."""
+        if any(self.moving in size.free_symbols for v in self.variables() for size in v.domain.shape):
+            return iter(())                                  # no vector has a length that moves
+        sample = islice(points(self.variables(), self.at), POINTS)
+        return (point for point in sample if all(hypothesis.holds_at(point) for hypothesis in self.given))
+
+    def contradicted_at(self, point: Point) -> Witness | None:
+        """Another limit at an exact point, which values along the path bear out."""
+        value, claimed = self.computed(point), explicit(self.sides[1], point)
+        if value is None or not (value.is_number and claimed.is_number) or not self._approached(value, claimed, point):
+            return None
+        if value.is_infinite or claimed.is_infinite:
+            return witness(point, str(value), str(claimed), "≠", "the limit") if value != claimed else None
+        return differ(point, value, claimed)
+
+    def _approached(self, value: sp.Expr, claimed: sp.Expr, point: Point) -> bool:
+        """Whether certified values late on the path are nearer to one limit than to the other."""
+        late = enclose(self.path, {**point, self.moving: self._late(point)})
+        if not late.is_finite():
+            return False
+        if value.is_infinite:
+            return bool(late > 1 if value > 0 else late < -1)
+        near = abs(late - enclose(value, {}))
+        return bool(near < 1 if claimed.is_infinite else near < abs(late - enclose(claimed, {})))
+
+    def _late(self, point: Point) -> Value:
+        """A place close to the end of the path."""
+        to = explicit(sp.sympify(self.to), point)
+        if to.is_infinite:
+            return int(sp.sign(to)) * 10**9
+        step = Fraction(1, 10**9)
+        return step if to == 0 else Fraction(int(to.p), int(to.q)) - step
+
+    def __str__(self) -> str:
+        return f"lim_{{{text(self.variable)} → {self.to}}} {text(self.expr)} = {text(self.sides[1])}"
+
+
+def _end(variable: Variable, to: sp.Expr) -> Germ:
+    """The variable as a germ: ε at 0 (from above), 1/ε at ∞, a − ε at a."""
+    one = sp.S.One
+    if to.is_infinite:
+        return Germ({(-one, 0): one if to is sp.oo else -one})
+    return Germ({(one, 0): one}) if to == 0 else Germ({(sp.S.Zero, 0): to, (one, 0): -one})
+
+
+def _opened(expr: sp.Expr) -> sp.Expr:
+    """The expression without functions of our own, which SymPy's limits do not know."""
+    while expr.has(Partial, kl, bregman, pinsker):
+        expr = expr.replace(lambda e: isinstance(e, Partial), lambda e: differentiate(*e.args))
+        expr = expr.replace(lambda e: isinstance(e, kl | bregman | pinsker), lambda e: e.opened())
+    return expr.replace(xlogx, lambda x: x * sp.log(x))
+
+
+def _moved(expr: sp.Expr, entry: sp.Indexed, moving: Variable) -> sp.Expr:
+    """The expression with the entry v_k written as a variable of its own, also where a sum runs over it.
+
+    Raises ValueError where an index may or may not be k.
+    """
+    label, (k,) = entry.base.label, entry.indices
+    if label not in expr.free_symbols:
+        return expr
+    if isinstance(expr, sp.Sum) and len(expr.limits) == 1 and any(
+            e.base.label == label and expr.limits[0][0] in e.free_symbols for e in expr.function.atoms(sp.Indexed)):
+        (bound, low, high), body = expr.limits[0], expr.function
+        if (low, high) != (1, entry.base.shape[0]) or bound.domain.shape != (high,):
+            raise ValueError(f"variable: expected sums over the whole range of {entry}, got {expr.limits[0]}")
+        own = _moved(body.xreplace({bound: k}), entry, moving)
+        rest = Variable(bound.name, Domain(Kind.INDEX, bound.domain.shape, (k,)))
+        others = _moved(body.xreplace({bound: rest}), entry, moving).xreplace({rest: bound})
+        return own + sp.Sum((1 - delta(bound, k)) * others, expr.limits[0])
+    if isinstance(expr, sp.Indexed) and expr.base.label == label:
+        (index,) = expr.indices
+        if index == k:
+            return moving
+        if k in getattr(getattr(index, "domain", None), "other_than", ()) or index in k.domain.other_than:
+            return expr
+        raise ValueError(f"variable: expected indices that are {k} or declared different from it, got {index}")
+    return expr.func(*[_moved(arg, entry, moving) for arg in expr.args])

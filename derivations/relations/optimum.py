@@ -1,0 +1,312 @@
+"""A point is the only minimizer of a problem over a simplex, or row by row over plans with unit rows.
+
+The objective is written once, at a rival whose name no author can give, and the candidate is put into what was written: a
+function that looks at its argument gains nothing.  The proof is the identity
+
+    objective(rival) − objective(candidate) = factor · Σ kl(rival ‖ candidate) (+ slack ≥ 0),  factor > 0,
+
+for every rival in the closed simplex: each term is ≥ 0, and all vanish only where the rival is the candidate.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import permutations
+
+import sympy as sp
+from flint import arb
+
+from derivations.calculus import admission, sums
+from derivations.calculus.balls import Point, enclose
+from derivations.calculus.printing import text
+from derivations.calculus.signs import nonnegative, strictly_positive
+from derivations.calculus.variables import Domain, Kind, Variable, fresh, rival, variables_of
+from derivations.claims import Witness
+from derivations.relations.base import PROVED, Entry, Relation, first, witness
+from derivations.relations.inequality import divergence
+
+Entries = Callable[[sp.Expr, sp.Expr], sp.Expr]              # (i, j) ↦ the entry of a matrix
+
+
+@dataclass(frozen=True)
+class _Minimizer(Relation):
+    """What both problems share: `axes` are the ranges of the entries, of which the last is a simplex."""
+
+    @property
+    @abstractmethod
+    def axes(self) -> tuple[Variable, ...]:
+        """The sizes of the candidate."""
+
+    @property
+    @abstractmethod
+    def places(self) -> tuple[Variable, ...]:
+        """An index for each axis, at which the candidate is shown."""
+
+    @property
+    @abstractmethod
+    def open_objective(self) -> sp.Expr:
+        """The objective at the rival."""
+
+    @property
+    @abstractmethod
+    def entry(self) -> sp.Expr:
+        """The candidate's entry at `places`."""
+
+    @property
+    @abstractmethod
+    def gap(self) -> sp.Expr:
+        """What the objective at the rival exceeds that at the candidate by."""
+
+    @property
+    @abstractmethod
+    def spare(self) -> sp.Expr:
+        """The part of the gap that is not a divergence; it has to be ≥ 0."""
+
+    @property
+    @abstractmethod
+    def base(self) -> sp.IndexedBase:
+        """The rival."""
+
+    def candidate_at(self, places: Sequence[sp.Expr]) -> sp.Expr:
+        """The candidate's entry at other indices; names that its sums bind stay apart from these."""
+        entry = self.entry
+        inner = {v: fresh(v) for part in entry.atoms(sp.Sum) for v in part.bound_symbols}
+        return entry.xreplace(inner).xreplace(dict(zip(self.places, places, strict=True)))
+
+    @property
+    def own_value(self) -> sp.Expr:
+        """The objective at the candidate."""
+        entries = self.open_objective.atoms(sp.Indexed)
+        own = {e: self.candidate_at(e.indices) for e in entries if e.base.label == self.base.label}
+        return self.open_objective.xreplace(own)
+
+    @property
+    def sides(self) -> tuple[sp.Expr, ...]:
+        """The candidate's value, and its entry."""
+        return self.own_value, self.entry
+
+    @property
+    def expressions(self) -> tuple[sp.Expr, ...]:
+        """The objective at the rival and at the candidate, the candidate, and the gap."""
+        return self.open_objective, *self.sides, self.gap
+
+    def variables(self) -> list[Variable]:
+        """The free variables of problem and candidate, without the indices of the entry and the rival."""
+        names = variables_of(sp.Tuple(*self.sides, self.open_objective, *self.axes, *self.about))
+        names += [v for relation in self.given for v in relation.variables()]
+        return [v for v in dict.fromkeys(names) if v != self.base.label and v not in self.places]
+
+    def trivial(self) -> bool:
+        """Whether the objective does not depend on the rival."""
+        return self.base.label not in self.open_objective.free_symbols
+
+    def general(self) -> bool:
+        """Whether the sizes of the candidate are symbols."""
+        return super().general() and any(axis.free_symbols for axis in self.axes)
+
+    def _finite_at(self, point: Point) -> bool:
+        return enclose(self.own_value, point).is_finite()
+
+    def _remainder(self, factor: sp.Expr, inside: bool) -> str:
+        facts, own, last = self.facts(), self.entry, self.places[-1]
+        known = {*self.variables(), self.base.label, *self.places}
+        if strangers := set(variables_of(self.gap)) - known:
+            return f"factor, slack: expected variables of the problem, got {', '.join(sorted(v.name for v in strangers))}"
+        sign = strictly_positive if inside else nonnegative
+        objective = self.open_objective - self.own_value
+        return first((
+            PROVED if strictly_positive(factor, facts) else f"factor: expected > 0, no sign of {text(factor)}",
+            PROVED if nonnegative(self.spare, facts) else f"slack: expected ≥ 0, no sign of {text(self.spare)}",
+            PROVED if sums.equal(sums.total(last, own), 1) else "it is not shown that the candidate has total mass 1",
+            PROVED if sign(own, facts) or sign(sums.normal(own), facts) else f"no sign of the candidate {text(own)}",
+            PROVED if sums.equal(objective, self.gap) else
+            f"objective(rival) − objective(candidate) is not the divergence: they differ by "
+            f"{text(sums.normal(objective - self.gap))}",
+        ))
+
+    def _infeasible(self, point: Point, entries: Sequence[arb]) -> Witness | None:
+        mass = sum(entries, arb(0))
+        if mass.is_finite() and not mass.overlaps(arb(1)):
+            return witness(point, mass, arb(1), "≠", "the mass of the candidate")
+        for entry in entries:
+            if entry < 0:
+                return witness(point, entry, arb(0), "<", "an entry of the candidate")
+        return None
+
+    def _beaten(self, point: Point, rivals: Iterator[object]) -> Witness | None:
+        value = enclose(self.own_value, point)
+        for better in rivals:
+            challenger = enclose(self.open_objective, {**point, self.base.label: better})   # type: ignore[dict-item]
+            if value.is_finite() and challenger.is_finite() and challenger < value:
+                at = {**point, self.base.label: better}
+                admission.admit(at, [*self.variables(), self.base.label])   # type: ignore[arg-type]
+                return witness(at, value, challenger, ">", "the objective, the rival is better")   # type: ignore[arg-type]
+        return None
+
+    def __str__(self) -> str:
+        return f"{text(self.entry)} is the only minimizer of {text(self.open_objective)}"
+
+
+@dataclass(frozen=True)
+class UniqueMinimum(_Minimizer):
+    """`candidate` is the only minimizer of `objective` over the simplex of the given size.
+
+    With an `alpha` the divergence is that of x^α/(α(α−1)), for candidates with zeros; `slack(q)` ≥ 0 adds what the
+    multipliers add.
+    """
+
+    objective: Callable[[Entry], sp.Expr]
+    candidate: Entry
+    over: Variable
+    factor: sp.Expr
+    alpha: sp.Expr | None = None
+    slack: Callable[[Entry], sp.Expr] | None = None
+
+    @property
+    def base(self) -> sp.IndexedBase:
+        """The rival, a point of the simplex."""
+        return rival("q", Kind.SIMPLEX, self.over)
+
+    @property
+    def axes(self) -> tuple[Variable, ...]:
+        """The size of the simplex."""
+        return (self.over,)
+
+    @property
+    def places(self) -> tuple[Variable, ...]:
+        """The index of the entry that is shown."""
+        return (_position("j", self.over),)
+
+    @property
+    def open_objective(self) -> sp.Expr:
+        """The objective at the rival."""
+        return _once(self, "objective", lambda: self.objective(lambda i: self.base[i]))
+
+    @property
+    def entry(self) -> sp.Expr:
+        """The candidate's j-th entry."""
+        return _once(self, "candidate", lambda: self.candidate(self.places[0]))
+
+    @property
+    def spare(self) -> sp.Expr:
+        """The slack at the rival."""
+        return sp.S.Zero if self.slack is None else _once(self, "slack", lambda: self.slack(lambda i: self.base[i]))   # type: ignore[misc]
+
+    @property
+    def gap(self) -> sp.Expr:
+        """factor · Σ_j D(q_j ‖ candidate_j) + slack(q)."""
+        j = self.places[0]
+        return self.factor * sums.total(j, divergence(self.base[j], self.entry, self.alpha)) + self.spare
+
+    def remainder(self) -> str:
+        """Which part of the proof failed."""
+        return self._remainder(sp.sympify(self.factor), inside=self.alpha is None)
+
+    def contradicted_at(self, point: Point) -> Witness | None:
+        """A point where the candidate is certifiably infeasible, or another certifiably better."""
+        (j,), size = self.places, point[self.over]
+        assert isinstance(size, int)
+        entries = [enclose(self.entry, {**point, j: i}) for i in range(1, size + 1)]
+        return self._infeasible(point, entries) or self._beaten(point, iter(feasible_near(entries)))
+
+
+@dataclass(frozen=True)
+class UniquePlan(_Minimizer):
+    """`candidate` is the only minimizer of `objective` over the nonnegative matrices whose rows sum to 1."""
+
+    objective: Callable[[Entries], sp.Expr]
+    candidate: Entries
+    rows: Variable
+    columns: Variable
+    factor: sp.Expr
+
+    @property
+    def base(self) -> sp.IndexedBase:
+        """The rival, a plan with unit rows."""
+        return rival("R", Kind.STOCHASTIC, self.rows, self.columns)
+
+    @property
+    def axes(self) -> tuple[Variable, ...]:
+        """Rows and columns."""
+        return self.rows, self.columns
+
+    @property
+    def places(self) -> tuple[Variable, ...]:
+        """The indices of the entry that is shown."""
+        return _position("i", self.rows), _position("j", self.columns)
+
+    @property
+    def open_objective(self) -> sp.Expr:
+        """The objective at the rival."""
+        return _once(self, "objective", lambda: self.objective(lambda x, y: self.base[x, y]))
+
+    @property
+    def entry(self) -> sp.Expr:
+        """The candidate's entry (i, j)."""
+        return _once(self, "candidate", lambda: self.candidate(*self.places))
+
+    @property
+    def spare(self) -> sp.Expr:
+        """Nothing is added to the divergence."""
+        return sp.S.Zero
+
+    @property
+    def gap(self) -> sp.Expr:
+        """factor · Σ_ij kl(R_ij ‖ candidate_ij)."""
+        return self.factor * sums.total(self.places, divergence(self.base[self.places], self.entry))
+
+    def remainder(self) -> str:
+        """Which part of the proof failed."""
+        return self._remainder(sp.sympify(self.factor), inside=True)
+
+    def contradicted_at(self, point: Point) -> Witness | None:
+        """A point where the candidate is certifiably infeasible, or a plan certifiably better."""
+        (i, j), n, m = self.places, point[self.rows], point[self.columns]
+        assert isinstance(n, int)
+        assert isinstance(m, int)
+        entries = [[enclose(self.entry, {**point, i: x, j: y}) for y in range(1, m + 1)] for x in range(1, n + 1)]
+        wrong = next(filter(None, (self._infeasible(point, row) for row in entries)), None)
+        return wrong or self._beaten(point, plans_near(entries))
+
+
+def _position(name: str, size: Variable) -> Variable:
+    """An index at which the candidate is shown, under a name that no author can give."""
+    return Variable(f"{name}#entry", Domain(Kind.INDEX, (size,)))
+
+
+def _once(relation: _Minimizer, part: str, write: Callable[[], sp.Expr]) -> sp.Expr:
+    """What a function of the author's wrote when it was first asked, so that it cannot answer differently later."""
+    written = relation.__dict__.setdefault("_written", {})
+    if part not in written:
+        written[part] = sp.sympify(write())
+    return written[part]                                     # type: ignore[no-any-return]
+
+
+def feasible_near(entries: Sequence[arb]) -> Iterator[list[Fraction]]:
+    """Exact points of the simplex: corners, the middle, then the candidate moved between each pair of coordinates."""
+    for corner in range(len(entries)):
+        yield [Fraction(int(i == corner)) for i in range(len(entries))]
+    yield [Fraction(1, len(entries))] * len(entries)
+    if not all(entry.is_finite() for entry in entries):
+        return
+    for resolution in (8, 64, 10**6, 10**15):                # simple numbers first
+        counts = [max(0, int((entry.mid() * resolution + arb(0.5)).floor().unique_fmpz() or 0)) for entry in entries]
+        start = [Fraction(count, max(1, sum(counts))) for count in counts]
+        for share in (Fraction(1, 2), Fraction(1, 8), Fraction(1, 64)) if resolution < 10**15 else NEAR:
+            for giver, taker in permutations(range(len(entries)), 2):
+                moved = list(start)
+                moved[giver] -= share * start[giver]
+                moved[taker] += share * start[giver]
+                if sum(moved) == 1:
+                    yield moved
+
+
+NEAR = tuple(Fraction(1, 10**power) for power in range(3, 11))   # for candidates that are only just wrong
+
+
+def plans_near(entries: Sequence[Sequence[arb]]) -> Iterator[list[list[Fraction]]]:
+    """Exact plans with unit rows: the k-th exact point of the simplex near each row."""
+    yield from map(list, zip(*(feasible_near(row) for row in entries), strict=False))
