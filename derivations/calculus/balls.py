@@ -20,6 +20,7 @@ from flint import arb, ctx, fmpq
 from derivations.calculus.differentiation import differentiate
 from derivations.calculus.functions import Partial, kl, pinsker, xlogx
 from derivations.calculus.powers import bregman, plus
+from derivations.calculus.signs import is_delta
 from derivations.calculus.variables import Kind, Variable
 
 Value = int | Fraction | Sequence[Any]
@@ -87,7 +88,7 @@ def _value(expr: sp.Expr, point: _Place) -> Number:
     if isinstance(expr, sp.Add):
         return _added([_value(arg, point) for arg in expr.args])
     if isinstance(expr, sp.Mul):
-        return _product(expr.args, point)
+        return _product(expr, point)
     if isinstance(expr, sp.exp):
         return _exp(_value(expr.args[0], point))
     if isinstance(expr, sp.Pow):
@@ -164,19 +165,21 @@ def _added(terms: Sequence[Number]) -> Number:
     return value
 
 
-def _is_delta(factor: sp.Expr) -> bool:
-    return isinstance(factor, sp.KroneckerDelta) or isinstance(1 - factor, sp.KroneckerDelta)
+@cache
+def _deltas_first(product: sp.Mul) -> tuple[tuple[sp.Expr, ...], tuple[sp.Expr, ...]]:
+    """The factors δ and 1 − δ of a product, and the others."""
+    deltas = tuple(factor for factor in product.args if is_delta(factor))
+    return deltas, tuple(factor for factor in product.args if factor not in deltas)
 
 
-def _product(factors: Sequence[sp.Expr], point: _Place) -> Number:
+def _product(product: sp.Mul, point: _Place) -> Number:
     """A product; one that a delta excludes is 0 whatever its other factors are there."""
-    deltas = [factor for factor in factors if _is_delta(factor)]
+    deltas, others = _deltas_first(product)
     if any(_value(delta, point) == 0 for delta in deltas):
         return fmpq(0)
     value: Number = fmpq(1)
-    for factor in factors:
-        if factor not in deltas:
-            value = value * _value(factor, point)
+    for factor in others:
+        value = value * _value(factor, point)
     return value
 
 

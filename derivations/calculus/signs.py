@@ -14,7 +14,7 @@ from derivations.calculus.functions import kl, lemmas_hold, pinsker, xlogx
 from derivations.calculus.powers import bregman, plus
 from derivations.calculus.variables import Kind, Variable
 
-Facts = tuple[tuple[sp.Expr, bool], ...]                     # an expression that is ≥ 0, and whether it is > 0
+Facts = tuple[tuple[sp.Expr, bool | None], ...]              # an expression ≥ 0 (False), > 0 (True) or ≠ 0 (None)
 
 _MASSES = (Kind.SIMPLEX, Kind.INTERIOR, Kind.STOCHASTIC, Kind.COUPLING)
 
@@ -36,6 +36,8 @@ def nonzero(expr: sp.Expr, facts: Facts = ()) -> bool:
         return all(nonzero(factor, facts) for factor in expr.args)
     if isinstance(expr, sp.Pow):
         return nonzero(expr.base, facts) or strictly_positive(expr, facts)
+    if any(sp.expand(sign * expr - fact) == 0 for fact, strict in facts if strict is not False for sign in (1, -1)):
+        return True
     return strictly_positive(expr, facts) or strictly_positive(-expr, facts)
 
 
@@ -51,6 +53,8 @@ def _at_least(expr: sp.Expr, strict: bool, facts: Facts) -> bool:
 def _by_terms(expr: sp.Expr, strict: bool, facts: Facts) -> bool:
     """Whether every term is ≥ 0, and at least one > 0 if `strict`; a fact may stand for the terms that it is made of."""
     for fact, positive in facts:
+        if positive is None:                                 # only known to be different from 0
+            continue
         rest = sp.expand(expr - fact)
         if _is_number_at_least(rest, 0) or (rest != expr and len(_terms(rest)) < len(_terms(sp.expand(expr)))):
             sharp = strict and not positive
@@ -80,7 +84,7 @@ def _sign(term: sp.Expr, strict: bool, facts: Facts) -> bool:
         return _product(term, strict, facts)
     if isinstance(term, sp.Pow):
         return _power(term, strict, facts)
-    if isinstance(term, sp.KroneckerDelta) or isinstance(1 - term, sp.KroneckerDelta):
+    if is_delta(term):
         return not strict
     if isinstance(term, sp.exp):
         return True
@@ -93,10 +97,26 @@ def _sign(term: sp.Expr, strict: bool, facts: Facts) -> bool:
     if isinstance(term, xlogx):
         return _at_least(term.args[0] - 1, strict, facts)
     if isinstance(term, kl | bregman | pinsker):
-        return not strict and all(nonnegative(arg, facts) for arg in term.args[:2]) and lemmas_hold(term)
+        return not strict and _diverges(term, facts) and lemmas_hold(term)
     if isinstance(term, sp.Add):
         return _at_least(term, strict, facts)
     return bool(term.is_positive if strict else term.is_nonnegative)
+
+
+def is_delta(term: sp.Expr) -> bool:
+    """Whether a factor is δ or 1 − δ, which is 0 or 1."""
+    if isinstance(term, sp.Add) and len(term.args) == 2 and term.args[0] is sp.S.One and isinstance(term.args[1], sp.Mul):
+        sign, *rest = term.args[1].args
+        return sign is sp.S.NegativeOne and len(rest) == 1 and isinstance(rest[0], sp.KroneckerDelta)
+    return isinstance(term, sp.KroneckerDelta)
+
+
+def _diverges(term: sp.Expr, facts: Facts) -> bool:
+    """Whether a divergence is taken where it is one."""
+    y, x, *exponent = term.args
+    if exponent:
+        return nonnegative(y, facts) and nonnegative(x, facts) and strictly_positive(exponent[0] - 1, facts)
+    return nonnegative(y, facts) and strictly_positive(x, facts)
 
 
 def _product(term: sp.Mul, strict: bool, facts: Facts) -> bool:
@@ -162,13 +182,19 @@ def _is_mass(factor: sp.Expr, bound: list[Variable]) -> bool:
 
 
 def _sizes_from_one(expr: sp.Expr) -> sp.Expr:
-    """The expression with every size and index m written 1 + m′, m′ ≥ 0."""
+    """A lower bound: indices are put at the end of their range where the expression is least, sizes m are 1 + m′, m′ ≥ 0."""
     if not isinstance(expr, sp.Add) or expr.has(sp.Sum, sp.Indexed, sp.KroneckerDelta):
         return expr
-    sizes = [v for v in expr.free_symbols if isinstance(v, Variable) and v.domain.kind in (Kind.SIZE, Kind.INDEX)]
-    if not sizes:
-        return expr
+    for var in _of_kind(expr, Kind.INDEX):
+        slope = sp.expand(expr).coeff(var)
+        if slope.is_Rational and not sp.expand(expr - slope * var).has(var):
+            expr = sp.expand(expr).xreplace({var: sp.S.One if slope > 0 else var.domain.shape[0]})
+    sizes = _of_kind(expr, Kind.SIZE) + _of_kind(expr, Kind.INDEX)
     return sp.expand(expr.xreplace({v: 1 + sp.Dummy(integer=True, nonnegative=True) for v in sizes}))
+
+
+def _of_kind(expr: sp.Expr, kind: Kind) -> list[Variable]:
+    return [v for v in expr.free_symbols if isinstance(v, Variable) and v.domain.kind is kind]
 
 
 def _masses_at_one(expr: sp.Expr) -> sp.Expr:

@@ -117,8 +117,8 @@ def index(name: str, over: sp.Expr, other_than: tuple[Variable, ...] = ()) -> Va
 
 def scalar(name: str, kind: Kind = Kind.REAL) -> Variable:
     """A real scalar of the given kind; raises ValueError for a kind of vectors, sizes or indices."""
-    if kind not in (Kind.REAL, Kind.NONNEGATIVE, Kind.POSITIVE):
-        raise ValueError(f"kind: expected REAL, NONNEGATIVE or POSITIVE for {name}, got {kind.name}")
+    if kind not in (Kind.REAL, Kind.NONNEGATIVE, Kind.POSITIVE, Kind.RANDOM):
+        raise ValueError(f"kind: expected REAL, NONNEGATIVE, POSITIVE or RANDOM for {name}, got {kind.name}")
     return _variable(name, kind)
 
 
