@@ -20,6 +20,7 @@ from derivations.claims import Verdict
 from derivations.documents import VARIABLE, checks, documents
 from derivations.notebooks import notebooks
 from derivations.report.site import report
+from derivations.showing import describe
 
 LEDGER = Path("ledger.json")
 TESTS = Path(__file__).parent.parent / "tests"
@@ -48,11 +49,22 @@ def known(name: str) -> str:
 
 
 def last_ledger(path: Path) -> dict[str, dict[str, Any]]:
-    """The rows of the last run by id; empty before the first run."""
-    if not path.exists():
-        return {}
+    """The rows of the last run by id, those of claims that are stated as they were then; empty before the first run."""
+    return {row["id"]: row for row in ledger.current(opened(path))["claims"]} if path.exists() else {}
+
+
+def opened(path: Path) -> dict[str, Any]:
+    """The ledger at a path; the command ends here if it is none, or says what does not follow from its evidence."""
     try:
-        return {row["id"]: row for row in ledger.read(path)["claims"]}
+        return ledger.read(path)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
+
+
+def baseline() -> dict[str, Any]:
+    """The committed baselines; the command ends here if one of them is none."""
+    try:
+        return ledger.load_baseline()
     except ValueError as error:
         raise click.UsageError(str(error)) from None
 
@@ -111,10 +123,7 @@ def reusable(path: Path, wanted: list[str], options: dict[str, Any]) -> bool:
     if not path.exists():
         click.echo(f"{path} does not exist: everything is run")
         return False
-    try:
-        last = ledger.read(path)
-    except ValueError as error:
-        raise click.UsageError(str(error)) from None
+    last = ledger.current(opened(path))
     settings = {"python": platform.python_version(), "packages": ledger.packages(), **options}
     if why := incremental.other_settings(last, settings):
         click.echo(f"everything is run: {why}")
@@ -122,12 +131,12 @@ def reusable(path: Path, wanted: list[str], options: dict[str, Any]) -> bool:
     sources, catalogue = incremental.project(), entries()
     needs = {id: entry.needs for id, entry in catalogue.items() if {id, entry.claim.document} & set(wanted)}
     voting = {*(f"tests.{path.parent.name}" for path in TESTS.glob("*/test_*claims.py")), *checks()}
-    gone = any(row["id"] not in catalogue for row in last["claims"])
+    gone = len(last["claims"]) < len(opened(path)["claims"])
     if gone or incremental.stale(last, sources, needs) or incremental.may_have_new_votes(sources, last, voting):
         return True
     kept = ledger.assemble([row for row in last["claims"] if row["id"] in needs], last["environment"])
     click.echo(f"nothing changed: {len(kept['claims'])} claims reused")
-    problems = ledger.problems(kept, ledger.load_baseline())
+    problems = ledger.problems(kept, baseline())
     for line in problems:
         click.secho(f"FAILED  {line}", fg="red")
     raise SystemExit(1 if problems else 0)
@@ -145,6 +154,9 @@ def summarize(result: dict[str, Any], path: Path) -> None:
         if row["id"] not in good:
             severity = f" ({row['severity']})" if row["severity"] else ""
             click.echo(f"  {row['verdict'] + severity:26} {row['id']:28} {row['title']}")
+    if counts := result["summary"]["quoting"]:
+        told = " and ".join(f"{count} {how}" for how, count in counts.items())
+        click.echo(f"{sum(counts.values())} claims rest on quoted theorems: {told}")
     if run_again := result["environment"].get("incremental"):
         reason = f" (because {run_again['because']})" if run_again["because"] else ""
         click.echo(f"re-ran {run_again['ran']} of {len(result['claims'])} claims{reason}, reused the rest")
@@ -173,7 +185,7 @@ def show(id: str, path: Path) -> None:
     entry: Entry | None = entries().get(known(id))
     if entry is None:
         raise click.UsageError(f"ID: {id} is a document, the id of one claim is accepted")
-    click.echo(ledger.describe(entry, last_ledger(path).get(id)))
+    click.echo(describe(entry, last_ledger(path).get(id)))
 
 
 @main.command()
@@ -185,13 +197,12 @@ def regress(path: Path, accept: bool) -> None:
         raise click.UsageError("--accept: a baseline is never changed in CI")
     if not path.exists():
         raise click.UsageError(f"--json: {path} does not exist, a ledger written by `verify` is accepted")
-    try:
-        now = ledger.read(path)
-    except ValueError as error:
-        raise click.UsageError(str(error)) from None
+    now = opened(path)
+    if unknown := ledger.strangers(now):
+        raise click.UsageError(f"--json: {path}: {unknown[0]} is no claim of an installed document, verify it again")
     if accept and now.get("environment", {}).get("quick"):
         raise click.UsageError(f"--accept: {path} is of a quick run, a ledger of a whole `verify` is accepted")
-    found = regression.compare(now, ledger.load_baseline())
+    found = regression.compare(now, baseline())
     click.echo(regression.told(found))
     if moved := sorted(incremental.outdated(incremental.project(), now)):
         more = f" and {len(moved) - 3} more" if len(moved) > 3 else ""

@@ -6,24 +6,25 @@ when it is false).  Its docstring is the statement in our own words.  See the RE
 
 from __future__ import annotations
 
-import importlib
 import pkgutil
-import re
 import sys
 import time
-from collections.abc import Callable, ItemsView, Iterator, Mapping, ValuesView
+from collections.abc import Callable, ItemsView, Iterable, Iterator, Mapping, ValuesView
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, partial
+from types import FunctionType, MappingProxyType
 from typing import ClassVar
 
-from derivations.canonical import canonical
-from derivations.claims import Claim, Correction, Evidence, Kind, Layer, Outcome, Severity, Statement, Step, Twin, Witness
+from derivations.claims import Claim, Correction, Evidence, Kind, Layer, Outcome, Severity, Statement, Step, Twin
+from derivations.comparison import core
 from derivations.documents import CHECKS, documents, package
 from derivations.documents import DOCUMENTS as DOCUMENTS  # the five that ship with the project
-from derivations.relations import Fails, Relation
-
-Steps = Iterator[Relation]
-Derivation = Callable[[], Steps]
+from derivations.examination import Derivation, Proved, Run, run, written
+from derivations.examination import Steps as Steps
+from derivations.integrity import changed_names
+from derivations.loading import imported, printed_place, unsupported
+from derivations.relations import Relation
+from derivations.symbolic import Twins, evidence_of
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,11 @@ class Undecidable:
 
 @dataclass
 class Entry:
-    """One claim with the functions that prove it, break it and repair it."""
+    """One claim with the functions that prove it, break it and repair it; nothing of it changes once all are loaded.
+
+    `grounds` are the claims whose statements its derivation may use, where they are not the ones that it rests on: a
+    reprint rests on its original, whose derivation rests on others.
+    """
 
     id: str
     kind: Kind
@@ -47,9 +52,22 @@ class Entry:
     statement: str
     undecidable: str | None = None
     module: str = ""
-    twins: dict[str, Callable[[], Relation]] = field(default_factory=dict)
+    twins: Mapping[str, Callable[[], Relation]] = field(default_factory=dict)
     repair: Derivation | None = None
     correction: Correction | None = None
+    part_of: str | None = None
+    grounds: tuple[str, ...] | None = None
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if "_sealed" in self.__dict__:
+            raise AttributeError(f"{name}: {self.id} is registered and loaded, and cannot be changed")
+        object.__setattr__(self, name, value)
+
+    def seal(self) -> None:
+        """Let nothing be changed any more."""
+        if "_sealed" not in self.__dict__:
+            self.twins = MappingProxyType(dict(self.twins))
+            self.__dict__["_sealed"] = True
 
     @property
     def claim(self) -> Claim:
@@ -63,35 +81,58 @@ class Entry:
             needs=self.needs,
             twins=tuple(Twin(name) for name in self.twins),
             correction=self.correction,
+            part_of=self.part_of,
         )
 
     def twin(self, name: str, wrong: Callable[[], Relation]) -> None:
-        """Register a wrong version of the claim under a name that says what is wrong."""
+        """Register a wrong version of the claim under a name that says what is wrong; it is asked for once."""
+        if not isinstance(name, str) or not name.strip() or not callable(wrong):
+            raise ValueError(f"twin: expected words and a function that gives a relation, got {name!r} and {wrong!r}")
         if name in self.twins:
             raise ValueError(f"twin: {self.id} already has one named {name!r}, a new name is accepted")
-        self.twins[name] = wrong
+        self.twins = {**self.twins, name: cache(wrong)}
 
     def corrected(
-        self, latex: str, severity: Severity, under: str | None = None
+        self, latex: str, severity: Severity, under: str | None = None, replaces: str | None = None
     ) -> Callable[[Derivation], Derivation]:
-        """Register the proof of a true statement near a false one; `under` names the missing hypothesis."""
+        """Register the proof of a true statement near a false one.
+
+        `under` names the missing hypothesis, `replaces` the part of the print that a correction with another left side
+        stands for.
+        """
+        if self.correction is not None:
+            raise ValueError(f"corrected: {self.id} already has a correction, one is accepted")
+
         def register(function: Derivation) -> Derivation:
-            self.repair = function
-            self.correction = Correction(Statement(latex, sentence(function)), severity, under)
+            self.repair = _function("corrected", self.id, function)
+            self.correction = Correction(Statement(latex, sentence(function)), Severity(severity), under, replaces)
             return function
 
         return register
 
+    @property
+    def supporting(self) -> tuple[str, ...]:
+        """The claims whose proved statements the derivation may use."""
+        return self.needs if self.grounds is None else self.grounds
+
     def printed(self) -> Relation | None:
-        """The printed statement as a relation; None when the symbolic layer has nothing to say."""
-        if self.derivation is None:
-            return None
-        last = list(self.derivation())[-1]
-        return last.relation if isinstance(last, Fails) else last
+        """The printed statement as the relation that was examined; None when the symbolic layer has nothing to say."""
+        return core(last) if (last := _last(self.derivation)) else None
 
     def repaired(self) -> Relation | None:
-        """The corrected statement as a relation, if there is one."""
-        return list(self.repair())[-1] if self.repair else None
+        """The corrected statement as the relation that was examined, if there is one."""
+        return _last(self.repair)
+
+
+def _last(derivation: Derivation | None) -> Relation | None:
+    text = written(derivation) if derivation else None
+    return text.relations[-1] if text and text.relations and not text.error else None
+
+
+def _function(what: str, id: str, function: object) -> Derivation:
+    if not isinstance(function, FunctionType):
+        raise ValueError(f"{what}: expected a function for {id}, got {type(function).__name__}")
+    return function
 
 
 _ENTRIES: dict[str, Entry] = {}
@@ -113,15 +154,21 @@ def claim(
     latex: str,
     hypotheses: tuple[str, ...] = (),
     needs: tuple[str, ...] = (),
+    part_of: str | None = None,
 ) -> Callable[[Callable[[], Steps | Undecidable | None]], Entry]:
     """Register a claim; the decorated derivation yields its steps.
 
     A function that returns None leaves the claim to the other layers, one that returns `Undecidable` says why no
-    layer can speak.  Raises ValueError for an id used twice or an unknown kind.
+    layer can speak.  `part_of` is the printed id of which this is one part: it shows the worst verdict of its parts.
+    Raises ValueError for an id used twice or an unknown kind.
     """
     def register(function: Callable[[], Steps | Undecidable | None]) -> Entry:
         if id in _ENTRIES:
             raise ValueError(f"claim: the id {id} is used twice, a new id is accepted")
+        for name, words in (("hypotheses", hypotheses), ("needs", needs)):
+            if not isinstance(words, tuple) or not all(isinstance(word, str) for word in words):
+                raise ValueError(f"{name}: expected a tuple of strings for {id}, got {words!r}")
+        _function("claim", id, function)
         first = function()
         entry = Entry(
             id=id,
@@ -134,6 +181,7 @@ def claim(
             statement=sentence(function),
             module=function.__module__,
             undecidable=first.reason if isinstance(first, Undecidable) else None,
+            part_of=part_of,
         )
         _ENTRIES[id] = entry
         return entry
@@ -149,22 +197,32 @@ def reprint(
     title: str | None = None,
     statement: str | None = None,
     hypotheses: tuple[str, ...] | None = None,
+    implying: Mapping[str, str] | None = None,
     correction: Statement | None = None,
+    part_of: str | None = None,
 ) -> Entry:
     """Register a statement that is printed again: one derivation, its twins and its correction serve both places.
 
     `title`, `statement`, `hypotheses` and `correction` are given where the other place has words, numbers or hypotheses
-    of its own.  Raises ValueError for an id used twice, and for the words of a correction that there is not.
+    of its own.  No hypothesis of the original may be lost: `implying` gives, for one that is not printed here, the one
+    printed here that implies it.  Raises ValueError for an id used twice, for a lost hypothesis, and for the words of a
+    correction that there is not.
     """
     if id in _ENTRIES:
         raise ValueError(f"claim: the id {id} is used twice, a new id is accepted")
     here = sys._getframe(1).f_globals["__name__"]
     if correction and not of.correction:
         raise ValueError(f"correction: one was given for {id}, but {of.id} has none")
+    if hypotheses is not None:
+        kept = {*hypotheses, *(old for old, new in (implying or {}).items() if new in hypotheses)}
+        if lost := [each for each in of.hypotheses if each not in kept]:
+            raise ValueError(f"hypotheses: {id} takes over the derivation of {of.id}: expected its hypothesis {lost[0]!r}, "
+                             "or one that is `implying` it, got neither")
     repaired = replace(of.correction, statement=correction) if correction and of.correction else None
     own = {"title": title, "statement": statement, "hypotheses": hypotheses, "correction": repaired}
     given = {name: value for name, value in own.items() if value is not None}
-    _ENTRIES[id] = replace(of, id=id, latex=latex, needs=(of.id,), twins=dict(of.twins), module=here, **given)  # type: ignore[arg-type]
+    _ENTRIES[id] = replace(of, id=id, latex=latex, needs=(of.id,), grounds=of.supporting, twins=dict(of.twins), module=here,
+                           part_of=part_of, **given)  # type: ignore[arg-type]
     return _ENTRIES[id]
 
 
@@ -204,25 +262,31 @@ def entries() -> Catalogue:
 
 @cache
 def _load() -> None:
-    """Import every module, and put the claims in the order of the modules, whichever imported which."""
+    """Import every module, put the claims in the order of the modules, whichever imported which, and seal them."""
     order = []
     for document in documents():
-        found, before = package(document), set(_ENTRIES)
+        found, before = package(document), dict(_ENTRIES)
         names = [info.name for info in pkgutil.iter_modules(found.__path__) if info.name != CHECKS]
-        for name in sorted(names, key=_printed_place):
-            order.append(importlib.import_module(f"{found.__name__}.{name}").__name__)
-        strangers = [id for id in set(_ENTRIES) - before if not id.startswith(f"{document}.")]
+        for name in sorted(names, key=printed_place):
+            order.append(imported(f"{found.__name__}.{name}"))
+        if taken := [id for id, entry in before.items() if _ENTRIES.get(id) is not entry]:
+            raise ValueError(f"claim: {taken[0]} was replaced while {document} was read, an id of its own is accepted")
+        strangers = [id for id in _ENTRIES.keys() - before.keys() if not id.startswith(f"{document}.")]
         if strangers and document not in DOCUMENTS:          # whose modules take statements from each other
             raise ValueError(f"claim: the id {min(strangers)} was given in {document}, one like {document}.1 is accepted")
+    for id, entry in _ENTRIES.items():
+        if type(entry) is not Entry or entry.id != id or entry.module not in order:
+            raise ValueError(f"claim: {id} was not registered by `claim` or `reprint` in a module of a document")
+        if wrong := unsupported(entry, _ENTRIES):
+            raise ValueError(wrong)
     placed = sorted(_ENTRIES.items(), key=lambda item: order.index(item[1].module))
     _ENTRIES.clear()
     _ENTRIES.update(placed)
+    for entry in _ENTRIES.values():
+        entry.seal()
 
 
-def _printed_place(module: str) -> tuple[bool, int, str]:
-    """Sections by number, then appendices by letter."""
-    number = re.match(r"section(\d+)", module)
-    return module.startswith("appendix"), int(number[1]) if number else 0, module
+# ── examination ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 @dataclass(frozen=True)
@@ -230,7 +294,11 @@ class Examination:
     """What the symbolic layer found: the evidence with the steps of both derivations, and what is wrong with them."""
 
     evidence: Evidence
-    faults: tuple[str, ...]
+
+    @property
+    def faults(self) -> tuple[str, ...]:
+        """What is wrong with the derivation, the correction or the twins."""
+        return self.evidence.faults
 
     @property
     def steps(self) -> tuple[Step, ...]:
@@ -244,73 +312,49 @@ class Examination:
 
 
 def examine(entry: Entry) -> Examination:
-    """Run a claim's derivation, its twins and its correction; what a reprint shares with its original is run once."""
+    """Run a claim's derivation, its twins and its correction; what a reprint shares with its original is run once.
+
+    Whatever an author's code raises is an error of the evidence, which names the claim and the step.
+    """
     if entry.derivation is None:
         reason = entry.undecidable or "left to the other layers"
-        evidence = Evidence(entry.id, Layer.SYMBOLIC, Outcome.NOT_APPLICABLE, reason, detail=reason)
-        return Examination(evidence, ())
-    found = _examined(entry.derivation, entry.repair, tuple(entry.twins.items()))
-    return replace(found, evidence=replace(found.evidence, claim=entry.id))
+        return Examination(Evidence(entry.id, Layer.SYMBOLIC, Outcome.NOT_APPLICABLE, reason, detail=reason))
+    if wrong := unsupported(entry, _ENTRIES):
+        return Examination(_error(entry.id, [wrong]))
+    replaces = entry.correction.replaces if entry.correction else None
+    found, errors = _examined(entry.derivation, entry.repair, tuple(entry.twins.items()), entry.supporting, replaces)
+    errors = (*errors, *(f"the kernel was changed in this process: {name}" for name in changed_names()))
+    if errors:
+        return Examination(replace(_error(entry.id, errors), derivation=found.derivation, repair=found.repair,
+                                   seconds=found.seconds))
+    return Examination(replace(found, claim=entry.id))
+
+
+def _error(id: str, errors: Iterable[str]) -> Evidence:
+    faults = tuple(f"{id}: {error}" for error in errors)
+    return Evidence(id, Layer.SYMBOLIC, Outcome.ERROR, "", detail="; ".join(faults), faults=faults)
 
 
 @cache
 def _examined(
-    derivation: Derivation, repair: Derivation | None, twins: tuple[tuple[str, Callable[[], Relation]], ...]
-) -> Examination:
+    derivation: Derivation, repair: Derivation | None, twins: Twins, needs: tuple[str, ...], replaces: str | None
+) -> tuple[Evidence, tuple[str, ...]]:
+    """The evidence, for no claim in particular, and what could not be examined."""
     start = time.perf_counter()
-    faults: list[str] = []
-    outcome, relations, steps, witness = _run(derivation, faults)
-    proof = relations
-    fixed: Outcome | None = None
-    repair_steps: tuple[Step, ...] = ()
-    if repair:
-        fixed, proof, repair_steps, _ = _run(repair, faults)
-        if outcome is Outcome.HOLDS:
-            faults.append("a correction is given for a statement that holds")
-    killed = tuple(name for name, twin in twins if twin().refute() is not None)
-    faults += [f"the twin {name!r} is not refuted" for name, _ in twins if name not in killed]
-    evidence = Evidence(
-        claim="",
-        layer=Layer.SYMBOLIC,
-        outcome=outcome,
-        scope=f"one exact point: {witness.inputs}" if witness else relations[-1].scope() if relations else "",
-        seconds=time.perf_counter() - start,
-        detail="; ".join(faults) or f"{len(steps)} steps",
-        general=bool(proof) and proof[-1].general(),
-        correction=fixed,
-        witness=witness,
-        refuted_twins=killed,
-        derivation=steps,
-        repair=repair_steps,
-        canonical=canonical(relations[-1]) if relations else None,
-        canonical_repair=canonical(proof[-1]) if repair and proof else None,
-    )
-    return Examination(evidence, tuple(faults))
+    repaired = _run(repair, needs) if repair else None
+    found, errors = evidence_of(_run(derivation, needs), repaired, twins, replaces)
+    return replace(found, seconds=time.perf_counter() - start), tuple(errors)
 
 
-def _run(
-    derivation: Derivation, faults: list[str]
-) -> tuple[Outcome, list[Relation], tuple[Step, ...], Witness | None]:
-    """Check every step; the outcome is about the last one, and INCONCLUSIVE when an earlier one does not hold."""
-    relations = list(derivation())
-    steps: list[Step] = []
-    witness = None
-    for relation in relations:
-        found = relation.refute()
-        witness = relation.relation.refute() if isinstance(relation, Fails) else found
-        proved = witness is not None if isinstance(relation, Fails) else relation.prove()
-        if found and proved:
-            faults.append(f"the kernel contradicts itself on {relation}: proved, but {found.text}")
-        detail = found.text if found else "" if proved else "not decided"
-        steps.append(Step(str(relation), relation.reason, proved and not found, detail))
-        if not steps[-1].holds:
-            faults.append(f"step {len(steps)} does not hold: {relation}: {detail}")
-    if not steps:
-        return Outcome.VACUOUS, relations, (), None
-    if any(not step.holds for step in steps[:-1]):
-        return Outcome.INCONCLUSIVE, relations, tuple(steps), None
-    if witness:
-        return Outcome.REFUTED, relations, tuple(steps), witness
-    if steps[-1].holds and next(relations[-1].points(), None) is None:
-        return Outcome.VACUOUS, relations, tuple(steps), None
-    return (Outcome.HOLDS if steps[-1].holds else Outcome.INCONCLUSIVE), relations, tuple(steps), None
+@cache
+def _run(derivation: Derivation, needs: tuple[str, ...]) -> Run:
+    return run(derivation, partial(_supporting, needs))
+
+
+def _supporting(needs: tuple[str, ...]) -> Iterator[Proved]:
+    """What the claims of `needs` have proved, step by step, their corrections included."""
+    for id in needs:
+        entry = _ENTRIES[id]
+        for derivation in filter(None, (entry.derivation, entry.repair)):
+            for proved in _run(derivation, entry.supporting).proved:
+                yield replace(proved, where=f"{id}, {proved.where}")

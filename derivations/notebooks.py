@@ -21,10 +21,10 @@ from typing import Any
 import click
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
-from derivations import ledger
 from derivations.catalogue import Entry, Examination, entries, examine
 from derivations.claims import Step
 from derivations.report.formulas import mathml
+from derivations.showing import describe
 
 FOLDER = Path(__file__).parent.parent / "notebooks"
 EXTRA = ("ipykernel", "jupytext", "nbclient", "nbconvert", "nbformat")
@@ -51,7 +51,7 @@ class Shown:
 
     def __str__(self) -> str:
         """The claim as `python -m derivations show` prints it."""
-        return ledger.describe(self.entry, None)
+        return describe(self.entry, None)
 
     def _repr_html_(self) -> str:
         claim, evidence = self.entry.claim, self.found.evidence

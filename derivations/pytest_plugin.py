@@ -24,6 +24,7 @@ from derivations.claims import Evidence, Layer, Outcome
 from derivations.documents import documents
 
 PLUGIN = "attention-proofs-ledger"
+SYMBOLIC = "tests.proofs.test_claims"                        # the only tests that speak for the symbolic layer
 FINISHED = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
 
 
@@ -41,14 +42,19 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Register the marker and, in the process that reports, the collector; make `-k ID` exact for a claim id."""
     config.addinivalue_line("markers", "claim(id, layer): the test speaks for this claim in this layer")
-    if config.option.keyword in entries():
+    try:
+        known = entries()
+        ledger.load_baseline()
+    except ValueError as error:
+        raise pytest.UsageError(str(error)) from None
+    if config.option.keyword in known:
         config.option.claims, config.option.keyword = config.option.keyword, ""
     if not hasattr(config, "workerinput"):
         config.pluginmanager.register(Collector(config), PLUGIN)
 
 
 def selected(pattern: str) -> set[str]:
-    """The ids named by a comma-separated list of ids and documents; raises ValueError for an unknown one."""
+    """The ids named by a comma-separated list of ids and documents, with their parts; raises ValueError for an unknown one."""
     known = entries()
     chosen: set[str] = set()
     for name in filter(None, pattern.split(",")):
@@ -58,7 +64,7 @@ def selected(pattern: str) -> set[str]:
             chosen |= {id for id in known if id.startswith(f"{name}.")}
         else:
             raise ValueError(f"{name} is neither a claim nor a document")
-    return chosen
+    return chosen | {id for id, entry in known.items() if entry.part_of in chosen}
 
 
 def needs_of(wanted: Iterable[str]) -> dict[str, tuple[str, ...]]:
@@ -75,6 +81,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             id, layer = marker.args
             if id not in entries():
                 raise pytest.UsageError(f"{item.nodeid}: the claim {id} does not exist")
+            if layer == Layer.SYMBOLIC and item.module.__name__ != SYMBOLIC:          # type: ignore[attr-defined]
+                raise pytest.UsageError(f"{item.nodeid}: expected a numeric layer, got {layer}, which {SYMBOLIC} speaks for")
             item.user_properties.append(("claim", [id, str(layer)]))
             item.user_properties.append(("voters", _modules(item)))
             voters.setdefault(id, set()).update(_modules(item))
@@ -85,7 +93,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     except ValueError as error:
         raise pytest.UsageError(str(error)) from None
     if config.option.incremental:
-        last = ledger.read(Path(config.option.incremental))
+        last = ledger.current(ledger.read(Path(config.option.incremental)))
         wanted &= set(incremental.stale(last, incremental.project(), needs_of(wanted), voters))
     kept = [item for item in items if (marker := item.get_closest_marker("claim")) and marker.args[0] in wanted]
     config.hook.pytest_deselected(items=[item for item in items if item not in kept])
@@ -130,6 +138,7 @@ class Collector:
         self.skipped: Counter[str] = Counter()
         self.result: dict[str, Any] | None = None
         self.problems: list[str] = []
+        self.misplaced: list[str] = []
         self.voters: dict[str, set[str]] = {}
         self.used: dict[str, set[str]] = {}
         self.incomplete: set[str] = set()
@@ -143,7 +152,7 @@ class Collector:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Take the evidence of one test."""
-        properties: dict[str, Any] = dict(report.user_properties)
+        properties: dict[str, Any] = dict(reversed(report.user_properties))      # of several, the first counts
         claim = properties.get("claim")
         if claim and not report.passed:
             self.incomplete.add(claim[0])
@@ -154,8 +163,8 @@ class Collector:
             self.skipped[reason.removeprefix("Skipped: ")] += 1
         if report.when != "call" and not report.failed:
             return
-        sent = [value for name, value in report.user_properties if name == "evidence"]
-        self.evidence += [ledger.evidence_from(json.loads(str(value))) for value in sent]
+        sent = self.sent(report, claim)
+        self.evidence += sent
         if isinstance(claim, list):
             self.spoken_for.add(claim[0])
             self.voters.setdefault(claim[0], set()).update(properties.get("voters", ()))
@@ -163,6 +172,23 @@ class Collector:
             if report.failed and not sent:
                 detail = str(report.longrepr).strip().splitlines()[-1]
                 self.evidence.append(Evidence(claim[0], Layer(claim[1]), Outcome.ERROR, "", detail=detail))
+
+    def sent(self, report: pytest.TestReport, claim: list[str] | None) -> list[Evidence]:
+        """The evidence that a test recorded, if it is about the claim and layer of its marker and does not disagree."""
+        found, where = [], report.nodeid
+        for value in [value for name, value in report.user_properties if name == "evidence"]:
+            try:
+                found.append(ledger.evidence_from(json.loads(str(value))))
+            except (ValueError, TypeError, KeyError) as error:
+                self.misplaced.append(f"{where}: expected evidence, got what is none ({type(error).__name__}: {error})")
+        for evidence in found:
+            if claim is None or [evidence.claim, str(evidence.layer)] != list(claim):
+                spoken = f"{evidence.claim} ({evidence.layer})"
+                expected = f"{claim[0]} ({claim[1]})" if claim else "none, for it has no marker"
+                self.misplaced.append(f"{where}: expected evidence for {expected}, got some for {spoken}")
+        if len({(e.outcome, e.correction) for e in found}) > 1:
+            self.misplaced.append(f"{where}: expected one outcome, got {', '.join(e.outcome for e in found)}")
+        return [e for e in found if claim is not None and [e.claim, str(e.layer)] == list(claim)]
 
     def options(self) -> dict[str, Any]:
         """What was asked for, and how."""
@@ -176,6 +202,9 @@ class Collector:
         yield
         option = self.config.option
         reused = self.reused() if option.incremental else {}
+        self.problems = [*self.misplaced]
+        if self.problems and exitstatus == pytest.ExitCode.OK:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
         if exitstatus not in (*FINISHED, pytest.ExitCode.NO_TESTS_COLLECTED) or not (self.spoken_for or reused):
             return
         told = [e.environment for e in self.evidence] + [e["environment"] for row in reused.values() for e in row["evidence"]]
@@ -184,9 +213,9 @@ class Collector:
         if option.incremental:
             surroundings["incremental"] = {"ran": len(self.spoken_for), "because": self.why()}
         fresh = ledger.build(self.evidence, [id for id in entries() if id in self.spoken_for], surroundings)
-        rows = reused | {row["id"]: row | self.rests_on(row["id"]) for row in fresh["claims"]}
+        rows = reused | {row["id"]: {**row, **self.rests_on(row["id"])} for row in fresh["claims"]}
         self.result = ledger.assemble([rows[id] for id in entries() if id in rows], surroundings) | {"files": self.files}
-        self.problems = ledger.problems(self.result, ledger.load_baseline())
+        self.problems += ledger.problems(self.result, ledger.load_baseline(), complete=bool(option.claims))
         if option.ledger:
             ledger.write(self.result, Path(option.ledger))
         if exitstatus != pytest.ExitCode.TESTS_FAILED:
@@ -195,12 +224,12 @@ class Collector:
     def reused(self) -> dict[str, dict[str, Any]]:
         """The rows of the last ledger that were asked for and did not run again."""
         wanted = selected(self.config.option.claims)
-        last = ledger.read(Path(self.config.option.incremental))
+        last = ledger.current(ledger.read(Path(self.config.option.incremental)))
         return {row["id"]: row for row in last["claims"] if row["id"] in wanted - self.spoken_for}
 
     def why(self) -> str:
         """Why claims ran again, in a few words."""
-        last = ledger.read(Path(self.config.option.incremental))
+        last = ledger.current(ledger.read(Path(self.config.option.incremental)))
         found = incremental.stale(last, self.sources, needs_of(selected(self.config.option.claims)))
         return incremental.because({id: found.get(id, "other modules speak") for id in self.spoken_for})
 

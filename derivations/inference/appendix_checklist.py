@@ -11,8 +11,8 @@ from derivations.deciphering.section6_theorem1 import recovery
 from derivations.inference.section6_solution import any_preference
 
 reprint("inference.sC.assumptions", of=any_preference, title="All assumptions of the theorems are stated",
-        latex=r"\text{2(a): the full set of assumptions of all theoretical results is stated}", hypotheses=(),
+        latex=r"\text{2(a): the full set of assumptions of all theoretical results is stated}",
         statement="The checklist says that every assumption is stated; the second theorem states none about u, and needs one.")
 reprint("inference.sC.proofs", of=recovery, title="Complete proofs of the theorems are included",
-        latex=r"\text{2(b): complete proofs of all theoretical results are included}", hypotheses=(),
+        latex=r"\text{2(b): complete proofs of all theoretical results are included}",
         statement="The checklist says that all proofs are included; the first theorem is only cited, and as printed has none.")

@@ -32,17 +32,19 @@ EXPONENT = r"\exp(\langle t_i,z\rangle/\sqrt\tau)"
 
 ANY = ("u discrete, or continuous as in Section 7", "α > 0")
 SMALL = ("u discrete, or continuous as in Section 7", "α > 0 is small enough")
+GENERAL = {"general u": ANY[0]}
+MOMENTS = {"u has bounded moments": ANY[0], "α is small": SMALL[1]}
 DISCRETE = ("u is discrete with the support t_1, …, t_n", "α > 0 is small enough")
 
-reprint("inference.thm1", of=theorem.recovery, hypotheses=ANY,
+reprint("inference.thm1", of=theorem.recovery, hypotheses=ANY, implying=GENERAL,
         latex=r"\lambda^*\in\arg\max(12)\implies\tilde p=\frac{u\,e^{\langle\cdot,\lambda^*\rangle}}"
               r"{\int u(a')e^{\langle a',\lambda^*\rangle}da'}\ \text{minimizes (6)}")
-reprint("inference.12", of=theorem.dual_problem, hypotheses=ANY,
+reprint("inference.12", of=theorem.dual_problem, hypotheses=ANY, implying=GENERAL,
         latex=r"\max_\lambda\left\{\langle\lambda,\mu+z\rangle-\tfrac1{2\alpha}\|\lambda\|^2"
               r"-\log\int u(a)\exp\langle a,\lambda\rangle da\right\}")
-reprint("inference.13", of=theorem.recovered_minimizer, hypotheses=ANY,
+reprint("inference.13", of=theorem.recovered_minimizer, hypotheses=ANY, implying=GENERAL,
         latex=r"\tilde p(a)=\frac{u(a)\exp\langle a,\lambda^*\rangle}{\int u(a')\exp\langle a',\lambda^*\rangle da'}")
-reprint("inference.14", of=theorem.estimate, hypotheses=ANY,
+reprint("inference.14", of=theorem.estimate, hypotheses=ANY, implying=GENERAL,
         latex=r"\hat h=\int a\tilde p(a)da=\int a\frac{u(a)e^{\langle a,\lambda^*\rangle}}"
               r"{\int u(a')e^{\langle a',\lambda^*\rangle}da'}da")
 reprint("inference.s6.closed-form", of=theorem.no_closed_form, latex=r"\lambda^*\text{ has no closed form in }\alpha,u,z")
@@ -76,9 +78,10 @@ reprint("inference.16", of=expansion.at_the_maximizer,
 reprint("inference.s6.quadratic-model", of=expansion.quadratic_model, title="(16) in (12) leads to (17)",
         latex=r"\nabla_\lambda\{\langle\lambda,\mu+z\rangle-\tfrac1{2\alpha}\|\lambda\|^2-\langle\mu,\lambda\rangle"
               r"-\tfrac12\langle\lambda,\Sigma\lambda\rangle\}=0\iff\lambda=\alpha(I_d+\alpha\Sigma)^{-1}z")
-reprint("inference.17", of=approximation.with_covariance, latex=r"\lambda^*=\alpha(I_d+\alpha\Sigma)^{-1}z", hypotheses=SMALL)
-reprint("inference.18", of=approximation.reduced, latex=r"\lambda^*=\alpha z", hypotheses=SMALL)
-reprint("inference.19", of=approximation.with_integral, hypotheses=SMALL,
+reprint("inference.17", of=approximation.with_covariance, latex=r"\lambda^*=\alpha(I_d+\alpha\Sigma)^{-1}z", hypotheses=SMALL,
+        implying=MOMENTS)
+reprint("inference.18", of=approximation.reduced, latex=r"\lambda^*=\alpha z", hypotheses=SMALL, implying=MOMENTS)
+reprint("inference.19", of=approximation.with_integral, hypotheses=SMALL, implying=MOMENTS,
         latex=r"\hat h=\int a\frac{u(a)\exp(\alpha\langle a,z\rangle)}{\int u(a')\exp(\alpha\langle a',z\rangle)da'}da")
 reprint("inference.s6.discrete", of=approximation.becomes_a_sum,
         latex=r"\int a\frac{u(a)\exp(\alpha\langle a,z\rangle)}{\int u(a')\exp(\alpha\langle a',z\rangle)da'}da"

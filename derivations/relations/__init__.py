@@ -19,3 +19,6 @@ from derivations.relations.limit import Limit as Limit
 from derivations.relations.optimum import Entries as Entries
 from derivations.relations.optimum import UniqueMinimum as UniqueMinimum
 from derivations.relations.optimum import UniquePlan as UniquePlan
+from derivations.relations.sameness import RELATIONS as RELATIONS
+from derivations.relations.sameness import agree as agree
+from derivations.relations.sameness import same as same

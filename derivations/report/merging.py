@@ -74,7 +74,7 @@ class Subject:
     @property
     def under(self) -> str | None:
         """The hypothesis that is missing in print."""
-        return ledger.under(self.row)
+        return self.row["under"]  # type: ignore[no-any-return]
 
     @property
     def changed(self) -> list[str]:
@@ -165,6 +165,8 @@ def load(paths: Sequence[Path]) -> Report:
     runs: list[Run] = []
     for place, path in enumerate(paths, start=1):
         found = ledger.read(path)
+        if unknown := ledger.strangers(found):
+            raise ValueError(f"ledger: {path}: {unknown[0]} is no claim of an installed document, verify it again")
         label = _label(found["environment"])
         same = sum(run.label.split(" · run ")[0] == label for run in runs)
         runs.append(Run(place, f"{label} · run {same + 1}" if same else label, found["environment"],

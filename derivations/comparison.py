@@ -1,0 +1,111 @@
+"""How statements of one claim relate: a twin to the claim and to other twins, a correction to the print.
+
+A twin is a wrong version of the claim: with one of the steps it shares a side that is no number, or it is of the same kind
+and over the same variables; and it repeats neither the claim nor another twin.  A correction answers the print: it is about
+the print's left side, unless it says which part it replaces, is another statement, and does not fail where the print does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+import sympy as sp
+
+from derivations.calculus import sums
+from derivations.calculus.admission import NotAdmittedError
+from derivations.calculus.balls import Point
+from derivations.calculus.variables import Kind, Variable
+from derivations.claims import Witness
+from derivations.relations import Expansion, Fails, Follows, Limit, Relation, UniqueMinimum, UniquePlan, agree, same
+
+
+def core(relation: Relation) -> Relation:
+    """The statement itself: of a disproof, what it disproves."""
+    return relation.relation if isinstance(relation, Fails) else relation
+
+
+def left(relation: Relation) -> sp.Expr:
+    """What a statement is about: its left side; of an optimum the objective at any point."""
+    if isinstance(relation, UniqueMinimum | UniquePlan):
+        return relation.open_objective
+    if isinstance(relation, Limit):
+        return sp.sympify(relation.expr)
+    return sp.sympify(relation.left if isinstance(relation, Expansion) else relation.sides[0])
+
+
+def telling_sides(relation: Relation) -> list[sp.Expr]:
+    """The sides that are no numbers, those of premises among them."""
+    if isinstance(relation, Follows):
+        own = [side for part in (*relation.premises, relation.conclusion) for side in part.sides]
+    elif isinstance(relation, Expansion):
+        own = [relation.left, relation.right]
+    else:
+        own = [left(relation), *relation.sides[1:]]
+    return [side for side in map(sp.sympify, own) if side.free_symbols]
+
+
+# ── twins ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def related(twin: Relation, steps: Iterable[Relation]) -> bool:
+    """Whether a twin is a version of one of the steps: the same kind over the same variables, or one side in common."""
+    cores = [core(step) for step in steps]
+    if any(type(twin) is type(step) and _ranging(twin) == _ranging(step) for step in cores):
+        return True
+    pairs = [(one, other) for one in telling_sides(twin) for step in cores for other in telling_sides(step)]
+    return any(sums.alike(*pair) for pair in pairs) or any(sums.equal(*pair) for pair in pairs)
+
+
+def _ranging(relation: Relation) -> set[Variable]:
+    return {v for v in relation.variables() if v.domain.kind is not Kind.INDEX}
+
+
+def repetitions(statement: Relation, refuted: Mapping[str, tuple[Relation, Witness]], printed: Witness | None) -> Iterator[str]:
+    """The refuted twins that repeat the claim, which is refuted too, or another twin.
+
+    What fails with other values at its first point is another statement: only the others are compared in normal form.
+    """
+    if printed:
+        for name, (twin, witness) in refuted.items():
+            if _one_failure(printed, witness, core(statement), twin) and same(core(statement), twin):
+                yield f"the twin {name!r} repeats the claim"
+    names = list(refuted)
+    for place, name in enumerate(names):
+        for earlier in names[:place]:
+            (one, first), (other, second) = refuted[earlier], refuted[name]
+            if _one_failure(first, second, one, other) and same(one, other):
+                yield f"the twin {name!r} repeats the twin {earlier!r}"
+
+
+def _one_failure(first: Witness, second: Witness, one: Relation, other: Relation) -> bool:
+    differently_searched = dict(one.at) != dict(other.at)
+    return differently_searched or (first.inputs, {first.left, first.right}) == (second.inputs, {second.left, second.right})
+
+
+# ── corrections ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def objections(printed: Relation, repaired: Relation, point: Point | None, replaces: str | None) -> Iterator[str]:
+    """Why a correction does not answer the print."""
+    if isinstance(repaired, Fails):
+        yield "the correction ends with a disproof, a statement that holds is expected"
+        return
+    print_, about = core(printed), left(core(printed))
+    if same(print_, repaired):
+        yield "the correction repeats the print"
+    if not replaces and not any(agree(about, side) for side in [left(repaired), *repaired.sides]):
+        yield ("the correction is not about the print's left side: expected the same left side, or "
+               "`replaces` to say which part of the print it stands for")
+    if point is not None and (failure := _failure(repaired, point)):
+        yield f"the correction fails where the print does: {failure.text}"
+
+
+def _failure(repaired: Relation, point: Point) -> Witness | None:
+    """The failure of a correction at the print's witness, if it speaks of that point at all."""
+    names = repaired.variables()
+    if not set(names) <= point.keys():
+        return None
+    try:
+        return repaired.fails_at({v: point[v] for v in names})
+    except NotAdmittedError:                                 # its hypotheses do not hold there
+        return None

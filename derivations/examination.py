@@ -1,0 +1,276 @@
+"""A derivation, step by step: what the symbolic layer finds, whatever the author wrote.
+
+A derivation is run once.  Its steps have to be relations of the kernel, each step has to prove itself, and what a proof uses
+without proving it (its premises) needs a voucher: an earlier step, a step of a claim that is needed, or a hypothesis that
+the step declares.  Any exception becomes an error that names the step; it is never a verdict.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from functools import cache
+from itertools import islice
+from typing import TypeVar
+
+from derivations.calculus.balls import Point
+from derivations.claims import Outcome, Step, Witness
+from derivations.relations import RELATIONS, AtLeast, Fails, Follows, Relation, same
+from derivations.theorems import Theorem
+
+MOST_STEPS = 1000                                            # a derivation with more of them is one that does not end
+
+Steps = Iterator[Relation]
+Derivation = Callable[[], Steps]
+Result = TypeVar("Result")
+
+
+class BrokenError(Exception):
+    """What an author wrote raised an exception, or is no statement of the kernel."""
+
+
+def guarded(name: str, compute: Callable[[], Result]) -> Result:
+    """What `compute` gives; raises BrokenError, which names the thing, for whatever it raises but an interrupt."""
+    try:
+        return compute()
+    except (KeyboardInterrupt, BrokenError):
+        raise
+    except BaseException as error:                           # a derivation may also exit, or skip the test that runs it
+        raise BrokenError(f"{name}: {type(error).__name__}: {_first_line(error)}") from error
+
+
+def _first_line(error: BaseException) -> str:
+    try:
+        return (str(error).strip().splitlines() or ["no message"])[0][:300]
+    except Exception:
+        return "a message that cannot be read"
+
+
+# ── what was written ────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True)
+class Written:
+    """What a derivation yielded the only time that it was run, and the error that ended it."""
+
+    relations: tuple[Relation, ...]
+    error: str = ""
+
+
+@cache
+def written(derivation: Derivation) -> Written:
+    """The steps of a derivation, each a relation of the kernel and nothing else."""
+    steps: list[Relation] = []
+    try:
+        yielded = iter(guarded("the derivation", derivation))
+        while True:
+            name = f"step {len(steps) + 1}"
+            step = list(guarded(name, lambda: list(islice(yielded, 1))))
+            if not step:
+                return Written(tuple(steps))
+            if len(steps) == MOST_STEPS:
+                raise BrokenError(f"the derivation: expected at most {MOST_STEPS} steps, got more")
+            steps.append(guarded(name, lambda: of_the_kernel(name, step[0])))   # noqa: B023  (called at once)
+    except BrokenError as error:
+        return Written(tuple(steps), str(error))
+    except TypeError:
+        return Written((), "the derivation: expected a function that yields relations, got one that yields nothing")
+
+
+def of_the_kernel(name: str, relation: object) -> Relation:
+    """A copy of a relation that is one of the kernel's own, out of the author's reach; raises BrokenError where it is none."""
+    if type(relation) not in RELATIONS:
+        raise BrokenError(f"{name}: expected a relation of the kernel, got {type(relation).__name__}")
+    assert isinstance(relation, Relation)
+    for theorem in relation.quotes:
+        if type(theorem) is not Theorem:
+            raise BrokenError(f"{name}: quotes: expected theorems, got {type(theorem).__name__}")
+    own: dict[str, object] = {"at": dict(relation.at), "given": _statements_of(name, relation.given)}
+    if isinstance(relation, Fails):
+        if type(relation.relation) is Fails:
+            raise BrokenError(f"{name}: expected the disproof of a statement, got the disproof of a disproof")
+        own["relation"] = of_the_kernel(name, relation.relation)
+    if isinstance(relation, Follows):
+        own["premises"] = _statements_of(name, relation.premises)
+        own["conclusion"], = _statements_of(name, [relation.conclusion])
+    return replace(relation, **own)  # type: ignore[arg-type]
+
+
+def _statements_of(name: str, parts: Iterable[object]) -> tuple[Relation, ...]:
+    found = tuple(of_the_kernel(name, part) for part in parts)
+    if any(isinstance(part, Fails) for part in found):
+        raise BrokenError(f"{name}: expected statements as premises and hypotheses, got a disproof")
+    return found
+
+
+# ── premises and who vouches for them ───────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True)
+class Proved:
+    """A statement that was proved, under which hypotheses and where."""
+
+    relation: Relation
+    given: tuple[Relation, ...]
+    where: str
+
+
+Support = Callable[[], Iterable[Proved]]                     # what the claims that are needed have proved
+
+
+def statements(relation: Relation, given: tuple[Relation, ...], where: str) -> Iterator[Proved]:
+    """What a step that holds establishes: of an implication its conclusion, as its premises are vouched for."""
+    if isinstance(relation, Fails):
+        return
+    stated: Relation = replace(relation.conclusion if isinstance(relation, Follows) else relation, given=())
+    yield Proved(stated, given, where)
+    if isinstance(stated, AtLeast) and stated.strict:
+        yield Proved(replace(stated, strict=False), given, where)
+
+
+def vouched(premise: Relation, step: Relation, earlier: Iterable[Proved], support: Support) -> Proved | None:
+    """Who vouches for a premise of a step; None if nobody does."""
+    premise = replace(premise, given=())
+    if any(same(premise, hypothesis) for hypothesis in step.given):
+        return Proved(premise, (premise,), "a hypothesis")
+    found = next((each for each in earlier if same(premise, each.relation)), None)
+    return found or next((each for each in support() if same(premise, each.relation)), None)
+
+
+# ── the steps ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True)
+class Run:
+    """A derivation as examined; `given` are the hypotheses of its last step, `point` and `witness` where that one fails.
+
+    `faults` is what is wrong with it, `error` what could not be examined.  INCONCLUSIVE without a fault means that the
+    last step is a sound statement which nobody has decided.
+    """
+
+    outcome: Outcome
+    relations: tuple[Relation, ...] = ()
+    steps: tuple[Step, ...] = ()
+    proved: tuple[Proved, ...] = ()
+    given: tuple[Relation, ...] = ()
+    witness: Witness | None = None
+    point: Point | None = None
+    faults: tuple[str, ...] = ()
+    error: str = ""
+
+
+@dataclass
+class _Checked:
+    """One step in the making."""
+
+    holds: bool = False
+    detail: str = ""
+    given: tuple[Relation, ...] = ()
+    vouchers: tuple[str, ...] = ()
+    witness: Witness | None = None
+    point: Point | None = None
+    fault: str = ""
+    vacuous: bool = False
+    proved: list[Proved] = field(default_factory=list)
+
+
+def run(derivation: Derivation, support: Support) -> Run:
+    """Examine a derivation; `support` gives what the claims that it needs have proved."""
+    text = written(derivation)
+    steps: list[Step] = []
+    proved: list[Proved] = []
+    faults: list[str] = []
+    last = _Checked()
+    try:
+        for number, relation in enumerate(text.relations, start=1):
+            name, final = f"step {number}", number == len(text.relations) and not text.error
+            last = guarded(name, lambda: _check(relation, name, final, proved, support))   # noqa: B023  (called at once)
+            proved += last.proved
+            shown = guarded(name, lambda: str(relation))     # noqa: B023
+            steps.append(_step(shown, relation, last))
+            if last.fault:
+                faults.append(f"{name} does not hold: {shown}: {last.fault}")
+    except BrokenError as error:
+        return Run(Outcome.ERROR, text.relations, tuple(steps), error=str(error), faults=tuple(faults))
+    if text.error:
+        return Run(Outcome.ERROR, text.relations, tuple(steps), error=text.error, faults=tuple(faults))
+    if not steps:
+        return Run(Outcome.VACUOUS, faults=("the derivation has no step",))
+    found = Run(_outcome(steps, last), text.relations, tuple(steps), tuple(proved), last.given, faults=tuple(faults))
+    return replace(found, witness=last.witness, point=last.point) if found.outcome is Outcome.REFUTED else found
+
+
+def _outcome(steps: list[Step], last: _Checked) -> Outcome:
+    if any(not step.holds for step in steps[:-1]):
+        return Outcome.INCONCLUSIVE
+    if last.vacuous:
+        return Outcome.VACUOUS
+    if last.witness:
+        return Outcome.REFUTED
+    return Outcome.HOLDS if steps[-1].holds else Outcome.INCONCLUSIVE
+
+
+def _step(shown: str, relation: Relation, checked: _Checked) -> Step:
+    core = relation.relation if isinstance(relation, Fails) else relation
+    quotes = tuple(dict.fromkeys([*relation.quotes, *core.quotes]))
+    given = tuple(map(str, dict.fromkeys([*core.given, *checked.given])))
+    return Step(shown, relation.reason, checked.holds, checked.detail, given, checked.vouchers, quotes)
+
+
+def _check(relation: Relation, name: str, final: bool, earlier: list[Proved], support: Support) -> _Checked:
+    if isinstance(relation, Fails):
+        return _disproof(relation)
+    example, holds = relation.counterexample(), relation.prove()
+    if holds and example:
+        raise BrokenError(f"{name}: the kernel contradicts itself: proved, but {example.witness.text}")
+    found = _Checked(holds=holds, given=tuple(relation.given))
+    if example:
+        found.witness, found.point = example.witness, example.point
+        found.detail = found.fault = example.witness.text
+        return found
+    if holds:
+        _vouch(found, relation, earlier, support)
+        if found.holds:
+            found.proved = list(statements(relation, found.given, name))
+    else:
+        found.detail = f"not decided: {relation.explain()}"
+        found.fault = found.detail if not final or relation.ill_posed() else ""
+    if final:
+        _look_for_sense(found, relation)
+    return found
+
+
+def _disproof(relation: Fails) -> _Checked:
+    example = relation.relation.counterexample()
+    if example is None:
+        why = f"not decided: {relation.explain()}"
+        return _Checked(detail=why, fault=why)
+    return _Checked(holds=True, witness=example.witness, point=example.point)
+
+
+def _vouch(found: _Checked, relation: Relation, earlier: list[Proved], support: Support) -> None:
+    """Ask for a voucher for each premise; hypotheses of what vouches become hypotheses of the step."""
+    given, vouchers, missing = list(found.given), [], []
+    for premise in relation.premises:
+        if by := vouched(premise, relation, earlier, support):
+            given += by.given
+            vouchers.append(f"{premise}: {by.where}")
+        else:
+            missing.append(str(premise))
+    found.given, found.vouchers = tuple(dict.fromkeys(given)), tuple(vouchers)
+    if missing:
+        found.holds = False
+        accepted = "an earlier step, a statement that a needed claim has proved or a declared hypothesis is accepted"
+        found.detail = found.fault = f"nobody vouches for the premise {missing[0]}: {accepted}"
+
+
+def _look_for_sense(found: _Checked, relation: Relation) -> None:
+    """A last step that says nothing, or speaks of no point, proves nothing."""
+    if relation.trivial():
+        why = "the last step says nothing: both sides are the same expression"
+    elif relation.example() is None:
+        why = "no sample point lies in the domain and satisfies hypotheses and premises"
+    else:
+        return
+    found.vacuous, found.holds, found.proved = True, False, []
+    found.detail = found.fault = why

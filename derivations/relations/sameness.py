@@ -1,0 +1,66 @@
+"""When two relations state the same: the same kind, the same sense, sides and hypotheses that agree in normal form."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import sympy as sp
+
+from derivations.calculus import sums
+from derivations.relations.base import Relation
+from derivations.relations.disproof import Fails
+from derivations.relations.equation import Differs, Equation
+from derivations.relations.expansion import Expansion
+from derivations.relations.implication import Follows
+from derivations.relations.inequality import AtLeast, StrictUnlessEqual
+from derivations.relations.limit import Limit
+from derivations.relations.optimum import UniqueMinimum, UniquePlan
+
+RELATIONS: frozenset[type[Relation]] = frozenset({
+    Equation, Differs, AtLeast, StrictUnlessEqual, Limit, Expansion, Follows, UniqueMinimum, UniquePlan, Fails})
+"""The kernel's own kinds of statement; nothing else is examined, subclasses neither."""
+
+
+def same(one: Relation, other: Relation) -> bool:
+    """Whether two relations are one statement; False means that they are not seen to be."""
+    if type(one) is not type(other) or not _all(one.given, other.given, same):
+        return False
+    if isinstance(one, Fails) and isinstance(other, Fails):
+        return same(one.relation, other.relation)
+    if isinstance(one, Follows) and isinstance(other, Follows):
+        return same(one.conclusion, other.conclusion) and _all(one.premises, other.premises, same)
+    if isinstance(one, AtLeast) and isinstance(other, AtLeast):
+        return one.strict == other.strict and _one_difference(one, other)
+    if isinstance(one, Equation | Differs):
+        return _one_difference(one, other) or _one_difference(replace(one, left=one.right, right=one.left), other)
+    return len(_parts(one)) == len(_parts(other)) and all(map(agree, _parts(one), _parts(other)))
+
+
+def agree(one: sp.Expr, other: sp.Expr) -> bool:
+    """Whether two expressions are one as written, or have one normal form."""
+    return sums.alike(one, other) or sums.equal(one, other)
+
+
+def _one_difference(one: Relation, other: Relation) -> bool:
+    (a, b), (c, d) = one.sides, other.sides
+    return (sums.alike(a, c) and sums.alike(b, d)) or sums.equal(a - b, c - d)
+
+
+def _all(some: Sequence[Relation], others: Sequence[Relation], agreeing: Callable[[Relation, Relation], bool]) -> bool:
+    """Whether each of either list agrees with one of the other."""
+    forth = all(any(agreeing(one, other) for other in others) for one in some)
+    return forth and all(any(agreeing(one, other) for one in some) for other in others)
+
+
+def _parts(relation: Relation) -> list[sp.Expr]:
+    """What a statement of the other kinds is made of."""
+    if isinstance(relation, UniqueMinimum | UniquePlan):
+        return [*relation.axes, relation.open_objective, relation.entry]
+    if isinstance(relation, Limit):
+        return [sp.sympify(part) for part in (relation.expr, relation.variable, relation.to, relation.limit)]
+    if isinstance(relation, Expansion):
+        return [*map(sp.sympify, (relation.left, relation.right, relation.variable, relation.order)), *relation.sides]
+    if isinstance(relation, StrictUnlessEqual):
+        return [*relation.sides, sp.sympify(relation.x), sp.sympify(relation.y)]
+    return [*relation.sides]

@@ -1,0 +1,86 @@
+"""One claim, whole, as text: statement, derivation step by step, correction, twins, evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from derivations.catalogue import Entry, Examination, entries, examine
+from derivations.claims import Step
+from derivations.comparison import core
+from derivations.examination import written
+
+WIDTH = 9
+
+
+def describe(entry: Entry, row: Mapping[str, Any] | None) -> str:
+    """A claim as text, with the evidence from a ledger row if there is one."""
+    found = examine(entry)
+    claim = entry.claim
+    lines = [f"{claim.id}  {claim.title}  [{claim.kind}]", "", f"  printed    {claim.statement.latex}",
+             f"             {claim.statement.text}"]
+    lines += [f"  given      {hypothesis}" for hypothesis in (*claim.hypotheses, *found.evidence.given)]
+    lines += [f"  part of    {claim.part_of}"] if claim.part_of else []
+    lines += [f"  parts      {', '.join(row['parts'])}"] if row and row["parts"] else []
+    lines += [f"  rests on   {', '.join(claim.needs)}"] if claim.needs else []
+    lines += [f"  quoting    {name} ({how})" for name, how in quoted(entry).items()]
+    lines += ["", "  derivation", *_steps(found.steps)] if found.steps else ["", f"  {found.evidence.detail}"]
+    lines += ["", *(f"  fault      {fault}" for fault in found.faults)] if found.faults else []
+    if claim.correction:
+        under = f" (under: {claim.correction.hypothesis})" if claim.correction.hypothesis else ""
+        replaced = [f"             for {claim.correction.replaces}"] if claim.correction.replaces else []
+        lines += ["", f"  correct    {claim.correction.statement.latex}{under}",
+                  f"             {claim.correction.statement.text}", *replaced, *_steps(found.repair_steps)]
+    witness = found.evidence.witness.text if found.evidence.witness else ((row and row["witness"]) or {}).get("text")
+    lines += ["", f"  witness    {witness}"] if witness else []
+    lines += ["", "  twins", *_twins(found, row)] if claim.twins else []
+    return "\n".join([*lines, *_evidence(claim.id, row)])
+
+
+def _evidence(id: str, row: Mapping[str, Any] | None) -> list[str]:
+    if row is None:
+        return ["", f"  not verified yet: run `python -m derivations verify {id}`"]
+    lines = ["", "  evidence"]
+    for e in row["evidence"]:
+        lines += [f"    {e['layer']:{WIDTH}} {e['outcome']:12} {e['scope']}  ({e['seconds']:.2f} s, {e['environment']})"]
+        lines += [f"        — {e['detail']}"] if e["detail"] and e["layer"] != "symbolic" else []
+    part = f", by its part {row['worst_part']}" if row["worst_part"] else ""
+    return [*lines, "", f"  verdict    {row['verdict']}" + (f", {row['severity']}" if row["severity"] else "") + part]
+
+
+def _steps(steps: Sequence[Step]) -> list[str]:
+    lines = []
+    for step in steps:
+        lines += [f"    {'✓' if step.holds else '✗'} {step.statement}",
+                  f"        — {step.reason or 'by normal form'}" + ("" if step.holds else f"  ({step.detail})")]
+        lines += [f"        given {each}" for each in step.given]
+        lines += [f"        uses {each}" for each in step.premises]
+        lines += [f"        quotes {each.name}: {each.statement} ({each.source})" for each in step.quotes]
+    return lines
+
+
+def _twins(found: Examination, row: Mapping[str, Any] | None) -> list[str]:
+    killers = {twin["name"]: twin["refuted_by"] for twin in row["twins"]} if row else {}
+    by_symbols = {name: ["symbolic"] for name in found.evidence.refuted_twins}
+    names = sorted({*killers, *by_symbols})
+    return [f"    {name}: refuted by {', '.join(killers.get(name) or by_symbols.get(name, ['nobody']))}" for name in names]
+
+
+def quoted(entry: Entry) -> dict[str, str]:
+    """The quoted theorems that a claim rests on by name, each with the claim whose derivation quotes it."""
+    found: dict[str, str] = {}
+    todo, seen = [entry.id], {entry.id}
+    while todo:
+        other = entry if todo[0] == entry.id else entries()[todo[0]]
+        for theorem in _quotes(other):
+            found.setdefault(theorem, "directly" if other is entry else f"through {other.id}")
+        fresh = [id for id in other.needs if id not in seen]
+        seen |= set(fresh)
+        todo = [*todo[1:], *fresh]
+    return found
+
+
+def _quotes(entry: Entry) -> Iterable[str]:
+    for derivation in filter(None, (entry.derivation, entry.repair)):
+        for relation in written(derivation).relations:
+            yield from (theorem.name for theorem in (*relation.quotes, *core(relation).quotes))
