@@ -3,117 +3,173 @@
 A check computes the printed left side by one or more routes of its own (autograd, a closed form, a conic solver) at a
 drawn instance.  The right side is the derivation's expression, evaluated by `bridge`.  Every route must agree with
 it at every instance, and must disagree with each twin at some instance: a route that a twin fools has no vote.
+
+One rule serves prints and twins: up to one tolerance is agreement, a refutation misses by more than `REFUTING_FACTOR`
+tolerances, and what lies between is inconclusive.
 """
 
 from __future__ import annotations
 
 import importlib
+import math
 import pkgutil
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from types import ModuleType
-from typing import Any, Literal
+from typing import Any
 
 import pytest
-import sympy as sp
 import torch
-from hypothesis import HealthCheck, Phase, Verbosity, given, seed, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from derivations.calculus.variables import Kind, Variable, variables_of
 from derivations.catalogue import Entry, entries
 from derivations.claims import Evidence, Layer, Outcome
 from derivations.documents import checks
-from derivations.relations import AtLeast, Fails, Follows, Relation
-from tests.bridge import Value, evaluate
+from tests.admission import NotAReadingError, admit, admit_tolerance, holds_given
+from tests.bridge import Value, closed
+from tests.draws import Draws
+from tests.readings import REFUTING_FACTOR, Comparison, Formula, Reading, compare, distinct
+
+__all__ = ["CASES", "PATIENCE", "REFUTING_FACTOR", "Case", "Check", "Formula", "NotAReadingError", "Reading", "Vote",
+           "assert_sound", "choose", "compare", "confirms", "consider", "float64", "parameters", "poll", "vote_on"]
 
 PATIENCE = 8                                                 # rounds of draws for what should be refuted and is not yet
-REFUTING_FACTOR = 10.0                                       # a twin must miss by ten times what a truth may miss by
-
-
-@dataclass(frozen=True)
-class Reading:
-    """What a layer computed at one instance.
-
-    Attributes:
-        point: the value of every variable by its printed name; indices that are left out become axes.
-        routes: the printed left side by each route, with one axis for each free index, by name.
-        tolerance: the absolute error that the routes may have there, from `numerics.tolerances`.
-        computed: which printed side the routes computed; the other one is the derivation's.
-    """
-
-    point: Mapping[str, Value]
-    routes: Mapping[str, Tensor]
-    tolerance: float
-    computed: Literal["left", "right"] = "left"
-
+FEWEST = 5                                                   # instances, at least two different ones where anything varies
 
 Check = Callable[[Any], Reading]
 
 
 @dataclass
 class Vote:
-    """A check in the making: what it has seen so far."""
+    """A check in the making: what it has seen so far.
+
+    Attributes:
+        instances: readings at which something was compared.
+        compared: positions that were compared; `incomparable` are those where the formula or a route was not finite.
+        discarded: draws that the strategy or the check threw away.
+        worst: the largest miss of the print, in tolerances; `tightest` is the smallest gap of an inequality.
+        failure: where the print was refuted, and `doubt` where it was neither refuted nor agreed with.
+        killed: the routes that refuted each twin.
+        ranges: of the values of each variable.
+        drawing: whether the instances are drawn, and not given.
+    """
 
     claim: str
     layer: Layer
     instances: int = 0
+    compared: int = 0
+    incomparable: int = 0
+    discarded: int = 0
     worst: float = 0.0
+    tightest: float = math.inf
     failure: str = ""
+    doubt: str = ""
     killed: dict[str, set[str]] = field(default_factory=dict)
+    drawing: bool = False
+    routes: frozenset[str] = frozenset()
+    seen: set[tuple[object, ...]] = field(default_factory=set)
+    ranges: dict[str, tuple[float, float]] = field(default_factory=dict)
 
+    @property
+    def outcome(self) -> Outcome:
+        """What the readings add up to."""
+        if self.failure:
+            return Outcome.REFUTED
+        if not self.instances:
+            return Outcome.VACUOUS
+        return Outcome.INCONCLUSIVE if self.why_not else Outcome.HOLDS
 
-class Formula:
-    """A relation's two sides, ready to be evaluated many times; of a disproof, what it disproves."""
+    @property
+    def why_not(self) -> str:
+        """Why what was seen is no support, where that is so."""
+        if self.failure or self.doubt:
+            return self.failure or self.doubt
+        if not self.instances:
+            return "nothing could be compared"
+        if self.discarded > self.instances:
+            return f"{self.discarded} of {self.discarded + self.instances} draws were discarded, at most half is accepted"
+        if self.drawing and self.ranges and (self.instances < FEWEST or len(self.seen) < 2):
+            return f"{len(self.seen)} of {self.instances} instances differ, at least 2 of {FEWEST} are accepted"
+        return ""
 
-    def __init__(self, relation: Relation) -> None:
-        relation = relation.relation if isinstance(relation, Fails) else relation
-        self.left, self.right = sp.sympify(relation.sides[0]), sp.sympify(relation.value)
-        names = variables_of(sp.Tuple(self.left, self.right))
-        self.names = [v.name for v in names]
-        self.indices = [v for v in names if v.domain.kind is Kind.INDEX]
-        self.ordered = isinstance(relation, AtLeast | Follows)
-        self.strict = isinstance(relation, AtLeast) and relation.strict
+    @property
+    def refuted(self) -> tuple[str, ...]:
+        """The twins that every route refuted."""
+        return tuple(name for name, by in self.killed.items() if by == self.routes)
 
-    def axes(self, point: Mapping[str, Value]) -> list[Variable]:
-        """The indices that a point leaves open."""
-        return [v for v in self.indices if v.name not in point]
+    @property
+    def drawn(self) -> str:
+        """From where to where the values of the statement's variables were drawn."""
+        ranges = (f"{name} {low:.3g}…{high:.3g}" for name, (low, high) in self.ranges.items())
+        return f"drawn: {', '.join(ranges)}" if self.ranges else ""
 
-
-def misses(formula: Formula, reading: Reading, axes: Sequence[Variable]) -> dict[str, float]:
-    """By how much each route misses the formula, in units of the tolerance; ≤ 1 is agreement."""
-    derived = formula.left if reading.computed == "right" else formula.right
-    expected = evaluate(derived, reading.point, axes)
-    sign = -1.0 if reading.computed == "right" else 1.0
-    found = {}
-    for name, values in reading.routes.items():
-        if values.shape != expected.shape:
-            raise ValueError(f"{name}: shape {tuple(values.shape)} was computed, {tuple(expected.shape)} is the claim's")
-        off = (sign * (expected - values.double().cpu()))[~expected.isnan()]
-        off = off if formula.ordered else off.abs()
-        if formula.strict:
-            off = off + 2 * reading.tolerance                # more by the tolerance, not merely as much
-        found[name] = float(off.nan_to_num(nan=torch.inf).max()) / reading.tolerance if off.numel() else 0.0
-    return found
+    def scope(self) -> str:
+        """What was compared, in words."""
+        parts = [f"{self.instances} drawn instances", f"{self.compared} numbers compared"]
+        parts += [f"{self.incomparable} not comparable"] if self.incomparable else []
+        parts += [f"{self.discarded} draws discarded"] if self.discarded else []
+        parts += [f"worst error {self.worst:.2g} of the tolerance"]
+        if math.isfinite(self.tightest):
+            parts += [f"gap never smaller than {self.tightest:.2g} of the larger side"]
+        return ", ".join(parts)
 
 
 def consider(vote: Vote, printed: Formula, twins: Mapping[str, Formula], reading: Reading) -> None:
-    """Hold one reading against the formula and its twins."""
-    vote.instances += 1
+    """Hold one reading against the formula and its twins.
+
+    Raises NotAReadingError for a reading that cannot speak for the claim.
+    """
+    admit(vote.claim, printed, twins, reading)
+    if vote.routes and vote.routes != set(reading.routes):
+        raise NotAReadingError(f"{vote.claim}: routes: expected {', '.join(sorted(vote.routes))} at every instance, "
+                               f"got {', '.join(sorted(reading.routes))}")
+    vote.routes = frozenset(reading.routes)
     axes = printed.axes(reading.point)
-    for route, miss in misses(printed, reading, axes).items():
-        vote.worst = max(vote.worst, miss)
-        if miss > 1 and not vote.failure:
-            inputs = ", ".join(f"{name} = {_shown(reading.point[name])}" for name in printed.names if name in reading.point)
-            vote.failure = f"{route} misses by {miss:.3g} tolerances" + (f" at {inputs}" if inputs else "")
+    found = compare(printed, reading, axes)
+    admit_tolerance(vote.claim, reading.tolerance, max(c.largest for c in found.values()))
+    if all(c.compared for c in found.values()):
+        vote.instances += 1
+        _remember(vote, printed, reading)
+    for route, comparison in found.items():
+        _note(vote, printed, reading, route, comparison)
     for name, twin in twins.items():
-        for route, miss in misses(twin, reading, axes).items():
-            if miss > REFUTING_FACTOR:
-                vote.killed.setdefault(name, set()).add(route)
+        if vote.killed.get(name) != vote.routes and holds_given(twin, reading.point):
+            against = compare(twin, reading, axes).items()
+            dead = {route for route, c in against if not c.incomparable and c.miss > REFUTING_FACTOR}
+            if dead:
+                vote.killed.setdefault(name, set()).update(dead)
+
+
+def _note(vote: Vote, printed: Formula, reading: Reading, route: str, found: Comparison) -> None:
+    """Count what a route compared, and say where it did not agree."""
+    vote.compared += found.compared
+    vote.incomparable += found.incomparable
+    vote.worst = max(vote.worst, found.miss)
+    if printed.ordered:
+        vote.tightest = min(vote.tightest, found.gap)
+    inputs = ", ".join(f"{name} = {_shown(reading.point[name])}" for name in printed.names if name in reading.point)
+    at = f" at {inputs}" if inputs else ""
+    if found.miss > REFUTING_FACTOR:
+        vote.failure = vote.failure or f"{route} misses by {found.miss:.3g} tolerances{at}"
+    elif found.miss > 1:
+        vote.doubt = vote.doubt or (f"{route} misses by {found.miss:.3g} tolerances, at most 1 is agreement and more than "
+                                    f"{REFUTING_FACTOR:g} a refutation{at}")
+    if found.incomparable:
+        vote.doubt = vote.doubt or f"{route} or the formula is not finite at {found.incomparable} positions{at}"
+
+
+def _remember(vote: Vote, printed: Formula, reading: Reading) -> None:
+    """Keep the instance, as far as the statement speaks of it, and the range of what was drawn."""
+    values = {v.name: torch.as_tensor(reading.point[v.name], dtype=torch.float64).flatten().tolist()
+              for v in printed.variables if v.name in reading.point}
+    vote.seen.add(tuple(map(tuple, values.values())))
+    for name, numbers in values.items():
+        low, high = vote.ranges.get(name, (math.inf, -math.inf))
+        vote.ranges[name] = min(low, *numbers), max(high, *numbers)
 
 
 def _shown(value: Value) -> str:
@@ -127,21 +183,23 @@ def poll(
     """Let a check read `count` drawn instances, and more while something that is to be refuted is not.
 
     That is every twin by every route, and the printed statement itself if `refuting`; after `PATIENCE` rounds it lives.
+    Raises NotAReadingError where nothing can be drawn, or a twin speaks of other variables by the statement's names.
     """
-    routes: set[str] = set()
+    for name, twin in twins.items():
+        distinct([*printed.variables, *twin.variables], f"{vote.claim}: the twin {name!r}")
 
     def explore(instance: Any) -> None:
-        reading = check(instance)
-        routes.update(reading.routes)
+        with closed():
+            reading = check(instance)
         consider(vote, printed, twins, reading)
 
+    draws, vote.drawing = Draws(strategy, count), True
     for turn in range(PATIENCE):
-        profile = settings(max_examples=count, deadline=None, database=None, phases=[Phase.generate], verbosity=Verbosity.quiet,
-                           suppress_health_check=list(HealthCheck))
-        seed(turn)(profile(given(strategy)(explore)))()
-        if all(vote.killed.get(name) == routes for name in twins) and (vote.failure or not refuting):
+        if not draws.run(explore, turn):
+            raise NotAReadingError(f"{vote.claim}: on: expected a strategy with instances that are kept, got {strategy!r}")
+        if set(vote.refuted) >= set(twins) and (vote.failure or not refuting):
             break
-    vote.killed = {name: by for name, by in vote.killed.items() if by == routes}
+    vote.discarded = draws.discarded
 
 
 @dataclass(frozen=True)
@@ -193,39 +251,43 @@ def moved(instance: Any, device: str) -> Any:
 
 
 def vote_on(case: Case, quick: bool = False, device: str = "cpu") -> Evidence:
-    """Run one check and say what the layer found."""
+    """Run one check and say what the layer found.
+
+    Raises ValueError for a case that is not the one registered for its claim and layer, or whose check of a correction
+    has none to speak of.
+    """
     start = time.perf_counter()
+    if CASES[case.layer].get(case.claim) != case:
+        raise ValueError(f"case: expected the registered {case.layer} check of {case.claim}, got one of {case.module}")
     entry = entries()[case.claim]
     statement, correction = entry.printed(), entry.repaired()
-    assert statement is not None, f"{case.claim} has no derivation to compare with"
+    if statement is None:
+        raise ValueError(f"claim: expected one with a derivation to compare with, got {case.claim}")
+    if case.corrected and correction is None:
+        raise ValueError(f"corrected: expected a claim with a correction, got {case.claim}")
     count = max(10, case.count // 4) if quick else case.count
     printed, repaired = Vote(case.claim, case.layer), Vote(case.claim, case.layer)
-    twins = {name: Formula(make()) for name, make in entry.twins.items()}
+    twins = {name: Formula(make(), f"twin {name!r}") for name, make in entry.twins.items()}
     strategy = case.strategy.map(partial(moved, device=device))
     own = {} if correction else twins
     poll(printed, Formula(statement), own, case.printed, strategy, count, refuting=correction is not None)
     if case.corrected and correction:
-        poll(repaired, Formula(correction), twins, case.corrected, strategy, count)
+        poll(repaired, Formula(correction, "correction"), twins, case.corrected, strategy, count)
     return _evidence(entry, case, printed, repaired, time.perf_counter() - start, device)
 
 
 def _evidence(entry: Entry, case: Case, printed: Vote, repaired: Vote, seconds: float, device: str) -> Evidence:
-    outcome = Outcome.REFUTED if printed.failure else Outcome.HOLDS
-    correction = None
-    if case.corrected:
-        correction = Outcome.REFUTED if repaired.failure else Outcome.HOLDS
     shown = repaired if case.corrected else printed
-    count = printed.instances + repaired.instances
-    scope = f"{count} drawn instances, worst error {shown.worst:.2g} of the tolerance, float64, {device}"
-    killed = {**printed.killed, **repaired.killed}
+    scope = shown.scope()
+    killed = {*printed.refuted, *repaired.refuted}
     return Evidence(
         claim=case.claim,
         layer=case.layer,
-        outcome=outcome,
-        scope=scope,
+        outcome=printed.outcome,
+        scope=f"{scope}, float64, {device}",
         seconds=seconds,
-        detail=repaired.failure or printed.failure,
-        correction=correction,
+        detail=(repaired.why_not if case.corrected else "") or printed.why_not or shown.drawn,
+        correction=repaired.outcome if case.corrected else None,
         refuted_twins=tuple(name for name in entry.twins if name in killed),
         environment=device,
         error=None if shown.failure else shown.worst,
@@ -236,12 +298,13 @@ def assert_sound(evidence: Evidence) -> None:
     """Fail, by the claim's name, unless the layer found what a proof or a disproof of the claim leads to expect."""
     entry = entries()[evidence.claim]
     alive = [name for name in entry.twins if name not in evidence.refuted_twins]
-    assert not alive, f"{evidence.claim} ({evidence.layer}): twins alive: {alive}"
+    about = f"{evidence.claim} ({evidence.layer})"
     if entry.repair is None:
-        assert evidence.outcome is Outcome.HOLDS, f"{evidence.claim} ({evidence.layer}): {evidence.detail}"
+        assert evidence.outcome is Outcome.HOLDS, f"{about}: {evidence.outcome}: {evidence.detail}"
     else:
-        assert evidence.outcome is Outcome.REFUTED, f"{evidence.claim} ({evidence.layer}): the print is not refuted"
-        assert evidence.correction in (None, Outcome.HOLDS), f"{evidence.claim} ({evidence.layer}): {evidence.detail}"
+        assert evidence.outcome is Outcome.REFUTED, f"{about}: the print is not refuted: {evidence.detail}"
+        assert evidence.correction in (None, Outcome.HOLDS), f"{about}: {evidence.correction}: {evidence.detail}"
+    assert not alive, f"{about}: twins alive: {alive}"
 
 
 def float64(values: Any) -> Tensor:

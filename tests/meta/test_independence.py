@@ -94,3 +94,48 @@ def test_a_crossing_is_found(line: str) -> None:
     sources = modules(ROOT) | {"numerics.primal.smuggler": line, "numerics.helper": "import torch"}
     barred = dict(FORBIDDEN)["numerics.primal"]
     assert crossings("numerics.primal", barred, sources)
+
+
+VOTING = ("tests/properties", "tests/primal")
+OPEN_TO_VOTES = {"derivations.claims": {"Layer"}, "tests.bridge": {"Value"}}
+"""What a module that votes may import of the derivations and of what evaluates them."""
+
+
+def looks_up(source: str) -> list[str]:
+    """Every import by which a module that votes could get at the formulas it is held against."""
+    found = []
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            found += [alias.name for alias in node.names if alias.name.split(".")[0] in ("sympy", "derivations", "flint")]
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            allowed = OPEN_TO_VOTES.get(node.module, set())
+            if node.module.split(".")[0] in ("sympy", "derivations", "flint") or node.module == "tests.bridge":
+                found += [f"{node.module}.{alias.name}" for alias in node.names if alias.name not in allowed]
+            if node.module == "tests":
+                found += [alias.name for alias in node.names if alias.name == "bridge"]
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute | ast.Name):
+            called = node.func.attr if isinstance(node.func, ast.Attribute) else node.func.id
+            found += [called] if called in ("import_module", "__import__", "eval", "exec") else []
+    return found
+
+
+@pytest.mark.parametrize("folder", VOTING)
+def test_votes_do_not_look_up_what_they_are_held_against(folder: str) -> None:
+    voters = [path for path in (ROOT / folder).glob("*.py") if not path.name.startswith("test_")]
+    assert len(voters) > 5
+    assert {path.name: found for path in voters if (found := looks_up(path.read_text(encoding="utf-8")))} == {}
+
+
+@pytest.mark.parametrize("line", [
+    "import sympy as sp",
+    "from sympy import lambdify",
+    "from tests.bridge import Value, evaluate",
+    "from tests import bridge",
+    "import derivations.catalogue",
+    "from derivations.catalogue import entries",
+    "def late():\n    from derivations.calculus.sums import normal",
+    "__import__('derivations.catalogue')",
+    "from derivations.claims import Layer, Evidence",
+])
+def test_a_look_up_is_found(line: str) -> None:
+    assert looks_up(f"from derivations.claims import Layer\n{line}")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from derivations.catalogue import entries
 from numerics import one_sided
-from tests.layers import Formula, misses
+from tests.layers import Formula, compare
 from tests.properties.transport_design import Ball, Led, Losses, Perturbed, balls, led, losses, perturbed
 from tests.properties.transport_problems import Problem, by_pot, problems
 from tests.properties.transport_sinkhorn import Iterates, iterates
@@ -62,7 +62,7 @@ def test_a_reading_refuses_weights_that_are_slightly_wrong() -> None:
     right = one_sided.plan(x["S"], x.eps)
     for plan, accepted in ((right, True), (right * (1 + 1e-9), False), (one_sided.plan(x["S"], x.eps * 1.0000001), False)):
         reading = x.reading(route=plan)
-        assert (misses(formula, reading, formula.axes(reading.point))["route"] <= 1) is accepted
+        assert (compare(formula, reading, formula.axes(reading.point))["route"].miss <= 1) is accepted
 
 
 def test_the_peer_solves_the_problem_with_free_columns() -> None:
@@ -90,7 +90,7 @@ def test_a_reading_of_iterates_refuses_another_cost_and_temperature() -> None:
     formula, x = Formula(printed), Iterates(problem, problem["C"], 3)
     reading = x.reading(route=x.least[0] - x.dual(4))
     wrong = ({}, {"eps": 0.5 * (1 + 1e-6)}, {"C": x.cost * (1 + 1e-6)})
-    found = [misses(formula, replace(reading, point={**reading.point, **change}), [])["route"] <= 1 for change in wrong]
+    found = [compare(formula, replace(reading, point={**reading.point, **change}), [])["route"].miss <= 1 for change in wrong]
     assert found == [True, False, False]
 
 

@@ -18,7 +18,7 @@ from numerics.models.capture import AttentionProblem, capture
 from numerics.models.encoder import LanguageModel, encode_paragraph, load_encoder, load_model
 from numerics.models.zoo import zoo
 from numerics.primal import one_sided as primal
-from tests.layers import Formula, Reading, Vote, assert_sound, consider, float64
+from tests.layers import REFUTING_FACTOR, Formula, Reading, Vote, assert_sound, consider, float64
 
 Record = Callable[[Evidence], None]
 SHORT = "Attention weighs what it sees."
@@ -140,16 +140,17 @@ def row_reading(problem: AttentionProblem, head: int, query: int, claim: str) ->
 
 def speak(claim: str, layer: Layer, vote: Vote, worst: float, scope: str, start: float, record: Record) -> None:
     """Turn what a model showed into evidence, and fail by the claim's name if it is not support."""
-    failed = vote.failure or (f"worst row misses by {worst:.3g} tolerances" if worst > 1 else "")
+    failed = vote.why_not or (f"worst row misses by {worst:.3g} tolerances" if worst > 1 else "")
+    outcome = vote.outcome if worst <= 1 else Outcome.REFUTED if worst > REFUTING_FACTOR else Outcome.INCONCLUSIVE
     evidence = Evidence(
         claim=claim,
         layer=layer,
-        outcome=Outcome.REFUTED if failed else Outcome.HOLDS,
+        outcome=outcome,
         scope=f"{scope}, worst error {max(worst, vote.worst):.2g} of the tolerance",
         seconds=time.perf_counter() - start,
         detail=failed,
         error=max(worst, vote.worst),
-        refuted_twins=tuple(vote.killed),
+        refuted_twins=vote.refuted,
     )
     record(evidence)
     assert_sound(evidence)

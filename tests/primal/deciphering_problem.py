@@ -112,7 +112,7 @@ def reliability(drawn: Drawn) -> Reading:
         solution = mem.solve(drawn["T"], drawn["u"], drawn["z"], alpha)
         assert solution.certified, f"the solver left a gap of {solution.gap} with status {solution.status}"
         off = drawn["u"] @ drawn["T"] + drawn["z"] - solution.mean
-        values |= {"r" + number: off @ off, "k" + number: solution.objective - alpha / 2 * off @ off}
+        values |= {"r" + number: float(off @ off), "k" + number: max(0.0, solution.objective - alpha / 2 * float(off @ off))}
         error += (2 + alpha) * float(np.linalg.norm(off)) * solution.mean_error + solution.value_error
     return Reading(values, {"cvxpy": float64(values["r₁"])}, error * (1 + 8 / drawn.alpha))
 
@@ -131,7 +131,8 @@ def least_residual(drawn: Drawn) -> Reading:
     found = mem_variants.solve_constrained(drawn["T"][:1], np.ones(1), drawn["z"], 1 / (2 * drawn.alpha))
     assert found.certified, f"the solver left a gap of {found.gap} with status {found.status}"
     low, high = found.distance
-    return Reading(drawn.point(), {"cvxpy": float64(low**2)}, drawn.rounding + high**2 - low**2, "right")
+    point = drawn.point() | {"n": 1, "T": float64(drawn["T"][:1]), "u": float64([1.0]), "x": float64([1.0])}
+    return Reading(point, {"cvxpy": float64(low**2)}, drawn.rounding + high**2 - low**2, "right")
 
 
 confirms(PRIMAL, "deciphering.s4.mem", "inference.11", on=problems(), count=16, corrected=constrained)(least_residual)

@@ -186,4 +186,5 @@ def column_sums(drawn: DrawnBatch) -> Reading:
     solution = coupling.solve_entropic(cost, marginal, marginal, drawn.epsilon)
     assert solution.certified
     off = solution.infeasibility + tolerances.rounding("float64", drawn.n)
-    return Reading({"n": drawn.n, "a": float64(marginal)}, {"cvxpy": float64(solution.plan.sum(axis=0))}, off)
+    point = {"n": drawn.n, "a": float64(marginal), "P": float64(solution.plan)}
+    return Reading(point, {"cvxpy": float64(solution.plan.sum(axis=0))}, off)

@@ -116,4 +116,5 @@ def detour(drawn: Drawn) -> Reading:
 @confirms(PRIMAL, "eot.s3.distance", on=problems(smallest=1), corrected=detour)
 def distance_to_itself(drawn: Drawn) -> Reading:
     plan = linear(drawn.any_cost, drawn.a, drawn.a)
-    return Reading({"n": drawn.n}, {"linear program": float64(plan.objective)}, tolerances.rounding("float64", drawn.n, 10.0))
+    point = {"n": drawn.n, "D": float64(drawn.any_cost), "P": float64(plan.plan)}
+    return Reading(point, {"linear program": float64(plan.objective)}, tolerances.rounding("float64", drawn.n, 10.0))

@@ -20,6 +20,7 @@ from tests.primal.eot_regularizers import problems as quadratic_problems
 PRIMAL = Layer.PRIMAL
 Array = NDArray[np.float64]
 WIDTH, FEATURES, COLD = 2, 3, 0.05
+SMALLEST = 1e-300                                            # for weights that are 0 where the statement has positive ones
 
 
 class Drawn:
@@ -252,8 +253,8 @@ def wasserstein(drawn: Drawn) -> Reading:
     plan = coupling.solve_transport(diameter * (1 - np.eye(m)), before[0], after[0])
     assert plan.certified
     gains = after[0] > before[0]
-    point = drawn.point(D=diameter, κ=math.expm1(spread / (2 * drawn.epsilon)), u=before[0] * gains, v=before[0] * ~gains,
-                        r=np.exp((change - change.min()) / drawn.epsilon))
+    point = drawn.point(D=diameter, κ=math.expm1(spread / (2 * drawn.epsilon)), u=before[0] * gains,
+                        v=np.maximum(before[0] * ~gains, SMALLEST), r=np.exp((change - change.min()) / drawn.epsilon))
     off = diameter * (first + second) + max(plan.gap, 0.0)
     return Reading(point, {"linear program": float64(plan.objective)}, off, "right")
 
@@ -291,7 +292,12 @@ def of_outputs(drawn: Drawn) -> Reading:
     plan = coupling.solve_transport(apart, p[0], q[0])
     assert plan.certified
     off = 2 * radius * (first + second) + max(plan.gap, 0.0) + tolerances.rounding("float64", count**2, 2 * radius)
-    point = {"R": radius, "eps": drawn.epsilon, "δ": move}
+    tilt, moves = q[0] / p[0], np.linalg.norm(after - before, axis=1)
+    tilt, gains = tilt / tilt.min(), tilt > 1
+    point: dict[str, int | float | Tensor] = {
+        "m": count, "R": radius, "eps": drawn.epsilon, "δ": float(moves.max()), "κ": float(tilt.max()) ** 0.5 - 1,
+        "r": float64(tilt), "u": float64(p[0] * gains), "v": float64(np.maximum(p[0] * ~gains, SMALLEST)),
+        "e": float64(moves.max() - moves)}
     return Reading(point, {"linear program": float64(plan.objective)}, off, "right")
 
 
@@ -315,7 +321,8 @@ def on_a_line(drawn: Drawn) -> tuple[Array, Array, dict[str, float | Array]]:
     train, test = drawn.potentials[0], drawn.potentials[1] + (0.0, 6.0)[drawn.seed % 2]
     places = (x + 9 if drawn.seed % 3 else np.abs(x) for x in (train, test))
     f, g = (drawn.epsilon * place for place in places)
-    return train, test, {"f": f, "g": g, "L": drawn.epsilon, "γ": drawn.epsilon}
+    spare = drawn.epsilon * np.abs(train[:, None] - test) - g + f[:, None]
+    return train, test, {"f": f, "g": g, "L": drawn.epsilon, "γ": drawn.epsilon, "z": np.maximum(spare, 0.0)}
 
 
 def carried(drawn: Drawn) -> Reading:
@@ -325,7 +332,7 @@ def carried(drawn: Drawn) -> Reading:
     assert best.certified
     scale = drawn.epsilon * (10 + float(np.abs(train).max() + np.abs(test).max()))
     off = drawn.epsilon * max(best.gap, 0.0) + tolerances.rounding("float64", drawn.n * drawn.m, 4 * scale)
-    return Reading(drawn.point(**given), {"linear program": float64(drawn.epsilon * best.objective)}, off)
+    return Reading(drawn.point(**given, P=best.plan), {"linear program": float64(drawn.epsilon * best.objective)}, off)
 
 
 @confirms(PRIMAL, "transport.s7.generalization", on=problems(), corrected=carried)

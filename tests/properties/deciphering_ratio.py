@@ -34,14 +34,14 @@ class Tight(MemProblem):
         return Tight(2, 1, self.alpha, "generic", "uniform", "generic", 0, device, self.radius)
 
 
-TIGHT = st.builds(lambda alpha, radius: Tight(2, 1, alpha, "generic", "uniform", "generic", 0, "cpu", radius),
-                  st.sampled_from([1.0, 0.25, 4.0]), st.sampled_from([1.0, 0.5]))
-ANY = st.one_of(TIGHT, mem_problems())
-
-
 def kappa_of(problem: MemProblem) -> float:
     """αL, from the templates' distances to their mean."""
     return problem.alpha * float((problem.templates - problem.prior @ problem.templates).square().sum(-1).max())
+
+
+TIGHT = st.builds(lambda alpha, radius: Tight(2, 1, alpha, "generic", "uniform", "generic", 0, "cpu", radius),
+                  st.sampled_from([1.0, 0.25, 4.0]), st.sampled_from([1.0, 0.5]))
+ANY = st.one_of(TIGHT, mem_problems(smallest_n=2)).filter(lambda problem: kappa_of(problem) > 0)
 
 
 def point(problem: MemProblem, solution: mem.Solution, found: mem.Certificate) -> dict[str, Value]:

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
 import ot
 import torch
 from hypothesis import strategies as st
@@ -22,6 +23,7 @@ from tests.properties.transport_theorem import weights
 
 TORCH = Layer.TORCH
 COLD, HOT = 1e-3, 1e12
+SMALLEST = 1e-300                                            # for weights that are 0 where the statement has positive ones
 
 
 # ── the table ───────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -153,7 +155,7 @@ def moved_mass(x: Perturbed) -> Reading:
     spread = float(x.change.max() - x.change.min())
     tilt = ((x.change - x.change.min()) / x.epsilon).exp()
     point = {"m": x.scores.numel(), "D": x.diameter, "κ": math.expm1(spread / (2 * x.epsilon)), "r": tilt,
-             "u": (before * gains).cpu(), "v": (before * (1 - gains)).cpu()}
+             "u": (before * gains).cpu(), "v": (before * (1 - gains)).clamp(min=SMALLEST).cpu()}
     apart = x.diameter * (1 - torch.eye(before.numel(), dtype=torch.float64))
     # Both rows are brought to the same mass: their rounding would have nowhere to go.
     ends = [(p / p.sum()).cpu().numpy() for p in (before, after)]
@@ -209,10 +211,14 @@ def distance_of_outputs(x: Ball) -> Reading:
     plans = [one_sided.plan(inputs @ inputs.T, x.epsilon).cpu() for inputs in (before, after)]
     apart = torch.cdist(x.before, x.after, compute_mode="donot_use_mm_for_euclid_dist")
     found = [float(ot.emd2((p / p.sum()).numpy(), (q / q.sum()).numpy(), apart.numpy())) for p, q in zip(*plans, strict=True)]
-    moved = float((x.after - x.before).norm(dim=-1).max())
-    count = len(x.before)
+    moves, count, farthest = (x.after - x.before).norm(dim=-1), len(x.before), int(np.argmax(found))
+    moved, tilt = float(moves.max()), plans[1][farthest] / plans[0][farthest]
+    tilt, gains = tilt / tilt.min(), tilt > 1
+    point = {"m": count, "R": x.radius, "eps": x.epsilon, "δ": moved, "κ": float(tilt.max()) ** 0.5 - 1, "r": tilt,
+             "u": plans[0][farthest] * gains, "v": (plans[0][farthest] * ~gains).clamp(min=SMALLEST),
+             "e": (moved - moves).clamp(min=0)}
     off = 4 * x.radius * count * tolerances.plan("float64", count, x.radius**2 / x.epsilon)
-    return Reading({"R": x.radius, "eps": x.epsilon, "δ": moved}, {"wasserstein": float64(max(found))}, off, "right")
+    return Reading(point, {"wasserstein": float64(max(found))}, off, "right")
 
 
 @confirms(TORCH, "transport.s5.wasserstein-stability", on=balls(), corrected=distance_of_outputs)
@@ -276,7 +282,10 @@ class Losses:
         """Routes at these losses, for a γ(L) = L."""
         f, g = self.loss(self.train), self.loss(self.test)
         (a, b), largest = self.masses, 1 + size + float(f.max() + g.max())
-        point = {"n": len(f), "m": len(g), "a": a, "b": b, "f": f, "g": g, "γ": self.steepness}
+        a, b, apart = a / a.sum(), b / b.sum(), (self.train[:, None] - self.test).abs()
+        plan = ot.emd(a.numpy(), b.numpy(), apart.numpy())
+        point = {"n": len(f), "m": len(g), "a": a, "b": b, "f": f, "g": g, "γ": self.steepness, "L": self.steepness,
+                 "P": float64(plan), "z": (self.steepness * apart - g + f[:, None]).clamp(min=0)}
         return Reading(point, routes, tolerances.rounding("float64", len(f) * len(g), largest), computed)
 
 

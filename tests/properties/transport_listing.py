@@ -24,6 +24,7 @@ from tests.listings import models
 
 TORCH = Layer.TORCH
 WIDTH = 2
+ROUNDS = 10                                                  # of the listing
 
 
 @dataclass(frozen=True)
@@ -107,7 +108,7 @@ def converged_rows(x: Tokens) -> Reading:
 @confirms(TORCH, "transport.listing.sinkhorn", on=SEVERAL, corrected=converged_rows)
 def rows_of_ten_rounds(x: Tokens) -> Reading:
     plan = models.sinkhorn(x["a"], x["b"], x["C"], 0.1 * x.epsilon)
-    return x.reading(x.point("C", "a"), listing=plan.sum(-1))
+    return x.reading(x.point("C", "a", eps=0.1 * x.epsilon, T=ROUNDS), listing=plan.sum(-1))
 
 
 @confirms(TORCH, "transport.listing.sinkhorn.optimal", on=ANY)
@@ -131,8 +132,10 @@ def columns_without_guard(x: Tokens) -> Reading:
 
 @confirms(TORCH, "transport.listing.sinkhorn.columns", on=ANY, corrected=columns_without_guard)
 def columns_with_guard(x: Tokens) -> Reading:
-    plan = models.sinkhorn(x["a"], x["b"], x["C"] + 2, 0.1 * x.epsilon)
-    return x.reading(x.point("b"), listing=plan.sum(0))
+    cost, epsilon = x["C"] + 2, 0.1 * x.epsilon
+    plan = models.sinkhorn(x["a"], x["b"], cost, epsilon)
+    before = models.scalings(x["a"], x["b"], cost, epsilon, ROUNDS - 1)[1]
+    return x.reading(x.point("a", "b", C=cost, eps=epsilon, v=before), listing=plan.sum(0))
 
 
 def shifted_without_guard(x: Tokens) -> Reading:
@@ -157,8 +160,11 @@ def log_domain_plan(x: Tokens) -> Reading:
 
 @confirms(TORCH, "transport.listing.sinkhorn.overflow", on=ANY, corrected=log_domain_plan)
 def kernel_in_float32(x: Tokens) -> Reading:
+    """What the listing computes in float32 is inf, and what it stands for is read in float64."""
     cost = x["C"] - 100 * x.epsilon
-    return Reading(x.point(C=cost), {"listing": models.kernel(cost.float(), x.epsilon).double()}, 1e-6, "right")
+    assert bool(models.kernel(cost.float(), x.epsilon).isinf().all())
+    exact = models.kernel(cost, x.epsilon)
+    return Reading(x.point(C=cost), {"listing": exact}, tolerances.rounding("float64", 1, 200 * float(exact.max())), "right")
 
 
 def numbers_held(x: Tokens) -> Reading:
@@ -190,7 +196,7 @@ def divergence_of_costs(x: Tokens) -> Reading:
 
 
 def points_in_common(x: Tokens) -> Reading:
-    places = x["points"]
+    places = x["points"] / 2
     cost = (places[:, None] - places[None]).square().sum(-1)
     mass = torch.eye(x.n, dtype=torch.float64, device=x.device)
     listing = torch.stack([torch.stack([models.sinkhorn_divergence(p, q, cost, 1.0) for q in mass]) for p in mass])
@@ -231,7 +237,8 @@ def always_zero(x: Tokens) -> Reading:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)         # a transpose of three axes
         one = models.attention_divergence(query[None, :1], key[None, :1], x.epsilon)
-    return x.reading(x.point(a=mass, S=scores, P=models.sinkhorn(mass, mass, -scores, x.epsilon)), one_token=one.double(),
+    plan = transport.sinkhorn(-scores, mass, mass, x.epsilon).plan
+    return x.reading(x.point(a=mass, S=scores, P=plan), one_token=one.double(),
                      width_1=models.attention_divergence(query, key, x.epsilon).double(),
                      one_head=models.sinkhorn_divergence(mass, mass, -scores, x.epsilon))
 

@@ -90,7 +90,8 @@ def rows_of_sinkhorn_attention(x: Tokens) -> Reading:
     """As printed: float32, its own start, ten rounds."""
     query, key = (part.float() for part in tokens_with(x["O"]))
     plan = models.sinkhorn_attention_plan(query, key, x.epsilon)[0].double()
-    return Reading(x.point(), {"listing": plan.sum(-1)}, tolerances.plan("float32", x.n, 8.0))
+    start = models.start_of_keys(query)[0].double()
+    return Reading(x.point(S=x["O"], b=start), {"listing": plan.sum(-1)}, tolerances.plan("float32", x.n, 8.0))
 
 
 def half_a_round(x: Tokens) -> Reading:
@@ -108,7 +109,7 @@ def columns_of_a_round(x: Tokens) -> Reading:
 
 @confirms(TORCH, "transport.listing.sinkhorn_attention.marginals", on=PAIRS, corrected=columns_of_a_round)
 def columns_of_attention(x: Tokens) -> Reading:
-    return x.reading(x.point(), listing=attention_plan(x, 10).sum(0))
+    return x.reading(x.point(S=x["O"]), listing=attention_plan(x, 10).sum(0))
 
 
 def lifted_without_guard(x: Tokens) -> Reading:

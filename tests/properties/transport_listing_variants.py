@@ -56,7 +56,7 @@ def rows_of_kernel(x: Tokens) -> Reading:
 def rows_of_features_cut_to_zero(x: Tokens) -> Reading:
     features = models.relu_features(-x["X"], torch.eye(2, dtype=torch.float64, device=x.device))
     weights = models.linear_attention(features[None], x["Y"][None], torch.ones_like(x["Y"][None, :, :1]))[0, :, 0]
-    return x.reading(x.point(), listing=weights)
+    return x.reading(x.point("Y", X=features), listing=weights)
 
 
 @confirms(TORCH, "transport.listing.LinearAttentionAsOT.kernel", on=ANY)

@@ -178,13 +178,13 @@ def test_shipped_heads(claim: str, record_evidence: Record) -> None:
     evidence = Evidence(
         claim=claim,
         layer=Layer.SOURCE,
-        outcome=Outcome.REFUTED if printed.failure else Outcome.HOLDS,
-        correction=None if repaired is None else Outcome.REFUTED if corrected.failure else Outcome.HOLDS,
+        outcome=printed.outcome,
+        correction=None if repaired is None else corrected.outcome,
         scope=f"{scope}, worst error {shown.worst:.2g} of the tolerance",
         seconds=time.perf_counter() - start,
-        detail=corrected.failure or printed.failure,
+        detail=shown.why_not,
         error=shown.worst,
-        refuted_twins=tuple(shown.killed),
+        refuted_twins=shown.refuted,
     )
     record_evidence(evidence)
     assert_sound(evidence)
@@ -269,12 +269,12 @@ def test_layer_norm(record_evidence: Record) -> None:
     evidence = Evidence(
         claim="deciphering.fn9",
         layer=Layer.SOURCE,
-        outcome=Outcome.HOLDS if not vote.failure and finding.holds else Outcome.REFUTED,
+        outcome=vote.outcome if finding.holds else Outcome.REFUTED,
         scope=f"{finding.where}: {vote.instances} inputs, worst error {vote.worst:.2g} of the tolerance",
         seconds=time.perf_counter() - start,
-        detail=vote.failure or finding.says,
+        detail=vote.why_not or finding.says,
         error=vote.worst,
-        refuted_twins=tuple(vote.killed),
+        refuted_twins=vote.refuted,
     )
     record_evidence(evidence)
     assert_sound(evidence)

@@ -1,0 +1,75 @@
+"""Drawn instances, the same ones each time, and how many draws were thrown away on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+from unittest.mock import patch
+
+from hypothesis import HealthCheck, Phase, Verbosity, given, seed, settings
+from hypothesis import strategies as st
+from hypothesis.errors import Unsatisfiable
+from hypothesis.strategies._internal.strategies import FilteredStrategy, filter_not_satisfied
+
+Explore = Callable[[Any], None]
+
+
+class Draws:
+    """Rounds of instances of a strategy.
+
+    Attributes:
+        kept: instances that were explored to the end.
+        discarded: draws that a filter refused, or that `assume` left, in the strategy or in what explores.
+    """
+
+    def __init__(self, strategy: st.SearchStrategy[Any], count: int) -> None:
+        self.strategy, self.count = strategy, count
+        self.begun = self.kept = self.refused = self.aborted = 0
+
+    @property
+    def discarded(self) -> int:
+        return self.refused + self.begun - self.aborted - self.kept
+
+    def run(self, explore: Explore, turn: int) -> bool:
+        """Explore one more round; False where there was nothing to explore."""
+        before = self.kept
+
+        def begin() -> None:
+            self.begun += 1
+
+        def each(drawn: tuple[None, Any]) -> None:
+            explore(drawn[1])
+            self.kept += 1
+
+        profile = settings(max_examples=self.count, deadline=None, database=None, phases=[Phase.generate],
+                           verbosity=Verbosity.quiet, suppress_health_check=list(HealthCheck))
+        # a draw begins with the count of it, and is kept only if nothing after that gave up
+        both = st.tuples(st.builds(begin), self.strategy)
+        with patch.object(FilteredStrategy, "do_filtered_draw", self._counting(FilteredStrategy.do_filtered_draw)):
+            try:
+                seed(turn)(profile(given(both)(each)))()
+            except Unsatisfiable:
+                return False
+        return self.kept > before
+
+    def _counting(self, draw: Callable[..., Any]) -> Callable[..., Any]:
+        """Hypothesis' draw from a filtered strategy, which tries up to three times, with each refusal counted."""
+        def counted(condition: Callable[[Any], Any]) -> Callable[[Any], bool]:
+            def accepts(value: Any) -> bool:
+                good = bool(condition(value))
+                self.refused += not good
+                return good
+
+            return accepts
+
+        def counting(strategy: Any, data: Any) -> Any:
+            conditions = strategy.flat_conditions
+            strategy.flat_conditions = tuple(map(counted, conditions))
+            try:
+                drawn = draw(strategy, data)
+            finally:
+                strategy.flat_conditions = conditions
+            self.aborted += drawn is filter_not_satisfied    # its three refusals are counted
+            return drawn
+
+        return counting

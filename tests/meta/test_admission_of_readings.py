@@ -1,0 +1,143 @@
+"""Every reading that cannot speak for a claim is refused, and the refusal names claim, key, value and what is accepted."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import sympy as sp
+import torch
+
+from derivations.calculus.sums import total
+from derivations.calculus.variables import (
+    Kind,
+    complementary,
+    coupling,
+    index,
+    interior,
+    positive,
+    scalar,
+    simplex,
+    size,
+    stochastic,
+    vector,
+)
+from derivations.claims import Layer
+from derivations.relations import AtLeast, Differs, Equation, Follows, Relation
+from tests.layers import Formula, NotAReadingError, Reading, Vote, consider, float64
+
+m, n = size("m"), size("n")
+j, l = index("j", m), index("l", m)  # noqa: E741
+k = index("k", m, other_than=(j,))
+x, y, w = scalar("x"), positive("y"), scalar("w", Kind.NONNEGATIVE)
+s, p, u = vector("s", m), simplex("p", m), interior("u", m)
+mu, R = complementary("mu", p), stochastic("R", m, n)
+a, b = simplex("a", m), simplex("b", n)
+P = coupling("P", a, b)
+i = index("i", n)
+
+CLAIM = "eot.46"
+
+
+def read(relation: Relation, point: dict[str, object], routes: dict[str, object] | None = None, tolerance: object = 1e-9,
+         computed: str = "left") -> Vote:
+    """One reading of a route that agrees."""
+    vote, formula = Vote(CLAIM, Layer.TORCH), Formula(relation)
+    given = {"own": float64(1.0)} if routes is None else routes
+    consider(vote, formula, {}, Reading(point, given, tolerance, computed))  # type: ignore[arg-type]
+    return vote
+
+
+ONE = Equation(x, sp.S.One)
+
+
+@pytest.mark.parametrize("tolerance", [math.inf, -math.inf, math.nan, 0.0, -1e-9, 1.0, 0.1, 1e6, "1e-9", None])
+def test_a_tolerance_is_finite_positive_and_small(tolerance: object) -> None:
+    with pytest.raises(NotAReadingError, match=f"{CLAIM}: tolerance: expected .*, got"):
+        read(ONE, {"x": 1.0}, tolerance=tolerance)
+
+
+def test_a_tolerance_is_small_beside_what_is_compared() -> None:
+    assert read(Equation(x, x), {"x": 1e9}, {"own": float64(1e9)}, tolerance=1.0).instances == 1
+
+
+@pytest.mark.parametrize("routes", [
+    {},
+    {"own": 1.0},
+    {"own": torch.tensor(1)},
+    {"own": torch.tensor(1.0 + 0j)},
+    {"own": torch.tensor(True)},
+    {"own": torch.empty(0, dtype=torch.float64)},
+    {"own": float64(1.0), "other": None},
+])
+def test_routes_are_real_floating_tensors(routes: dict[str, object]) -> None:
+    with pytest.raises(NotAReadingError, match=f"{CLAIM}: route.*expected (at least one|a real floating)"):
+        read(ONE, {"x": 1.0}, routes)
+
+
+def test_the_computed_side_is_left_or_right() -> None:
+    with pytest.raises(NotAReadingError, match="computed: expected left or right, got 'both'"):
+        read(ONE, {"x": 1.0}, computed="both")
+
+
+THIRDS = float64([1 / 3, 1 / 3, 1 / 3])
+
+
+@pytest.mark.parametrize(("expr", "point", "accepted"), [
+    (x, {}, r"x: expected a value \(real\) for the statement, got no value"),
+    (s[1], {"s": float64([1.0])}, "m: expected a value"),
+    (x, {"x": math.nan}, "x: expected finite numbers"),
+    (x, {"x": math.inf}, "x: expected finite numbers"),
+    (x, {"x": True}, "x: expected a number or a tensor"),
+    (x, {"x": "1"}, "x: expected a number or a tensor"),
+    (x, {"x": float64([1.0])}, r"x: expected shape \(\)"),
+    (y, {"y": 0.0}, "y: expected numbers > 0"),
+    (w, {"w": -1e-12}, "w: expected numbers ≥ 0"),
+    (m, {"m": 0}, "m: expected an integer ≥ 1"),
+    (m, {"m": 1.0}, "m: expected an integer ≥ 1"),
+    (m, {"m": True}, "m: expected an integer ≥ 1"),
+    (s[j], {"m": 2, "s": float64([1.0, 2.0]), "j": 3}, "j: expected an integer in 1…2, got 3"),
+    (s[j] - s[k], {"m": 2, "s": float64([1.0, 2.0]), "j": 2, "k": 2}, "k: expected an integer other than j"),
+    (s[j], {"m": 3, "s": float64([1.0, 2.0])}, r"s: expected shape \(3,\), got shape \(2,\)"),
+    (p[j], {"m": 3, "p": float64([0.5, 0.5, 0.1])}, "p: expected numbers whose sum is 1"),
+    (p[j], {"m": 3, "p": float64([1.5, -0.5, 0.0])}, "p: expected numbers ≥ 0"),
+    (u[j], {"m": 3, "u": float64([0.5, 0.5, 0.0])}, "u: expected numbers > 0"),
+    (R[j, i], {"m": 1, "n": 2, "R": float64([[0.5, 0.4]])}, "R: expected rows whose sums are 1"),
+    (mu[j], {"m": 3, "p": THIRDS, "mu": THIRDS}, "mu: expected 0 wherever p is positive"),
+    (P[j, i], {"m": 1, "n": 2, "a": float64([1.0]), "b": float64([0.5, 0.5]), "P": float64([[0.4, 0.6]])},
+     "P: expected column sums b"),
+    (P[j, i], {"m": 1, "n": 2, "a": float64([1.0]), "b": float64([0.5, 0.5]), "P": float64([[0.4, 0.4]])},
+     "P: expected row sums a"),
+])
+def test_values_lie_in_their_domains(expr: sp.Expr, point: dict[str, object], accepted: str) -> None:
+    with pytest.raises(NotAReadingError, match=f"{CLAIM}: {accepted}"):
+        read(Equation(expr, 1 + expr - expr, about=(expr,)) if expr.is_Symbol else Equation(expr, expr), point)
+
+
+def test_what_is_given_holds() -> None:
+    premise = AtLeast(x, y)
+    implied = Follows((premise,), AtLeast(2 * x, 2 * y), (sp.Integer(2),))
+    assert read(implied, {"x": 1.0, "y": 1.0}, {"own": float64(2.0)}).instances == 1
+    with pytest.raises(NotAReadingError, match="point: expected one at which x ≥ y holds, as is given"):
+        read(implied, {"x": 0.5, "y": 1.0}, {"own": float64(2.0)})
+    with pytest.raises(NotAReadingError, match="point: expected one at which x ≠ y holds"):
+        read(Equation(x, x, given=(Differs(x, y),)), {"x": 1.0, "y": 1.0})
+
+
+def test_what_is_given_holds_at_every_open_index() -> None:
+    ordered = Equation(s[j], s[j], given=(AtLeast(s[j], 0),))
+    with pytest.raises(NotAReadingError, match="point: expected one at which"):
+        read(ordered, {"m": 2, "s": float64([1.0, -1.0])}, {"own": float64([1.0, -1.0])})
+
+
+def test_a_value_of_a_variable_that_only_a_twin_has_is_needed() -> None:
+    vote = Vote(CLAIM, Layer.TORCH)
+    with pytest.raises(NotAReadingError, match="y: expected a value \\(> 0\\) for the twin 'y for 1'"):
+        consider(vote, Formula(ONE), {"y for 1": Formula(Equation(x, y), "twin 'y for 1'")},
+                 Reading({"x": 1.0}, {"own": float64(1.0)}, 1e-9))
+
+
+def test_rounding_of_masses_is_admitted() -> None:
+    share = torch.softmax(torch.linspace(-3, 3, 50, dtype=torch.float64), 0)
+    point = {"m": 50, "p": share}
+    assert read(Equation(total(l, p[l] ** 2), sp.S.One), point, {"own": float64(1.0)}).instances == 1

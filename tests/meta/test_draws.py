@@ -1,0 +1,75 @@
+"""How many draws were thrown away is known, wherever they were."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import assume
+from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
+
+from tests.draws import Draws
+
+COUNT = 200
+NUMBERS = st.integers(0, 10**6)
+
+
+def even(value: int) -> bool:
+    return hash(value) % 2 == 0
+
+
+@st.composite
+def drawn(draw: st.DrawFn) -> int:
+    value = draw(NUMBERS)
+    assume(even(value))
+    return value
+
+
+def assumed(value: Any) -> None:
+    assume(even(value))
+
+
+def anything(value: Any) -> None:
+    pass
+
+
+@pytest.mark.parametrize(("strategy", "explore", "share"), [
+    (NUMBERS, anything, 0.0),
+    (NUMBERS, assumed, 0.5),
+    (drawn(), anything, 0.5),
+    (NUMBERS.filter(even), anything, 0.5),
+    (NUMBERS.filter(even).map(str), anything, 0.5),
+    (NUMBERS.filter(even).filter(lambda value: value % 3 == 0), anything, 5 / 6),
+    (st.lists(NUMBERS, unique=True, min_size=2), anything, 0.0),
+])
+def test_the_share_that_is_discarded(strategy: SearchStrategy[Any], explore: Any, share: float) -> None:
+    draws = Draws(strategy, COUNT)
+    assert draws.run(explore, 0)
+    assert draws.kept <= COUNT
+    assert draws.discarded / (draws.kept + draws.discarded) == pytest.approx(share, abs=0.15)
+
+
+@pytest.mark.parametrize("strategy", [
+    st.nothing(), NUMBERS.filter(lambda value: value < 0), NUMBERS.map(int).filter(bool).filter(lambda value: value == -5)])
+def test_nothing_to_draw(strategy: SearchStrategy[Any]) -> None:
+    assert not Draws(strategy, COUNT).run(anything, 0)
+
+
+def test_rounds_differ_and_repeat() -> None:
+    seen: list[list[int]] = []
+    for turn in (0, 1, 0):
+        values: list[int] = []
+        Draws(NUMBERS, COUNT).run(values.append, turn)
+        seen.append(values)
+    assert seen[0] == seen[2] != seen[1]
+
+
+def test_a_filter_is_as_it_was_after_a_round() -> None:
+    strategy = NUMBERS.map(int).filter(even)
+    Draws(strategy, COUNT).run(anything, 0)
+    again = Draws(strategy, COUNT)
+    again.run(anything, 0)
+    first = Draws(NUMBERS.map(int).filter(even), COUNT)
+    first.run(anything, 0)
+    assert again.discarded == first.discarded

@@ -1,0 +1,143 @@
+"""What a reading may say: a position counts only where two finite numbers are compared."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import sympy as sp
+import torch
+from torch import Tensor
+
+from derivations.calculus.functions import derivative, kl, xlogx
+from derivations.calculus.sums import delta, total
+from derivations.calculus.variables import index, positive, scalar, size, vector
+from derivations.relations import AtLeast, Differs, Equation, Fails, Follows, Limit, Relation
+from tests.bridge import clashes, evaluate
+from tests.layers import float64
+from tests.readings import MARGIN, REFUTING_FACTOR, Comparison, Formula, Reading, compare
+
+m = size("m")
+j, l = index("j", m), index("l", m)  # noqa: E741
+k = index("k", m, other_than=(j,))
+x, y = scalar("x"), positive("y")
+s = vector("s", m)
+NAN, INF = math.nan, math.inf
+TOLERANCE = 1e-9
+
+
+def compared(relation: Relation, route: object, computed: str = "left", **point: object) -> Comparison:
+    formula = Formula(relation)
+    reading = Reading(point, {"own": float64(route)}, TOLERANCE, computed)  # type: ignore[arg-type]
+    return compare(formula, reading, formula.axes(reading.point))["own"]
+
+
+@pytest.mark.parametrize(("value", "route"), [(1000.0, 1.0), (1000.0, INF), (1000.0, NAN), (1.0, NAN), (1.0, INF)])
+def test_what_is_not_finite_is_not_compared(value: float, route: float) -> None:
+    found = compared(Equation(x, sp.exp(x)), route, x=value)
+    assert (found.compared, found.incomparable, found.miss) == (0, 1, 0.0)
+
+
+def test_a_quotient_of_zeros_is_not_compared() -> None:
+    found = compared(Equation(s[j], (sp.exp(s[j]) - 1) / s[j]), [math.e - 1, 5.0], m=2, s=float64([1.0, 0.0]))
+    assert (found.compared, found.incomparable) == (1, 1)
+
+
+def test_an_index_that_clashes_is_known_from_the_point() -> None:
+    formula, point = Formula(Equation(s[j] - s[k], s[j] - s[k])), {"m": 2, "s": float64([1.0, 3.0])}
+    assert clashes(formula.axes(point), point).tolist() == [[True, False], [False, True]]
+    found = compared(formula_of(s[j] - s[k]), [[NAN, -2.0], [2.0, 7.0]], **point)
+    assert (found.compared, found.incomparable, found.miss) == (2, 0, 0.0)
+    assert compared(formula_of(s[j] - s[k]), [[0.0, -2.0], [NAN, 7.0]], **point).incomparable == 1
+
+
+def formula_of(expr: sp.Expr) -> Equation:
+    return Equation(expr, expr)
+
+
+def test_an_index_that_is_given_clashes_with_an_open_one() -> None:
+    assert clashes([k], {"m": 3, "j": 2}).tolist() == [False, True, False]
+
+
+@pytest.mark.parametrize(("route", "agrees", "refuted"), [(2.0, True, False), (1.0, False, True), (0.0, False, True)])
+def test_equality_refutes_a_strict_inequality(route: float, agrees: bool, refuted: bool) -> None:
+    found = compared(AtLeast(x, y, strict=True), route, x=0.0, y=1.0)
+    assert (found.miss <= 1, found.miss > REFUTING_FACTOR) == (agrees, refuted)
+
+
+@pytest.mark.parametrize(("computed", "route", "agrees"), [
+    ("left", 3.0, True), ("left", 1.0, False), ("right", 1.0, True), ("right", 3.0, False)])
+def test_the_side_that_is_computed_decides_the_direction(computed: str, route: float, agrees: bool) -> None:
+    assert (compared(AtLeast(x, y), route, computed, x=2.0, y=2.0).miss <= 1) is agrees
+
+
+def test_the_conclusion_of_an_implication_may_be_strict() -> None:
+    strict = Follows((AtLeast(x, 0),), AtLeast(x + 1, 0, strict=True), (sp.S.One,), sp.S.One)
+    assert compared(strict, 0.0, x=0.0).miss == pytest.approx(MARGIN)
+
+
+def test_numbers_that_should_differ() -> None:
+    assert compared(Differs(x, y), 2.0, x=2.0, y=1.0).miss <= 1
+    assert compared(Differs(x, y), 1.0, x=1.0, y=1.0).miss > REFUTING_FACTOR
+
+
+def test_a_number_refutes_infinity() -> None:
+    assert compared(Limit(1 / y, y, sp.S.Zero, sp.oo), 7.0).miss == math.inf
+    assert compared(Limit(1 / y, y, sp.S.Zero, sp.oo), INF).incomparable == 1
+
+
+def test_the_gap_of_an_inequality_is_relative() -> None:
+    assert compared(AtLeast(x, x - 10**9), 1.0, x=1.0).gap == pytest.approx(1)
+    assert compared(AtLeast(x, x / 2), 4.0, x=4.0).gap == pytest.approx(1 / 2)
+    assert compared(AtLeast(x, x), 0.0, x=0.0).gap == 0
+
+
+def test_another_shape_is_refused() -> None:
+    with pytest.raises(ValueError, match="own: shape"):
+        compared(Equation(s[j], s[j]), [1.0], m=2, s=float64([1.0, 2.0]))
+
+
+@pytest.mark.parametrize("relation", [
+    Equation(scalar("z") + positive("z"), x),
+    Equation(total(l, s[l]), vector("s", size("n"))[index("j", size("n"))]),
+    Fails(Equation(x, positive("x"))),
+])
+def test_two_variables_of_one_name_are_refused(relation: Relation) -> None:
+    with pytest.raises(ValueError, match="expected one variable of a name"):
+        Formula(relation)
+
+
+# ── the numbers themselves ──────────────────────────────────────────────────────────────────────────────────────────
+
+
+def number(expr: sp.Expr, **point: object) -> float:
+    return float(evaluate(expr, point, []))  # type: ignore[arg-type]
+
+
+def test_sums_begin_where_they_say() -> None:
+    values: Tensor = float64([1.0, 2.0, 4.0])
+    assert number(sp.Sum(s[l], (l, 2, m)), m=3, s=values) == 6
+    assert number(sp.Sum(s[l], (l, 2, m)), m=1, s=values[:1]) == 0
+
+
+def test_an_entry_out_of_range_is_refused() -> None:
+    with pytest.raises(IndexError, match="counted from 1"):
+        number(s[j - 1], m=3, j=1, s=float64([1.0, 2.0, 4.0]))
+
+
+def test_derivatives_do_not_ask_the_normal_form(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("derivations.calculus.sums.normal", lambda expr: sp.S.Zero)
+    point = {"m": 3, "s": float64([1.0, 2.0, 4.0]), "j": 2, "l": 2}
+    assert number(derivative(total(l, s[l] ** 2), s[j]), **point) == 4
+    assert number(kl(y, y / 2), y=2.0) == pytest.approx(2 * math.log(2) - 1)
+    assert number(derivative(derivative(x**3, x), x), x=2.0) == 12
+
+
+@pytest.mark.parametrize(("expr", "value"), [(xlogx(y - 1), 0.0), (sp.Abs(x), 3.0), (delta(j, j + 1), 0.0)])
+def test_functions_of_the_calculus(expr: sp.Expr, value: float) -> None:
+    assert number(expr, y=1.0, x=-3.0, j=1, m=2) == value
+
+
+def test_values_are_real_and_in_float64() -> None:
+    assert math.isnan(number(sp.sqrt(x), x=-1.0))
+    assert evaluate(x, {"x": torch.tensor(0.1, dtype=torch.float64)}, []).dtype == torch.float64
