@@ -264,12 +264,20 @@ def _vouch(found: _Checked, relation: Relation, earlier: list[Proved], support: 
         found.detail = found.fault = f"nobody vouches for the premise {missing[0]}: {accepted}"
 
 
+def _is_stated_by(hypothesis: Relation, relation: Relation) -> bool:
+    """Whether a hypothesis is the statement itself, or a stricter form of it."""
+    own = replace(relation.conclusion if isinstance(relation, Follows) else relation, given=())
+    return any(same(own, each.relation) for each in statements(hypothesis, (), ""))
+
+
 def _look_for_sense(found: _Checked, relation: Relation) -> None:
     """A last step that says nothing, or speaks of no point, proves nothing."""
     if relation.trivial():
         why = "the last step says nothing: both sides are the same expression"
     elif relation.example() is None:
         why = "no sample point lies in the domain and satisfies hypotheses and premises"
+    elif any(_is_stated_by(hypothesis, relation) for hypothesis in found.given):
+        why = "the last step is one of its own hypotheses"
     else:
         return
     found.vacuous, found.holds, found.proved = True, False, []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from derivations.canonical import canonical
@@ -22,9 +22,10 @@ def evidence_of(printed: Run, repaired: Run | None, twins: Twins, replaces: str 
     details: dict[str, Any] = {}
     if not errors:
         try:
-            killed = _refuted(twins, [*printed.relations, *(repaired.relations if repaired else ())])
-            faults += _faults_of_twins(printed, dict(twins), killed)
-            if repaired and printed.relations and repaired.relations:
+            killed = _refuted(twins)
+            steps = [*printed.relations, *(repaired.relations if repaired else ())]
+            faults += guarded("the twins", lambda: list(_faults_of_twins(printed, steps, dict(twins), killed)))
+            if repaired and printed.relations and repaired.relations and printed.outcome is not Outcome.HOLDS:
                 ends = printed.relations[-1], repaired.relations[-1]
                 faults += guarded("the correction", lambda: list(objections(*ends, printed.point, replaces)))
             details = guarded("the statement", lambda: _details(printed, repaired))
@@ -79,27 +80,25 @@ def _details(printed: Run, repaired: Run | None) -> dict[str, Any]:
     }
 
 
-def _refuted(twins: Twins, steps: Sequence[Relation]) -> Killed:
-    """The twins that the kernel refutes, each with what it states and the witness.
-
-    Raises BrokenError for one that is no statement, or no version of the claim.
-    """
+def _refuted(twins: Twins) -> Killed:
+    """The twins that the kernel refutes, each with what it states and the witness; raises BrokenError for no statement."""
     killed = {}
     for name, make in twins:
         called = f"the twin {name!r}"
         twin = of_the_kernel(called, guarded(called, make))
-        if not guarded(called, lambda: related(twin, steps)):                # noqa: B023  (called at once)
-            raise BrokenError(f"{called}: expected a version of the claim, of the same kind over the same variables or with "
-                              f"a side in common, got {guarded(called, lambda: str(twin))}")   # noqa: B023
         if witness := guarded(called, twin.refute):
             killed[name] = twin, witness
     return killed
 
 
-def _faults_of_twins(printed: Run, twins: Mapping[str, object], killed: Killed) -> list[str]:
-    """The twins that live where the layer has a vote, and those that repeat what is there already."""
+def _faults_of_twins(printed: Run, steps: Sequence[Relation], twins: Mapping[str, object], killed: Killed) -> Iterator[str]:
+    """The twins that live where the layer has a vote, that are no version of the claim, or repeat what is there already."""
     undecided = printed.outcome is Outcome.INCONCLUSIVE and not printed.faults
-    faults = [] if undecided else [f"the twin {name!r} is not refuted" for name in twins if name not in killed]
+    if not undecided:
+        yield from (f"the twin {name!r} is not refuted" for name in twins if name not in killed)
+    for name, (twin, _) in killed.items():
+        if not related(twin, steps):
+            yield (f"the twin {name!r} is no version of the claim: expected a side in common, or the same kind of statement "
+                   f"over the same variables, got {twin}")
     if printed.relations:
-        faults += guarded("the twins", lambda: list(repetitions(printed.relations[-1], killed, printed.witness)))
-    return faults
+        yield from repetitions(printed.relations[-1], killed, printed.witness)

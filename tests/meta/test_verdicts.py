@@ -8,10 +8,12 @@ import pytest
 
 from derivations.claims import (
     ACCUSING,
+    BADNESS,
     GREEN,
     Claim,
     Correction,
     Evidence,
+    Judgement,
     Kind,
     Layer,
     Outcome,
@@ -23,6 +25,7 @@ from derivations.claims import (
     contradicts,
     judge,
     survivors,
+    worst,
 )
 
 TWINS = ("the sign", "the factor")
@@ -60,10 +63,13 @@ EARNED = {
     "confirmed": (claim(), [torch_holds], Verdict.CONFIRMED),
     "confirmed, no proof": (claim(), [found(Layer.SYMBOLIC, Outcome.INCONCLUSIVE), primal_holds], Verdict.CONFIRMED),
     "confirmed, however general": (claim(), [found(Layer.TORCH, Outcome.HOLDS, general=True)], Verdict.CONFIRMED),
+    "a definition that nobody decided": (claim(Kind.DEFINITION), [found(Layer.SYMBOLIC, Outcome.INCONCLUSIVE), torch_holds],
+                                         Verdict.CONFIRMED),
     "definition": (claim(Kind.DEFINITION), [proof()], Verdict.DEFINITION),
     "definition without twins": (claim(Kind.DEFINITION, ()), [proof(refuted_twins=())], Verdict.DEFINITION),
     "measured, in agreement": (claim(Kind.EMPIRICAL), [torch_holds], Verdict.MEASURED),
-    "measured, not in agreement": (claim(Kind.EMPIRICAL), [torch_refutes], Verdict.MEASURED),
+    "an empirical claim, refuted at a point": (claim(Kind.EMPIRICAL), [found(Layer.TORCH, Outcome.REFUTED, witness=WITNESS)],
+                                               Verdict.REFUTED),
     "checked": (claim(Kind.EXTERNAL), [found(Layer.SOURCE, Outcome.HOLDS)], Verdict.CHECKED),
     "external, but only computed": (claim(Kind.EXTERNAL), [torch_holds], Verdict.CONFIRMED),
     "not external": (claim(), [found(Layer.SOURCE, Outcome.HOLDS)], Verdict.CONFIRMED),
@@ -75,6 +81,9 @@ EARNED = {
     "refuted, repair not declared": (claim(), [mended], Verdict.REFUTED),
     "refuted, repair not symbolic": (claim(correction=REPAIR), [disproof(), found(Layer.TORCH, Outcome.REFUTED,
                                      correction=Outcome.HOLDS, general=True)], Verdict.REFUTED),
+    "refuted, a derivation at fault": (claim(), [disproof(faults=("step 1 does not hold",))], Verdict.REFUTED),
+    "refuted, repair at fault": (claim(correction=REPAIR), [disproof(correction=Outcome.HOLDS, faults=("another left side",))],
+                                 Verdict.REFUTED),
     "a false definition": (claim(Kind.DEFINITION), [disproof()], Verdict.REFUTED),
     "corrected": (claim(correction=REPAIR), [mended], Verdict.CORRECTED),
     "proved-under": (claim(correction=UNDER), [mended], Verdict.PROVED_UNDER),
@@ -89,6 +98,18 @@ UNEARNED = {
                                    correction=Outcome.REFUTED)], "contradict"),
     "contradiction of a layer without power": (claim(), [proof(), found(Layer.TORCH, Outcome.REFUTED, refuted_twins=())],
                                                "contradict"),
+    "measured, in disagreement": (claim(Kind.EMPIRICAL), [torch_refutes], "measured, in disagreement: why"),
+    "measured, in half agreement": (claim(Kind.EMPIRICAL), [torch_refutes, primal_holds], "contradict"),
+    "vacuous, but confirmed": (claim(), [found(Layer.SYMBOLIC, Outcome.VACUOUS), torch_holds], "symbolic: vacuous"),
+    "ill-defined, but confirmed": (claim(), [found(Layer.SYMBOLIC, Outcome.INCONCLUSIVE, faults=("x may be 0",)), torch_holds],
+                                   "symbolic: x may be 0"),
+    "a derivation at fault, but confirmed": (claim(), [proof(faults=("the twin repeats the claim",)), torch_holds],
+                                             "symbolic: the twin repeats the claim"),
+    "a vote at fault": (claim(), [proof(), found(Layer.TORCH, Outcome.HOLDS, faults=("nothing was compared",))],
+                        "torch: nothing was compared"),
+    "a vacuous definition": (claim(Kind.DEFINITION), [found(Layer.SYMBOLIC, Outcome.VACUOUS), torch_holds], "vacuous"),
+    "confirmed without power": (claim(), [found(Layer.SYMBOLIC, Outcome.INCONCLUSIVE),
+                                          found(Layer.TORCH, Outcome.HOLDS, refuted_twins=TWINS[:1])], "inconclusive"),
     "no witness": (claim(), [torch_refutes], "without an exact witness"),
     "no witness, repaired": (claim(correction=REPAIR), [disproof(witness=None, correction=Outcome.HOLDS)], "witness"),
     "no witness of an external fact": (claim(Kind.EXTERNAL), [found(Layer.SOURCE, Outcome.REFUTED)], "witness"),
@@ -166,6 +187,33 @@ def test_survivors_are_named_by_layer_and_only_where_a_layer_speaks() -> None:
 ])
 def test_contradiction(evidence: list[Evidence], expected: bool) -> None:
     assert contradicts(evidence) is expected
+
+
+def judged(verdict: Verdict, severity: Severity | None = None) -> Judgement:
+    return Judgement(verdict, f"the reason of {verdict}", severity)
+
+
+def test_a_printed_id_shows_the_worst_of_its_parts() -> None:
+    own, parts = judged(Verdict.PROVED), {"eot.1": judged(Verdict.DEFINITION), "eot.2": judged(Verdict.OPEN)}
+    assert worst(own, {}) == (own, None)
+    shown, part = worst(own, parts)
+    assert (shown.verdict, shown.reason, part) == (Verdict.OPEN, "eot.2: the reason of open", "eot.2")
+    parts["eot.3"] = judged(Verdict.CORRECTED, Severity.SLIP)
+    assert worst(own, parts)[1] == "eot.3"
+    parts["eot.4"] = judged(Verdict.CORRECTED, Severity.FATAL)
+    assert (worst(own, parts)[0].severity, worst(own, parts)[1]) == (Severity.FATAL, "eot.4")
+    assert worst(judged(Verdict.REFUTED, Severity.FATAL), parts)[1] is None
+
+
+def test_badness_orders_all_verdicts() -> None:
+    assert sorted(BADNESS) == sorted(Verdict)
+    assert set(BADNESS[:3]) == ACCUSING
+    assert BADNESS[3] is Verdict.OPEN
+
+
+def test_a_part_s_living_twin_is_the_whole_s() -> None:
+    parts = {"eot.1": Judgement(Verdict.OPEN, "twins alive", survivors=("torch: the sign",))}
+    assert worst(judged(Verdict.PROVED), parts)[0].survivors == ("eot.1: torch: the sign",)
 
 
 def test_what_a_claim_is_called() -> None:

@@ -1,0 +1,373 @@
+"""Whatever an author writes: errors are named and are no verdict, premises need vouchers, twins and corrections answer."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sympy as sp
+
+from derivations import catalogue
+from derivations.calculus.variables import index, positive, scalar, size, vector
+from derivations.catalogue import Entry, claim, examine
+from derivations.claims import Correction, Kind, Outcome, Severity, Statement, Verdict, judge
+from derivations.relations import AtLeast, Equation, Fails, Follows, Limit, Relation
+from derivations.theorems import SQUEEZE
+
+m = size("m")
+l = index("l", m)  # noqa: E741
+a, x, y, t = vector("a", m), scalar("x"), scalar("y"), positive("t")
+
+SQUARE, FALSE = Equation((x + y) ** 2, x**2 + 2 * x * y + y**2), Equation((x + y) ** 2, x**2 + y**2)
+OTHER = Equation((x + y) ** 2, x**2 - 2 * x * y + y**2)
+OPEN = Equation(sp.sqrt((x**2 + y**2) ** 2 * t**2), t * sp.sqrt(x**4 + 2 * x**2 * y**2 + y**4), reason="what no rule sees")
+
+
+def entry(derivation: Callable[[], Iterator[Relation]] | Relation, *, repair: Relation | None = None,
+          replaces: str | None = None, under: str | None = None, needs: tuple[str, ...] = (), **twins: Relation) -> Entry:
+    """A claim that no registry knows."""
+    steps = (lambda: iter([derivation])) if isinstance(derivation, Relation) else derivation
+    made = Entry("eot.0", Kind.IDENTITY, "t", "x", (), needs, steps, "A statement.")
+    for name, wrong in twins.items():
+        made.twin(name, lambda wrong=wrong: wrong)
+    if repair:
+        made.repair = lambda: iter([repair])
+        made.correction = Correction(Statement("y", "Another."), Severity.SLIP, under, replaces)
+    return made
+
+
+def steps(*relations: Relation) -> Callable[[], Iterator[Relation]]:
+    return lambda: iter(relations)
+
+
+def outcome(made: Entry) -> Outcome:
+    return examine(made).evidence.outcome
+
+
+def fault(made: Entry) -> str:
+    return "; ".join(examine(made).faults)
+
+
+# ── errors ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def raising(error: BaseException, after: int = 1) -> Callable[[], Iterator[Relation]]:
+    def derivation() -> Iterator[Relation]:
+        for _ in range(after):
+            yield SQUARE
+        raise error
+
+    return derivation
+
+
+ERRORS = [ValueError("no"), ArithmeticError("no"), IndexError("no"), RecursionError("no"), KeyError("no"), SystemExit(0),
+          pytest.skip.Exception("no"), GeneratorExit("no"), StopIteration("no")]
+
+
+@pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)
+@pytest.mark.parametrize("after", [0, 2])
+def test_an_error_names_claim_and_step(error: BaseException, after: int) -> None:
+    made = entry(raising(error, after), wrong=FALSE)
+    found = examine(made)
+    assert found.evidence.outcome is Outcome.ERROR
+    assert found.faults[0].startswith(f"eot.0: step {after + 1}: ")
+    assert not found.evidence.refuted_twins
+    assert found.evidence.witness is None
+    assert judge(made.claim, [found.evidence]).verdict is Verdict.OPEN
+    assert made.printed() is None
+
+
+def test_an_error_in_a_correction_and_in_a_twin_is_named() -> None:
+    made = entry(Fails(FALSE), repair=SQUARE)
+    made.repair = raising(ValueError("no"))
+    assert "eot.0: the correction: step 2: ValueError: no" in fault(made)
+    assert outcome(made) is Outcome.ERROR
+    made = entry(SQUARE, wrong=FALSE)
+    made.twin("odd", lambda: 1 / 0)  # type: ignore[arg-type, return-value]
+    assert fault(made) == "eot.0: the twin 'odd': ZeroDivisionError: division by zero"
+
+
+def test_a_point_outside_of_the_domain_is_an_error_and_kills_nothing() -> None:
+    assert "eot.0: step 1: NotAdmittedError" in fault(entry(Fails(AtLeast(t, 0, at={t: -1}))))
+    made = entry(SQUARE, wrong=replace(FALSE, at={a.label: [1, 2]}))
+    assert "eot.0: the twin 'wrong': NotAdmittedError" in fault(made)
+    assert not examine(made).evidence.refuted_twins
+
+
+class Gullible(Equation):
+    def prove(self) -> bool:
+        return True
+
+    def refute(self) -> None:
+        return None
+
+
+@pytest.mark.parametrize(("step", "named"), [
+    (Gullible(x, y), "expected a relation of the kernel, got Gullible"), (None, "got NoneType"), ("x = x", "got str"),
+    (Fails(Gullible(x, y)), "got Gullible"), (Fails(Fails(FALSE)), "the disproof of a disproof"),
+    (replace(SQUARE, given=(Gullible(x, y),)), "got Gullible"), (replace(SQUARE, quotes=("a theorem",)), "got str"),
+    (Follows((Gullible(x, y),), AtLeast(x, y), (1,)), "got Gullible"),
+])
+def test_only_the_kernel_s_own_relations_count(step: Any, named: str) -> None:
+    found = examine(entry(steps(SQUARE, step)))
+    assert found.evidence.outcome is Outcome.ERROR
+    assert found.faults[0].startswith("eot.0: step 2: ")
+    assert named in found.faults[0]
+    assert "the twin 'odd'" in fault(entry(SQUARE, odd=step))
+
+
+def test_an_instance_of_the_kernel_brings_no_answers_of_its_own() -> None:
+    sly = Equation((x + y) ** 2, x**2 + y**2)
+    sly.__dict__["prove"] = lambda: True
+    sly.__dict__["counterexample"] = lambda: None
+    assert outcome(entry(sly)) is Outcome.REFUTED
+
+
+def test_a_step_is_what_it_was_when_it_was_yielded() -> None:
+    changing = Equation((x + y) ** 2, x**2 + y**2)
+
+    def derivation() -> Iterator[Relation]:
+        yield changing
+        object.__setattr__(changing, "right", SQUARE.right)
+        yield SQUARE
+
+    assert [step.holds for step in examine(entry(derivation)).steps] == [False, True]
+
+
+def test_a_derivation_is_run_once() -> None:
+    answers = iter([SQUARE, FALSE])
+    made = entry(lambda: iter([next(answers)]))
+    assert examine(made).evidence.outcome is Outcome.HOLDS
+    assert made.printed() == SQUARE
+    assert examine(made).evidence.outcome is Outcome.HOLDS
+
+
+def test_a_derivation_ends() -> None:
+    def endless() -> Iterator[Relation]:
+        while True:
+            yield SQUARE
+
+    assert "at most 1000 steps" in fault(entry(endless))
+    assert outcome(entry(lambda: None)) is Outcome.ERROR  # type: ignore[arg-type, return-value]
+
+
+def test_a_kernel_that_was_changed_is_no_witness(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = entry(FALSE)
+    with monkeypatch.context() as patch:
+        patch.setattr(Equation, "remainder", lambda self: "")
+        assert "eot.0: the kernel was changed in this process: derivations.relations.equation.Equation.remainder" in fault(made)
+        assert outcome(made) is Outcome.ERROR
+    assert outcome(made) is not Outcome.HOLDS
+
+
+# ── undecided ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_what_is_not_decided_says_why_and_fails_nothing() -> None:
+    undecided = AtLeast(x**4 + y**4 + 1, x * y)
+    found = examine(entry(undecided, low=AtLeast(x * y, x**4 + y**4 + 1), high=AtLeast(x**4 + y**4 - 9, x * y)))
+    assert found.evidence.outcome is Outcome.INCONCLUSIVE
+    assert not found.faults
+    assert found.evidence.detail.startswith("not decided: ")
+    assert found.steps[-1].detail == f"not decided: {undecided.explain()}"
+    assert undecided.explain()
+
+
+@pytest.mark.parametrize("relation", [
+    Equation(1 / (x + y) + 1, (x + y + 1) / (x + y)), Equation((sp.log(x) + 1) ** 2, sp.log(x) ** 2 + 2 * sp.log(x) + 1)])
+def test_what_is_not_defined_everywhere_is_a_fault(relation: Relation) -> None:
+    made = entry(relation)
+    assert outcome(made) is Outcome.INCONCLUSIVE
+    assert "it is not shown that" in fault(made)
+
+
+# ── premises ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+BELOW, ABOVE = AtLeast(x**2 + y**2, 2 * x * y, because=(x - y) ** 2), AtLeast(x, y)
+FROM_PROVED = Follows((AtLeast(x**2 + y**2, 2 * x * y),), AtLeast(x**2 + y**2 + 1, 2 * x * y), (sp.S.One,), slack=sp.S.One)
+FROM_FREE = Follows((ABOVE,), AtLeast(2 * x, 2 * y), (sp.Integer(2),))
+
+
+def test_a_free_premise_proves_nothing() -> None:
+    found = examine(entry(FROM_FREE))
+    assert found.evidence.outcome is Outcome.INCONCLUSIVE
+    assert "nobody vouches for the premise x ≥ y" in found.faults[0]
+    assert not found.steps[0].holds
+    assert judge(entry(FROM_FREE).claim, [found.evidence]).verdict is Verdict.OPEN
+
+
+def test_an_earlier_step_vouches_for_a_premise() -> None:
+    found = examine(entry(steps(BELOW, FROM_PROVED)))
+    assert found.evidence.outcome is Outcome.HOLDS
+    assert found.steps[1].premises == ("x**2 + y**2 ≥ 2*x*y: step 1",)
+    assert outcome(entry(steps(FROM_PROVED, BELOW))) is Outcome.INCONCLUSIVE      # a later one does not
+    assert outcome(entry(steps(replace(BELOW, because=(x + y) ** 2), FROM_PROVED))) is Outcome.INCONCLUSIVE
+    assert outcome(entry(steps(Fails(FALSE), FROM_FREE))) is Outcome.INCONCLUSIVE
+
+
+def test_a_strict_step_vouches_for_a_weak_premise_and_not_the_other_way_round() -> None:
+    strict = AtLeast(x**2 + 1, 0, strict=True, because=x**2 + 1)
+    weak, sharp = (Follows((replace(strict, strict=s, because=None),), AtLeast(x**2 + 2, 0, strict=s), (sp.S.One,), sp.S.One)
+                   for s in (False, True))
+    assert outcome(entry(steps(strict, weak))) is Outcome.HOLDS
+    assert outcome(entry(steps(replace(strict, strict=False), sharp))) is Outcome.INCONCLUSIVE
+
+
+def test_a_declared_hypothesis_is_said() -> None:
+    found = examine(entry(replace(FROM_FREE, given=(ABOVE,))))
+    assert found.evidence.outcome is Outcome.HOLDS
+    assert found.evidence.given == ("x ≥ y",)
+    assert "given x ≥ y" in found.evidence.scope
+    assert found.steps[0].premises == ("x ≥ y: a hypothesis",)
+
+
+def test_nothing_is_its_own_hypothesis() -> None:
+    assert outcome(entry(replace(ABOVE, given=(ABOVE,)))) is Outcome.VACUOUS
+    assert outcome(entry(AtLeast(2 * x, x + y, given=(ABOVE,)))) is Outcome.VACUOUS
+
+
+def test_hypotheses_are_inherited_with_what_rests_on_them() -> None:
+    then = Follows((AtLeast(2 * x, 2 * y),), AtLeast(2 * x + 1, 2 * y), (sp.S.One,), slack=sp.S.One)
+    found = examine(entry(steps(replace(FROM_FREE, given=(ABOVE,)), then)))
+    assert found.evidence.outcome is Outcome.HOLDS
+    assert found.evidence.given == ("x ≥ y",)
+    assert "given x ≥ y" in found.evidence.scope
+
+
+@pytest.fixture
+def registry(monkeypatch: pytest.MonkeyPatch) -> dict[str, Entry]:
+    """An empty registry in the place of the real one."""
+    empty: dict[str, Entry] = {}
+    monkeypatch.setattr(catalogue, "_ENTRIES", empty)
+    catalogue._run.cache_clear()
+    catalogue._examined.cache_clear()
+    return empty
+
+
+def registered(id: str, *relations: Relation, needs: tuple[str, ...] = ()) -> Entry:
+    def derivation() -> Iterator[Relation]:
+        """A statement."""
+        yield from relations
+
+    return claim(id, "identity", title="t", latex="x", needs=needs)(derivation)
+
+
+def test_a_needed_claim_vouches_for_what_it_has_proved(registry: dict[str, Entry]) -> None:
+    registered("eot.1", BELOW, SQUARE)
+    found = examine(registered("eot.2", FROM_PROVED, needs=("eot.1",)))
+    assert found.evidence.outcome is Outcome.HOLDS
+    assert found.steps[0].premises == ("x**2 + y**2 ≥ 2*x*y: eot.1, step 1",)
+    assert outcome(registered("eot.3", FROM_PROVED)) is Outcome.INCONCLUSIVE
+
+
+def test_a_needed_claim_that_proves_nothing_vouches_for_nothing(registry: dict[str, Entry]) -> None:
+    registered("eot.1", AtLeast(x, y), SQUARE)
+    registered("eot.2", FROM_FREE, needs=("eot.1",))
+    assert outcome(registry["eot.2"]) is Outcome.INCONCLUSIVE
+    assert outcome(registered("eot.3", Follows((AtLeast(2 * x, 2 * y),), ABOVE, (sp.Rational(1, 2),)), needs=("eot.2",))) \
+        is Outcome.INCONCLUSIVE
+
+
+def test_hypotheses_of_a_needed_claim_are_hypotheses(registry: dict[str, Entry]) -> None:
+    registered("eot.1", replace(FROM_FREE, given=(ABOVE,)))
+    then = Follows((AtLeast(2 * x, 2 * y),), AtLeast(2 * x + 1, 2 * y), (sp.S.One,), slack=sp.S.One)
+    assert examine(registered("eot.2", then, needs=("eot.1",))).evidence.given == ("x ≥ y",)
+
+
+def test_unknown_and_circular_needs_are_errors(registry: dict[str, Entry]) -> None:
+    assert fault(registered("eot.1", SQUARE, needs=("eot.9",))) == "eot.1: needs: eot.1 names eot.9, which is no claim"
+    registered("eot.2", SQUARE, needs=("eot.3",))
+    registered("eot.3", SQUARE, needs=("eot.2",))
+    assert "eot.2 → eot.3 → eot.2 is a circle" in fault(registry["eot.2"])
+    assert outcome(registry["eot.2"]) is Outcome.ERROR
+
+
+@pytest.mark.parametrize(("needs", "named"), [('"paper.9",', "paper.1 names paper.9"), ('"paper.1",', "paper.1 → paper.1")])
+def test_the_command_line_says_so_in_one_line(tmp_path: Path, needs: str, named: str) -> None:
+    (tmp_path / "paper").mkdir()
+    (tmp_path / "paper" / "__init__.py").write_text('"""A paper."""\n')
+    (tmp_path / "paper" / "section1.py").write_text(
+        "from derivations.catalogue import claim\n\n\n"
+        f'@claim("paper.1", "identity", title="t", latex="x", needs=({needs}))\ndef first():\n    """A statement."""\n')
+    command = [sys.executable, "-m", "derivations", "--document", "paper", "verify", "paper.1"]
+    result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
+    assert result.returncode == 2
+    assert len(result.stderr.strip().splitlines()) == 1
+    assert named in result.stderr
+
+
+# ── quoted theorems ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_quoted_theorem_is_said() -> None:
+    found = examine(entry(replace(SQUARE, quotes=(SQUEEZE,))))
+    assert found.steps[0].quotes == (SQUEEZE,)
+    assert found.evidence.scope.endswith("quoting squeeze")
+
+
+# ── twins ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("again", [OTHER, Equation(x**2 - 2 * x * y + y**2, (x + y) ** 2),
+                                   Equation(2 * (x + y) ** 2, 2 * x**2 - 4 * x * y + 2 * y**2, at={x: 1, y: 1})])
+def test_a_twin_repeats_no_other(again: Relation) -> None:
+    found = examine(entry(SQUARE, sign=OTHER, again=again))
+    if again.at:
+        assert not found.faults                              # both sides doubled: another statement by its values
+    else:
+        assert found.faults == ("the twin 'again' repeats the twin 'sign'",)
+
+
+def test_a_twin_does_not_repeat_the_claim() -> None:
+    assert fault(entry(Fails(FALSE), same=FALSE, sign=OTHER)) == "the twin 'same' repeats the claim"
+    assert fault(entry(SQUARE, same=SQUARE)) == "the twin 'same' is not refuted"
+
+
+@pytest.mark.parametrize("stranger", [Equation(1, 2), Equation(t, t + 1), AtLeast(x, x + 1), Limit(1 / t, t, sp.oo, 1)])
+def test_a_twin_is_a_version_of_the_claim(stranger: Relation) -> None:
+    made = entry(SQUARE, sign=OTHER, stranger=stranger)
+    assert "the twin 'stranger' is no version of the claim" in fault(made)
+    assert judge(made.claim, [examine(made).evidence]).verdict is Verdict.OPEN
+
+
+@pytest.mark.parametrize("version", [FALSE, Equation(x - y, 0), AtLeast(-1, (x + y) ** 2), Equation(t, (x + y) ** 2)])
+def test_versions_share_a_side_or_the_variables(version: Relation) -> None:
+    assert not fault(entry(SQUARE, version=version))
+
+
+# ── corrections ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_correction_answers_the_print() -> None:
+    found = examine(entry(Fails(FALSE), repair=SQUARE))
+    assert (found.evidence.outcome, found.evidence.correction, found.faults) == (Outcome.REFUTED, Outcome.HOLDS, ())
+    away = entry(Fails(FALSE), repair=Equation((x - y) ** 2, x**2 - 2 * x * y + y**2), sign=OTHER, lost=Equation(x + y, 0))
+    assert "the correction is not about the print's left side" in fault(away)
+    assert judge(away.claim, [examine(away).evidence]).verdict is Verdict.REFUTED
+    assert not fault(entry(Fails(FALSE), repair=Equation((x - y) ** 2, x**2 - 2 * x * y + y**2), replaces="the sign of y"))
+
+
+@pytest.mark.parametrize(("repair", "named"), [
+    (Equation((x + y) ** 2, (x + y) ** 2), "says nothing"),
+    (FALSE, "the correction repeats the print"),
+    (Fails(OTHER), "the correction ends with a disproof"),
+    (AtLeast(x**2 + y**2, (x + y) ** 2), "does not hold"),
+    (OPEN, "not decided"),
+])
+def test_what_is_no_correction(repair: Relation, named: str) -> None:
+    made = entry(Fails(FALSE), repair=repair, under="something", replaces="all of it")
+    assert named in fault(made)
+    assert judge(made.claim, [examine(made).evidence]).verdict not in (Verdict.CORRECTED, Verdict.PROVED_UNDER)
+
+
+def test_a_typed_hypothesis_may_be_all_that_a_correction_adds() -> None:
+    wrong = AtLeast(y + 1, 0)
+    made = entry(Fails(wrong), repair=replace(wrong, given=(AtLeast(y, 0),)), under="y ≥ 0")
+    assert not fault(made)
+    assert examine(made).evidence.correction is Outcome.HOLDS
+    assert examine(made).evidence.given == ("y ≥ 0",)
