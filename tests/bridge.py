@@ -1,26 +1,36 @@
-"""From a proved expression to a number: the derivation's own formula, evaluated by torch.
+"""From a proved expression to a number: the derivation's own formula, evaluated in float64.
 
 The proof and the closed forms share no code; what is compared with a closed form here is the expression that was
-proved, printed as torch code by SymPy's `lambdify`.
+proved, printed as Python code by SymPy's `lambdify` and run on NumPy's scalars.  A check may not use it: while one
+computes its routes, everything here refuses.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from functools import cache, wraps
 from itertools import product
+from typing import Any
+from unittest.mock import patch
 
+import numpy as np
 import sympy as sp
 import torch
 from sympy.printing.pycode import PythonCodePrinter
 from torch import Tensor
 
-from derivations.calculus.functions import Partial, kl
-from derivations.calculus.powers import bregman
-from derivations.calculus.sums import normal
+from derivations.calculus.differentiation import differentiate
+from derivations.calculus.functions import Partial
 from derivations.calculus.variables import Variable, variables_of
+from derivations.catalogue import Catalogue, Entry
 
 Value = int | float | Tensor
+
+
+class OwnFormulaError(RuntimeError):
+    """A check used the derivation that it is to be held against."""
 
 
 class _Printer(PythonCodePrinter):
@@ -28,58 +38,159 @@ class _Printer(PythonCodePrinter):
         return str(expr.name)
 
     def _print_Indexed(self, expr: sp.Indexed) -> str:
-        return f"{self._print(expr.base.label)}[{', '.join(f'{self._print(i)} - 1' for i in expr.indices)}]"
+        return f"entry({self._print(expr.base.label)}, {', '.join(map(self._print, expr.indices))})"
 
     def _print_Sum(self, expr: sp.Sum) -> str:
-        loops = " ".join(f"for {self._print(v)} in range(1, {self._print(high)} + 1)" for v, _, high in expr.limits)
+        loops = " ".join(f"for {self._print(v)} in range({self._print(low)}, {self._print(high)} + 1)"
+                         for v, low, high in expr.limits)
         return f"sum({self._print(expr.function)} {loops})"
+
+    def _print_Abs(self, expr: sp.Abs) -> str:
+        return f"abs({self._print(expr.args[0])})"
+
+    def _print_sign(self, expr: sp.sign) -> str:
+        return f"sign({self._print(expr.args[0])})"
 
     def _print_KroneckerDelta(self, expr: sp.KroneckerDelta) -> str:
         return f"float({self._print(expr.args[0])} == {self._print(expr.args[1])})"
 
 
-def _as_tensor(function: Callable[[Tensor], Tensor]) -> Callable[[Value], Tensor]:
-    return lambda x: function(torch.as_tensor(x, dtype=torch.float64))
+def _entry(values: np.ndarray, *positions: int) -> Any:
+    """The entry at positions counted from 1."""
+    if any(not 1 <= position <= size for position, size in zip(positions, values.shape, strict=True)):
+        raise IndexError(f"index: expected positions within {values.shape}, counted from 1, got {positions}")
+    return values[tuple(position - 1 for position in positions)]
 
+
+def _of_float(function: Callable[[Any], Any]) -> Callable[[Value], Any]:
+    return lambda x: function(np.float64(x))
+
+
+PRINTED = {"xlogx": "xlogx", "plus": "plus", "reciprocal": "reciprocal"}
+"""Functions of the calculus that are evaluated as they stand; a reciprocal does not cancel before it is."""
 
 _FUNCTIONS = {
-    "exp": _as_tensor(torch.exp),
-    "log": _as_tensor(torch.log),
-    "sqrt": _as_tensor(torch.sqrt),
-    "plus": _as_tensor(torch.relu),
-    "xlogx": _as_tensor(lambda x: torch.xlogy(x, x)),
+    "exp": _of_float(np.exp),
+    "log": _of_float(np.log),
+    "sqrt": _of_float(np.sqrt),
+    "plus": _of_float(lambda x: np.maximum(x, 0.0)),
+    "xlogx": _of_float(lambda x: x * np.log(x) if x else x),
+    "sign": np.sign,
+    "reciprocal": _of_float(lambda x: 1 / x),
+    "entry": _entry,
     "sum": sum,
 }
 
 
 @cache
-def compiled(expr: sp.Expr) -> tuple[list[Variable], Callable[..., Value]]:
-    """The variables of an expression and a function of their values, in that order."""
-    expr = sp.sympify(expr).replace(lambda e: isinstance(e, Partial | bregman | kl), normal)
-    bound = {v for total in expr.atoms(sp.Sum) for v in total.bound_symbols}
+def compiled(expr: sp.Expr) -> tuple[list[Variable], Callable[..., Any]]:
+    """The variables of an expression and a function of their values, in that order.
+
+    Raises ValueError for two different variables of one name, which no point could tell apart.
+    """
+    expr = _opened(sp.sympify(expr))
     names = variables_of(expr)
+    if twice := [name for name, count in Counter(v.name for v in names).items() if count > 1]:
+        raise ValueError(f"{twice[0]}: expected one variable of a name, got {twice[0]} with different domains in {expr}")
+    bound = {v for total in expr.atoms(sp.Sum) for v in total.bound_symbols}
     plain = {v: Variable(f"_{n}", v.domain) for n, v in enumerate([*names, *sorted(bound, key=str)])}
-    printer = _Printer({"fully_qualified_modules": False, "user_functions": {"xlogx": "xlogx", "plus": "plus"}})
+    printer = _Printer({"fully_qualified_modules": False, "user_functions": PRINTED})
     arguments = [plain[v] for v in names]
     return names, sp.lambdify(arguments, expr.xreplace(plain), modules=[_FUNCTIONS], printer=printer)
+
+
+def _opened(expr: sp.Expr) -> sp.Expr:
+    """Derivatives carried out and divergences written out, by rules that the normal form has no part in."""
+    while expr.has(Partial):
+        expr = expr.replace(lambda e: isinstance(e, Partial), lambda e: differentiate(*e.args))
+    return expr.replace(lambda e: hasattr(e, "opened") and type(e).__name__ not in PRINTED, lambda e: e.opened())
 
 
 def evaluate(expr: sp.Expr, point: Mapping[str, Value], axes: Sequence[Variable]) -> Tensor:
     """The expression at a point that names the value of each variable, with one axis for each index in `axes`.
 
-    Positions that an index may not take (k = j where k ≠ j) hold NaN.  Raises KeyError for a variable without a value.
+    Positions where it overflows or is not defined hold inf or NaN; so do those that an index may not take, see
+    `clashes`.  Raises KeyError for a variable without a value.
     """
     names, function = compiled(sp.sympify(expr))
-    fixed = {v: point[v.name] for v in names if v not in axes}
-    sizes = [_size(v.domain.shape[0], point) for v in axes]
+    fixed = {v: _plain(point[v.name]) for v in names if v not in axes}
+    barred, flat = clashes(axes, point), []
+    with np.errstate(all="ignore"):
+        for position in _positions(axes, point):
+            values = {**fixed, **dict(zip(axes, position, strict=True))}
+            flat.append(float("nan") if barred[tuple(i - 1 for i in position)] else _call(function, [values[v] for v in names]))
+    return torch.tensor(flat, dtype=torch.float64).reshape(barred.shape)
+
+
+def clashes(axes: Sequence[Variable], point: Mapping[str, Value]) -> Tensor:
+    """Where an index takes a value that it is declared to differ from (k = j where k ≠ j), as a mask over the axes."""
     flat = []
-    for position in product(*(range(1, size + 1) for size in sizes)):
-        values = {**fixed, **dict(zip(axes, position, strict=True))}
-        clash = any(values[v] == values[other] for v in axes for other in v.domain.other_than)
-        result = float("nan") if clash else function(*(values[v] for v in names))
-        flat.append(torch.as_tensor(result, dtype=torch.float64))
-    return torch.stack(flat).reshape(sizes)
+    for position in _positions(axes, point):
+        values = dict(zip(axes, position, strict=True))
+        flat.append(any(values[v] == (values[other] if other in values else point[str(other)])
+                        for v in axes for other in v.domain.other_than))
+    return torch.tensor(flat, dtype=torch.bool).reshape([_size(v.domain.shape[0], point) for v in axes])
+
+
+def _positions(axes: Sequence[Variable], point: Mapping[str, Value]) -> Iterator[tuple[int, ...]]:
+    return product(*(range(1, _size(v.domain.shape[0], point) + 1) for v in axes))
+
+
+def _call(function: Callable[..., Any], values: list[Any]) -> float:
+    try:
+        result = function(*values)
+    except (ZeroDivisionError, OverflowError):               # of Python's own integers, where NumPy gives inf or NaN
+        return float("nan")
+    return float("nan") if isinstance(result, complex) else float(result)
+
+
+def _plain(value: Value) -> Any:
+    """A number as it is but for floats and tensors, which become NumPy's, so that 1/0 is inf."""
+    if isinstance(value, Tensor):
+        array = value.detach().cpu().double().numpy()
+        return array if array.shape else np.float64(array)
+    return value if isinstance(value, int) else np.float64(value)
 
 
 def _size(size: sp.Expr, point: Mapping[str, Value]) -> int:
-    return int(point[size.name]) if isinstance(size, Variable) else int(size)
+    return int(size.xreplace({v: sp.Integer(int(point[v.name])) for v in size.free_symbols}))
+
+
+# ── while a check computes ──────────────────────────────────────────────────────────────────────────────────────────
+
+CLOSED = ((Entry, "printed"), (Entry, "repaired"), (Catalogue, "__getitem__"), (sp.Basic, "subs"), (sp.Basic, "xreplace"),
+          (sp.Expr, "evalf"))
+"""What leads from a claim to its formula, or from a formula to a number."""
+
+_closed = False
+
+
+def _guarded(function: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(function)
+    def call(*given: Any, **named: Any) -> Any:
+        if _closed:
+            _refuse()
+        return function(*given, **named)
+
+    return call
+
+
+def _refuse(*_: Any, **__: Any) -> Any:
+    raise OwnFormulaError("check: expected routes of its own, got a use of the derivation that they are held against")
+
+
+@contextmanager
+def closed() -> Iterator[None]:
+    """Let nothing use the derivations' formulas: a route that did would agree with whatever they say."""
+    global _closed
+    with ExitStack() as stack:
+        for owner, name in CLOSED:
+            stack.enter_context(patch.object(owner, name, _refuse))
+        before, _closed = _closed, True
+        try:
+            yield
+        finally:
+            _closed = before
+
+
+evaluate, compiled = _guarded(evaluate), _guarded(compiled)
