@@ -1,1 +1,5 @@
-"""The symbolic kernel: variables with domains, sums of symbolic length, certified values, matrix words, moments."""
+"""The symbolic kernel: what a derivation is written in, and what decides it."""
+
+from derivations.calculus import division
+
+division.install()

@@ -51,7 +51,7 @@ def completed(given: Mapping[Variable, Value], names: Iterable[Variable]) -> dic
         if key.domain.kind is not Kind.INDEX:
             for part, length in zip(key.domain.shape, _lengths(key, value), strict=True):
                 if isinstance(part, Variable) and point.setdefault(part, length) != length:
-                    raise NotAdmittedError(f"at: expected {part.name} = {point[part]} entries of {key.name}, got {_shown(value)}")
+                    raise _refuse(key, value, f"{part.name} = {point[part]} entries")
     for key, value in given.items():
         known = {v for part in (*key.domain.shape, *key.domain.other_than) for v in part.free_symbols}
         if known | {m.label for m in key.domain.marginals} <= set(point):
@@ -101,7 +101,7 @@ def _entries(var: Variable, value: Any) -> list[Fraction]:
 def _at(expr: sp.Expr, var: Variable, value: Any, point: Point) -> int:
     """The value of a size, or of the range of an index."""
     try:
-        return int(expr.xreplace({v: sp.Integer(point[v]) for v in expr.free_symbols}))   # type: ignore[call-overload,arg-type]
+        return int(expr.xreplace({v: sp.Integer(point[v]) for v in expr.free_symbols}))
     except (KeyError, TypeError, ValueError, sp.SympifyError):
         raise _refuse(var, value, f"a point that gives {expr} an integer value") from None
 
@@ -155,11 +155,12 @@ def _check_sums(var: Variable, value: Any, entries: Sequence[Fraction], sizes: S
         raise _refuse(var, value, "rows with sum 1")
     if kind is Kind.COUPLING:
         rows, columns = (_exact(_marginal(var, value, m.label, point)) for m in var.domain.marginals)
-        if [sum(_exact(row)) for row in value] != rows or [sum(column) for column in zip(*map(_exact, value), strict=True)] != columns:
+        plan = [_exact(row) for row in value]
+        if [sum(row) for row in plan] != rows or [sum(column) for column in zip(*plan, strict=True)] != columns:
             raise _refuse(var, value, f"a plan with the marginals {_shown(rows)} and {_shown(columns)}")
     if kind is Kind.SLACK:
-        plan = _exact(_marginal(var, value, var.domain.marginals[0].label, point))
-        if any(entry != 0 and mass != 0 for entry, mass in zip(entries, plan, strict=True)):
+        masses = _exact(_marginal(var, value, var.domain.marginals[0].label, point))
+        if any(entry != 0 and mass != 0 for entry, mass in zip(entries, masses, strict=True)):
             raise _refuse(var, value, f"0 wherever {var.domain.marginals[0].label.name} is positive")
 
 

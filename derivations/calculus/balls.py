@@ -12,20 +12,20 @@ from fractions import Fraction
 from functools import cache
 from itertools import product
 from math import isqrt
-from typing import Any
+from typing import Any, TypeAlias
 
 import sympy as sp
 from flint import arb, ctx, fmpq
 
 from derivations.calculus.differentiation import differentiate
-from derivations.calculus.functions import Partial, kl, pinsker, xlogx
+from derivations.calculus.functions import Partial, kl, pinsker, reciprocal, xlogx
 from derivations.calculus.powers import bregman, plus
 from derivations.calculus.signs import is_delta
 from derivations.calculus.variables import Kind, Variable
 
 Value = int | Fraction | Sequence[Any]
 Point = Mapping[Variable, Value]
-Number = fmpq | arb
+Number: TypeAlias = Any                                      # fmpq where the value is exact, else arb
 
 PRECISION = 160                                              # bits: 30 decimal digits with room for cancellation
 FINE = 1280                                                  # bits, where cancellation has left nothing of these
@@ -94,14 +94,15 @@ def _value(expr: sp.Expr, point: _Place) -> Number:
     if isinstance(expr, sp.Pow):
         return _power(_value(expr.base, point), _value(expr.exp, point))
     if isinstance(expr, Partial):
-        return _value(differentiate(*expr.args), point)
+        slope, value = _value(differentiate(*expr.args), point), _value(expr.args[0], point)
+        return slope if isinstance(value, fmpq) or value.is_finite() else _undefined()
     if expr is sp.S.Pi:
         return arb.pi()
     if expr is sp.S.Exp1:
         return arb.const_e()
     arguments = [_value(arg, point) for arg in expr.args]
     if type(expr) in _FUNCTIONS:
-        return _FUNCTIONS[type(expr)](*arguments)            # type: ignore[no-any-return]
+        return _FUNCTIONS[type(expr)](*arguments)
     raise ValueError(f"expression: expected a function of the calculus, got {type(expr).__name__} in {expr}")
 
 
@@ -197,6 +198,8 @@ def _power(base: Number, exponent: Number) -> Number:
 
 def _integer_power(base: Number, exponent: int) -> Number:
     """Repeated squaring: a ball around 0 has powers too."""
+    if isinstance(base, arb) and not base.is_finite():
+        return _undefined()
     if exponent < 0:
         whole = _integer_power(base, -exponent)
         return _undefined() if whole == 0 else fmpq(1) / whole
@@ -269,6 +272,7 @@ _FUNCTIONS: dict[type[sp.Basic], Any] = {
     plus: _plus,
     kl: _kl,
     pinsker: _pinsker,
+    reciprocal: lambda x: _integer_power(x, -1),
     bregman: _bregman,
 }
 

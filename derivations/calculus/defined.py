@@ -14,7 +14,7 @@ from enum import StrEnum
 import sympy as sp
 
 from derivations.calculus.differentiation import differentiate
-from derivations.calculus.functions import Partial, kl, pinsker, xlogx
+from derivations.calculus.functions import Partial, kl, pinsker, reciprocal, xlogx
 from derivations.calculus.powers import bregman, plus
 from derivations.calculus.printing import text
 from derivations.calculus.signs import Facts, nonnegative, nonzero, strictly_positive
@@ -22,8 +22,8 @@ from derivations.calculus.sums import normal
 from derivations.calculus.variables import Kind, Variable
 
 _OPERATIONS = (sp.Add, sp.Mul, sp.Pow, sp.exp, sp.log, sp.Abs, sp.KroneckerDelta, sp.Sum, sp.Indexed,
-               xlogx, kl, plus, bregman, pinsker, Partial)
-_CONSTANTS = (sp.S.Exp1, sp.S.Pi)
+               xlogx, kl, plus, bregman, pinsker, reciprocal, Partial)
+_NUMBERS = tuple(map(type, (sp.Integer(2), sp.Rational(2, 3), sp.S.Zero, sp.S.One, sp.S.NegativeOne, sp.S.Half)))
 
 
 class Sense(StrEnum):
@@ -51,9 +51,9 @@ class Condition:
 def strangers(expr: sp.Basic) -> Iterator[sp.Basic]:
     """The parts of an expression that the calculus has no rules for: other functions, plain symbols, infinities, floats."""
     kind = type(expr)
-    if kind is Variable or expr.is_Rational or expr in _CONSTANTS:
+    if (kind is Variable and _is_itself(expr)) or kind in _NUMBERS or expr is sp.S.Exp1 or expr is sp.S.Pi:
         return
-    if kind is sp.Indexed and type(expr.base) is sp.IndexedBase and type(expr.base.label) is Variable:
+    if kind is sp.Indexed and _is_declared(expr):
         for index in expr.indices:
             yield from strangers(index)
     elif kind is sp.Sum:
@@ -63,11 +63,26 @@ def strangers(expr: sp.Basic) -> Iterator[sp.Basic]:
                 yield var
             for end in ends:
                 yield from strangers(end)
+    elif kind is sp.KroneckerDelta and not all(arg.is_integer for arg in expr.args):
+        yield expr
     elif kind in _OPERATIONS and kind is not sp.Indexed:
         for arg in expr.args:
             yield from strangers(arg)
     else:
         yield expr
+
+
+def _is_itself(var: Variable) -> bool:
+    """Whether a variable is the one that its name and domain stand for, with the assumptions of this domain."""
+    return Variable(var.name, var.domain) is var
+
+
+def _is_declared(entry: sp.Indexed) -> bool:
+    """Whether an entry is read from a vector of the shape that its label is declared with."""
+    base, label = entry.base, entry.base.label
+    if type(base) is not sp.IndexedBase or type(label) is not Variable or not _is_itself(label):
+        return False
+    return tuple(base.shape or ()) == label.domain.shape and len(entry.indices) == len(label.domain.shape) > 0
 
 
 def undefined(expr: sp.Expr, facts: Facts = ()) -> list[Condition]:
@@ -104,7 +119,7 @@ def _conditions(expr: sp.Expr) -> Iterator[Condition]:
     elif isinstance(expr, bregman):
         yield from (Condition(arg, Sense.NONNEGATIVE) for arg in expr.args[:2])
         yield Condition(expr.args[2] - 1, Sense.POSITIVE)
-    elif isinstance(expr, sp.sign):                          # the derivative of |x| and of x₊
+    elif isinstance(expr, reciprocal | sp.sign):             # sign is the derivative of |x|, and of x₊ in part
         yield Condition(expr.args[0], Sense.NONZERO)
 
 

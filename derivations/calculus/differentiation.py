@@ -10,7 +10,7 @@ from functools import cache
 
 import sympy as sp
 
-from derivations.calculus.functions import Partial, kl, pinsker, xlogx
+from derivations.calculus.functions import Partial, kl, pinsker, reciprocal, xlogx
 from derivations.calculus.powers import bregman, plus
 from derivations.calculus.variables import fresh
 
@@ -39,7 +39,7 @@ def differentiate(expr: sp.Expr, by: sp.Expr) -> sp.Expr:
         return sp.Add(*[sp.Mul(*expr.args[:n], differentiate(arg, by), *expr.args[n + 1:]) for n, arg in enumerate(expr.args)])
     if isinstance(expr, sp.Pow):
         return _power(expr.base, expr.exp, by)
-    if isinstance(expr, kl | bregman | pinsker):
+    if isinstance(expr, kl | bregman | pinsker | reciprocal):
         return differentiate(expr.opened(), by)
     change = differentiate(expr.args[0], by)
     return change if change == 0 else _slope(expr) * change

@@ -51,6 +51,16 @@ class kl(sp.Function):  # type: ignore[misc]
         return True if self.args[0].is_nonnegative and self.args[1].is_positive else None
 
 
+class reciprocal(sp.Function):  # type: ignore[misc]
+    """1/x, kept apart from x so that x · (1/x) does not become 1 where x may be 0 (see `division`)."""
+
+    nargs = 1
+
+    def opened(self) -> sp.Expr:
+        """The power that it stands for."""
+        return 1 / self.args[0]
+
+
 class pinsker(sp.Function):  # type: ignore[misc]
     """kl(y ‖ x) − 3(y − x)²/(2(y + 2x)) for y ≥ 0 < x: never negative (proved in `pinsker_is_nonnegative`)."""
 

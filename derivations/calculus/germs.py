@@ -12,19 +12,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any, TypeAlias
 
 import sympy as sp
 
 from derivations.calculus.defined import undefined
 from derivations.calculus.differentiation import differentiate
-from derivations.calculus.functions import Partial, kl, pinsker, xlogx
+from derivations.calculus.functions import Partial, kl, pinsker, reciprocal, xlogx
 from derivations.calculus.powers import bregman, plus
 from derivations.calculus.signs import Facts, nonzero, strictly_positive
 from derivations.calculus.sums import normal
 
 DEPTH = 4                                                    # how many orders beyond the leading one are kept
 
-Power = sp.Rational
+Power: TypeAlias = Any                                       # sp.Rational
 Terms = Mapping[tuple[Power, int], sp.Expr]
 
 
@@ -181,7 +182,7 @@ class Germs:
             return self._power(self.of(expr.base), expr.exp)
         if isinstance(expr, sp.Sum):
             return self._sum(expr)
-        if isinstance(expr, kl | bregman | pinsker):
+        if isinstance(expr, kl | bregman | pinsker | reciprocal):
             return self.of(expr.opened())
         if isinstance(expr, Partial):
             return self.of(differentiate(*expr.args))

@@ -24,6 +24,9 @@ class _Printer(StrPrinter):  # type: ignore[misc]
     def _print_Partial(self, expr: sp.Expr) -> str:
         return f"∂/∂{self._print(expr.args[1])} {self.parenthesize(expr.args[0], PRECEDENCE['Mul'])}"
 
+    def _print_reciprocal(self, expr: sp.Expr) -> str:
+        return f"(1/{self.parenthesize(expr.args[0], PRECEDENCE['Pow'])})"
+
     def _print_kl(self, expr: sp.Expr) -> str:
         return f"kl({self._print(expr.args[0])} ‖ {self._print(expr.args[1])})"
 

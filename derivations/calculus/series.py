@@ -12,7 +12,7 @@ from collections.abc import Callable
 import sympy as sp
 
 from derivations.calculus.differentiation import differentiate
-from derivations.calculus.functions import Partial, kl, pinsker, xlogx
+from derivations.calculus.functions import Partial, kl, pinsker, reciprocal, xlogx
 from derivations.calculus.powers import bregman
 from derivations.calculus.signs import strictly_positive
 from derivations.calculus.sums import normal
@@ -60,7 +60,7 @@ def _series(expr: sp.Expr, t: sp.Expr, order: int) -> Series:
         return [sp.S.Zero, sp.S.One, *[sp.S.Zero] * (order - 1)][: order + 1]
     if isinstance(expr, sp.Sum):
         return [sp.Sum(c, *expr.limits) for c in _series(expr.function, t, order)]
-    if isinstance(expr, kl | pinsker | bregman):
+    if isinstance(expr, kl | pinsker | bregman | reciprocal):
         return _series(expr.opened(), t, order)
     parts = [_series(arg, t, order) for arg in expr.args]
     if isinstance(expr, sp.Add):

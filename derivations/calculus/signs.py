@@ -6,8 +6,6 @@ A sign is granted to an expression where it is defined, so whoever asks has to k
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import sympy as sp
 
 from derivations.calculus.functions import kl, lemmas_hold, pinsker, xlogx
@@ -68,7 +66,7 @@ def _by_terms(expr: sp.Expr, strict: bool, facts: Facts) -> bool:
     return not strict or any(_sign(term, True, facts) for term in terms)
 
 
-def _terms(expr: sp.Expr) -> Iterable[sp.Expr]:
+def _terms(expr: sp.Expr) -> tuple[sp.Expr, ...]:
     return sp.Add.make_args(expr)                            # type: ignore[no-any-return]
 
 
@@ -139,6 +137,8 @@ def _negative(factor: sp.Expr, strict: bool, facts: Facts) -> bool:
         return not strict and _at_least(1 - factor.args[0], False, facts)
     if factor.is_Rational:
         return bool(factor < 0 if strict else factor <= 0)
+    if isinstance(factor, sp.Sum):
+        return _sum(sp.Sum(-factor.function, *factor.limits), strict, facts)
     return isinstance(factor, sp.Add) and _at_least(-factor, strict, facts)
 
 

@@ -13,7 +13,7 @@ from itertools import permutations
 
 import sympy as sp
 
-from derivations.calculus.functions import Partial, kl, pinsker
+from derivations.calculus.functions import Partial, kl, pinsker, reciprocal
 from derivations.calculus.powers import bregman, plus
 from derivations.calculus.signs import nonnegative, strictly_positive
 from derivations.calculus.variables import Domain, Kind, Variable, fresh
@@ -49,7 +49,7 @@ def _opened(expr: sp.Expr) -> sp.Expr:
         if not whole or len(set(bound)) < len(bound):
             raise ValueError(f"sum bounds: expected indices that run over their whole range, got {expr.limits}")
         return _sum(normal(expr.function), bound)
-    if isinstance(expr, kl | bregman | pinsker):
+    if isinstance(expr, kl | bregman | pinsker | reciprocal):
         return normal(expr.opened())
     if isinstance(expr, Partial):
         return normal(sp.diff(normal(expr.args[0]), expr.args[1]))

@@ -43,6 +43,16 @@ class Domain:
     other_than: tuple[sp.Expr, ...] = ()
     marginals: tuple[sp.IndexedBase, ...] = ()
 
+    def __post_init__(self) -> None:
+        """Refuse a set that is none: raises ValueError for a shape that the kind does not have."""
+        axes = {Kind.SIZE: {0}, Kind.INDEX: {1}, Kind.STOCHASTIC: {2}, Kind.COUPLING: {2}, Kind.SLACK: {1},
+                Kind.SIMPLEX: {1, 2, 3}, Kind.INTERIOR: {1, 2, 3}}.get(self.kind, set(range(5)))
+        if len(self.shape) not in axes:
+            raise ValueError(f"shape: expected axes like {sorted(axes)} for {self.kind.name}, got {self.shape}")
+        of_marginals = tuple(size for marginal in self.marginals for size in marginal.shape)
+        if self.kind in (Kind.COUPLING, Kind.SLACK) and self.shape != of_marginals:
+            raise ValueError(f"shape: expected that of the marginals, {of_marginals}, got {self.shape}")
+
 
 _ASSUMPTIONS: dict[Kind, dict[str, bool]] = {
     Kind.SIZE: {"integer": True, "positive": True},
@@ -59,6 +69,9 @@ _ASSUMPTIONS: dict[Kind, dict[str, bool]] = {
 }
 
 
+_KNOWN: dict[tuple[str, Domain], Variable] = {}
+
+
 class Variable(sp.Symbol):  # type: ignore[misc]
     """A SymPy symbol whose domain is part of its identity."""
 
@@ -66,10 +79,12 @@ class Variable(sp.Symbol):  # type: ignore[misc]
     _domain: Domain
 
     def __new__(cls, name: str, domain: Domain) -> Variable:
-        """A symbol with the assumptions of its domain."""
-        obj = sp.Symbol.__xnew__(cls, name, **_ASSUMPTIONS[domain.kind])
-        obj._domain = domain
-        return obj  # type: ignore[no-any-return]
+        """A symbol with the assumptions of its domain; the same object for the same name and domain."""
+        if (name, domain) not in _KNOWN:
+            obj = sp.Symbol.__xnew__(cls, name, **_ASSUMPTIONS[domain.kind])
+            obj._domain = domain
+            _KNOWN[name, domain] = obj
+        return _KNOWN[name, domain]
 
     @property
     def domain(self) -> Domain:

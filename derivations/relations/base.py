@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from itertools import pairwise
 from typing import Any
 
 import sympy as sp
@@ -54,6 +55,16 @@ class Relation(ABC):
     given: tuple[Hypothesis, ...] = field(default=(), kw_only=True)
     quotes: tuple[Theorem, ...] = field(default=(), kw_only=True)
     premises: tuple[Relation, ...] = field(default=(), init=False)   # what a proof uses and somebody else has to prove
+
+    def __post_init__(self) -> None:
+        """Turn numbers into expressions, once: what is printed, proved and refuted is the same object."""
+        for part in fields(self):
+            value = getattr(self, part.name)
+            if part.type == "tuple[sp.Expr, ...]":
+                object.__setattr__(self, part.name, tuple(map(sp.sympify, value)))
+            elif part.type in ("sp.Expr", "sp.Expr | None") and value is not None:
+                object.__setattr__(self, part.name, sp.sympify(value))
+        object.__setattr__(self, "at", dict(self.at))
 
     # ── what a statement consists of ────────────────────────────────────────────────────────────────────────────────
 
@@ -104,11 +115,13 @@ class Relation(ABC):
         return len(self.sides) == 2 and alike(*self.sides)
 
     def _strange(self) -> str:
+        if wrong := [hypothesis for hypothesis in self.given if type(hypothesis) not in HYPOTHESES]:
+            return f"given: expected inequalities, got {type(wrong[0]).__name__}"
         for expr in (*self.expressions, *(side for hypothesis in self.given for side in hypothesis.sides)):
             for part in strangers(sp.sympify(expr)):
                 return f"{part} ({type(part).__name__}) is no part of the calculus"
         names = self.variables()
-        for one, other in zip(names, names[1:], strict=False):
+        for one, other in pairwise(names):
             if one.name == other.name:
                 return f"two variables are called {one.name}: {_described(one)} and {_described(other)}"
         return ""
@@ -207,6 +220,9 @@ class Hypothesis(Relation):
         """An expression that is ≥ 0 (False), > 0 (True) or ≠ 0 (None)."""
 
 
+HYPOTHESES: list[type[Hypothesis]] = []                      # those of the kernel; a reader's own subclass is none
+
+
 def inputs(point: Point) -> str:
     """A point in words: m = 2, s = (1/4, -3)."""
     return ", ".join(f"{v.name.split('#')[0]} = {_shown(value)}" for v, value in point.items())
@@ -215,9 +231,9 @@ def inputs(point: Point) -> str:
 def witness(point: Point, left: arb | str, right: arb | str, sign: str, what: str = "") -> Witness:
     """The record of a failure at an exact point."""
     at = inputs(point)
-    sides = [side if isinstance(side, str) else digits(side) for side in (left, right)]
+    one, other = (side if isinstance(side, str) else digits(side) for side in (left, right))
     about, where = f"{what}: " if what else "", f"at {at}: " if at else ""
-    return Witness(at, *sides, f"{about}{where}{sides[0]} {sign} {sides[1]}")
+    return Witness(at, one, other, f"{about}{where}{one} {sign} {other}")
 
 
 def differ(point: Point, left: sp.Expr, right: sp.Expr, what: str = "") -> Witness | None:

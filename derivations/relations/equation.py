@@ -11,7 +11,7 @@ from derivations.calculus.balls import Point, enclose
 from derivations.calculus.printing import text
 from derivations.calculus.signs import nonzero
 from derivations.claims import Witness
-from derivations.relations.base import PROVED, Hypothesis, Relation, differ, remaining, witness
+from derivations.relations.base import HYPOTHESES, PROVED, Hypothesis, Relation, differ, remaining, witness
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Equation(Relation):
     @property
     def sides(self) -> tuple[sp.Expr, ...]:
         """Both sides."""
-        return sp.sympify(self.left), sp.sympify(self.right)
+        return self.left, self.right
 
     def remainder(self) -> str:
         """The normal form of left − right, where it is not 0."""
@@ -48,7 +48,7 @@ class Differs(Hypothesis):
     @property
     def sides(self) -> tuple[sp.Expr, ...]:
         """Both sides."""
-        return sp.sympify(self.left), sp.sympify(self.right)
+        return self.left, self.right
 
     @property
     def fact(self) -> tuple[sp.Expr, bool | None]:
@@ -72,3 +72,6 @@ class Differs(Hypothesis):
 
     def __str__(self) -> str:
         return f"{text(self.sides[0])} ≠ {text(self.sides[1])}"
+
+
+HYPOTHESES.append(Differs)

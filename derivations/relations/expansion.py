@@ -31,9 +31,14 @@ class Solves:
 
     def path(self, variable: Variable, order: int) -> Entry:
         """The solution up to `order`, entry by entry; F is expanded at 0 for every order, so that it has a value there."""
-        at = Variable("a#0", Domain(Kind.INDEX, self.vector.shape))   # a name that `fresh` never gives
-        found = series.polynomial(_solution(self, variable, at, order), variable)
-        return lambda a: _with_names_of_its_own(found).xreplace({at: a})
+        at = self.index
+        solution = series.polynomial(_solution(self, variable, at, order), variable)
+        return lambda a: _with_names_of_its_own(solution).xreplace({at: a})
+
+    @property
+    def index(self) -> Variable:
+        """The index at which the equation is expanded, under a name that `fresh` never gives."""
+        return Variable("a#0", Domain(Kind.INDEX, self.vector.shape))
 
 
 def _with_names_of_its_own(expr: sp.Expr) -> sp.Expr:
@@ -84,7 +89,12 @@ class Expansion(Relation):
         """Why there is nothing to prove: the variable or the order is none, or a quantity is not analytic at 0."""
         if type(self.variable) is not Variable or self.variable.domain.kind not in MOVABLE:
             return f"variable: expected a free scalar, got {self.variable}"
-        if not isinstance(self.order, int) or isinstance(self.order, bool) or self.order < 0:
+        if any(self.variable in hypothesis.variables() for hypothesis in self.given):
+            return f"given: expected hypotheses that do not depend on {self.variable}, got {self.given[0]}"
+        labels = [unknown.vector.label for unknown in self.where]
+        if len(set(labels)) < len(labels) or any(v.domain.kind is not Kind.REAL or len(v.domain.shape) != 1 for v in labels):
+            return f"where: expected equations of different free vectors, got {', '.join(map(str, labels))}"
+        if not isinstance(self.order, int | sp.Integer) or isinstance(self.order, bool) or self.order < 0:
             return f"order: expected an integer ≥ 0, got {self.order}"
         for side in (self.left, self.right):
             for part in strangers(sp.sympify(side)):
@@ -102,7 +112,9 @@ class Expansion(Relation):
     def expressions(self) -> tuple[sp.Expr, ...]:
         """All coefficients, and the parts of both quantities that do not vary."""
         fixed = [part for side in (self.left, self.right) for part in _fixed(sp.sympify(side), self._varying())]
-        return *fixed, *(coefficient for pair in self.expanded() for coefficient in pair)
+        solved = [unknown.path(self.variable, 1)(fresh(unknown.index)) for unknown in self.where]
+        starts = [sp.expand(path).coeff(self.variable) for path in solved]
+        return *fixed, *starts, *(coefficient for pair in self.expanded() for coefficient in pair)
 
     def _varying(self) -> tuple[sp.Expr, ...]:
         return self.variable, *(unknown.vector.label for unknown in self.where)

@@ -38,7 +38,13 @@ class Follows(Relation):
     def expressions(self) -> tuple[sp.Expr, ...]:
         """All sides, the weights and the slack."""
         premised = [side for premise in self.premises for side in premise.sides]
-        return *self.sides, *premised, *map(sp.sympify, self.weights), sp.sympify(self.slack)
+        return *self.sides, *premised, *self.weights, self.slack
+
+    def ill_posed(self) -> str:
+        """Why there is nothing to prove: a premise or the conclusion is no inequality."""
+        if wrong := [part for part in (*self.premises, self.conclusion) if type(part) is not AtLeast]:
+            return f"premises: expected inequalities, got {type(wrong[0]).__name__}"
+        return super().ill_posed()
 
     def trivial(self) -> bool:
         """Whether the conclusion says nothing, or is one of the premises."""
@@ -48,9 +54,11 @@ class Follows(Relation):
 
     def remainder(self) -> str:
         """Which half of the proof failed: the signs of weights and slack, or the identity."""
+        if conditional := [part for part in (*self.premises, self.conclusion) if part.given]:
+            return f"given: expected hypotheses of the whole implication, got some of {conditional[0]} alone"
         if len(self.weights) != len(self.premises) or not self.premises:
             return f"weights: expected one for each of {len(self.premises)} premises, got {len(self.weights)}"
-        weights, slack, facts = [sp.sympify(w) for w in self.weights], sp.sympify(self.slack), self.facts()
+        weights, slack, facts = self.weights, self.slack, self.facts()
         if strangers := set(variables_of(sp.Tuple(*weights, slack))) - set(self.variables()):
             return f"weights: expected variables of the statement, got {', '.join(sorted(v.name for v in strangers))}"
         if unsigned := [part for part in (*weights, slack) if not nonnegative(part, facts)]:

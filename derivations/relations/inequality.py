@@ -12,9 +12,9 @@ from derivations.calculus.functions import kl
 from derivations.calculus.powers import bregman
 from derivations.calculus.printing import text
 from derivations.calculus.signs import nonnegative, strictly_positive
-from derivations.calculus.variables import variables_of
+from derivations.calculus.variables import Variable, variables_of
 from derivations.claims import Witness
-from derivations.relations.base import PROVED, Hypothesis, Relation, witness
+from derivations.relations.base import HYPOTHESES, PROVED, Hypothesis, Relation, witness
 
 
 @dataclass(frozen=True)
@@ -29,12 +29,12 @@ class AtLeast(Hypothesis):
     @property
     def sides(self) -> tuple[sp.Expr, ...]:
         """Both sides."""
-        return sp.sympify(self.left), sp.sympify(self.right)
+        return self.left, self.right
 
     @property
     def expressions(self) -> tuple[sp.Expr, ...]:
         """Both sides and the form of their difference."""
-        return self.sides if self.because is None else (*self.sides, sp.sympify(self.because))
+        return self.sides if self.because is None else (*self.sides, self.because)
 
     @property
     def fact(self) -> tuple[sp.Expr, bool | None]:
@@ -47,7 +47,7 @@ class AtLeast(Hypothesis):
         if self.because is None:
             gap = sums.normal(difference)
         else:
-            gap = sp.sympify(self.because)
+            gap = self.because
             if strangers := set(variables_of(gap)) - set(self.variables()):
                 return f"because: expected variables of the statement, got {', '.join(sorted(v.name for v in strangers))}"
             if not sums.equal(difference, gap):
@@ -78,6 +78,9 @@ class AtLeast(Hypothesis):
         return f"{text(self.sides[0])} {'>' if self.strict else '≥'} {text(self.sides[1])}"
 
 
+HYPOTHESES.append(AtLeast)
+
+
 @dataclass(frozen=True)
 class StrictUnlessEqual(Relation):
     """left ≥ right, with equality only where the two points `x` and `y` agree.
@@ -91,26 +94,33 @@ class StrictUnlessEqual(Relation):
     x: sp.Expr
     y: sp.Expr
     z: sp.Expr
-    weights: tuple[sp.Expr, sp.Expr]
+    weights: tuple[sp.Expr, ...]
     alpha: sp.Expr | None = None
 
     @property
     def sides(self) -> tuple[sp.Expr, ...]:
         """Both sides."""
-        return sp.sympify(self.left), sp.sympify(self.right)
+        return self.left, self.right
+
+    def variables(self) -> list[Variable]:
+        """The free variables of the sides and of the points."""
+        return sorted({*super().variables(), *variables_of(sp.Tuple(self.x, self.y, self.z))}, key=lambda v: v.name)
 
     @property
     def _gap(self) -> sp.Expr:
-        return sp.Add(*[w * divergence(end, self.z, self.alpha) for w, end in zip(self.weights, (self.x, self.y), strict=True)])
+        ends = (self.x, self.y)
+        return sp.Add(*[w * divergence(end, self.z, self.alpha) for w, end in zip(self.weights, ends, strict=False)])
 
     @property
     def expressions(self) -> tuple[sp.Expr, ...]:
         """Both sides, the points and the form of the difference."""
-        return *self.sides, *map(sp.sympify, (self.x, self.y, self.z)), self._gap
+        return *self.sides, self.x, self.y, self.z, self._gap
 
     def remainder(self) -> str:
         """Which half of the proof failed: the signs of the weights, or the identity."""
         facts = self.facts()
+        if len(self.weights) != 2:
+            return f"weights: expected two, got {len(self.weights)}"
         if strangers := set(variables_of(self._gap)) - set(self.variables()):
             return f"weights: expected variables of the statement, got {', '.join(sorted(v.name for v in strangers))}"
         if not all(strictly_positive(weight, facts) for weight in self.weights) or not nonnegative(self._gap, facts):

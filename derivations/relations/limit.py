@@ -18,7 +18,7 @@ from derivations.calculus import sums
 from derivations.calculus.balls import Point, Value, enclose, explicit
 from derivations.calculus.defined import undefined
 from derivations.calculus.differentiation import differentiate
-from derivations.calculus.functions import Partial, kl, pinsker, xlogx
+from derivations.calculus.functions import Partial, kl, pinsker, reciprocal, xlogx
 from derivations.calculus.germs import Germ, Germs
 from derivations.calculus.points import points
 from derivations.calculus.powers import bregman
@@ -26,7 +26,7 @@ from derivations.calculus.printing import text
 from derivations.calculus.sums import delta
 from derivations.calculus.variables import Domain, Kind, Variable
 from derivations.claims import Witness
-from derivations.relations.base import MOVABLE, PROVED, Relation, differ, remaining, witness
+from derivations.relations.base import MOVABLE, PROVED, Relation, differ, first, remaining, witness
 
 POINTS = 16                                                  # at which SymPy is asked
 
@@ -43,7 +43,7 @@ class Limit(Relation):
     @property
     def sides(self) -> tuple[sp.Expr, ...]:
         """The path and the limit."""
-        return sp.sympify(self.expr), sp.sympify(self.limit)
+        return self.expr, self.limit
 
     @property
     def moving(self) -> Variable:
@@ -73,17 +73,34 @@ class Limit(Relation):
         label = self.variable.base.label if isinstance(self.variable, sp.Indexed) else self.variable
         if type(label) is not Variable or label.domain.kind not in (*MOVABLE, Kind.SIZE):
             return f"variable: expected a free scalar, a size or an entry of a free vector, got {self.variable}"
-        return self._strange_limit() or self._outside(label.domain.kind) or self._strange() or self._empty()
+        return first((self._strange_limit(), self._outside(label.domain.kind), self._strange(), self._moving_domain(),
+                      self._empty(), self._vacuous()))
 
     def _strange_limit(self) -> str:
         claimed, facts = self.sides[1], self.facts()
-        if claimed.has(self.moving) or sp.sympify(self.to).has(self.moving):
+        if claimed.has(self.moving) or self.to.has(self.moving):
             return f"limit: expected one that does not depend on {self.variable}, got {text(claimed)}"
         missing = [] if claimed in (sp.oo, -sp.oo) else undefined(claimed, facts)
         return f"it is not shown that {missing[0]}" if missing else ""
 
+    def _moving_domain(self) -> str:
+        """A domain that moves is none, and neither is an entry that may be out of range."""
+        label = self.variable.base.label if isinstance(self.variable, sp.Indexed) else self.variable
+        parts = [*self.given, *self.premises]
+        if any(label in relation.variables() for relation in parts):
+            return f"given: expected hypotheses that do not depend on {self.variable}, got {parts[0]}"
+        moved = [v for v in self.variables() if any(label in size.free_symbols for size in v.domain.shape) and v != label]
+        if moved and not isinstance(self.variable, sp.Indexed):
+            return f"variable: expected domains that do not move with {self.variable}, got {moved[0].name}"
+        missing = undefined(self.variable) if isinstance(self.variable, sp.Indexed) else []
+        return f"it is not shown that {missing[0]}" if missing else ""
+
+    def example(self) -> Point | None:
+        """A sample point of the other variables."""
+        return next(self.points(), None)
+
     def _outside(self, kind: Kind) -> str:
-        to = sp.sympify(self.to)
+        to = self.to
         inside = {Kind.REAL: to.is_extended_real, Kind.SIZE: to == sp.oo}.get(kind, to.is_zero or to.is_extended_positive)
         return "" if inside else f"to: expected an end of the domain {self.variable} {kind.value}, got {to}"
 
@@ -96,11 +113,14 @@ class Limit(Relation):
         """Which sign is not shown, which other limit was reached, or which exact point contradicts it."""
         claimed = self.sides[1]
         try:
-            value = Germs({self.moving: _end(self.moving, sp.sympify(self.to))}, self.facts()).limit(self.path)
+            value = Germs({self.moving: _end(self.moving, self.to)}, self.facts()).limit(self.path)
         except ValueError as error:
             return f"no limit for all values of the parameters: {error}"
-        if value != claimed and not (value.is_finite is not False and claimed.is_finite is not False and sums.equal(value, claimed)):
-            return f"the limit is {text(value)}" if value.is_infinite or claimed.is_infinite else remaining(sums.normal(value - claimed))
+        infinite = value.is_infinite or claimed.is_infinite
+        if infinite and value != claimed:
+            return f"the limit is {text(value)}"
+        if not infinite and not sums.equal(value, claimed):
+            return remaining(sums.normal(value - claimed))
         refuted = self.refute()
         return f"contradicted by SymPy {refuted.text}" if refuted else PROVED
 
@@ -108,7 +128,7 @@ class Limit(Relation):
         """The limit that SymPy gives at an exact point of the other variables; None where it gives none."""
         plain = sp.Symbol(f"{self.moving.name}_", positive=True)
         path = explicit(_opened(self.path), point).xreplace({self.moving: plain})
-        to, side = explicit(sp.sympify(self.to), point), "+" if sp.sympify(self.to) == 0 else "-"
+        to, side = explicit(self.to, point), "+" if self.to == 0 else "-"
         if to == -sp.oo:
             path, to = path.xreplace({plain: -plain}), sp.oo
         try:
@@ -127,7 +147,9 @@ class Limit(Relation):
     def contradicted_at(self, point: Point) -> Witness | None:
         """Another limit at an exact point, which values along the path bear out."""
         value, claimed = self.computed(point), explicit(self.sides[1], point)
-        if value is None or not (value.is_number and claimed.is_number) or not self._approached(value, claimed, point):
+        if value is None or not (value.is_number and claimed.is_number) or claimed.has(sp.zoo, sp.nan):
+            return None
+        if not self._approached(value, claimed, point):
             return None
         if value.is_infinite or claimed.is_infinite:
             return witness(point, str(value), str(claimed), "≠", "the limit") if value != claimed else None
@@ -145,7 +167,7 @@ class Limit(Relation):
 
     def _late(self, point: Point) -> Value:
         """A place close to the end of the path."""
-        to = explicit(sp.sympify(self.to), point)
+        to = explicit(self.to, point)
         if to.is_infinite:
             return int(sp.sign(to)) * 10**9
         step = Fraction(1, 10**9)
@@ -165,9 +187,9 @@ def _end(variable: Variable, to: sp.Expr) -> Germ:
 
 def _opened(expr: sp.Expr) -> sp.Expr:
     """The expression without functions of our own, which SymPy's limits do not know."""
-    while expr.has(Partial, kl, bregman, pinsker):
+    while expr.has(Partial, kl, bregman, pinsker, reciprocal):
         expr = expr.replace(lambda e: isinstance(e, Partial), lambda e: differentiate(*e.args))
-        expr = expr.replace(lambda e: isinstance(e, kl | bregman | pinsker), lambda e: e.opened())
+        expr = expr.replace(lambda e: isinstance(e, kl | bregman | pinsker | reciprocal), lambda e: e.opened())
     return expr.replace(xlogx, lambda x: x * sp.log(x))
 
 

@@ -20,13 +20,15 @@ import sympy as sp
 from flint import arb
 
 from derivations.calculus import admission, sums
-from derivations.calculus.balls import Point, enclose
+from derivations.calculus.balls import Point, Value, enclose
 from derivations.calculus.printing import text
 from derivations.calculus.signs import nonnegative, strictly_positive
 from derivations.calculus.variables import Domain, Kind, Variable, fresh, rival, variables_of
 from derivations.claims import Witness
 from derivations.relations.base import PROVED, Entry, Relation, first, witness
 from derivations.relations.inequality import divergence
+
+LARGEST = 4                                                  # entries of a candidate whose rivals are tried
 
 Entries = Callable[[sp.Expr, sp.Expr], sp.Expr]              # (i, j) ↦ the entry of a matrix
 
@@ -79,9 +81,12 @@ class _Minimizer(Relation):
     @property
     def own_value(self) -> sp.Expr:
         """The objective at the candidate."""
-        entries = self.open_objective.atoms(sp.Indexed)
-        own = {e: self.candidate_at(e.indices) for e in entries if e.base.label == self.base.label}
-        return self.open_objective.xreplace(own)
+        def write() -> sp.Expr:
+            entries = self.open_objective.atoms(sp.Indexed)
+            own = {e: self.candidate_at(e.indices) for e in entries if e.base.label == self.base.label}
+            return self.open_objective.xreplace(own)
+
+        return _once(self, "own value", write)
 
     @property
     def sides(self) -> tuple[sp.Expr, ...]:
@@ -99,13 +104,17 @@ class _Minimizer(Relation):
         names += [v for relation in self.given for v in relation.variables()]
         return [v for v in dict.fromkeys(names) if v != self.base.label and v not in self.places]
 
+    def points(self) -> Iterator[dict[Variable, Value]]:
+        """Exact sample points; larger candidates than of four entries have too many rivals."""
+        return (point for point in super().points() if all(axis not in point or point[axis] <= LARGEST for axis in self.axes))   # type: ignore[operator]
+
     def trivial(self) -> bool:
         """Whether the objective does not depend on the rival."""
         return self.base.label not in self.open_objective.free_symbols
 
     def general(self) -> bool:
         """Whether the sizes of the candidate are symbols."""
-        return super().general() and any(axis.free_symbols for axis in self.axes)
+        return super().general() and all(len(axis.free_symbols) > 0 for axis in self.axes)
 
     def _finite_at(self, point: Point) -> bool:
         return enclose(self.own_value, point).is_finite()
@@ -130,7 +139,8 @@ class _Minimizer(Relation):
     def _infeasible(self, point: Point, entries: Sequence[arb]) -> Witness | None:
         mass = sum(entries, arb(0))
         if mass.is_finite() and not mass.overlaps(arb(1)):
-            return witness(point, mass, arb(1), "≠", "the mass of the candidate")
+            whose = "the candidate's total mass" if len(self.axes) == 1 else "the mass of a row of the candidate"
+            return witness(point, mass, arb(1), "≠", whose)
         for entry in entries:
             if entry < 0:
                 return witness(point, entry, arb(0), "<", "an entry of the candidate")
@@ -143,7 +153,7 @@ class _Minimizer(Relation):
             if value.is_finite() and challenger.is_finite() and challenger < value:
                 at = {**point, self.base.label: better}
                 admission.admit(at, [*self.variables(), self.base.label])   # type: ignore[arg-type]
-                return witness(at, value, challenger, ">", "the objective, the rival is better")   # type: ignore[arg-type]
+                return witness(at, value, challenger, ">", f"the objective, {_letter(self.base)} is better")   # type: ignore[arg-type]
         return None
 
     def __str__(self) -> str:
@@ -198,8 +208,9 @@ class UniqueMinimum(_Minimizer):
     @property
     def gap(self) -> sp.Expr:
         """factor · Σ_j D(q_j ‖ candidate_j) + slack(q)."""
-        j = self.places[0]
-        return self.factor * sums.total(j, divergence(self.base[j], self.entry, self.alpha)) + self.spare
+        (j,) = self.places
+        terms = _once(self, "terms", lambda: sums.total(j, divergence(self.base[j], self.entry, self.alpha)))
+        return self.factor * terms + self.spare
 
     def remainder(self) -> str:
         """Which part of the proof failed."""
@@ -256,7 +267,8 @@ class UniquePlan(_Minimizer):
     @property
     def gap(self) -> sp.Expr:
         """factor · Σ_ij kl(R_ij ‖ candidate_ij)."""
-        return self.factor * sums.total(self.places, divergence(self.base[self.places], self.entry))
+        return self.factor * _once(
+            self, "terms", lambda: sums.total(self.places, divergence(self.base[self.places], self.entry)))
 
     def remainder(self) -> str:
         """Which part of the proof failed."""
@@ -277,12 +289,16 @@ def _position(name: str, size: Variable) -> Variable:
     return Variable(f"{name}#entry", Domain(Kind.INDEX, (size,)))
 
 
+def _letter(base: sp.IndexedBase) -> str:
+    return str(base.label.name).split("#")[0]
+
+
 def _once(relation: _Minimizer, part: str, write: Callable[[], sp.Expr]) -> sp.Expr:
     """What a function of the author's wrote when it was first asked, so that it cannot answer differently later."""
     written = relation.__dict__.setdefault("_written", {})
     if part not in written:
         written[part] = sp.sympify(write())
-    return written[part]                                     # type: ignore[no-any-return]
+    return written[part]
 
 
 def feasible_near(entries: Sequence[arb]) -> Iterator[list[Fraction]]:
@@ -292,19 +308,28 @@ def feasible_near(entries: Sequence[arb]) -> Iterator[list[Fraction]]:
     yield [Fraction(1, len(entries))] * len(entries)
     if not all(entry.is_finite() for entry in entries):
         return
-    for resolution in (8, 64, 10**6, 10**15):                # simple numbers first
-        counts = [max(0, int((entry.mid() * resolution + arb(0.5)).floor().unique_fmpz() or 0)) for entry in entries]
-        start = [Fraction(count, max(1, sum(counts))) for count in counts]
-        for share in (Fraction(1, 2), Fraction(1, 8), Fraction(1, 64)) if resolution < 10**15 else NEAR:
-            for giver, taker in permutations(range(len(entries)), 2):
-                moved = list(start)
-                moved[giver] -= share * start[giver]
-                moved[taker] += share * start[giver]
-                if sum(moved) == 1:
-                    yield moved
+    pairs = list(permutations(range(len(entries)), 2))
+    for resolution in (8, 64, 10**6):                        # simple numbers first
+        start = _rounded(entries, resolution)
+        for share in (Fraction(1, 2), Fraction(1, 8), Fraction(1, 64)):
+            yield from (_moved(start, share, *pair) for pair in pairs if sum(start) == 1)
+    start = _rounded(entries, 10**15)                        # for candidates that are only just wrong
+    neighbours = [pair for pair in pairs if (pair[0] - pair[1]) % len(entries) in (1, len(entries) - 1)]
+    for share in (Fraction(1, 10**4), Fraction(1, 10**8)):
+        yield from (_moved(start, share, *pair) for pair in neighbours)
 
 
-NEAR = tuple(Fraction(1, 10**power) for power in range(3, 11))   # for candidates that are only just wrong
+def _rounded(entries: Sequence[arb], resolution: int) -> list[Fraction]:
+    """The point of the simplex with this denominator near the entries."""
+    counts = [max(0, round(Fraction(str(entry.mid().str(30, radius=False))) * resolution)) for entry in entries]
+    return [Fraction(count, max(1, sum(counts))) for count in counts]
+
+
+def _moved(start: Sequence[Fraction], share: Fraction, giver: int, taker: int) -> list[Fraction]:
+    moved = list(start)
+    moved[giver] -= share * start[giver]
+    moved[taker] += share * start[giver]
+    return moved
 
 
 def plans_near(entries: Sequence[Sequence[arb]]) -> Iterator[list[list[Fraction]]]:

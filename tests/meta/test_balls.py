@@ -105,9 +105,6 @@ def test_the_precision_outside_is_left_alone() -> None:
 
 
 @pytest.mark.parametrize(("expr", "error"), [
-    (a[m + 1], IndexError),
-    (B[m, 3], IndexError),
-    (a[j - 2], IndexError),
     (scalar("y"), KeyError),                                  # the real y, where only a positive y has a value
     (z[j], KeyError),
     (a[l], KeyError),
@@ -115,9 +112,16 @@ def test_the_precision_outside_is_left_alone() -> None:
     (1 + sp.Float(0.5), ValueError),
     (sp.Symbol("x"), ValueError),
 ], ids=str)
-def test_what_has_no_value_is_named(expr: sp.Expr, error: type[Exception]) -> None:
+def test_what_is_given_no_value_is_named(expr: sp.Expr, error: type[Exception]) -> None:
     with pytest.raises(error):
         enclose(expr, PLACE)
+
+
+@pytest.mark.parametrize("expr", [
+    a[m + 1], B[m, 3], a[j - 2], a[m / 7], 1 / (a[1] - 3 * x), sp.log(-y**2), sp.sqrt(x - 1), xlogx(-x**2 - 1), kl(-y, y),
+], ids=str)
+def test_what_is_not_defined_is_not_finite(expr: sp.Expr) -> None:
+    assert not enclose(expr, PLACE).is_finite()
 
 
 @pytest.mark.parametrize("expr", [
@@ -175,7 +179,7 @@ def test_the_sample_reaches(corner: str, reached: Callable[[dict[object, object]
 
 
 def test_size_one_is_reached_unless_two_indices_must_differ() -> None:
-    assert {point[m] for point in points([m, j, a.label])} == {1, 2, 3}
+    assert {point[m] for point in points([m, j, a.label])} >= {1, 2, 3, 5, 7}
     assert min(point[m] for point in SAMPLE) == 2
     assert not list(points(NAMES, {m: 1}))
 

@@ -80,7 +80,7 @@ def test_the_scope_names_what_vanishes() -> None:
 
 @pytest.mark.parametrize("expr", [sp.log(x + t), sp.log(t), sp.sqrt(t), (x + t) ** y, plus(t - 1), y**t])
 def test_what_is_not_known_to_be_analytic_is_refused(expr: sp.Expr) -> None:
-    with pytest.raises(ValueError, match=r"series: .* accepted"):
+    with pytest.raises(ValueError, match=r"series: expected"):
         coefficients(expr, t, 2)
 
 

@@ -1,0 +1,77 @@
+"""Division that forgets nothing: x/x stays what it is where x may be 0.
+
+SymPy cancels x/x to 1 while an author's module runs, before any check can see it, so that Σ_j q_j/q_j = m would be proved on
+the closed simplex.  Here the quotient of an author's `/` and `*` keeps a `reciprocal` of each divisor that SymPy would cancel
+although it is not shown to be different from 0.  The normal form opens it; the conditions of definedness have seen it before.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from functools import wraps
+from typing import Any
+
+import sympy as sp
+
+from derivations.calculus.functions import reciprocal
+from derivations.calculus.signs import nonzero
+from derivations.calculus.variables import Variable
+
+_WITHIN = ("sympy.", "derivations.calculus.", "derivations.relations.")   # code that computes and states nothing
+
+
+def _divisors(expr: Any) -> Iterator[sp.Expr]:
+    """What a product is divided by."""
+    for factor in sp.Mul.make_args(expr):
+        if isinstance(factor, sp.Pow) and factor.exp.could_extract_minus_sign():
+            yield factor.base
+
+
+def _kept(plain: Any, divisors: list[sp.Expr]) -> Any:
+    """A product, with the reciprocals of divisors that it no longer shows and that may be 0."""
+    if not divisors or not isinstance(plain, sp.Expr):
+        return plain
+    shown = set(_divisors(plain))
+    lost = [d for d in dict.fromkeys(divisors) if d not in shown and d.atoms(Variable) and not nonzero(d)]
+    return sp.Mul(plain, *[sp.Mul(d, reciprocal(d)) for d in lost])
+
+
+def _is_ours(depth: int = 2) -> bool:
+    return str(sys._getframe(depth).f_globals.get("__name__", "")).startswith(_WITHIN)
+
+
+Operation = Callable[[Any, Any], Any]
+
+
+def _guarded(operation: Operation, inverted: Callable[[Any, Any], Iterator[sp.Expr]]) -> Operation:
+    @wraps(operation)
+    def guarded(self: Any, other: Any) -> Any:
+        plain = operation(self, other)
+        return plain if _is_ours() else _kept(plain, list(inverted(self, other)))
+
+    return guarded
+
+
+def _of_product(one: Any, other: Any) -> Iterator[sp.Expr]:
+    yield from _divisors(one)
+    yield from _divisors(other)
+
+
+def _of_quotient(numerator: Any, denominator: Any) -> Iterator[sp.Expr]:
+    yield from _divisors(numerator)
+    for factor in sp.Mul.make_args(denominator):
+        base, exponent = factor.as_base_exp() if isinstance(factor, sp.Pow) else (factor, sp.S.One)
+        if not exponent.could_extract_minus_sign():
+            yield base
+
+
+def install() -> None:
+    """Guard the products and quotients of SymPy's expressions, once."""
+    if hasattr(sp.Expr.__truediv__, "__wrapped_by_division__"):
+        return
+    for name, inverted in (("__mul__", _of_product), ("__truediv__", _of_quotient),
+                           ("__rmul__", _of_product), ("__rtruediv__", lambda one, other: _of_quotient(other, one))):
+        guarded = _guarded(getattr(sp.Expr, name), inverted)
+        guarded.__wrapped_by_division__ = True               # type: ignore[attr-defined]
+        setattr(sp.Expr, name, guarded)
