@@ -1,0 +1,119 @@
+"""The fuzzer could have failed: kernels that are broken on purpose contradict themselves or the evaluation within a few statements."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+import sympy as sp
+
+from derivations.calculus import balls, points, series, signs, sums
+from derivations.calculus.variables import Kind
+from derivations.relations import base
+from tests.fuzz.campaign import examine
+from tests.fuzz.statements import KINDS
+
+STATEMENTS = 150
+
+
+@pytest.fixture(autouse=True)
+def no_memory_of_another_kernel() -> Iterator[None]:
+    _forget()
+    yield
+    _forget()
+
+
+def _forget() -> None:
+    for module in (balls, series, signs, sums):
+        for function in vars(module).values():
+            getattr(function, "cache_clear", lambda: None)()
+
+
+def broken(monkeypatch: pytest.MonkeyPatch, owner: Any, name: str, change: Callable[[Any], Any]) -> None:
+    """Put a wrong version in the place of a function of the kernel."""
+    monkeypatch.setattr(owner, name, change(getattr(owner, name)))
+
+
+def any_index_is_summed(marginal: Any) -> Any:
+    """Σ_j P_{f(j), j} taken for a marginal, as the first edition did: no look at the index that is kept."""
+    def wrong(factor: sp.Expr, factors: list[sp.Expr], bound: list[Any]) -> Any:
+        label = factor.base.label if isinstance(factor, sp.Indexed) else None
+        if getattr(getattr(label, "domain", None), "kind", None) is Kind.STOCHASTIC and factor.indices[1] in bound:
+            return sp.S.One, factor.indices[1]
+        return marginal(factor, factors, bound)
+
+    return wrong
+
+
+def every_real_power_is_even(power: Any) -> Any:
+    return lambda term, strict, facts: (not strict and bool(term.exp.is_real)) or power(term, strict, facts)
+
+
+def products_lose_their_sign(product: Any) -> Any:
+    return lambda term, strict, facts: product(abs(term.args[0]) * sp.Mul(*term.args[1:]) if term.args[0].is_Rational else term,
+                                               strict, facts)
+
+
+def logs_of_products_gain_one(log: Any) -> Any:
+    def wrong(arg: sp.Expr) -> sp.Expr:
+        return log(arg) + int(log(arg) != sp.log(arg))
+
+    return wrong
+
+
+def deltas_do_not_collapse(term: Any) -> Any:
+    return lambda expr: expr.replace(sp.KroneckerDelta, lambda *args: sp.S.One) if expr.is_Mul else term(expr)
+
+
+def nothing_is_undefined(undefined: Any) -> Any:
+    return lambda expr, facts=(): []
+
+
+def the_exponential_is_a_little_more(exponential: Any) -> Any:
+    return lambda x: exponential(x) * (1 + balls.arb(2) ** -40)
+
+
+def one_order_is_lost(product: Any) -> Any:
+    return lambda a, b: [*product(a, b)[:-1], product(a, b)[-1] * 2] if len(a) > 1 else product(a, b)
+
+
+BROKEN = {
+    "marginal": (sums, "_marginal", any_index_is_summed, ("marginal_identity",), "proved"),
+    "power": (signs, "_power", every_real_power_is_even, ("signed_product",), "proved"),
+    "sign": (signs, "_product", products_lose_their_sign, ("signed_product",), "proved"),
+    "log": (sums, "_log", logs_of_products_gain_one, ("rewritten_equation", "suspicious_identity"), "normal form"),
+    "delta": (sums, "_term", deltas_do_not_collapse, ("rewritten_equation",), "normal form"),
+    "definedness": (base, "undefined", nothing_is_undefined, ("suspicious_identity",), "proved and undefined"),
+    "ball of exp": (balls, "_exp", the_exponential_is_a_little_more, ("rewritten_equation",), "ball"),
+    "series": (series, "_product", one_order_is_lost, ("expansion",), ""),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_broken_kernel_is_caught(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    owner, function, change, kinds, problem = BROKEN[name]
+    broken(monkeypatch, owner, function, change)
+    assert caught(kinds, problem)
+
+
+def caught(kinds: tuple[str, ...], problem: str) -> str:
+    """The first contradiction of the kind, as a repro; empty if there is none."""
+    for number in range(STATEMENTS):
+        tally = examine([f"power:{number}"], seconds=5, minimal=False, kinds=kinds)
+        for contradiction in tally.contradictions:
+            if contradiction.kind.startswith(problem):
+                return contradiction.repro
+    return ""
+
+
+def test_points_outside_of_the_domain_are_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(points, "_masses", lambda size, rng, corner: [points.Fraction(1, size + 1)] * size)
+    monkeypatch.setattr(base.admission, "admit", lambda point, names: None)
+    assert caught(("marginal_identity", "mutated_equation"), "witness outside")
+
+
+def test_every_kind_is_tried() -> None:
+    weights = {name: weight for name, (weight, _) in KINDS.items()}
+    assert min(weights.values()) > 0
+    assert len(weights) >= 15
