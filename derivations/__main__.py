@@ -198,7 +198,7 @@ def regress(path: Path, accept: bool) -> None:
     if not path.exists():
         raise click.UsageError(f"--json: {path} does not exist, a ledger written by `verify` is accepted")
     now = opened(path)
-    if unknown := ledger.strangers(now):
+    if unknown := ledger.strangers(now["claims"]):
         raise click.UsageError(f"--json: {path}: {unknown[0]} is no claim of an installed document, verify it again")
     if accept and now.get("environment", {}).get("quick"):
         raise click.UsageError(f"--accept: {path} is of a quick run, a ledger of a whole `verify` is accepted")

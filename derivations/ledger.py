@@ -69,12 +69,12 @@ def canonical_from(record: Mapping[str, Any] | None) -> Canonical | None:
 def build(evidence: Sequence[Evidence], ids: Iterable[str], environment: Mapping[str, Any]) -> dict[str, Any]:
     """The ledger for the given claims, as plain data in the published layout.
 
-    Raises ValueError for evidence about another claim.
+    Raises ValueError for evidence about what is no claim.
     """
-    catalogue, wanted = entries(), list(ids)
-    if strangers := sorted({e.claim for e in evidence} - set(wanted)):
-        raise ValueError(f"evidence: expected evidence for the claims of this run, got some for {strangers[0]}")
-    return assemble([row_of(catalogue[id], [e for e in evidence if e.claim == id]) for id in wanted], environment)
+    catalogue = entries()
+    if unknown := sorted({e.claim for e in evidence} - set(catalogue)):
+        raise ValueError(f"evidence: expected evidence for claims of the catalogue, got some for {unknown[0]}")
+    return assemble([row_of(catalogue[id], [e for e in evidence if e.claim == id]) for id in ids], environment)
 
 
 def assemble(rows: Sequence[Mapping[str, Any]], environment: Mapping[str, Any]) -> dict[str, Any]:
@@ -168,9 +168,9 @@ def read(path: Path) -> dict[str, Any]:
     return {**ledger, "summary": assemble(ledger["claims"], {})["summary"]}
 
 
-def strangers(ledger: Mapping[str, Any]) -> list[str]:
+def strangers(rows: Iterable[Mapping[str, Any]]) -> list[str]:
     """The ids of rows that are no claims of the documents that are installed."""
-    return [row["id"] for row in ledger["claims"] if row["document"] in documents() and row["id"] not in entries()]
+    return [row["id"] for row in rows if row["document"] in documents() and row["id"] not in entries()]
 
 
 def current(ledger: Mapping[str, Any]) -> dict[str, Any]:

@@ -66,12 +66,13 @@ def states(row: Mapping[str, Any], entry: Entry) -> bool:
 
 def row_of(entry: Entry, evidence: Sequence[Evidence]) -> Row:
     """A claim and the evidence for it; what follows is not in it yet."""
+    symbolic = [e for e in evidence if e.layer is Layer.SYMBOLIC]
     return stated(entry) | {
         "evidence": [_evidence_as_data(e) for e in evidence],
-        "derivation": [_plain(asdict(step)) for e in evidence for step in e.derivation],
-        "repair": [_plain(asdict(step)) for e in evidence for step in e.repair],
-        "canonical": next((_plain(asdict(e.canonical)) for e in evidence if e.canonical), None),
-        "canonical_repair": next((_plain(asdict(e.canonical_repair)) for e in evidence if e.canonical_repair), None),
+        "derivation": [_plain(asdict(step)) for e in symbolic for step in e.derivation],
+        "repair": [_plain(asdict(step)) for e in symbolic for step in e.repair],
+        "canonical": next((_plain(asdict(e.canonical)) for e in symbolic if e.canonical), None),
+        "canonical_repair": next((_plain(asdict(e.canonical_repair)) for e in symbolic if e.canonical_repair), None),
     }
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from derivations.ledger import strangers
 from derivations.report.appearance import stylesheet
 from derivations.report.merging import Report, load
 from derivations.report.pages import pages
@@ -24,6 +25,8 @@ def report(ledgers: tuple[Path, ...], output: Path) -> None:
     """Write ledgers as a folder of HTML pages; several become one report."""
     try:
         told = load(ledgers or (Path("ledger.json"),))
+        if unknown := strangers(told.subjects[id].row for id in told.subjects):
+            raise ValueError(f"ledger: {unknown[0]} is no claim of an installed document, run `verify` again")
         write(told, output)
     except ValueError as error:
         raise click.UsageError(str(error)) from None

@@ -9,39 +9,57 @@ from typing import Any
 
 from derivations import ledger
 from derivations.catalogue import Entry, entries, examine
-from derivations.claims import Evidence, Layer, Outcome, Severity, Verdict, Witness
+from derivations.claims import Evidence, Layer, Outcome, Severity, Step, Verdict, Witness
+from derivations.rows import settle
 
 ENVIRONMENT = {"commit": "0123456789abcdef", "date": "2025-01-02T03:04:05+00:00", "python": "3.11.7", "seed": 0, "seconds": 1.5,
                "packages": {"sympy": "1.14.0"}, "devices": ["cpu"], "skipped": {"no GPU here": 3}}
 EXAMINED = ("eot.46", "eot.54", "eot.58", "eot.59", "eot.def7.2", "eot.s7.fisher-scaled", "deciphering.s4.mem")
 ACCUSED = {"corrected": "slip", "proved-under": "hypothesis", "refuted": "fatal"}
+SPOKEN = dict.fromkeys(ACCUSED, ("symbolic", "refuted", "identity")) | {
+    "open": ("symbolic", "n/a", "identity"), "confirmed": ("torch", "holds", "identity"),
+    "definition": ("symbolic", "holds", "definition"), "measured": ("torch", "holds", "empirical"),
+    "checked": ("source", "holds", "external fact"),
+}
 WITNESS = {"inputs": "m = 2, s = (0, 1/2), tau = 1", "left": "0.25", "right": "-oo",
            "text": "the limit: at m = 2, s = (0, 1/2), tau = 1: 0.25 ≠ -oo"}
 
 
 def row(id: str = "eot.1", **changes: Any) -> dict[str, Any]:
-    """A row of a ledger, with what the tests want to be different."""
-    verdict = changes.get("verdict", "proved")
-    accused = verdict in ACCUSED
+    """A row of a ledger that follows from its evidence, with the verdict and the fields that the tests want to be different."""
+    verdict = changes.pop("verdict", "proved")
+    twins = changes.pop("twins", [{"name": "the sign", "refuted_by": ["symbolic"]}, {"name": "τ is lost", "refuted_by": [""]}])
+    scope, hypotheses = changes.pop("scope", "all m ≥ 1"), changes.pop("hypotheses", ["τ > 0"])
+    severity, witness = changes.pop("severity", ACCUSED.get(verdict)), changes.pop("witness", WITNESS)
+    repair = changes.pop("correction", {"latex": r"a = bc", "text": "What is true."})
+    layer, outcome, kind = SPOKEN.get(verdict, ("symbolic", "holds", "identity"))
+    accused, repaired = verdict in ACCUSED, verdict in ("corrected", "proved-under")
+    evidence = {"layer": layer, "outcome": outcome, "scope": scope, "seconds": 0.25, "detail": "2 steps",
+                "correction": "holds" if repaired else None, "environment": "cpu", "general": layer == "symbolic",
+                "refuted_twins": [twin["name"] for twin in twins if twin["refuted_by"]], "error": None,
+                "witness": witness if accused else None, "given": [], "faults": []}
     told = {
-        "id": id, "document": id.split(".")[0], "number": id.split(".", 1)[1], "kind": "identity", "title": f"Title of {id}",
-        "statement": {"latex": r"\frac{a}{b}=c", "text": f"The words of {id}."}, "hypotheses": ["τ > 0"], "verdict": verdict,
-        "severity": ACCUSED.get(verdict), "scope": "not enough; without it: 0 ≠ 1" if verdict == "proved-under" else "a scope",
-        "correction": {"latex": r"a = bc", "text": "What is true."} if accused and verdict != "refuted" else None,
-        "witness": WITNESS if accused else None,
-        "evidence": [{"layer": "symbolic", "outcome": "refuted" if accused else "holds", "scope": "all m ≥ 1", "seconds": 0.25,
-                      "detail": "2 steps", "correction": "holds" if accused else None, "environment": "cpu"}],
-        "twins": [{"name": "the sign", "refuted_by": ["symbolic"]}, {"name": "τ is lost", "refuted_by": ["symbolic"]}],
-        "survivors": [], "depends_on": [],
-        "derivation": [{"statement": "a = b*c", "reason": f"the reason of {id}", "holds": True, "detail": ""}],
-        "repair": [{"statement": "a = c*b", "reason": "repaired", "holds": True, "detail": ""}] if accused else [],
+        "id": id, "document": id.split(".")[0], "number": id.split(".", 1)[1], "kind": kind, "title": f"Title of {id}",
+        "statement": {"latex": r"\frac{a}{b}=c", "text": f"The words of {id}."}, "stated_hypotheses": hypotheses,
+        "stated_twins": [twin["name"] for twin in twins], "part_of": None, "parts": [], "depends_on": [],
+        "stated_correction": {"statement": repair, "severity": severity,
+                              "hypothesis": "not enough" if verdict == "proved-under" else None,
+                              "replaces": None} if repaired else None,
+        "evidence": [evidence], "canonical": None, "canonical_repair": None,
+        "derivation": [step("a = b*c", f"the reason of {id}")], "repair": [step("a = c*b", "repaired")] if accused else [],
     }
-    return told | changes
+    return settle([told | changes])[0]
+
+
+def step(statement: str, reason: str, **changes: Any) -> dict[str, Any]:
+    """A step that holds."""
+    return {"statement": statement, "reason": reason, "holds": True, "detail": "", "given": [], "premises": [], "quotes": [],
+            **changes}
 
 
 def of(*rows: dict[str, Any], **environment: Any) -> dict[str, Any]:
     """A ledger of rows."""
-    return {"schema": ledger.SCHEMA, "environment": ENVIRONMENT | environment, "claims": list(rows), "summary": {}}
+    return ledger.assemble(rows, ENVIRONMENT | environment)
 
 
 def every_verdict() -> dict[str, Any]:
@@ -49,9 +67,9 @@ def every_verdict() -> dict[str, Any]:
     verdicts = [verdict for verdict in Verdict if verdict != Verdict.REFUTED]
     rows = [row(f"eot.{place}", verdict=str(verdict), depends_on=[f"eot.{place - 1}"] if place > 1 else [])
             for place, verdict in enumerate(verdicts, start=1)]
-    rows += [row("eot.s7.worded", verdict="corrected", severity=str(Severity.WORDING), depends_on=["eot.1", "eot.2"]),
-             row("eot.thm9.1", verdict="refuted", kind="optimality"),
-             row("geometric.fig3", verdict="measured", kind="empirical")]
+    rows += [row("eot.s7.fisher-scaled", verdict="corrected", severity=str(Severity.WORDING), depends_on=["eot.1", "eot.2"]),
+             row("eot.thm6.3", verdict="refuted", kind="optimality"),
+             row("geometric.7", verdict="measured", kind="empirical")]
     return of(*rows)
 
 
@@ -67,10 +85,10 @@ def everything() -> dict[str, Any]:
 
 
 def _made_up(entry: Entry) -> Evidence:
-    wrong = entry.correction is not None
+    wrong, steps = entry.correction is not None, (Step("a = b", "made up", True),)
     return Evidence(entry.id, Layer.SYMBOLIC, Outcome.REFUTED if wrong else Outcome.HOLDS, "made up", general=True,
                     correction=Outcome.HOLDS if wrong else None, witness=Witness(**WITNESS) if wrong else None,
-                    refuted_twins=tuple(entry.twins))
+                    refuted_twins=tuple(entry.twins), derivation=steps, repair=steps if wrong else ())
 
 
 def saved(folder: Path, told: dict[str, Any], name: str = "ledger.json") -> Path:

@@ -155,10 +155,10 @@ def test_the_policy_lets_nothing_out(context: BrowserContext, small: str) -> Non
 
 
 @pytest.mark.parametrize(("choice", "value", "expected"), [
-    ("document", "geometric", ["geometric.fig3"]),
+    ("document", "geometric", ["geometric.7"]),
     ("verdict", "proved", ["eot.1"]),
-    ("kind", "optimality", ["eot.thm9.1"]),
-    ("severity", "wording", ["eot.s7.worded"]),
+    ("kind", "optimality", ["eot.thm6.3"]),
+    ("severity", "wording", ["eot.s7.fisher-scaled"]),
 ])
 def test_each_filter_keeps_what_fits(front: Page, choice: str, value: str, expected: list[str]) -> None:
     everything = shown(front)
@@ -174,16 +174,16 @@ def test_each_filter_keeps_what_fits(front: Page, choice: str, value: str, expec
 
 def test_search_finds_every_word_anywhere(front: Page) -> None:
     front.fill("#q", "theorem 9.1")
-    assert shown(front) == ["eot.thm9.1"]
+    assert shown(front) == ["eot.thm6.3"]
     front.fill("#q", "TITLE of  geometric")
-    assert shown(front) == ["geometric.fig3"]
+    assert shown(front) == ["geometric.7"]
     front.fill("#q", "no such words")
     assert shown(front) == []
     front.click("text=Show all")
     assert len(shown(front)) == 11
     front.fill("#q", "words of")
     front.select_option("#verdict", "corrected")
-    assert shown(front) == ["eot.3", "eot.s7.worded"]
+    assert shown(front) == ["eot.3", "eot.s7.fisher-scaled"]
 
 
 def test_the_address_keeps_the_view(front: Page, context: BrowserContext) -> None:
@@ -192,7 +192,7 @@ def test_the_address_keeps_the_view(front: Page, context: BrowserContext) -> Non
     again = context.new_page()
     again.goto(front.url)
     assert again.input_value("#q") == "τ > 0"
-    assert shown(again) == shown(front) == ["eot.3", "eot.s7.worded"]
+    assert shown(again) == shown(front) == ["eot.3", "eot.s7.fisher-scaled"]
     again.goto(f"{front.url.split('#')[0]}#verdict=nonsense")
     assert len(shown(again)) == 11
     again.goto(f"{front.url.split('#')[0]}#runs")
@@ -201,7 +201,7 @@ def test_the_address_keeps_the_view(front: Page, context: BrowserContext) -> Non
 
 def test_the_legend_filters(front: Page) -> None:
     front.click(".legend > ul a:has-text('refuted')")
-    assert shown(front) == ["eot.thm9.1"]
+    assert shown(front) == ["eot.thm6.3"]
     assert front.locator(".legend [aria-current]").inner_text().split() == ["✗", "refuted", "1"]
 
 
@@ -226,13 +226,15 @@ def test_tab_reaches_the_filters_and_the_cells(front: Page) -> None:
         reached.append(active(front))
     fields = ("q", "document", "verdict", "kind", "severity")
     assert tuple(dict.fromkeys(stop["id"] for stop in reached if stop["id"] in fields)) == fields
-    assert list(dict.fromkeys(stop["cell"] for stop in reached if stop["cell"])) == ["eot.1", "geometric.fig3"]
+    assert list(dict.fromkeys(stop["cell"] for stop in reached if stop["cell"])) == ["eot.1", "geometric.7"]
 
 
 def test_arrows_walk_the_strip_and_enter_opens(front: Page) -> None:
     front.focus("[data-id='eot.1'].cell")
-    for key, expected in [("ArrowRight", "eot.2"), ("End", "eot.thm9.1"), ("ArrowRight", "eot.thm9.1"),
-                          ("ArrowLeft", "eot.s7.worded"), ("Home", "eot.1"), ("ArrowLeft", "eot.1"), ("ArrowRight", "eot.2")]:
+    for key, expected in [("ArrowRight", "eot.2"),
+                          ("End", "eot.thm6.3"), ("ArrowRight", "eot.thm6.3"),
+                          ("ArrowLeft", "eot.s7.fisher-scaled"), ("Home", "eot.1"),
+                          ("ArrowLeft", "eot.1"), ("ArrowRight", "eot.2")]:
         front.keyboard.press(key)
         assert active(front)["cell"] == expected
     front.keyboard.press("Enter")
@@ -240,11 +242,11 @@ def test_arrows_walk_the_strip_and_enter_opens(front: Page) -> None:
 
 
 def test_enter_in_the_search_goes_to_the_list(front: Page) -> None:
-    front.fill("#q", "worded")
+    front.fill("#q", "fisher-scaled")
     front.press("#q", "Enter")
     assert active(front)["id"] == "claims"
     front.keyboard.press("Tab")
-    assert front.evaluate("document.activeElement.getAttribute('href')") == "claims/eot.s7.worded.html"
+    assert front.evaluate("document.activeElement.getAttribute('href')") == "claims/eot.s7.fisher-scaled.html"
 
 
 # ── phone, dark, paper ──────────────────────────────────────────────────────────────────────────────────────────────
@@ -342,7 +344,7 @@ def test_a_window_without_storage_works(context: BrowserContext, small: str) -> 
     page = watched.open("index.html")
     page.click("button.theme")
     page.fill("#q", "geometric")
-    assert shown(page) == ["geometric.fig3"]
+    assert shown(page) == ["geometric.7"]
     assert page.evaluate(GROUND) == "rgb(22, 23, 26)"
     assert watched.errors == []
 
@@ -350,6 +352,6 @@ def test_a_window_without_storage_works(context: BrowserContext, small: str) -> 
 def test_the_graph_leads_to_its_neighbours(context: BrowserContext, small: str) -> None:
     watched = Watched(context.new_page(), small)
     page = watched.open("claims/eot.2.html")
-    page.click("svg a:has-text('s7.worded')")
-    page.wait_for_url("**/claims/eot.s7.worded.html")
+    page.click("svg a:has-text('s7.fisher-scaled')")
+    page.wait_for_url("**/claims/eot.s7.fisher-scaled.html")
     assert watched.errors == []

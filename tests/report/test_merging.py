@@ -24,9 +24,11 @@ def words(report: Report, name: str) -> str:
 
 
 def test_evidence_of_both_runs_is_shown_with_its_environment(tmp_path: Path) -> None:
-    there = row("eot.1", evidence=[row()["evidence"][0] | {"layer": "torch", "environment": "cuda"}])
+    proof = row()["evidence"][0]
+    there = row("eot.1", evidence=[proof, proof | {"layer": "torch", "environment": "cuda"}])
     report = merged(tmp_path, samples.of(row("eot.1")), samples.of(there, **CUDA))
-    assert [(run.place, e["layer"]) for run, e in report.subjects["eot.1"].evidence] == [(1, "symbolic"), (2, "torch")]
+    assert [(run.place, e["layer"]) for run, e in report.subjects["eot.1"].evidence] == [
+        (1, "symbolic"), (2, "symbolic"), (2, "torch")]
     assert report.subjects["eot.1"].verdict == "proved"
     told = words(report, "claims/eot.1.html")
     assert "cpu · run 1" in told
@@ -56,7 +58,7 @@ def test_verdicts_that_differ_are_flagged(tmp_path: Path) -> None:
 
 
 def test_the_steps_shown_are_those_of_the_verdict_shown(tmp_path: Path) -> None:
-    accused = row("eot.1", verdict="corrected", derivation=[{"statement": "a ≠ b", "reason": "it fails", "holds": True}])
+    accused = row("eot.1", verdict="corrected", derivation=[samples.step("a ≠ b", "it fails")])
     report = merged(tmp_path, samples.of(row("eot.1")), samples.of(accused, **CUDA))
     assert [step["reason"] for step in report.subjects["eot.1"].steps("derivation")] == ["it fails"]
     bare = merged(tmp_path, samples.of(row("eot.1")), samples.of(accused | {"derivation": []}, **CUDA))
@@ -76,11 +78,11 @@ def test_a_claim_that_one_run_lacks_is_kept(tmp_path: Path) -> None:
 
 
 def test_twins_keep_who_refuted_them_where(tmp_path: Path) -> None:
-    alive = row("eot.1", twins=[{"name": "the sign", "refuted_by": []}], survivors=["torch: the sign"])
+    alive = row("eot.1", twins=[{"name": "the sign", "refuted_by": []}])
     report = merged(tmp_path, samples.of(row("eot.1")), samples.of(alive, **CUDA))
     told = words(report, "claims/eot.1.html")
     assert "refuted by symbolic run 1; refuted by nobody run 2" in told
-    assert "Alive: torch: the sign" in told
+    assert "Alive: symbolic: the sign" in told
 
 
 # ── supports ────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -160,7 +162,7 @@ def test_a_witness_whose_sides_look_alike() -> None:
 
 
 def test_ids_in_words_are_links_and_code_is_code(tmp_path: Path) -> None:
-    told = samples.of(row("eot.1", derivation=[{"statement": "a", "reason": "`x<y` of eot.10, not eot.101", "holds": True}]),
+    told = samples.of(row("eot.1", derivation=[samples.step("a", "`x<y` of eot.10, not eot.101")]),
                       row("eot.10"))
     found = dict(pages.pages(merged(tmp_path, told)))["claims/eot.1.html"]
     assert '<code>x&lt;y</code> of <a href="../claims/eot.10.html">eot.10</a>, not eot.101' in found
