@@ -76,21 +76,22 @@ def equal(left: sp.Expr, right: sp.Expr) -> bool:
 
 
 def alike(left: sp.Expr, right: sp.Expr) -> bool:
-    """Whether two expressions are the same as written, up to the names of bound indices."""
-    return bool(_anonymous(sp.sympify(left)) == _anonymous(sp.sympify(right)))
+    """Whether two expressions are the same as written, up to the names of bound indices and the order of terms."""
+    return _written(sp.sympify(left), {}) == _written(sp.sympify(right), {})
 
 
-@cache
-def _anonymous(expr: sp.Expr) -> sp.Expr:
-    """The expression with bound indices named after how deep their sum is."""
-    if not expr.args or isinstance(expr, sp.Indexed | sp.IndexedBase):
-        return expr
-    if not isinstance(expr, sp.Sum):
-        return expr.func(*map(_anonymous, expr.args))
-    body = _anonymous(expr.function)
-    depth = sum(len(inner.limits) for inner in body.atoms(sp.Sum))
-    names = {v: Variable(f"ι#{depth + n}", v.domain) for n, v in enumerate(expr.bound_symbols)}
-    return sp.Sum(body, *expr.limits).xreplace(names)
+def _written(expr: sp.Basic, bound: dict[sp.Basic, str]) -> str:
+    """An expression as text, in which bound indices are numbered from the outside in."""
+    if expr in bound:
+        return bound[expr]
+    if isinstance(expr, sp.Sum):
+        names = {v: f"ι{len(bound) + n}" for n, v in enumerate(expr.bound_symbols)}
+        ranges = [_written(end, bound) for _, *ends in expr.limits for end in ends]
+        return f"Sum({_written(expr.function, bound | names)}; {ranges})"
+    if not expr.args or isinstance(expr, sp.IndexedBase):
+        return sp.srepr(expr)
+    parts = [_written(arg, bound) for arg in expr.args]
+    return f"{type(expr).__name__}({', '.join(sorted(parts) if isinstance(expr, sp.Add | sp.Mul) else parts)})"
 
 
 def _powers(expr: sp.Expr) -> sp.Expr:
