@@ -33,9 +33,14 @@ def main(minutes: float, seed: int, first: int, workers: int, limit: float, outp
                 tally.add(part)
                 for contradiction in part.contradictions:
                     console.print(str(contradiction), markup=False, highlight=False)
-                progress.update(bar, completed=min(60 * minutes, time.monotonic() - start), description=(
-                    f"{tally.count} statements, {tally.share('proved'):.0%} proved, {tally.share('refuted'):.0%} refuted, "
-                    f"{len(tally.contradictions)} contradictions"))
+                progress.update(
+                    bar,
+                    completed=min(60 * minutes, time.monotonic() - start),
+                    description=(
+                        f"{tally.count} statements, {tally.share('proved'):.0%} proved, {tally.share('refuted'):.0%} refuted, "
+                        f"{len(tally.contradictions)} contradictions"
+                    ),
+                )
         except KeyboardInterrupt:
             console.print("interrupted")
     report(console, tally, (time.monotonic() - start) / 60)

@@ -14,9 +14,9 @@ from math import isqrt
 from mpmath import libmp
 from mpmath.libmp import libmpi
 
-BITS = ContextVar("BITS", default=200)                       # 60 decimal digits
-LARGEST = 40                                                 # bits: exp of more than 2^40 would never come back
-WIDEST = 1 << 14                                             # bits of a fraction before it becomes an interval
+BITS = ContextVar("BITS", default=200)  # 60 decimal digits
+LARGEST = 40  # bits: exp of more than 2^40 would never come back
+WIDEST = 1 << 14  # bits of a fraction before it becomes an interval
 
 
 class UndefinedError(Exception):

@@ -15,7 +15,7 @@ from tests.fuzz.judge import Outcome, judge
 from tests.fuzz.shrink import shrink
 from tests.fuzz.statements import statement
 
-CHUNK = 40                                                   # statements of one task
+CHUNK = 40  # statements of one task
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,11 @@ class Tally:
 
 
 def examine(
-    numbers: Iterable[str], seconds: float = 20.0, until: float = float("inf"), minimal: bool = True, kinds: Collection[str] = ()
+    numbers: Iterable[str],
+    seconds: float = 20.0,
+    until: float = float("inf"),
+    minimal: bool = True,
+    kinds: Collection[str] = (),
 ) -> Tally:
     """Judge the statements of these seeds, until a moment of `time.monotonic`."""
     tally = Tally()
@@ -89,11 +93,12 @@ def _task(work: tuple[list[str], float, float]) -> Tally:
 
 
 def _quiet() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)             # the parent hears it and stops all
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears it and stops all
 
 
 def campaign(seed: int, workers: int, seconds: float, until: float, first: int = 0) -> Iterator[Tally]:
     """The tallies of one chunk after another until a moment of `time.monotonic`, from `workers` processes."""
+
     def tasks() -> Iterator[tuple[list[str], float, float]]:
         start = first
         while time.monotonic() < until:

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 Point = Mapping[sp.Symbol, Any]
-WORK = 60_000                                                # nodes visited before a point is given up
+WORK = 60_000  # nodes visited before a point is given up
 
 
 class UnsupportedError(Exception):
@@ -192,7 +192,7 @@ class _Evaluation:
         body, by = expr.args
         position = tuple(map(self.integer, by.indices)) if isinstance(by, sp.Indexed) else ()
         label = by.base.label if isinstance(by, sp.Indexed) else by
-        self.value(by)                                       # an entry out of range is not defined
+        self.value(by)  # an entry out of range is not defined
         outer, tag = self.seeds, len(self.seeds) + 1
         self.seeds = (*outer, _Seed(label, position, tag))
         try:

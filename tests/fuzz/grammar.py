@@ -8,12 +8,13 @@ from fractions import Fraction
 
 from derivations.calculus.variables import Kind
 from tests.fuzz.nodes import Node, entry, leaf, make, number, over
-from tests.fuzz.vocabulary import APART, AXES, INDICES, SCALARS, SIZES, VECTORS
+from tests.fuzz.vocabulary import APART, AXES, SCALARS, SIZES, VECTORS
 
 POSITIVE = (Kind.POSITIVE, Kind.INTERIOR, Kind.SIZE, Kind.INDEX)
 REAL_VECTORS, NONNEGATIVE_VECTORS, POSITIVE_VECTORS = (
     [name for name, base in VECTORS.items() if base.label.domain.kind in kinds]
-    for kinds in ((Kind.REAL,), (Kind.NONNEGATIVE, Kind.SIMPLEX, Kind.COUPLING, Kind.STOCHASTIC, Kind.SLACK), POSITIVE))
+    for kinds in ((Kind.REAL,), (Kind.NONNEGATIVE, Kind.SIMPLEX, Kind.COUPLING, Kind.STOCHASTIC, Kind.SLACK), POSITIVE)
+)
 BOUND = ["j", "l", "i", "h", "g", "k", "j", "l", "h", "e", "f", "one", "o"]
 PAIRS = [("j", "h"), ("i", "j"), ("l", "j"), ("j", "k"), ("h", "g"), ("l", "h"), ("h", "e")]
 
@@ -43,8 +44,14 @@ def sign_of(node: Node) -> str:
         return "nonnegative" if sign == "positive" and any(APART[name] for name in node.bound) else sign
     if op == "sqrt":
         return signs[0]
-    return {"exp": "positive", "abs": "nonnegative", "plus": "nonnegative", "delta": "nonnegative", "kl": "nonnegative",
-            "bregman": "nonnegative"}.get(op, "real")
+    return {
+        "exp": "positive",
+        "abs": "nonnegative",
+        "plus": "nonnegative",
+        "delta": "nonnegative",
+        "kl": "nonnegative",
+        "bregman": "nonnegative",
+    }.get(op, "real")
 
 
 class Grammar:
@@ -52,7 +59,7 @@ class Grammar:
 
     def __init__(self, rng: random.Random, wild: bool = False) -> None:
         self.rng, self.wild = rng, wild
-        self.scope: list[str] = ["i", "j", "k", "h"]          # free indices, then what the sums around bind
+        self.scope: list[str] = ["i", "j", "k", "h"]  # free indices, then what the sums around bind
 
     def position(self, length: str) -> Node:
         """A position along an axis: mostly an index over it."""
@@ -77,12 +84,18 @@ class Grammar:
     def total(self, depth: int, sign: str) -> Node:
         """A sum over one index or two, whose names may clash with those around it."""
         bound = self.rng.choice(PAIRS) if self.rng.random() < 0.25 else (self.rng.choice(BOUND),)
-        bound = tuple("l" if sign == "positive" and APART[name] and AXES[name] == "m" else
-                      "h" if sign == "positive" and APART[name] else name for name in bound)
+        bound = tuple(
+            "l"
+            if sign == "positive" and APART[name] and AXES[name] == "m"
+            else "h"
+            if sign == "positive" and APART[name]
+            else name
+            for name in bound
+        )
         bound = tuple(dict.fromkeys(bound))
         self.scope += bound
         body = self.of(sign, depth)
-        del self.scope[-len(bound):]
+        del self.scope[-len(bound) :]
         return over(bound if len(bound) > 1 else bound[0], body)
 
     def tail(self, depth: int, sign: str) -> Node:
@@ -100,14 +113,23 @@ class Grammar:
 
     def variable(self) -> Node:
         """What a derivative may be taken by."""
-        return self.rng.choice([lambda: leaf("x"), lambda: leaf("y"), lambda: leaf("t"), lambda: self.entry(["a", "b"]),
-                                lambda: self.entry(["a", "z", "c", "B", "C", "D", "d"])])()
+        return self.rng.choice(
+            [
+                lambda: leaf("x"),
+                lambda: leaf("y"),
+                lambda: leaf("t"),
+                lambda: self.entry(["a", "b"]),
+                lambda: self.entry(["a", "z", "c", "B", "C", "D", "d"]),
+            ]
+        )()
 
     def delta(self) -> Node:
         """δ of two positions on one axis."""
         length = self.rng.choice("mmn")
         fitting = [name for name in self.scope if AXES[name] == length]
-        return make("delta", leaf(self.rng.choice(fitting)), leaf(self.rng.choice(fitting)) if self.rng.random() < 0.93 else leaf(1))
+        return make(
+            "delta", leaf(self.rng.choice(fitting)), leaf(self.rng.choice(fitting)) if self.rng.random() < 0.93 else leaf(1)
+        )
 
     def real(self, depth: int) -> Node:
         rng = self.rng
@@ -120,8 +142,10 @@ class Grammar:
             if chance < 0.40:
                 return self.delta()
             return self.entry(REAL_VECTORS) if chance < 0.75 else self.nonnegative(0)
-        kind = rng.choices(["add", "sub", "mul", "square", "cube", "total", "log", "xlogx", "derivative", "sign", "wild", "tail"],
-                           [4, 3, 5, 2, 1, 6, 4, 1, 3, 3, 2 * self.wild, 0.5 * self.wild])[0]
+        kind = rng.choices(
+            ["add", "sub", "mul", "square", "cube", "total", "log", "xlogx", "derivative", "sign", "wild", "tail"],
+            [4, 3, 5, 2, 1, 6, 4, 1, 3, 3, 2 * self.wild, 0.5 * self.wild],
+        )[0]
         if kind in ("add", "sub", "mul"):
             return make(kind, self.real(depth - 1), self.real(depth - 1 if rng.random() < 0.4 else 0))
         if kind in ("square", "cube"):
@@ -138,9 +162,18 @@ class Grammar:
             return make("derivative", self.real(depth - 1), self.variable())
         if kind == "wild":
             inner = self.real(depth - 1)
-            return rng.choice([lambda: make("sqrt", inner), lambda: make("log", inner), lambda: make("div", self.real(0), inner),
-                               lambda: make("xlogx", inner), lambda: make("kl", inner, self.real(0)),
-                               lambda: make("pow", inner, rng.choice([leaf("x"), number(Fraction(3, 2)), number(Fraction(-1)), leaf("m")]))])()
+            return rng.choice(
+                [
+                    lambda: make("sqrt", inner),
+                    lambda: make("log", inner),
+                    lambda: make("div", self.real(0), inner),
+                    lambda: make("xlogx", inner),
+                    lambda: make("kl", inner, self.real(0)),
+                    lambda: make(
+                        "pow", inner, rng.choice([leaf("x"), number(Fraction(3, 2)), number(Fraction(-1)), leaf("m")])
+                    ),
+                ]
+            )()
         return self.nonnegative(depth - 1) if rng.random() < 0.5 else self.positive(depth - 1)
 
     def nonnegative(self, depth: int) -> Node:
@@ -148,8 +181,10 @@ class Grammar:
         if depth <= 0:
             chance = rng.random()
             return self.entry(NONNEGATIVE_VECTORS) if chance < 0.7 else leaf("s") if chance < 0.8 else self.positive(0)
-        kind = rng.choices(["add", "mul", "square", "abs", "plus", "sqrt", "total", "kl", "bregman", "positive", "delta", "wild"],
-                           [3, 4, 3, 1, 1, 1, 5, 2, 1, 2, 1, self.wild])[0]
+        kind = rng.choices(
+            ["add", "mul", "square", "abs", "plus", "sqrt", "total", "kl", "bregman", "positive", "delta", "wild"],
+            [3, 4, 3, 1, 1, 1, 5, 2, 1, 2, 1, self.wild],
+        )[0]
         if kind in ("add", "mul"):
             return make(kind, self.nonnegative(depth - 1), self.nonnegative(depth - 1 if rng.random() < 0.4 else 0))
         if kind == "square":
@@ -163,7 +198,12 @@ class Grammar:
         if kind == "kl":
             return make("kl", self.nonnegative(depth - 1), self.positive(depth - 1 if rng.random() < 0.3 else 0))
         if kind == "bregman":
-            return make("bregman", self.nonnegative(depth - 1), self.nonnegative(0), rng.choice([leaf(2), number(Fraction(3, 2)), leaf("1 + y")]))
+            return make(
+                "bregman",
+                self.nonnegative(depth - 1),
+                self.nonnegative(0),
+                rng.choice([leaf(2), number(Fraction(3, 2)), leaf("1 + y")]),
+            )
         if kind == "delta":
             return make("mul", self.delta(), self.nonnegative(depth - 1))
         if kind == "wild":
@@ -176,7 +216,11 @@ class Grammar:
             chance = rng.random()
             if chance < 0.5:
                 return self.entry(POSITIVE_VECTORS)
-            return leaf(rng.choice(["y", "t", "m", "n"])) if chance < 0.85 else number(Fraction(rng.randint(1, 4), rng.choice((1, 2))))
+            return (
+                leaf(rng.choice(["y", "t", "m", "n"]))
+                if chance < 0.85
+                else number(Fraction(rng.randint(1, 4), rng.choice((1, 2))))
+            )
         kind = rng.choices(["add", "mul", "div", "exp", "total", "pow", "weight"], [3, 4, 3, 4, 4, 3, 1])[0]
         if kind == "add":
             return make("add", self.positive(depth - 1), self.nonnegative(depth - 1 if rng.random() < 0.4 else 0))
@@ -187,18 +231,25 @@ class Grammar:
         if kind == "total":
             return self.total(depth - 1, "positive")
         if kind == "pow":
-            exponents = [number(Fraction(1, 2)), number(Fraction(-2)), leaf(2), leaf("x"), number(Fraction(-1)), number(Fraction(3, 2)),
-                         leaf("m"), leaf("y"), number(Fraction(-1, 2))]
+            exponents = [
+                number(Fraction(1, 2)),
+                number(Fraction(-2)),
+                leaf(2),
+                leaf("x"),
+                number(Fraction(-1)),
+                number(Fraction(3, 2)),
+                leaf("m"),
+                leaf("y"),
+                number(Fraction(-1, 2)),
+            ]
             return make("pow", self.positive(depth - 1), rng.choice(exponents))
         return softmax("a", self.position("m"), rng.choice(("y", "t")))
 
 
 def softmax(vector: str, at: Node, temperature: str, bound: str = "l") -> Node:
     """exp(a_at/τ)/Σ_l exp(a_l/τ)."""
+
     def weight(place: Node) -> Node:
         return make("exp", make("div", entry(vector, place), leaf(temperature)))
 
     return make("div", weight(at), over(bound, weight(leaf(bound))))
-
-
-INDEX_NAMES = tuple(INDICES)

@@ -21,8 +21,8 @@ from tests.fuzz.nodes import Node
 from tests.fuzz.sample import draw, names_of, outside
 from tests.fuzz.truth import claims_of, holds, meant, open_names
 
-POINTS = 8                                                   # for a proved statement
-SPOTS = 3                                                    # for the normal form and the balls
+POINTS = 8  # for a proved statement
+SPOTS = 3  # for the normal form and the balls
 
 
 class TimeoutReachedError(BaseException):
@@ -31,17 +31,18 @@ class TimeoutReachedError(BaseException):
 
 @contextmanager
 def time_limit(seconds: float) -> Iterator[None]:
-    """Raise TimeoutReachedError in the main thread when the time is over."""
+    """Raise TimeoutReachedError in the main thread after so much processor time."""
+
     def stop(_signal: int, _frame: FrameType | None) -> None:
         raise TimeoutReachedError
 
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    before = signal.signal(signal.SIGVTALRM, stop)
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
 
 
 @dataclass

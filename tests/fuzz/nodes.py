@@ -13,10 +13,26 @@ from typing import Any
 from tests.fuzz.vocabulary import APART, AXES, INDICES, NAMESPACE
 
 SYNTAX = {
-    "add": "({} + {})", "sub": "({} - {})", "mul": "{}*{}", "div": "{}/sp.S({})", "neg": "(-{})", "pow": "sp.S({})**({})",
-    "total": "total({}, {})", "pair": "({}, {})", "tail": "sp.Sum({1}, ({0}, {2}, {3}))", "delta": "delta({}, {})",
-    "log": "sp.log({})", "exp": "sp.exp({})", "sqrt": "sp.sqrt({})", "abs": "sp.Abs({})", "plus": "plus({})", "kl": "kl({}, {})",
-    "xlogx": "xlogx({})", "bregman": "bregman({}, {}, {})", "derivative": "derivative(sp.S({}), {})", "reversed": "{} + 1 - {}",
+    "add": "({} + {})",
+    "sub": "({} - {})",
+    "mul": "{}*{}",
+    "div": "{}/sp.S({})",
+    "neg": "(-{})",
+    "pow": "sp.S({})**({})",
+    "total": "total({}, {})",
+    "pair": "({}, {})",
+    "tail": "sp.Sum({1}, ({0}, {2}, {3}))",
+    "delta": "delta({}, {})",
+    "log": "sp.log({})",
+    "exp": "sp.exp({})",
+    "sqrt": "sp.sqrt({})",
+    "abs": "sp.Abs({})",
+    "plus": "plus({})",
+    "kl": "kl({}, {})",
+    "xlogx": "xlogx({})",
+    "bregman": "bregman({}, {}, {})",
+    "derivative": "derivative(sp.S({}), {})",
+    "reversed": "{} + 1 - {}",
 }
 
 

@@ -18,8 +18,15 @@ import sympy as sp
 from derivations.calculus.variables import Kind, Variable
 
 SIMPLE = [Fraction(p, q) for p, q in ((1, 1), (2, 1), (1, 2), (3, 1), (1, 3), (3, 2), (5, 4), (7, 3))]
-ODD = [Fraction(355, 113), Fraction(22, 7), Fraction(1, 7), Fraction(999_999, 1_000_000), Fraction(1_000_001, 1_000_000),
-       Fraction(7, 1000), Fraction(41, 1)]
+ODD = [
+    Fraction(355, 113),
+    Fraction(22, 7),
+    Fraction(1, 7),
+    Fraction(999_999, 1_000_000),
+    Fraction(1_000_001, 1_000_000),
+    Fraction(7, 1000),
+    Fraction(41, 1),
+]
 EXTREME = [Fraction(1, 10**9), Fraction(10**9), Fraction(10**9 + 1, 10**9), Fraction(1, 10**4), Fraction(10**4)]
 CONSTRAINED = (Kind.COUPLING, Kind.SLACK)
 
@@ -33,7 +40,7 @@ def names_of(exprs: Iterable[sp.Basic]) -> list[Variable]:
         if name not in found:
             found.add(name)
             for part in (*name.domain.shape, *name.domain.other_than, *name.domain.marginals):
-                todo += [s for s in part.atoms(Variable)]
+                todo += part.atoms(Variable)
     return sorted(found, key=lambda v: (v.name, str(v.domain)))
 
 
@@ -41,7 +48,9 @@ def _free(expr: sp.Basic) -> set[Variable]:
     if isinstance(expr, sp.Sum):
         bound = {limit[0] for limit in expr.limits}
         shapes = {s for v in bound for part in v.domain.shape for s in part.atoms(Variable)}
-        return {v for arg in (expr.function, *(part for limit in expr.limits for part in limit)) for v in _free(arg)} - bound | shapes
+        return {
+            v for arg in (expr.function, *(part for limit in expr.limits for part in limit)) for v in _free(arg)
+        } - bound | shapes
     if isinstance(expr, Variable):
         return {expr}
     return {v for arg in expr.args for v in _free(arg)}
@@ -63,7 +72,7 @@ def draw(names: Sequence[Variable], rng: random.Random, largest: int = 7) -> dic
             point[name] = rng.choice((1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 5, 6, 7)[: 2 * largest - 1 if largest < 7 else 13])
     indices = [v for v in names if v.domain.kind is Kind.INDEX]
     for name in sorted(indices, key=lambda v: (len(v.domain.other_than), v.name)):
-        forbidden = {point[other] if other in point else None for other in name.domain.other_than}
+        forbidden = {point.get(other) for other in name.domain.other_than}
         allowed = [i for i in range(1, _integer(name.domain.shape[0], point) + 1) if i not in forbidden]
         if not allowed:
             return None
@@ -133,7 +142,9 @@ def _coupling(rows: list[Fraction], columns: list[Fraction], rng: random.Random)
     mixed = rng.choice((Fraction(0), Fraction(0), Fraction(1), Fraction(1, 3)))
     vertices = [_vertex(rows, columns, rng) for _ in range(2)]
     other = vertices[1] if rng.random() < 0.5 else [[x * y for y in columns] for x in rows]
-    return [[(1 - mixed) * x + mixed * y for x, y in zip(*lines, strict=True)] for lines in zip(vertices[0], other, strict=True)]
+    return [
+        [(1 - mixed) * x + mixed * y for x, y in zip(*lines, strict=True)] for lines in zip(vertices[0], other, strict=True)
+    ]
 
 
 def _vertex(rows: list[Fraction], columns: list[Fraction], rng: random.Random) -> list[list[Fraction]]:

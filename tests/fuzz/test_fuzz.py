@@ -1,4 +1,4 @@
-"""A short run of the fuzzer: what the kernel says of random statements, and an independent evaluation, never contradict each other."""
+"""A short run of the fuzzer: the kernel's answers and an independent evaluation never contradict each other."""
 
 from __future__ import annotations
 

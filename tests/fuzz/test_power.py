@@ -1,4 +1,4 @@
-"""The fuzzer could have failed: kernels that are broken on purpose contradict themselves or the evaluation within a few statements."""
+"""The fuzzer could have failed: a kernel that is broken on purpose contradicts itself or the evaluation before long."""
 
 from __future__ import annotations
 
@@ -37,6 +37,7 @@ def broken(monkeypatch: pytest.MonkeyPatch, owner: Any, name: str, change: Calla
 
 def any_index_is_summed(marginal: Any) -> Any:
     """Σ_j P_{f(j), j} taken for a marginal, as the first edition did: no look at the index that is kept."""
+
     def wrong(factor: sp.Expr, factors: list[sp.Expr], bound: list[Any]) -> Any:
         label = factor.base.label if isinstance(factor, sp.Indexed) else None
         if getattr(getattr(label, "domain", None), "kind", None) is Kind.STOCHASTIC and factor.indices[1] in bound:
@@ -51,8 +52,9 @@ def every_real_power_is_even(power: Any) -> Any:
 
 
 def products_lose_their_sign(product: Any) -> Any:
-    return lambda term, strict, facts: product(abs(term.args[0]) * sp.Mul(*term.args[1:]) if term.args[0].is_Rational else term,
-                                               strict, facts)
+    return lambda term, strict, facts: product(
+        abs(term.args[0]) * sp.Mul(*term.args[1:]) if term.args[0].is_Rational else term, strict, facts
+    )
 
 
 def logs_of_products_gain_one(log: Any) -> Any:

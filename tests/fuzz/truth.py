@@ -31,7 +31,7 @@ from tests.fuzz.sample import _masses, names_of
 Answer = tuple[bool | None, str]
 Point = dict[Any, Any]
 UNKNOWN: Answer = (None, "")
-FAR = (10, 100, 1000)                                        # powers of ten along the path of a limit
+FAR = (10, 100, 1000)  # powers of ten along the path of a limit
 
 
 @singledispatch
@@ -126,7 +126,9 @@ def _(relation: Limit, point: Point, rng: random.Random) -> Answer:
             step = Fraction(1, 10**far)
             moving = Fraction(10**far) if to == sp.oo else step + Fraction(to) if to == 0 else Fraction(to) - step
             value = evaluate(relation.expr, {**point, relation.variable: moving}, 12000)
-            gaps.append(interval(value).bounds()[0] if claimed is None else abs(interval(add(value, negative(claimed))).bounds()[0]))
+            gaps.append(
+                interval(value).bounds()[0] if claimed is None else abs(interval(add(value, negative(claimed))).bounds()[0])
+            )
     except UndefinedError:
         return False, "undefined"
     except (UncertainError, UnsupportedError, TypeError):
@@ -178,8 +180,10 @@ def _(relation: UniquePlan, point: Point, rng: random.Random) -> Answer:
     own, objective = relation.objective(relation.candidate), relation.objective(lambda x, y: plan[x, y])
     entry = relation.candidate(i, j)
     try:
-        rows = [[evaluate(entry, {**point, i: x, j: y}) for y in range(1, point[relation.columns] + 1)]
-                for x in range(1, point[relation.rows] + 1)]
+        rows = [
+            [evaluate(entry, {**point, i: x, j: y}) for y in range(1, point[relation.columns] + 1)]
+            for x in range(1, point[relation.rows] + 1)
+        ]
     except UndefinedError:
         return False, "undefined"
     except UncertainError:
@@ -187,8 +191,16 @@ def _(relation: UniquePlan, point: Point, rng: random.Random) -> Answer:
     return _minimum(relation, point, rng, rows, rows, own, objective, plan.label)
 
 
-def _minimum(relation: Any, point: Point, rng: random.Random, entries: Any, rows: list[list[Number]], own: sp.Expr,
-             objective: sp.Expr, label: Variable) -> Answer:
+def _minimum(
+    relation: Any,
+    point: Point,
+    rng: random.Random,
+    entries: Any,
+    rows: list[list[Number]],
+    own: sp.Expr,
+    objective: sp.Expr,
+    label: Variable,
+) -> Answer:
     """The candidate is feasible, and none of some rivals does as well."""
     for row in rows:
         mass: Any = Fraction(0)
@@ -199,9 +211,14 @@ def _minimum(relation: Any, point: Point, rng: random.Random, entries: Any, rows
         if differ(mass, Fraction(1)):
             return False, f"the mass is {shown(mass)}"
     given = point.get(label)
-    rivals = [given] if given is not None else [
-        made if len(rows) > 1 or entries is rows else made[0]
-        for made in ([_masses(len(row), True, rng.choice(("simple", "odd")), rng) for row in rows] for _ in range(4))]
+    rivals = (
+        [given]
+        if given is not None
+        else [
+            made if len(rows) > 1 or entries is rows else made[0]
+            for made in ([_masses(len(row), True, rng.choice(("simple", "odd")), rng) for row in rows] for _ in range(4))
+        ]
+    )
     answers = []
     for rival in rivals:
         flat = [value for row in (rival if entries is rows else [rival]) for value in row]
@@ -242,7 +259,11 @@ def _own_names(relation: Any) -> list[Variable]:
         return [name for name in names_of(exprs) if name not in (q.label, j)]
     if isinstance(relation, UniquePlan):
         rival = relation.base
-        exprs = (relation.objective(lambda x, y: rival[x, y]), relation.candidate(index("own_i", relation.rows), index("own_j", relation.columns)),
-                 relation.rows, relation.columns)
+        exprs = (
+            relation.objective(lambda x, y: rival[x, y]),
+            relation.candidate(index("own_i", relation.rows), index("own_j", relation.columns)),
+            relation.rows,
+            relation.columns,
+        )
         return [name for name in names_of(exprs) if name != rival.label and name.name not in ("own_i", "own_j")]
     return names_of(claims_of(relation))

@@ -1,7 +1,7 @@
 """The names that generated statements use: every domain of the calculus, several variables of each.
 
-Notation  m, n sizes; i, j, l indices over m, k ≠ j and o ∉ {i, j} too; h, g over n, e ≠ h; f over 3; one over 1; x, v real scalars; y, t, theta
-          positive; s ≥ 0; each vector's base says its domain
+Notation  m, n sizes; i, j, l indices over m, k ≠ j and o ∉ {i, j} too; h, g over n, e ≠ h; f over 3; one over 1;
+          x, v real; y, t, theta positive; s ≥ 0; the base of each vector says its domain
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from derivations.relations import (
 )
 
 m, n, three = size("m"), size("n"), sp.Integer(3)
-i, j, l = (index(name, m) for name in "ijl")
+i, j, l = (index(name, m) for name in "ijl")  # noqa: E741
 k, o = index("k", m, other_than=(j,)), index("o", m, other_than=(i, j))
 h, g = index("h", n), index("g", n)
 e = index("e", n, other_than=(h,))
@@ -58,8 +58,9 @@ R, U = stochastic("R", m, n), stochastic("U", m, m)
 mu = complementary("mu", q)
 E3, Q3, V1 = vector("E3", three), simplex("Q3", three), simplex("V1", sp.S.One)
 
-VECTORS: dict[str, sp.IndexedBase] = {str(base.label): base for base in (
-    a, d, b, u, z, c, w, p, B, C, D, q, r, S, P, G, T, R, U, mu, E3, Q3, V1)}
+VECTORS: dict[str, sp.IndexedBase] = {
+    str(base.label): base for base in (a, d, b, u, z, c, w, p, B, C, D, q, r, S, P, G, T, R, U, mu, E3, Q3, V1)
+}
 SCALARS: dict[str, Variable] = {str(name): name for name in (x, v, s, y, t, theta)}
 SIZES: dict[str, Variable] = {"m": m, "n": n}
 INDICES: dict[str, Variable] = {str(name): name for name in (i, j, k, l, o, h, g, e, f, one)}
@@ -67,7 +68,25 @@ AXES = {name: str(var.domain.shape[0]) for name, var in INDICES.items()}
 APART = {name: tuple(str(other) for other in var.domain.other_than) for name, var in INDICES.items()}
 
 NAMESPACE: dict[str, Any] = {
-    **VECTORS, **SCALARS, **SIZES, **INDICES, "sp": sp, "total": total, "delta": delta, "derivative": derivative, "kl": kl,
-    "xlogx": xlogx, "bregman": bregman, "plus": plus, "Equation": Equation, "Differs": Differs, "AtLeast": AtLeast, "Follows": Follows, "Limit": Limit,
-    "StrictUnlessEqual": StrictUnlessEqual, "UniqueMinimum": UniqueMinimum, "UniquePlan": UniquePlan, "Expansion": Expansion,
+    **VECTORS,
+    **SCALARS,
+    **SIZES,
+    **INDICES,
+    "sp": sp,
+    "total": total,
+    "delta": delta,
+    "derivative": derivative,
+    "kl": kl,
+    "xlogx": xlogx,
+    "bregman": bregman,
+    "plus": plus,
+    "Equation": Equation,
+    "Differs": Differs,
+    "AtLeast": AtLeast,
+    "Follows": Follows,
+    "Limit": Limit,
+    "StrictUnlessEqual": StrictUnlessEqual,
+    "UniqueMinimum": UniqueMinimum,
+    "UniquePlan": UniquePlan,
+    "Expansion": Expansion,
 }
