@@ -22,6 +22,7 @@ from derivations.calculus.variables import Kind, Variable
 
 CORNERS = 6                                                  # rounds of ties and zeros at sizes 1 to 3
 SMALL = 24                                                   # rounds, those included, of quarters at sizes 1 to 3
+MASSES = (1, 9)                                              # of the entries of a simplex, before they are normalized
 POSITIONS = 8                                                # of the indices, in a later round: a tie, then random ones
 
 
@@ -33,6 +34,7 @@ class Round:
     magnitude: Callable[[random.Random], Fraction]           # > 0
     tied: bool = False                                       # all scalars and entries are one number, up to their sign
     sparse: bool = False                                     # half of the masses of a simplex are 0
+    even: bool = False                                       # the masses of a simplex are nearly equal
 
 
 def _up_to(low: int, high: int, denominator: int) -> Callable[[random.Random], Fraction]:
@@ -57,7 +59,8 @@ LATER = (
     Round((3, 2), _up_to(1, 15, 100)),                       # near 0
     Round((2, 4), _up_to(4, 40, 1)),                         # far from 0
     Round((2, 3), _odd),
-    Round((3, 4), _close),
+    Round((3, 4), _close, even=True),
+    Round((2, 2), _close, even=True),
     Round((5, 4), _up_to(1, 12, 4), sparse=True),
     Round((3, 3), lambda rng: Fraction(1, 7), tied=True),
     Round((2, 2), _up_to(50, 2000, 1)),
@@ -119,7 +122,10 @@ def _draw_later(how: Round, others: Sequence[Variable], point: dict[Variable, Va
 
     for var in others:
         sparse = (how.sparse or var in faces) and var.domain.kind is Kind.SIMPLEX and len(var.domain.shape) == 1
-        point[var] = _face(_integer(var.domain.shape[0], point), rng) if sparse else _draw(var, point, rng, False, signed)
+        if sparse:
+            point[var] = _face(_integer(var.domain.shape[0], point), rng)
+        else:
+            point[var] = _draw(var, point, rng, False, signed, (95, 105) if how.even else MASSES)
 
 
 def _some(rng: random.Random, candidates: list[dict[Variable, Value]]) -> list[dict[Variable, Value]]:
@@ -147,7 +153,7 @@ def _with_indices(indices: list[Variable], point: dict[Variable, Value]) -> Iter
 
 def _draw(
     var: Variable, point: dict[Variable, Value], rng: random.Random, corner: bool,
-    scalar: Callable[[Kind, random.Random], Fraction],
+    scalar: Callable[[Kind, random.Random], Fraction], masses: tuple[int, int] = MASSES,
 ) -> Value:
     kind, shape = var.domain.kind, [_integer(part, point) for part in var.domain.shape]
     if kind is Kind.COUPLING:
@@ -159,7 +165,7 @@ def _draw(
     if kind is Kind.STOCHASTIC:
         return [_masses(shape[1], rng, corner) for _ in range(shape[0])]
     if kind in (Kind.SIMPLEX, Kind.INTERIOR):
-        weights = [0 if corner and kind is Kind.SIMPLEX and i else rng.randint(1, 9) for i in range(prod(shape))]
+        weights = [0 if corner and kind is Kind.SIMPLEX and i else rng.randint(*masses) for i in range(prod(shape))]
         return _shaped([Fraction(w, sum(weights)) for w in weights], shape)
     if kind not in (Kind.REAL, Kind.NONNEGATIVE, Kind.POSITIVE):
         raise ValueError(f"domain: expected one with exact samples for {var.name}, got {kind.name}: take the expectation first")

@@ -13,7 +13,7 @@ from itertools import permutations
 
 import sympy as sp
 
-from derivations.calculus.functions import Partial, kl, pinsker, reciprocal
+from derivations.calculus.functions import Partial, kl, pinsker, reciprocal, xlogx
 from derivations.calculus.powers import bregman, plus
 from derivations.calculus.signs import nonnegative, strictly_positive
 from derivations.calculus.variables import Domain, Kind, Variable, fresh
@@ -72,7 +72,22 @@ def equal(left: sp.Expr, right: sp.Expr) -> bool:
     if left.has(sp.Float) or right.has(sp.Float):
         raise ValueError(f"number: expected exact numbers, got {left} = {right}")
     difference = normal(left - right)
-    return bool(difference == 0 or normal(sp.fraction(sp.together(difference))[0]) == 0)
+    return bool(difference == 0 or _numerator(difference) == 0 or _cancels_by_summands(difference))
+
+
+def _numerator(expr: sp.Expr) -> sp.Expr:
+    return normal(sp.fraction(sp.together(expr))[0])
+
+
+def _cancels_by_summands(expr: sp.Expr) -> bool:
+    """Whether the sums over one range have summands that add up to 0 over their common denominator."""
+    summands: dict[tuple[sp.Tuple, ...], sp.Expr] = {}
+    for term in sp.Add.make_args(expr):
+        sums = [factor for factor in sp.Mul.make_args(term) if isinstance(factor, sp.Sum)]
+        if len(sums) != 1:
+            return False
+        summands[sums[0].limits] = summands.get(sums[0].limits, sp.S.Zero) + term / sums[0] * sums[0].function
+    return all(_numerator(summand) == 0 for summand in summands.values())
 
 
 def alike(left: sp.Expr, right: sp.Expr) -> bool:
@@ -134,6 +149,7 @@ def _term(term: sp.Expr) -> sp.Expr:
     """Apply δ_xy g(x, y) = δ_xy g(x, x) to the free indices of one product, and μ_j p_j = 0 to complementary vectors."""
     if _is_complementary(term):
         return sp.S.Zero
+    term = _log_of_root(term)
     for factor in sp.Mul.make_args(term):
         if isinstance(factor.as_base_exp()[0], sp.KroneckerDelta) and factor.as_base_exp()[1].is_positive:
             keep, drop = sorted(factor.as_base_exp()[0].args, key=sp.default_sort_key)
@@ -141,6 +157,18 @@ def _term(term: sp.Expr) -> sp.Expr:
                 return sp.S.Zero
             rest = normal((term / factor).xreplace({drop: keep})) if isinstance(drop, Variable) else term / factor
             return sp.expand_mul(sp.KroneckerDelta(keep, drop) * rest, deep=False)
+    return term
+
+
+def _log_of_root(term: sp.Expr) -> sp.Expr:
+    """x^c φ(x^b) = b x^(b+c−1) φ(x) for φ(x) = x log x, wherever the power on the right is ≥ 0."""
+    for factor in sp.Mul.make_args(term):
+        if isinstance(factor, xlogx) and isinstance(factor.args[0], sp.Pow):
+            x, b = factor.args[0].args
+            rest = term / factor
+            c = sum(part.as_base_exp()[1] for part in sp.Mul.make_args(rest) if part.as_base_exp()[0] == x)
+            if x.is_nonnegative and b.is_Rational and b > 0 and sp.sympify(c).is_Rational and b + c >= 1:
+                return rest / x**c * b * x ** (b + c - 1) * xlogx(x)
     return term
 
 
