@@ -80,14 +80,25 @@ def _numerator(expr: sp.Expr) -> sp.Expr:
 
 
 def _cancels_by_summands(expr: sp.Expr) -> bool:
-    """Whether the sums over one range have summands that add up to 0 over their common denominator."""
+    """Whether summands over one range add up to 0 over their common denominator, and so do those that a common sum multiplies."""
+    several = [term for term in sp.Add.make_args(expr) if len(_sums_of(term)) > 1]
+    if several:
+        single = expr - sp.Add(*several)
+        for common in dict.fromkeys(factor for term in several for factor in _sums_of(term)):
+            if all(common in _sums_of(term) for term in several):
+                return _cancels_by_summands(single) and _cancels_by_summands(sp.Add(*[term / common for term in several]))
+        return False
     summands: dict[tuple[sp.Tuple, ...], sp.Expr] = {}
     for term in sp.Add.make_args(expr):
-        sums = [factor for factor in sp.Mul.make_args(term) if isinstance(factor, sp.Sum)]
-        if len(sums) != 1:
-            return False
+        if not (sums := _sums_of(term)):
+            return bool(expr == 0)
         summands[sums[0].limits] = summands.get(sums[0].limits, sp.S.Zero) + term / sums[0] * sums[0].function
     return all(_numerator(summand) == 0 for summand in summands.values())
+
+
+def _sums_of(term: sp.Expr) -> list[sp.Sum]:
+    """The sums that a product is made of, a square twice."""
+    return [factor for factor in _factors(term) if isinstance(factor, sp.Sum)]
 
 
 def alike(left: sp.Expr, right: sp.Expr) -> bool:
