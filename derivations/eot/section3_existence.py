@@ -100,7 +100,7 @@ def sum_of_convex() -> Steps:
 
 
 @sum_of_convex.corrected(r"f \text{ strictly convex} \implies \textstyle\sum_j f(p_j) \text{ strictly convex}",
-                         Severity.WORDING)
+                         Severity.WORDING, replaces="convexity of each term, which is too little")
 def sum_of_strictly_convex() -> Steps:
     """Each term must be strictly convex in a coordinate of its own: where x ≠ y some coordinate's gap is positive."""
     yield from scalar_convexity()
@@ -144,7 +144,7 @@ def flat_on_an_edge(first: sp.Expr, second: sp.Expr, third: sp.Expr) -> sp.Expr:
 
 
 @interior_convexity.corrected(r"t\varphi(x)+(1-t)\varphi(y) > \varphi(tx+(1-t)y)\ \text{for } x\ne y \text{ in } [0,\infty)",
-                              Severity.HYPOTHESIS)
+                              Severity.HYPOTHESIS, replaces="strict convexity on the interior, which is too little")
 def convex_up_to_the_boundary() -> Steps:
     """φ(x) = x log x is strictly convex on [0, ∞) with 0 included, so J is strictly convex on the closed simplex."""
     yield from scalar_convexity()

@@ -151,7 +151,8 @@ def triangles(sign: int) -> sp.Expr:
 
 
 @distance.corrected(r"C=D\text{ a metric} \implies \mathrm{OT}(a,a)=0,\ \mathrm{OT}(a,c)\le\mathrm{OT}(a,b)+\mathrm{OT}(b,c)",
-                    Severity.HYPOTHESIS, under="the cost is a metric on a common set of places (n = m)")
+                    Severity.HYPOTHESIS, under="the cost is a metric on a common set of places (n = m)",
+                    replaces="the triangle inequality, after OT(a, a) = 0")
 def metric_cost() -> Steps:
     """If the cost is a metric D, staying put costs nothing and plans can be glued, so OT obeys the triangle inequality."""
     stay = total((i, h), a[i] * delta(i, h) * D[i, h])
@@ -252,7 +253,8 @@ def trade_off(conclusion: AtLeast, weights: tuple[sp.Expr, sp.Expr]) -> Follows:
     optimal_for_less = AtLeast(objective(closed_rival), objective(closed))
     optimal_for_more = AtLeast(expense(closed) - stronger * entropy(closed),
                                expense(closed_rival) - stronger * entropy(closed_rival))
-    return Follows((optimal_for_less, optimal_for_more), conclusion, weights, reason="both optimalities, added up")
+    premises = (optimal_for_less, optimal_for_more)
+    return Follows(premises, conclusion, weights, given=premises, reason="both optimalities, added up")
 
 
 primer_trade_off.twin("entropy falls", lambda: trade_off(AtLeast(entropy(closed), entropy(closed_rival)), (1 / odds, 1 / odds)))
@@ -269,7 +271,8 @@ def dense() -> Steps:
                 reason="and a = (1, 0) is a distribution: P_21 = 0 (nor does strict convexity alone make a minimum dense)")
 
 
-@dense.corrected(r"a,b>0\implies P^\star_{ij}>0", Severity.HYPOTHESIS, under="every a_i > 0 and every b_j > 0")
+@dense.corrected(r"a,b>0\implies P^\star_{ij}>0", Severity.HYPOTHESIS, under="every a_i > 0 and every b_j > 0",
+                 replaces="positivity, by the slope at a zero")
 def dense_for_positive_marginals() -> Steps:
     """If all marginals are positive, a zero entry can never be optimal: filling it from a bᵀ has slope −∞."""
     yield AtLeast(independent(i, j), 0, strict=True, reason="a bᵀ is a plan without zeros")
@@ -283,7 +286,7 @@ def entry_slope(power: int) -> sp.Expr:
 
 
 dense.twin("a quadratic regularizer does it too", lambda: Limit(entry_slope(2), t, sp.S.Zero, -sp.oo))
-dense.twin("the linear cost does it alone", lambda: Limit(entry_slope(1) * C[i, j], t, sp.S.Zero, -sp.oo))
+dense.twin("a linear term does it too", lambda: Limit(entry_slope(1), t, sp.S.Zero, -sp.oo))
 
 
 @claim("eot.s3.most-entropic", "inequality", title="a bᵀ is the plan of greatest entropy", needs=("eot.s3.entropic-objective",),
@@ -306,9 +309,9 @@ def divergence() -> sp.Expr:
 
 def closeness(rate: sp.Expr, at: dict[Variable, Value] | None = None) -> Follows:
     """If P is optimal, its divergence from a bᵀ is at most rate times the cost it saves."""
-    return Follows((AtLeast(objective(independent), objective(plan)),),
-                   AtLeast(rate * (expense(independent) - expense(plan)), divergence()), (1 / eps,), at=at or {},
-                   reason="optimality against a bᵀ; H(a bᵀ) − H(P) = KL")
+    better = AtLeast(objective(independent), objective(plan))
+    return Follows((better,), AtLeast(rate * (expense(independent) - expense(plan)), divergence()), (1 / eps,),
+                   at=at or {}, given=(better,), reason="optimality against a bᵀ; H(a bᵀ) − H(P) = KL")
 
 
 @claim("eot.s3.eps-to-infinity", "limit", title="ε → ∞ gives the independent plan", needs=("eot.s3.most-entropic",),
@@ -355,7 +358,7 @@ def cheapest() -> AtLeast:
 
 
 @eps_to_zero.corrected(r"0\le\langle P_\varepsilon,C\rangle-\langle R,C\rangle\le\varepsilon\log(nm),\quad H(P_\varepsilon)"
-                       r"\ge H(R)\ \text{for every optimal } R", Severity.HYPOTHESIS)
+                       r"\ge H(R)\ \text{for every optimal } R", Severity.HYPOTHESIS, replaces="“the” sparse solution as the limit")
 def largest_entropy_solution() -> Steps:
     """The plan tends to the optimal plan of largest entropy, which is sparse only if no dense plan is optimal too."""
     top = AtLeast(sp.log(n * m), entropy(plan), because=total((k, h), kl(P[h, k], 1 / (n * m))), about=(P[i, j],),
@@ -363,8 +366,8 @@ def largest_entropy_solution() -> Steps:
     yield top
     yield AtLeast(-xlogx(t), t * (1 - t), because=t * kl(1, t), reason="≥ 0 for t ≤ 1, so no plan has negative entropy")
     yield Follows((optimal(),), AtLeast(expense(rival) + eps * (entropy(plan) - entropy(rival)), expense(plan)),
-                  (sp.S.One,), reason="so the extra cost is at most ε log nm, and vanishes")
-    yield Follows((optimal(), cheapest()), AtLeast(entropy(plan), entropy(rival)), (1 / eps, 1 / eps),
+                  (sp.S.One,), given=(optimal(),), reason="so the extra cost is at most ε log nm, and vanishes")
+    yield Follows(both := (optimal(), cheapest()), AtLeast(entropy(plan), entropy(rival)), (1 / eps, 1 / eps), given=both,
                   reason="each limit point is optimal and has the largest entropy among optimal plans: there is one such")
 
 
@@ -372,7 +375,7 @@ def least_entropy(bound: sp.Expr) -> Follows:
     """H(P_ε) ≥ bound, tried where the costs are 0 and 1 and P is not yet close to the classical plan R."""
     swap = {n: 2, m: 2, a.label: [HALF, HALF], b.label: [HALF, HALF], C.label: [[0, 1], [1, 0]], eps: HALF,
             R.label: [[HALF, 0], [0, HALF]], P.label: [[HALF * 7 / 8, HALF / 8], [HALF / 8, HALF * 7 / 8]]}
-    return Follows((optimal(), cheapest()), AtLeast(entropy(plan), bound), (1 / eps, 1 / eps), at=swap)
+    return Follows(both := (optimal(), cheapest()), AtLeast(entropy(plan), bound), (1 / eps, 1 / eps), at=swap, given=both)
 
 
 eps_to_zero.twin("the entropy of the independent plan", lambda: least_entropy(entropy(independent)))

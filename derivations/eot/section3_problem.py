@@ -106,7 +106,6 @@ def problem() -> Steps:
        latex=r"J(p) = \sum_j p_j C_j - \varepsilon H(p)")
 def entropic_objective() -> Steps:
     """The objective is the expected cost minus ε times the Shannon entropy."""
-    yield Equation(objective(plan, cost, eps), total(j, p[j] * cost(j)) - eps * entropy(plan), reason="by definition")
     yield Equation(objective(uniform, cost, eps), -total(j, similarity(j)) / m - eps * sp.log(m),
                    reason="an instance: the uniform plan")
 
@@ -250,7 +249,8 @@ def nonnegative_cost() -> Steps:
 shift = scalar("t")
 
 
-@nonnegative_cost.corrected(r"\arg\min_p J_{C} = \arg\min_p J_{C + t\mathbf 1}\ \text{for every } t", Severity.SLIP)
+@nonnegative_cost.corrected(r"\arg\min_p J_{C} = \arg\min_p J_{C + t\mathbf 1}\ \text{for every } t", Severity.SLIP,
+                           replaces="the restriction to costs C ≥ 0")
 def shifted_cost() -> Steps:
     """Costs may have any sign: a constant added to every cost adds itself to the objective and moves no minimizer."""
     yield Equation(objective(plan, lambda key: cost(key) + shift, eps), objective(plan, cost, eps) + shift,

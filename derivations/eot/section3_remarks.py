@@ -19,15 +19,27 @@ from derivations.relations import Entry, Equation, UniqueMinimum
 
 x, y = vector("x", d, kind=Kind.RANDOM), vector("y", d, kind=Kind.RANDOM)
 dot = total(r, x[r] * y[r])
+other = index("s", d)
 INDEPENDENCE = ("the entries of q and k_j are jointly independent, with mean 0 and variance 1",)
+
+
+def mean_by_factors() -> sp.Expr:
+    """Σ_r E[x_r] E[y_r]."""
+    return total(r, expectation(x[r]) * expectation(y[r]))
+
+
+def variance_by_factors(scale: sp.Expr) -> sp.Expr:
+    """Σ_rs E[x_r x_s] E[y_r y_s] less the squared mean, for the dot product over `scale`."""
+    second = total((r, other), expectation(x[r] * x[other]) * expectation(y[r] * y[other]) / scale**2)
+    return second - (mean_by_factors() / scale) ** 2
 
 
 @claim("eot.rem3.4", "identity", title="Mean and variance of a dot product", hypotheses=INDEPENDENCE,
        latex=r"\mathbb E\langle q,k_j\rangle=0,\quad\mathrm{Var}\langle q,k_j\rangle=d_k")
 def dot_product_moments() -> Steps:
     """The dot product of independent standardized vectors has mean 0 and variance d."""
-    yield Equation(expectation(dot), 0, reason="E x_r y_r = E x_r · E y_r", about=(d,))
-    yield Equation(variance(dot), d, reason="E x_r x_s y_r y_s = δ_rs, summed twice")
+    yield Equation(mean_by_factors(), expectation(dot), reason="E x_r y_r = E x_r · E y_r = 0")
+    yield Equation(variance_by_factors(sp.S.One), variance(dot), reason="E x_r x_s y_r y_s = δ_rs, summed twice: d")
 
 
 dot_product_moments.twin("the standard deviation is d", lambda: Equation(variance(dot), d**2))
@@ -38,7 +50,7 @@ dot_product_moments.twin("already normalized", lambda: Equation(variance(dot), 1
        latex=r"\mathrm{Var}\left(\langle q,k_j\rangle/\sqrt{d_k}\right)=1", needs=("eot.rem3.4",))
 def unit_variance() -> Steps:
     """The scaled dot product has variance 1 for every d."""
-    yield Equation(variance(dot / sp.sqrt(d)), 1, reason="variance is quadratic in the scale", about=(d,))
+    yield Equation(variance_by_factors(sp.sqrt(d)), variance(dot / sp.sqrt(d)), reason="variance is quadratic in the scale: 1")
 
 
 unit_variance.twin("what division by d would give", lambda: Equation(variance(dot / sp.sqrt(d)), 1 / d))

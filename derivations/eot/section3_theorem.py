@@ -176,10 +176,7 @@ exponentiated.twin("the factor is inverted", lambda: residual(lam, sp.log(weight
        latex=r"p_j\propto e^{\langle q,k_j\rangle/\tau}")
 def proportional() -> Steps:
     """The ratio of two weights is the ratio of the exponentials: λ drops out."""
-    factor = sp.exp((lam - tau) / tau)
-    yield Equation((weight * factor) / (sp.exp(similarity(k) / tau) * factor), alpha(j) / alpha(k),
-                   about=(lam,), reason="the common factor cancels")
-    yield Equation(alpha(j) / alpha(k), sp.exp((similarity(j) - similarity(k)) / tau), reason="Z cancels")
+    yield Equation(alpha(j) / alpha(k), sp.exp((similarity(j) - similarity(k)) / tau), reason="e^{(λ−τ)/τ} = 1/Z cancels")
 
 
 proportional.twin("the ratio is inverted", lambda: Equation(

@@ -142,8 +142,8 @@ def regrouped(linear: Entry, strength: sp.Expr) -> sp.Expr:
        latex=r"J(p_i) = -\textstyle\sum_jp_{ij}s_{ij}+(\tau\sum_jp_{ij}\log p_{ij}+\gamma\sum_jp_{ij}|i-j|)")
 def full_objective() -> Steps:
     """Minus the expected score, plus τ Σ p log p, plus γ times the expected distance."""
-    yield Equation(value(), -total(j, P[i, j] * S[i, j]) + (
-        tau * total(j, xlogx(P[i, j])) + gamma * total(j, P[i, j] * distance(j))), reason="−H = Σ p log p")
+    yield Equation(value(), total(j, -P[i, j] * S[i, j] + (tau * xlogx(P[i, j]) + gamma * P[i, j] * distance(j))),
+                   reason="−H = Σ p log p, and all three sums run over the same keys")
 
 
 @claim("eot.38", "identity", title="Linear terms together", needs=("eot.37",),
@@ -170,13 +170,17 @@ def effective_cost(strength: sp.Expr) -> Entry:
 @claim("eot.40", "definition", title="Effective cost", latex=r"C'_{ij} = -s_{ij}+\gamma|i-j|", hypotheses=("γ ≥ 0",))
 def cost_with_penalty() -> Steps:
     """The cost of a key is minus its score plus the penalty of its distance: at distance 0 it is that of section 3."""
-    yield Equation(effective_cost(gamma)(i), -S[i, i], reason="no penalty at the query's own position")
     yield AtLeast(effective_cost(gamma)(j) + S[i, j], 0, because=gamma * distance(j), reason="γ ≥ 0: never cheaper")
-    yield Equation(effective_cost(gamma)(j), -penalized(gamma)(j), reason="minus the penalized score")
+    yield Equation(unit_cost(), -penalized(gamma)(j), reason="what one unit of weight on key j costs: minus its penalized score")
 
 
-cost_with_penalty.twin("the penalty's sign", lambda: Equation(effective_cost(gamma)(j), -penalized(-gamma)(j)))
-cost_with_penalty.twin("the score's sign", lambda: Equation(effective_cost(gamma)(j), S[i, j] + gamma * distance(j)))
+def unit_cost() -> sp.Expr:
+    """∂/∂p_ij of Σ_k p_ik C'_ik."""
+    return derivative(total(k, P[i, k] * effective_cost(gamma)(k)), P[i, j])
+
+
+cost_with_penalty.twin("the penalty's sign", lambda: Equation(unit_cost(), -penalized(-gamma)(j)))
+cost_with_penalty.twin("the score's sign", lambda: Equation(unit_cost(), S[i, j] + gamma * distance(j)))
 
 
 @claim("eot.41", "identity", title="The objective of Definition 3.2 with the effective cost",
@@ -201,13 +205,12 @@ for entry in (full_objective, linear_terms, weight_taken_out, familiar_form):
        latex=r"p^\star_{ij}\propto e^{-C'_{ij}/\tau} = e^{-(-s_{ij}+\gamma|i-j|)/\tau} = e^{(s_{ij}-\gamma|i-j|)/\tau}")
 def proportional() -> Steps:
     """The ratio of two weights is that of the exponentials of minus the effective cost over τ, in all three forms."""
-    yield Equation(-effective_cost(gamma)(j) / tau, penalized(gamma)(j) / tau, reason="the signs cancel")
     yield ratio(effective_cost(gamma), tau)
 
 
 def ratio(costs: Entry, temperature: sp.Expr) -> Equation:
     """p_ij/p_ik against a ratio of exponentials of negative costs."""
-    return Equation(local(j) / local(k), sp.exp(-costs(j) / temperature) / sp.exp(-costs(k) / temperature), reason="Z cancels")
+    return Equation(local(j) / local(k), sp.exp((costs(k) - costs(j)) / temperature), reason="Z cancels, and −C′ = s − γ|i − j|")
 
 
 proportional.twin("the penalty's sign", lambda: ratio(effective_cost(-gamma), tau))

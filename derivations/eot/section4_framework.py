@@ -101,7 +101,8 @@ def below_chord(strict: bool) -> AtLeast:
        latex=r"J(y)<J(x)\implies J((1-t)x+ty)<J(x)\ \text{for every } t\in(0,1)", needs=("eot.s4.must-be-convex",))
 def local_is_global() -> Steps:
     """If any point is better than x, so are points arbitrarily close to x: a local minimizer has no better point."""
-    yield Follows((below_chord(strict=False), AtLeast(Jx, Jy, strict=True)), AtLeast(Jx, Jz, strict=True), (sp.S.One, t),
+    premises = (below_chord(strict=False), AtLeast(Jx, Jy, strict=True))
+    yield Follows(premises, AtLeast(Jx, Jz, strict=True), (sp.S.One, t), given=premises,
                   reason="J(x) − J(z) ≥ t (J(x) − J(y)) > 0 for every weight t of y, however small")
 
 
@@ -117,7 +118,8 @@ local_is_global.twin("the mixture is as good as y", lambda: Follows(
        hypotheses=("Ω strictly convex",))
 def unique_solution() -> Steps:
     """If another point is as good as x, a mixture of both is better: two points cannot both be minimizers."""
-    yield Follows((below_chord(strict=True), AtLeast(Jx, Jy)), AtLeast(Jx, Jz, strict=True), (sp.S.One, t),
+    premises = (below_chord(strict=True), AtLeast(Jx, Jy))
+    yield Follows(premises, AtLeast(Jx, Jz, strict=True), (sp.S.One, t), given=premises,
                   reason="J(x) − J(z) > t (J(x) − J(y)) ≥ 0")
 
 

@@ -145,7 +145,8 @@ def reinforce() -> Steps:
 
 
 @reinforce.corrected(r"-\frac{\partial\mathcal L}{\partial s_j} = \mathbb E_{i\sim p}\left[(u_i-b)\,\partial\log p_i/"
-                     r"\partial s_j\right]\ \text{for every baseline } b", Severity.WORDING)
+                     r"\partial s_j\right]\ \text{for every baseline } b", Severity.WORDING,
+                     replaces="the update of one sampled action i")
 def reinforce_on_average() -> Steps:
     """Backpropagation computes the mean of REINFORCE's update, and that mean is the same for every baseline b."""
     over_actions = total(i, p(i) * (u[i] - policy.baseline) * derivative(sp.log(p(i)), s[j]))
@@ -169,7 +170,8 @@ def baseline_variance() -> Steps:
                 reason="the rare action has the large score function: the variance is 3/256 without, 12/256 with it")
 
 
-@baseline_variance.corrected(r"\mathrm{Var}_0-\mathrm{Var}_b = b\,(2\,\mathbb E[ug^2]-b\,\mathbb E[g^2])", Severity.WORDING)
+@baseline_variance.corrected(r"\mathrm{Var}_0-\mathrm{Var}_b = b\,(2\,\mathbb E[ug^2]-b\,\mathbb E[g^2])", Severity.WORDING,
+                             replaces="the inequality, by the difference of both variances for any baseline")
 def variance_identity() -> Steps:
     """For m ≥ 2 a baseline b reduces the variance of a score's update exactly when it lies between 0 and 2 E[u g²]/E[g²]."""
     b = policy.baseline
@@ -196,7 +198,7 @@ def variance_reduced() -> Steps:
 
 
 @variance_reduced.corrected(r"-\sum_k(u_k-b)\,\partial p_k/\partial s_j = -\sum_ku_k\,\partial p_k/\partial s_j",
-                            Severity.WORDING)
+                            Severity.WORDING, replaces="the comparison of variances, which a gradient without samples has none of")
 def no_variance_to_reduce() -> Steps:
     """Backpropagation samples nothing: its gradient has no variance, and subtracting any b changes nothing in it."""
     yield Equation(descent(lambda key: u[key] - policy.baseline), descent(), reason="Σ_k ∂p_k/∂s_j = 0",
