@@ -228,13 +228,12 @@ def _check(relation: Relation, name: str, final: bool, earlier: list[Proved], su
         found.witness, found.point = example.witness, example.point
         found.detail = found.fault = example.witness.text
         return found
-    if holds:
-        _vouch(found, relation, earlier, support)
-        if found.holds:
-            found.proved = list(statements(relation, found.given, name))
-    else:
+    if not holds:
         found.detail = f"not decided: {relation.explain()}"
         found.fault = found.detail if not final or relation.ill_posed() else ""
+    _vouch(found, relation, earlier, support)
+    if found.holds:
+        found.proved = list(statements(relation, found.given, name))
     if final:
         _look_for_sense(found, relation)
     return found
@@ -261,7 +260,8 @@ def _vouch(found: _Checked, relation: Relation, earlier: list[Proved], support: 
     if missing:
         found.holds = False
         accepted = "an earlier step, a statement that a needed claim has proved or a declared hypothesis is accepted"
-        found.detail = found.fault = f"nobody vouches for the premise {missing[0]}: {accepted}"
+        found.fault = f"nobody vouches for the premise {missing[0]}: {accepted}"
+        found.detail = "; ".join(filter(None, [found.detail, found.fault]))
 
 
 def _is_stated_by(hypothesis: Relation, relation: Relation) -> bool:

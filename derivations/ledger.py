@@ -69,12 +69,12 @@ def canonical_from(record: Mapping[str, Any] | None) -> Canonical | None:
 def build(evidence: Sequence[Evidence], ids: Iterable[str], environment: Mapping[str, Any]) -> dict[str, Any]:
     """The ledger for the given claims, as plain data in the published layout.
 
-    Raises ValueError for evidence about what is no claim.
+    Raises ValueError for evidence about another claim.
     """
-    catalogue = entries()
-    if unknown := sorted({e.claim for e in evidence} - set(catalogue)):
-        raise ValueError(f"evidence: expected evidence for claims of the catalogue, got some for {unknown[0]}")
-    return assemble([row_of(catalogue[id], [e for e in evidence if e.claim == id]) for id in ids], environment)
+    catalogue, wanted = entries(), list(ids)
+    if others := sorted({e.claim for e in evidence} - set(wanted)):
+        raise ValueError(f"evidence: expected evidence for the claims of this run, got some for {others[0]}")
+    return assemble([row_of(catalogue[id], [e for e in evidence if e.claim == id]) for id in wanted], environment)
 
 
 def assemble(rows: Sequence[Mapping[str, Any]], environment: Mapping[str, Any]) -> dict[str, Any]:

@@ -144,6 +144,17 @@ class Report:
             todo.pop(0)
         return list(seen)
 
+    @cached_property
+    def quoting(self) -> dict[str, str]:
+        """The claims that rest on quoted theorems, `directly` or `through needs`."""
+        return ledger.quoting(subject.row for subject in self.subjects.values())
+
+    def quoted(self, id: str) -> dict[str, str]:
+        """The quoted theorems that a claim rests on, by name, each with the nearest claim whose derivation quotes it."""
+        below = [other for other in (id, *self.closure(id, forward=False)) if other in self.subjects]
+        found = [(theorem["name"], other) for other in below for theorem in self.subjects[other].row["quotes"]]
+        return dict(reversed(found))
+
     def documents(self) -> list[str]:
         """The documents, as they come."""
         return list(dict.fromkeys(subject.row["document"] for subject in self.subjects.values()))

@@ -16,6 +16,7 @@ from derivations.report import graph
 from derivations.report.appearance import DIFFERS, LOOKS, SEVERITIES, rank
 from derivations.report.formulas import mathml
 from derivations.report.merging import Report, Row, Subject
+from derivations.report.prose import trust
 
 NAMES = {"thm": "Theorem", "lem": "Lemma", "prop": "Proposition", "cor": "Corollary", "def": "Definition", "rem": "Remark",
          "fig": "Figure", "tab": "Table", "fn": "Footnote"}
@@ -25,7 +26,9 @@ GROUPS = {"stands": "stand as printed", "fails": "do not", "open": "are open", D
 def pages(report: Report) -> Iterator[tuple[str, str]]:
     """Every page as its path in the folder and its text."""
     environment = _environment(report)
-    common = {"report": report, "documents": report.documents()}
+    common = {"report": report, "documents": report.documents(), "trust": trust()}
+    if common["trust"]:
+        yield "trust.html", environment.get_template("trust.html").render(common, root="")
     yield "index.html", environment.get_template("index.html").render(
         common, root="", counts=Counter(s.verdict for s in report.subjects.values()), heaps=heaps(report),
         kinds=[kind for kind in Kind if any(s.row["kind"] == kind for s in report.subjects.values())],
@@ -39,7 +42,7 @@ def pages(report: Report) -> Iterator[tuple[str, str]]:
         yield claim_path(id), environment.get_template("claim.html").render(
             common, root="../", subject=report.subjects[id], drawing=graph.neighbourhood(report, id),
             before=order[at - 1] if at else None, after=order[at + 1] if at + 1 < len(order) else None,
-            needs=report.needs(id), supports=report.supports[id],
+            needs=report.needs(id), supports=report.supports[id], quoted=report.quoted(id),
             fallen=[other for other in report.closure(id, forward=False) if _fell(report, other)],
             all_needs=report.closure(id, forward=False), all_supports=report.closure(id, forward=True),
         )

@@ -38,7 +38,7 @@ def written(changed: dict[str, Entry], ids: list[str], *more: Evidence) -> Row:
     vote = Evidence(JACOBIAN, Layer.TORCH, Outcome.HOLDS, "drawn", error=0.02, refuted_twins=tuple(catalogue[JACOBIAN].twins))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ledger, "entries", lambda: catalogue)
-        built = ledger.build([*found, *(more or (vote,))], ids, {"asked": ids})
+        built = ledger.build([*found, *(e for e in more or (vote,) if e.claim in ids)], ids, {"asked": ids})
     return json.loads(json.dumps(built))  # type: ignore[no-any-return]
 
 
