@@ -129,6 +129,7 @@ def _log(arg: sp.Expr) -> sp.Expr:
     """Log of a product of positive factors as a sum; log exp x = x for real x."""
     logs: list[sp.Expr] = []
     kept: list[sp.Expr] = []
+    arg = sp.factor_terms(arg) if arg.is_Add else arg        # log(ax + ay) = log a + log(x + y)
     for factor in sp.Mul.make_args(arg):
         base, exponent = factor.as_base_exp()
         if isinstance(factor, sp.exp) and factor.args[0].is_real:
