@@ -1,0 +1,85 @@
+"""Claims that no document prints, and what would be believed of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from derivations import catalogue
+from derivations.catalogue import Entry, examine
+from derivations.claims import ACCUSING, GREEN, Correction, Evidence, Judgement, Kind, Severity, Statement, Verdict, judge
+from derivations.relations import AtLeast, Equation, Fails, Follows, Relation
+from tests.attacks.vocabulary import x
+
+Twins = dict[str, Callable[[], Relation]]
+
+HONEST = Equation((x + 1) ** 2, x**2 + 2 * x + 1)
+
+
+def wrong_versions(statement: Relation) -> Twins:
+    """Two false statements about the left side of a statement, whatever that is."""
+    core = statement.relation if isinstance(statement, Fails) else statement
+    kind, left = (AtLeast if isinstance(core, AtLeast | Follows) else Equation), core.sides[0]
+    return {f"more by {n}": lambda n=n: kind(left, left + n) for n in (1, 2)}
+
+
+def entry(
+    *steps: Relation, id: str = "eot.0", needs: tuple[str, ...] = (), twins: Twins | None = None, kind: Kind = Kind.IDENTITY,
+    repair: tuple[Relation, ...] = (), under: str | None = None, hypotheses: tuple[str, ...] = (),
+) -> Entry:
+    """A claim that no registry knows, with the steps of its derivation and of its correction, and twins that die."""
+    def derivation() -> Iterator[Relation]:
+        yield from steps
+
+    made = Entry(id, kind, "t", "x", hypotheses, needs, derivation, "A statement.")
+    for name, wrong in (wrong_versions(steps[-1]) if twins is None and steps else twins or {}).items():
+        made.twin(name, wrong)
+    if repair:
+        mend(made, *repair, under=under)
+    return made
+
+
+def mend(made: Entry, *steps: Relation, under: str | None = None) -> None:
+    """Give a claim a correction."""
+    def repair() -> Iterator[Relation]:
+        """Another statement."""
+        yield from steps
+
+    made.repair, made.correction = repair, Correction(Statement("y", "Another statement."), Severity.SLIP, under)
+
+
+def evidence_of(claim: Entry) -> Evidence:
+    """What the symbolic layer finds."""
+    return examine(claim).evidence
+
+
+def verdict_on(claim: Entry) -> Judgement:
+    """The verdict that the symbolic layer's evidence alone leads to."""
+    return judge(claim.claim, [evidence_of(claim)])
+
+
+def disbelieved(make: Callable[[], Entry]) -> bool:
+    """Whether a claim is not green, and the examination says what is wrong with it."""
+    try:
+        made = make()
+        found = examine(made)
+    except ValueError:
+        return True
+    return judge(made.claim, [found.evidence]).verdict not in GREEN and bool(found.faults)
+
+
+def uncorrected(make: Callable[[], Entry]) -> bool:
+    """Whether a correction is not shown as one, and the examination says what is wrong with it."""
+    try:
+        made = make()
+        found = examine(made)
+    except ValueError:
+        return True
+    mended = ACCUSING - {Verdict.REFUTED}
+    return judge(made.claim, [found.evidence]).verdict not in (mended | GREEN) and bool(found.faults)
+
+
+def register(monkeypatch: pytest.MonkeyPatch, *made: Entry) -> None:
+    """Let the registry know these claims, and nothing else, until the test is over."""
+    monkeypatch.setattr(catalogue, "_ENTRIES", {claim.id: claim for claim in made})

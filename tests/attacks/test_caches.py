@@ -1,0 +1,171 @@
+"""What is remembered under a key that something else has too: 1 and true, equal hashes, functions that change."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+import sympy as sp
+
+from derivations.calculus.functions import derivative
+from derivations.calculus.sums import delta, equal, normal, total
+from derivations.calculus.variables import Domain, Kind, Variable, index, positive, scalar, size, vector
+from derivations.claims import GREEN
+from derivations.relations import AtLeast, Equation, Expansion, Relation, Solves, UniqueMinimum
+from tests.attacks import refused
+from tests.attacks.entries import HONEST, entry, verdict_on
+from tests.attacks.vocabulary import a, h, j, k, l, m, s, t, u, w, x, y
+
+g = vector("g", m)
+
+
+class Same:
+    """A map that equals every other map."""
+
+    def __init__(self, value: Callable[[sp.Expr], sp.Expr]) -> None:
+        self.value = value
+
+    def __call__(self, entries: Any) -> Callable[[sp.Expr], sp.Expr]:
+        return self.value
+
+    def __eq__(self, other: object) -> bool:
+        return True
+
+    def __hash__(self) -> int:
+        return 0
+
+
+def solution_is(claimed: sp.Expr, map_: Any, order: int = 1) -> Expansion:
+    return Expansion(g[j], claimed, t, order, where=(Solves(g, map_),))
+
+
+
+def test_an_expansion_that_equals_another_one() -> None:
+    class Twin(Expansion):
+        def __eq__(self, other: object) -> bool:
+            return True
+
+        def __hash__(self) -> int:
+            return hash(honest)
+
+    honest = Expansion(sp.exp(t), 1 + t, t, 1)
+    assert honest.prove()
+    false = Twin(sp.exp(2 * t), 1 + t, t, 1)
+    assert refused(lambda: false) or verdict_on(entry(false)).verdict not in GREEN
+
+
+class Derivation:
+    """A derivation that equals the honest one."""
+
+    def __init__(self, *steps: Relation) -> None:
+        self.steps = steps
+
+    def __call__(self) -> Iterator[Relation]:
+        yield from self.steps
+
+    def __eq__(self, other: object) -> bool:
+        return True
+
+    def __hash__(self) -> int:
+        return 0
+
+
+def test_a_derivation_that_equals_another_one() -> None:
+    honest, hostile = entry(HONEST), entry(HONEST)
+    honest.derivation, hostile.derivation = Derivation(HONEST), Derivation(Equation((x + 1) ** 2, x**2 + 1))
+    first, second = verdict_on(honest), verdict_on(hostile)
+    printed = hostile.printed()
+    assert second.verdict not in GREEN or (printed is not None and printed.prove())
+    assert first.verdict in GREEN or first.reason
+
+
+def test_a_twin_that_equals_another_one() -> None:
+    class Twin:
+        def __init__(self, relation: Relation) -> None:
+            self.relation = relation
+
+        def __call__(self) -> Relation:
+            return self.relation
+
+        def __eq__(self, other: object) -> bool:
+            return True
+
+        def __hash__(self) -> int:
+            return 0
+
+    wrong = [Equation((x + 1) ** 2, x**2), Equation((x + 1) ** 2, 2 * x)]
+    honest = entry(HONEST, twins={"a": Twin(wrong[0]), "b": Twin(wrong[1])})
+    hostile = entry(HONEST, twins={"a": Twin(wrong[0]), "b": Twin(HONEST)})
+    assert verdict_on(honest).verdict in GREEN
+    assert verdict_on(hostile).verdict not in GREEN
+
+
+NUMBERS = {
+    "1 and true": (sp.Integer(1), True),
+    "1 and 1.0": (sp.Integer(1), sp.Float(1)),
+    "1 and Python's 1.0": (sp.Integer(1), 1.0),
+    "0 and false": (sp.Integer(0), False),
+    "½ and 0.5": (sp.Rational(1, 2), sp.Float("0.5")),
+    "2x and 2.0x": (2 * x, sp.Float(2) * x),
+}
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+def test_numbers_that_are_equal_to_others(name: str) -> None:
+    exact, other = NUMBERS[name]
+    assert normal(exact) == exact
+    assert refused(lambda: Equation(other + y - y if not isinstance(other, bool) else other, exact))
+    assert refused(lambda: AtLeast(other, exact))
+    assert normal(exact) == exact
+
+
+TWO_MEANINGS: dict[str, tuple[sp.Expr, sp.Expr]] = {
+    "a real and a positive scalar": (sp.Abs(x), sp.Abs(positive("x"))),
+    "a vector and a positive vector": (sp.Abs(a[j]), sp.Abs(vector("a", m, kind=Kind.POSITIVE)[j])),
+    "k ≠ j and k": (delta(j, k), delta(j, index("k", m))),
+    "an index over m and one over n": (total(j, 1), total(index("j", size("n")), 1)),
+    "a size and a scalar": (m, positive("m")),
+    "a point of a simplex and a vector": (total(l, u[l]), total(l, vector("u", m)[l])),
+    "an open and a closed simplex": (sp.Abs(u[j]), sp.Abs(Variable("u", Domain(Kind.REAL)))),
+    "a bound and a free index": (total(l, a[l]), m * a[l]),
+    "a derivative and another one": (derivative(a[j] ** 2, a[j]), derivative(a[j] ** 2, a[l])),
+}
+
+
+@pytest.mark.parametrize("name", TWO_MEANINGS)
+def test_one_name_and_two_meanings(name: str) -> None:
+    """What is remembered of the one is not told of the other, whichever is asked for first."""
+    one, other = TWO_MEANINGS[name]
+    assert normal(one) != normal(other)
+    assert not equal(one, other)
+    assert not equal(other, one)
+
+
+def test_a_problem_that_changes_after_its_proof() -> None:
+    """A relation states what it stated when it was proved."""
+    current = [u]
+    relation = UniqueMinimum(lambda p: total(l, p(l) ** 2) / 2 - total(l, p(l) * current[0][l]), lambda key: u[key], m,
+                             sp.S.One, sp.Integer(2))
+    proved, shown = relation.prove(), str(relation)
+    current[0] = s
+    assert relation.prove() == proved
+    assert str(relation) == shown
+
+
+def test_a_point_that_is_remembered() -> None:
+    """The same relation with other points refutes at other points."""
+    lie = Equation(x * w, x)
+    assert lie.fails_at({x: 1, w: 2}) is not None
+    assert lie.fails_at({x: 1, w: 1}) is None
+    assert lie.fails_at({x: 0, w: 2}) is None
+    sums_ = Equation(total(l, a[l]), total(h, a[h] ** 2))
+    assert sums_.fails_at({m: 2, a.label: [1, 2]}) is not None
+    assert sums_.fails_at({m: 2, a.label: [1, 1]}) is None
+    assert sums_.fails_at({m: 1, a.label: [2]}) is not None
+
+
+def test_scalars_that_are_not_interned() -> None:
+    assert scalar("x") == x
+    assert positive("x") != x
+    assert hash(scalar("x")) == hash(x)
