@@ -42,7 +42,6 @@ from derivations.deciphering.notation import (
 )
 from derivations.deciphering.section6_theorem1 import stationary
 from derivations.deciphering.section8_heads import (
-    FIRST,
     Place,
     X,
     average,
@@ -210,7 +209,7 @@ two_pieces.twin("α is lost", lambda: log_odds(sp.log(u[i]) - sp.log(u[j]), sp.S
 def layer(factor: sp.Expr, evidence_of_layer: Entry) -> Equation:
     """A head with any inputs and any preference m ≥ 0 against V′ applied to (18)."""
     head = read(scaled(score(other), 1 / root), unhidden)(o)
-    return Equation(head, outside(estimate(evidence_of_layer, unhidden, 1 / root), factor)(o), at=FIRST,
+    return Equation(head, outside(estimate(evidence_of_layer, unhidden, 1 / root), factor)(o), at={o: 1},
                     about=(y[1],), reason="whatever the layers before it put into x_i and y")
 
 
@@ -254,7 +253,7 @@ def stacked(own_evidence: bool, factor: sp.Expr, own_prior: bool = True) -> Equa
         return total(r, many["K"][which, r, coordinate] * total(b, many["Q"][which, r, b] * y[b]))
 
     found = estimate(of_head, prior_of(h if own_prior else sp.S.One), 1 / root)
-    return Equation(head_of(h, o), total(a, factor * many["V"][h, o, a] * found(a)), at=FIRST,
+    return Equation(head_of(h, o), total(a, factor * many["V"][h, o, a] * found(a)), at={o: 1},
                     reason="head by head as in a single one")
 
 

@@ -53,6 +53,8 @@ BLANKS = "the masked words are those to be filled in, as in the running example:
 HIDDEN = "“masked” means hidden by the attention mask (padding, later words), not to be filled in"
 hidden = complementary("s", shown)
 change = vector("x", d)
+SEEN_FIRST: Place = {j: 1, k: 1}
+"""Where counterexamples are looked for: the first query, and the first word to compare with."""
 
 
 def inside(sign: int = 1) -> Entry:
@@ -199,7 +201,7 @@ def unified(weights: Entry, bias: Entry) -> Equation:
 
     left = weights(i) * shown[k] * sp.exp(score(other)(k))
     right = weights(k) * shown[i] * sp.exp(scores(i) - bias(k))
-    return Equation(left, right, at=FIRST, reason="one preference holds both")
+    return Equation(left, right, at=SEEN_FIRST, reason="one preference holds both")
 
 
 @claim("deciphering.s7.unified", "equivalence", title="One u holds word mask and position encoding",
@@ -218,7 +220,7 @@ def content(factor: sp.Expr) -> Equation:
     """The ratio of weight and exponentiated score, relative to another word's, for any contents."""
     left = t5_weights()(i) * sp.exp(score(other)(k)) * preference()(k)
     return Equation(left, t5_weights()(k) * sp.exp(score(other)(i)) * preference()(i) * factor,
-                    at={**FIRST, k: 1}, about=(y[1],), reason="u has no x in it")
+                    at=SEEN_FIRST, about=(y[1],), reason="u has no x in it")
 
 
 @claim("deciphering.s7.t5-inputs", "external fact", title="T5's preferences see the mask and relative positions only",

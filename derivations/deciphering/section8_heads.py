@@ -33,8 +33,10 @@ B = vector("B", 2 * n - 1)
 root = sp.sqrt(e)
 Place = dict[Variable, Value]
 SHIPPED = "K, Q and V are the weights of the shipped projections"
-FIRST: Place = {o: 1, j: 1, k: 1}
+FIRST: Place = {o: 1, j: 1}
 """Where counterexamples are looked for: the first row of an output and the first query stand for all."""
+FIRST_WORD: Place = {o: 1, k: 1}
+"""The same for BERT, whose query is one of the words."""
 
 
 def own(coordinate: sp.Expr) -> sp.Expr:
@@ -148,7 +150,7 @@ def t5(row: sp.Expr) -> sp.Expr:
 
 def bert_is(logits: Entry, bias: Entry = none, at: Place | None = None) -> Equation:
     """The shipped head against a formula."""
-    return Equation(bert(o), read(logits, bias=bias)(o), at=at or FIRST,
+    return Equation(bert(o), read(logits, bias=bias)(o), at=at or FIRST_WORD,
                     reason="⟨b_K, Q x_k + b_Q⟩ is the same for every i, and Σ p_i b_V = b_V")
 
 
@@ -186,7 +188,7 @@ bert_output.twin("no bias of the value", lambda: bert_is(scaled(score(own, none,
 def reparametrized(size_of: sp.Expr, factor: sp.Expr) -> Equation:
     """(21) against V′ applied to (18) with α = 1, t_i = x_i · size_of, z = KᵀQx_k and uniform u."""
     printed = read(scaled(score(own), 1 / root))(o)
-    return Equation(printed, outside(estimate(evidence_of(own), lambda word: 1 / n, size_of), factor)(o), at=FIRST,
+    return Equation(printed, outside(estimate(evidence_of(own), lambda word: 1 / n, size_of), factor)(o), at=FIRST_WORD,
                     reason="⟨K x_i, Q x_k⟩/√d′ = ⟨x_i/√d′, KᵀQ x_k⟩, and √d′ leaves the sum")
 
 
