@@ -49,7 +49,8 @@ def finite_divergence() -> Steps:
                 reason="what is said here holds of KL(u ‖ p); the later version of the document has it right")
 
 
-finite_divergence.corrected(r"\mathcal K(p,u)<\infty\iff p=0\text{ outside }\operatorname{supp}u", Severity.SLIP)(
+finite_divergence.corrected(r"\mathcal K(p,u)<\infty\iff p=0\text{ outside }\operatorname{supp}u", Severity.SLIP,
+                            replaces="where p must not vanish, by where it has to")(
     deciphering.finite_for_finite_support)
 for name, wrong in deciphering.finite_divergence.twins.items():
     finite_divergence.twin(name, wrong)

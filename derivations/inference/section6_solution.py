@@ -63,7 +63,7 @@ def third_order_remainder() -> Steps:
 @third_order_remainder.corrected(
     r"\log M(\lambda)=\langle\mu,\lambda\rangle+\tfrac12\langle\lambda,\Sigma\lambda\rangle+\tfrac16\kappa_3(\lambda)"
     r"+O(\|\lambda\|^4)",
-    Severity.HYPOTHESIS, under=expansion.NEAR_0)
+    Severity.HYPOTHESIS, under=expansion.NEAR_0, replaces="the expansion for a log-normal law, which has none")
 def third_order_remainder_for_finite_support() -> Steps:
     """Where M is finite near 0 the remainder is of third order, κ₃(λ)/6 + O(‖λ‖⁴)."""
     yield expansion.cumulants(expansion.square, expansion.cube)
@@ -102,7 +102,8 @@ def any_preference() -> Steps:
 
 
 @any_preference.corrected(r"\hat h=\hat h(\alpha z)-\alpha^2\Sigma^2z+o(\alpha^2)", Severity.HYPOTHESIS,
-                          under=expansion.NEAR_0)
+                          under=expansion.NEAR_0,
+                          replaces="the closed form for a log-normal law, which has no value")
 def any_preference_near_zero() -> Steps:
     """Where M is finite near 0 the closed form differs from the estimate by α²Σ²z to leading order."""
     yield approximation.any_law()
@@ -123,8 +124,10 @@ def attention(scale: sp.Expr) -> sp.Expr:
 
 
 def rewritten(scale: sp.Expr) -> Equation:
-    """(20) with α = τ^(−1/2) against the same with another factor in the exponent."""
-    return Equation(attention(alpha).xreplace({alpha: 1 / sp.sqrt(tau)}), attention(scale), reason="α = τ^(−1/2)")
+    """(20) with α = τ^(−1/2) against Σ_i t_i u_i/Σ_k u_k exp(scale · ⟨t_k − t_i, z⟩)."""
+    against = total(k, u[k] * sp.exp(scale * (inner(k, evidence) - inner(i, evidence))))
+    return Equation(attention(alpha).xreplace({alpha: 1 / sp.sqrt(tau)}), total(i, T[i, a] * u[i] / against),
+                    reason="α = τ^(−1/2), and each weight over its own exponential")
 
 
 @claim("inference.21", "identity", title="(20) with α = τ^(−1/2)", needs=("inference.20",),
@@ -157,7 +160,8 @@ def equals_for_large_tau() -> Steps:
                 reason="no τ is large enough: equality needs ⟨t_i, z⟩ to be the same for all i (deciphering.s6.exact)")
 
 
-@equals_for_large_tau.corrected(r"\hat h=(21)-\tfrac1\tau\Sigma^2z+o(\tfrac1\tau)", Severity.WORDING)
+@equals_for_large_tau.corrected(r"\hat h=(21)-\tfrac1\tau\Sigma^2z+o(\tfrac1\tau)", Severity.WORDING,
+                                replaces="equality, by the first term of the difference as τ grows")
 def approximates_for_large_tau() -> Steps:
     """As τ grows the best guess approaches (21), with the error −Σ²z/τ to leading order."""
     yield Limit(1 / sp.sqrt(tau), tau, sp.oo, sp.S.Zero, reason="α = τ^(−1/2) → 0, and α² = 1/τ")

@@ -55,9 +55,10 @@ attention.twin("half the temperature", lambda: solves(softmax(score, eps / 2)))
 
 
 def weights(temperature: sp.Expr) -> Equation:
-    """The module's weights at ε = 1."""
-    raw = softmax(lambda x, y: sp.sqrt(d) * scaled_product(x, y), temperature)
-    return Equation(softmax(scaled_product, sp.S.One)(i, j), raw(i, j), reason="at ε = 1 only √d divides the products")
+    """The weights at ε = 1, against the softmax of QKᵀ at a temperature, 1/Σ_l exp((q_i·k_l − q_i·k_j)/temperature)."""
+    lead = sp.sqrt(d) * (scaled_product(i, l) - scaled_product(i, j))
+    return Equation(softmax(scaled_product, sp.S.One)(i, j), 1 / total(l, sp.exp(lead / temperature)),
+                    reason="at ε = 1 only √d divides the products")
 
 
 @claim("transport.listing.AttentionAsOT.standard", "listing", title="At ε = 1 the module is multi-head attention",
@@ -88,7 +89,8 @@ def sorting() -> Steps:
                 reason="two queries that score alike take the same key: the limit has rows (0, 1) and (0, 1), no permutation")
 
 
-@sorting.corrected(r"A_{ij}/A_{il}=e^{(S_{ij}-S_{il})/\varepsilon}", Severity.WORDING)
+@sorting.corrected(r"A_{ij}/A_{il}=e^{(S_{ij}-S_{il})/\varepsilon}", Severity.WORDING,
+                   replaces="the permutation in the limit, by what the weights of one row are to each other")
 def ranking() -> Steps:
     """Within each row the keys are ranked softly by their scores; nothing keeps two rows from the same key."""
     yield odds(sp.S.One)
@@ -117,7 +119,8 @@ def heads() -> Steps:
 
 
 @heads.corrected(r"d_{\mathrm{model}}=n_{\mathrm{heads}}\,g\implies N\,n_{\mathrm{heads}}\,g=N\,d_{\mathrm{model}}",
-                 Severity.HYPOTHESIS, under="n_heads divides d_model")
+                 Severity.HYPOTHESIS, under="n_heads divides d_model",
+                 replaces="the width that the heads make up, by the numbers that they hold for all tokens")
 def heads_that_divide() -> Steps:
     """Where the number of heads divides the width, nothing is left over."""
     yield entries(N * H * G)

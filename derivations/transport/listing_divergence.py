@@ -85,7 +85,7 @@ def sinkhorn_divergence() -> Steps:
 @sinkhorn_divergence.corrected(
     r"\mathrm{OT}_\varepsilon=\langle\gamma,C\rangle+\varepsilon\textstyle\sum\gamma\log\gamma:\quad "
     r"S_\varepsilon\big(\delta_x,\tfrac1{m+1}\mathbf 1\big)=\frac{cm}{m+1}"
-    r"-\frac\varepsilon2\log\frac{m+1}{1+me^{-c/\varepsilon}}", Severity.SLIP)
+    r"-\frac\varepsilon2\log\frac{m+1}{1+me^{-c/\varepsilon}}", Severity.SLIP, replaces="the sum of costs alone")
 def sinkhorn_divergence_with_entropy() -> Steps:
     """With ε Σ γ log γ in each term it is S_ε: for a point against m + 1 even ones at the cost c, the value given.
 
@@ -130,7 +130,8 @@ def one_cost() -> Steps:
 
 
 @one_cost.corrected(r"S_\varepsilon(\delta_{x_i},\delta_{x_k})=\|x_i-x_k\|^2", Severity.HYPOTHESIS,
-                    under="p and q are distributions on the same points, C the costs between these")
+                    under="p and q are distributions on the same points, C the costs between these",
+                    replaces="the costs from p to q in the terms of p and of q alone")
 def one_cost_on_common_points() -> Steps:
     """If p and q live on the same points, one matrix serves all three terms, and two points are at their cost."""
     yield Equation(squared(i, i), 0, reason="no cost from a place to itself")
@@ -152,7 +153,7 @@ def value() -> Steps:
 
 
 @value.corrected(r"\mathrm{OT}_\varepsilon(p,q)=\langle\gamma,C\rangle+\varepsilon\textstyle\sum_{ij}\gamma_{ij}\log\gamma_{ij}",
-                 Severity.SLIP)
+                 Severity.SLIP, replaces="the sum of costs alone")
 def value_with_entropy() -> Steps:
     """With ε Σ γ log γ added, each term is the least value, which the logarithms of the scalings give too."""
     yield with_entropy(dual_value(scaling_plan))
@@ -164,19 +165,22 @@ value.twin("twice the value", lambda: with_entropy(2 * dual_value(scaling_plan) 
 
 # ── compute_attention_ot_divergence ─────────────────────────────────────────────────────────────────────────────────
 
-a, S, key = vector("a", n, kind=Kind.INTERIOR), vector("S", n, n), index("j", n)
+a, S, key, inner = vector("a", n, kind=Kind.INTERIOR), vector("S", n, n), index("j", n), index("l", n)
 P = coupling("P", a, a)
 
 
 def measure(first: sp.Expr, second: sp.Expr, third: sp.Expr) -> sp.Expr:
-    """⟨P, −S⟩, weighted for the three calls, which are one call for p = q: the same plan, the same costs."""
-    paid = -total((i, key), P[i, key] * S[i, key])
-    return first * paid - second * paid - third * paid
+    """⟨γ, −S⟩, weighted for the three calls: the plan P, and P with its rows or its columns rescaled to the marginal a."""
+    rows = a[i] * P[i, key] / total(inner, P[i, inner])
+    columns = a[key] * P[i, key] / total(k, P[k, key])
+    paid = [-total((i, key), plan * S[i, key]) for plan in (P[i, key], rows, columns)]
+    return first * paid[0] - second * paid[1] - third * paid[2]
 
 
 def nothing(right_side: sp.Expr) -> Equation:
-    """The value, for any plan that the three equal calls return."""
-    return Equation(measure(sp.S.One, HALF, HALF), right_side, reason="1 − ½ − ½ = 0", about=(P[i, key], S[i, key]))
+    """The value, for any plan with the marginals of all three calls."""
+    return Equation(measure(sp.S.One, HALF, HALF), right_side,
+                    reason="p = q: rescaling changes nothing, the three calls end with one plan, and 1 − ½ − ½ = 0")
 
 
 @claim("transport.listing.compute_attention_ot_divergence", "listing", title="A measure of how concentrated attention is",
@@ -185,8 +189,7 @@ def divergence() -> Steps:
     """The value is to be lower for concentrated attention than for attention that is spread out."""
     spread = measure(sp.S.One, HALF, HALF)
     yield nothing(sp.S.Zero)
-    yield Fails(AtLeast(spread, sp.S.Zero, strict=True, at={n: 1, a.label: [1], P.label: [[1]], S.label: [[1]]},
-                        about=(S[i, key],)),
+    yield Fails(AtLeast(spread, sp.S.Zero, strict=True, at={n: 1, a.label: [1], P.label: [[1]], S.label: [[1]]}),
                 reason="one token: both marginals are uniform, p = q, so the value is 0; softmax weights do not enter")
 
 
@@ -223,11 +226,12 @@ def batch() -> Steps:
                 "B = N stops at the plan, B = N = 1 alone goes through")
 
 
-@batch.corrected(r"v\in\mathbb R^{B\times N\times1}:\quad(Kv)_{bi}=\sum_{j=1}^NK_{bij}v_{bj}", Severity.SLIP)
+@batch.corrected(r"v\in\mathbb R^{B\times N\times1}:\quad(Kv)_{bi}=\sum_{j=1}^NK_{bij}v_{bj}", Severity.SLIP,
+                 replaces="the shape of v, by how many of its entries a row of K meets")
 def batch_of_columns() -> Steps:
     """With the scalings as columns, `v.unsqueeze(-1)`, each kernel meets the N entries of its own problem."""
     yield met(N)
 
 
-batch.twin("one for each problem", lambda: met(B))
+batch.twin("one more than there are", lambda: met(N + 1))
 batch.twin("those of all problems", lambda: met(B * N))

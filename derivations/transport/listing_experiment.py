@@ -103,7 +103,7 @@ def outputs() -> Steps:
 
 
 @outputs.corrected(r"\mathrm{out}_{\mathrm{std}}-\mathrm{out}_{\mathrm{OT}}=\sum_j(P_j-B_j)\,v_j", Severity.HYPOTHESIS,
-                   under="both modules have the same projections")
+                   under="both modules have the same projections", replaces="outputs through two different projections")
 def outputs_with_shared_projections() -> Steps:
     """With shared projections the outputs differ by what the weights differ, and their closeness says something."""
     yield shared(by_weights(1))

@@ -105,7 +105,8 @@ def linear_plan() -> Steps:
 
 @linear_plan.corrected(r"\kappa>0:\quad\frac{\kappa_{ij}}{\sum_l\kappa_{il}}"
                        r"=\arg\min_{P\ge0,\,P\mathbf 1=\mathbf 1}\langle P,-\log\kappa\rangle-H(P)", Severity.HYPOTHESIS,
-                       under="κ > 0, and nothing is added to the denominator")
+                       under="κ > 0, and nothing is added to the denominator",
+                       replaces="the kernel of ReLU features, which may be 0, and the 1e-8")
 def linear_plan_of_positive_kernels() -> Steps:
     """For a positive kernel and without the 1e-8 they do, exactly: nothing is approximated."""
     yield solves(normalized)
@@ -129,7 +130,8 @@ def rows() -> Steps:
 
 
 @rows.corrected(r"\kappa>0\implies\sum_j\frac{\kappa_{ij}}{\sum_l\kappa_{il}}=1", Severity.HYPOTHESIS,
-                under="κ > 0, and nothing is added to the denominator")
+                under="κ > 0, and nothing is added to the denominator",
+                replaces="the kernel of ReLU features, which may be 0, and the 1e-8")
 def rows_of_positive_kernels() -> Steps:
     """For a positive kernel, and without the 1e-8, the rows sum to one, exactly."""
     yield mass(sp.S.One)
@@ -172,7 +174,6 @@ def feature(bound: sp.Expr) -> AtLeast:
        latex=r"\phi(x)=\max(Wx,0)\ge0")
 def features() -> Steps:
     """The features are never negative, and 0 for half of all directions: positive in the sense of ≥ 0, and sparse."""
-    yield Equation(plus(-(t**2)), 0, reason="where the projection is not positive there is an exact zero")
     yield feature(sp.S.Zero)
 
 
@@ -186,8 +187,9 @@ SMALL: dict[Variable, Value] = {n: 1, m: 1, w: 1, X.label: [[1]], Y.label: [[1]]
 def rescaled(guard: sp.Expr, right_side: sp.Expr) -> Equation:
     """The output for the features s X and s Y."""
     gathered = total(f, s * X[i, f] * total(j, s * Y[j, f] * V[j]))
+    some = () if guard else (AtLeast(total(j, affinity(i, j)), 0, strict=True),)
     return Equation(gathered / (total(f, s * X[i, f] * total(j, s * Y[j, f])) + guard), right_side, at=SMALL if guard else {},
-                    reason="s² in the numerator and in the denominator")
+                    given=some, reason="s² in the numerator and in the denominator")
 
 
 def output(guard: sp.Expr) -> sp.Expr:
@@ -204,7 +206,8 @@ def stable() -> Steps:
                 "is 0, and a query without an active feature gives 0/0, NaN")
 
 
-@stable.corrected(r"\mathrm{out}(s\,\phi)=\mathrm{out}(\phi)\quad\text{where the denominator is }>0", Severity.SLIP)
+@stable.corrected(r"\mathrm{out}(s\,\phi)=\mathrm{out}(\phi)\quad\text{where the denominator is }>0", Severity.SLIP,
+                  replaces="the output with the 1e-8 in its denominator")
 def stable_without_guard() -> Steps:
     """Where the denominator is positive nothing need be added, and the scale of the features does not matter."""
     yield rescaled(sp.S.Zero, output(sp.S.Zero))

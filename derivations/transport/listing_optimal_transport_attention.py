@@ -69,7 +69,8 @@ def tighter() -> Steps:
                 "weights, not a division by sums, and makes 0.62 of ¾")
 
 
-@tighter.corrected(r"A\leftarrow A/A\mathbf 1\text{ for }\mathrm{softmax}(A/\varepsilon)", Severity.SLIP)
+@tighter.corrected(r"A\leftarrow A/A\mathbf 1\text{ for }\mathrm{softmax}(A/\varepsilon)", Severity.SLIP,
+                   replaces="the softmax in the third step, and the 1e-8")
 def tighter_by_division() -> Steps:
     """If the third step divides by the row sums, without the 1e-8, an iteration rescales lines and keeps the costs."""
     yield kept(odds(given))
@@ -82,8 +83,8 @@ y = scalar("y")
 
 
 def begins(right_side: sp.Expr) -> Equation:
-    """Softplus of log(exp ε − 1)."""
-    return Equation(sp.log(1 + (sp.exp(eps) - 1)), right_side, reason="softplus undone")
+    """Softplus of log(exp ε − 1) = ε + log(1 − exp(−ε))."""
+    return Equation(sp.log(1 + sp.exp(eps) * (1 - sp.exp(-eps))), right_side, reason="softplus undone")
 
 
 @claim("transport.listing.OptimalTransportAttention.epsilon", "listing", title="The argument ε",
@@ -95,7 +96,7 @@ def start() -> Steps:
 
 
 @start.corrected(r"\mathtt{log\_epsilon}=\log(e^{\varepsilon}-1)\implies\mathrm{softplus}(\mathtt{log\_epsilon})=\varepsilon",
-                 Severity.SLIP)
+                 Severity.SLIP, replaces="the parameter 0, from which every head starts")
 def start_at_epsilon() -> Steps:
     """If the parameter starts at log(exp ε − 1), the temperature starts at ε."""
     yield begins(eps)
@@ -151,7 +152,8 @@ def single_query() -> Steps:
                 reason="dividing the columns of a single row by their sums leaves ones: the scores are gone")
 
 
-@single_query.corrected(r"n=1\implies A_{1j}=1/m", Severity.FATAL)
+@single_query.corrected(r"n=1\implies A_{1j}=1/m", Severity.FATAL,
+                        replaces="what an iteration makes of a row, but for the 1e-8")
 def single_query_is_uniform() -> Steps:
     """A single query attends to all keys alike, whatever they are, with the iterations that run by default."""
     yield uniform(1 / m)
@@ -197,14 +199,14 @@ def iterations() -> Steps:
 
 
 @iterations.corrected(r"\mathtt{self.\_sinkhorn\_iteration(A,\ eps,\ self.sinkhorn\_iters)}:\ T\text{ iterations run}",
-                      Severity.SLIP)
+                      Severity.SLIP, replaces="the loop's own default, 3")
 def iterations_passed_on() -> Steps:
     """If the number is passed on to the loop, as many iterations run as were asked for."""
     yield rounds(T)
 
 
 iterations.twin("one more", lambda: rounds(T + 1))
-iterations.twin("three always", lambda: rounds(sp.Integer(3)))
+iterations.twin("twice as many", lambda: rounds(2 * T))
 
 hidden = index("h", m)
 
@@ -217,8 +219,9 @@ def scores(query: sp.Expr, key: sp.Expr) -> sp.Expr:
 def seen(right_side: sp.Expr) -> Equation:
     """The weight of key j where a mask hides key h: −∞ in place of S_ih makes exp(S_ih/ε) zero."""
     visible = 1 - sp.KroneckerDelta(j, hidden)
-    return Equation(visible * scores(i, j) / total(l, scores(i, l) * (1 - sp.KroneckerDelta(l, hidden))), right_side,
-                    reason="what is left of the row is divided by its own sum")
+    left = total(l, scores(i, l) * (1 - sp.KroneckerDelta(l, hidden)))
+    return Equation(visible * scores(i, j) / left, right_side, given=(AtLeast(left, 0, strict=True),),
+                    reason="what is left of the row, if anything is, is divided by its own sum")
 
 
 def blocked(mass: sp.Expr) -> sp.Expr:
@@ -235,7 +238,8 @@ def mask() -> Steps:
 
 
 @mask.corrected(r"S_{ih}\leftarrow-\infty\implies A_{ih}=0,\ A_{ij}=\frac{e^{S_{ij}/\varepsilon}}"
-                r"{\sum_le^{S_{il}/\varepsilon}-e^{S_{ih}/\varepsilon}}\ (j\ne h)", Severity.SLIP)
+                r"{\sum_le^{S_{il}/\varepsilon}-e^{S_{ih}/\varepsilon}}\ (j\ne h)", Severity.SLIP,
+                replaces="weights that do not know the mask")
 def mask_before_the_softmax() -> Steps:
     """With −∞ for masked keys before each softmax, those of the iterations included, the other keys, if any, share the mass."""
     yield seen(blocked(total(l, scores(i, l)) - scores(i, hidden)))
@@ -272,7 +276,8 @@ def forgets() -> Steps:
                 reason="here softmax is the plan, with unit rows and columns; an iteration leaves less than half of the score")
 
 
-@forgets.corrected(r"A_{ij}/A_{il}\le e^{1/\varepsilon}\quad\text{after an iteration, whatever }S", Severity.FATAL)
+@forgets.corrected(r"A_{ij}/A_{il}\le e^{1/\varepsilon}\quad\text{after an iteration, whatever }S", Severity.FATAL,
+                   replaces="the odds that are to be those of the scores")
 def forgets_the_scores() -> Steps:
     """The softmax of an iteration sees numbers in [0, 1]: no weight exceeds another of its row by more than exp(1/ε).
 

@@ -139,7 +139,8 @@ def sinkhorn() -> Steps:
 
 
 @sinkhorn.corrected(r"u=a/Kv,\ v=b/K^\top u\implies\gamma\mathbf 1=a,\ \gamma^\top\mathbf 1=b,\ \gamma\text{ optimal}",
-                    Severity.HYPOTHESIS, under="the rounds have converged, and nothing is added to the denominators")
+                    Severity.HYPOTHESIS, under="the rounds have converged, and nothing is added to the denominators",
+                    replaces="rows after ten rounds")
 def sinkhorn_at_the_end() -> Steps:
     """A plan that a further round would not change, with no 1e-8 in the denominators, has both marginals and is optimal."""
     back = scaled(kernel(cost), left, target_scaling(kernel(cost), left, sp.S.Zero))
@@ -202,7 +203,8 @@ def columns() -> Steps:
     yield Fails(column_sum(GUARD, b[j]), reason="a single pair of cost 4 at ε = 1/10: exp(−40) is nothing beside 1e-8")
 
 
-@columns.corrected(r"\gamma^\top\mathbf 1=b\quad\text{with }v=b/K^\top u\text{ in the log domain}", Severity.SLIP)
+@columns.corrected(r"\gamma^\top\mathbf 1=b\quad\text{with }v=b/K^\top u\text{ in the log domain}", Severity.SLIP,
+                   replaces="a round with the 1e-8")
 def columns_without_guard() -> Steps:
     """In the log domain, where no denominator vanishes and nothing is added, the columns are met after every round."""
     yield column_sum(sp.S.Zero, b[j])
@@ -227,7 +229,7 @@ def shift() -> Steps:
                 reason="a single pair: moving all costs by 4 at ε = 1/10 loses nearly all the mass to the 1e-8")
 
 
-@shift.corrected(r"\gamma(C+t)=\gamma(C)\quad\text{in the log domain}", Severity.SLIP)
+@shift.corrected(r"\gamma(C+t)=\gamma(C)\quad\text{in the log domain}", Severity.SLIP, replaces="a round with the 1e-8")
 def shift_without_guard() -> Steps:
     """In the log domain, where no denominator vanishes and nothing is added, a round is the same for C and for C + t."""
     yield moved(sp.S.Zero, returned(cost, right, sp.S.Zero)(i, j))
@@ -258,7 +260,8 @@ def overflow() -> Steps:
 
 
 @overflow.corrected(r"\gamma_{ij}=\exp\big(\varphi_i-C_{ij}/\varepsilon+\psi_j\big)\le b_j,"
-                    r"\quad\psi_j=\log b_j-\mathrm{LSE}_k(\varphi_k-C_{kj}/\varepsilon)", Severity.SLIP)
+                    r"\quad\psi_j=\log b_j-\mathrm{LSE}_k(\varphi_k-C_{kj}/\varepsilon)", Severity.SLIP,
+                    replaces="the kernel, by what is exponentiated in the log domain")
 def overflow_in_logarithms() -> Steps:
     """In the log domain only the plan is exponentiated, and no entry of it exceeds what its target gets."""
     yield representable(b[j])
@@ -290,5 +293,5 @@ def shapes_of_one_problem() -> Steps:
     yield entries(n * m)
 
 
-shapes.twin("as many targets as sources", lambda: entries(n**2))
+shapes.twin("as many sources as targets", lambda: entries(m**2))
 shapes.twin("a batch of two problems", lambda: entries(2 * n * m))

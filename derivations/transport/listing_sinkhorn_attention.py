@@ -84,7 +84,7 @@ def stationary(right_side: sp.Expr) -> Equation:
        hypotheses=("as many queries as keys", "ten rounds by default", "1e-8 is added to each denominator"))
 def sinkhorn_attention() -> Steps:
     """Several rounds are to converge to a transport plan, so that each query averages the values with weights of sum one."""
-    yield Equation(plan(lambda key: t**2 * any_start(key), sp.S.Zero)(i, second), plan(any_start, sp.S.Zero)(i, second),
+    yield Equation(plan(lambda key: sp.exp(t) * any_start(key), sp.S.Zero)(i, second), plan(any_start, sp.S.Zero)(i, second),
                    reason="a factor in b does not matter, but b ∘ v squares it in each round, until b is lost beside the 1e-8")
     yield Equation(plan(lambda key: sp.S.Zero, GUARD)(i, second),
                    similarity(i, second) / (total(k, similarity(k, second)) + GUARD**2),
@@ -96,7 +96,7 @@ def sinkhorn_attention() -> Steps:
 
 @sinkhorn_attention.corrected(r"b\leftarrow v:\quad u=1/Kv,\ v=1/K^\top u"
                               r"\implies\gamma\mathbf 1=\mathbf 1,\ \gamma^\top\mathbf 1=\mathbf 1",
-                              Severity.SLIP)
+                              Severity.SLIP, replaces="b ← b ∘ v, and the 1e-8")
 def sinkhorn_attention_repaired() -> Steps:
     """With b ← v, in the log domain, a plan that a further round would not change has unit rows and unit columns."""
     yield Equation(total(i, plan(any_start, sp.S.Zero)(i, second)), 1, reason="v = 1/Kᵀu")
@@ -129,7 +129,8 @@ def one_iteration() -> Steps:
 
 @one_iteration.corrected(r"u=1/Kb,\ b=\tfrac1n\mathbf 1:\quad\mathrm{diag}(u)K\,\mathrm{diag}(b)"
                          r"=\mathrm{softmax}(S/\varepsilon)", Severity.HYPOTHESIS,
-                         under="the step is the half of an iteration that rescales the rows, from a uniform b")
+                         under="the step is the half of an iteration that rescales the rows, from a uniform b",
+                         replaces="a whole round, rows and columns")
 def half_an_iteration() -> Steps:
     """Standard attention is half a round: the rows are normalized, the columns are not."""
     yield half_round(sp.S.One)
@@ -153,7 +154,8 @@ def marginals() -> Steps:
                 reason="b is where the scalings start and a enters nothing: the numerators are 1, so columns sum to 1")
 
 
-@marginals.corrected(r"\gamma^\top\mathbf 1=\mathbf 1\quad\text{in the log domain}", Severity.SLIP)
+@marginals.corrected(r"\gamma^\top\mathbf 1=\mathbf 1\quad\text{in the log domain}", Severity.SLIP,
+                     replaces="the columns' mass 1/n, and the 1e-8")
 def marginals_as_they_are() -> Steps:
     """In the log domain the plan has unit columns after each round, n times the uniform marginal, whatever b is."""
     yield column(sp.S.One)
@@ -187,7 +189,7 @@ def shift() -> Steps:
                 reason="a score of −4 at ε = 1/10: exp(−40) is lost beside 1e-8")
 
 
-@shift.corrected(r"\gamma(S+t)=\gamma(S)\quad\text{in the log domain}", Severity.SLIP)
+@shift.corrected(r"\gamma(S+t)=\gamma(S)\quad\text{in the log domain}", Severity.SLIP, replaces="a round with the 1e-8")
 def shift_without_guard() -> Steps:
     """In the log domain, where no denominator vanishes and nothing is added, a round is the same for S and for S + t."""
     yield lifted(sp.S.Zero, plan(any_start, sp.S.Zero)(i, second))
@@ -227,7 +229,8 @@ def keys() -> Steps:
 
 
 @keys.corrected(r"b\in\mathbb R^m,\ u=1/Kb,\ b\leftarrow v=\tfrac nm/K^\top u"
-                r"\implies\gamma\mathbf 1=\mathbf 1,\ \gamma^\top\mathbf 1=\tfrac nm\mathbf 1", Severity.SLIP)
+                r"\implies\gamma\mathbf 1=\mathbf 1,\ \gamma^\top\mathbf 1=\tfrac nm\mathbf 1", Severity.SLIP,
+                replaces="the length of b, by the columns that a b of the right length gives")
 def keys_counted() -> Steps:
     """With a scaling for each key and the numerator n/m, columns have n/m, and rows have 1 once the rounds have converged."""
     held = scaled(wide, source_scaling(wide, given, sp.S.Zero, mass=one), given)
@@ -257,7 +260,8 @@ def dtype() -> Steps:
                 "token too, here and in `compute_attention_ot_divergence`")
 
 
-@dtype.corrected(r"b=\mathtt{ones}(\ldots,\ \mathtt{dtype}=Q.\mathtt{dtype})", Severity.SLIP)
+@dtype.corrected(r"b=\mathtt{ones}(\ldots,\ \mathtt{dtype}=Q.\mathtt{dtype})", Severity.SLIP,
+                 replaces="the 32 bits of `ones` without a dtype")
 def dtype_of_queries() -> Steps:
     """Made with the queries' dtype, the scalings go with every kernel."""
     yield held_in(bits)

@@ -73,7 +73,8 @@ def temperature() -> Steps:
 
 
 @temperature.corrected(r"\mathtt{effective\_size}=\exp\Big(\tfrac1n\sum_iH(A_i)\Big)\le\tfrac1n\sum_i\exp H(A_i),\quad"
-                       r"\log\mathtt{effective\_size}\le\log m\ \text{(keys)}", Severity.SLIP)
+                       r"\log\mathtt{effective\_size}\le\log m\ \text{(keys)}", Severity.SLIP,
+                       replaces="the mean of sizes, by a bound of the logarithm of what is reported")
 def temperature_of_keys() -> Steps:
     """The first two are the means they are called; the third is a geometric mean of numbers of keys, at most m."""
     yield average_first(geometric_mean(), total(i, kl(geometric_mean(), sp.exp(h[i]))) / n)
@@ -189,7 +190,8 @@ def effective_size() -> Steps:
                 reason="one head and two keys with equal scores: two of what is counted, which are keys")
 
 
-@effective_size.corrected(r"1\le\exp H(A_i)\le m\quad\text{(keys)}", Severity.WORDING)
+@effective_size.corrected(r"1\le\exp H(A_i)\le m\quad\text{(keys)}", Severity.WORDING,
+                          replaces="the number of heads, by the number of keys")
 def effective_keys() -> Steps:
     """It is the effective number of keys: at most m, and m only for the uniform row."""
     yield counted(sp.log(m))

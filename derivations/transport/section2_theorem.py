@@ -12,11 +12,11 @@ from __future__ import annotations
 import sympy as sp
 
 from derivations.calculus.functions import derivative, kl
-from derivations.calculus.sums import total
+from derivations.calculus.sums import delta, total
 from derivations.calculus.variables import Kind, vector
 from derivations.catalogue import Steps, claim, reprint
 from derivations.eot import appendix_a_matrix
-from derivations.relations import AtLeast, Entries, Equation
+from derivations.relations import AtLeast, Entries, Entry, Equation
 from derivations.transport.notation import (
     TOGETHER,
     A,
@@ -29,6 +29,7 @@ from derivations.transport.notation import (
     d,
     eps,
     given,
+    h,
     i,
     j,
     k,
@@ -212,9 +213,13 @@ solved.twin("without ε in the exponent", lambda: solved_for(sp.exp(S[i, j]) * s
 def row_normalized() -> Steps:
     """What was found are the exponentials, divided by the sum of their row."""
     yield Equation(total(j, A(i, j)), 1, reason="rows sum to one", about=(S[i, j], eps))
-    yield Equation(A(i, j), sp.exp(S[i, j] / eps) / row_sum(i), reason="softmax of row i of S/ε")
+    yield matrix_product(row_sum)
 
 
-row_normalized.twin("ε is lost in the sum", lambda: Equation(A(i, j), sp.exp(S[i, j] / eps) / row_sum(i, sp.S.One)))
-row_normalized.twin("normalized over the queries", lambda: Equation(
-    A(i, j), sp.exp(S[i, j] / eps) / total(i, sp.exp(S[i, j] / eps))))
+def matrix_product(mass: Entry) -> Equation:
+    """A_ij against Σ_h diag(mass)⁻¹_ih exp(S_hj/ε)."""
+    return Equation(A(i, j), total(h, delta(i, h) / mass(h) * sp.exp(S[h, j] / eps)), reason="softmax of row i of S/ε")
+
+
+row_normalized.twin("ε is lost in the sum", lambda: matrix_product(lambda query: row_sum(query, sp.S.One)))
+row_normalized.twin("normalized over the queries", lambda: matrix_product(lambda _: total(i, sp.exp(S[i, j] / eps))))

@@ -11,7 +11,7 @@ from __future__ import annotations
 import sympy as sp
 
 from derivations.calculus.functions import derivative, kl
-from derivations.calculus.sums import total
+from derivations.calculus.sums import delta, total
 from derivations.catalogue import Steps, claim
 from derivations.claims import Severity
 from derivations.eot import section3_primer as primer
@@ -40,8 +40,13 @@ weights = softmax(given, sp.S.One)
 
 
 def rows_scaled(query: sp.Expr, key: sp.Expr) -> sp.Expr:
-    """diag(u) K with u = 1/(K 1): unit rows, from v = 1."""
+    """u_i K_ij with u = 1/(K 1): unit rows, from v = 1."""
     return sp.exp(S[query, key]) / total(l, sp.exp(S[query, l]))
+
+
+def half_step(query: sp.Expr, key: sp.Expr) -> sp.Expr:
+    """The same as a product of matrices, Σ_h diag(1/(K 1))_ih K_hj."""
+    return total(h, delta(query, h) / total(l, sp.exp(S[h, l])) * sp.exp(S[h, key]))
 
 
 def columns_scaled(plan: Entries, share: sp.Expr) -> Entries:
@@ -75,7 +80,7 @@ def one_step() -> Steps:
                     under="the step is the half of an iteration that rescales the rows, from v = 1, with a = 1")
 def one_half_step() -> Steps:
     """It is the first half-step: rows are rescaled to one, from v = 1, and the columns are left alone."""
-    yield is_step(rows_scaled)
+    yield is_step(half_step)
 
 
 one_step.twin("the other half-step", lambda: is_step(columns_scaled(lambda x, y: sp.exp(S[x, y]), n / m)))

@@ -18,7 +18,7 @@ from derivations.calculus.variables import Kind, Variable, index, size, vector
 from derivations.catalogue import Steps, claim
 from derivations.claims import Severity
 from derivations.deciphering.section5_gaussian import coordinate_mgf
-from derivations.relations import AtLeast, Entries, Equation, Fails, Follows, Limit, UniquePlan
+from derivations.relations import AtLeast, Differs, Entries, Equation, Fails, Limit, UniquePlan
 from derivations.transport.notation import A, K, Q, S, V, c, d, e, eps, h, i, j, l, m, n, solves
 
 F = size("F")
@@ -55,7 +55,8 @@ def grouped(mass: sp.Expr) -> sp.Expr:
 
 def average(mass: sp.Expr) -> Equation:
     """The printed quotient against the kernel's sum over the values, divided by a mass."""
-    return Equation(grouped(total(j, y[j, r])), total(j, signed(i, j) * V[j, c]) / mass, reason="wherever Σ_j κ_ij ≠ 0")
+    return Equation(grouped(total(j, y[j, r])), total(j, signed(i, j) * V[j, c]) / mass,
+                    given=(Differs(total(l, signed(i, l)), 0),), reason="wherever Σ_j κ_ij ≠ 0")
 
 
 OPPOSITE: dict[Variable, Value] = {n: 1, m: 2, F: 1, x.label: [[1]], y.label: [[1], [-1]], i: 1}
@@ -71,7 +72,8 @@ def linear_attention() -> Steps:
 
 
 @linear_attention.corrected(r"\phi(q_i)^\top\sum_j\phi(k_j)v_j^\top=\sum_j\kappa(q_i,k_j)v_j", Severity.HYPOTHESIS,
-                            under="Σ_j κ(q_i, k_j) ≠ 0 (positive features suffice)")
+                            under="Σ_j κ(q_i, k_j) ≠ 0 (positive features suffice)",
+                            replaces="that the denominator is never 0, by the quotient where it is not")
 def where_it_is_defined() -> Steps:
     """Where the denominator is not 0, summing over the keys first gives the same average as the matrix of the kernel does."""
     yield AtLeast(total(l, kernel(i, l)), 0, strict=True, reason="positive features: the denominator is positive")
@@ -108,8 +110,8 @@ def linear_complexity() -> Steps:
     quadratic, linear = n * m * (d + e), (n + m) * F * (d + e + 1)
     yield Equation(products((i, j, coordinate), (i, j, kept)), quadratic, reason="with the matrix: scores and averages")
     yield Limit(2 * F * (d + e + 1) / (n * (d + e)), n, sp.oo, sp.S.Zero, reason="n = m: the ratio of the two vanishes")
-    yield Follows((AtLeast(n, 4 * F), AtLeast(d, 1)), AtLeast(n**2 * (d + e), 2 * n * F * (d + e + 1)),
-                  (n * (d + e), 2 * n * F), 2 * n * F * e, reason="n = m ≥ 4F is enough")
+    yield AtLeast(n**2 * (d + e), 2 * n * F * (d + e + 1), at={n: 4, F: 1}, given=(AtLeast(n, 4 * F),),
+                  because=n * (d + e) * (n - 4 * F) + 2 * n * F * (d - 1) + 2 * n * F * e, reason="n = m ≥ 4F is enough")
     yield AtLeast(*(count.xreplace(SMALL) for count in (linear, quadratic)), strict=True,
                   reason="not before: at n = m = 8, d = e = 4, F = 16 it takes 2304 products, not 512")
     yield taken(linear)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import sympy as sp
 
-from derivations.calculus.functions import kl, xlogx
+from derivations.calculus.functions import derivative, kl, xlogx
 from derivations.calculus.sums import total
 from derivations.calculus.variables import Kind, positive, stochastic, vector
 from derivations.catalogue import Steps, claim
@@ -33,7 +33,6 @@ from derivations.transport.notation import (
     m,
     n,
     raw,
-    softmax,
     uniform,
 )
 
@@ -156,9 +155,10 @@ cold_matching.twin("the rival's entropy counts twice", lambda: loss(
 # ── ε = 1 and ε → ∞ ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def at_one(right: sp.Expr) -> Equation:
-    """The weights at ε = 1."""
-    return Equation(softmax(lambda x, y: raw(x, y) / sp.sqrt(d), sp.S.One)(i, j), right, reason="S = QKᵀ/√d")
+def at_one(temperature: sp.Expr) -> Equation:
+    """The weights at ε = 1, against the softmax of QKᵀ at a temperature, 1/Σ_l exp((q_i·k_l − q_i·k_j)/temperature)."""
+    return Equation(attention(i, j).xreplace({eps: sp.S.One}), 1 / total(l, sp.exp((raw(i, l) - raw(i, j)) / temperature)),
+                    reason="S = QKᵀ/√d")
 
 
 @claim("transport.s5.standard", "identity", title="ε = 1: the standard softmax",
@@ -168,13 +168,13 @@ def standard() -> Steps:
 
     That this is moderate regularization has no scale to be judged by: the weights depend on S/ε alone.
     """
-    yield Equation(softmax(lambda x, y: t * S[x, y], t * eps)(i, j), A(i, j), reason="ε has the unit of the scores")
-    yield Equation(attention(i, j).xreplace({eps: sp.S.One}), softmax(raw, sp.sqrt(d))(i, j), reason="⟨q, k⟩/√d at ε = 1")
-    yield at_one(softmax(raw, sp.sqrt(d))(i, j))
+    yield Equation(eps * derivative(A(i, j), eps), -total(l, S[i, l] * derivative(A(i, j), S[i, l])),
+                   reason="ε has the unit of the scores: the weights are homogeneous of degree 0 in both")
+    yield at_one(sp.sqrt(d))
 
 
-standard.twin("ε = √d besides", lambda: at_one(softmax(raw, d)(i, j)))
-standard.twin("ε = 1 for raw scores", lambda: at_one(softmax(raw, sp.S.One)(i, j)))
+standard.twin("ε = √d besides", lambda: at_one(d))
+standard.twin("ε = 1 for raw scores", lambda: at_one(sp.S.One))
 
 
 def at_infinity(first: sp.Expr) -> Expansion:

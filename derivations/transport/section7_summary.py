@@ -151,7 +151,8 @@ def unification() -> Steps:
                        under="the kernel of linear attention is positive, ⟨φ(q), φ(k)⟩ > 0")
 def one_framework() -> Steps:
     """Every positive kernel, normalized by rows, is the plan of its own costs; by rows and columns, Sinkhorn's plan."""
-    yield Equation(eps * sp.log(sp.exp(S[i, j] / eps)), S[i, j], reason="κ = exp(S/ε): standard attention, with the costs −S")
+    yield Equation(eps * sp.log(A(i, j)), S[i, j] - eps * sp.log(total(l, sp.exp(S[i, l] / eps))),
+                   reason="κ = A: standard attention, with the costs −S up to a constant of each row")
     yield certificate()
     yield solution(normalized)
 
