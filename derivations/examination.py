@@ -15,8 +15,8 @@ from typing import TypeVar
 
 from derivations.calculus.balls import Point
 from derivations.claims import Outcome, Step, Witness
-from derivations.relations import RELATIONS, AtLeast, Fails, Follows, Relation, same
-from derivations.theorems import Theorem
+from derivations.relations import RELATIONS, AtLeast, Expansion, Fails, Follows, Relation, same
+from derivations.theorems import IMPLICIT_FUNCTION, Theorem
 
 MOST_STEPS = 1000                                            # a derivation with more of them is one that does not end
 
@@ -212,9 +212,15 @@ def _outcome(steps: list[Step], last: _Checked) -> Outcome:
 
 def _step(shown: str, relation: Relation, checked: _Checked) -> Step:
     core = relation.relation if isinstance(relation, Fails) else relation
-    quotes = tuple(dict.fromkeys([*relation.quotes, *core.quotes]))
     given = tuple(map(str, dict.fromkeys([*core.given, *checked.given])))
-    return Step(shown, relation.reason, checked.holds, checked.detail, given, checked.vouchers, quotes)
+    return Step(shown, relation.reason, checked.holds, checked.detail, given, checked.vouchers, quotes_of(relation))
+
+
+def quotes_of(relation: Relation) -> tuple[Theorem, ...]:
+    """The theorems that a step quotes, those among them that its kind of statement rests on."""
+    core = relation.relation if isinstance(relation, Fails) else relation
+    solved = (IMPLICIT_FUNCTION,) if isinstance(core, Expansion) and core.where else ()
+    return tuple(dict.fromkeys([*relation.quotes, *core.quotes, *solved]))
 
 
 def _check(relation: Relation, name: str, final: bool, earlier: list[Proved], support: Support) -> _Checked:

@@ -7,8 +7,7 @@ from typing import Any
 
 from derivations.catalogue import Entry, Examination, entries, examine
 from derivations.claims import Step
-from derivations.comparison import core
-from derivations.examination import written
+from derivations.examination import quotes_of, written
 
 WIDTH = 9
 
@@ -83,4 +82,4 @@ def quoted(entry: Entry) -> dict[str, str]:
 def _quotes(entry: Entry) -> Iterable[str]:
     for derivation in filter(None, (entry.derivation, entry.repair)):
         for relation in written(derivation).relations:
-            yield from (theorem.name for theorem in (*relation.quotes, *core(relation).quotes))
+            yield from (theorem.name for theorem in quotes_of(relation))

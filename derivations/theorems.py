@@ -27,6 +27,9 @@ class Theorem:
                 raise ValueError(f"{field}: expected words, got {value!r}")
 
 
+COMPLETENESS = Theorem(
+    "completeness", "Where no number of one set exceeds a number of another, some number lies between the two sets.",
+    "Rudin, Principles of Mathematical Analysis (1976), Theorem 1.19")
 HEINE_BOREL = Theorem(
     "Heine–Borel", "A subset of ℝⁿ is compact if and only if it is closed and bounded.",
     "Rudin, Principles of Mathematical Analysis (1976), Theorem 2.41")
@@ -42,6 +45,9 @@ BOLZANO_WEIERSTRASS = Theorem(
 INTERMEDIATE_VALUE = Theorem(
     "intermediate values", "A continuous function on an interval takes every value between two of its values.",
     "Rudin, Principles of Mathematical Analysis (1976), Theorem 4.23")
+FERMAT = Theorem(
+    "stationarity at an interior extremum", "The gradient of a function vanishes at an interior extremum where it exists.",
+    "Rudin, Principles of Mathematical Analysis (1976), Theorem 5.8")
 MEAN_VALUE = Theorem(
     "monotonicity by the derivative", "A function with a derivative ≥ 0 on an interval does not fall there.",
     "Rudin, Principles of Mathematical Analysis (1976), Theorem 5.11")
@@ -59,9 +65,10 @@ IMPLICIT_FUNCTION = Theorem(
     "implicit functions",
     "An analytic equation F(v, t) = 0 whose ∂F/∂v is invertible at a solution has one analytic solution v(t) near it.",
     "Krantz and Parks, The Implicit Function Theorem (2013), Theorem 2.3.1")
-CONVEX_SECOND_DERIVATIVE = Theorem(
-    "convexity by the second derivative", "A function on an interval with a second derivative ≥ 0 (> 0) is (strictly) convex.",
-    "Rockafellar, Convex Analysis (1970), Theorem 4.4")
+CONVEX_HESSIAN = Theorem(
+    "convexity by the Hessian",
+    "A function on an open convex set is convex if its Hessian is positive semidefinite there, strictly if definite.",
+    "Rockafellar, Convex Analysis (1970), Theorem 4.5")
 CONVEX_CRITICAL_POINT = Theorem(
     "critical points of convex functions",
     "A differentiable convex function is least on an affine set where its gradient vanishes along the set.",
@@ -70,10 +77,6 @@ UNIQUE_SUBGRADIENT = Theorem(
     "differentiability of convex functions",
     "A convex function is differentiable where it is finite if and only if it has exactly one subgradient there.",
     "Rockafellar, Convex Analysis (1970), Theorem 25.1")
-ESSENTIAL_SMOOTHNESS = Theorem(
-    "essential smoothness and strict convexity",
-    "The conjugate of a closed proper convex f is essentially smooth if and only if f is essentially strictly convex.",
-    "Rockafellar, Convex Analysis (1970), Theorem 26.3")
 FENCHEL_MOREAU = Theorem(
     "Fenchel–Moreau", "A closed proper convex function is the conjugate of its conjugate.",
     "Rockafellar, Convex Analysis (1970), Theorem 12.2")
@@ -85,16 +88,10 @@ SLATER = Theorem(
     "Slater",
     "A convex problem with a strictly feasible point has no duality gap, and a finite dual value is attained.",
     "Boyd and Vandenberghe, Convex Optimization (2004), section 5.2.3")
-SEPARATING_HYPERPLANE = Theorem(
-    "separating hyperplane", "Two disjoint nonempty convex sets of ℝⁿ are separated by a hyperplane.",
-    "Boyd and Vandenberghe, Convex Optimization (2004), section 2.5.1")
 LINEAR_PROGRAMMING = Theorem(
     "fundamental theorem of linear programming",
     "A linear program with an optimum, over a set with an extreme point, has an optimum at an extreme point.",
     "Bertsimas and Tsitsiklis, Introduction to Linear Optimization (1997), Theorem 2.8")
-BIRKHOFF_HOPF = Theorem(
-    "Birkhoff–Hopf", "A positive matrix contracts Hilbert's projective metric by tanh of a quarter of its projective diameter.",
-    "Lemmens and Nussbaum, Nonlinear Perron–Frobenius Theory (2012), Appendix A")
 KANTOROVICH_RUBINSTEIN = Theorem(
     "Kantorovich–Rubinstein", "W₁(p, q) is the supremum of E_p f − E_q f over the functions f with Lipschitz constant 1.",
     "Villani, Optimal Transport: Old and New (2009), Remark 6.5")
@@ -102,3 +99,7 @@ DANSKIN = Theorem(
     "envelope theorem",
     "Over a fixed compact set the value is differentiable where all maximizers have one partial derivative, which it is.",
     "Milgrom and Segal, Envelope theorems for arbitrary choice sets, Econometrica 70 (2002), Corollary 4")
+SINKHORN = Theorem(
+    "convergence of Sinkhorn's iteration",
+    "Rescaling rows and columns of a positive matrix in turn converges to the one scaling with the given marginals.",
+    "Sinkhorn, Diagonal equivalence to matrices with prescribed row and column sums, Amer. Math. Monthly 74 (1967)")
