@@ -31,6 +31,7 @@ from derivations.deciphering.section6_expansion import (
 )
 from derivations.deciphering.section6_theorem1 import at_zero
 from derivations.relations import Equation, Expansion, Fails
+from derivations.theorems import MOMENT_GENERATING_ANALYTIC
 
 m1, m2, rho, x = scalar("m1"), scalar("m2"), scalar("rho"), scalar("x")
 y = m1 * t + m2 * t**2 / 2 + rho * t**2
@@ -52,7 +53,8 @@ def expansion_of_m() -> Steps:
 def expansion_of_m_with_exponential() -> Steps:
     """With the exponential, and where M is finite near 0, M is 1 plus first moment plus half the second, up to o(‖λ‖²)."""
     yield Expansion(sp.exp(x * t), 1 + x * t + x**2 * t**2 / 2, t, 2,
-                    reason="any u: the mean over x = ⟨W, λ⟩ may be taken term by term where M is finite near 0")
+                    reason="any u: the mean over x = ⟨W, λ⟩ may be taken term by term where M is finite near 0",
+                    quotes=(MOMENT_GENERATING_ANALYTIC,))
     yield moments(raw(point, 2) / 2)
 
 

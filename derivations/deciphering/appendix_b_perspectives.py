@@ -25,6 +25,7 @@ from derivations.claims import Severity
 from derivations.deciphering.notation import T, a, c, d, i, j, k, lam, mean, n, point, preference, primal, shifted, tilt, u
 from derivations.deciphering.section4_problem import information
 from derivations.relations import AtLeast, Entry, Equation, Fails, UniqueMinimum
+from derivations.theorems import MEAN_VALUE
 
 sigma, eta = positive("sigma"), positive("eta")
 p, q = interior("p", n), simplex("x", n)
@@ -210,7 +211,8 @@ def prior() -> Steps:
        latex=r"\partial_\eta\log\frac{f(\theta|\vartheta)}{f(\theta_u|\vartheta)}=-\mathcal K(p_\theta,u_\vartheta)\le0")
 def decay() -> Steps:
     """The larger η is, the faster the density falls as p_θ moves away from u."""
-    yield AtLeast(0, derivative(log_prior(rival), eta), because=total(i, kl(q[i], u[i])), reason="it falls, unless p_θ = u")
+    yield AtLeast(0, derivative(log_prior(rival), eta), because=total(i, kl(q[i], u[i])), reason="it falls, unless p_θ = u",
+                  quotes=(MEAN_VALUE,))
     yield falling(-total(i, xlogx(q[i]) - q[i] * sp.log(u[i])))
 
 

@@ -21,6 +21,7 @@ from derivations.deciphering.appendix_b_perspectives import constant, eta, likel
 from derivations.deciphering.notation import T, a, alpha, d, lam, mean, n, point, preference, primal, shifted, tilt, u, z
 from derivations.deciphering.section4_problem import closer, information, r2
 from derivations.relations import AtLeast, Entry, Equation, Fails, UniqueMinimum
+from derivations.theorems import INTERMEDIATE_VALUE
 
 kappa, reach, rho = positive("kappa"), positive("s"), positive("rho")
 b, v = vector("b", d), vector("v", d)
@@ -94,7 +95,8 @@ def saddle(strength: sp.Expr, candidate: Entry) -> UniqueMinimum:
         return strength / 2 * total(a, (mean(of)(a) - mean(tilted)(a)) ** 2)
 
     return UniqueMinimum(lagrangian, candidate, n, sp.S.One, slack=moved,
-                         reason="so no q in the ball has a smaller divergence: there the second term is ≤ 0, and 0 at p*")
+                         reason="so no q in the ball has a smaller divergence: there the second term is ≤ 0, and 0 at p*",
+                         quotes=(INTERMEDIATE_VALUE,))
 
 
 def on_the_sphere(strength: sp.Expr) -> Equation:

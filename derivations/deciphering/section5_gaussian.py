@@ -22,6 +22,7 @@ from derivations.catalogue import Steps, claim
 from derivations.deciphering.notation import T, a, alpha, c, covariance, d, i, lam, maximizer, mean, n, point, primal, tilt, z
 from derivations.deciphering.notation import mu as prior_mean
 from derivations.relations import AtLeast, Entry, Equation, Expansion, Limit
+from derivations.theorems import MEAN_VALUE
 
 mu, b, h, nu = vector("mu", d), vector("b", d), vector("h", d), vector("nu", d)
 x, y = vector("x", d), vector("y", d)
@@ -342,7 +343,7 @@ def less_reliable() -> Steps:
     """As α goes to 0 the estimate depends less and less on b, and goes to μ."""
     yield Equation(derivative(estimate(a), b[a]), alpha / (1 + alpha), reason="how much a change of b counts")
     yield AtLeast(derivative(alpha / (1 + alpha), alpha), 0, strict=True, because=1 / (1 + alpha) ** 2,
-                  reason="it falls with α")
+                  reason="it falls with α", quotes=(MEAN_VALUE,))
     yield Limit(alpha / (1 + alpha), alpha, sp.S.Zero, sp.S.Zero, reason="to 0")
     yield Limit(estimate(a), alpha, sp.S.Zero, mu[a], reason="for every d, μ and b")
 

@@ -49,6 +49,7 @@ from derivations.deciphering.section6_expansion import NEAR_0, bound, centered, 
 from derivations.deciphering.section6_expansion import k as power
 from derivations.deciphering.section6_theorem1 import stationary, tilted
 from derivations.relations import AtLeast, Entry, Equation, Expansion, Fails, Limit, Solves
+from derivations.theorems import MOMENT_GENERATING_ANALYTIC
 
 y = vector("y", d)
 m, S, C = vector("m", d), vector("S", d, d), vector("C", d, d, d)
@@ -229,7 +230,8 @@ def any_law() -> Expansion:
     """ĥ − ĥ(αz) = −α²S²z + o(α²) for any law whose M is finite near 0."""
     square = total((b, c), S[a, b] * S[b, c] * z[c])
     return Expansion(any_mean(point)(a), any_mean(scaled)(a) - alpha**2 * square, alpha, 2, where=(any_maximizer,),
-                     reason="any law: log M is analytic near 0, and its cumulants of order ≥ 4 enter at α³")
+                     reason="any law: log M is analytic near 0, and its cumulants of order ≥ 4 enter at α³",
+                     quotes=(MOMENT_GENERATING_ANALYTIC,))
 
 
 @claim("deciphering.thm2", "asymptotic", title="The closed form approximates the estimate",

@@ -34,6 +34,7 @@ from derivations.deciphering.notation import (
 from derivations.deciphering.section6_approximation import approximate, scaled
 from derivations.deciphering.section6_theorem1 import FINITE, distance, divergence, stationary, tilted
 from derivations.relations import AtLeast, Entry, Equation
+from derivations.theorems import WEIERSTRASS
 
 q, y, g = simplex("q", n), vector("y", d), vector("g", d)
 s, shift = positive("s"), vector("c", d)
@@ -59,7 +60,8 @@ exact = mean(tilted)
 def below(ceiling: sp.Expr) -> AtLeast:
     """ceiling ≥ D(λ)."""
     gap = total(a, (lam[a] - scaled(a)) ** 2) / (2 * alpha) + divergence(preference, tilted)
-    return AtLeast(ceiling, dual(point, shifted), because=gap, reason="the gap grows like ‖λ − αz‖²/(2α): D has a maximizer")
+    return AtLeast(ceiling, dual(point, shifted), because=gap, reason="the gap grows like ‖λ − αz‖²/(2α): D has a maximizer",
+                   quotes=(WEIERSTRASS,))
 
 
 @claim("deciphering.s6.maximizer", "inequality", title="Addition: the dual has a maximizer",

@@ -42,6 +42,7 @@ from derivations.deciphering.notation import (
     z,
 )
 from derivations.relations import AtLeast, Entry, Equation, Expansion, Fails, Limit
+from derivations.theorems import MOMENT_GENERATING_ANALYTIC
 
 t = positive("t")
 NEAR_0 = "M is finite in a neighbourhood of 0, as for u with finite support"
@@ -178,7 +179,8 @@ def expansion_for_finite_support() -> Steps:
     """Where M is finite near 0 the expansion holds, with the remainder κ₃(λ)/6 + O(‖λ‖⁴)."""
     m1, m2, rho = scalar("m1"), scalar("m2"), scalar("rho")
     yield Expansion(sp.log(1 + m1 * t + m2 * t**2 / 2 + rho * t**3), m1 * t + (m2 - m1**2) * t**2 / 2, t, 2,
-                    reason="any u: M(tλ) has moments m₁, m₂ of ⟨W, λ⟩, and ρ is bounded where M is finite near 0")
+                    reason="any u: M(tλ) has moments m₁, m₂ of ⟨W, λ⟩, and ρ is bounded where M is finite near 0",
+                    quotes=(MOMENT_GENERATING_ANALYTIC,))
     yield cumulants(square, cube)
     yield second_order(square)
 

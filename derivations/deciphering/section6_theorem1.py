@@ -39,6 +39,7 @@ from derivations.deciphering.notation import (
     u,
 )
 from derivations.relations import AtLeast, Entry, Equation, Fails, Limit, UniqueMinimum
+from derivations.theorems import FERMAT
 
 q = simplex("q", n)
 tilted = tilt(point)
@@ -107,7 +108,8 @@ def tilt_is_best() -> AtLeast:
 
     return AtLeast(misfit(target, h) + information(h, gain), misfit(target, m) + information(m, sp.S.Zero),
                    because=gain + alpha / 2 * total(a, (h[a] - m[a]) ** 2),
-                   reason="any u: an interior maximizer is stationary, b = λ/α + m, and then the excess is 0 only at q = p")
+                   reason="any u: an interior maximizer is stationary, b = λ/α + m, and then the excess is 0 only at q = p",
+                   quotes=(FERMAT,))
 
 
 # ── the dual ────────────────────────────────────────────────────────────────────────────────────────────────────────

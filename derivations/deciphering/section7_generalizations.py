@@ -17,6 +17,7 @@ from derivations.claims import Severity
 from derivations.deciphering.notation import T, a, alpha, b, c, d, i, inner, lam, n, point, tilt, u, z
 from derivations.deciphering.section8_heads import log_linear
 from derivations.relations import AtLeast, Entry, Equation, Expansion, Fails, Limit, Solves
+from derivations.theorems import MOMENT_GENERATING_ANALYTIC
 
 x, t = positive("x"), positive("t")
 S, G = vector("S", d, d), vector("G", d, d, d)
@@ -36,7 +37,8 @@ log_integrand = t * x - sp.log(x) ** 2 / 2 - sp.log(x)
 
 def first_orders(slope: sp.Expr) -> Expansion:
     """λ*_a − αz_a to second order."""
-    return Expansion(lam[a] - alpha * z[a], -slope, alpha, 2, where=(continuous,), reason="S = ∇² log M(0) is Var W")
+    return Expansion(lam[a] - alpha * z[a], -slope, alpha, 2, where=(continuous,), reason="S = ∇² log M(0) is Var W",
+                     quotes=(MOMENT_GENERATING_ANALYTIC,))
 
 
 @claim("deciphering.s7.continuous-u", "asymptotic", title="The analysis covers continuous preferences",

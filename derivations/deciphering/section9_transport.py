@@ -65,6 +65,7 @@ from derivations.deciphering.notation_transport import (
     weights,
 )
 from derivations.relations import AtLeast, Entries, Entry, Equation, Expansion, Fails, Follows, Limit
+from derivations.theorems import HEINE_BOREL, IMPLICIT_FUNCTION, SQUEEZE, WEIERSTRASS
 
 p = simplex("p", N)
 P, R0 = coupling("P", p, u), coupling("R", p, u)
@@ -102,7 +103,8 @@ def entropic_transport() -> Steps:
 
 def cheapest_for_its_rows(right: sp.Expr) -> Equation:
     """W_γ(p, u; M) for the p that g belongs to."""
-    return Equation(transport(best, free), right, reason="this one reaches the bound; rows with p_i = 0 are left out")
+    return Equation(transport(best, free), right, reason="this one reaches the bound; rows with p_i = 0 are left out",
+                    quotes=(HEINE_BOREL, WEIERSTRASS))
 
 
 entropic_transport.twin("entropy is penalized", lambda: cheapest_for_its_rows(
@@ -136,7 +138,8 @@ def response() -> sp.Expr:
 def form(sign: sp.Expr, scale: sp.Expr) -> Equation:
     """The derivative's quadratic form."""
     return Equation(response(), total((i, j), flow(i, j) * (x[i] + sign * y[j]) ** 2) / scale,
-                    reason="0 only where x_i = −y_j for all i, j: a shift between f and g, which leaves X as it is")
+                    reason="0 only where x_i = −y_j for all i, j: a shift between f and g, which leaves X as it is",
+                    quotes=(IMPLICIT_FUNCTION,))
 
 
 def entering() -> Equation:
@@ -193,7 +196,7 @@ def from_below(share: sp.Expr) -> Follows:
     most = gamma * total((i, j), kl(P[i, j], 1 / N**2))
     loose = most if share == 1 else sp.S.Zero
     return Follows((AtLeast(expense(P), expense(R0)),), AtLeast(entropic(P), expense(R0) - share * gamma * 2 * sp.log(N)),
-                   (sp.S.One,), slack=loose, at=SAME if share != 1 else {}, reason="H(P) ≤ log N²")
+                   (sp.S.One,), slack=loose, at=SAME if share != 1 else {}, reason="H(P) ≤ log N²", quotes=(SQUEEZE,))
 
 
 @claim("deciphering.s9.wasserstein", "limit", title="γ → 0 gives the Wasserstein distance", needs=("deciphering.23",),

@@ -19,6 +19,7 @@ from derivations.eot.appendix_a_matrix import TOGETHER, P, cost, objective, othe
 from derivations.eot.notation import eps, i, j, m, n
 from derivations.eot.section3_existence import scalar_convexity
 from derivations.relations import AtLeast, Entries, Equation, Follows, Limit
+from derivations.theorems import CLOSED_PREIMAGE, HEINE_BOREL
 
 R = stochastic("R", n, m)
 odds, a = positive("t"), positive("a")
@@ -68,7 +69,8 @@ bounded.twin("at most 1", lambda: AtLeast(1, squares()))
        latex=r"tP+(1-t)R\in U(a,\cdot)", needs=("eot.sA.bounded", "eot.sA.product-of-simplices"))
 def compact_convex() -> Steps:
     """Mixtures of plans are plans; the set is bounded, and closed because it is cut out by = and ≥ of linear maps."""
-    yield AtLeast(n, squares(), because=total(TOGETHER, P[i, j] * others(i, j)), reason="bounded, so compact")
+    yield AtLeast(n, squares(), because=total(TOGETHER, P[i, j] * others(i, j)), reason="bounded, so compact",
+                  quotes=(CLOSED_PREIMAGE, HEINE_BOREL))
     yield AtLeast(mixture(i, j), 0, reason="mixtures have entries ≥ 0")
     yield Equation(total(j, mixture(i, j)), 1, reason="and unit rows")
 

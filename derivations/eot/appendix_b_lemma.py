@@ -36,6 +36,7 @@ from derivations.eot.appendix_b_conjugate import (
 from derivations.eot.notation import j, k, l, m, partition, s, score, softmax, tau
 from derivations.eot.section3_existence import scalar_convexity
 from derivations.relations import AtLeast, Entry, Equation, Fails
+from derivations.theorems import UNIQUE_SUBGRADIENT
 
 c = scalar("c")
 w, inside = vector("w", m, kind=Kind.POSITIVE), interior("y", m)
@@ -51,7 +52,8 @@ def supports(level: sp.Expr) -> AtLeast:
     """f lies above the plane with slope s + level·1 that touches it at p*(s)."""
     plane = negentropy(star) + total(j, (p[j] - star(j)) * (s[j] + level))
     return AtLeast(negentropy(plan), plane, because=tau * divergence(plan, star),
-                   reason="Σ (p − p*) = 0, so the level does not matter: every s + c·1 is a subgradient of f at p*(s)")
+                   reason="Σ (p − p*) = 0, so the level does not matter: every s + c·1 is a subgradient of f at p*(s)",
+                   quotes=(UNIQUE_SUBGRADIENT,))
 
 
 @claim("eot.sB.conditions-met", "equivalence", title="The constrained entropy is said to meet the theorem's conditions",
@@ -60,7 +62,8 @@ def conditions_met() -> Steps:
     """The appendix announces a proof that f meets the conditions of the theorem, differentiability among them."""
     yield supports(c)
     yield Fails(Equation(s[j] + c, s[j], at={m: 1, j: 1, s.label: [0], c: 1}),
-                reason="a differentiable convex f has one subgradient, and this f has all s + c·1: the simplex has no interior")
+                reason="a differentiable convex f has one subgradient, and this f has all s + c·1: the simplex has no interior",
+                quotes=(UNIQUE_SUBGRADIENT,))
 
 
 @conditions_met.corrected(r"\partial f(p^\star(s))\supseteq\{s+c\mathbf 1:c\in\mathbb R\}", Severity.HYPOTHESIS)

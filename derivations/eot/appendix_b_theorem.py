@@ -30,6 +30,7 @@ from derivations.eot.appendix_b_conjugate import (
 )
 from derivations.eot.notation import j, m, s, score, tau
 from derivations.relations import AtLeast, Entry, Equation, Fails, Follows, Limit
+from derivations.theorems import FENCHEL_MOREAU, UNIQUE_SUBGRADIENT
 
 a, beyond = scalar("a", Kind.NONNEGATIVE), scalar("v", Kind.NONNEGATIVE)
 b, c = positive("b"), scalar("c")
@@ -85,12 +86,14 @@ def conjugate_subgradient() -> Steps:
                   reason="conversely, at a subgradient s of f at p no x gives more than p: p attains f*(s)")
     yield Follows((AtLeast(G_t, G_s + total(j, point[j] * (moved(j) - score(j)))),),
                   AtLeast(as_values(score, point, G_s), as_values(moved, point, G_t)), (sp.S.One,),
-                  reason="and if p is a subgradient of f* at s, f**(p) = ⟨p, s⟩ − f*(s): with f** = f, p attains f*(s)")
+                  reason="and if p is a subgradient of f* at s, f**(p) = ⟨p, s⟩ − f*(s): with f** = f, p attains f*(s)",
+                  quotes=(FENCHEL_MOREAU,))
     halfway = total(j, (point[j] + rival[j]) / 2 * score(j))
     yield Follows((AtLeast((F_p + F_x) / 2, F_mid, strict=True), AtLeast(as_values(score, point, F_p), G_s),
                    AtLeast(as_values(score, rival, F_x), G_s)),
                   AtLeast(halfway - F_mid, G_s, strict=True), (sp.S.One, sp.S.Half, sp.S.Half),
-                  reason="if p and x ≠ p attained it, their middle would exceed it: the gradient, where it exists, is that p")
+                  reason="if p and x ≠ p attained it, their middle would exceed it: the gradient, where it exists, is that p",
+                  quotes=(UNIQUE_SUBGRADIENT,))
     yield touches()
 
 

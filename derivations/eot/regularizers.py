@@ -18,6 +18,7 @@ from derivations.calculus.sums import total
 from derivations.calculus.variables import Kind, complementary, positive, scalar, simplex
 from derivations.eot.notation import j, l, m
 from derivations.relations import AtLeast, Entry, Equation, Relation
+from derivations.theorems import INTERMEDIATE_VALUE
 
 Regularizer = Callable[[Entry], sp.Expr]
 
@@ -85,7 +86,8 @@ def falling_terms() -> Iterator[Relation]:
 
     yield AtLeast(term(w + t) - term(w), 0, because=t, strict=True, reason="θ higher by t: the term falls by t …")
     yield AtLeast(term(b) - term(-w), 0, because=b, strict=True, reason="… or from b > 0 to 0 …")
-    yield Equation(term(-w), 0, reason="… and is 0 from there on: the sum is continuous, and falls strictly to 0")
+    yield Equation(term(-w), 0, reason="… and is 0 from there on: the sum is continuous, and falls strictly to 0",
+                   quotes=(INTERMEDIATE_VALUE,))
 
 
 def others(key: sp.Expr) -> sp.Expr:

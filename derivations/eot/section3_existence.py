@@ -18,6 +18,7 @@ from derivations.catalogue import Steps, claim
 from derivations.claims import Severity
 from derivations.eot.notation import cost, j, l, m, objective, similarity, softmax, tau
 from derivations.relations import AtLeast, Equation, Fails, Limit, StrictUnlessEqual
+from derivations.theorems import CLOSED_PREIMAGE, CONVEX_HESSIAN, HEINE_BOREL, WEIERSTRASS
 
 alpha = softmax(similarity, tau)
 x, y = simplex("x", m), simplex("y", m)
@@ -35,7 +36,8 @@ def compact_convex() -> Steps:
     yield Equation(total(j, t * x[j] + rest * y[j]), 1, reason="a mixture has mass 1")
     yield AtLeast(t * x[j], 0, reason="and its parts are nonnegative: convex")
     others = total(l, x[l] * (1 - sp.KroneckerDelta(l, j)))
-    yield AtLeast(1, x[j], because=others, reason="bounded; closed, for it is cut out by = and ≥ of continuous maps")
+    yield AtLeast(1, x[j], because=others, reason="bounded; closed, for it is cut out by = and ≥ of continuous maps",
+                  quotes=(CLOSED_PREIMAGE, HEINE_BOREL))
 
 
 compact_convex.twin("weights that do not sum to 1", lambda: Equation(total(j, t * x[j] + t * y[j]), 1))
@@ -66,7 +68,7 @@ linear_is_convex.twin("a quadratic term", lambda: Equation(
 def second_derivative() -> Steps:
     """The second derivative of x log x is 1/x, which is positive for x > 0."""
     yield AtLeast(1 / a, 0, strict=True, reason="a > 0")
-    yield Equation(derivative(derivative(a * sp.log(a), a), a), 1 / a, reason="(log a + 1)' = 1/a")
+    yield Equation(derivative(derivative(a * sp.log(a), a), a), 1 / a, reason="(log a + 1)' = 1/a", quotes=(CONVEX_HESSIAN,))
 
 
 second_derivative.twin("the first derivative", lambda: Equation(derivative(a * sp.log(a), a), 1 / a))
@@ -129,7 +131,8 @@ def interior_convexity() -> Steps:
     determinant = derivative(slope, b) * derivative(derivative(f, mu), mu) - derivative(slope, mu) ** 2
     yield AtLeast(derivative(slope, b), 0, because=2 * (1 + mu**2 / 4), strict=True,
                   reason="m = 3, f(p) = p₃²(1 + (p₁ − p₂)²/4) with b = p₃ > 0, μ = p₁ − p₂")
-    yield Equation(determinant, b**2 / 4 + 3 * b**2 * (1 - mu) * (1 + mu) / 4, reason="> 0 since |μ| ≤ 1: strictly convex")
+    yield Equation(determinant, b**2 / 4 + 3 * b**2 * (1 - mu) * (1 + mu) / 4, reason="> 0 since |μ| ≤ 1: strictly convex",
+                   quotes=(CONVEX_HESSIAN,))
     value, at_first_corner = flat_on_an_edge(three[1], three[2], three[3]), flat_on_an_edge(sp.S.One, sp.S.Zero, sp.S.Zero)
     yield Fails(AtLeast(value, at_first_corner, strict=True, at={three.label: [0, 1, 0]}),
                 reason="f ≥ 0 vanishes at e₁ and at e₂: two minimizers (for m ≤ 2 the inference is valid)")
@@ -181,7 +184,7 @@ def minimum_exists() -> Steps:
     """With 0 log 0 = 0 the objective is continuous on a compact set, and attains its minimum."""
     yield Limit(a * sp.log(a), a, sp.S.Zero, sp.S.Zero, reason="x log x → 0, so φ is continuous at 0")
     yield Limit(m * a * sp.log(a), a, sp.S.Zero, sp.S.Zero,
-                reason="any number of vanishing entries changes the objective by a vanishing amount")
+                reason="any number of vanishing entries changes the objective by a vanishing amount", quotes=(WEIERSTRASS,))
 
 
 minimum_exists.twin("the limit is 1", lambda: Limit(a * sp.log(a), a, sp.S.Zero, sp.S.One))

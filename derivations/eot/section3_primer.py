@@ -20,6 +20,7 @@ from derivations.claims import Severity
 from derivations.eot.notation import eps, h, i, j, k, l, m, n
 from derivations.eot.section3_existence import scalar_convexity
 from derivations.relations import AtLeast, Entries, Equation, Fails, Follows, Limit
+from derivations.theorems import BOLZANO_WEIERSTRASS, SQUEEZE
 
 a, b = interior("a", n), interior("b", m)
 P, R = coupling("P", a, b), coupling("R", a, b)
@@ -319,7 +320,8 @@ def closeness(rate: sp.Expr, at: dict[Variable, Value] | None = None) -> Follows
 def eps_to_infinity() -> Steps:
     """For large ε the cost is ignored: the divergence from a bᵀ is at most the cost saved over ε, and vanishes."""
     yield zero_rows()
-    yield Limit(C[i, j] / eps, eps, sp.oo, sp.S.Zero, reason="the costs are bounded, so the bound below vanishes")
+    yield Limit(C[i, j] / eps, eps, sp.oo, sp.S.Zero, reason="the costs are bounded, so the bound below vanishes",
+                quotes=(SQUEEZE,))
     yield closeness(1 / eps)
 
 
@@ -366,9 +368,11 @@ def largest_entropy_solution() -> Steps:
     yield top
     yield AtLeast(-xlogx(t), t * (1 - t), because=t * kl(1, t), reason="≥ 0 for t ≤ 1, so no plan has negative entropy")
     yield Follows((optimal(),), AtLeast(expense(rival) + eps * (entropy(plan) - entropy(rival)), expense(plan)),
-                  (sp.S.One,), given=(optimal(),), reason="so the extra cost is at most ε log nm, and vanishes")
+                  (sp.S.One,), given=(optimal(),), reason="so the extra cost is at most ε log nm, and vanishes",
+                  quotes=(SQUEEZE,))
     yield Follows(both := (optimal(), cheapest()), AtLeast(entropy(plan), entropy(rival)), (1 / eps, 1 / eps), given=both,
-                  reason="each limit point is optimal and has the largest entropy among optimal plans: there is one such")
+                  reason="each limit point is optimal and has the largest entropy among optimal plans: there is one such",
+                  quotes=(BOLZANO_WEIERSTRASS,))
 
 
 def least_entropy(bound: sp.Expr) -> Follows:

@@ -35,6 +35,7 @@ from derivations.eot.regularizers import (
     variational,
 )
 from derivations.relations import AtLeast, Entry, Equation, Fails, Limit, StrictUnlessEqual, UniqueMinimum
+from derivations.theorems import MEAN_VALUE
 
 v = vector("v", m, kind=Kind.POSITIVE)
 b, t, x = positive("b"), positive("t"), scalar("x")
@@ -344,7 +345,8 @@ def support_bound(reach: sp.Expr) -> AtLeast:
 def alpha_controls_sparsity() -> Steps:
     """A key that trails another by 1/(α − 1) or more gets weight 0: that lead is ∞ at α = 1 and falls as α grows."""
     yield Limit(1 / a, a, sp.S.Zero, sp.oo, reason="towards softmax no lead is enough")
-    yield AtLeast(derivative(-1 / a, a), 0, because=1 / a**2, strict=True, reason="a larger α needs a smaller lead")
+    yield AtLeast(derivative(-1 / a, a), 0, because=1 / a**2, strict=True, reason="a larger α needs a smaller lead",
+                  quotes=(MEAN_VALUE,))
     yield support_bound(a)
 
 

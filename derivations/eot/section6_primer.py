@@ -21,6 +21,7 @@ from derivations.claims import Severity
 from derivations.eot.notation import d, j, l, lam, m, n, partition, r, s, score, tau
 from derivations.eot.section6_value import V, primal
 from derivations.relations import AtLeast, Equation, Fails, Follows, Limit
+from derivations.theorems import COMPLETENESS, CONVEX_HESSIAN, SLATER
 
 i = index("i", n)
 f, G, v = scalar("f"), scalar("G"), scalar("v")
@@ -192,7 +193,8 @@ def tight_for_convex() -> Steps:
     """Convexity alone is said to make the dual value equal to the primal one."""
     ratio = width**2 / height
     yield AtLeast(derivative(derivative(ratio, width), width), 0, because=2 / height, strict=True,
-                  reason="minimize e^{−x} subject to x²/y ≤ 0, y > 0: the constraint is convex, for this and")
+                  reason="minimize e^{−x} subject to x²/y ≤ 0, y > 0: the constraint is convex, for this and",
+                  quotes=(CONVEX_HESSIAN,))
     yield Equation(derivative(derivative(ratio, width), width) * derivative(derivative(ratio, height), height),
                    derivative(derivative(ratio, width), height) ** 2, reason="its Hessian's determinant is 0; e^{−x} is convex")
     yield Limit(sp.exp(-1 / t) + level * t, t, sp.S.Zero, sp.S.Zero,
@@ -224,7 +226,8 @@ def separation(conclusion: AtLeast, at: dict[Variable, Value] | None = None) -> 
     chord = AtLeast((inside * f_out + outside * f_in) / (inside + outside), f_between)
     weight = (inside + outside) / (inside * outside)
     return Follows((chord, AtLeast(f_between, v)), conclusion, (weight, weight), at=at or {},
-                   reason="c(z) ≤ 0, so f(z) ≥ v; a λ between these ratios makes f + λc ≥ v; then the next constraint")
+                   reason="c(z) ≤ 0, so f(z) ≥ v; a λ between these ratios makes f + λc ≥ v; then the next constraint",
+                   quotes=(COMPLETENESS,))
 
 
 @claim("eot.s6.slater", "inequality", title="Under Slater's condition the duality gap is zero", needs=("eot.s6.weak-duality",),
@@ -246,7 +249,7 @@ slater.twin("the distances are swapped", lambda: separation(
 def strong_duality() -> Steps:
     """The problem is convex with the strictly positive uniform plan, and its dual value is its primal value."""
     yield AtLeast(1 / m, 0, strict=True, about=(s[j],), reason="Slater: 1/m > 0 for every key, and")
-    yield Equation(total(j, 1 / m), 1, about=(s[j],), reason="the only other constraint is affine")
+    yield Equation(total(j, 1 / m), 1, about=(s[j],), reason="the only other constraint is affine", quotes=(SLATER,))
     yield AtLeast(-lse, dual(lam), because=tau * kl(1, total(j, stationary(lam))), reason="no λ does better than −τ log Z")
     yield Equation(V, -lse, reason="which is the primal value")
     yield Equation(dual(best_multiplier), V, reason="attained at λ* = τ − τ log Z: no gap")

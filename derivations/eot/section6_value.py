@@ -35,6 +35,7 @@ from derivations.eot.notation import (
     u,
 )
 from derivations.relations import AtLeast, Entry, Equation, Fails, Follows, Limit, UniqueMinimum
+from derivations.theorems import DANSKIN
 
 star = softmax(score, tau)
 p, x, y = simplex("p", m), simplex("x", m), simplex("y", m)
@@ -156,7 +157,7 @@ def envelope() -> Steps:
 def slopes(conclusion: AtLeast, weights: tuple[sp.Expr, sp.Expr]) -> Follows:
     """What follows from V₊ ≤ f₊ and V₋ ≤ f₋, where p*(s) is one of the points over which V is the minimum."""
     return Follows((AtLeast(f_ahead, V_ahead), AtLeast(f_behind, V_behind)), conclusion, weights,
-                   reason="p*(s) stays feasible, V is the minimum there, and V = f at s itself")
+                   reason="p*(s) stays feasible, V is the minimum there, and V = f at s itself", quotes=(DANSKIN,))
 
 
 @envelope.corrected(r"\frac{f_0-f_-}t\le\frac{V-V_-}t,\ \frac{V_+-V}t\le\frac{f_+-f_0}t:\ \text{where } V \text{ and }"

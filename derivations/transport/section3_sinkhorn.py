@@ -16,6 +16,7 @@ from derivations.catalogue import Steps, claim
 from derivations.claims import Severity
 from derivations.eot import section3_primer as primer
 from derivations.relations import AtLeast, Entries, Equation, Fails
+from derivations.theorems import CONVEX_CRITICAL_POINT, SINKHORN
 from derivations.transport.notation import TOGETHER, S, eps, given, h, i, j, l, m, n, softmax
 from derivations.transport.section1_transport import (
     C,
@@ -101,7 +102,8 @@ def sinkhorn_attention() -> Steps:
     yield AtLeast(objective(), dual(), because=certificate().right,
                   reason="any two scalings bound every coupling's value; if they meet both marginals, E itself attains it")
     yield Equation(derivative(dual(), g[j]), b[j] - total(h, scaled_kernel(h, j)),
-                   reason="D is concave, and stationary only where both are met: each half-step maximizes it in f or in g")
+                   reason="D is concave, and stationary only where both are met: each half-step maximizes it in f or in g",
+                   quotes=(CONVEX_CRITICAL_POINT, SINKHORN))
     yield certificate()
 
 

@@ -23,6 +23,7 @@ from derivations.claims import Severity
 from derivations.eot import notation
 from derivations.eot.notation import expect, s, score
 from derivations.relations import AtLeast, Equation, Expansion, Fails, Follows, Limit
+from derivations.theorems import KANTOROVICH_RUBINSTEIN, MEAN_VALUE
 from derivations.transport.notation import d, eps, j, l, m
 from derivations.transport.section5_temperature import at_infinity, nearly_one_hot
 
@@ -69,7 +70,8 @@ def stable(bound: sp.Expr, at: dict[Variable, Value] | None = None) -> Follows:
     weights, slack = combined()
     return Follows((ABOVE, BELOW), AtLeast(bound, diameter * gained()), tuple(diameter * x for x in weights),
                    diameter * slack, at=at or {},
-                   reason="the worst tilt is σ² where φ = 1 and 1 elsewhere; the worst split has v = σ u")
+                   reason="the worst tilt is σ² where φ = 1 and 1 elsewhere; the worst split has v = σ u",
+                   quotes=(KANTOROVICH_RUBINSTEIN,))
 
 
 @claim("transport.s5.score-stability", "inequality", title="Addition: stability in the scores, sharply",
@@ -137,7 +139,8 @@ def bounded(bound: sp.Expr, at: dict[Variable, Value] | None = None) -> Follows:
     still = total(l, (u[l] + v[l]) * tilt[l] * spare[l]) / (tilted(u) + tilted(v))
     return Follows((ABOVE, BELOW, TANH), AtLeast(bound, drift()), (*(2 * radius * x for x in weights), 2 * radius),
                    2 * radius * slack + still, at=at or {},
-                   reason="δ for the values that move, 2R tanh(ω/4ε) ≤ 2R²δ/ε for the mass that moves among them")
+                   reason="δ for the values that move, 2R tanh(ω/4ε) ≤ 2R²δ/ε for the mass that moves among them",
+                   quotes=(KANTOROVICH_RUBINSTEIN,))
 
 
 @claim("transport.s5.wasserstein-stability", "inequality", title="Small changes of the input move the output boundedly",
@@ -161,7 +164,7 @@ def stable_on_a_ball() -> Steps:
     yield spread_of_scores()
     yield Limit(t / 2 - squeezed, t, sp.S.Zero, sp.S.Zero, reason="tanh(t/2) ≤ t/2: equal at 0,")
     yield AtLeast(derivative(t / 2 - squeezed, t), 0, because=squeezed**2 / 2,
-                  reason="and the difference never falls; t = ω/(2ε) ≤ 2Rδ/ε gives tanh(ω/4ε) ≤ Rδ/ε")
+                  reason="and the difference never falls; t = ω/(2ε) ≤ 2Rδ/ε gives tanh(ω/4ε) ≤ Rδ/ε", quotes=(MEAN_VALUE,))
     yield bounded((1 + 2 * radius**2 / eps) * moved)
 
 
@@ -208,7 +211,8 @@ def monotone_path() -> Steps:
     """Without a tie at the top a row goes from one-hot to uniform as ε grows, evenly: its entropy never falls."""
     yield nearly_one_hot()
     yield at_infinity(1 / m)
-    yield AtLeast(derivative(entropy(), eps), 0, because=variance() / eps**3, reason="0 only if all scores are equal")
+    yield AtLeast(derivative(entropy(), eps), 0, because=variance() / eps**3, reason="0 only if all scores are equal",
+                  quotes=(MEAN_VALUE,))
 
 
 interpolation.twin("the entropy grows twice as fast", lambda: more_even(2 * variance() / eps**3))

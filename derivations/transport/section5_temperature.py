@@ -19,6 +19,7 @@ from derivations.claims import Severity
 from derivations.eot import notation
 from derivations.eot.notation import s, score
 from derivations.relations import AtLeast, Entries, Equation, Expansion, Fails, Limit
+from derivations.theorems import SQUEEZE
 from derivations.transport.notation import (
     TOGETHER,
     A,
@@ -144,7 +145,7 @@ def best_key_of_each() -> Steps:
     """It tends to the best choice of each query by itself: no plan with unit rows scores higher by more than ε n log m."""
     lost = eps * total(TOGETHER, kl(R[i, j], A(i, j))) + eps * total(TOGETHER, kl(A(i, j), 1 / m))
     yield AtLeast(mean_score(A), mean_score(rival) + eps * entropy(rival) - eps * n * sp.log(m), because=lost,
-                  reason="A is optimal, and H(A) ≤ n log m; take the best key of each query for R")
+                  reason="A is optimal, and H(A) ≤ n log m; take the best key of each query for R", quotes=(SQUEEZE,))
 
 
 cold_matching.twin("nothing is lost", lambda: loss(mean_score(rival) + eps * entropy(rival)))
