@@ -101,5 +101,5 @@ DANSKIN = Theorem(
     "Milgrom and Segal, Envelope theorems for arbitrary choice sets, Econometrica 70 (2002), Corollary 4")
 SINKHORN = Theorem(
     "convergence of Sinkhorn's iteration",
-    "Rescaling rows and columns of a positive matrix in turn converges to the one scaling with the given marginals.",
+    "Rescaling rows and columns of a positive matrix in turn converges to its one scaling with given positive marginals.",
     "Sinkhorn, Diagonal equivalence to matrices with prescribed row and column sums, Amer. Math. Monthly 74 (1967)")

@@ -9,6 +9,8 @@ References the primer in section 3 of the document; Peyré and Cuturi (2019) for
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import sympy as sp
 
 from derivations.calculus.balls import Value
@@ -20,7 +22,7 @@ from derivations.claims import Severity
 from derivations.eot.notation import eps, h, i, j, k, l, m, n
 from derivations.eot.section3_existence import scalar_convexity
 from derivations.relations import AtLeast, Entries, Equation, Fails, Follows, Limit
-from derivations.theorems import BOLZANO_WEIERSTRASS, SQUEEZE
+from derivations.theorems import BOLZANO_WEIERSTRASS, HEINE_BOREL, SQUEEZE, WEIERSTRASS
 
 a, b = interior("a", n), interior("b", m)
 P, R = coupling("P", a, b), coupling("R", a, b)
@@ -232,7 +234,7 @@ def primer_strict_convexity() -> Steps:
     """Between any two plans J_ε lies strictly below its chord; it is continuous on a compact set: one plan is optimal."""
     yield zero_rows()
     yield from scalar_convexity()
-    yield plan_gap(eps)
+    yield replace(plan_gap(eps), quotes=(HEINE_BOREL, WEIERSTRASS))
 
 
 primer_strict_convexity.twin("concave", lambda: plan_gap(-eps))
