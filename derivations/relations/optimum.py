@@ -321,7 +321,7 @@ def feasible_near(entries: Sequence[arb]) -> Iterator[list[Fraction]]:
 
 def _rounded(entries: Sequence[arb], resolution: int) -> list[Fraction]:
     """The point of the simplex with this denominator near the entries."""
-    counts = [max(0, round(Fraction(str(entry.mid().str(30, radius=False))) * resolution)) for entry in entries]
+    counts = [max(0, round(float(entry.mid()) * resolution)) for entry in entries]   # of exp(−10⁹), too, without its digits
     return [Fraction(count, max(1, sum(counts))) for count in counts]
 
 
