@@ -105,7 +105,7 @@ UNDECIDED = {
     "a gap that is not the gap": AtLeast(x**2 + w**2, 2 * x * w, because=(x + w) ** 2),
     "a gap whose sign is open": AtLeast(sp.exp(x), 1 + x, because=sp.exp(x) - 1 - x),
     "strictness that does not show": AtLeast(x**2 + w**2 - 2 * x * w + y, 0, strict=True),
-    "limit of a sum whose longest term is unknown": Limit(total(l, sp.exp(a[l] / t)), t, sp.S.Zero, m),
+    "limit of a sum whose longest term is unknown": Limit(total(l, sp.exp(u[l] / t)), t, sp.S.Zero, sp.oo),
     "no limit": Limit(sp.sin(t), t, sp.oo, sp.S.Zero),
     "negative weight": Follows((AtLeast(x**2 + y, 0), AtLeast(y, 0)), AtLeast(x**2, 0), (sp.S.One, -sp.S.One)),
     "weights of unknown sign": Follows((AtLeast(x**2, 0),), AtLeast(x**2 * (w + 10**9), 0), (w + 10**9,)),
@@ -158,7 +158,7 @@ def test_the_letter_of_the_rival_is_not_captured() -> None:
 
 
 def test_as_many_weights_as_premises() -> None:
-    short = Follows((positive_gap, upward), AtLeast(x, w), (sp.S.One,))
+    short = Follows((positive_gap, upward), AtLeast(2 * x, 2 * w), (sp.S.One,))
     assert short.explain() == "weights: expected one for each of 2 premises, got 1"
 
 
