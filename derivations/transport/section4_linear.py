@@ -173,7 +173,8 @@ def kernel_approximation() -> Steps:
 
 @kernel_approximation.corrected(r"\mathbb E\,e^{\langle\omega,q\rangle-\|q\|^2/2}\,e^{\langle\omega,k\rangle-\|k\|^2/2}"
                                 r"=e^{\langle q,k\rangle},\quad\omega\sim\mathcal N(0,I)", Severity.HYPOTHESIS,
-                                under="the features are random with E⟨φ(q), φ(k)⟩ = exp⟨q, k⟩, such as exp(⟨ω, x⟩ − ‖x‖²/2)")
+                                under="the features are random with E⟨φ(q), φ(k)⟩ = exp⟨q, k⟩, such as exp(⟨ω, x⟩ − ‖x‖²/2)",
+                                replaces="fixed features of a ReLU, by random ones")
 def random_features() -> Steps:
     """Random features have the kernel of softmax for their mean, without bias; the quotient, linear attention, is biased."""
     yield Equation(mean_of_powers(2), sp.exp(2 * total(coordinate, Q[i, coordinate] * K[j, coordinate]) + square_sum(sp.S.One)),
@@ -239,7 +240,8 @@ def transport_reading() -> Steps:
 
 
 @transport_reading.corrected(r"\kappa>0:\ \frac{\kappa_{ij}}{\sum_l\kappa_{il}}=\arg\min_{P\ge0,\,P\mathbf 1=\mathbf 1}"
-                             r"\langle P,-\varepsilon\log\kappa\rangle-\varepsilon H(P)", Severity.WORDING)
+                             r"\langle P,-\varepsilon\log\kappa\rangle-\varepsilon H(P)", Severity.WORDING,
+                             replaces="the deterministic map, by the plan that linear attention is")
 def own_problem() -> Steps:
     """With a fixed positive kernel it is exactly the plan for the costs −ε log κ; it splits mass among all keys: no map.
 

@@ -61,7 +61,8 @@ def sparsity() -> Steps:
 
 
 @sparsity.corrected(r"\Omega=\tfrac12\|p\|^2:\ s_j-s_k\ge1\implies p^\star_k=0", Severity.HYPOTHESIS,
-                    under="the regularizer is not the document's entropy but, say, ½‖·‖²")
+                    under="the regularizer is not the document's entropy but, say, ½‖·‖²",
+                    replaces="the document's own regularizer, the entropy")
 def sparse_with_the_square() -> Steps:
     """With half the squared norm for regularizer, a key that trails another by 1 or more gets nothing."""
     yield Equation(total(l, sp.Abs(q[l])), 1, reason="Σ|p| would not do: it is the same for all points of the simplex")

@@ -15,7 +15,7 @@ from __future__ import annotations
 import sympy as sp
 
 from derivations.calculus.balls import Value
-from derivations.calculus.functions import derivative, xlogx
+from derivations.calculus.functions import derivative, pinsker, xlogx
 from derivations.calculus.sums import total
 from derivations.calculus.variables import Kind, Variable, index, positive, scalar, vector
 from derivations.catalogue import Steps, Undecidable, claim
@@ -30,7 +30,6 @@ from derivations.transport.section5_temperature import at_infinity, nearly_one_h
 u, v = vector("u", m, kind=Kind.NONNEGATIVE), vector("v", m, kind=Kind.POSITIVE)
 tilt = vector("r", m, kind=Kind.POSITIVE)
 kappa, diameter = scalar("κ", Kind.NONNEGATIVE), positive("D")
-sigma = 1 + kappa
 constant, spread = positive("L"), positive("ω")
 x1, x2 = scalar("x1"), positive("x2")
 
@@ -53,23 +52,24 @@ def gained() -> sp.Expr:
     return tilted(u) / (tilted(u) + tilted(v)) - part(u) / (part(u) + part(v))
 
 
-def combined() -> tuple[tuple[sp.Expr, sp.Expr], sp.Expr]:
-    """κ/(2 + κ) − (E_p'[φ] − E_p[φ]) as weights of ABOVE and BELOW, and a slack."""
-    a, b = part(u), part(v)
+def combined(growth: Variable) -> tuple[tuple[sp.Expr, sp.Expr], sp.Expr]:
+    """κ/(2 + κ) − (E_p'[φ] − E_p[φ]) as weights of the two sides of `within`, and a slack."""
+    a, b, sigma = part(u), part(v), 1 + growth
     below = sigma**2 * a + b
     weight = 1 / (below * (tilted(u) + tilted(v)))
-    return (weight * b, weight * sigma**2 * a), kappa / (2 + kappa) * (sigma * a - b) ** 2 / (below * (a + b))
+    return (weight * b, weight * sigma**2 * a), growth / (2 + growth) * (sigma * a - b) ** 2 / (below * (a + b))
 
 
-ABOVE = AtLeast(sigma**2 * part(u), tilted(u))
-BELOW = AtLeast(tilted(v), part(v))
+def within(growth: Variable) -> tuple[AtLeast, AtLeast]:
+    """What 1 ≤ r ≤ σ² gives: u is multiplied by σ² at most, v by 1 at least."""
+    return AtLeast((1 + growth) ** 2 * part(u), tilted(u)), AtLeast(tilted(v), part(v))
 
 
 def stable(bound: sp.Expr, at: dict[Variable, Value] | None = None) -> Follows:
     """The change of E[f] is at most a bound if 1 ≤ r ≤ σ²."""
-    weights, slack = combined()
-    return Follows((ABOVE, BELOW), AtLeast(bound, diameter * gained()), tuple(diameter * x for x in weights),
-                   diameter * slack, at=at or {},
+    weights, slack = combined(kappa)
+    return Follows(within(kappa), AtLeast(bound, diameter * gained()), tuple(diameter * x for x in weights),
+                   diameter * slack, at=at or {}, given=within(kappa),
                    reason="the worst tilt is σ² where φ = 1 and 1 elsewhere; the worst split has v = σ u",
                    quotes=(KANTOROVICH_RUBINSTEIN,))
 
@@ -82,6 +82,7 @@ def score_stability() -> Steps:
     half = sp.exp(spread / (2 * eps))
     yield Equation((half - 1) / (half + 1), (sp.exp(spread / (4 * eps)) - sp.exp(-spread / (4 * eps)))
                    / (sp.exp(spread / (4 * eps)) + sp.exp(-spread / (4 * eps))), reason="(σ − 1)/(σ + 1) = tanh(ω/4ε)")
+    sigma = 1 + kappa
     yield Equation(sigma**2 / (sigma**2 + sigma) - 1 / (1 + sigma), kappa / (2 + kappa),
                    reason="sharp: u = 1, v = σ, r = (σ², 1)")
     yield Limit(diameter / (4 * eps), eps, sp.S.Zero, sp.oo, reason="no constant serves every ε: two tied keys jump as ε → 0")
@@ -97,11 +98,13 @@ score_stability.twin("without the diameter", lambda: stable(kappa / (2 + kappa),
 # ── stability in the inputs ─────────────────────────────────────────────────────────────────────────────────────────
 
 radius, moved = positive("R"), positive("δ")
-unit, t = index("c", d), positive("t")
+unit = index("c", d)
 old, new = vector("y", d), vector("x", d)                    # a difference of keys before, and the query after
 move, turn = vector("w", d), vector("q", d)                  # by how much the difference of keys, and the query, move
 spare = vector("e", m, kind=Kind.NONNEGATIVE)
-TANH = AtLeast(radius * moved / eps, kappa / (2 + kappa))
+rise = positive("κ")                                         # where κ = 0 nothing changes
+SPREAD = AtLeast(4 * radius * moved, 2 * eps * sp.log(1 + rise))
+TANH = AtLeast(radius * moved / eps, rise / (2 + rise))
 
 
 def context() -> sp.Expr:
@@ -124,7 +127,16 @@ def spread_of_scores() -> Follows:
     slack = total(unit, (2 * ratio * new[unit] - move[unit]) ** 2 / (4 * ratio)
                   + (2 * turn[unit] - ratio * old[unit]) ** 2 / (4 * ratio))
     return Follows(premises, AtLeast(4 * radius * moved, change), (ratio, 1 / (4 * ratio), 1 / ratio, ratio / 4), slack,
+                   given=premises,
                    reason="the spread of a row of scores changes by ω ≤ 4Rδ: keys lie 2R apart, and differences move by 2δ")
+
+
+def logarithm() -> AtLeast:
+    """½ log σ ≥ (σ − 1)/(σ + 1), σ = 1 + κ, which is tanh t ≤ t."""
+    sigma = 1 + rise
+    rest = rise**4 / (2 * (sigma + 2) * (1 + 2 * sigma) * (sigma + 1))
+    return AtLeast(sp.log(sigma) / 2, rise / (2 + rise), because=(pinsker(sigma, 1) + pinsker(1, sigma) + rest) / (2 * rise),
+                   reason="the sum of both divergences of σ and 1 is κ log σ")
 
 
 def drift() -> sp.Expr:
@@ -135,10 +147,10 @@ def drift() -> sp.Expr:
 
 def bounded(bound: sp.Expr, at: dict[Variable, Value] | None = None) -> Follows:
     """The change of E[f] is at most a bound if values move by δ and lie within 2R, 1 ≤ r ≤ σ² and (σ − 1)/(σ + 1) ≤ Rδ/ε."""
-    weights, slack = combined()
+    weights, slack = combined(rise)
     still = total(l, (u[l] + v[l]) * tilt[l] * spare[l]) / (tilted(u) + tilted(v))
-    return Follows((ABOVE, BELOW, TANH), AtLeast(bound, drift()), (*(2 * radius * x for x in weights), 2 * radius),
-                   2 * radius * slack + still, at=at or {},
+    return Follows((*within(rise), TANH), AtLeast(bound, drift()), (*(2 * radius * x for x in weights), 2 * radius),
+                   2 * radius * slack + still, at=at or {}, given=within(rise),
                    reason="δ for the values that move, 2R tanh(ω/4ε) ≤ 2R²δ/ε for the mass that moves among them",
                    quotes=(KANTOROVICH_RUBINSTEIN,))
 
@@ -157,19 +169,19 @@ def wasserstein_stability() -> Steps:
 
 @wasserstein_stability.corrected(r"|x_i|\le R,\ |x_i-x_i'|\le\delta:\quad W_1(A(x),A(x'))"
                                  r"\le\Big(1+\frac{2R^2}{\varepsilon}\Big)\delta", Severity.HYPOTHESIS,
-                                 under="the inputs lie in a ball of radius R and ε > 0 is fixed")
+                                 under="the inputs lie in a ball of radius R and ε > 0 is fixed",
+                                 replaces="one constant for all inputs")
 def stable_on_a_ball() -> Steps:
     """With scores ⟨x_i, x_j⟩ and inputs for values, what a query sees moves by (1 + 2R²/ε) δ if inputs move by δ at most."""
-    squeezed = (sp.exp(t) - 1) / (sp.exp(t) + 1)
     yield spread_of_scores()
-    yield Limit(t / 2 - squeezed, t, sp.S.Zero, sp.S.Zero, reason="tanh(t/2) ≤ t/2: equal at 0,")
-    yield AtLeast(derivative(t / 2 - squeezed, t), 0, because=squeezed**2 / 2,
-                  reason="and the difference never falls; t = ω/(2ε) ≤ 2Rδ/ε gives tanh(ω/4ε) ≤ Rδ/ε", quotes=(MEAN_VALUE,))
+    yield logarithm()
+    yield Follows((logarithm(), SPREAD), TANH, (sp.S.One, 1 / (4 * eps)), given=(SPREAD,),
+                  reason="ω = 2ε log σ ≤ 4Rδ, so that tanh(ω/4ε) = (σ − 1)/(σ + 1) ≤ Rδ/ε")
     yield bounded((1 + 2 * radius**2 / eps) * moved)
 
 
 NEARLY: dict[Variable, Value] = {
-    m: 2, u.label: [1, 0], v.label: [sp.Rational(1, 100), 2], tilt.label: [4, 1], kappa: 1, radius: 1, eps: 1,
+    m: 2, u.label: [1, 0], v.label: [sp.Rational(1, 100), 2], tilt.label: [4, 1], rise: 1, radius: 1, eps: 1,
     moved: sp.Rational(2, 5), spare.label: [0, 0]}
 wasserstein_stability.twin("half as far", lambda: bounded((1 + 2 * radius**2 / eps) * moved / 2, NEARLY))
 wasserstein_stability.twin("the weights stay", lambda: bounded(moved, NEARLY))
@@ -206,7 +218,8 @@ def interpolation() -> Steps:
 
 
 @interpolation.corrected(r"\frac{dH}{d\varepsilon}=\frac{\mathrm{Var}(s)}{\varepsilon^3}\ge0,\ \text{from one-hot to uniform}",
-                         Severity.HYPOTHESIS, under="the largest score of a row is not tied")
+                         Severity.HYPOTHESIS, under="the largest score of a row is not tied",
+                         replaces="the limit of every row, ties included, by the slope of the entropy")
 def monotone_path() -> Steps:
     """Without a tie at the top a row goes from one-hot to uniform as ε grows, evenly: its entropy never falls."""
     yield nearly_one_hot()

@@ -85,7 +85,8 @@ def cold_one_hot() -> Steps:
 
 
 @cold_one_hot.corrected(r"s_{j^*}-s_l\ge\delta>0\ (l\ne j^*)\implies A_{j^*}\ge1-(m-1)\,e^{-\delta/\varepsilon}\to1",
-                        Severity.HYPOTHESIS, under="the largest score of a row is not tied")
+                        Severity.HYPOTHESIS, under="the largest score of a row is not tied",
+                        replaces="the limit of every row, ties included, by a bound for the best key")
 def one_hot_without_ties() -> Steps:
     """If one score leads by δ, the other keys keep at most e^{−δ/ε} each, and that vanishes; tied keys share equally."""
     yield Limit(m * sp.exp(-lead / eps), eps, sp.S.Zero, sp.S.Zero, reason="for any number of others")
@@ -140,7 +141,8 @@ def cold_matching() -> Steps:
 
 @cold_matching.corrected(r"\langle A,S\rangle\ge\langle R,S\rangle+\varepsilon H(R)-\varepsilon\,n\log m"
                          r"\ \text{for every plan } R;\ \langle A,S\rangle\to\textstyle\sum_i\max_jS_{ij}",
-                         Severity.SLIP)
+                         Severity.SLIP,
+                         replaces="columns of mass one, by what the rows score")
 def best_key_of_each() -> Steps:
     """It tends to the best choice of each query by itself: no plan with unit rows scores higher by more than ε n log m."""
     lost = eps * total(TOGETHER, kl(R[i, j], A(i, j))) + eps * total(TOGETHER, kl(A(i, j), 1 / m))

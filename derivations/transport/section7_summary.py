@@ -48,7 +48,8 @@ def soft_sorting() -> Steps:
                 reason="both rows pick key 1: no permutation, however small ε")
 
 
-@soft_sorting.corrected(r"A_{ij}/A_{ik}=e^{(S_{ij}-S_{ik})/\varepsilon}", Severity.WORDING)
+@soft_sorting.corrected(r"A_{ij}/A_{ik}=e^{(S_{ij}-S_{ik})/\varepsilon}", Severity.WORDING,
+                        replaces="the permutation in the limit, by the odds within a row")
 def soft_choice() -> Steps:
     """Each query ranks the keys by themselves, as their scores do: a soft choice of the best key, made row by row."""
     yield ranked(sp.exp((S[i, j] - S[i, k]) / eps))
@@ -113,7 +114,8 @@ def generalization() -> Steps:
 
 
 @generalization.corrected(r"\mathbb E_{\text{test}}[\ell]-\mathbb E_{\text{train}}[\ell]\le L\,W_1(\text{train},\text{test})",
-                          Severity.HYPOTHESIS, under="the bound may grow with the distance W₁ of training and test data")
+                          Severity.HYPOTHESIS, under="the bound may grow with the distance W₁ of training and test data",
+                          replaces="a bound that depends on L alone")
 def as_far_as_the_data_move() -> Steps:
     """A loss with the Lipschitz constant L grows from training to testing by L times the distance of the two at most."""
     yield Equation(total(TOGETHER, P[i, j] * (g[j] - f[i])), risk_gap(), reason="marginals: the gap, along any coupling")
@@ -148,7 +150,8 @@ def unification() -> Steps:
 
 @unification.corrected(r"\kappa>0:\ \frac{\kappa_{ij}}{\sum_l\kappa_{il}}=\arg\min_{P\ge0,\,P\mathbf 1=\mathbf 1}"
                        r"\langle P,-\varepsilon\log\kappa\rangle-\varepsilon H(P)", Severity.HYPOTHESIS,
-                       under="the kernel of linear attention is positive, ⟨φ(q), φ(k)⟩ > 0")
+                       under="the kernel of linear attention is positive, ⟨φ(q), φ(k)⟩ > 0",
+                       replaces="features of any sign")
 def one_framework() -> Steps:
     """Every positive kernel, normalized by rows, is the plan of its own costs; by rows and columns, Sinkhorn's plan."""
     yield Equation(eps * sp.log(A(i, j)), S[i, j] - eps * sp.log(total(l, sp.exp(S[i, l] / eps))),

@@ -214,7 +214,8 @@ def distance_of_outputs(x: Ball) -> Reading:
     moves, count, farthest = (x.after - x.before).norm(dim=-1), len(x.before), int(np.argmax(found))
     moved, tilt = float(moves.max()), plans[1][farthest] / plans[0][farthest]
     tilt, gains = tilt / tilt.min(), tilt > 1
-    point = {"m": count, "R": x.radius, "eps": x.epsilon, "δ": moved, "κ": float(tilt.max()) ** 0.5 - 1, "r": tilt,
+    point = {"m": count, "R": x.radius, "eps": x.epsilon, "δ": moved,
+             "κ": max(float(tilt.max()) ** 0.5 - 1, SMALLEST), "r": tilt,
              "u": plans[0][farthest] * gains, "v": (plans[0][farthest] * ~gains).clamp(min=SMALLEST),
              "e": (moved - moves).clamp(min=0)}
     off = 4 * x.radius * count * tolerances.plan("float64", count, x.radius**2 / x.epsilon)
