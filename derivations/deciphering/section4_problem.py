@@ -39,6 +39,7 @@ from derivations.deciphering.notation import (
     z,
 )
 from derivations.relations import AtLeast, Entry, Equation, Fails, Follows, Limit, UniqueMinimum
+from derivations.theorems import WEIERSTRASS
 
 q = simplex("q", n)
 SETUP = ("u has masses on t_1, …, t_M, as in the setup",)
@@ -221,7 +222,8 @@ def one_minimizer() -> Steps:
     """The problem has exactly one minimizer, whatever the evidence."""
     yield AtLeast(alpha / 2 * total(a, z[a] ** 2) - total(a, (lam[a] - alpha * z[a]) ** 2) / (2 * alpha), dual(point, shifted),
                   because=total(i, kl(u[i], tilt(point)(i))),
-                  reason="the dual goes to −∞ with ‖λ‖, so it has a maximizer: every μ + z has a λ as in the next line")
+                  reason="the dual goes to −∞ with ‖λ‖, so it has a maximizer: every μ + z has a λ as in the next line",
+                  quotes=(WEIERSTRASS,))
     yield minimizes(tilt(point))
 
 

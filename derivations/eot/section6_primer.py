@@ -248,7 +248,7 @@ slater.twin("the distances are swapped", lambda: separation(
        latex=r"\max_\lambda g(\lambda)=\min_{p\in\Delta^{m-1}}J(p,s)", needs=("eot.s6.dual-function", "eot.s3.strictly-convex"))
 def strong_duality() -> Steps:
     """The problem is convex with the strictly positive uniform plan, and its dual value is its primal value."""
-    yield AtLeast(1 / m, 0, strict=True, about=(s[j],), reason="Slater: 1/m > 0 for every key, and")
+    yield AtLeast(1 / m, 0, strict=True, about=(s[j],), reason="Slater: 1/m > 0 for every key, and", quotes=(SLATER,))
     yield Equation(total(j, 1 / m), 1, about=(s[j],), reason="the only other constraint is affine", quotes=(SLATER,))
     yield AtLeast(-lse, dual(lam), because=tau * kl(1, total(j, stationary(lam))), reason="no λ does better than −τ log Z")
     yield Equation(V, -lse, reason="which is the primal value")
