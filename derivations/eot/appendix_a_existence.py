@@ -100,7 +100,7 @@ def sum_of_gaps(first_strict: bool, second_strict: bool) -> Follows:
     first = AtLeast(chord_part, middle_part, strict=first_strict)
     second = AtLeast(chord_rest, middle_rest, strict=second_strict)
     return Follows((first, second), AtLeast(chord_part + chord_rest, middle_part + middle_rest, strict=True),
-                   (sp.S.One, sp.S.One), reason="≥ added to > is >")
+                   (sp.S.One, sp.S.One), given=(first, second), reason="≥ added to > is >")
 
 
 @claim("eot.sA.sum-rule", "inequality", title="Convex plus strictly convex is strictly convex",

@@ -244,7 +244,7 @@ constant.twin("summed over the queries", lambda: Equation(
        needs=("eot.sA.constant-of-row", "eot.122"))
 def solution() -> Steps:
     """Inserting Z_i and the costs gives the softmax of each row, and that is the only optimal plan."""
-    yield Equation(sp.exp(-cost(i, j) / tau) / row_sum(i, tau), A(i, j), reason="C_il = −⟨q_i, k_l⟩, ε = τ")
+    yield Equation(A(i, j) * row_sum(i, tau), sp.exp(-cost(i, j) / tau), reason="C_il = −⟨q_i, k_l⟩, ε = τ")
     yield solves(tau, A)
 
 

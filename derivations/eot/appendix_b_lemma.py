@@ -66,7 +66,8 @@ def conditions_met() -> Steps:
                 quotes=(UNIQUE_SUBGRADIENT,))
 
 
-@conditions_met.corrected(r"\partial f(p^\star(s))\supseteq\{s+c\mathbf 1:c\in\mathbb R\}", Severity.HYPOTHESIS)
+@conditions_met.corrected(r"\partial f(p^\star(s))\supseteq\{s+c\mathbf 1:c\in\mathbb R\}", Severity.HYPOTHESIS,
+                          replaces="the gradient of f, by its subgradients")
 def subgradients() -> Steps:
     """f has no gradient anywhere; at p*(s) each s + c·1 is a subgradient, so only differences of scores are determined."""
     yield supports(c)
@@ -94,7 +95,7 @@ gradient_is_maximizer.twin("the gradient at 2s", lambda: attained_at(colder))
        latex=r"f(p)=\tau\textstyle\sum_jp_j\log p_j+I_\Delta(p)")
 def constrained_again() -> Steps:
     """The f of (125): at most 0 on the simplex, and 0 at its corners."""
-    yield Equation(xlogx(sp.S.Zero) + xlogx(sp.S.One), 0, reason="at a corner: 0 log 0 = 0 and 1 log 1 = 0", about=(tau,))
+    yield AtLeast(0, negentropy(plan), reason="p log p ≤ 0 for p ≤ 1; 0 only where each p_j is 0 or 1: at a corner")
     yield Equation(negentropy(uniform), -tau * sp.log(m), reason="at the uniform vector")
 
 

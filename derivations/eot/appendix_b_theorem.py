@@ -30,7 +30,7 @@ from derivations.eot.appendix_b_conjugate import (
 )
 from derivations.eot.notation import j, m, s, score, tau
 from derivations.relations import AtLeast, Entry, Equation, Fails, Follows, Limit
-from derivations.theorems import FENCHEL_MOREAU, UNIQUE_SUBGRADIENT
+from derivations.theorems import FENCHEL_MOREAU, UNIQUE_SUBGRADIENT, Theorem
 
 a, beyond = scalar("a", Kind.NONNEGATIVE), scalar("v", Kind.NONNEGATIVE)
 b, c = positive("b"), scalar("c")
@@ -56,9 +56,15 @@ def as_values(scores: Entry, at: sp.IndexedBase, of: sp.Expr) -> sp.Expr:
     return total(j, at[j] * scores(j)) - of
 
 
+def implied(premises: tuple[AtLeast, ...], conclusion: AtLeast, weights: tuple[sp.Expr, ...], *, reason: str,
+            quotes: tuple[Theorem, ...] = ()) -> Follows:
+    """What follows from hypotheses on the values of f and f*."""
+    return Follows(premises, conclusion, weights, given=premises, reason=reason, quotes=quotes)
+
+
 def touches() -> Follows:
     """If p attains f*(s), then f* lies above the plane with slope p through its value at s."""
-    return Follows((AtLeast(G_t, as_values(moved, point, F_p)), AtLeast(as_values(score, point, F_p), G_s)),
+    return implied((AtLeast(G_t, as_values(moved, point, F_p)), AtLeast(as_values(score, point, F_p), G_s)),
                    AtLeast(G_t, G_s + total(j, point[j] * (moved(j) - score(j)))), (sp.S.One, sp.S.One),
                    reason="f*(t) ≥ ⟨p, t⟩ − f(p) for every t: p is a subgradient of f* at s")
 
@@ -75,21 +81,21 @@ def conjugate_gradient() -> Steps:
 
 @conjugate_gradient.corrected(r"f \text{ closed, proper, convex}:\ p\in\partial f^*(s)\iff s\in\partial f(p)\iff f(p)+f^*(s)="
                               r"\langle p,s\rangle;\ f\text{ strictly convex}\implies\text{at most one such } p",
-                              Severity.HYPOTHESIS)
+                              Severity.HYPOTHESIS, replaces="the inverse gradients, by subgradients")
 def conjugate_subgradient() -> Steps:
     """For closed convex f, p is a subgradient of f* at s exactly when p attains f*(s), and strict convexity leaves one p."""
-    yield Follows((AtLeast(F_x, as_values(score, rival, G_s)), AtLeast(as_values(score, point, F_p), G_s)),
+    yield implied((AtLeast(F_x, as_values(score, rival, G_s)), AtLeast(as_values(score, point, F_p), G_s)),
                   AtLeast(F_x, F_p + total(j, (rival[j] - point[j]) * score(j))), (sp.S.One, sp.S.One),
                   reason="f(x) ≥ ⟨x, s⟩ − f*(s): if p attains f*(s), then s is a subgradient of f at p")
-    yield Follows((AtLeast(F_x, F_p + total(j, (rival[j] - point[j]) * score(j))),),
+    yield implied((AtLeast(F_x, F_p + total(j, (rival[j] - point[j]) * score(j))),),
                   AtLeast(as_values(score, point, F_p), as_values(score, rival, F_x)), (sp.S.One,),
                   reason="conversely, at a subgradient s of f at p no x gives more than p: p attains f*(s)")
-    yield Follows((AtLeast(G_t, G_s + total(j, point[j] * (moved(j) - score(j)))),),
+    yield implied((AtLeast(G_t, G_s + total(j, point[j] * (moved(j) - score(j)))),),
                   AtLeast(as_values(score, point, G_s), as_values(moved, point, G_t)), (sp.S.One,),
                   reason="and if p is a subgradient of f* at s, f**(p) = ⟨p, s⟩ − f*(s): with f** = f, p attains f*(s)",
                   quotes=(FENCHEL_MOREAU,))
     halfway = total(j, (point[j] + rival[j]) / 2 * score(j))
-    yield Follows((AtLeast((F_p + F_x) / 2, F_mid, strict=True), AtLeast(as_values(score, point, F_p), G_s),
+    yield implied((AtLeast((F_p + F_x) / 2, F_mid, strict=True), AtLeast(as_values(score, point, F_p), G_s),
                    AtLeast(as_values(score, rival, F_x), G_s)),
                   AtLeast(halfway - F_mid, G_s, strict=True), (sp.S.One, sp.S.Half, sp.S.Half),
                   reason="if p and x ≠ p attained it, their middle would exceed it: the gradient, where it exists, is that p",
@@ -125,7 +131,8 @@ def inverse_gradients() -> Steps:
     yield from parabola_on_an_interval()
 
 
-@inverse_gradients.corrected(r"p=\nabla f^*(s)\iff s\in\partial f(p)\iff f(p)+f^*(s)=\langle p,s\rangle", Severity.HYPOTHESIS)
+@inverse_gradients.corrected(r"p=\nabla f^*(s)\iff s\in\partial f(p)\iff f(p)+f^*(s)=\langle p,s\rangle", Severity.HYPOTHESIS,
+                             replaces="the gradient of f, by its subgradients")
 def inverse_subgradients() -> Steps:
     """For the f of (125), p = ∇f*(s) exactly when the gap f(p) + f*(s) − ⟨p, s⟩ is 0, that is, when s is a subgradient."""
     yield Equation(derivative(potential(), s[j]), star(j), reason="∇f*(s) = p*")
@@ -143,7 +150,8 @@ def equality_condition() -> Steps:
     yield from parabola_on_an_interval()
 
 
-@equality_condition.corrected(r"f(p)+f^*(s)=\langle p,s\rangle\iff s\in\partial f(p)", Severity.HYPOTHESIS)
+@equality_condition.corrected(r"f(p)+f^*(s)=\langle p,s\rangle\iff s\in\partial f(p)", Severity.HYPOTHESIS,
+                              replaces="the gradient of f, by its subgradients")
 def equality_and_subgradients() -> Steps:
     """On the simplex the gap is τ KL(p ‖ p*(s)), and p*(s) belongs to all the scores s + c: equality holds for each c."""
     yield Equation(potential(lambda key: s[key] + c), potential() + c, reason="f*(s + c) = f*(s) + c", about=(c,))
@@ -162,7 +170,8 @@ def biconjugate() -> Steps:
 
 
 @biconjugate.corrected(r"f=\tau\textstyle\sum p\log p+I_\Delta:\quad f^{**}(p)=f(p)\ "
-                       r"\text{for } p\in\mathrm{int}\,\Delta^{m-1}", Severity.HYPOTHESIS)
+                       r"\text{for } p\in\mathrm{int}\,\Delta^{m-1}", Severity.HYPOTHESIS,
+                       replaces="every strictly convex f, by the f of (125)")
 def biconjugate_of_negentropy() -> Steps:
     """For the f of (125) the supremum over s of ⟨p, s⟩ − f*(s) is f(p) inside the simplex, attained at s = τ log p."""
     yield AtLeast(negentropy(plan), pairing(plan, score) - potential(), because=tau * divergence(plan, star),

@@ -61,7 +61,8 @@ def excess_entropy(of: Entry) -> sp.Expr:
 def more_entropy(bound: sp.Expr, at: dict[Variable, Value] | None = None) -> Follows:
     """If q has at most the energy of the Gibbs distribution, then H(g) ≥ bound."""
     cheaper = AtLeast(expect(warm, energy), expect(rival, energy))
-    return Follows((cheaper,), AtLeast(entropy(warm), bound), (1 / tau,), total(j, kl(q[j], warm(j))), at=at or {}, given=(cheaper,),
+    return Follows((cheaper,), AtLeast(entropy(warm), bound), (1 / tau,), total(j, kl(q[j], warm(j))),
+                   at=at or {}, given=(cheaper,),
                    reason="H(g) − H(q) = (E_g[E] − E_q[E])/τ + Σ kl(q ‖ g): equality only at q = g")
 
 
@@ -215,7 +216,8 @@ def exact_update() -> Steps:
 
 
 @exact_update.corrected(r"-\frac{\partial\mathcal L}{\partial s_j}=\mathbb E_{i\sim p}\left[(u_i-b)\,\partial\log p_i/"
-                        r"\partial s_j\right]\ \text{for every } b", Severity.WORDING, replaces="the update of one sampled action i")
+                        r"\partial s_j\right]\ \text{for every } b", Severity.WORDING,
+                        replaces="the update of one sampled action i")
 def mean_of_the_update() -> Steps:
     """What it computes is the policy gradient itself: the mean of that update, for every baseline."""
     yield Equation(descent(), mean_score(lambda key: u[key] - policy.baseline), reason="Σ_i ∂p_i = 0 removes b")

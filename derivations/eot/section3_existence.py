@@ -97,12 +97,12 @@ def jensen_gap(key: sp.Expr) -> sp.Expr:
        latex=r"f_j \text{ convex} \implies \textstyle\sum_j f_j \text{ strictly convex}")
 def sum_of_convex() -> Steps:
     """The proof calls Σ p log p “a sum of convex functions” and “therefore” strictly convex."""
-    yield Fails(AtLeast((mu + nu) / 2, (mu + nu) / 2, strict=True, at={mu: 0, nu: 1}),
-                reason="one summand f(v) = v is a sum of convex functions, and its chord does not lie above it")
+    yield Fails(AtLeast((abs(mu) + abs(nu)) / 2, abs((mu + nu) / 2), strict=True, at={mu: 0, nu: 1}),
+                reason="one summand f(v) = |v| is a sum of convex functions, and no chord on one side of 0 lies above it")
 
 
 @sum_of_convex.corrected(r"f \text{ strictly convex} \implies \textstyle\sum_j f(p_j) \text{ strictly convex}",
-                         Severity.WORDING, replaces="convexity of each term, which is too little")
+                         Severity.WORDING, replaces="convexity of the terms")
 def sum_of_strictly_convex() -> Steps:
     """Each term must be strictly convex in a coordinate of its own: where x ≠ y some coordinate's gap is positive."""
     yield from scalar_convexity()
@@ -147,7 +147,7 @@ def flat_on_an_edge(first: sp.Expr, second: sp.Expr, third: sp.Expr) -> sp.Expr:
 
 
 @interior_convexity.corrected(r"t\varphi(x)+(1-t)\varphi(y) > \varphi(tx+(1-t)y)\ \text{for } x\ne y \text{ in } [0,\infty)",
-                              Severity.HYPOTHESIS, replaces="strict convexity on the interior, which is too little")
+                              Severity.HYPOTHESIS, replaces="strict convexity on the interior")
 def convex_up_to_the_boundary() -> Steps:
     """φ(x) = x log x is strictly convex on [0, ∞) with 0 included, so J is strictly convex on the closed simplex."""
     yield from scalar_convexity()

@@ -155,7 +155,7 @@ def triangles(sign: int) -> sp.Expr:
 
 @distance.corrected(r"C=D\text{ a metric} \implies \mathrm{OT}(a,a)=0,\ \mathrm{OT}(a,c)\le\mathrm{OT}(a,b)+\mathrm{OT}(b,c)",
                     Severity.HYPOTHESIS, under="the cost is a metric on a common set of places (n = m)",
-                    replaces="the triangle inequality, after OT(a, a) = 0")
+                    replaces="the triangle inequality")
 def metric_cost() -> Steps:
     """If the cost is a metric D, staying put costs nothing and plans can be glued, so OT obeys the triangle inequality."""
     stay = total((i, h), a[i] * delta(i, h) * D[i, h])
@@ -275,7 +275,7 @@ def dense() -> Steps:
 
 
 @dense.corrected(r"a,b>0\implies P^\star_{ij}>0", Severity.HYPOTHESIS, under="every a_i > 0 and every b_j > 0",
-                 replaces="positivity, by the slope at a zero")
+                 replaces="positivity of the optimal entries")
 def dense_for_positive_marginals() -> Steps:
     """If all marginals are positive, a zero entry can never be optimal: filling it from a bᵀ has slope −∞."""
     yield AtLeast(independent(i, j), 0, strict=True, reason="a bᵀ is a plan without zeros")
@@ -362,7 +362,7 @@ def cheapest() -> AtLeast:
 
 
 @eps_to_zero.corrected(r"0\le\langle P_\varepsilon,C\rangle-\langle R,C\rangle\le\varepsilon\log(nm),\quad H(P_\varepsilon)"
-                       r"\ge H(R)\ \text{for every optimal } R", Severity.HYPOTHESIS, replaces="“the” sparse solution as the limit")
+                       r"\ge H(R)\ \text{for every optimal } R", Severity.HYPOTHESIS, replaces="the limit")
 def largest_entropy_solution() -> Steps:
     """The plan tends to the optimal plan of largest entropy, which is sparse only if no dense plan is optimal too."""
     top = AtLeast(sp.log(n * m), entropy(plan), because=total((k, h), kl(P[h, k], 1 / (n * m))), about=(P[i, j],),

@@ -250,7 +250,7 @@ shift = scalar("t")
 
 
 @nonnegative_cost.corrected(r"\arg\min_p J_{C} = \arg\min_p J_{C + t\mathbf 1}\ \text{for every } t", Severity.SLIP,
-                           replaces="the restriction to costs C ≥ 0")
+                           replaces="the sign of the costs")
 def shifted_cost() -> Steps:
     """Costs may have any sign: a constant added to every cost adds itself to the objective and moves no minimizer."""
     yield Equation(objective(plan, lambda key: cost(key) + shift, eps), objective(plan, cost, eps) + shift,

@@ -171,7 +171,7 @@ def effective_cost(strength: sp.Expr) -> Entry:
 def cost_with_penalty() -> Steps:
     """The cost of a key is minus its score plus the penalty of its distance: at distance 0 it is that of section 3."""
     yield AtLeast(effective_cost(gamma)(j) + S[i, j], 0, because=gamma * distance(j), reason="γ ≥ 0: never cheaper")
-    yield Equation(unit_cost(), -penalized(gamma)(j), reason="what one unit of weight on key j costs: minus its penalized score")
+    yield Equation(unit_cost(), -penalized(gamma)(j), reason="one unit of weight on key j costs minus its penalized score")
 
 
 def unit_cost() -> sp.Expr:
@@ -210,7 +210,7 @@ def proportional() -> Steps:
 
 def ratio(costs: Entry, temperature: sp.Expr) -> Equation:
     """p_ij/p_ik against a ratio of exponentials of negative costs."""
-    return Equation(local(j) / local(k), sp.exp((costs(k) - costs(j)) / temperature), reason="Z cancels, and −C′ = s − γ|i − j|")
+    return Equation(local(j) / local(k), sp.exp((costs(k) - costs(j)) / temperature), reason="Z cancels; −C′ = s − γ|i − j|")
 
 
 proportional.twin("the penalty's sign", lambda: ratio(effective_cost(-gamma), tau))

@@ -157,7 +157,7 @@ def solved_by(candidate: Entry) -> UniqueMinimum:
        latex=r"\Omega=-\tau H\implies p^\star_j\propto e^{s_j/\tau}", hypotheses=("τ > 0",))
 def softmax_from_entropy() -> Steps:
     """With minus the scaled entropy as regularizer the only solution is the softmax of any scores."""
-    yield Equation(weights(j) / weights(k), sp.exp(s[j] / tau) / sp.exp(s[k] / tau), reason="proportional")
+    yield Equation(weights(j) / weights(k), sp.exp((s[j] - s[k]) / tau), reason="proportional: Z cancels")
     yield solved_by(weights)
 
 

@@ -86,8 +86,8 @@ def lagrangian() -> sp.Expr:
 
 
 def written_out(level: sp.Expr, sign: int) -> sp.Expr:
-    """−Σ v s + ½ Σ v² + λ(1 − Σ v) ∓ Σ ν v."""
-    return -total(j, v[j] * s[j]) + total(j, v[j] ** 2) / 2 + level * (1 - total(j, v[j])) - sign * total(j, nu[j] * v[j])
+    """−Σ v s + ½ Σ v² + λ(1 − Σ v) ∓ Σ ν v, collected in one sum and λ."""
+    return level + total(j, v[j] ** 2 / 2 - (s[j] + level + sign * nu[j]) * v[j])
 
 
 @claim("eot.21", "identity", title="The Lagrangian with multipliers for p ≥ 0", needs=("eot.20",),
@@ -97,7 +97,7 @@ def lagrange_function() -> Steps:
     q = simplex("q", m)
     on_simplex = lam * (1 - total(j, q[j])) - total(j, nu[j] * q[j])
     yield AtLeast(0, on_simplex, because=total(j, nu[j] * q[j]), reason="the signs of a lower bound for a minimum")
-    yield Equation(lagrangian(), written_out(lam, 1), reason="½‖p‖² = ½ Σ p²")
+    yield Equation(lagrangian(), written_out(lam, 1), reason="½‖p‖² = ½ Σ p², and all sums run over the same keys")
 
 
 lagrange_function.twin("λ has the other sign", lambda: Equation(lagrangian(), written_out(-lam, 1)))
@@ -112,7 +112,7 @@ def slope() -> sp.Expr:
 @claim("eot.22", "identity", title="Stationarity", needs=("eot.21",), latex=r"-s_j+p_j-\lambda-\mu_j = 0")
 def stationary() -> Steps:
     """The slope of the Lagrangian is −s_j + p_j − λ − μ_j, and it vanishes at the solution."""
-    yield Equation(-quadratic_scores(j) + p[j] + theta - mu[j], 0, about=(p[j],), reason="at p*, with λ = −θ")
+    yield Equation(-quadratic_scores(j) + sparsemax(quadratic_scores, theta)(j) + theta - mu[j], 0, reason="at p*, with λ = −θ")
     yield Equation(slope(), -s[j] + v[j] - lam - nu[j], reason="δ-sums collapse")
 
 
@@ -203,7 +203,7 @@ def sparsemax_is_sparse() -> Steps:
     yield no_zero_at_a_tie()
 
 
-@sparsemax_is_sparse.corrected(r"p^\star_k>0\implies s_j-s_k<1\ \text{for every } j", Severity.WORDING)
+@sparsemax_is_sparse.corrected(r"p^\star_k>0\implies s_j-s_k<1\ \text{for every } j", Severity.WORDING, replaces="“sparse”")
 def sparse_when_scores_are_apart() -> Steps:
     """A key that trails another by 1 or more gets weight exactly 0; whether any key gets 0 depends on the scores."""
     lead = quadratic_scores(j) - quadratic_scores(k)
@@ -240,7 +240,7 @@ def exact_zeros() -> Steps:
 
 
 @exact_zeros.corrected(r"p^\star_j = \tfrac1m\left(1-\textstyle\sum_l(s_l-s_j)\right)>0\ \text{for all } j"
-                       r"\ \text{when every sum is} < 1", Severity.WORDING)
+                       r"\ \text{when every sum is} < 1", Severity.WORDING, replaces="“exact zeros”, where there are none")
 def dense_when_scores_are_close() -> Steps:
     """Exact zeros occur, but not where Σ_l (s_l − s_j) < 1 for every j: there all weights are positive, affine in s."""
     yield AtLeast(dense(j), 0, because=inside[j], strict=True, reason="it is w_j")

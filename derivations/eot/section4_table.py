@@ -89,7 +89,8 @@ def alibi_sign() -> Steps:
                 reason="the paper's m is the slope 2^(−8x/n) of head x of n, which is positive: 1/2 for the first of 8")
 
 
-@alibi_sign.corrected(r"\text{ALiBi: } -m\,(i-j)\ \text{with slopes } m>0,\ j\le i,\quad m=\gamma/\tau", Severity.SLIP)
+@alibi_sign.corrected(r"\text{ALiBi: } -m\,(i-j)\ \text{with slopes } m>0,\ j\le i,\quad m=\gamma/\tau", Severity.SLIP,
+                      replaces="the sign of m, and m = −γ")
 def alibi_slopes() -> Steps:
     """ALiBi subtracts a positive slope times the distance back, for keys j ≤ i: on these, γ is τ times the slope."""
     yield AtLeast(2 ** (-8 * head / sp.sympify(heads)), 0, strict=True, reason="every slope is positive")

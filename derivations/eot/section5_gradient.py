@@ -53,7 +53,7 @@ def given(key: sp.Expr) -> sp.Expr:
        latex=r"c(p)=\sum_j p_jv_j,\quad u_j=-\partial\mathcal L/\partial p_j")
 def context_and_utility() -> Steps:
     """The context is the weighted sum of values; the utility of a key is minus the slope of the loss in its weight."""
-    yield Equation(total(l, V[l, c] / m), context(lambda key: 1 / m, c), reason="an instance: uniform weights average")
+    yield Equation(context(lambda key: 1 / m, c), total(l, V[l, c]) / m, reason="an instance: uniform weights average")
 
 
 @claim("eot.44", "definition", title="Context vector", latex=r"c(p) = \sum_j p_jv_j")

@@ -171,7 +171,7 @@ def baseline_variance() -> Steps:
 
 
 @baseline_variance.corrected(r"\mathrm{Var}_0-\mathrm{Var}_b = b\,(2\,\mathbb E[ug^2]-b\,\mathbb E[g^2])", Severity.WORDING,
-                             replaces="the inequality, by the difference of both variances for any baseline")
+                             replaces="the inequality between the variances")
 def variance_identity() -> Steps:
     """For m ≥ 2 a baseline b reduces the variance of a score's update exactly when it lies between 0 and 2 E[u g²]/E[g²]."""
     b = policy.baseline
@@ -198,7 +198,7 @@ def variance_reduced() -> Steps:
 
 
 @variance_reduced.corrected(r"-\sum_k(u_k-b)\,\partial p_k/\partial s_j = -\sum_ku_k\,\partial p_k/\partial s_j",
-                            Severity.WORDING, replaces="the comparison of variances, which a gradient without samples has none of")
+                            Severity.WORDING, replaces="the comparison of variances")
 def no_variance_to_reduce() -> Steps:
     """Backpropagation samples nothing: its gradient has no variance, and subtracting any b changes nothing in it."""
     yield Equation(descent(lambda key: u[key] - policy.baseline), descent(), reason="Σ_k ∂p_k/∂s_j = 0",

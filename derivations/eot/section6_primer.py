@@ -83,7 +83,8 @@ def at_feasible(weights: sp.IndexedBase) -> sp.Expr:
 def weak_duality() -> Steps:
     """Without any convexity, no dual value exceeds the objective at a feasible point, so neither do the optimal values."""
     yield AtLeast(f, at_feasible(multiplier), because=total(l, multiplier[l] * slack[l]), reason="λ_i c_i ≤ 0 and ν_j h_j = 0")
-    yield Follows((AtLeast(at_feasible(multiplier), G),), AtLeast(f, G), (sp.S.One,), total(l, multiplier[l] * slack[l]),
+    infimum = AtLeast(at_feasible(multiplier), G)
+    yield Follows((infimum,), AtLeast(f, G), (sp.S.One,), total(l, multiplier[l] * slack[l]), given=(infimum,),
                   reason="and g is the infimum of L")
 
 
@@ -124,7 +125,7 @@ def dual_concave() -> Steps:
     """At each point the Lagrangian is affine in the multipliers, and an infimum of affine functions is concave."""
     yield Equation(lagrangian_between(), mixed(*[general_lagrangian(*pair) for pair in PAIRS]),
                    reason="affine in (λ, ν)")
-    yield Follows(bounds, AtLeast(lagrangian_between(), mixed(G, g_too)), (odds / (1 + odds), 1 / (1 + odds)),
+    yield Follows(bounds, AtLeast(lagrangian_between(), mixed(G, g_too)), (odds / (1 + odds), 1 / (1 + odds)), given=bounds,
                   reason="at every point of the domain, so for the infimum too")
 
 
@@ -144,7 +145,7 @@ dual_concave.twin("weights swapped", lambda: Follows(
 def dual_convex() -> Steps:
     """Maximizing a concave function is minimizing a convex one, and the multipliers allowed form a convex set."""
     yield AtLeast(mixed(multiplier[j], multiplier_too[j]), 0, reason="mixtures of λ ≥ 0 and λ′ ≥ 0 are ≥ 0")
-    yield Follows(bounds, AtLeast(mixed(-G, -g_too), -lagrangian_between()), (odds / (1 + odds), 1 / (1 + odds)),
+    yield Follows(bounds, AtLeast(mixed(-G, -g_too), -lagrangian_between()), (odds / (1 + odds), 1 / (1 + odds)), given=bounds,
                   reason="−g lies below its chords")
 
 
@@ -183,7 +184,8 @@ def elsewhere() -> sp.Expr:
 
 def saddle(conclusion: AtLeast, at: dict[Variable, Value] | None = None) -> Follows:
     """What the KKT conditions at x say of any other point y, when f and all c_i are convex and all h_j affine."""
-    return Follows((convex_objective, convex_constraints), conclusion, (sp.S.One, sp.S.One), at=at or {},
+    premises = (convex_objective, convex_constraints)
+    return Follows(premises, conclusion, (sp.S.One, sp.S.One), at=at or {}, given=premises,
                    reason="f(y) ≥ f(x) + ⟨∇f, y − x⟩; λ_i c_i(y) ≥ λ_i⟨∇c_i, y − x⟩, as λ_i c_i(x) = 0; stationarity")
 
 
@@ -205,7 +207,8 @@ def tight_for_convex() -> Steps:
 
 @tight_for_convex.corrected(r"\text{KKT at a feasible } x\implies\mathcal L(y,\lambda,\nu)\ge f(x)\ \forall y,\ "
                             r"\text{so } d^*=f(x)=p^*", Severity.HYPOTHESIS,
-                            under="some feasible point satisfies the KKT conditions, as an optimum does under Slater's")
+                            under="some feasible point satisfies the KKT conditions, as an optimum does under Slater's",
+                            replaces="the optimal values, by those at this point and these multipliers")
 def tight_with_multipliers() -> Steps:
     """A feasible point of a convex problem with KKT multipliers makes the dual value at them equal to its objective."""
     yield saddle(AtLeast(elsewhere(), v))
@@ -213,9 +216,10 @@ def tight_with_multipliers() -> Steps:
 
 tight_for_convex.twin("the Lagrangian is below it", lambda: saddle(AtLeast(v, elsewhere())))
 AT_X: dict[Variable, Value] = {                              # y = x = 0, all gradients 0
-    m: 1, n: 1, d: 1, x.label: [0], y.label: [0], B.label: [[0]], H.label: [[0]], multiplier.label: [1], nu.label: [0],
+    m: 1, n: 1, d: 1, x.label: [0], y.label: [0], B.label: [[0]], H.label: [[0]], nu.label: [0],
 }
-tight_for_convex.twin("more, by one", lambda: saddle(AtLeast(elsewhere(), v + 1), {**AT_X, f: 0, v: 0, c.label: [0]}))
+tight_for_convex.twin("more, by one", lambda: saddle(AtLeast(elsewhere(), v + 1), {
+    **AT_X, multiplier.label: [1], f: 0, v: 0, c.label: [0]}))
 
 inside, outside = positive("a"), positive("b")
 f_in, f_out, f_between = scalar("f_y"), scalar("f_x"), scalar("f_z")
@@ -225,7 +229,8 @@ def separation(conclusion: AtLeast, at: dict[Variable, Value] | None = None) -> 
     """What convexity says of x with c(x) = b > 0, y with c(y) = −a < 0, and the feasible z = (a x + b y)/(a + b)."""
     chord = AtLeast((inside * f_out + outside * f_in) / (inside + outside), f_between)
     weight = (inside + outside) / (inside * outside)
-    return Follows((chord, AtLeast(f_between, v)), conclusion, (weight, weight), at=at or {},
+    premises = (chord, AtLeast(f_between, v))
+    return Follows(premises, conclusion, (weight, weight), at=at or {}, given=premises,
                    reason="c(z) ≤ 0, so f(z) ≥ v; a λ between these ratios makes f + λc ≥ v; then the next constraint",
                    quotes=(COMPLETENESS,))
 
@@ -262,9 +267,15 @@ strong_duality.twin("a gap of τ", lambda: Equation(dual(best_multiplier), V - t
 # ── the Karush-Kuhn-Tucker conditions ───────────────────────────────────────────────────────────────────────────────
 
 
+ATTAINED: dict[Variable, Value] = {                          # L(p*) = g = f(p*): each λ_i or w_i is 0
+    m: 2, f: 1, G: 1, multiplier.label: [2, 0], slack.label: [0, 3],
+}
+
+
 def no_gap(conclusion: AtLeast, spare: sp.Expr, at: dict[Variable, Value] | None = None) -> Follows:
     """What follows from L(p*) ≥ g(λ*, ν*) and d* = g(λ*, ν*) ≥ f(p*), with λ* ≥ 0 and p* feasible."""
-    return Follows((AtLeast(at_feasible(multiplier), G), AtLeast(G, f)), conclusion, (sp.S.One, sp.S.One), spare, at=at or {},
+    premises = (AtLeast(at_feasible(multiplier), G), AtLeast(G, f))
+    return Follows(premises, conclusion, (sp.S.One, sp.S.One), spare, at=at or ATTAINED, given=premises,
                    reason="so Σ λ_i w_i ≤ 0, and each of its terms is ≥ 0")
 
 
@@ -275,8 +286,10 @@ def no_gap(conclusion: AtLeast, spare: sp.Expr, at: dict[Variable, Value] | None
 def kkt_necessary() -> Steps:
     """Without a gap, every λ_i c_i vanishes and p* minimizes the Lagrangian, so that its gradient is zero there."""
     anywhere = scalar("L_y")
-    yield Follows((AtLeast(anywhere, G), AtLeast(G, f)), AtLeast(anywhere, at_feasible(multiplier)), (sp.S.One, sp.S.One),
-                  total(l, multiplier[l] * slack[l]), reason="L(y) ≥ g = f(p*) ≥ L(p*): stationarity; feasibility is given")
+    least = (AtLeast(anywhere, G), AtLeast(G, f))
+    yield Follows(least, AtLeast(anywhere, at_feasible(multiplier)), (sp.S.One, sp.S.One), given=least,
+                  slack=total(l, multiplier[l] * slack[l]),
+                  reason="L(y) ≥ g = f(p*) ≥ L(p*): stationarity; feasibility is given")
     others = total(l, multiplier[l] * slack[l] * (1 - sp.KroneckerDelta(l, j)))
     yield no_gap(AtLeast(0, multiplier[j] * slack[j]), others)
 
@@ -302,7 +315,8 @@ def kkt_complete() -> Steps:
 
 @kkt_complete.corrected(r"f,c_i\text{ convex},\ h_j\text{ affine}:\ \text{KKT at } x\implies f(y)\ge f(x)\ "
                         r"\text{for feasible } y", Severity.HYPOTHESIS,
-                        under="the problem is convex (f and c_i convex, h_j affine)")
+                        under="the problem is convex (f and c_i convex, h_j affine)",
+                        replaces="the half of the equivalence that leads from KKT to optimality")
 def kkt_sufficient() -> Steps:
     """In a convex problem a feasible point that satisfies the conditions is optimal."""
     yield optimal_if(AtLeast(f, v), multiplier)
@@ -313,11 +327,11 @@ def optimal_if(conclusion: AtLeast, weights: sp.IndexedBase, at: dict[Variable, 
     forces = total(l, weights[l] * step_along(B[l, r]))
     tensions = total(i, nu[i] * step_along(H[i, r]))
     premises = (AtLeast(f, v - forces - tensions), AtLeast(-total(l, weights[l] * slack[l]), forces), AtLeast(0, tensions))
-    return Follows(premises, conclusion, (sp.S.One,) * 3, total(l, weights[l] * slack[l]), at=at or {},
+    return Follows(premises, conclusion, (sp.S.One,) * 3, total(l, weights[l] * slack[l]), at=at or {}, given=premises,
                    reason="f(y) ≥ f(x) + ⟨∇f, y − x⟩ with stationarity; λ_i c_i(y) ≥ λ_i⟨∇c_i, y − x⟩; λ_i c_i(y) ≤ 0")
 
 
 kkt_complete.twin("a maximum", lambda: optimal_if(
-    AtLeast(v, f), multiplier, {**AT_X, f: 1, v: 0, slack.label: [0]}))
+    AtLeast(v, f), multiplier, {**AT_X, multiplier.label: [1], f: 1, v: 0, slack.label: [0]}))
 kkt_complete.twin("multipliers of any sign", lambda: optimal_if(AtLeast(f, v), signless, {
     **AT_X, signless.label: [-1], slack.label: [1], B.label: [[-1]], y.label: [1], f: -1, v: 0}))

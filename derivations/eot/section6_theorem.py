@@ -105,11 +105,17 @@ lagrange_function.twin("τ is lost", lambda: Equation(lagrangian(lam), written_o
        latex=r"\phi\triangleq\tau-\lambda\iff\lambda=\tau-\phi")
 def reparameterized() -> Steps:
     """Mirroring and shifting by τ is its own inverse: one equation holds exactly when the other does."""
-    yield Equation(phi - (tau - lam), lam - (tau - phi), reason="the same residual")
+    yield replaced(tau - phi, phi - (tau - lam))
 
 
-reparameterized.twin("λ = φ − τ", lambda: Equation(phi - (tau - lam), lam - (phi - tau)))
-reparameterized.twin("λ = τ + φ", lambda: Equation(phi - (tau - lam), lam - (tau + phi)))
+def replaced(level: sp.Expr, residual: sp.Expr) -> Equation:
+    """What the Lagrangian changes by when another level takes the place of λ."""
+    return Equation(lagrangian(lam) - lagrangian(level), residual * (1 - total(j, free[j])),
+                    reason="λ may be replaced by τ − φ where λ = τ − φ, and there the residual of φ = τ − λ is 0")
+
+
+reparameterized.twin("λ = φ − τ", lambda: replaced(phi - tau, phi - (tau - lam)))
+reparameterized.twin("λ = τ + φ", lambda: replaced(tau + phi, phi - (tau - lam)))
 
 
 def slope() -> sp.Expr:

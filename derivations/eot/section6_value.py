@@ -106,7 +106,7 @@ least_value.twin("the temperature is doubled", lambda: UniqueMinimum(primal, sof
        latex=r"-V(s)=\max_{p\in\Delta^{m-1}}\left(\mathbb E_p[s]+\tau H(p)\right)")
 def best_trade_off() -> Steps:
     """No point of the simplex has a larger sum of mean score and τ times entropy than −V, and p* has exactly that."""
-    yield Equation(-V, expect(star, score) + tau * entropy(star), reason="attained at p*")
+    yield Equation(-V, lse, reason="attained at p*, where it is τ log Z")
     yield AtLeast(-V, expect(plan, score) + tau * entropy(plan), because=tau * total(j, kl(p[j], star(j))),
                   reason="what is missing is τ KL(p ‖ p*)")
 
@@ -139,6 +139,7 @@ sensitivity.twin("a uniform mean", lambda: Equation(derivative(primal(moved, alo
 f0, f_ahead, f_behind = scalar("f₀"), scalar("f₊"), scalar("f₋")
 V_ahead, V_behind = scalar("V₊"), scalar("V₋")
 shift = scalar("γ")
+step = scalar("δ")
 pair = simplex("p", sp.Integer(2))
 
 
@@ -146,24 +147,25 @@ pair = simplex("p", sp.Integer(2))
        latex=r"V(s)=\min_pf(p,s)\implies\nabla_sV(s)=\nabla_sf(p^\star(s),s)")
 def envelope() -> Steps:
     """The gradient of a minimum is said to be the partial gradient of the objective at the minimizer, without conditions."""
-    ahead, behind = -(t + abs(t)) / 2, -(-t + abs(t)) / 2
+    behind = -(-step + abs(step)) / 2
     yield AtLeast(-t * pair[2], -t * (pair[1] + pair[2]), because=t * pair[1],
-                  reason="τ = 0, scores (0, δ), f(p, δ) = −p₂δ: for δ = t > 0 the least value is −t (and 0 for δ ≤ 0)")
-    yield Limit((ahead - 0) / t, t, sp.S.Zero, -sp.S.One, reason="V(δ) = −max(0, δ): its slope to the right of 0")
-    yield Fails(Limit((0 - behind) / t, t, sp.S.Zero, -pair[2], at={pair.label: [0, 1]}),
+                  reason="τ = 0, scores (0, δ), f(p, δ) = −p₂δ: for δ = t > 0 the least value is −t: V has slope −1 there")
+    yield AtLeast(t * pair[2], 0, reason="and for δ = −t it is 0, so V(δ) = −max(0, δ)")
+    yield Fails(Limit((0 - behind) / step, step, sp.S.Zero, -pair[2], at={pair.label: [0, 1]}),
                 reason="its slope to the left is 0; at δ = 0 every p is optimal, and −p₂ cannot be both slopes")
 
 
 def slopes(conclusion: AtLeast, weights: tuple[sp.Expr, sp.Expr]) -> Follows:
     """What follows from V₊ ≤ f₊ and V₋ ≤ f₋, where p*(s) is one of the points over which V is the minimum."""
-    return Follows((AtLeast(f_ahead, V_ahead), AtLeast(f_behind, V_behind)), conclusion, weights,
+    premises = (AtLeast(f_ahead, V_ahead), AtLeast(f_behind, V_behind))
+    return Follows(premises, conclusion, weights, given=premises,
                    reason="p*(s) stays feasible, V is the minimum there, and V = f at s itself", quotes=(DANSKIN,))
 
 
 @envelope.corrected(r"\frac{f_0-f_-}t\le\frac{V-V_-}t,\ \frac{V_+-V}t\le\frac{f_+-f_0}t:\ \text{where } V \text{ and }"
                     r" f(p^\star,\cdot)\text{ are differentiable the slopes agree}", Severity.HYPOTHESIS,
                     under="V and f(p*(s), ·) are differentiable at s (so it is for one minimizer on a fixed compact set, "
-                          "f and ∇_s f continuous)")
+                          "f and ∇_s f continuous)", replaces="the equality of the gradients")
 def envelope_where_differentiable() -> Steps:
     """Forward slopes of V are at most, backward slopes at least, those of f(p*, ·); so where both have a slope they agree."""
     yield slopes(AtLeast((f_ahead - f0) / t, (V_ahead - f0) / t), (1 / t, sp.S.Zero))
@@ -201,7 +203,8 @@ def between(key: sp.Expr) -> sp.Expr:
 
 
 @flat.corrected(r"\langle\nabla_pJ(p^\star,s),x-y\rangle=0\ \text{for } x,y\in\Delta^{m-1}", Severity.HYPOTHESIS,
-                under="only directions along the constraint Σ_j p_j = 1 count")
+                under="only directions along the constraint Σ_j p_j = 1 count",
+                replaces="the gradient, by its products with these directions")
 def flat_along_the_simplex() -> Steps:
     """Between any two points of the simplex the objective is stationary at p*, and across it is not."""
     yield Equation(tilt(lambda key: x[key]), tau - lse, reason="Σ x = 1")

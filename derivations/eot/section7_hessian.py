@@ -266,7 +266,8 @@ def curved(utilities: Entry) -> sp.Expr:
     return total(k, hessian() * utilities(k))
 
 
-@variance_reduced.corrected(r"(\nabla^2\phi^\star)(u-b\mathbf 1)=(\nabla^2\phi^\star)u", Severity.WORDING)
+@variance_reduced.corrected(r"(\nabla^2\phi^\star)(u-b\mathbf 1)=(\nabla^2\phi^\star)u", Severity.WORDING,
+                            replaces="the comparison of variances")
 def baseline_free() -> Steps:
     """Nothing is sampled, and the matrix sends constants to zero: the update is the same with every baseline."""
     yield Equation(total(k, hessian()), 0, about=(s[j],), reason="Σ_k ∂p_j/∂s_k = 0")

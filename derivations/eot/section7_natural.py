@@ -85,7 +85,8 @@ def natural_gradient() -> Steps:
 
 
 @natural_gradient.corrected(r"\nabla_s\mathcal L=-\tau Fu,\quad\Delta_j-\Delta_k=\tau(u_j-u_k)", Severity.HYPOTHESIS,
-                            under="score directions that differ by a constant vector are identified")
+                            under="score directions that differ by a constant vector are identified",
+                            replaces="the natural gradient, by its differences between keys")
 def natural_gradient_modulo_constants() -> Steps:
     """The natural gradient has the utilities' differences times τ; a constant added to all scores changes no weight."""
     yield Equation(gradient(), -tau * fisher_times_u(), reason="eot.79")
@@ -250,7 +251,7 @@ def inverse_of_fisher() -> Steps:
 
 
 @inverse_of_fisher.corrected(r"\Delta s_{\mathrm{nat}}\propto-F^+\nabla_s\mathcal L,\quad F^+=\tau^2\,\Pi D^{-1}\Pi,\ "
-                             r"\Pi=I-\tfrac1m\mathbf 1\mathbf 1^\top", Severity.HYPOTHESIS)
+                             r"\Pi=I-\tfrac1m\mathbf 1\mathbf 1^\top", Severity.HYPOTHESIS, replaces="the inverse of F")
 def pseudo_inverse_of_fisher() -> Steps:
     """F has a Moore-Penrose inverse, τ² times the centred diag(1/p), with which the definition makes sense for every m."""
     yield from penrose()
@@ -312,7 +313,7 @@ def not_euclidean() -> Steps:
                 reason="τFu is the Euclidean gradient in the scores, here (−1/4, 1/4); it contains F because softmax does")
 
 
-@not_euclidean.corrected(r"\tau F(s)u=-\nabla_s\mathcal L", Severity.WORDING)
+@not_euclidean.corrected(r"\tau F(s)u=-\nabla_s\mathcal L", Severity.WORDING, replaces="the denial that both are one")
 def euclidean() -> Steps:
     """The update is the Euclidean gradient in s: it applies F where a manifold-aware rule would undo it."""
     yield Equation(tau * fisher_times_u(), -gradient(), reason="eot.79")

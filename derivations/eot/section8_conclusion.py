@@ -69,6 +69,7 @@ def more_entropy(bound: sp.Expr, at: dict[Variable, Value] | None = None) -> Fol
     """If q has at least the mean score of the weights, then H(p) ≥ bound."""
     as_similar = AtLeast(expect(rival, score), expect(p, score))
     return Follows((as_similar,), AtLeast(entropy(p), bound), (1 / tau,), total(j, kl(q[j], p(j))), at=at or {},
+                   given=(as_similar,),
                    reason="H(p) − H(q) = (E_q[s] − E_p[s])/τ + Σ kl(q ‖ p): equality only at q = p")
 
 
@@ -115,7 +116,7 @@ def variance_reduced() -> Steps:
 
 
 @variance_reduced.corrected(r"-\sum_k(u_k-b)\,\partial p_k/\partial s_j=-\sum_ku_k\,\partial p_k/\partial s_j",
-                            Severity.WORDING)
+                            Severity.WORDING, replaces="the comparison of variances")
 def no_variance() -> Steps:
     """The update is deterministic: subtracting any baseline from the utilities changes nothing in it."""
     yield Equation(total(k, (u[k] - policy.baseline) * derivative(p(k), s[j])), descent(), reason="Σ_k ∂p_k/∂s_j = 0",
@@ -235,7 +236,7 @@ def landscape() -> Steps:
                 reason="−∇L = (−1/8, −1/16, 3/16), F(−∇L) = (−3/64, −1/128, 7/128): not parallel (for m = 2 they are)")
 
 
-@landscape.corrected(r"F\,(\tau u)=-\nabla_s\mathcal L", Severity.WORDING)
+@landscape.corrected(r"F\,(\tau u)=-\nabla_s\mathcal L", Severity.WORDING, replaces="the step whose image under F is −∇L")
 def euclidean_descent() -> Steps:
     """It is plain descent in the scores; descent in the Fisher metric steps along τ u, up to a constant."""
     yield Equation(metric_step(lambda key: policy.baseline), 0, reason="constants do nothing", about=(policy.baseline, pi[j]))

@@ -12,7 +12,7 @@ import sympy as sp
 from derivations.calculus.sums import delta, total
 from derivations.calculus.variables import index, simplex, size, vector
 from derivations.eot.notation import j, m, softmax
-from derivations.relations import Entry
+from derivations.relations import AtLeast, Entry
 
 D, M, d = size("D"), size("M"), size("d")
 c, r, b = index("c", d), index("r", D), index("b", M)
@@ -66,6 +66,11 @@ def inner(first: Entry, second: Entry) -> sp.Expr:
 def norm(of: Entry) -> sp.Expr:
     """‖a‖."""
     return sp.sqrt(total(j, of(j) ** 2))
+
+
+def nonzero(of: Entry) -> AtLeast:
+    """‖a‖² > 0: a has a direction."""
+    return AtLeast(total(j, of(j) ** 2), 0, strict=True)
 
 
 def cosine(first: Entry, second: Entry) -> sp.Expr:

@@ -13,7 +13,7 @@ import sympy as sp
 
 from derivations.calculus.balls import Value
 from derivations.calculus.functions import derivative
-from derivations.calculus.moments import variance
+from derivations.calculus.moments import expectation, variance
 from derivations.calculus.sums import delta, total
 from derivations.calculus.variables import Kind, Variable, positive, scalar, vector
 from derivations.catalogue import Steps, claim
@@ -52,8 +52,8 @@ moving_average.twin("the rate is lost", lambda: decay(-sp.S.One))
 
 
 def averaged() -> sp.Expr:
-    """Var Σ_j p_j z_j."""
-    return variance(total(j, p[j] * noise[j]))
+    """Σ_jk p_j p_k E[z_j z_k], the variance of Σ_j p_j z_j, whose mean is 0."""
+    return total((j, k), p[j] * p[k] * expectation(noise[j] * noise[k]))
 
 
 @claim("geometric.s0.smooths", "identity", title="A moving average smooths",
@@ -62,7 +62,7 @@ def smooths() -> Steps:
     """Averaging makes independent noise smaller: of a variance 1 is left the sum of squared weights, which is at most 1."""
     others = total(l, p[l] * (1 - delta(l, j)))
     yield AtLeast(1, total(j, p[j] ** 2), because=total(j, p[j] * others), reason="p_j² ≤ p_j; 1 only for a basis vector")
-    yield Equation(averaged(), total(j, p[j] ** 2), reason="E z_j z_k = δ_jk")
+    yield Equation(averaged(), variance(total(j, p[j] * noise[j])), reason="E z_j z_k = δ_jk: it is Σ_j p_j²")
 
 
 smooths.twin("as under uniform weights", lambda: Equation(averaged(), 1 / m))

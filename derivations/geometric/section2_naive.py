@@ -15,7 +15,7 @@ from derivations.calculus.sums import delta, total
 from derivations.calculus.variables import Kind, positive, scalar, vector
 from derivations.catalogue import Steps, Undecidable, claim
 from derivations.eot.notation import j, k, m
-from derivations.geometric.notation import D, best, corner, cosine, data, inner, norm, p, r, weights, x
+from derivations.geometric.notation import D, best, corner, cosine, data, inner, nonzero, norm, p, r, weights, x
 from derivations.relations import AtLeast, Equation, Fails
 
 slack, extra = vector("s", m, kind=Kind.NONNEGATIVE), vector("h", m, kind=Kind.NONNEGATIVE)
@@ -24,7 +24,8 @@ top, margin = scalar("top"), positive("margin")
 
 def similarity(right: sp.Expr) -> Equation:
     """⟨p, x⟩ against an expression in lengths and the angle."""
-    return Equation(inner(weights, data), right, reason="2⟨p, x⟩ = ‖p‖² + ‖x‖² − ‖p − x‖², the law of cosines")
+    return Equation(inner(weights, data), right, given=(nonzero(data),),
+                    reason="2⟨p, x⟩ = ‖p‖² + ‖x‖² − ‖p − x‖², the law of cosines")
 
 
 @claim("geometric.2", "identity", title="The inner product is an unnormalized cosine",

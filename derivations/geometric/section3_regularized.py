@@ -38,6 +38,7 @@ from derivations.geometric.notation import (
     data,
     inner,
     mean,
+    nonzero,
     norm,
     p,
     soft,
@@ -75,7 +76,7 @@ def avoid_corners() -> Steps:
     yield UniqueMinimum(variational(quadratic_scores, half_square), sparsemax(quadratic_scores, theta), m, sp.S.One,
                         sp.Integer(2), unspent, reason="Ω = ½‖p‖², strictly convex: the solution is sparsemax")
     yield Fails(AtLeast(1, plus(quadratic_scores(j) - theta), strict=True,
-                        at={m: 2, theta: 0, p.label: [1, 0], mu.label: [0, 0], j: 1}),
+                        at={m: 2, p.label: [1, 0], mu.label: [0, 0], j: 1}),
                 reason="for x = (1, 0) it is the basis vector e₁; Ω = 0 and any linear Ω leave basis vectors too")
 
 
@@ -98,7 +99,8 @@ avoid_corners.twin("at most the uniform weight", lambda: inside(tau, 1 / (1 + ot
 
 def regularized(right: sp.Expr) -> Equation:
     """⟨p, x⟩ − Ω(p) against an expression in lengths and the angle."""
-    return Equation(inner(weights, data) - omega, right, reason="(2), and Ω(p) is the same on both sides")
+    return Equation(inner(weights, data) - omega, right, given=(nonzero(data),),
+                    reason="(2), and Ω(p) is the same on both sides")
 
 
 @claim("geometric.3", "identity", title="The regularized problem in lengths and the angle", needs=("geometric.2",),
@@ -219,7 +221,7 @@ def aligned(right: sp.Expr, because: sp.Expr | None = None) -> AtLeast:
 @direction.corrected(r"p^\star_s/p^\star_t=e^{x_s-x_t},\quad\langle p^\star-\tfrac1{|S|}\mathbf1,x-\bar x\mathbf1\rangle"
                      r"=KL(p^\star\|\tfrac1{|S|})+KL(\tfrac1{|S|}\|p^\star)\ge0,\quad\mathrm{softmax}(tx)-\tfrac1{|S|}\mathbf1"
                      r"=\tfrac t{|S|}(x-\bar x\mathbf1)+o(t);\quad x\ge0:\ \cos\angle(p^\star,x),"
-                     r"\cos\angle(e_t,x)\ge|S|^{-1/2}", Severity.FATAL)
+                     r"\cos\angle(e_t,x)\ge|S|^{-1/2}", Severity.FATAL, replaces="the angle, by that of the centred vectors")
 def centred_direction() -> Steps:
     """It is the centred vectors that are aligned: at most 90° apart, 0° in the limit of small data, and 0° for |S| = 2.
 
@@ -233,7 +235,8 @@ def centred_direction() -> Steps:
     yield for_nonnegative_data()
     yield Limit(sp.exp(scale) / sp.sqrt(sp.exp(2 * scale) + m - 1), scale, sp.S.Zero, 1 / sp.sqrt(m),
                 reason="and no better bound: the cosine for x = t e₁ as t → 0, where the weights become uniform")
-    yield Follows((AtLeast(peak, nonnegative[j]),), AtLeast(peak**2, nonnegative[j] ** 2), (peak + nonnegative[j],),
+    largest = AtLeast(peak, nonnegative[j])
+    yield Follows((largest,), AtLeast(peak**2, nonnegative[j] ** 2), (peak + nonnegative[j],), given=(largest,),
                   reason="added up, |S|(max x)² ≥ ‖x‖²: for data ≥ 0 the cosine of the e_t that solves (2) is ≥ 1/√|S| too")
     yield UniqueMinimum(lambda q: Z * total(j, q(j) ** 2) / 2 - Z * total(j, q(j) * share[j]), lambda location: share[location],
                         m, Z, sp.Integer(2),

@@ -18,7 +18,7 @@ from derivations.catalogue import Steps, claim, reprint
 from derivations.claims import Severity, Statement
 from derivations.eot.notation import j, k, l, m, softmax
 from derivations.eot.regularizers import scaled_entropy, variational
-from derivations.geometric.notation import D, X, cosine, f, inner, norm, p, r, soft, summary, weights
+from derivations.geometric.notation import D, X, cosine, f, inner, nonzero, norm, p, r, soft, summary, weights
 from derivations.geometric.section3_regularized import direction
 from derivations.relations import AtLeast, Entry, Equation, Fails, UniqueMinimum
 
@@ -49,7 +49,7 @@ summary_of_matrix.twin("the entries are added", lambda: along(total(r, total(j, 
 
 def similarity(right: sp.Expr) -> Equation:
     """⟨f, p⟩ against an expression in lengths and the angle."""
-    return Equation(inner(summary, weights), right, reason="(2) with f for x")
+    return Equation(inner(summary, weights), right, given=(nonzero(summary),), reason="(2) with f for x")
 
 
 @claim("geometric.5", "identity", title="Similarity with a summary is an unnormalized cosine", needs=("geometric.2",),
@@ -80,7 +80,7 @@ def points_along_summary() -> Steps:
 
 
 @points_along_summary.corrected(r"\arg\max_{p\in\Delta^{|S|}}\langle f(x),p\rangle-\Omega(p)=\mathrm{softmax}(f(x))"
-                                r"\ \text{for } -\Omega=H", Severity.SLIP)
+                                r"\ \text{for } -\Omega=H", Severity.SLIP, replaces="the problem, which lacks −Ω(p)")
 def regularized_summary() -> Steps:
     """With the regularizer of (3) kept, minus Shannon's entropy, the only solution is the softmax of the summary."""
     yield solves(star)

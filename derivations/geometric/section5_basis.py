@@ -110,7 +110,8 @@ def starting_importance() -> Steps:
 
 
 @starting_importance.corrected(r"\log\frac{p_s}{p_t}=\theta_0^T(\phi(s)-\phi(t))", Severity.HYPOTHESIS,
-                               under="a θ₀ is fixed that θ(x) is before x is observed: φ and θ₀ together tell the start")
+                               under="a θ₀ is fixed that θ(x) is before x is observed: φ and θ₀ together tell the start",
+                               replaces="“φ determines p”")
 def start_by_both() -> Steps:
     """With the value of θ before the data, the log-odds of the start are the combination of the basis functions by it."""
     yield log_odds(total(b, theta[b] * (phi[j, b] - phi[k, b])))
@@ -179,7 +180,7 @@ def uniform_before_data() -> Steps:
 
 @uniform_before_data.corrected(r"\phi(t)=e_t,\ \theta=\theta_0\mathbf1\implies p_t=\tfrac1{|S|}", Severity.HYPOTHESIS,
                                under="before x is observed θ is 0, and then any φ will do; or, with φ(t) = e_t, its "
-                                     "entries are equal")
+                                     "entries are equal", replaces="any θ before the data")
 def uniform_with_equal_entries() -> Steps:
     """If all entries of θ are the same before the data, the canonical basis starts from uniform weights."""
     yield Equation(soft(scores(lambda coefficient: sp.S.Zero))(j), 1 / m, about=(phi[j, b],), reason="θ = 0, with any φ")

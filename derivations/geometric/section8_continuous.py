@@ -89,7 +89,8 @@ def natural_parameters() -> Steps:
     """The slopes of A are the mean and the variance, and θ₁ = μ/σ², θ₂ = −1/(2σ²) is the way back."""
     yield Equation(derivative(derivative(log_partition(), theta1), theta1), 1 / (2 * b), reason="σ²")
     yield Equation(-derivative(log_partition(), b), (theta1 / (2 * b)) ** 2 + 1 / (2 * b), reason="E t² = μ² + σ²")
-    yield Equation((mu / v) / (2 * (1 / (2 * v))), mu, about=(v,), reason="there and back")
+    yield Equation(v * derivative(log_partition(mu / v, 1 / (2 * v)), mu), mu,
+                   reason="there and back: with θ₁ = μ/σ² and θ₂ = −1/(2σ²), ∂A/∂θ₁ = σ² ∂A/∂μ is μ")
     yield mean_is(theta1 / (2 * b))
 
 
@@ -122,8 +123,7 @@ def gaussian_is_optimal() -> Steps:
     """Of all densities only N(μ, σ²) maximizes ∫qf + H(q): at each point the integrand is A q − kl(q ‖ p) − (q − p)."""
     best = log_partition(mu / v, 1 / (2 * v))
     p = density(mu, v)
-    yield Equation(best, mu**2 / (2 * v) + sp.log(2 * sp.pi * v) / 2, reason="A at θ = (μ/σ², −1/(2σ²))")
-    yield Equation(sp.log(p), score(mu / v, 1 / (2 * v)) - best, reason="log p = f − A")
+    yield Equation(sp.log(p), score(mu / v, 1 / (2 * v)) - best, reason="log p = f − A, with A at θ = (μ/σ², −1/(2σ²))")
     yield AtLeast(best * y - (y - p), functional(y, score(mu / v, 1 / (2 * v))), because=kl(y, p),
                   reason="kl ≥ 0, and 0 only at q(t) = p(t)")
     yield gap_form(mu, v, best)
@@ -283,7 +283,7 @@ def level_is_optimal() -> Steps:
 level_is_optimal.twin("the square of q counts less", lambda: no_better(y * (level + inside - outside) - y**2 / 4))
 level_is_optimal.twin("the level is not taken into account", lambda: no_better(y * (level + 1 + inside) - y**2 / 2))
 
-R, S, D = positive("R"), positive("S"), positive("D")
+R, S, D, a = positive("R"), positive("S"), positive("D"), positive("a")
 _r, _R, _d = sp.symbols("r R d", positive=True)
 
 
@@ -309,9 +309,9 @@ def mass_is(claimed: sp.Expr) -> Equation:
              r"d=1:\ a=\sigma R=(3\sigma^2/2)^{1/3}", needs=("geometric.s8.sparsemax",))
 def paraboloid_mass() -> Steps:
     """The truncated paraboloid has mass S√|Σ| R^(d+2)/(d(d+2)), which fixes R; on the line a³ = 3σ²/2."""
-    width = (3 * v / 2) ** sp.Rational(1, 3)
-    yield Equation((2 * sp.sqrt(v) * R**3 / 3).subs(R, width / sp.sqrt(v)), 1, about=(v,),
-                   reason="d = 1, S = 2, D = σ: a³ = 3σ²/2")
+    on_the_line = 2 * sp.sqrt(v) * R**3 / 3
+    yield Equation(on_the_line.subs(R, a / sp.sqrt(v)) - 1, 2 * (a**3 - 3 * v / 2) / (3 * v),
+                   reason="d = 1, S = 2, D = σ, R = a/σ: the mass is 1 iff a³ = 3σ²/2")
     yield mass_is(S * D * R ** (d + 2) / (d * (d + 2)))
 
 
@@ -321,7 +321,8 @@ paraboloid_mass.twin("d + 1 for d + 2", lambda: mass_is(S * D * R ** (d + 2) / (
 
 def spread_is(claimed: sp.Expr) -> Equation:
     """The variance along each axis of Σ, in its units, against an expression."""
-    return Equation(shells(2) / (d * shells(0)), claimed, reason="E r²/d: all directions alike")
+    mass = R ** (d + 2) / (d * (d + 2))
+    return Equation(shells(2) / (d * mass), claimed, reason="E r²/d: all directions alike; the mass is S D times this")
 
 
 @claim("geometric.s8.paraboloid-covariance", "identity", title="Addition: the covariance of continuous sparsemax",
@@ -355,7 +356,7 @@ softmax_on_a_grid.twin("the density is not normalized on the grid", lambda: grid
 softmax_on_a_grid.twin("its square root", lambda: grid_weight_is(
     sp.sqrt(density(mu, v, place[j])) / total(k, sp.sqrt(density(mu, v, place[k])))))
 
-K, h, a = size("K"), positive("h"), positive("a")
+K, h = size("K"), positive("h")
 _count, _K = sp.symbols("i K", integer=True, positive=True)
 
 
