@@ -201,6 +201,7 @@ VARIABLES: Table = {
     "two ranges of an index under one name": lambda: Equation(
         total(j, a[j]) + j, total(l, a[l]) + Variable("j", Domain(Kind.INDEX, (n,)))),
     "a size that is none": lambda: AtLeast(Variable("o", Domain(Kind.SIZE, (m,))), 1, because=b[j]),
+    "a scalar simplex": lambda: Equation(scalar("o", Kind.SIMPLEX), 1),
     "a scalar size": lambda: AtLeast(scalar("o", Kind.SIZE), 1),
     "a name that bound indices have": lambda: AtLeast(positive("ι1"), 0),
     "no name": lambda: AtLeast(positive(""), 0),
