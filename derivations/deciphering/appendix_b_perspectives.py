@@ -84,19 +84,19 @@ def rearranged(of: Entry, weight: sp.Expr) -> sp.Expr:
 
 
 def difference(right: sp.Expr) -> Equation:
-    """The covariance of (μ + z) − h with the z of (3)."""
+    """The covariance of μ + z, and so of (μ + z) − h, with the z of (3)."""
     def off(e: sp.Expr) -> sp.Expr:
-        return center[e] + (h[e] - center[e] + sigma * g[e]) - h[e]
+        return center[e] + (h[e] - center[e] + sigma * g[e]) - s[e]
 
-    return Equation(expectation(off(a) * off(c)), right, reason="μ + z − h = ε")
+    return Equation(expectation(off(a) * off(c)) - (h[a] - s[a]) * (h[c] - s[c]), right, reason="whatever the origin s is")
 
 
 @claim("deciphering.sB.gaussian-difference", "identity", title="(μ + z) − h is the noise", needs=("deciphering.3",),
        latex=r"(\mu+z)-h\sim\mathcal N(0,\sigma^2I)")
 def gaussian_difference() -> Steps:
     """The difference of μ + z and h is the noise itself, so it has the law of the noise, with covariance σ²I."""
-    yield Equation(center[a] + (h[a] - center[a] + r[a]) - h[a], r[a], reason="it is ε, here r, whatever is drawn")
-    yield Equation(expectation(center[a] + (h[a] - center[a] + sigma * g[a]) - h[a]), 0, reason="with mean 0", about=(sigma,))
+    moved = total(i, (p[i] - u[i]) * T[i, a]) + r[a]
+    yield Equation(mean(preference)(a) + moved - mean(member)(a), r[a], reason="it is ε, here r, whatever is drawn")
     yield difference(sigma**2 * delta(a, c))
 
 
@@ -169,8 +169,8 @@ divided_by_eta.twin("η is lost", lambda: divided(1 / (2 * sigma**2)))
 
 
 def reliable(strength: sp.Expr) -> Equation:
-    """(31) is (4) with this α."""
-    return Equation(rearranged(rival, 1 / (2 * eta * sigma**2)), primal(rival, shifted, strength), reason="α/2 = 1/(2ησ²)")
+    """(31), which is (30) over η, is (4) with this α."""
+    return Equation(penalized(rival) / eta, primal(rival, shifted, strength), reason="α/2 = 1/(2ησ²)")
 
 
 @claim("deciphering.sB.alpha-likelihood", "equivalence", title="(31) is (4) for α⁻¹ = ησ²", needs=("deciphering.31",),
@@ -268,8 +268,8 @@ def likelihood_of(e: sp.Expr) -> sp.Expr:
 
 
 def posterior(e: sp.Expr) -> sp.Expr:
-    """J_il / Σ_k J_kl, the probability of the parameter given the observation."""
-    return J[e, seen] / total(k, J[k, seen])
+    """J_il / Σ_k J_kl, the probability of the parameter given the observation, by the odds of the others."""
+    return 1 / total(k, J[k, seen] / J[e, seen])
 
 
 def bayes(right: sp.Expr) -> Equation:

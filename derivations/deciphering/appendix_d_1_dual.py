@@ -37,6 +37,7 @@ from derivations.deciphering.notation_transport import (
     free,
     g,
     gamma,
+    gibbs,
     i,
     j,
     k,
@@ -235,7 +236,7 @@ def minimizer() -> Steps:
 
 def recovered(right: Entry) -> Equation:
     """The row sums of the optimal coupling, for symmetric M."""
-    return Equation(weights(kernel(at_lam, symmetric))(i), right(i), reason="p_i = Σ_j X_ij")
+    return Equation(weights(gibbs(at_lam))(i), right(i), reason="p_i = Σ_j X_ij, and K is symmetric")
 
 
 minimizer.twin("the tilt's sign", lambda: recovered(printed_slope(symmetric, symmetric, scores(lambda x: -lam[x]))))

@@ -25,6 +25,7 @@ from derivations.deciphering.notation_transport import (
     entropy_of_preference,
     free,
     gamma,
+    gibbs,
     i,
     j,
     k,
@@ -38,6 +39,7 @@ from derivations.deciphering.notation_transport import (
     true_mean,
     true_preference,
     u,
+    weights,
 )
 from derivations.relations import AtLeast, Entries, Entry, Equation, Fails, Limit
 
@@ -92,7 +94,7 @@ def true_preference_printed() -> Steps:
 
 def minimizer(right: sp.Expr) -> Equation:
     """The row sums of the cheapest coupling."""
-    return Equation(true_preference(symmetric)(i), right, reason="p_i = Σ_j X_ij, and M(t', t'') = M(t'', t')")
+    return Equation(weights(gibbs(origin))(i), right, reason="p_i = Σ_j X_ij, and M(t', t'') = M(t'', t')")
 
 
 true_preference_printed.twin("the preference itself", lambda: minimizer(u[i]))

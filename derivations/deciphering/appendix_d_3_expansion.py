@@ -36,7 +36,8 @@ from derivations.deciphering.notation_transport import (
 )
 from derivations.relations import AtLeast, Entries, Entry, Equation, Expansion, Fails
 
-FLAT: dict[Variable, Value] = {N: 2, d: 1, u.label: [1, 0], T.label: [[0], [1]], gamma: 1, j: 1}
+LINE: dict[Variable, Value] = {N: 2, d: 1, T.label: [[0], [1]], gamma: 1, j: 1}
+FLAT: dict[Variable, Value] = {**LINE, u.label: [1, 0]}
 NEAR = [[sp.Rational(3, 4), sp.Rational(1, 4)], [sp.Rational(1, 4), sp.Rational(3, 4)]]
 s = positive("s")
 v, mass = vector("v", d), vector("Z", N, kind=Kind.POSITIVE)
@@ -156,7 +157,7 @@ def at_multiple(times: int) -> sp.Expr:
        needs=("deciphering.sD.conditional",), latex=r"\log\mathcal M_t(\lambda/\gamma)\text{ is called the cumulant of }q_t")
 def called_cumulant() -> Steps:
     """The logarithm of the moment generating function of q_t is called its cumulant."""
-    yield Fails(Equation(at_multiple(4) * at_multiple(1), at_multiple(2) ** 2, at={**FLAT, Q.label: NEAR, lam.label: [1]}),
+    yield Fails(Equation(at_multiple(4) * at_multiple(1), at_multiple(2) ** 2, at={**LINE, Q.label: NEAR, lam.label: [1]}),
                 reason="a cumulant of order r is homogeneous of degree r in λ, and these two would be equal for any r")
 
 

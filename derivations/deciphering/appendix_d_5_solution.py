@@ -28,6 +28,7 @@ from derivations.deciphering.notation_transport import (
     free,
     from_kernel,
     gamma,
+    gibbs,
     i,
     j,
     kernel,
@@ -63,7 +64,7 @@ def closed_form_is_the_solution() -> Steps:
 def closed_form_to_first_order() -> Steps:
     """The solution differs from the closed form by a term of order (α/γ)², the effect of w = −Σ̄z/γ."""
     yield linear_dual()
-    yield other_form(weights(kernel(first_order, symmetric)))
+    yield other_form(weights(gibbs(first_order)))
     yield from_kernel(sp.S.One)
 
 
@@ -92,7 +93,7 @@ def same_closed_form() -> Steps:
                                      alpha: 1, gamma: 1, i: 1}
     yield Fails(Equation(printed_slope(free, free, scores(first_order))(i), weights(kernel(first_order, free))(i), at=uneven),
                 reason="the symmetry of footnote 11 is needed; (25) is right for every M")
-    yield other_form(weights(kernel(first_order, symmetric)))
+    yield other_form(weights(gibbs(first_order)))
 
 
 same_closed_form.twin("the exponent's sign", lambda: other_form(weights(kernel(lambda x: -alpha * z[x], symmetric))))

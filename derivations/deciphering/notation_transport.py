@@ -14,7 +14,7 @@ from functools import cache
 import sympy as sp
 
 from derivations.calculus.balls import Value
-from derivations.calculus.functions import kl, xlogx
+from derivations.calculus.functions import derivative, kl, xlogx
 from derivations.calculus.sums import total
 from derivations.calculus.variables import Kind, Variable, index, positive, simplex, size, stochastic, vector
 from derivations.deciphering.notation import a, alpha, b, c, d, lam, z
@@ -31,12 +31,14 @@ Y, W = vector("Y", N), vector("W", N)
 FOOTNOTE = "footnote 11: M is nonnegative and symmetric"
 STRICT = "footnote 11: M(t, t) < M(t', t) for t' ≠ t"
 SMALL = "α and α/γ are small"
-NEAR: dict[Variable, Value] = {
-    N: 2, d: 1, u.label: [1, 0], T.label: [[0], [1]], z.label: [1], gamma: 1,
-    Y.label: [0, 1], W.label: [0, -sp.Rational(3, 16)],
-    Q.label: [[sp.Rational(3, 4), sp.Rational(1, 4)], [sp.Rational(1, 4), sp.Rational(3, 4)]],
+TWO: dict[Variable, Value] = {
+    N: 2, Q.label: [[sp.Rational(3, 4), sp.Rational(1, 4)], [sp.Rational(1, 4), sp.Rational(3, 4)]],
 }
-"""Two templates, and the kernel of the cost log 3 between them at γ = 1: Σ̄ = 3/16, so w = −3/16."""
+"""Two templates, and the kernel of the cost log 3 between them at γ = 1."""
+NEAR: dict[Variable, Value] = {**TWO, d: 1, u.label: [1, 0], T.label: [[0], [1]], z.label: [1], gamma: 1}
+"""The same with the templates 0 and 1: Σ̄ = 3/16, so w = −3/16."""
+SCORED: dict[Variable, Value] = {**TWO, u.label: [1, 0], gamma: 1, Y.label: [0, 1], W.label: [0, -sp.Rational(3, 16)]}
+"""The same by the scores ⟨t_i, z⟩ and ⟨t_i, w⟩."""
 
 
 def free(destination: sp.Expr, source: sp.Expr) -> sp.Expr:
@@ -70,8 +72,8 @@ def first_order(entry: sp.Expr) -> sp.Expr:
 
 
 def scores(dual: Entry) -> Entry:
-    """i ↦ ⟨t_i, λ⟩."""
-    return lambda template: total(b, T[template, b] * dual(b))
+    """i ↦ ⟨t_i, λ⟩, which is 0 at the origin."""
+    return (lambda template: sp.S.Zero) if dual is origin else lambda template: total(b, T[template, b] * dual(b))
 
 
 def potential(template: sp.Expr) -> sp.Expr:
@@ -98,6 +100,14 @@ def conditional(potentials: Entry, cost: Entries) -> Entries:
 def kernel(dual: Entry, cost: Entries) -> Entries:
     """(i, j) ↦ q_λ(i|j)."""
     return conditional(scores(dual), cost)
+
+
+def gibbs(dual: Entry) -> Entries:
+    """(i, j) ↦ q_λ(i|j) of the symmetric cost in scaling form: e^{⟨t_i, λ⟩/γ} K_ij over its sum, K_ij = e^{−S_ij/γ} e^{−S_ji/γ}."""
+    def entry(to: sp.Expr, of: sp.Expr) -> sp.Expr:
+        return sp.exp(scores(dual)(to) / gamma) * sp.exp(-S[to, of] / gamma) * sp.exp(-S[of, to] / gamma)
+
+    return lambda to, of: entry(to, of) / total(k, entry(k, of))
 
 
 def rival(to: sp.Expr, of: sp.Expr) -> sp.Expr:
@@ -219,9 +229,11 @@ def weak_duality(target: Entry, cost: Entries) -> AtLeast:
 
 
 def attained(cost: Entries) -> Equation:
-    """Where λ is stationary, both parts of the gap vanish at X_ij = u_j q_λ(i|j), and nowhere else."""
-    return Equation(stationary(at_lam, cost)(a) - mean(kernel(at_lam, cost))(a), lam[a] / alpha,
-                    reason="so the gap is 0 exactly at X_ij = u_j q_λ(i|j): the only minimizer, for the λ of (39)")
+    """The slope of (39): where it is 0, both parts of the gap vanish at X_ij = u_j q_λ(i|j), and nowhere else."""
+    slope = derivative(dual(at_lam, lambda entry: z[entry], cost), lam[a])
+    return Equation(slope, z[a] - lam[a] / alpha - mean(kernel(at_lam, cost))(a),
+                    reason="for any μ̃ + z, here called z: where the slope is 0, the residual at q_λ is λ/α, so the gap is 0 "
+                           "exactly at X_ij = u_j q_λ(i|j): the only minimizer, for the λ of (39)")
 
 
 def least_transport(cost: Entries) -> AtLeast:
@@ -257,7 +269,7 @@ def from_kernel(times: sp.Expr) -> Expansion:
     """The same from any kernel Q: the weights with αY for the scores, and a multiple of what W adds."""
     added = total(l, u[l] * Q[l, i] * (W[i] - total(k, Q[l, k] * W[k]))) / gamma
     return Expansion(weights(reweighted(second_scores))(i), weights(reweighted(first_scores))(i) + times * alpha**2 * added,
-                     alpha, 2, at={**NEAR, i: 1}, reason="λ* = αz + α²w + o(α²) with w = −Σ̄z/γ")
+                     alpha, 2, at={**SCORED, i: 1}, reason="λ* = αz + α²w + o(α²) with w = −Σ̄z/γ")
 
 
 def as_printed() -> Fails:

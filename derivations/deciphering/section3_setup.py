@@ -5,7 +5,7 @@ Claims     deciphering.1–deciphering.3, deciphering.s3.convex-combination, dec
            deciphering.s3.previous-words, deciphering.fn3
 Notation   p the weights of the templates, h = Σ_i p_i t_i; v any vector, s[i] ≥ 0; g = ε/σ, with independent entries of
            mean 0 and variance 1; the superscript (k) is left out; an integral over a finite set is a sum; w any weights of
-           the templates, zeros allowed; r words generated so far
+           the templates, zeros allowed; x[i] and y points of a line; r words generated so far
 References Section 3 of the document
 """
 
@@ -13,13 +13,14 @@ from __future__ import annotations
 
 import sympy as sp
 
+from derivations.calculus.functions import derivative
 from derivations.calculus.moments import expectation
 from derivations.calculus.sums import delta, total
 from derivations.calculus.variables import Kind, index, positive, scalar, simplex, size, vector
 from derivations.catalogue import Steps, Undecidable, claim
 from derivations.claims import Severity
 from derivations.deciphering.notation import T, a, c, d, i, mean, mu, n, u
-from derivations.relations import AtLeast, Entry, Equation, Fails
+from derivations.relations import AtLeast, Entry, Equation, Fails, Limit
 
 p = simplex("p", n)
 v, h, center = vector("v", d), vector("h", d), vector("mu", d)
@@ -70,31 +71,31 @@ convex_combination.twin("below all templates", lambda: half_space(peak - total(i
 convex_combination.twin("below the mean by equal weights", lambda: half_space(peak - total(i, slack[i]) / n))
 
 
-W, MIDDLE = sp.symbols("w m", real=True)
+given, off, place = simplex("w", n), vector("x", n), scalar("y")
 
 
-def normal_moment(power: int) -> sp.Expr:
-    """∫ w^power dN(m, 1)(w)."""
-    found = sp.integrate(W**power * sp.exp(-((W - MIDDLE) ** 2) / 2) / sp.sqrt(2 * sp.pi), (W, -sp.oo, sp.oo))
-    return sp.simplify(found).subs(MIDDLE, peak)
+def mirrored(right: sp.Expr) -> Equation:
+    """The mean of a law that is symmetric about m: half of the weights w_i at m + x_i, half at m − x_i."""
+    left = total(i, given[i] * (peak + off[i])) / 2 + total(i, given[i] * (peak - off[i])) / 2
+    return Equation(left, right, reason="and mean m, as for every law that is symmetric about m: one coordinate of N(m, I)")
 
 
 @claim("deciphering.2", "definition", title="The mean of a distribution on all possible templates", needs=("deciphering.1",),
        latex=r"h=\int_{\mathcal A}ap(a)da,\quad p\ge0,\ \int_{\mathcal A}p(a)da=1")
 def mean_of_distribution() -> Steps:
     """The same with a distribution on the whole space of templates, with or without a density, say a Gaussian one."""
-    yield Equation(normal_moment(0), 1, reason="mass 1", about=(peak,))
-    yield Equation(normal_moment(1), peak, reason="and mean m: one coordinate of N(m, I)")
+    bell = sp.exp(-((place - peak) ** 2) / 2)
+    yield Equation(derivative(-bell, place), (place - peak) * bell, reason="an antiderivative of (y − m) times the density")
+    yield Limit(sp.exp(-(place**2) / 2), place, sp.oo, sp.S.Zero, reason="which vanishes at both ends: the integral is 0")
+    yield Equation(total(i, given[i]) / 2 + total(i, given[i]) / 2, 1, reason="mass 1", about=(n,))
+    yield mirrored(peak)
 
 
-mean_of_distribution.twin("the second moment", lambda: Equation(normal_moment(1), peak**2 + 1))
-mean_of_distribution.twin("centred", lambda: Equation(normal_moment(1), 0, about=(peak,)))
+mean_of_distribution.twin("the second moment", lambda: mirrored(peak**2 + 1))
+mean_of_distribution.twin("centred", lambda: mirrored(sp.S.Zero))
 
 
 # ── the preference distribution ─────────────────────────────────────────────────────────────────────────────────────
-
-
-given = simplex("w", n)
 
 
 def weight_at_least(bound: sp.Expr, **where: object) -> AtLeast:
@@ -150,15 +151,15 @@ def evidence(e: sp.Expr) -> sp.Expr:
 
 def noise(right: sp.Expr) -> Equation:
     """The covariance of the evidence around h − μ."""
-    spread = expectation((evidence(a) - h[a] + center[a]) * (evidence(c) - h[c] + center[c]))
-    return Equation(spread, right, reason="E g_a g_c = δ_ac")
+    spread = expectation(evidence(a) * evidence(c)) - (h[a] - center[a]) * (h[c] - center[c])
+    return Equation(spread, right, reason="E z_a z_c − E z_a E z_c, with E g_a g_c = δ_ac")
 
 
 @claim("deciphering.3", "definition", title="The evidence is a noisy mean shift",
        latex=r"z=h-\mu+\epsilon,\quad\epsilon\sim\mathcal N(0,\sigma^2I)")
 def noisy_shift() -> Steps:
     """The evidence is the shift of the mean, with spherical noise of variance σ² added to each coordinate."""
-    yield Equation(expectation(evidence(a)), h[a] - center[a], reason="the shift is its mean")
+    yield expected_evidence(h[a] - center[a])
     yield noise(sigma**2 * delta(a, c))
 
 
@@ -167,8 +168,9 @@ noisy_shift.twin("not spherical", lambda: noise(sigma**2))
 
 
 def expected_evidence(right: sp.Expr) -> Equation:
-    """E z_a."""
-    return Equation(expectation(evidence(a)), right, reason="E ε = 0")
+    """E z_a, as the slope of E⟨z, v⟩ in v_a."""
+    paired = expectation(total(c, evidence(c) * v[c]))
+    return Equation(derivative(paired, v[a]), right, reason="E⟨z, v⟩ = ⟨h − μ, v⟩ for every v, since E ε = 0")
 
 
 @claim("deciphering.s3.shift-of-mu", "identity", title="In captioning, z predicts the shift of μ from h",
@@ -190,14 +192,15 @@ shift_of_mu.twin("half of the shift", lambda: expected_evidence((h[a] - center[a
 
 def squared_error(right: sp.Expr) -> Equation:
     """E ‖μ + z − h‖²."""
-    return Equation(expectation(total(a, (center[a] + evidence(a) - h[a]) ** 2)), right, about=(d,), reason="d variances σ²")
+    return Equation(total(a, expectation((center[a] + evidence(a) - h[a]) ** 2)), right, reason="d variances σ²")
 
 
 @claim("deciphering.s3.estimate-of-h", "identity", title="μ + z is an estimate of h", needs=("deciphering.3",),
        latex=r"\mathbb E[\mu+z]=h,\quad\mathbb E\|\mu+z-h\|^2=d\sigma^2")
 def estimate_of_h() -> Steps:
     """The sum μ + z estimates h without bias, with the error of the noise, so it should not be far from h."""
-    yield Equation(expectation(center[a] + evidence(a)), h[a], reason="without bias")
+    yield Equation(expectation(total(a, (center[a] + evidence(a) - v[a]) ** 2)), total(a, (h[a] - v[a]) ** 2) + d * sigma**2,
+                   reason="without bias: the mean squared distance from v is least at v = h")
     yield squared_error(d * sigma**2)
 
 
@@ -221,7 +224,7 @@ def previous_words() -> Steps:
                 reason="#{i < t} is not the number of words before the k-th, unless t = k")
 
 
-@previous_words.corrected(r"Y^{(i<k)}", Severity.SLIP)
+@previous_words.corrected(r"Y^{(i<k)}", Severity.SLIP, replaces="the bound t of the superscript")
 def words_before() -> Steps:
     """The words before the k-th are those with i < k, as earlier in the setup: k − 1 of them."""
     yield counted((so_far + 1) - 1)

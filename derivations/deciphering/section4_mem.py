@@ -17,8 +17,8 @@ from derivations.calculus.sums import total
 from derivations.calculus.variables import positive, vector
 from derivations.catalogue import Steps, claim
 from derivations.claims import Severity
-from derivations.deciphering.appendix_b_perspectives import constant, eta, likelihood, log_prior, rival, sigma
-from derivations.deciphering.notation import T, a, alpha, d, lam, mean, n, point, preference, primal, shifted, tilt, u, z
+from derivations.deciphering.appendix_b_perspectives import constant, eta, likelihood, log_prior, q, rival, sigma
+from derivations.deciphering.notation import T, a, alpha, d, i, lam, mean, n, point, preference, primal, shifted, tilt, u, z
 from derivations.deciphering.section4_problem import closer, information, r2
 from derivations.relations import AtLeast, Entry, Equation, Fails, UniqueMinimum
 from derivations.theorems import INTERMEDIATE_VALUE
@@ -56,7 +56,8 @@ def room(right: sp.Expr) -> AtLeast:
        latex=r"\left\|(\mu+z)-\int ap(a)da\right\|^2\le\frac1{2\alpha}")
 def constraint() -> Steps:
     """The mean of p lies in a ball around μ + z with the squared radius 1/(2α); for z = 0 that of u does."""
-    yield Equation(residual(preference, shifted), total(a, z[a] ** 2), reason="the squared residual of u")
+    apart = total(a, (total(i, (u[i] - q[i]) * T[i, a]) + z[a]) ** 2)
+    yield Equation(residual(rival, shifted), apart, reason="so it is ‖z‖² at p = u")
     yield room(sp.S.Zero)
 
 
@@ -117,7 +118,8 @@ def constrained() -> Steps:
 @constrained.corrected(r"\exists p\ll u:\|r(p)\|^2<\tfrac1{2\alpha}\implies\tilde p=\mathrm{tilt}(\lambda),\ "
                        r"\lambda=\kappa r(\tilde p),\ \kappa\ge0,\ \kappa(\|r(\tilde p)\|^2-\tfrac1{2\alpha})=0",
                        Severity.HYPOTHESIS, under="some distribution on the support of u satisfies the constraint strictly, "
-                       "and that support is finite")
+                       "and that support is finite",
+                       replaces="all distributions that satisfy the constraint, of which there may be none")
 def feasible() -> Steps:
     """If u itself satisfies the constraint it is picked; else a tilt of u on the boundary, and only that.
 
@@ -149,7 +151,7 @@ def same_minimizer() -> Steps:
 
 @same_minimizer.corrected(r"\rho(\alpha)=\|\lambda^*\|/\alpha=\|r(\tilde p)\|:\ \operatorname{argmin}\{\mathcal K(p,u):"
                           r"\|r(p)\|\le\rho(\alpha)\}=\operatorname{argmin}\tfrac\alpha2\|r(p)\|^2+\mathcal K(p,u)",
-                          Severity.SLIP)
+                          Severity.SLIP, replaces="the squared radius 1/(2α) of the constraint")
 def own_radius() -> Steps:
     """The penalized minimizer solves the constrained problem of radius ‖λ*‖/α, which is (2α)^(−1/2) only if ‖λ*‖² = α/2."""
     yield on_the_sphere(alpha)

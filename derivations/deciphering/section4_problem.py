@@ -243,7 +243,8 @@ def mean_of_minimizer(right: sp.Expr) -> Equation:
        latex=r"\hat h=\int a\tilde p(a)da")
 def estimate() -> Steps:
     """The estimate of h is the mean of the minimizer, which is the gradient of log M at λ*."""
-    yield Equation(stationary(point)(a) - mean(tilt(point))(a), lam[a] / alpha, reason="μ + z − ĥ = λ*/α")
+    yield Equation(derivative(dual(point, shifted), lam[a]), shifted(a) - lam[a] / alpha - mean(tilt(point))(a),
+                   reason="the slope of the dual: at λ* it is 0, so μ + z − ĥ = λ*/α")
     yield mean_of_minimizer(mean(tilt(point))(a))
 
 
@@ -261,8 +262,8 @@ def reliability() -> Steps:
 def closer(right: sp.Expr) -> Follows:
     """What follows for r₁ from the optimality of one minimizer for α, and of the other for α + s."""
     larger = alpha + step
-    return Follows((AtLeast(alpha / 2 * r2 + k2, alpha / 2 * r1 + k1), AtLeast(larger / 2 * r1 + k1, larger / 2 * r2 + k2)),
-                   AtLeast(r1, right), (2 / step, 2 / step), reason="added, and divided by s/2",
+    optimal = (AtLeast(alpha / 2 * r2 + k2, alpha / 2 * r1 + k1), AtLeast(larger / 2 * r1 + k1, larger / 2 * r2 + k2))
+    return Follows(optimal, AtLeast(r1, right), (2 / step, 2 / step), given=optimal, reason="added, and divided by s/2",
                    at={alpha: 1, step: 1, r1: 1, r2: 0, k1: 0, k2: Fraction(3, 4)})
 
 

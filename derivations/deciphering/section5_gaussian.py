@@ -237,7 +237,6 @@ dual_problem.twin("‖λ‖²/(2α) is added", lambda: largest(dual_value(other,
        hypotheses=("u = N(μ, I)",))
 def generating_function() -> Steps:
     """The integral in the dual is the moment generating function of a spherical Gaussian, and has this closed form."""
-    yield Equation(coordinate_mgf(mu[a], sp.S.Zero), 1, reason="one coordinate's density has mass 1", about=(mu[a],))
     yield Equation(log_density(x, center) + inner(lambda e: x[e], point), log_density(x, moved) + log_mgf(lam),
                    reason="the square completed: u e^⟨a,λ⟩ is the density of N(μ + λ, I) times a constant, M(λ)")
     yield Equation(mgf(lam), sp.exp(log_mgf(lam)), reason="and by integration, coordinate by coordinate")

@@ -145,7 +145,8 @@ def with_covariance() -> Steps:
 
 
 @with_covariance.corrected(r"M<\infty\text{ near }0\implies\lambda^*=\alpha(I_d+\alpha\Sigma)^{-1}z"
-                           r"-\tfrac{\alpha^3}2\kappa_3(z,z,\cdot)+o(\alpha^3)", Severity.WORDING)
+                           r"-\tfrac{\alpha^3}2\kappa_3(z,z,\cdot)+o(\alpha^3)", Severity.WORDING,
+                           replaces="the equality sign, by an error of order α³")
 def with_covariance_and_error() -> Steps:
     """Where M is finite near 0 the maximizer is approximately that, up to −α³κ₃(z, z, ·)/2 + o(α³)."""
     yield Equation(lam[a] + alpha * spread(point) - alpha * shift(a), curvature(point), reason="(I + αΣ)λ* − αz, exactly")
@@ -246,7 +247,8 @@ def approximation() -> Steps:
                        "has no value; were it finite they would stay bounded")
 
 
-@approximation.corrected(r"\hat h=\hat h(\alpha z)-\alpha^2\Sigma^2z+o(\alpha^2)", Severity.HYPOTHESIS, under=NEAR_0)
+@approximation.corrected(r"\hat h=\hat h(\alpha z)-\alpha^2\Sigma^2z+o(\alpha^2)", Severity.HYPOTHESIS, under=NEAR_0,
+                         replaces="the hypothesis of bounded moments, under which the right side may have no value")
 def approximation_near_zero() -> Steps:
     """Where M is finite near 0 the maximizer is interior for small α, and the closed form is off by α²Σ²z to leading order."""
     yield any_law()

@@ -31,7 +31,7 @@ from derivations.deciphering.notation import (
     tilt,
     z,
 )
-from derivations.deciphering.section6_approximation import approximate, scaled
+from derivations.deciphering.section6_approximation import scaled
 from derivations.deciphering.section6_theorem1 import FINITE, distance, divergence, stationary, tilted
 from derivations.relations import AtLeast, Entry, Equation
 from derivations.theorems import WEIERSTRASS
@@ -171,7 +171,8 @@ def loss() -> sp.Expr:
        needs=("deciphering.s6.one-pass-gap", "deciphering.s6.suboptimality"))
 def one_pass_bound() -> Steps:
     """An addition: one pass bounds its own error; h_c is no farther from the exact estimate than from μ, its plan is near."""
-    yield Equation(approximate(a), moved(a).xreplace({g[a]: exact(a) - mu(a)}), reason="αz = λ* + α(ĥ − μ), so g is ĥ − μ")
+    yield Equation(alpha * (stationary(point)(a) - mu(a)), moved(a).xreplace({g[a]: exact(a) - mu(a)}),
+                   reason="αz = λ* + α(ĥ − μ), so g is ĥ − μ")
     yield certified(loss())
 
 

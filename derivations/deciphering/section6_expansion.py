@@ -122,7 +122,8 @@ def called_cumulant() -> Steps:
                 reason="a cumulant of order r is homogeneous, κ_r(sλ) = s^r κ_r(λ), which would make these equal for any r")
 
 
-@called_cumulant.corrected(r"\log M(t\lambda)=\textstyle\sum_r\kappa_r(\langle W,\lambda\rangle)t^r/r!", Severity.WORDING)
+@called_cumulant.corrected(r"\log M(t\lambda)=\textstyle\sum_r\kappa_r(\langle W,\lambda\rangle)t^r/r!", Severity.WORDING,
+                           replaces="the name “cumulant”")
 def generates_cumulants() -> Steps:
     """The logarithm of M is the cumulant generating function: its Taylor coefficients are the cumulants, over r!."""
     yield cumulants(square, cube)

@@ -153,11 +153,18 @@ def generating_function() -> Steps:
     """M is the expectation of exp⟨W, λ⟩; it is 1 at 0, and positive for finite support."""
     yield Equation(partition(lambda entry: sp.S.Zero), 1, reason="an instance", about=(n, d))
     yield AtLeast(partition(point), 0, strict=True, reason="so that its logarithm exists")
-    yield Equation(partition(point), expected(lambda x: u[x]), reason="the integral is a sum over the templates")
+    yield generates(expected(lambda x: u[x]))
 
 
-generating_function.twin("the exponent's sign", lambda: Equation(partition(point), expected(lambda x: u[x], -1)))
-generating_function.twin("the weights are left out", lambda: Equation(partition(point), expected(lambda x: 1 / n)))
+def generates(right: sp.Expr) -> Equation:
+    """e^⟨μ, λ⟩ times the expectation of exp⟨W − μ, λ⟩."""
+    centred = total(k, u[k] * sp.exp(total(b, (T[k, b] - mean(lambda x: u[x])(b)) * lam[b])))
+    return Equation(sp.exp(total(b, mean(lambda x: u[x])(b) * lam[b])) * centred, right,
+                    reason="the expectation of exp⟨W, λ⟩ is a sum over the templates, wherever their origin is")
+
+
+generating_function.twin("the exponent's sign", lambda: generates(expected(lambda x: u[x], -1)))
+generating_function.twin("the weights are left out", lambda: generates(expected(lambda x: 1 / n)))
 
 
 # ── recovery ────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -210,7 +217,8 @@ def law_without_steepness() -> Steps:
     mixed = (x + r * y) / (1 + r)
     yield AtLeast((kl(x, w) + r * kl(y, w)) / (1 + r), kl(mixed, w), reason="kl is convex in its first argument",
                   because=(kl(x, mixed) + r * kl(y, mixed)) / (1 + r))
-    yield Equation(rival_bound - recovered, lead, reason="so this bounds P((1 − ε)π + ε δ_K) − P(π); log(π_k/u_k) = k + log c")
+    yield Equation(rival_bound - recovered, lead, given=(AtLeast(K, 2),),
+                   reason="so this bounds P((1 − ε)π + ε δ_K) − P(π); log(π_k/u_k) = k + log c")
     yield AtLeast((K + 3) ** 4, 1 / pi, reason="−log π_K ≤ 4 log(K + 3)")
     yield Limit(4 * sp.log(K + 3) / (K - center), K, sp.oo, sp.S.Zero, reason="so it tends to −α s²/2, whatever α and s are")
     yield Equation(recovered - (aim - 1 / (2 * alpha) + log_c), alpha * s**2 / 2,

@@ -14,10 +14,10 @@ from __future__ import annotations
 import sympy as sp
 
 from derivations.calculus.sums import total
-from derivations.calculus.variables import Kind, complementary, positive, scalar, simplex, vector
+from derivations.calculus.variables import Kind, complementary, index, positive, scalar, simplex, vector
 from derivations.catalogue import Steps, Undecidable, claim
 from derivations.claims import Severity
-from derivations.deciphering.notation import a, b, d, evidence, i, inner, j, k, mean, n
+from derivations.deciphering.notation import a, b, c, d, evidence, i, inner, j, k, mean, n
 from derivations.deciphering.section8_heads import (
     FIRST,
     B,
@@ -53,6 +53,7 @@ BLANKS = "the masked words are those to be filled in, as in the running example:
 HIDDEN = "“masked” means hidden by the attention mask (padding, later words), not to be filled in"
 hidden = complementary("s", shown)
 change = vector("x", d)
+r = index("l", n)
 SEEN_FIRST: Place = {j: 1, k: 1}
 """Where counterexamples are looked for: the first query, and the first word to compare with."""
 
@@ -69,9 +70,9 @@ def inside(sign: int = 1) -> Entry:
 
 
 def odds(bias: Entry) -> Equation:
-    """u_i m_k e^{b_k} = u_k m_i e^{b_i}, free of Z."""
-    return Equation(preference()(i) * shown[k] * sp.exp(bias(k)), preference()(k) * shown[i] * sp.exp(bias(i)),
-                    reason="Z cancels")
+    """u_i m_k e^{b_k} = u_k m_i e^{b_i}, free of Z, where u_i is m_i over Σ_l m_l e^{b_l − b_i}."""
+    share = shown[i] / total(r, shown[r] * sp.exp(position(r) - position(i)))
+    return Equation(share * shown[k] * sp.exp(bias(k)), preference()(k) * shown[i] * sp.exp(bias(i)), reason="Z cancels")
 
 
 @claim("deciphering.19", "definition", title="T5's preference weights",
@@ -251,6 +252,8 @@ trainable_positions.twin("a vector for each absolute position", lambda: Equation
 gain, offset = vector("G", d), vector("bN", d)
 epsilon = positive("eps")
 average = total(a, change[a]) / d
+variance = total((a, c), (change[a] - change[c]) ** 2) / (2 * d**2)
+"""Half the mean squared difference of two coordinates."""
 
 
 def root_mean_square(of: Entry) -> Entry:
@@ -273,10 +276,10 @@ def simplification(square: sp.Expr, shift: sp.Expr = sp.S.Zero) -> Equation:
        latex=r"\text{T5's norm}=\text{layer normalization without recentering and without bias}")
 def simplified_norm() -> Steps:
     """T5's layer normalization is a simpler one: on centred inputs it is layer normalization with its bias left out."""
-    yield simplification(total(a, change[a] ** 2) / d - average**2)
+    yield simplification(variance)
 
 
-simplified_norm.twin("a bias is added", lambda: simplification(total(a, change[a] ** 2) / d - average**2, offset[b]))
+simplified_norm.twin("a bias is added", lambda: simplification(variance, offset[b]))
 simplified_norm.twin("the variance is about 0", lambda: simplification(total(a, change[a] ** 2) / d))
 
 

@@ -96,12 +96,13 @@ def moved(weights: Entry) -> sp.Expr:
 
 def statistic(right: sp.Expr) -> Equation:
     """The squared deviation against an expression."""
-    return Equation(deviation, right, reason="λ − αz = −α(ĥ − μ), λ = α(μ + z − ĥ)")
+    return Equation(deviation, right, given=(AtLeast(squared(point), 0, strict=True),),
+                    reason="λ − αz = −α(ĥ − μ), λ = α(μ + z − ĥ)")
 
 
 @claim("deciphering.s8.as-a-result", "inequality", title="A small deviation means that attention solves (4)",
        latex=r"\frac{\|\lambda^*-\alpha z\|}{\|\lambda^*\|}\text{ small}\implies\hat h_{(18)}\text{ solves (4)}",
-       needs=("deciphering.thm1", "deciphering.s8.reparametrization"))
+       needs=("deciphering.thm1", "deciphering.s8.reparametrization"), hypotheses=("λ* ≠ 0, so that the deviation is defined",))
 def as_a_result() -> Steps:
     """Since λ* almost coincides with αz, attention is said to solve the problem: its output errs no more than λ does."""
     yield Equation(log_linear(lambda word: inner(word, point) + level * along, preference)(i), tilt(point)(i),

@@ -33,8 +33,8 @@ fixed, rest = vector("w", d), vector("v", d)
 
 def squared_norm(of: sp.Expr) -> Equation:
     """E‖x/√d′‖² for d = H d′ against a value."""
-    return Equation(expectation(total((index("h", heads), split), per_head[index("h", heads), split] ** 2 / e)), of,
-                    reason="d′ cancels when d = H d′", about=(e,))
+    each = expectation(per_head[index("h", heads), split] ** 2 / e)
+    return Equation(total((index("h", heads), split), each), of, reason="d′ cancels when d = H d′")
 
 
 @claim("deciphering.fn10", "identity", title="Dividing by √d′ keeps the templates' norms as d′ grows",

@@ -4,7 +4,7 @@ Claims     deciphering.s9.all-templates, deciphering.s9.group-costs, deciphering
            deciphering.s9.shares-weight, deciphering.s9.regular-attention, deciphering.s9.synonyms,
            deciphering.s9.nonnegative-cost, deciphering.s9.experiment-cost, deciphering.s9.experiment-scale
 Notation   N templates in 𝒜, n of them in the input, with u_l > 0; K_il = M(t_i, t_l) the costs between the two; y_i = ⟨t_i, z⟩;
-           G = |𝒢| the size of a group, s_k the inner products in it, v the weight u_i of the input's only member of 𝒢;
+           G = |𝒢| the size of a group, s_k the inner products in it, m a common one; v the weight u_i of the input's only member of 𝒢;
            Q[j, i] ∝ exp(−M_ij/γ), which is 0 for an infinite cost
 References Section 9 of the document, from (25) on
 """
@@ -45,7 +45,7 @@ source, other = index("l", n), index("h", N)
 K, y, prior = vector("K", N, n, kind=Kind.NONNEGATIVE), vector("y", N), notation.u
 G = size("G")
 inside, member = index("g", G), index("k", G)
-s, level, v = vector("s", G), scalar("s"), positive("v")
+s, level, v = vector("s", G), scalar("m"), positive("v")
 own, group, rest, arriving, kappa = positive("own"), positive("group"), positive("rest"), positive("c"), positive("κ")
 C = scalar("C")
 FINITE = "the costs are in ℝ₊, so finite"
@@ -121,7 +121,7 @@ group_costs.twin("all of the input's", lambda: reached(v))
 
 def equal_products(right: sp.Expr) -> Equation:
     """The weight in a group whose inner products with z are all the same."""
-    return Equation(in_group(lambda of: level), right, reason="Σ over 𝒢 of a constant", about=(s[inside],))
+    return Equation(in_group(lambda of: level), right, reason="Σ over 𝒢 of a constant")
 
 
 @claim("deciphering.s9.group-sharing", "identity", title="A group shares the weight of its member equally",
@@ -137,7 +137,8 @@ def group_sharing() -> Steps:
 
 
 @group_sharing.corrected(r"\langle t,z\rangle=s\ (t\in\mathcal G)\implies p^*(t)=u_i/|\mathcal G|", Severity.WORDING,
-                         under="the inner products with z are equal within the group, not only approximately")
+                         under="the inner products with z are equal within the group, not only approximately",
+                         replaces="inner products that are approximately equal")
 def equal_sharing() -> Steps:
     """With equal inner products the shares are equal; in general two of them differ by the factor exp(α(s_k − s_l)/γ)."""
     first, second = in_group(lambda of: s[of]), in_group(lambda of: s[of]).xreplace({inside: index("h", G)})
@@ -226,7 +227,6 @@ def synonyms() -> Steps:
                     under="the costs of t and of t' from every template of the input are close, as compared with γ")
 def similar_weights() -> Steps:
     """One weight is the other's parts, each times an exponential, so their log-ratio is at most the largest exponent."""
-    yield Equation(total(source, prior[source] * share(other, source)), weight(other), reason="the weights of this average")
     yield averaged((alpha * (y[i] - y[other]) - (K[i, source] - K[other, source])) / gamma)
 
 
@@ -248,8 +248,10 @@ def inner_cost(first: sp.Expr, second: sp.Expr) -> sp.Expr:
 
 
 def bounded(right: sp.Expr) -> Follows:
-    """What follows for the cost from C being an upper bound of the inner products."""
-    return Follows((AtLeast(C, product(i, j)),), AtLeast(inner_cost(i, j), right), (sp.S.One,), reason="C ≥ ⟨t_i, t_j⟩")
+    """What follows for the cost from C being an upper bound of the inner products, here of t_i and of t_j with itself."""
+    bounds, apart = (AtLeast(C, product(i, i)), AtLeast(C, product(j, j))), total(b, (T[i, b] - T[j, b]) ** 2)
+    return Follows(bounds, AtLeast(inner_cost(i, j), right), (sp.S.Half, sp.S.Half), apart / 2, given=bounds,
+                   at={N: 2, d: 1, T.label: [[0], [1]], C: 1}, reason="⟨t_i, t_j⟩ ≤ (‖t_i‖² + ‖t_j‖²)/2 ≤ C")
 
 
 @claim("deciphering.s9.nonnegative-cost", "inequality", title="C makes the experiment's cost nonnegative",
@@ -275,7 +277,6 @@ def excess(first: sp.Expr, second: sp.Expr) -> sp.Expr:
        latex=r"M(a,b)=-a^\top b+C\implies M(t,t)<M(t',t)\ (t'\ne t)")
 def experiment_cost() -> Steps:
     """The experiment's cost is used as one of those that the discussion assumes, cheapest on the diagonal."""
-    yield Equation(inner_cost(i, j), inner_cost(j, i), reason="it is symmetric")
     stays = conditional_of(lambda to: sp.S.Zero, inner_cost)(j, j)
     yield Fails(Limit(stays, gamma, sp.S.Zero, sp.S.One, at={N: 2, d: 1, T.label: [[1], [2]], C: 4, j: 1}),
                 reason="for t = 1, t' = 2 all of u(t) goes to t' as γ → 0: then ũ does not tend to u")
@@ -296,8 +297,9 @@ def experiment_cost_on_a_sphere() -> Steps:
 def on_a_sphere(right: sp.Expr, at: dict[Variable, Value] | None = None) -> Follows:
     """What follows if t' is not longer than t and different from it."""
     distance = total(b, (T[k, b] - T[j, b]) ** 2)
-    return Follows((AtLeast(product(j, j), product(k, k)), AtLeast(distance, 0, strict=True)),
-                   AtLeast(inner_cost(k, j), right, strict=True), (sp.S.Half, sp.S.Half), at=at or {}, reason="half of each")
+    premises = AtLeast(product(j, j), product(k, k)), AtLeast(distance, 0, strict=True)
+    return Follows(premises, AtLeast(inner_cost(k, j), right, strict=True), (sp.S.Half, sp.S.Half), given=premises,
+                   at=at or {}, reason="half of each")
 
 
 experiment_cost.twin("by one at least", lambda: on_a_sphere(

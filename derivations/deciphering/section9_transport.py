@@ -21,9 +21,9 @@ from derivations.claims import Severity
 from derivations.deciphering.notation import a, alpha, b, z
 from derivations.deciphering.notation_transport import (
     FOOTNOTE,
-    NEAR,
     SMALL,
     STRICT,
+    TWO,
     M,
     N,
     Q,
@@ -40,6 +40,7 @@ from derivations.deciphering.notation_transport import (
     from_kernel,
     g,
     gamma,
+    gibbs,
     i,
     j,
     k,
@@ -216,7 +217,7 @@ def wasserstein_from_below() -> Steps:
     yield AtLeast(-xlogx(t), t * (1 - t), because=t * kl(1, t), reason="≥ 0 for t ≤ 1, so no plan has negative entropy")
     yield Follows((AtLeast(entropic(R0), entropic(P)), AtLeast(entropy(R0), 0)), AtLeast(expense(R0), entropic(P)),
                   (sp.S.One, gamma), reason="P optimal for γ, R for γ = 0: W_γ ≤ W_0")
-    yield Limit((gap - 2 * far * gamma) ** (1 / rho), gamma, sp.S.Zero, gap ** (1 / rho),
+    yield Limit(sp.exp(sp.log(gap - 2 * far * gamma) / rho), gamma, sp.S.Zero, sp.exp(sp.log(gap) / rho),
                 reason="so both bounds have the same root in the limit, if W_0 = δ > 0")
     yield from_below(sp.S.One)
 
@@ -255,9 +256,9 @@ def deviates() -> Steps:
                         at={N: 2, u.label: [1, 0], S.label: [[0, 0], [1, 0]], gamma: 1000}),
                 reason="not slightly, unless γ is small: at γ = 1000 ũ is nearly uniform, whatever u is")
     masses = normalizer(lambda to: sp.S.Zero, symmetric)
-    yield Equation(total(j, masses(j) * kernel(origin, symmetric)(i, j)), masses(i),
+    yield Equation(total(j, masses(j) * gibbs(origin)(i, j)), masses(i),
                    reason="nor from every u: where it is proportional to the column sums Z of exp(−M/γ), ũ = u")
-    yield Fails(AtLeast(squared_deviation(lambda to, of: Q[of, to]), 0, strict=True, at={**NEAR, u.label: [HALF, HALF]}),
+    yield Fails(AtLeast(squared_deviation(lambda to, of: Q[of, to]), 0, strict=True, at={**TWO, u.label: [HALF, HALF]}),
                 reason="as here, for M(t, t) = 0, M(t', t) = log 3 and γ = 1: u = (½, ½) is its own ũ")
 
 
