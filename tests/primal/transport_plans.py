@@ -295,8 +295,9 @@ def of_outputs(drawn: Drawn) -> Reading:
     tilt, moves = q[0] / p[0], np.linalg.norm(after - before, axis=1)
     tilt, gains = tilt / tilt.min(), tilt > 1
     point: dict[str, int | float | Tensor] = {
-        "m": count, "R": radius, "eps": drawn.epsilon, "δ": float(moves.max()), "κ": max(float(tilt.max()) ** 0.5 - 1, SMALLEST),
-        "r": float64(tilt), "u": float64(p[0] * gains), "v": float64(np.maximum(p[0] * ~gains, SMALLEST)),
+        "m": count, "R": radius, "eps": drawn.epsilon, "δ": float(moves.max()),
+        "κ": max(float(tilt.max()) ** 0.5 - 1, SMALLEST), "r": float64(tilt),
+        "u": float64(p[0] * gains), "v": float64(np.maximum(p[0] * ~gains, SMALLEST)),
         "e": float64(moves.max() - moves)}
     return Reading(point, {"linear program": float64(plan.objective)}, off, "right")
 
