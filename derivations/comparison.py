@@ -14,7 +14,7 @@ import sympy as sp
 from derivations.calculus import sums
 from derivations.calculus.admission import NotAdmittedError
 from derivations.calculus.balls import Point
-from derivations.calculus.variables import Kind, Variable
+from derivations.calculus.variables import Kind
 from derivations.claims import Witness
 from derivations.relations import Expansion, Fails, Follows, Limit, Relation, UniqueMinimum, UniquePlan, agree, same
 
@@ -56,8 +56,9 @@ def related(twin: Relation, steps: Iterable[Relation]) -> bool:
     return any(sums.alike(*pair) for pair in pairs) or any(sums.equal(*pair) for pair in pairs)
 
 
-def _ranging(relation: Relation) -> set[Variable]:
-    return {v for v in relation.variables() if v.domain.kind is not Kind.INDEX}
+def _ranging(relation: Relation) -> set[str]:
+    """The names of the variables: a twin may be wrong by its domain."""
+    return {v.name for v in relation.variables() if v.domain.kind is not Kind.INDEX}
 
 
 def repetitions(statement: Relation, refuted: Mapping[str, tuple[Relation, Witness]], printed: Witness | None) -> Iterator[str]:

@@ -15,6 +15,7 @@ from click.testing import CliRunner
 from derivations.__main__ import main
 from derivations.catalogue import entries
 from derivations.documents import VARIABLE
+from derivations.rows import settle
 from tests.report.samples import of, row, saved
 
 COMMAND = [sys.executable, "-m", "derivations"]
@@ -137,7 +138,14 @@ def test_regress_fails_on_a_lost_verdict(tmp_path: Path) -> None:
     path = tmp_path / "ledger.json"
     ledger = json.loads(path.read_text())
     ledger["claims"][0]["verdict"] = "open"
-    ledger["claims"][0]["evidence"][0]["outcome"] = "inconclusive"
+    path.write_text(json.dumps(ledger))
+    for command in (["regress"], ["list"], ["show", "eot.11"], ["report"], ["verify", "eot.11", "--quick", "--incremental"]):
+        refused = run(tmp_path, *command)
+        assert (refused.returncode, refused.stdout) == (2, "")
+        assert "eot.11: `verdict` is 'open', but from the evidence follows" in refused.stderr
+    for evidence in ledger["claims"][0]["evidence"]:
+        evidence["outcome"] = "inconclusive"
+    ledger["claims"] = settle(ledger["claims"])
     path.write_text(json.dumps(ledger))
     result = run(tmp_path, "regress")
     assert result.returncode == 1

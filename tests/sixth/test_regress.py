@@ -33,14 +33,14 @@ def twins(entry, left):
 @claim("tiny_paper.4", "identity", title="Reasons", latex="a")
 def reasons() -> Steps:
     """A product."""
-    yield Equation(x + y, y + x, reason="addition commutes")
+    yield Equation((x + y) * x, x**2 + x * y, reason="a sum is multiplied term by term")
     yield Equation((x + y) * (x - y), x**2 - y**2, reason="the mixed terms cancel")
 
 
 @claim("tiny_paper.5", "identity", title="Steps", latex="b")
 def steps() -> Steps:
     """A square."""
-    yield Equation(2 * x * y, x * y + y * x)
+    yield Equation(x * (2 * y + 1), 2 * x * y + x)
     yield Equation((x + y) ** 2, x**2 + 2 * x * y + y**2)
 
 
@@ -53,7 +53,7 @@ def sides() -> Steps:
 @claim("tiny_paper.7", "identity", title="Twins", latex="d")
 def with_twins() -> Steps:
     """A cube."""
-    yield Equation(x**3, x * x * x)
+    yield Equation(x * (x + 1) ** 2, x**3 + 2 * x**2 + x)
 
 
 @claim("tiny_paper.8", "identity", title="Domains", latex="e")
@@ -77,7 +77,7 @@ def indices() -> Steps:
 @claim("tiny_paper.11", "identity", title="Values", latex="h")
 def values() -> Steps:
     """A difference."""
-    yield Equation(2 * (x - y), 2 * x - 2 * y)
+    yield Equation((x - y) * (x + 1), x**2 + x - x * y - y)
 
 
 @claim("tiny_paper.12", "identity", title="Corrections", latex="i")
@@ -86,7 +86,7 @@ def corrections() -> Steps:
     yield Fails(Equation((x + y) ** 2, x**2 + y**2, at={x: 1, y: 1}))
 
 
-@corrections.corrected("ii", Severity.SLIP)
+@corrections.corrected("ii", Severity.SLIP, replaces="the square")
 def with_mixed_term() -> Steps:
     """The square with it."""
     yield Equation((x + y) ** 2, x**2 + 2 * x * y + y**2)
@@ -101,7 +101,7 @@ def nothing() -> Steps:
 @claim("tiny_paper.14", "identity", title="Verdicts", latex="k")
 def verdicts() -> Steps:
     """A fourth power."""
-    yield Equation(x**4, x**2 * x**2)
+    yield Equation((x**2 + 1) * (x**2 - 1), x**4 - 1)
 
 
 @claim("tiny_paper.15", "identity", title="Hypotheses", latex="l")
@@ -110,10 +110,10 @@ def hypotheses() -> Steps:
     yield Fails(Equation(x / z, 1, at={x: 2, z: 1}))
 
 
-@hypotheses.corrected("ll", Severity.HYPOTHESIS, under="numerator and denominator agree")
+@hypotheses.corrected("ll", Severity.HYPOTHESIS, under="numerator and denominator agree", replaces="x, by z")
 def equal() -> Steps:
     """The quotient of a number by itself."""
-    yield Equation(z / z * (1 + z), 1 + z)
+    yield Equation((z**2 + z) / z, 1 + z)
 
 
 @claim("tiny_paper.16", "equivalence", title="Taste", latex="m")
@@ -137,15 +137,15 @@ def old() -> Steps:
 twins(reasons, (x + y) * (x - y))
 twins(steps, (x + y) ** 2)
 twins(sides, total(j, (v[j] + x) ** 2))
-twins(with_twins, x**3)
-with_twins.twin("a square", lambda: Equation(x**3, x**2))
+twins(with_twins, x * (x + 1) ** 2)
+with_twins.twin("a square", lambda: Equation(x * (x + 1) ** 2, x**2))
 twins(real, (x + 1) ** 2)
 twins(positive_only, (z + 1) ** 2)
 twins(indices, v[j] * (v[k] + 1))
-twins(values, 2 * (x - y))
+twins(values, (x - y) * (x + 1))
 twins(corrections, (x + y) ** 2)
 twins(nothing, total(j, v[j] ** 2 + 1))
-twins(verdicts, x**4)
+twins(verdicts, (x**2 + 1) * (x**2 - 1))
 twins(hypotheses, x / z)
 squares.twin("twice as much", lambda: AtLeast(x**2 + y**2, 4 * x * y))
 squares.twin("one more", lambda: AtLeast(x**2 + y**2, 2 * x * y + 1))
@@ -164,8 +164,8 @@ TEXT = [
      "rests on\n      before tiny_paper.5\n      after  tiny_paper.4"),
 ]
 REWRITE = [
-    ("5", "Equation(2 * x * y, x * y + y * x)", "Equation(3 * x * y, x * y + 2 * y * x)",
-     "before 1. 2*x*y = 2*x*y\n      after  1. 3*x*y = 3*x*y"),
+    ("5", "Equation(x * (2 * y + 1), 2 * x * y + x)", "Equation(x * (3 * y + 1), 3 * x * y + x)",
+     "before 1. x*(2*y + 1) = 2*x*y + x\n      after  1. x*(3*y + 1) = 3*x*y + x"),
     ("6", "total(j, v[j] ** 2) + 2 * x * total(j, v[j]) + m * x**2", "total(k, v[k] * (v[k] + 2 * x)) + m * x**2",
      "steps of the derivation"),
     ("9", "Equation((z + 1) * (z + 1), z**2 + 2 * z + 1)",
@@ -173,7 +173,7 @@ REWRITE = [
      "domain of z\n      before > 0\n      after  real"),
 ]
 SCOPE = [
-    ("7", 'with_twins.twin("a square", lambda: Equation(x**3, x**2))', "",
+    ("7", 'with_twins.twin("a square", lambda: Equation(x * (x + 1) ** 2, x**2))', "",
      "twin 'a square'\n      before there\n      after  gone"),
     ("8", "Equation((x + 1) * (x + 1), x**2 + 2 * x + 1)",
      'Equation((scalar("x", Kind.POSITIVE) + 1) ** 2, scalar("x", Kind.POSITIVE) ** 2 + 2 * scalar("x", Kind.POSITIVE) + 1)',
@@ -183,15 +183,17 @@ SCOPE = [
      "domain of k\n      before in 1…m\n      after  in 1…m, other than j"),
 ]
 VALUE = [
-    ("11", "Equation(2 * (x - y), 2 * x - 2 * y)", "Equation(3 * (x - y), 3 * x - 3 * y)", "left side at x = "),
+    ("11", "Equation((x - y) * (x + 1), x**2 + x - x * y - y)", "Equation((x - y) * (x + 2), x**2 + 2 * x - x * y - 2 * y)",
+     "left side at x = "),
     ("12", "Equation((x + y) ** 2, x**2 + 2 * x * y + y**2)\n\n\n@claim(\"tiny_paper.13\"",
      "Equation(5 * (x + y) ** 2, 5 * x**2 + 10 * x * y + 5 * y**2)\n\n\n@claim(\"tiny_paper.13\"",
      "the correction's left side at x = "),
-    ("13", "Equation(total(j, v[j] - total(k, v[k]) / m), 0)", "Equation(total(j, v[j] * v[k] - v[k] * v[j]), 0)",
+    ("13", "Equation(total(j, v[j] - total(k, v[k]) / m), 0)", "Equation(total(j, 2 * v[j] - 2 * total(k, v[k]) / m), 0)",
      "steps of the derivation\n      before 1. "),
 ]
 VERDICT = [
-    ("14", "yield Equation(x**4, x**2 * x**2)", "yield Fails(Equation(x**4, x**2, at={x: 2}))",
+    ("14", "yield Equation((x**2 + 1) * (x**2 - 1), x**4 - 1)",
+     "yield Fails(Equation((x**2 + 1) * (x**2 - 1), x**4, at={x: 2}))",
      "verdict\n      before proved\n      after  refuted (fatal)"),
 ]
 MEMBERSHIP = [
