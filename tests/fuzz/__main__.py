@@ -12,7 +12,7 @@ from rich.table import Table
 
 from tests.fuzz.campaign import Tally, campaign
 
-VERDICTS = ("proved", "refuted", "undecided", "refused", "timeout")
+VERDICTS = ("proved", "refuted", "computed", "undecided", "refused", "timeout")
 
 
 @click.command()

@@ -13,6 +13,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import sympy as sp
+from mpmath import libmp
 
 from tests.fuzz.arithmetic import (
     BITS,
@@ -133,6 +134,9 @@ class _Evaluation:
     def _Exp1(self, expr: sp.Expr) -> Value:
         return exponential(ONE)
 
+    def _Pi(self, expr: sp.Expr) -> Value:
+        return Interval((libmp.mpf_pi(BITS.get(), libmp.round_floor), libmp.mpf_pi(BITS.get(), libmp.round_ceiling)))
+
     def _log(self, expr: sp.Expr) -> Value:
         return logarithm(self.value(expr.args[0]))
 
@@ -152,6 +156,18 @@ class _Evaluation:
         if sign(x) == 0:
             raise UncertainError("kl from 0") if sign(y) == 0 else UndefinedError("kl from 0")
         return add(add(_x_log_x(y), negative(multiply(y, logarithm(x)))), add(x, negative(y)))
+
+    def _pinsker(self, expr: sp.Expr) -> Value:
+        y, x = map(self.value, expr.args)
+        square = multiply(add(y, negative(x)), add(y, negative(x)))
+        below = add(multiply(Fraction(2), y), multiply(Fraction(4), x))
+        return add(self._kl(expr), multiply(Fraction(-3), multiply(square, inverse(below))))
+
+    def _sign(self, expr: sp.Expr) -> Value:
+        side = sign(self.value(expr.args[0]))
+        if side == 0:
+            raise UncertainError("the sign of 0 stands for a derivative that is not defined")
+        return Fraction(side)
 
     def _bregman(self, expr: sp.Expr) -> Value:
         y, x, alpha = map(self.value, expr.args)

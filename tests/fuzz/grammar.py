@@ -16,6 +16,7 @@ REAL_VECTORS, NONNEGATIVE_VECTORS, POSITIVE_VECTORS = (
     for kinds in ((Kind.REAL,), (Kind.NONNEGATIVE, Kind.SIMPLEX, Kind.COUPLING, Kind.STOCHASTIC, Kind.SLACK), POSITIVE)
 )
 BOUND = ["j", "l", "i", "h", "g", "k", "j", "l", "h", "e", "f", "one", "o"]
+WILD_EXPONENTS = [leaf("x"), leaf("m"), leaf("2*m"), leaf("j - 1"), *map(number, map(Fraction, ("3/2", "-1", "2/3")))]
 PAIRS = [("j", "h"), ("i", "j"), ("l", "j"), ("j", "k"), ("h", "g"), ("l", "h"), ("h", "e")]
 
 
@@ -50,6 +51,7 @@ def sign_of(node: Node) -> str:
         "plus": "nonnegative",
         "delta": "nonnegative",
         "kl": "nonnegative",
+        "pinsker": "nonnegative",
         "bregman": "nonnegative",
     }.get(op, "real")
 
@@ -136,9 +138,10 @@ class Grammar:
         if depth <= 0:
             chance = rng.random()
             if chance < 0.15:
-                return number(Fraction(rng.randint(-3, 4), rng.choice((1, 1, 2))))
+                odd = rng.choice((Fraction(355, 113), Fraction(1, 10**30), 1 + Fraction(1, 10**20), Fraction(10**12)))
+                return number(odd if rng.random() < 0.1 else Fraction(rng.randint(-3, 4), rng.choice((1, 1, 2))))
             if chance < 0.35:
-                return leaf(rng.choice(["x", "x", "v", "m"]))
+                return leaf(rng.choice(["x", "x", "v", "m", "j", "(-1)**j", "sp.pi"]))
             if chance < 0.40:
                 return self.delta()
             return self.entry(REAL_VECTORS) if chance < 0.75 else self.nonnegative(0)
@@ -170,7 +173,7 @@ class Grammar:
                     lambda: make("xlogx", inner),
                     lambda: make("kl", inner, self.real(0)),
                     lambda: make(
-                        "pow", inner, rng.choice([leaf("x"), number(Fraction(3, 2)), number(Fraction(-1)), leaf("m")])
+                        "pow", inner, rng.choice(WILD_EXPONENTS)
                     ),
                 ]
             )()
@@ -196,7 +199,8 @@ class Grammar:
         if kind == "total":
             return self.total(depth - 1, "nonnegative")
         if kind == "kl":
-            return make("kl", self.nonnegative(depth - 1), self.positive(depth - 1 if rng.random() < 0.3 else 0))
+            name, below = "pinsker" if rng.random() < 0.2 else "kl", self.positive(depth - 1 if rng.random() < 0.3 else 0)
+            return make(name, self.nonnegative(depth - 1), below)
         if kind == "bregman":
             return make(
                 "bregman",
@@ -241,6 +245,10 @@ class Grammar:
                 leaf("m"),
                 leaf("y"),
                 number(Fraction(-1, 2)),
+                number(Fraction(2, 3)),
+                leaf("j"),
+                leaf("m - n"),
+                number(Fraction(-1, 3)),
             ]
             return make("pow", self.positive(depth - 1), rng.choice(exponents))
         return softmax("a", self.position("m"), rng.choice(("y", "t")))

@@ -28,7 +28,7 @@ SYNTAX = {
     "sqrt": "sp.sqrt({})",
     "abs": "sp.Abs({})",
     "plus": "plus({})",
-    "kl": "kl({}, {})",
+    "kl": "kl({}, {})", "pinsker": "pinsker({}, {})",
     "xlogx": "xlogx({})",
     "bregman": "bregman({}, {}, {})",
     "derivative": "derivative(sp.S({}), {})",

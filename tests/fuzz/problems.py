@@ -7,8 +7,8 @@ import random
 from tests.fuzz.grammar import Grammar
 from tests.fuzz.kinds import kind, written
 from tests.fuzz.mutation import mutate
-from tests.fuzz.nodes import Node, entry, leaf, make
-from tests.fuzz.rewriting import rewrite
+from tests.fuzz.nodes import Node, entry, leaf, make, over
+from tests.fuzz.rewriting import ONE, rewrite
 
 LIMITS = [
     ("(x*t**2 + v)/(t**2 + 1)", "sp.oo", "x"),
@@ -94,6 +94,52 @@ EXPANSIONS = [
     ("(s + t)**2", ["s**2", "2*s", "1"]),
     ("total(l, (z[l] + t)**2)", ["total(l, z[l]**2)", "2*total(l, z[l])", "m"]),
 ]
+
+
+@kind(4)
+def computed_limit(rng: random.Random) -> Node:
+    """A random function of t, whose limit the kernel computes by itself."""
+    to = rng.choice(("sp.oo", "sp.oo", "0", "1", "y"))
+    return written(f"Limit({{}}, t, {to}, 1)", _moving(rng, rng.choice((1, 2, 2, 3))))
+
+
+@kind(2)
+def computed_expansion(rng: random.Random) -> Node:
+    """A random function of t, whose Taylor coefficients the kernel computes by itself."""
+    return written("Expansion({}, 1, t, {})", _moving(rng, rng.choice((1, 2, 2))), leaf(rng.randint(0, 3)))
+
+
+def _moving(rng: random.Random, depth: int) -> Node:
+    """A random function of t, with parameters."""
+    t, square = leaf("t"), leaf(2)
+    real, constant = Grammar(rng).real(0), Grammar(rng).positive(0)
+    if depth == 0:
+        power = make("pow", t, leaf(rng.choice(("2", "sp.Rational(1, 2)", "y", "3"))))
+        return rng.choice([t, t, t, make("mul", t, real), real, constant, power, make("div", ONE, t)])
+    first, second = _moving(rng, depth - 1), _moving(rng, rng.choice((0, depth - 1)))
+    name = rng.choice(("l", "h", "k"))
+    weight = entry({"l": "a", "h": "c", "k": "b"}[name], name)
+    above_zero = make("add", constant, make("pow", second, square))
+    return rng.choice(
+        [
+            make(rng.choice(("add", "mul", "sub", "div")), first, second),
+            make("div", first, above_zero),
+            make("log", above_zero),
+            make("sqrt", above_zero),
+            make("exp", first),
+            make("exp", make("neg", make("pow", first, square))),
+            make("exp", make("neg", t)),
+            make("log", make("add", ONE, make("exp", first))),
+            make("pow", first, leaf(rng.choice("23"))),
+            over(name, make("mul", weight, first)),
+            over(name, make("exp", make("mul", weight, t))),
+            make("xlogx", make("abs", first)),
+            make(rng.choice(("plus", "abs")), first),
+            make("log", t),
+            make("kl", make("exp", first), constant),
+            make("pow", make("add", ONE, t), make("div", ONE, t)),
+        ]
+    )
 
 
 @kind(3)

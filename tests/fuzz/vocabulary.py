@@ -10,7 +10,7 @@ from typing import Any
 
 import sympy as sp
 
-from derivations.calculus.functions import derivative, kl, xlogx
+from derivations.calculus.functions import derivative, kl, pinsker, xlogx
 from derivations.calculus.powers import bregman, plus
 from derivations.calculus.sums import delta, total
 from derivations.calculus.variables import (
@@ -76,7 +76,7 @@ NAMESPACE: dict[str, Any] = {
     "total": total,
     "delta": delta,
     "derivative": derivative,
-    "kl": kl,
+    "kl": kl, "pinsker": pinsker,
     "xlogx": xlogx,
     "bregman": bregman,
     "plus": plus,
