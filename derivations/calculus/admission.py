@@ -64,7 +64,8 @@ def _name(key: Any) -> str:
 
 
 def _shown(value: Any) -> str:
-    return "(" + ", ".join(map(_shown, value)) + ")" if isinstance(value, Sequence) else str(value)
+    nested = isinstance(value, Sequence) and not isinstance(value, str)
+    return "(" + ", ".join(map(_shown, value)) + ")" if nested else repr(value) if isinstance(value, str) else str(value)
 
 
 def _refuse(var: Variable, value: Any, accepted: str) -> NotAdmittedError:
@@ -82,7 +83,7 @@ def _lengths(var: Variable, value: Any) -> list[int]:
             raise _refuse(var, value, "rows of one length")
         lengths.append(counts.pop())
         level = [entry for part in level for entry in part]
-    if any(isinstance(entry, Sequence) for entry in level):
+    if any(isinstance(entry, Sequence) and not isinstance(entry, str) for entry in level):
         raise _refuse(var, value, f"{len(var.domain.shape)} axes of entries")
     return lengths
 

@@ -7,10 +7,9 @@ defined at a point, such as 1/0, log 0 or an entry out of range, is enclosed by 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cache
-from itertools import product
 from math import isqrt
 from typing import Any, TypeAlias
 
@@ -147,16 +146,23 @@ def _sum(expr: sp.Sum, point: _Place) -> Number:
 
 def _summed(expr: sp.Sum, point: _Place) -> Number:
     bound = [limit[0] for limit in expr.limits]
-    ranges = [range(_integer(low, point), _integer(high, point) + 1) for _, low, high in expr.limits]
     shadowed = {v: point[v] for v in bound if v in point}
-    terms = []
-    for position in product(*ranges):
-        point.update(zip(bound, position, strict=True))
-        terms.append(_value(expr.function, point))
+    value = _added(list(_terms(expr.function, expr.limits, point)))
     for v in bound:
         point.pop(v, None)
     point.update(shadowed)
-    return _added(terms)
+    return value
+
+
+def _terms(body: sp.Expr, limits: Sequence[sp.Tuple], point: _Place) -> Iterator[Number]:
+    """The terms of a sum; the last limit is the outermost, and the ranges of the others may depend on it."""
+    if not limits:
+        yield _value(body, point)
+        return
+    var, low, high = limits[-1]
+    for position in range(_integer(low, point), _integer(high, point) + 1):
+        point[var] = position
+        yield from _terms(body, limits[:-1], point)
 
 
 def _added(terms: Sequence[Number]) -> Number:
@@ -283,10 +289,10 @@ def explicit(expr: sp.Expr, point: Point) -> sp.Expr:
     Raises ValueError for an entry out of range.
     """
     if isinstance(expr, sp.Sum):
-        bound = [limit[0] for limit in expr.limits]
-        ranges = [range(int(explicit(low, point)), int(explicit(high, point)) + 1) for _, low, high in expr.limits]
-        positions = [dict(zip(bound, position, strict=True)) for position in product(*ranges)]
-        return sp.Add(*[explicit(expr.function, {**point, **position}) for position in positions])
+        *inner, (var, low, high) = expr.limits               # the last limit is the outermost
+        body = sp.Sum(expr.function, *inner) if inner else expr.function
+        positions = range(int(explicit(low, point)), int(explicit(high, point)) + 1)
+        return sp.Add(*[explicit(body, {**point, var: position}) for position in positions])
     if isinstance(expr, Variable):
         return sp.sympify(point.get(expr, expr))
     if isinstance(expr, sp.Indexed):

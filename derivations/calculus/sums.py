@@ -59,7 +59,7 @@ def _opened(expr: sp.Expr) -> sp.Expr:
         return _positive_part(expr.args[0])
     expr = expr.replace(lambda e: isinstance(e, sp.log), lambda e: _log(e.args[0]))
     product = isinstance(expr, sp.exp) and isinstance(expr.args[0], sp.Sum)     # which SymPy would open as a Product
-    expr = sp.expand(expr, deep=False, mul=True, multinomial=True, power_exp=not product, power_base=False, log=False)
+    expr = sp.expand(expr, deep=False, basic=False, power_exp=not product, power_base=False, log=False)   # basic: inside sums
     return sp.Add(*[_term(term) for term in sp.Add.make_args(_powers(expr))])
 
 
@@ -80,7 +80,7 @@ def _numerator(expr: sp.Expr) -> sp.Expr:
 
 
 def _cancels_by_summands(expr: sp.Expr) -> bool:
-    """Whether summands over one range add up to 0 over their common denominator, and so do those that a common sum multiplies."""
+    """Whether summands over one range add up to 0 over their common denominator, as do those that one sum multiplies."""
     several = [term for term in sp.Add.make_args(expr) if len(_sums_of(term)) > 1]
     if several:
         single = expr - sp.Add(*several)
@@ -90,7 +90,7 @@ def _cancels_by_summands(expr: sp.Expr) -> bool:
         return False
     summands: dict[tuple[sp.Tuple, ...], sp.Expr] = {}
     for term in sp.Add.make_args(expr):
-        if not (sums := _sums_of(term)):
+        if not (sums := _sums_of(term)) or (term / sums[0]).free_symbols & set(sums[0].bound_symbols):
             return bool(expr == 0)
         summands[sums[0].limits] = summands.get(sums[0].limits, sp.S.Zero) + term / sums[0] * sums[0].function
     return all(_numerator(summand) == 0 for summand in summands.values())
@@ -114,7 +114,9 @@ def _written(expr: sp.Basic, bound: dict[sp.Basic, str]) -> str:
         names = {v: f"ι{len(bound) + n}" for n, v in enumerate(expr.bound_symbols)}
         ranges = [_written(end, bound) for _, *ends in expr.limits for end in ends]
         return f"Sum({_written(expr.function, bound | names)}; {ranges})"
-    if not expr.args or isinstance(expr, sp.IndexedBase):
+    if isinstance(expr, Variable | sp.IndexedBase):          # two variables of one name may have different domains
+        return f"{expr}@{id(expr.label if isinstance(expr, sp.IndexedBase) else expr)}"
+    if not expr.args:
         return sp.srepr(expr)
     parts = [_written(arg, bound) for arg in expr.args]
     return f"{type(expr).__name__}({', '.join(sorted(parts) if isinstance(expr, sp.Add | sp.Mul) else parts)})"

@@ -133,7 +133,7 @@ def index(name: str, over: sp.Expr, other_than: tuple[Variable, ...] = ()) -> Va
 def scalar(name: str, kind: Kind = Kind.REAL) -> Variable:
     """A real scalar of the given kind; raises ValueError for a kind of vectors, sizes or indices."""
     if kind not in (Kind.REAL, Kind.NONNEGATIVE, Kind.POSITIVE, Kind.RANDOM):
-        raise ValueError(f"kind: expected REAL, NONNEGATIVE, POSITIVE or RANDOM for {name}, got {kind.name}")
+        raise ValueError(f"kind: expected REAL, NONNEGATIVE, POSITIVE or RANDOM for {name}, got {kind}")
     return _variable(name, kind)
 
 
@@ -148,7 +148,7 @@ def vector(name: str, *shape: sp.Expr, kind: Kind = Kind.REAL) -> sp.IndexedBase
     Raises ValueError for a kind of scalars, for no shape, and for a stochastic matrix that has not two axes.
     """
     if kind in (Kind.SIZE, Kind.INDEX, Kind.COUPLING, Kind.SLACK) or not shape:
-        raise ValueError(f"kind: expected a kind of vectors with a shape for {name}, got {kind.name} {shape}")
+        raise ValueError(f"kind: expected a kind of vectors with a shape for {name}, got {kind} {shape}")
     if kind is Kind.STOCHASTIC and len(shape) != 2:
         raise ValueError(f"shape: expected rows and columns for {name}, got {shape}")
     return sp.IndexedBase(_variable(name, kind, shape), shape=shape)
@@ -203,6 +203,16 @@ _fresh = count(1)
 def fresh(like: Variable) -> Variable:
     """An index over the same range that occurs nowhere else, so that binding it captures nothing."""
     return Variable(f"{like.name.split('#')[0]}#{next(_fresh)}", Domain(Kind.INDEX, like.domain.shape))
+
+
+def apart(expr: sp.Basic) -> sp.Basic:
+    """The expression with bound indices under names of their own, so that no free index of the same name is meant by them."""
+    if not expr.has(sp.Sum):
+        return expr
+    if not isinstance(expr, sp.Sum):
+        return expr.func(*map(apart, expr.args))
+    names = {v: fresh(v) for v in expr.bound_symbols if isinstance(v, Variable) and "#" not in v.name}
+    return sp.Sum(apart(expr.function), *expr.limits).xreplace(names)   # type: ignore[no-any-return]
 
 
 def variables_of(expr: sp.Basic) -> list[Variable]:

@@ -22,7 +22,7 @@ from derivations.calculus.points import points
 from derivations.calculus.printing import text
 from derivations.calculus.signs import Facts
 from derivations.calculus.sums import alike
-from derivations.calculus.variables import Kind, Variable, variables_of
+from derivations.calculus.variables import Kind, Variable, apart, variables_of
 from derivations.claims import Witness
 from derivations.theorems import Theorem
 
@@ -61,9 +61,9 @@ class Relation(ABC):
         for part in fields(self):
             value = getattr(self, part.name)
             if part.type == "tuple[sp.Expr, ...]":
-                object.__setattr__(self, part.name, tuple(map(sp.sympify, value)))
+                object.__setattr__(self, part.name, tuple(apart(sp.sympify(each)) for each in value))
             elif part.type in ("sp.Expr", "sp.Expr | None") and value is not None:
-                object.__setattr__(self, part.name, sp.sympify(value))
+                object.__setattr__(self, part.name, apart(sp.sympify(value)))
         object.__setattr__(self, "at", dict(self.at))
 
     # ── what a statement consists of ────────────────────────────────────────────────────────────────────────────────
@@ -121,6 +121,8 @@ class Relation(ABC):
             for part in strangers(sp.sympify(expr)):
                 return f"{part} ({type(part).__name__}) is no part of the calculus"
         names = self.variables()
+        if taken := [v for v in names if "#" in v.name or v.name.startswith("ι")]:
+            return f"{taken[0].name} is a name of bound indices"
         for one, other in pairwise(names):
             if one.name == other.name:
                 return f"two variables are called {one.name}: {_described(one)} and {_described(other)}"

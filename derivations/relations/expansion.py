@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
+from types import FunctionType
 
 import sympy as sp
 
@@ -91,6 +92,8 @@ class Expansion(Relation):
             return f"variable: expected a free scalar, got {self.variable}"
         if any(self.variable in hypothesis.variables() for hypothesis in self.given):
             return f"given: expected hypotheses that do not depend on {self.variable}, got {self.given[0]}"
+        if not all(type(unknown) is Solves and isinstance(unknown.equation, FunctionType) for unknown in self.where):
+            return "where: expected equations that are functions"
         labels = [unknown.vector.label for unknown in self.where]
         if len(set(labels)) < len(labels) or any(v.domain.kind is not Kind.REAL or len(v.domain.shape) != 1 for v in labels):
             return f"where: expected equations of different free vectors, got {', '.join(map(str, labels))}"
@@ -113,7 +116,7 @@ class Expansion(Relation):
         """All coefficients, and the parts of both quantities that do not vary."""
         fixed = [part for side in (self.left, self.right) for part in _fixed(sp.sympify(side), self._varying())]
         solved = [unknown.path(self.variable, 1)(fresh(unknown.index)) for unknown in self.where]
-        starts = [sp.expand(path).coeff(self.variable) for path in solved]
+        starts = [sp.diff(path, self.variable) for path in solved]
         return *fixed, *starts, *(coefficient for pair in self.expanded() for coefficient in pair)
 
     def _varying(self) -> tuple[sp.Expr, ...]:

@@ -24,7 +24,7 @@ from derivations.calculus.points import points
 from derivations.calculus.powers import bregman
 from derivations.calculus.printing import text
 from derivations.calculus.sums import delta
-from derivations.calculus.variables import Domain, Kind, Variable
+from derivations.calculus.variables import Domain, Kind, Variable, variables_of
 from derivations.claims import Witness
 from derivations.relations.base import MOVABLE, PROVED, Relation, differ, first, remaining, witness
 
@@ -62,7 +62,7 @@ class Limit(Relation):
 
     def variables(self) -> list[Variable]:
         """The free variables, without the scalar that moves."""
-        return [v for v in super().variables() if v != self.variable]
+        return [v for v in dict.fromkeys((*super().variables(), *variables_of(self.to))) if v != self.variable]
 
     def trivial(self) -> bool:
         """Whether nothing moves."""
@@ -139,8 +139,9 @@ class Limit(Relation):
 
     def points(self) -> Iterator[dict[Variable, Value]]:
         """The first exact points for all variables but the one that moves."""
-        if any(self.moving in size.free_symbols for v in self.variables() for size in v.domain.shape):
-            return iter(())                                  # no vector has a length that moves
+        moves = any(self.moving in size.free_symbols for v in self.variables() for size in v.domain.shape)
+        if moves or any(self.variable in hypothesis.variables() for hypothesis in self.given):
+            return iter(())                                  # such a statement is ill posed
         sample = islice(points(self.variables(), self.at), POINTS)
         return (point for point in sample if all(hypothesis.holds_at(point) for hypothesis in self.given))
 

@@ -23,7 +23,7 @@ from derivations.calculus import admission, sums
 from derivations.calculus.balls import Point, Value, enclose
 from derivations.calculus.printing import text
 from derivations.calculus.signs import nonnegative, strictly_positive
-from derivations.calculus.variables import Domain, Kind, Variable, fresh, rival, variables_of
+from derivations.calculus.variables import Domain, Kind, Variable, apart, fresh, rival, variables_of
 from derivations.claims import Witness
 from derivations.relations.base import PROVED, Entry, Relation, first, witness
 from derivations.relations.inequality import divergence
@@ -297,7 +297,7 @@ def _once(relation: _Minimizer, part: str, write: Callable[[], sp.Expr]) -> sp.E
     """What a function of the author's wrote when it was first asked, so that it cannot answer differently later."""
     written = relation.__dict__.setdefault("_written", {})
     if part not in written:
-        written[part] = sp.sympify(write())
+        written[part] = apart(sp.sympify(write()))
     return written[part]
 
 
