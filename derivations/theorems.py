@@ -69,6 +69,10 @@ CONVEX_HESSIAN = Theorem(
     "convexity by the Hessian",
     "A function on an open convex set is convex if its Hessian is positive semidefinite there, strictly if definite.",
     "Rockafellar, Convex Analysis (1970), Theorem 4.5")
+BAILLON_HADDAD = Theorem(
+    "Baillon–Haddad",
+    "A convex f on ℝⁿ whose gradient has the Lipschitz constant L has L⟨∇f(x) − ∇f(y), x − y⟩ ≥ ‖∇f(x) − ∇f(y)‖².",
+    "Nesterov, Lectures on Convex Optimization (2018), Theorem 2.1.5")
 CONVEX_CRITICAL_POINT = Theorem(
     "critical points of convex functions",
     "A differentiable convex function is least on an affine set where its gradient vanishes along the set.",

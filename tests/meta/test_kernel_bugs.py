@@ -8,8 +8,9 @@ import sympy as sp
 
 from derivations.calculus.balls import enclose
 from derivations.calculus.functions import derivative, kl
+from derivations.calculus.sums import total
 from derivations.calculus.variables import Kind, index, interior, positive, scalar, size, vector
-from derivations.relations import Limit, StrictUnlessEqual
+from derivations.relations import Equation, Expansion, Limit, Solves, StrictUnlessEqual, UniqueMinimum
 
 m = size("m")
 i, j, l = (index(name, m) for name in "ijl")                 # noqa: E741
@@ -37,3 +38,18 @@ def test_4_a_limit_that_is_undefined_somewhere_is_ill_posed_and_not_refuted_ther
     assert not relation.prove()
     assert "x ≠ 0" in relation.explain()
     assert relation.refute() is None
+
+
+def test_5_the_exponential_of_a_sum_never_becomes_a_product() -> None:
+    at, center = vector("a", m), total(i, u[i] * b[i])
+    moved = sp.exp(center * x) * total(j, u[j] * sp.exp((b[j] - center) * x))
+    assert Equation(moved, total(j, u[j] * sp.exp(b[j] * x))).prove()
+    fixed = sp.exp(total(j, b[j] * x))
+    path = Solves(at, lambda e: lambda k: b[k] * fixed)
+    assert Expansion(at[i], t * b[i] * fixed, t, 1, where=(path,)).prove()
+
+
+def test_6_a_candidate_with_an_entry_of_many_digits_is_rounded_at_once() -> None:
+    weights = lambda e: u[e] * sp.exp(10**9 * b[e]) / total(i, u[i] * sp.exp(10**9 * b[i]))    # noqa: E731
+    problem = UniqueMinimum(lambda q: total(i, kl(q(i), weights(i))), weights, m, sp.S.One)
+    assert problem.refute() is None
