@@ -13,7 +13,7 @@ from __future__ import annotations
 import sympy as sp
 
 from derivations.calculus.functions import derivative
-from derivations.calculus.sums import total
+from derivations.calculus.sums import normal, total
 from derivations.calculus.variables import scalar
 from derivations.catalogue import Steps, claim
 from derivations.claims import Severity
@@ -30,7 +30,7 @@ from derivations.deciphering.section6_expansion import (
     t,
 )
 from derivations.deciphering.section6_theorem1 import at_zero
-from derivations.relations import Equation, Expansion, Fails
+from derivations.relations import Equation, Expansion, Fails, Limit
 from derivations.theorems import MOMENT_GENERATING_ANALYTIC
 
 m1, m2, rho, x = scalar("m1"), scalar("m2"), scalar("rho"), scalar("x")
@@ -49,7 +49,7 @@ def expansion_of_m() -> Steps:
 
 @expansion_of_m.corrected(r"M<\infty\text{ near }0\implies M(\lambda)=\int e^{\langle a,\lambda\rangle}u(a)\,da"
                           r"=1+\langle M'(0),\lambda\rangle+\tfrac12\langle\lambda,M''(0)\lambda\rangle"
-                          r"+o(\|\lambda\|^2)", Severity.SLIP)
+                          r"+o(\|\lambda\|^2)", Severity.SLIP, replaces="the integrand ⟨a, λ⟩, without an exponential")
 def expansion_of_m_with_exponential() -> Steps:
     """With the exponential, and where M is finite near 0, M is 1 plus first moment plus half the second, up to o(‖λ‖²)."""
     yield Expansion(sp.exp(x * t), 1 + x * t + x**2 * t**2 / 2, t, 2,
@@ -65,15 +65,24 @@ expansion_of_m.twin("the covariance for the second moment", lambda: moments(quad
 gradient = at_zero(derivative(partition(point), lam[a]))
 
 
+def toward_zero(entry: sp.Expr, right: sp.Expr, *others: sp.Expr) -> Limit:
+    """A derivative of M at tλ, as t → 0, by one entry of λ or more."""
+    slope = derivative(partition(point), entry)
+    for other in others:
+        slope = derivative(slope, other)
+    at_ray = normal(slope).replace(lambda e: isinstance(e, sp.Indexed) and e.base == lam, lambda e: t * e)
+    return Limit(at_ray, t, sp.S.Zero, right, reason="Σ_i u_i (t_i)_a e^⟨t_i, tλ⟩; (t_i)_b comes with ∂/∂λ_b")
+
+
 @claim("deciphering.27", "identity", title="The gradient of M at 0 is the mean", hypotheses=GIVEN,
        latex=r"M'(0)=\int a\,u(a)\,da=\mu", needs=("deciphering.26",))
 def gradient_at_zero() -> Steps:
     """The first derivative at 0 is the mean of u."""
-    yield Equation(gradient, mu(a), reason="∂M/∂λ_a = Σ_i u_i (t_i)_a e^⟨t_i, λ⟩")
+    yield toward_zero(lam[a], mu(a))
 
 
-gradient_at_zero.twin("the sign", lambda: Equation(gradient, -mu(a)))
-gradient_at_zero.twin("twice the mean", lambda: Equation(gradient, 2 * mu(a)))
+gradient_at_zero.twin("the sign", lambda: toward_zero(lam[a], -mu(a)))
+gradient_at_zero.twin("twice the mean", lambda: toward_zero(lam[a], 2 * mu(a)))
 
 
 def second_moment(row: sp.Expr, column: sp.Expr) -> sp.Expr:
@@ -88,11 +97,11 @@ hessian = at_zero(derivative(derivative(partition(point), lam[a]), lam[b]))
        latex=r"M''(0)=\int aa^\top u(a)\,da", needs=("deciphering.26", "deciphering.27"))
 def hessian_at_zero() -> Steps:
     """The second derivative at 0 is the matrix of raw second moments."""
-    yield Equation(hessian, second_moment(a, b), reason="∂²M/∂λ_a∂λ_b = Σ_i u_i (t_i)_a (t_i)_b e^⟨t_i, λ⟩")
+    yield toward_zero(lam[a], second_moment(a, b), lam[b])
 
 
-hessian_at_zero.twin("the covariance", lambda: Equation(hessian, covariance(a, b)))
-hessian_at_zero.twin("the outer product of the mean", lambda: Equation(hessian, mu(a) * mu(b)))
+hessian_at_zero.twin("the covariance", lambda: toward_zero(lam[a], covariance(a, b), lam[b]))
+hessian_at_zero.twin("the outer product of the mean", lambda: toward_zero(lam[a], mu(a) * mu(b), lam[b]))
 
 
 def logarithm(of: sp.Expr, second: sp.Expr = -t**2 / 2, last: sp.Expr = -t**4 / 4) -> Expansion:
@@ -111,7 +120,7 @@ def series_of_logarithm() -> Steps:
 
 
 @series_of_logarithm.corrected(r"\log(1+t)=t-\tfrac{t^2}2+\tfrac{t^3}3-\tfrac{t^4}4+\cdots=t-\tfrac{t^2}2+o(t^2)",
-                               Severity.SLIP)
+                               Severity.SLIP, replaces="the letter x of the left side")
 def series_in_one_letter() -> Steps:
     """The logarithm of 1 + t has the coefficients (−1)^(r+1)/r, and the first two terms are right up to o(t²)."""
     yield Expansion(sp.log(1 + t), t - t**2 / 2, t, 2, reason="up to o(t²)")
@@ -185,7 +194,8 @@ def result() -> Steps:
 
 
 @result.corrected(r"\log M(\lambda)=\langle\mu,\lambda\rangle+\tfrac12\lambda^\top\Sigma\lambda+o(\|\lambda\|^2)",
-                  Severity.HYPOTHESIS, under=NEAR_0)
+                  Severity.HYPOTHESIS, under=NEAR_0,
+                  replaces="the hypothesis of bounded moments, under which the left side may be infinite near 0")
 def result_near_zero() -> Steps:
     """Where M is finite near 0 the second-order term is half the variance of ⟨W, λ⟩."""
     yield Equation(raw(point, 2) - linear(point) ** 2, quadratic(point), reason="E⟨W, λ⟩² − ⟨μ, λ⟩² = ⟨λ, Σλ⟩")

@@ -125,7 +125,8 @@ def proportional_log_likelihood() -> Steps:
 
 
 @proportional_log_likelihood.corrected(
-    r"\ell(z)=-\tfrac1{2\sigma^2}\|(\mu+z)-h\|^2-\tfrac d2\log(2\pi\sigma^2)", Severity.WORDING)
+    r"\ell(z)=-\tfrac1{2\sigma^2}\|(\mu+z)-h\|^2-\tfrac d2\log(2\pi\sigma^2)", Severity.WORDING,
+    replaces="the sign ∝")
 def log_likelihood() -> Steps:
     """The log likelihood equals −‖(μ + z) − h‖²/(2σ²) up to an additive constant, which depends on d and σ alone."""
     yield Equation(log_normal(residual), quadratic(residual) + constant, reason="the logarithm of a product of d densities")
@@ -386,7 +387,7 @@ def rearranged_as_printed() -> Steps:
 
 @rearranged_as_printed.corrected(
     r"=\operatorname{argmin}_{p_\theta}\{\tfrac1{2\eta\sigma^2}\|(\mu+z)-h_\theta\|^2+\mathcal K(p_\theta,u_\vartheta)\}",
-    Severity.SLIP)
+    Severity.SLIP, replaces="the norm without its square")
 def rearranged_with_square() -> Steps:
     """With the square, the second line has the minimizer of the first."""
     yield best(second_line, tilt(point), sp.S.One)

@@ -167,7 +167,8 @@ def conjugate_of_transport() -> Steps:
 
 
 @conjugate_of_transport.corrected(
-    r"\mathcal W_\gamma^*(p;u,M)=\gamma\left(H(u)+\sum_tu(t)\log\sum_{t'}e^{\gamma^{-1}(p(t')-M(t',t))}\right)", Severity.SLIP)
+    r"\mathcal W_\gamma^*(p;u,M)=\gamma\left(H(u)+\sum_tu(t)\log\sum_{t'}e^{\gamma^{-1}(p(t')-M(t',t))}\right)", Severity.SLIP,
+    replaces="the potential p(t) in the inner sum")
 def conjugate_with_t_prime() -> Steps:
     """With p(t') inside it is the conjugate, for every M if M's first argument is summed, as printed for symmetric M."""
     yield fenchel_young(free)

@@ -162,7 +162,7 @@ def called_cumulant() -> Steps:
 
 
 @called_cumulant.corrected(r"\log\mathcal M_t(s\lambda/\gamma)=\textstyle\sum_r\kappa_r(\langle t',\lambda\rangle)"
-                           r"(s/\gamma)^r/r!", Severity.WORDING)
+                           r"(s/\gamma)^r/r!", Severity.WORDING, replaces="the name “cumulant”")
 def generates_cumulants() -> Steps:
     """It is the function that generates the cumulants: mean, variance, third central moment and so on, over r!."""
     yield cumulants(two_terms(sp.S.Half, gamma**2), 2)

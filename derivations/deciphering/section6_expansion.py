@@ -175,7 +175,8 @@ def expansion() -> Steps:
 
 
 @expansion.corrected(r"\log M(\lambda)=\langle\mu,\lambda\rangle+\tfrac12\langle\lambda,\Sigma\lambda\rangle"
-                     r"+O(\|\lambda\|^3)", Severity.HYPOTHESIS, under=NEAR_0)
+                     r"+O(\|\lambda\|^3)", Severity.HYPOTHESIS, under=NEAR_0,
+                     replaces="the hypothesis of bounded moments, under which the left side may be infinite near 0")
 def expansion_for_finite_support() -> Steps:
     """Where M is finite near 0 the expansion holds, with the remainder κ₃(λ)/6 + O(‖λ‖⁴)."""
     m1, m2, rho = scalar("m1"), scalar("m2"), scalar("rho")

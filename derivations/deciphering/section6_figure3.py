@@ -58,7 +58,7 @@ def monotone() -> Steps:
 
 
 @monotone.corrected(r"\hat h(\alpha z)-\hat h = \alpha^2\Sigma^2 z + o(\alpha^2)", Severity.HYPOTHESIS,
-                    under="α is small enough")
+                    under="α is small enough", replaces="the comparison of any two α")
 def eventually() -> Steps:
     """The error is α²Σ²z to leading order, so it shrinks with α once α is small; where Σ²z = 0 there is no error at all."""
     yield Equation(total(a, z[a] * total((b, c), covariance(a, b) * covariance(b, c) * z[c])),

@@ -20,9 +20,11 @@ from derivations.catalogue import Steps, claim
 from derivations.deciphering.notation import T, a, b, covariance, d, i, mu, u
 from derivations.deciphering.section6_theorem1 import FINITE
 from derivations.relations import AtLeast, Follows
+from derivations.theorems import BAILLON_HADDAD
 
 y, c, g, e = vector("y", d), vector("c", d), vector("g", d), vector("e", d)
 kappa = positive("kappa")
+COCOERCIVE = "κ⟨g, e⟩ ≥ ‖e‖², which is Baillon and Haddad's inequality for log M"
 
 
 # ── the Hessian of log M ────────────────────────────────────────────────────────────────────────────────────────────
@@ -73,11 +75,12 @@ EDGE: Point = {d: 1, g.label: [Fraction(1)], e.label: [Fraction(1)], kappa: Frac
 def mean_bound(right: sp.Expr, at: Point = MappingProxyType({})) -> Follows:
     """κ²‖h_c − μ‖² ≥ right where κ⟨g, e⟩ ≥ ‖e‖²."""
     return Follows((cocoercive,), AtLeast(kappa**2 * shift, right), (2 + 2 * kappa,), residue, at=at,
+                   given=(cocoercive,), quotes=(BAILLON_HADDAD,),
                    reason="‖κg − e‖² ≥ 0, and the covariance bound integrated from λ* to αz")
 
 
 @claim("deciphering.s6.one-pass-mean", "inequality", title="Addition: the mean of one pass is off by at most κ/(1 + κ)",
-       hypotheses=FINITE, needs=("deciphering.s6.covariance-bound",),
+       hypotheses=(*FINITE, COCOERCIVE), needs=("deciphering.s6.covariance-bound",),
        latex=r"\|h_c-\hat h\|\le\tfrac\kappa{1+\kappa}\|h_c-\mu\|,\ \kappa=\alpha L")
 def one_pass_mean() -> Steps:
     """An addition: one pass bounds the error of its mean by a share of its own distance from μ that is small with κ."""
@@ -92,11 +95,12 @@ def dual_bound(right: sp.Expr, at: Point = MappingProxyType({})) -> Follows:
     """(1 + κ)²‖g‖² ≥ right where κ⟨g, e⟩ ≥ ‖e‖²."""
     weights = (2 * (kappa + 1) / kappa,)
     return Follows((cocoercive,), AtLeast((1 + kappa) ** 2 * own, right), weights, (kappa + 2) / kappa * residue, at=at,
+                   given=(cocoercive,), quotes=(BAILLON_HADDAD,),
                    reason="αz − λ* is αg: at least so much of the pass's own distance is error")
 
 
 @claim("deciphering.s6.one-pass-dual", "inequality", title="Addition: the dual point of one pass is off by at least 1/(1 + κ)",
-       hypotheses=FINITE, needs=("deciphering.s6.covariance-bound",),
+       hypotheses=(*FINITE, COCOERCIVE), needs=("deciphering.s6.covariance-bound",),
        latex=r"\|\alpha z-\lambda^*\|\ge\tfrac\alpha{1+\kappa}\|h_c-\mu\|")
 def one_pass_dual() -> Steps:
     """An addition: αz cannot be nearer to λ* than a share of what one pass measures, which is most of it for small κ."""

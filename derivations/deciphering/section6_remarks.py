@@ -89,8 +89,9 @@ def for_any_law() -> Follows:
     """‖λ*‖ ≤ α‖z‖ for any u, from the concavity of the dual along the segment from 0 to λ*."""
     jensen = scalar("J", Kind.NONNEGATIVE)
     pairing, size = total(a, z[a] * lam[a]), total(a, lam[a] ** 2)
-    return Follows((AtLeast(pairing, size / alpha + jensen),), AtLeast(alpha**2 * total(a, z[a] ** 2), size), (2 * alpha,),
-                   slack=total(a, (alpha * z[a] - lam[a]) ** 2) + 2 * alpha * jensen,
+    leaning = AtLeast(pairing, size / alpha + jensen)
+    return Follows((leaning,), AtLeast(alpha**2 * total(a, z[a] ** 2), size), (2 * alpha,),
+                   slack=total(a, (alpha * z[a] - lam[a]) ** 2) + 2 * alpha * jensen, given=(leaning,),
                    reason="any u: D(λ*) ≥ D(sλ*) with log M(sλ*) ≤ s log M(λ*), over 1 − s, as s → 1, is the premise, with "
                           "J = log M(λ*) − ⟨μ, λ*⟩ ≥ 0")
 

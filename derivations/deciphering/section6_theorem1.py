@@ -47,6 +47,7 @@ FINITE = ("u has finite support", "α > 0")
 GENERAL = ("general u", "α > 0")
 INTERIOR = ("λ* is interior to the set where M is finite, as it is for finite support, for Gaussian u, and for small α if M is "
             "finite near 0")
+ANY_LAW = "the general u, for which a maximizer of (9) may give no minimizer"
 
 
 def stationary(at: Entry) -> Entry:
@@ -241,7 +242,7 @@ def recovery() -> Steps:
 
 
 @recovery.corrected(r"\tilde p_i=u_ie^{\langle t_i,\lambda^*\rangle}/\textstyle\sum_ju_je^{\langle t_j,\lambda^*\rangle}",
-                    Severity.HYPOTHESIS, under=INTERIOR)
+                    Severity.HYPOTHESIS, under=INTERIOR, replaces=ANY_LAW)
 def recovery_from_interior() -> Steps:
     """At a maximizer where M is differentiable the dual's gradient is 0, and then the tilt of u is the only minimizer."""
     yield tilt_is_best()
@@ -261,7 +262,7 @@ def recovered_minimizer() -> Steps:
 
 
 recovered_minimizer.corrected(r"\tilde p(a)=u(a)\exp\langle a,\lambda^*\rangle/M(\lambda^*)", Severity.HYPOTHESIS,
-                              under=INTERIOR)(recovery_from_interior)
+                              under=INTERIOR, replaces=ANY_LAW)(recovery_from_interior)
 
 
 recovered_minimizer.twin("the tilt's sign", lambda: minimizes(tilt(reversed_point)))
@@ -286,7 +287,7 @@ def estimate() -> Steps:
 
 
 @estimate.corrected(r"\hat h=\int a\,\tilde p(a)\,da=\int a\,\frac{u(a)e^{\langle a,\lambda^*\rangle}}{M(\lambda^*)}\,da",
-                    Severity.HYPOTHESIS, under=INTERIOR)
+                    Severity.HYPOTHESIS, under=INTERIOR, replaces=ANY_LAW)
 def estimate_from_interior() -> Steps:
     """Where the maximizer gives the minimizer, the estimate is the mean of the tilted distribution."""
     yield tilt_is_best()

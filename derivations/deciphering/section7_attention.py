@@ -168,7 +168,8 @@ def layer_solves() -> Steps:
     yield from solves_the_problem()
 
 
-@layer_solves.corrected(r"\arg\min_p\{-\alpha\langle z,\textstyle\int a\,p(a)\,da\rangle+\mathcal K(p,u)\}", Severity.WORDING)
+@layer_solves.corrected(r"\arg\min_p\{-\alpha\langle z,\textstyle\int a\,p(a)\,da\rangle+\mathcal K(p,u)\}", Severity.WORDING,
+                        replaces="the problem that the layer solves")
 def layer_solves_linearized() -> Steps:
     """Where “essentially” is to first order in α it is true; what the layer solves exactly is (4) linearized at the mean μ."""
     residual = total(b, (mu(b) + z[b] - total(i, p[i] * T[i, b])) ** 2)

@@ -51,7 +51,8 @@ def continuous_preferences() -> Steps:
 
 
 @continuous_preferences.corrected(r"\lambda^*=\alpha z-\alpha^2\Sigma z+o(\alpha^2)", Severity.HYPOTHESIS,
-                                  under="the moment generating function of u is finite near 0")
+                                  under="the moment generating function of u is finite near 0",
+                                  replaces="the hypothesis of bounded moments, and the sign ≈")
 def with_exponential_moments() -> Steps:
     """A continuous preference is covered when its moment generating function is finite around 0."""
     yield first_orders(alpha**2 * total(b, S[a, b] * z[b]))

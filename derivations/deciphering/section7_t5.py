@@ -179,7 +179,7 @@ def mask_function() -> Steps:
 
 
 @mask_function.corrected(r"\text{words hidden by the attention mask (padding, later words) have weight }0",
-                         Severity.WORDING)
+                         Severity.WORDING, replaces="the words that are masked")
 def hidden_words() -> Steps:
     """The words without weight are those that the attention mask hides, which the blanks are not."""
     yield never(lambda word: hidden[word], reason="s_i m_i = 0")

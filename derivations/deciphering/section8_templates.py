@@ -47,7 +47,8 @@ def unchanged_norms() -> Steps:
 
 
 @unchanged_norms.corrected(r"\mathbb E\|t_i\|^2=d/d'=H", Severity.HYPOTHESIS,
-                           under="the width d of the model grows with d′, the number H = d/d′ of heads being fixed")
+                           under="the width d of the model grows with d′, the number H = d/d′ of heads being fixed",
+                           replaces="the width d of the model, which is kept")
 def norm_is_the_number_of_heads() -> Steps:
     """For inputs with entries of unit size the squared norm is the number of heads, which does not depend on d′."""
     yield squared_norm(heads)
@@ -123,7 +124,8 @@ def shift(factor: sp.Expr) -> Expansion:
 
 @theorem2_applies.corrected(r"\lambda^*-\alpha z=\alpha(\mu-\hat h_{(18)})+o(\alpha)\text{ at fixed }\alpha z",
                             Severity.HYPOTHESIS,
-                            under="α times the templates' squared spread is small at given scores, not only bounded")
+                            under="α times the templates' squared spread is small at given scores, not only bounded",
+                            replaces="the bounded moments at α = 1, and the sign ≈")
 def at_fixed_product() -> Steps:
     """With αz held fixed, as when weights are given, αz approximates λ* to first order in α, with this error."""
     yield error()

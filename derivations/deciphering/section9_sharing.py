@@ -4,8 +4,8 @@ Claims     deciphering.s9.all-templates, deciphering.s9.group-costs, deciphering
            deciphering.s9.shares-weight, deciphering.s9.regular-attention, deciphering.s9.synonyms,
            deciphering.s9.nonnegative-cost, deciphering.s9.experiment-cost, deciphering.s9.experiment-scale
 Notation   N templates in 𝒜, n of them in the input, with u_l > 0; K_il = M(t_i, t_l) the costs between the two; y_i = ⟨t_i, z⟩;
-           G = |𝒢| the size of a group, s_k the inner products in it, m a common one; v the weight u_i of the input's only member of 𝒢;
-           Q[j, i] ∝ exp(−M_ij/γ), which is 0 for an infinite cost
+           G = |𝒢| the size of a group, s_k the inner products in it, m a common one, v the weight u_i of the
+           input's only member of 𝒢; Q[j, i] ∝ exp(−M_ij/γ), which is 0 for an infinite cost
 References Section 9 of the document, from (25) on
 """
 
@@ -99,7 +99,8 @@ def group_costs() -> Steps:
                 reason="two groups of one template each, one of them in the input: the other one gets no weight")
 
 
-@group_costs.corrected(r"t\in\mathcal G,\ \mathcal G\text{ has a template of the input}\implies p^*(t)>0", Severity.WORDING)
+@group_costs.corrected(r"t\in\mathcal G,\ \mathcal G\text{ has a template of the input}\implies p^*(t)>0", Severity.WORDING,
+                       replaces="all t in 𝒜")
 def group_with_member() -> Steps:
     """In the extreme case the templates of the groups that occur in the input get weight, all of them, and no others."""
     yield reached(sp.S.Zero)
@@ -224,7 +225,8 @@ def synonyms() -> Steps:
 
 @synonyms.corrected(r"p^*(t)=\sum_lu_lx(t'|t_l)\exp\frac{\alpha\langle t-t',z\rangle-(M(t,t_l)-M(t',t_l))}\gamma,\quad"
                     r"\left|\log\frac{p^*(t)}{p^*(t')}\right|\le\max_l|\ldots|", Severity.HYPOTHESIS,
-                    under="the costs of t and of t' from every template of the input are close, as compared with γ")
+                    under="the costs of t and of t' from every template of the input are close, as compared with γ",
+                    replaces="the similarity of t and t', and the sign ≈")
 def similar_weights() -> Steps:
     """One weight is the other's parts, each times an exponential, so their log-ratio is at most the largest exponent."""
     yield averaged((alpha * (y[i] - y[other]) - (K[i, source] - K[other, source])) / gamma)

@@ -196,8 +196,10 @@ def from_below(share: sp.Expr) -> Follows:
     """W_γ ≥ W_0 − share · γ log N², where R is optimal for γ = 0."""
     most = gamma * total((i, j), kl(P[i, j], 1 / N**2))
     loose = most if share == 1 else sp.S.Zero
-    return Follows((AtLeast(expense(P), expense(R0)),), AtLeast(entropic(P), expense(R0) - share * gamma * 2 * sp.log(N)),
-                   (sp.S.One,), slack=loose, at=SAME if share != 1 else {}, reason="H(P) ≤ log N²", quotes=(SQUEEZE,))
+    optimal = AtLeast(expense(P), expense(R0))
+    return Follows((optimal,), AtLeast(entropic(P), expense(R0) - share * gamma * 2 * sp.log(N)),
+                   (sp.S.One,), slack=loose, given=(optimal,), at=SAME if share != 1 else {}, reason="H(P) ≤ log N²",
+                   quotes=(SQUEEZE,))
 
 
 @claim("deciphering.s9.wasserstein", "limit", title="γ → 0 gives the Wasserstein distance", needs=("deciphering.23",),
@@ -214,9 +216,10 @@ def wasserstein() -> Steps:
                        under="p ≠ u, or the limit is taken before the root")
 def wasserstein_from_below() -> Steps:
     """W_γ lies between W_0 − 2γ log N and W_0 = W_ρ^ρ, so it tends to it, and where that is positive its root to W_ρ."""
-    yield AtLeast(-xlogx(t), t * (1 - t), because=t * kl(1, t), reason="≥ 0 for t ≤ 1, so no plan has negative entropy")
-    yield Follows((AtLeast(entropic(R0), entropic(P)), AtLeast(entropy(R0), 0)), AtLeast(expense(R0), entropic(P)),
-                  (sp.S.One, gamma), reason="P optimal for γ, R for γ = 0: W_γ ≤ W_0")
+    yield AtLeast(entropy(R0), 0, reason="no plan has negative entropy: its entries are at most 1")
+    optimal = AtLeast(entropic(R0), entropic(P))
+    yield Follows((optimal, AtLeast(entropy(R0), 0)), AtLeast(expense(R0), entropic(P)), (sp.S.One, gamma),
+                  given=(optimal,), reason="P optimal for γ, R for γ = 0: W_γ ≤ W_0")
     yield Limit(sp.exp(sp.log(gap - 2 * far * gamma) / rho), gamma, sp.S.Zero, sp.exp(sp.log(gap) / rho),
                 reason="so both bounds have the same root in the limit, if W_0 = δ > 0")
     yield from_below(sp.S.One)
@@ -315,7 +318,7 @@ def rewritten() -> Steps:
 
 
 @rewritten.corrected(r"\mathcal W_\gamma\text{ replaces }\mathcal K;\quad M(t,t')=-\gamma\log u(t)-\gamma\log u(t')\implies"
-                     r"\mathcal W_\gamma(p,u;M)=\gamma\mathcal K(p,u)", Severity.WORDING)
+                     r"\mathcal W_\gamma(p,u;M)=\gamma\mathcal K(p,u)", Severity.WORDING, replaces="the word “rewritten”")
 def rewritten_for_one_cost() -> Steps:
     """W_γ replaces the divergence: it is γ times the divergence for one cost, which footnote 11 excludes."""
     yield Fails(AtLeast(self_cost(k), self_cost(j), strict=True,
