@@ -76,6 +76,8 @@ def _is_number_at_least(expr: sp.Expr, bound: int) -> bool:
 
 def _sign(term: sp.Expr, strict: bool, facts: Facts) -> bool:
     """Whether one term, no sum of terms, is ≥ 0 or > 0."""
+    if any(fact == term and (positive or (positive is False and not strict)) for fact, positive in facts):
+        return True
     if isinstance(term, sp.Sum):
         return _sum(term, strict, facts)
     if isinstance(term, sp.Mul):
@@ -168,7 +170,8 @@ def _sum(term: sp.Sum, strict: bool, facts: Facts) -> bool:
 
 
 def _is_mass(factor: sp.Expr, bound: list[Variable]) -> bool:
-    """Whether a factor is an entry of a point of a simplex, over all of which the sum runs: one entry is positive."""
+    """Whether a factor is a power of an entry of a point of a simplex, over all of which the sum runs: one is positive."""
+    factor = factor.base if isinstance(factor, sp.Pow) and factor.exp.is_positive else factor
     if not isinstance(factor, sp.Indexed) or not isinstance(factor.base.label, Variable):
         return False
     kind, axes = factor.base.label.domain.kind, list(factor.indices)

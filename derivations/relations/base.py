@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from itertools import pairwise
 from typing import Any
@@ -21,7 +22,7 @@ from derivations.calculus.defined import strangers, undefined
 from derivations.calculus.points import points
 from derivations.calculus.printing import text
 from derivations.calculus.signs import Facts
-from derivations.calculus.sums import alike
+from derivations.calculus.sums import alike, normal
 from derivations.calculus.variables import Kind, Variable, apart, variables_of
 from derivations.claims import Witness
 from derivations.theorems import Theorem
@@ -90,7 +91,10 @@ class Relation(ABC):
 
     def facts(self) -> Facts:
         """The hypotheses, as expressions of known sign."""
-        return tuple(hypothesis.fact for hypothesis in self.given)
+        written = [hypothesis.fact for hypothesis in self.given]
+        with suppress(ValueError):                           # what has no normal form stands for itself
+            written += [(normal(expr), sense) for expr, sense in written]
+        return tuple(written)
 
     # ── proof ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
