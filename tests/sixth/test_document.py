@@ -79,6 +79,12 @@ def test_regress_has_its_own_baseline(verified: Path) -> None:
     ledger["claims"][1]["canonical"]["values"][0]["left"] = "0.25"
     (verified / "other.json").write_text(json.dumps(ledger))
     result = run(verified, "regress", "--json", "other.json")
+    assert result.returncode == 2
+    assert "tiny_paper.2: the row was changed after it was written" in result.stderr
+    kept = json.loads(baseline.read_text())
+    kept["tiny_paper.2"]["canonical"]["values"][0]["left"] = "0.25"
+    baseline.write_text(json.dumps(kept))
+    result = run(verified, "regress")
     assert result.returncode == 1
     assert "value changed: 1 claim\n  tiny_paper.2\n    left side at " in result.stdout
     baseline.unlink()
