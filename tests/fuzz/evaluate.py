@@ -126,6 +126,9 @@ class _Evaluation:
         base, exponent = self.value(expr.base), self.value(expr.exp)
         if not expr.exp.is_number and not isinstance(exponent, Dual) and exponent == ZERO and sign(base) == 0:
             raise UncertainError("0 to a power that happens to be 0")
+        by_chance = not expr.exp.is_number and not expr.exp.is_integer and isinstance(exponent, Fraction)
+        if by_chance and exponent.denominator == 1 and sign(base) < 0:
+            raise UncertainError("a real power of a negative number, whose exponent happens to be an integer")
         return power(base, exponent)
 
     def _exp(self, expr: sp.Expr) -> Value:
