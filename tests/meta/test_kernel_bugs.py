@@ -1,4 +1,4 @@
-"""What the fuzzer (tests/fuzz) has met in the kernel, and what is right: one test for each, by the numbers of the list."""
+"""What the fuzzer (tests/fuzz) has met in the kernel, and what is right: one test for each."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from derivations.calculus.balls import enclose
 from derivations.calculus.functions import derivative, kl, pinsker
 from derivations.calculus.sums import total
 from derivations.calculus.variables import Kind, index, interior, positive, scalar, size, vector
-from derivations.relations import Equation, Expansion, Limit, Solves, StrictUnlessEqual, UniqueMinimum
+from derivations.relations import AtLeast, Equation, Expansion, Limit, Solves, StrictUnlessEqual, UniqueMinimum
 
 m = size("m")
 i, j, l = (index(name, m) for name in "ijl")                 # noqa: E741
@@ -56,13 +56,13 @@ def test_6_a_candidate_with_an_entry_of_many_digits_is_rounded_at_once() -> None
     assert problem.refute() is None
 
 
-def test_6_what_a_limit_goes_to_is_a_variable_of_it() -> None:
+def test_what_a_limit_goes_to_is_a_variable_of_it() -> None:
     assert y in Limit(x + t, t, y, 1).variables()
     assert Limit(x + t, t, y, 1).refute() is not None
     assert Limit(x + t, t, y, x + y).prove()
 
 
 @pytest.mark.xfail(raises=ZeroDivisionError, reason="balls._pinsker divides by y + 2x before it looks whether x > 0")
-def test_9_a_divergence_has_no_value_where_its_denominator_vanishes() -> None:
+def test_a_divergence_has_no_value_where_its_denominator_vanishes() -> None:
     assert not AtLeast(pinsker(sp.S.Zero, x), 0).prove()
     assert not enclose(pinsker(sp.S.Zero, x), {x: 0}).is_finite()
