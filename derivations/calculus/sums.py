@@ -117,7 +117,7 @@ def _written(expr: sp.Basic, bound: dict[sp.Basic, str]) -> str:
     if isinstance(expr, Variable | sp.IndexedBase):          # two variables of one name may have different domains
         return f"{expr}@{id(expr.label if isinstance(expr, sp.IndexedBase) else expr)}"
     if not expr.args:
-        return sp.srepr(expr)
+        return str(sp.srepr(expr))
     parts = [_written(arg, bound) for arg in expr.args]
     return f"{type(expr).__name__}({', '.join(sorted(parts) if isinstance(expr, sp.Add | sp.Mul) else parts)})"
 

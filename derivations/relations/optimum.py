@@ -117,7 +117,7 @@ class _Minimizer(Relation):
         return super().general() and all(len(axis.free_symbols) > 0 for axis in self.axes)
 
     def _finite_at(self, point: Point) -> bool:
-        return enclose(self.own_value, point).is_finite()
+        return bool(enclose(self.own_value, point).is_finite())
 
     def _remainder(self, factor: sp.Expr, inside: bool) -> str:
         facts, own, last = self.facts(), self.entry, self.places[-1]
