@@ -1,4 +1,4 @@
-"""The command line: python -m derivations verify | list | show | report | notebooks | regress."""
+"""The command line: python -m derivations verify | list | show | report | mutants | notebooks | regress."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from derivations import incremental, ledger, regression
 from derivations.catalogue import Entry, entries
 from derivations.claims import Verdict
 from derivations.documents import VARIABLE, checks, documents
+from derivations.mutation import mutants
 from derivations.notebooks import notebooks
 from derivations.report.site import report
 from derivations.showing import describe
@@ -218,6 +219,7 @@ def regress(path: Path, accept: bool) -> None:
 
 main.add_command(report)
 main.add_command(notebooks)
+main.add_command(mutants)
 
 
 def run() -> None:

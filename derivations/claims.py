@@ -197,6 +197,7 @@ class Evidence:
     proof or disproof of the print, and of the proof of its correction; `canonical` and `canonical_repair` are both
     statements in normal form.  `given` are the typed hypotheses of what is proved.  `faults` is what is wrong with the
     derivation, the correction or the twins: no verdict that supports the print or its correction is drawn past them.
+    `power` is the share of refuted one-edit mutants among so many `mutants` that are not equivalent; `alive` names the others.
     """
 
     claim: str
@@ -217,6 +218,9 @@ class Evidence:
     canonical_repair: Canonical | None = None
     given: tuple[str, ...] = ()
     faults: tuple[str, ...] = ()
+    power: float | None = None
+    mutants: int = 0
+    alive: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

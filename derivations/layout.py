@@ -71,7 +71,9 @@ def _inner_faults(row: Mapping[str, Any]) -> Iterator[str]:
         yield from _unknown("layer", e["layer"], Layer)
         yield from _unknown("outcome", e["outcome"], Outcome)
         yield from _unknown("correction", e["correction"], [None, *Outcome])
-        lists = (e["refuted_twins"], e["given"], e["faults"])
+        lists = (e["refuted_twins"], e["given"], e["faults"], e.get("alive", []))
+        if not isinstance(e.get("power"), float | int | None) or not isinstance(e.get("mutants", 0), int):
+            yield "the power of `evidence` is no number"
         if not isinstance(e["general"], bool) or not all(isinstance(each, list) for each in lists):
             yield "`evidence` is of the wrong type"
         if e["witness"] is not None and (not isinstance(e["witness"], dict) or set(e["witness"]) != set(INNER["witness"])):

@@ -46,7 +46,7 @@ def evidence_from(record: Mapping[str, Any]) -> Evidence:
     fields["correction"] = Outcome(fields["correction"]) if fields["correction"] else None
     fields["witness"] = Witness(**fields["witness"]) if fields["witness"] else None
     fields["refuted_twins"] = tuple(fields["refuted_twins"])
-    for name in ("given", "faults"):
+    for name in ("given", "faults", "alive"):
         fields[name] = tuple(fields[name])
     for name in ("derivation", "repair"):
         fields[name] = tuple(_step_from(step) for step in fields[name])

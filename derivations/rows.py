@@ -91,6 +91,9 @@ def _evidence_as_data(e: Evidence) -> Row:
         "witness": asdict(e.witness) if e.witness else None,
         "given": list(e.given),
         "faults": list(e.faults),
+        "power": e.power,
+        "mutants": e.mutants,
+        "alive": list(e.alive),
     }
 
 

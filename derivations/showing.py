@@ -43,8 +43,15 @@ def _evidence(id: str, row: Mapping[str, Any] | None) -> list[str]:
     for e in row["evidence"]:
         lines += [f"    {e['layer']:{WIDTH}} {e['outcome']:12} {e['scope']}  ({e['seconds']:.2f} s, {e['environment']})"]
         lines += [f"        — {e['detail']}"] if e["detail"] and e["layer"] != "symbolic" else []
+        lines += [f"        {powerful(e)}"] if e.get("power") is not None else []
     part = f", by its part {row['worst_part']}" if row["worst_part"] else ""
     return [*lines, "", f"  verdict    {row['verdict']}" + (f", {row['severity']}" if row["severity"] else "") + part]
+
+
+def powerful(e: Mapping[str, Any]) -> str:
+    """The power of a piece of evidence, in words."""
+    lived = f"; not refuted: {', '.join(e['alive'])}" if e["alive"] else ""
+    return f"power {e['power']:.0%}: {e['mutants'] - len(e['alive'])} of {e['mutants']} one-edit mutants refuted{lived}"
 
 
 def _steps(steps: Sequence[Step]) -> list[str]:

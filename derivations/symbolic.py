@@ -9,6 +9,7 @@ from derivations.canonical import canonical
 from derivations.claims import Evidence, Layer, Outcome, Witness
 from derivations.comparison import objections, related, repetitions
 from derivations.examination import BrokenError, Run, guarded, of_the_kernel
+from derivations.mutants import COUNTED, Fate, power, tried
 from derivations.relations import Relation
 
 Twins = tuple[tuple[str, Callable[[], Relation]], ...]
@@ -29,6 +30,7 @@ def evidence_of(printed: Run, repaired: Run | None, twins: Twins, replaces: str 
                 ends = printed.relations[-1], repaired.relations[-1]
                 faults += guarded("the correction", lambda: list(objections(*ends, printed.point, replaces)))
             details = guarded("the statement", lambda: _details(printed, repaired))
+            details |= guarded("the mutants", lambda: _power(repaired or printed, [twin for twin, _ in killed.values()]))
         except BrokenError as error:
             errors = [str(error)]
     undecided = printed.steps[-1].detail if printed.outcome is Outcome.INCONCLUSIVE and not faults else ""
@@ -78,6 +80,15 @@ def _details(printed: Run, repaired: Run | None) -> dict[str, Any]:
         "canonical": canonical(statement),
         "canonical_repair": canonical(repaired.relations[-1]) if repaired else None,
     }
+
+
+def _power(proof: Run, twins: Sequence[Relation]) -> dict[str, Any]:
+    """How many one-edit mutants of a proved statement there are, what share of them is refuted, and which are not."""
+    if proof.outcome is not Outcome.HOLDS or not twins:      # a definition asserts nothing
+        return {}
+    trials = [t for t in tried(proof.relations[-1], [twin.at for twin in twins]) if t.fate in COUNTED]
+    alive = tuple(t.name for t in trials if t.fate is Fate.UNDECIDED)
+    return {"power": power(trials), "mutants": len(trials), "alive": alive}
 
 
 def _refuted(twins: Twins) -> Killed:

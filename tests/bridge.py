@@ -1,7 +1,7 @@
 """From a proved expression to a number: the derivation's own formula, evaluated in float64.
 
 The proof and the closed forms share no code; what is compared with a closed form here is the expression that was
-proved, printed as Python code by SymPy's `lambdify` and run on NumPy's scalars.  A check may not use it: while one
+proved, printed as Python code by SymPy and run on NumPy's scalars.  A check may not use it: while one
 computes its routes, everything here refuses.
 """
 
@@ -28,14 +28,23 @@ from derivations.catalogue import Catalogue, Entry
 
 Value = int | float | Tensor
 
+PRINTED = {"xlogx": "xlogx", "plus": "plus", "reciprocal": "reciprocal"}
+"""Functions of the calculus that are evaluated as they stand; a reciprocal does not cancel before it is."""
+
 
 class OwnFormulaError(RuntimeError):
     """A check used the derivation that it is to be held against."""
 
 
 class _Printer(PythonCodePrinter):
+    """SymPy's printer of Python code, with a name of its own for every variable, since a printed name may be no identifier."""
+
+    def __init__(self, given: Sequence[Variable]) -> None:
+        super().__init__({"fully_qualified_modules": False, "user_functions": PRINTED})
+        self.names = {v: f"_{n}" for n, v in enumerate(given)}
+
     def _print_Variable(self, expr: Variable) -> str:
-        return str(expr.name)
+        return self.names.setdefault(expr, f"_{len(self.names)}")
 
     def _print_Indexed(self, expr: sp.Indexed) -> str:
         return f"entry({self._print(expr.base.label)}, {', '.join(map(self._print, expr.indices))})"
@@ -66,9 +75,6 @@ def _of_float(function: Callable[[Any], Any]) -> Callable[[Value], Any]:
     return lambda x: function(np.float64(x))
 
 
-PRINTED = {"xlogx": "xlogx", "plus": "plus", "reciprocal": "reciprocal"}
-"""Functions of the calculus that are evaluated as they stand; a reciprocal does not cancel before it is."""
-
 _FUNCTIONS = {
     "exp": _of_float(np.exp),
     "log": _of_float(np.log),
@@ -79,6 +85,9 @@ _FUNCTIONS = {
     "reciprocal": _of_float(lambda x: 1 / x),
     "entry": _entry,
     "sum": sum,
+    "inf": np.inf,
+    "pi": np.pi,
+    "e": np.e,
 }
 
 
@@ -92,11 +101,10 @@ def compiled(expr: sp.Expr) -> tuple[list[Variable], Callable[..., Any]]:
     names = variables_of(expr)
     if twice := [name for name, count in Counter(v.name for v in names).items() if count > 1]:
         raise ValueError(f"{twice[0]}: expected one variable of a name, got {twice[0]} with different domains in {expr}")
-    bound = {v for total in expr.atoms(sp.Sum) for v in total.bound_symbols}
-    plain = {v: Variable(f"_{n}", v.domain) for n, v in enumerate([*names, *sorted(bound, key=str)])}
-    printer = _Printer({"fully_qualified_modules": False, "user_functions": PRINTED})
-    arguments = [plain[v] for v in names]
-    return names, sp.lambdify(arguments, expr.xreplace(plain), modules=[_FUNCTIONS], printer=printer)
+    printer = _Printer(names)
+    body = printer.doprint(expr)                             # which names the bound indices too
+    given = ", ".join(printer.names[v] for v in names)
+    return names, eval(f"lambda {given}: {body}", dict(_FUNCTIONS))   # of what SymPy has printed
 
 
 def _opened(expr: sp.Expr) -> sp.Expr:

@@ -16,7 +16,7 @@ import pkgutil
 import sys
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from types import ModuleType
 from typing import Any
@@ -32,6 +32,7 @@ from derivations.documents import checks
 from tests.admission import NotAReadingError, admit, admit_tolerance, holds_given
 from tests.bridge import Value, closed
 from tests.draws import Draws
+from tests.power import Mutations
 from tests.readings import REFUTING_FACTOR, Comparison, Formula, Reading, compare, distinct
 
 __all__ = ["CASES", "PATIENCE", "REFUTING_FACTOR", "Case", "Check", "Formula", "NotAReadingError", "Reading", "Vote",
@@ -118,8 +119,10 @@ class Vote:
         return ", ".join(parts)
 
 
-def consider(vote: Vote, printed: Formula, twins: Mapping[str, Formula], reading: Reading) -> None:
-    """Hold one reading against the formula and its twins.
+def consider(
+    vote: Vote, printed: Formula, twins: Mapping[str, Formula], reading: Reading, mutations: Mutations | None = None
+) -> None:
+    """Hold one reading against the formula, its twins and its mutants.
 
     Raises NotAReadingError for a reading that cannot speak for the claim.
     """
@@ -142,6 +145,8 @@ def consider(vote: Vote, printed: Formula, twins: Mapping[str, Formula], reading
             dead = {route for route, c in against if not c.incomparable and c.miss > REFUTING_FACTOR}
             if dead:
                 vote.killed.setdefault(name, set()).update(dead)
+    if mutations and all(c.miss <= 1 and not c.incomparable for c in found.values()):
+        mutations.face(printed, reading, vote.routes)
 
 
 def _note(vote: Vote, printed: Formula, reading: Reading, route: str, found: Comparison) -> None:
@@ -178,7 +183,7 @@ def _shown(value: Value) -> str:
 
 def poll(
     vote: Vote, printed: Formula, twins: Mapping[str, Formula], check: Check, strategy: Any, count: int, *,
-    refuting: bool = False,
+    refuting: bool = False, mutations: Mutations | None = None,
 ) -> None:
     """Let a check read `count` drawn instances, and more while something that is to be refuted is not.
 
@@ -191,7 +196,7 @@ def poll(
     def explore(instance: Any) -> None:
         with closed():
             reading = check(instance)
-        consider(vote, printed, twins, reading)
+        consider(vote, printed, twins, reading, mutations)
 
     draws, vote.drawing = Draws(strategy, count), True
     for turn in range(PATIENCE):
@@ -269,14 +274,19 @@ def vote_on(case: Case, quick: bool = False, device: str = "cpu") -> Evidence:
     printed, repaired = Vote(case.claim, case.layer), Vote(case.claim, case.layer)
     twins = {name: Formula(make(), f"twin {name!r}") for name, make in entry.twins.items()}
     strategy = case.strategy.map(partial(moved, device=device))
-    own = {} if correction else twins
-    poll(printed, Formula(statement), own, case.printed, strategy, count, refuting=correction is not None)
+    mutations = Mutations(correction or statement, [twin.relation.at for twin in twins.values()])
+    if correction is None:
+        poll(printed, Formula(statement), twins, case.printed, strategy, count, mutations=mutations)
+    else:
+        poll(printed, Formula(statement), {}, case.printed, strategy, count, refuting=True)
     if case.corrected and correction:
-        poll(repaired, Formula(correction, "correction"), twins, case.corrected, strategy, count)
-    return _evidence(entry, case, printed, repaired, time.perf_counter() - start, device)
+        poll(repaired, Formula(correction, "correction"), twins, case.corrected, strategy, count, mutations=mutations)
+    found = replace(_evidence(entry, case, printed, repaired, device),
+                    **mutations.verdict((repaired if correction else printed).routes))
+    return replace(found, seconds=time.perf_counter() - start)
 
 
-def _evidence(entry: Entry, case: Case, printed: Vote, repaired: Vote, seconds: float, device: str) -> Evidence:
+def _evidence(entry: Entry, case: Case, printed: Vote, repaired: Vote, device: str) -> Evidence:
     shown = repaired if case.corrected else printed
     scope = shown.scope()
     killed = {*printed.refuted, *repaired.refuted}
@@ -285,7 +295,6 @@ def _evidence(entry: Entry, case: Case, printed: Vote, repaired: Vote, seconds: 
         layer=case.layer,
         outcome=printed.outcome,
         scope=f"{scope}, float64, {device}",
-        seconds=seconds,
         detail=(repaired.why_not if case.corrected else "") or printed.why_not or shown.drawn,
         correction=repaired.outcome if case.corrected else None,
         refuted_twins=tuple(name for name in entry.twins if name in killed),

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import Literal
 
@@ -52,7 +53,7 @@ class Formula:
     def __init__(self, relation: Relation, about: str = "statement") -> None:
         relation = relation.relation if isinstance(relation, Fails) else relation
         stated = relation.conclusion if isinstance(relation, Follows) else relation
-        self.about = about
+        self.about, self.relation = about, relation
         self.left, self.right = sp.sympify(relation.sides[0]), sp.sympify(relation.value)
         self.ordered = isinstance(stated, AtLeast | StrictUnlessEqual)
         self.apart = isinstance(stated, Differs)
@@ -64,6 +65,13 @@ class Formula:
         self.names = [v.name for v in variables_of(sp.Tuple(self.left, self.right))]
         self.indices = [v for v in self.variables if v.domain.kind is Kind.INDEX and v.name in self.names]
         distinct(self.variables, about)
+
+    def edited(self, side: Literal["left", "right"], expr: sp.Expr, strict: bool) -> Formula:
+        """The same formula with another expression on one side, of the same variables."""
+        other = copy(self)
+        other.left, other.right = (expr, self.right) if side == "left" else (self.left, expr)
+        other.strict = strict
+        return other
 
     def axes(self, point: Mapping[str, Value]) -> list[Variable]:
         """The indices that a point leaves open."""

@@ -17,6 +17,7 @@ from derivations.report.appearance import DIFFERS, LOOKS, SEVERITIES, rank
 from derivations.report.formulas import mathml
 from derivations.report.merging import Report, Row, Subject
 from derivations.report.prose import trust
+from derivations.showing import powerful
 
 NAMES = {"thm": "Theorem", "lem": "Lemma", "prop": "Proposition", "cor": "Corollary", "def": "Definition", "rem": "Remark",
          "fig": "Figure", "tab": "Table", "fn": "Footnote"}
@@ -149,5 +150,6 @@ def _environment(report: Report) -> Environment:
 
     environment.filters |= {"mathml": mathml, "prose": prose, "place": place, "worked": worked}
     environment.globals |= {"LOOKS": LOOKS, "SEVERITIES": SEVERITIES, "claim_path": claim_path,
-                            "errata_path": errata_path, "errata": errata, "why": why, "sought": sought, "BOX": graph}
+                            "errata_path": errata_path, "errata": errata, "why": why, "sought": sought, "BOX": graph,
+                            "powerful": powerful}
     return environment

@@ -1,0 +1,108 @@
+"""From exact points of a domain to others near them, at which something is smaller: where an inequality is tight.
+
+Every point that is tried belongs to the domain: scalars keep their sign, masses move within a simplex or along a cycle of a
+plan, multipliers stay 0 where they have to be.  What the search ends with only refutes after `admission` has checked it.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+from copy import deepcopy
+from fractions import Fraction
+from typing import Any
+
+from derivations.calculus.balls import Point, Value
+from derivations.calculus.variables import Kind, Variable
+
+FACTORS = (Fraction(1, 2), Fraction(2), Fraction(9, 10), Fraction(10, 9), Fraction(99, 100), Fraction(100, 99))
+STEPS = (Fraction(1), Fraction(1, 4), Fraction(1, 50))
+SHARES = (Fraction(1), Fraction(1, 2), Fraction(1, 10), Fraction(1, 100))
+LARGEST = 10**6                                              # of a denominator: what is moved on and on is rounded
+
+
+def descent(
+    start: Point, height: Callable[[Point], float], admitted: Callable[[Point], bool], tries: int, seed: int = 0
+) -> Iterator[Point]:
+    """Points at which `height` is smaller and smaller, the start among them, found in so many tries."""
+    rng = random.Random(seed)
+    movable = [v for v in start if v.domain.kind not in (Kind.SIZE, Kind.INDEX, Kind.RANDOM)]
+    best, lowest = dict(start), height(start)
+    yield best
+    for _ in range(tries if movable else 0):
+        point = dict(best)
+        for var in rng.sample(movable, rng.randint(1, min(2, len(movable)))):
+            point[var] = _moved(var, point, rng)
+            _fit(var, point)
+        if point != best and (found := height(point)) < lowest and admitted(point):
+            best, lowest = point, found
+            yield best
+
+
+def _fit(moved: Variable, point: dict[Variable, Value]) -> None:
+    """Make the variables that are tied to another one fit it again."""
+    for var in point:
+        if moved in [marginal.label for marginal in var.domain.marginals]:
+            first, *rest = (point[marginal.label] for marginal in var.domain.marginals)
+            if var.domain.kind is Kind.SLACK:
+                point[var] = [x if mass == 0 else Fraction(0) for x, mass in zip(point[var], first, strict=True)]   # type: ignore[arg-type]
+            else:
+                point[var] = [[a * b for b in rest[0]] for a in first]               # type: ignore[union-attr]
+
+
+def _moved(var: Variable, point: Point, rng: random.Random) -> Value:
+    kind, value = var.domain.kind, deepcopy(point[var])
+    rank = len(var.domain.shape)
+    if kind in (Kind.SIMPLEX, Kind.INTERIOR, Kind.STOCHASTIC):
+        rows = value if rank == 2 else [value]
+        _shift(rng.choice(rows), rng, closed=kind is not Kind.INTERIOR)  # type: ignore[arg-type]
+        return value
+    if kind is Kind.COUPLING:
+        _cycle(value, rng)
+        return value
+    if not rank:
+        return _scalar(kind, Fraction(value), rng)           # type: ignore[arg-type]
+    row, n = _entry(value, rank, rng)
+    tied = kind is not Kind.SLACK and len(row) > 1 and rng.random() < 0.2
+    slack = kind is Kind.SLACK and point[var.domain.marginals[0].label][n] != 0   # type: ignore[index]
+    row[n] = row[n - 1] if tied else row[n] if slack else _scalar(kind, Fraction(row[n]), rng)
+    return value
+
+
+def _entry(value: Any, rank: int, rng: random.Random) -> tuple[list[Any], int]:
+    """The row of an entry drawn at random, and where it is there."""
+    for _ in range(rank - 1):
+        value = rng.choice(value)
+    return value, rng.randrange(len(value))
+
+
+def _scalar(kind: Kind, value: Fraction, rng: random.Random) -> Fraction:
+    if kind is Kind.POSITIVE:
+        return _simple(value * rng.choice(FACTORS)) or value
+    if rng.random() < 0.1:
+        return Fraction(0) if kind is not Kind.REAL or rng.random() < 0.5 else -value
+    moved = value * rng.choice(FACTORS) if rng.random() < 0.5 else value + rng.choice((1, -1)) * rng.choice(STEPS)
+    return _simple(moved if kind is Kind.REAL else abs(moved))
+
+
+def _simple(value: Fraction) -> Fraction:
+    return value.limit_denominator(LARGEST)
+
+
+def _shift(row: list[Fraction], rng: random.Random, closed: bool) -> None:
+    """Move a share of one mass to another, all of it only where masses may be 0."""
+    giver, taker = rng.randrange(len(row)), rng.randrange(len(row))
+    share = rng.choice(SHARES[0 if closed else 1:])
+    moved = _simple(row[giver] * share) if share < 1 else row[giver]
+    row[giver] -= moved
+    row[taker] += moved
+
+
+def _cycle(plan: Any, rng: random.Random) -> None:
+    """Move mass along two rows and two columns, which leaves the marginals as they are."""
+    i, k = rng.randrange(len(plan)), rng.randrange(len(plan))
+    j, m = rng.randrange(len(plan[0])), rng.randrange(len(plan[0]))
+    if i != k and j != m:
+        moved = min(plan[i][j], plan[k][m]) * rng.choice(SHARES)
+        for row, column, sign in ((i, j, -1), (k, m, -1), (i, m, 1), (k, j, 1)):
+            plan[row][column] += sign * moved

@@ -1,0 +1,348 @@
+"""One-edit mutants of a statement, made by the machine: each is refuted, or proved, or shows what nobody checks.
+
+A mutant differs from the statement in one place of its derived side: a sign, a factor or power, an index, a term, an
+exponent, a function, a delta, a mean, or ≥ that becomes >.  A vote's share of refuted mutants is its power.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from functools import cache
+from itertools import chain, groupby, islice, zip_longest
+from typing import Literal
+
+import sympy as sp
+
+from derivations.calculus.balls import Point, Value, enclose, explicit
+from derivations.calculus.edits import Edit, edits
+from derivations.calculus.points import CORNERS
+from derivations.calculus.printing import text
+from derivations.calculus.search import descent
+from derivations.calculus.signs import nonnegative, strictly_positive
+from derivations.calculus.sums import alike, equal, normal
+from derivations.calculus.variables import Kind, Variable, variables_of
+from derivations.claims import Witness
+from derivations.relations import (
+    AtLeast,
+    Differs,
+    Equation,
+    Expansion,
+    Fails,
+    Follows,
+    Limit,
+    Relation,
+    StrictUnlessEqual,
+    UniqueMinimum,
+    UniquePlan,
+)
+from derivations.relations.base import inputs
+
+MOST = 12                                                    # mutants of a statement
+STARTS = 4                                                   # of a search for a point where an inequality is tight
+EFFORT = 60_000                                              # nodes that are evaluated from each of them, more or less
+TIES = 12                                                    # points of small sizes where an equality is looked for
+NEAR = 12                                                    # of the points at values that an author gave
+
+Side = Literal["left", "right"]
+STRICT = "> for ≥"
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A statement that differs from another in one place of one side; `name` says in which, `edited` is that side."""
+
+    name: str
+    relation: Relation
+    edited: sp.Expr
+    side: Side = "right"
+
+
+class Fate(StrEnum):
+    """What the symbolic layer has to say of a mutant."""
+
+    REFUTED = "refuted"
+    EQUIVALENT = "equivalent"                                # it is proved too
+    UNDEFINED = "undefined"                                  # it has no value at any sample point
+    UNDECIDED = "undecided"
+
+
+COUNTED = (Fate.REFUTED, Fate.UNDECIDED)                     # of those whose share is the power
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A mutant's fate, and where it was refuted or how it was proved."""
+
+    name: str
+    fate: Fate
+    detail: str = ""
+
+
+def power(trials: Iterable[Trial]) -> float | None:
+    """The share of refuted mutants among those that are not equivalent; None where there are none."""
+    counted = [t for t in trials if t.fate in COUNTED]
+    return sum(t.fate is Fate.REFUTED for t in counted) / len(counted) if counted else None
+
+
+# ── which mutants there are ─────────────────────────────────────────────────────────────────────────────────────────
+
+
+@cache
+def mutants(relation: Relation, side: Side = "right", most: int = MOST) -> tuple[Mutant, ...]:
+    """Mutants of a statement on one side, as many of each sort of edit as possible; of an inequality no weaker ones."""
+    relation = relation.relation if isinstance(relation, Fails) else relation
+    found = edited(relation, side)
+    if found is None:
+        return ()
+    expr, rebuilt = found
+    chosen: list[tuple[str, sp.Expr]] = []
+    seen = [expr]
+    for edit in _spread(edits(expr, relation_variables(relation))):
+        if len(chosen) == most - _may_be_strict(relation):
+            break
+        try:
+            new = edit.made(expr)
+        except (ValueError, TypeError, ZeroDivisionError):    # an edit that SymPy or the calculus cannot write down
+            continue
+        if new.has(sp.nan, sp.zoo, sp.oo) or any(alike(new, other) for other in seen):
+            continue
+        if _ordered(relation) and not _stronger(relation, expr, new, side):
+            continue
+        seen.append(new)
+        chosen.append((edit.name, new))
+    named = tuple(Mutant(name, rebuilt(new), new, side) for name, new in _named(chosen))
+    return (*named, Mutant(STRICT, _strict(relation), expr, side)) if _may_be_strict(relation) else named
+
+
+def relation_variables(relation: Relation) -> list[Variable]:
+    """The variables that an edit may use: those of the two sides, and the indices of a candidate."""
+    places = relation.places if isinstance(relation, UniqueMinimum | UniquePlan) else ()
+    shown = set(variables_of(sp.Tuple(*relation.sides)))
+    return [*(v for v in relation.variables() if v in shown), *places]
+
+
+def edited(relation: Relation, side: Side = "right") -> tuple[sp.Expr, Callable[[sp.Expr], Relation]] | None:
+    """The expression of a statement that is edited, and the statement with another one in its place."""
+    if isinstance(relation, UniqueMinimum):
+        (place,) = relation.places
+        return relation.entry, lambda new: replace(relation, candidate=lambda i: new.xreplace({place: i}), at={})
+    if isinstance(relation, UniquePlan):
+        row, column = relation.places
+        return relation.entry, lambda new: replace(relation, candidate=lambda i, j: new.xreplace({row: i, column: j}), at={})
+    if isinstance(relation, Limit):
+        return relation.sides[1], lambda new: replace(relation, limit=new, at={})
+    if isinstance(relation, Expansion):
+        return sp.sympify(relation.right), lambda new: replace(relation, right=new, at={})
+    about = (*relation.about, *relation.sides)               # so that the variables stay the same
+    if isinstance(relation, Follows):
+        inner = edited(relation.conclusion, side)
+        assert inner is not None
+        expr, rebuilt = inner
+        return expr, lambda new: replace(relation, conclusion=rebuilt(new), about=about, at={})  # type: ignore[arg-type]
+    if isinstance(relation, AtLeast):
+        return relation.sides[side == "right"], lambda new: replace(relation, because=None, about=about, at={}, **{side: new})
+    if isinstance(relation, Equation | StrictUnlessEqual):
+        return relation.sides[side == "right"], lambda new: replace(relation, about=about, at={}, **{side: new})
+    assert isinstance(relation, Differs | Fails)
+    return None
+
+
+def _spread(found: Sequence[Edit]) -> Iterator[Edit]:
+    """One edit of each sort after the other, and of a sort first those that are far apart in the expression."""
+    sorts: dict[str, list[Edit]] = {}
+    for edit in found:
+        sorts.setdefault(edit.sort, []).append(edit)
+    for row in zip_longest(*map(_far_apart, sorts.values())):
+        yield from filter(None, row)
+
+
+def _far_apart(found: list[Edit]) -> list[Edit]:
+    """The first, the last, the one between them, and so on."""
+    order: list[int] = []
+    step = max(1, len(found) - 1)
+    while len(order) < len(found):
+        order += [n for n in range(0, len(found), step) if n not in order]
+        step = max(1, step // 2)
+    return [found[n] for n in order]
+
+
+def _named(found: Sequence[tuple[str, sp.Expr]]) -> list[tuple[str, sp.Expr]]:
+    """The same under names that differ."""
+    names = [name for name, _ in found]
+    return [(f"{name} ({names[: n + 1].count(name)})" if names.count(name) > 1 else name, new)
+            for n, (name, new) in enumerate(found)]
+
+
+# ── inequalities ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _ordered(relation: Relation) -> bool:
+    return isinstance(relation, AtLeast | Follows | StrictUnlessEqual)
+
+
+def _may_be_strict(relation: Relation) -> bool:
+    return isinstance(relation, AtLeast) and not relation.strict
+
+
+def _strict(relation: Relation) -> Relation:
+    assert isinstance(relation, AtLeast)
+    return replace(relation, strict=True, because=None, at={})
+
+
+def _stronger(relation: Relation, old: sp.Expr, new: sp.Expr, side: Side) -> bool:
+    """Whether an edited side says more than the old one at some sample point."""
+    sign = 1 if side == "right" else -1
+    return any(bool((enclose(new, point) - enclose(old, point)) * sign > 0) for point in sample(relation))
+
+
+# ── what becomes of them ────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@cache
+def sample(relation: Relation) -> tuple[Point, ...]:
+    """Exact points of the domain where the premises hold, generic ones first and ties and zeros last."""
+    anywhere = replace(relation, at={})
+    indices = {v for v in relation.variables() if v.domain.kind is Kind.INDEX}
+    rounds = groupby(anywhere.points(), lambda point: [id(value) for v, value in point.items() if v not in indices])
+    found = [kept for _, same in rounds if (kept := _some([p for p in same if _given(relation, p)]))]
+    return tuple(chain.from_iterable((*found[CORNERS:], *found[:CORNERS])))
+
+
+def _some(points: list[Point]) -> list[Point]:
+    """One of the points in the middle, the first and the last of those that differ in their indices only."""
+    return [points[n] for n in dict.fromkeys((len(points) // 2, 0, len(points) - 1))] if points else []
+
+
+def _given(relation: Relation, point: Point) -> bool:
+    return all(premise.holds_at(point) for premise in relation.premises)
+
+
+def near(relation: Relation, hints: Sequence[Mapping[Variable, Value]]) -> Iterator[Point]:
+    """Points at values that an author gave for the statement or its twins."""
+    names = set(relation.variables())
+    for hint in hints:
+        if hint and set(hint) <= names:
+            there = replace(relation, at=hint)
+            yield from islice((p for p in there.points() if _given(relation, p)), NEAR)
+
+
+def tried(relation: Relation, hints: Sequence[Mapping[Variable, Value]] = ()) -> tuple[Trial, ...]:
+    """What becomes of each mutant of a statement; `hints` are values at which its twins fail."""
+    return tuple(fate(relation, mutant, hints) for mutant in mutants(relation))
+
+
+def fate(relation: Relation, mutant: Mutant, hints: Sequence[Mapping[Variable, Value]] = ()) -> Trial:
+    """Whether a mutant is refuted at an exact point, or proved like the statement."""
+    relation = relation.relation if isinstance(relation, Fails) else relation
+    other, defined = mutant.relation, False
+    starts = [*sample(relation), *near(relation, hints)]
+    try:
+        for point in starts:
+            if witness := _failure(other, point):
+                return Trial(mutant.name, Fate.REFUTED, witness.text)
+            defined = defined or _defined(other, point)
+    except ValueError:                                       # an expansion of what is not analytic
+        return Trial(mutant.name, Fate.UNDEFINED)
+    if not defined:
+        return Trial(mutant.name, Fate.UNDEFINED)
+    if reason := _equivalent(relation, mutant):
+        return Trial(mutant.name, Fate.EQUIVALENT, reason)
+    found = other.refute()
+    reason = found.text if found else _searched(other, starts) if _ordered(other) else ""
+    return Trial(mutant.name, Fate.REFUTED, reason) if reason else Trial(mutant.name, Fate.UNDECIDED, str(other))
+
+
+def _searched(other: Relation, starts: Sequence[Point]) -> str:
+    """A failure of an inequality at points where it is tighter and tighter."""
+    left, right = other.sides
+    nodes = sum(1 for side in other.sides for _ in sp.preorder_traversal(side))
+
+    def height(point: Point) -> float:
+        gap, scale = enclose(left - right, point), enclose(left, point)
+        return float(gap.mid()) / (1 + abs(float(scale.mid()))) if gap.is_finite() and scale.is_finite() else math.inf
+
+    def admitted(point: Point) -> bool:
+        return all(relation.holds_at(point) for relation in (*other.given, *other.premises))
+
+    for start in sorted(starts, key=height)[:STARTS]:
+        for point in descent(start, height, admitted, min(500, EFFORT // nodes)):
+            if witness := _failure(other, point):
+                return witness.text
+    return _tied(other, starts) if isinstance(other, AtLeast) and other.strict else ""
+
+
+def _tied(other: AtLeast, starts: Sequence[Point]) -> str:
+    """An exact point, of small sizes, at which both sides of a strict inequality are one."""
+    def extent(point: Point) -> int:
+        return sum(int(str(value)) for v, value in point.items() if v.domain.kind is Kind.SIZE)
+
+    for point in sorted(starts, key=extent)[:TIES]:
+        left, right = (explicit(side, point) for side in other.sides)
+        if left.is_finite and equal(left, right):
+            other.admit(point)
+            return f"at {inputs(point)}: both sides are {text(normal(left))}"
+    return ""
+
+
+def _failure(other: Relation, point: Point) -> Witness | None:
+    """The certified failure at a point that is admitted."""
+    witness = other.contradicted_at(point)
+    if witness:
+        other.admit(point)
+    return witness
+
+
+def _defined(relation: Relation, point: Point) -> bool:
+    """Whether what is compared has values at a point; of a problem the first entry of the candidate."""
+    if isinstance(relation, UniqueMinimum | UniquePlan):
+        return bool(enclose(relation.entry, {**point, **dict.fromkeys(relation.places, 1)}).is_finite())
+    sides = relation.sides[1:] if isinstance(relation, Limit) else relation.sides
+    return all(bool(side.is_infinite) or enclose(side, point).is_finite() for side in sides)
+
+
+def _equivalent(relation: Relation, mutant: Mutant) -> str:
+    """How a mutant is proved, if it is."""
+    found = edited(relation, mutant.side)
+    assert found is not None
+    old, new, other = found[0], mutant.edited, mutant.relation
+    try:
+        if isinstance(relation, AtLeast) and isinstance(other, AtLeast) and other.strict > relation.strict:
+            return "provable too" if other.prove() or _strictly(relation) else ""
+        if equal(old, new):
+            return "the same in normal form"
+        follows = _weaker if mutant.side == "right" else _more
+        if _ordered(relation) and (reason := follows(relation, old, new)):
+            return reason
+        return "provable too" if other.prove() else ""
+    except ValueError:                                       # what the normal form does not take
+        return ""
+
+
+def _strictly(relation: AtLeast) -> bool:
+    """Whether the form that proves an inequality is even positive."""
+    return relation.because is not None and bool(strictly_positive(sp.sympify(relation.because), relation.facts()))
+
+
+def _more(relation: Relation, old: sp.Expr, new: sp.Expr) -> str:
+    """How an edited left side is at least what the old one is."""
+    return "weaker" if nonnegative(normal(new - old), relation.facts()) else ""
+
+
+def _weaker(relation: Relation, old: sp.Expr, new: sp.Expr) -> str:
+    """How an edited right side of a proved inequality follows from the old one, if it does."""
+    facts, left = relation.facts(), relation.sides[0]
+    if nonnegative(normal(old - new), facts):
+        return "weaker"
+    if nonnegative(normal(left - new), facts):
+        return "provable too"
+    shares = [sp.Rational(1, 2), *(1 / v for v in relation.variables() if v.domain.kind is Kind.SIZE)]
+    if nonnegative(left, facts) and any(alike(new, share * old) for share in shares):
+        return "weaker: a share of what is at most something ≥ 0"
+    fixed = set(variables_of(sp.Tuple(left, *(side for h in (*relation.given, *relation.premises) for side in h.sides))))
+    for v in set(variables_of(old)) - fixed:
+        if v.domain.kind is Kind.POSITIVE and not v.domain.shape and new in (old.xreplace({v: 2 * v}), old.xreplace({v: v**2})):
+            return f"the statement itself for another {v}"
+    return ""

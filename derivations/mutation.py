@@ -1,0 +1,79 @@
+"""The command `mutants`: what becomes of the one-edit mutants of every claim, and which votes cannot tell them apart."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.progress import track
+from rich.table import Table
+
+from derivations import ledger
+from derivations.catalogue import Entry, entries
+from derivations.documents import documents
+from derivations.examination import written
+from derivations.mutants import Fate, Trial, power, tried
+
+WEAK = 0.8                                                   # a vote that refutes fewer of the mutants is listed
+
+
+def trials(entry: Entry) -> tuple[Trial, ...]:
+    """What becomes of the mutants of a claim's last statement, of its correction where there is one."""
+    derivation = entry.repair or entry.derivation
+    if derivation is None or not entry.twins:                # no statement, or one that asserts nothing
+        return ()
+    relations = written(derivation).relations
+    return tried(relations[-1], [make().at for make in entry.twins.values()]) if relations else ()
+
+
+def weak(rows: Iterable[Mapping[str, Any]]) -> list[tuple[str, Mapping[str, Any]]]:
+    """The votes of the numeric layers whose power is below `WEAK`, each with its claim."""
+    return [(row["id"], e) for row in rows for e in row["evidence"]
+            if e["layer"] != "symbolic" and e.get("power") is not None and e["power"] < WEAK]
+
+
+@click.command()
+@click.argument("ids", nargs=-1, metavar="[ID|DOCUMENT]...")
+@click.option("--json", "path", type=Path, default=Path("ledger.json"), show_default=True, help="the ledger with the votes")
+def mutants(ids: tuple[str, ...], path: Path) -> None:
+    """Make one-edit mutants of claims, refute or prove each, and list what survives."""
+    known = {*entries(), *documents()}
+    if unknown := [name for name in ids if name not in known]:
+        raise click.UsageError(f"ID: expected a claim or a document, got {unknown[0]}; see `python -m derivations list`")
+    wanted = [entry for id, entry in entries().items() if not ids or {id, entry.claim.document} & set(ids)]
+    found = {entry.id: trials(entry) for entry in track(wanted, "mutants", console=Console(stderr=True), transient=True)}
+    Console().print(table(found))
+    for id, each in found.items():
+        for trial in each:
+            if trial.fate is Fate.UNDECIDED or (len(found) == 1 and trial.fate is not Fate.REFUTED):
+                click.echo(f"{trial.fate}  {id}  {trial.name}: {trial.detail}")
+    if path.exists():
+        click.echo(told(ledger.read(path)["claims"], set(found)))
+
+
+def table(found: Mapping[str, Sequence[Trial]]) -> Table:
+    """The fates by document."""
+    shown = Table("document", *(str(fate) for fate in Fate), "refuted of those not equivalent")
+    for document in [*dict.fromkeys(id.split(".", 1)[0] for id in found), "all"]:
+        own = [trial for id, each in found.items() if document in ("all", id.split(".", 1)[0]) for trial in each]
+        counts, share = Counter(trial.fate for trial in own), power(own)
+        shown.add_row(document, *(str(counts[fate]) for fate in Fate), "" if share is None else f"{share:.2%}")
+    return shown
+
+
+def told(rows: Sequence[Mapping[str, Any]], ids: set[str]) -> str:
+    """The power of the numeric votes in a ledger, and which of them are weak."""
+    rows = [row for row in rows if row["id"] in ids]
+    lines = []
+    for layer in ("torch", "primal", "source"):
+        shares = [e["power"] for row in rows for e in row["evidence"] if e["layer"] == layer and e.get("power") is not None]
+        if shares:
+            lines.append(f"{layer}: {len(shares)} votes, median power {median(shares):.0%}, lowest {min(shares):.0%}")
+    lines += [f"{e['power']:.0%} of {e['mutants']}  {id} ({e['layer']}) does not refute: {'; '.join(e['alive'])}"
+              for id, e in weak(rows)]
+    return "\n".join(lines)

@@ -1,0 +1,210 @@
+"""The machine's mutants differ from the statement in one place each, and only a certified point or a proof decides one."""
+
+from __future__ import annotations
+
+import pytest
+import sympy as sp
+
+from derivations.calculus.edits import edits
+from derivations.calculus.functions import derivative, xlogx
+from derivations.calculus.sums import alike, delta, total
+from derivations.calculus.variables import complementary, coupling, index, interior, positive, scalar, simplex, size, vector
+from derivations.catalogue import entries
+from derivations.mutants import MOST, STRICT, Fate, Mutant, Trial, fate, mutants, power, tried
+from derivations.mutation import table, trials
+from derivations.relations import (
+    AtLeast,
+    Differs,
+    Equation,
+    Expansion,
+    Fails,
+    Follows,
+    Limit,
+    Relation,
+    UniqueMinimum,
+    UniquePlan,
+)
+
+m, n = size("m"), size("n")
+j, l = index("j", m), index("l", m)  # noqa: E741
+k = index("k", m)
+x, tau, t = scalar("x"), positive("tau"), positive("t")
+s, u, p = vector("s", m), vector("u", m), simplex("p", m)
+
+
+def softmax(i: sp.Expr) -> sp.Expr:
+    return sp.exp(s[i] / tau) / total(l, sp.exp(s[l] / tau))
+
+
+MEAN = total(l, softmax(l) * u[l])
+GRADIENT = softmax(j) * (u[j] - MEAN) / tau
+STATEMENT = Equation(derivative(tau * MEAN, s[j]), tau * GRADIENT)
+
+
+def sorts(expr: sp.Expr) -> set[str]:
+    return {edit.sort for edit in edits(expr, [m, tau, j, k])}
+
+
+@pytest.mark.parametrize(("expr", "sort", "name"), [
+    (x + tau, "sign", "the sign of all of it"),
+    (x + tau, "factor", "twice as much"),
+    (s[j] / tau, "scalar", "tau² for tau throughout"),
+    (s[j] / tau, "size", "divided by m"),
+    (s[j] * u[k], "index", "j and k are exchanged"),
+    (s[j] * u[k], "index", "k for j in s[j]"),
+    (total(l, s[l]) * u[j], "bound", "no sum over l, but j, in Σ_l(s[l])"),
+    (total(l, s[l]), "mean", "a mean over l for Σ_l(s[l])"),
+    (u[j] - total(l, u[l]), "term", "-Σ_l(u[l]) is lost"),
+    (u[j] - total(l, u[l]), "sign", "the sign of u[j]"),
+    (x**2 + 1, "exponent", "x is not squared"),
+    (1 / tau + x, "exponent", "the exponent -2 for -1 of tau"),
+    (sp.exp(x) + 1, "function", "x for exp(x)"),
+    (sp.exp(tau) + 1, "function", "log(tau) for exp(tau)"),
+    (sp.log(tau) + 1, "function", "exp for log in log(tau)"),
+    (xlogx(p[j]), "function", "exp for log in xlogx(p[j])"),
+    (delta(j, k) - s[j], "delta", "δ[j,k] is 1"),
+    (s[j] / tau + 1, "lost", "tau is lost once"),
+    (sp.S.Zero, "constant", "1 for 0"),
+    (sp.oo, "constant", "0 for oo"),
+])
+def test_each_sort_of_edit(expr: sp.Expr, sort: str, name: str) -> None:
+    assert (sort, name) in {(edit.sort, edit.name) for edit in edits(expr, [m, tau, j, k])}
+
+
+def test_an_index_is_only_replaced_by_one_of_its_range() -> None:
+    other = index("i", n)
+    assert not [edit for edit in edits(s[j], [m, n, j, other]) if edit.sort in ("index", "bound")]
+
+
+def test_mutants_differ_from_the_statement_and_from_each_other() -> None:
+    found = mutants(STATEMENT)
+    written = [STATEMENT.right, *(mutant.edited for mutant in found)]
+    assert len(found) == MOST
+    assert len({mutant.name for mutant in found}) == MOST
+    assert not [(a, b) for i, a in enumerate(written) for b in written[i + 1:] if alike(a, b)]
+    assert len({edit.sort for edit in edits(STATEMENT.right, STATEMENT.variables())}) >= 8
+
+
+def test_mutants_are_the_same_each_time() -> None:
+    again = mutants.__wrapped__(STATEMENT)
+    assert [mutant.name for mutant in again] == [mutant.name for mutant in mutants(STATEMENT)]
+
+
+def test_a_true_statement_refutes_all_that_is_not_equal() -> None:
+    found = tried(STATEMENT)
+    assert STATEMENT.prove()
+    assert power(found) == 1
+    assert {trial.fate for trial in found} <= {Fate.REFUTED, Fate.EQUIVALENT}
+    assert all(trial.detail for trial in found)
+
+
+def test_an_equal_mutant_is_proved_and_not_counted() -> None:
+    symmetric = Equation(total(l, u[l]) * s[j] * s[k], s[j] * s[k] * total(l, u[l]) * 1, about=(s[j],))
+    swapped = next(mutant for mutant in mutants(symmetric, "right", 40) if mutant.name == "k for j in s[j]")
+    assert fate(symmetric, swapped).fate is Fate.REFUTED
+    same = Mutant("the same", Equation(symmetric.left, s[k] * total(l, u[l]) * s[j]), s[k] * total(l, u[l]) * s[j])
+    assert fate(symmetric, same) == Trial("the same", Fate.EQUIVALENT, "the same in normal form")
+    assert power([fate(symmetric, same)]) is None
+
+
+def test_what_has_no_value_anywhere_is_not_counted() -> None:
+    nowhere = Mutant("nowhere", Equation(x, sp.log(-1 - x**2), about=(x,)), sp.log(-1 - x**2))
+    assert fate(Equation(x, x, about=(x,)), nowhere).fate is Fate.UNDEFINED
+
+
+def test_an_undecided_mutant_lowers_the_power() -> None:
+    assert power([Trial("a", Fate.REFUTED), Trial("b", Fate.UNDECIDED), Trial("c", Fate.EQUIVALENT)]) == 0.5
+    assert power([]) is None
+
+
+# ── inequalities ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+SQUARES = AtLeast(t**2 + tau**2, 2 * t * tau, because=(t - tau) ** 2)
+
+
+def test_an_inequality_is_only_made_stronger() -> None:
+    assert not {"the sign of all of it", "half as much"} & {mutant.name for mutant in mutants(SQUARES)}
+    assert power(tried(SQUARES)) == 1
+
+
+def test_equality_refutes_strictness() -> None:
+    strict = mutants(SQUARES)[-1]
+    assert strict.name == STRICT
+    assert fate(SQUARES, strict).fate is Fate.REFUTED
+    apart = AtLeast(x**2 + 1, 0, because=x**2 + 1)
+    assert fate(apart, mutants(apart)[-1]) == Trial(STRICT, Fate.EQUIVALENT, "provable too")
+
+
+def test_equality_of_what_is_no_rational_number_refutes_strictness() -> None:
+    log_sum = AtLeast(sp.log(total(l, sp.exp(s[l]))), total(l, p[l] * s[l]) - total(l, xlogx(p[l])))
+    strict = next(mutant for mutant in mutants(log_sum) if mutant.name == STRICT)
+    found = fate(log_sum, strict)
+    assert found.fate is Fate.REFUTED
+    assert "m = 1" in found.detail
+
+
+def test_a_tight_point_is_searched_for() -> None:
+    right = 2 * t * tau + sp.Rational(1, 10**9)
+    assert fate(SQUARES, Mutant("a little more", AtLeast(t**2 + tau**2, right), right)).fate is Fate.REFUTED
+
+
+def test_weaker_bounds_are_proved() -> None:
+    half = Mutant("half", AtLeast(tau**2, tau**2 / 2), tau**2 / 2)
+    assert fate(AtLeast(tau**2, tau**2, because=sp.S.Zero), half).fate is Fate.EQUIVALENT
+
+
+def test_a_left_side_is_edited_where_the_right_one_is_computed() -> None:
+    found = mutants(SQUARES, "left")
+    assert found
+    assert all(mutant.relation.sides[1] == SQUARES.right for mutant in found)
+    assert {fate(SQUARES, mutant).fate for mutant in found} <= {Fate.REFUTED, Fate.EQUIVALENT}
+
+
+# ── other statements ────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+b = interior("b", m)
+row = index("i", n)
+S = vector("S", n, m)
+
+
+def entropic(q: object) -> sp.Expr:
+    return total(l, tau * xlogx(q(l)) - q(l) * s[l])  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("relation", [
+    Limit(t * x / (1 + t), t, sp.oo, x),
+    Limit(1 / t, t, sp.S.Zero, sp.oo),
+    Expansion(sp.exp(t * x), 1 + t * x, t, 1),
+    UniqueMinimum(entropic, softmax, m, tau),
+    UniquePlan(lambda q: total((row, l), tau * xlogx(q(row, l)) - q(row, l) * S[row, l]),
+               lambda i, j: sp.exp(S[i, j] / tau) / total(l, sp.exp(S[i, l] / tau)), n, m, tau),
+    Follows((AtLeast(x, tau),), AtLeast(2 * x, 2 * tau), (sp.Integer(2),)),
+], ids=lambda relation: type(relation).__name__)
+def test_every_sort_of_statement_has_mutants_that_die(relation: Relation) -> None:
+    found = tried(relation)
+    assert found
+    assert power(found) == 1
+
+
+@pytest.mark.parametrize("relation", [Differs(tau, -tau), Fails(Differs(x, x + 1))])
+def test_a_statement_without_a_derived_side_has_none(relation: Relation) -> None:
+    assert mutants(relation) == ()
+
+
+def test_masses_and_multipliers_stay_in_their_domains() -> None:
+    mu = complementary("mu", p)
+    a, c = simplex("a", m), simplex("c", n)
+    plan = coupling("P", a, c)
+    for relation in (AtLeast(p[j], p[j] - mu[j], because=mu[j]), AtLeast(a[j], plan[j, row])):
+        for trial in tried(relation):                        # raises NotAdmittedError for a point outside
+            assert trial.fate in Fate
+
+
+def test_mutants_of_a_claim_and_their_table() -> None:
+    found = {"eot.46": trials(entries()["eot.46"])}
+    assert power(found["eot.46"]) == 1
+    shown = table(found)
+    assert shown.row_count == 2
+    assert trials(next(entry for entry in entries().values() if not entry.twins)) == ()
