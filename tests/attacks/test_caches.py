@@ -15,7 +15,7 @@ from derivations.claims import GREEN
 from derivations.relations import AtLeast, Equation, Expansion, Relation, Solves, UniqueMinimum
 from tests.attacks import refused
 from tests.attacks.entries import HONEST, entry, verdict_on
-from tests.attacks.vocabulary import a, h, j, k, l, m, s, t, u, w, x, y
+from tests.attacks.vocabulary import a, b, h, j, k, l, m, s, t, u, w, x, y
 
 g = vector("g", m)
 
@@ -163,6 +163,21 @@ def test_a_point_that_is_remembered() -> None:
     assert sums_.fails_at({m: 2, a.label: [1, 2]}) is not None
     assert sums_.fails_at({m: 2, a.label: [1, 1]}) is None
     assert sums_.fails_at({m: 1, a.label: [2]}) is not None
+
+
+def test_sums_that_are_remembered_at_a_point() -> None:
+    """Σ_l depends on the other indices in its body, on those of its limits and on the scalars that are bound around it."""
+    inner = sp.Sum(b[l], (l, 1, j))
+    lie = Equation(total(j, sp.Sum(b[l], (l, 1, j))), m * inner)
+    assert lie.fails_at({m: 2, b.label: [1, 1], j: 1}) is not None
+    assert lie.fails_at({m: 2, b.label: [1, 1], j: 2}) is not None
+    same = Equation(sp.Sum(b[l], (l, j, m)) + sp.Sum(b[l], (l, 1, j)), total(l, b[l]) + b[j])
+    assert all(same.fails_at({m: 3, b.label: [1, 2, 5], j: place}) is None for place in (1, 2, 3))
+
+
+def test_a_map_that_equals_another_one() -> None:
+    solution_is(t * a[j], Same(lambda key: a[key])).prove()  # which may be remembered
+    assert refused(lambda: solution_is(t * a[j], Same(lambda key: s[key])))
 
 
 def test_scalars_that_are_not_interned() -> None:

@@ -104,8 +104,6 @@ TWIN: dict[str, Callable[[], Entry]] = {
         a=lambda: WRONG, b=lambda: Equation((x + 1) ** 2, 1 + x * x)),
     "D2: about other variables": lambda: twinned(a=lambda: WRONG, b=lambda: Equation(y, w)),
     "D2: about no variable": lambda: twinned(a=lambda: WRONG, b=lambda: Equation(0, 1)),
-    "D2: about a variable of the same name": lambda: twinned(
-        a=lambda: WRONG, b=lambda: Equation(positive("x") ** 3, positive("x"))),
     "D2: true": lambda: twinned(a=lambda: WRONG, b=lambda: AtLeast((x + 1) ** 2, 0)),
     "D2: undecided": lambda: twinned(a=lambda: WRONG, b=lambda: Equation(
         (x + 1) ** 2 + sp.sqrt(x**4 + 2 * x**2 + 1), 2 * x**2 + 2 * x + 2)),

@@ -201,6 +201,9 @@ VARIABLES: Table = {
     "two ranges of an index under one name": lambda: Equation(
         total(j, a[j]) + j, total(l, a[l]) + Variable("j", Domain(Kind.INDEX, (n,)))),
     "a size that is none": lambda: AtLeast(Variable("o", Domain(Kind.SIZE, (m,))), 1, because=b[j]),
+    "a kind that is none": lambda: AtLeast(scalar("o", "POSITIVE"), 0),  # type: ignore[arg-type]
+    "a hypothesis about what moves": lambda: Limit(
+        (t - 5) / sp.Abs(t - 5) + t, t, sp.S.Zero, one, given=(AtLeast(t, 5, strict=True),)),
     "a scalar simplex": lambda: Equation(scalar("o", Kind.SIMPLEX), 1),
     "a scalar size": lambda: AtLeast(scalar("o", Kind.SIZE), 1),
     "a name that bound indices have": lambda: AtLeast(positive("ι1"), 0),
@@ -255,6 +258,10 @@ HYPOTHESES: Table = {
     "hypotheses that contradict the domain": lambda: Equation((y**2 - y) / (y - 1), y, given=(AtLeast(-1, y),)),
     "a hypothesis that no simplex meets": lambda: AtLeast(r[j], 1, given=(AtLeast(r[j], 2),)),
     "a hypothesis that is undefined everywhere": lambda: AtLeast(x, 0, given=(AtLeast(sp.log(-y), -x),)),
+    "a hypothesis about what moves": lambda: Limit(
+        (t - 5) / sp.Abs(t - 5) + t, t, sp.S.Zero, one, given=(AtLeast(t, 5, strict=True),)),
+    "a hypothesis that the path leaves": lambda: Limit(
+        sp.log(5 - t) - sp.log(10 - 2 * t), t, sp.oo, -sp.log(2), given=(AtLeast(5, t, strict=True),)),
     "a hypothesis about what vanishes": lambda: Expansion(
         sp.exp(t), 1 + t, t, 1, given=(AtLeast(t, 5, strict=True),)),
     "an index over a range that moves": lambda: Limit(j / m, m, sp.oo, sp.S.Zero),

@@ -71,6 +71,7 @@ RANGES: Table = {
     "downwards": lambda: Equation(sp.Sum(a[l], (l, m, 1)), total(l, a[l])),
     "to half": lambda: Equation(sp.Sum(1, (l, 1, m / 2)), m / 2),
     "to infinity": lambda: Equation(sp.Sum(y, (l, 1, sp.oo)), sp.oo),
+    "a triangle for a square": lambda: Equation(sp.Sum(a[l] * s[j], (l, 1, j), (j, 1, m)), total(l, a[l]) * total(j, s[j])),
     "without limits": lambda: Equation(sp.Sum(a[l], l), total(l, a[l])),
     "over a plain symbol from 2": lambda: Equation(sp.Sum(sp.Symbol("o", integer=True), (sp.Symbol("o", integer=True), 2, m)),
                                                    m * (m + 1) / 2),
@@ -100,6 +101,8 @@ NAMES: Table = {
     "an index of one name over another range": lambda: Equation(total(index("j", n), 1), total(j, 1)),
     "a derivative by an entry with the bound name": lambda: Equation(
         derivative(sp.Sum(a[j] * s[j], (j, 1, m)), a[j]), total(j, s[j])),
+    "the canonical bound name, free": lambda: Equation(
+        total(l, a[l]) * Variable("ι1", Domain(Kind.INDEX, (m,))), total(l, a[l] * l)),
     "the canonical bound name, by an author": lambda: Equation(total(l, a[l] * index("ι1", m)), total(l, a[l] * l)),
     "a fresh name, by an author": lambda: Equation(total(l, a[l] * index("j#1", m)), total(l, a[l] * l)),
     "bound over m, limit n": lambda: Equation(sp.Sum(u[l], (l, 1, n)) + 1, 2),

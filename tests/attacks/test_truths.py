@@ -159,6 +159,7 @@ TRUE: Table = {
     "the reversed row": lambda: Equation(total(j, RR[l, m + 1 - j]), 1),
     "δ at the end": lambda: Equation(total(j, delta(j, m)), 1),
     "the last entry": lambda: Equation(total(l, delta(l, m) * a[l]), a[m]),
+    "a triangle": lambda: Equation(sp.Sum(1, (l, 1, j), (j, 1, m)), m * (m + 1) / 2),
     "from 2": lambda: Equation(sp.Sum(a[l], (l, 2, m)) + a[1], total(l, a[l])),
     "e^x ≥ 1 + x": lambda: AtLeast(sp.exp(x), 1 + x),
     "log y ≤ y − 1": lambda: AtLeast(y - 1, sp.log(y)),

@@ -1,0 +1,164 @@
+"""One name, two meanings: an index that is free and bound, vectors of one name and two domains, moments that are not known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+import sympy as sp
+
+from derivations.calculus.functions import derivative
+from derivations.calculus.moments import UnknownMomentError, expectation
+from derivations.calculus.sums import alike, delta, total
+from derivations.calculus.variables import Kind, index, vector
+from derivations.catalogue import Entry, examine
+from derivations.claims import Verdict
+from derivations.relations import AtLeast, Differs, Equation, Expansion, Fails, Follows, Limit, Solves, UniqueMinimum
+from tests.attacks import Table, refused
+from tests.attacks.entries import disbelieved, entry, verdict_on
+from tests.attacks.vocabulary import RR, A, P, a, b, h, i, j, k, l, m, n, one, r, s, t, tau, two, u, v, w, x, y, z
+
+g, E = vector("g", m), vector("E", m, kind=Kind.RANDOM)
+everything = (j, 1, m)                                       # the index j bound, under the name that is free elsewhere
+oo, zero = sp.oo, sp.S.Zero
+
+BOUND: Table = {
+    "a hypothesis about one j, for all": lambda: AtLeast(sp.Sum(a[j], everything), 0, given=(AtLeast(a[j], 0),)),
+    "a hypothesis about one j, for all, strictly": lambda: AtLeast(
+        sp.Sum(a[j], everything), 0, strict=True, given=(AtLeast(a[j], 0, strict=True),)),
+    "a hypothesis about one j, as because": lambda: AtLeast(
+        sp.Sum(a[j] ** 3, everything), 0, because=sp.Sum(a[j] ** 3, everything), given=(AtLeast(a[j], 0),)),
+    "a hypothesis about one denominator, for all": lambda: Equation(
+        sp.Sum((a[j] ** 2 + a[j]) / a[j], everything), sp.Sum(a[j], everything) + m, given=(Differs(a[j], 0),)),
+    "a hypothesis about one log, for all": lambda: Equation(
+        (sp.Sum(sp.log(a[j]), everything) + w) ** 2,
+        sp.Sum(sp.log(a[j]), everything) ** 2 + 2 * w * sp.Sum(sp.log(a[j]), everything) + w**2,
+        given=(AtLeast(a[j], 0, strict=True),)),
+    "a hypothesis about two indices, for all pairs": lambda: AtLeast(
+        sp.Sum((a[j] - a[l]) * b[j], everything, (l, 1, m)), 0, given=(AtLeast(a[j], a[l]),)),
+    "a hypothesis about one j in a limit": lambda: Limit(
+        t * sp.Sum(a[j], everything), t, oo, oo, given=(AtLeast(a[j], 0, strict=True),)),
+    "a hypothesis about one j in an expansion": lambda: Expansion(
+        sp.Sum(sp.log(a[j] + t), everything), sp.Sum(sp.log(a[j]), everything) + t * sp.Sum(1 / a[j], everything), t, 1,
+        given=(AtLeast(a[j], 0, strict=True),)),
+    "a hypothesis about one j in an optimum": lambda: UniqueMinimum(
+        lambda p: sp.Sum((p(j) - (1 + a[j]) / (m + sp.Sum(a[j], everything))) ** 2, everything) / 2,
+        lambda key: (1 + a[key]) / (m + total(l, a[l])), m, one, two, given=(AtLeast(a[j], 0),)),
+    "a weight that is ≥ 0 for one j": lambda: Follows(
+        (AtLeast(x, 0),), AtLeast(x * sp.Sum(a[j], everything), 0), (sp.Sum(a[j], everything),), given=(AtLeast(a[j], 0),)),
+    "one entry moves, and all of a sum with it": lambda: Limit(sp.Sum(sp.exp(-a[j]), everything), a[j], oo, zero),
+    "one entry moves, and the others are lost": lambda: Limit(
+        sp.Sum(a[j], everything) - a[j] + 1 / (1 + a[j] ** 2), a[j], oo, zero),
+    "one entry moves, and its weight is all": lambda: Limit(
+        sp.Sum(sp.exp(-a[j]), everything) * sp.exp(a[j]), a[j], oo, one),
+    "one entry moves to −∞": lambda: Limit(sp.Sum(sp.exp(a[j]), everything), a[j], -oo, zero),
+    "a solution's index is bound": lambda: Expansion(
+        sp.Sum(g[j], everything), t * total(l, a[l]), t, 1, where=(Solves(g, lambda e: lambda key: a[j]),)),
+    "a solution's index is bound in a product": lambda: Expansion(
+        sp.Sum(g[j] * s[j], everything), t * total(l, a[l] * s[l]), t, 1, where=(Solves(g, lambda e: lambda key: a[j]),)),
+    "an index bound and free in a product": lambda: Equation(
+        sp.Sum(a[j], everything) * b[j], sp.Sum(a[j] * b[j], everything)),
+    "an index bound and free in a power": lambda: Equation(sp.Sum(y, everything) ** j, total(l, y**l)),
+    "an index bound and free in δ": lambda: Equation(sp.Sum(delta(j, l), everything) * a[j], a[l]),
+    "an index bound and free in a marginal": lambda: Equation(sp.Sum(P[i, j], everything), v[i] * a[j] / a[k]),
+    "an index bound and free in a row": lambda: Equation(sp.Sum(RR[j, j], everything), 1),
+    "an index bound and free in a slope": lambda: Equation(
+        derivative(sp.Sum(a[j] ** 2 * s[j], everything), a[j]), total(l, 2 * a[l] * s[l])),
+    "an index bound twice": lambda: Equation(sp.Sum(sp.Sum(a[j], everything), everything), sp.Sum(a[j], everything)),
+    "an index bound inside and outside": lambda: Equation(
+        sp.Sum(a[j] * sp.Sum(s[j], everything), everything), sp.Sum(a[j] * s[j], everything)),
+    "a sum over k ≠ j inside a sum over j": lambda: Equation(
+        sp.Sum(total(k, b[k]), everything), m * total(k, b[k])),
+}
+
+
+@pytest.mark.parametrize("name", BOUND)
+def test_is_not_proved(name: str) -> None:
+    assert refused(BOUND[name])
+
+
+R, U, Q = vector("r", m, kind=Kind.NONNEGATIVE), vector("u", m, kind=Kind.POSITIVE), vector("RR", m, m, kind=Kind.NONNEGATIVE)
+free = index("k", m)                                         # k, of which nothing is said
+other = vector("a", n)
+
+
+def passed_on(true: AtLeast, false: AtLeast) -> Entry:
+    """A claim that follows from a true statement about another variable of the same name."""
+    doubled = AtLeast(2 * false.sides[0], 2 * false.sides[1])
+    return entry(true, Follows((false,), doubled, (two,)))
+
+
+NAMESAKES: dict[str, Callable[[], Entry]] = {
+    "a point of a simplex vouches for a nonnegative vector": lambda: passed_on(AtLeast(1 - r[j], 0), AtLeast(1 - R[j], 0)),
+    "masses that add up to 1 vouch for others": lambda: passed_on(
+        AtLeast(total(l, -u[l]), -1), AtLeast(total(l, -U[l]), -1)),
+    "a stochastic matrix vouches for a nonnegative one": lambda: passed_on(
+        AtLeast(1 - RR[j, l], 0), AtLeast(1 - Q[j, l], 0)),
+    "k ≠ j vouches for k": lambda: passed_on(AtLeast(-delta(j, k), 0), AtLeast(-delta(j, free), 0)),
+    "k ≠ j vouches for k in a sum": lambda: passed_on(
+        AtLeast(-delta(j, k) * total(l, b[l]), 0), AtLeast(-delta(j, free) * total(l, b[l]), 0)),
+    "a sum over m vouches for one over n": lambda: passed_on(
+        AtLeast(total(l, 1) - m, 0), AtLeast(total(index("l", n), 1) - m, 0)),
+}
+
+
+@pytest.mark.parametrize("name", NAMESAKES)
+def test_a_namesake_does_not_vouch(name: str) -> None:
+    assert disbelieved(NAMESAKES[name])
+
+
+def test_a_namesake_is_another_statement() -> None:
+    assert not alike(r[j], R[j])
+    assert not alike(delta(j, k), delta(j, free))
+    assert not alike(total(l, a[l]), total(i, other[i]))
+    assert alike(total(l, a[l]), total(h, a[h]))
+
+
+def test_a_correction_by_another_domain_is_no_repetition() -> None:
+    """Σ u = 1 is false for positive vectors, and corrected by points of a simplex under the same name."""
+    made = entry(Fails(Equation(total(l, U[l]), 1)), repair=(Equation(total(l, u[l]), 1),))
+    assert not any("repeats" in fault for fault in examine(made).faults)
+
+
+MOMENTS: dict[str, Callable[[], sp.Expr]] = {
+    "a third moment": lambda: E[j] ** 3,
+    "a fourth moment": lambda: E[j] ** 2 * E[l] ** 2,
+    "a mixed third moment": lambda: E[j] * E[l] * E[h],
+    "an inverse": lambda: 1 / E[j],
+    "an exponential": lambda: sp.exp(E[j]),
+    "a modulus": lambda: sp.Abs(E[j]),
+    "a root": lambda: sp.sqrt(E[j] ** 2 + 1),
+    "a product of sums": lambda: total(l, E[l] ** 2) * total(h, E[h] * a[h]),
+    "a third power of a sum": lambda: total(l, E[l] * a[l]) ** 3,
+    "a quotient of sums": lambda: total(l, E[l] * a[l]) / total(l, E[l]),
+    "a real power": lambda: E[j] ** tau,
+    "a positive part of a modulus": lambda: sp.Abs(total(l, E[l] * a[l])),
+}
+
+
+@pytest.mark.parametrize("name", MOMENTS)
+def test_a_moment_that_nothing_fixes(name: str) -> None:
+    with pytest.raises(UnknownMomentError):
+        expectation(MOMENTS[name]())
+
+
+RANDOM: Table = {
+    "a random vector in a statement": lambda: Equation((E[j] + w) ** 2, E[j] ** 2 + 2 * w * E[j] + w**2),
+    "a random vector is ≥ 0 in the mean": lambda: AtLeast(E[j] ** 2, 0),
+    "a random vector is differentiated": lambda: Equation(derivative(E[j] ** 2, E[j]), 2 * E[j]),
+    "another second moment": lambda: Equation(expectation(total(l, E[l] * a[l]) ** 2), total(l, a[l]) ** 2),
+    "the second moment of k ≠ j": lambda: Equation(expectation(E[j] * E[k]), 1),
+    "a first moment": lambda: Equation(expectation(E[j] * x + y), x + y),
+}
+
+
+@pytest.mark.parametrize("name", RANDOM)
+def test_a_random_vector_is_no_point(name: str) -> None:
+    assert refused(RANDOM[name])
+
+
+def test_control() -> None:
+    assert AtLeast(a[j] + z, 0, given=(AtLeast(a[j], 0),)).prove()
+    assert Equation(2 * expectation(total(l, E[l] * a[l]) ** 2), total(l, 2 * a[l] ** 2)).prove()
+    assert Limit(total(l, sp.exp(-A[i, l] ** 2 * t - t)), t, oo, zero).prove()
+    assert verdict_on(passed_on(AtLeast(1 - r[j], 0), AtLeast(1 - r[j], 0))).verdict is Verdict.PROVED
