@@ -42,7 +42,8 @@ def attacks() -> dict[str, int]:
 
 def _tests(name: str) -> Iterator[FunctionType]:
     module = importlib.import_module(f"{__name__}.{name}")
-    return (value for key, value in vars(module).items() if key.startswith("test_") and isinstance(value, FunctionType))
+    return (value for key, value in vars(module).items()
+            if key.startswith("test_") and not key.startswith("test_control") and isinstance(value, FunctionType))
 
 
 def _rows(test: FunctionType) -> int:
