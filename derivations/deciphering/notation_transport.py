@@ -103,7 +103,7 @@ def kernel(dual: Entry, cost: Entries) -> Entries:
 
 
 def gibbs(dual: Entry) -> Entries:
-    """(i, j) ↦ q_λ(i|j) of the symmetric cost, in scaling form: e^{⟨t_i, λ⟩/γ} K_ij over its sum, K_ij = e^{−S_ij/γ − S_ji/γ}."""
+    """(i, j) ↦ q_λ(i|j) of the symmetric cost in scaling form: e^{⟨t_i, λ⟩/γ} e^{−S_ij/γ} e^{−S_ji/γ} over its sum."""
     def entry(to: sp.Expr, of: sp.Expr) -> sp.Expr:
         return sp.exp(scores(dual)(to) / gamma) * sp.exp(-S[to, of] / gamma) * sp.exp(-S[of, to] / gamma)
 

@@ -13,7 +13,7 @@ from fractions import Fraction
 
 import sympy as sp
 
-from derivations.calculus.sums import total
+from derivations.calculus.sums import normal, total
 from derivations.calculus.variables import Kind, positive, scalar, vector
 from derivations.catalogue import Steps, Undecidable, claim
 from derivations.claims import Severity
@@ -96,7 +96,7 @@ def moved(weights: Entry) -> sp.Expr:
 
 def statistic(right: sp.Expr) -> Equation:
     """The squared deviation against an expression."""
-    return Equation(deviation, right, given=(AtLeast(squared(point), 0, strict=True),),
+    return Equation(deviation, right, given=(AtLeast(normal(squared(point)), 0, strict=True),),
                     reason="λ − αz = −α(ĥ − μ), λ = α(μ + z − ĥ)")
 
 

@@ -288,7 +288,8 @@ def experiment_cost() -> Steps:
 
 
 @experiment_cost.corrected(r"\|t'\|\le\|t\|,\ t'\ne t\implies M(t,t)<M(t',t)", Severity.HYPOTHESIS,
-                           under="all templates have the same norm (or none is longer than another), and no two coincide")
+                           under="all templates have the same norm (or none is longer than another), and no two coincide",
+                           replaces="the hypothesis t' ≠ t")
 def experiment_cost_on_a_sphere() -> Steps:
     """M(t', t) − M(t, t) is half the squared distance plus half of ‖t‖² − ‖t'‖², so it is positive for equal norms."""
     distance = total(b, (T[k, b] - T[j, b]) ** 2)

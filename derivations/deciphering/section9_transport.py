@@ -75,8 +75,7 @@ P0 = coupling("P", p0, v)
 rows, columns = simplex("A", N), simplex("B", N)
 new_rows, new_columns = complementary("x", rows), complementary("y", columns)
 D = vector("D", N, N, kind=Kind.NONNEGATIVE)
-rho, gap, far = positive("rho"), positive("δ"), positive("D")
-t = positive("t")
+rho, gap, far, t = (positive(name) for name in ("rho", "δ", "D", "t"))
 f, x, y = vector("f", N), vector("x", N), vector("y", N)
 
 
@@ -194,12 +193,10 @@ SAME: dict[Variable, Value] = {
 
 def from_below(share: sp.Expr) -> Follows:
     """W_γ ≥ W_0 − share · γ log N², where R is optimal for γ = 0."""
-    most = gamma * total((i, j), kl(P[i, j], 1 / N**2))
-    loose = most if share == 1 else sp.S.Zero
+    loose, at = (gamma * total((i, j), kl(P[i, j], 1 / N**2)), {}) if share == 1 else (sp.S.Zero, SAME)
     optimal = AtLeast(expense(P), expense(R0))
-    return Follows((optimal,), AtLeast(entropic(P), expense(R0) - share * gamma * 2 * sp.log(N)),
-                   (sp.S.One,), slack=loose, given=(optimal,), at=SAME if share != 1 else {}, reason="H(P) ≤ log N²",
-                   quotes=(SQUEEZE,))
+    return Follows((optimal,), AtLeast(entropic(P), expense(R0) - share * gamma * 2 * sp.log(N)), (sp.S.One,), slack=loose,
+                   given=(optimal,), at=at, reason="H(P) ≤ log N²", quotes=(SQUEEZE,))
 
 
 @claim("deciphering.s9.wasserstein", "limit", title="γ → 0 gives the Wasserstein distance", needs=("deciphering.23",),
@@ -267,7 +264,8 @@ def deviates() -> Steps:
 
 @deviates.corrected(r"u\not\propto Z\implies0<\|\tilde u-u\|_1\le2\sum_tu(t)\sum_{t'\ne t}e^{-(M(t',t)-M(t,t))/\gamma},\quad "
                     r"Z(t)=\sum_{t'}e^{-M(t',t)/\gamma}", Severity.WORDING,
-                    under="γ is small, and u is not proportional to the column sums Z of exp(−M/γ)")
+                    under="γ is small, and u is not proportional to the column sums Z of exp(−M/γ)",
+                    replaces="that ũ ≠ u, whatever u is, and the word “slightly”")
 def deviates_unless_proportional() -> Steps:
     """ũ = u only for u ∝ Z (so for N = 1, too); in general they differ by an amount that vanishes with γ."""
     ratio = {of: u[of] / normalizer(lambda to: sp.S.Zero, symmetric)(of) for of in (i, j)}
@@ -336,8 +334,7 @@ def self_cost(destination: sp.Expr) -> sp.Expr:
 
 def priced(plan: Entries) -> sp.Expr:
     """⟨M, X⟩ − γ H(X) for this cost."""
-    expense_of_plan = total((i, j), self_cost(i) * plan(i, j))
-    return expense_of_plan + gamma * total((i, j), xlogx(plan(i, j)))
+    return total((i, j), self_cost(i) * plan(i, j)) + gamma * total((i, j), xlogx(plan(i, j)))
 
 
 def worth(factor: sp.Expr) -> AtLeast:
@@ -367,7 +364,7 @@ def closed_form_is_the_solution() -> Steps:
 
 @closed_form_is_the_solution.corrected(
     r"p^*(t)=(25)-\tfrac{\alpha^2}{\gamma^2}\sum_iu_iq_i(t)\langle t-\mu_i,\bar\Sigma z\rangle+\mathcal O(\alpha^3),\ "
-    r"q_i(t)\propto e^{-M(t,t_i)/\gamma}", Severity.WORDING)
+    r"q_i(t)\propto e^{-M(t,t_i)/\gamma}", Severity.WORDING, replaces="the equality sign, by an error of order (α/γ)²")
 def closed_form_to_first_order() -> Steps:
     """The solution and the closed form agree to first order; only α/γ has to be small, and the next term is of order (α/γ)²."""
     shifted = alpha / gamma / 2 * total(a, (z[a] - mean(rival)(a)) ** 2)
