@@ -260,6 +260,8 @@ def _kl(y: Number, x: Number) -> Number:
 
 
 def _pinsker(y: Number, x: Number) -> Number:
+    if x <= 0 or y < 0:
+        return _undefined()
     return _kl(y, x) - 3 * (y - x) * (y - x) / (2 * (y + 2 * x))
 
 
