@@ -30,7 +30,7 @@ from derivations.deciphering.section6_expansion import (
     t,
 )
 from derivations.deciphering.section6_theorem1 import at_zero
-from derivations.relations import Equation, Expansion, Fails, Limit
+from derivations.relations import Equation, Expansion, Fails
 from derivations.theorems import MOMENT_GENERATING_ANALYTIC
 
 m1, m2, rho, x = scalar("m1"), scalar("m2"), scalar("rho"), scalar("x")
@@ -65,13 +65,13 @@ expansion_of_m.twin("the covariance for the second moment", lambda: moments(quad
 gradient = at_zero(derivative(partition(point), lam[a]))
 
 
-def toward_zero(entry: sp.Expr, right: sp.Expr, *others: sp.Expr) -> Limit:
-    """A derivative of M at tλ, as t → 0, by one entry of λ or more."""
+def toward_zero(entry: sp.Expr, right: sp.Expr, *others: sp.Expr) -> Expansion:
+    """A derivative of M at tλ, by one entry of λ or more, is this and o(1) as t → 0."""
     slope = derivative(partition(point), entry)
     for other in others:
         slope = derivative(slope, other)
     at_ray = normal(slope).replace(lambda e: isinstance(e, sp.Indexed) and e.base == lam, lambda e: t * e)
-    return Limit(at_ray, t, sp.S.Zero, right, reason="Σ_i u_i (t_i)_a e^⟨t_i, tλ⟩; (t_i)_b comes with ∂/∂λ_b")
+    return Expansion(at_ray, right, t, 0, reason="Σ_i u_i (t_i)_a e^⟨t_i, tλ⟩; (t_i)_b comes with ∂/∂λ_b")
 
 
 @claim("deciphering.27", "identity", title="The gradient of M at 0 is the mean", hypotheses=GIVEN,
