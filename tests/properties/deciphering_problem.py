@@ -68,7 +68,8 @@ def gaussian_mean(drawn: dict[str, float]) -> Reading:
     points, weights = line()
     m = torch.tensor(drawn["m"], dtype=torch.float64)
     routes = {"quadrature": ((points + m) * weights).sum()}
-    return Reading({"m": m}, routes, tolerances.rounding("float64", points.numel(), 1 + float(m.abs())))
+    point = {"m": m, "n": points.numel(), "w": weights / weights.sum(), "x": points}
+    return Reading(point, routes, tolerances.rounding("float64", points.numel(), 1 + float(m.abs())))
 
 
 @confirms(TORCH, "deciphering.s3.mean-shift", "inference.s4.mean-shift", on=mem_problems())
@@ -88,10 +89,16 @@ def sign_vectors(d: int) -> Tensor:
 NOISES = choose(d=st.integers(1, 4), sigma=st.sampled_from((0.5, 2.0, 3.0)))
 
 
+def places(drawn: dict[str, float]) -> dict[str, Tensor]:
+    """h, μ, another vector v and an origin s."""
+    ends = {"h": (-1, 2), "mu": (3, 1), "v": (2, -1), "s": (1, 0)}
+    return {name: torch.linspace(*pair, int(drawn["d"]), dtype=torch.float64) for name, pair in ends.items()}
+
+
 def enumerated(drawn: dict[str, float]) -> Tensor:
     """μ + z − h for z = h − μ + σg, with g any vector of signs: 2^d × d."""
-    d = int(drawn["d"])
-    h, mu = torch.linspace(-1, 2, d, dtype=torch.float64), torch.linspace(3, 1, d, dtype=torch.float64)
+    d, at = int(drawn["d"]), places(drawn)
+    h, mu = at["h"], at["mu"]
     z = h - mu + drawn["sigma"] * sign_vectors(d)
     return mu + z - h
 
@@ -100,14 +107,14 @@ def enumerated(drawn: dict[str, float]) -> Tensor:
           on=NOISES, count=20)
 def noise_covariance(drawn: dict[str, float]) -> Reading:
     off = enumerated(drawn)
-    return Reading(drawn, {"enumerated": off.T @ off / len(off)}, tolerances.rounding("float64", len(off), 16))
+    routes = {"enumerated": off.T @ off / len(off)}
+    return Reading({**drawn, **places(drawn)}, routes, tolerances.rounding("float64", len(off), 16))
 
 
 def mean_evidence(drawn: dict[str, float]) -> Reading:
-    d = int(drawn["d"])
-    h, mu = torch.linspace(-1, 2, d, dtype=torch.float64), torch.linspace(3, 1, d, dtype=torch.float64)
-    z = h - mu + drawn["sigma"] * sign_vectors(d)
-    return Reading({"d": d, "h": h, "mu": mu}, {"enumerated": z.mean(0)}, tolerances.rounding("float64", len(z), 16))
+    d, at = int(drawn["d"]), places(drawn)
+    z = at["h"] - at["mu"] + drawn["sigma"] * sign_vectors(d)
+    return Reading({"d": d, **at}, {"enumerated": z.mean(0)}, tolerances.rounding("float64", len(z), 16))
 
 
 confirms(TORCH, "deciphering.s3.shift-of-mu", "inference.s4.shift-of-mu", on=NOISES, count=20, corrected=mean_evidence)(
@@ -211,7 +218,7 @@ def reliability(problem: MemProblem) -> Reading:
         found = mem.solve(problem.templates, problem.evidence, problem.prior, alpha, tolerance=1e-10)
         off = problem.target - found.mean
         values["r" + number] = off.square().sum().cpu()
-        values["k" + number] = information(found.weights, problem.prior).cpu()
+        values["k" + number] = information(found.weights, problem.prior).clamp(min=0).cpu()   # 0 but for rounding
         error += 2 * float(found.mean_error * off.norm()) + float(found.gap)
     return Reading(values, {"Newton": values["r₁"]}, problem.tolerance(problem.target.square()) + error)
 

@@ -190,7 +190,7 @@ def group(x: Input, inner: Tensor) -> Tensor:
 
 
 def equal_products(x: Input) -> Reading:
-    return x.reading(given={"G": x.N, "g": 1}, group_cost=group(x, x["s"].expand(x.N))[0])
+    return x.reading(given={"G": x.N, "m": x["s"].cpu(), "g": 1}, group_cost=group(x, x["s"].expand(x.N))[0])
 
 
 def member(x: Input) -> Reading:
