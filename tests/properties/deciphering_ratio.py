@@ -72,10 +72,14 @@ def dual_distance(problem: MemProblem) -> Reading:
                    off + (1 + kappa_of(problem)) ** 2 * float(solution.error) / problem.alpha * spread(problem))
 
 
-@confirms(TORCH, "deciphering.s6.covariance-bound", on=mem_problems(smallest_n=2))
+EVEN_PAIRS = mem_problems(smallest_n=2, max_n=2, layouts=("generic",), priors=("uniform",))
+
+
+@confirms(TORCH, "deciphering.s6.covariance-bound", on=st.one_of(EVEN_PAIRS, mem_problems(smallest_n=2)))
 def weighted_spread(problem: MemProblem) -> Reading:
-    y, c = problem["lam"], problem["c"]
+    """Tight for two templates of one weight and their mean for c."""
     mu, _ = mem.moments(problem.templates, problem.prior)
+    y, c = problem["lam"], mu if problem.n == 2 else problem["c"]
     distances = (problem.templates - c).square().sum(-1)
     value = problem.prior @ (distances * ((problem.templates - mu) @ y).square())
     return Reading(problem.point() | {"y": y.cpu(), "c": c.cpu()}, {"moments": value}, problem.tolerance(value))
