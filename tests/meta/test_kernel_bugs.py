@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-import pytest
 import sympy as sp
 
 from derivations.calculus.balls import enclose
