@@ -160,9 +160,10 @@ confirms(TORCH, "deciphering.s4.kl", on=mem_problems(smallest_n=2), corrected=di
 
 
 def restricted(problem: MemProblem) -> Reading:
-    """Σ x²/w − 1 for a positive x of which one entry is almost 0: the drawn q, which has a zero there."""
-    x, w = problem.drawn["q"].clamp(min=NEARLY_ZERO), problem.drawn["u"]
-    x = x / x.sum()
+    """Σ x²/w − 1 for a positive x of which one entry is almost 0, or for an x in proportion to w, whose mass need not be 1."""
+    q, w = problem.drawn["q"], problem.drawn["u"]            # q has a zero
+    x = q.clamp(min=NEARLY_ZERO) if problem.seed % 3 else w
+    x, w = x / x.sum(), w * (1.0, 2.0)[problem.seed % 2]
     routes = {"direct": (x.square() / w).sum() - 1}
     return Reading({"n": problem.n, "x": x, "w": w}, routes, problem.tolerance(x.square() / w, w.log(), x.log()))
 
