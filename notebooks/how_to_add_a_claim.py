@@ -22,6 +22,7 @@
 
 # %%
 import matplotlib.pyplot as plt
+import sympy as sp
 import torch
 
 from derivations.calculus.sums import total
@@ -49,19 +50,24 @@ def doubled(key):
     return 2 * s[key]
 
 
+def logistic(temperature):
+    """1 / Σ_l e^((s_l − s_j)/τ): softmax by differences of scores."""
+    return 1 / total(l, sp.exp((s[l] - s[j]) / temperature))
+
+
 p = softmax(score, tau)
 
 
 @claim("eot.s3.example-doubled", "identity", title="Doubled scores, halved temperature",
-       latex=r"\mathrm{softmax}(2s;\tau)=\mathrm{softmax}(s;\tau/2)")
+       latex=r"\mathrm{softmax}(2s;\tau)_j=1/\textstyle\sum_l e^{(s_l-s_j)/(\tau/2)}")
 def halved_temperature():
     """Doubling all scores has the effect of halving the temperature."""
     yield Equation(total(j, softmax(doubled, tau)(j)), 1, reason="still a plan")
-    yield Equation(softmax(doubled, tau)(j), softmax(score, tau / 2)(j), reason="2s/τ = s/(τ/2)")
+    yield Equation(softmax(doubled, tau)(j), logistic(tau / 2), reason="numerator and denominator times e^(−2s_j/τ)")
 
 
-halved_temperature.twin("the temperature is doubled", lambda: Equation(softmax(doubled, tau)(j), softmax(score, 2 * tau)(j)))
-halved_temperature.twin("nothing happens", lambda: Equation(softmax(doubled, tau)(j), p(j)))
+halved_temperature.twin("the temperature is doubled", lambda: Equation(softmax(doubled, tau)(j), logistic(2 * tau)))
+halved_temperature.twin("nothing happens", lambda: Equation(softmax(doubled, tau)(j), logistic(tau)))
 show("eot.s3.example-doubled")
 
 # %% [markdown]
@@ -74,6 +80,24 @@ assert found.evidence.outcome is Outcome.HOLDS
 assert found.evidence.general
 assert set(found.evidence.refuted_twins) == set(halved_temperature.twins)
 assert found.faults == ()
+
+# %% [markdown]
+# Why the logistic form, when softmax(s; τ/2) is what the sentence says? Because 2s/τ and s/(τ/2) are one expression to the
+# computer before anything is proved, and a comparison of a thing with itself could not have failed. It is refused:
+
+# %%
+@claim("eot.s3.example-empty", "identity", title="The same thing twice",
+       latex=r"\mathrm{softmax}(2s;\tau)=\mathrm{softmax}(s;\tau/2)")
+def same_thing():
+    """Doubling all scores has the effect of halving the temperature."""
+    yield Equation(softmax(doubled, tau)(j), softmax(score, tau / 2)(j), reason="2s/τ = s/(τ/2)")
+
+
+same_thing.twin("the temperature is doubled", lambda: Equation(softmax(doubled, tau)(j), softmax(score, 2 * tau)(j)))
+same_thing.twin("nothing happens", lambda: Equation(softmax(doubled, tau)(j), p(j)))
+found = examine(same_thing)
+print(found.evidence.outcome, "—", found.evidence.detail)
+assert found.evidence.outcome is Outcome.VACUOUS
 
 # %% [markdown]
 # ## A wrong version is refused
@@ -191,7 +215,7 @@ assert verdict.verdict == "proved"
 tired = Evidence("eot.s3.example-doubled", Layer.SYMBOLIC, Outcome.INCONCLUSIVE, "ran out of ideas")
 print("no proof, no refutation:", judge(halved_temperature.claim, [tired]).verdict)
 assert judge(halved_temperature.claim, [tired]).verdict == "open"
-assert len(entries()) == known + 4                            # in this kernel only: nothing was written anywhere
+assert len(entries()) == known + 5                            # in this kernel only: nothing was written anywhere
 
 # %% [markdown]
 # ## Try yourself

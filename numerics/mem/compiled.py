@@ -63,11 +63,10 @@ def solve(task: Task, found: Found, threads: int) -> None:
 
 
 def _tile(rows: int, n: int, threads: int) -> int:
-    """How many rows a tile has: of a thread's share of a batch at most half, and a third where such a tile is worth its
-    overhead, for what is needed beside the result is of its size."""
+    """How many rows a tile has: a third of a thread's share of a batch at most, for what is needed beside the result is of
+    the size of the tiles."""
     rows, numbers = -(-rows // threads), _PIECE_CACHE if _piece() else _CACHE
-    part = max(-(-rows // 3), min(-(-rows // 2), numbers // (2 * n)))
-    return min(rows, max(_LEAST, min(_MOST, numbers // n, part)))
+    return min(rows, max(_LEAST, min(_MOST, numbers // n, -(-rows // 3))))
 
 
 def _space(task: Task, rows: int) -> Space:

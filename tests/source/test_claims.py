@@ -18,7 +18,9 @@ from transformers.models.mpt.modeling_mpt import MptAttention, build_mpt_alibi_t
 
 from derivations.catalogue import entries
 from derivations.claims import Evidence, Layer, Outcome
-from derivations.relations import Relation
+from derivations.eot.notation import j
+from derivations.eot.regularizers import p
+from derivations.relations import Equation, Relation, UniqueMinimum
 from numerics import tolerances
 from tests.layers import Formula, Reading, Vote, assert_sound, consider, float64
 from tests.properties.eot_regularizers import Point, condition
@@ -190,8 +192,9 @@ PUBLISHED = {
 def test_published_transformations(claim: str, record_evidence: Record) -> None:
     start = time.perf_counter()
     proved, compute = PUBLISHED[claim]
-    statement = entries()[proved].printed()
-    assert statement is not None
+    minimum = entries()[proved].printed()
+    assert isinstance(minimum, UniqueMinimum)
+    statement = Equation(p[j], minimum.candidate(j))
     twins = {name: Formula(make()) for name, make in entries()[claim].twins.items()}
     vote = Vote(claim, Layer.SOURCE)
     for seed in range(32):
