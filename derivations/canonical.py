@@ -107,7 +107,7 @@ def _(relation: Limit) -> Sides:
 @compared.register
 def _(relation: Expansion) -> Sides:
     polynomials = [sp.Add(*[coefficient * relation.variable**degree for degree, coefficient in enumerate(side)])
-                   for side in zip(*relation.expanded(), strict=True)]
+                   for side in zip(*relation.expanded, strict=True)]
     return f"= up to o({relation.variable}^{relation.order})", *polynomials
 
 

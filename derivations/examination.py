@@ -279,7 +279,7 @@ def _is_stated_by(hypothesis: Relation, relation: Relation) -> bool:
 def _look_for_sense(found: _Checked, relation: Relation) -> None:
     """A last step that says nothing, or speaks of no point, proves nothing."""
     if relation.trivial():
-        why = "the last step says nothing: both sides are the same expression"
+        why = "the last step says nothing: both sides are the same expression, as written or once SymPy has simplified them"
     elif relation.example() is None:
         why = "no sample point lies in the domain and satisfies hypotheses and premises"
     elif any(_is_stated_by(hypothesis, relation) for hypothesis in found.given):

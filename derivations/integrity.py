@@ -1,4 +1,5 @@
-"""Whether the kernel in this process is the one that was written: its functions are compared with those first imported.
+"""Whether the kernel in this process is the one that was written: its functions and constants are compared with those that
+were imported first.
 
 An author's modules are Python and run in this process.  That one of them replaces a function of the kernel, by accident or
 on purpose, is detected; code that hides its traces from this module too cannot be excluded (see `docs/trust.md`).
@@ -38,10 +39,24 @@ def _functions() -> Iterator[tuple[str, object]]:
                         yield f"{module.__name__}.{name}.{part}", own
 
 
+GROWING = ("derivations.calculus.variables._KNOWN",)         # the variables that were made so far
+
+
+def _constants() -> Iterator[tuple[str, str]]:
+    """What every table and number of the kernel looks like, by name."""
+    for module in _modules():
+        for name, value in list(vars(module).items()):
+            own = f"{module.__name__}.{name}"
+            if name.isupper() and isinstance(value, int | float | str | tuple | list | dict | frozenset) and own not in GROWING:
+                yield own, repr(value)
+
+
 AS_WRITTEN = dict(_functions())
+CONSTANTS = dict(_constants())
 
 
 def changed_names() -> list[str]:
     """The names of the kernel that no longer mean what they meant when it was imported."""
-    now = dict(_functions())
-    return sorted(name for name, value in AS_WRITTEN.items() if now.get(name) is not value)
+    functions, constants = dict(_functions()), dict(_constants())
+    return sorted([name for name, value in AS_WRITTEN.items() if functions.get(name) is not value]
+                  + [name for name, shown in CONSTANTS.items() if constants.get(name) != shown])

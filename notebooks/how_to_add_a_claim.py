@@ -161,7 +161,7 @@ def squared_and_normalized():
 
 
 squared.twin("cubed", lambda: Equation(softmax(doubled, tau)(j), p(j) ** 3 / total(l, p(l) ** 3)))
-squared.twin("divided by the sum", lambda: Equation(softmax(doubled, tau)(j), p(j) ** 2 / total(l, p(l))))
+squared.twin("divided by the root", lambda: Equation(softmax(doubled, tau)(j), p(j) ** 2 / sp.sqrt(total(l, p(l) ** 2))))
 show("eot.s3.example-corrected")
 
 # %%

@@ -9,7 +9,7 @@ from unittest.mock import patch
 from hypothesis import HealthCheck, Phase, Verbosity, given, seed, settings
 from hypothesis import strategies as st
 from hypothesis.errors import Unsatisfiable
-from hypothesis.strategies._internal.strategies import FilteredStrategy, filter_not_satisfied
+from hypothesis.strategies._internal.strategies import FilteredStrategy, SampledFromStrategy, filter_not_satisfied
 
 Explore = Callable[[Any], None]
 
@@ -24,7 +24,7 @@ class Draws:
 
     def __init__(self, strategy: st.SearchStrategy[Any], count: int) -> None:
         self.strategy, self.count = strategy, count
-        self.begun = self.kept = self.refused = self.aborted = 0
+        self.begun = self.kept = self.refused = self.aborted = self.tries = 0
 
     @property
     def discarded(self) -> int:
@@ -45,7 +45,9 @@ class Draws:
                            verbosity=Verbosity.quiet, suppress_health_check=list(HealthCheck))
         # a draw begins with the count of it, and is kept only if nothing after that gave up
         both = st.tuples(st.builds(begin), self.strategy)
-        with patch.object(FilteredStrategy, "do_filtered_draw", self._counting(FilteredStrategy.do_filtered_draw)):
+        with (patch.object(FilteredStrategy, "do_filtered_draw", self._counting(FilteredStrategy.do_filtered_draw)),
+              patch.object(SampledFromStrategy, "do_filtered_draw", self._drawing(SampledFromStrategy.do_filtered_draw)),
+              patch.object(SampledFromStrategy, "get_element", self._sampling(SampledFromStrategy.get_element))):
             try:
                 seed(turn)(profile(given(both)(each)))()
             except Unsatisfiable:
@@ -71,5 +73,25 @@ class Draws:
                 strategy.flat_conditions = conditions
             self.aborted += drawn is filter_not_satisfied    # its three refusals are counted
             return drawn
+
+        return counting
+
+    def _drawing(self, draw: Callable[..., Any]) -> Callable[..., Any]:
+        """Hypothesis' draw of one of some elements, which filters by itself, and looks at all of them after three tries."""
+        def counting(strategy: Any, data: Any) -> Any:
+            self.tries = 3
+            drawn = draw(strategy, data)
+            self.aborted += drawn is filter_not_satisfied
+            return drawn
+
+        return counting
+
+    def _sampling(self, get: Callable[..., Any]) -> Callable[..., Any]:
+        """One of some elements, with its refusal counted while it is still drawn."""
+        def counting(strategy: Any, place: int, data: Any) -> Any:
+            element = get(strategy, place, data)
+            self.refused += self.tries > 0 and element is filter_not_satisfied
+            self.tries -= 1
+            return element
 
         return counting

@@ -16,7 +16,7 @@ from derivations.calculus.functions import Partial, kl, pinsker, reciprocal, xlo
 from derivations.calculus.powers import bregman
 from derivations.calculus.signs import strictly_positive
 from derivations.calculus.sums import normal
-from derivations.calculus.variables import Variable
+from derivations.calculus.variables import Variable, fresh
 
 Series = list[sp.Expr]
 Entry = Callable[[sp.Expr], sp.Expr]
@@ -38,19 +38,31 @@ def polynomial(series: Series, variable: sp.Expr) -> sp.Expr:
     return sp.Add(*[c * variable**k for k, c in enumerate(series)])
 
 
-def solution(equation: Callable[[Entry], Entry], variable: Variable, at: sp.Expr, order: int) -> Series:
-    """The coefficients of v_at, where v_a = t·F_a(v) and v(0) = 0, from degree 0 to `order`.
+def solution(image: sp.Expr, vector: sp.IndexedBase, at: sp.Expr, variable: Variable, order: int) -> Series:
+    """The coefficients of v_at, where v_a = t·F_a(v) and v(0) = 0, from degree 0 to `order`; `image` is F_at(v).
 
     F is analytic at 0, so such a v exists near t = 0 and is unique there; each substitution gains one degree.
     """
-    if order == 0:
-        return [sp.S.Zero]
-    known = solution(equation, variable, at, order - 1)
+    known: Series = [sp.S.Zero]
+    for degree in range(order):
+        path = entries(polynomial(known, variable), at)
+        known = [sp.S.Zero, *coefficients(replaced(image, vector, path), variable, degree)]
+    return known
 
-    def path(a: sp.Expr) -> sp.Expr:
-        return polynomial(known, variable).xreplace({at: a})
 
-    return [sp.S.Zero, *coefficients(equation(path)(at), variable, order - 1)]
+def entries(expr: sp.Expr, at: sp.Expr) -> Entry:
+    """An entry as a function of its index; its sums have fresh bound names each time, so that nothing is captured."""
+    def entry(index: sp.Expr) -> sp.Expr:
+        names = {v: fresh(v) for part in expr.atoms(sp.Sum) for v in part.bound_symbols}
+        return expr.xreplace(names).xreplace({at: index})
+
+    return entry
+
+
+def replaced(expr: sp.Expr, vector: sp.IndexedBase, path: Entry) -> sp.Expr:
+    """An expression with other entries of a vector."""
+    found = {e: path(e.indices[0]) for e in expr.atoms(sp.Indexed) if e.base.label == vector.label}
+    return expr.xreplace(found)
 
 
 def _series(expr: sp.Expr, t: sp.Expr, order: int) -> Series:

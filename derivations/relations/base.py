@@ -45,9 +45,9 @@ class Counterexample:
 class Relation(ABC):
     """A statement with a reason.
 
-    `at` fixes some variables where a refutation is to be looked for; `about` names variables that the statement
-    speaks of even where its two sides no longer show them; `given` holds the inequalities that are its hypotheses;
-    `quotes` are theorems from elsewhere that the reason rests on.
+    `at` fixes some variables where a refutation is to be looked for, a vector by itself or by its label; `about` names
+    variables that the statement speaks of even where its two sides no longer show them; `given` holds the inequalities
+    that are its hypotheses; `quotes` are theorems from elsewhere that the reason rests on.
     """
 
     reason: str = field(default="", kw_only=True)
@@ -65,7 +65,8 @@ class Relation(ABC):
                 object.__setattr__(self, part.name, tuple(apart(sp.sympify(each)) for each in value))
             elif part.type in ("sp.Expr", "sp.Expr | None") and value is not None:
                 object.__setattr__(self, part.name, apart(sp.sympify(value)))
-        object.__setattr__(self, "at", dict(self.at))
+        at = {key.label if isinstance(key, sp.IndexedBase) else key: value for key, value in self.at.items()}
+        object.__setattr__(self, "at", at)
 
     # ── what a statement consists of ────────────────────────────────────────────────────────────────────────────────
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import sympy as sp
 
@@ -15,9 +15,20 @@ from derivations.relations.base import PROVED, Counterexample, Relation
 
 @dataclass(frozen=True)
 class Fails(Relation):
-    """A disproof: `relation` certifiably fails at the point `relation.at`, and is otherwise looked at everywhere."""
+    """A disproof: `relation` certifiably fails at the point `at`, its own or that of the disproof; without one, somewhere.
+
+    Raises ValueError for `about` or `given`, which belong to the relation.
+    """
 
     relation: Relation
+
+    def __post_init__(self) -> None:
+        """Look for the failure where the disproof says."""
+        super().__post_init__()
+        if self.about or self.given:
+            raise ValueError("about, given: expected at the relation that is disproved, got them at its disproof")
+        if self.at:
+            object.__setattr__(self, "relation", replace(self.relation, at={**self.relation.at, **self.at}))
 
     @property
     def sides(self) -> tuple[sp.Expr, ...]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cached_property
 from types import FunctionType
 
 import sympy as sp
@@ -17,8 +17,8 @@ from derivations.calculus import series, sums
 from derivations.calculus.balls import Point
 from derivations.calculus.defined import strangers
 from derivations.calculus.printing import text
-from derivations.calculus.series import Entry, Series
-from derivations.calculus.variables import Domain, Kind, Variable, fresh, variables_of
+from derivations.calculus.series import Entry
+from derivations.calculus.variables import Domain, Kind, Variable, apart, variables_of
 from derivations.claims import Witness
 from derivations.relations.base import MOVABLE, PROVED, Relation, differ, remaining
 
@@ -30,26 +30,10 @@ class Solves:
     vector: sp.IndexedBase
     equation: Callable[[Entry], Entry]
 
-    def path(self, variable: Variable, order: int) -> Entry:
-        """The solution up to `order`, entry by entry; F is expanded at 0 for every order, so that it has a value there."""
-        at = self.index
-        solution = series.polynomial(_solution(self, variable, at, order), variable)
-        return lambda a: _with_names_of_its_own(solution).xreplace({at: a})
-
     @property
     def index(self) -> Variable:
-        """The index at which the equation is expanded, under a name that `fresh` never gives."""
+        """The index at which the equation is written, under a name that `fresh` never gives."""
         return Variable("a#0", Domain(Kind.INDEX, self.vector.shape))
-
-
-def _with_names_of_its_own(expr: sp.Expr) -> sp.Expr:
-    """The same sums under fresh bound names, so that an entry put into another sum is not captured there."""
-    return expr.replace(lambda e: isinstance(e, sp.Sum), lambda e: e.xreplace({v: fresh(v) for v in e.bound_symbols}))
-
-
-@cache
-def _solution(unknown: Solves, variable: Variable, at: sp.Expr, order: int) -> Series:
-    return series.solution(unknown.equation, variable, at, max(order, 1))[: order + 1]
 
 
 @dataclass(frozen=True)
@@ -66,14 +50,29 @@ class Expansion(Relation):
     order: int
     where: tuple[Solves, ...] = field(default=(), kw_only=True)
 
+    @cached_property
+    def images(self) -> tuple[sp.Expr, ...]:
+        """F(v) of each equation, written once: a function of the author's cannot answer differently later."""
+        written = (x.equation(lambda a, v=x.vector: v[a])(x.index) for x in self.where)      # type: ignore[misc]
+        return tuple(apart(sp.sympify(image)) for image in written)
+
+    @cached_property
     def expanded(self) -> list[tuple[sp.Expr, sp.Expr]]:
-        """The coefficients of both sides, degree by degree."""
-        return _expanded(self)
+        """The coefficients of both sides, degree by degree.
+
+        F is expanded at every order, so that it has a value at 0.  Raises ValueError for what is not analytic at 0.
+        """
+        sides = [self.left, self.right]
+        for unknown, image in zip(self.where, self.images, strict=True):
+            known = series.solution(image, unknown.vector, unknown.index, self.variable, max(self.order, 1))
+            path = series.entries(series.polynomial(known[: self.order + 1], self.variable), unknown.index)
+            sides = [series.replaced(side, unknown.vector, path) for side in sides]
+        return list(zip(*(series.coefficients(side, self.variable, self.order) for side in sides), strict=True))
 
     @property
     def sides(self) -> tuple[sp.Expr, ...]:
         """The coefficients of variable^order."""
-        return self.expanded()[-1]
+        return self.expanded[-1]
 
     def variables(self) -> list[Variable]:
         """The free variables, without the one that vanishes and the vectors that depend on it."""
@@ -106,7 +105,7 @@ class Expansion(Relation):
 
     def _not_analytic(self) -> str:
         try:
-            self.expanded()
+            _ = self.expanded
         except ValueError as error:
             return str(error)
         return ""
@@ -115,23 +114,23 @@ class Expansion(Relation):
     def expressions(self) -> tuple[sp.Expr, ...]:
         """All coefficients, and the parts of both quantities that do not vary."""
         fixed = [part for side in (self.left, self.right) for part in _fixed(sp.sympify(side), self._varying())]
-        solved = [unknown.path(self.variable, 1)(fresh(unknown.index)) for unknown in self.where]
-        starts = [sp.diff(path, self.variable) for path in solved]
-        return *fixed, *starts, *(coefficient for pair in self.expanded() for coefficient in pair)
+        solved = zip(self.images, self.where, strict=True)
+        starts = [series.replaced(image, unknown.vector, lambda _: sp.S.Zero) for image, unknown in solved]
+        return *fixed, *starts, *(coefficient for pair in self.expanded for coefficient in pair)
 
     def _varying(self) -> tuple[sp.Expr, ...]:
         return self.variable, *(unknown.vector.label for unknown in self.where)
 
     def remainder(self) -> str:
         """The lowest degree at which the coefficients are not proved equal."""
-        for degree, (left, right) in enumerate(self.expanded()):
+        for degree, (left, right) in enumerate(self.expanded):
             if not sums.equal(left, right):
                 return f"the coefficient of {self.variable}^{degree}: {remaining(sums.normal(left - right))}"
         return PROVED
 
     def contradicted_at(self, point: Point) -> Witness | None:
         """Two different coefficients of one degree."""
-        for degree, (left, right) in enumerate(self.expanded()):
+        for degree, (left, right) in enumerate(self.expanded):
             if failure := differ(point, left, right, f"the coefficient of {self.variable}^{degree}"):
                 return failure
         return None
@@ -151,19 +150,3 @@ def _fixed(expr: sp.Expr, varying: tuple[sp.Expr, ...]) -> list[sp.Expr]:
     if isinstance(expr, sp.Sum):
         return [sp.Sum(part, *expr.limits) for part in _fixed(expr.function, varying)]
     return [part for arg in expr.args for part in _fixed(arg, varying)] if not isinstance(expr, sp.Indexed) else []
-
-
-@cache
-def _expanded(relation: Expansion) -> list[tuple[sp.Expr, sp.Expr]]:
-    variable, order = relation.variable, relation.order
-    sides = []
-    for side in map(sp.sympify, (relation.left, relation.right)):
-        for unknown in relation.where:
-            side = _replaced(side, unknown.vector, unknown.path(variable, order))
-        sides.append(series.coefficients(side, variable, order))
-    return list(zip(*sides, strict=True))
-
-
-def _replaced(expr: sp.Expr, vector: sp.IndexedBase, path: Entry) -> sp.Expr:
-    entries = {e: path(e.indices[0]) for e in expr.atoms(sp.Indexed) if e.base.label == vector.label}
-    return expr.xreplace(entries)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import count
 from typing import Any
 
 import pytest
@@ -38,6 +39,29 @@ class Same:
 
 def solution_is(claimed: sp.Expr, map_: Any, order: int = 1) -> Expansion:
     return Expansion(g[j], claimed, t, order, where=(Solves(g, map_),))
+
+
+def test_a_map_that_changes_after_its_expansion() -> None:
+    """v = t a for a while, and then v = t s: what was expanded first is not what is stated now."""
+    current = [a]
+
+    def map_(entries: Any) -> Callable[[sp.Expr], sp.Expr]:
+        return lambda key: current[0][key]
+
+    assert solution_is(t * a[j], map_).prove()
+    current[0] = s
+    assert refused(lambda: solution_is(t * a[j], map_))
+
+
+def test_a_map_that_changes_from_order_to_order() -> None:
+    """v = t a (1 + Σ v) at first and v = t a later on; each relation has one map, the first that was written."""
+    answers = count()
+
+    def map_(entries: Any) -> Callable[[sp.Expr], sp.Expr]:
+        factor = 1 + total(l, entries(l)) if next(answers) == 0 else sp.S.One
+        return lambda key: a[key] * factor
+
+    assert refused(lambda: solution_is(t * a[j], map_, order=2))
 
 
 

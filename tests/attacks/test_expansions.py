@@ -86,6 +86,11 @@ SOLUTIONS: Table = {
     "A8: order 0, a map that is not defined": lambda: Expansion(
         g[j], zero, t, 0, where=solves(lambda e: lambda key: sp.log(-y))),
     "A8: order 0, a map out of range": lambda: Expansion(g[j], zero, t, 0, where=solves(lambda e: lambda key: a[key + m])),
+    "A8: order 0, a map that is singular at 0": lambda: Expansion(
+        g[j] + 1, 1, t, 0, where=solves(lambda e: lambda key: sp.log(e(key)))),
+    "A8: order 0, a map that divides by the solution": lambda: Expansion(
+        g[j], zero, t, 0, where=solves(lambda e: lambda key: 1 / e(key))),
+    "A8: order 0, a map that fails": lambda: Expansion(g[j], zero, t, 0, where=solves(lambda e: lambda key: 1 / sp.S.Zero)),
     "two equations for one vector": lambda: Expansion(
         g[j], t * x, t, 1, where=(*solves(lambda e: lambda key: x), *solves(lambda e: lambda key: w))),
     "two equations for one vector, the other way round": lambda: Expansion(

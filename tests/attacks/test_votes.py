@@ -108,6 +108,8 @@ VOTES: dict[str, Callable[[], Attack]] = {
     "C4: nothing is drawn": lambda: (FALSE, lambda p: number(p["x"] ** 2), {"on": st.nothing()}),
     "C4: an empty sample": lambda: (
         FALSE, lambda p: number(p["x"] ** 2), {"on": seen(2).filter(lambda p: False)}),
+    "C4: the failing half is filtered away": lambda: (
+        FALSE, lambda p: number(p["x"] ** 2), {"on": seen(0, 1, 2, 3, 4, 5, 6).filter(lambda p: p["x"] < 2)}),
     "C4: one point, again and again": lambda: (FALSE, lambda p: number(p["x"] ** 2), {"on": st.just({"x": 1.0})}),
     "C4: the failing half is assumed away": lambda: (
         FALSE, assuming(lambda p: p["x"] in (0.0, 1.0)), {"on": seen(0, 1, 2, 3, 4, 5)}),

@@ -117,7 +117,7 @@ def _own_answer(relation: Relation, outcome: Outcome) -> Relation | None:
         return None
     try:
         if isinstance(relation, Expansion):
-            series = [left for left, _ in relation.expanded()]
+            series = [left for left, _ in relation.expanded]
             value = sp.Add(*[c * relation.variable**k for k, c in enumerate(series)])
             return Expansion(relation.left, value, relation.variable, relation.order)
         if isinstance(relation.variable, sp.Indexed):

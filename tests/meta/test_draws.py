@@ -40,6 +40,7 @@ def anything(value: Any) -> None:
     (drawn(), anything, 0.5),
     (NUMBERS.filter(even), anything, 0.5),
     (NUMBERS.filter(even).map(str), anything, 0.5),
+    (st.sampled_from(range(100)).filter(even), anything, 0.5),
     (NUMBERS.filter(even).filter(lambda value: value % 3 == 0), anything, 5 / 6),
     (st.lists(NUMBERS, unique=True, min_size=2), anything, 0.0),
 ])

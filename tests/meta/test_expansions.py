@@ -7,7 +7,7 @@ import sympy as sp
 
 from derivations.calculus.functions import kl
 from derivations.calculus.powers import plus
-from derivations.calculus.series import coefficients, polynomial
+from derivations.calculus.series import coefficients, entries, polynomial, solution
 from derivations.calculus.sums import equal, normal, total
 from derivations.calculus.variables import index, interior, positive, scalar, size, vector
 from derivations.relations import Expansion, Solves
@@ -66,7 +66,8 @@ def test_a_solution_in_a_sum_is_not_captured() -> None:
 
 
 def test_a_solution_solves_its_equation() -> None:
-    path = linear.path(t, 3)
+    (image,) = TRUE["a linear system"].images
+    path = entries(polynomial(solution(image, v, linear.index, t, 3), t), linear.index)
     left = coefficients(path(a), t, 3)
     right = coefficients(t * linear.equation(path)(a), t, 3)
     assert all(equal(x, y) for x, y in zip(left, right, strict=True))

@@ -1,0 +1,41 @@
+"""A kernel that is another one in this process than the one that was written."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from derivations import integrity
+from derivations.calculus import defined, points, signs, sums, variables
+from derivations.calculus.variables import Kind
+from derivations.catalogue import examine
+from tests.attacks.entries import HONEST, entry
+
+CHANGES: dict[str, tuple[Any, str, object]] = {
+    "a function": (sums, "equal", lambda one, other: True),
+    "a method": (variables.Variable, "domain", property(lambda self: None)),
+    "the kinds that are masses": (signs, "_MASSES", tuple(Kind)),
+    "what is known of a kind": (variables, "_ASSUMPTIONS", {}),
+    "the points that are far away": (points, "LATER", ()),
+    "how many points are small": (points, "SMALL", 0),
+    "what belongs to the calculus": (defined, "_OPERATIONS", ()),
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_change_is_named(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    owner, attribute, value = CHANGES[name]
+    assert integrity.changed_names() == []
+    monkeypatch.setattr(owner, attribute, value)
+    assert any(changed.endswith(f".{attribute}") for changed in integrity.changed_names())
+
+
+def test_a_change_is_a_fault_of_every_claim(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(points, "LATER", points.LATER[:1])
+    assert "the kernel was changed in this process: derivations.calculus.points.LATER" in examine(entry(HONEST)).faults
+
+
+def test_an_entry_that_is_put_into_a_table_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(variables._ASSUMPTIONS, Kind.REAL, {"positive": True})
+    assert integrity.changed_names() == ["derivations.calculus.variables._ASSUMPTIONS"]
