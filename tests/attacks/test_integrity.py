@@ -33,7 +33,7 @@ def test_a_change_is_named(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_change_is_a_fault_of_every_claim(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(points, "LATER", points.LATER[:1])
-    assert "the kernel was changed in this process: derivations.calculus.points.LATER" in examine(entry(HONEST)).faults
+    assert "eot.0: the kernel was changed in this process: derivations.calculus.points.LATER" in examine(entry(HONEST)).faults
 
 
 def test_an_entry_that_is_put_into_a_table_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
