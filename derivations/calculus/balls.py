@@ -7,9 +7,9 @@ defined at a point, such as 1/0, log 0 or an entry out of range, is enclosed by 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from functools import cache
+from functools import cache, lru_cache
 from math import isqrt
 from typing import Any, TypeAlias
 
@@ -47,17 +47,26 @@ def enclose(expr: sp.Expr, point: Point) -> arb:
 def _enclosed(expr: sp.Expr, point: Point, precision: int) -> arb:
     saved, ctx.prec = ctx.prec, precision
     try:
-        return _as_ball(_value(expr, _Place(point)))
+        return _as_ball(_rule(expr)(_Place(point)))
     finally:
         ctx.prec = saved
 
 
-class _Place(dict[Variable, Value]):
-    """A point, and the sums that are known there for some values of the indices they depend on."""
+class _Place(dict[Variable, Any]):
+    """A point, its vectors as exact numbers once they are read, and the sums that are known there for some values of the
+    indices they depend on."""
 
     def __init__(self, point: Point) -> None:
         super().__init__(point)
-        self.known: dict[tuple[sp.Sum, tuple[Value, ...]], Number] = {}
+        self.vectors: dict[Variable, Any] = {}
+        self.known: dict[tuple[Any, ...], Number] = {}
+
+    def vector(self, label: Variable) -> Any:
+        """Nested tuples of exact numbers."""
+        value = self.vectors.get(label)
+        if value is None:
+            value = self.vectors[label] = _all_exact(self[label])
+        return value
 
 
 def _as_ball(value: Number) -> arb:
@@ -72,121 +81,177 @@ def _exact(value: Any) -> fmpq:
     return fmpq(int(value.numerator), int(value.denominator))
 
 
-def _value(expr: sp.Expr, point: _Place) -> Number:
-    """The value at a point; sums, products, deltas and integer powers of rational numbers stay exact."""
+def _all_exact(value: Any) -> Any:
+    return tuple(map(_all_exact, value)) if isinstance(value, Sequence) else _exact(value)
+
+
+# ── what an expression is computed by ───────────────────────────────────────────────────────────────────────────────
+
+Rule: TypeAlias = Callable[[_Place], Number]
+
+
+@lru_cache(maxsize=2**15)
+def _rule(expr: sp.Expr) -> Rule:
+    """What computes an expression; sums, products, deltas and integer powers of rational numbers stay exact."""
     if expr.is_Rational:
-        return fmpq(int(expr.p), int(expr.q))
+        number = fmpq(int(expr.p), int(expr.q))
+        return lambda point: number
     if isinstance(expr, Variable):
-        return _exact(point[expr])
+        return _scalar(expr)
     if isinstance(expr, sp.Indexed):
-        return _entry(expr, point)
+        return _entry(expr)
     if isinstance(expr, sp.KroneckerDelta):
-        return fmpq(int(_rational(expr.args[0], point) == _rational(expr.args[1], point)))
+        one, other = map(_rational, expr.args)
+        return lambda point: fmpq(int(one(point) == other(point)))
     if isinstance(expr, sp.Sum):
-        return _sum(expr, point)
+        return _sum(expr)
     if isinstance(expr, sp.Add):
-        return _added([_value(arg, point) for arg in expr.args])
+        terms = tuple(map(_rule, expr.args))
+        return lambda point: _added(term(point) for term in terms)
     if isinstance(expr, sp.Mul):
-        return _product(expr, point)
+        return _product(expr)
     if isinstance(expr, sp.exp):
-        return _exp(_value(expr.args[0], point))
+        argument = _rule(expr.args[0])
+        return lambda point: _exp(argument(point))
     if isinstance(expr, sp.Pow):
-        return _power(_value(expr.base, point), _value(expr.exp, point))
+        base, exponent = _rule(expr.base), _rule(expr.exp)
+        return lambda point: _power(base(point), exponent(point))
     if isinstance(expr, Partial):
-        slope, value = _value(differentiate(*expr.args), point), _value(expr.args[0], point)
-        return slope if isinstance(value, fmpq) or value.is_finite() else _undefined()
+        return _partial(expr)
     if expr is sp.S.Pi:
-        return arb.pi()
+        return lambda point: arb.pi()
     if expr is sp.S.Exp1:
-        return arb.const_e()
-    arguments = [_value(arg, point) for arg in expr.args]
-    if type(expr) in _FUNCTIONS:
-        return _FUNCTIONS[type(expr)](*arguments)
-    raise ValueError(f"expression: expected a function of the calculus, got {type(expr).__name__} in {expr}")
+        return lambda point: arb.const_e()
+    return _function(expr)
 
 
-def _rational(expr: sp.Expr, point: _Place) -> fmpq:
-    """The exact value of an index; raises ValueError where it is not rational."""
-    value = _value(expr, point)
-    if isinstance(value, fmpq):
+def _function(expr: sp.Expr) -> Rule:
+    function, arguments = _FUNCTIONS.get(type(expr)), tuple(map(_rule, expr.args))
+
+    def evaluated(point: _Place) -> Number:
+        values = [argument(point) for argument in arguments]
+        if function is None:
+            raise ValueError(f"expression: expected a function of the calculus, got {type(expr).__name__} in {expr}")
+        return function(*values)
+
+    return evaluated
+
+
+def _scalar(variable: Variable) -> Rule:
+    def evaluated(point: _Place) -> Number:
+        value = point[variable]
+        if type(value) is not fmpq:
+            value = point[variable] = _exact(value)
         return value
-    raise ValueError(f"index: expected a rational value, got {expr}")
+
+    return evaluated
 
 
-def _integer(expr: sp.Expr, point: _Place) -> int:
-    """The exact value of a size or a bound; raises ValueError where it is no integer."""
-    value = _rational(expr, point)
-    if value.q != 1:
-        raise ValueError(f"index: expected an integer, got {expr} = {value}")
-    return int(value.p)
+def _rational(expr: sp.Expr) -> Rule:
+    """The exact value of an index; evaluation raises ValueError where it is not rational."""
+    rule = _rule(expr)
+
+    def evaluated(point: _Place) -> Number:
+        value = rule(point)
+        if not isinstance(value, fmpq):
+            raise ValueError(f"index: expected a rational value, got {expr}")
+        return value
+
+    return evaluated
 
 
-def _entry(expr: sp.Indexed, point: _Place) -> Number:
-    value: Any = point[expr.base.label]
-    for index in expr.indices:
-        position = _rational(index, point)
-        if position.q != 1 or not 1 <= position <= len(value):
-            return _undefined()
-        value = value[int(position.p) - 1]
-    return _exact(value)
+def _integer(expr: sp.Expr) -> Callable[[_Place], int]:
+    """The exact value of a size or a bound; evaluation raises ValueError where it is no integer."""
+    rule = _rational(expr)
+
+    def evaluated(point: _Place) -> int:
+        value = rule(point)
+        if value.q != 1:
+            raise ValueError(f"index: expected an integer, got {expr} = {value}")
+        return int(value.p)
+
+    return evaluated
 
 
-@cache
-def _indices(expr: sp.Sum) -> tuple[Variable, ...]:
-    """The indices that the value of a sum depends on."""
-    return tuple(v for v in expr.free_symbols if isinstance(v, Variable) and v.domain.kind is Kind.INDEX)
+def _entry(expr: sp.Indexed) -> Rule:
+    label, indices = expr.base.label, tuple(map(_rational, expr.indices))
+
+    def evaluated(point: _Place) -> Number:
+        value = point.vector(label)
+        for index in indices:
+            position = index(point)
+            if position.q != 1 or not 1 <= position <= len(value):
+                return _undefined()
+            value = value[int(position.p) - 1]
+        return value
+
+    return evaluated
 
 
-def _sum(expr: sp.Sum, point: _Place) -> Number:
-    key = expr, tuple(point[v] for v in _indices(expr))
-    if key not in point.known:
-        point.known[key] = _summed(expr, point)
-    return point.known[key]
+def _partial(expr: Partial) -> Rule:
+    """A derivative, which has a value only where what is differentiated has one."""
+    inner, derived = _rule(expr.args[0]), cache(lambda: _rule(differentiate(*expr.args)))
+
+    def evaluated(point: _Place) -> Number:
+        slope, value = derived()(point), inner(point)
+        return slope if isinstance(value, fmpq) or value.is_finite() else _undefined()
+
+    return evaluated
 
 
-def _summed(expr: sp.Sum, point: _Place) -> Number:
-    bound = [limit[0] for limit in expr.limits]
-    shadowed = {v: point[v] for v in bound if v in point}
-    value = _added(list(_terms(expr.function, expr.limits, point)))
-    for v in bound:
-        point.pop(v, None)
-    point.update(shadowed)
-    return value
+def _sum(expr: sp.Sum) -> Rule:
+    """A sum, which is computed once for all values of the indices it depends on; the last limit is the outermost, and the
+    ranges of the others may depend on it."""
+    free = tuple(v for v in expr.free_symbols if isinstance(v, Variable) and v.domain.kind is Kind.INDEX)
+    body = _rule(expr.function)
+    limits = tuple((var, _integer(low), _integer(high)) for var, low, high in reversed(expr.limits))
+
+    def terms(point: _Place, depth: int) -> Iterator[Number]:
+        if depth == len(limits):
+            yield body(point)
+            return
+        var, low, high = limits[depth]
+        for position in range(low(point), high(point) + 1):
+            point[var] = fmpq(position)
+            yield from terms(point, depth + 1)
+
+    def evaluated(point: _Place) -> Number:
+        key = expr, *(point[v] for v in free)
+        value = point.known.get(key)
+        if value is None:
+            shadowed = {var: point[var] for var, _, _ in limits if var in point}
+            value = point.known[key] = _added(terms(point, 0))
+            for var, _, _ in limits:
+                point.pop(var, None)
+            point.update(shadowed)
+        return value
+
+    return evaluated
 
 
-def _terms(body: sp.Expr, limits: Sequence[sp.Tuple], point: _Place) -> Iterator[Number]:
-    """The terms of a sum; the last limit is the outermost, and the ranges of the others may depend on it."""
-    if not limits:
-        yield _value(body, point)
-        return
-    var, low, high = limits[-1]
-    for position in range(_integer(low, point), _integer(high, point) + 1):
-        point[var] = position
-        yield from _terms(body, limits[:-1], point)
+def _product(product: sp.Mul) -> Rule:
+    """A product; one that a delta excludes is 0 whatever its other factors are there."""
+    deltas = tuple(_rule(factor) for factor in product.args if is_delta(factor))
+    others = tuple(_rule(factor) for factor in product.args if not is_delta(factor))
+
+    def evaluated(point: _Place) -> Number:
+        if any(delta(point) == 0 for delta in deltas):
+            return fmpq(0)
+        value: Number = fmpq(1)
+        for factor in others:
+            value = value * factor(point)
+        return value
+
+    return evaluated
 
 
-def _added(terms: Sequence[Number]) -> Number:
+# ── what the numbers are made by ────────────────────────────────────────────────────────────────────────────────────
+
+
+def _added(terms: Iterable[Number]) -> Number:
     value: Number = fmpq(0)
     for term in terms:
         value = value + term
-    return value
-
-
-@cache
-def _deltas_first(product: sp.Mul) -> tuple[tuple[sp.Expr, ...], tuple[sp.Expr, ...]]:
-    """The factors δ and 1 − δ of a product, and the others."""
-    deltas = tuple(factor for factor in product.args if is_delta(factor))
-    return deltas, tuple(factor for factor in product.args if factor not in deltas)
-
-
-def _product(product: sp.Mul, point: _Place) -> Number:
-    """A product; one that a delta excludes is 0 whatever its other factors are there."""
-    deltas, others = _deltas_first(product)
-    if any(_value(delta, point) == 0 for delta in deltas):
-        return fmpq(0)
-    value: Number = fmpq(1)
-    for factor in others:
-        value = value * _value(factor, point)
     return value
 
 
