@@ -8,6 +8,7 @@ is their Taylor polynomial and what is left out is O(t^{K+1}).
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 
 import sympy as sp
 
@@ -38,6 +39,7 @@ def polynomial(series: Series, variable: sp.Expr) -> sp.Expr:
     return sp.Add(*[c * variable**k for k, c in enumerate(series)])
 
 
+@lru_cache(maxsize=256)
 def solution(image: sp.Expr, vector: sp.IndexedBase, at: sp.Expr, variable: Variable, order: int) -> Series:
     """The coefficients of v_at, where v_a = t·F_a(v) and v(0) = 0, from degree 0 to `order`; `image` is F_at(v).
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from types import FunctionType
 
 import sympy as sp
@@ -35,6 +35,14 @@ class Solves:
         """The index at which the equation is written, under a name that `fresh` never gives."""
         return Variable("a#0", Domain(Kind.INDEX, self.vector.shape))
 
+    def image(self) -> sp.Expr:
+        """F_a(v) as it is written today, with bound names that depend on nothing else."""
+        written = apart(sp.sympify(self.equation(lambda a: self.vector[a])(self.index)))
+        sums_in_it = (part for part in sp.preorder_traversal(written) if isinstance(part, sp.Sum))
+        bound = dict.fromkeys(v for part in sums_in_it for v in part.bound_symbols)
+        names = {v: Variable(f"{v.name.split('#')[0]}#0.{n}", v.domain) for n, v in enumerate(bound)}
+        return written.xreplace(names)
+
 
 @dataclass(frozen=True)
 class Expansion(Relation):
@@ -53,8 +61,7 @@ class Expansion(Relation):
     @cached_property
     def images(self) -> tuple[sp.Expr, ...]:
         """F(v) of each equation, written once: a function of the author's cannot answer differently later."""
-        written = (x.equation(lambda a, v=x.vector: v[a])(x.index) for x in self.where)      # type: ignore[misc]
-        return tuple(apart(sp.sympify(image)) for image in written)
+        return tuple(unknown.image() for unknown in self.where)
 
     @cached_property
     def expanded(self) -> list[tuple[sp.Expr, sp.Expr]]:
@@ -62,12 +69,9 @@ class Expansion(Relation):
 
         F is expanded at every order, so that it has a value at 0.  Raises ValueError for what is not analytic at 0.
         """
-        sides = [self.left, self.right]
-        for unknown, image in zip(self.where, self.images, strict=True):
-            known = series.solution(image, unknown.vector, unknown.index, self.variable, max(self.order, 1))
-            path = series.entries(series.polynomial(known[: self.order + 1], self.variable), unknown.index)
-            sides = [series.replaced(side, unknown.vector, path) for side in sides]
-        return list(zip(*(series.coefficients(side, self.variable, self.order) for side in sides), strict=True))
+        solved = tuple((unknown.vector, unknown.index, image) for unknown, image in zip(self.where, self.images, strict=True))
+        sides = (_coefficients(side, solved, self.variable, self.order) for side in (self.left, self.right))
+        return list(zip(*sides, strict=True))
 
     @property
     def sides(self) -> tuple[sp.Expr, ...]:
@@ -150,3 +154,14 @@ def _fixed(expr: sp.Expr, varying: tuple[sp.Expr, ...]) -> list[sp.Expr]:
     if isinstance(expr, sp.Sum):
         return [sp.Sum(part, *expr.limits) for part in _fixed(expr.function, varying)]
     return [part for arg in expr.args for part in _fixed(arg, varying)] if not isinstance(expr, sp.Indexed) else []
+
+
+@lru_cache(maxsize=1024)
+def _coefficients(
+    side: sp.Expr, solved: tuple[tuple[sp.IndexedBase, Variable, sp.Expr], ...], variable: Variable, order: int
+) -> series.Series:
+    """The coefficients of a quantity, in which each vector is the solution of its equation."""
+    for vector, index, image in solved:
+        known = series.solution(image, vector, index, variable, max(order, 1))[: order + 1]
+        side = series.replaced(side, vector, series.entries(series.polynomial(known, variable), index))
+    return series.coefficients(side, variable, order)
