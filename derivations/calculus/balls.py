@@ -7,30 +7,26 @@ defined at a point, such as 1/0, log 0 or an entry out of range, is enclosed by 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cache, lru_cache
-from math import isqrt
 from typing import Any, TypeAlias
 
 import sympy as sp
 from flint import arb, ctx, fmpq
 
+from derivations.calculus.arithmetic import FUNCTIONS, Number, added, as_ball, exp, power, undefined
 from derivations.calculus.differentiation import differentiate
-from derivations.calculus.functions import Partial, kl, pinsker, reciprocal, xlogx
-from derivations.calculus.powers import bregman, plus
+from derivations.calculus.functions import Partial
 from derivations.calculus.signs import is_delta
 from derivations.calculus.variables import Kind, Variable
 
 Value = int | Fraction | Sequence[Any]
 Point = Mapping[Variable, Value]
-Number: TypeAlias = Any                                      # fmpq where the value is exact, else arb
 
 PRECISION = 160                                              # bits: 30 decimal digits with room for cancellation
 FINE = 1280                                                  # bits, where cancellation has left nothing of these
 BLURRED = 2.0**-64                                           # a radius, relative to the midpoint, that asks for more bits
-
-LARGEST_EXACT_POWER = 4096                                   # beyond, powers are enclosed: exact ones would fill the memory
 
 
 def enclose(expr: sp.Expr, point: Point) -> arb:
@@ -47,7 +43,7 @@ def enclose(expr: sp.Expr, point: Point) -> arb:
 def _enclosed(expr: sp.Expr, point: Point, precision: int) -> arb:
     saved, ctx.prec = ctx.prec, precision
     try:
-        return _as_ball(_rule(expr)(_Place(point)))
+        return as_ball(_rule(expr)(_Place(point)))
     finally:
         ctx.prec = saved
 
@@ -67,14 +63,6 @@ class _Place(dict[Variable, Any]):
         if value is None:
             value = self.vectors[label] = _all_exact(self[label])
         return value
-
-
-def _as_ball(value: Number) -> arb:
-    return arb(value) if isinstance(value, fmpq) else value
-
-
-def _undefined() -> arb:
-    return arb("nan")
 
 
 def _exact(value: Any) -> fmpq:
@@ -107,15 +95,15 @@ def _rule(expr: sp.Expr) -> Rule:
         return _sum(expr)
     if isinstance(expr, sp.Add):
         terms = tuple(map(_rule, expr.args))
-        return lambda point: _added(term(point) for term in terms)
+        return lambda point: added(term(point) for term in terms)
     if isinstance(expr, sp.Mul):
         return _product(expr)
     if isinstance(expr, sp.exp):
         argument = _rule(expr.args[0])
-        return lambda point: _exp(argument(point))
+        return lambda point: exp(argument(point))
     if isinstance(expr, sp.Pow):
         base, exponent = _rule(expr.base), _rule(expr.exp)
-        return lambda point: _power(base(point), exponent(point))
+        return lambda point: power(base(point), exponent(point))
     if isinstance(expr, Partial):
         return _partial(expr)
     if expr is sp.S.Pi:
@@ -126,7 +114,7 @@ def _rule(expr: sp.Expr) -> Rule:
 
 
 def _function(expr: sp.Expr) -> Rule:
-    function, arguments = _FUNCTIONS.get(type(expr)), tuple(map(_rule, expr.args))
+    function, arguments = FUNCTIONS.get(type(expr)), tuple(map(_rule, expr.args))
 
     def evaluated(point: _Place) -> Number:
         values = [argument(point) for argument in arguments]
@@ -181,7 +169,7 @@ def _entry(expr: sp.Indexed) -> Rule:
         for index in indices:
             position = index(point)
             if position.q != 1 or not 1 <= position <= len(value):
-                return _undefined()
+                return undefined()
             value = value[int(position.p) - 1]
         return value
 
@@ -194,36 +182,75 @@ def _partial(expr: Partial) -> Rule:
 
     def evaluated(point: _Place) -> Number:
         slope, value = derived()(point), inner(point)
-        return slope if isinstance(value, fmpq) or value.is_finite() else _undefined()
+        return slope if isinstance(value, fmpq) or value.is_finite() else undefined()
 
     return evaluated
 
 
-def _sum(expr: sp.Sum) -> Rule:
-    """A sum, which is computed once for all values of the indices it depends on; the last limit is the outermost, and the
-    ranges of the others may depend on it."""
-    free = tuple(v for v in expr.free_symbols if isinstance(v, Variable) and v.domain.kind is Kind.INDEX)
-    body = _rule(expr.function)
-    limits = tuple((var, _integer(low), _integer(high)) for var, low, high in reversed(expr.limits))
+Factor: TypeAlias = tuple[Rule, frozenset[Variable]]          # what computes it, and the indices that it depends on
 
-    def terms(point: _Place, depth: int) -> Iterator[Number]:
-        if depth == len(limits):
-            yield body(point)
-            return
-        var, low, high = limits[depth]
-        for position in range(low(point), high(point) + 1):
+
+def _sum(expr: sp.Sum) -> Rule:
+    """A sum: each factor is summed over an index only with those factors that depend on it too.
+
+    The last limit is the outermost, and the ranges of the others may depend on it.  Where a delta may exclude a term that
+    has no value, and where ranges depend on each other, all factors are one.
+    """
+    bound, factors = set(expr.bound_symbols), sp.Mul.make_args(expr.function)
+    if any(map(is_delta, factors)) or any(end.free_symbols & bound for _, *ends in expr.limits for end in ends):
+        factors = (expr.function,)
+    parts = [_factor(factor) for factor in factors]
+    for var, low, high in _cheapest_first(expr.limits, parts) if len(parts) > 1 else expr.limits:
+        mine = [part for part in parts if var in part[1]] if len(parts) > 1 else parts
+        parts = [part for part in parts if part not in mine]
+        parts.append(_summed(mine, var, low, high))
+    return _multiplied([rule for rule, _ in parts])
+
+
+def _factor(expr: sp.Expr) -> Factor:
+    return _rule(expr), frozenset(v for v in expr.free_symbols if isinstance(v, Variable) and v.domain.kind is Kind.INDEX)
+
+
+def _cheapest_first(limits: Sequence[sp.Tuple], parts: Sequence[Factor]) -> list[sp.Tuple]:
+    """Limits in the order of how many other indices their sums depend on."""
+    return sorted(limits, key=lambda limit: len(frozenset[Variable]().union(*(free for _, free in parts if limit[0] in free))))
+
+
+def _summed(factors: Sequence[Factor], var: Variable, low: sp.Expr, high: sp.Expr) -> Factor:
+    """The sum of a product over one index, which is computed once for all values of the indices it depends on."""
+    first, last, product = _integer(low), _integer(high), _multiplied([rule for rule, _ in factors])
+    ends = {v for end in (low, high) for v in end.free_symbols if v.domain.kind is Kind.INDEX}
+    free = frozenset(ends.union(*(indices for _, indices in factors)) - {var})
+    own, order = object(), tuple(free)
+
+    def terms(point: _Place) -> Iterator[Number]:
+        for position in range(first(point), last(point) + 1):
             point[var] = fmpq(position)
-            yield from terms(point, depth + 1)
+            yield product(point)
 
     def evaluated(point: _Place) -> Number:
-        key = expr, *(point[v] for v in free)
+        key = own, *(point[v] for v in order)
         value = point.known.get(key)
         if value is None:
-            shadowed = {var: point[var] for var, _, _ in limits if var in point}
-            value = point.known[key] = _added(terms(point, 0))
-            for var, _, _ in limits:
+            shadowed = point.get(var)
+            value = point.known[key] = added(terms(point))
+            if shadowed is None:
                 point.pop(var, None)
-            point.update(shadowed)
+            else:
+                point[var] = shadowed
+        return value
+
+    return evaluated, free
+
+
+def _multiplied(rules: Sequence[Rule]) -> Rule:
+    if len(rules) == 1:
+        return rules[0]
+
+    def evaluated(point: _Place) -> Number:
+        value: Number = fmpq(1)
+        for rule in rules:
+            value = value * rule(point)
         return value
 
     return evaluated
@@ -232,122 +259,14 @@ def _sum(expr: sp.Sum) -> Rule:
 def _product(product: sp.Mul) -> Rule:
     """A product; one that a delta excludes is 0 whatever its other factors are there."""
     deltas = tuple(_rule(factor) for factor in product.args if is_delta(factor))
-    others = tuple(_rule(factor) for factor in product.args if not is_delta(factor))
+    others = _multiplied([_rule(factor) for factor in product.args if not is_delta(factor)])
+    if not deltas:
+        return others
 
     def evaluated(point: _Place) -> Number:
-        if any(delta(point) == 0 for delta in deltas):
-            return fmpq(0)
-        value: Number = fmpq(1)
-        for factor in others:
-            value = value * factor(point)
-        return value
+        return fmpq(0) if any(delta(point) == 0 for delta in deltas) else others(point)
 
     return evaluated
-
-
-# ── what the numbers are made by ────────────────────────────────────────────────────────────────────────────────────
-
-
-def _added(terms: Iterable[Number]) -> Number:
-    value: Number = fmpq(0)
-    for term in terms:
-        value = value + term
-    return value
-
-
-def _power(base: Number, exponent: Number) -> Number:
-    if isinstance(exponent, fmpq) and exponent.q == 1:
-        return _integer_power(base, int(exponent.p))
-    if isinstance(base, fmpq) and base == 0:
-        return fmpq(0) if exponent > 0 else _undefined()
-    if isinstance(base, fmpq) and isinstance(exponent, fmpq) and exponent.q == 2 and base > 0:
-        root = _square_root(base)
-        if root is not None:
-            return _integer_power(root, int(exponent.p))
-    return (_as_ball(exponent) * _as_ball(base).log()).exp()
-
-
-def _integer_power(base: Number, exponent: int) -> Number:
-    """Repeated squaring: a ball around 0 has powers too."""
-    if isinstance(base, arb) and not base.is_finite():
-        return _undefined()
-    if exponent < 0:
-        whole = _integer_power(base, -exponent)
-        return _undefined() if whole == 0 else fmpq(1) / whole
-    if isinstance(base, fmpq) and exponent > LARGEST_EXACT_POWER:
-        base = arb(base)
-    value: Number = fmpq(1)
-    for bit in bin(exponent)[2:]:
-        value = value * value
-        if bit == "1":
-            value = value * base
-    return value
-
-
-def _square_root(base: fmpq) -> fmpq | None:
-    """The root of a square of a rational number; None of another number."""
-    p, q = isqrt(int(base.p)), isqrt(int(base.q))
-    return fmpq(p, q) if p * p == base.p and q * q == base.q else None
-
-
-def _exp(x: Number) -> Number:
-    return fmpq(1) if isinstance(x, fmpq) and x == 0 else _as_ball(x).exp()
-
-
-def _log(x: Number) -> Number:
-    if isinstance(x, fmpq):
-        return fmpq(0) if x == 1 else arb(x).log() if x > 0 else _undefined()
-    return x.log()
-
-
-def _xlogx(x: Number) -> Number:
-    return fmpq(0) if isinstance(x, fmpq) and x == 0 else x * _log(x)
-
-
-def _abs(x: Number) -> Number:
-    return abs(x)
-
-
-def _plus(x: Number) -> Number:
-    return (x + abs(x)) / 2
-
-
-def _sign(x: Number) -> Number:
-    return fmpq(1) if x > 0 else fmpq(-1) if x < 0 else _undefined()
-
-
-def _kl(y: Number, x: Number) -> Number:
-    if x <= 0 or y < 0:
-        return _undefined()
-    if isinstance(y, fmpq) and (y == 0 or (isinstance(x, fmpq) and y == x)):
-        return x - y
-    return y * (_log(y) - _log(x)) - y + x
-
-
-def _pinsker(y: Number, x: Number) -> Number:
-    if x <= 0 or y < 0:
-        return _undefined()
-    return _kl(y, x) - 3 * (y - x) * (y - x) / (2 * (y + 2 * x))
-
-
-def _bregman(y: Number, x: Number, alpha: Number) -> Number:
-    if y < 0 or x < 0 or not alpha > 1:
-        return _undefined()
-    tangent = _power(x, alpha) + alpha * _power(x, alpha - 1) * (y - x)
-    return (_power(y, alpha) - tangent) / (alpha * (alpha - 1))
-
-
-_FUNCTIONS: dict[type[sp.Basic], Any] = {
-    sp.log: _log,
-    sp.Abs: _abs,
-    sp.sign: _sign,
-    xlogx: _xlogx,
-    plus: _plus,
-    kl: _kl,
-    pinsker: _pinsker,
-    reciprocal: lambda x: _integer_power(x, -1),
-    bregman: _bregman,
-}
 
 
 def explicit(expr: sp.Expr, point: Point) -> sp.Expr:

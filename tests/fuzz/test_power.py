@@ -89,7 +89,7 @@ BROKEN = {
     "log": (sums, "_log", logs_of_products_gain_one, ("rewritten_equation", "suspicious_identity"), "normal form"),
     "delta": (sums, "_term", deltas_do_not_collapse, ("rewritten_equation",), "normal form"),
     "definedness": (base, "undefined", nothing_is_undefined, ("suspicious_identity",), "proved and undefined"),
-    "ball of exp": (balls, "_exp", the_exponential_is_a_little_more, ("rewritten_equation",), "ball"),
+    "ball of exp": (balls, "exp", the_exponential_is_a_little_more, ("rewritten_equation",), "ball"),
     "series": (series, "_product", one_order_is_lost, ("expansion",), "computed and false"),
 }
 
