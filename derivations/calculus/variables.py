@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from functools import lru_cache
 from itertools import count
 from typing import Any
 
@@ -217,6 +218,11 @@ def apart(expr: sp.Basic) -> sp.Basic:
 
 def variables_of(expr: sp.Basic) -> list[Variable]:
     """The free variables of an expression, sizes of its vectors and ranges of its indices included, by name."""
+    return list(_variables_of(expr))
+
+
+@lru_cache(maxsize=4096)
+def _variables_of(expr: sp.Basic) -> tuple[Variable, ...]:
     found: set[Variable] = set()
     todo = [s for s in expr.free_symbols if isinstance(s, Variable)]
     while todo:
@@ -225,4 +231,4 @@ def variables_of(expr: sp.Basic) -> list[Variable]:
             found.add(variable)
             for part in (*variable.domain.shape, *variable.domain.other_than, *variable.domain.marginals):
                 todo.extend(s for s in part.free_symbols if isinstance(s, Variable))
-    return sorted(found, key=lambda v: (v.name, str(v.domain)))
+    return tuple(sorted(found, key=lambda v: (v.name, str(v.domain))))
