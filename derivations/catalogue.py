@@ -23,7 +23,7 @@ from derivations.examination import Derivation, Proved, Run, run, written
 from derivations.examination import Steps as Steps
 from derivations.integrity import changed_names
 from derivations.loading import imported, printed_place, unsupported
-from derivations.relations import Relation
+from derivations.relations import Fails, Relation
 from derivations.symbolic import Twins, evidence_of
 
 
@@ -205,14 +205,19 @@ def reprint(
 
     `title`, `statement`, `hypotheses` and `correction` are given where the other place has words, numbers or hypotheses
     of its own.  No hypothesis of the original may be lost: `implying` gives, for one that is not printed here, the one
-    printed here that implies it.  Raises ValueError for an id used twice, for a lost hypothesis, and for the words of a
-    correction that there is not.
+    printed here that implies it.  A disproof takes no further ones, which might exclude the point where it fails.  Raises
+    ValueError for an id used twice, for a hypothesis that is lost or too much, and for the words of a correction that
+    there is not.
     """
     if id in _ENTRIES:
         raise ValueError(f"claim: the id {id} is used twice, a new id is accepted")
     here = sys._getframe(1).f_globals["__name__"]
     if correction and not of.correction:
         raise ValueError(f"correction: one was given for {id}, but {of.id} has none")
+    new = set(hypotheses or ()) - {*of.hypotheses, *(implying or {}).values()}
+    if new and isinstance(_last(of.derivation), Fails):
+        raise ValueError(f"hypotheses: {id} takes over the disproof of {of.id}: expected those printed there, as another one "
+                         f"may exclude the point where it fails, got {min(new)!r}")
     if hypotheses is not None:
         kept = {*hypotheses, *(old for old, new in (implying or {}).items() if new in hypotheses)}
         if lost := [each for each in of.hypotheses if each not in kept]:

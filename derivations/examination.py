@@ -14,6 +14,7 @@ from itertools import islice
 from typing import TypeVar
 
 from derivations.calculus.balls import Point
+from derivations.calculus.variables import Variable
 from derivations.claims import Outcome, Step, Witness
 from derivations.relations import RELATIONS, AtLeast, Expansion, Fails, Follows, Relation, same
 from derivations.theorems import IMPLICIT_FUNCTION, Theorem
@@ -108,11 +109,15 @@ def _statements_of(name: str, parts: Iterable[object]) -> tuple[Relation, ...]:
 
 @dataclass(frozen=True)
 class Proved:
-    """A statement that was proved, under which hypotheses and where."""
+    """A statement that was proved, under which hypotheses, where, and for which indices that differ from others.
+
+    There are such indices from some size on: what is proved for every k ≠ j says nothing of a single key.
+    """
 
     relation: Relation
     given: tuple[Relation, ...]
     where: str
+    differing: frozenset[Variable] = frozenset()
 
 
 Support = Callable[[], Iterable[Proved]]                     # what the claims that are needed have proved
@@ -123,9 +128,10 @@ def statements(relation: Relation, given: tuple[Relation, ...], where: str) -> I
     if isinstance(relation, Fails):
         return
     stated: Relation = replace(relation.conclusion if isinstance(relation, Follows) else relation, given=())
-    yield Proved(stated, given, where)
+    differing = frozenset(v for v in relation.variables() if v.domain.other_than)
+    yield Proved(stated, given, where, differing)
     if isinstance(stated, AtLeast) and stated.strict:
-        yield Proved(replace(stated, strict=False), given, where)
+        yield Proved(replace(stated, strict=False), given, where, differing)
 
 
 def vouched(premise: Relation, step: Relation, earlier: Iterable[Proved], support: Support) -> Proved | None:
@@ -133,8 +139,13 @@ def vouched(premise: Relation, step: Relation, earlier: Iterable[Proved], suppor
     premise = replace(premise, given=())
     if any(same(premise, hypothesis) for hypothesis in step.given):
         return Proved(premise, (premise,), "a hypothesis")
-    found = next((each for each in earlier if same(premise, each.relation)), None)
-    return found or next((each for each in support() if same(premise, each.relation)), None)
+    about = set(step.variables())
+
+    def says(each: Proved) -> bool:
+        return each.differing <= about and same(premise, each.relation)
+
+    found = next(filter(says, earlier), None)
+    return found or next(filter(says, support()), None)
 
 
 # ── the steps ───────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -236,7 +247,7 @@ def _check(relation: Relation, name: str, final: bool, earlier: list[Proved], su
         return found
     if not holds:
         found.detail = f"not decided: {relation.explain()}"
-        found.fault = found.detail if not final or relation.ill_posed() else ""
+        found.fault = found.detail if not final or relation.ill_posed() or isinstance(relation, Expansion) else ""
     _vouch(found, relation, earlier, support)
     if found.holds:
         found.proved = list(statements(relation, found.given, name))

@@ -80,11 +80,14 @@ def _modules(package: str, folder: Path) -> Iterable[tuple[str, Path]]:
 
 
 def _data(package: str, folder: Path) -> Iterable[tuple[str, list[Path]]]:
-    """The files that are no modules, for each folder below a package that holds some, or whose folders do."""
-    for inner in sorted(path.parent for path in folder.rglob("__init__.py") if path.parent != folder):
+    """The files that are no modules, for each package that holds some, or whose folders do; those of the packages in it are
+    their own."""
+    inner_packages = {path.parent for path in folder.rglob("__init__.py")} - {folder}
+    for inner in sorted({folder, *inner_packages}):
         files = sorted(path for path in inner.rglob("*")
                        if path.is_file() and path.suffix != ".py" and path.name not in OUTPUT
-                       and path.parent.name != "__pycache__")             # which holds what was compiled, by Numba too
+                       and path.parent.name != "__pycache__"              # which holds what was compiled, by Numba too
+                       and (inner != folder or inner_packages.isdisjoint(path.parents)))
         if files:
             yield ".".join((package, *inner.relative_to(folder).parts)) + "/*", files
 

@@ -16,10 +16,23 @@ from pathlib import Path
 from typing import Any
 
 from derivations.catalogue import entries
-from derivations.claims import ACCUSING, GREEN, Canonical, Evidence, Layer, Outcome, Sample, Severity, Step, Verdict, Witness
+from derivations.claims import (
+    ACCUSING,
+    GREEN,
+    Canonical,
+    Evidence,
+    Layer,
+    Outcome,
+    Sample,
+    Severity,
+    Step,
+    Verdict,
+    Witness,
+    judge,
+)
 from derivations.documents import baselines, documents, title
 from derivations.layout import faults
-from derivations.rows import contradictions, row_of, settle, states
+from derivations.rows import claim_of, contradictions, evidence_in, row_of, settle, states
 from derivations.theorems import Theorem
 
 SCHEMA = 1
@@ -257,8 +270,9 @@ def problems(ledger: Mapping[str, Any], baseline: Mapping[str, Any], complete: b
     found = []
     for row in ledger["claims"]:
         found += [f"{row['id']}: the twin lives: {name}" for name in row["survivors"]]
-        if row["verdict"] == Verdict.OPEN and not row["survivors"] and any(_lets_fail(e, complete) for e in row["evidence"]):
-            found.append(f"{row['id']}: {row['scope']}")
+        own = judge(claim_of(row), evidence_in(row))         # a part may be worse, and says nothing of this
+        if own.verdict is Verdict.OPEN and not own.survivors and any(_lets_fail(e, complete) for e in row["evidence"]):
+            found.append(f"{row['id']}: {own.reason}")
     return found + worsened(ledger, baseline)
 
 

@@ -73,6 +73,16 @@ def needs_of(wanted: Iterable[str]) -> dict[str, tuple[str, ...]]:
     return {id: entry.needs for id, entry in entries().items() if id in chosen}
 
 
+def all_needs(id: str) -> set[str]:
+    """What a claim rests on, and what that rests on."""
+    todo, found = [id], set[str]()
+    while todo:
+        new = [need for need in entries()[todo.pop()].supporting if need not in found]
+        found.update(new)
+        todo += new
+    return found
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Tag every claim's test, and leave out what was not asked for, or what no change touched."""
     voters: dict[str, set[str]] = {}
@@ -236,7 +246,7 @@ class Collector:
     def rests_on(self, id: str) -> dict[str, Any]:
         """What the next incremental run has to know of a claim."""
         voters = sorted(self.voters[id])
-        derived = {entries()[used].module for used in (id, *self.used.get(id, ()))}
+        derived = {entries()[used].module for used in (id, *self.used.get(id, ()), *all_needs(id))}
         return {"voters": voters, "sources": sorted({*voters, *derived}), "complete": id not in self.incomplete}
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:

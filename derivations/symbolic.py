@@ -7,10 +7,10 @@ from typing import Any
 
 from derivations.canonical import canonical
 from derivations.claims import Evidence, Layer, Outcome, Witness
-from derivations.comparison import objections, related, repetitions
+from derivations.comparison import core, objections, related, repetitions
 from derivations.examination import BrokenError, Run, guarded, of_the_kernel
 from derivations.mutants import COUNTED, Fate, power, tried
-from derivations.relations import Relation
+from derivations.relations import Relation, same
 
 Twins = tuple[tuple[str, Callable[[], Relation]], ...]
 Killed = dict[str, tuple[Relation, Witness]]
@@ -23,9 +23,10 @@ def evidence_of(printed: Run, repaired: Run | None, twins: Twins, replaces: str 
     details: dict[str, Any] = {}
     if not errors:
         try:
-            killed = _refuted(twins)
+            made = _examined(twins)
+            killed = {name: (twin, witness) for name, (twin, witness) in made.items() if witness}
             steps = [*printed.relations, *(repaired.relations if repaired else ())]
-            faults += guarded("the twins", lambda: list(_faults_of_twins(printed, steps, dict(twins), killed)))
+            faults += guarded("the twins", lambda: list(_faults_of_twins(printed, steps, made, killed)))
             if repaired and printed.relations and repaired.relations and printed.outcome is not Outcome.HOLDS:
                 ends = printed.relations[-1], repaired.relations[-1]
                 faults += guarded("the correction", lambda: list(objections(*ends, printed.point, replaces)))
@@ -91,25 +92,41 @@ def _power(proof: Run, twins: Sequence[Relation]) -> dict[str, Any]:
     return {"power": power(trials), "mutants": len(trials), "alive": alive}
 
 
-def _refuted(twins: Twins) -> Killed:
-    """The twins that the kernel refutes, each with what it states and the witness; raises BrokenError for no statement."""
-    killed = {}
+def _examined(twins: Twins) -> dict[str, tuple[Relation, Witness | None]]:
+    """What each twin states, and the witness against it if the kernel refutes it; raises BrokenError for no statement."""
+    found = {}
     for name, make in twins:
         called = f"the twin {name!r}"
         twin = of_the_kernel(called, guarded(called, make))
-        if witness := guarded(called, twin.refute):
-            killed[name] = twin, witness
-    return killed
+        found[name] = twin, guarded(called, twin.refute)
+    return found
 
 
-def _faults_of_twins(printed: Run, steps: Sequence[Relation], twins: Mapping[str, object], killed: Killed) -> Iterator[str]:
-    """The twins that live where the layer has a vote, that are no version of the claim, or repeat what is there already."""
+def _faults_of_twins(
+    printed: Run, steps: Sequence[Relation], made: Mapping[str, tuple[Relation, Witness | None]], killed: Killed
+) -> Iterator[str]:
+    """The twins that live where the layer has a vote, that are no version of the claim, that are true, or that repeat what is
+    there already; whether the kernel decides the claim or not."""
     undecided = printed.outcome is Outcome.INCONCLUSIVE and not printed.faults
-    if not undecided:
-        yield from (f"the twin {name!r} is not refuted" for name in twins if name not in killed)
-    for name, (twin, _) in killed.items():
-        if not related(twin, steps):
+    living = {name: twin for name, (twin, witness) in made.items() if witness is None}
+    if undecided:
+        yield from (f"the twin {name!r} is true" for name, twin in living.items() if twin.trivial() or twin.prove())
+        yield from _repeated(core(printed.relations[-1]), living)
+    else:
+        yield from (f"the twin {name!r} is not refuted" for name in living)
+    for name, (twin, _) in made.items():
+        if (undecided or name in killed) and not related(twin, steps):
             yield (f"the twin {name!r} is no version of the claim: expected a side in common, or the same kind of statement "
                    f"over the same variables, got {twin}")
     if printed.relations:
         yield from repetitions(printed.relations[-1], killed, printed.witness)
+
+
+def _repeated(statement: Relation, living: Mapping[str, Relation]) -> Iterator[str]:
+    """The twins that nobody refuted here and that are the claim, or another of them."""
+    names = list(living)
+    for place, name in enumerate(names):
+        if same(statement, living[name]):
+            yield f"the twin {name!r} repeats the claim"
+        yield from (f"the twin {name!r} repeats the twin {earlier!r}" for earlier in names[:place]
+                    if same(living[earlier], living[name]))

@@ -33,7 +33,7 @@ from tests.admission import NotAReadingError, admit, admit_tolerance, holds_give
 from tests.bridge import Value, closed
 from tests.draws import Draws
 from tests.power import Mutations
-from tests.readings import REFUTING_FACTOR, Comparison, Formula, Reading, compare, distinct
+from tests.readings import REFUTING_FACTOR, Comparison, Formula, Reading, compare, distinct, standing_for
 
 __all__ = ["CASES", "PATIENCE", "REFUTING_FACTOR", "Case", "Check", "Formula", "NotAReadingError", "Reading", "Vote",
            "assert_sound", "choose", "compare", "confirms", "consider", "float64", "parameters", "poll", "vote_on"]
@@ -141,7 +141,7 @@ def consider(
         _note(vote, printed, reading, route, comparison)
     for name, twin in twins.items():
         if vote.killed.get(name) != vote.routes and holds_given(twin, reading.point):
-            against = compare(twin, reading, axes).items()
+            against = compare(twin, standing_for(twin, printed, reading, axes), axes).items()
             dead = {route for route, c in against if not c.incomparable and c.miss > REFUTING_FACTOR}
             if dead:
                 vote.killed.setdefault(name, set()).update(dead)

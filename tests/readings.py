@@ -11,15 +11,28 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 from typing import Literal
 
 import sympy as sp
 import torch
 from torch import Tensor
 
+from derivations.calculus.sums import alike
 from derivations.calculus.variables import Kind, Variable, variables_of
-from derivations.relations import AtLeast, Differs, Expansion, Fails, Follows, Limit, Relation, StrictUnlessEqual
+from derivations.relations import (
+    AtLeast,
+    Differs,
+    Expansion,
+    Fails,
+    Follows,
+    Limit,
+    Relation,
+    StrictUnlessEqual,
+    UniqueMinimum,
+    UniquePlan,
+)
 from tests.bridge import Value, clashes, evaluate
 
 REFUTING_FACTOR = 10.0                                       # a refutation misses by ten times what a truth may miss by
@@ -98,6 +111,23 @@ class Comparison:
     incomparable: int
     gap: float = math.inf                                    # the smallest |left − right| relative to the larger one
     largest: float = 0.0                                     # of the numbers that were compared
+
+
+@cache
+def _alike(one: sp.Expr, other: sp.Expr) -> bool:
+    return alike(one, other)
+
+
+def standing_for(twin: Formula, printed: Formula, reading: Reading, axes: Sequence[Variable]) -> Reading:
+    """The reading as one of a twin: where its own side is another one than the printed one, the routes did not compute it,
+    and its own value stands in their place.
+
+    Limits and problems are told apart by their other side alone, as their own one has no value at a point.
+    """
+    own, printed_one = (twin.right, printed.right) if reading.computed == "right" else (twin.left, printed.left)
+    if isinstance(twin.relation, Limit | UniqueMinimum | UniquePlan) or _alike(own, printed_one):
+        return reading
+    return replace(reading, routes=dict.fromkeys(reading.routes, evaluate(own, reading.point, axes)))
 
 
 def compare(formula: Formula, reading: Reading, axes: Sequence[Variable]) -> dict[str, Comparison]:

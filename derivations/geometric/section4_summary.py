@@ -92,8 +92,8 @@ points_along_summary.twin("the sign of the summary", lambda: solves(soft(lambda 
 reprint("geometric.s4.direction", direction, title="The weights point in approximately the direction of the summary",
         latex=r"\cos\angle(\mathrm{softmax}(f(x)),f(x))\ge\cos\angle(e_t,f(x))\ \text{for } e_t \text{ optimal in (5)}",
         statement="The weights are said to point in about the direction of the summary, here and where they are trained: with "
-                  "the regularizer of (3) put back, at least closer to it than the basis vector that solves (5).",
-        hypotheses=("p = softmax(f(x)): (5) with the regularizer that it has lost; x in the proof is f(x)",),
+                  "the regularizer of (3) put back, so that p = softmax(f(x)), at least closer to it than the basis vector "
+                  "that solves (5); x in the proof is f(x).",
         correction=Statement(
             r"p^\star_s/p^\star_t=e^{f_s-f_t},\quad\langle p^\star-\tfrac1{|S|}\mathbf1,f-\bar f\mathbf1\rangle"
             r"=KL(p^\star\|\tfrac1{|S|})+KL(\tfrac1{|S|}\|p^\star)\ge0;\quad f\ge0:\ "

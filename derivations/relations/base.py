@@ -204,7 +204,7 @@ class Relation(ABC):
         parts = [sp.sympify(side) for side in self.sides]
         shapes = [entry.base.shape for part in parts for entry in part.atoms(sp.Indexed)]
         shapes += [(high,) for part in parts for total in part.atoms(sp.Sum) for _, _, high in total.limits]
-        return all(any(size.free_symbols for size in shape) or all(size == 1 for size in shape) for shape in shapes)
+        return all(size.free_symbols or size == 1 for shape in shapes for size in shape)
 
     def scope(self) -> str:
         """The free variables and what they range over, in words, and what is given."""

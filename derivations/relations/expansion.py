@@ -16,6 +16,7 @@ import sympy as sp
 from derivations.calculus import series, sums
 from derivations.calculus.balls import Point
 from derivations.calculus.defined import strangers
+from derivations.calculus.functions import Partial
 from derivations.calculus.printing import text
 from derivations.calculus.series import Entry
 from derivations.calculus.variables import Domain, Kind, Variable, apart, variables_of
@@ -105,6 +106,8 @@ class Expansion(Relation):
         for side in (self.left, self.right):
             for part in strangers(sp.sympify(side)):
                 return f"{part} ({type(part).__name__}) is no part of the calculus"
+        if any(part.args[0].has(*labels) for side in (self.left, self.right, *self.images) for part in side.atoms(Partial)):
+            return f"where: expected no derivative of what depends on {', '.join(map(str, labels))}, which moves"
         return self._strange() or self._empty() or self._not_analytic() or self._undefined() or self._vacuous()
 
     def _not_analytic(self) -> str:

@@ -21,6 +21,7 @@ from flint import arb
 
 from derivations.calculus import admission, sums
 from derivations.calculus.balls import Point, Value, enclose
+from derivations.calculus.functions import Partial
 from derivations.calculus.printing import text
 from derivations.calculus.signs import nonnegative, strictly_positive
 from derivations.calculus.variables import Domain, Kind, Variable, apart, fresh, rival, variables_of
@@ -107,6 +108,12 @@ class _Minimizer(Relation):
     def points(self) -> Iterator[dict[Variable, Value]]:
         """Exact sample points; larger candidates than of four entries have too many rivals."""
         return (point for point in super().points() if all(axis not in point or point[axis] <= LARGEST for axis in self.axes))   # type: ignore[operator]
+
+    def ill_posed(self) -> str:
+        """Why there is no problem: a derivative of what holds the rival would also move a candidate put in its place."""
+        if any(part.args[0].has(self.base.label) for part in self.open_objective.atoms(Partial)):
+            return "objective: expected no derivative of what depends on the rival, which is no function of anything"
+        return super().ill_posed()
 
     def trivial(self) -> bool:
         """Whether the objective does not depend on the rival."""

@@ -161,7 +161,7 @@ OUTSIDE: Table = {
 KEYS: Table = {
     "B2: a variable that is not there": lambda: AtLeast(x, w, at={y: 1}),
     "B2: a variable of the same name": lambda: AtLeast(x, 0, at={positive("x"): 1}),
-    "B2: a vector by its base": lambda: unit_mass({m: 2, r: [1, 0]}),
+    "B2: a vector by its base, outside of its domain": lambda: unit_mass({m: 2, r: [1, 1]}),
     "B2: an entry": lambda: AtLeast(a[j], 0, at={a[j]: -1}),
     "B2: a name": lambda: AtLeast(x, 0, at={"x": -1}),
     "B2: a plain symbol": lambda: AtLeast(x, 0, at={sp.Symbol("x"): -1}),
