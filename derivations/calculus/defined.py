@@ -87,27 +87,32 @@ def _is_declared(entry: sp.Indexed) -> bool:
 
 def undefined(expr: sp.Expr, facts: Facts = ()) -> list[Condition]:
     """The conditions for `expr` to have a value that cannot be shown on the domains, each once."""
-    return list(dict.fromkeys(c for c in _conditions(sp.sympify(expr)) if not _shown(c, facts)))
+    return list(dict.fromkeys(c for c in conditions(sp.sympify(expr)) if not shown(c, facts)))
 
 
-def _conditions(expr: sp.Expr) -> Iterator[Condition]:
+def conditions(expr: sp.Expr) -> Iterator[Condition]:
     """What has to hold for an expression of the calculus to have a value."""
     if isinstance(expr, sp.Indexed):
         for index, size in zip(expr.indices, expr.base.shape, strict=True):
             yield from _in_range(index, size)
         return
     if isinstance(expr, sp.Sum):
-        yield from _conditions(expr.function)
+        yield from conditions(expr.function)
         for var, low, high in expr.limits:
             yield from (Condition(end, Sense.INTEGER) for end in (low, high))
             yield from (Condition(room, Sense.NONNEGATIVE) for room in (low - 1, var.domain.shape[0] - high))
         return
     if isinstance(expr, Partial):
-        yield from _conditions(expr.args[0])
-        yield from _conditions(differentiate(*expr.args))
+        for part in (*expr.args, differentiate(*expr.args)):
+            yield from conditions(part)
         return
     for arg in expr.args:
-        yield from _conditions(arg)
+        yield from conditions(arg)
+    yield from own_conditions(expr)
+
+
+def own_conditions(expr: sp.Expr) -> Iterator[Condition]:
+    """What has to hold of the arguments of a power or a function, beyond that they have values."""
     if isinstance(expr, sp.Pow):
         yield from _of_power(expr.base, expr.exp)
     elif isinstance(expr, sp.log):
@@ -141,7 +146,7 @@ def _in_range(index: sp.Expr, size: sp.Expr) -> Iterator[Condition]:
         yield Condition(index, Sense.INDEX)
 
 
-def _shown(condition: Condition, facts: Facts) -> bool:
+def shown(condition: Condition, facts: Facts = ()) -> bool:
     """Whether a condition can be read off the expression as written, or off its normal form."""
     if condition.sense is Sense.INDEX:
         return False

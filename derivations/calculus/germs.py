@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 
 import sympy as sp
 
-from derivations.calculus.defined import undefined
+from derivations.calculus.defined import Condition, Sense, own_conditions, shown, strangers, undefined
 from derivations.calculus.differentiation import differentiate
 from derivations.calculus.functions import Partial, kl, pinsker, reciprocal, xlogx
 from derivations.calculus.powers import bregman, plus
@@ -183,16 +183,29 @@ class Germs:
         if isinstance(expr, sp.Sum):
             return self._sum(expr)
         if isinstance(expr, kl | bregman | pinsker | reciprocal):
+            for condition in own_conditions(expr):
+                self._require(condition)
             return self.of(expr.opened())
         if isinstance(expr, Partial):
+            self.of(expr.args[0])                            # a derivative is one of what has values
             return self.of(differentiate(*expr.args))
         return self._function(expr)
 
     def _fixed(self, expr: sp.Expr) -> Germ:
         """The germ of an expression that does not move; raises UndecidedError where it may have no value."""
+        if strange := next(strangers(expr), None):
+            raise UndecidedError(f"{strange} is no part of the calculus")
         if missing := undefined(expr, self.facts):
             raise UndecidedError(f"it is not shown that {missing[0]}")
         return self.clean(constant(expr).terms, sp.oo, {})
+
+    def _require(self, condition: Condition) -> None:
+        """Raise UndecidedError unless a condition holds near the end."""
+        if shown(condition, self.facts):
+            return
+        _, logs, value = self.leading(self.of(condition.expr))
+        if condition.sense is not Sense.NONZERO and self.sign(value) * (-1) ** logs < 0:
+            raise UndecidedError(f"it is not shown that {condition}")
 
     def _function(self, expr: sp.Expr) -> Germ:
         if isinstance(expr, sp.Indexed | sp.KroneckerDelta):
@@ -218,7 +231,9 @@ class Germs:
         return self.exp(self.multiply(self.of(exponent), self.log(base)))
 
     def _sum(self, expr: sp.Sum) -> Germ:
-        """Term by term: there are finitely many,."""
+        """Term by term: there are finitely many."""
+        if missing := undefined(sp.Sum(sp.S.One, *expr.limits), self.facts):
+            raise UndecidedError(f"it is not shown that {missing[0]}")
         if any(end.has(*self.path) for _, *ends in expr.limits for end in ends):
             raise UndecidedError("the length of a sum moves")
         body, bound = self.of(expr.function), set(expr.bound_symbols)

@@ -7,7 +7,6 @@ is their Taylor polynomial and what is left out is O(t^{K+1}).
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import lru_cache
 
 import sympy as sp
@@ -20,23 +19,17 @@ from derivations.calculus.sums import normal
 from derivations.calculus.variables import Variable, fresh
 
 Series = list[sp.Expr]
-Entry = Callable[[sp.Expr], sp.Expr]
 
 
-def coefficients(expr: sp.Expr, variable: Variable, order: int) -> Series:
-    """The Taylor coefficients at 0, from degree 0 to `order`.
+def coefficients(expr: sp.Expr, variable: sp.Expr, order: int, small: frozenset[sp.Dummy] = frozenset()) -> Series:
+    """The Taylor coefficients at 0, from degree 0 to `order`; each symbol of `small` is the variable under another name.
 
     Raises ValueError for a log or a real power whose argument is not known to be positive at 0, and for a function
     without a rule.
     """
     expr = sp.sympify(expr).replace(lambda e: isinstance(e, Partial), lambda e: differentiate(*e.args))
     t = sp.Dummy("t", real=True)                             # 1/t would simplify away inside a power known to be positive
-    return [normal(c) for c in _series(expr.xreplace({variable: t}), t, order)]
-
-
-def polynomial(series: Series, variable: sp.Expr) -> sp.Expr:
-    """Σ_k c_k t^k."""
-    return sp.Add(*[c * variable**k for k, c in enumerate(series)])
+    return [normal(c) for c in _series(expr.xreplace({variable: t}), small | {t}, order)]
 
 
 @lru_cache(maxsize=256)
@@ -47,36 +40,43 @@ def solution(image: sp.Expr, vector: sp.IndexedBase, at: sp.Expr, variable: Vari
     """
     known: Series = [sp.S.Zero]
     for degree in range(order):
-        path = entries(polynomial(known, variable), at)
-        known = [sp.S.Zero, *coefficients(replaced(image, vector, path), variable, degree)]
+        inside, small = substituted(image, vector, at, known)
+        known = [sp.S.Zero, *coefficients(inside, variable, degree, small)]
     return known
 
 
-def entries(expr: sp.Expr, at: sp.Expr) -> Entry:
-    """An entry as a function of its index; its sums have fresh bound names each time, so that nothing is captured."""
-    def entry(index: sp.Expr) -> sp.Expr:
-        names = {v: fresh(v) for part in expr.atoms(sp.Sum) for v in part.bound_symbols}
-        return expr.xreplace(names).xreplace({at: index})
+def substituted(
+    expr: sp.Expr, vector: sp.IndexedBase, at: sp.Expr, known: Series
+) -> tuple[sp.Expr, frozenset[sp.Dummy]]:
+    """An expression with the polynomial of each entry of a vector, each in a variable of its own: nothing cancels against a
+    polynomial that is only known to some degree."""
+    found: dict[sp.Expr, sp.Expr] = {}
+    small: set[sp.Dummy] = set()
+    for entry in expr.atoms(sp.Indexed):
+        if entry.base.label == vector.label:
+            t = sp.Dummy("t", real=True)
+            small.add(t)
+            terms = (_entry(c, at, entry.indices[0]) * t**k for k, c in enumerate(known))
+            found[entry] = sp.Add(*terms)
+    return expr.xreplace(found), frozenset(small)
 
-    return entry
+
+def _entry(expr: sp.Expr, at: sp.Expr, index: sp.Expr) -> sp.Expr:
+    """An expression at another index; its sums have fresh bound names, so that nothing is captured."""
+    names = {v: fresh(v) for part in expr.atoms(sp.Sum) for v in part.bound_symbols}
+    return expr.xreplace(names).xreplace({at: index})
 
 
-def replaced(expr: sp.Expr, vector: sp.IndexedBase, path: Entry) -> sp.Expr:
-    """An expression with other entries of a vector."""
-    found = {e: path(e.indices[0]) for e in expr.atoms(sp.Indexed) if e.base.label == vector.label}
-    return expr.xreplace(found)
-
-
-def _series(expr: sp.Expr, t: sp.Expr, order: int) -> Series:
-    if not expr.has(t):
+def _series(expr: sp.Expr, small: frozenset[sp.Dummy], order: int) -> Series:
+    if not expr.has(*small):
         return [expr] + [sp.S.Zero] * order
-    if expr == t:
+    if expr in small:
         return [sp.S.Zero, sp.S.One, *[sp.S.Zero] * (order - 1)][: order + 1]
     if isinstance(expr, sp.Sum):
-        return [sp.Sum(c, *expr.limits) for c in _series(expr.function, t, order)]
+        return [sp.Sum(c, *expr.limits) for c in _series(expr.function, small, order)]
     if isinstance(expr, kl | pinsker | bregman | reciprocal):
-        return _series(expr.opened(), t, order)
-    parts = [_series(arg, t, order) for arg in expr.args]
+        return _series(expr.opened(), small, order)
+    parts = [_series(arg, small, order) for arg in expr.args]
     if isinstance(expr, sp.Add):
         return [sp.Add(*same) for same in zip(*parts, strict=True)]
     if isinstance(expr, sp.Mul):
@@ -90,7 +90,7 @@ def _series(expr: sp.Expr, t: sp.Expr, order: int) -> Series:
         return _log(parts[0])
     if isinstance(expr, xlogx):
         return _product(parts[0], _log(parts[0]))
-    if isinstance(expr, sp.Pow) and not expr.exp.has(t):
+    if isinstance(expr, sp.Pow) and not expr.exp.has(*small):
         return _power(parts[0], expr.exp)
     raise ValueError(f"series: expected sums, products, powers, exp and log, got {expr.func.__name__}")
 

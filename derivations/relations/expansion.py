@@ -6,7 +6,7 @@ problem with a vanishing weight t: its expansion follows from the equation.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from types import FunctionType
@@ -14,14 +14,15 @@ from types import FunctionType
 import sympy as sp
 
 from derivations.calculus import series, sums
-from derivations.calculus.balls import Point
-from derivations.calculus.defined import strangers
+from derivations.calculus.balls import Point, Value
+from derivations.calculus.defined import Condition, Sense, conditions, shown, strangers, undefined
+from derivations.calculus.differentiation import differentiate
 from derivations.calculus.functions import Partial
 from derivations.calculus.printing import text
-from derivations.calculus.series import Entry
+from derivations.calculus.signs import Facts, nonzero, strictly_positive
 from derivations.calculus.variables import Domain, Kind, Variable, apart, variables_of
 from derivations.claims import Witness
-from derivations.relations.base import MOVABLE, PROVED, Relation, differ, remaining
+from derivations.relations.base import MOVABLE, PROVED, Entry, Relation, differ, remaining
 
 
 @dataclass(frozen=True)
@@ -106,9 +107,19 @@ class Expansion(Relation):
         for side in (self.left, self.right):
             for part in strangers(sp.sympify(side)):
                 return f"{part} ({type(part).__name__}) is no part of the calculus"
-        if any(part.args[0].has(*labels) for side in (self.left, self.right, *self.images) for part in side.atoms(Partial)):
+        if self._derives_solutions():
             return f"where: expected no derivative of what depends on {', '.join(map(str, labels))}, which moves"
         return self._strange() or self._empty() or self._not_analytic() or self._undefined() or self._vacuous()
+
+    def _derives_solutions(self) -> bool:
+        """Whether something that holds a solution is differentiated: at a fixed one, or along the path?"""
+        labels = [unknown.vector.label for unknown in self.where]
+        parts = (part for side in (self.left, self.right, *self.images) for part in side.atoms(Partial))
+        return any(part.args[0].has(*labels) for part in parts) if labels else False
+
+    def points(self) -> Iterator[dict[Variable, Value]]:
+        """Exact sample points, unless the statement is none."""
+        return iter(()) if self._derives_solutions() else super().points()
 
     def _not_analytic(self) -> str:
         try:
@@ -119,11 +130,32 @@ class Expansion(Relation):
 
     @property
     def expressions(self) -> tuple[sp.Expr, ...]:
-        """All coefficients, and the parts of both quantities that do not vary."""
-        fixed = [part for side in (self.left, self.right) for part in _fixed(sp.sympify(side), self._varying())]
-        solved = zip(self.images, self.where, strict=True)
-        starts = [series.replaced(image, unknown.vector, lambda _: sp.S.Zero) for image, unknown in solved]
-        return *fixed, *starts, *(coefficient for pair in self.expanded for coefficient in pair)
+        """The maps, and all coefficients."""
+        return *self.images, *(coefficient for pair in self.expanded for coefficient in pair)
+
+    def _undefined(self) -> str:
+        facts = self.facts()
+        coefficients = (coefficient for pair in self.expanded for coefficient in pair)
+        missing = [condition for coefficient in coefficients for condition in undefined(coefficient, facts)]
+        missing += [condition for part in (self.left, self.right, *self.images) for condition in conditions(part)
+                    if not self._holds_near_0(condition, facts)]
+        return f"it is not shown that {missing[0]}" if missing else ""
+
+    def _holds_near_0(self, condition: Condition, facts: Facts) -> bool:
+        """Whether a condition holds for all small values of what vanishes: always, or strictly at 0."""
+        moves = condition.expr.has(*self._varying())
+        if shown(condition, facts) and (not moves or condition.sense is Sense.NONNEGATIVE):
+            return True
+        if not moves or condition.sense in (Sense.INDEX, Sense.INTEGER):
+            return False
+        start = condition.expr.replace(lambda e: isinstance(e, Partial), lambda e: differentiate(*e.args))
+        gone = {e: sp.S.Zero for e in start.atoms(sp.Indexed) if e.base.label in self._varying()}
+        start = start.xreplace(gone).xreplace({self.variable: sp.S.Zero})
+        try:
+            start = sums.normal(start)
+        except ValueError:
+            return False
+        return nonzero(start, facts) if condition.sense is Sense.NONZERO else strictly_positive(start, facts)
 
     def _varying(self) -> tuple[sp.Expr, ...]:
         return self.variable, *(unknown.vector.label for unknown in self.where)
@@ -150,21 +182,14 @@ class Expansion(Relation):
         return f"{text(self.left)} = {text(self.right)} + o({self.variable}^{self.order})"
 
 
-def _fixed(expr: sp.Expr, varying: tuple[sp.Expr, ...]) -> list[sp.Expr]:
-    """The largest parts of an expression that do not depend on what varies."""
-    if not expr.has(*varying):
-        return [expr]
-    if isinstance(expr, sp.Sum):
-        return [sp.Sum(part, *expr.limits) for part in _fixed(expr.function, varying)]
-    return [part for arg in expr.args for part in _fixed(arg, varying)] if not isinstance(expr, sp.Indexed) else []
-
-
 @lru_cache(maxsize=1024)
 def _coefficients(
     side: sp.Expr, solved: tuple[tuple[sp.IndexedBase, Variable, sp.Expr], ...], variable: Variable, order: int
 ) -> series.Series:
     """The coefficients of a quantity, in which each vector is the solution of its equation."""
+    small: frozenset[sp.Dummy] = frozenset()
     for vector, index, image in solved:
-        known = series.solution(image, vector, index, variable, max(order, 1))[: order + 1]
-        side = series.replaced(side, vector, series.entries(series.polynomial(known, variable), index))
-    return series.coefficients(side, variable, order)
+        known = series.solution(image, vector, index, variable, max(order, 1))
+        side, more = series.substituted(side, vector, index, known[: order + 1])
+        small |= more
+    return series.coefficients(side, variable, order, small)

@@ -16,7 +16,7 @@ import sympy as sp
 
 from derivations.calculus import sums
 from derivations.calculus.balls import Point, Value, enclose, explicit
-from derivations.calculus.defined import undefined
+from derivations.calculus.defined import strangers, undefined
 from derivations.calculus.differentiation import differentiate
 from derivations.calculus.functions import Partial, kl, pinsker, reciprocal, xlogx
 from derivations.calculus.germs import Germ, Germs
@@ -78,10 +78,22 @@ class Limit(Relation):
 
     def _strange_limit(self) -> str:
         claimed, facts = self.sides[1], self.facts()
-        if claimed.has(self.moving) or self.to.has(self.moving):
-            return f"limit: expected one that does not depend on {self.variable}, got {text(claimed)}"
+        if isinstance(self.variable, sp.Indexed) and (strange := next(strangers(self.variable), None)):
+            return f"variable: {strange} is no entry of a vector as it is declared"
+        for name, part in (("limit", claimed), ("to", self.to)):
+            if self._moves(part):
+                return f"{name}: expected one that does not depend on {self.variable}, got {text(part)}"
         missing = [] if claimed in (sp.oo, -sp.oo) else undefined(claimed, facts)
         return f"it is not shown that {missing[0]}" if missing else ""
+
+    def _moves(self, part: sp.Expr) -> bool:
+        """Whether a part depends on what moves, or may do so."""
+        if not isinstance(self.variable, sp.Indexed):
+            return bool(part.has(self.moving))
+        try:
+            return bool(_moved(part, self.variable, self.moving) != part)
+        except ValueError:
+            return True
 
     def _moving_domain(self) -> str:
         """A domain that moves is none, and neither is an entry that may be out of range."""
@@ -126,9 +138,10 @@ class Limit(Relation):
 
     def computed(self, point: Point) -> sp.Expr | None:
         """The limit that SymPy gives at an exact point of the other variables; None where it gives none."""
-        plain = sp.Symbol(f"{self.moving.name}_", positive=True)
-        path = explicit(_opened(self.path), point).xreplace({self.moving: plain})
         to, side = explicit(self.to, point), "+" if self.to == 0 else "-"
+        below = bool(to.is_negative) and to.is_finite
+        plain = sp.Symbol(f"{self.moving.name}_", **{"negative" if below else "positive": True})
+        path = explicit(_opened(self.path), point).xreplace({self.moving: plain})
         if to == -sp.oo:
             path, to = path.xreplace({plain: -plain}), sp.oo
         try:
@@ -157,8 +170,11 @@ class Limit(Relation):
         return differ(point, value, claimed)
 
     def _approached(self, value: sp.Expr, claimed: sp.Expr, point: Point) -> bool:
-        """Whether certified values late on the path are nearer to one limit than to the other."""
-        late = enclose(self.path, {**point, self.moving: self._late(point)})
+        """Whether certified values late on the path, and later, are nearer to one limit than to the other."""
+        return all(self._nearer(value, claimed, point, place) for place in self._late(point))
+
+    def _nearer(self, value: sp.Expr, claimed: sp.Expr, point: Point, place: Value) -> bool:
+        late = enclose(self.path, {**point, self.moving: place})
         if not late.is_finite():
             return False
         if value.is_infinite:
@@ -166,13 +182,14 @@ class Limit(Relation):
         near = abs(late - enclose(value, {}))
         return bool(near < 1 if claimed.is_infinite else near < abs(late - enclose(claimed, {})))
 
-    def _late(self, point: Point) -> Value:
-        """A place close to the end of the path."""
+    def _late(self, point: Point) -> Iterator[Value]:
+        """Places close to the end of the path, and closer."""
         to = explicit(self.to, point)
-        if to.is_infinite:
-            return int(sp.sign(to)) * 10**9
-        step = Fraction(1, 10**9)
-        return step if to == 0 else Fraction(int(to.p), int(to.q)) - step
+        for far in (10**9, 10**15):
+            if to.is_infinite:
+                yield int(sp.sign(to)) * far
+            else:
+                yield Fraction(1, far) if to == 0 else Fraction(int(to.p), int(to.q)) - Fraction(1, far)
 
     def __str__(self) -> str:
         return f"lim_{{{text(self.variable)} → {self.to}}} {text(self.expr)} = {text(self.sides[1])}"

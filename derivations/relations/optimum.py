@@ -107,13 +107,19 @@ class _Minimizer(Relation):
 
     def points(self) -> Iterator[dict[Variable, Value]]:
         """Exact sample points; larger candidates than of four entries have too many rivals."""
+        if self._derives_rival():
+            return iter(())
         return (point for point in super().points() if all(axis not in point or point[axis] <= LARGEST for axis in self.axes))   # type: ignore[operator]
 
     def ill_posed(self) -> str:
-        """Why there is no problem: a derivative of what holds the rival would also move a candidate put in its place."""
-        if any(part.args[0].has(self.base.label) for part in self.open_objective.atoms(Partial)):
+        """Why there is no problem to solve; empty if there is one."""
+        if self._derives_rival():
             return "objective: expected no derivative of what depends on the rival, which is no function of anything"
         return super().ill_posed()
+
+    def _derives_rival(self) -> bool:
+        """Whether a derivative would also move a candidate that is put in the rival's place."""
+        return any(part.args[0].has(self.base.label) for part in self.open_objective.atoms(Partial))
 
     def trivial(self) -> bool:
         """Whether the objective does not depend on the rival."""

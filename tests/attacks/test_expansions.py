@@ -9,10 +9,10 @@ import sympy as sp
 
 from derivations.calculus.functions import kl, xlogx
 from derivations.calculus.powers import plus
-from derivations.calculus.series import Entry
 from derivations.calculus.sums import delta, total
 from derivations.calculus.variables import interior, simplex, vector
 from derivations.relations import Expansion, Solves
+from derivations.relations.base import Entry
 from tests.attacks import Table, refused
 from tests.attacks.vocabulary import K3, A, a, b, half, i, j, k, l, m, r, s, t, tau, u, w, x, y, z
 

@@ -7,7 +7,7 @@ import sympy as sp
 
 from derivations.calculus.functions import kl
 from derivations.calculus.powers import plus
-from derivations.calculus.series import coefficients, entries, polynomial, solution
+from derivations.calculus.series import coefficients, solution, substituted
 from derivations.calculus.sums import equal, normal, total
 from derivations.calculus.variables import index, interior, positive, scalar, size, vector
 from derivations.relations import Expansion, Solves
@@ -67,9 +67,9 @@ def test_a_solution_in_a_sum_is_not_captured() -> None:
 
 def test_a_solution_solves_its_equation() -> None:
     (image,) = TRUE["a linear system"].images
-    path = entries(polynomial(solution(image, v, linear.index, t, 3), t), linear.index)
-    left = coefficients(path(a), t, 3)
-    right = coefficients(t * linear.equation(path)(a), t, 3)
+    known = solution(image, v, linear.index, t, 3)
+    left, right = (coefficients(expr, t, 3, small) for expr, small in (
+        substituted(part, v, linear.index, known) for part in (v[a], t * image.xreplace({linear.index: a}))))
     assert all(equal(x, y) for x, y in zip(left, right, strict=True))
 
 
@@ -86,4 +86,4 @@ def test_what_is_not_known_to_be_analytic_is_refused(expr: sp.Expr) -> None:
 
 
 def test_a_polynomial_is_its_own_series() -> None:
-    assert coefficients(polynomial([x, y, x * y], t), t, 2) == [x, y, x * y]
+    assert coefficients(x + y * t + x * y * t**2, t, 2) == [x, y, x * y]

@@ -1,0 +1,113 @@
+"""What readers who did not write the kernel got through it: false statements that were proved, true ones that were refuted."""
+
+from __future__ import annotations
+
+import pytest
+import sympy as sp
+
+from derivations.calculus.functions import derivative, kl
+from derivations.calculus.powers import bregman
+from derivations.calculus.sums import delta, total
+from derivations.calculus.variables import vector
+from derivations.claims import GREEN
+from derivations.relations import AtLeast, Equation, Expansion, Fails, Follows, Limit, Relation, Solves, UniqueMinimum
+from derivations.relations.base import Entry
+from tests.attacks import Table, refused
+from tests.attacks.entries import entry, verdict_on
+from tests.attacks.vocabulary import K3, a, h, i, j, k, l, m, n, one, t, two, w, x, y
+
+g, d = vector("g", m), vector("d", m)
+wide = sp.IndexedBase(a.label, shape=(n,))
+ten, zero = sp.Integer(10), sp.S.Zero
+
+
+def growing(factor: sp.Expr = one) -> tuple[Solves, ...]:
+    """v = t(1 + v): t/(1 − t)."""
+    return (Solves(g, lambda e: lambda key: 1 + factor * e(key)),)
+
+
+def tilted(key: sp.Expr) -> sp.Expr:
+    return sp.exp(x * d[key]) / total(l, sp.exp(x * d[l]))
+
+
+def spread(q: Entry) -> sp.Expr:
+    mean = total(l, d[l] * tilted(l))
+    return ten * total(h, q(h) * (d[h] - mean) ** 2)
+
+
+def with_slope(sign: int, slack: bool) -> UniqueMinimum:
+    """KL(q ‖ p), plus what a derivative in x adds, which is 0 for each fixed q."""
+    def objective(q: Entry) -> sp.Expr:
+        moved = sign * derivative(ten * total(l, q(l) * d[l]), x)
+        return total(l, kl(q(l), tilted(l))) + moved + (spread(q) if slack else 0)
+
+    return UniqueMinimum(objective, tilted, m, one, slack=spread if slack else None)
+
+
+ATTACKS: Table = {
+    "A1: a derivative in the objective moves the candidate": lambda: with_slope(-1, slack=True),
+    "A3: a sum over more than the range, of terms that vanish fast": lambda: Limit(
+        sp.Sum(sp.exp(-l * t), (l, 1 - K3, m)), t, sp.oo, zero),
+    "A4: a limit through where a divergence has no value": lambda: Limit(bregman(x, y, sp.Integer(3)), x, -sp.oo, -sp.oo),
+    "A4: a divergence of a negative number": lambda: Limit(kl(zero, x), x, -sp.oo, -sp.oo),
+    "A4: the derivative of what has no value": lambda: Limit(derivative(x / t + sp.log(w), x), t, sp.oo, zero),
+    "A5: a divergence beyond the order": lambda: Expansion(y + t**2 * kl(x, 1 + t), y, t, 1),
+    "A5: a divergence of any real number": lambda: Expansion(
+        bregman(x, 1 + t, two), (x - 1) ** 2 / 2 - t * (x - 1), t, 1),
+    "A5: a divergence where the variable is negative": lambda: Expansion(bregman(x, y, two), y**2 / 2 - x * y, x, 1),
+    "A5: a kink beyond the order": lambda: Expansion(y + derivative(t**2 * sp.Abs(x), x), y, t, 1),
+    "A6: an entry of the solution that does not exist": lambda: Expansion(
+        g[m + 1], t, t, 1, where=(Solves(g, lambda e: lambda key: one),)),
+    "A6: an equation that needs such an entry": lambda: Expansion(
+        g[j], t + t**2, t, 2, where=(Solves(g, lambda e: lambda key: 1 + e(key + 1)),)),
+    "A7: a derivative by an entry that does not exist": lambda: Equation(derivative(x**2, a[m + 1]) + w, w),
+    "A7: a derivative by an entry at no index": lambda: Equation(derivative(x**2, a[y]) + w, w),
+    "A9: a derivative of a solution that is cut": lambda: Expansion(derivative(g[j], t), one, t, 1, where=growing()),
+    "A10: an equation with the solution's derivative": lambda: Expansion(
+        g[j], t, t, 1, where=(Solves(g, lambda e: lambda key: 1 + derivative(e(key), t)),)),
+    "A11: a limit that moves with its entry": lambda: Limit(a[k], a[k], a[k] ** 2, a[k] ** 2),
+    "A11: an end that may be the entry": lambda: Limit(a[j] * x, a[j], a[l], a[l] * x),
+    "A13: a factor of the unknown that has no value": lambda: Expansion(g[j], t, t, 1, where=growing(sp.log(x))),
+    "A13: a factor of the unknown that may be divided by 0": lambda: Expansion(g[j], t, t, 1, where=growing(1 / x)),
+    "A13: a factor of the unknown that is no variable": lambda: Expansion(g[j], t, t, 1, where=growing(sp.Symbol("zz"))),
+    "A14: an entry of a base of another shape": lambda: Limit(1 / a[i], wide[i], sp.oo, zero),
+    "A15: t over a solution that is cut": lambda: Expansion(t / g[j], one, t, 1, where=growing()),
+    "A15: a solution that is cut over t": lambda: Expansion(g[j] / t, one, t, 1, where=growing()),
+    "A15: its logarithm": lambda: Expansion(sp.log(g[j] / t) + x, x, t, 1, where=growing()),
+    "A15: an equation that divides by t": lambda: Expansion(g[j], t, t, 1, where=growing(1 / t)),
+    "A16: a term that divides by 0": lambda: Limit(sp.exp(-a[k]) * total(l, x / (a[l] - a[k])), a[k], sp.oo, zero),
+    "A16: the same, as a quotient": lambda: Limit(total(l, x / (a[l] - a[k])) / sp.exp(a[k]), a[k], sp.oo, zero),
+}
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+def test_is_not_proved(name: str) -> None:
+    assert refused(ATTACKS[name])
+
+
+TRUE: Table = {
+    "A1: the minimum of a divergence": lambda: with_slope(1, slack=False),
+    "A8: a limit at a negative number": lambda: Limit(sp.Abs(x) + 10**12 * (x + 3), x, -sp.Integer(3), sp.Integer(3)),
+    "A9: a derivative of a solution": lambda: Expansion(derivative(g[j], t), 1 + 2 * t, t, 1, where=growing()),
+    "A15: t over a solution": lambda: Expansion(t / g[j], 1 - t, t, 1, where=growing()),
+}
+
+
+@pytest.mark.parametrize("name", TRUE)
+def test_is_not_a_disproof(name: str) -> None:
+    """What is not shown to be true may be refused, but nobody is accused."""
+    assert refused(lambda: Fails(TRUE[name]()))
+
+
+def implied(first: AtLeast) -> tuple[Relation, Relation]:
+    """A step that needs two different keys, and what is said to follow for any number of keys."""
+    return first, Follows((AtLeast(m, 2),), AtLeast(3 * m, 6), (sp.Integer(3),))
+
+
+PAIRS = total(l, (1 - delta(l, j)) * (1 - delta(l, k)))
+
+
+@pytest.mark.parametrize("first", [AtLeast(m, 2, because=PAIRS, about=(k,)), AtLeast(m + a[k], 2 + a[k], because=PAIRS)],
+                         ids=["about", "cancelled"])
+def test_a2_a_premise_that_was_shown_for_two_keys(first: AtLeast) -> None:
+    assert verdict_on(entry(*implied(first))).verdict not in GREEN
