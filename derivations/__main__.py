@@ -130,7 +130,8 @@ def reusable(path: Path, wanted: list[str], options: dict[str, Any]) -> bool:
         click.echo(f"everything is run: {why}")
         return False
     sources, catalogue = incremental.project(), entries()
-    needs = {id: entry.needs for id, entry in catalogue.items() if {id, entry.claim.document} & set(wanted)}
+    parts = {id for id, entry in catalogue.items() if entry.part_of in wanted}
+    needs = {id: entry.needs for id, entry in catalogue.items() if {id, entry.claim.document} & {*wanted, *parts}}
     voting = {*(f"tests.{path.parent.name}" for path in TESTS.glob("*/test_*claims.py")), *checks()}
     gone = len(last["claims"]) < len(opened(path)["claims"])
     if gone or incremental.stale(last, sources, needs) or incremental.may_have_new_votes(sources, last, voting):

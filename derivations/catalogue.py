@@ -111,6 +111,12 @@ class Entry:
         return register
 
     @property
+    def modules(self) -> set[str]:
+        """The modules that say something of the claim: where it is registered, and where its functions are written."""
+        functions = filter(None, (self.derivation, self.repair, *self.twins.values()))
+        return {self.module, *(function.__module__ for function in functions)}
+
+    @property
     def supporting(self) -> tuple[str, ...]:
         """The claims whose proved statements the derivation may use."""
         return self.needs if self.grounds is None else self.grounds

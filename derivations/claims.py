@@ -297,10 +297,12 @@ def _support(claim: Claim, holding: list[Evidence], evidence: Sequence[Evidence]
         return Judgement(Verdict.OPEN, why, survivors=alive)
     if alive:
         return Judgement(Verdict.OPEN, f"twins alive: {', '.join(alive)}", survivors=alive)
-    if claim.kind is Kind.EMPIRICAL:
-        return Judgement(Verdict.MEASURED, "; ".join(e.detail or e.scope for e in holding))
     scopes = "; ".join(f"{e.layer}: {e.scope}" for e in holding)
     undecided = [e for e in evidence if e.layer is Layer.SYMBOLIC and e.outcome not in (*SPEAKS, Outcome.NOT_APPLICABLE)]
+    if undecided and len(claim.twins) < FEWEST_TWINS:
+        return Judgement(Verdict.OPEN, f"not proved: {undecided[0].detail}; without twins nothing confirms it", survivors=alive)
+    if claim.kind is Kind.EMPIRICAL:
+        return Judgement(Verdict.MEASURED, "; ".join(e.detail or e.scope for e in holding))
     if claim.kind is Kind.DEFINITION and not undecided:
         return Judgement(Verdict.DEFINITION, scopes)
     if any(e.layer is Layer.SYMBOLIC and e.general for e in holding):

@@ -14,9 +14,21 @@ import sympy as sp
 from derivations.calculus import sums
 from derivations.calculus.admission import NotAdmittedError
 from derivations.calculus.balls import Point
-from derivations.calculus.variables import Kind
+from derivations.calculus.variables import Kind, variables_of
 from derivations.claims import Witness
-from derivations.relations import Expansion, Fails, Follows, Limit, Relation, UniqueMinimum, UniquePlan, agree, same
+from derivations.relations import (
+    AtLeast,
+    Differs,
+    Expansion,
+    Fails,
+    Follows,
+    Limit,
+    Relation,
+    UniqueMinimum,
+    UniquePlan,
+    agree,
+    same,
+)
 
 
 def core(relation: Relation) -> Relation:
@@ -94,11 +106,23 @@ def objections(printed: Relation, repaired: Relation, point: Point | None, repla
     print_, about = core(printed), left(core(printed))
     if same(print_, repaired):
         yield "the correction repeats the print"
+    if isinstance(repaired, Differs | AtLeast) and _says_nothing(repaired):
+        yield f"the correction says nothing: expected sides that differ by more than a number, got {repaired}"
     if not replaces and not any(agree(about, side) for side in [left(repaired), *repaired.sides]):
         yield ("the correction is not about the print's left side: expected the same left side, or "
                "`replaces` to say which part of the print it stands for")
     if point is not None and (failure := _failure(repaired, point)):
         yield f"the correction fails where the print does: {failure.text}"
+
+
+def _says_nothing(repaired: Relation) -> bool:
+    """Whether both sides are one but for a number: then whatever stands there is true, or false, of anything."""
+    one, other = repaired.sides
+    try:
+        gap = sums.normal(one - other)
+    except ValueError:
+        return False
+    return not variables_of(gap)
 
 
 def _failure(repaired: Relation, point: Point) -> Witness | None:

@@ -16,7 +16,19 @@ from typing import TypeVar
 from derivations.calculus.balls import Point
 from derivations.calculus.variables import Variable
 from derivations.claims import Outcome, Step, Witness
-from derivations.relations import RELATIONS, AtLeast, Expansion, Fails, Follows, Relation, same
+from derivations.relations import (
+    RELATIONS,
+    AtLeast,
+    Expansion,
+    Fails,
+    Follows,
+    Limit,
+    Relation,
+    StrictUnlessEqual,
+    UniqueMinimum,
+    UniquePlan,
+    same,
+)
 from derivations.theorems import IMPLICIT_FUNCTION, Theorem
 
 MOST_STEPS = 1000                                            # a derivation with more of them is one that does not end
@@ -234,6 +246,10 @@ def quotes_of(relation: Relation) -> tuple[Theorem, ...]:
     return tuple(dict.fromkeys([*relation.quotes, *core.quotes, *solved]))
 
 
+UNHEARD = (Expansion, Limit, UniqueMinimum, UniquePlan, StrictUnlessEqual)
+"""Statements of which a vote compares one value (a coefficient, a limit, a candidate): votes alone do not confirm them."""
+
+
 def _check(relation: Relation, name: str, final: bool, earlier: list[Proved], support: Support) -> _Checked:
     if isinstance(relation, Fails):
         return _disproof(relation)
@@ -247,7 +263,7 @@ def _check(relation: Relation, name: str, final: bool, earlier: list[Proved], su
         return found
     if not holds:
         found.detail = f"not decided: {relation.explain()}"
-        found.fault = found.detail if not final or relation.ill_posed() or isinstance(relation, Expansion) else ""
+        found.fault = found.detail if not final or relation.ill_posed() or isinstance(relation, UNHEARD) else ""
     _vouch(found, relation, earlier, support)
     if found.holds:
         found.proved = list(statements(relation, found.given, name))

@@ -270,6 +270,8 @@ def problems(ledger: Mapping[str, Any], baseline: Mapping[str, Any], complete: b
     found = []
     for row in ledger["claims"]:
         found += [f"{row['id']}: the twin lives: {name}" for name in row["survivors"]]
+        found += [f"{row['id']}: {e['layer']}: {e['outcome']} ({e['detail'] or e['scope']})" for e in row["evidence"]
+                  if e["layer"] != Layer.SYMBOLIC and e["outcome"] in (Outcome.INCONCLUSIVE, Outcome.VACUOUS)]
         own = judge(claim_of(row), evidence_in(row))         # a part may be worse, and says nothing of this
         if own.verdict is Verdict.OPEN and not own.survivors and any(_lets_fail(e, complete) for e in row["evidence"]):
             found.append(f"{row['id']}: {own.reason}")
@@ -289,9 +291,13 @@ def load_baseline() -> dict[str, Any]:
     Raises ValueError, which names file and claim, for one that holds what no ledger could have left there.
     """
     found: dict[str, Any] = {}
-    for path in dict.fromkeys(baselines().values()):
+    paths = baselines()
+    for path in dict.fromkeys(paths.values()):
         if path.exists():
-            found |= _baseline(path)
+            kept = _baseline(path)
+            if strange := [id for id in kept if paths.get(id.split(".")[0]) != path]:
+                raise ValueError(f"baseline: {path}: expected claims of its own documents, got {strange[0]}")
+            found |= kept
     return found
 
 

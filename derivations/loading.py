@@ -34,6 +34,8 @@ def unsupported(entry: Resting, registered: Mapping[str, Resting]) -> str:
         whole = registered.get(entry.part_of)
         if whole is None or whole.part_of is not None or entry.part_of == entry.id:
             return f"part_of: {entry.id} names {entry.part_of}, a printed id that is no part itself is accepted"
+        if entry.id.split(".")[0] != whole.id.split(".")[0]:
+            return f"part_of: {entry.id} names {entry.part_of}, a printed id of its own document is accepted"
     path: list[str] = []
 
     def visit(id: str, needs: tuple[str, ...]) -> str:

@@ -246,7 +246,7 @@ class Collector:
     def rests_on(self, id: str) -> dict[str, Any]:
         """What the next incremental run has to know of a claim."""
         voters = sorted(self.voters[id])
-        derived = {entries()[used].module for used in (id, *self.used.get(id, ()), *all_needs(id))}
+        derived = {name for used in (id, *self.used.get(id, ()), *all_needs(id)) for name in entries()[used].modules}
         return {"voters": voters, "sources": sorted({*voters, *derived}), "complete": id not in self.incomplete}
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:

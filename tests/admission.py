@@ -74,7 +74,7 @@ def _gap(given: Relation, point: Mapping[str, Value]) -> float | None:
     if not isinstance(given, AtLeast):                       # two quantities that differ
         return None if bool((left != right).all()) else 0.0
     worst = float(((right - left) / scale).nan_to_num(nan=math.inf).max())
-    return worst if worst > SLACK else None
+    return worst if worst > (-SLACK if given.strict else SLACK) else None
 
 
 def _described(values: object) -> str:

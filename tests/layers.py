@@ -38,6 +38,7 @@ from tests.readings import REFUTING_FACTOR, Comparison, Formula, Reading, compar
 __all__ = ["CASES", "PATIENCE", "REFUTING_FACTOR", "Case", "Check", "Formula", "NotAReadingError", "Reading", "Vote",
            "assert_sound", "choose", "compare", "confirms", "consider", "float64", "parameters", "poll", "vote_on"]
 
+POLLED = (Layer.TORCH, Layer.PRIMAL)                         # the layers whose checks `parameters` collects
 PATIENCE = 8                                                 # rounds of draws for what should be refuted and is not yet
 FEWEST = 5                                                   # instances, at least two different ones where anything varies
 
@@ -226,6 +227,8 @@ CASES: dict[Layer, dict[str, Case]] = {layer: {} for layer in Layer}
 def confirms(layer: Layer, *claims: str, on: Any, count: int = 32, corrected: Check | None = None) -> Callable[[Check], Check]:
     """Register a check of one layer for one or more claims that print the same left side."""
     here = sys._getframe(1).f_globals["__name__"]
+    if layer not in POLLED:
+        raise ValueError(f"layer: expected {' or '.join(POLLED)}, whose checks are polled, got {layer}")
 
     def register(check: Check) -> Check:
         for claim in claims:

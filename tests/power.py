@@ -8,7 +8,7 @@ from typing import Any
 from derivations.calculus.balls import Value
 from derivations.calculus.sums import alike
 from derivations.calculus.variables import Variable
-from derivations.mutants import STRICT, Fate, Mutant, Side, fate, mutants
+from derivations.mutants import COUNTED, STRICT, Mutant, Side, fate, mutants
 from derivations.relations import AtLeast, Equation, Expansion, Relation
 from tests.readings import REFUTING_FACTOR, Formula, Reading, compare
 
@@ -45,10 +45,10 @@ class Mutations:
                 yield mutant.name, (mutant, printed.edited(side, mutant.edited, strict))
 
     def verdict(self, routes: frozenset[str]) -> dict[str, Any]:
-        """How many mutants there are, what share of them every route refuted, and which the symbolic layer refutes alone."""
+        """How many mutants there are, what share of them every route refuted, and which lives though it is not equivalent."""
         found = self.found or {}
         dead = [name for name in found if self.killed.get(name) == routes]
         alive = tuple(name for name, (mutant, _) in found.items()
-                      if name not in dead and fate(self.relation, mutant, self.hints).fate is Fate.REFUTED)
+                      if name not in dead and fate(self.relation, mutant, self.hints).fate in COUNTED)
         count = len(dead) + len(alive)
         return {"power": len(dead) / count if count else None, "mutants": count, "alive": alive}

@@ -176,7 +176,9 @@ def _is_mass(factor: sp.Expr, bound: list[Variable]) -> bool:
         return False
     kind, axes = factor.base.label.domain.kind, list(factor.indices)
     if kind is Kind.STOCHASTIC:
-        axes = axes[1:]
+        row, *axes = axes
+        if row.free_symbols & set(axes):                     # a diagonal is no row
+            return False
     elif kind not in (Kind.SIMPLEX, Kind.COUPLING):
         return False
     sizes = factor.base.shape[-len(axes):]

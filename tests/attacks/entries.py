@@ -54,9 +54,9 @@ def evidence_of(claim: Entry) -> Evidence:
     return examine(claim).evidence
 
 
-def verdict_on(claim: Entry) -> Judgement:
-    """The verdict that the symbolic layer's evidence alone leads to."""
-    return judge(claim.claim, [evidence_of(claim)])
+def verdict_on(claim: Entry, *votes: Evidence) -> Judgement:
+    """The verdict that the symbolic layer's evidence leads to, with the votes of other layers."""
+    return judge(claim.claim, [evidence_of(claim), *votes])
 
 
 def disbelieved(make: Callable[[], Entry]) -> bool:

@@ -14,7 +14,7 @@ from derivations.relations import AtLeast, Equation, Expansion, Fails, Follows, 
 from derivations.relations.base import Entry
 from tests.attacks import Table, refused
 from tests.attacks.entries import entry, verdict_on
-from tests.attacks.vocabulary import K3, a, h, i, j, k, l, m, n, one, t, two, w, x, y
+from tests.attacks.vocabulary import K3, RR, a, b, h, i, j, k, l, m, n, one, t, two, w, x, y
 
 g, d = vector("g", m), vector("d", m)
 wide = sp.IndexedBase(a.label, shape=(n,))
@@ -84,6 +84,12 @@ ATTACKS: Table = {
 def test_is_not_proved(name: str) -> None:
     assert refused(ATTACKS[name])
 
+
+ATTACKS |= {
+    "A17: the diagonal of a stochastic matrix": lambda: AtLeast(total(j, RR[j, j] * b[j]), 0, strict=True, at={m: 1}),
+    "A17: a trace that is divided by": lambda: Equation(
+        (total(j, RR[j, j]) + x) / total(j, RR[j, j]), 1 + x / total(j, RR[j, j])),
+}
 
 TRUE: Table = {
     "A1: the minimum of a divergence": lambda: with_slope(1, slack=False),
