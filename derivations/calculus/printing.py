@@ -1,4 +1,4 @@
-"""One-line text for formulas: Σ_l, δ_jk, s_j, names without their numbering."""
+"""One-line text for formulas: Σ_l, δ_jk, s_j, names without their numbering; a bound name that is taken inside gets a prime."""
 
 from __future__ import annotations
 
@@ -18,8 +18,11 @@ class _Printer(StrPrinter):  # type: ignore[misc]
         return f"δ[{','.join(sorted(self._print(i) for i in expr.args))}]"
 
     def _print_Sum(self, expr: sp.Sum) -> str:
-        names = ",".join(self._print(limit[0]) for limit in expr.limits)
-        return f"Σ_{names}({self.parenthesize(expr.function, PRECEDENCE['Lambda'])})"
+        bound = [limit[0] for limit in expr.limits]
+        taken = {self._print(v) for v in expr.function.free_symbols if isinstance(v, sp.Symbol) and v not in bound}
+        primed = {v: sp.Symbol(f"{self._print(v)}′") for v in bound if self._print(v) in taken}
+        names = ",".join(self._print(primed.get(v, v)) for v in bound)
+        return f"Σ_{names}({self.parenthesize(expr.function.xreplace(primed), PRECEDENCE['Lambda'])})"
 
     def _print_Partial(self, expr: sp.Expr) -> str:
         return f"∂/∂{self._print(expr.args[1])} {self.parenthesize(expr.args[0], PRECEDENCE['Mul'])}"

@@ -14,7 +14,7 @@ from derivations.relations import AtLeast, Equation, Expansion, Fails, Follows, 
 from derivations.relations.base import Entry
 from tests.attacks import Table, refused
 from tests.attacks.entries import entry, verdict_on
-from tests.attacks.vocabulary import K3, RR, a, b, h, i, j, k, l, m, n, one, t, two, w, x, y
+from tests.attacks.vocabulary import K3, RR, a, b, h, i, j, k, l, m, n, one, s, t, two, w, x, y
 
 g, d = vector("g", m), vector("d", m)
 wide = sp.IndexedBase(a.label, shape=(n,))
@@ -117,3 +117,8 @@ PAIRS = total(l, (1 - delta(l, j)) * (1 - delta(l, k)))
                          ids=["about", "cancelled"])
 def test_a2_a_premise_that_was_shown_for_two_keys(first: AtLeast) -> None:
     assert verdict_on(entry(*implied(first))).verdict not in GREEN
+
+
+def test_a21_a_formula_that_is_shown_has_no_name_that_is_captured() -> None:
+    bound = total(l, a[l]).limits[0][0]
+    assert str(Equation(sp.Sum(a[bound] * s[l], (bound, 1, m)), s[l] * total(h, a[h]))) == "Σ_l′(a[l′]*s[l]) = s[l]*Σ_h(a[h])"
