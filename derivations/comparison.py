@@ -116,8 +116,10 @@ def objections(printed: Relation, repaired: Relation, point: Point | None, repla
 
 
 def _says_nothing(repaired: Relation) -> bool:
-    """Whether both sides are one but for a number: then whatever stands there is true, or false, of anything."""
+    """Whether both sides vary and are one but for a number: then whatever stands there is true, or false, of anything."""
     one, other = repaired.sides
+    if not variables_of(sp.Tuple(one, other)):
+        return False
     try:
         gap = sums.normal(one - other)
     except ValueError:
