@@ -1,8 +1,9 @@
 """Division that forgets nothing: x/x stays what it is where x may be 0.
 
-SymPy cancels x/x to 1 while an author's module runs, before any check can see it, so that Σ_j q_j/q_j = m would be proved on
-the closed simplex.  Here the quotient of an author's `/` and `*` keeps a `reciprocal` of each divisor that SymPy would cancel
-although it is not shown to be different from 0.  The normal form opens it; the conditions of definedness have seen it before.
+SymPy cancels x/x to 1, and 1/(1/x) to x, while an author's module runs, before any check can see it, so that Σ_j q_j/q_j = m
+would be proved on the closed simplex.  Here the result of an author's `/`, `*` and `**` keeps a `reciprocal` of each divisor
+that SymPy would cancel although it is not shown to be different from 0.  The normal form opens it; the conditions of
+definedness have seen it before.
 """
 
 from __future__ import annotations
@@ -60,17 +61,19 @@ def _of_product(one: Any, other: Any) -> Iterator[sp.Expr]:
 
 def _of_quotient(numerator: Any, denominator: Any) -> Iterator[sp.Expr]:
     yield from _divisors(numerator)
-    for factor in sp.Mul.make_args(denominator):
-        base, exponent = factor.as_base_exp() if isinstance(factor, sp.Pow) else (factor, sp.S.One)
-        if not exponent.could_extract_minus_sign():
-            yield base
+    for factor in sp.Mul.make_args(denominator):             # 1/(1/x) has a value where 1/x has one that is not 0
+        yield factor.base if isinstance(factor, sp.Pow) else factor
+
+
+def _of_power(base: Any, _: Any) -> Iterator[sp.Expr]:
+    yield from _divisors(base)
 
 
 def install() -> None:
-    """Guard the products and quotients of SymPy's expressions, once."""
+    """Guard the products, quotients and powers of SymPy's expressions, once."""
     if hasattr(sp.Expr.__truediv__, "__wrapped_by_division__"):
         return
-    for name, inverted in (("__mul__", _of_product), ("__truediv__", _of_quotient),
+    for name, inverted in (("__mul__", _of_product), ("__truediv__", _of_quotient), ("__pow__", _of_power),
                            ("__rmul__", _of_product), ("__rtruediv__", lambda one, other: _of_quotient(other, one))):
         guarded = _guarded(getattr(sp.Expr, name), inverted)
         guarded.__wrapped_by_division__ = True               # type: ignore[attr-defined]

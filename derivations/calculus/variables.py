@@ -45,11 +45,26 @@ class Domain:
     marginals: tuple[sp.IndexedBase, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse a set that is none: raises ValueError for a shape that the kind does not have."""
+        """Refuse a set that is none: raises ValueError for a shape, excluded indices or marginals that the kind has not."""
         axes = {Kind.SIZE: {0}, Kind.INDEX: {1}, Kind.STOCHASTIC: {2}, Kind.COUPLING: {2}, Kind.SLACK: {1},
                 Kind.SIMPLEX: {1, 2, 3}, Kind.INTERIOR: {1, 2, 3}}.get(self.kind, set(range(5)))
         if len(self.shape) not in axes:
             raise ValueError(f"shape: expected axes like {sorted(axes)} for {self.kind.name}, got {self.shape}")
+        for part in map(sp.sympify, self.shape):
+            if not (part.is_integer and part.is_positive):
+                raise ValueError(f"shape: expected sizes ≥ 1, got {part}")
+        for other in self.other_than:
+            if not (self.kind is Kind.INDEX and type(other) is Variable and other.domain.kind is Kind.INDEX
+                    and other.domain.shape == self.shape):
+                raise ValueError(f"other_than: expected indices in 1…{self.shape[0] if self.shape else '?'}, got {other}")
+        self._check_marginals()
+
+    def _check_marginals(self) -> None:
+        masses = {Kind.COUPLING: (Kind.SIMPLEX, Kind.INTERIOR), Kind.SLACK: (Kind.SIMPLEX,)}.get(self.kind, ())
+        for marginal in self.marginals:
+            own = marginal.label.domain if isinstance(marginal.label, Variable) else None
+            if own is None or own.kind not in masses or own.shape != marginal.shape or len(own.shape) != 1:
+                raise ValueError(f"marginals: expected points of simplices, got {marginal}")
         of_marginals = tuple(size for marginal in self.marginals for size in marginal.shape)
         if self.kind in (Kind.COUPLING, Kind.SLACK) and self.shape != of_marginals:
             raise ValueError(f"shape: expected that of the marginals, {of_marginals}, got {self.shape}")
@@ -102,15 +117,9 @@ class Variable(sp.Symbol):  # type: ignore[misc]
 
 
 def _variable(name: str, kind: Kind, shape: tuple[sp.Expr, ...] = (), **domain: Any) -> Variable:
-    """A variable under a name of the author's.
-
-    Raises ValueError for a name that bound indices or rivals use, and for a shape that is not made of sizes ≥ 1.
-    """
+    """A variable under a name of the author's; raises ValueError for a name that bound indices or rivals use."""
     if not isinstance(name, str) or not name.strip() or name.startswith("ι") or "#" in name:
         raise ValueError(f"name: expected a text without # that does not start with ι, got {name!r}")
-    for part in map(sp.sympify, shape):
-        if not (part.is_integer and part.is_positive):
-            raise ValueError(f"shape: expected sizes ≥ 1 for {name}, got {part}")
     return Variable(name, Domain(kind, tuple(map(sp.sympify, shape)), **domain))
 
 
@@ -125,9 +134,6 @@ def index(name: str, over: sp.Expr, other_than: tuple[Variable, ...] = ()) -> Va
     Raises ValueError for a range that may be empty or is not made of integers, for an excluded index over another range,
     and for a name that bound indices use.
     """
-    for other in other_than:
-        if not (isinstance(other, Variable) and other.domain.kind is Kind.INDEX and other.domain.shape == (over,)):
-            raise ValueError(f"other_than: expected indices in 1…{over} for {name}, got {other}")
     return _variable(name, Kind.INDEX, (over,), other_than=tuple(other_than))
 
 
@@ -170,10 +176,6 @@ def coupling(name: str, rows: sp.IndexedBase, columns: sp.IndexedBase) -> sp.Ind
 
     Raises ValueError for marginals that are not points of simplices: masses that differ have no plan.
     """
-    for marginal in (rows, columns):
-        if marginal.label.domain.kind not in (Kind.SIMPLEX, Kind.INTERIOR) or len(marginal.shape) != 1:
-            raise ValueError(f"marginals: expected points of simplices for {name}, got {marginal} "
-                             f"{marginal.label.domain.kind.value}")
     shape = (*rows.shape, *columns.shape)
     return sp.IndexedBase(_variable(name, Kind.COUPLING, shape, marginals=(rows, columns)), shape=shape)
 
@@ -188,8 +190,6 @@ def complementary(name: str, to: sp.IndexedBase) -> sp.IndexedBase:
 
     Raises ValueError for another kind of vector.
     """
-    if to.label.domain.kind is not Kind.SIMPLEX or len(to.shape) != 1:
-        raise ValueError(f"to: expected a point of a simplex for {name}, got {to} {to.label.domain.kind.value}")
     return sp.IndexedBase(_variable(name, Kind.SLACK, to.shape, marginals=(to,)), shape=to.shape)
 
 

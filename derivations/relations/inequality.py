@@ -106,6 +106,10 @@ class StrictUnlessEqual(Relation):
         """The free variables of the sides and of the points."""
         return sorted({*super().variables(), *variables_of(sp.Tuple(self.x, self.y, self.z))}, key=lambda v: v.name)
 
+    def _empty(self) -> str:
+        one_point = sums.alike(self.x, self.y) or sums.equal(self.x, self.y)
+        return f"x, y: expected two points, got {text(self.x)} twice" if one_point else super()._empty()
+
     @property
     def _gap(self) -> sp.Expr:
         ends = (self.x, self.y)

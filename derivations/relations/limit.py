@@ -61,8 +61,9 @@ class Limit(Relation):
         return self.sides[0]
 
     def variables(self) -> list[Variable]:
-        """The free variables, without the scalar that moves."""
-        return [v for v in dict.fromkeys((*super().variables(), *variables_of(self.to))) if v != self.variable]
+        """The free variables, the index of an entry that moves among them, without the scalar that moves."""
+        named = variables_of(sp.Tuple(self.to, self.variable))
+        return [v for v in dict.fromkeys((*super().variables(), *named)) if v != self.variable]
 
     def trivial(self) -> bool:
         """Whether nothing moves."""
@@ -214,9 +215,11 @@ def _opened(expr: sp.Expr) -> sp.Expr:
 def _moved(expr: sp.Expr, entry: sp.Indexed, moving: Variable) -> sp.Expr:
     """The expression with the entry v_k written as a variable of its own, also where a sum runs over it.
 
-    Raises ValueError where an index may or may not be k.
+    Raises ValueError where an index may or may not be k, and for a k that is no index.
     """
     label, (k,) = entry.base.label, entry.indices
+    if type(k) is not Variable:
+        raise ValueError(f"variable: expected an entry at an index, got {entry}")
     if label not in expr.free_symbols:
         return expr
     if isinstance(expr, sp.Sum) and len(expr.limits) == 1 and any(

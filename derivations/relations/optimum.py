@@ -15,9 +15,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import permutations
+from typing import Any
 
 import sympy as sp
-from flint import arb
+from flint import arb, fmpq
 
 from derivations.calculus import admission, sums
 from derivations.calculus.balls import Point, Value, enclose
@@ -159,14 +160,19 @@ class _Minimizer(Relation):
                 return witness(point, entry, arb(0), "<", "an entry of the candidate")
         return None
 
-    def _beaten(self, point: Point, rivals: Iterator[object]) -> Witness | None:
+    def _beaten(self, point: Point, entries: Sequence[arb], rivals: Iterator[Sequence[Value]]) -> Witness | None:
+        """A rival that is certifiably better than the candidate, or another point that is certifiably as good."""
         value = enclose(self.own_value, point)
-        for better in rivals:
-            challenger = enclose(self.open_objective, {**point, self.base.label: better})   # type: ignore[dict-item]
-            if value.is_finite() and challenger.is_finite() and challenger < value:
-                at = {**point, self.base.label: better}
-                admission.admit(at, [*self.variables(), self.base.label])   # type: ignore[arg-type]
-                return witness(at, value, challenger, ">", f"the objective, {_letter(self.base)} is better")   # type: ignore[arg-type]
+        for other in rivals:
+            at = {**point, self.base.label: other}
+            challenger = enclose(self.open_objective, at)
+            if not (value.is_finite() and challenger.is_finite()):
+                continue
+            tied = challenger == value and not all(map(arb.overlaps, entries, map(_ball, _flat(other))))
+            if challenger < value or tied:
+                admission.admit(at, [*self.variables(), self.base.label])
+                sign, word = ("=", "as good") if tied else (">", "better")
+                return witness(at, value, challenger, sign, f"the objective, {_letter(self.base)} is {word}")
         return None
 
     def __str__(self) -> str:
@@ -234,7 +240,7 @@ class UniqueMinimum(_Minimizer):
         (j,), size = self.places, point[self.over]
         assert isinstance(size, int)
         entries = [enclose(self.entry, {**point, j: i}) for i in range(1, size + 1)]
-        return self._infeasible(point, entries) or self._beaten(point, iter(feasible_near(entries)))
+        return self._infeasible(point, entries) or self._beaten(point, entries, feasible_near(entries))
 
 
 @dataclass(frozen=True)
@@ -294,12 +300,20 @@ class UniquePlan(_Minimizer):
         assert isinstance(m, int)
         entries = [[enclose(self.entry, {**point, i: x, j: y}) for y in range(1, m + 1)] for x in range(1, n + 1)]
         wrong = next(filter(None, (self._infeasible(point, row) for row in entries)), None)
-        return wrong or self._beaten(point, plans_near(entries))
+        return wrong or self._beaten(point, _flat(entries), plans_near(entries))
 
 
 def _position(name: str, size: Variable) -> Variable:
     """An index at which the candidate is shown, under a name that no author can give."""
     return Variable(f"{name}#entry", Domain(Kind.INDEX, (size,)))
+
+
+def _flat(entries: Sequence[Any]) -> list[Any]:
+    return [part for entry in entries for part in (entry if isinstance(entry, list) else [entry])]
+
+
+def _ball(number: Fraction) -> arb:
+    return arb(fmpq(number.numerator, number.denominator))
 
 
 def _letter(base: sp.IndexedBase) -> str:

@@ -8,11 +8,23 @@ import sympy as sp
 from derivations.calculus.functions import derivative, kl
 from derivations.calculus.powers import bregman
 from derivations.calculus.sums import delta, total
-from derivations.calculus.variables import vector
+from derivations.calculus.variables import Domain, Kind, Variable, vector
 from derivations.claims import GREEN
-from derivations.relations import AtLeast, Equation, Expansion, Fails, Follows, Limit, Relation, Solves, UniqueMinimum
+from derivations.relations import (
+    AtLeast,
+    Equation,
+    Expansion,
+    Fails,
+    Follows,
+    Limit,
+    Relation,
+    Solves,
+    StrictUnlessEqual,
+    UniqueMinimum,
+    UniquePlan,
+)
 from derivations.relations.base import Entry
-from tests.attacks import Table, refused
+from tests.attacks import Table, refused, refuted
 from tests.attacks.entries import entry, verdict_on
 from tests.attacks.vocabulary import K3, RR, a, b, h, i, j, k, l, m, n, one, s, t, two, w, x, y
 
@@ -77,6 +89,21 @@ ATTACKS: Table = {
     "A15: an equation that divides by t": lambda: Expansion(g[j], t, t, 1, where=growing(1 / t)),
     "A16: a term that divides by 0": lambda: Limit(sp.exp(-a[k]) * total(l, x / (a[l] - a[k])), a[k], sp.oo, zero),
     "A16: the same, as a quotient": lambda: Limit(total(l, x / (a[l] - a[k])) / sp.exp(a[k]), a[k], sp.oo, zero),
+    "A17: the diagonal of a stochastic matrix": lambda: AtLeast(total(j, RR[j, j] * b[j]), 0, strict=True, at={m: 1}),
+    "A17: a trace that is divided by": lambda: Equation(
+        (total(j, RR[j, j]) + x) / total(j, RR[j, j]), 1 + x / total(j, RR[j, j])),
+    "A12: one over one over x": lambda: Equation(1 / (1 / x), x),
+    "A12: the same as a power": lambda: Equation((1 / x) ** -1 + y, x + y),
+    "A12: a power of 0 of what has no value": lambda: Equation((1 / x) ** 0 + x, x + 1),
+    "A12: in a sum": lambda: Equation(total(l, b[l] / (1 / a[l])), total(l, a[l] * b[l])),
+    "A18: a vector of no entries": lambda: Equation(Variable("f", Domain(Kind.REAL, (zero,))), x),
+    "A18: an index that differs from a scalar": lambda: Equation(a[Variable("e", Domain(Kind.INDEX, (m,), (x,)))], x),
+    "A18: a scalar that differs from an index": lambda: AtLeast(Variable("f", Domain(Kind.POSITIVE, (), (j,))), 0),
+    "A18: a plan whose marginals have no masses": lambda: Equation(
+        Variable("f", Domain(Kind.COUPLING, (m, m), marginals=(a, a))), x),
+    "A19: strict unless a point is itself": lambda: StrictUnlessEqual(y, y, y, y, y, (one, one)),
+    "A19: the same in another form": lambda: StrictUnlessEqual(y, y, y, sp.exp(sp.log(y) + x - x), y, (one, one)),
+    "an end at an entry of no index": lambda: Limit(a[1] / total(l, b[l]), a[1], sp.oo, sp.oo),
 }
 
 
@@ -85,13 +112,22 @@ def test_is_not_proved(name: str) -> None:
     assert refused(ATTACKS[name])
 
 
-ATTACKS |= {
-    "A17: the diagonal of a stochastic matrix": lambda: AtLeast(total(j, RR[j, j] * b[j]), 0, strict=True, at={m: 1}),
-    "A17: a trace that is divided by": lambda: Equation(
-        (total(j, RR[j, j]) + x) / total(j, RR[j, j]), 1 + x / total(j, RR[j, j])),
+NOT_THE_ONLY: Table = {
+    "F13: any point of the simplex": lambda: UniqueMinimum(lambda q: 5 * total(l, q(l)), lambda key: one / m, m, one),
+    "F13: any plan": lambda: UniquePlan(
+        lambda R: total([i, l], R(i, l)), lambda row, column: one / m, n, m, one),
+    "F13: a tie at equal costs": lambda: UniqueMinimum(
+        lambda q: total(l, q(l) * a[l]), lambda key: delta(key, j), m, one, at={m: 2, a: (1, 1), j: 1}),
 }
 
+
+@pytest.mark.parametrize("name", NOT_THE_ONLY)
+def test_what_is_as_good_refutes_the_only_minimizer(name: str) -> None:
+    assert refuted(NOT_THE_ONLY[name])
+
+
 TRUE: Table = {
+    "a softmax of everything": lambda: Limit(total(l, sp.exp(a[l])) / total(h, sp.exp(a[h])), a[j], sp.oo, one),
     "A1: the minimum of a divergence": lambda: with_slope(1, slack=False),
     "A8: a limit at a negative number": lambda: Limit(sp.Abs(x) + 10**12 * (x + 3), x, -sp.Integer(3), sp.Integer(3)),
     "A9: a derivative of a solution": lambda: Expansion(derivative(g[j], t), 1 + 2 * t, t, 1, where=growing()),
