@@ -13,12 +13,14 @@ import sympy as sp
 
 from derivations.calculus import sums
 from derivations.calculus.admission import NotAdmittedError
-from derivations.calculus.balls import Point
-from derivations.calculus.variables import Kind, variables_of
+from derivations.calculus.balls import Point, enclose
+from derivations.calculus.variables import Domain, Kind, Variable, variables_of
 from derivations.claims import Witness
 from derivations.relations import (
     AtLeast,
+    Counterexample,
     Differs,
+    Equation,
     Expansion,
     Fails,
     Follows,
@@ -73,14 +75,16 @@ def _ranging(relation: Relation) -> set[str]:
     return {v.name for v in relation.variables() if v.domain.kind is not Kind.INDEX}
 
 
-def repetitions(statement: Relation, refuted: Mapping[str, tuple[Relation, Witness]], printed: Witness | None) -> Iterator[str]:
+def repetitions(
+    statement: Relation, refuted: Mapping[str, tuple[Relation, Counterexample]], printed: Counterexample | None
+) -> Iterator[str]:
     """The refuted twins that repeat the claim, which is refuted too, or another twin.
 
-    What fails with other values at its first point is another statement: only the others are compared in normal form.
+    What misses by something else at its first point is another statement: only the others are compared in normal form.
     """
     if printed:
-        for name, (twin, witness) in refuted.items():
-            if _one_failure(printed, witness, core(statement), twin) and same(core(statement), twin):
+        for name, (twin, failure) in refuted.items():
+            if _one_failure(printed, failure, core(statement), twin) and same(core(statement), twin):
                 yield f"the twin {name!r} repeats the claim"
     names = list(refuted)
     for place, name in enumerate(names):
@@ -90,9 +94,72 @@ def repetitions(statement: Relation, refuted: Mapping[str, tuple[Relation, Witne
                 yield f"the twin {name!r} repeats the twin {earlier!r}"
 
 
-def _one_failure(first: Witness, second: Witness, one: Relation, other: Relation) -> bool:
-    differently_searched = dict(one.at) != dict(other.at)
-    return differently_searched or (first.inputs, {first.left, first.right}) == (second.inputs, {second.left, second.right})
+def _one_failure(first: Counterexample, second: Counterexample, one: Relation, other: Relation) -> bool:
+    if dict(one.at) != dict(other.at) or one.variables() != other.variables():
+        return True                                          # they were searched differently
+    if first.witness.inputs != second.witness.inputs:
+        return False
+    if isinstance(one, Equation | Differs | AtLeast) and isinstance(other, Equation | Differs | AtLeast):
+        miss, again = (enclose(each.sides[0] - each.sides[1], first.point) for each in (one, other))
+        beyond = not sums.alike(one.sides[0], other.sides[0])  # R too large is another mistake than R too small
+        return bool(miss.overlaps(again) or (beyond and miss.overlaps(-again)))
+    return {first.witness.left, first.witness.right} == {second.witness.left, second.witness.right}
+
+
+ANYTHING = Variable("anything#", Domain(Kind.REAL))  # no author's variable has such a name
+
+
+def cancels(relation: Relation, others: Iterable[Relation]) -> bool:
+    """Whether a side stands in the other side too and falls out, as in L + y² ≥ L, which is so of anything.
+
+    Where a side of one of the other statements falls out as well, this is a version of it.
+    """
+    return _cancelling(relation) and not any(_cancelling(core(other)) for other in others)
+
+
+def _cancelling(relation: Relation) -> bool:
+    if isinstance(relation, Limit):
+        path, limit = relation.sides
+        return bool(limit.free_symbols) and put_in(path, limit).has(ANYTHING)
+    if not isinstance(relation, Equation | Differs | AtLeast):
+        return False
+    one, other = relation.sides
+    return any(part.free_symbols and _falls_out(put_in(rest, part)) for part, rest in ((one, other), (other, one)))
+
+
+def _falls_out(rest: sp.Expr) -> bool:
+    try:
+        return rest.has(ANYTHING) and not sums.normal(ANYTHING - rest).has(ANYTHING)
+    except ValueError:
+        return False
+
+
+def differ_by_a_number(relation: Relation) -> bool:
+    """Whether both sides vary and are one but for a number: then whatever stands there is true, or false, of anything."""
+    if not isinstance(relation, Equation | Differs | AtLeast) or not variables_of(sp.Tuple(*relation.sides)):
+        return False
+    try:
+        gap = sums.normal(relation.sides[0] - relation.sides[1])
+    except ValueError:
+        return False
+    return not variables_of(gap)
+
+
+def put_in(expr: sp.Expr, part: sp.Expr, by: sp.Expr = ANYTHING) -> sp.Expr:
+    """An expression with another in the place of each part of it that is written like this."""
+    if sums.alike(expr, part):
+        return by
+    if isinstance(expr, sp.Add) and isinstance(part, sp.Add):
+        rest = list(expr.args)
+        for term in part.args:
+            if (found := next((own for own in rest if sums.alike(own, term)), None)) is None:
+                break
+            rest.remove(found)
+        else:
+            return by + sp.Add(*(put_in(own, part, by) for own in rest))
+    if isinstance(expr, sp.Sum):
+        return sp.Sum(put_in(expr.function, part, by), *expr.limits)
+    return expr.func(*(put_in(arg, part, by) for arg in expr.args)) if expr.args and not isinstance(expr, sp.Indexed) else expr
 
 
 # ── corrections ─────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -106,25 +173,15 @@ def objections(printed: Relation, repaired: Relation, point: Point | None, repla
     print_, about = core(printed), left(core(printed))
     if same(print_, repaired):
         yield "the correction repeats the print"
-    if isinstance(repaired, Differs | AtLeast) and _says_nothing(repaired):
+    if isinstance(repaired, Differs | AtLeast) and differ_by_a_number(repaired):
         yield f"the correction says nothing: expected sides that differ by more than a number, got {repaired}"
+    elif cancels(repaired, [print_]):
+        yield f"the correction says nothing of either side: expected one that does not fall out, got {repaired}"
     if not replaces and not any(agree(about, side) for side in [left(repaired), *repaired.sides]):
         yield ("the correction is not about the print's left side: expected the same left side, or "
                "`replaces` to say which part of the print it stands for")
     if point is not None and (failure := _failure(repaired, point)):
         yield f"the correction fails where the print does: {failure.text}"
-
-
-def _says_nothing(repaired: Relation) -> bool:
-    """Whether both sides vary and are one but for a number: then whatever stands there is true, or false, of anything."""
-    one, other = repaired.sides
-    if not variables_of(sp.Tuple(one, other)):
-        return False
-    try:
-        gap = sums.normal(one - other)
-    except ValueError:
-        return False
-    return not variables_of(gap)
 
 
 def _failure(repaired: Relation, point: Point) -> Witness | None:

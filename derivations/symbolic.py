@@ -6,14 +6,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from derivations.canonical import canonical
-from derivations.claims import Evidence, Layer, Outcome, Witness
-from derivations.comparison import core, objections, related, repetitions
+from derivations.claims import Evidence, Layer, Outcome
+from derivations.comparison import cancels, core, differ_by_a_number, objections, related, repetitions
 from derivations.examination import BrokenError, Run, guarded, of_the_kernel
 from derivations.mutants import COUNTED, Fate, power, tried
-from derivations.relations import Relation, same
+from derivations.relations import Counterexample, Relation, same
 
 Twins = tuple[tuple[str, Callable[[], Relation]], ...]
-Killed = dict[str, tuple[Relation, Witness]]
+Made = Mapping[str, tuple[Relation, Counterexample | None]]
+Killed = dict[str, tuple[Relation, Counterexample]]
 
 
 def evidence_of(printed: Run, repaired: Run | None, twins: Twins, replaces: str | None) -> tuple[Evidence, list[str]]:
@@ -24,7 +25,7 @@ def evidence_of(printed: Run, repaired: Run | None, twins: Twins, replaces: str 
     if not errors:
         try:
             made = _examined(twins)
-            killed = {name: (twin, witness) for name, (twin, witness) in made.items() if witness}
+            killed = {name: (twin, failure) for name, (twin, failure) in made.items() if failure}
             steps = [*printed.relations, *(repaired.relations if repaired else ())]
             faults += guarded("the twins", lambda: list(_faults_of_twins(printed, steps, made, killed)))
             if repaired and printed.relations and repaired.relations and printed.outcome is not Outcome.HOLDS:
@@ -92,23 +93,23 @@ def _power(proof: Run, twins: Sequence[Relation]) -> dict[str, Any]:
     return {"power": power(trials), "mutants": len(trials), "alive": alive}
 
 
-def _examined(twins: Twins) -> dict[str, tuple[Relation, Witness | None]]:
-    """What each twin states, and the witness against it if the kernel refutes it; raises BrokenError for no statement."""
+def _examined(twins: Twins) -> Made:
+    """What each twin states, and the point against it if the kernel refutes it; raises BrokenError for no statement."""
     found = {}
     for name, make in twins:
         called = f"the twin {name!r}"
         twin = of_the_kernel(called, guarded(called, make))
-        found[name] = twin, guarded(called, twin.refute)
+        found[name] = twin, guarded(called, twin.counterexample)
     return found
 
 
 def _faults_of_twins(
-    printed: Run, steps: Sequence[Relation], made: Mapping[str, tuple[Relation, Witness | None]], killed: Killed
+    printed: Run, steps: Sequence[Relation], made: Made, killed: Killed
 ) -> Iterator[str]:
     """The twins that live where the layer has a vote, that are no version of the claim, that are true, or that repeat what is
     there already; whether the kernel decides the claim or not."""
     undecided = printed.outcome is Outcome.INCONCLUSIVE and not printed.faults
-    living = {name: twin for name, (twin, witness) in made.items() if witness is None}
+    living = {name: twin for name, (twin, failure) in made.items() if failure is None}
     if undecided:
         yield from (f"the twin {name!r} is true" for name, twin in living.items() if twin.trivial() or twin.prove())
         yield from _repeated(core(printed.relations[-1]), living)
@@ -118,8 +119,12 @@ def _faults_of_twins(
         if (undecided or name in killed) and not related(twin, steps):
             yield (f"the twin {name!r} is no version of the claim: expected a side in common, or the same kind of statement "
                    f"over the same variables, got {twin}")
+    for name, (twin, _) in killed.items():
+        if differ_by_a_number(twin) and cancels(twin, steps):
+            yield f"the twin {name!r} is false of anything: expected a version of the claim, got {twin}"
     if printed.relations:
-        yield from repetitions(printed.relations[-1], killed, printed.witness)
+        failure = Counterexample(dict(printed.point or {}), printed.witness) if printed.witness else None
+        yield from repetitions(printed.relations[-1], killed, failure)
 
 
 def _repeated(statement: Relation, living: Mapping[str, Relation]) -> Iterator[str]:

@@ -35,7 +35,7 @@ def delta(x: sp.Expr, y: sp.Expr) -> sp.Expr:
 def normal(expr: sp.Expr) -> sp.Expr:
     """The normal form: equal results mean equal expressions, for every size and every value in the domains.
 
-    Raises ValueError for a sum over part of a range and for a delta that need not meet its range.
+    Raises ValueError for a sum over part of a range, a delta that need not meet its range and a derivative that is unknown.
     """
     expr = sp.sympify(expr)
     opened = _opened(expr)
@@ -52,7 +52,10 @@ def _opened(expr: sp.Expr) -> sp.Expr:
     if isinstance(expr, kl | bregman | pinsker | reciprocal):
         return normal(expr.opened())
     if isinstance(expr, Partial):
-        return normal(sp.diff(normal(expr.args[0]), expr.args[1]))
+        slope = sp.diff(normal(expr.args[0]), expr.args[1])
+        if slope.has(sp.Derivative, sp.Subs):
+            raise ValueError(f"derivative: expected functions whose derivatives are known, got {expr.args[0]}")
+        return normal(slope)
     if expr.args and not isinstance(expr, sp.Indexed | sp.IndexedBase | sp.KroneckerDelta):
         expr = expr.func(*[normal(arg) for arg in expr.args])
     if isinstance(expr, plus):

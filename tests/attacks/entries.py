@@ -18,10 +18,14 @@ HONEST = Equation((x + 1) ** 2, x**2 + 2 * x + 1)
 
 
 def wrong_versions(statement: Relation) -> Twins:
-    """Two false statements about the left side of a statement, whatever that is."""
+    """Two false versions of a statement, whatever that is."""
     core = statement.relation if isinstance(statement, Fails) else statement
-    kind, left = (AtLeast if isinstance(core, AtLeast | Follows) else Equation), core.sides[0]
-    return {f"more by {n}": lambda n=n: kind(left, left + n) for n in (1, 2)}
+    left, right = core.sides[0], core.sides[-1]
+    if isinstance(core, AtLeast):
+        return {f"the other way round, by {n}": lambda n=n: AtLeast(right, left + n) for n in (1, 2)}
+    if isinstance(core, Follows):
+        return {f"less by {n}": lambda n=n: Equation(left, right - n) for n in (1, 2)}
+    return {f"more by {n}": lambda n=n: Equation(left, right + n) for n in (1, 2)}
 
 
 def entry(

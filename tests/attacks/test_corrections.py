@@ -52,6 +52,11 @@ CORRECTIONS: dict[str, Callable[[], Entry]] = {
     "D3: a step before it is false": lambda: mended(AtLeast(x, 0), Equation((x + 1) ** 2, x**2 + 2 * x + 1)),
     "D3: no step": lambda: _without_steps(),
     "D3: for a statement that holds": lambda: entry(HONEST, repair=(Equation((x + 1) ** 2, 1 + 2 * x + x**2),)),
+    "F17: more than itself by what is ≥ 0": lambda: mended(AtLeast((x + 1) ** 2 + y, (x + 1) ** 2)),
+    "F17: less than itself by a square, which is below": lambda: mended(AtLeast((x + 1) ** 2, (x + 1) ** 2 - w**2)),
+    "F17: the limit of itself and of what vanishes": lambda: mended(Limit((x + 1) ** 2 + 1 / t, t, sp.oo, (x + 1) ** 2)),
+    "F17: a sum, more than itself": lambda: mended(
+        AtLeast(total(l, a[l] * u[l]) + y, total(h, u[h] * a[h])), printed=Equation(total(l, a[l] * u[l]), 0)),
     "D3: a limit whose value moves": lambda: mended(
         Limit(t * x, t, sp.oo, t * x), printed=Limit(t * x, t, sp.oo, sp.S.Zero)),
 }
@@ -129,6 +134,15 @@ TWIN: dict[str, Callable[[], Entry]] = {
         a=lambda: WRONG, b=lambda: Equation((x + 1) ** 2, x**2, given=(AtLeast(x, 1), AtLeast(-1, x)))),
     "D2: for a false print, the print itself": lambda: entry(
         Fails(WRONG), repair=(HONEST,), twins={"a": lambda: Equation((x + 1) ** 2, 2 * x), "b": lambda: WRONG}),
+    "F18: less by one than another, on both sides": lambda: twinned(
+        a=lambda: WRONG, b=lambda: Equation((x + 1) ** 2 - 1, x**2)),
+    "F18: less by one than another, sides exchanged": lambda: twinned(
+        a=lambda: WRONG, b=lambda: Equation(x**2, (x + 1) ** 2 - 1)),
+    "F18: another, over a variable that it does not show": lambda: twinned(
+        a=lambda: WRONG, b=lambda: Equation((x + 1) ** 2, x**2 + 1, about=(w,))),
+    "F18: false of anything": lambda: twinned(a=lambda: WRONG, b=lambda: Equation(x, x + 1)),
+    "F18: false of anything, with a side in common": lambda: twinned(
+        a=lambda: WRONG, b=lambda: Equation((x + 1) ** 2 + 1, (x + 1) ** 2)),
     "D2: one name twice": lambda: _named_twice(),
     "D2: a relation of the author's": lambda: twinned(a=lambda: WRONG, b=lambda: _Dead((x + 1) ** 2, x**2 + 2 * x + 1)),
 }

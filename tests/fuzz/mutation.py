@@ -66,4 +66,4 @@ def _edited_leaf(text: str, rng: random.Random) -> Node | None:
             return leaf(rng.choice(same))
     if text.isdigit():
         return number(Fraction(text) + rng.choice((1, -1)))
-    return leaf(text.replace("-", "")) if "-" in text else None
+    return leaf(text.replace(" - ", " + ").replace("-", "")) if "-" in text else None

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import re
+from functools import partial
 
 from tests.fuzz.grammar import Grammar
 from tests.fuzz.kinds import kind, written
@@ -71,8 +73,9 @@ def limit(rng: random.Random) -> Node:
         claimed = mutate(claimed, rng)
     node = written(f"Limit({{}}, t, {to}, {{}})", expr, claimed)
     if rng.random() < 0.3:
-        renamed = rng.choice([("x", "v"), ("v", "x"), ("y", "x"), ("y", "s"), ("s", "x"), ("b[", "a["), ("i", "j")])
-        node = node.map_leaves(lambda part: part.replace(*renamed) if part.startswith("(") and "sp" not in part else part)
+        renamed = rng.choice([("x", "v"), ("v", "x"), ("y", "x"), ("y", "s"), ("s", "x"), ("b", "a"), ("i", "j")])
+        swap = partial(re.sub, rf"\b{renamed[0]}\b", renamed[1])
+        node = node.map_leaves(lambda part: swap(part) if part.startswith("(") and "sp" not in part else part)
     return node
 
 

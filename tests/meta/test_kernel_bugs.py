@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import pytest
 import sympy as sp
 
 from derivations.calculus.balls import enclose
 from derivations.calculus.functions import derivative, kl, pinsker
-from derivations.calculus.sums import total
+from derivations.calculus.powers import plus
+from derivations.calculus.sums import normal, total
 from derivations.calculus.variables import Kind, index, interior, positive, scalar, size, vector
 from derivations.relations import AtLeast, Equation, Expansion, Limit, Solves, StrictUnlessEqual, UniqueMinimum
 
@@ -64,3 +66,8 @@ def test_what_a_limit_goes_to_is_a_variable_of_it() -> None:
 def test_a_divergence_has_no_value_where_its_denominator_vanishes() -> None:
     assert not AtLeast(pinsker(sp.S.Zero, x), 0).prove()
     assert not enclose(pinsker(sp.S.Zero, x), {x: 0}).is_finite()
+
+
+def test_a_kink_has_no_normal_form() -> None:
+    with pytest.raises(ValueError, match="derivatives are known"):
+        normal(derivative(plus(x), x))
