@@ -49,9 +49,13 @@ def known(name: str) -> str:
     return name
 
 
-def last_ledger(path: Path) -> dict[str, dict[str, Any]]:
-    """The rows of the last run by id, those of claims that are stated as they were then; empty before the first run."""
-    return {row["id"]: row for row in ledger.current(opened(path))["claims"]} if path.exists() else {}
+def last_run(path: Path) -> tuple[dict[str, dict[str, Any]], dict[str, str]]:
+    """The rows of the last run by id, those of claims that are stated as they were then, and why some are outdated; empty
+    before the first run."""
+    if not path.exists():
+        return {}, {}
+    last = ledger.current(opened(path))
+    return {row["id"]: row for row in last["claims"]}, incremental.outdated_rows(incremental.project(), last)
 
 
 def opened(path: Path) -> dict[str, Any]:
@@ -95,7 +99,7 @@ def verify(
         raise click.UsageError(f"--json: the folder {path.parent} does not exist, a file in an existing folder is accepted")
     if not TESTS.is_dir():
         raise click.UsageError(f"verify: the tests are not at {TESTS}, an editable install of a checkout is accepted")
-    arguments = [*map(str, sorted(TESTS.glob("*/test_*claims.py"))), f"--rootdir={TESTS.parent}", "-p", "no:terminal",
+    arguments = [*map(str, incremental.voting_files()), f"--rootdir={TESTS.parent}", "-p", "no:terminal",
                  "-p", "no:cacheprovider", f"--claims={','.join(wanted)}", f"--ledger={path}", f"--device={device}",
                  f"-n{workers}"]
     arguments += [f"--incremental={path}"] if again else []
@@ -132,7 +136,7 @@ def reusable(path: Path, wanted: list[str], options: dict[str, Any]) -> bool:
     sources, catalogue = incremental.project(), entries()
     parts = {id for id, entry in catalogue.items() if entry.part_of in wanted}
     needs = {id: entry.needs for id, entry in catalogue.items() if {id, entry.claim.document} & {*wanted, *parts}}
-    voting = {*(f"tests.{path.parent.name}" for path in TESTS.glob("*/test_*claims.py")), *checks()}
+    voting = {*(f"tests.{path.parent.name}" for path in incremental.voting_files()), *checks()}
     gone = len(last["claims"]) < len(opened(path)["claims"])
     if gone or incremental.stale(last, sources, needs) or incremental.may_have_new_votes(sources, last, voting):
         return True
@@ -170,13 +174,14 @@ def summarize(result: dict[str, Any], path: Path) -> None:
 @click.argument("document", required=False)
 @click.option("--json", "path", type=Path, default=LEDGER, show_default=True, help="the ledger to read verdicts from")
 def list_claims(document: str | None, path: Path) -> None:
-    """Print every claim's id with its verdict in the last run."""
+    """Print every claim's id with its verdict in the last run, and what changed since then below it."""
     if document is not None and document not in documents():
         raise click.UsageError(f"DOCUMENT: {document} is unknown, one of {', '.join(documents())} is accepted")
-    rows = last_ledger(path)
+    rows, outdated = last_run(path)
     for id, entry in entries().items():
         if document is None or id.startswith(f"{document}."):
-            click.echo(f"{id:30} {rows[id]['verdict'] if id in rows else 'not verified':13} {entry.title}")
+            mark = f"  (outdated: {outdated[id]})" if id in outdated else ""
+            click.echo(f"{id:30} {rows[id]['verdict'] if id in rows else 'not verified':13} {entry.title}{mark}")
 
 
 @main.command()
@@ -187,7 +192,8 @@ def show(id: str, path: Path) -> None:
     entry: Entry | None = entries().get(known(id))
     if entry is None:
         raise click.UsageError(f"ID: {id} is a document, the id of one claim is accepted")
-    click.echo(describe(entry, last_ledger(path).get(id)))
+    rows, outdated = last_run(path)
+    click.echo(describe(entry, rows.get(id), outdated.get(id)))
 
 
 @main.command()
@@ -202,9 +208,10 @@ def regress(path: Path, accept: bool) -> None:
     now = opened(path)
     if unknown := ledger.strangers(now["claims"]):
         raise click.UsageError(f"--json: {path}: {unknown[0]} is no claim of an installed document, verify it again")
-    if accept and now.get("environment", {}).get("quick"):
-        raise click.UsageError(f"--accept: {path} is of a quick run, a ledger of a whole `verify` is accepted")
-    found = regression.compare(now, baseline())
+    before = baseline()
+    if accept and (why := ledger.unfit(now, before)):
+        raise click.UsageError(f"--accept: {path}: {why}")
+    found = regression.compare(now, before)
     click.echo(regression.told(found))
     if moved := sorted(incremental.outdated(incremental.project(), now)):
         more = f" and {len(moved) - 3} more" if len(moved) > 3 else ""

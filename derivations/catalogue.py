@@ -13,15 +13,16 @@ from collections.abc import Callable, ItemsView, Iterable, Iterator, Mapping, Va
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from types import FunctionType, MappingProxyType
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from derivations.claims import Claim, Correction, Evidence, Kind, Layer, Outcome, Severity, Statement, Step, Twin
 from derivations.comparison import core
-from derivations.documents import CHECKS, documents, package
+from derivations.documents import CHECKS, outside, package
 from derivations.documents import DOCUMENTS as DOCUMENTS  # the five that ship with the project
 from derivations.examination import Derivation, Proved, Run, run, written
 from derivations.examination import Steps as Steps
 from derivations.integrity import changed_names
+from derivations.layout import is_id, is_worded
 from derivations.loading import imported, printed_place, unsupported
 from derivations.relations import Fails, Relation
 from derivations.symbolic import Twins, evidence_of
@@ -86,7 +87,7 @@ class Entry:
 
     def twin(self, name: str, wrong: Callable[[], Relation]) -> None:
         """Register a wrong version of the claim under a name that says what is wrong; it is asked for once."""
-        if not isinstance(name, str) or not name.strip() or not callable(wrong):
+        if not is_worded(name) or not callable(wrong):
             raise ValueError(f"twin: expected words and a function that gives a relation, got {name!r} and {wrong!r}")
         if name in self.twins:
             raise ValueError(f"twin: {self.id} already has one named {name!r}, a new name is accepted")
@@ -98,10 +99,11 @@ class Entry:
         """Register the proof of a true statement near a false one.
 
         `under` names the missing hypothesis, `replaces` the part of the print that a correction with another left side
-        stands for.
+        stands for.  Raises ValueError for a second correction, and for words that say nothing.
         """
         if self.correction is not None:
             raise ValueError(f"corrected: {self.id} already has a correction, one is accepted")
+        _worded(self.id, latex=latex, **_given(under=under, replaces=replaces))
 
         def register(function: Derivation) -> Derivation:
             self.repair = _function("corrected", self.id, function)
@@ -144,6 +146,33 @@ def _function(what: str, id: str, function: object) -> Derivation:
 _ENTRIES: dict[str, Entry] = {}
 
 
+def _new(id: object) -> None:
+    """Raises ValueError for what is no id, and for the id of another claim."""
+    if not is_id(id):
+        raise ValueError(f"claim: expected an id like eot.59 or eot.s7.fisher-scaled, in letters and digits with dots, hyphens "
+                         f"and underscores between them, got {id!r}")
+    if id in _ENTRIES:
+        raise ValueError(f"claim: the id {id} is used twice, a new id is accepted")
+
+
+def _worded(id: str, **texts: object) -> None:
+    """Raises ValueError for a text that says nothing."""
+    for name, text in texts.items():
+        if not is_worded(text):
+            raise ValueError(f"{name}: expected words for {id}, got {text!r}")
+
+
+def _listed(id: str, **lists: object) -> None:
+    """Raises ValueError for what is no tuple of texts that say something."""
+    for name, words in lists.items():
+        if not isinstance(words, tuple) or not all(map(is_worded, words)):
+            raise ValueError(f"{name}: expected a tuple of strings for {id}, got {words!r}")
+
+
+def _given(**values: Any) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if value is not None}
+
+
 def sentence(function: Callable[..., object]) -> str:
     """The docstring, on one line."""
     text = " ".join((function.__doc__ or "").split())
@@ -166,14 +195,12 @@ def claim(
 
     A function that returns None leaves the claim to the other layers, one that returns `Undecidable` says why no
     layer can speak.  `part_of` is the printed id of which this is one part: it shows the worst verdict of its parts.
-    Raises ValueError for an id used twice or an unknown kind.
+    Raises ValueError for what is no id, an id used twice, an unknown kind, and words that say nothing.
     """
     def register(function: Callable[[], Steps | Undecidable | None]) -> Entry:
-        if id in _ENTRIES:
-            raise ValueError(f"claim: the id {id} is used twice, a new id is accepted")
-        for name, words in (("hypotheses", hypotheses), ("needs", needs)):
-            if not isinstance(words, tuple) or not all(isinstance(word, str) for word in words):
-                raise ValueError(f"{name}: expected a tuple of strings for {id}, got {words!r}")
+        _new(id)
+        _worded(id, title=title, latex=latex)
+        _listed(id, hypotheses=hypotheses, needs=needs)
         _function("claim", id, function)
         first = function()
         entry = Entry(
@@ -212,11 +239,13 @@ def reprint(
     `title`, `statement`, `hypotheses` and `correction` are given where the other place has words, numbers or hypotheses
     of its own.  No hypothesis of the original may be lost: `implying` gives, for one that is not printed here, the one
     printed here that implies it.  A disproof takes no further ones, which might exclude the point where it fails.  Raises
-    ValueError for an id used twice, for a hypothesis that is lost or too much, and for the words of a correction that
-    there is not.
+    ValueError as `claim` does, for a hypothesis that is lost or too much, and for the words of a correction that there is
+    not.
     """
-    if id in _ENTRIES:
-        raise ValueError(f"claim: the id {id} is used twice, a new id is accepted")
+    _new(id)
+    _worded(id, latex=latex, **_given(title=title, statement=statement))
+    _worded(id, **(vars(correction) if correction else {}))
+    _listed(id, **_given(hypotheses=hypotheses))
     here = sys._getframe(1).f_globals["__name__"]
     if correction and not of.correction:
         raise ValueError(f"correction: one was given for {id}, but {of.id} has none")
@@ -230,10 +259,9 @@ def reprint(
             raise ValueError(f"hypotheses: {id} takes over the derivation of {of.id}: expected its hypothesis {lost[0]!r}, "
                              "or one that is `implying` it, got neither")
     repaired = replace(of.correction, statement=correction) if correction and of.correction else None
-    own = {"title": title, "statement": statement, "hypotheses": hypotheses, "correction": repaired}
-    given = {name: value for name, value in own.items() if value is not None}
+    own = _given(title=title, statement=statement, hypotheses=hypotheses, correction=repaired)
     _ENTRIES[id] = replace(of, id=id, latex=latex, needs=(of.id,), grounds=of.supporting, twins=dict(of.twins), module=here,
-                           part_of=part_of, **given)  # type: ignore[arg-type]
+                           part_of=part_of, **own)
     return _ENTRIES[id]
 
 
@@ -273,18 +301,18 @@ def entries() -> Catalogue:
 
 @cache
 def _load() -> None:
-    """Import every module, put the claims in the order of the modules, whichever imported which, and seal them."""
-    order = []
-    for document in documents():
-        found, before = package(document), dict(_ENTRIES)
-        names = [info.name for info in pkgutil.iter_modules(found.__path__) if info.name != CHECKS]
-        for name in sorted(names, key=printed_place):
-            order.append(imported(f"{found.__name__}.{name}"))
-        if taken := [id for id, entry in before.items() if _ENTRIES.get(id) is not entry]:
-            raise ValueError(f"claim: {taken[0]} was replaced while {document} was read, an id of its own is accepted")
-        strangers = [id for id in _ENTRIES.keys() - before.keys() if not id.startswith(f"{document}.")]
-        if strangers and document not in DOCUMENTS:          # whose modules take statements from each other
-            raise ValueError(f"claim: the id {min(strangers)} was given in {document}, one like {document}.1 is accepted")
+    """Import every module, put the claims in the order of the modules, whichever imported which, and seal them.
+
+    The documents that ship with the project may add to each other's claims, which are sealed before the first outside one
+    is read; those of an outside one are sealed before the next.
+    """
+    order: list[str] = []
+    for group in (DOCUMENTS, *((document,) for document in outside())):
+        for document in group:
+            order += _read(document)
+        for entry in _ENTRIES.values():
+            if type(entry) is Entry and entry.module in order:
+                entry.seal()
     for id, entry in _ENTRIES.items():
         if type(entry) is not Entry or entry.id != id or entry.module not in order:
             raise ValueError(f"claim: {id} was not registered by `claim` or `reprint` in a module of a document")
@@ -293,8 +321,19 @@ def _load() -> None:
     placed = sorted(_ENTRIES.items(), key=lambda item: order.index(item[1].module))
     _ENTRIES.clear()
     _ENTRIES.update(placed)
-    for entry in _ENTRIES.values():
-        entry.seal()
+
+
+def _read(document: str) -> list[str]:
+    """The names of a document's modules in printed order, once they are imported."""
+    before, found = dict(_ENTRIES), package(document)
+    names = sorted((info.name for info in pkgutil.iter_modules(found.__path__) if info.name != CHECKS), key=printed_place)
+    modules = [imported(f"{found.__name__}.{name}") for name in names]
+    if taken := [id for id, entry in before.items() if _ENTRIES.get(id) is not entry]:
+        raise ValueError(f"claim: {taken[0]} was replaced while {document} was read, an id of its own is accepted")
+    strangers = [id for id in _ENTRIES.keys() - before.keys() if not id.startswith(f"{document}.")]
+    if strangers and document not in DOCUMENTS:
+        raise ValueError(f"claim: the id {min(strangers)} was given in {document}, one like {document}.1 is accepted")
+    return modules
 
 
 # ── examination ─────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -2,8 +2,9 @@
 
 The evidence for a claim is a function of the modules that vote for it, with everything they import inside the project,
 of the data beside them, of the packages' versions and of the options.  A ledger records the modules of each row and a
-hash of every file; a row is stale when one of the files that it rests on is another one, or a claim that it needs is
-stale.  Modules are read and never imported here: nothing of torch or pytest is loaded to find that nothing changed.
+hash of every file; a row is outdated when one of the files that it rests on is another one, and stale when it is outdated
+or incomplete, or needs a claim that is stale.  Modules are read and never
+imported here: nothing of torch or pytest is loaded to find that nothing changed.
 """
 
 from __future__ import annotations
@@ -22,6 +23,11 @@ PACKAGES = ("derivations", "numerics", "tests")
 ALWAYS = ("derivations.pytest_plugin", "tests.conftest", "pyproject.toml")   # what every test runs under
 OUTPUT = frozenset({"baseline.json", "ledger.json"})         # written by a run, read by none
 SETTINGS = ("python", "packages", "device", "quick", "model")
+
+
+def voting_files() -> list[Path]:
+    """The files of all tests that speak for claims."""
+    return sorted((ROOT / "tests").glob("*/test_*claims.py"))
 
 
 class Sources:
@@ -138,11 +144,29 @@ def outdated(sources: Sources, ledger: Mapping[str, Any]) -> set[str]:
     return changed_files(sources, ledger) & sources.closure(own)
 
 
+def outdated_rows(sources: Sources, ledger: Mapping[str, Any]) -> dict[str, str]:
+    """The claims whose row, or a row of whose parts, rests on other sources than there are now, each with what changed."""
+    rows = {row["id"]: row for row in ledger["claims"]}
+    changed = changed_files(sources, ledger)
+    found = {id: f"{name} changed after the ledger was written" for id, row in rows.items()
+             if (name := _touched(row, changed, sources))}
+    silent = [id for id, row in rows.items() if "files" not in ledger or "sources" not in row]
+    found |= dict.fromkeys(silent, "the ledger does not say what it rests on")
+    return {id: found[own] for id, row in rows.items() for own in (*row["parts"], id) if own in found}
+
+
+def _touched(row: Mapping[str, Any], changed: set[str], sources: Sources) -> str | None:
+    """One of the modules and data that a row rests on and that changed, if there is one."""
+    return min(sources.closure(row.get("sources", ())) & changed, default=None) if changed else None
+
+
 def other_settings(ledger: Mapping[str, Any], environment: Mapping[str, Any]) -> str | None:
     """Why nothing of a ledger can be used again under these settings, if so."""
     if "files" not in ledger:
         return "the last ledger does not say what it rests on"
     was = ledger["environment"]
+    if not was.get("complete"):
+        return "the last ledger is of a run that did not ask every layer"
     for name in SETTINGS:
         if was.get(name) != environment.get(name):
             return f"{name}: {_shown(was.get(name), environment.get(name))}"
@@ -189,8 +213,8 @@ def _own_reason(
         return f"{min(voters - set(row['sources']))} speaks for it"
     if voters is not None and (silent := set(row["voters"]) - voters):
         return f"{min(silent)} no longer speaks for it"
-    touched = sources.closure(row["sources"]) & changed if changed else set()
-    return f"{min(touched)} changed" if touched else None
+    touched = _touched(row, changed, sources)
+    return f"{touched} changed" if touched else None
 
 
 def may_have_new_votes(sources: Sources, ledger: Mapping[str, Any], folders: Iterable[str]) -> bool:

@@ -25,12 +25,24 @@ INNER = {"statement": ("latex", "text"), "correction": ("latex", "text"), "witne
          "derivation": STEP, "repair": STEP, "quotes": ("name", "statement", "source", "step")}
 
 
+def is_id(text: object) -> bool:
+    """Whether something is an id: document and number, in letters and digits with dots, hyphens and underscores between."""
+    return isinstance(text, str) and "." in text and IDS.fullmatch(text) is not None
+
+
+def is_worded(text: object) -> bool:
+    """Whether something is a text in which there is something to see."""
+    return isinstance(text, str) and any(letter.isprintable() and not letter.isspace() for letter in text)
+
+
 def faults(found: Mapping[str, Any]) -> Iterator[str]:
     """What keeps a ledger from being told, in words."""
     if not isinstance(found.get("environment"), dict) or not isinstance(found.get("claims"), list):
         yield "`environment` or `claims` is missing"
     elif not isinstance(found.get("documents", {}), dict):
         yield "`documents` is no object"
+    elif not isinstance(files := found.get("files", {}), dict) or not _are_texts([*files.values()]):
+        yield "`files` does not give the hash of each file"
     elif not found["claims"]:
         yield "there are no claims"
     elif not all(isinstance(row, dict) for row in found["claims"]):
@@ -44,17 +56,19 @@ def faults(found: Mapping[str, Any]) -> Iterator[str]:
 
 def _row_faults(row: Mapping[str, Any]) -> Iterator[str]:
     wrong = [name for name, kind in FIELDS.items() if name not in row or not isinstance(row[name], kind)]
+    wrong += [name for name in ("sources", "voters") if not _are_texts(row.get(name, []))]
+    wrong += ["complete"] if not isinstance(row.get("complete", False), bool) else []
     yield from (f"`{name}` is missing or of the wrong type" for name in wrong)
     if wrong:
         return
-    if not IDS.fullmatch(row["id"]) or not IDS.fullmatch(f"{row['document']}.1"):
-        yield "the id or the document is not letters and digits with dots, hyphens and underscores between them"
-    if f"{row['document']}.{row['number']}" != row["id"]:
+    if not is_id(row["id"]):
+        yield "the id is not letters and digits with dots, hyphens and underscores between them"
+    if row["id"].split(".", 1) != [row["document"], row["number"]]:
         yield f"the document {row['document']!r} and the number {row['number']!r} do not make the id"
     yield from _unknown("verdict", row["verdict"], Verdict)
     yield from _unknown("kind", row["kind"], Kind)
     yield from _unknown("severity", row["severity"], [None, *Severity])
-    yield from (f"`{name}` holds what is no text" for name in WORDS if not all(isinstance(word, str) for word in row[name]))
+    yield from (f"`{name}` holds what is no text" for name in WORDS if not _are_texts(row[name]))
     lacking = False
     for name, keys in INNER.items():
         inner = row.get(name) or []
@@ -89,6 +103,10 @@ def _inner_faults(row: Mapping[str, Any]) -> Iterator[str]:
             theorems = step["quotes"] if isinstance(step["quotes"], list) else [None]
             if not isinstance(step["holds"], bool) or not all(isinstance(each, dict) for each in theorems):
                 yield f"`{name}` is of the wrong type"
+
+
+def _are_texts(found: object) -> bool:
+    return isinstance(found, list) and all(isinstance(each, str) for each in found)
 
 
 def _unknown(name: str, value: object, known: Iterable[object]) -> Iterator[str]:

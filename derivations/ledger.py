@@ -19,6 +19,7 @@ from derivations.catalogue import entries
 from derivations.claims import (
     ACCUSING,
     GREEN,
+    SPEAKS,
     Canonical,
     Evidence,
     Layer,
@@ -187,10 +188,10 @@ def strangers(rows: Iterable[Mapping[str, Any]]) -> list[str]:
 
 
 def current(ledger: Mapping[str, Any]) -> dict[str, Any]:
-    """The ledger with those rows alone that state what the catalogue states now."""
+    """The ledger with those rows alone that state what the catalogue states now, and what follows from these."""
     catalogue = entries()
     rows = [row for row in ledger["claims"] if row["id"] in catalogue and states(row, catalogue[row["id"]])]
-    return {**ledger, "claims": rows}
+    return {**ledger, "claims": settle(rows)}
 
 
 def green(ledger: Mapping[str, Any]) -> set[str]:
@@ -214,16 +215,21 @@ def _remembered(row: Mapping[str, Any]) -> dict[str, Any]:
     by_layer: dict[str, list[Mapping[str, Any]]] = {}
     for e in sorted(row["evidence"], key=lambda e: str(e["layer"])):
         by_layer.setdefault(str(e["layer"]), []).append(e)
-    errors = {layer: [e["error"] for e in found if e.get("error") is not None] for layer, found in by_layer.items()}
+    errors, powers = ({layer: [e[name] for e in found if e.get(name) is not None] for layer, found in by_layer.items()}
+                      for name in ("error", "power"))
+    refuted = any(e["outcome"] == Outcome.REFUTED for e in by_layer.get(Layer.SYMBOLIC, ()))
     silent = [e["detail"] for e in row["evidence"] if e["outcome"] == Outcome.NOT_APPLICABLE]
     kept = {
         "verdict": row["verdict"],
         "severity": row["severity"],
         "layers": {layer: _outcome([e["outcome"] for e in found]) for layer, found in by_layer.items()},
         "errors": {layer: float(f"{max(found):.2g}") for layer, found in errors.items() if found},
+        "powers": {layer: round(min(found), 4) for layer, found in powers.items() if found and layer != Layer.SYMBOLIC},
         "twins": {twin["name"]: list(twin["refuted_by"]) for twin in row["twins"]},
         "general": any(e.get("general") for e in row["evidence"]),
-        "text": {"title": row["title"], "kind": row["kind"], **row["statement"], "hypotheses": row["hypotheses"],
+        "given": row["given"],
+        "disproved_given": [each for step in row["derivation"][-1:] for each in step["given"] if refuted],
+        "text": {"title": row["title"], "kind": row["kind"], **row["statement"], "hypotheses": row["stated_hypotheses"],
                  "rests on": row["depends_on"], "correction": row["correction"], "under": row["under"],
                  "why it is left open": "; ".join(silent)},
     }
@@ -267,15 +273,19 @@ def problems(ledger: Mapping[str, Any], baseline: Mapping[str, Any], complete: b
     That is living twins, contradicting layers, a derivation that does not hold, a loss against the baseline and, in a
     `complete` run, which asked all layers, a statement that nobody has decided or confirmed.
     """
-    found = []
-    for row in ledger["claims"]:
-        found += [f"{row['id']}: the twin lives: {name}" for name in row["survivors"]]
-        found += [f"{row['id']}: {e['layer']}: {e['outcome']} ({e['detail'] or e['scope']})" for e in row["evidence"]
-                  if e["layer"] != Layer.SYMBOLIC and e["outcome"] in (Outcome.INCONCLUSIVE, Outcome.VACUOUS)]
-        own = judge(claim_of(row), evidence_in(row))         # a part may be worse, and says nothing of this
-        if own.verdict is Verdict.OPEN and not own.survivors and any(_lets_fail(e, complete) for e in row["evidence"]):
-            found.append(f"{row['id']}: {own.reason}")
+    found = [f"{row['id']}: {problem}" for row in ledger["claims"] for problem in problems_of(row, complete)]
     return found + worsened(ledger, baseline)
+
+
+def problems_of(row: Mapping[str, Any], complete: bool = True) -> list[str]:
+    """What of a row makes a run fail, whatever was so before."""
+    found = [f"the twin lives: {name}" for name in row["survivors"]]
+    found += [f"{e['layer']}: {e['outcome']} ({e['detail'] or e['scope']})" for e in row["evidence"]
+              if e["layer"] != Layer.SYMBOLIC and e["outcome"] in (Outcome.INCONCLUSIVE, Outcome.VACUOUS)]
+    own = judge(claim_of(row), evidence_in(row))             # a part may be worse, and says nothing of this
+    if own.verdict is Verdict.OPEN and not own.survivors and any(_lets_fail(e, complete) for e in row["evidence"]):
+        found.append(own.reason)
+    return found
 
 
 def _lets_fail(evidence: Mapping[str, Any], complete: bool) -> bool:
@@ -283,6 +293,35 @@ def _lets_fail(evidence: Mapping[str, Any], complete: bool) -> bool:
     silent = [Outcome.NOT_APPLICABLE] if complete else [Outcome.NOT_APPLICABLE, Outcome.INCONCLUSIVE]
     outcome, symbolic = evidence["outcome"], evidence["layer"] == Layer.SYMBOLIC
     return outcome == Outcome.ERROR or bool(evidence["faults"]) or (symbolic and outcome not in silent)
+
+
+def unfit(ledger: Mapping[str, Any], baseline: Mapping[str, Any]) -> str:
+    """Why a ledger is not made the baseline, if so: it is of a run that did not ask everything, or has problems.
+
+    A loss is no problem here: to accept losses on purpose is what a new baseline is for.
+    """
+    asked = ledger["environment"]
+    if asked.get("quick") or not asked.get("complete"):
+        what = "a quick run" if asked.get("quick") else "a run that did not ask every layer"
+        return f"it is of {what}, a ledger of a whole `verify` is accepted"
+    now = snapshot(ledger)
+    found = {row["id"]: why for row in ledger["claims"] if (why := _problem(row, now[row["id"]], baseline.get(row["id"])))}
+    more = f" (and problems of {', '.join([*found][1:])})" if len(found) > 1 else ""
+    return next((f"{id}: {why}{more}, rows without problems are accepted" for id, why in found.items()), "")
+
+
+def _problem(row: Mapping[str, Any], now: Mapping[str, Any], before: Mapping[str, Any] | None) -> str:
+    """What is wrong with a row that was not wrong with it in the baseline: what that remembers is the same, and bad."""
+    if found := problems_of(row):
+        same = before is not None and all(before.get(name) == now[name] for name in ("verdict", "layers", "twins"))
+        return "" if same and _is_bad(now) else found[0]
+    return "" if row.get("complete") else "a test of it failed or did not run"
+
+
+def _is_bad(kept: Mapping[str, Any]) -> bool:
+    silent = [outcome for outcome in kept["layers"].values() if outcome not in (*SPEAKS, Outcome.NOT_APPLICABLE)]
+    voting = {layer for layer, outcome in kept["layers"].items() if outcome in SPEAKS}
+    return kept["verdict"] == Verdict.OPEN or bool(silent) or any(voting - set(killers) for killers in kept["twins"].values())
 
 
 def load_baseline() -> dict[str, Any]:

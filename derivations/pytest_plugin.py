@@ -173,8 +173,11 @@ class Collector:
             self.skipped[reason.removeprefix("Skipped: ")] += 1
         if report.when != "call" and not report.failed:
             return
+        accepted = len(self.misplaced)
         sent = self.sent(report, claim)
         self.evidence += sent
+        if claim and len(self.misplaced) > accepted:
+            self.incomplete.add(claim[0])
         if isinstance(claim, list):
             self.spoken_for.add(claim[0])
             self.voters.setdefault(claim[0], set()).update(properties.get("voters", ()))
@@ -204,7 +207,15 @@ class Collector:
         """What was asked for, and how."""
         options = self.config.option
         asked = [name for name in options.claims.split(",") if name] or list(documents())
-        return {"asked": asked, "quick": options.quick, "device": options.device, "model": options.model}
+        return {"asked": asked, "quick": options.quick, "device": options.device, "model": options.model,
+                "complete": self.asks_all()}
+
+    def asks_all(self) -> bool:
+        """Whether all tests that speak for the claims that were asked for were asked to."""
+        options, where = self.config.option, self.config.invocation_params.dir
+        folders = [(where / path).resolve() for path in self.config.args]
+        covered = all(any(file.is_relative_to(folder) for folder in folders) for file in incremental.voting_files())
+        return bool(options.claims) and covered and not (options.keyword or options.markexpr or options.deselect)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> Iterator[None]:
@@ -225,7 +236,7 @@ class Collector:
         fresh = ledger.build(self.evidence, [id for id in entries() if id in self.spoken_for], surroundings)
         rows = reused | {row["id"]: {**row, **self.rests_on(row["id"])} for row in fresh["claims"]}
         self.result = ledger.assemble([rows[id] for id in entries() if id in rows], surroundings) | {"files": self.files}
-        self.problems += ledger.problems(self.result, ledger.load_baseline(), complete=bool(option.claims))
+        self.problems += ledger.problems(self.result, ledger.load_baseline(), complete=surroundings["complete"])
         if option.ledger:
             ledger.write(self.result, Path(option.ledger))
         if exitstatus != pytest.ExitCode.TESTS_FAILED:

@@ -6,8 +6,9 @@ text only                 titles, sentences, formulas as printed, reasons, what 
 equivalent rewrite        another form or other steps, with the same values at the baseline's exact points;     yes
                           or something gained: a layer, a twin, a wider domain
 scope or strength lost    a hypothesis more, a narrower domain, another relation between the sides, sizes no    no
-                          longer symbolic, a layer that no longer votes or no longer kills a twin, a twin gone,
-                          an error that grew by an order of magnitude
+                          longer symbolic, a layer that no longer votes, newly says what is no vote, or no
+                          longer kills a twin, a twin gone, an error that grew by an order of magnitude, a
+                          vote whose power fell below 80 %
 value changed             a side has another value at an exact point of the baseline; or the statement is       no
                           another one and both sides are 0 at all of them, where values tell nothing
 verdict changed           another verdict or another severity, for better or worse                              no
@@ -32,8 +33,9 @@ from typing import Any
 from derivations import ledger
 from derivations.canonical import DIGITS, NO_VALUE, OTHER_THAN, read_place, values_at
 from derivations.catalogue import entries
-from derivations.claims import Canonical, Sample
-from derivations.ledger import canonical_from, snapshot
+from derivations.claims import SPEAKS, Canonical, Sample
+from derivations.ledger import canonical_from, snapshot, unfit
+from derivations.mutation import WEAK
 
 GROWTH = 10.0                                                # times as large: rounding in another order moves an error less
 NOTICEABLE = 0.1                                             # of the tolerance: below a tenth an error says nothing
@@ -134,11 +136,13 @@ def in_ci() -> bool:
 def accept(found_now: Mapping[str, Any]) -> None:
     """Make a ledger the baseline, whole or not at all: claims that were not asked for stay as they are there.
 
-    Raises ValueError in CI.
+    Raises ValueError in CI, and for a ledger that is `unfit`.
     """
     if in_ci():
         raise ValueError("accept: CI is set in the environment, a baseline is changed by hand only")
     before, now = ledger.load_baseline(), snapshot(found_now)
+    if why := unfit(found_now, before):
+        raise ValueError(f"accept: {why}")
     gone = {each.claim for each in compare(found_now, before, lambda *_: None).differences if each.what == "removed"}
     update = {**before, **now}
     order = [*(id for id in entries() if id in update), *(id for id in update if id not in entries())]
@@ -271,13 +275,30 @@ def _strength(before: Kept, after: Kept) -> Iterator[Found]:
     for layer in sorted(before["layers"].keys() | after["layers"].keys()):
         was, now = before["layers"].get(layer, "does not vote"), after["layers"].get(layer, "does not vote")
         if was != now:
-            lost = was in ("holds", "refuted")
-            yield Change.SCOPE if lost else Change.REWRITE, f"{layer} layer", was, now
+            gained = now in SPEAKS and was not in SPEAKS
+            yield Change.REWRITE if gained else Change.SCOPE, f"{layer} layer", was, now
     for layer, error in after["errors"].items():
         known = before.get("errors", {}).get(layer)
         if known is not None and error > NOTICEABLE and error > GROWTH * known:
             yield Change.SCOPE, f"{layer} error, in tolerances", known, error
+    for layer, power in before.get("powers", {}).items():
+        fallen = after["powers"].get(layer, 0.0)
+        if power >= WEAK > fallen and layer in after["layers"]:
+            yield Change.SCOPE, f"power of the {layer} layer", f"{power:.1%}", f"{fallen:.1%}"
+    yield from _given(before, after)
     yield from _twins(before["twins"], after["twins"])
+
+
+def _given(before: Kept, after: Kept) -> Iterator[Found]:
+    """The hypotheses that relations declare: of what is proved, one more is a loss; what is disproved is another statement."""
+    for field, what in (("given", "hypothesis"), ("disproved_given", "hypothesis of what is disproved")):
+        was = before.get(field, after[field])
+        for each in after[field]:
+            if each not in was:
+                yield Change.SCOPE, f"{what} {each}", "none", "there"
+        for each in was:
+            if each not in after[field]:
+                yield Change.REWRITE if field == "given" else Change.SCOPE, f"{what} {each}", "there", "gone"
 
 
 def _twins(before: Sequence[str] | Mapping[str, Sequence[str]], after: Mapping[str, Sequence[str]]) -> Iterator[Found]:
@@ -324,11 +345,10 @@ def _texts(before: Kept, after: Kept) -> Iterator[Found]:
     for name, words in now.items():
         if name != "hypotheses" and was.get(name, words) != words:
             yield Change.TEXT, name, _in_words(was[name]), _in_words(words)
-    if was["hypotheses"] != now["hypotheses"]:
-        more = len(now["hypotheses"]) > len(was["hypotheses"])
-        fewer = len(now["hypotheses"]) < len(was["hypotheses"])
-        change = Change.SCOPE if more else Change.REWRITE if fewer else Change.TEXT
-        yield change, "hypotheses", "; ".join(was["hypotheses"]) or "none", "; ".join(now["hypotheses"]) or "none"
+    old, new = was["hypotheses"], [*now["hypotheses"], *([] if "given" in before else after["given"])]   # once among the words
+    if old != new:
+        change = Change.SCOPE if len(new) > len(old) else Change.REWRITE if len(new) < len(old) else Change.TEXT
+        yield change, "hypotheses", "; ".join(old) or "none", "; ".join(new) or "none"
 
 
 def _in_words(told: Any) -> str:

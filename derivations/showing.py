@@ -12,8 +12,8 @@ from derivations.examination import quotes_of, written
 WIDTH = 9
 
 
-def describe(entry: Entry, row: Mapping[str, Any] | None) -> str:
-    """A claim as text, with the evidence from a ledger row if there is one."""
+def describe(entry: Entry, row: Mapping[str, Any] | None, outdated: str | None = None) -> str:
+    """A claim as text, with the evidence from a ledger row if there is one, and why that is `outdated`, if it is."""
     found = examine(entry)
     claim = entry.claim
     lines = [f"{claim.id}  {claim.title}  [{claim.kind}]", "", f"  printed    {claim.statement.latex}",
@@ -33,7 +33,8 @@ def describe(entry: Entry, row: Mapping[str, Any] | None) -> str:
     witness = found.evidence.witness.text if found.evidence.witness else ((row and row["witness"]) or {}).get("text")
     lines += ["", f"  witness    {witness}"] if witness else []
     lines += ["", "  twins", *_twins(found, row)] if claim.twins else []
-    return "\n".join([*lines, *_evidence(claim.id, row)])
+    again = [f"  outdated   {outdated}: run `python -m derivations verify {claim.id}` again"] if outdated else []
+    return "\n".join([*lines, *_evidence(claim.id, row), *again])
 
 
 def _evidence(id: str, row: Mapping[str, Any] | None) -> list[str]:

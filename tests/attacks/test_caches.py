@@ -1,19 +1,27 @@
-"""What is remembered under a key that something else has too: 1 and true, equal hashes, functions that change."""
+"""What is remembered under a key that something else has too: 1 and true, equal hashes, functions that change, a claim's words
+in a ledger when its derivation is another one."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import count
+from pathlib import Path
 from typing import Any
 
 import pytest
 import sympy as sp
+from click.testing import CliRunner
 
+from derivations import incremental, ledger
+from derivations.__main__ import main
 from derivations.calculus.functions import derivative
 from derivations.calculus.sums import delta, equal, normal, total
 from derivations.calculus.variables import Domain, Kind, Variable, index, positive, scalar, size, vector
+from derivations.catalogue import entries, examine
 from derivations.claims import GREEN
+from derivations.documents import VARIABLE
 from derivations.relations import AtLeast, Equation, Expansion, Relation, Solves, UniqueMinimum
+from derivations.rows import settle
 from tests.attacks import refused
 from tests.attacks.entries import HONEST, entry, verdict_on
 from tests.attacks.vocabulary import a, b, h, j, k, l, m, s, t, u, w, x, y
@@ -208,3 +216,59 @@ def test_scalars_that_are_not_interned() -> None:
     assert scalar("x") == x
     assert positive("x") != x
     assert hash(scalar("x")) == hash(x)
+
+
+# ── a ledger and what it was written of ─────────────────────────────────────────────────────────────────────────────
+
+ID = "eot.59"
+Edit = Callable[[dict[str, Any]], object]
+
+
+def of_today() -> dict[str, Any]:
+    """The ledger of one claim, as `verify` would write it of these sources."""
+    entry, voters = entries()[ID], ["tests.properties.eot_backward", "tests.proofs.test_claims"]
+    rows = ledger.build([examine(entry).evidence], [ID], {})["claims"]
+    resting = {"voters": voters, "sources": sorted({*voters, *entry.modules}), "complete": True}
+    return ledger.assemble([{**row, **resting} for row in rows], {}) | {"files": dict(incremental.project().hashes)}
+
+
+def said_of(found: dict[str, Any], folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What `list` and `show` say of the claim."""
+    monkeypatch.setenv(VARIABLE, "")
+    ledger.write(found, folder / "ledger.json")
+    where = ["--json", str(folder / "ledger.json")]
+    listed = CliRunner().invoke(main, ["list", "eot", *where]).output.splitlines()
+    return [next(line for line in listed if line.startswith(f"{ID} ")), CliRunner().invoke(main, ["show", ID, *where]).output]
+
+
+SINCE: dict[str, Edit] = {
+    "F12: the derivation": lambda d: d["files"].update({"derivations.eot.section5_gradient": "another"}),
+    "F12: a module that the derivation imports": lambda d: d["files"].update({"derivations.eot.notation": "another"}),
+    "F12: a rule of the kernel": lambda d: d["files"].update({"derivations.calculus.sums": "another"}),
+    "F12: how steps are examined": lambda d: d["files"].update({"derivations.examination": "another"}),
+    "F12: a check": lambda d: d["files"].update({"tests.properties.eot_backward": "another"}),
+    "F12: how votes are counted": lambda d: d["files"].update({"tests.layers": "another"}),
+    "F12: the settings": lambda d: d["files"].update({"pyproject.toml": "another"}),
+    "F12: a module that there was not": lambda d: d["files"].pop("derivations.eot.section5_gradient"),
+    "F23: nobody knows, for there are no hashes": lambda d: d.pop("files"),
+    "F23: nobody knows, for there are no modules": lambda d: d.update(claims=settle([
+        {name: value for name, value in row.items() if name != "sources"} for row in d["claims"]])),
+}
+
+
+@pytest.mark.parametrize("name", SINCE)
+def test_a_verdict_on_what_has_changed_is_said_to_be_one(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = of_today()
+    SINCE[name](found)
+    listed, shown = said_of(found, tmp_path, monkeypatch)
+    assert "outdated" in listed
+    assert f"run `python -m derivations verify {ID}` again" in shown
+
+
+def test_control_a_verdict_of_today(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    listed, shown = said_of(of_today(), tmp_path, monkeypatch)
+    assert listed.split()[:2] == [ID, "proved"]
+    assert "verdict    proved" in shown
+    assert "outdated" not in listed + shown

@@ -5,17 +5,18 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from copy import deepcopy
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from derivations import ledger
+from derivations import ledger, regression
 from derivations.catalogue import entries, examine
-from derivations.claims import GREEN, Evidence, Judgement, Kind, Layer, Outcome, Verdict, Witness, judge
+from derivations.claims import GREEN, Evidence, Judgement, Kind, Layer, Outcome, Step, Verdict, Witness, judge
 from derivations.pytest_plugin import Collector
+from derivations.rows import sealed
 from tests.attacks.entries import HONEST, entry
 
 ID = "eot.59"
@@ -130,6 +131,7 @@ def test_is_not_collected(name: str) -> None:
     received = sent(*SENT[name])
     assert not received.evidence
     assert received.misplaced
+    assert received.incomplete == {marker[0] for _, marker in [SENT[name]] if marker}
 
 
 def test_two_outcomes_of_one_test() -> None:
@@ -217,6 +219,12 @@ EDITS: dict[str, Edit] = {
     "another digest": lambda d: row(d).update(digest="0" * 16),
     "a worst part": lambda d: row(d).update(worst_part=OTHER),
     "a part that is not there": lambda d: row(d).update(parts=["eot.nowhere"]),
+    "files that are a list": lambda d: d.update(files=["derivations.catalogue"]),
+    "files without hashes": lambda d: d.update(files={"derivations.catalogue": None}),
+    "sources that are one text": lambda d: d["claims"].__setitem__(0, sealed({**row(d), "sources": "derivations"})),
+    "sources that are no texts": lambda d: d["claims"].__setitem__(0, sealed({**row(d), "sources": [1]})),
+    "voters that are no texts": lambda d: d["claims"].__setitem__(0, sealed({**row(d), "voters": None})),
+    "a run that was complete in words": lambda d: d["claims"].__setitem__(0, sealed({**row(d), "complete": "yes"})),
 }
 
 
@@ -280,3 +288,135 @@ def test_a_loss_is_a_problem(name: str, genuine: dict[str, Any]) -> None:
     assert not ledger.problems(genuine, before, complete=False)
     LOSSES[name](before)
     assert ledger.problems(genuine, before, complete=False)
+
+
+def told(*found: Evidence, **environment: Any) -> dict[str, Any]:
+    """A ledger of one claim with this evidence, as a whole run would leave it."""
+    rows = ledger.build([replace(e, claim=ID, refuted_twins=e.refuted_twins and TWINS) for e in found], [ID], {})["claims"]
+    whole = {"asked": [ID], "complete": True} | environment
+    return json.loads(json.dumps(ledger.assemble([{**row, "complete": True} for row in rows], whole)))  # type: ignore[no-any-return]
+
+
+def proved(*given: str) -> Evidence:
+    return evidence(given=given, derivation=(Step("a = b", "why", True, given=given),))
+
+
+def disproved(*given: str) -> Evidence:
+    return evidence(outcome=Outcome.REFUTED, witness=FALSE, derivation=(Step("not always: a = b", "why", True, given=given),))
+
+
+def powered(power: float | None) -> list[Evidence]:
+    return [proved(), torch(power=power, mutants=20)]
+
+
+WEAKENED: dict[str, tuple[list[Evidence], list[Evidence]]] = {
+    "F10: a stronger hypothesis": ([proved("x ≥ 0")], [proved("x > 0")]),
+    "F10: one hypothesis more, and one less": ([proved("x ≥ 0", "y ≥ 0")], [proved("x ≥ 0", "x = 1")]),
+    "F10: a hypothesis more": ([proved("x ≥ 0")], [proved("x ≥ 0", "y ≥ 0")]),
+    "F10: a disproof of a print that has a hypothesis less": ([disproved("x ≥ 0")], [disproved()]),
+    "F10: a disproof of a print that has a hypothesis more": ([disproved()], [disproved("x ≥ 0")]),
+    "F10: a vote that no longer tells mutants": (powered(0.95), powered(0.5)),
+    "F10: a vote that is just too weak": (powered(0.8), powered(0.7999)),
+    "F10: a vote whose power nobody counts": (powered(0.95), powered(None)),
+    **{f"F26: a new layer that says {outcome}": ([proved()], [proved(), torch(outcome=outcome)])
+       for outcome in Outcome if outcome not in (Outcome.HOLDS, Outcome.REFUTED)},
+    "F26: a vote in doubt that is worth less": ([proved(), torch(outcome=Outcome.INCONCLUSIVE)],
+                                                [proved(), torch(outcome=Outcome.VACUOUS)]),
+}
+
+
+@pytest.mark.parametrize("name", WEAKENED)
+def test_a_weaker_statement_or_vote_does_not_pass(name: str) -> None:
+    before, now = WEAKENED[name]
+    assert regression.compare(told(*now), ledger.snapshot(told(*before))).failed
+
+
+KEPT: dict[str, tuple[list[Evidence], list[Evidence]]] = {
+    "a hypothesis less": ([proved("x ≥ 0", "y ≥ 0")], [proved("x ≥ 0")]),
+    "hypotheses in another order": ([proved("x ≥ 0", "y ≥ 0")], [proved("y ≥ 0", "x ≥ 0")]),
+    "a little less power": (powered(0.95), powered(0.8)),
+    "less of little power": (powered(0.7), powered(0.2)),
+    "a new vote": ([proved()], powered(0.5)),
+}
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_control_what_is_no_loss_passes(name: str) -> None:
+    before, now = KEPT[name]
+    assert not regression.compare(told(*now), ledger.snapshot(told(*before))).failed
+
+
+def test_control_a_baseline_that_does_not_know_hypotheses_and_powers() -> None:
+    """It has the declared hypotheses among the words, and nothing else of them."""
+    now = told(proved("x ≥ 0"), torch(power=0.5, mutants=20))
+    old = deepcopy(ledger.snapshot(now))
+    old[ID]["text"]["hypotheses"] += old[ID].pop("given")
+    del old[ID]["powers"], old[ID]["disproved_given"]
+    assert not regression.compare(now, old).differences
+
+
+# ── what is accepted ────────────────────────────────────────────────────────────────────────────────────────────────
+
+TEST_FAILED = f"{ID}: a test of it failed or did not run"
+DOUBTFUL = torch(outcome=Outcome.INCONCLUSIVE, detail="7 tolerances off", refuted_twins=())
+
+
+def marked(**fields: Any) -> dict[str, Any]:
+    found = told(proved())
+    return {**found, "claims": [sealed({**row(found), **fields})]}
+
+
+def unmarked() -> dict[str, Any]:
+    found = told(proved())
+    row(found).pop("complete")
+    return {**found, "claims": [sealed(row(found))]}
+
+
+UNFIT: dict[str, tuple[Callable[[], dict[str, Any]], str]] = {
+    "F26: a vote in doubt": (lambda: told(proved(), DOUBTFUL), f"{ID}: torch: inconclusive (7 tolerances off)"),
+    "F26: a vote on nothing": (lambda: told(proved(), torch(outcome=Outcome.VACUOUS)), f"{ID}: torch: vacuous"),
+    "F26: a vote that failed": (lambda: told(proved(), torch(outcome=Outcome.ERROR, detail="no")), f"{ID}: torch failed: no"),
+    "F26: a twin that lives": (lambda: told(proved(), torch(refuted_twins=())), f"{ID}: the twin lives: torch: "),
+    "F26: a step that does not hold": (
+        lambda: told(evidence(outcome=Outcome.INCONCLUSIVE, faults=("step 1",))), f"{ID}: symbolic: step 1"),
+    "F26: a test that failed": (lambda: marked(complete=False), TEST_FAILED),
+    "F26: tests of which nothing is known": (unmarked, TEST_FAILED),
+    "F26: a run of one layer": (lambda: told(proved(), complete=False), "a run that did not ask every layer"),
+    "F26: a quick run": (lambda: told(proved(), quick=True), "a quick run"),
+}
+
+
+@pytest.fixture
+def baseline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A baseline in which the claim is proved."""
+    path = tmp_path / "baseline.json"
+    path.write_text(json.dumps(ledger.snapshot(told(proved()))))
+    monkeypatch.setattr(ledger, "baselines", lambda: {"eot": path})
+    monkeypatch.delenv("CI", raising=False)
+    return path
+
+
+@pytest.mark.parametrize("name", UNFIT)
+def test_is_not_made_the_baseline(name: str, baseline: Path) -> None:
+    make, named = UNFIT[name]
+    before = baseline.read_text()
+    with pytest.raises(ValueError, match=r"^accept: ") as refused:
+        regression.accept(make())
+    assert named in str(refused.value)
+    assert baseline.read_text() == before
+
+
+def test_a_problem_is_not_hidden_by_those_of_others() -> None:
+    wrong = [replace(DOUBTFUL, claim=id) for id in (ID, OTHER)]
+    found = ledger.assemble(ledger.build(wrong, [ID, OTHER], {})["claims"], {"complete": True})
+    assert f"{ID}: " in ledger.unfit(found, {})
+    assert f"(and problems of {OTHER})" in ledger.unfit(found, {})
+
+
+def test_control_a_loss_is_accepted_and_a_problem_that_was_there(baseline: Path) -> None:
+    regression.accept(told(proved("x > 0")))
+    assert ledger.load_baseline()[ID]["given"] == ["x > 0"]
+    old = told(proved(), DOUBTFUL)
+    baseline.write_text(json.dumps(ledger.snapshot(old)))
+    regression.accept(old)
+    assert regression.compare(told(proved(), DOUBTFUL), ledger.load_baseline()).unchanged == 1

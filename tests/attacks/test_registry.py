@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from itertools import count
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,6 +19,7 @@ from derivations.calculus.sums import total
 from derivations.calculus.variables import vector
 from derivations.catalogue import Entry, Undecidable, claim, examine, reprint
 from derivations.claims import GREEN, Kind, Outcome, Verdict, judge
+from derivations.documents import VARIABLE
 from derivations.relations import AtLeast, Equation, Expansion, Fails, Follows, Limit, Relation
 from tests.attacks.entries import HONEST, disbelieved, entry, register, verdict_on
 from tests.attacks.test_hostile import OWN
@@ -186,7 +191,7 @@ def test_twins_that_are_taken_away() -> None:
 
 
 def printing(id: str = "eot.0", **more: Any) -> Entry:
-    @claim(id, "identity", title="t", latex="x", **more)
+    @claim(id, "identity", **{"title": "t", "latex": "x", **more})
     def made() -> Steps:
         """A statement."""
         yield HONEST
@@ -194,7 +199,30 @@ def printing(id: str = "eot.0", **more: Any) -> Entry:
     return made
 
 
+BLANK = {"nothing": "", "spaces": " \t\n", "what has no width": "\u200b\ufeff", "no text": 0}
+NO_ID = {"a path": "eot/../../x.1", "markup": "eot.<b>", "a space": "eot. 1", "no dot": "eot", "a dash for a dot": "eot-1",
+         "no document": ".1", "no number": "eot.", "a line more": "eot.1\n", "another alphabet": "eоt.1", "no text": 1,
+         "nothing": ""}
+
+
+def repaired(**words: Any) -> Any:
+    return printing().corrected(**{"latex": "y", "severity": "slip", **words})(_documented)
+
+
 REGISTERING: dict[str, Callable[[], Any]] = {
+    **{f"F25: an id with {what}": (lambda id=id: printing(id)) for what, id in NO_ID.items()},
+    **{f"F25: a reprint whose id has {what}": (lambda id=id: reprint(id, of=printing(), latex="x"))
+       for what, id in NO_ID.items()},
+    **{f"F25: {what} for the {name}": (lambda name=name, text=text: printing(**{name: text}))
+       for what, text in BLANK.items() for name in ("title", "latex")},
+    **{f"F25: {what} for the {name} of a reprint":
+       (lambda name=name, text=text: reprint("eot.1", **{"of": printing(), "latex": "x", name: text}))
+       for what, text in BLANK.items() for name in ("title", "latex", "statement")},
+    **{f"F25: {what} for the {name} of a correction": (lambda name=name, text=text: repaired(**{name: text}))
+       for what, text in BLANK.items() for name in ("latex", "under", "replaces")},
+    "F25: nothing for a hypothesis": lambda: printing(hypotheses=(" ",)),
+    "F25: hypotheses of a reprint that are one text": lambda: reprint("eot.1", of=printing(), latex="x", hypotheses="x"),  # type: ignore[arg-type]
+    "F25: no title": lambda: printing(title=None),
     "an id twice": lambda: [printing(), printing()],
     "an unknown kind": lambda: claim("eot.0", "fact", title="t", latex="x")(_documented),
     "no words": lambda: claim("eot.0", "identity", title="t", latex="x")(lambda: iter([HONEST])),
@@ -265,6 +293,56 @@ CHANGES: dict[str, Callable[[], Any]] = {
 def test_what_is_loaded_cannot_be_changed(name: str) -> None:
     with pytest.raises((AttributeError, TypeError, ValueError)):
         CHANGES[name]()
+
+
+INTRUSIONS: dict[str, tuple[str, str]] = {
+    "another derivation": ("section1", "shipped.derivation = own"),
+    "another title": ("section1", "shipped.title = 'Another'"),
+    "another formula": ("section1", "shipped.latex = '0 = 0'"),
+    "no hypotheses": ("section1", "shipped.hypotheses = ()"),
+    "no twins": ("section1", "shipped.twins = {}"),
+    "a twin that goes": ("section1", "shipped.twins.pop('the sign')"),
+    "a twin more": ("section1", "shipped.twin('own', own)"),
+    "a correction": ("section1", "shipped.corrected('y', 'slip')(own)"),
+    "a repair": ("section1", "shipped.repair = own"),
+    "a support": ("section1", "shipped.needs = ()"),
+    "another derivation, while the package is read": ("__init__", "shipped.derivation = own"),
+    "another entry, while the package is read": ("__init__", "_ENTRIES['eot.59'] = replace(shipped, latex='0 = 0')"),
+}
+LOADING = "from derivations.catalogue import entries\nentries()"
+
+
+@pytest.mark.parametrize("name", INTRUSIONS)
+def test_f9_a_document_does_not_change_the_claims_that_ship(name: str, tmp_path: Path) -> None:
+    """They are sealed before the first outside document is read."""
+    where, attack = INTRUSIONS[name]
+    folder = tmp_path / "guest"
+    folder.mkdir()
+    (folder / "__init__.py").write_text('"""A guest."""\n')
+    (folder / f"{where}.py").write_text(
+        'from dataclasses import replace\nfrom derivations.catalogue import _ENTRIES\nshipped = _ENTRIES["eot.59"]\n\n\n'
+        f'def own():\n    """Nothing."""\n    yield from ()\n\n\n{attack}\n')
+    said = refused_loading(folder)
+    assert "eot.59" in said or "mappingproxy" in said
+
+
+def test_f9_a_document_does_not_change_the_claims_of_another(tmp_path: Path) -> None:
+    stating = ('from derivations.catalogue import claim\n\n\n@claim("host.1", "identity", title="t", latex="x")\n'
+               'def host():\n    """Nothing."""\n')
+    for name, text in (("host", stating), ("guest", "from host.section1 import host\nhost.latex = '0 = 0'\n")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "__init__.py").write_text('"""A document."""\n')
+        (tmp_path / name / "section1.py").write_text(text)
+    assert "latex: host.1" in refused_loading(tmp_path / "host", tmp_path / "guest")
+
+
+def refused_loading(*folders: Path) -> str:
+    """What is said when documents are read that must not be."""
+    surroundings = {**os.environ, VARIABLE: os.pathsep.join(map(str, folders))}
+    found = subprocess.run([sys.executable, "-c", LOADING], capture_output=True, text=True, timeout=120, env=surroundings,
+                           cwd=Path(__file__).parents[2], check=False)
+    assert found.returncode
+    return found.stderr.strip().splitlines()[-1]
 
 
 PATCHES: dict[str, tuple[Any, str, Any]] = {

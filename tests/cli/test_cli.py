@@ -125,8 +125,12 @@ def again(folder: Path) -> None:
     assert time.perf_counter() - start < 30                  # under ten seconds on a machine that is not busy
     assert path.read_text() == whole
     ledger = json.loads(whole)
+    assert "outdated" not in run(folder, "show", "eot.59").stdout + run(folder, "list", "eot").stdout
     ledger["files"]["tests.properties.eot_backward"] = "another"
     path.write_text(json.dumps(ledger))
+    assert "outdated   tests.properties.eot_backward changed after the ledger was written: run `python -m derivations verify " \
+        "eot.59` again" in run(folder, "show", "eot.59").stdout
+    assert "(outdated: tests.properties.eot_backward changed after" in run(folder, "list", "eot").stdout
     result = run(folder, "verify", "eot.59", "-n", "0", "--quick", "--incremental")
     assert result.returncode == 0, result.stdout + result.stderr
     assert "re-ran 1 of 1 claims (because tests.properties.eot_backward changed), reused the rest" in result.stdout
@@ -162,6 +166,14 @@ def test_a_quick_run_is_no_baseline(tmp_path: Path) -> None:
     result = run(tmp_path, "regress", "--accept", CI="")
     assert result.returncode == 2
     assert "quick" in result.stderr
+
+
+def test_rows_with_problems_are_no_baseline(tmp_path: Path) -> None:
+    saved(tmp_path, of(row(), complete=True))
+    result = run(tmp_path, "regress", "--accept", CI="")
+    assert (result.returncode, result.stdout) == (2, "")
+    assert result.stderr.startswith("error: --accept: ledger.json: eot.1: ")
+    assert len(result.stderr.strip().splitlines()) == 1
 
 
 def test_interruption_leaves_nothing_behind(tmp_path: Path) -> None:

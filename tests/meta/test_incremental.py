@@ -8,7 +8,16 @@ from typing import Any
 import pytest
 
 from derivations import incremental
-from derivations.incremental import Sources, because, changed_files, may_have_new_votes, other_settings, outdated, stale
+from derivations.incremental import (
+    Sources,
+    because,
+    changed_files,
+    may_have_new_votes,
+    other_settings,
+    outdated,
+    outdated_rows,
+    stale,
+)
 
 FILES = {
     "proofs/__init__.py": "",
@@ -50,8 +59,9 @@ def read(root: Path) -> Sources:
 
 
 def last(root: Path) -> dict[str, Any]:
-    rows = [{"id": id, "voters": VOTERS[id], "sources": sorted({*VOTERS[id], DERIVED[id]}), "complete": True} for id in NEEDS]
-    return {"claims": rows, "files": read(root).hashes, "environment": dict(SETTINGS)}
+    rows = [{"id": id, "voters": VOTERS[id], "sources": sorted({*VOTERS[id], DERIVED[id]}), "complete": True, "parts": []}
+            for id in NEEDS]
+    return {"claims": rows, "files": read(root).hashes, "environment": {**SETTINGS, "complete": True}}
 
 
 def test_nothing_changed(root: Path) -> None:
@@ -148,6 +158,8 @@ def test_other_settings_run_everything(root: Path, name: str, value: Any, told: 
     ledger = last(root)
     assert other_settings(ledger, SETTINGS) is None
     assert other_settings(ledger, {**SETTINGS, name: value}) == told
+    ledger["environment"]["complete"] = False
+    assert other_settings(ledger, SETTINGS) == "the last ledger is of a run that did not ask every layer"
     del ledger["files"]
     assert other_settings(ledger, SETTINGS) == "the last ledger does not say what it rests on"
 
@@ -160,6 +172,19 @@ def test_a_ledger_is_older_than_what_changed_below_its_rows(root: Path) -> None:
     assert outdated(read(root), ledger) == {"proofs.kernel"}
     del ledger["files"]
     assert not outdated(read(root), ledger)
+
+
+def test_rows_are_older_than_what_they_rest_on(root: Path) -> None:
+    ledger = last(root)
+    assert not outdated_rows(read(root), ledger)
+    (root / "proofs/two.py").write_text("CHANGED = 1\n")
+    assert outdated_rows(read(root), ledger) == {"a.2": "proofs.two changed after the ledger was written"}
+    ledger["claims"][3]["parts"] = ["a.2"]
+    assert set(outdated_rows(read(root), ledger)) == {"a.2", "a.4"}
+    del ledger["claims"][0]["sources"]
+    assert outdated_rows(read(root), ledger)["a.1"] == "the ledger does not say what it rests on"
+    del ledger["files"]
+    assert set(outdated_rows(read(root), ledger)) == set(NEEDS)
 
 
 def test_many_reasons_are_told_briefly() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from derivations import ledger, pytest_plugin, rows
+from derivations import incremental, ledger, pytest_plugin, rows
 from derivations.catalogue import entries, examine
 from derivations.claims import Evidence, Layer, Outcome, Step
 from derivations.pytest_plugin import Collector, selected
@@ -307,6 +307,14 @@ def test_a_printed_id_shows_the_worst_of_its_parts(monkeypatch: pytest.MonkeyPat
         ledger.read(saved(tmp_path / "ledger.json", told))
 
 
+def test_a_part_that_is_stated_otherwise_by_now_leaves_the_whole_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    part = examine(entries()["eot.s7.fisher-scaled"]).evidence
+    whole, own = with_a_part([evidence()], [part], monkeypatch)
+    assert ledger.current({"claims": [whole, own]})["claims"] == [whole, own]
+    found, = ledger.current({"claims": [whole, {**own, "title": "Another"}]})["claims"]
+    assert (found["verdict"], found["scope"]) == ("open", "eot.s5.part: not verified in this run")
+
+
 def test_a_part_that_was_not_verified_leaves_the_whole_open(monkeypatch: pytest.MonkeyPatch) -> None:
     whole, = with_a_part([evidence()], [], monkeypatch)
     assert (whole["verdict"], whole["scope"]) == ("open", "eot.s5.part: not verified in this run")
@@ -365,6 +373,24 @@ def test_votes_of_one_test_agree() -> None:
 def test_evidence_that_is_none_is_named() -> None:
     assert "got what is none" in collected(more=(("evidence", '{"layer": "torch"}'),)).misplaced[0]
     assert "got what is none" in collected(more=(("evidence", "7"),)).misplaced[0]
+
+
+def test_what_is_misplaced_leaves_its_claim_incomplete() -> None:
+    assert not collected(evidence(layer=Layer.TORCH)).incomplete
+    assert collected(evidence(claim="eot.60", layer=Layer.TORCH)).incomplete == {"eot.59"}
+
+
+@pytest.mark.parametrize(("arguments", "options", "whole"), [
+    ([], {}, True), (["tests"], {}, True), (["tests/proofs"], {}, False), (["tests/proofs/test_claims.py"], {}, False),
+    (["tests"], {"claims": ""}, False), (["tests"], {"keyword": "Jacobian"}, False), (["tests"], {"deselect": ["x"]}, False),
+    (["tests/properties/test_claims.py::test_torch"], {}, False), (["tests"], {"markexpr": "not slow"}, False),
+])
+def test_a_run_is_complete_if_it_asks_every_test(arguments: list[str], options: dict[str, Any], whole: bool) -> None:
+    option = SimpleNamespace(**{"claims": "eot.59", "keyword": "", "markexpr": "", "deselect": None, **options})
+    asked = arguments or [str(path) for path in incremental.voting_files()]
+    where = SimpleNamespace(dir=Path(__file__).parents[2])
+    config = SimpleNamespace(option=option, args=asked, invocation_params=where)
+    assert Collector(config).asks_all() is whole  # type: ignore[arg-type]
 
 
 def test_parts_are_selected_with_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -38,8 +38,9 @@ def written(changed: dict[str, Entry], ids: list[str], *more: Evidence) -> Row:
     vote = Evidence(JACOBIAN, Layer.TORCH, Outcome.HOLDS, "drawn", error=0.02, refuted_twins=tuple(catalogue[JACOBIAN].twins))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ledger, "entries", lambda: catalogue)
-        built = ledger.build([*found, *(e for e in more or (vote,) if e.claim in ids)], ids, {"asked": ids})
-    return json.loads(json.dumps(built))  # type: ignore[no-any-return]
+        built = ledger.build([*found, *(e for e in more or (vote,) if e.claim in ids)], ids, {})
+    whole = ledger.assemble([{**row, "complete": True} for row in built["claims"]], {"asked": ids, "complete": True})
+    return json.loads(json.dumps(whole))  # type: ignore[no-any-return]
 
 
 @pytest.fixture(scope="module")
