@@ -368,7 +368,9 @@ def rewrite(node: Node, rng: random.Random, times: int) -> Node:
     """The expression after so many random rules that keep its value."""
     for _ in range(times):
         for _attempt in range(12):
-            path, part = rng.choice(places(node))
+            if not (found := places(node)):
+                return node
+            path, part = rng.choice(found)
             rules = RULES.get(part.op, [])
             specific = [one for one in rules if one not in (times_one, plus_zero)]
             chosen = rng.choice(specific if specific and rng.random() < 0.85 else rules or [times_one])

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 
 from tests.fuzz.campaign import examine
+from tests.fuzz.mutation import mutate
+from tests.fuzz.nodes import leaf
+from tests.fuzz.rewriting import rewrite
 
 CHUNKS, LENGTH = 4, 20
 
@@ -16,3 +21,11 @@ def test_no_answer_contradicts_another(chunk: int) -> None:
     assert tally.share("timeout") <= 0.1, "\n".join(tally.slow)
     assert tally.share("proved") >= 0.2
     assert tally.share("refuted") >= 0.15
+
+
+def test_a_position_alone_is_not_rewritten() -> None:
+    assert rewrite(leaf("j"), random.Random(0), 3) == leaf("j")
+
+
+def test_a_difference_that_is_edited_can_still_be_read() -> None:
+    assert str(mutate(leaf("m - n"), random.Random(0))) == "m + n"
