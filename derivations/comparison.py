@@ -106,59 +106,6 @@ def _one_failure(first: Counterexample, second: Counterexample, one: Relation, o
     return {first.witness.left, first.witness.right} == {second.witness.left, second.witness.right}
 
 
-ANYTHING = Variable("anything#", Domain(Kind.REAL))  # no author's variable has such a name
-
-
-def cancels(relation: Relation, others: Iterable[Relation]) -> bool:
-    """Whether a side stands in the other side too and falls out, as in L + y² ≥ L, which is so of anything.
-
-    Where a side of one of the other statements falls out as well, this is a version of it.
-    """
-    return _cancelling(relation) and not any(_cancelling(core(other)) for other in others)
-
-
-def _cancelling(relation: Relation) -> bool:
-    if isinstance(relation, Limit):
-        path, limit = relation.sides
-        return bool(limit.free_symbols) and put_in(path, limit).has(ANYTHING)
-    if not isinstance(relation, Equation | Differs | AtLeast):
-        return False
-    one, other = relation.sides
-    return any(part.free_symbols and _falls_out(put_in(rest, part)) for part, rest in ((one, other), (other, one)))
-
-
-def _falls_out(rest: sp.Expr) -> bool:
-    return rest.has(ANYTHING) and not (rest - ANYTHING).has(ANYTHING)
-
-
-def differ_by_a_number(relation: Relation) -> bool:
-    """Whether both sides vary and are one but for a number: then whatever stands there is true, or false, of anything."""
-    if not isinstance(relation, Equation | Differs | AtLeast) or not variables_of(sp.Tuple(*relation.sides)):
-        return False
-    try:
-        gap = sums.normal(relation.sides[0] - relation.sides[1])
-    except ValueError:
-        return False
-    return not variables_of(gap)
-
-
-def put_in(expr: sp.Expr, part: sp.Expr, by: sp.Expr = ANYTHING) -> sp.Expr:
-    """An expression with another in the place of each part of it that is written like this."""
-    if sums.alike(expr, part):
-        return by
-    if isinstance(expr, sp.Add) and isinstance(part, sp.Add):
-        rest = list(expr.args)
-        for term in part.args:
-            if (found := next((own for own in rest if sums.alike(own, term)), None)) is None:
-                break
-            rest.remove(found)
-        else:
-            return by + sp.Add(*(put_in(own, part, by) for own in rest))
-    if isinstance(expr, sp.Sum):
-        return sp.Sum(put_in(expr.function, part, by), *expr.limits)
-    return expr.func(*(put_in(arg, part, by) for arg in expr.args)) if expr.args and not isinstance(expr, sp.Indexed) else expr
-
-
 # ── corrections ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -170,15 +117,26 @@ def objections(printed: Relation, repaired: Relation, point: Point | None, repla
     print_, about = core(printed), left(core(printed))
     if same(print_, repaired):
         yield "the correction repeats the print"
-    if isinstance(repaired, Differs | AtLeast) and differ_by_a_number(repaired):
+    if isinstance(repaired, Differs | AtLeast) and _says_nothing(repaired):
         yield f"the correction says nothing: expected sides that differ by more than a number, got {repaired}"
-    elif cancels(repaired, [print_]):
+    elif _cancels(repaired) and not _cancels(print_):
         yield f"the correction says nothing of either side: expected one that does not fall out, got {repaired}"
     if not replaces and not any(agree(about, side) for side in [left(repaired), *repaired.sides]):
         yield ("the correction is not about the print's left side: expected the same left side, or "
                "`replaces` to say which part of the print it stands for")
     if point is not None and (failure := _failure(repaired, point)):
         yield f"the correction fails where the print does: {failure.text}"
+
+
+def _says_nothing(relation: Relation) -> bool:
+    """Whether both sides vary and are one but for a number: then whatever stands there is true, or false, of anything."""
+    if not variables_of(sp.Tuple(*relation.sides)):
+        return False
+    try:
+        gap = sums.normal(relation.sides[0] - relation.sides[1])
+    except ValueError:
+        return False
+    return not variables_of(gap)
 
 
 def _failure(repaired: Relation, point: Point) -> Witness | None:
@@ -190,3 +148,38 @@ def _failure(repaired: Relation, point: Point) -> Witness | None:
         return repaired.fails_at({v: point[v] for v in names})
     except NotAdmittedError:                                 # its hypotheses do not hold there
         return None
+
+
+ANYTHING = Variable("anything#", Domain(Kind.REAL))  # no author's variable has such a name
+
+
+def _cancels(relation: Relation) -> bool:
+    """Whether a side stands in the other side too and falls out, as in L + y² ≥ L, which is so of anything."""
+    if isinstance(relation, Limit):
+        path, limit = relation.sides
+        return bool(limit.free_symbols) and _put_in(path, limit).has(ANYTHING)
+    if not isinstance(relation, Equation | Differs | AtLeast):
+        return False
+    one, other = relation.sides
+    return any(part.free_symbols and _falls_out(_put_in(rest, part)) for part, rest in ((one, other), (other, one)))
+
+
+def _falls_out(rest: sp.Expr) -> bool:
+    return rest.has(ANYTHING) and not (rest - ANYTHING).has(ANYTHING)
+
+
+def _put_in(expr: sp.Expr, part: sp.Expr) -> sp.Expr:
+    """An expression with anything else in the place of what is written like a part of it."""
+    if sums.alike(expr, part):
+        return ANYTHING
+    if isinstance(expr, sp.Add) and isinstance(part, sp.Add):
+        rest = list(expr.args)
+        for term in part.args:
+            if (found := next((own for own in rest if sums.alike(own, term)), None)) is None:
+                break
+            rest.remove(found)
+        else:
+            return ANYTHING + sp.Add(*(_put_in(own, part) for own in rest))
+    if isinstance(expr, sp.Sum):
+        return sp.Sum(_put_in(expr.function, part), *expr.limits)
+    return expr.func(*(_put_in(arg, part) for arg in expr.args)) if expr.args and not isinstance(expr, sp.Indexed) else expr

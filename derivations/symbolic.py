@@ -7,7 +7,7 @@ from typing import Any
 
 from derivations.canonical import canonical
 from derivations.claims import Evidence, Layer, Outcome
-from derivations.comparison import cancels, core, differ_by_a_number, objections, related, repetitions
+from derivations.comparison import core, objections, related, repetitions
 from derivations.examination import BrokenError, Run, guarded, of_the_kernel
 from derivations.mutants import COUNTED, Fate, power, tried
 from derivations.relations import Counterexample, Relation, same
@@ -119,9 +119,6 @@ def _faults_of_twins(
         if (undecided or name in killed) and not related(twin, steps):
             yield (f"the twin {name!r} is no version of the claim: expected a side in common, or the same kind of statement "
                    f"over the same variables, got {twin}")
-    for name, (twin, _) in killed.items():
-        if differ_by_a_number(twin) and cancels(twin, steps):
-            yield f"the twin {name!r} is false of anything: expected a version of the claim, got {twin}"
     if printed.relations:
         failure = Counterexample(dict(printed.point or {}), printed.witness) if printed.witness else None
         yield from repetitions(printed.relations[-1], killed, failure)

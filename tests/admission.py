@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import sympy as sp
@@ -18,9 +19,32 @@ from tests.readings import REFUTING_FACTOR, Formula, Reading
 SLACK = 1e-9
 """What rounding and a certified solver may leave of an equation between masses, or of an inequality that is given."""
 
+ROUNDED = 1e-14
+"""What rounding may leave of numbers that are 0."""
+
 
 class NotAReadingError(ValueError):
     """A reading that cannot speak for a claim; says which claim, what was given and what is accepted."""
+
+
+def settled(claim: str, reading: Reading) -> Reading:
+    """A copy of a reading in which nothing computes when it is read, which is after the derivation is in use again.
+
+    Raises NotAReadingError for a reading or a tensor of a class of its own.
+    """
+    if type(reading) is not Reading:
+        raise NotAReadingError(f"{claim}: check: expected a Reading, got one of {type(reading)}")
+
+    def plain(name: str, value: Any) -> Any:
+        if isinstance(value, Tensor):
+            if type(value) not in (Tensor, torch.nn.Parameter):
+                raise NotAReadingError(f"{claim}: {name}: expected a plain tensor, got one of {type(value)}")
+            return value.detach()
+        return next((kind(value) for kind in (bool, int, float) if isinstance(value, kind)), value)
+
+    point, routes = ({str(name): plain(name, value) for name, value in values.items()}
+                     for values in (reading.point, reading.routes))
+    return Reading(point, routes, plain("tolerance", reading.tolerance), reading.computed)
 
 
 def admit(claim: str, printed: Formula, twins: Mapping[str, Formula], reading: Reading) -> None:
@@ -54,11 +78,47 @@ def admit(claim: str, printed: Formula, twins: Mapping[str, Formula], reading: R
 
 
 def admit_tolerance(claim: str, tolerance: float, largest: float) -> None:
-    """Raise NotAReadingError for a tolerance with which nothing of this size could be refuted."""
+    """Raise NotAReadingError for a tolerance with which nothing of this size could be refuted, nor of size 1."""
     scale = max(1.0, largest)
     if not REFUTING_FACTOR * tolerance < scale:
         raise NotAReadingError(f"{claim}: tolerance: expected less than {scale / REFUTING_FACTOR:.3g} where the largest number "
                                f"compared is {largest:.3g}, got {tolerance:.3g}")
+
+
+@dataclass
+class Scale:
+    """How many instances of a vote could have refuted a number of the size that was compared there.
+
+    Such an instance is telling, any other is dull, since single instances may be small by chance.  Those at which numbers are
+    0 but for rounding are neither.  `coarsest` is the tolerance, beside the size, of the worst that is not telling.
+    """
+
+    telling: int = 0
+    dull: int = 0
+    coarsest: tuple[float, float] = (0.0, 1.0)
+
+    def weigh(self, tolerance: float, size: float) -> None:
+        """Count one instance."""
+        if REFUTING_FACTOR * tolerance < size:
+            self.telling += 1
+            return
+        self.dull += size > ROUNDED
+        self.coarsest = max(self.coarsest, (tolerance, size), key=lambda found: found[0] / max(found[1], ROUNDED))
+
+    @property
+    def why_not(self) -> str:
+        """Why the tolerances are too wide for a vote, where they are."""
+        if self.telling and self.telling >= self.dull:
+            return ""
+        tolerance, size = self.coarsest
+        return (f"tolerance: expected less than {1 / REFUTING_FACTOR:g} of the largest number compared, at half of the "
+                f"instances at least, got {self.telling} of {self.telling + self.dull}, and {tolerance:.3g} beside {size:.3g}")
+
+
+def size_of(printed: Formula, point: Mapping[str, Value]) -> float:
+    """The largest value at a point of what a statement speaks of, sizes and indices left out; 1 where nothing is left."""
+    counted = (v for v in printed.variables if v.name in printed.names and v.domain.kind not in (Kind.SIZE, Kind.INDEX))
+    return max((_largest(torch.as_tensor(point[v.name], dtype=torch.float64)) for v in counted), default=1.0)
 
 
 def holds_given(formula: Formula, point: Mapping[str, Value]) -> bool:

@@ -1,15 +1,15 @@
 """From a proved expression to a number: the derivation's own formula, evaluated in float64.
 
 The proof and the closed forms share no code; what is compared with a closed form here is the expression that was
-proved, printed as Python code by SymPy and run on NumPy's scalars.  A check may not use it: while one
-computes its routes, everything here refuses.
+proved, printed as Python code by SymPy and run on NumPy's scalars.  A check may not use it: while the modules of checks
+are imported, and from the draw of an instance to the end of its check, everything here refuses.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import cache, wraps
 from itertools import product
 from typing import Any
@@ -18,6 +18,7 @@ from unittest.mock import patch
 import numpy as np
 import sympy as sp
 import torch
+from sympy.printing.codeprinter import CodePrinter
 from sympy.printing.pycode import PythonCodePrinter
 from torch import Tensor
 
@@ -164,10 +165,10 @@ def _size(size: sp.Expr, point: Mapping[str, Value]) -> int:
     return int(size.xreplace({v: sp.Integer(int(point[v.name])) for v in size.free_symbols}))
 
 
-# ── while a check computes ──────────────────────────────────────────────────────────────────────────────────────────
+# ── while a check is imported, draws or computes ────────────────────────────────────────────────────────────────────
 
 CLOSED = ((Entry, "printed"), (Entry, "repaired"), (Catalogue, "__getitem__"), (sp.Basic, "subs"), (sp.Basic, "xreplace"),
-          (sp.Expr, "evalf"))
+          (sp.Basic, "replace"), (sp.Expr, "evalf"), (CodePrinter, "doprint"))
 """What leads from a claim to its formula, or from a formula to a number."""
 
 _closed = False
@@ -187,18 +188,35 @@ def _refuse(*_: Any, **__: Any) -> Any:
     raise OwnFormulaError("check: expected routes of its own, got a use of the derivation that they are held against")
 
 
-@contextmanager
-def closed() -> Iterator[None]:
-    """Let nothing use the derivations' formulas: a route that did would agree with whatever they say."""
+_DOORS = [patch.object(owner, name, _refuse) for owner, name in CLOSED]
+
+
+def _shut(shut: bool) -> None:
     global _closed
-    with ExitStack() as stack:
-        for owner, name in CLOSED:
-            stack.enter_context(patch.object(owner, name, _refuse))
-        before, _closed = _closed, True
-        try:
-            yield
-        finally:
-            _closed = before
+    if shut is not _closed:
+        for door in _DOORS:
+            (door.start if shut else door.stop)()
+        _closed = shut
+
+
+@contextmanager
+def _while(shut: bool) -> Iterator[None]:
+    before = _closed
+    _shut(shut)
+    try:
+        yield
+    finally:
+        _shut(before)
+
+
+def closed() -> AbstractContextManager[None]:
+    """Let nothing use the derivations' formulas: a route that did would agree with whatever they say."""
+    return _while(shut=True)
+
+
+def opened() -> AbstractContextManager[None]:
+    """Let the harness use them where a check may not; what the check gave has to be settled before, see `admission`."""
+    return _while(shut=False)
 
 
 evaluate, compiled = _guarded(evaluate), _guarded(compiled)

@@ -15,7 +15,7 @@ import math
 import pkgutil
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from types import ModuleType
@@ -26,12 +26,14 @@ import torch
 from hypothesis import strategies as st
 from torch import Tensor
 
+from derivations.calculus.variables import Kind
 from derivations.catalogue import Entry, entries
 from derivations.claims import Evidence, Layer, Outcome
-from derivations.documents import checks
-from tests.admission import NotAReadingError, admit, admit_tolerance, holds_given
-from tests.bridge import Value, closed
+from derivations.documents import CHECKS, checks, outside
+from tests.admission import NotAReadingError, Scale, admit, admit_tolerance, holds_given, settled, size_of
+from tests.bridge import Value, closed, opened
 from tests.draws import Draws
+from tests.lookups import admit_sources
 from tests.power import Mutations
 from tests.readings import REFUTING_FACTOR, Comparison, Formula, Reading, compare, distinct, standing_for
 
@@ -57,6 +59,8 @@ class Vote:
         failure: where the print was refuted, and `doubt` where it was neither refuted nor agreed with.
         killed: the routes that refuted each twin.
         ranges: of the values of each variable.
+        sizes: the numbers of keys, features, … that the statement speaks of.
+        scales: whether numbers could have been refuted, where the derived side is not 0 (True) and where it is.
         drawing: whether the instances are drawn, and not given.
     """
 
@@ -75,6 +79,8 @@ class Vote:
     routes: frozenset[str] = frozenset()
     seen: set[tuple[object, ...]] = field(default_factory=set)
     ranges: dict[str, tuple[float, float]] = field(default_factory=dict)
+    sizes: frozenset[str] = frozenset()
+    scales: dict[bool, Scale] = field(default_factory=dict)
 
     @property
     def outcome(self) -> Outcome:
@@ -96,7 +102,10 @@ class Vote:
             return f"{self.discarded} of {self.discarded + self.instances} draws were discarded, at most half is accepted"
         if self.drawing and self.ranges and (self.instances < FEWEST or len(self.seen) < 2):
             return f"{len(self.seen)} of {self.instances} instances differ, at least 2 of {FEWEST} are accepted"
-        return ""
+        if alone := [name for name in sorted(self.sizes) if self.ranges[name][1] < 2]:
+            return f"{', '.join(alone)} was 1 at every instance, a size of at least 2 is accepted at some"
+        # a side that is 0 everywhere has no size, and one that is not has it where it is not
+        return self.scales[True in self.scales].why_not
 
     @property
     def refuted(self) -> tuple[str, ...]:
@@ -138,6 +147,7 @@ def consider(
     if all(c.compared for c in found.values()):
         vote.instances += 1
         _remember(vote, printed, reading)
+        _weigh(vote, printed, reading, found.values())
     for route, comparison in found.items():
         _note(vote, printed, reading, route, comparison)
     for name, twin in twins.items():
@@ -173,9 +183,17 @@ def _remember(vote: Vote, printed: Formula, reading: Reading) -> None:
     values = {v.name: torch.as_tensor(reading.point[v.name], dtype=torch.float64).flatten().tolist()
               for v in printed.variables if v.name in reading.point}
     vote.seen.add(tuple(map(tuple, values.values())))
+    vote.sizes = frozenset(v.name for v in printed.variables if v.domain.kind is Kind.SIZE)
     for name, numbers in values.items():
         low, high = vote.ranges.get(name, (math.inf, -math.inf))
         vote.ranges[name] = min(low, *numbers), max(high, *numbers)
+
+
+def _weigh(vote: Vote, printed: Formula, reading: Reading, found: Collection[Comparison]) -> None:
+    """Note whether a number of the size that was compared could have been refuted."""
+    sized = any(c.derived for c in found)
+    size = min(c.largest for c in found) if sized else size_of(printed, reading.point)
+    vote.scales.setdefault(sized, Scale()).weigh(reading.tolerance, size)
 
 
 def _shown(value: Value) -> str:
@@ -195,16 +213,17 @@ def poll(
         distinct([*printed.variables, *twin.variables], f"{vote.claim}: the twin {name!r}")
 
     def explore(instance: Any) -> None:
-        with closed():
-            reading = check(instance)
-        consider(vote, printed, twins, reading, mutations)
+        reading = settled(vote.claim, check(instance))
+        with opened():
+            consider(vote, printed, twins, reading, mutations)
 
     draws, vote.drawing = Draws(strategy, count), True
-    for turn in range(PATIENCE):
-        if not draws.run(explore, turn):
-            raise NotAReadingError(f"{vote.claim}: on: expected a strategy with instances that are kept, got {strategy!r}")
-        if set(vote.refuted) >= set(twins) and (vote.failure or not refuting):
-            break
+    with closed():                                           # to the strategy too, and however a draw ends
+        for turn in range(PATIENCE):
+            if not draws.run(explore, turn):
+                raise NotAReadingError(f"{vote.claim}: on: expected a strategy with instances that are kept, got {strategy!r}")
+            if set(vote.refuted) >= set(twins) and (vote.failure or not refuting):
+                break
     vote.discarded = draws.discarded
 
 
@@ -243,13 +262,17 @@ def confirms(layer: Layer, *claims: str, on: Any, count: int = 32, corrected: Ch
 def parameters(layer: Layer, package: ModuleType) -> list[Any]:
     """A layer's checks as pytest parameters whose id is the claim's.
 
-    They are looked for in every module of its test package, and in the checks of documents outside the project.
+    They are looked for in every module of its test package, and in the checks of documents outside the project, whose sources
+    are read before they run.  Raises LookUpError for one of these that may look up what it is held against.
     """
     entries()                                                # which loads the packages of those documents
-    for found in (package, *map(importlib.import_module, checks())):
-        for module in pkgutil.iter_modules(found.__path__):
-            if not module.name.startswith("test_"):
-                importlib.import_module(f"{found.__name__}.{module.name}")
+    for name in checks():
+        admit_sources(name, outside()[name.partition(".")[0]] / CHECKS)
+    with closed():
+        for found in (package, *map(importlib.import_module, checks())):
+            for module in pkgutil.iter_modules(found.__path__):
+                if not module.name.startswith("test_"):
+                    importlib.import_module(f"{found.__name__}.{module.name}")
     return [pytest.param(case, id=id, marks=pytest.mark.claim(id, layer)) for id, case in CASES[layer].items()]
 
 
@@ -276,7 +299,8 @@ def vote_on(case: Case, quick: bool = False, device: str = "cpu") -> Evidence:
     count = max(10, case.count // 4) if quick else case.count
     printed, repaired = Vote(case.claim, case.layer), Vote(case.claim, case.layer)
     twins = {name: Formula(make(), f"twin {name!r}") for name, make in entry.twins.items()}
-    strategy = case.strategy.map(partial(moved, device=device))
+    with closed():
+        strategy = case.strategy.map(partial(moved, device=device))
     mutations = Mutations(correction or statement, [twin.relation.at for twin in twins.values()])
     if correction is None:
         poll(printed, Formula(statement), twins, case.printed, strategy, count, mutations=mutations)

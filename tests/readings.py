@@ -111,6 +111,7 @@ class Comparison:
     incomparable: int
     gap: float = math.inf                                    # the smallest |left − right| relative to the larger one
     largest: float = 0.0                                     # of the numbers that were compared
+    derived: float = 0.0                                     # the largest of those that are the formula's
 
 
 @cache
@@ -149,7 +150,7 @@ def _compared(
         raise ValueError(f"{route}: shape {tuple(values.shape)} was computed, {tuple(expected.shape)} is the claim's")
     expected, values = expected[~barred], values[~barred]
     if derived in (sp.oo, -sp.oo) and bool(values.isfinite().all()):             # a number where ∞ is claimed
-        return Comparison(math.inf, values.numel(), 0, math.inf, _largest(values))
+        return Comparison(math.inf, values.numel(), 0, math.inf, _largest(values), math.inf)
     both = expected.isfinite() & values.isfinite()
     unclear = int((~both).sum())
     expected, values = expected[both], values[both]
@@ -160,7 +161,7 @@ def _compared(
     gap = float((off.abs() / larger).nan_to_num(nan=0.0).min())                  # 0/0 where both sides are 0
     off = off if formula.ordered else -off.abs() if formula.apart else off.abs()
     miss = float(off.max()) / reading.tolerance
-    return Comparison(miss + MARGIN * formula.strict, expected.numel(), unclear, gap, float(larger.max()))
+    return Comparison(miss + MARGIN * formula.strict, expected.numel(), unclear, gap, float(larger.max()), _largest(expected))
 
 
 def _largest(values: Tensor) -> float:

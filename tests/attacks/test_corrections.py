@@ -140,9 +140,6 @@ TWIN: dict[str, Callable[[], Entry]] = {
         a=lambda: WRONG, b=lambda: Equation(x**2, (x + 1) ** 2 - 1)),
     "F18: another, over a variable that it does not show": lambda: twinned(
         a=lambda: WRONG, b=lambda: Equation((x + 1) ** 2, x**2 + 1, about=(w,))),
-    "F18: false of anything": lambda: twinned(a=lambda: WRONG, b=lambda: Equation(x, x + 1)),
-    "F18: false of anything, with a side in common": lambda: twinned(
-        a=lambda: WRONG, b=lambda: Equation((x + 1) ** 2 + 1, (x + 1) ** 2)),
     "D2: one name twice": lambda: _named_twice(),
     "D2: a relation of the author's": lambda: twinned(a=lambda: WRONG, b=lambda: _Dead((x + 1) ** 2, x**2 + 2 * x + 1)),
 }

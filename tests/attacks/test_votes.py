@@ -1,11 +1,16 @@
-"""Numeric votes that saw nothing, saw only what suits them, or looked up the answer."""
+"""Numeric votes that saw nothing, saw only what suits them, could not have failed, or looked up the answer."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+import re
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from itertools import count
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -15,6 +20,8 @@ from hypothesis import assume
 from hypothesis import strategies as st
 from torch import Tensor
 
+import tests.properties
+from derivations import documents
 from derivations.calculus.sums import normal, total
 from derivations.calculus.variables import Kind, Variable, index, positive, scalar, simplex, size, vector
 from derivations.catalogue import entries, examine
@@ -27,7 +34,9 @@ x, y, z = scalar("x"), positive("y"), scalar("z", Kind.NONNEGATIVE)
 m = size("m")
 j, l = index("j", m), index("l", m)  # noqa: E741
 k = index("k", m, other_than=(j,))
-a, r = vector("a", m), simplex("r", m)
+n = size("n")
+i = index("i", n)
+a, r, c = vector("a", m), simplex("r", m), simplex("c", n)
 ALL = st.floats(-2, 2, allow_nan=False).map(lambda value: {"x": value})
 UNIT = st.floats(0.5, 2).map(lambda value: {"y": value})
 Route = Callable[[dict[str, Any]], Any]
@@ -70,6 +79,48 @@ Attack = tuple[Relation, Route | None, dict[str, Any]]
 
 def seen(*values: float) -> Any:
     return st.sampled_from([{"x": value} for value in values])
+
+
+@pytest.mark.parametrize(("values", "tolerance"), [
+    ([value / 1e6 for value in range(1, 9)], 1e-20), ([2.0**-n for n in range(9)], 1e-5), ([1.0, 2.0, 0.0, 1e-9, 1e-8], 1e-5),
+], ids=["small numbers", "some small numbers", "zeros"])
+def test_control_honest_votes_on_small_numbers(values: list[float], tolerance: float) -> None:
+    assert believed(SQUARE, lambda p: number(p["x"] ** 2), seen(*values), tolerance)
+
+
+def test_control_an_honest_vote_for_0() -> None:
+    assert believed(Equation((x + 1) ** 2 - x * (x + 2) - 1, 0),
+                    lambda p: number((p["x"] + 1) ** 2 - p["x"] * (p["x"] + 2) - 1))
+
+
+SMALL = seen(*(value / 10**6 for value in range(1, 9)))      # where x² and x are nearly the same
+ALONE = ALL.map(lambda p: p | {"m": 1, "r": number([1.0])})  # the only law on one key
+
+
+def told(ask: Callable[[dict[str, Any]], Any]) -> Any:
+    """Instances that hold the derivation's answer."""
+    return ALL.map(lambda p: p | {"answer": float(ask(p))})
+
+
+@st.composite
+def composed(draw: st.DrawFn) -> dict[str, Any]:
+    point = draw(ALL)
+    return point | {"answer": float(bridge.evaluate(x, point, []))}
+
+
+def printed_and_run(point: dict[str, Any]) -> float:
+    return float(sp.lambdify(x, x)(point["x"]))
+
+
+class Late(Tensor):
+    """A tensor that asks the derivation once it is compared."""
+
+    def detach(self) -> Tensor:
+        return bridge.evaluate(x, {"x": float(Tensor.detach(self))}, [])
+
+
+def by_answer(point: dict[str, Any]) -> Tensor:
+    return number(point["answer"])
 
 
 VOTES: dict[str, Callable[[], Attack]] = {
@@ -153,6 +204,38 @@ VOTES: dict[str, Callable[[], Attack]] = {
     "an inequality in the wrong direction": lambda: (
         AtLeast(x, x**2 + 5), lambda p: number(p["x"]), {"twins": {"a twin": AtLeast(x, x**2 + 9)}}),
     "a route that changes from draw to draw": lambda: (FALSE, alternating(), {"on": seen(0, 1, 2)}),
+    "F15: the answer is drawn": lambda: (FALSE, by_answer, {"on": told(lambda p: bridge.evaluate(x, p, []))}),
+    "F15: the answer is drawn, compiled": lambda: (FALSE, by_answer, {"on": told(lambda p: bridge.compiled(x)[1](p["x"]))}),
+    "F15: the answer is drawn in a composite": lambda: (FALSE, by_answer, {"on": composed()}),
+    "F15: the answer is drawn after another draw": lambda: (
+        FALSE, by_answer, {"on": ALL.flatmap(lambda p: st.just(p | {"answer": float(bridge.evaluate(x, p, []))}))}),
+    "F15: only what suits the answer is drawn": lambda: (
+        FALSE, lambda p: number(p["x"] ** 2), {
+            "on": seen(0, 1, 2, 3, -1).map(lambda p: {"x": 1.0} if bridge.evaluate(x**2 - x, p, []) else p)}),
+    "F15: SymPy has drawn the answer": lambda: (FALSE, by_answer, {"on": told(lambda p: x.subs(x, p["x"]))}),
+    "F15: SymPy has drawn it by another name": lambda: (
+        FALSE, by_answer, {"on": told(lambda p: (x + 1).replace(x, sp.Float(p["x"])) - 1)}),
+    "F15: SymPy has printed it": lambda: (FALSE, by_answer, {"on": told(printed_and_run)}),
+    "F15: the route asks once it is read": lambda: (FALSE, lambda p: number(p["x"]).as_subclass(Late), {}),
+    "F16: numbers of 1e-6, a tolerance of 1e-3": lambda: (
+        FALSE, lambda p: number(p["x"] ** 2), {"on": SMALL, "tolerance": 1e-3}),
+    "F16: numbers of 1e-6, a tolerance of their size": lambda: (
+        FALSE, lambda p: number(p["x"] ** 2), {"on": SMALL, "tolerance": 1e-5}),
+    "F16: small numbers, and a large one where it holds": lambda: (
+        FALSE, lambda p: number(p["x"] ** 2), {"on": seen(1, 0.01, 0.02, 0.03, 0.04, -0.01), "tolerance": 0.05}),
+    "F16: small numbers, and zeros": lambda: (
+        FALSE, lambda p: number(p["x"] ** 2), {"on": seen(0, 1e-6, -1e-6, 2e-6, -2e-6, 3e-6), "tolerance": 1e-3}),
+    "F16: what is nearly 0 is 0": lambda: (Equation(x, 0), lambda p: number(p["x"]), {"on": SMALL, "tolerance": 1e-3}),
+    "F16: small numbers in an inequality": lambda: (
+        AtLeast(x**2, x), lambda p: number(p["x"] ** 2), {"on": SMALL, "tolerance": 1e-3, "twins": {
+            "a twin": AtLeast(x**2, x + 1)}}),
+    "F22: one key": lambda: (
+        Equation(x * total(l, r[l] ** 2), x), lambda p: number(p["x"]) * (p["r"] ** 2).sum(), {"on": ALONE}),
+    "F22: one key beside two queries": lambda: (
+        Equation(x * total(l, r[l] ** 2) * total(i, c[i]), x), lambda p: number(p["x"]) * (p["r"] ** 2).sum() * p["c"].sum(),
+        {"on": ALONE.map(lambda p: p | {"n": 2, "c": number([0.5, 0.5])})}),
+    "F22: one key at each open index": lambda: (
+        Equation(x * r[j], x), lambda p: number(p["x"]) * p["r"], {"on": ALONE}),
 }
 
 
@@ -188,13 +271,145 @@ def test_routes_that_come_and_go() -> None:
         poll(vote, Formula(Equation(x, x + 0 * y)), {}, check, ALL, 20)
 
 
+@pytest.mark.parametrize(("statement", "on", "tolerance", "reason"), [
+    (FALSE, SMALL, 1e-3, r"^tolerance: expected less than 0\.1 of the largest .*, got 0 of 8, and 0\.001 beside "),
+    (Equation(x * total(l, r[l]), x), ALONE, 1e-9, "m was 1 at every instance, a size of at least 2 is accepted at some"),
+])
+def test_why_a_vote_does_not_count_is_said(statement: Relation, on: Any, tolerance: float, reason: str) -> None:
+    vote = Vote("eot.46", Layer.TORCH)
+    poll(vote, Formula(statement), {}, lambda p: Reading(p, {"own": number(p["x"])}, tolerance), on, 8)
+    assert vote.outcome is Outcome.INCONCLUSIVE
+    assert re.search(reason, vote.why_not), vote.why_not
+
+
+def test_control_one_key_among_others() -> None:
+    laws = [number([1.0]), number([0.5, 0.5])]
+    some = st.sampled_from([{"x": float(v), "m": v % 2 + 1, "r": laws[v % 2]} for v in range(8)])
+    assert believed(Equation(x * total(l, r[l]), x), lambda p: number(p["x"]) * p["r"].sum(), some)
+
+
+@pytest.mark.parametrize("route", [assuming(lambda p: p["x"] > 1), lambda p: 1 / 0, lambda p: bridge.evaluate(x, p, [])],
+                         ids=["left", "an error", "a look-up"])
+def test_control_the_formula_is_in_use_again_however_draws_end(route: Route) -> None:
+    with suppress(ZeroDivisionError):
+        believed(FALSE, route)
+    assert float(bridge.evaluate(x + 1, {"x": 2.0}, [])) == 3 == x.subs(x, 3)
+
+
+# ── what the modules of votes are ───────────────────────────────────────────────────────────────────────────────────
+
+VOTE = '''"""Votes on a paper."""
+
+from hypothesis import strategies as st
+
+from derivations.claims import Layer
+from tests.layers import Reading, confirms, float64
+
+@confirms(Layer.TORCH, "paper.1", on=st.floats(0.5, 2))
+def looked_up(x: float) -> Reading:
+    return Reading({"x": x}, {"own": float64(x)}, 1e-9)
+
+'''
+LOOK_UPS = {
+    "the bridge": ("from tests.bridge import evaluate", "tests.bridge.evaluate"),
+    "the catalogue": ("from derivations.catalogue import entries", "derivations.catalogue.entries"),
+    "the layers, with all that they import": ("from tests import layers", "tests.layers"),
+    "SymPy": ("import sympy as sp", "sympy"),
+    "the document itself": ("from paper.section1 import root", "paper.section1.root"),
+    "the document itself, from within": ("from ..section1 import root", "paper.section1.root"),
+    "a test": ("from tests.properties.test_claims import entries", "tests.properties.test_claims.entries"),
+    "in a function": ("def late():\n    from tests.bridge import evaluate", "tests.bridge.evaluate"),
+    "__import__": ("bridge = __import__('tests.bridge')", "__import__"),
+    "__import__ by another name": ("find = __import__", "__import__"),
+    "eval": ("bridge = eval('__imp' + 'ort__(\"tests.bridge\")')", "eval"),
+    "exec": ("exec('import sympy')", "exec"),
+    "importlib": ("import importlib", "importlib"),
+    "import_module": ("from importlib import import_module as find", "importlib.import_module"),
+    "sys.modules": ("import sys\nbridge = sys.modules['tests.bridge']", "sys"),
+    "sys.modules, from a package": ("import dataclasses\nbridge = dataclasses.sys.modules['tests.bridge']", "sys"),
+    "sys.modules, imported from a package": ("from dataclasses import sys as s", "dataclasses.sys"),
+    "a file": ("answers = open('answers').read()", "open"),
+    "a file of numbers": ("import numpy as np\nanswers = np.load('answers.npy')", "load"),
+    "the builtins": ("look = __builtins__['ev' + 'al']", "__builtins__"),
+    "the globals of what is accepted": ("poll = confirms.__globals__['poll']", "__globals__"),
+    "a name in parts": ("look = getattr(confirms, '__glob' + 'als__')", "getattr"),
+    "pytest's import": ("import pytest\nsp = pytest.importorskip('sympy')", "importorskip"),
+}
+
+
+@pytest.fixture
+def paper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The folder of votes of a document of one's own; what it registers is forgotten."""
+    folder = tmp_path / "paper" / "checks"
+    folder.mkdir(parents=True)
+    (folder.parent / "__init__.py").write_text('"""A paper."""\n')
+    (folder / "__init__.py").write_text('"""Votes."""\n')
+    (folder / "votes.py").write_text(VOTE)
+    layers.parameters(Layer.TORCH, tests.properties)
+    monkeypatch.setitem(CASES, Layer.TORCH, dict(CASES[Layer.TORCH]))
+    monkeypatch.setenv(documents.VARIABLE, str(folder.parent))
+    documents.package("paper")
+    yield folder
+    for name in [name for name in sys.modules if name.partition(".")[0] == "paper"]:
+        del sys.modules[name]
+
+
+def test_control_votes_of_an_outside_document(paper: Path) -> None:
+    (paper / "helper.py").write_text("import torch\n")
+    (paper / "other.py").write_text("from . import helper\nfrom .votes import looked_up\nfrom paper.checks.helper import torch")
+    assert "paper.1" in [parameter.id for parameter in layers.parameters(Layer.TORCH, tests.properties)]
+
+
+@pytest.mark.parametrize("name", LOOK_UPS)
+def test_a_module_of_an_outside_document_may_not_look_up(name: str, paper: Path) -> None:
+    lines, named = LOOK_UPS[name]
+    (paper / "votes.py").write_text(VOTE + lines + "\n")
+    with pytest.raises(ValueError, match=rf"^paper\.checks\.votes: expected imports of .*, got {re.escape(named)}$"):
+        layers.parameters(Layer.TORCH, tests.properties)
+
+
+@pytest.mark.parametrize("file", ["__init__.py", "helper.py", "inner/__init__.py", "inner/helper.py"])
+def test_nor_may_another_module_of_its_package(file: str, paper: Path) -> None:
+    (paper / "inner").mkdir()
+    (paper / file).write_text("import sympy\n")
+    with pytest.raises(ValueError, match=r"^paper\.checks.*: expected imports of .*, got sympy$"):
+        layers.parameters(Layer.TORCH, tests.properties)
+
+
+def test_nor_may_a_module_without_a_source(paper: Path) -> None:
+    (paper / "helper.pyc").write_bytes(b"")
+    with pytest.raises(ValueError, match=r"^paper\.checks: helper\.pyc: expected modules whose source can be read"):
+        layers.parameters(Layer.TORCH, tests.properties)
+
+
+def test_the_answer_is_not_looked_up_at_import(paper: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The way to it is left where a vote may go."""
+    monkeypatch.setattr(torch, "answer", lambda: bridge.evaluate(x, {"x": 2.0}, []), raising=False)
+    (paper / "votes.py").write_text(VOTE + "import torch\nANSWER = torch.answer()\n")
+    with pytest.raises(RuntimeError, match="expected routes of its own"):
+        layers.parameters(Layer.TORCH, tests.properties)
+
+
+def test_nor_by_the_modules_of_a_layer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "voters"
+    folder.mkdir()
+    (folder / "__init__.py").write_text("")
+    (folder / "votes.py").write_text("from tests import bridge\nANSWER = bridge.compiled(bridge.sp.pi)\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    package = ModuleType("voters")
+    package.__path__ = [str(folder)]
+    with pytest.raises(RuntimeError, match="expected routes of its own"):
+        layers.parameters(Layer.TORCH, package)
+    del sys.modules["voters"]
+
+
+# ── cases ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+
 CASE = "eot.46"
 
 
 @pytest.fixture
 def case() -> Any:
-    import tests.properties
-
     layers.parameters(Layer.TORCH, tests.properties)
     return CASES[Layer.TORCH][CASE]
 
@@ -221,6 +436,18 @@ def test_a_check_that_asks_the_catalogue(case: Any, monkeypatch: pytest.MonkeyPa
     cheat = replace(case, printed=looking_up)
     monkeypatch.setitem(CASES[Layer.TORCH], CASE, cheat)
     with pytest.raises((ValueError, RuntimeError)):
+        vote_on(cheat, quick=True)
+
+
+def test_a_case_whose_strategy_asks_the_catalogue(case: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Asking:
+        def map(self, pack: Callable[[Any], Any]) -> Any:
+            formula = entries()[CASE].printed()
+            return case.strategy.map(lambda row: (row, formula)).map(lambda drawn: pack(drawn[0]))
+
+    cheat = replace(case, strategy=Asking())
+    monkeypatch.setitem(CASES[Layer.TORCH], CASE, cheat)
+    with pytest.raises(RuntimeError, match="expected routes of its own"):
         vote_on(cheat, quick=True)
 
 

@@ -122,8 +122,8 @@ def row_reading(problem: AttentionProblem, head: int, query: int, claim: str) ->
     tau, values = problem.temperature, problem.values[0, head, seen].double()
     scores = logits[seen] * tau
     m, width = values.shape
-    point = {"m": m, "d": 1, "e": width, "tau": tau, "eps": tau, "Q": float64([1.0]), "K": scores[:, None], "s": scores,
-             "V": values}
+    point = {"m": m, "d": 2, "e": width, "tau": tau, "eps": tau, "Q": float64([1.0, 2.0]),
+             "K": torch.stack((-scores, scores), -1), "s": scores, "V": values}
     weights, spread = problem.probabilities[0, head, query, seen], float(logits[seen].abs().max())
     plan_error = tolerances.plan(problem.scores.dtype, m, spread)
     if claim in ("eot.18", "eot.thm3.3", "eot.s6.potential-gradient"):

@@ -13,7 +13,7 @@ import tests.properties
 from derivations.catalogue import entries
 from derivations.claims import Evidence, Layer
 from numerics import one_sided, tolerances
-from tests.layers import REFUTING_FACTOR, Case, Formula, Reading, Vote, assert_sound, parameters, poll, vote_on
+from tests.layers import REFUTING_FACTOR, Case, Formula, Reading, Vote, assert_sound, float64, parameters, poll, vote_on
 from tests.strategies import OneSided, one_sided_problems
 
 DTYPES = (torch.float32, torch.bfloat16, torch.float16)
@@ -32,17 +32,33 @@ def in_dtype(claim: str, problem: OneSided) -> Reading:
     dtype, tau, m = problem.scores.dtype, problem.temperature, problem.m
     scores, utility = problem.scores, problem.utility
     plan = one_sided.plan(scores, tau)
-    exact = {"s": scores, "K": scores[:, None], "u": utility, "V": problem.values, "g": problem.context_gradient}
-    point = {"m": m, "d": 1, "e": problem.values.shape[-1], "tau": tau, "eps": tau, "Q": torch.ones(1, dtype=torch.float64),
+    exact = {"s": scores, "K": torch.stack((-scores, scores), -1), "u": utility, "V": problem.values,
+             "g": problem.context_gradient}
+    point = {"m": m, "d": 2, "e": problem.values.shape[-1], "tau": tau, "eps": tau, "Q": float64([1.0, 2.0]),
              **{name: x.double().cpu() for name, x in exact.items()}}
     plan_error = tolerances.plan(dtype, m, float(scores.abs().max()) / tau)
     if claim == "eot.18":
         return Reading(point, {"closed_form": plan}, plan_error)
     if claim == "eot.59":                                    # |d p(δ − p)| ≤ |dp|, and one more rounding of at most 1/4
         return Reading(point, {"closed_form": one_sided.plan_jacobian(plan, tau).T}, 1.25 * plan_error / tau)
-    largest = float(utility.double().abs().max())
     gradient = one_sided.score_gradient(plan, utility, tau)
-    return Reading(point, {"closed_form": gradient}, tolerances.score_gradient(dtype, m, largest, tau, plan_error))
+    return Reading(point, {"closed_form": gradient}, gradient_error(problem, plan_error))
+
+
+def gradient_error(problem: OneSided, plan_error: float) -> float:
+    """The error of a score gradient, by the smaller of two bounds.
+
+    In half precision everything is computed in float32, and rounded when the plan and the gradient are stored: p_j, and p_l
+    in the mean, in proportion to themselves, which is less than one bound for all of them.
+    """
+    dtype, tau, m = problem.scores.dtype, problem.temperature, problem.m
+    utility, logits = problem.utility.double(), problem.scores.double() / tau
+    largest, p = float(utility.abs().max()), logits.softmax(-1)
+    plain = tolerances.score_gradient(dtype, m, largest, tau, plan_error)
+    computed = tolerances.plan(torch.float32, m, float(logits.abs().max()))
+    stored = p * (2 * (utility - p @ utility).abs() + p @ utility.abs()) / tau
+    return min(plain, tolerances.score_gradient(torch.float32, m, largest, tau, computed)
+               + tolerances.rounding(dtype, m, float(stored.max())))
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=lambda dtype: str(dtype).removeprefix("torch."))

@@ -115,18 +115,18 @@ def slope_of_largest(x: Tokens) -> Reading:
 
 @dataclass(frozen=True)
 class Analyzed:
-    """What the listing reports for n queries 0, 1, … and keys 0, 2, …, at one temperature, and the weights and entropies."""
+    """What the listing reports for n queries 0, step, … and keys 0, 2, …, at one temperature, and the weights and entropies."""
 
     report: models.Report
     weights: Tensor
     entropies: Tensor
 
 
-def analyzed(x: Tokens, queries: int, keys: int) -> Analyzed:
+def analyzed(x: Tokens, step: float = 1.0) -> Analyzed:
     """Rows of different entropies; for tied tokens all nearly log m."""
     temperature = 200.0 if x.tied else 1.0
-    query = torch.arange(queries, dtype=torch.float64, device=x.device)[:, None]
-    key = 2 * torch.arange(keys, dtype=torch.float64, device=x.device)[:, None]
+    query = step * torch.arange(x.n, dtype=torch.float64, device=x.device)[:, None]
+    key = 2 * torch.arange(x.m, dtype=torch.float64, device=x.device)[:, None]
     weights = torch.softmax(query @ key.mT / temperature, -1)
     return Analyzed(models.analyze(query, key, key, (temperature,))[0], weights, models.row_entropies(weights, 0.0))
 
@@ -137,32 +137,32 @@ def guarded(x: Tokens, point: dict[str, Value], value: float | list[float], side
 
 
 def log_of_reported_size(x: Tokens) -> Reading:
-    found = analyzed(x, x.n, x.m)
+    found = analyzed(x)
     return guarded(x, x.point(A=found.weights), math.log(found.report.effective_size), "right")
 
 
 @confirms(TORCH, "transport.listing.analyze_attention_temperature", on=SEVERAL, corrected=log_of_reported_size)
 def reported_size(x: Tokens) -> Reading:
-    found = analyzed(x, x.n, x.m)
+    found = analyzed(x)
     return guarded(x, x.point(A=found.weights), found.report.effective_size)
 
 
-def log_of_size_of_one_query(x: Tokens) -> Reading:
-    """One query, 0, so that all keys are alike."""
-    found = analyzed(x, 1, x.m)
-    return guarded(x, x.point(A=found.weights, n=1, H=1.0), [math.log(found.report.effective_size)], "right")
+def log_of_size_of_like_queries(x: Tokens) -> Reading:
+    """Queries of 0, to which all keys are alike: each has the entropy that is reported for all."""
+    found = analyzed(x, step=0.0)
+    return guarded(x, x.point(A=found.weights, H=1.0), [math.log(found.report.effective_size)] * x.n, "right")
 
 
 confirms(TORCH, "transport.listing.analyze_attention_temperature.effective-size", on=SEVERAL,
-         corrected=log_of_size_of_one_query)(log_of_size_of_one_query)
+         corrected=log_of_size_of_like_queries)(log_of_size_of_like_queries)
 
 
 def size_below_the_mean(x: Tokens) -> Reading:
-    found = analyzed(x, x.n, x.m)
+    found = analyzed(x)
     return guarded(x, x.point(h=found.entropies), found.report.effective_size, "right")
 
 
 @confirms(TORCH, "transport.listing.analyze_attention_temperature.average", on=PAIRS, corrected=size_below_the_mean)
 def size_of_the_mean(x: Tokens) -> Reading:
-    found = analyzed(x, x.n, x.m)
+    found = analyzed(x)
     return guarded(x, x.point(h=found.entropies), found.report.effective_size)
