@@ -12,8 +12,9 @@ from importlib.machinery import BYTECODE_SUFFIXES, EXTENSION_SUFFIXES
 from pathlib import Path
 
 VOTING = ("tests.properties", "tests.primal")
-PACKAGES = ("__future__", "collections", "cvxpy", "dataclasses", "functools", "hypothesis", "itertools", "math", "mpmath",
-            "numerics", "numpy", "ot", "pytest", "torch", "typing", "warnings")
+PACKAGES = ("__future__", "collections", "cvxpy", "dataclasses", "decimal", "enum", "entmax", "fractions", "functools",
+            "hypothesis", "itertools", "math", "mpmath", "numerics", "numpy", "ot", "pytest", "random", "scipy",
+            "sklearn", "statistics", "torch", "typing", "warnings")
 HELPERS = ("tests.fifty_digits", "tests.listings.models", "tests.strategies", "tests.strategies_mem", "tests.strategies_ot",
            "tests.strategies_transport")
 OWN = {"derivations.claims": {"Layer"}, "tests": {"fifty_digits"}, "tests.bridge": {"Value"},
