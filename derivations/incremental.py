@@ -3,8 +3,8 @@
 The evidence for a claim is a function of the modules that vote for it, with everything they import inside the project,
 of the data beside them, of the packages' versions and of the options.  A ledger records the modules of each row and a
 hash of every file; a row is outdated when one of the files that it rests on is another one, and stale when it is outdated
-or incomplete, or needs a claim that is stale.  Modules are read and never
-imported here: nothing of torch or pytest is loaded to find that nothing changed.
+or incomplete, or needs a claim that is stale.  Modules are read and never imported here: nothing of torch or pytest is
+loaded to find that nothing changed.
 """
 
 from __future__ import annotations
