@@ -177,12 +177,12 @@ def _entry(expr: sp.Indexed) -> Rule:
 
 
 def _partial(expr: Partial) -> Rule:
-    """A derivative, which has a value only where what is differentiated has one."""
-    inner, derived = _rule(expr.args[0]), cache(lambda: _rule(differentiate(*expr.args)))
+    """A derivative, which has a value only where what is differentiated, and what moves, have one."""
+    parts, derived = tuple(map(_rule, expr.args)), cache(lambda: _rule(differentiate(*expr.args)))
 
     def evaluated(point: _Place) -> Number:
-        slope, value = derived()(point), inner(point)
-        return slope if isinstance(value, fmpq) or value.is_finite() else undefined()
+        slope, values = derived()(point), [part(point) for part in parts]
+        return slope if all(isinstance(value, fmpq) or value.is_finite() for value in values) else undefined()
 
     return evaluated
 

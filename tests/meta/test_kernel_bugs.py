@@ -71,3 +71,10 @@ def test_a_divergence_has_no_value_where_its_denominator_vanishes() -> None:
 def test_a_kink_has_no_normal_form() -> None:
     with pytest.raises(ValueError, match="derivatives are known"):
         normal(derivative(plus(x), x))
+
+
+def test_a_derivative_has_no_value_where_what_moves_has_none() -> None:
+    one, two = Fraction(1), Fraction(2)
+    slope = derivative(sp.S.Zero, b[i - 1])
+    assert not enclose(slope, {m: 2, i: 1, b.label: [one, two]}).is_finite()
+    assert enclose(slope, {m: 2, i: 2, b.label: [one, two]}) == 0
