@@ -170,7 +170,7 @@ def other_settings(ledger: Mapping[str, Any], environment: Mapping[str, Any]) ->
     for name in SETTINGS:
         if was.get(name) != environment.get(name):
             return f"{name}: {_shown(was.get(name), environment.get(name))}"
-    return None
+    return "the files of a model of one's own are not watched" if environment.get("model") else None
 
 
 def _shown(was: Any, now: Any) -> str:

@@ -149,6 +149,12 @@ def test_what_failed_or_is_new_runs_again(root: Path) -> None:
     assert set(stale(ledger, read(root), NEEDS)) == {"a.2", "a.4"}
 
 
+def test_a_model_of_ones_own_may_have_changed_in_its_folder(root: Path) -> None:
+    ledger = last(root)
+    ledger["environment"]["model"] = "folder"
+    assert other_settings(ledger, {**SETTINGS, "model": "folder"}) == "the files of a model of one's own are not watched"
+
+
 @pytest.mark.parametrize(("name", "value", "told"), [
     ("python", "3.13", "python: 3.12 → 3.13"), ("packages", {"sympy": "2"}, "packages: sympy 1 → 2"),
     ("device", "cuda", "device: cpu → cuda"), ("quick", True, "quick: False → True"),
