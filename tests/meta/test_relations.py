@@ -97,6 +97,7 @@ FALSE = {
     "factor of either sign": (minimum(lambda key: u[key], x, lambda p: x * total(l, kl(p(l), u[l]))), "q is better"),
     "off the simplex": (minimum(lambda key: 2 * u[key], objective=lambda p: tau * total(l, kl(p(l), 2 * u[l]))), "total mass"),
     "another prior": (minimum(lambda key: 1 / m, objective=kl_form_of), "q is better"),
+    "linear, not unique": (minimum(lambda key: 1 / m, objective=lambda p: total(l, p(l))), "q is as good"),
 }
 
 UNDECIDED = {
@@ -112,7 +113,6 @@ UNDECIDED = {
     "slack of unknown sign": Follows((positive_gap,), AtLeast(x - z + 10**9, w), (sp.S.One,), 10**9 - z),
     "strict without cause": Follows((AtLeast(x**2 + 1, 0),), AtLeast(x**2 + 1, 0, strict=True), (sp.S.One,)),
     "wrong factor": minimum(gibbs(-1, tau), 2 * tau),
-    "linear, not unique": minimum(lambda key: 1 / m, objective=lambda p: total(l, p(l))),
     "a candidate that may be zero": minimum(lambda key: r[key], objective=lambda p: total(l, (p(l) - r[l]) ** 2)),
     "failure that is none": Fails(Equation(x, x)),
     "failure elsewhere": Fails(AtLeast(x, 0, at={x: 1})),
