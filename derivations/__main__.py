@@ -106,12 +106,12 @@ def verify(
     arguments += ["--quick"] if quick else []
     arguments += [f"--model={model}"] if model else []
     progress, said = Progress(), io.StringIO()
-    with contextlib.redirect_stderr(said):
+    with contextlib.redirect_stderr(said), progress.interruptible():
         status = pytest.main(arguments, plugins=[progress])
     if status == pytest.ExitCode.USAGE_ERROR:
         raise click.UsageError(said.getvalue().strip().removeprefix("ERROR: "))
     click.echo(said.getvalue(), err=True, nl=False)
-    if status == pytest.ExitCode.INTERRUPTED and not progress.failures:
+    if progress.interrupted or (status == pytest.ExitCode.INTERRUPTED and not progress.failures):
         click.echo("interrupted: no ledger was written", err=True)
         raise SystemExit(130)
     if progress.collector is None or progress.collector.result is None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+import signal
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 import pytest
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
@@ -21,6 +23,24 @@ class Progress:
         self.task = self.bar.add_task("starting", total=None)
         self.collector: Collector | None = None
         self.failures: list[str] = []
+        self.interrupted = False
+
+    @contextmanager
+    def interruptible(self) -> Iterator[None]:
+        """Remember an interruption, as a package that is imported just then may swallow it."""
+        def interrupt(*_: object) -> None:
+            self.interrupted = True
+            raise KeyboardInterrupt
+
+        before = signal.signal(signal.SIGINT, interrupt)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGINT, before)
+
+    def _go_on(self) -> None:
+        if self.interrupted:
+            raise KeyboardInterrupt
 
     def pytest_sessionstart(self, session: pytest.Session) -> None:
         """Start the bar."""
@@ -39,11 +59,13 @@ class Progress:
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """Keep what could not even be collected."""
+        self._go_on()
         if report.failed:
             self.failures.append(f"{report.nodeid}: {_reason(report.longreprtext)}")
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Advance, and keep what failed."""
+        self._go_on()
         if report.failed:
             self.failures.append(_reason(report.longreprtext))
         if report.when == "teardown":

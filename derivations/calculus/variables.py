@@ -64,7 +64,8 @@ class Domain:
         for marginal in self.marginals:
             own = marginal.label.domain if isinstance(marginal.label, Variable) else None
             if own is None or own.kind not in masses or own.shape != marginal.shape or len(own.shape) != 1:
-                raise ValueError(f"marginals: expected points of simplices, got {marginal}")
+                accepted = " or ".join(kind.value for kind in masses) or "none"
+                raise ValueError(f"marginals: expected {accepted}, got {marginal} {own.kind.value if own else ''}".rstrip())
         of_marginals = tuple(size for marginal in self.marginals for size in marginal.shape)
         if self.kind in (Kind.COUPLING, Kind.SLACK) and self.shape != of_marginals:
             raise ValueError(f"shape: expected that of the marginals, {of_marginals}, got {self.shape}")
