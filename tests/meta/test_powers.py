@@ -148,7 +148,7 @@ def test_an_exponent_of_one_is_refused() -> None:
 
 @pytest.mark.parametrize("vector_of_another_kind", [s, interior("u", m), simplex("T", m, m)])
 def test_only_a_point_of_a_simplex_has_multipliers(vector_of_another_kind: sp.IndexedBase) -> None:
-    with pytest.raises(ValueError, match="^(marginals|shape): expected"):
+    with pytest.raises(ValueError, match=r"^(marginals|shape): expected"):
         complementary("mu", vector_of_another_kind)
 
 
