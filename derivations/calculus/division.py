@@ -11,6 +11,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from functools import wraps
+from types import FrameType
 from typing import Any
 
 import sympy as sp
@@ -20,6 +21,7 @@ from derivations.calculus.signs import nonzero
 from derivations.calculus.variables import Variable
 
 _WITHIN = ("sympy.", "derivations.calculus.", "derivations.relations.")   # code that computes and states nothing
+_PASSING = ("sympy.core.numbers", "sympy.core.decorators")   # which hand the quotient of a number on
 
 
 def _divisors(expr: Any) -> Iterator[sp.Expr]:
@@ -39,7 +41,10 @@ def _kept(plain: Any, divisors: list[sp.Expr]) -> Any:
 
 
 def _is_ours(depth: int = 2) -> bool:
-    return str(sys._getframe(depth).f_globals.get("__name__", "")).startswith(_WITHIN)
+    frame: FrameType | None = sys._getframe(depth)
+    while frame and frame.f_globals.get("__name__") in _PASSING:
+        frame = frame.f_back
+    return frame is not None and str(frame.f_globals.get("__name__", "")).startswith(_WITHIN)
 
 
 Operation = Callable[[Any, Any], Any]

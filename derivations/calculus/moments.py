@@ -10,6 +10,7 @@ from collections import defaultdict
 
 import sympy as sp
 
+from derivations.calculus.defined import strangers, undefined
 from derivations.calculus.sums import delta, normal
 from derivations.calculus.variables import Kind, Variable, fresh
 
@@ -19,7 +20,16 @@ class UnknownMomentError(ValueError):
 
 
 def expectation(expr: sp.Expr) -> sp.Expr:
-    """E[expr] in normal form; raises UnknownMomentError for a moment beyond the second."""
+    """E[expr] in normal form.
+
+    Raises UnknownMomentError for a moment beyond the second, and for what has no value on the whole domain or is no part of
+    the calculus: the normal form would not show that any more.
+    """
+    expr = sp.sympify(expr)
+    if strange := next(strangers(expr), None):
+        raise UnknownMomentError(f"expectation: expected an expression of the calculus, got {strange}")
+    if missing := undefined(expr):
+        raise UnknownMomentError(f"expectation: expected a value everywhere, it is not shown that {missing[0]}")
     expanded = sp.expand_mul(_open_powers(normal(expr)), deep=False)
     return normal(sp.Add(*[_of_product(term) for term in sp.Add.make_args(expanded)]))
 

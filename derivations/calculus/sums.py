@@ -20,9 +20,14 @@ from derivations.calculus.variables import Domain, Kind, Variable, fresh
 
 
 def total(bound: Variable | tuple[Variable, ...], body: sp.Expr) -> sp.Expr:
-    """Σ over one index, or several; an index declared `other_than=(j,)` runs over everything but j."""
+    """Σ over one index, or several; an index declared `other_than=(j,)` runs over everything but j.
+
+    Raises ValueError for a summand that divides by the factor 1 − δ which leaves j out: it would be gone.
+    """
     new = {var: fresh(var) for var in ((bound,) if isinstance(bound, Variable) else bound)}
     apart = [1 - sp.KroneckerDelta(var, excluded) for var in new for excluded in var.domain.other_than]
+    if any(factor.is_Pow and factor.base in apart for factor in sp.Mul.make_args(sp.sympify(body))):
+        raise ValueError(f"total: expected a summand without powers of {', '.join(map(str, apart))}, got {body}")
     return sp.Sum(sp.Mul(body, *apart).xreplace(new), *[(v, 1, v.domain.shape[0]) for v in new.values()])
 
 

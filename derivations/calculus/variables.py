@@ -6,6 +6,7 @@ Notation  a size is a symbolic positive integer; an index runs over 1…size; th
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
@@ -86,6 +87,8 @@ _ASSUMPTIONS: dict[Kind, dict[str, bool]] = {
 }
 
 
+NAME = re.compile(r"(?!ι)\\?[^\W\d_][^-+*/=<>≤≥≠()\[\]#]*(?<!\s)\*?")  # nothing that reads like a number or a formula
+
 _KNOWN: dict[tuple[str, Domain], Variable] = {}
 
 
@@ -119,8 +122,8 @@ class Variable(sp.Symbol):  # type: ignore[misc]
 
 def _variable(name: str, kind: Kind, shape: tuple[sp.Expr, ...] = (), **domain: Any) -> Variable:
     """A variable under a name of the author's; raises ValueError for a name that bound indices or rivals use."""
-    if not isinstance(name, str) or not name.strip() or name.startswith("ι") or "#" in name:
-        raise ValueError(f"name: expected a text without # that does not start with ι, got {name!r}")
+    if not isinstance(name, str) or NAME.fullmatch(name) is None:
+        raise ValueError(f"name: expected a word that begins with a letter other than ι, got {name!r}")
     return Variable(name, Domain(kind, tuple(map(sp.sympify, shape)), **domain))
 
 

@@ -10,7 +10,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, fields
-from itertools import pairwise
 from typing import Any
 
 import sympy as sp
@@ -128,10 +127,16 @@ class Relation(ABC):
         names = self.variables()
         if taken := [v for v in names if "#" in v.name or v.name.startswith("ι")]:
             return f"{taken[0].name} is a name of bound indices"
-        for one, other in pairwise(names):
-            if one.name == other.name:
+        called: dict[str, Variable] = {}
+        for variable in [*names, *variables_of(sp.Tuple(*self.expressions)), *self.moving_names()]:
+            if called.setdefault(variable.name, variable) != variable:
+                one, other = called[variable.name], variable
                 return f"two variables are called {one.name}: {_described(one)} and {_described(other)}"
         return ""
+
+    def moving_names(self) -> tuple[Variable, ...]:
+        """The variables that are shown and are no parameters of the statement, as they move or are solved for."""
+        return ()
 
     def _empty(self) -> str:
         return "both sides are the same expression" if self.trivial() else ""

@@ -87,6 +87,10 @@ class Expansion(Relation):
         names += [v for relation in self.given for v in relation.variables()]
         return [v for v in dict.fromkeys(names) if v not in gone]
 
+    def moving_names(self) -> tuple[Variable, ...]:
+        """The variable that vanishes, and what is solved for."""
+        return self.variable, *(unknown.vector.label for unknown in self.where)
+
     def trivial(self) -> bool:
         """Whether both quantities are the same expression as written."""
         return sums.alike(self.left, self.right)

@@ -23,6 +23,7 @@ from derivations.calculus.germs import Germ, Germs
 from derivations.calculus.points import points
 from derivations.calculus.powers import bregman
 from derivations.calculus.printing import text
+from derivations.calculus.signs import nonzero
 from derivations.calculus.sums import delta
 from derivations.calculus.variables import Domain, Kind, Variable, variables_of
 from derivations.claims import Witness
@@ -65,6 +66,10 @@ class Limit(Relation):
         named = variables_of(sp.Tuple(self.to, self.variable))
         return [v for v in dict.fromkeys((*super().variables(), *named)) if v != self.variable]
 
+    def moving_names(self) -> tuple[Variable, ...]:
+        """The variable that moves."""
+        return tuple(variables_of(self.variable))
+
     def trivial(self) -> bool:
         """Whether nothing moves."""
         return not self.path.has(self.moving)
@@ -84,7 +89,10 @@ class Limit(Relation):
         for name, part in (("limit", claimed), ("to", self.to)):
             if self._moves(part):
                 return f"{name}: expected one that does not depend on {self.variable}, got {text(part)}"
-        missing = [] if claimed in (sp.oo, -sp.oo) else undefined(claimed, facts)
+        finite = [part for part in (claimed, self.to) if part not in (sp.oo, -sp.oo)]
+        if strange := next((part for end in finite for part in strangers(end)), None):
+            return f"{strange} ({type(strange).__name__}) is no part of the calculus"
+        missing = [condition for part in finite for condition in undefined(part, facts)]
         return f"it is not shown that {missing[0]}" if missing else ""
 
     def _moves(self, part: sp.Expr) -> bool:
@@ -115,7 +123,11 @@ class Limit(Relation):
     def _outside(self, kind: Kind) -> str:
         to = self.to
         inside = {Kind.REAL: to.is_extended_real, Kind.SIZE: to == sp.oo}.get(kind, to.is_zero or to.is_extended_positive)
-        return "" if inside else f"to: expected an end of the domain {self.variable} {kind.value}, got {to}"
+        if not inside:
+            return f"to: expected an end of the domain {self.variable} {kind.value}, got {to}"
+        if to.free_symbols and not nonzero(to, self.facts()):
+            return f"to: expected an end that is shown to be other than 0, which is approached from above, got {to}"
+        return ""
 
     @property
     def expressions(self) -> tuple[sp.Expr, ...]:
@@ -190,7 +202,7 @@ class Limit(Relation):
             if to.is_infinite:
                 yield int(sp.sign(to)) * far
             else:
-                yield Fraction(1, far) if to == 0 else Fraction(int(to.p), int(to.q)) - Fraction(1, far)
+                yield Fraction(1, far) if to == 0 else Fraction(int(sp.floor(to * far)) - 1, far)
 
     def __str__(self) -> str:
         return f"lim_{{{text(self.variable)} → {self.to}}} {text(self.expr)} = {text(self.sides[1])}"
@@ -199,8 +211,8 @@ class Limit(Relation):
 def _end(variable: Variable, to: sp.Expr) -> Germ:
     """The variable as a germ: ε at 0 (from above), 1/ε at ∞, a − ε at a."""
     one = sp.S.One
-    if to.is_infinite:
-        return Germ({(-one, 0): one if to is sp.oo else -one})
+    if to in (sp.oo, -sp.oo):
+        return Germ({(-one, 0): one if to == sp.oo else -one})
     return Germ({(one, 0): one}) if to == 0 else Germ({(sp.S.Zero, 0): to, (one, 0): -one})
 
 

@@ -176,7 +176,14 @@ class _Minimizer(Relation):
         return None
 
     def __str__(self) -> str:
-        return f"{text(self.entry)} is the only minimizer of {text(self.open_objective)}"
+        taken, shown = {v.name for v in self.variables()}, {}
+        for own in (self.base.label, *self.places):
+            letter = own.name.split("#")[0]
+            while letter in taken:                           # an author's variable has this letter
+                letter += "′"
+            shown[own] = Variable(f"{letter}#shown", own.domain)
+        entry, objective = (text(part.xreplace(shown)) for part in (self.entry, self.open_objective))
+        return f"{entry} is the only minimizer of {objective}"
 
 
 @dataclass(frozen=True)

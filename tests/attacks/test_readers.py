@@ -6,9 +6,10 @@ import pytest
 import sympy as sp
 
 from derivations.calculus.functions import derivative, kl
+from derivations.calculus.moments import expectation
 from derivations.calculus.powers import bregman
 from derivations.calculus.sums import delta, total
-from derivations.calculus.variables import Domain, Kind, Variable, vector
+from derivations.calculus.variables import Domain, Kind, Variable, interior, positive, vector
 from derivations.claims import GREEN
 from derivations.relations import (
     AtLeast,
@@ -26,11 +27,13 @@ from derivations.relations import (
 from derivations.relations.base import Entry
 from tests.attacks import Table, refused, refuted
 from tests.attacks.entries import entry, verdict_on
-from tests.attacks.vocabulary import K3, RR, a, b, h, i, j, k, l, m, n, one, s, t, two, w, x, y
+from tests.attacks.vocabulary import K3, RR, a, b, h, i, j, k, l, m, n, one, r, s, t, two, w, wherever, x, y
 
 g, d = vector("g", m), vector("d", m)
 wide = sp.IndexedBase(a.label, shape=(n,))
 ten, zero = sp.Integer(10), sp.S.Zero
+named, shifted = positive("x"), w - sp.Rational(5, 13)       # x itself is any real number
+noise = vector("o", m, kind=Kind.RANDOM)
 
 
 def growing(factor: sp.Expr = one) -> tuple[Solves, ...]:
@@ -103,6 +106,27 @@ ATTACKS: Table = {
         Variable("f", Domain(Kind.COUPLING, (m, m), marginals=(a, a))), x),
     "A19: strict unless a point is itself": lambda: StrictUnlessEqual(y, y, y, y, y, (one, one)),
     "A19: the same in another form": lambda: StrictUnlessEqual(y, y, y, sp.exp(sp.log(y) + x - x), y, (one, one)),
+    "C1: two variables of one name, of which one moves": lambda: Limit(x / (named + x), x, zero, zero),
+    "C1: the same in an expansion": lambda: Expansion(x**2 / named, zero, x, 1),
+    "C1: a size that moves": lambda: Limit(m / (positive("m") + m), m, sp.oo, one),
+    "C1: a solution of the name of a scalar": lambda: Expansion(
+        g[j] / positive("g"), t * a[j] / positive("g"), t, 1, where=(Solves(g, lambda e: lambda key: a[key]),)),
+    "C3: an infinity of the author's": lambda: Limit(
+        sp.exp(x / 10**30) - 1, x, sp.Symbol("oo", extended_positive=True, infinite=True), -one),
+    "C4: an end that may be 0": lambda: Limit(sp.Abs(x - w) / (x - w), x, w, -one, at={w: 5}),
+    "C4: an end that may be 0, at 5/13": lambda: Limit((x - shifted) / sp.Abs(x - shifted), x, shifted, -one),
+    "C5: 0 > 0": lambda: AtLeast(positive("0"), 0, strict=True),
+    "C5: a sum that is a name": lambda: AtLeast(positive("x - x"), 0, strict=True),
+    "C6: a number over 1/x": lambda: Equation((one / (1 / x) + w) ** 2, x**2 + 2 * w * x + w**2),
+    "C6: a number over 1/r": lambda: Equation(total(l, one / (1 / r[l])), 1),
+    "C6: a fraction over 1/x": lambda: Equation(sp.Rational(1, 2) / (1 / x) + x, 3 * x / 2),
+    "C7: what leaves j out is divided by": lambda: Equation(total(k, x**2 / (1 - delta(k, j))), m * x**2),
+    "C7: the same in an inequality": lambda: AtLeast(
+        total(k, b[k] ** 2 / (1 - delta(k, j))), b[j] ** 2, because=total(k, b[k] ** 2)),
+    "C8: a mean of x/x": lambda: wherever(y * expectation(x * (1 / x) * noise[j] ** 2)),
+    "C8: a mean of an entry that is none": lambda: wherever(y * expectation(noise[m + 1] ** 2)),
+    "C8: a mean of logs of negatives": lambda: wherever(
+        y * expectation((sp.log(-y) - sp.log(-2 * y)) * noise[j] ** 2)),
     "an end at an entry of no index": lambda: Limit(a[1] / total(l, b[l]), a[1], sp.oo, sp.oo),
 }
 
@@ -129,6 +153,8 @@ def test_what_is_as_good_refutes_the_only_minimizer(name: str) -> None:
 TRUE: Table = {
     "a softmax of everything": lambda: Limit(total(l, sp.exp(a[l])) / total(h, sp.exp(a[h])), a[j], sp.oo, one),
     "A1: the minimum of a divergence": lambda: with_slope(1, slack=False),
+    "C3: a limit at an irrational number": lambda: Limit(x**2, x, sp.pi, sp.pi**2),
+    "C3: a limit at a root": lambda: Limit(t**2, t, sp.sqrt(2), two),
     "A8: a limit at a negative number": lambda: Limit(sp.Abs(x) + 10**12 * (x + 3), x, -sp.Integer(3), sp.Integer(3)),
     "A9: a derivative of a solution": lambda: Expansion(derivative(g[j], t), 1 + 2 * t, t, 1, where=growing()),
     "A15: t over a solution": lambda: Expansion(t / g[j], 1 - t, t, 1, where=growing()),
@@ -158,3 +184,12 @@ def test_a2_a_premise_that_was_shown_for_two_keys(first: AtLeast) -> None:
 def test_a21_a_formula_that_is_shown_has_no_name_that_is_captured() -> None:
     bound = total(l, a[l]).limits[0][0]
     assert str(Equation(sp.Sum(a[bound] * s[l], (bound, 1, m)), s[l] * total(h, a[h]))) == "Σ_l′(a[l′]*s[l]) = s[l]*Σ_h(a[h])"
+
+
+def test_c2_the_rival_and_the_places_are_told_from_the_authors_names() -> None:
+    q, B = interior("q", m), vector("B", m, m, kind=Kind.POSITIVE)
+    own = UniqueMinimum(lambda p: total(l, kl(p(l), q[l])), lambda key: q[key], m, one)
+    assert str(own) == "q[j] is the only minimizer of Σ_l(kl(q′[l] ‖ q[l]))"
+    row = total(l, B[j, l])
+    placed = UniqueMinimum(lambda p: total(l, kl(p(l), B[j, l] / row)), lambda key: B[j, key] / row, m, one)
+    assert str(placed).startswith("B[j, j′]/Σ_l(B[j, l]) is the only minimizer")
