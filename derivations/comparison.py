@@ -8,13 +8,16 @@ the print's left side, unless it says which part it replaces, is another stateme
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import fields, replace
+from itertools import permutations
+from typing import Any
 
 import sympy as sp
 
 from derivations.calculus import sums
 from derivations.calculus.admission import NotAdmittedError
 from derivations.calculus.balls import Point, enclose
-from derivations.calculus.variables import Domain, Kind, Variable, variables_of
+from derivations.calculus.variables import Kind, scalar, variables_of
 from derivations.claims import Witness
 from derivations.relations import (
     AtLeast,
@@ -119,8 +122,8 @@ def objections(printed: Relation, repaired: Relation, point: Point | None, repla
         yield "the correction repeats the print"
     if isinstance(repaired, Differs | AtLeast) and _says_nothing(repaired):
         yield f"the correction says nothing: expected sides that differ by more than a number, got {repaired}"
-    elif _cancels(repaired) and not _cancels(print_):
-        yield f"the correction says nothing of either side: expected one that does not fall out, got {repaired}"
+    elif _is_so_of_anything(repaired, print_):
+        yield f"the correction says nothing of what it is about: with any quantity in its place it holds too: {repaired}"
     if not replaces and not any(agree(about, side) for side in [left(repaired), *repaired.sides]):
         yield ("the correction is not about the print's left side: expected the same left side, or "
                "`replaces` to say which part of the print it stands for")
@@ -150,22 +153,46 @@ def _failure(repaired: Relation, point: Point) -> Witness | None:
         return None
 
 
-ANYTHING = Variable("anything#", Domain(Kind.REAL))  # no author's variable has such a name
+ANYTHING = scalar("any quantity")
 
 
-def _cancels(relation: Relation) -> bool:
-    """Whether a side stands in the other side too and falls out, as in L + y² ≥ L, which is so of anything."""
-    if isinstance(relation, Limit):
-        path, limit = relation.sides
-        return bool(limit.free_symbols) and _put_in(path, limit).has(ANYTHING)
-    if not isinstance(relation, Equation | Differs | AtLeast):
-        return False
-    one, other = relation.sides
-    return any(part.free_symbols and _falls_out(_put_in(rest, part)) for part, rest in ((one, other), (other, one)))
+def _is_so_of_anything(repaired: Relation, print_: Relation) -> bool:
+    """Whether a correction holds with any quantity in the place of a side that it shares with the print, as L + y² ≥ L does.
+
+    A side that is a variable is one already: of it only what falls out, as written, says nothing.
+    """
+    if ANYTHING in {*repaired.variables(), *print_.variables()}:
+        return True                                          # nothing can be told then
+    about = [left(print_), *(side for side in telling_sides(repaired) if agree(side, left(print_)))]
+    return any(part.free_symbols and _falls_out(repaired, part) and not _falls_out(print_, part) for part in about)
 
 
-def _falls_out(rest: sp.Expr) -> bool:
-    return rest.has(ANYTHING) and not (rest - ANYTHING).has(ANYTHING)
+def _falls_out(relation: Relation, part: sp.Expr) -> bool:
+    if isinstance(part, sp.Symbol | sp.Indexed):
+        rests = (_put_in(other, part) for one, other in permutations(relation.sides, 2) if one == part)
+        return any(rest.has(ANYTHING) and not (rest - ANYTHING).has(ANYTHING) for rest in rests)
+    changed = _with_anything(relation, part)
+    return changed is not None and changed.prove()
+
+
+def _with_anything(relation: Relation, part: sp.Expr) -> Relation | None:
+    """A statement with any quantity in the place of a part of it; None where the part does not occur, or is given."""
+    def put(expr: sp.Expr) -> sp.Expr:
+        return _put_in(sp.sympify(expr), part)
+
+    if isinstance(relation, Follows):
+        inner = _with_anything(relation.conclusion, part)
+        given = any(put(side) != side for premise in relation.premises for side in premise.sides)
+        weights, slack = tuple(map(put, relation.weights)), put(relation.slack)
+        return None if given or inner is None else replace(relation, conclusion=inner, weights=weights, slack=slack)  # type: ignore[arg-type]
+    own: dict[str, Any] = {"at": {}, "about": (*relation.about, *relation.sides)}
+    if isinstance(relation, UniqueMinimum | UniquePlan):
+        own["objective"] = lambda q: put(relation.objective(q))
+    for field in fields(relation):
+        if field.type in ("sp.Expr", "sp.Expr | None") and (value := getattr(relation, field.name)) is not None:
+            own[field.name] = put(value)
+    changed = replace(relation, **own)
+    return changed if any(side.has(ANYTHING) for side in (*changed.expressions, left(changed))) else None
 
 
 def _put_in(expr: sp.Expr, part: sp.Expr) -> sp.Expr:

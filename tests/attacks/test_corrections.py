@@ -9,11 +9,22 @@ from itertools import count
 import pytest
 import sympy as sp
 
+from derivations.calculus.functions import kl
 from derivations.calculus.sums import total
 from derivations.calculus.variables import positive, vector
 from derivations.catalogue import Entry
 from derivations.claims import Verdict
-from derivations.relations import AtLeast, Equation, Fails, Follows, Limit, Relation
+from derivations.relations import (
+    AtLeast,
+    Equation,
+    Expansion,
+    Fails,
+    Follows,
+    Limit,
+    Relation,
+    StrictUnlessEqual,
+    UniqueMinimum,
+)
 from tests.attacks.entries import HONEST, Twins, disbelieved, entry, mend, uncorrected, verdict_on
 from tests.attacks.vocabulary import K3, a, h, l, m, one, r, t, u, w, x, y
 
@@ -57,6 +68,17 @@ CORRECTIONS: dict[str, Callable[[], Entry]] = {
     "F17: the limit of itself and of what vanishes": lambda: mended(Limit((x + 1) ** 2 + 1 / t, t, sp.oo, (x + 1) ** 2)),
     "F17: a sum, more than itself": lambda: mended(
         AtLeast(total(l, a[l] * u[l]) + y, total(h, u[h] * a[h])), printed=Equation(total(l, a[l] * u[l]), 0)),
+    "C: itself and what is of lower order": lambda: mended(Expansion((x + 1) ** 2 + t, (x + 1) ** 2, t, 0)),
+    "C: itself times an exponential": lambda: mended(
+        Expansion((x + 1) ** 2 * sp.exp(t), (x + 1) ** 2 + (x + 1) ** 2 * t, t, 1)),
+    "C: what follows from a square": lambda: mended(
+        AtLeast(w**2, 0), Follows((AtLeast(w**2, 0),), AtLeast((x + 1) ** 2 + 2 * w**2, (x + 1) ** 2), (sp.Integer(2),))),
+    "C: strictly more than itself": lambda: mended(StrictUnlessEqual(
+        (x + 1) ** 2 + kl(y, (y + t) / 2) + kl(t, (y + t) / 2), (x + 1) ** 2, y, t, (y + t) / 2, (one, one))),
+    "C: itself times a mass": lambda: mended(Equation((x + 1) ** 2 * total(l, u[l]), (x + 1) ** 2)),
+    "C: itself, and on the right times a mass": lambda: mended(Equation((x + 1) ** 2, (x + 1) ** 2 * total(l, u[l]))),
+    "C: the value of a minimum that is added to both": lambda: mended(UniqueMinimum(
+        lambda q: (x + 1) ** 2 + total(l, kl(q(l), u[l])), lambda key: u[key], m, one)),
     "D3: a limit whose value moves": lambda: mended(
         Limit(t * x, t, sp.oo, t * x), printed=Limit(t * x, t, sp.oo, sp.S.Zero)),
 }
