@@ -22,7 +22,7 @@ from derivations.documents import DOCUMENTS as DOCUMENTS  # the five that ship w
 from derivations.examination import Derivation, Proved, Run, run, written
 from derivations.examination import Steps as Steps
 from derivations.integrity import changed_names
-from derivations.layout import is_id, is_worded
+from derivations.layout import check_lists, check_words, is_id, is_worded
 from derivations.loading import imported, printed_place, unsupported
 from derivations.relations import Fails, Relation
 from derivations.symbolic import Twins, evidence_of
@@ -87,7 +87,7 @@ class Entry:
 
     def twin(self, name: str, wrong: Callable[[], Relation]) -> None:
         """Register a wrong version of the claim under a name that says what is wrong; it is asked for once."""
-        if not is_worded(name) or not callable(wrong):
+        if not ischeck_words(name) or not callable(wrong):
             raise ValueError(f"twin: expected words and a function that gives a relation, got {name!r} and {wrong!r}")
         if name in self.twins:
             raise ValueError(f"twin: {self.id} already has one named {name!r}, a new name is accepted")
@@ -103,7 +103,7 @@ class Entry:
         """
         if self.correction is not None:
             raise ValueError(f"corrected: {self.id} already has a correction, one is accepted")
-        _worded(self.id, latex=latex, **_given(under=under, replaces=replaces))
+        check_words(self.id, latex=latex, **_given(under=under, replaces=replaces))
 
         def register(function: Derivation) -> Derivation:
             self.repair = _function("corrected", self.id, function)
@@ -155,20 +155,6 @@ def _new(id: object) -> None:
         raise ValueError(f"claim: the id {id} is used twice, a new id is accepted")
 
 
-def _worded(id: str, **texts: object) -> None:
-    """Raises ValueError for a text that says nothing."""
-    for name, text in texts.items():
-        if not is_worded(text):
-            raise ValueError(f"{name}: expected words for {id}, got {text!r}")
-
-
-def _listed(id: str, **lists: object) -> None:
-    """Raises ValueError for what is no tuple of texts that say something."""
-    for name, words in lists.items():
-        if not isinstance(words, tuple) or not all(map(is_worded, words)):
-            raise ValueError(f"{name}: expected a tuple of strings for {id}, got {words!r}")
-
-
 def _given(**values: Any) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value is not None}
 
@@ -199,8 +185,8 @@ def claim(
     """
     def register(function: Callable[[], Steps | Undecidable | None]) -> Entry:
         _new(id)
-        _worded(id, title=title, latex=latex)
-        _listed(id, hypotheses=hypotheses, needs=needs)
+        check_words(id, title=title, latex=latex)
+        check_lists(id, hypotheses=hypotheses, needs=needs)
         _function("claim", id, function)
         first = function()
         entry = Entry(
@@ -243,9 +229,9 @@ def reprint(
     not.
     """
     _new(id)
-    _worded(id, latex=latex, **_given(title=title, statement=statement))
-    _worded(id, **(vars(correction) if correction else {}))
-    _listed(id, **_given(hypotheses=hypotheses))
+    check_words(id, latex=latex, **_given(title=title, statement=statement))
+    check_words(id, **(vars(correction) if correction else {}))
+    check_lists(id, **_given(hypotheses=hypotheses))
     here = sys._getframe(1).f_globals["__name__"]
     if correction and not of.correction:
         raise ValueError(f"correction: one was given for {id}, but {of.id} has none")

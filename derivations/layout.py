@@ -35,6 +35,20 @@ def is_worded(text: object) -> bool:
     return isinstance(text, str) and any(letter.isprintable() and not letter.isspace() for letter in text)
 
 
+def check_words(id: str, **texts: object) -> None:
+    """Raises ValueError for a text that says nothing."""
+    for name, text in texts.items():
+        if not is_worded(text):
+            raise ValueError(f"{name}: expected words for {id}, got {text!r}")
+
+
+def check_lists(id: str, **lists: object) -> None:
+    """Raises ValueError for what is no tuple of texts that say something."""
+    for name, words in lists.items():
+        if not isinstance(words, tuple) or not all(map(is_worded, words)):
+            raise ValueError(f"{name}: expected a tuple of strings for {id}, got {words!r}")
+
+
 def faults(found: Mapping[str, Any]) -> Iterator[str]:
     """What keeps a ledger from being told, in words."""
     if not isinstance(found.get("environment"), dict) or not isinstance(found.get("claims"), list):

@@ -105,6 +105,30 @@ def score_gradient(dtype: object, size: int, utility: float, temperature: float,
     return rounding(dtype, size, 2.0 * utility / temperature) + (2 + size) * plan_error * utility / temperature
 
 
+def stored_score_gradient(
+    dtype: object, size: int, utility: float, temperature: float, sensitivity: float, plan_error: float
+) -> float:
+    """Return the absolute error of −(p_j/τ)(u_j − E_p[u]) that is computed in float32 and stored in a shorter dtype.
+
+    Rounding moves the stored weights, and the stored gradient, in proportion to themselves: by p_j|u_j − E_p[u]| twice, and
+    by p_j E_p|u| in the mean, all of it divided by τ.
+
+    Args:
+        dtype: in which the plan and the gradient are stored.
+        size: m.
+        utility: the largest |u_j|.
+        temperature: τ.
+        sensitivity: the largest p_j (2|u_j − E_p[u]| + E_p|u|).
+        plan_error: the error of each weight in float32.
+
+    Raises:
+        ValueError: as for ``score_gradient``.
+    """
+    _check("sensitivity", sensitivity, positive=False)
+    computed = score_gradient("float32", size, utility, temperature, plan_error)
+    return computed + rounding(dtype, size, sensitivity / temperature)
+
+
 def plan_from_gap(gap: float, temperature: float) -> float:
     """Return how far, in the ℓ1 norm, a plan with a duality gap may be from the optimal one.
 

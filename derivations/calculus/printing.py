@@ -20,7 +20,7 @@ class _Printer(StrPrinter):  # type: ignore[misc]
     def _print_Sum(self, expr: sp.Sum) -> str:
         bound = [limit[0] for limit in expr.limits]
         taken = {self._print(v) for v in expr.function.free_symbols if isinstance(v, sp.Symbol) and v not in bound}
-        primed = {v: sp.Symbol(f"{self._print(v)}′") for v in bound if self._print(v) in taken}
+        primed = {v: sp.Symbol(_primed(self._print(v), taken)) for v in bound if self._print(v) in taken}
         names = ",".join(self._print(primed.get(v, v)) for v in bound)
         return f"Σ_{names}({self.parenthesize(expr.function.xreplace(primed), PRECEDENCE['Lambda'])})"
 
@@ -38,6 +38,12 @@ class _Printer(StrPrinter):  # type: ignore[misc]
 
     def _print_plus(self, expr: sp.Expr) -> str:
         return f"({self._print(expr.args[0])})₊"
+
+
+def _primed(name: str, taken: set[str]) -> str:
+    while name in taken:
+        name += "′"
+    return name
 
 
 def text(expr: sp.Expr) -> str:

@@ -22,7 +22,7 @@ from derivations.calculus.variables import Domain, Kind, Variable, fresh
 def total(bound: Variable | tuple[Variable, ...], body: sp.Expr) -> sp.Expr:
     """Σ over one index, or several; an index declared `other_than=(j,)` runs over everything but j.
 
-    Raises ValueError for a summand that divides by the factor 1 − δ which leaves j out: it would be gone.
+    Raises ValueError for a summand with a power of the factor 1 − δ that leaves j out: divided by it, j would be in again.
     """
     new = {var: fresh(var) for var in ((bound,) if isinstance(bound, Variable) else bound)}
     apart = [1 - sp.KroneckerDelta(var, excluded) for var in new for excluded in var.domain.other_than]

@@ -87,7 +87,8 @@ _ASSUMPTIONS: dict[Kind, dict[str, bool]] = {
 }
 
 
-NAME = re.compile(r"(?!ι)\\?[^\W\d_][^-+*/=<>≤≥≠()\[\]#]*(?<!\s)\*?")  # nothing that reads like a number or a formula
+# nothing that reads like a number or a formula, or like an index that the normal form names
+NAME = re.compile(r"(?!(?:oo|zoo|nan)$)\\?[^\W\d_ι][^-+*/=<>≤≥≠()\[\]#ι]*(?<!\s)\*?")
 
 _KNOWN: dict[tuple[str, Domain], Variable] = {}
 
@@ -123,7 +124,7 @@ class Variable(sp.Symbol):  # type: ignore[misc]
 def _variable(name: str, kind: Kind, shape: tuple[sp.Expr, ...] = (), **domain: Any) -> Variable:
     """A variable under a name of the author's; raises ValueError for a name that bound indices or rivals use."""
     if not isinstance(name, str) or NAME.fullmatch(name) is None:
-        raise ValueError(f"name: expected a word that begins with a letter other than ι, got {name!r}")
+        raise ValueError(f"name: expected a word that begins with a letter and has no ι, got {name!r}")
     return Variable(name, Domain(kind, tuple(map(sp.sympify, shape)), **domain))
 
 

@@ -105,7 +105,7 @@ ATTACKS: Table = {
     "A18: a plan whose marginals have no masses": lambda: Equation(
         Variable("f", Domain(Kind.COUPLING, (m, m), marginals=(a, a))), x),
     "A19: strict unless a point is itself": lambda: StrictUnlessEqual(y, y, y, y, y, (one, one)),
-    "A19: the same in another form": lambda: StrictUnlessEqual(y, y, y, sp.exp(sp.log(y) + x - x), y, (one, one)),
+    "A19: the same in another form": lambda: StrictUnlessEqual(y, y, y * (t + 1), y * t + y, y, (one, one)),
     "C1: two variables of one name, of which one moves": lambda: Limit(x / (named + x), x, zero, zero),
     "C1: the same in an expansion": lambda: Expansion(x**2 / named, zero, x, 1),
     "C1: a size that moves": lambda: Limit(m / (positive("m") + m), m, sp.oo, one),
@@ -117,6 +117,8 @@ ATTACKS: Table = {
     "C4: an end that may be 0, at 5/13": lambda: Limit((x - shifted) / sp.Abs(x - shifted), x, shifted, -one),
     "C5: 0 > 0": lambda: AtLeast(positive("0"), 0, strict=True),
     "C5: a sum that is a name": lambda: AtLeast(positive("x - x"), 0, strict=True),
+    "C5: an infinity that is a name": lambda: AtLeast(positive("oo"), 0, strict=True),
+    "C5: a name that is shown as another": lambda: Equation((x - positive("aι")) * 2, 2 * x - 2 * positive("aι")),
     "C6: a number over 1/x": lambda: Equation((one / (1 / x) + w) ** 2, x**2 + 2 * w * x + w**2),
     "C6: a number over 1/r": lambda: Equation(total(l, one / (1 / r[l])), 1),
     "C6: a fraction over 1/x": lambda: Equation(sp.Rational(1, 2) / (1 / x) + x, 3 * x / 2),
@@ -193,3 +195,8 @@ def test_c2_the_rival_and_the_places_are_told_from_the_authors_names() -> None:
     row = total(l, B[j, l])
     placed = UniqueMinimum(lambda p: total(l, kl(p(l), B[j, l] / row)), lambda key: B[j, key] / row, m, one)
     assert str(placed).startswith("B[j, j′]/Σ_l(B[j, l]) is the only minimizer")
+
+
+def test_c2_a_bound_name_takes_as_many_primes_as_it_needs() -> None:
+    bound, prime = total(l, a[l]).limits[0][0], positive("l′")
+    assert str(Equation(sp.Sum(a[bound] * s[l] * prime, (bound, 1, m)), prime)).startswith("Σ_l′′(")

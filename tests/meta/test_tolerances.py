@@ -81,6 +81,20 @@ def test_score_gradient_refuses_a_baseline_that_is_slightly_wrong(utility: float
     assert (right.float().double() - right).abs().max() <= allowed < (wrong - right).abs().max()
 
 
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_a_stored_score_gradient_is_told_from_one_without_the_mean(dtype: torch.dtype) -> None:
+    logits, u = torch.linspace(-3.0, 0.0, 6, dtype=torch.float64), torch.linspace(-0.2, 1.0, 6, dtype=torch.float64)
+    p = logits.softmax(-1)
+    right, wrong = -p * (u - p @ u), -p * u
+    q = p.to(dtype).double()
+    stored = (-q * (u - q @ u)).to(dtype).double()
+    sensitivity = float((p * (2 * (u - p @ u).abs() + p @ u.abs())).max())
+    computed = tolerances.plan("float32", 6, 3.0)
+    allowed = tolerances.stored_score_gradient(dtype, 6, 1.0, 1.0, sensitivity, computed)
+    assert 0 < (stored - right).abs().max() <= allowed < 0.1 * (wrong - right).abs().max()
+    assert allowed < tolerances.score_gradient(dtype, 6, 1.0, 1.0, tolerances.plan(dtype, 6, 3.0))
+
+
 def test_score_gradient_grows_with_the_error_of_the_plan() -> None:
     p = torch.tensor([0.5, 0.3, 0.2], dtype=torch.float64)
     error = 1e-5
@@ -192,6 +206,8 @@ def test_a_certified_solve_is_close_enough_to_tell_twins_apart() -> None:
         (lambda: tolerances.score_gradient("float64", 3, -1.0, 1.0), "utility"),
         (lambda: tolerances.score_gradient("float64", 3, 1.0, 0.0), "temperature"),
         (lambda: tolerances.score_gradient("float64", 3, 1.0, 1.0, -1.0), "plan_error"),
+        (lambda: tolerances.stored_score_gradient("bfloat16", 3, 1.0, 1.0, -1.0, 0.0), "sensitivity"),
+        (lambda: tolerances.stored_score_gradient("bfloat16", 3, 1.0, 0.0, 1.0, 0.0), "temperature"),
         (lambda: tolerances.plan_from_gap(-1e-20, 1.0), "gap"),
         (lambda: tolerances.plan_from_gap(math.nan, 1.0), "gap"),
         (lambda: tolerances.plan_from_gap(1.0, -1.0), "temperature"),

@@ -46,19 +46,14 @@ def in_dtype(claim: str, problem: OneSided) -> Reading:
 
 
 def gradient_error(problem: OneSided, plan_error: float) -> float:
-    """The error of a score gradient, by the smaller of two bounds.
-
-    In half precision everything is computed in float32, and rounded when the plan and the gradient are stored: p_j, and p_l
-    in the mean, in proportion to themselves, which is less than one bound for all of them.
-    """
+    """The error of a score gradient, by the smaller of two bounds; small gradients need the second one."""
     dtype, tau, m = problem.scores.dtype, problem.temperature, problem.m
     utility, logits = problem.utility.double(), problem.scores.double() / tau
     largest, p = float(utility.abs().max()), logits.softmax(-1)
-    plain = tolerances.score_gradient(dtype, m, largest, tau, plan_error)
+    sensitivity = float((p * (2 * (utility - p @ utility).abs() + p @ utility.abs())).max())
     computed = tolerances.plan(torch.float32, m, float(logits.abs().max()))
-    stored = p * (2 * (utility - p @ utility).abs() + p @ utility.abs()) / tau
-    return min(plain, tolerances.score_gradient(torch.float32, m, largest, tau, computed)
-               + tolerances.rounding(dtype, m, float(stored.max())))
+    return min(tolerances.score_gradient(dtype, m, largest, tau, plan_error),
+               tolerances.stored_score_gradient(dtype, m, largest, tau, sensitivity, computed))
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=lambda dtype: str(dtype).removeprefix("torch."))
