@@ -87,7 +87,7 @@ class Entry:
 
     def twin(self, name: str, wrong: Callable[[], Relation]) -> None:
         """Register a wrong version of the claim under a name that says what is wrong; it is asked for once."""
-        if not ischeck_words(name) or not callable(wrong):
+        if not is_worded(name) or not callable(wrong):
             raise ValueError(f"twin: expected words and a function that gives a relation, got {name!r} and {wrong!r}")
         if name in self.twins:
             raise ValueError(f"twin: {self.id} already has one named {name!r}, a new name is accepted")
