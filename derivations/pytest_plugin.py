@@ -24,7 +24,7 @@ from derivations.claims import Evidence, Layer, Outcome
 from derivations.documents import documents
 
 PLUGIN = "attention-proofs-ledger"
-SYMBOLIC = "tests.proofs.test_claims"                        # the only tests that speak for the symbolic layer
+SYMBOLIC = "derivations.test_derivations"                    # the only tests that speak for the symbolic layer
 FINISHED = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
 
 
@@ -67,6 +67,14 @@ def selected(pattern: str) -> set[str]:
     return chosen | {id for id, entry in known.items() if entry.part_of in chosen}
 
 
+def wanted(config: pytest.Config) -> set[str] | None:
+    """The claims that were asked for, None for all; raises pytest.UsageError for an unknown one."""
+    try:
+        return selected(config.option.claims) if config.option.claims else None
+    except ValueError as error:
+        raise pytest.UsageError(str(error)) from None
+
+
 def needs_of(wanted: Iterable[str]) -> dict[str, tuple[str, ...]]:
     """What each of these claims rests on, in the order of the documents."""
     chosen = set(wanted)
@@ -96,16 +104,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.user_properties.append(("claim", [id, str(layer)]))
             item.user_properties.append(("voters", _modules(item)))
             voters.setdefault(id, set()).update(_modules(item))
-    if not config.option.claims:
+    chosen = wanted(config)
+    if chosen is None:
         return
-    try:
-        wanted = selected(config.option.claims)
-    except ValueError as error:
-        raise pytest.UsageError(str(error)) from None
     if config.option.incremental:
         last = ledger.current(ledger.read(Path(config.option.incremental)))
-        wanted &= set(incremental.stale(last, incremental.project(), needs_of(wanted), voters))
-    kept = [item for item in items if (marker := item.get_closest_marker("claim")) and marker.args[0] in wanted]
+        chosen &= set(incremental.stale(last, incremental.project(), needs_of(chosen), voters))
+    kept = [item for item in items if (marker := item.get_closest_marker("claim")) and marker.args[0] in chosen]
     config.hook.pytest_deselected(items=[item for item in items if item not in kept])
     items[:] = kept
 

@@ -247,7 +247,7 @@ SINCE: dict[str, Edit] = {
     "F12: a rule of the kernel": lambda d: d["files"].update({"derivations.calculus.sums": "another"}),
     "F12: how steps are examined": lambda d: d["files"].update({"derivations.examination": "another"}),
     "F12: a check": lambda d: d["files"].update({"tests.properties.eot_backward": "another"}),
-    "F12: how votes are counted": lambda d: d["files"].update({"tests.layers": "another"}),
+    "F12: how votes are counted": lambda d: d["files"].update({"evidence.harness": "another"}),
     "F12: the settings": lambda d: d["files"].update({"pyproject.toml": "another"}),
     "F12: a module that there was not": lambda d: d["files"].pop("derivations.eot.section5_gradient"),
     "F23: nobody knows, for there are no hashes": lambda d: d.pop("files"),

@@ -16,7 +16,7 @@ from derivations import documents
 from derivations.calculus.variables import scalar
 from derivations.claims import Layer
 from tests import bridge, layers
-from tests.layers import CASES
+from evidence.harness import CASES
 
 x = scalar("x")
 VOTE = '''"""Votes on a paper."""
@@ -24,7 +24,7 @@ VOTE = '''"""Votes on a paper."""
 from hypothesis import strategies as st
 
 from derivations.claims import Layer
-from tests.layers import Reading, confirms, float64
+from evidence.harness import Reading, confirms, float64
 
 @confirms(Layer.TORCH, "paper.1", on=st.floats(0.5, 2))
 def looked_up(x: float) -> Reading:
@@ -32,22 +32,22 @@ def looked_up(x: float) -> Reading:
 
 '''
 LOOK_UPS = {
-    "the bridge": ("from tests.bridge import evaluate", "tests.bridge.evaluate"),
+    "the bridge": ("from evidence.bridge import evaluate", "evidence.bridge.evaluate"),
     "the catalogue": ("from derivations.catalogue import entries", "derivations.catalogue.entries"),
-    "the layers, with all that they import": ("from tests import layers", "tests.layers"),
+    "the layers, with all that they import": ("from tests import layers", "evidence.harness"),
     "SymPy": ("import sympy as sp", "sympy"),
     "the document itself": ("from paper.section1 import root", "paper.section1.root"),
     "the document itself, from within": ("from ..section1 import root", "paper.section1.root"),
     "a test": ("from tests.properties.test_claims import entries", "tests.properties.test_claims.entries"),
-    "in a function": ("def late():\n    from tests.bridge import evaluate", "tests.bridge.evaluate"),
-    "__import__": ("bridge = __import__('tests.bridge')", "__import__"),
+    "in a function": ("def late():\n    from evidence.bridge import evaluate", "evidence.bridge.evaluate"),
+    "__import__": ("bridge = __import__('evidence.bridge')", "__import__"),
     "__import__ by another name": ("find = __import__", "__import__"),
-    "eval": ("bridge = eval('__imp' + 'ort__(\"tests.bridge\")')", "eval"),
+    "eval": ("bridge = eval('__imp' + 'ort__(\"evidence.bridge\")')", "eval"),
     "exec": ("exec('import sympy')", "exec"),
     "importlib": ("import importlib", "importlib"),
     "import_module": ("from importlib import import_module as find", "importlib.import_module"),
-    "sys.modules": ("import sys\nbridge = sys.modules['tests.bridge']", "sys"),
-    "sys.modules, from a package": ("import dataclasses\nbridge = dataclasses.sys.modules['tests.bridge']", "sys"),
+    "sys.modules": ("import sys\nbridge = sys.modules['evidence.bridge']", "sys"),
+    "sys.modules, from a package": ("import dataclasses\nbridge = dataclasses.sys.modules['evidence.bridge']", "sys"),
     "sys.modules, imported from a package": ("from dataclasses import sys as s", "dataclasses.sys"),
     "a file": ("answers = open('answers').read()", "open"),
     "a file of numbers": ("import numpy as np\nanswers = np.load('answers.npy')", "load"),

@@ -27,7 +27,7 @@ from derivations.relations import (
 from tests.attacks import Table
 from tests.attacks.entries import HONEST, entry, register, verdict_on
 from tests.attacks.vocabulary import j, l, m, one, s, t, two, x, y
-from tests.layers import Formula, Reading, Vote, confirms, float64, poll
+from evidence.harness import Formula, Reading, Vote, confirms, float64, poll
 
 UNDECIDED = AtLeast(sp.exp(x), 1 + x)
 FALSE = Equation((x + 1) ** 2, x**2 + 1)

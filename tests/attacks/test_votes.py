@@ -24,7 +24,7 @@ from derivations.catalogue import entries, examine
 from derivations.claims import Layer, Outcome
 from derivations.relations import AtLeast, Equation, Fails, Relation
 from tests import bridge, layers
-from tests.layers import CASES, Formula, Reading, Vote, assert_sound, poll, vote_on
+from evidence.harness import CASES, Formula, Reading, Vote, assert_sound, poll, vote_on
 
 x, y, z = scalar("x"), positive("y"), scalar("z", Kind.NONNEGATIVE)
 m = size("m")

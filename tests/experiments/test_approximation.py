@@ -12,7 +12,7 @@ from numerics.__main__ import main
 from numerics.experiments import approximation
 from numerics.experiments.approximation_figure import draw
 from numerics.experiments.output import whole
-from tests import fifty_digits
+from evidence.instances import fifty_digits
 
 PROBLEM = approximation.figure_problem()
 

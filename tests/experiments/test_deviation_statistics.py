@@ -9,7 +9,7 @@ from torch.testing import assert_close
 
 from numerics import mem, tolerances
 from numerics.experiments.deviation.statistics import STATISTICS, Measured, Span, divergence, measure, spans
-from tests import fifty_digits
+from evidence.instances import fifty_digits
 
 N, D, R = 6, 9, 12
 ALPHA = 0.7

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from derivations.claims import Evidence, Layer, Outcome
-from tests.listings import models
+from evidence.transport import listings as models
 
 Record = Callable[[Evidence], None]
 SIZES = (1, 2, 3, 5)

@@ -10,7 +10,7 @@ from derivations.calculus.balls import enclose
 from derivations.catalogue import entries
 from derivations.relations import Fails
 from derivations.transport import listing_sinkhorn
-from tests.listings import models
+from evidence.transport import listings as models
 
 
 def at_witness(claim: str) -> float:

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from tests.listings import models
+from evidence.transport import listings as models
 
 LOG2 = math.log(2)
 

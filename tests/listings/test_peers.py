@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from numerics import transport
-from tests.listings import models
+from evidence.transport import listings as models
 
 
 def problem(n: int, m: int, seed: int) -> tuple[Tensor, Tensor, Tensor]:

@@ -24,7 +24,7 @@ from derivations.calculus.variables import (
 )
 from derivations.claims import Layer
 from derivations.relations import AtLeast, Differs, Equation, Follows, Relation
-from tests.layers import Formula, NotAReadingError, Reading, Vote, consider, float64
+from evidence.harness import Formula, NotAReadingError, Reading, Vote, consider, float64
 
 m, n = size("m"), size("n")
 j, l = index("j", m), index("l", m)  # noqa: E741

@@ -14,7 +14,7 @@ from derivations.eot.notation import j, k, s, score, softmax, tau
 from derivations.relations import Equation, Relation
 from numerics import one_sided
 from numerics.primal import one_sided as primal_problem
-from tests.layers import CASES, assert_sound, parameters, vote_on
+from evidence.harness import CASES, assert_sound, parameters, vote_on
 
 parameters(Layer.TORCH, tests.properties)
 parameters(Layer.PRIMAL, tests.primal)

@@ -12,7 +12,7 @@ import tests.primal
 import tests.properties
 from derivations.catalogue import DOCUMENTS, Entry, entries
 from derivations.claims import Kind, Layer
-from tests.layers import parameters
+from evidence.harness import parameters
 
 ROOT = Path(__file__).parents[2]
 

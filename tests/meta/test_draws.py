@@ -9,7 +9,7 @@ from hypothesis import assume
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from tests.draws import Draws
+from evidence.draws import Draws
 
 COUNT = 200
 NUMBERS = st.integers(0, 10**6)

@@ -201,7 +201,7 @@ def test_many_reasons_are_told_briefly() -> None:
 
 def test_the_project_itself_is_read() -> None:
     sources = incremental.project()
-    assert {"derivations.catalogue", "numerics", "tests.layers", "pyproject.toml", "numerics.models/*"} <= set(sources.hashes)
+    assert {"derivations.catalogue", "numerics", "evidence.harness", "pyproject.toml", "numerics.models/*"} <= set(sources.hashes)
     closure = sources.closure(["tests.properties.eot_backward"])
-    assert {"tests.layers", "derivations.relations", "numerics.one_sided"} <= closure
+    assert {"evidence.harness", "derivations.relations", "numerics.one_sided"} <= closure
     assert not any(name.startswith("derivations.eot") for name in closure)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.lookups import HELPERS, VOTING, looks_up
+from evidence.lookups import HELPERS, VOTING, looks_up
 
 ROOT = Path(__file__).parents[2]
 
@@ -109,19 +109,19 @@ def test_votes_do_not_look_up_what_they_are_held_against(package: str) -> None:
 @pytest.mark.parametrize("line", [
     "import sympy as sp",
     "from sympy import lambdify",
-    "from tests.bridge import Value, evaluate",
+    "from evidence.bridge import Value, evaluate",
     "from tests import bridge",
     "import derivations.catalogue",
     "from derivations.catalogue import entries",
     "def late():\n    from derivations.calculus.sums import normal",
     "__import__('derivations.catalogue')",
     "from derivations.claims import Layer, Evidence",
-    "import tests.bridge",
-    "from tests.layers import entries",
-    "from tests.layers import *",
-    "import tests.layers as t\nt.entries()",
+    "import evidence.bridge",
+    "from evidence.harness import entries",
+    "from evidence.harness import *",
+    "import evidence.harness as t\nt.entries()",
     "from tests import layers\nlayers.entries()",
-    "from tests.readings import sp",
+    "from evidence.readings import sp",
     "from tests.fuzz.vocabulary import total",
     "from ..bridge import evaluate",
     "import sys\nsys.modules['derivations.catalogue'].entries()",

@@ -20,8 +20,8 @@ from derivations.calculus.variables import Kind, positive, scalar
 from derivations.catalogue import _ENTRIES, Entry, claim, entries
 from derivations.claims import Layer, Outcome
 from derivations.relations import AtLeast, Equation, Fails, Relation
-from tests.bridge import OwnFormulaError, evaluate
-from tests.layers import (
+from evidence.bridge import OwnFormulaError, evaluate
+from evidence.harness import (
     CASES,
     FEWEST,
     Case,

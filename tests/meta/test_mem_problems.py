@@ -7,9 +7,9 @@ import pytest
 import torch
 from hypothesis import Phase, find, given, settings
 
-from tests import fifty_digits
-from tests.fifty_digits import Law, leading, maximize
-from tests.properties.mem_problems import ALPHAS, EVIDENCE, LAYOUTS, PRIORS, MemProblem, mem_problems, rounded
+from evidence.instances import fifty_digits
+from evidence.instances.fifty_digits import Law, leading, maximize
+from evidence.instances.mem_problems import ALPHAS, EVIDENCE, LAYOUTS, PRIORS, MemProblem, mem_problems, rounded
 
 SEARCH = settings(max_examples=300, phases=[Phase.generate], derandomize=True, database=None, deadline=None)
 

@@ -8,8 +8,8 @@ import torch
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from tests import fifty_digits
-from tests.properties.ot_problems import COSTS, PRIORS, SYMMETRIC, OtProblem, ot_problems
+from evidence.instances import fifty_digits
+from evidence.instances.ot_problems import COSTS, PRIORS, SYMMETRIC, OtProblem, ot_problems
 
 EXPLORE = settings(max_examples=60, deadline=None, database=None, derandomize=True, phases=[Phase.generate],
                    suppress_health_check=list(HealthCheck))

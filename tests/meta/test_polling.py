@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from derivations.calculus.variables import scalar
 from derivations.claims import Layer
 from derivations.relations import Equation
-from tests.layers import PATIENCE, Formula, Reading, Vote, poll
+from evidence.harness import PATIENCE, Formula, Reading, Vote, poll
 
 x = scalar("x")
 COUNT = 10

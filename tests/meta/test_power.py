@@ -14,8 +14,8 @@ from derivations.calculus.search import descent
 from derivations.calculus.variables import positive
 from derivations.claims import Layer
 from derivations.relations import AtLeast, Equation, Relation
-from tests.layers import CASES, Formula, Reading, Vote, float64, parameters, poll, vote_on
-from tests.power import Mutations
+from evidence.harness import CASES, Formula, Reading, Vote, float64, parameters, poll, vote_on
+from evidence.power import Mutations
 
 x, y = positive("x"), positive("y")
 NUMBERS = st.fixed_dictionaries({"x": st.integers(1, 20), "y": st.integers(1, 20)})

@@ -30,7 +30,7 @@ from derivations.calculus.variables import (
     vector,
 )
 from derivations.relations import AtLeast, Entry, Equation, StrictUnlessEqual, UniqueMinimum
-from tests.bridge import evaluate
+from evidence.bridge import evaluate
 
 m = size("m")
 j, k = index("j", m), index("k", m)

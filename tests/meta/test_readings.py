@@ -13,9 +13,9 @@ from derivations.calculus.functions import derivative, kl, xlogx
 from derivations.calculus.sums import delta, total
 from derivations.calculus.variables import index, positive, scalar, size, vector
 from derivations.relations import AtLeast, Differs, Equation, Fails, Follows, Limit, Relation
-from tests.bridge import clashes, evaluate
-from tests.layers import float64
-from tests.readings import MARGIN, REFUTING_FACTOR, Comparison, Formula, Reading, compare
+from evidence.bridge import clashes, evaluate
+from evidence.harness import float64
+from evidence.readings import MARGIN, REFUTING_FACTOR, Comparison, Formula, Reading, compare
 
 m = size("m")
 j, l = index("j", m), index("l", m)  # noqa: E741

@@ -6,7 +6,7 @@ import pytest
 import torch
 from hypothesis import Phase, find, given, settings
 
-from tests.strategies_ot import ALPHAS, COSTS, GAMMAS, Problem, batch_of_problems, problems
+from evidence.instances.ot_strategies import ALPHAS, COSTS, GAMMAS, Problem, batch_of_problems, problems
 
 # A few hundred draws: a corner that needs more is not reached by the tests that rely on it.
 SEARCH = settings(max_examples=300, phases=[Phase.generate], derandomize=True, database=None, deadline=None)

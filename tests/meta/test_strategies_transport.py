@@ -6,7 +6,7 @@ import pytest
 import torch
 from hypothesis import Phase, find, given, settings
 
-from tests.strategies_transport import (
+from evidence.instances.transport_strategies import (
     COSTS,
     EPSILONS,
     RELAXATIONS,

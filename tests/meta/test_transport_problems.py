@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from derivations.catalogue import entries
 from numerics import one_sided
-from tests.layers import Formula, compare
+from evidence.harness import Formula, compare
 from tests.properties.transport_design import Ball, Led, Losses, Perturbed, balls, led, losses, perturbed
-from tests.properties.transport_problems import Problem, by_pot, problems
+from evidence.instances.transport_problems import Problem, by_pot, problems
 from tests.properties.transport_sinkhorn import Iterates, iterates
 from tests.properties.transport_variants import Tiles, tiles
 

@@ -18,7 +18,7 @@ from numerics.models.capture import AttentionProblem, capture
 from numerics.models.encoder import LanguageModel, encode_paragraph, load_encoder, load_model
 from numerics.models.zoo import zoo
 from numerics.primal import one_sided as primal
-from tests.layers import REFUTING_FACTOR, Formula, Reading, Vote, assert_sound, consider, float64
+from evidence.harness import REFUTING_FACTOR, Formula, Reading, Vote, assert_sound, consider, float64
 
 Record = Callable[[Evidence], None]
 SHORT = "Attention weighs what it sees."

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 
 from numerics import tolerances
 from numerics.primal import coupling, one_sided
-from tests.strategies import OneSided, one_sided_problems
+from evidence.instances.one_sided import OneSided, one_sided_problems
 
 PATIENT = settings(deadline=None)
 single_rows = one_sided_problems(max_batch=0, masks=("none",))

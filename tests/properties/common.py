@@ -8,7 +8,7 @@ from torch import Tensor
 from torch.testing import assert_close
 
 from numerics import tolerances
-from tests.strategies import OneSided
+from evidence.instances.one_sided import OneSided
 
 DEVICES = ["cpu", "cuda"] if torch.cuda.is_available() else ["cpu"]
 DTYPES = [torch.float64, torch.float32, torch.bfloat16, torch.float16]

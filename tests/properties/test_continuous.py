@@ -14,7 +14,7 @@ from torch.distributions import MultivariateNormal
 from numerics import continuous as ct
 from numerics import tolerances
 from tests.properties.common import PATIENT, close
-from tests.properties.continuous_problems import F64, Continuous, continuous, integral, legendre
+from evidence.instances.continuous import F64, Continuous, continuous, integral, legendre
 
 LINE = continuous(max_d=1)
 

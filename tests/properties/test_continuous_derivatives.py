@@ -10,7 +10,7 @@ from torch.autograd import gradcheck, gradgradcheck
 
 from numerics import continuous as ct
 from tests.properties.common import PATIENT, close
-from tests.properties.continuous_problems import F64, Continuous, continuous, integral
+from evidence.instances.continuous import F64, Continuous, continuous, integral
 
 pytestmark = pytest.mark.filterwarnings("ignore:.torch.jit.script. is deprecated:DeprecationWarning")
 

@@ -9,7 +9,7 @@ from torch import Tensor
 from numerics import continuous as ct
 from numerics import regularizers, tolerances
 from tests.properties.common import close
-from tests.properties.continuous_problems import F64
+from evidence.instances.continuous import F64
 
 MEAN, VARIANCE = torch.tensor([0.3], dtype=F64), torch.tensor([[0.7]], dtype=F64)
 THETA = ct.natural(MEAN, VARIANCE)

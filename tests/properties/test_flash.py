@@ -13,7 +13,7 @@ from numerics import flash, one_sided, tolerances
 from numerics.flash import Contribution, combine, contribution, finish, identity, tiled_attention, tiled_gradients
 from numerics.transport import one_sided_plan
 from tests.properties.common import close, in_dtypes, in_halves
-from tests.strategies_transport import Tiled, tilings
+from evidence.instances.transport_strategies import Tiled, tilings
 
 # Forward-mode differentiation compiles its decompositions with what the same release of PyTorch deprecates.
 pytestmark = pytest.mark.filterwarnings("ignore:.torch.jit.script. is deprecated:DeprecationWarning")

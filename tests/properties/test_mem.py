@@ -12,7 +12,7 @@ from torch.testing import assert_close
 
 from numerics import mem, tolerances
 from tests.properties.common import PATIENT, close, in_dtypes, in_halves, on_devices, wide
-from tests.strategies_mem import Mem, mem_problems
+from evidence.instances.mem_strategies import Mem, mem_problems
 
 ORDINARY = {"alphas": (0.1, 1.0, 30.0), "scales": (1.0, 0.01)}
 

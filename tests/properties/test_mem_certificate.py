@@ -10,7 +10,7 @@ from torch.testing import assert_close
 
 from numerics import mem, tolerances
 from tests.properties.common import PATIENT
-from tests.strategies_mem import Mem, mem_problems
+from evidence.instances.mem_strategies import Mem, mem_problems
 
 
 def slack(x: Mem) -> Tensor:

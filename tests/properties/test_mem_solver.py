@@ -16,7 +16,7 @@ from numerics import mem, tolerances
 from numerics.mem import Solution
 from numerics.mem.rows import Hessian, Rows
 from tests.properties.common import DEVICES, PATIENT, on_devices
-from tests.strategies_mem import Mem, exact, far, mem_problems
+from evidence.instances.mem_strategies import Mem, exact, far, mem_problems
 
 HARD = [(8, 3, 8.0, 1e4), (12, 6, 8.0, 1e4), (6, 12, 8.0, 1e4), (40, 4, 8.0, 1e4), (128, 384, 8.0, 1e4), (64, 64, 1.0, 1e4)]
 

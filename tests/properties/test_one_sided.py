@@ -21,7 +21,7 @@ from tests.properties.common import (
     on_devices,
     reference,
 )
-from tests.strategies import OneSided, one_sided_problems
+from evidence.instances.one_sided import OneSided, one_sided_problems
 
 # --- forward -----------------------------------------------------------------------------------------------------
 

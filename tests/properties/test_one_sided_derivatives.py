@@ -11,7 +11,7 @@ from torch.testing import assert_close
 
 from numerics import one_sided, tolerances
 from tests.properties.common import PATIENT, close, error, in_dtypes, on_devices
-from tests.strategies import SCALES, OneSided, one_sided_problems
+from evidence.instances.one_sided import SCALES, OneSided, one_sided_problems
 
 # Forward-mode differentiation compiles its decompositions with what the same release of PyTorch deprecates.
 pytestmark = pytest.mark.filterwarnings("ignore:.torch.jit.script. is deprecated:DeprecationWarning")

@@ -11,7 +11,7 @@ from torch import Tensor
 from numerics import ot_attention as ot
 from numerics import tolerances
 from tests.properties.common import PATIENT, close
-from tests.strategies_ot import Problem, batch_of_problems, problems
+from evidence.instances.ot_strategies import Problem, batch_of_problems, problems
 
 F64 = torch.float64
 

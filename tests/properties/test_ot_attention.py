@@ -12,7 +12,7 @@ from torch import Tensor
 from numerics import ot_attention as ot
 from numerics import tolerances
 from tests.properties.common import PATIENT, close, in_dtypes, in_halves, on_devices
-from tests.strategies_ot import MILD, Problem, batch_of_problems, double, problems
+from evidence.instances.ot_strategies import MILD, Problem, batch_of_problems, double, problems
 
 mp.mp.dps = 40
 

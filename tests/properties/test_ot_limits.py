@@ -10,7 +10,7 @@ from torch.nn.functional import scaled_dot_product_attention
 from numerics import ot_attention as ot
 from numerics import tolerances
 from tests.properties.common import PATIENT, close
-from tests.strategies_ot import MILD, Problem, double, problems
+from evidence.instances.ot_strategies import MILD, Problem, double, problems
 
 F64 = torch.float64
 

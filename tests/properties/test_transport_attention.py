@@ -19,7 +19,7 @@ from numerics.transport import (
 )
 from tests.properties.common import close, in_dtypes
 from tests.properties.test_transport import apart, connection, random_problem
-from tests.strategies_transport import Tiled, tilings
+from evidence.instances.transport_strategies import Tiled, tilings
 
 F64 = torch.float64
 

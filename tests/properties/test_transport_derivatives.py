@@ -20,7 +20,7 @@ from numerics.transport import (
 )
 from tests.properties.common import close
 from tests.properties.test_transport import apart, connection, exponent, random_problem
-from tests.strategies_transport import Transported
+from evidence.instances.transport_strategies import Transported
 
 # Forward-mode differentiation compiles its decompositions with what the same release of PyTorch deprecates.
 pytestmark = pytest.mark.filterwarnings("ignore:.torch.jit.script. is deprecated:DeprecationWarning")

@@ -12,7 +12,7 @@ from numerics import tolerances
 from numerics.transport import sinkhorn
 from tests.properties.common import close
 from tests.properties.test_transport import apart, errors, exponent, random_problem
-from tests.strategies_transport import Transported
+from evidence.instances.transport_strategies import Transported
 
 
 def peer_problems() -> Iterator[tuple[int, float]]:

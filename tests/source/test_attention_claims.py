@@ -15,9 +15,9 @@ from transformers.models.t5.modeling_t5 import T5LayerNorm
 from derivations.catalogue import entries
 from derivations.claims import Evidence, Layer, Outcome
 from numerics import tolerances
-from tests.layers import Formula, Reading, Vote, assert_sound, consider, float64
-from tests.source import shipped_bert, shipped_t5
-from tests.source.shipped import Call, calls, visible
+from evidence.harness import Formula, Reading, Vote, assert_sound, consider, float64
+from evidence.source import shipped_bert, shipped_t5
+from evidence.source.shipped import Call, calls, visible
 
 Record = Callable[[Evidence], None]
 HEADS, WIDTH = 2, 2

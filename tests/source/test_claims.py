@@ -22,7 +22,7 @@ from derivations.eot.notation import j
 from derivations.eot.regularizers import p
 from derivations.relations import Equation, Relation, UniqueMinimum
 from numerics import tolerances
-from tests.layers import Formula, Reading, Vote, assert_sound, consider, float64
+from evidence.harness import Formula, Reading, Vote, assert_sound, consider, float64
 from tests.properties.eot_regularizers import Point, condition
 
 Record = Callable[[Evidence], None]

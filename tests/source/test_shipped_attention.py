@@ -12,9 +12,9 @@ from transformers.models.t5.modeling_t5 import T5Attention
 from numerics import tolerances
 from numerics.attention import GeneralizedAttention
 from numerics.priors import RelativePositions, relative_position_bias, relative_position_bucket
-from tests.source import published, shipped_bert, shipped_t5
-from tests.source.rounding import Rounded, allowed
-from tests.source.shipped import (
+from evidence.source import published, shipped_bert, shipped_t5
+from evidence.source.rounding import Rounded, allowed
+from evidence.source.shipped import (
     REFUSAL,
     Call,
     Finding,

@@ -8,10 +8,9 @@ import torch
 from hypothesis import strategies as st
 from torch import Tensor
 
-from derivations.claims import Layer
+from evidence import Layer, Reading, confirms, float64
 from numerics import tolerances
 from numerics.primal import one_sided
-from tests.layers import Reading, confirms, float64
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,214 @@
+"""What a reading has to be before it counts: values in the declared domains, routes that can be compared, a tolerance."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import sympy as sp
+import torch
+from torch import Tensor
+
+from derivations.calculus.variables import Kind, Variable
+from derivations.relations import AtLeast, Relation
+from evidence.bridge import Value, evaluate
+from evidence.readings import REFUTING_FACTOR, Formula, Reading
+
+SLACK = 1e-9
+"""What rounding and a certified solver may leave of an equation between masses, or of an inequality that is given."""
+
+ROUNDED = 1e-14
+"""What rounding may leave of numbers that are 0."""
+
+
+class NotAReadingError(ValueError):
+    """A reading that cannot speak for a claim; says which claim, what was given and what is accepted."""
+
+
+def settled(claim: str, reading: Reading) -> Reading:
+    """A copy of a reading in which nothing computes when it is read, which is after the derivation is in use again.
+
+    Raises NotAReadingError for a reading or a tensor of a class of its own.
+    """
+    if type(reading) is not Reading:
+        raise NotAReadingError(f"{claim}: check: expected a Reading, got one of {type(reading)}")
+
+    def plain(name: str, value: Any) -> Any:
+        if isinstance(value, Tensor):
+            if type(value) not in (Tensor, torch.nn.Parameter):
+                raise NotAReadingError(f"{claim}: {name}: expected a plain tensor, got one of {type(value)}")
+            return value.detach()
+        return next((kind(value) for kind in (bool, int, float) if isinstance(value, kind)), value)
+
+    point, routes = ({str(name): plain(name, value) for name, value in values.items()}
+                     for values in (reading.point, reading.routes))
+    return Reading(point, routes, plain("tolerance", reading.tolerance), reading.computed)
+
+
+def admit(claim: str, printed: Formula, twins: Mapping[str, Formula], reading: Reading) -> None:
+    """Check a reading against the statement and its twins.
+
+    Raises NotAReadingError for a value that is missing or outside of the domain of its variable, a given inequality that
+    does not hold, no routes, a route that is no real floating tensor of at least one number, or an improper tolerance.
+    """
+    def refuse(key: str, got: object, accepted: str) -> NotAReadingError:
+        return NotAReadingError(f"{claim}: {key}: expected {accepted}, got {got}")
+
+    tolerance = reading.tolerance
+    if not (isinstance(tolerance, float) and 0 < tolerance < math.inf):
+        raise refuse("tolerance", repr(tolerance), "a finite float > 0")
+    if reading.computed not in ("left", "right"):
+        raise refuse("computed", repr(reading.computed), "left or right")
+    if not reading.routes:
+        raise refuse("routes", "none", "at least one route")
+    for name, values in reading.routes.items():
+        if not (isinstance(values, Tensor) and values.is_floating_point() and values.numel()):
+            raise refuse(f"route {name}", _described(values), "a real floating tensor with at least one number")
+    for formula in (printed, *twins.values()):
+        for variable in formula.variables:
+            if variable.name not in reading.point and variable not in printed.indices:
+                raise refuse(variable.name, "no value", f"a value ({variable.domain.kind.value}) for the {formula.about}")
+    for formula in (printed, *twins.values()):
+        _check_values(formula, reading.point, refuse)
+    for given in printed.given:
+        if (gap := _gap(given, reading.point)) is not None:
+            raise refuse("point", f"one that misses by {gap:.3g}", f"one at which {given} holds, as is given")
+
+
+def admit_tolerance(claim: str, tolerance: float, largest: float) -> None:
+    """Raise NotAReadingError for a tolerance with which nothing of this size could be refuted, nor of size 1."""
+    scale = max(1.0, largest)
+    if not REFUTING_FACTOR * tolerance < scale:
+        raise NotAReadingError(f"{claim}: tolerance: expected less than {scale / REFUTING_FACTOR:.3g} where the largest number "
+                               f"compared is {largest:.3g}, got {tolerance:.3g}")
+
+
+@dataclass
+class Scale:
+    """How many instances of a vote could have refuted a number of the size that was compared there.
+
+    Such an instance is telling, any other is dull, since single instances may be small by chance.  Those at which numbers are
+    0 but for rounding are neither.  `coarsest` is the tolerance, beside the size, of the worst that is not telling.
+    """
+
+    telling: int = 0
+    dull: int = 0
+    coarsest: tuple[float, float] = (0.0, 1.0)
+
+    def weigh(self, tolerance: float, size: float) -> None:
+        """Count one instance."""
+        if REFUTING_FACTOR * tolerance < size:
+            self.telling += 1
+            return
+        self.dull += size > ROUNDED
+        self.coarsest = max(self.coarsest, (tolerance, size), key=lambda found: found[0] / max(found[1], ROUNDED))
+
+    @property
+    def why_not(self) -> str:
+        """Why the tolerances are too wide for a vote, where they are."""
+        if self.telling and self.telling >= self.dull:
+            return ""
+        tolerance, size = self.coarsest
+        return (f"tolerance: expected less than {1 / REFUTING_FACTOR:g} of the largest number compared, at half of the "
+                f"instances at least, got {self.telling} of {self.telling + self.dull}, and {tolerance:.3g} beside {size:.3g}")
+
+
+def size_of(printed: Formula, point: Mapping[str, Value]) -> float:
+    """The largest value at a point of what a statement speaks of, sizes and indices left out; 1 where nothing is left."""
+    counted = (v for v in printed.variables if v.name in printed.names and v.domain.kind not in (Kind.SIZE, Kind.INDEX))
+    return max((_largest(torch.as_tensor(point[v.name], dtype=torch.float64)) for v in counted), default=1.0)
+
+
+def holds_given(formula: Formula, point: Mapping[str, Value]) -> bool:
+    """Whether what a formula takes as given holds at a point."""
+    return all(_gap(given, point) is None for given in formula.given)
+
+
+def _gap(given: Relation, point: Mapping[str, Value]) -> float | None:
+    """By how much a given relation fails at a point, beyond rounding; None where it holds, at every open index."""
+    formula = Formula(given)
+    left, right = (evaluate(side, point, formula.axes(point)) for side in (formula.left, formula.right))
+    scale = 1 + torch.maximum(left.abs(), right.abs())
+    if not isinstance(given, AtLeast):                       # two quantities that differ
+        return None if bool((left != right).all()) else 0.0
+    worst = float(((right - left) / scale).nan_to_num(nan=math.inf).max())
+    return worst if worst > (-SLACK if given.strict else SLACK) else None
+
+
+def _described(values: object) -> str:
+    return f"{tuple(values.shape)} of {values.dtype}" if isinstance(values, Tensor) else repr(values)
+
+
+# ── the values of variables ─────────────────────────────────────────────────────────────────────────────────────────
+
+Refusal = Callable[[str, object, str], NotAReadingError]
+
+
+def _check_values(formula: Formula, point: Mapping[str, Value], refuse: Refusal) -> None:
+    for variable in formula.variables:
+        if variable.name not in point:
+            continue
+        value, domain = point[variable.name], variable.domain
+        if domain.kind in (Kind.SIZE, Kind.INDEX):
+            _check_integer(variable, value, point, refuse)
+            continue
+        shape = tuple(_whole(size, point) for size in domain.shape)
+        if isinstance(value, bool) or not isinstance(value, int | float | Tensor):
+            raise refuse(variable.name, repr(value), "a number or a tensor")
+        values = torch.as_tensor(value, dtype=torch.float64).detach().cpu()
+        if tuple(values.shape) != shape:
+            raise refuse(variable.name, f"shape {tuple(values.shape)}", f"shape {shape}")
+        if not bool(values.isfinite().all()):
+            raise refuse(variable.name, values.tolist(), "finite numbers")
+        if reason := _outside(variable, values, point):
+            raise refuse(variable.name, values.tolist(), reason)
+
+
+def _check_integer(variable: Variable, value: Value, point: Mapping[str, Value], refuse: Refusal) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise refuse(variable.name, repr(value), "an integer ≥ 1")
+    if variable.domain.kind is Kind.INDEX:
+        last = _whole(variable.domain.shape[0], point)
+        if value > last:
+            raise refuse(variable.name, value, f"an integer in 1…{last}")
+        for other in variable.domain.other_than:
+            if point.get(str(other)) == value:
+                raise refuse(variable.name, value, f"an integer other than {other}")
+
+
+def _whole(size: sp.Expr, point: Mapping[str, Value]) -> int:
+    return int(size.xreplace({v: sp.Integer(point[v.name]) for v in size.free_symbols}))
+
+
+def _outside(variable: Variable, values: Tensor, point: Mapping[str, Value]) -> str:
+    """What a value of a variable should be, where it is not."""
+    kind = variable.domain.kind
+    if kind in (Kind.POSITIVE, Kind.INTERIOR) and not bool((values > 0).all()):
+        return "numbers > 0"
+    if kind in _NONNEGATIVE and not bool((values >= 0).all()):
+        return "numbers ≥ 0"
+    return next((reason for off, reason in _masses(variable, values, point) if _largest(off) > SLACK), "")
+
+
+_NONNEGATIVE = (Kind.NONNEGATIVE, Kind.SIMPLEX, Kind.COUPLING, Kind.STOCHASTIC, Kind.SLACK)
+
+
+def _masses(variable: Variable, values: Tensor, point: Mapping[str, Value]) -> Iterable[tuple[Tensor, str]]:
+    """What has to vanish for the masses of a variable to be right, and what that means."""
+    kind, marginals = variable.domain.kind, [point[v.label.name] for v in variable.domain.marginals]
+    tied: list[Any] = [torch.as_tensor(v, dtype=torch.float64).detach().cpu() for v in marginals]
+    if kind in (Kind.SIMPLEX, Kind.INTERIOR):
+        yield values.sum() - 1, "numbers whose sum is 1"
+    if kind is Kind.STOCHASTIC:
+        yield values.sum(-1) - 1, "rows whose sums are 1"
+    if kind is Kind.COUPLING:
+        yield values.sum(-1) - tied[0], f"row sums {variable.domain.marginals[0]}"
+        yield values.sum(-2) - tied[1], f"column sums {variable.domain.marginals[1]}"
+    if kind is Kind.SLACK:
+        yield values * tied[0], f"0 wherever {variable.domain.marginals[0]} is positive"
+
+
+def _largest(values: Tensor) -> float:
+    return float(values.abs().max())

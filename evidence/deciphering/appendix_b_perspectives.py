@@ -1,0 +1,129 @@
+"""Votes on: Appendix B: the problem as regularized maximum likelihood and as maximum a posteriori estimation."""
+
+from __future__ import annotations
+
+import torch
+
+from evidence import Layer, Reading, confirms
+from evidence.deciphering.conic_problem import ConicProblem, problems, reading
+from evidence.deciphering.perspectives import Perspective, log_likelihood, product_of_values
+from evidence.deciphering.problem import NOISES, information, more, shares
+from evidence.deciphering.section3_setup import noise_covariance
+from evidence.instances.mem_problems import MemProblem, mem_problems
+from numerics import mem
+from numerics.primal import mem_variants
+
+OBSERVATIONS = 3
+
+
+confirms(Layer.TORCH, "deciphering.sB.log-likelihood", on=mem_problems(), corrected=log_likelihood)(product_of_values)
+
+
+@confirms(Layer.TORCH, "deciphering.30", on=mem_problems(smallest_n=2))
+def regularized_likelihood(problem: MemProblem) -> Reading:
+    view = Perspective(problem)
+    return view.reading(torch=view.penalty(view["x"]) - view.of_weights(view["x"]))
+
+
+@confirms(Layer.TORCH, "deciphering.31", on=mem_problems())
+def divided_by_eta(problem: MemProblem) -> Reading:
+    view = Perspective(problem)
+    at_zero = view.log_likelihood(torch.zeros_like(problem.evidence))
+    return view.reading(torch=(view.penalty(view["x"]) - view.of_weights(view["x"]) + at_zero) / view.eta)
+
+
+@confirms(Layer.TORCH, "deciphering.sB.alpha-likelihood", "deciphering.sB.alpha-map", on=mem_problems())
+def alpha_of_eta(problem: MemProblem) -> Reading:
+    view = Perspective(problem)
+    alpha = 1 / (view.eta * view.sigma**2)
+    closed = mem.primal_objective(view["x"], problem.templates, problem.evidence, problem.prior, alpha)
+    at_zero = view.log_likelihood(torch.zeros_like(problem.evidence))
+    likelihood = (at_zero - view.of_weights(view["x"])) / view.eta + information(view["x"], problem.prior)
+    return view.reading(closed_form=closed, likelihood=likelihood)
+
+
+@confirms(Layer.TORCH, "deciphering.32", on=mem_problems())
+def log_prior(problem: MemProblem) -> Reading:
+    view = Perspective(problem)
+    return view.reading(torch=-view.penalty(view["p"]))
+
+
+@confirms(Layer.TORCH, "deciphering.sB.decay", on=mem_problems(smallest_n=2))
+def decay(problem: MemProblem) -> Reading:
+    view = Perspective(problem)
+    eta = torch.tensor(view.eta, dtype=torch.float64, device=problem.device, requires_grad=True)
+    ratio = -eta * (information(view["x"], problem.prior) - information(problem.prior, problem.prior))
+    return view.reading(autograd=torch.autograd.grad(ratio, eta)[0])
+
+
+@confirms(Layer.TORCH, "deciphering.33", on=mem_problems())
+def observation(problem: MemProblem) -> Reading:
+    view = Perspective(problem)
+    around = torch.distributions.Normal(view["h"], torch.full_like(view["h"], view.sigma))
+    return view.reading(torch=(around.log_prob(view["b"]) - around.log_prob(view["s"])).sum())
+
+
+@confirms(Layer.TORCH, "deciphering.sB.bayes", on=mem_problems(smallest_n=2))
+def bayes(problem: MemProblem) -> Reading:
+    joint = shares(more(problem, J=(problem.n * OBSERVATIONS,))["J"]).view(problem.n, OBSERVATIONS)
+    parameter = torch.distributions.Categorical(joint.sum(-1))
+    observation = torch.distributions.Categorical(joint)  # given each parameter
+    seen = torch.arange(OBSERVATIONS)[:, None]
+    posterior = torch.softmax(parameter.logits + observation.log_prob(seen), -1)
+    ratios = posterior[:, :, None] / posterior[:, None, :]  # [l, i, j]
+    point = {"n": problem.n, "N": OBSERVATIONS, "J": joint}
+    return Reading(point, {"softmax": ratios.permute(1, 2, 0)}, problem.tolerance(ratios))
+
+
+@confirms(Layer.TORCH, "deciphering.sB.posterior", "deciphering.sB.map", on=mem_problems(smallest_n=2))
+def posterior(problem: MemProblem) -> Reading:
+    view = Perspective(problem)
+    values = [view.of_weights(view[name]) - view.penalty(view[name]) for name in ("x", "p")]
+    return view.reading(torch=values[0] - values[1])
+
+
+def fitted(view: Perspective) -> mem.Solution:
+    """The certified solution of (4) with α = 1/(ησ²), for the z that has the drawn λ as its multiplier."""
+    problem, alpha = view.problem, 1 / (view.eta * view.sigma**2)
+    tilted = mem.tilt(problem.dual, problem.templates, problem.prior)
+    shift = mem.moments(problem.templates, tilted)[0] - mem.moments(problem.templates, problem.prior)[0]
+    return mem.solve(problem.templates, problem.dual / alpha + shift, problem.prior, alpha, tolerance=1e-10)
+
+
+@confirms(Layer.TORCH, "deciphering.sB.argmin", on=mem_problems(smallest_n=2))
+def greatest_posterior(problem: MemProblem) -> Reading:
+    view = Perspective(problem)
+    found = fitted(view)
+    plain = view.reading(Newton=found.weights)
+    return Reading(plain.point, plain.routes, plain.tolerance + float(found.weights_error))
+
+
+confirms(Layer.TORCH, "deciphering.sB.gaussian-difference", on=NOISES, count=20)(noise_covariance)
+
+
+# ── by a conic solver, which knows no closed form ───────────────────────────────────────────────────────────────────
+
+
+def likely(drawn: ConicProblem, divided: bool) -> Reading:
+    """The minimizer of (30), or of (31), for the z that has λ as its multiplier with α = 1/(ησ²)."""
+    sigma, eta = float(drawn["sigma"]), float(drawn["eta"])
+    z = drawn.evidence(1 / (eta * sigma**2))
+    return reading(drawn, mem_variants.solve_likelihood(drawn["T"], drawn["u"], z, sigma, eta, divided=divided))
+
+
+@confirms(Layer.PRIMAL, "deciphering.sB.argmin", on=problems(), count=16)
+def conic_greatest_posterior(drawn: ConicProblem) -> Reading:
+    return likely(drawn, divided=False)
+
+
+def with_square(drawn: ConicProblem) -> Reading:
+    return likely(drawn, divided=True)
+
+
+def without_square(drawn: ConicProblem) -> Reading:
+    sigma, eta = float(drawn["sigma"]), float(drawn["eta"])
+    z = drawn.evidence(1 / (eta * sigma**2))
+    return reading(drawn, mem_variants.solve_without_square(drawn["T"], drawn["u"], z, sigma, eta))
+
+
+confirms(Layer.PRIMAL, "deciphering.sB.argmin-rearranged", on=problems(), count=16, corrected=with_square)(without_square)

@@ -1,0 +1,197 @@
+"""Votes on: Appendix D, first part: the problem with transport in it, its conjugate and its dual."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from evidence import Layer, Reading, confirms, float64
+from evidence.deciphering.conic_transport import (
+    CONIC_ANY,
+    CONIC_EVEN,
+    array,
+    certified,
+    conic_mean_of_true_preference,
+    preferred,
+    shares,
+)
+from evidence.deciphering.transport import (
+    ANY,
+    EVEN,
+    FEW_EVEN,
+    dual,
+    mean_of_true_preference,
+    measured,
+    reading,
+    slope,
+    true_mean,
+    value,
+)
+from evidence.instances.ot_problems import OtProblem
+from numerics import ot_attention as ot
+from numerics.primal import optimal_transport as transport
+
+
+def exact(x: OtProblem) -> ot.Solution:
+    """The certified solution of (24)."""
+    return ot.solve(x["T"], x["z"], x["u"], x["M"], x.alpha, x.gamma)
+
+
+@confirms(Layer.TORCH, "deciphering.34", on=ANY)
+def objective_at_the_solution(x: OtProblem) -> Reading:
+    solution, target = exact(x), true_mean(x) + x["z"]
+    plan = ot.coupling(x["T"] @ solution.dual, x["u"], x["M"], x.gamma)
+    left = x.alpha / 2 * (target - solution.mean).square().sum() + value(x, plan)
+    shares = torch.where(x["u"] > 0, plan / x["u"], x["Q"].T).T
+    return reading(x, target, given={"lam": solution.dual, "z": target, "R": shares}, at_the_solution=left)
+
+
+confirms(Layer.TORCH, "deciphering.35", on=ANY)(mean_of_true_preference)
+
+
+def conjugate(x: OtProblem) -> Reading:
+    plan = ot.coupling(x["g"], x["u"], x["M"], x.gamma)
+    return reading(
+        x,
+        x["g"],
+        x["M"],
+        closed_form=ot.conjugate(x["g"], x["u"], x["M"], x.gamma),
+        attained=plan.sum(-1) @ x["g"] - value(x, plan),
+    )
+
+
+@confirms(Layer.TORCH, "deciphering.36", on=ANY, corrected=conjugate)
+def conjugate_for_symmetric_costs(x: OtProblem) -> Reading:
+    return conjugate(replace(x, costs="symmetric"))
+
+
+@confirms(Layer.TORCH, "deciphering.37", on=EVEN)
+def gradient_of_conjugate(x: OtProblem) -> Reading:
+    by_autograd = slope(lambda g: ot.conjugate(g, x["u"], x["M"], x.gamma), x["g"])
+    return reading(x, closed_form=ot.transported(x["g"], x["u"], x["M"], x.gamma), autograd=by_autograd)
+
+
+@confirms(Layer.TORCH, "deciphering.38", on=EVEN)
+def solution(x: OtProblem) -> Reading:
+    found = exact(x)
+    return reading(x, found.dual, given={"lam": found.dual}, newton=found.weights)
+
+
+@confirms(Layer.TORCH, "deciphering.39", on=EVEN)
+def largest_dual(x: OtProblem) -> Reading:
+    """Against another dual point, which is the maximizer itself for one seed in three."""
+    found, target = exact(x), true_mean(x) + x["z"]
+    given = {"lam": found.dual, **({"nu": found.dual} if x.seed % 3 == 0 else {})}
+    return reading(x, target, found.dual, given=given, newton=dual(x, found.dual, target))
+
+
+@confirms(Layer.TORCH, "deciphering.sD.penalty", on=ANY)
+def pull(x: OtProblem) -> Reading:
+    found = exact(x)
+    return reading(x, found.dual, given={"lam": found.dual}, newton=x.alpha * x["z"] @ found.dual)
+
+
+def solution_in_the_limit(x: OtProblem) -> Reading:
+    return measured(x, lambda s: x.exactly.weights(x.exactly.maximizer(s)), 0)
+
+
+confirms(Layer.TORCH, "deciphering.sD.alpha-to-zero", on=FEW_EVEN, count=10)(solution_in_the_limit)
+
+
+# ── by a conic solver, which knows no closed form ───────────────────────────────────────────────────────────────────
+
+
+def attention(x: OtProblem) -> transport.Attention:
+    """The solution of (24)."""
+    found = transport.solve(array(x, "T"), array(x, "u"), array(x, "z"), array(x, "M"), x.alpha, x.gamma)
+    certified(found)
+    return found
+
+
+def reach(x: OtProblem) -> float:
+    """The largest ‖t_i‖: where λ moves, the weights move by at most 2·reach/γ times that (ℓ1), their mean by reach²/γ."""
+    return float(np.linalg.norm(array(x, "T"), axis=1).max())
+
+
+def centre_error(x: OtProblem) -> float:
+    """How far the μ̃ that the solver found may be off."""
+    return reach(x) * preferred(x).plan_error
+
+
+def dual_error(x: OtProblem, found: transport.Attention) -> float:
+    """How far the solver's λ may be from λ*: for its own μ̃, and as ‖λ* − λ*'‖ ≤ α‖μ̃ − μ̃'‖."""
+    return found.multiplier_error + x.alpha * centre_error(x)
+
+
+confirms(Layer.PRIMAL, "deciphering.35", on=CONIC_ANY, count=16)(conic_mean_of_true_preference)
+
+
+def solved_conjugate(x: OtProblem) -> transport.Plan:
+    """sup_p ⟨g, p⟩ − W."""
+    return certified(transport.conjugate(array(x, "g"), array(x, "u"), array(x, "M"), x.gamma))
+
+
+def conic_conjugate(x: OtProblem) -> Reading:
+    found = solved_conjugate(x)
+    return Reading(x.point(), {"cvxpy": float64(found.objective)}, found.value_error + x.tolerance(found.objective))
+
+
+@confirms(Layer.PRIMAL, "deciphering.36", on=CONIC_ANY, count=16, corrected=conic_conjugate)
+def conic_conjugate_for_symmetric_costs(x: OtProblem) -> Reading:
+    return conic_conjugate(replace(x, costs="symmetric"))
+
+
+@confirms(Layer.PRIMAL, "deciphering.37", on=CONIC_EVEN, count=16)
+def conic_gradient_of_conjugate(x: OtProblem) -> Reading:
+    found = solved_conjugate(x)
+    return Reading(x.point(), {"cvxpy": float64(found.marginal)}, found.plan_error + x.tolerance(1.0))
+
+
+def with_dual(x: OtProblem, found: transport.Attention, **given: Tensor) -> dict[str, int | float | Tensor]:
+    """The point with the multiplier for λ*."""
+    return x.point(lam=float64(found.multiplier), **given)
+
+
+@confirms(Layer.PRIMAL, "deciphering.34", on=CONIC_ANY, count=16)
+def least_objective(x: OtProblem) -> Reading:
+    found = attention(x)
+    target = float64(found.centre + array(x, "z"))
+    return Reading(
+        with_dual(x, found, z=target, R=float64(shares(x, found.plan))),
+        {"cvxpy": float64(found.objective)},
+        found.value_error + x.tolerance(found.objective, target),
+    )
+
+
+@confirms(Layer.PRIMAL, "deciphering.38", on=CONIC_EVEN, count=16)
+def conic_solution(x: OtProblem) -> Reading:
+    found = attention(x)
+    off = found.plan_error + 2 * reach(x) / x.gamma * (dual_error(x, found) + found.multiplier_error)
+    return Reading(with_dual(x, found), {"cvxpy": float64(found.marginal)}, off + x.tolerance(1.0))
+
+
+@confirms(Layer.PRIMAL, "deciphering.39", on=CONIC_EVEN, count=16)
+def conic_largest_dual(x: OtProblem) -> Reading:
+    found = attention(x)
+    u = array(x, "u")[array(x, "u") > 0]
+    constant = x.gamma * float((u * np.log(u)).sum())  # −γH(u), which the printed objective leaves out
+    size = max(float(np.linalg.norm(found.multiplier)), float(np.linalg.norm(array(x, "nu"))))
+    evidence_error = centre_error(x) + dual_error(x, found) * (1 / x.alpha + reach(x) ** 2 / x.gamma)
+    return Reading(
+        with_dual(x, found),
+        {"cvxpy": float64(found.objective - constant)},
+        found.value_error + 2 * size * evidence_error + x.tolerance(found.objective, size),
+    )
+
+
+@confirms(Layer.PRIMAL, "deciphering.sD.penalty", on=CONIC_ANY, count=16)
+def conic_pull(x: OtProblem) -> Reading:
+    found = attention(x)
+    slope = x.alpha * float(np.linalg.norm(array(x, "z"))) + 2 * float(np.linalg.norm(found.multiplier)) + 1
+    left = x.alpha * float(array(x, "z") @ found.multiplier)
+    return Reading(
+        with_dual(x, found), {"cvxpy": float64(left)}, slope * dual_error(x, found) + x.tolerance(found.multiplier.max(), left)
+    )

@@ -1,0 +1,58 @@
+"""Votes on: Appendix D, second part: the true preference distribution, and what becomes of it as γ → 0."""
+
+from __future__ import annotations
+
+import torch
+
+from evidence import Layer, Reading, confirms, float64
+from evidence.deciphering.conic_transport import CONIC_ANY, CONIC_EVEN, conic_mean_of_true_preference, preferred, shares
+from evidence.deciphering.transport import ANY, APART, EVEN, kept, mean_of_true_preference, reading, value
+from evidence.instances.ot_problems import SYMMETRIC, OtProblem, ot_problems
+from numerics import ot_attention as ot
+
+confirms(Layer.TORCH, "deciphering.41", on=EVEN)(mean_of_true_preference)
+
+
+@confirms(Layer.TORCH, "deciphering.40", on=EVEN)
+def true_preference(x: OtProblem) -> Reading:
+    return reading(
+        x,
+        closed_form=ot.true_preference(x["u"], x["M"], x.gamma),
+        column_sums=ot.coupling(torch.zeros_like(x["g"]), x["u"], x["M"], x.gamma).sum(-1),
+    )
+
+
+@confirms(Layer.TORCH, "deciphering.prop1", on=ANY)
+def least_value(x: OtProblem) -> Reading:
+    return reading(x, x["M"], given={"R": x["Q"]}, at_the_minimizer=value(x, x["Q"].T * x["u"]))
+
+
+@confirms(Layer.TORCH, "deciphering.sD.kernel-limit", on=ot_problems(costs=SYMMETRIC, gammas=(1.0, 0.25)))
+def what_leaves(x: OtProblem) -> Reading:
+    stays = ot.kernel(x["M"], x.gamma).diagonal()
+    return reading(x, 1 / stays, kernel=1 / stays - 1)
+
+
+confirms(Layer.TORCH, "deciphering.sD.preference-limit", on=APART)(kept)
+
+
+# ── by a conic solver, which knows no closed form ───────────────────────────────────────────────────────────────────
+
+
+@confirms(Layer.PRIMAL, "deciphering.prop1", on=CONIC_ANY, count=16)
+def conic_least_value(x: OtProblem) -> Reading:
+    found = preferred(x)
+    return Reading(
+        x.point(R=float64(shares(x, found.plan))),
+        {"cvxpy": float64(found.objective)},
+        found.value_error + x.tolerance(found.objective),
+    )
+
+
+@confirms(Layer.PRIMAL, "deciphering.40", "deciphering.sD.preference-limit", on=CONIC_EVEN, count=16)
+def conic_true_preference(x: OtProblem) -> Reading:
+    found = preferred(x)
+    return Reading(x.point(), {"cvxpy": float64(found.marginal)}, found.plan_error + x.tolerance(1.0))
+
+
+confirms(Layer.PRIMAL, "deciphering.41", on=CONIC_EVEN, count=16)(conic_mean_of_true_preference)

@@ -1,0 +1,50 @@
+"""Votes on: Abstract and section 1: what the document announces."""
+
+from __future__ import annotations
+
+import torch
+
+from evidence import Layer, Reading, confirms
+from evidence.deciphering.attention import both, t5
+from evidence.deciphering.attention_mem import drawn, weights_of_layer
+from evidence.deciphering.conic_attention import linearized
+from evidence.deciphering.section7_attention import uniform
+from evidence.instances import fifty_digits
+from evidence.instances.heads import drawn_heads
+from evidence.instances.mem_problems import MemProblem, mem_problems, rounded
+from numerics import mem
+
+confirms(Layer.TORCH, "deciphering.s0.t5", on=drawn_heads(), count=12, corrected=t5)(t5)
+
+
+confirms(Layer.TORCH, "deciphering.s0.special-case", on=both, count=12)(uniform)
+
+
+@confirms(Layer.TORCH, "deciphering.s0.convex", on=mem_problems(smallest_n=2))
+def above_its_tangents(problem: MemProblem) -> Reading:
+    """At a point of contact too, for one seed in three."""
+    free = drawn(problem, p=(problem.n,), v=(problem.n,))
+    p, v = (torch.softmax(2 * free[name], -1) for name in ("p", "v"))
+    p = v if problem.seed % 3 == 0 else p
+    value = mem.primal_objective(p.to(problem.device), problem.templates, problem.evidence, problem.prior, problem.alpha)
+    point = problem.point() | {"p": p, "v": v}
+    return Reading(point, {"objective": value}, problem.tolerance(value, problem.templates.square(), v.log()))
+
+
+@confirms(Layer.TORCH, "deciphering.s0.closed-form", on=mem_problems(smallest_n=2), count=12)
+def first_order(problem: MemProblem) -> Reading:
+    law, z = problem.law, problem.drawn["z"].tolist()
+    found = fifty_digits.leading(
+        lambda x: [h - m for h, m in zip(fifty_digits.maximize(law, z, x).estimate, law.mean(), strict=True)], 1, problem.small
+    )
+    values = rounded(found.values)
+    return Reading(problem.point(), {"50 digits": values}, float(found.error) + problem.tolerance(values))
+
+
+confirms(Layer.TORCH, "deciphering.s1.solver", on=mem_problems(smallest_n=2))(weights_of_layer)
+
+
+# ── by a conic solver, which knows no closed form ───────────────────────────────────────────────────────────────────
+
+
+confirms(Layer.PRIMAL, "deciphering.s1.solver", on=mem_problems(smallest_n=2), count=12)(linearized)

@@ -1,0 +1,72 @@
+"""Votes on: Section 3: templates, the preference distribution and the noisy evidence."""
+
+from __future__ import annotations
+
+import torch
+from hypothesis import strategies as st
+from torch import Tensor
+
+from evidence import Layer, Reading, choose, confirms
+from evidence.deciphering.problem import NOISES, line, mean_evidence, more, places, shares, sign_vectors
+from evidence.instances.mem_problems import MemProblem, mem_problems
+from numerics import mem, tolerances
+
+
+@confirms(Layer.TORCH, "deciphering.1", on=mem_problems())
+def moved_templates(problem: MemProblem) -> Reading:
+    extra = more(problem, p=(problem.n,), v=(problem.d,))
+    p, v = shares(extra["p"]).to(problem.device), extra["v"].to(problem.device)
+    center, _ = mem.moments(problem.templates + v, p)
+    return Reading(problem.point() | {"p": p.cpu(), "v": v.cpu()}, {"moments": center}, problem.tolerance(problem.templates, v))
+
+
+@confirms(Layer.TORCH, "deciphering.s3.convex-combination", on=mem_problems(smallest_n=2))
+def in_every_half_space(problem: MemProblem) -> Reading:
+    extra = more(problem, p=(problem.n,), v=(problem.d,))
+    p, v = shares(extra["p"]), extra["v"]
+    heights = problem.drawn["T"] @ v
+    point = {"n": problem.n, "p": p, "m": heights.max(), "s": heights.max() - heights}
+    center, _ = mem.moments(problem.templates, p.to(problem.device))
+    return Reading(point, {"moments": center @ v.to(problem.device)}, problem.tolerance(problem.templates, v, heights), "right")
+
+
+@confirms(Layer.TORCH, "deciphering.2", on=choose(m=st.floats(-3, 3).map(float)), count=20)
+def gaussian_mean(drawn: dict[str, float]) -> Reading:
+    points, weights = line()
+    m = torch.tensor(drawn["m"], dtype=torch.float64)
+    routes = {"quadrature": ((points + m) * weights).sum()}
+    point = {"m": m, "n": points.numel(), "w": weights / weights.sum(), "x": points}
+    return Reading(point, routes, tolerances.rounding("float64", points.numel(), 1 + float(m.abs())))
+
+
+@confirms(Layer.TORCH, "deciphering.s3.mean-shift", on=mem_problems())
+def mean_shift(problem: MemProblem) -> Reading:
+    extra = more(problem, p=(problem.n,), v=(problem.d,))
+    p, v = shares(extra["p"]), extra["v"]
+    shifted, _ = mem.moments(problem.templates, p.to(problem.device))
+    center, _ = mem.moments(problem.templates, problem.prior)
+    return Reading(problem.point() | {"p": p, "v": v}, {"moments": shifted - center}, problem.tolerance(problem.templates, v))
+
+
+def enumerated(drawn: dict[str, float]) -> Tensor:
+    """μ + z − h for z = h − μ + σg, with g any vector of signs: 2^d × d."""
+    d, at = int(drawn["d"]), places(drawn)
+    h, mu = at["h"], at["mu"]
+    z = h - mu + drawn["sigma"] * sign_vectors(d)
+    return mu + z - h
+
+
+@confirms(Layer.TORCH, "deciphering.3", on=NOISES, count=20)
+def noise_covariance(drawn: dict[str, float]) -> Reading:
+    off = enumerated(drawn)
+    routes = {"enumerated": off.T @ off / len(off)}
+    return Reading({**drawn, **places(drawn)}, routes, tolerances.rounding("float64", len(off), 16))
+
+
+confirms(Layer.TORCH, "deciphering.s3.shift-of-mu", on=NOISES, count=20, corrected=mean_evidence)(mean_evidence)
+
+
+@confirms(Layer.TORCH, "deciphering.s3.estimate-of-h", on=NOISES, count=20)
+def noise_size(drawn: dict[str, float]) -> Reading:
+    off = enumerated(drawn)
+    return Reading(drawn, {"enumerated": off.square().sum(-1).mean()}, tolerances.rounding("float64", off.numel(), 64))

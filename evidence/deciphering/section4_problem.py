@@ -1,0 +1,85 @@
+"""Votes on: Section 4: the optimization problem, its estimate, and what the KL divergence does in it."""
+
+from __future__ import annotations
+
+import numpy as np
+from torch import Tensor
+
+from evidence import Layer, Reading, confirms, float64
+from evidence.deciphering.conic_problem import (
+    ConicProblem,
+    closest,
+    conic_estimate,
+    conic_minimizer,
+    conic_objective_at_prior,
+    problems,
+)
+from evidence.deciphering.problem import divergence, estimate, information, minimizer, objective_at_prior, restricted
+from evidence.instances.mem_problems import MemProblem, mem_problems
+from numerics import mem
+from numerics.primal import mem as conic_mem
+
+confirms(Layer.TORCH, "deciphering.4", on=mem_problems())(objective_at_prior)
+
+
+def printed_divergence(problem: MemProblem) -> Reading:
+    """The same at a positive q, where what is printed is finite."""
+    q = (problem.drawn["q"] + problem.prior.cpu()) / 2
+    return Reading(
+        problem.point() | {"q": q},
+        {"torch": information(q.to(problem.device), problem.prior)},
+        problem.tolerance(problem.prior.log()),
+    )
+
+
+confirms(Layer.TORCH, "deciphering.s4.kl", on=mem_problems(smallest_n=2), corrected=divergence)(printed_divergence)
+
+
+confirms(Layer.TORCH, "deciphering.s4.kl-finite", on=mem_problems(smallest_n=2))(restricted)
+
+
+confirms(Layer.TORCH, "deciphering.s4.minimizer", on=mem_problems(smallest_n=2))(minimizer)
+
+
+confirms(Layer.TORCH, "deciphering.5", on=mem_problems(smallest_n=2))(estimate)
+
+
+@confirms(Layer.TORCH, "deciphering.s4.reliability", on=mem_problems(smallest_n=2))
+def reliability(problem: MemProblem) -> Reading:
+    step = float(problem.drawn["s"])
+    values: dict[str, Tensor | float] = {"alpha": problem.alpha, "s": step}
+    error = 0.0
+    for number, alpha in (("₁", problem.alpha), ("₂", problem.alpha + step)):
+        found = mem.solve(problem.templates, problem.evidence, problem.prior, alpha, tolerance=1e-10)
+        off = problem.target - found.mean
+        values["r" + number] = off.square().sum().cpu()
+        values["k" + number] = information(found.weights, problem.prior).clamp(min=0).cpu()  # 0 but for rounding
+        error += 2 * float(found.mean_error * off.norm()) + float(found.gap)
+    return Reading(values, {"Newton": values["r₁"]}, problem.tolerance(problem.target.square()) + error)
+
+
+# ── by a conic solver, which knows no closed form ───────────────────────────────────────────────────────────────────
+
+
+confirms(Layer.PRIMAL, "deciphering.4", on=problems(1), count=16)(conic_objective_at_prior)
+
+
+confirms(Layer.PRIMAL, "deciphering.s4.both-requirements", on=problems(), count=16)(closest)
+
+
+confirms(Layer.PRIMAL, "deciphering.s4.minimizer", on=problems(), count=16)(conic_minimizer)
+
+
+confirms(Layer.PRIMAL, "deciphering.5", on=problems(), count=16)(conic_estimate)
+
+
+@confirms(Layer.PRIMAL, "deciphering.s4.reliability", on=problems(), count=16)
+def conic_reliability(drawn: ConicProblem) -> Reading:
+    step, values, error = float(drawn["sigma"]), {"alpha": drawn.alpha, "s": float(drawn["sigma"])}, drawn.rounding
+    for number, alpha in (("₁", drawn.alpha), ("₂", drawn.alpha + step)):
+        solution = conic_mem.solve(drawn["T"], drawn["u"], drawn["z"], alpha)
+        assert solution.certified, f"the solver left a gap of {solution.gap} with status {solution.status}"
+        off = drawn["u"] @ drawn["T"] + drawn["z"] - solution.mean
+        values |= {"r" + number: float(off @ off), "k" + number: max(0.0, solution.objective - alpha / 2 * float(off @ off))}
+        error += (2 + alpha) * float(np.linalg.norm(off)) * solution.mean_error + solution.value_error
+    return Reading(values, {"cvxpy": float64(values["r₁"])}, error * (1 + 8 / drawn.alpha))

@@ -1,0 +1,73 @@
+"""Votes on: Section 6: the approximations (15)–(18), each with its order and its constant, and where "=" is true."""
+
+from __future__ import annotations
+
+import torch
+
+from evidence import Layer, Reading, confirms
+from evidence.deciphering.conic_dual import conic_estimate, conic_maximizer, conic_second_of_estimate, conic_second_order
+from evidence.deciphering.dual import reading, spread
+from evidence.deciphering.expansion_approximations import (
+    approximate_estimate,
+    divergent,
+    maximizer,
+    second_of_estimate,
+    second_order,
+    third_order,
+)
+from evidence.instances.mem_problems import MemProblem, mem_problems
+from numerics import mem
+
+
+@confirms(Layer.TORCH, "deciphering.s6.invertible", on=mem_problems())
+def quadratic_form(problem: MemProblem) -> Reading:
+    y = problem["c"]
+    _, covariance = mem.moments(problem.templates, problem.prior)
+    value = y @ (y + problem.alpha * covariance @ y)
+    return Reading(problem.point() | {"y": y.cpu()}, {"moments": value}, problem.tolerance(value, spread(problem) ** 2))
+
+
+confirms(Layer.TORCH, "deciphering.15", on=mem_problems(), corrected=third_order, count=16)(maximizer)
+
+
+confirms(Layer.TORCH, "deciphering.16", on=mem_problems(), corrected=second_order, count=16)(maximizer)
+
+
+@confirms(Layer.TORCH, "deciphering.fn7", on=mem_problems())
+def unit_covariance(problem: MemProblem) -> Reading:
+    z, d = problem.evidence, problem.d
+    corners = torch.cat([torch.eye(d, dtype=z.dtype), -torch.eye(d, dtype=z.dtype)]).to(z.device) * d**0.5
+    matrix = (1 + problem.alpha) * torch.eye(d, dtype=z.dtype, device=z.device)
+    return reading(
+        problem, resolvent=mem.resolvent(corners, z, None, problem.alpha), solve=torch.linalg.solve(matrix, problem.alpha * z)
+    )
+
+
+confirms(Layer.TORCH, "deciphering.17", "deciphering.18", on=mem_problems(), corrected=second_of_estimate, count=16)(
+    approximate_estimate
+)
+
+
+confirms(Layer.TORCH, "deciphering.thm2", on=mem_problems(), corrected=second_of_estimate, count=16)(divergent)
+
+
+@confirms(Layer.TORCH, "deciphering.s6.discrete", on=mem_problems(smallest_n=2))
+def generalized_attention(problem: MemProblem) -> Reading:
+    query, keys = problem.evidence[None, None], problem.templates[None]
+    attention = torch.nn.functional.scaled_dot_product_attention(
+        query, keys, keys, attn_mask=problem.prior.log()[None, None], scale=problem.alpha
+    )[0, 0]
+    by_moments, _ = mem.moments(problem.templates, mem.tilt(problem.alpha * problem.evidence, problem.templates, problem.prior))
+    closed = mem.closed_form(problem.templates, problem.evidence, problem.prior, problem.alpha)
+    return reading(problem, spread(problem) ** 2, closed_form=closed, moments=by_moments, attention=attention)
+
+
+# ── by a conic solver, which knows no closed form ───────────────────────────────────────────────────────────────────
+
+
+confirms(Layer.PRIMAL, "deciphering.16", on=mem_problems(), count=12, corrected=conic_second_order)(conic_maximizer)
+
+
+confirms(Layer.PRIMAL, "deciphering.17", "deciphering.18", on=mem_problems(), count=8, corrected=conic_second_of_estimate)(
+    conic_estimate
+)

@@ -1,0 +1,93 @@
+"""Votes on: Section 6: how much of what one pass of attention certifies is lost, in terms of κ = αL."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from hypothesis import strategies as st
+from torch import Tensor
+
+from evidence import Layer, Reading, Value, confirms
+from evidence.deciphering.dual import solved, spread
+from evidence.instances.mem_problems import MemProblem, mem_problems
+from numerics import mem, tolerances
+
+
+@dataclass(frozen=True)
+class Tight(MemProblem):
+    """Two templates ±r of equal weight and little evidence."""
+
+    radius: float = 1.0
+
+    @property
+    def drawn(self) -> dict[str, Tensor]:  # type: ignore[override]
+        t = torch.tensor([[self.radius], [-self.radius]], dtype=torch.float64)
+        return {
+            "T": t,
+            "u": torch.full((2,), 0.5, dtype=torch.float64),
+            "z": torch.tensor([1e-2], dtype=torch.float64),
+            "lam": torch.zeros(1, dtype=torch.float64),
+        }
+
+    def to(self, device: str) -> Tight:
+        return Tight(2, 1, self.alpha, "generic", "uniform", "generic", 0, device, self.radius)
+
+
+def kappa_of(problem: MemProblem) -> float:
+    """αL, from the templates' distances to their mean."""
+    return problem.alpha * float((problem.templates - problem.prior @ problem.templates).square().sum(-1).max())
+
+
+TIGHT = st.builds(
+    lambda alpha, radius: Tight(2, 1, alpha, "generic", "uniform", "generic", 0, "cpu", radius),
+    st.sampled_from([1.0, 0.25, 4.0]),
+    st.sampled_from([1.0, 0.5]),
+)
+
+
+ANY = st.one_of(TIGHT, mem_problems(smallest_n=2)).filter(lambda problem: kappa_of(problem) > 0)
+
+
+def point(problem: MemProblem, solution: mem.Solution, found: mem.Certificate) -> dict[str, Value]:
+    g = solution.mean - problem.prior @ problem.templates
+    return {"d": problem.d, "kappa": kappa_of(problem), "g": g.cpu(), "e": (found.mean - solution.mean).cpu()}
+
+
+def both(problem: MemProblem) -> tuple[mem.Solution, mem.Certificate, float]:
+    """The solution, the certificate, and how much of a squared distance rounding and the solver may have changed."""
+    solution = solved(problem, problem.evidence)
+    found = mem.certificate(problem.templates, problem.evidence, problem.prior, problem.alpha)
+    size = (1 + kappa_of(problem)) ** 2 * spread(problem) ** 2
+    return solution, found, tolerances.rounding("float64", problem.n * problem.d, size) + size * float(solution.mean_error)
+
+
+@confirms(Layer.TORCH, "deciphering.s6.one-pass-mean", on=ANY)
+def mean_error(problem: MemProblem) -> Reading:
+    solution, found, off = both(problem)
+    value = (found.mean_error * (1 + kappa_of(problem))).square()
+    return Reading(point(problem, solution, found), {"certificate": value}, off)
+
+
+@confirms(Layer.TORCH, "deciphering.s6.one-pass-dual", on=ANY)
+def dual_distance(problem: MemProblem) -> Reading:
+    solution, found, off = both(problem)
+    distance = (problem.alpha * problem.evidence - solution.dual).norm() / problem.alpha
+    return Reading(
+        point(problem, solution, found),
+        {"solver": ((1 + kappa_of(problem)) * distance).square()},
+        off + (1 + kappa_of(problem)) ** 2 * float(solution.error) / problem.alpha * spread(problem),
+    )
+
+
+EVEN_PAIRS = mem_problems(smallest_n=2, max_n=2, layouts=("generic",), priors=("uniform",))
+
+
+@confirms(Layer.TORCH, "deciphering.s6.covariance-bound", on=st.one_of(EVEN_PAIRS, mem_problems(smallest_n=2)))
+def weighted_spread(problem: MemProblem) -> Reading:
+    """Tight for two templates of one weight and their mean for c."""
+    mu, _ = mem.moments(problem.templates, problem.prior)
+    y, c = problem["lam"], mu if problem.n == 2 else problem["c"]
+    distances = (problem.templates - c).square().sum(-1)
+    value = problem.prior @ (distances * ((problem.templates - mu) @ y).square())
+    return Reading(problem.point() | {"y": y.cpu(), "c": c.cpu()}, {"moments": value}, problem.tolerance(value))

@@ -1,0 +1,64 @@
+"""Votes on: Section 7: (18) as an attention layer, alone, in a stack and with several heads."""
+
+from __future__ import annotations
+
+import torch
+from torch.nn.functional import scaled_dot_product_attention
+
+from evidence import Layer, Reading, confirms
+from evidence.deciphering.attention import Both, both, reading
+from evidence.deciphering.attention_mem import output_of_layer, weights_of_layer
+from evidence.deciphering.conic_attention import exact_mean, linearized
+from evidence.instances.heads import Head, drawn_heads
+from evidence.instances.mem_problems import mem_problems
+from numerics import mem
+from numerics.attention import attention_weights
+
+
+@confirms(Layer.TORCH, "deciphering.s7.stack", on=drawn_heads(), count=12)
+def any_inputs(head: Head) -> Reading:
+    query, mask = head["y"][None], head.log_mask[None]
+    return reading(head, library=head.by_library(query, mask, None)[0], generalized=head.generalized(query, mask)[0])
+
+
+@confirms(Layer.TORCH, "deciphering.s7.multi-head", on=drawn_heads(), count=12)
+def side_by_side(head: Head) -> Reading:
+    query, masks = head["y"][None], head["U"].log()[:, None]
+    library = torch.stack([head.by_library(query, masks[h], None, head=h)[0] for h in range(head.heads)])
+    with torch.no_grad():
+        layer = head.layer(all_heads=True)(query, head["X"], masks)
+    return reading(head, all_heads=True, library=library, generalized=layer.view(head.heads, head.e))
+
+
+@confirms(Layer.TORCH, "deciphering.fn8", on=both, count=12)
+def unnormalized(drawn: Both) -> Reading:
+    head = drawn.head
+    tilted = mem.tilt(drawn.alpha * head["z"], head["T"], drawn.raw / drawn.raw.sum())
+    return drawn.reading(attention=attention_weights(head["T"], head["z"][None], drawn.raw.log(), drawn.alpha)[0], mem=tilted)
+
+
+@confirms(Layer.TORCH, "deciphering.s7.dot-product", on=both, count=12)
+def uniform(drawn: Both) -> Reading:
+    head = drawn.head
+    library = scaled_dot_product_attention(head["z"][None, None], head["T"][None], head["T"][None], scale=drawn.alpha)[0, 0]
+    return drawn.reading(mem=mem.closed_form(head["T"], head["z"], None, drawn.alpha), library=library)
+
+
+@confirms(Layer.TORCH, "deciphering.s7.two-pieces", on=both, count=12)
+def log_odds(drawn: Both) -> Reading:
+    head = drawn.head
+    weights = attention_weights(head["T"], head["z"][None], head["u"].log(), drawn.alpha)[0].log()
+    return drawn.reading(attention=weights[:, None] - weights)
+
+
+confirms(Layer.TORCH, "deciphering.s7.solves-the-problem", on=mem_problems(smallest_n=2), corrected=weights_of_layer)(
+    output_of_layer
+)
+
+
+# ── by a conic solver, which knows no closed form ───────────────────────────────────────────────────────────────────
+
+
+confirms(Layer.PRIMAL, "deciphering.s7.solves-the-problem", on=mem_problems(smallest_n=2), count=12, corrected=linearized)(
+    exact_mean
+)

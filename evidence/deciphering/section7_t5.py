@@ -1,0 +1,72 @@
+"""Votes on: Section 7: T5 as a realization of (18), and footnote 9."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from hypothesis import strategies as st
+from torch import Tensor
+from torch.nn.functional import layer_norm, rms_norm
+
+from evidence import Layer, Reading, choose, confirms
+from evidence.deciphering.attention import blanks, estimates, hidden, reading, t5, t5_weights
+from evidence.instances.heads import Head, drawn_heads
+from numerics import tolerances
+from numerics.priors import prior_from_mask
+
+confirms(Layer.TORCH, "deciphering.s7.t5-structure", "deciphering.s7.t5-realizes", on=drawn_heads(), count=12, corrected=t5)(t5)
+
+
+def scores(head: Head) -> Tensor:
+    """⟨K x_i, Q y⟩, (n,)."""
+    return head.projected("K", head["X"]) @ head.projected("Q", head["y"])
+
+
+confirms(Layer.TORCH, "deciphering.s7.mask-function", on=drawn_heads(), count=12, corrected=hidden)(blanks)
+
+
+@confirms(Layer.TORCH, "deciphering.s7.unified", on=drawn_heads(), count=12)
+def odds_of_words(head: Head) -> Reading:
+    other = head["m"] * scores(head).exp()
+    return reading(head, other, **{name: torch.einsum("ji,k->ijk", p, other) for name, p in t5_weights(head).items()})
+
+
+@confirms(Layer.TORCH, "deciphering.s7.t5-inputs", on=drawn_heads(smallest_n=2), count=12)
+def prior_of_words(head: Head) -> Reading:
+    prior = prior_from_mask(head.log_mask.expand(head.n, -1), head.positions)
+    other = prior * scores(head).exp()
+    return reading(head, other, **{name: torch.einsum("ji,jk->ijk", p, other) for name, p in t5_weights(head).items()})
+
+
+@confirms(Layer.TORCH, "deciphering.19", on=drawn_heads(), count=12)
+def preference(head: Head) -> Reading:
+    other = head["m"] * head.positions.exp()
+    mask = head.log_mask.expand(head.n, -1)
+    routes = {"prior": prior_from_mask(mask, head.positions), "boolean": prior_from_mask(mask == mask[0].max(), head.positions)}
+    return reading(head, other, **{name: torch.einsum("ji,jk->ijk", u, other) for name, u in routes.items()})
+
+
+@confirms(Layer.TORCH, "deciphering.20", on=drawn_heads(), count=12)
+def with_bias_inside(head: Head) -> Reading:
+    return estimates(head, 1.0)
+
+
+VECTORS = choose(d=st.integers(2, 5), eps=st.sampled_from((1e-6, 0.1, 1.0)), seed=st.integers(0, 2**31))
+
+
+def vectors(drawn: dict[str, float]) -> tuple[dict[str, Tensor], dict[str, object]]:
+    """An input, a gain and a bias, and the point they are."""
+    generator = torch.Generator().manual_seed(int(drawn["seed"]))
+    x, gain, offset = torch.randn(3, int(drawn["d"]), generator=generator, dtype=torch.float64) + 0.5
+    return {"x": x, "G": gain, "bN": offset}, {"d": drawn["d"], "eps": drawn["eps"], "x": x, "G": gain, "bN": offset}
+
+
+@confirms(Layer.TORCH, "deciphering.fn9", on=VECTORS)
+def simplified_norm(drawn: dict[str, float]) -> Reading:
+    tensors, point = vectors(drawn)
+    x, gain, d = tensors["x"], tensors["G"], int(drawn["d"])
+    centred = rms_norm(x - x.mean(), (d,), gain, drawn["eps"])
+    largest = float((gain.abs().max() + 1) * (1 + x.abs().max() ** 2) / math.sqrt(float(x.var(correction=0)) + drawn["eps"]))
+    allowed = tolerances.rounding("float64", d, largest * (1 + 1 / (float(x.var(correction=0)) + drawn["eps"])))
+    return Reading(point, {"rms": centred, "layer norm": layer_norm(x, (d,), gain, None, drawn["eps"])}, allowed)  # type: ignore[arg-type]

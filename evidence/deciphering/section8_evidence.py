@@ -1,0 +1,76 @@
+"""Votes on: Section 8: what the relative deviation measures, and the figures."""
+
+from __future__ import annotations
+
+import numpy as np
+from torch import Tensor
+
+from evidence import Layer, Reading, confirms, float64
+from evidence.deciphering.attention_mem import GENERIC, evidence_for
+from evidence.deciphering.conic_attention import ConicLayer, drawn, solved
+from evidence.instances.mem_problems import MemProblem, mem_problems
+from numerics import mem
+
+
+def deviation_at(problem: MemProblem, templates: Tensor, dual: Tensor) -> Reading:
+    """‖λ* − αz‖²/‖λ*‖² with λ* from the solver, for the evidence that makes this λ optimal."""
+    z = evidence_for(problem, templates, dual)
+    solution = mem.solve(templates, z, problem.prior, problem.alpha, tolerance=1e-12)
+    size, gap = solution.dual.norm(), (solution.dual - problem.alpha * z).norm()
+    found = (gap / size).square()
+    # An error of z moves λ* by α times as much; a relative error of gap or size counts twice in the square.
+    moved = float(solution.error) + 2 * problem.alpha * problem.tolerance(templates, z, dual)
+    point = problem.point() | {"T": templates.cpu(), "lam": dual.cpu()}
+    return Reading(point, {"solver": found}, 4 * moved / float(size) * (1 + float(found)))
+
+
+def deviation(problem: MemProblem) -> Reading:
+    return deviation_at(problem, problem.templates, problem.dual)
+
+
+def far_apart(problem: MemProblem) -> Reading:
+    """The same where most of λ is orthogonal to the templates' differences, which are large."""
+    templates, dual = problem.templates.clone(), problem.dual.clone()
+    templates[:, 1:], templates[:, 0], dual[1:], dual[0] = 0.0, 4 * templates[:, 0], 10.0, 0.02
+    return deviation_at(problem, templates, dual)
+
+
+confirms(Layer.TORCH, "deciphering.s8.as-a-result", on=mem_problems(smallest_n=2, **GENERIC), corrected=deviation)(far_apart)
+
+
+# ── by a conic solver, which knows no closed form ───────────────────────────────────────────────────────────────────
+
+
+CONIC_GENERIC = {"layouts": ("generic",), "priors": ("generic",), "evidence": ("generic",)}
+
+
+def conic_deviation_at(problem: MemProblem, at: ConicLayer) -> Reading:
+    """‖λ* − αz‖²/‖λ*‖² with λ* the solver's multiplier."""
+    estimate, evidence, off = solved(at, problem.alpha)
+    size = float(np.linalg.norm(estimate.multiplier))
+    found = float(np.sum((estimate.multiplier - problem.alpha * evidence) ** 2)) / size**2
+    moved = estimate.multiplier_error + 2 * problem.alpha * (off + problem.tolerance(float64(at["T"])))
+    allowed = 4 * moved / size * (1 + found)  # of a squared ratio: relative errors, doubled, of both parts
+    point = problem.point() | {name: float64(x) for name, x in at.items()}
+    return Reading(point, {"cvxpy": float64(found)}, allowed)
+
+
+def conic_deviation(problem: MemProblem) -> Reading:
+    return conic_deviation_at(problem, drawn(problem))
+
+
+def mostly_orthogonal(problem: MemProblem) -> Reading:
+    """Large templates on an axis, and a λ that is nearly orthogonal to it."""
+    at = drawn(problem)
+    at["T"][:, 0] *= 4
+    at["T"][:, 1:], at["lam"][0], at["lam"][1:] = 0.0, 0.02, 10.0
+    return conic_deviation_at(problem, at)
+
+
+confirms(
+    Layer.PRIMAL,
+    "deciphering.s8.as-a-result",
+    on=mem_problems(smallest_n=2, **CONIC_GENERIC),
+    count=12,
+    corrected=conic_deviation,
+)(mostly_orthogonal)

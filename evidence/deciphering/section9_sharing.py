@@ -1,0 +1,133 @@
+"""Votes on: Section 9, second half: which templates get weight, and the costs of the examples."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+from torch.nn.functional import scaled_dot_product_attention
+
+from evidence import Layer, Reading, Value, confirms
+from evidence.deciphering.transport import reading
+from evidence.deciphering.transport_sharing import ANY, Input, inputs, weights
+from evidence.instances.ot_problems import OtProblem, ot_problems
+from numerics import attention
+from numerics import ot_attention as ot
+
+confirms(Layer.TORCH, "deciphering.s9.all-templates", on=inputs())(weights)
+
+
+def expensive(x: Input) -> Reading:
+    """Shares for equal products where all costs are below 0.02, at γ = 0.002, [h, i, l]."""
+    gamma, costs, products = 0.002, x["K"] / 100, torch.zeros_like(x["y"])
+    plan = ot.coupling(products, x["prior"], costs, gamma)
+    found = plan[None, :, :] / plan[:, None, :]
+    return x.reading(found / gamma, given={"K": costs.cpu(), "gamma": gamma, "y": products.cpu()}, coupling=found)
+
+
+def ratio_of_shares(x: Input) -> Reading:
+    plan = ot.coupling(x["alpha"] * x["y"], x["prior"], x["K"], float(x["gamma"]))
+    found = plan[:, None, :] / plan[None, :, :]  # axes i, h, l; in the claim by name: h, i, l
+    return x.reading(found, coupling=found.transpose(0, 1))
+
+
+confirms(Layer.TORCH, "deciphering.s9.shares-weight", on=inputs(), corrected=ratio_of_shares)(expensive)
+
+
+def third_template(x: Input) -> Reading:
+    """A word of little weight, another one far from it, and a synonym of the first that is near to both."""
+    near, little = float(x["K"].min()) / 100, float(x["prior"].min()) / 100
+    costs = torch.tensor([[0.0, 10.0], [10.0, 0.0], [near, near]], dtype=torch.float64)
+    prior, products = torch.tensor([little, 1 - little], dtype=torch.float64), torch.zeros(3, dtype=torch.float64)
+    plan = ot.coupling(products.to(x.device), prior.to(x.device), costs.to(x.device), 1.0)
+    given: dict[str, Value] = {"N": 3, "n": 2, "K": costs, "u": prior, "y": products, "gamma": 1.0, "h": 1, "i": 3}
+    return x.reading(costs, given=given, coupling=plan.sum(-1)[0])
+
+
+def as_an_average(x: Input) -> Reading:
+    found = x.weights().expand(x.N, x.N)  # axes h, i
+    return x.reading((x["K"].amax() - x["K"].amin() + 8 * x["alpha"]).div(x["gamma"]).exp(), closed_form=found)
+
+
+confirms(Layer.TORCH, "deciphering.s9.synonyms", on=inputs(), corrected=as_an_average)(third_template)
+
+
+def group(x: Input, inner: Tensor) -> Tensor:
+    """The weights in a group of N templates with one member in the input, and a second group with another one."""
+    labels = torch.tensor([0] * x.N + [1, 1], device=x.device)
+    templates = torch.cat([inner, torch.ones(2, dtype=torch.float64, device=x.device)])[:, None]
+    prior = torch.stack([x["v"], torch.ones_like(x["v"])])
+    cost = ot.group_cost(labels, torch.tensor([0, 1], device=x.device), torch.float64)
+    evidence = torch.ones(1, dtype=torch.float64, device=x.device)
+    return ot.weights(templates, evidence, prior, cost, float(x["alpha"]), float(x["gamma"]))[: x.N]
+
+
+def equal_products(x: Input) -> Reading:
+    return x.reading(given={"G": x.N, "m": x["s"].cpu(), "g": 1}, group_cost=group(x, x["s"].expand(x.N))[0])
+
+
+def member(x: Input) -> Reading:
+    return x.reading(given={"G": x.N, "s": x["inner"].cpu(), "g": 1}, group_cost=group(x, x["inner"])[0])
+
+
+confirms(Layer.TORCH, "deciphering.s9.group-sharing", on=inputs(), corrected=equal_products)(member)
+
+
+def left_alone(x: Input) -> Reading:
+    """Weights where the last template is a group without a member in the input."""
+    groups = torch.tensor([0] * (x.N - 1) + [1], device=x.device)
+    prior = torch.ones(x.N, dtype=torch.float64, device=x.device) * (groups == 0) / (x.N - 1)
+    cost = ot.group_cost(groups, groups, torch.float64)
+    kernel, one = ot.kernel(cost, float(x["gamma"])).T, torch.ones(1, dtype=torch.float64, device=x.device)
+    found = ot.weights(x["y"][:, None], one, prior, cost, float(x["alpha"]), float(x["gamma"]))
+    given: dict[str, Value] = {"d": 1, "T": x["y"][:, None].cpu(), "z": one.cpu(), "u": prior.cpu(), "Q": kernel.cpu()}
+    return x.reading(given=given, group_cost=found)
+
+
+confirms(Layer.TORCH, "deciphering.s9.group-costs", on=inputs(smallest=2), corrected=member)(left_alone)
+
+
+@confirms(Layer.TORCH, "deciphering.s9.regular-attention", on=inputs(smallest=2))
+def weight_outside(x: Input) -> Reading:
+    outside = (x["sparse"] == 0).double() * x["inner"].abs()
+    one = torch.ones(1, dtype=torch.float64, device=x.device)
+    by_prior = attention.attention_weights(x["y"][:, None], one[None], x["sparse"].log(), float(x["alpha"]))
+    values = torch.diag(outside)[None]
+    masked = scaled_dot_product_attention(
+        (x["alpha"] * one).reshape(1, 1, 1),
+        x["y"].reshape(1, -1, 1),
+        values,
+        attn_mask=x["sparse"].log().reshape(1, 1, -1),
+        scale=1.0,
+    )
+    given = {"u": x["sparse"].cpu(), "o": outside.cpu()}
+    return x.reading(given=given, prior=outside @ by_prior.reshape(-1), sdpa=masked.sum())
+
+
+@confirms(Layer.TORCH, "deciphering.s9.nonnegative-cost", on=ANY)
+def cost_with_bound(x: OtProblem) -> Reading:
+    bound = (x["T"] @ x["T"].T).max()
+    cost = ot.negative_inner_product(x["T"], constant=bound)
+    return reading(x, bound, given={"C": bound}, closed_form=cost)
+
+
+def cost_on_a_sphere(x: OtProblem) -> Reading:
+    unit = x["T"] / x["T"].norm(dim=-1, keepdim=True)
+    unit = torch.cat([unit, torch.zeros_like(unit[:, :1])], -1)  # room for templates that differ also where d = 1
+    unit[0] = torch.roll(unit[0], -1) if torch.allclose(unit[0], unit[1]) else unit[0]
+    cost = ot.negative_inner_product(unit, constant=1.0)
+    return reading(x, given={"T": unit, "C": 1.0, "d": x.d + 1, "j": 1, "k": 2}, closed_form=cost[1, 0])
+
+
+@confirms(Layer.TORCH, "deciphering.s9.experiment-cost", on=ot_problems(smallest=2), corrected=cost_on_a_sphere)
+def cost_of_another(x: OtProblem) -> Reading:
+    bound = (x["T"] @ x["T"].T).max()
+    cost = ot.negative_inner_product(x["T"], constant=bound)
+    return reading(x, bound, given={"C": bound, "j": 1, "k": 2}, closed_form=cost[1, 0])
+
+
+@confirms(Layer.TORCH, "deciphering.s9.experiment-scale", on=ANY)
+def weights_of_the_experiment(x: OtProblem) -> Reading:
+    cost = ot.negative_inner_product(x["T"])
+    return reading(
+        x, x["T"] ** 2, (x["T"] @ x["T"].T), x["z"] ** 2, weights=ot.weights(x["T"], x["z"], x["u"], cost, 1.0, x.d**0.5)
+    )

@@ -1,0 +1,186 @@
+"""Votes on: Section 9, first half: entropic transport in place of the divergence, and the solution's closed form."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import torch
+from hypothesis import strategies as st
+from torch import Tensor
+
+from evidence import Layer, Reading, choose, confirms, float64
+from evidence.deciphering.appendix_d_2_preference import conic_true_preference
+from evidence.deciphering.conic_transport import CONIC_ANY, array, certified, preferred, problems, shares
+from evidence.deciphering.transport import APART, FEW, coefficient, kept, reading, second_order_of_weights, true_mean, value
+from evidence.deciphering.transport_sharing import ANY
+from evidence.instances.ot_problems import OtProblem, ot_problems
+from numerics import ot_attention as ot
+from numerics import tolerances
+from numerics.primal import coupling
+from numerics.primal import optimal_transport as transport
+
+
+def proportional(x: OtProblem) -> Reading:
+    """‖ũ − u‖² for the u that is proportional to the column sums of exp(−M/γ)."""
+    sums = torch.exp(-x["M"] / x.gamma).sum(0)
+    prior = sums / sums.sum()
+    return reading(x, given={"u": prior}, closed_form=(ot.true_preference(prior, x["M"], x.gamma) - prior).square().sum())
+
+
+confirms(Layer.TORCH, "deciphering.s9.deviates", on=APART, corrected=kept)(proportional)
+
+
+confirms(Layer.TORCH, "deciphering.25", on=FEW, count=10, corrected=second_order_of_weights)(second_order_of_weights)
+
+
+@confirms(Layer.TORCH, "deciphering.23", on=ANY)
+def cost_of_transport(x: OtProblem) -> Reading:
+    plan = ot.coupling(x["g"], x["u"], x["M"], x.gamma)
+    return reading(
+        x,
+        x["g"],
+        x["M"],
+        at_the_coupling=value(x, plan),
+        by_duality=plan.sum(-1) @ x["g"] - ot.conjugate(x["g"], x["u"], x["M"], x.gamma),
+    )
+
+
+@confirms(Layer.TORCH, "deciphering.24", on=ANY)
+def objective_without_evidence(x: OtProblem) -> Reading:
+    at_zero = ot.solve(x["T"], torch.zeros_like(x["z"]), x["u"], x["M"], x.alpha, x.gamma)
+    plan = ot.coupling(x["T"] @ at_zero.dual, x["u"], x["M"], x.gamma)
+    left = x.alpha / 2 * (true_mean(x) - at_zero.mean).square().sum() + value(x, plan)
+    return reading(x, x["M"], given={"R": x["Q"]}, at_the_solution=left)
+
+
+def with_product_cost(x: OtProblem) -> Reading:
+    """⟨M, X⟩ − γ H(X) at X = p uᵀ for the cost −γ log u(t) − γ log u(t')."""
+    p, prior = x["R"][0], torch.softmax(x["g"], -1)
+    logs, plan = prior.log(), p[:, None] * prior
+    found = -x.gamma * ((logs[:, None] + logs) * plan).sum() + x.gamma * torch.xlogy(plan, plan).sum()
+    return reading(x, x.gamma * logs, given={"p": p, "v": prior, "P": plan}, at_the_product=found)
+
+
+@confirms(
+    Layer.TORCH, "deciphering.s9.rewritten", on=ot_problems(costs=("distances", "symmetric")), corrected=with_product_cost
+)
+def without_evidence(x: OtProblem) -> Reading:
+    at_zero = ot.solve(x["T"], torch.zeros_like(x["z"]), x["u"], x["M"], x.alpha, x.gamma)
+    return reading(x, newton=at_zero.weights, closed_form=ot.true_preference(x["u"], x["M"], x.gamma))
+
+
+@confirms(Layer.TORCH, "deciphering.fn11", on=choose(x=st.floats(-2, 2), y=st.floats(0.1, 2)))
+def squared_distance(drawn: dict[str, float]) -> Reading:
+    places = torch.tensor([[drawn["x"]], [drawn["x"] + drawn["y"]]], dtype=torch.float64)
+    apart = float(places[1, 0] - places[0, 0])
+    return Reading(
+        {"D": apart, "rho": 2.0}, {"squared": ot.squared_distance(places)[0, 1]}, tolerances.rounding("float64", 2, 4.0)
+    )
+
+
+@confirms(Layer.TORCH, "deciphering.s9.smooth", on=ANY, count=16)
+def response(x: OtProblem) -> Reading:
+    def pushed(t: Tensor) -> Tensor:
+        rows, columns = x["f"] + t * x["x"], x["g"] + t * x["y"]
+        plan = torch.exp((rows[:, None] + columns[None, :] - x["M"]) / x.gamma)
+        return x["x"] @ plan.sum(-1) + x["y"] @ plan.sum(0)
+
+    t = x["t"].clone().requires_grad_()
+    found = torch.autograd.grad(pushed(t), t)[0]
+    reach = (x["f"].abs().max() + x["g"].abs().max() + x["t"] * (x["x"].abs().max() + x["y"].abs().max())) / x.gamma
+    return reading(x, found.abs() * (1 + reach), autograd=found)
+
+
+@confirms(Layer.TORCH, "deciphering.s9.ot-attention", on=ANY, count=16)
+def first_order_of_mean(x: OtProblem) -> Reading:
+    def attended(strength: Tensor) -> Tensor:
+        return ot.transported(strength * (x["T"] @ x["z"]), x["u"], x["M"], x.gamma) @ x["T"]
+
+    found = torch.stack([coefficient(lambda s, a=a: attended(s)[a], 1) for a in range(x.d)])
+    return reading(x, (x["T"] ** 2).sum() * x["z"] / x.gamma, autograd=found)
+
+
+# ── by a conic solver, which knows no closed form ───────────────────────────────────────────────────────────────────
+
+
+@confirms(Layer.PRIMAL, "deciphering.23", on=CONIC_ANY, count=16)
+def conic_cost_of_transport(x: OtProblem) -> Reading:
+    logits = (array(x, "g")[:, None] - array(x, "M")) / x.gamma
+    raw = np.exp(logits - logits.max(0))
+    rows = (raw / raw.sum(0)) @ array(x, "u")
+    found = certified(transport.solve_coupling(rows / math.fsum(rows), array(x, "u"), array(x, "M"), x.gamma))
+    steepest = float(np.abs(array(x, "g")).max()) + x.gamma  # ∂W/∂p = g: what the rounding of p does
+    return Reading(x.point(), {"cvxpy": float64(found.objective)}, found.value_error + x.tolerance(steepest, found.objective))
+
+
+CONIC_APART = problems(("distances", "symmetric"), gammas=(1.0, 0.5))
+
+
+@confirms(Layer.PRIMAL, "deciphering.s9.deviates", on=CONIC_APART, count=16, corrected=conic_true_preference)
+def conic_proportional(x: OtProblem) -> Reading:
+    """‖ũ − u‖² for the u that is proportional to the column sums of exp(−M/γ)."""
+    sums = np.exp(-array(x, "M") / x.gamma).sum(0)
+    prior = sums / math.fsum(sums)
+    found = certified(transport.minimize_marginal(prior, array(x, "M"), x.gamma))
+    off = float(np.square(found.marginal - prior).sum())
+    return Reading(x.point(u=float64(prior)), {"cvxpy": float64(off)}, found.plan_error**2 + x.tolerance(1.0))
+
+
+def conic_with_product_cost(x: OtProblem) -> Reading:
+    """W_γ for the cost −γ log u(t) − γ log u(t')."""
+    p, prior = array(x, "R")[0], array(x, "R")[-1]
+    logs = np.log(prior)
+    cost = -x.gamma * (logs[:, None] + logs)
+    found = certified(transport.solve_coupling(p, prior, cost, x.gamma))
+    point = x.point(p=float64(p), v=float64(prior), P=float64(found.plan))
+    return Reading(point, {"cvxpy": float64(found.objective)}, found.value_error + x.tolerance(cost.max()))
+
+
+confirms(Layer.PRIMAL, "deciphering.s9.rewritten", on=CONIC_APART, count=16, corrected=conic_with_product_cost)(
+    conic_true_preference
+)
+
+
+@confirms(Layer.PRIMAL, "deciphering.24", on=CONIC_ANY, count=16)
+def least_objective_without_evidence(x: OtProblem) -> Reading:
+    centre = preferred(x)
+    found = transport.solve(array(x, "T"), array(x, "u"), 0 * array(x, "z"), array(x, "M"), x.alpha, x.gamma)
+    certified(found)
+    off = float(np.abs(array(x, "T")).max()) * centre.plan_error
+    return Reading(
+        x.point(R=float64(shares(x, found.plan))),
+        {"cvxpy": float64(found.objective)},
+        found.value_error + centre.value_error + x.alpha * x.d * off**2 + x.tolerance(found.objective),
+    )
+
+
+def entropic_value(x: OtProblem) -> Reading:
+    places, p, u = array(x, "T"), array(x, "R")[0], array(x, "u")
+    if x.seed % 3 == 0:  # equal places: all the entropy there is
+        places, p, u = 0 * places, np.full(x.N, 1 / x.N), np.full(x.N, 1 / x.N)
+    distance = np.linalg.norm(places[:, None] - places[None, :], axis=-1)
+    cost = distance**1.5
+    found = certified(transport.solve_coupling(p, u, cost, x.gamma))
+    cheapest = coupling.solve_transport(cost, p, u)
+    assert cheapest.certified, f"the solver left a gap of {cheapest.gap} with status {cheapest.status}"
+    point = {
+        "N": x.N,
+        "gamma": x.gamma,
+        "rho": 1.5,
+        "D": float64(distance),
+        "R": float64(cheapest.plan),
+        "p": float64(p),
+        "u": float64(u),
+        "P": float64(found.plan),
+    }
+    return Reading(point, {"cvxpy": float64(found.objective)}, found.value_error + cheapest.gap + x.tolerance(cost.max()))
+
+
+confirms(
+    Layer.PRIMAL,
+    "deciphering.s9.wasserstein",
+    on=problems(("distances",), gammas=(1.0, 0.2, 0.05)),
+    count=16,
+    corrected=entropic_value,
+)(entropic_value)

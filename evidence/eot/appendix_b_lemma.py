@@ -1,0 +1,88 @@
+"""Votes on: Appendix B, the lemma: does the problem meet the theorem's conditions, and where does its gradient vanish?"""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from evidence import Layer, Reading, confirms, float64
+from evidence.eot.appendix import maximizer, shares, slopes
+from evidence.eot.appendix_b_conjugate import gradient_of_conjugate, slope_of_conjugate
+from evidence.eot.conic_appendix import conic_maximizer, slack
+from evidence.eot.conic_one_sided import ConicRow, error, problems, solved
+from evidence.eot.forward import gradient, reading
+from evidence.instances.rows import Row, rows
+from numerics import one_sided
+
+confirms(Layer.TORCH, "eot.135", "eot.lemB.4", "eot.139", on=rows())(maximizer)
+
+
+confirms(Layer.TORCH, "eot.134", on=rows())(gradient_of_conjugate)
+
+
+@confirms(Layer.TORCH, "eot.137", on=rows())
+def slope_of_h(row: Row) -> Reading:
+    routes = {"autograd": slopes(row, row["p"])}
+    return Reading(row.point() | {"w": row["p"]}, routes, row.tolerance(row.s, row.tau, *routes.values()))
+
+
+@confirms(Layer.TORCH, "eot.sB.strictly-concave", on=rows())
+def excess_over_chord(row: Row) -> Reading:
+    first, second, odds = shares(row), torch.full((row.m,), 1 / row.m, dtype=torch.float64), row["t"].cpu().exp()
+    mixed = (odds * first + second) / (1 + odds)
+
+    def h(plan: Tensor) -> Tensor:
+        return -one_sided.objective(plan, row.s.cpu(), row.tau)
+
+    gap = h(mixed) - (odds * h(first) + h(second)) / (1 + odds)
+    point = row.point() | {"p": first, "x": second, "t": odds}
+    return Reading(point, {"closed_form": gap}, row.tolerance(row.s, row.tau))
+
+
+@confirms(Layer.TORCH, "eot.136", "eot.sB.first-order", on=rows(), corrected=lambda row: slope_at_maximizer(row))
+def slope_at_maximizer(row: Row) -> Reading:
+    return reading(row, row.s, row.tau, autograd=slopes(row, one_sided.plan(row.s, row.tau)))
+
+
+@confirms(Layer.TORCH, "eot.138", on=rows(), corrected=lambda row: gradient_at_maximizer(row))
+def gradient_at_maximizer(row: Row) -> Reading:
+    plan = one_sided.plan(row.s, row.tau)
+    return reading(row, row.s, row.tau, autograd=gradient(lambda p: -row.tau * one_sided.entropy(p), plan))
+
+
+def supporting_plane(row: Row) -> Reading:
+    plan = shares(row)
+    point = row.point() | {"p": plan, "c": row["lam"].cpu()}
+    return Reading(point, {"closed_form": -row.tau * one_sided.entropy(plan)}, row.tolerance(row.s, row.tau, row["lam"]))
+
+
+@confirms(Layer.TORCH, "eot.sB.conditions-met", on=rows(), corrected=supporting_plane)
+def another_subgradient(row: Row) -> Reading:
+    point = row.point() | {"c": row["lam"].cpu()}
+    return Reading(point, {"direct": row.s + row["lam"]}, row.tolerance(row.s, row["lam"]))
+
+
+# ── by a conic solver, which knows no closed form ───────────────────────────────────────────────────────────────────
+
+
+confirms(Layer.PRIMAL, "eot.135", "eot.lemB.4", "eot.139", on=problems())(conic_maximizer)
+
+
+confirms(Layer.PRIMAL, "eot.134", on=problems(), count=12)(slope_of_conjugate)
+
+
+@confirms(Layer.PRIMAL, "eot.136", "eot.sB.first-order", on=problems(), corrected=lambda drawn: conic_slope_at_maximizer(drawn))
+def conic_slope_at_maximizer(drawn: ConicRow) -> Reading:
+    solution = solved(drawn.scores, drawn.epsilon)
+    slope = drawn.scores - drawn.epsilon * (np.log(solution.plan) + 1)
+    relative = error(solution, drawn.epsilon) / solution.plan.min()
+    return Reading(drawn.point(), {"cvxpy": float64(slope)}, 2 * drawn.epsilon * relative + slack(drawn, 0.0))
+
+
+@confirms(Layer.PRIMAL, "eot.138", on=problems(), corrected=lambda drawn: conic_gradient_at_maximizer(drawn))
+def conic_gradient_at_maximizer(drawn: ConicRow) -> Reading:
+    solution = solved(drawn.scores, drawn.epsilon)
+    relative = error(solution, drawn.epsilon) / solution.plan.min()
+    gradient = drawn.epsilon * (np.log(solution.plan) + 1)
+    return Reading(drawn.point(), {"cvxpy": float64(gradient)}, 2 * drawn.epsilon * relative + slack(drawn, 0.0))

@@ -1,0 +1,26 @@
+"""Sections 1 and 3 of eot in torch: closed forms and autograd against the proved expressions."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from evidence import Reading
+from evidence.instances.rows import Row
+from numerics import one_sided
+
+
+def gradient(function, at: Tensor) -> Tensor:  # type: ignore[no-untyped-def]
+    """∂function/∂at by autograd."""
+    at = at.clone().requires_grad_()
+    return torch.autograd.grad(function(at), at)[0]
+
+
+def reading(row: Row, *magnitudes: Tensor | float, **routes: Tensor) -> Reading:
+    """Routes at a row, with the tolerance for these magnitudes and the routes' own."""
+    return Reading(row.point(), routes, row.tolerance(*magnitudes, *routes.values()))
+
+
+def descent(row: Row, utilities: Tensor) -> Tensor:
+    """−∂L/∂s by autograd, for a loss that is linear in the weights."""
+    return gradient(lambda s: (utilities * one_sided.plan(s, row.tau)).sum(), row.s)

@@ -1,0 +1,84 @@
+"""Votes on: Section 2: what is said of related work."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+
+from evidence import Layer, Reading, confirms, float64
+from evidence.eot.appendix import Batch, batches
+from evidence.eot.appendix_a_solution import attention_matrix, whole_matrix
+from evidence.eot.backward import on_average
+from evidence.eot.conic_appendix import ConicBatch, conic_batches
+from evidence.eot.conic_one_sided import ConicRow, error, problems, solved
+from evidence.eot.forward import gradient, reading
+from evidence.eot.framing import colder
+from evidence.eot.section5_remarks import single_sample
+from evidence.instances.rows import Row, rows
+from numerics import one_sided, tolerances
+from numerics.primal import coupling, matrix
+
+confirms(Layer.TORCH, "eot.s2.exact", on=batches())(attention_matrix)
+
+
+@confirms(Layer.TORCH, "eot.s2.source-marginal", on=batches())
+def total_mass(x: Batch) -> Reading:
+    return x.reading(float(x.n), closed_form=one_sided.plan(x.s, x.tau).sum(0).sum())
+
+
+confirms(Layer.TORCH, "eot.s2.exact-update", on=rows(), corrected=on_average)(single_sample)
+
+
+@confirms(Layer.TORCH, "eot.s2.log-derivative", on=rows())
+def slope_of_mean(row: Row) -> Reading:
+    slope = gradient(lambda s: (row.u * torch.softmax(s / row.tau, -1)).sum(), row.s)
+    return reading(row, row.u / row.tau, autograd=slope)
+
+
+@confirms(Layer.TORCH, "eot.s2.gibbs", on=rows())
+def largest_entropy_for_energy(row: Row) -> Reading:
+    routes = {"closed_form": one_sided.entropy(one_sided.plan(row.s, row.tau))}
+    return Reading(row.point() | {"E": -row.s.cpu(), "q": colder(row)}, routes, row.tolerance(row.s, row.tau))
+
+
+def received(row: Row) -> Reading:
+    queries = 2 + row.seed % 3
+    matrix = torch.softmax(row.s.expand(queries, row.m) / row.tau, -1)
+    return Reading({"n": queries, "m": row.m, "p": row.weights.cpu()}, {"direct": matrix.sum(0)}, row.tolerance(float(queries)))
+
+
+confirms(Layer.TORCH, "eot.s2.sinkhorn-citation", on=rows(), corrected=received)(received)
+
+
+# ── by a conic solver, which knows no closed form ───────────────────────────────────────────────────────────────────
+
+
+confirms(Layer.PRIMAL, "eot.s2.exact", on=conic_batches())(whole_matrix)
+
+
+@confirms(Layer.PRIMAL, "eot.s2.source-marginal", on=conic_batches())
+def conic_total_mass(drawn: ConicBatch) -> Reading:
+    solution = drawn.solved()
+    return Reading(drawn.point(), {"cvxpy": float64(solution.plan.sum(axis=0).sum())}, drawn.n * drawn.error(solution))
+
+
+def conic_received(drawn: ConicRow) -> Reading:
+    n = 2 + drawn.m % 3
+    solution = matrix.solve(np.tile(drawn.scores, (n, 1)), drawn.epsilon)
+    alone = solved(drawn.scores, drawn.epsilon)
+    off = n * tolerances.plan_from_gap(solution.gap, drawn.epsilon) + n * error(alone, drawn.epsilon)
+    return Reading({"n": n, "m": drawn.m, "p": float64(alone.plan)}, {"cvxpy": float64(solution.plan.sum(axis=0))}, off)
+
+
+confirms(Layer.PRIMAL, "eot.s2.sinkhorn-citation", on=problems(), corrected=conic_received)(conic_received)
+
+
+@confirms(Layer.PRIMAL, "eot.s2.fixed-marginals", on=conic_batches())
+def column_sums(drawn: ConicBatch) -> Reading:
+    marginal = np.random.default_rng(drawn.m).dirichlet(np.ones(drawn.n) * 3)
+    cost = -drawn.queries @ drawn.queries.T
+    solution = coupling.solve_entropic(cost, marginal, marginal, drawn.epsilon)
+    assert solution.certified
+    off = solution.infeasibility + tolerances.rounding("float64", drawn.n)
+    point = {"n": drawn.n, "a": float64(marginal), "P": float64(solution.plan)}
+    return Reading(point, {"cvxpy": float64(solution.plan.sum(axis=0))}, off)

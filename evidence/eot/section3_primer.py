@@ -1,0 +1,90 @@
+"""Votes on: Section 3, the primer on optimal transport with and without entropy."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from evidence import Layer, Reading, confirms, float64
+from evidence.eot.conic_couplings import CouplingProblem, entropic, problems
+from numerics import tolerances
+from numerics.primal import coupling
+
+
+def linear(cost: np.ndarray, a: np.ndarray, b: np.ndarray) -> coupling.Coupling:
+    """The certified optimum of the linear problem."""
+    solution = coupling.solve_transport(cost, a, b)
+    assert solution.certified, f"the solver left a gap of {solution.gap} with status {solution.status}"
+    return solution
+
+
+def entropy(plan: np.ndarray) -> float:
+    """−Σ P log P with 0 log 0 = 0."""
+    positive = plan[plan > 0]
+    return float(-(positive * np.log(positive)).sum())
+
+
+def entropy_error(solution: coupling.Coupling) -> float:
+    """By how much the marginals' residual can move the plan's entropy, whose slope is −1 − log P."""
+    steepest = 1 - np.log(solution.plan[solution.plan > 0].min())
+    return float(steepest * (solution.infeasibility + tolerances.rounding("float64", solution.plan.size)))
+
+
+def error(solution: coupling.Coupling, epsilon: float) -> float:
+    """How far the plan may be from the optimum in the ℓ1 norm, by its gap."""
+    return tolerances.plan_from_gap(max(solution.gap, 0.0), epsilon) + solution.infeasibility
+
+
+@confirms(Layer.PRIMAL, "eot.s3.most-entropic", on=problems())
+def entropy_of_plan(drawn: CouplingProblem) -> Reading:
+    solution = entropic(drawn, drawn.cost)
+    point = drawn.point() | {"P": float64(solution.plan)}
+    return Reading(point, {"cvxpy": float64(entropy(solution.plan))}, entropy_error(solution), "right")
+
+
+@confirms(Layer.PRIMAL, "eot.s3.eps-to-infinity", on=problems(epsilons=(0.5, 2.0, 8.0, 50.0)))
+def divergence_from_independent(drawn: CouplingProblem) -> Reading:
+    solution = entropic(drawn, drawn.cost)
+    plan, product = solution.plan, np.outer(drawn.a, drawn.b)
+    positive = plan > 0
+    divergence = float((plan[positive] * np.log(plan[positive] / product[positive])).sum() - plan.sum() + product.sum())
+    off = max(solution.gap, 0.0) / drawn.epsilon + 2 * entropy_error(solution)
+    return Reading(drawn.point() | {"P": float64(plan)}, {"cvxpy": float64(divergence)}, off, "right")
+
+
+def entropy_near_zero(drawn: CouplingProblem) -> Reading:
+    solution = entropic(drawn, drawn.cost)
+    vertex = linear(drawn.cost, drawn.a, drawn.b)
+    point = drawn.point() | {"P": float64(solution.plan), "R": float64(vertex.plan)}
+    off = 2 * max(solution.gap, 0.0) / drawn.epsilon + entropy_error(solution) + entropy_error(vertex)
+    return Reading(point, {"cvxpy": float64(entropy(solution.plan))}, off)
+
+
+@confirms(Layer.PRIMAL, "eot.s3.eps-to-zero", on=problems(epsilons=(0.05, 0.2), smallest=2), corrected=entropy_near_zero)
+def four_entries_with_equal_costs(drawn: CouplingProblem) -> Reading:
+    solution = entropic(drawn, np.ones_like(drawn.cost))
+    return Reading(drawn.point(), {"cvxpy": float64(solution.plan[:2, :2].prod())}, 4 * error(solution, drawn.epsilon))
+
+
+def detour(drawn: CouplingProblem) -> Reading:
+    there, onward = linear(drawn.metric, drawn.a, drawn.second), linear(drawn.metric, drawn.second, drawn.third)
+    first, second = there.plan, onward.plan
+    glued = first @ (second / drawn.second[:, None])
+    longer = float(((first + second - glued) * drawn.metric).sum())
+    off = (there.infeasibility + onward.infeasibility + tolerances.rounding("float64", drawn.n**3)) * drawn.metric.max()
+    point = {
+        "n": drawn.n,
+        "a": float64(drawn.a),
+        "b": float64(drawn.second),
+        "c": float64(drawn.third),
+        "P": float64(first),
+        "Q": float64(second),
+        "D": float64(drawn.metric),
+    }
+    return Reading(point, {"linear program": float64(longer)}, 10 * off + tolerances.rounding("float64", 1))
+
+
+@confirms(Layer.PRIMAL, "eot.s3.distance", on=problems(smallest=1), corrected=detour)
+def distance_to_itself(drawn: CouplingProblem) -> Reading:
+    plan = linear(drawn.any_cost, drawn.a, drawn.a)
+    point = {"n": drawn.n, "D": float64(drawn.any_cost), "P": float64(plan.plan)}
+    return Reading(point, {"linear program": float64(plan.objective)}, tolerances.rounding("float64", drawn.n, 10.0))

@@ -1,0 +1,49 @@
+"""Votes on: Section 3, Remarks 3.4 and 3.5: the temperature √d_k, and the source measure."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import torch
+from hypothesis import strategies as st
+from torch import Tensor
+
+from evidence import Layer, Reading, choose, confirms
+from evidence.eot.conic_one_sided import problems
+from evidence.eot.section3_theorem import conic_plan, plan
+from evidence.instances.rows import rows
+from numerics import tolerances
+
+confirms(Layer.TORCH, "eot.rem3.5", on=rows())(plan)
+
+
+def sign_vectors(d: int) -> Tensor:
+    """All vectors of ±1: a law with independent entries of mean 0 and variance 1, enumerated exactly."""
+    return torch.tensor(list(product((-1.0, 1.0), repeat=d)), dtype=torch.float64)
+
+
+def dot_product_variance(d: int) -> Tensor:
+    """Var⟨x, y⟩ over all pairs of sign vectors."""
+    signs = sign_vectors(d)
+    return (signs @ signs.T).var(correction=0)
+
+
+WIDTHS = choose(d=st.integers(1, 5))
+
+
+@confirms(Layer.TORCH, "eot.rem3.4", on=WIDTHS, count=20)
+def variance_of_dot(drawn: dict[str, int]) -> Reading:
+    d = drawn["d"]
+    return Reading(drawn, {"enumerated": dot_product_variance(d)}, tolerances.rounding("float64", 4**d, d * d))
+
+
+@confirms(Layer.TORCH, "eot.s3.unit-variance", on=WIDTHS, count=20)
+def variance_of_scaled_dot(drawn: dict[str, int]) -> Reading:
+    d = drawn["d"]
+    return Reading(drawn, {"enumerated": dot_product_variance(d) / d}, tolerances.rounding("float64", 4**d, d))
+
+
+# ── by a conic solver, which knows no closed form ───────────────────────────────────────────────────────────────────
+
+
+confirms(Layer.PRIMAL, "eot.rem3.5", on=problems())(conic_plan)

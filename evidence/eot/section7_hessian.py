@@ -1,0 +1,55 @@
+"""Votes on: Section 7, Corollary 7.5 and Remark 7.6: the Hessian of the potential is τF."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+from torch.autograd.functional import hessian
+
+from evidence import Layer, Reading, confirms
+from evidence.eot.backward import with_baseline
+from evidence.eot.fisher import SMALL, both, named, potential_hessian, reading, score_gradient, update
+from evidence.eot.potential import value
+from evidence.eot.section5_remarks import variance_without_baseline
+from evidence.eot.section7_fisher import matrix
+from evidence.instances.rows import Row
+
+confirms(Layer.TORCH, "eot.104", on=SMALL, count=10)(matrix)
+
+
+@confirms(Layer.TORCH, "eot.105", on=SMALL, count=10)
+def matrix_times_temperature(row: Row) -> Reading:
+    return reading(row, 1 / row.tau, **both(row, row.tau))
+
+
+confirms(Layer.TORCH, "eot.s7.utility-product", on=SMALL, count=10, corrected=score_gradient)(score_gradient)
+
+
+confirms(Layer.TORCH, "eot.s7.policy-gradient", "eot.s7.shared-geometry", on=SMALL, count=10)(update)
+
+
+confirms(Layer.TORCH, "eot.s7.variance-reduced", on=SMALL, count=10, corrected=with_baseline)(variance_without_baseline)
+
+
+confirms(Layer.TORCH, "eot.cor7.5", "eot.100", "eot.101", "eot.102", "eot.103", "eot.rem7.6", on=SMALL, count=10)(
+    potential_hessian
+)
+
+
+confirms(Layer.TORCH, "eot.s7.fisher-scaled", on=SMALL, count=10, corrected=potential_hessian)(potential_hessian)
+
+
+@confirms(Layer.TORCH, "eot.s6.curvature", on=SMALL, count=10)
+def value_hessian(row: Row) -> Reading:
+    return reading(row, row.s / row.tau, 1 / row.tau, autograd=hessian(lambda s: value(s, row), row.s))
+
+
+@confirms(Layer.TORCH, "eot.s7.information-distance", on=SMALL, count=10)
+def divergence_curvature(row: Row) -> Reading:
+    v, own = named(row, "v"), torch.log_softmax(row.s / row.tau, -1)
+
+    def divergence(t: Tensor) -> Tensor:
+        return (own.exp() * (own - torch.log_softmax((row.s + t * v) / row.tau, -1))).sum()
+
+    curvature = hessian(divergence, named(row, "t"))
+    return reading(row, (1 + v.abs().max()) ** 3 * (1 + named(row, "t")) / row.tau**2, autograd=curvature)

@@ -1,0 +1,83 @@
+"""Votes on: “Summarizing the Data”: vectors at each location, replaced by one number each."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+
+from evidence import Layer, Reading, confirms, float64
+from evidence.eot.forward import gradient
+from evidence.geometric.conic_weights import WeightsProblem, conic_centred, problems, reading, soft, vertex
+from evidence.geometric.direction import centred, unnormalized_cosine
+from evidence.geometric.section2_naive import conic_unnormalized_cosine
+from evidence.geometric.section3_regularized import closer_than_corner, conic_closer_than_corner
+from evidence.instances.scenes import FEATURES, Scene, scenes
+from numerics import one_sided
+
+
+@confirms(Layer.TORCH, "geometric.5", on=scenes())
+def similarity_with_summary(scene: Scene) -> Reading:
+    return scene.reading({"p": scene.p, "f": scene.x}, inner=scene.p @ scene.x, cosine=unnormalized_cosine(scene.p, scene.x))
+
+
+confirms(Layer.TORCH, "geometric.s4.direction", on=scenes(smallest=2), corrected=centred)(closer_than_corner)
+
+
+@confirms(Layer.TORCH, "geometric.s4.summary", on=scenes())
+def projected(scene: Scene) -> Reading:
+    data, direction = scene.draw("X", scene.m, FEATURES), scene.draw("v", FEATURES)
+    return scene.reading({"D": FEATURES, "X": data, "v": direction, "p": scene.p}, direct=scene.p @ (data @ direction))
+
+
+def of_summary(scene: Scene) -> Reading:
+    return scene.reading({"f": scene.x}, closed_form=one_sided.plan(scene.x, 1.0))
+
+
+@confirms(Layer.TORCH, "geometric.s4.points-along-summary", on=scenes(smallest=2), corrected=of_summary)
+def maximizer_of_5(scene: Scene) -> Reading:
+    corner = torch.eye(scene.m, dtype=torch.float64, device=scene.device)[scene.best - 1]
+    return scene.reading({"f": scene.x}, corner=corner)
+
+
+@confirms(Layer.TORCH, "geometric.s4.important", on=scenes())
+def ratios(scene: Scene) -> Reading:
+    plan = one_sided.plan(scene.x, 1.0)
+    ratio = plan[:, None] / plan
+    autograd = gradient(lambda f: one_sided.log_partition(f, 1.0), scene.x)
+    return scene.reading({"f": scene.x}, closed_form=ratio, autograd=autograd[:, None] / autograd)
+
+
+# ── by a conic solver, which knows no closed form ───────────────────────────────────────────────────────────────────
+
+
+confirms(Layer.PRIMAL, "geometric.5", on=problems(), count=16)(conic_unnormalized_cosine)
+
+
+confirms(Layer.PRIMAL, "geometric.s4.direction", on=problems(smallest=2), count=16, corrected=conic_centred)(
+    conic_closer_than_corner
+)
+
+
+def conic_of_summary(drawn: WeightsProblem) -> Reading:
+    found, off = soft(drawn.x)
+    return reading(drawn, {"f": float64(drawn.x)}, off, conic=found.plan)
+
+
+@confirms(
+    Layer.PRIMAL,
+    "geometric.s4.points-along-summary",
+    on=problems(smallest=2, kinds=("any", "one")),
+    count=16,
+    corrected=conic_of_summary,
+)
+def conic_maximizer_of_5(drawn: WeightsProblem) -> Reading:
+    plan, gap = vertex(drawn.x)
+    margin = float(-np.diff(np.sort(drawn.x)[::-1][:2])[0])
+    return reading(drawn, {"f": float64(drawn.x)}, gap / margin, linear_program=plan)
+
+
+@confirms(Layer.PRIMAL, "geometric.s4.important", on=problems(), count=16)
+def conic_ratios(drawn: WeightsProblem) -> Reading:
+    found, off = soft(drawn.x)
+    ratio = found.plan[:, None] / found.plan[None, :]
+    return reading(drawn, {"f": float64(drawn.x)}, 3 * off / float(found.plan.min()) * float(ratio.max()), conic=ratio)

@@ -1,0 +1,93 @@
+"""Votes on: “Parametrizing the Summary”: basis functions, and what they say about the weights before the data are seen."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+from torch.nn.functional import linear, one_hot
+
+from evidence import Layer, Reading, confirms
+from evidence.eot.forward import gradient
+from evidence.geometric.basis import basis, named
+from evidence.instances.scenes import BASIS, FEATURES, UNITS, WIDTH, Scene, scenes
+from numerics import one_sided, priors
+
+
+def identity(scene: Scene) -> Tensor:
+    """φ(t) = e_t."""
+    return torch.eye(scene.m, dtype=torch.float64, device=scene.device)
+
+
+@confirms(Layer.TORCH, "geometric.6", on=scenes())
+def summary(scene: Scene) -> Reading:
+    phi, theta, eta = basis(scene)
+    return scene.reading(named(scene), direct=phi @ (theta + eta))
+
+
+@confirms(Layer.TORCH, "geometric.s5.backpropagation", on=scenes())
+def returned_gradient(scene: Scene) -> Reading:
+    (phi, theta, _), g = basis(scene), scene.draw("g", scene.m)
+    return scene.reading(named(scene) | {"g": g}, autograd=gradient(lambda own: g @ (phi @ own), theta))
+
+
+def log_odds(scene: Scene) -> Reading:
+    phi, theta, _ = basis(scene)
+    logs = torch.log_softmax(phi @ theta, -1)
+    plan = one_sided.plan(phi @ theta, 1.0).log()
+    return scene.reading(named(scene), log_softmax=logs[:, None] - logs, closed_form=plan[:, None] - plan, scale=16.0)
+
+
+@confirms(Layer.TORCH, "geometric.s5.starting-importance", on=scenes(), corrected=log_odds)
+def start(scene: Scene) -> Reading:
+    phi, theta, _ = basis(scene)
+    return scene.reading(named(scene), closed_form=one_sided.plan(phi @ theta, 1.0))
+
+
+@confirms(Layer.TORCH, "geometric.s5.canonical-basis", on=scenes())
+def additive_score(scene: Scene) -> Reading:
+    state, annotations = scene.draw("state", WIDTH), scene.draw("X", scene.m, FEATURES)
+    w, u, v = scene.draw("W", UNITS, WIDTH) / WIDTH, scene.draw("U", UNITS, FEATURES) / WIDTH, scene.draw("v", UNITS)
+    given = {"H": UNITS, "d": WIDTH, "D": FEATURES, "W": w, "U": u, "state": state, "X": annotations, "v": v}
+    hidden = torch.tanh(linear(state, w) + linear(annotations, u))
+    pairs = torch.cat((state.expand(scene.m, WIDTH), annotations), -1)
+    return scene.reading(
+        given,
+        scale=64.0,
+        tanh=linear(hidden, v[None])[:, 0],
+        concatenated=(2 * torch.sigmoid(2 * pairs @ torch.cat((w, u), -1).T) - 1) @ v,
+    )
+
+
+def equal_entries(scene: Scene) -> Reading:
+    level = scene.draw("theta0", 1)
+    return scene.reading({"theta0": level[0]}, closed_form=one_sided.plan(identity(scene) @ level.expand(scene.m), 1.0))
+
+
+@confirms(Layer.TORCH, "geometric.s5.uniform-start", on=scenes(), corrected=equal_entries)
+def any_entries(scene: Scene) -> Reading:
+    xi = scene.draw("xi", scene.m)
+    return scene.reading({"xi": xi}, closed_form=one_sided.plan(identity(scene) @ xi, 1.0))
+
+
+@confirms(Layer.TORCH, "geometric.s5.update", on=scenes())
+def updated(scene: Scene) -> Reading:
+    phi, theta, _ = basis(scene)
+    first = scene.draw("start", BASIS)
+    return scene.reading(
+        named(scene) | {"start": first},
+        scale=16.0,
+        softmax=torch.softmax(phi @ theta, -1),
+        tilted=priors.tilted(phi @ first, phi @ (theta - first)),
+    )
+
+
+@confirms(Layer.TORCH, "geometric.s5.other-starts", on=scenes())
+def kernel_start(scene: Scene) -> Reading:
+    kernels = torch.exp(-(scene.draw("distance", scene.m, BASIS) ** 2) / 2)
+    chosen = one_hot(torch.arange(BASIS, device=scene.device)).double()
+    summaries = chosen @ kernels.log().T  # θ₀ᵀφ(t), in a row for each choice of θ₀
+    return scene.reading(
+        {"M": BASIS, "κ": kernels},
+        closed_form=one_sided.plan(summaries, 1.0),
+        mask=priors.prior_from_mask(torch.ones_like(summaries, dtype=torch.bool), summaries),
+    )

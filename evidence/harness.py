@@ -1,0 +1,334 @@
+"""How a numeric layer votes on a claim: its own numbers against the proved expression, and against every twin.
+
+A check computes the printed left side by one or more routes of its own (autograd, a closed form, a conic solver) at a
+drawn instance.  The right side is the derivation's expression, evaluated by `bridge`.  Every route must agree with
+it at every instance, and must disagree with each twin at some instance: a route that a twin fools has no vote.
+
+One rule serves prints and twins: up to one tolerance is agreement, a refutation misses by more than `REFUTING_FACTOR`
+tolerances, and what lies between is inconclusive.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+import torch
+from hypothesis import strategies as st
+from torch import Tensor
+
+from derivations.calculus.variables import Kind
+from derivations.catalogue import Entry, entries
+from derivations.claims import Evidence, Layer, Outcome
+from derivations.claims import Kind as ClaimKind
+from evidence.admission import NotAReadingError, Scale, admit, admit_tolerance, holds_given, settled, size_of
+from evidence.bridge import Value, closed, opened
+from evidence.draws import Draws
+from evidence.power import Mutations
+from evidence.readings import REFUTING_FACTOR, Comparison, Formula, Reading, compare, distinct, standing_for
+from evidence.registry import CASES, Case, Check, Finding, Observation, Run
+
+PATIENCE = 8                                                 # rounds of draws for what should be refuted and is not yet
+FEWEST = 5                                                   # instances, at least two different ones where anything varies
+
+
+@dataclass
+class Vote:
+    """A check in the making: what it has seen so far.
+
+    Attributes:
+        instances: readings at which something was compared.
+        compared: positions that were compared; `incomparable` are those where the formula or a route was not finite.
+        discarded: draws that the strategy or the check threw away.
+        worst: the largest miss of the print, in tolerances; `tightest` is the smallest gap of an inequality.
+        failure: where the print was refuted, and `doubt` where it was neither refuted nor agreed with.
+        killed: the routes that refuted each twin.
+        ranges: of the values of each variable.
+        sizes: the numbers of keys, features, … that the statement speaks of.
+        scales: whether numbers could have been refuted, where the derived side is not 0 (True) and where it is.
+        drawing: whether the instances are drawn, and not given.
+    """
+
+    claim: str
+    layer: Layer
+    instances: int = 0
+    compared: int = 0
+    incomparable: int = 0
+    discarded: int = 0
+    worst: float = 0.0
+    tightest: float = math.inf
+    failure: str = ""
+    doubt: str = ""
+    killed: dict[str, set[str]] = field(default_factory=dict)
+    drawing: bool = False
+    routes: frozenset[str] = frozenset()
+    seen: set[tuple[object, ...]] = field(default_factory=set)
+    ranges: dict[str, tuple[float, float]] = field(default_factory=dict)
+    sizes: frozenset[str] = frozenset()
+    scales: dict[bool, Scale] = field(default_factory=dict)
+
+    @property
+    def outcome(self) -> Outcome:
+        """What the readings add up to."""
+        if self.failure:
+            return Outcome.REFUTED
+        if not self.instances:
+            return Outcome.VACUOUS
+        return Outcome.INCONCLUSIVE if self.why_not else Outcome.HOLDS
+
+    @property
+    def why_not(self) -> str:
+        """Why what was seen is no support, where that is so."""
+        if self.failure or self.doubt:
+            return self.failure or self.doubt
+        if not self.instances:
+            return "nothing could be compared"
+        if self.discarded > self.instances:
+            return f"{self.discarded} of {self.discarded + self.instances} draws were discarded, at most half is accepted"
+        if self.drawing and self.ranges and (self.instances < FEWEST or len(self.seen) < 2):
+            return f"{len(self.seen)} of {self.instances} instances differ, at least 2 of {FEWEST} are accepted"
+        if alone := [name for name in sorted(self.sizes) if self.ranges[name][1] < 2]:
+            return f"{', '.join(alone)} was 1 at every instance, a size of at least 2 is accepted at some"
+        # a side that is 0 everywhere has no size, and one that is not has it where it is not
+        return self.scales[True in self.scales].why_not
+
+    @property
+    def refuted(self) -> tuple[str, ...]:
+        """The twins that every route refuted."""
+        return tuple(name for name, by in self.killed.items() if by == self.routes)
+
+    @property
+    def drawn(self) -> str:
+        """From where to where the values of the statement's variables were drawn."""
+        ranges = (f"{name} {low:.3g}…{high:.3g}" for name, (low, high) in self.ranges.items())
+        return f"drawn: {', '.join(ranges)}" if self.ranges else ""
+
+    def scope(self) -> str:
+        """What was compared, in words."""
+        parts = [f"{self.instances} drawn instances", f"{self.compared} numbers compared"]
+        parts += [f"{self.incomparable} not comparable"] if self.incomparable else []
+        parts += [f"{self.discarded} draws discarded"] if self.discarded else []
+        parts += [f"worst error {self.worst:.2g} of the tolerance"]
+        if math.isfinite(self.tightest):
+            parts += [f"gap never smaller than {self.tightest:.2g} of the larger side"]
+        return ", ".join(parts)
+
+
+def consider(
+    vote: Vote, printed: Formula, twins: Mapping[str, Formula], reading: Reading, mutations: Mutations | None = None
+) -> None:
+    """Hold one reading against the formula, its twins and its mutants.
+
+    Raises NotAReadingError for a reading that cannot speak for the claim.
+    """
+    admit(vote.claim, printed, twins, reading)
+    if vote.routes and vote.routes != set(reading.routes):
+        raise NotAReadingError(f"{vote.claim}: routes: expected {', '.join(sorted(vote.routes))} at every instance, "
+                               f"got {', '.join(sorted(reading.routes))}")
+    vote.routes = frozenset(reading.routes)
+    axes = printed.axes(reading.point)
+    found = compare(printed, reading, axes)
+    admit_tolerance(vote.claim, reading.tolerance, max(c.largest for c in found.values()))
+    if all(c.compared for c in found.values()):
+        vote.instances += 1
+        _remember(vote, printed, reading)
+        _weigh(vote, printed, reading, found.values())
+    for route, comparison in found.items():
+        _note(vote, printed, reading, route, comparison)
+    for name, twin in twins.items():
+        if vote.killed.get(name) != vote.routes and holds_given(twin, reading.point):
+            against = compare(twin, standing_for(twin, printed, reading, axes), axes).items()
+            dead = {route for route, c in against if not c.incomparable and c.miss > REFUTING_FACTOR}
+            if dead:
+                vote.killed.setdefault(name, set()).update(dead)
+    if mutations and all(c.miss <= 1 and not c.incomparable for c in found.values()):
+        mutations.face(printed, reading, vote.routes)
+
+
+def _note(vote: Vote, printed: Formula, reading: Reading, route: str, found: Comparison) -> None:
+    """Count what a route compared, and say where it did not agree."""
+    vote.compared += found.compared
+    vote.incomparable += found.incomparable
+    vote.worst = max(vote.worst, found.miss)
+    if printed.ordered:
+        vote.tightest = min(vote.tightest, found.gap)
+    inputs = ", ".join(f"{name} = {_shown(reading.point[name])}" for name in printed.names if name in reading.point)
+    at = f" at {inputs}" if inputs else ""
+    if found.miss > REFUTING_FACTOR:
+        vote.failure = vote.failure or f"{route} misses by {found.miss:.3g} tolerances{at}"
+    elif found.miss > 1:
+        vote.doubt = vote.doubt or (f"{route} misses by {found.miss:.3g} tolerances, at most 1 is agreement and more than "
+                                    f"{REFUTING_FACTOR:g} a refutation{at}")
+    if found.incomparable:
+        vote.doubt = vote.doubt or f"{route} or the formula is not finite at {found.incomparable} positions{at}"
+
+
+def _remember(vote: Vote, printed: Formula, reading: Reading) -> None:
+    """Keep the instance, as far as the statement speaks of it, and the range of what was drawn."""
+    values = {v.name: torch.as_tensor(reading.point[v.name], dtype=torch.float64).flatten().tolist()
+              for v in printed.variables if v.name in reading.point}
+    vote.seen.add(tuple(map(tuple, values.values())))
+    vote.sizes = frozenset(v.name for v in printed.variables if v.domain.kind is Kind.SIZE)
+    for name, numbers in values.items():
+        low, high = vote.ranges.get(name, (math.inf, -math.inf))
+        vote.ranges[name] = min(low, *numbers), max(high, *numbers)
+
+
+def _weigh(vote: Vote, printed: Formula, reading: Reading, found: Collection[Comparison]) -> None:
+    """Note whether a number of the size that was compared could have been refuted."""
+    sized = any(c.derived for c in found)
+    size = min(c.largest for c in found) if sized else size_of(printed, reading.point)
+    vote.scales.setdefault(sized, Scale()).weigh(reading.tolerance, size)
+
+
+def _shown(value: Value) -> str:
+    return str(value.tolist() if isinstance(value, Tensor) else value)
+
+
+def poll(
+    vote: Vote, printed: Formula, twins: Mapping[str, Formula], check: Check, strategy: Any, count: int, *,
+    refuting: bool = False, mutations: Mutations | None = None,
+) -> None:
+    """Let a check read `count` drawn instances, and more while something that is to be refuted is not.
+
+    That is every twin by every route, and the printed statement itself if `refuting`; after `PATIENCE` rounds it lives.
+    Raises NotAReadingError where nothing can be drawn, or a twin speaks of other variables by the statement's names.
+    """
+    for name, twin in twins.items():
+        distinct([*printed.variables, *twin.variables], f"{vote.claim}: the twin {name!r}")
+
+    def explore(instance: Any) -> None:
+        reading = settled(vote.claim, check(instance))
+        with opened():
+            consider(vote, printed, twins, reading, mutations)
+
+    draws, vote.drawing = Draws(strategy, count), True
+    with closed():                                           # to the strategy too, and however a draw ends
+        for turn in range(PATIENCE):
+            if not draws.run(explore, turn):
+                raise NotAReadingError(f"{vote.claim}: on: expected a strategy with instances that are kept, got {strategy!r}")
+            if set(vote.refuted) >= set(twins) and (vote.failure or not refuting):
+                break
+    vote.discarded = draws.discarded
+
+
+def moved(instance: Any, device: str) -> Any:
+    """An instance with its tensors on a device; plain numbers stay where they are."""
+    return instance.to(device) if hasattr(instance, "to") else instance
+
+
+def hold(claim: str, layer: Layer, readings: Iterable[Reading], *, corrected: bool = False, twins: bool = True) -> Vote:
+    """Hold given readings against the printed statement of a claim, or its correction, and against its twins.
+
+    Raises ValueError for a claim without such a statement.
+    """
+    entry = entries()[claim]
+    statement = entry.repaired() if corrected else entry.printed()
+    if statement is None:
+        raise ValueError(f"claim: expected one with a {'correction' if corrected else 'derivation'}, got {claim}")
+    vote, wrong = Vote(claim, layer), {name: Formula(make()) for name, make in entry.twins.items()} if twins else {}
+    for reading in readings:
+        consider(vote, Formula(statement), wrong, reading)
+    return vote
+
+
+def finding(vote: Vote, scope: str, detail: str = "", device: str = "cpu") -> Finding:
+    """What a vote on given readings adds up to."""
+    return Finding(vote.outcome, f"{scope}, worst error {vote.worst:.2g} of the tolerance", vote.why_not or detail, vote.worst,
+                   vote.refuted, device=device)
+
+
+def observe(observation: Observation, run: Run) -> Evidence:
+    """Make one observation and stamp it with its claim, layer and time."""
+    start = time.perf_counter()
+    finding = observation.observe(observation.claim, run)
+    return Evidence(
+        claim=observation.claim,
+        layer=observation.layer,
+        outcome=finding.outcome,
+        scope=finding.scope,
+        seconds=time.perf_counter() - start,
+        detail=finding.detail,
+        correction=finding.correction,
+        refuted_twins=finding.refuted_twins,
+        environment=finding.device,
+        error=finding.error,
+    )
+
+
+def vote_on(case: Case, quick: bool = False, device: str = "cpu") -> Evidence:
+    """Run one check and say what the layer found.
+
+    Raises ValueError for a case that is not the one registered for its claim and layer, or whose check of a correction
+    has none to speak of.
+    """
+    start = time.perf_counter()
+    if CASES[case.layer].get(case.claim) != case:
+        raise ValueError(f"case: expected the registered {case.layer} check of {case.claim}, got one of {case.module}")
+    entry = entries()[case.claim]
+    statement, correction = entry.printed(), entry.repaired()
+    if statement is None:
+        raise ValueError(f"claim: expected one with a derivation to compare with, got {case.claim}")
+    if case.corrected and correction is None:
+        raise ValueError(f"corrected: expected a claim with a correction, got {case.claim}")
+    count = max(10, case.count // 4) if quick else case.count
+    printed, repaired = Vote(case.claim, case.layer), Vote(case.claim, case.layer)
+    twins = {name: Formula(make(), f"twin {name!r}") for name, make in entry.twins.items()}
+    with closed():
+        strategy = case.strategy.map(partial(moved, device=device))
+    mutations = Mutations(correction or statement, [twin.relation.at for twin in twins.values()])
+    if correction is None:
+        poll(printed, Formula(statement), twins, case.printed, strategy, count, mutations=mutations)
+    else:
+        poll(printed, Formula(statement), {}, case.printed, strategy, count, refuting=True)
+    if case.corrected and correction:
+        poll(repaired, Formula(correction, "correction"), twins, case.corrected, strategy, count, mutations=mutations)
+    found = replace(_evidence(entry, case, printed, repaired, device),
+                    **mutations.verdict((repaired if correction else printed).routes))
+    return replace(found, seconds=time.perf_counter() - start)
+
+
+def _evidence(entry: Entry, case: Case, printed: Vote, repaired: Vote, device: str) -> Evidence:
+    shown = repaired if case.corrected else printed
+    scope = shown.scope()
+    killed = {*printed.refuted, *repaired.refuted}
+    return Evidence(
+        claim=case.claim,
+        layer=case.layer,
+        outcome=printed.outcome,
+        scope=f"{scope}, float64, {device}",
+        detail=(repaired.why_not if case.corrected else "") or printed.why_not or shown.drawn,
+        correction=repaired.outcome if case.corrected else None,
+        refuted_twins=tuple(name for name in entry.twins if name in killed),
+        environment=device,
+        error=None if shown.failure else shown.worst,
+    )
+
+
+def assert_sound(evidence: Evidence) -> None:
+    """Fail, by the claim's name, unless the layer found what a proof or a disproof of the claim leads to expect."""
+    entry = entries()[evidence.claim]
+    alive = [name for name in entry.twins if name not in evidence.refuted_twins]
+    about = f"{evidence.claim} ({evidence.layer})"
+    if entry.kind is ClaimKind.EMPIRICAL:
+        return                                               # what was measured is the finding, whatever it is
+    if entry.repair is None:
+        assert evidence.outcome is Outcome.HOLDS, f"{about}: {evidence.outcome}: {evidence.detail}"
+    else:
+        assert evidence.outcome is Outcome.REFUTED, f"{about}: the print is not refuted: {evidence.detail}"
+        assert evidence.correction in (None, Outcome.HOLDS), f"{about}: {evidence.correction}: {evidence.detail}"
+    assert not alive, f"{about}: twins alive: {alive}"
+
+
+def float64(values: Any) -> Tensor:
+    """Numbers as a float64 tensor; a bare Python float would become float32."""
+    return torch.as_tensor(values, dtype=torch.float64)
+
+
+def choose(**values: Any) -> st.SearchStrategy[dict[str, Any]]:
+    """A strategy of named values."""
+    return st.fixed_dictionaries(values)

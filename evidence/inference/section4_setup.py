@@ -1,0 +1,24 @@
+"""Votes on: Section 4: the unknown distribution, its prior guess and the noisy evidence."""
+
+from __future__ import annotations
+
+from hypothesis import strategies as st
+
+from evidence import Layer, choose, confirms
+from evidence.deciphering.problem import NOISES, mean_evidence
+from evidence.deciphering.section3_setup import gaussian_mean, mean_shift, noise_covariance, noise_size
+from evidence.instances.mem_problems import mem_problems
+
+confirms(Layer.TORCH, "inference.4", on=choose(m=st.floats(-3, 3).map(float)), count=20)(gaussian_mean)
+
+
+confirms(Layer.TORCH, "inference.s4.mean-shift", on=mem_problems())(mean_shift)
+
+
+confirms(Layer.TORCH, "inference.5", on=NOISES, count=20)(noise_covariance)
+
+
+confirms(Layer.TORCH, "inference.s4.shift-of-mu", on=NOISES, count=20, corrected=mean_evidence)(mean_evidence)
+
+
+confirms(Layer.TORCH, "inference.s4.estimate-of-h", on=NOISES, count=20)(noise_size)

@@ -1,0 +1,51 @@
+"""Votes on: Section 7 of the earlier version, limitations: what bounded moments, a small α and normalized templates give."""
+
+from __future__ import annotations
+
+from hypothesis import strategies as st
+
+from evidence import Layer, Reading, choose, confirms
+from evidence.deciphering.conic_dual import numbers, objective
+from evidence.deciphering.dual import reading, spread
+from evidence.deciphering.expansion_approximations import second_of_estimate
+from evidence.deciphering.section6_expansion import exponential_series
+from evidence.instances.mem_problems import MemProblem, mem_problems
+from numerics import mem
+
+
+@confirms(Layer.TORCH, "inference.s7.growing-templates", on=mem_problems())
+def grown(problem: MemProblem) -> Reading:
+    s = problem["s"]
+    value = mem.primal_objective(problem["q"], s * problem.templates, problem.evidence, problem.prior, problem.alpha)
+    return reading(problem, (s * spread(problem)) ** 2, closed_form=value)
+
+
+@confirms(Layer.TORCH, "inference.s7.finite-moments", on=mem_problems())
+def even_moment(problem: MemProblem) -> Reading:
+    r, x = 2, problem["c"]
+    value = problem.prior @ (problem.templates @ x) ** (2 * r)
+    point = problem.point() | {"x": x.cpu(), "r": r}
+    return Reading(point, {"direct": value}, problem.tolerance(value, ((problem.templates @ x) ** 4).sum()), "right")
+
+
+@confirms(Layer.TORCH, "inference.s7.normalized-templates", on=mem_problems())
+def trace(problem: MemProblem) -> Reading:
+    _, covariance = mem.moments(problem.templates, problem.prior)
+    return Reading(problem.point(), {"moments": covariance.trace()}, problem.tolerance(spread(problem) ** 2), "right")
+
+
+confirms(Layer.TORCH, "inference.s7.bounded-moments", count=20, on=choose(k=st.floats(0.5, 8), x=st.floats(0.5, 8)))(
+    exponential_series
+)
+
+
+confirms(Layer.TORCH, "inference.s7.small-alpha", on=mem_problems(), count=16)(second_of_estimate)
+
+
+# ── by a conic solver, which knows no closed form ───────────────────────────────────────────────────────────────────
+
+
+@confirms(Layer.PRIMAL, "inference.s7.growing-templates", on=mem_problems(), count=12)
+def conic_grown(problem: MemProblem) -> Reading:
+    x = numbers(problem)
+    return objective(problem, x["s"] * x["T"], x["z"], problem.alpha)

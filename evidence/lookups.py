@@ -1,0 +1,92 @@
+"""What the source of a module that votes may import and name: nothing by which it gets at the formulas it is held against.
+
+The modules that ship with the project are read by their tests, those of outside documents whenever they are loaded.  This is
+a list of what is accepted and of ways that are known, and no sandbox: `bridge.closed` is what refuses while a module runs.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from importlib.machinery import BYTECODE_SUFFIXES, EXTENSION_SUFFIXES
+from pathlib import Path
+
+from derivations.documents import DOCUMENTS
+
+VOTING = tuple(f"evidence.{document}" for document in DOCUMENTS)
+PACKAGES = ("__future__", "collections", "cvxpy", "dataclasses", "decimal", "enum", "entmax", "fractions", "functools",
+            "hypothesis", "itertools", "math", "mpmath", "numerics", "numpy", "ot", "pytest", "random", "scipy",
+            "sklearn", "statistics", "torch", "typing", "warnings")
+HELPERS = ("evidence.instances", "evidence.transport.listings")
+OWN = {"derivations.claims": {"Layer"}, "evidence": {"Layer", "Reading", "Value", "choose", "confirms", "float64"}}
+"""What a module that votes may import: packages that know nothing of the derivations, helpers and other voting modules, which
+are held to the same list, and a few names."""
+
+OBSERVING = ("evidence.models", "evidence.source")
+OBSERVERS = {"evidence": {"Finding", "Outcome", "Run", "finding", "hold", "observes"}}
+"""What modules that ship with the project may import besides, for what is observed and not drawn."""
+
+NAMES = frozenset((
+    "builtins", "ctypes", "delattr", "derivations", "eval", "exec", "gc", "get_type_hints", "getattr", "globals",
+    "import_module", "importlib", "importorskip", "inspect", "io", "load", "locals", "open", "os", "pickle", "setattr",
+    "subprocess", "sympy", "sys", "vars"))
+SPECIAL = frozenset(("__init__", "__name__", "__post_init__"))
+"""What such a module may not name, as a variable or an attribute (accepted packages import some of these themselves), and the
+only names with two underscores that it may."""
+
+
+class LookUpError(ValueError):
+    """A module that votes may look up the formulas that it is held against; says which module, by what, what is accepted."""
+
+
+def may_import(module: str, name: str | None, own: tuple[str, ...] = VOTING) -> bool:
+    """Whether a voting module may import a module, or a name from it; `own` are the packages of voting modules.
+
+    Tests are no voting modules, and are not held to this list.
+    """
+    if any(part.startswith("test_") for part in (*module.split("."), name or "")):
+        return False
+    shipped = own == VOTING
+    if module in OWN:
+        return name in OWN[module] or (shipped and name in OBSERVERS.get(module, ()))
+    inner = (*HELPERS, *own, *(OBSERVING if shipped else ())) if name else ()
+    return name != "*" and any(module == known or module.startswith(f"{known}.") for known in (*PACKAGES, *inner))
+
+
+def may_name(name: str) -> bool:
+    """Whether a voting module may use a name, of its own or after a dot."""
+    return name not in NAMES and (name in SPECIAL or not (name.startswith("__") and name.endswith("__")))
+
+
+def looks_up(source: str, package: str = VOTING[0], own: tuple[str, ...] = VOTING) -> list[str]:
+    """Everything in a module of a package by which it could get at the formulas that it is held against."""
+    return [found for node in ast.walk(ast.parse(source)) for found in _of_node(node, package, own)]
+
+
+def _of_node(node: ast.AST, package: str, own: tuple[str, ...]) -> Iterator[str]:
+    if isinstance(node, ast.Import):
+        yield from (alias.name for alias in node.names if not may_import(alias.name, None, own))
+    elif isinstance(node, ast.ImportFrom):
+        above = package.split(".")[:1 - node.level or None] if node.level else []
+        module = ".".join([*above, *filter(None, [node.module])])
+        yield from (f"{module}.{alias.name}" for alias in node.names
+                    if not (may_import(module, alias.name, own) and may_name(alias.name)))
+    elif isinstance(node, ast.Name | ast.Attribute):
+        name = node.id if isinstance(node, ast.Name) else node.attr
+        if not may_name(name):
+            yield name
+
+
+def admit_sources(package: str, folder: Path) -> None:
+    """Raise LookUpError if a module in the folder of a package of votes may look up what it is held against."""
+    for path in sorted(folder.rglob("*")):
+        if path.suffix in (*BYTECODE_SUFFIXES, *EXTENSION_SUFFIXES) and path.parent.name != "__pycache__":
+            raise LookUpError(f"{package}: {path.name}: expected modules whose source can be read, got one that is compiled")
+    for path in sorted(path for path in folder.rglob("*.py") if not path.name.startswith("test_")):
+        *inner, last = path.relative_to(folder).with_suffix("").parts
+        holder = ".".join((package, *inner))
+        if found := looks_up(path.read_text(encoding="utf-8"), holder, (*VOTING, package)):
+            name = holder if last == "__init__" else f"{holder}.{last}"
+            raise LookUpError(f"{name}: expected imports of {', '.join(PACKAGES)}, of modules of {package} and of "
+                              f"{', '.join(sorted(OWN['evidence']))} from evidence, and no way around them, got "
+                              f"{', '.join(dict.fromkeys(found))}")

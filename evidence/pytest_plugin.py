@@ -1,0 +1,45 @@
+"""The pytest plugin of everything numeric: one thread a process, Hypothesis profiles, and early words on what is missing.
+
+PYTEST_DONT_REWRITE: there is no assertion here, and it is imported before pytest is.
+"""
+
+import os
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")                # before torch is imported, here or in a worker
+
+from pathlib import Path
+
+import pytest
+from hypothesis import configuration, settings
+
+from evidence.registry import Run
+
+configuration.set_hypothesis_home_dir(Path(".hypothesis").absolute())
+settings.register_profile("gate", deadline=None, derandomize=True, print_blob=True)
+settings.register_profile("explore", deadline=None, max_examples=1000, print_blob=True)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "gate"))
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Refuse a device or a model that is not there, before anything runs."""
+    if hasattr(config, "workerinput"):
+        return
+    if config.option.device == "cuda":
+        import torch
+
+        if not torch.cuda.is_available():
+            raise pytest.UsageError("--device: expected cpu where no CUDA device is available, got cuda")
+    if config.option.model:
+        from numerics.models.encoder import ModelUnavailableError, load_model
+
+        try:
+            load_model(config.option.model)
+        except ModelUnavailableError as error:
+            raise pytest.UsageError(f"--model: {error}") from None
+
+
+@pytest.fixture(scope="session")
+def run(request: pytest.FixtureRequest) -> Run:
+    """How the votes are asked for."""
+    options = request.config.option
+    return Run(options.quick, options.device, options.model)

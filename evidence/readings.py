@@ -1,0 +1,168 @@
+"""One reading held against one formula: what is admitted, what can be compared, and by how much each route misses.
+
+A position can be compared where the formula and the route are both finite.  Positions that an index may not take
+(k = j where k ≠ j) are left out, known from the point; a position where the formula or a route overflows or is not
+defined is neither agreement nor a refutation, and is counted.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Literal
+
+import sympy as sp
+import torch
+from torch import Tensor
+
+from derivations.calculus.sums import alike
+from derivations.calculus.variables import Kind, Variable, variables_of
+from derivations.relations import (
+    AtLeast,
+    Differs,
+    Expansion,
+    Fails,
+    Follows,
+    Limit,
+    Relation,
+    StrictUnlessEqual,
+    UniqueMinimum,
+    UniquePlan,
+)
+from evidence.bridge import Value, clashes, evaluate
+
+REFUTING_FACTOR = 10.0                                       # a refutation misses by ten times what a truth may miss by
+MARGIN = REFUTING_FACTOR + 1                                 # tolerances by which > has to exceed, so that = refutes it
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a layer computed at one instance.
+
+    Attributes:
+        point: the value of every variable by its printed name; indices that are left out become axes.  An instance may
+            describe more than one claim: values that the statement and its twins do not name are of no account.
+        routes: the printed left side by each route, with one axis for each free index, by name.
+        tolerance: the absolute error that the routes may have there, from `numerics.tolerances`.
+        computed: which printed side the routes computed; the other one is the derivation's.
+    """
+
+    point: Mapping[str, Value]
+    routes: Mapping[str, Tensor]
+    tolerance: float
+    computed: Literal["left", "right"] = "left"
+
+
+class Formula:
+    """A relation's two sides, ready to be evaluated many times; of a disproof, what it disproves.
+
+    Raises ValueError for two different variables of one name, which no reading could tell apart.
+    """
+
+    def __init__(self, relation: Relation, about: str = "statement") -> None:
+        relation = relation.relation if isinstance(relation, Fails) else relation
+        stated = relation.conclusion if isinstance(relation, Follows) else relation
+        self.about, self.relation = about, relation
+        self.left, self.right = sp.sympify(relation.sides[0]), sp.sympify(relation.value)
+        self.ordered = isinstance(stated, AtLeast | StrictUnlessEqual)
+        self.apart = isinstance(stated, Differs)
+        self.strict = self.apart or (isinstance(stated, AtLeast) and stated.strict)
+        self.given = [*relation.given, *relation.premises]
+        moving = {relation.variable} if isinstance(relation, Limit | Expansion) else set()
+        found = variables_of(sp.Tuple(self.left, self.right, *(side for p in self.given for side in p.sides)))
+        self.variables = [v for v in found if v not in moving]
+        self.names = [v.name for v in variables_of(sp.Tuple(self.left, self.right))]
+        self.indices = [v for v in self.variables if v.domain.kind is Kind.INDEX and v.name in self.names]
+        distinct(self.variables, about)
+
+    def edited(self, side: Literal["left", "right"], expr: sp.Expr, strict: bool) -> Formula:
+        """The same formula with another expression on one side, of the same variables."""
+        other = copy(self)
+        other.left, other.right = (expr, self.right) if side == "left" else (self.left, expr)
+        other.strict = strict
+        return other
+
+    def axes(self, point: Mapping[str, Value]) -> list[Variable]:
+        """The indices that a point leaves open."""
+        return [v for v in self.indices if v.name not in point]
+
+
+def distinct(variables: Iterable[Variable], about: str) -> None:
+    """Raise ValueError if two different variables share a name."""
+    twice = [name for name, count in Counter(v.name for v in set(variables)).items() if count > 1]
+    if twice:
+        raise ValueError(f"{about}: expected one variable of a name, got two different ones named {', '.join(sorted(twice))}")
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """How one route compares with a formula at one instance.
+
+    `miss` is in units of the tolerance: up to 1 is agreement, more than `REFUTING_FACTOR` a refutation.  A strict inequality
+    is read as one by `MARGIN` tolerances, since numbers that are rounded cannot tell > from ≥ otherwise.
+    """
+
+    miss: float
+    compared: int
+    incomparable: int
+    gap: float = math.inf                                    # the smallest |left − right| relative to the larger one
+    largest: float = 0.0                                     # of the numbers that were compared
+    derived: float = 0.0                                     # the largest of those that are the formula's
+
+
+@cache
+def _alike(one: sp.Expr, other: sp.Expr) -> bool:
+    return alike(one, other)
+
+
+def standing_for(twin: Formula, printed: Formula, reading: Reading, axes: Sequence[Variable]) -> Reading:
+    """The reading as one of a twin: where its own side is another one than the printed one, the routes did not compute it,
+    and its own value stands in their place.
+
+    Limits and problems are told apart by their other side alone, as their own one has no value at a point.
+    """
+    own, printed_one = (twin.right, printed.right) if reading.computed == "right" else (twin.left, printed.left)
+    if isinstance(twin.relation, Limit | UniqueMinimum | UniquePlan) or _alike(own, printed_one):
+        return reading
+    return replace(reading, routes=dict.fromkeys(reading.routes, evaluate(own, reading.point, axes)))
+
+
+def compare(formula: Formula, reading: Reading, axes: Sequence[Variable]) -> dict[str, Comparison]:
+    """Hold every route of a reading against a formula, which gives the side that the routes did not compute.
+
+    The axes are those of the printed statement, of which a twin may have lost one.  Raises ValueError for a route of
+    another shape.
+    """
+    derived = formula.left if reading.computed == "right" else formula.right
+    expected, barred = evaluate(derived, reading.point, axes), clashes(axes, reading.point)
+    return {name: _compared(formula, reading, name, derived, expected, barred) for name in reading.routes}
+
+
+def _compared(
+    formula: Formula, reading: Reading, route: str, derived: sp.Expr, expected: Tensor, barred: Tensor
+) -> Comparison:
+    values = reading.routes[route].detach().double().cpu()
+    if values.shape != expected.shape:
+        raise ValueError(f"{route}: shape {tuple(values.shape)} was computed, {tuple(expected.shape)} is the claim's")
+    expected, values = expected[~barred], values[~barred]
+    if derived in (sp.oo, -sp.oo) and bool(values.isfinite().all()):             # a number where ∞ is claimed
+        return Comparison(math.inf, values.numel(), 0, math.inf, _largest(values), math.inf)
+    both = expected.isfinite() & values.isfinite()
+    unclear = int((~both).sum())
+    expected, values = expected[both], values[both]
+    if not expected.numel():
+        return Comparison(0.0, 0, unclear)
+    off = values - expected if reading.computed == "right" else expected - values
+    larger = torch.maximum(expected.abs(), values.abs())
+    gap = float((off.abs() / larger).nan_to_num(nan=0.0).min())                  # 0/0 where both sides are 0
+    off = off if formula.ordered else -off.abs() if formula.apart else off.abs()
+    miss = float(off.max()) / reading.tolerance
+    return Comparison(miss + MARGIN * formula.strict, expected.numel(), unclear, gap, float(larger.max()), _largest(expected))
+
+
+def _largest(values: Tensor) -> float:
+    return float(values.abs().max())

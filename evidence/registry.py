@@ -1,0 +1,166 @@
+"""Which checks vote on which claims: `confirms` and `observes` register them, `load` imports those of some claims.
+
+The votes on the claims of `derivations/eot/section5_gradient.py` are in `evidence/eot/section5_gradient.py`; those on a
+document outside the project are in the modules of its package `checks`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import pkgutil
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from derivations.catalogue import entries
+from derivations.claims import Layer, Outcome
+from derivations.documents import CHECKS, checks, outside
+from evidence.bridge import closed
+from evidence.lookups import admit_sources
+from evidence.readings import Reading
+
+POLLED = (Layer.TORCH, Layer.PRIMAL)
+"""The layers whose checks read drawn instances; what they and the source code of others show is observed too."""
+
+Check = Callable[[Any], Reading]
+
+
+@dataclass(frozen=True)
+class Run:
+    """How the votes are asked for: fewer instances if `quick`, the torch device, and a pretrained model of one's own."""
+
+    quick: bool = False
+    device: str = "cpu"
+    model: str | None = None
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What one observation found; the claim, the layer and the time are added by the harness.
+
+    Attributes:
+        error: the worst error in tolerances, where something was compared with a formula.
+        refuted_twins: the names of the twins that it refuted.
+        correction: what it found about the corrected statement, where there is one.
+        device: where it was computed.
+    """
+
+    outcome: Outcome
+    scope: str
+    detail: str = ""
+    error: float | None = None
+    refuted_twins: tuple[str, ...] = ()
+    correction: Outcome | None = None
+    device: str = "cpu"
+
+
+Observe = Callable[[str, Run], Finding]
+
+
+@dataclass(frozen=True)
+class Case:
+    """A registered check: for the printed statement, and for its correction where there is one."""
+
+    claim: str
+    layer: Layer
+    strategy: Any
+    printed: Check
+    corrected: Check | None
+    count: int
+    module: str                                              # where it was registered
+    line: int
+
+
+@dataclass(frozen=True)
+class Observation:
+    """A registered observation: of models, source code, experiments, or numbers in other dtypes."""
+
+    claim: str
+    layer: Layer
+    name: str
+    observe: Observe
+    module: str
+    line: int
+
+
+CASES: dict[Layer, dict[str, Case]] = {layer: {} for layer in Layer}
+OBSERVATIONS: dict[str, dict[str, Observation]] = {}
+
+
+def confirms(layer: Layer, *claims: str, on: Any, count: int = 32, corrected: Check | None = None) -> Callable[[Check], Check]:
+    """Register a check of one layer for one or more claims that print the same left side.
+
+    Raises ValueError for a layer whose checks are not polled, and for a claim that has a check of this layer.
+    """
+    module, line = _caller()
+    if layer not in POLLED:
+        raise ValueError(f"layer: expected {' or '.join(POLLED)}, whose checks are polled, got {layer}")
+
+    def register(check: Check) -> Check:
+        for claim in claims:
+            if claim in CASES[layer]:
+                raise ValueError(f"claim: {claim} already has a {layer} check")
+            CASES[layer][claim] = Case(claim, layer, on, check, corrected, count, module, line)
+        return check
+
+    return register
+
+
+def observes(layer: Layer, *claims: str, name: str = "") -> Callable[[Observe], Observe]:
+    """Register an observation for one or more claims; `name` tells several of one claim and layer apart.
+
+    Raises ValueError for the symbolic layer, and for a claim that has an observation of this layer and name.
+    """
+    module, line = _caller()
+    if layer is Layer.SYMBOLIC:
+        raise ValueError(f"layer: expected a numeric layer, got {layer}, for which the derivation speaks")
+
+    def register(observe: Observe) -> Observe:
+        for claim in claims:
+            key = f"{layer}-{name}" if name else str(layer)
+            known = OBSERVATIONS.setdefault(claim, {})
+            if key in known:
+                raise ValueError(f"claim: {claim} already has an observation {key}")
+            known[key] = Observation(claim, layer, name, observe, module, line)
+        return observe
+
+    return register
+
+
+def _caller() -> tuple[str, int]:
+    """The module and the line of whoever registers."""
+    frame = sys._getframe(2)
+    return frame.f_globals["__name__"], frame.f_lineno
+
+
+def load(claims: Iterable[str] | None = None) -> None:
+    """Import the votes on some claims, or on all.
+
+    The sources of votes on outside documents are read before they run.  Raises LookUpError for one of these that may look
+    up what it is held against.
+    """
+    homes = {entry.module for id, entry in entries().items() if claims is None or id in claims}
+    wanted = {home.partition(".")[0] for home in homes}
+    for package in (name for name in checks() if name.partition(".")[0] in wanted):
+        admit_sources(package, outside()[package.partition(".")[0]] / CHECKS)
+        with closed():
+            for module in pkgutil.iter_modules(importlib.import_module(package).__path__):
+                if not module.name.startswith("test_"):
+                    importlib.import_module(f"{package}.{module.name}")
+    with closed():
+        for name in sorted(homes):
+            votes = f"evidence.{name.removeprefix('derivations.')}"
+            if name.startswith("derivations.") and importlib.util.find_spec(votes):
+                importlib.import_module(votes)
+
+
+def cases(layer: Layer) -> Iterator[Case]:
+    """The loaded checks of a layer, in the order of the documents."""
+    yield from (CASES[layer][id] for id in entries() if id in CASES[layer])
+
+
+def observations() -> Iterator[Observation]:
+    """The loaded observations, in the order of the documents."""
+    yield from (each for id in entries() for each in OBSERVATIONS.get(id, {}).values())

@@ -1,0 +1,44 @@
+"""Every vote on every claim, or on the claims that were asked for; run by `verify` and by pytest."""
+
+from collections.abc import Callable
+
+import pytest
+
+from derivations.claims import Evidence, Layer
+from derivations.pytest_plugin import wanted
+from evidence.harness import assert_sound, observe, vote_on
+from evidence.registry import Case, Observation, Run, cases, load, observations
+
+RecordEvidence = Callable[[Evidence], None]
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Import the votes on what was asked for, and make a test of each."""
+    chosen = wanted(metafunc.config)
+    load(chosen)
+    if "case" in metafunc.fixturenames:
+        layer = Layer.PRIMAL if metafunc.function is test_primal else Layer.TORCH
+        found = {case.claim: case for case in cases(layer)}
+    else:
+        found = {f"{each.claim}-{each.name}".removesuffix("-"): each for each in observations()}
+    metafunc.parametrize("case" if "case" in metafunc.fixturenames else "observation", [
+        pytest.param(vote, id=name, marks=pytest.mark.claim(vote.claim, vote.layer))
+        for name, vote in found.items() if chosen is None or vote.claim in chosen])
+
+
+def test_torch(case: Case, run: Run, record_evidence: RecordEvidence) -> None:
+    evidence = vote_on(case, quick=run.quick, device=run.device)
+    record_evidence(evidence)
+    assert_sound(evidence)
+
+
+def test_primal(case: Case, run: Run, record_evidence: RecordEvidence) -> None:
+    evidence = vote_on(case, quick=run.quick)
+    record_evidence(evidence)
+    assert_sound(evidence)
+
+
+def test_observation(observation: Observation, run: Run, record_evidence: RecordEvidence) -> None:
+    evidence = observe(observation, run)
+    record_evidence(evidence)
+    assert_sound(evidence)

@@ -1,0 +1,22 @@
+"""Votes on: The overview: attention matrices as solutions of transport problems."""
+
+from __future__ import annotations
+
+from evidence import Layer, Reading, confirms, float64
+from evidence.instances.transport_problems import Problem, problems
+from evidence.transport.conic_plans import PlanProblem, conic_problems
+from evidence.transport.theorem import solution
+
+
+@confirms(Layer.TORCH, "transport.s0.interpretation", on=problems())
+def interpretation(x: Problem) -> Reading:
+    return x.reading(**solution(x.eps * x["S"] / x.tau, x.eps))
+
+
+# ── by a conic solver, which knows no closed form ───────────────────────────────────────────────────────────────────
+
+
+@confirms(Layer.PRIMAL, "transport.s0.interpretation", on=conic_problems())
+def conic_interpretation(drawn: PlanProblem) -> Reading:
+    plan, off = drawn.solved(drawn.epsilon**2 * drawn.scores, drawn.epsilon)  # ε S/τ with τ = 1/ε
+    return Reading(drawn.point(), {"cvxpy": float64(plan)}, off)

@@ -1,0 +1,83 @@
+"""Votes on: Section 1: the transport problem, the entropic one, and Sinkhorn's iteration."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from evidence import Layer, Reading, confirms, float64
+from evidence.instances.transport_problems import Problem, problems
+from evidence.transport.conic_plans import Array, PlanProblem, conic_problems, dual, half_steps
+from evidence.transport.sinkhorn import Iterates, entropy, iterates
+from numerics import tolerances
+from numerics.transport import sinkhorn
+
+
+def independent(x: Problem) -> Tensor:
+    """The plan for costs that are all zero: a bᵀ."""
+    return sinkhorn(torch.zeros_like(x["C"]), x["a"], x["b"], x.eps).plan
+
+
+def best(x: Problem) -> Tensor:
+    """The optimal coupling of a and b."""
+    return sinkhorn(x["C"], x["a"], x["b"], x.eps).plan
+
+
+@confirms(Layer.TORCH, "transport.s1.kantorovich", on=problems())
+def mixed_cost(x: Problem) -> Reading:
+    odds, plan, rival = float(x["W"][0, 0]), best(x), independent(x)
+    mixture = (odds * plan + rival) / (1 + odds)
+    return x.reading(x["C"].abs().sum(), given={"odds": odds, "P": plan, "R": rival}, direct=(mixture * x["C"]).sum())
+
+
+@confirms(Layer.TORCH, "transport.s1.entropic", on=problems())
+def objective_of_independent(x: Problem) -> Reading:
+    plan = independent(x)
+    return x.reading(x["C"].abs().sum(), direct=(plan * x["C"]).sum() - x.eps * entropy(plan))
+
+
+@confirms(Layer.TORCH, "transport.s1.kl", on=problems())
+def divergence_from_independent(x: Problem) -> Reading:
+    solved = sinkhorn(x["C"], x["a"], x["b"], x.eps)
+    logs = (solved.plan / (x["a"][:, None] * x["b"])).log()
+    value = (solved.value - (solved.plan * x["C"]).sum()) / x.eps
+    return x.reading(x["C"].abs().max() / x.eps, logs, given={"P": solved.plan}, direct=(solved.plan * logs).sum(), value=value)
+
+
+@confirms(Layer.TORCH, "transport.s1.sinkhorn", on=iterates(2.0))
+def left_over(x: Iterates) -> Reading:
+    value, direct = x.least
+    after = x.dual(x.steps + 1)
+    return x.reading(value=value - after, direct=direct - after)
+
+
+# ── by a conic solver, which knows no closed form ───────────────────────────────────────────────────────────────────
+
+
+def divergence(plan: Array, other: Array) -> float:
+    """KL(P ‖ R) of two matrices of one mass."""
+    positive = plan > 0
+    return float((plan[positive] * np.log(plan[positive] / other[positive])).sum())
+
+
+def steepest(plan: Array, other: Array) -> float:
+    """By how much KL(P ‖ R) moves with P, at most, for each unit of ℓ1."""
+    return float(1 + np.abs(np.log(plan[plan > 0] / other[plan > 0])).max())
+
+
+@confirms(Layer.PRIMAL, "transport.s1.sinkhorn", on=conic_problems())
+def conic_left_over(drawn: PlanProblem) -> Reading:
+    given, best, off = half_steps(drawn, 2.0)
+    f, g, cost = given["f"], given["g"], given["C"]
+    after = f + drawn.epsilon * np.log(drawn.a / np.exp((f[:, None] + g - cost) / drawn.epsilon).sum(axis=1))
+    found = best.objective - dual(drawn, after, g, cost)
+    return Reading(drawn.point(**given), {"cvxpy": float64(found)}, off)
+
+
+@confirms(Layer.PRIMAL, "transport.s1.kl", on=conic_problems())
+def conic_divergence_from_independent(drawn: PlanProblem) -> Reading:
+    best, product = drawn.coupled(drawn.cost, drawn.a, drawn.b), np.outer(drawn.a, drawn.b)
+    off = 2 * steepest(best.plan, product) * (best.infeasibility + tolerances.rounding("float64", product.size))
+    logs = 1 + float(np.abs(np.log(product)).max())
+    return Reading(drawn.point(P=best.plan), {"cvxpy": float64(divergence(best.plan, product))}, off * logs)

@@ -1,0 +1,75 @@
+"""Votes on: Section 3: standard attention, Sinkhorn attention and Sinkformers beside each other."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from evidence import Layer, Reading, confirms, float64
+from evidence.instances.transport_problems import Problem, problems
+from evidence.transport.conic_plans import PlanProblem, conic_problems, dual, half_steps
+from evidence.transport.sinkhorn import Iterates, entropy, iterates
+from numerics import one_sided, tolerances
+from numerics.transport import sinkhorn, sinkhorn_weights
+
+
+@confirms(Layer.TORCH, "transport.s3.sinkformers", on=iterates(4.0))
+def gap_before(x: Iterates) -> Reading:
+    value, direct = x.least
+    before = x.dual(x.steps)
+    return x.reading(value=(value - before) / x.problem.eps, direct=(direct - before) / x.problem.eps)
+
+
+def no_half_step(x: Problem) -> Reading:
+    return x.reading(half_steps=sinkhorn_weights(x["S"], 1.0, 0), closed_form=one_sided.plan(x["S"], 1.0))
+
+
+confirms(Layer.TORCH, "transport.s3.standard", on=problems(), corrected=no_half_step)(no_half_step)
+
+
+@confirms(Layer.TORCH, "transport.s3.sinkhorn-attention", on=problems())
+def gap(x: Problem) -> Reading:
+    solved, logs = sinkhorn(x["C"], x["a"], x["b"], x.eps), (x["a"].log(), x["b"].log())
+    f, g = solved.row_potential + x.eps * logs[0], solved.column_potential + x.eps * logs[1]
+    if x.seed % 2:  # elsewhere than at the optimum
+        f, g = f + 0.3 * logs[0], g - 0.2 * logs[1]
+    scaled = ((f[:, None] + g - x["C"]) / x.eps).exp()
+    dual = x["a"] @ f + x["b"] @ g - x.eps * scaled.sum() + x.eps
+    direct = (solved.plan * x["C"]).sum() - x.eps * entropy(solved.plan)
+    value = solved.value + x.eps * (x["a"] @ logs[0] + x["b"] @ logs[1])
+    return x.reading(
+        f,
+        g,
+        x["C"].abs().sum(),
+        scaled.sum(),
+        given={"f": f, "g": g, "P": solved.plan},
+        direct=direct - dual,
+        value=value - dual,
+    )
+
+
+# ── by a conic solver, which knows no closed form ───────────────────────────────────────────────────────────────────
+
+
+def at_one(drawn: PlanProblem) -> Reading:
+    plan, off = drawn.solved(drawn.scores, 1.0)
+    return Reading(drawn.point(), {"cvxpy": float64(plan)}, off)
+
+
+confirms(Layer.PRIMAL, "transport.s3.standard", on=conic_problems(), corrected=at_one)(at_one)
+
+
+@confirms(Layer.PRIMAL, "transport.s3.sinkformers", on=conic_problems())
+def conic_gap_before(drawn: PlanProblem) -> Reading:
+    given, best, off = half_steps(drawn, 4.0)
+    found = (best.objective - dual(drawn, given["f"], given["g"], given["C"])) / drawn.epsilon
+    return Reading(drawn.point(**given), {"cvxpy": float64(found)}, off * max(1.0, 1 / drawn.epsilon))
+
+
+@confirms(Layer.PRIMAL, "transport.s3.sinkhorn-attention", on=conic_problems())
+def conic_gap(drawn: PlanProblem) -> Reading:
+    best = drawn.coupled(drawn.cost, drawn.a, drawn.b)
+    f, g = drawn.potentials
+    scaled = np.exp((f[:, None] + g - drawn.cost) / drawn.epsilon)
+    scale = 1 + float(np.abs(f).max() + np.abs(g).max() + np.abs(drawn.cost).max()) + drawn.epsilon * (1 + scaled.sum())
+    off = scale * (best.infeasibility + tolerances.rounding("float64", best.plan.size, 1 + scale / drawn.epsilon))
+    return Reading(drawn.point(P=best.plan, f=f, g=g), {"cvxpy": float64(best.objective - dual(drawn, f, g, drawn.cost))}, off)

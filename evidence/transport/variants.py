@@ -1,0 +1,18 @@
+"""The transport chapter's section 4 in torch: linear attention and FlashAttention."""
+
+from __future__ import annotations
+
+from evidence import Reading
+from evidence.instances.transport_problems import Problem, by_pot
+from numerics import one_sided
+from numerics.linear import kernel_weights
+
+
+def own_plan(x: Problem) -> Reading:
+    kernel = x["f"] @ x["g"].T
+    routes = {
+        "linear": kernel_weights(x["f"], x["g"]),
+        "closed_form": one_sided.plan(x.eps * kernel.log(), x.eps),
+        "pot": by_pot(x.eps * kernel.log(), x.eps),
+    }
+    return x.reading(kernel.log(), given={"κ": kernel}, **routes)
