@@ -17,14 +17,15 @@ import click
 from derivations import incremental, ledger, regression
 from derivations.catalogue import Entry, entries
 from derivations.claims import Verdict
-from derivations.documents import VARIABLE, checks, documents
+from derivations.documents import DOCUMENTS, VARIABLE, checks, documents
 from derivations.mutation import mutants
 from derivations.notebooks import notebooks
 from derivations.report.site import report
+from derivations.selection import selected
 from derivations.showing import describe
 
 LEDGER = Path("ledger.json")
-TESTS = Path(__file__).parent.parent / "tests"
+FEW = 12                                                     # claims for which further processes are no help
 
 
 @click.group()
@@ -81,27 +82,24 @@ def baseline() -> dict[str, Any]:
 @click.option("--quick", is_flag=True, help="fewer random instances and model rows")
 @click.option("--model", help="a model folder or hub name to capture from, instead of the pretrained encoder")
 @click.option("--incremental", "again", is_flag=True, help="run only what a change touched since the ledger was written")
-@click.option("-n", "--workers", type=click.IntRange(0), default=os.cpu_count(), help="processes, 0 for none but this")
+@click.option("--only", type=click.Choice(["symbolic"]), help="ask the derivations alone, and no numeric layer")
+@click.option("-n", "--workers", type=click.IntRange(0), help="processes, 0 for none but this; all cores for many claims")
 def verify(
-    ids: tuple[str, ...], path: Path, device: str, quick: bool, model: str | None, again: bool, workers: int
+    ids: tuple[str, ...], path: Path, device: str, quick: bool, model: str | None, again: bool, only: str | None,
+    workers: int | None,
 ) -> None:
     """Run every layer that speaks for the claims, and write the ledger."""
     wanted = [known(name) for name in ids] or list(documents())
     if again:
         again = reusable(path, wanted, {"device": device, "quick": quick, "model": model})
-    try:
-        import pytest
+    import pytest                                            # here, since no other command needs it
 
-        from derivations.progress import Progress
-    except ImportError as error:
-        raise click.UsageError(f"verify: {error.name} is missing, an install with the extra [tests] is accepted") from None
+    from derivations.progress import Progress
+
     if not path.resolve().parent.is_dir():
         raise click.UsageError(f"--json: the folder {path.parent} does not exist, a file in an existing folder is accepted")
-    if not TESTS.is_dir():
-        raise click.UsageError(f"verify: the tests are not at {TESTS}, an editable install of a checkout is accepted")
-    arguments = [*map(str, incremental.voting_files()), f"--rootdir={TESTS.parent}", "-p", "no:terminal",
-                 "-p", "no:cacheprovider", f"--claims={','.join(wanted)}", f"--ledger={path}", f"--device={device}",
-                 f"-n{workers}"]
+    arguments = [*voters(only), "-p", "no:terminal", "-p", "no:cacheprovider", f"--claims={','.join(wanted)}",
+                 f"--ledger={path}", f"--device={device}", f"-n{processes(wanted) if workers is None else workers}"]
     arguments += [f"--incremental={path}"] if again else []
     arguments += ["--quick"] if quick else []
     arguments += [f"--model={model}"] if model else []
@@ -123,6 +121,21 @@ def verify(
     raise SystemExit(0 if status == pytest.ExitCode.OK else 1)
 
 
+def voters(only: str | None) -> list[str]:
+    """Pytest's arguments for the tests that speak for claims: their files and their settings."""
+    files = incremental.voting_files()
+    if only:
+        return [str(files[only]), "-c", str(files[only].with_name("pytest.ini"))]
+    if not files["votes"].is_file():
+        raise click.UsageError(f"verify: expected the package evidence beside derivations, got none in {incremental.ROOT}")
+    return [*map(str, files.values()), "-c", str(files["votes"].with_name("pytest.ini"))]
+
+
+def processes(wanted: list[str]) -> int:
+    """How many processes are worth their start: none but this for a few claims."""
+    return 0 if len(selected(",".join(wanted))) <= FEW else os.cpu_count() or 1
+
+
 def reusable(path: Path, wanted: list[str], options: dict[str, Any]) -> bool:
     """Whether rows of the last ledger may serve again; the command ends here if nothing at all changed."""
     if not path.exists():
@@ -136,7 +149,7 @@ def reusable(path: Path, wanted: list[str], options: dict[str, Any]) -> bool:
     sources, catalogue = incremental.project(), entries()
     parts = {id for id, entry in catalogue.items() if entry.part_of in wanted}
     needs = {id: entry.needs for id, entry in catalogue.items() if {id, entry.claim.document} & {*wanted, *parts}}
-    voting = {*(f"tests.{path.parent.name}" for path in incremental.voting_files()), *checks()}
+    voting = {*(f"evidence.{document}" for document in DOCUMENTS), *checks()}
     gone = len(last["claims"]) < len(opened(path)["claims"])
     if gone or incremental.stale(last, sources, needs) or incremental.may_have_new_votes(sources, last, voting):
         return True

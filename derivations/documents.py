@@ -42,7 +42,7 @@ def outside() -> dict[str, Path]:
 def _taken(key: str, folder: Path) -> bool:
     """Whether the name belongs to another module."""
     spec = importlib.util.find_spec(key)
-    if key in ("derivations", "numerics", "tests"):
+    if key in ("derivations", "evidence", "numerics", "tests"):
         return True
     return spec is not None and spec.origin != str(folder / "__init__.py")
 

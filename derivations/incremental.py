@@ -19,15 +19,15 @@ from typing import Any
 from derivations.documents import outside
 
 ROOT = Path(__file__).parent.parent
-PACKAGES = ("derivations", "numerics", "tests")
-ALWAYS = ("derivations.pytest_plugin", "tests.conftest", "pyproject.toml")   # what every test runs under
+PACKAGES = ("derivations", "numerics", "evidence")
+ALWAYS = ("derivations.pytest_plugin", "pyproject.toml")     # what every test runs under
 OUTPUT = frozenset({"baseline.json", "ledger.json"})         # written by a run, read by none
 SETTINGS = ("python", "packages", "device", "quick", "model")
 
 
-def voting_files() -> list[Path]:
-    """The files of all tests that speak for claims."""
-    return sorted((ROOT / "tests").glob("*/test_*claims.py"))
+def voting_files() -> dict[str, Path]:
+    """The tests that speak for claims, by what they run: derivations, which are the symbolic layer, and the votes of the others."""
+    return {"symbolic": ROOT / "derivations" / "test_derivations.py", "votes": ROOT / "evidence" / "test_votes.py"}
 
 
 class Sources:
@@ -76,7 +76,7 @@ class Sources:
 
 
 def project() -> Sources:
-    """The sources of this checkout, with the folders of documents outside of it."""
+    """The sources of the project, with the folders of documents outside of it."""
     return Sources({**{name: ROOT / name for name in PACKAGES}, **outside()})
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import time
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from derivations import incremental, ledger
 from derivations.catalogue import Catalogue, entries
 from derivations.claims import Evidence, Layer, Outcome
 from derivations.documents import documents
+from derivations.selection import all_needs, needs_of, selected
 
 PLUGIN = "attention-proofs-ledger"
 SYMBOLIC = "derivations.test_derivations"                    # the only tests that speak for the symbolic layer
@@ -53,42 +54,12 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(Collector(config), PLUGIN)
 
 
-def selected(pattern: str) -> set[str]:
-    """The ids named by a comma-separated list of ids and documents, with their parts; raises ValueError for an unknown one."""
-    known = entries()
-    chosen: set[str] = set()
-    for name in filter(None, pattern.split(",")):
-        if name in known:
-            chosen.add(name)
-        elif name in documents():
-            chosen |= {id for id in known if id.startswith(f"{name}.")}
-        else:
-            raise ValueError(f"{name} is neither a claim nor a document")
-    return chosen | {id for id, entry in known.items() if entry.part_of in chosen}
-
-
 def wanted(config: pytest.Config) -> set[str] | None:
     """The claims that were asked for, None for all; raises pytest.UsageError for an unknown one."""
     try:
         return selected(config.option.claims) if config.option.claims else None
     except ValueError as error:
         raise pytest.UsageError(str(error)) from None
-
-
-def needs_of(wanted: Iterable[str]) -> dict[str, tuple[str, ...]]:
-    """What each of these claims rests on, in the order of the documents."""
-    chosen = set(wanted)
-    return {id: entry.needs for id, entry in entries().items() if id in chosen}
-
-
-def all_needs(id: str) -> set[str]:
-    """What a claim rests on, and what that rests on."""
-    todo, found = [id], set[str]()
-    while todo:
-        new = [need for need in entries()[todo.pop()].supporting if need not in found]
-        found.update(new)
-        todo += new
-    return found
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -219,7 +190,7 @@ class Collector:
         """Whether all tests that speak for the claims that were asked for were asked to."""
         options, where = self.config.option, self.config.invocation_params.dir
         folders = [(where / path).resolve() for path in self.config.args]
-        covered = all(any(file.is_relative_to(folder) for folder in folders) for file in incremental.voting_files())
+        covered = all(any(file.is_relative_to(folder) for folder in folders) for file in incremental.voting_files().values())
         return bool(options.claims) and covered and not (options.keyword or options.markexpr or options.deselect)
 
     @pytest.hookimpl(wrapper=True)

@@ -29,7 +29,7 @@ from evidence.admission import NotAReadingError, Scale, admit, admit_tolerance, 
 from evidence.bridge import Value, closed, opened
 from evidence.draws import Draws
 from evidence.power import Mutations
-from evidence.readings import REFUTING_FACTOR, Comparison, Formula, Reading, compare, distinct, standing_for
+from evidence.readings import REFUTING_FACTOR, Comparison, Formula, Miss, Reading, compare, distinct, standing_for
 from evidence.registry import CASES, Case, Check, Finding, Observation, Run
 
 PATIENCE = 8                                                 # rounds of draws for what should be refuted and is not yet
@@ -158,13 +158,21 @@ def _note(vote: Vote, printed: Formula, reading: Reading, route: str, found: Com
         vote.tightest = min(vote.tightest, found.gap)
     inputs = ", ".join(f"{name} = {_shown(reading.point[name])}" for name in printed.names if name in reading.point)
     at = f" at {inputs}" if inputs else ""
+    off = f"{route} misses by {found.miss:.3g} tolerances{_both(found.worst)}{at}"
     if found.miss > REFUTING_FACTOR:
-        vote.failure = vote.failure or f"{route} misses by {found.miss:.3g} tolerances{at}"
+        vote.failure = vote.failure or off
     elif found.miss > 1:
-        vote.doubt = vote.doubt or (f"{route} misses by {found.miss:.3g} tolerances, at most 1 is agreement and more than "
-                                    f"{REFUTING_FACTOR:g} a refutation{at}")
+        vote.doubt = vote.doubt or f"{off}; at most 1 is agreement and more than {REFUTING_FACTOR:g} a refutation"
     if found.incomparable:
         vote.doubt = vote.doubt or f"{route} or the formula is not finite at {found.incomparable} positions{at}"
+
+
+def _both(worst: Miss | None) -> str:
+    """The two values at the position where a route is farthest off."""
+    if worst is None:
+        return ""
+    where = f" at position {', '.join(map(str, worst.position))}" if worst.position else ""
+    return f": computed {worst.computed:.12g}, derived {worst.derived:.12g}{where}"
 
 
 def _remember(vote: Vote, printed: Formula, reading: Reading) -> None:

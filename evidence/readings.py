@@ -99,6 +99,15 @@ def distinct(variables: Iterable[Variable], about: str) -> None:
 
 
 @dataclass(frozen=True)
+class Miss:
+    """One position, counted from 1 along the free indices, with what the route and the formula have there."""
+
+    position: tuple[int, ...]
+    computed: float
+    derived: float
+
+
+@dataclass(frozen=True)
 class Comparison:
     """How one route compares with a formula at one instance.
 
@@ -112,6 +121,7 @@ class Comparison:
     gap: float = math.inf                                    # the smallest |left − right| relative to the larger one
     largest: float = 0.0                                     # of the numbers that were compared
     derived: float = 0.0                                     # the largest of those that are the formula's
+    worst: Miss | None = None                                # where the route is farthest off
 
 
 @cache
@@ -153,6 +163,7 @@ def _compared(
         return Comparison(math.inf, values.numel(), 0, math.inf, _largest(values), math.inf)
     both = expected.isfinite() & values.isfinite()
     unclear = int((~both).sum())
+    positions = (~barred).nonzero()[both] + 1
     expected, values = expected[both], values[both]
     if not expected.numel():
         return Comparison(0.0, 0, unclear)
@@ -160,8 +171,10 @@ def _compared(
     larger = torch.maximum(expected.abs(), values.abs())
     gap = float((off.abs() / larger).nan_to_num(nan=0.0).min())                  # 0/0 where both sides are 0
     off = off if formula.ordered else -off.abs() if formula.apart else off.abs()
-    miss = float(off.max()) / reading.tolerance
-    return Comparison(miss + MARGIN * formula.strict, expected.numel(), unclear, gap, float(larger.max()), _largest(expected))
+    miss, at = float(off.max()) / reading.tolerance, int(off.argmax())
+    worst = Miss(tuple(positions[at].tolist()), float(values[at]), float(expected[at]))
+    return Comparison(
+        miss + MARGIN * formula.strict, expected.numel(), unclear, gap, float(larger.max()), _largest(expected), worst)
 
 
 def _largest(values: Tensor) -> float:

@@ -1,0 +1,38 @@
+"""Which claims a list of ids and documents names, and what claims rest on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from derivations.catalogue import entries
+from derivations.documents import documents
+
+
+def selected(pattern: str) -> set[str]:
+    """The ids named by a comma-separated list of ids and documents, with their parts; raises ValueError for an unknown one."""
+    known = entries()
+    chosen: set[str] = set()
+    for name in filter(None, pattern.split(",")):
+        if name in known:
+            chosen.add(name)
+        elif name in documents():
+            chosen |= {id for id in known if id.startswith(f"{name}.")}
+        else:
+            raise ValueError(f"{name} is neither a claim nor a document")
+    return chosen | {id for id, entry in known.items() if entry.part_of in chosen}
+
+
+def needs_of(wanted: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """What each of these claims rests on, in the order of the documents."""
+    chosen = set(wanted)
+    return {id: entry.needs for id, entry in entries().items() if id in chosen}
+
+
+def all_needs(id: str) -> set[str]:
+    """What a claim rests on, and what that rests on."""
+    todo, found = [id], set[str]()
+    while todo:
+        new = [need for need in entries()[todo.pop()].supporting if need not in found]
+        found.update(new)
+        todo += new
+    return found
