@@ -142,18 +142,17 @@ def load(claims: Iterable[str] | None = None) -> None:
     up what it is held against.
     """
     homes = {entry.module for id, entry in entries().items() if claims is None or id in claims}
-    wanted = {home.partition(".")[0] for home in homes}
-    for package in (name for name in checks() if name.partition(".")[0] in wanted):
-        admit_sources(package, outside()[package.partition(".")[0]] / CHECKS)
-        with closed():
+    chapters = sorted(f"evidence.{home.removeprefix('derivations.')}" for home in homes if home.startswith("derivations."))
+    packages = [name for name in checks() if claims is None or any(home.startswith(name.removesuffix(CHECKS)) for home in homes)]
+    for package in packages:
+        admit_sources(package, outside()[package.removesuffix(f".{CHECKS}")] / CHECKS)
+    with closed():
+        for name in filter(importlib.util.find_spec, chapters):
+            importlib.import_module(name)
+        for package in packages:
             for module in pkgutil.iter_modules(importlib.import_module(package).__path__):
                 if not module.name.startswith("test_"):
                     importlib.import_module(f"{package}.{module.name}")
-    with closed():
-        for name in sorted(homes):
-            votes = f"evidence.{name.removeprefix('derivations.')}"
-            if name.startswith("derivations.") and importlib.util.find_spec(votes):
-                importlib.import_module(votes)
 
 
 def cases(layer: Layer) -> Iterator[Case]:

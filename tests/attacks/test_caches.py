@@ -226,7 +226,7 @@ Edit = Callable[[dict[str, Any]], object]
 
 def of_today() -> dict[str, Any]:
     """The ledger of one claim, as `verify` would write it of these sources."""
-    entry, voters = entries()[ID], ["tests.properties.eot_backward", "tests.proofs.test_claims"]
+    entry, voters = entries()[ID], ["evidence.eot.section5_gradient", "derivations.test_derivations"]
     rows = ledger.build([examine(entry).evidence], [ID], {})["claims"]
     resting = {"voters": voters, "sources": sorted({*voters, *entry.modules}), "complete": True}
     return ledger.assemble([{**row, **resting} for row in rows], {}) | {"files": dict(incremental.project().hashes)}
@@ -246,7 +246,7 @@ SINCE: dict[str, Edit] = {
     "F12: a module that the derivation imports": lambda d: d["files"].update({"derivations.eot.notation": "another"}),
     "F12: a rule of the kernel": lambda d: d["files"].update({"derivations.calculus.sums": "another"}),
     "F12: how steps are examined": lambda d: d["files"].update({"derivations.examination": "another"}),
-    "F12: a check": lambda d: d["files"].update({"tests.properties.eot_backward": "another"}),
+    "F12: a check": lambda d: d["files"].update({"evidence.eot.section5_gradient": "another"}),
     "F12: how votes are counted": lambda d: d["files"].update({"evidence.harness": "another"}),
     "F12: the settings": lambda d: d["files"].update({"pyproject.toml": "another"}),
     "F12: a module that there was not": lambda d: d["files"].pop("derivations.eot.section5_gradient"),

@@ -6,25 +6,23 @@ import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 import torch
 
-import tests.properties
+import evidence.eot
 from derivations import documents
 from derivations.calculus.variables import scalar
 from derivations.claims import Layer
-from tests import bridge, layers
-from evidence.harness import CASES
+from evidence import bridge
+from evidence.registry import CASES, load
 
 x = scalar("x")
 VOTE = '''"""Votes on a paper."""
 
 from hypothesis import strategies as st
 
-from derivations.claims import Layer
-from evidence.harness import Reading, confirms, float64
+from evidence import Layer, Reading, confirms, float64
 
 @confirms(Layer.TORCH, "paper.1", on=st.floats(0.5, 2))
 def looked_up(x: float) -> Reading:
@@ -34,11 +32,11 @@ def looked_up(x: float) -> Reading:
 LOOK_UPS = {
     "the bridge": ("from evidence.bridge import evaluate", "evidence.bridge.evaluate"),
     "the catalogue": ("from derivations.catalogue import entries", "derivations.catalogue.entries"),
-    "the layers, with all that they import": ("from tests import layers", "evidence.harness"),
+    "the harness, with all that it imports": ("from evidence import harness", "evidence.harness"),
     "SymPy": ("import sympy as sp", "sympy"),
     "the document itself": ("from paper.section1 import root", "paper.section1.root"),
     "the document itself, from within": ("from ..section1 import root", "paper.section1.root"),
-    "a test": ("from tests.properties.test_claims import entries", "tests.properties.test_claims.entries"),
+    "a test": ("from evidence.test_votes import entries", "evidence.test_votes.entries"),
     "in a function": ("def late():\n    from evidence.bridge import evaluate", "evidence.bridge.evaluate"),
     "__import__": ("bridge = __import__('evidence.bridge')", "__import__"),
     "__import__ by another name": ("find = __import__", "__import__"),
@@ -66,7 +64,7 @@ def paper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     (folder.parent / "__init__.py").write_text('"""A paper."""\n')
     (folder / "__init__.py").write_text('"""Votes."""\n')
     (folder / "votes.py").write_text(VOTE)
-    layers.parameters(Layer.TORCH, tests.properties)
+    load()
     monkeypatch.setitem(CASES, Layer.TORCH, dict(CASES[Layer.TORCH]))
     monkeypatch.setenv(documents.VARIABLE, str(folder.parent))
     documents.package("paper")
@@ -78,7 +76,8 @@ def paper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 def test_control_votes_of_an_outside_document(paper: Path) -> None:
     (paper / "helper.py").write_text("import torch\n")
     (paper / "other.py").write_text("from . import helper\nfrom .votes import looked_up\nfrom paper.checks.helper import torch")
-    assert "paper.1" in [parameter.id for parameter in layers.parameters(Layer.TORCH, tests.properties)]
+    load()
+    assert "paper.1" in CASES[Layer.TORCH]
 
 
 @pytest.mark.parametrize("name", LOOK_UPS)
@@ -86,7 +85,7 @@ def test_a_module_of_an_outside_document_may_not_look_up(name: str, paper: Path)
     lines, named = LOOK_UPS[name]
     (paper / "votes.py").write_text(VOTE + lines + "\n")
     with pytest.raises(ValueError, match=rf"^paper\.checks\.votes: expected imports of .*, got {re.escape(named)}$"):
-        layers.parameters(Layer.TORCH, tests.properties)
+        load()
 
 
 @pytest.mark.parametrize("file", ["__init__.py", "helper.py", "inner/__init__.py", "inner/helper.py"])
@@ -94,13 +93,13 @@ def test_nor_may_another_module_of_its_package(file: str, paper: Path) -> None:
     (paper / "inner").mkdir()
     (paper / file).write_text("import sympy\n")
     with pytest.raises(ValueError, match=r"^paper\.checks.*: expected imports of .*, got sympy$"):
-        layers.parameters(Layer.TORCH, tests.properties)
+        load()
 
 
 def test_nor_may_a_module_without_a_source(paper: Path) -> None:
     (paper / "helper.pyc").write_bytes(b"")
     with pytest.raises(ValueError, match=r"^paper\.checks: helper\.pyc: expected modules whose source can be read"):
-        layers.parameters(Layer.TORCH, tests.properties)
+        load()
 
 
 def test_the_answer_is_not_looked_up_at_import(paper: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -108,17 +107,12 @@ def test_the_answer_is_not_looked_up_at_import(paper: Path, monkeypatch: pytest.
     monkeypatch.setattr(torch, "answer", lambda: bridge.evaluate(x, {"x": 2.0}, []), raising=False)
     (paper / "votes.py").write_text(VOTE + "import torch\nANSWER = torch.answer()\n")
     with pytest.raises(RuntimeError, match="expected routes of its own"):
-        layers.parameters(Layer.TORCH, tests.properties)
+        load()
 
 
-def test_nor_by_the_modules_of_a_layer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = tmp_path / "voters"
-    folder.mkdir()
-    (folder / "__init__.py").write_text("")
-    (folder / "votes.py").write_text("from tests import bridge\nANSWER = bridge.compiled(bridge.sp.pi)\n")
-    monkeypatch.syspath_prepend(tmp_path)
-    package = ModuleType("voters")
-    package.__path__ = [str(folder)]
+def test_nor_by_the_modules_of_the_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "section5_gradient.py").write_text("from evidence import bridge\nANSWER = bridge.compiled(bridge.sp.pi)\n")
+    monkeypatch.delitem(sys.modules, "evidence.eot.section5_gradient", raising=False)
+    monkeypatch.setattr(evidence.eot, "__path__", [str(tmp_path)])
     with pytest.raises(RuntimeError, match="expected routes of its own"):
-        layers.parameters(Layer.TORCH, package)
-    del sys.modules["voters"]
+        load(["eot.46"])

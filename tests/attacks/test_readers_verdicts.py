@@ -24,10 +24,11 @@ from derivations.relations import (
     StrictUnlessEqual,
     UniqueMinimum,
 )
+from evidence.harness import Formula, Reading, Vote, float64, poll
+from evidence.registry import confirms
 from tests.attacks import Table
 from tests.attacks.entries import HONEST, entry, register, verdict_on
 from tests.attacks.vocabulary import j, l, m, one, s, t, two, x, y
-from evidence.harness import Formula, Reading, Vote, confirms, float64, poll
 
 UNDECIDED = AtLeast(sp.exp(x), 1 + x)
 FALSE = Equation((x + 1) ** 2, x**2 + 1)

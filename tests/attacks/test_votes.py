@@ -17,14 +17,14 @@ from hypothesis import assume
 from hypothesis import strategies as st
 from torch import Tensor
 
-import tests.properties
 from derivations.calculus.sums import normal, total
 from derivations.calculus.variables import Kind, Variable, index, positive, scalar, simplex, size, vector
 from derivations.catalogue import entries, examine
 from derivations.claims import Layer, Outcome
 from derivations.relations import AtLeast, Equation, Fails, Relation
-from tests import bridge, layers
-from evidence.harness import CASES, Formula, Reading, Vote, assert_sound, poll, vote_on
+from evidence import bridge
+from evidence.harness import Formula, Reading, Vote, assert_sound, poll, vote_on
+from evidence.registry import CASES, confirms, load
 
 x, y, z = scalar("x"), positive("y"), scalar("z", Kind.NONNEGATIVE)
 m = size("m")
@@ -299,7 +299,7 @@ CASE = "eot.46"
 
 @pytest.fixture
 def case() -> Any:
-    layers.parameters(Layer.TORCH, tests.properties)
+    load([CASE])
     return CASES[Layer.TORCH][CASE]
 
 
@@ -310,7 +310,7 @@ def test_a_case_that_is_not_the_registered_one(case: Any) -> None:
 
 def test_a_second_case_for_the_claim(case: Any) -> None:
     with pytest.raises(ValueError, match="already"):
-        layers.confirms(Layer.TORCH, CASE, on=case.strategy)(case.printed)
+        confirms(Layer.TORCH, CASE, on=case.strategy)(case.printed)
 
 
 def test_a_check_that_asks_the_catalogue(case: Any, monkeypatch: pytest.MonkeyPatch) -> None:

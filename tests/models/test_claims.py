@@ -13,12 +13,12 @@ from transformers import BertConfig, BertModel
 
 from derivations.catalogue import entries
 from derivations.claims import Evidence, Layer, Outcome
+from evidence.harness import REFUTING_FACTOR, Formula, Reading, Vote, assert_sound, consider, float64
 from numerics import fisher, one_sided, tolerances
 from numerics.models.capture import AttentionProblem, capture
 from numerics.models.encoder import LanguageModel, encode_paragraph, load_encoder, load_model
 from numerics.models.zoo import zoo
 from numerics.primal import one_sided as primal
-from evidence.harness import REFUTING_FACTOR, Formula, Reading, Vote, assert_sound, consider, float64
 
 Record = Callable[[Evidence], None]
 SHORT = "Attention weighs what it sees."

@@ -11,9 +11,9 @@ import torch
 from torch import Tensor
 
 from derivations.claims import Evidence, Layer, Outcome
+from evidence.source.shipped import Call, calls, generalized
 from numerics import mem
 from numerics.models.encoder import encode_paragraph, load_encoder
-from evidence.source.shipped import Call, calls, generalized
 
 Record = Callable[[Evidence], None]
 NEAR = 0.1                                                   # what "nearly coincides" is taken to mean: within a tenth

@@ -14,10 +14,10 @@ from transformers.models.t5.modeling_t5 import T5LayerNorm
 
 from derivations.catalogue import entries
 from derivations.claims import Evidence, Layer, Outcome
-from numerics import tolerances
 from evidence.harness import Formula, Reading, Vote, assert_sound, consider, float64
 from evidence.source import shipped_bert, shipped_t5
 from evidence.source.shipped import Call, calls, visible
+from numerics import tolerances
 
 Record = Callable[[Evidence], None]
 HEADS, WIDTH = 2, 2

@@ -21,8 +21,8 @@ from derivations.claims import Evidence, Layer, Outcome
 from derivations.eot.notation import j
 from derivations.eot.regularizers import p
 from derivations.relations import Equation, Relation, UniqueMinimum
-from numerics import tolerances
 from evidence.harness import Formula, Reading, Vote, assert_sound, consider, float64
+from numerics import tolerances
 from tests.properties.eot_regularizers import Point, condition
 
 Record = Callable[[Evidence], None]

@@ -9,9 +9,6 @@ import pytest
 import torch
 from transformers.models.t5.modeling_t5 import T5Attention
 
-from numerics import tolerances
-from numerics.attention import GeneralizedAttention
-from numerics.priors import RelativePositions, relative_position_bias, relative_position_bucket
 from evidence.source import published, shipped_bert, shipped_t5
 from evidence.source.rounding import Rounded, allowed
 from evidence.source.shipped import (
@@ -33,6 +30,9 @@ from evidence.source.shipped import (
     worst,
     yes,
 )
+from numerics import tolerances
+from numerics.attention import GeneralizedAttention
+from numerics.priors import RelativePositions, relative_position_bias, relative_position_bucket
 
 SOURCES = {
     "pretrained BERT": lambda dtype: bert_calls(True, dtype),

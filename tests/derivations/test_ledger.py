@@ -1,0 +1,402 @@
+"""The ledger and its plugin: written whole or not at all, and loud about every loss."""
+
+import json
+from dataclasses import asdict, replace
+from datetime import datetime, timedelta
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from derivations import incremental, ledger, pytest_plugin, rows
+from derivations.catalogue import entries, examine
+from derivations.claims import Evidence, Layer, Outcome, Step
+from derivations.pytest_plugin import Collector, selected
+from derivations.rows import sealed
+from derivations.theorems import SQUEEZE
+
+TWINS = tuple(entries()["eot.59"].twins)
+
+
+def evidence(**changes: Any) -> Evidence:
+    fields: dict[str, Any] = {"claim": "eot.59", "layer": Layer.SYMBOLIC, "outcome": Outcome.HOLDS, "scope": "all m ≥ 1",
+                              "general": True, "refuted_twins": TWINS, "derivation": (Step("a = b", "why", True),)}
+    return Evidence(**(fields | changes))
+
+
+def built(*found: Evidence) -> dict[str, Any]:
+    return ledger.build(found, ["eot.59"], ledger.environment(["cpu"], 1.0, 0, {}))
+
+
+def test_layout() -> None:
+    row = built(evidence())["claims"][0]
+    assert row["verdict"] == "proved"
+    assert row["evidence"][0].keys() >= {"layer", "outcome", "scope", "seconds", "detail"}
+    assert [twin["refuted_by"] for twin in row["twins"]] == [["symbolic"]] * len(TWINS)
+
+
+def test_evidence_survives_the_journey_as_json() -> None:
+    sent = evidence(correction=Outcome.HOLDS, witness=ledger.Witness("m = 1", "0", "1", "0 ≠ 1"))
+    assert ledger.evidence_from(json.loads(json.dumps(asdict(sent)))) == sent
+
+
+def test_the_derivation_travels_with_the_evidence() -> None:
+    found = examine(entries()["eot.s7.fisher-scaled"])
+    sent = ledger.evidence_from(json.loads(json.dumps(asdict(found.evidence))))
+    assert sent == found.evidence
+    row = ledger.build([sent], ["eot.s7.fisher-scaled"], {})["claims"][0]
+    assert [step["statement"] for step in row["derivation"]] == [step.statement for step in found.steps]
+    assert [step["reason"] for step in row["repair"]] == ["F = (D − p pᵀ)/τ²"]
+    assert all(step["holds"] for step in row["derivation"] + row["repair"])
+    assert row["canonical"]["left"]
+    assert row["canonical_repair"]["left"] == row["canonical"]["left"]
+
+
+def test_the_environment_has_a_date_and_versions() -> None:
+    told = ledger.environment(["cpu"], 1.0, 0, {})
+    assert datetime.fromisoformat(told["date"]).utcoffset() == timedelta(0)
+    assert set(ledger.PACKAGES) <= set(told["packages"])
+
+
+def test_an_error_that_is_not_finite_is_none() -> None:
+    row = built(evidence(error=0.25), evidence(layer=Layer.TORCH, error=float("inf")))["claims"][0]
+    assert [e["error"] for e in row["evidence"]] == [0.25, None]
+    assert ledger.snapshot({"claims": [row]})["eot.59"]["errors"] == {"symbolic": 0.25}
+
+
+def test_the_worst_of_several_votes_of_a_layer_is_remembered() -> None:
+    votes = [evidence(layer=Layer.TORCH, error=0.1), evidence(layer=Layer.TORCH, outcome=Outcome.INCONCLUSIVE),
+             evidence(layer=Layer.TORCH, error=0.3)]
+    kept = ledger.snapshot(built(evidence(), *votes))["eot.59"]
+    assert kept["layers"] == {"symbolic": "holds", "torch": "inconclusive"}
+    assert kept["errors"] == {"torch": 0.3}
+
+
+def test_write_is_whole_or_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.json"
+    ledger.write({"schema": 1, "claims": []}, path)
+    before = path.read_text()
+    with pytest.raises(TypeError):
+        ledger.write({"schema": 1, "claims": [object()]}, path)
+    assert path.read_text() == before
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("content", ["", "[]", '{"schema": 2}', "{"])
+def test_read_refuses_what_is_no_ledger(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "ledger.json"
+    path.write_text(content)
+    with pytest.raises(ValueError, match="ledger"):
+        ledger.read(path)
+
+
+BASELINE = ledger.snapshot(built(evidence(), evidence(layer=Layer.TORCH)))
+
+
+def test_nothing_lost_nothing_said() -> None:
+    assert not ledger.problems(built(evidence(), evidence(layer=Layer.TORCH)), BASELINE)
+
+
+@pytest.mark.parametrize(("found", "complaint"), [
+    ([evidence(outcome=Outcome.INCONCLUSIVE), evidence(layer=Layer.TORCH)], "symbolic said holds, now inconclusive"),
+    ([evidence(), evidence(layer=Layer.TORCH, outcome=Outcome.REFUTED)], "torch said holds, now refuted"),
+    ([evidence(), evidence(layer=Layer.TORCH, outcome=Outcome.REFUTED)], "contradict"),
+    ([evidence(general=False), evidence(layer=Layer.TORCH)], "the verdict was proved, now confirmed"),
+    ([evidence(), evidence(layer=Layer.TORCH, refuted_twins=TWINS[1:])], f"the twin lives: torch: {TWINS[0]}"),
+])
+def test_a_loss_is_named(found: list[Evidence], complaint: str) -> None:
+    said = ledger.problems(built(*found), BASELINE)
+    assert any(complaint in line and line.startswith("eot.59") for line in said), said
+
+
+def test_a_lost_twin_is_named() -> None:
+    before = {"eot.59": {**BASELINE["eot.59"], "twins": [*BASELINE["eot.59"]["twins"], "one that was there"]}}
+    assert ledger.worsened(built(evidence(), evidence(layer=Layer.TORCH)), before) == [
+        "eot.59: the twin 'one that was there' is gone"]
+
+
+def test_a_layer_that_did_not_run_is_not_a_loss() -> None:
+    assert not ledger.worsened(built(evidence()), BASELINE)
+
+
+def test_green_needs_green_supports() -> None:
+    told = [{"id": "a", "verdict": "proved", "depends_on": ["b"]}, {"id": "b", "verdict": "proved", "depends_on": ["c"]},
+            {"id": "c", "verdict": "corrected", "depends_on": []}, {"id": "d", "verdict": "proved", "depends_on": ["x"]}]
+    assert ledger.green({"claims": told}) == {"d"}
+
+
+def test_selection() -> None:
+    assert selected("eot.46") == {"eot.46"}
+    assert selected("eot") == {id for id in entries() if id.startswith("eot.")}
+    with pytest.raises(ValueError, match=r"eot\.466"):
+        selected("eot.46,eot.466")
+
+
+def test_a_failure_without_evidence_is_an_error() -> None:
+    collector = Collector(SimpleNamespace())  # type: ignore[arg-type]
+    report = pytest.TestReport("t::x[eot.59]", ("", 0, ""), {}, "failed", "E  boom", "call",
+                               user_properties=[("claim", ["eot.59", "torch"])])
+    collector.pytest_runtest_logreport(report)
+    assert [e.outcome for e in collector.evidence] == [Outcome.ERROR]
+    assert built(evidence(), *collector.evidence)["claims"][0]["verdict"] == "open"
+
+
+def test_skips_are_counted_by_reason() -> None:
+    collector = Collector(SimpleNamespace())  # type: ignore[arg-type]
+    longrepr = ("file", 1, "Skipped: needs a GPU")
+    collector.pytest_runtest_logreport(pytest.TestReport("t", ("", 0, ""), {}, "skipped", longrepr, "setup"))
+    assert collector.skipped == {"needs a GPU": 1}
+
+
+# ── what somebody else wrote ────────────────────────────────────────────────────────────────────────────────────────
+
+
+def saved(path: Path, told: dict[str, Any]) -> Path:
+    path.write_text(json.dumps(told), encoding="utf-8")
+    return path
+
+
+def test_what_was_written_is_read(tmp_path: Path) -> None:
+    told = built(evidence(), evidence(layer=Layer.TORCH))
+    assert ledger.read(saved(tmp_path / "ledger.json", told)) == told
+
+
+def tampered(**changes: Any) -> dict[str, Any]:
+    """A ledger whose row was changed by hand, with a digest that fits."""
+    told = json.loads(json.dumps(built(evidence(outcome=Outcome.INCONCLUSIVE, derivation=()), evidence(layer=Layer.TORCH))))
+    row = told["claims"][0]
+    row |= {name: change for name, change in changes.items() if name != "evidence"}
+    row["evidence"][0] |= changes.get("evidence", {})
+    told["claims"][0] = sealed(row)
+    return told  # type: ignore[no-any-return]
+
+
+HOLDS = {"outcome": "holds"}
+FORGED = {
+    "a verdict": ({"verdict": "proved"}, "`verdict` is 'proved', but from the evidence follows 'confirmed'"),
+    "no verdict": ({"verdict": "excellent"}, "'excellent' is no verdict"),
+    "an outcome": ({"evidence": HOLDS}, "`verdict` is 'confirmed', but from the evidence follows 'proved'"),
+    "an unknown outcome": ({"evidence": {"outcome": "splendid"}}, "'splendid' is no outcome"),
+    "an unknown layer": ({"evidence": {"layer": "oracle"}}, "'oracle' is no layer"),
+    "a proof without steps": ({"evidence": HOLDS, "verdict": "proved", "scope": "symbolic: all m ≥ 1; torch: all m ≥ 1"},
+                              "not every step of a derivation does"),
+    "a scope": ({"scope": "for everybody"}, "`scope`"),
+    "survivors": ({"survivors": ["torch: nobody"]}, "`survivors`"),
+    "dead twins": ({"twins": []}, "`twins`"),
+    "a severity": ({"severity": "slip"}, "`severity`"),
+    "a correction": ({"correction": {"latex": "x", "text": "x"}}, "`correction`"),
+    "another kind": ({"kind": "empirical"}, "`verdict`"),
+    "a kind of its own": ({"kind": "axiom"}, "'axiom' is no kind"),
+    "another document": ({"document": "geometric"}, "do not make the id"),
+}
+
+
+@pytest.mark.parametrize("name", FORGED)
+def test_a_row_says_what_follows_from_its_evidence(name: str, tmp_path: Path) -> None:
+    changes, named = FORGED[name]
+    path = saved(tmp_path / "ledger.json", tampered(**changes))
+    with pytest.raises(ValueError, match=r"^ledger: .*ledger\.json: .*eot\.59") as refused:
+        ledger.read(path)
+    assert named in str(refused.value)
+
+
+def test_a_row_is_as_it_was_written(tmp_path: Path) -> None:
+    told = json.loads(json.dumps(built(evidence(), evidence(layer=Layer.TORCH))))
+    told["claims"][0]["evidence"][1]["error"] = 1e-9
+    with pytest.raises(ValueError, match=r"eot\.59: the row was changed after it was written"):
+        ledger.read(saved(tmp_path / "ledger.json", told))
+
+
+def test_a_summary_is_counted_again(tmp_path: Path) -> None:
+    told = json.loads(json.dumps(built(evidence(), evidence(layer=Layer.TORCH))))
+    told["summary"]["by_verdict"] = {"proved": 10**6}
+    assert ledger.read(saved(tmp_path / "ledger.json", told))["summary"]["by_verdict"] == {"proved": 1}
+
+
+def test_a_row_of_another_claim_is_not_used_again() -> None:
+    told = built(evidence(), evidence(layer=Layer.TORCH))
+    assert ledger.current(told)["claims"] == told["claims"]
+    other = {**told, "claims": [{**told["claims"][0], "stated_twins": ["an easy one"]}]}
+    assert ledger.current(other)["claims"] == []
+
+
+def test_rows_of_no_claim_are_named() -> None:
+    told = [{"id": "eot.59", "document": "eot"}, {"id": "eot.5900", "document": "eot"}, {"id": "paper.1", "document": "paper"}]
+    assert ledger.strangers(told) == ["eot.5900"]
+
+
+def test_evidence_is_about_the_claims_of_the_run() -> None:
+    with pytest.raises(ValueError, match=r"^evidence: .* got some for eot\.60"):
+        built(evidence(), evidence(claim="eot.60"))
+
+
+@pytest.mark.parametrize(("kept", "named"), [
+    ([], "is no object"), ({"eot.59": {"verdict": "excellent", "layers": {}, "twins": {}}}, "eot.59: 'excellent' (None)"),
+    ({"eot.59": {"verdict": "proved", "layers": {"oracle": "holds"}, "twins": {}}}, "eot.59: {'oracle': 'holds'}"),
+    ({"eot.59": {"verdict": "proved"}}, "eot.59 lacks"), ({"eot.59": 3}, "eot.59 lacks"),
+    ({"eot.59": {"verdict": "proved", "severity": "dire", "layers": {}, "twins": {}}}, "(dire)"),
+])
+def test_a_baseline_holds_verdicts(kept: Any, named: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = saved(tmp_path / "baseline.json", kept)
+    monkeypatch.setattr(ledger, "baselines", lambda: {"eot": path})
+    with pytest.raises(ValueError, match=r"^baseline: .*baseline\.json") as refused:
+        ledger.load_baseline()
+    assert named in str(refused.value)
+
+
+# ── confirmed, and what is not ──────────────────────────────────────────────────────────────────────────────────────
+
+
+def undecided(**changes: Any) -> Evidence:
+    open_step = Step("a = b", "", False, "not decided")
+    return evidence(**{"outcome": Outcome.INCONCLUSIVE, "detail": "not decided: x is left", "refuted_twins": (),
+                       "general": False, "derivation": (open_step,), **changes})
+
+
+def test_a_stated_claim_that_is_well_voted_on_is_confirmed_and_passes() -> None:
+    found = built(undecided(), evidence(layer=Layer.TORCH))
+    assert found["claims"][0]["verdict"] == "confirmed"
+    assert "not proved: not decided: x is left" in found["claims"][0]["scope"]
+    assert not ledger.problems(found, {})
+    assert not ledger.problems(found, ledger.snapshot(found))
+
+
+@pytest.mark.parametrize(("symbolic", "problem"), [
+    (undecided(outcome=Outcome.VACUOUS), "symbolic: vacuous"),
+    (undecided(outcome=Outcome.ERROR, detail="eot.59: step 1: ValueError: no"), "step 1: ValueError"),
+    (undecided(faults=("step 1 does not hold: it is not shown that x ≠ 0",)), "it is not shown that x ≠ 0"),
+])
+def test_what_is_no_statement_is_not_confirmed(symbolic: Evidence, problem: str) -> None:
+    found = built(symbolic, evidence(layer=Layer.TORCH))
+    assert found["claims"][0]["verdict"] == "open"
+    assert any(problem in line and line.startswith("eot.59") for line in ledger.problems(found, {}))
+
+
+def test_a_claim_that_nobody_decides_fails_a_complete_run() -> None:
+    found = built(undecided())
+    assert found["claims"][0]["verdict"] == "open"
+    assert ledger.problems(found, {})
+    assert not ledger.problems(found, {}, complete=False)
+
+
+# ── parts ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def with_a_part(own: list[Evidence], part: list[Evidence], monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+    catalogue = {"eot.59": entries()["eot.59"], "eot.s5.part": replace(
+        entries()["eot.s7.fisher-scaled"], id="eot.s5.part", part_of="eot.59", needs=())}
+    monkeypatch.setattr(ledger, "entries", lambda: catalogue)
+    monkeypatch.setattr(rows, "entries", lambda: catalogue)
+    found = [*own, *(replace(e, claim="eot.s5.part") for e in part)]
+    return ledger.build(found, list(dict.fromkeys(e.claim for e in found)), {})["claims"]  # type: ignore[no-any-return]
+
+
+def test_a_printed_id_shows_the_worst_of_its_parts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    part = examine(entries()["eot.s7.fisher-scaled"]).evidence
+    whole, own = with_a_part([evidence()], [part], monkeypatch)
+    assert (own["verdict"], whole["verdict"], whole["severity"]) == ("corrected", "corrected", "slip")
+    assert (whole["worst_part"], whole["parts"]) == ("eot.s5.part", ["eot.s5.part"])
+    assert whole["scope"].startswith("eot.s5.part: at m = 2")
+    assert whole["witness"] == own["witness"]
+    assert whole["correction"] == own["correction"]
+    told = {**built(evidence()), "claims": [whole, own]}
+    assert ledger.read(saved(tmp_path / "ledger.json", told))["claims"] == [whole, own]
+    told["claims"] = [sealed({**whole, "verdict": "proved"}), own]
+    with pytest.raises(ValueError, match=r"eot\.59: `verdict` is 'proved', but from the evidence follows 'corrected'"):
+        ledger.read(saved(tmp_path / "ledger.json", told))
+
+
+def test_a_part_that_is_stated_otherwise_by_now_leaves_the_whole_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    part = examine(entries()["eot.s7.fisher-scaled"]).evidence
+    whole, own = with_a_part([evidence()], [part], monkeypatch)
+    assert ledger.current({"claims": [whole, own]})["claims"] == [whole, own]
+    found, = ledger.current({"claims": [whole, {**own, "title": "Another"}]})["claims"]
+    assert (found["verdict"], found["scope"]) == ("open", "eot.s5.part: not verified in this run")
+
+
+def test_a_part_that_was_not_verified_leaves_the_whole_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole, = with_a_part([evidence()], [], monkeypatch)
+    assert (whole["verdict"], whole["scope"]) == ("open", "eot.s5.part: not verified in this run")
+
+
+# ── quoted theorems ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_quoted_theorems_are_in_the_row_and_counted() -> None:
+    step = Step("a = b", "why", True, quotes=(SQUEEZE,), given=("x ≥ 0",), premises=("x ≥ 0: a hypothesis",))
+    quoting = evidence(derivation=(step,), given=("x ≥ 0",))
+    assert ledger.evidence_from(json.loads(json.dumps(asdict(quoting)))) == quoting
+    found = ledger.build([quoting, evidence(claim="eot.64")], ["eot.59", "eot.64"], {})
+    row = found["claims"][0]
+    assert row["quotes"] == [{**asdict(SQUEEZE), "step": "a = b"}]
+    assert row["hypotheses"] == [*entries()["eot.59"].hypotheses, "x ≥ 0"]
+    assert row["given"] == ["x ≥ 0"]
+    rests = [{"id": "a", "quotes": row["quotes"], "depends_on": []}, {"id": "b", "quotes": [], "depends_on": ["a"]},
+             {"id": "c", "quotes": [], "depends_on": ["b", "x"]}, {"id": "d", "quotes": [], "depends_on": ["x"]}]
+    assert ledger.quoting(rests) == {"a": "directly", "b": "through needs", "c": "through needs"}
+
+
+# ── the collector ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def collected(*sent: Evidence, more: tuple[tuple[str, Any], ...] = ()) -> Collector:
+    collector = Collector(SimpleNamespace())  # type: ignore[arg-type]
+    properties = [("claim", ["eot.59", "torch"]), *(("evidence", json.dumps(asdict(e))) for e in sent), *more]
+    report = pytest.TestReport("t::x[eot.59]", ("", 0, ""), {}, "passed", None, "call", user_properties=properties)
+    collector.pytest_runtest_logreport(report)
+    return collector
+
+
+def test_evidence_is_about_the_claim_and_layer_of_its_test() -> None:
+    vote = evidence(layer=Layer.TORCH)
+    assert collected(vote).evidence == [vote]
+    assert not collected(vote).misplaced
+    for stranger in (evidence(claim="eot.60", layer=Layer.TORCH), evidence()):
+        found = collected(vote, stranger)
+        assert found.evidence == [vote]
+        assert "t::x[eot.59]: expected evidence for eot.59 (torch), got some for" in found.misplaced[0]
+
+
+def test_a_test_cannot_rename_itself() -> None:
+    found = collected(evidence(), more=(("claim", ["eot.59", "symbolic"]),))
+    assert not found.evidence
+    assert found.misplaced
+
+
+def test_votes_of_one_test_agree() -> None:
+    votes = [evidence(layer=Layer.TORCH), evidence(layer=Layer.TORCH, outcome=Outcome.REFUTED)]
+    assert not collected(votes[0], votes[0]).misplaced
+    assert "expected one outcome, got holds, refuted" in collected(*votes).misplaced[0]
+
+
+def test_evidence_that_is_none_is_named() -> None:
+    assert "got what is none" in collected(more=(("evidence", '{"layer": "torch"}'),)).misplaced[0]
+    assert "got what is none" in collected(more=(("evidence", "7"),)).misplaced[0]
+
+
+def test_what_is_misplaced_leaves_its_claim_incomplete() -> None:
+    assert not collected(evidence(layer=Layer.TORCH)).incomplete
+    assert collected(evidence(claim="eot.60", layer=Layer.TORCH)).incomplete == {"eot.59"}
+
+
+BOTH = ["derivations", "evidence"]
+
+
+@pytest.mark.parametrize(("arguments", "options", "whole"), [
+    ([], {}, True), (BOTH, {}, True), (["evidence"], {}, False), (["derivations/test_derivations.py"], {}, False),
+    (BOTH, {"claims": ""}, False), (BOTH, {"keyword": "Jacobian"}, False), (BOTH, {"deselect": ["x"]}, False),
+    (["derivations", "evidence/test_votes.py::test_torch"], {}, False), (BOTH, {"markexpr": "not slow"}, False),
+])
+def test_a_run_is_complete_if_it_asks_every_test(arguments: list[str], options: dict[str, Any], whole: bool) -> None:
+    option = SimpleNamespace(**{"claims": "eot.59", "keyword": "", "markexpr": "", "deselect": None, **options})
+    asked = arguments or [str(path) for path in incremental.voting_files().values()]
+    where = SimpleNamespace(dir=Path(__file__).parents[2])
+    config = SimpleNamespace(option=option, args=asked, invocation_params=where)
+    assert Collector(config).asks_all() is whole  # type: ignore[arg-type]
+
+
+def test_parts_are_selected_with_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    part = replace(entries()["eot.64"], part_of="eot.59")
+    monkeypatch.setattr(pytest_plugin, "entries", lambda: {"eot.59": entries()["eot.59"], "eot.64": part})
+    assert selected("eot.59") == {"eot.59", "eot.64"}

@@ -1,0 +1,82 @@
+"""Broken on purpose: each layer notices, and the failure names the claim."""
+
+import pytest
+import torch
+from torch import Tensor
+
+from derivations.calculus.functions import derivative
+from derivations.calculus.sums import delta
+from derivations.catalogue import Entry, entries, examine
+from derivations.claims import Layer, Outcome
+from derivations.eot.notation import j, k, s, score, softmax, tau
+from derivations.relations import Equation, Relation
+from evidence.harness import assert_sound, vote_on
+from evidence.registry import CASES, load
+from numerics import one_sided
+from numerics.primal import one_sided as primal_problem
+
+load()
+
+
+def assert_dies(claim: str, layer: Layer) -> None:
+    evidence = vote_on(CASES[layer][claim], quick=True)
+    assert evidence.outcome is Outcome.REFUTED
+    with pytest.raises(AssertionError, match=claim):
+        assert_sound(evidence)
+
+
+def test_a_closed_form_without_temperature(monkeypatch: pytest.MonkeyPatch) -> None:
+    true_gradient = one_sided.score_gradient
+    monkeypatch.setattr(one_sided, "score_gradient", lambda p, u, temperature: true_gradient(p, u, 1.0))
+    assert_dies("eot.46", Layer.TORCH)
+
+
+def test_a_plan_without_temperature(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(one_sided, "plan", lambda scores, temperature=1.0, mask=None: scores.softmax(-1))
+    assert_dies("eot.18", Layer.TORCH)
+
+
+def test_a_transposed_index(monkeypatch: pytest.MonkeyPatch) -> None:
+    def transposed(plan: Tensor, temperature: float) -> Tensor:
+        return (torch.diag(plan) - torch.ones_like(plan)[:, None] * plan.square()) / temperature
+
+    monkeypatch.setattr(one_sided, "plan_jacobian", transposed)
+    assert_dies("eot.59", Layer.TORCH)
+
+
+def test_a_primal_problem_with_the_wrong_entropy(monkeypatch: pytest.MonkeyPatch) -> None:
+    true_solve = primal_problem.solve
+    monkeypatch.setattr(primal_problem, "solve", lambda scores, epsilon: true_solve(scores, 2 * epsilon))
+    assert_dies("eot.18", Layer.PRIMAL)
+
+
+def broken(entry: Entry, *steps: Relation) -> Entry:
+    """The same claim with another derivation."""
+    def derivation():  # type: ignore[no-untyped-def]
+        yield from steps
+
+    return Entry(entry.id, entry.kind, entry.title, entry.latex, entry.hypotheses, entry.needs, derivation,
+                 entry.statement, twins=entry.twins)
+
+
+p = softmax(score, tau)
+
+
+@pytest.mark.parametrize("wrong", [
+    p(k) * (p(j) - delta(k, j)) / tau,
+    p(k) * (delta(k, j) - p(k)) / tau,
+    p(k) * (delta(k, j) - p(j)),
+], ids=["sign", "index", "temperature"])
+def test_a_false_derivation(wrong: object) -> None:
+    found = examine(broken(entries()["eot.59"], Equation(derivative(p(k), s[j]), wrong)))  # type: ignore[arg-type]
+    assert found.evidence.outcome is Outcome.REFUTED
+    assert found.evidence.witness
+    assert found.faults
+
+
+def test_a_false_step_on_the_way_spoils_a_true_end() -> None:
+    slope = derivative(p(k), s[j])
+    true_end = Equation(slope, p(k) * (delta(k, j) - p(j)) / tau)
+    found = examine(broken(entries()["eot.59"], Equation(slope, 0, about=(p(k),)), true_end))
+    assert found.evidence.outcome is Outcome.INCONCLUSIVE
+    assert found.faults

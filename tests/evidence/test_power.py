@@ -1,0 +1,101 @@
+"""A vote's power is a number: what its routes cannot tell from the statement counts against it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from hypothesis import strategies as st
+
+from derivations.calculus.search import descent
+from derivations.calculus.variables import positive
+from derivations.claims import Layer
+from derivations.relations import AtLeast, Equation, Relation
+from evidence.harness import Formula, Reading, Vote, float64, poll, vote_on
+from evidence.power import Mutations
+from evidence.registry import CASES, load
+
+x, y = positive("x"), positive("y")
+NUMBERS = st.fixed_dictionaries({"x": st.integers(1, 20), "y": st.integers(1, 20)})
+QUOTIENT = Equation(x / y + x, x * (1 + y) / y)
+
+
+def quotient(drawn: dict[str, int], tolerance: float = 1e-9) -> Reading:
+    return Reading(drawn, {"own": float64(drawn["x"] / drawn["y"] + drawn["x"])}, tolerance)
+
+
+def powerful(relation: Relation, check: Callable[[Any], Reading], strategy: Any = NUMBERS) -> dict[str, Any]:
+    vote, mutations = Vote("eot.46", Layer.TORCH), Mutations(relation)
+    poll(vote, Formula(relation), {}, check, strategy, 20, mutations=mutations)
+    return mutations.verdict(vote.routes)
+
+
+def test_a_fair_vote_refutes_every_mutant() -> None:
+    found = powerful(QUOTIENT, quotient)
+    assert found["power"] == 1
+    assert found["mutants"] >= 8
+    assert found["alive"] == ()
+
+
+def test_a_coarse_tolerance_costs_power() -> None:
+    small = st.fixed_dictionaries({"x": st.integers(1, 2), "y": st.integers(10, 20)})
+    fine, coarse = (powerful(QUOTIENT, lambda drawn, off=off: quotient(drawn, off), small) for off in (1e-9, 0.09))  # type: ignore[misc]
+    assert coarse["power"] < fine["power"]
+    assert coarse["alive"]
+
+
+def test_draws_that_leave_out_a_variable_cost_power() -> None:
+    only_one = st.fixed_dictionaries({"x": st.integers(1, 20), "y": st.just(1)})
+    found = powerful(QUOTIENT, quotient, only_one)
+    assert found["power"] < 0.8
+    assert "y² for y throughout" in found["alive"]
+
+
+def test_an_inequality_that_is_never_tight_has_no_power() -> None:
+    def far(drawn: dict[str, int]) -> Reading:
+        return Reading(drawn, {"own": float64(float(drawn["x"] ** 2 + drawn["y"] ** 2))}, 1e-9)
+
+    apart = st.fixed_dictionaries({"x": st.integers(1, 2), "y": st.integers(50, 60)})
+    squares = AtLeast(x**2 + y**2, 2 * x * y, because=(x - y) ** 2)
+    assert powerful(squares, far, apart)["power"] < 0.5 < powerful(squares, far)["power"]
+
+
+def test_an_equivalent_mutant_does_not_count() -> None:
+    found = powerful(Equation(x + y, x + y, about=(x,)),
+                     lambda drawn: Reading(drawn, {"own": float64(float(drawn["x"] + drawn["y"]))}, 1e-9))
+    assert found["power"] == 1
+
+
+def test_the_side_that_is_not_computed_is_edited() -> None:
+    def right(drawn: dict[str, int]) -> Reading:
+        return Reading(drawn, {"own": float64(drawn["x"] * (1 + drawn["y"]) / drawn["y"])}, 1e-9, "right")
+
+    assert powerful(QUOTIENT, right)["power"] == 1
+
+
+def test_a_route_that_is_not_finite_refutes_no_mutant() -> None:
+    found = powerful(QUOTIENT, lambda drawn: Reading(drawn, {"own": float64(torch.nan)}, 1e-9))
+    assert found["power"] in (None, 0.0)
+
+
+@pytest.mark.parametrize("claim", ["eot.46", "eot.18"])
+def test_the_power_of_a_real_vote_is_in_its_evidence(claim: str) -> None:
+    load([claim])
+    evidence = vote_on(CASES[Layer.TORCH][claim], quick=True)
+    assert evidence.power is not None
+    assert evidence.power >= 0.9
+    assert evidence.mutants - len(evidence.alive) == round(evidence.power * evidence.mutants)
+
+
+def test_a_search_goes_down_and_stays_in_the_domain() -> None:
+    def height(point: Any) -> float:
+        return float(abs(point[x] - 3 * point[y]))
+
+    start = {x: 10, y: 1}
+    found = list(descent(start, height, lambda point: point[y] >= 1, 200))
+    heights = [height(point) for point in found]
+    assert heights == sorted(heights, reverse=True)
+    assert heights[-1] < heights[0] / 10
+    assert all(point[x] > 0 and point[y] >= 1 for point in found)

@@ -1,0 +1,294 @@
+"""The closed forms of the maximum entropy on the mean, held to extended precision, to autograd and to attention."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import find, given
+from torch import Tensor
+from torch.nn.functional import scaled_dot_product_attention
+from torch.testing import assert_close
+
+from evidence.instances.mem_strategies import Mem, mem_problems
+from numerics import mem, tolerances
+from tests.numerics.common import PATIENT, close, in_dtypes, in_halves, on_devices, wide
+
+ORDINARY = {"alphas": (0.1, 1.0, 30.0), "scales": (1.0, 0.01)}
+
+
+def dual_point(x: Mem, seed: int = 0) -> Tensor:
+    return torch.randn(x.evidence.shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+
+
+def reference(x: Mem, dual: Tensor) -> tuple[np.ndarray, np.ndarray]:
+    """tilt(λ) and log M(λ) from their definitions, in extended precision."""
+    scores = (wide(x.templates) * wide(dual)[..., None, :]).sum(-1)
+    u = wide(x.weighted_prior)
+    peak = np.where(u > 0, scores, -np.inf).max(-1, keepdims=True)
+    terms = u * np.exp(np.where(u > 0, scores - peak, -np.inf))
+    total = terms.sum(-1, keepdims=True)
+    return terms / total, (np.log(total) + peak)[..., 0]
+
+
+def size_of_logits(x: Mem, dual: Tensor) -> float:
+    """The magnitudes behind a logit ⟨t_i, λ⟩ + log u_i, in units of its rounding: d products, and a bias."""
+    products = (x.templates.abs() * dual.abs().unsqueeze(-2)).sum(-1).max()
+    log_prior = x.weighted_prior.clamp(min=1e-30).log().abs().max()
+    return float((x.d + 2) * products + 4 * log_prior)
+
+
+# --- tilts and log-partitions ------------------------------------------------------------------------------------
+
+
+@on_devices
+@in_dtypes
+def test_tilt_and_log_partition_are_exact_to_rounding(dtype: torch.dtype, device: str) -> None:
+    @PATIENT
+    @given(mem_problems(scales=(1.0, 0.01)))
+    def check(problem: Mem) -> None:
+        x, dual = problem.to(dtype), dual_point(problem).to(dtype)
+        moved = [None if y is None else y.to(device) for y in (dual, x.templates, x.prior, x.mask)]
+        p, log_m = mem.tilt(*moved), mem.log_partition(*moved)
+        assert p.dtype == log_m.dtype == (dtype if x.mask is None or x.mask.dtype == torch.bool else p.dtype)
+        weights, value = reference(x, dual)
+        logits = size_of_logits(x, dual.double())
+        close(p.cpu().double(), torch.from_numpy(weights.astype(float)), tolerances.plan(dtype, x.n, logits))
+        allowed = tolerances.rounding(dtype, x.n + x.d, 2 + 2 * logits)
+        close(log_m.cpu().double(), torch.from_numpy(value.astype(float)), allowed)
+
+    check()
+
+
+@PATIENT
+@given(mem_problems(**ORDINARY))
+def test_log_partition_generates_mean_and_covariance(x: Mem) -> None:
+    def log_m(point: Tensor) -> Tensor:
+        return mem.log_partition(point, x.templates, x.prior, x.mask).sum()
+
+    dual = dual_point(x).requires_grad_()
+    (first,) = torch.autograd.grad(log_m(dual), dual, create_graph=True)
+    mean, covariance = mem.moments(x.templates, mem.tilt(dual.detach(), x.templates, x.prior, x.mask))
+    scale = float(x.templates.abs().max()) + 1
+    allowed = tolerances.rounding("float64", x.n * x.d, 4 * scale**2 * (1 + size_of_logits(x, dual.detach())))
+    close(first.detach(), mean, allowed)
+    for k in range(x.d):
+        (second,) = torch.autograd.grad(first[..., k].sum(), dual, retain_graph=True)
+        close(second, covariance[..., k], allowed)
+
+
+def test_log_partition_vanishes_at_zero() -> None:
+    templates = 30 * torch.randn(4, 3, generator=torch.Generator().manual_seed(0))
+    assert float(mem.log_partition(torch.zeros(3), templates)) == pytest.approx(0.0, abs=1e-6)
+
+
+# --- the two objectives ------------------------------------------------------------------------------------------
+
+
+@PATIENT
+@given(mem_problems(**ORDINARY))
+def test_primal_less_dual_is_a_divergence_and_a_square(x: Mem) -> None:
+    dual = dual_point(x)
+    q = torch.rand(x.weighted_prior.shape, generator=torch.Generator().manual_seed(1), dtype=torch.float64) + 0.1
+    q = q.where(x.weighted_prior > 0, 0.0)
+    q = q / q.sum(-1, keepdim=True)
+    p = mem.tilt(dual, x.templates, x.prior, x.mask)
+    alpha = torch.as_tensor(x.alpha, dtype=torch.float64).expand(x.evidence.shape[:-1])
+    divergence = torch.where(q > 0, q * (q.log() - p.log()), 0.0).sum(-1)
+    templates = x.templates.expand(*x.evidence.shape[:-1], x.n, x.d)
+    target = torch.einsum("...n,...nd->...d", x.weighted_prior - q, templates) + x.evidence
+    square = alpha / 2 * (target - dual / alpha.unsqueeze(-1)).square().sum(-1)
+    left = mem.primal_objective(q, *x.arguments) - mem.dual_objective(dual, *x.arguments)
+    reach = float(x.evidence.abs().max() + 20 * x.templates.abs().max() + dual.abs().max() / alpha.min())
+    scale = float(alpha.max()) * x.d * reach**2 + size_of_logits(x, dual)
+    close(left, divergence + square, tolerances.rounding("float64", x.n * x.d, 4 * scale))
+
+
+@PATIENT
+@given(mem_problems(**ORDINARY))
+def test_dual_gradient_is_the_gradient_of_the_dual(x: Mem) -> None:
+    dual = dual_point(x).requires_grad_()
+    (expected,) = torch.autograd.grad(mem.dual_objective(dual, *x.arguments).sum(), dual)
+    alpha = torch.as_tensor(x.alpha).min()
+    scale = float(x.evidence.abs().max() + x.templates.abs().max() * (1 + size_of_logits(x, dual.detach())) + 4 / alpha)
+    close(mem.dual_gradient(dual.detach(), *x.arguments), expected, tolerances.rounding("float64", x.n, 4 * scale))
+
+
+def test_weights_off_the_support_cost_everything() -> None:
+    templates, prior = torch.eye(2), torch.tensor([0.0, 1.0])
+    assert mem.primal_objective(torch.tensor([0.5, 0.5]), templates, torch.zeros(2), prior) == torch.inf
+    assert mem.primal_objective(torch.tensor([0.0, 1.0]), templates, torch.zeros(2), prior) == 0
+
+
+# --- the printed approximations ----------------------------------------------------------------------------------
+
+
+@on_devices
+@pytest.mark.parametrize("kind", ["none", "boolean", "float"])
+def test_closed_form_is_attention(kind: str, device: str) -> None:
+    generator = torch.Generator().manual_seed(0)
+    templates = torch.randn(2, 1, 6, 4, generator=generator, dtype=torch.float64).to(device)
+    evidence = torch.randn(2, 5, 4, generator=generator, dtype=torch.float64).to(device)
+    mask = {"none": None, "boolean": torch.rand(2, 5, 6, generator=generator).to(device) < 0.6}.get(kind)
+    if mask is not None:
+        mask[..., 0] = True
+    if kind == "float":
+        mask = torch.randn(2, 5, 6, generator=generator, dtype=torch.float64).to(device)
+    keys = templates.squeeze(1)
+    expected = scaled_dot_product_attention(evidence, keys, keys, attn_mask=mask, scale=0.7)
+    close(mem.closed_form(templates, evidence, None, 0.7, mask), expected, tolerances.rounding("float64", 64, 10.0))
+
+
+@PATIENT
+@given(mem_problems(alphas=(0.1, 1.0, 1e-4), scales=(1.0, 0.01)))
+def test_resolvent_solves_its_equation(x: Mem) -> None:
+    dual = mem.resolvent(*x.arguments)
+    _, covariance = mem.moments(x.templates, x.weighted_prior)
+    alpha = torch.as_tensor(x.alpha, dtype=torch.float64).expand(x.evidence.shape[:-1]).unsqueeze(-1)
+    left = dual / alpha + torch.einsum("...de,...e->...d", covariance, dual)
+    scale = float((1 + alpha.max() * covariance.norm()) ** 2 * (1 + x.evidence.norm()) * (1 + x.templates.norm()))
+    close(left, x.evidence, tolerances.rounding("float64", x.n * x.d, 4 * scale))
+
+
+def test_wrong_versions_are_refuted() -> None:
+    """The tolerances above are far below what a lost α, a second moment for Σ, or a prior that is not renormalized costs."""
+    x = Mem(torch.tensor([[1.0, 0.5], [2.0, -1.0]], dtype=torch.float64), torch.ones(2, dtype=torch.float64), None, 0.5, None)
+    dual, allowed = mem.resolvent(*x.arguments), tolerances.rounding("float64", 4, 1e3)
+    _, covariance = mem.moments(x.templates, x.weighted_prior)
+    second = covariance + torch.outer(*2 * [x.templates.mean(0)])
+    for wrong in (0.5 * dual + covariance @ dual, dual / 0.5 + second @ dual):
+        assert float((wrong - x.evidence).abs().max()) > 1e6 * allowed
+    mask = torch.tensor([True, False])
+    assert float(mem.log_partition(0 * dual, x.templates, None, mask)) == 0.0
+    left = mem.log_partition(dual, x.templates, torch.tensor([0.3, 0.7], dtype=torch.float64), mask)
+    close(left, x.templates[0] @ dual, allowed)
+
+
+# --- masks, shapes, dtypes, derivatives --------------------------------------------------------------------------
+
+
+@PATIENT
+@given(mem_problems(masks=("boolean", "float"), priors=("uniform", "dense"), **ORDINARY))
+def test_masking_is_removal(x: Mem) -> None:
+    assert x.mask is not None
+    allowed = (x.mask if x.mask.dtype == torch.bool else x.mask > -torch.inf).reshape(-1, x.n)
+    means = mem.closed_form(*x.arguments).reshape(-1, x.d)
+    for row, keep, mean in zip(x.rows(), allowed, means, strict=True):
+        assert row.prior is not None
+        alone = mem.closed_form(row.templates[keep], row.evidence, row.prior[keep], row.alpha)
+        scale = float(x.templates.abs().max()) * (1 + size_of_logits(x, 30 * x.evidence))
+        close(mean, alone, tolerances.rounding("float64", x.n, 4 * scale))
+
+
+def test_a_dead_row_gives_zeros_and_no_nan() -> None:
+    templates = torch.randn(4, 3, generator=torch.Generator().manual_seed(0), requires_grad=True)
+    evidence = torch.ones(2, 3, requires_grad=True)
+    mask = torch.tensor([[True, False, True, True], [False] * 4])
+    weights = mem.tilt(evidence, templates, None, mask)
+    results = [
+        weights,
+        mem.closed_form(templates, evidence, None, 1.0, mask),
+        mem.resolvent(templates, evidence, None, 1.0, mask),
+        mem.dual_gradient(evidence, templates, evidence, None, 1.0, mask),
+        mem.primal_objective(weights, templates, evidence, None, 1.0, mask),
+        mem.dual_objective(evidence, templates, evidence, None, 1.0, mask),
+    ]
+    for result in results:
+        assert bool((result[1] == 0).all()), result
+        gradients = torch.autograd.grad(result.sum(), (templates, evidence), retain_graph=True, allow_unused=True)
+        assert all(bool(x.isfinite().all()) for x in gradients if x is not None)
+    assert mem.log_partition(evidence, templates, None, mask)[1] == -torch.inf
+
+
+@in_halves
+def test_half_precision_is_computed_in_float32(dtype: torch.dtype) -> None:
+    generator = torch.Generator().manual_seed(0)
+    t, z = torch.randn(5, 3, generator=generator).to(dtype), torch.randn(2, 3, generator=generator).to(dtype)
+    for function in (mem.closed_form, mem.resolvent):
+        assert function(t, z).dtype == dtype
+        assert_close(function(t, z), function(t.float(), z.float()).to(dtype), rtol=0.0, atol=0.0)
+
+
+def test_float32_never_becomes_float64() -> None:
+    t, z = torch.eye(3), torch.ones(3)
+    for alpha in (1.0, torch.tensor(1.0, dtype=torch.float64)):
+        assert mem.closed_form(t, z, None, alpha).dtype == torch.float32
+        assert mem.resolvent(t, z, None, alpha).dtype == torch.float32
+        assert mem.dual_objective(z, t, z, None, alpha).dtype == torch.float32
+
+
+def test_functions_can_be_mapped_and_differentiated_twice() -> None:
+    generator = torch.Generator().manual_seed(0)
+    t = torch.randn(4, 3, generator=generator, dtype=torch.float64)
+    z = torch.randn(5, 3, generator=generator, dtype=torch.float64)
+    prior = torch.rand(4, generator=generator, dtype=torch.float64).softmax(-1)
+    for function in (mem.closed_form, mem.resolvent):
+        mapped = torch.func.vmap(lambda row, f=function: f(t, row, prior, 2.0))(z)
+        assert_close(mapped, function(t, z, prior, 2.0), rtol=1e-12, atol=1e-12)
+        leaves = [x.clone().requires_grad_() for x in (t, z[0], prior)]
+        assert torch.autograd.gradcheck(function, leaves)
+        assert torch.autograd.gradgradcheck(function, leaves)
+        jacobian = torch.func.jacrev(function, argnums=1)(t, z[0], prior)
+        assert jacobian.shape == (3, 3)
+
+
+def test_templates_of_a_group_are_shared() -> None:
+    generator = torch.Generator().manual_seed(0)
+    t = torch.randn(2, 1, 4, 3, generator=generator, dtype=torch.float64)
+    z = torch.randn(2, 5, 3, generator=generator, dtype=torch.float64)
+    for function in (mem.closed_form, mem.resolvent):
+        whole = function(t, z, None, 0.5)
+        for i in range(2):
+            for j in range(5):
+                close(whole[i, j], function(t[i, 0], z[i, j], None, 0.5), 1e-14 * 8)
+
+
+def test_the_sampler_reaches_every_corner() -> None:
+    corners: list[Callable[[Mem], bool]] = [
+        lambda x: x.n == 1,
+        lambda x: x.n > 1 and bool((x.templates[..., 0, :] == x.templates[..., -1, :]).all()),
+        lambda x: x.prior is not None and bool((x.prior == 0).any()),
+        lambda x: x.templates.ndim == 2 and x.evidence.ndim > 1,
+        lambda x: x.templates.ndim > 2,
+        lambda x: isinstance(x.alpha, Tensor) and x.alpha.ndim > 0,
+        lambda x: x.mask is not None and not bool((x.weighted_prior > 0).all()),
+        lambda x: bool((x.evidence == 0).all()),
+    ]
+    for corner in corners:
+        find(mem_problems(), corner)
+    find(mem_problems(), lambda x: bool((x.weighted_prior.sum(-1) - 1).abs().max() < 1e-14))
+
+
+# --- refusals ----------------------------------------------------------------------------------------------------
+
+T, Z = torch.eye(3), torch.ones(3)
+
+
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        (lambda: mem.tilt(Z, torch.ones(3)), "templates"),
+        (lambda: mem.tilt(Z, torch.ones(0, 3)), "templates"),
+        (lambda: mem.tilt(Z, torch.ones(3, 3, dtype=torch.long)), "templates"),
+        (lambda: mem.tilt(torch.ones(2), T), "dual"),
+        (lambda: mem.tilt([1.0, 1.0, 1.0], T), "dual"),
+        (lambda: mem.tilt(Z, T, torch.ones(2)), "prior"),
+        (lambda: mem.tilt(Z, T, None, torch.ones(3, dtype=torch.long)), "mask"),
+        (lambda: mem.tilt(Z, T, None, torch.ones(2, dtype=torch.bool)), "mask"),
+        (lambda: mem.tilt(torch.ones(2, 3), torch.ones(5, 3, 3)), "dual"),
+        (lambda: mem.closed_form(T, torch.ones(4)), "evidence"),
+        (lambda: mem.closed_form(T, Z, None, 0.0), "alpha"),
+        (lambda: mem.closed_form(T, Z, None, -1.0), "alpha"),
+        (lambda: mem.closed_form(T, Z, None, True), "alpha"),
+        (lambda: mem.closed_form(T, torch.ones(2, 3), None, torch.ones(3)), "alpha"),
+        (lambda: mem.resolvent(T, Z, None, "1"), "alpha"),
+        (lambda: mem.certificate(T, torch.ones(4)), "evidence"),
+        (lambda: mem.solve(T, Z, None, 0.0), "alpha"),
+        (lambda: mem.solve(T, torch.ones(4)), "evidence"),
+        (lambda: mem.primal_objective(torch.ones(2), T, Z), "weights"),
+        (lambda: mem.moments(T, torch.ones(2)), "weights"),
+    ],
+)
+def test_bad_arguments_are_named(call: Callable[[], Tensor], name: str) -> None:
+    with pytest.raises(ValueError, match=f"^{name}: expected"):
+        call()

@@ -1,0 +1,117 @@
+"""The certificate of the printed closed form: never violated, never far from sharp where it is said to be sharp."""
+
+import math
+
+import pytest
+import torch
+from hypothesis import given
+from torch import Tensor
+from torch.testing import assert_close
+
+from evidence.instances.mem_strategies import Mem, mem_problems
+from numerics import mem, tolerances
+from tests.numerics.common import PATIENT
+
+
+def slack(x: Mem) -> Tensor:
+    """What rounding may do to ĥ_c − μ: logits of size α⟨t, z⟩, weights of that error, n templates."""
+    alpha = torch.as_tensor(x.alpha, dtype=torch.float64)
+    size = float(x.templates.norm(dim=-1).max())
+    logits = alpha * size * x.evidence.norm(dim=-1) * (x.d + 2) + 60
+    return tolerances.rounding("float64", x.n, 4 * size) * (1 + logits)
+
+
+def violations(x: Mem, found: mem.Certificate, solution: mem.Solution) -> dict[str, bool]:
+    """Which bounds the solution breaks, beyond its own error and rounding."""
+    alpha = torch.as_tensor(x.alpha, dtype=torch.float64)
+    lost = slack(x)
+    dual = (alpha.unsqueeze(-1) * x.evidence - solution.dual).norm(dim=-1)
+    mean = (found.mean - solution.mean).norm(dim=-1)
+    weights = (found.weights - solution.weights).abs().sum(-1)
+    noise = alpha * lost + solution.error + 1e-15 * dual
+    # ⟨λ_c − λ*, ĥ_c − ĥ*⟩ is the sum of the two divergences.
+    divergence = ((alpha.unsqueeze(-1) * x.evidence - solution.dual) * (found.mean - solution.mean)).sum(-1)
+    blurred = dual * (lost + solution.mean_error) + mean * noise + noise * (lost + solution.mean_error)
+    broken = {
+        "dual_error": dual > found.dual_error + noise,
+        "dual_distance": dual < found.dual_distance - noise,
+        "mean_error": mean > found.mean_error + lost + solution.mean_error,
+        "divergence": divergence > found.divergence + blurred + 2 * alpha * found.shift * lost + alpha * lost**2,
+        "weights_error": weights > found.weights_error + solution.weights_error + (alpha.sqrt() + 1) * lost + lost,
+    }
+    return {name: bool(x.any()) for name, x in broken.items()}
+
+
+@PATIENT
+@given(mem_problems())
+def test_no_bound_is_ever_broken(x: Mem) -> None:
+    solution = mem.solve(*x.arguments)
+    assert bool(solution.converged.all())
+    assert not any(violations(x, mem.certificate(*x.arguments), solution).values())
+
+
+@pytest.mark.parametrize(
+    ("name", "factor"),
+    [("dual_error", 0.5), ("mean_error", 0.5), ("divergence", 0.5), ("weights_error", 0.4), ("dual_distance", 2.0)],
+)
+def test_the_checker_finds_a_bound_that_is_too_tight(name: str, factor: float) -> None:
+    x = two_templates(alpha=0.05 if name == "dual_error" else 1.0, evidence=1e-3)
+    found, solution = mem.certificate(*x.arguments), mem.solve(*x.arguments)
+    assert not any(violations(x, found, solution).values())
+    wrong = mem.Certificate(**{**vars(found), name: factor * getattr(found, name)})
+    assert [key for key, broken in violations(x, wrong, solution).items() if broken] == [name]
+
+
+def two_templates(alpha: float, evidence: float) -> Mem:
+    return Mem(
+        torch.tensor([[1.0], [-1.0]], dtype=torch.float64), torch.tensor([evidence], dtype=torch.float64), None, alpha, None
+    )
+
+
+@pytest.mark.parametrize("alpha", [1e-3, 0.1, 1.0, 10.0])
+def test_mean_and_lower_dual_bound_are_sharp_for_two_templates(alpha: float) -> None:
+    x = two_templates(alpha, 1e-3 / alpha)
+    found, solution = mem.certificate(*x.arguments), mem.solve(*x.arguments, tolerance=1e-12)
+    mean = float((found.mean - solution.mean).norm())
+    dual = float((alpha * x.evidence - solution.dual).norm())
+    # The next term of tanh is a third of λ², at most 1e−6, of the first.
+    assert abs(mean - float(found.mean_error)) <= 1e-6 * mean + float(solution.mean_error) + 1e-15
+    assert abs(dual - float(found.dual_distance)) <= 1e-6 * dual + float(solution.error) + 1e-15
+
+
+def test_upper_dual_bound_is_sharp_for_small_alpha() -> None:
+    x = two_templates(1e-4, 1.0)
+    found, solution = mem.certificate(*x.arguments), mem.solve(*x.arguments, tolerance=1e-12)
+    dual = float((1e-4 * x.evidence - solution.dual).norm())
+    assert float(found.dual_error) / (1 + 1e-4) <= dual + float(solution.error) <= float(found.dual_error) + 2e-12
+
+
+def test_one_template_is_exact() -> None:
+    found = mem.certificate(torch.tensor([[3.0, 4.0]]), torch.ones(2), None, 10.0)
+    for name in ("shift", "dual_error", "mean_error", "divergence", "weights_error"):
+        assert float(getattr(found, name)) == 0
+    assert_close(found.mean, torch.tensor([3.0, 4.0]))
+
+
+@PATIENT
+@given(mem_problems(scales=(1.0,)))
+def test_what_is_certified_is_the_closed_form(x: Mem) -> None:
+    found = mem.certificate(*x.arguments)
+    expected = mem.closed_form(*x.arguments)
+    assert bool(((found.mean - expected).norm(dim=-1) <= slack(x)).all())
+    assert_close(found.weights.sum(-1), torch.ones_like(found.shift), rtol=0.0, atol=tolerances.rounding("float64", x.n))
+
+
+def test_a_dead_row_has_zeros() -> None:
+    found = mem.certificate(torch.eye(2), torch.ones(2), None, 1.0, torch.zeros(2, dtype=torch.bool))
+    assert all(bool((value == 0).all()) for value in vars(found).values())
+
+
+def test_dtypes_and_derivatives() -> None:
+    generator = torch.Generator().manual_seed(0)
+    t, z = torch.randn(5, 3, generator=generator), torch.randn(2, 3, generator=generator)
+    assert {value.dtype for value in vars(mem.certificate(t.half(), z.half())).values()} == {torch.float16}
+    assert {value.dtype for value in vars(mem.certificate(t, z)).values()} == {torch.float32}
+    leaf = z.double().requires_grad_()
+    assert torch.autograd.gradcheck(lambda y: mem.certificate(t.double(), y, None, 0.3).dual_error, leaf)
+    assert math.isfinite(float(mem.certificate(100 * t, 100 * z, None, 1e4).mean_error.max()))

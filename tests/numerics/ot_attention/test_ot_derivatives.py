@@ -1,0 +1,205 @@
+"""Attention by optimal transport: derivatives of every order that is promised, transforms, and refusals."""
+
+import math
+from collections.abc import Callable
+
+import pytest
+import torch
+from torch import Tensor
+from torch.autograd import gradcheck, gradgradcheck
+
+from evidence.instances.ot_strategies import batch_of_problems
+from numerics import ot_attention as ot
+from tests.numerics.common import close
+
+# Forward-mode differentiation compiles its decompositions with what the same release of PyTorch deprecates.
+pytestmark = pytest.mark.filterwarnings("ignore:.torch.jit.script. is deprecated:DeprecationWarning")
+
+F64 = torch.float64
+
+
+def parts(seed: int = 0) -> tuple[Tensor, ...]:
+    """Templates, evidence, logits of a prior, a cost with +inf in it, α and γ: all of them leaves."""
+    x = batch_of_problems(seed, 2, N=3, d=2, symmetric=False)
+    cost = x.cost.clone()
+    cost[..., 2, 1] = torch.inf
+    leaves = (x.templates, x.evidence, x.prior.log(), cost, torch.tensor([0.7, 1.3], dtype=F64), torch.tensor(0.9, dtype=F64))
+    return tuple(leaf.clone().requires_grad_() for leaf in leaves)
+
+
+def with_finite_costs(function: Callable[..., Tensor]) -> tuple[Callable[..., Tensor], tuple[Tensor, ...]]:
+    """The function of the finite entries of the cost: numerical differences know nothing of infinite ones."""
+    t, z, logits, cost, alpha, gamma = parts()
+    fixed = (cost == torch.inf).detach()
+    finite = torch.where(fixed, 0.0, cost.detach()).requires_grad_()
+
+    def masked(t: Tensor, z: Tensor, logits: Tensor, cost: Tensor, alpha: Tensor, gamma: Tensor) -> Tensor:
+        return function(t, z, logits.softmax(-1), cost.masked_fill(fixed, torch.inf), alpha, gamma)
+
+    return masked, (t, z, logits, finite, alpha, gamma)
+
+
+FUNCTIONS: dict[str, Callable[..., Tensor]] = {
+    "weights": ot.weights,
+    "attend": ot.attend,
+    "resolvent": ot.resolvent,
+    "true_preference": lambda t, z, u, M, a, c: ot.true_preference(u, M, c),
+    "kernel": lambda t, z, u, M, a, c: ot.kernel(M, c),
+    "conjugate": lambda t, z, u, M, a, c: ot.conjugate(t[..., 0], u, M, c),
+    "coupling": lambda t, z, u, M, a, c: ot.coupling(t[..., 0], u, M, c),
+    "transported": lambda t, z, u, M, a, c: ot.transported(t[..., 0], u, M, c),
+    "mean_covariance": lambda t, z, u, M, a, c: ot.mean_covariance(t, u, M, c),
+    "attend_by_inner_products": lambda t, z, u, M, a, c: ot.attend_by_inner_products(t, z, u, a, c),
+    "squared_distance": lambda t, z, u, M, a, c: ot.squared_distance(t),
+    "negative_inner_product": lambda t, z, u, M, a, c: ot.negative_inner_product(t, constant=3.0),
+    "solve: dual": lambda *x: ot.solve(*x).dual,
+    "solve: weights": lambda *x: ot.solve(*x).weights,
+    "solve: mean": lambda *x: ot.solve(*x).mean,
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_first_and_second_derivatives(name: str) -> None:
+    function, inputs = with_finite_costs(FUNCTIONS[name])
+    assert gradcheck(function, inputs)
+    assert gradgradcheck(function, inputs)
+
+
+def test_a_derivative_that_is_wrong_is_seen() -> None:
+    function, inputs = with_finite_costs(lambda t, z, u, M, a, c: ot.solve(t, z, u.detach(), M, a, c).weights)
+    with pytest.raises(RuntimeError, match="Jacobian mismatch"):
+        gradcheck(function, inputs)
+
+
+def test_the_dual_moves_with_the_evidence_by_the_resolvent() -> None:
+    """∂λ*/∂z = (I/α + Σ̄(λ*)/γ)⁻¹ with the covariance under the solution's own coupling."""
+    x = batch_of_problems(5, 1, symmetric=False)
+    t, z, u, M = (part[0] for part in x.tensors)
+    alpha, gamma = 2.0, 0.7
+    jacobian = torch.func.jacrev(lambda z: ot.solve(t, z, u, M, alpha, gamma).dual)(z)
+    X = ot.coupling(t @ ot.solve(t, z, u, M, alpha, gamma).dual, u, M, gamma)
+    centred = t[:, None] - (X.mT @ t / u[:, None])[None]
+    sigma = torch.einsum("ij,ijd,ije->de", X, centred, centred)
+    expected = torch.linalg.inv(torch.eye(3, dtype=F64) / alpha + sigma / gamma)
+    close(jacobian, expected, 1e-12)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_forbidden_moves_have_finite_derivatives(name: str) -> None:
+    t, z, logits, cost, alpha, gamma = parts()
+    result = FUNCTIONS[name](t, z, logits.softmax(-1), cost, alpha, gamma)
+    total = torch.where(result.isfinite(), result, 0.0).square().sum()
+    leaves = [t, z, logits, cost, alpha, gamma]
+    first = torch.autograd.grad(total, leaves, create_graph=True, allow_unused=True, materialize_grads=True)
+    assert all(g.isfinite().all() for g in first)
+    assert (first[3][cost == torch.inf] == 0).all()
+    moved = sum(g.square().sum() for g in first)
+    assert isinstance(moved, Tensor)
+    if moved.requires_grad:
+        second = torch.autograd.grad(moved, leaves, allow_unused=True, materialize_grads=True)
+        assert all(g.isfinite().all() for g in second)
+
+
+def test_prior_that_may_go_nowhere_has_finite_derivatives() -> None:
+    t, z, logits, cost, alpha, gamma = parts()
+    stuck = cost.detach().clone()
+    stuck[..., 0] = torch.inf
+    stuck.requires_grad_()
+    total = ot.attend(t, z, logits.softmax(-1), stuck, alpha, gamma).sum()
+    for gradient in torch.autograd.grad(total, [t, z, logits, stuck, alpha, gamma]):
+        assert gradient.isfinite().all()
+
+
+def test_transforms_agree_with_batches() -> None:
+    x = batch_of_problems(6, 4, symmetric=False)
+    for function in (ot.weights, ot.attend, ot.resolvent):
+        close(torch.func.vmap(function)(*x.tensors), function(*x.tensors), 1e-15)
+
+    def attend(z: Tensor) -> Tensor:
+        return ot.attend(x.templates[0], z, x.prior[0], x.cost[0])
+
+    z = x.evidence[0]
+    close(torch.func.jacrev(attend)(z), torch.func.jacfwd(attend)(z), 1e-14)
+    hessians = torch.func.jacfwd(torch.func.jacrev(attend))(z), torch.func.jacrev(torch.func.jacfwd(attend))(z)
+    close(*hessians, 1e-13)
+    rows = torch.func.vmap(torch.func.jacrev(ot.attend, argnums=1))(*x.tensors)
+    close(rows[0], torch.func.jacrev(attend)(z), 1e-14)
+
+
+def test_leading_dimensions_broadcast_and_scalars_may_be_tensors() -> None:
+    x = batch_of_problems(7, 3, symmetric=False)
+    t, z, u, M = x.tensors
+    alpha, gamma = torch.tensor([0.5, 1.0, 2.0], dtype=F64), torch.tensor([[1.0], [3.0]], dtype=F64)
+    together = ot.weights(t, z, u, M, alpha, gamma)
+    solution = ot.solve(t, z, u, M, alpha, gamma)
+    bound = ot.approximation_bound(t, z, u, M, alpha, gamma)
+    assert together.shape == (2, 3, 5)
+    assert solution.dual.shape == (2, 3, 3)
+    for i, c in enumerate((1.0, 3.0)):
+        for k, a in enumerate((0.5, 1.0, 2.0)):
+            one = (t[k], z[k], u[k], M[k], a, c)
+            close(together[i, k], ot.weights(*one), 1e-15)
+            close(solution.weights[i, k], ot.solve(*one).weights, 1e-13)
+            close(bound.weights[i, k], ot.approximation_bound(*one).weights, 1e-14)
+    many = ot.weights(t[:, None], z, u[0], M[:, None])
+    assert many.shape == (3, 3, 5)
+    close(many[2, 1], ot.weights(t[2], z[1], u[0], M[2]), 1e-15)
+
+
+T, Z, U, M = torch.zeros(3, 2), torch.zeros(2), torch.full((3,), 1 / 3), torch.zeros(3, 3)
+
+
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        (lambda: ot.weights(T[0], Z, U, M), "templates"),
+        (lambda: ot.weights(T.long(), Z, U, M), "templates"),
+        (lambda: ot.weights(torch.zeros(0, 2), Z, U, M), "templates"),
+        (lambda: ot.weights(T, torch.zeros(3), U, M), "evidence"),
+        (lambda: ot.weights(T, Z, [1.0], M), "prior"),
+        (lambda: ot.weights(T, Z, U, M[:2]), "cost"),
+        (lambda: ot.weights(T, Z, U[:2], M), "cost"),
+        (lambda: ot.weights(T.expand(2, 3, 2), Z.expand(3, 2), U, M), "evidence"),
+        (lambda: ot.weights(T, Z, U, M, 0.0), "alpha"),
+        (lambda: ot.weights(T, Z, U, M, True), "alpha"),
+        (lambda: ot.weights(T, Z, U, M, 1.0, -1.0), "temperature"),
+        (lambda: ot.weights(T, Z, U, M, 1.0, math.inf), "temperature"),
+        (lambda: ot.weights(T, Z.expand(3, 2), U, M, 1.0, torch.ones(2)), "temperature"),
+        (lambda: ot.attend(T, Z, U, M, torch.ones(1, dtype=torch.long)), "alpha"),
+        (lambda: ot.kernel(T[0]), "cost"),
+        (lambda: ot.kernel(M.expand(2, 3, 3), torch.ones(3)), "temperature"),
+        (lambda: ot.true_preference(U[:2], M), "cost"),
+        (lambda: ot.conjugate(U[:2], U, M), "cost"),
+        (lambda: ot.transported(torch.tensor(1.0), U, M), "potential"),
+        (lambda: ot.attend_by_inner_products(T, Z, U[:2]), "sources"),
+        (lambda: ot.mean_covariance(T, U, M[:, :2]), "cost"),
+        (lambda: ot.solve(T, Z, U, M, max_steps=0), "max_steps"),
+        (lambda: ot.solve(T, Z, U, M, "1"), "alpha"),
+        (lambda: ot.approximation_bound(T, Z, U, M, dual=torch.zeros(3)), "dual"),
+        (lambda: ot.squared_distance(T, torch.zeros(3, 3)), "sources"),
+        (lambda: ot.negative_inner_product(T.expand(2, 3, 2), T.expand(3, 3, 2)), "sources"),
+        (lambda: ot.group_cost(torch.zeros(3)), "groups"),
+        (lambda: ot.group_cost(torch.zeros(3, dtype=torch.long), torch.zeros(2)), "source_groups"),
+    ],
+)
+def test_bad_arguments_are_named(call: Callable[[], Tensor], name: str) -> None:
+    with pytest.raises(ValueError, match=f"^{name}: expected"):
+        call()
+
+
+def test_a_tensor_scalar_that_is_not_positive_gives_nan() -> None:
+    alpha = torch.tensor([1.0, 0.0, -1.0, math.nan])
+    assert ot.weights(T, Z, U, M, alpha).isnan().any(-1).tolist() == [False, True, True, True]
+    with pytest.raises(RuntimeError, match="3 of 4 problems"):
+        ot.solve(T, Z, U, M, alpha)
+
+
+def test_costs() -> None:
+    t = torch.tensor([[0.0, 0.0], [3.0, 4.0], [3.0, 4.0]], dtype=F64)
+    assert ot.squared_distance(t).tolist() == [[0, 25, 25], [25, 0, 0], [25, 0, 0]]
+    assert ot.squared_distance(t, t[1:2]).tolist() == [[25], [0], [0]]
+    assert ot.negative_inner_product(t).tolist() == [[25, 25, 25], [25, 0, 0], [25, 0, 0]]
+    assert ot.negative_inner_product(t, constant=torch.tensor(30.0)).amin() == 5
+    inf = math.inf
+    assert ot.group_cost(torch.tensor([0, 1, 0])).tolist() == [[0, inf, 0], [inf, 0, inf], [0, inf, 0]]
+    assert ot.group_cost(torch.tensor([0, 1]), torch.tensor([1])).tolist() == [[inf], [0]]

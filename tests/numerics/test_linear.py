@@ -1,0 +1,282 @@
+"""Linear attention is exact for its own kernel; how near that kernel is to exp⟨q, k⟩ is derived, and measured."""
+
+import math
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import Tensor
+from torch.autograd import gradcheck, gradgradcheck
+
+from numerics import linear, tolerances
+from numerics.transport import one_sided_plan
+from tests.numerics.common import close, in_dtypes, in_halves
+
+# Forward-mode differentiation compiles its decompositions with what the same release of PyTorch deprecates.
+pytestmark = pytest.mark.filterwarnings("ignore:.torch.jit.script. is deprecated:DeprecationWarning")
+
+F64 = torch.float64
+
+SEEDS = st.integers(0, 1000)
+
+
+def generator(seed: int) -> torch.Generator:
+    return torch.Generator().manual_seed(seed)
+
+
+def features(seed: int, *shape: int, dtype: torch.dtype = F64) -> Tensor:
+    return torch.rand(*shape, generator=generator(seed), dtype=F64).to(dtype)
+
+
+def normal(seed: int, *shape: int) -> Tensor:
+    return torch.randn(*shape, generator=generator(seed), dtype=F64)
+
+
+def quadratic(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, causal: bool) -> Tensor:
+    """The definition in float64, one query at a time."""
+    q, k, v = q.double(), k.double(), v.double()
+    rows = []
+    for i in range(q.shape[-2]):
+        kernel = (k @ q[i])
+        if mask is not None:
+            kernel = kernel * mask
+        if causal:
+            kernel = kernel * (torch.arange(k.shape[-2]) <= i)
+        total = kernel.sum()
+        rows.append(kernel @ v / total if total > 0 else torch.zeros(v.shape[-1], dtype=F64))
+    return torch.stack(rows)
+
+
+# --- exactness ---------------------------------------------------------------------------------------------------
+
+
+@in_dtypes
+@pytest.mark.parametrize("causal", [False, True])
+def test_it_is_row_normalized_kernel_attention(causal: bool, dtype: torch.dtype) -> None:
+    @settings(deadline=None, max_examples=60)
+    @given(SEEDS, st.sampled_from([1, 2, 7, 63, 64, 65, 130]), st.integers(1, 9), st.integers(1, 5), st.booleans())
+    def check(seed: int, n: int, m: int, width: int, masked: bool) -> None:
+        m = n if causal else m
+        q, k = features(seed, n, width, dtype=dtype), features(seed + 1, m, width, dtype=dtype)
+        v = normal(seed + 2, m, 3).to(dtype)
+        mask = torch.rand(m, generator=generator(seed)) > 0.4 if masked else None
+        actual = linear.linear_attention(q, k, v, mask, causal=causal)
+        size = float(v.double().abs().max())
+        # All terms are positive: numerator and mass have relative errors of the length of their sums, m terms of width.
+        allowed = 4 * tolerances.rounding(dtype, m + width, size)
+        close(actual.double(), quadratic(q, k, v, mask, causal), allowed)
+        weights = linear.kernel_weights(q, k, mask, causal=causal)
+        assert actual.dtype == weights.dtype == dtype
+        close(weights.double() @ v.double(), quadratic(q, k, v, mask, causal), (m + 1) * allowed)
+        sums = weights.double().sum(-1)
+        close(sums, (sums > 0.5).double(), 4 * m * tolerances.rounding(dtype, m + width))
+
+    check()
+
+
+def test_it_is_a_one_sided_plan_for_its_own_cost() -> None:
+    q, k = features(0, 3, 4, 5), features(1, 3, 6, 5)
+    plan = one_sided_plan(-(q @ k.mT).log())
+    close(linear.kernel_weights(q, k), 4 * plan, 1e-15)
+
+
+def test_padding_is_left_out_after_the_feature_map() -> None:
+    q, k, v, omega = normal(0, 4, 3), normal(1, 6, 3), normal(2, 6, 2), normal(3, 50, 3)
+    mask = torch.tensor([True, True, True, True, False, False])
+    padded = torch.cat((k[:4], torch.zeros(2, 3, dtype=F64)))
+    expected = linear.random_feature_attention(q, k[:4], v[:4], omega)
+    close(linear.random_feature_attention(q, padded, v, omega, mask=mask), expected, 1e-14)
+    # Zero vectors have positive features: to set keys to zero is not to leave them out.
+    assert (linear.random_feature_attention(q, padded, v, omega) - expected).abs().max() > 0.1
+    poisoned_key, poisoned_value = k.clone(), v.clone()
+    poisoned_key[4:], poisoned_value[4:] = math.inf, math.nan
+    phi = linear.positive_random_features
+    close(linear.linear_attention(phi(q, omega), phi(poisoned_key, omega), poisoned_value, mask), expected, 1e-14)
+
+
+def test_causal_queries_do_not_see_the_future() -> None:
+    q, k, v = features(0, 2, 130, 4), features(1, 2, 130, 4), normal(2, 2, 130, 3)
+    before = linear.linear_attention(q, k, v, causal=True)
+    changed_k, changed_v = k.clone(), v.clone()
+    changed_k[:, 100:], changed_v[:, 100:] = 7.0, -9.0
+    after = linear.linear_attention(q, changed_k, changed_v, causal=True)
+    close(after[:, :100], before[:, :100], 0.0)
+    assert (after[:, 100:] != before[:, 100:]).all()
+    close(before[:, 0], v[:, 0], 1e-15)
+    close(before[:, -1], linear.linear_attention(q, k, v)[:, -1], 1e-14)
+
+
+def test_a_row_with_nothing_gives_zeros() -> None:
+    q, k, v = features(0, 3, 4), features(1, 5, 4), normal(2, 5, 2)
+    nothing = torch.zeros(5, dtype=torch.bool)
+    assert (linear.linear_attention(q, k, v, nothing) == 0).all()
+    assert (linear.kernel_weights(q, k, nothing) == 0).all()
+    assert (linear.random_feature_attention(normal(3, 3, 2), normal(4, 5, 2), v, normal(5, 8, 2), mask=nothing) == 0).all()
+    q[1] = 0
+    assert (linear.linear_attention(q, k, v)[1] == 0).all()
+
+
+def test_leading_dimensions_broadcast() -> None:
+    q, k, v = features(0, 2, 1, 3, 4), features(1, 5, 6, 4), normal(2, 5, 6, 2)
+    mask = torch.rand(2, 1, 6, generator=generator(3)) > 0.3
+    actual = linear.linear_attention(q, k, v, mask)
+    assert actual.shape == (2, 5, 3, 2)
+    for i in range(2):
+        for h in range(5):
+            close(actual[i, h], quadratic(q[i, 0], k[h], v[h], mask[i, 0], False), 1e-14)
+
+
+@in_halves
+def test_half_precision_is_computed_in_float32(dtype: torch.dtype) -> None:
+    q, k, v = features(0, 70, 4, dtype=dtype), features(1, 70, 4, dtype=dtype), normal(2, 70, 3).to(dtype)
+    for causal in (False, True):
+        wide = linear.linear_attention(q.float(), k.float(), v.float(), causal=causal)
+        close(linear.linear_attention(q, k, v, causal=causal), wide.to(dtype), 0.0)
+
+
+# --- random features: exact expectations, by quadrature ----------------------------------------------------------
+
+
+def hermite(count: int) -> tuple[Tensor, Tensor]:
+    """Nodes and weights that integrate polynomials of degree 2·count − 1 against the standard normal density, exactly."""
+    off = torch.arange(1, count, dtype=F64).sqrt()
+    nodes, vectors = torch.linalg.eigh(off.diag(1) + off.diag(-1))
+    return nodes, vectors[0].square()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_mean_and_covariance_of_the_kernel(seed: int) -> None:
+    """With F = 1 every moment is an integral over ω in ℝ², taken here by Gauss–Hermite quadrature."""
+    q, k = 0.6 * normal(seed, 1, 2), 0.6 * normal(seed + 1, 3, 2)
+    nodes, weights = hermite(40)
+    omega = torch.cartesian_prod(nodes, nodes).unsqueeze(-2)
+    mass = torch.cartesian_prod(weights, weights).prod(-1)
+    sample = (linear.positive_random_features(q, omega) * linear.positive_random_features(k, omega)).squeeze(-1)
+    mean = mass @ sample
+    kernel = (q @ k.mT).exp().squeeze(0)
+    close(mean, kernel, 1e-11)
+    covariance = (sample - mean).mT @ (mass.unsqueeze(-1) * (sample - mean))
+    close(covariance.diagonal(), linear.kernel_variance(q, k, 1).squeeze(0), 1e-9)
+    sums = q + k
+    close(covariance, kernel.unsqueeze(-1) * kernel * (sums @ sums.mT).expm1(), 1e-9)
+    close(linear.kernel_variance(q, k, 7), linear.kernel_variance(q, k, 1) / 7, 1e-15)
+
+
+def sampled(seed: int, count: int, width: int, draws: int = 200_000) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Queries, keys, and draws of the kernel and of the weights for ``count`` features."""
+    q, k = 0.4 * normal(seed, 1, width), 0.4 * normal(seed + 1, 3, width)
+    omega = torch.randn(draws, count, width, generator=generator(seed + 2), dtype=F64)
+    left, right = linear.positive_random_features(q, omega), linear.positive_random_features(k, omega)
+    return q, k, (left @ right.mT).squeeze(-2), linear.kernel_weights(left, right).squeeze(-2)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_the_kernel_is_unbiased_and_the_weights_are_not(seed: int) -> None:
+    q, k, kernel, weights = sampled(seed, 32, 2)
+    error = kernel.std(0) / kernel.shape[0] ** 0.5
+    exact = (q @ k.mT).exp().squeeze(0)
+    assert ((kernel.mean(0) - exact).abs() <= 5 * error).all()
+    spread = (kernel.var(0) - linear.kernel_variance(q, k, 32).squeeze(0)).abs()
+    assert (spread <= 5 * (kernel - exact).square().std(0) / kernel.shape[0] ** 0.5).all()
+    bias = weights.mean(0) - (q @ k.mT).softmax(-1).squeeze(0)
+    assert (bias.abs().max() > 10 * weights.std(0) / weights.shape[0] ** 0.5).any()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_bias_of_the_weights_has_the_derived_leading_term(seed: int) -> None:
+    """F·bias = c + d/F + e/F² + …: from F and 2F, 2 (2F·bias) − F·bias = c + O(e/F²), and d/F tells how large that can be.
+
+    Most of a weight's noise is its first-order term (N_j − p_j Σ_l N_l)/Σ_l κ_l, whose mean is zero exactly: it is taken off.
+    """
+    estimates, errors = [], []
+    for count in (32, 64):
+        q, k, kernel, weights = sampled(seed, count, 2, draws=100_000)
+        exact = (q @ k.mT).exp().squeeze(0)
+        p = exact / exact.sum()
+        quieter = weights - p - (kernel - p * kernel.sum(-1, keepdim=True)) / exact.sum()
+        estimates.append(count * quieter.mean(0))
+        errors.append(count * quieter.std(0) / quieter.shape[0] ** 0.5)
+    leading = linear.ratio_bias(q, k, 1).squeeze(0)
+    allowed = 5 * (2 * errors[1] + errors[0]) + (estimates[1] - estimates[0]).abs()
+    found = 2 * estimates[1] - estimates[0]
+    assert ((found - leading).abs() <= allowed).all()
+    assert (leading.abs() > 4 * allowed).any()               # so that neither zero nor a third too much would pass
+    close(leading.sum(), torch.zeros((), dtype=F64), 1e-15)
+
+
+def test_equal_keys_have_no_bias() -> None:
+    q, k = normal(0, 4, 3), normal(1, 1, 3).expand(5, 3)
+    close(linear.ratio_bias(q, k, 8), torch.zeros(4, 5, dtype=F64), 1e-12)
+    omega = normal(2, 8, 3)
+    phi = linear.positive_random_features
+    close(linear.kernel_weights(phi(q, omega), phi(k, omega)), torch.full((4, 5), 0.2, dtype=F64), 1e-15)
+
+
+def test_more_features_come_nearer_to_softmax() -> None:
+    q, k, v = normal(0, 4, 3) / 2, normal(1, 6, 3) / 2, normal(2, 6, 2)
+    exact = torch.nn.functional.scaled_dot_product_attention(q[None], k[None], v[None])[0]
+    off = []
+    for count in (100, 100_000):
+        omega = normal(3, count, 3)
+        off.append(float((linear.random_feature_attention(q, k, v, omega, math.sqrt(3)) - exact).abs().max()))
+    assert off[1] < off[0] / 5
+    assert off[1] < 0.01
+
+
+def test_large_scores_do_not_overflow() -> None:
+    q, k, v, omega = 100 * normal(0, 4, 3), 100 * normal(1, 6, 3), normal(2, 6, 2), normal(3, 50, 3)
+    big = linear.random_feature_attention(q, k, v, omega)
+    assert big.isfinite().all()
+    shifts = linear.random_feature_attention(q / 50, k / 50, v, omega)
+    phi = linear.positive_random_features
+    close(shifts, linear.linear_attention(phi(q / 50, omega), phi(k / 50, omega), v), 1e-12)
+
+
+# --- derivatives and refusals ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("causal", [False, True])
+def test_first_and_second_derivatives(causal: bool) -> None:
+    q, k, v, omega = (x.requires_grad_() for x in (normal(0, 2, 3, 2), normal(1, 3, 2), normal(2, 3, 2), normal(3, 4, 2)))
+    tau = torch.tensor([0.7, 1.4], dtype=F64, requires_grad=True)
+    mask = torch.tensor([True, False, True])
+
+    def attend(*x: Tensor) -> Tensor:
+        return linear.random_feature_attention(*x, mask, causal=causal)
+
+    assert gradcheck(attend, (q, k, v, omega, tau), check_forward_ad=True)
+    assert gradgradcheck(attend, (q, k, v, omega, tau), fast_mode=True)
+    assert gradcheck(lambda q, k: linear.kernel_weights(q.exp(), k.exp(), mask, causal=causal), (q, k))
+    assert gradgradcheck(lambda q, k: linear.kernel_weights(q.exp(), k.exp(), mask, causal=causal), (q, k), fast_mode=True)
+    close(torch.func.vmap(lambda q: linear.linear_attention(q.exp(), k.exp(), v, mask, causal=causal))(q),
+          linear.linear_attention(q.exp(), k.exp(), v, mask, causal=causal), 1e-14)
+    assert gradcheck(lambda q, k: (linear.kernel_variance(q, k, 3), linear.ratio_bias(q, k, 3)), (q, k))
+    assert gradgradcheck(lambda q, k: (linear.kernel_variance(q, k, 3), linear.ratio_bias(q, k, 3)), (q, k), fast_mode=True)
+
+
+X, Y = torch.ones(2, 3), torch.ones(4, 3)
+
+
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        (lambda: linear.linear_attention(X[0], Y, Y), "query_features"),
+        (lambda: linear.linear_attention(X, torch.ones(4, 2), Y), "key_features"),
+        (lambda: linear.linear_attention(X, Y, X), "value"),
+        (lambda: linear.linear_attention(X, Y, Y, torch.ones(2, dtype=torch.bool)), "mask"),
+        (lambda: linear.linear_attention(X, Y, Y, torch.ones(4)), "mask"),
+        (lambda: linear.linear_attention(X, Y, Y, torch.ones((), dtype=torch.bool)), "mask"),
+        (lambda: linear.linear_attention(X, Y, Y, causal=True), "causal"),
+        (lambda: linear.linear_attention(X.expand(2, 2, 3), Y.expand(3, 4, 3), Y), "key_features"),
+        (lambda: linear.kernel_weights(X, torch.ones(4, 2)), "key_features"),
+        (lambda: linear.positive_random_features(X, torch.ones(5, 2)), "projections"),
+        (lambda: linear.random_feature_attention(X, Y, Y, Y, 0.0), "temperature"),
+        (lambda: linear.random_feature_attention(X, Y, Y, Y, mask=torch.ones(2, dtype=torch.bool)), "mask"),
+        (lambda: linear.kernel_variance(X, Y, 0), "features"),
+        (lambda: linear.ratio_bias(X, torch.ones(4, 2), 3), "key"),
+    ],
+)
+def test_bad_arguments_are_named(call: object, name: str) -> None:
+    with pytest.raises(ValueError, match=f"^{name}: expected"):
+        call()  # type: ignore[operator]

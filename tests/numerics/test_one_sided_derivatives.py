@@ -1,0 +1,195 @@
+"""Derivatives of the one-sided closed forms: first and second, under masks, in every dtype, and under torch.func."""
+
+from collections.abc import Callable
+
+import pytest
+import torch
+from hypothesis import given
+from torch import Tensor
+from torch.autograd import gradcheck, gradgradcheck
+from torch.testing import assert_close
+
+from evidence.instances.one_sided import SCALES, OneSided, one_sided_problems
+from numerics import one_sided, tolerances
+from tests.numerics.common import PATIENT, close, error, in_dtypes, on_devices
+
+# Forward-mode differentiation compiles its decompositions with what the same release of PyTorch deprecates.
+pytestmark = pytest.mark.filterwarnings("ignore:.torch.jit.script. is deprecated:DeprecationWarning")
+
+
+# --- derivatives -------------------------------------------------------------------------------------------------
+
+
+def differentiable(kind: str) -> tuple[Tensor, Tensor, Tensor | None, Tensor | None]:
+    generator = torch.Generator().manual_seed(1)
+    scores = torch.randn(3, 4, generator=generator, dtype=torch.float64).requires_grad_()
+    temperature = torch.tensor([0.5, 1.0, 2.0], dtype=torch.float64, requires_grad=True)
+    boolean = torch.tensor([[True] * 4, [False] * 4, [True, False, True, False]])
+    added = torch.randn(3, 4, generator=generator, dtype=torch.float64).requires_grad_() if kind == "learned" else None
+    mask = {"none": None, "learned": added, "boolean": boolean}.get(kind)
+    if kind == "float":
+        mask = torch.zeros(3, 4, dtype=torch.float64).masked_fill(~boolean, -torch.inf)
+    return scores, temperature, mask, added
+
+
+FUNCTIONS: dict[str, Callable[..., Tensor]] = {
+    "plan": one_sided.plan,
+    "log_partition": lambda *args: one_sided.log_partition(*args).nan_to_num(neginf=0.0),
+    "entropy": lambda *args: one_sided.entropy(one_sided.plan(*args)),
+    "objective": lambda s, tau, mask: one_sided.objective(one_sided.plan(s, tau, mask), s.sin(), tau),
+    "score_gradient": lambda s, tau, mask: one_sided.score_gradient(one_sided.plan(s, tau, mask), s.sin(), tau),
+    "plan_jacobian": lambda s, tau, mask: one_sided.plan_jacobian(one_sided.plan(s, tau, mask), tau),
+}
+
+
+@pytest.mark.parametrize("kind", ["none", "boolean", "float", "learned"])
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_differentiable_twice(function: str, kind: str) -> None:
+    scores, temperature, mask, added = differentiable(kind)
+    inputs = (scores, temperature) if added is None else (scores, temperature, added)
+
+    def call(*args: Tensor) -> Tensor:
+        return FUNCTIONS[function](args[0], args[1], args[2] if len(args) == 3 else mask)
+
+    assert gradcheck(call, inputs, check_forward_ad=True)
+    assert gradgradcheck(call, inputs, fast_mode=True)
+
+
+@on_devices
+@in_dtypes
+def test_derivatives_are_finite_and_zero_where_masked(dtype: torch.dtype, device: str) -> None:
+    # A derivative with respect to a float16 plan is a float16 number itself: the scores, τ log p and 1/τ have to fit.
+    tame = dtype == torch.float16
+    scales, temperatures = ((1.0, 0.0, 30.0), (1.0, 0.1, 8.0)) if tame else (SCALES, (1.0, 1e-6, 1e6))
+
+    @PATIENT
+    @given(one_sided_problems(dtype, scales=scales, temperatures=temperatures))
+    def check(x: OneSided) -> None:
+        x = x.to(device=device)
+        scores = x.scores.clone().requires_grad_()
+        tau = torch.tensor(x.temperature, device=device, requires_grad=True)
+        plan = one_sided.plan(scores, tau, x.mask)
+        log_z = one_sided.log_partition(scores, tau, x.mask)
+        # NaN is contagious: one sum tells for all of them.
+        total = (
+            (plan * x.utility).sum()
+            + log_z[~x.dead].sum()
+            + log_z.clamp(min=0.0).sum()
+            + one_sided.entropy(plan).sum()
+            + one_sided.objective(plan, scores, tau).sum()
+            + one_sided.score_gradient(plan, x.utility, tau).pow(2).sum()
+            + one_sided.plan_jacobian(plan, tau).pow(2).sum()
+        )
+        first, slope = torch.autograd.grad(total, (scores, tau), create_graph=True)
+        (second,) = torch.autograd.grad(first.sum() + slope, scores)
+        for derivative in (first, slope, second):
+            assert not derivative.isnan().any()
+        assert (first[~x.allowed] == 0).all()
+        assert (second[~x.allowed] == 0).all()
+
+    check()
+
+
+@pytest.mark.parametrize("removed", [torch.nan, -torch.inf, torch.inf])
+def test_what_is_masked_cannot_poison_a_derivative(removed: float) -> None:
+    scores = torch.tensor([0.5, removed, 2.0], dtype=torch.float64, requires_grad=True)
+    tau = torch.tensor(0.5, dtype=torch.float64, requires_grad=True)
+    mask = torch.tensor([True, False, True])
+    kept = scores.detach()[mask].requires_grad_()
+    for function in (one_sided.plan, one_sided.log_partition):
+        full = torch.autograd.grad(function(scores, tau, mask).cos().sum(), (scores, tau))
+        part = torch.autograd.grad(function(kept, tau).cos().sum(), (kept, tau))
+        close(full[0][mask], part[0], 1e-15)
+        assert full[0][1] == 0
+        close(full[1], part[1], 1e-15)
+
+
+@on_devices
+@in_dtypes
+def test_score_gradient_is_what_backpropagation_computes(dtype: torch.dtype, device: str) -> None:
+    @PATIENT
+    @given(one_sided_problems(dtype))
+    def check(x: OneSided) -> None:
+        x = x.to(device=device)
+        y = x.to(torch.float64)
+        scores = y.scores.clone().requires_grad_()
+        plan = one_sided.plan(scores, x.temperature, y.mask)
+        context = one_sided.context(plan.unsqueeze(-2), y.values).squeeze(-2)
+        (context * y.context_gradient).sum().backward()
+        utility = one_sided.utility(x.context_gradient.unsqueeze(-2), x.values).squeeze(-2)
+        largest = float((x.context_gradient.double().abs().unsqueeze(-2) * x.values.double().abs()).sum(-1).max())
+        actual = one_sided.score_gradient(one_sided.plan(x.scores, x.temperature, x.mask), utility, x.temperature)
+        assert actual.dtype == dtype
+        allowed = tolerances.score_gradient(dtype, x.m, largest, x.temperature, error(x))
+        # The utilities of this dtype are off as well, each by the rounding of a short sum.
+        allowed += 2 * tolerances.rounding(dtype, x.values.shape[1], largest) / x.temperature
+        limit = torch.finfo(dtype).max
+        assert scores.grad is not None
+        close(actual.double().clamp(-limit, limit), scores.grad.clamp(-limit, limit), allowed)
+
+    check()
+
+
+@PATIENT
+@given(one_sided_problems())
+def test_score_gradient_is_the_jacobian_applied(x: OneSided) -> None:
+    plan = one_sided.plan(x.scores, x.temperature, x.mask)
+    jacobian = one_sided.plan_jacobian(plan, x.temperature)
+    expected = -(x.utility.unsqueeze(-1) * jacobian).sum(-2)
+    largest = float(x.utility.abs().max())
+    allowed = tolerances.score_gradient("float64", 2 * x.m, 2 * largest, x.temperature)
+    close(one_sided.score_gradient(plan, x.utility, x.temperature), expected, allowed)
+    close(jacobian.mT, jacobian, tolerances.rounding("float64", 1, 1 / x.temperature))
+
+
+# --- torch.func --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("transform", [torch.func.jacrev, torch.func.jacfwd], ids=["jacrev", "jacfwd"])
+@pytest.mark.parametrize("kind", ["none", "boolean", "float"])
+def test_vmapped_jacobian_is_eot_59(kind: str, transform: Callable[..., Callable[..., Tensor]]) -> None:
+    scores, temperature, mask, _ = (x if x is None else x.detach() for x in differentiable(kind))
+    if mask is None:
+        actual = torch.func.vmap(transform(one_sided.plan))(scores, temperature)
+    else:
+        actual = torch.func.vmap(transform(one_sided.plan))(scores, temperature, mask)
+    expected = one_sided.plan_jacobian(one_sided.plan(scores, temperature, mask), temperature)
+    close(actual, expected, tolerances.rounding("float64", 4, 4.0))
+    assert_close(
+        torch.func.vmap(one_sided.plan_jacobian)(one_sided.plan(scores, temperature, mask), temperature), expected
+    )
+
+
+def test_log_partition_differentiates_to_the_plan_and_its_covariance() -> None:
+    scores, temperature, _, _ = (x if x is None else x.detach() for x in differentiable("none"))
+    plan = one_sided.plan(scores, temperature)
+    allowed = tolerances.rounding("float64", 4, 8.0)
+    tau = temperature[:, None]
+    first = torch.func.vmap(torch.func.grad(one_sided.log_partition))(scores, temperature)
+    close(first, plan / tau, allowed)
+    second = torch.func.vmap(torch.func.hessian(one_sided.log_partition))(scores, temperature)
+    close(second, one_sided.plan_jacobian(plan, temperature) / tau.unsqueeze(-1), allowed)
+    slope = torch.func.vmap(torch.func.grad(one_sided.log_partition, argnums=1))(scores, temperature)
+    close(slope, -(plan * scores).sum(-1) / temperature**2, allowed)
+
+
+def test_jvp_is_the_jacobian_applied() -> None:
+    scores, temperature, mask, _ = (x if x is None else x.detach() for x in differentiable("boolean"))
+    direction = scores.cos()
+    plan, tangent = torch.func.jvp(lambda s: one_sided.plan(s, temperature, mask), (scores,), (direction,))
+    expected = (one_sided.plan_jacobian(plan, temperature) * direction.unsqueeze(-2)).sum(-1)
+    close(tangent, expected, tolerances.rounding("float64", 4, 4.0))
+
+
+def test_everything_else_works_under_vmap() -> None:
+    scores, temperature, _, _ = (x if x is None else x.detach() for x in differentiable("none"))
+    plan = one_sided.plan(scores, temperature)
+    vmap = torch.func.vmap
+    close(vmap(one_sided.entropy)(plan), one_sided.entropy(plan), 1e-15)
+    close(vmap(one_sided.objective)(plan, scores, temperature), one_sided.objective(plan, scores, temperature), 1e-14)
+    expected = one_sided.score_gradient(plan, scores, temperature)
+    close(vmap(one_sided.score_gradient)(plan, scores, temperature), expected, 1e-14)
+    values = torch.randn(3, 4, 2, generator=torch.Generator().manual_seed(2), dtype=torch.float64)
+    context = vmap(one_sided.context)(plan, values)
+    close(context, one_sided.context(plan.unsqueeze(-2), values).squeeze(-2), 1e-14)
+    close(vmap(one_sided.utility)(context, values), -(context.unsqueeze(-2) * values).sum(-1), 1e-14)

@@ -1,0 +1,396 @@
+"""Sinkhorn's plans: optimal between the marginals asked for, in every dtype, or said not to be."""
+
+import math
+
+import ot
+import pytest
+import torch
+from hypothesis import given, settings
+from torch import Tensor
+
+from evidence.instances.transport_strategies import RELAXATIONS, Transported, transports
+from numerics import one_sided, tolerances
+from numerics.primal.coupling import solve_entropic
+from numerics.transport import Transport, one_sided_plan, sinkhorn
+from tests.numerics.common import PATIENT, close, in_dtypes, in_halves
+
+F64 = torch.float64
+
+FAIR = settings(deadline=None, max_examples=60)
+
+FINITE = ("plain", "squared", "tied", "zero")
+
+
+def generator(seed: int = 0) -> torch.Generator:
+    return torch.Generator().manual_seed(seed)
+
+
+def random_problem(seed: int, n: int = 4, m: int = 5, *batch: int) -> tuple[Tensor, Tensor, Tensor]:
+    """A cost between normal points, and two random marginals."""
+    g = generator(seed)
+    x, y = torch.randn(*batch, n, 2, generator=g, dtype=F64), torch.randn(*batch, m, 2, generator=g, dtype=F64)
+    cost = (x.unsqueeze(-2) - y.unsqueeze(-3)).square().sum(-1)
+    a, b = (torch.rand(*batch, size, generator=g, dtype=F64) + 0.1 for size in (n, m))
+    return cost, a / a.sum(-1, keepdim=True), b / b.sum(-1, keepdim=True)
+
+
+def errors(x: Transported, result: Transport) -> Tensor:
+    """‖P 1 − a‖₁ + ‖Pᵀ 1 − b exp(−g/ρ)‖₁ from the plan itself, in float64."""
+    plan = result.plan.double()
+    wanted = x.target.double() * torch.exp(-result.column_potential.double() / x.relaxation)
+    return (plan.sum(-1) - x.source.double()).abs().sum(-1) + (plan.sum(-2) - wanted).abs().sum(-1)
+
+
+def logit(x: Transported) -> float:
+    """The largest difference of finite costs over ε."""
+    finite = x.cost[x.cost != torch.inf].double()
+    return float(finite.max() - finite.min()) / x.temperature
+
+
+def exponent(x: Transported) -> float:
+    """The largest exponent of P = a b exp(φ + ψ + L): that of L, and the logarithm of the least mass.
+
+    Between finite costs potentials differ by no more than costs; with forbidden ones, by what the masses make them.
+    """
+    masses = torch.cat((x.source.flatten(), x.target.flatten()))
+    return logit(x) - math.log(float(masses[masses > 0].min()))
+
+
+def connection(plan: Tensor) -> float:
+    """1 − σ², with σ < 1 the largest such singular value of P_ij/√(a_i b_j) in the batch: 1 belongs to separate parts."""
+    rows, columns = plan.sum(-1, keepdim=True), plan.sum(-2, keepdim=True)
+    scaled = plan / torch.where(plan > 0, (rows * columns).sqrt(), 1.0)
+    squares = torch.linalg.svdvals(scaled).square()
+    below = squares[squares < 1 - math.sqrt(tolerances.eps("float64"))]     # closer to 1 half of the digits are gone
+    return 1.0 - float(below.max()) if below.numel() else 1.0
+
+
+def apart(plan: Tensor, largest: float, moved: float = 0.0) -> float:
+    """How far apart, in ℓ1, two computed plans of one problem may be, with these exponents and what else moves marginals."""
+    error = 2 * tolerances.marginals(plan.dtype, sum(plan.shape[-2:]), largest) + moved
+    return tolerances.plan_from_residual(error, connection(plan.double()))
+
+
+# --- optimality --------------------------------------------------------------------------------------------------
+
+
+@settings(deadline=None, max_examples=300)
+@given(transports(relaxations=RELAXATIONS))
+def test_the_marginals_are_met_and_the_plan_has_the_form_of_an_optimum(x: Transported) -> None:
+    result = sinkhorn(*x.arguments, relaxation=x.relaxation)
+    assert result.converged.all()
+    assert (result.plan >= 0).all()
+    offset = 1e3 / x.temperature if x.kind == "offset" else 0.0
+    allowed = tolerances.marginals("float64", sum(x.cost.shape[-2:]), exponent(x) + offset)
+    assert float(errors(x, result).max()) <= allowed
+    assert float((result.row_error.sum(-1) + result.column_error.sum(-1)).max()) <= allowed
+    f, g = result.row_potential.unsqueeze(-1), result.column_potential.unsqueeze(-2)
+    exponents = (f + g - torch.where(x.cost == torch.inf, 0.0, x.cost)) / x.temperature
+    reference = x.source.unsqueeze(-1) * x.target.unsqueeze(-2)
+    formed = torch.where((x.cost == torch.inf) | (reference == 0), 0.0, reference * exponents.exp())
+    size = float(exponents[formed > 0].abs().max() + (f.abs().max() + g.abs().max() + x.cost[x.cost < torch.inf].abs().max())
+                 / x.temperature)
+    close(result.plan, formed, tolerances.plan("float64", sum(x.cost.shape[-2:]), 2 * size))    # rounded on both sides
+
+
+@FAIR
+@given(transports(costs=FINITE, temperatures=(1.0, 0.1, 10.0), relaxations=RELAXATIONS))
+def test_the_value_is_the_objective_and_no_plan_is_better(x: Transported) -> None:
+    result = sinkhorn(*x.arguments, relaxation=x.relaxation)
+    value = objective(x, result.plan)
+    scale = float(x.cost.abs().max()) + x.temperature * 2 * exponent(x) + (0 if x.relaxation == math.inf else x.relaxation)
+    allowed = tolerances.rounding("float64", x.cost.shape[-1] * x.cost.shape[-2], scale * (1 + logit(x)))
+    close(result.value, value, allowed)
+    g = generator(int(x.cost.abs().sum() * 1e6) % 2**31)
+    for size in (1.0, 0.1, 1e-3):
+        noise = torch.rand(x.cost.shape, generator=g, dtype=F64)
+        other = x.source.unsqueeze(-1) * x.target.unsqueeze(-2)
+        if x.relaxation != math.inf:
+            other = other * noise
+            other = other * torch.where(x.source > 0, x.source / other.sum(-1), 0.0).unsqueeze(-1)
+        assert (objective(x, (1 - size) * result.plan + size * other) >= value - allowed).all()
+
+
+def objective(x: Transported, plan: Tensor) -> Tensor:
+    reference = x.source.unsqueeze(-1) * x.target.unsqueeze(-2)
+    held = plan > 0
+    logs = torch.where(held, (torch.where(held, plan, 1.0) / torch.where(held, reference, 1.0)).log(), 0.0)
+    value = (x.cost * plan + x.temperature * plan * logs).sum((-2, -1))
+    if x.relaxation == math.inf:
+        return value
+    column = plan.sum(-2)
+    held = column > 0
+    logs = torch.where(held, (torch.where(held, column, 1.0) / torch.where(held, x.target, 1.0)).log(), 0.0)
+    return value + x.relaxation * (column * logs - column + x.target).sum(-1)
+
+
+@pytest.mark.parametrize("epsilon", [1.0, 0.1, 0.01])
+@pytest.mark.parametrize("seed", range(3))
+def test_the_conic_solver_finds_the_same_plan(seed: int, epsilon: float) -> None:
+    cost, a, b = random_problem(seed)
+    result = sinkhorn(cost, a, b, epsilon)
+    primal = solve_entropic(cost.numpy(), a.numpy(), b.numpy(), epsilon)
+    assert primal.certified
+    # The same problem but for ε Σ P log(a b), which is constant over the couplings; ⟨C, P⟩ + ε Σ P log P is ε-strongly so.
+    own = float(errors(Transported(cost, a, b, epsilon, math.inf, ""), result))
+    allowed = tolerances.plan_from_gap(primal.gap, epsilon) + own
+    assert float((result.plan - torch.from_numpy(primal.plan)).abs().sum()) <= allowed
+    constant = epsilon * float((a * a.log()).sum() + (b * b.log()).sum())
+    scale = float(cost.abs().max()) + 2 * epsilon * exponent(Transported(cost, a, b, epsilon, math.inf, ""))
+    off = tolerances.rounding("float64", cost.numel(), scale)
+    assert primal.bound - off <= float(result.value) + constant <= primal.objective + off
+
+
+# --- limits and symmetries ---------------------------------------------------------------------------------------
+
+
+@FAIR
+@given(transports(costs=("plain", "squared", "tied", "zero", "forbidding")))
+def test_what_the_plan_does_not_depend_on(x: Transported) -> None:
+    plan = sinkhorn(*x.arguments).plan
+    n, m = x.cost.shape[-2:]
+    allowed = apart(plan, exponent(x))
+    shifts = torch.linspace(-1, 1, n, dtype=F64).unsqueeze(-1) + torch.linspace(0.5, 2, m, dtype=F64)
+    # Costs of up to |C| + 3 are rounded before they are divided by ε.
+    size = (float(x.cost[x.cost < torch.inf].abs().max()) + 3) / x.temperature
+    shifted = apart(plan, exponent(x) + 3 / x.temperature, moved=tolerances.eps("float64") * size)
+    close(sinkhorn(x.cost + shifts, x.source, x.target, x.temperature).plan, plan, shifted)
+    close(sinkhorn(4 * x.cost, x.source, x.target, 4 * x.temperature).plan, plan, allowed)
+    close(sinkhorn(x.cost.mT, x.target, x.source, x.temperature).plan.mT, plan, allowed)
+    order = torch.randperm(m, generator=generator(m))
+    close(sinkhorn(x.cost[..., order], x.source, x.target[..., order], x.temperature).plan, plan[..., order], allowed)
+
+
+def test_independence_as_epsilon_grows_and_the_cheapest_plan_as_it_falls() -> None:
+    cost, a, b = random_problem(3)
+    hot = Transported(cost, a, b, 1e9, math.inf, "")
+    # P_ij/(a_i b_j) = exp of at most three terms of the size of the spread over ε.
+    close(sinkhorn(*hot.arguments).plan, a[:, None] * b, math.expm1(3 * logit(hot)) + apart(a[:, None] * b, exponent(hot)))
+    cheapest = torch.from_numpy(ot.emd(a.numpy(), b.numpy(), cost.numpy()))
+    small = sinkhorn(cost, a, b, 1e-5)
+    close(small.plan, cheapest, apart(small.plan, exponent(Transported(cost, a, b, 1e-5, math.inf, ""))))
+    # ε KL(P ‖ a b) lies between 0 and ε log(nm)-ish: here at most ε (H(a) + H(b)).
+    least = float((cost * cheapest).sum())
+    assert least <= float(small.value) <= least + 1e-5 * (math.log(4) + math.log(5))
+
+
+def test_with_one_row_or_one_column_there_is_one_plan() -> None:
+    b = torch.tensor([0.2, 0.5, 0.3], dtype=F64)
+    cost = torch.tensor([[1.0, -3.0, 100.0]], dtype=F64)
+    for epsilon in (1e-3, 1.0, 1e3):
+        allowed = tolerances.marginals("float64", 4, 103 / epsilon + math.log(1 / 0.2))
+        close(sinkhorn(cost, None, b, epsilon).plan, b[None], allowed)
+        close(sinkhorn(cost.mT, b, None, epsilon).plan, b[:, None], allowed)
+
+
+@FAIR
+@given(transports())
+def test_the_one_sided_plan_is_a_softmax_and_the_relaxed_one_tends_to_it(x: Transported) -> None:
+    plan = one_sided_plan(*x.arguments)
+    log_prior = torch.where(x.target > 0, x.target.log(), -torch.inf).unsqueeze(-2).expand(x.cost.shape)
+    expected = x.source.unsqueeze(-1) * one_sided.plan(-x.cost, x.temperature, log_prior)
+    # On both sides: log b is rounded, and the exponents that it makes.
+    close(plan, expected, tolerances.plan("float64", x.cost.shape[-1], 2 * exponent(x)))
+    live = ((x.cost < torch.inf) & (x.target > 0).unsqueeze(-2)).any(-1)
+    if not bool((live | (x.source == 0)).all()):
+        return
+    for relaxation in (1e-3, 1e-6):
+        relaxed = sinkhorn(*x.arguments, relaxation=relaxation * x.temperature).plan
+        # Φ is smooth: ψ_j = −log(c_j/b_j)/(1 + κ), and a change of every ψ by at most δ moves a softmax by 2δ in ℓ1.
+        load = torch.where(x.target > 0, plan.sum(-2) / torch.where(x.target > 0, x.target, 1.0), 1.0)
+        # Along the way arriving mass differs from the first load by no more than the potentials do.
+        reach = float(torch.where(load > 0, load, 1.0).log().abs().max()) + exponent(x)
+        rounded = tolerances.marginals("float64", sum(plan.shape[-2:]), exponent(x))
+        allowed = tolerances.relaxed_plan(relaxation, reach) + rounded
+        assert float((relaxed - plan).abs().sum((-2, -1)).max()) <= allowed
+
+
+def test_relaxation_leads_from_one_sided_to_balanced() -> None:
+    cost, a, b = random_problem(4)
+    plans = [sinkhorn(cost, a, b, 0.3, relaxation=r).plan for r in (1e-6, 0.01, 0.1, 1.0, 10.0, 1e6)]
+    off = [float((p.sum(-2) * (p.sum(-2) / b).log()).sum()) for p in plans]
+    assert off == sorted(off, reverse=True)
+    assert off[0] > 1e-2
+    free, balanced = one_sided_plan(cost, a, b, 0.3), sinkhorn(cost, a, b, 0.3)
+    largest = exponent(Transported(cost, a, b, 0.3, math.inf, ""))
+    reach = float((free.sum(-2) / b).log().abs().max())
+    close(plans[0], free, tolerances.relaxed_plan(1e-6 / 0.3, reach) + tolerances.marginals("float64", 9, largest))
+    # At ρ the target is b exp(−g/ρ).
+    moved = math.expm1(float(balanced.column_potential.abs().max()) / 1e6)
+    close(plans[-1], balanced.plan, apart(balanced.plan, largest, moved))
+
+
+# --- masks, zeros, batches ---------------------------------------------------------------------------------------
+
+
+@FAIR
+@given(transports(costs=("plain", "squared"), marginals=("sparse",), temperatures=(1.0, 0.1, 0.01)))
+def test_what_has_no_mass_might_as_well_not_be_there(x: Transported) -> None:
+    flat = [part.flatten(0, part.ndim - size - 1) if part.ndim > size else part[None]
+            for part, size in ((x.cost, 2), (x.source, 1), (x.target, 1))]
+    for cost, a, b in zip(*flat, strict=True):
+        whole = sinkhorn(cost, a, b, x.temperature)
+        rows, columns = a > 0, b > 0
+        part = sinkhorn(cost[rows][:, columns], a[rows], b[columns], x.temperature)
+        allowed = apart(whole.plan, exponent(Transported(cost, a, b, x.temperature, math.inf, "")))
+        close(whole.plan[rows][:, columns], part.plan, allowed)
+        assert (whole.plan[~rows] == 0).all()
+        assert (whole.plan[:, ~columns] == 0).all()
+        scale = x.temperature * exponent(x)
+        close(whole.value, part.value, allowed * (1 + scale))
+        # The potentials where there is no mass are those of a point whose mass tends to zero.
+        soft = (whole.row_potential.unsqueeze(-1) - cost) / x.temperature
+        extension = -x.temperature * (soft + torch.where(rows, a, 1.0).log().unsqueeze(-1))[rows].logsumexp(0)
+        close(whole.column_potential[~columns], extension[~columns], allowed * (1 + scale) / math.sqrt(float(a[rows].min())))
+
+
+def test_three_ways_to_forbid() -> None:
+    cost, a, b = random_problem(5)
+    mask = torch.ones(4, 5, dtype=torch.bool)
+    mask[0, 1:3] = mask[2, 4] = False
+    added = torch.zeros(4, 5, dtype=F64).masked_fill(~mask, -torch.inf)
+    boolean = sinkhorn(cost, a, b, 0.2, mask=mask)
+    for other in (sinkhorn(cost, a, b, 0.2, mask=added), sinkhorn(cost.masked_fill(~mask, torch.inf), a, b, 0.2)):
+        close(other.plan, boolean.plan, 0.0)
+        close(other.value, boolean.value, 0.0)
+    assert (boolean.plan[~mask] == 0).all()
+    poisoned = cost.masked_fill(~mask, torch.nan)
+    close(sinkhorn(poisoned, a, b, 0.2, mask=mask).plan, boolean.plan, 0.0)
+    bias = torch.randn(4, 5, generator=generator(), dtype=F64)
+    close(sinkhorn(cost, a, b, 0.2, mask=bias).plan, sinkhorn(cost - 0.2 * bias, a, b, 0.2).plan,
+          apart(boolean.plan, exponent(Transported(cost - 0.2 * bias, a, b, 0.2, math.inf, ""))))
+
+
+def test_a_batch_is_its_problems_and_dimensions_broadcast() -> None:
+    cost, a, b = random_problem(6, 4, 5, 3)
+    epsilon = torch.tensor([0.01, 1.0, 30.0], dtype=F64)
+    relaxation = torch.tensor([[math.inf], [0.7]], dtype=F64)
+    together = sinkhorn(cost, a, b[0], epsilon, relaxation=relaxation)
+    assert together.plan.shape == (2, 3, 4, 5)
+    assert together.converged.shape == (2, 3)
+    for i in range(2):
+        for k in range(3):
+            one = sinkhorn(cost[k], a[k], b[0], float(epsilon[k]), relaxation=float(relaxation[i, 0]))
+            largest = exponent(Transported(cost[k], a[k], b[0], float(epsilon[k]), math.inf, ""))
+            allowed = apart(one.plan, largest)
+            close(together.plan[i, k], one.plan, allowed)
+            close(together.value[i, k], one.value, allowed * (1 + float(epsilon[k]) * largest))
+            # A potential moves by ε times the relative change of what it scales, over the connection once more.
+            close(together.column_potential[i, k], one.column_potential,
+                  allowed * float(epsilon[k]) * (1 + largest) / connection(one.plan) / float(b[0].min()))
+
+
+# --- what cannot be met is said ----------------------------------------------------------------------------------
+
+IMPOSSIBLE = {
+    "unequal masses": (torch.zeros(2, 2, dtype=F64), torch.tensor([0.5, 0.5], dtype=F64), torch.tensor([0.5, 0.6], dtype=F64)),
+    "nothing allowed for a row": (torch.tensor([[0.0, 1.0], [math.inf, math.inf]], dtype=F64), None, None),
+    "nothing allowed for a column": (torch.tensor([[0.0, math.inf], [0.0, math.inf]], dtype=F64), None, None),
+    "two rows that share one column": (
+        torch.tensor([[0.0, math.inf, math.inf], [0.0, math.inf, math.inf], [0.0, 0.0, 0.0]], dtype=F64), None, None),
+    "NaN": (torch.tensor([[math.nan, 1.0], [0.0, 1.0]], dtype=F64), None, None),
+    "only a column without mass": (
+        torch.tensor([[math.inf, 0.0], [0.0, 0.0]], dtype=F64), None, torch.tensor([1.0, 0.0], dtype=F64)),
+}
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32], ids=str)
+@pytest.mark.parametrize("name", IMPOSSIBLE)
+def test_a_problem_without_a_solution_is_not_called_solved(name: str, dtype: torch.dtype) -> None:
+    cost, a, b = (None if x is None else x.to(dtype) for x in IMPOSSIBLE[name])
+    assert cost is not None
+    with pytest.raises(RuntimeError, match="1 of 1 problems did not converge"):
+        sinkhorn(cost, a, b)
+    good = torch.zeros_like(cost)
+    even = [torch.full((size,), 1 / size, dtype=dtype) for size in cost.shape]
+    marginals = [torch.stack((x, x if given is None else given)) for x, given in zip(even, (a, b), strict=True)]
+    result = sinkhorn(torch.stack((good, cost)), *marginals, strict=False)
+    assert result.converged.tolist() == [True, False]
+    error = (result.row_error.sum(-1) + result.column_error.sum(-1))[1]
+    assert error.isnan() or error > 0.05
+
+
+def test_too_few_steps_are_said() -> None:
+    cost, a, b = random_problem(7, 6, 6)
+    with pytest.raises(RuntimeError, match="did not converge in 1 steps; the largest marginal error is"):
+        sinkhorn(cost, a, b, 0.01, max_steps=1)
+    result = sinkhorn(cost, a, b, 0.01, max_steps=1, strict=False)
+    assert not result.converged
+    rounded = tolerances.rounding("float64", 6)
+    close(result.row_error, (result.plan.sum(-1) - a).abs(), rounded)
+    close(result.column_error, (result.plan.sum(-2) - b).abs(), rounded)
+    assert result.column_error.sum() > 1e-6
+
+
+def test_a_plan_on_the_boundary_is_found_although_no_potentials_are() -> None:
+    """Only the identity is balanced and causal. Its potentials are infinite; the marginal error still falls to rounding."""
+    scores = torch.randn(6, 6, generator=generator(1), dtype=F64)
+    result = sinkhorn(-scores, mask=torch.ones(6, 6, dtype=torch.bool).tril())
+    # Every plan with these marginals but for an error e is off by 2e at most a row: the rows fill up one after the other.
+    error = float(result.row_error.sum() + result.column_error.sum())
+    close(result.plan, torch.eye(6, dtype=F64) / 6, 12 * error + tolerances.rounding("float64", 6))
+
+
+# --- dtypes ------------------------------------------------------------------------------------------------------
+
+
+@in_dtypes
+def test_converged_means_converged_in_this_dtype(dtype: torch.dtype) -> None:
+    @PATIENT
+    @given(transports(max_batch=0, costs=FINITE, marginals=("uniform", "positive", "sparse"), temperatures=(1.0, 0.1, 10.0),
+                      relaxations=RELAXATIONS))
+    def check(x: Transported) -> None:
+        computed = torch.float64 if dtype == torch.float64 else torch.float32
+        # Half precision has too few digits for two marginals to agree about their mass: they are given in float32.
+        a, b = (mass.to(computed) / mass.to(computed).sum() for mass in (x.source, x.target))
+        y = Transported(x.cost.to(dtype), a, b, x.temperature, x.relaxation, x.kind)
+        result = sinkhorn(*y.arguments, relaxation=y.relaxation)
+        assert result.converged.all()
+        allowed = tolerances.marginals(computed, sum(y.cost.shape[-2:]), exponent(y))
+        assert result.plan.dtype == computed
+        assert float((result.row_error.sum(-1) + result.column_error.sum(-1)).max()) <= allowed
+
+    check()
+
+
+@in_halves
+def test_half_precision_is_computed_in_float32(dtype: torch.dtype) -> None:
+    cost, *_ = random_problem(8)
+    half = cost.to(dtype)
+    result = sinkhorn(half, temperature=0.1)
+    expected = sinkhorn(half.float(), temperature=0.1)
+    assert {part.dtype for part in (result.plan, result.value, result.row_potential, result.row_error)} == {dtype}
+    close(result.plan, expected.plan.to(dtype), 0.0)
+    close(result.value, expected.value.to(dtype), 0.0)
+
+
+# --- refusals ----------------------------------------------------------------------------------------------------
+
+C = torch.zeros(2, 3)
+
+
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        (lambda: sinkhorn(C[0]), "cost"),
+        (lambda: sinkhorn(C.long()), "cost"),
+        (lambda: sinkhorn(torch.zeros(0, 3)), "cost"),
+        (lambda: sinkhorn(C, torch.ones(3) / 3), "source"),
+        (lambda: sinkhorn(C, None, torch.ones(2) / 2), "target"),
+        (lambda: sinkhorn(C, None, [0.3, 0.3, 0.4]), "target"),
+        (lambda: sinkhorn(C.expand(2, 2, 3), torch.ones(3, 2) / 2), "source"),
+        (lambda: sinkhorn(C, temperature=0.0), "temperature"),
+        (lambda: sinkhorn(C, temperature=torch.ones(1, dtype=torch.long)), "temperature"),
+        (lambda: sinkhorn(C, relaxation=-1.0), "relaxation"),
+        (lambda: sinkhorn(C, relaxation=0.0), "relaxation"),
+        (lambda: sinkhorn(C, mask=torch.ones(2, 2, dtype=torch.bool)), "mask"),
+        (lambda: sinkhorn(C, mask=torch.ones(2, 3, dtype=torch.long)), "mask"),
+        (lambda: sinkhorn(C.expand(2, 2, 3), mask=torch.ones(3, 2, 3)), "mask"),
+        (lambda: sinkhorn(C, max_steps=0), "max_steps"),
+        (lambda: sinkhorn(C, max_steps=True), "max_steps"),
+        (lambda: one_sided_plan(C, torch.ones(3)), "source"),
+    ],
+)
+def test_bad_arguments_are_named(call: object, name: str) -> None:
+    with pytest.raises(ValueError, match=f"^{name}: expected"):
+        call()  # type: ignore[operator]

@@ -1,0 +1,211 @@
+"""The layers share claim ids and nothing else: an import of one layer by another is found wherever it hides."""
+
+import ast
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from derivations.claims import Layer
+from evidence.lookups import VOTING, looks_up
+from evidence.registry import CASES, load
+
+ROOT = Path(__file__).parents[1]
+
+CLOSED_FORMS = [f"numerics.{name}" for name in
+                ("attention", "continuous", "fisher", "flash", "linear", "mem", "one_sided", "ot_attention", "priors",
+                 "regularizers", "transport")]
+FORBIDDEN = [
+    ("derivations", ("evidence", "numerics", "torch", "cvxpy", "transformers", "tests", "ot", "entmax")),
+    ("numerics", ("derivations", "evidence", "tests", "ot", "entmax")),
+    ("evidence", ("tests",)),
+    ("numerics.primal", ("torch", "transformers", "derivations", "numerics.models", "numerics.experiments", "ot",
+                        *CLOSED_FORMS)),
+    *[(name, ("numerics.primal", "numerics.models", "cvxpy", "derivations", "scipy", "entmax", "ot")) for name in CLOSED_FORMS],
+]
+
+PEERS = {("numerics.bench_sinkhorn", "ot")}
+"""What a benchmark measures itself against, where it is installed."""
+
+
+def modules(root: Path) -> dict[str, str]:
+    """Source of every module of the packages, by dotted name."""
+    found = {}
+    for package in ("derivations", "evidence", "numerics"):
+        for path in (root / package).rglob("*.py"):
+            name = ".".join(path.relative_to(root).with_suffix("").parts).removesuffix(".__init__")
+            found[name] = path.read_text(encoding="utf-8")
+    return found
+
+
+def imports(name: str, source: str, known: set[str]) -> set[str]:
+    """What a module imports, at the top or inside a function; `from a import b` counts as a.b when that is a module."""
+    found: set[str] = set()
+    package = name.split(".")[:-1]
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            above = package[: len(package) + 1 - node.level] if node.level else []
+            base = ".".join([*above, *filter(None, [node.module])])
+            found |= {f"{base}.{alias.name}" if f"{base}.{alias.name}" in known else base for alias in node.names}
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute | ast.Name):
+            called = node.func.attr if isinstance(node.func, ast.Attribute) else node.func.id
+            if called in ("import_module", "__import__") and node.args and isinstance(node.args[0], ast.Constant):
+                found.add(str(node.args[0].value))
+    return found
+
+
+def reachable(start: str, sources: dict[str, str]) -> dict[str, str]:
+    """Everything that a package imports, directly or through our own modules, with the module that imports it."""
+    todo = [name for name in sources if name == start or name.startswith(f"{start}.")]
+    seen, found = set(todo), {}
+    while todo:
+        name = todo.pop()
+        for imported in imports(name, sources[name], set(sources)):
+            found.setdefault(imported, name)
+            if imported in sources and imported not in seen:
+                seen.add(imported)
+                todo.append(imported)
+    return found
+
+
+def crossings(layer: str, forbidden: tuple[str, ...], sources: dict[str, str]) -> list[str]:
+    """Every forbidden import of a layer, in words."""
+    return [
+        f"{by} imports {name}"
+        for name, by in reachable(layer, sources).items()
+        if (by, name) not in PEERS and any(name == barred or name.startswith(f"{barred}.") for barred in forbidden)
+    ]
+
+
+@pytest.mark.parametrize(("layer", "forbidden"), FORBIDDEN, ids=[layer for layer, _ in FORBIDDEN])
+def test_layers_do_not_know_each_other(layer: str, forbidden: tuple[str, ...]) -> None:
+    sources = modules(ROOT)
+    assert any(name.startswith(layer) for name in sources)
+    assert not crossings(layer, forbidden, sources)
+
+
+@pytest.mark.parametrize("line", [
+    "import torch",
+    "import torch.nn.functional as F",
+    "from numerics import one_sided",
+    "from numerics.one_sided import plan",
+    "def late():\n    from numerics.one_sided import plan",
+    "import importlib\nimportlib.import_module('numerics.one_sided')",
+    "from ..one_sided import plan",
+    "from numerics import helper",
+])
+def test_a_crossing_is_found(line: str) -> None:
+    sources = modules(ROOT) | {"numerics.primal.smuggler": line, "numerics.helper": "import torch"}
+    barred = dict(FORBIDDEN)["numerics.primal"]
+    assert crossings("numerics.primal", barred, sources)
+
+
+@pytest.mark.parametrize("package", [*VOTING, "evidence.instances"])
+def test_votes_do_not_look_up_what_they_are_held_against(package: str) -> None:
+    voters = sorted((ROOT / package.replace(".", "/")).glob("*.py"))
+    assert len(voters) > 5
+    assert {path.name: found for path in voters if (found := looks_up(path.read_text(encoding="utf-8"), package))} == {}
+
+
+# ── conic votes know no closed form, whatever else is in their module ───────────────────────────────────────────────
+
+
+@cache
+def definitions(source: str) -> dict[str, set[str]]:
+    """What a module defines or imports at its top, each with the names that it uses or the import that it stands for."""
+    found: dict[str, set[str]] = {}
+    for node in ast.parse(source).body:
+        named = [each for each in ast.walk(node) if isinstance(each, ast.Name)]
+        own = {each.id for each in named if isinstance(each.ctx, ast.Store)} | {
+            each.arg for each in ast.walk(node) if isinstance(each, ast.arg)}
+        used = {each.id for each in named} - own
+        if isinstance(node, ast.ImportFrom):
+            found |= {alias.asname or alias.name: {f"{node.module}.{alias.name}"} for alias in node.names}
+        elif isinstance(node, ast.Import):
+            found |= {alias.asname or alias.name: {alias.name} for alias in node.names}
+        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
+            found[node.name] = used
+        elif isinstance(node, ast.Assign | ast.AnnAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            found |= {each.id: used for target in targets for each in ast.walk(target) if isinstance(each, ast.Name)}
+    return found
+
+
+def rests_on(name: str, sources: dict[str, str]) -> set[str]:
+    """Every dotted name that a function of a voting module leads to, within the votes and where it leaves them."""
+    todo, seen = [name], set[str]()
+    while todo:
+        module, _, own = todo.pop().rpartition(".")
+        if (dotted := f"{module}.{own}") in seen:
+            continue
+        seen.add(dotted)
+        if module in sources and not module.startswith("numerics"):
+            known = definitions(sources[module])
+            for used in known.get(own, ()):
+                todo += [used] if "." in used else [f"{module}.{used}"] if used in known else []
+    return seen
+
+
+def closed_forms_of(name: str, sources: dict[str, str]) -> set[str]:
+    return {used for used in rests_on(name, sources) if any(used == form or used.startswith(f"{form}.") for form in CLOSED_FORMS)}
+
+
+def test_conic_votes_know_no_closed_form() -> None:
+    load()
+    sources = modules(ROOT)
+    votes = {f"{check.__module__}.{check.__name__}" for case in CASES[Layer.PRIMAL].values()
+             for check in (case.printed, case.corrected) if check is not None}
+    assert len(votes) > 100
+    assert {name: found for name in votes if (found := closed_forms_of(name, sources))} == {}
+
+
+@pytest.mark.parametrize("line", [
+    "from numerics import one_sided\ndef vote(): return one_sided.plan",
+    "from numerics.one_sided import plan as f\ndef vote(): return f",
+    "from numerics import one_sided\nCLOSED = one_sided.plan\ndef helper(): return CLOSED\ndef vote(): return helper()",
+    "from evidence.smuggler import helper\ndef vote(): return helper()",
+])
+def test_a_closed_form_in_a_conic_vote_is_found(line: str) -> None:
+    sources = {"evidence.eot.votes": line, "evidence.smuggler": "from numerics import mem\ndef helper(): return mem.tilt"}
+    assert closed_forms_of("evidence.eot.votes.vote", sources)
+    assert not closed_forms_of("evidence.eot.votes.vote", {"evidence.eot.votes": "from numerics.primal import mem\ndef vote(): return mem"})
+
+
+@pytest.mark.parametrize("line", [
+    "import sympy as sp",
+    "from sympy import lambdify",
+    "from evidence.bridge import Value, evaluate",
+    "from evidence import bridge",
+    "from evidence import hold, entries",
+    "import derivations.catalogue",
+    "from derivations.catalogue import entries",
+    "def late():\n    from derivations.calculus.sums import normal",
+    "__import__('derivations.catalogue')",
+    "from derivations.claims import Layer, Evidence",
+    "import evidence.bridge",
+    "from evidence.harness import entries",
+    "from evidence.harness import *",
+    "import evidence.harness as t\nt.entries()",
+    "from evidence import harness\nharness.entries()",
+    "from evidence.readings import sp",
+    "from tests.fuzz.vocabulary import total",
+    "from ..bridge import evaluate",
+    "import sys\nsys.modules['derivations.catalogue'].entries()",
+    "from importlib import import_module as f\nf('sympy')",
+    "from evidence.test_votes import entries",
+    "from evidence import test_votes\ntest_votes.entries()",
+    "import dataclasses\ndataclasses.sys.modules['derivations.catalogue'].entries()",
+    "from dataclasses import sys",
+    "builtin = __builtins__",
+    "choose.__globals__['sys']",
+    "open('answer').read()",
+    "import numpy as np\nnp.load('answer.npy')",
+    "read = eval",
+    "exec('import sympy')",
+    "import pytest\npytest.importorskip('sympy')",
+    "getattr(choose, '__glo' + 'bals__')",
+])
+def test_a_look_up_is_found(line: str) -> None:
+    assert looks_up(f"from evidence import Layer\n{line}")

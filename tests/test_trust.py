@@ -1,0 +1,53 @@
+"""The page on what has to be believed: its counts are those of today, and it is linked from where one starts."""
+
+from pathlib import Path
+
+import pytest
+
+from derivations.report import prose
+from tests import trust
+
+ROOT = Path(__file__).parents[1]
+
+
+def test_counts_are_those_of_today() -> None:
+    page = trust.PAGE.read_text(encoding="utf-8")
+    assert trust.written(page) == page, "run `python -m tests.trust`"
+
+
+def test_other_counts_are_seen() -> None:
+    page = trust.PAGE.read_text(encoding="utf-8")
+    other = page.replace("kinds of statement. ", "kinds of statement. 1")
+    assert other != page
+    assert trust.written(other) == page
+
+
+def test_what_is_counted() -> None:
+    kept = {"verdict": "proved", "quotes": ["squeeze"], "text": {"rests on": []}, "canonical": {"form": "≥, given x ≥ y"}}
+    rests = {"verdict": "open", "text": {"rests on": ["a.1"]}}
+    told = trust.counts({"a.1": kept, "a.2": rests}, {"test_sums": 3})
+    for line in ("| proved | 1 |", "| open | 1 |", "| directly | 1 |", "| through needs | 1 |", "| ≥ | 1 |", "| sums | 3 |",
+                 "2 claims are in the baseline, and 3 attacks"):
+        assert line in told
+
+
+@pytest.mark.parametrize("page", ["README.md", "derivations/report/templates/index.html"])
+def test_the_page_is_linked(page: str) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    assert "docs/trust.md" in text or "trust.html" in text
+
+
+def test_the_page_is_a_part_of_the_report() -> None:
+    told = prose.trust()
+    assert told is not None
+    for words in ("<h1>What has to be believed</h1>", "<h2>What is deliberate</h2>", "<li><b>A ledger has no signature.</b>",
+                  '<th scope="col">checked by</th>', "<code>derivations/rows.py</code>"):
+        assert words in told
+    assert "<!--" not in told
+
+
+def test_markdown_is_never_markup() -> None:
+    assert prose.page("# <b>\n\n[a](https://example.org) `<i>` **x**\n\n| <u> |\n| --- |\n| 1 |\n\n- <s>\n  on\n- two") == (
+        "<h1>&lt;b&gt;</h1>\n<p>a <code>&lt;i&gt;</code> <b>x</b></p>\n"
+        '<div class="scroll"><table><thead><tr><th scope="col">&lt;u&gt;</th></tr></thead><tbody><tr><td>1</td></tr></tbody>'
+        "</table></div>\n<ul><li>&lt;s&gt; on</li><li>two</li></ul>")
