@@ -92,7 +92,7 @@ def verify(
     wanted = [known(name) for name in ids] or list(documents())
     if again:
         again = reusable(path, wanted, {"device": device, "quick": quick, "model": model})
-    import pytest                                            # here, since no other command needs it
+    import pytest  # here, since no other command needs it
 
     from derivations.progress import Progress
 

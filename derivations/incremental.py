@@ -26,7 +26,7 @@ SETTINGS = ("python", "packages", "device", "quick", "model")
 
 
 def voting_files() -> dict[str, Path]:
-    """The tests that speak for claims, by what they run: derivations, which are the symbolic layer, and the votes of the others."""
+    """The two files of tests that speak for claims: the derivations, and the votes of the numeric layers."""
     return {"symbolic": ROOT / "derivations" / "test_derivations.py", "votes": ROOT / "evidence" / "test_votes.py"}
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import signal
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
@@ -19,7 +20,7 @@ class Progress:
 
     def __init__(self) -> None:
         columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("eta"))
-        self.bar = Bar(*columns, TimeRemainingColumn(), transient=True)
+        self.bar = Bar(*columns, TimeRemainingColumn(), transient=True, disable=not sys.stdout.isatty())
         self.task = self.bar.add_task("starting", total=None)
         self.collector: Collector | None = None
         self.failures: list[str] = []

@@ -28,6 +28,7 @@ class Draws:
 
     @property
     def discarded(self) -> int:
+        """How many draws were thrown away."""
         return self.refused + self.begun - self.aborted - self.kept
 
     def run(self, explore: Explore, turn: int) -> bool:

@@ -7,6 +7,7 @@ import os
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")                # before torch is imported, here or in a worker
 
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from hypothesis import configuration, settings
 
 from evidence.registry import Run
 
-configuration.set_hypothesis_home_dir(Path(".hypothesis").absolute())
+configuration.set_hypothesis_home_dir(Path(tempfile.gettempdir(), "attention-proofs-hypothesis"))
 settings.register_profile("gate", deadline=None, derandomize=True, print_blob=True)
 settings.register_profile("explore", deadline=None, max_examples=1000, print_blob=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "gate"))

@@ -143,7 +143,8 @@ def load(claims: Iterable[str] | None = None) -> None:
     """
     homes = {entry.module for id, entry in entries().items() if claims is None or id in claims}
     chapters = sorted(f"evidence.{home.removeprefix('derivations.')}" for home in homes if home.startswith("derivations."))
-    packages = [name for name in checks() if claims is None or any(home.startswith(name.removesuffix(CHECKS)) for home in homes)]
+    papers = {home.partition(".")[0] for home in homes}
+    packages = [name for name in checks() if claims is None or name.removesuffix(f".{CHECKS}") in papers]
     for package in packages:
         admit_sources(package, outside()[package.removesuffix(f".{CHECKS}")] / CHECKS)
     with closed():

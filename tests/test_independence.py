@@ -149,7 +149,7 @@ def rests_on(name: str, sources: dict[str, str]) -> set[str]:
 
 
 def closed_forms_of(name: str, sources: dict[str, str]) -> set[str]:
-    return {used for used in rests_on(name, sources) if any(used == form or used.startswith(f"{form}.") for form in CLOSED_FORMS)}
+    return {used for used in rests_on(name, sources) if f"{used}.".startswith(tuple(f"{form}." for form in CLOSED_FORMS))}
 
 
 def test_conic_votes_know_no_closed_form() -> None:
@@ -170,7 +170,8 @@ def test_conic_votes_know_no_closed_form() -> None:
 def test_a_closed_form_in_a_conic_vote_is_found(line: str) -> None:
     sources = {"evidence.eot.votes": line, "evidence.smuggler": "from numerics import mem\ndef helper(): return mem.tilt"}
     assert closed_forms_of("evidence.eot.votes.vote", sources)
-    assert not closed_forms_of("evidence.eot.votes.vote", {"evidence.eot.votes": "from numerics.primal import mem\ndef vote(): return mem"})
+    conic = {"evidence.eot.votes": "from numerics.primal import mem\ndef vote(): return mem"}
+    assert not closed_forms_of("evidence.eot.votes.vote", conic)
 
 
 @pytest.mark.parametrize("line", [

@@ -1,4 +1,4 @@
-"""Votes on: The regularizers of section 4, the problem they make, and its solutions given by their Karush–Kuhn–Tucker points."""
+"""Votes on: The regularizers of section 4, the problem they make, and its solutions by their Karush–Kuhn–Tucker points."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The kernel proves what is true for every size, and nothing else (notation of `tests.derivations.grammar`, p = softmax(a/y))."""
+"""The kernel proves what is true for every size, and nothing else (notation of `grammar`, p = softmax(a/y))."""
 
 from __future__ import annotations
 

@@ -128,8 +128,8 @@ def again(folder: Path) -> None:
     assert "outdated" not in run(folder, "show", "eot.59").stdout + run(folder, "list", "eot").stdout
     ledger["files"]["evidence.eot.section5_gradient"] = "another"
     path.write_text(json.dumps(ledger))
-    assert "outdated   evidence.eot.section5_gradient changed after the ledger was written: run `python -m derivations verify " \
-        "eot.59` again" in run(folder, "show", "eot.59").stdout
+    assert "outdated   evidence.eot.section5_gradient changed after the ledger was written: run `python -m derivations " \
+        "verify eot.59` again" in run(folder, "show", "eot.59").stdout
     assert "(outdated: evidence.eot.section5_gradient changed after" in run(folder, "list", "eot").stdout
     result = run(folder, "verify", "eot.59", "-n", "0", "--quick", "--incremental")
     assert result.returncode == 0, result.stdout + result.stderr

@@ -59,7 +59,7 @@ def test_layers_that_are_not_polled_are_refused(layer: Layer) -> None:
 
 
 def test_nothing_is_observed_for_the_symbolic_layer() -> None:
-    with pytest.raises(ValueError, match="^layer: expected a numeric layer"):
+    with pytest.raises(ValueError, match=r"^layer: expected a numeric layer"):
         observes(Layer.SYMBOLIC, "eot.46")
 
 
