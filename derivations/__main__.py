@@ -97,7 +97,7 @@ def verify(
     from derivations.progress import Progress
 
     if not path.resolve().parent.is_dir():
-        raise click.UsageError(f"--json: the folder {path.parent} does not exist, a file in an existing folder is accepted")
+        raise click.UsageError(f"--json: expected a file in an existing folder, got {path}")
     arguments = [*voters(only), "-p", "no:terminal", "-p", "no:cacheprovider", f"--claims={','.join(wanted)}",
                  f"--ledger={path}", f"--device={device}", f"-n{processes(wanted) if workers is None else workers}"]
     arguments += [f"--incremental={path}"] if again else []
@@ -189,7 +189,7 @@ def summarize(result: dict[str, Any], path: Path) -> None:
 def list_claims(document: str | None, path: Path) -> None:
     """Print every claim's id with its verdict in the last run, and what changed since then below it."""
     if document is not None and document not in documents():
-        raise click.UsageError(f"DOCUMENT: {document} is unknown, one of {', '.join(documents())} is accepted")
+        raise click.UsageError(f"DOCUMENT: expected one of {', '.join(documents())}, got {document}")
     rows, outdated = last_run(path)
     for id, entry in entries().items():
         if document is None or id.startswith(f"{document}."):
@@ -204,7 +204,7 @@ def show(id: str, path: Path) -> None:
     """Print one claim whole: statement, derivation, correction, witness, twins, evidence."""
     entry: Entry | None = entries().get(known(id))
     if entry is None:
-        raise click.UsageError(f"ID: {id} is a document, the id of one claim is accepted")
+        raise click.UsageError(f"ID: expected the id of one claim, got the document {id}")
     rows, outdated = last_run(path)
     click.echo(describe(entry, rows.get(id), outdated.get(id)))
 
@@ -217,7 +217,7 @@ def regress(path: Path, accept: bool) -> None:
     if accept and regression.in_ci():
         raise click.UsageError("--accept: a baseline is never changed in CI")
     if not path.exists():
-        raise click.UsageError(f"--json: {path} does not exist, a ledger written by `verify` is accepted")
+        raise click.UsageError(f"--json: expected a ledger written by `verify`, got {path}, which does not exist")
     now = opened(path)
     if unknown := ledger.strangers(now["claims"]):
         raise click.UsageError(f"--json: {path}: {unknown[0]} is no claim of an installed document, verify it again")

@@ -90,7 +90,7 @@ class Entry:
         if not is_worded(name) or not callable(wrong):
             raise ValueError(f"twin: expected words and a function that gives a relation, got {name!r} and {wrong!r}")
         if name in self.twins:
-            raise ValueError(f"twin: {self.id} already has one named {name!r}, a new name is accepted")
+            raise ValueError(f"twin: expected a new name, got {name!r}, which {self.id} already has")
         self.twins = {**self.twins, name: cache(wrong)}
 
     def corrected(
@@ -102,7 +102,7 @@ class Entry:
         stands for.  Raises ValueError for a second correction, and for words that say nothing.
         """
         if self.correction is not None:
-            raise ValueError(f"corrected: {self.id} already has a correction, one is accepted")
+            raise ValueError(f"corrected: expected one correction of {self.id}, got a second one")
         check_words(self.id, latex=latex, **_given(under=under, replaces=replaces))
 
         def register(function: Derivation) -> Derivation:
@@ -152,7 +152,7 @@ def _new(id: object) -> None:
         raise ValueError(f"claim: expected an id like eot.59 or eot.s7.fisher-scaled, in letters and digits with dots, hyphens "
                          f"and underscores between them, got {id!r}")
     if id in _ENTRIES:
-        raise ValueError(f"claim: the id {id} is used twice, a new id is accepted")
+        raise ValueError(f"claim: expected a new id, got {id}, which is registered already")
 
 
 def _given(**values: Any) -> dict[str, Any]:
@@ -163,7 +163,7 @@ def sentence(function: Callable[..., object]) -> str:
     """The docstring, on one line."""
     text = " ".join((function.__doc__ or "").split())
     if not text:
-        raise ValueError(f"docstring: {function.__name__} has none, the statement in one sentence is accepted")
+        raise ValueError(f"docstring: expected the statement of {function.__name__} in one sentence, got none")
     return text
 
 
@@ -234,7 +234,7 @@ def reprint(
     check_lists(id, **_given(hypotheses=hypotheses))
     here = sys._getframe(1).f_globals["__name__"]
     if correction and not of.correction:
-        raise ValueError(f"correction: one was given for {id}, but {of.id} has none")
+        raise ValueError(f"correction: expected none for {id}, since {of.id} has none, got one")
     new = set(hypotheses or ()) - {*of.hypotheses, *(implying or {}).values()}
     if new and isinstance(_last(of.derivation), Fails):
         raise ValueError(f"hypotheses: {id} takes over the disproof of {of.id}: expected those printed there, as another one "
@@ -315,10 +315,10 @@ def _read(document: str) -> list[str]:
     names = sorted((info.name for info in pkgutil.iter_modules(found.__path__) if info.name != CHECKS), key=printed_place)
     modules = [imported(f"{found.__name__}.{name}") for name in names]
     if taken := [id for id, entry in before.items() if _ENTRIES.get(id) is not entry]:
-        raise ValueError(f"claim: {taken[0]} was replaced while {document} was read, an id of its own is accepted")
+        raise ValueError(f"claim: expected ids of its own in {document}, got {taken[0]}, which it replaces")
     strangers = [id for id in _ENTRIES.keys() - before.keys() if not id.startswith(f"{document}.")]
     if strangers and document not in DOCUMENTS:
-        raise ValueError(f"claim: the id {min(strangers)} was given in {document}, one like {document}.1 is accepted")
+        raise ValueError(f"claim: expected ids like {document}.1 in {document}, got {min(strangers)}")
     return modules
 
 

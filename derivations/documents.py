@@ -30,11 +30,11 @@ def outside() -> dict[str, Path]:
         folder = Path(named).resolve()
         key = folder.name
         if not (folder / "__init__.py").is_file():
-            raise ValueError(f"document: {named} was given, a folder with an __init__.py is accepted")
+            raise ValueError(f"document: expected a folder with an __init__.py, got {named}")
         if not re.fullmatch(r"[a-z][a-z0-9_]*", key):
-            raise ValueError(f"document: {key} was given, a folder named in small letters, digits and _ is accepted")
+            raise ValueError(f"document: expected a folder named in small letters, digits and _, got {key}")
         if found.get(key, folder) != folder or key in DOCUMENTS or _taken(key, folder):
-            raise ValueError(f"document: {key} is the name of something else, a folder with a name of its own is accepted")
+            raise ValueError(f"document: expected a folder with a name of its own, got {key}, which names something else")
         found[key] = folder
     return found
 

@@ -33,14 +33,14 @@ def unsupported(entry: Resting, registered: Mapping[str, Resting]) -> str:
     if entry.part_of is not None:
         whole = registered.get(entry.part_of)
         if whole is None or whole.part_of is not None or entry.part_of == entry.id:
-            return f"part_of: {entry.id} names {entry.part_of}, a printed id that is no part itself is accepted"
+            return f"part_of: expected a printed id that is no part itself for {entry.id}, got {entry.part_of}"
         if entry.id.split(".")[0] != whole.id.split(".")[0]:
-            return f"part_of: {entry.id} names {entry.part_of}, a printed id of its own document is accepted"
+            return f"part_of: expected a printed id of its own document for {entry.id}, got {entry.part_of}"
     path: list[str] = []
 
     def visit(id: str, needs: tuple[str, ...]) -> str:
         if id in path:
-            return f"needs: {' → '.join([*path[path.index(id):], id])} is a circle, an order of proofs is accepted"
+            return f"needs: expected an order of proofs, got the circle {' → '.join([*path[path.index(id):], id])}"
         path.append(id)
         for needed in needs:
             if needed not in registered:

@@ -88,11 +88,12 @@ class Vote:
         if not self.instances:
             return "nothing could be compared"
         if self.discarded > self.instances:
-            return f"{self.discarded} of {self.discarded + self.instances} draws were discarded, at most half is accepted"
+            drawn = self.discarded + self.instances
+            return f"expected at most half of the draws to be discarded, got {self.discarded} of {drawn}"
         if self.drawing and self.ranges and (self.instances < FEWEST or len(self.seen) < 2):
-            return f"{len(self.seen)} of {self.instances} instances differ, at least 2 of {FEWEST} are accepted"
+            return f"expected at least 2 different instances of {FEWEST}, got {len(self.seen)} of {self.instances}"
         if alone := [name for name in sorted(self.sizes) if self.ranges[name][1] < 2]:
-            return f"{', '.join(alone)} was 1 at every instance, a size of at least 2 is accepted at some"
+            return f"expected a size of at least 2 at some instance, got {', '.join(alone)} = 1 at every one"
         # a side that is 0 everywhere has no size, and one that is not has it where it is not
         return self.scales[True in self.scales].why_not
 

@@ -55,7 +55,7 @@ def _of_product(term: sp.Expr) -> sp.Expr:
     if sums:
         rest = term / sums[0]
         if _random_entries(rest):
-            raise UnknownMomentError(f"expectation: a product of sums was given, one sum is accepted: {term}")
+            raise UnknownMomentError(f"expectation: expected at most one sum in a product, got {term}")
         return rest * sp.Sum(expectation(sums[0].function), *sums[0].limits)
     entries = _random_entries(term)
     by_vector: dict[Variable, list[sp.Indexed]] = defaultdict(list)
@@ -74,7 +74,7 @@ def _random_entries(term: sp.Expr) -> list[sp.Indexed]:
         if _is_random(base) and exponent.is_Integer and exponent > 0:
             found += [base] * int(exponent)
         elif any(v.domain.kind is Kind.RANDOM for v in factor.atoms(Variable)):
-            raise UnknownMomentError(f"expectation: {factor} was given, a polynomial in the random entries is accepted")
+            raise UnknownMomentError(f"expectation: expected a polynomial in the random entries, got {factor}")
     return found
 
 
@@ -89,4 +89,4 @@ def _moment(entries: list[sp.Indexed]) -> sp.Expr:
     if len(entries) == 2:
         first, second = entries
         return sp.Mul(*[delta(a, b) for a, b in zip(first.indices, second.indices, strict=True)])
-    raise UnknownMomentError(f"expectation: degree {len(entries)} in {entries[0].base} was given, at most 2 is accepted")
+    raise UnknownMomentError(f"expectation: expected a degree of at most 2 in {entries[0].base}, got {len(entries)}")

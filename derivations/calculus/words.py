@@ -87,5 +87,5 @@ def evaluate(expr: sp.Expr, model: Mapping[sp.Symbol, sp.Matrix]) -> sp.Matrix:
         value = part if value is None else value + part
     found = sp.Matrix(value)
     if not all(entry.is_Rational for entry in found):
-        raise ValueError(f"model: {expr} is {found.tolist()} there, rational entries are accepted")
+        raise ValueError(f"model: expected rational entries, got {found.tolist()} for {expr}")
     return found

@@ -46,7 +46,7 @@ class Fails(Relation):
     def explain(self) -> str:
         """Why there is no disproof; empty if there is one."""
         if isinstance(self.relation, Fails):
-            return "the disproof of a disproof was given, a statement is expected"
+            return "expected a statement to disprove, got a disproof"
         return PROVED if self.relation.counterexample() else f"no sample point contradicts {self.relation}"
 
     def remainder(self) -> str:

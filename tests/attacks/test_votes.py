@@ -269,7 +269,7 @@ def test_routes_that_come_and_go() -> None:
 
 @pytest.mark.parametrize(("statement", "on", "tolerance", "reason"), [
     (FALSE, SMALL, 1e-3, r"^tolerance: expected less than 0\.1 of the largest .*, got 0 of 8, and 0\.001 beside "),
-    (Equation(x * total(l, r[l]), x), ALONE, 1e-9, "m was 1 at every instance, a size of at least 2 is accepted at some"),
+    (Equation(x * total(l, r[l]), x), ALONE, 1e-9, "expected a size of at least 2 at some instance, got m = 1 at every one"),
 ])
 def test_why_a_vote_does_not_count_is_said(statement: Relation, on: Any, tolerance: float, reason: str) -> None:
     vote = Vote("eot.46", Layer.TORCH)

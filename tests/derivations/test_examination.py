@@ -283,7 +283,7 @@ def test_unknown_and_circular_needs_are_errors(registry: dict[str, Entry]) -> No
     assert fault(registered("eot.1", SQUARE, needs=("eot.9",))) == "eot.1: needs: eot.1 names eot.9, which is no claim"
     registered("eot.2", SQUARE, needs=("eot.3",))
     registered("eot.3", SQUARE, needs=("eot.2",))
-    assert "eot.2 → eot.3 → eot.2 is a circle" in fault(registry["eot.2"])
+    assert "got the circle eot.2 → eot.3 → eot.2" in fault(registry["eot.2"])
     assert outcome(registry["eot.2"]) is Outcome.ERROR
 
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from derivations import incremental, ledger, pytest_plugin, rows
+from derivations import incremental, ledger, rows, selection
 from derivations.catalogue import entries, examine
 from derivations.claims import Evidence, Layer, Outcome, Step
-from derivations.pytest_plugin import Collector, selected
+from derivations.pytest_plugin import Collector
 from derivations.rows import sealed
 from derivations.theorems import SQUEEZE
 
@@ -127,10 +127,10 @@ def test_green_needs_green_supports() -> None:
 
 
 def test_selection() -> None:
-    assert selected("eot.46") == {"eot.46"}
-    assert selected("eot") == {id for id in entries() if id.startswith("eot.")}
+    assert selection.selected("eot.46") == {"eot.46"}
+    assert selection.selected("eot") == {id for id in entries() if id.startswith("eot.")}
     with pytest.raises(ValueError, match=r"eot\.466"):
-        selected("eot.46,eot.466")
+        selection.selected("eot.46,eot.466")
 
 
 def test_a_failure_without_evidence_is_an_error() -> None:
@@ -398,5 +398,5 @@ def test_a_run_is_complete_if_it_asks_every_test(arguments: list[str], options: 
 
 def test_parts_are_selected_with_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     part = replace(entries()["eot.64"], part_of="eot.59")
-    monkeypatch.setattr(pytest_plugin, "entries", lambda: {"eot.59": entries()["eot.59"], "eot.64": part})
-    assert selected("eot.59") == {"eot.59", "eot.64"}
+    monkeypatch.setattr(selection, "entries", lambda: {"eot.59": entries()["eot.59"], "eot.64": part})
+    assert selection.selected("eot.59") == {"eot.59", "eot.64"}
