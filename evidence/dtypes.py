@@ -6,11 +6,11 @@ import torch
 from hypothesis import strategies as st
 
 from derivations.catalogue import entries
-from evidence.bridge import Value
-from evidence.harness import Vote, float64, poll
+from evidence import REFUTING_FACTOR, Finding, Layer, Run, Value, float64
+from evidence.harness import Vote, poll
 from evidence.instances.one_sided import OneSided, one_sided_problems
-from evidence.readings import REFUTING_FACTOR, Formula
-from evidence.registry import Check, Finding, Layer, Observe, Run
+from evidence.readings import Formula
+from evidence.registry import Check, Observe
 from numerics import tolerances
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
