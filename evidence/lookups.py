@@ -22,7 +22,7 @@ OWN = {"derivations.claims": {"Layer"}, "evidence": {"Layer", "Reading", "Value"
 """What a module that votes may import: packages that know nothing of the derivations, helpers and other voting modules, which
 are held to the same list, and a few names."""
 
-OBSERVING = ("evidence.models", "evidence.source")
+OBSERVING = ("evidence.dtypes", "evidence.models", "evidence.source")
 OBSERVERS = {"evidence": {"Finding", "Outcome", "Run", "finding", "hold", "observes"}}
 """What modules that ship with the project may import besides, for what is observed and not drawn."""
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 from torch import Tensor
 
-from evidence import Layer, Reading, confirms, float64
+from evidence import Layer, Reading, confirms, float64, observes
 from evidence.deciphering.attention_mem import GENERIC, evidence_for
 from evidence.deciphering.conic_attention import ConicLayer, drawn, solved
 from evidence.instances.mem_problems import MemProblem, mem_problems
+from evidence.models.deviations import by_head, by_layer, of_small_t5
 from numerics import mem
 
 
@@ -74,3 +75,13 @@ confirms(
     count=12,
     corrected=conic_deviation,
 )(mostly_orthogonal)
+
+
+# ── in models ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+observes(Layer.TORCH, "deciphering.fig4", "deciphering.s8.nearly-coincides", "deciphering.s8.other-models")(by_layer)
+observes(Layer.TORCH, "deciphering.fig5")(by_head)
+observes(Layer.TORCH, "deciphering.fig6")(of_small_t5("encoder"))
+observes(Layer.TORCH, "deciphering.fig7")(of_small_t5("decoder"))
+observes(Layer.TORCH, "deciphering.fig8")(of_small_t5("cross"))

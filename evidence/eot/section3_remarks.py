@@ -8,10 +8,11 @@ import torch
 from hypothesis import strategies as st
 from torch import Tensor
 
-from evidence import Layer, Reading, choose, confirms
+from evidence import Layer, Reading, choose, confirms, observes
 from evidence.eot.conic_one_sided import problems
 from evidence.eot.section3_theorem import conic_plan, plan
 from evidence.instances.rows import rows
+from evidence.models.temperature import saturation, shipped
 from numerics import tolerances
 
 confirms(Layer.TORCH, "eot.rem3.5", on=rows())(plan)
@@ -47,3 +48,10 @@ def variance_of_scaled_dot(drawn: dict[str, int]) -> Reading:
 
 
 confirms(Layer.PRIMAL, "eot.rem3.5", on=problems())(conic_plan)
+
+
+# ── in models ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+observes(Layer.SOURCE, "eot.s3.sqrt-width")(shipped)
+observes(Layer.TORCH, "eot.s3.saturation")(saturation)

@@ -5,10 +5,15 @@ from __future__ import annotations
 import numpy as np
 from torch import Tensor
 
-from evidence import Layer, Reading, confirms, float64
+from evidence import Layer, Reading, confirms, float64, observes
+from evidence.dtypes import DTYPES, in_dtype, plan_error, point
 from evidence.eot.conic_one_sided import ConicRow, error, problems, solved
 from evidence.eot.forward import gradient, reading
+from evidence.instances.one_sided import OneSided
 from evidence.instances.rows import Row, rows
+from evidence.models.captured import SCALED
+from evidence.models.certified import certified_rows
+from evidence.models.rows import WEIGHTS, pretrained_rows, random_rows
 from numerics import one_sided
 
 
@@ -86,3 +91,21 @@ def conic_ratios(drawn: ConicRow) -> Reading:
     ratio = solution.plan[:, None] / solution.plan[None, :]
     relative = error(solution, drawn.epsilon) / solution.plan.min()
     return Reading(drawn.point(), {"cvxpy": float64(ratio)}, 3 * relative * float(ratio.max()))
+
+
+# ── in models and other dtypes ──────────────────────────────────────────────────────────────────────────────────────
+
+
+def stored_plan(problem: OneSided) -> Reading:
+    plan = one_sided.plan(problem.scores, problem.temperature)
+    return Reading(point(problem), {"closed_form": plan}, plan_error(problem))
+
+
+for name, dtype in DTYPES.items():
+    observes(Layer.TORCH, "eot.18", name=name)(in_dtype(dtype, stored_plan))
+
+observes(Layer.TORCH, "eot.18", "eot.thm3.3", name="encoder")(pretrained_rows(WEIGHTS))
+observes(Layer.PRIMAL, "eot.thm3.3", name="solver")(certified_rows)
+
+for architecture in SCALED:
+    observes(Layer.TORCH, "eot.18", name=architecture)(random_rows(WEIGHTS, architecture))

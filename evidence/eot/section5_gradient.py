@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import numpy as np
+import torch
 from torch import Tensor
 from torch.autograd.functional import jacobian
 
-from evidence import Layer, Reading, confirms, float64
+from evidence import Layer, Reading, confirms, float64, observes
+from evidence.dtypes import DTYPES, in_dtype, plan_error, point
 from evidence.eot.conic_one_sided import ConicRow, differences, problems
 from evidence.eot.forward import descent, gradient, reading
+from evidence.instances.one_sided import OneSided
 from evidence.instances.rows import Row, rows
-from numerics import one_sided
+from evidence.models.captured import ARCHITECTURES
+from evidence.models.rows import SCORE_GRADIENT, pretrained_rows, random_rows
+from numerics import one_sided, tolerances
 
 NOT_DIAGONAL = ("eot.55", "eot.56", "eot.57", "eot.58")
 
@@ -102,3 +107,40 @@ def conic_score_gradient(drawn: ConicRow) -> Reading:
     slopes, off = differences(drawn)
     gradient = -(slopes @ drawn.utilities)
     return Reading(drawn.point(), {"differences of optima": float64(gradient)}, off * float(np.abs(drawn.utilities).sum()))
+
+
+# ── in models and other dtypes ──────────────────────────────────────────────────────────────────────────────────────
+
+
+def stored_gradient(problem: OneSided) -> Reading:
+    plan = one_sided.plan(problem.scores, problem.temperature)
+    gradient = one_sided.score_gradient(plan, problem.utility, problem.temperature)
+    return Reading(point(problem), {"closed_form": gradient}, gradient_error(problem))
+
+
+def gradient_error(problem: OneSided) -> float:
+    """The error of a score gradient, by the smaller of two bounds; small gradients need the second one."""
+    dtype, tau, m = problem.scores.dtype, problem.temperature, problem.m
+    utility, logits = problem.utility.double(), problem.scores.double() / tau
+    largest, p = float(utility.abs().max()), logits.softmax(-1)
+    sensitivity = float((p * (2 * (utility - p @ utility).abs() + p @ utility.abs())).max())
+    computed = tolerances.plan(torch.float32, m, float(logits.abs().max()))
+    return min(tolerances.score_gradient(dtype, m, largest, tau, plan_error(problem)),
+               tolerances.stored_score_gradient(dtype, m, largest, tau, sensitivity, computed))
+
+
+def stored_jacobian(problem: OneSided) -> Reading:
+    """∂p_k/∂s_j; |d p(δ − p)| ≤ |dp|, and one more rounding of at most 1/4."""
+    plan = one_sided.plan(problem.scores, problem.temperature)
+    slopes = one_sided.plan_jacobian(plan, problem.temperature).T
+    return Reading(point(problem), {"closed_form": slopes}, 1.25 * plan_error(problem) / problem.temperature)
+
+
+for name, dtype in DTYPES.items():
+    observes(Layer.TORCH, "eot.46", name=name)(in_dtype(dtype, stored_gradient))
+    observes(Layer.TORCH, "eot.59", name=name)(in_dtype(dtype, stored_jacobian))
+
+observes(Layer.TORCH, "eot.thm5.2", "eot.46", name="encoder")(pretrained_rows(SCORE_GRADIENT))
+
+for architecture in ARCHITECTURES:
+    observes(Layer.TORCH, "eot.thm5.2", name=architecture)(random_rows(SCORE_GRADIENT, architecture))

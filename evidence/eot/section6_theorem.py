@@ -6,12 +6,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from evidence import Layer, Reading, confirms, float64
+from evidence import Layer, Reading, confirms, float64, observes
 from evidence.eot.conic_dual import dual_value, value_error
 from evidence.eot.conic_one_sided import ConicRow, error, problems, solved
 from evidence.eot.forward import gradient
 from evidence.eot.potential import dual, level, number, reading
 from evidence.instances.rows import Row, rows
+from evidence.models.captured import SCALED
+from evidence.models.rows import POTENTIAL_GRADIENT, pretrained_rows, random_rows
 from numerics import fisher, one_sided
 
 confirms(Layer.TORCH, "eot.71", on=rows(), count=16)(level)
@@ -92,3 +94,12 @@ def level_of_the_plan(drawn: ConicRow) -> Reading:
     mirrored = np.full(drawn.m, drawn.epsilon - solution.multiplier)
     off = drawn.epsilon * 2 * relative + value_error(drawn, solution)
     return Reading(drawn.point(), {"plan": float64(level), "multiplier": float64(mirrored)}, off)
+
+
+# ── in models ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+observes(Layer.TORCH, "eot.s6.potential-gradient", name="encoder")(pretrained_rows(POTENTIAL_GRADIENT))
+
+for architecture in SCALED:
+    observes(Layer.TORCH, "eot.s6.potential-gradient", name=architecture)(random_rows(POTENTIAL_GRADIENT, architecture))

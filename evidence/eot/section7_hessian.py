@@ -6,13 +6,15 @@ import torch
 from torch import Tensor
 from torch.autograd.functional import hessian
 
-from evidence import Layer, Reading, confirms
+from evidence import Layer, Reading, confirms, observes
 from evidence.eot.backward import with_baseline
 from evidence.eot.fisher import SMALL, both, named, potential_hessian, reading, score_gradient, update
 from evidence.eot.potential import value
 from evidence.eot.section5_remarks import variance_without_baseline
 from evidence.eot.section7_fisher import matrix
 from evidence.instances.rows import Row
+from evidence.models.captured import SCALED
+from evidence.models.rows import POTENTIAL_HESSIAN, pretrained_rows, random_rows
 
 confirms(Layer.TORCH, "eot.104", on=SMALL, count=10)(matrix)
 
@@ -53,3 +55,12 @@ def divergence_curvature(row: Row) -> Reading:
 
     curvature = hessian(divergence, named(row, "t"))
     return reading(row, (1 + v.abs().max()) ** 3 * (1 + named(row, "t")) / row.tau**2, autograd=curvature)
+
+
+# ── in models ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+observes(Layer.TORCH, "eot.100", name="encoder")(pretrained_rows(POTENTIAL_HESSIAN))
+
+for architecture in SCALED:
+    observes(Layer.TORCH, "eot.100", name=architecture)(random_rows(POTENTIAL_HESSIAN, architecture))

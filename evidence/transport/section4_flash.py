@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import torch
@@ -9,9 +10,10 @@ from hypothesis import strategies as st
 from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 
-from evidence import Layer, Reading, confirms
+from evidence import Finding, Layer, Outcome, Reading, Run, confirms, observes
 from evidence.instances.transport_problems import Problem, problems
 from numerics import flash, one_sided, tolerances
+from numerics.peak_memory import PeakMemory
 
 
 @dataclass(frozen=True)
@@ -90,3 +92,35 @@ def stabilized(x: Problem) -> Reading:
 
 
 confirms(Layer.TORCH, "transport.s4.flash-stability", on=problems(), corrected=stabilized)(stabilized)
+
+
+# ── the memory it takes, which only a measurement can say ───────────────────────────────────────────────────────────
+
+
+LENGTHS, WIDTH, TILE = (256, 512, 1024), 32, 64
+
+
+def peaks(length: int) -> tuple[int, int]:
+    """The most bytes that attention holds at a time, with the matrix of weights and tile by tile."""
+    query, key, value = torch.randn(3, length, WIDTH, generator=torch.Generator().manual_seed(length))
+    with torch.no_grad(), PeakMemory((query, key, value)) as dense:
+        whole = one_sided.context(one_sided.plan(one_sided.scores_from(query, key), math.sqrt(WIDTH)), value)
+    with torch.no_grad(), PeakMemory((query, key, value)) as tiled:
+        streamed = flash.tiled_attention(query, key, value, tile=TILE).output
+    torch.testing.assert_close(streamed, whole)
+    return dense.peak, tiled.peak
+
+
+@observes(Layer.TORCH, "transport.s4.flash-efficiency")
+def memory(claim: str, run: Run) -> Finding:
+    measured = [peaks(length) for length in LENGTHS]
+    dense, tiled = measured[-1]
+    growth = [last / before for before, last in zip(measured[-2], measured[-1], strict=True)]
+    less = all(by_tiles < whole for whole, by_tiles in measured) and growth[1] < 3 < growth[0]
+    return Finding(
+        Outcome.HOLDS if less else Outcome.REFUTED,
+        f"{', '.join(map(str, LENGTHS))} queries and keys, width {WIDTH}, tiles of {TILE} keys, float32, without derivatives",
+        f"at {LENGTHS[-1]} keys {dense:,} bytes at a time with the matrix of weights and {tiled:,} tile by tile; twice "
+        f"the length takes {growth[0]:.2f} and {growth[1]:.2f} times as much. The traffic between a GPU's memories, which the "
+        "document's word is about, and speed were not measured",
+    )
