@@ -16,7 +16,7 @@ import pkgutil
 import sys
 import time
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from types import ModuleType
 from typing import Any
@@ -24,6 +24,7 @@ from typing import Any
 import pytest
 import torch
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from torch import Tensor
 
 from derivations.calculus.variables import Kind
