@@ -168,7 +168,7 @@ def unfit(ledger: Mapping[str, Any], baseline: Mapping[str, Kept]) -> str:
     now = snapshot(ledger)
     wrong = {row["id"]: why for row in ledger["claims"] if (why := _problem(row, now[row["id"]], baseline.get(row["id"])))}
     more = f" (and problems of {', '.join([*wrong][1:])})" if len(wrong) > 1 else ""
-    return next((f"{id}: expected a row without problems, got: {why}{more}" for id, why in wrong.items()), "")
+    return next((f"expected rows without problems, got {id}: {why}{more}" for id, why in wrong.items()), "")
 
 
 def _problem(row: Mapping[str, Any], now: Kept, before: Kept | None) -> str:

@@ -30,7 +30,8 @@ def test_a_place_can_be_read_back() -> None:
 
 
 @pytest.mark.parametrize(("value", "written"), [
-    (2, 2), (sp.Rational(-7, 2), "-7/2"), (Fraction(6, 3), 2), ([sp.Rational(1, 4), 3], ("1/4", 3)), ([[0], [1]], ((0,), (1,)))])
+    (2, 2), (sp.Rational(-7, 2), "-7/2"), (Fraction(6, 3), 2), ([sp.Rational(1, 4), 3], ("1/4", 3)), ([[0], [1]], ((0,), (1,))),
+])
 def test_exact_values_are_written_and_read(value: Any, written: Any) -> None:
     assert exact(value) == written
     assert from_exact(written) == value

@@ -240,26 +240,6 @@ def test_evidence_is_about_the_claims_of_the_run() -> None:
         built(evidence(), evidence(claim="eot.60"))
 
 
-KEPT = to_json(BASELINE["eot.59"])
-
-
-@pytest.mark.parametrize(("kept", "named"), [
-    ([], "expected object, got array"), ({"eot.59": 3}, "eot.59: expected object, got int"),
-    ({"eot.59": KEPT | {"verdict": "excellent"}}, "eot.59: verdict: expected a known word, got 'excellent'"),
-    ({"eot.59": KEPT | {"layers": {"oracle": "holds"}}}, "expected a known word, got 'oracle'"),
-    ({"eot.59": {"verdict": "proved"}}, "eot.59: expected the field severity, got none"),
-    ({"eot.59": KEPT | {"severity": "dire"}}, "eot.59: severity: expected a known word, got 'dire'"),
-    ({"eot.59": KEPT | {"status": "proved"}}, "eot.59: expected known fields, got status"),
-    ({"geometric.59": KEPT}, "expected claims of its own documents, got geometric.59"),
-])
-def test_a_baseline_holds_verdicts(kept: Any, named: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = saved(tmp_path / "baseline.json", kept)
-    monkeypatch.setattr(baseline, "baselines", lambda: {"eot": path})
-    with pytest.raises(ValueError, match=r"^baseline: .*baseline\.json") as refused:
-        baseline.load()
-    assert named in str(refused.value)
-
-
 # ── confirmed, and what is not ──────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -318,7 +298,7 @@ def test_a_printed_id_shows_the_worst_of_its_parts(monkeypatch: pytest.MonkeyPat
     told = {**built(evidence()), "claims": [whole, own]}
     assert ledger.read(saved(tmp_path / "ledger.json", told))["claims"] == [whole, own]
     told["claims"] = [sealed({**whole, "verdict": "proved"}), own]
-    with pytest.raises(ValueError, match=r"eot\.59: verdict: expected 'corrected', which follows from the evidence, got 'proved'"):
+    with pytest.raises(ValueError, match=r"eot\.59: verdict: expected 'corrected', .* got 'proved'"):
         ledger.read(saved(tmp_path / "ledger.json", told))
 
 

@@ -6,7 +6,6 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,11 +13,11 @@ import sympy as sp
 from msgspec.structs import replace as updated
 
 from derivations import baseline as remembered
-from derivations import ledger, regression
+from derivations import ledger
 from derivations.baseline import Kept, snapshot
 from derivations.calculus.variables import Kind, positive, scalar
 from derivations.canonical import canonical
-from derivations.catalogue import DOCUMENTS, Entry, entries, examine
+from derivations.catalogue import Entry, entries, examine
 from derivations.claims import Domain, Evidence, Layer, Outcome, Severity, Verdict
 from derivations.differences import Aspect, Change
 from derivations.records import to_json
@@ -195,8 +194,8 @@ def test_scope_or_strength_lost(
 def test_a_layer_that_left_is_a_loss(before: dict[str, Kept]) -> None:
     other = updated(torch(), claim="eot.1")
     found = compare(written({}, [JACOBIAN], other), before)
-    assert [(each.aspect, each.subject, each.before, each.after) for each in found.differences if each.claim == JACOBIAN][:1] == [
-        (Aspect.LAYER, "torch", "holds", "does not vote")]
+    left = next(each for each in found.differences if each.claim == JACOBIAN)
+    assert (left.aspect, left.subject, left.before, left.after) == (Aspect.LAYER, "torch", "holds", "does not vote")
     assert found.classes[JACOBIAN] is Change.SCOPE
 
 
@@ -365,53 +364,3 @@ def domain(kind: Kind, *shape: str, other_than: tuple[str, ...] = ()) -> Domain:
 ])
 def test_domains(wide: Domain, narrow: Domain, expected: bool) -> None:
     assert contains(wide, narrow) is expected
-
-
-# ── accepting ───────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-@pytest.fixture
-def baseline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, before: dict[str, Kept]) -> Path:
-    path = tmp_path / "baseline.json"
-    path.write_text(remembered.as_text(before))
-    monkeypatch.setattr(remembered, "baselines", lambda: dict.fromkeys(DOCUMENTS, path))
-    monkeypatch.delenv("CI", raising=False)
-    return path
-
-
-def test_what_is_accepted_is_the_baseline(baseline: Path) -> None:
-    row = written(rewritten(JACOBIAN, scaled(sp.Integer(2))), [*IDS, "eot.46"])
-    assert compare(row, remembered.load()).failed
-    regression.accept(row)
-    assert not compare(row, remembered.load()).differences
-    assert [path.name for path in baseline.parent.iterdir()] == ["baseline.json"]
-
-
-def test_accepting_part_of_the_claims_leaves_the_others(baseline: Path, before: dict[str, Kept]) -> None:
-    row = written({}, [JACOBIAN])
-    regression.accept(row)
-    assert remembered.load() == before
-    row["environment"]["asked"] = ["deciphering"]
-    regression.accept(row)
-    assert list(remembered.load()) == [id for id in entries() if id in IDS and id.startswith("eot.")]
-
-
-def test_a_claim_that_changed_is_one_line_that_changed(baseline: Path) -> None:
-    lines = baseline.read_text().splitlines()
-    regression.accept(written(rewritten(JACOBIAN, scaled(sp.Integer(2)), title="Another title"), [JACOBIAN]))
-    changed = [new for old, new in zip(lines, baseline.read_text().splitlines(), strict=True) if old != new]
-    assert [line.partition(":")[0] for line in changed] == [f'"{JACOBIAN}"']
-    assert len(lines) == len(IDS) + 2
-
-
-def test_nothing_is_accepted_in_ci(baseline: Path, monkeypatch: pytest.MonkeyPatch, before: dict[str, Kept]) -> None:
-    monkeypatch.setenv("CI", "true")
-    with pytest.raises(ValueError, match=r"^accept: CI"):
-        regression.accept(written({}, [JACOBIAN]))
-    assert remembered.load() == before
-
-
-@pytest.mark.parametrize(("value", "expected"), [("true", True), ("1", True), ("", False), ("0", False), ("False", False)])
-def test_what_counts_as_ci(value: str, expected: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CI", value)
-    assert regression.in_ci() is expected
