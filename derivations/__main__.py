@@ -14,9 +14,10 @@ from typing import Any
 
 import click
 
-from derivations import incremental, ledger, regression
+from derivations import baseline, incremental, ledger, regression, rendering
 from derivations.catalogue import Entry, entries
 from derivations.claims import Verdict
+from derivations.differences import Change
 from derivations.documents import DOCUMENTS, VARIABLE, checks, documents
 from derivations.mutation import mutants
 from derivations.notebooks import notebooks
@@ -50,7 +51,7 @@ def known(name: str) -> str:
     return name
 
 
-def last_run(path: Path) -> tuple[dict[str, dict[str, Any]], dict[str, str]]:
+def last_run(path: Path) -> tuple[dict[str, dict[str, Any]], dict[str, incremental.Reason]]:
     """The rows of the last run by id, those of claims that are stated as they were then, and why some are outdated; empty
     before the first run."""
     if not path.exists():
@@ -67,10 +68,10 @@ def opened(path: Path) -> dict[str, Any]:
         raise click.UsageError(str(error)) from None
 
 
-def baseline() -> dict[str, Any]:
+def remembered() -> dict[str, baseline.Kept]:
     """The committed baselines; the command ends here if one of them is none."""
     try:
-        return ledger.load_baseline()
+        return baseline.load()
     except ValueError as error:
         raise click.UsageError(str(error)) from None
 
@@ -155,7 +156,7 @@ def reusable(path: Path, wanted: list[str], options: dict[str, Any]) -> bool:
         return True
     kept = ledger.assemble([row for row in last["claims"] if row["id"] in needs], last["environment"])
     click.echo(f"nothing changed: {len(kept['claims'])} claims reused")
-    problems = ledger.problems(kept, baseline())
+    problems = baseline.problems(kept, remembered())
     for line in problems:
         click.secho(f"FAILED  {line}", fg="red")
     raise SystemExit(1 if problems else 0)
@@ -193,7 +194,7 @@ def list_claims(document: str | None, path: Path) -> None:
     rows, outdated = last_run(path)
     for id, entry in entries().items():
         if document is None or id.startswith(f"{document}."):
-            mark = f"  (outdated: {outdated[id]})" if id in outdated else ""
+            mark = f"  (outdated: {rendering.reason(outdated[id])})" if id in outdated else ""
             click.echo(f"{id:30} {rows[id]['verdict'] if id in rows else 'not verified':13} {entry.title}{mark}")
 
 
@@ -221,11 +222,11 @@ def regress(path: Path, accept: bool) -> None:
     now = opened(path)
     if unknown := ledger.strangers(now["claims"]):
         raise click.UsageError(f"--json: {path}: {unknown[0]} is no claim of an installed document, verify it again")
-    before = baseline()
-    if accept and (why := ledger.unfit(now, before)):
+    before = remembered()
+    if accept and (why := baseline.unfit(now, before)):
         raise click.UsageError(f"--accept: {path}: {why}")
     found = regression.compare(now, before)
-    click.echo(regression.told(found))
+    click.echo(rendering.comparison(found))
     if moved := sorted(incremental.outdated(incremental.project(), now)):
         more = f" and {len(moved) - 3} more" if len(moved) > 3 else ""
         remedy = "`verify --incremental` brings it up to date"
@@ -233,7 +234,7 @@ def regress(path: Path, accept: bool) -> None:
     if accept:
         regression.accept(now)
         counts = Counter(found.classes.values())
-        told = ", ".join(f"{counts[change]} {change}" for change in regression.Change if counts[change])
+        told = ", ".join(f"{counts[change]} {change}" for change in Change if counts[change])
         click.echo(f"accepted {len(found.classes)} changes{': ' + told if told else ''}")
     raise SystemExit(1 if found.failed and not accept else 0)
 

@@ -8,19 +8,20 @@ expansion the two Taylor polynomials; of a limit the path, at an exact place on 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from fractions import Fraction
+from collections.abc import Iterator, Mapping, Sequence
 from functools import singledispatch
 from itertools import groupby
 
 import sympy as sp
+from msgspec.structs import replace
 
 from derivations.calculus import sums
-from derivations.calculus.balls import Point, Value, digits, enclose
+from derivations.calculus.balls import Point, digits, enclose
 from derivations.calculus.points import SMALL, points
 from derivations.calculus.printing import text
 from derivations.calculus.variables import Kind, Variable, index, simplex, stochastic, variables_of
-from derivations.claims import Canonical, Sample
+from derivations.claims import Canonical, Domain, Form, Premise, Sample, Sign
+from derivations.records import Exact, exact, from_exact
 from derivations.relations import (
     AtLeast,
     Expansion,
@@ -37,10 +38,8 @@ DIGITS = 30
 SAMPLES = 3
 POSITIONS = (0, 1, -2)                                       # among the places of the indices: equal ones, and different ones
 
-NO_VALUE = "not finite"
-OTHER_THAN = ", other than "
-
-Sides = tuple[str, sp.Expr, sp.Expr]
+Place = Mapping[str, Exact]                                  # exact values by the names of the variables
+Sides = tuple[Form, sp.Expr, sp.Expr]
 
 
 def canonical(relation: Relation) -> Canonical:
@@ -56,25 +55,24 @@ def canonical(relation: Relation) -> Canonical:
     )
 
 
-def values_at(relation: Relation, places: Sequence[str]) -> list[Sample] | None:
+def values_at(relation: Relation, places: Sequence[Place]) -> list[Sample] | None:
     """Both sides at recorded places; None where the statement has a variable that a place lacks."""
     _, left, right = compared(relation)
     names = variables_of(sp.Tuple(left, right))
-    found = []
+    samples = []
     for place in places:
-        known = read_place(place)
-        if any(v.name not in known for v in names):
+        if any(v.name not in place for v in names):
             return None
-        point = {v: known[v.name] for v in names}
-        found.append(Sample(place, _value(left, point), _value(right, point)))
-    return found
+        point = {v: from_exact(place[v.name]) for v in names}
+        samples.append(Sample(place, _value(left, point), _value(right, point)))
+    return samples
 
 
 @singledispatch
 def compared(relation: Relation) -> Sides:
-    """How a relation compares two expressions, in words, and the expressions."""
+    """How a relation compares two expressions, and the expressions."""
     left, right = relation.sides
-    return "=", left, right
+    return Form(Sign.EQUAL), left, right
 
 
 @compared.register
@@ -84,31 +82,31 @@ def _(relation: Fails) -> Sides:
 
 @compared.register
 def _(relation: AtLeast) -> Sides:
-    return ">" if relation.strict else "≥", *relation.sides
+    return Form(Sign.GREATER if relation.strict else Sign.AT_LEAST), *relation.sides
 
 
 @compared.register
 def _(relation: Follows) -> Sides:
-    given = " and ".join(f"{text(_normal(p.left))} {compared(p)[0]} {text(_normal(p.right))}" for p in relation.premises)
+    given = tuple(Premise(text(_normal(p.left)), compared(p)[0], text(_normal(p.right))) for p in relation.premises)
     form, left, right = compared(relation.conclusion)
-    return f"{form}, given {given}", left, right
+    return replace(form, given=(*form.given, *given)), left, right
 
 
 @compared.register
 def _(relation: StrictUnlessEqual) -> Sides:
-    return f"> unless {text(relation.x)} = {text(relation.y)}", *relation.sides
+    return Form(Sign.GREATER_UNLESS_EQUAL, (text(relation.x), text(relation.y))), *relation.sides
 
 
 @compared.register
 def _(relation: Limit) -> Sides:
-    return f"→ as {relation.variable} → {relation.to}", *relation.sides
+    return Form(Sign.LIMIT, (str(relation.variable), str(relation.to))), *relation.sides
 
 
 @compared.register
 def _(relation: Expansion) -> Sides:
     polynomials = [sp.Add(*[coefficient * relation.variable**degree for degree, coefficient in enumerate(side)])
                    for side in zip(*relation.expanded, strict=True)]
-    return f"= up to o({relation.variable}^{relation.order})", *polynomials
+    return Form(Sign.EXPANSION, (str(relation.variable), str(relation.order))), *polynomials
 
 
 @compared.register
@@ -125,7 +123,7 @@ def _minimized(relation: UniqueMinimum | UniquePlan, rival: sp.IndexedBase, name
     """The objective at a rival and the candidate, under the names that are used in print."""
     objective = relation.open_objective.xreplace({relation.base: rival, relation.base.label: rival.label})
     printed = [index(name, axis) for name, axis in zip(names, relation.axes, strict=True)]
-    return "has the only minimizer", objective, relation.candidate_at(printed)
+    return Form(Sign.MINIMIZER), objective, relation.candidate_at(printed)
 
 
 def _spoken_of(relation: Relation, shown: Sequence[Variable]) -> list[Variable]:
@@ -146,8 +144,8 @@ def _samples(left: sp.Expr, right: sp.Expr, names: Sequence[Variable]) -> list[S
     telling: list[Sample] = []
     trivial: list[Sample] = []
     for point in _general(names):
-        sample = Sample(write_place(point, names), _value(left, point), _value(right, point))
-        if NO_VALUE not in (sample.left, sample.right):
+        sample = Sample({v.name: exact(point[v]) for v in names}, _value(left, point), _value(right, point))
+        if None not in (sample.left, sample.right):
             (trivial if "0" in (sample.left, sample.right) else telling).append(sample)
         if len(telling) == SAMPLES or len(trivial) == 2 * SAMPLES:
             break
@@ -166,61 +164,21 @@ def _general(names: Sequence[Variable]) -> Iterator[Point]:
         yield group[POSITIONS[turn % SAMPLES] % len(group)]
 
 
-def _value(side: sp.Expr, point: Point) -> str:
-    """The value to thirty digits, exactly 0 where the ball cannot tell it from 0."""
+def _value(side: sp.Expr, point: Point) -> str | None:
+    """The value to thirty digits, exactly 0 where the ball cannot tell it from 0; None where it is not finite."""
     if not sp.sympify(side).free_symbols and sp.sympify(side).is_infinite:
         return str(side)
     try:
         ball = enclose(side, point)
     except ValueError:
-        return NO_VALUE
+        return None
     if not ball.is_finite():
-        return NO_VALUE
+        return None
     return "0" if ball.contains(0) else digits(ball, DIGITS)
 
 
-def _domain(var: Variable) -> str:
-    """What a variable ranges over, with its shape and marginals: `real [m×d]`; of an index also what it differs from."""
+def _domain(var: Variable) -> Domain:
+    """What a variable ranges over, with its shape and marginals; of an index also what it differs from."""
     domain = var.domain
-    shape = "×".join(map(str, domain.shape))
-    if domain.kind is Kind.INDEX:
-        others = ", ".join(sorted(map(str, domain.other_than)))
-        return f"{domain.kind.value}{shape}" + (f"{OTHER_THAN}{others}" if others else "")
-    marginals = f"; {', '.join(map(str, domain.marginals))}" if domain.marginals else ""
-    return f"{domain.kind.value} [{shape}{marginals}]" if shape else domain.kind.value
-
-
-# ── places as text ──────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def write_place(point: Point, names: Sequence[Variable]) -> str:
-    """A point as text: `m = 2, s = (1/4, -3)`."""
-    return ", ".join(f"{v.name} = {_written(point[v])}" for v in names)
-
-
-def _written(value: Value) -> str:
-    return "(" + ", ".join(map(_written, value)) + ")" if isinstance(value, Sequence) else str(value)
-
-
-def read_place(place: str) -> dict[str, Value]:
-    """The values that a text of `write_place` names; raises ValueError for another text."""
-    return {name: _read(value) for name, value in (part.split(" = ", 1) for part in _parts(place))}
-
-
-def _read(value: str) -> Value:
-    if value.startswith("("):
-        return [_read(part) for part in _parts(value[1:-1])]
-    exact = Fraction(value)
-    return int(exact) if exact.denominator == 1 else exact
-
-
-def _parts(listed: str) -> list[str]:
-    """The parts between the commas that are in no parenthesis."""
-    parts, depth = [""], 0
-    for symbol in listed:
-        depth += (symbol == "(") - (symbol == ")")
-        if symbol == "," and not depth:
-            parts.append("")
-        else:
-            parts[-1] += symbol
-    return [part.strip() for part in parts if part.strip()]
+    return Domain(domain.kind, tuple(map(str, domain.shape)), tuple(map(str, domain.marginals)),
+                  tuple(sorted(map(str, domain.other_than))))

@@ -15,6 +15,9 @@ from functools import cache, partial
 from types import FunctionType, MappingProxyType
 from typing import Any, ClassVar
 
+from msgspec.structs import asdict
+from msgspec.structs import replace as updated
+
 from derivations.claims import Claim, Correction, Evidence, Kind, Layer, Outcome, Severity, Statement, Step, Twin
 from derivations.comparison import core
 from derivations.documents import CHECKS, outside, package
@@ -22,10 +25,10 @@ from derivations.documents import DOCUMENTS as DOCUMENTS  # the five that ship w
 from derivations.examination import Derivation, Proved, Run, run, written
 from derivations.examination import Steps as Steps
 from derivations.integrity import changed_names
-from derivations.layout import check_lists, check_words, is_id, is_worded
 from derivations.loading import imported, printed_place, unsupported
 from derivations.relations import Fails, Relation
 from derivations.symbolic import Twins, evidence_of
+from derivations.wording import check_lists, check_words, is_id, is_worded
 
 
 @dataclass(frozen=True)
@@ -230,7 +233,7 @@ def reprint(
     """
     _new(id)
     check_words(id, latex=latex, **_given(title=title, statement=statement))
-    check_words(id, **(vars(correction) if correction else {}))
+    check_words(id, **(asdict(correction) if correction else {}))
     check_lists(id, **_given(hypotheses=hypotheses))
     here = sys._getframe(1).f_globals["__name__"]
     if correction and not of.correction:
@@ -244,7 +247,7 @@ def reprint(
         if lost := [each for each in of.hypotheses if each not in kept]:
             raise ValueError(f"hypotheses: {id} takes over the derivation of {of.id}: expected its hypothesis {lost[0]!r}, "
                              "or one that is `implying` it, got neither")
-    repaired = replace(of.correction, statement=correction) if correction and of.correction else None
+    repaired = updated(of.correction, statement=correction) if correction and of.correction else None
     own = _given(title=title, statement=statement, hypotheses=hypotheses, correction=repaired)
     _ENTRIES[id] = replace(of, id=id, latex=latex, needs=(of.id,), grounds=of.supporting, twins=dict(of.twins), module=here,
                            part_of=part_of, **own)
@@ -361,9 +364,9 @@ def examine(entry: Entry) -> Examination:
     found, errors = _examined(entry.derivation, entry.repair, tuple(entry.twins.items()), entry.supporting, replaces)
     errors = (*errors, *(f"the kernel was changed in this process: {name}" for name in changed_names()))
     if errors:
-        return Examination(replace(_error(entry.id, errors), derivation=found.derivation, repair=found.repair,
+        return Examination(updated(_error(entry.id, errors), derivation=found.derivation, repair=found.repair,
                                    seconds=found.seconds))
-    return Examination(replace(found, claim=entry.id))
+    return Examination(updated(found, claim=entry.id))
 
 
 def _error(id: str, errors: Iterable[str]) -> Evidence:
@@ -379,7 +382,7 @@ def _examined(
     start = time.perf_counter()
     repaired = _run(repair, needs) if repair else None
     found, errors = evidence_of(_run(derivation, needs), repaired, twins, replaces)
-    return replace(found, seconds=time.perf_counter() - start), tuple(errors)
+    return updated(found, seconds=time.perf_counter() - start), tuple(errors)
 
 
 @cache

@@ -7,9 +7,13 @@ A claim carries no status.  Evidence says what one layer found about the printed
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from enum import StrEnum
 
+from msgspec.structs import replace
+
+from derivations.calculus import variables
+from derivations.records import Exact, Record
 from derivations.theorems import Theorem
 
 
@@ -78,20 +82,17 @@ BADNESS = (Verdict.REFUTED, Verdict.CORRECTED, Verdict.PROVED_UNDER, Verdict.OPE
 GREEN = frozenset({Verdict.PROVED, Verdict.CONFIRMED, Verdict.DEFINITION, Verdict.MEASURED, Verdict.CHECKED})
 ACCUSING = frozenset({Verdict.PROVED_UNDER, Verdict.CORRECTED, Verdict.REFUTED})
 FEWEST_TWINS = 2
-WITHOUT_IT = "; without it: "                                # between a missing hypothesis and the witness
 UNTWINNED = frozenset({Kind.DEFINITION, Kind.EMPIRICAL})
 
 
-@dataclass(frozen=True)
-class Statement:
+class Statement(Record, frozen=True):
     """A formula and one sentence in our own words."""
 
     latex: str
     text: str
 
 
-@dataclass(frozen=True)
-class Correction:
+class Correction(Record, frozen=True):
     """A true statement near a false one; with a `hypothesis` it is the printed one under that hypothesis.
 
     `replaces` says which part of the print it stands for, where it is about another left side than the print.
@@ -103,14 +104,24 @@ class Correction:
     replaces: str | None = None
 
 
-@dataclass(frozen=True)
-class Witness:
-    """Exact inputs at which a statement fails, and both sides there."""
+class Witness(Record, frozen=True):
+    """Exact inputs at which a statement fails, both sides there and the sign between them.
 
-    inputs: str
+    `about` says of what the sides are values, where they are not the statement's own.
+    """
+
+    inputs: Mapping[str, Exact]
     left: str
+    sign: str
     right: str
-    text: str
+    about: str = ""
+
+    @property
+    def text(self) -> str:
+        """The witness in words."""
+        from derivations import rendering  # which imports this module
+
+        return rendering.witness(self)
 
 
 @dataclass(frozen=True)
@@ -150,8 +161,7 @@ class Claim:
         return self.kind not in UNTWINNED
 
 
-@dataclass(frozen=True)
-class Step:
+class Step(Record, frozen=True):
     """One checked line of a derivation.
 
     `given` are its hypotheses, `premises` what its proof uses with who vouches for each, `quotes` the theorems that its
@@ -167,28 +177,66 @@ class Step:
     quotes: tuple[Theorem, ...] = ()
 
 
-@dataclass(frozen=True)
-class Sample:
-    """The values of both sides of a statement, to thirty digits, at one exact point."""
+class Sample(Record, frozen=True):
+    """The values of both sides of a statement, to thirty digits, at one exact point; None where one is not finite."""
 
-    at: str
+    at: Mapping[str, Exact]
+    left: str | None
+    right: str | None
+
+
+class Domain(Record, frozen=True, omit_defaults=True):
+    """What a variable ranges over: the kind of its values, its sizes, its marginals, and what an index differs from."""
+
+    kind: variables.Kind
+    shape: tuple[str, ...] = ()
+    marginals: tuple[str, ...] = ()
+    other_than: tuple[str, ...] = ()
+
+
+class Sign(StrEnum):
+    """How a statement compares its sides."""
+
+    EQUAL = "equal"
+    AT_LEAST = "at least"
+    GREATER = "greater"
+    GREATER_UNLESS_EQUAL = "greater unless equal"
+    LIMIT = "limit"
+    EXPANSION = "expansion"
+    MINIMIZER = "unique minimizer"
+
+
+class Form(Record, frozen=True, omit_defaults=True):
+    """How a statement compares its sides, and given which premises.
+
+    `parameters` are the two others that may be equal, the variable of a limit and its end, the variable of an expansion and
+    its order.
+    """
+
+    sign: Sign
+    parameters: tuple[str, ...] = ()
+    given: tuple[Premise, ...] = ()
+
+
+class Premise(Record, frozen=True):
+    """A premise of a statement in normal form."""
+
     left: str
+    form: Form
     right: str
 
 
-@dataclass(frozen=True)
-class Canonical:
+class Canonical(Record, frozen=True):
     """A statement in normal form: how it compares which sides, over which variables, and values at exact points."""
 
-    form: str
+    form: Form
     left: str
     right: str
-    variables: Mapping[str, str]
+    variables: Mapping[str, Domain]
     values: tuple[Sample, ...]
 
 
-@dataclass(frozen=True)
-class Evidence:
+class Evidence(Record, frozen=True):
     """What one layer found about one claim.
 
     `correction` is the outcome for the corrected statement, where there is one; `general` means that the statement
@@ -223,23 +271,66 @@ class Evidence:
     alive: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class Judgement:
-    """A verdict with the reason, the severity of a fault, and the twins that a voting layer let live."""
+class Survivor(Record, frozen=True):
+    """A twin that a voting layer did not refute; `part` is the claim of which it is a twin, where that is another one."""
+
+    layer: Layer
+    twin: str
+    part: str | None = None
+
+
+class CauseKind(StrEnum):
+    """Why a verdict is what it is."""
+
+    CONTRADICTION = "contradiction"
+    FAILURE = "failure"
+    FEW_TWINS = "few twins"
+    DISAGREEMENT = "disagreement"
+    NO_WITNESS = "no witness"
+    WITNESS = "witness"
+    MISSING_HYPOTHESIS = "missing hypothesis"
+    FAULTS = "faults"
+    SILENCE = "silence"
+    SURVIVORS = "survivors"
+    UNCONFIRMED = "unconfirmed"
+    MEASUREMENT = "measurement"
+    SUPPORT = "support"
+    NOT_VERIFIED = "not verified"
+
+
+class Cause(Record, frozen=True):
+    """Why a verdict is what it is: the evidence that decides it, and the facts that its kind names.
+
+    `undecided` is evidence of a proof that was tried in vain, `twins` how many there are where these are too few, `part` the
+    part of a printed statement that the cause comes from.
+    """
+
+    kind: CauseKind
+    evidence: tuple[Evidence, ...] = ()
+    undecided: tuple[Evidence, ...] = ()
+    witness: Witness | None = None
+    hypothesis: str | None = None
+    twins: int = 0
+    survivors: tuple[Survivor, ...] = ()
+    part: str | None = None
+
+
+class Judgement(Record, frozen=True):
+    """A verdict with its cause, the severity of a fault, and the twins that a voting layer let live."""
 
     verdict: Verdict
-    reason: str
+    cause: Cause
     severity: Severity | None = None
-    survivors: tuple[str, ...] = field(default=())
+    survivors: tuple[Survivor, ...] = ()
 
 
 SPEAKS = frozenset({Outcome.HOLDS, Outcome.REFUTED})
 
 
-def survivors(claim: Claim, evidence: Iterable[Evidence]) -> tuple[str, ...]:
-    """`layer: twin` for each twin that a layer with something to say did not refute."""
+def survivors(claim: Claim, evidence: Iterable[Evidence]) -> tuple[Survivor, ...]:
+    """Each twin that a layer with something to say did not refute."""
     return tuple(
-        f"{e.layer}: {twin.name}"
+        Survivor(e.layer, twin.name)
         for e in evidence
         if e.outcome in SPEAKS
         for twin in claim.twins
@@ -258,58 +349,64 @@ def contradicts(evidence: Iterable[Evidence]) -> bool:
 def judge(claim: Claim, evidence: Sequence[Evidence]) -> Judgement:
     """The verdict on the printed statement, computed from the evidence."""
     alive = survivors(claim, evidence)
+
     if contradicts(evidence):
-        layers = ", ".join(f"{e.layer}: {e.outcome}" for e in evidence if e.outcome in SPEAKS)
-        return Judgement(Verdict.OPEN, f"the layers contradict each other: {layers}", survivors=alive)
+        return _open(alive, CauseKind.CONTRADICTION, *(e for e in evidence if e.outcome in SPEAKS))
     if broken := next((e for e in evidence if e.outcome is Outcome.ERROR), None):
-        return Judgement(Verdict.OPEN, f"{broken.layer} failed: {broken.detail}", survivors=alive)
+        return _open(alive, CauseKind.FAILURE, broken)
     votes = [e for e in evidence if e.outcome in SPEAKS and set(e.refuted_twins) >= {t.name for t in claim.twins}]
     if votes and claim.asserts and len(claim.twins) < FEWEST_TWINS:
-        return Judgement(Verdict.OPEN, f"{len(claim.twins)} twins were given, {FEWEST_TWINS} are needed", survivors=alive)
+        return Judgement(Verdict.OPEN, Cause(CauseKind.FEW_TWINS, twins=len(claim.twins)), survivors=alive)
     refuting = [e for e in votes if e.outcome is Outcome.REFUTED]
     if refuting:
         return _fault(claim, refuting, votes, alive)
     return _support(claim, [e for e in votes if e.outcome is Outcome.HOLDS], evidence, alive)
 
 
-def _fault(claim: Claim, refuting: list[Evidence], votes: list[Evidence], alive: tuple[str, ...]) -> Judgement:
+def _open(alive: tuple[Survivor, ...], kind: CauseKind, *deciding: Evidence) -> Judgement:
+    return Judgement(Verdict.OPEN, Cause(kind, deciding), survivors=alive)
+
+
+def _fault(
+    claim: Claim, refuting: Sequence[Evidence], votes: Sequence[Evidence], alive: tuple[Survivor, ...]
+) -> Judgement:
     witness = next((e.witness for e in refuting if e.witness), None)
-    if witness is None and claim.kind is Kind.EMPIRICAL:
-        told = "; ".join(e.detail or e.scope for e in refuting)
-        return Judgement(Verdict.OPEN, f"measured, in disagreement: {told}", survivors=alive)
     if witness is None:
-        return Judgement(Verdict.OPEN, "refuted numerically, but without an exact witness", survivors=alive)
+        kind = CauseKind.DISAGREEMENT if claim.kind is Kind.EMPIRICAL else CauseKind.NO_WITNESS
+        return _open(alive, kind, *refuting)
+    cause = Cause(CauseKind.WITNESS, witness=witness)
     repaired = any(e.layer is Layer.SYMBOLIC and e.general and e.correction is Outcome.HOLDS and not e.faults for e in votes)
     if claim.correction is None or not repaired:
-        return Judgement(Verdict.REFUTED, witness.text, Severity.FATAL, alive)
+        return Judgement(Verdict.REFUTED, cause, Severity.FATAL, alive)
     if claim.correction.hypothesis:
-        return Judgement(Verdict.PROVED_UNDER, f"{claim.correction.hypothesis}{WITHOUT_IT}{witness.text}",
-                         claim.correction.severity, alive)
-    return Judgement(Verdict.CORRECTED, witness.text, claim.correction.severity, alive)
+        cause = Cause(CauseKind.MISSING_HYPOTHESIS, witness=witness, hypothesis=claim.correction.hypothesis)
+        return Judgement(Verdict.PROVED_UNDER, cause, claim.correction.severity, alive)
+    return Judgement(Verdict.CORRECTED, cause, claim.correction.severity, alive)
 
 
-def _support(claim: Claim, holding: list[Evidence], evidence: Sequence[Evidence], alive: tuple[str, ...]) -> Judgement:
+def _support(
+    claim: Claim, holding: Sequence[Evidence], evidence: Sequence[Evidence], alive: tuple[Survivor, ...]
+) -> Judgement:
     if faulty := next((e for e in evidence if e.faults), None):
-        return Judgement(Verdict.OPEN, f"{faulty.layer}: {'; '.join(faulty.faults)}", survivors=alive)
+        return _open(alive, CauseKind.FAULTS, faulty)
     vacuous = any(e.layer is Layer.SYMBOLIC and e.outcome is Outcome.VACUOUS for e in evidence)
     if vacuous or not holding:
-        why = "; ".join(f"{e.layer}: {e.outcome} ({e.detail or e.scope})" for e in evidence) or "no layer spoke"
-        return Judgement(Verdict.OPEN, why, survivors=alive)
+        return _open(alive, CauseKind.SILENCE, *evidence)
     if alive:
-        return Judgement(Verdict.OPEN, f"twins alive: {', '.join(alive)}", survivors=alive)
-    scopes = "; ".join(f"{e.layer}: {e.scope}" for e in holding)
-    undecided = [e for e in evidence if e.layer is Layer.SYMBOLIC and e.outcome not in (*SPEAKS, Outcome.NOT_APPLICABLE)]
-    if undecided and len(claim.twins) < FEWEST_TWINS:
-        return Judgement(Verdict.OPEN, f"not proved: {undecided[0].detail}; without twins nothing confirms it", survivors=alive)
+        return Judgement(Verdict.OPEN, Cause(CauseKind.SURVIVORS, survivors=alive), survivors=alive)
+    unproved = tuple(e for e in evidence if e.layer is Layer.SYMBOLIC and e.outcome not in (*SPEAKS, Outcome.NOT_APPLICABLE))
+    if unproved and len(claim.twins) < FEWEST_TWINS:
+        return _open(alive, CauseKind.UNCONFIRMED, *unproved)
     if claim.kind is Kind.EMPIRICAL:
-        return Judgement(Verdict.MEASURED, "; ".join(e.detail or e.scope for e in holding))
-    if claim.kind is Kind.DEFINITION and not undecided:
-        return Judgement(Verdict.DEFINITION, scopes)
+        return Judgement(Verdict.MEASURED, Cause(CauseKind.MEASUREMENT, tuple(holding)))
+    cause = Cause(CauseKind.SUPPORT, tuple(holding))
+    if claim.kind is Kind.DEFINITION and not unproved:
+        return Judgement(Verdict.DEFINITION, cause)
     if any(e.layer is Layer.SYMBOLIC and e.general for e in holding):
-        return Judgement(Verdict.PROVED, scopes)
+        return Judgement(Verdict.PROVED, cause)
     if claim.kind is Kind.EXTERNAL and any(e.layer is Layer.SOURCE for e in holding):
-        return Judgement(Verdict.CHECKED, scopes)
-    return Judgement(Verdict.CONFIRMED, "; ".join([scopes, *(f"not proved: {e.detail}" for e in undecided)]))
+        return Judgement(Verdict.CHECKED, cause)
+    return Judgement(Verdict.CONFIRMED, replace(cause, undecided=unproved))
 
 
 def worst(own: Judgement, parts: Mapping[str, Judgement]) -> tuple[Judgement, str | None]:
@@ -321,7 +418,8 @@ def worst(own: Judgement, parts: Mapping[str, Judgement]) -> tuple[Judgement, st
         return BADNESS.index(each.verdict), severities.index(each.severity)
 
     culprit = min([None, *parts], key=badness)
-    alive = (*own.survivors, *(f"{id}: {name}" for id, part in parts.items() for name in part.survivors))
+    of_parts = (replace(each, part=id) for id, part in parts.items() for each in part.survivors)
+    alive = (*own.survivors, *of_parts)
     if culprit is None:
         return replace(own, survivors=alive), None
-    return replace(parts[culprit], reason=f"{culprit}: {parts[culprit].reason}", survivors=alive), culprit
+    return replace(parts[culprit], cause=replace(parts[culprit].cause, part=culprit), survivors=alive), culprit

@@ -80,5 +80,5 @@ def title(document: str) -> str:
 
 def baselines() -> dict[str, Path]:
     """Where the baseline of each document is."""
-    own = Path(__file__).with_name("baseline.json")
-    return dict.fromkeys(DOCUMENTS, own) | {key: folder / "baseline.json" for key, folder in outside().items()}
+    own = {key: Path(__file__).parent / key for key in DOCUMENTS}
+    return {key: folder / "baseline.json" for key, folder in (own | outside()).items()}

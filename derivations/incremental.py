@@ -12,6 +12,8 @@ from __future__ import annotations
 import ast
 import hashlib
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -130,6 +132,28 @@ def _imported(tree: ast.Module, package: list[str]) -> Iterable[str]:
 # ── what is stale ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 
+class ReasonKind(StrEnum):
+    """Why a row of a ledger is outdated, or a claim is run again."""
+
+    NEW = "new"
+    INCOMPLETE = "incomplete"
+    VOTER = "another voter"
+    LOST_VOTER = "a voter less"
+    CHANGED = "changed"
+    OUTDATED = "outdated"
+    UNKNOWN = "unknown"
+    NEED = "a need was run again"
+    OTHER_VOTERS = "other voters"
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Why a claim is run again; the subject is the module, the data or the claim that it is about."""
+
+    kind: ReasonKind
+    subject: str = ""
+
+
 def changed_files(sources: Sources, ledger: Mapping[str, Any]) -> set[str]:
     """The modules and data that are not as they were when the ledger was written."""
     before, now = ledger.get("files", {}), sources.hashes
@@ -144,14 +168,13 @@ def outdated(sources: Sources, ledger: Mapping[str, Any]) -> set[str]:
     return changed_files(sources, ledger) & sources.closure(own)
 
 
-def outdated_rows(sources: Sources, ledger: Mapping[str, Any]) -> dict[str, str]:
+def outdated_rows(sources: Sources, ledger: Mapping[str, Any]) -> dict[str, Reason]:
     """The claims whose row, or a row of whose parts, rests on other sources than there are now, each with what changed."""
     rows = {row["id"]: row for row in ledger["claims"]}
     changed = changed_files(sources, ledger)
-    found = {id: f"{name} changed after the ledger was written" for id, row in rows.items()
-             if (name := _touched(row, changed, sources))}
+    found = {id: Reason(ReasonKind.OUTDATED, name) for id, row in rows.items() if (name := _touched(row, changed, sources))}
     silent = [id for id, row in rows.items() if "files" not in ledger or "sources" not in row]
-    found |= dict.fromkeys(silent, "the ledger does not say what it rests on")
+    found |= dict.fromkeys(silent, Reason(ReasonKind.UNKNOWN))
     return {id: found[own] for id, row in rows.items() for own in (*row["parts"], id) if own in found}
 
 
@@ -185,18 +208,18 @@ def stale(
     sources: Sources,
     needs: Mapping[str, Iterable[str]],
     voters: Mapping[str, Iterable[str]] | None = None,
-) -> dict[str, str]:
+) -> dict[str, Reason]:
     """The claims of `needs` whose row cannot be used again, each with the reason.
 
     `needs` gives what each claim rests on, `voters` the modules whose tests speak for each claim now, if that is known.
     """
     rows = {row["id"]: row for row in ledger["claims"]}
     changed = changed_files(sources, ledger)
-    reasons: dict[str, str] = {}
+    reasons: dict[str, Reason] = {}
     for id in needs:
         if why := _own_reason(rows.get(id), changed, sources, None if voters is None else set(voters.get(id, ()))):
             reasons[id] = why
-    while more := {id: f"{need} was run again" for id, needed in needs.items() if id not in reasons
+    while more := {id: Reason(ReasonKind.NEED, need) for id, needed in needs.items() if id not in reasons
                    for need in needed if need in reasons}:
         reasons |= more
     return reasons
@@ -204,26 +227,20 @@ def stale(
 
 def _own_reason(
     row: Mapping[str, Any] | None, changed: set[str], sources: Sources, voters: set[str] | None
-) -> str | None:
+) -> Reason | None:
     if row is None:
-        return "no row in the last ledger"
+        return Reason(ReasonKind.NEW)
     if not row.get("complete"):
-        return "a test of it failed or did not run"
+        return Reason(ReasonKind.INCOMPLETE)
     if voters is not None and not voters <= set(row["sources"]):
-        return f"{min(voters - set(row['sources']))} speaks for it"
+        return Reason(ReasonKind.VOTER, min(voters - set(row["sources"])))
     if voters is not None and (silent := set(row["voters"]) - voters):
-        return f"{min(silent)} no longer speaks for it"
+        return Reason(ReasonKind.LOST_VOTER, min(silent))
     touched = _touched(row, changed, sources)
-    return f"{touched} changed" if touched else None
+    return Reason(ReasonKind.CHANGED, touched) if touched else None
 
 
 def may_have_new_votes(sources: Sources, ledger: Mapping[str, Any], folders: Iterable[str]) -> bool:
     """Whether a module changed in a package whose tests speak for claims: only collecting them can tell for which."""
     prefixes = tuple(f"{folder}." for folder in folders)
     return any(name.startswith(prefixes) or name in folders for name in changed_files(sources, ledger))
-
-
-def because(reasons: Mapping[str, str]) -> str:
-    """The reasons in a few words, those that come from other claims last."""
-    first = [why for why in dict.fromkeys(reasons.values()) if not why.endswith("was run again")]
-    return ", ".join(first[:3]) + (f" and {len(first) - 3} more" if len(first) > 3 else "")

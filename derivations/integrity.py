@@ -17,8 +17,8 @@ import derivations.examination
 import derivations.relations
 import derivations.symbolic  # noqa: F401  (with all that they import)
 
-KERNEL = ("derivations.calculus", "derivations.relations", "derivations.claims", "derivations.examination",
-          "derivations.comparison", "derivations.canonical", "derivations.symbolic")
+KERNEL = ("derivations.calculus", "derivations.relations", "derivations.claims", "derivations.records",
+          "derivations.examination", "derivations.comparison", "derivations.canonical", "derivations.symbolic")
 
 
 def _modules() -> Iterator[ModuleType]:

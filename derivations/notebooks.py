@@ -21,8 +21,10 @@ from typing import Any
 import click
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
+from derivations import rendering
 from derivations.catalogue import Entry, Examination, entries, examine
-from derivations.claims import Step
+from derivations.claims import Step, Witness
+from derivations.files import write_whole
 from derivations.report.formulas import mathml
 from derivations.showing import describe
 
@@ -61,9 +63,9 @@ class Shown:
         lines.append(f"<p>symbolic layer: <b>{evidence.outcome}</b> — {escape(evidence.scope or evidence.detail)}</p>")
         lines += _steps("derivation", self.found.steps)
         if evidence.witness:
-            lines.append(f"<p>witness: <b>{escape(evidence.witness.text)}</b></p>")
+            lines.append(f"<p>witness: <b>{escape(rendering.witness(evidence.witness))}</b></p>")
         if claim.correction:
-            under = f" (under: {claim.correction.hypothesis})" if claim.correction.hypothesis else ""
+            under = rendering.hypothesis(claim.correction)
             statement = claim.correction.statement
             lines.append(_statement(f"correct{under}, {claim.correction.severity}", statement.latex, statement.text))
             lines += _steps("its derivation", self.found.repair_steps)
@@ -76,8 +78,12 @@ class Shown:
         items = []
         for name, make in self.entry.twins.items():
             witness = make().refute()
-            items.append(f"<li>{escape(name)}: {'✗ ' + escape(witness.text) if witness else '<b>not refuted</b>'}</li>")
+            items.append(f"<li>{escape(name)}: {_refutation(witness)}</li>")
         return ["<p>wrong versions, which have to fail:</p><ul>", *items, "</ul>"]
+
+
+def _refutation(witness: Witness | None) -> str:
+    return f"{rendering.mark(False)} {escape(rendering.witness(witness))}" if witness else "<b>not refuted</b>"
 
 
 def show(id: str) -> Shown:
@@ -98,8 +104,8 @@ def _steps(label: str, steps: Sequence[Step]) -> list[str]:
         return []
     items = []
     for step in steps:
-        mark = "✓" if step.holds else f"✗ ({escape(step.detail)})"
-        reason = escape(step.reason or "by normal form")
+        mark = rendering.mark(step.holds) + ("" if step.holds else f" ({escape(step.detail)})")
+        reason = escape(rendering.justification(step.reason))
         formula = f'<code style="overflow-wrap: anywhere">{escape(step.statement)}</code>'
         inner = f"{mark} {formula} — {reason}" if len(step.statement) <= SHORT else (
             f"<details><summary>{mark} {reason}</summary>{formula}</details>")
@@ -143,8 +149,8 @@ def notebooks(names: tuple[str, ...], output: Path, run: bool) -> None:
                     bar.stop()
                     click.echo(f"notebooks: {name} failed {_first_line(str(error))}", err=True)
                     raise SystemExit(1) from None
-            _write(output / f"{name}.ipynb", nbformat.writes(notebook))
-            _write(output / f"{name}.html", page(notebook, name))
+            write_whole(output / f"{name}.ipynb", nbformat.writes(notebook))
+            write_whole(output / f"{name}.html", page(notebook, name))
             bar.advance(task, 0 if run else 1)
     click.echo(f"{len(texts)} notebooks are in {output}, as .ipynb and .html")
 
@@ -219,16 +225,3 @@ def _hint(name: str, names: list[str]) -> str:
     close = difflib.get_close_matches(name, names, n=3)
     few = ", ".join(names) if len(names) < 20 else "see `python -m derivations list`"
     return f"did you mean {' or '.join(close)}?" if close else f"accepted: {few}"
-
-
-def _write(path: Path, content: str) -> None:
-    """Write a file whole or not at all."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(content)
-        os.chmod(name, 0o644)
-        os.replace(name, path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise

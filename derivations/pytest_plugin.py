@@ -8,20 +8,19 @@ PYTEST_DONT_REWRITE: there is no assertion here, and `verify` imports this modul
 
 from __future__ import annotations
 
-import json
 import time
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from derivations import incremental, ledger
+from derivations import baseline, incremental, ledger, rendering
 from derivations.catalogue import Catalogue, entries
 from derivations.claims import Evidence, Layer, Outcome
 from derivations.documents import documents
+from derivations.records import decoded, encoded, from_json
 from derivations.selection import all_needs, needs_of, selected
 
 PLUGIN = "attention-proofs-ledger"
@@ -45,7 +44,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "claim(id, layer): the test speaks for this claim in this layer")
     try:
         known = entries()
-        ledger.load_baseline()
+        baseline.load()
     except ValueError as error:
         raise pytest.UsageError(str(error)) from None
     if config.option.keyword in known:
@@ -107,7 +106,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
 def record_evidence(request: pytest.FixtureRequest) -> Callable[[Evidence], None]:
     """Hand evidence to the ledger."""
     def record(evidence: Evidence) -> None:
-        request.node.user_properties.append(("evidence", json.dumps(asdict(evidence))))
+        request.node.user_properties.append(("evidence", encoded(evidence).decode()))
 
     return record
 
@@ -167,9 +166,9 @@ class Collector:
         found, where = [], report.nodeid
         for value in [value for name, value in report.user_properties if name == "evidence"]:
             try:
-                found.append(ledger.evidence_from(json.loads(str(value))))
-            except (ValueError, TypeError, KeyError) as error:
-                self.misplaced.append(f"{where}: expected evidence, got what is none ({type(error).__name__}: {error})")
+                found.append(from_json(decoded(str(value)), Evidence))
+            except ValueError as error:
+                self.misplaced.append(f"{where}: expected evidence, got what is none ({error})")
         for evidence in found:
             if claim is None or [evidence.claim, str(evidence.layer)] != list(claim):
                 spoken = f"{evidence.claim} ({evidence.layer})"
@@ -212,7 +211,7 @@ class Collector:
         fresh = ledger.build(self.evidence, [id for id in entries() if id in self.spoken_for], surroundings)
         rows = reused | {row["id"]: {**row, **self.rests_on(row["id"])} for row in fresh["claims"]}
         self.result = ledger.assemble([rows[id] for id in entries() if id in rows], surroundings) | {"files": self.files}
-        self.problems += ledger.problems(self.result, ledger.load_baseline(), complete=surroundings["complete"])
+        self.problems += baseline.problems(self.result, baseline.load(), complete=surroundings["complete"])
         if option.ledger:
             ledger.write(self.result, Path(option.ledger))
         if exitstatus != pytest.ExitCode.TESTS_FAILED:
@@ -228,7 +227,8 @@ class Collector:
         """Why claims ran again, in a few words."""
         last = ledger.current(ledger.read(Path(self.config.option.incremental)))
         found = incremental.stale(last, self.sources, needs_of(selected(self.config.option.claims)))
-        return incremental.because({id: found.get(id, "other modules speak") for id in self.spoken_for})
+        other = incremental.Reason(incremental.ReasonKind.OTHER_VOTERS)
+        return rendering.because({id: found.get(id, other) for id in self.spoken_for})
 
     def rests_on(self, id: str) -> dict[str, Any]:
         """What the next incremental run has to know of a claim."""

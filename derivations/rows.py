@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
-from collections.abc import Iterator, Mapping, Sequence
-from copy import deepcopy
-from dataclasses import asdict
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from derivations import rendering
 from derivations.catalogue import Entry, entries
 from derivations.claims import (
     ACCUSING,
+    Cause,
+    CauseKind,
     Claim,
     Correction,
     Evidence,
@@ -24,19 +24,21 @@ from derivations.claims import (
     Kind,
     Layer,
     Outcome,
-    Severity,
     Statement,
     Twin,
     Verdict,
-    Witness,
     judge,
     worst,
 )
+from derivations.records import from_json, to_json
 
 Row = dict[str, Any]
 
-FOLLOWS = ("verdict", "severity", "scope", "under", "worst_part", "correction", "witness", "twins", "survivors", "given",
+FOLLOWS = ("verdict", "severity", "cause", "under", "worst_part", "correction", "witness", "twins", "survivors", "given",
            "hypotheses", "quotes")
+NOT_OF_A_ROW = ("claim", "derivation", "repair", "canonical", "canonical_repair")
+"""The fields of evidence that a row holds itself, or not at all."""
+
 REPAIRED = (Verdict.CORRECTED, Verdict.PROVED_UNDER)
 
 
@@ -49,9 +51,9 @@ def stated(entry: Entry) -> Row:
         "number": claim.number,
         "kind": str(claim.kind),
         "title": claim.title,
-        "statement": asdict(claim.statement),
+        "statement": to_json(claim.statement),
         "stated_hypotheses": list(claim.hypotheses),
-        "stated_correction": _plain(asdict(claim.correction)) if claim.correction else None,
+        "stated_correction": to_json(claim.correction),
         "stated_twins": [twin.name for twin in claim.twins],
         "part_of": claim.part_of,
         "parts": [id for id, other in entries().items() if other.part_of == claim.id],
@@ -69,37 +71,16 @@ def row_of(entry: Entry, evidence: Sequence[Evidence]) -> Row:
     symbolic = [e for e in evidence if e.layer is Layer.SYMBOLIC]
     return stated(entry) | {
         "evidence": [_evidence_as_data(e) for e in evidence],
-        "derivation": [_plain(asdict(step)) for e in symbolic for step in e.derivation],
-        "repair": [_plain(asdict(step)) for e in symbolic for step in e.repair],
-        "canonical": next((_plain(asdict(e.canonical)) for e in symbolic if e.canonical), None),
-        "canonical_repair": next((_plain(asdict(e.canonical_repair)) for e in symbolic if e.canonical_repair), None),
+        "derivation": [to_json(step) for e in symbolic for step in e.derivation],
+        "repair": [to_json(step) for e in symbolic for step in e.repair],
+        "canonical": next((to_json(e.canonical) for e in symbolic if e.canonical), None),
+        "canonical_repair": next((to_json(e.canonical_repair) for e in symbolic if e.canonical_repair), None),
     }
 
 
 def _evidence_as_data(e: Evidence) -> Row:
-    return {
-        "layer": str(e.layer),
-        "outcome": str(e.outcome),
-        "scope": e.scope,
-        "seconds": round(e.seconds, 3),
-        "detail": e.detail,
-        "correction": str(e.correction) if e.correction else None,
-        "environment": e.environment,
-        "general": e.general,
-        "error": e.error if e.error is not None and math.isfinite(e.error) else None,
-        "refuted_twins": list(e.refuted_twins),
-        "witness": asdict(e.witness) if e.witness else None,
-        "given": list(e.given),
-        "faults": list(e.faults),
-        "power": e.power,
-        "mutants": e.mutants,
-        "alive": list(e.alive),
-    }
-
-
-def _plain(data: Row) -> Row:
-    """The same data as JSON gives it back."""
-    return json.loads(json.dumps(data))  # type: ignore[no-any-return]
+    fields = {name: value for name, value in to_json(e).items() if name not in NOT_OF_A_ROW}
+    return fields | {"seconds": round(e.seconds, 3)}
 
 
 # ── what follows ────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -108,21 +89,17 @@ def _plain(data: Row) -> Row:
 def claim_of(row: Mapping[str, Any]) -> Claim:
     """What a row states, as a claim."""
     repair = row["stated_correction"]
-    correction = repair and Correction(Statement(**repair["statement"]), Severity(repair["severity"]), repair["hypothesis"],
-                                       repair["replaces"])
-    return Claim(row["id"], Kind(row["kind"]), row["title"], Statement(**row["statement"]), tuple(row["stated_hypotheses"]),
-                 tuple(row["depends_on"]), tuple(map(Twin, row["stated_twins"])), correction, row["part_of"])
+    return Claim(row["id"], Kind(row["kind"]), row["title"], from_json(row["statement"], Statement),
+                 tuple(row["stated_hypotheses"]), tuple(row["depends_on"]), tuple(map(Twin, row["stated_twins"])),
+                 from_json(repair, Correction) if repair else None, row["part_of"])
 
 
 def evidence_in(row: Mapping[str, Any]) -> list[Evidence]:
-    """The evidence of a row, as far as a verdict depends on it."""
-    return [
-        Evidence(row["id"], Layer(e["layer"]), Outcome(e["outcome"]), e["scope"], detail=e["detail"], general=e["general"],
-                 correction=Outcome(e["correction"]) if e["correction"] else None,
-                 witness=Witness(**e["witness"]) if e["witness"] else None, refuted_twins=tuple(e["refuted_twins"]),
-                 given=tuple(e["given"]), faults=tuple(e["faults"]))
-        for e in row["evidence"]
-    ]
+    """The evidence of a row, without the derivations."""
+    return [from_json({**e, "claim": row["id"]}, Evidence) for e in row["evidence"]]
+
+
+NOT_VERIFIED = Judgement(Verdict.OPEN, Cause(CauseKind.NOT_VERIFIED))
 
 
 def settle(rows: Sequence[Mapping[str, Any]]) -> list[Row]:
@@ -135,7 +112,7 @@ def settle(rows: Sequence[Mapping[str, Any]]) -> list[Row]:
     by_id = {row["id"]: row for row in rows}
     settled = []
     for row in rows:
-        parts = {id: own.get(id) or Judgement(Verdict.OPEN, "not verified in this run") for id in row["parts"]}
+        parts = {id: own.get(id) or NOT_VERIFIED for id in row["parts"]}
         judgement, part = worst(own[row["id"]], parts)
         settled.append({**row, **_following(row, judgement, by_id.get(part, row) if part else row), "worst_part": part})
     return [sealed(row) for row in settled]
@@ -143,18 +120,19 @@ def settle(rows: Sequence[Mapping[str, Any]]) -> list[Row]:
 
 def _following(row: Mapping[str, Any], judgement: Judgement, from_row: Mapping[str, Any]) -> Row:
     repair = from_row["stated_correction"] if judgement.verdict in REPAIRED else None
-    witness = next((e["witness"] for e in from_row["evidence"] if e["witness"]), None)
+    witness = next((e.witness for e in evidence_in(from_row) if e.witness), None)
     given = list(dict.fromkeys(each for e in row["evidence"] for each in e["given"]))
     return {
         "verdict": str(judgement.verdict),
         "severity": str(judgement.severity) if judgement.severity else None,
-        "scope": judgement.reason,
+        "cause": str(judgement.cause.kind),
+        "scope": rendering.cause(judgement.cause),
         "under": repair["hypothesis"] if repair and judgement.verdict == Verdict.PROVED_UNDER else None,
         "correction": repair["statement"] if repair else None,
-        "witness": witness if judgement.verdict in ACCUSING else None,
+        "witness": to_json(witness) | {"text": witness.text} if witness and judgement.verdict in ACCUSING else None,
         "twins": [{"name": name, "refuted_by": sorted({e["layer"] for e in row["evidence"] if name in e["refuted_twins"]})}
                   for name in row["stated_twins"]],
-        "survivors": list(judgement.survivors),
+        "survivors": to_json(judgement.survivors),
         "given": given,
         "hypotheses": [*row["stated_hypotheses"], *given],
         "quotes": [{**theorem, "step": step["statement"]} for name in ("derivation", "repair") for step in row[name]
@@ -172,19 +150,31 @@ def sealed(row: Mapping[str, Any]) -> Row:
     return rest | {"digest": hashlib.sha256(text.encode()).hexdigest()[:16]}
 
 
-def contradictions(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """The claims whose row says what does not follow from its evidence, or that was changed after it was written."""
-    expected = {row["id"]: row for row in settle(deepcopy(list(rows)))}
-    for row in rows:
-        follows = expected[row["id"]]
-        wrong = [name for name in FOLLOWS if row.get(name) != follows[name]]
-        if wrong:
-            name = wrong[0]
-            yield f"{row['id']}: `{name}` is {row.get(name)!r}, but from the evidence follows {follows[name]!r}"
-        elif symbolic := _unsupported_proof(row):
-            yield f"{row['id']}: {symbolic}"
-        elif row.get("digest") != sealed(row)["digest"]:
-            yield f"{row['id']}: the row was changed after it was written"
+def verified(rows: Sequence[Mapping[str, Any]]) -> list[Row]:
+    """The rows with all that follows from their evidence; what was written of it in words is not believed but written again.
+
+    Raises ValueError for a row that says what does not follow from its evidence, or that was changed after it was written.
+    """
+    settled = settle(rows)
+    wrong = [f"{row['id']}: {fault}" for row, expected in zip(rows, settled, strict=True) if (fault := _fault(row, expected))]
+    if wrong:
+        raise ValueError(wrong[0] + (f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""))
+    return settled
+
+
+def _fault(row: Mapping[str, Any], expected: Mapping[str, Any]) -> str:
+    for name in FOLLOWS:
+        if _fact(row, name) != _fact(expected, name):
+            return f"{name}: expected {_fact(expected, name)!r}, which follows from the evidence, got {_fact(row, name)!r}"
+    if unsupported := _unsupported_proof(row):
+        return unsupported
+    return "" if row["digest"] == sealed(row)["digest"] else "digest: expected that of the row, got another one"
+
+
+def _fact(row: Mapping[str, Any], name: str) -> Any:
+    """A field of a row without its words."""
+    value = row[name]
+    return {key: each for key, each in value.items() if key != "text"} if name == "witness" and value else value
 
 
 def _unsupported_proof(row: Mapping[str, Any]) -> str:
@@ -192,5 +182,5 @@ def _unsupported_proof(row: Mapping[str, Any]) -> str:
     for e in row["evidence"]:
         for outcome, steps in ((e["outcome"], row["derivation"]), (e["correction"], row["repair"])):
             if e["layer"] == Layer.SYMBOLIC and outcome == Outcome.HOLDS and not (steps and all(s["holds"] for s in steps)):
-                return "the symbolic layer is said to hold, but not every step of a derivation does"
+                return "derivation: expected steps that all hold, as the symbolic layer does, got another"
     return ""

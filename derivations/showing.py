@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from derivations import rendering
 from derivations.catalogue import Entry, Examination, entries, examine
 from derivations.claims import Step
 from derivations.examination import quotes_of, written
+from derivations.incremental import Reason
 
 WIDTH = 9
 
 
-def describe(entry: Entry, row: Mapping[str, Any] | None, outdated: str | None = None) -> str:
+def describe(entry: Entry, row: Mapping[str, Any] | None, outdated: Reason | None = None) -> str:
     """A claim as text, with the evidence from a ledger row if there is one, and why that is `outdated`, if it is."""
     found = examine(entry)
     claim = entry.claim
@@ -26,15 +28,17 @@ def describe(entry: Entry, row: Mapping[str, Any] | None, outdated: str | None =
     lines += ["", "  derivation", *_steps(found.steps)] if found.steps else ["", f"  {found.evidence.detail}"]
     lines += ["", *(f"  fault      {fault}" for fault in found.faults)] if found.faults else []
     if claim.correction:
-        under = f" (under: {claim.correction.hypothesis})" if claim.correction.hypothesis else ""
+        under = rendering.hypothesis(claim.correction)
         replaced = [f"             for {claim.correction.replaces}"] if claim.correction.replaces else []
         lines += ["", f"  correct    {claim.correction.statement.latex}{under}",
                   f"             {claim.correction.statement.text}", *replaced, *_steps(found.repair_steps)]
     witness = found.evidence.witness.text if found.evidence.witness else ((row and row["witness"]) or {}).get("text")
     lines += ["", f"  witness    {witness}"] if witness else []
     lines += ["", "  twins", *_twins(found, row)] if claim.twins else []
-    again = [f"  outdated   {outdated}: run `python -m derivations verify {claim.id}` again"] if outdated else []
-    return "\n".join([*lines, *_evidence(claim.id, row), *again])
+    lines += _evidence(claim.id, row)
+    if outdated:
+        lines.append(f"  outdated   {rendering.reason(outdated)}: run `python -m derivations verify {claim.id}` again")
+    return "\n".join(lines)
 
 
 def _evidence(id: str, row: Mapping[str, Any] | None) -> list[str]:
@@ -44,25 +48,19 @@ def _evidence(id: str, row: Mapping[str, Any] | None) -> list[str]:
     for e in row["evidence"]:
         lines += [f"    {e['layer']:{WIDTH}} {e['outcome']:12} {e['scope']}  ({e['seconds']:.2f} s, {e['environment']})"]
         lines += [f"        — {e['detail']}"] if e["detail"] and e["layer"] != "symbolic" else []
-        lines += [f"        {powerful(e)}"] if e.get("power") is not None else []
+        lines += [f"        {rendering.power(e)}"] if e.get("power") is not None else []
     part = f", by its part {row['worst_part']}" if row["worst_part"] else ""
-    return [*lines, "", f"  verdict    {row['verdict']}" + (f", {row['severity']}" if row["severity"] else "") + part]
-
-
-def powerful(e: Mapping[str, Any]) -> str:
-    """The power of a piece of evidence, in words."""
-    lived = f"; not refuted: {', '.join(e['alive'])}" if e["alive"] else ""
-    return f"power {e['power']:.0%}: {e['mutants'] - len(e['alive'])} of {e['mutants']} one-edit mutants refuted{lived}"
+    return [*lines, "", f"  verdict    {rendering.verdict(row['verdict'], row['severity'])}{part}"]
 
 
 def _steps(steps: Sequence[Step]) -> list[str]:
     lines = []
     for step in steps:
-        lines += [f"    {'✓' if step.holds else '✗'} {step.statement}",
-                  f"        — {step.reason or 'by normal form'}" + ("" if step.holds else f"  ({step.detail})")]
+        lines += [f"    {rendering.mark(step.holds)} {step.statement}",
+                  f"        — {rendering.justification(step.reason)}" + ("" if step.holds else f"  ({step.detail})")]
         lines += [f"        given {each}" for each in step.given]
         lines += [f"        uses {each}" for each in step.premises]
-        lines += [f"        quotes {each.name}: {each.statement} ({each.source})" for each in step.quotes]
+        lines += [f"        quotes {rendering.theorem(each)}" for each in step.quotes]
     return lines
 
 
@@ -70,7 +68,7 @@ def _twins(found: Examination, row: Mapping[str, Any] | None) -> list[str]:
     killers = {twin["name"]: twin["refuted_by"] for twin in row["twins"]} if row else {}
     by_symbols = {name: ["symbolic"] for name in found.evidence.refuted_twins}
     names = sorted({*killers, *by_symbols})
-    return [f"    {name}: refuted by {', '.join(killers.get(name) or by_symbols.get(name, ['nobody']))}" for name in names]
+    return [f"    {name}: {rendering.killers(killers.get(name) or by_symbols.get(name, []))}" for name in names]
 
 
 def quoted(entry: Entry) -> dict[str, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from derivations import rendering
 from derivations.canonical import canonical
 from derivations.claims import Evidence, Layer, Outcome
 from derivations.comparison import core, objections, related, repetitions
@@ -71,7 +72,7 @@ def _details(printed: Run, repaired: Run | None) -> dict[str, Any]:
     if not printed.relations or (repaired and not repaired.relations):
         return {}
     proof, statement = repaired or printed, printed.relations[-1]
-    parts = [f"one exact point: {printed.witness.inputs}" if printed.witness else statement.scope()]
+    parts = [f"one exact point: {rendering.inputs(printed.witness.inputs)}" if printed.witness else statement.scope()]
     if inherited := [str(each) for each in printed.given if each not in statement.given]:
         parts.append(f"given {' and '.join(inherited)}")
     if quoted := dict.fromkeys(theorem.name for step in proof.steps for theorem in step.quotes):

@@ -6,11 +6,10 @@ is shown and the summary counts it.  What the calculus can prove is proved inste
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from derivations.records import Record
 
 
-@dataclass(frozen=True)
-class Theorem:
+class Theorem(Record, frozen=True):
     """A quoted theorem: its name, what it states, and where it is proved.
 
     Raises ValueError where one of them is empty or no string.
@@ -22,7 +21,7 @@ class Theorem:
 
     def __post_init__(self) -> None:
         for field in ("name", "statement", "source"):
-            value = self.__dict__[field]
+            value = getattr(self, field)
             if not isinstance(value, str) or not value.strip():
                 raise ValueError(f"{field}: expected words, got {value!r}")
 

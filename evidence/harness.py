@@ -13,12 +13,13 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
 import torch
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from torch import Tensor
 
 from derivations.calculus.variables import Kind

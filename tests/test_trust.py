@@ -3,7 +3,10 @@
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
+from derivations import baseline
+from derivations.claims import Canonical, Form, Premise, Sign, Verdict
 from derivations.report import prose
 from tests import trust
 
@@ -23,8 +26,11 @@ def test_other_counts_are_seen() -> None:
 
 
 def test_what_is_counted() -> None:
-    kept = {"verdict": "proved", "quotes": ["squeeze"], "text": {"rests on": []}, "canonical": {"form": "≥, given x ≥ y"}}
-    rests = {"verdict": "open", "text": {"rests on": ["a.1"]}}
+    at_least = Form(Sign.AT_LEAST)
+    statement = Canonical(Form(Sign.AT_LEAST, given=(Premise("x", at_least, "y"),)), "x", "y", {}, ())
+    some = baseline.load()["eot.59"]
+    kept = replace(some, quotes=("squeeze",), text=replace(some.text, rests_on=()), canonical=statement)
+    rests = replace(some, verdict=Verdict.OPEN, quotes=(), text=replace(some.text, rests_on=("a.1",)), canonical=None)
     told = trust.counts({"a.1": kept, "a.2": rests}, {"test_sums": 3})
     for line in ("| proved | 1 |", "| open | 1 |", "| directly | 1 |", "| through needs | 1 |", "| ≥ | 1 |", "| sums | 3 |",
                  "2 claims are in the baseline, and 3 attacks"):

@@ -60,7 +60,7 @@ def completed(given: Mapping[Variable, Value], names: Iterable[Variable]) -> dic
 
 
 def _name(key: Any) -> str:
-    return f"{key.name} {key.domain.kind.value}" if isinstance(key, Variable) else repr(key)
+    return f"{key.name} {key.domain.kind.words}" if isinstance(key, Variable) else repr(key)
 
 
 def _shown(value: Any) -> str:

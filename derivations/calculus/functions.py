@@ -113,7 +113,7 @@ class Partial(sp.Expr):  # type: ignore[misc]
         if not isinstance(label, Variable):
             raise ValueError(f"derivative: expected a free real variable, got {by}")
         if label.domain.kind not in FREE_KINDS:
-            raise ValueError(f"derivative: expected a free real variable, got {by} {label.domain.kind.value}")
+            raise ValueError(f"derivative: expected a free real variable, got {by} {label.domain.kind.words}")
         return sp.Expr.__new__(cls, sp.sympify(expr), by)    # type: ignore[no-any-return]
 
 

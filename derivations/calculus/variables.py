@@ -17,19 +17,39 @@ import sympy as sp
 
 
 class Kind(Enum):
-    """What a variable ranges over; the value is how a scope names it."""
+    """What a variable ranges over; the value is how a file names it, `words` how a text does."""
 
-    SIZE = "≥ 1"
-    INDEX = "in 1…"
+    SIZE = "size"
+    INDEX = "index"
     REAL = "real"
-    NONNEGATIVE = "≥ 0"
-    POSITIVE = "> 0"
-    SIMPLEX = "≥ 0 with sum 1"
-    INTERIOR = "> 0 with sum 1"
-    COUPLING = "≥ 0 with the given marginals"
-    STOCHASTIC = "≥ 0 with rows of sum 1"
-    SLACK = "≥ 0, and 0 wherever the plan is positive"
-    RANDOM = "independent entries, mean 0, variance 1"
+    NONNEGATIVE = "nonnegative"
+    POSITIVE = "positive"
+    SIMPLEX = "simplex"
+    INTERIOR = "interior"
+    COUPLING = "coupling"
+    STOCHASTIC = "stochastic"
+    SLACK = "slack"
+    RANDOM = "random"
+
+    @property
+    def words(self) -> str:
+        """What a variable of this kind ranges over, in words."""
+        return WORDS[self]
+
+
+WORDS = {
+    Kind.SIZE: "≥ 1",
+    Kind.INDEX: "in 1…",
+    Kind.REAL: "real",
+    Kind.NONNEGATIVE: "≥ 0",
+    Kind.POSITIVE: "> 0",
+    Kind.SIMPLEX: "≥ 0 with sum 1",
+    Kind.INTERIOR: "> 0 with sum 1",
+    Kind.COUPLING: "≥ 0 with the given marginals",
+    Kind.STOCHASTIC: "≥ 0 with rows of sum 1",
+    Kind.SLACK: "≥ 0, and 0 wherever the plan is positive",
+    Kind.RANDOM: "independent entries, mean 0, variance 1",
+}
 
 
 @dataclass(frozen=True)
@@ -65,8 +85,8 @@ class Domain:
         for marginal in self.marginals:
             own = marginal.label.domain if isinstance(marginal.label, Variable) else None
             if own is None or own.kind not in masses or own.shape != marginal.shape or len(own.shape) != 1:
-                accepted = " or ".join(kind.value for kind in masses) or "none"
-                raise ValueError(f"marginals: expected {accepted}, got {marginal} {own.kind.value if own else ''}".rstrip())
+                accepted = " or ".join(kind.words for kind in masses) or "none"
+                raise ValueError(f"marginals: expected {accepted}, got {marginal} {own.kind.words if own else ''}".rstrip())
         of_marginals = tuple(size for marginal in self.marginals for size in marginal.shape)
         if self.kind in (Kind.COUPLING, Kind.SLACK) and self.shape != of_marginals:
             raise ValueError(f"shape: expected that of the marginals, {of_marginals}, got {self.shape}")

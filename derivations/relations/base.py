@@ -7,14 +7,14 @@ domain where certified values contradict the statement.  A statement that has ne
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, fields
-from typing import Any
 
 import sympy as sp
 from flint import arb
 
+from derivations import rendering
 from derivations.calculus import admission
 from derivations.calculus.balls import Point, Value, digits, enclose
 from derivations.calculus.defined import strangers, undefined
@@ -24,6 +24,7 @@ from derivations.calculus.signs import Facts
 from derivations.calculus.sums import alike, normal
 from derivations.calculus.variables import Kind, Variable, apart, variables_of
 from derivations.claims import Witness
+from derivations.records import Exact, exact
 from derivations.theorems import Theorem
 
 Entry = Callable[[sp.Expr], sp.Expr]                         # j ↦ the j-th entry of a vector
@@ -200,7 +201,7 @@ class Relation(ABC):
         admission.admit(point, self.variables())
         for relation in (*self.given, *self.premises):
             if not relation.holds_at(point):
-                raise admission.NotAdmittedError(f"at: expected a point with {relation}, got {inputs(point)}")
+                raise admission.NotAdmittedError(f"at: expected a point with {relation}, got {rendering.inputs(inputs(point))}")
 
     # ── how general it is ───────────────────────────────────────────────────────────────────────────────────────────
 
@@ -214,7 +215,7 @@ class Relation(ABC):
     def scope(self) -> str:
         """The free variables and what they range over, in words, and what is given."""
         names = self.variables()
-        sizes = [f"{v} {v.domain.kind.value}" for v in names if v.domain.kind is Kind.SIZE]
+        sizes = [f"{v} {v.domain.kind.words}" for v in names if v.domain.kind is Kind.SIZE]
         rest = [_described(v) for v in names if v.domain.kind not in (Kind.SIZE, Kind.INDEX)]
         apart = [f"{v} ≠ {other}" for v in names if v.domain.kind is Kind.INDEX for other in v.domain.other_than]
         everything = [*sizes, *rest, *apart]
@@ -235,17 +236,21 @@ class Hypothesis(Relation):
 HYPOTHESES: list[type[Hypothesis]] = []                      # those of the kernel; a reader's own subclass is none
 
 
-def inputs(point: Point) -> str:
-    """A point in words: m = 2, s = (1/4, -3)."""
-    return ", ".join(f"{v.name.split('#')[0]} = {_shown(value)}" for v, value in point.items())
+def inputs(point: Point) -> dict[str, Exact]:
+    """The exact values of a point by the names that are printed; of two variables printed alike, the second has a prime."""
+    named: dict[str, Exact] = {}
+    for v, value in point.items():
+        name = v.name.split("#")[0]
+        while name in named:
+            name += "′"
+        named[name] = exact(value)
+    return named
 
 
 def witness(point: Point, left: arb | str, right: arb | str, sign: str, what: str = "") -> Witness:
     """The record of a failure at an exact point."""
-    at = inputs(point)
     one, other = (side if isinstance(side, str) else digits(side) for side in (left, right))
-    about, where = f"{what}: " if what else "", f"at {at}: " if at else ""
-    return Witness(at, one, other, f"{about}{where}{one} {sign} {other}")
+    return Witness(inputs(point), one, sign, other, what)
 
 
 def differ(point: Point, left: sp.Expr, right: sp.Expr, what: str = "") -> Witness | None:
@@ -266,10 +271,6 @@ def first(reasons: Iterable[str]) -> str:
     return next(filter(None, reasons), PROVED)
 
 
-def _shown(value: Any) -> str:
-    return "(" + ", ".join(_shown(v) for v in value) + ")" if isinstance(value, Sequence) else str(value)
-
-
 def _described(var: Variable) -> str:
     shape = "×".join(map(str, var.domain.shape))
-    return f"{var.name} {var.domain.kind.value}" + (f" (length {shape})" if shape else "")
+    return f"{var.name} {var.domain.kind.words}" + (f" (length {shape})" if shape else "")

@@ -124,7 +124,7 @@ class Limit(Relation):
         to = self.to
         inside = {Kind.REAL: to.is_extended_real, Kind.SIZE: to == sp.oo}.get(kind, to.is_zero or to.is_extended_positive)
         if not inside:
-            return f"to: expected an end of the domain {self.variable} {kind.value}, got {to}"
+            return f"to: expected an end of the domain {self.variable} {kind.words}, got {to}"
         if to.free_symbols and not nonzero(to, self.facts()):
             return f"to: expected an end that is shown to be other than 0, which is approached from above, got {to}"
         return ""

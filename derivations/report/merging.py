@@ -97,9 +97,10 @@ class Subject:
         return [(name, [(run, twin["refuted_by"]) for run, twin in told if twin["name"] == name]) for name in names]
 
     @property
-    def survivors(self) -> list[str]:
+    def survivors(self) -> list[Row]:
         """The twins that a layer let live."""
-        return list(dict.fromkeys(name for _, row in self.readings for name in row.get("survivors", [])))
+        living = [twin for _, row in self.readings for twin in row["survivors"]]
+        return [twin for place, twin in enumerate(living) if twin not in living[:place]]
 
     def steps(self, which: str) -> list[Row]:
         """The steps of the `derivation` or of the `repair`, from a run whose verdict is the one that is shown."""

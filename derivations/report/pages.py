@@ -11,13 +11,13 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
 from jinja2.runtime import Context
 from markupsafe import Markup, escape
 
+from derivations import rendering
 from derivations.claims import Kind
 from derivations.report import graph
 from derivations.report.appearance import DIFFERS, LOOKS, SEVERITIES, rank
 from derivations.report.formulas import mathml
 from derivations.report.merging import Report, Row, Subject
 from derivations.report.prose import trust
-from derivations.showing import powerful
 
 NAMES = {"thm": "Theorem", "lem": "Lemma", "prop": "Proposition", "cor": "Corollary", "def": "Definition", "rem": "Remark",
          "fig": "Figure", "tab": "Table", "fn": "Footnote"}
@@ -88,32 +88,10 @@ def place(number: str) -> str:
     return f"({number})"
 
 
-def worked(witness: Mapping[str, str]) -> dict[str, Any]:
-    """A witness taken apart: what it is about, each input with its value, both sides and the sign between them."""
-    left, right, text = witness["left"], witness["right"], witness["text"]
-    before, sign, tail = text, "", f" {right}"
-    if left and right and text.endswith(tail) and f"{left} " in text:
-        before, _, sign = text.removesuffix(tail).rpartition(f"{left} ")
-    about = before.partition("at ")[0].strip().removesuffix(":") if sign else ""
-    inputs = [part.partition(" = ")[::2] for part in _parts(witness["inputs"])]
-    return {"about": about, "inputs": inputs, "left": number(left), "right": number(right), "sign": sign.strip(), "text": text}
-
-
-def _parts(inputs: str) -> list[str]:
-    """Split at the commas outside brackets."""
-    parts, depth = [""], 0
-    for letter in inputs:
-        depth += (letter in "([{") - (letter in ")]}")
-        if letter == "," and depth == 0:
-            parts.append("")
-        else:
-            parts[-1] += letter
-    return [part.strip() for part in parts if part.strip()]
-
-
-def number(text: str) -> str:
-    """A value as one writes it: ∞ for oo, a minus for the hyphen."""
-    return re.sub(r"^-", "−", re.sub(r"\boo\b", "∞", text))
+def worked(witness: Mapping[str, Any]) -> dict[str, Any]:
+    """What is shown of a witness: what it is about, each input with its value, both sides and the sign between them."""
+    inputs = [(name, rendering.value(value)) for name, value in witness["inputs"].items()]
+    return {**witness, "inputs": inputs, "left": rendering.number(witness["left"]), "right": rendering.number(witness["right"])}
 
 
 def why(subject: Subject) -> str | None:
@@ -148,8 +126,9 @@ def _environment(report: Report) -> Environment:
             done = found.end()
         return pieces + escape(text[done:])
 
-    environment.filters |= {"mathml": mathml, "prose": prose, "place": place, "worked": worked}
+    environment.filters |= {"mathml": mathml, "prose": prose, "place": place, "worked": worked,
+                            "survivor": rendering.survivor}
     environment.globals |= {"LOOKS": LOOKS, "SEVERITIES": SEVERITIES, "claim_path": claim_path,
                             "errata_path": errata_path, "errata": errata, "why": why, "sought": sought, "BOX": graph,
-                            "powerful": powerful}
+                            "words": rendering}
     return environment

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import sympy as sp
 
+from derivations import rendering
 from derivations.calculus.functions import kl, xlogx
 from derivations.calculus.sums import delta, total
 from derivations.calculus.variables import complementary, coupling, index, positive, vector
@@ -261,7 +262,7 @@ def test_what_changes_refutes_nothing_that_is_true(name: str) -> None:
 def test_a_claim_that_fails_there_is_not_refuted(name: str) -> None:
     judgement = verdict_on(entry(Fails(ILLEGAL[name]())))
     assert judgement.verdict == "open"
-    assert "at: " in judgement.reason
+    assert "at: " in rendering.cause(judgement.cause)
 
 
 def test_a_point_that_is_changed_afterwards() -> None:

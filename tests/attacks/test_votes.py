@@ -15,6 +15,7 @@ import sympy as sp
 import torch
 from hypothesis import assume
 from hypothesis import strategies as st
+from msgspec.structs import replace as updated
 from torch import Tensor
 
 from derivations.calculus.sums import normal, total
@@ -345,13 +346,13 @@ def test_a_vote_with_a_living_twin_is_not_sound(case: Any, missing: int) -> None
     evidence = vote_on(case, quick=True)
     alive = tuple(name for n, name in enumerate(evidence.refuted_twins) if n != missing)
     with pytest.raises(AssertionError, match=CASE):
-        assert_sound(replace(evidence, refuted_twins=alive))
+        assert_sound(updated(evidence, refuted_twins=alive))
 
 
 @pytest.mark.parametrize("outcome", [o for o in Outcome if o is not Outcome.HOLDS])
 def test_a_vote_that_does_not_hold_is_not_sound(case: Any, outcome: Outcome) -> None:
     with pytest.raises(AssertionError, match=CASE):
-        assert_sound(replace(vote_on(case, quick=True), outcome=outcome))
+        assert_sound(updated(vote_on(case, quick=True), outcome=outcome))
 
 
 def test_the_statement_voted_on_is_the_statement_proved() -> None:

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+from typing import Any
+
+import pytest
 import sympy as sp
 
-from derivations.calculus.variables import index, positive, scalar, simplex, size, vector
-from derivations.canonical import canonical, read_place, values_at, write_place
+from derivations import rendering
+from derivations.calculus.variables import Kind, index, scalar, simplex, size, vector
+from derivations.canonical import canonical, values_at
 from derivations.catalogue import Entry, Undecidable, entries, examine
-from derivations.claims import Sample
+from derivations.claims import Domain, Sample
+from derivations.records import decoded, encoded, exact, from_exact, from_json
 from derivations.relations import AtLeast, Equation
 
 m = size("m")
@@ -19,32 +25,46 @@ def test_a_place_can_be_read_back() -> None:
     assert relation is not None
     for sample in canonical(relation).values:
         assert values_at(relation, [sample.at]) == [sample]
-        names = read_place(sample.at)
-        assert names
-    one = {m: 2, x.label: [sp.Rational(1, 4), 3], positive("y"): sp.Rational(-7, 2)}
-    assert read_place(write_place(one, list(one))) == {"m": 2, "x": [sp.Rational(1, 4), 3], "y": sp.Rational(-7, 2)}
-    assert read_place("") == {}
+        assert sample.at
+        assert from_json(decoded(encoded(sample)), Sample) == sample
+
+
+@pytest.mark.parametrize(("value", "written"), [
+    (2, 2), (sp.Rational(-7, 2), "-7/2"), (Fraction(6, 3), 2), ([sp.Rational(1, 4), 3], ("1/4", 3)), ([[0], [1]], ((0,), (1,))),
+])
+def test_exact_values_are_written_and_read(value: Any, written: Any) -> None:
+    assert exact(value) == written
+    assert from_exact(written) == value
+
+
+@pytest.mark.parametrize("text", ["0.5", "1/0x", "oo", "", "2"])
+def test_what_is_no_fraction_is_not_read(text: str) -> None:
+    with pytest.raises(ValueError, match=r"^value: expected an integer or a fraction"):
+        from_exact(text)
 
 
 def test_a_place_without_a_variable_gives_no_value() -> None:
     relation = Equation(scalar("a"), scalar("b"))
-    assert values_at(relation, ["a = 1"]) is None
-    assert values_at(relation, ["a = 1, b = 2"]) == [Sample("a = 1, b = 2", "1.00000000000000000000000000000",
-                                                            "2.00000000000000000000000000000")]
+    assert values_at(relation, [{"a": 1}]) is None
+    assert values_at(relation, [{"a": 1, "b": 2}]) == [Sample({"a": 1, "b": 2}, "1.00000000000000000000000000000",
+                                                              "2.00000000000000000000000000000")]
 
 
 def test_samples_are_in_general_position() -> None:
     a, b = scalar("a"), scalar("b")
     values = canonical(Equation(a * b, 1 / (a - b))).values
-    assert len({sample.at for sample in values}) == 3
+    assert len({str(sample.at) for sample in values}) == 3
     assert all(sample.left != "0" for sample in values)
-    assert all("m = 1," not in sample.at for sample in canonical(AtLeast(p[1], x[1])).values)
+    assert all(sample.at["m"] != 1 for sample in canonical(AtLeast(p[1], x[1])).values)
 
 
 def test_the_domain_of_everything_that_the_statement_speaks_of_is_kept() -> None:
     other = index("k", m, other_than=(index("j", m),))
     found = canonical(Equation(x[other] + 1, 1 + x[other], about=(scalar("level"),))).variables
-    assert found == {"m": "≥ 1", "x": "real [m]", "j": "in 1…m", "k": "in 1…m, other than j", "level": "real"}
+    assert found == {"m": Domain(Kind.SIZE), "x": Domain(Kind.REAL, ("m",)), "j": Domain(Kind.INDEX, ("m",)),
+                     "k": Domain(Kind.INDEX, ("m",), other_than=("j",)), "level": Domain(Kind.REAL)}
+    assert {name: rendering.domain(domain) for name, domain in found.items()} == {
+        "m": "≥ 1", "x": "real [m]", "j": "in 1…m", "k": "in 1…m, other than j", "level": "real"}
 
 
 def test_nothing_is_compared_of_what_has_no_truth_value() -> None:

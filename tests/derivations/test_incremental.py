@@ -9,8 +9,9 @@ import pytest
 
 from derivations import incremental
 from derivations.incremental import (
+    Reason,
+    ReasonKind,
     Sources,
-    because,
     changed_files,
     may_have_new_votes,
     other_settings,
@@ -18,6 +19,7 @@ from derivations.incremental import (
     outdated_rows,
     stale,
 )
+from derivations.rendering import because, reason
 
 FILES = {
     "proofs/__init__.py": "",
@@ -126,9 +128,9 @@ def test_a_module_that_is_gone_touches_what_imported_it(root: Path) -> None:
 def test_a_vote_more_or_less_is_found(root: Path) -> None:
     ledger = last(root)
     more = {**VOTERS, "a.2": [*VOTERS["a.2"], "checks.votes.first"]}
-    assert stale(ledger, read(root), NEEDS, more) == {"a.2": "checks.votes.first speaks for it"}
+    assert stale(ledger, read(root), NEEDS, more) == {"a.2": Reason(ReasonKind.VOTER, "checks.votes.first")}
     less = {**VOTERS, "a.2": VOTERS["a.2"][:1]}
-    assert stale(ledger, read(root), NEEDS, less) == {"a.2": "checks.votes.test_claims no longer speaks for it"}
+    assert stale(ledger, read(root), NEEDS, less) == {"a.2": Reason(ReasonKind.LOST_VOTER, "checks.votes.test_claims")}
 
 
 def test_only_collecting_tells_whom_a_new_module_speaks_for(root: Path) -> None:
@@ -143,7 +145,7 @@ def test_only_collecting_tells_whom_a_new_module_speaks_for(root: Path) -> None:
 def test_what_failed_or_is_new_runs_again(root: Path) -> None:
     ledger = last(root)
     ledger["claims"][1]["complete"] = False
-    assert stale(ledger, read(root), NEEDS) == {"a.2": "a test of it failed or did not run"}
+    assert stale(ledger, read(root), NEEDS) == {"a.2": Reason(ReasonKind.INCOMPLETE)}
     assert set(stale(ledger, read(root), {**NEEDS, "a.5": ("a.4",)})) == {"a.2", "a.5"}
     ledger["claims"].pop()
     assert set(stale(ledger, read(root), NEEDS)) == {"a.2", "a.4"}
@@ -184,19 +186,25 @@ def test_rows_are_older_than_what_they_rest_on(root: Path) -> None:
     ledger = last(root)
     assert not outdated_rows(read(root), ledger)
     (root / "proofs/two.py").write_text("CHANGED = 1\n")
-    assert outdated_rows(read(root), ledger) == {"a.2": "proofs.two changed after the ledger was written"}
+    assert outdated_rows(read(root), ledger) == {"a.2": Reason(ReasonKind.OUTDATED, "proofs.two")}
     ledger["claims"][3]["parts"] = ["a.2"]
     assert set(outdated_rows(read(root), ledger)) == {"a.2", "a.4"}
     del ledger["claims"][0]["sources"]
-    assert outdated_rows(read(root), ledger)["a.1"] == "the ledger does not say what it rests on"
+    assert outdated_rows(read(root), ledger)["a.1"] == Reason(ReasonKind.UNKNOWN)
     del ledger["files"]
     assert set(outdated_rows(read(root), ledger)) == set(NEEDS)
 
 
 def test_many_reasons_are_told_briefly() -> None:
-    reasons = {str(n): f"module{n} changed" for n in range(5)} | {"x": "a.1 was run again"}
+    reasons = {str(n): Reason(ReasonKind.CHANGED, f"module{n}") for n in range(5)} | {"x": Reason(ReasonKind.NEED, "a.1")}
     assert because(reasons) == "module0 changed, module1 changed, module2 changed and 2 more"
     assert because({}) == ""
+    assert because({"x": Reason(ReasonKind.NEED, "a.1")}) == ""
+
+
+@pytest.mark.parametrize("kind", ReasonKind)
+def test_every_reason_has_words(kind: ReasonKind) -> None:
+    assert reason(Reason(kind, "a.module"))
 
 
 def test_the_project_itself_is_read() -> None:

@@ -5,11 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
+from derivations import rendering
 from derivations.claims import (
     ACCUSING,
     BADNESS,
     GREEN,
+    Cause,
+    CauseKind,
     Claim,
     Correction,
     Evidence,
@@ -19,6 +23,7 @@ from derivations.claims import (
     Outcome,
     Severity,
     Statement,
+    Survivor,
     Twin,
     Verdict,
     Witness,
@@ -31,7 +36,7 @@ from derivations.claims import (
 TWINS = ("the sign", "the factor")
 REPAIR = Correction(Statement("x", "x is x."), Severity.SLIP)
 UNDER = Correction(Statement("x", "x is x."), Severity.HYPOTHESIS, "x > 0")
-WITNESS = Witness("m = 2", "1", "2", "at m = 2: 1 ≠ 2")
+WITNESS = Witness({"m": 2}, "1", "≠", "2")
 SILENT = [o for o in Outcome if o not in (Outcome.HOLDS, Outcome.REFUTED)]
 
 
@@ -127,7 +132,7 @@ def test_earned(name: str) -> None:
     given, evidence, verdict = EARNED[name]
     judgement = judge(given, evidence)
     assert judgement.verdict is verdict
-    assert judgement.reason
+    assert rendering.cause(judgement.cause)
     assert (judgement.severity is not None) == (verdict in ACCUSING)
     assert judge(given, evidence[::-1]).verdict is verdict
 
@@ -137,7 +142,7 @@ def test_not_earned(name: str) -> None:
     given, evidence, reason = UNEARNED[name]
     judgement = judge(given, evidence)
     assert judgement.verdict is Verdict.OPEN
-    assert reason in judgement.reason
+    assert reason in rendering.cause(judgement.cause)
     assert judge(given, evidence[::-1]).verdict is Verdict.OPEN
 
 
@@ -150,8 +155,11 @@ def test_silence_is_never_a_pass(outcome: Outcome, kind: Kind) -> None:
 
 @pytest.mark.parametrize("outcome", [o for o in SILENT if o is not Outcome.ERROR])
 def test_silence_says_why(outcome: Outcome) -> None:
-    assert judge(claim(), [found(Layer.PRIMAL, outcome)]).reason == f"primal: {outcome} (why)"
-    assert judge(claim(), [found(Layer.PRIMAL, outcome, detail="")]).reason == f"primal: {outcome} (scope of primal)"
+    cause = judge(claim(), [silent := found(Layer.PRIMAL, outcome)]).cause
+    assert cause == Cause(CauseKind.SILENCE, (silent,))
+    assert rendering.cause(cause) == f"primal: {outcome} (why)"
+    without = judge(claim(), [found(Layer.PRIMAL, outcome, detail="")]).cause
+    assert rendering.cause(without) == f"primal: {outcome} (scope of primal)"
 
 
 def test_every_verdict_is_reached() -> None:
@@ -167,13 +175,13 @@ def test_every_verdict_is_reached() -> None:
 ])
 def test_a_fault_has_its_severity_and_its_witness(correction: Correction | None, severity: Severity, reason: str) -> None:
     judgement = judge(claim(correction=correction), [mended])
-    assert (judgement.severity, judgement.reason) == (severity, reason)
+    assert (judgement.severity, rendering.cause(judgement.cause)) == (severity, reason)
 
 
 def test_survivors_are_named_by_layer_and_only_where_a_layer_speaks() -> None:
     blind, late = ((Layer.TORCH, Outcome.REFUTED), (Layer.PRIMAL, Outcome.TIMEOUT))
     evidence = [proof(), found(*blind, refuted_twins=()), found(*late, refuted_twins=())]
-    assert survivors(claim(), evidence) == ("torch: the sign", "torch: the factor")
+    assert survivors(claim(), evidence) == (Survivor(Layer.TORCH, "the sign"), Survivor(Layer.TORCH, "the factor"))
     assert judge(claim(), evidence[1:]).survivors == survivors(claim(), evidence)
 
 
@@ -190,14 +198,16 @@ def test_contradiction(evidence: list[Evidence], expected: bool) -> None:
 
 
 def judged(verdict: Verdict, severity: Severity | None = None) -> Judgement:
-    return Judgement(verdict, f"the reason of {verdict}", severity)
+    return Judgement(verdict, Cause(CauseKind.SUPPORT, (found(Layer.TORCH, Outcome.HOLDS, detail=verdict),)), severity)
 
 
 def test_a_printed_id_shows_the_worst_of_its_parts() -> None:
     own, parts = judged(Verdict.PROVED), {"eot.1": judged(Verdict.DEFINITION), "eot.2": judged(Verdict.OPEN)}
     assert worst(own, {}) == (own, None)
     shown, part = worst(own, parts)
-    assert (shown.verdict, shown.reason, part) == (Verdict.OPEN, "eot.2: the reason of open", "eot.2")
+    assert (shown.verdict, part) == (Verdict.OPEN, "eot.2")
+    assert shown.cause == replace(parts["eot.2"].cause, part="eot.2")
+    assert rendering.cause(shown.cause) == "eot.2: torch: scope of torch"
     parts["eot.3"] = judged(Verdict.CORRECTED, Severity.SLIP)
     assert worst(own, parts)[1] == "eot.3"
     parts["eot.4"] = judged(Verdict.CORRECTED, Severity.FATAL)
@@ -212,8 +222,11 @@ def test_badness_orders_all_verdicts() -> None:
 
 
 def test_a_part_s_living_twin_is_the_whole_s() -> None:
-    parts = {"eot.1": Judgement(Verdict.OPEN, "twins alive", survivors=("torch: the sign",))}
-    assert worst(judged(Verdict.PROVED), parts)[0].survivors == ("eot.1: torch: the sign",)
+    alive = Survivor(Layer.TORCH, "the sign")
+    parts = {"eot.1": Judgement(Verdict.OPEN, Cause(CauseKind.SURVIVORS, survivors=(alive,)), survivors=(alive,))}
+    shown, _ = worst(judged(Verdict.PROVED), parts)
+    assert shown.survivors == (replace(alive, part="eot.1"),)
+    assert rendering.survivor(shown.survivors[0]) == "eot.1: torch: the sign"
 
 
 def test_what_a_claim_is_called() -> None:

@@ -10,6 +10,7 @@ from typing import Any
 from derivations import ledger
 from derivations.catalogue import Entry, entries, examine
 from derivations.claims import Evidence, Layer, Outcome, Severity, Step, Verdict, Witness
+from derivations.records import from_json
 from derivations.rows import settle
 
 ENVIRONMENT = {"commit": "0123456789abcdef", "date": "2025-01-02T03:04:05+00:00", "python": "3.11.7", "seed": 0, "seconds": 1.5,
@@ -21,8 +22,8 @@ SPOKEN = dict.fromkeys(ACCUSED, ("symbolic", "refuted", "identity")) | {
     "definition": ("symbolic", "holds", "definition"), "measured": ("torch", "holds", "empirical"),
     "checked": ("source", "holds", "external fact"),
 }
-WITNESS = {"inputs": "m = 2, s = (0, 1/2), tau = 1", "left": "0.25", "right": "-oo",
-           "text": "the limit: at m = 2, s = (0, 1/2), tau = 1: 0.25 ≠ -oo"}
+WITNESS: dict[str, Any] = {"inputs": {"m": 2, "s": [0, "1/2"], "tau": 1}, "left": "0.25", "sign": "≠", "right": "-oo",
+                           "about": "the limit"}
 
 
 def row(id: str = "eot.1", **changes: Any) -> dict[str, Any]:
@@ -87,7 +88,7 @@ def everything() -> dict[str, Any]:
 def _made_up(entry: Entry) -> Evidence:
     wrong, steps = entry.correction is not None, (Step("a = b", "made up", True),)
     return Evidence(entry.id, Layer.SYMBOLIC, Outcome.REFUTED if wrong else Outcome.HOLDS, "made up", general=True,
-                    correction=Outcome.HOLDS if wrong else None, witness=Witness(**WITNESS) if wrong else None,
+                    correction=Outcome.HOLDS if wrong else None, witness=from_json(WITNESS, Witness) if wrong else None,
                     refuted_twins=tuple(entry.twins), derivation=steps, repair=steps if wrong else ())
 
 

@@ -116,7 +116,7 @@ def test_what_the_symbolic_layer_found_is_told(tmp_path: Path) -> None:
 
 
 def test_a_witness_in_words_has_its_code_set_as_code(tmp_path: Path) -> None:
-    witness = {"inputs": "B = 1", "left": "", "right": "", "text": "refused by `sinkhorn`"}
+    witness = {**samples.WITNESS, "left": "refused by `sinkhorn`"}
     told = row("eot.1", verdict="refuted", witness=witness)
     for name in ("claims/eot.1.html", "errata-eot.html"):
         assert "refused by <code>sinkhorn</code>" in page(tmp_path, name, samples.of(told))
@@ -143,7 +143,7 @@ def test_text_is_never_markup(tmp_path: Path) -> None:
                statement={"latex": r"a<b \text{</math><b>}", "text": evil},
                correction={"latex": rf"\nosuchcommand{evil}", "text": evil},
                derivation=[samples.step(f"</pre>{evil}", evil, holds=False)],
-               witness={"inputs": evil, "left": evil, "right": evil, "text": evil},
+               witness={"inputs": {evil: evil}, "left": evil, "sign": evil, "right": evil, "about": evil},
                twins=[{"name": evil, "refuted_by": [evil]}, {"name": "τ", "refuted_by": [evil]}])
     found = dict(pages.pages(report_of(tmp_path, samples.of(told, skipped={evil: 1}, devices=[evil]))))
     for name, text in found.items():

@@ -1,0 +1,238 @@
+"""The baseline: what is remembered of each claim, one file a document and one line a claim, and what must not get worse.
+
+A normal form is remembered as its hash: whether a statement is still the same one is told by the hash, and by the values at
+exact points where it is another.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from msgspec.structs import replace
+
+from derivations.claims import ACCUSING, GREEN, SPEAKS, Canonical, Form, Kind, Layer, Outcome, Severity, Statement, Verdict
+from derivations.documents import baselines
+from derivations.files import write_whole
+from derivations.ledger import problems_of
+from derivations.records import Record, decoded, encoded, from_json
+
+STRENGTH = {
+    Verdict.OPEN: 0,
+    Verdict.MEASURED: 1,
+    Verdict.CHECKED: 1,
+    Verdict.CONFIRMED: 1,
+    Verdict.DEFINITION: 2,
+    Verdict.REFUTED: 1,
+    Verdict.CORRECTED: 2,
+    Verdict.PROVED_UNDER: 2,
+    Verdict.PROVED: 3,
+}
+
+
+class Texts(Record, frozen=True):
+    """The words of a claim."""
+
+    title: str
+    kind: Kind
+    latex: str
+    text: str
+    hypotheses: tuple[str, ...]
+    rests_on: tuple[str, ...]
+    correction: Statement | None
+    under: str | None
+    left_open: str
+
+
+class Kept(Record, frozen=True, omit_defaults=True):
+    """What the baseline remembers of a claim; the texts of the two canonical forms are hashes."""
+
+    verdict: Verdict
+    severity: Severity | None
+    layers: Mapping[Layer, Outcome]
+    errors: Mapping[Layer, float]
+    powers: Mapping[Layer, float]
+    twins: Mapping[str, tuple[Layer, ...]]
+    general: bool
+    given: tuple[str, ...]
+    disproved_given: tuple[str, ...]
+    text: Texts
+    derivation: tuple[tuple[str, str], ...]
+    repair: tuple[tuple[str, str], ...]
+    quotes: tuple[str, ...]
+    canonical: Canonical | None = None
+    canonical_repair: Canonical | None = None
+
+
+def snapshot(ledger: Mapping[str, Any]) -> dict[str, Kept]:
+    """What the baseline remembers of a ledger."""
+    return {row["id"]: _remembered(row) for row in ledger["claims"]}
+
+
+def _remembered(row: Mapping[str, Any]) -> Kept:
+    by_layer: dict[str, list[Mapping[str, Any]]] = {}
+    for e in sorted(row["evidence"], key=lambda e: str(e["layer"])):
+        by_layer.setdefault(str(e["layer"]), []).append(e)
+    errors, powers = ({layer: [e[name] for e in votes if e.get(name) is not None] for layer, votes in by_layer.items()}
+                      for name in ("error", "power"))
+    refuted = any(e["outcome"] == Outcome.REFUTED for e in by_layer.get(Layer.SYMBOLIC, ()))
+    silent = [e["detail"] for e in row["evidence"] if e["outcome"] == Outcome.NOT_APPLICABLE]
+    return from_json({
+        "verdict": row["verdict"],
+        "severity": row["severity"],
+        "layers": {layer: _outcome([e["outcome"] for e in votes]) for layer, votes in by_layer.items()},
+        "errors": {layer: float(f"{max(known):.2g}") for layer, known in errors.items() if known},
+        "powers": {layer: round(min(known), 4) for layer, known in powers.items() if known and layer != Layer.SYMBOLIC},
+        "twins": {twin["name"]: twin["refuted_by"] for twin in row["twins"]},
+        "general": any(e.get("general") for e in row["evidence"]),
+        "given": row["given"],
+        "disproved_given": [each for step in row["derivation"][-1:] for each in step["given"] if refuted],
+        "text": {"title": row["title"], "kind": row["kind"], **row["statement"], "hypotheses": row["stated_hypotheses"],
+                 "rests_on": row["depends_on"], "correction": row["correction"], "under": row["under"],
+                 "left_open": "; ".join(silent)},
+        **{name: [[step["statement"], step["reason"]] for step in row[name]] for name in ("derivation", "repair")},
+        "quotes": sorted({theorem["name"] for theorem in row["quotes"]}),
+        **{name: row[name] and hashed(from_json(row[name], Canonical)) for name in ("canonical", "canonical_repair")},
+    }, Kept)
+
+
+def _outcome(votes: Sequence[str]) -> str:
+    """What several votes of one layer come to: the first that does not hold, if there is one."""
+    return next((vote for vote in votes if vote != Outcome.HOLDS), votes[0])
+
+
+def hashed(statement: Canonical) -> Canonical:
+    """A statement with a hash in the place of each expression in normal form."""
+    return replace(statement, form=_hashed_form(statement.form), left=_hash(statement.left), right=_hash(statement.right))
+
+
+def _hashed_form(form: Form) -> Form:
+    given = tuple(replace(each, left=_hash(each.left), form=_hashed_form(each.form), right=_hash(each.right))
+                  for each in form.given)
+    return replace(form, given=given)
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+# ── what got worse ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def worsened(ledger: Mapping[str, Any], baseline: Mapping[str, Kept]) -> list[str]:
+    """What got worse than the baseline, in words; layers that did not run this time are not compared."""
+    complaints = []
+    for id, now in snapshot(ledger).items():
+        before = baseline.get(id)
+        if before is None:
+            continue
+        for layer, outcome in now.layers.items():
+            was = before.layers.get(layer)
+            if was in SPEAKS and outcome != was:
+                complaints.append(f"{id}: {layer} said {was}, now {outcome}")
+        if set(now.layers) >= set(before.layers) and _weaker(before.verdict, now.verdict):
+            complaints.append(f"{id}: the verdict was {before.verdict}, now {now.verdict}")
+        complaints += [f"{id}: the twin {name!r} is gone" for name in before.twins if name not in now.twins]
+    return complaints
+
+
+def _weaker(was: Verdict, is_now: Verdict) -> bool:
+    changed_sides = (was in GREEN and is_now in ACCUSING) or (was in ACCUSING and is_now in GREEN)
+    return changed_sides or STRENGTH[is_now] < STRENGTH[was]
+
+
+def problems(ledger: Mapping[str, Any], baseline: Mapping[str, Kept], complete: bool = True) -> list[str]:
+    """Everything that makes a run fail.
+
+    That is living twins, contradicting layers, a derivation that does not hold, a loss against the baseline and, in a
+    `complete` run, which asked all layers, a statement that nobody has decided or confirmed.
+    """
+    own = [f"{row['id']}: {problem}" for row in ledger["claims"] for problem in problems_of(row, complete)]
+    return own + worsened(ledger, baseline)
+
+
+# ── what is accepted ────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def unfit(ledger: Mapping[str, Any], baseline: Mapping[str, Kept]) -> str:
+    """Why a ledger is not made the baseline, if so: it is of a run that did not ask everything, or has problems.
+
+    A loss is no problem here: to accept losses on purpose is what a new baseline is for.
+    """
+    asked = ledger["environment"]
+    if asked.get("quick") or not asked.get("complete"):
+        what = "a quick run" if asked.get("quick") else "a run that did not ask every layer"
+        return f"expected a ledger of a whole `verify`, got one of {what}"
+    now = snapshot(ledger)
+    wrong = {row["id"]: why for row in ledger["claims"] if (why := _problem(row, now[row["id"]], baseline.get(row["id"])))}
+    more = f" (and problems of {', '.join([*wrong][1:])})" if len(wrong) > 1 else ""
+    return next((f"expected rows without problems, got {id}: {why}{more}" for id, why in wrong.items()), "")
+
+
+def _problem(row: Mapping[str, Any], now: Kept, before: Kept | None) -> str:
+    """What is wrong with a row that was not wrong with it in the baseline: what that remembers is the same, and bad."""
+    if own := problems_of(row):
+        same = before is not None and (before.verdict, before.layers, before.twins) == (now.verdict, now.layers, now.twins)
+        return "" if same and _is_bad(now) else own[0]
+    return "" if row.get("complete") else "a test of it failed or did not run"
+
+
+def _is_bad(kept: Kept) -> bool:
+    silent = [outcome for outcome in kept.layers.values() if outcome not in (*SPEAKS, Outcome.NOT_APPLICABLE)]
+    voting = {layer for layer, outcome in kept.layers.items() if outcome in SPEAKS}
+    return kept.verdict is Verdict.OPEN or bool(silent) or any(voting - set(layers) for layers in kept.twins.values())
+
+
+# ── the files ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def load() -> dict[str, Kept]:
+    """The committed baselines of all documents; empty when there is none yet.
+
+    Raises ValueError, which names file, claim and key, for one that holds what no ledger could have left there.
+    """
+    remembered: dict[str, Kept] = {}
+    paths = baselines()
+    for path in dict.fromkeys(paths.values()):
+        if path.exists():
+            rows = _read(path)
+            if strangers := [id for id in rows if paths.get(_document(id)) != path]:
+                raise ValueError(f"baseline: {path}: expected claims of its own documents, got {strangers[0]}")
+            remembered |= rows
+    return remembered
+
+
+def _read(path: Path) -> dict[str, Kept]:
+    try:
+        rows = from_json(decoded(path.read_bytes()), dict[str, Any])
+        return {id: _row(id, row) for id, row in rows.items()}
+    except (OSError, ValueError) as error:
+        raise ValueError(f"baseline: {path}: {error}") from None
+
+
+def _row(id: str, row: Any) -> Kept:
+    try:
+        return from_json(row, Kept)
+    except ValueError as error:
+        raise ValueError(f"{id}: {error}") from None
+
+
+def _document(id: str) -> str:
+    return id.split(".", 1)[0]
+
+
+def write(kept: Mapping[str, Kept]) -> None:
+    """Write what is to be remembered of each claim into the baseline of its document, each file whole or not at all."""
+    paths = baselines()
+    for path in dict.fromkeys(paths.values()):
+        own = {id: row for id, row in kept.items() if paths.get(_document(id)) == path}
+        if own or path.exists():
+            write_whole(path, as_text(own))
+
+
+def as_text(kept: Mapping[str, Kept]) -> str:
+    """A baseline as the text of its file: one JSON object, one claim a line."""
+    lines = [f"{encoded(id).decode()}:{encoded(row).decode()}" for id, row in kept.items()]
+    return "{\n" + ",\n".join(lines) + "\n}\n"

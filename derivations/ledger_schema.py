@@ -1,0 +1,174 @@
+"""Schema of ledger.json, which is untrusted input: the types of its fields, and what types cannot say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from derivations.claims import (
+    Canonical,
+    CauseKind,
+    Correction,
+    Kind,
+    Layer,
+    Outcome,
+    Severity,
+    Statement,
+    Step,
+    Survivor,
+    Verdict,
+    Witness,
+)
+from derivations.records import Exact, Record, from_json
+from derivations.theorems import Theorem
+from derivations.wording import is_id
+
+SCHEMA = 1
+
+
+class Vote(Record, frozen=True):
+    """Evidence as a row holds it: without its claim, and without the derivations, which the row holds itself."""
+
+    layer: Layer
+    outcome: Outcome
+    scope: str
+    seconds: float
+    detail: str
+    correction: Outcome | None
+    environment: str
+    general: bool
+    refuted_twins: tuple[str, ...]
+    witness: Witness | None
+    given: tuple[str, ...]
+    faults: tuple[str, ...]
+    error: float | None = None
+    power: float | None = None
+    mutants: int = 0
+    alive: tuple[str, ...] = ()
+
+
+class ShownWitness(Record, frozen=True):
+    """The witness of a verdict, with its text."""
+
+    inputs: Mapping[str, Exact]
+    left: str
+    sign: str
+    right: str
+    about: str
+    text: str
+
+
+class RefutedTwin(Record, frozen=True):
+    """A twin, and the layers that refute it."""
+
+    name: str
+    refuted_by: tuple[Layer, ...]
+
+
+class Quote(Theorem, frozen=True):
+    """A quoted theorem, and the step that quotes it."""
+
+    step: str
+
+
+class LedgerRow(Record, frozen=True):
+    """What a ledger says of a claim."""
+
+    id: str
+    document: str
+    number: str
+    kind: Kind
+    title: str
+    statement: Statement
+    stated_hypotheses: tuple[str, ...]
+    stated_correction: Correction | None
+    stated_twins: tuple[str, ...]
+    part_of: str | None
+    parts: tuple[str, ...]
+    depends_on: tuple[str, ...]
+    evidence: tuple[Vote, ...]
+    derivation: tuple[Step, ...]
+    repair: tuple[Step, ...]
+    verdict: Verdict
+    severity: Severity | None
+    cause: CauseKind
+    scope: str
+    under: str | None
+    worst_part: str | None
+    correction: Statement | None
+    witness: ShownWitness | None
+    twins: tuple[RefutedTwin, ...]
+    survivors: tuple[Survivor, ...]
+    given: tuple[str, ...]
+    hypotheses: tuple[str, ...]
+    quotes: tuple[Quote, ...]
+    digest: str
+    canonical: Canonical | None = None
+    canonical_repair: Canonical | None = None
+    voters: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
+    complete: bool = False
+
+
+class Incremental(Record, frozen=True):
+    """How much of an incremental run was run again, and why."""
+
+    ran: int
+    because: str
+
+
+class Environment(Record, frozen=True):
+    """Where and when the evidence was found, and what was asked for."""
+
+    date: str | None = None
+    commit: str | None = None
+    python: str | None = None
+    packages: Mapping[str, str] = {}
+    devices: tuple[str, ...] = ()
+    seed: int | None = None
+    seconds: float | None = None
+    skipped: Mapping[str, int] = {}
+    asked: tuple[str, ...] = ()
+    quick: bool = False
+    device: str | None = None
+    model: str | None = None
+    complete: bool = False
+    incremental: Incremental | None = None
+
+
+class Ledger(Record, frozen=True):
+    """A ledger; its rows are decoded one by one, so that what is refused is named by its claim."""
+
+    schema: int
+    environment: Environment
+    claims: tuple[dict[str, Any], ...]
+    summary: dict[str, Any]
+    documents: Mapping[str, str] = {}
+    files: Mapping[str, str] = {}
+
+
+def check(data: Any) -> None:
+    """Raises ValueError, which names claim and key, for what is no ledger."""
+    version = data.get("schema") if isinstance(data, dict) else None
+    if version not in (None, SCHEMA):
+        raise ValueError(f"schema: expected {SCHEMA}, got {version!r}")
+    rows = from_json(data, Ledger).claims
+    if not rows:
+        raise ValueError("claims: expected at least one, got none")
+    ids = [row.get("id") for row in rows]
+    for place, row in enumerate(rows):
+        name = f"claims[{place}] ({row.get('id', 'no id')})"
+        try:
+            wrong = next(_faults(from_json(row, LedgerRow)), "")
+        except ValueError as error:
+            wrong = str(error)
+        if wrong or ids.index(row["id"]) != place:
+            raise ValueError(f"{name}: {wrong or 'id: expected every claim once, got it twice'}")
+
+
+def _faults(row: LedgerRow) -> Iterator[str]:
+    """What is wrong with a row, each of whose fields is of its type."""
+    if not is_id(row.id):
+        yield f"id: expected letters and digits with dots, hyphens and underscores between them, got {row.id!r}"
+    if row.id != f"{row.document}.{row.number}":
+        yield f"id: expected {row.document}.{row.number}, which document and number make, got {row.id}"

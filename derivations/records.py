@@ -1,0 +1,104 @@
+"""Records: frozen, typed, and the same in a JSON file as in memory.
+
+What is read from a file is decoded strictly: an unknown field, a missing one or a value of another type is refused, in one
+line that names the key.  Exact numbers stay exact: an integer is a number in JSON, a fraction the text "1/4".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any, TypeVar
+
+import msgspec
+
+Number = int | str
+Exact = Number | tuple[Number | tuple[Number | tuple[Number | tuple[Number, ...], ...], ...], ...]
+"""An exact number, or a vector or matrix of such numbers (up to four axes), as it is written to a file."""
+
+FRACTION = re.compile(r"-?\d+/[1-9]\d*")
+
+Type = TypeVar("Type")
+
+
+class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A frozen record whose fields are checked when it is read from a file."""
+
+
+# ── exact numbers ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def exact(value: Any) -> Exact:
+    """An exact value (an integer, a fraction, or nested sequences of them) as it is written to a file."""
+    if isinstance(value, Sequence):
+        entries: Any = tuple(exact(each) for each in value)
+        return entries  # type: ignore[no-any-return]
+    number = Fraction(str(value))
+    return number.numerator if number.denominator == 1 else str(number)
+
+
+def from_exact(value: Exact) -> Any:
+    """The integer, the fraction, or the lists of them that `exact` wrote; raises ValueError for another text."""
+    if isinstance(value, tuple | list):
+        return [from_exact(each) for each in value]
+    if isinstance(value, str) and not FRACTION.fullmatch(value):
+        raise ValueError(f"value: expected an integer or a fraction like \"-1/4\", got {value!r}")
+    return value if isinstance(value, int) else Fraction(value)
+
+
+# ── JSON ────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def to_json(record: Any) -> Any:
+    """A record, or several, as JSON gives it back: objects, lists, texts, numbers; a number that is not finite is null."""
+    return msgspec.json.decode(encoded(record))
+
+
+def encoded(record: Any) -> bytes:
+    """A record, or several, as a JSON text on one line; raises TypeError for what is none."""
+    return msgspec.json.encode(record, enc_hook=_number)
+
+
+def _number(value: object) -> float:
+    if isinstance(value, float):                             # one of NumPy's
+        return float(value)
+    raise TypeError(f"record: expected plain values, got {type(value).__name__}")
+
+
+def from_json(data: Any, expected: type[Type]) -> Type:
+    """The record that JSON data stands for.
+
+    Raises ValueError, as "key: expected X, got Y", for an unknown field, a missing one, and a value of another type.
+    """
+    try:
+        return msgspec.convert(data, expected)
+    except msgspec.ValidationError as error:
+        raise ValueError(_refusal(str(error))) from None
+
+
+def decoded(text: str | bytes) -> Any:
+    """The data that a JSON text stands for; raises ValueError, as "expected X, got Y", where it is none."""
+    try:
+        return msgspec.json.decode(text)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise ValueError(f"expected JSON, got what is none ({error})") from None
+
+
+REFUSED = re.compile(r"(?P<what>.*?)(?: - at `\$\.?(?P<path>.*)`)?", re.DOTALL)
+WORDS = {                                                    # what msgspec says, and how it is said here
+    r"Object missing required field (\w+)": r"expected the field \1, got none",
+    r"Object contains unknown field (\w+)": r"expected known fields, got \1",
+    r"Invalid enum value (.*)": r"expected a known word, got \1",
+    r"Expected": "expected",
+}
+
+
+def _refusal(message: str) -> str:
+    """What msgspec says of refused data, with the key in front."""
+    refused = REFUSED.fullmatch(message)
+    assert refused is not None
+    what = refused["what"].replace("`", "")
+    for said, words in WORDS.items():
+        what = re.sub(said, words, what)
+    return f"{refused['path']}: {what}" if refused["path"] else what

@@ -1,0 +1,259 @@
+"""Facts as text: the one place where records become sentences, for the terminal, the notebooks and the pages.
+
+No behaviour hangs on these words: whatever decides something reads the records.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from derivations.calculus import variables
+from derivations.claims import (
+    Canonical,
+    Cause,
+    CauseKind,
+    Correction,
+    Domain,
+    Evidence,
+    Form,
+    Premise,
+    Sign,
+    Survivor,
+    Verdict,
+    Witness,
+)
+from derivations.differences import Aspect, Change, Comparison, Difference
+from derivations.incremental import Reason, ReasonKind
+from derivations.records import Exact
+from derivations.theorems import Theorem
+
+MOST_REASONS = 3                                             # of several reasons so many are named
+
+
+# ── points and witnesses ────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def value(exact: Exact) -> str:
+    """An exact number, or a vector or matrix of them: (1/4, -3)."""
+    return f"({', '.join(map(value, exact))})" if isinstance(exact, tuple | list) else str(exact)
+
+
+def inputs(point: Mapping[str, Exact]) -> str:
+    """A point: m = 2, s = (1/4, -3)."""
+    return ", ".join(f"{name} = {value(exact)}" for name, exact in point.items())
+
+
+def witness(found: Witness) -> str:
+    """What a statement comes to where it fails: at m = 2: 1 ≠ 2."""
+    about, at = f"{found.about}: " if found.about else "", f"at {inputs(found.inputs)}: " if found.inputs else ""
+    return f"{about}{at}{found.left} {found.sign} {found.right}"
+
+
+def recorded(digits: str | None) -> str:
+    """A recorded value of a side, or that it has none."""
+    return "not finite" if digits is None else digits
+
+
+def number(digits: str) -> str:
+    """A value as one writes it: ∞ for oo, a minus for the hyphen."""
+    minus, digits = ("−", digits[1:]) if digits.startswith("-") else ("", digits)
+    return minus + ("∞" if digits == "oo" else digits)
+
+
+# ── statements ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def domain(of: Domain) -> str:
+    """What a variable ranges over, with its shape and marginals, real [m×d]; of an index also what it differs from."""
+    shape, words = "×".join(of.shape), of.kind.words
+    if of.kind is variables.Kind.INDEX:
+        return f"{words}{shape}" + (f", other than {', '.join(of.other_than)}" if of.other_than else "")
+    marginals = f"; {', '.join(of.marginals)}" if of.marginals else ""
+    return f"{words} [{shape}{marginals}]" if shape else words
+
+
+SIGNS = {
+    Sign.EQUAL: "=",
+    Sign.AT_LEAST: "≥",
+    Sign.GREATER: ">",
+    Sign.GREATER_UNLESS_EQUAL: "> unless {} = {}",
+    Sign.LIMIT: "→ as {} → {}",
+    Sign.EXPANSION: "= up to o({}^{})",
+    Sign.MINIMIZER: "has the only minimizer",
+}
+
+
+def form(of: Form) -> str:
+    """How a statement compares its sides, and given what."""
+    given = f", given {' and '.join(map(premise, of.given))}" if of.given else ""
+    return SIGNS[of.sign].format(*of.parameters) + given
+
+
+def premise(of: Premise) -> str:
+    """A premise: x ≥ y."""
+    return f"{of.left} {form(of.form)} {of.right}"
+
+
+def statement(of: Canonical) -> str:
+    """A statement in normal form."""
+    return f"{of.left} {form(of.form)} {of.right}"
+
+
+def justification(reason: str) -> str:
+    """The reason of a step; that it follows by normal form where none was given."""
+    return reason or "by normal form"
+
+
+def mark(holds: bool) -> str:
+    """The mark of a step."""
+    return "✓" if holds else "✗"
+
+
+def theorem(of: Theorem) -> str:
+    """A quoted theorem."""
+    return f"{of.name}: {of.statement} ({of.source})"
+
+
+def hypothesis(of: Correction) -> str:
+    """The hypothesis that the print lacks, if there is one: (under: x > 0)."""
+    return f" (under: {of.hypothesis})" if of.hypothesis else ""
+
+
+# ── verdicts ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def verdict(found: Verdict | str, severity: str | None) -> str:
+    """A verdict with the severity of the fault, if there is one: corrected (slip)."""
+    return f"{found} ({severity})" if severity else str(found)
+
+
+def cause(of: Cause) -> str:
+    """Why a verdict is what it is."""
+    part = f"{of.part}: " if of.part else ""
+    return part + CAUSES[of.kind](of)
+
+
+def _said(each: Evidence) -> str:
+    return each.detail or each.scope
+
+
+def _unproved(of: Cause) -> list[str]:
+    return [f"not proved: {each.detail}" for each in of.undecided]
+
+
+CAUSES: dict[CauseKind, Callable[[Any], str]] = {
+    CauseKind.CONTRADICTION: lambda of: "the layers contradict each other: " + ", ".join(
+        f"{e.layer}: {e.outcome}" for e in of.evidence),
+    CauseKind.FAILURE: lambda of: "; ".join(f"{e.layer} failed: {e.detail}" for e in of.evidence),
+    CauseKind.FEW_TWINS: lambda of: f"twins: expected at least 2, got {of.twins}",
+    CauseKind.DISAGREEMENT: lambda of: f"measured, in disagreement: {'; '.join(map(_said, of.evidence))}",
+    CauseKind.NO_WITNESS: lambda _: "refuted numerically, but without an exact witness",
+    CauseKind.WITNESS: lambda of: witness(of.witness),
+    CauseKind.MISSING_HYPOTHESIS: lambda of: f"{of.hypothesis}; without it: {witness(of.witness)}",
+    CauseKind.FAULTS: lambda of: "; ".join(f"{e.layer}: {'; '.join(e.faults)}" for e in of.evidence),
+    CauseKind.SILENCE: lambda of: "; ".join(
+        f"{e.layer}: {e.outcome} ({_said(e)})" for e in of.evidence) or "no layer spoke",
+    CauseKind.SURVIVORS: lambda of: f"twins alive: {', '.join(map(survivor, of.survivors))}",
+    CauseKind.UNCONFIRMED: lambda of: f"not proved: {of.evidence[0].detail}; without twins nothing confirms it",
+    CauseKind.MEASUREMENT: lambda of: "; ".join(map(_said, of.evidence)),
+    CauseKind.SUPPORT: lambda of: "; ".join([*(f"{e.layer}: {e.scope}" for e in of.evidence), *_unproved(of)]),
+    CauseKind.NOT_VERIFIED: lambda _: "not verified in this run",
+}
+
+
+def survivor(of: Survivor | Mapping[str, Any]) -> str:
+    """A twin that lives, by the layer that let it, and by its claim where it is one of a part."""
+    layer, twin, part = (of["layer"], of["twin"], of["part"]) if isinstance(of, Mapping) else (of.layer, of.twin, of.part)
+    return f"{part}: {layer}: {twin}" if part else f"{layer}: {twin}"
+
+
+def killers(layers: Sequence[str]) -> str:
+    """Which layers refute a twin."""
+    return f"refuted by {', '.join(layers) or 'nobody'}"
+
+
+def power(e: Mapping[str, Any]) -> str:
+    """The power of a piece of evidence."""
+    lived = f"; not refuted: {', '.join(e['alive'])}" if e["alive"] else ""
+    return f"power {e['power']:.0%}: {e['mutants'] - len(e['alive'])} of {e['mutants']} one-edit mutants refuted{lived}"
+
+
+# ── why claims run again ────────────────────────────────────────────────────────────────────────────────────────────
+
+REASONS = {
+    ReasonKind.NEW: "no row in the last ledger",
+    ReasonKind.INCOMPLETE: "a test of it failed or did not run",
+    ReasonKind.VOTER: "{} speaks for it",
+    ReasonKind.LOST_VOTER: "{} no longer speaks for it",
+    ReasonKind.CHANGED: "{} changed",
+    ReasonKind.OUTDATED: "{} changed after the ledger was written",
+    ReasonKind.UNKNOWN: "the ledger does not say what it rests on",
+    ReasonKind.NEED: "{} was run again",
+    ReasonKind.OTHER_VOTERS: "other modules speak",
+}
+
+
+def reason(of: Reason) -> str:
+    """Why a claim is run again, or why its row is outdated."""
+    return REASONS[of.kind].format(of.subject)
+
+
+def because(reasons: Mapping[str, Reason]) -> str:
+    """The first reasons, those apart that come from other claims."""
+    own = [reason(each) for each in dict.fromkeys(reasons.values()) if each.kind is not ReasonKind.NEED]
+    return ", ".join(own[:MOST_REASONS]) + (f" and {len(own) - MOST_REASONS} more" if len(own) > MOST_REASONS else "")
+
+
+# ── what changed since the baseline ─────────────────────────────────────────────────────────────────────────────────
+
+ASPECTS = {
+    Aspect.ADDED: "added",
+    Aspect.REMOVED: "removed",
+    Aspect.VERDICT: "verdict",
+    Aspect.STATEMENT: "derived statement",
+    Aspect.RELATION: "relation",
+    Aspect.SIDE: "{subject} side",
+    Aspect.SIDE_VALUE: "{subject} side at {at}",
+    Aspect.VARIABLE: "variable {subject}",
+    Aspect.DOMAIN: "domain of {subject}",
+    Aspect.SIZES: "sizes",
+    Aspect.LAYER: "{subject} layer",
+    Aspect.ERROR: "{subject} error, in tolerances",
+    Aspect.POWER: "power of the {subject} layer",
+    Aspect.HYPOTHESIS: "hypothesis {subject}",
+    Aspect.DISPROVED_HYPOTHESIS: "hypothesis of what is disproved {subject}",
+    Aspect.TWIN: "twin {subject!r}",
+    Aspect.KILLERS: "twin {subject!r} is refuted by",
+    Aspect.STEPS: "steps of the {subject}",
+    Aspect.REASONS: "reasons in the {subject}",
+    Aspect.TEXT: "{subject}",
+}
+
+
+TEXTS = {"title": "title", "kind": "kind", "latex": "latex", "text": "text", "hypotheses": "hypotheses", "rests_on": "rests on",
+         "correction": "correction", "under": "under", "left_open": "why it is left open"}
+
+
+def aspect(of: Difference) -> str:
+    """Which fact differs."""
+    return ("the correction's " if of.repair else "") + ASPECTS[of.aspect].format(subject=of.subject, at=of.at)
+
+
+def comparison(found: Comparison) -> str:
+    """The differences class by class, the worst first, with before and after; then how much was compared."""
+    lines = []
+    for change in reversed(Change):
+        claims = [id for id, worst in found.classes.items() if worst is change]
+        if claims:
+            lines.append(f"{change}: {len(claims)} {'claim' if len(claims) == 1 else 'claims'}")
+        for id in claims:
+            lines.append(f"  {id}")
+            own = [each for each in found.differences if each.claim == id]
+            for each in sorted(own, key=lambda each: -list(Change).index(each.change)):
+                lines.append(f"    {aspect(each)}" + (f"  ({each.change})" if each.change is not change else ""))
+                lines += [f"      {name:6} {text}".replace("\n", f"\n{13 * ' '}")
+                          for name, text in (("before", each.before), ("after", each.after)) if text]
+    lines.append(f"{found.compared} claims compared, {found.unchanged} as before; "
+                 f"{found.absent} of the baseline's claims were not in this run")
+    return "\n".join(lines)

@@ -1,0 +1,178 @@
+"""Ledgers that are worth less than the baseline, and ledgers and files that are not made one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from derivations import baseline as remembered
+from derivations import ledger, regression
+from derivations.baseline import Kept, snapshot
+from derivations.claims import Evidence, Layer, Outcome, Step, Verdict
+from derivations.records import to_json
+from derivations.rows import sealed
+from tests.attacks.ledgers import FALSE, ID, TWINS, evidence, row, torch
+
+OTHER = "eot.54"
+
+
+def told(*found: Evidence, **environment: Any) -> dict[str, Any]:
+    """A ledger of one claim with this evidence, as a whole run would leave it."""
+    rows = ledger.build([replace(e, claim=ID, refuted_twins=e.refuted_twins and TWINS) for e in found], [ID], {})["claims"]
+    whole = {"asked": [ID], "complete": True} | environment
+    return json.loads(json.dumps(ledger.assemble([{**row, "complete": True} for row in rows], whole)))  # type: ignore[no-any-return]
+
+
+def proved(*given: str) -> Evidence:
+    return evidence(given=given, derivation=(Step("a = b", "why", True, given=given),))
+
+
+def disproved(*given: str) -> Evidence:
+    return evidence(outcome=Outcome.REFUTED, witness=FALSE, derivation=(Step("not always: a = b", "why", True, given=given),))
+
+
+def powered(power: float | None) -> list[Evidence]:
+    return [proved(), torch(power=power, mutants=20)]
+
+
+LOSSES: dict[str, Callable[[Kept], dict[str, Any]]] = {
+    "a layer no longer holds": lambda kept: {"layers": {**kept.layers, Layer.SYMBOLIC: Outcome.REFUTED}},
+    "a stronger verdict before": lambda kept: {"verdict": Verdict.REFUTED},
+    "a twin more before": lambda kept: {"twins": {**kept.twins, "one more": (Layer.SYMBOLIC,)}},
+}
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_a_loss_is_a_problem(name: str) -> None:
+    now = told(proved())
+    before = snapshot(now)
+    assert not remembered.problems(now, before, complete=False)
+    assert remembered.problems(now, {ID: replace(before[ID], **LOSSES[name](before[ID]))}, complete=False)
+
+
+KEPT_ROW = to_json(snapshot(told(proved()))[ID])
+FORGED: dict[str, Any] = {
+    "a list": [], "a claim that is no object": {ID: 3}, "no verdict": {ID: {}}, "an empty file": None,
+    "a verdict that is none": {ID: KEPT_ROW | {"verdict": "certain"}},
+    "an unknown field": {ID: KEPT_ROW | {"accepted": True}},
+    "an error in words": {ID: KEPT_ROW | {"errors": {"torch": "small"}}},
+    "a layer that is none": {ID: KEPT_ROW | {"layers": {"oracle": "holds"}}},
+    "steps in one text": {ID: KEPT_ROW | {"derivation": "a = b"}},
+    "a claim of another document": {"geometric.7": KEPT_ROW},
+}
+
+
+@pytest.mark.parametrize("name", FORGED)
+def test_a_forged_baseline_is_not_read(name: str, baseline: Path) -> None:
+    baseline.write_text("" if FORGED[name] is None else json.dumps(FORGED[name]))
+    with pytest.raises(ValueError, match=r"^baseline: .*baseline\.json: "):
+        remembered.load()
+
+
+WEAKENED: dict[str, tuple[list[Evidence], list[Evidence]]] = {
+    "F10: a stronger hypothesis": ([proved("x ≥ 0")], [proved("x > 0")]),
+    "F10: one hypothesis more, and one less": ([proved("x ≥ 0", "y ≥ 0")], [proved("x ≥ 0", "x = 1")]),
+    "F10: a hypothesis more": ([proved("x ≥ 0")], [proved("x ≥ 0", "y ≥ 0")]),
+    "F10: a disproof of a print that has a hypothesis less": ([disproved("x ≥ 0")], [disproved()]),
+    "F10: a disproof of a print that has a hypothesis more": ([disproved()], [disproved("x ≥ 0")]),
+    "F10: a vote that no longer tells mutants": (powered(0.95), powered(0.5)),
+    "F10: a vote that is just too weak": (powered(0.8), powered(0.7999)),
+    "F10: a vote whose power nobody counts": (powered(0.95), powered(None)),
+    **{f"F26: a new layer that says {outcome}": ([proved()], [proved(), torch(outcome=outcome)])
+       for outcome in Outcome if outcome not in (Outcome.HOLDS, Outcome.REFUTED)},
+    "F26: a vote in doubt that is worth less": ([proved(), torch(outcome=Outcome.INCONCLUSIVE)],
+                                                [proved(), torch(outcome=Outcome.VACUOUS)]),
+}
+
+
+@pytest.mark.parametrize("name", WEAKENED)
+def test_a_weaker_statement_or_vote_does_not_pass(name: str) -> None:
+    before, now = WEAKENED[name]
+    assert regression.compare(told(*now), snapshot(told(*before))).failed
+
+
+KEPT: dict[str, tuple[list[Evidence], list[Evidence]]] = {
+    "a hypothesis less": ([proved("x ≥ 0", "y ≥ 0")], [proved("x ≥ 0")]),
+    "hypotheses in another order": ([proved("x ≥ 0", "y ≥ 0")], [proved("y ≥ 0", "x ≥ 0")]),
+    "a little less power": (powered(0.95), powered(0.8)),
+    "less of little power": (powered(0.7), powered(0.2)),
+    "a new vote": ([proved()], powered(0.5)),
+}
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_control_what_is_no_loss_passes(name: str) -> None:
+    before, now = KEPT[name]
+    assert not regression.compare(told(*now), snapshot(told(*before))).failed
+
+
+# ── what is accepted ────────────────────────────────────────────────────────────────────────────────────────────────
+
+TEST_FAILED = f"{ID}: a test of it failed or did not run"
+DOUBTFUL = torch(outcome=Outcome.INCONCLUSIVE, detail="7 tolerances off", refuted_twins=())
+
+
+def marked(**fields: Any) -> dict[str, Any]:
+    found = told(proved())
+    return {**found, "claims": [sealed({**row(found), **fields})]}
+
+
+def unmarked() -> dict[str, Any]:
+    found = told(proved())
+    row(found).pop("complete")
+    return {**found, "claims": [sealed(row(found))]}
+
+
+UNFIT: dict[str, tuple[Callable[[], dict[str, Any]], str]] = {
+    "F26: a vote in doubt": (lambda: told(proved(), DOUBTFUL), f"{ID}: torch: inconclusive (7 tolerances off)"),
+    "F26: a vote on nothing": (lambda: told(proved(), torch(outcome=Outcome.VACUOUS)), f"{ID}: torch: vacuous"),
+    "F26: a vote that failed": (lambda: told(proved(), torch(outcome=Outcome.ERROR, detail="no")), f"{ID}: torch failed: no"),
+    "F26: a twin that lives": (lambda: told(proved(), torch(refuted_twins=())), f"{ID}: the twin lives: torch: "),
+    "F26: a step that does not hold": (
+        lambda: told(evidence(outcome=Outcome.INCONCLUSIVE, faults=("step 1",))), f"{ID}: symbolic: step 1"),
+    "F26: a test that failed": (lambda: marked(complete=False), TEST_FAILED),
+    "F26: tests of which nothing is known": (unmarked, TEST_FAILED),
+    "F26: a run of one layer": (lambda: told(proved(), complete=False), "a run that did not ask every layer"),
+    "F26: a quick run": (lambda: told(proved(), quick=True), "a quick run"),
+}
+
+
+@pytest.fixture
+def baseline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A baseline in which the claim is proved."""
+    path = tmp_path / "baseline.json"
+    path.write_text(remembered.as_text(snapshot(told(proved()))))
+    monkeypatch.setattr(remembered, "baselines", lambda: {"eot": path})
+    monkeypatch.delenv("CI", raising=False)
+    return path
+
+
+@pytest.mark.parametrize("name", UNFIT)
+def test_is_not_made_the_baseline(name: str, baseline: Path) -> None:
+    make, named = UNFIT[name]
+    before = baseline.read_text()
+    with pytest.raises(ValueError, match=r"^accept: ") as refused:
+        regression.accept(make())
+    assert named in str(refused.value)
+    assert baseline.read_text() == before
+
+
+def test_a_problem_is_not_hidden_by_those_of_others() -> None:
+    wrong = [replace(DOUBTFUL, claim=id) for id in (ID, OTHER)]
+    found = ledger.assemble(ledger.build(wrong, [ID, OTHER], {})["claims"], {"complete": True})
+    assert f"{ID}: " in remembered.unfit(found, {})
+    assert f"(and problems of {OTHER})" in remembered.unfit(found, {})
+
+
+def test_control_a_loss_is_accepted_and_a_problem_that_was_there(baseline: Path) -> None:
+    regression.accept(told(proved("x > 0")))
+    assert remembered.load()[ID].given == ("x > 0",)
+    old = told(proved(), DOUBTFUL)
+    baseline.write_text(remembered.as_text(snapshot(old)))
+    regression.accept(old)
+    assert regression.compare(told(proved(), DOUBTFUL), remembered.load()).unchanged == 1

@@ -1,0 +1,171 @@
+"""No behaviour hangs on wording: every message is changed, and nothing else changes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from functools import wraps
+from inspect import getmembers, isfunction
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from derivations import __main__ as commands
+from derivations import baseline, incremental, ledger, regression, rendering
+from derivations.calculus import variables
+from derivations.catalogue import entries, examine
+from derivations.claims import CauseKind, Evidence, Layer, Outcome, Sign
+from derivations.differences import Aspect
+from derivations.incremental import Reason, ReasonKind
+from tests.meta.test_regression import CORRECTED, IDS, JACOBIAN
+
+TWINS = tuple(entries()[JACOBIAN].twins)
+
+
+def vote(**changes: Any) -> Evidence:
+    fields: dict[str, Any] = {"claim": JACOBIAN, "layer": Layer.TORCH, "outcome": Outcome.HOLDS, "scope": "drawn",
+                              "error": 0.02, "refuted_twins": TWINS}
+    return Evidence(**(fields | changes))
+
+
+RUNS: dict[str, tuple[Evidence, ...]] = {
+    "as before": (vote(),),
+    "the layers contradict each other": (vote(outcome=Outcome.REFUTED),),
+    "a layer failed": (vote(outcome=Outcome.ERROR),),
+    "a vote in doubt": (vote(outcome=Outcome.INCONCLUSIVE),),
+    "a twin lives": (vote(refuted_twins=TWINS[1:]),),
+    "a layer is gone": (),
+    "an error grew": (vote(error=0.9),),
+}
+
+
+def functions() -> dict[str, Callable[..., str]]:
+    """The functions of the renderer that make text."""
+    own = getmembers(rendering, lambda each: isfunction(each) and each.__module__ == rendering.__name__)
+    return {name: function for name, function in own if function.__annotations__.get("return") == "str"}
+
+
+@pytest.fixture
+def other_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every text is another one: backwards, and in brackets."""
+    def reworded(function: Callable[..., str]) -> Callable[..., str]:
+        return wraps(function)(lambda *arguments: f"⟦{function(*arguments)[::-1]}⟧")
+
+    for name, function in functions().items():
+        monkeypatch.setattr(rendering, name, reworded(function))
+    for table in (rendering.SIGNS, rendering.ASPECTS, rendering.REASONS, rendering.TEXTS):
+        for key in table:                                    # whose holes stay holes
+            monkeypatch.setitem(table, key, f"other {table[key]}")  # type: ignore[index, attr-defined]
+    for kind, words in rendering.CAUSES.items():
+        monkeypatch.setitem(rendering.CAUSES, kind, reworded(words))
+
+
+def run(votes: tuple[Evidence, ...]) -> dict[str, Any]:
+    """A ledger of these votes and of what the symbolic layer finds, as a whole run would leave it."""
+    evidence = [*(examine(entries()[id]).evidence for id in IDS), *votes]
+    rows = ledger.build(evidence, IDS, {})["claims"]
+    whole = {"asked": IDS, "complete": True}
+    return json.loads(json.dumps(ledger.assemble([{**row, "complete": True} for row in rows], whole)))  # type: ignore[no-any-return]
+
+
+BEFORE = baseline.snapshot(run(RUNS["as before"]))
+
+
+def decided(votes: tuple[Evidence, ...]) -> dict[str, Any]:
+    """All that a run decides, without its words."""
+    found = run(votes)
+    comparison = regression.compare(found, BEFORE)
+    return {
+        "verdicts": {row["id"]: (row["verdict"], row["severity"], row["cause"]) for row in found["claims"]},
+        "green": ledger.green(found),
+        "problems": len(baseline.problems(found, BEFORE)),
+        "fit": not baseline.unfit(found, BEFORE),
+        "classes": comparison.classes,
+        "aspects": [(each.claim, each.change, each.aspect, each.subject) for each in comparison.differences],
+        "unchanged": comparison.unchanged,
+    }
+
+
+AS_WORDED = {name: decided(votes) for name, votes in RUNS.items()}
+
+
+def test_the_runs_differ() -> None:
+    assert len({str(each) for each in AS_WORDED.values()}) == len(RUNS)
+    assert not AS_WORDED["as before"]["aspects"]
+    assert AS_WORDED["as before"]["fit"]
+
+
+@pytest.mark.parametrize("name", RUNS)
+@pytest.mark.usefixtures("other_words")
+def test_verdicts_and_classes_are_the_same_in_other_words(name: str) -> None:
+    assert decided(RUNS[name]) == AS_WORDED[name]
+
+
+@pytest.mark.usefixtures("other_words")
+def test_the_words_are_other_ones() -> None:
+    corrected = next(row for row in run(())["claims"] if row["id"] == CORRECTED)
+    assert corrected["scope"].startswith("⟦")
+    assert corrected["witness"]["text"].startswith("⟦")
+    assert rendering.because({"a.1": Reason(ReasonKind.NEW)}).startswith("⟦")
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_a_ledger_that_was_written_in_other_words_is_read(
+    name: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    path = tmp_path / "ledger.json"
+    ledger.write(run(RUNS[name]), path)
+    verdicts = [row["verdict"] for row in ledger.read(path)["claims"]]
+    request.getfixturevalue("other_words")
+    again = ledger.read(path)
+    assert [row["verdict"] for row in again["claims"]] == verdicts
+    assert {row["id"] for row in ledger.current(again)["claims"]} == set(IDS)
+    assert all(row["scope"].startswith("⟦") for row in again["claims"])
+
+
+@pytest.mark.parametrize("name", ["as before", "the layers contradict each other", "a layer is gone"])
+def test_the_exit_status_is_the_same_in_other_words(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    path, kept = tmp_path / "ledger.json", tmp_path / "baseline.json"
+    ledger.write(run(RUNS[name]), path)
+    kept.write_text(baseline.as_text(BEFORE))
+    monkeypatch.setattr(baseline, "baselines", lambda: {id.split(".")[0]: kept for id in IDS})
+    statuses = []
+    for wording in ("", "other_words"):
+        if wording:
+            request.getfixturevalue(wording)
+        with pytest.raises(SystemExit) as ended:
+            commands.regress.callback(path, False)  # type: ignore[misc]
+        statuses.append(ended.value.code)
+    assert statuses[0] == statuses[1] == int(name != "as before")
+
+
+NEEDS = {"a.1": (), "a.2": (), "a.3": ("a.1",), "a.4": ("a.3",)}
+
+
+@pytest.mark.usefixtures("other_words")
+def test_the_same_rows_are_used_again_in_other_words() -> None:
+    rows = [{"id": id, "voters": [], "sources": [f"module{id}"], "complete": id != "a.1", "parts": []} for id in NEEDS]
+    sources = incremental.Sources({})
+    reasons = incremental.stale({"claims": rows, "files": sources.hashes}, sources, NEEDS)
+    assert reasons == {"a.1": Reason(ReasonKind.INCOMPLETE), "a.3": Reason(ReasonKind.NEED, "a.1"),
+                       "a.4": Reason(ReasonKind.NEED, "a.3")}
+
+
+@pytest.mark.parametrize(("kinds", "table"), [
+    (CauseKind, rendering.CAUSES), (Sign, rendering.SIGNS), (Aspect, rendering.ASPECTS), (ReasonKind, rendering.REASONS),
+    (variables.Kind, variables.WORDS), (baseline.Texts.__struct_fields__, rendering.TEXTS),
+], ids=["causes", "signs", "aspects", "reasons", "domains", "texts"])
+def test_everything_has_words(kinds: Any, table: dict[Any, Any]) -> None:
+    assert set(kinds) == set(table)
+
+
+def test_a_change_of_a_statement_is_classed_by_its_values_and_not_by_its_words() -> None:
+    kept = BEFORE[JACOBIAN]
+    assert kept.canonical is not None
+    other = replace(kept, canonical=replace(kept.canonical, left="0" * 16))
+    found = regression.compare(run(RUNS["as before"]), {**BEFORE, JACOBIAN: other})
+    assert found.classes == {JACOBIAN: regression.Change.REWRITE}
