@@ -187,7 +187,8 @@ def summarize(result: dict[str, Any], path: Path) -> None:
 @main.command(name="list")
 @click.argument("document", required=False)
 @click.option("--json", "path", type=Path, default=LEDGER, show_default=True, help="the ledger to read verdicts from")
-def list_claims(document: str | None, path: Path) -> None:
+@click.option("--long", "places", is_flag=True, help="with file and line of each claim and of each of its votes")
+def list_claims(document: str | None, path: Path, places: bool) -> None:
     """Print every claim's id with its verdict in the last run, and what changed since then below it."""
     if document is not None and document not in documents():
         raise click.UsageError(f"DOCUMENT: expected one of {', '.join(documents())}, got {document}")
@@ -196,6 +197,9 @@ def list_claims(document: str | None, path: Path) -> None:
         if document is None or id.startswith(f"{document}."):
             mark = f"  (outdated: {rendering.reason(outdated[id])})" if id in outdated else ""
             click.echo(f"{id:30} {rows[id]['verdict'] if id in rows else 'not verified':13} {entry.title}{mark}")
+            votes = [vote["where"] for vote in rows[id]["evidence"] if vote.get("where")] if id in rows else []
+            for where in dict.fromkeys([entry.where, *votes]) if places else ():
+                click.echo(f"    {where}")
 
 
 @main.command()

@@ -20,7 +20,7 @@ from msgspec.structs import replace as updated
 
 from derivations.claims import Claim, Correction, Evidence, Kind, Layer, Outcome, Severity, Statement, Step, Twin
 from derivations.comparison import core
-from derivations.documents import CHECKS, outside, package
+from derivations.documents import CHECKS, location, outside, package
 from derivations.documents import DOCUMENTS as DOCUMENTS  # the five that ship with the project
 from derivations.examination import Derivation, Proved, Run, run, written
 from derivations.examination import Steps as Steps
@@ -56,6 +56,7 @@ class Entry:
     statement: str
     undecidable: str | None = None
     module: str = ""
+    line: int = 0
     twins: Mapping[str, Callable[[], Relation]] = field(default_factory=dict)
     repair: Derivation | None = None
     correction: Correction | None = None
@@ -114,6 +115,11 @@ class Entry:
             return function
 
         return register
+
+    @property
+    def where(self) -> str:
+        """The file and line where the claim is registered."""
+        return location(self.module, self.line)
 
     @property
     def modules(self) -> set[str]:
@@ -202,6 +208,7 @@ def claim(
             derivation=None if first is None or isinstance(first, Undecidable) else function,  # type: ignore[arg-type]
             statement=sentence(function),
             module=function.__module__,
+            line=function.__code__.co_firstlineno,
             undecidable=first.reason if isinstance(first, Undecidable) else None,
             part_of=part_of,
         )
@@ -235,7 +242,7 @@ def reprint(
     check_words(id, latex=latex, **_given(title=title, statement=statement))
     check_words(id, **(asdict(correction) if correction else {}))
     check_lists(id, **_given(hypotheses=hypotheses))
-    here = sys._getframe(1).f_globals["__name__"]
+    caller = sys._getframe(1)
     if correction and not of.correction:
         raise ValueError(f"correction: expected none for {id}, since {of.id} has none, got one")
     new = set(hypotheses or ()) - {*of.hypotheses, *(implying or {}).values()}
@@ -249,8 +256,8 @@ def reprint(
                              "or one that is `implying` it, got neither")
     repaired = updated(of.correction, statement=correction) if correction and of.correction else None
     own = _given(title=title, statement=statement, hypotheses=hypotheses, correction=repaired)
-    _ENTRIES[id] = replace(of, id=id, latex=latex, needs=(of.id,), grounds=of.supporting, twins=dict(of.twins), module=here,
-                           part_of=part_of, **own)
+    _ENTRIES[id] = replace(of, id=id, latex=latex, needs=(of.id,), grounds=of.supporting, twins=dict(of.twins),
+                           module=caller.f_globals["__name__"], line=caller.f_lineno, part_of=part_of, **own)
     return _ENTRIES[id]
 
 
@@ -357,21 +364,22 @@ def examine(entry: Entry) -> Examination:
     """
     if entry.derivation is None:
         reason = entry.undecidable or "left to the other layers"
-        return Examination(Evidence(entry.id, Layer.SYMBOLIC, Outcome.NOT_APPLICABLE, reason, detail=reason))
+        return Examination(Evidence(entry.id, Layer.SYMBOLIC, Outcome.NOT_APPLICABLE, reason, detail=reason,
+                                    where=entry.where))
     if wrong := unsupported(entry, _ENTRIES):
-        return Examination(_error(entry.id, [wrong]))
+        return Examination(_error(entry, [wrong]))
     replaces = entry.correction.replaces if entry.correction else None
     found, errors = _examined(entry.derivation, entry.repair, tuple(entry.twins.items()), entry.supporting, replaces)
     errors = (*errors, *(f"the kernel was changed in this process: {name}" for name in changed_names()))
     if errors:
-        return Examination(updated(_error(entry.id, errors), derivation=found.derivation, repair=found.repair,
+        return Examination(updated(_error(entry, errors), derivation=found.derivation, repair=found.repair,
                                    seconds=found.seconds))
-    return Examination(updated(found, claim=entry.id))
+    return Examination(updated(found, claim=entry.id, where=entry.where))
 
 
-def _error(id: str, errors: Iterable[str]) -> Evidence:
-    faults = tuple(f"{id}: {error}" for error in errors)
-    return Evidence(id, Layer.SYMBOLIC, Outcome.ERROR, "", detail="; ".join(faults), faults=faults)
+def _error(entry: Entry, errors: Iterable[str]) -> Evidence:
+    faults = tuple(f"{entry.id}: {error}" for error in errors)
+    return Evidence(entry.id, Layer.SYMBOLIC, Outcome.ERROR, "", detail="; ".join(faults), faults=faults, where=entry.where)
 
 
 @cache

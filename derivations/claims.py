@@ -246,6 +246,7 @@ class Evidence(Record, frozen=True):
     statements in normal form.  `given` are the typed hypotheses of what is proved.  `faults` is what is wrong with the
     derivation, the correction or the twins: no verdict that supports the print or its correction is drawn past them.
     `power` is the share of refuted one-edit mutants among so many `mutants` that are not equivalent; `alive` names the others.
+    `where` is the file and line where the check that found it is registered.
     """
 
     claim: str
@@ -269,6 +270,7 @@ class Evidence(Record, frozen=True):
     power: float | None = None
     mutants: int = 0
     alive: tuple[str, ...] = ()
+    where: str = ""
 
 
 class Survivor(Record, frozen=True):

@@ -73,6 +73,11 @@ def checks() -> list[str]:
     return [f"{key}.{CHECKS}" for key, folder in outside().items() if (folder / CHECKS / "__init__.py").is_file()]
 
 
+def location(module: str, line: int) -> str:
+    """Where something of a module stands: derivations/eot/section5_gradient.py:61."""
+    return f"{module.replace('.', '/')}.py:{line}"
+
+
 def title(document: str) -> str:
     """The first line of the docstring of a document's package; the key where there is none."""
     return (package(document).__doc__ or document).splitlines()[0].rstrip(".")

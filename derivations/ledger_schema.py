@@ -45,6 +45,7 @@ class Vote(Record, frozen=True):
     power: float | None = None
     mutants: int = 0
     alive: tuple[str, ...] = ()
+    where: str = ""
 
 
 class ShownWitness(Record, frozen=True):

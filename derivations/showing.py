@@ -19,7 +19,7 @@ def describe(entry: Entry, row: Mapping[str, Any] | None, outdated: Reason | Non
     found = examine(entry)
     claim = entry.claim
     lines = [f"{claim.id}  {claim.title}  [{claim.kind}]", "", f"  printed    {claim.statement.latex}",
-             f"             {claim.statement.text}"]
+             f"             {claim.statement.text}", f"  at         {entry.where}"]
     lines += [f"  given      {hypothesis}" for hypothesis in (*claim.hypotheses, *found.evidence.given)]
     lines += [f"  part of    {claim.part_of}"] if claim.part_of else []
     lines += [f"  parts      {', '.join(row['parts'])}"] if row and row["parts"] else []
@@ -49,6 +49,7 @@ def _evidence(id: str, row: Mapping[str, Any] | None) -> list[str]:
         lines += [f"    {e['layer']:{WIDTH}} {e['outcome']:12} {e['scope']}  ({e['seconds']:.2f} s, {e['environment']})"]
         lines += [f"        — {e['detail']}"] if e["detail"] and e["layer"] != "symbolic" else []
         lines += [f"        {rendering.power(e)}"] if e.get("power") is not None else []
+        lines += [f"        at {e['where']}"] if e.get("where") and e["layer"] != "symbolic" else []
     part = f", by its part {row['worst_part']}" if row["worst_part"] else ""
     return [*lines, "", f"  verdict    {rendering.verdict(row['verdict'], row['severity'])}{part}"]
 

@@ -17,7 +17,8 @@ CLAIMS = [pytest.param(e, id=id, marks=pytest.mark.claim(id, Layer.SYMBOLIC)) fo
 def test_symbolic(entry: Entry, record_evidence: Callable[[Evidence], None]) -> None:
     found = examine(entry)
     record_evidence(found.evidence)
-    assert not found.faults, f"{entry.id}: {'; '.join(found.faults)}"
+    about, again = f"{entry.id} ({entry.where})", f"again: python -m derivations verify {entry.id} --only symbolic"
+    assert not found.faults, f"{about}: {'; '.join(found.faults)}; {again}"
     accepted = (Outcome.HOLDS, Outcome.REFUTED, Outcome.NOT_APPLICABLE, Outcome.INCONCLUSIVE)
-    assert found.evidence.outcome in accepted, f"{entry.id}: {found.evidence.outcome}: {found.evidence.detail}"
-    assert entry is entries()[entry.id], f"{entry.id}: the entry was replaced after it was loaded"
+    assert found.evidence.outcome in accepted, f"{about}: {found.evidence.outcome}: {found.evidence.detail}; {again}"
+    assert entry is entries()[entry.id], f"{about}: the entry was replaced after it was loaded"

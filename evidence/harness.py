@@ -267,6 +267,7 @@ def observe(observation: Observation, run: Run) -> Evidence:
         refuted_twins=finding.refuted_twins,
         environment=finding.device,
         error=finding.error,
+        where=observation.where,
     )
 
 
@@ -316,6 +317,7 @@ def _evidence(entry: Entry, case: Case, printed: Vote, repaired: Vote, device: s
         refuted_twins=tuple(name for name in entry.twins if name in killed),
         environment=device,
         error=None if shown.failure else shown.worst,
+        where=case.where,
     )
 
 
@@ -323,15 +325,16 @@ def assert_sound(evidence: Evidence) -> None:
     """Fail, by the claim's name, unless the layer found what a proof or a disproof of the claim leads to expect."""
     entry = entries()[evidence.claim]
     alive = [name for name in entry.twins if name not in evidence.refuted_twins]
-    about = f"{evidence.claim} ({evidence.layer})"
+    about = f"{evidence.claim} ({evidence.layer}, {evidence.where})"
+    again = f"again: python -m derivations verify {evidence.claim}"
     if entry.kind is ClaimKind.EMPIRICAL:
         return                                               # what was measured is the finding, whatever it is
     if entry.repair is None:
-        assert evidence.outcome is Outcome.HOLDS, f"{about}: {evidence.outcome}: {evidence.detail}"
+        assert evidence.outcome is Outcome.HOLDS, f"{about}: {evidence.outcome}: {evidence.detail}; {again}"
     else:
-        assert evidence.outcome is Outcome.REFUTED, f"{about}: the print is not refuted: {evidence.detail}"
-        assert evidence.correction in (None, Outcome.HOLDS), f"{about}: {evidence.correction}: {evidence.detail}"
-    assert not alive, f"{about}: twins alive: {alive}"
+        assert evidence.outcome is Outcome.REFUTED, f"{about}: the print is not refuted: {evidence.detail}; {again}"
+        assert evidence.correction in (None, Outcome.HOLDS), f"{about}: {evidence.correction}: {evidence.detail}; {again}"
+    assert not alive, f"{about}: twins alive: {alive}; {again}"
 
 
 def float64(values: Any) -> Tensor:

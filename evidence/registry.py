@@ -16,7 +16,7 @@ from typing import Any
 
 from derivations.catalogue import entries
 from derivations.claims import Layer, Outcome
-from derivations.documents import CHECKS, checks, outside
+from derivations.documents import CHECKS, checks, location, outside
 from evidence.bridge import closed
 from evidence.lookups import admit_sources
 from evidence.readings import Reading
@@ -72,6 +72,11 @@ class Case:
     module: str                                              # where it was registered
     line: int
 
+    @property
+    def where(self) -> str:
+        """The file and line where it was registered."""
+        return location(self.module, self.line)
+
 
 @dataclass(frozen=True)
 class Observation:
@@ -83,6 +88,11 @@ class Observation:
     observe: Observe
     module: str
     line: int
+
+    @property
+    def where(self) -> str:
+        """The file and line where it was registered."""
+        return location(self.module, self.line)
 
 
 CASES: dict[Layer, dict[str, Case]] = {layer: {} for layer in Layer}
