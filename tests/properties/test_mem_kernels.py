@@ -3,6 +3,7 @@
 import math
 import threading
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import mpmath
@@ -105,6 +106,13 @@ def test_blocks_are_for_cores_whose_products_need_no_packing(monkeypatch: pytest
 
 def threads_of_blas() -> list[int]:
     return [x.num_threads for x in pcg_threads._blas()]
+
+
+def test_the_cache_knows_the_sources_of_what_it_holds() -> None:
+    """Numba itself looks at no file but the function's own."""
+    mem.solve(*bench_mem.normal_problems(8, 6, 10))
+    names = [path.name for path in Path(pcg_numba.solve.stats.cache_path).glob("pcg_numba.solve-*.nbi")]
+    assert any(pcg_compile._SOURCES in name for name in names)
 
 
 def test_products_take_one_thread_each(monkeypatch: pytest.MonkeyPatch) -> None:
