@@ -2,13 +2,7 @@
 
 Claims      deciphering.4
 Notation    as in ``rows``; c = center, the mean of the priors where templates are shared, else each row's μ; r = max_i ‖t_i‖
-Rounding    With U_i = |log u_i| + |mask_i|, as they are summed, log u_i loses 2U_i eps/2, and as much as itself, once with
-            what normalizes it and once without. U_i ≤ |log u_i| + |total| + 2 log⁺ max u, so that this is at most
-            eps/2 (4|log u_i| + 3|total| + 4 log⁺ max u). The total's own rounding is common to all, and changes no tilt.
-            e^{log u_i} is then off by what log u_i loses and 4 eps/2, relatively, and Σ u_i (t_i − c) by at most r times that,
-            in the norm of L²(u), and n eps/2 r more for a product that is made up in any order: so much ``target`` has lost.
-            ``Rows`` have it precisely, from the prior as given, unless a floating mask changes it: the sums by heads and tails,
-            their quotient, and what is added last then lose the rest, eps/2 (4‖μ − c‖ + r spread).
+Rounding    The errors of log u_i and of b that are given to the solvers are derived in ``docs/notes/mem_rounding.md``.
 """
 
 import math
@@ -20,15 +14,15 @@ import torch
 from torch import Tensor
 
 from numerics.mem.arguments import Alpha, Weighted, mean, positive, weighted
-from numerics.mem.rows import Rows, spread
+from numerics.mem.rows import Rows, mean_rounding
 
-_GRAM = 2048
+_MAX_GRAM_SIZE = 2048
 """The largest n for which a Gram matrix is made."""
 
-_WORKSPACE = 2**22
-"""How many numbers an array of a tile may have, unless a single row has more."""
+_TILE_NUMBERS = 2**22
+"""The largest number of entries of an array of a tile, unless a single row has more."""
 
-_UNIT = torch.finfo(torch.float64).eps / 2
+_UNIT_ROUNDOFF = torch.finfo(torch.float64).eps / 2
 
 
 class Batch:
@@ -40,8 +34,8 @@ class Batch:
         log_prior: (n,) or (r, n).
         center: c, (d,) or (r, d).
         alpha: (r, 1).
-        live: whether something of each row is left by the mask, (r,).
-        blur: as in ``Rows``.
+        live: False for a row that is fully masked, (r,).
+        log_prior_error: as in ``Rows``.
     """
 
     def __init__(
@@ -54,7 +48,7 @@ class Batch:
         shapes = (templates.shape[:-2], z.shape[:-1], x.log_prior.shape[:-1], a.shape[:-1], x.live.shape[:-1])
         self.shape = torch.Size(np.broadcast_shapes(*shapes))
         count = self.shape.numel()
-        self._given = x, prior, mask
+        self._arguments = x, prior, mask
         self._templates = x.templates.reshape(-1, n, d)
         self._group = None
         if len(self._templates) != 1:
@@ -66,24 +60,24 @@ class Batch:
         self.live = x.live.expand(*self.shape, 1).reshape(count)
         self.evidence = z.expand(*self.shape, d).reshape(count, d)
         excess = z.new_zeros(1) if prior is None else prior.double().amax(-1, keepdim=True).clamp(min=1).log()
-        self.blur = _UNIT * self._flat(3 * x.total.abs() + 4 * excess).squeeze(-1)
+        self.log_prior_error = _UNIT_ROUNDOFF * self._flat(3 * x.total.abs() + 4 * excess).squeeze(-1)
         if self._group is None:
-            self.center = mean(_typical(x.prior.reshape(-1, n)), self._templates[0])
+            self.center = mean(_mean_prior(x.prior.reshape(-1, n)), self._templates[0])
             self._templates = self._templates - self.center
         else:
             self.center = mean(x.prior, x.templates).expand(*self.shape, d).reshape(count, d)
 
     def _flat(self, x: Tensor) -> Tensor:
-        """(1, k) if it is the same for all rows, else (r, k)."""
+        """x as (1, k) if it is the same for all rows, else as (r, k)."""
         size = x.shape[-1]
-        one = x.shape[:-1].numel() == 1
-        return x.reshape(1, size) if one else x.expand(*self.shape, size).reshape(-1, size)
+        is_shared = x.shape[:-1].numel() == 1
+        return x.reshape(1, size) if is_shared else x.expand(*self.shape, size).reshape(-1, size)
 
     @cached_property
     def gram(self) -> Tensor | None:
-        """TTᵀ of the centred templates, if all rows share them and it is worth having: it is then made once for all."""
+        """TTᵀ of the centred templates, (n, n), if all rows share them and it pays."""
         n, d = self.size
-        if self._group is not None or n > min(_GRAM, 4 * d):
+        if self._group is not None or n > min(_MAX_GRAM_SIZE, 4 * d):
             return None
         return self._templates[0] @ self._templates[0].mT
 
@@ -92,27 +86,29 @@ class Batch:
         """The centred templates that all rows share, (n, d)."""
         return self._templates[0]
 
-    def target(self, spare: Tensor) -> tuple[Tensor, Tensor]:
-        """b = μ + z − c, (r, d), in ``spare`` unless it is z, and a bound on what it has lost, (1,) or (r,); for templates that
-        all rows share. If they share the prior, μ is c, and a difference that may be rounding counts as lost."""
-        shift = self._flat(mean(self._given[0].prior, self.templates))
+    def target(self, scratch: Tensor) -> tuple[Tensor, Tensor]:
+        """b = μ + z − c, (r, d), in ``scratch`` unless it is z, and a bound on its error, (1,) or (r,); for templates that all
+        rows share. If they also share the prior, μ = c, and a computed difference that may be rounding counts as error."""
+        shift = self._flat(mean(self._arguments[0].prior, self.templates))
         n, _ = self.size
-        length, lost = shift.norm(dim=-1), self.radius * (2 * self._slip + _UNIT * (n + 4))
-        if len(shift) == 1 and bool(length <= lost):
-            return self.evidence, 1.001 * length + lost
-        return torch.add(self.evidence, shift, out=spare), _UNIT * 4 * length + lost
+        shift_norm, error = shift.norm(dim=-1), self.radius * (2 * self._prior_error + _UNIT_ROUNDOFF * (n + 4))
+        if len(shift) == 1 and bool(shift_norm <= error):
+            return self.evidence, 1.001 * shift_norm + error
+        return torch.add(self.evidence, shift, out=scratch), _UNIT_ROUNDOFF * 4 * shift_norm + error
 
     def rows(self, index: slice | Tensor) -> Rows:
-        """Some of the rows, their templates centred."""
+        """Some of the rows, with centred templates."""
         log_prior = self.log_prior if self.log_prior.ndim == 1 else self.log_prior[index]
-        shift, *others = *self._precise_shift, self.blur
+        shift, *errors = *self._precise_shift, self.log_prior_error
         target = self.evidence[index] + (shift if len(shift) == 1 else shift[index])
-        drift, blur = (x if len(x) == 1 else x[index] for x in others)
-        return Rows(self._centred(index), log_prior, target, self.alpha[index], self.gram, drift, blur)
+        target_error, log_prior_error = (x if len(x) == 1 else x[index] for x in errors)
+        return Rows(
+            self._centred(index), log_prior, target, self.alpha[index], self.gram, target_error, log_prior_error
+        )
 
     @cached_property
     def span(self) -> Tensor:
-        """A bound on the length of any mean of the templates as given, (1,) or (r,)."""
+        """A bound on the norm of every mean of the templates as given, (1,) or (r,)."""
         span: Tensor = 1.001 * (self.radius + self.center.norm(dim=-1))
         return span
 
@@ -124,34 +120,34 @@ class Batch:
     @cached_property
     def radius(self) -> Tensor:
         """max_i ‖t_i − c‖, (1,) or (r,)."""
-        found = torch.empty_like(self.alpha if self._group is not None else self.alpha[:1]).squeeze(-1)
+        radius = torch.empty_like(self.alpha if self._group is not None else self.alpha[:1]).squeeze(-1)
         for tile in self._all_tiles() if self._group is not None else (slice(None),):
-            found[tile] = self._centred(tile).norm(dim=-1).amax(-1)
-        return found
+            radius[tile] = self._centred(tile).norm(dim=-1).amax(-1)
+        return radius
 
     @property
-    def _slip(self) -> Tensor:
-        """What e^{log u} is off by, in the norm of L²(u), (1,) or (r,)."""
-        return self.blur + _UNIT * (8 + 4 * math.log(self.size[0]))
+    def _prior_error(self) -> Tensor:
+        """The relative error of e^{log u} in the norm of L²(u), (1,) or (r,)."""
+        return self.log_prior_error + _UNIT_ROUNDOFF * (8 + 4 * math.log(self.size[0]))
 
     @cached_property
     def _precise_shift(self) -> tuple[Tensor, Tensor]:
-        """μ − c, (1, d) or (r, d), to about the precision of its largest entry, and a bound on what that lost, (1,) or (r,)."""
-        x, prior, mask = self._given
+        """μ − c, (1, d) or (r, d), to about the precision of its largest entry, and a bound on its error, (1,) or (r,)."""
+        x, prior, mask = self._arguments
         n, d = self.size
-        masses = _masses(x, prior, mask)
+        masses = _unnormalized_prior(x, prior, mask)
         if self._group is None:
-            every = Rows(self.templates, x.log_prior, self.evidence, self.alpha)
-            shift = self._flat(every.mean(masses) / every.total(masses))
+            rows = Rows(self.templates, x.log_prior, self.evidence, self.alpha)
+            shift = self._flat(rows.mean(masses) / rows.total(masses))
         else:
             shift, masses = torch.empty_like(self.center), masses.expand(*self.shape, n).reshape(-1, n)
             for tile in self._all_tiles():
-                some = Rows(self._centred(tile), x.log_prior, self.evidence, self.alpha)
-                shift[tile] = some.mean(masses[tile]) / some.total(masses[tile])
-        drift = _UNIT * (4 * shift.norm(dim=-1) + spread(n, d) * self.radius)
+                rows = Rows(self._centred(tile), x.log_prior, self.evidence, self.alpha)
+                shift[tile] = rows.mean(masses[tile]) / rows.total(masses[tile])
+        error = _UNIT_ROUNDOFF * (4 * shift.norm(dim=-1) + mean_rounding(n, d) * self.radius)
         if mask is not None and mask.dtype != torch.bool:
-            drift = drift + 2 * self.radius * self._slip
-        return shift, drift
+            error = error + 2 * self.radius * self._prior_error
+        return shift, error
 
     def center_of(self, index: Tensor) -> Tensor:
         """c of some rows, (r, d) or (d,)."""
@@ -166,26 +162,26 @@ class Batch:
     def _all_tiles(self) -> Iterator[Tensor]:
         return self.tiles(torch.arange(len(self.alpha), device=self.alpha.device))
 
-    def tiles(self, among: Tensor) -> Iterator[Tensor]:
-        """The rows with these numbers, so many at a time that neither their templates nor their Hessians are large."""
+    def tiles(self, index: Tensor) -> Iterator[Tensor]:
+        """Split the numbers of some rows into tiles whose templates and Hessians have at most _TILE_NUMBERS entries."""
         n, d = self.size
-        yield from among.split(max(1, _WORKSPACE // max(n * d, min(n, d) ** 2)))  # type: ignore[no-untyped-call]
+        yield from index.split(max(1, _TILE_NUMBERS // max(n * d, min(n, d) ** 2)))  # type: ignore[no-untyped-call]
 
 
-def _typical(priors: Tensor) -> Tensor:
-    """The mean of the priors, (n,), but for those with NaN, (r, n)."""
+def _mean_prior(priors: Tensor) -> Tensor:
+    """The mean of the priors, (r, n), without those that contain NaN, (n,)."""
     if len(priors) == 1:
         return priors[0]
-    sound = priors.isfinite().all(-1, keepdim=True)
-    return torch.where(sound, priors, 0.0).sum(0) / sound.sum().clamp(min=1)
+    valid = priors.isfinite().all(-1, keepdim=True)
+    return torch.where(valid, priors, 0.0).sum(0) / valid.sum().clamp(min=1)
 
 
-def _masses(x: Weighted, prior: Tensor | None, mask: Tensor | None) -> Tensor:
-    """What is proportional to u_i, at most 1, in the shape of ``x.prior``: the prior as given, unless the mask is floating."""
+def _unnormalized_prior(x: Weighted, prior: Tensor | None, mask: Tensor | None) -> Tensor:
+    """The prior up to a factor, with entries of at most 1, shaped like ``x.prior``: as given, unless the mask is floating."""
     if mask is not None and mask.dtype != torch.bool:
         return x.prior
-    given = torch.ones_like(x.prior) if prior is None else prior.double()
-    masses = given if mask is None else torch.where(mask, given, 0.0)
-    # A power of two changes no digit; it stops short of one that is not a number.
+    masses = torch.ones_like(x.prior) if prior is None else prior.double()
+    masses = masses if mask is None else torch.where(mask, masses, 0.0)
+    # Scaling by a power of two is exact; the clamp keeps 2^−power finite.
     power = torch.frexp(masses.amax(-1, keepdim=True)).exponent.clamp(min=-1000)
     return torch.ldexp(masses, -power)

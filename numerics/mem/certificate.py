@@ -97,7 +97,7 @@ def certificate(
     omega = 2 * largest.sqrt() * a * shift
     out = result_dtype(templates, evidence, prior)
     estimate = mean(weights, t) + torch.where(x.live, middle, 0.0)
-    found = Certificate(
+    result = Certificate(
         mean=estimate,
         weights=weights,
         shift=shift,
@@ -107,4 +107,4 @@ def certificate(
         divergence=divergence,
         weights_error=torch.minimum(divergence.sqrt(), 2 * torch.tanh(omega / 4)),
     )
-    return Certificate(**{name: value.to(out) for name, value in vars(found).items()})
+    return Certificate(**{name: value.to(out) for name, value in vars(result).items()})

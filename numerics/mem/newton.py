@@ -14,53 +14,60 @@ from torch import Tensor
 
 from numerics.mem.rows import Hessian, Rows
 
-_STEPS = 200
-_SEARCH_STEPS = 60
-_FIRST_LOGIT = 100.0
-"""How large the logits ⟨t_i, λ⟩ may be at the α that is tried first: there a few steps are enough from λ = 0."""
-_RAISE = 10.0
-_CLOSE = 0.1
-"""The relative distance to the solution for the present α at which α is raised."""
+_MAX_STEPS = 200
+"""The largest number of Newton steps, over all values of α."""
+
+_MAX_SEARCH_STEPS = 60
+"""The largest number of steps of one line search."""
+
+_FIRST_MAX_LOGIT = 100.0
+"""The first α is so small that no logit ⟨t_i, λ⟩ exceeds this at its solution: there a few steps from λ = 0 suffice."""
+
+_ALPHA_FACTOR = 10.0
+"""α is raised by this factor at a time."""
+
+_RAISE_BELOW = 0.1
+"""α is raised when λ is within this relative distance of the solution for the current α."""
 
 
 def maximize(rows: Rows, tolerance: float) -> Tensor:
-    """Return λ, (r, d), within about ``tolerance`` (1 + ‖λ‖) of the solution if 200 steps are enough; it is not certified.
+    """Return λ, (r, d), within about ``tolerance`` (1 + ‖λ‖) of the solution if 200 steps suffice; it is not certified.
 
-    Each row raises its α at its own pace, and leaves when it is done: when the bound α‖g‖ is below the tolerance or, where
-    rounding keeps it above, when the last step was so short that nothing is left to gain.
+    Each row raises its α at its own pace. It has converged when the bound α‖g‖ is within the tolerance or, where rounding keeps
+    the bound above it, when the last step was so short that another one gains nothing.
     """
     dual = torch.zeros_like(rows.target)
     radius = rows.radius
-    start = _FIRST_LOGIT / (radius * (radius + rows.target.norm(dim=-1, keepdim=True)))
-    present = torch.minimum(rows.alpha, torch.where(start > 0, start, torch.inf))       # 0 is that of a length that overflows
-    left = torch.arange(len(dual), device=dual.device)
-    for _ in range(_STEPS):
-        now, lam = rows.take(left), dual[left]
-        scores = now.scores(lam) + now.log_prior
+    start = _FIRST_MAX_LOGIT / (radius * (radius + rows.target.norm(dim=-1, keepdim=True)))
+    current_alpha = torch.minimum(rows.alpha, torch.where(start > 0, start, torch.inf))      # 0 if a norm overflowed
+    active = torch.arange(len(dual), device=dual.device)
+    for _ in range(_MAX_STEPS):
+        part, lam = rows.take(active), dual[active]
+        scores = part.scores(lam) + part.log_prior
         weights = scores.softmax(-1)
-        mean = now.mean(weights)
-        alpha = _raised(now, lam, mean, present[left], tolerance)
-        present[left] = alpha
-        gradient = now.target - lam / alpha - mean
+        mean = part.mean(weights)
+        alpha = _raise_alpha(part, lam, mean, current_alpha[active], tolerance)
+        current_alpha[active] = alpha
+        gradient = part.target - lam / alpha - mean
         error = alpha * gradient.norm(dim=-1, keepdim=True)
         allowed = tolerance * (1 + lam.norm(dim=-1, keepdim=True))
-        last = alpha >= now.alpha
-        more = (~((error <= allowed) & last) & ~error.isnan()).squeeze(-1)
-        if not bool(more.any()):
+        at_last_alpha = alpha >= part.alpha
+        unconverged = (~((error <= allowed) & at_last_alpha) & ~error.isnan()).squeeze(-1)
+        if not bool(unconverged.any()):
             break
-        now, lam, alpha, gradient, last = now.take(more), lam[more], alpha[more], gradient[more], last[more]
-        delta = Hessian(now, weights[more], mean[more], alpha).solve(gradient)
+        part, lam, alpha, gradient = part.take(unconverged), lam[unconverged], alpha[unconverged], gradient[unconverged]
+        delta = Hessian(part, weights[unconverged], mean[unconverged], alpha).solve(gradient)
         decrement = (gradient * delta).sum(-1, keepdim=True).clamp(min=0)
-        size = search(scores[more], now.scores(delta), delta, now.target - lam / alpha, alpha)
-        settled = last & ((alpha * decrement).sqrt() <= 0.1 * allowed[more])
-        dual[left[more]] = lam + torch.where(settled, 1.0, size) * delta
-        left = left[more][~settled.squeeze(-1)]
-        if len(left) == 0:
+        size = line_search(scores[unconverged], part.scores(delta), delta, part.target - lam / alpha, alpha)
+        final = at_last_alpha[unconverged] & ((alpha * decrement).sqrt() <= 0.1 * allowed[unconverged])
+        dual[active[unconverged]] = lam + torch.where(final, 1.0, size) * delta
+        active = active[unconverged][~final.squeeze(-1)]
+        if len(active) == 0:
             break
     return dual
 
 
-def search(scores: Tensor, along: Tensor, delta: Tensor, slack: Tensor, alpha: Tensor) -> Tensor:
+def line_search(scores: Tensor, along: Tensor, delta: Tensor, slack: Tensor, alpha: Tensor) -> Tensor:
     """Return the size t > 0 that maximizes D(λ + tδ), (r, 1), by Newton's method in t inside a shrinking bracket.
 
     Args:
@@ -73,13 +80,13 @@ def search(scores: Tensor, along: Tensor, delta: Tensor, slack: Tensor, alpha: T
     linear = (delta * slack).sum(-1, keepdim=True)
     square = delta.square().sum(-1, keepdim=True) / alpha
     # Once the slope is a tenth of what it was, another Newton step gains more than a better t.
-    enough = 0.1 * (linear - (scores.softmax(-1) * along).sum(-1, keepdim=True)).abs()
+    target_slope = 0.1 * (linear - (scores.softmax(-1) * along).sum(-1, keepdim=True)).abs()
     t, low, high = torch.ones_like(linear), torch.zeros_like(linear), torch.full_like(linear, torch.inf)
-    for _ in range(_SEARCH_STEPS):
+    for _ in range(_MAX_SEARCH_STEPS):
         p = torch.addcmul(scores, t, along).softmax(-1)
         center = (p * along).sum(-1, keepdim=True)
         slope = linear - t * square - center
-        done = slope.abs() <= enough
+        done = slope.abs() <= target_slope
         if bool(done.all()):
             break
         rising = slope > 0
@@ -91,12 +98,12 @@ def search(scores: Tensor, along: Tensor, delta: Tensor, slack: Tensor, alpha: T
     return t
 
 
-def _raised(rows: Rows, dual: Tensor, mean: Tensor, alpha: Tensor, tolerance: float) -> Tensor:
-    """Return the largest α on each row's ladder for whose predecessor λ is close to the solution."""
+def _raise_alpha(rows: Rows, dual: Tensor, mean: Tensor, alpha: Tensor, tolerance: float) -> Tensor:
+    """Raise the α of each row as long as λ is close to the solution for the current one; return the new α, (r, 1)."""
     while True:
         gap = dual - alpha * (rows.target - mean)
-        near = gap.norm(dim=-1, keepdim=True) <= _CLOSE * dual.norm(dim=-1, keepdim=True) + tolerance
-        close = near & (alpha < rows.alpha)
-        if not bool(close.any()):
+        near = gap.norm(dim=-1, keepdim=True) <= _RAISE_BELOW * dual.norm(dim=-1, keepdim=True) + tolerance
+        raised = near & (alpha < rows.alpha)
+        if not bool(raised.any()):
             return alpha
-        alpha = torch.where(close, torch.minimum(_RAISE * alpha, rows.alpha), alpha)
+        alpha = torch.where(raised, torch.minimum(_ALPHA_FACTOR * alpha, rows.alpha), alpha)

@@ -14,16 +14,16 @@ from torch import Tensor
 
 @dataclass(frozen=True)
 class Rows:
-    """Some problems. Centring the templates is exact up to the rounding of each difference, and shifts nothing but b.
+    """Some problems. Centring the templates is exact up to the rounding of each difference, and changes nothing but b.
 
     Attributes:
         templates: (n, d) if all rows share them, else (r, n, d).
         log_prior: log u_i, (n,) or (r, n).
         target: b, (r, d).
         alpha: (r, 1).
-        gram: TTᵀ, (n, n), if the rows share their templates and it is worth having.
-        drift: a bound on what μ − c has lost to rounding, which is in b, (r,) or (1,).
-        blur: one on what a log u_i has lost beyond four roundings of itself, (r,) or (1,).
+        gram: TTᵀ, (n, n), if the rows share their templates and it pays.
+        target_error: bound on the error of b, that is of μ − c, (r,) or (1,).
+        log_prior_error: bound on the error of log u_i beyond four roundings of log u_i itself, (r,) or (1,).
     """
 
     templates: Tensor
@@ -31,8 +31,8 @@ class Rows:
     target: Tensor
     alpha: Tensor
     gram: Tensor | None = None
-    drift: float | Tensor = 0.0
-    blur: float | Tensor = 0.0
+    target_error: float | Tensor = 0.0
+    log_prior_error: float | Tensor = 0.0
 
     @property
     def radius(self) -> Tensor:
@@ -42,42 +42,44 @@ class Rows:
 
     def scores(self, dual: Tensor) -> Tensor:
         """⟨t_i, λ⟩, (r, n)."""
-        return _each(dual, self.templates.mT)
+        return _row_products(dual, self.templates.mT)
 
     def mean(self, weights: Tensor) -> Tensor:
         """Σ_i p_i t_i, (r, d), for weights between 0 and 1, to about the precision of its largest entry.
 
-        Weights and templates are cut into a head of few bits and a tail. The products of heads are added without any
-        rounding; what the other products lose is smaller by as many bits as a head has, in all n 2^−b (n + √d) u max_i ‖t_i‖.
+        Weights and templates are split into a high part of b bits and a low part. The products of the high parts are summed
+        without rounding; the error of the other products is 2^−b times as large, in all n 2^−b (n + √d) u max_i ‖t_i‖.
         """
-        heads, tails, bits = self._halves(self.templates.shape[-2])
-        head = _head(weights, torch.ones_like(weights[..., :1]), bits)
-        return _each(head, heads) + (_each(head, tails) + _each(weights - head, self.templates))
+        high, low, bits = self._split(self.templates.shape[-2])
+        weights_high = _high_part(weights, torch.ones_like(weights[..., :1]), bits)
+        products = _row_products(weights_high, low) + _row_products(weights - weights_high, self.templates)
+        return _row_products(weights_high, high) + products
 
     def total(self, weights: Tensor) -> Tensor:
-        """Σ_i p_i, (r, 1), for weights between 0 and 1, rounded but once."""
-        head = _head(weights, torch.ones_like(weights[..., :1]), 50 - weights.shape[-1].bit_length())
-        return head.sum(-1, keepdim=True) + (weights - head).sum(-1, keepdim=True)
+        """Σ_i p_i, (r, 1), for weights between 0 and 1, rounded once."""
+        high = _high_part(weights, torch.ones_like(weights[..., :1]), 50 - weights.shape[-1].bit_length())
+        return high.sum(-1, keepdim=True) + (weights - high).sum(-1, keepdim=True)
 
     def weights(self, dual: Tensor) -> Tensor:
         """tilt(λ), (r, n)."""
         return (self.precise_scores(dual) + self.log_prior).softmax(-1)
 
     def precise_scores(self, dual: Tensor) -> Tensor:
-        """⟨t_i, λ⟩, (r, n), by heads and tails, too.
+        """⟨t_i, λ⟩, (r, n), by high and low parts, too.
 
-        A tail is at most 2^−b of the largest entry, so the products with tails lose at most d^{3/2} 2^{2−b} u r‖λ‖, and the
-        three sums of products, being added, 2u r‖λ‖.
+        A low part is at most 2^−b of the largest entry. The error of the products with low parts is at most
+        d^{3/2} 2^{2−b} u r‖λ‖, that of adding the three sums of products 2u r‖λ‖.
         """
-        heads, tails, bits = self._halves(self.templates.shape[-1])
-        head = _head(dual, dual.abs().amax(-1, keepdim=True), bits)
-        return _each(head, heads.mT) + (_each(head, tails.mT) + _each(dual - head, self.templates.mT))
+        high, low, bits = self._split(self.templates.shape[-1])
+        dual_high = _high_part(dual, dual.abs().amax(-1, keepdim=True), bits)
+        products = _row_products(dual_high, low.mT) + _row_products(dual - dual_high, self.templates.mT)
+        return _row_products(dual_high, high.mT) + products
 
-    def _halves(self, terms: int) -> tuple[Tensor, Tensor, int]:
-        """Heads and tails of the templates, and the bits of a head, for sums of so many products without any rounding."""
-        bits = head_bits(terms)
-        head = _head(self.templates, self.templates.abs().amax((-2, -1), keepdim=True), bits)
-        return head, self.templates - head, bits
+    def _split(self, terms: int) -> tuple[Tensor, Tensor, int]:
+        """The high and low parts of the templates, and the bits of a high part, for exact sums of so many products."""
+        bits = high_bits(terms)
+        high = _high_part(self.templates, self.templates.abs().amax((-2, -1), keepdim=True), bits)
+        return high, self.templates - high, bits
 
     def take(self, index: Tensor) -> "Rows":
         """Some of the rows, by number or by a boolean tensor."""
@@ -87,7 +89,7 @@ class Rows:
             self.target[index],
             self.alpha[index],
             self.gram,
-            *(x[index] if isinstance(x, Tensor) and len(x) > 1 else x for x in (self.drift, self.blur)),
+            *(x[index] if isinstance(x, Tensor) and len(x) > 1 else x for x in (self.target_error, self.log_prior_error)),
         )
 
 
@@ -99,10 +101,10 @@ class Hessian:
         n, d = rows.templates.shape[-2:]
         self._small = n < d
         if self._small and rows.gram is not None:
-            # ⟨t_i − ĥ, t_j − ĥ⟩ from ⟨t_i, t_j⟩: what cancels is of the size of r², rounding far below 1/α.
-            crossed = weights @ rows.gram
-            centred = (weights * crossed).sum(-1, keepdim=True) - crossed
-            inner = rows.gram + centred.unsqueeze(-1) - crossed.unsqueeze(-2)
+            # ⟨t_i − ĥ, t_j − ĥ⟩ from ⟨t_i, t_j⟩ cancels terms of the size of r², whose rounding is far below 1/α.
+            products = weights @ rows.gram
+            centred = (weights * products).sum(-1, keepdim=True) - products
+            inner = rows.gram + centred.unsqueeze(-1) - products.unsqueeze(-2)
             inner.mul_(self._root.unsqueeze(-1)).mul_(self._root.unsqueeze(-2))
         else:
             factor = self._root.unsqueeze(-1) * (rows.templates - mean.unsqueeze(-2))
@@ -112,29 +114,29 @@ class Hessian:
 
     def times(self, vectors: Tensor) -> Tensor:
         """H v, (r, d)."""
-        return vectors / self._alpha + self._spread(self._gather(vectors))
+        return vectors / self._alpha + self._factor_transposed_times(self._factor_times(vectors))
 
     def solve(self, vectors: Tensor) -> Tensor:
         """H⁻¹ v, (r, d); with n < d as α(v − Fᵀ(I/α + FFᵀ)⁻¹Fv)."""
         if not self._small:
             return torch.cholesky_solve(vectors.unsqueeze(-1), self._lower).squeeze(-1)
-        inside = torch.cholesky_solve(self._gather(vectors).unsqueeze(-1), self._lower).squeeze(-1)
-        return self._alpha * (vectors - self._spread(inside))
+        inner = torch.cholesky_solve(self._factor_times(vectors).unsqueeze(-1), self._lower).squeeze(-1)
+        return self._alpha * (vectors - self._factor_transposed_times(inner))
 
-    def _gather(self, vectors: Tensor) -> Tensor:
+    def _factor_times(self, vectors: Tensor) -> Tensor:
         """F v, (r, n)."""
-        return self._root * (_each(vectors, self._templates.mT) - (self._mean * vectors).sum(-1, keepdim=True))
+        return self._root * (_row_products(vectors, self._templates.mT) - (self._mean * vectors).sum(-1, keepdim=True))
 
-    def _spread(self, scores: Tensor) -> Tensor:
+    def _factor_transposed_times(self, scores: Tensor) -> Tensor:
         """Fᵀ y, (r, d)."""
         y = self._root * scores
-        return _each(y, self._templates) - self._mean * y.sum(-1, keepdim=True)
+        return _row_products(y, self._templates) - self._mean * y.sum(-1, keepdim=True)
 
     def bound(self) -> Tensor:
-        """A bound on ‖H⁻¹‖, (r, 1): α, or the trace τ of H⁻¹ where that is at hand and smaller.
+        """A bound on ‖H⁻¹‖, (r, 1): α, or the trace τ of H⁻¹ where it is available and smaller.
 
-        H as computed, and its factor, are off by at most n + d² roundings of tr H in norm, a few times, and by one of
-        √(tr H) max_i ‖t_i‖ as templates were centred. What 1/τ has more than that, the least eigenvalue has.
+        The errors of H and of its factor are at most a few times n + d² roundings of tr H in norm, and one of
+        √(tr H) max_i ‖t_i‖ from centring the templates. The least eigenvalue of H is at least 1/τ less these errors.
         """
         if self._small:
             return self._alpha
@@ -143,28 +145,29 @@ class Hessian:
         trace = inverse.square().sum((-2, -1)).unsqueeze(-1)
         size = self._lower.square().sum((-2, -1)).unsqueeze(-1)
         radius = self._templates.norm(dim=-1).amax(-1, keepdim=True)
-        off = 4 * (n + d * d + 16) * size + 4 * size.sqrt() * radius
-        least = 1 / trace - torch.finfo(trace.dtype).eps * off
+        lost = 4 * (n + d * d + 16) * size + 4 * size.sqrt() * radius
+        least = 1 / trace - torch.finfo(trace.dtype).eps * lost
         return torch.where((least * self._alpha > 1) & (self._failed == 0).unsqueeze(-1), 1 / least, self._alpha)
 
 
-def _each(rows: Tensor, matrices: Tensor) -> Tensor:
-    """row @ matrix, one matrix for all or one for each."""
+def _row_products(rows: Tensor, matrices: Tensor) -> Tensor:
+    """row @ matrix for every row, with one matrix for all rows or one for each."""
     return rows @ matrices if matrices.ndim == 2 else (rows.unsqueeze(-2) @ matrices).squeeze(-2)
 
 
-def spread(n: int, d: int) -> float:
-    """What ``Rows.mean`` loses beside the rounding of its result, in u max_i ‖t_i‖."""
-    return n * (n + math.sqrt(d)) * math.ldexp(1.0, -head_bits(n))
+def mean_rounding(n: int, d: int) -> float:
+    """The error of ``Rows.mean`` beside the rounding of its result, in u max_i ‖t_i‖."""
+    return n * (n + math.sqrt(d)) * math.ldexp(1.0, -high_bits(n))
 
 
-def head_bits(terms: int) -> int:
-    """How many bits heads may have if so many products of two are to be added without any rounding."""
+def high_bits(terms: int) -> int:
+    """The number of bits of two factors each if so many of their products are to be summed without rounding."""
     return (52 - terms.bit_length()) // 2
 
 
-def _head(x: Tensor, largest: Tensor, bits: int) -> Tensor:
-    """x rounded to a multiple of 2^−bits times the power of two next above ``largest``: adding 1.5·2^52 units does it."""
+def _high_part(x: Tensor, largest: Tensor, bits: int) -> Tensor:
+    """x rounded to a multiple of a unit, 2^−bits times the power of two next above ``largest``: 1.5·2^52 units are added and
+    subtracted."""
     unit = torch.exp2(largest.clamp(min=torch.finfo(x.dtype).tiny).log2().floor() + (1 - bits))
     anchor = 1.5 * 2.0**52 * unit
     return (x + anchor) - anchor

@@ -7,10 +7,10 @@ Derivatives Of the solution, not of the iteration, by the implicit function theo
             taken.
 Precision   What is solved and certified is the problem in float64, whatever the dtype of the inputs. λ, weights and mean are
             then rounded to that dtype, and their bounds, which stay in float64, include this.
-Memory      Beside the result: ten numbers in float32 and five in float64 for each of n in each row of a tile, of which each
-            thread has one, of 2^13/n to 2^15/n rows on the CPU; and some 100 MB for the rows that need Newton's method.
-Threads     as many as PyTorch is to take; they share the rows.
-First call  On the CPU, what is called in between is compiled at the first call on a machine, in a quarter of a minute.
+Memory      Beside the result, each thread has a workspace of ten float32 and five float64 arrays of rows × n numbers, for tiles
+            of 2^13/n to 2^15/n rows on the CPU; rows that need Newton's method take some 100 MB more.
+Threads     ``torch.get_num_threads()``; the rows are divided among them.
+First call  On the CPU, the first call on a machine compiles the solver, which takes a quarter of a minute.
 """
 
 from collections.abc import Callable
@@ -21,7 +21,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from numerics.mem import closed_forms, shared
+from numerics.mem import closed_forms, shared_templates
 from numerics.mem.arguments import Alpha, check, mean, positive, result_dtype, weighted
 from numerics.mem.batch import Batch
 from numerics.mem.bounds import Bounds, bounds_at
@@ -100,71 +100,73 @@ def solve(
                 f"mask: expected a template with a positive prior in every row, got {int((~batch.live).sum())} all-masked of "
                 f"{len(batch.live)} rows"
             )
-        dual, center, bounds, certified = _solved(batch, tolerance)
+        dual, center, bounds, certified = _solve_rows(batch, tolerance)
     parts = tuple(x.reshape(*batch.shape, x.shape[-1]) for x in (dual, bounds.weights, center))
     arguments = (templates, evidence, prior, alpha, mask)
     if torch.is_grad_enabled() and any(isinstance(x, Tensor) and x.requires_grad for x in arguments):
-        attached = _attached(arguments, parts[0], partial(_inverse, batch, bounds.weights))
-        # The values stay those that the bounds are about: the expressions that are differentiated round in their own way.
+        attached = _with_derivatives(arguments, parts[0], partial(_inverse_hessian_times, batch, bounds.weights))
+        # Keep the values that the bounds are about; the differentiated expressions are rounded differently.
         parts = tuple(x + (y - y.detach()) for x, y in zip(parts, attached, strict=True))
-    return _rounded(batch, parts, bounds, certified, result_dtype(templates, evidence, prior))
+    return _to_dtype(batch, parts, bounds, certified, result_dtype(templates, evidence, prior))
 
 
-def _solved(batch: Batch, tolerance: float) -> tuple[Tensor, Tensor, Bounds, Tensor]:
-    """λ, μ + z − λ/α, the bounds, and whether these are within the tolerance, (r,): by the quick method where it applies, by
-    the sure one for rows that it left."""
+def _solve_rows(batch: Batch, tolerance: float) -> tuple[Tensor, Tensor, Bounds, Tensor]:
+    """λ, μ + z − λ/α, the bounds, and whether these are within the tolerance, (r,): by the fast solver where it applies, and by
+    Newton's method for the rows that it does not certify."""
     count, (n, d) = len(batch.alpha), batch.size
     dual, center = (batch.alpha.new_empty(count, d) for _ in range(2))
     bounds = Bounds(dual.new_empty(count, n), *(dual.new_full((count,), torch.inf) for _ in range(5)))
     if batch.gram is not None and count:
-        shared.solve(batch, batch.gram, tolerance, dual, center, bounds)
-    certified = _certified(bounds, tolerance)
-    for some in () if bool(certified.all()) else batch.tiles((~certified).nonzero().squeeze(-1)):
-        rows = batch.rows(some)
-        found = maximize(rows, 0.5 * tolerance)
-        dual[some], center[some] = found, rows.target - found / rows.alpha + batch.center_of(some)
-        now = bounds_at(rows, found, tolerance * (1 + found.norm(dim=-1)))
-        bounds.put(some, now)
-        certified[some] = _certified(now, tolerance)
+        shared_templates.solve(batch, batch.gram, tolerance, dual, center, bounds)
+    certified = _is_certified(bounds, tolerance)
+    for tile in () if bool(certified.all()) else batch.tiles((~certified).nonzero().squeeze(-1)):
+        rows = batch.rows(tile)
+        lam = maximize(rows, 0.5 * tolerance)
+        dual[tile], center[tile] = lam, rows.target - lam / rows.alpha + batch.center_of(tile)
+        tile_bounds = bounds_at(rows, lam, tolerance * (1 + lam.norm(dim=-1)))
+        bounds.assign(tile, tile_bounds)
+        certified[tile] = _is_certified(tile_bounds, tolerance)
     return dual, center, bounds, certified
 
 
-def _certified(bounds: Bounds, tolerance: float) -> Tensor:
-    """Whether the error is within the tolerance, (r,); if the length is infinite so is the error, and their ratio NaN."""
-    return bounds.error / (1 + bounds.length) <= tolerance
+def _is_certified(bounds: Bounds, tolerance: float) -> Tensor:
+    """Whether the error is within the tolerance, (r,); if ‖λ‖ is infinite so is the error, and their ratio is NaN."""
+    return bounds.error / (1 + bounds.dual_norm) <= tolerance
 
 
-def _rounded(
+def _to_dtype(
     batch: Batch, parts: tuple[Tensor, ...], bounds: Bounds, certified: Tensor, dtype: torch.dtype
 ) -> Solution:
     """The solution in its dtype, with bounds that hold for it there."""
     dual, weights, center = (x.to(dtype) for x in parts)
-    lost = [(x - y).detach() for x, y in zip(parts, (dual, weights, center), strict=True) if dtype != torch.float64]
+    rounding = [(x - y).detach() for x, y in zip(parts, (dual, weights, center), strict=True) if dtype != torch.float64]
     alpha = batch.alpha.reshape(batch.shape)
-    norm, error, near, mean_error, length = (
+    gradient_norm, error, weights_error, mean_error, dual_norm = (
         x.reshape(batch.shape)
-        for x in (bounds.gradient_norm, bounds.error, bounds.weights_error, bounds.mean_error, bounds.length)
+        for x in (bounds.gradient_norm, bounds.error, bounds.weights_error, bounds.mean_error, bounds.dual_norm)
     )
     span = batch.span.expand(len(batch.alpha)).reshape(batch.shape)
-    mean_error = mean_error + torch.finfo(torch.float64).eps * (span + mean_error + length / alpha)
+    mean_error = mean_error + torch.finfo(torch.float64).eps * (span + mean_error + dual_norm / alpha)
     converged = certified.reshape(batch.shape)
-    if lost:
-        error, near, mean_error = error + lost[0].norm(dim=-1), near + lost[1].abs().sum(-1), mean_error + lost[2].norm(dim=-1)
-        converged = converged & (error < torch.inf)                       # λ may be more than a narrow dtype can hold
+    if rounding:
+        error = error + rounding[0].norm(dim=-1)
+        weights_error = weights_error + rounding[1].abs().sum(-1)
+        mean_error = mean_error + rounding[2].norm(dim=-1)
+        converged = converged & (error < torch.inf)                       # λ may overflow in a narrow dtype
     return Solution(
         dual=dual,
         weights=weights,
         mean=center,
-        gap=alpha / 2 * norm.square(),
-        gradient_norm=norm,
+        gap=alpha / 2 * gradient_norm.square(),
+        gradient_norm=gradient_norm,
         error=error,
         mean_error=mean_error,
-        weights_error=near,
+        weights_error=weights_error,
         converged=converged,
     )
 
 
-def _attached(arguments: tuple[Any, ...], dual: Tensor, inverse: Inverse) -> tuple[Tensor, ...]:
+def _with_derivatives(arguments: tuple[Any, ...], dual: Tensor, inverse: Inverse) -> tuple[Tensor, ...]:
     """λ, its weights and its mean, with the derivatives of the solution."""
     templates, evidence, prior, alpha, mask = (
         x.double() if isinstance(x, Tensor) and x.is_floating_point() else x for x in arguments
@@ -177,7 +179,7 @@ def _attached(arguments: tuple[Any, ...], dual: Tensor, inverse: Inverse) -> tup
     return dual, closed_forms.tilt(dual, templates, prior, mask), center
 
 
-def _inverse(batch: Batch, weights: Tensor, vectors: Tensor) -> Tensor:
+def _inverse_hessian_times(batch: Batch, weights: Tensor, vectors: Tensor) -> Tensor:
     """H⁻¹v for every row."""
     flat = vectors.reshape(len(weights), -1)
     solved = torch.empty_like(flat)

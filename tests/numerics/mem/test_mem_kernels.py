@@ -1,8 +1,9 @@
-"""What the compiled way is made of: its exponentials, the plane of a step, its arrays, and the threads of the products."""
+"""The parts of the Numba solver: its exponentials, the plane search, its arrays, and the threads of its products."""
 
 import math
 import threading
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import mpmath
@@ -13,8 +14,8 @@ import torch
 from threadpoolctl import ThreadpoolController
 
 from numerics import bench_mem, mem, tolerances
-from numerics.mem import compiled, kernels
-from numerics.mem.search import Search
+from numerics.mem import pcg_compile, pcg_numba, pcg_row, pcg_threads
+from numerics.mem.pcg_torch import Tile
 
 
 def each(exponential: Callable[[Any], Any], x: np.ndarray) -> np.ndarray:
@@ -34,14 +35,14 @@ def each(exponential: Callable[[Any], Any], x: np.ndarray) -> np.ndarray:
     ],
 )
 def test_the_best_point_of_a_plane(curvatures: tuple[float, ...], factors: tuple[float, float]) -> None:
-    a, b = Search.plane(*(torch.tensor([[x]], dtype=torch.float64) for x in curvatures))
+    a, b = Tile.minimize_in_plane(*(torch.tensor([[x]], dtype=torch.float64) for x in curvatures))
     assert (float(a), float(b)) == pytest.approx(factors)
-    assert kernels.plane(*curvatures) == pytest.approx(factors)
+    assert pcg_row.minimize_in_plane(*curvatures) == pytest.approx(factors)
 
 
 @pytest.mark.parametrize("low", [-707.0, -40.0, -1.0, -0.35, -1e-6])
 def test_exponentials_are_off_by_less_than_the_bounds_allow(low: float) -> None:
-    """3 eps/2 is what ``shared`` counts on; NumPy's own is held to the same, and one that is a little off is refused."""
+    """``mem_rounding.md`` counts on 3 eps/2; NumPy's own is held to the same, and one that is a little off is refused."""
     x = np.linspace(low, 0.0, 3001)
     with mpmath.workdps(40):
         exact = [mpmath.exp(mpmath.mpf(float(v))) for v in x]
@@ -50,24 +51,24 @@ def test_exponentials_are_off_by_less_than_the_bounds_allow(low: float) -> None:
             return max(float(abs(mpmath.mpf(float(f)) / e - 1)) for f, e in zip(found, exact, strict=True))
 
         allowed = 3 * tolerances.eps("float64") / 2
-        assert off(each(kernels.exp64, x)) <= allowed
+        assert off(each(pcg_compile.exp64, x)) <= allowed
         assert off(np.exp(x)) <= allowed
         assert off(np.exp(x * (1 + 1e-12)) if low < -1e-3 else np.exp(x) * (1 + 1e-12)) > allowed
         narrow = np.linspace(max(low, -87.0), 0.0, 3001).astype(np.float32)
         wide = np.exp(narrow.astype(np.float64))
-        assert bool((np.abs(each(kernels.exp32, narrow) / wide - 1) <= 2 * tolerances.eps("float32") * (1 - narrow)).all())
+        assert bool((np.abs(each(pcg_compile.exp32, narrow) / wide - 1) <= 2 * tolerances.eps("float32") * (1 - narrow)).all())
 
 
 def test_exponentials_at_the_ends() -> None:
     x = np.array([0.0, -0.0, -709.0, -math.inf, math.nan])
-    np.testing.assert_array_equal(each(kernels.exp64, x), [1.0, 1.0, 0.0, 0.0, math.nan])
+    np.testing.assert_array_equal(each(pcg_compile.exp64, x), [1.0, 1.0, 0.0, 0.0, math.nan])
     least = 2.0**-126
-    np.testing.assert_array_equal(each(kernels.exp32, x.astype(np.float32)), [1.0, 1.0, least, least, math.nan])
+    np.testing.assert_array_equal(each(pcg_compile.exp32, x.astype(np.float32)), [1.0, 1.0, least, least, math.nan])
 
 
 def test_arrays_that_are_worked_on_together_do_not_start_alike() -> None:
     for dtype in (np.float32, np.float64):
-        arrays = list(compiled._staggered(*[(dtype, (512, 128))] * 8, (np.int64, (3,))))
+        arrays = list(pcg_threads._staggered(*[(dtype, (512, 128))] * 8, (np.int64, (3,))))
         assert [x.shape for x in arrays] == [(512, 128)] * 8 + [(3,)]
         assert all(x.flags.c_contiguous and x.ctypes.data % 64 == 0 for x in arrays)
         assert len({x.ctypes.data % 4096 // 64 for x in arrays[:8]}) == 8
@@ -77,40 +78,47 @@ def test_arrays_that_are_worked_on_together_do_not_start_alike() -> None:
 
 
 @pytest.mark.parametrize("rows", [0, 1, 7, 8, 41])
-@pytest.mark.parametrize("piece", [0, 30 * 8 * 7, 30 * 8 * 8, 30 * 8 * 13, 10**9])
-def test_products_are_the_same_by_pieces(rows: int, piece: int) -> None:
+@pytest.mark.parametrize("block_size", [0, 30 * 8 * 7, 30 * 8 * 8, 30 * 8 * 13, 10**9])
+def test_products_are_the_same_by_blocks(rows: int, block_size: int) -> None:
     draw = np.random.default_rng(0)
     x, y, out = draw.normal(size=(rows, 30)), draw.normal(size=(30, 8)), np.full((rows, 8), math.nan)
-    multiply(x, y, piece, out)
+    multiply(x, y, block_size, out)
     np.testing.assert_allclose(out, x @ y, rtol=0, atol=tolerances.rounding("float64", 30 * 30))
 
 
 @numba.njit
-def multiply(x: np.ndarray, y: np.ndarray, piece: int, out: np.ndarray) -> None:
-    kernels.multiply(x, y, piece, out)
+def multiply(x: np.ndarray, y: np.ndarray, block_size: int, out: np.ndarray) -> None:
+    pcg_compile.multiply(x, y, block_size, out)
 
 
-def test_pieces_are_for_cores_whose_products_need_no_packing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_blocks_are_for_cores_whose_products_need_no_packing(monkeypatch: pytest.MonkeyPatch) -> None:
     class Library:
         def __init__(self, **about: str) -> None:
             self.info = lambda: about
 
-    for libraries, piece in (
+    for libraries, block_size in (
         ([Library(architecture="Haswell"), Library(architecture="SkylakeX")], 100**3), ([Library(architecture="Zen")], 0),
         ([Library()], 0), ([], 0),
     ):
-        monkeypatch.setattr(compiled, "_blas", lambda libraries=libraries: libraries)
-        assert compiled._piece.__wrapped__() == piece
+        monkeypatch.setattr(pcg_threads, "_blas", lambda libraries=libraries: libraries)
+        assert pcg_threads._block_size.__wrapped__() == block_size
 
 
 def threads_of_blas() -> list[int]:
-    return [x.num_threads for x in compiled._blas()]
+    return [x.num_threads for x in pcg_threads._blas()]
+
+
+def test_the_cache_knows_the_sources_of_what_it_holds() -> None:
+    """Numba itself looks at no file but the function's own."""
+    mem.solve(*bench_mem.normal_problems(8, 6, 10))
+    names = [path.name for path in Path(pcg_numba.solve.stats.cache_path).glob("pcg_numba.solve-*.nbi")]
+    assert any(pcg_compile._SOURCES in name for name in names)
 
 
 def test_products_take_one_thread_each(monkeypatch: pytest.MonkeyPatch) -> None:
     templates, evidence = bench_mem.normal_problems(8, 6, 10)
     counts = []
-    monkeypatch.setattr(kernels, "solve", lambda *_: counts.append(threads_of_blas()))
+    monkeypatch.setattr(pcg_numba, "solve", lambda *_: counts.append(threads_of_blas()))
     with ThreadpoolController().limit(limits=2, user_api="blas"):
         before = threads_of_blas()
         mem.solve(templates, evidence)
@@ -124,14 +132,14 @@ def test_calls_at_the_same_time_leave_threads_as_they_were() -> None:
     second, first = threading.Event(), threading.Event()
 
     def other() -> None:
-        with compiled._one_thread_a_product():
+        with pcg_threads._single_threaded_blas():
             second.set()
             first.wait(10)
 
     thread = threading.Thread(target=other)
     with ThreadpoolController().limit(limits=2, user_api="blas"):
         before = threads_of_blas()
-        with compiled._one_thread_a_product():
+        with pcg_threads._single_threaded_blas():
             thread.start()
             assert second.wait(10)
         first.set()
@@ -142,6 +150,6 @@ def test_calls_at_the_same_time_leave_threads_as_they_were() -> None:
 def test_what_is_fetched_stays_as_it_is_and_nothing_is_looked_for_where_nothing_is() -> None:
     x = np.arange(30.0).reshape(2, 15)
     for r in (0, 1, 2, 2**40):
-        kernels.fetch(x, r)
-    kernels.fetch(x[:0], 0)
+        pcg_compile.prefetch_row(x, r)
+    pcg_compile.prefetch_row(x[:0], 0)
     np.testing.assert_array_equal(x, np.arange(30.0).reshape(2, 15))

@@ -10,8 +10,8 @@ from torch import Tensor
 
 from evidence.instances.mem_strategies import Mem, exact, far
 from numerics import bench_mem, mem, tolerances
-from numerics.mem import Solution, shared
-from numerics.mem.rows import Rows, head_bits, spread
+from numerics.mem import Solution, shared_templates
+from numerics.mem.rows import Rows, high_bits, mean_rounding
 
 TIGHT = 1e-12
 """The tolerance at which Newton's method takes over, whose bounds are checked in ``test_mem_solver``."""
@@ -111,7 +111,7 @@ def test_what_leads_a_gram_matrix_leaves_a_positive_one(scale: float) -> None:
         t = torch.randn(n, 1, generator=draw, dtype=torch.float64) * torch.randn(1, 5, generator=draw, dtype=torch.float64)
         t = t + noise * torch.randn(n, 5, generator=draw, dtype=torch.float64)
         gram = scale * (t @ t.mT)
-        *_, lead = shared.spectrum(gram)
+        *_, lead = shared_templates.spectrum(gram)
         left = torch.linalg.eigvalsh((gram - lead.outer(lead)) / (scale or 1.0))
         assert float(left[0]) >= -tolerances.rounding("float64", n * n) * float(torch.linalg.matrix_norm(t, 2)) ** 2
         if noise < 1 and scale == 1.0:
@@ -124,8 +124,8 @@ def test_blocks_change_no_row_by_more_than_its_bound(monkeypatch: pytest.MonkeyP
     templates, evidence = bench_mem.normal_problems(40, 16, 150)
     scales = torch.linspace(0.1, 3, 150, dtype=torch.float64).unsqueeze(-1)
     whole = mem.solve(templates, scales * evidence)
-    for name in ("_CACHE", "_PIECE_CACHE"):
-        monkeypatch.setattr(f"numerics.mem.compiled.{name}", 1)
+    for name in ("_TILE_NUMBERS", "_TILE_NUMBERS_UNPACKED"):
+        monkeypatch.setattr(f"numerics.mem.pcg_threads.{name}", 1)
     parts = mem.solve(templates, scales * evidence)
     assert bool(whole.converged.all() & parts.converged.all())
     assert bool(((whole.dual - parts.dual).norm(dim=-1) <= whole.error + parts.error).all())
@@ -147,12 +147,12 @@ def test_alpha_in_common_or_not_and_priors_of_rows(alpha: float | Tensor, prior:
 
 @pytest.mark.parametrize(("n", "d"), [(3, 1), (70, 50), (5, 700)])
 def test_what_newton_s_bound_says_of_rounding(n: int, d: int) -> None:
-    """Scores and sums by heads and tails, against exact fractions; products as they come are farther off."""
+    """Scores and sums by high and low parts, against exact fractions; products as they come are farther off."""
     generator = torch.Generator().manual_seed(n)
     templates, dual = (torch.randn(k, d, generator=generator, dtype=torch.float64) for k in (n, 2))
     rows = Rows(templates, torch.zeros(n, dtype=torch.float64), dual, torch.ones(2, 1, dtype=torch.float64))
     unit = tolerances.eps("float64") / 2
-    allowed = unit * (2 + d**1.5 * 2.0 ** (2 - head_bits(d))) * float(rows.radius) * dual.norm(dim=-1)
+    allowed = unit * (2 + d**1.5 * 2.0 ** (2 - high_bits(d))) * float(rows.radius) * dual.norm(dim=-1)
 
     def off(scores: Tensor, row: int) -> float:
         exact = [sum(Fraction(a) * Fraction(b) for a, b in zip(t, dual[row].tolist(), strict=True)) for t in templates.tolist()]
@@ -166,7 +166,7 @@ def test_what_newton_s_bound_says_of_rounding(n: int, d: int) -> None:
     for mean, p in zip(rows.mean(weights).tolist(), weights.tolist(), strict=True):
         exact = [sum(Fraction(a) * Fraction(b) for a, b in zip(p, t, strict=True)) for t in templates.mT.tolist()]
         apart = math.hypot(*(float(Fraction(x) - y) for x, y in zip(mean, exact, strict=True)))
-        assert apart <= unit * (math.hypot(*mean) + spread(n, d) * float(rows.radius))
+        assert apart <= unit * (math.hypot(*mean) + mean_rounding(n, d) * float(rows.radius))
     for total, p in zip(rows.total(weights), weights, strict=True):
         exact = math.fsum(p.tolist())
         assert abs(float(total) - exact) <= 2 * unit * exact
