@@ -25,9 +25,9 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from numerics import tolerances
-from numerics.ot_attention import arguments
-from numerics.ot_attention.arguments import Positive, Problem
+from numerics import arguments, tolerances
+from numerics.arguments import Positive
+from numerics.ot_attention.problem import Problem, problem
 from numerics.ot_attention.transport import covariance, mean, project, resolve
 
 _HALVINGS = 40
@@ -103,9 +103,8 @@ def solve(
         ValueError: for a shape, dtype or number other than these.
         RuntimeError: if ``strict``, and a problem was not solved, or has data that are not finite.
     """
-    if not isinstance(max_steps, int) or max_steps < 1:
-        raise ValueError(f"max_steps: expected an integer ≥ 1, got {max_steps!r}")
-    given = arguments.problem(templates, evidence, prior, cost, alpha, temperature, double=True)
+    arguments.check_count("max_steps", max_steps)
+    given = problem(templates, evidence, prior, cost, alpha, temperature, double=True)
     centred = _centre(given)
     fixed = _Centred(*(x.detach() for x in centred))
     nu = refined = _newton(fixed, max_steps)
@@ -158,7 +157,7 @@ def approximation_bound(
     Raises:
         ValueError: for a shape, dtype or number other than these.
     """
-    x = arguments.problem(templates, evidence, prior, cost, alpha, temperature, double=True)
+    x = problem(templates, evidence, prior, cost, alpha, temperature, double=True)
     centred = _centre(x)
     nu = x.evidence
     if dual is not None:
@@ -255,7 +254,7 @@ def _newton(x: _Centred, max_steps: int) -> Tensor:
     With little entropy the objective has kinks, which Newton's method does not see from afar. So γ starts as large as
     makes the tilt mild, and falls whenever a row is nearly solved; a row that is done stays where it is.
     """
-    batch = arguments.together(
+    batch = arguments.broadcast(
         templates=x.templates.shape[:-2],
         evidence=x.evidence.shape[:-1],
         prior=x.prior.shape[:-1],
