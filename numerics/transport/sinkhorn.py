@@ -80,12 +80,12 @@ def sinkhorn(
     arguments.check_count("max_steps", max_steps)
     x, given, epsilon, floor, dtype = scaling(cost, source, target, temperature, relaxation, mask)
     fixed = x.detached()
-    same = solver.linked(fixed)
-    psi, solved, steps = solver.solve(fixed, same, max_steps)
-    psi = solver.centred(x, solver.refined(x, psi, same), same)
+    connected = solver.connected_columns(fixed)
+    psi, solved, steps = solver.solve(fixed, connected, max_steps)
+    psi = solver.centred(x, solver.refined(x, psi, connected), connected)
     # Where the target is zero ψ is that of a mass that tends to zero.
-    psi = torch.where(x.target > 0, psi, solver.extended(x, psi, solver.look(x, psi).row))
-    point = solver.look(x, psi)
+    psi = torch.where(x.target > 0, psi, solver.extended(x, psi, solver.evaluate(x, psi).row))
+    point = solver.evaluate(x, psi)
     plan = solver.plan(x, point)
     row_error = (plan.sum(-1) - given).detach().abs()
     column_error = point.residual.detach().abs()
@@ -135,7 +135,7 @@ def one_sided_plan(
         ValueError: for a shape, dtype or number other than these.
     """
     x, *_, dtype = scaling(cost, source, target, temperature, math.inf, mask)
-    return solver.plan(x, solver.look(x, torch.zeros_like(x.target))).to(dtype)
+    return solver.plan(x, solver.evaluate(x, torch.zeros_like(x.target))).to(dtype)
 
 
 def sinkhorn_divergence(
@@ -219,7 +219,7 @@ def scaling(
         target=b,
         kappa=kappa.expand(batch),
         relaxed=relaxed,
-        hidden=torch.where(b > 0, 0.0, -torch.inf).to(C),
+        target_mask=torch.where(b > 0, 0.0, -torch.inf).to(C),
     )
     return x, a, epsilon, floor.squeeze(-1), dtype
 
