@@ -29,16 +29,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import linear
 
-from numerics.priors import (
-    RelativePositions,
-    T5Attention,
-    _broadcastable,
-    _check_fits,
-    _floating,
-    causal_mask,
-    log_mask,
-    tilted,
-)
+from numerics.arguments import broadcastable, check_expands, check_positive, floating
+from numerics.priors import RelativePositions, T5Attention, causal_mask, log_mask, tilted
 
 
 def attention_weights(templates: Tensor, evidence: Tensor, log_prior: Tensor, alpha: float = 1.0) -> Tensor:
@@ -57,12 +49,12 @@ def attention_weights(templates: Tensor, evidence: Tensor, log_prior: Tensor, al
     Raises:
         ValueError: for other shapes or dtypes, or if ``alpha`` is not a positive number.
     """
-    _check_positive("alpha", alpha)
-    t, z, prior = _floating("templates", templates), _floating("evidence", evidence), _floating("log_prior", log_prior)
-    if t.ndim < 2 or z.ndim < 2 or t.shape[-1] != z.shape[-1] or not _broadcastable(t.shape[:-2], z.shape[:-2]):
+    check_positive("alpha", alpha)
+    t, z, prior = floating("templates", templates), floating("evidence", evidence), floating("log_prior", log_prior)
+    if t.ndim < 2 or z.ndim < 2 or t.shape[-1] != z.shape[-1] or not broadcastable(t.shape[:-2], z.shape[:-2]):
         raise ValueError(f"templates: expected (..., M, d) that goes with evidence {tuple(z.shape)}, got {tuple(t.shape)}")
     scores = alpha * (z @ t.mT)
-    _check_fits("log_prior", prior, scores.shape)
+    check_expands("log_prior", prior, scores.shape)
     return tilted(prior, scores).to(evidence.dtype)
 
 
@@ -130,12 +122,12 @@ class GeneralizedAttention(nn.Module):
         causal: bool = False,
     ) -> None:
         super().__init__()
-        _check_positive("heads", heads)
+        check_positive("heads", heads)
         self.heads = heads
         self.head_width = width // heads if head_width is None else head_width
-        _check_positive("head_width", self.head_width)
+        check_positive("head_width", self.head_width)
         self.scale = self.head_width**-0.5 if scale is None else scale
-        _check_positive("scale", self.scale)
+        check_positive("scale", self.scale)
         if position is not None and position.table.shape[1] != heads:
             raise ValueError(f"position: expected a table for {heads} heads, got one for {position.table.shape[1]}")
         inner, source = self.heads * self.head_width, width if source_width is None else source_width
@@ -233,7 +225,7 @@ class GeneralizedAttention(nn.Module):
         Raises:
             ValueError: as for ``forward``, or if ``alpha`` is not a positive number.
         """
-        _check_positive("alpha", alpha)
+        check_positive("alpha", alpha)
         templates, evidence, log_prior = self._ingredients(hidden, source, mask)
         shape = (*evidence.shape[:-1], templates.shape[-2])
         prior = tilted(log_prior, torch.zeros_like(log_prior)).expand(shape)
@@ -249,7 +241,7 @@ class GeneralizedAttention(nn.Module):
         Raises:
             ValueError: for another shape or dtype.
         """
-        h = _floating("mean", mean)
+        h = floating("mean", mean)
         if h.ndim < 3 or h.shape[-3] != self.heads or h.shape[-1] != self.value.in_features:
             raise ValueError(
                 f"mean: expected (..., {self.heads}, Q, {self.value.in_features}), got {tuple(mean.shape)}"
@@ -287,7 +279,7 @@ class GeneralizedAttention(nn.Module):
             total = total + log_mask(causal_mask(queries, templates, y.device), y.dtype)
         if mask is not None:
             added = log_mask(mask, y.dtype).to(y)
-            _check_fits("mask", added, (*y.shape[:-2], self.heads, queries, templates))
+            check_expands("mask", added, (*y.shape[:-2], self.heads, queries, templates))
             total = total + added
         return total
 
@@ -295,7 +287,7 @@ class GeneralizedAttention(nn.Module):
         return weight.reshape(self.heads, self.head_width, -1)
 
     def _sequence(self, name: str, x: Tensor, width: int) -> Tensor:
-        wide = _floating(name, x)
+        wide = floating(name, x)
         if x.ndim < 2 or x.shape[-1] != width or 0 in x.shape:
             raise ValueError(f"{name}: expected (..., length, {width}), got {tuple(x.shape)}")
         return wide
@@ -306,8 +298,3 @@ def _projections(attention: object, *names: str) -> list[Any]:
     if not all(isinstance(x, nn.Linear) for x in found):
         raise ValueError(f"attention: expected a module with linear maps {', '.join(names)}, got {type(attention).__name__}")
     return found
-
-
-def _check_positive(name: str, value: float) -> None:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < float("inf"):
-        raise ValueError(f"{name}: expected a positive number, got {value!r}")

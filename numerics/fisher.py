@@ -19,10 +19,10 @@ import torch
 from torch import Tensor
 
 from numerics import one_sided
-from numerics.one_sided import Temperature, _rows, _same_rows, _temperature
+from numerics.arguments import Positive, check_rows, floating, per_row
 
 
-def potential(scores: Tensor, temperature: Temperature = 1.0, mask: Tensor | None = None) -> Tensor:
+def potential(scores: Tensor, temperature: Positive = 1.0, mask: Tensor | None = None) -> Tensor:
     """Return φ* = τ log Σ_l exp(s_l/τ), whose gradient is the plan (``eot.71``).
 
     Args:
@@ -36,12 +36,12 @@ def potential(scores: Tensor, temperature: Temperature = 1.0, mask: Tensor | Non
     Raises:
         ValueError: for a shape, dtype or number other than these.
     """
-    s = _rows("scores", scores)
-    tau = _temperature(temperature, s).squeeze(-1)
+    s = floating("scores", scores, "m")
+    tau = per_row("temperature", temperature, s).squeeze(-1)
     return (tau * one_sided.log_partition(s, temperature, mask)).to(scores.dtype)
 
 
-def fisher(plan: Tensor, temperature: Temperature = 1.0) -> Tensor:
+def fisher(plan: Tensor, temperature: Positive = 1.0) -> Tensor:
     """Return F_jk = E_i[∂log p_i/∂s_j ∂log p_i/∂s_k] = (p_j δ_jk − p_j p_k)/τ² (``eot.78``, ``eot.88``).
 
     Args:
@@ -54,12 +54,12 @@ def fisher(plan: Tensor, temperature: Temperature = 1.0) -> Tensor:
     Raises:
         ValueError: for a shape, dtype or number other than these.
     """
-    p = _rows("plan", plan)
+    p = floating("plan", plan, "m")
     covariance = p.diag_embed() - p.unsqueeze(-1) * p.unsqueeze(-2)
-    return (covariance / _temperature(temperature, p).unsqueeze(-1).square()).to(plan.dtype)
+    return (covariance / per_row("temperature", temperature, p).unsqueeze(-1).square()).to(plan.dtype)
 
 
-def jacobian(plan: Tensor, temperature: Temperature = 1.0) -> Tensor:
+def jacobian(plan: Tensor, temperature: Positive = 1.0) -> Tensor:
     """Return ∂p_j/∂s_k = τ F_jk, which is the Hessian of the potential (``eot.103``).
 
     Arguments, result and errors as for ``fisher``.
@@ -67,7 +67,7 @@ def jacobian(plan: Tensor, temperature: Temperature = 1.0) -> Tensor:
     return one_sided.plan_jacobian(plan, temperature)
 
 
-def fisher_product(plan: Tensor, x: Tensor, temperature: Temperature = 1.0) -> Tensor:
+def fisher_product(plan: Tensor, x: Tensor, temperature: Positive = 1.0) -> Tensor:
     """Return Fx = (1/τ²) p (x − pᵀx), in O(m) per row (``eot.s7.efficient``).
 
     Args:
@@ -83,20 +83,20 @@ def fisher_product(plan: Tensor, x: Tensor, temperature: Temperature = 1.0) -> T
     """
     p, y, dtype = _pair(plan, "x", x)
     centred = y - (p * y).sum(-1, keepdim=True)
-    return (p * centred / _temperature(temperature, centred).square()).to(dtype)
+    return (p * centred / per_row("temperature", temperature, centred).square()).to(dtype)
 
 
-def jacobian_product(plan: Tensor, x: Tensor, temperature: Temperature = 1.0) -> Tensor:
+def jacobian_product(plan: Tensor, x: Tensor, temperature: Positive = 1.0) -> Tensor:
     """Return (∂p/∂s)x = τFx, in O(m) per row; with x = u it is −∂L/∂s (``eot.97``).
 
     Arguments, result and errors as for ``fisher_product``.
     """
     p, y, dtype = _pair(plan, "x", x)
     centred = y - (p * y).sum(-1, keepdim=True)
-    return (p * centred / _temperature(temperature, centred)).to(dtype)
+    return (p * centred / per_row("temperature", temperature, centred)).to(dtype)
 
 
-def pseudo_inverse_product(plan: Tensor, x: Tensor, temperature: Temperature = 1.0) -> Tensor:
+def pseudo_inverse_product(plan: Tensor, x: Tensor, temperature: Positive = 1.0) -> Tensor:
     """Return F⁺x = τ² Π D⁻¹ Πx, in O(m) per row (``eot.98``, corrected).
 
     Its conditioning is that of D⁻¹: an error of x is multiplied by up to τ²/min p. For −F⁺∇L itself, use
@@ -107,10 +107,10 @@ def pseudo_inverse_product(plan: Tensor, x: Tensor, temperature: Temperature = 1
     p, y, dtype = _pair(plan, "x", x)
     live = p > 0
     scaled = _centred(y, live) / torch.where(live, p, 1.0)
-    return (_centred(scaled, live) * _temperature(temperature, scaled).square()).to(dtype)
+    return (_centred(scaled, live) * per_row("temperature", temperature, scaled).square()).to(dtype)
 
 
-def natural_gradient(plan: Tensor, gradient: Tensor, temperature: Temperature = 1.0) -> Tensor:
+def natural_gradient(plan: Tensor, gradient: Tensor, temperature: Positive = 1.0) -> Tensor:
     """Return F⁺∇L, the natural gradient of the loss in the scores; descent follows minus it (``eot.98``, corrected).
 
     Of all Δ with FΔ = ∇L, which differ by a constant vector and move the plan alike, it is the one that sums to zero.
@@ -129,7 +129,7 @@ def natural_gradient(plan: Tensor, gradient: Tensor, temperature: Temperature = 
     return pseudo_inverse_product(plan, gradient, temperature)
 
 
-def natural_direction(plan: Tensor, utility: Tensor, temperature: Temperature = 1.0) -> Tensor:
+def natural_direction(plan: Tensor, utility: Tensor, temperature: Positive = 1.0) -> Tensor:
     """Return −F⁺∇L = τ(u − ū), where ū is the plain mean of u over the positions with weight (``eot.99``, corrected).
 
     The weights do not enter but by being zero or not, so nothing is lost where they are tiny.
@@ -147,13 +147,13 @@ def natural_direction(plan: Tensor, utility: Tensor, temperature: Temperature = 
     """
     p, u, dtype = _pair(plan, "utility", utility)
     centred = _centred(u, p > 0)
-    return (centred * _temperature(temperature, centred)).to(dtype)
+    return (centred * per_row("temperature", temperature, centred)).to(dtype)
 
 
 def _pair(plan: Tensor, name: str, x: Tensor) -> tuple[Tensor, Tensor, torch.dtype]:
     """Return plan and x in the dtype to compute in, x with 0 where the plan is 0, and the dtype of the result."""
-    p, y = _rows("plan", plan), _rows(name, x)
-    _same_rows(name, y, "plan", p)
+    p, y = floating("plan", plan, "m"), floating(name, x, "m")
+    check_rows(name, y, "plan", p)
     y = torch.where(p == 0, 0.0, y)
     return p.expand_as(y), y, torch.promote_types(plan.dtype, x.dtype)
 

@@ -23,8 +23,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from numerics.ot_attention import arguments
-from numerics.ot_attention.arguments import Positive
+from numerics import arguments
+from numerics.arguments import Positive
 
 
 class Contribution(NamedTuple):
@@ -74,7 +74,7 @@ def contribution(scores: Tensor, value: Tensor) -> Contribution:
     (s, v), _ = arguments.tensors(scores=(scores, 2), value=(value, 2))
     if v.shape[-2] != s.shape[-1]:
         raise ValueError(f"value: expected (..., {s.shape[-1]}, dv) for these scores, got {tuple(value.shape)}")
-    arguments.together(scores=s.shape[:-2], value=v.shape[:-2])
+    arguments.broadcast(scores=s.shape[:-2], value=v.shape[:-2])
     allowed = s != -torch.inf
     peak = s.amax(-1).detach()
     base = torch.where(peak == -torch.inf, 0.0, peak).unsqueeze(-1)
@@ -211,16 +211,11 @@ class _Problem(NamedTuple):
             raise ValueError(f"key: expected (..., m, {q.shape[-1]}) like queries {tuple(query.shape)}, got {tuple(key.shape)}")
         if v.shape[-2] != m:
             raise ValueError(f"value: expected (..., {m}, dv) for these keys, got {tuple(value.shape)}")
-        batch = arguments.together(query=q.shape[:-2], key=k.shape[:-2], value=v.shape[:-2])
+        batch = arguments.broadcast(query=q.shape[:-2], key=k.shape[:-2], value=v.shape[:-2])
         tau = arguments.positive("temperature", math.sqrt(q.shape[-1]) if temperature is None else temperature, batch, q)
         if mask is not None:
-            fits = isinstance(mask, Tensor) and (mask.dtype == torch.bool or mask.is_floating_point())
-            if not fits or any(a not in (1, b) for a, b in zip(mask.shape[:-3:-1], (m, n), strict=False)):
-                raise ValueError(
-                    f"mask: expected a boolean or floating tensor that broadcasts to (..., {n}, {m}), "
-                    f"got {arguments.describe(mask)}"
-                )
-            batch = arguments.together(batch=batch, mask=mask.shape[:-2])
+            arguments.check_mask(mask, (*batch, n, m), own=2)
+            batch = arguments.broadcast(batch=batch, mask=mask.shape[:-2])
             mask = mask.expand(*batch, n, m)
         q = q.expand(*batch, n, q.shape[-1])
         return cls(q, k, v, mask, tau[..., None, None], dtype)

@@ -25,8 +25,8 @@ import math
 import torch
 from torch import Tensor
 
-from numerics.ot_attention import arguments
-from numerics.ot_attention.arguments import Positive
+from numerics import arguments
+from numerics.arguments import Positive
 
 _CHUNK = 64
 
@@ -53,7 +53,7 @@ def linear_attention(
     k = _kept(q, k, mask, causal=causal)
     if v.shape[-2] != k.shape[-2]:
         raise ValueError(f"value: expected (..., {k.shape[-2]}, dv) for these keys, got {tuple(value.shape)}")
-    arguments.together(query_features=q.shape[:-2], key_features=k.shape[:-2], value=v.shape[:-2])
+    arguments.broadcast(query_features=q.shape[:-2], key_features=k.shape[:-2], value=v.shape[:-2])
     if mask is not None:                                     # 0 · inf would be NaN
         v = torch.where(mask.unsqueeze(-1), v, 0.0)
     v = torch.cat((v, torch.ones_like(v[..., :1])), -1)      # the last column becomes the sum of the weights
@@ -122,11 +122,11 @@ def random_feature_attention(
         ValueError: for a shape, dtype or number other than these.
     """
     (q, k, v, omega), dtype = arguments.tensors(query=(query, 2), key=(key, 2), value=(value, 2), projections=(projections, 2))
-    batch = arguments.together(query=q.shape[:-2], key=k.shape[:-2])
+    batch = arguments.broadcast(query=q.shape[:-2], key=k.shape[:-2])
     root = arguments.positive("temperature", temperature, batch, q).sqrt()[..., None, None]
     a, b = _log_features(q / root, omega)[0], _log_features(k / root, omega)[0]
     if mask is not None:
-        _check_mask(mask, k)
+        arguments.check_mask(mask, k.shape[:-1], exact=True, boolean=True)
         b = torch.where(mask.unsqueeze(-1), b, -torch.inf)
     top = b.amax((-2, -1), keepdim=True).detach()
     a = a - a.amax(-1, keepdim=True).detach()
@@ -193,25 +193,18 @@ def _kept(q: Tensor, k: Tensor, mask: Tensor | None, *, causal: bool) -> Tensor:
         raise ValueError(f"key_features: expected (..., m, {q.shape[-1]}) like the queries' features, got {tuple(k.shape)}")
     if causal and q.shape[-2] != k.shape[-2]:
         raise ValueError(f"causal: expected as many keys as queries, got {k.shape[-2]} and {q.shape[-2]}")
-    arguments.together(query_features=q.shape[:-2], key_features=k.shape[:-2])
+    arguments.broadcast(query_features=q.shape[:-2], key_features=k.shape[:-2])
     if mask is None:
         return k
-    _check_mask(mask, k)
+    arguments.check_mask(mask, k.shape[:-1], exact=True, boolean=True)
     return torch.where(mask.unsqueeze(-1), k, 0.0)
-
-
-def _check_mask(mask: Tensor, k: Tensor) -> None:
-    fits = isinstance(mask, Tensor) and mask.dtype == torch.bool and mask.ndim > 0 and mask.shape[-1] == k.shape[-2]
-    if not fits:
-        raise ValueError(f"mask: expected a boolean tensor (..., {k.shape[-2]}), of the keys, got {arguments.describe(mask)}")
-    arguments.together(keys=k.shape[:-2], mask=mask.shape[:-1])
 
 
 def _log_features(x: Tensor, projections: Tensor) -> tuple[Tensor, torch.dtype]:
     (y, omega), dtype = arguments.tensors(x=(x, 2), projections=(projections, 2))
     if y.shape[-1] != omega.shape[-1]:
         raise ValueError(f"projections: expected (..., F, {y.shape[-1]}) for such vectors, got {tuple(projections.shape)}")
-    arguments.together(x=y.shape[:-2], projections=omega.shape[:-2])
+    arguments.broadcast(x=y.shape[:-2], projections=omega.shape[:-2])
     return torch.matmul(y, omega.mT) - y.square().sum(-1, keepdim=True) / 2, dtype
 
 
@@ -219,7 +212,6 @@ def _pair(query: Tensor, key: Tensor, features: int) -> tuple[Tensor, Tensor, to
     (q, k), dtype = arguments.tensors(query=(query, 2), key=(key, 2))
     if q.shape[-1] != k.shape[-1]:
         raise ValueError(f"key: expected (..., m, {q.shape[-1]}) like the queries {tuple(query.shape)}, got {tuple(key.shape)}")
-    arguments.together(query=q.shape[:-2], key=k.shape[:-2])
-    if isinstance(features, bool) or not isinstance(features, int) or features < 1:
-        raise ValueError(f"features: expected an integer ≥ 1, got {features!r}")
+    arguments.broadcast(query=q.shape[:-2], key=k.shape[:-2])
+    arguments.check_count("features", features)
     return q, k, dtype

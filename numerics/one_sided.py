@@ -17,12 +17,10 @@ Masks       As in ``scaled_dot_product_attention``: boolean, True takes part; fl
 import torch
 from torch import Tensor
 
-Temperature = float | Tensor
-
-_HALF = (torch.float16, torch.bfloat16)
+from numerics.arguments import Positive, broadcastable, check_mask, check_rows, floating, per_row
 
 
-def plan(scores: Tensor, temperature: Temperature = 1.0, mask: Tensor | None = None) -> Tensor:
+def plan(scores: Tensor, temperature: Positive = 1.0, mask: Tensor | None = None) -> Tensor:
     """Return the optimal plan, p_j = exp(s_j/τ) / Σ_l exp(s_l/τ) (``eot.18``; with s = ⟨q, k⟩, ``eot.1``).
 
     Args:
@@ -41,7 +39,7 @@ def plan(scores: Tensor, temperature: Temperature = 1.0, mask: Tensor | None = N
     return torch.where(live, logits.softmax(-1), 0.0).to(scores.dtype)
 
 
-def log_partition(scores: Tensor, temperature: Temperature = 1.0, mask: Tensor | None = None) -> Tensor:
+def log_partition(scores: Tensor, temperature: Positive = 1.0, mask: Tensor | None = None) -> Tensor:
     """Return log Z = log Σ_l exp(s_l/τ) (``eot.50``).
 
     Arguments and errors as for ``plan``.
@@ -85,12 +83,12 @@ def entropy(plan: Tensor) -> Tensor:
     Raises:
         ValueError: if ``plan`` is not a floating tensor (..., m) with m ≥ 1.
     """
-    p = _rows("plan", plan)
+    p = floating("plan", plan, "m")
     terms: Tensor = torch.special.entr(torch.where(p == 0, 1.0, p))
     return terms.sum(-1).to(plan.dtype)
 
 
-def objective(plan: Tensor, scores: Tensor, temperature: Temperature = 1.0) -> Tensor:
+def objective(plan: Tensor, scores: Tensor, temperature: Positive = 1.0) -> Tensor:
     """Return J(p) = −Σ_j p_j s_j + τ Σ_j p_j log p_j (``eot.5``), where 0 · (−inf) = 0.
 
     Args:
@@ -104,9 +102,9 @@ def objective(plan: Tensor, scores: Tensor, temperature: Temperature = 1.0) -> T
     Raises:
         ValueError: for a shape, dtype or number other than these.
     """
-    p, s = _rows("plan", plan), _rows("scores", scores)
-    _same_rows("scores", s, "plan", p)
-    tau = _temperature(temperature, p + s).squeeze(-1)
+    p, s = floating("plan", plan, "m"), floating("scores", scores, "m")
+    check_rows("scores", s, "plan", p)
+    tau = per_row("temperature", temperature, p + s).squeeze(-1)
     s = torch.where((p == 0) & (s == -torch.inf), 0.0, s)
     return (-(p * s).sum(-1) - tau * entropy(p)).to(torch.promote_types(plan.dtype, scores.dtype))
 
@@ -143,7 +141,7 @@ def utility(context_gradient: Tensor, values: Tensor) -> Tensor:
     return -_product("context_gradient", context_gradient, "values", values, transposed=True)
 
 
-def score_gradient(plan: Tensor, utility: Tensor, temperature: Temperature = 1.0) -> Tensor:
+def score_gradient(plan: Tensor, utility: Tensor, temperature: Positive = 1.0) -> Tensor:
     """Return ∂L/∂s_j = −(p_j/τ) (u_j − E_p[u]), in O(m) per row (``eot.46``).
 
     Args:
@@ -157,13 +155,13 @@ def score_gradient(plan: Tensor, utility: Tensor, temperature: Temperature = 1.0
     Raises:
         ValueError: for a shape, dtype or number other than these.
     """
-    p, u = _rows("plan", plan), _rows("utility", utility)
-    _same_rows("utility", u, "plan", p)
+    p, u = floating("plan", plan, "m"), floating("utility", utility, "m")
+    check_rows("utility", u, "plan", p)
     advantage = u - (p * u).sum(-1, keepdim=True)
-    return (-p * advantage / _temperature(temperature, advantage)).to(torch.promote_types(plan.dtype, utility.dtype))
+    return (-p * advantage / per_row("temperature", temperature, advantage)).to(torch.promote_types(plan.dtype, utility.dtype))
 
 
-def plan_jacobian(plan: Tensor, temperature: Temperature = 1.0) -> Tensor:
+def plan_jacobian(plan: Tensor, temperature: Positive = 1.0) -> Tensor:
     """Return ∂p_k/∂s_j = p_k (δ_kj − p_j) / τ, with k on the last axis but one and j on the last (``eot.59``).
 
     Args:
@@ -176,22 +174,22 @@ def plan_jacobian(plan: Tensor, temperature: Temperature = 1.0) -> Tensor:
     Raises:
         ValueError: for a shape, dtype or number other than these.
     """
-    p = _rows("plan", plan)
+    p = floating("plan", plan, "m")
     fluctuation = p.diag_embed() - p.unsqueeze(-1) * p.unsqueeze(-2)
-    return (fluctuation / _temperature(temperature, p).unsqueeze(-1)).to(plan.dtype)
+    return (fluctuation / per_row("temperature", temperature, p).unsqueeze(-1)).to(plan.dtype)
 
 
-def _logits(scores: Tensor, temperature: Temperature, mask: Tensor | None) -> tuple[Tensor, Tensor, Tensor]:
+def _logits(scores: Tensor, temperature: Positive, mask: Tensor | None) -> tuple[Tensor, Tensor, Tensor]:
     """Return s/τ + mask less the row's peak of s/τ (0 throughout a row that is fully masked), that peak, live rows.
 
     The peak is taken off before the division: differences of scores are divided, not scores, so neither a tiny τ nor a
     large common offset costs digits. It is held constant, since the plan does not depend on it.
     """
-    s = _rows("scores", scores)
-    tau = _temperature(temperature, s)
+    s = floating("scores", scores, "m")
+    tau = per_row("temperature", temperature, s)
     allowed, bias = s != -torch.inf, None
     if mask is not None:
-        _check_mask(mask, s)
+        check_mask(mask, s.shape)
         if mask.dtype == torch.bool:
             allowed = allowed & mask
         else:
@@ -210,11 +208,11 @@ def _logits(scores: Tensor, temperature: Temperature, mask: Tensor | None) -> tu
 
 def _product(left_name: str, left: Tensor, right_name: str, right: Tensor, *, transposed: bool) -> Tensor:
     """Return left @ right, or left @ rightᵀ, in float32 or wider."""
-    x = _rows(left_name, left)
-    y = _rows(right_name, right)
+    x = floating(left_name, left, "m")
+    y = floating(right_name, right, "m")
     inner = -1 if transposed else -2
     fits = y.ndim >= 2 and x.shape[-1] == y.shape[inner] and (x.ndim == 1 or x.ndim >= y.ndim)
-    if not (fits and _broadcastable(x.shape[:-2], y.shape[:-2])):
+    if not (fits and broadcastable(x.shape[:-2], y.shape[:-2])):
         sizes = "(..., m, d)" if transposed else "(..., m, d) with m the last size of the former"
         raise ValueError(
             f"{right_name}: expected {sizes} that goes with {left_name} {tuple(left.shape)}, got {tuple(right.shape)}"
@@ -222,50 +220,3 @@ def _product(left_name: str, left: Tensor, right_name: str, right: Tensor, *, tr
     dtype = torch.promote_types(x.dtype, y.dtype)
     product = torch.matmul(x.to(dtype), (y.mT if transposed else y).to(dtype))
     return product.to(torch.promote_types(left.dtype, right.dtype))
-
-
-def _rows(name: str, x: Tensor) -> Tensor:
-    """Return ``x`` in the dtype to compute in, once it is known to be floating and (..., m) with m ≥ 1."""
-    if not isinstance(x, Tensor) or not x.is_floating_point() or x.ndim == 0 or x.shape[-1] == 0:
-        raise ValueError(f"{name}: expected a floating tensor (..., m) with m ≥ 1, got {_describe(x)}")
-    return x.float() if x.dtype in _HALF else x
-
-
-def _temperature(temperature: Temperature, rows: Tensor) -> Tensor:
-    """Return τ shaped to divide ``rows``, in their dtype; NaN where a tensor's entry is not positive."""
-    if not isinstance(temperature, Tensor):
-        finfo = torch.finfo(rows.dtype)
-        if not isinstance(temperature, (int, float)) or not finfo.tiny <= temperature <= finfo.max:
-            raise ValueError(
-                f"temperature: expected a positive number, normal in {rows.dtype}, or a tensor; got {temperature!r}"
-            )
-        return rows.new_full((1,), temperature)
-    if not temperature.is_floating_point() or not _broadcastable(temperature.shape, rows.shape[:-1]):
-        raise ValueError(
-            f"temperature: expected a number or a floating tensor that broadcasts over the rows "
-            f"{tuple(rows.shape[:-1])}, got {_describe(temperature)}"
-        )
-    tau = temperature.to(rows).unsqueeze(-1)
-    return torch.where(tau > 0, tau, torch.nan)
-
-
-def _check_mask(mask: Tensor, scores: Tensor) -> None:
-    fits = isinstance(mask, Tensor) and (mask.dtype == torch.bool or mask.is_floating_point())
-    if not (fits and _broadcastable(mask.shape, scores.shape) and mask.shape[-1:] in ((), (1,), scores.shape[-1:])):
-        raise ValueError(
-            f"mask: expected a boolean or floating tensor that broadcasts to the scores {tuple(scores.shape)}, "
-            f"got {_describe(mask)}"
-        )
-
-
-def _same_rows(name: str, x: Tensor, other_name: str, other: Tensor) -> None:
-    if x.shape[-1] != other.shape[-1] or not _broadcastable(x.shape, other.shape):
-        raise ValueError(f"{name}: expected rows like those of {other_name} {tuple(other.shape)}, got {tuple(x.shape)}")
-
-
-def _broadcastable(shape: torch.Size, other: torch.Size) -> bool:
-    return all(a == b or a == 1 or b == 1 for a, b in zip(reversed(shape), reversed(other), strict=False))
-
-
-def _describe(x: object) -> str:
-    return f"{x.dtype} {tuple(x.shape)}" if isinstance(x, Tensor) else f"{type(x).__name__} {x!r}"

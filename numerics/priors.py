@@ -18,7 +18,7 @@ from typing import Protocol, Self, cast
 import torch
 from torch import Tensor, nn
 
-_HALF = (torch.float16, torch.bfloat16)
+from numerics.arguments import broadcastable, check_mask_dtype, floating
 
 
 def tilted(log_prior: Tensor, scores: Tensor) -> Tensor:
@@ -35,8 +35,8 @@ def tilted(log_prior: Tensor, scores: Tensor) -> Tensor:
     Raises:
         ValueError: for other shapes or dtypes.
     """
-    prior, s = _floating("log_prior", log_prior), _floating("scores", scores)
-    if not (prior.ndim and s.ndim and _broadcastable(prior.shape, s.shape)):
+    prior, s = floating("log_prior", log_prior), floating("scores", scores)
+    if not (prior.ndim and s.ndim and broadcastable(prior.shape, s.shape)):
         raise ValueError(f"log_prior: expected a shape that goes with the scores {tuple(s.shape)}, got {tuple(prior.shape)}")
     allowed = prior != -torch.inf
     live = allowed.any(-1, keepdim=True)
@@ -55,11 +55,10 @@ def log_mask(mask: Tensor, dtype: torch.dtype) -> Tensor:
     Raises:
         ValueError: for another dtype.
     """
-    if isinstance(mask, Tensor) and mask.dtype == torch.bool:
+    check_mask_dtype("mask", mask)
+    if mask.dtype == torch.bool:
         return torch.zeros(mask.shape, dtype=dtype, device=mask.device).masked_fill(~mask, -torch.inf)
-    if isinstance(mask, Tensor) and mask.is_floating_point():
-        return mask.to(dtype)
-    raise ValueError(f"mask: expected a boolean or floating tensor, got {_describe(mask)}")
+    return mask.to(dtype)
 
 
 def prior_from_mask(mask: Tensor, log_weights: Tensor | None = None) -> Tensor:
@@ -80,7 +79,7 @@ def prior_from_mask(mask: Tensor, log_weights: Tensor | None = None) -> Tensor:
         dtype = mask.dtype if isinstance(mask, Tensor) and mask.is_floating_point() else torch.get_default_dtype()
         log_prior = log_mask(mask, dtype)
         return tilted(log_prior, torch.zeros_like(log_prior))
-    wide = _floating("log_weights", log_weights)
+    wide = floating("log_weights", log_weights)
     return tilted(log_mask(mask, wide.dtype), wide).to(log_weights.dtype)
 
 
@@ -227,23 +226,3 @@ def _first_distances(side: int, max_distance: int) -> tuple[int, ...]:
             r += 1
         edges.append(r)
     return tuple(edges)
-
-
-def _floating(name: str, x: Tensor) -> Tensor:
-    """Return ``x`` in the dtype to compute in, once it is known to be floating."""
-    if not isinstance(x, Tensor) or not x.is_floating_point():
-        raise ValueError(f"{name}: expected a floating tensor, got {_describe(x)}")
-    return x.float() if x.dtype in _HALF else x
-
-
-def _check_fits(name: str, x: Tensor, shape: tuple[int, ...]) -> None:
-    if x.ndim > len(shape) or any(a not in (1, b) for a, b in zip(reversed(x.shape), reversed(shape), strict=False)):
-        raise ValueError(f"{name}: expected a shape that broadcasts to {tuple(shape)}, got {tuple(x.shape)}")
-
-
-def _broadcastable(shape: torch.Size, other: torch.Size) -> bool:
-    return all(a == b or 1 in (a, b) for a, b in zip(reversed(shape), reversed(other), strict=False))
-
-
-def _describe(x: object) -> str:
-    return f"{x.dtype} {tuple(x.shape)}" if isinstance(x, Tensor) else f"{type(x).__name__} {x!r}"

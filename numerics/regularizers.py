@@ -30,9 +30,7 @@ import torch
 from torch import Tensor, nn
 from torch.autograd import forward_ad
 
-Alpha = float | Tensor
-
-_HALF = (torch.float16, torch.bfloat16)
+from numerics.arguments import Positive, check_count, check_positive, compute_dtype, describe, readable
 
 
 def sparsemax(X: Tensor, dim: int = -1, k: int | None = None) -> Tensor:
@@ -65,7 +63,7 @@ def entmax15(X: Tensor, dim: int = -1, k: int | None = None) -> Tensor:
 
 
 def entmax_bisect(
-    X: Tensor, alpha: Alpha = 1.5, dim: int = -1, n_iter: int = 50, ensure_sum_one: bool = True
+    X: Tensor, alpha: Positive = 1.5, dim: int = -1, n_iter: int = 50, ensure_sum_one: bool = True
 ) -> Tensor:
     """Return the α-entmax of the scores, differentiable in the scores and in α (``eot.prop4.3``).
 
@@ -85,8 +83,7 @@ def entmax_bisect(
         ValueError: for a shape, dtype or number other than these.
         IndexError: if X has no dimension ``dim``.
     """
-    if not isinstance(n_iter, int) or n_iter < 1:
-        raise ValueError(f"n_iter: expected an integer ≥ 1, got {n_iter!r}")
+    check_count("n_iter", n_iter)
     return _choose(X, dim, _beta(alpha, X, dim), lambda x, beta: _by_bisection(x, beta, n_iter, ensure_sum_one))
 
 
@@ -120,9 +117,9 @@ class EntmaxBisect(nn.Module):
     An ``alpha`` that is an ``nn.Parameter`` is learned with the module; any other tensor moves between devices with it.
     """
 
-    alpha: Alpha
+    alpha: Positive
 
-    def __init__(self, alpha: Alpha = 1.5, dim: int = -1, n_iter: int = 50) -> None:
+    def __init__(self, alpha: Positive = 1.5, dim: int = -1, n_iter: int = 50) -> None:
         super().__init__()
         if isinstance(alpha, Tensor) and not isinstance(alpha, nn.Parameter):
             self.register_buffer("alpha", alpha, persistent=False)
@@ -151,8 +148,7 @@ def alibi_slopes(
     Raises:
         ValueError: for another number or dtype.
     """
-    if not isinstance(num_heads, int) or num_heads < 1:
-        raise ValueError(f"num_heads: expected an integer ≥ 1, got {num_heads!r}")
+    check_count("num_heads", num_heads)
     dtype = torch.get_default_dtype() if dtype is None else dtype
     if not dtype.is_floating_point:
         raise ValueError(f"dtype: expected a floating dtype, got {dtype!r}")
@@ -186,10 +182,9 @@ def alibi_bias(
     Raises:
         ValueError: for other numbers or another dtype.
     """
-    if not isinstance(length, int) or length < 1:
-        raise ValueError(f"length: expected an integer ≥ 1, got {length!r}")
+    check_count("length", length)
     dtype = torch.get_default_dtype() if dtype is None else dtype
-    slopes = alibi_slopes(num_heads, torch.float32 if dtype in _HALF else dtype, device)
+    slopes = alibi_slopes(num_heads, compute_dtype(dtype), device)
     position = torch.arange(length, device=device)
     ahead = position - position[:, None]
     bias = -slopes[:, None, None] * ahead.abs()
@@ -198,15 +193,14 @@ def alibi_bias(
 
 # ── one row at a time: from scores to a plan that knows its derivatives ─────────────────────────────────────────────
 
-Solver = Callable[[Tensor, Alpha], Tensor]
+Solver = Callable[[Tensor, Positive], Tensor]
 
 
-def _choose(X: Tensor, dim: int, beta: Alpha, solve: Solver) -> Tensor:
+def _choose(X: Tensor, dim: int, beta: Positive, solve: Solver) -> Tensor:
     """Return the plan, with its derivatives, from a solver for rows that live last, peak at 0 and are not all masked."""
     if not isinstance(X, Tensor) or not X.is_floating_point() or X.ndim == 0 or X.shape[dim] == 0:
-        described = f"{X.dtype} {tuple(X.shape)}" if isinstance(X, Tensor) else f"{type(X).__name__} {X!r}"
-        raise ValueError(f"X: expected a floating tensor with at least one entry along dim {dim}, got {described}")
-    x = (X.float() if X.dtype in _HALF else X).movedim(dim, -1)
+        raise ValueError(f"X: expected a floating tensor with at least one entry along dim {dim}, got {describe(X)}")
+    x = X.to(compute_dtype(X.dtype)).movedim(dim, -1)
     live = (x != -torch.inf).any(-1, keepdim=True)
     x = torch.where(live, x, 0.0)
     # The plan does not depend on a common offset, so the peak may be held constant.
@@ -214,7 +208,7 @@ def _choose(X: Tensor, dim: int, beta: Alpha, solve: Solver) -> Tensor:
     return torch.where(live, plan, 0.0).movedim(-1, dim).to(X.dtype)
 
 
-def _plan(x: Tensor, beta: Alpha, solve: Solver) -> Tensor:
+def _plan(x: Tensor, beta: Positive, solve: Solver) -> Tensor:
     apply: Callable[..., Tensor] = _Plan.apply
     return apply(x, beta, solve)
 
@@ -225,11 +219,11 @@ class _Plan(torch.autograd.Function):
     generate_vmap_rule = True
 
     @staticmethod
-    def forward(x: Tensor, beta: Alpha, solve: Solver) -> Tensor:
+    def forward(x: Tensor, beta: Positive, solve: Solver) -> Tensor:
         return solve(x, beta)
 
     @staticmethod
-    def setup_context(ctx: Any, inputs: tuple[Tensor, Alpha, Solver], output: Tensor) -> None:
+    def setup_context(ctx: Any, inputs: tuple[Tensor, Positive, Solver], output: Tensor) -> None:
         x, beta, ctx.solve = inputs
         ctx.beta = None if isinstance(beta, Tensor) else beta
         betas = (beta,) if isinstance(beta, Tensor) else ()
@@ -266,11 +260,11 @@ class _Plan(torch.autograd.Function):
             return moved - weight * moved.sum(-1, keepdim=True) / weight.sum(-1, keepdim=True)
 
 
-def _saved(ctx: Any) -> tuple[Tensor, Alpha]:
+def _saved(ctx: Any) -> tuple[Tensor, Positive]:
     return (ctx.saved_tensors[0], ctx.beta) if ctx.beta is not None else ctx.saved_tensors
 
 
-def _weight(plan: Tensor, beta: Alpha) -> Tensor:
+def _weight(plan: Tensor, beta: Positive) -> Tensor:
     """w = p^{1−β} where p > 0, and 0 elsewhere: how fast each p_j follows its score while c is held."""
     support = plan > 0
     if isinstance(beta, float) and beta == 1.0:
@@ -295,7 +289,7 @@ def _beta_slope(plan: Tensor, beta: Tensor, weight: Tensor) -> Tensor:
 # ── solvers: no derivatives below ───────────────────────────────────────────────────────────────────────────────────
 
 
-def _by_bisection(x: Tensor, beta: Alpha, n_iter: int, ensure_sum_one: bool) -> Tensor:
+def _by_bisection(x: Tensor, beta: Positive, n_iter: int, ensure_sum_one: bool) -> Tensor:
     """Σ_j p_j grows with P = max_j p_j, which is at most 1 and at least 1/m; log P is bisected."""
     largest = torch.finfo(x.dtype).max
 
@@ -331,7 +325,8 @@ def _by_sorting(x: Tensor, k: int | None, beta: float) -> Tensor:
     k = m if k is None else min(k, m)
     while True:
         tau, size = threshold(y.sort(-1, descending=True).values if k == m else y.topk(k, -1).values)
-        if k == m or _all(size < k):
+        leaves_one_out = size < k
+        if k == m or (readable(leaves_one_out) and bool(leaves_one_out.all())):
             break
         k = min(2 * k, m)
     plan = (y - tau).clamp(min=0) ** (1 / beta)
@@ -339,14 +334,6 @@ def _by_sorting(x: Tensor, k: int | None, beta: float) -> Tensor:
         tau = tau + beta * (plan.sum(-1, keepdim=True) - 1) / _weight(plan, beta).sum(-1, keepdim=True)
         plan = (y - tau).clamp(min=0) ** (1 / beta)
     return plan
-
-
-def _all(condition: Tensor) -> bool:
-    """Whether it holds everywhere; False where a tensor has no one value to tell, as under ``torch.func.vmap``."""
-    try:
-        return bool(condition.all())
-    except RuntimeError:
-        return False
 
 
 def _sparsemax_threshold(top: Tensor) -> tuple[Tensor, Tensor]:
@@ -370,11 +357,10 @@ def _entmax15_threshold(top: Tensor) -> tuple[Tensor, Tensor]:
 # ── arguments ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _beta(alpha: Alpha, X: Tensor, dim: int) -> Alpha:
+def _beta(alpha: Positive, X: Tensor, dim: int) -> Positive:
     """Return α − 1, with the rows' dimension moved last if it is a tensor; NaN where a tensor is not positive."""
     if not isinstance(alpha, Tensor):
-        if isinstance(alpha, bool) or not isinstance(alpha, (int, float)) or not 0 < alpha < math.inf:
-            raise ValueError(f"alpha: expected a positive finite number or a tensor, got {alpha!r}")
+        check_positive("alpha", alpha)
         return float(alpha) - 1.0
     if not isinstance(X, Tensor) or not X.is_floating_point() or X.ndim == 0:
         return 0.0                                           # X will be refused
@@ -387,12 +373,12 @@ def _beta(alpha: Alpha, X: Tensor, dim: int) -> Alpha:
     if expanded is None or not alpha.is_floating_point():
         raise ValueError(
             f"alpha: expected a number or a floating tensor that expands to {tuple(shape)}, "
-            f"got {alpha.dtype} {tuple(alpha.shape)}"
+            f"got {describe(alpha)}"
         )
-    a = expanded.movedim(dim, -1).to(device=X.device, dtype=torch.float32 if X.dtype in _HALF else X.dtype)
+    a = expanded.movedim(dim, -1).to(device=X.device, dtype=compute_dtype(X.dtype))
     return torch.where(a > 0, a, torch.nan) - 1
 
 
 def _check_k(k: int | None) -> None:
-    if k is not None and (not isinstance(k, int) or k < 1):
-        raise ValueError(f"k: expected None or an integer ≥ 1, got {k!r}")
+    if k is not None:
+        check_count("k", k)

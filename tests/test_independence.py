@@ -13,8 +13,8 @@ from evidence.registry import CASES, load
 ROOT = Path(__file__).parents[1]
 
 CLOSED_FORMS = [f"numerics.{name}" for name in
-                ("attention", "continuous", "fisher", "flash", "linear", "mem", "one_sided", "ot_attention", "priors",
-                 "regularizers", "transport")]
+                ("arguments", "attention", "continuous", "fisher", "flash", "linear", "mem", "one_sided", "ot_attention",
+                 "priors", "regularizers", "transport")]
 FORBIDDEN = [
     ("derivations", ("evidence", "numerics", "torch", "cvxpy", "transformers", "tests", "ot", "entmax")),
     ("numerics", ("derivations", "evidence", "tests", "ot", "entmax")),
@@ -100,6 +100,49 @@ def test_a_crossing_is_found(line: str) -> None:
     sources = modules(ROOT) | {"numerics.primal.smuggler": line, "numerics.helper": "import torch"}
     barred = dict(FORBIDDEN)["numerics.primal"]
     assert crossings("numerics.primal", barred, sources)
+
+
+def private(name: str) -> bool:
+    """Whether a name is its module's own."""
+    return name.startswith("_") and not name.startswith("__")
+
+
+def borrowed(name: str, source: str, known: set[str]) -> set[str]:
+    """The private names of our other modules that a module imports, or reaches through one that it imports."""
+    tree, found, ours = ast.parse(source), set(), {}
+    package = name.split(".")[:-1]
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            ours |= {alias.asname or alias.name: alias.name for alias in node.names if alias.name in known}
+        elif isinstance(node, ast.ImportFrom):
+            above = package[: len(package) + 1 - node.level] if node.level else []
+            base = ".".join([*above, *filter(None, [node.module])])
+            full = {alias.asname or alias.name: f"{base}.{alias.name}" for alias in node.names}
+            ours |= {short: long for short, long in full.items() if long in known}
+            if base in known or any(module.startswith(f"{base}.") for module in known):
+                found |= {long for long in full.values() if private(long.rpartition(".")[2])}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and private(node.attr) and (module := ours.get(ast.unparse(node.value))):
+            found.add(f"{module}.{node.attr}")
+    return found
+
+
+def test_no_module_uses_what_is_private_to_another() -> None:
+    sources = modules(ROOT)
+    assert {name: found for name, source in sources.items() if (found := borrowed(name, source, set(sources)))} == {}
+
+
+@pytest.mark.parametrize("line", [
+    "from numerics.one_sided import _logits",
+    "from .one_sided import _logits",
+    "def late():\n    from numerics.one_sided import _logits as logits",
+    "from numerics import one_sided\none_sided._logits",
+    "from numerics import one_sided as o\no._logits(1)",
+    "import numerics.one_sided\nnumerics.one_sided._logits",
+    "from numerics.experiments import _hidden",
+])
+def test_a_borrowed_private_name_is_found(line: str) -> None:
+    assert borrowed("numerics.borrower", line, set(modules(ROOT)))
 
 
 @pytest.mark.parametrize("package", [*VOTING, "evidence.instances"])

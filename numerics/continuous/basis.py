@@ -10,11 +10,22 @@ import torch
 from torch import Tensor
 from torch.linalg import qr, solve_triangular
 
-from numerics.continuous.arguments import REACH, common, factor, fitting, matrix, result_dtype
-from numerics.continuous.densities import located, radius
-from numerics.one_sided import _HALF, _broadcastable, _describe
+from numerics.arguments import (
+    check_leading,
+    check_mask,
+    check_positive,
+    common,
+    compute_dtype,
+    describe,
+    floating,
+    result_dtype,
+)
+from numerics.continuous.densities import factor, located, radius
 
 Density = Literal["softmax", "sparsemax"]
+
+REACH = 64.0
+"""So many widths away e^{−x²/2} is 0 in every dtype: distances are cut there, and their derivatives are 0 and not 0 · ∞."""
 
 NODES = 16
 """Gauss–Legendre nodes for a bump that is at least as wide as half the parabola: exact to rounding in float64."""
@@ -37,20 +48,19 @@ class Basis:
     width: float | Tensor
 
     def __post_init__(self) -> None:
-        matrix("centers", self.centers, "N", "d")
+        floating("centers", self.centers, "N", "d")
         if self.centers.ndim != 2:
-            raise ValueError(f"centers: expected a floating tensor (N, d), got {_describe(self.centers)}")
+            raise ValueError(f"centers: expected a floating tensor (N, d), got {describe(self.centers)}")
         if isinstance(self.width, Tensor):
             if not self.width.is_floating_point() or self.width.shape not in ((), (1,), self.centers.shape[:1]):
                 raise ValueError(f"width: expected a positive number or a floating tensor () or ({len(self.centers)},), "
-                                 f"got {_describe(self.width)}")
-        elif isinstance(self.width, bool) or not isinstance(self.width, (int, float)) or not 0 < self.width < math.inf:
-            raise ValueError(f"width: expected a positive number or a floating tensor () or ({len(self.centers)},), "
-                             f"got {self.width!r}")
+                                 f"got {describe(self.width)}")
+        else:
+            check_positive("width", self.width)
 
     def at(self, points: Tensor) -> Tensor:
         """Return ψ(t), (..., P, N), for points (..., P, d); raises ValueError for other shapes or dtypes."""
-        t = matrix("points", points, "P", "d", self.centers.shape[-1])
+        t = floating("points", points, "P", "d", last=self.centers.shape[-1])
         t, centers, width = self._with(t)
         away = ((t[..., None, :] - centers) / width[:, None]).clamp(-REACH, REACH)
         heights: Tensor = (-away.square().sum(-1) / 2).exp()
@@ -58,14 +68,14 @@ class Basis:
 
     def values(self, coefficients: Tensor, points: Tensor) -> Tensor:
         """Return V(t) = Bψ(t), (..., P, D), for B (..., D, N); raises ValueError for other shapes or dtypes."""
-        found, B = common(self.at(points), matrix("coefficients", coefficients, "D", "N", len(self.centers)))
-        fitting("coefficients", B.shape[:-2], "points", found.shape[:-2])
+        found, B = common(self.at(points), floating("coefficients", coefficients, "D", "N", last=len(self.centers)))
+        check_leading("coefficients", B.shape[:-2], "points", found.shape[:-2])
         fitted: Tensor = found @ B.mT
         return fitted
 
     def _with(self, *tensors: Tensor) -> list[Tensor]:
         """The tensors, the centers and the width (1,) or (N,), in one dtype."""
-        centers = matrix("centers", self.centers, "N", "d")
+        centers = floating("centers", self.centers, "N", "d")
         *tensors_, centers = common(*tensors, centers)
         width = torch.as_tensor(self.width, dtype=centers.dtype, device=centers.device).reshape(-1)
         return [*tensors_, centers, torch.where(width > 0, width, torch.nan)]
@@ -90,13 +100,12 @@ def fit(
     Raises:
         ValueError: for other shapes, dtypes or numbers.
     """
-    if isinstance(ridge, bool) or not isinstance(ridge, (int, float)) or not 0 < ridge < math.inf:
-        raise ValueError(f"ridge: expected a positive number, got {ridge!r}")
-    v = matrix("values", values, "L", "D")
+    check_positive("ridge", ridge)
+    v = floating("values", values, "L", "D")
     if not isinstance(locations, Tensor) or locations.ndim < 2 or locations.shape[-2] != v.shape[-2]:
-        raise ValueError(f"locations: expected (..., L, d) with L = {v.shape[-2]}, got {_describe(locations)}")
-    fitting("locations", locations.shape[:-2], "values", v.shape[:-2])
-    t = matrix("locations", locations, "L", "d", basis.centers.shape[-1])
+        raise ValueError(f"locations: expected (..., L, d) with L = {v.shape[-2]}, got {describe(locations)}")
+    check_leading("locations", locations.shape[:-2], "values", v.shape[:-2])
+    t = floating("locations", locations, "L", "d", last=basis.centers.shape[-1])
     if mask is not None:
         root = _root_weights(mask, v)
         t = torch.where(root[..., None] > 0, t, 0.0)
@@ -201,8 +210,9 @@ def attend(coefficients: Tensor, mean: Tensor, covariance: Tensor, basis: Basis,
     if density not in ("softmax", "sparsemax"):
         raise ValueError(f"density: expected 'softmax' or 'sparsemax', got {density!r}")
     expectation = softmax_expectation if density == "softmax" else sparsemax_expectation
-    B, psi = common(matrix("coefficients", coefficients, "D", "N", len(basis.centers)), expectation(mean, covariance, basis))
-    fitting("coefficients", B.shape[:-2], "mean and covariance", psi.shape[:-1])
+    fitted = floating("coefficients", coefficients, "D", "N", last=len(basis.centers))
+    B, psi = common(fitted, expectation(mean, covariance, basis))
+    check_leading("coefficients", B.shape[:-2], "mean and covariance", psi.shape[:-1])
     return (B @ psi[..., None]).squeeze(-1).to(result_dtype(coefficients, mean, covariance))
 
 
@@ -272,10 +282,7 @@ def _check_dimension(basis: Basis, d: int) -> None:
 
 def _root_weights(mask: Tensor, values: Tensor) -> Tensor:
     """√w for the mask's weights: 1 and 0, or exp(mask/2)."""
-    good = isinstance(mask, Tensor) and (mask.dtype == torch.bool or mask.is_floating_point()) and mask.ndim > 0
-    if not good or mask.shape[-1] != values.shape[-2] or not _broadcastable(mask.shape[:-1], values.shape[:-2]):
-        raise ValueError(f"mask: expected a boolean or floating tensor (..., L) with L = {values.shape[-2]}, "
-                         f"got {_describe(mask)}")
+    check_mask(mask, values.shape[:-1], exact=True)
     if mask.dtype == torch.bool:
         return mask.to(values.dtype)
-    return ((mask.float() if mask.dtype in _HALF else mask) / 2).exp()
+    return (mask.to(compute_dtype(mask.dtype)) / 2).exp()

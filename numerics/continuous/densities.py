@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 from torch.linalg import solve_triangular
 
-from numerics.continuous.arguments import common, factor, fitting, matrix, result_dtype, vector
+from numerics.arguments import check_leading, common, compute_dtype, describe, floating, readable, result_dtype
 
 
 def moments(linear: Tensor, quadratic: Tensor) -> tuple[Tensor, Tensor]:
@@ -23,9 +23,9 @@ def moments(linear: Tensor, quadratic: Tensor) -> tuple[Tensor, Tensor]:
         ValueError: for other shapes or dtypes, or if Θ₂ is not negative definite.
     """
     lower, theta = common(factor("quadratic", -2 * quadratic if isinstance(quadratic, Tensor) else quadratic, "negative"),
-                          vector("linear", linear))
-    vector("linear", linear, size=lower.shape[-1])
-    fitting("linear", linear.shape[:-1], "quadratic", quadratic.shape[:-2])
+                          floating("linear", linear, "d"))
+    floating("linear", linear, "d", last=lower.shape[-1])
+    check_leading("linear", linear.shape[:-1], "quadratic", quadratic.shape[:-2])
     dtype = result_dtype(linear, quadratic)
     return _solve(lower, theta[..., None]).squeeze(-1).to(dtype), _inverse(lower).to(dtype)
 
@@ -62,13 +62,13 @@ def scores(points: Tensor, linear: Tensor, quadratic: Tensor) -> Tensor:
     Raises:
         ValueError: for other shapes or dtypes.
     """
-    d = vector("linear", linear).shape[-1]
-    t, first, second = common(matrix("points", points, "P", "d", d), vector("linear", linear),
-                              matrix("quadratic", quadratic, "d", "d", d))
+    d = floating("linear", linear, "d").shape[-1]
+    t, first, second = common(floating("points", points, "P", "d", last=d), floating("linear", linear, "d"),
+                              floating("quadratic", quadratic, "d", "d", last=d))
     if second.shape[-2] != d:
         raise ValueError(f"quadratic: expected (..., d, d) with d = {d}, got {tuple(quadratic.shape)}")
-    fitting("quadratic", second.shape[:-2], "linear", first.shape[:-1])
-    fitting("points", t.shape[:-2], "linear", first.shape[:-1])
+    check_leading("quadratic", second.shape[:-2], "linear", first.shape[:-1])
+    check_leading("points", t.shape[:-2], "linear", first.shape[:-1])
     value = (t @ first[..., None]).squeeze(-1) + ((t @ second) * t).sum(-1)
     return value.to(result_dtype(points, linear, quadratic))
 
@@ -147,10 +147,36 @@ def located(mean: Tensor, covariance: Tensor) -> tuple[Tensor, Tensor]:
         ValueError: for shapes or dtypes that do not fit, or a Σ that is not positive definite.
     """
     lower = factor("covariance", covariance)
-    mu = vector("mean", mean, size=lower.shape[-1])
-    fitting("mean", mu.shape[:-1], "covariance", lower.shape[:-2])
+    mu = floating("mean", mean, "d", last=lower.shape[-1])
+    check_leading("mean", mu.shape[:-1], "covariance", lower.shape[:-2])
     mu, lower = common(mu, lower)
     return mu, lower
+
+
+def factor(name: str, x: Tensor, sign: str = "positive") -> Tensor:
+    """Return the Cholesky factor of the symmetric part of a square matrix (..., d, d).
+
+    Args:
+        name: of the argument, for the message.
+        x: floating; what is to be positive definite.
+        sign: how the message calls what the caller gave.
+
+    Returns:
+        (..., d, d), lower; NaN where the matrix is not positive definite and nothing can be read.
+
+    Raises:
+        ValueError: for a matrix that is not square, or that is not positive definite.
+    """
+    if not isinstance(x, Tensor) or not x.is_floating_point() or x.ndim < 2 or x.shape[-1] == 0 or x.shape[-1] != x.shape[-2]:
+        raise ValueError(f"{name}: expected a floating tensor (..., d, d) with d ≥ 1, got {describe(x)}")
+    wide = x.to(compute_dtype(x.dtype))
+    symmetric = (wide + wide.mT) / 2
+    lower, info = torch.linalg.cholesky_ex(symmetric)
+    sound = (info == 0) & torch.isfinite(symmetric).all(-1).all(-1)
+    if readable(sound) and not bool(sound.all()):
+        worst = int((~sound).sum())
+        raise ValueError(f"{name}: expected {sign} definite matrices, got {worst} of {sound.numel()} that are not")
+    return torch.where(sound[..., None, None], lower, torch.nan)
 
 
 def radius(lower: Tensor) -> Tensor:
@@ -163,9 +189,9 @@ def radius(lower: Tensor) -> Tensor:
 def _distance(points: Tensor, mean: Tensor, covariance: Tensor) -> tuple[Tensor, Tensor]:
     """Return (t − μ)ᵀΣ⁻¹(t − μ), (..., P), and the Cholesky factor of Σ."""
     mu, lower = located(mean, covariance)
-    t, mu, lower = common(matrix("points", points, "P", "d", mu.shape[-1]), mu, lower)
+    t, mu, lower = common(floating("points", points, "P", "d", last=mu.shape[-1]), mu, lower)
     rows = torch.broadcast_shapes(mu.shape[:-1], lower.shape[:-2])  # type: ignore[no-untyped-call]
-    fitting("points", t.shape[:-2], "mean and covariance", rows)
+    check_leading("points", t.shape[:-2], "mean and covariance", rows)
     return solve_triangular(lower, (t - mu[..., None, :]).mT, upper=False).square().sum(-2), lower
 
 

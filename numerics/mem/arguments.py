@@ -6,16 +6,13 @@ Shapes      The rows are the leading axes that templates, evidence, prior, mask 
 """
 
 from dataclasses import dataclass
-from functools import reduce
-from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 
-from numerics.one_sided import _HALF, _broadcastable, _check_mask, _describe
+from numerics.arguments import Positive, broadcast, check_mask, compute_dtype, floating, per_row, result_dtype
 
-Alpha = float | Tensor
+Alpha = Positive
 
 
 @dataclass(frozen=True)
@@ -80,23 +77,19 @@ def check(templates: Tensor, prior: Tensor | None, mask: Tensor | None, **vector
     Raises:
         ValueError: naming the argument that does not fit.
     """
-    if not _floating(templates) or templates.ndim < 2 or 0 in templates.shape[-2:]:
-        raise ValueError(f"templates: expected a floating tensor (..., n, d) with n, d ≥ 1, got {_describe(templates)}")
+    floating("templates", templates, "n", "d")
     n, d = templates.shape[-2:]
     if prior is not None:
         vectors["prior"] = prior
-    rows = templates.shape[:-2]
+    shapes = {"templates": templates.shape[:-2]}
     for name, x in vectors.items():
-        size, letter = (n, "n") if name in ("prior", "weights") else (d, "d")
-        if not _floating(x) or x.shape[-1:] != (size,) or not _broadcastable(x.shape[:-1], rows):
-            raise ValueError(
-                f"{name}: expected a floating tensor (..., {letter}) with {letter} = {size} that goes with templates "
-                f"{tuple(templates.shape)} and rows {tuple(rows)}, got {_describe(x)}"
-            )
-        rows = torch.Size(np.broadcast_shapes(rows, x.shape[:-1]))
+        letter, size = ("n", n) if name in ("prior", "weights") else ("d", d)
+        floating(name, x, letter, last=size)
+        shapes[name] = x.shape[:-1]
+    rows = broadcast(**shapes)
     if mask is not None:
-        _check_mask(mask, templates.new_empty(()).expand(*rows, n))
-    return reduce(torch.promote_types, (_wide(x.dtype) for x in vectors.values()), _wide(templates.dtype))
+        check_mask(mask, (*rows, n))
+    return compute_dtype(result_dtype(templates, *vectors.values()))
 
 
 def positive(alpha: Alpha, rows: Tensor) -> Tensor:
@@ -105,18 +98,7 @@ def positive(alpha: Alpha, rows: Tensor) -> Tensor:
     Raises:
         ValueError: for a number that is not positive and normal, or a tensor that does not broadcast over the rows.
     """
-    if not isinstance(alpha, Tensor):
-        finfo = torch.finfo(rows.dtype)
-        if isinstance(alpha, bool) or not isinstance(alpha, (int, float)) or not finfo.tiny <= alpha <= finfo.max:
-            raise ValueError(f"alpha: expected a positive number, normal in {rows.dtype}, or a tensor; got {alpha!r}")
-        return rows.new_full((1,), alpha)
-    if not alpha.is_floating_point() or not _broadcastable(alpha.shape, rows.shape[:-1]):
-        raise ValueError(
-            f"alpha: expected a number or a floating tensor that broadcasts over the rows {tuple(rows.shape[:-1])}, "
-            f"got {_describe(alpha)}"
-        )
-    a = alpha.to(rows).unsqueeze(-1)
-    return torch.where(a > 0, a, torch.nan)
+    return per_row("alpha", alpha, rows)
 
 
 def products(templates: Tensor, vectors: Tensor) -> Tensor:
@@ -129,11 +111,6 @@ def mean(weights: Tensor, templates: Tensor) -> Tensor:
     return _each(weights, templates)
 
 
-def result_dtype(*tensors: Tensor | None) -> torch.dtype:
-    """Return the dtype of what comes out: the widest of the inputs', half precision included."""
-    return reduce(torch.promote_types, [x.dtype for x in tensors if x is not None])
-
-
 def _each(rows: Tensor, matrices: Tensor) -> Tensor:
     """Return row @ matrix for every row, without a copy of a matrix for each of the rows that share it."""
     if matrices.ndim == 2:
@@ -141,11 +118,3 @@ def _each(rows: Tensor, matrices: Tensor) -> Tensor:
     if matrices.shape[-3] == 1 and rows.ndim >= 2:
         return rows @ matrices.squeeze(-3)
     return (rows.unsqueeze(-2) @ matrices).squeeze(-2)
-
-
-def _wide(dtype: torch.dtype) -> torch.dtype:
-    return torch.float32 if dtype in _HALF else dtype
-
-
-def _floating(x: Any) -> bool:
-    return isinstance(x, Tensor) and x.is_floating_point() and x.ndim > 0

@@ -24,7 +24,8 @@ import torch
 from torch import Tensor
 
 from numerics import one_sided
-from numerics.mem.arguments import Alpha, check, mean, positive, products, result_dtype, weighted
+from numerics.arguments import result_dtype
+from numerics.mem.arguments import Alpha, check, mean, positive, products, weighted
 
 
 def tilt(dual: Tensor, templates: Tensor, prior: Tensor | None = None, mask: Tensor | None = None) -> Tensor:

@@ -21,8 +21,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from numerics.arguments import result_dtype
 from numerics.mem import closed_forms, shared_templates
-from numerics.mem.arguments import Alpha, check, mean, positive, result_dtype, weighted
+from numerics.mem.arguments import Alpha, check, mean, positive, weighted
 from numerics.mem.batch import Batch
 from numerics.mem.bounds import Bounds, bounds_at
 from numerics.mem.newton import maximize

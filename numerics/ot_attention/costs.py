@@ -9,7 +9,7 @@ The weights do not change when a number c_j is added to a column of M. They do c
 import torch
 from torch import Tensor
 
-from numerics.ot_attention import arguments
+from numerics import arguments
 
 
 def squared_distance(templates: Tensor, sources: Tensor | None = None) -> Tensor:
@@ -81,5 +81,5 @@ def _pair(templates: Tensor, sources: Tensor | None) -> tuple[Tensor, Tensor, to
     (t, s), dtype = arguments.tensors(templates=(templates, 2), sources=(templates if sources is None else sources, 2))
     if t.shape[-1] != s.shape[-1]:
         raise ValueError(f"sources: expected (..., n, {t.shape[-1]}) like the templates, got {tuple(s.shape)}")
-    arguments.together(templates=t.shape[:-2], sources=s.shape[:-2])
+    arguments.broadcast(templates=t.shape[:-2], sources=s.shape[:-2])
     return t, s, dtype

@@ -25,15 +25,15 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from numerics import tolerances
-from numerics.ot_attention import arguments
-from numerics.ot_attention.arguments import Positive, Problem
+from numerics import arguments, tolerances
+from numerics.arguments import Positive
+from numerics.ot_attention.problem import Problem, problem
 from numerics.ot_attention.transport import covariance, mean, project, resolve
 
 _HALVINGS = 40
 _SUFFICIENT = 1e-4
 _DIRECT = "donot_use_mm_for_euclid_dist"
-_ROUGH, _MILD, _COOLING = 1e-2, 10.0, 4.0
+_ROUGH_TOLERANCE, _INITIAL_TILT, _ANNEALING_RATE = 1e-2, 10.0, 4.0
 
 
 @dataclass(frozen=True)
@@ -103,18 +103,17 @@ def solve(
         ValueError: for a shape, dtype or number other than these.
         RuntimeError: if ``strict``, and a problem was not solved, or has data that are not finite.
     """
-    if not isinstance(max_steps, int) or max_steps < 1:
-        raise ValueError(f"max_steps: expected an integer ≥ 1, got {max_steps!r}")
-    given = arguments.problem(templates, evidence, prior, cost, alpha, temperature, double=True)
+    arguments.check_count("max_steps", max_steps)
+    given = problem(templates, evidence, prior, cost, alpha, temperature, double=True)
     centred = _centre(given)
     fixed = _Centred(*(x.detach() for x in centred))
     nu = refined = _newton(fixed, max_steps)
     for _ in range(2):
-        point = _look(centred, refined)
+        point = _evaluate(centred, refined)
         refined = refined + resolve(point.sigma, centred.ratio, point.residual)
-    nearer = _length(_look(fixed, refined.detach()).residual) < _length(_look(fixed, nu).residual)
+    nearer = _length(_evaluate(fixed, refined.detach()).residual) < _length(_evaluate(fixed, nu).residual)
     nu = torch.where(nearer.unsqueeze(-1), refined.detach(), nu)
-    point = _look(centred, nu + (refined - refined.detach()))
+    point = _evaluate(centred, nu + (refined - refined.detach()))
 
     residual = _length(point.residual.detach())
     certified = residual <= _acceptable(fixed, nu)
@@ -158,7 +157,7 @@ def approximation_bound(
     Raises:
         ValueError: for a shape, dtype or number other than these.
     """
-    x = arguments.problem(templates, evidence, prior, cost, alpha, temperature, double=True)
+    x = problem(templates, evidence, prior, cost, alpha, temperature, double=True)
     centred = _centre(x)
     nu = x.evidence
     if dual is not None:
@@ -166,7 +165,7 @@ def approximation_bound(
         if given.shape[-1] != x.evidence.shape[-1]:
             raise ValueError(f"dual: expected (..., {x.evidence.shape[-1]}), got {tuple(given.shape)}")
         nu = given.to(nu) / x.alpha[..., None]
-    residual = _length(_look(centred, nu).residual)
+    residual = _length(_evaluate(centred, nu).residual)
     rho = _half_diameters(x.templates, x.cost)
     curvature = x.alpha * (x.prior * rho**2).sum(-1)
     spread = 2 * rho * (x.alpha * residual / x.temperature)[..., None]
@@ -218,17 +217,17 @@ def _centre(x: Problem) -> _Centred:
     return _Centred(templates, x.evidence, x.prior, log_kernel, x.alpha, x.alpha / x.temperature, origin * mass)
 
 
-def _look(x: _Centred, nu: Tensor, softness: Tensor | None = None) -> _Point:
-    """Evaluate (1) at ν; ``softness`` multiplies γ, in the entropy of (24) but not in μ̃."""
-    soft = torch.ones_like(x.ratio) if softness is None else softness
+def _evaluate(x: _Centred, nu: Tensor, annealing_factor: Tensor | None = None) -> _Point:
+    """Evaluate (1) at ν; ``annealing_factor`` multiplies γ, in the entropy of (24) but not in μ̃."""
+    annealing = torch.ones_like(x.ratio) if annealing_factor is None else annealing_factor
     forbidden = x.log_kernel == -torch.inf
     tilt = (x.ratio[..., None] * project(x.templates, nu)).unsqueeze(-1)
-    logits = (torch.where(forbidden, 0.0, x.log_kernel) + tilt) / soft[..., None, None]
+    logits = (torch.where(forbidden, 0.0, x.log_kernel) + tilt) / annealing[..., None, None]
     logits = torch.where(forbidden, -torch.inf, logits)
     conditional = logits.softmax(-2)
     weights = torch.matmul(conditional, x.prior.unsqueeze(-1)).squeeze(-1)
     shift = mean(x.templates, weights)
-    partition = (x.prior * logits.logsumexp(-2)).sum(-1) * soft / x.ratio
+    partition = (x.prior * logits.logsumexp(-2)).sum(-1) * annealing / x.ratio
     objective = nu.square().sum(-1) / 2 - (nu * x.evidence).sum(-1) + partition
     return _Point(shift, x.evidence - nu - shift, weights, covariance(x.templates, x.prior, conditional), objective)
 
@@ -255,7 +254,7 @@ def _newton(x: _Centred, max_steps: int) -> Tensor:
     With little entropy the objective has kinks, which Newton's method does not see from afar. So γ starts as large as
     makes the tilt mild, and falls whenever a row is nearly solved; a row that is done stays where it is.
     """
-    batch = arguments.together(
+    batch = arguments.broadcast(
         templates=x.templates.shape[:-2],
         evidence=x.evidence.shape[:-1],
         prior=x.prior.shape[:-1],
@@ -264,30 +263,30 @@ def _newton(x: _Centred, max_steps: int) -> Tensor:
     )
     nu = torch.zeros_like(x.evidence).expand(*batch, x.evidence.shape[-1])
     reach = _length(x.templates).amax(-1)
-    rough = _ROUGH * (_length(x.evidence) + reach)
-    soft = (x.ratio * reach**2 / _MILD).clamp(min=1).expand(batch)
+    rough = _ROUGH_TOLERANCE * (_length(x.evidence) + reach)
+    annealing = (x.ratio * reach**2 / _INITIAL_TILT).clamp(min=1).expand(batch)
     for _ in range(max_steps):
-        point = _look(x, nu, soft)
+        point = _evaluate(x, nu, annealing)
         residual = _length(point.residual)
-        final = soft == 1
+        final = annealing == 1
         done = residual <= torch.where(final, _acceptable(x, nu), rough)
         if bool((done & final).all()):
             break
-        nu = torch.where(done.unsqueeze(-1), nu, _damped(x, nu, soft, point))
-        soft = torch.where(done, (soft / _COOLING).clamp(min=1), soft)
+        nu = torch.where(done.unsqueeze(-1), nu, _damped(x, nu, annealing, point))
+        annealing = torch.where(done, (annealing / _ANNEALING_RATE).clamp(min=1), annealing)
     return nu
 
 
-def _damped(x: _Centred, nu: Tensor, soft: Tensor, point: _Point) -> Tensor:
+def _damped(x: _Centred, nu: Tensor, annealing: Tensor, point: _Point) -> Tensor:
     """Return ν after a step that lowers the objective enough, or by less than its own rounding."""
-    step = resolve(point.sigma, x.ratio / soft, point.residual)
+    step = resolve(point.sigma, x.ratio / annealing, point.residual)
     slope = (step * point.residual).sum(-1)
     unit = tolerances.rounding(nu.dtype, x.templates.shape[-2])
-    logarithms = (1 + math.log(x.templates.shape[-2])) * soft / x.ratio
+    logarithms = (1 + math.log(x.templates.shape[-2])) * annealing / x.ratio
     slack = unit * (point.objective.abs() + nu.square().sum(-1) + (nu * x.evidence).sum(-1).abs() + logarithms)
     size = torch.ones_like(slope)
     for _ in range(_HALVINGS):
-        trial = _look(x, nu + size.unsqueeze(-1) * step, soft)
+        trial = _evaluate(x, nu + size.unsqueeze(-1) * step, annealing)
         enough = trial.objective <= point.objective - _SUFFICIENT * size * slope + slack
         if bool((enough | slope.isnan()).all()):
             break

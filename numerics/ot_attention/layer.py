@@ -11,7 +11,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor, nn
 
-from numerics.ot_attention import arguments
+from numerics import arguments
 from numerics.ot_attention.costs import negative_inner_product, squared_distance
 from numerics.ot_attention.exact import solve
 from numerics.ot_attention.transport import transported
@@ -62,8 +62,7 @@ class OTAttention(nn.Module):
             ValueError: for other numbers or another cost.
         """
         super().__init__()
-        if not isinstance(num_heads, int) or num_heads < 1:
-            raise ValueError(f"num_heads: expected an integer ≥ 1, got {num_heads!r}")
+        arguments.check_count("num_heads", num_heads)
         if not isinstance(dim, int) or dim < 1 or dim % num_heads:
             raise ValueError(f"dim: expected a positive multiple of num_heads = {num_heads}, got {dim!r}")
         if not (callable(cost) or cost == "learned" or cost in _COSTS):
@@ -72,8 +71,7 @@ class OTAttention(nn.Module):
         self.alpha = alpha
         self.temperature = math.sqrt(self.width) if temperature is None else temperature
         for name, number in (("alpha", self.alpha), ("temperature", self.temperature)):
-            if not 0 < number < math.inf:
-                raise ValueError(f"{name}: expected a positive finite number, got {number!r}")
+            arguments.check_positive(name, number)
         self.exact = exact
         self.metric: nn.Parameter | None = None
         if cost == "learned":
@@ -169,8 +167,7 @@ class OTAttention(nn.Module):
         for name, x in (("query", query), ("tokens", tokens), ("extra", extra)):
             if x is None:
                 continue
-            if not isinstance(x, Tensor) or not x.is_floating_point() or x.ndim < 2 or x.shape[-1] != dim or 0 in x.shape[-2:]:
-                raise ValueError(f"{name}: expected a floating tensor (..., n, {dim}), got {arguments.describe(x)}")
+            arguments.floating(name, x, "n", "dim", last=dim)
             if x.shape[:-2] != query.shape[:-2]:
                 raise ValueError(
                     f"{name}: expected the leading dimensions {tuple(query.shape[:-2])} of the query, got {tuple(x.shape)}"
@@ -182,15 +179,9 @@ def _scores(name: str, mask: Tensor | None, tokens: Tensor) -> Tensor:
     shape = tokens.shape[:-1]
     if mask is None:
         return tokens.new_zeros(shape)
-    fits = isinstance(mask, Tensor) and (mask.dtype == torch.bool or mask.is_floating_point())
-    try:
-        full = mask.expand(shape) if fits else None
-    except RuntimeError:
-        full = None
-    if full is None:
-        raise ValueError(
-            f"{name}: expected a boolean or floating tensor that expands to {tuple(shape)}, got {arguments.describe(mask)}"
-        )
+    arguments.check_mask_dtype(name, mask)
+    arguments.check_expands(name, mask, shape)
+    full = mask.expand(shape)
     if full.dtype == torch.bool:
         return tokens.new_zeros(shape).masked_fill(~full, -torch.inf)
     return full.to(tokens.dtype)
@@ -201,8 +192,9 @@ def _prior(prior: Tensor | None, tokens: Tensor, scores: Tensor) -> Tensor:
     shape = tokens.shape[:-1]
     if prior is None:
         prior = tokens.new_ones(shape)
-    elif not isinstance(prior, Tensor) or not prior.is_floating_point() or prior.shape[-1:] != shape[-1:]:
-        raise ValueError(f"prior: expected a floating tensor that expands to {tuple(shape)}, got {arguments.describe(prior)}")
+    else:
+        arguments.floating("prior", prior, "n", last=shape[-1])
+        arguments.check_expands("prior", prior, shape)
     u = torch.where(scores == -torch.inf, 0.0, prior.to(tokens.dtype).expand(shape))
     total = u.sum(-1, keepdim=True)
     return u / torch.where(total > 0, total, 1.0)

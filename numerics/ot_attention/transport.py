@@ -10,9 +10,10 @@ Notation    See the package. Column j of X is what becomes of u_j: the problem f
 import torch
 from torch import Tensor
 
+from numerics import arguments
+from numerics.arguments import Positive
 from numerics.one_sided import entropy
-from numerics.ot_attention import arguments
-from numerics.ot_attention.arguments import Positive
+from numerics.ot_attention.problem import check_cost, problem
 
 
 def kernel(cost: Tensor, temperature: Positive = 1.0) -> Tensor:
@@ -123,7 +124,7 @@ def weights(
     Raises:
         ValueError: for a shape, dtype or number other than these.
     """
-    x = arguments.problem(templates, evidence, prior, cost, alpha, temperature)
+    x = problem(templates, evidence, prior, cost, alpha, temperature)
     g = project(x.templates, x.alpha[..., None] * x.evidence)
     return _carry(_conditional(g, x.cost, x.temperature), x.prior).to(x.dtype)
 
@@ -138,7 +139,7 @@ def attend(
     Returns:
         (..., d), in the widest dtype of the tensors.
     """
-    x = arguments.problem(templates, evidence, prior, cost, alpha, temperature)
+    x = problem(templates, evidence, prior, cost, alpha, temperature)
     g = project(x.templates, x.alpha[..., None] * x.evidence)
     return mean(x.templates, _carry(_conditional(g, x.cost, x.temperature), x.prior)).to(x.dtype)
 
@@ -179,7 +180,7 @@ def attend_by_inner_products(
             f"sources: expected (..., {u.shape[-1]}, {t.shape[-1]}) for this prior, and evidence of that width; "
             f"got {tuple(s.shape)} and {tuple(z.shape)}"
         )
-    batch = arguments.together(templates=t.shape[:-2], evidence=z.shape[:-1], prior=u.shape[:-1], sources=s.shape[:-2])
+    batch = arguments.broadcast(templates=t.shape[:-2], evidence=z.shape[:-1], prior=u.shape[:-1], sources=s.shape[:-2])
     a, gamma = (arguments.positive(name, x, batch, t) for name, x in (("alpha", alpha), ("temperature", temperature)))
     queries = (a[..., None] * z).unsqueeze(-2) + s
     each = torch.softmax(torch.matmul(queries / gamma[..., None, None], t.mT), -1)
@@ -202,7 +203,7 @@ def mean_covariance(templates: Tensor, prior: Tensor, cost: Tensor, temperature:
         ValueError: for a shape, dtype or number other than these.
     """
     evidence = templates[..., 0, :] if isinstance(templates, Tensor) and templates.ndim > 1 else templates
-    x = arguments.problem(templates, evidence, prior, cost, 1.0, temperature)
+    x = problem(templates, evidence, prior, cost, 1.0, temperature)
     return covariance(x.templates, x.prior, _conditional(x.cost.new_zeros(x.cost.shape[-2]), x.cost, x.temperature)).to(x.dtype)
 
 
@@ -216,7 +217,7 @@ def resolvent(
     Returns:
         (..., d), in the widest dtype of the tensors.
     """
-    x = arguments.problem(templates, evidence, prior, cost, alpha, temperature)
+    x = problem(templates, evidence, prior, cost, alpha, temperature)
     q = _conditional(x.cost.new_zeros(x.cost.shape[-2]), x.cost, x.temperature)
     return (x.alpha[..., None] * resolve(covariance(x.templates, x.prior, q), x.alpha / x.temperature, x.evidence)).to(x.dtype)
 
@@ -246,7 +247,7 @@ def covariance(templates: Tensor, prior: Tensor, conditional: Tensor) -> Tensor:
 def resolve(sigma: Tensor, ratio: Tensor, x: Tensor) -> Tensor:
     """Return (I + ratio Σ)⁻¹ x."""
     system = torch.eye(sigma.shape[-1], dtype=sigma.dtype, device=sigma.device) + ratio[..., None, None] * sigma
-    batch = arguments.together(covariance=system.shape[:-2], evidence=x.shape[:-1])
+    batch = arguments.broadcast(covariance=system.shape[:-2], evidence=x.shape[:-1])
     right = x.expand(*batch, x.shape[-1]).unsqueeze(-1)
     solution: Tensor = torch.linalg.solve_ex(system.expand(*batch, *system.shape[-2:]), right).result
     return solution.squeeze(-1)
@@ -254,8 +255,8 @@ def resolve(sigma: Tensor, ratio: Tensor, x: Tensor) -> Tensor:
 
 def _transport(prior: Tensor, cost: Tensor, temperature: Positive) -> tuple[Tensor, Tensor, Tensor, torch.dtype]:
     (u, M), dtype = arguments.tensors(prior=(prior, 1), cost=(cost, 2))
-    arguments.fits("cost", M, None, u.shape[-1])
-    batch = arguments.together(prior=u.shape[:-1], cost=M.shape[:-2])
+    check_cost(M, None, u.shape[-1])
+    batch = arguments.broadcast(prior=u.shape[:-1], cost=M.shape[:-2])
     return u, M, arguments.positive("temperature", temperature, batch, M), dtype
 
 
@@ -263,8 +264,8 @@ def _with_potential(
     potential: Tensor, prior: Tensor, cost: Tensor, temperature: Positive
 ) -> tuple[Tensor, Tensor, Tensor, Tensor, torch.dtype]:
     (g, u, M), dtype = arguments.tensors(potential=(potential, 1), prior=(prior, 1), cost=(cost, 2))
-    arguments.fits("cost", M, g.shape[-1], u.shape[-1])
-    batch = arguments.together(potential=g.shape[:-1], prior=u.shape[:-1], cost=M.shape[:-2])
+    check_cost(M, g.shape[-1], u.shape[-1])
+    batch = arguments.broadcast(potential=g.shape[:-1], prior=u.shape[:-1], cost=M.shape[:-2])
     return g, u, M, arguments.positive("temperature", temperature, batch, M), dtype
 
 

@@ -24,17 +24,16 @@ from scipy.optimize import linprog
 
 from numerics import tolerances
 from numerics.primal import conic
+from numerics.primal.arguments import check_positive, distribution, finite
+from numerics.primal.simplex import OVERFLOW
 
 Array = NDArray[np.float64]
 
 # Entries of the scaled problem with a reduced cost above this go unused at first; what that costs shows in the gap.
-_WORTHLESS = 60.0
+_MAX_REDUCED_COST = 60.0
 
 # The tightest that the linear solver takes. It may overlook marginals below it; the certificate then refuses the plan.
 _SMALL = 1e-10
-
-# Sums of numbers beyond this may overflow; −inf is a valid, if useless, bound.
-_OVERFLOW = 1e300
 
 
 @dataclass(frozen=True)
@@ -94,8 +93,7 @@ def solve_entropic(cost: ArrayLike, a: ArrayLike, b: ArrayLike, epsilon: float) 
         RuntimeError: if the solver returned no plan at all.
     """
     cost, a, b = _problem(cost, a, b)
-    if not 0 < epsilon < math.inf:
-        raise ValueError(f"epsilon: expected a positive finite number, got {epsilon!r}")
+    check_positive("epsilon", epsilon)
     rows, columns = np.flatnonzero(a), np.flatnonzero(b)
     inner = np.ix_(rows, columns)
     mass = a[rows], b[columns]
@@ -149,18 +147,8 @@ def certify(
 
 
 def _problem(cost: ArrayLike, a: ArrayLike, b: ArrayLike) -> tuple[Array, Array, Array]:
-    matrix = np.asarray(cost, dtype=np.float64)
-    if matrix.ndim != 2 or matrix.size == 0 or not np.isfinite(matrix).all():
-        raise ValueError(f"cost: expected finite numbers (n, m) with n, m ≥ 1, got shape {matrix.shape}: {matrix!r}")
-    return matrix, _marginal("a", a, matrix.shape[0]), _marginal("b", b, matrix.shape[1])
-
-
-def _marginal(name: str, values: ArrayLike, size: int) -> Array:
-    p: Array = np.asarray(values, dtype=np.float64)
-    allowed = tolerances.rounding("float64", size)
-    if p.shape != (size,) or not (p >= 0).all() or not abs(math.fsum(p) - 1.0) <= allowed:
-        raise ValueError(f"{name}: expected {size} numbers ≥ 0 that sum to one, got {p!r}")
-    return np.divide(p, math.fsum(p))
+    matrix = finite("cost", cost, "n", "m")
+    return matrix, distribution("a", a, matrix.shape[0]), distribution("b", b, matrix.shape[1])
 
 
 def _certify(
@@ -178,7 +166,7 @@ def _certify(
     information = p * np.log(p, where=p > 0, out=np.zeros_like(p))
     with np.errstate(over="ignore"):
         image = np.exp(-residual / epsilon - 1.0) if epsilon else np.zeros_like(p)
-    image[image > _OVERFLOW] = np.inf
+    image[image > OVERFLOW] = np.inf
     shortfall = epsilon * math.fsum(image.ravel()) - (0.0 if epsilon else min(0.0, float(residual.min())))
     objective = math.fsum((p * c).ravel()) + epsilon * math.fsum(information.ravel())
     bound = math.fsum(f * a[rows]) + math.fsum(g * b[columns]) - shortfall
@@ -238,7 +226,7 @@ def _linear_program(cost: Array, a: Array, b: Array) -> tuple[Array, tuple[Array
 
 def _program(reduced: Array, a: Array, b: Array) -> tuple[Array, Array, Array, str]:
     """Return the conic solver's plan, put back into U(a, b), potentials and status. (``entr`` implies P ≥ 0.)"""
-    rows, columns = np.nonzero(reduced <= _WORTHLESS)
+    rows, columns = np.nonzero(reduced <= _MAX_REDUCED_COST)
     p = cp.Variable(rows.size)
     marginals = _incidence(rows, columns, reduced.shape) @ p == np.concatenate([a, b[:-1]])
     problem = cp.Problem(cp.Minimize(reduced[rows, columns] @ p - cp.sum(cp.entr(p))), [marginals])

@@ -30,7 +30,7 @@ Array = NDArray[np.float64]
 
 # Newton's method starts with no entry below this. It stops when this many steps in a row bring nothing and no entry that
 # matters is on its way to another order of magnitude, or after so many steps.
-_TRACE = 1e-20
+_MIN_MASS = 1e-20
 _PATIENCE, _STEPS = 4, 150
 
 # Exponentials beyond this would overflow in sums; the gap is then infinite, which is valid, if useless.
@@ -264,8 +264,9 @@ def _divergence(x: Array, logarithm: Array, exponent: Array, off: Array) -> floa
     series = delta**2 / 2 - delta**3 / 6 + delta**4 / 24 - delta**5 / 120
     value = np.where(small, series, np.expm1(-delta) + delta)
     # h(δ + o) − h(δ) ≤ |1 − e^(−δ)| o + e^(−δ) o² for o ≤ 1.
-    shaken = np.abs(np.expm1(-delta)) * off[used] + np.exp(-delta) * off[used] ** 2
-    total = (1 + _LAST_PLACES) * math.fsum(x[used] * (value + shaken)) + math.fsum(np.exp(exponent[~used]) * (1.0 + off[~used]))
+    perturbed = np.abs(np.expm1(-delta)) * off[used] + np.exp(-delta) * off[used] ** 2
+    unused = math.fsum(np.exp(exponent[~used]) * (1.0 + off[~used]))
+    total = (1 + _LAST_PLACES) * math.fsum(x[used] * (value + perturbed)) + unused
     return total if float(off.max()) <= 1 else math.inf
 
 
@@ -286,7 +287,7 @@ def sharpen(program: Program, x: Array, weight: float) -> tuple[Array, Array]:
     rows = np.vstack([program.incidence, program.operator])
     damping = np.diag(np.concatenate([np.zeros(totals.size), np.full(program.target.size, gamma / weight)]))
 
-    current = np.maximum(x, _TRACE)
+    current = np.maximum(x, _MIN_MASS)
     best, multiplier, least, stale = x, np.zeros(program.target.size), math.inf, 0
     for _ in range(_STEPS):
         slope = program.cost + gamma * (np.log(current) + 1.0)
@@ -294,7 +295,7 @@ def sharpen(program: Program, x: Array, weight: float) -> tuple[Array, Array]:
         missing = np.concatenate([totals - program.incidence @ current, program.residual(current)])
         duals = _solve(weighted @ rows.T + damping, weighted @ slope + gamma * missing)
         step = (rows.T @ duals - slope) / gamma
-        moving = bool(((step > 0.5) | ((step < -0.5) & (current > _TRACE))).any())
+        moving = bool(((step > 0.5) | ((step < -0.5) & (current > _MIN_MASS))).any())
         current = current * np.maximum(1.0 + step, 0.1)
         current = current * np.maximum(1.0 + _correction(program, current), 0.1)
         lam = weight * program.residual(current) if soft else duals[totals.size :]

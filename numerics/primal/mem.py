@@ -27,6 +27,7 @@ from scipy.special import logsumexp
 
 from numerics import tolerances
 from numerics.primal import conic, entropic
+from numerics.primal.arguments import check_positive, distribution, finite, vector
 
 Array = NDArray[np.float64]
 
@@ -122,9 +123,9 @@ def solve(templates: ArrayLike, prior: ArrayLike, evidence: ArrayLike, alpha: fl
         RuntimeError: if the solver returned no plan at all.
     """
     problem = checked(templates, prior, evidence)
-    positive("alpha", alpha)
-    weights, status = handed_over(problem, lambda r, kl: alpha / 2 * cp.sum_squares(r) + kl)
-    return finished(problem, weights, alpha, 1.0, status)
+    check_positive("alpha", alpha)
+    weights, status = solve_conic(problem, lambda r, kl: alpha / 2 * cp.sum_squares(r) + kl)
+    return certified_estimate(problem, weights, alpha, 1.0, status)
 
 
 def certify(
@@ -149,7 +150,7 @@ def certify(
         ValueError: for shapes or numbers other than these.
     """
     problem = checked(templates, prior, evidence)
-    positive("alpha", alpha)
+    check_positive("alpha", alpha)
     p = np.asarray(plan, dtype=np.float64)
     if p.shape != problem.prior.shape:
         raise ValueError(f"plan: expected the shape of the prior {problem.prior.shape}, got {p.shape}")
@@ -166,36 +167,12 @@ def certify(
 
 def checked(templates: ArrayLike, prior: ArrayLike, evidence: ArrayLike) -> Problem:
     """Return the problem of these arguments, or raise the ``ValueError`` that names the one that is wrong."""
-    t = np.asarray(templates, dtype=np.float64)
-    if t.ndim != 2 or t.size == 0 or not np.isfinite(t).all():
-        raise ValueError(f"templates: expected finite numbers (n, d) with n, d ≥ 1, got shape {t.shape}: {t!r}")
+    t = finite("templates", templates, "n", "d")
     u = distribution("prior", prior, t.shape[0])
     return Problem(t, u, vector("evidence", evidence, t.shape[1]), u > 0, u @ t)
 
 
-def distribution(name: str, values: ArrayLike, size: int) -> Array:
-    """Return ``size`` numbers ≥ 0 that sum to one, or raise a ``ValueError`` with the name."""
-    u = np.asarray(values, dtype=np.float64)
-    if u.shape != (size,) or not (u >= 0).all() or not abs(math.fsum(u) - 1.0) <= tolerances.rounding("float64", size):
-        raise ValueError(f"{name}: expected {size} numbers ≥ 0 that sum to one, got {u!r}")
-    return np.divide(u, math.fsum(u))
-
-
-def vector(name: str, values: ArrayLike, size: int) -> Array:
-    """Return ``size`` finite numbers, or raise a ``ValueError`` with the name."""
-    z = np.asarray(values, dtype=np.float64)
-    if z.shape != (size,) or not np.isfinite(z).all():
-        raise ValueError(f"{name}: expected {size} finite numbers, got {z!r}")
-    return z
-
-
-def positive(name: str, value: float) -> None:
-    """Raise a ``ValueError`` with the name unless the value is positive and finite."""
-    if not 0 < value < math.inf:
-        raise ValueError(f"{name}: expected a positive finite number, got {value!r}")
-
-
-def handed_over(
+def solve_conic(
     problem: Problem,
     objective: Callable[[cp.Expression, cp.Expression], cp.Expression],
     constraint: Callable[[cp.Expression], cp.Constraint] | None = None,
@@ -212,7 +189,7 @@ def handed_over(
     return weights / weights.sum(), status
 
 
-def finished(problem: Problem, weights: Array, weight: float, information: float, status: str) -> Estimate:
+def certified_estimate(problem: Problem, weights: Array, weight: float, information: float, status: str) -> Estimate:
     """Sharpen the solver's p for  w‖r‖²/2 + η KL(p ‖ u)  and judge it."""
     program = problem.program(entropic.Quadratic(weight), information)
     sharpened, multiplier = entropic.sharpen(program, weights, weight)

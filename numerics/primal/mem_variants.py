@@ -28,6 +28,7 @@ from scipy.optimize import brentq
 
 from numerics import tolerances
 from numerics.primal import entropic, mem
+from numerics.primal.arguments import check_positive
 
 Array = NDArray[np.float64]
 
@@ -93,10 +94,10 @@ def solve_likelihood(
     problem = mem.checked(templates, prior, evidence)
     weight = _weight(sigma, eta)
     if divided:
-        weights, status = mem.handed_over(problem, lambda r, k: cp.sum_squares(r) / (2 * eta * sigma**2) + k)
-        return mem.finished(problem, weights, weight / eta, 1.0, status)
-    weights, status = mem.handed_over(problem, lambda r, k: cp.sum_squares(r) / (2 * sigma**2) + eta * k)
-    return mem.finished(problem, weights, weight, eta, status)
+        weights, status = mem.solve_conic(problem, lambda r, k: cp.sum_squares(r) / (2 * eta * sigma**2) + k)
+        return mem.certified_estimate(problem, weights, weight / eta, 1.0, status)
+    weights, status = mem.solve_conic(problem, lambda r, k: cp.sum_squares(r) / (2 * sigma**2) + eta * k)
+    return mem.certified_estimate(problem, weights, weight, eta, status)
 
 
 def solve_without_square(
@@ -118,7 +119,7 @@ def solve_without_square(
     problem = mem.checked(templates, prior, evidence)
     slope = _weight(sigma, eta) / eta / 2
     unit = max(1.0, slope * entropic.length(problem.evidence))  # of the objective: the solver's tolerances are absolute
-    weights, status = mem.handed_over(problem, lambda r, k: (cp.norm(r, 2) / (2 * eta * sigma**2) + k) / unit)
+    weights, status = mem.solve_conic(problem, lambda r, k: (cp.norm(r, 2) / (2 * eta * sigma**2) + k) / unit)
     program = problem.program(entropic.Norm(slope))
     # Off r = 0, the slope of c‖r‖ is that of w‖r‖²/2 with w = c/‖r‖.
     candidates = [(weights, np.zeros_like(problem.evidence)), entropic.sharpen(program, weights, math.inf)]
@@ -142,7 +143,7 @@ def solve_constrained(templates: ArrayLike, prior: ArrayLike, evidence: ArrayLik
         RuntimeError: if the solver returned no plan at all.
     """
     problem = mem.checked(templates, prior, evidence)
-    mem.positive("rho", rho)
+    check_positive("rho", rho)
     radius = math.sqrt(rho)
     program = problem.program(entropic.Ball(radius))
     nearest, distance, status = _nearest(problem, program)
@@ -153,7 +154,7 @@ def solve_constrained(templates: ArrayLike, prior: ArrayLike, evidence: ArrayLik
     if entropic.length(problem.evidence) > radius:
         weights = nearest
         if distance[1] <= radius:
-            weights, status = mem.handed_over(problem, lambda _, k: k, lambda r: cp.sum_squares(r) <= rho)
+            weights, status = mem.solve_conic(problem, lambda _, k: k, lambda r: cp.sum_squares(r) <= rho)
         candidates += _search(program, weights, lambda _, length: radius / max(length, _TINY))
     best = min(candidates, key=lambda pair: entropic.certify(program, *pair).gap)
     return _verdict(problem, program, *best, distance, status)
@@ -161,8 +162,8 @@ def solve_constrained(templates: ArrayLike, prior: ArrayLike, evidence: ArrayLik
 
 def _weight(sigma: float, eta: float) -> float:
     """Return 1/σ², and check that it and 1/(ησ²) are in range."""
-    mem.positive("sigma", sigma)
-    mem.positive("eta", eta)
+    check_positive("sigma", sigma)
+    check_positive("eta", eta)
     weight = 1 / sigma / sigma
     if not (0 < weight < math.inf and 0 < weight / eta < math.inf):
         raise ValueError(f"sigma: expected 1/σ² and 1/(ησ²) to be positive and finite, got σ = {sigma!r}, η = {eta!r}")
@@ -202,7 +203,7 @@ def _search(
 
 def _nearest(problem: mem.Problem, program: entropic.Program) -> tuple[Array, tuple[float, float], str]:
     """Return the p whose mean is nearest to μ + z, with bounds on the distance of μ + z from the hull."""
-    weights, status = mem.handed_over(problem, lambda r, _: cp.sum_squares(r))
+    weights, status = mem.solve_conic(problem, lambda r, _: cp.sum_squares(r))
     residual = program.residual(weights)
     upper = entropic.length(residual)
     error = program.target_error + tolerances.rounding("float64", residual.size, entropic.length(problem.evidence) + upper)

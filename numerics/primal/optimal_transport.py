@@ -30,6 +30,7 @@ from scipy.optimize import linprog
 
 from numerics import tolerances
 from numerics.primal import conic, entropic, mem
+from numerics.primal.arguments import check_positive, distribution, vector
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -127,7 +128,7 @@ def solve_coupling(p: ArrayLike, prior: ArrayLike, cost: ArrayLike, gamma: float
         RuntimeError: if the solver returned no plan at all.
     """
     problem = _checked(prior, cost, gamma)
-    first = mem.distribution("p", p, problem.cost.shape[0])
+    first = distribution("p", p, problem.cost.shape[0])
     allowed = _usable(problem.allowed & (first > 0)[:, None], first, problem.columns)
     problem = _Problem(problem.cost, gamma, allowed, problem.columns, first)
     return _solved(problem, np.zeros(first.size))
@@ -163,7 +164,7 @@ def conjugate(slope: ArrayLike, prior: ArrayLike, cost: ArrayLike, gamma: float)
         RuntimeError: if the solver returned no plan at all.
     """
     problem = _checked(prior, cost, gamma)
-    g = mem.vector("slope", slope, problem.cost.shape[0])
+    g = vector("slope", slope, problem.cost.shape[0])
     solution = _solved(problem, g)
     return replace(solution, objective=-solution.objective, bound=-solution.bound)
 
@@ -194,9 +195,9 @@ def solve(
     """
     problem = _checked(prior, cost, gamma)
     t = _templates(templates, problem)
-    z = mem.vector("evidence", evidence, t.shape[1])
-    mem.positive("alpha", alpha)
-    mu = minimize_marginal(prior, cost, gamma).marginal @ t if centre is None else mem.vector("centre", centre, t.shape[1])
+    z = vector("evidence", evidence, t.shape[1])
+    check_positive("alpha", alpha)
+    mu = minimize_marginal(prior, cost, gamma).marginal @ t if centre is None else vector("centre", centre, t.shape[1])
     x, p, divergence, constraints = _statement(problem)
     r = cp.Variable(z.size)
     objective = alpha / 2 * cp.sum_squares(r) + divergence
@@ -235,8 +236,8 @@ def certify(
     """
     problem = _checked(prior, cost, gamma)
     t = _templates(templates, problem)
-    z, mu = mem.vector("evidence", evidence, t.shape[1]), mem.vector("centre", centre, t.shape[1])
-    mem.positive("alpha", alpha)
+    z, mu = vector("evidence", evidence, t.shape[1]), vector("centre", centre, t.shape[1])
+    check_positive("alpha", alpha)
     matrix = np.asarray(plan, dtype=np.float64)
     if matrix.shape != problem.cost.shape:
         raise ValueError(f"plan: expected the shape of the cost {problem.cost.shape}, got {matrix.shape}")
@@ -253,8 +254,8 @@ def _checked(prior: ArrayLike, cost: ArrayLike, gamma: float) -> _Problem:
     matrix = np.asarray(cost, dtype=np.float64)
     if matrix.ndim != 2 or matrix.size == 0 or not (matrix > -np.inf).all():
         raise ValueError(f"cost: expected numbers (n, m) with n, m ≥ 1, finite or +inf, got shape {matrix.shape}: {matrix!r}")
-    u = mem.distribution("prior", prior, matrix.shape[1])
-    mem.positive("gamma", gamma)
+    u = distribution("prior", prior, matrix.shape[1])
+    check_positive("gamma", gamma)
     allowed: Mask = np.logical_and(np.isfinite(matrix), u > 0)
     if not (allowed.sum(axis=0)[u > 0] > 0).all():
         raise ValueError(f"cost: expected a finite entry in each column where the prior has mass, got {matrix!r}")

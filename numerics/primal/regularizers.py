@@ -36,21 +36,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from numerics import tolerances
 from numerics.primal import conic
+from numerics.primal.arguments import check_positive, finite, vector
+from numerics.primal.simplex import MIN_LOGIT, OVERFLOW
 
 Vector = NDArray[np.float64]
 Exponent = float | Fraction
 
-# Columns of the scaled problem below this go unused at first; what that costs shows in the gap.
-_WORTHLESS = -40.0
-
 # What polishing puts into an empty column, so that it can grow; and the least curvature that it trusts.
-_TRACE = 1e-12
+_MIN_MASS = 1e-12
 
 # How polishing steps: columns below the first number are emptied, and the others keep this share of their mass.
 _TRIALS = ((0.0, 0.1), (0.0, 0.0), (1e-9, 0.0), (1e-6, 0.0))
-
-# Sums of numbers beyond this may overflow; −inf is a valid, if useless, bound.
-_OVERFLOW = 1e300
 
 
 @dataclass(frozen=True)
@@ -221,14 +217,9 @@ class _Problem:
     def __init__(
         self, scores: ArrayLike, regularizer: _Regularizer, penalty: ArrayLike | None = None, epsilon: float = 1.0
     ) -> None:
-        s = np.asarray(scores, dtype=np.float64)
-        if s.ndim != 1 or s.size == 0 or not np.isfinite(s).all():
-            raise ValueError(f"scores: expected finite numbers (m,) with m ≥ 1, got {s!r}")
-        c = np.zeros_like(s) if penalty is None else np.asarray(penalty, dtype=np.float64)
-        if c.shape != s.shape or not np.isfinite(c).all():
-            raise ValueError(f"penalty: expected finite numbers {s.shape}, like the scores, got {c!r}")
-        if not 0 < epsilon < math.inf:
-            raise ValueError(f"epsilon: expected a positive finite number, got {epsilon!r}")
+        s = finite("scores", scores, "m")
+        c = np.zeros_like(s) if penalty is None else vector("penalty", penalty, s.size)
+        check_positive("epsilon", epsilon)
         self.regularizer, self.unit, self.size = regularizer, float(epsilon), s.size
         with np.errstate(over="ignore", invalid="ignore"):
             self.peak = float((s - c).max())
@@ -266,7 +257,7 @@ def _polish(problem: _Problem, plan: Vector) -> Vector:
     Each is tried with every column, of which none shrinks by more than a tenfold or which may vanish, and without
     those that are nearly empty.
     """
-    best = np.maximum(plan, _TRACE) / np.maximum(plan, _TRACE).sum()
+    best = np.maximum(plan, _MIN_MASS) / np.maximum(plan, _MIN_MASS).sum()
     value = problem.objective(best)
     for _ in range(16):
         trials = [_newton(problem, np.where(best > cutoff, best, 0.0), kept) for cutoff, kept in _TRIALS]
@@ -288,7 +279,7 @@ def _newton(problem: _Problem, plan: Vector, kept: float) -> Vector:
     face = plan > 0
     while True:
         slope = problem.regularizer.slope(plan[face]) - problem.net[face]
-        weight = 1 / np.maximum(problem.regularizer.curvature(plan[face]), _TRACE)
+        weight = 1 / np.maximum(problem.regularizer.curvature(plan[face]), _MIN_MASS)
         moved = np.zeros_like(plan)
         missing = 1 - plan[face].sum()
         moved[face] = plan[face] - weight * (slope - (weight @ slope + missing) / weight.sum())
@@ -318,7 +309,7 @@ def _level(problem: _Problem) -> float:
 
 
 def _solve(problem: _Problem) -> Solution:
-    plan, status = _program(problem, problem.net >= _WORTHLESS)
+    plan, status = _program(problem, problem.net >= MIN_LOGIT)  # what that costs shows in the gap
     return _certify(problem, _polish(problem, plan), _level(problem), status)
 
 
@@ -340,7 +331,7 @@ def _certify(problem: _Problem, plan: Vector, level: float, status: str) -> Solu
     with np.errstate(over="ignore"):
         best = omega.best(z)
         conjugate = omega.conjugate(best)
-    conjugate[~(conjugate <= _OVERFLOW)] = np.inf
+    conjugate[~(conjugate <= OVERFLOW)] = np.inf
     bound = level - math.fsum(conjugate)
     objective = gap = error = math.inf
     if feasible:

@@ -15,9 +15,8 @@ import math
 import torch
 from torch import Tensor
 
-from numerics import one_sided
-from numerics.ot_attention import arguments
-from numerics.ot_attention.arguments import Positive
+from numerics import arguments, one_sided
+from numerics.arguments import Positive
 from numerics.transport.sinkhorn import scaling, sinkhorn
 
 

@@ -14,8 +14,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from numerics import one_sided
-from numerics.ot_attention import arguments
+from numerics import arguments, one_sided
 
 
 @dataclass(frozen=True)
@@ -60,7 +59,7 @@ def diagnose(plan: Tensor, target: Tensor | None = None) -> Diagnostics:
     (P, b), _ = arguments.tensors(plan=(P, 2), target=(b, 1))
     if b.shape[-1] != m:
         raise ValueError(f"target: expected (..., {m}) for a plan {tuple(plan.shape)}, got {tuple(b.shape)}")
-    arguments.together(plan=P.shape[:-2], target=b.shape[:-1])
+    arguments.broadcast(plan=P.shape[:-2], target=b.shape[:-1])
     dtype = dtype if target is None else torch.promote_types(dtype, target.dtype)
     b = b / b.sum(-1, keepdim=True)
     mass = P.sum(-1)

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from numerics.ot_attention import arguments
-from numerics.ot_attention.arguments import Positive
+from numerics import arguments
+from numerics.arguments import Positive
 from numerics.transport import solver
 from numerics.transport.solver import Scaling
 
@@ -77,16 +77,15 @@ def sinkhorn(
         ValueError: for a shape, dtype or number other than these.
         RuntimeError: if ``strict``, and a problem did not converge: because no plan has these marginals, for instance.
     """
-    if isinstance(max_steps, bool) or not isinstance(max_steps, int) or max_steps < 1:
-        raise ValueError(f"max_steps: expected an integer ≥ 1, got {max_steps!r}")
+    arguments.check_count("max_steps", max_steps)
     x, given, epsilon, floor, dtype = scaling(cost, source, target, temperature, relaxation, mask)
     fixed = x.detached()
-    same = solver.linked(fixed)
-    psi, solved, steps = solver.solve(fixed, same, max_steps)
-    psi = solver.centred(x, solver.refined(x, psi, same), same)
+    connected = solver.connected_columns(fixed)
+    psi, solved, steps = solver.solve(fixed, connected, max_steps)
+    psi = solver.centred(x, solver.refined(x, psi, connected), connected)
     # Where the target is zero ψ is that of a mass that tends to zero.
-    psi = torch.where(x.target > 0, psi, solver.extended(x, psi, solver.look(x, psi).row))
-    point = solver.look(x, psi)
+    psi = torch.where(x.target > 0, psi, solver.extended(x, psi, solver.evaluate(x, psi).row))
+    point = solver.evaluate(x, psi)
     plan = solver.plan(x, point)
     row_error = (plan.sum(-1) - given).detach().abs()
     column_error = point.residual.detach().abs()
@@ -136,7 +135,7 @@ def one_sided_plan(
         ValueError: for a shape, dtype or number other than these.
     """
     x, *_, dtype = scaling(cost, source, target, temperature, math.inf, mask)
-    return solver.plan(x, solver.look(x, torch.zeros_like(x.target))).to(dtype)
+    return solver.plan(x, solver.evaluate(x, torch.zeros_like(x.target))).to(dtype)
 
 
 def sinkhorn_divergence(
@@ -201,13 +200,13 @@ def scaling(
         if marginal.shape[-1] != size:
             raise ValueError(f"{name}: expected (..., {size}) for a cost {tuple(C.shape)}, got {tuple(marginal.shape)}")
     allowed, added = _masked(C, mask)
-    batch = arguments.together(cost=C.shape[:-2], source=a.shape[:-1], target=b.shape[:-1], mask=allowed.shape[:-2])
+    batch = arguments.broadcast(cost=C.shape[:-2], source=a.shape[:-1], target=b.shape[:-1], mask=allowed.shape[:-2])
     epsilon = arguments.positive("temperature", temperature, batch, C)
     kappa = C.new_zeros(())
     relaxed = isinstance(relaxation, Tensor) or relaxation != math.inf
     if relaxed:
         kappa = epsilon / arguments.positive("relaxation", relaxation, batch, C)
-    batch = arguments.together(batch=batch, temperature=epsilon.shape, relaxation=kappa.shape)
+    batch = arguments.broadcast(batch=batch, temperature=epsilon.shape, relaxation=kappa.shape)
     live = (allowed & (b > 0).unsqueeze(-2)).any(-1, keepdim=True)
     floor = torch.where(live, torch.where(allowed, C, torch.inf).amin(-1, keepdim=True), 0.0).detach()
     # Differences of costs are divided, not costs: neither a tiny ε nor a large common offset costs digits.
@@ -220,7 +219,7 @@ def scaling(
         target=b,
         kappa=kappa.expand(batch),
         relaxed=relaxed,
-        hidden=torch.where(b > 0, 0.0, -torch.inf).to(C),
+        target_mask=torch.where(b > 0, 0.0, -torch.inf).to(C),
     )
     return x, a, epsilon, floor.squeeze(-1), dtype
 
@@ -230,13 +229,7 @@ def _masked(cost: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
     allowed, added = cost != torch.inf, cost.new_zeros(())
     if mask is None:
         return allowed, added
-    fits = isinstance(mask, Tensor) and (mask.dtype == torch.bool or mask.is_floating_point())
-    if not fits or any(a not in (1, b) for a, b in zip(mask.shape[-2:][::-1], cost.shape[-2:][::-1], strict=False)):
-        raise ValueError(
-            f"mask: expected a boolean or floating tensor that broadcasts to the cost {tuple(cost.shape)}, "
-            f"got {arguments.describe(mask)}"
-        )
-    arguments.together(cost=cost.shape[:-2], mask=mask.shape[:-2])
+    arguments.check_mask(mask, cost.shape, own=2)
     if mask.dtype == torch.bool:
         return allowed & mask, added
     bias = mask.to(cost)

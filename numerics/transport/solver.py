@@ -27,7 +27,7 @@ from numerics import tolerances
 
 _HALVINGS = 60
 _SUFFICIENT = 1e-4
-_ROUGH, _MILD, _COOLING = 0.1, 30.0, 8.0
+_ROUGH_TOLERANCE, _INITIAL_TILT, _ANNEALING_RATE = 0.1, 30.0, 8.0
 
 
 class Scaling(NamedTuple):
@@ -39,7 +39,7 @@ class Scaling(NamedTuple):
         target: b, (..., m).
         kappa: κ, (...).
         relaxed: whether any κ may differ from zero.
-        hidden: 0 where a target has mass and −inf where it has none, (..., m); None if the log kernel says so already.
+        target_mask: 0 where a target has mass and −inf where it has none, (..., m); None if the log kernel says so already.
     """
 
     log_kernel: Tensor
@@ -47,7 +47,7 @@ class Scaling(NamedTuple):
     target: Tensor
     kappa: Tensor
     relaxed: bool
-    hidden: Tensor | None
+    target_mask: Tensor | None
 
     def detached(self) -> "Scaling":
         """Return the same problems as constants."""
@@ -84,15 +84,15 @@ class Point(NamedTuple):
         return self.wanted - self.column
 
 
-def look(x: Scaling, psi: Tensor, soft: Tensor | None = None) -> Point:
-    """Evaluate the dual at ψ; ``soft`` multiplies ε, and ψ stays in units of the ε that is aimed at."""
+def evaluate(x: Scaling, psi: Tensor, annealing: Tensor | None = None) -> Point:
+    """Evaluate the dual at ψ; ``annealing`` multiplies ε, and ψ stays in units of the ε that is aimed at."""
     highest = math.log(torch.finfo(psi.dtype).max) / 4
-    logits = _softened(x.log_kernel + psi.unsqueeze(-2), soft)
-    if x.hidden is None:
+    logits = _annealed(x.log_kernel + psi.unsqueeze(-2), annealing)
+    if x.target_mask is None:
         peak = logits.amax(-1, keepdim=True).detach()
         logits = logits - peak
     else:
-        peak = (logits + x.hidden.unsqueeze(-2)).amax(-1, keepdim=True).detach()
+        peak = (logits + x.target_mask.unsqueeze(-2)).amax(-1, keepdim=True).detach()
         peak = torch.where(peak == -torch.inf, 0.0, peak)
         # Where the target is zero a logit may lie above the peak; it must not overflow, being multiplied by zero.
         logits = (logits - peak).clamp(max=highest)
@@ -110,7 +110,7 @@ def look(x: Scaling, psi: Tensor, soft: Tensor | None = None) -> Point:
         stiff = (x.kappa == 0)[..., None]
         wanted = x.target * exponent.exp()
         gain = torch.where(stiff, psi, -exponent.expm1() / torch.where(stiff, 1.0, x.kappa[..., None]))
-    objective = (x.source * row).sum(-1) + _softened((x.target * gain).sum(-1), soft, own=0)
+    objective = (x.source * row).sum(-1) + _annealed((x.target * gain).sum(-1), annealing, own=0)
     return Point(terms, ratio, row, column, wanted, objective)
 
 
@@ -119,55 +119,62 @@ def plan(x: Scaling, point: Point) -> Tensor:
     return point.terms * point.ratio.unsqueeze(-1) * x.target.unsqueeze(-2)
 
 
-def extended(x: Scaling, psi: Tensor, row: Tensor, soft: Tensor | None = None) -> Tensor:
+def extended(x: Scaling, psi: Tensor, row: Tensor, annealing: Tensor | None = None) -> Tensor:
     """Return the ψ that maximizes the dual for these φ: half a sweep. It is finite where a target is zero, too."""
     weights = torch.where(x.source > 0, x.source, 1.0).log() + row
-    exponents = _softened(x.log_kernel, soft) + torch.where(x.source > 0, weights, -torch.inf).unsqueeze(-1)
+    exponents = _annealed(x.log_kernel, annealing) + torch.where(x.source > 0, weights, -torch.inf).unsqueeze(-1)
     live = (exponents != -torch.inf).any(-2)
     total = torch.where(live.unsqueeze(-2), exponents, 0.0).logsumexp(-2)
-    step = -total / (1 / (1.0 if soft is None else soft[..., None]) + x.kappa[..., None])
+    step = -total / (1 / (1.0 if annealing is None else annealing[..., None]) + x.kappa[..., None])
     return torch.where(live, step, psi)
 
 
-def solve(x: Scaling, same: Tensor, max_steps: int) -> tuple[Tensor, Tensor, int]:
-    """Return ψ (..., m), whether its residual is down to rounding (...), and the number of steps, for what is ``linked``."""
-    if x.hidden is not None:
-        within = torch.where(x.source.unsqueeze(-1) > 0, x.log_kernel + x.hidden.unsqueeze(-2), 0.0)
-        x = x._replace(log_kernel=within, hidden=None)
+def solve(x: Scaling, connected: Tensor, max_steps: int) -> tuple[Tensor, Tensor, int]:
+    """Return ψ (..., m), whether its residual is down to rounding (...), and the number of steps.
+
+    Args:
+        x: the problems.
+        connected: as ``connected_columns`` returns it.
+        max_steps: of sweep and Newton's method.
+    """
+    if x.target_mask is not None:
+        within = torch.where(x.source.unsqueeze(-1) > 0, x.log_kernel + x.target_mask.unsqueeze(-2), 0.0)
+        x = x._replace(log_kernel=within, target_mask=None)
     psi, sizes = torch.zeros_like(x.target), _sizes(x)
-    soft = (sizes.amax((-2, -1)) / _MILD).clamp(min=1)
-    solved = torch.zeros_like(soft, dtype=torch.bool)
-    point = look(x, psi, soft)
+    annealing = (sizes.amax((-2, -1)) / _INITIAL_TILT).clamp(min=1)
+    solved = torch.zeros_like(annealing, dtype=torch.bool)
+    point = evaluate(x, psi, annealing)
     for step in range(1, max_steps + 1):
-        psi = torch.where(solved.unsqueeze(-1), psi, _levelled(x, _swept(x, psi, point, soft), point, same))
-        point = look(x, psi, soft)
-        final = soft == 1
+        swept = _shift_components(x, _sinkhorn_sweep(x, psi, point, annealing), point, connected)
+        psi = torch.where(solved.unsqueeze(-1), psi, swept)
+        point = evaluate(x, psi, annealing)
+        final = annealing == 1
         error = point.residual.abs().sum(-1)
-        near = error <= torch.where(final, acceptable(x, psi, point, sizes), _ROUGH * x.source.sum(-1))
+        near = error <= torch.where(final, acceptable(x, psi, point, sizes), _ROUGH_TOLERANCE * x.source.sum(-1))
         solved = solved | (near & final)
         if bool(solved.all()):
             return psi, solved, step
-        move, point, moved = _climb(x, psi, soft, point, same)
+        move, point, moved = _newton_step(x, psi, annealing, point, connected)
         psi = torch.where(near.unsqueeze(-1), psi, psi + move)
-        soft = torch.where(near, (soft / _COOLING).clamp(min=1), soft)
+        annealing = torch.where(near, (annealing / _ANNEALING_RATE).clamp(min=1), annealing)
         if bool((near & ~final | ~moved).any()):
-            point = look(x, psi, soft)
+            point = evaluate(x, psi, annealing)
     return psi, solved, max_steps
 
 
-def refined(x: Scaling, psi: Tensor, same: Tensor) -> Tensor:
+def refined(x: Scaling, psi: Tensor, connected: Tensor) -> Tensor:
     """Return ψ again, differentiable twice in the data."""
     fixed = x.detached()
-    hessian = _hessian(fixed, look(fixed, psi), torch.ones_like(fixed.kappa), same)
+    hessian = _hessian(fixed, evaluate(fixed, psi), torch.ones_like(fixed.kappa), connected)
     follow = psi
     for _ in range(2):
-        follow = follow + _newton(*hessian, look(x, follow).residual)
+        follow = follow + _newton_direction(*hessian, evaluate(x, follow).residual)
     return psi + (follow - follow.detach())
 
 
-def centred(x: Scaling, psi: Tensor, same: Tensor) -> Tensor:
+def centred(x: Scaling, psi: Tensor, connected: Tensor) -> Tensor:
     """Return ψ with Σ_j b_j ψ_j = 0 over every connected part, where the target is met exactly: a choice of gauge."""
-    linked = same.to(psi)
+    linked = connected.to(psi)
     mass = _apply(linked, x.target)
     mean = _apply(linked, x.target * psi) / torch.where(mass > 0, mass, 1.0)
     return psi - torch.where((x.kappa == 0).unsqueeze(-1), mean, 0.0)
@@ -184,7 +191,7 @@ def acceptable(x: Scaling, psi: Tensor, point: Point, sizes: Tensor | None = Non
     return torch.minimum(rounding, math.sqrt(tolerances.eps(psi.dtype)) * mass)
 
 
-def linked(x: Scaling) -> Tensor:
+def connected_columns(x: Scaling) -> Tensor:
     """Return which columns are connected through what is allowed and has mass, boolean (..., m, m)."""
     mass = (x.source > 0).unsqueeze(-1) & (x.target > 0).unsqueeze(-2)
     alive = mass & (x.log_kernel != -torch.inf)
@@ -204,8 +211,8 @@ def _apply(matrix: Tensor, vector: Tensor) -> Tensor:
     return torch.matmul(matrix, vector.unsqueeze(-1)).squeeze(-1)
 
 
-def _softened(x: Tensor, soft: Tensor | None, own: int = 2) -> Tensor:
-    return x if soft is None else x / soft[(..., *[None] * own)]
+def _annealed(x: Tensor, annealing: Tensor | None, own: int = 2) -> Tensor:
+    return x if annealing is None else x / annealing[(..., *[None] * own)]
 
 
 def _sizes(x: Scaling) -> Tensor:
@@ -213,7 +220,7 @@ def _sizes(x: Scaling) -> Tensor:
     return torch.where(x.log_kernel == -torch.inf, 0.0, -x.log_kernel).abs()
 
 
-def _hessian(x: Scaling, point: Point, soft: Tensor, same: Tensor) -> tuple[Tensor, Tensor]:
+def _hessian(x: Scaling, point: Point, annealing: Tensor, connected: Tensor) -> tuple[Tensor, Tensor]:
     """Return the Cholesky factor of −∇²Φ scaled by √(Pᵀ1) and made regular, NaN where rounding left it none; that scale."""
     column, kappa = point.column, x.kappa[..., None]
     held = column > 0
@@ -222,56 +229,56 @@ def _hessian(x: Scaling, point: Point, soft: Tensor, same: Tensor) -> tuple[Tens
     left = point.ratio / torch.where(x.source > 0, x.source, 1.0).sqrt()
     normal = point.terms * left.unsqueeze(-1) * (x.target / scale).unsqueeze(-2)
     system = torch.matmul(-normal.mT, normal)
-    mass = _apply(same.to(column), column)
+    mass = _apply(connected.to(column), column)
     null = torch.where((kappa == 0) & (mass > 0), 1 / torch.where(mass > 0, mass, 1.0), 0.0)
-    system = system + same * (weight * null).unsqueeze(-1) * weight.unsqueeze(-2)
+    system = system + connected * (weight * null).unsqueeze(-1) * weight.unsqueeze(-2)
     ridge = tolerances.rounding(column.dtype, sum(point.terms.shape[-2:]))
     diagonal = system.diagonal(dim1=-2, dim2=-1)
     diagonal += 1 + ridge
     if x.relaxed:
-        diagonal += kappa * soft[..., None] * torch.where(held, point.wanted / column, 0.0)
+        diagonal += kappa * annealing[..., None] * torch.where(held, point.wanted / column, 0.0)
     factor, info = torch.linalg.cholesky_ex(system)
     return torch.where((info == 0)[..., None, None], factor, torch.nan), scale
 
 
-def _newton(factor: Tensor, scale: Tensor, residual: Tensor) -> Tensor:
+def _newton_direction(factor: Tensor, scale: Tensor, residual: Tensor) -> Tensor:
     right = (residual / scale).unsqueeze(-1)
     half = torch.linalg.solve_triangular(factor, right, upper=False)
     step: Tensor = torch.linalg.solve_triangular(factor.mT, half, upper=True).squeeze(-1)
     return step / scale
 
 
-def _swept(x: Scaling, psi: Tensor, point: Point, soft: Tensor) -> Tensor:
+def _sinkhorn_sweep(x: Scaling, psi: Tensor, point: Point, annealing: Tensor) -> Tensor:
     """Return ψ after half a sweep, from Pᵀ1 where that has not underflowed."""
     held = x.target > 0
     if not bool((~held | (point.column > torch.finfo(psi.dtype).tiny)).all()):
-        return extended(x, psi, point.row, soft)
-    total = torch.where(held, point.column / x.target, 1.0).log() - psi / soft.unsqueeze(-1)
-    return torch.where(held, -total / (1 / soft + x.kappa).unsqueeze(-1), psi)
+        return extended(x, psi, point.row, annealing)
+    total = torch.where(held, point.column / x.target, 1.0).log() - psi / annealing.unsqueeze(-1)
+    return torch.where(held, -total / (1 / annealing + x.kappa).unsqueeze(-1), psi)
 
 
-def _levelled(x: Scaling, psi: Tensor, point: Point, same: Tensor) -> Tensor:
+def _shift_components(x: Scaling, psi: Tensor, point: Point, connected: Tensor) -> Tensor:
     """Return ψ after the best shift of every connected part: with κ > 0 the one that makes the masses agree."""
-    level = centred(x, psi, same)
+    level = centred(x, psi, connected)
     if not x.relaxed:
         return level
-    kappa, linked = x.kappa.unsqueeze(-1), same.to(psi)
+    kappa, linked = x.kappa.unsqueeze(-1), connected.to(psi)
     wanted = _apply(linked, x.target * (-kappa * psi).exp())
     shift = (wanted / _apply(linked, point.column)).log() / kappa
     return torch.where(shift.isfinite(), psi + shift, level)
 
 
-def _climb(x: Scaling, psi: Tensor, soft: Tensor, point: Point, same: Tensor) -> tuple[Tensor, Point, Tensor]:
+def _newton_step(x: Scaling, psi: Tensor, annealing: Tensor, point: Point, connected: Tensor) -> tuple[Tensor, Point, Tensor]:
     """Return a step that raises Φ enough, or by less than its rounding, what is there, and whether there was such a step."""
-    step = _newton(*_hessian(x, point, soft, same), point.residual)
+    step = _newton_direction(*_hessian(x, point, annealing, connected), point.residual)
     slope = (step * point.residual).sum(-1)
-    step = torch.where((slope.isfinite() & (slope > 0)).unsqueeze(-1), step, 0.0) * soft.unsqueeze(-1)
+    step = torch.where((slope.isfinite() & (slope > 0)).unsqueeze(-1), step, 0.0) * annealing.unsqueeze(-1)
     idle = (step == 0).all(-1)
     unit = tolerances.rounding(psi.dtype, sum(point.terms.shape[-2:]))
-    slack = unit * ((x.source * point.row.abs()).sum(-1) + (x.target * psi.abs()).sum(-1) / soft)
+    slack = unit * ((x.source * point.row.abs()).sum(-1) + (x.target * psi.abs()).sum(-1) / annealing)
     size, trial, enough = torch.ones_like(slope), point, idle
     for _ in range(_HALVINGS):
-        trial = look(x, psi + size.unsqueeze(-1) * step, soft)
+        trial = evaluate(x, psi + size.unsqueeze(-1) * step, annealing)
         enough = idle | (trial.objective >= point.objective + _SUFFICIENT * size * slope - slack)
         if bool(enough.all()):
             break

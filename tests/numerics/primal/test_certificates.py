@@ -11,7 +11,7 @@ from hypothesis import given, settings
 
 from evidence.instances.one_sided import OneSided, one_sided_problems
 from numerics import tolerances
-from numerics.primal import coupling, one_sided
+from numerics.primal import coupling, one_sided, simplex
 
 PATIENT = settings(deadline=None)
 single_rows = one_sided_problems(max_batch=0, masks=("none",))
@@ -110,8 +110,8 @@ def test_a_plan_outside_the_simplex_is_not_certified(plan: list[float]) -> None:
 
 
 def test_a_solver_that_stops_early_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(one_sided, "_program", lambda x: (np.full(x.size, 1 / x.size), "optimal"))
-    monkeypatch.setattr(one_sided, "_polish", lambda x, plan: plan)
+    monkeypatch.setattr(simplex, "program", lambda x: (np.full(x.shape, 1 / x.size), "optimal"))
+    monkeypatch.setattr(simplex, "polish", lambda x, plan: plan)
     solution = one_sided.solve([1.0, 0.0], 1.0)
     assert solution.status == "optimal"
     assert not solution.certified
@@ -120,9 +120,9 @@ def test_a_solver_that_stops_early_is_reported(monkeypatch: pytest.MonkeyPatch) 
 
 @pytest.mark.parametrize("rough", [1e-8, 1e-5, 1e-3])
 def test_a_rough_solve_is_polished(monkeypatch: pytest.MonkeyPatch, rough: float) -> None:
-    program = one_sided._program
+    program = simplex.program
     noise = rough * np.array([1.0, -0.5, -0.5])
-    monkeypatch.setattr(one_sided, "_program", lambda x: (program(x)[0] + noise, "optimal_inaccurate"))
+    monkeypatch.setattr(simplex, "program", lambda x: (program(x)[0] + noise, "optimal_inaccurate"))
     solution = one_sided.solve([0.0, -2.0, -3.0], 1.0)
     assert solution.certified
     assert solution.gap < 1e-13

@@ -7,7 +7,7 @@ import ot
 import pytest
 
 from numerics import tolerances
-from numerics.primal import matrix, one_sided
+from numerics.primal import matrix, one_sided, simplex
 
 RNG = np.random.default_rng(0)
 SCORES = RNG.normal(size=(3, 4))
@@ -78,8 +78,8 @@ def test_what_is_not_a_plan_is_not_certified(plan: np.ndarray) -> None:
 
 
 def test_a_solver_that_stops_early_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(matrix, "_program", lambda x: (np.full(x.shape, 1 / x.shape[1]), np.zeros(x.shape[0]), "optimal"))
-    monkeypatch.setattr(matrix, "_polish", lambda x, plan: plan)
+    monkeypatch.setattr(simplex, "program", lambda x: (np.full(x.shape, 1 / x.shape[1]), "optimal"))
+    monkeypatch.setattr(simplex, "polish", lambda x, plan: plan)
     solution = matrix.solve(SCORES, 0.5)
     assert solution.status == "optimal"
     assert not solution.certified

@@ -162,13 +162,13 @@ def test_a_plan_off_the_support_is_refused() -> None:
 @pytest.mark.parametrize("rough", [1e-8, 1e-5, 1e-2])
 @pytest.mark.parametrize("alpha", [1e-3, 1.0, 1e3])
 def test_a_rough_solve_is_sharpened(monkeypatch: pytest.MonkeyPatch, rough: float, alpha: float) -> None:
-    program = mem.handed_over
+    program = mem.solve_conic
 
     def noisy(*given: object) -> tuple[np.ndarray, str]:
         weights = program(*given)[0] * (1 + rough * np.cos(np.arange(5.0)))  # type: ignore[arg-type]
         return weights / weights.sum(), "optimal_inaccurate"
 
-    monkeypatch.setattr(mem, "handed_over", noisy)
+    monkeypatch.setattr(mem, "solve_conic", noisy)
     solution = mem.solve(*data(5, 2, "plain"), alpha)
     assert solution.certified
     assert solution.gap < 1e-16
@@ -176,7 +176,7 @@ def test_a_rough_solve_is_sharpened(monkeypatch: pytest.MonkeyPatch, rough: floa
 
 def test_a_solver_that_stops_early_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(entropic, "sharpen", lambda program, x, weight: (x, weight * program.residual(x)))
-    monkeypatch.setattr(mem, "handed_over", lambda *_: (np.full(5, 0.2), "optimal"))
+    monkeypatch.setattr(mem, "solve_conic", lambda *_: (np.full(5, 0.2), "optimal"))
     solution = mem.solve(*data(5, 2, "plain"), 1.0)
     assert solution.status == "optimal"
     assert not solution.certified

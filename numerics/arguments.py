@@ -1,0 +1,190 @@
+"""What closed forms and solvers accept: one place for the checks of their arguments, and for the dtype they compute in.
+
+Every refusal is a ``ValueError`` that reads "name: expected X, got Y". Nothing is read back from a device: what depends on
+the entries of a tensor gives NaN instead. The conventions behind the checks are those of docs/conventions.md.
+
+Shapes      Leading axes, (...), broadcast as in NumPy. A mask may lack its leading axes or add some.
+Dtypes      float16 and bfloat16 are computed in float32 and returned in the dtype of the input; nothing is promoted to
+            float64 unless an input is float64.
+"""
+
+import math
+from functools import reduce
+
+import torch
+from torch import Tensor
+
+Positive = float | Tensor
+"""A positive number, or a tensor of them."""
+
+HALF = (torch.float16, torch.bfloat16)
+
+
+def describe(x: object) -> str:
+    """Return what was given, for an error message."""
+    return f"{x.dtype} {tuple(x.shape)}" if isinstance(x, Tensor) else f"{type(x).__name__} {x!r}"
+
+
+# ── dtypes ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def compute_dtype(dtype: torch.dtype) -> torch.dtype:
+    """Return the dtype to compute in."""
+    return torch.float32 if dtype in HALF else dtype
+
+
+def result_dtype(*tensors: Tensor | None) -> torch.dtype:
+    """Return the dtype to return: the widest of the inputs', half precision included."""
+    return reduce(torch.promote_types, [x.dtype for x in tensors if x is not None])
+
+
+def common(*tensors: Tensor) -> list[Tensor]:
+    """Return the tensors in the widest of their dtypes."""
+    dtype = result_dtype(*tensors)
+    return [x.to(dtype) for x in tensors]
+
+
+# ── shapes ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def broadcastable(shape: tuple[int, ...], other: tuple[int, ...]) -> bool:
+    """Whether two shapes broadcast with each other."""
+    return all(a == b or 1 in (a, b) for a, b in zip(reversed(shape), reversed(other), strict=False))
+
+
+def broadcast(**shapes: torch.Size) -> torch.Size:
+    """Return the shape that the leading axes of named arguments broadcast to."""
+    batch = torch.Size()
+    for name, shape in shapes.items():
+        if not broadcastable(shape, batch):
+            raise ValueError(f"{name}: expected leading axes that broadcast with {tuple(batch)}, got {tuple(shape)}")
+        batch = torch.broadcast_shapes(batch, shape)  # type: ignore[no-untyped-call]
+    return batch
+
+
+def check_leading(name: str, shape: torch.Size, other_name: str, other: torch.Size) -> None:
+    """Refuse leading axes that do not broadcast with those of another argument."""
+    if not broadcastable(shape, other):
+        raise ValueError(
+            f"{name}: expected leading axes that broadcast with {tuple(other)} of {other_name}, got {tuple(shape)}"
+        )
+
+
+def check_expands(name: str, x: Tensor, shape: tuple[int, ...]) -> None:
+    """Refuse a tensor that does not broadcast to a shape, which stays what it is."""
+    if x.ndim > len(shape) or any(a not in (1, b) for a, b in zip(reversed(x.shape), reversed(shape), strict=False)):
+        raise ValueError(f"{name}: expected a shape that broadcasts to {tuple(shape)}, got {tuple(x.shape)}")
+
+
+def check_rows(name: str, x: Tensor, other_name: str, other: Tensor) -> None:
+    """Refuse rows that are not as long as those of another argument, or do not broadcast with them."""
+    if x.shape[-1] != other.shape[-1] or not broadcastable(x.shape, other.shape):
+        raise ValueError(f"{name}: expected rows like those of {other_name} {tuple(other.shape)}, got {tuple(x.shape)}")
+
+
+# ── tensors ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def floating(name: str, x: Tensor, *axes: str, last: int | None = None) -> Tensor:
+    """Return a floating tensor in the dtype to compute in.
+
+    Args:
+        name: of the argument.
+        x: to be floating, (..., *axes), with none of these axes empty.
+        axes: what the message calls the last axes.
+        last: the size of the last of them, if it is known.
+    """
+    shape = x.shape[x.ndim - len(axes) :] if isinstance(x, Tensor) and x.ndim >= len(axes) else None
+    if shape is None or not x.is_floating_point() or 0 in shape or (last is not None and shape[-1] != last):
+        form = f" (..., {', '.join(axes)}) with " if axes else ""
+        size = (f"{', '.join(axes)} ≥ 1" if last is None else f"{axes[-1]} = {last}") if axes else ""
+        raise ValueError(f"{name}: expected a floating tensor{form}{size}, got {describe(x)}")
+    return x.to(compute_dtype(x.dtype))
+
+
+def tensors(**given: tuple[Tensor, int]) -> tuple[list[Tensor], torch.dtype]:
+    """Return the tensors in the widest dtype to compute in, and the dtype to return.
+
+    Each is given with the number of its own axes, one or two, none of which may be empty.
+    """
+    wide = [floating(name, x, *("n", "m")[:ndim]) for name, (x, ndim) in given.items()]
+    return common(*wide), result_dtype(*(x for x, _ in given.values()))
+
+
+def check_mask_dtype(name: str, mask: Tensor) -> None:
+    """Refuse what is neither a boolean nor a floating tensor."""
+    if not isinstance(mask, Tensor) or not (mask.dtype == torch.bool or mask.is_floating_point()):
+        raise ValueError(f"{name}: expected a boolean or floating tensor, got {describe(mask)}")
+
+
+def check_mask(mask: Tensor, shape: tuple[int, ...], *, own: int = 1, exact: bool = False, boolean: bool = False) -> None:
+    """Refuse a mask that does not go with a shape.
+
+    Args:
+        mask: to be boolean, or floating unless ``boolean``.
+        shape: (..., *own axes). Leading axes broadcast either way.
+        own: how many of the last axes the mask must not enlarge.
+        exact: whether it must have these axes in full; otherwise they may be missing or of size 1.
+        boolean: whether a floating mask is refused.
+    """
+    fits = isinstance(mask, Tensor) and (mask.dtype == torch.bool or (mask.is_floating_point() and not boolean))
+    if fits:
+        last, wanted = mask.shape[-own:], shape[-own:]
+        fits = last == wanted if exact else all(a in (1, b) for a, b in zip(reversed(last), reversed(wanted), strict=False))
+        fits = fits and broadcastable(mask.shape[:-own], shape[:-own])
+    if not fits:
+        kind = "a boolean" if boolean else "a boolean or floating"
+        full = f" with the last size {shape[-1]}" if exact else ""
+        raise ValueError(f"mask: expected {kind} tensor that broadcasts to {tuple(shape)}{full}, got {describe(mask)}")
+
+
+# ── numbers ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def positive(name: str, value: Positive, batch: torch.Size, like: Tensor) -> Tensor:
+    """Return a positive number or tensor as a tensor that broadcasts with (...); NaN where an entry is not positive.
+
+    Args:
+        name: of the argument.
+        value: a number that is normal in the dtype of ``like``, or a floating tensor.
+        batch: (...), what a tensor broadcasts over.
+        like: whose dtype and device the result has.
+    """
+    if not isinstance(value, Tensor):
+        finfo = torch.finfo(like.dtype)
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not finfo.tiny <= value <= finfo.max:
+            raise ValueError(f"{name}: expected a positive number, normal in {like.dtype}, or a tensor, got {value!r}")
+        return like.new_full((), value)
+    if not value.is_floating_point() or not broadcastable(value.shape, batch):
+        raise ValueError(
+            f"{name}: expected a number or a floating tensor that broadcasts over the rows {tuple(batch)}, "
+            f"got {describe(value)}"
+        )
+    converted = value.to(like)
+    return torch.where(converted > 0, converted, torch.nan)
+
+
+def per_row(name: str, value: Positive, rows: Tensor) -> Tensor:
+    """Return a positive number or tensor shaped to multiply rows (..., m): (..., 1), in their dtype."""
+    return positive(name, value, rows.shape[:-1], rows).unsqueeze(-1)
+
+
+def check_positive(name: str, value: float) -> None:
+    """Refuse what is not a positive finite number."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < math.inf:
+        raise ValueError(f"{name}: expected a positive finite number, got {value!r}")
+
+
+def check_count(name: str, value: int) -> None:
+    """Refuse what is not an integer ≥ 1."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise ValueError(f"{name}: expected an integer ≥ 1, got {value!r}")
+
+
+def readable(x: Tensor) -> bool:
+    """Whether the entries of a tensor can be read: not those that ``torch.func.vmap`` maps over."""
+    try:
+        bool(x.any())
+    except RuntimeError:
+        return False
+    return True
