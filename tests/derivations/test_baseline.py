@@ -15,7 +15,7 @@ from derivations.baseline import Kept, snapshot
 from derivations.catalogue import DOCUMENTS, entries
 from derivations.records import to_json
 from derivations.regression import compare
-from tests.meta.test_regression import IDS, JACOBIAN, rewritten, scaled, written
+from tests.derivations.test_regression import IDS, JACOBIAN, rewritten, scaled, written
 
 
 @pytest.fixture(scope="module")

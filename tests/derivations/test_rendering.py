@@ -19,7 +19,7 @@ from derivations.catalogue import entries, examine
 from derivations.claims import CauseKind, Evidence, Layer, Outcome, Sign
 from derivations.differences import Aspect
 from derivations.incremental import Reason, ReasonKind
-from tests.meta.test_regression import CORRECTED, IDS, JACOBIAN
+from tests.derivations.test_regression import CORRECTED, IDS, JACOBIAN
 
 TWINS = tuple(entries()[JACOBIAN].twins)
 
