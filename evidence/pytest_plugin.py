@@ -4,15 +4,17 @@ PYTEST_DONT_REWRITE: there is no assertion here, and it is imported before pytes
 """
 
 import os
-
-os.environ.setdefault("OMP_NUM_THREADS", "1")                # before torch is imported, here or in a worker
-
 from pathlib import Path
 
 import pytest
+import torch
 from hypothesis import configuration, settings
 
 from evidence.registry import Run
+
+if "OMP_NUM_THREADS" not in os.environ:
+    os.environ["OMP_NUM_THREADS"] = "1"                      # in workers, and in what a test starts
+    torch.set_num_threads(1)                                 # here, where the package has imported torch already
 
 configuration.set_hypothesis_home_dir(Path(".hypothesis").absolute())
 settings.register_profile("gate", deadline=None, derandomize=True, print_blob=True)
@@ -24,11 +26,8 @@ def pytest_configure(config: pytest.Config) -> None:
     """Refuse a device or a model that is not there, before anything runs."""
     if hasattr(config, "workerinput"):
         return
-    if config.option.device == "cuda":
-        import torch
-
-        if not torch.cuda.is_available():
-            raise pytest.UsageError("--device: expected cpu where no CUDA device is available, got cuda")
+    if config.option.device == "cuda" and not torch.cuda.is_available():
+        raise pytest.UsageError("--device: expected cpu where no CUDA device is available, got cuda")
     if config.option.model:
         from numerics.models.encoder import ModelUnavailableError, load_model
 
