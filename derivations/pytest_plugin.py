@@ -8,6 +8,10 @@ PYTEST_DONT_REWRITE: there is no assertion here, and `verify` imports this modul
 
 from __future__ import annotations
 
+import os
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")                # before anything numeric is imported, here or in a worker
+
 import time
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator

@@ -1,16 +1,14 @@
-"""The pytest plugin of everything numeric: one thread a process, Hypothesis profiles, and early words on what is missing.
+"""The pytest plugin of everything numeric: Hypothesis profiles, and early words on what is missing.
 
 PYTEST_DONT_REWRITE: there is no assertion here, and it is imported before pytest is.
 """
 
 import os
-
-os.environ.setdefault("OMP_NUM_THREADS", "1")                # before torch is imported, here or in a worker
-
 import tempfile
 from pathlib import Path
 
 import pytest
+import torch
 from hypothesis import configuration, settings
 
 from evidence.registry import Run
@@ -25,11 +23,8 @@ def pytest_configure(config: pytest.Config) -> None:
     """Refuse a device or a model that is not there, before anything runs."""
     if hasattr(config, "workerinput"):
         return
-    if config.option.device == "cuda":
-        import torch
-
-        if not torch.cuda.is_available():
-            raise pytest.UsageError("--device: expected cpu where no CUDA device is available, got cuda")
+    if config.option.device == "cuda" and not torch.cuda.is_available():
+        raise pytest.UsageError("--device: expected cpu where no CUDA device is available, got cuda")
     if config.option.model:
         from numerics.models.encoder import ModelUnavailableError, load_model
 

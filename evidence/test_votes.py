@@ -20,7 +20,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         layer = Layer.PRIMAL if metafunc.function is test_primal else Layer.TORCH
         found = {case.claim: case for case in cases(layer)}
     else:
-        found = {f"{each.claim}-{each.name}".removesuffix("-"): each for each in observations()}
+        found = {f"{each.claim}-{each.layer}-{each.name}".removesuffix("-"): each for each in observations()}
     metafunc.parametrize("case" if "case" in metafunc.fixturenames else "observation", [
         pytest.param(vote, id=name, marks=pytest.mark.claim(vote.claim, vote.layer))
         for name, vote in found.items() if chosen is None or vote.claim in chosen])
