@@ -26,6 +26,7 @@ from derivations.calculus.variables import Kind
 from derivations.catalogue import Entry, entries
 from derivations.claims import Evidence, Layer, Outcome
 from derivations.claims import Kind as ClaimKind
+from derivations.relations import Relation
 from evidence.admission import NotAReadingError, Scale, admit, admit_tolerance, holds_given, settled, size_of
 from evidence.bridge import Value, closed, opened
 from evidence.draws import Draws
@@ -231,13 +232,20 @@ def moved(instance: Any, device: str) -> Any:
     return instance.to(device) if hasattr(instance, "to") else instance
 
 
-def hold(claim: str, layer: Layer, readings: Iterable[Reading], *, corrected: bool = False, twins: bool = True) -> Vote:
+def hold(
+    claim: str, layer: Layer, readings: Iterable[Reading], *, corrected: bool = False, twins: bool = True,
+    statement: Relation | None = None,
+) -> Vote:
     """Hold given readings against the printed statement of a claim, or its correction, and against its twins.
 
-    Raises ValueError for a claim without such a statement.
+    A claim that is left to the other layers prints no statement that is derived, and one may be given.  Raises ValueError for
+    a claim without any, and for a statement beside the one that is derived.
     """
     entry = entries()[claim]
-    statement = entry.repaired() if corrected else entry.printed()
+    derived = entry.repaired() if corrected else entry.printed()
+    if derived and statement:
+        raise ValueError(f"statement: expected none beside the one that {claim} derives, got {statement}")
+    statement = statement or derived
     if statement is None:
         raise ValueError(f"claim: expected one with a {'correction' if corrected else 'derivation'}, got {claim}")
     vote, wrong = Vote(claim, layer), {name: Formula(make()) for name, make in entry.twins.items()} if twins else {}

@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 from torch import Tensor
 from torch.nn.functional import layer_norm, rms_norm
 
-from evidence import Layer, Reading, choose, confirms
+from evidence import Layer, Reading, choose, confirms, observes
 from evidence.deciphering.attention import blanks, estimates, hidden, reading, t5, t5_weights
 from evidence.instances.heads import Head, drawn_heads
+from evidence.source import heads, t5_parts
 from numerics import tolerances
 from numerics.priors import prior_from_mask
 
@@ -70,3 +71,23 @@ def simplified_norm(drawn: dict[str, float]) -> Reading:
     largest = float((gain.abs().max() + 1) * (1 + x.abs().max() ** 2) / math.sqrt(float(x.var(correction=0)) + drawn["eps"]))
     allowed = tolerances.rounding("float64", d, largest * (1 + 1 / (float(x.var(correction=0)) + drawn["eps"])))
     return Reading(point, {"rms": centred, "layer norm": layer_norm(x, (d,), gain, None, drawn["eps"])}, allowed)  # type: ignore[arg-type]
+
+
+# ── by shipped source code ────────────────────────────────────────────────────────────────────────────────────────────
+
+observes(Layer.SOURCE, "deciphering.s7.t5-structure", "deciphering.s7.t5-realizes")(heads.t5_heads)
+
+
+observes(Layer.SOURCE, "deciphering.s7.t5-inputs")(heads.t5_priors)
+
+
+observes(Layer.SOURCE, "deciphering.s7.mask-function")(heads.t5_masks)
+
+
+observes(Layer.SOURCE, "deciphering.s7.trainable-positions")(t5_parts.trainable_positions)
+
+
+observes(Layer.SOURCE, "deciphering.s7.little-cost")(t5_parts.little_cost)
+
+
+observes(Layer.SOURCE, "deciphering.fn9")(t5_parts.layer_norm)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from evidence import Layer, Reading, confirms
+from evidence import Layer, Reading, confirms, observes
 from evidence.deciphering.attention import reading, t5
 from evidence.instances.heads import Head, drawn_heads
+from evidence.source import heads, t5_parts
 
 
 def bert(head: Head) -> Reading:
@@ -33,3 +34,17 @@ def cross(head: Head) -> Reading:
 
 
 confirms(Layer.TORCH, "deciphering.s8.cross-prior", on=drawn_heads(), count=12, corrected=cross)(cross)
+
+
+# ── by shipped source code ────────────────────────────────────────────────────────────────────────────────────────────
+
+observes(Layer.SOURCE, "deciphering.21")(heads.bert_heads)
+
+
+observes(Layer.SOURCE, "deciphering.22", "deciphering.s8.t5-reparametrization")(heads.t5_heads)
+
+
+observes(Layer.SOURCE, "deciphering.s8.cross-prior")(heads.t5_cross_heads)
+
+
+observes(Layer.SOURCE, "deciphering.s8.three-types")(t5_parts.three_types)

@@ -6,10 +6,11 @@ import numpy as np
 import torch
 from torch.autograd.functional import jacobian
 
-from evidence import Layer, Reading, confirms, float64
+from evidence import Layer, Reading, confirms, float64, observes
 from evidence.eot.appendix import Batch, batches
 from evidence.eot.appendix_a_solution import attention_matrix, whole_matrix
 from evidence.eot.conic_appendix import ConicBatch, conic_batches
+from evidence.source.dot_product import typical_temperature
 from numerics import one_sided, tolerances
 
 confirms(Layer.TORCH, "eot.113", on=batches())(attention_matrix)
@@ -46,3 +47,8 @@ def optimal_value_of_matrix(drawn: ConicBatch) -> Reading:
     scale = float(np.abs(drawn.scores).max()) + drawn.epsilon * (1 + np.log(drawn.m))
     off = solution.gap + tolerances.rounding("float64", drawn.n * drawn.m, drawn.n * scale)
     return Reading(drawn.point() | {"P": float64(solution.plan)}, {"cvxpy": float64(solution.objective)}, off)
+
+
+# ── by shipped source code ────────────────────────────────────────────────────────────────────────────────────────────
+
+observes(Layer.SOURCE, "eot.sA.typical-temperature")(typical_temperature)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from evidence import Layer, Reading, confirms
+from evidence import Layer, Reading, confirms, observes
 from evidence.deciphering.attention import blanks, estimates, hidden, t5
 from evidence.deciphering.section7_t5 import odds_of_words, preference, prior_of_words
 from evidence.instances.heads import Head, drawn_heads
+from evidence.source import heads
 
 confirms(Layer.TORCH, "inference.s7.t5-structure", "inference.s7.t5-realizes", on=drawn_heads(), count=12, corrected=t5)(t5)
 
@@ -25,3 +26,14 @@ confirms(Layer.TORCH, "inference.22", on=drawn_heads(), count=12)(preference)
 @confirms(Layer.TORCH, "inference.23", on=drawn_heads(), count=12)
 def with_divided_scores(head: Head) -> Reading:
     return estimates(head, head.d**-0.5)
+
+
+# ── by shipped source code ────────────────────────────────────────────────────────────────────────────────────────────
+
+observes(Layer.SOURCE, "inference.s7.t5-structure", "inference.s7.t5-realizes")(heads.t5_heads)
+
+
+observes(Layer.SOURCE, "inference.s7.t5-inputs")(heads.t5_priors)
+
+
+observes(Layer.SOURCE, "inference.s7.mask-function")(heads.t5_masks)

@@ -1,27 +1,27 @@
 """What the shipped attention modules of BERT and T5 compute, call by call, and how far from it rounding may lead.
 
-A fact about them is a ``Finding``: what is said, where in the shipped source, how far the shipped numbers are from it, and
-how far they are from its nearest wrong version, both in units of the tolerance. The facts are in ``shipped_t5``,
-``shipped_bert`` and ``published``.
+A ``Fact`` about them is what is said, where in the shipped source, how far the shipped numbers are from it, and how far they
+are from its nearest wrong version, both in units of the tolerance. The facts are in ``shipped_t5``, ``shipped_bert`` and
+``published``.
 """
 
 from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import torch
 from torch import Tensor, nn
-from transformers import BertConfig, BertModel, PreTrainedModel, T5Config, T5Model
-from transformers.models.bert.modeling_bert import BertSelfAttention
+from transformers import BertConfig, BertModel, T5Config, T5Model
 from transformers.models.t5.modeling_t5 import T5Attention
 
+from evidence.source.calls import Call, Role, calls, visible
 from evidence.source.rounding import Rounded, allowed
 from numerics.attention import GeneralizedAttention
 from numerics.models.encoder import load_encoder
@@ -30,11 +30,9 @@ from numerics.priors import RelativePositions
 REFUSAL = 10.0
 """A wrong version must be at least this many tolerances away."""
 
-Role = Literal["encoder", "decoder", "cross"]
-
 
 @dataclass(frozen=True)
-class Finding:
+class Fact:
     """One fact about shipped or published attention.
 
     Attributes:
@@ -53,65 +51,6 @@ class Finding:
     def holds(self) -> bool:
         """The fact is true to rounding, and its wrong versions are not."""
         return self.residual <= 1.0 and self.counter >= REFUSAL
-
-
-@dataclass(frozen=True, eq=False)
-class Call:
-    """One call of a shipped attention module: B sequences, Q queries, M templates, H heads.
-
-    Attributes:
-        module: the shipped module.
-        role: of the module; encoder and decoder are self-attention.
-        hidden: (B, Q, width).
-        source: (B, M, width); ``hidden`` for self-attention.
-        padding: boolean, (B, 1, 1, M), True for words: what the model was told, not what the module received.
-        output: of the module, (B, Q, width).
-        weights: (B, H, Q, M).
-        bias: the position bias that the module used, (1, H, Q, M); None for BERT.
-    """
-
-    module: Any
-    role: Role
-    hidden: Tensor
-    source: Tensor
-    padding: Tensor
-    output: Tensor
-    weights: Tensor
-    bias: Tensor | None
-
-    @property
-    def positions(self) -> tuple[int, int]:
-        """Q and M."""
-        return self.hidden.shape[1], self.source.shape[1]
-
-
-def calls(model: PreTrainedModel, inputs: dict[str, Tensor]) -> list[Call]:
-    """Every call of an attention module of BERT or T5 in one forward pass, in order."""
-    found: list[Call] = []
-
-    def note(module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any], result: tuple[Any, ...]) -> None:
-        source = kwargs.get("key_value_states")
-        decoder = isinstance(module, T5Attention) and module.is_decoder
-        role: Role = "cross" if source is not None else "decoder" if decoder else "encoder"
-        padding = inputs["decoder_attention_mask" if role == "decoder" else "attention_mask"].bool()[:, None, None]
-        output, weights = result[0], result[-1]
-        bias = result[1] if isinstance(module, T5Attention) else None
-        found.append(Call(module, role, args[0], args[0] if source is None else source, padding, output, weights, bias))
-
-    with _hooked(model, note), torch.no_grad():
-        model(**inputs)
-    return found
-
-
-@contextmanager
-def _hooked(model: nn.Module, hook: Callable[..., None]) -> Iterator[None]:
-    modules = [module for module in model.modules() if isinstance(module, (BertSelfAttention, T5Attention))]
-    handles = [module.register_forward_hook(hook, with_kwargs=True) for module in modules]
-    try:
-        yield
-    finally:
-        for handle in handles:
-            handle.remove()
 
 
 @cache
@@ -182,15 +121,6 @@ def _copy(module: Any) -> Any:
                                              "is_causal": module.is_causal} if isinstance(module, T5Attention) else {}))
     copied.load_state_dict(module.state_dict())
     return copied.eval()
-
-
-def visible(call: Call) -> Tensor:
-    """Which templates a query may see: words, and for a decoder none after itself; boolean, (B, H, Q, M)."""
-    queries, templates = call.positions
-    seen = call.padding.expand(-1, 1, queries, -1)
-    if call.role == "decoder":
-        seen = seen & torch.ones(queries, templates, dtype=torch.bool).tril()
-    return seen.expand(call.weights.shape)
 
 
 def generalized(call: Call) -> GeneralizedAttention:

@@ -13,18 +13,16 @@ from transformers.masking_utils import create_bidirectional_mask, eager_mask
 from transformers.models.bert.modeling_bert import BertEmbeddings, BertSelfAttention
 from transformers.models.bert.modeling_bert import eager_attention_forward as bert_attention_forward
 
+from evidence.source.calls import Call, calls, visible
 from evidence.source.shipped import (
-    Call,
-    Finding,
+    Fact,
     allowed_error,
     bert_calls,
-    calls,
     changed,
     generalized,
     output_residual,
     place,
     unbiased,
-    visible,
     worst,
     yes,
 )
@@ -43,29 +41,29 @@ def layer_residual() -> float:
     return max(output_residual(generalized(call), call) for call in every_call())
 
 
-def scores_are_divided() -> Finding:
+def scores_are_divided() -> Fact:
     """(21) has the scale of BERT, if d′ is the width of one head."""
     counter = min(output_residual(changed(call, scale=scale), call)
                   for call in every_call() for scale in (1.0, call.module.all_head_size**-0.5))
-    return Finding("BERT divides its scores by √d′, d′ the width of one head (not by √d, and not by 1)",
+    return Fact("BERT divides its scores by √d′, d′ the width of one head (not by √d, and not by 1)",
                    place(BertSelfAttention.__init__), layer_residual(), counter)
 
 
-def queries_have_a_bias() -> Finding:
+def queries_have_a_bias() -> Fact:
     """(21) and z = KᵀQx_k leave it out: z is Kᵀ(Qx_k + b_Q)."""
     counter = min(output_residual(changed(call, query=unbiased(call.module.query)), call) for call in every_call())
-    return Finding("the bias of BERT's queries moves every piece of evidence by Kᵀb_Q", place(BertSelfAttention.__init__),
+    return Fact("the bias of BERT's queries moves every piece of evidence by Kᵀb_Q", place(BertSelfAttention.__init__),
                    layer_residual(), counter)
 
 
-def values_have_a_bias() -> Finding:
+def values_have_a_bias() -> Fact:
     """(21) leaves it out: the output is V′ĥ + b_V."""
     counter = min(output_residual(changed(call, value=unbiased(call.module.value)), call) for call in every_call())
-    return Finding("the bias of BERT's values is added to the output of every head", place(BertSelfAttention.__init__),
+    return Fact("the bias of BERT's values is added to the output of every head", place(BertSelfAttention.__init__),
                    layer_residual(), counter)
 
 
-def bias_of_keys_drops_out() -> Finding:
+def bias_of_keys_drops_out() -> Fact:
     """It moves all scores of a query alike. Our layer never reads it; the counter moves one key by it."""
     counter = math.inf
     for call in every_call():
@@ -75,7 +73,7 @@ def bias_of_keys_drops_out() -> Finding:
             output = by_hand(call, key)
         counter = min(counter, worst(output - call.output, allowed_error(call)[0]))
     nonzero = all(float(call.module.key.bias.detach().abs().max()) > 0 for call in every_call())
-    return Finding("the bias of BERT's keys drops out of the softmax, although it is not zero",
+    return Fact("the bias of BERT's keys drops out of the softmax, although it is not zero",
                    place(BertSelfAttention.forward), max(yes(nonzero), layer_residual()), counter)
 
 
@@ -89,7 +87,7 @@ def by_hand(call: Call, key: torch.Tensor) -> torch.Tensor:
     return output.flatten(-2)
 
 
-def prior_has_no_positions() -> Finding:
+def prior_has_no_positions() -> Fact:
     """Shuffling the inputs of a layer shuffles its outputs: u is uniform on the words. A T5 table would not do."""
     residual, counter = layer_residual(), math.inf
     for call in every_call():
@@ -102,11 +100,11 @@ def prior_has_no_positions() -> Finding:
         position = RelativePositions(heads)
         nn.init.normal_(position.table, generator=torch.Generator().manual_seed(0))
         counter = min(counter, output_residual(changed(call, position=position), call))
-    return Finding("BERT's attention has no position bias: u is uniform on the words that are not padding",
+    return Fact("BERT's attention has no position bias: u is uniform on the words that are not padding",
                    place(bert_attention_forward), residual, counter)
 
 
-def positions_are_learned_embeddings() -> Finding:
+def positions_are_learned_embeddings() -> Fact:
     """Sinusoids of any frequencies give rows of one norm; BERT's rows are parameters, and pretrained ones differ."""
     embeddings = load_encoder().model.embeddings
     weight = embeddings.position_embeddings.weight
@@ -116,7 +114,7 @@ def positions_are_learned_embeddings() -> Finding:
     no_sinusoids = "sin(" not in inspect.getsource(inspect.getmodule(BertModel))  # type: ignore[arg-type]
     sinusoids = sinusoidal(*weight.shape).norm(dim=-1)
     fixed = float(sinusoids.std() / sinusoids.mean()) / tolerances.rounding("float64", weight.shape[1])
-    return Finding(f"BERT adds learned absolute position embeddings to its inputs, not sinusoids: their norms vary by "
+    return Fact(f"BERT adds learned absolute position embeddings to its inputs, not sinusoids: their norms vary by "
                    f"{spread:.0%}, those of sinusoids by nothing", place(BertEmbeddings.__init__),
                    max(yes(learned and no_sinusoids), fixed), spread / tolerances.rounding("float32", weight.shape[1]))
 
@@ -127,7 +125,7 @@ def sinusoidal(positions: int, width: int) -> torch.Tensor:
     return torch.stack((angles.sin(), angles.cos()), -1).flatten(-2)
 
 
-def words_are_masked_by_padding_alone() -> Finding:
+def words_are_masked_by_padding_alone() -> Fact:
     """[MASK] is a word like any other to the attention of BERT; a prior of zero on it, as in (19), would not do."""
     language_model = load_encoder()
     inputs = masked_sentence()
@@ -140,7 +138,7 @@ def words_are_masked_by_padding_alone() -> Finding:
         residual = max(residual, yes(bool((on_masked > 0).all())), yes(not on_padding.any()),
                        output_residual(generalized(call), call))
         counter = min(counter, output_residual(generalized(call), call, printed))
-    return Finding("BERT's mask hides padding, not masked words: every query gives [MASK] tokens a positive weight",
+    return Fact("BERT's mask hides padding, not masked words: every query gives [MASK] tokens a positive weight",
                    place(create_bidirectional_mask), residual, counter)
 
 
@@ -151,7 +149,7 @@ def masked_sentence() -> dict[str, torch.Tensor]:
     return {name: pad(x, (0, 3), value=tokenizer.pad_token_id if name == "input_ids" else 0) for name, x in encoded.items()}
 
 
-def masks_are_finite() -> Finding:
+def masks_are_finite() -> Fact:
     """A row without words is uniform in the eager arithmetic, where (19) and (20) would be 0/0."""
     call = bert_calls(False)[0]
     mask = eager_mask(2, *call.positions, attention_mask=torch.zeros(2, call.positions[0], dtype=torch.bool),
@@ -160,13 +158,13 @@ def masks_are_finite() -> Finding:
         weights = call.module(call.hidden, mask)[1]
     uniform = torch.full_like(weights, 1.0 / call.positions[0])
     ours = generalized(call).weights(call.hidden, mask=torch.zeros_like(mask, dtype=torch.bool)).detach()
-    return Finding("the eager mask adds the most negative finite number, not −∞: a row without words is uniform",
+    return Fact("the eager mask adds the most negative finite number, not −∞: a row without words is uniform",
                    place(eager_mask), max(yes(bool((mask == torch.finfo(mask.dtype).min).all())),
                                           worst(weights - uniform, allowed_error(call)[1].amax())),
                    worst(weights - ours, allowed_error(call)[1].amax()))
 
 
-def not_all_predicted_words_are_masked() -> Finding:
+def not_all_predicted_words_are_masked() -> Fact:
     """Of the words to predict 80 % become [MASK]; five standard errors are allowed."""
     tokenizer = load_encoder().tokenizer
     collator = DataCollatorForLanguageModeling(tokenizer, seed=0)
@@ -175,7 +173,7 @@ def not_all_predicted_words_are_masked() -> Finding:
     predicted = batch["labels"] != -100
     share = float((batch["input_ids"][predicted] == tokenizer.mask_token_id).double().mean())
     standard_error = math.sqrt(0.8 * 0.2 / int(predicted.sum()))
-    return Finding("of the words that BERT is trained to predict only four in five are masked; the others are replaced or kept",
+    return Fact("of the words that BERT is trained to predict only four in five are masked; the others are replaced or kept",
                    place(DataCollatorForLanguageModeling), abs(share - 0.8) / (5 * standard_error),
                    abs(share - 1.0) / (5 * standard_error))
 

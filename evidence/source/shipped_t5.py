@@ -11,9 +11,9 @@ from transformers.masking_utils import create_bidirectional_mask
 from transformers.models.t5.modeling_t5 import T5Attention, T5LayerNorm, T5Stack
 from transformers.models.t5.modeling_t5 import eager_attention_forward as t5_attention_forward
 
+from evidence.source.calls import Call, visible
 from evidence.source.shipped import (
-    Call,
-    Finding,
+    Fact,
     allowed_error,
     changed,
     generalized,
@@ -23,7 +23,6 @@ from evidence.source.shipped import (
     t5,
     t5_calls,
     table,
-    visible,
     weights_residual,
     worst,
     yes,
@@ -48,7 +47,7 @@ def first_attention(role: str) -> T5Attention:
     return getattr(t5(), role).block[0].layer[0].SelfAttention
 
 
-def scores_are_not_divided() -> Finding:
+def scores_are_not_divided() -> Fact:
     """(20) with α = 1 is T5; (22), and inference (23) with τ = d or d′, is not."""
     residual = max(output_residual(generalized(call), call) for call in t5_calls())
     counter = min(
@@ -56,11 +55,11 @@ def scores_are_not_divided() -> Finding:
         for call in t5_calls()
         for width in (call.module.key_value_proj_dim, call.module.d_model)
     )
-    return Finding("T5 does not divide its scores by √d′ (nor by √d), in any of its three kinds of attention",
+    return Fact("T5 does not divide its scores by √d′ (nor by √d), in any of its three kinds of attention",
                    place(T5Attention.__init__), residual, counter)
 
 
-def initialization_holds_the_scale() -> Finding:
+def initialization_holds_the_scale() -> Fact:
     """The weights of the queries start √d′ times smaller than those of the keys: five standard errors are allowed."""
     config = T5Config(vocab_size=8, d_model=256, d_kv=64, num_layers=1, num_heads=4, d_ff=8)
     with torch.random.fork_rng(devices=[]):
@@ -69,12 +68,12 @@ def initialization_holds_the_scale() -> Finding:
     query, key = attention.q.weight.detach().double(), attention.k.weight.detach().double()
     standard_error = math.sqrt(2.0 / (2 * query.numel()))    # of the log of the ratio of two sample deviations
     ratio = math.log(float(key.std() / query.std()))
-    return Finding("T5 starts its query weights 1/√d′ times as large as its key weights, in place of the division",
+    return Fact("T5 starts its query weights 1/√d′ times as large as its key weights, in place of the division",
                    place(T5Model._init_weights), abs(ratio - math.log(8.0)) / (5 * standard_error),
                    abs(ratio) / (5 * standard_error))
 
 
-def bias_is_inside_the_softmax() -> Finding:
+def bias_is_inside_the_softmax() -> Fact:
     """u stands in the numerator and in the denominator; (22) has it in the numerator alone."""
     residuals, counters = [], []
     for call in (*of_role("encoder"), *of_role("decoder")):
@@ -83,7 +82,7 @@ def bias_is_inside_the_softmax() -> Finding:
         printed = tilted / torch.where(visible(call), scores.exp(), 0.0).sum(-1, keepdim=True)
         residuals.append(weights_residual(tilted / tilted.sum(-1, keepdim=True), call))
         counters.append(weights_residual(printed, call))
-    return Finding("T5 adds the position bias before the softmax: u_i is in the numerator and u_j in the denominator",
+    return Fact("T5 adds the position bias before the softmax: u_i is in the numerator and u_j in the denominator",
                    place(t5_attention_forward), max(residuals), min(counters))
 
 
@@ -101,7 +100,7 @@ def scores_and_prior(call: Call) -> tuple[Tensor, Tensor]:
         return scores, prior_from_mask(visible(call), bias)
 
 
-def cross_attention_has_no_position() -> Finding:
+def cross_attention_has_no_position() -> Fact:
     """Neither table of the model would do."""
     residual = max(output_residual(generalized(call), call) for call in of_role("cross"))
     residual = max(residual, *(float(call.bias.abs().max()) for call in of_role("cross") if call.bias is not None))
@@ -110,19 +109,19 @@ def cross_attention_has_no_position() -> Finding:
         for call in of_role("cross")
         for role in ("encoder", "decoder")
     )
-    return Finding("the cross-attention of T5 has no position bias: its prior is uniform on the words of the source",
+    return Fact("the cross-attention of T5 has no position bias: its prior is uniform on the words of the source",
                    place(T5Attention.forward), residual, counter)
 
 
-def self_attention_has_positions() -> Finding:
+def self_attention_has_positions() -> Fact:
     """Without the table nothing fits."""
     calls = [*of_role("encoder"), *of_role("decoder")]
     residual = max(output_residual(generalized(call), call) for call in calls)
-    return Finding("every self-attention layer of T5 has a position bias", place(T5Attention.compute_bias), residual,
+    return Fact("every self-attention layer of T5 has a position bias", place(T5Attention.compute_bias), residual,
                    min(output_residual(changed(call, position=None), call) for call in calls))
 
 
-def bias_depends_on_relative_position() -> Finding:
+def bias_depends_on_relative_position() -> Fact:
     """b[k, i] = b[k + 1, i + 1], bit for bit; a bias by the template's own position is not like that."""
     residual, counter = 0.0, math.inf
     for role in ("encoder", "decoder"):
@@ -130,11 +129,11 @@ def bias_depends_on_relative_position() -> Finding:
         absolute = bias[:, -1:].expand_as(bias)
         residual = max(residual, yes(torch.equal(bias[:, 1:, 1:], bias[:, :-1, :-1])))
         counter = min(counter, no(torch.equal(absolute[:, 1:, 1:], absolute[:, :-1, :-1])))
-    return Finding("the bias depends on the query and the template only through their relative position",
+    return Fact("the bias depends on the query and the template only through their relative position",
                    place(T5Attention.compute_bias), residual, counter)
 
 
-def buckets_are_the_definition() -> Finding:
+def buckets_are_the_definition() -> Fact:
     """Template minus query indexes the table; query minus template would not fit."""
     residual, counter = 0.0, math.inf
     for role in ("encoder", "decoder"):
@@ -145,11 +144,11 @@ def buckets_are_the_definition() -> Finding:
         mirrored = weights[relative_position_bucket(-relative_positions(140, 150), 32, both)].movedim(-1, 0)
         one_sided = relative_position_bias(140, 150, weights, not both)
         counter = min(counter, no(torch.equal(mirrored, expected)), no(torch.equal(one_sided, expected)))
-    return Finding("T5 looks its bias up by template minus query (i − j for word i and query j), both sides in the encoder, "
+    return Fact("T5 looks its bias up by template minus query (i − j for word i and query j), both sides in the encoder, "
                    "one in the decoder", place(T5Attention._relative_position_bucket), residual, counter)
 
 
-def bias_is_many_to_one() -> Finding:
+def bias_is_many_to_one() -> Fact:
     """Encoder: distances 0 to 7 alone, then shared, all from 91 on; decoder: 0 to 15 alone, all from 113 on."""
     distance = torch.arange(0, 400)
     facts, wrong = [], []
@@ -159,20 +158,20 @@ def bias_is_many_to_one() -> Finding:
                   bucket.unique().numel() == 2 * alone]
         wrong += [bucket[: alone + 8].unique().numel() == alone + 8, bucket[last - 1 :].unique().numel() == 1,
                   bucket.unique().numel() == distance.numel()]
-    return Finding("the bias is many-to-one: 32 buckets, logarithmic beyond 8 (decoder 16), clipped from 91 (decoder 113)",
+    return Fact("the bias is many-to-one: 32 buckets, logarithmic beyond 8 (decoder 16), clipped from 91 (decoder 113)",
                    place(T5Attention._relative_position_bucket), yes(all(facts)), no(any(wrong)))
 
 
-def sides_are_told_apart() -> Finding:
+def sides_are_told_apart() -> Fact:
     """Encoder: i − j and j − i have different buckets; decoder: everything after the query is bucket 0."""
     bucket, ahead = T5Attention._relative_position_bucket, torch.arange(1, 200)
     separate = not set(bucket(ahead, True).tolist()) & set(bucket(-ahead, True).tolist())
-    return Finding("the encoder's bias depends on the sign of the relative position; the decoder's has no bucket for what "
+    return Fact("the encoder's bias depends on the sign of the relative position; the decoder's has no bucket for what "
                    "comes later", place(bucket), yes(separate and not bucket(ahead, False).any()),
                    no(bool((bucket(-ahead, False) == 0).any())))
 
 
-def table_is_shared_over_layers() -> Finding:
+def table_is_shared_over_layers() -> Fact:
     """The second layer has no table and is given the first one's biases; encoder and decoder share nothing."""
     encoder, decoder = of_role("encoder"), of_role("decoder")
     shared = all(
@@ -183,33 +182,33 @@ def table_is_shared_over_layers() -> Finding:
     other = RelativePositions.from_t5(first_attention("decoder"))
     other.bidirectional = True
     counter = output_residual(changed(encoder[1], position=other), encoder[1])
-    return Finding("the layers of a stack share the biases of its first layer; encoder and decoder have a table each",
+    return Fact("the layers of a stack share the biases of its first layer; encoder and decoder have a table each",
                    place(T5Stack.forward), max(yes(shared), yes(not apart)), counter)
 
 
-def table_is_trainable_per_head() -> Finding:
+def table_is_trainable_per_head() -> Fact:
     """One scalar a bucket and head: 256 numbers a stack for the sizes of T5-small."""
     small = T5Attention(T5Config(), has_relative_attention_bias=True, layer_idx=0).relative_attention_bias.weight
     call = of_role("encoder")[0]
     mean = RelativePositions.from_t5(first_attention("encoder"))
     mean.table = nn.Parameter(mean.table.detach().mean(-1, keepdim=True).expand_as(mean.table).clone())
     facts = small.requires_grad and tuple(small.shape) == (32, 8)
-    return Finding("a position bias is a trainable scalar for each bucket and head", place(T5Attention.__init__),
+    return Fact("a position bias is a trainable scalar for each bucket and head", place(T5Attention.__init__),
                    yes(facts), output_residual(changed(call, position=mean), call))
 
 
-def prior_depends_on_the_query() -> Finding:
+def prior_depends_on_the_query() -> Fact:
     """(22) writes u_i; it is u_ki, and the prior of another query does not fit."""
     residuals, counters = [], []
     for call in (*of_role("encoder"), *of_role("decoder")):
         scores, prior = scores_and_prior(call)
         for found, u in ((residuals, prior), (counters, prior[..., -1:, :])):
             found.append(weights_residual(u * scores.exp() / (u * scores.exp()).sum(-1, keepdim=True), call))
-    return Finding("every query of a self-attention layer has a prior of its own", place(T5Attention.compute_bias),
+    return Fact("every query of a self-attention layer has a prior of its own", place(T5Attention.compute_bias),
                    max(residuals), min(counters))
 
 
-def there_are_three_kinds() -> Finding:
+def there_are_three_kinds() -> Fact:
     """In self-attention the x_i are the y_k; in cross-attention they are not, and are not as many."""
     kinds = [call.role for call in t5_calls()]
     same = all((call.source is call.hidden) == (call.role != "cross") for call in t5_calls())
@@ -217,33 +216,33 @@ def there_are_three_kinds() -> Finding:
     call = of_role("cross")[0]
     with torch.no_grad():
         output = generalized(call)(call.hidden, mask=of_role("decoder")[0].padding)
-    return Finding("T5 has self-attention in the encoder and in the decoder, and cross-attention from one to the other",
+    return Fact("T5 has self-attention in the encoder and in the decoder, and cross-attention from one to the other",
                    place(T5Stack.forward), yes(sorted(set(kinds)) == ["cross", "decoder", "encoder"] and same and sizes),
                    worst(output - call.output, allowed_error(call)[0]))
 
 
-def decoder_is_causal() -> Finding:
+def decoder_is_causal() -> Fact:
     """(19) has no causal mask: the prior of the decoder depends on where the query is."""
     calls = of_role("decoder")
     residual = max(output_residual(generalized(call), call) for call in calls)
-    return Finding("the decoder's self-attention is causal besides: u is zero on every later word", place(T5Stack.forward),
+    return Fact("the decoder's self-attention is causal besides: u is zero on every later word", place(T5Stack.forward),
                    max(residual, *(float(call.weights.triu(1).max()) for call in calls)),
                    min(output_residual(changed(call, causal=False), call) for call in calls))
 
 
-def encoder_and_cross_attention_are_not_causal() -> Finding:
+def encoder_and_cross_attention_are_not_causal() -> Fact:
     """The only prior of theirs beside positions is padding."""
     calls = [*of_role("encoder"), *of_role("cross")]
-    return Finding("the encoder's self-attention and the cross-attention are not causal", place(T5Stack.forward),
+    return Fact("the encoder's self-attention and the cross-attention are not causal", place(T5Stack.forward),
                    max(output_residual(generalized(call), call) for call in calls),
                    min(output_residual(changed(call, causal=True), call) for call in calls))
 
 
-def projections_have_no_bias() -> Finding:
+def projections_have_no_bias() -> Fact:
     """(22) has none either."""
     layers = [getattr(call.module, name) for call in t5_calls() for name in "qkvo"]
     moved = changed(of_role("encoder")[0], query=_with_bias(layers[0]))
-    return Finding("the projections of T5 have no biases", place(T5Attention.__init__),
+    return Fact("the projections of T5 have no biases", place(T5Attention.__init__),
                    yes(all(layer.bias is None for layer in layers)), output_residual(moved, of_role("encoder")[0]))
 
 
@@ -255,7 +254,7 @@ def _with_bias(projection: nn.Linear) -> nn.Linear:
     return biased
 
 
-def words_are_masked_by_padding_alone() -> Finding:
+def words_are_masked_by_padding_alone() -> Fact:
     """Changing the words, sentinels included, never changes the mask; every word gets weight, padding none."""
     call = of_role("encoder")[0]
     config, length = t5().config, 5
@@ -264,13 +263,13 @@ def words_are_masked_by_padding_alone() -> Finding:
              for words in (torch.arange(length)[None], torch.full((1, length), 63))]
     same = torch.equal(*masks)
     seen = visible(call)
-    return Finding("T5's mask knows padding, not masked words: a sentinel takes part like any word",
+    return Fact("T5's mask knows padding, not masked words: a sentinel takes part like any word",
                    place(create_bidirectional_mask), max(yes(same), yes(bool((call.weights[seen] > 0).all())),
                                                          float(call.weights[~seen].max())),
                    output_residual(generalized(call), call, torch.ones_like(call.padding)))
 
 
-def layer_norm_only_rescales() -> Finding:
+def layer_norm_only_rescales() -> Fact:
     """Footnote 9: no mean is subtracted and nothing is added."""
     x = torch.randn(64, 32, generator=torch.Generator().manual_seed(0)) + 0.5
     norm = T5LayerNorm(32)
@@ -281,11 +280,11 @@ def layer_norm_only_rescales() -> Finding:
     expected = wide / (wide.square().mean(-1, keepdim=True) + norm.variance_epsilon).sqrt()
     full = nn.functional.layer_norm(wide, (32,), eps=norm.variance_epsilon)
     facts = [name for name, _ in norm.named_parameters()] == ["weight"]
-    return Finding("T5's layer normalization divides by the root mean square: no mean is subtracted, no bias added",
+    return Fact("T5's layer normalization divides by the root mean square: no mean is subtracted, no bias added",
                    place(T5LayerNorm), max(yes(facts), worst(shipped - expected, allowed)), worst(shipped - full, allowed))
 
 
-def position_is_nowhere_else() -> Finding:
+def position_is_nowhere_else() -> Fact:
     """Without its biases a layer does not see the order of the words, and nothing before the layers does."""
     parts = {name.split(".")[-2] for name, _ in t5().named_parameters()}
     expected = {"shared", "q", "k", "v", "o", "relative_attention_bias", "wi", "wo", "layer_norm", "final_layer_norm"}
@@ -298,7 +297,7 @@ def position_is_nowhere_else() -> Finding:
         padding = torch.ones_like(call.padding)
         run = Call(call.module, "encoder", call.hidden, call.hidden, padding, straight[0], straight[2], bias)
         moved.append(worst(straight[0][:, order] - shuffled[0], allowed_error(run)[0][:, order]))
-    return Finding("T5 has relative position biases in place of position embeddings: no other part sees the order",
+    return Fact("T5 has relative position biases in place of position embeddings: no other part sees the order",
                    place(T5Stack.__init__), max(yes(parts == expected), moved[0]), moved[1])
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
+
 import torch
 from torch import Tensor, nn
 
-from evidence import Layer, Reading, confirms
+from evidence import Finding, Layer, Outcome, Reading, Run, confirms, observes
 from evidence.transport import listings as models
 from evidence.transport.listing import PAIRS, SEVERAL, Tokens
 from numerics import one_sided
@@ -47,3 +49,17 @@ def outputs(x: Tokens, other: float) -> Reading:
 @confirms(Layer.TORCH, "transport.listing.run_ot_attention_experiment", on=SEVERAL, corrected=lambda x: outputs(x, 0.0))
 def independent_outputs(x: Tokens) -> Reading:
     return outputs(x, 1 + float(x["g"][0]))
+
+
+@observes(Layer.TORCH, "transport.listing.run_ot_attention_experiment.printed")
+def printed(claim: str, run: Run) -> Finding:
+    found = models.run_experiment()
+    gap = max(abs(each.transport_entropy - math.log(32)) for each in (found, *map(models.run_experiment, range(3))))
+    return Finding(
+        Outcome.HOLDS if found.shape == (4, 32, 128) else Outcome.REFUTED,
+        "seed 42 as printed and three more seeds",
+        "there is no task, only random tokens; "
+        f"entropies {found.standard_entropy:.4f} (averaged over heads) and {found.transport_entropy:.4f} (each head), "
+        f"shape {found.shape}, outputs close: {found.close}; the second is log 32 = {math.log(32):.4f} to {gap:.0e}: the "
+        "iterations have made every row uniform; outputs of modules with independent weights are never close",
+    )

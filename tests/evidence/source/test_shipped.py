@@ -10,14 +10,13 @@ import torch
 from transformers.models.t5.modeling_t5 import T5Attention
 
 from evidence.source import published, shipped_bert, shipped_t5
+from evidence.source.calls import Call, calls, visible
 from evidence.source.rounding import Rounded, allowed
 from evidence.source.shipped import (
     REFUSAL,
-    Call,
-    Finding,
+    Fact,
     allowed_error,
     bert_calls,
-    calls,
     changed,
     generalized,
     no,
@@ -25,7 +24,6 @@ from evidence.source.shipped import (
     t5,
     t5_calls,
     unbiased,
-    visible,
     weights_residual,
     worst,
     yes,
@@ -191,15 +189,15 @@ def test_facts(fact: str) -> None:
 
 @pytest.mark.parametrize("module", [shipped_t5, shipped_bert, published])
 def test_every_fact_is_listed(module: object) -> None:
-    written = [x for x in vars(module).values() if callable(x) and getattr(x, "__annotations__", {}).get("return") == "Finding"]
+    written = [x for x in vars(module).values() if callable(x) and getattr(x, "__annotations__", {}).get("return") == "Fact"]
     assert set(written) == set(module.FACTS)  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize(("residual", "counter"), [(1.01, math.inf), (0.0, 9.9), (math.nan, math.inf), (0.0, math.nan),
                                                    (yes(False), no(False)), (yes(True), no(True))])
 def test_findings_refuse(residual: float, counter: float) -> None:
-    assert Finding("", "", 1.0, REFUSAL).holds
-    assert not Finding("", "", residual, counter).holds
+    assert Fact("", "", 1.0, REFUSAL).holds
+    assert not Fact("", "", residual, counter).holds
 
 
 def test_distances_are_not_hidden() -> None:
