@@ -30,9 +30,6 @@ class Tight(MemProblem):
             "lam": torch.zeros(1, dtype=torch.float64),
         }
 
-    def to(self, device: str) -> Tight:
-        return Tight(2, 1, self.alpha, "generic", "uniform", "generic", 0, device, self.radius)
-
 
 def kappa_of(problem: MemProblem) -> float:
     """αL, from the templates' distances to their mean."""
@@ -40,7 +37,7 @@ def kappa_of(problem: MemProblem) -> float:
 
 
 TIGHT = st.builds(
-    lambda alpha, radius: Tight(2, 1, alpha, "generic", "uniform", "generic", 0, "cpu", radius),
+    lambda alpha, radius: Tight(2, 1, alpha, "generic", "uniform", "generic", 0, radius),
     st.sampled_from([1.0, 0.25, 4.0]),
     st.sampled_from([1.0, 0.5]),
 )

@@ -15,6 +15,7 @@ from torch import Tensor
 
 from evidence import Value
 from evidence.instances import fifty_digits
+from evidence.instances.placement import Placed
 from numerics import tolerances
 
 ALPHAS = (1.0, 0.25, 4.0)
@@ -26,7 +27,7 @@ EVIDENCE = ("generic", "zero")
 
 
 @dataclass(frozen=True)
-class MemProblem:
+class MemProblem(Placed):
     """n templates in ℝ^d with weights u > 0, evidence z and α; any dual point λ, any weights q besides.
 
     Attributes:
@@ -44,11 +45,6 @@ class MemProblem:
     weighting: str
     evident: str
     seed: int
-    device: str = "cpu"
-
-    def to(self, device: str) -> MemProblem:
-        """The same problem, computed on another device."""
-        return MemProblem(self.n, self.d, self.alpha, self.layout, self.weighting, self.evident, self.seed, device)
 
     @cached_property
     def drawn(self) -> dict[str, Tensor]:

@@ -16,6 +16,7 @@ from torch import Tensor
 
 from evidence import Value
 from evidence.instances import fifty_digits
+from evidence.instances.placement import Placed
 from numerics import tolerances
 
 SYMMETRIC = ("distances", "symmetric", "ties")
@@ -26,7 +27,7 @@ PRIORS = ("generic", "zeros", "one template")
 
 
 @dataclass(frozen=True)
-class OtProblem:
+class OtProblem(Placed):
     """N templates in ℝ^d with preference u (zeros allowed), costs M, evidence z, α and γ; any dual points besides.
 
     Attributes:
@@ -44,11 +45,6 @@ class OtProblem:
     costs: str
     prior_kind: str
     seed: int
-    device: str = "cpu"
-
-    def to(self, device: str) -> OtProblem:
-        """The same problem, computed on another device."""
-        return OtProblem(self.N, self.d, self.alpha, self.gamma, self.costs, self.prior_kind, self.seed, device)
 
     @cached_property
     def drawn(self) -> dict[str, Tensor]:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from evidence import Reading, Value, float64
+from evidence.instances.placement import Placed
 from numerics import tolerances
 
 WIDTH = 2
@@ -21,7 +22,7 @@ FEATURES = 3
 
 
 @dataclass(frozen=True)
-class Problem:
+class Problem(Placed):
     """n queries against m keys: Q, K, V, any scores S, positive features f and g, real ones x and y, projections, plans.
 
     Attributes:
@@ -40,11 +41,6 @@ class Problem:
     tau: float
     seed: int
     tied: bool
-    device: str = "cpu"
-
-    def to(self, device: str) -> Problem:
-        """The same problem, computed on another device."""
-        return Problem(self.n, self.m, self.eps, self.tau, self.seed, self.tied, device)
 
     @cached_property
     def drawn(self) -> dict[str, Tensor]:

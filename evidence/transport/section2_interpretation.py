@@ -8,7 +8,7 @@ import numpy as np
 
 from evidence import Layer, Reading, confirms, float64
 from evidence.eot.section3_problem import entropy_slope
-from evidence.instances.rows import rows
+from evidence.instances.one_sided import rows
 from evidence.instances.transport_problems import Problem, problems
 from evidence.transport.conic_plans import PlanProblem, conic_problems
 from evidence.transport.theorem import slopes

@@ -10,21 +10,17 @@ from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 
 from evidence import Layer, Reading, confirms
+from evidence.instances.placement import Placed
 from evidence.instances.transport_problems import Problem, problems
 from numerics import flash, one_sided, tolerances
 
 
 @dataclass(frozen=True)
-class Tiles:
+class Tiles(Placed):
     """Two tiles of scores and values of one query, and the numbers taken off them."""
 
     scores: tuple[Tensor, Tensor]
     values: tuple[Tensor, Tensor]
-    device: str = "cpu"
-
-    def to(self, device: str) -> Tiles:
-        """The same tiles, computed on another device."""
-        return Tiles(self.scores, self.values, device)
 
     def joined(self, parts: tuple[Tensor, Tensor]) -> Tensor:
         return torch.cat(parts).to(self.device)

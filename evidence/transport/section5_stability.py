@@ -14,6 +14,7 @@ from torch.nn.functional import scaled_dot_product_attention
 
 from evidence import Layer, Reading, confirms, float64
 from evidence.eot.forward import gradient
+from evidence.instances.placement import Placed
 from evidence.instances.transport_problems import Problem, problems
 from evidence.transport.conic_plans import CONIC_WIDTH, PlanProblem, conic_problems
 from evidence.transport.design import COLD
@@ -24,18 +25,13 @@ SMALLEST = 1e-300  # for weights that are 0 where the statement has positive one
 
 
 @dataclass(frozen=True)
-class Perturbed:
+class Perturbed(Placed):
     """A row of scores, a change of them, and a diameter; the sharp case splits the mass as the bound's equality asks."""
 
     epsilon: float
     diameter: float
     scores: Tensor
     change: Tensor
-    device: str = "cpu"
-
-    def to(self, device: str) -> Perturbed:
-        """The same row, computed on another device."""
-        return Perturbed(self.epsilon, self.diameter, self.scores, self.change, device)
 
 
 @st.composite
@@ -80,18 +76,13 @@ def moved_mass(x: Perturbed) -> Reading:
 
 
 @dataclass(frozen=True)
-class Ball:
+class Ball(Placed):
     """Inputs in a ball of the plane, before and after none has moved by more than δ."""
 
     radius: float
     epsilon: float
     before: Tensor
     after: Tensor
-    device: str = "cpu"
-
-    def to(self, device: str) -> Ball:
-        """The same inputs, computed on another device."""
-        return Ball(self.radius, self.epsilon, self.before, self.after, device)
 
 
 @st.composite

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from evidence import Layer, Reading, confirms, float64
+from evidence.instances.placement import Placed
 from evidence.instances.transport_problems import WIDTH, Problem, problems
 from evidence.transport.conic_plans import CONIC_COLD, CONIC_WIDTH, Array, PlanProblem, conic_problems
 from evidence.transport.design import COLD, HOT
@@ -19,18 +20,13 @@ from numerics import one_sided, tolerances
 
 
 @dataclass(frozen=True)
-class Led:
+class Led(Placed):
     """One best key and m others that lie δ + w below."""
 
     epsilon: float
     lead: float
     below: Tensor
     tied: int
-    device: str = "cpu"
-
-    def to(self, device: str) -> Led:
-        """The same row, computed on another device."""
-        return Led(self.epsilon, self.lead, self.below, self.tied, device)
 
     @property
     def scores(self) -> Tensor:

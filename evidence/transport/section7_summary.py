@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from evidence import Layer, Reading, confirms, float64
+from evidence.instances.placement import Placed
 from evidence.instances.transport_problems import Problem, problems
 from evidence.transport.conic_plans import CONIC_COLD, Array, PlanProblem, conic_problems
 from evidence.transport.design import COLD
@@ -33,7 +34,7 @@ def hard_choices(x: Problem) -> Reading:
 
 
 @dataclass(frozen=True)
-class Losses:
+class Losses(Placed):
     """A loss with the Lipschitz constant L on a line, and the places where it is trained and tested."""
 
     steepness: float
@@ -41,11 +42,6 @@ class Losses:
     test: Tensor
     masses: tuple[Tensor, Tensor]
     rising: bool
-    device: str = "cpu"
-
-    def to(self, device: str) -> Losses:
-        """The same losses, computed on another device."""
-        return Losses(self.steepness, self.train, self.test, self.masses, self.rising, device)
 
     def loss(self, places: Tensor) -> Tensor:
         """L (x + 5) or L |x|."""

@@ -8,11 +8,11 @@ import torch
 from click.testing import CliRunner
 from matplotlib.figure import Figure
 
+from evidence.instances import fifty_digits
 from numerics.__main__ import main
 from numerics.experiments import approximation
 from numerics.experiments.approximation_figure import draw
 from numerics.experiments.output import whole
-from evidence.instances import fifty_digits
 
 PROBLEM = approximation.figure_problem()
 

@@ -7,9 +7,9 @@ import torch
 from torch import Tensor
 from torch.testing import assert_close
 
+from evidence.instances import fifty_digits
 from numerics import mem, tolerances
 from numerics.experiments.deviation.statistics import STATISTICS, Measured, Span, divergence, measure, spans
-from evidence.instances import fifty_digits
 
 N, D, R = 6, 9, 12
 ALPHA = 0.7

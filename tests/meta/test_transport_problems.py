@@ -11,10 +11,10 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from derivations.catalogue import entries
-from numerics import one_sided
 from evidence.harness import Formula, compare
-from tests.properties.transport_design import Ball, Led, Losses, Perturbed, balls, led, losses, perturbed
 from evidence.instances.transport_problems import Problem, by_pot, problems
+from numerics import one_sided
+from tests.properties.transport_design import Ball, Led, Losses, Perturbed, balls, led, losses, perturbed
 from tests.properties.transport_sinkhorn import Iterates, iterates
 from tests.properties.transport_variants import Tiles, tiles
 

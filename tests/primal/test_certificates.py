@@ -9,9 +9,9 @@ import ot
 import pytest
 from hypothesis import given, settings
 
+from evidence.instances.one_sided import OneSided, one_sided_problems
 from numerics import tolerances
 from numerics.primal import coupling, one_sided
-from evidence.instances.one_sided import OneSided, one_sided_problems
 
 PATIENT = settings(deadline=None)
 single_rows = one_sided_problems(max_batch=0, masks=("none",))

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from evidence.instances.one_sided import OneSided, one_sided_problems
 from numerics import tolerances
 from numerics.primal import one_sided, regularizers
 from numerics.primal.regularizers import Solution
-from evidence.instances.one_sided import OneSided, one_sided_problems
 
 ALPHAS = (1.001, 1.25, 1.5, Fraction(4, 3), 2, 2.5, 3, 6)
 FEW = settings(deadline=None, max_examples=40)

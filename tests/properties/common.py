@@ -7,8 +7,8 @@ from hypothesis import settings
 from torch import Tensor
 from torch.testing import assert_close
 
-from numerics import tolerances
 from evidence.instances.one_sided import OneSided
+from numerics import tolerances
 
 DEVICES = ["cpu", "cuda"] if torch.cuda.is_available() else ["cpu"]
 DTYPES = [torch.float64, torch.float32, torch.bfloat16, torch.float16]

@@ -11,10 +11,10 @@ from scipy.integrate import quad
 from torch import Tensor
 from torch.distributions import MultivariateNormal
 
+from evidence.instances.continuous import F64, Continuous, continuous, integral, legendre
 from numerics import continuous as ct
 from numerics import tolerances
 from tests.properties.common import PATIENT, close
-from evidence.instances.continuous import F64, Continuous, continuous, integral, legendre
 
 LINE = continuous(max_d=1)
 

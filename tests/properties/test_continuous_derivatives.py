@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from torch import Tensor
 from torch.autograd import gradcheck, gradgradcheck
 
+from evidence.instances.continuous import F64, Continuous, continuous, integral
 from numerics import continuous as ct
 from tests.properties.common import PATIENT, close
-from evidence.instances.continuous import F64, Continuous, continuous, integral
 
 pytestmark = pytest.mark.filterwarnings("ignore:.torch.jit.script. is deprecated:DeprecationWarning")
 

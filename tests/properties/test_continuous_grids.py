@@ -6,10 +6,10 @@ import pytest
 import torch
 from torch import Tensor
 
+from evidence.instances.continuous import F64
 from numerics import continuous as ct
 from numerics import regularizers, tolerances
 from tests.properties.common import close
-from evidence.instances.continuous import F64
 
 MEAN, VARIANCE = torch.tensor([0.3], dtype=F64), torch.tensor([[0.7]], dtype=F64)
 THETA = ct.natural(MEAN, VARIANCE)

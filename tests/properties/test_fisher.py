@@ -9,8 +9,8 @@ from torch.autograd import gradcheck, gradgradcheck
 from torch.autograd.functional import hessian
 from torch.testing import assert_close
 
-from numerics import fisher, one_sided, tolerances
 from evidence.instances.one_sided import OneSided, one_sided_problems
+from numerics import fisher, one_sided, tolerances
 
 DTYPES = [torch.float64, torch.float32, torch.bfloat16, torch.float16]
 PATIENT = settings(deadline=None, max_examples=60)

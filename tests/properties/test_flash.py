@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from torch import Tensor
 from torch.autograd import gradcheck, gradgradcheck
 
+from evidence.instances.transport_strategies import Tiled, tilings
 from numerics import flash, one_sided, tolerances
 from numerics.flash import Contribution, combine, contribution, finish, identity, tiled_attention, tiled_gradients
 from numerics.transport import one_sided_plan
 from tests.properties.common import close, in_dtypes, in_halves
-from evidence.instances.transport_strategies import Tiled, tilings
 
 # Forward-mode differentiation compiles its decompositions with what the same release of PyTorch deprecates.
 pytestmark = pytest.mark.filterwarnings("ignore:.torch.jit.script. is deprecated:DeprecationWarning")

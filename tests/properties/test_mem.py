@@ -10,9 +10,9 @@ from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 from torch.testing import assert_close
 
+from evidence.instances.mem_strategies import Mem, mem_problems
 from numerics import mem, tolerances
 from tests.properties.common import PATIENT, close, in_dtypes, in_halves, on_devices, wide
-from evidence.instances.mem_strategies import Mem, mem_problems
 
 ORDINARY = {"alphas": (0.1, 1.0, 30.0), "scales": (1.0, 0.01)}
 

@@ -8,9 +8,9 @@ from hypothesis import given
 from torch import Tensor
 from torch.testing import assert_close
 
+from evidence.instances.mem_strategies import Mem, mem_problems
 from numerics import mem, tolerances
 from tests.properties.common import PATIENT
-from evidence.instances.mem_strategies import Mem, mem_problems
 
 
 def slack(x: Mem) -> Tensor:

@@ -8,10 +8,10 @@ import pytest
 import torch
 from torch import Tensor
 
+from evidence.instances.mem_strategies import Mem, exact, far
 from numerics import bench_mem, mem, tolerances
 from numerics.mem import Solution, shared
 from numerics.mem.rows import Rows, head_bits, spread
-from evidence.instances.mem_strategies import Mem, exact, far
 
 TIGHT = 1e-12
 """The tolerance at which Newton's method takes over, whose bounds are checked in ``test_mem_solver``."""

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from torch import Tensor
 from torch.testing import assert_close
 
+from evidence.instances.mem_strategies import Mem, exact, far, mem_problems
 from numerics import mem, tolerances
 from numerics.mem import Solution
 from numerics.mem.rows import Hessian, Rows
 from tests.properties.common import DEVICES, PATIENT, on_devices
-from evidence.instances.mem_strategies import Mem, exact, far, mem_problems
 
 HARD = [(8, 3, 8.0, 1e4), (12, 6, 8.0, 1e4), (6, 12, 8.0, 1e4), (40, 4, 8.0, 1e4), (128, 384, 8.0, 1e4), (64, 64, 1.0, 1e4)]
 

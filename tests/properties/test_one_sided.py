@@ -10,6 +10,7 @@ from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 from torch.testing import assert_close
 
+from evidence.instances.one_sided import OneSided, one_sided_problems
 from numerics import one_sided, tolerances
 from tests.properties.common import (
     PATIENT,
@@ -21,7 +22,6 @@ from tests.properties.common import (
     on_devices,
     reference,
 )
-from evidence.instances.one_sided import OneSided, one_sided_problems
 
 # --- forward -----------------------------------------------------------------------------------------------------
 

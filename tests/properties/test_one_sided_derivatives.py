@@ -9,9 +9,9 @@ from torch import Tensor
 from torch.autograd import gradcheck, gradgradcheck
 from torch.testing import assert_close
 
+from evidence.instances.one_sided import SCALES, OneSided, one_sided_problems
 from numerics import one_sided, tolerances
 from tests.properties.common import PATIENT, close, error, in_dtypes, on_devices
-from evidence.instances.one_sided import SCALES, OneSided, one_sided_problems
 
 # Forward-mode differentiation compiles its decompositions with what the same release of PyTorch deprecates.
 pytestmark = pytest.mark.filterwarnings("ignore:.torch.jit.script. is deprecated:DeprecationWarning")

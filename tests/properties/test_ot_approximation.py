@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
+from evidence.instances.ot_strategies import Problem, batch_of_problems, problems
 from numerics import ot_attention as ot
 from numerics import tolerances
 from tests.properties.common import PATIENT, close
-from evidence.instances.ot_strategies import Problem, batch_of_problems, problems
 
 F64 = torch.float64
 

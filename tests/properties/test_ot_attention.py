@@ -9,10 +9,10 @@ import torch
 from hypothesis import given
 from torch import Tensor
 
+from evidence.instances.ot_strategies import MILD, Problem, batch_of_problems, double, problems
 from numerics import ot_attention as ot
 from numerics import tolerances
 from tests.properties.common import PATIENT, close, in_dtypes, in_halves, on_devices
-from evidence.instances.ot_strategies import MILD, Problem, batch_of_problems, double, problems
 
 mp.mp.dps = 40
 

@@ -8,9 +8,9 @@ import torch
 from torch import Tensor
 from torch.autograd import gradcheck, gradgradcheck
 
+from evidence.instances.ot_strategies import batch_of_problems
 from numerics import ot_attention as ot
 from tests.properties.common import close
-from evidence.instances.ot_strategies import batch_of_problems
 
 # Forward-mode differentiation compiles its decompositions with what the same release of PyTorch deprecates.
 pytestmark = pytest.mark.filterwarnings("ignore:.torch.jit.script. is deprecated:DeprecationWarning")

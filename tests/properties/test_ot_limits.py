@@ -7,10 +7,10 @@ from hypothesis import given
 from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 
+from evidence.instances.ot_strategies import MILD, Problem, double, problems
 from numerics import ot_attention as ot
 from numerics import tolerances
 from tests.properties.common import PATIENT, close
-from evidence.instances.ot_strategies import MILD, Problem, double, problems
 
 F64 = torch.float64
 

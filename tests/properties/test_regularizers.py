@@ -15,9 +15,9 @@ from torch.func import hessian, jacfwd, jacrev, vmap
 from torch.nn.functional import scaled_dot_product_attention
 from torch.testing import assert_close
 
+from evidence.instances.one_sided import OneSided, one_sided_problems
 from numerics import one_sided, regularizers, tolerances
 from numerics.regularizers import alibi_bias, alibi_slopes, entmax15, entmax_bisect, sparsemax
-from evidence.instances.one_sided import OneSided, one_sided_problems
 
 DEVICES = ["cpu", "cuda"] if torch.cuda.is_available() else ["cpu"]
 DTYPES = [torch.float64, torch.float32, torch.bfloat16, torch.float16]

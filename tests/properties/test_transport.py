@@ -8,11 +8,11 @@ import torch
 from hypothesis import given, settings
 from torch import Tensor
 
+from evidence.instances.transport_strategies import RELAXATIONS, Transported, transports
 from numerics import one_sided, tolerances
 from numerics.primal.coupling import solve_entropic
 from numerics.transport import Transport, one_sided_plan, sinkhorn
 from tests.properties.common import PATIENT, close, in_dtypes, in_halves
-from evidence.instances.transport_strategies import RELAXATIONS, Transported, transports
 
 F64 = torch.float64
 

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
+from evidence.instances.transport_strategies import Tiled, tilings
 from numerics import one_sided, tolerances
 from numerics.transport import (
     diagnose,
@@ -19,7 +20,6 @@ from numerics.transport import (
 )
 from tests.properties.common import close, in_dtypes
 from tests.properties.test_transport import apart, connection, random_problem
-from evidence.instances.transport_strategies import Tiled, tilings
 
 F64 = torch.float64
 

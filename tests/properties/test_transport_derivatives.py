@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 from torch.autograd import gradcheck, gradgradcheck
 
+from evidence.instances.transport_strategies import Transported
 from numerics import tolerances
 from numerics.transport import (
     diagnose,
@@ -20,7 +21,6 @@ from numerics.transport import (
 )
 from tests.properties.common import close
 from tests.properties.test_transport import apart, connection, exponent, random_problem
-from evidence.instances.transport_strategies import Transported
 
 # Forward-mode differentiation compiles its decompositions with what the same release of PyTorch deprecates.
 pytestmark = pytest.mark.filterwarnings("ignore:.torch.jit.script. is deprecated:DeprecationWarning")

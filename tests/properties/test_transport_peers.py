@@ -8,11 +8,11 @@ import ot
 import pytest
 import torch
 
+from evidence.instances.transport_strategies import Transported
 from numerics import tolerances
 from numerics.transport import sinkhorn
 from tests.properties.common import close
 from tests.properties.test_transport import apart, errors, exponent, random_problem
-from evidence.instances.transport_strategies import Transported
 
 
 def peer_problems() -> Iterator[tuple[int, float]]:
