@@ -8,7 +8,7 @@ from torch import Tensor
 from evidence import Layer, Reading, confirms, float64
 from evidence.deciphering.attention_mem import GENERIC, evidence_for
 from evidence.deciphering.conic_attention import ConicLayer, drawn, solved
-from evidence.instances.mem_problems import MemProblem, mem_problems
+from evidence.instances.mem import MemProblem, mem_problems
 from numerics import mem
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from evidence import Reading, Value
-from evidence.instances.ot_problems import ot_problems
+from evidence.instances.ot import ot_problems
 from evidence.instances.placement import Placed
 from numerics import ot_attention as ot
 from numerics import tolerances
