@@ -10,8 +10,8 @@ from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 
 from evidence import Layer, Reading, confirms
+from evidence.instances.attention import AttentionProblem, attention_problems
 from evidence.instances.placement import Placed
-from evidence.instances.transport_problems import Problem, problems
 from numerics import flash, one_sided, tolerances
 
 
@@ -79,10 +79,10 @@ def error_of_streaming(x: Tiles) -> Reading:
     return x.reading(streamed=(x.streamed - x.whole).abs())
 
 
-def stabilized(x: Problem) -> Reading:
+def stabilized(x: AttentionProblem) -> Reading:
     shifted = x["S"] - x["o"][:, None]
     part = flash.contribution(shifted, torch.eye(x.m, dtype=torch.float64, device=x.device))
     return x.reading(x["o"], closed_form=one_sided.plan(shifted, 1.0), flash=flash.finish(part).output)
 
 
-confirms(Layer.TORCH, "transport.s4.flash-stability", on=problems(), corrected=stabilized)(stabilized)
+confirms(Layer.TORCH, "transport.s4.flash-stability", on=attention_problems(), corrected=stabilized)(stabilized)

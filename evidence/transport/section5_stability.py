@@ -14,8 +14,8 @@ from torch.nn.functional import scaled_dot_product_attention
 
 from evidence import Layer, Reading, confirms, float64
 from evidence.eot.forward import gradient
+from evidence.instances.attention import AttentionProblem, attention_problems
 from evidence.instances.placement import Placed
-from evidence.instances.transport_problems import Problem, problems
 from evidence.transport.conic_plans import CONIC_WIDTH, PlanProblem, conic_problems
 from evidence.transport.design import COLD
 from numerics import one_sided, tolerances
@@ -147,14 +147,14 @@ def slope_of_self_attention(x: Ball) -> Reading:
     return Reading(point, {"autograd": slope}, tolerances.rounding("float64", 2, 1 + second**2), "right")
 
 
-def slope_of_entropy(x: Problem) -> Reading:
+def slope_of_entropy(x: AttentionProblem) -> Reading:
     row = x["S"][0]
     slope = gradient(lambda epsilon: one_sided.entropy(one_sided.plan(row, epsilon)), float64(x.eps))
     return x.reading(row.square().sum() / x.eps**3, given={"s": row}, autograd=slope)
 
 
-@confirms(Layer.TORCH, "transport.s5.interpolation", on=problems(smallest=2), corrected=slope_of_entropy)
-def cold_concentration(x: Problem) -> Reading:
+@confirms(Layer.TORCH, "transport.s5.interpolation", on=attention_problems(smallest=2), corrected=slope_of_entropy)
+def cold_concentration(x: AttentionProblem) -> Reading:
     return x.reading(1 / COLD, given={"s": x["S"][0]}, closed_form=one_sided.plan(x["S"][0], COLD).square().sum())
 
 
