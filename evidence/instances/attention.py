@@ -1,8 +1,8 @@
-"""Attention of n queries over m keys: problems with everything that the transport chapter names, and batches cut into tiles.
+"""Attention of n queries over m keys: problems with all that the transport chapter names, and batches cut into tiles.
 
-`attention_problems` reaches n = 1, m = 1, n > m and n < m, one query n times and equal scores.  Its magnitudes are ordinary, since
-a derivation's expression is evaluated as printed, with exp(S/ε) and no shift.  `tilings` draws what streaming must stand: tiles of
-one key and one tile of all, masks that leave whole tiles, whole rows or everything with nothing, equal and saturating scores.
+`attention_problems` reaches n = 1, m = 1, n > m and n < m, one query n times and equal scores.  Its magnitudes are ordinary,
+since a derivation's expression is evaluated as printed, with exp(S/ε) and no shift.  `tilings` draws what streaming must stand:
+tiles of one key, one tile of all, masks that leave a tile, a row or everything with nothing, equal and saturating scores.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Entropic transport between two marginals, balanced or relaxed: batches with the corners that break implementations.
 
-`transports` reaches one row, one column and one entry, more rows than columns and fewer, up to two leading dimensions, marginals
-with zeros and with masses over ten orders of magnitude, costs with ties, with an offset, all zero, and with +inf, which may leave
-a row with nothing or cut the problem in two, temperatures from 10⁻³ to 10³ and relaxations from 10⁻² to infinity.
+`transports` reaches one row, one column and one entry, more rows than columns and fewer, up to two leading dimensions,
+marginals with zeros and with masses over ten orders of magnitude, costs with ties, with an offset, all zero, and with +inf,
+which may leave a row with nothing or cut the problem in two, temperatures from 10⁻³ to 10³, relaxations from 10⁻² to infinity.
 """
 
 from __future__ import annotations

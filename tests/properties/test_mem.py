@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 import torch
-from hypothesis import find, given
+from hypothesis import given
 from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 from torch.testing import assert_close
@@ -242,22 +242,6 @@ def test_templates_of_a_group_are_shared() -> None:
         for i in range(2):
             for j in range(5):
                 close(whole[i, j], function(t[i, 0], z[i, j], None, 0.5), 1e-14 * 8)
-
-
-def test_the_sampler_reaches_every_corner() -> None:
-    corners: list[Callable[[MemProblem], bool]] = [
-        lambda x: x.n == 1,
-        lambda x: x.n > 1 and bool((x.templates[..., 0, :] == x.templates[..., -1, :]).all()),
-        lambda x: x.prior is not None and bool((x.prior == 0).any()),
-        lambda x: x.templates.ndim == 2 and x.evidence.ndim > 1,
-        lambda x: x.templates.ndim > 2,
-        lambda x: isinstance(x.alpha, Tensor) and x.alpha.ndim > 0,
-        lambda x: x.mask is not None and not bool((x.weighted_prior > 0).all()),
-        lambda x: bool((x.evidence == 0).all()),
-    ]
-    for corner in corners:
-        find(mem_batches(), corner)
-    find(mem_batches(), lambda x: bool((x.weighted_prior.sum(-1) - 1).abs().max() < 1e-14))
 
 
 # --- refusals ----------------------------------------------------------------------------------------------------

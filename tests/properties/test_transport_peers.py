@@ -59,4 +59,5 @@ def test_pot_agrees_on_the_relaxed_problem(seed: int, relaxation: float) -> None
     peer = ot.unbalanced.sinkhorn_unbalanced(a.numpy(), b.numpy(), cost.numpy(), epsilon, (math.inf, relaxation),
                                              method="sinkhorn", reg_type="kl", numItermax=20000, stopThr=1e-15)
     # The peer's scalings stop where nothing changes in float64; the relaxed problem is the better conditioned one.
-    close(result.plan, torch.from_numpy(peer), apart(result.plan, exponent(TransportProblem(cost, a, b, epsilon, relaxation, ""))))
+    largest = exponent(TransportProblem(cost, a, b, epsilon, relaxation, ""))
+    close(result.plan, torch.from_numpy(peer), apart(result.plan, largest))
