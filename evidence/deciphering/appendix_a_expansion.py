@@ -11,7 +11,7 @@ from torch import Tensor
 from evidence import Layer, Reading, choose, confirms, float64
 from evidence.deciphering.expansion import derivative, log_normal, quadratic_coefficient, reach, second_coefficient
 from evidence.instances import fifty_digits
-from evidence.instances.mem_problems import MemProblem, mem_problems, rounded
+from evidence.instances.mem import MemProblem, mem_problems, rounded
 from numerics import mem, tolerances
 
 

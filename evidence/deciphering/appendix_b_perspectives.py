@@ -9,7 +9,7 @@ from evidence.deciphering.conic_problem import ConicProblem, problems, reading
 from evidence.deciphering.perspectives import Perspective, log_likelihood, product_of_values
 from evidence.deciphering.problem import NOISES, information, more, shares
 from evidence.deciphering.section3_setup import noise_covariance
-from evidence.instances.mem_problems import MemProblem, mem_problems
+from evidence.instances.mem import MemProblem, mem_problems
 from numerics import mem
 from numerics.primal import mem_variants
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import torch
 from torch import Tensor
@@ -30,7 +28,7 @@ from evidence.deciphering.transport import (
     true_mean,
     value,
 )
-from evidence.instances.ot_problems import OtProblem
+from evidence.instances.ot import OtProblem
 from numerics import ot_attention as ot
 from numerics.primal import optimal_transport as transport
 
@@ -65,7 +63,7 @@ def conjugate(x: OtProblem) -> Reading:
 
 @confirms(Layer.TORCH, "deciphering.36", on=ANY, corrected=conjugate)
 def conjugate_for_symmetric_costs(x: OtProblem) -> Reading:
-    return conjugate(replace(x, costs="symmetric"))
+    return conjugate(x.with_costs("symmetric"))
 
 
 @confirms(Layer.TORCH, "deciphering.37", on=EVEN)
@@ -95,7 +93,7 @@ def pull(x: OtProblem) -> Reading:
 
 
 def solution_in_the_limit(x: OtProblem) -> Reading:
-    return measured(x, lambda s: x.exactly.weights(x.exactly.maximizer(s)), 0)
+    return measured(x, lambda s: x.maximizer(s).weights, 0)
 
 
 confirms(Layer.TORCH, "deciphering.sD.alpha-to-zero", on=FEW_EVEN, count=10)(solution_in_the_limit)
@@ -141,7 +139,7 @@ def conic_conjugate(x: OtProblem) -> Reading:
 
 @confirms(Layer.PRIMAL, "deciphering.36", on=CONIC_ANY, count=16, corrected=conic_conjugate)
 def conic_conjugate_for_symmetric_costs(x: OtProblem) -> Reading:
-    return conic_conjugate(replace(x, costs="symmetric"))
+    return conic_conjugate(x.with_costs("symmetric"))
 
 
 @confirms(Layer.PRIMAL, "deciphering.37", on=CONIC_EVEN, count=16)

@@ -7,7 +7,7 @@ import torch
 from evidence import Layer, Reading, confirms, float64
 from evidence.deciphering.conic_transport import CONIC_ANY, CONIC_EVEN, conic_mean_of_true_preference, preferred, shares
 from evidence.deciphering.transport import ANY, APART, EVEN, kept, mean_of_true_preference, reading, value
-from evidence.instances.ot_problems import SYMMETRIC, OtProblem, ot_problems
+from evidence.instances.ot import SYMMETRIC, OtProblem, ot_problems
 from numerics import ot_attention as ot
 
 confirms(Layer.TORCH, "deciphering.41", on=EVEN)(mean_of_true_preference)

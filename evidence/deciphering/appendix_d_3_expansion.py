@@ -9,7 +9,7 @@ from torch import Tensor
 
 from evidence import Layer, Reading, confirms
 from evidence.deciphering.transport import ANY, approximation, coefficient, dual, reading
-from evidence.instances.ot_problems import OtProblem
+from evidence.instances.ot import OtProblem
 from numerics import ot_attention as ot
 
 

@@ -17,7 +17,7 @@ from evidence.deciphering.transport import (
     slope,
     true_mean,
 )
-from evidence.instances.ot_problems import OtProblem
+from evidence.instances.ot import OtProblem
 from numerics import ot_attention as ot
 
 
@@ -31,7 +31,7 @@ confirms(Layer.TORCH, "deciphering.sD.linear", on=FEW, count=10, corrected=secon
 @confirms(Layer.TORCH, "deciphering.sD.quadratic", on=FEW, count=10)
 def maximizers_apart(x: OtProblem) -> Reading:
     def first_entry(s: Any) -> list[Any]:
-        return [x.exactly.maximizer(s)[0] - x.exactly.resolvent(s)[0]]
+        return [x.maximizer(s).dual[0] - x.resolvent(s)[0]]
 
     found = measured(x, first_entry, 2)
     return Reading({**found.point, "a": 1}, {name: y[0] for name, y in found.routes.items()}, found.tolerance)

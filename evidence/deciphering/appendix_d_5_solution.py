@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from evidence import Layer, Reading, confirms
 from evidence.deciphering.transport import EVEN, FEW_EVEN, reading, second_order_of_weights
-from evidence.instances.ot_problems import OtProblem
+from evidence.instances.ot import OtProblem
 from numerics import ot_attention as ot
 
 confirms(Layer.TORCH, "deciphering.47", on=FEW_EVEN, count=10, corrected=second_order_of_weights)(second_order_of_weights)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from evidence import Reading, float64
-from evidence.instances.mem_problems import MemProblem
+from evidence.instances.mem import MemProblem
 from numerics import tolerances
 from numerics.primal import mem, one_sided
 

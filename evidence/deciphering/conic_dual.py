@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 
 from evidence import Reading, float64
-from evidence.instances.mem_problems import MemProblem
+from evidence.instances.mem import MemProblem
 from numerics import tolerances
 from numerics.primal import mem as conic_mem
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from evidence import Reading, float64
-from evidence.instances.ot_problems import SYMMETRIC, OtProblem, ot_problems
+from evidence.instances.ot import SYMMETRIC, OtProblem, ot_problems
 from numerics.primal import optimal_transport as transport
 
 Array = NDArray[np.float64]

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from evidence import Reading
-from evidence.instances.mem_problems import MemProblem
+from evidence.instances.mem import MemProblem
 from numerics import mem
 
 

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from evidence import Reading, float64
 from evidence.instances import fifty_digits
-from evidence.instances.mem_problems import MemProblem, rounded
+from evidence.instances.mem import MemProblem, rounded
 from numerics import mem, tolerances
 
 LENGTH = 1e-2  # where the ray t ↦ tλ is first measured

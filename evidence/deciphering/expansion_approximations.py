@@ -11,7 +11,7 @@ from evidence import Reading, float64
 from evidence.deciphering.dual import evidence_for, reading, solved, spread
 from evidence.deciphering.expansion import lower_bound, reach
 from evidence.instances import fifty_digits
-from evidence.instances.mem_problems import MemProblem, rounded
+from evidence.instances.mem import MemProblem, rounded
 
 mp = fifty_digits.mp
 

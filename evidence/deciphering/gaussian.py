@@ -12,13 +12,14 @@ from torch.distributions import Independent, Normal, kl_divergence
 
 from evidence import Reading, Value
 from evidence.deciphering.problem import line
+from evidence.instances.placement import Placed
 from numerics import tolerances
 
 ALPHAS = (1.0, 0.25, 4.0)
 
 
 @dataclass(frozen=True)
-class GaussianProblem:
+class GaussianProblem(Placed):
     """u = N(μ, I) on ℝ^d, an observation b and α; dual points λ and ν, points x and y, and a law q = N(h, spread² I).
 
     `near` makes q the minimizer itself, and ν the maximizer, up to a small move.
@@ -28,11 +29,6 @@ class GaussianProblem:
     alpha: float
     near: bool
     seed: int
-    device: str = "cpu"
-
-    def to(self, device: str) -> GaussianProblem:
-        """The same problem, computed on another device."""
-        return GaussianProblem(self.d, self.alpha, self.near, self.seed, device)
 
     @cached_property
     def drawn(self) -> dict[str, Tensor]:

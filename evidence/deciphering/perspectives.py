@@ -7,7 +7,7 @@ from torch import Tensor
 
 from evidence import Reading
 from evidence.deciphering.problem import information, more, shares
-from evidence.instances.mem_problems import MemProblem
+from evidence.instances.mem import MemProblem
 from numerics import mem
 
 

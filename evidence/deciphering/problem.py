@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from evidence import Reading, choose
-from evidence.instances.mem_problems import MemProblem
+from evidence.instances.mem import MemProblem
 from numerics import mem, tolerances
 
 NEARLY_ZERO = 1e-12

@@ -11,7 +11,7 @@ from evidence.deciphering.conic_attention import linearized
 from evidence.deciphering.section7_attention import uniform
 from evidence.instances import fifty_digits
 from evidence.instances.heads import drawn_heads
-from evidence.instances.mem_problems import MemProblem, mem_problems, rounded
+from evidence.instances.mem import MemProblem, mem_problems, rounded
 from numerics import mem
 
 confirms(Layer.TORCH, "deciphering.s0.t5", on=drawn_heads(), count=12, corrected=t5)(t5)

@@ -8,7 +8,7 @@ from evidence import Layer, Reading, confirms
 from evidence.deciphering.attention_mem import drawn
 from evidence.deciphering.section8_heads import without_biases
 from evidence.instances.heads import drawn_heads
-from evidence.instances.mem_problems import MemProblem, mem_problems
+from evidence.instances.mem import MemProblem, mem_problems
 from numerics import mem
 
 confirms(Layer.TORCH, "deciphering.s2.unaltered", on=drawn_heads(), count=12)(without_biases)

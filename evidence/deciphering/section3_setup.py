@@ -8,7 +8,7 @@ from torch import Tensor
 
 from evidence import Layer, Reading, choose, confirms
 from evidence.deciphering.problem import NOISES, line, mean_evidence, more, places, shares, sign_vectors
-from evidence.instances.mem_problems import MemProblem, mem_problems
+from evidence.instances.mem import MemProblem, mem_problems
 from numerics import mem, tolerances
 
 

@@ -6,7 +6,7 @@ from evidence import Layer, confirms
 from evidence.deciphering.conic_problem import constrained, least_residual, penalized, problems
 from evidence.deciphering.perspectives import lagrangian
 from evidence.deciphering.problem import minimizer, minimizer_of_penalized, pairs_of_points
-from evidence.instances.mem_problems import mem_problems
+from evidence.instances.mem import mem_problems
 
 confirms(Layer.TORCH, "deciphering.s4.perspectives", on=mem_problems())(lagrangian)
 

@@ -15,7 +15,7 @@ from evidence.deciphering.conic_problem import (
     problems,
 )
 from evidence.deciphering.problem import divergence, estimate, information, minimizer, objective_at_prior, restricted
-from evidence.instances.mem_problems import MemProblem, mem_problems
+from evidence.instances.mem import MemProblem, mem_problems
 from numerics import mem
 from numerics.primal import mem as conic_mem
 

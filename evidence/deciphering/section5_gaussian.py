@@ -9,7 +9,7 @@ from evidence import Layer, Reading, confirms
 from evidence.deciphering.gaussian import GaussianProblem, gaussian_problems
 from evidence.deciphering.problem import more, shares
 from evidence.instances import fifty_digits
-from evidence.instances.mem_problems import MemProblem, mem_problems, rounded
+from evidence.instances.mem import MemProblem, mem_problems, rounded
 from numerics import mem, tolerances
 
 

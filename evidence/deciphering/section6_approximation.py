@@ -15,7 +15,7 @@ from evidence.deciphering.expansion_approximations import (
     second_order,
     third_order,
 )
-from evidence.instances.mem_problems import MemProblem, mem_problems
+from evidence.instances.mem import MemProblem, mem_problems
 from numerics import mem
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from evidence import Layer, Reading, confirms, float64
 from evidence.deciphering.conic_dual import conic_evidence_for, conic_reading, conic_solved, numbers, objective
 from evidence.deciphering.dual import evidence_for, primal, reading, solved, spread
-from evidence.instances.mem_problems import MemProblem, mem_problems
+from evidence.instances.mem import MemProblem, mem_problems
 from numerics import mem
 from numerics.primal import mem as conic_mem
 

@@ -18,7 +18,7 @@ from evidence.deciphering.expansion import (
     variance,
 )
 from evidence.instances import fifty_digits
-from evidence.instances.mem_problems import MemProblem, mem_problems, rounded
+from evidence.instances.mem import MemProblem, mem_problems, rounded
 from numerics import mem, tolerances
 
 confirms(Layer.TORCH, "deciphering.s6.mgf", on=mem_problems())(second_coefficient)

@@ -2,36 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import torch
 from hypothesis import strategies as st
-from torch import Tensor
 
 from evidence import Layer, Reading, Value, confirms
 from evidence.deciphering.dual import solved, spread
-from evidence.instances.mem_problems import MemProblem, mem_problems
+from evidence.instances.mem import MemProblem, mem_problems
 from numerics import mem, tolerances
 
 
-@dataclass(frozen=True)
-class Tight(MemProblem):
+def tight(alpha: float, radius: float) -> MemProblem:
     """Two templates ±r of equal weight and little evidence."""
-
-    radius: float = 1.0
-
-    @property
-    def drawn(self) -> dict[str, Tensor]:  # type: ignore[override]
-        t = torch.tensor([[self.radius], [-self.radius]], dtype=torch.float64)
-        return {
-            "T": t,
+    return MemProblem(
+        {
+            "T": torch.tensor([[radius], [-radius]], dtype=torch.float64),
             "u": torch.full((2,), 0.5, dtype=torch.float64),
             "z": torch.tensor([1e-2], dtype=torch.float64),
             "lam": torch.zeros(1, dtype=torch.float64),
-        }
-
-    def to(self, device: str) -> Tight:
-        return Tight(2, 1, self.alpha, "generic", "uniform", "generic", 0, device, self.radius)
+        },
+        alpha,
+    )
 
 
 def kappa_of(problem: MemProblem) -> float:
@@ -39,11 +29,7 @@ def kappa_of(problem: MemProblem) -> float:
     return problem.alpha * float((problem.templates - problem.prior @ problem.templates).square().sum(-1).max())
 
 
-TIGHT = st.builds(
-    lambda alpha, radius: Tight(2, 1, alpha, "generic", "uniform", "generic", 0, "cpu", radius),
-    st.sampled_from([1.0, 0.25, 4.0]),
-    st.sampled_from([1.0, 0.5]),
-)
+TIGHT = st.builds(tight, st.sampled_from([1.0, 0.25, 4.0]), st.sampled_from([1.0, 0.5]))
 
 
 ANY = st.one_of(TIGHT, mem_problems(smallest_n=2)).filter(lambda problem: kappa_of(problem) > 0)

@@ -9,7 +9,7 @@ from evidence import Layer, Reading, confirms, float64
 from evidence.deciphering.conic_dual import conic_reading, conic_solved, extrapolated, moments, numbers, size
 from evidence.deciphering.dual import evidence_for, reading, spread
 from evidence.deciphering.expansion_approximations import difference, measured
-from evidence.instances.mem_problems import MemProblem, mem_problems
+from evidence.instances.mem import MemProblem, mem_problems
 from numerics import mem
 
 

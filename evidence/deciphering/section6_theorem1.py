@@ -9,7 +9,7 @@ from torch import Tensor
 from evidence import Layer, Reading, confirms, float64
 from evidence.deciphering.conic_dual import conic_estimate, conic_evidence_for, conic_minimizer, conic_reading, conic_solved
 from evidence.deciphering.dual import estimate, evidence_for, minimizer, primal, reading, solved, spread
-from evidence.instances.mem_problems import MemProblem, mem_problems
+from evidence.instances.mem import MemProblem, mem_problems
 from numerics import mem, tolerances
 from numerics.primal import mem as conic_mem
 

@@ -10,7 +10,7 @@ from evidence.deciphering.attention import Both, both, reading
 from evidence.deciphering.attention_mem import output_of_layer, weights_of_layer
 from evidence.deciphering.conic_attention import exact_mean, linearized
 from evidence.instances.heads import Head, drawn_heads
-from evidence.instances.mem_problems import mem_problems
+from evidence.instances.mem import mem_problems
 from numerics import mem
 from numerics.attention import attention_weights
 

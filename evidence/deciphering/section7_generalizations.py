@@ -5,7 +5,7 @@ from __future__ import annotations
 from evidence import Layer, Reading, confirms, float64
 from evidence.deciphering.attention import Both, both
 from evidence.deciphering.conic_attention import drawn, solved
-from evidence.instances.mem_problems import MemProblem, mem_problems
+from evidence.instances.mem import MemProblem, mem_problems
 from numerics import mem
 from numerics.attention import attention_weights
 

@@ -8,7 +8,7 @@ from torch import Tensor
 from evidence import Layer, Reading, confirms, float64, observes
 from evidence.deciphering.attention_mem import GENERIC, evidence_for
 from evidence.deciphering.conic_attention import ConicLayer, drawn, solved
-from evidence.instances.mem_problems import MemProblem, mem_problems
+from evidence.instances.mem import MemProblem, mem_problems
 from evidence.models.deviations import by_head, by_layer, of_small_t5
 from numerics import mem
 

@@ -14,7 +14,7 @@ from evidence.deciphering.attention import reading
 from evidence.deciphering.attention_mem import GENERIC, output_of_layer
 from evidence.instances import fifty_digits
 from evidence.instances.heads import Head, drawn_heads
-from evidence.instances.mem_problems import MemProblem, mem_problems, rounded
+from evidence.instances.mem import MemProblem, mem_problems, rounded
 from numerics import tolerances
 
 

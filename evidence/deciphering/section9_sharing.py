@@ -9,7 +9,7 @@ from torch.nn.functional import scaled_dot_product_attention
 from evidence import Layer, Reading, Value, confirms
 from evidence.deciphering.transport import reading
 from evidence.deciphering.transport_sharing import ANY, Input, inputs, weights
-from evidence.instances.ot_problems import OtProblem, ot_problems
+from evidence.instances.ot import OtProblem, ot_problems
 from numerics import attention
 from numerics import ot_attention as ot
 

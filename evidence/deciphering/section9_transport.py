@@ -14,7 +14,7 @@ from evidence.deciphering.appendix_d_2_preference import conic_true_preference
 from evidence.deciphering.conic_transport import CONIC_ANY, array, certified, preferred, problems, shares
 from evidence.deciphering.transport import APART, FEW, coefficient, kept, reading, second_order_of_weights, true_mean, value
 from evidence.deciphering.transport_sharing import ANY
-from evidence.instances.ot_problems import OtProblem, ot_problems
+from evidence.instances.ot import OtProblem, ot_problems
 from numerics import ot_attention as ot
 from numerics import tolerances
 from numerics.primal import coupling

@@ -6,7 +6,7 @@ from torch import Tensor
 
 from evidence import Layer, Reading, confirms
 from evidence.deciphering.transport import reading
-from evidence.instances.ot_problems import OtProblem, ot_problems
+from evidence.instances.ot import OtProblem, ot_problems
 from numerics import ot_attention as ot
 
 ANY = ot_problems()

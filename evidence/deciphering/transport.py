@@ -11,7 +11,7 @@ from torch import Tensor
 
 from evidence import Reading, float64
 from evidence.instances import fifty_digits
-from evidence.instances.ot_problems import SYMMETRIC, OtProblem, ot_problems
+from evidence.instances.ot import SYMMETRIC, OtProblem, ot_problems
 from numerics import ot_attention as ot
 
 ANY, EVEN = ot_problems(), ot_problems(costs=SYMMETRIC)
@@ -77,7 +77,7 @@ APART = ot_problems(costs=("distances", "symmetric"), gammas=(1.0, 0.25))
 def measured(x: OtProblem, function: Callable[[Any], list[Any]], order: int) -> Reading:
     """lim f(α)/α^order, in 50 digits."""
     with mp.workdps(fifty_digits.DIGITS + fifty_digits.GUARD):
-        found = fifty_digits.leading(function, order, x.exactly.small)
+        found = fifty_digits.leading(function, order, x.small)
         values = float64([float(y) for y in found.values])
     second = second_scores(x)
     tolerance = x.tolerance(values, second, x["z"]) + float(found.error)
@@ -93,14 +93,14 @@ def second_difference(of: Callable[[list[Any]], list[Any]], x: OtProblem) -> Cal
     """(f(2α) − 2f(α) + f(0))/2 for a function of λ*(α): its leading term is f's second-order one."""
 
     def difference(s: Any) -> list[Any]:
-        ends = of(x.exactly.maximizer(2 * s)), of(x.exactly.maximizer(s)), of([mp.mpf(0)] * x.d)
+        ends = of(x.maximizer(2 * s).dual), of(x.maximizer(s).dual), of([mp.mpf(0)] * x.d)
         return [(p - 2 * q + r) / 2 for p, q, r in zip(*ends, strict=True)]
 
     return difference
 
 
 def second_order_of_weights(x: OtProblem) -> Reading:
-    return measured(x, second_difference(x.exactly.weights, x), 2)
+    return measured(x, second_difference(x.law.tilted, x), 2)
 
 
 def approximation(x: OtProblem, at: Tensor, target: Tensor) -> Tensor:

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from evidence import Reading, Value
-from evidence.instances.ot_problems import ot_problems
+from evidence.instances.ot import ot_problems
+from evidence.instances.placement import Placed
 from numerics import ot_attention as ot
 from numerics import tolerances
 
@@ -18,18 +19,13 @@ ANY = ot_problems()
 
 
 @dataclass(frozen=True)
-class Input:
+class Input(Placed):
     """N templates in 𝒜 and n in the input, on a line, with costs K between them, weights u > 0 and a few more numbers."""
 
     N: int
     n: int
     seed: int
     tied: bool
-    device: str = "cpu"
-
-    def to(self, device: str) -> Input:
-        """The same input on another device."""
-        return Input(self.N, self.n, self.seed, self.tied, device)
 
     @cached_property
     def drawn(self) -> dict[str, Tensor]:

@@ -11,12 +11,13 @@ from torch import Tensor
 
 from evidence import Reading, Value
 from evidence.eot.forward import gradient, reading
-from evidence.instances.rows import Row
+from evidence.instances.one_sided import Row
+from evidence.instances.placement import Placed
 from numerics import one_sided, tolerances
 
 
 @dataclass(frozen=True)
-class Batch:
+class Batch(Placed):
     """n queries against m keys, a positive matrix W, multipliers λ, constants Z, a plan P and a distribution b."""
 
     n: int
@@ -24,11 +25,6 @@ class Batch:
     tau: float
     seed: int
     cornered: bool
-    device: str = "cpu"
-
-    def to(self, device: str) -> Batch:
-        """The same batch, computed on another device."""
-        return Batch(self.n, self.m, self.tau, self.seed, self.cornered, device)
 
     @cached_property
     def drawn(self) -> dict[str, Tensor]:

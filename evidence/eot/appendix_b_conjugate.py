@@ -9,7 +9,7 @@ from evidence.eot.appendix import conjugate, maximizer, potential, value
 from evidence.eot.conic_appendix import conic_conjugate, conic_maximizer, slack
 from evidence.eot.conic_one_sided import STEP, ConicRow, problems, solved
 from evidence.eot.forward import gradient, reading
-from evidence.instances.rows import Row, rows
+from evidence.instances.one_sided import Row, rows
 
 confirms(Layer.TORCH, "eot.126", "eot.128", "eot.sB.penalty", "eot.sB.step-unconstrained", on=rows())(maximizer)
 

@@ -12,7 +12,7 @@ from evidence.eot.appendix_b_conjugate import gradient_of_conjugate, slope_of_co
 from evidence.eot.conic_appendix import conic_maximizer, slack
 from evidence.eot.conic_one_sided import ConicRow, error, problems, solved
 from evidence.eot.forward import gradient, reading
-from evidence.instances.rows import Row, rows
+from evidence.instances.one_sided import Row, rows
 from numerics import one_sided
 
 confirms(Layer.TORCH, "eot.135", "eot.lemB.4", "eot.139", on=rows())(maximizer)

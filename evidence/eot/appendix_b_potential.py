@@ -11,7 +11,7 @@ from evidence.eot.appendix import conjugate, maximizer, potential, shares, slope
 from evidence.eot.conic_appendix import conic_conjugate, conic_maximizer, slack
 from evidence.eot.conic_one_sided import ConicRow, problems, solved
 from evidence.eot.forward import gradient, reading
-from evidence.instances.rows import Row, rows
+from evidence.instances.one_sided import Row, rows
 from numerics import one_sided
 
 confirms(Layer.TORCH, "eot.141", "eot.144", on=rows())(maximizer)

@@ -8,7 +8,7 @@ from torch.autograd.functional import jacobian
 
 from evidence import Reading
 from evidence.eot.forward import descent, reading
-from evidence.instances.rows import Row
+from evidence.instances.one_sided import Row
 
 
 def score_functions(row: Row) -> Tensor:

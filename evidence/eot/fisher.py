@@ -8,7 +8,7 @@ from torch.autograd.functional import hessian, jacobian
 
 from evidence import Reading, Value
 from evidence.eot.forward import descent
-from evidence.instances.rows import Row, rows
+from evidence.instances.one_sided import Row, rows
 from numerics import fisher, one_sided
 
 SMALL = rows(max_m=3)  # a derivation's F is a sum of sums, entry by entry

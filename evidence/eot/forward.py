@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from evidence import Reading
-from evidence.instances.rows import Row
+from evidence.instances.one_sided import Row
 from numerics import one_sided
 
 

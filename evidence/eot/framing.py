@@ -9,7 +9,7 @@ from torch.autograd.functional import jacobian
 from evidence import Reading
 from evidence.eot.backward import estimator_variance
 from evidence.eot.forward import reading
-from evidence.instances.rows import Row
+from evidence.instances.one_sided import Row
 from numerics import one_sided
 
 

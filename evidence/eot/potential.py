@@ -7,7 +7,7 @@ from torch import Tensor
 
 from evidence import Reading, Value
 from evidence.eot.forward import gradient
-from evidence.instances.rows import Row
+from evidence.instances.one_sided import Row
 from numerics import fisher, one_sided
 
 

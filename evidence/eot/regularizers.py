@@ -11,13 +11,14 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from evidence import Reading, Value
+from evidence.instances.placement import Placed
 from numerics import regularizers, tolerances
 
 HALVINGS = 60  # of an interval of length ≤ 1 + 1/(α−1): to the last bit of 1
 
 
 @dataclass(frozen=True)
-class Point:
+class Point(Placed):
     """A Karush–Kuhn–Tucker point: p on some face of the simplex, μ ≥ 0 off it, θ; the scores follow from it.
 
     Weights that are not 0 exceed 1/50 and multipliers off the face exceed 1/10, so that p is a smooth function of s.
@@ -27,11 +28,6 @@ class Point:
     seed: int
     a: float
     tied: bool
-    device: str = "cpu"
-
-    def to(self, device: str) -> Point:
-        """The same point, computed on another device."""
-        return Point(self.m, self.seed, self.a, self.tied, device)
 
     @cached_property
     def drawn(self) -> dict[str, Tensor]:

@@ -8,7 +8,7 @@ from evidence.eot.conic_appendix import conic_maximizer
 from evidence.eot.conic_one_sided import problems
 from evidence.eot.forward import descent, reading
 from evidence.eot.framing import fisher, variance_without_baseline
-from evidence.instances.rows import Row, rows
+from evidence.instances.one_sided import Row, rows
 from numerics import one_sided
 
 

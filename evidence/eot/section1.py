@@ -11,7 +11,7 @@ from evidence.eot.conic_one_sided import problems
 from evidence.eot.forward import descent, reading
 from evidence.eot.section3_theorem import conic_plan, conic_ratios, plan, ratios
 from evidence.eot.section5_remarks import variance_without_baseline
-from evidence.instances.rows import Row, rows
+from evidence.instances.one_sided import Row, rows
 
 confirms(Layer.TORCH, "eot.s1.variance-reduced", on=rows(), corrected=mean_estimate)(variance_without_baseline)
 

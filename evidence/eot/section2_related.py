@@ -14,7 +14,7 @@ from evidence.eot.conic_one_sided import ConicRow, error, problems, solved
 from evidence.eot.forward import gradient, reading
 from evidence.eot.framing import colder
 from evidence.eot.section5_remarks import single_sample
-from evidence.instances.rows import Row, rows
+from evidence.instances.one_sided import Row, rows
 from numerics import one_sided, tolerances
 from numerics.primal import coupling, matrix
 

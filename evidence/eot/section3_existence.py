@@ -6,7 +6,7 @@ from evidence import Layer, Reading, confirms
 from evidence.eot.conic_one_sided import problems
 from evidence.eot.forward import reading
 from evidence.eot.section3_theorem import conic_plan
-from evidence.instances.rows import Row, rows
+from evidence.instances.one_sided import Row, rows
 from numerics import one_sided
 
 

@@ -8,7 +8,7 @@ from evidence import Layer, Reading, confirms, float64
 from evidence.eot.conic_one_sided import ConicRow, error, problems, solved
 from evidence.eot.forward import gradient, reading
 from evidence.eot.section3_theorem import conic_plan, plan
-from evidence.instances.rows import Row, rows
+from evidence.instances.one_sided import Row, rows
 from numerics import one_sided, tolerances
 
 

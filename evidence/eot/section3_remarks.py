@@ -11,7 +11,7 @@ from torch import Tensor
 from evidence import Layer, Reading, choose, confirms, observes
 from evidence.eot.conic_one_sided import problems
 from evidence.eot.section3_theorem import conic_plan, plan
-from evidence.instances.rows import rows
+from evidence.instances.one_sided import rows
 from evidence.models.temperature import saturation, shipped
 from numerics import tolerances
 

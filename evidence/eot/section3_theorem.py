@@ -9,8 +9,7 @@ from evidence import Layer, Reading, confirms, float64, observes
 from evidence.dtypes import DTYPES, in_dtype, plan_error, point
 from evidence.eot.conic_one_sided import ConicRow, error, problems, solved
 from evidence.eot.forward import gradient, reading
-from evidence.instances.one_sided import OneSided
-from evidence.instances.rows import Row, rows
+from evidence.instances.one_sided import OneSided, Row, rows
 from evidence.models.captured import SCALED
 from evidence.models.certified import certified_rows
 from evidence.models.rows import WEIGHTS, pretrained_rows, random_rows

@@ -11,8 +11,7 @@ from evidence import Layer, Reading, confirms, float64, observes
 from evidence.dtypes import DTYPES, in_dtype, plan_error, point
 from evidence.eot.conic_one_sided import ConicRow, differences, problems
 from evidence.eot.forward import descent, gradient, reading
-from evidence.instances.one_sided import OneSided
-from evidence.instances.rows import Row, rows
+from evidence.instances.one_sided import OneSided, Row, rows
 from evidence.models.captured import ARCHITECTURES
 from evidence.models.rows import SCORE_GRADIENT, pretrained_rows, random_rows
 from numerics import one_sided, tolerances

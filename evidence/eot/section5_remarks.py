@@ -9,7 +9,7 @@ from evidence import Layer, Reading, confirms, float64
 from evidence.eot.backward import estimator_variance, on_average, score_functions, with_baseline
 from evidence.eot.conic_one_sided import ConicRow, differences, problems
 from evidence.eot.forward import descent, gradient, reading
-from evidence.instances.rows import Row, rows
+from evidence.instances.one_sided import Row, rows
 from numerics import one_sided
 
 

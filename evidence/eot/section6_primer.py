@@ -6,7 +6,7 @@ from evidence import Layer, confirms
 from evidence.eot.conic_dual import dual_value
 from evidence.eot.conic_one_sided import problems
 from evidence.eot.potential import dual
-from evidence.instances.rows import rows
+from evidence.instances.one_sided import rows
 
 confirms(Layer.TORCH, "eot.s6.strong-duality", on=rows(), count=16)(dual)
 

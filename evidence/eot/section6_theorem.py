@@ -11,7 +11,7 @@ from evidence.eot.conic_dual import dual_value, value_error
 from evidence.eot.conic_one_sided import ConicRow, error, problems, solved
 from evidence.eot.forward import gradient
 from evidence.eot.potential import dual, level, number, reading
-from evidence.instances.rows import Row, rows
+from evidence.instances.one_sided import Row, rows
 from evidence.models.captured import SCALED
 from evidence.models.rows import POTENTIAL_GRADIENT, pretrained_rows, random_rows
 from numerics import fisher, one_sided

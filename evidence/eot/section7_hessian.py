@@ -12,7 +12,7 @@ from evidence.eot.fisher import SMALL, both, named, potential_hessian, reading, 
 from evidence.eot.potential import value
 from evidence.eot.section5_remarks import variance_without_baseline
 from evidence.eot.section7_fisher import matrix
-from evidence.instances.rows import Row
+from evidence.instances.one_sided import Row
 from evidence.models.captured import SCALED
 from evidence.models.rows import POTENTIAL_HESSIAN, pretrained_rows, random_rows
 

@@ -11,8 +11,7 @@ from torch import Tensor
 from evidence import Layer, Reading, confirms
 from evidence.eot.fisher import SMALL, closed, drawn, expected, named, potential_hessian, reading, score_gradient, update
 from evidence.eot.forward import descent
-from evidence.instances.one_sided import one_sided_problems
-from evidence.instances.rows import Row, rows
+from evidence.instances.one_sided import Row, one_sided_problems, rows
 from numerics import fisher, one_sided
 
 

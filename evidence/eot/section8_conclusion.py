@@ -13,7 +13,7 @@ from evidence.eot.conic_one_sided import problems
 from evidence.eot.forward import descent, reading
 from evidence.eot.framing import colder, fisher, variance_without_baseline
 from evidence.eot.section0_abstract import plan, update
-from evidence.instances.rows import Row, rows
+from evidence.instances.one_sided import Row, rows
 from numerics import one_sided
 
 confirms(Layer.TORCH, "eot.s8.unique-solution", on=rows())(plan)

@@ -47,7 +47,7 @@ def apart(values: Tensor) -> dict[str, Value]:
 
 
 def cooled(point: Point) -> Reading:
-    scene = Scene(point.m, point.seed, "any", point.device)
+    scene = Scene(point.m, point.seed, "any", device=point.device)
     return scene.reading(
         apart(point["s"]) | {"tau": point.drawn["tau"]},
         right=True,
@@ -58,7 +58,7 @@ def cooled(point: Point) -> Reading:
 
 @confirms(Layer.TORCH, "geometric.s3.avoid-corners", on=points(smallest=2), corrected=cooled)
 def sparse_solution(point: Point) -> Reading:
-    scene = Scene(point.m, point.seed, "any", point.device)
+    scene = Scene(point.m, point.seed, "any", device=point.device)
     return scene.reading(point.point(), right=True, sparsemax=regularizers.sparsemax(point.quadratic))
 
 

@@ -88,7 +88,7 @@ def expected_bump(x: Continuous) -> Reading:
     basis = ct.Basis(x["centers"][:1], width)
     by_axis = []
     for a in range(x.d):
-        one = Continuous(1, x.seed, x.spread, x.device)
+        one = Continuous(1, x.seed, x.spread, device=x.device)
         one.drawn.update(
             mean=x["mean"][a : a + 1],
             covariance=v[a].reshape(1, 1),

@@ -7,7 +7,7 @@ from evidence.deciphering.conic_dual import conic_minimizer
 from evidence.deciphering.dual import minimizer
 from evidence.deciphering.expansion_approximations import divergent, second_of_estimate
 from evidence.deciphering.section6_theorem1 import beaten, conic_beaten
-from evidence.instances.mem_problems import mem_problems
+from evidence.instances.mem import mem_problems
 
 confirms(Layer.TORCH, "inference.sC.proofs", on=mem_problems(), corrected=minimizer)(beaten)
 

@@ -9,7 +9,7 @@ from evidence.deciphering.conic_attention import linearized
 from evidence.deciphering.section1_abstract import above_its_tangents, first_order
 from evidence.deciphering.section7_attention import uniform
 from evidence.instances.heads import drawn_heads
-from evidence.instances.mem_problems import mem_problems
+from evidence.instances.mem import mem_problems
 
 confirms(Layer.TORCH, "inference.s0.t5", on=drawn_heads(), count=12, corrected=t5)(t5)
 

@@ -16,7 +16,7 @@ from evidence.deciphering.section5_gaussian import (
     tilted_density,
     tilted_mean,
 )
-from evidence.instances.mem_problems import mem_problems
+from evidence.instances.mem import mem_problems
 
 confirms(Layer.TORCH, "inference.1", on=gaussian_problems())(objective)
 

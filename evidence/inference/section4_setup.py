@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from evidence import Layer, choose, confirms
 from evidence.deciphering.problem import NOISES, mean_evidence
 from evidence.deciphering.section3_setup import gaussian_mean, mean_shift, noise_covariance, noise_size
-from evidence.instances.mem_problems import mem_problems
+from evidence.instances.mem import mem_problems
 
 confirms(Layer.TORCH, "inference.4", on=choose(m=st.floats(-3, 3).map(float)), count=20)(gaussian_mean)
 

@@ -30,7 +30,7 @@ from evidence.deciphering.problem import (
     shares,
 )
 from evidence.deciphering.section3_setup import noise_covariance
-from evidence.instances.mem_problems import MemProblem, mem_problems
+from evidence.instances.mem import MemProblem, mem_problems
 from numerics import mem
 
 confirms(Layer.TORCH, "inference.s5.log-likelihood", on=mem_problems(), corrected=log_likelihood)(product_of_values)

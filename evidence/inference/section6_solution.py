@@ -26,7 +26,7 @@ from evidence.deciphering.section6_approximation import generalized_attention
 from evidence.deciphering.section6_expansion import remainder_at_the_maximizer, slope_of_the_model
 from evidence.deciphering.section6_remarks import conic_squared_evidence, squared_evidence
 from evidence.deciphering.section6_theorem1 import beaten, conic_beaten, conic_least_value, least_value
-from evidence.instances.mem_problems import MemProblem, mem_problems
+from evidence.instances.mem import MemProblem, mem_problems
 from numerics import mem
 
 confirms(Layer.TORCH, "inference.12", on=mem_problems())(least_value)

@@ -9,7 +9,7 @@ from evidence.deciphering.conic_attention import exact_mean, linearized
 from evidence.deciphering.section7_attention import any_inputs, log_odds, uniform
 from evidence.deciphering.section7_generalizations import by_content
 from evidence.instances.heads import drawn_heads
-from evidence.instances.mem_problems import mem_problems
+from evidence.instances.mem import mem_problems
 
 confirms(Layer.TORCH, "inference.s7.stack", on=drawn_heads(), count=12)(any_inputs)
 

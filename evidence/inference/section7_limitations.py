@@ -9,7 +9,7 @@ from evidence.deciphering.conic_dual import numbers, objective
 from evidence.deciphering.dual import reading, spread
 from evidence.deciphering.expansion_approximations import second_of_estimate
 from evidence.deciphering.section6_expansion import exponential_series
-from evidence.instances.mem_problems import MemProblem, mem_problems
+from evidence.instances.mem import MemProblem, mem_problems
 from numerics import mem
 
 

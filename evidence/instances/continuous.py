@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from numpy.polynomial.legendre import leggauss as uncached
 from torch import Tensor
 
+from evidence.instances.placement import Placed
 from numerics import tolerances
 from numerics.continuous import Basis
 
@@ -39,17 +40,12 @@ def integral(function: Callable[[Tensor], Tensor], cuts: list[float], device: st
 
 
 @dataclass(frozen=True)
-class Continuous:
+class Continuous(Placed):
     """N(μ, Σ) on ℝ^d with bumps (c_j, s_j), of ordinary magnitude; eigenvalues of Σ between 1/spread² and spread²."""
 
     d: int
     seed: int
     spread: float
-    device: str = "cpu"
-
-    def to(self, device: str) -> Continuous:
-        """The same, computed on another device."""
-        return Continuous(self.d, self.seed, self.spread, device)
 
     @cached_property
     def drawn(self) -> dict[str, Tensor]:

@@ -1,9 +1,10 @@
-"""The dual of a MEM problem in 50-digit arithmetic, and how a quantity behaves as α → 0, measured there.
+"""The duals of MEM and of attention by entropic transport in 50 digits, and how a quantity behaves as α → 0, measured there.
 
 Written from the definitions with mpmath: no closed form, no approximation and none of the project's code is used, so
 that expansions can be checked to orders that float64 cannot see.
 
-Notation  D(λ) = ⟨λ, μ + z⟩ − ‖λ‖²/(2α) − log M(λ); D is 1/α-strongly concave, hence ‖λ − λ*‖ ≤ α ‖∇D(λ)‖
+Notation  D(λ) = ⟨λ, μ + z⟩ − ‖λ‖²/(2α) − Λ(λ), where Λ = log M for a `Law`, Λ(λ) = γ Σ_j u_j log M_j(λ/γ) for a `Mixture`,
+          and ∇Λ is the tilted mean; D is 1/α-strongly concave, hence ‖λ − λ*‖ ≤ α ‖∇D(λ)‖
 """
 
 from __future__ import annotations
@@ -39,9 +40,9 @@ class Law:
         rows = tuple(tuple(map(_read, row)) for row in atoms)
         masses = tuple(map(_read, weights))
         if not rows or len(rows) != len(masses) or len({len(row) for row in rows}) != 1 or not rows[0]:
-            raise ValueError(f"atoms: {len(rows)} rows were given for {len(masses)} weights, n × d with n weights is accepted")
+            raise ValueError(f"atoms: expected n × d with n weights, got {len(rows)} rows and {len(masses)} weights")
         if min(masses) < 0 or sum(masses) == 0:
-            raise ValueError(f"weights: {list(weights)} were given, numbers ≥ 0 with a positive sum are accepted")
+            raise ValueError(f"weights: expected numbers ≥ 0 with a positive sum, got {list(weights)}")
         mass = mp.fsum(masses)
         return Law(rows, tuple(w / mass for w in masses))
 
@@ -76,12 +77,6 @@ class Law:
         return mp.matrix([[mp.fsum(w * row[a] * row[b] for w, row in zip(p, off, strict=True)) for b in range(self.d)]
                           for a in range(self.d)])
 
-    @precise
-    def radius(self) -> Any:
-        """The largest distance of an atom from the mean."""
-        center = self.mean()
-        return max(norm([x - c for x, c in zip(row, center, strict=True)]) for row in self.atoms)
-
     def _masses(self, dual: Vector | None) -> Vector:
         return list(self.weights) if dual is None else self.tilted(dual)
 
@@ -92,39 +87,115 @@ class Law:
 
 
 @dataclass(frozen=True)
+class Mixture:
+    """Laws on the same atoms, law j with the share u_j and proportional to exp(−M_ij/γ), all of them tilted by λ/γ.
+
+    Attributes:
+        laws: one for every source.
+        shares: u, divided by their sum.
+        gamma: γ > 0.
+    """
+
+    laws: tuple[Law, ...]
+    shares: tuple[Any, ...]
+    gamma: Any
+
+    @staticmethod
+    @precise
+    def of(atoms: Sequence[Numbers], shares: Numbers, costs: Sequence[Numbers], gamma: Any) -> Mixture:
+        """From costs M, one row for every atom and one column for every share."""
+        scale, masses = _read(gamma), tuple(map(_read, shares))
+        laws = (Law.of(atoms, [mp.exp(-_read(m) / scale) for m in column]) for column in zip(*costs, strict=True))
+        return Mixture(tuple(laws), tuple(u / mp.fsum(masses) for u in masses), scale)
+
+    @property
+    def d(self) -> int:
+        return self.laws[0].d
+
+    @property
+    def atoms(self) -> tuple[tuple[Any, ...], ...]:
+        return self.laws[0].atoms
+
+    @precise
+    def tilted(self, dual: Vector) -> Vector:
+        """i ↦ Σ_j u_j q_λ(i|j), with q_λ(i|j) proportional to exp((⟨t_i, λ⟩ − M_ij)/γ)."""
+        columns = [law.tilted(self._scaled(dual)) for law in self.laws]
+        return [mp.fdot(self.shares, row) for row in zip(*columns, strict=True)]
+
+    @precise
+    def log_mgf(self, dual: Vector) -> Any:
+        """γ Σ_j u_j log M_j(λ/γ)."""
+        return self.gamma * mp.fdot(self.shares, [law.log_mgf(self._scaled(dual)) for law in self.laws])
+
+    @precise
+    def mean(self, dual: Vector | None = None) -> Vector:
+        """Σ_i p_i t_i, for the weights tilted by λ."""
+        p = self.tilted([mp.mpf(0)] * self.d if dual is None else dual)
+        return [mp.fdot(p, column) for column in zip(*self.atoms, strict=True)]
+
+    @precise
+    def covariance(self, dual: Vector | None = None) -> Any:
+        """The derivative of the mean: Σ_j u_j Σ_j/γ, d × d, with the covariances of the laws tilted by λ/γ."""
+        whole = mp.zeros(self.d)
+        for u, law in zip(self.shares, self.laws, strict=True):
+            whole += u * law.covariance(None if dual is None else self._scaled(dual))
+        return whole / self.gamma
+
+    def _scaled(self, dual: Vector) -> Vector:
+        return [x / self.gamma for x in dual]
+
+
+@precise
+def radius(law: Law | Mixture) -> Any:
+    """The largest distance of an atom from the mean."""
+    center = law.mean()
+    return max(norm([x - c for x, c in zip(row, center, strict=True)]) for row in law.atoms)
+
+
+@dataclass(frozen=True)
 class Maximizer:
-    """λ* with a bound on its error, and ĥ."""
+    """λ* with a bound on its error, ĥ and p*."""
 
     dual: Vector
     error: Any
     estimate: Vector
+    weights: Vector
 
 
 @precise
-def maximize(law: Law, evidence: Numbers, alpha: Any, steps: int = 200) -> Maximizer:
-    """λ* by Newton's method with halved steps, to an error of 10^-DIGITS·max(1, ‖λ*‖).
+def maximize(
+    law: Law | Mixture, evidence: Numbers, alpha: Any, *, start: Numbers | None = None, digits: int = DIGITS, steps: int = 200
+) -> Maximizer:
+    """λ* by Newton's method with halved steps, to an error of 10^-digits·max(1, ‖λ*‖).
 
+    What makes it right is the gradient at the end, not the start, which is αz unless another one is given.
     Raises ValueError for α ≤ 0 or evidence of another length than d, ArithmeticError when `steps` do not suffice.
     """
     z, alpha = [_read(x) for x in evidence], _read(alpha)
     if not alpha > 0:
-        raise ValueError(f"alpha: {alpha} was given, a number > 0 is accepted")
+        raise ValueError(f"alpha: expected a number > 0, got {alpha}")
     if len(z) != law.d:
-        raise ValueError(f"evidence: {len(z)} entries were given, {law.d} are accepted")
+        raise ValueError(f"evidence: expected {law.d} entries, got {len(z)}")
     target = [m + x for m, x in zip(law.mean(), z, strict=True)]
-    dual = [alpha * x for x in z]
+    dual = [alpha * x for x in z] if start is None else [_read(x) for x in start]
     for _ in range(steps):
         slope = _slope(law, dual, target, alpha)
-        if alpha * norm(slope) <= mp.mpf(10) ** -DIGITS * max(1, norm(dual)):
-            return Maximizer(dual, alpha * norm(slope), law.mean(dual))
+        if alpha * norm(slope) <= mp.mpf(10) ** -digits * max(1, norm(dual)):
+            return Maximizer(dual, alpha * norm(slope), law.mean(dual), law.tilted(dual))
         step = mp.lu_solve(law.covariance(dual) + mp.eye(law.d) / alpha, mp.matrix(slope))
         dual = _improved(law, dual, list(step), target, alpha)
     raise ArithmeticError(f"maximize: no maximizer after {steps} steps at alpha = {alpha}")
 
 
 @precise
-def value(law: Law, dual: Vector, target: Vector, alpha: Any) -> Any:
-    """D(λ) = ⟨λ, target⟩ − ‖λ‖²/(2α) − log M(λ)."""
+def resolvent(law: Law | Mixture, evidence: Numbers, alpha: Any) -> Vector:
+    """(I/α + Σ)⁻¹ z, with the derivative Σ of the mean at 0."""
+    return list(mp.lu_solve(law.covariance() + mp.eye(law.d) / _read(alpha), mp.matrix([_read(x) for x in evidence])))
+
+
+@precise
+def value(law: Law | Mixture, dual: Vector, target: Vector, alpha: Any) -> Any:
+    """D(λ) = ⟨λ, target⟩ − ‖λ‖²/(2α) − Λ(λ)."""
     return mp.fdot(dual, target) - norm(dual) ** 2 / (2 * alpha) - law.log_mgf(dual)
 
 
@@ -134,11 +205,17 @@ def norm(vector: Vector) -> Any:
     return mp.sqrt(mp.fdot(vector, vector))
 
 
-def _slope(law: Law, dual: Vector, target: Vector, alpha: Any) -> Vector:
+@precise
+def distance(left: Numbers, right: Numbers, order: int = 2) -> float:
+    """How far a vector is from another, in the ℓ1 or ℓ2 norm."""
+    return float(mp.norm(mp.matrix([_read(x) - _read(y) for x, y in zip(left, right, strict=True)]), order))
+
+
+def _slope(law: Law | Mixture, dual: Vector, target: Vector, alpha: Any) -> Vector:
     return [t - x / alpha - m for t, x, m in zip(target, dual, law.mean(dual), strict=True)]
 
 
-def _improved(law: Law, dual: Vector, step: Vector, target: Vector, alpha: Any) -> Vector:
+def _improved(law: Law | Mixture, dual: Vector, step: Vector, target: Vector, alpha: Any) -> Vector:
     """The first of λ + step, λ + step/2, … where the gradient is shorter; Newton's step points that way."""
     before = norm(_slope(law, dual, target, alpha))
     for halving in range(60):
@@ -169,7 +246,7 @@ def leading(f: Callable[[Any], Numbers], order: int, start: Any, halvings: int =
     vanishes to a lower order, or is not analytic, or `start` is too large).
     """
     if not start > 0 or halvings < 3:
-        raise ValueError(f"start, halvings: {start} and {halvings} were given, > 0 and ≥ 3 are accepted")
+        raise ValueError(f"start, halvings: expected > 0 and ≥ 3, got {start} and {halvings}")
     points = [mp.mpf(start) / 2**k for k in range(halvings + 1)]
     columns = zip(*[[_read(y) / x**order for y in f(x)] for x in points], strict=True)
     found = [_extrapolated(list(column)) for column in columns]
@@ -188,18 +265,18 @@ def _extrapolated(column: Vector) -> tuple[Any, Any]:
 
 
 @precise
-def small(law: Law, evidence: Numbers) -> Any:
-    """An α well inside the range where λ*(α) is analytic: 1/16 of 1/max(R², R‖z‖), with R the law's radius.
+def small(law: Law | Mixture, evidence: Numbers, margin: int = 16) -> Any:
+    """An α well inside the range where λ*(α) is analytic: 1/margin of 1/max(R², R‖z‖), with R the law's radius.
 
     α·R² and α·R‖z‖ do not change when templates and evidence are multiplied by s and α is divided by s².
     """
-    reach = law.radius()
-    return 1 / (16 * max(reach**2, reach * norm([_read(x) for x in evidence]), mp.mpf(1) / 16))
+    reach = radius(law)
+    return 1 / (margin * max(reach**2, reach * norm([_read(x) for x in evidence]), mp.mpf(1) / 16))
 
 
 def _read(x: Any) -> Any:
     """An exact number as mpmath's; raises ValueError for one that is not finite."""
     number = mp.mpf(x.item() if hasattr(x, "item") else x)
     if not mp.isfinite(number):
-        raise ValueError(f"number: {x} was given, a finite one is accepted")
+        raise ValueError(f"number: expected a finite one, got {x}")
     return number

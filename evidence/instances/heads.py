@@ -11,6 +11,7 @@ from torch import Tensor
 from torch.nn.functional import linear, scaled_dot_product_attention
 
 from evidence import Value
+from evidence.instances.placement import Placed
 from numerics import tolerances
 from numerics.attention import GeneralizedAttention
 
@@ -18,7 +19,7 @@ BIASES = ("bK", "bQ", "bV")
 
 
 @dataclass(frozen=True)
-class Head:
+class Head(Placed):
     """n words in ℝ^d, a query, and the projections of H heads of width e; words may be hidden, biases may be 0.
 
     Attributes:
@@ -34,11 +35,6 @@ class Head:
     heads: int
     hidden: bool
     seed: int
-    device: str = "cpu"
-
-    def to(self, device: str) -> Head:
-        """The same head, computed on another device."""
-        return Head(self.n, self.d, self.e, self.heads, self.hidden, self.seed, device)
 
     @cached_property
     def drawn(self) -> dict[str, Tensor]:

@@ -1,16 +1,29 @@
-"""What the tests draw at random: one-sided problems, with every corner that has broken an implementation before.
+"""One-sided problems: a batch of rows with a loss behind them, and one row with everything that the claims of eot name.
 
-A corner is chosen with a probability that reaches it in a few dozen examples; the numbers themselves come from a
-seeded NumPy generator, so that an example costs a handful of draws and shrinks towards small shapes and seed 0.
+`one_sided_problems` reaches every corner that has broken an implementation before: m = 1 and m = 2, tied scores (all of them,
+or the largest two), a common offset, scores of 0 and up to 10⁴, temperatures from 10⁻⁶ to 10⁶, up to two leading dimensions,
+and masks, boolean or floating, which leave one position of a row or none.  A corner is chosen with a probability that reaches
+it in a few dozen examples; the numbers themselves come from a seeded NumPy generator, so that an example costs a handful of
+draws and shrinks towards small shapes and seed 0.
+
+`rows` draws from it single rows without a mask, with m = 1, m = 2, ties and equal scores, of ordinary magnitude: a derivation's
+expression is evaluated as printed, with exp(s/τ) and no shift.
 """
 
-from dataclasses import dataclass, field
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import torch
 from hypothesis import strategies as st
 from torch import Tensor
+
+from evidence import Value
+from evidence.instances.placement import Placed
+from numerics import tolerances
 
 TEMPERATURES = (1.0, 0.1, 8.0, 1e6, 1e-6)
 """Ordinary, cold, that of a head with d = 64, huge, tiny."""
@@ -63,7 +76,7 @@ class OneSided:
         """Which rows are fully masked, boolean, (*batch,)."""
         return ~self.allowed.any(-1)
 
-    def to(self, dtype: torch.dtype | None = None, device: str = "cpu") -> "OneSided":
+    def to(self, dtype: torch.dtype | None = None, device: str = "cpu") -> OneSided:
         """The same problem, rounded to another dtype or moved to another device."""
 
         def move(x: Tensor) -> Tensor:
@@ -139,3 +152,79 @@ def _mask(rng: np.random.Generator, kind: str, shape: tuple[int, ...], dtype: to
         return torch.tensor(allowed)
     bias: Any = rng.standard_normal(shape) if kind == "bias" else 0.0
     return torch.tensor(np.where(allowed, bias, -np.inf), dtype=dtype)
+
+
+# ── one row with everything that the claims name ─────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True)
+class Row(Placed):
+    """One query against m keys: scores s = K Q, values V, loss gradient g, any λ, a baseline b, a positive vector p."""
+
+    problem: OneSided
+    seed: int
+
+    @property
+    def m(self) -> int:
+        return self.problem.m
+
+    @property
+    def tau(self) -> float:
+        return self.problem.temperature
+
+    @cached_property
+    def drawn(self) -> dict[str, Tensor]:
+        """What is drawn besides the problem, on the CPU; K and Q are such that the scores are the problem's."""
+        generator = torch.Generator().manual_seed(self.seed)
+
+        def normal(*shape: int) -> Tensor:
+            return torch.randn(*shape, generator=generator, dtype=torch.float64)
+
+        query, rest = normal(2).exp(), normal(self.m)
+        keys = torch.stack([(self.problem.scores - query[1] * rest) / query[0], rest], -1)
+        return {"Q": query, "K": keys, "p": normal(self.m).exp(), "lam": normal(1)[0],
+                "b": normal(1)[0], "Z": normal(1)[0].exp(), "t": normal(1)[0]}
+
+    def __getitem__(self, name: str) -> Tensor:
+        return self.drawn[name].to(self.device)
+
+    @property
+    def s(self) -> Tensor:
+        return self["K"] @ self["Q"]
+
+    @property
+    def values(self) -> Tensor:
+        return self.problem.values.to(self.device)
+
+    @property
+    def g(self) -> Tensor:
+        return self.problem.context_gradient.to(self.device)
+
+    @property
+    def u(self) -> Tensor:
+        return -(self.values @ self.g)
+
+    @property
+    def weights(self) -> Tensor:
+        """exp(s/τ)/Z by torch's own softmax."""
+        return torch.softmax(self.s / self.tau, -1)
+
+    def point(self) -> dict[str, Value]:
+        """Every variable by its printed name, on the CPU, where the derivations' expressions are evaluated."""
+        given: dict[str, Value] = {"m": self.m, "d": 2, "e": self.values.shape[-1], "tau": self.tau, "eps": self.tau}
+        tensors = {"s": self.s, "V": self.values, "g": self.g, "u": self.u, "π": self.weights}
+        return given | {name: x.cpu() for name, x in tensors.items()} | self.drawn
+
+    def tolerance(self, *magnitudes: Tensor | float) -> float:
+        """Rounding in float64 of sums over the keys, relative to the magnitudes that enter and to exp's argument."""
+        largest = max(float(torch.as_tensor(x, dtype=torch.float64).abs().max().cpu()) for x in (1.0, *magnitudes))
+        exponent = float((self["K"].abs() @ self["Q"]).max()) / self.tau
+        return tolerances.rounding("float64", self.m, largest * (1 + exponent) * max(1.0, self.tau, 1 / self.tau) ** 2)
+
+
+@st.composite
+def rows(draw: st.DrawFn, max_m: int = 5) -> Row:
+    """Draw a row of ordinary magnitude, m = 1, m = 2 and ties included."""
+    problem = draw(one_sided_problems(max_m=max_m, max_batch=0, temperatures=(1.0, 0.5, 4.0), scales=(1.0, 0.0, 2.0),
+                                      masks=("none",)))
+    return Row(replace(problem, scores=problem.scores.clamp(-12, 12)), draw(st.integers(0, 2**31)))

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from evidence import Reading, Value
+from evidence.instances.placement import Placed
 from numerics import tolerances
 
 WIDTH, FEATURES, BASIS, UNITS = 3, 2, 2, 4                   # d, D, M, H
@@ -18,17 +19,12 @@ LARGEST = 4.0                                                # no number that is
 
 
 @dataclass(frozen=True)
-class Scene:
+class Scene(Placed):
     """m locations with data, weights, values, basis functions and whatever else a claim may need."""
 
     m: int
     seed: int
     kind: str
-    device: str = "cpu"
-
-    def to(self, device: str) -> Scene:
-        """The same scene, computed on another device."""
-        return Scene(self.m, self.seed, self.kind, device)
 
     def draw(self, name: str, *shape: int) -> Tensor:
         """Normal numbers in float64, cut at ±2, the same for the same name."""

@@ -13,13 +13,14 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from evidence import Reading, Value
+from evidence.instances.placement import Placed
 from numerics import tolerances, transport
 
 WIDTH = 2
 
 
 @dataclass(frozen=True)
-class Tokens:
+class Tokens(Placed):
     """n queries and m keys, or sources and targets, with everything that the listings' claims name."""
 
     n: int
@@ -27,11 +28,6 @@ class Tokens:
     epsilon: float
     seed: int
     tied: bool
-    device: str = "cpu"
-
-    def to(self, device: str) -> Tokens:
-        """The same tokens, computed on another device."""
-        return Tokens(self.n, self.m, self.epsilon, self.seed, self.tied, device)
 
     @cached_property
     def drawn(self) -> dict[str, Tensor]:

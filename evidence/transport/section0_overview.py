@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from evidence import Layer, Reading, confirms, float64
-from evidence.instances.transport_problems import Problem, problems
+from evidence.instances.attention import AttentionProblem, attention_problems
 from evidence.transport.conic_plans import PlanProblem, conic_problems
 from evidence.transport.theorem import solution
 
 
-@confirms(Layer.TORCH, "transport.s0.interpretation", on=problems())
-def interpretation(x: Problem) -> Reading:
+@confirms(Layer.TORCH, "transport.s0.interpretation", on=attention_problems())
+def interpretation(x: AttentionProblem) -> Reading:
     return x.reading(**solution(x.eps * x["S"] / x.tau, x.eps))
 
 

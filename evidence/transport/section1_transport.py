@@ -7,38 +7,38 @@ import torch
 from torch import Tensor
 
 from evidence import Layer, Reading, confirms, float64
-from evidence.instances.transport_problems import Problem, problems
+from evidence.instances.attention import AttentionProblem, attention_problems
 from evidence.transport.conic_plans import Array, PlanProblem, conic_problems, dual, half_steps
 from evidence.transport.sinkhorn import Iterates, entropy, iterates
 from numerics import tolerances
 from numerics.transport import sinkhorn
 
 
-def independent(x: Problem) -> Tensor:
+def independent(x: AttentionProblem) -> Tensor:
     """The plan for costs that are all zero: a bᵀ."""
     return sinkhorn(torch.zeros_like(x["C"]), x["a"], x["b"], x.eps).plan
 
 
-def best(x: Problem) -> Tensor:
+def best(x: AttentionProblem) -> Tensor:
     """The optimal coupling of a and b."""
     return sinkhorn(x["C"], x["a"], x["b"], x.eps).plan
 
 
-@confirms(Layer.TORCH, "transport.s1.kantorovich", on=problems())
-def mixed_cost(x: Problem) -> Reading:
+@confirms(Layer.TORCH, "transport.s1.kantorovich", on=attention_problems())
+def mixed_cost(x: AttentionProblem) -> Reading:
     odds, plan, rival = float(x["W"][0, 0]), best(x), independent(x)
     mixture = (odds * plan + rival) / (1 + odds)
     return x.reading(x["C"].abs().sum(), given={"odds": odds, "P": plan, "R": rival}, direct=(mixture * x["C"]).sum())
 
 
-@confirms(Layer.TORCH, "transport.s1.entropic", on=problems())
-def objective_of_independent(x: Problem) -> Reading:
+@confirms(Layer.TORCH, "transport.s1.entropic", on=attention_problems())
+def objective_of_independent(x: AttentionProblem) -> Reading:
     plan = independent(x)
     return x.reading(x["C"].abs().sum(), direct=(plan * x["C"]).sum() - x.eps * entropy(plan))
 
 
-@confirms(Layer.TORCH, "transport.s1.kl", on=problems())
-def divergence_from_independent(x: Problem) -> Reading:
+@confirms(Layer.TORCH, "transport.s1.kl", on=attention_problems())
+def divergence_from_independent(x: AttentionProblem) -> Reading:
     solved = sinkhorn(x["C"], x["a"], x["b"], x.eps)
     logs = (solved.plan / (x["a"][:, None] * x["b"])).log()
     value = (solved.value - (solved.plan * x["C"]).sum()) / x.eps

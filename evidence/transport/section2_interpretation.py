@@ -8,36 +8,36 @@ import numpy as np
 
 from evidence import Layer, Reading, confirms, float64
 from evidence.eot.section3_problem import entropy_slope
-from evidence.instances.rows import rows
-from evidence.instances.transport_problems import Problem, problems
+from evidence.instances.attention import AttentionProblem, attention_problems
+from evidence.instances.one_sided import rows
 from evidence.transport.conic_plans import PlanProblem, conic_problems
 from evidence.transport.theorem import slopes
 from numerics import one_sided, tolerances
 from numerics.primal import matrix
 
 
-@confirms(Layer.TORCH, "transport.s2.cost", on=problems())
-def slope_of_cost(x: Problem) -> Reading:
+@confirms(Layer.TORCH, "transport.s2.cost", on=attention_problems())
+def slope_of_cost(x: AttentionProblem) -> Reading:
     return x.reading(autograd=-slopes(x))
 
 
 confirms(Layer.TORCH, "transport.s2.entropy-spreads", on=rows())(entropy_slope)
 
 
-@confirms(Layer.TORCH, "transport.s2.particles", on=problems())
-def total_mass(x: Problem) -> Reading:
+@confirms(Layer.TORCH, "transport.s2.particles", on=attention_problems())
+def total_mass(x: AttentionProblem) -> Reading:
     plan = one_sided.plan(x["S"], x.eps)
     return x.reading(float(x.n), given={"P": plan}, closed_form=plan.sum())
 
 
-def against_uniform(x: Problem) -> Reading:
+def against_uniform(x: AttentionProblem) -> Reading:
     plan = x["R"]
     value = one_sided.objective(plan, x["S"], x.eps).sum()
     return x.reading(x["S"].sum(), float(x.n), given={"P": plan}, closed_form=value)
 
 
-@confirms(Layer.TORCH, "transport.s2.uniform-target", on=problems(), corrected=against_uniform)
-def arriving(x: Problem) -> Reading:
+@confirms(Layer.TORCH, "transport.s2.uniform-target", on=attention_problems(), corrected=against_uniform)
+def arriving(x: AttentionProblem) -> Reading:
     return x.reading(float(x.n), closed_form=one_sided.plan(x["S"], x.eps).sum(0))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from evidence import Layer, Reading, confirms, float64
-from evidence.instances.transport_problems import Problem, problems
+from evidence.instances.attention import AttentionProblem, attention_problems
 from evidence.transport.conic_plans import PlanProblem, conic_problems, dual, half_steps
 from evidence.transport.sinkhorn import Iterates, entropy, iterates
 from numerics import one_sided, tolerances
@@ -19,15 +19,15 @@ def gap_before(x: Iterates) -> Reading:
     return x.reading(value=(value - before) / x.problem.eps, direct=(direct - before) / x.problem.eps)
 
 
-def no_half_step(x: Problem) -> Reading:
+def no_half_step(x: AttentionProblem) -> Reading:
     return x.reading(half_steps=sinkhorn_weights(x["S"], 1.0, 0), closed_form=one_sided.plan(x["S"], 1.0))
 
 
-confirms(Layer.TORCH, "transport.s3.standard", on=problems(), corrected=no_half_step)(no_half_step)
+confirms(Layer.TORCH, "transport.s3.standard", on=attention_problems(), corrected=no_half_step)(no_half_step)
 
 
-@confirms(Layer.TORCH, "transport.s3.sinkhorn-attention", on=problems())
-def gap(x: Problem) -> Reading:
+@confirms(Layer.TORCH, "transport.s3.sinkhorn-attention", on=attention_problems())
+def gap(x: AttentionProblem) -> Reading:
     solved, logs = sinkhorn(x["C"], x["a"], x["b"], x.eps), (x["a"].log(), x["b"].log())
     f, g = solved.row_potential + x.eps * logs[0], solved.column_potential + x.eps * logs[1]
     if x.seed % 2:  # elsewhere than at the optimum

@@ -11,22 +11,18 @@ from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 
 from evidence import Finding, Layer, Outcome, Reading, Run, confirms, observes
-from evidence.instances.transport_problems import Problem, problems
+from evidence.instances.attention import AttentionProblem, attention_problems
+from evidence.instances.placement import Placed
 from numerics import flash, one_sided, tolerances
 from numerics.peak_memory import PeakMemory
 
 
 @dataclass(frozen=True)
-class Tiles:
+class Tiles(Placed):
     """Two tiles of scores and values of one query, and the numbers taken off them."""
 
     scores: tuple[Tensor, Tensor]
     values: tuple[Tensor, Tensor]
-    device: str = "cpu"
-
-    def to(self, device: str) -> Tiles:
-        """The same tiles, computed on another device."""
-        return Tiles(self.scores, self.values, device)
 
     def joined(self, parts: tuple[Tensor, Tensor]) -> Tensor:
         return torch.cat(parts).to(self.device)
@@ -85,13 +81,13 @@ def error_of_streaming(x: Tiles) -> Reading:
     return x.reading(streamed=(x.streamed - x.whole).abs())
 
 
-def stabilized(x: Problem) -> Reading:
+def stabilized(x: AttentionProblem) -> Reading:
     shifted = x["S"] - x["o"][:, None]
     part = flash.contribution(shifted, torch.eye(x.m, dtype=torch.float64, device=x.device))
     return x.reading(x["o"], closed_form=one_sided.plan(shifted, 1.0), flash=flash.finish(part).output)
 
 
-confirms(Layer.TORCH, "transport.s4.flash-stability", on=problems(), corrected=stabilized)(stabilized)
+confirms(Layer.TORCH, "transport.s4.flash-stability", on=attention_problems(), corrected=stabilized)(stabilized)
 
 
 # ── the memory it takes, which only a measurement can say ───────────────────────────────────────────────────────────

@@ -8,14 +8,14 @@ from numpy.polynomial.hermite_e import hermegauss
 from torch.utils.flop_counter import FlopCounterMode
 
 from evidence import Layer, Reading, confirms, float64
-from evidence.instances.transport_problems import FEATURES, WIDTH, Problem, problems
+from evidence.instances.attention import FEATURES, WIDTH, AttentionProblem, attention_problems
 from evidence.transport.conic_plans import PlanProblem, conic_problems
 from evidence.transport.variants import own_plan
 from numerics import one_sided, tolerances
 from numerics.linear import kernel_weights, linear_attention, positive_random_features
 
 
-def grouped(x: Problem) -> Reading:
+def grouped(x: AttentionProblem) -> Reading:
     f, g = (x["f"], x["g"]) if x.seed % 3 == 0 else (x["x"], x["y"])
     values, kernel = x["V"], f @ g.T
     mass = kernel.sum(-1).abs().min()
@@ -24,14 +24,14 @@ def grouped(x: Problem) -> Reading:
     return x.reading(values.abs().max() * size / mass * (1 + size / mass), given={"x": f, "y": g}, **routes)
 
 
-@confirms(Layer.TORCH, "transport.s4.linear-attention", on=problems(), corrected=grouped)
-def denominator(x: Problem) -> Reading:
+@confirms(Layer.TORCH, "transport.s4.linear-attention", on=attention_problems(), corrected=grouped)
+def denominator(x: AttentionProblem) -> Reading:
     features = x["y"] - x["y"].mean(0) * (x.seed % 2)  # keys that cancel, for some
     return x.reading(features.abs().sum(), given={"y": features}, kernel=(x["x"] @ features.T).sum(-1).abs())
 
 
-@confirms(Layer.TORCH, "transport.s4.linear-complexity", on=problems(), count=10)
-def products(x: Problem) -> Reading:
+@confirms(Layer.TORCH, "transport.s4.linear-complexity", on=attention_problems(), count=10)
+def products(x: AttentionProblem) -> Reading:
     with FlopCounterMode(display=False) as counter:
         query, key = ((x[name] @ x["projections"].T).relu() for name in ("Q", "K"))
         linear_attention(query, key, x["V"])
@@ -43,7 +43,7 @@ def products(x: Problem) -> Reading:
 NODES = 64
 
 
-def mean_over_projections(x: Problem) -> Reading:
+def mean_over_projections(x: AttentionProblem) -> Reading:
     """The mean over ω by Gauss and Hermite's rule, a grid of nodes whose weights put the features' 1/F right."""
     nodes, masses = (float64(part).to(x.device) for part in hermegauss(NODES))
     grid = torch.cartesian_prod(*[nodes] * WIDTH)
@@ -55,21 +55,21 @@ def mean_over_projections(x: Problem) -> Reading:
     return Reading(x.point(), {"random features": mean}, off)
 
 
-@confirms(Layer.TORCH, "transport.s4.kernel-approximation", on=problems(), corrected=mean_over_projections)
-def kernel_of_fixed_features(x: Problem) -> Reading:
+@confirms(Layer.TORCH, "transport.s4.kernel-approximation", on=attention_problems(), corrected=mean_over_projections)
+def kernel_of_fixed_features(x: AttentionProblem) -> Reading:
     query, key = ((x[name] @ x["projections"].T).relu() for name in ("Q", "K"))
     return x.reading(query.sum() * key.sum(), given={"W": x["projections"]}, relu=query @ key.T)
 
 
-@confirms(Layer.TORCH, "transport.s4.kernel", on=problems())
-def quadratic_form(x: Problem) -> Reading:
+@confirms(Layer.TORCH, "transport.s4.kernel", on=attention_problems())
+def quadratic_form(x: AttentionProblem) -> Reading:
     features, z = x["x"], x["z"]
     size = (features.abs().T @ z.abs()).square().sum()
     return x.reading(size, matrix=z @ (features @ features.T) @ z, norm=(features.T @ z).square().sum())
 
 
-@confirms(Layer.TORCH, "transport.s4.transport-reading", on=problems(), corrected=own_plan)
-def split_mass(x: Problem) -> Reading:
+@confirms(Layer.TORCH, "transport.s4.transport-reading", on=attention_problems(), corrected=own_plan)
+def split_mass(x: AttentionProblem) -> Reading:
     plan = one_sided.plan(x["S"], x.eps)
     return x.reading(closed_form=plan * (1 - plan))
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from evidence import Layer, Reading, confirms, float64
 from evidence.eot.conic_regularizers import RegularizedProblem, conic_close_to_others, regularized_problems
 from evidence.eot.regularizers import Point, close_to_others, points
-from evidence.instances.transport_problems import Problem, problems
+from evidence.instances.attention import AttentionProblem, attention_problems
 from numerics import one_sided, tolerances
 from numerics.primal import matrix
 
 
-@confirms(Layer.TORCH, "transport.s5.row-stochasticity", on=problems())
-def row_mass(x: Problem) -> Reading:
+@confirms(Layer.TORCH, "transport.s5.row-stochasticity", on=attention_problems())
+def row_mass(x: AttentionProblem) -> Reading:
     return x.reading(closed_form=one_sided.plan(x["S"], x.eps).sum(-1))
 
 

@@ -14,7 +14,8 @@ from torch.nn.functional import scaled_dot_product_attention
 
 from evidence import Layer, Reading, confirms, float64
 from evidence.eot.forward import gradient
-from evidence.instances.transport_problems import Problem, problems
+from evidence.instances.attention import AttentionProblem, attention_problems
+from evidence.instances.placement import Placed
 from evidence.transport.conic_plans import CONIC_WIDTH, PlanProblem, conic_problems
 from evidence.transport.design import COLD
 from numerics import one_sided, tolerances
@@ -24,18 +25,13 @@ SMALLEST = 1e-300  # for weights that are 0 where the statement has positive one
 
 
 @dataclass(frozen=True)
-class Perturbed:
+class Perturbed(Placed):
     """A row of scores, a change of them, and a diameter; the sharp case splits the mass as the bound's equality asks."""
 
     epsilon: float
     diameter: float
     scores: Tensor
     change: Tensor
-    device: str = "cpu"
-
-    def to(self, device: str) -> Perturbed:
-        """The same row, computed on another device."""
-        return Perturbed(self.epsilon, self.diameter, self.scores, self.change, device)
 
 
 @st.composite
@@ -80,18 +76,13 @@ def moved_mass(x: Perturbed) -> Reading:
 
 
 @dataclass(frozen=True)
-class Ball:
+class Ball(Placed):
     """Inputs in a ball of the plane, before and after none has moved by more than δ."""
 
     radius: float
     epsilon: float
     before: Tensor
     after: Tensor
-    device: str = "cpu"
-
-    def to(self, device: str) -> Ball:
-        """The same inputs, computed on another device."""
-        return Ball(self.radius, self.epsilon, self.before, self.after, device)
 
 
 @st.composite
@@ -156,14 +147,14 @@ def slope_of_self_attention(x: Ball) -> Reading:
     return Reading(point, {"autograd": slope}, tolerances.rounding("float64", 2, 1 + second**2), "right")
 
 
-def slope_of_entropy(x: Problem) -> Reading:
+def slope_of_entropy(x: AttentionProblem) -> Reading:
     row = x["S"][0]
     slope = gradient(lambda epsilon: one_sided.entropy(one_sided.plan(row, epsilon)), float64(x.eps))
     return x.reading(row.square().sum() / x.eps**3, given={"s": row}, autograd=slope)
 
 
-@confirms(Layer.TORCH, "transport.s5.interpolation", on=problems(smallest=2), corrected=slope_of_entropy)
-def cold_concentration(x: Problem) -> Reading:
+@confirms(Layer.TORCH, "transport.s5.interpolation", on=attention_problems(smallest=2), corrected=slope_of_entropy)
+def cold_concentration(x: AttentionProblem) -> Reading:
     return x.reading(1 / COLD, given={"s": x["S"][0]}, closed_form=one_sided.plan(x["S"][0], COLD).square().sum())
 
 

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from evidence import Layer, Reading, confirms, float64
-from evidence.instances.transport_problems import WIDTH, Problem, problems
+from evidence.instances.attention import WIDTH, AttentionProblem, attention_problems
+from evidence.instances.placement import Placed
 from evidence.transport.conic_plans import CONIC_COLD, CONIC_WIDTH, Array, PlanProblem, conic_problems
 from evidence.transport.design import COLD, HOT
 from evidence.transport.theorem import weights
@@ -19,18 +20,13 @@ from numerics import one_sided, tolerances
 
 
 @dataclass(frozen=True)
-class Led:
+class Led(Placed):
     """One best key and m others that lie δ + w below."""
 
     epsilon: float
     lead: float
     below: Tensor
     tied: int
-    device: str = "cpu"
-
-    def to(self, device: str) -> Led:
-        """The same row, computed on another device."""
-        return Led(self.epsilon, self.lead, self.below, self.tied, device)
 
     @property
     def scores(self) -> Tensor:
@@ -61,13 +57,13 @@ def tied_for_the_best(x: Led) -> Reading:
     return Reading(point, {"closed_form": plan[0]}, tolerances.plan("float64", plan.numel(), 5 / COLD))
 
 
-@confirms(Layer.TORCH, "transport.s5.cold-entropy", on=problems())
-def entropy_term(x: Problem) -> Reading:
+@confirms(Layer.TORCH, "transport.s5.cold-entropy", on=attention_problems())
+def entropy_term(x: AttentionProblem) -> Reading:
     plan = one_sided.plan(x["S"], x.eps)
     return x.reading(computed="right", given={"P": plan}, closed_form=x.eps * one_sided.entropy(plan).sum())
 
 
-def total_score(x: Problem) -> Reading:
+def total_score(x: AttentionProblem) -> Reading:
     plan, scores = one_sided.plan(x["S"], x.eps), x["S"]
     routes = {
         "closed_form": (plan * scores).sum(),
@@ -77,18 +73,18 @@ def total_score(x: Problem) -> Reading:
     return x.reading(scores.abs().sum(), float(x.n), given={"R": rival}, **routes)
 
 
-@confirms(Layer.TORCH, "transport.s5.cold-matching", on=problems(square=True), corrected=total_score)
-def choices(x: Problem) -> Reading:
+@confirms(Layer.TORCH, "transport.s5.cold-matching", on=attention_problems(square=True), corrected=total_score)
+def choices(x: AttentionProblem) -> Reading:
     return x.reading(1 / COLD, closed_form=one_sided.plan(x["S"], COLD).sum(0))
 
 
-@confirms(Layer.TORCH, "transport.s5.standard", on=problems())
-def standard(x: Problem) -> Reading:
+@confirms(Layer.TORCH, "transport.s5.standard", on=attention_problems())
+def standard(x: AttentionProblem) -> Reading:
     return x.reading(shipped=weights(x, 1.0), closed_form=one_sided.plan(x.raw, WIDTH**0.5))
 
 
-@confirms(Layer.TORCH, "transport.s5.hot", on=problems())
-def evenly(x: Problem) -> Reading:
+@confirms(Layer.TORCH, "transport.s5.hot", on=attention_problems())
+def evenly(x: AttentionProblem) -> Reading:
     row = one_sided.plan(x["S"][0], HOT)
     # |∂p/∂s| ≤ 1/(4τ) for each of the scores.
     off = float(x["S"].abs().sum()) / (2 * HOT) + tolerances.plan("float64", x.m)

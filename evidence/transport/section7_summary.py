@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from evidence import Layer, Reading, confirms, float64
-from evidence.instances.transport_problems import Problem, problems
+from evidence.instances.attention import AttentionProblem, attention_problems
+from evidence.instances.placement import Placed
 from evidence.transport.conic_plans import CONIC_COLD, Array, PlanProblem, conic_problems
 from evidence.transport.design import COLD
 from evidence.transport.section2_theorem import conic_theorem, theorem
@@ -22,18 +23,18 @@ from numerics.linear import kernel_weights
 from numerics.primal import coupling
 
 
-def ratios(x: Problem) -> Reading:
+def ratios(x: AttentionProblem) -> Reading:
     plan = one_sided.plan(x["S"], x.eps)
     return x.reading(1 / plan.min(), closed_form=plan[:, :, None] / plan[:, None, :])
 
 
-@confirms(Layer.TORCH, "transport.s7.soft-sorting", on=problems(), corrected=ratios)
-def hard_choices(x: Problem) -> Reading:
+@confirms(Layer.TORCH, "transport.s7.soft-sorting", on=attention_problems(), corrected=ratios)
+def hard_choices(x: AttentionProblem) -> Reading:
     return x.reading(1 / COLD, closed_form=one_sided.plan(x["T"], COLD).sum(0))
 
 
 @dataclass(frozen=True)
-class Losses:
+class Losses(Placed):
     """A loss with the Lipschitz constant L on a line, and the places where it is trained and tested."""
 
     steepness: float
@@ -41,11 +42,6 @@ class Losses:
     test: Tensor
     masses: tuple[Tensor, Tensor]
     rising: bool
-    device: str = "cpu"
-
-    def to(self, device: str) -> Losses:
-        """The same losses, computed on another device."""
-        return Losses(self.steepness, self.train, self.test, self.masses, self.rising, device)
 
     def loss(self, places: Tensor) -> Tensor:
         """L (x + 5) or L |x|."""
@@ -101,11 +97,11 @@ def risk_gap(x: Losses) -> Reading:
     return x.reading({"direct": b @ x.loss(x.test.to(x.device)) - a @ x.loss(x.train.to(x.device))}, "right", 0.0)
 
 
-confirms(Layer.TORCH, "transport.s7.optimization", on=problems())(theorem)
+confirms(Layer.TORCH, "transport.s7.optimization", on=attention_problems())(theorem)
 
 
-@confirms(Layer.TORCH, "transport.s7.unification", on=problems(), corrected=own_plan)
-def weights_of_any_sign(x: Problem) -> Reading:
+@confirms(Layer.TORCH, "transport.s7.unification", on=attention_problems(), corrected=own_plan)
+def weights_of_any_sign(x: AttentionProblem) -> Reading:
     kernel = x["x"] @ x["y"].T
     return x.reading(kernel.abs().sum() / kernel.sum(-1).abs().min(), linear=kernel_weights(x["x"], x["y"]))
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from evidence import Reading
-from evidence.instances.transport_problems import Problem, problems
+from evidence.instances.attention import AttentionProblem, attention_problems
 from numerics.transport import Transport, sinkhorn, sinkhorn_weights
 
 
@@ -23,7 +23,7 @@ def entropy(plan: Tensor) -> Tensor:
 class Iterates:
     """Marginals, a cost, and what the iteration has come to after some steps: an iterate that has its columns right."""
 
-    problem: Problem
+    problem: AttentionProblem
     cost: Tensor
     steps: int
 
@@ -81,5 +81,5 @@ class Iterates:
 @st.composite
 def iterates(draw: st.DrawFn, scale: float = 1.0) -> Iterates:
     """Draw a cost; the iterate is that after one, three or nine half-steps; n = 1, m = 1 and n ≠ m included."""
-    problem = draw(problems())
+    problem = draw(attention_problems())
     return Iterates(problem, scale * problem.eps * problem["C"], draw(st.sampled_from((1, 3, 9))))

@@ -7,7 +7,7 @@ from torch import Tensor
 from torch.autograd.functional import jacobian
 from torch.nn.functional import scaled_dot_product_attention
 
-from evidence.instances.transport_problems import WIDTH, Problem, by_pot
+from evidence.instances.attention import WIDTH, AttentionProblem, by_pot
 from numerics import one_sided
 from numerics.transport import one_sided_plan
 
@@ -24,14 +24,14 @@ def solution(scores: Tensor, epsilon: float) -> dict[str, Tensor]:
     }
 
 
-def weights(x: Problem, epsilon: float) -> Tensor:
+def weights(x: AttentionProblem, epsilon: float) -> Tensor:
     """Shipped attention with the identity for values."""
     return scaled_dot_product_attention(
         x["Q"], x["K"], torch.eye(x.m, dtype=torch.float64, device=x.device), scale=1 / (ROOT * epsilon)
     )
 
 
-def slopes(x: Problem) -> Tensor:
+def slopes(x: AttentionProblem) -> Tensor:
     """∂S_ij/∂Q_ir."""
     keys = x["K"]
     return torch.einsum("ijir->ijr", jacobian(lambda query: one_sided.scores_from(query, keys) / ROOT, x["Q"]))

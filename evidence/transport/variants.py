@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from evidence import Reading
-from evidence.instances.transport_problems import Problem, by_pot
+from evidence.instances.attention import AttentionProblem, by_pot
 from numerics import one_sided
 from numerics.linear import kernel_weights
 
 
-def own_plan(x: Problem) -> Reading:
+def own_plan(x: AttentionProblem) -> Reading:
     kernel = x["f"] @ x["g"].T
     routes = {
         "linear": kernel_weights(x["f"], x["g"]),

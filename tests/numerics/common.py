@@ -1,4 +1,4 @@
-"""What the tests of the one-sided closed forms share: devices, dtypes, and the definition in extended precision."""
+"""What the tests of closed forms share: devices, dtypes, batches, and one-sided definitions in extended precision."""
 
 import numpy as np
 import pytest
@@ -8,6 +8,7 @@ from torch import Tensor
 from torch.testing import assert_close
 
 from evidence.instances.one_sided import OneSided
+from evidence.instances.ot import OtProblem, ot_problem
 from numerics import tolerances
 
 DEVICES = ["cpu", "cuda"] if torch.cuda.is_available() else ["cpu"]
@@ -24,6 +25,16 @@ in_halves = pytest.mark.parametrize("dtype", HALVES, ids=str)
 def close(actual: Tensor, expected: Tensor, atol: float) -> None:
     """``assert_close`` with an absolute tolerance only: it checks shapes and dtypes, and does not broadcast."""
     assert_close(actual, expected, atol=atol, rtol=0.0)
+
+
+def double(*rows: object) -> Tensor:
+    """A float64 tensor of the numbers given."""
+    return torch.tensor(rows, dtype=torch.float64)
+
+
+def many_problems(seed: int, count: int, N: int = 5, d: int = 3, *, symmetric: bool) -> OtProblem:
+    """Problems of transport attention with α = γ = 1 and costs that are symmetric, or not and some of them forbidden."""
+    return ot_problem(N, d, 1.0, 1.0, seed, costs="symmetric" if symmetric else "forbidding", batch=(count,))
 
 
 def wide(x: Tensor) -> np.ndarray:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 from torch.autograd import gradcheck, gradgradcheck
 
-from evidence.instances.transport_strategies import Tiled, tilings
+from evidence.instances.attention import Tiled, tilings
 from numerics import flash, one_sided, tolerances
 from numerics.flash import Contribution, combine, contribution, finish, identity, tiled_attention, tiled_gradients
 from numerics.transport import one_sided_plan
@@ -101,7 +101,7 @@ def test_any_tiling_is_attention(dtype: torch.dtype) -> None:
     @settings(deadline=None, max_examples=150)
     @given(tilings(dtype))
     def check(x: Tiled) -> None:
-        y = x.to(F64)
+        y = x.rounded_to(F64)
         expected = torch.nn.functional.scaled_dot_product_attention(y.query, y.key, y.value, y.mask, scale=1 / x.temperature)
         largest, m = float(y.value.abs().max()), x.key.shape[-2]
         allowed = tolerances.rounding(dtype, m, largest) + 2 * m * x.error * largest

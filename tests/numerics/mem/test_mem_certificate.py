@@ -8,12 +8,12 @@ from hypothesis import given
 from torch import Tensor
 from torch.testing import assert_close
 
-from evidence.instances.mem_strategies import Mem, mem_problems
+from evidence.instances.mem import MemProblem, mem_batches
 from numerics import mem, tolerances
 from tests.numerics.common import PATIENT
 
 
-def slack(x: Mem) -> Tensor:
+def slack(x: MemProblem) -> Tensor:
     """What rounding may do to ĥ_c − μ: logits of size α⟨t, z⟩, weights of that error, n templates."""
     alpha = torch.as_tensor(x.alpha, dtype=torch.float64)
     size = float(x.templates.norm(dim=-1).max())
@@ -21,7 +21,7 @@ def slack(x: Mem) -> Tensor:
     return tolerances.rounding("float64", x.n, 4 * size) * (1 + logits)
 
 
-def violations(x: Mem, found: mem.Certificate, solution: mem.Solution) -> dict[str, bool]:
+def violations(x: MemProblem, found: mem.Certificate, solution: mem.Solution) -> dict[str, bool]:
     """Which bounds the solution breaks, beyond its own error and rounding."""
     alpha = torch.as_tensor(x.alpha, dtype=torch.float64)
     lost = slack(x)
@@ -43,8 +43,8 @@ def violations(x: Mem, found: mem.Certificate, solution: mem.Solution) -> dict[s
 
 
 @PATIENT
-@given(mem_problems())
-def test_no_bound_is_ever_broken(x: Mem) -> None:
+@given(mem_batches())
+def test_no_bound_is_ever_broken(x: MemProblem) -> None:
     solution = mem.solve(*x.arguments)
     assert bool(solution.converged.all())
     assert not any(violations(x, mem.certificate(*x.arguments), solution).values())
@@ -62,8 +62,8 @@ def test_the_checker_finds_a_bound_that_is_too_tight(name: str, factor: float) -
     assert [key for key, broken in violations(x, wrong, solution).items() if broken] == [name]
 
 
-def two_templates(alpha: float, evidence: float) -> Mem:
-    return Mem(
+def two_templates(alpha: float, evidence: float) -> MemProblem:
+    return MemProblem.of(
         torch.tensor([[1.0], [-1.0]], dtype=torch.float64), torch.tensor([evidence], dtype=torch.float64), None, alpha, None
     )
 
@@ -94,8 +94,8 @@ def test_one_template_is_exact() -> None:
 
 
 @PATIENT
-@given(mem_problems(scales=(1.0,)))
-def test_what_is_certified_is_the_closed_form(x: Mem) -> None:
+@given(mem_batches(scales=(1.0,)))
+def test_what_is_certified_is_the_closed_form(x: MemProblem) -> None:
     found = mem.certificate(*x.arguments)
     expected = mem.closed_form(*x.arguments)
     assert bool(((found.mean - expected).norm(dim=-1) <= slack(x)).all())

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from torch import Tensor
 from torch.testing import assert_close
 
-from evidence.instances.mem_strategies import Mem, exact, far, mem_problems
+from evidence.instances.fifty_digits import distance
+from evidence.instances.mem import MemProblem, mem_batches
 from numerics import mem, tolerances
 from numerics.mem import Solution
 from numerics.mem.rows import Hessian, Rows
@@ -21,7 +22,7 @@ from tests.numerics.common import DEVICES, PATIENT, on_devices
 HARD = [(8, 3, 8.0, 1e4), (12, 6, 8.0, 1e4), (6, 12, 8.0, 1e4), (40, 4, 8.0, 1e4), (128, 384, 8.0, 1e4), (64, 64, 1.0, 1e4)]
 
 
-def hard(n: int, d: int, scale: float, alpha: float, evidence: float, rows: int = 6) -> Mem:
+def hard(n: int, d: int, scale: float, alpha: float, evidence: float, rows: int = 6) -> MemProblem:
     """Scale-8 templates, half of them duplicates, zeros in the prior: nearly all logits saturate."""
     generator = torch.Generator().manual_seed(n * d)
     templates = scale * torch.randn(n, d, generator=generator, dtype=torch.float64)
@@ -30,19 +31,19 @@ def hard(n: int, d: int, scale: float, alpha: float, evidence: float, rows: int 
     prior = prior * (torch.rand(rows, n, generator=generator) < 0.7)
     prior[:, 0] = 1.0
     z = evidence * torch.randn(rows, d, generator=generator, dtype=torch.float64)
-    return Mem(templates, z, prior / prior.sum(-1, keepdim=True), alpha, None)
+    return MemProblem.of(templates, z, prior / prior.sum(-1, keepdim=True), alpha)
 
 
-def check_against(problem: Mem, solution: Solution) -> None:
+def check_against(problem: MemProblem, solution: Solution) -> None:
     """Every bound of every row, against the solution in 50 digits."""
     rows = problem.rows()
     flat = [x.reshape(len(rows), -1) for x in (solution.dual, solution.weights, solution.mean)]
     bounds = [x.reshape(-1) for x in (solution.error, solution.weights_error, solution.mean_error)]
     for i, row in enumerate(rows):
-        truth = exact(row, flat[0][i])
-        assert far(truth.dual, flat[0][i]) <= float(bounds[0][i])
-        assert far(truth.weights, flat[1][i], 1) <= float(bounds[1][i])
-        assert far(truth.mean, flat[2][i]) <= float(bounds[2][i])
+        truth = row.maximizer(start=flat[0][i].tolist(), digits=30)
+        assert distance(truth.dual, flat[0][i].tolist()) <= float(bounds[0][i])
+        assert distance(truth.weights, flat[1][i].tolist(), 1) <= float(bounds[1][i])
+        assert distance(truth.estimate, flat[2][i].tolist()) <= float(bounds[2][i])
 
 
 def certified(solution: Solution) -> bool:
@@ -51,8 +52,8 @@ def certified(solution: Solution) -> bool:
 
 
 @settings(deadline=None, max_examples=60)
-@given(mem_problems(priors=("uniform", "dense", "zeros"), masks=("none", "boolean", "float")))
-def test_every_row_is_certified_and_the_bounds_hold_to_50_digits(problem: Mem) -> None:
+@given(mem_batches(priors=("none", "generic", "zeros"), masks=("none", "boolean", "float")))
+def test_every_row_is_certified_and_the_bounds_hold_to_50_digits(problem: MemProblem) -> None:
     solution = mem.solve(*problem.arguments)
     assert certified(solution)
     check_against(problem, solution)
@@ -89,7 +90,7 @@ def test_any_shape_and_alpha(n: int, d: int, alpha: float) -> None:
     assert certified(mem.solve(templates[0], evidence, None, alpha))
 
 
-def conic(row: Mem) -> tuple[np.ndarray, float]:
+def conic(row: MemProblem) -> tuple[np.ndarray, float]:
     """Weights and objective from CLARABEL, which knows nothing of duals and tilts; the objective recomputed."""
     assert row.prior is not None
     t, z, u = row.templates.numpy(), row.evidence.numpy(), row.prior.numpy()
@@ -110,8 +111,8 @@ def conic(row: Mem) -> tuple[np.ndarray, float]:
 
 
 @settings(deadline=None, max_examples=25)
-@given(mem_problems(alphas=(0.1, 1.0, 30.0), scales=(1.0,), masks=("none", "boolean")))
-def test_a_conic_solver_finds_no_better_weights_and_the_same_ones(problem: Mem) -> None:
+@given(mem_batches(alphas=(0.1, 1.0, 30.0), scales=(1.0,), masks=("none", "boolean")))
+def test_a_conic_solver_finds_no_better_weights_and_the_same_ones(problem: MemProblem) -> None:
     row = problem.rows()[0]
     solution = mem.solve(row.templates, row.evidence, row.prior, row.alpha)
     weights, value = conic(row)
@@ -168,8 +169,8 @@ def test_derivatives_at_zeros_of_the_prior_and_of_masked_templates_are_finite() 
 
 
 @PATIENT
-@given(mem_problems(alphas=(0.1, 1.0, 30.0)), st.integers(0, 1))
-def test_a_batch_is_its_rows(problem: Mem, extra: int) -> None:
+@given(mem_batches(alphas=(0.1, 1.0, 30.0)), st.integers(0, 1))
+def test_a_batch_is_its_rows(problem: MemProblem, extra: int) -> None:
     templates, evidence, prior, alpha, mask = problem.arguments
     solution = mem.solve(templates, evidence.unsqueeze(0) if extra else evidence, prior, alpha, mask)
     shape = evidence.shape[:-1]
@@ -205,7 +206,7 @@ def test_easy_and_hard_rows_in_one_batch() -> None:
     assert certified(solution)
     part = slice(None, None, 150)
     rows = Solution(**{name: value[part] for name, value in vars(solution).items()})
-    check_against(Mem(templates, evidence[part], None, alpha[part], None), rows)
+    check_against(MemProblem.of(templates, evidence[part], None, alpha[part]), rows)
 
 
 def test_bounds_hold_when_float32_products_may_be_rounded_further() -> None:
@@ -219,18 +220,18 @@ def test_bounds_hold_when_float32_products_may_be_rounded_further() -> None:
     finally:
         torch.set_float32_matmul_precision(before)
     assert certified(solution)
-    check_against(Mem(templates, evidence, None, 1.0, None), solution)
+    check_against(MemProblem.of(templates, evidence, None, 1.0), solution)
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16], ids=str)
 def test_narrow_dtypes_are_refined_in_float64_and_say_what_rounding_costs(dtype: torch.dtype) -> None:
     problem = hard(6, 4, 1.0, 2.0, 1.0)
-    problem = Mem(problem.templates, problem.evidence, problem.prior, 2.0, None).to(dtype)
+    problem = MemProblem.of(problem.templates, problem.evidence, problem.prior, 2.0).rounded_to(dtype)
     solution = mem.solve(*problem.arguments)
     assert solution.dual.dtype == solution.weights.dtype == solution.mean.dtype == dtype
     assert solution.error.dtype == torch.float64
     assert bool(solution.converged.all())
-    wide = Mem(problem.templates.double(), problem.evidence.double(), problem.weighted_prior, 2.0, None)
+    wide = MemProblem.of(problem.templates.double(), problem.evidence.double(), problem.weighted_prior, 2.0)
     check_against(wide, solution)
     assert float(solution.error.max()) <= tolerances.eps(dtype) * float(1 + solution.dual.double().norm(dim=-1).max())
 
@@ -254,7 +255,7 @@ def test_a_far_offset_of_a_mask_costs_nothing(offset: float, shared: bool) -> No
     templates = problem.templates if shared else problem.templates.expand(6, 6, 3).contiguous()
     solution = mem.solve(templates, problem.evidence, problem.prior, 1.0, moved)
     assert certified(solution)
-    check_against(Mem(templates, problem.evidence, problem.prior, 1.0, moved - offset), solution)
+    check_against(MemProblem.of(templates, problem.evidence, problem.prior, 1.0, moved - offset), solution)
 
 
 @pytest.mark.parametrize("factor", [1e-250, 1.0, 1e250])
@@ -267,7 +268,7 @@ def test_bounds_hold_for_priors_that_are_far_from_normalized(factor: float, alph
     prior = factor * torch.rand(40, 2, generator=generator, dtype=torch.float64)
     solution = mem.solve(templates, evidence, prior, alpha, tolerance=1e-12)
     assert bool(solution.converged.all())
-    check_against(Mem(templates, evidence, prior / prior.amax(), alpha, None), solution)
+    check_against(MemProblem.of(templates, evidence, prior / prior.amax(), alpha), solution)
 
 
 def test_the_mean_of_an_easily_found_solution_is_as_far_off_as_centring_makes_it() -> None:
@@ -275,7 +276,7 @@ def test_the_mean_of_an_easily_found_solution_is_as_far_off_as_centring_makes_it
     templates = torch.tensor([[-0.573], [-0.7599], [0.0024], [1.0308]], dtype=torch.float64)
     evidence = 1e-6 * torch.linspace(-2, 2, 40, dtype=torch.float64).unsqueeze(-1)
     for shift in torch.linspace(0, 1, 20).tolist():
-        problem = Mem(templates + shift, evidence[::8], None, 1e8, None)
+        problem = MemProblem.of(templates + shift, evidence[::8], None, 1e8)
         check_against(problem, mem.solve(*problem.arguments, tolerance=1e-12))
 
 
@@ -288,7 +289,7 @@ def test_bounds_hold_for_what_is_differentiated() -> None:
     assert solution.weights.requires_grad
     assert all(bool((getattr(solution, x) == getattr(plain, x)).all()) for x in ("dual", "weights", "mean"))
     values = Solution(**{name: value.detach() for name, value in vars(solution).items()})
-    check_against(Mem(moved, problem.evidence, problem.prior, 1.0, None), values)
+    check_against(MemProblem.of(moved, problem.evidence, problem.prior, 1.0), values)
 
 
 def test_a_solution_whose_length_overflows_is_not_certified() -> None:
@@ -380,12 +381,12 @@ def test_tiny_templates_with_a_huge_alpha_of_their_own_are_certified_as_they_are
         templates = scale * torch.tensor([[1, 0], [-1, 0.5], [0.3, -1]], dtype=torch.float64)
         evidence = scale * torch.tensor([[0.4, 0.3], [0.2, -0.1]], dtype=torch.float64)
         alpha = torch.tensor([1.0, 0.9], dtype=torch.float64) / scale**2
-        x = Mem(templates, evidence, None, alpha, None)
+        x = MemProblem.of(templates, evidence, None, alpha)
         solution = mem.solve(*x.arguments)
         for i, row in enumerate(x.rows()):
-            truth = exact(row, solution.dual[i])
-            assert far(truth.dual, solution.dual[i]) <= float(solution.error[i])
-            assert far(truth.weights, solution.weights[i], 1) <= float(solution.weights_error[i])
+            truth = row.maximizer(start=solution.dual[i].tolist(), digits=30)
+            assert distance(truth.dual, solution.dual[i].tolist()) <= float(solution.error[i])
+            assert distance(truth.weights, solution.weights[i].tolist(), 1) <= float(solution.weights_error[i])
 
 
 @pytest.mark.parametrize(("templates", "evidence"), [((2, 2), (0, 2)), ((0, 3, 2), (2,)), ((3, 2), (3, 0, 2))])

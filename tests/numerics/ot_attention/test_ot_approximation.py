@@ -8,17 +8,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
-from evidence.instances.ot_strategies import Problem, batch_of_problems, problems
+from evidence.instances.ot import OtProblem, ot_batches
 from numerics import ot_attention as ot
 from numerics import tolerances
-from tests.numerics.common import PATIENT, close
+from tests.numerics.common import PATIENT, close, many_problems
 
 F64 = torch.float64
 
 in_symmetry = pytest.mark.parametrize("symmetric", [True, False], ids=["symmetric", "not symmetric"])
 
 
-def deviations(x: Problem, alpha: float, gamma: float, *, order: int = 1) -> tuple[Tensor, Tensor, Tensor, ot.Solution]:
+def deviations(x: OtProblem, alpha: float, gamma: float, *, order: int = 1) -> tuple[Tensor, Tensor, Tensor, ot.Solution]:
     """λ − λ*, h − h*, p − p* for λ = αz, or for the resolvent form (``order`` 2), and the exact solution."""
     solution = ot.solve(*x.tensors, alpha, gamma)
     at = alpha * x.evidence if order == 1 else ot.resolvent(*x.tensors, alpha, gamma)
@@ -27,14 +27,14 @@ def deviations(x: Problem, alpha: float, gamma: float, *, order: int = 1) -> tup
     return at - solution.dual, (difference.unsqueeze(-2) @ x.templates).squeeze(-2), difference, solution
 
 
-def diameters(x: Problem) -> Tensor:
+def diameters(x: OtProblem) -> Tensor:
     """The diameter of the templates that each column may reach, (..., n), from all pairs."""
     pairs = (x.templates.unsqueeze(-2) - x.templates.unsqueeze(-3)).norm(dim=-1)
     reached = (x.cost < torch.inf).to(F64)
     return (pairs.unsqueeze(-1) * reached.unsqueeze(-2) * reached.unsqueeze(-3)).amax((-3, -2))
 
 
-def noise(x: Problem, alpha: float, gamma: float, solution: ot.Solution) -> tuple[float, float, float]:
+def noise(x: OtProblem, alpha: float, gamma: float, solution: ot.Solution) -> tuple[float, float, float]:
     """What rounding and the solver leave in λ − λ*, h − h* and p − p*."""
     d = x.templates.shape[-1]
     potential = (x.reach + 1) * float(solution.dual.norm(dim=-1).max() + alpha * x.evidence.norm(dim=-1).max())
@@ -45,7 +45,7 @@ def noise(x: Problem, alpha: float, gamma: float, solution: ot.Solution) -> tupl
     return float(solution.distance.max()) + alpha * mean, mean, x.N * p
 
 
-def never_violated(x: Problem, alpha: float, gamma: float, order: int = 1) -> None:
+def never_violated(x: OtProblem, alpha: float, gamma: float, order: int = 1) -> None:
     e, delta, difference, solution = deviations(x, alpha, gamma, order=order)
     dual = None if order == 1 else ot.resolvent(*x.tensors, alpha, gamma)
     bound = ot.approximation_bound(*x.tensors, alpha, gamma, dual)
@@ -59,20 +59,20 @@ def never_violated(x: Problem, alpha: float, gamma: float, order: int = 1) -> No
 
 
 @PATIENT
-@given(problems())
-def test_the_bound_is_never_violated(x: Problem) -> None:
+@given(ot_batches())
+def test_the_bound_is_never_violated(x: OtProblem) -> None:
     for order in (1, 2):
-        never_violated(x, x.alpha, x.temperature, order)
+        never_violated(x, x.alpha, x.gamma, order)
 
 
 @in_symmetry
 def test_the_bound_holds_on_a_thousand_problems(symmetric: bool) -> None:
-    x = batch_of_problems(1, 1000, symmetric=symmetric)
+    x = many_problems(1, 1000, symmetric=symmetric)
     for alpha, gamma in ((1.0, 1.0), (0.1, 1.0), (10.0, 1.0), (1.0, 0.1), (1.0, 10.0), (300.0, 1.0)):
         never_violated(x, alpha, gamma)
 
 
-def leading(x: Problem, gamma: float) -> tuple[Tensor, Tensor, Tensor]:
+def leading(x: OtProblem, gamma: float) -> tuple[Tensor, Tensor, Tensor]:
     """Σ̄z/γ, Σ̄²z/γ² and J̄TΣ̄z/γ², J̄ = Σ_j u_j (diag q_j − q_j q_jᵀ): of λ − λ*, h − h*, p − p*, in units of α²."""
     q = ot.kernel(x.cost, gamma)
     jacobian = (q @ x.prior.unsqueeze(-1)).squeeze(-1).diag_embed() - (q * x.prior.unsqueeze(-2)) @ q.mT
@@ -82,7 +82,7 @@ def leading(x: Problem, gamma: float) -> tuple[Tensor, Tensor, Tensor]:
     return first.squeeze(-1), (spread @ first).squeeze(-1) / gamma, weights.squeeze(-1)
 
 
-def remainder(x: Problem, alpha: float, gamma: float) -> tuple[Tensor, Tensor, Tensor]:
+def remainder(x: OtProblem, alpha: float, gamma: float) -> tuple[Tensor, Tensor, Tensor]:
     """Bounds of what follows the leading term: (α³/γ²) times constants that hold for every α and γ.
 
     With L = Σ u diam²/4 (variance), K = Σ u diam³/(6√3) (third central moment), ℓ = ‖z‖: ‖λ*‖ ≤ αℓ and ‖e‖ ≤ (α²/γ)Lℓ.
@@ -104,14 +104,14 @@ def sizes(e: Tensor, delta: Tensor, p: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 
 
 @PATIENT
-@given(problems())
-def test_the_leading_term_with_its_remainder(x: Problem) -> None:
+@given(ot_batches())
+def test_the_leading_term_with_its_remainder(x: OtProblem) -> None:
     """For every α and γ, not only for small ones."""
-    found = deviations(x, x.alpha, x.temperature)
-    expected = [x.alpha**2 * term for term in leading(x, x.temperature)]
+    found = deviations(x, x.alpha, x.gamma)
+    expected = [x.alpha**2 * term for term in leading(x, x.gamma)]
     gaps = sizes(*(a - b for a, b in zip(found[:3], expected, strict=True)))
     for gap, bound, slack in zip(
-        gaps, remainder(x, x.alpha, x.temperature), noise(x, x.alpha, x.temperature, found[3]), strict=True
+        gaps, remainder(x, x.alpha, x.gamma), noise(x, x.alpha, x.gamma, found[3]), strict=True
     ):
         assert (gap <= bound * (1 + 1e-12) + 2 * slack).all()
 
@@ -119,7 +119,7 @@ def test_the_leading_term_with_its_remainder(x: Problem) -> None:
 @in_symmetry
 def test_the_fitted_order_is_two(symmetric: bool) -> None:
     """The slope of log ‖error‖ in log α between two values of α, on a thousand problems; its tolerance is the remainder's."""
-    x = batch_of_problems(2, 1000, symmetric=symmetric)
+    x = many_problems(2, 1000, symmetric=symmetric)
     high, low = 2.0**-10, 2.0**-14
     logs, loose = [], []
     for alpha in (high, low):
@@ -140,7 +140,7 @@ def test_the_fitted_order_is_two(symmetric: bool) -> None:
 @in_symmetry
 def test_the_resolvent_form_is_one_order_better(symmetric: bool) -> None:
     """λ − λ* = (α³/2γ²) κ(z, z) + O(α⁴), κ = Σ_j u_j times the third cumulant of q(·|j)."""
-    x = batch_of_problems(3, 1000, symmetric=symmetric)
+    x = many_problems(3, 1000, symmetric=symmetric)
     q, t = ot.kernel(x.cost, 1.0), x.templates
     centred = t.unsqueeze(-2) - (q.mT @ t).unsqueeze(-3)
     along = (centred * x.evidence[..., None, None, :]).sum(-1)
@@ -194,8 +194,8 @@ def test_alpha_need_not_be_small_and_is_not_enough() -> None:
 
 
 @PATIENT
-@given(problems(costs=("inner", "squared", "plain", "forbidding")), st.sampled_from([1e2, 1e3, 1e4]))
-def test_the_error_vanishes_as_gamma_grows_at_fixed_alpha(x: Problem, gamma: float) -> None:
+@given(ot_batches(costs=("inner", "distances", "any", "forbidding")), st.sampled_from([1e2, 1e3, 1e4]))
+def test_the_error_vanishes_as_gamma_grows_at_fixed_alpha(x: OtProblem, gamma: float) -> None:
     """‖h − h*‖ ≤ (αL/γ)² ‖z‖: of second order in α/γ, whichever of the two moves."""
     _, delta, _, solution = deviations(x, x.alpha, gamma)
     curvature = (x.prior * diameters(x).square()).sum(-1) / 4
@@ -204,19 +204,19 @@ def test_the_error_vanishes_as_gamma_grows_at_fixed_alpha(x: Problem, gamma: flo
 
 
 @PATIENT
-@given(problems(temperatures=(1.0, 0.3), alphas=(1.0,)))
-def test_the_exact_mean_approaches_the_target_as_alpha_grows(x: Problem) -> None:
+@given(ot_batches(gammas=(1.0, 0.3), alphas=(1.0,)))
+def test_the_exact_mean_approaches_the_target_as_alpha_grows(x: OtProblem) -> None:
     """μ̃ + z − h* = λ*/α falls in length as α grows, and (25) does not have that property."""
     before = torch.full(x.evidence.shape[:-1], math.inf, dtype=F64)
     for alpha in (0.1, 1.0, 10.0, 100.0):
-        solution = ot.solve(*x.tensors, alpha, x.temperature)
+        solution = ot.solve(*x.tensors, alpha, x.gamma)
         missed = solution.dual.norm(dim=-1) / alpha
         assert (missed <= before + solution.residual + tolerances.rounding("float64", x.N, 10)).all()
         before = missed
 
 
 def test_the_certificate_accepts_any_dual() -> None:
-    x = batch_of_problems(4, 100, symmetric=False)
+    x = many_problems(4, 100, symmetric=False)
     solution = ot.solve(*x.tensors)
     at_solution = ot.approximation_bound(*x.tensors, dual=solution.dual)
     close(at_solution.dual, solution.distance, 1e-14)
@@ -226,7 +226,7 @@ def test_the_certificate_accepts_any_dual() -> None:
 
 def test_a_bound_that_is_too_small_would_be_seen() -> None:
     """Half of each bound is violated somewhere."""
-    x = batch_of_problems(1, 1000, symmetric=False)
+    x = many_problems(1, 1000, symmetric=False)
     e, delta, difference, _ = deviations(x, 10.0, 1.0)
     bound = ot.approximation_bound(*x.tensors, 10.0, 1.0)
     assert (e.norm(dim=-1) > bound.dual / 2).any()

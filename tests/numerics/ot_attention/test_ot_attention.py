@@ -9,17 +9,17 @@ import torch
 from hypothesis import given
 from torch import Tensor
 
-from evidence.instances.ot_strategies import MILD, Problem, batch_of_problems, double, problems
+from evidence.instances.ot import MILD, OtProblem, ot_batches
 from numerics import ot_attention as ot
 from numerics import tolerances
-from tests.numerics.common import PATIENT, close, in_dtypes, in_halves, on_devices
+from tests.numerics.common import PATIENT, close, double, in_dtypes, in_halves, many_problems, on_devices
 
 mp.mp.dps = 40
 
 F64 = torch.float64
 
 
-def singles(x: Problem) -> Iterator[tuple[list[list[mp.mpf]], list[mp.mpf], list[mp.mpf], list[list[mp.mpf]]]]:
+def singles(x: OtProblem) -> Iterator[tuple[list[list[mp.mpf]], list[mp.mpf], list[mp.mpf], list[list[mp.mpf]]]]:
     """Each problem of a batch: templates, evidence, prior and cost as exact numbers."""
     sizes = (2, 1, 1, 2)
     flat = (t.cpu().double().flatten(0, t.ndim - size - 1) if t.ndim > size else t.cpu().double()[None]
@@ -50,7 +50,7 @@ def inner(x: list[mp.mpf], y: list[mp.mpf]) -> mp.mpf:
     return mp.fsum(a * b for a, b in zip(x, y, strict=True))
 
 
-def stacked(rows: list, x: Problem) -> Tensor:  # type: ignore[type-arg]
+def stacked(rows: list, x: OtProblem) -> Tensor:  # type: ignore[type-arg]
     """Results for the single problems as a float64 tensor with the batch shape in front."""
     values = torch.tensor([[float(v) for v in row] if isinstance(row, list) else float(row) for row in rows], dtype=F64)
     return values.reshape((*x.templates.shape[:-2], *values.shape[1:]))
@@ -63,54 +63,54 @@ def stacked(rows: list, x: Problem) -> Tensor:  # type: ignore[type-arg]
 @in_dtypes
 def test_weights_are_exact_to_rounding(dtype: torch.dtype, device: str) -> None:
     @PATIENT
-    @given(problems(dtype))
-    def check(x: Problem) -> None:
-        y = x.to(device=device)
+    @given(ot_batches(dtype))
+    def check(x: OtProblem) -> None:
+        y = x.to(device)
         actual = ot.weights(*y.arguments)
         assert (actual.dtype, actual.device.type) == (dtype, device)
         expected = []
         for t, z, u, M in singles(x):
             g = [mp.mpf(x.alpha) * inner(row, z) for row in t]
-            expected.append(carried(tilted(g, M, x.temperature)[0], u))
+            expected.append(carried(tilted(g, M, x.gamma)[0], u))
         close(actual.cpu().double(), stacked(expected, x), x.rounding)
 
     check()
 
 
 @PATIENT
-@given(problems())
-def test_true_preference_and_conjugate_are_exact_to_rounding(x: Problem) -> None:
+@given(ot_batches())
+def test_true_preference_and_conjugate_are_exact_to_rounding(x: OtProblem) -> None:
     potential = x.templates[..., 0]
     preference, values = [], []
     for t, _, u, M in singles(x):
-        preference.append(carried(tilted([mp.mpf(0)] * x.N, M, x.temperature)[0], u))
-        logs = tilted([row[0] for row in t], M, x.temperature)[1]
+        preference.append(carried(tilted([mp.mpf(0)] * x.N, M, x.gamma)[0], u))
+        logs = tilted([row[0] for row in t], M, x.gamma)[1]
         entropy = -mp.fsum(v * mp.log(v) for v in u if v > 0)
-        values.append(mp.mpf(x.temperature) * (entropy + inner(u, logs)))
-    close(ot.true_preference(x.prior, x.cost, x.temperature), stacked(preference, x), x.rounding)
-    actual = ot.conjugate(potential, x.prior, x.cost, x.temperature)
+        values.append(mp.mpf(x.gamma) * (entropy + inner(u, logs)))
+    close(ot.true_preference(x.prior, x.cost, x.gamma), stacked(preference, x), x.rounding)
+    actual = ot.conjugate(potential, x.prior, x.cost, x.gamma)
     finite = float(x.cost[x.cost < torch.inf].abs().max())
-    scale = float(potential.abs().max()) + finite + x.temperature * (1 + 2 * math.log(x.N))
+    scale = float(potential.abs().max()) + finite + x.gamma * (1 + 2 * math.log(x.N))
     close(actual, stacked(values, x), tolerances.rounding("float64", 2 * x.N + 8, 2 * scale))
 
 
 @PATIENT
-@given(problems(**MILD))
-def test_the_gradient_of_the_conjugate_is_what_is_transported(x: Problem) -> None:
+@given(ot_batches(**MILD))
+def test_the_gradient_of_the_conjugate_is_what_is_transported(x: OtProblem) -> None:
     g = (x.templates @ x.evidence.unsqueeze(-1)).squeeze(-1).requires_grad_()
-    total = ot.conjugate(g, x.prior, x.cost, x.temperature).sum()
+    total = ot.conjugate(g, x.prior, x.cost, x.gamma).sum()
     (gradient,) = torch.autograd.grad(total, g)
-    p = ot.transported(g.detach(), x.prior, x.cost, x.temperature)
+    p = ot.transported(g.detach(), x.prior, x.cost, x.gamma)
     close(gradient, p, x.rounding)
-    close(ot.coupling(g.detach(), x.prior, x.cost, x.temperature).sum(-1), p, x.rounding)
+    close(ot.coupling(g.detach(), x.prior, x.cost, x.gamma).sum(-1), p, x.rounding)
 
 
 @in_halves
 def test_half_precision_is_float32_rounded(dtype: torch.dtype) -> None:
     @PATIENT
-    @given(problems(dtype, temperatures=(1.0, 8.0), alphas=(1.0, 0.1)))
-    def check(x: Problem) -> None:
-        y = x.to(torch.float32)
+    @given(ot_batches(dtype, gammas=(1.0, 8.0), alphas=(1.0, 0.1)))
+    def check(x: OtProblem) -> None:
+        y = x.rounded_to(torch.float32)
         for function in (ot.weights, ot.attend, ot.resolvent):
             low, wide = function(*x.arguments), function(*y.arguments)
             assert low.dtype == dtype
@@ -122,17 +122,17 @@ def test_half_precision_is_float32_rounded(dtype: torch.dtype) -> None:
 # --- against every coupling --------------------------------------------------------------------------------------
 
 
-def couplings(x: Problem, seed: int) -> Tensor:
+def couplings(x: OtProblem, seed: int) -> Tensor:
     """Random X ≥ 0 with Xᵀ 1 = u that avoids what is forbidden: any p is allowed."""
     noise = torch.randn(x.cost.shape, generator=torch.Generator().manual_seed(seed), dtype=F64)
     noise = noise.masked_fill(x.cost == torch.inf, -torch.inf)
     return noise.softmax(-2) * x.prior.unsqueeze(-2)
 
 
-def transport_objective(X: Tensor, x: Problem) -> Tensor:
+def transport_objective(X: Tensor, x: OtProblem) -> Tensor:
     """⟨M, X⟩ − γ H(X)."""
     cost = torch.where(X > 0, x.cost, 0.0)
-    return (cost * X - x.temperature * torch.special.entr(X)).sum((-2, -1))
+    return (cost * X - x.gamma * torch.special.entr(X)).sum((-2, -1))
 
 
 def divergence(X: Tensor, Y: Tensor) -> Tensor:
@@ -141,61 +141,61 @@ def divergence(X: Tensor, Y: Tensor) -> Tensor:
     return (X * both.log()).sum((-2, -1))
 
 
-def objective_error(x: Problem, *numbers: float) -> float:
+def objective_error(x: OtProblem, *numbers: float) -> float:
     finite = float(x.cost[x.cost < torch.inf].abs().max())
-    return tolerances.rounding("float64", x.N * x.n, 8 * (finite + x.temperature * 10 + sum(numbers)))
+    return tolerances.rounding("float64", x.N * x.n, 8 * (finite + x.gamma * 10 + sum(numbers)))
 
 
 @PATIENT
-@given(problems(**MILD))
-def test_the_conjugate_is_a_supremum_over_couplings(x: Problem) -> None:
+@given(ot_batches(**MILD))
+def test_the_conjugate_is_a_supremum_over_couplings(x: OtProblem) -> None:
     """W*(g) − (⟨g, X1⟩ − ⟨M, X⟩ + γH(X)) = γ KL(X ‖ X_g) for every X with Xᵀ1 = u; at g = 0, Proposition 1."""
     for potential in (torch.zeros_like(x.templates[..., 0]), x.templates[..., 0]):
         X = couplings(x, seed=1)
-        best = ot.coupling(potential, x.prior, x.cost, x.temperature)
+        best = ot.coupling(potential, x.prior, x.cost, x.gamma)
         close(best.sum(-2), x.prior, tolerances.rounding("float64", x.N))
         value = (potential * X.sum(-1)).sum(-1) - transport_objective(X, x)
-        lost = ot.conjugate(potential, x.prior, x.cost, x.temperature) - value
-        close(lost, x.temperature * divergence(X, best), objective_error(x, x.reach))
+        lost = ot.conjugate(potential, x.prior, x.cost, x.gamma) - value
+        close(lost, x.gamma * divergence(X, best), objective_error(x, x.reach))
 
 
-def primal(X: Tensor, x: Problem) -> Tensor:
+def primal(X: Tensor, x: OtProblem) -> Tensor:
     """The objective of (24) at a coupling."""
-    preferred = ot.true_preference(x.prior, x.cost, x.temperature)
+    preferred = ot.true_preference(x.prior, x.cost, x.gamma)
     target = (preferred.unsqueeze(-2) @ x.templates).squeeze(-2) + x.evidence
     mean = (X.sum(-1).unsqueeze(-2) @ x.templates).squeeze(-2)
     return x.alpha / 2 * (target - mean).square().sum(-1) + transport_objective(X, x)
 
 
-def dual(solution_dual: Tensor, x: Problem) -> Tensor:
-    preferred = ot.true_preference(x.prior, x.cost, x.temperature)
+def dual(solution_dual: Tensor, x: OtProblem) -> Tensor:
+    preferred = ot.true_preference(x.prior, x.cost, x.gamma)
     target = (preferred.unsqueeze(-2) @ x.templates).squeeze(-2) + x.evidence
     g = (x.templates @ solution_dual.unsqueeze(-1)).squeeze(-1)
     value = (target * solution_dual).sum(-1) - solution_dual.square().sum(-1) / (2 * x.alpha)
-    return value - ot.conjugate(g, x.prior, x.cost, x.temperature)
+    return value - ot.conjugate(g, x.prior, x.cost, x.gamma)
 
 
 @PATIENT
-@given(problems(**MILD))
-def test_the_solution_beats_every_coupling_by_the_identity_that_proves_it(x: Problem) -> None:
+@given(ot_batches(**MILD))
+def test_the_solution_beats_every_coupling_by_the_identity_that_proves_it(x: OtProblem) -> None:
     """P(X) − P(X*) = γ KL(X ‖ X*) + α/2 ‖h − h*‖²."""
     solution = ot.solve(*x.arguments)
     g = (x.templates @ solution.dual.unsqueeze(-1)).squeeze(-1)
-    best, X = ot.coupling(g, x.prior, x.cost, x.temperature), couplings(x, seed=2)
+    best, X = ot.coupling(g, x.prior, x.cost, x.gamma), couplings(x, seed=2)
     moved = ((X - best).sum(-1).unsqueeze(-2) @ x.templates).squeeze(-2)
-    expected = x.temperature * divergence(X, best) + x.alpha / 2 * moved.square().sum(-1)
+    expected = x.gamma * divergence(X, best) + x.alpha / 2 * moved.square().sum(-1)
     slack = objective_error(x, x.alpha * (x.reach + float(x.evidence.norm(dim=-1).max())) ** 2)
     close(primal(X, x) - primal(best, x), expected, slack)
     close(best.sum(-1), solution.weights, x.rounding)
 
 
 @PATIENT
-@given(problems(**MILD))
-def test_the_gap_is_the_squared_residual_at_any_dual(x: Problem) -> None:
+@given(ot_batches(**MILD))
+def test_the_gap_is_the_squared_residual_at_any_dual(x: OtProblem) -> None:
     """P(X_λ) − D(λ) = α/2 ‖∇D(λ)‖², here at λ = αz, far from optimal."""
     at = x.alpha * x.evidence
     g = (x.templates @ at.unsqueeze(-1)).squeeze(-1)
-    X = ot.coupling(g, x.prior, x.cost, x.temperature)
+    X = ot.coupling(g, x.prior, x.cost, x.gamma)
     residual = ot.approximation_bound(*x.arguments).dual / x.alpha
     slack = objective_error(x, x.alpha * (x.reach + float(x.evidence.norm(dim=-1).max())) ** 2)
     close(primal(X, x) - dual(at, x), x.alpha / 2 * residual**2, slack)
@@ -205,17 +205,17 @@ def test_the_gap_is_the_squared_residual_at_any_dual(x: Problem) -> None:
 
 
 @PATIENT
-@given(problems(max_batch=2, max_size=4))
-def test_the_solution_on_a_line_is_found_by_bisection(x: Problem) -> None:
+@given(ot_batches(max_batch=2, max_size=4))
+def test_the_solution_on_a_line_is_found_by_bisection(x: OtProblem) -> None:
     """For d = 1 the dual's slope is monotone; 40 digits and a bracket leave nothing to trust."""
-    line = Problem(x.templates[..., :1], x.evidence[..., :1], x.prior, x.cost, x.alpha, x.temperature, x.kind)
+    line = OtProblem.of(x.templates[..., :1], x.evidence[..., :1], x.prior, x.cost, x.alpha, x.gamma)
     solution = ot.solve(*line.arguments)
     expected = []
     for t, z, u, M in singles(line):
         points = [row[0] for row in t]
 
         def mean(slope: mp.mpf, points: list = points, u: list = u, M: list = M) -> mp.mpf:  # type: ignore[type-arg]
-            return inner(carried(tilted([slope * v for v in points], M, x.temperature)[0], u), points)
+            return inner(carried(tilted([slope * v for v in points], M, x.gamma)[0], u), points)
 
         preferred = mean(mp.mpf(0))
         width = mp.mpf(x.alpha) * (abs(z[0]) + max(points) - min(points) + 1)
@@ -232,18 +232,18 @@ def test_the_solution_on_a_line_is_found_by_bisection(x: Problem) -> None:
 
 
 @PATIENT
-@given(problems())
-def test_the_solution_is_certified_and_stationary(x: Problem) -> None:
+@given(ot_batches())
+def test_the_solution_is_certified_and_stationary(x: OtProblem) -> None:
     solution = ot.solve(*x.arguments)
     assert solution.certified.all()
     g = (x.templates @ solution.dual.unsqueeze(-1)).squeeze(-1)
-    p = ot.transported(g, x.prior, x.cost, x.temperature)
+    p = ot.transported(g, x.prior, x.cost, x.gamma)
     d = x.templates.shape[-1]
-    logit = (d + 3) * (float(g.abs().max()) / x.temperature + x.logit)
+    logit = (d + 3) * (float(g.abs().max()) / x.gamma + x.logit)
     slack = tolerances.plan("float64", x.N + x.n, logit)
     close(p, solution.weights, slack)
     # λ* = α(μ̃ + z − ĥ)
-    preferred = ot.true_preference(x.prior, x.cost, x.temperature)
+    preferred = ot.true_preference(x.prior, x.cost, x.gamma)
     shift = ((preferred - solution.weights).unsqueeze(-2) @ x.templates).squeeze(-2)
     close(solution.dual, x.alpha * (shift + x.evidence), x.alpha * float(solution.residual.max() + slack * x.N * (1 + x.reach)))
 
@@ -262,7 +262,7 @@ def test_a_problem_that_is_not_solved_is_never_silent() -> None:
 
 
 def test_extremes_are_solved_or_refused() -> None:
-    x = batch_of_problems(0, 50, symmetric=False)
+    x = many_problems(0, 50, symmetric=False)
     for alpha, gamma in ((1e6, 1.0), (1.0, 1e-6), (1e3, 1e-3), (1e-6, 1e6), (1e-3, 1e-9)):
         assert ot.solve(*x.tensors, alpha, gamma).certified.all()
     beyond = ot.solve(*x.tensors, 1e9, 1e-9, strict=False)
@@ -276,13 +276,13 @@ def test_extremes_are_solved_or_refused() -> None:
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
 def test_certificates_are_those_of_float64(dtype: torch.dtype, device: str) -> None:
     @PATIENT
-    @given(problems(dtype))
-    def check(x: Problem) -> None:
-        low, wide = ot.solve(*x.to(device=device).arguments), ot.solve(*x.to(F64, device).arguments)
+    @given(ot_batches(dtype))
+    def check(x: OtProblem) -> None:
+        low, wide = ot.solve(*x.to(device).arguments), ot.solve(*x.rounded_to(F64).to(device).arguments)
         for name in ("dual", "weights", "mean", "residual", "gap", "distance"):
             close(getattr(low, name), getattr(wide, name).to(dtype), 0.0)
         assert low.certified.all()
-        bound, wide_bound = (ot.approximation_bound(*x.to(kind, device).arguments) for kind in (dtype, F64))
+        bound, wide_bound = (ot.approximation_bound(*x.rounded_to(kind).to(device).arguments) for kind in (dtype, F64))
         for name in ("dual", "mean", "weights"):
             close(getattr(bound, name), getattr(wide_bound, name).to(dtype), 0.0)
 

@@ -8,9 +8,8 @@ import torch
 from torch import Tensor
 from torch.autograd import gradcheck, gradgradcheck
 
-from evidence.instances.ot_strategies import batch_of_problems
 from numerics import ot_attention as ot
-from tests.numerics.common import close
+from tests.numerics.common import close, many_problems
 
 # Forward-mode differentiation compiles its decompositions with what the same release of PyTorch deprecates.
 pytestmark = pytest.mark.filterwarnings("ignore:.torch.jit.script. is deprecated:DeprecationWarning")
@@ -20,7 +19,7 @@ F64 = torch.float64
 
 def parts(seed: int = 0) -> tuple[Tensor, ...]:
     """Templates, evidence, logits of a prior, a cost with +inf in it, α and γ: all of them leaves."""
-    x = batch_of_problems(seed, 2, N=3, d=2, symmetric=False)
+    x = many_problems(seed, 2, N=3, d=2, symmetric=False)
     cost = x.cost.clone()
     cost[..., 2, 1] = torch.inf
     leaves = (x.templates, x.evidence, x.prior.log(), cost, torch.tensor([0.7, 1.3], dtype=F64), torch.tensor(0.9, dtype=F64))
@@ -73,7 +72,7 @@ def test_a_derivative_that_is_wrong_is_seen() -> None:
 
 def test_the_dual_moves_with_the_evidence_by_the_resolvent() -> None:
     """∂λ*/∂z = (I/α + Σ̄(λ*)/γ)⁻¹ with the covariance under the solution's own coupling."""
-    x = batch_of_problems(5, 1, symmetric=False)
+    x = many_problems(5, 1, symmetric=False)
     t, z, u, M = (part[0] for part in x.tensors)
     alpha, gamma = 2.0, 0.7
     jacobian = torch.func.jacrev(lambda z: ot.solve(t, z, u, M, alpha, gamma).dual)(z)
@@ -111,7 +110,7 @@ def test_prior_that_may_go_nowhere_has_finite_derivatives() -> None:
 
 
 def test_transforms_agree_with_batches() -> None:
-    x = batch_of_problems(6, 4, symmetric=False)
+    x = many_problems(6, 4, symmetric=False)
     for function in (ot.weights, ot.attend, ot.resolvent):
         close(torch.func.vmap(function)(*x.tensors), function(*x.tensors), 1e-15)
 
@@ -127,7 +126,7 @@ def test_transforms_agree_with_batches() -> None:
 
 
 def test_leading_dimensions_broadcast_and_scalars_may_be_tensors() -> None:
-    x = batch_of_problems(7, 3, symmetric=False)
+    x = many_problems(7, 3, symmetric=False)
     t, z, u, M = x.tensors
     alpha, gamma = torch.tensor([0.5, 1.0, 2.0], dtype=F64), torch.tensor([[1.0], [3.0]], dtype=F64)
     together = ot.weights(t, z, u, M, alpha, gamma)

@@ -7,10 +7,10 @@ from hypothesis import given
 from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 
-from evidence.instances.ot_strategies import MILD, Problem, double, problems
+from evidence.instances.ot import MILD, OtProblem, ot_batches
 from numerics import ot_attention as ot
 from numerics import tolerances
-from tests.numerics.common import PATIENT, close
+from tests.numerics.common import PATIENT, close, double
 
 F64 = torch.float64
 
@@ -18,8 +18,8 @@ F64 = torch.float64
 
 
 @PATIENT
-@given(problems(**MILD))
-def test_weights_sum_to_the_prior_and_vanish_exactly_where_it_cannot_go(x: Problem) -> None:
+@given(ot_batches(**MILD))
+def test_weights_sum_to_the_prior_and_vanish_exactly_where_it_cannot_go(x: OtProblem) -> None:
     p = ot.weights(*x.arguments)
     close(p.sum(-1), x.prior.sum(-1), tolerances.rounding("float64", x.N + x.n))
     reached = ((x.cost < torch.inf) & (x.prior > 0).unsqueeze(-2)).any(-1)
@@ -42,8 +42,8 @@ def shares(u: Tensor, chosen: Tensor) -> Tensor:
 
 
 @PATIENT
-@given(problems())
-def test_without_entropy_prior_goes_to_the_cheapest_in_equal_parts(x: Problem) -> None:
+@given(ot_batches())
+def test_without_entropy_prior_goes_to_the_cheapest_in_equal_parts(x: OtProblem) -> None:
     gap = x.cost - x.cost.amin(-2, keepdim=True)
     least = float(gap[(gap > 0) & (gap < torch.inf)].amin()) if ((gap > 0) & (gap < torch.inf)).any() else 1.0
     limit = shares(x.prior, gap == 0)
@@ -58,8 +58,8 @@ def test_without_entropy_prior_goes_to_the_cheapest_in_equal_parts(x: Problem) -
 
 
 @PATIENT
-@given(problems(costs=("squared", "plain", "zero", "inner")))
-def test_the_prior_is_recovered_exactly_if_the_diagonal_is_the_strict_minimum(x: Problem) -> None:
+@given(ot_batches(costs=("distances", "any", "zero", "inner")))
+def test_the_prior_is_recovered_exactly_if_the_diagonal_is_the_strict_minimum(x: OtProblem) -> None:
     if x.n != x.N:
         return
     others = x.cost + torch.where(torch.eye(x.N, dtype=torch.bool), torch.inf, 0.0)
@@ -91,8 +91,8 @@ def test_normalizing_over_the_wrong_index_is_seen() -> None:
 
 
 @PATIENT
-@given(problems())
-def test_with_nothing_but_entropy_prior_is_spread_evenly(x: Problem) -> None:
+@given(ot_batches())
+def test_with_nothing_but_entropy_prior_is_spread_evenly(x: OtProblem) -> None:
     size = x.alpha * x.reach * float(x.evidence.norm(dim=-1).max()) + float(x.cost[x.cost < torch.inf].abs().max())
     gamma = 1e6 * (1 + size)
     limit = shares(x.prior, x.cost < torch.inf)
@@ -101,19 +101,19 @@ def test_with_nothing_but_entropy_prior_is_spread_evenly(x: Problem) -> None:
 
 
 @PATIENT
-@given(problems(temperatures=(1.0, 0.3), costs=("squared", "inner", "plain", "forbidding")))
-def test_limits_in_alpha(x: Problem) -> None:
+@given(ot_batches(gammas=(1.0, 0.3), costs=("distances", "inner", "any", "forbidding")))
+def test_limits_in_alpha(x: OtProblem) -> None:
     t, z, u, M = x.tensors
     small = 1e-9
-    slack = small * x.reach * float(z.norm(dim=-1).max()) / x.temperature + tolerances.plan("float64", x.N + x.n, x.logit)
-    close(ot.weights(t, z, u, M, small, x.temperature), ot.true_preference(u, M, x.temperature), slack)
+    slack = small * x.reach * float(z.norm(dim=-1).max()) / x.gamma + tolerances.plan("float64", x.N + x.n, x.logit)
+    close(ot.weights(t, z, u, M, small, x.gamma), ot.true_preference(u, M, x.gamma), slack)
     # α → ∞: each column keeps its kernel on the templates that are farthest along z.
     score = torch.where(x.cost < torch.inf, t @ z.unsqueeze(-1), -torch.inf)
     lead = score.amax(-2, keepdim=True) - score
     if ((lead == 0) | (lead > 1e-6)).all() and (lead == 0).sum(-2).max() == 1:
         best = torch.where(lead == 0, M, torch.inf)
-        limit = ot.true_preference(u, best, x.temperature)
-        close(ot.weights(t, z, u, M, 1e10, x.temperature), limit, tolerances.plan("float64", x.N + x.n, x.logit))
+        limit = ot.true_preference(u, best, x.gamma)
+        close(ot.weights(t, z, u, M, 1e10, x.gamma), limit, tolerances.plan("float64", x.N + x.n, x.logit))
 
 
 def test_a_tie_along_the_evidence_keeps_the_kernel_among_the_tied() -> None:
@@ -124,17 +124,17 @@ def test_a_tie_along_the_evidence_keeps_the_kernel_among_the_tied() -> None:
 
 
 @PATIENT
-@given(problems(costs=("groups",), **MILD))
-def test_a_group_shares_its_prior_by_inner_products_alone(x: Problem) -> None:
+@given(ot_batches(costs=("groups",), **MILD))
+def test_a_group_shares_its_prior_by_inner_products_alone(x: OtProblem) -> None:
     """p(t) = u_G softmax over G of α⟨t, z⟩/γ; equal shares exactly if the inner products in G are equal."""
     p, score = ot.weights(*x.arguments), (x.templates @ x.evidence.unsqueeze(-1)).squeeze(-1)
     same = (x.cost == 0).to(F64)
     held = (same @ x.prior.unsqueeze(-1)).squeeze(-1)
-    rise = torch.exp(x.alpha * score / x.temperature)
+    rise = torch.exp(x.alpha * score / x.gamma)
     close(p, held * rise / (same @ rise.unsqueeze(-1)).squeeze(-1), x.rounding)
     even = held / same.sum(-1)
     spread = torch.where(same > 0, score.unsqueeze(-2) - score.unsqueeze(-1), 0.0).abs().amax(-1)
-    tilt = x.alpha * spread / x.temperature
+    tilt = x.alpha * spread / x.gamma
     assert (p <= even * tilt.exp() + x.rounding).all()
     assert (p >= even * (-tilt).exp() - x.rounding).all()
     apart = ((spread > 1e-3) & (held > 0)).any(-1)
@@ -145,10 +145,10 @@ def test_a_group_shares_its_prior_by_inner_products_alone(x: Problem) -> None:
 
 
 @PATIENT
-@given(problems(**MILD))
-def test_what_changes_nothing(x: Problem) -> None:
+@given(ot_batches(**MILD))
+def test_what_changes_nothing(x: OtProblem) -> None:
     t, z, u, M = x.tensors
-    a, c = x.alpha, x.temperature
+    a, c = x.alpha, x.gamma
     p, slack = ot.weights(t, z, u, M, a, c), 4 * x.rounding + 4 * tolerances.plan("float64", x.N + x.n, 40 * a / c)
     close(ot.weights(t, z, u, 8 * M, 8 * a, 8 * c), p, slack)
     close(ot.weights(3 * t, 3 * z, u, M, a / 9, c), p, slack)
@@ -170,27 +170,27 @@ def test_a_number_added_to_a_row_of_the_cost_changes_the_weights() -> None:
 
 
 @PATIENT
-@given(problems(costs=("zero",), **MILD))
-def test_a_cost_of_the_destination_alone_is_ordinary_attention(x: Problem) -> None:
+@given(ot_batches(costs=("zero",), **MILD))
+def test_a_cost_of_the_destination_alone_is_ordinary_attention(x: OtProblem) -> None:
     """M_ij = −γ log v_i makes of (25) the attention with prior v and scores α⟨t, z⟩/γ, whatever u is."""
     v = torch.rand(x.prior.shape, generator=torch.Generator().manual_seed(3), dtype=F64)
-    cost = (-x.temperature * v.log()).unsqueeze(-1).expand(x.cost.shape)
-    scores = x.alpha / x.temperature * (x.templates @ x.evidence.unsqueeze(-1)).squeeze(-1)
+    cost = (-x.gamma * v.log()).unsqueeze(-1).expand(x.cost.shape)
+    scores = x.alpha / x.gamma * (x.templates @ x.evidence.unsqueeze(-1)).squeeze(-1)
     rise = v * scores.exp()
-    close(ot.weights(x.templates, x.evidence, x.prior, cost, x.alpha, x.temperature), rise / rise.sum(-1, keepdim=True),
+    close(ot.weights(x.templates, x.evidence, x.prior, cost, x.alpha, x.gamma), rise / rise.sum(-1, keepdim=True),
           x.rounding + tolerances.plan("float64", x.N, 40))
 
 
 @PATIENT
-@given(problems(costs=("inner",)))
-def test_inner_products_as_costs_are_attention_with_shifted_queries(x: Problem) -> None:
+@given(ot_batches(costs=("inner",)))
+def test_inner_products_as_costs_are_attention_with_shifted_queries(x: OtProblem) -> None:
     t, z, u, _ = x.tensors
     queries = x.alpha * z.unsqueeze(-2) + t
-    each = scaled_dot_product_attention(queries, t, t, scale=1 / x.temperature)
+    each = scaled_dot_product_attention(queries, t, t, scale=1 / x.gamma)
     expected = (u.unsqueeze(-1) * each).sum(-2)
-    slack = 2 * x.N * (x.reach + 1) * (x.rounding + tolerances.plan("float64", x.N, 8 * x.logit + 100 / x.temperature))
+    slack = 2 * x.N * (x.reach + 1) * (x.rounding + tolerances.plan("float64", x.N, 8 * x.logit + 100 / x.gamma))
     close(ot.attend(*x.arguments), expected, slack)
-    close(ot.attend_by_inner_products(t, z, u, x.alpha, x.temperature), expected, slack)
+    close(ot.attend_by_inner_products(t, z, u, x.alpha, x.gamma), expected, slack)
     for constant in (0.0, 17.0):
         cost = ot.negative_inner_product(t, constant=constant)
-        close(ot.attend(t, z, u, cost, x.alpha, x.temperature), expected, slack)
+        close(ot.attend(t, z, u, cost, x.alpha, x.gamma), expected, slack)

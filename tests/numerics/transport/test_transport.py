@@ -8,7 +8,7 @@ import torch
 from hypothesis import given, settings
 from torch import Tensor
 
-from evidence.instances.transport_strategies import RELAXATIONS, Transported, transports
+from evidence.instances.transport import RELAXATIONS, TransportProblem, transports
 from numerics import one_sided, tolerances
 from numerics.primal.coupling import solve_entropic
 from numerics.transport import Transport, one_sided_plan, sinkhorn
@@ -34,20 +34,20 @@ def random_problem(seed: int, n: int = 4, m: int = 5, *batch: int) -> tuple[Tens
     return cost, a / a.sum(-1, keepdim=True), b / b.sum(-1, keepdim=True)
 
 
-def errors(x: Transported, result: Transport) -> Tensor:
+def errors(x: TransportProblem, result: Transport) -> Tensor:
     """‖P 1 − a‖₁ + ‖Pᵀ 1 − b exp(−g/ρ)‖₁ from the plan itself, in float64."""
     plan = result.plan.double()
     wanted = x.target.double() * torch.exp(-result.column_potential.double() / x.relaxation)
     return (plan.sum(-1) - x.source.double()).abs().sum(-1) + (plan.sum(-2) - wanted).abs().sum(-1)
 
 
-def logit(x: Transported) -> float:
+def logit(x: TransportProblem) -> float:
     """The largest difference of finite costs over ε."""
     finite = x.cost[x.cost != torch.inf].double()
     return float(finite.max() - finite.min()) / x.temperature
 
 
-def exponent(x: Transported) -> float:
+def exponent(x: TransportProblem) -> float:
     """The largest exponent of P = a b exp(φ + ψ + L): that of L, and the logarithm of the least mass.
 
     Between finite costs potentials differ by no more than costs; with forbidden ones, by what the masses make them.
@@ -76,7 +76,7 @@ def apart(plan: Tensor, largest: float, moved: float = 0.0) -> float:
 
 @settings(deadline=None, max_examples=300)
 @given(transports(relaxations=RELAXATIONS))
-def test_the_marginals_are_met_and_the_plan_has_the_form_of_an_optimum(x: Transported) -> None:
+def test_the_marginals_are_met_and_the_plan_has_the_form_of_an_optimum(x: TransportProblem) -> None:
     result = sinkhorn(*x.arguments, relaxation=x.relaxation)
     assert result.converged.all()
     assert (result.plan >= 0).all()
@@ -95,7 +95,7 @@ def test_the_marginals_are_met_and_the_plan_has_the_form_of_an_optimum(x: Transp
 
 @FAIR
 @given(transports(costs=FINITE, temperatures=(1.0, 0.1, 10.0), relaxations=RELAXATIONS))
-def test_the_value_is_the_objective_and_no_plan_is_better(x: Transported) -> None:
+def test_the_value_is_the_objective_and_no_plan_is_better(x: TransportProblem) -> None:
     result = sinkhorn(*x.arguments, relaxation=x.relaxation)
     value = objective(x, result.plan)
     scale = float(x.cost.abs().max()) + x.temperature * 2 * exponent(x) + (0 if x.relaxation == math.inf else x.relaxation)
@@ -111,7 +111,7 @@ def test_the_value_is_the_objective_and_no_plan_is_better(x: Transported) -> Non
         assert (objective(x, (1 - size) * result.plan + size * other) >= value - allowed).all()
 
 
-def objective(x: Transported, plan: Tensor) -> Tensor:
+def objective(x: TransportProblem, plan: Tensor) -> Tensor:
     reference = x.source.unsqueeze(-1) * x.target.unsqueeze(-2)
     held = plan > 0
     logs = torch.where(held, (torch.where(held, plan, 1.0) / torch.where(held, reference, 1.0)).log(), 0.0)
@@ -132,11 +132,11 @@ def test_the_conic_solver_finds_the_same_plan(seed: int, epsilon: float) -> None
     primal = solve_entropic(cost.numpy(), a.numpy(), b.numpy(), epsilon)
     assert primal.certified
     # The same problem but for ε Σ P log(a b), which is constant over the couplings; ⟨C, P⟩ + ε Σ P log P is ε-strongly so.
-    own = float(errors(Transported(cost, a, b, epsilon, math.inf, ""), result))
+    own = float(errors(TransportProblem(cost, a, b, epsilon, math.inf, ""), result))
     allowed = tolerances.plan_from_gap(primal.gap, epsilon) + own
     assert float((result.plan - torch.from_numpy(primal.plan)).abs().sum()) <= allowed
     constant = epsilon * float((a * a.log()).sum() + (b * b.log()).sum())
-    scale = float(cost.abs().max()) + 2 * epsilon * exponent(Transported(cost, a, b, epsilon, math.inf, ""))
+    scale = float(cost.abs().max()) + 2 * epsilon * exponent(TransportProblem(cost, a, b, epsilon, math.inf, ""))
     off = tolerances.rounding("float64", cost.numel(), scale)
     assert primal.bound - off <= float(result.value) + constant <= primal.objective + off
 
@@ -146,7 +146,7 @@ def test_the_conic_solver_finds_the_same_plan(seed: int, epsilon: float) -> None
 
 @FAIR
 @given(transports(costs=("plain", "squared", "tied", "zero", "forbidding")))
-def test_what_the_plan_does_not_depend_on(x: Transported) -> None:
+def test_what_the_plan_does_not_depend_on(x: TransportProblem) -> None:
     plan = sinkhorn(*x.arguments).plan
     n, m = x.cost.shape[-2:]
     allowed = apart(plan, exponent(x))
@@ -163,12 +163,12 @@ def test_what_the_plan_does_not_depend_on(x: Transported) -> None:
 
 def test_independence_as_epsilon_grows_and_the_cheapest_plan_as_it_falls() -> None:
     cost, a, b = random_problem(3)
-    hot = Transported(cost, a, b, 1e9, math.inf, "")
+    hot = TransportProblem(cost, a, b, 1e9, math.inf, "")
     # P_ij/(a_i b_j) = exp of at most three terms of the size of the spread over ε.
     close(sinkhorn(*hot.arguments).plan, a[:, None] * b, math.expm1(3 * logit(hot)) + apart(a[:, None] * b, exponent(hot)))
     cheapest = torch.from_numpy(ot.emd(a.numpy(), b.numpy(), cost.numpy()))
     small = sinkhorn(cost, a, b, 1e-5)
-    close(small.plan, cheapest, apart(small.plan, exponent(Transported(cost, a, b, 1e-5, math.inf, ""))))
+    close(small.plan, cheapest, apart(small.plan, exponent(TransportProblem(cost, a, b, 1e-5, math.inf, ""))))
     # ε KL(P ‖ a b) lies between 0 and ε log(nm)-ish: here at most ε (H(a) + H(b)).
     least = float((cost * cheapest).sum())
     assert least <= float(small.value) <= least + 1e-5 * (math.log(4) + math.log(5))
@@ -185,7 +185,7 @@ def test_with_one_row_or_one_column_there_is_one_plan() -> None:
 
 @FAIR
 @given(transports())
-def test_the_one_sided_plan_is_a_softmax_and_the_relaxed_one_tends_to_it(x: Transported) -> None:
+def test_the_one_sided_plan_is_a_softmax_and_the_relaxed_one_tends_to_it(x: TransportProblem) -> None:
     plan = one_sided_plan(*x.arguments)
     log_prior = torch.where(x.target > 0, x.target.log(), -torch.inf).unsqueeze(-2).expand(x.cost.shape)
     expected = x.source.unsqueeze(-1) * one_sided.plan(-x.cost, x.temperature, log_prior)
@@ -212,7 +212,7 @@ def test_relaxation_leads_from_one_sided_to_balanced() -> None:
     assert off == sorted(off, reverse=True)
     assert off[0] > 1e-2
     free, balanced = one_sided_plan(cost, a, b, 0.3), sinkhorn(cost, a, b, 0.3)
-    largest = exponent(Transported(cost, a, b, 0.3, math.inf, ""))
+    largest = exponent(TransportProblem(cost, a, b, 0.3, math.inf, ""))
     reach = float((free.sum(-2) / b).log().abs().max())
     close(plans[0], free, tolerances.relaxed_plan(1e-6 / 0.3, reach) + tolerances.marginals("float64", 9, largest))
     # At ρ the target is b exp(−g/ρ).
@@ -225,14 +225,14 @@ def test_relaxation_leads_from_one_sided_to_balanced() -> None:
 
 @FAIR
 @given(transports(costs=("plain", "squared"), marginals=("sparse",), temperatures=(1.0, 0.1, 0.01)))
-def test_what_has_no_mass_might_as_well_not_be_there(x: Transported) -> None:
+def test_what_has_no_mass_might_as_well_not_be_there(x: TransportProblem) -> None:
     flat = [part.flatten(0, part.ndim - size - 1) if part.ndim > size else part[None]
             for part, size in ((x.cost, 2), (x.source, 1), (x.target, 1))]
     for cost, a, b in zip(*flat, strict=True):
         whole = sinkhorn(cost, a, b, x.temperature)
         rows, columns = a > 0, b > 0
         part = sinkhorn(cost[rows][:, columns], a[rows], b[columns], x.temperature)
-        allowed = apart(whole.plan, exponent(Transported(cost, a, b, x.temperature, math.inf, "")))
+        allowed = apart(whole.plan, exponent(TransportProblem(cost, a, b, x.temperature, math.inf, "")))
         close(whole.plan[rows][:, columns], part.plan, allowed)
         assert (whole.plan[~rows] == 0).all()
         assert (whole.plan[:, ~columns] == 0).all()
@@ -258,7 +258,7 @@ def test_three_ways_to_forbid() -> None:
     close(sinkhorn(poisoned, a, b, 0.2, mask=mask).plan, boolean.plan, 0.0)
     bias = torch.randn(4, 5, generator=generator(), dtype=F64)
     close(sinkhorn(cost, a, b, 0.2, mask=bias).plan, sinkhorn(cost - 0.2 * bias, a, b, 0.2).plan,
-          apart(boolean.plan, exponent(Transported(cost - 0.2 * bias, a, b, 0.2, math.inf, ""))))
+          apart(boolean.plan, exponent(TransportProblem(cost - 0.2 * bias, a, b, 0.2, math.inf, ""))))
 
 
 def test_a_batch_is_its_problems_and_dimensions_broadcast() -> None:
@@ -271,7 +271,7 @@ def test_a_batch_is_its_problems_and_dimensions_broadcast() -> None:
     for i in range(2):
         for k in range(3):
             one = sinkhorn(cost[k], a[k], b[0], float(epsilon[k]), relaxation=float(relaxation[i, 0]))
-            largest = exponent(Transported(cost[k], a[k], b[0], float(epsilon[k]), math.inf, ""))
+            largest = exponent(TransportProblem(cost[k], a[k], b[0], float(epsilon[k]), math.inf, ""))
             allowed = apart(one.plan, largest)
             close(together.plan[i, k], one.plan, allowed)
             close(together.value[i, k], one.value, allowed * (1 + float(epsilon[k]) * largest))
@@ -339,11 +339,11 @@ def test_converged_means_converged_in_this_dtype(dtype: torch.dtype) -> None:
     @PATIENT
     @given(transports(max_batch=0, costs=FINITE, marginals=("uniform", "positive", "sparse"), temperatures=(1.0, 0.1, 10.0),
                       relaxations=RELAXATIONS))
-    def check(x: Transported) -> None:
+    def check(x: TransportProblem) -> None:
         computed = torch.float64 if dtype == torch.float64 else torch.float32
         # Half precision has too few digits for two marginals to agree about their mass: they are given in float32.
         a, b = (mass.to(computed) / mass.to(computed).sum() for mass in (x.source, x.target))
-        y = Transported(x.cost.to(dtype), a, b, x.temperature, x.relaxation, x.kind)
+        y = TransportProblem(x.cost.to(dtype), a, b, x.temperature, x.relaxation, x.kind)
         result = sinkhorn(*y.arguments, relaxation=y.relaxation)
         assert result.converged.all()
         allowed = tolerances.marginals(computed, sum(y.cost.shape[-2:]), exponent(y))

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from evidence.instances.transport_strategies import Tiled, tilings
+from evidence.instances.attention import Tiled, tilings
 from numerics import one_sided, tolerances
 from numerics.transport import (
     diagnose,
@@ -61,7 +61,7 @@ def test_no_half_steps_are_ordinary_attention(dtype: torch.dtype) -> None:
     @given(tilings(dtype))
     def check(x: Tiled) -> None:
         actual = sinkhorn_attention(x.query, x.key, x.value, 0, x.temperature, mask=x.mask)
-        y = x.to(torch.float64)
+        y = x.rounded_to(torch.float64)
         expected = torch.nn.functional.scaled_dot_product_attention(y.query, y.key, y.value, y.mask, scale=1 / x.temperature)
         assert actual.dtype == dtype
         size = float(x.value.double().abs().max())

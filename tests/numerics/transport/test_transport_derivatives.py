@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch.autograd import gradcheck, gradgradcheck
 
-from evidence.instances.transport_strategies import Transported
+from evidence.instances.transport import TransportProblem
 from numerics import tolerances
 from numerics.transport import (
     diagnose,
@@ -34,7 +34,7 @@ def rounding(cost: Tensor, a: Tensor, b: Tensor, epsilon: float) -> tuple[float,
     the plan counts there in proportion to the least mass.
     """
     plan = sinkhorn(cost, a, b, epsilon).plan.detach()
-    x = Transported(cost.detach(), a.detach(), b.detach(), epsilon, math.inf, "")
+    x = TransportProblem(cost.detach(), a.detach(), b.detach(), epsilon, math.inf, "")
     value = apart(plan, exponent(x))
     least = float(torch.cat((x.source.flatten(), x.target.flatten())).min())
     once_more = 1 + 1 / math.sqrt(connection(plan))

@@ -8,7 +8,7 @@ import ot
 import pytest
 import torch
 
-from evidence.instances.transport_strategies import Transported
+from evidence.instances.transport import TransportProblem
 from numerics import tolerances
 from numerics.transport import sinkhorn
 from tests.numerics.common import close
@@ -28,7 +28,7 @@ def test_pot_agrees_on_200_problems_wherever_it_converges() -> None:
         cost, a, b = random_problem(seed, *map(int, sizes))
         cost = cost / cost.max()
         result = sinkhorn(cost, a, b, epsilon)
-        own = float(errors(Transported(cost, a, b, epsilon, math.inf, ""), result))
+        own = float(errors(TransportProblem(cost, a, b, epsilon, math.inf, ""), result))
         data = a.numpy(), b.numpy(), cost.numpy()
         peer, log = ot.bregman.sinkhorn_log(*data, epsilon, numItermax=1000, stopThr=1e-11, log=True)
         off = float(np.abs(peer.sum(1) - a.numpy()).sum() + np.abs(peer.sum(0) - b.numpy()).sum())
@@ -59,4 +59,5 @@ def test_pot_agrees_on_the_relaxed_problem(seed: int, relaxation: float) -> None
     peer = ot.unbalanced.sinkhorn_unbalanced(a.numpy(), b.numpy(), cost.numpy(), epsilon, (math.inf, relaxation),
                                              method="sinkhorn", reg_type="kl", numItermax=20000, stopThr=1e-15)
     # The peer's scalings stop where nothing changes in float64; the relaxed problem is the better conditioned one.
-    close(result.plan, torch.from_numpy(peer), apart(result.plan, exponent(Transported(cost, a, b, epsilon, relaxation, ""))))
+    largest = exponent(TransportProblem(cost, a, b, epsilon, relaxation, ""))
+    close(result.plan, torch.from_numpy(peer), apart(result.plan, largest))

@@ -1,4 +1,4 @@
-"""The strategies reach every corner they promise, and draw nothing that breaks their own promises."""
+"""One-sided problems reach every corner they promise, and draw nothing that breaks their own promises; so do rows."""
 
 from random import Random
 
@@ -6,7 +6,7 @@ import pytest
 import torch
 from hypothesis import Phase, find, given, settings
 
-from evidence.instances.one_sided import MASKS, SCALES, TEMPERATURES, OneSided, one_sided_problems
+from evidence.instances.one_sided import MASKS, SCALES, TEMPERATURES, OneSided, Row, one_sided_problems, rows
 
 # A few hundred draws: a corner that needs more is not reached by the tests that rely on it.
 SEARCH = settings(max_examples=300, phases=[Phase.generate], derandomize=True, database=None, deadline=None)
@@ -88,3 +88,31 @@ def test_another_dtype_keeps_the_scores_finite_and_the_mask() -> None:
         torch.testing.assert_close(half.allowed, x.allowed)
 
     check()
+
+
+# ── rows ────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+ROWS = {
+    "m = 1": lambda x: x.m == 1,
+    "m = 2": lambda x: x.m == 2,
+    "the largest m": lambda x: x.m == 5,
+    "equal scores": lambda x: x.m >= 3 and bool((x.problem.scores == x.problem.scores[0]).all()),
+    "a tie": lambda x: x.m >= 3 and 1 < x.problem.scores.unique().numel() < x.m,
+    "the largest magnitude": lambda x: bool((x.problem.scores.abs() == 12).any()),
+    **{f"temperature {tau}": lambda x, tau=tau: x.tau == tau for tau in (1.0, 0.5, 4.0)},
+}
+
+
+@pytest.mark.parametrize("corner", ROWS)
+def test_every_corner_of_rows_is_reached(corner: str) -> None:
+    find(rows(), ROWS[corner], settings=SEARCH, random=Random(0))
+
+
+@settings(SEARCH, max_examples=100)
+@given(rows())
+def test_a_row_is_what_it_says(x: Row) -> None:
+    torch.testing.assert_close(x.s, x.problem.scores, rtol=1e-9, atol=1e-9)
+    assert (x["p"] > 0).all()
+    assert x["Z"] > 0
+    assert x.to("cpu").tau == x.tau
+    assert {"m", "d", "e", "s", "V", "g", "u", "π", "Q", "K", "p", "lam"} <= x.point().keys()

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from random import Random
 from typing import Any
 
+import pytest
 import torch
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import HealthCheck, Phase, find, given, settings
 from hypothesis import strategies as st
 
 from derivations.catalogue import entries
-from evidence.harness import Formula, compare
-from evidence.instances.transport_problems import Problem, by_pot, problems
+from evidence.instances.attention import AttentionProblem, Tiled, attention_problems, by_pot, tilings
+from evidence.readings import Formula, compare
+from evidence.transport.section4_flash import Tiles, tiles
+from evidence.transport.section5_stability import Ball, Perturbed, balls, perturbed
+from evidence.transport.section5_temperature import Led, led
+from evidence.transport.section7_summary import Losses, losses
+from evidence.transport.sinkhorn import Iterates, iterates
 from numerics import one_sided
-from tests.properties.transport_design import Ball, Led, Losses, Perturbed, balls, led, losses, perturbed
-from tests.properties.transport_sinkhorn import Iterates, iterates
-from tests.properties.transport_variants import Tiles, tiles
 
 EXPLORE = settings(max_examples=60, deadline=None, database=None, derandomize=True, phases=[Phase.generate],
                    suppress_health_check=list(HealthCheck))
@@ -35,21 +39,21 @@ def drawn(strategy: st.SearchStrategy[Any]) -> list[Any]:
 
 
 def test_problems_reach_every_corner() -> None:
-    examples: list[Problem] = drawn(problems())
+    examples: list[AttentionProblem] = drawn(attention_problems())
     assert {(x.n == 1, x.m == 1) for x in examples} == {(a, b) for a in (True, False) for b in (True, False)}
     assert any(x.n > x.m for x in examples)
     assert any(x.n < x.m for x in examples)
     tied = [x for x in examples if x.tied and x.m > 1]
     assert tied
     assert all(torch.equal(x["S"], x["S"][:, :1].expand_as(x["S"])) for x in tied)
-    assert {x.n == x.m for x in drawn(problems(square=True))} == {True}
+    assert {x.n == x.m for x in drawn(attention_problems(square=True))} == {True}
     for x in examples:
         torch.testing.assert_close(x["R"].sum(-1), torch.ones(x.n, dtype=torch.float64))
         torch.testing.assert_close(x["a"].sum(), torch.ones((), dtype=torch.float64))
 
 
 def test_rivals_are_one_hot_and_dense() -> None:
-    peaks = [float(x["R"].max()) for x in drawn(problems()) if x.m > 1]
+    peaks = [float(x["R"].max()) for x in drawn(attention_problems()) if x.m > 1]
     assert max(peaks) > 0.99
     assert min(peaks) < 0.6
 
@@ -58,7 +62,7 @@ def test_a_reading_refuses_weights_that_are_slightly_wrong() -> None:
     printed = entries()["transport.lem1"].printed()
     assert printed is not None
     formula = Formula(printed)
-    x = Problem(3, 4, 1.0, 1.0, 5, tied=False)
+    x = AttentionProblem(3, 4, 1.0, 1.0, 5, tied=False)
     right = one_sided.plan(x["S"], x.eps)
     for plan, accepted in ((right, True), (right * (1 + 1e-9), False), (one_sided.plan(x["S"], x.eps * 1.0000001), False)):
         reading = x.reading(route=plan)
@@ -66,7 +70,7 @@ def test_a_reading_refuses_weights_that_are_slightly_wrong() -> None:
 
 
 def test_the_peer_solves_the_problem_with_free_columns() -> None:
-    x = Problem(3, 4, 0.5, 1.0, 7, tied=False)
+    x = AttentionProblem(3, 4, 0.5, 1.0, 7, tied=False)
     plan = by_pot(x["S"], x.eps)
     torch.testing.assert_close(plan.sum(-1), torch.ones(3, dtype=torch.float64))
     assert (plan.sum(0) - 3 / 4).abs().max() > 0.1
@@ -86,7 +90,7 @@ def test_iterates_have_one_marginal_each() -> None:
 def test_a_reading_of_iterates_refuses_another_cost_and_temperature() -> None:
     printed = entries()["transport.s1.sinkhorn"].printed()
     assert printed is not None
-    problem = Problem(3, 4, 0.5, 1.0, 5, tied=False)
+    problem = AttentionProblem(3, 4, 0.5, 1.0, 5, tied=False)
     formula, x = Formula(printed), Iterates(problem, problem["C"], 3)
     reading = x.reading(route=x.least[0] - x.dual(4))
     wrong = ({}, {"eps": 0.5 * (1 + 1e-6)}, {"C": x.cost * (1 + 1e-6)})
@@ -131,3 +135,41 @@ def test_some_perturbations_meet_the_bound() -> None:
     shares = [share(x) for x in drawn(perturbed())]
     assert max(shares) > 0.999
     assert min(shares) < 0.5
+
+
+# ── attention in tiles ──────────────────────────────────────────────────────────────────────────────────────────────
+
+SEARCH = settings(max_examples=400, phases=[Phase.generate], derandomize=True, database=None, deadline=None)
+
+TILES = {
+    "one tile": lambda x: x.tiles[0] == [x.key.shape[-2]] and x.key.shape[-2] > 1,
+    "tiles of one key": lambda x: len(x.tiles[0]) == x.key.shape[-2] > 2,
+    "two tilings": lambda x: x.tiles[0] != x.tiles[1],
+    "a tile that is fully masked": lambda x: x.key.shape[-2] > x.tiles[0][0] and not x.allowed[..., : x.tiles[0][0]].any(),
+    "a later one, and not the first": lambda x: (
+        len(x.tiles[0]) > 1 and not x.allowed[..., -x.tiles[0][-1] :].any() and bool(x.allowed[..., : x.tiles[0][0]].any())
+    ),
+    "a row that is fully masked": lambda x: bool((~x.allowed.any(-1)).any()) and bool(x.allowed.any()),
+    "nothing at all": lambda x: not x.allowed.any(),
+    "a floating mask": lambda x: x.mask is not None and x.mask.is_floating_point() and bool((x.mask == -torch.inf).any()),
+    "equal scores": lambda x: not x.query.any(),
+}
+
+
+@pytest.mark.parametrize("corner", TILES)
+def test_every_corner_of_tiling_is_reached(corner: str) -> None:
+    find(tilings(), TILES[corner], settings=SEARCH, random=Random(0))
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16], ids=str)
+def test_tilings_keep_their_promises(dtype: torch.dtype) -> None:
+    @settings(SEARCH, max_examples=150)
+    @given(tilings(dtype))
+    def check(x: Tiled) -> None:
+        assert {part.dtype for part in (x.query, x.key, x.value)} == {dtype}
+        assert x.mask is None or x.mask.dtype in (torch.bool, dtype)
+        assert x.allowed.shape == (*x.query.shape[:-1], x.key.shape[-2])
+        assert all(sum(tiles) == x.key.shape[-2] and min(tiles) >= 1 for tiles in x.tiles)
+        assert x.error >= torch.finfo(dtype).eps
+
+    check()

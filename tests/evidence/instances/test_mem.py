@@ -9,7 +9,18 @@ from hypothesis import Phase, find, given, settings
 
 from evidence.instances import fifty_digits
 from evidence.instances.fifty_digits import Law, leading, maximize
-from evidence.instances.mem_problems import ALPHAS, EVIDENCE, LAYOUTS, PRIORS, MemProblem, mem_problems, rounded
+from evidence.instances.mem import (
+    ALPHAS,
+    BATCHES,
+    EVIDENCE,
+    LAYOUTS,
+    PRIORS,
+    MemProblem,
+    mem_batches,
+    mem_problem,
+    mem_problems,
+    rounded,
+)
 
 SEARCH = settings(max_examples=300, phases=[Phase.generate], derandomize=True, database=None, deadline=None)
 
@@ -54,7 +65,8 @@ def test_what_is_drawn_keeps_its_promises(x: MemProblem) -> None:
     torch.testing.assert_close(x.prior.sum(), torch.tensor(1.0, dtype=torch.float64))
     assert (x.templates @ x.dual).abs().max() < 60               # exp of it is an ordinary number
     assert x.point().keys() == {"n", "d", "alpha", "T", "u", "z", "lam", "q", "c", "s"}
-    assert x == x.to("cpu")
+    again = mem_problem(x.n, x.d, x.alpha, x.seed, layout=x.layout, weighting=x.weighting, evident=x.evident)
+    assert all(torch.equal(x[name], again.to("cpu")[name]) for name in x.drawn)
     assert all(tensor.dtype == torch.float64 for tensor in x.drawn.values())
 
 
@@ -65,10 +77,48 @@ def test_a_choice_that_does_not_exist_is_refused() -> None:
 
 
 def test_the_tolerance_grows_with_what_enters_and_stays_tiny() -> None:
-    x = MemProblem(3, 2, 1.0, "generic", "generic", "generic", 1)
+    x = mem_problem(3, 2, 1.0, 1)
     assert 0 < x.tolerance() < 1e-11
     assert x.tolerance(1e3) > 100 * x.tolerance()
-    assert x.tolerance() < MemProblem(3, 2, 4.0, "generic", "generic", "generic", 1).tolerance()
+    assert x.tolerance() < mem_problem(3, 2, 4.0, 1).tolerance()
+
+
+# ── batches ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+IN_BATCHES = {
+    "one template": lambda x: x.n == 1,
+    "the most templates": lambda x: x.n == 6,
+    "two templates that coincide": lambda x: x.n > 1 and bool((x.templates[..., -1, :] == x.templates[..., -2, :]).all()),
+    "zeros in the prior": lambda x: x.prior is not None and bool((x.prior == 0).any()),
+    "no prior": lambda x: x.prior is None,
+    "templates that rows share": lambda x: x.templates.ndim == 2 and x.evidence.ndim > 1,
+    "templates of every row": lambda x: x.templates.ndim > 2,
+    "a far origin": lambda x: bool((x.templates > 7).all()),
+    "saturating logits": lambda x: bool(((x.templates @ x.evidence.unsqueeze(-1)).abs() * 1e4 > 1e5).any()),
+    "an alpha of every row": lambda x: isinstance(x.alpha, torch.Tensor) and x.alpha.ndim > 0,
+    "a masked template": lambda x: x.mask is not None and x.layout == "generic" and not bool((x.weighted_prior > 0).all()),
+    "no evidence": lambda x: bool((x.evidence == 0).all()),
+    "two leading dimensions": lambda x: x.evidence.ndim == 3,
+    **{f"mask {kind}": lambda x, kind=kind: kind == (
+        "none" if x.mask is None else "boolean" if x.mask.dtype == torch.bool else
+        "bias" if bool(((x.mask != 0) & (x.mask > -torch.inf)).any()) else "float") for kind in BATCHES["masks"]},
+}
+
+
+@pytest.mark.parametrize("corner", IN_BATCHES)
+def test_every_corner_of_batches_is_reached(corner: str) -> None:
+    find(mem_batches(), IN_BATCHES[corner], settings=SEARCH, random=Random(0))
+
+
+@settings(SEARCH, max_examples=150)
+@given(mem_batches())
+def test_batches_keep_their_promises(x: MemProblem) -> None:
+    assert (x.weighted_prior.sum(-1) - 1).abs().max() < 1e-14
+    assert x.weighted_prior.shape == (*x.evidence.shape[:-1], x.n)
+    assert x.mask is None or x.mask.shape == x.weighted_prior.shape
+    assert len(x.rows()) == x.evidence[..., 0].numel()
+    assert all(row.evidence.shape == (x.d,) and row.mask is None for row in x.rows())
+    assert x.rounded_to(torch.float32).templates.dtype == torch.float32
 
 
 # ── the solver ──────────────────────────────────────────────────────────────────────────────────────────────────────
