@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from derivations.claims import (
-    Canonical,
     CauseKind,
     Correction,
     Kind,
@@ -19,6 +18,7 @@ from derivations.claims import (
     Verdict,
     Witness,
 )
+from derivations.normal_form import Canonical
 from derivations.records import Exact, Record, from_json
 from derivations.theorems import Theorem
 from derivations.wording import is_id
