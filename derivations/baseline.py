@@ -13,10 +13,11 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from derivations.claims import ACCUSING, GREEN, SPEAKS, Canonical, Form, Kind, Layer, Outcome, Severity, Statement, Verdict
+from derivations.claims import ACCUSING, GREEN, SPEAKS, Kind, Layer, Outcome, Severity, Statement, Verdict
 from derivations.documents import baselines
 from derivations.files import write_whole
 from derivations.ledger import problems_of
+from derivations.normal_form import Canonical, Form
 from derivations.records import Record, decoded, encoded, from_json
 
 STRENGTH = {

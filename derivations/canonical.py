@@ -20,7 +20,7 @@ from derivations.calculus.balls import Point, digits, enclose
 from derivations.calculus.points import SMALL, points
 from derivations.calculus.printing import text
 from derivations.calculus.variables import Kind, Variable, index, simplex, stochastic, variables_of
-from derivations.claims import Canonical, Domain, Form, Premise, Sample, Sign
+from derivations.normal_form import Canonical, Domain, Form, Premise, Sample, Sign
 from derivations.records import Exact, exact, from_exact
 from derivations.relations import (
     AtLeast,

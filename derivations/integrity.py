@@ -18,7 +18,8 @@ import derivations.relations
 import derivations.symbolic  # noqa: F401  (with all that they import)
 
 KERNEL = ("derivations.calculus", "derivations.relations", "derivations.claims", "derivations.records",
-          "derivations.examination", "derivations.comparison", "derivations.canonical", "derivations.symbolic")
+          "derivations.normal_form", "derivations.examination", "derivations.comparison", "derivations.canonical",
+          "derivations.symbolic")
 
 
 def _modules() -> Iterator[ModuleType]:

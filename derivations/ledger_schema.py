@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from derivations.claims import (
-    Canonical,
     CauseKind,
     Correction,
     Kind,
@@ -19,6 +18,7 @@ from derivations.claims import (
     Verdict,
     Witness,
 )
+from derivations.normal_form import Canonical
 from derivations.records import Exact, Record, from_json
 from derivations.theorems import Theorem
 from derivations.wording import is_id
@@ -157,14 +157,15 @@ def check(data: Any) -> None:
     if not rows:
         raise ValueError("claims: expected at least one, got none")
     ids = [row.get("id") for row in rows]
-    for place, row in enumerate(rows):
-        name = f"claims[{place}] ({row.get('id', 'no id')})"
+    for number, row in enumerate(rows, start=1):
         try:
             wrong = next(_faults(from_json(row, LedgerRow)), "")
         except ValueError as error:
             wrong = str(error)
-        if wrong or ids.index(row["id"]) != place:
-            raise ValueError(f"{name}: {wrong or 'id: expected every claim once, got it twice'}")
+        if not wrong and row["id"] in ids[:number - 1]:
+            wrong = "id: expected every claim once, got it twice"
+        if wrong:
+            raise ValueError(f"claim {number} ({row.get('id', 'no id')}): {wrong}")
 
 
 def _faults(row: LedgerRow) -> Iterator[str]:

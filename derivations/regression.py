@@ -34,9 +34,10 @@ from derivations.baseline import Kept, Texts, snapshot, unfit
 from derivations.calculus.variables import Kind
 from derivations.canonical import DIGITS, Place, values_at
 from derivations.catalogue import entries
-from derivations.claims import SPEAKS, Canonical, Domain, Form, Sample, Sign, Statement
+from derivations.claims import SPEAKS, Statement
 from derivations.differences import Aspect, Change, Comparison, Difference
 from derivations.mutation import WEAK
+from derivations.normal_form import Canonical, Domain, Form, Sample, Sign
 from derivations.records import from_json
 
 GROWTH = 10.0                                                # times as large: rounding in another order moves an error less

@@ -9,22 +9,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from derivations.calculus import variables
-from derivations.claims import (
-    Canonical,
-    Cause,
-    CauseKind,
-    Correction,
-    Domain,
-    Evidence,
-    Form,
-    Premise,
-    Sign,
-    Survivor,
-    Verdict,
-    Witness,
-)
+from derivations.claims import Cause, CauseKind, Correction, Evidence, Survivor, Verdict, Witness
 from derivations.differences import Aspect, Change, Comparison, Difference
 from derivations.incremental import Reason, ReasonKind
+from derivations.normal_form import Canonical, Domain, Form, Premise, Sign
 from derivations.records import Exact
 from derivations.theorems import Theorem
 

@@ -6,7 +6,8 @@ import pytest
 from msgspec.structs import replace
 
 from derivations import baseline
-from derivations.claims import Canonical, Form, Premise, Sign, Verdict
+from derivations.claims import Verdict
+from derivations.normal_form import Canonical, Form, Premise, Sign
 from derivations.report import prose
 from tests import trust
 

@@ -10,7 +10,8 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from derivations import baseline, ledger, rendering
-from derivations.claims import Form, Sign, Verdict
+from derivations.claims import Verdict
+from derivations.normal_form import Form, Sign
 from derivations.relations import RELATIONS
 from tests.attacks import attacks
 

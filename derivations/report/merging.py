@@ -173,14 +173,16 @@ def load(paths: Sequence[Path]) -> Report:
     """Read ledgers into one report; raises ValueError that names the file and what is wrong with it."""
     twice = [path for place, path in enumerate(paths) if path.resolve() in {p.resolve() for p in paths[:place]}]
     if twice:
-        raise ValueError(f"ledger: {twice[0]} was given twice, different files are accepted")
+        raise ValueError(f"ledger: expected different files, got {twice[0]} twice")
     runs: list[Run] = []
+    labels: list[str] = []
     for place, path in enumerate(paths, start=1):
         found = ledger.read(path)
         label = _label(found["environment"])
-        same = sum(run.label.split(" · run ")[0] == label for run in runs)
-        runs.append(Run(place, f"{label} · run {same + 1}" if same else label, found["environment"],
-                        {row["id"]: row for row in found["claims"]}, path.name, found.get("documents", {})))
+        labels.append(label)
+        numbered = f"{label} · run {labels.count(label)}" if label in labels[:-1] else label
+        runs.append(Run(place, numbered, found["environment"], {row["id"]: row for row in found["claims"]}, path.name,
+                        found.get("documents", {})))
     return merge(runs)
 
 

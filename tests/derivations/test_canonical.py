@@ -12,7 +12,7 @@ from derivations import rendering
 from derivations.calculus.variables import Kind, index, scalar, simplex, size, vector
 from derivations.canonical import canonical, values_at
 from derivations.catalogue import Entry, Undecidable, entries, examine
-from derivations.claims import Domain, Sample
+from derivations.normal_form import Domain, Sample
 from derivations.records import decoded, encoded, exact, from_exact, from_json
 from derivations.relations import AtLeast, Equation
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 import sympy as sp
 
-from derivations import catalogue
+from derivations import catalogue, rendering
 from derivations.calculus.functions import derivative
 from derivations.calculus.sums import delta, total
 from derivations.calculus.variables import index, positive, scalar, size, vector
@@ -72,7 +72,7 @@ def test_a_flipped_sign_is_refuted_with_a_witness() -> None:
     assert outcome(found) is Outcome.REFUTED
     assert found.evidence.witness is not None
     assert found.evidence.witness.text in found.faults[0]
-    assert found.evidence.scope == f"one exact point: {found.evidence.witness.inputs}"
+    assert found.evidence.scope == f"one exact point: {rendering.inputs(found.evidence.witness.inputs)}"
 
 
 def test_a_disproof_refutes_without_fault() -> None:

@@ -18,8 +18,9 @@ from derivations.baseline import Kept, snapshot
 from derivations.calculus.variables import Kind, positive, scalar
 from derivations.canonical import canonical
 from derivations.catalogue import Entry, entries, examine
-from derivations.claims import Domain, Evidence, Layer, Outcome, Severity, Verdict
+from derivations.claims import Evidence, Layer, Outcome, Severity, Verdict
 from derivations.differences import Aspect, Change
+from derivations.normal_form import Domain
 from derivations.records import to_json
 from derivations.regression import agree, compare, contains
 from derivations.relations import Equation, Fails, Relation

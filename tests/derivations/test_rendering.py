@@ -16,9 +16,10 @@ from derivations import __main__ as commands
 from derivations import baseline, incremental, ledger, regression, rendering
 from derivations.calculus import variables
 from derivations.catalogue import entries, examine
-from derivations.claims import CauseKind, Evidence, Layer, Outcome, Sign
+from derivations.claims import CauseKind, Evidence, Layer, Outcome
 from derivations.differences import Aspect
 from derivations.incremental import Reason, ReasonKind
+from derivations.normal_form import Sign
 from tests.derivations.test_regression import CORRECTED, IDS, JACOBIAN
 
 TWINS = tuple(entries()[JACOBIAN].twins)
