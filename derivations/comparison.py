@@ -5,8 +5,6 @@ and over the same variables; and it repeats neither the claim nor another twin. 
 the print's left side, unless it says which part it replaces, is another statement, and does not fail where the print does.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, replace
 from itertools import permutations

@@ -4,8 +4,6 @@ A proof is symbolic and holds for every size, at every point of the declared dom
 domain where certified values contradict the statement.  A statement that has neither is undecided, which is never a pass.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -53,9 +51,9 @@ class Relation(ABC):
     reason: str = field(default="", kw_only=True)
     at: Mapping[Variable, Value] = field(default_factory=dict, kw_only=True, hash=False)
     about: tuple[sp.Expr, ...] = field(default=(), kw_only=True)
-    given: tuple[Hypothesis, ...] = field(default=(), kw_only=True)
+    given: tuple["Hypothesis", ...] = field(default=(), kw_only=True)
     quotes: tuple[Theorem, ...] = field(default=(), kw_only=True)
-    premises: tuple[Relation, ...] = field(default=(), init=False)   # what a proof uses and somebody else has to prove
+    premises: tuple["Relation", ...] = field(default=(), init=False)  # what a proof uses and somebody else has to prove
 
     def __post_init__(self) -> None:
         """Turn numbers into expressions, once: what is printed, proved and refuted is the same object."""
