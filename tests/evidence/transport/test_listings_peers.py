@@ -8,8 +8,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from numerics import transport
 from evidence.transport import listings as models
+from numerics import transport
 
 
 def problem(n: int, m: int, seed: int) -> tuple[Tensor, Tensor, Tensor]:
