@@ -132,9 +132,9 @@ def bert_outputs() -> list[Reading]:
 
 def corrected(claim: str, model: str, printed: Iterable[Reading], repaired: Iterable[Reading]) -> Finding:
     """What some readings say of the print, and others of the correction and of the twins, which are wrong versions of it."""
-    print_ = hold(claim, Layer.SOURCE, printed, twins=False)
+    statement = hold(claim, Layer.SOURCE, printed, twins=False)
     correction = hold(claim, Layer.SOURCE, repaired, corrected=True)
-    return replace(finding(correction, scope(model)), outcome=print_.outcome, correction=correction.outcome)
+    return replace(finding(correction, scope(model)), outcome=statement.outcome, correction=correction.outcome)
 
 
 def scope(model: str) -> str:

@@ -1,21 +1,16 @@
-"""What only running the models can tell: what the experiment prints, and which shapes go through."""
+"""Which shapes go through the models of the listings, which only running them can tell."""
 
 from __future__ import annotations
 
 import math
-import time
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
 
-import pytest
 import torch
 from torch import Tensor
 
-from derivations.claims import Evidence, Layer, Outcome
 from evidence.transport import listings as models
 
-Record = Callable[[Evidence], None]
 SIZES = (1, 2, 3, 5)
 
 
@@ -26,47 +21,6 @@ def runs(function: Callable[[], Tensor], shape: tuple[int, ...]) -> bool:
     except (RuntimeError, UserWarning):                      # shapes that do not fit, or a transpose of three axes
         return False
     return tuple(found.shape) == shape and bool(found.isfinite().all())
-
-
-@dataclass(frozen=True)
-class Finding:
-    """What running a model says of its claim."""
-
-    holds: bool
-    scope: str
-    detail: str
-
-
-def printed() -> Finding:
-    found = models.run_experiment()
-    seeds = [models.run_experiment(seed) for seed in range(3)]
-    gap = max(abs(run.transport_entropy - math.log(32)) for run in (found, *seeds))
-    told = ("there is no task, only random tokens; "
-            f"entropies {found.standard_entropy:.4f} (averaged over heads) and {found.transport_entropy:.4f} (each head), "
-            f"shape {found.shape}, outputs close: {found.close}; the second is log 32 = {math.log(32):.4f} to {gap:.0e}: the "
-            "iterations have made every row uniform; outputs of modules with independent weights are never close")
-    return Finding(found.shape == (4, 32, 128), "seed 42 as printed and three more seeds", told)
-
-
-FINDINGS = {"transport.listing.run_ot_attention_experiment.printed": printed}
-
-
-@pytest.mark.parametrize("claim", [pytest.param(id, id=id, marks=pytest.mark.claim(id, Layer.TORCH)) for id in FINDINGS])
-def test_listing(claim: str, record_evidence: Record) -> None:
-    start = time.perf_counter()
-    found = FINDINGS[claim]()
-    record_evidence(Evidence(
-        claim=claim,
-        layer=Layer.TORCH,
-        outcome=Outcome.HOLDS if found.holds else Outcome.REFUTED,
-        scope=found.scope,
-        seconds=time.perf_counter() - start,
-        detail=found.detail,
-    ))
-    assert found.holds
-
-
-# ── which shapes go through ─────────────────────────────────────────────────────────────────────────────────────────
 
 
 def uniform(*shape: int) -> Tensor:
@@ -114,16 +68,8 @@ def test_one_token_or_width_1_goes_through_the_divergence_of_a_head() -> None:
     assert not any(one_head(tokens, width) for tokens in (2, 3, 4) for width in (2, 3))
 
 
-# ── the finding can go either way ───────────────────────────────────────────────────────────────────────────────────
-
-
 def test_shapes_that_do_not_fit_are_seen() -> None:
     assert not runs(lambda: torch.zeros(2, 3) @ torch.zeros(2), (2,))
     assert not runs(lambda: torch.zeros(3), (2,))
     assert not runs(lambda: torch.full((2,), math.nan), (2,))
     assert runs(lambda: torch.zeros(2), (2,))
-
-
-def test_another_shape_is_not_what_is_printed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(models, "run_experiment", lambda seed=42: models.Printed(0.0, 0.0, (1, 32, 128), False))
-    assert not printed().holds

@@ -1,0 +1,21 @@
+"""The biases that BLOOM and MPT ship are those of the paper."""
+
+import pytest
+
+from evidence.source.alibi import HEADS, LENGTH, shipped
+
+every_module = pytest.mark.parametrize("module", ["BLOOM", "MPT"])
+
+
+@every_module
+def test_shipped_slopes_are_the_published_ones(module: str) -> None:
+    for head in shipped()[module]:
+        assert head.slope == pytest.approx(2 ** (-8 * (head.head + 1) / HEADS), rel=1e-6)
+
+
+@every_module
+def test_bloom_counts_keys_and_mpt_counts_back(module: str) -> None:
+    """Both grow by the slope from key to key; only a constant, which softmax ignores, tells them apart."""
+    for head in shipped()[module]:
+        first = 0.0 if module == "BLOOM" else -head.slope * (LENGTH - 1)
+        assert float(head.bias[0]) == pytest.approx(first)
