@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from copy import deepcopy
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cache
 from itertools import chain, groupby, islice, zip_longest
@@ -16,13 +17,13 @@ from typing import Literal
 
 import sympy as sp
 
-from derivations.calculus.balls import Point, Value, enclose, explicit
+from derivations.calculus.balls import Point, Value, enclose, enclose_all, explicit
 from derivations.calculus.edits import Edit, edits
 from derivations.calculus.points import CORNERS
 from derivations.calculus.printing import text
 from derivations.calculus.search import descent
 from derivations.calculus.signs import nonnegative, strictly_positive
-from derivations.calculus.sums import alike, equal, normal
+from derivations.calculus.sums import alike, appearance, equal, normal
 from derivations.calculus.variables import Kind, Variable, variables_of
 from derivations.claims import Witness
 from derivations.relations import (
@@ -99,7 +100,7 @@ def mutants(relation: Relation, side: Side = "right", most: int = MOST) -> tuple
         return ()
     expr, rebuilt = found
     chosen: list[tuple[str, sp.Expr]] = []
-    seen = [expr]
+    seen = {appearance(expr)}
     for edit in _spread(edits(expr, relation_variables(relation))):
         if len(chosen) == most - _may_be_strict(relation):
             break
@@ -107,11 +108,11 @@ def mutants(relation: Relation, side: Side = "right", most: int = MOST) -> tuple
             new = edit.made(expr)
         except (ValueError, TypeError, ZeroDivisionError):    # an edit that SymPy or the calculus cannot write down
             continue
-        if new.has(sp.nan, sp.zoo, sp.oo) or any(alike(new, other) for other in seen):
+        if new.has(sp.nan, sp.zoo, sp.oo) or (shown := appearance(new)) in seen:
             continue
         if _ordered(relation) and not _stronger(relation, expr, new, side):
             continue
-        seen.append(new)
+        seen.add(shown)
         chosen.append((edit.name, new))
     named = tuple(Mutant(name, rebuilt(new), new, side) for name, new in _named(chosen))
     return (*named, Mutant(STRICT, _strict(relation), expr, side)) if _may_be_strict(relation) else named
@@ -195,7 +196,8 @@ def _strict(relation: Relation) -> Relation:
 def _stronger(relation: Relation, old: sp.Expr, new: sp.Expr, side: Side) -> bool:
     """Whether an edited side says more than the old one at some sample point."""
     sign = 1 if side == "right" else -1
-    return any(bool((enclose(new, point) - enclose(old, point)) * sign > 0) for point in sample(relation))
+    pairs = (enclose_all((new, old), point) for point in sample(relation))
+    return any(bool((edited - before) * sign > 0) for edited, before in pairs)
 
 
 # ── what becomes of them ────────────────────────────────────────────────────────────────────────────────────────────
@@ -234,11 +236,23 @@ def tried(relation: Relation, hints: Sequence[Mapping[Variable, Value]] = ()) ->
     return tuple(fate(relation, mutant, hints) for mutant in mutants(relation))
 
 
+@dataclass(frozen=True)
+class _Hint:
+    """Values that are compared with those of another hint, and not hashed."""
+
+    at: Mapping[Variable, Value] = field(hash=False)
+
+
 def fate(relation: Relation, mutant: Mutant, hints: Sequence[Mapping[Variable, Value]] = ()) -> Trial:
-    """Whether a mutant is refuted at an exact point, or proved like the statement."""
+    """Whether a mutant is refuted at an exact point, or proved like the statement; each layer of a claim asks for it."""
+    return _fate(relation, mutant, tuple(_Hint(deepcopy(dict(hint))) for hint in hints))
+
+
+@cache
+def _fate(relation: Relation, mutant: Mutant, hints: Sequence[_Hint]) -> Trial:
     relation = relation.relation if isinstance(relation, Fails) else relation
     other, defined = mutant.relation, False
-    starts = [*sample(relation), *near(relation, hints)]
+    starts = [*sample(relation), *near(relation, [hint.at for hint in hints])]
     try:
         for point in starts:
             if witness := _failure(other, point):
@@ -258,10 +272,11 @@ def fate(relation: Relation, mutant: Mutant, hints: Sequence[Mapping[Variable, V
 def _searched(other: Relation, starts: Sequence[Point]) -> str:
     """A failure of an inequality at points where it is tighter and tighter."""
     left, right = other.sides
+    excess = left - right
     nodes = sum(1 for side in other.sides for _ in sp.preorder_traversal(side))
 
     def height(point: Point) -> float:
-        gap, scale = enclose(left - right, point), enclose(left, point)
+        gap, scale = enclose_all((excess, left), point)
         return float(gap.mid()) / (1 + abs(float(scale.mid()))) if gap.is_finite() and scale.is_finite() else math.inf
 
     def admitted(point: Point) -> bool:
@@ -300,7 +315,7 @@ def _defined(relation: Relation, point: Point) -> bool:
     if isinstance(relation, UniqueMinimum | UniquePlan):
         return bool(enclose(relation.entry, {**point, **dict.fromkeys(relation.places, 1)}).is_finite())
     sides = relation.sides[1:] if isinstance(relation, Limit) else relation.sides
-    return all(bool(side.is_infinite) or enclose(side, point).is_finite() for side in sides)
+    return all(ball.is_finite() for ball in enclose_all((side for side in sides if not side.is_infinite), point))
 
 
 def _equivalent(relation: Relation, mutant: Mutant) -> str:

@@ -1,5 +1,6 @@
 """The symbolic kernel: what a derivation is written in, and what decides it."""
 
-from derivations.calculus import division
+from derivations.calculus import division, quick
 
 division.install()
+quick.install()

@@ -36,22 +36,22 @@ def added(terms: Iterable[Number]) -> Number:
 def power(base: Number, exponent: Number) -> Number:
     """A power: exact for integer exponents and roots of squares; 0 to a positive power is 0."""
     if isinstance(exponent, fmpq) and exponent.q == 1:
-        return _integer_power(base, int(exponent.p))
+        return integer_power(base, int(exponent.p))
     if isinstance(base, fmpq) and base == 0:
         return fmpq(0) if exponent > 0 else undefined()
     if isinstance(base, fmpq) and isinstance(exponent, fmpq) and exponent.q == 2 and base > 0:
         root = _square_root(base)
         if root is not None:
-            return _integer_power(root, int(exponent.p))
+            return integer_power(root, int(exponent.p))
     return (as_ball(exponent) * as_ball(base).log()).exp()
 
 
-def _integer_power(base: Number, exponent: int) -> Number:
+def integer_power(base: Number, exponent: int) -> Number:
     """Repeated squaring: a ball around 0 has powers too."""
     if isinstance(base, arb) and not base.is_finite():
         return undefined()
     if exponent < 0:
-        whole = _integer_power(base, -exponent)
+        whole = integer_power(base, -exponent)
         return undefined() if whole == 0 else fmpq(1) / whole
     if isinstance(base, fmpq) and exponent > LARGEST_EXACT_POWER:
         base = arb(base)
@@ -125,6 +125,6 @@ FUNCTIONS: dict[type[sp.Basic], Any] = {
     plus: _plus,
     kl: _kl,
     pinsker: _pinsker,
-    reciprocal: lambda x: _integer_power(x, -1),
+    reciprocal: lambda x: integer_power(x, -1),
     bregman: _bregman,
 }

@@ -5,7 +5,9 @@ to refute.  Two disjoint enclosures prove two sides different; overlapping ones 
 defined at a point, such as 1/0, log 0 or an entry out of range, is enclosed by a ball that is not finite.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cache, lru_cache
 from typing import Any, TypeAlias
@@ -13,7 +15,7 @@ from typing import Any, TypeAlias
 import sympy as sp
 from flint import arb, ctx, fmpq
 
-from derivations.calculus.arithmetic import FUNCTIONS, Number, added, as_ball, exp, power, undefined
+from derivations.calculus.arithmetic import FUNCTIONS, Number, added, as_ball, exp, integer_power, power, undefined
 from derivations.calculus.differentiation import differentiate
 from derivations.calculus.functions import Partial
 from derivations.calculus.signs import is_delta
@@ -32,23 +34,36 @@ def enclose(expr: sp.Expr, point: Point) -> arb:
 
     Raises KeyError for a variable without a value and ValueError for a function without a rule.
     """
-    ball = _enclosed(sp.sympify(expr), point, PRECISION)
-    if ball.is_finite() and ball.rad() > arb(BLURRED) * abs(ball).lower():
-        return _enclosed(sp.sympify(expr), point, FINE)
+    (ball,) = enclose_all((expr,), point)
     return ball
 
 
-def _enclosed(expr: sp.Expr, point: Point, precision: int) -> arb:
+def enclose_all(exprs: Iterable[sp.Expr], point: Point) -> Iterator[arb]:
+    """What `enclose` gives for each of several expressions; sums that they have in common are computed once."""
+    place, fine = _Place(point), _Place(point)
+    return (_enclosed(sp.sympify(expr), place, fine) for expr in exprs)
+
+
+def _enclosed(expr: sp.Expr, place: _Place, fine: _Place) -> arb:
+    """A ball with `PRECISION`, or with `FINE` if it is blurred; of one point each precision has a place of its own."""
+    ball = _computed(expr, place, PRECISION)
+    if ball.is_finite() and ball.rad() > arb(BLURRED) * abs(ball).lower():
+        return _computed(expr, fine, FINE)
+    return ball
+
+
+def _computed(expr: sp.Expr, place: _Place, precision: int) -> arb:
     saved, ctx.prec = ctx.prec, precision
     try:
-        return as_ball(_rule(expr)(_Place(point)))
+        return as_ball(_rule(expr)(place))
     finally:
         ctx.prec = saved
 
 
 class _Place(dict[Variable, Any]):
     """A point, its vectors as exact numbers once they are read, and the sums that are known there for some values of the
-    indices they depend on."""
+    indices they depend on.  Sizes and indices are integers, which are compared and looked up faster than rational numbers.
+    """
 
     def __init__(self, point: Point) -> None:
         super().__init__(point)
@@ -87,8 +102,7 @@ def _rule(expr: sp.Expr) -> Rule:
     if isinstance(expr, sp.Indexed):
         return _entry(expr)
     if isinstance(expr, sp.KroneckerDelta):
-        one, other = map(_rational, expr.args)
-        return lambda point: fmpq(int(one(point) == other(point)))
+        return _delta(*expr.args)
     if isinstance(expr, sp.Sum):
         return _sum(expr)
     if isinstance(expr, sp.Add):
@@ -101,6 +115,9 @@ def _rule(expr: sp.Expr) -> Rule:
         return lambda point: exp(argument(point))
     if isinstance(expr, sp.Pow):
         base, exponent = _rule(expr.base), _rule(expr.exp)
+        if expr.exp.is_Integer:
+            whole = int(expr.exp)
+            return lambda point: integer_power(base(point), whole)
         return lambda point: power(base(point), exponent(point))
     if isinstance(expr, Partial):
         return _partial(expr)
@@ -126,9 +143,23 @@ def _function(expr: sp.Expr) -> Rule:
 def _scalar(variable: Variable) -> Rule:
     def evaluated(point: _Place) -> Number:
         value = point[variable]
+        if type(value) is int:                               # which stays one: it may be an index
+            return fmpq(value)
         if type(value) is not fmpq:
             value = point[variable] = _exact(value)
         return value
+
+    return evaluated
+
+
+def _delta(one: sp.Expr, other: sp.Expr) -> Rule:
+    first, second = _rational(one), _rational(other)
+
+    def evaluated(point: _Place) -> Number:
+        positions = point.get(one), point.get(other)
+        if type(positions[0]) is int and type(positions[1]) is int:
+            return fmpq(int(positions[0] == positions[1]))
+        return fmpq(int(first(point) == second(point)))
 
     return evaluated
 
@@ -148,27 +179,41 @@ def _rational(expr: sp.Expr) -> Rule:
 
 def _integer(expr: sp.Expr) -> Callable[[_Place], int]:
     """The exact value of a size or a bound; evaluation raises ValueError where it is no integer."""
-    rule = _rational(expr)
+    rule, whole = _rational(expr), _whole(expr)
 
     def evaluated(point: _Place) -> int:
+        value = whole(point)
+        if value is None:
+            raise ValueError(f"index: expected an integer, got {expr} = {rule(point)}")
+        return value
+
+    return evaluated
+
+
+def _whole(expr: sp.Expr) -> Callable[[_Place], int | None]:
+    """The exact value if it is an integer, else None; evaluation raises ValueError where it is not rational."""
+    rule = _rational(expr)
+
+    def evaluated(point: _Place) -> int | None:
+        value = point.get(expr)
+        if type(value) is int:
+            return value
         value = rule(point)
-        if value.q != 1:
-            raise ValueError(f"index: expected an integer, got {expr} = {value}")
-        return int(value.p)
+        return int(value.p) if value.q == 1 else None
 
     return evaluated
 
 
 def _entry(expr: sp.Indexed) -> Rule:
-    label, indices = expr.base.label, tuple(map(_rational, expr.indices))
+    label, indices = expr.base.label, tuple(map(_whole, expr.indices))
 
     def evaluated(point: _Place) -> Number:
         value = point.vector(label)
         for index in indices:
             position = index(point)
-            if position.q != 1 or not 1 <= position <= len(value):
+            if position is None or not 1 <= position <= len(value):
                 return undefined()
-            value = value[int(position.p) - 1]
+            value = value[position - 1]
         return value
 
     return evaluated
@@ -223,7 +268,7 @@ def _summed(factors: Sequence[Factor], var: Variable, low: sp.Expr, high: sp.Exp
 
     def terms(point: _Place) -> Iterator[Number]:
         for position in range(first(point), last(point) + 1):
-            point[var] = fmpq(position)
+            point[var] = position
             yield product(point)
 
     def evaluated(point: _Place) -> Number:

@@ -109,7 +109,15 @@ def _sums_of(term: sp.Expr) -> list[sp.Sum]:
 
 def alike(left: sp.Expr, right: sp.Expr) -> bool:
     """Whether two expressions are the same as written, up to the names of bound indices and the order of terms."""
-    return _written(sp.sympify(left), {}) == _written(sp.sympify(right), {})
+    return appearance(left) == appearance(right)
+
+
+def appearance(expr: sp.Expr) -> str:
+    """An expression as text, which is that of another one if and only if they are alike."""
+    return _written(sp.sympify(expr), {})
+
+
+_INTEGERS = tuple(type(sp.Integer(n)) for n in (-1, 0, 1, 2))
 
 
 def _written(expr: sp.Basic, bound: dict[sp.Basic, str]) -> str:
@@ -121,7 +129,9 @@ def _written(expr: sp.Basic, bound: dict[sp.Basic, str]) -> str:
         ranges = [_written(end, bound) for _, *ends in expr.limits for end in ends]
         return f"Sum({_written(expr.function, bound | names)}; {ranges})"
     if isinstance(expr, Variable | sp.IndexedBase):          # two variables of one name may have different domains
-        return f"{expr}@{id(expr.label if isinstance(expr, sp.IndexedBase) else expr)}"
+        return f"@{id(expr.label if isinstance(expr, sp.IndexedBase) else expr)}"
+    if type(expr) in _INTEGERS:
+        return str(expr.p)
     if not expr.args:
         return str(sp.srepr(expr))
     parts = [_written(arg, bound) for arg in expr.args]

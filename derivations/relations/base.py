@@ -14,7 +14,7 @@ from flint import arb
 
 from derivations import rendering
 from derivations.calculus import admission
-from derivations.calculus.balls import Point, Value, digits, enclose
+from derivations.calculus.balls import Point, Value, digits, enclose_all
 from derivations.calculus.defined import strangers, undefined
 from derivations.calculus.points import points
 from derivations.calculus.printing import text
@@ -156,7 +156,7 @@ class Relation(ABC):
         return None
 
     def _finite_at(self, point: Point) -> bool:
-        return all(enclose(side, point).is_finite() for side in self.sides)
+        return all(side.is_finite() for side in enclose_all(self.sides, point))
 
     # ── refutation ──────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -253,7 +253,7 @@ def witness(point: Point, left: arb | str, right: arb | str, sign: str, what: st
 
 def differ(point: Point, left: sp.Expr, right: sp.Expr, what: str = "") -> Witness | None:
     """The record of two values that are certainly different at a point, if they are."""
-    one, other = enclose(left, point), enclose(right, point)
+    one, other = enclose_all((left, right), point)
     if one.is_finite() and other.is_finite() and not one.overlaps(other):
         return witness(point, one, other, "≠", what)
     return None

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import sympy as sp
 
 from derivations.calculus import sums
-from derivations.calculus.balls import Point, enclose
+from derivations.calculus.balls import Point, enclose_all
 from derivations.calculus.printing import text
 from derivations.calculus.signs import nonzero
 from derivations.claims import Witness
@@ -60,7 +60,7 @@ class Differs(Hypothesis):
 
     def contradicted_at(self, point: Point) -> Witness | None:
         """Two values that are exactly equal."""
-        one, other = (enclose(side, point) for side in self.sides)
+        one, other = enclose_all(self.sides, point)
         exact = one.is_exact() and other.is_exact() and one.is_finite() and one == other
         return witness(point, one, other, "=") if exact else None
 

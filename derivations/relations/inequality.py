@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import sympy as sp
 
 from derivations.calculus import sums
-from derivations.calculus.balls import Point, enclose
+from derivations.calculus.balls import Point, enclose_all
 from derivations.calculus.functions import kl
 from derivations.calculus.powers import bregman
 from derivations.calculus.printing import text
@@ -60,7 +60,7 @@ class AtLeast(Hypothesis):
 
     def contradicted_at(self, point: Point) -> Witness | None:
         """Two certified values in the wrong order."""
-        left, right = (enclose(side, point) for side in self.sides)
+        left, right = enclose_all(self.sides, point)
         if not (left.is_finite() and right.is_finite()):
             return None
         if left < right or (self.strict and left <= right):
@@ -69,7 +69,7 @@ class AtLeast(Hypothesis):
 
     def holds_at(self, point: Point) -> bool:
         """Whether the inequality is certain at an exact point."""
-        left, right = (enclose(side, point) for side in self.sides)
+        left, right = enclose_all(self.sides, point)
         return bool(left > right if self.strict else left >= right)
 
     def __str__(self) -> str:
@@ -133,8 +133,7 @@ class StrictUnlessEqual(Relation):
 
     def contradicted_at(self, point: Point) -> Witness | None:
         """Values in the wrong order, or equal ones at points that differ."""
-        left, right = (enclose(side, point) for side in self.sides)
-        x, y = enclose(self.x, point), enclose(self.y, point)
+        left, right, x, y = enclose_all((*self.sides, self.x, self.y), point)
         if left.is_finite() and right.is_finite() and (left < right or (left <= right and not x.overlaps(y))):
             return witness(point, left, right, "≤")
         return None

@@ -76,7 +76,7 @@ class _Minimizer(Relation):
         """The candidate's entry at other indices; names that its sums bind stay apart from these."""
         entry = self.entry
         inner = {v: fresh(v) for part in entry.atoms(sp.Sum) for v in part.bound_symbols}
-        return entry.xreplace(inner).xreplace(dict(zip(self.places, places, strict=True)))
+        return entry.xreplace(inner | dict(zip(self.places, places, strict=True)))
 
     @property
     def own_value(self) -> sp.Expr:
@@ -100,7 +100,8 @@ class _Minimizer(Relation):
 
     def variables(self) -> list[Variable]:
         """The free variables of problem and candidate, without the indices of the entry and the rival."""
-        names = variables_of(sp.Tuple(*self.sides, self.open_objective, *self.axes, *self.about))
+        # the objective at the candidate has the variables of both, and takes long to write
+        names = variables_of(sp.Tuple(self.entry, self.open_objective, *self.axes, *self.about))
         names += [v for relation in self.given for v in relation.variables()]
         return [v for v in dict.fromkeys(names) if v != self.base.label and v not in self.places]
 
@@ -160,15 +161,15 @@ class _Minimizer(Relation):
 
     def _beaten(self, point: Point, entries: Sequence[arb], rivals: Iterator[Sequence[Value]]) -> Witness | None:
         """A rival that is certifiably better than the candidate, or another point that is certifiably as good."""
-        value = enclose(self.own_value, point)
+        value, label, objective = enclose(self.own_value, point), self.base.label, self.open_objective
         for other in rivals:
-            at = {**point, self.base.label: other}
-            challenger = enclose(self.open_objective, at)
+            at = {**point, label: other}
+            challenger = enclose(objective, at)
             if not (value.is_finite() and challenger.is_finite()):
                 continue
             tied = challenger == value and not all(map(arb.overlaps, entries, map(_ball, _flat(other))))
             if challenger < value or tied:
-                admission.admit(at, [*self.variables(), self.base.label])
+                admission.admit(at, [*self.variables(), label])
                 sign, word = ("=", "as good") if tied else (">", "better")
                 return witness(at, value, challenger, sign, f"the objective, {_letter(self.base)} is {word}")
         return None

@@ -14,12 +14,16 @@ from click.testing import CliRunner
 
 from derivations import incremental, ledger
 from derivations.__main__ import main
+from derivations.calculus import quick
+from derivations.calculus.balls import enclose, enclose_all
 from derivations.calculus.functions import derivative
+from derivations.calculus.powers import plus
 from derivations.calculus.sums import delta, equal, normal, total
 from derivations.calculus.variables import Domain, Kind, Variable, index, positive, scalar, size, vector
 from derivations.catalogue import entries, examine
 from derivations.claims import GREEN
 from derivations.documents import VARIABLE
+from derivations.mutants import Fate, Mutant, fate
 from derivations.relations import AtLeast, Equation, Expansion, Relation, Solves, UniqueMinimum
 from derivations.rows import settle
 from tests.attacks import refused
@@ -205,6 +209,55 @@ def test_sums_that_are_remembered_at_a_point() -> None:
     assert lie.fails_at({m: 2, b.label: [1, 1], j: 2}) is not None
     same = Equation(sp.Sum(b[l], (l, j, m)) + sp.Sum(b[l], (l, 1, j)), total(l, b[l]) + b[j])
     assert all(same.fails_at({m: 3, b.label: [1, 2, 5], j: place}) is None for place in (1, 2, 3))
+
+
+def test_free_symbols_that_are_taken_away() -> None:
+    """Whoever asks gets a set of his own."""
+    body = total(l, a[l] * x)
+    before = set(body.free_symbols)
+    body.free_symbols.clear()
+    assert body.free_symbols == before
+    assert {x, m, a.label} <= before
+
+
+def test_free_symbols_are_those_that_sympy_finds() -> None:
+    """A name that is bound in one sum is free in another, and in the ends of limits."""
+    nested = sp.Sum(sp.Sum(b[l] * x, (l, 1, j)), (j, 1, m))
+    for found in (sp.Sum(a[l], (j, 1, m)), sp.Sum(a[l], (l, 1, m)), sp.Sum(a[l], (l, 1, l)), nested * l, total(l, nested),
+                  sp.Sum(a[j] * b[l], (j, 1, l), (l, j, m)), sp.Sum(l, (l, 1, x)), sp.Sum(0 * l, (l, 1, x))):
+        for part in found.atoms(sp.Sum):
+            assert part.free_symbols == quick.OF_SYMPY(part)
+
+
+@pytest.mark.parametrize("first", [Kind.REAL, Kind.POSITIVE])
+def test_assumptions_of_vectors_with_one_name(first: Kind) -> None:
+    """What follows for the entries of one vector is not said of another's, nor what an author says of one entry."""
+    kinds = [first, *({Kind.REAL, Kind.POSITIVE, Kind.NONNEGATIVE} - {first})]
+    found = {kind: vector("remembered", m, kind=kind)[j] for kind in kinds}
+    found[first]._assumptions["zero"] = True
+    again = {kind: vector("remembered", m, kind=kind)[k] for kind in kinds}
+    assert [again[kind].is_positive for kind in (Kind.REAL, Kind.POSITIVE, Kind.NONNEGATIVE)] == [None, True, None]
+    assert not any(entry.is_zero for entry in again.values())
+
+
+def test_hints_that_change_after_a_search() -> None:
+    """What becomes of a mutant is remembered with the values at which it was looked for, not with the list that held them."""
+    statement, wrong = Equation(x, x), x + plus(x - 10**9)
+    mutant = Mutant("wrong from 10⁹ on", Equation(x, wrong), wrong)
+    values: dict[Any, Any] = {x: 0}
+    assert fate(statement, mutant, [values]).fate is Fate.UNDECIDED
+    values[x] = 10**10
+    assert fate(statement, mutant, [values]).fate is Fate.REFUTED
+
+
+def test_sums_that_two_sides_share() -> None:
+    """What is known of one side at a point is as true of the other; and not at another point."""
+    one, other = total(l, a[l] * x), total(l, a[l] * x) ** 2 + sp.exp(total(l, a[l]))
+    for values in ([1, 2], [3, 5]):
+        point = {m: 2, a.label: values, x: 7}
+        for side, together in zip((one, other), enclose_all((one, other), point), strict=True):
+            alone = enclose(side, point)
+            assert (alone.mid(), alone.rad()) == (together.mid(), together.rad())
 
 
 def test_a_map_that_equals_another_one() -> None:
