@@ -183,7 +183,7 @@ def test_no_point_where_indices_cannot_differ() -> None:
 def test_a_witness_can_be_read() -> None:
     found = Equation(m * x, x, at={m: 2, x: 3}).refute()
     assert found is not None
-    assert (found.inputs, found.left[:3], found.right[:3]) == ("m = 2, x = 3", "6.0", "3.0")
+    assert (found.inputs, found.left[:3], found.sign, found.right[:3]) == ({"m": 2, "x": 3}, "6.0", "≠", "3.0")
     assert found.text.startswith("at m = 2, x = 3: 6.0")
 
 
