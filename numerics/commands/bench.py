@@ -12,9 +12,9 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from numerics import bench_sinkhorn
-from numerics.bench import cases, measure
-from numerics.bench_mem import GROWTH_IN_N, Growth, Timing, exponent, growth, layer_problems, normal_problems, peak, race
+from numerics.benchmarks import sinkhorn
+from numerics.benchmarks.closed_forms import cases, measure
+from numerics.benchmarks.mem import GROWTH_IN_N, Growth, Timing, exponent, growth, layer_problems, normal_problems, peak, race
 from numerics.models.encoder import ModelUnavailableError
 
 SECTIONS = ("closed-forms", "mem", "growth", "sinkhorn")
@@ -117,10 +117,10 @@ def _growth(console: Console, doublings: int, rounds: int, device: str) -> list[
 
 
 def _sinkhorn(console: Console, points: int, rounds: int) -> list[dict[str, Any]]:
-    if not bench_sinkhorn.peer_is_here():
+    if not sinkhorn.peer_is_here():
         console.print("POT is not installed: Sinkhorn is not timed")
         return []
-    found = list(bench_sinkhorn.measure(points, rounds))
+    found = list(sinkhorn.measure(points, rounds))
     table = Table("solver", "ε", "ms", "ratio", "marginal error", title=f"entropic plans, {points} × {points}, float64, CPU")
     for row in found:
         table.add_row(row.name, f"{row.temperature:g}", f"{1e3 * row.seconds:.2f}", f"{row.ratio:.2f}", f"{row.error:.1e}")

@@ -11,8 +11,8 @@ import torch
 
 from derivations.claims import Evidence, Layer, Outcome
 from numerics import one_sided
+from numerics.benchmarks.peak_memory import PeakMemory
 from numerics.flash import tiled_attention
-from numerics.peak_memory import PeakMemory
 
 CLAIM = "transport.s4.flash-efficiency"
 LENGTHS, WIDTH, TILE = (256, 512, 1024), 32, 64

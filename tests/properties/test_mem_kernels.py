@@ -12,7 +12,8 @@ import pytest
 import torch
 from threadpoolctl import ThreadpoolController
 
-from numerics import bench_mem, mem, tolerances
+from numerics import mem, tolerances
+from numerics.benchmarks import mem as bench_mem
 from numerics.mem import compiled, kernels
 from numerics.mem.search import Search
 

@@ -9,7 +9,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from numerics import bench_mem, mem, tolerances
+from numerics import mem, tolerances
+from numerics.benchmarks import mem as bench_mem
 from numerics.mem import compiled, kernels, search, shared
 from numerics.mem.search import Search
 from numerics.mem.task import Found, Task

@@ -8,7 +8,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from numerics import bench_mem, mem, tolerances
+from numerics import mem, tolerances
+from numerics.benchmarks import mem as bench_mem
 from numerics.mem import Solution, shared
 from numerics.mem.rows import Rows, head_bits, spread
 from tests.strategies_mem import Mem, exact, far
