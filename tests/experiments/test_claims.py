@@ -10,10 +10,10 @@ import torch
 
 from derivations.claims import Evidence, Layer, Outcome
 from numerics.experiments import approximation
+from numerics.experiments.datasets import load
 from numerics.experiments.deviation.study import study
 from numerics.experiments.deviation.summary import LayerRows, mean
 from numerics.experiments.ot_vit import report, sizes
-from numerics.experiments.ot_vit.data import load
 from numerics.models.encoder import PARAGRAPH
 
 FIGURE3 = [pytest.param(id, id=id, marks=pytest.mark.claim(id, Layer.TORCH)) for id in ("deciphering.fig3", "inference.fig3")]
