@@ -21,7 +21,7 @@ from torch import Tensor
 Positive = float | Tensor
 """A positive number, or a tensor of them."""
 
-HALF = (torch.float16, torch.bfloat16)
+_HALF = (torch.float16, torch.bfloat16)
 
 
 def describe(x: object) -> str:
@@ -34,7 +34,7 @@ def describe(x: object) -> str:
 
 def compute_dtype(dtype: torch.dtype) -> torch.dtype:
     """Return the dtype to compute in."""
-    return torch.float32 if dtype in HALF else dtype
+    return torch.float32 if dtype in _HALF else dtype
 
 
 def result_dtype(*tensors: Tensor | None) -> torch.dtype:
