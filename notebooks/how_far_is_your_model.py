@@ -32,7 +32,7 @@ from numerics import mem, tolerances
 from numerics.experiments.deviation.problems import layers
 from numerics.experiments.deviation.statistics import measure, spans
 from numerics.experiments.deviation.study import study
-from numerics.experiments.deviation.subjects import ENCODER, subjects
+from numerics.experiments.models_and_texts import ENCODER, subjects
 from numerics.models.encoder import PARAGRAPH
 from numerics.primal import mem as primal
 

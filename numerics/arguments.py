@@ -1,11 +1,15 @@
 """What closed forms and solvers accept: one place for the checks of their arguments, and for the dtype they compute in.
 
-Every refusal is a ``ValueError`` that reads "name: expected X, got Y". Nothing is read back from a device: what depends on
-the entries of a tensor gives NaN instead. The conventions behind the checks are those of docs/conventions.md.
+Every refusal is a ``ValueError`` that reads "name: expected X, got Y". Unless a module says otherwise, its functions keep
+to these conventions.
 
-Shapes      Leading axes, (...), broadcast as in NumPy. A mask may lack its leading axes or add some.
+Shapes      Leading axes, (...), broadcast as in NumPy, those of a mask too. Temperatures and the like are numbers, or tensors
+            that broadcast over (...). A tensor is not read back from its device: entries that are not positive give NaN.
 Dtypes      float16 and bfloat16 are computed in float32 and returned in the dtype of the input; nothing is promoted to
             float64 unless an input is float64.
+Masks       As in ``scaled_dot_product_attention``: boolean, True takes part; floating, added to the logits (s/τ, −C/ε or
+            log u). A score of −inf is masked. A row with nothing left has weights zero, log-partition −inf, and derivatives
+            that are zero.
 """
 
 import math
@@ -17,7 +21,7 @@ from torch import Tensor
 Positive = float | Tensor
 """A positive number, or a tensor of them."""
 
-HALF = (torch.float16, torch.bfloat16)
+_HALF = (torch.float16, torch.bfloat16)
 
 
 def describe(x: object) -> str:
@@ -30,7 +34,7 @@ def describe(x: object) -> str:
 
 def compute_dtype(dtype: torch.dtype) -> torch.dtype:
     """Return the dtype to compute in."""
-    return torch.float32 if dtype in HALF else dtype
+    return torch.float32 if dtype in _HALF else dtype
 
 
 def result_dtype(*tensors: Tensor | None) -> torch.dtype:

@@ -17,9 +17,7 @@ Claims      deciphering.18, deciphering.19, deciphering.20, deciphering.21, deci
 Notation    t = templates; z = evidence; u = prior; α = alpha; ρ = scale; b = position bias; d′ = head_width
 Shapes      Inputs are (..., Q, width) and (..., M, source_width). Heads H come third from the right: weights are
             (..., H, Q, M), and a mask broadcasts to that.
-Dtypes      float16 and bfloat16 are computed in float32 and returned in the dtype of the input.
-Masks       As in ``scaled_dot_product_attention``: boolean, True takes part; floating, added to log u. A row with nothing
-            left has weights zero and gives zero.
+Conventions ``numerics.arguments``. A floating mask is added to log u; a row with nothing left gives zero.
 """
 
 from dataclasses import dataclass

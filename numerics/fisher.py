@@ -9,10 +9,9 @@ Sources     F as a metric and the natural gradient: Amari, "Natural gradient wor
             Computation 10 (1998). F⁺: the four conditions of Penrose, "A generalized inverse for matrices" (1955), hold for
             Π D⁻¹ Π, since (D − p pᵀ)D⁻¹ = I − p1ᵀ.
 Notation    p = plan; τ = temperature; u = utility = −∂L/∂p; x any vector of m numbers
-Shapes      Rows live on the last axis; ``temperature`` is a number or a tensor that broadcasts over the rows.
+Shapes      Rows live on the last axis. Other conventions: ``numerics.arguments``.
 Masks       A position with weight 0 takes no part: F is 0 there, and means run over the other positions. A row of zeros,
             as ``one_sided.plan`` returns it for a fully masked row, gives zeros.
-Dtypes      As in ``one_sided``: float16 and bfloat16 are computed in float32 and returned in the dtype of the input.
 """
 
 import torch

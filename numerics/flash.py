@@ -10,10 +10,7 @@ Notation    s = scores, already divided by τ; p = softmax(s); log Z = log Σ_j 
 Backwards   With o = p v and δ = ⟨∇o, o⟩:  ∇s_j = p_j (⟨∇o, v_j⟩ − δ + ∇log Z), and p_j = exp(s_j − log Z) is one pass over the
             scores of a tile: log Z is all that the forward pass needs to leave behind.
 Shapes      query (..., n, d), key (..., m, d), value (..., m, dv), mask broadcastable to (..., n, m).
-Dtypes      float16 and bfloat16 are computed in float32, the triples too, and outputs returned in the dtype of the inputs;
-            nothing is promoted to float64 unless an input is float64.
-Masks       As in ``scaled_dot_product_attention``: boolean, True takes part; floating, added to s. A row with nothing left
-            gives zeros, its log Z is −inf, and its derivatives are zero.
+Conventions ``numerics.arguments``. Triples are returned in the dtype they are computed in.
 """
 
 import math

@@ -15,9 +15,7 @@ Features    φ_r(x) = exp(⟨ω_r, x⟩ − ‖x‖²/2)/√F are positive. With
                 E W_j − p_j = p_j (Σ_lr p_l p_r E_lr − Σ_l p_l E_jl)/F + O(1/F²),
             which sums to zero over j, and vanishes where all keys are equal.
 Masks       A key that is masked is left out after the feature map. A zero vector has features too: ⟨φ(q), φ(0)⟩ ≠ 0.
-Shapes      Features are (..., n, F) and (..., m, F); all leading dimensions broadcast.
-Dtypes      float16 and bfloat16 are computed in float32 and returned in the dtype of the inputs; nothing is promoted to
-            float64 unless an input is float64.
+Shapes      Features are (..., n, F) and (..., m, F). Other conventions: ``numerics.arguments``
 """
 
 import math

@@ -5,13 +5,9 @@ forms that belong to that problem, for use in real models: batched, in any float
 
 Claims      eot.1, eot.4, eot.5, eot.18, eot.44, eot.45, eot.46, eot.50, eot.59
 Notation    s = scores; τ = temperature (also printed ε); p = plan (also α, p*); u = utility; c = context; v_j = values
-Shapes      Rows live on the last axis. ``temperature`` is a number or a tensor that broadcasts over the rows, that is,
-            over ``scores.shape[:-1]``. ``query``, ``keys`` and ``values`` have the shapes of
-            ``torch.nn.functional.scaled_dot_product_attention``, or are the vectors of a single query.
-Dtypes      float16 and bfloat16 are computed in float32 and returned in the dtype of the input; nothing is promoted
-            to float64 unless an input is float64.
-Masks       As in ``scaled_dot_product_attention``: boolean, True takes part; floating, added to s/τ. A score of −inf is
-            masked. A row with nothing left has the plan zero, and all its derivatives are zero.
+Shapes      Rows live on the last axis; a temperature broadcasts over ``scores.shape[:-1]``. ``query``, ``keys`` and
+            ``values`` have the shapes of ``torch.nn.functional.scaled_dot_product_attention``, or are the vectors of a single
+            query. Dtypes, masks and other conventions: ``numerics.arguments``
 """
 
 import torch

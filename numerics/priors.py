@@ -7,9 +7,8 @@ scores.
 Claims      deciphering.19, inference.22
 Notation    u = prior; b = position bias; i = template; k = query
 Shapes      Templates are on the last axis, queries on the one before; heads come third from the right.
-Dtypes      float16 and bfloat16 are computed in float32 and returned in the dtype of the input.
-Masks       As in ``scaled_dot_product_attention``: boolean, True takes part; floating, added to log u. A row with nothing
-            left has no distribution, and gives zeros.
+Conventions ``numerics.arguments``. A floating mask is added to log u. A row with nothing left has no distribution, and gives
+            zeros.
 """
 
 from functools import cache

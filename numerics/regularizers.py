@@ -15,9 +15,7 @@ Derivatives They follow from p. With w_j = p_j^{1−β} where p_j > 0 and w_j = 
             is differentiated again is this formula, p included: derivatives of every order are exact. Where a p_j just
             reaches zero, and one does not exist, it is that of one of the two sides.
 Shapes      Rows live on ``dim``. ``alpha`` is a number or a tensor that expands to the shape of X with ``dim`` of size 1.
-Dtypes      float16 and bfloat16 are computed in float32 and returned in the dtype of the input; nothing is promoted to
-            float64 unless X is float64.
-Masks       A score of −inf is masked. A row with nothing left has the plan zero, and all its derivatives are zero.
+            Dtypes and masked scores: ``numerics.arguments``
 References  Martins & Astudillo 2016; Peters, Niculae & Martins 2019; Correia, Niculae & Martins 2019 (derivative in α);
             Press, Smith & Lewis 2022 (ALiBi).
 """

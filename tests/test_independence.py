@@ -24,7 +24,7 @@ FORBIDDEN = [
     *[(name, ("numerics.primal", "numerics.models", "cvxpy", "derivations", "scipy", "entmax", "ot")) for name in CLOSED_FORMS],
 ]
 
-PEERS = {("numerics.bench_sinkhorn", "ot")}
+PEERS = {("numerics.benchmarks.sinkhorn", "ot")}
 """What a benchmark measures itself against, where it is installed."""
 
 

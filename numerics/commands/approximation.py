@@ -11,7 +11,7 @@ from rich.table import Table
 from numerics.commands import options
 from numerics.experiments import approximation as experiment
 from numerics.experiments.approximation_figure import draw
-from numerics.experiments.output import whole
+from numerics.experiments.output import atomic_write
 
 
 @click.command()
@@ -38,9 +38,9 @@ def approximation(out: Path, problems: int) -> None:
     out.mkdir(exist_ok=True)
     figure = draw(panels, curve)
     for suffix in (".png", ".svg"):
-        with whole(out / f"approximation{suffix}") as path:
+        with atomic_write(out / f"approximation{suffix}") as path:
             figure.savefig(path, dpi=150)
-    with whole(out / "approximation.json") as path:
+    with atomic_write(out / "approximation.json") as path:
         path.write_text(json.dumps({
             "alpha": curve.alphas.tolist(), "error": curve.errors.tolist(), "order": {"derived": 2, "fitted": curve.slope},
             "constant": {"derived": curve.constant, "measured": curve.measured_constant},

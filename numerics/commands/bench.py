@@ -12,9 +12,10 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from numerics import bench_sinkhorn
-from numerics.bench import cases, measure
-from numerics.bench_mem import GROWTH_IN_N, Growth, Timing, exponent, growth, layer_problems, normal_problems, peak, race
+from numerics.benchmarks import sinkhorn
+from numerics.benchmarks.closed_forms import cases, measure
+from numerics.benchmarks.mem import GROWTH_IN_N, Growth, Timing, exponent, growth, layer_problems, normal_problems, peak, race
+from numerics.commands.options import check_device, writable
 from numerics.models.encoder import ModelUnavailableError
 
 SECTIONS = ("closed-forms", "mem", "growth", "sinkhorn")
@@ -38,14 +39,12 @@ BASE = (64, 64, 512)
 @click.option("--points", type=click.IntRange(1), default=128, show_default=True, help="on each side of a transport problem")
 @click.option("--device", type=click.Choice(["cpu", "cuda"]), default="cpu", show_default=True)
 @click.option("--threads", type=click.IntRange(1), default=1, show_default=True, help="of torch on the CPU")
-@click.option("--json", "path", type=click.Path(path_type=Path, dir_okay=False), help="also write all numbers to this file")
+@click.option("--json", "path", type=click.Path(path_type=Path), callback=writable,
+              help="also write all numbers to this file")
 def bench(only: tuple[str, ...], queries: int, keys: int, width: int, rounds: int, solver_rounds: int, singles: int, layer: int,
           tokens: int, alpha: float, doublings: int, points: int, device: str, threads: int, path: Path | None) -> None:
     """Time closed forms and solvers beside their peers, in one run."""
-    if device == "cuda" and not torch.cuda.is_available():
-        raise click.UsageError("--device: cuda was given but no CUDA device is available, cpu is accepted")
-    if path and not path.resolve().parent.is_dir():
-        raise click.UsageError(f"--json: the folder {path.parent} does not exist, a file in an existing folder is accepted")
+    check_device(device)
     console, before = Console(), torch.get_num_threads()
     sections: dict[str, Callable[[], Any]] = {
         "closed-forms": lambda: _closed_forms(console, queries, keys, width, rounds, device),
@@ -117,10 +116,10 @@ def _growth(console: Console, doublings: int, rounds: int, device: str) -> list[
 
 
 def _sinkhorn(console: Console, points: int, rounds: int) -> list[dict[str, Any]]:
-    if not bench_sinkhorn.peer_is_here():
+    if not sinkhorn.peer_is_here():
         console.print("POT is not installed: Sinkhorn is not timed")
         return []
-    found = list(bench_sinkhorn.measure(points, rounds))
+    found = list(sinkhorn.measure(points, rounds))
     table = Table("solver", "ε", "ms", "ratio", "marginal error", title=f"entropic plans, {points} × {points}, float64, CPU")
     for row in found:
         table.add_row(row.name, f"{row.temperature:g}", f"{1e3 * row.seconds:.2f}", f"{row.ratio:.2f}", f"{row.error:.1e}")

@@ -10,9 +10,9 @@ from rich.table import Table
 
 from numerics.commands import options
 from numerics.experiments.deviation import figures, shards, summary
-from numerics.experiments.deviation.ranks import Ranks, joined
+from numerics.experiments.deviation.ranks import Ranks, init_distributed
 from numerics.experiments.deviation.shards import REASONS, anew
-from numerics.experiments.deviation.subjects import Subject, default_names, subjects
+from numerics.experiments.models_and_texts import Subject, default_names, subjects
 from numerics.models.capture import CaptureError
 from numerics.models.encoder import PARAGRAPH, ModelUnavailableError
 
@@ -47,14 +47,14 @@ def deviation(
     found: list[shards.Shard] = []
     try:
         written = PARAGRAPH if text is None else _text(text)
-        with joined(device) as ranks:
+        with init_distributed(device) as ranks:
             for name in names:
                 for subject in subjects(name, written, image, tokens):
                     _measure(subject, alpha, out, ranks, found, console)
-            ranks.meet()
+            ranks.barrier()
             if ranks.rank == 0:
                 _report(found, out, console)
-            ranks.meet()
+            ranks.barrier()
     except (ModelUnavailableError, CaptureError, ValueError) as error:
         raise click.UsageError(str(error)) from error
 

@@ -11,28 +11,22 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
+from numerics.commands.options import writable
 from numerics.experiments.geometric.figure import draw
 from numerics.experiments.geometric.model import ARMS, Where
 from numerics.experiments.geometric.study import Results, Run, Study, study_of
-from numerics.experiments.ot_vit.report import Interval
-from numerics.experiments.output import whole
+from numerics.experiments.intervals import Interval
+from numerics.experiments.output import atomic_write
 
 INTERRUPTED = 130
 PICTURES = (".png", ".svg", ".pdf")
 
 
-def writable(context: click.Context, option: click.Parameter, path: Path | None) -> Path | None:
-    """A file in a folder that exists; raises click.UsageError otherwise, and for a picture of another format."""
-    if path is None:
-        return None
-    name = option.opts[0]
-    if not path.resolve().parent.is_dir():
-        raise click.UsageError(f"{name}: the folder {path.parent} does not exist, a path in an existing folder is accepted")
-    if path.is_dir():
-        raise click.UsageError(f"{name}: {path} is a folder, a file is accepted")
-    if name == "--figure" and path.suffix not in PICTURES:
-        raise click.UsageError(f"{name}: {path.name} was given, a name that ends in {', '.join(PICTURES)} is accepted")
-    return path
+def picture(context: click.Context, option: click.Parameter, path: Path | None) -> Path | None:
+    """Return a writable file that can hold a picture; raises click.UsageError otherwise."""
+    if path is not None and path.suffix not in PICTURES:
+        raise click.UsageError(f"{option.opts[0]}: expected a name that ends in {', '.join(PICTURES)}, got {path.name}")
+    return writable(context, option, path)
 
 
 @click.command()
@@ -42,7 +36,7 @@ def writable(context: click.Context, option: click.Parameter, path: Path | None)
 @click.option("--epochs", type=click.IntRange(1), default=20, show_default=True)
 @click.option("--seeds", type=click.IntRange(1), default=5, show_default=True, help="how many, from 0")
 @click.option("--json", "record", type=click.Path(path_type=Path), callback=writable, help="file for the results")
-@click.option("--figure", type=click.Path(path_type=Path), callback=writable, help="file for the learned weights, as a picture")
+@click.option("--figure", type=click.Path(path_type=Path), callback=picture, help="file for the learned weights, as a picture")
 @click.option("--threads", type=click.IntRange(1), default=1, show_default=True)
 def geometric(
     dataset: str, where: str, epochs: int, seeds: int, record: Path | None, figure: Path | None, threads: int
@@ -58,11 +52,11 @@ def geometric(
         click.get_current_context().exit(INTERRUPTED)
     _show(console, found)
     if record:
-        with whole(record) as path:
+        with atomic_write(record) as path:
             path.write_text(json.dumps(found.record(), ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
         console.print(f"{record} written")
     if figure:
-        with whole(figure) as path:
+        with atomic_write(figure) as path:
             draw(found).savefig(path, dpi=150)
         console.print(f"{figure} written")
 
@@ -89,12 +83,12 @@ def _show(console: Console, found: Results) -> None:
     table = Table("arm", "weights", "last loss", "test accuracy")
     for arm in study.arms:
         losses = [run.losses[-1] for run in found.runs if run.arm == arm]
-        table.add_row(arm, ARMS[arm].says, f"{sum(losses) / len(losses):.4f}", _shown(found.accuracy(arm)))
+        table.add_row(arm, ARMS[arm].description, f"{sum(losses) / len(losses):.4f}", _shown(found.accuracy(arm)))
     console.print(table)
     differences = Table("paired difference", "of", "points, 95 % interval", "")
-    for says, pair in found.questions().items():
+    for question, pair in found.questions().items():
         mean = found.difference(*pair)
-        differences.add_row(says, " − ".join(pair), _shown(mean, 100.0, "+.2f"), mean.verdict)
+        differences.add_row(question, " − ".join(pair), _shown(mean, 100.0, "+.2f"), mean.verdict)
     console.print(differences)
     trained, tested = len(study.dataset.train_labels), len(study.dataset.test_labels)
     console.print(f"scikit-learn's {study.dataset.name}, {trained} training images and {tested} test images by other people; "

@@ -1,16 +1,37 @@
-"""Options that several commands share."""
+"""Options that several commands share, and their checks."""
 
 from pathlib import Path
 
 import click
+import torch
+
+
+def check_parent(name: str, path: Path) -> None:
+    """Refuse a path whose folder does not exist; raises click.UsageError."""
+    if not path.resolve().parent.is_dir():
+        raise click.UsageError(f"{name}: expected a path in an existing folder, got {path}")
+
+
+def check_device(device: str) -> None:
+    """Refuse cuda where there is none; raises click.UsageError."""
+    if device == "cuda" and not torch.cuda.is_available():
+        raise click.UsageError("--device: expected cpu where there is no CUDA device, got cuda")
 
 
 def folder(context: click.Context, option: click.Parameter, path: Path) -> Path:
-    """A folder to write to, made if its parent exists; raises click.UsageError otherwise."""
-    if not path.resolve().parent.is_dir():
-        raise click.UsageError(f"--out: the folder {path.parent} does not exist, a path in an existing folder is accepted")
+    """Return a folder to write to, made if its parent exists; raises click.UsageError otherwise."""
+    check_parent("--out", path)
     if path.exists() and not path.is_dir():
-        raise click.UsageError(f"--out: {path} is a file, a folder is accepted")
+        raise click.UsageError(f"--out: expected a folder, got the file {path}")
+    return path
+
+
+def writable(context: click.Context, option: click.Parameter, path: Path | None) -> Path | None:
+    """Return a file in a folder that exists; raises click.UsageError otherwise."""
+    if path is not None:
+        check_parent(option.opts[0], path)
+        if path.is_dir():
+            raise click.UsageError(f"{option.opts[0]}: expected a file, got the folder {path}")
     return path
 
 

@@ -12,13 +12,16 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from numerics.commands import options
-from numerics.experiments.ot_vit import data, report, sizes
+from numerics.commands.options import check_device
+from numerics.experiments import datasets
+from numerics.experiments.intervals import Interval, interval
+from numerics.experiments.ot_vit import report, sizes
 from numerics.experiments.ot_vit.arms import ARMS
 from numerics.experiments.ot_vit.figures import draw
 from numerics.experiments.ot_vit.model import Architecture, parameters
 from numerics.experiments.ot_vit.study import Study
 from numerics.experiments.ot_vit.training import Configuration, Machine, defaults
-from numerics.experiments.output import whole
+from numerics.experiments.output import atomic_write
 
 INTERRUPTED = 130
 
@@ -26,7 +29,7 @@ width = click.IntRange(1)
 
 
 @click.command("ot-vit")
-@click.option("--dataset", type=click.Choice(data.NAMES), default="digits", show_default=True)
+@click.option("--dataset", type=click.Choice(datasets.NAMES), default="digits", show_default=True)
 @click.option("--epochs", type=width, help="30 for digits, otherwise the document's 200")
 @click.option("--seeds", type=width, default=5, show_default=True, help="how many, from 0")
 @click.option("--arm", "arms", multiple=True, type=click.Choice(tuple(ARMS)), default=tuple(ARMS), help="all by default")
@@ -56,7 +59,7 @@ def ot_vit(dataset: str, epochs: int | None, seeds: int, arms: tuple[str, ...], 
         _prepare_cuda()
     torch.set_num_threads(threads)
     try:
-        found = data.load(dataset, folder)
+        found = datasets.load(dataset, folder)
         configuration = _configured(defaults(found, epochs), batch, rate, widths)
         study = Study(found, configuration, Machine(device, precision, threads), tuple(dict.fromkeys(arms)), seeds,
                       out / dataset)
@@ -77,8 +80,7 @@ def ot_vit(dataset: str, epochs: int | None, seeds: int, arms: tuple[str, ...], 
 
 def _prepare_cuda() -> None:
     """Refuse what is not there; choose kernels that give the same numbers every time."""
-    if not torch.cuda.is_available():
-        raise click.UsageError("--device: cuda was given but no CUDA device is available, cpu is accepted")
+    check_device("cuda")
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
     torch.use_deterministic_algorithms(True)
 
@@ -118,7 +120,7 @@ def _show(console: Console, dataset: str, found: report.Results) -> None:
     printed = report.PRINTED.get(dataset, {})
     table = Table("arm", "what it is", "parameters", "test accuracy", *(["printed"] if printed else []))
     for arm in found.runs:
-        row = [arm, ARMS[arm].says, f"{parameters(architecture, ARMS[arm].kind):,}", _shown(found.accuracy(arm))]
+        row = [arm, ARMS[arm].description, f"{parameters(architecture, ARMS[arm].kind):,}", _shown(found.accuracy(arm))]
         if printed:
             row.append("{:.3f} ± {:.2f}".format(*printed[arm]) if arm in printed else "")
         table.add_row(*row)
@@ -126,7 +128,7 @@ def _show(console: Console, dataset: str, found: report.Results) -> None:
     differences = Table("paired difference", "of", "points, 95 % interval", "")
     for contrast in found.contrasts():
         mean = found.difference(contrast)
-        differences.add_row(contrast.says, contrast.formula, _shown(mean, 100.0, "+.2f"), mean.verdict)
+        differences.add_row(contrast.description, contrast.formula, _shown(mean, 100.0, "+.2f"), mean.verdict)
     console.print(differences)
     if found.probes:
         console.print(_last_layers(found))
@@ -148,10 +150,10 @@ def _last_layers(found: report.Results) -> Table:
 def _mean(values: list[float | None]) -> str:
     """The mean of values that are all there."""
     known = [value for value in values if value is not None]
-    return f"{report.interval(known).mean:.4f}" if len(known) == len(values) else "not solved"
+    return f"{interval(known).mean:.4f}" if len(known) == len(values) else "not solved"
 
 
-def _shown(mean: report.Interval, scale: float = 1.0, form: str = ".4f") -> str:
+def _shown(mean: Interval, scale: float = 1.0, form: str = ".4f") -> str:
     width = "" if mean.half_width is None else f" ± {scale * mean.half_width:{form.removeprefix('+')}}"
     return f"{scale * mean.mean:{form}}{width}"
 
@@ -168,9 +170,9 @@ def _show_sizes(console: Console) -> None:
 
 
 def _write(out: Path, found: report.Results) -> None:
-    with whole(out / "results.json") as path:
+    with atomic_write(out / "results.json") as path:
         path.write_text(found.text(), encoding="utf-8")
     figure = draw(found)
     for suffix in (".png", ".svg"):
-        with whole(out / f"curves{suffix}") as path:
+        with atomic_write(out / f"curves{suffix}") as path:
             figure.savefig(path, dpi=150)

@@ -11,8 +11,8 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 from rich.table import Table
 
 from numerics.commands import options
-from numerics.experiments.deviation.subjects import ENCODER, subjects
-from numerics.experiments.output import whole
+from numerics.experiments.models_and_texts import ENCODER, subjects
+from numerics.experiments.output import atomic_write
 from numerics.experiments.temperature import figures
 from numerics.experiments.temperature.curves import STATISTICS, Curves, measure, temperatures
 from numerics.models.capture import CaptureError
@@ -48,7 +48,7 @@ def temperature(
     except (ModelUnavailableError, CaptureError, ValueError) as error:
         raise click.UsageError(str(error)) from error
     out.mkdir(exist_ok=True)
-    with whole(out / "temperature.csv") as path:
+    with atomic_write(out / "temperature.csv") as path:
         path.write_text(_csv(found), encoding="utf-8")
     pictures = _draw(found, out)
     console.print(_table(found))
@@ -66,7 +66,7 @@ def _draw(found: list[Curves], out: Path) -> int:
         drawn = {"layers": figures.layers(rows), "heads": figures.heads(trained), "slopes": figures.slopes(rows)}
         for kind, picture in drawn.items():
             for suffix in (".png", ".svg"):
-                with whole(out / f"temperature-{rows[0].model}-{role}-{kind}{suffix}") as path:
+                with atomic_write(out / f"temperature-{rows[0].model}-{role}-{kind}{suffix}") as path:
                     picture.savefig(path, dpi=150)
             pictures += 1
     return pictures

@@ -21,8 +21,7 @@ Grids       For f on a grid of step h, softmax(f)/h tends to N(μ, Σ), and spar
             squares over cells is ∫p² only after division by h. On the whole line the first is off by a factor of
             1 + O(exp(−2π²σ²/h²)), less than any power of h; the second by at most h²/(12σ²) + O(h³).
 Shapes      Locations are the last axis, d ≥ 1, also on the line. Leading axes broadcast.
-Dtypes      float16 and bfloat16 are computed in float32 and returned in the dtype of the input; nothing is promoted to
-            float64 unless an input is float64.
+Dtypes      ``numerics.arguments``
 Refusals    A covariance is read through its symmetric part. One that is not positive definite is refused; inside
             ``torch.func.vmap``, where nothing can be read, its results are NaN.
 References  Martins et al., Sparse and Continuous Attention Mechanisms, NeurIPS 2020.

@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 @contextmanager
-def whole(path: Path) -> Iterator[Path]:
+def atomic_write(path: Path) -> Iterator[Path]:
     """Give a temporary file beside `path` to write to, and rename it to `path` if nothing was raised.
 
     The temporary name keeps the suffix, by which plotting libraries choose a format.

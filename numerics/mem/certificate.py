@@ -67,11 +67,7 @@ def certificate(
     """Return the closed form with bounds on its error, without solving (``deciphering.18``).
 
     Args:
-        templates: floating, (..., n, d).
-        evidence: z, floating, (..., d).
-        prior: probabilities, floating, (..., n), or None for the uniform one.
-        alpha: positive; a number, or a tensor that broadcasts over the rows.
-        mask: boolean or floating, broadcastable to the rows (..., n).
+        templates, evidence, prior, alpha, mask: as for ``closed_forms.dual_objective``.
 
     Returns:
         The certificate, in the widest dtype of the tensors; zeros where a row is fully masked.

@@ -11,12 +11,9 @@ Claims      deciphering.4, deciphering.9, deciphering.10, deciphering.11, deciph
 Notation    t_i = templates; u = prior; μ = Σ_i u_i t_i; z = evidence; λ = dual; p = weights; ĥ = mean;
             Σ = Σ_i u_i (t_i − μ)(t_i − μ)ᵀ
 Shapes      templates (..., n, d), shared or one set per row; evidence and dual (..., d); prior (..., n), uniform if None,
-            renormalized; alpha a number or a tensor that broadcasts over the rows. Leading axes broadcast.
-Dtypes      float16 and bfloat16 are computed in float32 and returned in the widest dtype of the inputs; nothing is
-            promoted to float64 unless an input is.
-Masks       As in ``scaled_dot_product_attention``: boolean, True takes part; floating, added to log u. A mask changes the
-            prior, which is renormalized: μ and Σ are those of the prior that the mask leaves. A row with nothing left has
-            weights, means and objectives that are zero, log-partition −inf, and derivatives that are zero. A template of
+            renormalized. Dtypes and other conventions: ``numerics.arguments``
+Masks       Boolean, or floating and added to log u. A mask changes the prior, which is renormalized: μ and Σ are those of the
+            prior that the mask leaves. A row with nothing left has means and objectives that are zero, too. A template of
             prior zero counts as absent: the derivative with respect to that zero is zero.
 """
 
@@ -134,11 +131,7 @@ def primal_objective(
 
     Args:
         weights: p, floating, (..., n). Rows are taken to be in the simplex; they are not checked.
-        templates: floating, (..., n, d).
-        evidence: z, floating, (..., d).
-        prior: probabilities, floating, (..., n), or None for the uniform one.
-        alpha: positive; a number, or a tensor that broadcasts over the rows.
-        mask: boolean or floating, broadcastable to the rows (..., n).
+        templates, evidence, prior, alpha, mask: as for ``dual_objective``.
 
     Returns:
         (...), in the widest dtype of the tensors; +inf where a weight is positive and the prior zero or masked; 0 where a
@@ -191,11 +184,7 @@ def closed_form(
     log u. ``certificate`` bounds how far it is from the solution of (4).
 
     Args:
-        templates: floating, (..., n, d).
-        evidence: z, floating, (..., d).
-        prior: probabilities, floating, (..., n), or None for the uniform one.
-        alpha: positive; a number, or a tensor that broadcasts over the rows.
-        mask: boolean or floating, broadcastable to the rows (..., n).
+        templates, evidence, prior, alpha, mask: as for ``dual_objective``.
 
     Returns:
         (..., d), in the widest dtype of the tensors; zeros where a row is fully masked.
@@ -222,11 +211,7 @@ def resolvent(
     of I_n + αAAᵀ with A = diag(√u)(T − 1μᵀ), Σ = AᵀA:  (I + αAᵀA)⁻¹ = I − αAᵀ(I + αAAᵀ)⁻¹A.
 
     Args:
-        templates: floating, (..., n, d).
-        evidence: z, floating, (..., d).
-        prior: probabilities, floating, (..., n), or None for the uniform one.
-        alpha: positive; a number, or a tensor that broadcasts over the rows.
-        mask: boolean or floating, broadcastable to the rows (..., n).
+        templates, evidence, prior, alpha, mask: as for ``dual_objective``.
 
     Returns:
         (..., d), in the widest dtype of the tensors; zeros where a row is fully masked.

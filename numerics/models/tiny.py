@@ -126,7 +126,7 @@ def save(recipe: Recipe, model: PreTrainedModel, losses: dict[str, float], out: 
             ByT5Tokenizer().save_pretrained(made)
         weights = made / "model.safetensors"
         if weights.stat().st_size > MEGABYTES * 2**20:
-            raise ValueError(f"model: its weights take {weights.stat().st_size} bytes, {MEGABYTES} MiB are accepted")
+            raise ValueError(f"model: expected weights of at most {MEGABYTES} MiB, got {weights.stat().st_size} bytes")
         record = {**asdict(recipe), "text": TEXT.name, "text_sha256": _sha256(TEXT), "weights_sha256": _sha256(weights),
                   "loss": losses}
         (made / "recipe.json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
@@ -141,7 +141,7 @@ def recorded(name: str) -> dict[str, Any]:
     record: dict[str, Any] = json.loads((place / "recipe.json").read_text(encoding="utf-8"))
     found = _sha256(place / "model.safetensors")
     if found != record["weights_sha256"]:
-        raise ValueError(f"{name}: the SHA-256 of its weights is {found}, {record['weights_sha256']} is accepted")
+        raise ValueError(f"{name}: expected weights with the SHA-256 {record['weights_sha256']}, got {found}")
     return record
 
 

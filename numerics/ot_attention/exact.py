@@ -27,11 +27,10 @@ from torch import Tensor
 
 from numerics import arguments, tolerances
 from numerics.arguments import Positive
+from numerics.line_search import backtrack
 from numerics.ot_attention.problem import Problem, problem
 from numerics.ot_attention.transport import covariance, mean, project, resolve
 
-_HALVINGS = 40
-_SUFFICIENT = 1e-4
 _DIRECT = "donot_use_mm_for_euclid_dist"
 _ROUGH_TOLERANCE, _INITIAL_TILT, _ANNEALING_RATE = 1e-2, 10.0, 4.0
 
@@ -284,13 +283,10 @@ def _damped(x: _Centred, nu: Tensor, annealing: Tensor, point: _Point) -> Tensor
     unit = tolerances.rounding(nu.dtype, x.templates.shape[-2])
     logarithms = (1 + math.log(x.templates.shape[-2])) * annealing / x.ratio
     slack = unit * (point.objective.abs() + nu.square().sum(-1) + (nu * x.evidence).sum(-1).abs() + logarithms)
-    size = torch.ones_like(slope)
-    for _ in range(_HALVINGS):
-        trial = _evaluate(x, nu + size.unsqueeze(-1) * step, annealing)
-        enough = trial.objective <= point.objective - _SUFFICIENT * size * slope + slack
-        if bool((enough | slope.isnan()).all()):
-            break
-        size = torch.where(enough, size, size / 2)
+    size, _, _ = backtrack(
+        lambda size: _evaluate(x, nu + size * step, annealing),
+        lambda trial: -trial.objective, -point.objective, slope, slack, slope.isnan(),
+    )
     return nu + size.unsqueeze(-1) * step
 
 

@@ -16,12 +16,9 @@ Notation    C = cost; a = source; b = target; ε = temperature; ρ = relaxation;
             s = scores, −C for attention; W = weights, rows P_i/a_i
 Modules     ``sinkhorn``: plans and the divergence; ``solver``: Sinkhorn's iteration with Newton's method; ``attention``: what
             lies between softmax and the balanced plan; ``diagnostics``: concentration and imbalance
-Shapes      cost and scores (..., n, m), source (..., n), target (..., m); all leading dimensions broadcast. Temperatures and
-            relaxations are numbers, or tensors that broadcast over (...).
-Dtypes      float16 and bfloat16 are computed in float32 and returned in the dtype of the inputs; nothing is promoted to
-            float64 unless an input is float64. What counts as converged follows from the dtype.
-Masks       As in ``scaled_dot_product_attention``: boolean, True takes part; floating, added to −C/ε or s/τ. A cost of +inf
-            forbids, as a score of −inf does. A row with nothing left has no mass.
+Shapes      cost and scores (..., n, m), source (..., n), target (..., m)
+Conventions ``numerics.arguments``. What counts as converged follows from the dtype. A cost of +inf forbids, as a score of
+            −inf does. A row with nothing left has no mass.
 """
 
 from numerics.transport.attention import relaxed_weights, sinkhorn_attention, sinkhorn_weights

@@ -24,9 +24,8 @@ import torch
 from torch import Tensor
 
 from numerics import tolerances
+from numerics.line_search import backtrack
 
-_HALVINGS = 60
-_SUFFICIENT = 1e-4
 _ROUGH_TOLERANCE, _INITIAL_TILT, _ANNEALING_RATE = 0.1, 30.0, 8.0
 
 
@@ -276,11 +275,8 @@ def _newton_step(x: Scaling, psi: Tensor, annealing: Tensor, point: Point, conne
     idle = (step == 0).all(-1)
     unit = tolerances.rounding(psi.dtype, sum(point.terms.shape[-2:]))
     slack = unit * ((x.source * point.row.abs()).sum(-1) + (x.target * psi.abs()).sum(-1) / annealing)
-    size, trial, enough = torch.ones_like(slope), point, idle
-    for _ in range(_HALVINGS):
-        trial = evaluate(x, psi + size.unsqueeze(-1) * step, annealing)
-        enough = idle | (trial.objective >= point.objective + _SUFFICIENT * size * slope - slack)
-        if bool(enough.all()):
-            break
-        size = torch.where(enough, size, size / 2)
+    size, trial, enough = backtrack(
+        lambda size: evaluate(x, psi + size * step, annealing),
+        lambda trial: trial.objective, point.objective, slope, slack, idle,
+    )
     return torch.where(enough.unsqueeze(-1), size.unsqueeze(-1) * step, 0.0), trial, enough

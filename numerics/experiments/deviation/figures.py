@@ -127,8 +127,8 @@ def save(figure: Figure, path: Path) -> None:
     figure.set_layout_engine("none")
     with rc_context({"svg.hashsalt": "deviation"}):
         for suffix, options in ((".png", {"dpi": 150}), (".svg", {"metadata": {"Date": None}})):
-            with anew(path.with_name(path.name + suffix)) as place:
-                figure.savefig(place, **options)
+            with anew(path.with_name(path.name + suffix)) as written:
+                figure.savefig(written, **options)
 
 
 def _histograms(ax: Axes, edges: NDArray[np.float64], values: dict[str, NDArray[np.float64]]) -> None:

@@ -22,18 +22,18 @@ class Ranks:
     world: int
     device: torch.device
 
-    def share(self, count: int) -> range:
+    def partition(self, count: int) -> range:
         """The numbers below ``count`` that are this process's: a contiguous part, none more than one longer than another."""
         return range(self.rank * count // self.world, (self.rank + 1) * count // self.world)
 
-    def meet(self) -> None:
+    def barrier(self) -> None:
         """Wait until all processes are here."""
         if self.world > 1:
             distributed.barrier(device_ids=[self.device.index] if self.device.type == "cuda" else None)
 
 
 @contextmanager
-def joined(device: str) -> Iterator[Ranks]:
+def init_distributed(device: str) -> Iterator[Ranks]:
     """Join the other processes, by gloo on CPU and nccl on GPU; alone without torchrun.
 
     Raises:
@@ -42,20 +42,20 @@ def joined(device: str) -> Iterator[Ranks]:
     rank, world, local = (int(os.environ.get(name, default)) for name, default in
                           (("RANK", "0"), ("WORLD_SIZE", "1"), ("LOCAL_RANK", "0")))
     if device == "cuda" and torch.cuda.device_count() <= local:
-        raise ValueError(f"--device: cuda was given for process {local + 1} on this machine, which has "
-                         f"{torch.cuda.device_count()} CUDA devices; cpu is accepted")
-    place = torch.device("cuda", local) if device == "cuda" else torch.device("cpu")
+        raise ValueError(f"--device: expected cpu, or a CUDA device for process {local + 1} on this machine, got "
+                         f"{torch.cuda.device_count()} CUDA devices")
+    own = torch.device("cuda", local) if device == "cuda" else torch.device("cpu")
     if world == 1:
-        yield Ranks(0, 1, place)
+        yield Ranks(0, 1, own)
         return
     if device == "cuda":
-        torch.cuda.set_device(place)
+        torch.cuda.set_device(own)
     store, _, _ = next(rendezvous("env://", timeout=_PATIENCE))
     # torchrun may keep its store when it starts the processes again: the addresses in it are those of dead ones.
     attempt = distributed.distributed_c10d.PrefixStore(f"attempt {os.environ.get('TORCHELASTIC_RESTART_COUNT', '0')}", store)
     backend = "nccl" if device == "cuda" else "gloo"
     distributed.init_process_group(backend, store=attempt, rank=rank, world_size=world, timeout=_PATIENCE)
     try:
-        yield Ranks(rank, world, place)
+        yield Ranks(rank, world, own)
     finally:
         distributed.destroy_process_group()

@@ -28,8 +28,8 @@ from pyarrow import parquet
 from numerics.experiments.deviation.problems import Layer, layers
 from numerics.experiments.deviation.ranks import Ranks
 from numerics.experiments.deviation.statistics import CONTEXT, STATISTICS, measure, spans
-from numerics.experiments.deviation.subjects import Subject
-from numerics.experiments.output import whole
+from numerics.experiments.models_and_texts import Subject
+from numerics.experiments.output import atomic_write
 
 REASONS = ("padding", "masked", "undecided", "uncertified")
 """Why a row may be left out."""
@@ -83,7 +83,7 @@ def run(subject: Subject, alpha: float, out: Path, ranks: Ranks, found: list[Sha
         captured = {0: _layers(subject, 0, alpha, ranks)}
         shards = [_shard(subject, folder, layer, number) for number in range(len(subject.inputs)) for layer in captured[0]]
         found += shards
-        mine = [(k, shards[k]) for k in ranks.share(len(shards))]
+        mine = [(k, shards[k]) for k in ranks.partition(len(shards))]
         sizes = [max(x.shape[-1] for x in inputs.values()) ** 2 for inputs in subject.inputs]
         done, total = 0, sum(sizes[shard.input] for _, shard in mine)
         for k, shard in mine:
@@ -125,11 +125,11 @@ def table(shard: Shard, layer: Layer) -> pa.Table:
 
 @contextmanager
 def anew(path: Path) -> Iterator[Path]:
-    """A place to write a file that appears whole or not at all; what a killed run left beside it is removed."""
+    """A path to write a file to that appears whole or not at all; what a killed run left beside it is removed."""
     for rest in path.parent.glob(f".{path.stem}.*{path.suffix}"):
         rest.unlink(missing_ok=True)
-    with whole(path) as place:
-        yield place
+    with atomic_write(path) as written:
+        yield written
 
 
 def write(shard: Shard, rows: pa.Table) -> None:

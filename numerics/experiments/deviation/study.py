@@ -7,8 +7,8 @@ import torch
 
 from numerics.experiments.deviation.ranks import Ranks
 from numerics.experiments.deviation.shards import Shard, run
-from numerics.experiments.deviation.subjects import subjects
 from numerics.experiments.deviation.summary import LayerRows, collect
+from numerics.experiments.models_and_texts import subjects
 from numerics.models.encoder import PARAGRAPH
 
 

@@ -34,7 +34,7 @@ class Arm:
     """Where the weights come from.
 
     Attributes:
-        says: what it is, for a table.
+        description: what it is, for a table.
         kind: of weights: none at all, one score for each location, or a density with quadratic scores.
         learned: whether θ is trained.
         sees: whether θ depends on x; otherwise the same weights serve every image.
@@ -42,7 +42,7 @@ class Arm:
         lines_only: whether the locations have to lie on a line.
     """
 
-    says: str
+    description: str
     kind: Literal["uniform", "canonical", "quadratic", "gaussian", "parabola"]
     learned: bool = True
     sees: bool = True

@@ -13,9 +13,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
+from numerics.experiments.datasets import Dataset, load
 from numerics.experiments.geometric.model import Predictor, Where, arms_for
-from numerics.experiments.ot_vit.data import Dataset, load
-from numerics.experiments.ot_vit.report import Interval, interval
+from numerics.experiments.intervals import Interval, interval
 
 BATCH, RATE = 64, 1e-2
 
@@ -126,7 +126,7 @@ class Results:
 
     def questions(self) -> dict[str, tuple[str, str]]:
         """Those whose arms were both trained."""
-        return {says: pair for says, pair in QUESTIONS.items() if set(pair) <= set(self.study.arms)}
+        return {question: pair for question, pair in QUESTIONS.items() if set(pair) <= set(self.study.arms)}
 
     def weights(self, arm: str, seed: int = 0) -> Tensor:
         """The mean weights over the test images of each class, (classes, |S|), of one run."""
@@ -145,8 +145,9 @@ class Results:
             "tested": len(self.study.dataset.test_labels),
             "accuracy": {arm: {"mean": x.mean, "half_width": x.half_width, "seeds": self.accuracies(arm)}
                          for arm in self.study.arms for x in [self.accuracy(arm)]},
-            "differences": [{"says": says, "arms": list(pair), "mean": x.mean, "half_width": x.half_width, "verdict": x.verdict}
-                            for says, pair in self.questions().items() for x in [self.difference(*pair)]],
+            "differences": [{"question": question, "arms": list(pair), "mean": x.mean, "half_width": x.half_width,
+                             "verdict": x.verdict}
+                            for question, pair in self.questions().items() for x in [self.difference(*pair)]],
             "losses": {arm: [list(run.losses) for run in self.runs if run.arm == arm] for arm in self.study.arms},
             "weights": {arm: [[round(w, 6) for w in row] for row in self.weights(arm).tolist()] for arm in self.study.arms},
         }

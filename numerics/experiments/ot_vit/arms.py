@@ -22,13 +22,13 @@ class Arm:
         name: of the arm.
         kind: the attention of its last layer.
         shares: whether, half of the time, templates of another training image of the same class take part.
-        says: what it is, in words.
+        description: what it is, in words.
     """
 
     name: str
     kind: Kind
     shares: bool
-    says: str
+    description: str
 
 
 ARMS = {arm.name: arm for arm in (
@@ -47,7 +47,7 @@ ARMS = {arm.name: arm for arm in (
 class Contrast:
     """A difference of arms: the sum of some minus the sum of others, seed by seed."""
 
-    says: str
+    description: str
     plus: tuple[str, ...]
     minus: tuple[str, ...]
 

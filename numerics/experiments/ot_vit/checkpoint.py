@@ -11,7 +11,7 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from numerics.experiments.ot_vit.training import History, Run
-from numerics.experiments.output import whole
+from numerics.experiments.output import atomic_write
 
 
 def save(run: Run, path: Path) -> None:
@@ -22,7 +22,7 @@ def save(run: Run, path: Path) -> None:
             tensors |= {f"optimizer.{index}.{name}": value for name, value in state.items()}
     history = {"losses": run.history.losses, "correct": run.history.correct}
     header = {"state": json.dumps({"belongs": _belongs(run), "history": history})}
-    with whole(path) as written:
+    with atomic_write(path) as written:
         save_file({name: value.contiguous() for name, value in tensors.items()}, written, header)
 
 

@@ -3,7 +3,8 @@
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from numerics.experiments.ot_vit.report import Results, interval
+from numerics.experiments.intervals import interval
+from numerics.experiments.ot_vit.report import Results
 
 COLOURS = {"vit": "tab:gray", "vit-shared": "tab:gray", "tied": "tab:blue", "tied-shared": "tab:blue", "ot": "tab:red",
            "ot-vit": "tab:red", "ot-vit-even": "tab:purple", "ot-vit-untied": "tab:green"}

@@ -12,16 +12,14 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from scipy.stats import t as student
-
+from numerics.experiments.datasets import Dataset
+from numerics.experiments.intervals import Interval, interval
 from numerics.experiments.ot_vit.arms import ARMS, CONTRASTS, Contrast
-from numerics.experiments.ot_vit.data import Dataset
 from numerics.experiments.ot_vit.model import Architecture, parameters
 from numerics.experiments.ot_vit.probe import Probe
 from numerics.experiments.ot_vit.training import Configuration, History, defaults
 
 RESULTS = Path(__file__).parent / "results"
-LEVEL = 0.95
 
 PRINTED = {
     "fashion-mnist": {"vit": (0.928, 0.01), "ot-vit": (0.937, 0.01)},
@@ -36,21 +34,6 @@ NOTES = (
     "Intervals are over seeds, on fixed test images, each for itself: of twenty, about one leaves out zero by chance. The "
     "accuracy is that of the last epoch, none is chosen.",
 )
-
-
-@dataclass(frozen=True)
-class Interval:
-    """A mean and half the width of its 95 % interval, None for a single value."""
-
-    mean: float
-    half_width: float | None
-
-    @property
-    def verdict(self) -> str:
-        """Whether zero is left out, and on which side."""
-        if self.half_width is None or abs(self.mean) <= self.half_width:
-            return "not told apart"
-        return "higher" if self.mean > 0 else "lower"
 
 
 @dataclass(frozen=True)
@@ -106,23 +89,12 @@ class Results:
             "arms": {arm: {"kind": ARMS[arm].kind.value, "shares": ARMS[arm].shares,
                            "parameters": parameters(architecture, ARMS[arm].kind)} for arm in self.runs},
             "accuracy": {arm: asdict(self.accuracy(arm)) for arm in self.runs},
-            "differences": [{"says": contrast.says, "formula": contrast.formula, **asdict(self.difference(contrast)),
-                             "verdict": self.difference(contrast).verdict} for contrast in self.contrasts()],
+            "differences": [{"description": contrast.description, "formula": contrast.formula, **asdict(difference),
+                             "verdict": difference.verdict}
+                            for contrast in self.contrasts() for difference in [self.difference(contrast)]],
             "last_layer": {arm: [asdict(probe) for probe in probes] for arm, probes in self.probes.items()},
             "runs": {arm: [asdict(history) for history in histories] for arm, histories in self.runs.items()},
         }, ensure_ascii=False).replace('}, {', '},\n{') + "\n"
-
-
-def interval(values: list[float]) -> Interval:
-    """The mean of independent values with Student's 95 % interval; raises ValueError if there is none."""
-    count = len(values)
-    if not count:
-        raise ValueError("values: expected at least one, got none")
-    mean = math.fsum(values) / count
-    if count == 1:
-        return Interval(mean, None)
-    variance = math.fsum((value - mean) ** 2 for value in values) / (count - 1)
-    return Interval(mean, float(student.ppf((1 + LEVEL) / 2, count - 1)) * math.sqrt(variance / count))
 
 
 def results(
@@ -169,7 +141,7 @@ def recorded(dataset: Dataset, folder: Path = RESULTS) -> Results:
     found = parse(path.read_text(encoding="utf-8"))
     present = defaults(dataset).sha256
     if found.sha256 != present:
-        raise ValueError(f"{path.name}: recorded with the configuration {found.sha256}, {present} is accepted")
+        raise ValueError(f"{path.name}: expected results of the configuration {present}, got those of {found.sha256}")
     if list(found.runs) != list(ARMS):
-        raise ValueError(f"{path.name}: recorded with the arms {', '.join(found.runs)}, {', '.join(ARMS)} are accepted")
+        raise ValueError(f"{path.name}: expected results of the arms {', '.join(ARMS)}, got those of {', '.join(found.runs)}")
     return found

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
+from numerics.experiments.datasets import Dataset
 from numerics.experiments.ot_vit import checkpoint
 from numerics.experiments.ot_vit.arms import ARMS
-from numerics.experiments.ot_vit.data import Dataset
 from numerics.experiments.ot_vit.model import Kind
 from numerics.experiments.ot_vit.probe import Probe, probe
 from numerics.experiments.ot_vit.training import Configuration, History, Machine, Run, defaults
-from numerics.experiments.output import whole
+from numerics.experiments.output import atomic_write
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ def _claim(out: Path, identity: dict[str, object]) -> None:
     """Write down whose folder it is, or refuse one that is somebody else's."""
     path = out / "study.json"
     if not path.exists():
-        with whole(path) as written:
+        with atomic_write(path) as written:
             written.write_text(json.dumps(identity, indent=1) + "\n", encoding="utf-8")
         return
     try:
@@ -100,8 +100,8 @@ def _claim(out: Path, identity: dict[str, object]) -> None:
         raise ValueError(f"{path}: expected what a study is resumed from, got a file that cannot be read as that") from None
     for name in [*wanted, *found]:
         if found.get(name) != wanted.get(name):
-            raise ValueError(f"{out}: its runs were made with {name} = {found.get(name)!r}, now it is {wanted.get(name)!r}; "
-                             "another folder is accepted, or the same settings")
+            raise ValueError(f"{out}: expected runs with {name} = {wanted.get(name)!r}, got {found.get(name)!r}; "
+                             "take another folder or the same settings")
 
 
 def _flat(values: dict[str, object], prefix: str = "") -> dict[str, object]:

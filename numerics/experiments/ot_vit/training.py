@@ -17,8 +17,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from numerics.experiments.datasets import Dataset
 from numerics.experiments.ot_vit.arms import Arm
-from numerics.experiments.ot_vit.data import Dataset
 from numerics.experiments.ot_vit.model import ALPHA, Architecture, VisionTransformer
 
 TESTED = 1000                                                # images at a time

@@ -21,7 +21,7 @@ import torch
 from torch import Tensor
 
 from numerics import one_sided
-from numerics.experiments.deviation.subjects import Subject
+from numerics.experiments.models_and_texts import Subject
 from numerics.models.capture import AttentionProblem, capture
 
 STATISTICS = ("entropy", "effective_keys", "top_mass")

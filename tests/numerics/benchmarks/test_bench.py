@@ -7,9 +7,9 @@ import pytest
 import torch
 from click.testing import CliRunner
 
-from numerics import bench_sinkhorn
 from numerics.__main__ import main
-from numerics.bench import cases, measure
+from numerics.benchmarks import sinkhorn as bench_sinkhorn
+from numerics.benchmarks.closed_forms import cases, measure
 
 
 @pytest.mark.parametrize("pair", cases(7, 5, 4, "cpu"), ids=lambda pair: pair[0])

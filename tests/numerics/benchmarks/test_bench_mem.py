@@ -3,9 +3,11 @@
 import pytest
 import torch
 
-from numerics import bench_mem, bench_peers, mem
+from numerics import mem
+from numerics.benchmarks import mem as bench_mem
+from numerics.benchmarks import peers as bench_peers
+from numerics.benchmarks.peak_memory import PeakMemory
 from numerics.models.encoder import load_encoder
-from numerics.peak_memory import PeakMemory
 
 
 @pytest.fixture(scope="module")
@@ -88,7 +90,7 @@ def test_refusals() -> None:
         bench_mem.race(templates, evidence, 0)
     with pytest.raises(ValueError, match=r"^singles: expected"):
         bench_mem.race(templates, evidence, 1, singles=-1)
-    with pytest.raises(ValueError, match=r"^evidence: 2 rows"):
+    with pytest.raises(ValueError, match=r"^evidence: expected .* got 2 that cannot"):
         bench_mem.race(templates, evidence * torch.nan, 1)
     with pytest.raises(ValueError, match=r"^rounds: expected"):
         next(bench_mem.growth([(3, 2, 2)], 0))

@@ -12,7 +12,7 @@ from evidence.instances import fifty_digits
 from numerics.__main__ import main
 from numerics.experiments import approximation
 from numerics.experiments.approximation_figure import draw
-from numerics.experiments.output import whole
+from numerics.experiments.output import atomic_write
 
 PROBLEM = approximation.figure_problem()
 
@@ -80,7 +80,7 @@ def test_a_figure_says_what_its_axes_are() -> None:
 
 def test_nothing_half_written_is_left(tmp_path: Path) -> None:
     def interrupted() -> None:
-        with whole(tmp_path / "table.json") as path:
+        with atomic_write(tmp_path / "table.json") as path:
             path.write_text("half")
             raise KeyboardInterrupt
 

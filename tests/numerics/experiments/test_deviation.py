@@ -16,7 +16,8 @@ from transformers import ByT5Tokenizer, ViTConfig, ViTImageProcessorPil, ViTMode
 
 from numerics.__main__ import main
 from numerics.commands.deviation import FOLDER
-from numerics.experiments.deviation import figures, shards, subjects
+from numerics.experiments import models_and_texts
+from numerics.experiments.deviation import figures, shards
 from numerics.experiments.deviation.ranks import Ranks
 from numerics.experiments.deviation.study import study
 from numerics.experiments.deviation.summary import LayerRows, head_table, layer_table, mean, median, shown
@@ -117,7 +118,7 @@ def test_other_settings_do_not_meet(model: Path, text: Path, tmp_path: Path) -> 
 
 def test_the_encoder_of_the_wheel() -> None:
     """`study` gives the command's rows; with random weights the document's statistic is as small as with trained ones."""
-    found = study(subjects.ENCODER, text=TEXT)
+    found = study(models_and_texts.ENCODER, text=TEXT)
     assert len(found) == 12
     means = {(rows.weights, rows.layer): mean(rows.values["deviation"]) for rows in found}
     assert max(means.values()) < 0.2
@@ -149,10 +150,11 @@ def test_an_image(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("arguments", "said"), [
     (["--model", "./nowhere"], "no folder ./nowhere"),
     (["--text", "nowhere.txt"], "does not exist"),
-    (["--text", "EMPTY"], "--text: the text is empty"),
+    (["--text", "EMPTY"], "--text: expected a text with words in it, got none"),
     (["--text", "BYTES"], "is not UTF-8 text"),
-    (["--text", "LONG", "--tokens", "8"], "--text: the text is too long: the word"),
-    (["--model", "all-MiniLM-L6-v2", "--tokens", "10000"], "--tokens: 10000 was given, all-MiniLM-L6-v2 reads at most 512"),
+    (["--text", "LONG", "--tokens", "8"], "--text: expected words of at most 8 tokens, got 'aaa"),
+    (["--model", "all-MiniLM-L6-v2", "--tokens", "10000"],
+     "--tokens: expected at most 512, which all-MiniLM-L6-v2 reads, got 10000"),
     (["--alpha", "0"], "--alpha"),
     (["--alpha", "nan"], "alpha"),
     (["--model", "a/b", "--model", "c/b"], "--model: a/b, c/b are not all called differently"),
@@ -172,23 +174,23 @@ def test_a_gpu_that_is_not_there_is_one_line(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 0)
     result = invoke("--device", "cuda", "--out", tmp_path / "out")
     assert result.exit_code == 2
-    assert "--device: cuda was given for process 1 on this machine, which has 0 CUDA devices" in result.output
+    assert "--device: expected cpu, or a CUDA device for process 1 on this machine, got 0 CUDA devices" in result.output
 
 
 def test_a_text_is_cut_between_words() -> None:
     language = load_encoder()
-    found = subjects.parts(language, PARAGRAPH, 20, 256)
+    found = models_and_texts.parts(language, PARAGRAPH, 20, 256)
     assert " ".join(found).split() == PARAGRAPH.split()
     lengths = [language.encode(part)["input_ids"].shape[1] for part in found]
     assert max(lengths) <= 20
     assert len(found) < 7
-    assert subjects.parts(language, PARAGRAPH, None, 256) == [PARAGRAPH]
+    assert models_and_texts.parts(language, PARAGRAPH, None, 256) == [PARAGRAPH]
 
 
 def test_random_weights_are_others_and_always_the_same(model: Path) -> None:
-    trained, first = subjects.subjects(str(model), TEXT)
-    _, second = subjects.subjects(str(model), TEXT)
-    _, other = subjects.subjects(str(model), TEXT + " Twice.")
+    trained, first = models_and_texts.subjects(str(model), TEXT)
+    _, second = models_and_texts.subjects(str(model), TEXT)
+    _, other = models_and_texts.subjects(str(model), TEXT + " Twice.")
     assert first.key == second.key
     assert len({trained.key, first.key, other.key}) == 3
     weights = [dict(x.model.named_parameters()) for x in (trained, first)]
@@ -197,9 +199,9 @@ def test_random_weights_are_others_and_always_the_same(model: Path) -> None:
 
 
 def test_the_default_models_are_those_that_are_there(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    assert subjects.default_names()[0] == subjects.ENCODER
+    assert models_and_texts.default_names()[0] == models_and_texts.ENCODER
     monkeypatch.setattr(tiny, "HERE", tmp_path)
-    assert subjects.default_names() == [subjects.ENCODER]
+    assert models_and_texts.default_names() == [models_and_texts.ENCODER]
     result = invoke("--model", "tiny-gpt", "--out", tmp_path / "out")
     assert result.exit_code == 2
     assert "train-tiny" in result.output
@@ -207,7 +209,7 @@ def test_the_default_models_are_those_that_are_there(monkeypatch: pytest.MonkeyP
 
 @pytest.mark.parametrize("world", [1, 2, 3, 5])
 def test_shares_are_everything_once(world: int) -> None:
-    parts = [list(Ranks(rank, world, torch.device("cpu")).share(13)) for rank in range(world)]
+    parts = [list(Ranks(rank, world, torch.device("cpu")).partition(13)) for rank in range(world)]
     assert [k for part in parts for k in part] == list(range(13))
     assert max(map(len, parts)) - min(map(len, parts)) <= 1
 
@@ -256,4 +258,4 @@ def test_figures_say_what_they_show(draw: Callable[[list[LayerRows]], figures.Fi
 
 
 def test_load_model_is_what_a_folder_goes_through(model: Path) -> None:
-    assert subjects._language_model(str(model)).model.config.to_dict() == load_model(str(model)).model.config.to_dict()
+    assert models_and_texts._language_model(str(model)).model.config.to_dict() == load_model(str(model)).model.config.to_dict()

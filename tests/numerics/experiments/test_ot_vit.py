@@ -15,9 +15,10 @@ from matplotlib.figure import Figure
 from scipy import stats
 
 from numerics.__main__ import main
+from numerics.experiments.datasets import Dataset, load
+from numerics.experiments.intervals import Interval, interval
 from numerics.experiments.ot_vit import report
 from numerics.experiments.ot_vit.arms import ARMS, CONTRASTS, Contrast
-from numerics.experiments.ot_vit.data import Dataset, load
 from numerics.experiments.ot_vit.figures import draw
 from numerics.experiments.ot_vit.model import Architecture
 from numerics.experiments.ot_vit.probe import Probe
@@ -42,17 +43,17 @@ def made(correct: dict[str, list[int]], tested: int = 100) -> report.Results:
 def test_intervals_are_student_s() -> None:
     values = [0.1, 0.3, 0.2, 0.7]
     low, high = stats.ttest_1samp(values, 0.0).confidence_interval(0.95)
-    found = report.interval(values)
+    found = interval(values)
     assert found.half_width is not None
     assert (found.mean - found.half_width, found.mean + found.half_width) == pytest.approx((low, high))
-    assert report.interval([0.5]) == report.Interval(0.5, None)
+    assert interval([0.5]) == Interval(0.5, None)
     with pytest.raises(ValueError, match="values: expected at least one"):
-        report.interval([])
+        interval([])
 
 
 def test_intervals_cover_what_they_promise() -> None:
     draws = torch.randn(2000, 5, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
-    covered = sum(abs(found.mean) <= (found.half_width or 0.0) for found in map(report.interval, draws.tolist()))
+    covered = sum(abs(found.mean) <= (found.half_width or 0.0) for found in map(interval, draws.tolist()))
     assert abs(covered / 2000 - 0.95) < 4 * math.sqrt(0.95 * 0.05 / 2000)
 
 
@@ -179,13 +180,13 @@ def test_bad_input_is_one_line(tmp_path: Path, arguments: tuple[str, ...], named
 def test_a_device_that_is_not_there_is_refused(tmp_path: Path) -> None:
     result = CliRunner().invoke(main, ["ot-vit", "--device", "cuda", "--out", str(tmp_path)])
     assert result.exit_code == 2
-    assert "--device: cuda was given but no CUDA device is available" in result.output
+    assert "--device: expected cpu where there is no CUDA device" in result.output
 
 
 def test_other_settings_in_the_same_folder_are_refused(uninterrupted: Path) -> None:
     result = CliRunner().invoke(main, ["ot-vit", *TINY, "--rate", "0.5", "--out", str(uninterrupted.parent)])
     assert result.exit_code == 2
-    assert "recipe.rate = 0.002, now it is 0.5" in " ".join(result.output.split())
+    assert "expected runs with recipe.rate = 0.5, got 0.002" in " ".join(result.output.split())
 
 
 def test_sizes(tmp_path: Path) -> None:
@@ -221,13 +222,13 @@ def test_recorded_runs_begin_as_they_do_here(digits: Dataset, arm: str) -> None:
 def test_results_of_another_configuration_are_refused(digits: Dataset, tmp_path: Path) -> None:
     path = tmp_path / "digits.json"
     path.write_text(made({"vit": [1, 2]}).text())
-    with pytest.raises(ValueError, match=r"digits.json: recorded with the configuration .* is accepted"):
+    with pytest.raises(ValueError, match=r"digits.json: expected results of the configuration .*, got those of"):
         report.recorded(digits, tmp_path)
     found = report.recorded(digits)
     some = report.Results(found.configuration, found.sha256, found.machine, found.tested,
                           {arm: found.runs[arm] for arm in ("vit", "ot-vit")}, {})
     path.write_text(some.text())
-    with pytest.raises(ValueError, match=r"digits.json: recorded with the arms vit, ot-vit, vit, vit-shared, .* are accepted"):
+    with pytest.raises(ValueError, match=r"digits.json: expected results of the arms vit, vit-shared, .*, got .* vit, ot-vit"):
         report.recorded(digits, tmp_path)
     path.unlink()
     with pytest.raises(ValueError, match="digits: no recorded results, there are some for no dataset"):

@@ -11,9 +11,9 @@ from scipy import stats
 from torch import Tensor
 
 from numerics import tolerances
+from numerics.experiments.datasets import Dataset
 from numerics.experiments.ot_vit import checkpoint, report, training
 from numerics.experiments.ot_vit.arms import ARMS
-from numerics.experiments.ot_vit.data import Dataset
 from numerics.experiments.ot_vit.model import Architecture, TransportAttention
 from numerics.experiments.ot_vit.probe import probe
 from numerics.experiments.ot_vit.study import Step, Study
@@ -364,10 +364,10 @@ def test_arms_and_seeds_can_be_added_to_a_folder(tmp_path: Path) -> None:
 
 def test_a_folder_of_another_study_is_refused(tmp_path: Path) -> None:
     study(tmp_path)
-    with pytest.raises(ValueError, match=r"were made with machine.threads = 1, now it is 2; another folder is accepted"):
+    with pytest.raises(ValueError, match=r"expected runs with machine.threads = 2, got 1; take another folder"):
         study(tmp_path, threads=2)
     other = replace(CONFIGURATION, recipe=replace(CONFIGURATION.recipe, epochs=4))
-    with pytest.raises(ValueError, match=r"were made with recipe.epochs = 3, now it is 4"):
+    with pytest.raises(ValueError, match=r"expected runs with recipe.epochs = 4, got 3"):
         Study(DATASET, other, Machine(), ("vit",), 1, tmp_path)
     (tmp_path / "study.json").write_text("[")
     with pytest.raises(ValueError, match=r"study.json: expected what a study is resumed from"):

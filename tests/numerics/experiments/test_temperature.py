@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from numerics import one_sided
 from numerics.__main__ import main
-from numerics.experiments.deviation.subjects import Subject
+from numerics.experiments.models_and_texts import Subject
 from numerics.experiments.temperature import curves, figures
 from numerics.models.capture import capture
 from numerics.models.zoo import zoo

@@ -13,7 +13,8 @@ import pytest
 import torch
 from threadpoolctl import ThreadpoolController
 
-from numerics import bench_mem, mem, tolerances
+from numerics import mem, tolerances
+from numerics.benchmarks import mem as bench_mem
 from numerics.mem import pcg_compile, pcg_numba, pcg_row, pcg_threads
 from numerics.mem.pcg_torch import Tile
 

@@ -10,7 +10,8 @@ from torch import Tensor
 
 from evidence.instances.fifty_digits import distance
 from evidence.instances.mem import MemProblem
-from numerics import bench_mem, mem, tolerances
+from numerics import mem, tolerances
+from numerics.benchmarks import mem as bench_mem
 from numerics.mem import Solution, shared_templates
 from numerics.mem.rows import Rows, high_bits, mean_rounding
 

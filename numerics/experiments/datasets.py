@@ -18,7 +18,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from numerics.experiments.output import whole
+from numerics.experiments.output import atomic_write
 
 UNSIGNED_BYTE = 8                                            # the code of its type in an idx file
 SIDE, CHANNELS = 32, 3                                       # of CIFAR
@@ -163,9 +163,9 @@ def _reader(name: str, folder: Path) -> Callable[[str], bytes]:
     (source,) = SOURCES[name]
     inner = "cifar-10-batches-bin" if name == "cifar10" else "cifar-100-binary"
     first = "data_batch_1.bin" if name == "cifar10" else "train.bin"
-    for place in (folder, folder / inner):
-        if (place / first).exists():
-            return lambda file: _whole_file(place / file)
+    for unpacked in (folder, folder / inner):
+        if (unpacked / first).exists():
+            return lambda file: _whole_file(unpacked / file)
     pickled = [found for found in PICKLED[name] if (folder / found).exists()]
     if pickled and not (folder / source.name).exists():
         raise ValueError(f"{name}: expected the binary version, {source.name} or what it unpacks to, got the pickled one "
@@ -231,6 +231,6 @@ def _fetch(name: str, source: Source, folder: Path) -> None:
         raise ValueError(f"{name}: {source.name} is not in {folder} and cannot be downloaded ({error}); {advice}") from None
     found = hashlib.md5(content, usedforsecurity=False).hexdigest()
     if found != source.md5:
-        raise ValueError(f"{name}: the MD5 of {source.url} is {found}, {source.md5} is accepted; {advice}")
-    with whole(path) as written:
+        raise ValueError(f"{name}: expected the MD5 {source.md5} of {source.url}, got {found}; {advice}")
+    with atomic_write(path) as written:
         written.write_bytes(content)

@@ -113,11 +113,11 @@ def parts(language: LanguageModel, text: str, tokens: int | None, window: int, n
     # Where positions are absolute there are so many; relative ones never end.
     limit = min(known, getattr(language.model.config, "max_position_embeddings", None) or known)
     if tokens is not None and tokens > limit:
-        raise ValueError(f"--tokens: {tokens} was given, {name} reads at most {limit}")
+        raise ValueError(f"--tokens: expected at most {limit}, which {name} reads, got {tokens}")
     allowed = min(window, limit) if tokens is None else tokens
     words = re.findall(r"\S+\s*", text)
     if not words:
-        raise ValueError("--text: the text is empty")
+        raise ValueError("--text: expected a text with words in it, got none")
     found = []
     while words:
         low, high = 0, len(words)
@@ -125,8 +125,8 @@ def parts(language: LanguageModel, text: str, tokens: int | None, window: int, n
             middle = (low + high + 1) // 2
             low, high = (middle, high) if _length(language, words[:middle]) <= allowed else (low, middle - 1)
         if low == 0:
-            raise ValueError(f"--text: the text is too long: the word {words[0][:20]!r}… alone has "
-                             f"{_length(language, words[:1])} tokens, {allowed} are accepted")
+            raise ValueError(f"--text: expected words of at most {allowed} tokens, got {words[0][:20]!r}… with "
+                             f"{_length(language, words[:1])}")
         found.append("".join(words[:low]).strip())
         words = words[low:]
     return found

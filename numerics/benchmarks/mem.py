@@ -9,21 +9,18 @@ Memory      the most that tensors take at a time, the arguments apart; beside th
 """
 
 import statistics
-import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import TypeVar
 
 import torch
 from torch import Tensor
 
 from numerics import mem
-from numerics.bench_peers import batched, floors, one_by_one
+from numerics.benchmarks.peak_memory import PeakMemory
+from numerics.benchmarks.peers import batched, floors, one_by_one
+from numerics.benchmarks.timing import check_rounds, timed
 from numerics.models.encoder import PARAGRAPH, LanguageModel, load_encoder
-from numerics.peak_memory import PeakMemory
-
-Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
@@ -120,7 +117,7 @@ def race(templates: Tensor, evidence: Tensor, rounds: int, *, alpha: float = 1.0
     Raises:
         ValueError: for a number of rounds below 1, a negative number of singles, or if a row is not certified.
     """
-    _check_rounds(rounds)
+    check_rounds(rounds)
     if singles < 0:
         raise ValueError(f"singles: expected an integer ≥ 0, got {singles}")
     sure = mem.solve(templates, evidence, None, alpha, tolerance=1e-11)
@@ -136,13 +133,13 @@ def race(templates: Tensor, evidence: Tensor, rounds: int, *, alpha: float = 1.0
         for name, (solver, alone) in solvers.items():
             some = slice(first, first + singles) if alone else slice(None)
             given = evidence[some].cpu() if alone else evidence
-            seconds, dual = _timed(solver, given)
+            seconds, dual = timed(solver, given, on_gpu=evidence.is_cuda)
             taken.setdefault(name, []).append(seconds / len(given))
             exact = sure.dual[some].to(dual)
             off = (dual - exact).norm(dim=-1) + sure.error[some].to(dual)
             errors[name] = max(errors.get(name) or 0.0, float((off / (1 + exact.norm(dim=-1))).max()))
         for name, work in bottom.items():
-            seconds, _ = _timed(work, evidence)
+            seconds, _ = timed(work, evidence, on_gpu=evidence.is_cuda)
             taken.setdefault(name, []).append(seconds / len(evidence))
             errors[name] = None
     counts = {name: singles if alone else len(evidence) for name, (_, alone) in solvers.items()}
@@ -158,13 +155,13 @@ def growth(sizes: list[tuple[int, int, int]], rounds: int, device: str = "cpu") 
     Raises:
         ValueError: for a size or a number of rounds below 1, or if a row is not certified.
     """
-    _check_rounds(rounds)
+    check_rounds(rounds)
     for n, d, rows in sizes:
         templates, evidence = normal_problems(n, d, rows, device)
         memory, arrays, solution = peak(templates, evidence)
         _check_certified(solution)
         solve = partial(mem.solve, templates)
-        times = [_timed(solve, evidence)[0] for _ in range(rounds)]
+        times = [timed(solve, evidence, on_gpu=evidence.is_cuda)[0] for _ in range(rounds)]
         error = float((solution.error / (1 + solution.dual.norm(dim=-1))).max())
         yield Growth(n, d, rows, statistics.median(times) / rows, error, memory, arrays)
 
@@ -199,19 +196,6 @@ def exponent(found: Iterable[Growth]) -> float:
     return float((x @ y) / (x @ x))
 
 
-def _check_rounds(rounds: int) -> None:
-    if rounds < 1:
-        raise ValueError(f"rounds: expected an integer ≥ 1, got {rounds}")
-
-
 def _check_certified(solution: mem.Solution) -> None:
     if not bool(solution.converged.all()):
-        raise ValueError(f"evidence: {int((~solution.converged).sum())} rows could not be certified")
-
-
-def _timed(work: Callable[[Tensor], Result], evidence: Tensor) -> tuple[float, Result]:
-    start = time.perf_counter()
-    found = work(evidence)
-    if evidence.is_cuda:
-        torch.cuda.synchronize()
-    return time.perf_counter() - start, found
+        raise ValueError(f"evidence: expected rows that can be certified, got {int((~solution.converged).sum())} that cannot")

@@ -6,8 +6,6 @@ Claims      transport.listing.sinkhorn
 
 import importlib
 import importlib.util
-import statistics
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from numerics.benchmarks.timing import check_rounds, medians
 from numerics.transport import sinkhorn
 
 OWN = "transport.sinkhorn"
@@ -69,7 +68,7 @@ def solvers(cost: Tensor, mass: Tensor, temperature: float) -> dict[str, Callabl
         ValueError: if POT is not installed.
     """
     if not peer_is_here():
-        raise ValueError("peer: POT is not installed, an install with the extra [tests] is accepted")
+        raise ValueError("peer: expected POT to be installed, as the extra [tests] does, got none")
     peer: Any = importlib.import_module("ot").bregman.sinkhorn_log
     arrays = mass.numpy(), mass.numpy(), cost.numpy()
     limits = {"numItermax": 10_000, "stopThr": STOP, "warn": False}  # the error is in the table
@@ -86,18 +85,14 @@ def measure(size: int, rounds: int) -> Iterator[Solved]:
     Raises:
         ValueError: for a size or a number of rounds below 1, or if POT is not installed.
     """
-    if rounds < 1:
-        raise ValueError(f"rounds: expected an integer ≥ 1, got {rounds}")
+    check_rounds(rounds)
     cost, mass = square_problem(size)
     for temperature in TEMPERATURES:
-        taken: dict[str, list[float]] = {}
+        works = solvers(cost, mass, temperature)
         errors = {}
-        for _ in range(rounds + 1):                          # the first is for warming up
-            for name, solve in solvers(cost, mass, temperature).items():
-                start = time.perf_counter()
-                plan = solve()
-                taken.setdefault(name, []).append(time.perf_counter() - start)
-                errors[name] = float(abs(plan.sum(-1) - 1 / size).sum() + abs(plan.sum(-2) - 1 / size).sum())
-        medians = {name: statistics.median(times[1:]) for name, times in taken.items()}
-        for name, seconds in medians.items():
-            yield Solved(name, size, temperature, seconds, seconds / medians[OWN], errors[name])
+        for name, solve in works.items():
+            plan = solve()
+            errors[name] = float(abs(plan.sum(-1) - 1 / size).sum() + abs(plan.sum(-2) - 1 / size).sum())
+        seconds = medians(works, rounds)
+        for name, median in seconds.items():
+            yield Solved(name, size, temperature, median, median / seconds[OWN], errors[name])

@@ -33,13 +33,13 @@ class PeakMemory(TorchDispatchMode):  # type: ignore[no-untyped-call]
         return result
 
     def _count(self, storage: torch.UntypedStorage) -> None:
-        place, size = storage.data_ptr(), storage.nbytes()
-        if size and place not in self._seen:
-            self._seen.add(place)
+        address, size = storage.data_ptr(), storage.nbytes()
+        if size and address not in self._seen:
+            self._seen.add(address)
             self.now += size
             self.peak = max(self.peak, self.now)
-            weakref.finalize(storage, self._gone, place, size)
+            weakref.finalize(storage, self._gone, address, size)
 
-    def _gone(self, place: int, size: int) -> None:
-        self._seen.discard(place)
+    def _gone(self, address: int, size: int) -> None:
+        self._seen.discard(address)
         self.now -= size

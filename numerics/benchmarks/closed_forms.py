@@ -4,8 +4,6 @@ Peers       torch.softmax for the plan, torch's scaled_dot_product_attention for
             gradient of the scores.
 """
 
-import statistics
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -13,6 +11,7 @@ import torch
 from torch import Tensor
 
 from numerics import one_sided
+from numerics.benchmarks.timing import medians
 
 Work = Callable[[], object]
 
@@ -72,18 +71,9 @@ def measure(queries: int, keys: int, width: int, device: str, rounds: int) -> It
     Raises:
         ValueError: for a size or a number of rounds below 1.
     """
-    for name, value in (("queries", queries), ("keys", keys), ("width", width), ("rounds", rounds)):
+    for name, value in (("queries", queries), ("keys", keys), ("width", width)):
         if value < 1:
             raise ValueError(f"{name}: expected an integer ≥ 1, got {value}")
     for (name, peer), pair in cases(queries, keys, width, device).items():
-        for work in pair:
-            work()
-        times: tuple[list[float], list[float]] = ([], [])
-        for _ in range(rounds):
-            for taken, work in zip(times, pair, strict=True):
-                start = time.perf_counter()
-                work()
-                if device == "cuda":
-                    torch.cuda.synchronize()
-                taken.append(time.perf_counter() - start)
-        yield Comparison(name, peer, *(statistics.median(taken) for taken in times))
+        seconds = medians(dict(zip((name, peer), pair, strict=True)), rounds)
+        yield Comparison(name, peer, seconds[name], seconds[peer])
