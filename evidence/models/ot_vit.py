@@ -9,8 +9,8 @@ from evidence import Finding, Outcome, Run
 
 def accuracies(claim: str, run: Run) -> Finding:
     """What was recorded on scikit-learn's digits."""
+    from numerics.experiments.datasets import load
     from numerics.experiments.ot_vit import report
-    from numerics.experiments.ot_vit.data import load
 
     results = report.recorded(load("digits", Path()))
     whole = next(c for c in results.contrasts() if (c.plus, c.minus) == (("ot-vit",), ("vit",)))

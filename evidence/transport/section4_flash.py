@@ -14,7 +14,7 @@ from evidence import Finding, Layer, Outcome, Reading, Run, confirms, observes
 from evidence.instances.attention import AttentionProblem, attention_problems
 from evidence.instances.placement import Placed
 from numerics import flash, one_sided, tolerances
-from numerics.peak_memory import PeakMemory
+from numerics.benchmarks.peak_memory import PeakMemory
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from numerics import bench_mem, mem, tolerances
+from numerics import mem, tolerances
+from numerics.benchmarks import mem as bench_mem
 from numerics.mem import pcg, pcg_numba, pcg_threads, pcg_torch, shared_templates
 from numerics.mem.pcg_state import SharedProblem, SolutionBuffers
 from numerics.mem.pcg_torch import Tile
