@@ -32,6 +32,7 @@ from derivations.relations import (
     agree,
     same,
 )
+from derivations.relations.base import EXPRESSIONS
 
 
 def core(relation: Relation) -> Relation:
@@ -187,7 +188,7 @@ def _with_anything(relation: Relation, part: sp.Expr) -> Relation | None:
     if isinstance(relation, UniqueMinimum | UniquePlan):
         own["objective"] = lambda q: put(relation.objective(q))
     for field in fields(relation):
-        if field.type in ("sp.Expr", "sp.Expr | None") and (value := getattr(relation, field.name)) is not None:
+        if field.type in EXPRESSIONS and (value := getattr(relation, field.name)) is not None:
             own[field.name] = put(value)
     changed = replace(relation, **own)
     return changed if any(side.has(ANYTHING) for side in (*changed.expressions, left(changed))) else None

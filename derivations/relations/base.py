@@ -30,6 +30,9 @@ Entry = Callable[[sp.Expr], sp.Expr]                         # j ↦ the j-th en
 PROVED = ""                                                  # nothing is left to explain
 MOVABLE = (Kind.REAL, Kind.NONNEGATIVE, Kind.POSITIVE)       # the scalars that can vary alone
 
+EXPRESSIONS = (sp.Expr, sp.Expr | None)
+"""The types of the fields of a statement that are single expressions; annotations have to be types for that, and no texts."""
+
 
 @dataclass(frozen=True)
 class Counterexample:
@@ -59,9 +62,9 @@ class Relation(ABC):
         """Turn numbers into expressions, once: what is printed, proved and refuted is the same object."""
         for part in fields(self):
             value = getattr(self, part.name)
-            if part.type == "tuple[sp.Expr, ...]":
+            if part.type == tuple[sp.Expr, ...]:
                 object.__setattr__(self, part.name, tuple(apart(sp.sympify(each)) for each in value))
-            elif part.type in ("sp.Expr", "sp.Expr | None") and value is not None:
+            elif part.type in EXPRESSIONS and value is not None:
                 object.__setattr__(self, part.name, apart(sp.sympify(value)))
         at = {key.label if isinstance(key, sp.IndexedBase) else key: value for key, value in self.at.items()}
         object.__setattr__(self, "at", at)

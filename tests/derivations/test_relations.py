@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import fields
 
 import pytest
 import sympy as sp
@@ -10,7 +11,7 @@ import sympy as sp
 from derivations.calculus.functions import derivative, kl, xlogx
 from derivations.calculus.sums import total
 from derivations.calculus.variables import Kind, index, interior, positive, scalar, simplex, size, vector
-from derivations.relations import AtLeast, Entry, Equation, Fails, Follows, Limit, Relation, UniqueMinimum
+from derivations.relations import RELATIONS, AtLeast, Entry, Equation, Fails, Follows, Limit, Relation, UniqueMinimum
 
 m, n = size("m"), size("n")
 j, l = index("j", m), index("l", m)  # noqa: E741
@@ -190,3 +191,13 @@ def test_a_witness_can_be_read() -> None:
 def test_scope_names_what_the_statement_is_about() -> None:
     assert Equation(total(l, u[l]), 1).scope() == "all m ≥ 1, u > 0 with sum 1 (length m)"
     assert Equation(sp.S.One, 1).scope() == "no free variable"
+
+
+@pytest.mark.parametrize("kind", RELATIONS, ids=lambda kind: kind.__name__)
+def test_the_fields_of_a_statement_have_types_and_no_texts(kind: type[Relation]) -> None:
+    """Numbers become expressions, and corrections that say nothing are found, by these types."""
+    assert not [field.name for field in fields(kind) if isinstance(field.type, str)]
+
+
+def test_numbers_become_expressions() -> None:
+    assert all(isinstance(side, sp.Expr) for side in (*AtLeast(1, 0).sides, *Follows((AtLeast(x, w),), AtLeast(x, w), (1,)).weights))
