@@ -200,4 +200,5 @@ def test_the_fields_of_a_statement_have_types_and_no_texts(kind: type[Relation])
 
 
 def test_numbers_become_expressions() -> None:
-    assert all(isinstance(side, sp.Expr) for side in (*AtLeast(1, 0).sides, *Follows((AtLeast(x, w),), AtLeast(x, w), (1,)).weights))
+    weights = Follows((AtLeast(x, w),), AtLeast(x, w), (1,)).weights
+    assert all(isinstance(each, sp.Expr) for each in (*AtLeast(1, 0).sides, *weights))
