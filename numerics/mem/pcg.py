@@ -7,7 +7,7 @@ Claims      deciphering.9, deciphering.18
 Notation    as in ``rows``; G = TTᵀ; w ∈ Rⁿ the iterate, λ = α(b − Tᵀw); s = α(Tb − Gw) the logits; p = softmax(log u + s);
             v = p − w the residual; Π = diag(p) − ppᵀ; y the preconditioned residual; d the last step; u₃₂ the unit roundoff of
             float32
-Equation    λ solves the dual if and only if v = 0. In the metric of G, v is minus the gradient of −D, and the Hessian of −D is
+Equation    λ is the solution if v = 0. In the metric of G, v is minus the gradient of −D, and the Hessian of −D is
             αG + α²GΠG. Newton's correction e of w therefore satisfies (I + αΠG)e = v.
 PCG         ``run_pcg`` finds w in float32 by preconditioned conjugate gradients with the Hessian at the current p. A step
             d ← ay + bd minimizes the quadratic model in the plane of y and d. With a constant Hessian and y = v this is the
@@ -109,9 +109,9 @@ def low_precision_residual_floor(problem: Any, target_norm: Any, alpha: Any) -> 
 
 
 @register_jitable(error_model="numpy")
-def needs_damping(problem: Any, alpha: Any, residual_norm: Any) -> Any:
-    """Whether a step has to be damped."""
-    curvature = alpha * problem.radius * problem.radius
+def needs_damping(radius: Any, alpha: Any, residual_norm: Any) -> Any:
+    """Whether a step has to be damped. Called in every step, it is not passed the whole problem, which Numba would copy."""
+    curvature = alpha * radius * radius
     return (curvature > DAMP_ABOVE_CURVATURE) | (residual_norm > DAMP_ABOVE_RESIDUAL)
 
 

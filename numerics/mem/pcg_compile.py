@@ -70,7 +70,7 @@ as_written = compiled()
 reordered = compiled("nsz", "reassoc")
 reordered_fused = compiled("contract", "nsz", "reassoc")
 driver = compiled(_nrt=True)
-inlined = compiled(_nrt=True, inline="always")               # into the driver, so that it is compiled but once
+inlined = compiled(_nrt=True, inline="always")               # into the caller, with the caller's options
 
 
 def _select_larger(_: Any, x: Any, y: Any) -> Any:

@@ -91,7 +91,7 @@ def pcg_step(active: int, problem: SharedProblem, s: Workspace, fetched: Array) 
         r = s.active[k]
         prefetch_row(fetched, r)
         scale_row(s.preconditioned_logits[k], s.alpha[r])
-        damped = pcg.needs_damping(problem, problem.alpha[r], s.residual_norm[r])
+        damped = pcg.needs_damping(problem.radius, problem.alpha[r], s.residual_norm[r])
         y, m, d, g, p, v = (
             s.preconditioned[k], s.preconditioned_logits[k], s.step[r], s.step_logits[r], s.weights[r], s.residual[r]
         )

@@ -9,7 +9,18 @@ from typing import Any
 import numpy as np
 
 from numerics.mem.pcg import DIVISION_FLOOR, MAX_LOGIT_STEP, MAX_STEP, MIN_SIN2, MIN_STEP
-from numerics.mem.pcg_compile import NO_NAN, as_written, compiled, exp32, exp64, larger, reordered, reordered_fused, row_max
+from numerics.mem.pcg_compile import (
+    NO_NAN,
+    as_written,
+    compiled,
+    exp32,
+    exp64,
+    inlined,
+    larger,
+    reordered,
+    reordered_fused,
+    row_max,
+)
 from numerics.mem.pcg_state import Array
 
 ZERO, ONE = np.float32(0), np.float32(1)
@@ -131,7 +142,7 @@ def softmax_and_residual(logits: Array, w: Array, p: Array, v: Array) -> Any:
     return np.sqrt(square)
 
 
-@reordered
+@inlined
 def softmax_and_residual_float64(logits: Array, w: Array, p: Array, p32: Array, v32: Array) -> Any:
     """p = softmax(logits) in float64; p and v = p − w rounded to float32; return ‖v‖."""
     largest, total, square = row_max(logits), 0.0, 0.0

@@ -141,7 +141,7 @@ class Tile:
 
     def pcg_step(self) -> int:
         """Make one step; return the number of active rows."""
-        a, b = self.add_step(pcg.needs_damping(self._problem, self._alpha, self.residual_norm))
+        a, b = self.add_step(pcg.needs_damping(self._problem.radius, self._alpha, self.residual_norm))
         self.softmax_and_residual()
         self.precondition((a == 0) & (b == 0))
         return self.count_active()
