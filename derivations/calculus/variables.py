@@ -114,8 +114,7 @@ _KNOWN: dict[tuple[str, Domain], "Variable"] = {}
 class Variable(sp.Symbol):  # type: ignore[misc]
     """A SymPy symbol whose domain is part of its identity."""
 
-    __slots__ = ("_content", "_domain")
-    _content: tuple[Any, ...]
+    __slots__ = ("_domain",)
     _domain: Domain
 
     def __new__(cls, name: str, domain: Domain) -> "Variable":
@@ -123,9 +122,6 @@ class Variable(sp.Symbol):  # type: ignore[misc]
         if (name, domain) not in _KNOWN:
             obj = sp.Symbol.__xnew__(cls, name, **_ASSUMPTIONS[domain.kind])
             obj._domain = domain
-            # the domain as plain SymPy parts, which SymPy can hash and order
-            parts = (domain.shape, domain.other_than, domain.marginals)
-            obj._content = (*sp.Symbol._hashable_content(obj), domain.kind.name, *(sp.Tuple(*part) for part in parts))
             _KNOWN[name, domain] = obj
         return _KNOWN[name, domain]
 
@@ -138,7 +134,9 @@ class Variable(sp.Symbol):  # type: ignore[misc]
         return (self.name, self.domain), {}
 
     def _hashable_content(self) -> tuple[Any, ...]:
-        return self._content
+        domain = self.domain                                 # as plain SymPy parts, which SymPy can hash and order
+        parts = (domain.shape, domain.other_than, domain.marginals)
+        return (*super()._hashable_content(), domain.kind.name, *(sp.Tuple(*part) for part in parts))
 
 
 def _variable(name: str, kind: Kind, shape: tuple[sp.Expr, ...] = (), **domain: Any) -> Variable:
