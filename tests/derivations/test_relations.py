@@ -193,7 +193,7 @@ def test_scope_names_what_the_statement_is_about() -> None:
     assert Equation(sp.S.One, 1).scope() == "no free variable"
 
 
-@pytest.mark.parametrize("kind", RELATIONS, ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("kind", sorted(RELATIONS, key=lambda kind: kind.__name__), ids=lambda kind: kind.__name__)
 def test_the_fields_of_a_statement_have_types_and_no_texts(kind: type[Relation]) -> None:
     """Numbers become expressions, and corrections that say nothing are found, by these types."""
     assert not [field.name for field in fields(kind) if isinstance(field.type, str)]

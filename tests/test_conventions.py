@@ -1,0 +1,119 @@
+"""Every line of docs/conventions.md, held against the functions that follow it."""
+
+import math
+import re
+from pathlib import Path
+
+import torch
+from torch.nn.functional import scaled_dot_product_attention
+from torch.testing import assert_close
+
+from numerics import fisher, mem, one_sided, transport
+
+PAGE = Path(__file__).parents[1] / "docs" / "conventions.md"
+GENERATOR = torch.Generator().manual_seed(0)
+SCORES = torch.randn(3, 5, generator=GENERATOR, dtype=torch.float64)
+TAU = 0.7
+
+
+def test_every_line_has_a_test_and_every_test_a_line() -> None:
+    _, _, *lines = re.findall(r"^\| ([a-z-]+) \| \S", PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    tests = [name.removeprefix("test_the_").replace("_", "-") for name in globals() if name.startswith("test_the_")]
+    assert len(lines) > 10
+    assert lines == tests
+
+
+def test_the_axes() -> None:
+    plan = one_sided.plan(SCORES, TAU)
+    assert_close(plan.sum(-1), torch.ones(3, dtype=torch.float64))
+    assert float((plan.sum(-2) - 1).abs().max()) > 0.1
+
+
+def test_the_temperature() -> None:
+    query, key = torch.randn(2, 3, 16, generator=GENERATOR, dtype=torch.float64)
+    value = torch.eye(3, dtype=torch.float64)
+    ours = one_sided.plan(one_sided.scores_from(query, key), math.sqrt(16))
+    assert_close(ours, scaled_dot_product_attention(query[None], key[None], value[None])[0])
+    assert_close(one_sided.plan(SCORES, TAU), torch.softmax(SCORES / TAU, -1))
+
+
+def test_the_cost() -> None:
+    plan = one_sided.plan(SCORES, TAU)
+    assert_close(transport.one_sided_plan(-SCORES, temperature=TAU) * 3, plan)
+    hot = one_sided.plan(SCORES, 0.01)
+    assert bool((hot.argmax(-1) == (-SCORES).argmin(-1)).all())
+
+
+def test_the_entropy() -> None:
+    plan = one_sided.plan(SCORES, TAU)
+    regularizer = one_sided.objective(plan, SCORES, TAU) + (plan * SCORES).sum(-1)
+    assert_close(regularizer, -TAU * one_sided.entropy(plan))
+    divergence = TAU * (plan * (plan * 5).log()).sum(-1)
+    assert_close(divergence - regularizer, torch.full((3,), TAU * math.log(5), dtype=torch.float64))
+
+
+def test_the_divergence() -> None:
+    templates, prior = SCORES.T, torch.tensor([0.1, 0.2, 0.3, 0.4, 0.0], dtype=torch.float64)
+    weights = torch.tensor([0.25, 0.25, 0.25, 0.25, 0.0], dtype=torch.float64)
+    target = weights @ templates - prior @ templates           # so that the penalty is 0, and KL is left
+    value = mem.primal_objective(weights, templates, target, prior)
+    assert_close(value, (weights[:4] * (weights[:4] / prior[:4]).log()).sum())
+    outside = torch.full((5,), 0.2, dtype=torch.float64)
+    assert math.isinf(float(mem.primal_objective(outside, templates, target, prior)))
+
+
+def test_the_alpha() -> None:
+    templates, evidence = SCORES.T, torch.tensor([0.3, -0.2, 0.1], dtype=torch.float64)
+    uniform = torch.full((5,), 0.2, dtype=torch.float64)
+    value = mem.primal_objective(uniform, templates, evidence, uniform, 2.0)
+    assert_close(value, evidence @ evidence)                   # (α/2)‖z‖² with α = 2, where KL is 0
+    assert_close(mem.closed_form(templates, evidence, uniform, 2.0), mem.tilt(2 * evidence, templates, uniform) @ templates)
+
+
+def test_the_mask() -> None:
+    allowed = torch.tensor([True, False, True, True, False])
+    plan = one_sided.plan(SCORES, TAU, allowed)
+    assert bool((plan[:, ~allowed] == 0).all())
+    added = torch.randn(5, generator=GENERATOR, dtype=torch.float64)
+    assert_close(one_sided.plan(SCORES, TAU, added), torch.softmax(SCORES / TAU + added, -1))
+
+
+def test_the_fully_masked() -> None:
+    assert bool((one_sided.plan(SCORES, TAU, torch.zeros(5, dtype=torch.bool)) == 0).all())
+
+
+def test_the_potential() -> None:
+    scores = SCORES.clone().requires_grad_()
+    potential = fisher.potential(scores, TAU)
+    assert_close(potential, TAU * torch.logsumexp(SCORES / TAU, -1))
+    assert_close(torch.autograd.grad(potential.sum(), scores)[0], one_sided.plan(SCORES, TAU))
+
+
+def test_the_utility() -> None:
+    gradient, values = torch.randn(2, generator=GENERATOR, dtype=torch.float64), SCORES[:2].T
+    plan = one_sided.plan(SCORES[0], TAU).requires_grad_()
+    loss = gradient @ one_sided.context(plan, values)
+    utility = one_sided.utility(gradient, values)
+    assert_close(utility, -torch.autograd.grad(loss, plan)[0])
+    best = int(utility.argmax())
+    assert float(one_sided.score_gradient(plan.detach(), utility, TAU)[best]) < 0       # descent raises its score
+
+
+def test_the_jacobian() -> None:
+    jacobian = torch.autograd.functional.jacobian(lambda s: torch.softmax(s / TAU, -1), SCORES[0])
+    assert_close(one_sided.plan_jacobian(one_sided.plan(SCORES[0], TAU), TAU), jacobian)
+    assert_close(jacobian, jacobian.T)
+
+
+def test_the_fisher() -> None:
+    plan = one_sided.plan(SCORES[0], TAU)
+    matrix = fisher.fisher(plan, TAU)
+    assert_close(matrix, (plan.diag() - plan.outer(plan)) / TAU**2)
+    assert_close(one_sided.plan_jacobian(plan, TAU), TAU * matrix)
+
+
+def test_the_dtypes() -> None:
+    for dtype in (torch.float16, torch.bfloat16, torch.float32, torch.float64):
+        assert one_sided.plan(SCORES.to(dtype), TAU).dtype is dtype
+    half = SCORES.half()
+    assert_close(one_sided.plan(half, TAU), torch.softmax(half.float() / TAU, -1).half(), atol=0.0, rtol=0.0)
