@@ -116,13 +116,6 @@ class Witness(Record, frozen=True):
     right: str
     about: str = ""
 
-    @property
-    def text(self) -> str:
-        """The witness in words."""
-        from derivations import rendering  # which imports this module
-
-        return rendering.witness(self)
-
 
 @dataclass(frozen=True)
 class Twin:

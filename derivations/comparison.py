@@ -12,6 +12,7 @@ from typing import Any
 
 import sympy as sp
 
+from derivations import rendering
 from derivations.calculus import sums
 from derivations.calculus.admission import NotAdmittedError
 from derivations.calculus.balls import Point, enclose
@@ -127,7 +128,7 @@ def objections(printed: Relation, repaired: Relation, point: Point | None, repla
         yield ("the correction is not about the print's left side: expected the same left side, or "
                "`replaces` to say which part of the print it stands for")
     if point is not None and (failure := _failure(repaired, point)):
-        yield f"the correction fails where the print does: {failure.text}"
+        yield f"the correction fails where the print does: {rendering.witness(failure)}"
 
 
 def _says_nothing(relation: Relation) -> bool:

@@ -11,6 +11,7 @@ from functools import cache
 from itertools import islice
 from typing import TypeVar
 
+from derivations import rendering
 from derivations.calculus.balls import Point
 from derivations.calculus.variables import Variable
 from derivations.claims import Outcome, Step, Witness
@@ -253,11 +254,11 @@ def _check(relation: Relation, name: str, final: bool, earlier: list[Proved], su
         return _disproof(relation)
     example, holds = relation.counterexample(), relation.prove()
     if holds and example:
-        raise BrokenError(f"{name}: the kernel contradicts itself: proved, but {example.witness.text}")
+        raise BrokenError(f"{name}: the kernel contradicts itself: proved, but {rendering.witness(example.witness)}")
     found = _Checked(holds=holds, given=tuple(relation.given))
     if example:
         found.witness, found.point = example.witness, example.point
-        found.detail = found.fault = example.witness.text
+        found.detail = found.fault = rendering.witness(example.witness)
         return found
     if not holds:
         found.detail = f"not decided: {relation.explain()}"

@@ -17,6 +17,7 @@ from typing import Literal
 
 import sympy as sp
 
+from derivations import rendering
 from derivations.calculus.balls import Point, Value, enclose, enclose_all, explicit
 from derivations.calculus.edits import Edit, edits
 from derivations.calculus.points import CORNERS
@@ -256,7 +257,7 @@ def _fate(relation: Relation, mutant: Mutant, hints: Sequence[_Hint]) -> Trial:
     try:
         for point in starts:
             if witness := _failure(other, point):
-                return Trial(mutant.name, Fate.REFUTED, witness.text)
+                return Trial(mutant.name, Fate.REFUTED, rendering.witness(witness))
             defined = defined or _defined(other, point)
     except ValueError:                                       # an expansion of what is not analytic
         return Trial(mutant.name, Fate.UNDEFINED)
@@ -265,7 +266,7 @@ def _fate(relation: Relation, mutant: Mutant, hints: Sequence[_Hint]) -> Trial:
     if reason := _equivalent(relation, mutant):
         return Trial(mutant.name, Fate.EQUIVALENT, reason)
     found = other.refute()
-    reason = found.text if found else _searched(other, starts) if _ordered(other) else ""
+    reason = rendering.witness(found) if found else _searched(other, starts) if _ordered(other) else ""
     return Trial(mutant.name, Fate.REFUTED, reason) if reason else Trial(mutant.name, Fate.UNDECIDED, str(other))
 
 
@@ -285,7 +286,7 @@ def _searched(other: Relation, starts: Sequence[Point]) -> str:
     for start in sorted(starts, key=height)[:STARTS]:
         for point in descent(start, height, admitted, min(500, EFFORT // nodes)):
             if witness := _failure(other, point):
-                return witness.text
+                return rendering.witness(witness)
     return _tied(other, starts) if isinstance(other, AtLeast) and other.strict else ""
 
 

@@ -27,6 +27,7 @@ from derivations.claims import (
     Statement,
     Twin,
     Verdict,
+    Witness,
     judge,
     worst,
 )
@@ -118,6 +119,12 @@ def settle(rows: Sequence[Mapping[str, Any]]) -> list[Row]:
     return [sealed(row) for row in settled]
 
 
+def _shown(witness: Witness) -> Row:
+    """A witness with its text."""
+    record: Row = to_json(witness)
+    return record | {"text": rendering.witness(witness)}
+
+
 def _following(row: Mapping[str, Any], judgement: Judgement, from_row: Mapping[str, Any]) -> Row:
     repair = from_row["stated_correction"] if judgement.verdict in REPAIRED else None
     witness = next((e.witness for e in evidence_in(from_row) if e.witness), None)
@@ -129,7 +136,7 @@ def _following(row: Mapping[str, Any], judgement: Judgement, from_row: Mapping[s
         "scope": rendering.cause(judgement.cause),
         "under": repair["hypothesis"] if repair and judgement.verdict == Verdict.PROVED_UNDER else None,
         "correction": repair["statement"] if repair else None,
-        "witness": to_json(witness) | {"text": witness.text} if witness and judgement.verdict in ACCUSING else None,
+        "witness": _shown(witness) if witness and judgement.verdict in ACCUSING else None,
         "twins": [{"name": name, "refuted_by": sorted({e["layer"] for e in row["evidence"] if name in e["refuted_twins"]})}
                   for name in row["stated_twins"]],
         "survivors": to_json(judgement.survivors),

@@ -32,7 +32,8 @@ def describe(entry: Entry, row: Mapping[str, Any] | None, outdated: Reason | Non
         replaced = [f"             for {claim.correction.replaces}"] if claim.correction.replaces else []
         lines += ["", f"  correct    {claim.correction.statement.latex}{under}",
                   f"             {claim.correction.statement.text}", *replaced, *_steps(found.repair_steps)]
-    witness = found.evidence.witness.text if found.evidence.witness else ((row and row["witness"]) or {}).get("text")
+    kept, own = (row and row["witness"]) or {}, found.evidence.witness
+    witness = rendering.witness(own) if own else kept.get("text")
     lines += ["", f"  witness    {witness}"] if witness else []
     lines += ["", "  twins", *_twins(found, row)] if claim.twins else []
     lines += _evidence(claim.id, row)

@@ -25,6 +25,7 @@ import matplotlib.pyplot as plt
 import sympy as sp
 import torch
 
+from derivations import rendering
 from derivations.calculus.sums import total
 from derivations.catalogue import claim, entries, examine
 from derivations.claims import Evidence, Layer, Outcome, Severity, judge
@@ -117,7 +118,7 @@ for name, factor in (("cubed", 3), ("unchanged", 1)):
     naive.twin(name, lambda factor=factor: Equation(softmax(doubled, tau)(j), p(j) ** factor))
 found = examine(naive)
 print("outcome:", found.evidence.outcome)
-print("witness:", found.evidence.witness.text)
+print("witness:", rendering.witness(found.evidence.witness))
 print("verdict:", judge(naive.claim, [found.evidence]).verdict)
 assert found.evidence.outcome is Outcome.REFUTED
 

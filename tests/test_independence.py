@@ -2,6 +2,7 @@
 
 import ast
 from functools import cache
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -100,6 +101,23 @@ def test_a_crossing_is_found(line: str) -> None:
     sources = modules(ROOT) | {"numerics.primal.smuggler": line, "numerics.helper": "import torch"}
     barred = dict(FORBIDDEN)["numerics.primal"]
     assert crossings("numerics.primal", barred, sources)
+
+
+def dependencies(sources: dict[str, str]) -> dict[str, set[str]]:
+    """The modules of ours that each module imports, at its top or inside a function."""
+    return {name: (imports(name, source, set(sources)) & set(sources)) - {name, name.partition(".")[0]}
+            for name, source in sources.items()}
+
+
+def test_no_imports_go_in_a_circle() -> None:
+    assert len(list(TopologicalSorter(dependencies(modules(ROOT))).static_order())) > 250
+
+
+def test_a_circle_is_found() -> None:
+    late = "def late():\n    import derivations.one"
+    sources = {"derivations.one": "from derivations import other", "derivations.other": late}
+    with pytest.raises(CycleError):
+        TopologicalSorter(dependencies(sources)).prepare()
 
 
 def private(name: str) -> bool:

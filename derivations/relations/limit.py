@@ -12,6 +12,7 @@ from itertools import islice
 
 import sympy as sp
 
+from derivations import rendering
 from derivations.calculus import sums
 from derivations.calculus.balls import Point, Value, enclose, explicit
 from derivations.calculus.defined import strangers, undefined
@@ -145,7 +146,7 @@ class Limit(Relation):
         if not infinite and not sums.equal(value, claimed):
             return remaining(sums.normal(value - claimed))
         refuted = self.refute()
-        return f"contradicted by SymPy {refuted.text}" if refuted else PROVED
+        return f"contradicted by SymPy {rendering.witness(refuted)}" if refuted else PROVED
 
     def computed(self, point: Point) -> sp.Expr | None:
         """The limit that SymPy gives at an exact point of the other variables; None where it gives none."""

@@ -71,7 +71,7 @@ def test_a_flipped_sign_is_refuted_with_a_witness() -> None:
     found = examine(entry(MASS, FLIPPED))
     assert outcome(found) is Outcome.REFUTED
     assert found.evidence.witness is not None
-    assert found.evidence.witness.text in found.faults[0]
+    assert rendering.witness(found.evidence.witness) in found.faults[0]
     assert found.evidence.scope == f"one exact point: {rendering.inputs(found.evidence.witness.inputs)}"
 
 

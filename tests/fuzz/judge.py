@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
+from derivations import rendering
 from derivations.relations import Relation
 from tests.fuzz.expressions import Outcome, asked, check_expressions, check_path, note_refusal, point_text
 from tests.fuzz.nodes import Node
@@ -83,7 +84,7 @@ def _rng(text: str) -> random.Random:
 
 def _refutation(relation: Relation) -> tuple[str, dict[Any, Any]] | None:
     found = relation.counterexample()
-    return None if found is None else (found.witness.text, dict(found.point))
+    return None if found is None else (rendering.witness(found.witness), dict(found.point))
 
 
 def _check_proof(relation: Relation, outcome: Outcome, rng: random.Random, points: int) -> None:

@@ -9,7 +9,7 @@ import nbformat
 import pytest
 from click.testing import CliRunner, Result
 
-from derivations import notebooks
+from derivations import notebooks, rendering
 from derivations.catalogue import entries
 from derivations.notebooks import show
 
@@ -148,7 +148,7 @@ def test_a_claim_is_shown_whole() -> None:
     entry = entries()["eot.s7.fisher-scaled"]
     assert entry.correction is not None
     assert shown.found.evidence.witness is not None
-    for part in ("refuted", entry.correction.severity, shown.found.evidence.witness.text, *entry.twins):
+    for part in ("refuted", entry.correction.severity, rendering.witness(shown.found.evidence.witness), *entry.twins):
         assert part in page
         assert part in text or part == entry.correction.severity
     assert page.count("<li>✓") + page.count("<summary>✓") == len(shown.found.steps) + len(shown.found.repair_steps)
