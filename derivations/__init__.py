@@ -1,0 +1,138 @@
+"""Check the formulas, theorems and assertions of a document: each is a claim with a derivation that the machine verifies.
+
+Everything that the author of a claim needs is imported from here:
+
+    from derivations import Equation, Steps, claim, index, positive, size, total, vector
+
+Claims       `claim` registers one, `reprint` the same one printed elsewhere; a derivation yields `Steps` or returns
+             `Undecidable`; a correction has a `Severity`, and a `Statement` where it is reprinted in other words
+Variables    `size`, `index`, `scalar`, `positive`, `vector`, `simplex`, `interior`, `coupling`, `stochastic`, ... say what a
+             symbol ranges over; `Kind` names the domains; `Point` and `Value` are the types of exact sample points
+Expressions  SymPy's, with `total` for sums over an index, Kronecker's `delta`, `derivative`, `xlogx`, `kl`, `pinsker`,
+             `bregman`, the positive part `plus`, and `expectation` and `variance` of random vectors
+Statements   the kinds of `Relation`: `Equation`, `AtLeast`, `UniqueMinimum`, `Limit`, ...; `Follows` concludes from earlier
+             steps, `Fails` refutes at an exact point
+Theorems     `WEIERSTRASS`, `SLATER`, ... are quoted and not proved; `Theorem` states another one
+
+A name is loaded when it is first used.  Thus reading a ledger, listing documents or printing the commands' help does not
+load SymPy, and the modules of this package can import one another by their full names without a circle.  The commands are
+in `derivations.__main__`, the documents in one package each, such as `derivations.eot`.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from derivations.calculus.balls import Point as Point
+    from derivations.calculus.balls import Value as Value
+    from derivations.calculus.functions import derivative as derivative
+    from derivations.calculus.functions import kl as kl
+    from derivations.calculus.functions import pinsker as pinsker
+    from derivations.calculus.functions import xlogx as xlogx
+    from derivations.calculus.moments import expectation as expectation
+    from derivations.calculus.moments import variance as variance
+    from derivations.calculus.powers import bregman as bregman
+    from derivations.calculus.powers import plus as plus
+    from derivations.calculus.sums import delta as delta
+    from derivations.calculus.sums import normal as normal
+    from derivations.calculus.sums import total as total
+    from derivations.calculus.variables import Kind as Kind
+    from derivations.calculus.variables import Variable as Variable
+    from derivations.calculus.variables import complementary as complementary
+    from derivations.calculus.variables import coupling as coupling
+    from derivations.calculus.variables import index as index
+    from derivations.calculus.variables import interior as interior
+    from derivations.calculus.variables import positive as positive
+    from derivations.calculus.variables import rival as rival
+    from derivations.calculus.variables import scalar as scalar
+    from derivations.calculus.variables import simplex as simplex
+    from derivations.calculus.variables import size as size
+    from derivations.calculus.variables import stochastic as stochastic
+    from derivations.calculus.variables import vector as vector
+    from derivations.catalogue import Steps as Steps
+    from derivations.catalogue import Undecidable as Undecidable
+    from derivations.catalogue import claim as claim
+    from derivations.catalogue import reprint as reprint
+    from derivations.claims import Severity as Severity
+    from derivations.claims import Statement as Statement
+    from derivations.relations import AtLeast as AtLeast
+    from derivations.relations import Differs as Differs
+    from derivations.relations import Entries as Entries
+    from derivations.relations import Entry as Entry
+    from derivations.relations import Equation as Equation
+    from derivations.relations import Expansion as Expansion
+    from derivations.relations import Fails as Fails
+    from derivations.relations import Follows as Follows
+    from derivations.relations import Limit as Limit
+    from derivations.relations import Relation as Relation
+    from derivations.relations import Solves as Solves
+    from derivations.relations import StrictUnlessEqual as StrictUnlessEqual
+    from derivations.relations import UniqueMinimum as UniqueMinimum
+    from derivations.relations import UniquePlan as UniquePlan
+    from derivations.theorems import BAILLON_HADDAD as BAILLON_HADDAD
+    from derivations.theorems import BOLZANO_WEIERSTRASS as BOLZANO_WEIERSTRASS
+    from derivations.theorems import CLOSED_PREIMAGE as CLOSED_PREIMAGE
+    from derivations.theorems import COMPLETENESS as COMPLETENESS
+    from derivations.theorems import CONVEX_CRITICAL_POINT as CONVEX_CRITICAL_POINT
+    from derivations.theorems import CONVEX_HESSIAN as CONVEX_HESSIAN
+    from derivations.theorems import DANSKIN as DANSKIN
+    from derivations.theorems import DOMINATED_CONVERGENCE as DOMINATED_CONVERGENCE
+    from derivations.theorems import FENCHEL_DUALITY as FENCHEL_DUALITY
+    from derivations.theorems import FENCHEL_MOREAU as FENCHEL_MOREAU
+    from derivations.theorems import FERMAT as FERMAT
+    from derivations.theorems import HEINE_BOREL as HEINE_BOREL
+    from derivations.theorems import IMPLICIT_FUNCTION as IMPLICIT_FUNCTION
+    from derivations.theorems import INTERMEDIATE_VALUE as INTERMEDIATE_VALUE
+    from derivations.theorems import KANTOROVICH_RUBINSTEIN as KANTOROVICH_RUBINSTEIN
+    from derivations.theorems import LINEAR_PROGRAMMING as LINEAR_PROGRAMMING
+    from derivations.theorems import MEAN_VALUE as MEAN_VALUE
+    from derivations.theorems import MOMENT_GENERATING_ANALYTIC as MOMENT_GENERATING_ANALYTIC
+    from derivations.theorems import SINKHORN as SINKHORN
+    from derivations.theorems import SLATER as SLATER
+    from derivations.theorems import SQUEEZE as SQUEEZE
+    from derivations.theorems import UNIQUE_SUBGRADIENT as UNIQUE_SUBGRADIENT
+    from derivations.theorems import WEIERSTRASS as WEIERSTRASS
+    from derivations.theorems import Theorem as Theorem
+
+_NAMES = {
+    # what a claim is written down with
+    "derivations.catalogue": ("claim", "reprint", "Steps", "Undecidable"),
+    "derivations.claims": ("Severity", "Statement"),
+    # what ranges over what
+    "derivations.calculus.variables": (
+        "Kind", "Variable", "size", "index", "scalar", "positive", "vector", "simplex", "interior", "rival", "coupling",
+        "stochastic", "complementary",
+    ),
+    "derivations.calculus.balls": ("Point", "Value"),
+    # expressions
+    "derivations.calculus.sums": ("total", "delta", "normal"),
+    "derivations.calculus.functions": ("derivative", "kl", "pinsker", "xlogx"),
+    "derivations.calculus.powers": ("bregman", "plus"),
+    "derivations.calculus.moments": ("expectation", "variance"),
+    # statements
+    "derivations.relations": (
+        "Relation", "Equation", "Differs", "AtLeast", "StrictUnlessEqual", "UniqueMinimum", "UniquePlan", "Entry",
+        "Entries", "Limit", "Expansion", "Solves", "Follows", "Fails",
+    ),
+    # theorems to quote
+    "derivations.theorems": (
+        "Theorem", "COMPLETENESS", "HEINE_BOREL", "CLOSED_PREIMAGE", "WEIERSTRASS", "BOLZANO_WEIERSTRASS",
+        "INTERMEDIATE_VALUE", "FERMAT", "MEAN_VALUE", "SQUEEZE", "DOMINATED_CONVERGENCE", "MOMENT_GENERATING_ANALYTIC",
+        "IMPLICIT_FUNCTION", "CONVEX_HESSIAN", "BAILLON_HADDAD", "CONVEX_CRITICAL_POINT", "UNIQUE_SUBGRADIENT",
+        "FENCHEL_MOREAU", "FENCHEL_DUALITY", "SLATER", "LINEAR_PROGRAMMING", "KANTOROVICH_RUBINSTEIN", "DANSKIN", "SINKHORN",
+    ),
+}
+_MODULE_OF = {name: module for module, names in _NAMES.items() for name in names}
+
+__all__ = list(_MODULE_OF)
+
+
+def __getattr__(name: str) -> Any:
+    """A name of the vocabulary, from the module that defines it (PEP 562)."""
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_MODULE_OF[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -4,8 +4,6 @@ A derivation is a function that yields relations, one fact a step; the last one 
 when it is false).  Its docstring is the statement in our own words.  See the README for how to add one.
 """
 
-from __future__ import annotations
-
 import pkgutil
 import sys
 import time

@@ -5,8 +5,6 @@ and over the same variables; and it repeats neither the claim nor another twin. 
 the print's left side, unless it says which part it replaces, is another statement, and does not fail where the print does.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, replace
 from itertools import permutations
@@ -34,6 +32,7 @@ from derivations.relations import (
     agree,
     same,
 )
+from derivations.relations.base import EXPRESSION
 
 
 def core(relation: Relation) -> Relation:
@@ -189,7 +188,7 @@ def _with_anything(relation: Relation, part: sp.Expr) -> Relation | None:
     if isinstance(relation, UniqueMinimum | UniquePlan):
         own["objective"] = lambda q: put(relation.objective(q))
     for field in fields(relation):
-        if field.type in ("sp.Expr", "sp.Expr | None") and (value := getattr(relation, field.name)) is not None:
+        if field.type in EXPRESSION and (value := getattr(relation, field.name)) is not None:
             own[field.name] = put(value)
     changed = replace(relation, **own)
     return changed if any(side.has(ANYTHING) for side in (*changed.expressions, left(changed))) else None

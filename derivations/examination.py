@@ -5,8 +5,6 @@ without proving it (its premises) needs a voucher: an earlier step, a step of a 
 the step declares.  Any exception becomes an error that names the step; it is never a verdict.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cache

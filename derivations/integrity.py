@@ -5,8 +5,6 @@ An author's modules are Python and run in this process.  That one of them replac
 on purpose, is detected; code that hides its traces from this module too cannot be excluded (see `docs/trust.md`).
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from types import ModuleType

@@ -1,7 +1,5 @@
 """How the modules of documents are read: in printed order, with file and line of what fails, and nothing rests on air."""
 
-from __future__ import annotations
-
 import importlib
 import re
 import traceback

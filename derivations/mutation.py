@@ -1,7 +1,5 @@
 """The command `mutants`: what becomes of the one-edit mutants of every claim, and which votes cannot tell them apart."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path

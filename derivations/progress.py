@@ -1,7 +1,5 @@
 """A progress bar with an ETA for `verify`, in the place of pytest's terminal."""
 
-from __future__ import annotations
-
 import re
 import signal
 from collections.abc import Iterator, Sequence

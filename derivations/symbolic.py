@@ -1,7 +1,5 @@
 """The symbolic layer's evidence for a claim: its derivation, its correction and its twins, held against each other."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 

@@ -4,8 +4,6 @@ A step that rests on one of them names it as an object (`quotes=(WEIERSTRASS,)`)
 is shown and the summary counts it.  What the calculus can prove is proved instead.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

@@ -4,8 +4,6 @@ Whatever is refuted, is refuted at a point that passes here.  The check shares n
 (`points`), and knows a point only by its values.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from itertools import chain

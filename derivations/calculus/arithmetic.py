@@ -1,7 +1,5 @@
 """Arithmetic of numbers: exact ones where they are rational, else balls; what has no value is a ball that is not finite."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from math import isqrt
 from typing import Any, TypeAlias

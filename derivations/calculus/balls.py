@@ -5,8 +5,6 @@ to refute.  Two disjoint enclosures prove two sides different; overlapping ones 
 defined at a point, such as 1/0, log 0 or an entry out of range, is enclosed by a ball that is not finite.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cache, lru_cache

@@ -5,8 +5,6 @@ of positive numbers, real powers of nonnegative ones, indices stay in their rang
 What cannot be read off the domains has to be a declared hypothesis.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum

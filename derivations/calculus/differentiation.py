@@ -4,8 +4,6 @@ SymPy differentiates normal forms (`sums.normal`); what is here knows neither, s
 which a derivative exists do not rest on what they are to check.
 """
 
-from __future__ import annotations
-
 from functools import cache
 
 import sympy as sp

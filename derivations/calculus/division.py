@@ -6,8 +6,6 @@ that SymPy would cancel although it is not shown to be different from 0.  The no
 definedness have seen it before.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Iterator
 from functools import wraps

@@ -3,8 +3,6 @@
 An edit is a place in the tree and another node for it.  Nothing is rebuilt until an edit is chosen.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 

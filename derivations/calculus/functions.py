@@ -3,8 +3,6 @@
 A divergence is never negative because a lemma of one variable says so; each lemma is proved here, by calculus, once.
 """
 
-from __future__ import annotations
-
 from functools import cache
 
 import sympy as sp
@@ -107,7 +105,7 @@ class Partial(sp.Expr):  # type: ignore[misc]
 
     is_commutative = True
 
-    def __new__(cls, expr: sp.Expr, by: sp.Expr) -> Partial:
+    def __new__(cls, expr: sp.Expr, by: sp.Expr) -> "Partial":
         """Keep the derivative by a free real variable; raises ValueError where a constraint ties `by`."""
         label = by.base.label if isinstance(by, sp.Indexed) else by
         if not isinstance(label, Variable):

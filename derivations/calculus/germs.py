@@ -8,8 +8,6 @@ coefficient is divided by, or decides which term leads, only if it is shown to b
 nothing is claimed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias

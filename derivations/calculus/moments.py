@@ -4,8 +4,6 @@ Only first and second moments are known, so only they are used: E[x_a] = 0, E[x_
 are independent.  A monomial of higher degree in one vector is refused.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 
 import sympy as sp

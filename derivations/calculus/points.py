@@ -4,8 +4,6 @@ A statement can be false only for m ≥ 4, only for large scores, only near 1/7,
 there.  What is sampled is no proof of anything; a point only ever refutes, after `admission` has checked it.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 The divergence of x^α/(α(α−1)), α > 1, is to Tsallis entropies what `kl` is to Shannon's: it proves which point minimizes.
 """
 
-from __future__ import annotations
-
 from functools import cache
 
 import sympy as sp

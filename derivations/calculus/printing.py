@@ -1,7 +1,5 @@
 """One-line text for formulas: Σ_l, δ_jk, s_j, names without their numbering; a bound name that is taken inside gets a prime."""
 
-from __future__ import annotations
-
 import sympy as sp
 from sympy.printing.precedence import PRECEDENCE
 from sympy.printing.str import StrPrinter

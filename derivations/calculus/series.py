@@ -5,8 +5,6 @@ such functions are analytic near t = 0 wherever the arguments of log and of real
 is their Taylor polynomial and what is left out is O(t^{K+1}).
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 import sympy as sp

@@ -4,8 +4,6 @@ A sign is granted to an expression where it is defined, so whoever asks has to k
 √(x + 4) is ≥ 0 only where there is a √(x + 4).  Facts are expressions that a declared hypothesis says to be ≥ 0 or > 0.
 """
 
-from __future__ import annotations
-
 import sympy as sp
 
 from derivations.calculus.functions import kl, lemmas_hold, pinsker, xlogx

@@ -5,8 +5,6 @@ Three rules do the work: sums are linear and constants leave them; an index know
 Two expressions are proved equal when the normal form of their difference is 0: a failure to reach 0 proves nothing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from functools import cache
 from itertools import permutations

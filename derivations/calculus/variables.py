@@ -4,8 +4,6 @@ Notation  a size is a symbolic positive integer; an index runs over 1…size; th
           identity, so that a sampler can be driven by it and two variables of one name but two domains never mix.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from enum import Enum
@@ -90,7 +88,7 @@ _ASSUMPTIONS: dict[Kind, dict[str, bool]] = {
 # nothing that reads like a number or a formula, or like an index that the normal form names
 NAME = re.compile(r"(?!(?:oo|zoo|nan)$)\\?[^\W\d_ι][^-+*/=<>≤≥≠()\[\]#ι]*(?<!\s)\*?")
 
-_KNOWN: dict[tuple[str, Domain], Variable] = {}
+_KNOWN: dict[tuple[str, Domain], "Variable"] = {}
 
 
 class Variable(sp.Symbol):  # type: ignore[misc]
@@ -99,7 +97,7 @@ class Variable(sp.Symbol):  # type: ignore[misc]
     __slots__ = ("_domain",)
     _domain: Domain
 
-    def __new__(cls, name: str, domain: Domain) -> Variable:
+    def __new__(cls, name: str, domain: Domain) -> "Variable":
         """A symbol with the assumptions of its domain; the same object for the same name and domain."""
         if (name, domain) not in _KNOWN:
             obj = sp.Symbol.__xnew__(cls, name, **_ASSUMPTIONS[domain.kind])

@@ -4,8 +4,6 @@ A word is a product of non-commutative SymPy symbols; a rule replaces a subword.
 rules RΣ → (I − R)/α and ΣR → (I − R)/α.  A model (exact matrices that obey the rules) refutes a false identity.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -8,15 +8,21 @@ References Appendix A of the document, which assumes bounded moments; (13) shows
            the result.  The lines between are consequences of (26), which makes M finite near 0
 """
 
-from __future__ import annotations
-
 import sympy as sp
 
-from derivations.calculus.functions import derivative
-from derivations.calculus.sums import normal, total
-from derivations.calculus.variables import scalar
-from derivations.catalogue import Steps, claim
-from derivations.claims import Severity
+from derivations import (
+    MOMENT_GENERATING_ANALYTIC,
+    Equation,
+    Expansion,
+    Fails,
+    Severity,
+    Steps,
+    claim,
+    derivative,
+    normal,
+    scalar,
+    total,
+)
 from derivations.deciphering.notation import T, a, b, covariance, i, inner, lam, mu, partition, point, u
 from derivations.deciphering.section6_expansion import (
     NEAR_0,
@@ -30,8 +36,6 @@ from derivations.deciphering.section6_expansion import (
     t,
 )
 from derivations.deciphering.section6_theorem1 import at_zero
-from derivations.relations import Equation, Expansion, Fails
-from derivations.theorems import MOMENT_GENERATING_ANALYTIC
 
 m1, m2, rho, x = scalar("m1"), scalar("m2"), scalar("rho"), scalar("x")
 y = m1 * t + m2 * t**2 / 2 + rho * t**2

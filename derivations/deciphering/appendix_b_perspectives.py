@@ -10,22 +10,37 @@ Notation   sigma = σ, eta = η > 0; b = μ + z as an observation, r and s value
 References Appendix B of the document
 """
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import sympy as sp
 
-from derivations.calculus.functions import derivative, kl, xlogx
-from derivations.calculus.moments import expectation
-from derivations.calculus.sums import delta, total
-from derivations.calculus.variables import Kind, index, interior, positive, simplex, size, vector
-from derivations.catalogue import Steps, claim, reprint
-from derivations.claims import Severity
+from derivations import (
+    MEAN_VALUE,
+    AtLeast,
+    Entry,
+    Equation,
+    Fails,
+    Kind,
+    Severity,
+    Steps,
+    UniqueMinimum,
+    claim,
+    delta,
+    derivative,
+    expectation,
+    index,
+    interior,
+    kl,
+    positive,
+    reprint,
+    simplex,
+    size,
+    total,
+    vector,
+    xlogx,
+)
 from derivations.deciphering.notation import T, a, c, d, i, j, k, lam, mean, n, point, preference, primal, shifted, tilt, u
 from derivations.deciphering.section4_problem import information
-from derivations.relations import AtLeast, Entry, Equation, Fails, UniqueMinimum
-from derivations.theorems import MEAN_VALUE
 
 sigma, eta = positive("sigma"), positive("eta")
 p, q = interior("p", n), simplex("x", n)

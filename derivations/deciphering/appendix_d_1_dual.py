@@ -7,16 +7,26 @@ Notation   P[i, j] any coupling of p and u; X_ij = u_j x(i|j) one with column su
 References Appendix D of the document up to Proposition 1; Cuturi and Peyré (2016), where K = exp(−M/γ) is symmetric
 """
 
-from __future__ import annotations
-
 import sympy as sp
 
-from derivations.calculus.balls import Value
-from derivations.calculus.functions import derivative, xlogx
-from derivations.calculus.sums import total
-from derivations.calculus.variables import Variable, coupling, simplex
-from derivations.catalogue import Steps, claim
-from derivations.claims import Severity
+from derivations import (
+    AtLeast,
+    Entries,
+    Entry,
+    Equation,
+    Expansion,
+    Fails,
+    Severity,
+    Steps,
+    Value,
+    Variable,
+    claim,
+    coupling,
+    derivative,
+    simplex,
+    total,
+    xlogx,
+)
 from derivations.deciphering.notation import a, alpha, d, lam, z
 from derivations.deciphering.notation_transport import (
     FOOTNOTE,
@@ -61,7 +71,6 @@ from derivations.deciphering.notation_transport import (
     weak_duality,
     weights,
 )
-from derivations.relations import AtLeast, Entries, Entry, Equation, Expansion, Fails
 
 
 def target(entry: sp.Expr) -> sp.Expr:

@@ -5,14 +5,9 @@ Notation   q_0(i|j) ∝ exp(−M_ij/γ), normalized over i; ũ_i = Σ_j u_j q_0(
 References Proposition 1 of the document and the paragraph after it
 """
 
-from __future__ import annotations
-
 import sympy as sp
 
-from derivations.calculus.balls import Value
-from derivations.calculus.sums import total
-from derivations.calculus.variables import Variable, positive
-from derivations.catalogue import Steps, claim
+from derivations import AtLeast, Entries, Entry, Equation, Fails, Limit, Steps, Value, Variable, claim, positive, total
 from derivations.deciphering.notation import a, d
 from derivations.deciphering.notation_transport import (
     FOOTNOTE,
@@ -41,7 +36,6 @@ from derivations.deciphering.notation_transport import (
     u,
     weights,
 )
-from derivations.relations import AtLeast, Entries, Entry, Equation, Fails, Limit
 
 gap = positive("δ")
 

@@ -7,15 +7,25 @@ Notation   q_t(t') = exp(−M(t, t')/γ)/Z(t), normalized over M's second argume
 References Appendix D of the document, from "The derivation of (25)"
 """
 
-from __future__ import annotations
-
 import sympy as sp
 
-from derivations.calculus.balls import Value
-from derivations.calculus.sums import total
-from derivations.calculus.variables import Kind, Variable, positive, vector
-from derivations.catalogue import Steps, claim
-from derivations.claims import Severity
+from derivations import (
+    AtLeast,
+    Entries,
+    Entry,
+    Equation,
+    Expansion,
+    Fails,
+    Kind,
+    Severity,
+    Steps,
+    Value,
+    Variable,
+    claim,
+    positive,
+    total,
+    vector,
+)
 from derivations.deciphering.appendix_d_1_dual import printed_dual
 from derivations.deciphering.notation import a, alpha, b, d, lam, z
 from derivations.deciphering.notation_transport import (
@@ -34,7 +44,6 @@ from derivations.deciphering.notation_transport import (
     scores,
     u,
 )
-from derivations.relations import AtLeast, Entries, Entry, Equation, Expansion, Fails
 
 LINE: dict[Variable, Value] = {N: 2, d: 1, T.label: [[0], [1]], gamma: 1, j: 1}
 FLAT: dict[Variable, Value] = {**LINE, u.label: [1, 0]}

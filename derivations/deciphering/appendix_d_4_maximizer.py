@@ -7,15 +7,23 @@ Notation   that of `appendix_d_3_expansion`; Q(λ) the quadratic approximation o
 References Appendix D of the document, after the expansion of (39)
 """
 
-from __future__ import annotations
-
 import sympy as sp
 
-from derivations.calculus.functions import derivative
-from derivations.calculus.sums import total
-from derivations.calculus.variables import index, vector
-from derivations.catalogue import Steps, claim
-from derivations.claims import Severity
+from derivations import (
+    Entries,
+    Entry,
+    Equation,
+    Expansion,
+    Fails,
+    Severity,
+    Solves,
+    Steps,
+    claim,
+    derivative,
+    index,
+    total,
+    vector,
+)
 from derivations.deciphering.appendix_d_3_expansion import (
     FLAT,
     mean_term,
@@ -56,7 +64,6 @@ from derivations.deciphering.notation_transport import (
     true_mean,
     u,
 )
-from derivations.relations import Entries, Entry, Equation, Expansion, Fails, Solves
 
 e, h = index("e", d), index("h", d)
 B, C = vector("B", d, d), vector("C", d, d, d)

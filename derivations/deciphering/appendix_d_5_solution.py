@@ -5,15 +5,9 @@ Notation   Y_t = ⟨t, z⟩, W_t = ⟨t, w⟩ with λ* = αz + α²w + o(α²), 
 References the end of Appendix D of the document
 """
 
-from __future__ import annotations
-
 import sympy as sp
 
-from derivations.calculus.balls import Value
-from derivations.calculus.sums import total
-from derivations.calculus.variables import Variable
-from derivations.catalogue import Steps, claim
-from derivations.claims import Severity
+from derivations import Entry, Equation, Fails, Severity, Steps, Value, Variable, claim, total
 from derivations.deciphering.appendix_d_1_dual import printed_slope
 from derivations.deciphering.notation import alpha, d, z
 from derivations.deciphering.notation_transport import (
@@ -39,7 +33,6 @@ from derivations.deciphering.notation_transport import (
     u,
     weights,
 )
-from derivations.relations import Entry, Equation, Fails
 
 
 def closed_form(potentials: Entry) -> Entry:

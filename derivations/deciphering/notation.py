@@ -5,14 +5,9 @@ Notation  n templates t_i ∈ ℝ^d, T[i, a] = (t_i)_a; u the preference weights
           i, j, k number templates, a, b, c coordinates.
 """
 
-from __future__ import annotations
-
 import sympy as sp
 
-from derivations.calculus.functions import kl
-from derivations.calculus.sums import total
-from derivations.calculus.variables import index, interior, positive, size, vector
-from derivations.relations import Entry, Solves
+from derivations import Entry, Solves, index, interior, kl, positive, size, total, vector
 
 n, d = size("n"), size("d")
 i, j, k = index("i", n), index("j", n), index("k", n)

@@ -7,18 +7,33 @@ Notation  N = |𝒜| templates, T[i, a] = (t_i)_a; u the preference, zero outsid
           Q[j, i] = q_0(i|j), any kernel, so that expansions in λ need no M (a zero is a cost of ∞)
 """
 
-from __future__ import annotations
-
 from functools import cache
 
 import sympy as sp
 
-from derivations.calculus.balls import Value
-from derivations.calculus.functions import derivative, kl, xlogx
-from derivations.calculus.sums import total
-from derivations.calculus.variables import Kind, Variable, index, positive, simplex, size, stochastic, vector
+from derivations import (
+    AtLeast,
+    Entries,
+    Entry,
+    Equation,
+    Expansion,
+    Fails,
+    Kind,
+    Solves,
+    Value,
+    Variable,
+    derivative,
+    index,
+    kl,
+    positive,
+    simplex,
+    size,
+    stochastic,
+    total,
+    vector,
+    xlogx,
+)
 from derivations.deciphering.notation import a, alpha, b, c, d, lam, z
-from derivations.relations import AtLeast, Entries, Entry, Equation, Expansion, Fails, Solves
 
 N = size("N")
 i, j, k, l = index("i", N), index("j", N), index("k", N), index("l", N)  # noqa: E741

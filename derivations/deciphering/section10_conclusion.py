@@ -7,11 +7,9 @@ References section 10 of the document, the first paragraph of which repeats the 
            nothing that could be checked
 """
 
-from __future__ import annotations
-
 import sympy as sp
 
-from derivations.catalogue import Steps, Undecidable, claim, reprint
+from derivations import Steps, Undecidable, claim, reprint
 from derivations.deciphering.notation_transport import N
 from derivations.deciphering.section7_attention import two_pieces
 from derivations.deciphering.section9_sharing import FINITE, outside, positive_weight

@@ -6,14 +6,9 @@ Notation   P the objective of (4); p any point of the simplex, v > 0 one inside 
 References the abstract of the document, and section 1, which repeats it; what they announce is judged where it is derived
 """
 
-from __future__ import annotations
-
 import sympy as sp
 
-from derivations.calculus.functions import kl
-from derivations.calculus.sums import total
-from derivations.calculus.variables import interior, simplex
-from derivations.catalogue import Steps, Undecidable, claim, reprint
+from derivations import AtLeast, Expansion, Steps, Undecidable, claim, interior, kl, reprint, simplex, total
 from derivations.deciphering.notation import (
     T,
     a,
@@ -34,7 +29,6 @@ from derivations.deciphering.notation import (
 )
 from derivations.deciphering.section7_attention import closed, layer_solves, layer_solves_linearized, uniform_preference
 from derivations.deciphering.section7_t5 import t5_realizes
-from derivations.relations import AtLeast, Expansion
 
 p, v = simplex("p", n), interior("v", n)
 

@@ -10,19 +10,27 @@ References sections 2, 3.2 and the end of 6 of the document; Bahdanau et al. (20
            et al. (2019), Theorem 1; Tsai et al. (2019), section 2; Ramsauer et al. (2021), (2) and (3); Hahn (2020)
 """
 
-from __future__ import annotations
-
 import sympy as sp
 
-from derivations.calculus.functions import derivative
-from derivations.calculus.sums import total
-from derivations.calculus.variables import positive, scalar, simplex, vector
-from derivations.catalogue import Steps, Undecidable, claim, reprint
-from derivations.claims import Severity
+from derivations import (
+    Entry,
+    Equation,
+    Fails,
+    Severity,
+    Steps,
+    Undecidable,
+    claim,
+    derivative,
+    positive,
+    reprint,
+    scalar,
+    simplex,
+    total,
+    vector,
+)
 from derivations.deciphering.notation import T, a, alpha, b, c, d, i, mean, n, u, z
 from derivations.deciphering.section7_attention import closed
 from derivations.deciphering.section8_heads import log_linear, reparametrization
-from derivations.relations import Entry, Equation, Fails
 
 p, g = simplex("p", n), simplex("g", n)
 last = scalar("p0")

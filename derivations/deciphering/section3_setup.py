@@ -9,18 +9,31 @@ Notation   p the weights of the templates, h = Σ_i p_i t_i; v any vector, s[i] 
 References Section 3 of the document
 """
 
-from __future__ import annotations
-
 import sympy as sp
 
-from derivations.calculus.functions import derivative
-from derivations.calculus.moments import expectation
-from derivations.calculus.sums import delta, total
-from derivations.calculus.variables import Kind, index, positive, scalar, simplex, size, vector
-from derivations.catalogue import Steps, Undecidable, claim
-from derivations.claims import Severity
+from derivations import (
+    AtLeast,
+    Entry,
+    Equation,
+    Fails,
+    Kind,
+    Limit,
+    Severity,
+    Steps,
+    Undecidable,
+    claim,
+    delta,
+    derivative,
+    expectation,
+    index,
+    positive,
+    scalar,
+    simplex,
+    size,
+    total,
+    vector,
+)
 from derivations.deciphering.notation import T, a, c, d, i, mean, mu, n, u
-from derivations.relations import AtLeast, Entry, Equation, Fails, Limit
 
 p = simplex("p", n)
 v, h, center = vector("v", d), vector("h", d), vector("mu", d)

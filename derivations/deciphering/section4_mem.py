@@ -7,21 +7,27 @@ Notation   r(p) = μ + z − Σ_i p_i t_i; p* = tilt(λ); kappa = κ > 0 the mul
 References Section 4 of the document after (5)
 """
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import sympy as sp
 
-from derivations.calculus.sums import total
-from derivations.calculus.variables import positive, vector
-from derivations.catalogue import Steps, claim
-from derivations.claims import Severity
+from derivations import (
+    INTERMEDIATE_VALUE,
+    AtLeast,
+    Entry,
+    Equation,
+    Fails,
+    Severity,
+    Steps,
+    UniqueMinimum,
+    claim,
+    positive,
+    total,
+    vector,
+)
 from derivations.deciphering.appendix_b_perspectives import constant, eta, likelihood, log_prior, q, rival, sigma
 from derivations.deciphering.notation import T, a, alpha, d, i, lam, mean, n, point, preference, primal, shifted, tilt, u, z
 from derivations.deciphering.section4_problem import closer, information, r2
-from derivations.relations import AtLeast, Entry, Equation, Fails, UniqueMinimum
-from derivations.theorems import INTERMEDIATE_VALUE
 
 kappa, reach, rho = positive("kappa"), positive("s"), positive("rho")
 b, v = vector("b", d), vector("v", d)

@@ -8,18 +8,34 @@ Notation   P(p) = α/2 ‖μ + z − Σ_i p_i t_i‖² + KL(p ‖ u); w[i] > 0 t
 References Section 4 of the document up to (5), for the u of Section 3.1, with masses on the templates t_1, …, t_M
 """
 
-from __future__ import annotations
-
 from fractions import Fraction
 from functools import cache
 
 import sympy as sp
 
-from derivations.calculus.functions import derivative, kl, xlogx
-from derivations.calculus.sums import total
-from derivations.calculus.variables import Kind, interior, positive, scalar, simplex, vector
-from derivations.catalogue import Steps, claim
-from derivations.claims import Severity
+from derivations import (
+    WEIERSTRASS,
+    AtLeast,
+    Entry,
+    Equation,
+    Fails,
+    Follows,
+    Kind,
+    Limit,
+    Severity,
+    Steps,
+    UniqueMinimum,
+    claim,
+    derivative,
+    interior,
+    kl,
+    positive,
+    scalar,
+    simplex,
+    total,
+    vector,
+    xlogx,
+)
 from derivations.deciphering.notation import (
     T,
     a,
@@ -38,8 +54,6 @@ from derivations.deciphering.notation import (
     u,
     z,
 )
-from derivations.relations import AtLeast, Entry, Equation, Fails, Follows, Limit, UniqueMinimum
-from derivations.theorems import WEIERSTRASS
 
 q = simplex("q", n)
 SETUP = ("u has masses on t_1, …, t_M, as in the setup",)

@@ -6,15 +6,10 @@ Notation   Σ = AAᵀ with A any d × r matrix, so u is the law of μ + Ag with 
 References Section 5 of the document, whose example has Σ = I; `deciphering.15` has the same λ*
 """
 
-from __future__ import annotations
-
 import sympy as sp
 
-from derivations.calculus.sums import total
-from derivations.calculus.variables import Kind, index, scalar, size, vector
-from derivations.catalogue import Steps, claim
+from derivations import AtLeast, Entry, Equation, Kind, Steps, claim, index, scalar, size, total, vector
 from derivations.deciphering.notation import a, alpha, b, d, lam, point
-from derivations.relations import AtLeast, Entry, Equation
 
 r = size("r")
 e, f = index("e", r), index("f", r)

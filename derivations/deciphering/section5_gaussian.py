@@ -8,21 +8,33 @@ Notation   u = N(μ, I) on ℝ^d, mu = μ; b = μ + z; q any law with a finite K
 References Section 5 of the document
 """
 
-from __future__ import annotations
-
 from fractions import Fraction
 from functools import cache
 
 import sympy as sp
 
-from derivations.calculus.functions import derivative, kl
-from derivations.calculus.sums import normal, total
-from derivations.calculus.variables import Kind, interior, positive, scalar, simplex, vector
-from derivations.catalogue import Steps, claim
+from derivations import (
+    MEAN_VALUE,
+    AtLeast,
+    Entry,
+    Equation,
+    Expansion,
+    Kind,
+    Limit,
+    Steps,
+    claim,
+    derivative,
+    interior,
+    kl,
+    normal,
+    positive,
+    scalar,
+    simplex,
+    total,
+    vector,
+)
 from derivations.deciphering.notation import T, a, alpha, c, covariance, d, i, lam, maximizer, mean, n, point, primal, tilt, z
 from derivations.deciphering.notation import mu as prior_mean
-from derivations.relations import AtLeast, Entry, Equation, Expansion, Limit
-from derivations.theorems import MEAN_VALUE
 
 mu, b, h, nu = vector("mu", d), vector("b", d), vector("h", d), vector("nu", d)
 x, y = vector("x", d), vector("y", d)

@@ -10,18 +10,28 @@ The size of α alone means nothing: (T, z, α) → (sT, sz, α/s²) leaves every
 errors are small when α‖Σ‖ is, and α times the spread of ⟨t_i, z⟩.
 """
 
-from __future__ import annotations
-
 from fractions import Fraction
 from functools import cache
 
 import sympy as sp
 
-from derivations.calculus.balls import Value
-from derivations.calculus.sums import total
-from derivations.calculus.variables import Variable, vector
-from derivations.catalogue import Steps, claim
-from derivations.claims import Severity
+from derivations import (
+    MOMENT_GENERATING_ANALYTIC,
+    AtLeast,
+    Entry,
+    Equation,
+    Expansion,
+    Fails,
+    Limit,
+    Severity,
+    Solves,
+    Steps,
+    Value,
+    Variable,
+    claim,
+    total,
+    vector,
+)
 from derivations.deciphering.notation import (
     T,
     a,
@@ -48,8 +58,6 @@ from derivations.deciphering.notation import (
 from derivations.deciphering.section6_expansion import NEAR_0, bound, centered, evidence, no_expansion, x
 from derivations.deciphering.section6_expansion import k as power
 from derivations.deciphering.section6_theorem1 import stationary, tilted
-from derivations.relations import AtLeast, Entry, Equation, Expansion, Fails, Limit, Solves
-from derivations.theorems import MOMENT_GENERATING_ANALYTIC
 
 y = vector("y", d)
 m, S, C = vector("m", d), vector("S", d, d), vector("C", d, d, d)

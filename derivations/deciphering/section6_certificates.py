@@ -6,13 +6,9 @@ Notation   P, D as in Theorem 1; p(x) = tilt(x), h(x) = Σ_i p_i(x) t_i; y a sec
 References nothing of this is printed; it makes Theorem 1 and (18) computable with a guarantee
 """
 
-from __future__ import annotations
-
 import sympy as sp
 
-from derivations.calculus.sums import total
-from derivations.calculus.variables import positive, simplex, vector
-from derivations.catalogue import Steps, claim
+from derivations import WEIERSTRASS, AtLeast, Entry, Equation, Steps, claim, positive, simplex, total, vector
 from derivations.deciphering.notation import (
     T,
     a,
@@ -33,8 +29,6 @@ from derivations.deciphering.notation import (
 )
 from derivations.deciphering.section6_approximation import scaled
 from derivations.deciphering.section6_theorem1 import FINITE, distance, divergence, stationary, tilted
-from derivations.relations import AtLeast, Entry, Equation
-from derivations.theorems import WEIERSTRASS
 
 q, y, g = simplex("q", n), vector("y", d), vector("g", d)
 s, shift = positive("s"), vector("c", d)

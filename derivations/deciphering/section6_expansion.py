@@ -9,19 +9,31 @@ The log-normal law W = e^g has every moment, E W^k = e^(k²/2), and M(λ) = ∞ 
 M finite near 0, which is what (13) needs.
 """
 
-from __future__ import annotations
-
 from fractions import Fraction
 from functools import cache
 
 import sympy as sp
 
-from derivations.calculus.balls import Value
-from derivations.calculus.functions import derivative, kl
-from derivations.calculus.sums import total
-from derivations.calculus.variables import Variable, positive, scalar, vector
-from derivations.catalogue import Steps, claim
-from derivations.claims import Severity
+from derivations import (
+    MOMENT_GENERATING_ANALYTIC,
+    AtLeast,
+    Entry,
+    Equation,
+    Expansion,
+    Fails,
+    Limit,
+    Severity,
+    Steps,
+    Value,
+    Variable,
+    claim,
+    derivative,
+    kl,
+    positive,
+    scalar,
+    total,
+    vector,
+)
 from derivations.deciphering.notation import (
     T,
     a,
@@ -41,8 +53,6 @@ from derivations.deciphering.notation import (
     u,
     z,
 )
-from derivations.relations import AtLeast, Entry, Equation, Expansion, Fails, Limit
-from derivations.theorems import MOMENT_GENERATING_ANALYTIC
 
 t = positive("t")
 NEAR_0 = "M is finite in a neighbourhood of 0, as for u with finite support"

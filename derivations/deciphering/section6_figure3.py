@@ -5,18 +5,12 @@ Notation   x, y > 0 dual points on the line (d = 1); strength(x) the α whose pr
 References Figure 3 of the document and the text about it; `deciphering.18` for the order of the error
 """
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import sympy as sp
 
-from derivations.calculus.sums import total
-from derivations.calculus.variables import positive, vector
-from derivations.catalogue import Steps, claim
-from derivations.claims import Severity
+from derivations import AtLeast, Equation, Expansion, Fails, Follows, Severity, Steps, claim, positive, total, vector
 from derivations.deciphering.notation import T, a, alpha, b, c, covariance, i, maximizer, mean, mu, n, point, tilt, u, z
-from derivations.relations import AtLeast, Equation, Expansion, Fails, Follows
 
 w = vector("w", n)
 x, y = positive("x"), positive("y")

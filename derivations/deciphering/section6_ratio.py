@@ -6,21 +6,14 @@ Notation   L ≥ ‖t_i − c‖² for every template and some c; κ = αL; g = 
 References nothing of this is printed; Baillon and Haddad's inequality for log M, whose Hessian is a covariance
 """
 
-from __future__ import annotations
-
 from fractions import Fraction
 from types import MappingProxyType
 
 import sympy as sp
 
-from derivations.calculus.balls import Point
-from derivations.calculus.sums import total
-from derivations.calculus.variables import positive, vector
-from derivations.catalogue import Steps, claim
+from derivations import BAILLON_HADDAD, AtLeast, Follows, Point, Steps, claim, positive, total, vector
 from derivations.deciphering.notation import T, a, b, covariance, d, i, mu, u
 from derivations.deciphering.section6_theorem1 import FINITE
-from derivations.relations import AtLeast, Follows
-from derivations.theorems import BAILLON_HADDAD
 
 y, c, g, e = vector("y", d), vector("c", d), vector("g", d), vector("e", d)
 kappa = positive("kappa")

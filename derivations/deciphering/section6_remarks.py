@@ -5,13 +5,9 @@ Notation   as in section6_approximation.py; y another dual point
 References the text of section 6 around (14) and after (18); where (18) is exact is an addition
 """
 
-from __future__ import annotations
-
 import sympy as sp
 
-from derivations.calculus.sums import total
-from derivations.calculus.variables import Kind, scalar, vector
-from derivations.catalogue import Steps, claim
+from derivations import AtLeast, Equation, Expansion, Follows, Kind, Steps, claim, scalar, total, vector
 from derivations.deciphering.notation import (
     T,
     a,
@@ -35,7 +31,6 @@ from derivations.deciphering.notation import (
 from derivations.deciphering.section6_approximation import approximate, shift, spread
 from derivations.deciphering.section6_expansion import evidence
 from derivations.deciphering.section6_theorem1 import divergence, tilted
-from derivations.relations import AtLeast, Equation, Expansion, Follows
 
 y = vector("y", d)
 

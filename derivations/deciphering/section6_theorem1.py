@@ -10,15 +10,31 @@ The law without steepness: π_k = 18/(k(k+1)(k+2)(k+3)) on k = 1, 2, … and u_k
 when λ ≤ 1, and tilt(1) = π has mean 3/2.  With μ + z = 3/2 + 1/α + s, s > 0, the dual's maximizer is λ* = 1.
 """
 
-from __future__ import annotations
-
 import sympy as sp
 
-from derivations.calculus.functions import derivative, kl
-from derivations.calculus.sums import normal, total
-from derivations.calculus.variables import Kind, positive, scalar, simplex, size, vector
-from derivations.catalogue import Steps, Undecidable, claim
-from derivations.claims import Severity
+from derivations import (
+    FERMAT,
+    AtLeast,
+    Entry,
+    Equation,
+    Fails,
+    Kind,
+    Limit,
+    Severity,
+    Steps,
+    Undecidable,
+    UniqueMinimum,
+    claim,
+    derivative,
+    kl,
+    normal,
+    positive,
+    scalar,
+    simplex,
+    size,
+    total,
+    vector,
+)
 from derivations.deciphering.notation import (
     T,
     a,
@@ -38,8 +54,6 @@ from derivations.deciphering.notation import (
     tilt,
     u,
 )
-from derivations.relations import AtLeast, Entry, Equation, Fails, Limit, UniqueMinimum
-from derivations.theorems import FERMAT
 
 q = simplex("q", n)
 tilted = tilt(point)

@@ -8,17 +8,27 @@ References section 7 of the document up to "Multi-head attention", and footnote 
            attention: source states h̄_s weighted by a softmax of ⟨h̄_s, h_t⟩
 """
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import sympy as sp
 
-from derivations.calculus.functions import kl
-from derivations.calculus.sums import total
-from derivations.calculus.variables import Kind, index, simplex, size, stochastic, vector
-from derivations.catalogue import Steps, claim
-from derivations.claims import Severity
+from derivations import (
+    Entry,
+    Equation,
+    Fails,
+    Kind,
+    Severity,
+    Steps,
+    UniqueMinimum,
+    claim,
+    index,
+    kl,
+    simplex,
+    size,
+    stochastic,
+    total,
+    vector,
+)
 from derivations.deciphering.notation import (
     T,
     a,
@@ -60,7 +70,6 @@ from derivations.deciphering.section8_heads import (
     unhidden,
     y,
 )
-from derivations.relations import Entry, Equation, Fails, UniqueMinimum
 
 w = vector("w", n, kind=Kind.POSITIVE)
 p = simplex("p", n)

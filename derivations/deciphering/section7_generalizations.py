@@ -6,18 +6,28 @@ Notation   K_a(λ) = κ_a + Σ_b S_ab λ_b + ½ Σ_bc G_abc λ_b λ_c + O(‖λ�
 References "Generalized attention structures suggested by the optimal solution" in section 7
 """
 
-from __future__ import annotations
-
 import sympy as sp
 
-from derivations.calculus.sums import total
-from derivations.calculus.variables import complementary, positive, simplex, vector
-from derivations.catalogue import Steps, claim
-from derivations.claims import Severity
+from derivations import (
+    MOMENT_GENERATING_ANALYTIC,
+    AtLeast,
+    Entry,
+    Equation,
+    Expansion,
+    Fails,
+    Limit,
+    Severity,
+    Solves,
+    Steps,
+    claim,
+    complementary,
+    positive,
+    simplex,
+    total,
+    vector,
+)
 from derivations.deciphering.notation import T, a, alpha, b, c, d, i, inner, lam, n, point, tilt, u, z
 from derivations.deciphering.section8_heads import log_linear
-from derivations.relations import AtLeast, Entry, Equation, Expansion, Fails, Limit, Solves
-from derivations.theorems import MOMENT_GENERATING_ANALYTIC
 
 x, t = positive("x"), positive("t")
 S, G = vector("S", d, d), vector("G", d, d, d)

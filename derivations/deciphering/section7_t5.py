@@ -9,14 +9,25 @@ Notation   m ≥ 0 with sum 1: uniform on the words that are not masked, so that
 References "T5 transformer implicitly adopts …" in section 7, (19), (20); T5Attention, T5LayerNorm and BertModel in transformers
 """
 
-from __future__ import annotations
-
 import sympy as sp
 
-from derivations.calculus.sums import total
-from derivations.calculus.variables import Kind, complementary, index, positive, scalar, simplex, vector
-from derivations.catalogue import Steps, Undecidable, claim
-from derivations.claims import Severity
+from derivations import (
+    Entry,
+    Equation,
+    Fails,
+    Kind,
+    Severity,
+    Steps,
+    Undecidable,
+    claim,
+    complementary,
+    index,
+    positive,
+    scalar,
+    simplex,
+    total,
+    vector,
+)
 from derivations.deciphering.notation import a, b, c, d, evidence, i, inner, j, k, mean, n
 from derivations.deciphering.section8_heads import (
     FIRST,
@@ -44,7 +55,6 @@ from derivations.deciphering.section8_heads import (
     unhidden,
     y,
 )
-from derivations.relations import Entry, Equation, Fails
 
 blank = vector("g", n, kind=Kind.NONNEGATIVE)
 filled = simplex("f", n)

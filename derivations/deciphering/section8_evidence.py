@@ -7,16 +7,30 @@ Notation   λ an optimal dual point, for the evidence z = λ/α + h(λ) − μ; 
 References section 8 of the document, Figures 4 to 8
 """
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import sympy as sp
 
-from derivations.calculus.sums import normal, total
-from derivations.calculus.variables import Kind, positive, scalar, vector
-from derivations.catalogue import Steps, Undecidable, claim
-from derivations.claims import Severity
+from derivations import (
+    AtLeast,
+    Entry,
+    Equation,
+    Expansion,
+    Fails,
+    Kind,
+    Limit,
+    Severity,
+    Solves,
+    Steps,
+    Undecidable,
+    UniqueMinimum,
+    claim,
+    normal,
+    positive,
+    scalar,
+    total,
+    vector,
+)
 from derivations.deciphering.notation import (
     T,
     a,
@@ -38,7 +52,6 @@ from derivations.deciphering.notation import (
 )
 from derivations.deciphering.section7_attention import exact_evidence
 from derivations.deciphering.section8_heads import Place, log_linear
-from derivations.relations import AtLeast, Entry, Equation, Expansion, Fails, Limit, Solves, UniqueMinimum
 
 exact = mean(tilt(point))
 output = mean(tilt(lambda coordinate: alpha * exact_evidence(coordinate)))

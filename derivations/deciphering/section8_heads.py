@@ -9,19 +9,27 @@ References (21), (22) and the text about them; BertSelfAttention and T5Attention
            have biases, and T5 has none, does not divide by √d′, and adds its position bias before the softmax
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import sympy as sp
 
-from derivations.calculus.balls import Value
-from derivations.calculus.sums import total
-from derivations.calculus.variables import Variable, index, scalar, simplex, size, vector
-from derivations.catalogue import Steps, claim
-from derivations.claims import Severity
+from derivations import (
+    Entry,
+    Equation,
+    Fails,
+    Severity,
+    Steps,
+    Value,
+    Variable,
+    claim,
+    index,
+    scalar,
+    simplex,
+    size,
+    total,
+    vector,
+)
 from derivations.deciphering.notation import a, b, d, i, j, k, n
-from derivations.relations import Entry, Equation, Fails
 
 e = size("e")
 o, r = index("o", e), index("r", e)

@@ -6,21 +6,28 @@ Notation   x_a the entries of an input, independent with mean 0 and variance 1, 
 References footnote 10 and the reparametrization before it
 """
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import sympy as sp
 
-from derivations.calculus.moments import expectation
-from derivations.calculus.sums import total
-from derivations.calculus.variables import Kind, index, vector
-from derivations.catalogue import Steps, claim
-from derivations.claims import Severity
+from derivations import (
+    AtLeast,
+    Equation,
+    Expansion,
+    Fails,
+    Kind,
+    Severity,
+    Solves,
+    Steps,
+    claim,
+    expectation,
+    index,
+    total,
+    vector,
+)
 from derivations.deciphering.notation import T, a, alpha, c, d, i, k, lam, mean, mu, n, tilt, u
 from derivations.deciphering.section7_attention import heads, layer_is_exact, smallest
 from derivations.deciphering.section8_heads import e
-from derivations.relations import AtLeast, Equation, Expansion, Fails, Solves
 
 entries_of_input = vector("x", d, kind=Kind.RANDOM)
 split = index("f", e)

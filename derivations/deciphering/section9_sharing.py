@@ -9,15 +9,30 @@ Notation   N templates in 𝒜, n of them in the input, with u_l > 0; K_il = M(t
 References Section 9 of the document, from (25) on
 """
 
-from __future__ import annotations
-
 import sympy as sp
 
-from derivations.calculus.balls import Value
-from derivations.calculus.sums import total
-from derivations.calculus.variables import Kind, Variable, complementary, index, positive, scalar, simplex, size, vector
-from derivations.catalogue import Steps, claim
-from derivations.claims import Severity
+from derivations import (
+    AtLeast,
+    Entry,
+    Equation,
+    Fails,
+    Follows,
+    Kind,
+    Limit,
+    Severity,
+    Steps,
+    Value,
+    Variable,
+    claim,
+    complementary,
+    index,
+    positive,
+    scalar,
+    simplex,
+    size,
+    total,
+    vector,
+)
 from derivations.deciphering import notation
 from derivations.deciphering.notation import alpha, b, d, n, z
 from derivations.deciphering.notation_transport import (
@@ -39,7 +54,6 @@ from derivations.deciphering.notation_transport import (
     weights,
 )
 from derivations.deciphering.notation_transport import conditional as conditional_of
-from derivations.relations import AtLeast, Entry, Equation, Fails, Follows, Limit
 
 source, other = index("l", n), index("h", N)
 K, y, prior = vector("K", N, n, kind=Kind.NONNEGATIVE), vector("y", N), notation.u

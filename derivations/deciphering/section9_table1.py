@@ -6,15 +6,11 @@ Notation   accuracies and half-widths as printed, as exact decimals; the two mod
 References Table 1 of the document and the paragraph before the conclusion
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import sympy as sp
 
-from derivations.catalogue import Steps, claim
-from derivations.claims import Severity
-from derivations.relations import AtLeast, Fails
+from derivations import AtLeast, Fails, Severity, Steps, claim
 
 
 @dataclass(frozen=True)

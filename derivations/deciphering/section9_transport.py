@@ -8,16 +8,39 @@ Notation   p, u the marginals of a coupling P; f, g potentials; q_0(i|j) ∝ exp
 References Section 9 of the document up to (25); Cuturi (2013)
 """
 
-from __future__ import annotations
-
 import sympy as sp
 
-from derivations.calculus.balls import Value
-from derivations.calculus.functions import derivative, kl, xlogx
-from derivations.calculus.sums import total
-from derivations.calculus.variables import Kind, Variable, complementary, coupling, interior, positive, simplex, vector
-from derivations.catalogue import Steps, Undecidable, claim
-from derivations.claims import Severity
+from derivations import (
+    HEINE_BOREL,
+    IMPLICIT_FUNCTION,
+    SQUEEZE,
+    WEIERSTRASS,
+    AtLeast,
+    Entries,
+    Entry,
+    Equation,
+    Expansion,
+    Fails,
+    Follows,
+    Kind,
+    Limit,
+    Severity,
+    Steps,
+    Undecidable,
+    Value,
+    Variable,
+    claim,
+    complementary,
+    coupling,
+    derivative,
+    interior,
+    kl,
+    positive,
+    simplex,
+    total,
+    vector,
+    xlogx,
+)
 from derivations.deciphering.notation import a, alpha, b, z
 from derivations.deciphering.notation_transport import (
     FOOTNOTE,
@@ -65,8 +88,6 @@ from derivations.deciphering.notation_transport import (
     u,
     weights,
 )
-from derivations.relations import AtLeast, Entries, Entry, Equation, Expansion, Fails, Follows, Limit
-from derivations.theorems import HEINE_BOREL, IMPLICIT_FUNCTION, SQUEEZE, WEIERSTRASS
 
 p = simplex("p", N)
 P, R0 = coupling("P", p, u), coupling("R", p, u)

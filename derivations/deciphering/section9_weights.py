@@ -5,13 +5,9 @@ Notation   as in `notation_transport`; t = 1/γ; C − ⟨t_i, t_j⟩ the experi
 References Section 9 of the document; none of this is printed there
 """
 
-from __future__ import annotations
-
 import sympy as sp
 
-from derivations.calculus.sums import total
-from derivations.calculus.variables import positive, scalar
-from derivations.catalogue import Steps, claim
+from derivations import AtLeast, Entries, Entry, Equation, Expansion, Steps, claim, positive, scalar, total
 from derivations.deciphering.notation import a, alpha, b, lam, z
 from derivations.deciphering.notation_transport import (
     M,
@@ -34,7 +30,6 @@ from derivations.deciphering.notation_transport import (
     u,
     weights,
 )
-from derivations.relations import AtLeast, Entries, Entry, Equation, Expansion
 
 C, inverse = scalar("C"), positive("t")
 

@@ -7,19 +7,27 @@ Notation   φ(x) = x log x with φ(0) = 0; P, R plans with unit rows; t/(1 + t) 
 References Theorem A.6 of the document and its proof
 """
 
-from __future__ import annotations
-
 import sympy as sp
 
-from derivations.calculus.functions import xlogx
-from derivations.calculus.sums import total
-from derivations.calculus.variables import positive, scalar, stochastic
-from derivations.catalogue import Steps, claim
+from derivations import (
+    CLOSED_PREIMAGE,
+    HEINE_BOREL,
+    AtLeast,
+    Entries,
+    Equation,
+    Follows,
+    Limit,
+    Steps,
+    claim,
+    positive,
+    scalar,
+    stochastic,
+    total,
+    xlogx,
+)
 from derivations.eot.appendix_a_matrix import TOGETHER, P, cost, objective, others, plan, similarity, softmax, solves, uniform
 from derivations.eot.notation import eps, i, j, m, n
 from derivations.eot.section3_existence import scalar_convexity
-from derivations.relations import AtLeast, Entries, Equation, Follows, Limit
-from derivations.theorems import CLOSED_PREIMAGE, HEINE_BOREL
 
 R = stochastic("R", n, m)
 odds, a = positive("t"), positive("a")

@@ -6,17 +6,29 @@ Notation   Q[i, r] = (q_i)_r; P a plan with unit rows, R another one; a_i = 1; H
 References Definitions A.1–A.5 of the document
 """
 
-from __future__ import annotations
-
 import sympy as sp
 
-from derivations.calculus.functions import derivative, kl, xlogx
-from derivations.calculus.sums import delta, total
-from derivations.calculus.variables import index, positive, simplex, stochastic, vector
-from derivations.catalogue import Steps, claim
+from derivations import (
+    AtLeast,
+    Entries,
+    Entry,
+    Equation,
+    Steps,
+    UniquePlan,
+    claim,
+    delta,
+    derivative,
+    index,
+    kl,
+    positive,
+    simplex,
+    stochastic,
+    total,
+    vector,
+    xlogx,
+)
 from derivations.eot import notation
 from derivations.eot.notation import K, d, eps, i, j, k, l, m, n, r
-from derivations.relations import AtLeast, Entries, Entry, Equation, UniquePlan
 
 Q = vector("Q", n, d)
 P = stochastic("P", n, m)

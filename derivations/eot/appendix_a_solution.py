@@ -6,17 +6,11 @@ Notation   P a plan with unit rows; W a positive matrix, not yet normalized; λ_
 References Theorem A.7 of the document and its proof
 """
 
-from __future__ import annotations
-
 import sympy as sp
 
-from derivations.calculus.functions import derivative
-from derivations.calculus.sums import delta, total
-from derivations.calculus.variables import Kind, index, positive, vector
-from derivations.catalogue import Steps, claim
+from derivations import AtLeast, Equation, Kind, Limit, Steps, claim, delta, derivative, index, positive, total, vector
 from derivations.eot.appendix_a_matrix import TOGETHER, P, cost, objective, plan, similarity, softmax, solves
 from derivations.eot.notation import eps, i, j, k, l, m, n, tau
-from derivations.relations import AtLeast, Equation, Limit
 
 a = positive("a")
 W, Z = vector("W", n, m, kind=Kind.POSITIVE), vector("Z", n, kind=Kind.POSITIVE)

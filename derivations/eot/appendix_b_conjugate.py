@@ -7,16 +7,28 @@ Notation   f(p) = τ Σ p log p on the simplex, +∞ elsewhere; f*(s) = sup_p �
 References the opening of Appendix B of the document, Definitions B.1 and B.2; Rockafellar (1970), §12
 """
 
-from __future__ import annotations
-
 import sympy as sp
 
-from derivations.calculus.functions import derivative, kl, xlogx
-from derivations.calculus.sums import delta, total
-from derivations.calculus.variables import positive, scalar, simplex, vector
-from derivations.catalogue import Steps, claim
+from derivations import (
+    AtLeast,
+    Entry,
+    Equation,
+    Fails,
+    Limit,
+    Steps,
+    UniqueMinimum,
+    claim,
+    delta,
+    derivative,
+    kl,
+    positive,
+    scalar,
+    simplex,
+    total,
+    vector,
+    xlogx,
+)
 from derivations.eot.notation import j, l, m, objective, partition, s, score, softmax, tau
-from derivations.relations import AtLeast, Entry, Equation, Fails, Limit, UniqueMinimum
 
 p, q = simplex("p", m), simplex("x", m)
 star = softmax(score, tau)

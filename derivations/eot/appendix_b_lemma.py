@@ -5,16 +5,27 @@ Notation   f, f*, φ, p* as in the first half; h(p) = ⟨p, s⟩ − f(p); w > 0
 References Lemma B.4 of the document and its proof; Rockafellar (1970), §23 and §25, on subgradients and gradients
 """
 
-from __future__ import annotations
-
 import sympy as sp
 
-from derivations.calculus.balls import Value
-from derivations.calculus.functions import derivative, xlogx
-from derivations.calculus.sums import total
-from derivations.calculus.variables import Kind, Variable, interior, scalar, vector
-from derivations.catalogue import Steps, claim
-from derivations.claims import Severity
+from derivations import (
+    UNIQUE_SUBGRADIENT,
+    AtLeast,
+    Entry,
+    Equation,
+    Fails,
+    Kind,
+    Severity,
+    Steps,
+    Value,
+    Variable,
+    claim,
+    derivative,
+    interior,
+    scalar,
+    total,
+    vector,
+    xlogx,
+)
 from derivations.eot.appendix_b_conjugate import (
     attained_at,
     colder,
@@ -35,8 +46,6 @@ from derivations.eot.appendix_b_conjugate import (
 )
 from derivations.eot.notation import j, k, l, m, partition, s, score, softmax, tau
 from derivations.eot.section3_existence import scalar_convexity
-from derivations.relations import AtLeast, Entry, Equation, Fails
-from derivations.theorems import UNIQUE_SUBGRADIENT
 
 c = scalar("c")
 w, inside = vector("w", m, kind=Kind.POSITIVE), interior("y", m)

@@ -6,14 +6,9 @@ Notation   L(w, λ) = ⟨w, s⟩ − τ Σ w log w − λ(Σ w − 1) for w > 0;
 References the last part of Appendix B of the document, and Remark B.5; Boyd and Vandenberghe (2004), 5.1.6
 """
 
-from __future__ import annotations
-
 import sympy as sp
 
-from derivations.calculus.functions import derivative, kl, xlogx
-from derivations.calculus.sums import total
-from derivations.calculus.variables import Kind, scalar, vector
-from derivations.catalogue import Steps, claim
+from derivations import AtLeast, Equation, Kind, Steps, claim, derivative, kl, scalar, total, vector, xlogx
 from derivations.eot import section3_theorem
 from derivations.eot.appendix_b_conjugate import (
     attained_at,
@@ -29,7 +24,6 @@ from derivations.eot.appendix_b_conjugate import (
     star,
 )
 from derivations.eot.notation import K, Q, j, k, l, lam, m, partition, r, s, score, similarity, softmax, tau
-from derivations.relations import AtLeast, Equation
 
 w = vector("p", m, kind=Kind.POSITIVE)
 any_weights = vector("x", m, kind=Kind.NONNEGATIVE)

@@ -6,16 +6,31 @@ Notation   f, f*, φ, p* as in the first half; F_p, F_x the values f(p), f(x) an
 References Theorem B.3 of the document and its proof; Rockafellar (1970), Theorems 12.2, 23.5 and 26.5
 """
 
-from __future__ import annotations
-
 import sympy as sp
 
-from derivations.calculus.balls import Value
-from derivations.calculus.functions import derivative
-from derivations.calculus.sums import total
-from derivations.calculus.variables import Kind, Variable, interior, positive, scalar, vector
-from derivations.catalogue import Steps, claim
-from derivations.claims import Severity
+from derivations import (
+    FENCHEL_MOREAU,
+    UNIQUE_SUBGRADIENT,
+    AtLeast,
+    Entry,
+    Equation,
+    Fails,
+    Follows,
+    Kind,
+    Limit,
+    Severity,
+    Steps,
+    Theorem,
+    Value,
+    Variable,
+    claim,
+    derivative,
+    interior,
+    positive,
+    scalar,
+    total,
+    vector,
+)
 from derivations.eot.appendix_b_conjugate import (
     divergence,
     elsewhere,
@@ -29,8 +44,6 @@ from derivations.eot.appendix_b_conjugate import (
     uniform,
 )
 from derivations.eot.notation import j, m, s, score, tau
-from derivations.relations import AtLeast, Entry, Equation, Fails, Follows, Limit
-from derivations.theorems import FENCHEL_MOREAU, UNIQUE_SUBGRADIENT, Theorem
 
 a, beyond = scalar("a", Kind.NONNEGATIVE), scalar("v", Kind.NONNEGATIVE)
 b, c = positive("b"), scalar("c")

@@ -5,14 +5,9 @@ Notation  m keys, n sources, d the width of queries and keys, e the width of val
           u the marginal utilities; p a point of the simplex, α the attention weights.
 """
 
-from __future__ import annotations
-
 import sympy as sp
 
-from derivations.calculus.functions import xlogx
-from derivations.calculus.sums import total
-from derivations.calculus.variables import Variable, index, positive, scalar, size, vector
-from derivations.relations import Entry
+from derivations import Entry, Variable, index, positive, scalar, size, total, vector, xlogx
 
 m, n, d, e = size("m"), size("n"), size("d"), size("e")
 i, h = index("i", n), index("h", n)

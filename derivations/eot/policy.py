@@ -5,12 +5,9 @@ Notation  the policy is a point π of the open simplex, an action i is drawn fro
           REINFORCE follows X_i = (u_i − b) g_i for one sampled i
 """
 
-from __future__ import annotations
-
 import sympy as sp
 
-from derivations.calculus.sums import delta, total
-from derivations.calculus.variables import index, interior, scalar
+from derivations import delta, index, interior, scalar, total
 from derivations.eot.notation import j, m, tau, u
 
 pi = interior("π", m)

@@ -6,19 +6,26 @@ Notation  Ω(p) the regularizer; a = α − 1 > 0; p a point of the simplex, mu 
           one about all scores.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 import sympy as sp
 
-from derivations.calculus.functions import xlogx
-from derivations.calculus.powers import plus
-from derivations.calculus.sums import total
-from derivations.calculus.variables import Kind, complementary, positive, scalar, simplex
+from derivations import (
+    INTERMEDIATE_VALUE,
+    AtLeast,
+    Entry,
+    Equation,
+    Kind,
+    Relation,
+    complementary,
+    plus,
+    positive,
+    scalar,
+    simplex,
+    total,
+    xlogx,
+)
 from derivations.eot.notation import j, l, m
-from derivations.relations import AtLeast, Entry, Equation, Relation
-from derivations.theorems import INTERMEDIATE_VALUE
 
 Regularizer = Callable[[Entry], sp.Expr]
 

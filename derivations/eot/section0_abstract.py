@@ -6,18 +6,25 @@ Notation   p = softmax(s/τ); u = −∂L/∂p; F_jk = E_p[∂_j log p · ∂_k 
 References the abstract of the document
 """
 
-from __future__ import annotations
-
 import sympy as sp
 
-from derivations.calculus.functions import derivative
-from derivations.calculus.sums import delta, total
-from derivations.calculus.variables import index
-from derivations.catalogue import Steps, Undecidable, claim
-from derivations.claims import Severity
+from derivations import (
+    AtLeast,
+    Entry,
+    Equation,
+    Fails,
+    Severity,
+    Steps,
+    Undecidable,
+    UniqueMinimum,
+    claim,
+    delta,
+    derivative,
+    index,
+    total,
+)
 from derivations.eot import policy
 from derivations.eot.notation import cost, expect, j, k, m, objective, s, score, similarity, softmax, tau, u
-from derivations.relations import AtLeast, Entry, Equation, Fails, UniqueMinimum
 
 p = softmax(score, tau)
 i = index("i", m)

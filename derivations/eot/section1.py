@@ -6,18 +6,27 @@ Notation   p = softmax(s/τ); F_jk = E_p[∂_j log p · ∂_k log p]; estimators
 References the list of contributions of the document
 """
 
-from __future__ import annotations
-
 import sympy as sp
 
-from derivations.calculus.functions import derivative
-from derivations.calculus.sums import total
-from derivations.calculus.variables import index, positive, size
-from derivations.catalogue import Steps, Undecidable, claim
-from derivations.claims import Severity
+from derivations import (
+    AtLeast,
+    Entry,
+    Equation,
+    Fails,
+    Limit,
+    Severity,
+    Steps,
+    Undecidable,
+    UniqueMinimum,
+    claim,
+    derivative,
+    index,
+    positive,
+    size,
+    total,
+)
 from derivations.eot import policy
 from derivations.eot.notation import cost, expect, j, k, m, objective, s, score, similarity, softmax, tau, u
-from derivations.relations import AtLeast, Entry, Equation, Fails, Limit, UniqueMinimum
 
 p = softmax(score, tau)
 i = index("i", m)

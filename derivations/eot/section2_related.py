@@ -7,21 +7,34 @@ Notation   E energies, β = 1/τ; g = exp(−βE)/Z the Gibbs distribution, q an
 References section 2 of the document and its list of references; Correia et al. (2019) and Mena et al. (2018) for [6] and [5]
 """
 
-from __future__ import annotations
-
 import sympy as sp
 
-from derivations.calculus.balls import Value
-from derivations.calculus.functions import derivative, kl, xlogx
-from derivations.calculus.sums import total
-from derivations.calculus.variables import Variable, coupling, index, scalar, simplex, vector
-from derivations.catalogue import Steps, Undecidable, claim
-from derivations.claims import Severity
+from derivations import (
+    AtLeast,
+    Entry,
+    Equation,
+    Fails,
+    Follows,
+    Severity,
+    Steps,
+    Undecidable,
+    Value,
+    Variable,
+    claim,
+    coupling,
+    derivative,
+    index,
+    kl,
+    scalar,
+    simplex,
+    total,
+    vector,
+    xlogx,
+)
 from derivations.eot import policy
 from derivations.eot.appendix_a_matrix import similarity, softmax, solves, uniform
 from derivations.eot.notation import expect, i, j, k, l, m, n, s, score, tau, u
 from derivations.eot.notation import softmax as row_softmax
-from derivations.relations import AtLeast, Entry, Equation, Fails, Follows
 
 E = vector("E", m)
 q = simplex("q", m)

@@ -7,18 +7,30 @@ Notation   φ(x) = x log x with φ(0) = 0; x, y points of the closed simplex; t/
 References the first half of the proof of Theorem 3.3
 """
 
-from __future__ import annotations
-
 import sympy as sp
 
-from derivations.calculus.functions import derivative, xlogx
-from derivations.calculus.sums import total
-from derivations.calculus.variables import Kind, positive, scalar, simplex
-from derivations.catalogue import Steps, claim
-from derivations.claims import Severity
+from derivations import (
+    CLOSED_PREIMAGE,
+    CONVEX_HESSIAN,
+    HEINE_BOREL,
+    WEIERSTRASS,
+    AtLeast,
+    Equation,
+    Fails,
+    Kind,
+    Limit,
+    Severity,
+    Steps,
+    StrictUnlessEqual,
+    claim,
+    derivative,
+    positive,
+    scalar,
+    simplex,
+    total,
+    xlogx,
+)
 from derivations.eot.notation import cost, j, l, m, objective, similarity, softmax, tau
-from derivations.relations import AtLeast, Equation, Fails, Limit, StrictUnlessEqual
-from derivations.theorems import CLOSED_PREIMAGE, CONVEX_HESSIAN, HEINE_BOREL, WEIERSTRASS
 
 alpha = softmax(similarity, tau)
 x, y = simplex("x", m), simplex("y", m)

@@ -7,22 +7,42 @@ Notation   a, b the marginals, a₊, b₊ positive ones; P, R plans in U(a, b); 
 References the primer in section 3 of the document; Peyré and Cuturi (2019) for the limits
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import sympy as sp
 
-from derivations.calculus.balls import Value
-from derivations.calculus.functions import derivative, kl, xlogx
-from derivations.calculus.sums import delta, total
-from derivations.calculus.variables import Kind, Variable, coupling, index, interior, positive, simplex, vector
-from derivations.catalogue import Steps, Undecidable, claim
-from derivations.claims import Severity
+from derivations import (
+    BOLZANO_WEIERSTRASS,
+    HEINE_BOREL,
+    SQUEEZE,
+    WEIERSTRASS,
+    AtLeast,
+    Entries,
+    Equation,
+    Fails,
+    Follows,
+    Kind,
+    Limit,
+    Severity,
+    Steps,
+    Undecidable,
+    Value,
+    Variable,
+    claim,
+    coupling,
+    delta,
+    derivative,
+    index,
+    interior,
+    kl,
+    positive,
+    simplex,
+    total,
+    vector,
+    xlogx,
+)
 from derivations.eot.notation import eps, h, i, j, k, l, m, n
 from derivations.eot.section3_existence import scalar_convexity
-from derivations.relations import AtLeast, Entries, Equation, Fails, Follows, Limit
-from derivations.theorems import BOLZANO_WEIERSTRASS, HEINE_BOREL, SQUEEZE, WEIERSTRASS
 
 a, b = interior("a", n), interior("b", m)
 P, R = coupling("P", a, b), coupling("R", a, b)

@@ -6,15 +6,27 @@ Notation   α = softmax(⟨q, k_j⟩/τ); J(p) = Σ_j p_j C_j − ε H(p); p any
 References Definitions 3.1 and 3.2 of the document and the prose around them
 """
 
-from __future__ import annotations
-
 import sympy as sp
 
-from derivations.calculus.functions import derivative, kl, xlogx
-from derivations.calculus.sums import total
-from derivations.calculus.variables import index, positive, scalar, simplex, vector
-from derivations.catalogue import Steps, claim
-from derivations.claims import Severity
+from derivations import (
+    AtLeast,
+    Entry,
+    Equation,
+    Fails,
+    Severity,
+    Steps,
+    UniqueMinimum,
+    claim,
+    derivative,
+    index,
+    kl,
+    positive,
+    scalar,
+    simplex,
+    total,
+    vector,
+    xlogx,
+)
 from derivations.eot.notation import (
     K,
     Q,
@@ -39,7 +51,6 @@ from derivations.eot.notation import (
     softmax,
     tau,
 )
-from derivations.relations import AtLeast, Entry, Equation, Fails, UniqueMinimum
 
 p = simplex("p", m)
 alpha = softmax(similarity, tau)

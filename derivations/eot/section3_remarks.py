@@ -5,17 +5,26 @@ Notation   x, y random vectors of length d with independent entries of mean 0 an
 References Remarks 3.4 and 3.5 of the document
 """
 
-from __future__ import annotations
-
 import sympy as sp
 
-from derivations.calculus.functions import xlogx
-from derivations.calculus.moments import expectation, variance
-from derivations.calculus.sums import total
-from derivations.calculus.variables import Kind, coupling, index, positive, simplex, vector
-from derivations.catalogue import Steps, claim
+from derivations import (
+    Entry,
+    Equation,
+    Kind,
+    Steps,
+    UniqueMinimum,
+    claim,
+    coupling,
+    expectation,
+    index,
+    positive,
+    simplex,
+    total,
+    variance,
+    vector,
+    xlogx,
+)
 from derivations.eot.notation import cost, d, eps, j, m, objective, r, similarity, softmax
-from derivations.relations import Entry, Equation, UniqueMinimum
 
 x, y = vector("x", d, kind=Kind.RANDOM), vector("y", d, kind=Kind.RANDOM)
 dot = total(r, x[r] * y[r])

@@ -5,16 +5,10 @@ Notation   L(p, λ) = J(p) + λ(1 − Σ_j p_j); Z = Σ_l exp(⟨q, k_l⟩/τ); 
 References Theorem 3.3 of the document and the second half of its proof
 """
 
-from __future__ import annotations
-
 import sympy as sp
 
-from derivations.calculus.functions import derivative
-from derivations.calculus.sums import total
-from derivations.calculus.variables import Kind, positive, vector
-from derivations.catalogue import Steps, claim
+from derivations import AtLeast, Entry, Equation, Kind, Steps, UniqueMinimum, claim, derivative, positive, total, vector
 from derivations.eot.notation import cost, j, k, l, lam, m, objective, partition, similarity, softmax, tau
-from derivations.relations import AtLeast, Entry, Equation, UniqueMinimum
 
 alpha = softmax(similarity, tau)
 p = vector("p", m, kind=Kind.POSITIVE)

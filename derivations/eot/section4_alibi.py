@@ -5,17 +5,25 @@ Notation   S[i, j] = s_ij; i the query's position, j a key's; gamma = γ; P[i, j
 References Proposition 4.4 of the document and its proof
 """
 
-from __future__ import annotations
-
 import sympy as sp
 
-from derivations.calculus.functions import derivative, xlogx
-from derivations.calculus.sums import total
-from derivations.calculus.variables import Kind, index, scalar, vector
-from derivations.catalogue import Steps, claim
+from derivations import (
+    AtLeast,
+    Entry,
+    Equation,
+    Kind,
+    Steps,
+    UniqueMinimum,
+    claim,
+    derivative,
+    index,
+    scalar,
+    total,
+    vector,
+    xlogx,
+)
 from derivations.eot.notation import entropy, j, k, l, m, objective, softmax, tau
 from derivations.eot.regularizers import Regularizer, variational
-from derivations.relations import AtLeast, Entry, Equation, UniqueMinimum
 
 i = index("i", m)
 apart = index("h", m, other_than=(i,))

@@ -7,16 +7,29 @@ Notation   a = α − 1 > 0; θ the threshold (printed τ), −λ − 1/(α(α�
 References Proposition 4.3 and Table 1 of the document; Peters, Niculae and Martins (2019)
 """
 
-from __future__ import annotations
-
 import sympy as sp
 
-from derivations.calculus.functions import derivative
-from derivations.calculus.powers import bregman, plus
-from derivations.calculus.sums import total
-from derivations.calculus.variables import Kind, positive, scalar, vector
-from derivations.catalogue import Steps, claim
-from derivations.claims import Severity
+from derivations import (
+    MEAN_VALUE,
+    AtLeast,
+    Entry,
+    Equation,
+    Fails,
+    Kind,
+    Limit,
+    Severity,
+    Steps,
+    StrictUnlessEqual,
+    UniqueMinimum,
+    bregman,
+    claim,
+    derivative,
+    plus,
+    positive,
+    scalar,
+    total,
+    vector,
+)
 from derivations.eot.notation import j, k, l, lam, m, s, score, softmax
 from derivations.eot.regularizers import (
     a,
@@ -34,8 +47,6 @@ from derivations.eot.regularizers import (
     unspent,
     variational,
 )
-from derivations.relations import AtLeast, Entry, Equation, Fails, Limit, StrictUnlessEqual, UniqueMinimum
-from derivations.theorems import MEAN_VALUE
 
 v = vector("v", m, kind=Kind.POSITIVE)
 b, t, x = positive("b"), positive("t"), scalar("x")

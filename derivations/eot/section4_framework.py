@@ -7,17 +7,26 @@ Notation   J(p) = −⟨p, s⟩ + Ω(p); x, y points of the simplex and z = (t x
 References section 4.1 and Proposition 4.1 of the document
 """
 
-from __future__ import annotations
-
 import sympy as sp
 
-from derivations.calculus.functions import derivative
-from derivations.calculus.sums import delta, total
-from derivations.calculus.variables import positive, scalar, simplex
-from derivations.catalogue import Steps, Undecidable, claim
+from derivations import (
+    AtLeast,
+    Entry,
+    Equation,
+    Follows,
+    Steps,
+    Undecidable,
+    UniqueMinimum,
+    claim,
+    delta,
+    derivative,
+    positive,
+    scalar,
+    simplex,
+    total,
+)
 from derivations.eot.notation import expect, j, k, m, s, score, softmax, tau
 from derivations.eot.regularizers import half_square, scaled_entropy, variational
-from derivations.relations import AtLeast, Entry, Equation, Follows, UniqueMinimum
 
 x, y = simplex("x", m), simplex("y", m)
 odds = positive("t")

@@ -7,16 +7,25 @@ Notation   L(p, λ, μ) = −⟨p, s⟩ + ½‖p‖² + λ(1 − Σ p) − Σ μ
 References Proposition 4.2 of the document and its proof; Martins and Astudillo (2016)
 """
 
-from __future__ import annotations
-
 import sympy as sp
 
-from derivations.calculus.functions import derivative
-from derivations.calculus.powers import plus
-from derivations.calculus.sums import total
-from derivations.calculus.variables import Kind, interior, simplex, vector
-from derivations.catalogue import Steps, claim
-from derivations.claims import Severity
+from derivations import (
+    AtLeast,
+    Entry,
+    Equation,
+    Fails,
+    Kind,
+    Severity,
+    Steps,
+    UniqueMinimum,
+    claim,
+    derivative,
+    interior,
+    plus,
+    simplex,
+    total,
+    vector,
+)
 from derivations.eot.notation import j, k, l, lam, m, s, score, softmax
 from derivations.eot.regularizers import (
     falling_terms,
@@ -31,7 +40,6 @@ from derivations.eot.regularizers import (
     unspent,
     variational,
 )
-from derivations.relations import AtLeast, Entry, Equation, Fails, UniqueMinimum
 
 v, nu = vector("v", m, kind=Kind.POSITIVE), vector("nu", m, kind=Kind.NONNEGATIVE)
 two = sp.Integer(2)

@@ -7,15 +7,25 @@ References the end of the proof of Proposition 4.4 and Table 1 of the document; 
            x of n has the slope 2^(−8x/n) and the bias −slope · (i − j) is added to q·k/√d and not divided by √d
 """
 
-from __future__ import annotations
-
 import sympy as sp
 
-from derivations.calculus.powers import plus
-from derivations.calculus.sums import total
-from derivations.calculus.variables import Kind, positive, scalar, size, vector
-from derivations.catalogue import Steps, claim
-from derivations.claims import Severity
+from derivations import (
+    AtLeast,
+    Entry,
+    Equation,
+    Fails,
+    Kind,
+    Severity,
+    Steps,
+    UniqueMinimum,
+    claim,
+    plus,
+    positive,
+    scalar,
+    size,
+    total,
+    vector,
+)
 from derivations.eot.notation import j, m, s, score, softmax, tau
 from derivations.eot.regularizers import (
     a,
@@ -33,7 +43,6 @@ from derivations.eot.regularizers import (
     variational,
 )
 from derivations.eot.section4_alibi import S, distance, gamma, i, penalized, solves
-from derivations.relations import AtLeast, Entry, Equation, Fails, UniqueMinimum
 
 bias = scalar("b")
 

@@ -5,16 +5,10 @@ Notation   p = softmax(s/τ); u = −∂L/∂p; g = ∇_c L; E_p[u] = Σ_k p_k u
 References Definition 5.1 and Theorem 5.2 of the document, and the proof
 """
 
-from __future__ import annotations
-
 import sympy as sp
 
-from derivations.calculus.functions import derivative
-from derivations.calculus.sums import delta, total
-from derivations.calculus.variables import Kind, index, vector
-from derivations.catalogue import Steps, claim
+from derivations import AtLeast, Entry, Equation, Kind, Steps, claim, delta, derivative, index, total, vector
 from derivations.eot.notation import V, c, expect, g, j, k, l, m, other, partition, s, score, softmax, tau, u
-from derivations.relations import AtLeast, Entry, Equation
 
 p = softmax(score, tau)
 free = vector("p", m, kind=Kind.POSITIVE)

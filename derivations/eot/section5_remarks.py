@@ -7,19 +7,26 @@ Notation   A_j = u_j − E_p[u]; estimators as in policy.py
 References Remark 5.3 of the document and the opening of its section 5; Williams (1992) for the estimator
 """
 
-from __future__ import annotations
-
 import sympy as sp
 
-from derivations.calculus.balls import Value
-from derivations.calculus.functions import derivative
-from derivations.calculus.sums import delta, total
-from derivations.calculus.variables import Variable, index
-from derivations.catalogue import Steps, Undecidable, claim
-from derivations.claims import Severity
+from derivations import (
+    AtLeast,
+    Entry,
+    Equation,
+    Fails,
+    Severity,
+    Steps,
+    Undecidable,
+    Value,
+    Variable,
+    claim,
+    delta,
+    derivative,
+    index,
+    total,
+)
 from derivations.eot import policy
 from derivations.eot.notation import K, Q, expect, j, k, l, m, r, s, score, similarity, softmax, tau, u
-from derivations.relations import AtLeast, Entry, Equation, Fails
 
 p = softmax(score, tau)
 i = index("i", m)

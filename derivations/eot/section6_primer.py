@@ -8,20 +8,33 @@ Notation   minimize f subject to c_i ≤ 0, h_j = 0; w_i = −c_i ≥ 0 the slac
 References both primers of section 6 of the document; Boyd and Vandenberghe (2004), sections 5.1–5.5
 """
 
-from __future__ import annotations
-
 import sympy as sp
 
-from derivations.calculus.balls import Value
-from derivations.calculus.functions import derivative, kl
-from derivations.calculus.sums import total
-from derivations.calculus.variables import Kind, Variable, index, positive, scalar, vector
-from derivations.catalogue import Steps, claim
-from derivations.claims import Severity
+from derivations import (
+    COMPLETENESS,
+    CONVEX_HESSIAN,
+    SLATER,
+    AtLeast,
+    Equation,
+    Fails,
+    Follows,
+    Kind,
+    Limit,
+    Severity,
+    Steps,
+    Value,
+    Variable,
+    claim,
+    derivative,
+    index,
+    kl,
+    positive,
+    scalar,
+    total,
+    vector,
+)
 from derivations.eot.notation import d, j, l, lam, m, n, partition, r, s, score, tau
 from derivations.eot.section6_value import V, primal
-from derivations.relations import AtLeast, Equation, Fails, Follows, Limit
-from derivations.theorems import COMPLETENESS, CONVEX_HESSIAN, SLATER
 
 i = index("i", n)
 f, G, v = scalar("f"), scalar("G"), scalar("v")

@@ -6,20 +6,12 @@ Notation   φ = τ − λ, a multiplier in other words; φ* = τ log Z = τ log 
 References Theorem 6.3 of the document with its proof, Remarks 6.4 and 6.5
 """
 
-from __future__ import annotations
-
 import sympy as sp
 
-from derivations.calculus.balls import Value
-from derivations.calculus.functions import derivative, kl, xlogx
-from derivations.calculus.sums import total
-from derivations.calculus.variables import Variable, scalar
-from derivations.catalogue import Steps, claim
-from derivations.claims import Severity
+from derivations import AtLeast, Equation, Fails, Severity, Steps, Value, Variable, claim, derivative, kl, scalar, total, xlogx
 from derivations.eot.notation import entropy, expect, j, k, l, lam, m, partition, s, score, tau
 from derivations.eot.section6_primer import best_multiplier, dual, stationary
 from derivations.eot.section6_value import V, free, lse, p, primal, star, unconstrained
-from derivations.relations import AtLeast, Equation, Fails
 
 phi = scalar("φ")
 Z = partition(score, tau)

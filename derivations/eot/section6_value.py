@@ -8,15 +8,31 @@ Notation   J(p, s) = −⟨p, s⟩ + τ Σ_j p_j log p_j; V(s) = J(p*(s), s), p*
 References Definition 6.1, the primer on the envelope theorem and Lemma 6.2 of the document; Milgrom and Segal (2002)
 """
 
-from __future__ import annotations
-
 import sympy as sp
 
-from derivations.calculus.functions import derivative, kl, xlogx
-from derivations.calculus.sums import normal, total
-from derivations.calculus.variables import Kind, positive, scalar, simplex, vector
-from derivations.catalogue import Steps, claim
-from derivations.claims import Severity
+from derivations import (
+    DANSKIN,
+    AtLeast,
+    Entry,
+    Equation,
+    Fails,
+    Follows,
+    Kind,
+    Limit,
+    Severity,
+    Steps,
+    UniqueMinimum,
+    claim,
+    derivative,
+    kl,
+    normal,
+    positive,
+    scalar,
+    simplex,
+    total,
+    vector,
+    xlogx,
+)
 from derivations.eot.notation import (
     cost,
     entropy,
@@ -34,8 +50,6 @@ from derivations.eot.notation import (
     tau,
     u,
 )
-from derivations.relations import AtLeast, Entry, Equation, Fails, Follows, Limit, UniqueMinimum
-from derivations.theorems import DANSKIN
 
 star = softmax(score, tau)
 p, x, y = simplex("p", m), simplex("x", m), simplex("y", m)

@@ -6,17 +6,10 @@ Notation   p = softmax(s/τ); F_jk = E_{i∼p}[∂log p_i/∂s_j · ∂log p_i/�
 References Definitions 7.1 and 7.2 of the document and the first step of the proof of Theorem 7.3; Amari (1998)
 """
 
-from __future__ import annotations
-
 import sympy as sp
 
-from derivations.calculus.functions import derivative
-from derivations.calculus.sums import delta, total
-from derivations.calculus.variables import index, interior, vector
-from derivations.catalogue import Steps, claim
-from derivations.claims import Severity
+from derivations import AtLeast, Equation, Fails, Severity, Steps, claim, delta, derivative, index, interior, total, vector
 from derivations.eot.notation import j, k, m, partition, s, score, softmax, tau
-from derivations.relations import AtLeast, Equation, Fails
 
 p = softmax(score, tau)
 Z = partition(score, tau)

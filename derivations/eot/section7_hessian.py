@@ -6,15 +6,9 @@ Notation   φ* = τ log Z; V = −φ* the optimal value; M = (1/τ)(D − p pᵀ
 References Corollary 7.5 of the document with its proof, and Remark 7.6
 """
 
-from __future__ import annotations
-
 import sympy as sp
 
-from derivations.calculus.functions import derivative
-from derivations.calculus.sums import total
-from derivations.calculus.variables import positive
-from derivations.catalogue import Steps, Undecidable, claim
-from derivations.claims import Severity
+from derivations import AtLeast, Entry, Equation, Fails, Severity, Steps, Undecidable, claim, derivative, positive, total
 from derivations.eot import policy
 from derivations.eot.notation import expect, j, k, l, m, partition, s, score, softmax, tau, u
 from derivations.eot.section5_gradient import given, through_weights
@@ -22,7 +16,6 @@ from derivations.eot.section5_remarks import LARGER_VARIANCE, descent
 from derivations.eot.section6_value import V, lse
 from derivations.eot.section7_fisher import covariance, fisher, p, v
 from derivations.eot.section7_natural import fisher_times_u
-from derivations.relations import AtLeast, Entry, Equation, Fails
 
 t = positive("t")
 M = covariance() / tau

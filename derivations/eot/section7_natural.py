@@ -7,20 +7,28 @@ Notation   F from its definition; F⁺ = τ² Π D⁻¹ Π its Moore-Penrose inv
 References Theorem 7.3 of the document with its proof, and Remark 7.4; Amari (1998); Penrose (1955)
 """
 
-from __future__ import annotations
-
 import sympy as sp
 
-from derivations.calculus.balls import Value
-from derivations.calculus.functions import derivative
-from derivations.calculus.sums import delta, total
-from derivations.calculus.variables import Variable, index, scalar, vector
-from derivations.catalogue import Steps, claim
-from derivations.claims import Severity
+from derivations import (
+    AtLeast,
+    Entry,
+    Equation,
+    Fails,
+    Severity,
+    Steps,
+    Value,
+    Variable,
+    claim,
+    delta,
+    derivative,
+    index,
+    scalar,
+    total,
+    vector,
+)
 from derivations.eot.notation import expect, j, k, l, m, s, tau, u
 from derivations.eot.section5_gradient import given, through_weights
 from derivations.eot.section7_fisher import covariance, fisher, p
-from derivations.relations import AtLeast, Entry, Equation, Fails
 
 a, b = index("a", m), index("b", m)
 G = vector("G", m, m)

@@ -7,19 +7,33 @@ Notation   p = softmax(s/τ), π any point of the open simplex; A_j = u_j − E_
 References section 8 of the document; Amari (1998) for steepest descent in the Fisher metric
 """
 
-from __future__ import annotations
-
 import sympy as sp
 
-from derivations.calculus.balls import Value
-from derivations.calculus.functions import derivative, kl, xlogx
-from derivations.calculus.sums import delta, total
-from derivations.calculus.variables import Kind, Variable, index, simplex, vector
-from derivations.catalogue import Steps, Undecidable, claim
-from derivations.claims import Severity
+from derivations import (
+    AtLeast,
+    Entry,
+    Equation,
+    Fails,
+    Follows,
+    Kind,
+    Severity,
+    Steps,
+    Undecidable,
+    UniqueMinimum,
+    Value,
+    Variable,
+    claim,
+    delta,
+    derivative,
+    index,
+    kl,
+    simplex,
+    total,
+    vector,
+    xlogx,
+)
 from derivations.eot import policy
 from derivations.eot.notation import cost, expect, j, k, l, m, objective, partition, s, score, similarity, softmax, tau, u
-from derivations.relations import AtLeast, Entry, Equation, Fails, Follows, UniqueMinimum
 
 p = softmax(score, tau)
 pi = policy.pi

@@ -5,14 +5,10 @@ Notation  m = |S| locations, numbered j, k, l (t in print); d the width of V(t),
           x the data where they are scalars, X[j, r] where they are vectors; f the summary of X; V[j, c] = V_c(t)
 """
 
-from __future__ import annotations
-
 import sympy as sp
 
-from derivations.calculus.sums import delta, total
-from derivations.calculus.variables import index, simplex, size, vector
+from derivations import AtLeast, Entry, delta, index, simplex, size, total, vector
 from derivations.eot.notation import j, m, softmax
-from derivations.relations import AtLeast, Entry
 
 D, M, d = size("D"), size("M"), size("d")
 c, r, b = index("c", d), index("r", D), index("b", M)

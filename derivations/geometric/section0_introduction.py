@@ -7,19 +7,29 @@ Notation   z the entries of a noise, independent with mean 0 and variance 1; A_j
 References the paragraphs before the first heading of the document
 """
 
-from __future__ import annotations
-
 import sympy as sp
 
-from derivations.calculus.balls import Value
-from derivations.calculus.functions import derivative
-from derivations.calculus.moments import expectation, variance
-from derivations.calculus.sums import delta, total
-from derivations.calculus.variables import Kind, Variable, positive, scalar, vector
-from derivations.catalogue import Steps, claim
+from derivations import (
+    AtLeast,
+    Entry,
+    Equation,
+    Fails,
+    Kind,
+    Steps,
+    Value,
+    Variable,
+    claim,
+    delta,
+    derivative,
+    expectation,
+    positive,
+    scalar,
+    total,
+    variance,
+    vector,
+)
 from derivations.eot.notation import j, k, l, m
 from derivations.geometric.notation import data, p, soft, uniform, x
-from derivations.relations import AtLeast, Entry, Equation, Fails
 
 age = vector("A", m, kind=Kind.NONNEGATIVE)
 noise = vector("z", m, kind=Kind.RANDOM)

@@ -6,17 +6,12 @@ Notation   v, g any vectors of length d; q_c = Σ_j p_j V_jc the context vector,
 References (1) and the list below it
 """
 
-from __future__ import annotations
-
 import sympy as sp
 
-from derivations.calculus.sums import delta, total
-from derivations.calculus.variables import Kind, scalar, vector
-from derivations.catalogue import Steps, claim, reprint
+from derivations import AtLeast, Equation, Kind, Steps, claim, delta, reprint, scalar, total, vector
 from derivations.eot.notation import j, k, m
 from derivations.eot.section3_problem import probability_simplex
 from derivations.geometric.notation import V, c, d, p, uniform
-from derivations.relations import AtLeast, Equation
 
 v, g = vector("v", d), vector("g", d)
 height, slack = scalar("bound"), vector("s", m, kind=Kind.NONNEGATIVE)

@@ -7,16 +7,11 @@ Notation   top the largest entry of x, at the location `best`; top − s_j with 
 References (2), the list below it and the caption of its figure; the fundamental theorem of linear programming
 """
 
-from __future__ import annotations
-
 import sympy as sp
 
-from derivations.calculus.sums import delta, total
-from derivations.calculus.variables import Kind, positive, scalar, vector
-from derivations.catalogue import Steps, Undecidable, claim
+from derivations import AtLeast, Equation, Fails, Kind, Steps, Undecidable, claim, delta, positive, scalar, total, vector
 from derivations.eot.notation import j, k, m
 from derivations.geometric.notation import D, best, corner, cosine, data, inner, nonzero, norm, p, r, weights, x
-from derivations.relations import AtLeast, Equation, Fails
 
 slack, extra = vector("s", m, kind=Kind.NONNEGATIVE), vector("h", m, kind=Kind.NONNEGATIVE)
 top, margin = scalar("top"), positive("margin")

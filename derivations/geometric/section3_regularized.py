@@ -9,16 +9,32 @@ Notation   omega = Ω(p) any number; θ + p − μ the data whose sparsemax is p
 References (3), (4) and the prose around them; Martins and Astudillo (2016) for ½‖p‖²
 """
 
-from __future__ import annotations
-
 import sympy as sp
 
-from derivations.calculus.functions import derivative, kl
-from derivations.calculus.powers import plus
-from derivations.calculus.sums import total
-from derivations.calculus.variables import Kind, index, positive, scalar, simplex, size, vector
-from derivations.catalogue import Steps, claim
-from derivations.claims import Severity
+from derivations import (
+    AtLeast,
+    Entry,
+    Equation,
+    Expansion,
+    Fails,
+    Follows,
+    Kind,
+    Limit,
+    Severity,
+    Steps,
+    UniqueMinimum,
+    claim,
+    derivative,
+    index,
+    kl,
+    plus,
+    positive,
+    scalar,
+    simplex,
+    size,
+    total,
+    vector,
+)
 from derivations.eot.notation import d as width
 from derivations.eot.notation import j, k, m, s, score, softmax, tau
 from derivations.eot.regularizers import (
@@ -45,7 +61,6 @@ from derivations.geometric.notation import (
     weights,
     x,
 )
-from derivations.relations import AtLeast, Entry, Equation, Expansion, Fails, Follows, Limit, UniqueMinimum
 
 omega, shift = scalar("omega"), scalar("t")
 star = soft(data)

@@ -7,20 +7,28 @@ Notation   v a vector of length D, X v the summary that it makes; f any summary,
 References (5) and the prose around it
 """
 
-from __future__ import annotations
-
 import sympy as sp
 
-from derivations.calculus.functions import derivative
-from derivations.calculus.sums import delta, total
-from derivations.calculus.variables import vector
-from derivations.catalogue import Steps, claim, reprint
-from derivations.claims import Severity, Statement
+from derivations import (
+    AtLeast,
+    Entry,
+    Equation,
+    Fails,
+    Severity,
+    Statement,
+    Steps,
+    UniqueMinimum,
+    claim,
+    delta,
+    derivative,
+    reprint,
+    total,
+    vector,
+)
 from derivations.eot.notation import j, k, l, m, softmax
 from derivations.eot.regularizers import scaled_entropy, variational
 from derivations.geometric.notation import D, X, cosine, f, inner, nonzero, norm, p, r, soft, summary, weights
 from derivations.geometric.section3_regularized import direction
-from derivations.relations import AtLeast, Entry, Equation, Fails, UniqueMinimum
 
 v = vector("v", D)
 star = soft(summary)

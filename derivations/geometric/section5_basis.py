@@ -9,18 +9,29 @@ Notation   phi[j, b] = φ_b(j), theta a value of θ(x) in ℝ^M, eta another or 
 References (6) and the prose around it; Bahdanau, Cho and Bengio (2015), section 3.1: the score vᵀtanh(W s + U h_t)
 """
 
-from __future__ import annotations
-
 import sympy as sp
 
-from derivations.calculus.functions import derivative
-from derivations.calculus.sums import delta, total
-from derivations.calculus.variables import Kind, index, positive, scalar, size, vector
-from derivations.catalogue import Steps, claim
-from derivations.claims import Severity
+from derivations import (
+    AtLeast,
+    Entry,
+    Equation,
+    Expansion,
+    Fails,
+    Kind,
+    Severity,
+    Steps,
+    claim,
+    delta,
+    derivative,
+    index,
+    positive,
+    scalar,
+    size,
+    total,
+    vector,
+)
 from derivations.eot.notation import j, k, l, m
 from derivations.geometric.notation import D, M, X, b, combination, d, eta, phi, r, soft, theta
-from derivations.relations import AtLeast, Entry, Equation, Expansion, Fails
 
 H = size("H")
 h = index("h", H)

@@ -5,22 +5,29 @@ Notation   p* = softmax(f); p any point of the simplex; t a number
 References (7) and the sentence before it
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import sympy as sp
 
-from derivations.calculus.balls import Value
-from derivations.calculus.functions import kl
-from derivations.calculus.sums import total
-from derivations.calculus.variables import Variable, scalar
-from derivations.catalogue import Steps, Undecidable, claim
+from derivations import (
+    AtLeast,
+    Entry,
+    Equation,
+    Fails,
+    Steps,
+    Undecidable,
+    UniqueMinimum,
+    Value,
+    Variable,
+    claim,
+    kl,
+    scalar,
+    total,
+)
 from derivations.eot.notation import entropy, j, l, m, partition
 from derivations.eot.regularizers import scaled_entropy, variational
 from derivations.geometric.notation import f, p, soft, summary, uniform, weights
 from derivations.geometric.section4_summary import solves, star
-from derivations.relations import AtLeast, Entry, Equation, Fails, UniqueMinimum
 
 shift = scalar("t")
 

@@ -5,18 +5,12 @@ Notation   p* = softmax(Φθ); g = ∂L/∂c, what the prediction model sends ba
 References the last section of the document
 """
 
-from __future__ import annotations
-
 import sympy as sp
 
-from derivations.calculus.functions import derivative
-from derivations.calculus.sums import total
-from derivations.calculus.variables import vector
-from derivations.catalogue import Steps, Undecidable, claim
+from derivations import Entry, Equation, Steps, Undecidable, claim, derivative, total, vector
 from derivations.eot.notation import expect, j
 from derivations.geometric.notation import V, b, c, d, phi, theta
 from derivations.geometric.section5_basis import start
-from derivations.relations import Entry, Equation
 
 g = vector("g", d)
 

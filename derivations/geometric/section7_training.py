@@ -4,9 +4,7 @@ Claims     geometric.s7.good-predictions
 References the last section of the document; `python -m numerics geometric` is the experiment
 """
 
-from __future__ import annotations
-
-from derivations.catalogue import claim
+from derivations import claim
 
 
 @claim("geometric.s7.good-predictions", "empirical", title="A learned summary makes weights that help to predict well",

@@ -13,17 +13,27 @@ Notation   t a location, y = q(t) ≥ 0 the value there of any density q, p the 
 References Martins et al., Sparse and Continuous Attention Mechanisms, NeurIPS 2020
 """
 
-from __future__ import annotations
-
 from functools import cache
 
 import sympy as sp
 
-from derivations.calculus.functions import derivative, kl, xlogx
-from derivations.calculus.sums import total
-from derivations.calculus.variables import Kind, index, positive, scalar, size, vector
-from derivations.catalogue import Steps, claim
-from derivations.relations import AtLeast, Entry, Equation
+from derivations import (
+    AtLeast,
+    Entry,
+    Equation,
+    Kind,
+    Steps,
+    claim,
+    derivative,
+    index,
+    kl,
+    positive,
+    scalar,
+    size,
+    total,
+    vector,
+    xlogx,
+)
 
 t, mu, theta1, c, v, b, s, y = (
     scalar("t"), scalar("mu"), scalar("theta1"), scalar("c"), positive("v"), positive("b"), positive("s"),

@@ -4,9 +4,7 @@ Claims     inference.sC.assumptions, inference.sC.proofs
 References questions 2 (a) and 2 (b) of the checklist; what the answers are held against is judged in section 6
 """
 
-from __future__ import annotations
-
-from derivations.catalogue import reprint
+from derivations import reprint
 from derivations.deciphering.section6_theorem1 import recovery
 from derivations.inference.section6_solution import any_preference
 

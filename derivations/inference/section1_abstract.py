@@ -4,7 +4,7 @@ Claims     inference.s0.convex, inference.s0.closed-form, inference.s0.special-c
 References the abstract of the document, and section 1, which repeats it; section 1 of deciphering for the derivations
 """
 
-from derivations.catalogue import reprint
+from derivations import reprint
 from derivations.deciphering.section1_abstract import approximation, convex, solver
 from derivations.deciphering.section7_attention import uniform_preference
 from derivations.deciphering.section7_t5 import t5_realizes

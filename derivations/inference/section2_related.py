@@ -5,7 +5,7 @@ Claims     inference.s2.saliency, inference.s2.not-identifiable, inference.s2.ha
 References section 2 of the document; section 2 of deciphering for the derivations
 """
 
-from derivations.catalogue import reprint
+from derivations import reprint
 from derivations.deciphering.section2_related import (
     gaussian_process,
     hahn,

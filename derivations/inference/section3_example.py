@@ -6,9 +6,7 @@ Notation   that of `derivations.deciphering.section5_gaussian` and `section4_pro
 References Section 3 of the document
 """
 
-from __future__ import annotations
-
-from derivations.catalogue import Steps, claim, reprint
+from derivations import Steps, claim, reprint
 from derivations.deciphering import appendix_b_perspectives as perspectives
 from derivations.deciphering import section4_mem as mem
 from derivations.deciphering import section4_problem as problem

@@ -6,9 +6,7 @@ Notation   that of `derivations.deciphering.section3_setup`, which derives what 
 References Section 4 of the document
 """
 
-from __future__ import annotations
-
-from derivations.catalogue import reprint
+from derivations import reprint
 from derivations.deciphering import section3_setup as setup
 
 reprint("inference.4", setup.mean_of_distribution, latex=r"h=\int ap(a)da")

@@ -9,21 +9,15 @@ Notation   that of `derivations.deciphering.section4_problem` and its neighbours
 References Section 5 of the document
 """
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import sympy as sp
 
-from derivations.calculus.functions import xlogx
-from derivations.calculus.variables import interior, positive
-from derivations.catalogue import Steps, claim, reprint
-from derivations.claims import Severity
+from derivations import Fails, Limit, Severity, Steps, claim, interior, positive, reprint, xlogx
 from derivations.deciphering import appendix_b_perspectives as perspectives
 from derivations.deciphering import section4_mem as mem
 from derivations.deciphering import section4_problem as deciphering
 from derivations.inference.section3_example import divergence, two_perspectives
-from derivations.relations import Fails, Limit
 
 v = interior("v", sp.Integer(2))
 t = positive("t")

@@ -4,9 +4,7 @@ Claims     inference.fig3, inference.s6.smaller-alpha-better
 References Figure 3 of the document and the text about it
 """
 
-from __future__ import annotations
-
-from derivations.catalogue import reprint
+from derivations import reprint
 from derivations.deciphering.section6_figure3 import figure, monotone
 
 reprint("inference.s6.smaller-alpha-better", monotone,

@@ -7,17 +7,11 @@ Notation   as in deciphering, section 6; tau = τ, with α = τ^(−1/2)
 References what both documents print is derived in `derivations.deciphering`; here is what this one prints otherwise
 """
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import sympy as sp
 
-from derivations.calculus.balls import Value
-from derivations.calculus.sums import total
-from derivations.calculus.variables import Variable, positive
-from derivations.catalogue import Steps, claim, reprint
-from derivations.claims import Severity
+from derivations import Equation, Fails, Limit, Severity, Steps, Value, Variable, claim, positive, reprint, total
 from derivations.deciphering import section6_approximation as approximation
 from derivations.deciphering import section6_expansion as expansion
 from derivations.deciphering import section6_remarks as remarks
@@ -25,7 +19,6 @@ from derivations.deciphering import section6_theorem1 as theorem
 from derivations.deciphering.notation import T, a, alpha, d, i, inner, k, lam, mean, mu, n, tilt, u
 from derivations.deciphering.section6_approximation import closed_form, error
 from derivations.deciphering.section6_expansion import evidence
-from derivations.relations import Equation, Fails, Limit
 
 tau = positive("tau")
 EXPONENT = r"\exp(\langle t_i,z\rangle/\sqrt\tau)"

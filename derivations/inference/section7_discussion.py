@@ -5,8 +5,7 @@ Claims     inference.s7.dot-product, inference.s7.solves-the-problem, inference.
 References section 7 of the document; section 7 of deciphering for the derivations, with α = 1/√τ
 """
 
-from derivations.catalogue import reprint
-from derivations.claims import Statement
+from derivations import Statement, reprint
 from derivations.deciphering.section7_attention import any_layer, layer_solves, two_pieces, uniform_preference
 from derivations.deciphering.section7_generalizations import context_dependent, continuous_preferences
 

@@ -6,18 +6,13 @@ Notation   as in deciphering, section 6; x a direction; r ≥ 1 half the order o
 References the paragraph on limitations in section 7 of the document
 """
 
-from __future__ import annotations
-
 import sympy as sp
 
-from derivations.calculus.sums import delta, total
-from derivations.calculus.variables import index, positive, size, vector
-from derivations.catalogue import Steps, claim, reprint
+from derivations import AtLeast, Equation, Limit, Steps, claim, delta, index, positive, reprint, size, total, vector
 from derivations.deciphering import section6_expansion as expansion
 from derivations.deciphering.notation import T, a, alpha, covariance, d, i, inner, mean, mu, n, primal, shifted, u, z
 from derivations.deciphering.section6_approximation import closed_form, error
 from derivations.deciphering.section6_certificates import objective_with, plan
-from derivations.relations import AtLeast, Equation, Limit
 
 tau, s, r, x = positive("tau"), positive("s"), size("r"), vector("x", d)
 j = index("j", n)

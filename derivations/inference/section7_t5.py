@@ -6,13 +6,9 @@ Notation   as in section7_t5.py and section8_heads.py of deciphering; here the s
 References "T5 transformer implicitly adopts …" in section 7 of the document, (22), (23); T5Attention in transformers
 """
 
-from __future__ import annotations
-
 import sympy as sp
 
-from derivations.calculus.sums import total
-from derivations.catalogue import Steps, claim, reprint
-from derivations.claims import Severity, Statement
+from derivations import Entry, Equation, Severity, Statement, Steps, claim, reprint, total
 from derivations.deciphering.notation import a, d, evidence, inner, k, mean
 from derivations.deciphering.section7_t5 import (
     BLANKS,
@@ -42,7 +38,6 @@ from derivations.deciphering.section8_heads import (
     shown,
     t5,
 )
-from derivations.relations import Entry, Equation
 
 width = sp.sqrt(d)
 T5_ADOPTS = Statement(r"\text{T5}=V\circ(21),\quad u_i=0\text{ where the attention mask hides},"

@@ -4,9 +4,7 @@ Claims     inference.s8.preferences, inference.s8.first-work
 References section 8 of the document; its first paragraph repeats the abstract
 """
 
-from __future__ import annotations
-
-from derivations.catalogue import Undecidable, claim, reprint
+from derivations import Undecidable, claim, reprint
 from derivations.deciphering.section7_attention import any_functions
 
 reprint("inference.s8.preferences", of=any_functions,

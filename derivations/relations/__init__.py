@@ -1,7 +1,5 @@
 """Statements a machine can decide: each relation can try to prove itself and try to refute itself."""
 
-from __future__ import annotations
-
 from derivations.relations.base import Counterexample as Counterexample
 from derivations.relations.base import Entry as Entry
 from derivations.relations.base import Hypothesis as Hypothesis

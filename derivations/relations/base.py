@@ -4,8 +4,6 @@ A proof is symbolic and holds for every size, at every point of the declared dom
 domain where certified values contradict the statement.  A statement that has neither is undecided, which is never a pass.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -29,6 +27,7 @@ from derivations.theorems import Theorem
 Entry = Callable[[sp.Expr], sp.Expr]                         # j ↦ the j-th entry of a vector
 
 PROVED = ""                                                  # nothing is left to explain
+EXPRESSION = (sp.Expr, sp.Expr | None)                       # the types of fields that hold one expression
 MOVABLE = (Kind.REAL, Kind.NONNEGATIVE, Kind.POSITIVE)       # the scalars that can vary alone
 
 
@@ -52,17 +51,17 @@ class Relation(ABC):
     reason: str = field(default="", kw_only=True)
     at: Mapping[Variable, Value] = field(default_factory=dict, kw_only=True, hash=False)
     about: tuple[sp.Expr, ...] = field(default=(), kw_only=True)
-    given: tuple[Hypothesis, ...] = field(default=(), kw_only=True)
+    given: tuple["Hypothesis", ...] = field(default=(), kw_only=True)
     quotes: tuple[Theorem, ...] = field(default=(), kw_only=True)
-    premises: tuple[Relation, ...] = field(default=(), init=False)   # what a proof uses and somebody else has to prove
+    premises: tuple["Relation", ...] = field(default=(), init=False)  # what a proof uses and somebody else has to prove
 
     def __post_init__(self) -> None:
         """Turn numbers into expressions, once: what is printed, proved and refuted is the same object."""
         for part in fields(self):
             value = getattr(self, part.name)
-            if part.type == "tuple[sp.Expr, ...]":
+            if part.type == tuple[sp.Expr, ...]:
                 object.__setattr__(self, part.name, tuple(apart(sp.sympify(each)) for each in value))
-            elif part.type in ("sp.Expr", "sp.Expr | None") and value is not None:
+            elif part.type in EXPRESSION and value is not None:
                 object.__setattr__(self, part.name, apart(sp.sympify(value)))
         at = {key.label if isinstance(key, sp.IndexedBase) else key: value for key, value in self.at.items()}
         object.__setattr__(self, "at", at)

@@ -1,7 +1,5 @@
 """A statement is false: it certifiably fails at an exact point of its domain."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 

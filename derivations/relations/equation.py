@@ -1,7 +1,5 @@
 """Two expressions are equal, or differ."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import sympy as sp

@@ -4,8 +4,6 @@ A quantity may depend on a vector that is known only through an equation v = t·
 problem with a vanishing weight t: its expansion follows from the equation.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache

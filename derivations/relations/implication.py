@@ -1,7 +1,5 @@
 """An inequality that follows from others."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 import sympy as sp

@@ -1,7 +1,5 @@
 """One expression is at least another, or more."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 import sympy as sp

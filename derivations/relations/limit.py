@@ -5,8 +5,6 @@ variables.  What SymPy's calculus says at exact points of these, ties and zeros 
 compared with certified values along the path.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction

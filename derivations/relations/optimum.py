@@ -8,8 +8,6 @@ function that looks at its argument gains nothing.  The proof is the identity
 for every rival in the closed simplex: each term is ≥ 0, and all vanish only where the rival is the candidate.
 """
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass

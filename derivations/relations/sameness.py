@@ -1,7 +1,5 @@
 """When two relations state the same: the same kind, the same sense, sides and hypotheses that agree in normal form."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 

@@ -6,15 +6,9 @@ Notation   as in `listing_notation`; A the weights; P any plan; heads of width g
 References Prillo and Eisenschlos (2020) for relaxations of sorting with unit rows, whose limit is a permutation
 """
 
-from __future__ import annotations
-
 import sympy as sp
 
-from derivations.calculus.sums import total
-from derivations.calculus.variables import index, size
-from derivations.catalogue import Steps, claim
-from derivations.claims import Severity
-from derivations.relations import Entries, Equation, Fails, Limit, UniquePlan
+from derivations import Entries, Equation, Fails, Limit, Severity, Steps, UniquePlan, claim, index, size, total
 from derivations.transport.listing_notation import (
     S,
     d,

@@ -7,16 +7,26 @@ Notation   as in `listing_notation`; x, y, X points; m others at the cost c of a
 References Feydy et al. (2019) for the divergence; Luise et al. (2018) for the sharp variant, of costs alone
 """
 
-from __future__ import annotations
-
 import sympy as sp
 
-from derivations.calculus.functions import xlogx
-from derivations.calculus.sums import delta, total
-from derivations.calculus.variables import Kind, coupling, index, positive, size, vector
-from derivations.catalogue import Steps, claim
-from derivations.claims import Severity
-from derivations.relations import AtLeast, Entries, Equation, Fails
+from derivations import (
+    AtLeast,
+    Entries,
+    Equation,
+    Fails,
+    Kind,
+    Severity,
+    Steps,
+    claim,
+    coupling,
+    delta,
+    index,
+    positive,
+    size,
+    total,
+    vector,
+    xlogx,
+)
 from derivations.transport.listing_notation import HALF, C, d, eps, expense, i, j, k, m, n, r, u, v
 from derivations.transport.listing_sinkhorn import scaling_plan
 

@@ -5,16 +5,9 @@ Claims     transport.listing.OTAttentionExperiment, transport.listing.run_ot_att
 Notation   as in `listing_notation`; A[g, j] > 0 the weights of head g in one row; P, B those of both modules
 """
 
-from __future__ import annotations
-
 import sympy as sp
 
-from derivations.calculus.functions import kl, xlogx
-from derivations.calculus.sums import total
-from derivations.calculus.variables import Kind, index, scalar, size, vector
-from derivations.catalogue import Steps, claim
-from derivations.claims import Severity
-from derivations.relations import AtLeast, Equation, Fails
+from derivations import AtLeast, Equation, Fails, Kind, Severity, Steps, claim, index, kl, scalar, size, total, vector, xlogx
 from derivations.transport.listing_notation import HALF, j, m
 
 H = size("H")

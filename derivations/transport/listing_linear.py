@@ -8,17 +8,25 @@ Notation   as in `listing_notation`; X[i, f], Y[j, f] ≥ 0 the features of quer
 References Katharopoulos et al. (2020) for linear attention
 """
 
-from __future__ import annotations
-
 import sympy as sp
 
-from derivations.calculus.balls import Value
-from derivations.calculus.powers import plus
-from derivations.calculus.sums import total
-from derivations.calculus.variables import Kind, Variable, positive, vector
-from derivations.catalogue import Steps, claim
-from derivations.claims import Severity
-from derivations.relations import AtLeast, Entries, Equation, Fails, UniquePlan
+from derivations import (
+    AtLeast,
+    Entries,
+    Equation,
+    Fails,
+    Kind,
+    Severity,
+    Steps,
+    UniquePlan,
+    Value,
+    Variable,
+    claim,
+    plus,
+    positive,
+    total,
+    vector,
+)
 from derivations.transport.listing_notation import (
     GUARD,
     entropy,

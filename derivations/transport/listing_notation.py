@@ -6,14 +6,9 @@ Notation  n sources or queries, m targets or keys, d the width of a head, w feat
           divide or take a logarithm
 """
 
-from __future__ import annotations
-
 import sympy as sp
 
-from derivations.calculus.functions import xlogx
-from derivations.calculus.sums import total
-from derivations.calculus.variables import Kind, index, interior, positive, scalar, size, vector
-from derivations.relations import Entries, Entry
+from derivations import Entries, Entry, Kind, index, interior, positive, scalar, size, total, vector, xlogx
 
 n, m, d, w = size("n"), size("m"), size("d"), size("w")
 i, k = index("i", n), index("k", n)

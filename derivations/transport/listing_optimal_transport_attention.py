@@ -8,17 +8,26 @@ Claims     transport.listing.OptimalTransportAttention,
 Notation   as in `listing_notation`; A > 0 a matrix of weights; y a parameter; T iterations; h a masked key
 """
 
-from __future__ import annotations
-
 import sympy as sp
 
-from derivations.calculus.balls import Value
-from derivations.calculus.functions import kl
-from derivations.calculus.sums import total
-from derivations.calculus.variables import Kind, Variable, index, scalar, size, vector
-from derivations.catalogue import Steps, claim
-from derivations.claims import Severity
-from derivations.relations import AtLeast, Entries, Equation, Fails
+from derivations import (
+    AtLeast,
+    Entries,
+    Equation,
+    Fails,
+    Kind,
+    Severity,
+    Steps,
+    Value,
+    Variable,
+    claim,
+    index,
+    kl,
+    scalar,
+    size,
+    total,
+    vector,
+)
 from derivations.transport.listing_notation import GUARD, HALF, S, eps, i, j, k, l, m, n, score, softmax
 
 A = vector("A", n, m, kind=Kind.POSITIVE)

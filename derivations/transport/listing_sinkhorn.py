@@ -6,17 +6,26 @@ Notation   as in `listing_notation`; R any plan with the marginals a and b; φ =
 References Cuturi (2013) for the iteration
 """
 
-from __future__ import annotations
-
 import sympy as sp
 
-from derivations.calculus.balls import Value
-from derivations.calculus.functions import kl
-from derivations.calculus.sums import total
-from derivations.calculus.variables import Variable, coupling, positive, size, vector
-from derivations.catalogue import Steps, claim
-from derivations.claims import Severity
-from derivations.relations import AtLeast, Entries, Entry, Equation, Fails
+from derivations import (
+    AtLeast,
+    Entries,
+    Entry,
+    Equation,
+    Fails,
+    Severity,
+    Steps,
+    Value,
+    Variable,
+    claim,
+    coupling,
+    kl,
+    positive,
+    size,
+    total,
+    vector,
+)
 from derivations.transport.listing_notation import (
     GUARD,
     HALF,

@@ -8,16 +8,24 @@ Notation   as in `listing_notation`; O the scores of as many queries as keys, K 
 References Sander et al. (2022) for attention by Sinkhorn's iteration
 """
 
-from __future__ import annotations
-
 import sympy as sp
 
-from derivations.calculus.balls import Value
-from derivations.calculus.sums import total
-from derivations.calculus.variables import Kind, Variable, index, size, vector
-from derivations.catalogue import Steps, claim
-from derivations.claims import Severity
-from derivations.relations import Entries, Entry, Equation, Fails
+from derivations import (
+    Entries,
+    Entry,
+    Equation,
+    Fails,
+    Kind,
+    Severity,
+    Steps,
+    Value,
+    Variable,
+    claim,
+    index,
+    size,
+    total,
+    vector,
+)
 from derivations.transport.listing_notation import (
     GUARD,
     S,

@@ -8,17 +8,27 @@ Claims     transport.listing.analyze_attention_temperature, transport.listing.an
 Notation   as in `listing_notation`; A the weights; h_i the entropy of row i
 """
 
-from __future__ import annotations
-
 import sympy as sp
 
-from derivations.calculus.balls import Value
-from derivations.calculus.functions import derivative, kl, xlogx
-from derivations.calculus.sums import total
-from derivations.calculus.variables import Kind, Variable, scalar, stochastic, vector
-from derivations.catalogue import Steps, claim
-from derivations.claims import Severity
-from derivations.relations import AtLeast, Entries, Equation, Fails
+from derivations import (
+    AtLeast,
+    Entries,
+    Equation,
+    Fails,
+    Kind,
+    Severity,
+    Steps,
+    Value,
+    Variable,
+    claim,
+    derivative,
+    kl,
+    scalar,
+    stochastic,
+    total,
+    vector,
+    xlogx,
+)
 from derivations.transport.listing_notation import GUARD, HALF, S, eps, i, j, l, m, n, score, softmax
 
 A, h = stochastic("A", n, m), vector("h", n)

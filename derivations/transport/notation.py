@@ -5,16 +5,11 @@ Notation  n queries, m keys, d their width, e the width of values; i, h number q
           plans, printed γ; H(P) = −Σ_ij P_ij log P_ij; eps = ε
 """
 
-from __future__ import annotations
-
 import sympy as sp
 
-from derivations.calculus.balls import Value
-from derivations.calculus.sums import total
-from derivations.calculus.variables import Variable, vector
+from derivations import Entries, UniquePlan, Value, Variable, total, vector
 from derivations.eot.appendix_a_matrix import TOGETHER, Q, entropy, softmax
 from derivations.eot.notation import K, V, c, d, e, eps, h, i, j, k, l, m, n, r
-from derivations.relations import Entries, UniquePlan
 
 __all__ = ["HALF", "TOGETHER", "A", "K", "Q", "S", "V", "attention", "c", "d", "e", "entropy", "eps", "given", "h", "i",
            "j", "k", "l", "m", "n", "objective", "r", "raw", "scaled", "softmax", "solves", "uniform"]

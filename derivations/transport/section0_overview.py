@@ -5,14 +5,10 @@ Notation   as in `notation`; the temperature τ of the attention is any, and so 
 References the overview of the document
 """
 
-from __future__ import annotations
-
 import sympy as sp
 
-from derivations.calculus.sums import total
-from derivations.catalogue import Steps, Undecidable, claim
+from derivations import Entries, Equation, Steps, Undecidable, UniquePlan, claim, total
 from derivations.eot.notation import tau
-from derivations.relations import Entries, Equation, UniquePlan
 from derivations.transport.notation import S, eps, given, h, i, j, softmax, solves
 
 weights = softmax(given, tau)

@@ -7,16 +7,24 @@ Notation   a, b positive marginals; P a coupling of them, with J(P) = ⟨P, C⟩
 References section 1 of the document; Sinkhorn and Knopp (1967); Peyré and Cuturi (2019)
 """
 
-from __future__ import annotations
-
 import sympy as sp
 
-from derivations.calculus.functions import derivative, kl, xlogx
-from derivations.calculus.sums import total
-from derivations.calculus.variables import stochastic, vector
-from derivations.catalogue import Steps, claim, reprint
+from derivations import (
+    AtLeast,
+    Entries,
+    Entry,
+    Equation,
+    Steps,
+    claim,
+    derivative,
+    kl,
+    reprint,
+    stochastic,
+    total,
+    vector,
+    xlogx,
+)
 from derivations.eot import section3_primer as primer
-from derivations.relations import AtLeast, Entries, Entry, Equation
 from derivations.transport.notation import TOGETHER, entropy, eps, i, j, l, m, n
 
 a, b = primer.a, primer.b

@@ -5,17 +5,10 @@ Notation   A = softmax(S/ε); P any plan with unit rows
 References the list under the lemma of the document
 """
 
-from __future__ import annotations
-
 import sympy as sp
 
-from derivations.calculus.functions import derivative, kl
-from derivations.calculus.sums import total
-from derivations.calculus.variables import stochastic
-from derivations.catalogue import Steps, claim, reprint
-from derivations.claims import Severity
+from derivations import Equation, Fails, Severity, Steps, claim, derivative, kl, reprint, stochastic, total
 from derivations.eot import appendix_a_matrix, section3_problem
-from derivations.relations import Equation, Fails
 from derivations.transport.notation import (
     TOGETHER,
     A,

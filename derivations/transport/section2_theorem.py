@@ -7,16 +7,10 @@ Notation   W > 0 a matrix not yet normalized; λ_i the multiplier of row i; J(P)
 References the theorem and the lemma of section 2 of the document
 """
 
-from __future__ import annotations
-
 import sympy as sp
 
-from derivations.calculus.functions import derivative, kl
-from derivations.calculus.sums import delta, total
-from derivations.calculus.variables import Kind, vector
-from derivations.catalogue import Steps, claim, reprint
+from derivations import AtLeast, Entries, Entry, Equation, Kind, Steps, claim, delta, derivative, kl, reprint, total, vector
 from derivations.eot import appendix_a_matrix
-from derivations.relations import AtLeast, Entries, Entry, Equation
 from derivations.transport.notation import (
     TOGETHER,
     A,

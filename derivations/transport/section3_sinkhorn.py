@@ -6,17 +6,24 @@ Notation   K = exp(S) with S the scores; u, v scalings; one iteration sets u = a
 References the table of section 3 of the document; Sander, Ablin, Blondel and Peyré (2022) for Sinkformers
 """
 
-from __future__ import annotations
-
 import sympy as sp
 
-from derivations.calculus.functions import derivative, kl
-from derivations.calculus.sums import delta, total
-from derivations.catalogue import Steps, claim
-from derivations.claims import Severity
+from derivations import (
+    CONVEX_CRITICAL_POINT,
+    SINKHORN,
+    AtLeast,
+    Entries,
+    Equation,
+    Fails,
+    Severity,
+    Steps,
+    claim,
+    delta,
+    derivative,
+    kl,
+    total,
+)
 from derivations.eot import section3_primer as primer
-from derivations.relations import AtLeast, Entries, Equation, Fails
-from derivations.theorems import CONVEX_CRITICAL_POINT, SINKHORN
 from derivations.transport.notation import TOGETHER, S, eps, given, h, i, j, l, m, n, softmax
 from derivations.transport.section1_transport import (
     C,

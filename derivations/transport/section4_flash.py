@@ -6,16 +6,9 @@ Notation   one query; two tiles of t1 and t2 keys with scores x and y and values
 References the list on FlashAttention in section 4 of the document; Dao, Fu, Ermon, Rudra and Ré (2022)
 """
 
-from __future__ import annotations
-
 import sympy as sp
 
-from derivations.calculus.balls import Value
-from derivations.calculus.sums import total
-from derivations.calculus.variables import Variable, index, scalar, size, vector
-from derivations.catalogue import Steps, claim
-from derivations.claims import Severity
-from derivations.relations import AtLeast, Equation, Fails
+from derivations import AtLeast, Equation, Fails, Severity, Steps, Value, Variable, claim, index, scalar, size, total, vector
 from derivations.transport.notation import S, given, i, j, l, m, n, softmax
 from derivations.transport.section3_sinkhorn import one_iteration
 

@@ -7,18 +7,29 @@ Notation   F features; f[i, r] = φ(q_i)_r and g[j, r] = φ(k_j)_r, positive, x[
 References section 4 of the document up to its listing; Choromanski et al. (2021) for positive random features
 """
 
-from __future__ import annotations
-
 import sympy as sp
 
-from derivations.calculus.balls import Value
-from derivations.calculus.powers import plus
-from derivations.calculus.sums import total
-from derivations.calculus.variables import Kind, Variable, index, size, vector
-from derivations.catalogue import Steps, claim
-from derivations.claims import Severity
+from derivations import (
+    AtLeast,
+    Differs,
+    Entries,
+    Equation,
+    Fails,
+    Kind,
+    Limit,
+    Severity,
+    Steps,
+    UniquePlan,
+    Value,
+    Variable,
+    claim,
+    index,
+    plus,
+    size,
+    total,
+    vector,
+)
 from derivations.deciphering.section5_gaussian import coordinate_mgf
-from derivations.relations import AtLeast, Differs, Entries, Equation, Fails, Limit, UniquePlan
 from derivations.transport.notation import A, K, Q, S, V, c, d, e, eps, h, i, j, l, m, n, solves
 
 F = size("F")

@@ -5,16 +5,10 @@ Notation   A = softmax(S/ε); p* minimizes −⟨p, s⟩ + ½‖p‖², with sco
 References the list of principles in section 5 of the document
 """
 
-from __future__ import annotations
-
 import sympy as sp
 
-from derivations.calculus.sums import total
-from derivations.calculus.variables import simplex
-from derivations.catalogue import Steps, Undecidable, claim
-from derivations.claims import Severity
+from derivations import AtLeast, Equation, Fails, Severity, Steps, Undecidable, claim, simplex, total
 from derivations.eot.section4_sparsemax import sparse_when_scores_are_apart, trails
-from derivations.relations import AtLeast, Equation, Fails
 from derivations.transport.notation import A, S, eps, i, j, l, m, n
 
 q = simplex("q", m)

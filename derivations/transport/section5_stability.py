@@ -10,20 +10,35 @@ Method     W₁ = sup of E_p'[f] − E_p[f] over the 1-Lipschitz f, and these ar
 References the list of guarantees in section 5 of the document; Villani (2009) for the duality
 """
 
-from __future__ import annotations
-
 import sympy as sp
 
-from derivations.calculus.balls import Value
-from derivations.calculus.functions import derivative, pinsker, xlogx
-from derivations.calculus.sums import total
-from derivations.calculus.variables import Kind, Variable, index, positive, scalar, vector
-from derivations.catalogue import Steps, Undecidable, claim
-from derivations.claims import Severity
+from derivations import (
+    KANTOROVICH_RUBINSTEIN,
+    MEAN_VALUE,
+    AtLeast,
+    Equation,
+    Expansion,
+    Fails,
+    Follows,
+    Kind,
+    Limit,
+    Severity,
+    Steps,
+    Undecidable,
+    Value,
+    Variable,
+    claim,
+    derivative,
+    index,
+    pinsker,
+    positive,
+    scalar,
+    total,
+    vector,
+    xlogx,
+)
 from derivations.eot import notation
 from derivations.eot.notation import expect, s, score
-from derivations.relations import AtLeast, Equation, Expansion, Fails, Follows, Limit
-from derivations.theorems import KANTOROVICH_RUBINSTEIN, MEAN_VALUE
 from derivations.transport.notation import d, eps, j, l, m
 from derivations.transport.section5_temperature import at_infinity, nearly_one_hot
 

@@ -7,19 +7,30 @@ Notation   A = softmax(S/ε), s one row of S; in `best_weight` the best key lead
 References the table of section 5 of the document
 """
 
-from __future__ import annotations
-
 import sympy as sp
 
-from derivations.calculus.functions import derivative, kl, xlogx
-from derivations.calculus.sums import total
-from derivations.calculus.variables import Kind, positive, stochastic, vector
-from derivations.catalogue import Steps, claim
-from derivations.claims import Severity
+from derivations import (
+    SQUEEZE,
+    AtLeast,
+    Entries,
+    Equation,
+    Expansion,
+    Fails,
+    Kind,
+    Limit,
+    Severity,
+    Steps,
+    claim,
+    derivative,
+    kl,
+    positive,
+    stochastic,
+    total,
+    vector,
+    xlogx,
+)
 from derivations.eot import notation
 from derivations.eot.notation import s, score
-from derivations.relations import AtLeast, Entries, Equation, Expansion, Fails, Limit
-from derivations.theorems import SQUEEZE
 from derivations.transport.notation import (
     TOGETHER,
     A,

@@ -8,16 +8,29 @@ Notation   T square scores; f the losses at n places of training and g at m of t
 References the last table and the references of the document
 """
 
-from __future__ import annotations
-
 import sympy as sp
 
-from derivations.calculus.balls import Value
-from derivations.calculus.sums import total
-from derivations.calculus.variables import Kind, Variable, coupling, index, positive, simplex, size, vector
-from derivations.catalogue import Steps, Undecidable, claim, reprint
-from derivations.claims import Severity
-from derivations.relations import AtLeast, Equation, Fails, Limit
+from derivations import (
+    AtLeast,
+    Equation,
+    Fails,
+    Kind,
+    Limit,
+    Severity,
+    Steps,
+    Undecidable,
+    Value,
+    Variable,
+    claim,
+    coupling,
+    index,
+    positive,
+    reprint,
+    simplex,
+    size,
+    total,
+    vector,
+)
 from derivations.transport.notation import TOGETHER, A, S, eps, h, i, j, k, l, m, n
 from derivations.transport.section1_transport import certificate
 from derivations.transport.section2_theorem import attention_is_optimal

@@ -4,16 +4,9 @@ Claims    tiny_paper.1–3
 Notation  m keys, numbered j, l; s the scores; tau the temperature; t a shift; p_j = exp(s_j/tau)/Σ_l exp(s_l/tau)
 """
 
-from __future__ import annotations
-
 import sympy as sp
 
-from derivations.calculus.functions import derivative
-from derivations.calculus.sums import total
-from derivations.calculus.variables import index, positive, scalar, size, vector
-from derivations.catalogue import Steps, claim
-from derivations.claims import Severity
-from derivations.relations import Equation, Fails
+from derivations import Equation, Fails, Severity, Steps, claim, derivative, index, positive, scalar, size, total, vector
 
 m, tau, t = size("m"), positive("tau"), scalar("t")
 j, l = index("j", m), index("l", m)  # noqa: E741
