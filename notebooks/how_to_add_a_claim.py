@@ -168,7 +168,7 @@ show("eot.s3.example-corrected")
 # %%
 found = examine(squared)
 verdict = judge(squared.claim, [found.evidence])
-print(verdict.verdict, verdict.severity, "—", verdict.reason)
+print(verdict.verdict, verdict.severity, "—", rendering.cause(verdict.cause))
 assert (verdict.verdict, found.evidence.correction) == ("corrected", Outcome.HOLDS)
 
 # %% [markdown]
@@ -183,7 +183,7 @@ blunt.twin("not wrong at all", lambda: Equation(softmax(doubled, tau)(j), p(j) *
 found = examine(blunt)
 verdict = judge(blunt.claim, [found.evidence])
 print("faults:", *found.faults)
-print("verdict:", verdict.verdict, "—", verdict.reason)
+print("verdict:", verdict.verdict, "—", rendering.cause(verdict.cause))
 assert found.faults
 assert verdict.verdict == "open"
 
@@ -206,7 +206,7 @@ second = Evidence("eot.s3.example-doubled", Layer.TORCH, outcome, "500 random ro
 first = examine(entries()["eot.s3.example-doubled"]).evidence
 print(f"largest difference {float((left - right).abs().max()):.1e}, allowed {allowed:.1e}; twins refuted: {', '.join(dead)}")
 verdict = judge(halved_temperature.claim, [first, second])
-print("both layers:", verdict.verdict, "—", verdict.reason)
+print("both layers:", verdict.verdict, "—", rendering.cause(verdict.cause))
 assert verdict.verdict == "proved"
 
 # %% [markdown]

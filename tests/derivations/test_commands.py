@@ -146,7 +146,7 @@ def test_regress_fails_on_a_lost_verdict(tmp_path: Path) -> None:
     for command in (["regress"], ["list"], ["show", "eot.11"], ["report"], ["verify", "eot.11", "--quick", "--incremental"]):
         refused = run(tmp_path, *command)
         assert (refused.returncode, refused.stdout) == (2, "")
-        assert "eot.11: `verdict` is 'open', but from the evidence follows" in refused.stderr
+        assert "eot.11: verdict: expected 'proved', which follows from the evidence, got 'open'" in refused.stderr
     for evidence in ledger["claims"][0]["evidence"]:
         evidence["outcome"] = "inconclusive"
     ledger["claims"] = settle(ledger["claims"])
@@ -172,7 +172,7 @@ def test_rows_with_problems_are_no_baseline(tmp_path: Path) -> None:
     saved(tmp_path, of(row(), complete=True))
     result = run(tmp_path, "regress", "--accept", CI="")
     assert (result.returncode, result.stdout) == (2, "")
-    assert result.stderr.startswith("error: --accept: ledger.json: eot.1: ")
+    assert result.stderr.startswith("error: --accept: ledger.json: expected rows without problems, got eot.1: ")
     assert len(result.stderr.strip().splitlines()) == 1
 
 

@@ -43,7 +43,7 @@ import torch
 from hypothesis import strategies as st
 
 from derivations.claims import Layer
-from evidence.harness import Reading, confirms, float64
+from evidence import Reading, confirms, float64
 
 
 @confirms(Layer.TORCH, "paper.1", on=st.integers(-8, 8).map(lambda n: n / 4))

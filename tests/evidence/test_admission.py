@@ -132,7 +132,7 @@ def test_what_is_given_holds_at_every_open_index() -> None:
 
 def test_a_value_of_a_variable_that_only_a_twin_has_is_needed() -> None:
     vote = Vote(CLAIM, Layer.TORCH)
-    with pytest.raises(NotAReadingError, match="y: expected a value \\(> 0\\) for the twin 'y for 1'"):
+    with pytest.raises(NotAReadingError, match="y: expected a value \\(positive\\) for the twin 'y for 1'"):
         consider(vote, Formula(ONE), {"y for 1": Formula(Equation(x, y), "twin 'y for 1'")},
                  Reading({"x": 1.0}, {"own": float64(1.0)}, 1e-9))
 

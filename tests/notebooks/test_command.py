@@ -99,19 +99,6 @@ def test_every_cell_that_runs_is_counted() -> None:
     assert len(done) == notebooks._cells(notebook) == 2
 
 
-def test_what_is_written_is_whole_or_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "page.html").write_text("old", encoding="utf-8")
-
-    def full(*_: object) -> None:
-        raise OSError("no space left")
-
-    monkeypatch.setattr(notebooks.os, "replace", full)
-    with pytest.raises(OSError, match="no space"):
-        notebooks._write(tmp_path / "page.html", "new")
-    assert [path.name for path in tmp_path.iterdir()] == ["page.html"]
-    assert (tmp_path / "page.html").read_text(encoding="utf-8") == "old"
-
-
 @pytest.mark.parametrize(("arguments", "said"), [
     (("ot_atention",), "NAME: ot_atention is no notebook; did you mean ot_attention?"),
     (("zzz",), "NAME: zzz is no notebook; accepted: attention_as_entropic_transport"),

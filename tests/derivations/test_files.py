@@ -1,0 +1,25 @@
+"""A file is written whole, or the old one stays as it was."""
+
+from pathlib import Path
+
+import pytest
+
+from derivations import files
+
+
+def test_a_file_is_written(tmp_path: Path) -> None:
+    files.write_whole(tmp_path / "page.html", "τ > 0")
+    assert (tmp_path / "page.html").read_text(encoding="utf-8") == "τ > 0"
+
+
+def test_what_could_not_be_written_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "page.html").write_text("old", encoding="utf-8")
+
+    def full(*_: object) -> None:
+        raise OSError("no space left")
+
+    monkeypatch.setattr(files.os, "replace", full)
+    with pytest.raises(OSError, match="no space"):
+        files.write_whole(tmp_path / "page.html", "new")
+    assert [path.name for path in tmp_path.iterdir()] == ["page.html"]
+    assert (tmp_path / "page.html").read_text(encoding="utf-8") == "old"
