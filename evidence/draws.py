@@ -9,9 +9,15 @@ from unittest.mock import patch
 from hypothesis import HealthCheck, Phase, Verbosity, given, seed, settings
 from hypothesis import strategies as st
 from hypothesis.errors import Unsatisfiable
+from hypothesis.internal.cache import LRUCache
+from hypothesis.internal.conjecture import providers
+from hypothesis.internal.constants_ast import Constants
 from hypothesis.strategies._internal.strategies import FilteredStrategy, SampledFromStrategy, filter_not_satisfied
 
 Explore = Callable[[Any], None]
+
+CONSTANTS = LRUCache(1024)
+"""Hypothesis' favourite numbers for each kind of draw, without those that stand in whatever modules are imported."""
 
 
 class Draws:
@@ -46,7 +52,8 @@ class Draws:
                            verbosity=Verbosity.quiet, suppress_health_check=list(HealthCheck))
         # a draw begins with the count of it, and is kept only if nothing after that gave up
         both = st.tuples(st.builds(begin), self.strategy)
-        with (patch.object(FilteredStrategy, "do_filtered_draw", self._counting(FilteredStrategy.do_filtered_draw)),
+        with (patch.object(providers, "_get_local_constants", Constants), patch.object(providers, "CONSTANTS_CACHE", CONSTANTS),
+              patch.object(FilteredStrategy, "do_filtered_draw", self._counting(FilteredStrategy.do_filtered_draw)),
               patch.object(SampledFromStrategy, "do_filtered_draw", self._drawing(SampledFromStrategy.do_filtered_draw)),
               patch.object(SampledFromStrategy, "get_element", self._sampling(SampledFromStrategy.get_element))):
             try:

@@ -44,8 +44,7 @@ def third_template(x: Input) -> Reading:
 
 
 def as_an_average(x: Input) -> Reading:
-    found = x.weights().expand(x.N, x.N)  # axes h, i
-    return x.reading((x["K"].amax() - x["K"].amin() + 8 * x["alpha"]).div(x["gamma"]).exp(), closed_form=found)
+    return x.reading(closed_form=x.weights().expand(x.N, x.N))  # axes h, i
 
 
 confirms(Layer.TORCH, "deciphering.s9.synonyms", on=inputs(), corrected=as_an_average)(third_template)

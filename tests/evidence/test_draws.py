@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -64,6 +66,19 @@ def test_rounds_differ_and_repeat() -> None:
         Draws(NUMBERS, COUNT).run(values.append, turn)
         seen.append(values)
     assert seen[0] == seen[2] != seen[1]
+
+
+def test_imported_modules_have_no_part_in_what_is_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def values() -> list[int]:
+        drawn: list[int] = []
+        Draws(NUMBERS, COUNT).run(drawn.append, 0)
+        return drawn
+
+    before = values()
+    (tmp_path / "full_of_constants.py").write_text(f"NUMBERS = {list(range(123_000, 124_000))}")
+    monkeypatch.syspath_prepend(tmp_path)
+    importlib.import_module("full_of_constants")
+    assert values() == before
 
 
 def test_a_filter_is_as_it_was_after_a_round() -> None:
