@@ -19,6 +19,7 @@ from derivations.claims import (
     Witness,
 )
 from derivations.normal_form import Canonical
+from derivations.printed import Provenance
 from derivations.records import Exact, Record, from_json
 from derivations.theorems import Theorem
 from derivations.wording import is_id
@@ -81,6 +82,8 @@ class LedgerRow(Record, frozen=True):
     kind: Kind
     title: str
     statement: Statement
+    provenance: Provenance | None
+    source_lines: tuple[str, ...]
     stated_hypotheses: tuple[str, ...]
     stated_correction: Correction | None
     stated_twins: tuple[str, ...]

@@ -21,7 +21,7 @@ from typing import Any
 import click
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
-from derivations import rendering
+from derivations import printed, rendering
 from derivations.catalogue import Entry, Examination, entries, examine
 from derivations.claims import Step, Witness
 from derivations.files import write_whole
@@ -58,7 +58,7 @@ class Shown:
     def _repr_html_(self) -> str:
         claim, evidence = self.entry.claim, self.found.evidence
         lines = [f'<div class="claim" data-claim="{claim.id}"><p><b><code>{claim.id}</code></b> {escape(claim.title)}</p>',
-                 _statement("printed", claim.statement.latex, claim.statement.text)]
+                 _statement(str(printed.provenance(claim.id) or "stated"), claim.statement.latex, claim.statement.text)]
         lines += [f"<p>given: {escape(hypothesis)}</p>" for hypothesis in claim.hypotheses]
         lines.append(f"<p>symbolic layer: <b>{evidence.outcome}</b> — {escape(evidence.scope or evidence.detail)}</p>")
         lines += _steps("derivation", self.found.steps)

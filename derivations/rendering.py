@@ -88,6 +88,11 @@ def statement(of: Canonical) -> str:
     return f"{of.left} {form(of.form)} {of.right}"
 
 
+def source(lines: Sequence[str]) -> str:
+    """Lines of a document's source: lines 17–19, 40."""
+    return f"{'line' if len(lines) == 1 and '–' not in lines[0] else 'lines'} {', '.join(lines)}"
+
+
 def justification(reason: str) -> str:
     """The reason of a step; that it follows by normal form where none was given."""
     return reason or "by normal form"

@@ -11,7 +11,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from derivations import rendering
+from derivations import printed, rendering
 from derivations.catalogue import Entry, entries
 from derivations.claims import (
     ACCUSING,
@@ -53,6 +53,8 @@ def stated(entry: Entry) -> Row:
         "kind": str(claim.kind),
         "title": claim.title,
         "statement": to_json(claim.statement),
+        "provenance": to_json(printed.provenance(claim.id)),
+        "source_lines": list(printed.lines(claim.id)),
         "stated_hypotheses": list(claim.hypotheses),
         "stated_correction": to_json(claim.correction),
         "stated_twins": [twin.name for twin in claim.twins],

@@ -5,21 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from derivations import rendering
+from derivations import printed, rendering
 from derivations.catalogue import Entry, Examination, entries, examine
 from derivations.claims import Step
 from derivations.examination import quotes_of, written
 from derivations.incremental import Reason
 
 WIDTH = 9
+ORIGIN = 11
 
 
 def describe(entry: Entry, row: Mapping[str, Any] | None, outdated: Reason | None = None) -> str:
     """A claim as text, with the evidence from a ledger row if there is one, and why that is `outdated`, if it is."""
     found = examine(entry)
     claim = entry.claim
-    lines = [f"{claim.id}  {claim.title}  [{claim.kind}]", "", f"  printed    {claim.statement.latex}",
-             f"             {claim.statement.text}", f"  at         {entry.where}"]
+    lines = [f"{claim.id}  {claim.title}  [{claim.kind}]", "",
+             f"  {printed.provenance(claim.id) or 'stated':{ORIGIN}}{claim.statement.latex}",
+             f"  {'':{ORIGIN}}{claim.statement.text}", f"  at         {entry.where}"]
+    lines += [f"  source     {rendering.source(where)}"] if (where := printed.lines(claim.id)) else []
     lines += [f"  given      {hypothesis}" for hypothesis in (*claim.hypotheses, *found.evidence.given)]
     lines += [f"  part of    {claim.part_of}"] if claim.part_of else []
     lines += [f"  parts      {', '.join(row['parts'])}"] if row and row["parts"] else []

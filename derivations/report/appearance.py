@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from derivations.claims import ACCUSING, GREEN, Severity, Verdict
+from derivations.printed import Provenance
 
 DIFFERS = "differs"                    # what stands for the verdict where several ledgers do not agree
 PAPER = {"light": "#fdfcf9", "dark": "#16171a"}
@@ -72,6 +73,13 @@ SEVERITIES = {
     Severity.HYPOTHESIS: "something unstated is needed",
     Severity.SLIP: "a small fault with one repair",
     Severity.WORDING: "the words say more, or something else, than what holds",
+}
+ORIGINS: dict[str | None, str] = {
+    Provenance.PRINTED: "As printed",
+    Provenance.PARAPHRASED: "In our words, after the print",
+    Provenance.RECONSTRUCTED: "Reconstructed: the formula is lost in our copy of the source",
+    Provenance.ADDED: "Added by us: no line of the source states it",
+    None: "As stated",
 }
 WORST_FIRST: tuple[str, ...] = tuple(SEVERITIES)
 

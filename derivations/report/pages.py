@@ -14,7 +14,7 @@ from markupsafe import Markup, escape
 from derivations import rendering
 from derivations.claims import Kind
 from derivations.report import graph
-from derivations.report.appearance import DIFFERS, LOOKS, SEVERITIES, rank
+from derivations.report.appearance import DIFFERS, LOOKS, ORIGINS, SEVERITIES, rank
 from derivations.report.formulas import mathml
 from derivations.report.merging import Report, Row, Subject
 from derivations.report.prose import trust
@@ -128,7 +128,7 @@ def _environment(report: Report) -> Environment:
 
     environment.filters |= {"mathml": mathml, "prose": prose, "place": place, "worked": worked,
                             "survivor": rendering.survivor}
-    environment.globals |= {"LOOKS": LOOKS, "SEVERITIES": SEVERITIES, "claim_path": claim_path,
+    environment.globals |= {"LOOKS": LOOKS, "ORIGINS": ORIGINS, "SEVERITIES": SEVERITIES, "claim_path": claim_path,
                             "errata_path": errata_path, "errata": errata, "why": why, "sought": sought, "BOX": graph,
                             "words": rendering}
     return environment
