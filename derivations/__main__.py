@@ -7,6 +7,7 @@ import difflib
 import io
 import os
 import platform
+import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
@@ -241,6 +242,33 @@ def regress(path: Path, accept: bool) -> None:
         told = ", ".join(f"{counts[change]} {change}" for change in Change if counts[change])
         click.echo(f"accepted {len(found.classes)} changes{': ' + told if told else ''}")
     raise SystemExit(1 if found.failed and not accept else 0)
+
+
+@main.command()
+@click.argument("paper", type=Path)
+@click.argument("folder", type=Path)
+def new(paper: Path, folder: Path) -> None:
+    """Make a document of a LaTeX paper, or bring it up to date, and examine its equations."""
+    from derivations.latex.new import create
+
+    try:
+        equations = create(paper, folder)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
+    click.echo(f"{folder}: {len(equations)} equations; {folder / 'notation.py'} says what their symbols are taken for")
+    command = [sys.executable, "-m", "derivations", "--document", str(folder), "read", folder.name]
+    raise SystemExit(subprocess.run(command, check=False).returncode)  # the catalogue of this process is complete already
+
+
+@main.command()
+@click.argument("document")
+def read(document: str) -> None:
+    """Examine the claims of a document by its derivations alone, a line each: for a paper that was just read."""
+    from derivations.latex.first_run import first_run
+
+    if document not in documents():
+        raise click.UsageError(f"DOCUMENT: expected one of {', '.join(documents())}, got {document}")
+    first_run(document)
 
 
 main.add_command(report)

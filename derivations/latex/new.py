@@ -1,0 +1,152 @@
+"""A document from a LaTeX paper: its sections as modules, its equations as claims, its symbols as a notation to correct.
+
+Written again after the paper or the notation changed, it keeps what the author wrote: lines of the notation, and what was added
+to the modules of the sections.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from derivations.files import write_whole
+from derivations.latex.guessing import Guesses, guess
+from derivations.latex.paper import Formula, Paper, read_paper
+
+KEY = re.compile(r"[a-z][a-z0-9_]*")
+NOTATION = "notation.py"
+
+
+@dataclass(frozen=True)
+class Written:
+    """An equation of a paper as a claim."""
+
+    id: str
+    formula: Formula
+    defines: bool
+
+
+def create(path: Path, folder: Path) -> list[Written]:
+    """Write the folder of a paper, or bring it up to date; raises ValueError for a folder that cannot be a document."""
+    if not KEY.fullmatch(folder.name):
+        raise ValueError(f"FOLDER: expected a name in small letters, digits and _, got {folder.name}")
+    if not folder.parent.is_dir():
+        raise ValueError(f"FOLDER: expected a folder in an existing one, got {folder}")
+    paper = read_paper(path)
+    found = guess(paper)
+    equations = list(_equations(folder.name, paper, found))
+    if not equations:
+        raise ValueError(f"PAPER: expected numbered or labelled equations, got none in {path}")
+    folder.mkdir(exist_ok=True)
+    title = paper.title or path.stem
+    _write_once(folder / "__init__.py", f'"""{title}."""\n')
+    _write_notation(folder / NOTATION, title, found)
+    for section in sorted({each.formula.section for each in equations}):
+        _write_section(folder, path, paper, section, [each for each in equations if each.formula.section == section])
+    return equations
+
+
+def _equations(document: str, paper: Paper, found: Guesses) -> Iterator[Written]:
+    """Every displayed formula with a number or a label, and an id for each."""
+    taken: set[str] = set()
+    for place, formula in enumerate(paper.formulas):
+        if not (formula.display and (formula.number or formula.label)):
+            continue
+        words = re.sub(r"[^A-Za-z0-9.]+", "-", formula.number or formula.label.split(":")[-1]).strip("-.") or "equation"
+        id, copy = f"{document}.{words}", 1
+        while id in taken:
+            copy += 1
+            id = f"{document}.{words}-{copy}"
+        taken.add(id)
+        yield Written(id, formula, place in found.defining)
+
+
+# ── files ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _write_once(path: Path, text: str) -> None:
+    if not path.exists():
+        write_whole(path, text)
+
+
+def _write_notation(path: Path, title: str, found: Guesses) -> None:
+    """The notation with new symbols at its end; the lines that are there stay as they are."""
+    if not path.exists():
+        lines = [_line(symbol, each.meaning, each.why) for symbol, each in found.lines.items()]
+        write_whole(path, f'"""What the symbols of the paper stand for: {_quoted(title)}.\n\nCorrect what is guessed wrong; '
+                          'see docs/a_document_of_your_own.md for what a line may say.\n"""\n\n'
+                          "from derivations.latex.notation import Notation\n\nNOTATION = Notation({\n" + "".join(lines) + "})\n")
+        return
+    text = path.read_text(encoding="utf-8")
+    kept = _declared(text)
+    new = [_line(symbol, each.meaning, each.why) for symbol, each in found.lines.items() if symbol not in kept]
+    if new:
+        end = text.rindex("})")
+        write_whole(path, text[:end] + "".join(new) + text[end:])
+
+
+def _declared(text: str) -> set[str]:
+    """The symbols that a notation declares; raises ValueError for a file that is no Python."""
+    try:
+        tree = ast.parse(text)
+    except SyntaxError as error:
+        raise ValueError(f"{NOTATION}: expected Python, got {error.msg} in line {error.lineno}") from None
+    from derivations.latex.notation import split
+
+    keys = [key.value for node in ast.walk(tree) if isinstance(node, ast.Dict) for key in node.keys
+            if isinstance(key, ast.Constant)]
+    return {symbol for key in keys for symbol in split(str(key))}
+
+
+def _line(symbol: str, meaning: str, why: str) -> str:
+    return f"    {_raw(symbol)}: {_raw(meaning)},  # {why}\n"
+
+
+def _raw(text: str) -> str:
+    """A text as a Python literal, raw where it has backslashes."""
+    raw = '"' not in text and not text.endswith("\\") and "\n" not in text
+    return f'r"{text}"' if raw and "\\" in text else f'"{text}"' if raw else repr(text)
+
+
+def _quoted(text: str) -> str:
+    return text.replace("\\", "").replace('"', "'")
+
+
+def _write_section(folder: Path, path: Path, paper: Paper, section: int, equations: list[Written]) -> None:
+    module = folder / f"section{section}.py"
+    title = paper.sections[section - 1][0] if section else "Before the first section"
+    calls = {each.id: _call(each) for each in equations}
+    if module.exists():
+        write_whole(module, _merged(module.read_text(encoding="utf-8"), calls))
+        return
+    key = folder.name
+    head = (f'"""Section {section}: {_quoted(title)}.\n\nClaims     {", ".join(calls)}\nNotation   notation.py\n'
+            f'References {path.name}\n"""\n\nfrom {key}.notation import NOTATION\n\nfrom derivations.latex import equation\n\n')
+    write_whole(module, head + "\n".join(calls.values()))
+
+
+def _call(each: Written) -> str:
+    label = f", {each.formula.label}" if each.formula.label else ""
+    number = f"Equation ({each.formula.number})" if each.formula.number else "Equation"
+    defines = ", defines=True" if each.defines else ""
+    return (f"equation({_raw(each.id)}, {_raw(each.formula.latex)}, NOTATION,\n"
+            f"         title={_raw(_quoted(number + label))}, line={each.formula.line}{defines})\n")
+
+
+def _merged(text: str, calls: Mapping[str, str]) -> str:
+    """A module with its equations brought up to date and new ones at the end; all else stays."""
+    lines = text.splitlines(keepends=True)
+    places: dict[str, tuple[int, int]] = {}
+    for node in ast.parse(text).body:
+        call = node.value if isinstance(node, ast.Expr | ast.Assign) else None
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "equation" and call.args:
+            first = call.args[0]
+            if isinstance(first, ast.Constant) and isinstance(node, ast.Expr):
+                places[str(first.value)] = (node.lineno - 1, node.end_lineno or node.lineno)
+    for id, (start, end) in sorted(places.items(), key=lambda item: -item[1][0]):
+        lines[start:end] = [calls[id]] if id in calls else []
+    new = "\n".join(call for id, call in calls.items() if id not in places and f'"{id}"' not in text)
+    return "".join(lines) + (f"\n{new}" if new else "")

@@ -1,0 +1,251 @@
+"""What each symbol of a paper stands for: a table with one line a symbol, written as the paper writes it.
+
+    Notation({
+        "m": "size",
+        "j, k, l": "index m",
+        r"\\tau": "positive",
+        "s": "vector m",
+        "q": "simplex m",
+        "p_j": r"= e^{s_j/\\tau} / \\sum_l e^{s_l/\\tau}",
+        r"\\phi(s)": r"= \\tau\\log\\sum_l e^{s_l/\\tau}",
+        r"\\mathcal K": "KL",
+    })
+
+A line that begins with = is a definition, whose left side names its indices and arguments.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import sympy as sp
+
+from derivations.calculus import variables
+from derivations.calculus.variables import Kind, Variable
+from derivations.latex.syntax import Bracket, LatexError, Listing, Node, Number, Product, Scripted, Symbol, parse, spelled
+from derivations.latex.values import Value, scalar
+
+OPERATORS = ("softmax", "logistic", "KL", "entropy", "expectation", "variance", "covariance", "diag", "trace", "logsumexp",
+             "ones", "identity", "delta", "transpose", "tanh", "sum of squares")
+
+SCALARS = {"real": Kind.REAL, "positive": Kind.POSITIVE, "nonnegative": Kind.NONNEGATIVE}
+ARRAYS = {"simplex": Kind.SIMPLEX, "interior": Kind.INTERIOR, "stochastic": Kind.STOCHASTIC}
+ACCEPTED = ("size, index M, real, positive, nonnegative, [positive|nonnegative] vector M, [positive|nonnegative] matrix N M, "
+            "simplex M, interior M, stochastic N M, fixed, = definition, or an operator: " + ", ".join(OPERATORS))
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """The left side of a declaration: a name, with indices as subscripts and arguments in parentheses."""
+
+    name: str
+    indices: tuple[str, ...] = ()
+    arguments: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Definition:
+    """A symbol that stands for a formula in its indices and arguments."""
+
+    pattern: Pattern
+    body: Node
+
+
+@dataclass(frozen=True)
+class Named:
+    """A function of an index that is written with parentheses, q(z): its axes are the indices among its arguments."""
+
+    arguments: tuple[str, ...]
+    value: Value
+    axes: tuple[str, ...]
+
+
+Meaning = Value | Definition | Named | str                   # a string names an operator
+
+
+@dataclass
+class Notation:
+    """The meaning of each symbol; raises LatexError for a declaration that says nothing, by its symbol."""
+
+    declarations: Mapping[str, Any]
+    meanings: dict[str, Meaning] = field(default_factory=dict, init=False)
+    sizes: dict[str, sp.Expr] = field(default_factory=dict, init=False)
+    indices: dict[str, Variable] = field(default_factory=dict, init=False)
+    questions: list[str] = field(default_factory=list, init=False)
+
+    def __post_init__(self) -> None:
+        waiting: list[tuple[str, str]] = []
+        for symbols, meaning in self.declarations.items():
+            for symbol in split(symbols):
+                if isinstance(meaning, str):
+                    waiting.append((symbol, meaning.strip()))
+                else:
+                    self.adopt(symbol, meaning)
+        order = {"size": 0, "index": 1}
+        for symbol, meaning in sorted(waiting, key=lambda each: order.get(each[1].split(" ")[0], 2)):
+            try:
+                self.declare(symbol, meaning)
+            except (LatexError, ValueError) as error:
+                raise LatexError(f"{symbol}: {error}") from None
+
+    # ── declarations ────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def adopt(self, symbol: str, meaning: Any) -> None:
+        """Give a symbol the meaning of a variable, an expression, or a function of indices that exist already."""
+        name = pattern(symbol).name
+        if isinstance(meaning, Variable) and meaning.domain.kind is Kind.SIZE:
+            self.sizes[name] = meaning
+            self.meanings[name] = scalar(meaning)
+        elif isinstance(meaning, Variable) and meaning.domain.kind is Kind.INDEX:
+            self.indices[name] = meaning
+        elif isinstance(meaning, sp.IndexedBase):
+            self.meanings[name] = Value(tuple(meaning.shape), lambda *places: meaning[places])
+        elif isinstance(meaning, Value | Definition | Named):
+            self.meanings[name] = meaning
+        else:
+            self.meanings[name] = scalar(meaning)
+
+    def declare(self, symbol: str, meaning: str) -> None:
+        """Add one line of the table."""
+        shown = pattern(symbol)
+        if shown.name in self.meanings or shown.name in self.indices:
+            raise LatexError("expected one meaning, got a second one")
+        if meaning.startswith("="):
+            self.meanings[shown.name] = Definition(shown, parse(meaning[1:]))
+        elif meaning in OPERATORS:
+            self.meanings[shown.name] = meaning
+        elif meaning == "?":
+            self.questions.append(symbol)
+        elif shown.arguments:
+            self.meanings[shown.name] = self._named(shown, meaning)
+        elif meaning.split()[0] == "index":
+            self.indices[shown.name] = variables.index(plain(shown.name), *self._shape(meaning.split()[1:], 1))
+        elif meaning == "size":
+            self.sizes[shown.name] = variables.size(plain(shown.name))
+            self.meanings[shown.name] = scalar(self.sizes[shown.name])
+        else:
+            self.meanings[shown.name] = self._variable(plain(shown.name), meaning)
+
+    def _variable(self, name: str, meaning: str) -> Value:
+        words = meaning.split()
+        if meaning in SCALARS:
+            return scalar(variables.scalar(name, SCALARS[meaning]))
+        if meaning == "fixed":
+            return scalar(variables.scalar(name))
+        kind = SCALARS.get(words[0], Kind.REAL)
+        words = words[1:] if words[0] in SCALARS else words
+        axes = {"vector": 1, "matrix": 2, "simplex": 1, "interior": 1, "stochastic": 2}.get(words[0] if words else "")
+        if axes is None:
+            raise LatexError(f"expected {ACCEPTED}, got {meaning!r}")
+        base = variables.vector(name, *self._shape(words[1:], axes), kind=ARRAYS.get(words[0], kind))
+        return Value(tuple(base.shape), lambda *places: base[places])
+
+    def _named(self, shown: Pattern, meaning: str) -> Named:
+        """A function of indices, q(z): its axes are those of its arguments that are indices."""
+        axes = tuple(name for name in shown.arguments if name in self.indices)
+        if not axes:
+            raise LatexError(f"expected an index among its arguments, got {', '.join(shown.arguments)}")
+        sizes = tuple(self.indices[name].domain.shape[0] for name in axes)
+        kinds = {**SCALARS, **ARRAYS, "distribution": Kind.INTERIOR}
+        if meaning not in kinds:
+            raise LatexError(f"expected {', '.join(kinds)} for a function of indices, got {meaning!r}")
+        base = variables.vector(plain(shown.name), *sizes, kind=kinds[meaning])
+        return Named(shown.arguments, Value(sizes, lambda *places: base[places]), axes)
+
+    def _shape(self, words: list[str], axes: int) -> tuple[sp.Expr, ...]:
+        if len(words) != axes:
+            raise LatexError(f"expected {axes} {'size' if axes == 1 else 'sizes'}, got {' '.join(words) or 'none'}")
+        return tuple(self.size(word) for word in words)
+
+    def size(self, latex: str) -> sp.Expr:
+        """The size that a text names; raises LatexError for what is none."""
+        name = spelled(parse(latex))
+        if name.isdigit() and int(name) >= 1:
+            return sp.Integer(name)
+        if name not in self.sizes:
+            raise LatexError(f"expected one of the sizes {', '.join(self.sizes) or '(none is declared)'}, got {latex}")
+        return self.sizes[name]
+
+
+# ── names ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def split(symbols: str) -> list[str]:
+    """Symbols with commas between them, those inside of brackets left alone."""
+    depth, parts = 0, [""]
+    for letter in symbols:
+        depth += (letter in "({[") - (letter in ")}]")
+        if letter == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return [part.strip() for part in parts if part.strip()]
+
+
+def pattern(latex: str) -> Pattern:
+    """The name, indices and arguments of a declared symbol; raises LatexError for what is no symbol."""
+    node = parse(latex)
+    arguments: tuple[str, ...] = ()
+    if isinstance(node, Product) and len(node.factors) == 2 and isinstance(node.factors[1], Bracket):
+        node, bracket = node.factors
+        assert isinstance(bracket, Bracket)
+        arguments = tuple(map(spelled, parts(bracket.inside)))
+    if isinstance(node, Scripted) and node.sub is not None and is_indices(node.sub):
+        return Pattern(spelled(Scripted(node.base, None, node.sup, node.primes) if node.sup or node.primes else node.base),
+                       tuple(map(spelled, index_parts(node.sub))), arguments)
+    if not isinstance(node, Symbol | Scripted):
+        raise LatexError(f"expected a symbol, perhaps with indices or arguments, got {latex}")
+    return Pattern(spelled(node), (), arguments)
+
+
+def parts(node: Node) -> tuple[Node, ...]:
+    """What commas or a bar separate."""
+    if isinstance(node, Listing):
+        return tuple(part for each in node.parts for part in parts(each))
+    return (node,)
+
+
+def index_parts(node: Node) -> tuple[Node, ...]:
+    """The indices of a subscript: ij, or i, j."""
+    if isinstance(node, Product):
+        return node.factors
+    return parts(node) if isinstance(node, Listing) else (node,)
+
+
+LETTER = re.compile(r"[a-z]('*)")
+
+
+def is_indices(node: Node) -> bool:
+    """Whether a subscript consists of single small letters, as indices do."""
+    return all(LETTER.fullmatch(spelled(part)) for part in index_parts(node))
+
+
+GREEK = {"epsilon": "ε", "varepsilon": "ε", "phi": "φ", "varphi": "φ", "vartheta": "ϑ", "lambda": "λ"}
+
+
+def plain(latex: str) -> str:
+    """The name of a variable as a text shows it: τ for \\tau, p⋆ for p^{\\star}."""
+    def letter(match: re.Match[str]) -> str:
+        word = match[1]
+        case = "CAPITAL" if word[0].isupper() else "SMALL"
+        try:
+            return GREEK.get(word) or unicodedata.lookup(f"GREEK {case} LETTER {word.upper()}")
+        except KeyError:
+            return {"star": "⋆", "ast": "⋆", "prime": "′", "ell": "ℓ", "top": "⊤"}.get(word, "" if word in STYLES else word)
+
+    text = re.sub(r"\\([a-zA-Z]+)", letter, latex).replace("*", "⋆").replace("'", "′")
+    return re.sub(r"[{}^_\s\\]", "", text)
+
+
+STYLES = ("mathrm", "mathbf", "mathcal", "mathbb", "mathsf", "mathit", "mathfrak", "mathscr", "text")
+
+Lookup = Callable[[str], Meaning | None]
+
+
+def literal(text: str) -> sp.Expr:
+    """The exact value of a printed number."""
+    return sp.Rational(Number(text).text)

@@ -1,0 +1,289 @@
+"""The named operators of the field: softmax, KL, entropies, expectations, variances, norms, inner products, diag."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import sympy as sp
+
+from derivations.calculus.functions import xlogx
+from derivations.calculus.powers import plus as positive_part
+from derivations.calculus.sums import delta, total
+from derivations.calculus.variables import Variable
+from derivations.latex.notation import Named, index_parts, parts
+from derivations.latex.syntax import Bracket, Chain, LatexError, Listing, Node, Number, Product, Scripted, Symbol, spelled
+from derivations.latex.values import IDENTITY, ONES, Value, bound, common, entrywise, inner, product_of, scalar
+
+if TYPE_CHECKING:
+    from derivations.latex.elaboration import Reader
+
+DEFAULT = {
+    "\\mathrm{softmax}": "softmax", "\\mathrm{Softmax}": "softmax", "\\mathrm{logsumexp}": "logsumexp",
+    "\\mathrm{LSE}": "logsumexp", "\\mathrm{KL}": "KL", "D_{\\mathrm{KL}}": "KL", "D_{KL}": "KL", "\\mathrm{D}_{\\mathrm{KL}}": "KL",
+    "\\mathbb{E}": "expectation", "\\mathrm{E}": "expectation", "\\mathrm{Var}": "variance", "\\mathbb{V}": "variance",
+    "\\mathrm{Cov}": "covariance", "\\mathrm{diag}": "diag", "\\mathrm{Diag}": "diag", "\\mathrm{tr}": "trace", "\\mathrm{Tr}": "trace",
+    "\\mathbf{1}": "ones", "\\mathbb{1}": "ones", "I": "identity", "\\mathbf{I}": "identity", "\\mathrm{I}": "identity",
+    "\\delta": "delta", "H": "entropy", "\\mathcal{H}": "entropy", "\\mathrm{H}": "entropy", "\\mathbb{H}": "entropy",
+    "\\tanh": "tanh", "\\mathrm{sigmoid}": "logistic",
+}
+
+
+def apply(reader: Reader, operator: str, sub: Node | None, sup: Node | None, rest: list[Node]) -> Value:
+    """An operator with its scripts and the arguments after it, which are taken from `rest`."""
+    if operator in ("ones", "identity"):
+        return _constant(reader, operator, sub, sup)
+    if operator == "delta":
+        return _delta(reader, sub)
+    if operator in ("expectation", "variance", "covariance"):
+        return _moment(reader, operator, sub, sup, rest)
+    argument, after, power = _argument(operator, rest)
+    found, sup = TABLE[operator](reader, argument), sup or power
+    scripts = [each for each in (sub, after) if each is not None]
+    if len(scripts) > 1 or (scripts and not found.shape):
+        raise LatexError(f"{operator}: expected {'one subscript' if found.shape else 'no subscript'}, got "
+                         f"{' and '.join(map(spelled, scripts))}")
+    return reader._scripts(found, scripts[0] if scripts else None, sup, operator)
+
+
+def _argument(operator: str, rest: list[Node]) -> tuple[Node, Node | None, Node | None]:
+    """What follows in brackets, and the scripts after them, which are those of the result."""
+    if not rest:
+        raise LatexError(f"{operator}: expected an argument in parentheses, got nothing")
+    first = rest.pop(0)
+    node, after, power = (first.base, first.sub, first.sup) if isinstance(first, Scripted) else (first, None, None)
+    if not isinstance(node, Bracket):
+        raise LatexError(f"{operator}: expected an argument in parentheses, got {spelled(first)}")
+    return node.inside, after, power
+
+
+# ── functions of vectors ────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _softmax(reader: Reader, argument: Node) -> Value:
+    scores = reader.value(argument)
+    if not scores.shape:
+        raise LatexError(f"softmax: expected a vector, got the number {spelled(argument)}")
+
+    def entry(*places: sp.Expr) -> sp.Expr:
+        l = bound(scores.shape[-1])  # noqa: E741
+        return sp.exp(scores.entry(*places)) / total(l, sp.exp(scores.entry(*places[:-1], l)))
+
+    return Value(scores.shape, entry)
+
+
+def _logsumexp(reader: Reader, argument: Node) -> Value:
+    scores = reader.value(argument)
+    if len(scores.shape) != 1:
+        raise LatexError(f"logsumexp: expected a vector, got {scores.words}")
+    l = bound(scores.shape[0])  # noqa: E741
+    return scalar(sp.log(total(l, sp.exp(scores.entry(l)))))
+
+
+def _pair(reader: Reader, operator: str, argument: Node) -> tuple[Value, Value]:
+    found = parts(argument)
+    if len(found) != 2:
+        raise LatexError(f"{operator}: expected two distributions, got {spelled(argument)}")
+    one, other = (distribution(reader, part) for part in found)
+    return one, other
+
+
+def distribution(reader: Reader, node: Node) -> Value:
+    """All values of a distribution that is written with its arguments, q(z) or p(z | x), or without."""
+    first = node.factors[0] if isinstance(node, Product) and len(node.factors) == 2 else None
+    if first is not None and isinstance(reader.meaning(spelled(first)), Named):
+        meaning = reader.meaning(spelled(first))
+        assert isinstance(meaning, Named)
+        return meaning.value
+    return reader.value(node)
+
+
+def _kl(reader: Reader, argument: Node) -> Value:
+    q, p = _pair(reader, "KL", argument)
+    places = tuple(map(bound, common(q, p, "KL")))
+    if not places:
+        raise LatexError(f"KL: expected two vectors, got the numbers {spelled(argument)}")
+    return scalar(total(places, _xlogx(q.entry(*places)) - q.entry(*places) * _log(p.entry(*places))))
+
+
+def _entropy(reader: Reader, argument: Node) -> Value:
+    p = distribution(reader, argument)
+    if not p.shape:
+        raise LatexError(f"entropy: expected a vector, got the number {spelled(argument)}")
+    places = tuple(map(bound, p.shape))
+    return scalar(-total(places, _xlogx(p.entry(*places))))
+
+
+def _xlogx(x: sp.Expr) -> sp.Expr:
+    return xlogx(x)
+
+
+def _log(x: sp.Expr) -> sp.Expr:
+    return sp.log(x)
+
+
+def _diag(reader: Reader, argument: Node) -> Value:
+    value = reader.value(argument)
+    if len(value.shape) == 2:
+        return Value(value.shape[:1], lambda i: value.entry(i, i))
+    if len(value.shape) != 1:
+        raise LatexError(f"diag: expected a vector or a matrix, got {value.words}")
+    return Value((*value.shape, *value.shape), lambda i, j: value.entry(i) * delta(i, j))
+
+
+def _trace(reader: Reader, argument: Node) -> Value:
+    value = reader.value(argument)
+    if len(value.shape) != 2 or value.shape[0] != value.shape[1]:
+        raise LatexError(f"tr: expected a square matrix, got {value.words}")
+    i = bound(value.shape[0])
+    return scalar(total(i, value.entry(i, i)))
+
+
+def _logistic(reader: Reader, argument: Node) -> Value:
+    return entrywise(lambda x: 1 / (1 + sp.exp(-x)), reader.value(argument), what="logistic")
+
+
+def _tanh(reader: Reader, argument: Node) -> Value:
+    return entrywise(lambda x: (sp.exp(x) - sp.exp(-x)) / (sp.exp(x) + sp.exp(-x)), reader.value(argument), what="tanh")
+
+
+TABLE = {"softmax": _softmax, "logsumexp": _logsumexp, "KL": _kl, "entropy": _entropy, "diag": _diag, "trace": _trace,
+         "logistic": _logistic, "tanh": _tanh}
+
+
+# ── moments ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _moment(reader: Reader, operator: str, sub: Node | None, sup: Node | None, rest: list[Node]) -> Value:
+    """E_{i∼p}[X], E_p[u], E_{q(z)}[X]: weights from the subscript, and what they weigh from the bracket."""
+    if sub is None:
+        raise LatexError(f"{operator}: expected a distribution as subscript, got none")
+    weights, names = _law(reader, sub)
+    if not rest:
+        raise LatexError(f"{operator}: expected an argument, got nothing")
+    argument, after, power = (rest.pop(0), None, None) if _plain_factor(rest[0]) else _argument(operator, rest)
+    sup = sup or power
+    pieces = parts(argument) if operator == "covariance" else (argument,)
+    if len(pieces) != (2 if operator == "covariance" else 1):
+        raise LatexError(f"{operator}: expected {'two arguments' if operator == 'covariance' else 'one argument'}, "
+                         f"got {spelled(argument)}")
+    over = tuple(reader.index_of(name, operator) if name else bound(size) for name, size in zip(names, weights.shape, strict=True))
+    inside = reader.within(**{name: scalar(each) for name, each in zip(names, over, strict=True) if name})
+    weighed = [_weighed(inside.value(piece), over, names) for piece in pieces]
+
+    def mean(*of: int) -> Value:
+        shape = weighed[0].shape if of else ()
+
+        def entry(*places: sp.Expr) -> sp.Expr:
+            return total(over, product_of((weights.entry(*over), *(weighed[each].entry(*places) for each in of))))
+
+        return Value(shape, entry)
+
+    if operator == "expectation":
+        return reader._scripts(mean(0), after, sup, operator)
+    first, second = (0, 0) if operator == "variance" else (0, 1)
+    if any(each.shape for each in weighed):
+        raise LatexError(f"{operator}: expected numbers, got {weighed[0].words}")
+    both, one, other = mean(first, second), mean(first), mean(second)
+    return reader._scripts(scalar(both.number - one.number * other.number), after, sup, operator)
+
+
+def _plain_factor(node: Node) -> bool:
+    return not isinstance(node.base if isinstance(node, Scripted) else node, Bracket)
+
+
+def _law(reader: Reader, sub: Node) -> tuple[Value, tuple[str, ...]]:
+    """The weights of an expectation, and the names of the indices that it binds; a name is empty where none is given."""
+    if isinstance(sub, Chain) and sub.signs == ("\\sim",):
+        assert sub.parts[1] is not None
+        weights, _ = _law(reader, sub.parts[1])
+        assert sub.parts[0] is not None
+        names = tuple(map(spelled, index_parts(sub.parts[0])))
+        if len(names) != len(weights.shape):
+            raise LatexError(f"expectation: expected {len(weights.shape)} indices before ∼, got {spelled(sub.parts[0])}")
+        return weights, names
+    if isinstance(sub, Product) and len(sub.factors) == 2 and isinstance(sub.factors[1], Bracket):
+        meaning = reader.meaning(spelled(sub.factors[0]))
+        if isinstance(meaning, Named):
+            return meaning.value, meaning.axes
+    meaning = reader.meaning(spelled(sub))
+    if isinstance(meaning, Named):
+        return meaning.value, meaning.axes
+    weights = reader.value(sub)
+    if not weights.shape:
+        raise LatexError(f"expectation: expected a distribution as subscript, got the number {spelled(sub)}")
+    return weights, ("",) * len(weights.shape)
+
+
+def _weighed(value: Value, over: Sequence[Variable], names: Sequence[str]) -> Value:
+    """What is averaged: an expression in the bound indices, or a vector over the same range."""
+    if any(names):
+        return value
+    if len(value.shape) >= len(over) and all(size in (None, each.domain.shape[0]) for size, each in zip(value.shape, over, strict=False)):
+        return Value(value.shape[len(over):], lambda *places: value.entry(*over, *places))
+    if not value.shape:
+        return value
+    raise LatexError(f"expectation: expected a vector over {over[0].domain.shape[0]}, got {value.words}")
+
+
+# ── constants, norms, inner products ────────────────────────────────────────────────────────────────────────────────
+
+
+def _constant(reader: Reader, operator: str, sub: Node | None, sup: Node | None) -> Value:
+    value = ONES if operator == "ones" else IDENTITY
+    if sub is not None:
+        size = reader.value(sub).number
+        value = Value((size,) * len(value.shape), value.entry)
+    return reader._scripts(value, None, sup, operator)
+
+
+def _delta(reader: Reader, sub: Node | None) -> Value:
+    places = [reader.place(part) for part in index_parts(sub)] if sub is not None else []
+    if len(places) != 2:
+        raise LatexError(f"\\delta: expected two indices, got {spelled(sub) or 'none'}")
+    return scalar(delta(*places))
+
+
+def inner_product(reader: Reader, inside: Node) -> Value:
+    """⟨a, b⟩ of two vectors or matrices of one shape."""
+    if not isinstance(inside, Listing) or len(inside.parts) != 2:
+        raise LatexError(f"inner product: expected ⟨a, b⟩, got {spelled(inside)}")
+    one, other = map(reader.value, inside.parts)
+    return inner(one, other)
+
+
+def squared_norm(value: Value) -> Value:
+    """Σ of the squares of all entries."""
+    if not value.shape:
+        raise LatexError("norm: expected a vector or a matrix, got a number")
+    places = tuple(map(bound, value.shape))
+    return scalar(total(places, value.entry(*places) ** 2))
+
+
+def norm_power(reader: Reader, bracket: Bracket, sub: Node | None, sup: Node | None) -> Value:
+    """‖x‖², or another power; the Euclidean norm, also under the names 2 and F, and the sum of absolute values under 1."""
+    name = spelled(sub)
+    value = reader.value(bracket.inside)
+    power = reader.value(sup).number if sup is not None else sp.S.One
+    if name == "1":
+        places = tuple(map(bound, value.shape))
+        body = value.entry(*places)
+        return scalar(total(places, positive_part(body) + positive_part(-body)) ** power)
+    if name not in ("", "2", "F"):
+        raise LatexError(f"norm: expected the Euclidean norm (no name, 2 or F) or that of absolute values (1), got {name}")
+    return scalar(squared_norm(value).number ** (power / 2))
+
+
+def extreme(reader: Reader, name: str, rest: list[Node]) -> Value:
+    """max(a, b) and min(a, b) of two numbers, or entry by entry."""
+    argument, _, _ = _argument(name, rest)
+    found = parts(argument)
+    if len(found) != 2:
+        raise LatexError(f"{name}: expected two arguments in parentheses, got {spelled(argument)}")
+    one, other = map(reader.value, found)
+    if name == "\\max":
+        return entrywise(lambda a, b: b + positive_part(a - b), one, other, what=name)
+    return entrywise(lambda a, b: a - positive_part(a - b), one, other, what=name)
+
+
+__all__ = ["DEFAULT", "Number", "Symbol", "apply", "entrywise", "extreme", "inner", "inner_product", "norm_power", "squared_norm"]

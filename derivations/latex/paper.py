@@ -1,0 +1,289 @@
+"""A LaTeX paper as data: its title, its sections, its macros, and every formula with line, number and label.
+
+A formula is what stands in `$…$`, `\\(…\\)`, `\\[…\\]`, `$$…$$`, or one numbered line of an environment such as `align`.  Macros
+are expanded; comments and what stands before `\\begin{document}` are left out, but for the macros there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+from lark import Lark, Token
+
+from derivations.latex.syntax import LatexError
+
+NUMBERED = ("equation", "align", "gather", "multline", "eqnarray", "flalign", "alignat")
+PLAIN = ("displaymath", "math")
+LINED = ("align", "gather", "eqnarray", "flalign", "alignat")
+INNER = ("split", "aligned", "gathered", "alignedat")
+SKIPPED = ("verbatim", "lstlisting", "thebibliography", "tikzpicture", "table", "tabular", "algorithm", "algorithmic", "figure")
+DEEPEST = 40                                                 # macros inside of macros
+
+
+@dataclass(frozen=True)
+class Formula:
+    """A formula of a paper: its LaTeX with macros expanded, and where it stands.
+
+    `number` is the printed number and `label` the LaTeX label, empty where there is none; `words` is what stands before it in
+    its sentence, `display` whether it has lines of its own.
+    """
+
+    latex: str
+    line: int
+    section: int
+    number: str = ""
+    label: str = ""
+    display: bool = False
+    words: str = ""
+
+
+@dataclass
+class Paper:
+    """A paper: title, section titles from the first, and formulas in printed order; section 0 is what comes before."""
+
+    title: str = ""
+    sections: list[tuple[str, int]] = field(default_factory=list)
+    formulas: list[Formula] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Macro:
+    """What a command stands for: a text in which #1, #2, … are its arguments."""
+
+    arguments: int
+    text: str
+
+
+def read_paper(path: Path) -> Paper:
+    """The paper in a file; raises ValueError for a file that cannot be read, and for brackets that do not match."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ValueError(f"PAPER: expected a LaTeX file in UTF-8, got {path}: {error}") from None
+    return _Scanner(text).paper()
+
+
+@cache
+def _lexer() -> Lark:
+    return Lark(Path(__file__).with_name("tex.lark").read_text(encoding="utf-8"), parser="lalr", lexer="basic")
+
+
+def tokens(text: str) -> list[Token]:
+    """The tokens of a text, without comments; a break of the line stays where a comment ends one."""
+    return [token for token in _lexer().lex(text) if token.type != "COMMENT"]
+
+
+class _Scanner:
+    """One pass over the tokens of a paper."""
+
+    def __init__(self, text: str) -> None:
+        self.tokens = tokens(text)
+        self.at = 0
+        self.found = Paper()
+        self.macros: dict[str, Macro] = {}
+        self.number = 0
+        self.words = ""
+        self.begun = not any(token.type == "BEGIN" and _name(token) == "document" for token in self.tokens)
+
+    def paper(self) -> Paper:
+        while self.at < len(self.tokens):
+            token = self.tokens[self.at]
+            self.at += 1
+            if token.type == "DEFINITION":
+                self._define(str(token))
+            elif token.type == "COMMAND" and str(token) == "\\title":
+                self.found.title = plain_words(self._group())
+            elif token.type == "BEGIN":
+                self._environment(_name(token), token)
+            elif not self.begun:
+                continue
+            elif token.type == "SECTION":
+                starred_or_sub = "sub" in str(token)
+                title = plain_words(self._group())
+                if not starred_or_sub:
+                    self.found.sections.append((title, token.line or 0))
+                self.words = ""
+            elif token.type in ("DISPLAY", "INLINE"):
+                self._dollars(token)
+            elif token.type == "TEXT":
+                self.words = (self.words + str(token))[-200:]
+            elif token.type == "COMMAND":
+                self.words += " "
+        return self.found
+
+    # ── formulas ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _dollars(self, opening: Token) -> None:
+        closing = {"\\[": "\\]", "\\(": "\\)"}.get(str(opening), str(opening))
+        body = self._until(lambda token: token.type in ("DISPLAY", "INLINE") and str(token) == closing, opening)
+        display = opening.type == "DISPLAY"
+        self._add(body, opening.line or 0, display=display, number=_tag(body) if display else "", label=_label(body))
+
+    def _environment(self, name: str, opening: Token) -> None:
+        own = name.rstrip("*")
+        if own == "document":
+            self.begun = True
+        elif own in SKIPPED:
+            self._until(lambda token: token.type == "END" and _name(token) == name, opening)
+        elif self.begun and own in (*NUMBERED, *PLAIN):
+            body = self._until(lambda token: token.type == "END" and _name(token) == name, opening)
+            lines = list(_rows(body)) if own in LINED else [body]
+            for line in lines:
+                self._line(line, opening, own in NUMBERED and not name.endswith("*"))
+
+    def _line(self, body: Sequence[Token], opening: Token, numbered: bool) -> None:
+        written = next((token for token in body if str(token).strip()), opening)
+        number = _tag(body)
+        if numbered and not number and not any(str(token) in ("\\nonumber", "\\notag") for token in body):
+            self.number += 1
+            number = str(self.number)
+        text = str(written)
+        line = (written.line or 0) + text[:len(text) - len(text.lstrip())].count("\n")
+        self._add(body, line, display=True, number=number, label=_label(body))
+
+    def _add(self, body: Sequence[Token], line: int, *, display: bool, number: str, label: str) -> None:
+        kept = "".join(str(token) for token in body if token.type not in ("LABEL", "TAG") and str(token) not in (
+            "\\nonumber", "\\notag") and not (token.type in ("BEGIN", "END") and _name(token).rstrip("*") in INNER))
+        latex = " ".join(self.expanded(kept).replace("&", " ").split()).strip(" .,;")
+        if latex:
+            self.found.formulas.append(Formula(latex, line, len(self.found.sections), number, label, display,
+                                               " ".join(self.words.split())[-120:]))
+        self.words = (self.words + " … ")[-200:]
+
+    # ── macros ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _define(self, command: str) -> None:
+        if self.at < len(self.tokens) and str(self.tokens[self.at]).strip() == "*":
+            self.at += 1
+        name = self._group().strip() if self._next_opens() else str(self._take()).strip()
+        arguments = 0
+        if self.at < len(self.tokens) and self.tokens[self.at].type == "TEXT":
+            match = re.match(r"\s*\[(\d)\](?:\[[^\]]*\])?|\s*((?:#\d)*)", str(self.tokens[self.at]))
+            if match:
+                arguments = int(match[1]) if match[1] else (match[2] or "").count("#")
+                self.at += 1
+        text = self._group()
+        self.macros[name] = Macro(arguments, f"\\operatorname{{{text}}}" if "DeclareMathOperator" in command else text)
+
+    def expanded(self, latex: str) -> str:
+        """A formula with the paper's macros expanded; raises LatexError for macros without an end."""
+        for _ in range(DEEPEST):
+            found = list(_expanded(tokens(latex), self.macros))
+            new = "".join(found)
+            if new == latex:
+                return latex
+            latex = new
+        raise LatexError(f"macro: expected an end after {DEEPEST} expansions, got {latex[:60]!r}")
+
+    # ── tokens ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _take(self) -> Token:
+        if self.at >= len(self.tokens):
+            raise ValueError("PAPER: expected an argument, got the end of the file")
+        self.at += 1
+        return self.tokens[self.at - 1]
+
+    def _next_opens(self) -> bool:
+        while self.at < len(self.tokens) and self.tokens[self.at].type == "TEXT" and not str(self.tokens[self.at]).strip():
+            self.at += 1
+        return self.at < len(self.tokens) and self.tokens[self.at].type == "OPEN"
+
+    def _group(self) -> str:
+        """The text of the next group in braces, without them."""
+        if not self._next_opens():
+            return str(self._take())
+        start, depth = self.at, 0
+        while self.at < len(self.tokens):
+            depth += {"OPEN": 1, "CLOSE": -1}.get(self.tokens[self.at].type, 0)
+            self.at += 1
+            if depth == 0:
+                return "".join(map(str, self.tokens[start + 1:self.at - 1]))
+        raise ValueError(f"PAPER: expected a closing brace for line {self.tokens[start].line}, got the end of the file")
+
+    def _until(self, ends: object, opening: Token) -> list[Token]:
+        start = self.at
+        while self.at < len(self.tokens):
+            self.at += 1
+            if ends(self.tokens[self.at - 1]):  # type: ignore[operator]
+                return self.tokens[start:self.at - 1]
+        raise ValueError(f"PAPER: expected an end of {opening} in line {opening.line}, got the end of the file")
+
+
+def _expanded(found: Sequence[Token], macros: Mapping[str, Macro]) -> Iterator[str]:
+    at = 0
+    while at < len(found):
+        token = found[at]
+        at += 1
+        macro = macros.get(str(token)) if token.type in ("COMMAND", "DEFINITION") else None
+        if macro is None:
+            yield str(token)
+            continue
+        arguments: list[str] = []
+        for _ in range(macro.arguments):
+            while at < len(found) and not str(found[at]).strip():
+                at += 1
+            argument, at = _argument(found, at)
+            arguments.append(argument)
+        text = macro.text
+        for place, argument in enumerate(arguments, start=1):
+            text = text.replace(f"#{place}", argument)
+        yield f"{{{text}}}" if _needs_group(found, at, text) else text + " " * (text[-1:].isalpha())
+
+
+def _needs_group(found: Sequence[Token], at: int, text: str) -> bool:
+    """Whether scripts after a macro would otherwise go to the last letter of what it stands for."""
+    scripted = at < len(found) and found[at].type == "TEXT" and str(found[at]).lstrip()[:1] in ("_", "^")
+    return scripted and ("^" in text or "_" in text) and False
+
+
+def _argument(found: Sequence[Token], at: int) -> tuple[str, int]:
+    """The next argument of a macro: a group, a command, or one letter."""
+    if at >= len(found):
+        return "", at
+    if found[at].type != "OPEN":
+        text = str(found[at])
+        return text, at + 1
+    start, depth = at, 0
+    while at < len(found):
+        depth += {"OPEN": 1, "CLOSE": -1}.get(found[at].type, 0)
+        at += 1
+        if depth == 0:
+            break
+    return "".join(map(str, found[start + 1:at - 1])), at
+
+
+def _rows(body: Sequence[Token]) -> Iterator[list[Token]]:
+    """The lines of an environment, those inside of inner ones left together."""
+    row: list[Token] = []
+    depth = 0
+    for token in body:
+        depth += {"BEGIN": 1, "END": -1, "OPEN": 1, "CLOSE": -1}.get(token.type, 0)
+        if str(token) == "\\\\" and depth == 0:
+            yield row
+            row = []
+        else:
+            row.append(token)
+    if any(str(token).strip() for token in row):
+        yield row
+
+
+def _name(token: Token) -> str:
+    text = str(token)
+    return text[text.index("{") + 1:-1].strip()
+
+
+def _label(body: Sequence[Token]) -> str:
+    return next((_name(token) for token in body if token.type == "LABEL"), "")
+
+
+def _tag(body: Sequence[Token]) -> str:
+    return next((_name(token) for token in body if token.type == "TAG"), "")
+
+
+def plain_words(text: str) -> str:
+    """Words without commands and braces, for titles."""
+    return " ".join(re.sub(r"\\[a-zA-Z]+\*?|[{}$~\\]", " ", text).split())

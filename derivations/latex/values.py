@@ -1,0 +1,156 @@
+"""What a part of a formula stands for: a number, a vector or a matrix, given entry by entry.
+
+The axes of `ones` and of the identity have any length; they take that of what they meet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import count
+from typing import Any
+
+import sympy as sp
+
+from derivations.calculus.functions import xlogx
+from derivations.calculus.sums import delta, total
+from derivations.calculus.variables import Domain, Kind, Variable
+from derivations.latex.syntax import LatexError
+
+Size = Any                                                   # a SymPy integer or size; None for any length
+
+
+@dataclass(frozen=True)
+class Value:
+    """Entries over axes of the given sizes; `row` marks a transposed vector."""
+
+    shape: tuple[Size, ...]
+    entry: Callable[..., sp.Expr]
+    row: bool = False
+
+    @property
+    def number(self) -> sp.Expr:
+        """The value of what has no axes."""
+        if self.shape:
+            raise LatexError(f"expected a number, got {self.words}")
+        return self.entry()
+
+    @property
+    def words(self) -> str:
+        """The shape in words, for messages."""
+        kind = {0: "a number", 1: "a vector", 2: "a matrix"}.get(len(self.shape), "an array")
+        return kind + (f" [{'×'.join('any' if size is None else str(size) for size in self.shape)}]" if self.shape else "")
+
+
+def scalar(expr: Any) -> Value:
+    """A number."""
+    written = sp.sympify(expr)
+    return Value((), lambda: written)
+
+
+ONES = Value((None,), lambda _: sp.S.One)
+IDENTITY = Value((None, None), lambda i, j: delta(i, j))
+
+_numbers = count(1)
+
+
+def bound(size: Size, name: str = "l") -> Variable:
+    """An index of its own over a size."""
+    if size is None:
+        raise LatexError("expected a vector whose length is known, got only ones or an identity matrix")
+    return Variable(f"{name}#{next(_numbers)}r", Domain(Kind.INDEX, (size,)))
+
+
+def fits(one: Sequence[Size], other: Sequence[Size]) -> bool:
+    """Whether two shapes can be the same."""
+    return len(one) == len(other) and all(a is None or b is None or a == b for a, b in zip(one, other, strict=True))
+
+
+def common(one: Value, other: Value, what: str) -> tuple[Size, ...]:
+    """The shape of two values that are combined entry by entry; a number takes any shape."""
+    if not one.shape or not other.shape:
+        return one.shape or other.shape
+    if not fits(one.shape, other.shape):
+        raise LatexError(f"{what}: expected two values of one shape, got {one.words} and {other.words}")
+    return tuple(b if a is None else a for a, b in zip(one.shape, other.shape, strict=True))
+
+
+def at(value: Value, places: Sequence[sp.Expr]) -> sp.Expr:
+    """An entry; a number is the same everywhere."""
+    return value.entry(*places) if value.shape else value.entry()
+
+
+def entrywise(function: Callable[..., sp.Expr], *values: Value, what: str) -> Value:
+    """A function of each entry."""
+    shape = values[0].shape
+    for other in values[1:]:
+        shape = common(Value(shape, values[0].entry), other, what)
+    row = any(value.row for value in values)
+    return Value(shape, lambda *places: function(*(at(value, places) for value in values)), row)
+
+
+def plus(one: Value, other: Value, sign: int) -> Value:
+    """A sum, or a difference where the sign is −1."""
+    if one.shape and other.shape and one.row != other.row:
+        raise LatexError("sum: expected two rows or two columns, got one of each; write ⊤ at both or at none")
+    return entrywise(lambda a, b: a + sign * b, one, other, what="sum")
+
+
+def inner(one: Value, other: Value, what: str = "inner product") -> Value:
+    """Σ_i a_i b_i, of matrices Σ_ij a_ij b_ij."""
+    shape = common(one, other, what)
+    if not one.shape or not other.shape:
+        return scalar(one.number * other.number)
+    places = tuple(bound(size) for size in shape)
+    return scalar(total(places, product_of((one.entry(*places), other.entry(*places)))))
+
+
+def transposed(value: Value) -> Value:
+    """The transpose: a row from a column and the other way round."""
+    if len(value.shape) == 2:
+        return Value(value.shape[::-1], lambda i, j: value.entry(j, i))
+    if len(value.shape) == 1:
+        return Value(value.shape, value.entry, not value.row)
+    return value
+
+
+def times(one: Value, other: Value, what: str) -> Value:
+    """The product of a number, vector or matrix with the next factor."""
+    if not one.shape or not other.shape:
+        shape = one.shape or other.shape
+        return Value(shape, lambda *places: product_of((at(one, places), at(other, places))), one.row or other.row)
+    if len(one.shape) == 1 and len(other.shape) == 1:
+        if one.row and not other.row:
+            return inner(one, other, what)
+        if other.row and not one.row:
+            return Value((*one.shape, *other.shape), lambda i, j: one.entry(i) * other.entry(j))
+        raise LatexError(f"{what}: two vectors side by side can be an inner product (a^\\top b) or a product of entries "
+                         "(a \\odot b); expected one of them")
+    if len(one.shape) == 1 and not one.row:
+        raise LatexError(f"{what}: expected a row before a matrix, got a column; write ⊤")
+    if len(other.shape) == 1 and other.row:
+        raise LatexError(f"{what}: expected a column after a matrix, got a row")
+    if not fits(one.shape[-1:], other.shape[:1]):
+        raise LatexError(f"{what}: expected factors whose inner sizes agree, got {one.words} and {other.words}")
+    size = other.shape[0] if one.shape[-1] is None else one.shape[-1]
+    left, right = len(one.shape) - 1, len(other.shape) - 1
+
+    def entry(*places: sp.Expr) -> sp.Expr:
+        l = bound(size)  # noqa: E741
+        return total(l, one.entry(*places[:left], l) * other.entry(l, *places[left:left + right]))
+
+    if size is None:
+        return Value((*one.shape[:-1], *other.shape[1:]), lambda *places: delta(*places))
+    return Value((*one.shape[:-1], *other.shape[1:]), entry, one.row and right != 0)
+
+
+def product_of(factors: Sequence[sp.Expr]) -> sp.Expr:
+    """A product of numbers, in which y log(y/x) is continuous at y = 0: it becomes xlogx(y) − y log x."""
+    rest = [part for factor in factors for part in sp.Mul.make_args(sp.sympify(factor))]
+    for logarithm in [part for part in rest if isinstance(part, sp.log)]:
+        over, under = sp.fraction(logarithm.args[0])
+        if over in rest and over.is_nonnegative and not over.is_positive:
+            rest.remove(logarithm)
+            rest.remove(over)
+            rest.append(xlogx(over) - over * sp.log(under))
+    return sp.Mul(*rest)

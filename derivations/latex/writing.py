@@ -1,0 +1,103 @@
+"""Relations and expressions as LaTeX, in the names of a notation or of the variables themselves."""
+
+from __future__ import annotations
+
+import unicodedata
+
+import sympy as sp
+from sympy.printing.latex import LatexPrinter
+from sympy.printing.precedence import PRECEDENCE
+
+from derivations.relations import AtLeast, Equation, Fails, Relation, UniqueMinimum
+
+GREEK = {"ϑ": "\\vartheta", "ε": "\\varepsilon"}
+
+
+def name(variable: sp.Symbol) -> str:
+    """A variable's name as LaTeX: \\tau for τ, p^\\star for p⋆."""
+    plain = str(variable.name).split("#")[0].replace("ι", "l")
+    if plain.startswith("\\"):
+        return plain
+    text = "".join(_letter(letter) for letter in plain).strip()
+    words = "".join(letter for letter in plain if letter.isalpha())
+    if len(words) > 1 and words.isascii():
+        return f"\\{words} " if words in NAMES else f"\\mathrm{{{plain.replace('_', ' ')}}}"
+    return text
+
+
+NAMES = {"alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa", "lambda", "mu", "nu", "xi", "pi",
+         "rho", "sigma", "tau", "phi", "chi", "psi", "omega"}
+
+
+def _letter(letter: str) -> str:
+    if letter in GREEK:
+        return GREEK[letter] + " "
+    described = unicodedata.name(letter, "")
+    if described.startswith("GREEK SMALL LETTER "):
+        return f"\\{described.rsplit(' ', 1)[-1].lower()} "
+    if described.startswith("GREEK CAPITAL LETTER "):
+        return f"\\{described.rsplit(' ', 1)[-1].capitalize()} "
+    return {"⋆": "^{\\star}", "*": "^{*}", "′": "'"}.get(letter, letter)
+
+
+class _Printer(LatexPrinter):  # type: ignore[misc]
+    def _print_Symbol(self, expr: sp.Symbol) -> str:
+        return name(expr).strip()
+
+    def _print_Indexed(self, expr: sp.Indexed) -> str:
+        base = name(expr.base.label).strip()
+        indices = " ".join(self._print(i) for i in expr.indices)
+        return f"{base}_{{{indices}}}"
+
+    def _print_KroneckerDelta(self, expr: sp.KroneckerDelta) -> str:
+        return f"\\delta_{{{' '.join(sorted(self._print(i) for i in expr.args))}}}"
+
+    def _print_Sum(self, expr: sp.Sum) -> str:
+        bound = [limit[0] for limit in expr.limits]
+        taken = {self._print(v) for v in expr.function.free_symbols if isinstance(v, sp.Symbol) and v not in bound}
+        primed = {v: sp.Symbol(_primed(self._print(v), taken)) for v in bound if self._print(v) in taken}
+        body = expr.function.xreplace(primed)
+        names = ", ".join(self._print(primed.get(v, v)) for v in bound)
+        inside = self._print(body)
+        return f"\\sum_{{{names}}} " + (f"\\left({inside}\\right)" if body.is_Add else inside)
+
+    def _print_Partial(self, expr: sp.Expr) -> str:
+        return f"\\frac{{\\partial}}{{\\partial {self._print(expr.args[1])}}}\\left({self._print(expr.args[0])}\\right)"
+
+    def _print_xlogx(self, expr: sp.Expr) -> str:
+        (x,) = expr.args
+        inside = self.parenthesize(x, PRECEDENCE["Mul"])
+        return f"{inside} \\log\\left({self._print(x)}\\right)"
+
+    def _print_reciprocal(self, expr: sp.Expr) -> str:
+        return f"\\frac{{1}}{{{self._print(expr.args[0])}}}"
+
+    def _print_kl(self, expr: sp.Expr) -> str:
+        y, x = map(self._print, expr.args)
+        return f"\\left({y} \\log\\frac{{{y}}}{{{x}}} - {y} + {x}\\right)"
+
+    def _print_plus(self, expr: sp.Expr) -> str:
+        return f"\\left({self._print(expr.args[0])}\\right)_{{+}}"
+
+
+def _primed(shown: str, taken: set[str]) -> str:
+    while shown in taken:
+        shown += "′"
+    return shown
+
+
+def written(expr: sp.Expr) -> str:
+    """An expression as LaTeX that `read` takes."""
+    return str(_Printer({"ln_notation": False, "mul_symbol": None}).doprint(sp.sympify(expr)))
+
+
+def statement(relation: Relation) -> str:
+    """A relation as LaTeX; raises ValueError for a kind that has no formula."""
+    relation = relation.relation if isinstance(relation, Fails) else relation
+    if isinstance(relation, Equation):
+        return " = ".join(map(written, relation.sides))
+    if isinstance(relation, AtLeast):
+        return (" > " if relation.strict else " \\ge ").join(map(written, relation.sides))
+    if isinstance(relation, UniqueMinimum):
+        return f"{written(relation.entry)} = \\arg\\min_{{q}} \\left\\{{{written(relation.open_objective)}\\right\\}}"
+    raise ValueError(f"relation: expected an equation, an inequality or a minimum, got {type(relation).__name__}")
