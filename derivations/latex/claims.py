@@ -8,18 +8,25 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from itertools import islice
+from dataclasses import replace
+from itertools import chain, islice
 
+import sympy as sp
+
+from derivations.calculus.sums import total
 from derivations.catalogue import Entry, Steps, Undecidable, claim
 from derivations.claims import Kind, Severity
 from derivations.latex.notation import Notation
 from derivations.latex.statements import read
 from derivations.latex.syntax import LatexError
+from derivations.latex.values import bound
 from derivations.latex.writing import statement as written
 from derivations.mutants import Mutant, mutants
-from derivations.relations import AtLeast, Equation, Fails, Relation, UniqueMinimum
+from derivations.relations import AtLeast, Equation, Fails, Relation, UniqueMinimum, same
 
 TWINS = 3                                                    # made by the machine for a claim
+DEFINES = "a definition, with a value for every size and at every point of its domain"
+SAME = "by the definitions of the notation both sides are the same expression, which has a value everywhere"
 TRIED = 24                                                   # mutants that may be the correction of a false print
 
 
@@ -35,16 +42,17 @@ def equation(id: str, latex: str, notation: Notation, *, title: str, line: int, 
     except (LatexError, ValueError) as error:
         relations, unread = (), str(error)
 
+    said = DEFINES if defines else SAME if relations and all(relation.trivial() for relation in relations) else ""
+
     def derivation() -> Steps | Undecidable:
-        """PLACEHOLDER"""
-        return Undecidable(f"could not be read: {unread}") if unread else _steps(relations, defines)  # type: ignore[return-value]
+        return Undecidable(f"could not be read: {unread}") if unread else _steps(relations, said)
 
     derivation.__doc__ = f"Line {line} of the paper."
     derivation.__module__ = caller.f_globals["__name__"]
-    kind = Kind.DEFINITION if defines else _kind(relations)
+    kind = Kind.DEFINITION if said else _kind(relations)
     entry = claim(id, kind, title=title, latex=latex)(derivation)
     entry.line = caller.f_lineno
-    if relations and not defines:
+    if relations and not said:
         _add_twins_and_correction(entry, relations)
     return entry
 
@@ -56,11 +64,13 @@ def _kind(relations: Sequence[Relation]) -> Kind:
     return Kind.INEQUALITY if isinstance(last, AtLeast) else Kind.IDENTITY
 
 
-def _steps(relations: Sequence[Relation], defines: bool) -> Iterator[Relation]:
+def _steps(relations: Sequence[Relation], said: str) -> Iterator[Relation]:
     """The links of a chain, each proved; the first one that has a counterexample ends the derivation."""
     for relation in relations:
-        if defines:
-            yield defined(relation)
+        if said:
+            yield defined(relation, said)
+        elif relation.trivial():
+            continue
         elif not relation.prove() and relation.counterexample():
             yield Fails(relation, reason="the machine found a point where it does not hold")
             return
@@ -68,10 +78,9 @@ def _steps(relations: Sequence[Relation], defines: bool) -> Iterator[Relation]:
             yield relation
 
 
-def defined(relation: Relation) -> Relation:
+def defined(relation: Relation, said: str) -> Relation:
     """That the right side of a definition is a real number wherever its variables may be."""
-    value = relation.sides[-1]
-    return AtLeast(value**2, 0, given=relation.given, reason="it has a value for every size and at every point of its domain")
+    return AtLeast(relation.sides[-1] ** 2, 0, given=relation.given, reason=said)
 
 
 def failing(relations: Sequence[Relation]) -> Relation | None:
@@ -83,8 +92,8 @@ def _add_twins_and_correction(entry: Entry, relations: Sequence[Relation]) -> No
     """Twins that the kernel refutes, and the correction where one edit makes a false print true."""
     false = failing(relations)
     about = false or relations[-1]
-    for mutant in islice(_refuted(about), TWINS):
-        entry.twin(mutant.name, _constant(mutant.relation))
+    for name, wrong in islice(_wrong(about), TWINS):
+        entry.twin(name, _constant(wrong))
     if false is None:
         return
     repair = next((m for m in _mutants(false, TRIED) if not isinstance(m.relation, UniqueMinimum) and m.relation.prove()), None)
@@ -94,7 +103,6 @@ def _add_twins_and_correction(entry: Entry, relations: Sequence[Relation]) -> No
 
 def _correct(entry: Entry, repair: Mutant) -> None:
     def correction() -> Steps:
-        """PLACEHOLDER"""
         yield repair.relation
 
     correction.__doc__ = f"One edit away it is true: {repair.name}."
@@ -109,12 +117,45 @@ def _mutants(relation: Relation, most: int) -> tuple[Mutant, ...]:
         return ()
 
 
-def _refuted(relation: Relation) -> Iterator[Mutant]:
-    return (mutant for mutant in _mutants(relation, 12) if _is_refuted(mutant.relation))
+def _wrong(relation: Relation) -> Iterator[tuple[str, Relation]]:
+    """Versions of a statement that the kernel refutes: one-edit mutants of both sides, then coarser ones."""
+    seen: dict[str, Relation] = {"": relation}
+    for name, wrong in chain(((m.name, m.relation) for m in _mutants(relation, 12)), _coarse(relation)):
+        if name not in seen and not any(same(wrong, other) for other in seen.values()) and _is_refuted(wrong):
+            seen[name] = wrong
+            yield name, wrong
+
+
+def _coarse(relation: Relation) -> Iterator[tuple[str, Relation]]:
+    """A side moved or turned, for statements with too few mutants, such as those whose right side is 0."""
+    if isinstance(relation, Equation):
+        left, right = relation.sides
+        for name, wrong in (("1 more", right + 1), ("1 less", right - 1), ("twice the left side", 2 * left + 1)):
+            yield name, Equation(left, wrong, given=relation.given)
+    if isinstance(relation, AtLeast):
+        left, right = relation.sides
+        yield "the other way round", AtLeast(right, left, strict=True, given=relation.given)
+        yield "1 more than the left side", AtLeast(left, left + 1, given=relation.given)
+        yield "the right side and 1 more than the left one", AtLeast(left, right + (left - right) + 2, given=relation.given)
+    if isinstance(relation, UniqueMinimum):
+        for name, power in (("squares of the weights", 2), ("roots of the weights", sp.Rational(1, 2))):
+            yield name, _tempered(relation, power)
+
+
+def _tempered(relation: UniqueMinimum, power: object) -> UniqueMinimum:
+    """The problem with another candidate: the given one to a power, with mass 1."""
+    def candidate(i: sp.Expr) -> sp.Expr:
+        j = bound(relation.over)
+        return relation.candidate(i) ** power / total(j, relation.candidate(j) ** power)
+
+    return replace(relation, candidate=candidate)
 
 
 def _is_refuted(relation: Relation) -> bool:
-    return not relation.ill_posed() and relation.counterexample() is not None
+    try:
+        return not relation.ill_posed() and relation.counterexample() is not None
+    except ValueError:
+        return False
 
 
 def _constant(relation: Relation) -> Callable[[], Relation]:

@@ -66,6 +66,8 @@ class Reader:
             return self.notation.meanings[name]
         if name in self.notation.indices:
             return scalar(self.notation.indices[name])
+        if name in self.notation.broken:
+            raise LatexError(self.notation.broken[name])
         return operators.DEFAULT.get(name)
 
     def index_of(self, name: str, what: str) -> Variable:

@@ -10,7 +10,7 @@ from rich.progress import track
 
 from derivations import rendering
 from derivations.catalogue import Entry, entries, examine
-from derivations.claims import Evidence, Judgement, Outcome, Verdict, judge
+from derivations.claims import CauseKind, Evidence, Judgement, Outcome, Verdict, judge
 
 
 def first_run(document: str) -> None:
@@ -29,7 +29,7 @@ def line(entry: Entry, found: Judgement, evidence: Evidence) -> str:
     """The verdict on an equation, with what a reader wants to know first."""
     label = f"{rendering.verdict(found.verdict, found.severity):20} {entry.id:28} {entry.statement}"
     if found.verdict is Verdict.OPEN:
-        return f"{label}  {evidence.detail}"
+        return f"{label}  {evidence.detail if found.cause.kind is CauseKind.SILENCE else rendering.cause(found.cause)}"
     if found.verdict in (Verdict.REFUTED, Verdict.CORRECTED):
         correct = f"; correct: {entry.correction.statement.latex}" if entry.correction else ""
         return f"{label}  {rendering.cause(found.cause)}{correct}"

@@ -111,7 +111,7 @@ def walk(node: Any) -> Iterator[Node]:
     """A node and all its parts."""
     if isinstance(node, Node):
         yield node
-        for each in fields(node):  # type: ignore[arg-type]
+        for each in fields(node):
             yield from walk(getattr(node, each.name))
     elif isinstance(node, tuple):
         for each in node:

@@ -69,13 +69,13 @@ Meaning = Value | Definition | Named | str                   # a string names an
 
 @dataclass
 class Notation:
-    """The meaning of each symbol; raises LatexError for a declaration that says nothing, by its symbol."""
+    """The meaning of each symbol; `broken` says of a line that cannot be read why, which is an error where its symbol is used."""
 
     declarations: Mapping[str, Any]
     meanings: dict[str, Meaning] = field(default_factory=dict, init=False)
     sizes: dict[str, sp.Expr] = field(default_factory=dict, init=False)
     indices: dict[str, Variable] = field(default_factory=dict, init=False)
-    questions: list[str] = field(default_factory=list, init=False)
+    broken: dict[str, str] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
         waiting: list[tuple[str, str]] = []
@@ -89,8 +89,8 @@ class Notation:
         for symbol, meaning in sorted(waiting, key=lambda each: order.get(each[1].split(" ")[0], 2)):
             try:
                 self.declare(symbol, meaning)
-            except (LatexError, ValueError) as error:
-                raise LatexError(f"{symbol}: {error}") from None
+            except ValueError as error:
+                self.broken[_name_of(symbol)] = f"{symbol}: {error}"
 
     # ── declarations ────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -114,12 +114,12 @@ class Notation:
         shown = pattern(symbol)
         if shown.name in self.meanings or shown.name in self.indices:
             raise LatexError("expected one meaning, got a second one")
+        if meaning == "?":
+            raise LatexError("expected a meaning in the notation, got a question")
         if meaning.startswith("="):
             self.meanings[shown.name] = Definition(shown, parse(meaning[1:]))
         elif meaning in OPERATORS:
             self.meanings[shown.name] = meaning
-        elif meaning == "?":
-            self.questions.append(symbol)
         elif shown.arguments:
             self.meanings[shown.name] = self._named(shown, meaning)
         elif meaning.split()[0] == "index":
@@ -169,6 +169,13 @@ class Notation:
         if name not in self.sizes:
             raise LatexError(f"expected one of the sizes {', '.join(self.sizes) or '(none is declared)'}, got {latex}")
         return self.sizes[name]
+
+
+def _name_of(symbol: str) -> str:
+    try:
+        return pattern(symbol).name
+    except LatexError:
+        return symbol
 
 
 # ── names ───────────────────────────────────────────────────────────────────────────────────────────────────────────

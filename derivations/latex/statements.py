@@ -429,6 +429,23 @@ def because(difference: sp.Expr) -> sp.Expr | None:
                 found = strength(difference, q)[0] * total(i, kl(q[i], weights(i)))
                 if equal(difference, found):
                     return found
+    return spread(difference)
+
+
+def spread(difference: sp.Expr) -> sp.Expr | None:
+    """Σ w_i (x_i − mean)², where a difference is that: a variance, or a sum of squares above its least value."""
+    with suppress(ValueError):
+        for term in sp.Add.make_args(normal(difference)):
+            for part in [each for each in sp.Mul.make_args(term) if isinstance(each, sp.Sum) and len(each.limits) == 1]:
+                bound = part.limits[0][0]
+                for square in [f for f in sp.Mul.make_args(part.function) if f.is_Pow and f.exp == 2 and f.has(bound)]:
+                    weight = without(term, part) * without(part.function, square)
+                    i = Variable("i#spread", bound.domain)
+                    w, x = weight.xreplace({bound: i}), square.base.xreplace({bound: i})
+                    centre = total(i, w * x) / total(i, w)
+                    found = total(i, w * (x - centre) ** 2)
+                    if equal(difference, found):
+                        return found
     return None
 
 

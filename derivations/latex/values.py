@@ -145,12 +145,14 @@ def times(one: Value, other: Value, what: str) -> Value:
 
 
 def product_of(factors: Sequence[sp.Expr]) -> sp.Expr:
-    """A product of numbers, in which y log(y/x) is continuous at y = 0: it becomes xlogx(y) − y log x."""
+    """A product of numbers, in which y log(cy) is continuous at y = 0: it becomes xlogx(y) + y log c."""
     rest = [part for factor in factors for part in sp.Mul.make_args(sp.sympify(factor))]
     for logarithm in [part for part in rest if isinstance(part, sp.log)]:
-        over, under = sp.fraction(logarithm.args[0])
-        if over in rest and over.is_nonnegative and not over.is_positive:
+        inside = list(sp.Mul.make_args(logarithm.args[0]))
+        vanishing = next((y for y in inside if y in rest and y.is_nonnegative and not y.is_positive), None)
+        if vanishing is not None:
+            inside.remove(vanishing)
             rest.remove(logarithm)
-            rest.remove(over)
-            rest.append(xlogx(over) - over * sp.log(under))
+            rest.remove(vanishing)
+            rest.append(xlogx(vanishing) + vanishing * sp.log(sp.Mul(*inside)))
     return sp.Mul(*rest)

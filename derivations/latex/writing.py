@@ -37,7 +37,7 @@ def _letter(letter: str) -> str:
         return f"\\{described.rsplit(' ', 1)[-1].lower()} "
     if described.startswith("GREEK CAPITAL LETTER "):
         return f"\\{described.rsplit(' ', 1)[-1].capitalize()} "
-    return {"⋆": "^{\\star}", "*": "^{*}", "′": "'"}.get(letter, letter)
+    return {"⋆": "^{\\star}", "*": "^{*}", "′": "'", "ℓ": "\\ell "}.get(letter, letter)
 
 
 class _Printer(LatexPrinter):  # type: ignore[misc]
