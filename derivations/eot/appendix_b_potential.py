@@ -1,6 +1,7 @@
 """Appendix B, second half: the conjugate computed, line by line, and what it has to do with Lagrangian duality.
 
-Claims     eot.140–eot.149, eot.sB.generalized-condition, eot.sB.proportional, eot.remB.5, eot.sB.conjugate-variables
+Claims     eot.140–eot.149, eot.sB.generalized-condition, eot.sB.proportional, eot.remB.5, eot.sB.conjugate-variables,
+           eot.sB.deeper-reason
 Notation   L(w, λ) = ⟨w, s⟩ − τ Σ w log w − λ(Σ w − 1) for w > 0; Z = Σ_l exp(s_l/τ); φ = τ log Z; μ = −λ the multiplier of
            section 3; g(μ) the dual function of section 6
 References the last part of Appendix B of the document, and Remark B.5; Boyd and Vandenberghe (2004), 5.1.6
@@ -8,7 +9,7 @@ References the last part of Appendix B of the document, and Remark B.5; Boyd and
 
 import sympy as sp
 
-from derivations import AtLeast, Equation, Kind, Steps, claim, derivative, kl, scalar, total, vector, xlogx
+from derivations import AtLeast, Equation, Kind, Steps, claim, derivative, kl, reprint, scalar, total, vector, xlogx
 from derivations.eot import section3_theorem
 from derivations.eot.appendix_b_conjugate import (
     attained_at,
@@ -24,6 +25,7 @@ from derivations.eot.appendix_b_conjugate import (
     star,
 )
 from derivations.eot.notation import K, Q, j, k, l, lam, m, partition, r, s, score, similarity, softmax, tau
+from derivations.eot.section6_theorem import deeper_reason
 
 w = vector("p", m, kind=Kind.POSITIVE)
 any_weights = vector("x", m, kind=Kind.NONNEGATIVE)
@@ -271,3 +273,8 @@ def slope_of_dual(right: sp.Expr) -> Equation:
 
 conjugate_variables.twin("the mass with the other sign", lambda: slope_of_dual(total(l, sp.exp((s[l] + mu) / tau - 1)) - 1))
 conjugate_variables.twin("the mean mass", lambda: slope_of_dual(1 - total(l, sp.exp((s[l] + mu) / tau - 1)) / m))
+
+
+reprint("eot.sB.deeper-reason", of=deeper_reason, latex=r"\text{the ``pure'' form of the argument, and the deeper reason}",
+        statement="The conjugate is called the pure form of the argument, more fundamental than multipliers and the deeper "
+                  "reason why they work.")

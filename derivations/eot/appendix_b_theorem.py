@@ -1,6 +1,6 @@
 """Appendix B, the theorem on gradients of conjugates: what is printed, and what is true.
 
-Claims     eot.thmB.3, eot.132, eot.sB.equality-condition, eot.sB.biconjugate
+Claims     eot.thmB.3, eot.132, eot.sB.equality-condition, eot.sB.biconjugate, eot.sB.equality-symmetric
 Notation   f, f*, φ, p* as in the first half; F_p, F_x the values f(p), f(x) and G_s, G_t the values f*(s), f*(t) of any f;
            a, b, v ≥ 0 and the numbers p, s belong to the examples with m = 1
 References Theorem B.3 of the document and its proof; Rockafellar (1970), Theorems 12.2, 23.5 and 26.5
@@ -201,3 +201,32 @@ def reached(strength: sp.Expr, share: sp.Expr) -> Equation:
 
 biconjugate.twin("τ is lost", lambda: reached(sp.S.One, sp.S.One))
 biconjugate.twin("half of it", lambda: reached(tau, sp.S.Half))
+
+
+def gap_at_gradient(strength: sp.Expr) -> Equation:
+    """The gap of Fenchel and Young against the divergence from ∇f*, differentiated from f*."""
+    return Equation(fenchel_young_gap(), strength * divergence(plan, lambda key: derivative(potential(), s[key])),
+                    reason="so for the f of (125) it is 0 exactly at p = ∇f*(s)")
+
+
+@claim("eot.sB.equality-symmetric", "equivalence", title="Equality in Fenchel and Young, from the side of the conjugate",
+       latex=r"f(p)+f^*(s)=\langle p,s\rangle\iff p=\nabla f^*(s)", needs=("eot.sB.biconjugate", "eot.thmB.3"))
+def equality_symmetric() -> Steps:
+    """By f** = f, equality is said to characterize p = ∇f*(s) too; where f is not closed, that p may lie outside its domain."""
+    yield AtLeast(0, -beyond * b - b**2, because=beyond * b + b**2, strict=True,
+                  reason="f(p) = p² on (0, 1): ⟨p, s⟩ − f(p) < 0 for s = −v ≤ 0, so equality with f*(s) = 0 holds nowhere")
+    yield Limit(-beyond * b - b**2, b, sp.S.Zero, sp.S.Zero, reason="f*(s) = 0 for all s ≤ 0, so ∇f*(s) = 0 for s < 0")
+    yield Fails(Limit(-beyond * b, b, sp.S.Zero, sp.oo, at={beyond: 1}),
+                reason="at p = ∇f*(−1) = 0 equality needs f(0) = lim ⟨p, s⟩ − f*(s) = 0, but f(0) = +∞")
+
+
+@equality_symmetric.corrected(r"f(p)+f^*(s)=\langle p,s\rangle\iff p=\nabla f^*(s)", Severity.HYPOTHESIS,
+                              under="f is closed, which gives f** = f", replaces="every strictly convex f")
+def equality_and_gradient() -> Steps:
+    """For closed f equality holds exactly where p is a subgradient of f* at s; strict convexity leaves one, the gradient."""
+    yield from conjugate_subgradient()
+    yield gap_at_gradient(tau)
+
+
+equality_symmetric.twin("τ is lost", lambda: gap_at_gradient(sp.S.One))
+equality_symmetric.twin("twice the divergence", lambda: gap_at_gradient(2 * tau))

@@ -1,7 +1,7 @@
 """The abstract.
 
 Claims     eot.s0.exact-solution, eot.s0.policy-gradient, eot.s0.variance-reduced, eot.s0.geometry,
-           eot.s0.optimal-inference, eot.s0.manifold-aware
+           eot.s0.optimal-inference, eot.s0.manifold-aware, eot.s0.core-component, eot.s0.justification
 Notation   p = softmax(s/τ); u = −∂L/∂p; F_jk = E_p[∂_j log p · ∂_k log p]; estimators as in policy.py
 References the abstract of the document
 """
@@ -133,3 +133,19 @@ def manifold_aware() -> Undecidable:
     """The backward pass is said to implement a rational update that is aware of the manifold."""
     return Undecidable("neither word has a criterion here; what the gradient is, is judged in eot.s0.geometry, and whether "
                        "it descends in the Fisher metric, in eot.s8.landscape")
+
+
+@claim("eot.s0.core-component", "external fact", title="A core component, motivated by heuristics",
+       latex=r"\text{a core component, often motivated by heuristics}")
+def core_component() -> Undecidable:
+    """Attention is called a core component of deep learning, whose form is often motivated by heuristics."""
+    return Undecidable("a statement about the models and the papers of a time, which no formula and no code can settle")
+
+
+@claim("eot.s0.justification", "equivalence", title="A justification from first principles",
+       latex=r"\text{the transport problem justifies attention}", needs=("eot.s0.exact-solution", "eot.s0.geometry"))
+def justification() -> Undecidable:
+    """The transport problem is said to justify attention from first principles and to make its update a natural consequence."""
+    return Undecidable("no criterion is stated by which one problem justifies a form more than another with the same "
+                       "solution, such as eot.s2.gibbs; that problem and update are what they are said to be is judged in "
+                       "eot.s0.exact-solution and eot.s0.policy-gradient")

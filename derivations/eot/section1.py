@@ -1,7 +1,7 @@
 """Section 1: what the introduction promises.
 
 Claims     eot.s1.forward-pass, eot.s1.argmax-proxy, eot.s1.policy-gradient, eot.s1.variance-reduced,
-           eot.s1.geometry, eot.s1.optimal-update
+           eot.s1.geometry, eot.s1.optimal-update, eot.s1.standing, eot.s1.open-question, eot.s1.justification
 Notation   p = softmax(s/τ); F_jk = E_p[∂_j log p · ∂_k log p]; estimators as in policy.py
 References the list of contributions of the document
 """
@@ -22,10 +22,11 @@ from derivations import (
     derivative,
     index,
     positive,
+    reprint,
     size,
     total,
 )
-from derivations.eot import policy
+from derivations.eot import policy, section0_abstract
 from derivations.eot.notation import cost, expect, j, k, m, objective, s, score, similarity, softmax, tau, u
 
 p = softmax(score, tau)
@@ -128,3 +129,25 @@ geometry.twin("its diagonal only", lambda: Equation(descent(), tau * fisher(j, j
 def optimal_update() -> Undecidable:
     """The backward pass is said to execute an optimal learning update."""
     return Undecidable("no class of updates and no criterion is stated among which the gradient would be the best")
+
+
+@claim("eot.s1.standing", "external fact", title="Central, intuitive, successful, and justified by heuristics",
+       latex=r"\text{a core component, justified by heuristics}")
+def standing() -> Undecidable:
+    """Attention is called central, intuitive and successful, justified by heuristics such as a product for similarity."""
+    return Undecidable("a statement about the models and the papers of a time, which no formula and no code can settle; "
+                       "“natural” has no criterion either (a longer key of the same direction has a larger product with the "
+                       "query than the query itself)")
+
+
+@claim("eot.s1.open-question", "external fact", title="Why attention works was an open question",
+       latex=r"\text{does softmax}(Kq/\tau)\text{ solve a more fundamental problem?}", needs=("eot.s2.gibbs",))
+def open_question() -> Undecidable:
+    """It is said to have been open why softmax of products works so well, and whether it solves a more fundamental problem."""
+    return Undecidable("a statement about what was known at a time; section 2 itself calls the problem that a softmax solves "
+                       "a classic result (eot.s2.gibbs), and why it works well has no measure")
+
+
+reprint("eot.s1.justification", of=section0_abstract.justification,
+        latex=r"\text{attention is not merely a heuristic construction}",
+        statement="The document says that it justifies attention from first principles, as more than a heuristic construction.")

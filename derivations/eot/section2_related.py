@@ -1,7 +1,7 @@
 """Section 2: what is said of related work.
 
 Claims     eot.s2.gibbs, eot.s2.sinkhorn-citation, eot.s2.fixed-marginals, eot.s2.iterative, eot.s2.exact,
-           eot.s2.source-marginal, eot.s2.log-derivative, eot.s2.exact-update
+           eot.s2.source-marginal, eot.s2.log-derivative, eot.s2.exact-update, eot.s2.sinkhorn-attention, eot.s2.standing
 Notation   E energies, β = 1/τ; g = exp(−βE)/Z the Gibbs distribution, q any other; P a coupling of two uniform marginals;
            S scores of n queries for n keys; estimators as in policy.py
 References section 2 of the document and its list of references; Correia et al. (2019) and Mena et al. (2018) for [6] and [5]
@@ -239,3 +239,19 @@ def mean_of_the_update() -> Steps:
 exact_update.twin("a uniform policy", lambda: Equation(
     descent(), total(action, (u[action] - policy.baseline) * derivative(sp.log(p(action)), s[j])) / m))
 exact_update.twin("half the utility", lambda: Equation(descent(), mean_score(lambda key: u[key] / 2 - policy.baseline)))
+
+
+@claim("eot.s2.sinkhorn-attention", "external fact", title="Attention based on transport, called Sinkhorn attention",
+       latex=r"[5,6]:\ \text{Sinkhorn attention}", needs=("eot.s2.sinkhorn-citation",))
+def sinkhorn_attention() -> Undecidable:
+    """The two works cited are said to have built attention on optimal transport, often called Sinkhorn attention."""
+    return Undecidable("what papers contain and are called is beyond proof and code; by its title [5] is about permutations, "
+                       "and [6] maps each row by itself (eot.s2.sinkhorn-citation)")
+
+
+@claim("eot.s2.standing", "external fact", title="Classic, powerful, fundamental",
+       latex=r"[2]\text{ classic},\ [4]\text{ powerful},\ [9]\text{ rich},\ [10]\text{ fundamental}")
+def standing() -> Undecidable:
+    """Maximum entropy is called classic, entropic transport powerful, control a rich field, and REINFORCE fundamental."""
+    return Undecidable("judgements of other works, without a measure; of what they are said to contain, the maximum of entropy "
+                       "is proved in eot.s2.gibbs and the log-derivative trick in eot.s2.log-derivative")

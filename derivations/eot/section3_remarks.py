@@ -1,7 +1,9 @@
 """Section 3, Remarks 3.4 and 3.5: the temperature √d_k, and the source measure.
 
-Claims     eot.rem3.4, eot.s3.unit-variance, eot.s3.sqrt-width, eot.s3.saturation, eot.rem3.5, eot.s3.free-target
-Notation   x, y random vectors of length d with independent entries of mean 0 and variance 1, independent of each other
+Claims     eot.rem3.4, eot.s3.unit-variance, eot.s3.sqrt-width, eot.s3.saturation, eot.rem3.5, eot.s3.free-target,
+           eot.s3.stable-trade-off
+Notation   x, y random vectors of length d with independent entries of mean 0 and variance 1, independent of each other;
+           k_1, …, k_m random vectors like y, p a plan that does not depend on them
 References Remarks 3.4 and 3.5 of the document
 """
 
@@ -24,7 +26,7 @@ from derivations import (
     vector,
     xlogx,
 )
-from derivations.eot.notation import cost, d, eps, j, m, objective, r, similarity, softmax
+from derivations.eot.notation import cost, d, entropy, eps, j, l, m, objective, r, similarity, softmax, tau
 
 x, y = vector("x", d, kind=Kind.RANDOM), vector("y", d, kind=Kind.RANDOM)
 dot = total(r, x[r] * y[r])
@@ -127,3 +129,45 @@ def free_target() -> Steps:
 
 free_target.twin("the uniform plan", lambda: Equation(total(source, held[source, j]), 1 / m))
 free_target.twin("all mass to each key", lambda: Equation(total(source, held[source, j]), 1))
+
+
+keys = vector("k", m, d, kind=Kind.RANDOM)
+p = simplex("p", m)
+
+
+def plan(key: sp.Expr) -> sp.Expr:
+    """p_j."""
+    return p[key]
+
+
+def expense() -> sp.Expr:
+    """⟨p, C⟩ with a random query and random keys."""
+    return -total((j, r), p[j] * x[r] * keys[j, r])
+
+
+def expense_by_factors(temperature: sp.Expr) -> sp.Expr:
+    """Σ_jl p_j p_l Σ_rs E[x_r x_s] E[k_jr k_ls]/τ², the variance of ⟨p, C⟩/τ, whose mean is 0."""
+    moments = expectation(x[r] * x[other]) * expectation(keys[j, r] * keys[l, other])
+    return total((j, l), p[j] * p[l] * total((r, other), moments)) / temperature**2
+
+
+def spread(right: sp.Expr) -> Equation:
+    """The variance of the cost of a plan, in units of τ = √d_k."""
+    return Equation(expense_by_factors(sp.sqrt(d)), right, reason="τ² = d: the width is gone")
+
+
+@claim("eot.s3.stable-trade-off", "identity", title="√d_k keeps the trade-off of cost and entropy at every width",
+       latex=r"\tfrac1\tau J(p)=\langle p,C/\tau\rangle-H(p),\quad\mathrm{Var}\,\langle p,C/\tau\rangle=\|p\|^2\ "
+             r"\text{for } \tau=\sqrt{d_k}",
+       hypotheses=("the entries of q and of all k_j are jointly independent, with mean 0 and variance 1",),
+       needs=("eot.s3.unit-variance", "eot.4"))
+def stable_trade_off() -> Steps:
+    """Stable means here: in units of τ = √d_k the entropy has weight 1, and a fixed plan's cost a variance without d_k."""
+    yield Equation(objective(plan, cost, sp.sqrt(d)) / sp.sqrt(d), total(j, p[j] * cost(j)) / sp.sqrt(d) - entropy(plan),
+                   reason="so τ only scales the cost")
+    yield Equation(expense_by_factors(tau), variance(expense() / tau), reason="at a fixed τ it grows with d: it is d ‖p‖²/τ²")
+    yield spread(total(j, p[j] ** 2))
+
+
+stable_trade_off.twin("as at a fixed temperature", lambda: spread(d * total(j, p[j] ** 2)))
+stable_trade_off.twin("as after division by d", lambda: spread(total(j, p[j] ** 2) / d))

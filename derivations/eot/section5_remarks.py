@@ -2,7 +2,7 @@
 
 Claims     eot.rem5.3, eot.s5.advantage, eot.s5.proportional, eot.s5.query-key-gradient, eot.s5.expected-reward,
            eot.s5.score-function, eot.s5.reinforce, eot.s5.baseline-variance, eot.s5.variance-reduced,
-           eot.s5.optimal-control
+           eot.s5.optimal-control, eot.s5.stabilizes
 Notation   A_j = u_j − E_p[u]; estimators as in policy.py
 References Remark 5.3 of the document and the opening of its section 5; Williams (1992) for the estimator
 """
@@ -223,3 +223,12 @@ variance_reduced.twin("the baseline is weighted twice", lambda: Equation(
 def optimal_control() -> Undecidable:
     """Backpropagation through attention is said to implement an optimal control strategy."""
     return Undecidable("no dynamics, horizon or control objective is stated, so optimality has nothing to refer to")
+
+
+@claim("eot.s5.stabilizes", "external fact", title="Baselines are standard and stabilize training",
+       latex=r"\text{an expected value baseline stabilizes training}",
+       needs=("eot.s5.baseline-variance", "eot.s5.reinforce"))
+def stabilizes() -> Undecidable:
+    """An expected value baseline is called a standard and powerful technique that stabilizes training."""
+    return Undecidable("no task, algorithm or measure of stability is stated; when a baseline lowers the variance is proved in "
+                       "eot.s5.baseline-variance, and that attention's gradient is the same with each, in eot.s5.reinforce")

@@ -1,6 +1,7 @@
 """Section 6.2, Theorem 6.3: the log-sum-exp function, the dual value, and the sign between them.
 
-Claims     eot.thm6.3, eot.71–eot.77, eot.s6.potential-gradient, eot.rem6.4, eot.s6.dual-value, eot.rem6.5
+Claims     eot.thm6.3, eot.71–eot.77, eot.s6.potential-gradient, eot.rem6.4, eot.s6.dual-value, eot.rem6.5,
+           eot.s6.no-accident, eot.s6.deeper-reason
 Notation   φ = τ − λ, a multiplier in other words; φ* = τ log Z = τ log Σ_l exp(s_l/τ); g the dual function of the
            one-sided problem, λ* its maximizer; p > 0 not yet normalized, p and q (in a sum with kl) in the simplex
 References Theorem 6.3 of the document with its proof, Remarks 6.4 and 6.5
@@ -8,7 +9,22 @@ References Theorem 6.3 of the document with its proof, Remarks 6.4 and 6.5
 
 import sympy as sp
 
-from derivations import AtLeast, Equation, Fails, Severity, Steps, Value, Variable, claim, derivative, kl, scalar, total, xlogx
+from derivations import (
+    AtLeast,
+    Equation,
+    Fails,
+    Severity,
+    Steps,
+    Undecidable,
+    Value,
+    Variable,
+    claim,
+    derivative,
+    kl,
+    scalar,
+    total,
+    xlogx,
+)
 from derivations.eot.notation import entropy, expect, j, k, l, lam, m, partition, s, score, tau
 from derivations.eot.section6_primer import best_multiplier, dual, stationary
 from derivations.eot.section6_value import V, free, lse, p, primal, star, unconstrained
@@ -239,3 +255,18 @@ convex_conjugate.twin("the conjugate of the entropy without τ", lambda: Equatio
     expect(star, score) + tau * entropy(star), sp.log(total(l, sp.exp(s[l])))))
 convex_conjugate.twin("without the constraint", lambda: Equation(
     expect(star, score) + tau * entropy(star), tau * total(l, sp.exp(s[l] / tau - 1))))
+
+
+@claim("eot.s6.no-accident", "equivalence", title="Too perfect to be an accident of softmax's derivative", needs=("eot.64",),
+       latex=r"\text{the rule is no accident of } \partial\,\mathrm{softmax}")
+def no_accident() -> Undecidable:
+    """The learning rule is said to seem too perfect to be an accident of the derivative of softmax."""
+    return Undecidable("an impression; the rule is that derivative times the utilities (eot.64), whatever problem softmax "
+                       "solves, and what geometry adds to this is judged in eot.s8.landscape")
+
+
+@claim("eot.s6.deeper-reason", "equivalence", title="Conjugates are more fundamental than multipliers", needs=("eot.rem6.5",),
+       latex=r"\text{the conjugate is the deeper reason}")
+def deeper_reason() -> Undecidable:
+    """Duality by multipliers is called procedural, the conjugate a more fundamental operation and a deeper reason."""
+    return Undecidable("no order of depth is stated; both give the same function and the same maximizer (eot.remB.5)")

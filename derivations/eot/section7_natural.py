@@ -1,7 +1,7 @@
 """Section 7, Theorem 7.3: the score gradient is −τFu, and what a natural gradient can mean where F has no inverse.
 
 Claims     eot.thm7.3, eot.79, eot.89–eot.99, eot.s7.direction, eot.rem7.4, eot.s7.softmax-derivative, eot.s7.preconditioned,
-           eot.s7.dual, eot.s7.efficient
+           eot.s7.dual, eot.s7.efficient, eot.s7.intertwined
 Notation   F from its definition; F⁺ = τ² Π D⁻¹ Π its Moore-Penrose inverse, Π = I − 11ᵀ/m, D = diag(p); E[u] = Σ_k p_k u_k;
            ū = (1/m) Σ_k u_k; ∂L/∂s_j = −Σ_k u_k ∂p_k/∂s_j; G any matrix
 References Theorem 7.3 of the document with its proof, and Remark 7.4; Amari (1998); Penrose (1955)
@@ -16,6 +16,7 @@ from derivations import (
     Fails,
     Severity,
     Steps,
+    Undecidable,
     Value,
     Variable,
     claim,
@@ -383,3 +384,11 @@ def efficient() -> Steps:
 
 efficient.twin("without the inner product", lambda: Equation(fisher_times_u(), p(j) * u[j] / tau**2))
 efficient.twin("one τ", lambda: Equation(fisher_times_u(), p(j) * (u[j] - mean()) / tau))
+
+
+@claim("eot.s7.intertwined", "equivalence", title="Deeply intertwined with the geometry", needs=("eot.79", "eot.rem7.4"),
+       latex=r"\text{the rule and the geometry are intertwined}")
+def intertwined() -> Undecidable:
+    """The learning rule is called deeply intertwined with the intrinsic geometry of the problem that it solves."""
+    return Undecidable("no criterion is stated; that the gradient is −τFu is proved in eot.79, that it is no natural gradient, "
+                       "in eot.rem7.4")

@@ -1,7 +1,8 @@
 """Section 8: what the conclusion sums up.
 
 Claims     eot.s8.unique-solution, eot.s8.maximum-entropy, eot.s8.policy-gradient, eot.s8.variance-reduced,
-           eot.s8.reinforces, eot.s8.entropy-geometry, eot.s8.curvature, eot.s8.landscape, eot.s8.new-mechanisms
+           eot.s8.reinforces, eot.s8.entropy-geometry, eot.s8.curvature, eot.s8.landscape, eot.s8.new-mechanisms,
+           eot.s8.justification
 Notation   p = softmax(s/τ), π any point of the open simplex; A_j = u_j − E_p[u]; F the Fisher matrix in the scores;
            q any point of the closed simplex
 References section 8 of the document; Amari (1998) for steepest descent in the Fisher metric
@@ -27,12 +28,13 @@ from derivations import (
     derivative,
     index,
     kl,
+    reprint,
     simplex,
     total,
     vector,
     xlogx,
 )
-from derivations.eot import policy
+from derivations.eot import policy, section0_abstract
 from derivations.eot.notation import cost, expect, j, k, l, m, objective, partition, s, score, similarity, softmax, tau, u
 
 p = softmax(score, tau)
@@ -266,3 +268,7 @@ landscape.twin("the mean is not subtracted", lambda: Equation(metric_step(lambda
 def new_mechanisms() -> Undecidable:
     """Other entropies and regularizers are said to induce other desirable properties in the weights."""
     return Undecidable("no regularizer and no property is named; the instances that are named are judged in section 4")
+
+
+reprint("eot.s8.justification", of=section0_abstract.justification, latex=r"\text{a mathematical foundation of attention}",
+        statement="The document says that it has given attention a mathematical foundation in optimization and control.")

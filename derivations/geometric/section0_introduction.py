@@ -1,7 +1,7 @@
 """The introduction: weighted averages, convolutions, and weights that depend on the data.
 
 Claims     geometric.s0.uniform-or-decay, geometric.s0.smooths, geometric.s0.not-expectations,
-           geometric.s0.blur-or-magnify, geometric.s0.data-dependent
+           geometric.s0.blur-or-magnify, geometric.s0.data-dependent, geometric.s0.motivation
 Notation   z the entries of a noise, independent with mean 0 and variance 1; A_j ≥ 0 the age of location j, gamma = γ its
            decay; w the weights of a convolution around one pixel; peak − s_j ≤ peak the pixels there
 References the paragraphs before the first heading of the document
@@ -16,6 +16,7 @@ from derivations import (
     Fails,
     Kind,
     Steps,
+    Undecidable,
     Value,
     Variable,
     claim,
@@ -141,3 +142,11 @@ def data_dependent() -> Steps:
 
 data_dependent.twin("each value moves its own weight only", lambda: sensitivity(sp.S.Zero))
 data_dependent.twin("the sum of the weights moves", lambda: sensitivity(sp.Integer(2)))
+
+
+@claim("geometric.s0.motivation", "external fact", title="The core motivation and the key challenge",
+       latex=r"\text{core motivation: importance and prediction},\quad\text{key challenge: choosing } p")
+def motivation() -> Undecidable:
+    """Importance and good predictions are called the core motivation of attention, choosing its weights the key challenge."""
+    return Undecidable("what moved the authors of the mechanisms in use is no matter of proof, and no measure compares "
+                       "challenges; what the weights do achieve is judged where they are defined")

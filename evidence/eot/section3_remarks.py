@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from itertools import product
 
 import torch
@@ -30,6 +31,7 @@ def dot_product_variance(d: int) -> Tensor:
 
 
 WIDTHS = choose(d=st.integers(1, 5))
+SEEDS = st.integers(0, 2**31)
 
 
 @confirms(Layer.TORCH, "eot.rem3.4", on=WIDTHS, count=20)
@@ -42,6 +44,18 @@ def variance_of_dot(drawn: dict[str, int]) -> Reading:
 def variance_of_scaled_dot(drawn: dict[str, int]) -> Reading:
     d = drawn["d"]
     return Reading(drawn, {"enumerated": dot_product_variance(d) / d}, tolerances.rounding("float64", 4**d, d))
+
+
+@confirms(Layer.TORCH, "eot.s3.stable-trade-off", on=choose(d=st.integers(1, 3), m=st.integers(1, 3), seed=SEEDS), count=20)
+def variance_of_cost(drawn: dict[str, int]) -> Reading:
+    d, m = drawn["d"], drawn["m"]
+    plan = torch.rand(m, generator=torch.Generator().manual_seed(drawn["seed"]), dtype=torch.float64) + 0.1
+    plan /= plan.sum()
+    signs = sign_vectors(d * (1 + m))
+    cost = -torch.einsum("nr,njr,j->n", signs[:, :d], signs[:, d:].unflatten(-1, (m, d)), plan)
+    point = {"d": d, "m": m, "p": plan}
+    variance = (cost / math.sqrt(d)).var(correction=0)
+    return Reading(point, {"enumerated": variance}, tolerances.rounding("float64", len(signs)))
 
 
 # ── by a conic solver, which knows no closed form ───────────────────────────────────────────────────────────────────
