@@ -24,10 +24,10 @@ from derivations.latex.writing import statement as written
 from derivations.mutants import Mutant, mutants
 from derivations.relations import AtLeast, Equation, Fails, Relation, UniqueMinimum, same
 
-TWINS = 3                                                    # made by the machine for a claim
+TWINS = 3  # made by the machine for a claim
 DEFINES = "a definition, with a value for every size and at every point of its domain"
 SAME = "by the definitions of the notation both sides are the same expression, which has a value everywhere"
-TRIED = 24                                                   # mutants that may be the correction of a false print
+TRIED = 24  # mutants that may be the correction of a false print
 
 
 def equation(id: str, latex: str, notation: Notation, *, title: str, line: int, defines: bool = False) -> Entry:
@@ -130,7 +130,7 @@ def _coarse(relation: Relation) -> Iterator[tuple[str, Relation]]:
     """A side moved or turned, for statements with too few mutants, such as those whose right side is 0."""
     if isinstance(relation, Equation):
         left, right = relation.sides
-        for name, wrong in (("1 more", right + 1), ("1 less", right - 1), ("twice the left side", 2 * left + 1)):
+        for name, wrong in (("1 more", right + 1), ("1 less", right - 1), ("2 more", right + 2)):
             yield name, Equation(left, wrong, given=relation.given)
     if isinstance(relation, AtLeast):
         left, right = relation.sides
@@ -144,6 +144,7 @@ def _coarse(relation: Relation) -> Iterator[tuple[str, Relation]]:
 
 def _tempered(relation: UniqueMinimum, power: object) -> UniqueMinimum:
     """The problem with another candidate: the given one to a power, with mass 1."""
+
     def candidate(i: sp.Expr) -> sp.Expr:
         j = bound(relation.over)
         return relation.candidate(i) ** power / total(j, relation.candidate(j) ** power)
@@ -153,7 +154,7 @@ def _tempered(relation: UniqueMinimum, power: object) -> UniqueMinimum:
 
 def _is_refuted(relation: Relation) -> bool:
     try:
-        return not relation.ill_posed() and relation.counterexample() is not None
+        return relation.counterexample() is not None
     except ValueError:
         return False
 

@@ -10,14 +10,12 @@ from dataclasses import dataclass, field, replace
 
 import sympy as sp
 
-from derivations.calculus.functions import derivative
 from derivations.calculus.powers import plus as positive_part
-from derivations.calculus.sums import total
-from derivations.calculus.variables import Kind, Variable, fresh, index
-from derivations.latex import operators
+from derivations.calculus.variables import Kind, Variable, index
+from derivations.latex import derivatives, operators, sums
+from derivations.latex.derivatives import PARTIAL, starts_function
 from derivations.latex.notation import Definition, Meaning, Named, Notation, index_parts, parts, plain
 from derivations.latex.syntax import (
-    EMPTY,
     Bracket,
     Chain,
     Fraction,
@@ -33,24 +31,45 @@ from derivations.latex.syntax import (
     Symbol,
     spelled,
 )
-from derivations.latex.values import Value, at, bound, entrywise, plus, product_of, scalar, times, transposed
+from derivations.latex.values import RangeError, Value, at, entrywise, plus, scalar, times, transposed
 
 BIG = ("\\sum",)
-UNREAD = ("\\int", "\\prod", "\\lim", "\\sup", "\\inf", "\\bigcup", "\\bigcap", "\\infty", "\\dots", "\\ldots", "\\cdots",
-          "\\arg")
-FUNCTIONS = {"\\exp": sp.exp, "\\log": sp.log, "\\ln": sp.log, "\\mathrm{ln}": sp.log, "\\mathrm{log}": sp.log,
-             "\\mathrm{exp}": sp.exp}
+UNREAD = (
+    "\\int",
+    "\\prod",
+    "\\lim",
+    "\\sup",
+    "\\inf",
+    "\\bigcup",
+    "\\bigcap",
+    "\\infty",
+    "\\dots",
+    "\\ldots",
+    "\\cdots",
+    "\\arg",
+)
+FUNCTIONS = {
+    "\\exp": sp.exp,
+    "\\log": sp.log,
+    "\\ln": sp.log,
+    "\\mathrm{ln}": sp.log,
+    "\\mathrm{log}": sp.log,
+    "\\mathrm{exp}": sp.exp,
+}
 TRANSPOSED = ("\\top", "T", "\\mathrm{T}", "\\intercal", "\\mathsf{T}")
-PARTIAL = ("\\partial", "d", "\\mathrm{d}")
 TIMES = ("\\cdot", "\\times", "*")
 
 
 @dataclass(frozen=True)
 class Reader:
-    """Reads parts of a formula; `scope` holds what indices and arguments stand for at this place."""
+    """Reads parts of a formula; `scope` holds what indices and arguments stand for at this place.
+
+    `free` holds the free indices of the formula: a letter runs over what it first indexes, everywhere.
+    """
 
     notation: Notation
     scope: Mapping[str, Value] = field(default_factory=dict)
+    free: dict[str, Variable] = field(default_factory=dict)
 
     def within(self, **names: Value) -> Reader:
         """The reader where some names stand for something else."""
@@ -118,6 +137,8 @@ class Reader:
             return operators.inner_product(self, node.inside)
         if node.kind == "‖‖":
             return entrywise(sp.sqrt, operators.squared_norm(self.value(node.inside)), what="norm")
+        if node.kind == "||" and spelled(node.inside) in self.notation.sizes:
+            return scalar(self.notation.sizes[spelled(node.inside)])
         if node.kind == "||":
             return entrywise(lambda x: positive_part(x) + positive_part(-x), self.value(node.inside), what="absolute value")
         if isinstance(node.inside, Listing):
@@ -125,9 +146,9 @@ class Reader:
         return self.value(node.inside)
 
     def _fraction(self, over: Node, under: Node) -> Value:
-        if self._is_derivative(over, under):
+        if derivatives.is_derivative(self, over, under):
             assert isinstance(over, Product)
-            return self._slopes(under, self.product(over.factors[1:]))
+            return derivatives.slopes(self, under, self.product(over.factors[1:]))
         return self._divided(self.value(over), self.value(under), f"\\frac{{{spelled(over)}}}{{{spelled(under)}}}")
 
     def _divided(self, over: Value, under: Value, what: str) -> Value:
@@ -173,25 +194,28 @@ class Reader:
         if rest and not isinstance(rest[0], Operator) and not isinstance(first, Number | Bracket) and taken == 1:
             whole = spelled(Product(tuple(factors)))
             after = spelled(Product((first, *rest)))
-            raise LatexError(f"{whole}: a slash before a product can mean a/({after}) or (a/{spelled(first)}) times the rest; "
-                             "expected \\frac or parentheses")
+            raise LatexError(
+                f"{whole}: a slash before a product can mean a/({after}) or (a/{spelled(first)}) times the rest; "
+                "expected \\frac or parentheses"
+            )
         return value
 
     def next(self, rest: list[Node]) -> Value:
         """The value of the next factor, together with what it takes of those after it, which are removed."""
         first = rest.pop(0)
-        base, sub, sup, primes = (first.base, first.sub, first.sup, first.primes) if isinstance(first, Scripted) else (
-            first, None, None, 0)
+        base, sub, sup, primes = (
+            (first.base, first.sub, first.sup, first.primes) if isinstance(first, Scripted) else (first, None, None, 0)
+        )
         if isinstance(base, Symbol):
             if base.name in BIG:
-                return self._big_sum(sub, sup, rest)
+                return sums.big_sum(self, sub, sup, rest)
             if base.name in FUNCTIONS:
                 return self._function(base.name, sup, rest)
             if base.name == "\\nabla":
-                return self._nabla(sub, sup, rest)
+                return derivatives.nabla(self, sub, sup, rest)
             if base.name in PARTIAL and sub is not None and base.name == "\\partial":
                 by = self.product((sub,))
-                return _slope(self._operand(first, rest), by)
+                return derivatives.slope(derivatives.operand(self, first, rest), by)
             if base.name in ("\\max", "\\min") and sub is None:
                 return operators.extreme(self, base.name, rest)
             if base.name in UNREAD or (base.name in ("\\max", "\\min")):
@@ -199,8 +223,12 @@ class Reader:
             if base.name == "e" and sup is not None and self.meaning("e") is None:
                 return entrywise(sp.exp, self.value(sup), what="exp")
             return self._symbol(first, base, sub, sup, primes, rest)
-        if isinstance(base, Fraction) and self._is_derivative(base.over, base.under) and _is_operator(base.over):
-            return self._slopes(base.under, self._operand(first, rest))
+        if (
+            isinstance(base, Fraction)
+            and derivatives.is_derivative(self, base.over, base.under)
+            and isinstance(base.over, Symbol)
+        ):
+            return derivatives.slopes(self, base.under, derivatives.operand(self, first, rest))
         if isinstance(base, Bracket) and base.kind == "‖‖" and sup is not None:
             return operators.norm_power(self, base, sub, sup)
         if isinstance(base, Bracket) and sub is not None and spelled(sub) == "+":
@@ -241,7 +269,10 @@ class Reader:
 
     def _all_indices(self, bracket: Bracket) -> bool:
         """Whether an argument list consists of indices: u(i) is an entry of u."""
-        return all(spelled(part).rstrip("'") in self.notation.indices for part in parts(bracket.inside))
+        names = [spelled(part) for part in parts(bracket.inside)]
+        return all(
+            self._may_index(name) or isinstance(getattr(self.scope.get(name), "entry", str)(), Variable) for name in names
+        )
 
     def _named(self, name: str, meaning: Named, sub: Node | None, sup: Node | None, rest: list[Node]) -> Value:
         """A function of indices: with arguments a number, without them all its values."""
@@ -257,19 +288,35 @@ class Reader:
             if len(places) > 1:
                 raise LatexError(f"{name}: expected one free argument at most, got {spelled(bracket)}")
             return self._scripts(meaning.value, None, sup, name)
-        return self._scripts(scalar(meaning.value.entry(*map(self.place, places))), None, sup, name)
+        sizes = meaning.value.shape
+        where = [self.place(part, size) for part, size in zip(places, sizes, strict=True)]
+        _check_ranges(meaning.value, where, name)
+        return self._scripts(scalar(meaning.value.entry(*where)), None, sup, name)
 
     def _defined(self, meaning: Definition, sub: Node | None, sup: Node | None, rest: list[Node]) -> Value:
         """A defined symbol at its arguments; without them at the symbols in which it is defined."""
-        shown, reader = meaning.pattern, self
+        shown = meaning.pattern
+        if (
+            shown.indices
+            and not shown.arguments
+            and sub is None
+            and rest
+            and isinstance(rest[0], Bracket)
+            and rest[0].kind == "()"
+            and self._all_indices(rest[0])
+        ):
+            bracket = rest.pop(0)
+            assert isinstance(bracket, Bracket)
+            sub = bracket.inside
         if shown.arguments and rest and isinstance(rest[0], Bracket) and rest[0].kind == "()":
             bracket = rest.pop(0)
             assert isinstance(bracket, Bracket)
             given = parts(bracket.inside)
             if len(given) != len(shown.arguments):
                 raise LatexError(f"{shown.name}: expected arguments ({', '.join(shown.arguments)}), got {spelled(bracket)}")
-            reader = Reader(self.notation).within(**{
-                name: self.value(part) for name, part in zip(shown.arguments, given, strict=True)})
+            reader = Reader(self.notation, free=self.free).within(
+                **{name: self.value(part) for name, part in zip(shown.arguments, given, strict=True)}
+            )
         else:
             reader = Reader(self.notation)
         if not shown.indices:
@@ -279,19 +326,21 @@ class Reader:
         body = inside.value(meaning.body)
 
         def entry(*places: sp.Expr) -> sp.Expr:
-            own = dict(zip(over, places[:len(over)], strict=True))
-            return put(body.entry(*places[len(over):]), own)
+            own = dict(zip(over, places[: len(over)], strict=True))
+            return put(body.entry(*places[len(over) :]), own)
 
         value = Value((*(each.domain.shape[0] for each in over), *body.shape), entry)
         return self._scripts(value, sub, sup, shown.name)
 
     # ── scripts ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def place(self, node: Node) -> sp.Expr:
-        """The index that a subscript names."""
+    def place(self, node: Node, size: sp.Expr | None = None) -> sp.Expr:
+        """The index that a subscript names; a free one runs over the axis that it indexes."""
         if isinstance(node, Number) and node.text.isdigit() and int(node.text) >= 1:
             return sp.Integer(node.text)
         name = spelled(node)
+        if size is not None and name not in self.scope and self._may_index(name):
+            return self.free.setdefault(name, self.index_over(name, size))
         meaning = self.meaning(name)
         if isinstance(meaning, Value) and not meaning.shape and isinstance(meaning.entry(), Variable):
             variable = meaning.entry()
@@ -299,12 +348,24 @@ class Reader:
                 return variable
         return self.index_of(name, f"subscript {name}")
 
+    def _may_index(self, name: str) -> bool:
+        letter = name.rstrip("'")
+        return letter in self.notation.indices or (
+            len(letter) == 1 and letter.islower() and letter not in self.notation.meanings
+        )
+
+    def index_over(self, name: str, size: sp.Expr) -> Variable:
+        """The index of a name over a size, the declared one where that fits."""
+        declared = self.notation.indices.get(name)
+        return declared if declared is not None and declared.domain.shape[0] == size else index(plain(name), size)
+
     def _scripts(self, value: Value, sub: Node | None, sup: Node | None, what: str) -> Value:
         """A value with its indices, then with its power."""
         if sub is not None:
-            places = tuple(map(self.place, index_parts(sub)))
-            if len(places) > len(value.shape):
-                raise LatexError(f"{what}: expected at most {len(value.shape)} indices of {value.words}, got {len(places)}")
+            nodes = index_parts(sub)
+            if len(nodes) > len(value.shape):
+                raise LatexError(f"{what}: expected at most {len(value.shape)} indices of {value.words}, got {len(nodes)}")
+            places = tuple(self.place(node, size) for node, size in zip(nodes, value.shape, strict=False))
             _check_ranges(value, places, what)
             value = _part(value, places)
         if sup is None:
@@ -318,41 +379,6 @@ class Reader:
 
     # ── operators ───────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _big_sum(self, sub: Node | None, sup: Node | None, rest: list[Node]) -> Value:
-        bindings = self.bindings(sub, sup)
-        reader = self.within(**{name: scalar(each) for name, (each, _) in bindings.items()})
-        body = reader.product(_taken(rest))
-        over = tuple(each for each, _ in bindings.values())
-        return Value(body.shape, lambda *places: total(over, product_of(sp.Mul.make_args(body.entry(*places)))), body.row)
-
-    def bindings(self, sub: Node | None, sup: Node | None) -> dict[str, tuple[Variable, str]]:
-        """The indices that a sum binds, each with its printed name: j, i = 1, i, j, j ≠ i."""
-        if sub is None:
-            raise LatexError("\\sum: expected an index below, got none")
-        excluded: tuple[Variable, ...] = ()
-        if isinstance(sub, Chain) and sub.signs[0] in ("\\ne", "\\neq"):
-            name, other = spelled(sub.parts[0]), sub.parts[1]
-            assert other is not None
-            own, apart = self.index_of(name, "\\sum"), self.place(other)
-            assert isinstance(apart, Variable)
-            excluded = (apart,)
-            return {name: (index(plain(name), own.domain.shape[0], other_than=excluded), name)}
-        if isinstance(sub, Chain) and sub.signs == ("=",):
-            return {spelled(sub.parts[0]): (self._ranged(sub, sup), spelled(sub.parts[0]))}
-        if isinstance(sub, Chain) and sub.signs == ("\\in",):
-            sub = sub.parts[0] or EMPTY
-        return {spelled(part): (self.index_of(spelled(part), "\\sum"), spelled(part)) for part in index_parts(sub)}
-
-    def _ranged(self, sub: Chain, sup: Node | None) -> Variable:
-        name, low = spelled(sub.parts[0]), spelled(sub.parts[1])
-        if low != "1" or sup is None:
-            raise LatexError(f"\\sum: expected a sum from 1 to a size, got {name} from {low} to {spelled(sup) or 'nothing'}")
-        high = self.value(sup).number
-        if high not in self.notation.sizes.values() and not high.is_Integer:
-            raise LatexError(f"\\sum: expected a size of the notation above, got {spelled(sup)}")
-        declared = self.notation.indices.get(name)
-        return declared if declared is not None and declared.domain.shape[0] == high else index(plain(name), high)
-
     def _function(self, name: str, sup: Node | None, rest: list[Node]) -> Value:
         """A function with or without parentheses; without them it takes one factor, or all that an operator takes."""
         if not rest:
@@ -361,73 +387,19 @@ class Reader:
         value = self.next(rest)
         bracketed = isinstance(first, Bracket) or (isinstance(first, Scripted) and isinstance(first.base, Bracket))
         after = next((node for node in rest if not isinstance(node, Operator)), None)
-        if after is not None and not bracketed and before - len(rest) == 1 and not _starts_function(after) and not isinstance(
-                rest[0], Operator):
-            raise LatexError(f"{name} {spelled(first)} {spelled(rest[0])}: expected parentheses, as it can mean "
-                             f"{name}({spelled(first)}) {spelled(rest[0])} or {name}({spelled(first)} {spelled(rest[0])})")
+        if (
+            after is not None
+            and not bracketed
+            and before - len(rest) == 1
+            and not starts_function(after)
+            and not isinstance(rest[0], Operator)
+        ):
+            raise LatexError(
+                f"{name} {spelled(first)} {spelled(rest[0])}: expected parentheses, as it can mean "
+                f"{name}({spelled(first)}) {spelled(rest[0])} or {name}({spelled(first)} {spelled(rest[0])})"
+            )
         found = entrywise(function, value, what=name)
         return self._scripts(found, None, sup, name) if sup else found
-
-    def _nabla(self, sub: Node | None, sup: Node | None, rest: list[Node]) -> Value:
-        twice = sup is not None and spelled(sup) == "2"
-        if not rest:
-            raise LatexError("\\nabla: expected a function after it, got nothing")
-        if sub is None:
-            sub = self._only_argument(rest[0])
-        by = self.product((sub,))
-        if sup is not None and not twice:
-            raise LatexError(f"\\nabla: expected no power or 2, got {spelled(sup)}")
-        body = self._operand(Symbol("\\nabla"), rest)
-        slope = _slope(body, by)
-        return _slope(slope, by) if twice else slope
-
-    def _only_argument(self, first: Node) -> Node:
-        meaning = self.meaning(spelled(first))
-        if isinstance(meaning, Definition) and len(meaning.pattern.arguments) == 1:
-            return Symbol(meaning.pattern.arguments[0])
-        raise LatexError(f"\\nabla: expected a variable as subscript, since {spelled(first)} is no function of one argument")
-
-    def _is_derivative(self, over: Node, under: Node) -> bool:
-        first = under.factors[0] if isinstance(under, Product) else under
-        name = spelled(first)
-        top = over.factors[0] if isinstance(over, Product) else over
-        plain_top = spelled(top.base) if isinstance(top, Scripted) else spelled(top)
-        return name in PARTIAL and plain_top == name and isinstance(under, Product) and (
-            name == "\\partial" or self.meaning(name) is None)
-
-    def _operand(self, operator: Node, rest: list[Node]) -> Value:
-        """What a derivative is taken of: one factor; more of them are ambiguous, but for those of a next derivative."""
-        if not rest:
-            raise LatexError(f"{spelled(operator)}: expected a function after it, got nothing")
-        first = rest[0]
-        body = self.next(rest)
-        if rest and not isinstance(rest[0], Operator) and not _starts_function(rest[0]) and not isinstance(first, Bracket):
-            one, other = spelled(first), spelled(rest[0])
-            raise LatexError(f"{spelled(operator)} {one} {other}: expected parentheses, as the derivative can be that of {one} "
-                             f"or that of {one} {other}")
-        return body
-
-    def _slopes(self, under: Node, body: Value) -> Value:
-        """∂f/∂x, ∂²f/∂x∂y."""
-        for by in self._moving(under):
-            body = _slope(body, by)
-        return body
-
-    def _moving(self, under: Node) -> list[Value]:
-        assert isinstance(under, Product)
-        moving: list[Value] = []
-        for node in under.factors:
-            if spelled(node) in PARTIAL:
-                continue
-            times_ = 1
-            if isinstance(node, Scripted) and node.sup is not None and spelled(node.sup) == "2":
-                node, times_ = Scripted(node.base, node.sub, None, node.primes) if node.sub else node.base, 2
-            moving += [self.product((node,))] * times_
-        return moving
-
-
-def _is_operator(over: Node) -> bool:
-    return not isinstance(over, Product)
 
 
 def _taken(rest: list[Node]) -> tuple[Node, ...]:
@@ -435,13 +407,6 @@ def _taken(rest: list[Node]) -> tuple[Node, ...]:
     taken = tuple(rest)
     rest.clear()
     return taken
-
-
-def _starts_function(node: Node) -> bool:
-    base = node.base if isinstance(node, Scripted) else node
-    if isinstance(base, Fraction):
-        return _is_operator(base.over) and spelled(base.over) in PARTIAL
-    return isinstance(base, Symbol) and (base.name in FUNCTIONS or base.name in (*BIG, "\\nabla", "\\partial"))
 
 
 def _ratio(over: sp.Expr, under: sp.Expr) -> sp.Expr:
@@ -454,22 +419,12 @@ def put(expr: sp.Expr, own: Mapping[Variable, sp.Expr]) -> sp.Expr:
 
 
 def _part(value: Value, places: Sequence[sp.Expr]) -> Value:
-    return Value(value.shape[len(places):], lambda *more: value.entry(*places, *more))
+    return Value(value.shape[len(places) :], lambda *more: value.entry(*places, *more))
 
 
 def _check_ranges(value: Value, places: Sequence[sp.Expr], what: str) -> None:
     for size, place in zip(value.shape, places, strict=False):
         if isinstance(place, Variable) and size is not None and place.domain.shape[0] != size:
-            raise LatexError(f"{what}: expected an index over {size}, got {place.name}, which runs over {place.domain.shape[0]}")
-
-
-def _slope(body: Value, by: Value) -> Value:
-    """The derivative by a variable, an entry, or by each entry of a vector, which adds an axis."""
-    if not by.shape:
-        return Value(body.shape, lambda *places: derivative(at(body, places), by.number))
-    if len(by.shape) != 1:
-        raise LatexError(f"derivative: expected a number or a vector, got {by.words}")
-    return Value((*body.shape, *by.shape), lambda *places: derivative(at(body, places[:-1]), by.entry(places[-1])))
-
-
-__all__ = ["Reader", "bound", "fresh"]
+            raise RangeError(
+                f"{what}: expected an index over {size}, got {place.name}, which runs over {place.domain.shape[0]}"
+            )

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from derivations.files import write_whole
-from derivations.latex.guessing import Guesses, guess
+from derivations.latex.domains import Guesses
+from derivations.latex.guessing import guess
 from derivations.latex.paper import Formula, Paper, read_paper
 
 KEY = re.compile(r"[a-z][a-z0-9_]*")
@@ -76,9 +77,12 @@ def _write_notation(path: Path, title: str, found: Guesses) -> None:
     """The notation with new symbols at its end; the lines that are there stay as they are."""
     if not path.exists():
         lines = [_line(symbol, each.meaning, each.why) for symbol, each in found.lines.items()]
-        write_whole(path, f'"""What the symbols of the paper stand for: {_quoted(title)}.\n\nCorrect what is guessed wrong; '
-                          'see docs/a_document_of_your_own.md for what a line may say.\n"""\n\n'
-                          "from derivations.latex.notation import Notation\n\nNOTATION = Notation({\n" + "".join(lines) + "})\n")
+        write_whole(
+            path,
+            f'"""What the symbols of the paper stand for: {_quoted(title)}.\n\nCorrect what is guessed wrong; '
+            'see docs/a_document_of_your_own.md for what a line may say.\n"""\n\n'
+            "from derivations.latex.notation import Notation\n\nNOTATION = Notation({\n" + "".join(lines) + "})\n",
+        )
         return
     text = path.read_text(encoding="utf-8")
     kept = _declared(text)
@@ -96,8 +100,9 @@ def _declared(text: str) -> set[str]:
         raise ValueError(f"{NOTATION}: expected Python, got {error.msg} in line {error.lineno}") from None
     from derivations.latex.notation import split
 
-    keys = [key.value for node in ast.walk(tree) if isinstance(node, ast.Dict) for key in node.keys
-            if isinstance(key, ast.Constant)]
+    keys = [
+        key.value for node in ast.walk(tree) if isinstance(node, ast.Dict) for key in node.keys if isinstance(key, ast.Constant)
+    ]
     return {symbol for key in keys for symbol in split(str(key))}
 
 
@@ -123,8 +128,10 @@ def _write_section(folder: Path, path: Path, paper: Paper, section: int, equatio
         write_whole(module, _merged(module.read_text(encoding="utf-8"), calls))
         return
     key = folder.name
-    head = (f'"""Section {section}: {_quoted(title)}.\n\nClaims     {", ".join(calls)}\nNotation   notation.py\n'
-            f'References {path.name}\n"""\n\nfrom {key}.notation import NOTATION\n\nfrom derivations.latex import equation\n\n')
+    head = (
+        f'"""Section {section}: {_quoted(title)}.\n\nClaims     {", ".join(calls)}\nNotation   notation.py\n'
+        f'References {path.name}\n"""\n\nfrom {key}.notation import NOTATION\n\nfrom derivations.latex import equation\n\n'
+    )
     write_whole(module, head + "\n".join(calls.values()))
 
 
@@ -132,8 +139,10 @@ def _call(each: Written) -> str:
     label = f", {each.formula.label}" if each.formula.label else ""
     number = f"Equation ({each.formula.number})" if each.formula.number else "Equation"
     defines = ", defines=True" if each.defines else ""
-    return (f"equation({_raw(each.id)}, {_raw(each.formula.latex)}, NOTATION,\n"
-            f"         title={_raw(_quoted(number + label))}, line={each.formula.line}{defines})\n")
+    return (
+        f"equation({_raw(each.id)}, {_raw(each.formula.latex)}, NOTATION,\n"
+        f"         title={_raw(_quoted(number + label))}, line={each.formula.line}{defines})\n"
+    )
 
 
 def _merged(text: str, calls: Mapping[str, str]) -> str:

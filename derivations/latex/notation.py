@@ -29,13 +29,31 @@ from derivations.calculus.variables import Kind, Variable
 from derivations.latex.syntax import Bracket, LatexError, Listing, Node, Number, Product, Scripted, Symbol, parse, spelled
 from derivations.latex.values import Value, scalar
 
-OPERATORS = ("softmax", "logistic", "KL", "entropy", "expectation", "variance", "covariance", "diag", "trace", "logsumexp",
-             "ones", "identity", "delta", "transpose", "tanh", "sum of squares")
+OPERATORS = (
+    "softmax",
+    "logistic",
+    "KL",
+    "entropy",
+    "expectation",
+    "variance",
+    "covariance",
+    "diag",
+    "trace",
+    "logsumexp",
+    "ones",
+    "identity",
+    "delta",
+    "transpose",
+    "tanh",
+    "sum of squares",
+)
 
 SCALARS = {"real": Kind.REAL, "positive": Kind.POSITIVE, "nonnegative": Kind.NONNEGATIVE}
 ARRAYS = {"simplex": Kind.SIMPLEX, "interior": Kind.INTERIOR, "stochastic": Kind.STOCHASTIC}
-ACCEPTED = ("size, index M, real, positive, nonnegative, [positive|nonnegative] vector M, [positive|nonnegative] matrix N M, "
-            "simplex M, interior M, stochastic N M, fixed, = definition, or an operator: " + ", ".join(OPERATORS))
+ACCEPTED = (
+    "size, index M, real, positive, nonnegative, [positive|nonnegative] vector M, [positive|nonnegative] matrix N M, "
+    "simplex M, interior M, stochastic N M, fixed, = definition, or an operator: " + ", ".join(OPERATORS)
+)
 
 
 @dataclass(frozen=True)
@@ -64,12 +82,12 @@ class Named:
     axes: tuple[str, ...]
 
 
-Meaning = Value | Definition | Named | str                   # a string names an operator
+Meaning = Value | Definition | Named | str  # a string names an operator
 
 
 @dataclass
 class Notation:
-    """The meaning of each symbol; `broken` says of a line that cannot be read why, which is an error where its symbol is used."""
+    """The meaning of each symbol; a line that cannot be read is an error where its symbol is used, see `broken`."""
 
     declarations: Mapping[str, Any]
     meanings: dict[str, Meaning] = field(default_factory=dict, init=False)
@@ -117,7 +135,9 @@ class Notation:
         if meaning == "?":
             raise LatexError("expected a meaning in the notation, got a question")
         if meaning.startswith("="):
-            self.meanings[shown.name] = Definition(shown, parse(meaning[1:]))
+            axes = shown.arguments and all(argument in self.indices for argument in shown.arguments)
+            own = Pattern(shown.name, (*shown.indices, *shown.arguments)) if axes else shown
+            self.meanings[shown.name] = Definition(own, parse(meaning[1:]))
         elif meaning in OPERATORS:
             self.meanings[shown.name] = meaning
         elif shown.arguments:
@@ -202,8 +222,11 @@ def pattern(latex: str) -> Pattern:
         assert isinstance(bracket, Bracket)
         arguments = tuple(map(spelled, parts(bracket.inside)))
     if isinstance(node, Scripted) and node.sub is not None and is_indices(node.sub):
-        return Pattern(spelled(Scripted(node.base, None, node.sup, node.primes) if node.sup or node.primes else node.base),
-                       tuple(map(spelled, index_parts(node.sub))), arguments)
+        return Pattern(
+            spelled(Scripted(node.base, None, node.sup, node.primes) if node.sup or node.primes else node.base),
+            tuple(map(spelled, index_parts(node.sub))),
+            arguments,
+        )
     if not isinstance(node, Symbol | Scripted):
         raise LatexError(f"expected a symbol, perhaps with indices or arguments, got {latex}")
     return Pattern(spelled(node), (), arguments)
@@ -236,6 +259,7 @@ GREEK = {"epsilon": "ε", "varepsilon": "ε", "phi": "φ", "varphi": "φ", "vart
 
 def plain(latex: str) -> str:
     """The name of a variable as a text shows it: τ for \\tau, p⋆ for p^{\\star}."""
+
     def letter(match: re.Match[str]) -> str:
         word = match[1]
         case = "CAPITAL" if word[0].isupper() else "SMALL"

@@ -19,13 +19,35 @@ if TYPE_CHECKING:
     from derivations.latex.elaboration import Reader
 
 DEFAULT = {
-    "\\mathrm{softmax}": "softmax", "\\mathrm{Softmax}": "softmax", "\\mathrm{logsumexp}": "logsumexp",
-    "\\mathrm{LSE}": "logsumexp", "\\mathrm{KL}": "KL", "D_{\\mathrm{KL}}": "KL", "D_{KL}": "KL", "\\mathrm{D}_{\\mathrm{KL}}": "KL",
-    "\\mathbb{E}": "expectation", "\\mathrm{E}": "expectation", "\\mathrm{Var}": "variance", "\\mathbb{V}": "variance",
-    "\\mathrm{Cov}": "covariance", "\\mathrm{diag}": "diag", "\\mathrm{Diag}": "diag", "\\mathrm{tr}": "trace", "\\mathrm{Tr}": "trace",
-    "\\mathbf{1}": "ones", "\\mathbb{1}": "ones", "I": "identity", "\\mathbf{I}": "identity", "\\mathrm{I}": "identity",
-    "\\delta": "delta", "H": "entropy", "\\mathcal{H}": "entropy", "\\mathrm{H}": "entropy", "\\mathbb{H}": "entropy",
-    "\\tanh": "tanh", "\\mathrm{sigmoid}": "logistic",
+    "\\mathrm{softmax}": "softmax",
+    "\\mathrm{Softmax}": "softmax",
+    "\\mathrm{logsumexp}": "logsumexp",
+    "\\mathrm{LSE}": "logsumexp",
+    "\\mathrm{KL}": "KL",
+    "D_{\\mathrm{KL}}": "KL",
+    "D_{KL}": "KL",
+    "\\mathrm{D}_{\\mathrm{KL}}": "KL",
+    "\\mathbb{E}": "expectation",
+    "\\mathrm{E}": "expectation",
+    "\\mathrm{Var}": "variance",
+    "\\mathbb{V}": "variance",
+    "\\mathrm{Cov}": "covariance",
+    "\\mathrm{diag}": "diag",
+    "\\mathrm{Diag}": "diag",
+    "\\mathrm{tr}": "trace",
+    "\\mathrm{Tr}": "trace",
+    "\\mathbf{1}": "ones",
+    "\\mathbb{1}": "ones",
+    "I": "identity",
+    "\\mathbf{I}": "identity",
+    "\\mathrm{I}": "identity",
+    "\\delta": "delta",
+    "H": "entropy",
+    "\\mathcal{H}": "entropy",
+    "\\mathrm{H}": "entropy",
+    "\\mathbb{H}": "entropy",
+    "\\tanh": "tanh",
+    "\\mathrm{sigmoid}": "logistic",
 }
 
 
@@ -41,8 +63,10 @@ def apply(reader: Reader, operator: str, sub: Node | None, sup: Node | None, res
     found, sup = TABLE[operator](reader, argument), sup or power
     scripts = [each for each in (sub, after) if each is not None]
     if len(scripts) > 1 or (scripts and not found.shape):
-        raise LatexError(f"{operator}: expected {'one subscript' if found.shape else 'no subscript'}, got "
-                         f"{' and '.join(map(spelled, scripts))}")
+        raise LatexError(
+            f"{operator}: expected {'one subscript' if found.shape else 'no subscript'}, got "
+            f"{' and '.join(map(spelled, scripts))}"
+        )
     return reader._scripts(found, scripts[0] if scripts else None, sup, operator)
 
 
@@ -147,8 +171,16 @@ def _tanh(reader: Reader, argument: Node) -> Value:
     return entrywise(lambda x: (sp.exp(x) - sp.exp(-x)) / (sp.exp(x) + sp.exp(-x)), reader.value(argument), what="tanh")
 
 
-TABLE = {"softmax": _softmax, "logsumexp": _logsumexp, "KL": _kl, "entropy": _entropy, "diag": _diag, "trace": _trace,
-         "logistic": _logistic, "tanh": _tanh}
+TABLE = {
+    "softmax": _softmax,
+    "logsumexp": _logsumexp,
+    "KL": _kl,
+    "entropy": _entropy,
+    "diag": _diag,
+    "trace": _trace,
+    "logistic": _logistic,
+    "tanh": _tanh,
+}
 
 
 # ── moments ─────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -165,9 +197,12 @@ def _moment(reader: Reader, operator: str, sub: Node | None, sup: Node | None, r
     sup = sup or power
     pieces = parts(argument) if operator == "covariance" else (argument,)
     if len(pieces) != (2 if operator == "covariance" else 1):
-        raise LatexError(f"{operator}: expected {'two arguments' if operator == 'covariance' else 'one argument'}, "
-                         f"got {spelled(argument)}")
-    over = tuple(reader.index_of(name, operator) if name else bound(size) for name, size in zip(names, weights.shape, strict=True))
+        raise LatexError(
+            f"{operator}: expected {'two arguments' if operator == 'covariance' else 'one argument'}, got {spelled(argument)}"
+        )
+    over = tuple(
+        reader.index_of(name, operator) if name else bound(size) for name, size in zip(names, weights.shape, strict=True)
+    )
     inside = reader.within(**{name: scalar(each) for name, each in zip(names, over, strict=True) if name})
     weighed = [_weighed(inside.value(piece), over, names) for piece in pieces]
 
@@ -219,8 +254,10 @@ def _weighed(value: Value, over: Sequence[Variable], names: Sequence[str]) -> Va
     """What is averaged: an expression in the bound indices, or a vector over the same range."""
     if any(names):
         return value
-    if len(value.shape) >= len(over) and all(size in (None, each.domain.shape[0]) for size, each in zip(value.shape, over, strict=False)):
-        return Value(value.shape[len(over):], lambda *places: value.entry(*over, *places))
+    if len(value.shape) >= len(over) and all(
+        size in (None, each.domain.shape[0]) for size, each in zip(value.shape, over, strict=False)
+    ):
+        return Value(value.shape[len(over) :], lambda *places: value.entry(*over, *places))
     if not value.shape:
         return value
     raise LatexError(f"expectation: expected a vector over {over[0].domain.shape[0]}, got {value.words}")
@@ -286,4 +323,15 @@ def extreme(reader: Reader, name: str, rest: list[Node]) -> Value:
     return entrywise(lambda a, b: a - positive_part(a - b), one, other, what=name)
 
 
-__all__ = ["DEFAULT", "Number", "Symbol", "apply", "entrywise", "extreme", "inner", "inner_product", "norm_power", "squared_norm"]
+__all__ = [
+    "DEFAULT",
+    "Number",
+    "Symbol",
+    "apply",
+    "entrywise",
+    "extreme",
+    "inner",
+    "inner_product",
+    "norm_power",
+    "squared_norm",
+]

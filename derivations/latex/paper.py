@@ -1,14 +1,14 @@
 """A LaTeX paper as data: its title, its sections, its macros, and every formula with line, number and label.
 
-A formula is what stands in `$…$`, `\\(…\\)`, `\\[…\\]`, `$$…$$`, or one numbered line of an environment such as `align`.  Macros
-are expanded; comments and what stands before `\\begin{document}` are left out, but for the macros there.
+A formula is what stands in `$…$`, `\\(…\\)`, `\\[…\\]`, `$$…$$`, or one numbered line of an environment such as `align`.
+Macros are expanded; comments and what stands before `\\begin{document}` are left out, but for the macros there.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
@@ -21,7 +21,7 @@ PLAIN = ("displaymath", "math")
 LINED = ("align", "gather", "eqnarray", "flalign", "alignat")
 INNER = ("split", "aligned", "gathered", "alignedat")
 SKIPPED = ("verbatim", "lstlisting", "thebibliography", "tikzpicture", "table", "tabular", "algorithm", "algorithmic", "figure")
-DEEPEST = 40                                                 # macros inside of macros
+DEEPEST = 40  # macros inside of macros
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Formula:
     """A formula of a paper: its LaTeX with macros expanded, and where it stands.
 
     `number` is the printed number and `label` the LaTeX label, empty where there is none; `words` is what stands before it in
-    its sentence, `display` whether it has lines of its own.
+    its sentence and `after` what follows, `display` whether it has lines of its own.
     """
 
     latex: str
@@ -39,6 +39,7 @@ class Formula:
     label: str = ""
     display: bool = False
     words: str = ""
+    after: str = ""
 
 
 @dataclass
@@ -111,6 +112,9 @@ class _Scanner:
                 self._dollars(token)
             elif token.type == "TEXT":
                 self.words = (self.words + str(token))[-200:]
+                if self.found.formulas and not self.found.formulas[-1].after:
+                    last = self.found.formulas[-1]
+                    self.found.formulas[-1] = replace(last, after=" ".join(str(token).split())[:80] or " ")
             elif token.type == "COMMAND":
                 self.words += " "
         return self.found
@@ -142,16 +146,22 @@ class _Scanner:
             self.number += 1
             number = str(self.number)
         text = str(written)
-        line = (written.line or 0) + text[:len(text) - len(text.lstrip())].count("\n")
+        line = (written.line or 0) + text[: len(text) - len(text.lstrip())].count("\n")
         self._add(body, line, display=True, number=number, label=_label(body))
 
     def _add(self, body: Sequence[Token], line: int, *, display: bool, number: str, label: str) -> None:
-        kept = "".join(str(token) for token in body if token.type not in ("LABEL", "TAG") and str(token) not in (
-            "\\nonumber", "\\notag") and not (token.type in ("BEGIN", "END") and _name(token).rstrip("*") in INNER))
+        kept = "".join(
+            str(token)
+            for token in body
+            if token.type not in ("LABEL", "TAG")
+            and str(token) not in ("\\nonumber", "\\notag")
+            and not (token.type in ("BEGIN", "END") and _name(token).rstrip("*") in INNER)
+        )
         latex = " ".join(self.expanded(kept).replace("&", " ").split()).strip(" .,;")
         if latex:
-            self.found.formulas.append(Formula(latex, line, len(self.found.sections), number, label, display,
-                                               " ".join(self.words.split())[-120:]))
+            self.found.formulas.append(
+                Formula(latex, line, len(self.found.sections), number, label, display, " ".join(self.words.split())[-120:])
+            )
         self.words = (self.words + " … ")[-200:]
 
     # ── macros ──────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -201,7 +211,7 @@ class _Scanner:
             depth += {"OPEN": 1, "CLOSE": -1}.get(self.tokens[self.at].type, 0)
             self.at += 1
             if depth == 0:
-                return "".join(map(str, self.tokens[start + 1:self.at - 1]))
+                return "".join(map(str, self.tokens[start + 1 : self.at - 1]))
         raise ValueError(f"PAPER: expected a closing brace for line {self.tokens[start].line}, got the end of the file")
 
     def _until(self, ends: object, opening: Token) -> list[Token]:
@@ -209,7 +219,7 @@ class _Scanner:
         while self.at < len(self.tokens):
             self.at += 1
             if ends(self.tokens[self.at - 1]):  # type: ignore[operator]
-                return self.tokens[start:self.at - 1]
+                return self.tokens[start : self.at - 1]
         raise ValueError(f"PAPER: expected an end of {opening} in line {opening.line}, got the end of the file")
 
 
@@ -253,7 +263,7 @@ def _argument(found: Sequence[Token], at: int) -> tuple[str, int]:
         at += 1
         if depth == 0:
             break
-    return "".join(map(str, found[start + 1:at - 1])), at
+    return "".join(map(str, found[start + 1 : at - 1])), at
 
 
 def _rows(body: Sequence[Token]) -> Iterator[list[Token]]:
@@ -273,7 +283,7 @@ def _rows(body: Sequence[Token]) -> Iterator[list[Token]]:
 
 def _name(token: Token) -> str:
     text = str(token)
-    return text[text.index("{") + 1:-1].strip()
+    return text[text.index("{") + 1 : -1].strip()
 
 
 def _label(body: Sequence[Token]) -> str:

@@ -115,6 +115,11 @@ class Operator(Node):
 EMPTY = Product(())
 
 
+def product_node(factors: Sequence[Node]) -> Node:
+    """The product of factors, which is the factor itself where there is one."""
+    return factors[0] if len(factors) == 1 else Product(tuple(factors))
+
+
 # ── structure ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -135,7 +140,7 @@ def parse(latex: str) -> Node:
 
 
 def _near(latex: str, place: int, width: int = 24) -> str:
-    part = latex[place:place + width] if place >= 0 else latex[-width:]
+    part = latex[place : place + width] if place >= 0 else latex[-width:]
     return repr(part) if part else "nothing"
 
 
@@ -174,7 +179,7 @@ def _barred(items: Sequence[Item]) -> Node:
         places = [place for place, item in enumerate(items) if _type(item) == kind]
         if len(places) == 1:
             at = places[0]
-            return Listing((_sum(items[:at]), _sum(items[at + 1:])), (shown,))
+            return Listing((_sum(items[:at]), _sum(items[at + 1 :])), (shown,))
     return _sum(items)
 
 
@@ -213,7 +218,7 @@ def _factors(items: list[Item]) -> Iterator[Node]:
             if end is None:
                 raise LatexError("expected a second bar, got the end of the formula")
             closing, shown = items[end], "||" if kind == "BAR" else "‖‖"
-            bracket = Bracket(shown, _sum(items[at + 1:end]))
+            bracket = Bracket(shown, _sum(items[at + 1 : end]))
             yield bracket if isinstance(closing, Token) else _scripted(bracket, closing.children[1:])
             at = end + 1
         elif kind == "DIGIT" or (kind == "DOT" and at + 1 < len(items) and _type(items[at + 1]) == "DIGIT"):
@@ -270,19 +275,30 @@ def _leaf(token: Token) -> Node:
         return Number(str(token))
     if token.type == "OPERATOR":
         sign = str(token)
-        return Symbol(sign) if sign in ("\\star", "\\top", "\\ast", "\\dagger", "\\prime") else Operator(
-            "/" if sign.endswith("/") else sign)
+        return (
+            Symbol(sign)
+            if sign in ("\\star", "\\top", "\\ast", "\\dagger", "\\prime")
+            else Operator("/" if sign.endswith("/") else sign)
+        )
     if token.type == "TEXT":
         words = str(token)
-        return Symbol(f"\\text{{{words[words.index('{') + 1:-1].strip()}}}")
+        return Symbol(f"\\text{{{words[words.index('{') + 1 : -1].strip()}}}")
     if token.type in ("DOT", "PRIME"):
         raise LatexError(f"expected a formula, got {str(token)!r} by itself")
     return Symbol(str(token))
 
 
-SAME_STYLE = {"\\operatorname*": "\\operatorname", "\\boldsymbol": "\\mathbf", "\\bm": "\\mathbf", "\\bf": "\\mathbf",
-              "\\rm": "\\mathrm", "\\operatorname": "\\mathrm", "\\widehat": "\\hat", "\\widetilde": "\\tilde",
-              "\\overline": "\\bar"}
+SAME_STYLE = {
+    "\\operatorname*": "\\operatorname",
+    "\\boldsymbol": "\\mathbf",
+    "\\bm": "\\mathbf",
+    "\\bf": "\\mathbf",
+    "\\rm": "\\mathrm",
+    "\\operatorname": "\\mathrm",
+    "\\widehat": "\\hat",
+    "\\widetilde": "\\tilde",
+    "\\overline": "\\bar",
+}
 
 
 def _style(command: str) -> str:
@@ -326,8 +342,14 @@ def spelled(node: Node | None) -> str:
             text += f"_{{{spelled(sub)}}}" if sub else ""
             return text + (f"^{{{spelled(sup)}}}" if sup else "")
         case Bracket(kind, inside):
-            opening, closing = {"()": "()", "[]": "[]", "{}": ("\\{", "\\}"), "<>": ("\\langle ", "\\rangle"),
-                                "||": "||", "‖‖": ("\\|", "\\|")}[kind]
+            opening, closing = {
+                "()": "()",
+                "[]": "[]",
+                "{}": ("\\{", "\\}"),
+                "<>": ("\\langle ", "\\rangle"),
+                "||": "||",
+                "‖‖": ("\\|", "\\|"),
+            }[kind]
             return f"{opening}{spelled(inside)}{closing}"
         case Listing(parts, separators):
             marks = [{"‖": "\\|", ";": "\\\\"}.get(each, each) for each in separators]

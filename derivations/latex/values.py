@@ -17,7 +17,11 @@ from derivations.calculus.sums import delta, total
 from derivations.calculus.variables import Domain, Kind, Variable
 from derivations.latex.syntax import LatexError
 
-Size = Any                                                   # a SymPy integer or size; None for any length
+Size = Any  # a SymPy integer or size; None for any length
+
+
+class RangeError(LatexError):
+    """An index that runs over another range than what it indexes."""
 
 
 @dataclass(frozen=True)
@@ -124,8 +128,10 @@ def times(one: Value, other: Value, what: str) -> Value:
             return inner(one, other, what)
         if other.row and not one.row:
             return Value((*one.shape, *other.shape), lambda i, j: one.entry(i) * other.entry(j))
-        raise LatexError(f"{what}: two vectors side by side can be an inner product (a^\\top b) or a product of entries "
-                         "(a \\odot b); expected one of them")
+        raise LatexError(
+            f"{what}: two vectors side by side can be an inner product (a^\\top b) or a product of entries "
+            "(a \\odot b); expected one of them"
+        )
     if len(one.shape) == 1 and not one.row:
         raise LatexError(f"{what}: expected a row before a matrix, got a column; write ⊤")
     if len(other.shape) == 1 and other.row:
@@ -137,7 +143,7 @@ def times(one: Value, other: Value, what: str) -> Value:
 
     def entry(*places: sp.Expr) -> sp.Expr:
         l = bound(size)  # noqa: E741
-        return total(l, one.entry(*places[:left], l) * other.entry(l, *places[left:left + right]))
+        return total(l, one.entry(*places[:left], l) * other.entry(l, *places[left : left + right]))
 
     if size is None:
         return Value((*one.shape[:-1], *other.shape[1:]), lambda *places: delta(*places))

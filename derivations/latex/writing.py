@@ -25,8 +25,30 @@ def name(variable: sp.Symbol) -> str:
     return text
 
 
-NAMES = {"alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa", "lambda", "mu", "nu", "xi", "pi",
-         "rho", "sigma", "tau", "phi", "chi", "psi", "omega"}
+NAMES = {
+    "alpha",
+    "beta",
+    "gamma",
+    "delta",
+    "epsilon",
+    "zeta",
+    "eta",
+    "theta",
+    "iota",
+    "kappa",
+    "lambda",
+    "mu",
+    "nu",
+    "xi",
+    "pi",
+    "rho",
+    "sigma",
+    "tau",
+    "phi",
+    "chi",
+    "psi",
+    "omega",
+}
 
 
 def _letter(letter: str) -> str:

@@ -1,0 +1,105 @@
+"""Derivatives as they are printed: ∂f/∂x, ∂_x f, d/dx, ∇_s f and ∇²_s f, entry by entry."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from derivations.calculus.functions import derivative
+from derivations.latex.notation import Definition
+from derivations.latex.syntax import Bracket, Fraction, LatexError, Node, Operator, Product, Scripted, Symbol, spelled
+from derivations.latex.values import Value, at
+
+if TYPE_CHECKING:
+    from derivations.latex.elaboration import Reader
+
+STARTING = ("\\exp", "\\log", "\\ln", "\\mathrm{ln}", "\\mathrm{log}", "\\mathrm{exp}", "\\sum", "\\nabla", "\\partial")
+PARTIAL = ("\\partial", "d", "\\mathrm{d}")
+
+
+def nabla(reader: Reader, sub: Node | None, sup: Node | None, rest: list[Node]) -> Value:
+    """∇_s f, the vector of partial derivatives, and ∇²_s f, the matrix of second ones."""
+    twice = sup is not None and spelled(sup) == "2"
+    if not rest:
+        raise LatexError("\\nabla: expected a function after it, got nothing")
+    if sub is None:
+        sub = _only_argument(reader, rest[0])
+    by = reader.product((sub,))
+    if sup is not None and not twice:
+        raise LatexError(f"\\nabla: expected no power or 2, got {spelled(sup)}")
+    body = operand(reader, Symbol("\\nabla"), rest)
+    first = slope(body, by)
+    return slope(first, by) if twice else first
+
+
+def _only_argument(reader: Reader, first: Node) -> Node:
+    meaning = reader.meaning(spelled(first))
+    if isinstance(meaning, Definition) and len(meaning.pattern.arguments) == 1:
+        return Symbol(meaning.pattern.arguments[0])
+    raise LatexError(f"\\nabla: expected a variable as subscript, since {spelled(first)} is no function of one argument")
+
+
+def is_derivative(reader: Reader, over: Node, under: Node) -> bool:
+    """Whether a fraction is a derivative, ∂f/∂x or the operator ∂/∂x."""
+    first = under.factors[0] if isinstance(under, Product) else under
+    name = spelled(first)
+    top = over.factors[0] if isinstance(over, Product) else over
+    plain_top = spelled(top.base) if isinstance(top, Scripted) else spelled(top)
+    return (
+        name in PARTIAL
+        and plain_top == name
+        and isinstance(under, Product)
+        and (name == "\\partial" or reader.meaning(name) is None)
+    )
+
+
+def operand(reader: Reader, operator: Node, rest: list[Node]) -> Value:
+    """What a derivative is taken of: one factor; more of them are ambiguous, but for those of a next derivative."""
+    if not rest:
+        raise LatexError(f"{spelled(operator)}: expected a function after it, got nothing")
+    first, before = rest[0], len(rest)
+    body = reader.next(rest)
+    alone = before - len(rest) == 1 and not isinstance(first, Bracket)
+    if alone and rest and not isinstance(rest[0], Operator) and not starts_function(rest[0]):
+        one, other = spelled(first), spelled(rest[0])
+        raise LatexError(
+            f"{spelled(operator)} {one} {other}: expected parentheses, as the derivative can be that of {one} "
+            f"or that of {one} {other}"
+        )
+    return body
+
+
+def slopes(reader: Reader, under: Node, body: Value) -> Value:
+    """∂f/∂x, ∂²f/∂x∂y."""
+    for by in _moving(reader, under):
+        body = slope(body, by)
+    return body
+
+
+def _moving(reader: Reader, under: Node) -> list[Value]:
+    assert isinstance(under, Product)
+    moving: list[Value] = []
+    for node in under.factors:
+        if spelled(node) in PARTIAL:
+            continue
+        times_ = 1
+        if isinstance(node, Scripted) and node.sup is not None and spelled(node.sup) == "2":
+            node, times_ = Scripted(node.base, node.sub, None, node.primes) if node.sub else node.base, 2
+        moving += [reader.product((node,))] * times_
+    return moving
+
+
+def slope(body: Value, by: Value) -> Value:
+    """The derivative by a variable, an entry, or by each entry of a vector, which adds an axis."""
+    if not by.shape:
+        return Value(body.shape, lambda *places: derivative(at(body, places), by.number))
+    if len(by.shape) != 1:
+        raise LatexError(f"derivative: expected a number or a vector, got {by.words}")
+    return Value((*body.shape, *by.shape), lambda *places: derivative(at(body, places[:-1]), by.entry(places[-1])))
+
+
+def starts_function(node: Node) -> bool:
+    """Whether a factor is an operator that takes what follows it."""
+    base = node.base if isinstance(node, Scripted) else node
+    if isinstance(base, Fraction):
+        return spelled(base.over) in PARTIAL
+    return isinstance(base, Symbol) and base.name in STARTING

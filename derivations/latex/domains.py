@@ -1,0 +1,281 @@
+"""Where the symbols of a paper live, read from its formulas: x ∈ ℝ^n, τ > 0, i = 1, …, m, sums with bounds, finite sets."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from derivations.latex.elaboration import BIG
+from derivations.latex.notation import index_parts, parts, pattern
+from derivations.latex.paper import Formula
+from derivations.latex.syntax import Bracket, Chain, Listing, Node, Number, Operator, Product, Scripted, Sum, Symbol, spelled
+from derivations.latex.uses import RESERVED, is_index_list, short, walk
+
+DOTS = ("\\dots", "\\ldots", "\\cdots")
+DEFINE = (":=", "\\coloneqq", "\\triangleq")
+FULL_SUPPORT = ("full support", "positive entries", "strictly positive", "positive probabilit", "positive distribution")
+
+
+@dataclass
+class Guess:
+    """What a symbol is taken for, and why."""
+
+    meaning: str
+    why: str
+
+
+@dataclass
+class Guesses:
+    """The notation in the making: guesses by symbol, in the order in which they were read."""
+
+    lines: dict[str, Guess] = field(default_factory=dict)
+    names: dict[str, str] = field(default_factory=dict)  # name → the symbol under which it is declared
+    defining: dict[int, str] = field(default_factory=dict)  # place of a formula → the symbol that it defines
+    displayed: set[str] = field(default_factory=set)
+    used: dict[str, list[Node]] = field(default_factory=dict)
+    indices: dict[str, str] = field(default_factory=dict)  # index → its size, empty where it is not known yet
+    sets: dict[str, str] = field(default_factory=dict)  # finite set → its size
+    called: set[str] = field(default_factory=set)  # names that are used as functions
+
+    def say(self, symbol: str, meaning: str, why: str) -> None:
+        """Keep the first guess for a name; a definition replaces a domain."""
+        name = pattern(symbol).name
+        if name in self.names and not (meaning.startswith("=") and not self.lines[self.names[name]].meaning.startswith("=")):
+            return
+        if name in self.names:
+            del self.lines[self.names[name]]
+        self.names[name] = symbol
+        self.lines[symbol] = Guess(meaning, why)
+
+    def size(self, node: Node, why: str) -> str | None:
+        """The size that a part names; a letter becomes one."""
+        text = spelled(node)
+        if text.isdigit() and int(text) >= 1:
+            return text
+        if text in self.sets:
+            return self.sets[text]
+        if isinstance(node, Symbol) and node.name not in RESERVED:
+            self.say(text, "size", why)
+            return text if self.lines.get(text, Guess("", "")).meaning == "size" else None
+        return None
+
+
+def read_sets(found: Guesses, tree: Node, formula: Formula) -> None:
+    """Finite sets: 𝒜 = {1, …, n}, |𝒜| = n, and those over which a sum runs."""
+    why = f"line {formula.line}: ${short(formula.latex)}$"
+    for node in walk(tree):
+        if isinstance(node, Chain) and len(node.signs) == 1 and node.parts[0] is not None and node.parts[1] is not None:
+            left, sign, right = node.parts[0], node.signs[0], node.parts[1]
+            if sign in ("=", *DEFINE) and _is_set(left) and isinstance(right, Bracket) and right.kind == "{}":
+                last = parts(right.inside)[-1]
+                of = last.sub if isinstance(last, Scripted) and last.sub is not None else last
+                if size := found.size(of, why):
+                    found.sets[spelled(left)] = size
+            counted = sign == "=" and isinstance(left, Bracket) and left.kind == "||" and _is_set(left.inside)
+            if counted and (size := found.size(right, why)):
+                assert isinstance(left, Bracket)
+                found.sets[spelled(left.inside)] = size
+    for node in walk(tree):
+        if (
+            isinstance(node, Scripted)
+            and isinstance(node.base, Symbol)
+            and node.base.name in BIG
+            and isinstance(node.sub, Chain)
+        ):
+            over = node.sub.parts[1]
+            if node.sub.signs == ("\\in",) and over is not None and _is_set(over) and spelled(over) not in found.sets:
+                found.say(spelled(over), "size", "a set over which sums run, for its number of elements")
+                found.sets[spelled(over)] = spelled(over)
+
+
+def _is_set(node: Node) -> bool:
+    return isinstance(node, Symbol) and node.name.startswith("\\mathcal{")
+
+
+def read_bounds(found: Guesses, tree: Node, formula: Formula) -> None:
+    """Sums with bounds, ranges such as i = 1, …, m, and indices of sums without bounds."""
+    why = f"line {formula.line}: ${short(formula.latex)}$"
+    for node in walk(tree):
+        if (
+            isinstance(node, Scripted)
+            and isinstance(node.base, Symbol)
+            and node.base.name in (*BIG, "\\max", "\\min")
+            and node.sub
+        ):
+            if isinstance(node.sub, Chain) and node.sub.signs == ("=",) and node.sup is not None:
+                size = found.size(node.sup, why)
+                if size and node.sub.parts[0] is not None:
+                    found.indices[spelled(node.sub.parts[0])] = size
+            elif node.base.name in BIG:
+                first = node.sub.parts[0] if isinstance(node.sub, Chain) else node.sub
+                over = spelled(node.sub.parts[1]) if isinstance(node.sub, Chain) and node.sub.signs == ("\\in",) else ""
+                for part in index_parts(first) if first else ():
+                    letter = spelled(part).rstrip("'")
+                    found.indices[letter] = found.indices.get(letter) or found.sets.get(over, "")
+        if isinstance(node, Chain) and node.signs[:1] == ("\\sim",) and isinstance(node.parts[0], Symbol):
+            found.indices.setdefault(node.parts[0].name, "")
+        if isinstance(node, Listing):
+            _range(found, node, why)
+
+
+def _range(found: Guesses, node: Listing, why: str) -> None:
+    """i = 1, …, m."""
+    for first, dots, last in zip(node.parts, node.parts[1:], node.parts[2:], strict=False):
+        begins = isinstance(first, Chain) and first.signs[-1:] == ("=",) and spelled(first.parts[-1]) == "1"
+        if begins and spelled(dots) in DOTS and (size := found.size(last, why)):
+            assert isinstance(first, Chain)
+            letter = first.parts[-2]
+            while isinstance(letter, Product | Sum):
+                letter = letter.factors[-1] if isinstance(letter, Product) else letter.terms[-1][1]
+            found.indices.setdefault(spelled(letter), size)
+
+
+def read_domains(found: Guesses, tree: Node, formula: Formula) -> None:
+    """Membership in sets, signs, and vectors that are written out."""
+    why = f"line {formula.line}: ${short(formula.latex)}$"
+    positive = any(words in f"{formula.words[-30:]} {formula.after[:40]}" for words in FULL_SUPPORT)
+    before: list[Node] = []
+    clauses = tree.parts if isinstance(tree, Listing) else (tree,)
+    for clause in clauses:
+        if not isinstance(clause, Chain):
+            before.append(clause)
+            continue
+        left, sign, right = clause.parts[0], clause.signs[0], clause.parts[1]
+        if sign == "\\in" and right is not None:
+            meaning = _set(found, right, why)
+            if meaning and positive:
+                meaning = meaning.replace("simplex", "interior")
+            for symbol in [*before, left] if meaning else ():
+                _declare(found, symbol, meaning or "", why)
+        elif (
+            sign in (">", "\\ge", "\\geq", "\\geqslant")
+            and isinstance(right, Number)
+            and left is not None
+            and len(clause.signs) == 1
+        ):
+            _sign(found, [*before, left], sign, right.text, why)
+        elif sign == "=" and isinstance(right, Bracket) and isinstance(right.inside, Listing):
+            _tuple(found, left, right.inside, why)
+        before = []
+    for node in walk(tree):
+        if (isinstance(node, Chain) and "\\in" in node.signs and node not in clauses) or (
+            isinstance(node, Chain) and "\\in" in node.signs[1:]
+        ):
+            _member(found, node, why)
+        elif isinstance(node, Chain) and node.signs == (":", "\\to") and isinstance(node.parts[0], Symbol):
+            _function(found, node, why)
+
+
+def _member(found: Guesses, node: Chain, why: str) -> None:
+    """x ∈ X somewhere in a formula: below a sum or a minimum, or at the end, for every x ∈ X."""
+    place = node.signs.index("\\in")
+    left, right = node.parts[place], node.parts[place + 1]
+    while isinstance(left, Product | Sum):
+        left = left.factors[-1] if isinstance(left, Product) else left.terms[-1][1]
+    meaning = _set(found, right, why) if right is not None else None
+    if meaning:
+        _declare(found, left, meaning, why)
+
+
+def _function(found: Guesses, node: Chain, why: str) -> None:
+    """r : 𝒜 → ℝ, a number for each element of a finite set."""
+    name, domain, target = node.parts
+    if name is not None and target is not None and spelled(domain) in found.sets and spelled(target).startswith("\\mathbb{R}"):
+        found.say(spelled(name), f"vector {found.sets[spelled(domain)]}", why)
+
+
+def _declare(found: Guesses, symbol: Node | None, meaning: str, why: str) -> None:
+    if not isinstance(symbol, Symbol | Scripted):
+        return
+    text = spelled(symbol)
+    if meaning.startswith("index "):
+        found.indices[text] = meaning.split()[1]
+    elif (
+        isinstance(symbol, Scripted) and symbol.sub is not None and is_index_list(symbol.sub) and meaning.startswith("vector ")
+    ):
+        name = spelled(Scripted(symbol.base, None, symbol.sup, symbol.primes) if symbol.sup or symbol.primes else symbol.base)
+        sizes = [found.indices.get(spelled(part), "") for part in index_parts(symbol.sub)]
+        if len(sizes) == 1 and sizes[0]:
+            found.say(name, f"matrix {sizes[0]} {meaning.split()[1]}", why)
+    else:
+        found.say(text, meaning, why)
+
+
+def _set(found: Guesses, node: Node, why: str) -> str | None:
+    """The declaration that membership in a set amounts to."""
+    base, sub, sup = (node.base, node.sub, node.sup) if isinstance(node, Scripted) else (node, None, None)
+    if isinstance(base, Symbol) and base.name == "\\mathbb{R}":
+        kind = {
+            "": "",
+            "+": "nonnegative",
+            "++": "positive",
+            "> 0": "positive",
+            "\\ge 0": "nonnegative",
+            "\\geq 0": "nonnegative",
+        }.get(spelled(sub).strip(), "")
+        if sup is None:
+            return kind or "real"
+        axes = [each for each in (sup.factors if isinstance(sup, Product) else (sup,)) if not isinstance(each, Operator)]
+        sizes = [found.size(each, why) for each in axes]
+        if not all(sizes) or len(sizes) > 2:
+            return None
+        return f"{kind} {'vector' if len(sizes) == 1 else 'matrix'} {' '.join(map(str, sizes))}".strip()
+    if isinstance(base, Symbol) and base.name in ("\\mathbb{N}", "\\mathbb{Z}"):
+        return "size"
+    if isinstance(base, Symbol) and base.name == "\\Delta":
+        return _simplex(found, sub, sup, why)
+    if isinstance(base, Symbol) and base.name in found.sets:
+        return f"index {found.sets[base.name]}"
+    if isinstance(base, Product) and len(base.factors) == 2 and spelled(base.factors[0]) in ("\\Delta", "\\mathcal{P}"):
+        inside = base.factors[1]
+        size = found.sets.get(spelled(inside.inside)) if isinstance(inside, Bracket) else None
+        return f"simplex {size}" if size else None
+    if isinstance(node, Bracket) and node.kind in ("{}", "[]"):
+        listed = parts(node.inside)
+        if node.kind == "[]" and len(listed) == 1:
+            size = found.size(listed[0], why)
+            return f"index {size}" if size else None
+        if len(listed) >= 3 and spelled(listed[-2]) in DOTS:
+            size = found.size(listed[-1], why)
+            return f"index {size}" if size else None
+    if isinstance(node, Bracket) and node.kind == "()" and spelled(parts(node.inside)[0]) == "0":
+        return "positive"
+    return None
+
+
+def _simplex(found: Guesses, sub: Node | None, sup: Node | None, why: str) -> str | None:
+    of = sup or sub
+    if isinstance(of, Sum) and [sign for sign, _ in of.terms] == ["+", "-"] and spelled(of.terms[1][1]) == "1":
+        of = of.terms[0][1]
+    size = found.size(of, why) if of is not None else None
+    return f"simplex {size}" if size else None
+
+
+def _sign(found: Guesses, symbols: Sequence[Node], sign: str, number: str, why: str) -> None:
+    kind = "positive" if sign == ">" and number == "0" else "nonnegative" if number == "0" else ""
+    for symbol in symbols:
+        if isinstance(symbol, Symbol) and kind and symbol.name not in found.names:
+            found.say(symbol.name, kind, why)
+        elif isinstance(symbol, Symbol) and number == "1" and symbol.name.islower() and len(symbol.name) == 1:
+            found.say(symbol.name, "size", why)
+        elif isinstance(symbol, Scripted) and symbol.sub is not None and kind and is_index_list(symbol.sub):
+            name = spelled(symbol.base)
+            known = found.lines.get(name)
+            if known is None:
+                sizes = [found.indices.get(spelled(part), "") for part in index_parts(symbol.sub)]
+                if all(sizes) and len(sizes) <= 2:
+                    found.say(name, f"{kind} {'vector' if len(sizes) == 1 else 'matrix'} {' '.join(sizes)}", why)
+            elif kind == "positive" and known.meaning.startswith("simplex"):
+                known.meaning = known.meaning.replace("simplex", "interior")
+            elif known.meaning.startswith(("vector", "matrix")):
+                known.meaning = f"{kind} {known.meaning}"
+
+
+def _tuple(found: Guesses, left: Node | None, inside: Listing, why: str) -> None:
+    """s = (s_1, …, s_m)."""
+    last = inside.parts[-1]
+    dotted = any(spelled(part) in DOTS for part in inside.parts)
+    if isinstance(left, Symbol) and dotted and isinstance(last, Scripted) and last.sub is not None:
+        size = found.size(last.sub, why)
+        if size:
+            found.say(left.name, f"vector {size}", why)

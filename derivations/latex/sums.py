@@ -1,0 +1,75 @@
+"""Sums as they are printed: Σ_j, Σ_{j=1}^m, Σ_{i,j}, Σ_{l≠j}, Σ_{a∈𝒜}."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import sympy as sp
+
+from derivations.calculus.sums import total
+from derivations.calculus.variables import Variable, index
+from derivations.latex.notation import index_parts, plain
+from derivations.latex.syntax import EMPTY, Chain, LatexError, Node, spelled
+from derivations.latex.values import RangeError, Value, bound, product_of, scalar
+
+if TYPE_CHECKING:
+    from derivations.latex.elaboration import Reader
+
+
+def big_sum(reader: Reader, sub: Node | None, sup: Node | None, rest: list[Node]) -> Value:
+    """A sum over the indices below it, which takes the rest of the product."""
+    body, over = _summed(reader, bindings(reader, sub, sup), tuple(rest), may_change=sup is None)
+    rest.clear()
+    return Value(body.shape, lambda *places: total(over, product_of(sp.Mul.make_args(body.entry(*places)))), body.row)
+
+
+def _summed(
+    reader: Reader, bindings: Mapping[str, tuple[Variable, str]], taken: Sequence[Node], *, may_change: bool
+) -> tuple[Value, tuple[Variable, ...]]:
+    """The summand and the bound indices; one without a printed range takes another where its own does not fit."""
+    wrong: RangeError | None = None
+    others = list(reader.notation.sizes.values()) if may_change and len(bindings) == 1 else []
+    for size in [None, *others]:
+        own = {name: each if size is None else index(plain(name), size) for name, (each, _) in bindings.items()}
+        try:
+            body = reader.within(**{name: scalar(each) for name, each in own.items()}).product(taken)
+            body.entry(*(bound(axis) for axis in body.shape))  # which reads what is read late
+            return body, tuple(own.values())
+        except RangeError as error:
+            wrong = wrong or error
+    assert wrong is not None
+    raise wrong
+
+
+def bindings(reader: Reader, sub: Node | None, sup: Node | None) -> dict[str, tuple[Variable, str]]:
+    """The indices that a sum binds, each with its printed name: j, i = 1, i, j, j ≠ i."""
+    if sub is None:
+        raise LatexError("\\sum: expected an index below, got none")
+    excluded: tuple[Variable, ...] = ()
+    if isinstance(sub, Chain) and sub.signs[0] in ("\\ne", "\\neq"):
+        name, other = spelled(sub.parts[0]), sub.parts[1]
+        assert other is not None
+        own, apart = reader.index_of(name, "\\sum"), reader.place(other)
+        assert isinstance(apart, Variable)
+        excluded = (apart,)
+        return {name: (index(plain(name), own.domain.shape[0], other_than=excluded), name)}
+    if isinstance(sub, Chain) and sub.signs == ("=",):
+        return {spelled(sub.parts[0]): (_ranged(reader, sub, sup), spelled(sub.parts[0]))}
+    if isinstance(sub, Chain) and sub.signs == ("\\in",):
+        name, size = spelled(sub.parts[0]), reader.notation.sizes.get(spelled(sub.parts[1]))
+        if size is not None:
+            return {name: (reader.index_over(name, size), name)}
+        sub = sub.parts[0] or EMPTY
+    return {spelled(part): (reader.index_of(spelled(part), "\\sum"), spelled(part)) for part in index_parts(sub)}
+
+
+def _ranged(reader: Reader, sub: Chain, sup: Node | None) -> Variable:
+    name, low = spelled(sub.parts[0]), spelled(sub.parts[1])
+    if low != "1" or sup is None:
+        raise LatexError(f"\\sum: expected a sum from 1 to a size, got {name} from {low} to {spelled(sup) or 'nothing'}")
+    high = reader.value(sup).number
+    if high not in reader.notation.sizes.values() and not high.is_Integer:
+        raise LatexError(f"\\sum: expected a size of the notation above, got {spelled(sup)}")
+    declared = reader.notation.indices.get(name)
+    return declared if declared is not None and declared.domain.shape[0] == high else index(plain(name), high)

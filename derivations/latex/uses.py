@@ -1,0 +1,128 @@
+"""What a formula is made of: its parts, the symbols that it uses, and the names under which these would be declared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+from derivations.latex import operators
+from derivations.latex.derivatives import PARTIAL
+from derivations.latex.elaboration import BIG, FUNCTIONS, TRANSPOSED, UNREAD
+from derivations.latex.notation import LETTER, index_parts, parts
+from derivations.latex.syntax import Bracket, Fraction, Node, Number, Product, Scripted, Symbol, spelled
+
+STARS = ("\\star", "*", "\\ast", "\\dagger", "\\circ")
+RESERVED = {
+    *BIG,
+    *UNREAD,
+    *FUNCTIONS,
+    "\\nabla",
+    "\\max",
+    "\\min",
+    "\\in",
+    "\\forall",
+    "\\times",
+    "\\mathbb{R}",
+    "\\mathbb{N}",
+    "\\mathbb{Z}",
+    "\\Delta",
+    "\\mathrm{argmin}",
+    "\\mathrm{argmax}",
+    "\\mathrm{s.t.}",
+    "\\sup",
+    "\\inf",
+    "\\lim",
+    "\\mathcal{O}",
+    "e",
+    "\\partial",
+    "\\top",
+    "\\star",
+    "\\intercal",
+}
+
+
+def walk(node: Any) -> Iterator[Node]:
+    """A node and all its parts."""
+    if isinstance(node, Node):
+        yield node
+        for each in fields(node):
+            yield from walk(getattr(node, each.name))
+    elif isinstance(node, tuple):
+        for each in node:
+            yield from walk(each)
+
+
+def uses(tree: Node) -> Iterator[tuple[str, Node]]:
+    """Each symbol of a formula by its name, with the node at which it is used."""
+    if isinstance(tree, Scripted) and isinstance(tree.base, Symbol) and tree.base.name not in RESERVED:
+        yield declared_name(tree), tree
+        if tree.sub is not None and not is_index_list(tree.sub) and tree.base.name not in operators.DEFAULT:
+            return
+        for part in (tree.sub, tree.sup):
+            if part is not None and spelled(part) not in (*STARS, *TRANSPOSED):
+                yield from uses(part)
+        return
+    if isinstance(tree, Symbol) and tree.name not in RESERVED and not tree.name.startswith("\\text{"):
+        yield tree.name, tree
+    elif isinstance(tree, Product):
+        yield from _uses_of_product(tree)
+    elif isinstance(tree, Fraction) and _is_differential(tree):
+        for part in (tree.over, tree.under):
+            for name, node in uses(part):
+                if name not in PARTIAL:
+                    yield name, node
+    elif isinstance(tree, Node) and is_dataclass(tree):
+        for each in fields(tree):
+            value = getattr(tree, each.name)
+            for part in walk_parts(value):
+                yield from uses(part)
+
+
+def walk_parts(value: Any) -> Iterator[Node]:
+    """The nodes directly inside of a field."""
+    if isinstance(value, Node):
+        yield value
+    elif isinstance(value, tuple):
+        for each in value:
+            yield from walk_parts(each)
+
+
+def _uses_of_product(tree: Product) -> Iterator[tuple[str, Node]]:
+    for place, factor in enumerate(tree.factors):
+        after = tree.factors[place + 1] if place + 1 < len(tree.factors) else None
+        called = isinstance(after, Bracket) and after.kind == "()" and isinstance(factor, Symbol | Scripted)
+        if called and not isinstance(factor, Number) and declared_name(factor) not in RESERVED and _is_call(after):
+            yield declared_name(factor), Product((factor, after))  # type: ignore[arg-type]
+        yield from uses(factor)
+
+
+def _is_call(bracket: Node | None) -> bool:
+    assert isinstance(bracket, Bracket)
+    return all(isinstance(part, Symbol | Scripted) for part in parts(bracket.inside))
+
+
+def _is_differential(tree: Fraction) -> bool:
+    first = tree.under.factors[0] if isinstance(tree.under, Product) else tree.under
+    return spelled(first) in PARTIAL
+
+
+def declared_name(node: Node) -> str:
+    """The name under which a symbol would be declared: without its indices and powers."""
+    if not isinstance(node, Scripted):
+        return spelled(node)
+    sub = node.sub if node.sub is not None and not is_index_list(node.sub) else None
+    if sub is not None and spelled(sub) == "+":
+        sub = None
+    sup = node.sup if node.sup is not None and spelled(node.sup) in STARS else None
+    return spelled(Scripted(node.base, sub, sup, node.primes)) if sub or sup or node.primes else spelled(node.base)
+
+
+def is_index_list(node: Node) -> bool:
+    """Whether a subscript consists of single small letters, as indices do."""
+    return all(LETTER.fullmatch(spelled(part)) for part in index_parts(node))
+
+
+def short(latex: str, most: int = 50) -> str:
+    """The beginning of a formula, for comments."""
+    return latex if len(latex) <= most else latex[:most].rstrip("\\ ") + " …"
