@@ -140,7 +140,7 @@ class Reader:
         if node.kind == "||" and spelled(node.inside) in self.notation.sizes:
             return scalar(self.notation.sizes[spelled(node.inside)])
         if node.kind == "||":
-            return entrywise(lambda x: positive_part(x) + positive_part(-x), self.value(node.inside), what="absolute value")
+            return entrywise(sp.Abs, self.value(node.inside), what="absolute value")
         if isinstance(node.inside, Listing):
             raise LatexError(f"expected one expression in brackets, got {spelled(node)}")
         return self.value(node.inside)
@@ -338,6 +338,8 @@ class Reader:
         """The index that a subscript names; a free one runs over the axis that it indexes."""
         if isinstance(node, Number) and node.text.isdigit() and int(node.text) >= 1:
             return sp.Integer(node.text)
+        if isinstance(node, Sum):
+            return self.value(node).number
         name = spelled(node)
         if size is not None and name not in self.scope and self._may_index(name):
             return self.free.setdefault(name, self.index_over(name, size))

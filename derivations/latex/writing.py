@@ -2,29 +2,36 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
 import sympy as sp
 from sympy.printing.latex import LatexPrinter
 from sympy.printing.precedence import PRECEDENCE
 
+from derivations.calculus.variables import Kind, Variable, variables_of
+from derivations.latex.notation import Notation
 from derivations.relations import AtLeast, Equation, Fails, Relation, UniqueMinimum
 
 GREEK = {"ϑ": "\\vartheta", "ε": "\\varepsilon"}
 
 
 def name(variable: sp.Symbol) -> str:
-    """A variable's name as LaTeX: \\tau for τ, p^\\star for p⋆."""
+    """A variable's name as LaTeX: \\tau for τ or tau, p^{\\star} for p⋆, t_{1} for t1."""
     plain = str(variable.name).split("#")[0].replace("ι", "l")
     if plain.startswith("\\"):
         return plain
-    text = "".join(_letter(letter) for letter in plain).strip()
-    words = "".join(letter for letter in plain if letter.isalpha())
-    if len(words) > 1 and words.isascii():
-        return f"\\{words} " if words in NAMES else f"\\mathrm{{{plain.replace('_', ' ')}}}"
-    return text
+    match = re.fullmatch(r"(.*?[^\W\d_])_?([0-9₀-₉]+|_[a-z]+)?(['′⋆*]*)", plain)
+    base, number, marks = (match[1], match[2] or "", match[3]) if match else (plain, "", "")
+    word = WORDS.get(base) or (f"\\{base}" if base in NAMES else "")
+    if not word:
+        plural = len(base) > 1 and base.isascii()
+        word = f"\\mathrm{{{base.replace('_', '')}}}" if plural else "".join(map(_letter, base)).strip()
+    script = "".join(unicodedata.normalize("NFKC", number)).strip("_")
+    return word + (f"_{{{script}}}" if script else "") + "".join(map(_letter, marks))
 
 
+WORDS = {"lam": "\\lambda", "eps": "\\varepsilon"}
 NAMES = {
     "alpha",
     "beta",
@@ -63,6 +70,13 @@ def _letter(letter: str) -> str:
 
 
 class _Printer(LatexPrinter):  # type: ignore[misc]
+    def _print_ExpBase(self, expr: sp.Expr, exp: str | None = None) -> str:
+        """e to a power; exp(…) where some variable is called e."""
+        if not self._settings["symbol_names"].get("e"):
+            return str(super()._print_ExpBase(expr, exp))
+        shown = f"\\exp\\left({self._print(expr.args[0])}\\right)"
+        return f"\\left({shown}\\right)^{{{exp}}}" if exp else shown
+
     def _print_Symbol(self, expr: sp.Symbol) -> str:
         return name(expr).strip()
 
@@ -78,10 +92,10 @@ class _Printer(LatexPrinter):  # type: ignore[misc]
         bound = [limit[0] for limit in expr.limits]
         taken = {self._print(v) for v in expr.function.free_symbols if isinstance(v, sp.Symbol) and v not in bound}
         primed = {v: sp.Symbol(_primed(self._print(v), taken)) for v in bound if self._print(v) in taken}
-        body = expr.function.xreplace(primed)
-        names = ", ".join(self._print(primed.get(v, v)) for v in bound)
-        inside = self._print(body)
-        return f"\\sum_{{{names}}} " + (f"\\left({inside}\\right)" if body.is_Add else inside)
+        inside = self._print(expr.function.xreplace(primed))
+        body = f"\\left({inside}\\right)" if expr.function.is_Add or inside.startswith("-") else inside
+        sums = (f"\\sum_{{{self._print(primed.get(v, v))}=1}}^{{{self._print(high)}}}" for v, _, high in expr.limits)
+        return f"{' '.join(sums)} {body}"
 
     def _print_Partial(self, expr: sp.Expr) -> str:
         return f"\\frac{{\\partial}}{{\\partial {self._print(expr.args[1])}}}\\left({self._print(expr.args[0])}\\right)"
@@ -98,8 +112,9 @@ class _Printer(LatexPrinter):  # type: ignore[misc]
         y, x = map(self._print, expr.args)
         return f"\\left({y} \\log\\frac{{{y}}}{{{x}}} - {y} + {x}\\right)"
 
-    def _print_plus(self, expr: sp.Expr) -> str:
-        return f"\\left({self._print(expr.args[0])}\\right)_{{+}}"
+    def _print_plus(self, expr: sp.Expr, exp: str | None = None) -> str:
+        power = f"^{{{exp}}}" if exp else ""
+        return f"\\left({self._print(expr.args[0])}\\right)_{{+}}{power}"
 
 
 def _primed(shown: str, taken: set[str]) -> str:
@@ -110,7 +125,9 @@ def _primed(shown: str, taken: set[str]) -> str:
 
 def written(expr: sp.Expr) -> str:
     """An expression as LaTeX that `read` takes."""
-    return str(_Printer({"ln_notation": False, "mul_symbol": None}).doprint(sp.sympify(expr)))
+    names = {name(v) for v in variables_of(sp.sympify(expr))}
+    settings = {"ln_notation": False, "mul_symbol": None, "symbol_names": {"e": "e"} if "e" in names else {}}
+    return str(_Printer(settings).doprint(sp.sympify(expr)))
 
 
 def statement(relation: Relation) -> str:
@@ -123,3 +140,14 @@ def statement(relation: Relation) -> str:
     if isinstance(relation, UniqueMinimum):
         return f"{written(relation.entry)} = \\arg\\min_{{q}} \\left\\{{{written(relation.open_objective)}\\right\\}}"
     raise ValueError(f"relation: expected an equation, an inequality or a minimum, got {type(relation).__name__}")
+
+
+def notation_of(*exprs: sp.Expr) -> Notation:
+    """A notation in which what is written of these expressions can be read again."""
+    variables = variables_of(sp.Tuple(*exprs))
+    return Notation({name(v).strip(): _object(v) for v in variables})
+
+
+def _object(variable: Variable) -> sp.Basic:
+    scalar = not variable.domain.shape or variable.domain.kind is Kind.INDEX
+    return variable if scalar else sp.IndexedBase(variable, shape=variable.domain.shape)

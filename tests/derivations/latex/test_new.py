@@ -1,0 +1,88 @@
+"""A paper in, a document out: what is true is proved, what was planted is refuted, what an author wrote is kept."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).parents[3] / "examples"
+LINE = re.compile(r"^(?P<verdict>[a-z-]+)(?: \((?P<severity>\w+)\))?\s+(?P<id>\S+)\s+Line (?P<line>\d+)")
+
+
+def run(*arguments: object, expected: int = 0) -> str:
+    environment = {key: value for key, value in os.environ.items() if key != "ATTENTION_PROOFS_DOCUMENTS"}
+    done = subprocess.run([sys.executable, "-m", "derivations", *map(str, arguments)], capture_output=True, text=True,
+                          check=False, env=environment)
+    assert done.returncode == expected, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+def verdicts(output: str) -> dict[int, str]:
+    """The verdict on each equation by its line in the paper."""
+    found = [LINE.match(line) for line in output.splitlines()]
+    return {int(match["line"]): match["verdict"] for match in found if match}
+
+
+@pytest.mark.parametrize("name", ["evidence_bound", "expert_gating"])
+def test_planted_errors_are_refuted_and_nothing_else(name: str, tmp_path: Path) -> None:
+    paper = EXAMPLES / f"{name}.tex"
+    found = verdicts(run("new", paper, tmp_path / name))
+    lines = paper.read_text(encoding="utf-8").splitlines()
+    planted = {number for number, line in enumerate(lines, start=1) if "% planted" in line}
+    assert {line for line, verdict in found.items() if verdict in ("refuted", "corrected")} == planted
+    counts = Counter(found.values())
+    assert counts["proved"] + counts["definition"] + len(planted) >= 0.9 * len(found)
+
+
+PAPER = r"""\documentclass{article}\begin{document}\section{One}
+Let $s \in \mathbb{R}^m$.
+\begin{equation} p_j = \frac{e^{s_j}}{\sum_{l=1}^m e^{s_l}} \label{weights} \end{equation}
+\begin{equation} \sum_j p_j = 1 \end{equation}
+\end{document}
+"""
+
+
+def test_what_an_author_wrote_is_kept(tmp_path: Path) -> None:
+    paper, folder = tmp_path / "paper.tex", tmp_path / "mine"
+    paper.write_text(PAPER, encoding="utf-8")
+    run("new", paper, folder)
+    notation, section = folder / "notation.py", folder / "section1.py"
+    notation.write_text(notation.read_text().replace('"vector m"', '"positive vector m"'))
+    section.write_text(section.read_text() + "\nOWN = 1  # a remark\n")
+    paper.write_text(PAPER.replace(r"\sum_j p_j = 1", r"\sum_j p_j = 2").replace(
+        r"\end{document}", r"\begin{equation} p_j \ge t \end{equation}\end{document}"), encoding="utf-8")
+    found = verdicts(run("new", paper, folder))
+    assert list(found.values()) == ["definition", "corrected", "open"]
+    assert "positive vector m" in notation.read_text()
+    assert '"t": "?"' in notation.read_text()
+    assert "OWN = 1  # a remark" in section.read_text()
+
+
+def test_the_document_can_be_verified_and_shown(tmp_path: Path) -> None:
+    paper, folder = tmp_path / "paper.tex", tmp_path / "mine"
+    paper.write_text(PAPER, encoding="utf-8")
+    run("new", paper, folder)
+    told = run("--document", folder, "verify", "mine", "--json", tmp_path / "ledger.json")
+    assert "mine: 2 claims: 1 proved, 1 definition" in told
+    assert "section1.py" in run("--document", folder, "show", "mine.2", "--json", tmp_path / "ledger.json")
+
+
+@pytest.mark.parametrize(("paper", "folder", "why"), [
+    ("none.tex", "mine", "PAPER: expected a LaTeX file in UTF-8"),
+    ("paper.tex", "Mine", "FOLDER: expected a name in small letters"),
+    ("paper.tex", "none/mine", "FOLDER: expected a folder in an existing one"),
+    ("empty.tex", "mine", "PAPER: expected numbered or labelled equations, got none"),
+])
+def test_bad_input_is_one_line(paper: str, folder: str, why: str, tmp_path: Path) -> None:
+    (tmp_path / "paper.tex").write_text(PAPER, encoding="utf-8")
+    (tmp_path / "empty.tex").write_text(r"\begin{document}$a = b$\end{document}", encoding="utf-8")
+    told = run("new", tmp_path / paper, tmp_path / folder, expected=2)
+    assert told.startswith("error: " + why)
+    assert len(told.splitlines()) == 1
+    assert not (tmp_path / folder).exists()

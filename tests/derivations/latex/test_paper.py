@@ -1,0 +1,72 @@
+"""A LaTeX paper as data: formulas with line, number and label, macros expanded, comments left out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from derivations.latex.paper import Formula, read_paper
+
+PAPER = r"""\documentclass{article}
+\newcommand{\KL}[2]{D_{\mathrm{KL}}(#1\,\|\,#2)}  % with two arguments
+\def\R{\mathbb{R}}
+\DeclareMathOperator{\softmax}{softmax}
+\title{On $p$ and \emph{q}}
+\begin{document}
+\section{First}
+Let $s \in \R^m$. % $not \in a formula$
+\begin{align}
+  p &= \softmax(s), \label{eq:p} \\
+  q &= p \nonumber \\
+  \KL{p}{q} &= 0
+\end{align}
+\begin{equation*} a = b \end{equation*}
+\section{Second}
+\[ c = d \tag{7} \]
+\begin{equation}\label{last}
+  \begin{split} e &= f \\ &= g \end{split}
+\end{equation}
+\end{document}
+"""
+
+
+def formulas(tmp_path: Path, text: str = PAPER) -> list[Formula]:
+    path = tmp_path / "paper.tex"
+    path.write_text(text, encoding="utf-8")
+    return read_paper(path).formulas
+
+
+def test_formulas_have_their_places(tmp_path: Path) -> None:
+    found = [(f.latex, f.line, f.section, f.number, f.label) for f in formulas(tmp_path)]
+    assert found == [
+        (r"s \in \mathbb{R}^m", 8, 1, "", ""),
+        (r"p = \operatorname{softmax}(s)", 10, 1, "1", "eq:p"),
+        ("q = p", 11, 1, "", ""),
+        (r"D_{\mathrm{KL}}(p\,\|\,q) = 0", 12, 1, "2", ""),
+        ("a = b", 14, 1, "", ""),
+        ("c = d", 16, 2, "7", ""),
+        (r"e = f \\ = g", 17, 2, "3", "last"),
+    ]
+
+
+def test_title_and_sections(tmp_path: Path) -> None:
+    (tmp_path / "paper.tex").write_text(PAPER, encoding="utf-8")
+    paper = read_paper(tmp_path / "paper.tex")
+    assert (paper.title, [title for title, _ in paper.sections]) == ("On p and q", ["First", "Second"])
+
+
+@pytest.mark.parametrize(("text", "why"), [
+    (r"\begin{equation} a = b", r"expected an end of \\begin\{equation\} in line 1"),
+    (r"\newcommand{\x}{\y", "expected a closing brace for line 1"),
+    (r"\newcommand{\x}{\x a} $\x$", "expected an end after 40 expansions"),
+])
+def test_what_does_not_end_is_refused(tmp_path: Path, text: str, why: str) -> None:
+    with pytest.raises(ValueError, match=why):
+        formulas(tmp_path, text)
+
+
+def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "paper.tex").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(ValueError, match="PAPER: expected a LaTeX file in UTF-8"):
+        read_paper(tmp_path / "paper.tex")

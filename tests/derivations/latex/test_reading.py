@@ -1,0 +1,139 @@
+"""Formulas as they are printed, read into relations: what is true is proved, what is false refuted, the rest refused."""
+
+from __future__ import annotations
+
+import pytest
+
+from derivations.latex import Notation, read
+from derivations.latex.syntax import LatexError, parse, spelled
+from derivations.relations import Relation
+
+NOTATION = Notation({
+    "m, n, d": "size",
+    "i, j, k, l": "index m",
+    "a": "index n",
+    r"\tau, \gamma": "positive",
+    "s, u": "vector m",
+    "q": "simplex m",
+    "r": "interior m",
+    "K": "matrix m d",
+    "x": "vector d",
+    "p_j": r"= e^{s_j/\tau} / \sum_l e^{s_l/\tau}",
+    r"\phi(s)": r"= \tau\log\sum_l e^{s_l/\tau}",
+    r"F_{jk}": r"= \mathbb{E}_{i\sim p}[\partial_{s_j}\log p_i\,\partial_{s_k}\log p_i]",
+    r"\mathcal K": "KL",
+    "z": "index n",
+    "w(z)": "distribution",
+    "h(x, z)": "positive",
+    r"\theta": "?",
+})
+
+TRUE = [
+    r"\sum_j p_j = 1",
+    r"\mathbf 1^\top p = 1",
+    r"\frac{\partial p_k}{\partial s_j} = \tfrac1\tau p_k(\delta_{kj}-p_j)",
+    r"\frac{\partial p_k}{\partial s_j} = -\tfrac1\tau p_kp_j \quad\text{for } k\ne j",
+    r"\nabla_s\phi(s) = p",
+    r"F = \tfrac1{\tau^2}(\mathrm{diag}(p)-pp^\top)",
+    r"\nabla_s^2\phi(s) = \tau F",
+    r"p = \arg\min_{q\in\Delta^{m-1}}\Bigl\{-\langle q,s\rangle+\tau\sum_j q_j\log q_j\Bigr\}",
+    r"\phi(s) = \max_{q\in\Delta^{m-1}}\left\{\langle q,s\rangle+\tau H(q)\right\}",
+    r"\phi(s) \ge \langle q,s\rangle+\tau H(q)",
+    r"\phi(s) - \langle q,s\rangle - \tau H(q) = \tau\,\mathrm{KL}(q\,\|\,p)",
+    r"\mathcal K(q, r) \ge 0",
+    r"p_j \propto e^{s_j/\tau}",
+    r"\phi(s+\gamma\mathbf 1) = \phi(s)+\gamma",
+    r"\frac{\partial\phi}{\partial\tau} = H(p)",
+    r"\mathrm{Var}_p(u) = \mathbb E_p[u^2] - \mathbb E_p[u]^2",
+    r"u^\top(\mathrm{diag}(p)-pp^\top)u = \sum_j p_j\Bigl(u_j - \sum_k p_ku_k\Bigr)^2",
+    r"\mathrm{Var}_p(u) \ge 0",
+    r"\sum_{l\ne j} p_l = 1 - p_j",
+    r"\|K^\top q - x\|^2 = q^\top KK^\top q - 2\langle K^\top q, x\rangle + \|x\|^2",
+    r"\log\sum_z h(x,z) \ge \mathbb{E}_{w(z)}[\log h(x,z)-\log w(z)]",
+    r"0 < p_j, \qquad j = 1, \dots, m",
+]
+
+FALSE = [
+    r"\frac{\partial p_k}{\partial s_j} = p_k(\delta_{kj}-p_j)",
+    r"\frac{\partial p_k}{\partial s_j} = \tfrac1\tau p_j(\delta_{kj}-p_j)",
+    r"\nabla_s\phi(s) = \tau p",
+    r"\phi(s) = \max_{q\in\Delta^{m-1}}\left\{\langle q,s\rangle+H(q)\right\}",
+    r"p = \arg\min_{q\in\Delta^{m-1}}\{-\langle q,s\rangle+2\tau\sum_j q_j\log q_j\}",
+    r"\phi(s) - \langle q,s\rangle - \tau H(q) = \tau\,\mathrm{KL}(p\,\|\,q)",
+    r"\mathrm{Var}_p(u) = \mathbb E_p[u^2]",
+    r"\mathrm{Var}_p(u) \ge 1",
+    r"\phi(s+\gamma\mathbf 1) = \phi(s)",
+    r"p_j \propto e^{s_j}",
+    r"\sum_{l\ne j} p_l = 1",
+]
+
+REFUSED = [
+    (r"\log p_j q_j = 1", "expected parentheses, as it can mean"),
+    (r"1/\tau s_j = u_j", "a slash before a product can mean"),
+    (r"s u = 1", "can be an inner product"),
+    (r"\partial_{s_j} p_k u_k = 1", "the derivative can be that of"),
+    (r"y = 1", "y: expected a symbol of the notation"),
+    (r"s_{jk} = 1", "expected at most 1 indices"),
+    (r"s = K", "expected two sides of one shape"),
+    (r"\theta = 1", "expected a meaning in the notation, got a question"),
+    (r"\int p = 1", "expected sums, logarithms"),
+    (r"s_j", "expected a relation such as a = b"),
+    (r"p_j \approx q_j", "expected =, an inequality or"),
+    (r"s_j + = 1", "expected a term at the end of a sum"),
+    (r"\sum_j^m p_j = (1", "expected a formula"),
+    (r"\sum_{j=0}^m p_j = 1", "expected a sum from 1 to a size"),
+    (r"= 1", "expected a left side"),
+]
+
+
+def proved(relation: Relation) -> bool:
+    return relation.prove() and relation.counterexample() is None
+
+
+@pytest.mark.parametrize("latex", TRUE)
+def test_what_is_true_is_proved(latex: str) -> None:
+    assert all(proved(relation) for relation in read(latex, NOTATION))
+
+
+@pytest.mark.parametrize("latex", FALSE)
+def test_what_is_false_is_refuted(latex: str) -> None:
+    relations = read(latex, NOTATION)
+    assert any(relation.counterexample() for relation in relations)
+    assert not all(relation.prove() for relation in relations)
+
+
+@pytest.mark.parametrize(("latex", "why"), REFUSED)
+def test_what_cannot_be_read_says_why(latex: str, why: str) -> None:
+    with pytest.raises(LatexError, match=why.replace("(", r"\(")):
+        read(latex, NOTATION)
+
+
+def test_what_holds_by_definition_is_the_same_expression() -> None:
+    (relation,) = read(r"\mathrm{softmax}(s/\tau)_j = p_j", NOTATION)
+    assert relation.trivial()
+
+
+def test_a_chain_is_read_link_by_link() -> None:
+    first, second = read(r"p_j = \frac{e^{s_j/\tau}}{\sum_l e^{s_l/\tau}} \le 1", NOTATION)
+    assert (type(first).__name__, type(second).__name__) == ("Equation", "AtLeast")
+
+
+def test_lines_go_on_with_what_was_on_the_left() -> None:
+    assert len(read(r"\sum_j p_j &= \sum_j \frac{p_j}{1} \\ &= 1", NOTATION)) == 2
+
+
+@pytest.mark.parametrize(("latex", "same"), [
+    (r"\operatorname{softmax}(x)", r"\mathrm{softmax}\left( x \right)"),
+    (r"\frac12x", r"\frac{1}{2} x"),
+    (r"\|x\|_2^2", r"\left\| x \right\|^2_2"),
+    (r"p^\star_j", r"p_{j}^{\star}"),
+    (r"f'(x)", r"f^{\prime}(x)"),
+])
+def test_one_spelling_for_what_means_the_same(latex: str, same: str) -> None:
+    assert spelled(parse(latex)) == spelled(parse(same))
+
+
+def test_a_free_index_takes_the_range_of_what_it_indexes() -> None:
+    wide = Notation({"m, n": "size", "i": "index m", "v": "vector n"})
+    (relation,) = read(r"v_i = v_i + 0 \cdot v_i", wide)
+    assert [str(v.domain.shape[0]) for v in relation.variables() if v.name == "i"] == ["n"]
