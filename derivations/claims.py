@@ -158,7 +158,7 @@ class Step(Record, frozen=True):
     """One checked line of a derivation.
 
     `given` are its hypotheses, `premises` what its proof uses with who vouches for each, `quotes` the theorems that its
-    reason rests on.
+    reason rests on, and `latex` is the statement as a formula, empty where it has none.
     """
 
     statement: str
@@ -168,6 +168,7 @@ class Step(Record, frozen=True):
     given: tuple[str, ...] = ()
     premises: tuple[str, ...] = ()
     quotes: tuple[Theorem, ...] = ()
+    latex: str = ""
 
 
 class Evidence(Record, frozen=True):

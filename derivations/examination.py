@@ -15,6 +15,7 @@ from derivations import rendering
 from derivations.calculus.balls import Point
 from derivations.calculus.variables import Variable
 from derivations.claims import Outcome, Step, Witness
+from derivations.latex.writing import statement
 from derivations.relations import (
     RELATIONS,
     AtLeast,
@@ -235,7 +236,16 @@ def _outcome(steps: list[Step], last: _Checked) -> Outcome:
 def _step(shown: str, relation: Relation, checked: _Checked) -> Step:
     core = relation.relation if isinstance(relation, Fails) else relation
     given = tuple(map(str, dict.fromkeys([*core.given, *checked.given])))
-    return Step(shown, relation.reason, checked.holds, checked.detail, given, checked.vouchers, quotes_of(relation))
+    quotes = quotes_of(relation)
+    return Step(shown, relation.reason, checked.holds, checked.detail, given, checked.vouchers, quotes, _formula(relation))
+
+
+def _formula(relation: Relation) -> str:
+    """The step as LaTeX, for readers; whatever goes wrong in writing it says nothing of the step."""
+    try:
+        return statement(relation)
+    except Exception:
+        return ""
 
 
 def quotes_of(relation: Relation) -> tuple[Theorem, ...]:

@@ -106,7 +106,8 @@ def _steps(label: str, steps: Sequence[Step]) -> list[str]:
     for step in steps:
         mark = rendering.mark(step.holds) + ("" if step.holds else f" ({escape(step.detail)})")
         reason = escape(rendering.justification(step.reason))
-        formula = f'<code style="overflow-wrap: anywhere">{escape(step.statement)}</code>'
+        plain = f'<code style="overflow-wrap: anywhere">{escape(step.statement)}</code>'
+        formula = str(mathml(step.latex)) if step.latex else plain
         inner = f"{mark} {formula} — {reason}" if len(step.statement) <= SHORT else (
             f"<details><summary>{mark} {reason}</summary>{formula}</details>")
         items.append(f"<li>{inner}</li>")

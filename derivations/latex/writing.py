@@ -11,7 +11,19 @@ from sympy.printing.precedence import PRECEDENCE
 
 from derivations.calculus.variables import Kind, Variable, variables_of
 from derivations.latex.notation import Notation
-from derivations.relations import AtLeast, Equation, Fails, Relation, UniqueMinimum
+from derivations.relations import (
+    AtLeast,
+    Differs,
+    Equation,
+    Expansion,
+    Fails,
+    Follows,
+    Limit,
+    Relation,
+    StrictUnlessEqual,
+    UniqueMinimum,
+    UniquePlan,
+)
 
 GREEK = {"ϑ": "\\vartheta", "ε": "\\varepsilon"}
 
@@ -110,7 +122,8 @@ class _Printer(LatexPrinter):  # type: ignore[misc]
 
     def _print_kl(self, expr: sp.Expr) -> str:
         y, x = map(self._print, expr.args)
-        return f"\\left({y} \\log\\frac{{{y}}}{{{x}}} - {y} + {x}\\right)"
+        first = self.parenthesize(expr.args[0], PRECEDENCE["Mul"])
+        return f"\\left({first} \\log\\frac{{{y}}}{{{x}}} - {y} + {x}\\right)"
 
     def _print_plus(self, expr: sp.Expr, exp: str | None = None) -> str:
         power = f"^{{{exp}}}" if exp else ""
@@ -131,15 +144,32 @@ def written(expr: sp.Expr) -> str:
 
 
 def statement(relation: Relation) -> str:
-    """A relation as LaTeX; raises ValueError for a kind that has no formula."""
-    relation = relation.relation if isinstance(relation, Fails) else relation
-    if isinstance(relation, Equation):
-        return " = ".join(map(written, relation.sides))
-    if isinstance(relation, AtLeast):
-        return (" > " if relation.strict else " \\ge ").join(map(written, relation.sides))
-    if isinstance(relation, UniqueMinimum):
-        return f"{written(relation.entry)} = \\arg\\min_{{q}} \\left\\{{{written(relation.open_objective)}\\right\\}}"
-    raise ValueError(f"relation: expected an equation, an inequality or a minimum, got {type(relation).__name__}")
+    """A relation as LaTeX; empty for a kind of statement that has no formula."""
+    match relation:
+        case Fails():
+            return statement(relation.relation)
+        case Equation():
+            return " = ".join(map(written, relation.sides))
+        case Differs():
+            return " \\neq ".join(map(written, relation.sides))
+        case AtLeast() | Follows():
+            strict = relation.conclusion.strict if isinstance(relation, Follows) else relation.strict
+            return (" > " if strict else " \\ge ").join(map(written, relation.sides))
+        case StrictUnlessEqual():
+            apart = f"\\text{{ unless }} {written(relation.x)} = {written(relation.y)}"
+            return " > ".join(map(written, relation.sides)) + apart
+        case Limit():
+            path = f"\\lim_{{{written(relation.variable)} \\to {written(relation.to)}}}"
+            return f"{path} \\left({written(relation.expr)}\\right) = {written(relation.limit)}"
+        case Expansion():
+            order = f"o\\left({written(relation.variable)}^{{{relation.order}}}\\right)"
+            return f"{written(relation.left)} = {written(relation.right)} + {order}"
+        case UniqueMinimum() | UniquePlan():
+            letter = str(relation.base.label.name).split("#")[0]
+            return (
+                f"{written(relation.entry)} = \\arg\\min_{{{letter}}} \\left\\{{{written(relation.open_objective)}\\right\\}}"
+            )
+    return ""
 
 
 def notation_of(*exprs: sp.Expr) -> Notation:

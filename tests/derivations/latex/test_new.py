@@ -17,8 +17,13 @@ LINE = re.compile(r"^(?P<verdict>[a-z-]+)(?: \((?P<severity>\w+)\))?\s+(?P<id>\S
 
 def run(*arguments: object, expected: int = 0) -> str:
     environment = {key: value for key, value in os.environ.items() if key != "ATTENTION_PROOFS_DOCUMENTS"}
-    done = subprocess.run([sys.executable, "-m", "derivations", *map(str, arguments)], capture_output=True, text=True,
-                          check=False, env=environment)
+    done = subprocess.run(
+        [sys.executable, "-m", "derivations", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=environment,
+    )
     assert done.returncode == expected, done.stdout + done.stderr
     return done.stdout + done.stderr
 
@@ -55,8 +60,12 @@ def test_what_an_author_wrote_is_kept(tmp_path: Path) -> None:
     notation, section = folder / "notation.py", folder / "section1.py"
     notation.write_text(notation.read_text().replace('"vector m"', '"positive vector m"'))
     section.write_text(section.read_text() + "\nOWN = 1  # a remark\n")
-    paper.write_text(PAPER.replace(r"\sum_j p_j = 1", r"\sum_j p_j = 2").replace(
-        r"\end{document}", r"\begin{equation} p_j \ge t \end{equation}\end{document}"), encoding="utf-8")
+    paper.write_text(
+        PAPER.replace(r"\sum_j p_j = 1", r"\sum_j p_j = 2").replace(
+            r"\end{document}", r"\begin{equation} p_j \ge t \end{equation}\end{document}"
+        ),
+        encoding="utf-8",
+    )
     found = verdicts(run("new", paper, folder))
     assert list(found.values()) == ["definition", "corrected", "open"]
     assert "positive vector m" in notation.read_text()
@@ -73,12 +82,15 @@ def test_the_document_can_be_verified_and_shown(tmp_path: Path) -> None:
     assert "section1.py" in run("--document", folder, "show", "mine.2", "--json", tmp_path / "ledger.json")
 
 
-@pytest.mark.parametrize(("paper", "folder", "why"), [
-    ("none.tex", "mine", "PAPER: expected a LaTeX file in UTF-8"),
-    ("paper.tex", "Mine", "FOLDER: expected a name in small letters"),
-    ("paper.tex", "none/mine", "FOLDER: expected a folder in an existing one"),
-    ("empty.tex", "mine", "PAPER: expected numbered or labelled equations, got none"),
-])
+@pytest.mark.parametrize(
+    ("paper", "folder", "why"),
+    [
+        ("none.tex", "mine", "PAPER: expected a LaTeX file in UTF-8"),
+        ("paper.tex", "Mine", "FOLDER: expected a name in small letters"),
+        ("paper.tex", "none/mine", "FOLDER: expected a folder in an existing one"),
+        ("empty.tex", "mine", "PAPER: expected numbered or labelled equations, got none"),
+    ],
+)
 def test_bad_input_is_one_line(paper: str, folder: str, why: str, tmp_path: Path) -> None:
     (tmp_path / "paper.tex").write_text(PAPER, encoding="utf-8")
     (tmp_path / "empty.tex").write_text(r"\begin{document}$a = b$\end{document}", encoding="utf-8")

@@ -56,11 +56,14 @@ def test_title_and_sections(tmp_path: Path) -> None:
     assert (paper.title, [title for title, _ in paper.sections]) == ("On p and q", ["First", "Second"])
 
 
-@pytest.mark.parametrize(("text", "why"), [
-    (r"\begin{equation} a = b", r"expected an end of \\begin\{equation\} in line 1"),
-    (r"\newcommand{\x}{\y", "expected a closing brace for line 1"),
-    (r"\newcommand{\x}{\x a} $\x$", "expected an end after 40 expansions"),
-])
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (r"\begin{equation} a = b", r"expected an end of \\begin\{equation\} in line 1"),
+        (r"\newcommand{\x}{\y", "expected a closing brace for line 1"),
+        (r"\newcommand{\x}{\x a} $\x$", "expected an end after 40 expansions"),
+    ],
+)
 def test_what_does_not_end_is_refused(tmp_path: Path, text: str, why: str) -> None:
     with pytest.raises(ValueError, match=why):
         formulas(tmp_path, text)

@@ -8,25 +8,27 @@ from derivations.latex import Notation, read
 from derivations.latex.syntax import LatexError, parse, spelled
 from derivations.relations import Relation
 
-NOTATION = Notation({
-    "m, n, d": "size",
-    "i, j, k, l": "index m",
-    "a": "index n",
-    r"\tau, \gamma": "positive",
-    "s, u": "vector m",
-    "q": "simplex m",
-    "r": "interior m",
-    "K": "matrix m d",
-    "x": "vector d",
-    "p_j": r"= e^{s_j/\tau} / \sum_l e^{s_l/\tau}",
-    r"\phi(s)": r"= \tau\log\sum_l e^{s_l/\tau}",
-    r"F_{jk}": r"= \mathbb{E}_{i\sim p}[\partial_{s_j}\log p_i\,\partial_{s_k}\log p_i]",
-    r"\mathcal K": "KL",
-    "z": "index n",
-    "w(z)": "distribution",
-    "h(x, z)": "positive",
-    r"\theta": "?",
-})
+NOTATION = Notation(
+    {
+        "m, n, d": "size",
+        "i, j, k, l": "index m",
+        "a": "index n",
+        r"\tau, \gamma": "positive",
+        "s, u": "vector m",
+        "q": "simplex m",
+        "r": "interior m",
+        "K": "matrix m d",
+        "x": "vector d",
+        "p_j": r"= e^{s_j/\tau} / \sum_l e^{s_l/\tau}",
+        r"\phi(s)": r"= \tau\log\sum_l e^{s_l/\tau}",
+        r"F_{jk}": r"= \mathbb{E}_{i\sim p}[\partial_{s_j}\log p_i\,\partial_{s_k}\log p_i]",
+        r"\mathcal K": "KL",
+        "z": "index n",
+        "w(z)": "distribution",
+        "h(x, z)": "positive",
+        r"\theta": "?",
+    }
+)
 
 TRUE = [
     r"\sum_j p_j = 1",
@@ -122,13 +124,16 @@ def test_lines_go_on_with_what_was_on_the_left() -> None:
     assert len(read(r"\sum_j p_j &= \sum_j \frac{p_j}{1} \\ &= 1", NOTATION)) == 2
 
 
-@pytest.mark.parametrize(("latex", "same"), [
-    (r"\operatorname{softmax}(x)", r"\mathrm{softmax}\left( x \right)"),
-    (r"\frac12x", r"\frac{1}{2} x"),
-    (r"\|x\|_2^2", r"\left\| x \right\|^2_2"),
-    (r"p^\star_j", r"p_{j}^{\star}"),
-    (r"f'(x)", r"f^{\prime}(x)"),
-])
+@pytest.mark.parametrize(
+    ("latex", "same"),
+    [
+        (r"\operatorname{softmax}(x)", r"\mathrm{softmax}\left( x \right)"),
+        (r"\frac12x", r"\frac{1}{2} x"),
+        (r"\|x\|_2^2", r"\left\| x \right\|^2_2"),
+        (r"p^\star_j", r"p_{j}^{\star}"),
+        (r"f'(x)", r"f^{\prime}(x)"),
+    ],
+)
 def test_one_spelling_for_what_means_the_same(latex: str, same: str) -> None:
     assert spelled(parse(latex)) == spelled(parse(same))
 

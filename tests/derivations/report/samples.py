@@ -41,7 +41,8 @@ def row(id: str = "eot.1", **changes: Any) -> dict[str, Any]:
                 "witness": witness if accused else None, "given": [], "faults": []}
     told = {
         "id": id, "document": id.split(".")[0], "number": id.split(".", 1)[1], "kind": kind, "title": f"Title of {id}",
-        "statement": {"latex": r"\frac{a}{b}=c", "text": f"The words of {id}."}, "provenance": "printed", "source_lines": ["17–19"],
+        "statement": {"latex": r"\frac{a}{b}=c", "text": f"The words of {id}."},
+        "provenance": "printed", "source_lines": ["17–19"],
         "stated_hypotheses": hypotheses,
         "stated_twins": [twin["name"] for twin in twins], "part_of": None, "parts": [], "depends_on": [],
         "stated_correction": {"statement": repair, "severity": severity,

@@ -1,0 +1,79 @@
+"""What is written can be read again, and means the same: steps of derivations, and expressions with awkward names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+import sympy as sp
+
+from derivations import index, positive, scalar, size, total, vector, xlogx
+from derivations.calculus.sums import alike, equal
+from derivations.catalogue import entries
+from derivations.examination import written as steps_of
+from derivations.latex.elaboration import Reader
+from derivations.latex.syntax import parse
+from derivations.latex.writing import name, notation_of, statement, written
+from derivations.relations import AtLeast, Equation, Fails
+
+EVERY = 12  # of the claims, one in so many
+m, lam, e = size("m"), scalar("lam"), scalar("e")
+j, k = index("j", m), index("k", m)
+s, t1 = vector("s", m), positive("t1")
+
+
+def same(expr: sp.Expr) -> bool:
+    back = Reader(notation_of(expr)).value(parse(written(expr))).number
+    return alike(back, expr) or equal(back, expr)
+
+
+@pytest.mark.parametrize(
+    "expr",
+    [
+        -s[j],
+        s[j] ** 2 / lam,
+        sp.exp(s[j] / lam),
+        e * sp.exp(e),
+        total(j, -s[j]),
+        total(j, s[j] * total(k, s[k])),
+        t1 + 1,
+        xlogx(s[j] ** 2),
+        total((j, k), s[j] - s[k]),
+        sp.sqrt(t1),
+        1 / (1 + t1),
+        total(j, s[j]) ** 2,
+        sp.Abs(lam - e),
+    ],
+)
+def test_an_expression_comes_back(expr: sp.Expr) -> None:
+    assert same(sp.sympify(expr))
+
+
+def sampled() -> Iterator[tuple[str, sp.Expr]]:
+    for number, (id, entry) in enumerate(entries().items()):
+        if number % EVERY == 0 and entry.derivation is not None:
+            for relation in steps_of(entry.derivation).relations:
+                core = relation.relation if isinstance(relation, Fails) else relation
+                if isinstance(core, Equation | AtLeast):
+                    yield from ((id, side) for side in core.sides)
+
+
+def test_steps_of_derivations_come_back() -> None:
+    changed = [(id, written(side)) for id, side in sampled() if not same(side)]
+    assert changed == []
+
+
+def test_names_are_those_of_the_field() -> None:
+    assert [name(each) for each in (lam, t1, positive("τ"), positive("tau"), scalar("p⋆"))] == [
+        r"\lambda",
+        "t_{1}",
+        r"\tau",
+        r"\tau",
+        r"p^{\star}",
+    ]
+
+
+def test_statements_are_written_with_their_signs() -> None:
+    assert statement(Equation(lam, t1)) == r"\lambda = t_{1}"
+    assert statement(AtLeast(lam, t1, strict=True)) == r"\lambda > t_{1}"
+    assert statement(Fails(Equation(lam, t1))) == r"\lambda = t_{1}"
