@@ -13,6 +13,7 @@ from derivations.latex.uses import RESERVED, is_index_list, short, walk
 
 DOTS = ("\\dots", "\\ldots", "\\cdots")
 DEFINE = (":=", "\\coloneqq", "\\triangleq")
+INTERIORS = ("\\mathrm{int}", "\\mathrm{ri}", "\\mathrm{relint}", "\\mathring")
 FULL_SUPPORT = ("full support", "positive entries", "strictly positive", "positive probabilit", "positive distribution")
 
 
@@ -39,7 +40,7 @@ class Guesses:
 
     def say(self, symbol: str, meaning: str, why: str) -> None:
         """Keep the first guess for a name; a definition replaces a domain."""
-        name = pattern(symbol).name
+        name = pattern(symbol).name if meaning.startswith("=") or "(" in symbol else symbol
         if name in self.names and not (meaning.startswith("=") and not self.lines[self.names[name]].meaning.startswith("=")):
             return
         if name in self.names:
@@ -54,7 +55,7 @@ class Guesses:
             return text
         if text in self.sets:
             return self.sets[text]
-        if isinstance(node, Symbol) and node.name not in RESERVED:
+        if isinstance(node, Symbol | Scripted) and text not in RESERVED and not text.startswith("\\"):
             self.say(text, "size", why)
             return text if self.lines.get(text, Guess("", "")).meaning == "size" else None
         return None
@@ -136,6 +137,8 @@ def read_domains(found: Guesses, tree: Node, formula: Formula) -> None:
     positive = any(words in f"{formula.words[-30:]} {formula.after[:40]}" for words in FULL_SUPPORT)
     before: list[Node] = []
     clauses = tree.parts if isinstance(tree, Listing) else (tree,)
+    if isinstance(tree, Listing) and len(clauses) >= 3 and _enumerated(clauses[:-1], clauses[-1]):
+        _family(found, clauses[-1], "real", why)
     for clause in clauses:
         if not isinstance(clause, Chain):
             before.append(clause)
@@ -145,8 +148,11 @@ def read_domains(found: Guesses, tree: Node, formula: Formula) -> None:
             meaning = _set(found, right, why)
             if meaning and positive:
                 meaning = meaning.replace("simplex", "interior")
-            for symbol in [*before, left] if meaning else ():
-                _declare(found, symbol, meaning or "", why)
+            if _enumerated(before, left) and meaning:
+                _family(found, left, meaning, why)
+                continue
+            for symbol in [*before, left]:
+                _declare(found, symbol, meaning or "?", why)
         elif (
             sign in (">", "\\ge", "\\geq", "\\geqslant")
             and isinstance(right, Number)
@@ -154,6 +160,8 @@ def read_domains(found: Guesses, tree: Node, formula: Formula) -> None:
             and len(clause.signs) == 1
         ):
             _sign(found, [*before, left], sign, right.text, why)
+        elif sign == "=" and spelled(right) == "1" and not formula.display:
+            _mass(found, left, why)
         elif sign == "=" and isinstance(right, Bracket) and isinstance(right.inside, Listing):
             _tuple(found, left, right.inside, why)
         before = []
@@ -164,6 +172,24 @@ def read_domains(found: Guesses, tree: Node, formula: Formula) -> None:
             _member(found, node, why)
         elif isinstance(node, Chain) and node.signs == (":", "\\to") and isinstance(node.parts[0], Symbol):
             _function(found, node, why)
+
+
+def _enumerated(before: Sequence[Node], last: Node | None) -> bool:
+    """Whether a list is k_1, …, k_N."""
+    first = before[0] if len(before) >= 2 else None
+    dotted = len(before) >= 2 and spelled(before[-1]) in DOTS
+    return dotted and isinstance(first, Scripted) and isinstance(last, Scripted) and first.base == last.base
+
+
+def _family(found: Guesses, last: Node | None, meaning: str, why: str) -> None:
+    """k_1, …, k_N ∈ ℝ^d are the rows of a matrix, x_1, …, x_N ∈ ℝ the entries of a vector."""
+    assert isinstance(last, Scripted)
+    size = found.size(last.sub, why) if last.sub is not None else None
+    words = meaning.split()
+    if size and words[-2:-1] == ["vector"]:
+        found.say(spelled(last.base), " ".join([*words[:-2], "matrix", size, words[-1]]), why)
+    elif size and len(words) == 1 and words[0] in ("real", "positive", "nonnegative"):
+        found.say(spelled(last.base), f"{'' if words[0] == 'real' else words[0]} vector {size}".strip(), why)
 
 
 def _member(found: Guesses, node: Chain, why: str) -> None:
@@ -224,6 +250,10 @@ def _set(found: Guesses, node: Node, why: str) -> str | None:
         return "size"
     if isinstance(base, Symbol) and base.name == "\\Delta":
         return _simplex(found, sub, sup, why)
+    if isinstance(node, Product) and spelled(node.factors[0]) in INTERIORS and len(node.factors) == 2:
+        inner = node.factors[1]
+        inside_of = _set(found, inner.inside if isinstance(inner, Bracket) else inner, why)
+        return inside_of.replace("simplex", "interior") if inside_of else None
     if isinstance(base, Symbol) and base.name in found.sets:
         return f"index {found.sets[base.name]}"
     if isinstance(base, Product) and len(base.factors) == 2 and spelled(base.factors[0]) in ("\\Delta", "\\mathcal{P}"):
@@ -269,6 +299,22 @@ def _sign(found: Guesses, symbols: Sequence[Node], sign: str, number: str, why: 
                 known.meaning = known.meaning.replace("simplex", "interior")
             elif known.meaning.startswith(("vector", "matrix")):
                 known.meaning = f"{kind} {known.meaning}"
+
+
+def _mass(found: Guesses, left: Node | None, why: str) -> None:
+    """Σ_k ρ_k = 1 in the text: a distribution, with positive entries where these are said to be positive."""
+    factors = left.factors if isinstance(left, Product) else ()
+    if len(factors) != 2 or not isinstance(factors[1], Scripted) or factors[1].sub is None:
+        return
+    name = spelled(factors[1].base)
+    known = found.lines.get(name)
+    letter = spelled(factors[1].sub)
+    if known is not None and known.meaning.startswith("positive vector"):
+        known.meaning = known.meaning.replace("positive vector", "interior")
+    elif known is not None and known.meaning.startswith(("vector", "nonnegative vector")):
+        known.meaning = f"simplex {known.meaning.split()[-1]}"
+    elif known is None and found.indices.get(letter):
+        found.say(name, f"simplex {found.indices[letter]}", why)
 
 
 def _tuple(found: Guesses, left: Node | None, inside: Listing, why: str) -> None:

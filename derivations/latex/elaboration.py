@@ -31,7 +31,7 @@ from derivations.latex.syntax import (
     Symbol,
     spelled,
 )
-from derivations.latex.values import RangeError, Value, at, entrywise, plus, scalar, times, transposed
+from derivations.latex.values import RangeError, Value, at, bound, entrywise, plus, scalar, times, transposed
 
 BIG = ("\\sum",)
 UNREAD = (
@@ -314,16 +314,16 @@ class Reader:
             given = parts(bracket.inside)
             if len(given) != len(shown.arguments):
                 raise LatexError(f"{shown.name}: expected arguments ({', '.join(shown.arguments)}), got {spelled(bracket)}")
-            reader = Reader(self.notation, free=self.free).within(
+            reader = Reader(self.notation, free={}).within(
                 **{name: self.value(part) for name, part in zip(shown.arguments, given, strict=True)}
             )
         else:
             reader = Reader(self.notation)
         if not shown.indices:
             return self._scripts(reader.value(meaning.body), sub, sup, shown.name)
-        over = tuple(reader.index_of(name, shown.name) for name in shown.indices)
-        inside = reader.within(**{name: scalar(each) for name, each in zip(shown.indices, over, strict=True)})
-        body = inside.value(meaning.body)
+        body = reader.value(meaning.body)
+        body.entry(*(bound(axis) for axis in body.shape))  # which reads what is read late, and finds the ranges
+        over = tuple(reader.free.get(name) or reader.index_of(name, shown.name) for name in shown.indices)
 
         def entry(*places: sp.Expr) -> sp.Expr:
             own = dict(zip(over, places[: len(over)], strict=True))
@@ -351,10 +351,12 @@ class Reader:
         return self.index_of(name, f"subscript {name}")
 
     def _may_index(self, name: str) -> bool:
+        """Whether a name may be a free index: one that the notation declares, or a letter that is no number there."""
         letter = name.rstrip("'")
-        return letter in self.notation.indices or (
-            len(letter) == 1 and letter.islower() and letter not in self.notation.meanings
-        )
+        if letter in self.notation.indices:
+            return True
+        meaning = self.notation.meanings.get(letter)
+        return len(letter) == 1 and letter.islower() and not (isinstance(meaning, Value) and not meaning.shape)
 
     def index_over(self, name: str, size: sp.Expr) -> Variable:
         """The index of a name over a size, the declared one where that fits."""

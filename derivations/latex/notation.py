@@ -129,7 +129,7 @@ class Notation:
 
     def declare(self, symbol: str, meaning: str) -> None:
         """Add one line of the table."""
-        shown = pattern(symbol)
+        shown = pattern(symbol) if meaning.startswith("=") or "(" in symbol else Pattern(spelled(parse(symbol)))
         if shown.name in self.meanings or shown.name in self.indices:
             raise LatexError("expected one meaning, got a second one")
         if meaning == "?":
@@ -217,9 +217,13 @@ def pattern(latex: str) -> Pattern:
     """The name, indices and arguments of a declared symbol; raises LatexError for what is no symbol."""
     node = parse(latex)
     arguments: tuple[str, ...] = ()
-    if isinstance(node, Product) and len(node.factors) == 2 and isinstance(node.factors[1], Bracket):
-        node, bracket = node.factors
-        assert isinstance(bracket, Bracket)
+    if (
+        isinstance(node, Product)
+        and len(node.factors) == 2
+        and isinstance(bracket := node.factors[1], Bracket)
+        and bracket.kind == "()"
+    ):
+        node = node.factors[0]
         arguments = tuple(map(spelled, parts(bracket.inside)))
     if isinstance(node, Scripted) and node.sub is not None and is_indices(node.sub):
         return Pattern(
@@ -227,7 +231,7 @@ def pattern(latex: str) -> Pattern:
             tuple(map(spelled, index_parts(node.sub))),
             arguments,
         )
-    if not isinstance(node, Symbol | Scripted):
+    if not isinstance(node.base if isinstance(node, Scripted) else node, Symbol):
         raise LatexError(f"expected a symbol, perhaps with indices or arguments, got {latex}")
     return Pattern(spelled(node), (), arguments)
 

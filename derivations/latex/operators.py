@@ -53,6 +53,8 @@ DEFAULT = {
 
 def apply(reader: Reader, operator: str, sub: Node | None, sup: Node | None, rest: list[Node]) -> Value:
     """An operator with its scripts and the arguments after it, which are taken from `rest`."""
+    if operator == "ones" and rest and isinstance(rest[0], Bracket) and isinstance(rest[0].inside, Chain):
+        return _indicator(reader, rest.pop(0))
     if operator in ("ones", "identity"):
         return _constant(reader, operator, sub, sup)
     if operator == "delta":
@@ -272,6 +274,18 @@ def _constant(reader: Reader, operator: str, sub: Node | None, sup: Node | None)
         size = reader.value(sub).number
         value = Value((size,) * len(value.shape), value.entry)
     return reader._scripts(value, None, sup, operator)
+
+
+def _indicator(reader: Reader, bracket: Node) -> Value:
+    """1[i = j] and 1[i ≠ j] of two indices."""
+    assert isinstance(bracket, Bracket)
+    chain = bracket.inside
+    assert isinstance(chain, Chain)
+    if len(chain.signs) != 1 or chain.signs[0] not in ("=", "\\ne", "\\neq") or None in chain.parts:
+        raise LatexError(f"indicator: expected i = j or i \\ne j, got {spelled(chain)}")
+    one, other = (reader.place(part) for part in chain.parts if part is not None)
+    same = delta(one, other)
+    return scalar(same if chain.signs[0] == "=" else 1 - same)
 
 
 def _delta(reader: Reader, sub: Node | None) -> Value:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+import sympy as sp
+
 from derivations.calculus.sums import total
 from derivations.calculus.variables import Variable, index
 from derivations.latex.elaboration import Reader
@@ -30,7 +32,7 @@ from derivations.latex.syntax import (
     spelled,
 )
 from derivations.latex.values import Value, at, fits, scalar
-from derivations.relations import AtLeast, Equation, Relation
+from derivations.relations import AtLeast, Equation, Limit, Relation
 from derivations.relations.base import Hypothesis
 
 EQUAL = ("=", ":=", "\\coloneqq", "\\triangleq", "\\equiv")
@@ -144,7 +146,8 @@ def _is_condition(chain: Chain) -> bool:
     first, sign = chain.parts[0], chain.signs[0]
     symbol = isinstance(first, Symbol | Scripted)
     other = chain.parts[1]
-    number = isinstance(other, Number)
+    negative = isinstance(other, Sum) and len(other.terms) == 1 and isinstance(other.terms[0][1], Number)
+    number = isinstance(other, Number) or negative
     return len(chain.signs) == 1 and symbol and (sign in (*APART, "\\in") or number)
 
 
@@ -182,7 +185,9 @@ def _relations(reader: Reader, chain: Chain) -> Iterator[Relation]:
 
 
 def _link(reader: Reader, left: Node, sign: str, right: Node) -> Iterator[Relation]:
-    if sign in EQUAL and (found := problem(reader, right)):
+    if sign in EQUAL and (limit := _limit(reader, left, right)):
+        yield limit
+    elif sign in EQUAL and (found := problem(reader, right)):
         node, only_value = found
         yield from (optimal_value(reader, left, node) if only_value else minimizer(reader, left, node))
     elif sign in EQUAL and (found := problem(reader, left)) and found[1]:
@@ -197,6 +202,21 @@ def _link(reader: Reader, left: Node, sign: str, right: Node) -> Iterator[Relati
         yield _proportional(reader, left, right)
     else:
         raise LatexError(f"expected =, an inequality or \\propto, got {sign}")
+
+
+def _limit(reader: Reader, left: Node, right: Node) -> Relation | None:
+    """lim_{x → a} f = b; None where the left side is no limit."""
+    factors = left.factors if isinstance(left, Product) else (left,)
+    head = factors[0]
+    if not (isinstance(head, Scripted) and spelled(head.base) == "\\lim" and isinstance(head.sub, Chain)):
+        return None
+    moving, to = head.sub.parts[0], head.sub.parts[-1]
+    if head.sub.signs not in (("\\to",), ("\\rightarrow",)) or moving is None or to is None or len(factors) < 2:
+        raise LatexError(f"\\lim: expected x \\to a below and an expression after it, got {spelled(left)}")
+    if isinstance(to, Scripted) and spelled(to.sup) == "+":
+        to = to.base
+    end = sp.oo if spelled(to) in ("\\infty", "+ \\infty") else reader.value(to).number
+    return Limit(reader.product(factors[1:]).number, reader.value(moving).number, end, reader.value(right).number)
 
 
 def _compared(reader: Reader, left: Node, right: Node, relation: object) -> Iterator[Relation]:

@@ -245,6 +245,22 @@ def _type(item: object) -> str:
     return item.type if isinstance(item, Token) else ""
 
 
+OPERATOR_WORDS = (
+    "KL",
+    "softmax",
+    "Softmax",
+    "Var",
+    "Cov",
+    "diag",
+    "tr",
+    "LSE",
+    "logsumexp",
+    "sigmoid",
+    "argmin",
+    "argmax",
+    "E",
+    "H",
+)
 BRACKETS = {"round": "()", "square": "[]", "curly": "{}", "angle": "<>", "bars": "||", "norm": "‖‖"}
 
 
@@ -281,8 +297,8 @@ def _leaf(token: Token) -> Node:
             else Operator("/" if sign.endswith("/") else sign)
         )
     if token.type == "TEXT":
-        words = str(token)
-        return Symbol(f"\\text{{{words[words.index('{') + 1 : -1].strip()}}}")
+        words = str(token)[str(token).index("{") + 1 : -1].strip()
+        return Symbol(f"\\{'mathrm' if words in OPERATOR_WORDS else 'text'}{{{words}}}")
     if token.type in ("DOT", "PRIME"):
         raise LatexError(f"expected a formula, got {str(token)!r} by itself")
     return Symbol(str(token))

@@ -63,6 +63,9 @@ def uses(tree: Node) -> Iterator[tuple[str, Node]]:
             if part is not None and spelled(part) not in (*STARS, *TRANSPOSED):
                 yield from uses(part)
         return
+    if isinstance(tree, Scripted) and isinstance(tree.base, Bracket) and tree.base.kind == "‖‖":
+        yield from uses(tree.base)
+        return
     if isinstance(tree, Symbol) and tree.name not in RESERVED and not tree.name.startswith("\\text{"):
         yield tree.name, tree
     elif isinstance(tree, Product):
