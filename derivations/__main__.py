@@ -1,4 +1,4 @@
-"""The command line: python -m derivations verify | list | show | report | mutants | notebooks | regress."""
+"""The command line: python -m derivations verify | list | show | read | new | report | mutants | notebooks | regress."""
 
 from __future__ import annotations
 
