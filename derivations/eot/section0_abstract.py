@@ -83,7 +83,7 @@ def variance_reduced() -> Steps:
 
 
 @variance_reduced.corrected(r"\mathbb E_{i\sim p}[(u_i-b)\,\partial\log p_i/\partial s_j]\ \text{is the same for all } b",
-                            Severity.WORDING, replaces="the comparison of variances")
+                            Severity.FATAL, replaces="the comparison of variances")
 def nothing_sampled() -> Steps:
     """Backpropagation samples no key, so there is no variance to reduce: every baseline gives the same gradient."""
     yield Equation(mean_update(policy.baseline, p), descent(), reason="E ∂log p = 0", about=(policy.baseline,))

@@ -95,7 +95,7 @@ def variance_reduced() -> Steps:
 
 
 @variance_reduced.corrected(r"\mathbb E_{i\sim p}[(u_i-b)\,\partial\log p_i/\partial s_j]\ \text{is the same for all } b",
-                            Severity.WORDING, replaces="the comparison of variances")
+                            Severity.FATAL, replaces="the comparison of variances")
 def baseline_free() -> Steps:
     """Nothing is sampled, so there is no variance to reduce: the gradient is the same with every baseline."""
     yield Equation(policy_gradient(policy.baseline), descent(), reason="E ∂log p = 0", about=(policy.baseline,))

@@ -229,7 +229,7 @@ def exact_update() -> Steps:
 
 
 @exact_update.corrected(r"-\frac{\partial\mathcal L}{\partial s_j}=\mathbb E_{i\sim p}\left[(u_i-b)\,\partial\log p_i/"
-                        r"\partial s_j\right]\ \text{for every } b", Severity.WORDING,
+                        r"\partial s_j\right]\ \text{for every } b", Severity.SLIP,
                         replaces="the update of one sampled action i")
 def mean_of_the_update() -> Steps:
     """What it computes is the policy gradient itself: the mean of that update, for every baseline."""

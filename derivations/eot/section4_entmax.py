@@ -325,7 +325,7 @@ def chosen_for_the_sum() -> Steps:
 
 
 @chosen_for_the_sum.corrected(r"c=(\alpha-1)^{1/(\alpha-1)},\quad \textstyle\sum_k\left((\alpha-1)(s_k-\theta)_+\right)"
-                              r"^{1/(\alpha-1)}=1", Severity.WORDING, replaces="the choice of the constant c")
+                              r"^{1/(\alpha-1)}=1", Severity.SLIP, replaces="the choice of the constant c")
 def only_the_threshold() -> Steps:
     """The constant is (α − 1)^(1/(α−1)) by (32); then one θ makes the sum 1, for any scores."""
     yield from one_threshold()

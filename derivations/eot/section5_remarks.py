@@ -152,7 +152,7 @@ def reinforce() -> Steps:
 
 
 @reinforce.corrected(r"-\frac{\partial\mathcal L}{\partial s_j} = \mathbb E_{i\sim p}\left[(u_i-b)\,\partial\log p_i/"
-                     r"\partial s_j\right]\ \text{for every baseline } b", Severity.WORDING,
+                     r"\partial s_j\right]\ \text{for every baseline } b", Severity.SLIP,
                      replaces="the update of one sampled action i")
 def reinforce_on_average() -> Steps:
     """Backpropagation computes the mean of REINFORCE's update, and that mean is the same for every baseline b."""
@@ -205,7 +205,7 @@ def variance_reduced() -> Steps:
 
 
 @variance_reduced.corrected(r"-\sum_k(u_k-b)\,\partial p_k/\partial s_j = -\sum_ku_k\,\partial p_k/\partial s_j",
-                            Severity.WORDING, replaces="the comparison of variances")
+                            Severity.FATAL, replaces="the comparison of variances")
 def no_variance_to_reduce() -> Steps:
     """Backpropagation samples nothing: its gradient has no variance, and subtracting any b changes nothing in it."""
     yield Equation(descent(lambda key: u[key] - policy.baseline), descent(), reason="Σ_k ∂p_k/∂s_j = 0",

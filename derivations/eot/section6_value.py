@@ -332,7 +332,7 @@ def landscape() -> Steps:
                 reason="V(s) = −s for one key; the announcement fits −V, as Lemma 6.2 says")
 
 
-@landscape.corrected(r"\nabla_sV=-p^\star", Severity.WORDING)
+@landscape.corrected(r"\nabla_sV=-p^\star", Severity.SLIP)
 def landscape_falls() -> Steps:
     """The landscape falls with each score at the rate of its weight."""
     yield Equation(value_slope(), -star(j), reason="eot.lem6.2")

@@ -259,7 +259,7 @@ def curved(utilities: Entry) -> sp.Expr:
     return total(k, hessian() * utilities(k))
 
 
-@variance_reduced.corrected(r"(\nabla^2\phi^\star)(u-b\mathbf 1)=(\nabla^2\phi^\star)u", Severity.WORDING,
+@variance_reduced.corrected(r"(\nabla^2\phi^\star)(u-b\mathbf 1)=(\nabla^2\phi^\star)u", Severity.FATAL,
                             replaces="the comparison of variances")
 def baseline_free() -> Steps:
     """Nothing is sampled, and the matrix sends constants to zero: the update is the same with every baseline."""

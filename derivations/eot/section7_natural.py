@@ -321,7 +321,7 @@ def not_euclidean() -> Steps:
                 reason="τFu is the Euclidean gradient in the scores, here (−1/4, 1/4); it contains F because softmax does")
 
 
-@not_euclidean.corrected(r"\tau F(s)u=-\nabla_s\mathcal L", Severity.WORDING, replaces="the denial that both are one")
+@not_euclidean.corrected(r"\tau F(s)u=-\nabla_s\mathcal L", Severity.FATAL, replaces="the denial that both are one")
 def euclidean() -> Steps:
     """The update is the Euclidean gradient in s: it applies F where a manifold-aware rule would undo it."""
     yield Equation(tau * fisher_times_u(), -gradient(), reason="eot.79")

@@ -130,7 +130,7 @@ def variance_reduced() -> Steps:
 
 
 @variance_reduced.corrected(r"-\sum_k(u_k-b)\,\partial p_k/\partial s_j=-\sum_ku_k\,\partial p_k/\partial s_j",
-                            Severity.WORDING, replaces="the comparison of variances")
+                            Severity.FATAL, replaces="the comparison of variances")
 def no_variance() -> Steps:
     """The update is deterministic: subtracting any baseline from the utilities changes nothing in it."""
     yield Equation(total(k, (u[k] - policy.baseline) * derivative(p(k), s[j])), descent(), reason="Σ_k ∂p_k/∂s_j = 0",
@@ -178,7 +178,7 @@ def reinforces() -> Steps:
 
 
 @reinforces.corrected(r"\dot s_j=\tfrac1\tau p_jA_j,\qquad\dot p_j=\tfrac1{\tau^2}p_j\left(p_jA_j-"
-                      r"\textstyle\sum_kp_k^2A_k\right)", Severity.WORDING)
+                      r"\textstyle\sum_kp_k^2A_k\right)", Severity.SLIP)
 def scores_rise() -> Steps:
     """Descent raises the score of such a key; its weight rises only if p_j A_j exceeds the weighted mean of p_k A_k."""
     yield AtLeast(pi[j] / tau, 0, strict=True, reason="so the score moves as the advantage says: ds_j = p_j A_j/τ")
@@ -250,7 +250,7 @@ def landscape() -> Steps:
                 reason="−∇L = (−1/8, −1/16, 3/16), F(−∇L) = (−3/64, −1/128, 7/128): not parallel (for m = 2 they are)")
 
 
-@landscape.corrected(r"F\,(\tau u)=-\nabla_s\mathcal L", Severity.WORDING, replaces="the step whose image under F is −∇L")
+@landscape.corrected(r"F\,(\tau u)=-\nabla_s\mathcal L", Severity.FATAL, replaces="the step whose image under F is −∇L")
 def euclidean_descent() -> Steps:
     """It is plain descent in the scores; descent in the Fisher metric steps along τ u, up to a constant."""
     yield Equation(metric_step(lambda key: policy.baseline), 0, reason="constants do nothing", about=(policy.baseline, pi[j]))
