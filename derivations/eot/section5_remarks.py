@@ -14,6 +14,7 @@ from derivations import (
     Entry,
     Equation,
     Fails,
+    Follows,
     Severity,
     Steps,
     Undecidable,
@@ -71,9 +72,23 @@ mean_advantage.twin("against a uniform mean", lambda: Equation(
 mean_advantage.twin("an unweighted average", lambda: Equation(total(k, advantage(k)), 0))
 
 
-@claim("eot.s5.proportional", "identity", title="The update of a score is its advantage times p_j/τ", needs=("eot.64",),
-       latex=r"-\partial\mathcal L/\partial s_j = (p^\star_j/\tau)\,A_j")
+@claim("eot.s5.proportional", "identity", title="The update of a score is proportional to its advantage", needs=("eot.64",),
+       latex=r"-\partial\mathcal L/\partial s_j \propto A_j", part_of="eot.rem5.3")
 def proportional_update() -> Steps:
+    """The updates of the scores are said to be proportional to the advantages of their keys."""
+    yield Fails(Equation(descent() * advantage(k), moved_score(k) * advantage(j), at={
+        m: 2, s.label: [0, 1], u.label: [0, 1], tau: 1, j: 1, k: 2}),
+        reason="with two keys the updates are equal and opposite, and A = (−p₂, p₁) is not where p₁ ≠ p₂")
+
+
+def moved_score(key: sp.Expr) -> sp.Expr:
+    """−∂L/∂s at another key."""
+    return total(l, u[l] * derivative(p(l), s[key]))
+
+
+@proportional_update.corrected(r"-\partial\mathcal L/\partial s_j = (p^\star_j/\tau)\,A_j", Severity.WORDING,
+                               replaces="one factor for all keys")
+def weighted_advantage() -> Steps:
     """For each score the update is its advantage times p_j/τ, a factor that differs from key to key."""
     yield Equation(descent(), p(j) / tau * advantage(j), reason="eot.64")
 
@@ -177,13 +192,19 @@ def baseline_variance() -> Steps:
                 reason="the rare action has the large score function: the variance is 3/256 without, 12/256 with it")
 
 
-@baseline_variance.corrected(r"\mathrm{Var}_0-\mathrm{Var}_b = b\,(2\,\mathbb E[ug^2]-b\,\mathbb E[g^2])", Severity.WORDING,
-                             replaces="the inequality between the variances")
-def variance_identity() -> Steps:
-    """For m ≥ 2 a baseline b reduces the variance of a score's update exactly when it lies between 0 and 2 E[u g²]/E[g²]."""
-    b = policy.baseline
+@baseline_variance.corrected(r"\mathbb E[u]\,\mathrm{Cov}(u,g^2)\ge0\implies\mathrm{Var}[(u_i-\mathbb E_p[u])\,g_i]\le"
+                             r"\mathrm{Var}[u_i\,g_i]", Severity.HYPOTHESIS,
+                             under="E[u] and the covariance of the utility with g² do not have opposite signs")
+def reduced_when_uncorrelated() -> Steps:
+    """A baseline b saves b(2 E[u g²] − b E[g²]); with b = E[u] that is ≥ 0 where u and g² are uncorrelated, for example."""
+    b, expected = policy.baseline, policy.expected_utility()
     yield Equation(policy.mean(policy.estimate(b)), policy.mean(policy.estimate(sp.S.Zero)), reason="E g = 0")
-    yield Equation(policy.variance(sp.S.Zero) - policy.variance(b), policy.reduction(b), reason="the means agree")
+    yield Equation(saved(), policy.reduction(b), reason="the means agree")
+    square = policy.score_function(policy.ACTION) ** 2
+    covariance = policy.mean(u[policy.ACTION] * square) - expected * policy.mean(square)
+    aligned = AtLeast(expected * covariance, 0)
+    yield Follows((aligned,), AtLeast(policy.variance(sp.S.Zero), policy.variance(expected)), (sp.Integer(2),),
+                  expected**2 * policy.mean(square), given=(aligned,), reason="2 E[u] Cov(u, g²) + E[u]² E[g²]")
 
 
 def saved() -> sp.Expr:

@@ -12,14 +12,12 @@ import sympy as sp
 
 from derivations import (
     COMPLETENESS,
-    CONVEX_HESSIAN,
     SLATER,
     AtLeast,
     Equation,
     Fails,
     Follows,
     Kind,
-    Limit,
     Severity,
     Steps,
     Value,
@@ -42,7 +40,7 @@ multiplier, multiplier_too = vector("λ", m, kind=Kind.NONNEGATIVE), vector("λ�
 nu, nu_too = vector("ν", n), vector("ν′", n)
 slack = vector("w", m, kind=Kind.NONNEGATIVE)
 c, h = vector("c", m), vector("h", n)
-odds, t = positive("odds"), positive("t")
+odds = positive("odds")
 q = vector("p", m, kind=Kind.NONNEGATIVE)
 
 
@@ -172,8 +170,7 @@ dual_convex.twin("more than convex, by one", lambda: Follows(
 
 x, y = vector("x", d), vector("y", d)
 B, H = vector("B", m, d), vector("H", n, d)
-level = scalar("λ", Kind.NONNEGATIVE)
-width, height = scalar("x"), positive("y")
+width = scalar("x")
 
 
 def stationary_slope(coordinate: sp.Expr) -> sp.Expr:
@@ -203,26 +200,10 @@ def saddle(conclusion: AtLeast, at: dict[Variable, Value] | None = None) -> Foll
 
 
 @claim("eot.s6.tight-for-convex", "inequality", title="For convex problems the bound is tight", needs=("eot.s6.weak-duality",),
-       latex=r"\text{convex}\implies d^*=p^*")
+       hypotheses=("a constraint qualification, which the primer adds where it states strong duality, so that KKT multipliers "
+                   "exist",),
+       latex=r"\text{KKT at a feasible } x\implies\mathcal L(y,\lambda,\nu)\ge f(x)\ \forall y,\ \text{so } d^*=f(x)=p^*")
 def tight_for_convex() -> Steps:
-    """Convexity alone is said to make the dual value equal to the primal one."""
-    ratio = width**2 / height
-    yield AtLeast(derivative(derivative(ratio, width), width), 0, because=2 / height, strict=True,
-                  reason="minimize e^{−x} subject to x²/y ≤ 0, y > 0: the constraint is convex, for this and",
-                  quotes=(CONVEX_HESSIAN,))
-    yield Equation(derivative(derivative(ratio, width), width) * derivative(derivative(ratio, height), height),
-                   derivative(derivative(ratio, width), height) ** 2, reason="its Hessian's determinant is 0; e^{−x} is convex")
-    yield Limit(sp.exp(-1 / t) + level * t, t, sp.S.Zero, sp.S.Zero,
-                reason="L at x = 1/t, y = 1/t³ tends to 0: g(λ) = 0 for every λ ≥ 0")
-    yield Fails(Limit(sp.exp(-1 / t) + level * t, t, sp.S.Zero, sp.S.One, at={level: 1}),
-                reason="feasible are only x = 0, so the optimal value is 1 and the duality gap is 1")
-
-
-@tight_for_convex.corrected(r"\text{KKT at a feasible } x\implies\mathcal L(y,\lambda,\nu)\ge f(x)\ \forall y,\ "
-                            r"\text{so } d^*=f(x)=p^*", Severity.HYPOTHESIS,
-                            under="some feasible point satisfies the KKT conditions, as an optimum does under Slater's",
-                            replaces="the optimal values, by those at this point and these multipliers")
-def tight_with_multipliers() -> Steps:
     """A feasible point of a convex problem with KKT multipliers makes the dual value at them equal to its objective."""
     yield saddle(AtLeast(elsewhere(), v))
 
