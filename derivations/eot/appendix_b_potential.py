@@ -253,7 +253,8 @@ def unconstrained_conjugate(level: sp.Expr) -> sp.Expr:
 
 
 @claim("eot.sB.conjugate-variables", "equivalence", title="The multiplier as a conjugate variable", needs=("eot.remB.5",),
-       latex=r"g(\mu)=\mu-J_0^*(\mu\mathbf 1),\quad J_0(w)=-\langle w,s\rangle+\tau\textstyle\sum w\log w\ (w\ge0)")
+       latex=r"g(\mu)=\mu-J_0^*(\mu\mathbf 1),\quad J_0(w)=-\langle w,s\rangle+\tau\textstyle\sum w\log w\ (w\ge0)",
+       part_of="eot.remB.5")
 def conjugate_variables() -> Steps:
     """The multiplier enters through μ·1 as the conjugate variable of the objective without constraint; s only shifts it."""
     unconstrained = -total(j, any_weights[j] * s[j]) + tau * total(j, xlogx(any_weights[j]))

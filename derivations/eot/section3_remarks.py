@@ -56,7 +56,7 @@ dot_product_moments.twin("already normalized", lambda: Equation(variance(dot), 1
 
 
 @claim("eot.s3.unit-variance", "identity", title="Dividing by √d_k normalizes the variance", hypotheses=INDEPENDENCE,
-       latex=r"\mathrm{Var}\left(\langle q,k_j\rangle/\sqrt{d_k}\right)=1", needs=("eot.rem3.4",))
+       latex=r"\mathrm{Var}\left(\langle q,k_j\rangle/\sqrt{d_k}\right)=1", needs=("eot.rem3.4",), part_of="eot.rem3.4")
 def unit_variance() -> Steps:
     """The scaled dot product has variance 1 for every d."""
     yield Equation(variance_by_factors(sp.sqrt(d)), variance(dot / sp.sqrt(d)), reason="variance is quadratic in the scale: 1")
@@ -66,7 +66,8 @@ unit_variance.twin("what division by d would give", lambda: Equation(variance(do
 unit_variance.twin("the standard deviation is √d", lambda: Equation(variance(dot / sp.sqrt(d)), d))
 
 
-@claim("eot.s3.sqrt-width", "external fact", title="The Transformer's temperature is √d_k", latex=r"\tau=\sqrt{d_k}")
+@claim("eot.s3.sqrt-width", "external fact", title="The Transformer's temperature is √d_k", latex=r"\tau=\sqrt{d_k}",
+       part_of="eot.rem3.4")
 def sqrt_width() -> None:
     """Shipped scaled-dot-product attention divides the scores by the square root of the head width."""
 
@@ -77,7 +78,7 @@ sqrt_width.twin("division by the width", lambda: Equation(shipped, d))
 
 
 @claim("eot.s3.saturation", "empirical", title="√d_k keeps softmax from saturating", needs=("eot.s3.unit-variance",),
-       latex=r"\max_jp_j\not\to1\ \text{as } d_k\to\infty")
+       latex=r"\max_jp_j\not\to1\ \text{as } d_k\to\infty", part_of="eot.rem3.4")
 def saturation() -> None:
     """Scaling by √d_k is said to keep the weights away from one-hot, especially for large d_k."""
 
@@ -119,7 +120,7 @@ held = coupling("P", mass, target)
 
 
 @claim("eot.s3.free-target", "identity", title="With a fixed target there would be nothing to choose", needs=("eot.rem3.5",),
-       latex=r"U(\delta_q,b)=\{b^\top\},\quad U(\delta_q,\cdot)=\textstyle\bigcup_bU(\delta_q,b)")
+       latex=r"U(\delta_q,b)=\{b^\top\},\quad U(\delta_q,\cdot)=\textstyle\bigcup_bU(\delta_q,b)", part_of="eot.rem3.5")
 def free_target() -> Steps:
     """One source and a fixed target b leave only the plan b itself, so it is the target that attention optimizes."""
     yield Equation(total(source, held[source, j]), target[j], reason="the column sum has one term, P_1j")

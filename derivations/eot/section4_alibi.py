@@ -285,7 +285,8 @@ def local_bias() -> Steps:
 
 
 @claim("eot.s4.tab1-alibi", "identity", title="Table 1, ALiBi: locality from a linear penalty", needs=("eot.prop4.4",),
-       latex=r"\Omega=-\tau H+\gamma\textstyle\sum_jp_j|i-j|\implies\frac{d}{d\gamma}\mathbb E_{p^\star}|i-j|\le0")
+       latex=r"\Omega=-\tau H+\gamma\textstyle\sum_jp_j|i-j|\implies\frac{d}{d\gamma}\mathbb E_{p^\star}|i-j|\le0",
+       part_of="eot.tab1")
 def table_alibi() -> Steps:
     """The linear penalty's solution has an expected distance that falls as γ grows."""
     yield from nearer()

@@ -116,7 +116,8 @@ tsallis_regularizer.twin("the sign", lambda: Equation(tsallis()(uniform), (1 - m
 
 
 @claim("eot.s4.entmax-generalizes", "limit", title="α-entmax generalizes sparsemax and, in the limit, softmax",
-       latex=r"\alpha=2:\ \Omega=\tfrac12\|p\|^2-\tfrac12;\qquad \alpha\to1^+:\ \Omega\to -H(p)", needs=("eot.prop4.3",))
+       latex=r"\alpha=2:\ \Omega=\tfrac12\|p\|^2-\tfrac12;\qquad \alpha\to1^+:\ \Omega\to -H(p)", needs=("eot.prop4.3",),
+       part_of="eot.prop4.3")
 def entmax_generalizes() -> Steps:
     """At α = 2 the regularizer is that of sparsemax, and as α falls to 1 it becomes the negative Shannon entropy."""
     yield Equation(tsallis(two)(optimum), half_square(optimum) - sp.Rational(1, 2), reason="α = 2: a constant apart")
@@ -316,7 +317,8 @@ def normalized(key: sp.Expr) -> sp.Expr:
 
 
 @claim("eot.s4.entmax-threshold", "equivalence", title="Threshold and constant chosen so that the sum is 1",
-       latex=r"\textstyle\sum_kc\,(s_k-\theta)_+^{1/(\alpha-1)} = 1\ \text{fixes}\ \theta\ \text{and}\ c", needs=("eot.32",))
+       latex=r"\textstyle\sum_kc\,(s_k-\theta)_+^{1/(\alpha-1)} = 1\ \text{fixes}\ \theta\ \text{and}\ c", needs=("eot.32",),
+       part_of="eot.33")
 def chosen_for_the_sum() -> Steps:
     """Threshold and constant are both said to be chosen by the sum; any threshold has a constant that makes the sum 1."""
     yield Fails(UniqueMinimum(variational(score, tsallis()), normalized, m, sp.S.One, alpha,
@@ -352,7 +354,7 @@ def support_bound(reach: sp.Expr) -> AtLeast:
 
 
 @claim("eot.s4.tab1-entmax", "inequality", title="Table 1, α-entmax: α controls the sparsity", needs=("eot.prop4.3",),
-       latex=r"s_j-s_k\ge\tfrac1{\alpha-1}\implies p^\star_k=0", hypotheses=("α > 1",))
+       latex=r"s_j-s_k\ge\tfrac1{\alpha-1}\implies p^\star_k=0", hypotheses=("α > 1",), part_of="eot.tab1")
 def alpha_controls_sparsity() -> Steps:
     """A key that trails another by 1/(α − 1) or more gets weight 0: that lead is ∞ at α = 1 and falls as α grows."""
     yield Limit(1 / a, a, sp.S.Zero, sp.oo, reason="towards softmax no lead is enough")

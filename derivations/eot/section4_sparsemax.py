@@ -204,7 +204,7 @@ def no_zero_at_a_tie() -> Fails:
 
 
 @claim("eot.s4.sparsemax-sparse", "equivalence", title="Sparsemax yields sparse vectors", needs=("eot.prop4.2",),
-       latex=r"\mathrm{sparsemax}(s)\ \text{is sparse}")
+       latex=r"\mathrm{sparsemax}(s)\ \text{is sparse}", part_of="eot.prop4.2")
 def sparsemax_is_sparse() -> Steps:
     """The transformation is said to yield sparse probability vectors; a zero in the solution is not certain."""
     yield Equation(spent(lambda key: theta + 1 / m, theta), 1, reason="equal scores: the threshold is 1/m below them")
@@ -241,7 +241,7 @@ def dense(key: sp.Expr) -> sp.Expr:
 
 
 @claim("eot.s4.tab1-sparsemax", "equivalence", title="Table 1, sparsemax: a sparse distribution with exact zeros",
-       latex=r"\exists j: p^\star_j=0", needs=("eot.prop4.2",))
+       latex=r"\exists j: p^\star_j=0", needs=("eot.prop4.2",), part_of="eot.tab1")
 def exact_zeros() -> Steps:
     """The table promises a sparse distribution with exact zeros."""
     yield no_zero_at_a_tie()

@@ -58,7 +58,7 @@ def corresponds(strength: sp.Expr, **where: object) -> Equation:
 
 
 @claim("eot.s4.alibi-form", "equivalence", title="ALiBi's bias and −γ", needs=("eot.36", "eot.s4.alibi-sign"),
-       latex=r"b=-\gamma", hypotheses=("ALiBi's bias is added after the division by τ",))
+       latex=r"b=-\gamma", hypotheses=("ALiBi's bias is added after the division by τ",), part_of="eot.prop4.4")
 def alibi_form() -> Steps:
     """The solution is said to have the form of ALiBi, with minus γ for its linear bias."""
     yield Fails(corresponds(-bias, at={m: 2, i: 1, j: 1, tau: 2, S.label: [[0, 0], [0, 0]], bias: -1}),

@@ -61,7 +61,7 @@ sign_of_the_update.twin("above zero, not above average", lambda: Equation(descen
 
 
 @claim("eot.s5.advantage", "identity", title="The advantage is measured against the policy's mean", needs=("eot.47",),
-       latex=r"\mathbb E_{p^\star}[A] = 0")
+       latex=r"\mathbb E_{p^\star}[A] = 0", part_of="eot.rem5.3")
 def mean_advantage() -> Steps:
     """Under the attention weights the advantages average to zero, so A_j compares key j with the policy's mean."""
     yield Equation(expect(p, advantage), 0, reason="Σ p = 1", about=(s[j], u[j], tau))
@@ -157,7 +157,7 @@ LARGER_VARIANCE: dict[Variable, Value] = {
 
 @claim("eot.s5.reinforce", "equivalence", title="Backpropagation as REINFORCE with an expected value baseline",
        latex=r"-\partial\mathcal L/\partial s_j = (u_i-\mathbb E_p[u])\,\partial\log p_i/\partial s_j,\ i\sim p",
-       needs=("eot.s5.score-function",))
+       needs=("eot.s5.score-function",), part_of="eot.rem5.3")
 def reinforce() -> Steps:
     """REINFORCE follows the score function of one sampled action; backpropagation follows no sample."""
     mean_update = policy.mean(policy.estimate(sp.S.Zero))
@@ -185,7 +185,8 @@ reinforce.twin("a baseline that depends on the action", lambda: averaged(u[i] / 
 
 
 @claim("eot.s5.baseline-variance", "inequality", title="An expected value baseline to reduce the variance",
-       latex=r"\mathrm{Var}[(u_i-\mathbb E_p[u])\,g_i]\le\mathrm{Var}[u_i\,g_i]", needs=("eot.s5.score-function",))
+       latex=r"\mathrm{Var}[(u_i-\mathbb E_p[u])\,g_i]\le\mathrm{Var}[u_i\,g_i]", needs=("eot.s5.score-function",),
+       part_of="eot.rem5.3")
 def baseline_variance() -> Steps:
     """Subtracting the expected utility is said to reduce the variance of the policy-gradient estimate."""
     yield Fails(AtLeast(policy.variance(sp.S.Zero), policy.variance(policy.expected_utility()), at=LARGER_VARIANCE),
@@ -240,7 +241,7 @@ variance_reduced.twin("the baseline is weighted twice", lambda: Equation(
 
 
 @claim("eot.s5.optimal-control", "equivalence", title="An optimal control strategy", needs=("eot.thm5.2",),
-       latex=r"\text{backpropagation} = \text{optimal control}")
+       latex=r"\text{backpropagation} = \text{optimal control}", part_of="eot.rem5.3")
 def optimal_control() -> Undecidable:
     """Backpropagation through attention is said to implement an optimal control strategy."""
     return Undecidable("no dynamics, horizon or control objective is stated, so optimality has nothing to refer to")

@@ -205,7 +205,7 @@ minus_the_value.twin("the mean score alone", lambda: Equation(lse, expect(star, 
 
 
 @claim("eot.s6.dual-value", "optimality", title="The log-sum-exp function is the optimal value of the dual problem",
-       latex=r"d^*=\phi^\star(s)", needs=("eot.s6.strong-duality", "eot.rem6.4"))
+       latex=r"d^*=\phi^\star(s)", needs=("eot.s6.strong-duality", "eot.rem6.4"), part_of="eot.rem6.4")
 def dual_value() -> Steps:
     """Log-sum-exp is called the optimal value of the dual problem and, by strong duality, minus the primal value."""
     yield from dual_optimum()

@@ -143,7 +143,7 @@ one_matrix.twin("τ times the response", lambda: Equation(M, tau * derivative(p(
 
 
 @claim("eot.s7.fisher-scaled", "identity", title="M is the Fisher matrix scaled by 1/τ", needs=("eot.88",),
-       latex=r"\tfrac1\tau(\mathrm{diag}(p^\star)-p^\star p^{\star\top})=\tau^{-1}F(s)")
+       latex=r"\tfrac1\tau(\mathrm{diag}(p^\star)-p^\star p^{\star\top})=\tau^{-1}F(s)", part_of="eot.rem7.6")
 def scaled_fisher() -> Steps:
     """The matrix of Corollary 7.5 is said to be the Fisher information matrix, scaled by the reciprocal of τ."""
     yield Fails(Equation(M, fisher() / tau, at={m: 2, s.label: [0, 0], tau: 2, j: 1, k: 1}),
@@ -180,7 +180,7 @@ def moved_length() -> sp.Expr:
 
 
 @claim("eot.s7.information-distance", "identity", title="F measures the information distance", needs=("eot.88",),
-       latex=r"\frac{d^2}{dt^2}\mathrm{KL}(p(s)\|p(s+tv))=v^\top F(s+tv)\,v")
+       latex=r"\frac{d^2}{dt^2}\mathrm{KL}(p(s)\|p(s+tv))=v^\top F(s+tv)\,v", part_of="eot.rem7.6")
 def information_distance() -> Steps:
     """The divergence of the weights along any line in the scores has the squared Fisher length as its second derivative."""
     variance = total(l, p(l) * (v[l] - expect(p, lambda key: v[key])) ** 2)
@@ -198,7 +198,7 @@ def matrix_times_u() -> sp.Expr:
 
 
 @claim("eot.s7.utility-product", "identity", title="M times the utilities is the standard gradient", needs=("eot.94",),
-       latex=r"\nabla_s\mathcal L=Mu")
+       latex=r"\nabla_s\mathcal L=Mu", part_of="eot.rem7.6")
 def utility_product() -> Steps:
     """The product of the matrix with the utilities is said to yield the gradient of the loss in the scores."""
     yield Fails(Equation(through_weights(), matrix_times_u(), at={m: 2, s.label: [0, 0], u.label: [0, 1], tau: 1, j: 1}),
@@ -216,7 +216,7 @@ utility_product.twin("the mean is not subtracted", lambda: Equation(through_weig
 
 
 @claim("eot.s7.policy-gradient", "identity", title="The product is the policy gradient", needs=("eot.s5.expected-reward",),
-       latex=r"Mu=\nabla_s\mathbb E_p[u]=\left[\tfrac1\tau p_jA_j\right]_j")
+       latex=r"Mu=\nabla_s\mathbb E_p[u]=\left[\tfrac1\tau p_jA_j\right]_j", part_of="eot.rem7.6")
 def policy_gradient() -> Steps:
     """With the utilities held fixed, the matrix takes them to the gradient of their mean, weight times advantage over τ."""
     yield Equation(matrix_times_u(), p(j) / tau * (u[j] - expect(p, given)), reason="in advantage form")
@@ -229,7 +229,7 @@ policy_gradient.twin("the sign", lambda: Equation(matrix_times_u(), -derivative(
 
 
 @claim("eot.s7.shared-geometry", "identity", title="One geometry, forward and backward", needs=("eot.cor7.5", "eot.79"),
-       latex=r"-\nabla_s\mathcal L=(\nabla^2\phi^\star)\,u=\tau F\,u")
+       latex=r"-\nabla_s\mathcal L=(\nabla^2\phi^\star)\,u=\tau F\,u", part_of="eot.rem7.6")
 def shared_geometry() -> Steps:
     """The Hessian of the forward problem's potential and τF, one matrix, turn the utilities into the backward update."""
     yield Equation(descent(), tau * fisher_times_u(), reason="the geometry of the distributions")
@@ -242,7 +242,8 @@ shared_geometry.twin("the Hessian of log Z", lambda: Equation(
 
 
 @claim("eot.s7.variance-reduced", "inequality", title="The geometry dictates a variance-reduced rule",
-       latex=r"\mathrm{Var}[\text{with }\mathbb E_p[u]]\le\mathrm{Var}[\text{without}]", needs=("eot.s5.baseline-variance",))
+       latex=r"\mathrm{Var}[\text{with }\mathbb E_p[u]]\le\mathrm{Var}[\text{without}]", needs=("eot.s5.baseline-variance",),
+       part_of="eot.rem7.6")
 def variance_reduced() -> Steps:
     """The learning rule that the shared geometry dictates is called variance-reduced."""
     yield Fails(AtLeast(policy.variance(sp.S.Zero), policy.variance(policy.expected_utility()), at=LARGER_VARIANCE),
@@ -271,7 +272,8 @@ variance_reduced.twin("the baseline survives", lambda: Equation(descent(shifted)
 variance_reduced.twin("the sign", lambda: Equation(descent(shifted), -curved(given)))
 
 
-@claim("eot.s7.references", "listing", title="The references (11), (22) and (33)", latex=r"(11),\ (22),\ (33)")
+@claim("eot.s7.references", "listing", title="The references (11), (22) and (33)", latex=r"(11),\ (22),\ (33)",
+       part_of="eot.rem7.6")
 def references() -> Undecidable:
     """The closing sentence refers to (11), (22) and (33) where it means the remark's items 1, 2 and 3."""
     return Undecidable("the text at hand doubles the number of every list item, so it cannot show whether the print "

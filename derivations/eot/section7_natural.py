@@ -332,7 +332,7 @@ not_euclidean.twin("the sign", lambda: Equation(tau * fisher_times_u(), gradient
 
 
 @claim("eot.s7.softmax-derivative", "identity", title="Softmax's derivative is F up to a scalar", needs=("eot.88", "eot.59"),
-       latex=r"\frac{\partial p_j}{\partial s_k}=\tau F_{jk}=\tfrac1\tau(D-pp^\top)_{jk}")
+       latex=r"\frac{\partial p_j}{\partial s_k}=\tau F_{jk}=\tfrac1\tau(D-pp^\top)_{jk}", part_of="eot.rem7.4")
 def softmax_derivative() -> Steps:
     """The Jacobian that backpropagation multiplies by is τ times the Fisher matrix, so F is applied implicitly."""
     yield Equation(derivative(p(j), s[k]), covariance() / tau, reason="eot.59")
@@ -344,7 +344,7 @@ softmax_derivative.twin("over τ", lambda: Equation(derivative(p(j), s[k]), fish
 
 
 @claim("eot.s7.preconditioned", "identity", title="The gradient is the ideal direction, preconditioned with F",
-       latex=r"-\nabla_s\mathcal L=F(\tau u)", needs=("eot.79",))
+       latex=r"-\nabla_s\mathcal L=F(\tau u)", needs=("eot.79",), part_of="eot.rem7.4")
 def preconditioned() -> Steps:
     """F applied to τ times the utilities is the descent direction, and a constant added to the utilities changes nothing."""
     yield Equation(total(a, fisher(j, a) * shift), 0, about=(s[j],), reason="F1 = 0")
@@ -359,7 +359,8 @@ w = vector("v", m)
 
 
 @claim("eot.s7.dual", "identity", title="The gradient is dual to the natural gradient", needs=("eot.98",),
-       latex=r"\langle\Delta s_{\mathrm{nat}},v\rangle_F=-\langle\nabla_s\mathcal L,v\rangle\ \text{for all } v")
+       latex=r"\langle\Delta s_{\mathrm{nat}},v\rangle_F=-\langle\nabla_s\mathcal L,v\rangle\ \text{for all } v",
+       part_of="eot.rem7.4")
 def dual_to_natural() -> Steps:
     """The Fisher-Rao product with the natural gradient is, in every direction v, minus the derivative of the loss along v."""
     yield Equation(paired(), -total(j, gradient() * w[j]), reason="lowering the index: FF⁺∇L = Π∇L = ∇L, as 1ᵀ∇L = 0")
@@ -375,7 +376,7 @@ dual_to_natural.twin("the Euclidean product with τu", lambda: Equation(paired()
 
 
 @claim("eot.s7.efficient", "identity", title="The rule is computationally efficient", needs=("eot.88",),
-       latex=r"(Fu)_j=\tfrac1{\tau^2}\,p_j\,(u_j-p^\top u)")
+       latex=r"(Fu)_j=\tfrac1{\tau^2}\,p_j\,(u_j-p^\top u)", part_of="eot.rem7.4")
 def efficient() -> Steps:
     """The product with the m × m matrix F takes one inner product and m multiplications, not m²."""
     yield Equation(fisher_times_u(), p(j) * (u[j] - mean()) / tau**2, reason="diagonal plus rank one")
