@@ -227,7 +227,8 @@ def gradient_of_h() -> Steps:
                 reason="so neither f nor h has a partial derivative at any point of the simplex")
 
 
-@gradient_of_h.corrected(r"\nabla_p(\langle p,s\rangle-\tau\textstyle\sum p\log p)=s-\nabla(\tau\sum p\log p)", Severity.HYPOTHESIS,
+@gradient_of_h.corrected(r"\nabla_p(\langle p,s\rangle-\tau\textstyle\sum p\log p)=s-\nabla(\tau\sum p\log p)",
+                         Severity.HYPOTHESIS,
                          under="f is read as τ Σ p log p on all p > 0, without the indicator",
                          replaces="the indicator in f and h")
 def gradient_without_indicator() -> Steps:

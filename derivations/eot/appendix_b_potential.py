@@ -256,7 +256,10 @@ def unconstrained_conjugate(level: sp.Expr) -> sp.Expr:
        latex=r"g(\mu)=\mu-J_0^*(\mu\mathbf 1),\quad J_0(w)=-\langle w,s\rangle+\tau\textstyle\sum w\log w\ (w\ge0)",
        part_of="eot.remB.5")
 def conjugate_variables() -> Steps:
-    """The multiplier enters through μ·1 as the conjugate variable of the objective without constraint; s only shifts it."""
+    """The multiplier enters through μ·1 as the conjugate variable of J₀, the objective without constraint.
+
+    J₀* is not the f* of the appendix: f contains the constraint, and its conjugate variables are the scores.
+    """
     unconstrained = -total(j, any_weights[j] * s[j]) + tau * total(j, xlogx(any_weights[j]))
     image = total(j, kl(any_weights[j], sp.exp((s[j] + mu) / tau - 1)))
     yield AtLeast(unconstrained_conjugate(mu), mu * total(j, any_weights[j]) - unconstrained, because=tau * image,

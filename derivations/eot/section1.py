@@ -1,6 +1,6 @@
 """Section 1: what the introduction promises.
 
-Claims     eot.s1.forward-pass, eot.s1.argmax-proxy, eot.s1.policy-gradient, eot.s1.variance-reduced,
+Claims     eot.s1.forward-pass, eot.s1.maximally-entropic, eot.s1.argmax-proxy, eot.s1.policy-gradient, eot.s1.variance-reduced,
            eot.s1.geometry, eot.s1.optimal-update
 Notation   p = softmax(s/τ); F_jk = E_p[∂_j log p · ∂_k log p]; estimators as in policy.py
 References the list of contributions of the document
@@ -22,11 +22,13 @@ from derivations import (
     derivative,
     index,
     positive,
+    reprint,
     size,
     total,
 )
 from derivations.eot import policy
 from derivations.eot.notation import cost, expect, j, k, m, objective, s, score, similarity, softmax, tau, u
+from derivations.eot.section3_problem import maximally_entropic
 
 p = softmax(score, tau)
 i = index("i", m)
@@ -47,6 +49,9 @@ def forward_pass() -> Steps:
 
 forward_pass.twin("similarity alone counts twice", lambda: solves(softmax(lambda key: 2 * similarity(key), tau)))
 forward_pass.twin("entropy alone", lambda: solves(lambda key: 1 / m))
+
+
+reprint("eot.s1.maximally-entropic", maximally_entropic, latex=r"H(\alpha)=\max_{p\in\Delta^{m-1}}H(p)")
 
 
 @claim("eot.s1.argmax-proxy", "equivalence", title="Softmax as a differentiable stand-in for argmax",

@@ -1,6 +1,7 @@
 """Section 3, Remarks 3.4 and 3.5: the temperature √d_k, and the source measure.
 
-Claims     eot.rem3.4, eot.s3.unit-variance, eot.s3.sqrt-width, eot.s3.saturation, eot.rem3.5, eot.s3.free-target
+Claims     eot.rem3.4, eot.s3.unit-variance, eot.s3.sqrt-width, eot.s3.saturation,
+           eot.s3.principled-heuristic, eot.rem3.5, eot.s3.free-target
 Notation   x, y random vectors of length d with independent entries of mean 0 and variance 1, independent of each other
 References Remarks 3.4 and 3.5 of the document
 """
@@ -12,6 +13,7 @@ from derivations import (
     Equation,
     Kind,
     Steps,
+    Undecidable,
     UniqueMinimum,
     claim,
     coupling,
@@ -81,6 +83,14 @@ sqrt_width.twin("division by the width", lambda: Equation(shipped, d))
        latex=r"\max_jp_j\not\to1\ \text{as } d_k\to\infty", part_of="eot.rem3.4")
 def saturation() -> None:
     """Scaling by √d_k is said to keep the weights away from one-hot, especially for large d_k."""
+
+
+@claim("eot.s3.principled-heuristic", "equivalence", title="√d_k as a principled heuristic", needs=("eot.s3.unit-variance",),
+       latex=r"\tau=\sqrt{d_k}:\ \text{a stable trade-off}", part_of="eot.rem3.4")
+def principled_heuristic() -> Undecidable:
+    """The choice √d_k is called a principled heuristic that adapts the regularization to d_k for a stable trade-off."""
+    return Undecidable("no measure of the trade-off and no bound on it as d_k grows is stated; that the scores keep the "
+                       "variance 1 if queries and keys are as assumed, is judged in eot.s3.unit-variance")
 
 
 source = index("i", sp.S.One)

@@ -150,7 +150,8 @@ def unique_solution() -> Steps:
     """If the regularizer is strictly convex, the solution is said to be unique: that there is one is taken for granted."""
     middle = t * first + rest * second
     yield StrictUnlessEqual(t * half_parabola(first) + rest * half_parabola(second), half_parabola(middle), first, second,
-                            middle, (t, rest), sp.Integer(2), reason="m = 2, p = p₁, s = 0: Ω = ½p² for p > 0 and Ω = 1 at p = 0,")
+                            middle, (t, rest), sp.Integer(2),
+                            reason="m = 2, p = p₁, s = 0: Ω = ½p² for p > 0 and Ω = 1 at p = 0,")
     yield AtLeast(t + rest * half_parabola(b), half_parabola(rest * b), strict=True, because=t + t * rest * half_parabola(b),
                   reason="strictly convex at p = 0 too")
     yield AtLeast(half_parabola(b), half_parabola(b / 2), because=3 * b**2 / 8, strict=True,
@@ -259,7 +260,8 @@ softmax_from_entropy.twin("the sign of the scores", lambda: solved_by(softmax(la
 
 
 @claim("eot.s4.tab1-softmax", "identity", title="Table 1, softmax: dense and smooth", needs=("eot.prop4.1",),
-       latex=r"p^\star_j>0,\quad \partial p^\star_j/\partial s_k = \tfrac1\tau p^\star_j(\delta_{jk}-p^\star_k)", part_of="eot.tab1")
+       latex=r"p^\star_j>0,\quad \partial p^\star_j/\partial s_k = \tfrac1\tau p^\star_j(\delta_{jk}-p^\star_k)",
+       part_of="eot.tab1")
 def dense_and_smooth() -> Steps:
     """The solution of greatest entropy less cost gives every key a positive weight, with slopes that are made of weights."""
     yield solved_by(weights)

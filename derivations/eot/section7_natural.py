@@ -80,7 +80,7 @@ def undone() -> sp.Expr:
 
 # ── Theorem 7.3 ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
-ONE_KEY: dict[Variable, Value] = {m: 1, s.label: [0], u.label: [1], tau: 1, j: 1}
+TWO_KEYS: dict[Variable, Value] = {m: 2, s.label: [0, 0], u.label: [0, 1], tau: 1, j: 1}
 
 
 @claim("eot.thm7.3", "identity", title="Standard and natural gradient", needs=("eot.79", "eot.98"), hypotheses=("τ > 0",),
@@ -88,8 +88,8 @@ ONE_KEY: dict[Variable, Value] = {m: 1, s.label: [0], u.label: [1], tau: 1, j: 1
 def natural_gradient() -> Steps:
     """The score gradient is −τFu, and the natural gradient, in which F is undone, is said to point along the utilities."""
     yield Equation(gradient(), -tau * fisher_times_u(), reason="the first half is true, eot.79")
-    yield Fails(Equation(natural(), tau * u[j], at=ONE_KEY),
-                reason="F is singular; what its Moore-Penrose inverse gives for one key is 0, not u = 1")
+    yield Fails(Equation(natural(), tau * u[j], at=TWO_KEYS),
+                reason="F is singular; for u = (0, 1) its Moore-Penrose inverse gives (−1/2, 1/2), no multiple of u")
 
 
 @natural_gradient.corrected(r"\nabla_s\mathcal L=-\tau Fu,\quad\Delta_j-\Delta_k=\tau(u_j-u_k)", Severity.HYPOTHESIS,
@@ -254,7 +254,7 @@ def inverse_of_fisher() -> Steps:
     product = total((j, k), total(a, fisher(j, a) * G[a, k]))
     yield Equation(total(j, fisher(j, a)), 0, about=(s[a],), reason="1ᵀF = 0")
     yield Equation(product, 0, about=(s[j],), reason="so 1ᵀ(FG)1 = 0 for every matrix G, every m and s")
-    yield Fails(Equation(product, total((j, k), delta(j, k)), at={m: 1, s.label: [0], tau: 1, G.label: [[1]]}),
+    yield Fails(Equation(product, total((j, k), delta(j, k)), at={m: 2, s.label: [0, 0], tau: 1, G.label: [[1, 0], [0, 1]]}),
                 reason="and 1ᵀI1 = m: no matrix is the inverse of F")
 
 
@@ -273,8 +273,8 @@ inverse_of_fisher.twin("the projection by p", lambda: Equation(undone(), delta(j
        latex=r"\Delta s_{\mathrm{nat}}\propto-F^{-1}(-\tau Fu)=\tau u")
 def natural_direction() -> Steps:
     """Applying the inverse of F to −∇L = τFu is said to return τu."""
-    yield Fails(Equation(natural(), tau * u[j], at=ONE_KEY),
-                reason="F has no inverse, eot.98, and F⁺F is not I but Π, which takes the mean off: 0 for one key")
+    yield Fails(Equation(natural(), tau * u[j], at=TWO_KEYS),
+                reason="F has no inverse, eot.98, and F⁺F is not I but Π, which takes the mean off: (−1/2, 1/2) for u = (0, 1)")
 
 
 @natural_direction.corrected(r"-F^+(-\tau Fu)=\tau(u-\bar u\mathbf 1),\quad\bar u=\tfrac1m\sum_ku_k", Severity.HYPOTHESIS)
