@@ -27,13 +27,15 @@ from derivations import (
     derivative,
     index,
     kl,
+    reprint,
     simplex,
     total,
     vector,
     xlogx,
 )
 from derivations.eot import policy
-from derivations.eot.notation import cost, expect, j, k, l, m, objective, partition, s, score, similarity, softmax, tau, u
+from derivations.eot.notation import cost, expect, j, k, l, m, objective, s, score, similarity, softmax, tau, u
+from derivations.eot.section7_manifold import manifold_curvature
 
 p = softmax(score, tau)
 pi = policy.pi
@@ -218,17 +220,10 @@ entropy_geometry.twin("the Euclidean metric", lambda: Equation(
     pulled_back(), total(i, derivative(p(i), s[j]) * derivative(p(i), s[k]))))
 
 
-@claim("eot.s8.curvature", "identity", title="The Fisher matrix dictates the update", needs=("eot.thm5.2", "eot.149"),
-       latex=r"-\nabla_s\mathcal L=\tau F u=\nabla^2\phi\,u")
-def curvature() -> Steps:
-    """The update is τ F u, and τ F is the Hessian of the potential: in this sense curvature dictates its form."""
-    hessian = derivative(derivative(tau * sp.log(partition(score, tau)), s[j]), s[k])
-    yield Equation(hessian, tau * fisher(j, k), reason="∂²(τ log Z) = ∂p")
-    yield Equation(descent(), tau * total(k, fisher(j, k) * u[k]), reason="the chain rule")
-
-
-curvature.twin("τ is lost", lambda: Equation(descent(), total(k, fisher(j, k) * u[k])))
-curvature.twin("its diagonal only", lambda: Equation(descent(), tau * fisher(j, j) * u[j]))
+reprint("eot.s8.curvature", manifold_curvature, title="The curvature of the manifold dictates the update",
+        latex=r"R_{jk}=F_{jk}",
+        statement="The curvature of the manifold of attention distributions, captured by the Fisher matrix, is said to dictate "
+                  "the form of the update.")
 
 
 def metric_at(row: sp.Expr, direction: Entry) -> sp.Expr:

@@ -19,7 +19,7 @@ from numerics import one_sided
 confirms(Layer.TORCH, "eot.s8.unique-solution", on=rows())(plan)
 
 
-confirms(Layer.TORCH, "eot.s8.policy-gradient", "eot.s8.curvature", on=rows())(update)
+confirms(Layer.TORCH, "eot.s8.policy-gradient", on=rows())(update)
 
 
 confirms(Layer.TORCH, "eot.s8.variance-reduced", on=rows(), corrected=with_baseline)(variance_without_baseline)
