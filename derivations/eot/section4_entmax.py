@@ -35,6 +35,7 @@ from derivations.eot.regularizers import (
     a,
     alpha,
     entmax,
+    every_score,
     falling_terms,
     half_square,
     mu,
@@ -81,7 +82,8 @@ def one_threshold() -> Steps:
     yield AtLeast(total(j, top(j)), 1, because=total(j, (1 - sp.KroneckerDelta(j, k)) * top(j)),
                   reason="1/(α − 1) below any score the sum is at least 1")
     yield from falling_terms()                               # and so do their powers: one root
-    yield Equation(mass(tsallis_scores, theta), 1, reason="it is θ in s = θ1 + p^a/a − μ, so these are all scores")
+    yield from every_score(a)
+    yield Equation(mass(tsallis_scores, theta), 1, reason="so θ in s = θ1 + p^a/a − μ is that root")
 
 
 @claim("eot.prop4.3", "optimality", title="α-entmax from the Tsallis entropy", needs=("eot.19",),
