@@ -13,6 +13,7 @@ import sympy as sp
 from derivations import (
     COMPLETENESS,
     SLATER,
+    SQUEEZE,
     AtLeast,
     Equation,
     Fails,
@@ -171,6 +172,7 @@ dual_convex.twin("more than convex, by one", lambda: Follows(
 x, y = vector("x", d), vector("y", d)
 B, H = vector("B", m, d), vector("H", n, d)
 width = scalar("x")
+small, rest_of_slope = positive("t"), scalar("ρ")
 
 
 def stationary_slope(coordinate: sp.Expr) -> sp.Expr:
@@ -217,24 +219,56 @@ tight_for_convex.twin("more, by one", lambda: saddle(AtLeast(elsewhere(), v + 1)
 
 inside, outside = positive("a"), positive("b")
 f_in, f_out, f_between = scalar("f_y"), scalar("f_x"), scalar("f_z")
+c_in, c_out = vector("c_y", m), vector("c_x", m)
+between = scalar("w", Kind.NONNEGATIVE)
+chosen = scalar("λ", Kind.NONNEGATIVE)
+
+
+def at_z(at_x: sp.Expr, at_y: sp.Expr) -> sp.Expr:
+    """The chord at z = (a x + b y)/(a + b), where b = c(x) > 0 and −a = c(y) < 0."""
+    return (inside * at_x + outside * at_y) / (inside + outside)
+
+
+def partial_chord() -> Follows:
+    """The chord of f + Σ λ_l c_l, with w_l ≥ 0 for what c_l lies below its own chord."""
+    chord = AtLeast(at_z(f_out, f_in), f_between)
+    value = f_between + total(l, multiplier[l] * (at_z(c_out[l], c_in[l]) - slack[l]))
+    ends = at_z(f_out + total(l, multiplier[l] * c_out[l]), f_in + total(l, multiplier[l] * c_in[l]))
+    return Follows((chord,), AtLeast(ends, value), (sp.S.One,), total(l, multiplier[l] * slack[l]), given=(chord,),
+                   reason="one constraint c after another: F = f + Σ λ_l c_l over those before it is convex as they are;")
 
 
 def separation(conclusion: AtLeast, at: dict[Variable, Value] | None = None) -> Follows:
     """What convexity says of x with c(x) = b > 0, y with c(y) = −a < 0, and the feasible z = (a x + b y)/(a + b)."""
-    chord = AtLeast((inside * f_out + outside * f_in) / (inside + outside), f_between)
+    chord = AtLeast(at_z(f_out, f_in), f_between)
     weight = (inside + outside) / (inside * outside)
     premises = (chord, AtLeast(f_between, v))
     return Follows(premises, conclusion, (weight, weight), at=at or {}, given=premises,
-                   reason="c(z) ≤ 0, so f(z) ≥ v; a λ between these ratios makes f + λc ≥ v; then the next constraint",
+                   reason="as F(z) ≥ v, no ratio outside exceeds one inside, of which Slater's point has one: a λ lies between",
                    quotes=(COMPLETENESS,))
 
 
+def kept(premise: AtLeast, conclusion: AtLeast, weight: sp.Expr, reason: str) -> Follows:
+    """What a λ between the ratios makes of F + λc."""
+    return Follows((premise,), conclusion, (weight,), given=(premise,), reason=reason)
+
+
 @claim("eot.s6.slater", "inequality", title="Under Slater's condition the duality gap is zero", needs=("eot.s6.weak-duality",),
-       hypotheses=("convex problem", "a strictly feasible point inside the domain", "finite optimal value"),
-       latex=r"\sup_{c(x)>0}\frac{v-f(x)}{c(x)}\le\lambda\le\inf_{c(y)<0}\frac{f(y)-v}{-c(y)}\implies g(\lambda)=v")
+       hypotheses=("convex problem", "a strictly feasible point inside the domain", "finite optimal value v"),
+       latex=r"\sup_{c(x)>0}\frac{v-F(x)}{c(x)}\le\lambda\le\inf_{c(y)<0}\frac{F(y)-v}{-c(y)}\implies F+\lambda c\ge v;\quad"
+             r"\text{at last } g(\lambda)=v")
 def slater() -> Steps:
-    """A strictly feasible point keeps the multiplier finite: the least slope inside is at least the largest slope outside."""
+    """Multipliers are found one by one; each keeps F + λc ≥ v wherever the constraints that are left hold, so at last g = v."""
+    yield partial_chord()
+    yield AtLeast(0, at_z(outside, -inside) - between, because=between,
+                  reason="c(z) ≤ 0 and with two points the others that are left hold at z too, so F(z) ≥ v;")
     yield separation(AtLeast((f_in - v) / inside, (v - f_out) / outside))
+    better = AtLeast(f_in, v)
+    yield kept(better, AtLeast((f_in - v) / inside, 0), 1 / inside,
+               "a λ ≥ 0, since F ≥ v where c < 0 (of an affine h = 0 the multiplier may have either sign);")
+    yield kept(AtLeast((f_in - v) / inside, chosen), AtLeast(f_in - chosen * inside, v), inside, "with it F + λc ≥ v inside,")
+    yield kept(AtLeast(chosen, (v - f_out) / outside), AtLeast(f_out + chosen * outside, v), outside,
+               "and outside; the next c with F + λc for F; after the last one L ≥ v everywhere, so g ≥ v ≥ g by weak duality")
 
 
 slater.twin("the other way round", lambda: separation(AtLeast((v - f_out) / outside, (f_in - v) / inside)))
@@ -279,11 +313,14 @@ def no_gap(conclusion: AtLeast, spare: sp.Expr, at: dict[Variable, Value] | None
        needs=("eot.s6.weak-duality",))
 def kkt_necessary() -> Steps:
     """Without a gap, every λ_i c_i vanishes and p* minimizes the Lagrangian, so that its gradient is zero there."""
-    anywhere = scalar("L_y")
+    anywhere, best = scalar("L_y"), at_feasible(multiplier)
     least = (AtLeast(anywhere, G), AtLeast(G, f))
-    yield Follows(least, AtLeast(anywhere, at_feasible(multiplier)), (sp.S.One, sp.S.One), given=least,
-                  slack=total(l, multiplier[l] * slack[l]),
-                  reason="L(y) ≥ g = f(p*) ≥ L(p*): stationarity; feasibility is given")
+    yield Follows(least, AtLeast(anywhere, best), (sp.S.One, sp.S.One), given=least,
+                  slack=total(l, multiplier[l] * slack[l]), reason="L(y) ≥ g = f(p*) ≥ L(p*): p* minimizes L;")
+    squared = total(r, x[r] ** 2)
+    downhill = AtLeast(best - small * squared + small * rest_of_slope, best)
+    yield Follows((downhill,), AtLeast(rest_of_slope, squared), (1 / small,), given=(downhill,), quotes=(SQUEEZE,),
+                  reason="so it does at p* − t∇L, where L = L(p*) − t‖∇L‖² + t ρ with ρ → 0: ‖∇L‖² ≤ ρ → 0, stationarity;")
     others = total(l, multiplier[l] * slack[l] * (1 - sp.KroneckerDelta(l, j)))
     yield no_gap(AtLeast(0, multiplier[j] * slack[j]), others)
 

@@ -174,22 +174,25 @@ def divergence() -> sp.Expr:
 
 
 def moved_length() -> sp.Expr:
-    """vᵀF(s + tv)v, with the entries of eot.88."""
+    """vᵀM(s + tv)v."""
     mean = expect(moved, lambda key: v[key])
-    return total(l, moved(l) * (v[l] - mean) ** 2) / tau**2
+    return total(l, moved(l) * (v[l] - mean) ** 2) / tau
 
 
-@claim("eot.s7.information-distance", "identity", title="F measures the information distance", needs=("eot.88",),
-       latex=r"\frac{d^2}{dt^2}\mathrm{KL}(p(s)\|p(s+tv))=v^\top F(s+tv)\,v", part_of="eot.rem7.6")
+@claim("eot.s7.information-distance", "identity", title="The matrix measures the information distance", needs=("eot.88",),
+       latex=r"\frac{d^2}{dt^2}\mathrm{KL}(p(s)\|p(s+tv))=\tfrac1\tau\,v^\top M(s+tv)\,v", part_of="eot.rem7.6")
 def information_distance() -> Steps:
-    """The divergence of the weights along any line in the scores has the squared Fisher length as its second derivative."""
+    """The divergence of the weights along any line in the scores has the squared length by M, over τ, as second derivative."""
     variance = total(l, p(l) * (v[l] - expect(p, lambda key: v[key])) ** 2)
-    yield Equation(total((j, k), v[j] * fisher(j, k) * v[k]), variance / tau**2, reason="vᵀFv, at t = 0")
-    yield Equation(derivative(derivative(divergence(), t), t), moved_length(), reason="so KL = ½ t² vᵀFv + O(t³)")
+    yield Equation(total((j, k), v[j] * M * v[k]), variance / tau, reason="vᵀMv, at t = 0")
+    yield Equation(total((j, k), v[j] * fisher(j, k) * v[k]), variance / tau**2, reason="vᵀFv = vᵀMv/τ: one metric but for τ")
+    yield Equation(derivative(derivative(divergence(), t), t), moved_length() / tau, reason="so KL = ½ t² vᵀMv/τ + O(t³)")
 
 
-information_distance.twin("half of it", lambda: Equation(derivative(derivative(divergence(), t), t), moved_length() / 2))
-information_distance.twin("one τ", lambda: Equation(derivative(derivative(divergence(), t), t), tau * moved_length()))
+information_distance.twin("half of it", lambda: Equation(
+    derivative(derivative(divergence(), t), t), moved_length() / tau / 2))
+information_distance.twin("without the factor 1/τ", lambda: Equation(
+    derivative(derivative(divergence(), t), t), moved_length()))
 
 
 def matrix_times_u() -> sp.Expr:
