@@ -9,9 +9,9 @@ References item 1 of Remark 7.4 of the document; do Carmo (1992), chapter 6, for
 import sympy as sp
 
 from derivations import Equation, Fails, Severity, Steps, Theorem, claim, derivative, total
-from derivations.eot.notation import j, k, s, tau
+from derivations.eot.notation import j, k, m, s, tau
 from derivations.eot.section5_remarks import descent
-from derivations.eot.section7_fisher import fisher, i, m, p
+from derivations.eot.section7_fisher import fisher, i, p
 from derivations.eot.section7_natural import fisher_times_u
 
 GAUSS = Theorem(
