@@ -1,6 +1,6 @@
 """Section 3, the problem: attention weights, the simplex, and the one-sided entropic objective.
 
-Claims     eot.def3.1, eot.1, eot.2, eot.def3.2, eot.3–eot.6, eot.s3.row-independence, eot.s3.minimal-cost,
+Claims     eot.def3.1, eot.1, eot.2, eot.def3.2, eot.fn1, eot.3–eot.6, eot.s3.row-independence, eot.s3.minimal-cost,
            eot.s3.trade-off, eot.s3.maximally-entropic, eot.s3.no-single-point, eot.s3.nonnegative-cost
 Notation   α = softmax(⟨q, k_j⟩/τ); J(p) = Σ_j p_j C_j − ε H(p); p any point of the simplex
 References Definitions 3.1 and 3.2 of the document and the prose around them
@@ -16,6 +16,7 @@ from derivations import (
     Follows,
     Severity,
     Steps,
+    Undecidable,
     UniqueMinimum,
     Value,
     Variable,
@@ -114,6 +115,14 @@ def problem() -> Steps:
     """The cost is the negative similarity, and the objective is finite on the whole closed simplex."""
     yield Equation(objective(uniform, cost, eps), -total(j, similarity(j)) / m - eps * sp.log(m),
                    reason="its value at the uniform plan")
+
+
+@claim("eot.fn1", "external fact", title="“One-sided” is not a term of the literature", needs=("eot.def3.2",),
+       latex=r"\text{one-sided}=\text{no target marginal constraint}")
+def one_sided_term() -> Undecidable:
+    """The footnote says that “one-sided” is no idiomatic term, and means that no target marginal is prescribed."""
+    return Undecidable("what is idiomatic is not measured; problems with one free or penalized marginal go by the names of "
+                       "semi-relaxed and semi-unbalanced transport; what the term means here is judged in eot.s3.free-target")
 
 
 @claim("eot.3", "definition", title="Objective: expected cost less entropy", needs=("eot.4",),

@@ -325,11 +325,11 @@ def kkt_necessary() -> Steps:
     yield no_gap(AtLeast(0, multiplier[j] * slack[j]), others)
 
 
-NO_GAP: dict[Variable, Value] = {m: 1, f: 0, G: 0, j: 1}
+NO_GAP: dict[Variable, Value] = {m: 2, f: 0, G: 0, j: 1}
 kkt_necessary.twin("the multipliers vanish", lambda: no_gap(
-    AtLeast(0, multiplier[j]), sp.S.Zero, {**NO_GAP, multiplier.label: [1], slack.label: [0]}))
+    AtLeast(0, multiplier[j]), sp.S.Zero, {**NO_GAP, multiplier.label: [1, 0], slack.label: [0, 1]}))
 kkt_necessary.twin("every constraint is active", lambda: no_gap(
-    AtLeast(0, slack[j]), sp.S.Zero, {**NO_GAP, multiplier.label: [0], slack.label: [1]}))
+    AtLeast(0, slack[j]), sp.S.Zero, {**NO_GAP, multiplier.label: [0, 1], slack.label: [1, 0]}))
 
 double_well = (width**2 - 1) ** 2
 
