@@ -160,8 +160,8 @@ transport_is_linear.twin("a plain sum", lambda: Equation(expense(mixed), expense
 def distance() -> Steps:
     """Transport is said to measure the distance between distributions, for any cost matrix C ≥ 0."""
     only = simplex("P", n, n)
-    yield Fails(Equation(total((i, h), only[i, h] * D[i, h]), 0, at={n: 1, D.label: [[1]]}),
-                reason="with one place and C = 1, the distribution is at distance 1 from itself")
+    yield Fails(Equation(total((i, h), only[i, h] * D[i, h]), 0, at={n: 2, D.label: [[1, 1], [1, 1]]}),
+                reason="with C = 1 everywhere each distribution is at distance 1 from itself")
 
 
 second, third = interior("b", n), interior("c", n)
@@ -299,9 +299,10 @@ primer_trade_off.twin("entropy grows by t", lambda: trade_off(
        latex=r"P^\star_{ij}>0\ \text{for all } i,j")
 def dense() -> Steps:
     """The unique solution is said to be dense for all marginals a and b."""
-    yield Equation(total(j, P0[i, j]), a0[i], reason="so with m = 1 the only plan is P_i1 = a_i")
-    yield Fails(AtLeast(P0[i, j], 0, strict=True, at={n: 2, m: 1, a0.label: [1, 0], b0.label: [1], i: 2, j: 1}),
-                reason="and a = (1, 0) is a distribution: P_21 = 0 (nor does strict convexity alone make a minimum dense)")
+    yield zero_rows()
+    yield Fails(AtLeast(P0[i, j], 0, strict=True, at={
+        n: 2, m: 2, a0.label: [1, 0], b0.label: [HALF, HALF], P0.label: [[HALF, HALF], [0, 0]], i: 2, j: 1}),
+        reason="and a = (1, 0) is a distribution: P_21 = P_22 = 0 (nor does strict convexity alone make a minimum dense)")
 
 
 @dense.corrected(r"a,b>0\implies P^\star_{ij}>0", Severity.HYPOTHESIS, under="every a_i > 0 and every b_j > 0",

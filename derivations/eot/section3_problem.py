@@ -294,7 +294,8 @@ no_single_point.twin("at most the uniform weight", lambda: AtLeast(1 / m, softma
        latex=r"C\in\mathbb R_+^{n\times m},\quad C_j = -\langle q,k_j\rangle", needs=("eot.def3.2",))
 def nonnegative_cost() -> Steps:
     """The transport problem asks for costs C ≥ 0, and the cost of attention is put forward as an instance of it."""
-    yield Fails(AtLeast(cost(j), 0, at={m: 1, d: 1, Q.label: [1], K.label: [[1]]}), reason="q = k = 1 costs −1")
+    yield Fails(AtLeast(cost(j), 0, at={m: 2, d: 1, Q.label: [1], K.label: [[1], [0]], j: 1}),
+                reason="q = k₁ = 1 costs −1")
 
 
 shift = scalar("t")

@@ -4,7 +4,7 @@ Claims     eot.s6.dual-function, eot.s6.weak-duality, eot.s6.tight-for-convex, e
            eot.s6.slater, eot.s6.strong-duality, eot.s6.kkt-necessary, eot.s6.kkt-complete
 Notation   minimize f subject to c_i ≤ 0, h_j = 0; w_i = −c_i ≥ 0 the slack of a feasible point; λ ≥ 0 and ν multipliers;
            L = f + Σ λ_i c_i + Σ ν_j h_j, G = g(λ, ν) = inf L; v the optimal value; m inequalities, n equalities, d
-           coordinates; at a point x the gradients are a = ∇f, B_i = ∇c_i, H_j = ∇h_j, and y is any other point
+           coordinates; at a point x the gradients are a = ∇f, B_i = ∇c_i, H_j = ∇h_j, D = ∇L, and y is any other point
 References both primers of section 6 of the document; Boyd and Vandenberghe (2004), sections 5.1–5.5
 """
 
@@ -172,7 +172,7 @@ dual_convex.twin("more than convex, by one", lambda: Follows(
 x, y = vector("x", d), vector("y", d)
 B, H = vector("B", m, d), vector("H", n, d)
 width = scalar("x")
-small, rest_of_slope = positive("t"), scalar("ρ")
+small, rest_of_slope, gradient = positive("t"), scalar("ρ"), vector("D", d)
 
 
 def stationary_slope(coordinate: sp.Expr) -> sp.Expr:
@@ -317,7 +317,7 @@ def kkt_necessary() -> Steps:
     least = (AtLeast(anywhere, G), AtLeast(G, f))
     yield Follows(least, AtLeast(anywhere, best), (sp.S.One, sp.S.One), given=least,
                   slack=total(l, multiplier[l] * slack[l]), reason="L(y) ≥ g = f(p*) ≥ L(p*): p* minimizes L;")
-    squared = total(r, x[r] ** 2)
+    squared = total(r, gradient[r] ** 2)
     downhill = AtLeast(best - small * squared + small * rest_of_slope, best)
     yield Follows((downhill,), AtLeast(rest_of_slope, squared), (1 / small,), given=(downhill,), quotes=(SQUEEZE,),
                   reason="so it does at p* − t∇L, where L = L(p*) − t‖∇L‖² + t ρ with ρ → 0: ‖∇L‖² ≤ ρ → 0, stationarity;")
