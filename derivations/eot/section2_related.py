@@ -92,7 +92,7 @@ def maximum_entropy() -> Steps:
 
 @maximum_entropy.corrected(r"\mathbb E_q[E]\le\mathbb E_g[E]\implies H(q)\le H(g),\ \text{with equality only for } q=g",
                            Severity.HYPOTHESIS, under="U is the mean energy of a Gibbs distribution with τ > 0",
-                           replaces="the constraint, by one that a Gibbs distribution satisfies")
+                           replaces="any constraint, by one that a Gibbs distribution satisfies")
 def maximum_entropy_at_its_energy() -> Steps:
     """Among all distributions with its mean energy or less the Gibbs distribution, a softmax of −E/τ, has most entropy."""
     yield Equation(warm(j) / warm(k), sp.exp((E[k] - E[j]) / tau), reason="softmax form: lower energy, larger probability")

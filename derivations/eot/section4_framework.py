@@ -161,7 +161,7 @@ def unique_solution() -> Steps:
 
 @unique_solution.corrected(r"x\ne y,\ J(y)\le J(x)\implies J((1-t)x+ty)<J(x);\ \Omega\text{ continuous}\implies"
                            r"\arg\min J\ne\emptyset", Severity.HYPOTHESIS, under="Ω is continuous on the closed simplex",
-                           replaces="that a minimizer exists")
+                           replaces="the existence of a minimizer")
 def one_solution() -> Steps:
     """A continuous J has a minimizer on the simplex; and if another point were as good, a mixture of both would be better."""
     yield AtLeast(1, x[j], because=total(l, x[l] * (1 - delta(l, j))), reason="the simplex is closed and bounded",

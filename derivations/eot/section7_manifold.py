@@ -52,8 +52,8 @@ def on_a_sphere() -> Steps:
 def manifold_curvature() -> Steps:
     """Backpropagation is said to use, in the Fisher matrix, the curvature of the manifold of attention distributions."""
     yield from on_a_sphere()
-    yield Fails(Equation(curvature(), fisher(j, k), at={m: 2, s.label: [0, 0], tau: 1, j: 1, k: 2}),
-                reason="for two keys the manifold is a curve, of curvature 0, and F₁₂ is −1/4")
+    yield Fails(Equation(curvature(), fisher(j, k), at={m: 3, s.label: [0, 0, 0], tau: 1, j: 1, k: 2}),
+                reason="R₁₂ = 1/108 and F₁₂ = −1/9; for two keys the manifold is a curve, of curvature 0, and F is not 0")
 
 
 @manifold_curvature.corrected(r"R_{jk}=\tfrac14(F_{jj}F_{kk}-F_{jk}^2),\quad-\nabla_s\mathcal L=\tau Fu", Severity.SLIP)
