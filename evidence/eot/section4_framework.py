@@ -12,7 +12,7 @@ from evidence.eot.conic_one_sided import ConicRow, differences, problems
 from evidence.eot.conic_regularizers import RegularizedProblem, conic_reading, regularized_problems
 from evidence.eot.forward import gradient
 from evidence.eot.regularizers import Point, half_square, objective, points, reading
-from numerics import regularizers
+from numerics import one_sided, regularizers
 from numerics.primal import regularizers as conic_regularizers
 
 
@@ -33,6 +33,18 @@ def chord(point: Point) -> Reading:
     z = share * x + (1 - share) * y
     at_x, at_y, at_z = (point[f"w{name}"] - q @ point["s"] for name, q in (("x", x), ("y", y), ("z", z)))
     return reading(point, direct=share * at_x + (1 - share) * at_y - at_z)
+
+
+def chord_gap(point: Point, sign: int) -> Reading:
+    """The chord of ±H between x and y, less ±H at the mixture."""
+    share, first, second = point["t"] / (1 + point["t"]), point["x"], point["y"]
+    ends = share * one_sided.entropy(first) + (1 - share) * one_sided.entropy(second)
+    return reading(point, closed_form=sign * (ends - one_sided.entropy(share * first + (1 - share) * second)))
+
+
+@confirms(Layer.TORCH, "eot.s4.other-convex", on=points(smallest=2), corrected=lambda point: chord_gap(point, -1))
+def chord_gap_of_entropy(point: Point) -> Reading:
+    return chord_gap(point, 1)
 
 
 @confirms(Layer.TORCH, "eot.s4.entropy-makes-softmax", on=points())
