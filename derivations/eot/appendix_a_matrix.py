@@ -1,6 +1,7 @@
 """Appendix A, the problem: many queries at once, each a source of unit mass, and the target left free.
 
-Claims     eot.defA.1–eot.defA.5, eot.106–eot.113, eot.sA.single-row, eot.sA.free-target, eot.sA.row-stochastic,
+Claims     eot.defA.1–eot.defA.5, eot.106–eot.113, eot.sA.unit-masses,
+           eot.sA.single-row, eot.sA.free-target, eot.sA.row-stochastic,
            eot.sA.product-of-simplices, eot.sA.decomposable, eot.sA.typical-temperature
 Notation   Q[i, r] = (q_i)_r; P a plan with unit rows, R another one; a_i = 1; H(P) = −Σ_ij P_ij log P_ij
 References Definitions A.1–A.5 of the document
@@ -13,6 +14,8 @@ from derivations import (
     Entries,
     Entry,
     Equation,
+    Fails,
+    Severity,
     Steps,
     UniquePlan,
     claim,
@@ -110,6 +113,36 @@ def source_measure() -> Steps:
 
 source_measure.twin("a probability measure", lambda: Equation(total(TOGETHER, P[i, j]), 1))
 source_measure.twin("one unit for each key", lambda: Equation(total(TOGETHER, P[i, j]), m))
+
+
+def shared_plan(query: sp.Expr, key: sp.Expr) -> sp.Expr:
+    """P_ij/n."""
+    return P[query, key] / n
+
+
+@claim("eot.sA.unit-masses", "identity", title="The source measure is none of the primer's", needs=("eot.defA.2", "eot.111"),
+       latex=r"a\in\Delta^{n-1},\quad a_i=1")
+def unit_masses() -> Steps:
+    """The primer takes a from the simplex, and the appendix, which solves the primer's problem for n queries, takes a_i = 1."""
+    yield Fails(Equation(total(TOGETHER, P[i, j]), 1, at={n: 2, m: 1}), reason="two queries send the mass 2, so a is not in Δ")
+
+
+@unit_masses.corrected(r"a_i=\tfrac1n:\quad J(P/n)=\tfrac1nJ(P)-\varepsilon\log n", Severity.SLIP,
+                       replaces="the total mass, by the problem for masses 1/n")
+def masses_of_the_primer() -> Steps:
+    """With a_i = 1/n it is the primer's problem: the objective changes by a factor and a constant, the minimizer is A/n."""
+    yield Equation(total(j, shared_plan(i, j)), 1 / n, reason="rows of mass 1/n", about=(P[i, j],))
+    yield shared(n, 1)
+
+
+def shared(factor: sp.Expr, sign: int) -> Equation:
+    """J(P/n) against J(P) over a factor and a constant."""
+    return Equation(objective(shared_plan, eps), objective(plan, eps) / factor - sign * eps * sp.log(n),
+                    reason="log(P/n) = log P − log n, and Σ P/n = 1")
+
+
+unit_masses.twin("the constant's sign", lambda: shared(n, -1))
+unit_masses.twin("the factor is lost", lambda: shared(sp.S.One, 1))
 
 
 @claim("eot.sA.single-row", "identity", title="One query is the special case n = 1", needs=("eot.111", "eot.3"),

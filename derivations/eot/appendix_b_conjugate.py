@@ -120,7 +120,7 @@ def mixture(key: sp.Expr) -> sp.Expr:
 
 
 @claim("eot.sB.indicator-convex", "inequality", title="The indicator is convex", needs=("eot.124",),
-       latex=r"I_\Delta(tp+(1-t)x)\le tI_\Delta(p)+(1-t)I_\Delta(x)")
+       latex=r"I_\Delta(tp+(1-t)x)\le tI_\Delta(p)+(1-t)I_\Delta(x)", part_of="eot.defB.1")
 def indicator_is_convex() -> Steps:
     """A mixture of two points of the simplex lies in it; if an end lies outside, the right side is +∞ already."""
     yield AtLeast(mixture(j), 0, reason="entries ≥ 0")
@@ -132,7 +132,7 @@ indicator_is_convex.twin("half of the mass", lambda: Equation(total(j, mixture(j
 
 
 @claim("eot.sB.penalty", "equivalence", title="The indicator enforces the constraint", needs=("eot.124",),
-       latex=r"\arg\min_{\mathbb R^m}(g+I_\Delta)=\arg\min_{\Delta^{m-1}}g")
+       latex=r"\arg\min_{\mathbb R^m}(g+I_\Delta)=\arg\min_{\Delta^{m-1}}g", part_of="eot.defB.1")
 def penalty() -> Steps:
     """Outside the simplex the sum is +∞ and no rival; inside nothing is added, so a minimizer stays one."""
     yield Limit(size_of_penalty * odds, size_of_penalty, sp.oo, sp.oo, reason="any violation costs more than any finite value")

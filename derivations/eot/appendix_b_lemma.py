@@ -19,6 +19,7 @@ from derivations import (
     Value,
     Variable,
     claim,
+    delta,
     derivative,
     interior,
     scalar,
@@ -47,14 +48,19 @@ from derivations.eot.appendix_b_conjugate import (
 from derivations.eot.notation import j, k, l, m, partition, s, score, softmax, tau
 from derivations.eot.section3_existence import scalar_convexity
 
-c = scalar("c")
+c, step = scalar("c"), scalar("h")
 w, inside = vector("w", m, kind=Kind.POSITIVE), interior("y", m)
-LEAST: dict[Variable, Value] = {m: 1, s.label: [0], tau: 1, j: 1}
+EVEN: dict[Variable, Value] = {m: 2, s.label: [0, 0], tau: 1, j: 1}
 
 
 def positive_vector(key: sp.Expr) -> sp.Expr:
     """w_j > 0."""
     return w[key]
+
+
+def mass_beside(at: Entry) -> sp.Expr:
+    """Σ_l (p_l + h δ_lj), the mass of the points that a partial derivative in p_j compares with p."""
+    return total(l, at(l) + step * delta(l, j))
 
 
 def supports(level: sp.Expr) -> AtLeast:
@@ -69,13 +75,12 @@ def supports(level: sp.Expr) -> AtLeast:
        latex=r"f\text{ is differentiable on its domain }\Delta^{m-1}", needs=("eot.125",))
 def conditions_met() -> Steps:
     """The appendix announces a proof that f meets the conditions of the theorem, differentiability among them."""
-    yield supports(c)
-    yield Fails(Equation(s[j] + c, s[j], at={m: 1, j: 1, s.label: [0], c: 1}),
-                reason="a differentiable convex f has one subgradient, and this f has all s + c·1: the simplex has no interior",
-                quotes=(UNIQUE_SUBGRADIENT,))
+    yield Equation(mass_beside(star), 1 + step, reason="p* + h e_j has mass 1 + h, so f is +∞ there for every h ≠ 0:")
+    yield Fails(Equation(mass_beside(star), 1, at={**EVEN, step: sp.S.Half}),
+                reason="f has no partial derivative at any point, as a derivative needs values beside the point")
 
 
-@conditions_met.corrected(r"\partial f(p^\star(s))\supseteq\{s+c\mathbf 1:c\in\mathbb R\}", Severity.HYPOTHESIS,
+@conditions_met.corrected(r"\partial f(p^\star(s))\supseteq\{s+c\mathbf 1:c\in\mathbb R\}", Severity.FATAL,
                           replaces="the gradient of f, by its subgradients")
 def subgradients() -> Steps:
     """f has no gradient anywhere; at p*(s) each s + c·1 is a subgradient, so only differences of scores are determined."""
@@ -171,11 +176,12 @@ def tangential(of: sp.Expr) -> Equation:
 def first_order() -> Steps:
     """A vanishing gradient of h in R^m is called necessary and sufficient for the maximizer on the simplex."""
     yield attained_at(star)
-    yield Fails(Equation(slope_of_h(star), 0, at=LEAST), reason="m = 1, s = 0, τ = 1: the maximizer is 1, the slope there −1")
+    yield Fails(Equation(slope_of_h(star), 0, at=EVEN),
+                reason="s = (0, 0), τ = 1: the maximizer is (1/2, 1/2), and both slopes there are log 2 − 1")
 
 
 @first_order.corrected(r"p=p^\star(s)\iff\partial_jh(p)-\partial_kh(p)=0\ \text{for all } j,k"
-                       r"\quad(p\in\mathrm{int}\,\Delta^{m-1})", Severity.SLIP)
+                       r"\quad(p\in\mathrm{int}\,\Delta^{m-1})", Severity.FATAL)
 def first_order_along_simplex() -> Steps:
     """On the simplex only slopes along it must vanish: all partial derivatives of h agree, at p* alone."""
     yield attained_at(star)
@@ -193,11 +199,11 @@ first_order.twin("the common value is τ − φ", lambda: tangential(tau - poten
        latex=r"\nabla_ph(p)\big|_{p=p^\star(s)}=0")
 def vanishing_gradient() -> Steps:
     """The gradient of ⟨p, s⟩ − f(p) in R^m is said to be zero at p*."""
-    yield Fails(Equation(slope_of_h(star), 0, at=LEAST), reason="m = 1, s = 0, τ = 1: p* = 1 and 0 − 1·(log 1 + 1) = −1")
+    yield Fails(Equation(slope_of_h(star), 0, at=EVEN), reason="s = (0, 0), τ = 1: 0 − (log ½ + 1) = log 2 − 1")
 
 
 @vanishing_gradient.corrected(r"\nabla_p(\langle p,s\rangle-\tau\textstyle\sum p\log p)\big|_{p^\star}=(\phi(s)-\tau)\mathbf 1",
-                              Severity.SLIP)
+                              Severity.FATAL)
 def constant_gradient() -> Steps:
     """Every partial derivative is φ(s) − τ at p*: the gradient is a multiple of 1, normal to the simplex."""
     yield tangential(potential() - tau)
@@ -212,11 +218,21 @@ def smooth(strength: sp.Expr, sign: int = 1) -> sp.Expr:
     return s[j] - sign * derivative(strength * total(l, w[l] * sp.log(w[l])), w[j])
 
 
-@claim("eot.137", "identity", title="The gradient of h", needs=("eot.sB.strictly-concave",),
-       hypotheses=("∇f read as that of τ Σ p log p, for p > 0",),
+@claim("eot.137", "identity", title="The gradient of h", needs=("eot.sB.conditions-met",),
        latex=r"\nabla_ph(p)=s-\nabla f(p)")
 def gradient_of_h() -> Steps:
-    """Read for the formula τ Σ p log p on p > 0, where alone there is a gradient, the slope of h is s_j less that of f."""
+    """The gradient of h is said to be s less that of f, which contains the indicator of the simplex."""
+    yield Equation(mass_beside(plan), 1 + step, reason="beside p in direction e_j the mass is 1 + h: there f is +∞ and h −∞")
+    yield Fails(Equation(mass_beside(plan), 1, at={m: 2, p.label: [sp.S.Half, sp.S.Half], j: 1, step: sp.S.Half}),
+                reason="so neither f nor h has a partial derivative at any point of the simplex")
+
+
+@gradient_of_h.corrected(r"\nabla_p(\langle p,s\rangle-\tau\textstyle\sum p\log p)=s-\nabla(\tau\sum p\log p)",
+                         Severity.HYPOTHESIS,
+                         under="f is read as τ Σ p log p on all p > 0, without the indicator",
+                         replaces="the indicator in f and h")
+def gradient_without_indicator() -> Steps:
+    """For the formula τ Σ p log p on p > 0, where there is a gradient, the slope of h is s_j less that of f."""
     h = total(l, w[l] * s[l]) - tau * total(l, w[l] * sp.log(w[l]))
     yield Equation(derivative(h, w[j]), slope_of_h(positive_vector), reason="δ-sums collapse; (w log w)' = log w + 1")
     yield Equation(derivative(h, w[j]), smooth(tau), reason="gradients are linear")
@@ -240,10 +256,11 @@ def gradient_at_maximizer() -> sp.Expr:
        latex=r"s=\nabla f(p^\star(s))")
 def scores_are_gradient() -> Steps:
     """Setting the gradient to zero is said to give s as the gradient of f at p*."""
-    yield Fails(Equation(gradient_at_maximizer(), s[j], at=LEAST), reason="m = 1, s = 0, τ = 1: ∇(p log p) at p* = 1 is 1")
+    yield Fails(Equation(gradient_at_maximizer(), s[j], at=EVEN),
+                reason="s = (0, 0), τ = 1: the slope of p log p at p* = ½ is 1 − log 2")
 
 
-@scores_are_gradient.corrected(r"s=\nabla(\tau\textstyle\sum p\log p)(p^\star)+(\phi(s)-\tau)\mathbf 1", Severity.SLIP)
+@scores_are_gradient.corrected(r"s=\nabla(\tau\textstyle\sum p\log p)(p^\star)+(\phi(s)-\tau)\mathbf 1", Severity.FATAL)
 def scores_up_to_constant() -> Steps:
     """s is the gradient of τ Σ p log p at p* plus the multiple φ(s) − τ of 1; the missing term is the multiplier."""
     yield recovered(potential() - tau)

@@ -232,7 +232,10 @@ def dual_function(level: sp.Expr) -> sp.Expr:
 @claim("eot.remB.5", "equivalence", title="Lagrangian duality computes the same conjugate", needs=("eot.149", "eot.10"),
        latex=r"f^*(s)=-\max_\mu g(\mu),\quad\mu^\star=\tau-\phi(s)")
 def lagrangian_duality() -> Steps:
-    """The greatest value of the dual function of section 6 is minus the conjugate, at the multiplier τ − φ."""
+    """The greatest value of the dual function of section 6 is minus the conjugate f*, at the multiplier τ − φ.
+
+    The dual function itself is made of another conjugate, that of the objective without constraint.
+    """
     yield Equation(dual_function(tau - potential()), -potential(), reason="attained at μ = τ − φ")
     yield AtLeast(-potential(), dual_function(mu), because=tau * kl(1, Z * sp.exp(mu / tau - 1)),
                   reason="−φ − g(μ) = τ(x − 1 − log x) with x = Z exp(μ/τ − 1): no μ gives more")
@@ -255,9 +258,15 @@ def unconstrained_conjugate(level: sp.Expr) -> sp.Expr:
 
 
 @claim("eot.sB.conjugate-variables", "equivalence", title="The multiplier as a conjugate variable", needs=("eot.remB.5",),
-       latex=r"g(\mu)=\mu-J_0^*(\mu\mathbf 1),\quad J_0(w)=-\langle w,s\rangle+\tau\textstyle\sum w\log w\ (w\ge0)")
+       latex=r"g(\mu)=\mu-J_0^*(\mu\mathbf 1),\quad J_0(w)=-\langle w,s\rangle+\tau\textstyle\sum w\log w\ (w\ge0)",
+       part_of="eot.remB.5")
 def conjugate_variables() -> Steps:
-    """The multiplier enters through μ·1 as the conjugate variable of the objective without constraint; s only shifts it."""
+    """The multiplier enters through μ·1 as the conjugate variable of J₀, the objective without constraint.
+
+    J₀* is not the f* of the appendix: f contains the constraint, and its conjugate variables are the scores.
+    """
+    yield Equation(potential(lambda key: s[key] + mu), potential() + mu, about=(mu,),
+                   reason="f*(s + μ1) = f*(s) + μ: in f* a multiple of 1 only adds a constant, so the conjugate meant is J₀*")
     unconstrained = -total(j, any_weights[j] * s[j]) + tau * total(j, xlogx(any_weights[j]))
     image = total(j, kl(any_weights[j], sp.exp((s[j] + mu) / tau - 1)))
     yield AtLeast(unconstrained_conjugate(mu), mu * total(j, any_weights[j]) - unconstrained, because=tau * image,

@@ -178,8 +178,10 @@ equality_condition.twin("the scores' sign", lambda: gap_is_divergence(reversed_s
 @claim("eot.sB.biconjugate", "identity", title="The biconjugate is the function", latex=r"f^{**}=f", needs=("eot.defB.2",))
 def biconjugate() -> Steps:
     """The proof takes f** = f for every strictly convex and differentiable f; a domain that is not closed breaks it."""
-    yield Fails(Limit(b**2, b, sp.S.Zero, sp.oo),
-                reason="f(p) = p² on (0, 1): f** is closed, so f**(0) ≤ lim f(p) = 0, but f(0) = +∞")
+    yield Limit(b * slope - b**2, b, sp.S.Zero, sp.S.Zero,
+                reason="f(p) = p² on (0, 1), +∞ elsewhere: f*(s) ≥ lim (ps − p²) = 0 for every s, as p falls to 0,")
+    yield AtLeast(0, -b**2, because=b**2, reason="and f*(0) = 0: f**(0) = 0, while f(0) = +∞ exceeds every number")
+    yield Fails(AtLeast(-G_s, 1, given=(AtLeast(G_s, 0),), at={G_s: 0}), reason="no s makes 0·s − f*(s) as large as 1")
 
 
 @biconjugate.corrected(r"f=\tau\textstyle\sum p\log p+I_\Delta:\quad f^{**}(p)=f(p)\ "

@@ -12,7 +12,7 @@ from derivations.eot.notation import j, m, tau, u
 
 pi = interior("π", m)
 baseline = scalar("b")
-_i = index("i", m)
+ACTION = index("i", m)
 
 
 def score_function(action: sp.Expr) -> sp.Expr:
@@ -21,13 +21,13 @@ def score_function(action: sp.Expr) -> sp.Expr:
 
 
 def mean(values: sp.Expr) -> sp.Expr:
-    """E_π of an expression in the action `_i`."""
-    return total(_i, pi[_i] * values)
+    """E_π of an expression in the action `ACTION`."""
+    return total(ACTION, pi[ACTION] * values)
 
 
 def estimate(level: sp.Expr) -> sp.Expr:
-    """X_i = (u_i − b) ∂log π_i/∂s_j for the action `_i`."""
-    return (u[_i] - level) * score_function(_i)
+    """X_i = (u_i − b) ∂log π_i/∂s_j for the action `ACTION`."""
+    return (u[ACTION] - level) * score_function(ACTION)
 
 
 def variance(level: sp.Expr) -> sp.Expr:
@@ -37,10 +37,10 @@ def variance(level: sp.Expr) -> sp.Expr:
 
 def expected_utility() -> sp.Expr:
     """E_π[u], the baseline that the document names."""
-    return mean(u[_i])
+    return mean(u[ACTION])
 
 
 def reduction(level: sp.Expr) -> sp.Expr:
     """b (2 E[u g²] − b E[g²]), what a baseline takes off the variance."""
-    square = score_function(_i) ** 2
-    return level * (2 * mean(u[_i] * square) - level * mean(square))
+    square = score_function(ACTION) ** 2
+    return level * (2 * mean(u[ACTION] * square) - level * mean(square))

@@ -1,7 +1,8 @@
 """The abstract.
 
-Claims     eot.s0.exact-solution, eot.s0.policy-gradient, eot.s0.variance-reduced, eot.s0.geometry,
-           eot.s0.optimal-inference, eot.s0.manifold-aware, eot.s0.core-component, eot.s0.justification
+Claims     eot.s0.exact-solution, eot.s0.maximally-entropic, eot.s0.policy-gradient, eot.s0.variance-reduced,
+           eot.s0.geometry, eot.s0.optimal-inference, eot.s0.manifold-aware, eot.s0.core-component,
+           eot.s0.justification
 Notation   p = softmax(s/τ); u = −∂L/∂p; F_jk = E_p[∂_j log p · ∂_k log p]; estimators as in policy.py
 References the abstract of the document
 """
@@ -21,10 +22,12 @@ from derivations import (
     delta,
     derivative,
     index,
+    reprint,
     total,
 )
 from derivations.eot import policy
 from derivations.eot.notation import cost, expect, j, k, m, objective, s, score, similarity, softmax, tau, u
+from derivations.eot.section3_problem import maximally_entropic
 
 p = softmax(score, tau)
 i = index("i", m)
@@ -38,6 +41,9 @@ def given(key: sp.Expr) -> sp.Expr:
 def solves(candidate: Entry) -> UniqueMinimum:
     """The candidate is the only minimizer of expected cost less τ times entropy."""
     return UniqueMinimum(lambda q: objective(q, cost, tau), candidate, m, tau, reason="J(q) − J(α) = τ Σ kl(q ‖ α)")
+
+
+reprint("eot.s0.maximally-entropic", maximally_entropic, latex=r"H(\alpha)=\max_{p\in\Delta^{m-1}}H(p)")
 
 
 def descent() -> sp.Expr:
@@ -83,7 +89,7 @@ def variance_reduced() -> Steps:
 
 
 @variance_reduced.corrected(r"\mathbb E_{i\sim p}[(u_i-b)\,\partial\log p_i/\partial s_j]\ \text{is the same for all } b",
-                            Severity.WORDING, replaces="the comparison of variances")
+                            Severity.FATAL, replaces="the comparison of variances")
 def nothing_sampled() -> Steps:
     """Backpropagation samples no key, so there is no variance to reduce: every baseline gives the same gradient."""
     yield Equation(mean_update(policy.baseline, p), descent(), reason="E ∂log p = 0", about=(policy.baseline,))

@@ -1,7 +1,8 @@
 """Section 1: what the introduction promises.
 
-Claims     eot.s1.forward-pass, eot.s1.argmax-proxy, eot.s1.policy-gradient, eot.s1.variance-reduced,
-           eot.s1.geometry, eot.s1.optimal-update, eot.s1.standing, eot.s1.open-question, eot.s1.justification
+Claims     eot.s1.forward-pass, eot.s1.maximally-entropic, eot.s1.argmax-proxy, eot.s1.policy-gradient,
+           eot.s1.variance-reduced, eot.s1.geometry, eot.s1.optimal-update, eot.s1.standing, eot.s1.open-question,
+           eot.s1.justification
 Notation   p = softmax(s/τ); F_jk = E_p[∂_j log p · ∂_k log p]; estimators as in policy.py
 References the list of contributions of the document
 """
@@ -13,25 +14,32 @@ from derivations import (
     Entry,
     Equation,
     Fails,
+    Kind,
     Limit,
     Severity,
     Steps,
     Undecidable,
     UniqueMinimum,
     claim,
+    delta,
     derivative,
     index,
-    positive,
     reprint,
+    scalar,
     size,
     total,
+    vector,
 )
 from derivations.eot import policy, section0_abstract
 from derivations.eot.notation import cost, expect, j, k, m, objective, s, score, similarity, softmax, tau, u
+from derivations.eot.section3_problem import maximally_entropic
 
 p = softmax(score, tau)
 i = index("i", m)
-ties, rest, gap = size("ties"), size("rest"), positive("gap")
+ties, below, top = size("r"), size("n"), scalar("s")
+best, lower = index("x", ties), index("y", below)
+gap = vector("g", below, kind=Kind.POSITIVE)
+share = 1 / (ties + total(lower, sp.exp(-gap[lower] / tau)))
 
 
 def solves(candidate: Entry) -> UniqueMinimum:
@@ -50,13 +58,23 @@ forward_pass.twin("similarity alone counts twice", lambda: solves(softmax(lambda
 forward_pass.twin("entropy alone", lambda: solves(lambda key: 1 / m))
 
 
+reprint("eot.s1.maximally-entropic", maximally_entropic, latex=r"H(\alpha)=\max_{p\in\Delta^{m-1}}H(p)")
+
+
+def tied_partition() -> sp.Expr:
+    """Z for r keys with the score s and n keys with the lower scores s − g_y."""
+    return total(best, sp.exp(top / tau)) + total(lower, sp.exp((top - gap[lower]) / tau))
+
+
 @claim("eot.s1.argmax-proxy", "equivalence", title="Softmax as a differentiable stand-in for argmax",
        latex=r"p_j/p_k = e^{(s_j-s_k)/\tau},\quad \lim_{\tau\to0}p_j = 1/r\ \text{for } r \text{ maximal scores}")
 def argmax_proxy() -> Steps:
     """Softmax orders keys as their scores do, and as τ → 0 shares the mass equally among the maximal scores."""
-    yield Limit(1 / (ties + rest * sp.exp(-gap / tau)), tau, sp.S.Zero, 1 / ties,
-                reason="r maximal scores; the others lie at least `gap` below and weigh at most exp(−gap/τ) each")
-    yield Equation(p(j) / p(k), sp.exp((s[j] - s[k]) / tau), reason="so p_j ≥ p_k iff s_j ≥ s_k")
+    yield Equation(derivative(p(j), s[k]), p(j) * (delta(j, k) - p(k)) / tau, reason="differentiable, as argmax is not;")
+    yield Equation(sp.exp(top / tau) / tied_partition(), share, reason="with r scores s and the others s − g_y, g_y > 0,")
+    yield Limit(share, tau, sp.S.Zero, 1 / ties, reason="each of the r maximal ones gets 1/r in the limit,")
+    yield Limit(sp.exp(-gap[lower] / tau) * share, tau, sp.S.Zero, sp.S.Zero, reason="and every other one nothing;")
+    yield Equation(p(j) / p(k), sp.exp((s[j] - s[k]) / tau), reason="at every τ p_j ≥ p_k iff s_j ≥ s_k")
 
 
 argmax_proxy.twin("the order is reversed", lambda: Equation(p(j) / p(k), sp.exp((s[k] - s[j]) / tau)))
@@ -96,7 +114,7 @@ def variance_reduced() -> Steps:
 
 
 @variance_reduced.corrected(r"\mathbb E_{i\sim p}[(u_i-b)\,\partial\log p_i/\partial s_j]\ \text{is the same for all } b",
-                            Severity.WORDING, replaces="the comparison of variances")
+                            Severity.FATAL, replaces="the comparison of variances")
 def baseline_free() -> Steps:
     """Nothing is sampled, so there is no variance to reduce: the gradient is the same with every baseline."""
     yield Equation(policy_gradient(policy.baseline), descent(), reason="E ∂log p = 0", about=(policy.baseline,))

@@ -79,17 +79,25 @@ def more_entropy(bound: sp.Expr, at: dict[Variable, Value] | None = None) -> Fol
                    reason="H(g) − H(q) = (E_g[E] − E_q[E])/τ + Σ kl(q ‖ g): equality only at q = g")
 
 
-@claim("eot.s2.gibbs", "optimality", title="The Gibbs distribution maximizes entropy for its energy",
-       latex=r"\mathbb E_q[E]\le\mathbb E_g[E]\implies H(q)\le H(g),\ \text{with equality only for } q=g",
-       hypotheses=("the energy constraint is the mean energy of the Gibbs distribution", "τ > 0"))
+@claim("eot.s2.gibbs", "optimality", title="The Gibbs distribution maximizes entropy under an energy constraint",
+       latex=r"\arg\max\{H(q):\mathbb E_q[E]=U\}=\{g_\beta\}\ \text{for some } \beta")
 def maximum_entropy() -> Steps:
+    """The only distribution of greatest entropy under an energy constraint is said to be a Gibbs distribution."""
+    yield AtLeast(gibbs(beta)(j), 0, strict=True, reason="at every real β a Gibbs distribution gives each state a chance, so")
+    yield AtLeast(sp.exp(-beta) / (1 + sp.exp(-beta)), 0, strict=True,
+                  reason="for E = (0, 1) its mean energy exceeds 0, but the constraint E_q[E] = 0 admits (1, 0) alone:")
+    yield Fails(Equation(expect(gibbs(beta), energy), expect(rival, energy), at={
+        m: 2, E.label: [0, 1], q.label: [1, 0], beta: 1}), reason="the distribution of greatest entropy there is no softmax")
+
+
+@maximum_entropy.corrected(r"\mathbb E_q[E]\le\mathbb E_g[E]\implies H(q)\le H(g),\ \text{with equality only for } q=g",
+                           Severity.HYPOTHESIS, under="U is the mean energy of a Gibbs distribution with τ > 0",
+                           replaces="any constraint, by one that a Gibbs distribution satisfies")
+def maximum_entropy_at_its_energy() -> Steps:
     """Among all distributions with its mean energy or less the Gibbs distribution, a softmax of −E/τ, has most entropy."""
     yield Equation(warm(j) / warm(k), sp.exp((E[k] - E[j]) / tau), reason="softmax form: lower energy, larger probability")
     yield Equation(entropy(gibbs(beta)) - entropy(rival) + beta * (expect(rival, energy) - expect(gibbs(beta), energy)),
                    total(j, kl(q[j], gibbs(beta)(j))), reason="for every real β: at equal energies H(g) − H(q) = KL(q ‖ g)")
-    yield Fails(AtLeast(total(l, E[l]) / m, expect(rival, energy), at={
-        m: 2, E.label: [0, 1], q.label: [sp.Rational(1, 4), sp.Rational(3, 4)]}),
-        reason="an energy above the mean of E needs β < 0; one at min E or max E has no Gibbs distribution")
     yield more_entropy(entropy(rival))
 
 
@@ -229,7 +237,7 @@ def exact_update() -> Steps:
 
 
 @exact_update.corrected(r"-\frac{\partial\mathcal L}{\partial s_j}=\mathbb E_{i\sim p}\left[(u_i-b)\,\partial\log p_i/"
-                        r"\partial s_j\right]\ \text{for every } b", Severity.WORDING,
+                        r"\partial s_j\right]\ \text{for every } b", Severity.SLIP,
                         replaces="the update of one sampled action i")
 def mean_of_the_update() -> Steps:
     """What it computes is the policy gradient itself: the mean of that update, for every baseline."""

@@ -15,6 +15,7 @@ from derivations import (
     HEINE_BOREL,
     WEIERSTRASS,
     AtLeast,
+    Entry,
     Equation,
     Fails,
     Kind,
@@ -24,6 +25,7 @@ from derivations import (
     StrictUnlessEqual,
     claim,
     derivative,
+    kl,
     positive,
     scalar,
     simplex,
@@ -37,7 +39,7 @@ x, y = simplex("x", m), simplex("y", m)
 odds = positive("t")
 t, rest = odds / (1 + odds), 1 / (1 + odds)
 a, b, w = positive("a"), positive("b"), scalar("w", Kind.NONNEGATIVE)
-mu, nu, v = scalar("mu"), scalar("nu"), scalar("v")
+mu = scalar("mu")
 
 
 @claim("eot.s3.domain-compact-convex", "inequality", title="The simplex is non-empty, convex and compact",
@@ -105,18 +107,11 @@ def jensen_gap(key: sp.Expr) -> sp.Expr:
     return t * xlogx(x[key]) + rest * xlogx(y[key]) - xlogx(mixture(key))
 
 
-@claim("eot.s3.sum-of-convex", "inequality", title="Strict convexity inferred from a sum of convex functions",
-       latex=r"f_j \text{ convex} \implies \textstyle\sum_j f_j \text{ strictly convex}")
+@claim("eot.s3.sum-of-convex", "inequality", title="A sum of these convex functions is strictly convex",
+       latex=r"x\mapsto x\log x \text{ strictly convex} \implies \textstyle\sum_jp_j\log p_j \text{ strictly convex}",
+       needs=("eot.s3.second-derivative",))
 def sum_of_convex() -> Steps:
-    """The proof calls Σ p log p “a sum of convex functions” and “therefore” strictly convex."""
-    yield Fails(AtLeast((abs(mu) + abs(nu)) / 2, abs((mu + nu) / 2), strict=True, at={mu: 0, nu: 1}),
-                reason="one summand f(v) = |v| is a sum of convex functions, and no chord on one side of 0 lies above it")
-
-
-@sum_of_convex.corrected(r"f \text{ strictly convex} \implies \textstyle\sum_j f(p_j) \text{ strictly convex}",
-                         Severity.WORDING, replaces="convexity of the terms")
-def sum_of_strictly_convex() -> Steps:
-    """Each term must be strictly convex in a coordinate of its own: where x ≠ y some coordinate's gap is positive."""
+    """Each term p_j log p_j is strictly convex in a coordinate of its own: where x ≠ y some coordinate's gap is positive."""
     yield from scalar_convexity()
     chord = t * total(j, xlogx(x[j])) + rest * total(j, xlogx(y[j]))
     yield Equation(chord - total(j, xlogx(mixture(j))), total(j, jensen_gap(j)), reason="the gap adds up over coordinates")
@@ -190,17 +185,31 @@ strictly_convex.twin("concave", lambda: gap_of_objective(-tau))
 strictly_convex.twin("τ is lost", lambda: gap_of_objective(sp.S.One))
 
 
-@claim("eot.s3.minimum-exists", "limit", title="The objective is continuous up to the boundary, so a minimum exists",
-       latex=r"\lim_{x\to 0^+} x\log x = 0", needs=("eot.s3.domain-compact-convex",))
+def uniform(key: sp.Expr) -> sp.Expr:
+    """1/m for every key."""
+    return 1 / m
+
+
+def least_at(candidate: Entry, strength: sp.Expr | None = None) -> AtLeast:
+    """J at any point of the simplex is at least J at the candidate."""
+    gap = None if strength is None else strength * total(j, kl(x[j], candidate(j)))
+    return AtLeast(objective(lambda key: x[key], cost, tau), objective(candidate, cost, tau), because=gap,
+                   reason="so the minimum exists: J(x) − J(α) = τ Σ kl(x_j ‖ α_j) ≥ 0 at every x, zeros included")
+
+
+@claim("eot.s3.minimum-exists", "inequality", title="The objective has a minimum on the closed simplex",
+       latex=r"\min_{p\in\Delta^{m-1}}J(p)=J(\alpha)", needs=("eot.s3.domain-compact-convex",))
 def minimum_exists() -> Steps:
-    """With 0 log 0 = 0 the objective is continuous on a compact set, and attains its minimum."""
-    yield Limit(a * sp.log(a), a, sp.S.Zero, sp.S.Zero, reason="x log x → 0, so φ is continuous at 0")
-    yield Limit(m * a * sp.log(a), a, sp.S.Zero, sp.S.Zero,
-                reason="any number of vanishing entries changes the objective by a vanishing amount", quotes=(WEIERSTRASS,))
+    """With 0 log 0 = 0 the objective is continuous on the closed simplex, and a point is named where it is least."""
+    yield Limit(a * sp.log(a), a, sp.S.Zero, sp.S.Zero, reason="φ is continuous at 0, and so J up to the boundary:")
+    yield AtLeast(1, x[j], because=total(l, x[l] * (1 - sp.KroneckerDelta(l, j))), quotes=(WEIERSTRASS,),
+                  reason="on a compact set a minimum must exist; here it can be named:")
+    yield Equation(total(j, alpha(j)), 1, about=(similarity(j), tau), reason="α is a point of the simplex,")
+    yield least_at(alpha, tau)
 
 
-minimum_exists.twin("the limit is 1", lambda: Limit(a * sp.log(a), a, sp.S.Zero, sp.S.One))
-minimum_exists.twin("the limit is −1/e, its minimum", lambda: Limit(a * sp.log(a), a, sp.S.Zero, -sp.exp(-1)))
+minimum_exists.twin("the uniform vector", lambda: least_at(uniform))
+minimum_exists.twin("the softmax of the costs", lambda: least_at(softmax(cost, tau)))
 
 
 @claim("eot.s3.interior-solution", "inequality", title="The entropy term keeps the solution in the interior",

@@ -2,7 +2,7 @@
 
 Claims     eot.s3.plan-marginals, eot.s3.couplings-exist, eot.s3.transport-is-linear, eot.s3.distance,
            eot.s3.sparse-solutions, eot.s3.efficiency, eot.s3.entropic-objective, eot.s3.primer-strict-convexity,
-           eot.s3.primer-trade-off, eot.s3.dense, eot.s3.most-entropic, eot.s3.eps-to-infinity, eot.s3.eps-to-zero
+           eot.s3.primer-trade-off, eot.s3.dense, eot.s3.most-entropic
 Notation   a, b the marginals, a₊, b₊ positive ones; P, R plans in U(a, b); H(P) = −Σ_ij P_ij log P_ij; J_ε(P) = ⟨P, C⟩ − ε H(P)
 References the primer in section 3 of the document; Peyré and Cuturi (2019) for the limits
 """
@@ -12,9 +12,7 @@ from dataclasses import replace
 import sympy as sp
 
 from derivations import (
-    BOLZANO_WEIERSTRASS,
     HEINE_BOREL,
-    SQUEEZE,
     WEIERSTRASS,
     AtLeast,
     Entries,
@@ -26,8 +24,6 @@ from derivations import (
     Severity,
     Steps,
     Undecidable,
-    Value,
-    Variable,
     claim,
     coupling,
     delta,
@@ -36,12 +32,13 @@ from derivations import (
     interior,
     kl,
     positive,
+    scalar,
     simplex,
     total,
     vector,
     xlogx,
 )
-from derivations.eot.notation import eps, h, i, j, k, l, m, n
+from derivations.eot.notation import eps, h, i, j, l, m, n
 from derivations.eot.section3_existence import scalar_convexity
 
 a, b = interior("a", n), interior("b", m)
@@ -121,23 +118,41 @@ couplings_exist.twin("the arithmetic mean of the marginals", lambda: Equation(to
 couplings_exist.twin("the plan is not normalized", lambda: Equation(total(j, a0[i] * m * b0[j]), a0[i]))
 
 
+first_matrix, second_matrix = vector("X", n, m), vector("Y", n, m)
+times, plus_times = scalar("x"), scalar("y")
+
+
+def combined(i_: sp.Expr, j_: sp.Expr) -> sp.Expr:
+    """x X + y Y, any combination of any two matrices."""
+    return times * first_matrix[i_, j_] + plus_times * second_matrix[i_, j_]
+
+
 @claim("eot.s3.transport-is-linear", "identity", title="Transport is a linear program", needs=("eot.s3.couplings-exist",),
-       latex=r"\langle P,C\rangle_F=\sum_{ij}P_{ij}C_{ij}\ \text{is linear in } P")
+       latex=r"\langle P,C\rangle_F=\sum_{ij}P_{ij}C_{ij}\ \text{is linear in } P,\quad U(a,b)=\{P\ge0:P\mathbf 1=a,\ "
+             r"P^\top\mathbf 1=b\}")
 def transport_is_linear() -> Steps:
     """The total cost is linear in the plan, and so are the constraints that define U(a, b)."""
-    mixed = total((i, j), (odds * P0[i, j] + R0[i, j]) / (1 + odds) * C[i, j])
-    yield Equation(total(j, (odds * P0[i, j] + R0[i, j]) / (1 + odds)), a0[i], reason="mixtures keep the marginals")
-    yield Equation(mixed, odds / (1 + odds) * expense(closed) + expense(closed_rival) / (1 + odds), reason="sums are linear")
+    yield Equation(total(j, combined(i, j)), times * total(j, first_matrix[i, j]) + plus_times * total(j, second_matrix[i, j]),
+                   reason="of any matrices row sums are linear,")
+    yield Equation(total(i, combined(i, j)), times * total(i, first_matrix[i, j]) + plus_times * total(i, second_matrix[i, j]),
+                   reason="column sums are linear,")
+    yield Equation(expense(combined), times * expense(lambda x, y: first_matrix[x, y])
+                   + plus_times * expense(lambda x, y: second_matrix[x, y]), reason="so is the cost; P ≥ 0 is linear as it is;")
+    yield Equation(total(j, mixed(i, j)), a0[i], reason="so mixtures of plans keep their rows,")
+    yield Equation(total(i, mixed(i, j)), b0[j], reason="keep their columns,")
+    yield AtLeast(mixed(i, j), 0, reason="and have entries ≥ 0,")
+    yield Equation(expense(mixed), odds / (1 + odds) * expense(closed) + expense(closed_rival) / (1 + odds),
+                   reason="and cost the mixture of the costs")
 
 
-def mixed_cost() -> sp.Expr:
-    """The cost of a mixture of two plans."""
-    return total((i, j), (odds * P0[i, j] + R0[i, j]) / (1 + odds) * C[i, j])
+def mixed(i_: sp.Expr, j_: sp.Expr) -> sp.Expr:
+    """A mixture of two plans."""
+    return (odds * P0[i_, j_] + R0[i_, j_]) / (1 + odds)
 
 
 transport_is_linear.twin("weights swapped", lambda: Equation(
-    mixed_cost(), expense(closed) / (1 + odds) + odds / (1 + odds) * expense(closed_rival)))
-transport_is_linear.twin("a plain sum", lambda: Equation(mixed_cost(), expense(closed) + expense(closed_rival)))
+    expense(mixed), expense(closed) / (1 + odds) + odds / (1 + odds) * expense(closed_rival)))
+transport_is_linear.twin("a plain sum", lambda: Equation(expense(mixed), expense(closed) + expense(closed_rival)))
 
 
 @claim("eot.s3.distance", "inequality", title="Transport cost as a distance", needs=("eot.s3.couplings-exist",),
@@ -145,8 +160,8 @@ transport_is_linear.twin("a plain sum", lambda: Equation(mixed_cost(), expense(c
 def distance() -> Steps:
     """Transport is said to measure the distance between distributions, for any cost matrix C ≥ 0."""
     only = simplex("P", n, n)
-    yield Fails(Equation(total((i, h), only[i, h] * D[i, h]), 0, at={n: 1, D.label: [[1]]}),
-                reason="with one place and C = 1, the distribution is at distance 1 from itself")
+    yield Fails(Equation(total((i, h), only[i, h] * D[i, h]), 0, at={n: 2, D.label: [[1, 1], [1, 1]]}),
+                reason="with C = 1 everywhere each distribution is at distance 1 from itself")
 
 
 second, third = interior("b", n), interior("c", n)
@@ -232,20 +247,15 @@ entropic_transport.twin("entropy is penalized", lambda: Equation(
     objective(product), expense(product) + eps * marginal_entropies()))
 
 
-def mixture(i_: sp.Expr, j_: sp.Expr) -> sp.Expr:
-    """A mixture of two plans."""
-    return (odds * P0[i_, j_] + R0[i_, j_]) / (1 + odds)
-
-
 def entry_gap(i_: sp.Expr, j_: sp.Expr) -> sp.Expr:
     """Jensen's gap of φ at one entry."""
-    return (odds * xlogx(P0[i_, j_]) + xlogx(R0[i_, j_])) / (1 + odds) - xlogx(mixture(i_, j_))
+    return (odds * xlogx(P0[i_, j_]) + xlogx(R0[i_, j_])) / (1 + odds) - xlogx(mixed(i_, j_))
 
 
 def plan_gap(strength: sp.Expr) -> Equation:
     """The chord of J_ε between two plans less J_ε, against `strength` times the gaps of φ."""
     chord = (odds * objective(closed) + objective(closed_rival)) / (1 + odds)
-    return Equation(chord - objective(mixture), strength * total((i, j), entry_gap(i, j)), reason="the linear part cancels")
+    return Equation(chord - objective(mixed), strength * total((i, j), entry_gap(i, j)), reason="the linear part cancels")
 
 
 @claim("eot.s3.primer-strict-convexity", "inequality", title="The entropic objective is strictly convex, its minimum unique",
@@ -289,9 +299,10 @@ primer_trade_off.twin("entropy grows by t", lambda: trade_off(
        latex=r"P^\star_{ij}>0\ \text{for all } i,j")
 def dense() -> Steps:
     """The unique solution is said to be dense for all marginals a and b."""
-    yield Equation(total(j, P0[i, j]), a0[i], reason="so with m = 1 the only plan is P_i1 = a_i")
-    yield Fails(AtLeast(P0[i, j], 0, strict=True, at={n: 2, m: 1, a0.label: [1, 0], b0.label: [1], i: 2, j: 1}),
-                reason="and a = (1, 0) is a distribution: P_21 = 0 (nor does strict convexity alone make a minimum dense)")
+    yield zero_rows()
+    yield Fails(AtLeast(P0[i, j], 0, strict=True, at={
+        n: 2, m: 2, a0.label: [1, 0], b0.label: [HALF, HALF], P0.label: [[HALF, HALF], [0, 0]], i: 2, j: 1}),
+        reason="and a = (1, 0) is a distribution: P_21 = P_22 = 0 (nor does strict convexity alone make a minimum dense)")
 
 
 @dense.corrected(r"a,b>0\implies P^\star_{ij}>0", Severity.HYPOTHESIS, under="every a_i > 0 and every b_j > 0",
@@ -323,86 +334,3 @@ def most_entropic() -> Steps:
 
 most_entropic.twin("at most that of a", lambda: AtLeast(-total(i, xlogx(a[i])), entropy(plan)))
 most_entropic.twin("half of it", lambda: AtLeast(entropy(independent) / 2, entropy(plan)))
-
-
-def divergence() -> sp.Expr:
-    """KL(P ‖ a bᵀ)."""
-    return total((i, j), kl(P[i, j], independent(i, j)))
-
-
-def closeness(rate: sp.Expr, at: dict[Variable, Value] | None = None) -> Follows:
-    """If P is optimal, its divergence from a bᵀ is at most rate times the cost it saves."""
-    better = AtLeast(objective(independent), objective(plan))
-    return Follows((better,), AtLeast(rate * (expense(independent) - expense(plan)), divergence()), (1 / eps,),
-                   at=at or {}, given=(better,), reason="optimality against a bᵀ; H(a bᵀ) − H(P) = KL")
-
-
-@claim("eot.s3.eps-to-infinity", "limit", title="ε → ∞ gives the independent plan", needs=("eot.s3.most-entropic",),
-       latex=r"\mathrm{KL}(P_\varepsilon\|ab^\top)\le\tfrac1\varepsilon\langle ab^\top-P_\varepsilon,C\rangle\to0")
-def eps_to_infinity() -> Steps:
-    """For large ε the cost is ignored: the divergence from a bᵀ is at most the cost saved over ε, and vanishes."""
-    yield zero_rows()
-    yield Limit(C[i, j] / eps, eps, sp.oo, sp.S.Zero, reason="the costs are bounded, so the bound below vanishes",
-                quotes=(SQUEEZE,))
-    yield closeness(1 / eps)
-
-
-NEARLY_OPTIMAL: dict[Variable, Value] = {                    # better than a bᵀ at ε = 4, where the saved cost is 0.06
-    n: 2, m: 2, a.label: [HALF, HALF], b.label: [HALF, HALF], C.label: [[0, 1], [1, 0]], eps: sp.Integer(4),
-    P.label: [[sp.Rational(7, 25), sp.Rational(11, 50)], [sp.Rational(11, 50), sp.Rational(7, 25)]],
-}
-eps_to_infinity.twin("the saved cost over ε²", lambda: closeness(1 / eps**2, NEARLY_OPTIMAL))
-eps_to_infinity.twin("it costs more than a bᵀ", lambda: closeness(-1 / eps))
-
-
-# ── ε → 0 ───────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-@claim("eot.s3.eps-to-zero", "limit", title="ε → 0 gives the sparse classical solution", needs=("eot.s3.sparse-solutions",),
-       latex=r"P_\varepsilon\to\text{ the sparse classical solution}")
-def eps_to_zero() -> Steps:
-    """As ε → 0 the solution is said to approach the classical solution, which is sparse."""
-    constant = positive("κ")
-    gap = constant * (total((i, j), P[i, j]) - 1) - eps * entropy(plan) + eps * entropy(independent)
-    yield Equation(gap, eps * divergence(), reason="if all costs are equal, a bᵀ is optimal for every ε > 0")
-    entries = sp.Mul(*[independent(sp.Integer(row), sp.Integer(column)) for row in (1, 2) for column in (1, 2)])
-    yield Fails(Limit(entries, eps, sp.S.Zero, sp.S.Zero, about=(n, m),
-                      at={n: 2, m: 2, a.label: [HALF, HALF], b.label: [HALF, HALF]}),
-                reason="so all 4 > n + m − 1 entries survive: the limit is dense, though sparse plans are optimal too")
-
-
-def optimal() -> AtLeast:
-    """P is optimal for ε: no plan R does better."""
-    return AtLeast(objective(rival), objective(plan))
-
-
-def cheapest() -> AtLeast:
-    """R is optimal for ε = 0: P costs at least as much."""
-    return AtLeast(expense(plan), expense(rival))
-
-
-@eps_to_zero.corrected(r"0\le\langle P_\varepsilon,C\rangle-\langle R,C\rangle\le\varepsilon\log(nm),\quad H(P_\varepsilon)"
-                       r"\ge H(R)\ \text{for every optimal } R", Severity.HYPOTHESIS, replaces="the limit")
-def largest_entropy_solution() -> Steps:
-    """The plan tends to the optimal plan of largest entropy, which is sparse only if no dense plan is optimal too."""
-    top = AtLeast(sp.log(n * m), entropy(plan), because=total((k, h), kl(P[h, k], 1 / (n * m))), about=(P[i, j],),
-                  reason="no plan has more entropy than log nm")
-    yield top
-    yield AtLeast(-xlogx(t), t * (1 - t), because=t * kl(1, t), reason="≥ 0 for t ≤ 1, so no plan has negative entropy")
-    yield Follows((optimal(),), AtLeast(expense(rival) + eps * (entropy(plan) - entropy(rival)), expense(plan)),
-                  (sp.S.One,), given=(optimal(),), reason="so the extra cost is at most ε log nm, and vanishes",
-                  quotes=(SQUEEZE,))
-    yield Follows(both := (optimal(), cheapest()), AtLeast(entropy(plan), entropy(rival)), (1 / eps, 1 / eps), given=both,
-                  reason="each limit point is optimal and has the largest entropy among optimal plans: there is one such",
-                  quotes=(BOLZANO_WEIERSTRASS,))
-
-
-def least_entropy(bound: sp.Expr) -> Follows:
-    """H(P_ε) ≥ bound, tried where the costs are 0 and 1 and P is not yet close to the classical plan R."""
-    swap = {n: 2, m: 2, a.label: [HALF, HALF], b.label: [HALF, HALF], C.label: [[0, 1], [1, 0]], eps: HALF,
-            R.label: [[HALF, 0], [0, HALF]], P.label: [[HALF * 7 / 8, HALF / 8], [HALF / 8, HALF * 7 / 8]]}
-    return Follows(both := (optimal(), cheapest()), AtLeast(entropy(plan), bound), (1 / eps, 1 / eps), at=swap, given=both)
-
-
-eps_to_zero.twin("the entropy of the independent plan", lambda: least_entropy(entropy(independent)))
-eps_to_zero.twin("more entropy by log 2", lambda: least_entropy(entropy(rival) + sp.log(2)))

@@ -1,7 +1,7 @@
 """Section 3, the problem: attention weights, the simplex, and the one-sided entropic objective.
 
-Claims     eot.def3.1, eot.1, eot.2, eot.def3.2, eot.3–eot.6, eot.s3.row-independence, eot.s3.minimal-cost,
-           eot.s3.trade-off, eot.s3.no-single-point, eot.s3.nonnegative-cost
+Claims     eot.def3.1, eot.1, eot.2, eot.def3.2, eot.fn1, eot.3–eot.6, eot.s3.row-independence, eot.s3.minimal-cost,
+           eot.s3.trade-off, eot.s3.maximally-entropic, eot.s3.no-single-point, eot.s3.nonnegative-cost
 Notation   α = softmax(⟨q, k_j⟩/τ); J(p) = Σ_j p_j C_j − ε H(p); p any point of the simplex
 References Definitions 3.1 and 3.2 of the document and the prose around them
 """
@@ -13,9 +13,13 @@ from derivations import (
     Entry,
     Equation,
     Fails,
+    Follows,
     Severity,
     Steps,
+    Undecidable,
     UniqueMinimum,
+    Value,
+    Variable,
     claim,
     derivative,
     index,
@@ -111,6 +115,14 @@ def problem() -> Steps:
     """The cost is the negative similarity, and the objective is finite on the whole closed simplex."""
     yield Equation(objective(uniform, cost, eps), -total(j, similarity(j)) / m - eps * sp.log(m),
                    reason="its value at the uniform plan")
+
+
+@claim("eot.fn1", "external fact", title="“One-sided” is not a term of the literature", needs=("eot.def3.2",),
+       latex=r"\text{one-sided}=\text{no target marginal constraint}")
+def one_sided_term() -> Undecidable:
+    """The footnote says that “one-sided” is no idiomatic term, and means that no target marginal is prescribed."""
+    return Undecidable("what is idiomatic is not measured; problems with one free or penalized marginal go by the names of "
+                       "semi-relaxed and semi-unbalanced transport; what the term means here is judged in eot.s3.free-target")
 
 
 @claim("eot.3", "definition", title="Objective: expected cost less entropy", needs=("eot.4",),
@@ -235,6 +247,34 @@ trade_off.twin("entropy falls", lambda: entropy_slope(3, sign=-1))
 trade_off.twin("one power of ε is lost", lambda: entropy_slope(2))
 
 
+def more_entropy(bound: sp.Expr, at: dict[Variable, Value] | None = None) -> Follows:
+    """If p is at least as similar to the query as α, then H(α) ≥ bound."""
+    as_similar = AtLeast(expect(plan, similarity), expect(alpha, similarity))
+    return Follows((as_similar,), AtLeast(entropy(alpha), bound), (1 / tau,), total(j, kl(p[j], alpha(j))), at=at or {},
+                   given=(as_similar,), reason="H(α) − H(p) = (E_p[s] − E_α[s])/τ + Σ kl(p ‖ α): equality only at p = α")
+
+
+@claim("eot.s3.maximally-entropic", "optimality", title="Similar to the query while being maximally entropic",
+       latex=r"H(\alpha)=\max_{p\in\Delta^{m-1}}H(p)", needs=("eot.thm3.3",))
+def maximally_entropic() -> Steps:
+    """The distribution that is sought is said to maximize similarity while being maximally entropic."""
+    yield Fails(AtLeast(entropy(alpha), entropy(plan), at={
+        m: 2, d: 1, Q.label: [1], K.label: [[1], [0]], tau: 1, p.label: [sp.S.Half, sp.S.Half]}),
+        reason="only the uniform distribution is maximally entropic, and it maximizes no similarity")
+
+
+@maximally_entropic.corrected(r"\mathbb E_p[s]\ge\mathbb E_\alpha[s]\implies H(p)\le H(\alpha)", Severity.HYPOTHESIS,
+                              under="only distributions that are at least as similar to the query are compared")
+def maximally_entropic_for_its_similarity() -> Steps:
+    """Of all distributions that are at least as similar to the query as the attention weights, these have the most entropy."""
+    yield more_entropy(entropy(plan))
+
+
+maximally_entropic.twin("as much as the uniform distribution", lambda: more_entropy(
+    sp.log(m), {m: 2, d: 1, Q.label: [1], K.label: [[0], [1]], tau: 1, p.label: [0, 1]}))
+maximally_entropic.twin("τ more", lambda: more_entropy(entropy(plan) + tau))
+
+
 @claim("eot.s3.no-single-point", "inequality", title="The entropy term prevents a one-hot solution",
        latex=r"p^\star_j < 1\ (m\ge 2)", needs=("eot.6",))
 def no_single_point() -> Steps:
@@ -254,7 +294,8 @@ no_single_point.twin("at most the uniform weight", lambda: AtLeast(1 / m, softma
        latex=r"C\in\mathbb R_+^{n\times m},\quad C_j = -\langle q,k_j\rangle", needs=("eot.def3.2",))
 def nonnegative_cost() -> Steps:
     """The transport problem asks for costs C ≥ 0, and the cost of attention is put forward as an instance of it."""
-    yield Fails(AtLeast(cost(j), 0, at={m: 1, d: 1, Q.label: [1], K.label: [[1]]}), reason="q = k = 1 costs −1")
+    yield Fails(AtLeast(cost(j), 0, at={m: 2, d: 1, Q.label: [1], K.label: [[1], [0]], j: 1}),
+                reason="q = k₁ = 1 costs −1")
 
 
 shift = scalar("t")

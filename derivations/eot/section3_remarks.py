@@ -1,7 +1,7 @@
 """Section 3, Remarks 3.4 and 3.5: the temperature √d_k, and the source measure.
 
-Claims     eot.rem3.4, eot.s3.unit-variance, eot.s3.sqrt-width, eot.s3.saturation, eot.rem3.5, eot.s3.free-target,
-           eot.s3.stable-trade-off
+Claims     eot.rem3.4, eot.s3.unit-variance, eot.s3.sqrt-width, eot.s3.saturation, eot.s3.principled-heuristic,
+           eot.rem3.5, eot.s3.free-target, eot.s3.stable-trade-off
 Notation   x, y random vectors of length d with independent entries of mean 0 and variance 1, independent of each other;
            k_1, …, k_m random vectors like y, p a plan that does not depend on them
 References Remarks 3.4 and 3.5 of the document
@@ -14,6 +14,7 @@ from derivations import (
     Equation,
     Kind,
     Steps,
+    Undecidable,
     UniqueMinimum,
     claim,
     coupling,
@@ -58,7 +59,7 @@ dot_product_moments.twin("already normalized", lambda: Equation(variance(dot), 1
 
 
 @claim("eot.s3.unit-variance", "identity", title="Dividing by √d_k normalizes the variance", hypotheses=INDEPENDENCE,
-       latex=r"\mathrm{Var}\left(\langle q,k_j\rangle/\sqrt{d_k}\right)=1", needs=("eot.rem3.4",))
+       latex=r"\mathrm{Var}\left(\langle q,k_j\rangle/\sqrt{d_k}\right)=1", needs=("eot.rem3.4",), part_of="eot.rem3.4")
 def unit_variance() -> Steps:
     """The scaled dot product has variance 1 for every d."""
     yield Equation(variance_by_factors(sp.sqrt(d)), variance(dot / sp.sqrt(d)), reason="variance is quadratic in the scale: 1")
@@ -68,7 +69,8 @@ unit_variance.twin("what division by d would give", lambda: Equation(variance(do
 unit_variance.twin("the standard deviation is √d", lambda: Equation(variance(dot / sp.sqrt(d)), d))
 
 
-@claim("eot.s3.sqrt-width", "external fact", title="The Transformer's temperature is √d_k", latex=r"\tau=\sqrt{d_k}")
+@claim("eot.s3.sqrt-width", "external fact", title="The Transformer's temperature is √d_k", latex=r"\tau=\sqrt{d_k}",
+       part_of="eot.rem3.4")
 def sqrt_width() -> None:
     """Shipped scaled-dot-product attention divides the scores by the square root of the head width."""
 
@@ -79,9 +81,17 @@ sqrt_width.twin("division by the width", lambda: Equation(shipped, d))
 
 
 @claim("eot.s3.saturation", "empirical", title="√d_k keeps softmax from saturating", needs=("eot.s3.unit-variance",),
-       latex=r"\max_jp_j\not\to1\ \text{as } d_k\to\infty")
+       latex=r"\max_jp_j\not\to1\ \text{as } d_k\to\infty", part_of="eot.rem3.4")
 def saturation() -> None:
     """Scaling by √d_k is said to keep the weights away from one-hot, especially for large d_k."""
+
+
+@claim("eot.s3.principled-heuristic", "equivalence", title="√d_k as a principled heuristic", needs=("eot.s3.unit-variance",),
+       latex=r"\tau=\sqrt{d_k}:\ \text{a stable trade-off}", part_of="eot.rem3.4")
+def principled_heuristic() -> Undecidable:
+    """The choice √d_k is called a principled heuristic that adapts the regularization to d_k for a stable trade-off."""
+    return Undecidable("no measure of the trade-off and no bound on it as d_k grows is stated; that the scores keep the "
+                       "variance 1 if queries and keys are as assumed, is judged in eot.s3.unit-variance")
 
 
 source = index("i", sp.S.One)
@@ -121,7 +131,7 @@ held = coupling("P", mass, target)
 
 
 @claim("eot.s3.free-target", "identity", title="With a fixed target there would be nothing to choose", needs=("eot.rem3.5",),
-       latex=r"U(\delta_q,b)=\{b^\top\},\quad U(\delta_q,\cdot)=\textstyle\bigcup_bU(\delta_q,b)")
+       latex=r"U(\delta_q,b)=\{b^\top\},\quad U(\delta_q,\cdot)=\textstyle\bigcup_bU(\delta_q,b)", part_of="eot.rem3.5")
 def free_target() -> Steps:
     """One source and a fixed target b leave only the plan b itself, so it is the target that attention optimizes."""
     yield Equation(total(source, held[source, j]), target[j], reason="the column sum has one term, P_1j")

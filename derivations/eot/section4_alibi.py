@@ -1,6 +1,7 @@
 """Section 4.2: a linear penalty on distance.
 
-Claims     eot.prop4.4, eot.34–eot.43, eot.s4.separable, eot.s4.additive-penalty, eot.s4.locality, eot.s4.tab1-alibi
+Claims     eot.prop4.4, eot.34–eot.43, eot.s4.entropy-term,
+           eot.s4.separable, eot.s4.additive-penalty, eot.s4.locality, eot.s4.tab1-alibi
 Notation   S[i, j] = s_ij; i the query's position, j a key's; gamma = γ; P[i, j] > 0 plans not yet normalized
 References Proposition 4.4 of the document and its proof
 """
@@ -11,13 +12,17 @@ from derivations import (
     AtLeast,
     Entry,
     Equation,
+    Fails,
     Kind,
+    Severity,
     Steps,
     UniqueMinimum,
     claim,
     derivative,
     index,
+    kl,
     scalar,
+    simplex,
     total,
     vector,
     xlogx,
@@ -29,6 +34,7 @@ i = index("i", m)
 apart = index("h", m, other_than=(i,))
 S, P = vector("S", m, m), vector("P", m, m, kind=Kind.POSITIVE)
 gamma = scalar("gamma", Kind.NONNEGATIVE)
+q = simplex("q", m)
 
 
 def own_scores(key: sp.Expr) -> sp.Expr:
@@ -83,6 +89,36 @@ locality_regularizer.twin("γ is lost", lambda: Equation(
     locality()(uniform), -tau * sp.log(m) + total(j, distance(j)) / m))
 locality_regularizer.twin("distance is rewarded", lambda: Equation(
     locality()(uniform), -tau * sp.log(m) - gamma * total(j, distance(j)) / m))
+
+
+def first_term(weights: Entry) -> sp.Expr:
+    """τ Σ_j p_j log p_j, which is Ω_L with γ = 0."""
+    return locality(sp.S.Zero)(weights)
+
+
+def rival(key: sp.Expr) -> sp.Expr:
+    """q_j, any point of the simplex."""
+    return q[key]
+
+
+@claim("eot.s4.entropy-term", "identity", title="τ Σ p log p as the Shannon entropy term", needs=("eot.34", "eot.4"),
+       latex=r"\tau\textstyle\sum_jp_{ij}\log p_{ij}=\tau H(p_i)", part_of="eot.prop4.4")
+def entropy_term() -> Steps:
+    """The first term of the regularizer is called the standard Shannon entropy term, which the uniform vector maximizes."""
+    yield Fails(AtLeast(first_term(uniform), first_term(rival), at={m: 2, tau: 1, q.label: [1, 0]}),
+                reason="for two keys the term is −log 2 at the uniform vector and 0 at a corner")
+
+
+@entropy_term.corrected(r"\tau\textstyle\sum_jp_{ij}\log p_{ij}=-\tau H(p_i)\ge-\tau\log m", Severity.WORDING)
+def negative_entropy_term() -> Steps:
+    """The term is minus τ times the Shannon entropy, and least at the uniform vector."""
+    yield Equation(first_term(uniform), -tau * sp.log(m), reason="minus τ times the entropy log m")
+    yield AtLeast(first_term(rival), first_term(uniform), because=tau * total(j, kl(q[j], 1 / m)),
+                  reason="Ω_L(q) − Ω_L(1/m) = τ Σ kl(q_j ‖ 1/m) for γ = 0")
+
+
+entropy_term.twin("never negative", lambda: AtLeast(first_term(rival), 0))
+entropy_term.twin("at least half of its least value", lambda: AtLeast(first_term(rival), first_term(uniform) / 2))
 
 
 def solves(candidate: Entry) -> UniqueMinimum:
@@ -285,7 +321,8 @@ def local_bias() -> Steps:
 
 
 @claim("eot.s4.tab1-alibi", "identity", title="Table 1, ALiBi: locality from a linear penalty", needs=("eot.prop4.4",),
-       latex=r"\Omega=-\tau H+\gamma\textstyle\sum_jp_j|i-j|\implies\frac{d}{d\gamma}\mathbb E_{p^\star}|i-j|\le0")
+       latex=r"\Omega=-\tau H+\gamma\textstyle\sum_jp_j|i-j|\implies\frac{d}{d\gamma}\mathbb E_{p^\star}|i-j|\le0",
+       part_of="eot.tab1")
 def table_alibi() -> Steps:
     """The linear penalty's solution has an expected distance that falls as γ grows."""
     yield from nearer()

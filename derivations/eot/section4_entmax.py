@@ -35,6 +35,7 @@ from derivations.eot.regularizers import (
     a,
     alpha,
     entmax,
+    every_score,
     falling_terms,
     half_square,
     mu,
@@ -81,7 +82,8 @@ def one_threshold() -> Steps:
     yield AtLeast(total(j, top(j)), 1, because=total(j, (1 - sp.KroneckerDelta(j, k)) * top(j)),
                   reason="1/(α − 1) below any score the sum is at least 1")
     yield from falling_terms()                               # and so do their powers: one root
-    yield Equation(mass(tsallis_scores, theta), 1, reason="it is θ in s = θ1 + p^a/a − μ, so these are all scores")
+    yield from every_score(a)
+    yield Equation(mass(tsallis_scores, theta), 1, reason="so θ in s = θ1 + p^a/a − μ is that root")
 
 
 @claim("eot.prop4.3", "optimality", title="α-entmax from the Tsallis entropy", needs=("eot.19",),
@@ -116,7 +118,8 @@ tsallis_regularizer.twin("the sign", lambda: Equation(tsallis()(uniform), (1 - m
 
 
 @claim("eot.s4.entmax-generalizes", "limit", title="α-entmax generalizes sparsemax and, in the limit, softmax",
-       latex=r"\alpha=2:\ \Omega=\tfrac12\|p\|^2-\tfrac12;\qquad \alpha\to1^+:\ \Omega\to -H(p)", needs=("eot.prop4.3",))
+       latex=r"\alpha=2:\ \Omega=\tfrac12\|p\|^2-\tfrac12;\qquad \alpha\to1^+:\ \Omega\to -H(p)", needs=("eot.prop4.3",),
+       part_of="eot.prop4.3")
 def entmax_generalizes() -> Steps:
     """At α = 2 the regularizer is that of sparsemax, and as α falls to 1 it becomes the negative Shannon entropy."""
     yield Equation(tsallis(two)(optimum), half_square(optimum) - sp.Rational(1, 2), reason="α = 2: a constant apart")
@@ -316,7 +319,8 @@ def normalized(key: sp.Expr) -> sp.Expr:
 
 
 @claim("eot.s4.entmax-threshold", "equivalence", title="Threshold and constant chosen so that the sum is 1",
-       latex=r"\textstyle\sum_kc\,(s_k-\theta)_+^{1/(\alpha-1)} = 1\ \text{fixes}\ \theta\ \text{and}\ c", needs=("eot.32",))
+       latex=r"\textstyle\sum_kc\,(s_k-\theta)_+^{1/(\alpha-1)} = 1\ \text{fixes}\ \theta\ \text{and}\ c", needs=("eot.32",),
+       part_of="eot.33")
 def chosen_for_the_sum() -> Steps:
     """Threshold and constant are both said to be chosen by the sum; any threshold has a constant that makes the sum 1."""
     yield Fails(UniqueMinimum(variational(score, tsallis()), normalized, m, sp.S.One, alpha,
@@ -325,7 +329,7 @@ def chosen_for_the_sum() -> Steps:
 
 
 @chosen_for_the_sum.corrected(r"c=(\alpha-1)^{1/(\alpha-1)},\quad \textstyle\sum_k\left((\alpha-1)(s_k-\theta)_+\right)"
-                              r"^{1/(\alpha-1)}=1", Severity.WORDING, replaces="the choice of the constant c")
+                              r"^{1/(\alpha-1)}=1", Severity.SLIP, replaces="the choice of the constant c")
 def only_the_threshold() -> Steps:
     """The constant is (α − 1)^(1/(α−1)) by (32); then one θ makes the sum 1, for any scores."""
     yield from one_threshold()
@@ -352,7 +356,7 @@ def support_bound(reach: sp.Expr) -> AtLeast:
 
 
 @claim("eot.s4.tab1-entmax", "inequality", title="Table 1, α-entmax: α controls the sparsity", needs=("eot.prop4.3",),
-       latex=r"s_j-s_k\ge\tfrac1{\alpha-1}\implies p^\star_k=0", hypotheses=("α > 1",))
+       latex=r"s_j-s_k\ge\tfrac1{\alpha-1}\implies p^\star_k=0", hypotheses=("α > 1",), part_of="eot.tab1")
 def alpha_controls_sparsity() -> Steps:
     """A key that trails another by 1/(α − 1) or more gets weight 0: that lead is ∞ at α = 1 and falls as α grows."""
     yield Limit(1 / a, a, sp.S.Zero, sp.oo, reason="towards softmax no lead is enough")

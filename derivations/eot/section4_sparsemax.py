@@ -28,6 +28,7 @@ from derivations import (
 )
 from derivations.eot.notation import j, k, l, lam, m, s, score, softmax
 from derivations.eot.regularizers import (
+    every_score,
     falling_terms,
     half_square,
     mu,
@@ -60,6 +61,9 @@ def solves(candidate: Entry, scores: Entry = quadratic_scores) -> UniqueMinimum:
        latex=r"\Omega=\tfrac12\|p\|_2^2\implies p^\star_j=(s_j-\theta)_+")
 def sparsemax_from_norm() -> Steps:
     """With half the squared norm as regularizer the only solution is sparsemax, for any scores."""
+    yield at_least_one(score)
+    yield from falling_terms()                               # one root θ
+    yield from every_score()
     yield solves(sparsemax(quadratic_scores, theta))
 
 
@@ -175,12 +179,17 @@ def spent(scores: Entry, threshold: sp.Expr) -> sp.Expr:
     return total(j, plus(scores(j) - threshold))
 
 
+def at_least_one(scores: Entry) -> AtLeast:
+    """The sum is at least 1 if the threshold lies 1 below a score."""
+    rest = total(j, (1 - sp.KroneckerDelta(j, k)) * plus(scores(j) - scores(k) + 1))
+    return AtLeast(spent(scores, scores(k) - 1), 1, because=rest, reason="1 below any score the sum is at least 1")
+
+
 @claim("eot.s4.threshold", "equivalence", title="The threshold is fixed by the sum",
        latex=r"\theta=-\lambda,\quad \textstyle\sum_j(s_j-\theta)_+=1", needs=("eot.24",))
 def threshold() -> Steps:
     """For any scores exactly one threshold makes the positive parts sum to 1, and it is minus the multiplier."""
-    yield AtLeast(spent(score, s[k] - 1), 1, because=total(j, (1 - sp.KroneckerDelta(j, k)) * plus(s[j] - s[k] + 1)),
-                  reason="1 below any score the sum is at least 1")
+    yield at_least_one(score)
     yield from falling_terms()                               # one root
     yield Equation(spent(quadratic_scores, theta), 1, reason="it is θ in s = θ1 + p − μ, so these are all scores")
 
@@ -204,7 +213,7 @@ def no_zero_at_a_tie() -> Fails:
 
 
 @claim("eot.s4.sparsemax-sparse", "equivalence", title="Sparsemax yields sparse vectors", needs=("eot.prop4.2",),
-       latex=r"\mathrm{sparsemax}(s)\ \text{is sparse}")
+       latex=r"\mathrm{sparsemax}(s)\ \text{is sparse}", part_of="eot.prop4.2")
 def sparsemax_is_sparse() -> Steps:
     """The transformation is said to yield sparse probability vectors; a zero in the solution is not certain."""
     yield Equation(spent(lambda key: theta + 1 / m, theta), 1, reason="equal scores: the threshold is 1/m below them")
@@ -241,7 +250,7 @@ def dense(key: sp.Expr) -> sp.Expr:
 
 
 @claim("eot.s4.tab1-sparsemax", "equivalence", title="Table 1, sparsemax: a sparse distribution with exact zeros",
-       latex=r"\exists j: p^\star_j=0", needs=("eot.prop4.2",))
+       latex=r"\exists j: p^\star_j=0", needs=("eot.prop4.2",), part_of="eot.tab1")
 def exact_zeros() -> Steps:
     """The table promises a sparse distribution with exact zeros."""
     yield no_zero_at_a_tie()

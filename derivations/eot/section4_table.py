@@ -1,6 +1,7 @@
 """Section 4.2: the printed correspondences with the literature, and Table 1 as a whole.
 
-Claims     eot.s4.alibi-form, eot.s4.alibi-sign, eot.tab1, eot.s4.sparsemax-definition, eot.s4.entmax-definition
+Claims     eot.s4.alibi-form, eot.s4.alibi-sign, eot.s4.alibi-reference, eot.tab1,
+           eot.s4.sparsemax-definition, eot.s4.entmax-definition
 Notation   b = the bias that ALiBi multiplies by the distance, slope = −b > 0 as ALiBi writes it; D_j = i − j ≥ 0 the
            distance from the query at position h back to key j, which causal attention alone can see
 References the end of the proof of Proposition 4.4 and Table 1 of the document; Press, Smith and Lewis (2022), where head
@@ -17,6 +18,7 @@ from derivations import (
     Kind,
     Severity,
     Steps,
+    Undecidable,
     UniqueMinimum,
     claim,
     plus,
@@ -58,7 +60,7 @@ def corresponds(strength: sp.Expr, **where: object) -> Equation:
 
 
 @claim("eot.s4.alibi-form", "equivalence", title="ALiBi's bias and −γ", needs=("eot.36", "eot.s4.alibi-sign"),
-       latex=r"b=-\gamma", hypotheses=("ALiBi's bias is added after the division by τ",))
+       latex=r"b=-\gamma", hypotheses=("ALiBi's bias is added after the division by τ",), part_of="eot.prop4.4")
 def alibi_form() -> Steps:
     """The solution is said to have the form of ALiBi, with minus γ for its linear bias."""
     yield Fails(corresponds(-bias, at={m: 2, i: 1, j: 1, tau: 2, S.label: [[0, 0], [0, 0]], bias: -1}),
@@ -114,6 +116,14 @@ def as_shipped(strength: sp.Expr, temperature: sp.Expr) -> Equation:
 
 alibi_sign.twin("a negative slope", lambda: as_shipped(-slope, tau))
 alibi_sign.twin("the slope is divided by τ too", lambda: as_shipped(slope / tau, tau))
+
+
+@claim("eot.s4.alibi-reference", "listing", title="The ALiBi paper is not in the references", needs=("eot.s4.alibi-form",),
+       latex=r"\text{ALiBi}\notin\{[1],\dots,[10]\}")
+def alibi_reference() -> Undecidable:
+    """What “the ALiBi paper” writes is reported in Proposition 4.4, and none of the ten references is that paper."""
+    return Undecidable("a missing reference has no truth value; the paper is Press, Smith and Lewis, “Train short, test "
+                       "long” (2022), and what it and its code write is judged in eot.s4.alibi-form and eot.s4.alibi-sign")
 
 
 # ── Table 1 ─────────────────────────────────────────────────────────────────────────────────────────────────────────

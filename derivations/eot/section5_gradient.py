@@ -1,6 +1,6 @@
 """Section 5, Theorem 5.2: what backpropagation does to the scores.
 
-Claims     eot.def5.1, eot.44, eot.45, eot.thm5.2, eot.46–eot.64
+Claims     eot.def5.1, eot.44, eot.45, eot.thm5.2, eot.46, eot.47, eot.49–eot.64
 Notation   p = softmax(s/τ); u = −∂L/∂p; g = ∇_c L; E_p[u] = Σ_k p_k u_k; Z = Σ_l exp(s_l/τ); k ≠ j where said
 References Definition 5.1 and Theorem 5.2 of the document, and the proof
 """
@@ -142,18 +142,6 @@ expected_utility.twin("a plain sum", lambda: Equation(
     expect(p, lambda key: given(key) + tau), expect(p, given) + m * tau))
 expected_utility.twin("a uniform mean", lambda: Equation(
     expect(p, lambda key: given(key) + tau), total(k, u[k]) / m + tau))
-
-
-@claim("eot.48", "identity", title="Chain rule through the weights", needs=("eot.45",), hypotheses=("L differentiable",),
-       latex=r"\frac{\partial\mathcal L}{\partial s_j} = \sum_k\frac{\partial\mathcal L}{\partial p_k}"
-             r"\frac{\partial p_k}{\partial s_j} = -\sum_k u_k\frac{\partial p_k}{\partial s_j}")
-def chain_rule() -> Steps:
-    """The loss depends on a score through every weight, each with slope −u_k."""
-    yield Equation(model_gradient(), through_weights(utility), reason="∂L/∂p_k = −u_k")
-
-
-chain_rule.twin("the sign", lambda: Equation(model_gradient(), -through_weights(utility)))
-chain_rule.twin("its own weight only", lambda: Equation(model_gradient(), -utility(j) * derivative(p(j), s[j])))
 
 
 @claim("eot.49", "definition", title="Weights as a function of the scores", latex=r"p_k(s) = e^{s_k/\tau}/Z", needs=("eot.50",))

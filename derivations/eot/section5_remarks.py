@@ -14,6 +14,7 @@ from derivations import (
     Entry,
     Equation,
     Fails,
+    Follows,
     Severity,
     Steps,
     Undecidable,
@@ -60,7 +61,7 @@ sign_of_the_update.twin("above zero, not above average", lambda: Equation(descen
 
 
 @claim("eot.s5.advantage", "identity", title="The advantage is measured against the policy's mean", needs=("eot.47",),
-       latex=r"\mathbb E_{p^\star}[A] = 0")
+       latex=r"\mathbb E_{p^\star}[A] = 0", part_of="eot.rem5.3")
 def mean_advantage() -> Steps:
     """Under the attention weights the advantages average to zero, so A_j compares key j with the policy's mean."""
     yield Equation(expect(p, advantage), 0, reason="Σ p = 1", about=(s[j], u[j], tau))
@@ -71,9 +72,23 @@ mean_advantage.twin("against a uniform mean", lambda: Equation(
 mean_advantage.twin("an unweighted average", lambda: Equation(total(k, advantage(k)), 0))
 
 
-@claim("eot.s5.proportional", "identity", title="The update of a score is its advantage times p_j/τ", needs=("eot.64",),
-       latex=r"-\partial\mathcal L/\partial s_j = (p^\star_j/\tau)\,A_j")
+@claim("eot.s5.proportional", "identity", title="The update of a score is proportional to its advantage", needs=("eot.64",),
+       latex=r"-\partial\mathcal L/\partial s_j \propto A_j", part_of="eot.rem5.3")
 def proportional_update() -> Steps:
+    """The updates of the scores are said to be proportional to the advantages of their keys."""
+    yield Fails(Equation(descent() * advantage(k), moved_score(k) * advantage(j), at={
+        m: 2, s.label: [0, 1], u.label: [0, 1], tau: 1, j: 1, k: 2}),
+        reason="with two keys the updates are equal and opposite, and A = (−p₂, p₁) is not where p₁ ≠ p₂")
+
+
+def moved_score(key: sp.Expr) -> sp.Expr:
+    """−∂L/∂s at another key."""
+    return total(l, u[l] * derivative(p(l), s[key]))
+
+
+@proportional_update.corrected(r"-\partial\mathcal L/\partial s_j = (p^\star_j/\tau)\,A_j", Severity.WORDING,
+                               replaces="one factor for all keys")
+def weighted_advantage() -> Steps:
     """For each score the update is its advantage times p_j/τ, a factor that differs from key to key."""
     yield Equation(descent(), p(j) / tau * advantage(j), reason="eot.64")
 
@@ -142,7 +157,7 @@ LARGER_VARIANCE: dict[Variable, Value] = {
 
 @claim("eot.s5.reinforce", "equivalence", title="Backpropagation as REINFORCE with an expected value baseline",
        latex=r"-\partial\mathcal L/\partial s_j = (u_i-\mathbb E_p[u])\,\partial\log p_i/\partial s_j,\ i\sim p",
-       needs=("eot.s5.score-function",))
+       needs=("eot.s5.score-function",), part_of="eot.rem5.3")
 def reinforce() -> Steps:
     """REINFORCE follows the score function of one sampled action; backpropagation follows no sample."""
     mean_update = policy.mean(policy.estimate(sp.S.Zero))
@@ -152,7 +167,7 @@ def reinforce() -> Steps:
 
 
 @reinforce.corrected(r"-\frac{\partial\mathcal L}{\partial s_j} = \mathbb E_{i\sim p}\left[(u_i-b)\,\partial\log p_i/"
-                     r"\partial s_j\right]\ \text{for every baseline } b", Severity.WORDING,
+                     r"\partial s_j\right]\ \text{for every baseline } b", Severity.SLIP,
                      replaces="the update of one sampled action i")
 def reinforce_on_average() -> Steps:
     """Backpropagation computes the mean of REINFORCE's update, and that mean is the same for every baseline b."""
@@ -170,20 +185,27 @@ reinforce.twin("a baseline that depends on the action", lambda: averaged(u[i] / 
 
 
 @claim("eot.s5.baseline-variance", "inequality", title="An expected value baseline to reduce the variance",
-       latex=r"\mathrm{Var}[(u_i-\mathbb E_p[u])\,g_i]\le\mathrm{Var}[u_i\,g_i]", needs=("eot.s5.score-function",))
+       latex=r"\mathrm{Var}[(u_i-\mathbb E_p[u])\,g_i]\le\mathrm{Var}[u_i\,g_i]", needs=("eot.s5.score-function",),
+       part_of="eot.rem5.3")
 def baseline_variance() -> Steps:
     """Subtracting the expected utility is said to reduce the variance of the policy-gradient estimate."""
     yield Fails(AtLeast(policy.variance(sp.S.Zero), policy.variance(policy.expected_utility()), at=LARGER_VARIANCE),
                 reason="the rare action has the large score function: the variance is 3/256 without, 12/256 with it")
 
 
-@baseline_variance.corrected(r"\mathrm{Var}_0-\mathrm{Var}_b = b\,(2\,\mathbb E[ug^2]-b\,\mathbb E[g^2])", Severity.WORDING,
-                             replaces="the inequality between the variances")
-def variance_identity() -> Steps:
-    """For m ≥ 2 a baseline b reduces the variance of a score's update exactly when it lies between 0 and 2 E[u g²]/E[g²]."""
-    b = policy.baseline
+@baseline_variance.corrected(r"\mathbb E[u]\,\mathrm{Cov}(u,g^2)\ge0\implies\mathrm{Var}[(u_i-\mathbb E_p[u])\,g_i]\le"
+                             r"\mathrm{Var}[u_i\,g_i]", Severity.HYPOTHESIS,
+                             under="E[u] and the covariance of the utility with g² do not have opposite signs")
+def reduced_when_uncorrelated() -> Steps:
+    """A baseline b saves b(2 E[u g²] − b E[g²]); with b = E[u] that is ≥ 0 where u and g² are uncorrelated, for example."""
+    b, expected = policy.baseline, policy.expected_utility()
     yield Equation(policy.mean(policy.estimate(b)), policy.mean(policy.estimate(sp.S.Zero)), reason="E g = 0")
-    yield Equation(policy.variance(sp.S.Zero) - policy.variance(b), policy.reduction(b), reason="the means agree")
+    yield Equation(saved(), policy.reduction(b), reason="the means agree")
+    square = policy.score_function(policy.ACTION) ** 2
+    covariance = policy.mean(u[policy.ACTION] * square) - expected * policy.mean(square)
+    aligned = AtLeast(expected * covariance, 0)
+    yield Follows((aligned,), AtLeast(policy.variance(sp.S.Zero), policy.variance(expected)), (sp.Integer(2),),
+                  expected**2 * policy.mean(square), given=(aligned,), reason="2 E[u] Cov(u, g²) + E[u]² E[g²]")
 
 
 def saved() -> sp.Expr:
@@ -205,7 +227,7 @@ def variance_reduced() -> Steps:
 
 
 @variance_reduced.corrected(r"-\sum_k(u_k-b)\,\partial p_k/\partial s_j = -\sum_ku_k\,\partial p_k/\partial s_j",
-                            Severity.WORDING, replaces="the comparison of variances")
+                            Severity.FATAL, replaces="the comparison of variances")
 def no_variance_to_reduce() -> Steps:
     """Backpropagation samples nothing: its gradient has no variance, and subtracting any b changes nothing in it."""
     yield Equation(descent(lambda key: u[key] - policy.baseline), descent(), reason="Σ_k ∂p_k/∂s_j = 0",
@@ -219,7 +241,7 @@ variance_reduced.twin("the baseline is weighted twice", lambda: Equation(
 
 
 @claim("eot.s5.optimal-control", "equivalence", title="An optimal control strategy", needs=("eot.thm5.2",),
-       latex=r"\text{backpropagation} = \text{optimal control}")
+       latex=r"\text{backpropagation} = \text{optimal control}", part_of="eot.rem5.3")
 def optimal_control() -> Undecidable:
     """Backpropagation through attention is said to implement an optimal control strategy."""
     return Undecidable("no dynamics, horizon or control objective is stated, so optimality has nothing to refer to")

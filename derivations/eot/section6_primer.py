@@ -4,7 +4,7 @@ Claims     eot.s6.dual-function, eot.s6.weak-duality, eot.s6.tight-for-convex, e
            eot.s6.slater, eot.s6.strong-duality, eot.s6.kkt-necessary, eot.s6.kkt-complete
 Notation   minimize f subject to c_i ≤ 0, h_j = 0; w_i = −c_i ≥ 0 the slack of a feasible point; λ ≥ 0 and ν multipliers;
            L = f + Σ λ_i c_i + Σ ν_j h_j, G = g(λ, ν) = inf L; v the optimal value; m inequalities, n equalities, d
-           coordinates; at a point x the gradients are a = ∇f, B_i = ∇c_i, H_j = ∇h_j, and y is any other point
+           coordinates; at a point x the gradients are a = ∇f, B_i = ∇c_i, H_j = ∇h_j, D = ∇L, and y is any other point
 References both primers of section 6 of the document; Boyd and Vandenberghe (2004), sections 5.1–5.5
 """
 
@@ -12,14 +12,13 @@ import sympy as sp
 
 from derivations import (
     COMPLETENESS,
-    CONVEX_HESSIAN,
     SLATER,
+    SQUEEZE,
     AtLeast,
     Equation,
     Fails,
     Follows,
     Kind,
-    Limit,
     Severity,
     Steps,
     Value,
@@ -42,7 +41,7 @@ multiplier, multiplier_too = vector("λ", m, kind=Kind.NONNEGATIVE), vector("λ�
 nu, nu_too = vector("ν", n), vector("ν′", n)
 slack = vector("w", m, kind=Kind.NONNEGATIVE)
 c, h = vector("c", m), vector("h", n)
-odds, t = positive("odds"), positive("t")
+odds = positive("odds")
 q = vector("p", m, kind=Kind.NONNEGATIVE)
 
 
@@ -172,8 +171,8 @@ dual_convex.twin("more than convex, by one", lambda: Follows(
 
 x, y = vector("x", d), vector("y", d)
 B, H = vector("B", m, d), vector("H", n, d)
-level = scalar("λ", Kind.NONNEGATIVE)
-width, height = scalar("x"), positive("y")
+width = scalar("x")
+small, rest_of_slope, gradient = positive("t"), scalar("ρ"), vector("D", d)
 
 
 def stationary_slope(coordinate: sp.Expr) -> sp.Expr:
@@ -203,26 +202,10 @@ def saddle(conclusion: AtLeast, at: dict[Variable, Value] | None = None) -> Foll
 
 
 @claim("eot.s6.tight-for-convex", "inequality", title="For convex problems the bound is tight", needs=("eot.s6.weak-duality",),
-       latex=r"\text{convex}\implies d^*=p^*")
+       hypotheses=("a constraint qualification, which the primer adds where it states strong duality, so that KKT multipliers "
+                   "exist",),
+       latex=r"\text{KKT at a feasible } x\implies\mathcal L(y,\lambda,\nu)\ge f(x)\ \forall y,\ \text{so } d^*=f(x)=p^*")
 def tight_for_convex() -> Steps:
-    """Convexity alone is said to make the dual value equal to the primal one."""
-    ratio = width**2 / height
-    yield AtLeast(derivative(derivative(ratio, width), width), 0, because=2 / height, strict=True,
-                  reason="minimize e^{−x} subject to x²/y ≤ 0, y > 0: the constraint is convex, for this and",
-                  quotes=(CONVEX_HESSIAN,))
-    yield Equation(derivative(derivative(ratio, width), width) * derivative(derivative(ratio, height), height),
-                   derivative(derivative(ratio, width), height) ** 2, reason="its Hessian's determinant is 0; e^{−x} is convex")
-    yield Limit(sp.exp(-1 / t) + level * t, t, sp.S.Zero, sp.S.Zero,
-                reason="L at x = 1/t, y = 1/t³ tends to 0: g(λ) = 0 for every λ ≥ 0")
-    yield Fails(Limit(sp.exp(-1 / t) + level * t, t, sp.S.Zero, sp.S.One, at={level: 1}),
-                reason="feasible are only x = 0, so the optimal value is 1 and the duality gap is 1")
-
-
-@tight_for_convex.corrected(r"\text{KKT at a feasible } x\implies\mathcal L(y,\lambda,\nu)\ge f(x)\ \forall y,\ "
-                            r"\text{so } d^*=f(x)=p^*", Severity.HYPOTHESIS,
-                            under="some feasible point satisfies the KKT conditions, as an optimum does under Slater's",
-                            replaces="the optimal values, by those at this point and these multipliers")
-def tight_with_multipliers() -> Steps:
     """A feasible point of a convex problem with KKT multipliers makes the dual value at them equal to its objective."""
     yield saddle(AtLeast(elsewhere(), v))
 
@@ -236,24 +219,56 @@ tight_for_convex.twin("more, by one", lambda: saddle(AtLeast(elsewhere(), v + 1)
 
 inside, outside = positive("a"), positive("b")
 f_in, f_out, f_between = scalar("f_y"), scalar("f_x"), scalar("f_z")
+c_in, c_out = vector("c_y", m), vector("c_x", m)
+between = scalar("w", Kind.NONNEGATIVE)
+chosen = scalar("λ", Kind.NONNEGATIVE)
+
+
+def at_z(at_x: sp.Expr, at_y: sp.Expr) -> sp.Expr:
+    """The chord at z = (a x + b y)/(a + b), where b = c(x) > 0 and −a = c(y) < 0."""
+    return (inside * at_x + outside * at_y) / (inside + outside)
+
+
+def partial_chord() -> Follows:
+    """The chord of f + Σ λ_l c_l, with w_l ≥ 0 for what c_l lies below its own chord."""
+    chord = AtLeast(at_z(f_out, f_in), f_between)
+    value = f_between + total(l, multiplier[l] * (at_z(c_out[l], c_in[l]) - slack[l]))
+    ends = at_z(f_out + total(l, multiplier[l] * c_out[l]), f_in + total(l, multiplier[l] * c_in[l]))
+    return Follows((chord,), AtLeast(ends, value), (sp.S.One,), total(l, multiplier[l] * slack[l]), given=(chord,),
+                   reason="one constraint c after another: F = f + Σ λ_l c_l over those before it is convex as they are;")
 
 
 def separation(conclusion: AtLeast, at: dict[Variable, Value] | None = None) -> Follows:
     """What convexity says of x with c(x) = b > 0, y with c(y) = −a < 0, and the feasible z = (a x + b y)/(a + b)."""
-    chord = AtLeast((inside * f_out + outside * f_in) / (inside + outside), f_between)
+    chord = AtLeast(at_z(f_out, f_in), f_between)
     weight = (inside + outside) / (inside * outside)
     premises = (chord, AtLeast(f_between, v))
     return Follows(premises, conclusion, (weight, weight), at=at or {}, given=premises,
-                   reason="c(z) ≤ 0, so f(z) ≥ v; a λ between these ratios makes f + λc ≥ v; then the next constraint",
+                   reason="as F(z) ≥ v, no ratio outside exceeds one inside, of which Slater's point has one: a λ lies between",
                    quotes=(COMPLETENESS,))
 
 
+def kept(premise: AtLeast, conclusion: AtLeast, weight: sp.Expr, reason: str) -> Follows:
+    """What a λ between the ratios makes of F + λc."""
+    return Follows((premise,), conclusion, (weight,), given=(premise,), reason=reason)
+
+
 @claim("eot.s6.slater", "inequality", title="Under Slater's condition the duality gap is zero", needs=("eot.s6.weak-duality",),
-       hypotheses=("convex problem", "a strictly feasible point inside the domain", "finite optimal value"),
-       latex=r"\sup_{c(x)>0}\frac{v-f(x)}{c(x)}\le\lambda\le\inf_{c(y)<0}\frac{f(y)-v}{-c(y)}\implies g(\lambda)=v")
+       hypotheses=("convex problem", "a strictly feasible point inside the domain", "finite optimal value v"),
+       latex=r"\sup_{c(x)>0}\frac{v-F(x)}{c(x)}\le\lambda\le\inf_{c(y)<0}\frac{F(y)-v}{-c(y)}\implies F+\lambda c\ge v;\quad"
+             r"\text{at last } g(\lambda)=v")
 def slater() -> Steps:
-    """A strictly feasible point keeps the multiplier finite: the least slope inside is at least the largest slope outside."""
+    """Multipliers are found one by one; each keeps F + λc ≥ v wherever the constraints that are left hold, so at last g = v."""
+    yield partial_chord()
+    yield AtLeast(0, at_z(outside, -inside) - between, because=between,
+                  reason="c(z) ≤ 0 and with two points the others that are left hold at z too, so F(z) ≥ v;")
     yield separation(AtLeast((f_in - v) / inside, (v - f_out) / outside))
+    better = AtLeast(f_in, v)
+    yield kept(better, AtLeast((f_in - v) / inside, 0), 1 / inside,
+               "a λ ≥ 0, since F ≥ v where c < 0 (of an affine h = 0 the multiplier may have either sign);")
+    yield kept(AtLeast((f_in - v) / inside, chosen), AtLeast(f_in - chosen * inside, v), inside, "with it F + λc ≥ v inside,")
+    yield kept(AtLeast(chosen, (v - f_out) / outside), AtLeast(f_out + chosen * outside, v), outside,
+               "and outside; the next c with F + λc for F; after the last one L ≥ v everywhere, so g ≥ v ≥ g by weak duality")
 
 
 slater.twin("the other way round", lambda: separation(AtLeast((v - f_out) / outside, (f_in - v) / inside)))
@@ -298,20 +313,23 @@ def no_gap(conclusion: AtLeast, spare: sp.Expr, at: dict[Variable, Value] | None
        needs=("eot.s6.weak-duality",))
 def kkt_necessary() -> Steps:
     """Without a gap, every λ_i c_i vanishes and p* minimizes the Lagrangian, so that its gradient is zero there."""
-    anywhere = scalar("L_y")
+    anywhere, best = scalar("L_y"), at_feasible(multiplier)
     least = (AtLeast(anywhere, G), AtLeast(G, f))
-    yield Follows(least, AtLeast(anywhere, at_feasible(multiplier)), (sp.S.One, sp.S.One), given=least,
-                  slack=total(l, multiplier[l] * slack[l]),
-                  reason="L(y) ≥ g = f(p*) ≥ L(p*): stationarity; feasibility is given")
+    yield Follows(least, AtLeast(anywhere, best), (sp.S.One, sp.S.One), given=least,
+                  slack=total(l, multiplier[l] * slack[l]), reason="L(y) ≥ g = f(p*) ≥ L(p*): p* minimizes L;")
+    squared = total(r, gradient[r] ** 2)
+    downhill = AtLeast(best - small * squared + small * rest_of_slope, best)
+    yield Follows((downhill,), AtLeast(rest_of_slope, squared), (1 / small,), given=(downhill,), quotes=(SQUEEZE,),
+                  reason="so it does at p* − t∇L, where L = L(p*) − t‖∇L‖² + t ρ with ρ → 0: ‖∇L‖² ≤ ρ → 0, stationarity;")
     others = total(l, multiplier[l] * slack[l] * (1 - sp.KroneckerDelta(l, j)))
     yield no_gap(AtLeast(0, multiplier[j] * slack[j]), others)
 
 
-NO_GAP: dict[Variable, Value] = {m: 1, f: 0, G: 0, j: 1}
+NO_GAP: dict[Variable, Value] = {m: 2, f: 0, G: 0, j: 1}
 kkt_necessary.twin("the multipliers vanish", lambda: no_gap(
-    AtLeast(0, multiplier[j]), sp.S.Zero, {**NO_GAP, multiplier.label: [1], slack.label: [0]}))
+    AtLeast(0, multiplier[j]), sp.S.Zero, {**NO_GAP, multiplier.label: [1, 0], slack.label: [0, 1]}))
 kkt_necessary.twin("every constraint is active", lambda: no_gap(
-    AtLeast(0, slack[j]), sp.S.Zero, {**NO_GAP, multiplier.label: [0], slack.label: [1]}))
+    AtLeast(0, slack[j]), sp.S.Zero, {**NO_GAP, multiplier.label: [0, 1], slack.label: [1, 0]}))
 
 double_well = (width**2 - 1) ** 2
 

@@ -44,7 +44,7 @@ def dual_optimum() -> Steps:
                    reason="attained at λ* = τ − φ*: φ* is a multiplier, mirrored and shifted by τ")
 
 
-LARGER_BY_TWO: dict[Variable, Value] = {m: 1, s.label: [1], tau: 1}
+TWO_KEYS: dict[Variable, Value] = {m: 2, s.label: [0, 0], tau: 1}
 
 
 @claim("eot.thm6.3", "optimality", title="The optimal dual value is the log-sum-exp potential", hypotheses=("τ > 0",),
@@ -54,8 +54,8 @@ def dual_potential() -> Steps:
     """The optimal value of the dual is said to be the log-sum-exp function, whose gradient is the attention distribution."""
     yield from dual_optimum()
     yield Equation(derivative(lse, s[j]), star(j), reason="the gradient is right")
-    yield Fails(Equation(dual(best_multiplier), lse, at=LARGER_BY_TWO),
-                reason="one key with score 1: J is −1, so the dual maximum is −1, and the log-sum-exp is 1")
+    yield Fails(Equation(dual(best_multiplier), lse, at=TWO_KEYS),
+                reason="two keys with score 0: the least J and the dual maximum are −log 2, and the log-sum-exp is log 2")
 
 
 @dual_potential.corrected(r"\max_\lambda g(\lambda)=-\phi^\star(s),\quad\lambda^\star=\tau-\phi^\star(s),\quad"
@@ -221,12 +221,12 @@ minus_the_value.twin("the mean score alone", lambda: Equation(lse, expect(star, 
 
 
 @claim("eot.s6.dual-value", "optimality", title="The log-sum-exp function is the optimal value of the dual problem",
-       latex=r"d^*=\phi^\star(s)", needs=("eot.s6.strong-duality", "eot.rem6.4"))
+       latex=r"d^*=\phi^\star(s)", needs=("eot.s6.strong-duality", "eot.rem6.4"), part_of="eot.rem6.4")
 def dual_value() -> Steps:
     """Log-sum-exp is called the optimal value of the dual problem and, by strong duality, minus the primal value."""
     yield from dual_optimum()
     yield Equation(dual(best_multiplier), V, reason="strong duality is d* = V; with φ* = −V both can hold only where V = 0")
-    yield Fails(Equation(dual(best_multiplier), lse, at=LARGER_BY_TWO), reason="d* = −1 for one key with score 1")
+    yield Fails(Equation(dual(best_multiplier), lse, at=TWO_KEYS), reason="d* = −log 2 for two keys with score 0")
 
 
 @dual_value.corrected(r"d^*=-\phi^\star(s)=V(s)", Severity.SLIP)

@@ -202,8 +202,8 @@ def slope_at_solution(key: sp.Expr = j) -> sp.Expr:
 def flat() -> Steps:
     """At the optimum the objective is said to be stationary in the variable that it is optimized over."""
     yield Equation(slope_at_solution(), tau - lse, reason="τ − τ log Z, the multiplier: the same for all j, and rarely 0")
-    yield Fails(Equation(slope_at_solution(), 0, at={m: 1, s.label: [0], tau: 1, j: 1}),
-                reason="J = p log p has slope 1 at p* = 1")
+    yield Fails(Equation(slope_at_solution(), 0, at={m: 2, s.label: [0, 0], tau: 1, j: 1}),
+                reason="J = Σ p log p has the slopes 1 − log 2 at p* = (1/2, 1/2)")
 
 
 def tilt(towards: Entry) -> sp.Expr:
@@ -328,11 +328,11 @@ evaluated.twin("squared", lambda: Equation(value_slope(), -star(j) ** 2))
        latex=r"\nabla_s(\text{optimal value})=p^\star", needs=("eot.lem6.2",))
 def landscape() -> Steps:
     """The section announces that the landscape of optimal values has the attention weights as its gradient."""
-    yield Fails(Equation(value_slope(), star(j), at={m: 1, s.label: [0], tau: 1, j: 1}),
-                reason="V(s) = −s for one key; the announcement fits −V, as Lemma 6.2 says")
+    yield Fails(Equation(value_slope(), star(j), at={m: 2, s.label: [0, 0], tau: 1, j: 1}),
+                reason="for two equal scores the slopes of V are −1/2; the announcement fits −V, as Lemma 6.2 says")
 
 
-@landscape.corrected(r"\nabla_sV=-p^\star", Severity.WORDING)
+@landscape.corrected(r"\nabla_sV=-p^\star", Severity.SLIP)
 def landscape_falls() -> Steps:
     """The landscape falls with each score at the rate of its weight."""
     yield Equation(value_slope(), -star(j), reason="eot.lem6.2")

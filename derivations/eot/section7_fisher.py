@@ -1,6 +1,6 @@
 """Section 7, first half: the Fisher information matrix of the attention distribution.
 
-Claims     eot.def7.1, eot.s7.metric, eot.def7.2, eot.78, eot.80–eot.88, eot.s7.four-terms
+Claims     eot.def7.1, eot.s7.fixed-query, eot.s7.metric, eot.def7.2, eot.78, eot.80–eot.88, eot.s7.four-terms
 Notation   p = softmax(s/τ); F_jk = E_{i∼p}[∂log p_i/∂s_j · ∂log p_i/∂s_k], always from this definition;
            v a tangent vector in the scores; π any point of the open simplex; D = diag(p)
 References Definitions 7.1 and 7.2 of the document and the first step of the proof of Theorem 7.3; Amari (1998)
@@ -8,12 +8,26 @@ References Definitions 7.1 and 7.2 of the document and the first step of the pro
 
 import sympy as sp
 
-from derivations import AtLeast, Equation, Fails, Severity, Steps, claim, delta, derivative, index, interior, total, vector
-from derivations.eot.notation import j, k, m, partition, s, score, softmax, tau
+from derivations import (
+    AtLeast,
+    Differs,
+    Equation,
+    Fails,
+    Severity,
+    Steps,
+    claim,
+    delta,
+    derivative,
+    index,
+    interior,
+    total,
+    vector,
+)
+from derivations.eot.notation import K, Q, d, j, k, m, partition, r, s, score, similarity, softmax, tau
 
 p = softmax(score, tau)
 Z = partition(score, tau)
-i = index("i", m)
+i, c = index("i", m), index("c", d)
 v = vector("v", m)
 pi = interior("π", m)
 
@@ -57,13 +71,41 @@ def statistical_manifold() -> Steps:
     yield Equation(softmax(lambda key: tau * sp.log(pi[key]), tau)(j), pi[j], about=(tau,), reason="and s = τ log π gives π")
 
 
+def of_parallel_keys(key: sp.Expr) -> sp.Expr:
+    """⟨q, k_j⟩ for the keys k_j = s_j q/‖q‖²."""
+    return total(r, Q[r] * (s[key] * Q[r] / total(c, Q[c] ** 2)))
+
+
+@claim("eot.s7.fixed-query", "equivalence", title="Scores that vary for a fixed query and keys", needs=("eot.def3.1",),
+       latex=r"q,\{k_j\}\text{ fixed}:\ s\in\mathbb R^m", part_of="eot.def7.1")
+def fixed_query() -> Steps:
+    """The scores are said to range over R^m for a fixed query and fixed keys, of which they are functions."""
+    yield Fails(Equation(s[j], similarity(j), at={m: 2, d: 1, Q.label: [1], K.label: [[1], [0]], s.label: [0, 1], j: 1}),
+                reason="q = 1 with keys 1 and 0 has the scores (1, 0) and no others: the family is one point")
+
+
+@fixed_query.corrected(r"q\ne0\text{ fixed},\ k_j=s_jq/\|q\|^2:\quad\langle q,k_j\rangle=s_j", Severity.SLIP)
+def free_keys() -> Steps:
+    """For a fixed query q ≠ 0 the scores take every value in R^m as the keys vary."""
+    yield parallel(s[j])
+
+
+def parallel(right: sp.Expr) -> Equation:
+    """The score of k_j = s_j q/‖q‖² against an expression."""
+    return Equation(of_parallel_keys(j), right, given=(Differs(total(c, Q[c] ** 2), 0),), reason="⟨q, q⟩ = ‖q‖²")
+
+
+fixed_query.twin("the query's length remains", lambda: parallel(s[j] * total(c, Q[c] ** 2)))
+fixed_query.twin("the sign", lambda: parallel(-s[j]))
+
+
 @claim("eot.s7.metric", "inequality", title="F(s) is a metric in the scores", needs=("eot.78",),
-       latex=r"v^\top F(s)\,v>0\ \text{for every } v\ne0")
+       latex=r"v^\top F(s)\,v>0\ \text{for every } v\ne0", part_of="eot.def7.1")
 def metric() -> Steps:
     """The Fisher-Rao metric, hence a positive definite form, is said to be given by the m × m matrix F(s)."""
     yield Equation(total(k, fisher(j, k)), 0, about=(s[j],), reason="F sends the constant vector to 0, for every m and s")
-    yield Fails(AtLeast(length(), 0, strict=True, at={m: 1, v.label: [1], s.label: [0], tau: 1}),
-                reason="v = 1 has length 0; the rank is m − 1, the dimension of the simplex")
+    yield Fails(AtLeast(length(), 0, strict=True, at={m: 2, v.label: [1, 1], s.label: [0, 0], tau: 1}),
+                reason="v = (1, 1) has length 0; the rank is m − 1, the dimension of the simplex")
 
 
 @metric.corrected(r"v^\top Fv=\tfrac1{2\tau^2}\sum_{jk}p_jp_k(v_j-v_k)^2\ge0,\ =0\text{ only for constant } v",

@@ -143,7 +143,7 @@ one_matrix.twin("τ times the response", lambda: Equation(M, tau * derivative(p(
 
 
 @claim("eot.s7.fisher-scaled", "identity", title="M is the Fisher matrix scaled by 1/τ", needs=("eot.88",),
-       latex=r"\tfrac1\tau(\mathrm{diag}(p^\star)-p^\star p^{\star\top})=\tau^{-1}F(s)")
+       latex=r"\tfrac1\tau(\mathrm{diag}(p^\star)-p^\star p^{\star\top})=\tau^{-1}F(s)", part_of="eot.rem7.6")
 def scaled_fisher() -> Steps:
     """The matrix of Corollary 7.5 is said to be the Fisher information matrix, scaled by the reciprocal of τ."""
     yield Fails(Equation(M, fisher() / tau, at={m: 2, s.label: [0, 0], tau: 2, j: 1, k: 1}),
@@ -174,22 +174,25 @@ def divergence() -> sp.Expr:
 
 
 def moved_length() -> sp.Expr:
-    """vᵀF(s + tv)v, with the entries of eot.88."""
+    """vᵀM(s + tv)v."""
     mean = expect(moved, lambda key: v[key])
-    return total(l, moved(l) * (v[l] - mean) ** 2) / tau**2
+    return total(l, moved(l) * (v[l] - mean) ** 2) / tau
 
 
-@claim("eot.s7.information-distance", "identity", title="F measures the information distance", needs=("eot.88",),
-       latex=r"\frac{d^2}{dt^2}\mathrm{KL}(p(s)\|p(s+tv))=v^\top F(s+tv)\,v")
+@claim("eot.s7.information-distance", "identity", title="The matrix measures the information distance", needs=("eot.88",),
+       latex=r"\frac{d^2}{dt^2}\mathrm{KL}(p(s)\|p(s+tv))=\tfrac1\tau\,v^\top M(s+tv)\,v", part_of="eot.rem7.6")
 def information_distance() -> Steps:
-    """The divergence of the weights along any line in the scores has the squared Fisher length as its second derivative."""
+    """The divergence of the weights along any line in the scores has the squared length by M, over τ, as second derivative."""
     variance = total(l, p(l) * (v[l] - expect(p, lambda key: v[key])) ** 2)
-    yield Equation(total((j, k), v[j] * fisher(j, k) * v[k]), variance / tau**2, reason="vᵀFv, at t = 0")
-    yield Equation(derivative(derivative(divergence(), t), t), moved_length(), reason="so KL = ½ t² vᵀFv + O(t³)")
+    yield Equation(total((j, k), v[j] * M * v[k]), variance / tau, reason="vᵀMv, at t = 0")
+    yield Equation(total((j, k), v[j] * fisher(j, k) * v[k]), variance / tau**2, reason="vᵀFv = vᵀMv/τ: one metric but for τ")
+    yield Equation(derivative(derivative(divergence(), t), t), moved_length() / tau, reason="so KL = ½ t² vᵀMv/τ + O(t³)")
 
 
-information_distance.twin("half of it", lambda: Equation(derivative(derivative(divergence(), t), t), moved_length() / 2))
-information_distance.twin("one τ", lambda: Equation(derivative(derivative(divergence(), t), t), tau * moved_length()))
+information_distance.twin("half of it", lambda: Equation(
+    derivative(derivative(divergence(), t), t), moved_length() / tau / 2))
+information_distance.twin("without the factor 1/τ", lambda: Equation(
+    derivative(derivative(divergence(), t), t), moved_length()))
 
 
 def matrix_times_u() -> sp.Expr:
@@ -198,7 +201,7 @@ def matrix_times_u() -> sp.Expr:
 
 
 @claim("eot.s7.utility-product", "identity", title="M times the utilities is the standard gradient", needs=("eot.94",),
-       latex=r"\nabla_s\mathcal L=Mu")
+       latex=r"\nabla_s\mathcal L=Mu", part_of="eot.rem7.6")
 def utility_product() -> Steps:
     """The product of the matrix with the utilities is said to yield the gradient of the loss in the scores."""
     yield Fails(Equation(through_weights(), matrix_times_u(), at={m: 2, s.label: [0, 0], u.label: [0, 1], tau: 1, j: 1}),
@@ -216,7 +219,7 @@ utility_product.twin("the mean is not subtracted", lambda: Equation(through_weig
 
 
 @claim("eot.s7.policy-gradient", "identity", title="The product is the policy gradient", needs=("eot.s5.expected-reward",),
-       latex=r"Mu=\nabla_s\mathbb E_p[u]=\left[\tfrac1\tau p_jA_j\right]_j")
+       latex=r"Mu=\nabla_s\mathbb E_p[u]=\left[\tfrac1\tau p_jA_j\right]_j", part_of="eot.rem7.6")
 def policy_gradient() -> Steps:
     """With the utilities held fixed, the matrix takes them to the gradient of their mean, weight times advantage over τ."""
     yield Equation(matrix_times_u(), p(j) / tau * (u[j] - expect(p, given)), reason="in advantage form")
@@ -229,7 +232,7 @@ policy_gradient.twin("the sign", lambda: Equation(matrix_times_u(), -derivative(
 
 
 @claim("eot.s7.shared-geometry", "identity", title="One geometry, forward and backward", needs=("eot.cor7.5", "eot.79"),
-       latex=r"-\nabla_s\mathcal L=(\nabla^2\phi^\star)\,u=\tau F\,u")
+       latex=r"-\nabla_s\mathcal L=(\nabla^2\phi^\star)\,u=\tau F\,u", part_of="eot.rem7.6")
 def shared_geometry() -> Steps:
     """The Hessian of the forward problem's potential and τF, one matrix, turn the utilities into the backward update."""
     yield Equation(descent(), tau * fisher_times_u(), reason="the geometry of the distributions")
@@ -242,7 +245,8 @@ shared_geometry.twin("the Hessian of log Z", lambda: Equation(
 
 
 @claim("eot.s7.variance-reduced", "inequality", title="The geometry dictates a variance-reduced rule",
-       latex=r"\mathrm{Var}[\text{with }\mathbb E_p[u]]\le\mathrm{Var}[\text{without}]", needs=("eot.s5.baseline-variance",))
+       latex=r"\mathrm{Var}[\text{with }\mathbb E_p[u]]\le\mathrm{Var}[\text{without}]", needs=("eot.s5.baseline-variance",),
+       part_of="eot.rem7.6")
 def variance_reduced() -> Steps:
     """The learning rule that the shared geometry dictates is called variance-reduced."""
     yield Fails(AtLeast(policy.variance(sp.S.Zero), policy.variance(policy.expected_utility()), at=LARGER_VARIANCE),
@@ -259,7 +263,7 @@ def curved(utilities: Entry) -> sp.Expr:
     return total(k, hessian() * utilities(k))
 
 
-@variance_reduced.corrected(r"(\nabla^2\phi^\star)(u-b\mathbf 1)=(\nabla^2\phi^\star)u", Severity.WORDING,
+@variance_reduced.corrected(r"(\nabla^2\phi^\star)(u-b\mathbf 1)=(\nabla^2\phi^\star)u", Severity.FATAL,
                             replaces="the comparison of variances")
 def baseline_free() -> Steps:
     """Nothing is sampled, and the matrix sends constants to zero: the update is the same with every baseline."""
@@ -271,7 +275,8 @@ variance_reduced.twin("the baseline survives", lambda: Equation(descent(shifted)
 variance_reduced.twin("the sign", lambda: Equation(descent(shifted), -curved(given)))
 
 
-@claim("eot.s7.references", "listing", title="The references (11), (22) and (33)", latex=r"(11),\ (22),\ (33)")
+@claim("eot.s7.references", "listing", title="The references (11), (22) and (33)", latex=r"(11),\ (22),\ (33)",
+       part_of="eot.rem7.6")
 def references() -> Undecidable:
     """The closing sentence refers to (11), (22) and (33) where it means the remark's items 1, 2 and 3."""
     return Undecidable("the text at hand doubles the number of every list item, so it cannot show whether the print "

@@ -81,7 +81,7 @@ def undone() -> sp.Expr:
 
 # ── Theorem 7.3 ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
-ONE_KEY: dict[Variable, Value] = {m: 1, s.label: [0], u.label: [1], tau: 1, j: 1}
+TWO_KEYS: dict[Variable, Value] = {m: 2, s.label: [0, 0], u.label: [0, 1], tau: 1, j: 1}
 
 
 @claim("eot.thm7.3", "identity", title="Standard and natural gradient", needs=("eot.79", "eot.98"), hypotheses=("τ > 0",),
@@ -89,8 +89,8 @@ ONE_KEY: dict[Variable, Value] = {m: 1, s.label: [0], u.label: [1], tau: 1, j: 1
 def natural_gradient() -> Steps:
     """The score gradient is −τFu, and the natural gradient, in which F is undone, is said to point along the utilities."""
     yield Equation(gradient(), -tau * fisher_times_u(), reason="the first half is true, eot.79")
-    yield Fails(Equation(natural(), tau * u[j], at=ONE_KEY),
-                reason="F is singular; what its Moore-Penrose inverse gives for one key is 0, not u = 1")
+    yield Fails(Equation(natural(), tau * u[j], at=TWO_KEYS),
+                reason="F is singular; for u = (0, 1) its Moore-Penrose inverse gives (−1/2, 1/2), no multiple of u")
 
 
 @natural_gradient.corrected(r"\nabla_s\mathcal L=-\tau Fu,\quad\Delta_j-\Delta_k=\tau(u_j-u_k)", Severity.HYPOTHESIS,
@@ -255,7 +255,7 @@ def inverse_of_fisher() -> Steps:
     product = total((j, k), total(a, fisher(j, a) * G[a, k]))
     yield Equation(total(j, fisher(j, a)), 0, about=(s[a],), reason="1ᵀF = 0")
     yield Equation(product, 0, about=(s[j],), reason="so 1ᵀ(FG)1 = 0 for every matrix G, every m and s")
-    yield Fails(Equation(product, total((j, k), delta(j, k)), at={m: 1, s.label: [0], tau: 1, G.label: [[1]]}),
+    yield Fails(Equation(product, total((j, k), delta(j, k)), at={m: 2, s.label: [0, 0], tau: 1, G.label: [[1, 0], [0, 1]]}),
                 reason="and 1ᵀI1 = m: no matrix is the inverse of F")
 
 
@@ -274,8 +274,8 @@ inverse_of_fisher.twin("the projection by p", lambda: Equation(undone(), delta(j
        latex=r"\Delta s_{\mathrm{nat}}\propto-F^{-1}(-\tau Fu)=\tau u")
 def natural_direction() -> Steps:
     """Applying the inverse of F to −∇L = τFu is said to return τu."""
-    yield Fails(Equation(natural(), tau * u[j], at=ONE_KEY),
-                reason="F has no inverse, eot.98, and F⁺F is not I but Π, which takes the mean off: 0 for one key")
+    yield Fails(Equation(natural(), tau * u[j], at=TWO_KEYS),
+                reason="F has no inverse, eot.98, and F⁺F is not I but Π, which takes the mean off: (−1/2, 1/2) for u = (0, 1)")
 
 
 @natural_direction.corrected(r"-F^+(-\tau Fu)=\tau(u-\bar u\mathbf 1),\quad\bar u=\tfrac1m\sum_ku_k", Severity.HYPOTHESIS)
@@ -322,7 +322,7 @@ def not_euclidean() -> Steps:
                 reason="τFu is the Euclidean gradient in the scores, here (−1/4, 1/4); it contains F because softmax does")
 
 
-@not_euclidean.corrected(r"\tau F(s)u=-\nabla_s\mathcal L", Severity.WORDING, replaces="the denial that both are one")
+@not_euclidean.corrected(r"\tau F(s)u=-\nabla_s\mathcal L", Severity.FATAL, replaces="the denial that both are one")
 def euclidean() -> Steps:
     """The update is the Euclidean gradient in s: it applies F where a manifold-aware rule would undo it."""
     yield Equation(tau * fisher_times_u(), -gradient(), reason="eot.79")
@@ -333,7 +333,7 @@ not_euclidean.twin("the sign", lambda: Equation(tau * fisher_times_u(), gradient
 
 
 @claim("eot.s7.softmax-derivative", "identity", title="Softmax's derivative is F up to a scalar", needs=("eot.88", "eot.59"),
-       latex=r"\frac{\partial p_j}{\partial s_k}=\tau F_{jk}=\tfrac1\tau(D-pp^\top)_{jk}")
+       latex=r"\frac{\partial p_j}{\partial s_k}=\tau F_{jk}=\tfrac1\tau(D-pp^\top)_{jk}", part_of="eot.rem7.4")
 def softmax_derivative() -> Steps:
     """The Jacobian that backpropagation multiplies by is τ times the Fisher matrix, so F is applied implicitly."""
     yield Equation(derivative(p(j), s[k]), covariance() / tau, reason="eot.59")
@@ -345,7 +345,7 @@ softmax_derivative.twin("over τ", lambda: Equation(derivative(p(j), s[k]), fish
 
 
 @claim("eot.s7.preconditioned", "identity", title="The gradient is the ideal direction, preconditioned with F",
-       latex=r"-\nabla_s\mathcal L=F(\tau u)", needs=("eot.79",))
+       latex=r"-\nabla_s\mathcal L=F(\tau u)", needs=("eot.79",), part_of="eot.rem7.4")
 def preconditioned() -> Steps:
     """F applied to τ times the utilities is the descent direction, and a constant added to the utilities changes nothing."""
     yield Equation(total(a, fisher(j, a) * shift), 0, about=(s[j],), reason="F1 = 0")
@@ -360,7 +360,8 @@ w = vector("v", m)
 
 
 @claim("eot.s7.dual", "identity", title="The gradient is dual to the natural gradient", needs=("eot.98",),
-       latex=r"\langle\Delta s_{\mathrm{nat}},v\rangle_F=-\langle\nabla_s\mathcal L,v\rangle\ \text{for all } v")
+       latex=r"\langle\Delta s_{\mathrm{nat}},v\rangle_F=-\langle\nabla_s\mathcal L,v\rangle\ \text{for all } v",
+       part_of="eot.rem7.4")
 def dual_to_natural() -> Steps:
     """The Fisher-Rao product with the natural gradient is, in every direction v, minus the derivative of the loss along v."""
     yield Equation(paired(), -total(j, gradient() * w[j]), reason="lowering the index: FF⁺∇L = Π∇L = ∇L, as 1ᵀ∇L = 0")
@@ -376,7 +377,7 @@ dual_to_natural.twin("the Euclidean product with τu", lambda: Equation(paired()
 
 
 @claim("eot.s7.efficient", "identity", title="The rule is computationally efficient", needs=("eot.88",),
-       latex=r"(Fu)_j=\tfrac1{\tau^2}\,p_j\,(u_j-p^\top u)")
+       latex=r"(Fu)_j=\tfrac1{\tau^2}\,p_j\,(u_j-p^\top u)", part_of="eot.rem7.4")
 def efficient() -> Steps:
     """The product with the m × m matrix F takes one inner product and m multiplications, not m²."""
     yield Equation(fisher_times_u(), p(j) * (u[j] - mean()) / tau**2, reason="diagonal plus rank one")

@@ -35,7 +35,8 @@ from derivations import (
     xlogx,
 )
 from derivations.eot import policy, section0_abstract
-from derivations.eot.notation import cost, expect, j, k, l, m, objective, partition, s, score, similarity, softmax, tau, u
+from derivations.eot.notation import cost, expect, j, k, l, m, objective, s, score, similarity, softmax, tau, u
+from derivations.eot.section7_manifold import manifold_curvature
 
 p = softmax(score, tau)
 pi = policy.pi
@@ -132,7 +133,7 @@ def variance_reduced() -> Steps:
 
 
 @variance_reduced.corrected(r"-\sum_k(u_k-b)\,\partial p_k/\partial s_j=-\sum_ku_k\,\partial p_k/\partial s_j",
-                            Severity.WORDING, replaces="the comparison of variances")
+                            Severity.FATAL, replaces="the comparison of variances")
 def no_variance() -> Steps:
     """The update is deterministic: subtracting any baseline from the utilities changes nothing in it."""
     yield Equation(total(k, (u[k] - policy.baseline) * derivative(p(k), s[j])), descent(), reason="Σ_k ∂p_k/∂s_j = 0",
@@ -180,7 +181,7 @@ def reinforces() -> Steps:
 
 
 @reinforces.corrected(r"\dot s_j=\tfrac1\tau p_jA_j,\qquad\dot p_j=\tfrac1{\tau^2}p_j\left(p_jA_j-"
-                      r"\textstyle\sum_kp_k^2A_k\right)", Severity.WORDING)
+                      r"\textstyle\sum_kp_k^2A_k\right)", Severity.SLIP)
 def scores_rise() -> Steps:
     """Descent raises the score of such a key; its weight rises only if p_j A_j exceeds the weighted mean of p_k A_k."""
     yield AtLeast(pi[j] / tau, 0, strict=True, reason="so the score moves as the advantage says: ds_j = p_j A_j/τ")
@@ -220,17 +221,10 @@ entropy_geometry.twin("the Euclidean metric", lambda: Equation(
     pulled_back(), total(i, derivative(p(i), s[j]) * derivative(p(i), s[k]))))
 
 
-@claim("eot.s8.curvature", "identity", title="The Fisher matrix dictates the update", needs=("eot.thm5.2", "eot.149"),
-       latex=r"-\nabla_s\mathcal L=\tau F u=\nabla^2\phi\,u")
-def curvature() -> Steps:
-    """The update is τ F u, and τ F is the Hessian of the potential: in this sense curvature dictates its form."""
-    hessian = derivative(derivative(tau * sp.log(partition(score, tau)), s[j]), s[k])
-    yield Equation(hessian, tau * fisher(j, k), reason="∂²(τ log Z) = ∂p")
-    yield Equation(descent(), tau * total(k, fisher(j, k) * u[k]), reason="the chain rule")
-
-
-curvature.twin("τ is lost", lambda: Equation(descent(), total(k, fisher(j, k) * u[k])))
-curvature.twin("its diagonal only", lambda: Equation(descent(), tau * fisher(j, j) * u[j]))
+reprint("eot.s8.curvature", manifold_curvature, title="The curvature of the manifold dictates the update",
+        latex=r"R_{jk}=F_{jk}",
+        statement="The curvature of the manifold of attention distributions, captured by the Fisher matrix, is said to dictate "
+                  "the form of the update.")
 
 
 def metric_at(row: sp.Expr, direction: Entry) -> sp.Expr:
@@ -252,7 +246,7 @@ def landscape() -> Steps:
                 reason="−∇L = (−1/8, −1/16, 3/16), F(−∇L) = (−3/64, −1/128, 7/128): not parallel (for m = 2 they are)")
 
 
-@landscape.corrected(r"F\,(\tau u)=-\nabla_s\mathcal L", Severity.WORDING, replaces="the step whose image under F is −∇L")
+@landscape.corrected(r"F\,(\tau u)=-\nabla_s\mathcal L", Severity.FATAL, replaces="the step whose image under F is −∇L")
 def euclidean_descent() -> Steps:
     """It is plain descent in the scores; descent in the Fisher metric steps along τ u, up to a constant."""
     yield Equation(metric_step(lambda key: policy.baseline), 0, reason="constants do nothing", about=(policy.baseline, pi[j]))

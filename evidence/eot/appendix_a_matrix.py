@@ -23,6 +23,15 @@ def value_of_plan(x: Batch) -> Reading:
     return x.reading(x.s, closed_form=one_sided.objective(plan, x.s, x.tau).sum(), direct=direct)
 
 
+def value_of_shared_plan(x: Batch) -> Reading:
+    return x.reading(x.s, closed_form=one_sided.objective(x["P"] / x.n, x.s, x.tau).sum())
+
+
+@confirms(Layer.TORCH, "eot.sA.unit-masses", on=batches(), corrected=value_of_shared_plan)
+def mass_of_plan(x: Batch) -> Reading:
+    return x.reading(direct=x["P"].sum())
+
+
 @confirms(Layer.TORCH, "eot.sA.free-target", on=batches())
 def arriving_mass(x: Batch) -> Reading:
     return x.reading(float(x.n), direct=x["b"].expand(x.n, x.m).sum(0))

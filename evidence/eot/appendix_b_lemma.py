@@ -21,10 +21,23 @@ confirms(Layer.TORCH, "eot.135", "eot.lemB.4", "eot.139", on=rows())(maximizer)
 confirms(Layer.TORCH, "eot.134", on=rows())(gradient_of_conjugate)
 
 
-@confirms(Layer.TORCH, "eot.137", on=rows())
+def mass_beside(row: Row, plan: Tensor) -> Reading:
+    """The masses of p + h e_j, one j a row."""
+    beside = plan + row["t"] * torch.eye(row.m, dtype=torch.float64, device=row.device)
+    point = row.point() | {"p": plan.cpu(), "h": row["t"].cpu()}
+    return Reading(point, {"direct": beside.sum(-1)}, row.tolerance(row["t"]))
+
+
+def mass_beside_any(row: Row) -> Reading:
+    return mass_beside(row, row["p"] / row["p"].sum())
+
+
 def slope_of_h(row: Row) -> Reading:
     routes = {"autograd": slopes(row, row["p"])}
     return Reading(row.point() | {"w": row["p"]}, routes, row.tolerance(row.s, row.tau, *routes.values()))
+
+
+confirms(Layer.TORCH, "eot.137", on=rows(), corrected=slope_of_h)(mass_beside_any)
 
 
 @confirms(Layer.TORCH, "eot.sB.strictly-concave", on=rows())
@@ -58,9 +71,8 @@ def supporting_plane(row: Row) -> Reading:
 
 
 @confirms(Layer.TORCH, "eot.sB.conditions-met", on=rows(), corrected=supporting_plane)
-def another_subgradient(row: Row) -> Reading:
-    point = row.point() | {"c": row["lam"].cpu()}
-    return Reading(point, {"direct": row.s + row["lam"]}, row.tolerance(row.s, row["lam"]))
+def mass_beside_maximizer(row: Row) -> Reading:
+    return mass_beside(row, one_sided.plan(row.s, row.tau))
 
 
 # ── by a conic solver, which knows no closed form ───────────────────────────────────────────────────────────────────

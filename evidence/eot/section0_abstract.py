@@ -8,6 +8,7 @@ from evidence.eot.conic_appendix import conic_maximizer
 from evidence.eot.conic_one_sided import problems
 from evidence.eot.forward import descent, reading
 from evidence.eot.framing import fisher, variance_without_baseline
+from evidence.eot.section3_problem import entropy_against_colder, entropy_against_uniform
 from evidence.instances.one_sided import Row, rows
 from numerics import one_sided
 
@@ -23,6 +24,9 @@ def update(row: Row) -> Reading:
 
 
 confirms(Layer.TORCH, "eot.s0.variance-reduced", on=rows(), corrected=mean_estimate)(variance_without_baseline)
+
+
+confirms(Layer.TORCH, "eot.s0.maximally-entropic", on=rows(), corrected=entropy_against_colder)(entropy_against_uniform)
 
 
 # ── by a conic solver, which knows no closed form ───────────────────────────────────────────────────────────────────

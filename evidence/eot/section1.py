@@ -9,6 +9,7 @@ from evidence import Layer, Reading, confirms
 from evidence.eot.backward import mean_estimate
 from evidence.eot.conic_one_sided import problems
 from evidence.eot.forward import descent, reading
+from evidence.eot.section3_problem import entropy_against_colder, entropy_against_uniform
 from evidence.eot.section3_theorem import conic_plan, conic_ratios, plan, ratios
 from evidence.eot.section5_remarks import variance_without_baseline
 from evidence.instances.one_sided import Row, rows
@@ -32,6 +33,9 @@ def fisher_product(row: Row) -> Reading:
     scores = jacobian(lambda s: torch.log_softmax(s / row.tau, -1), row.s)
     fisher = scores.T @ (row.weights[:, None] * scores)
     return reading(row, row.u / row.tau, autograd=descent(row, row.u), fisher=row.tau * fisher @ row.u)
+
+
+confirms(Layer.TORCH, "eot.s1.maximally-entropic", on=rows(), corrected=entropy_against_colder)(entropy_against_uniform)
 
 
 # ── by a conic solver, which knows no closed form ───────────────────────────────────────────────────────────────────

@@ -35,10 +35,17 @@ def slope_of_mean(row: Row) -> Reading:
     return reading(row, row.u / row.tau, autograd=slope)
 
 
-@confirms(Layer.TORCH, "eot.s2.gibbs", on=rows())
 def largest_entropy_for_energy(row: Row) -> Reading:
     routes = {"closed_form": one_sided.entropy(one_sided.plan(row.s, row.tau))}
     return Reading(row.point() | {"E": -row.s.cpu(), "q": colder(row)}, routes, row.tolerance(row.s, row.tau))
+
+
+@confirms(Layer.TORCH, "eot.s2.gibbs", on=rows(), corrected=largest_entropy_for_energy)
+def energy_above_the_least(row: Row) -> Reading:
+    ground = torch.nn.functional.one_hot(row.s.argmax(), row.m).double()
+    energy = -row.s @ one_sided.plan(row.s, row.tau)
+    point = row.point() | {"E": -row.s.cpu(), "q": ground.cpu(), "beta": 1 / row.tau}
+    return Reading(point, {"closed_form": energy}, row.tolerance(row.s, row.tau))
 
 
 def received(row: Row) -> Reading:

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
-from evidence import Layer, Reading, confirms
-from evidence.eot.conic_one_sided import problems
+import numpy as np
+
+from evidence import Layer, Reading, confirms, float64
+from evidence.eot.conic_appendix import slack
+from evidence.eot.conic_one_sided import ConicRow, problems, solved
 from evidence.eot.forward import reading
 from evidence.eot.section3_theorem import conic_plan
 from evidence.instances.one_sided import Row, rows
 from numerics import one_sided
+
+
+@confirms(Layer.TORCH, "eot.s3.minimum-exists", on=rows())
+def least_value(row: Row) -> Reading:
+    least = one_sided.objective(one_sided.plan(row.s, row.tau), row.s, row.tau)
+    point = row.point() | {"x": (row["p"] / row["p"].sum()).cpu()}
+    return Reading(point, {"closed_form": least}, row.tolerance(row.s, row.tau), "right")
 
 
 @confirms(Layer.TORCH, "eot.s3.interior-solution", on=rows())
@@ -19,3 +29,10 @@ def positive_weights(row: Row) -> Reading:
 
 
 confirms(Layer.PRIMAL, "eot.s3.interior-solution", on=problems())(conic_plan)
+
+
+@confirms(Layer.PRIMAL, "eot.s3.minimum-exists", on=problems())
+def conic_least_value(drawn: ConicRow) -> Reading:
+    solution = solved(drawn.scores, drawn.epsilon)
+    point = drawn.point() | {"x": float64(np.random.default_rng(drawn.m).dirichlet(np.ones(drawn.m)))}
+    return Reading(point, {"cvxpy": float64(solution.objective)}, slack(drawn, solution.gap), "right")

@@ -7,6 +7,7 @@ import torch
 from evidence import Layer, Reading, confirms, float64
 from evidence.eot.conic_one_sided import ConicRow, error, problems, solved
 from evidence.eot.forward import gradient, reading
+from evidence.eot.framing import colder
 from evidence.eot.section3_theorem import conic_plan, plan
 from evidence.instances.one_sided import Row, rows
 from numerics import one_sided, tolerances
@@ -39,6 +40,20 @@ confirms(Layer.TORCH, "eot.6", on=rows())(plan)
 def entropy_slope(row: Row) -> Reading:
     slope = gradient(lambda tau: one_sided.entropy(one_sided.plan(row.s, tau)), torch.tensor(row.tau, dtype=torch.float64))
     return reading(row, row.s.square() / row.tau**3, autograd=slope)
+
+
+def entropy_against(row: Row, plan: torch.Tensor) -> Reading:
+    routes = {"closed_form": one_sided.entropy(one_sided.plan(row.s, row.tau))}
+    return Reading(row.point() | {"p": plan.cpu()}, routes, row.tolerance(row.s, row.tau))
+
+
+def entropy_against_colder(row: Row) -> Reading:
+    return entropy_against(row, colder(row))
+
+
+@confirms(Layer.TORCH, "eot.s3.maximally-entropic", on=rows(), corrected=entropy_against_colder)
+def entropy_against_uniform(row: Row) -> Reading:
+    return entropy_against(row, torch.full_like(row.s, 1 / row.m))
 
 
 def shifted(row: Row) -> Reading:

@@ -30,6 +30,20 @@ def locality(point: Point) -> Reading:
     return reading(point, **local_routes(point))
 
 
+def first_term(point: Point, weights: Tensor) -> Reading:
+    direct = point["tau"] * torch.xlogy(weights, weights).sum()
+    return reading(point, given={"q": point["x"].cpu()}, direct=direct)
+
+
+def first_term_of_any(point: Point) -> Reading:
+    return first_term(point, point["x"])
+
+
+@confirms(Layer.TORCH, "eot.s4.entropy-term", on=points(), corrected=first_term_of_any)
+def first_term_of_uniform(point: Point) -> Reading:
+    return first_term(point, torch.full_like(point["x"], 1 / point.m))
+
+
 @confirms(Layer.TORCH, "eot.42", on=points())
 def ratios(point: Point) -> Reading:
     routes = {name: plan[:, :, None] / plan[:, None, :] for name, plan in local_routes(point).items()}

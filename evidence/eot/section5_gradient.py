@@ -42,7 +42,7 @@ def utilities(row: Row) -> Reading:
     )
 
 
-@confirms(Layer.TORCH, "eot.thm5.2", "eot.48", on=rows())
+@confirms(Layer.TORCH, "eot.thm5.2", on=rows())
 def gradient_through_the_model(row: Row) -> Reading:
     def model(scores: Tensor) -> Tensor:
         return loss(one_sided.context(one_sided.plan(scores, row.tau), row.values), row)

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import numpy as np
+import torch
 from torch import Tensor
 
 from evidence import Layer, Reading, confirms, float64
 from evidence.eot.backward import estimator_variance, on_average, score_functions, with_baseline
-from evidence.eot.conic_one_sided import ConicRow, differences, problems
+from evidence.eot.conic_one_sided import ConicRow, differences, error, problems, solved
 from evidence.eot.forward import descent, gradient, reading
 from evidence.instances.one_sided import Row, rows
 from numerics import one_sided
 
 
-@confirms(Layer.TORCH, "eot.rem5.3", "eot.s5.proportional", on=rows())
+@confirms(Layer.TORCH, "eot.rem5.3", on=rows())
 def update(row: Row) -> Reading:
     return reading(row, row.u / row.tau, autograd=descent(row, row.u))
+
+
+@confirms(Layer.TORCH, "eot.s5.proportional", on=rows(), corrected=update)
+def updates_against_advantages(row: Row) -> Reading:
+    advantage = row.u - row.weights @ row.u
+    return reading(row, row.u.square() / row.tau, autograd=torch.outer(descent(row, row.u), advantage))
 
 
 @confirms(Layer.TORCH, "eot.s5.expected-reward", on=rows())
@@ -42,12 +49,18 @@ def single_sample(row: Row) -> Reading:
     return reading(row, row.u / row.tau, autograd=advantage[:, None] * score_functions(row))
 
 
-def saved(row: Row) -> Reading:
-    difference = estimator_variance(row, 0.0) - estimator_variance(row, row["b"])
-    return reading(row, (row.u.abs().max() + row["b"].abs()) ** 2 / row.tau**2, enumerated=difference)
+def aligned_utilities(row: Row) -> Reading:
+    """The first score's variance for utilities whose mean has the sign of their covariance with g²."""
+    square = score_functions(row)[:, 0] ** 2
+    centred = row.u - row.weights @ row.u
+    utilities = centred + row["b"].abs() * (row.weights @ (centred * square)).sign()
+    updates = utilities * score_functions(row)[:, 0]
+    variance = row.weights @ (updates - row.weights @ updates) ** 2
+    point = row.point() | {"u": utilities.cpu(), "j": 1}
+    return Reading(point, {"enumerated": variance}, row.tolerance(utilities.square() / row.tau**2))
 
 
-@confirms(Layer.TORCH, "eot.s5.baseline-variance", on=rows(), corrected=saved)
+@confirms(Layer.TORCH, "eot.s5.baseline-variance", on=rows(), corrected=aligned_utilities)
 def variance_without_baseline(row: Row) -> Reading:
     return reading(row, row.u.square() / row.tau**2, enumerated=estimator_variance(row, 0.0))
 
@@ -58,8 +71,19 @@ confirms(Layer.TORCH, "eot.s5.variance-reduced", on=rows(), corrected=with_basel
 # ── by a conic solver, which knows no closed form ───────────────────────────────────────────────────────────────────
 
 
-@confirms(Layer.PRIMAL, "eot.rem5.3", "eot.s5.proportional", on=problems(), count=12)
+@confirms(Layer.PRIMAL, "eot.rem5.3", on=problems(), count=12)
 def conic_descent(drawn: ConicRow) -> Reading:
     slopes, off = differences(drawn)
     update = slopes @ drawn.utilities
     return Reading(drawn.point(), {"differences of optima": float64(update)}, off * float(np.abs(drawn.utilities).sum()))
+
+
+@confirms(Layer.PRIMAL, "eot.s5.proportional", on=problems(), count=12, corrected=conic_descent)
+def conic_updates_against_advantages(drawn: ConicRow) -> Reading:
+    slopes, off = differences(drawn)
+    solution = solved(drawn.scores, drawn.epsilon)
+    advantage = drawn.utilities - solution.plan @ drawn.utilities
+    product = np.outer(slopes @ drawn.utilities, advantage)
+    size = float(np.abs(drawn.utilities).sum())
+    worst = size * (off * 2 * size + error(solution, drawn.epsilon) * size / drawn.epsilon)
+    return Reading(drawn.point(), {"differences of optima": float64(product)}, worst)

@@ -21,6 +21,17 @@ def onto(row: Row) -> Reading:
     return reading(row, closed_form=one_sided.plan(row.tau * row.weights.log(), row.tau))
 
 
+def scores_of_parallel_keys(row: Row) -> Reading:
+    query = row["Q"]
+    return reading(row, row.s, closed_form=one_sided.scores_from(query, row.s[:, None] * query / query.square().sum()))
+
+
+@confirms(Layer.TORCH, "eot.s7.fixed-query", on=SMALL, count=10, corrected=scores_of_parallel_keys)
+def other_scores(row: Row) -> Reading:
+    other = row.s + named(row, "v")
+    return Reading(row.point() | {"s": other.cpu()}, {"direct": other}, row.tolerance(other))
+
+
 def length(row: Row) -> Reading:
     v = named(row, "v")
     routes = {name: v @ matrix @ v for name, matrix in both(row).items()}

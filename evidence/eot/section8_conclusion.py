@@ -10,16 +10,21 @@ from evidence import Layer, Reading, confirms
 from evidence.eot.backward import with_baseline
 from evidence.eot.conic_appendix import conic_maximizer
 from evidence.eot.conic_one_sided import problems
+from evidence.eot.fisher import SMALL
 from evidence.eot.forward import descent, reading
 from evidence.eot.framing import colder, fisher, variance_without_baseline
 from evidence.eot.section0_abstract import plan, update
+from evidence.eot.section7_manifold import curvature
 from evidence.instances.one_sided import Row, rows
 from numerics import one_sided
 
 confirms(Layer.TORCH, "eot.s8.unique-solution", on=rows())(plan)
 
 
-confirms(Layer.TORCH, "eot.s8.policy-gradient", "eot.s8.curvature", on=rows())(update)
+confirms(Layer.TORCH, "eot.s8.policy-gradient", on=rows())(update)
+
+
+confirms(Layer.TORCH, "eot.s8.curvature", on=SMALL, count=10, corrected=curvature)(curvature)
 
 
 confirms(Layer.TORCH, "eot.s8.variance-reduced", on=rows(), corrected=with_baseline)(variance_without_baseline)

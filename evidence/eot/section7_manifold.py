@@ -1,0 +1,22 @@
+"""Votes on: Section 7, Remark 7.4: the metric of the statistical manifold and its curvature."""
+
+from __future__ import annotations
+
+import torch
+from torch.autograd.functional import hessian
+
+from evidence import Layer, Reading, confirms
+from evidence.eot.fisher import SMALL, reading
+from evidence.instances.one_sided import Row
+from numerics import one_sided
+
+
+def curvature(row: Row) -> Reading:
+    """The determinants of the second derivatives of 2√p along the normal, by autograd."""
+    normal = one_sided.plan(row.s, row.tau).sqrt()
+    bending = hessian(lambda s: (2 * one_sided.plan(s, row.tau).sqrt() * normal).sum(), row.s)
+    diagonal = bending.diagonal()
+    return reading(row, 1 / row.tau**4, autograd=torch.outer(diagonal, diagonal) - bending.square())
+
+
+confirms(Layer.TORCH, "eot.s7.manifold-curvature", on=SMALL, count=10, corrected=curvature)(curvature)
