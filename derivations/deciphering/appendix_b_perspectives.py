@@ -140,7 +140,7 @@ def proportional_log_likelihood() -> Steps:
 
 
 @proportional_log_likelihood.corrected(
-    r"\ell(z)=-\tfrac1{2\sigma^2}\|(\mu+z)-h\|^2-\tfrac d2\log(2\pi\sigma^2)", Severity.WORDING,
+    r"\ell(z)=-\tfrac1{2\sigma^2}\|(\mu+z)-h\|^2-\tfrac d2\log(2\pi\sigma^2)", Severity.SLIP,
     replaces="the sign ∝")
 def log_likelihood() -> Steps:
     """The log likelihood equals −‖(μ + z) − h‖²/(2σ²) up to an additive constant, which depends on d and σ alone."""

@@ -228,7 +228,7 @@ def linear_maximizer() -> Steps:
 
 
 @linear_maximizer.corrected(r"\lambda^*=\alpha z-\tfrac{\alpha^2}\gamma\bar\Sigma z+\mathcal O(\alpha^3),\quad"
-                            r"\bar\Sigma=\sum_tu(t)\Sigma_t", Severity.WORDING)
+                            r"\bar\Sigma=\sum_tu(t)\Sigma_t", Severity.SLIP)
 def linear_maximizer_with_error() -> Steps:
     """αz is the first term; the second one is −(α²/γ)Σ̄z."""
     yield linear_dual()

@@ -53,7 +53,7 @@ def closed_form_is_the_solution() -> Steps:
 
 @closed_form_is_the_solution.corrected(
     r"p^*(t)=(47)-\tfrac{\alpha^2}{\gamma^2}\sum_{t'}u(t')q_{t'}(t)\langle t-\mu_{t'},\bar\Sigma z\rangle+\mathcal O(\alpha^3)",
-    Severity.WORDING)
+    Severity.SLIP)
 def closed_form_to_first_order() -> Steps:
     """The solution differs from the closed form by a term of order (α/γ)², the effect of w = −Σ̄z/γ."""
     yield linear_dual()

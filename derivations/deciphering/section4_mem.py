@@ -157,7 +157,7 @@ def same_minimizer() -> Steps:
 
 @same_minimizer.corrected(r"\rho(\alpha)=\|\lambda^*\|/\alpha=\|r(\tilde p)\|:\ \operatorname{argmin}\{\mathcal K(p,u):"
                           r"\|r(p)\|\le\rho(\alpha)\}=\operatorname{argmin}\tfrac\alpha2\|r(p)\|^2+\mathcal K(p,u)",
-                          Severity.SLIP, replaces="the squared radius 1/(2α) of the constraint")
+                          Severity.FATAL, replaces="the squared radius 1/(2α) of the constraint")
 def own_radius() -> Steps:
     """The penalized minimizer solves the constrained problem of radius ‖λ*‖/α, which is (2α)^(−1/2) only if ‖λ*‖² = α/2."""
     yield on_the_sphere(alpha)

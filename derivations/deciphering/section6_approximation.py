@@ -153,7 +153,7 @@ def with_covariance() -> Steps:
 
 
 @with_covariance.corrected(r"M<\infty\text{ near }0\implies\lambda^*=\alpha(I_d+\alpha\Sigma)^{-1}z"
-                           r"-\tfrac{\alpha^3}2\kappa_3(z,z,\cdot)+o(\alpha^3)", Severity.WORDING,
+                           r"-\tfrac{\alpha^3}2\kappa_3(z,z,\cdot)+o(\alpha^3)", Severity.SLIP,
                            replaces="the equality sign, by an error of order α³")
 def with_covariance_and_error() -> Steps:
     """Where M is finite near 0 the maximizer is approximately that, up to −α³κ₃(z, z, ·)/2 + o(α³)."""
@@ -178,7 +178,7 @@ def reduced() -> Steps:
     yield Fails(Equation(lam[a], approximate(a), at=TWO_TEMPLATES), reason=ON_THE_RIGHT + ": λ* = αz asks ĥ = μ")
 
 
-@reduced.corrected(r"M<\infty\text{ near }0\implies\lambda^*=\alpha z-\alpha^2\Sigma z+o(\alpha^2)", Severity.WORDING)
+@reduced.corrected(r"M<\infty\text{ near }0\implies\lambda^*=\alpha z-\alpha^2\Sigma z+o(\alpha^2)", Severity.SLIP)
 def reduced_with_error() -> Steps:
     """Where M is finite near 0 the maximizer is approximately αz, up to −α²Σz + o(α²)."""
     yield Equation(lam[a] - approximate(a), alpha * (mu(a) - mean(tilted)(a)), reason="exactly: λ* − αz = α(μ − ĥ)")
@@ -282,7 +282,7 @@ def with_integral() -> Steps:
 
 
 @with_integral.corrected(r"M<\infty\text{ near }0\implies\hat h=\int a\frac{u(a)e^{\alpha\langle a,z\rangle}}{M(\alpha z)}da"
-                         r"-\alpha^2\Sigma^2z+o(\alpha^2)", Severity.WORDING)
+                         r"-\alpha^2\Sigma^2z+o(\alpha^2)", Severity.SLIP)
 def with_integral_and_error() -> Steps:
     """It is an approximation: where M is finite near 0, it differs from the estimate by α²Σ²z to leading order."""
     yield any_law()
@@ -335,7 +335,7 @@ def as_attention() -> Steps:
 
 
 @as_attention.corrected(r"\hat h=\sum_it_i\frac{u_ie^{\alpha\langle t_i,z\rangle}}{\sum_ju_je^{\alpha\langle t_j,z\rangle}}"
-                        r"-\alpha^2\Sigma^2z+o(\alpha^2)", Severity.WORDING)
+                        r"-\alpha^2\Sigma^2z+o(\alpha^2)", Severity.SLIP)
 def as_attention_with_error() -> Steps:
     """It is an approximation: generalized attention differs from the estimate by α²Σ²z to leading order."""
     yield finite_form(error)

@@ -5,7 +5,7 @@ Claims     deciphering.19, deciphering.20, deciphering.s7.t5-structure, decipher
            deciphering.s7.little-cost, deciphering.s7.state-of-the-art, deciphering.s7.well-supported
 Notation   m ≥ 0 with sum 1: uniform on the words that are not masked, so that m_i ∝ exp(1_masked(i)); B[n + j − i] = b_{j−i};
            in T5 itself m is uniform on the words that the attention mask shows, s ≥ 0 marks those that it hides, s_i m_i = 0;
-           g ≥ 0 marks blanks, the words to be inferred; f ≥ 0 with sum 1: uniform on the words that are no blanks
+           g ≥ 0 marks blanks, the words to be inferred
 References "T5 transformer implicitly adopts …" in section 7, (19), (20); T5Attention, T5LayerNorm and BertModel in transformers
 """
 
@@ -24,7 +24,6 @@ from derivations import (
     index,
     positive,
     scalar,
-    simplex,
     total,
     vector,
 )
@@ -35,7 +34,6 @@ from derivations.deciphering.section8_heads import (
     K,
     Place,
     Q,
-    V,
     X,
     e,
     estimate,
@@ -57,10 +55,8 @@ from derivations.deciphering.section8_heads import (
 )
 
 blank = vector("g", n, kind=Kind.NONNEGATIVE)
-filled = simplex("f", n)
 SOME_WORD = "Z normalizes, so some word is not masked"
 BLANKS = "the masked words are those to be filled in, as in the running example: word j is the k-th of them"
-HIDDEN = "“masked” means hidden by the attention mask (padding, later words), not to be filled in"
 hidden = complementary("s", shown)
 change = vector("x", d)
 r = index("l", n)
@@ -122,50 +118,30 @@ bias_inside.twin("the bias outside the denominator", lambda: substituted(
 # ── the shipped T5 ──────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-ONE_BLANK: Place = {**FIRST, n: 2, d: 1, e: 1, X.label: [[0], [1]], y.label: [0], K.label: [[0]], Q.label: [[0]],
-                    V.label: [[1]], shown.label: [sp.S.Half] * 2, filled.label: [1, 0], B.label: [0, 0, 0]}
-"""Two words with equal scores, the second of which is a blank."""
-
-
-def unblanked(word: sp.Expr) -> sp.Expr:
-    """(19) with "masked" for "to be filled in", not normalized: f_i e^{b_{j−i}}."""
-    return filled[word] * sp.exp(position(word))
-
-
-def same_structure(prior: Entry, factor: sp.Expr = sp.S.One, at: Place | None = None) -> Equation:
+def same_structure(prior: Entry, factor: sp.Expr = sp.S.One) -> Equation:
     """A shipped head of T5 against V applied to (18) with α = 1, t_i = x_i and z = KᵀQy."""
     return Equation(t5(o), outside(estimate(lambda s: factor * evidence_of(other)(s), prior, sp.S.One), sp.S.One)(o),
-                    at=at or FIRST, reason="⟨K x_i, Q y⟩ = ⟨x_i, KᵀQ y⟩, and Z cancels")
+                    at=FIRST, reason="⟨K x_i, Q y⟩ = ⟨x_i, KᵀQ y⟩, and Z cancels")
 
 
-def attends_to_blanks(printed: Equation) -> Fails:
-    """With preference 0 on the blanks it is not what T5 computes."""
-    return Fails(printed, reason="T5 gives half of the weight to the word that is to be filled in")
-
-
-@claim("deciphering.s7.t5-structure", "external fact", title="(20) has the structure of T5's attention", hypotheses=(BLANKS,),
-       latex=r"(20)\text{ is T5's attention}", needs=("deciphering.20", "deciphering.s7.mask-function"))
+@claim("deciphering.s7.t5-structure", "external fact", title="(20) has the structure of T5's attention",
+       latex=r"(20)\text{ is T5's attention}", needs=("deciphering.20",))
 def t5_structure() -> Steps:
-    """The closed form with these weights is what T5 computes: scores plus position bias plus mask under one softmax."""
-    yield attends_to_blanks(same_structure(unblanked, at=ONE_BLANK))
+    """The closed form with these weights is what T5 computes: scores plus position bias plus mask under one softmax.
+
+    Which words the mask hides is another question, that of deciphering.s7.mask-function.
+    """
+    yield same_structure(preference())
 
 
 @claim("deciphering.s7.t5-realizes", "external fact", title="T5 is a realization of the generalized attention",
-       hypotheses=(BLANKS,), latex=r"\text{T5}=V\circ(18)\text{ with }u\text{ of }(19)",
-       needs=("deciphering.19", "deciphering.s7.t5-structure"))
+       latex=r"\text{T5}=V\circ(18)\text{ with }u\text{ of }(19)", needs=("deciphering.19", "deciphering.s7.t5-structure"))
 def t5_realizes() -> Steps:
     """Conversely T5's attention is the closed form, with preference weights from the mask and the position bias."""
-    yield attends_to_blanks(same_structure(unblanked, at=ONE_BLANK))
-
-
-def t5_adopts() -> Steps:
-    """A head of T5 is the closed form with preference 0 on the words that its attention mask hides."""
     yield same_structure(preference())
 
 
 for entry in (t5_structure, t5_realizes):
-    entry.corrected(r"\text{T5}=V\circ(18),\quad u_i=0\text{ where the attention mask hides},\ e^{b_{j-i}}/Z\text{ elsewhere}",
-                    Severity.WORDING, under=HIDDEN)(t5_adopts)
     entry.twin("the position bias is subtracted", lambda: same_structure(preference(lambda word: -position(word))))
     entry.twin("the scores are doubled", lambda: same_structure(preference(), sp.Integer(2)))
     entry.twin("no preference", lambda: same_structure(everywhere))

@@ -151,7 +151,7 @@ def group_sharing() -> Steps:
                 reason="with products 0 and 1/10 the shares are 0.475 and 0.525")
 
 
-@group_sharing.corrected(r"\langle t,z\rangle=s\ (t\in\mathcal G)\implies p^*(t)=u_i/|\mathcal G|", Severity.WORDING,
+@group_sharing.corrected(r"\langle t,z\rangle=s\ (t\in\mathcal G)\implies p^*(t)=u_i/|\mathcal G|", Severity.HYPOTHESIS,
                          under="the inner products with z are equal within the group, not only approximately",
                          replaces="inner products that are approximately equal")
 def equal_sharing() -> Steps:

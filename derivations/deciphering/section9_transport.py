@@ -230,7 +230,7 @@ def wasserstein() -> Steps:
 
 
 @wasserstein.corrected(r"p\ne u\implies\lim_{\gamma\to0}\mathcal W_\gamma^{1/\rho}=W_\rho(p,u),\quad"
-                       r"0\le W_\rho^\rho-\mathcal W_\gamma\le2\gamma\log N", Severity.WORDING,
+                       r"0\le W_\rho^\rho-\mathcal W_\gamma\le2\gamma\log N", Severity.HYPOTHESIS,
                        under="p ≠ u, or the limit is taken before the root")
 def wasserstein_from_below() -> Steps:
     """W_γ lies between W_0 − 2γ log N and W_0 = W_ρ^ρ, so it tends to it, and where that is positive its root to W_ρ."""
@@ -284,7 +284,7 @@ def deviates() -> Steps:
 
 
 @deviates.corrected(r"u\not\propto Z\implies0<\|\tilde u-u\|_1\le2\sum_tu(t)\sum_{t'\ne t}e^{-(M(t',t)-M(t,t))/\gamma},\quad "
-                    r"Z(t)=\sum_{t'}e^{-M(t',t)/\gamma}", Severity.WORDING,
+                    r"Z(t)=\sum_{t'}e^{-M(t',t)/\gamma}", Severity.HYPOTHESIS,
                     under="γ is small, and u is not proportional to the column sums Z of exp(−M/γ)",
                     replaces="that ũ ≠ u, whatever u is, and the word “slightly”")
 def deviates_unless_proportional() -> Steps:
@@ -385,7 +385,7 @@ def closed_form_is_the_solution() -> Steps:
 
 @closed_form_is_the_solution.corrected(
     r"p^*(t)=(25)-\tfrac{\alpha^2}{\gamma^2}\sum_iu_iq_i(t)\langle t-\mu_i,\bar\Sigma z\rangle+\mathcal O(\alpha^3),\ "
-    r"q_i(t)\propto e^{-M(t,t_i)/\gamma}", Severity.WORDING, replaces="the equality sign, by an error of order (α/γ)²")
+    r"q_i(t)\propto e^{-M(t,t_i)/\gamma}", Severity.SLIP, replaces="the equality sign, by an error of order (α/γ)²")
 def closed_form_to_first_order() -> Steps:
     """The solution and the closed form agree to first order; only α/γ has to be small, and the next term is of order (α/γ)²."""
     shifted = alpha / gamma / 2 * total(a, (z[a] - mean(rival)(a)) ** 2)

@@ -14,7 +14,7 @@ from evidence.instances.heads import drawn_heads
 from evidence.instances.mem import MemProblem, mem_problems, rounded
 from numerics import mem
 
-confirms(Layer.TORCH, "deciphering.s0.t5", on=drawn_heads(), count=12, corrected=t5)(t5)
+confirms(Layer.TORCH, "deciphering.s0.t5", on=drawn_heads(), count=12)(t5)
 
 
 confirms(Layer.TORCH, "deciphering.s0.special-case", on=both, count=12)(uniform)

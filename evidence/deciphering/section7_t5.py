@@ -16,7 +16,7 @@ from evidence.source import heads, t5_parts
 from numerics import tolerances
 from numerics.priors import prior_from_mask
 
-confirms(Layer.TORCH, "deciphering.s7.t5-structure", "deciphering.s7.t5-realizes", on=drawn_heads(), count=12, corrected=t5)(t5)
+confirms(Layer.TORCH, "deciphering.s7.t5-structure", "deciphering.s7.t5-realizes", on=drawn_heads(), count=12)(t5)
 
 
 def scores(head: Head) -> Tensor:
@@ -75,7 +75,7 @@ def simplified_norm(drawn: dict[str, float]) -> Reading:
 
 # ── by shipped source code ────────────────────────────────────────────────────────────────────────────────────────────
 
-observes(Layer.SOURCE, "deciphering.s7.t5-structure", "deciphering.s7.t5-realizes")(heads.t5_heads)
+observes(Layer.SOURCE, "deciphering.s7.t5-structure", "deciphering.s7.t5-realizes")(heads.t5_heads_as_printed)
 
 
 observes(Layer.SOURCE, "deciphering.s7.t5-inputs")(heads.t5_priors)
