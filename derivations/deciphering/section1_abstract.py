@@ -27,7 +27,7 @@ from derivations.deciphering.notation import (
     u,
     z,
 )
-from derivations.deciphering.section7_attention import closed, layer_solves, layer_solves_linearized, uniform_preference
+from derivations.deciphering.section7_attention import closed, layer_solves, uniform_preference
 from derivations.deciphering.section7_t5 import t5_realizes
 
 p, v = simplex("p", n), interior("v", n)
@@ -98,16 +98,10 @@ def justification() -> Undecidable:
                        "exactly, such as the linearized one of deciphering.s7.solves-the-problem")
 
 
-@claim("deciphering.s1.solver", "optimality", title="Attention solves an optimization problem of an inference task",
-       latex=r"\mathrm{tilt}(\alpha z)=\operatorname{argmin}_p\{-\alpha\langle z,\textstyle\int a\,p(a)\,da\rangle"
-             r"+\mathcal K(p,u)\}", needs=("deciphering.s6.discrete",))
-def solver() -> Steps:
-    """Attention is a solver for a certain type of optimization problem: it solves the linearized one exactly."""
-    yield from layer_solves_linearized()
-
-
-for name, wrong in layer_solves.twins.items():
-    solver.twin(name, wrong)
+solver = reprint(
+    "deciphering.s1.solver", of=layer_solves, title="Attention solves an optimization problem of an inference task",
+    latex=r"\text{attention is in fact a solver for a certain type of optimization problem}",
+    statement="Attention is said to be in fact a solver of the optimization problem that corresponds to the inference task.")
 
 
 @claim("deciphering.s1.validated", "equivalence", title="Experiments validate the theory",

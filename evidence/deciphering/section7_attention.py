@@ -9,6 +9,8 @@ from evidence import Layer, Reading, confirms
 from evidence.deciphering.attention import Both, both, reading
 from evidence.deciphering.attention_mem import output_of_layer, weights_of_layer
 from evidence.deciphering.conic_attention import exact_mean, linearized
+from evidence.deciphering.conic_dual import conic_second_of_estimate
+from evidence.deciphering.expansion_approximations import second_of_estimate
 from evidence.instances.heads import Head, drawn_heads
 from evidence.instances.mem import mem_problems
 from numerics import mem
@@ -51,14 +53,24 @@ def log_odds(drawn: Both) -> Reading:
     return drawn.reading(attention=weights[:, None] - weights)
 
 
-confirms(Layer.TORCH, "deciphering.s7.solves-the-problem", on=mem_problems(smallest_n=2), corrected=weights_of_layer)(
-    output_of_layer
-)
+confirms(
+    Layer.TORCH, "deciphering.s7.solves-the-problem", on=mem_problems(smallest_n=2), count=16, corrected=second_of_estimate
+)(output_of_layer)
+
+
+confirms(Layer.TORCH, "deciphering.s7.linearized", on=mem_problems(smallest_n=2))(weights_of_layer)
 
 
 # ── by a conic solver, which knows no closed form ───────────────────────────────────────────────────────────────────
 
 
-confirms(Layer.PRIMAL, "deciphering.s7.solves-the-problem", on=mem_problems(smallest_n=2), count=12, corrected=linearized)(
-    exact_mean
-)
+confirms(
+    Layer.PRIMAL,
+    "deciphering.s7.solves-the-problem",
+    on=mem_problems(smallest_n=2),
+    count=8,
+    corrected=conic_second_of_estimate,
+)(exact_mean)
+
+
+confirms(Layer.PRIMAL, "deciphering.s7.linearized", on=mem_problems(smallest_n=2), count=12)(linearized)
