@@ -188,7 +188,8 @@ def original_attention() -> Steps:
 
 
 @original_attention.corrected(r"u_i=\tfrac1n:\ (18)\text{ is Luong's attention with the dot or the general score}",
-                              Severity.WORDING, replaces="that it is the attention of Bahdanau et al. too")
+                              Severity.HYPOTHESIS, under="the score is ⟨t_i, f(s)⟩ for a function f of the decoder's state s",
+                              replaces="any score, Bahdanau's additive one among them")
 def luong() -> Steps:
     """It is Luong's attention with the dot and the general score; Bahdanau's additive score is not an inner product."""
     yield general(lambda s: total(c, weight[s, c] * decoder[c]))

@@ -1,7 +1,8 @@
 """Section 9, first half: entropic transport in place of the divergence, and the solution's closed form.
 
 Claims     deciphering.23–deciphering.25, deciphering.fn11, deciphering.s9.smooth, deciphering.s9.faster,
-           deciphering.s9.wasserstein, deciphering.s9.deviates, deciphering.s9.rewritten, deciphering.s9.ot-attention
+           deciphering.s9.wasserstein, deciphering.s9.deviates, deciphering.s9.rewritten, deciphering.s9.ot-attention,
+           deciphering.s9.ot-first-order
 Notation   p, u the marginals of a coupling P; f, g potentials; q_0(i|j) ∝ exp(−M_ij/γ), ũ = Σ_j u_j q_0(·|j);
            X_ij = A_i M_ij B_j with A, B ≥ 0 where marginals may have zeros, here M_ij = exp(−cost/γ), and x, y are directions
            of A and B; v > 0 a preference without zeros, where p has none either; the rest as in `notation_transport`
@@ -51,6 +52,7 @@ from derivations.deciphering.notation_transport import (
     N,
     Q,
     S,
+    T,
     as_printed,
     attained,
     base_mean,
@@ -77,6 +79,7 @@ from derivations.deciphering.notation_transport import (
     potential,
     primal,
     rival,
+    scores,
     second_term,
     spread,
     symmetric,
@@ -326,23 +329,22 @@ problem.twin("the least cost over all couplings and no entropy", lambda: without
     -gamma * total(j, u[j] * sp.log(total(k, sp.exp(-free(k, j) / gamma))))))
 
 
-@claim("deciphering.s9.rewritten", "equivalence", title="(4) can be rewritten as (24)",
-       needs=("deciphering.24", "deciphering.4"), hypotheses=(FOOTNOTE, STRICT), latex=r"(4)\text{ rewritten as }(24)")
+@claim("deciphering.s9.rewritten", "equivalence", title="(4) with W_γ for the divergence is (24)",
+       needs=("deciphering.24", "deciphering.4"),
+       latex=r"M(t,t')=-\gamma\log u(t)-\gamma\log u(t')\implies\mathcal W_\gamma(p,u;M)=\gamma\mathcal K(p,u),\ \tilde\mu=\mu")
 def rewritten() -> Steps:
-    """Problem (4) is said to be rewritten; what is written is another problem, with another solution."""
-    yield without_evidence(-conjugate(origin, free))
+    """(4) is rewritten with W_γ in place of K, as said before, and is among such problems: for one cost W_γ is γK and ũ is u.
+
+    Footnote 11 excludes that cost, and for other costs (24) has other solutions than (4).
+    """
     yield Fails(Equation(true_preference(symmetric)(i), u[i],
                          at={N: 2, u.label: [1, 0], S.label: [[0, 0], [1, 0]], gamma: 1, i: 1}),
-                reason="for z = 0 the solution of (4) is u, that of (24) is ũ: it gives weight to what u leaves out")
-
-
-@rewritten.corrected(r"\mathcal W_\gamma\text{ replaces }\mathcal K;\quad M(t,t')=-\gamma\log u(t)-\gamma\log u(t')\implies"
-                     r"\mathcal W_\gamma(p,u;M)=\gamma\mathcal K(p,u)", Severity.WORDING, replaces="the word “rewritten”")
-def rewritten_for_one_cost() -> Steps:
-    """W_γ replaces the divergence: it is γ times the divergence for one cost, which footnote 11 excludes."""
+                reason="another problem: for z = 0 (4) has the solution u, and (24) ũ, with weight on what u leaves out")
     yield Fails(AtLeast(self_cost(k), self_cost(j), strict=True,
                         at={N: 2, v.label: [sp.Rational(1, 3), sp.Rational(2, 3)], gamma: 1, j: 1, k: 2}),
-                reason="M(t', t) > M(t, t) would need u(t') < u(t), for all t and t'")
+                reason="of the costs of footnote 11 none gives (4) back: this one would need u(t') < u(t), for all t and t'")
+    leaving = total(l, sp.exp(-(self_cost(l)) / gamma))
+    yield Equation(sp.exp(-self_cost(i) / gamma) / leaving, v[i], reason="q_0(i|j) = u_i for every j, so ũ = u and μ̃ = μ")
     yield Equation(priced(lambda first, second: p0[first] * v[second]), gamma * total(i, kl(p0[i], v[i])),
                    reason="attained at p uᵀ")
     yield worth(gamma)
@@ -402,10 +404,33 @@ closed_form_is_the_solution.twin("normalized over the second argument", lambda: 
     + alpha**2 * second_term(free)(i), free))
 
 
-@claim("deciphering.s9.ot-attention", "asymptotic", title="OT-based attention moves the mean by (α/γ)Σ̄z",
-       needs=("deciphering.25",), latex=r"\hat h=\int ap^*(a)da\text{ with (25)}")
+@claim("deciphering.s9.ot-attention", "definition", title="OT-based attention", needs=("deciphering.25",),
+       latex=r"\hat h=\int ap^*(a)da\text{ with (25)}")
 def ot_attention() -> Steps:
-    """The mean of the weights (25) is μ̃ without evidence, and moves by the average covariance of the kernel's columns."""
+    """(25) put into (5): an average, weighed by u, of attentions over all of 𝒜 with the bias −M(·, t_l)/γ, one for each t_l."""
+    yield Equation(total(i, closed_form(scores(first_order))(i)), 1, about=(z[a], T[i, a]),
+                   reason="the weights (25) have mass 1")
+    yield attended(alpha, gamma)
+
+
+def attended(strength: sp.Expr, scale: sp.Expr) -> Equation:
+    """Σ_i p*_i t_i against Σ_l u_l Σ_i t_i softmax_i((s⟨t_i, z⟩ − M_il)/scale)."""
+    def raw(to: sp.Expr, of: sp.Expr) -> sp.Expr:
+        return sp.exp((strength * total(b, T[to, b] * z[b]) - M[to, of]) / scale)
+
+    one = total(i, raw(i, l) * T[i, a]) / total(k, raw(k, l))
+    return Equation(total(i, closed_form(scores(first_order))(i) * T[i, a]), total(l, u[l] * one),
+                    reason="the sums change places")
+
+
+ot_attention.twin("the evidence's sign", lambda: attended(-alpha, gamma))
+ot_attention.twin("γ is lost", lambda: attended(alpha, sp.S.One))
+
+
+@claim("deciphering.s9.ot-first-order", "asymptotic", title="Addition: OT-based attention moves the mean by (α/γ)Σ̄z",
+       needs=("deciphering.s9.ot-attention",), latex=r"\hat h=\tilde\mu+\tfrac\alpha\gamma\bar\Sigma z+o(\alpha)")
+def first_order_of_ot() -> Steps:
+    """An addition: the mean is μ̃ without evidence, and moves by the average covariance of the kernel's columns."""
     yield moved_mean(total(b, spread(a, b) * z[b]))
 
 
@@ -415,5 +440,5 @@ def moved_mean(shift: sp.Expr) -> Expansion:
     return Expansion(mean(tilted(first_order))(a), start + alpha / gamma * shift, alpha, 1, reason="(25) put into (5)")
 
 
-ot_attention.twin("the evidence itself", lambda: moved_mean(z[a]))
-ot_attention.twin("γ is lost", lambda: moved_mean(gamma * total(b, spread(a, b) * z[b])))
+first_order_of_ot.twin("the evidence itself", lambda: moved_mean(z[a]))
+first_order_of_ot.twin("γ is lost", lambda: moved_mean(gamma * total(b, spread(a, b) * z[b])))

@@ -54,20 +54,13 @@ def objective_without_evidence(x: OtProblem) -> Reading:
     return reading(x, x["M"], given={"R": x["Q"]}, at_the_solution=left)
 
 
+@confirms(Layer.TORCH, "deciphering.s9.rewritten", on=ot_problems(costs=("distances", "symmetric")))
 def with_product_cost(x: OtProblem) -> Reading:
     """⟨M, X⟩ − γ H(X) at X = p uᵀ for the cost −γ log u(t) − γ log u(t')."""
     p, prior = x["R"][0], torch.softmax(x["g"], -1)
     logs, plan = prior.log(), p[:, None] * prior
     found = -x.gamma * ((logs[:, None] + logs) * plan).sum() + x.gamma * torch.xlogy(plan, plan).sum()
     return reading(x, x.gamma * logs, given={"p": p, "v": prior, "P": plan}, at_the_product=found)
-
-
-@confirms(
-    Layer.TORCH, "deciphering.s9.rewritten", on=ot_problems(costs=("distances", "symmetric")), corrected=with_product_cost
-)
-def without_evidence(x: OtProblem) -> Reading:
-    at_zero = ot.solve(x["T"], torch.zeros_like(x["z"]), x["u"], x["M"], x.alpha, x.gamma)
-    return reading(x, newton=at_zero.weights, closed_form=ot.true_preference(x["u"], x["M"], x.gamma))
 
 
 @confirms(Layer.TORCH, "deciphering.fn11", on=choose(x=st.floats(-2, 2), y=st.floats(0.1, 2)))
@@ -92,7 +85,14 @@ def response(x: OtProblem) -> Reading:
     return reading(x, found.abs() * (1 + reach), autograd=found)
 
 
-@confirms(Layer.TORCH, "deciphering.s9.ot-attention", on=ANY, count=16)
+@confirms(Layer.TORCH, "deciphering.s9.ot-attention", on=ANY)
+def mean_of_attention(x: OtProblem) -> Reading:
+    weights = ot.weights(x["T"], x["z"], x["u"], x["M"], x.alpha, x.gamma)
+    attended = ot.attend(x["T"], x["z"], x["u"], x["M"], x.alpha, x.gamma)
+    return reading(x, (x["T"] ** 2) * (1 + x.alpha * x["z"].abs().max()) / x.gamma, weights=weights @ x["T"], attended=attended)
+
+
+@confirms(Layer.TORCH, "deciphering.s9.ot-first-order", on=ANY, count=16)
 def first_order_of_mean(x: OtProblem) -> Reading:
     def attended(strength: Tensor) -> Tensor:
         return ot.transported(strength * (x["T"] @ x["z"]), x["u"], x["M"], x.gamma) @ x["T"]
@@ -127,6 +127,7 @@ def conic_proportional(x: OtProblem) -> Reading:
     return Reading(x.point(u=float64(prior)), {"cvxpy": float64(off)}, found.plan_error**2 + x.tolerance(1.0))
 
 
+@confirms(Layer.PRIMAL, "deciphering.s9.rewritten", on=CONIC_APART, count=16)
 def conic_with_product_cost(x: OtProblem) -> Reading:
     """W_γ for the cost −γ log u(t) − γ log u(t')."""
     p, prior = array(x, "R")[0], array(x, "R")[-1]
@@ -135,11 +136,6 @@ def conic_with_product_cost(x: OtProblem) -> Reading:
     found = certified(transport.solve_coupling(p, prior, cost, x.gamma))
     point = x.point(p=float64(p), v=float64(prior), P=float64(found.plan))
     return Reading(point, {"cvxpy": float64(found.objective)}, found.value_error + x.tolerance(cost.max()))
-
-
-confirms(Layer.PRIMAL, "deciphering.s9.rewritten", on=CONIC_APART, count=16, corrected=conic_with_product_cost)(
-    conic_true_preference
-)
 
 
 @confirms(Layer.PRIMAL, "deciphering.24", on=CONIC_ANY, count=16)
