@@ -6,7 +6,7 @@ Claims     deciphering.sB.gaussian-difference, deciphering.sB.log-likelihood, de
            deciphering.sB.alpha-map
 Notation   sigma = σ, eta = η > 0; b = μ + z as an observation, r and s values of b − h; g = ε/σ, standardized; p = p_θ
            and q = p_θ' two members of the family, both on the support of u; J[i, l] > 0 the joint probabilities of finitely
-           many parameters and observations
+           many parameters and observations; R the end of an interval of logits, C any bound of a mass
 References Appendix B of the document
 """
 
@@ -21,6 +21,7 @@ from derivations import (
     Equation,
     Fails,
     Kind,
+    Limit,
     Severity,
     Steps,
     UniqueMinimum,
@@ -33,6 +34,7 @@ from derivations import (
     kl,
     positive,
     reprint,
+    scalar,
     simplex,
     size,
     total,
@@ -214,11 +216,25 @@ def above(bound: sp.Expr) -> AtLeast:
                    reason="so it is between two positive constants where Σ p²/u is bounded")
 
 
+reach, most, mass = positive("R"), scalar("κ", Kind.NONNEGATIVE), scalar("C")
+
+
 @claim("deciphering.32", "definition", title="The prior density of the parameters", needs=("deciphering.s4.kl",),
        latex=r"f(\theta|\vartheta)\propto\exp(-\eta\mathcal K(p_\theta,u_\vartheta))",
        hypotheses=("η > 0", "u has finite support"))
 def prior() -> Steps:
-    """Such a density exists when θ is the vector of weights; when θ is all logits it is bounded below and has infinite mass."""
+    """The prior density of θ is written as proportional to exp(−ηK), whatever θ is and wherever it ranges."""
+    yield above(total(i, p[i] ** 2 / u[i]) - 1)
+    yield Fails(Limit(2 * reach * sp.exp(-eta * most), reach, sp.oo, mass, at={eta: 1, most: 1, mass: 1}),
+                reason="improper: where θ is all logits K is at most a number κ, so the mass of |θ_1| ≤ R exceeds any bound")
+
+
+@prior.corrected(r"\int\exp(-\eta\mathcal K(p_\theta,u_\vartheta))d\theta<\infty\implies f(\theta|\vartheta)"
+                 r"\propto\exp(-\eta\mathcal K(p_\theta,u_\vartheta))", Severity.HYPOTHESIS,
+                 under="exp(−ηK) has a finite integral over the parameters, as where θ is the vector of weights",
+                 replaces="any parameters θ")
+def proper_prior() -> Steps:
+    """Where θ is the vector of weights, which fill a set of finite volume, exp(−ηK) is at most 1 and positive: a density."""
     yield AtLeast(0, log_prior(member), because=eta * total(i, kl(p[i], u[i])), reason="bounded above, greatest at p_θ = u")
     yield above(total(i, p[i] ** 2 / u[i]) - 1)
 

@@ -289,9 +289,17 @@ dual_problem.twin("the rival is not penalized", lambda: best_dual(
 @claim("deciphering.sD.alpha-to-zero", "limit", title="ũ and p* when α → 0", needs=("deciphering.34", "deciphering.prop1"),
        latex=r"\tilde u\to p^*\text{ when }\alpha\to0")
 def alpha_to_zero() -> Steps:
-    """The two distributions come together as α → 0, for every M, u, γ and z; it is p* that moves, ũ does not depend on α."""
+    """As α → 0 the true preference ũ is said to tend to the solution p*."""
     yield attained(free)
-    yield Equation(derivative(true_preference(free)(i), alpha), 0, reason="so the arrow points the other way: p* → ũ")
+    yield Equation(derivative(true_preference(free)(i), alpha), 0, reason="ũ does not depend on α: what it tends to, it is")
+    yield Fails(Equation(true_preference(free)(i), weights(kernel(at_lam, free))(i), at={**UNEVEN, d: 1, T.label: [[0], [1]],
+                                                                                         lam.label: [1], i: 1}),
+                reason="and p* is something else for α > 0")
+
+
+@alpha_to_zero.corrected(r"p^*\to\tilde u\text{ when }\alpha\to0", Severity.SLIP, replaces="the arrow from ũ to p*")
+def solution_to_true_preference() -> Steps:
+    """It is p* that moves: it tends to ũ as α → 0, for every M, u, γ and z."""
     yield limit_of_solution(total(j, u[j] * Q[j, i]))
 
 

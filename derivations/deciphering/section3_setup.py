@@ -5,13 +5,15 @@ Claims     deciphering.1–deciphering.3, deciphering.s3.convex-combination, dec
            deciphering.s3.previous-words, deciphering.fn3
 Notation   p the weights of the templates, h = Σ_i p_i t_i; v any vector, s[i] ≥ 0; g = ε/σ, with independent entries of
            mean 0 and variance 1; the superscript (k) is left out; an integral over a finite set is a sum; w any weights of
-           the templates, zeros allowed; x[i] and y points of a line; r words generated so far
+           the templates, zeros allowed; x[i] and y points of a line; R the end of an integral, H any
+           number; r[i], q[i] ≥ 0 the positive and the negative part of a coordinate; r words generated so far
 References Section 3 of the document
 """
 
 import sympy as sp
 
 from derivations import (
+    DOMINATED_CONVERGENCE,
     AtLeast,
     Entry,
     Equation,
@@ -93,10 +95,28 @@ def mirrored(right: sp.Expr) -> Equation:
     return Equation(left, right, reason="and mean m, as for every law that is symmetric about m: one coordinate of N(m, I)")
 
 
+far, value = positive("R"), scalar("H")
+upper, lower = (vector(name, n, kind=Kind.NONNEGATIVE) for name in ("r", "q"))
+
+
 @claim("deciphering.2", "definition", title="The mean of a distribution on all possible templates", needs=("deciphering.1",),
        latex=r"h=\int_{\mathcal A}ap(a)da,\quad p\ge0,\ \int_{\mathcal A}p(a)da=1")
 def mean_of_distribution() -> Steps:
-    """The same with a distribution on the whole space of templates, with or without a density, say a Gaussian one."""
+    """The same with a distribution on the whole space of templates, of which no more is asked than p ≥ 0 and mass 1."""
+    yield Equation(derivative(1 - 1 / far, far), far**-2, reason="p(a) = 1/a² on a ≥ 1 has the mass 1 − 1/R up to R")
+    yield Limit(1 - 1 / far, far, sp.oo, sp.S.One, reason="so it is a distribution")
+    yield Equation(derivative(sp.log(far), far), far * far**-2, reason="and ∫ a p(a) da up to R is log R")
+    yield Fails(Limit(sp.log(far), far, sp.oo, value, at={value: 0}), reason="which no vector h can be")
+
+
+@mean_of_distribution.corrected(r"\int\|a\|p(a)da<\infty\implies h=\int ap(a)da", Severity.HYPOTHESIS,
+                                under="∫ ‖a‖ p(a) da is finite, as for finitely many templates and for a Gaussian u",
+                                replaces="every p ≥ 0 of mass 1, of which some have no mean")
+def mean_of_integrable() -> Steps:
+    """A distribution with a finite first moment has a mean, whether it has a density or not, say a Gaussian one."""
+    yield AtLeast(total(i, given[i] * (upper[i] + lower[i])), total(i, given[i] * (upper[i] - lower[i])),
+                  because=2 * total(i, given[i] * lower[i]), quotes=(DOMINATED_CONVERGENCE,),
+                  reason="a coordinate r − q with r, q ≥ 0 is at most its size, on every finite part: what is left tends to 0")
     bell = sp.exp(-((place - peak) ** 2) / 2)
     yield Equation(derivative(-bell, place), (place - peak) * bell, reason="an antiderivative of (y − m) times the density")
     yield Limit(sp.exp(-(place**2) / 2), place, sp.oo, sp.S.Zero, reason="which vanishes at both ends: the integral is 0")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import torch
 
 from evidence import Layer, Reading, confirms
@@ -42,10 +44,22 @@ def alpha_of_eta(problem: MemProblem) -> Reading:
     return view.reading(closed_form=closed, likelihood=likelihood)
 
 
-@confirms(Layer.TORCH, "deciphering.32", on=mem_problems())
 def log_prior(problem: MemProblem) -> Reading:
     view = Perspective(problem)
     return view.reading(torch=-view.penalty(view["p"]))
+
+
+def mass_of_logits(problem: MemProblem) -> Reading:
+    """∫ exp(−ηK(p_θ, u)) over the logits (θ, 0) with |θ| ≤ 10⁶, for two templates of equal preference, by the midpoint rule."""
+    logits = torch.linspace(-1e6, 1e6, 20_001, dtype=torch.float64)
+    laws = torch.distributions.Categorical(logits=torch.stack([logits, torch.zeros_like(logits)], -1))
+    even = torch.distributions.Categorical(logits=torch.zeros(2, dtype=torch.float64))
+    eta = Perspective(problem).eta
+    density = torch.exp(-eta * torch.distributions.kl_divergence(laws, even))
+    return Reading({"eta": eta, "κ": math.log(2), "C": 1.0}, {"midpoints": density.mean() * 2e6}, 1.0)
+
+
+confirms(Layer.TORCH, "deciphering.32", on=mem_problems(), corrected=log_prior)(mass_of_logits)
 
 
 @confirms(Layer.TORCH, "deciphering.sB.decay", on=mem_problems(smallest_n=2))

@@ -30,13 +30,25 @@ def in_every_half_space(problem: MemProblem) -> Reading:
     return Reading(point, {"moments": center @ v.to(problem.device)}, problem.tolerance(problem.templates, v, heights), "right")
 
 
-@confirms(Layer.TORCH, "deciphering.2", on=choose(m=st.floats(-3, 3).map(float)), count=20)
+def growing_mean(drawn: dict[str, float]) -> Reading:
+    """∫ a p(a) da up to R = e^40 for p(a) = 1/a² on a ≥ 1, by the midpoint rule in log a."""
+    step = 2.0**-6
+    places = torch.exp(torch.arange(step / 2, 40, step, dtype=torch.float64))
+    return Reading({"H": drawn["m"]}, {"quadrature": (places * places**-2 * places * step).sum()}, 1.0)
+
+
 def gaussian_mean(drawn: dict[str, float]) -> Reading:
     points, weights = line()
     m = torch.tensor(drawn["m"], dtype=torch.float64)
     routes = {"quadrature": ((points + m) * weights).sum()}
     point = {"m": m, "n": points.numel(), "w": weights / weights.sum(), "x": points}
     return Reading(point, routes, tolerances.rounding("float64", points.numel(), 1 + float(m.abs())))
+
+
+MEANS = choose(m=st.floats(-3, 3).map(float))
+
+
+confirms(Layer.TORCH, "deciphering.2", on=MEANS, count=20, corrected=gaussian_mean)(growing_mean)
 
 
 @confirms(Layer.TORCH, "deciphering.s3.mean-shift", on=mem_problems())
