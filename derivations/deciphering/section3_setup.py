@@ -2,7 +2,7 @@
 
 Claims     deciphering.1–deciphering.3, deciphering.s3.convex-combination, deciphering.s3.preference,
            deciphering.s3.mean-shift, deciphering.s3.shift-of-mu, deciphering.s3.estimate-of-h,
-           deciphering.s3.previous-words, deciphering.fn3
+           deciphering.s3.previous-words, deciphering.fn1–deciphering.fn3, deciphering.fn5, deciphering.fn6
 Notation   p the weights of the templates, h = Σ_i p_i t_i; v any vector, s[i] ≥ 0; g = ε/σ, with independent entries of
            mean 0 and variance 1; the superscript (k) is left out; an integral over a finite set is a sum; w any weights of
            the templates, zeros allowed; x[i] and y points of a line; R the end of an integral, H any
@@ -264,3 +264,37 @@ def markovian() -> Undecidable:
     """Generating a sentence is assumed to be Markovian, with more details promised for Section 3.2."""
     return Undecidable("an assumption without a formula: no order is given, no later line uses it, and Section 3.2 does not "
                        "come back to it but lets the evidence depend on all words generated so far")
+
+
+# ── footnotes 1, 2, 5 and 6 ─────────────────────────────────────────────────────────────────────────────────────────
+
+
+@claim("deciphering.fn1", "definition", title="Each output may have templates of its own", latex=r"\mathbf T^{(k)}")
+def own_templates() -> Undecidable:
+    """The superscript k of the templates says that different outputs need not share them."""
+    return Undecidable("a remark on notation, which excludes nothing; where they are shared is said in footnote 4")
+
+
+@claim("deciphering.fn2", "definition", title="The other examples follow", latex=r"\text{TP first, IC and FB in Section 3.2}")
+def other_examples() -> Undecidable:
+    """The setup is said to be motivated by translation, and to be applied to the other two examples in Section 3.2."""
+    return Undecidable("an announcement; Section 3.2 does come back to both, and what it says there is claimed apart")
+
+
+length = scalar("length")
+
+
+@claim("deciphering.fn5", "external fact", title="Convolutions, recurrent layers and self-attention keep the length",
+       latex=r"\mathrm{length}(\mathrm{TL}(x_1,\dots,x_n))=n", needs=("deciphering.s3.similar-models",))
+def same_length() -> None:
+    """Layers that map a sequence to one of the same length are typically convolutions, recurrent layers or self-attention."""
+
+
+same_length.twin("one less, as for a convolution two wide without padding", lambda: Equation(length, n - 1))
+same_length.twin("twice as many", lambda: Equation(length, 2 * n))
+
+
+@claim("deciphering.fn6", "definition", title="The superscript k is left out", latex=r"\mathbf h=\mathbf h^{(k)}")
+def without_superscript() -> Undecidable:
+    """From Section 4 on the superscript k is left out, as a single step of the prediction is looked at."""
+    return Undecidable("a remark on notation, which nothing depends on")

@@ -1,11 +1,12 @@
 """Section 7: T5 as a realization of (18), and footnote 9.
 
-Claims     deciphering.19, deciphering.20, deciphering.s7.t5-structure, deciphering.s7.mask-function, deciphering.s7.unified,
-           deciphering.s7.t5-realizes, deciphering.s7.t5-inputs, deciphering.s7.trainable-positions, deciphering.fn9,
-           deciphering.s7.little-cost, deciphering.s7.state-of-the-art, deciphering.s7.well-supported
+Claims     deciphering.19, deciphering.20, deciphering.fn4, deciphering.s7.t5-structure, deciphering.s7.mask-function,
+           deciphering.s7.unified, deciphering.s7.t5-realizes, deciphering.s7.t5-inputs, deciphering.s7.trainable-positions,
+           deciphering.s7.bert-positions, deciphering.fn9, deciphering.s7.little-cost, deciphering.s7.state-of-the-art,
+           deciphering.s7.well-supported
 Notation   m ≥ 0 with sum 1: uniform on the words that are not masked, so that m_i ∝ exp(1_masked(i)); B[n + j − i] = b_{j−i};
            in T5 itself m is uniform on the words that the attention mask shows, s ≥ 0 marks those that it hides, s_i m_i = 0;
-           g ≥ 0 marks blanks, the words to be inferred
+           g ≥ 0 marks blanks, the words to be inferred; P[j, a] a table of positions
 References "T5 transformer implicitly adopts …" in section 7, (19), (20); T5Attention, T5LayerNorm and BertModel in transformers
 """
 
@@ -21,6 +22,8 @@ from derivations import (
     Undecidable,
     claim,
     complementary,
+    delta,
+    derivative,
     index,
     positive,
     scalar,
@@ -93,6 +96,32 @@ def preference_weights() -> Steps:
 
 preference_weights.twin("the bias with the other sign", lambda: odds(lambda word: -position(word)))
 preference_weights.twin("no bias", lambda: odds(none))
+
+
+def seen_from(place: sp.Expr) -> Entry:
+    """i ↦ b_{k−i}, the position bias for the query at k."""
+    return lambda word: B[n + place - word]
+
+
+def of_two_queries(whole: int, biases: int) -> Equation:
+    """u_i for the query at j times Z_j e^{b_{k−i}} against u_i for the query at k times Z_k e^{b_{j−i}}, or without them."""
+    def side(own: Entry, other_place: Entry) -> sp.Expr:
+        mass = total(r, shown[r] * sp.exp(own(r)))
+        return preference(own)(i) * mass**whole * sp.exp(biases * other_place(i))
+
+    return Equation(side(position, seen_from(k)), side(seen_from(k), position), at={j: 1, k: 2},
+                    reason="both are m_i times positive numbers, so u_i = 0 for one query exactly where it is 0 for another")
+
+
+@claim("deciphering.fn4", "identity", title="All u^(k) share one support", needs=("deciphering.19",),
+       latex=r"\operatorname{supp}u^{(j)}=\operatorname{supp}u^{(k)}", hypotheses=(SOME_WORD,))
+def one_support() -> Steps:
+    """Given the input, the preferences of all outputs have one support: here those of (19), for the queries at j and at k."""
+    yield of_two_queries(1, 1)
+
+
+one_support.twin("the weights themselves agree", lambda: of_two_queries(0, 0))
+one_support.twin("the weights agree but for Z", lambda: of_two_queries(1, 0))
 
 
 def substituted(right: Entry) -> Equation:
@@ -234,6 +263,34 @@ def trainable_positions() -> None:
 
 trainable_positions.twin("fixed sinusoids: nothing is trained", lambda: Equation(trained, 0))
 trainable_positions.twin("a vector for each absolute position", lambda: Equation(trained, 512 * 512))
+
+table = vector("P", n, d)
+
+
+def looked_up(right: sp.Expr) -> Equation:
+    """What entry (k, c) of the table adds to coordinate a of the word at j, per unit: the path of its gradient."""
+    row = total(r, delta(r, j) * table[r, a])
+    return Equation(derivative(row, table[k, c]), right, reason="the row j of the table is added, so each number is trained")
+
+
+@claim("deciphering.s7.bert-positions", "external fact", title="The models before T5 have sinusoidal position signals",
+       latex=r"\text{sinusoidal position signals in Vaswani et al. (2017) and in BERT}")
+def sinusoidal_positions() -> Steps:
+    """T5's biases are said to replace the sinusoids of the original implementation, for which BERT is cited as well."""
+    yield Fails(Equation(total(a, table[j, a] ** 2), total(a, table[k, a] ** 2),
+                         at={n: 2, d: 1, table.label: [[0], [1]], j: 1, k: 2}),
+                reason="sin² + cos² = 1 gives all rows of sinusoids one norm; the rows of BERT's table have different ones")
+
+
+@sinusoidal_positions.corrected(r"\partial P_{ja}/\partial P_{kc}=\delta_{jk}\delta_{ac}", Severity.SLIP,
+                                replaces="the sinusoids, for BERT")
+def learned_positions() -> Steps:
+    """BERT adds the row of a table to each word, one for each absolute position, every number of which is trained."""
+    yield looked_up(delta(j, k) * delta(a, c))
+
+
+sinusoidal_positions.twin("nothing is trained", lambda: looked_up(sp.S.Zero))
+sinusoidal_positions.twin("one number for each position", lambda: looked_up(delta(j, k)))
 
 gain, offset = vector("G", d), vector("bN", d)
 epsilon = positive("eps")

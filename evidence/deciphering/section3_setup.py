@@ -6,9 +6,10 @@ import torch
 from hypothesis import strategies as st
 from torch import Tensor
 
-from evidence import Layer, Reading, choose, confirms
+from evidence import Layer, Reading, choose, confirms, observes
 from evidence.deciphering.problem import NOISES, line, mean_evidence, more, places, shares, sign_vectors
 from evidence.instances.mem import MemProblem, mem_problems
+from evidence.source import layers
 from numerics import mem, tolerances
 
 
@@ -82,3 +83,8 @@ confirms(Layer.TORCH, "deciphering.s3.shift-of-mu", on=NOISES, count=20, correct
 def noise_size(drawn: dict[str, float]) -> Reading:
     off = enumerated(drawn)
     return Reading(drawn, {"enumerated": off.square().sum(-1).mean()}, tolerances.rounding("float64", off.numel(), 64))
+
+
+# ── by shipped source code ────────────────────────────────────────────────────────────────────────────────────────────
+
+observes(Layer.SOURCE, "deciphering.fn5")(layers.lengths)

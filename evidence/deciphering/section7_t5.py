@@ -12,7 +12,7 @@ from torch.nn.functional import layer_norm, rms_norm
 from evidence import Layer, Reading, choose, confirms, observes
 from evidence.deciphering.attention import blanks, estimates, hidden, reading, t5, t5_weights
 from evidence.instances.heads import Head, drawn_heads
-from evidence.source import heads, t5_parts
+from evidence.source import bert_positions, heads, t5_parts
 from numerics import tolerances
 from numerics.priors import prior_from_mask
 
@@ -46,6 +46,14 @@ def preference(head: Head) -> Reading:
     mask = head.log_mask.expand(head.n, -1)
     routes = {"prior": prior_from_mask(mask, head.positions), "boolean": prior_from_mask(mask == mask[0].max(), head.positions)}
     return reading(head, other, **{name: torch.einsum("ji,jk->ijk", u, other) for name, u in routes.items()})
+
+
+@confirms(Layer.TORCH, "deciphering.fn4", on=drawn_heads(smallest_n=2), count=12)
+def of_two_queries(head: Head) -> Reading:
+    masses = (head["m"] * head.positions.exp()).sum(-1)
+    prior = prior_from_mask(head.log_mask.expand(head.n, -1), head.positions)
+    found = torch.einsum("ji,j,ki->ijk", prior, masses, head.positions.exp())
+    return reading(head, found, prior=found)
 
 
 @confirms(Layer.TORCH, "deciphering.20", on=drawn_heads(), count=12)
@@ -85,6 +93,9 @@ observes(Layer.SOURCE, "deciphering.s7.mask-function")(heads.t5_masks)
 
 
 observes(Layer.SOURCE, "deciphering.s7.trainable-positions")(t5_parts.trainable_positions)
+
+
+observes(Layer.SOURCE, "deciphering.s7.bert-positions")(bert_positions.learned)
 
 
 observes(Layer.SOURCE, "deciphering.s7.little-cost")(t5_parts.little_cost)
