@@ -1,13 +1,14 @@
 """Section 7: (18) as an attention layer, alone, in a stack and with several heads.
 
 Claims     deciphering.fn8, deciphering.s7.dot-product, deciphering.s7.solves-the-problem, deciphering.s7.linearized,
-           deciphering.s7.two-pieces, deciphering.s7.stack, deciphering.s7.multi-head
+           deciphering.s7.two-pieces, deciphering.s7.stack, deciphering.s7.grouping, deciphering.s7.multi-head
 Notation   ĥ_c the closed form (18); w > 0 weights that are not normalized; H heads, each with projections K, Q, V and
-           a preference U[h, i] ≥ 0 of its own; the rest as in section8_heads.py
+           a preference U[h, i] ≥ 0 of its own; 𝓛 a layer, G the scores of one before it; the rest as in section8_heads.py
 References section 7 of the document up to "Multi-head attention", and footnote 8; Luong et al. (2015) for dot-product
            attention: source states h̄_s weighted by a softmax of ⟨h̄_s, h_t⟩
 """
 
+from collections.abc import Callable
 from fractions import Fraction
 
 import sympy as sp
@@ -53,7 +54,10 @@ from derivations.deciphering.notation import (
 from derivations.deciphering.section6_approximation import error, finite_form
 from derivations.deciphering.section6_theorem1 import stationary
 from derivations.deciphering.section8_heads import (
+    K,
     Place,
+    Q,
+    V,
     X,
     average,
     e,
@@ -73,6 +77,7 @@ from derivations.deciphering.section8_heads import (
 )
 
 w = vector("w", n, kind=Kind.POSITIVE)
+G = vector("G", d, d)
 p = simplex("p", n)
 heads = size("H")
 h = index("h", heads)
@@ -250,6 +255,50 @@ def any_layer() -> Steps:
 
 any_layer.twin("V′ = V", lambda: layer(sp.S.One, evidence_of(other)))
 any_layer.twin("twice the evidence", lambda: layer(root, lambda s: 2 * evidence_of(other)(s)))
+
+
+def given(word: sp.Expr) -> Entry:
+    """(x_i)_a."""
+    return lambda coordinate: X[word, coordinate]
+
+
+def before(word: sp.Expr) -> Entry:
+    """What a self-attention layer before 𝓛, with the scores ⟨x_i, G x_l⟩, puts in the place of x_i."""
+    of, first, second = index("l", n), index("p", d), index("q", d)
+    weight = sp.exp(total((first, second), X[word, first] * G[first, second] * X[of, second]))
+    return lambda coordinate: total(of, X[of, coordinate] * weight) / total(of, weight)
+
+
+def grouped(templates: Callable[[sp.Expr], Entry], asking: Callable[[sp.Expr], Entry]) -> Equation:
+    """𝓛 after that layer, for word k, against V′ applied to (18) with these templates and the evidence of this query."""
+    r, s = index("r", e), index("s", d)
+
+    def evidence_of_word(source: Callable[[sp.Expr], Entry]) -> Entry:
+        return lambda coordinate: total(r, K[r, coordinate] * total(b, Q[r, b] * source(k)(b)))
+
+    def scores(word: sp.Expr) -> sp.Expr:
+        return total(r, total(s, K[r, s] * before(word)(s)) * total(b, Q[r, b] * before(k)(b))) / root
+
+    def products(word: sp.Expr) -> sp.Expr:
+        return total(s, templates(word)(s) / root * evidence_of_word(asking)(s))
+
+    layer_ = average(lambda word: total(a, V[o, a] * before(word)(a)), scores)
+    found = total(a, root * V[o, a] * average(lambda word: templates(word)(a) / root, products))
+    return Equation(layer_, found, at={n: 2, d: 1, e: 1, o: 1, k: 1},
+                    reason="f_pref gives the templates, f_evd the evidence: both contain the layer before; what comes after 𝓛 "
+                           "sees its output alone, beside c, and so is a part of f_out")
+
+
+@claim("deciphering.s7.grouping", "equivalence", title="The layers around one are grouped into f_pref, f_evd and f_out",
+       latex=r"\mathcal L=V'\circ(18),\quad t_i=\mathcal L_0(x)_i/\sqrt{d'},\ z=K^\top Q\mathcal L_0(x)_k",
+       needs=("deciphering.s7.stack", "deciphering.fn8"))
+def grouping() -> Steps:
+    """A layer after another one is the closed form whose templates and evidence contain the earlier layer."""
+    yield grouped(before, before)
+
+
+grouping.twin("the evidence is that of the input", lambda: grouped(before, given))
+grouping.twin("the templates are those of the input", lambda: grouped(given, before))
 
 
 def logits_of(head: sp.Expr, word: sp.Expr) -> sp.Expr:

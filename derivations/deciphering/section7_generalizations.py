@@ -1,6 +1,7 @@
 """Section 7: continuous preferences, and the support of the solution.
 
-Claims     deciphering.s7.continuous-u, deciphering.s7.shared-support, deciphering.s7.context-dependent
+Claims     deciphering.s7.continuous-u, deciphering.s7.shared-support, deciphering.s7.context-dependent,
+           deciphering.s7.more-general
 Notation   K_a(λ) = κ_a + Σ_b S_ab λ_b + ½ Σ_bc G_abc λ_b λ_c + O(‖λ‖³), the gradient of log M where M is finite near 0;
            x > 0 a value of W = e^Y with Y ~ N(0, 1), whose moments are all finite; t > 0 a dual point on the line
 References "Generalized attention structures suggested by the optimal solution" in section 7
@@ -22,12 +23,15 @@ from derivations import (
     claim,
     complementary,
     positive,
+    reprint,
     simplex,
     total,
     vector,
 )
 from derivations.deciphering.notation import T, a, alpha, b, c, d, i, inner, lam, n, point, tilt, u, z
 from derivations.deciphering.section8_heads import log_linear
+from derivations.deciphering.section9_sharing import FINITE
+from derivations.deciphering.section10_conclusion import support_removed
 
 x, t = positive("x"), positive("t")
 S, G = vector("S", d, d), vector("G", d, d, d)
@@ -106,3 +110,8 @@ def context_dependent() -> Steps:
 context_dependent.twin("it moves the evidence the other way", lambda: by_content(
     log_linear(lambda word: total(b, T[word, b] * (alpha * z[b] - lam[b])))))
 context_dependent.twin("it has no effect", lambda: by_content(log_linear(lambda word: total(b, T[word, b] * alpha * z[b]))))
+
+
+reprint("deciphering.s7.more-general", of=support_removed, title="The theory enables more general attention structures",
+        latex=r"u(t)=0:\ p(t)=0\text{ with }\mathcal K,\quad p^*(t)>0\text{ with }\mathcal W_\gamma", hypotheses=(FINITE,),
+        statement="In place of the divergence, which keeps the support of the preference, transport gives weight beyond it.")
