@@ -50,9 +50,9 @@ from derivations.deciphering.notation_transport import (
     Y,
     at_lam,
     at_nu,
-    attained,
     base_covariance,
     base_mean,
+    dual_slope,
     free,
     gamma,
     i,
@@ -269,7 +269,7 @@ resolvent.twin("γ is lost", lambda: inverted(nu[a] + alpha * gamma * mean_sprea
        hypotheses=(SMALL,), latex=r"\tfrac\alpha\gamma\text{ small}\implies\lambda^*=\alpha z")
 def linear_maximizer() -> Steps:
     """For small α/γ the maximizer is said to be αz."""
-    yield attained(free)
+    yield dual_slope(free)
     yield Fails(Expansion(lam[a], alpha * z[a], alpha, 2, where=(maximizer,), at={**NEAR, a: 1}, about=(Q[i, j],)),
                 reason="only to first order: the second one is there for however small an α")
 

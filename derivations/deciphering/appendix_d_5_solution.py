@@ -17,7 +17,7 @@ from derivations.deciphering.notation_transport import (
     N,
     T,
     as_printed,
-    attained,
+    dual_slope,
     first_order,
     free,
     from_kernel,
@@ -46,7 +46,7 @@ def closed_form(potentials: Entry) -> Entry:
              r"{\sum_{t''}e^{\gamma^{-1}(\alpha(t'')^\top z-M(t',t''))}}")
 def closed_form_is_the_solution() -> Steps:
     """The solution is printed as equal to (38) with αz in place of λ*."""
-    yield attained(free)
+    yield dual_slope(free)
     yield linear_dual()
     yield as_printed()
 

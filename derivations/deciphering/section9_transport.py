@@ -54,11 +54,11 @@ from derivations.deciphering.notation_transport import (
     S,
     T,
     as_printed,
-    attained,
     base_mean,
     conditional,
     conjugate,
     divergence,
+    dual_slope,
     first_order,
     first_scores,
     free,
@@ -380,7 +380,7 @@ def closed_form(potentials: Entry, cost: Entries = free) -> Entry:
              r"Z_i=\sum_{t'}e^{(\alpha(t')^\top z-M(t',t_i))/\gamma}", hypotheses=(SMALL,))
 def closed_form_is_the_solution() -> Steps:
     """For small α and α/γ the solution of (24) is printed as equal to a closed form, which holds for every M."""
-    yield attained(free)
+    yield dual_slope(free)
     yield linear_dual()
     yield as_printed()
 
