@@ -21,6 +21,7 @@ from derivations import (
     Value,
     Variable,
     claim,
+    delta,
     index,
     kl,
     positive,
@@ -36,7 +37,6 @@ from derivations.deciphering.notation_transport import (
     S,
     T,
     conjugate,
-    entropy_of_preference,
     free,
     gamma,
     gibbs,
@@ -90,9 +90,8 @@ def at_least(right: sp.Expr) -> AtLeast:
     return AtLeast(transport(rival, free), right)
 
 
-proposition.twin("the entropy of u is left out", lambda: at_least(
-    -conjugate(origin, free) + gamma * entropy_of_preference()))
-proposition.twin("only the cheapest cost counts", lambda: at_least(total((i, j), M[i, j] * u[j]) / N))
+proposition.twin("u itself, all of which stays", lambda: at_least(transport(lambda to, of: delta(to, of), free)))
+proposition.twin("the uniform distribution, by equal shares", lambda: at_least(transport(lambda to, of: 1 / N, free)))
 
 
 @claim("deciphering.40", "identity", title="The true preference distribution", hypotheses=(FOOTNOTE,),

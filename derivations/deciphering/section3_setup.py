@@ -3,7 +3,7 @@
 Claims     deciphering.1–deciphering.3, deciphering.s3.convex-combination, deciphering.s3.preference,
            deciphering.s3.mean-shift, deciphering.s3.shift-of-mu, deciphering.s3.estimate-of-h,
            deciphering.s3.previous-words, deciphering.fn1–deciphering.fn3, deciphering.fn5, deciphering.fn6
-Notation   p the weights of the templates, h = Σ_i p_i t_i; v any vector, s[i] ≥ 0; g = ε/σ, with independent entries of
+Notation   p the weights of the templates, h = Σ_i p_i t_i; v any vector, m a number; g = ε/σ, with independent entries of
            mean 0 and variance 1; the superscript (k) is left out; an integral over a finite set is a sum; w any weights of
            the templates, zeros allowed; x[i] and y points of a line; R the end of an integral, H any
            number; r[i], q[i] ≥ 0 the positive and the negative part of a coordinate; r words generated so far
@@ -39,7 +39,7 @@ from derivations.deciphering.notation import T, a, c, d, i, mean, mu, n, u
 
 p = simplex("p", n)
 v, h, center = vector("v", d), vector("h", d), vector("mu", d)
-slack, peak = vector("s", n, kind=Kind.NONNEGATIVE), scalar("m")
+peak = scalar("m")
 sigma = positive("sigma")
 g = vector("g", d, kind=Kind.RANDOM)
 
@@ -70,20 +70,25 @@ mean_of_templates.twin("a sum for the mean", lambda: moved_templates(weights, to
 
 
 @claim("deciphering.s3.convex-combination", "equivalence", title="A convex combination is a mean", needs=("deciphering.1",),
-       latex=r"\langle v,t_i\rangle\le m\ \forall i\implies\langle v,h\rangle\le m")
+       latex=r"m-\langle v,h\rangle=\textstyle\sum_ip_i(m-\langle v,t_i\rangle)\ \forall v,m")
 def convex_combination() -> Steps:
-    """A mean of templates lies in their convex hull: in every half-space that holds all of them."""
+    """To be a convex combination of templates is to be a mean of them, by weights ≥ 0 of sum 1: h is in their convex hull."""
     yield AtLeast(p[i], 0, reason="weights ≥ 0")
-    yield half_space(peak, total(i, p[i] * slack[i]))
+    yield Equation(total(i, p[i]), 1, reason="of sum 1: both the coefficients of a combination and a distribution", about=(n,))
+    yield half_space(lambda template: p[template])
 
 
-def half_space(bound: sp.Expr, because: sp.Expr | None = None) -> AtLeast:
-    """With ⟨v, t_i⟩ = m − s_i ≤ m for all i, ⟨v, h⟩ = Σ_i p_i (m − s_i) is at most the bound."""
-    return AtLeast(bound, total(i, p[i] * (peak - slack[i])), because=because, reason="the slack of h is the mean of the s_i")
+def half_space(shares: Entry) -> Equation:
+    """m − ⟨v, h⟩ against the same of the templates, for any direction v and level m."""
+    def below(point: Entry) -> sp.Expr:
+        return peak - total(a, v[a] * point(a))
+
+    return Equation(below(mean(weights)), total(i, shares(i) * below(lambda entry: T[i, entry])),
+                    reason="≥ 0 where no term is negative: h lies in every half-space that holds all templates")
 
 
-convex_combination.twin("below all templates", lambda: half_space(peak - total(i, slack[i])))
-convex_combination.twin("below the mean by equal weights", lambda: half_space(peak - total(i, slack[i]) / n))
+convex_combination.twin("equal weights", lambda: half_space(lambda template: 1 / n))
+convex_combination.twin("weights that do not sum to 1", lambda: half_space(lambda template: n * p[template]))
 
 
 given, off, place = simplex("w", n), vector("x", n), scalar("y")

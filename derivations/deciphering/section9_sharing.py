@@ -93,8 +93,9 @@ def positive_weight(right: sp.Expr) -> AtLeast:
     return AtLeast(weight(i), right, strict=True, reason="a sum of positive terms")
 
 
-all_templates.twin("more than the average", lambda: positive_weight(1 / N))
-all_templates.twin("more than one", lambda: positive_weight(sp.S.One))
+all_templates.twin("as much as any other template", lambda: AtLeast(weight(i), weight(other)))
+all_templates.twin("as much as the exponentials without Z", lambda: positive_weight(
+    total(source, prior[source] * sp.exp((alpha * y[i] - K[i, source]) / gamma))))
 
 apart = index("k", N, other_than=(j,))
 

@@ -65,8 +65,9 @@ def higher() -> Steps:
         yield AtLeast(each.transport, each.plain, strict=True, reason=name)
 
 
-higher.twin("the columns are swapped", lambda: AtLeast(CIFAR100.plain, CIFAR100.transport, strict=True))
-higher.twin("by three points", lambda: AtLeast(CIFAR100.gain, sp.Rational(3, 100), strict=True))
+higher.twin("the rows are swapped for Fashion-MNIST", lambda: AtLeast(FASHION.plain, FASHION.transport, strict=True))
+higher.twin("the rows are swapped for CIFAR10", lambda: AtLeast(CIFAR10.plain, CIFAR10.transport, strict=True))
+higher.twin("the rows are swapped for CIFAR100", lambda: AtLeast(CIFAR100.plain, CIFAR100.transport, strict=True))
 
 
 def separated(each: Row, reason: str = "") -> AtLeast:

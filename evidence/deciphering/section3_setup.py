@@ -26,9 +26,10 @@ def in_every_half_space(problem: MemProblem) -> Reading:
     extra = more(problem, p=(problem.n,), v=(problem.d,))
     p, v = shares(extra["p"]), extra["v"]
     heights = problem.drawn["T"] @ v
-    point = {"n": problem.n, "p": p, "m": heights.max(), "s": heights.max() - heights}
+    point = problem.point() | {"p": p, "v": v, "m": heights.max()}
     center, _ = mem.moments(problem.templates, p.to(problem.device))
-    return Reading(point, {"moments": center @ v.to(problem.device)}, problem.tolerance(problem.templates, v, heights), "right")
+    below = heights.max().to(problem.device) - center @ v.to(problem.device)
+    return Reading(point, {"moments": below}, problem.tolerance(problem.templates.square(), v, heights) * problem.d)
 
 
 def growing_mean(drawn: dict[str, float]) -> Reading:

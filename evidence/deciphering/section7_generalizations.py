@@ -14,7 +14,7 @@ from numerics.attention import attention_weights
 @confirms(Layer.TORCH, "deciphering.s7.context-dependent", on=both, count=12)
 def by_content(drawn: Both) -> Reading:
     head = drawn.head
-    layer = attention_weights(head["T"], head["z"][None], head["T"] @ drawn.dual, drawn.alpha)[0]
+    layer = attention_weights(head["T"], head["z"][None], drawn.raw.log(), drawn.alpha)[0]
     return drawn.reading(attention=layer)
 
 
