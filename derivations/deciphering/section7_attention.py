@@ -188,7 +188,7 @@ def layer_solves() -> Steps:
 
 @layer_solves.corrected(r"\hat h=\textstyle\sum_it_ip_i-\alpha^2\Sigma^2z+o(\alpha^2),\ p=\mathrm{tilt}(\alpha z)"
                         r"=\operatorname{argmin}_p\{-\alpha\langle z,\textstyle\int a\,p(a)\,da\rangle+\mathcal K(p,u)\}",
-                        Severity.HYPOTHESIS, under=SMALL_ALPHA, replaces="a layer that solves (4) for every α")
+                        Severity.HYPOTHESIS, under=SMALL_ALPHA, replaces="a layer that solves the problem for every α")
 def layer_solves_to_first_order() -> Steps:
     """To first order in α the layer gives the mean of (4)'s solution; what it solves exactly is (4) linearized at μ."""
     yield finite_form(error)
