@@ -33,8 +33,17 @@ def trained() -> Iterator[Reading]:
     for seed in range(2):
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
-            model = BertModel(BertConfig(vocab_size=8, hidden_size=WIDTH, num_hidden_layers=1, num_attention_heads=1,
-                                         intermediate_size=4, max_position_embeddings=ROWS), add_pooling_layer=False).double()
+            model = BertModel(
+                BertConfig(
+                    vocab_size=8,
+                    hidden_size=WIDTH,
+                    num_hidden_layers=1,
+                    num_attention_heads=1,
+                    intermediate_size=4,
+                    max_position_embeddings=ROWS,
+                ),
+                add_pooling_layer=False,
+            ).double()
         module = model.embeddings.position_embeddings
 
         def rows(weight: Tensor, module: torch.nn.Module = module) -> Tensor:

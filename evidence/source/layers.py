@@ -40,5 +40,8 @@ def readings() -> Iterator[Reading]:
 def lengths(claim: str, run: Run) -> Finding:
     """Outputs are as long as the input; a convolution only if it is padded."""
     vote = hold(claim, Layer.SOURCE, readings(), statement=Equation(length, n))
-    return finding(vote, f"torch's Conv1d with padding, LSTM and MultiheadAttention, inputs of {len(LENGTHS)} lengths",
-                   "a convolution without padding gives fewer outputs than inputs")
+    return finding(
+        vote,
+        f"torch's Conv1d with padding, LSTM and MultiheadAttention, inputs of {len(LENGTHS)} lengths",
+        "a convolution without padding gives fewer outputs than inputs",
+    )
