@@ -5,21 +5,11 @@ Notation   that of `appendix_b_perspectives`
 References Appendix B of the document, from "Finding θ* that maximizes the posterior"
 """
 
-
 from fractions import Fraction
 
 import sympy as sp
 
-from derivations import (
-    Entry,
-    Fails,
-    Severity,
-    Steps,
-    UniqueMinimum,
-    claim,
-    reprint,
-    total,
-)
+from derivations import Entry, Fails, Severity, Steps, UniqueMinimum, claim, reprint, total
 from derivations.deciphering.appendix_b_perspectives import (
     alpha_from_likelihood,
     eta,
@@ -31,7 +21,6 @@ from derivations.deciphering.notation import T, a, d, lam, mean, n, point, prefe
 from derivations.deciphering.section4_problem import information
 
 HALF = Fraction(1, 2)
-
 
 
 def fitted(e: sp.Expr) -> sp.Expr:

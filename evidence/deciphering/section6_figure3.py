@@ -32,7 +32,7 @@ def error_as_alpha_shrinks(claim: str, run: Run) -> Finding:
 
 @observes(Layer.TORCH, "deciphering.s6.still-deviates")
 def deviation_from_the_mean(claim: str, run: Run) -> Finding:
-    """Against the templates' root mean squared distance from μ, and against the error of the closed form."""
+    """Against the templates' root mean squared distance from μ; the error of the closed form is told beside it."""
     problem = approximation.figure_problem()
     study = approximation.study(problem, torch.tensor([1.0, 0.5], dtype=torch.float64))
     mean = problem.prior @ problem.templates
@@ -40,7 +40,7 @@ def deviation_from_the_mean(claim: str, run: Run) -> Finding:
     moved = (study.exact - mean).norm(dim=-1)
     shares, errors = (moved / spread).tolist(), (study.errors / moved).tolist()
     return Finding(
-        Outcome.HOLDS if min(shares) > DEVIATES and max(errors) < 1 - DEVIATES else Outcome.REFUTED,
+        Outcome.HOLDS if min(shares) > DEVIATES else Outcome.REFUTED,
         "five templates in the plane (the document does not print its own), float64; no measure of “significantly” is stated",
         f"at α = 1 and 0.5 the estimate is {shares[0]:.0%} and {shares[1]:.0%} of the templates' spread away from μ, and (18) "
         f"is off by {errors[0]:.0%} and {errors[1]:.0%} of that",
