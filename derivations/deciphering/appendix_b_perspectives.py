@@ -2,15 +2,13 @@
 
 Claims     deciphering.sB.gaussian-difference, deciphering.sB.log-likelihood, deciphering.30, deciphering.31,
            deciphering.sB.alpha-likelihood, deciphering.32, deciphering.sB.decay, deciphering.33, deciphering.sB.bayes,
-           deciphering.sB.posterior, deciphering.sB.map, deciphering.sB.argmin, deciphering.sB.argmin-rearranged,
-           deciphering.sB.alpha-map
+           deciphering.sB.posterior, deciphering.sB.map
 Notation   sigma = σ, eta = η > 0; b = μ + z as an observation, r and s values of b − h; g = ε/σ, standardized; p = p_θ
            and q = p_θ' two members of the family, both on the support of u; J[i, l] > 0 the joint probabilities of finitely
-           many parameters and observations
+           many parameters and observations; R the end of an interval of logits, C any bound of a mass
 References Appendix B of the document
 """
 
-from fractions import Fraction
 
 import sympy as sp
 
@@ -21,9 +19,9 @@ from derivations import (
     Equation,
     Fails,
     Kind,
+    Limit,
     Severity,
     Steps,
-    UniqueMinimum,
     claim,
     delta,
     derivative,
@@ -32,14 +30,14 @@ from derivations import (
     interior,
     kl,
     positive,
-    reprint,
+    scalar,
     simplex,
     size,
     total,
     vector,
     xlogx,
 )
-from derivations.deciphering.notation import T, a, c, d, i, j, k, lam, mean, n, point, preference, primal, shifted, tilt, u
+from derivations.deciphering.notation import T, a, c, d, i, j, k, mean, n, preference, primal, shifted, u
 from derivations.deciphering.section4_problem import information
 
 sigma, eta = positive("sigma"), positive("eta")
@@ -47,7 +45,6 @@ p, q = interior("p", n), simplex("x", n)
 r, s, b, h = vector("r", d), vector("s", d), vector("b", d), vector("h", d)
 center = vector("mu", d)
 g = vector("g", d, kind=Kind.RANDOM)
-HALF = Fraction(1, 2)
 N = size("N")
 J, seen = interior("J", n, N), index("l", N)
 
@@ -140,7 +137,7 @@ def proportional_log_likelihood() -> Steps:
 
 
 @proportional_log_likelihood.corrected(
-    r"\ell(z)=-\tfrac1{2\sigma^2}\|(\mu+z)-h\|^2-\tfrac d2\log(2\pi\sigma^2)", Severity.WORDING,
+    r"\ell(z)=-\tfrac1{2\sigma^2}\|(\mu+z)-h\|^2-\tfrac d2\log(2\pi\sigma^2)", Severity.SLIP,
     replaces="the sign ∝")
 def log_likelihood() -> Steps:
     """The log likelihood equals −‖(μ + z) − h‖²/(2σ²) up to an additive constant, which depends on d and σ alone."""
@@ -214,11 +211,25 @@ def above(bound: sp.Expr) -> AtLeast:
                    reason="so it is between two positive constants where Σ p²/u is bounded")
 
 
+reach, most, mass = positive("R"), scalar("κ", Kind.NONNEGATIVE), scalar("C")
+
+
 @claim("deciphering.32", "definition", title="The prior density of the parameters", needs=("deciphering.s4.kl",),
        latex=r"f(\theta|\vartheta)\propto\exp(-\eta\mathcal K(p_\theta,u_\vartheta))",
        hypotheses=("η > 0", "u has finite support"))
 def prior() -> Steps:
-    """Such a density exists when θ is the vector of weights; when θ is all logits it is bounded below and has infinite mass."""
+    """The prior density of θ is written as proportional to exp(−ηK), whatever θ is and wherever it ranges."""
+    yield above(total(i, p[i] ** 2 / u[i]) - 1)
+    yield Fails(Limit(2 * reach * sp.exp(-eta * most), reach, sp.oo, mass, at={eta: 1, most: 1, mass: 1}),
+                reason="improper: where θ is all logits K is at most a number κ, so the mass of |θ_1| ≤ R exceeds any bound")
+
+
+@prior.corrected(r"\int\exp(-\eta\mathcal K(p_\theta,u_\vartheta))d\theta<\infty\implies f(\theta|\vartheta)"
+                 r"\propto\exp(-\eta\mathcal K(p_\theta,u_\vartheta))", Severity.HYPOTHESIS,
+                 under="exp(−ηK) has a finite integral over the parameters, as where θ is the vector of weights",
+                 replaces="any parameters θ")
+def proper_prior() -> Steps:
+    """Where θ is the vector of weights, which fill a set of finite volume, exp(−ηK) is at most 1 and positive: a density."""
     yield AtLeast(0, log_prior(member), because=eta * total(i, kl(p[i], u[i])), reason="bounded above, greatest at p_θ = u")
     yield above(total(i, p[i] ** 2 / u[i]) - 1)
 
@@ -340,75 +351,3 @@ def maximum_a_posteriori() -> Steps:
 maximum_a_posteriori.twin("maximizing (4)", lambda: posterior_ratio(
     lambda of: -eta * primal(of, shifted, 1 / (eta * sigma**2))))
 maximum_a_posteriori.twin("α = ησ²", lambda: posterior_ratio(lambda of: eta * primal(of, shifted, eta * sigma**2)))
-
-
-def fitted(e: sp.Expr) -> sp.Expr:
-    """The μ + z that lies ησ²λ off the mean of tilt(λ)."""
-    return eta * sigma**2 * lam[e] + mean(tilt(point))(e)
-
-
-def best(objective: Entry, candidate: Entry, factor: sp.Expr) -> UniqueMinimum:
-    """The candidate alone minimizes the objective over all weights, for the μ + z of `fitted`."""
-    def moved(of: Entry) -> sp.Expr:
-        return factor / (2 * eta * sigma**2) * total(a, (mean(of)(a) - mean(tilt(point))(a)) ** 2)
-
-    return UniqueMinimum(objective, candidate, n, factor, slack=moved, reason="λ = (μ + z − ĥ)/(ησ²)")
-
-
-def off_target(of: Entry) -> sp.Expr:
-    """‖(μ + z) − h‖²."""
-    return total(a, (fitted(a) - mean(of)(a)) ** 2)
-
-
-def first_line(of: Entry) -> sp.Expr:
-    """‖(μ + z) − h‖²/(2σ²) + η KL."""
-    return off_target(of) / (2 * sigma**2) + eta * information(of)
-
-
-def second_line(of: Entry) -> sp.Expr:
-    """‖(μ + z) − h‖²/(2ησ²) + KL, with the square."""
-    return off_target(of) / (2 * eta * sigma**2) + information(of)
-
-
-def second_line_as_printed(of: Entry) -> sp.Expr:
-    """‖(μ + z) − h‖/(2ησ²) + KL."""
-    return sp.sqrt(off_target(of)) / (2 * eta * sigma**2) + information(of)
-
-
-@claim("deciphering.sB.argmin", "optimality", title="The greatest posterior density", needs=("deciphering.sB.posterior",),
-       latex=r"p_\theta^*=\operatorname{argmin}_{p_\theta}\{\tfrac1{2\sigma^2}\|(\mu+z)-h_\theta\|^2"
-             r"+\eta\mathcal K(p_\theta,u_\vartheta)\}",
-       hypotheses=("u has finite support", "the p_θ are all distributions on it"))
-def greatest_posterior() -> Steps:
-    """The parameter of greatest posterior density is that of the p_θ with the least (30), and there is one such p_θ."""
-    yield posterior_ratio(lambda of: penalized(of))
-    yield best(first_line, tilt(point), eta)
-
-
-greatest_posterior.twin("u", lambda: best(first_line, preference, eta))
-greatest_posterior.twin("tilted by −λ", lambda: best(first_line, tilt(lambda e: -lam[e]), eta))
-
-
-@claim("deciphering.sB.argmin-rearranged", "equivalence", title="The argmin's second line", needs=("deciphering.sB.argmin",),
-       latex=r"=\operatorname{argmin}_{p_\theta}\{\tfrac1{2\eta\sigma^2}\|(\mu+z)-h_\theta\|"
-             r"+\mathcal K(p_\theta,u_\vartheta)\}",
-       hypotheses=("u has finite support", "the p_θ are all distributions on it"))
-def rearranged_as_printed() -> Steps:
-    """Divided by η, the minimization is printed with the norm of the residual in place of its square."""
-    yield Fails(UniqueMinimum(second_line_as_printed, tilt(point), n, sp.S.One,
-                              at={n: 2, d: 1, eta: 1, sigma: 1, T.label: [[1], [-1]], lam.label: [1], u.label: [HALF, HALF]}),
-                reason="what minimizes the first line, deciphering.sB.argmin, does not minimize the second")
-
-
-@rearranged_as_printed.corrected(
-    r"=\operatorname{argmin}_{p_\theta}\{\tfrac1{2\eta\sigma^2}\|(\mu+z)-h_\theta\|^2+\mathcal K(p_\theta,u_\vartheta)\}",
-    Severity.SLIP, replaces="the norm without its square")
-def rearranged_with_square() -> Steps:
-    """With the square, the second line has the minimizer of the first."""
-    yield best(second_line, tilt(point), sp.S.One)
-
-
-rearranged_as_printed.twin("u", lambda: best(second_line, preference, sp.S.One))
-rearranged_as_printed.twin("tilted by λ/2", lambda: best(second_line, tilt(lambda e: lam[e] / 2), sp.S.One))
-
-reprint("deciphering.sB.alpha-map", alpha_from_likelihood, latex=r"\alpha^{-1}=\eta\sigma^2")

@@ -10,6 +10,7 @@ References Appendix D of the document up to Proposition 1; Cuturi and Peyré (20
 import sympy as sp
 
 from derivations import (
+    WEIERSTRASS,
     AtLeast,
     Entries,
     Entry,
@@ -42,6 +43,7 @@ from derivations.deciphering.notation_transport import (
     conjugate,
     divergence,
     dual,
+    dual_slope,
     entropy_of_preference,
     evidence_of,
     free,
@@ -59,13 +61,16 @@ from derivations.deciphering.notation_transport import (
     origin,
     plain,
     potential,
+    primal,
     rival,
     scores,
+    solves,
     stationary,
     swapped,
     symmetric,
     tilted,
     transport,
+    true_mean,
     true_preference,
     u,
     weak_duality,
@@ -86,18 +91,32 @@ def target(entry: sp.Expr) -> sp.Expr:
        latex=r"p^*=\arg\min_p\tfrac\alpha2\left\|(\tilde\mu+z)-\int ap(a)da\right\|^2+\mathcal W_\gamma(p,u;M)")
 def problem() -> Steps:
     """The problem, jointly over weights and couplings, has exactly one solution, recovered from a point of its dual."""
+    towards = shifted(free)
+    yield AtLeast(dual(origin, towards, free) + alpha / 2 * total(a, z[a] ** 2)
+                  - total(a, (lam[a] - alpha * z[a]) ** 2) / (2 * alpha), dual(at_lam, towards, free),
+                  because=gamma * divergence(kernel(origin, free), kernel(at_lam, free)), quotes=(WEIERSTRASS,),
+                  reason="the dual is below a quadratic that goes to −∞ with ‖λ‖: it has a maximizer, whatever z is")
+    yield dual_slope(free)
     yield attained(free)
-    yield weak_duality(target, free)
+
+
+def shifted(cost: Entries) -> Entry:
+    """(μ̃ + z)_a."""
+    return lambda entry: true_mean(cost)(entry) + z[entry]
 
 
 def bound(right: sp.Expr) -> AtLeast:
     """P(X) ≥ another right side."""
-    return AtLeast(weak_duality(target, free).left, right)
+    return AtLeast(attained(free).left, right)
 
 
-problem.twin("the entropy of u is left out", lambda: bound(dual(at_lam, target, free)))
-problem.twin("the penalty of λ is left out", lambda: bound(
-    dual(at_lam, target, free) + total(a, lam[a] ** 2) / (2 * alpha) - gamma * entropy_of_preference()))
+def value_at(shares: Entries) -> sp.Expr:
+    """The objective at other shares, for the same μ̃ + z."""
+    return primal(shares, stationary(at_lam, free), free)
+
+
+problem.twin("ũ is the solution", lambda: bound(value_at(kernel(origin, free))))
+problem.twin("tilted by 2λ", lambda: bound(value_at(kernel(lambda entry: 2 * lam[entry], free))))
 
 
 def printed_mean(normalized: Entries) -> Entry:
@@ -236,17 +255,23 @@ gradient_of_conjugate.twin("the gradient of (36) as printed", lambda: Equation(s
              r"{\sum_{t''}e^{\gamma^{-1}((t'')^\top\lambda^*-M(t',t''))}}")
 def minimizer() -> Steps:
     """The weights that solve (34) are the gradient of the conjugate at the scores ⟨t, λ*⟩, for symmetric M."""
-    yield weak_duality(target, free)
-    yield attained(free)
+    yield dual_slope(symmetric)
+    yield solves(printed_shares, symmetric)
     yield Fails(Equation(weights(kernel(at_lam, free))(i), printed_slope(free, free, scores(at_lam))(i),
                          at={**UNEVEN, d: 1, T.label: [[0], [0]], lam.label: [0], i: 1}),
                 reason="as printed it needs the symmetry of footnote 11")
     yield recovered(printed_slope(symmetric, symmetric, scores(at_lam)))
 
 
+def printed_shares(to: sp.Expr, of: sp.Expr) -> sp.Expr:
+    """e^{(⟨t, λ⟩ − M(t, t'))/γ}/Σ_t'' e^{(⟨t'', λ⟩ − M(t', t''))/γ}, as printed."""
+    below = total(k, sp.exp((scores(at_lam)(k) - symmetric(of, k)) / gamma))
+    return plain(scores(at_lam), symmetric)(to, of) / below
+
+
 def recovered(right: Entry) -> Equation:
     """The row sums of the optimal coupling, for symmetric M."""
-    return Equation(weights(gibbs(at_lam))(i), right(i), reason="p_i = Σ_j X_ij, and K is symmetric")
+    return Equation(weights(gibbs(at_lam))(i), right(i), reason="p_i = Σ_j X_ij, for the only minimizer X, and K is symmetric")
 
 
 minimizer.twin("the tilt's sign", lambda: recovered(printed_slope(symmetric, symmetric, scores(lambda x: -lam[x]))))
@@ -264,6 +289,7 @@ def printed_dual(at: Entry, towards: Entry, cost: Entries = symmetric) -> sp.Exp
              r"-\gamma\sum_tu(t)\log\sum_{t'}e^{((t')^\top\lambda-M(t,t'))/\gamma}")
 def dual_problem() -> Steps:
     """λ* is the only maximizer of the dual; in its second form the constant γH(u) is dropped, and t' stands where it should."""
+    yield weak_duality(target, symmetric)
     yield Equation(total(a, target(a) * lam[a]) - total(a, lam[a] ** 2) / (2 * alpha) - conjugate(scores(at_lam), symmetric),
                    printed_dual(at_lam, target) - gamma * entropy_of_preference(), reason="γH(u) does not depend on λ")
     yield best_dual(printed_dual(at_nu, stationary(at_lam, symmetric)))
@@ -289,9 +315,16 @@ dual_problem.twin("the rival is not penalized", lambda: best_dual(
 @claim("deciphering.sD.alpha-to-zero", "limit", title="ũ and p* when α → 0", needs=("deciphering.34", "deciphering.prop1"),
        latex=r"\tilde u\to p^*\text{ when }\alpha\to0")
 def alpha_to_zero() -> Steps:
-    """The two distributions come together as α → 0, for every M, u, γ and z; it is p* that moves, ũ does not depend on α."""
-    yield attained(free)
-    yield Equation(derivative(true_preference(free)(i), alpha), 0, reason="so the arrow points the other way: p* → ũ")
+    """As α → 0 the true preference ũ is said to tend to the solution p*."""
+    yield Equation(derivative(true_preference(free)(i), alpha), 0, reason="ũ does not depend on α: what it tends to, it is")
+    yield Fails(Equation(true_preference(free)(i), weights(kernel(at_lam, free))(i), at={**UNEVEN, d: 1, T.label: [[0], [1]],
+                                                                                         lam.label: [1], i: 1}),
+                reason="and p* is something else for α > 0")
+
+
+@alpha_to_zero.corrected(r"p^*\to\tilde u\text{ when }\alpha\to0", Severity.SLIP, replaces="the arrow from ũ to p*")
+def solution_to_true_preference() -> Steps:
+    """It is p* that moves: it tends to ũ as α → 0, for every M, u, γ and z."""
     yield limit_of_solution(total(j, u[j] * Q[j, i]))
 
 

@@ -1,13 +1,33 @@
 """Appendix D, second part: the true preference distribution, and what becomes of it as γ → 0.
 
 Claims     deciphering.prop1, deciphering.40, deciphering.41, deciphering.sD.kernel-limit, deciphering.sD.preference-limit
-Notation   q_0(i|j) ∝ exp(−M_ij/γ), normalized over i; ũ_i = Σ_j u_j q_0(i|j)
+Notation   q_0(i|j) ∝ exp(−M_ij/γ), normalized over i; ũ_i = Σ_j u_j q_0(i|j); off the diagonal the costs of a column are
+           larger by δ + s_k, s ≥ 0
 References Proposition 1 of the document and the paragraph after it
 """
 
 import sympy as sp
 
-from derivations import AtLeast, Entries, Entry, Equation, Fails, Limit, Steps, Value, Variable, claim, positive, total
+from derivations import (
+    SQUEEZE,
+    AtLeast,
+    Entries,
+    Entry,
+    Equation,
+    Fails,
+    Kind,
+    Limit,
+    Steps,
+    Value,
+    Variable,
+    claim,
+    delta,
+    index,
+    kl,
+    positive,
+    total,
+    vector,
+)
 from derivations.deciphering.notation import a, d
 from derivations.deciphering.notation_transport import (
     FOOTNOTE,
@@ -17,7 +37,6 @@ from derivations.deciphering.notation_transport import (
     S,
     T,
     conjugate,
-    entropy_of_preference,
     free,
     gamma,
     gibbs,
@@ -38,6 +57,7 @@ from derivations.deciphering.notation_transport import (
 )
 
 gap = positive("δ")
+spare = vector("s", N, kind=Kind.NONNEGATIVE)
 
 
 def printed(cost: Entries) -> Entry:
@@ -70,9 +90,8 @@ def at_least(right: sp.Expr) -> AtLeast:
     return AtLeast(transport(rival, free), right)
 
 
-proposition.twin("the entropy of u is left out", lambda: at_least(
-    -conjugate(origin, free) + gamma * entropy_of_preference()))
-proposition.twin("only the cheapest cost counts", lambda: at_least(total((i, j), M[i, j] * u[j]) / N))
+proposition.twin("u itself, all of which stays", lambda: at_least(transport(lambda to, of: delta(to, of), free)))
+proposition.twin("the uniform distribution, by equal shares", lambda: at_least(transport(lambda to, of: 1 / N, free)))
 
 
 @claim("deciphering.40", "identity", title="The true preference distribution", hypotheses=(FOOTNOTE,),
@@ -130,25 +149,44 @@ def stays(source: sp.Expr, cost: Entries) -> sp.Expr:
     return kernel(origin, cost)(source, source)
 
 
-def diagonal(right: sp.Expr) -> AtLeast:
-    """Σ_{k ≠ j} exp(−(M_kj − M_jj)/γ) bounds what leaves j."""
-    q = stays(j, symmetric)
-    return AtLeast(leak(j, symmetric), right, because=(1 - q) ** 2 / q, reason="1/q − 1 − (1 − q) = (1 − q)²/q")
+def leaves(of: sp.Expr, excess: Entry) -> sp.Expr:
+    """Σ_{k ≠ j} exp(−(M_kj − M_jj)/γ), by the excesses of the costs over the one on the diagonal."""
+    other = index("h", N, other_than=(of,))
+    return total(other, sp.exp(-excess(other) / gamma))
+
+
+def beyond(to: sp.Expr) -> sp.Expr:
+    """δ + s_k, an excess with the least one taken off."""
+    return gap + spare[to]
+
+
+def at_most(bound: sp.Expr, leaving: sp.Expr, because: sp.Expr | None = None) -> AtLeast:
+    """What leaves t_j, over what stays, is at most a bound."""
+    return AtLeast(bound, leaving, because=because, quotes=(SQUEEZE,),
+                   reason="so it tends to 0: the diagonal entry to 1, the others of the column, which sum to the rest, to 0")
+
+
+LARGEST = N * sp.exp(-gap / gamma)
 
 
 @claim("deciphering.sD.kernel-limit", "limit", title="The kernel becomes the identity as γ → 0", hypotheses=(FOOTNOTE, STRICT),
        latex=r"\gamma\to0\implies\frac{e^{-M(t,t')/\gamma}}{\sum_{t''}e^{-M(t',t'')/\gamma}}\to\mathbf 1[t=t']")
 def kernel_limit() -> Steps:
-    """Each column's share that leaves its own template is at most a sum of exponentials that vanish with γ."""
-    yield Limit(sp.exp(-gap / gamma), gamma, sp.S.Zero, sp.S.Zero, reason="each term, for M(t', t) − M(t, t) = δ > 0")
+    """What leaves a template is at most N e^{−δ/γ} of what stays, with δ > 0 the least excess of a cost off the diagonal."""
     yield Fails(Limit(stays(j, symmetric), gamma, sp.S.Zero, sp.S.One, at=TIE),
                 reason="with a tie, M(t', t) = M(t, t), which footnote 11 excludes, the tied templates share equally")
-    yield diagonal(1 - stays(j, symmetric))
+    yield Equation(1 / stays(j, symmetric) - 1, leaves(j, lambda to: symmetric(to, j) - symmetric(j, j)),
+                   reason="what leaves over what stays, for each t = t_j")
+    yield Limit(LARGEST, gamma, sp.S.Zero, sp.S.Zero, reason="whatever N and δ are")
+    other = index("h", N, other_than=(j,))
+    ratio = spare[other] / gamma
+    spared = total(other, sp.exp(-gap / gamma) * (kl(sp.exp(-ratio), 1) + ratio * sp.exp(-ratio)))
+    yield at_most(LARGEST, leaves(j, beyond), sp.exp(-gap / gamma) + spared)
 
 
 TIE: dict[Variable, Value] = {N: 2, S.label: [[0, 0], [0, 0]], j: 1}
-kernel_limit.twin("all of it leaves", lambda: diagonal(1 + 0 * stays(j, symmetric)))
-kernel_limit.twin("twice as much leaves", lambda: diagonal(2 * (1 - stays(j, symmetric))))
+kernel_limit.twin("all of it leaves", lambda: at_most(LARGEST, sp.S.One))
+kernel_limit.twin("four times as much leaves", lambda: at_most(LARGEST, 4 * leaves(j, beyond)))
 
 
 @claim("deciphering.sD.preference-limit", "limit", title="ũ → u as γ → 0", hypotheses=(FOOTNOTE, STRICT),

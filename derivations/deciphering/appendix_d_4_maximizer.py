@@ -18,6 +18,8 @@ from derivations import (
     Severity,
     Solves,
     Steps,
+    Value,
+    Variable,
     claim,
     derivative,
     index,
@@ -39,6 +41,7 @@ from derivations.deciphering.notation_transport import (
     FOOTNOTE,
     NEAR,
     SMALL,
+    TWO,
     M,
     N,
     Q,
@@ -47,9 +50,9 @@ from derivations.deciphering.notation_transport import (
     Y,
     at_lam,
     at_nu,
-    attained,
     base_covariance,
     base_mean,
+    dual_slope,
     free,
     gamma,
     i,
@@ -57,10 +60,12 @@ from derivations.deciphering.notation_transport import (
     k,
     linear_dual,
     maximizer,
+    mean,
     nu,
     spread,
     swapped,
     symmetric,
+    tilted,
     true_mean,
     u,
 )
@@ -125,6 +130,23 @@ def average_mean() -> sp.Expr:
     return total(j, u[j] * base_mean(j, a))
 
 
+NOT_OF_THE_DUAL = ("λ* maximizes (39), so that μ̃ + z = λ*/α + Σ_j u_j Σ_i q_λ*(i|j) t_i; the maximizer ν of the approximation "
+                   "makes this zero, and λ* = ν + O(α³) by deciphering.sD.quadratic, as in deciphering.15")
+AWAY: dict[Variable, Value] = {**TWO, d: 1, u.label: [1, 0], T.label: [[0], [1]], gamma: 1, lam.label: [1], a: 1}
+"""Two templates, 0 and 1, with Σ̄ = 3/16, and λ* = 1."""
+STAR = "λ*, by the maximizer ν of the quadratic approximation"
+
+
+def own_target() -> sp.Expr:
+    """(μ̃ + z)_a, for which λ maximizes (39)."""
+    return lam[a] / alpha + mean(tilted(at_lam))(a)
+
+
+def own_evidence() -> sp.Expr:
+    """z_a for that target: μ̃ is the mean of the μ_t."""
+    return own_target() - average_mean()
+
+
 def slope_of_quadratic(means: sp.Expr, factor: sp.Expr) -> Equation:
     """∂Q/∂λ_a against (μ̃ + z)_a − λ_a/α − means − factor · (1/γ)(Σ̄λ)_a."""
     approximation = penalized(at_lam) - (mean_term(at_lam) + spread_term(at_lam) / (2 * gamma))
@@ -136,7 +158,15 @@ def slope_of_quadratic(means: sp.Expr, factor: sp.Expr) -> Equation:
        needs=("deciphering.sD.quadratic",),
        latex=r"(\tilde\mu+z)-\tfrac1\alpha\lambda^*-\sum_tu(t)\mu_t-\tfrac1\gamma\sum_tu(t)\Sigma_t\lambda^*=0")
 def stationarity() -> Steps:
-    """The gradient of the quadratic approximation, which its maximizer makes zero."""
+    """The gradient of the quadratic approximation is set to zero at λ*, the maximizer of (39) itself."""
+    yield Fails(Equation(own_target() - lam[a] / alpha - average_mean() - mean_spread(at_lam), 0,
+                         at=AWAY), reason=NOT_OF_THE_DUAL)
+
+
+@stationarity.corrected(r"(\tilde\mu+z)-\tfrac1\alpha\nu-\sum_tu(t)\mu_t-\tfrac1\gamma\sum_tu(t)\Sigma_t\nu=0,\quad"
+                        r"\nu\text{ the maximizer of the approximation}", Severity.SLIP, replaces=STAR)
+def stationarity_of_approximation() -> Steps:
+    """The gradient of the quadratic approximation is the left side, which its own maximizer ν makes zero."""
     yield slope_of_quadratic(average_mean(), sp.S.One)
 
 
@@ -183,7 +213,15 @@ mean_of_means.twin("the plain mean of the μ_t", lambda: averaged(total(j, print
        needs=("deciphering.sD.stationarity", "deciphering.46"),
        latex=r"z-\left(\tfrac1\alpha I_d+\tfrac1\gamma\sum_tu(t)\Sigma_t\right)\lambda^*=0")
 def without_means() -> Steps:
-    """By (46) the two means in the stationarity condition cancel, for symmetric M."""
+    """By (46) the two means in the stationarity condition cancel, for symmetric M; what is left is said of λ*."""
+    yield averaged(true_mean(symmetric)(a))
+    yield Fails(Equation(own_evidence(), lam[a] / alpha + mean_spread(at_lam), at={**AWAY, alpha: 1}),
+                reason=NOT_OF_THE_DUAL)
+
+
+@without_means.corrected(r"z-\left(\tfrac1\alpha I_d+\tfrac1\gamma\sum_tu(t)\Sigma_t\right)\nu=0", Severity.SLIP, replaces=STAR)
+def without_means_of_approximation() -> Steps:
+    """The means do cancel, in the gradient of the quadratic approximation."""
     yield averaged(true_mean(symmetric)(a))
     yield cancelled(lam[a] / alpha, sp.S.One)
 
@@ -203,7 +241,16 @@ without_means.twin("the sign of Σ̄", lambda: cancelled(lam[a] / alpha, -sp.S.O
        latex=r"\lambda^*=\left(\tfrac1\alpha I_d+\tfrac1\gamma\sum_tu(t)\Sigma_t\right)^{-1}z"
              r"=\left(I_d+\tfrac\alpha\gamma\sum_tu(t)\Sigma_t\right)^{-1}(\alpha z)")
 def resolvent() -> Steps:
-    """The matrix is invertible, and its inverse takes αz to the maximizer of the quadratic approximation."""
+    """The matrix is invertible; its inverse is said to take αz to λ*."""
+    yield variance_along()
+    yield Fails(Equation(alpha * own_evidence(), lam[a] + alpha * mean_spread(at_lam),
+                         at={**AWAY, alpha: 1}), reason=NOT_OF_THE_DUAL)
+
+
+@resolvent.corrected(r"\nu=\left(\tfrac1\alpha I_d+\tfrac1\gamma\sum_tu(t)\Sigma_t\right)^{-1}z"
+                     r"=\left(I_d+\tfrac\alpha\gamma\sum_tu(t)\Sigma_t\right)^{-1}(\alpha z)", Severity.SLIP, replaces=STAR)
+def resolvent_of_approximation() -> Steps:
+    """The inverse takes αz to the maximizer ν of the quadratic approximation; λ* is off by O(α³)."""
     yield variance_along()
     yield inverted(nu[a] + alpha * mean_spread(at_nu))
 
@@ -222,13 +269,13 @@ resolvent.twin("γ is lost", lambda: inverted(nu[a] + alpha * gamma * mean_sprea
        hypotheses=(SMALL,), latex=r"\tfrac\alpha\gamma\text{ small}\implies\lambda^*=\alpha z")
 def linear_maximizer() -> Steps:
     """For small α/γ the maximizer is said to be αz."""
-    yield attained(free)
+    yield dual_slope(free)
     yield Fails(Expansion(lam[a], alpha * z[a], alpha, 2, where=(maximizer,), at={**NEAR, a: 1}, about=(Q[i, j],)),
                 reason="only to first order: the second one is there for however small an α")
 
 
 @linear_maximizer.corrected(r"\lambda^*=\alpha z-\tfrac{\alpha^2}\gamma\bar\Sigma z+\mathcal O(\alpha^3),\quad"
-                            r"\bar\Sigma=\sum_tu(t)\Sigma_t", Severity.WORDING)
+                            r"\bar\Sigma=\sum_tu(t)\Sigma_t", Severity.SLIP)
 def linear_maximizer_with_error() -> Steps:
     """αz is the first term; the second one is −(α²/γ)Σ̄z."""
     yield linear_dual()

@@ -17,7 +17,7 @@ from derivations.deciphering.notation_transport import (
     N,
     T,
     as_printed,
-    attained,
+    dual_slope,
     first_order,
     free,
     from_kernel,
@@ -46,14 +46,14 @@ def closed_form(potentials: Entry) -> Entry:
              r"{\sum_{t''}e^{\gamma^{-1}(\alpha(t'')^\top z-M(t',t''))}}")
 def closed_form_is_the_solution() -> Steps:
     """The solution is printed as equal to (38) with αz in place of λ*."""
-    yield attained(free)
+    yield dual_slope(free)
     yield linear_dual()
     yield as_printed()
 
 
 @closed_form_is_the_solution.corrected(
     r"p^*(t)=(47)-\tfrac{\alpha^2}{\gamma^2}\sum_{t'}u(t')q_{t'}(t)\langle t-\mu_{t'},\bar\Sigma z\rangle+\mathcal O(\alpha^3)",
-    Severity.WORDING)
+    Severity.SLIP)
 def closed_form_to_first_order() -> Steps:
     """The solution differs from the closed form by a term of order (α/γ)², the effect of w = −Σ̄z/γ."""
     yield linear_dual()

@@ -12,6 +12,7 @@ from functools import cache
 import sympy as sp
 
 from derivations import (
+    FERMAT,
     AtLeast,
     Entries,
     Entry,
@@ -243,12 +244,25 @@ def weak_duality(target: Entry, cost: Entries) -> AtLeast:
                    reason="P(X) − D(λ) = γ Σ_j u_j KL(x(·|j) ‖ q_λ(·|j)) + α/2 ‖μ̃ + z − Σ p_i t_i − λ/α‖²")
 
 
-def attained(cost: Entries) -> Equation:
-    """The slope of (39): where it is 0, both parts of the gap vanish at X_ij = u_j q_λ(i|j), and nowhere else."""
+def dual_slope(cost: Entries) -> Equation:
+    """The slope of (39), for any μ̃ + z, here called z."""
     slope = derivative(dual(at_lam, lambda entry: z[entry], cost), lam[a])
-    return Equation(slope, z[a] - lam[a] / alpha - mean(kernel(at_lam, cost))(a),
-                    reason="for any μ̃ + z, here called z: where the slope is 0, the residual at q_λ is λ/α, so the gap is 0 "
-                           "exactly at X_ij = u_j q_λ(i|j): the only minimizer, for the λ of (39)")
+    return Equation(slope, z[a] - lam[a] / alpha - mean(kernel(at_lam, cost))(a), quotes=(FERMAT,),
+                    reason="so μ̃ + z = λ/α + Σ_j u_j Σ_i q_λ(i|j) t_i at a maximizer λ")
+
+
+def solves(found: Entries, cost: Entries) -> AtLeast:
+    """P(X) ≥ P(X*) for every coupling X with column sums u, where X*_ij = u_j `found`(i|j), for the μ̃ + z that goes with λ."""
+    target, best = stationary(at_lam, cost), kernel(at_lam, cost)
+    apart = alpha / 2 * total(a, (mean(rival)(a) - mean(best)(a)) ** 2)
+    return AtLeast(primal(rival, target, cost), primal(found, target, cost), because=gamma * divergence(rival, best) + apart,
+                   reason="the gap, γ Σ_j u_j KL(x(·|j) ‖ q_λ(·|j)) + α/2 ‖Σ_i (p_i − p*_i) t_i‖², is 0 at "
+                          "X_ij = u_j q_λ(i|j) alone")
+
+
+def attained(cost: Entries) -> AtLeast:
+    """The only minimizer is X_ij = u_j q_λ(i|j)."""
+    return solves(kernel(at_lam, cost), cost)
 
 
 def least_transport(cost: Entries) -> AtLeast:

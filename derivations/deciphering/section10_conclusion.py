@@ -10,9 +10,8 @@ References section 10 of the document, the first paragraph of which repeats the 
 import sympy as sp
 
 from derivations import Steps, Undecidable, claim, reprint
-from derivations.deciphering.notation_transport import N
 from derivations.deciphering.section7_attention import two_pieces
-from derivations.deciphering.section9_sharing import FINITE, outside, positive_weight
+from derivations.deciphering.section9_sharing import FINITE, all_templates, outside, positive_weight
 
 
 @claim("deciphering.s10.well-explained", "empirical", title="The framework explains attention in BERT and T5 well",
@@ -32,8 +31,8 @@ def support_removed() -> Steps:
     yield positive_weight(sp.S.Zero)
 
 
-support_removed.twin("more than the average", lambda: positive_weight(1 / N))
-support_removed.twin("more than half of the average", lambda: positive_weight(1 / (2 * N)))
+for name, wrong in all_templates.twins.items():
+    support_removed.twin(name, wrong)
 
 reprint("deciphering.s10.mechanism", of=two_pieces,
         latex=r"\text{a preference over the templates, adjusted by a noisy estimate of the mean's shift}")

@@ -8,7 +8,7 @@ References the abstract of the document, and section 1, which repeats it; what t
 
 import sympy as sp
 
-from derivations import AtLeast, Expansion, Steps, Undecidable, claim, interior, kl, reprint, simplex, total
+from derivations import AtLeast, Expansion, Severity, Steps, Undecidable, claim, interior, kl, reprint, simplex, total
 from derivations.deciphering.notation import (
     T,
     a,
@@ -27,7 +27,14 @@ from derivations.deciphering.notation import (
     u,
     z,
 )
-from derivations.deciphering.section7_attention import closed, layer_solves, layer_solves_linearized, uniform_preference
+from derivations.deciphering.section7_attention import (
+    SMALL_ALPHA,
+    closed,
+    layer_solves,
+    layer_solves_to_first_order,
+    solves_the_problem,
+    uniform_preference,
+)
 from derivations.deciphering.section7_t5 import t5_realizes
 
 p, v = simplex("p", n), interior("v", n)
@@ -99,13 +106,16 @@ def justification() -> Undecidable:
 
 
 @claim("deciphering.s1.solver", "optimality", title="Attention solves an optimization problem of an inference task",
-       latex=r"\mathrm{tilt}(\alpha z)=\operatorname{argmin}_p\{-\alpha\langle z,\textstyle\int a\,p(a)\,da\rangle"
-             r"+\mathcal K(p,u)\}", needs=("deciphering.s6.discrete",))
+       latex=r"\text{attention is in fact a solver for a certain type of optimization problem}",
+       needs=("deciphering.s7.solves-the-problem",))
 def solver() -> Steps:
-    """Attention is a solver for a certain type of optimization problem: it solves the linearized one exactly."""
-    yield from layer_solves_linearized()
+    """Attention is said to be in fact a solver of the optimization problem that corresponds to the inference task."""
+    yield from solves_the_problem()
 
 
+solver.corrected(r"\hat h=\textstyle\sum_it_ip_i-\alpha^2\Sigma^2z+o(\alpha^2),\ p=\mathrm{tilt}(\alpha z)",
+                 Severity.HYPOTHESIS, under=SMALL_ALPHA,
+                 replaces="a layer that solves the problem for every α")(layer_solves_to_first_order)
 for name, wrong in layer_solves.twins.items():
     solver.twin(name, wrong)
 

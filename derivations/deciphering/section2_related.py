@@ -2,7 +2,7 @@
 
 Claims     deciphering.s2.saliency, deciphering.s2.not-identifiable, deciphering.s2.hahn, deciphering.s2.kernel-smoother,
            deciphering.s2.unaltered, deciphering.s2.gaussian-process, deciphering.s2.norms, deciphering.s2.hopfield,
-           deciphering.s3.similar-models, deciphering.s6.bahdanau-luong
+           deciphering.s3.similar-models, deciphering.s3.two-lstm-layers, deciphering.s6.bahdanau-luong
 Notation   p, p_0 weights of the templates t_1, …, t_n and of one more, t_0; y a step; g ≥ 0 with sum 1 the weights by which
            t_0 would be a combination of the others; x stored patterns, xi = ξ the state, beta = β of a Hopfield network;
            h(x) = v tanh(x) a unit of Bahdanau's additive score, W of Luong's general score ⟨t_i, W s⟩ for the state s
@@ -159,6 +159,15 @@ def similar_models() -> Undecidable:
                        "preference by position and templates that are not V x_i (BERT) are among the differences")
 
 
+@claim("deciphering.s3.two-lstm-layers", "external fact", title="Annotations come from two LSTM layers",
+       latex=r"\mathbf T\text{, called annotations in Bahdanau et al., from two LSTM layers}",
+       needs=("deciphering.s3.similar-models",))
+def two_lstm_layers() -> Undecidable:
+    """The words' embeddings, called annotations as by Bahdanau et al., are said to be processed by two LSTM layers first."""
+    return Undecidable("what a paper contains is beyond proof and code, and none is shipped; by its appendix A.1.1 annotations "
+                       "come from one bidirectional layer of gated hidden units, which are no LSTM cells")
+
+
 # ── Bahdanau and Luong ──────────────────────────────────────────────────────────────────────────────────────────────
 
 place, apart, gain = scalar("x"), positive("y"), positive("v")
@@ -188,7 +197,8 @@ def original_attention() -> Steps:
 
 
 @original_attention.corrected(r"u_i=\tfrac1n:\ (18)\text{ is Luong's attention with the dot or the general score}",
-                              Severity.WORDING, replaces="that it is the attention of Bahdanau et al. too")
+                              Severity.HYPOTHESIS, under="the score is ⟨t_i, f(s)⟩ for a function f of the decoder's state s",
+                              replaces="any score, Bahdanau's additive one among them")
 def luong() -> Steps:
     """It is Luong's attention with the dot and the general score; Bahdanau's additive score is not an inner product."""
     yield general(lambda s: total(c, weight[s, c] * decoder[c]))

@@ -2,16 +2,18 @@
 
 Claims     deciphering.1–deciphering.3, deciphering.s3.convex-combination, deciphering.s3.preference,
            deciphering.s3.mean-shift, deciphering.s3.shift-of-mu, deciphering.s3.estimate-of-h,
-           deciphering.s3.previous-words, deciphering.fn3
-Notation   p the weights of the templates, h = Σ_i p_i t_i; v any vector, s[i] ≥ 0; g = ε/σ, with independent entries of
+           deciphering.s3.previous-words, deciphering.fn1–deciphering.fn3, deciphering.fn5, deciphering.fn6
+Notation   p the weights of the templates, h = Σ_i p_i t_i; v any vector, m a number; g = ε/σ, with independent entries of
            mean 0 and variance 1; the superscript (k) is left out; an integral over a finite set is a sum; w any weights of
-           the templates, zeros allowed; x[i] and y points of a line; r words generated so far
+           the templates, zeros allowed; x[i] and y points of a line; R the end of an integral, H any
+           number; r[i], q[i] ≥ 0 the positive and the negative part of a coordinate; r words generated so far
 References Section 3 of the document
 """
 
 import sympy as sp
 
 from derivations import (
+    DOMINATED_CONVERGENCE,
     AtLeast,
     Entry,
     Equation,
@@ -37,7 +39,7 @@ from derivations.deciphering.notation import T, a, c, d, i, mean, mu, n, u
 
 p = simplex("p", n)
 v, h, center = vector("v", d), vector("h", d), vector("mu", d)
-slack, peak = vector("s", n, kind=Kind.NONNEGATIVE), scalar("m")
+peak = scalar("m")
 sigma = positive("sigma")
 g = vector("g", d, kind=Kind.RANDOM)
 
@@ -68,20 +70,25 @@ mean_of_templates.twin("a sum for the mean", lambda: moved_templates(weights, to
 
 
 @claim("deciphering.s3.convex-combination", "equivalence", title="A convex combination is a mean", needs=("deciphering.1",),
-       latex=r"\langle v,t_i\rangle\le m\ \forall i\implies\langle v,h\rangle\le m")
+       latex=r"m-\langle v,h\rangle=\textstyle\sum_ip_i(m-\langle v,t_i\rangle)\ \forall v,m")
 def convex_combination() -> Steps:
-    """A mean of templates lies in their convex hull: in every half-space that holds all of them."""
+    """To be a convex combination of templates is to be a mean of them, by weights ≥ 0 of sum 1: h is in their convex hull."""
     yield AtLeast(p[i], 0, reason="weights ≥ 0")
-    yield half_space(peak, total(i, p[i] * slack[i]))
+    yield Equation(total(i, p[i]), 1, reason="of sum 1: both the coefficients of a combination and a distribution", about=(n,))
+    yield half_space(lambda template: p[template])
 
 
-def half_space(bound: sp.Expr, because: sp.Expr | None = None) -> AtLeast:
-    """With ⟨v, t_i⟩ = m − s_i ≤ m for all i, ⟨v, h⟩ = Σ_i p_i (m − s_i) is at most the bound."""
-    return AtLeast(bound, total(i, p[i] * (peak - slack[i])), because=because, reason="the slack of h is the mean of the s_i")
+def half_space(shares: Entry) -> Equation:
+    """m − ⟨v, h⟩ against the same of the templates, for any direction v and level m."""
+    def below(point: Entry) -> sp.Expr:
+        return peak - total(a, v[a] * point(a))
+
+    return Equation(below(mean(weights)), total(i, shares(i) * below(lambda entry: T[i, entry])),
+                    reason="≥ 0 where no term is negative: h lies in every half-space that holds all templates")
 
 
-convex_combination.twin("below all templates", lambda: half_space(peak - total(i, slack[i])))
-convex_combination.twin("below the mean by equal weights", lambda: half_space(peak - total(i, slack[i]) / n))
+convex_combination.twin("equal weights", lambda: half_space(lambda template: 1 / n))
+convex_combination.twin("weights that do not sum to 1", lambda: half_space(lambda template: n * p[template]))
 
 
 given, off, place = simplex("w", n), vector("x", n), scalar("y")
@@ -93,10 +100,28 @@ def mirrored(right: sp.Expr) -> Equation:
     return Equation(left, right, reason="and mean m, as for every law that is symmetric about m: one coordinate of N(m, I)")
 
 
+far, value = positive("R"), scalar("H")
+upper, lower = (vector(name, n, kind=Kind.NONNEGATIVE) for name in ("r", "q"))
+
+
 @claim("deciphering.2", "definition", title="The mean of a distribution on all possible templates", needs=("deciphering.1",),
        latex=r"h=\int_{\mathcal A}ap(a)da,\quad p\ge0,\ \int_{\mathcal A}p(a)da=1")
 def mean_of_distribution() -> Steps:
-    """The same with a distribution on the whole space of templates, with or without a density, say a Gaussian one."""
+    """The same with a distribution on the whole space of templates, of which no more is asked than p ≥ 0 and mass 1."""
+    yield Equation(derivative(1 - 1 / far, far), far**-2, reason="p(a) = 1/a² on a ≥ 1 has the mass 1 − 1/R up to R")
+    yield Limit(1 - 1 / far, far, sp.oo, sp.S.One, reason="so it is a distribution")
+    yield Equation(derivative(sp.log(far), far), far * far**-2, reason="and ∫ a p(a) da up to R is log R")
+    yield Fails(Limit(sp.log(far), far, sp.oo, value, at={value: 0}), reason="which no vector h can be")
+
+
+@mean_of_distribution.corrected(r"\int\|a\|p(a)da<\infty\implies h=\int ap(a)da", Severity.HYPOTHESIS,
+                                under="∫ ‖a‖ p(a) da is finite, as for finitely many templates and for a Gaussian u",
+                                replaces="every p ≥ 0 of mass 1, of which some have no mean")
+def mean_of_integrable() -> Steps:
+    """A distribution with a finite first moment has a mean, whether it has a density or not, say a Gaussian one."""
+    yield AtLeast(total(i, given[i] * (upper[i] + lower[i])), total(i, given[i] * (upper[i] - lower[i])),
+                  because=2 * total(i, given[i] * lower[i]), quotes=(DOMINATED_CONVERGENCE,),
+                  reason="a coordinate r − q with r, q ≥ 0 is at most its size, on every finite part: what is left tends to 0")
     bell = sp.exp(-((place - peak) ** 2) / 2)
     yield Equation(derivative(-bell, place), (place - peak) * bell, reason="an antiderivative of (y − m) times the density")
     yield Limit(sp.exp(-(place**2) / 2), place, sp.oo, sp.S.Zero, reason="which vanishes at both ends: the integral is 0")
@@ -111,30 +136,22 @@ mean_of_distribution.twin("centred", lambda: mirrored(sp.S.Zero))
 # ── the preference distribution ─────────────────────────────────────────────────────────────────────────────────────
 
 
-def weight_at_least(bound: sp.Expr, **where: object) -> AtLeast:
-    """w_i ≥ bound, for any distribution on the templates."""
-    return AtLeast(given[i], bound, reason="a distribution", **where)  # type: ignore[arg-type]
-
-
 @claim("deciphering.s3.preference", "definition", title="The preference distribution is non-zero on every template",
        latex=r"u_1,\dots,u_M\ne0,\quad\textstyle\sum_iu_i=1")
 def preference_distribution() -> Steps:
     """The preference distribution puts non-zero probabilities, which sum to 1, on all M templates."""
     yield AtLeast(1 / n, 0, strict=True, reason="an instance: all templates alike, as in image captioning")
     yield Equation(total(i, 1 / n), 1, reason="with mass 1", about=(n,))
-    yield Fails(weight_at_least(sp.S.Zero, strict=True, at={n: 2, given.label: [0, 1], i: 1}),
-                reason="for T5 the document itself gives the template of a masked word the weight 0")
+    yield positive_weight(sp.S.Zero)
 
 
-@preference_distribution.corrected(r"u_1,\dots,u_M\ge0,\quad\textstyle\sum_iu_i=1", Severity.WORDING)
-def preference_with_zeros() -> Steps:
-    """The weights are non-negative and sum to 1; what is said of positive ones holds of the templates that have weight."""
-    yield Equation(total(i, given[i]), 1, reason="mass 1", about=(n,))
-    yield weight_at_least(sp.S.Zero)
+def positive_weight(bound: sp.Expr) -> AtLeast:
+    """u_i > bound: the set of templates is what has weight; (19) gives a masked word weight 0, which leaves it out."""
+    return AtLeast(u[i], bound, strict=True, reason="non-zero on each template of the set")
 
 
-preference_distribution.twin("every template has its equal share", lambda: weight_at_least(1 / n))
-preference_distribution.twin("every template has half of its equal share", lambda: weight_at_least(1 / (2 * n)))
+preference_distribution.twin("every template has its equal share", lambda: positive_weight(1 / n))
+preference_distribution.twin("every template has half of its equal share", lambda: positive_weight(1 / (2 * n)))
 
 
 def shift(right: Entry) -> Equation:
@@ -252,3 +269,37 @@ def markovian() -> Undecidable:
     """Generating a sentence is assumed to be Markovian, with more details promised for Section 3.2."""
     return Undecidable("an assumption without a formula: no order is given, no later line uses it, and Section 3.2 does not "
                        "come back to it but lets the evidence depend on all words generated so far")
+
+
+# ── footnotes 1, 2, 5 and 6 ─────────────────────────────────────────────────────────────────────────────────────────
+
+
+@claim("deciphering.fn1", "definition", title="Each output may have templates of its own", latex=r"\mathbf T^{(k)}")
+def own_templates() -> Undecidable:
+    """The superscript k of the templates says that different outputs need not share them."""
+    return Undecidable("a remark on notation, which excludes nothing; where they are shared is said in footnote 4")
+
+
+@claim("deciphering.fn2", "definition", title="The other examples follow", latex=r"\text{TP first, IC and FB in Section 3.2}")
+def other_examples() -> Undecidable:
+    """The setup is said to be motivated by translation, and to be applied to the other two examples in Section 3.2."""
+    return Undecidable("an announcement; Section 3.2 does come back to both, and what it says there is claimed apart")
+
+
+length = scalar("length")
+
+
+@claim("deciphering.fn5", "external fact", title="Convolutions, recurrent layers and self-attention keep the length",
+       latex=r"\mathrm{length}(\mathrm{TL}(x_1,\dots,x_n))=n", needs=("deciphering.s3.similar-models",))
+def same_length() -> None:
+    """Layers that map a sequence to one of the same length are typically convolutions, recurrent layers or self-attention."""
+
+
+same_length.twin("one less, as for a convolution two wide without padding", lambda: Equation(length, n - 1))
+same_length.twin("twice as many", lambda: Equation(length, 2 * n))
+
+
+@claim("deciphering.fn6", "definition", title="The superscript k is left out", latex=r"\mathbf h=\mathbf h^{(k)}")
+def without_superscript() -> Undecidable:
+    """From Section 4 on the superscript k is left out, as a single step of the prediction is looked at."""
+    return Undecidable("a remark on notation, which nothing depends on")

@@ -3,7 +3,8 @@
 Claims     deciphering.6, deciphering.s4.infinitely-many, deciphering.s4.mem, deciphering.s4.mem-minimizes,
            deciphering.s4.perspectives
 Notation   r(p) = μ + z − Σ_i p_i t_i; p* = tilt(λ); kappa = κ > 0 the multiplier of the constraint; b = μ + z, v any
-           direction of ℝ^d, s > 0; rho = ρ² the squared radius of any constraint
+           direction of ℝ^d, s > 0; p̃ and q any two laws on the templates, p̃ with
+           mass on all of them
 References Section 4 of the document after (5)
 """
 
@@ -17,20 +18,25 @@ from derivations import (
     Entry,
     Equation,
     Fails,
+    Follows,
     Severity,
     Steps,
     UniqueMinimum,
+    Value,
+    Variable,
     claim,
     positive,
     total,
     vector,
 )
-from derivations.deciphering.appendix_b_perspectives import constant, eta, likelihood, log_prior, q, rival, sigma
+from derivations.deciphering.appendix_b_perspectives import constant, eta, likelihood, log_prior, member, p, q, rival, sigma
 from derivations.deciphering.notation import T, a, alpha, d, i, lam, mean, n, point, preference, primal, shifted, tilt, u, z
 from derivations.deciphering.section4_problem import closer, information, r2
 
-kappa, reach, rho = positive("kappa"), positive("s"), positive("rho")
+kappa, reach = positive("kappa"), positive("s")
 b, v = vector("b", d), vector("v", d)
+Place = dict[Variable, Value]
+HALF = Fraction(1, 2)
 
 
 def fits(strength: sp.Expr, candidate: Entry) -> Entry:
@@ -144,20 +150,21 @@ constrained.twin("the tilt's sign", lambda: saddle(kappa, tilt(lambda e: -lam[e]
 @claim("deciphering.s4.mem-minimizes", "equivalence", title="The constrained solution also minimizes the penalized problem",
        latex=r"\operatorname{argmin}\{\mathcal K(p,u):\|r(p)\|^2\le\tfrac1{2\alpha}\}"
              r"=\operatorname{argmin}\tfrac\alpha2\|r(p)\|^2+\mathcal K(p,u)",
-       needs=("deciphering.s4.mem", "deciphering.s4.minimizer"), hypotheses=("α > 0",))
+       needs=("deciphering.s4.mem", "deciphering.s4.minimizer"), hypotheses=("α > 0",), part_of="deciphering.s4.perspectives")
 def same_minimizer() -> Steps:
-    """The solution of the problem with the squared radius 1/(2α) is said to minimize the penalized one with the same α."""
-    yield UniqueMinimum(information, preference, n, sp.S.One, reason="where u satisfies the constraint it is the solution")
-    yield AtLeast(sp.Rational(1, 2), sp.Rational(1, 4), strict=True, reason="as with z = 1/2 and α = 1: ‖z‖² < 1/(2α)")
-    half = Fraction(1, 2)
+    """The problem with the squared radius 1/(2α) is said to have the solution of (4); for small α it returns u."""
+    small = AtLeast(1 / (2 * alpha), total(a, z[a] ** 2))
+    yield AtLeast(1 / (2 * alpha), residual(preference, shifted), given=(small,),
+                  reason="u satisfies the constraint whenever α ≤ 1/(2‖z‖²): for small α, as assumed later on, and any z")
+    yield UniqueMinimum(information, preference, n, sp.S.One, reason="then it is the solution, and the evidence has no effect")
     yield Fails(UniqueMinimum(lambda of: primal(of, shifted), preference, n, sp.S.One,
-                              at={n: 2, d: 1, alpha: 1, T.label: [[1], [-1]], u.label: [half, half], z.label: [half]}),
-                reason="but u does not minimize (4)")
+                              at={n: 2, d: 1, alpha: 1, T.label: [[1], [-1]], u.label: [HALF, HALF], z.label: [HALF]}),
+                reason="z = 1/2 and α = 1, so ‖z‖² < 1/(2α): but u does not minimize (4)")
 
 
 @same_minimizer.corrected(r"\rho(\alpha)=\|\lambda^*\|/\alpha=\|r(\tilde p)\|:\ \operatorname{argmin}\{\mathcal K(p,u):"
                           r"\|r(p)\|\le\rho(\alpha)\}=\operatorname{argmin}\tfrac\alpha2\|r(p)\|^2+\mathcal K(p,u)",
-                          Severity.SLIP, replaces="the squared radius 1/(2α) of the constraint")
+                          Severity.FATAL, replaces="the squared radius 1/(2α) of the constraint")
 def own_radius() -> Steps:
     """The penalized minimizer solves the constrained problem of radius ‖λ*‖/α, which is (2α)^(−1/2) only if ‖λ*‖² = α/2."""
     yield on_the_sphere(alpha)
@@ -174,23 +181,37 @@ def by_likelihood() -> Equation:
                     reason="maximum likelihood")
 
 
-def lagrangian(right: sp.Expr) -> Equation:
-    """KL(p ‖ u) plus α/2 times what the squared residual exceeds ρ² by."""
-    return Equation(information(rival) + alpha / 2 * (residual(rival, shifted) - rho), right,
-                    reason="maximum entropy on the mean: (4) less αρ²/2 is the Lagrangian with the multiplier α/2, whatever ρ "
-                           "is; which radius has this multiplier is said in deciphering.s4.mem-minimizes")
+QUARTER = Fraction(1, 4)
+BALL: Place = {n: 2, d: 1, T.label: [[1], [-1]], u.label: [HALF, HALF], z.label: [1], alpha: Fraction(3, 2),
+               p.label: [3 * QUARTER, QUARTER], q.label: [7 * QUARTER / 2, QUARTER / 2]}
+"""Two templates, ±1, and two laws of which the second is farther from u and nearer to μ + z = 1."""
+
+
+def least_in_its_ball(left: sp.Expr, right: sp.Expr) -> Follows:
+    """left ≥ right, where p̃ has no larger objective (4) than q, and q lies in the ball around μ + z through p̃'s mean."""
+    optimal = AtLeast(primal(rival, shifted), primal(member, shifted))
+    inside = AtLeast(residual(member, shifted), residual(rival, shifted))
+    return Follows((optimal, inside), AtLeast(left, right), (sp.S.One, alpha / 2), given=(optimal, inside), at=BALL,
+                   reason="maximum entropy on the mean: the minimizer of (4) is closest to u in the ball of its own radius; "
+                          "that this radius is not (2α)^(−1/2) is what deciphering.s4.mem-minimizes says")
+
+
+def maximum_entropy() -> Follows:
+    """K(q, u) ≥ K(p̃, u)."""
+    return least_in_its_ball(information(rival), information(member))
 
 
 @claim("deciphering.s4.perspectives", "equivalence", title="Three perspectives lead to the problem",
-       latex=r"\mathcal K(p,u)+\tfrac\alpha2(\|r(p)\|^2-\rho^2)=P(p)-\tfrac\alpha2\rho^2",
+       latex=r"P(\tilde p)\le P(q),\ \|r(q)\|\le\|r(\tilde p)\|\implies\mathcal K(\tilde p,u)\le\mathcal K(q,u)",
        needs=("deciphering.sB.alpha-likelihood", "deciphering.sB.map"), hypotheses=("α⁻¹ = ησ²",))
 def perspectives() -> Steps:
-    """Likelihood and posterior lead to the problem, and so does maximum entropy on the mean with the multiplier α/2."""
+    """Likelihood and posterior lead to the problem; so does maximum entropy on the mean, for the ball that fits α."""
     yield by_likelihood()
     alike = primal(rival, shifted, 1 / (eta * sigma**2))
     yield Equation(likelihood(rival) + log_prior(rival), constant - eta * alike, reason="maximum a posteriori")
-    yield lagrangian(primal(rival, shifted) - alpha * rho / 2)
+    yield maximum_entropy()
 
 
-perspectives.twin("the multiplier is α", lambda: lagrangian(primal(rival, shifted, 2 * alpha) - alpha * rho))
-perspectives.twin("the constraint is rewarded", lambda: lagrangian(primal(rival, shifted) + alpha * rho / 2))
+perspectives.twin("the other way round", lambda: least_in_its_ball(information(member), information(rival)))
+perspectives.twin("by α times what the squared residual falls", lambda: least_in_its_ball(
+    information(rival), information(member) + alpha * (residual(member, shifted) - residual(rival, shifted))))

@@ -99,6 +99,32 @@ def skew(along: Entry) -> sp.Expr:
     return total(i, u[i] * centered(i, along) ** 2 * (T[i, a] - mu(a)))
 
 
+def any_mean(at: Entry) -> Entry:
+    """m + Sx + C(x, x)/2: the mean of any law tilted by x, up to O(‖x‖³), by its first three cumulants."""
+    def entry_of(entry: sp.Expr) -> sp.Expr:
+        bent = total((b, c), C[entry, b, c] * at(b) * at(c)) / 2
+        return m[entry] + total(c, S[entry, c] * at(c)) + bent
+
+    return entry_of
+
+
+any_maximizer = Solves(lam, lambda v: lambda entry: m[entry] + z[entry] - any_mean(v)(entry))
+
+
+def first_orders_for_any_law() -> Expansion:
+    """(I + αS)λ* − αz = −α³C(z, z)/2 + o(α³) for any law whose M is finite near 0."""
+    left = lam[a] + alpha * total(c, S[a, c] * lam[c]) - alpha * z[a]
+    third = total((b, c), C[a, b, c] * z[b] * z[c])
+    return Expansion(left, -(alpha**3) * third / 2, alpha, 3, where=(any_maximizer,), quotes=(MOMENT_GENERATING_ANALYTIC,),
+                     reason="any law: log M is analytic near 0, and its cumulants of order ≥ 4 enter at α⁴")
+
+
+def first_order_for_any_law() -> Expansion:
+    """λ* = αz − α²Sz + o(α²) for any law whose M is finite near 0."""
+    return Expansion(lam[a], alpha * z[a] - alpha**2 * total(c, S[a, c] * z[c]), alpha, 2, where=(any_maximizer,),
+                     reason="any law, by the same expansion", quotes=(MOMENT_GENERATING_ANALYTIC,))
+
+
 # ── (15) and (16) ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -153,10 +179,11 @@ def with_covariance() -> Steps:
 
 
 @with_covariance.corrected(r"M<\infty\text{ near }0\implies\lambda^*=\alpha(I_d+\alpha\Sigma)^{-1}z"
-                           r"-\tfrac{\alpha^3}2\kappa_3(z,z,\cdot)+o(\alpha^3)", Severity.WORDING,
+                           r"-\tfrac{\alpha^3}2\kappa_3(z,z,\cdot)+o(\alpha^3)", Severity.SLIP,
                            replaces="the equality sign, by an error of order α³")
 def with_covariance_and_error() -> Steps:
     """Where M is finite near 0 the maximizer is approximately that, up to −α³κ₃(z, z, ·)/2 + o(α³)."""
+    yield first_orders_for_any_law()
     yield Equation(lam[a] + alpha * spread(point) - alpha * shift(a), curvature(point), reason="(I + αΣ)λ* − αz, exactly")
     yield first_form(-third_cumulant)
 
@@ -178,9 +205,10 @@ def reduced() -> Steps:
     yield Fails(Equation(lam[a], approximate(a), at=TWO_TEMPLATES), reason=ON_THE_RIGHT + ": λ* = αz asks ĥ = μ")
 
 
-@reduced.corrected(r"M<\infty\text{ near }0\implies\lambda^*=\alpha z-\alpha^2\Sigma z+o(\alpha^2)", Severity.WORDING)
+@reduced.corrected(r"M<\infty\text{ near }0\implies\lambda^*=\alpha z-\alpha^2\Sigma z+o(\alpha^2)", Severity.SLIP)
 def reduced_with_error() -> Steps:
     """Where M is finite near 0 the maximizer is approximately αz, up to −α²Σz + o(α²)."""
+    yield first_order_for_any_law()
     yield Equation(lam[a] - approximate(a), alpha * (mu(a) - mean(tilted)(a)), reason="exactly: λ* − αz = α(μ − ĥ)")
     yield second_form(-spread(evidence))
 
@@ -221,18 +249,6 @@ def closed_form(coefficient: sp.Expr) -> Expansion:
     """ĥ = ĥ(αz) + coefficient·α² + o(α²)."""
     return Expansion(mean(tilted)(a), mean(tilt(scaled))(a) + alpha**2 * coefficient, alpha, 2, where=(maximizer,),
                      reason="the slope of ĥ at 0 is Σ, and λ* − αz = −α²Σz + o(α²)")
-
-
-def any_mean(at: Entry) -> Entry:
-    """m + Sx + C(x, x)/2: the mean of any law tilted by x, up to O(‖x‖³), by its first three cumulants."""
-    def entry_of(entry: sp.Expr) -> sp.Expr:
-        bent = total((b, c), C[entry, b, c] * at(b) * at(c)) / 2
-        return m[entry] + total(c, S[entry, c] * at(c)) + bent
-
-    return entry_of
-
-
-any_maximizer = Solves(lam, lambda v: lambda entry: m[entry] + z[entry] - any_mean(v)(entry))
 
 
 def any_law() -> Expansion:
@@ -282,7 +298,7 @@ def with_integral() -> Steps:
 
 
 @with_integral.corrected(r"M<\infty\text{ near }0\implies\hat h=\int a\frac{u(a)e^{\alpha\langle a,z\rangle}}{M(\alpha z)}da"
-                         r"-\alpha^2\Sigma^2z+o(\alpha^2)", Severity.WORDING)
+                         r"-\alpha^2\Sigma^2z+o(\alpha^2)", Severity.SLIP)
 def with_integral_and_error() -> Steps:
     """It is an approximation: where M is finite near 0, it differs from the estimate by α²Σ²z to leading order."""
     yield any_law()
@@ -335,7 +351,7 @@ def as_attention() -> Steps:
 
 
 @as_attention.corrected(r"\hat h=\sum_it_i\frac{u_ie^{\alpha\langle t_i,z\rangle}}{\sum_ju_je^{\alpha\langle t_j,z\rangle}}"
-                        r"-\alpha^2\Sigma^2z+o(\alpha^2)", Severity.WORDING)
+                        r"-\alpha^2\Sigma^2z+o(\alpha^2)", Severity.SLIP)
 def as_attention_with_error() -> Steps:
     """It is an approximation: generalized attention differs from the estimate by α²Σ²z to leading order."""
     yield finite_form(error)

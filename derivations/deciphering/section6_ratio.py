@@ -11,11 +11,23 @@ from types import MappingProxyType
 
 import sympy as sp
 
-from derivations import BAILLON_HADDAD, AtLeast, Follows, Point, Steps, claim, positive, total, vector
-from derivations.deciphering.notation import T, a, b, covariance, d, i, mu, u
-from derivations.deciphering.section6_theorem1 import FINITE
+from derivations import (
+    BAILLON_HADDAD,
+    AtLeast,
+    Equation,
+    Follows,
+    Point,
+    Steps,
+    claim,
+    derivative,
+    positive,
+    total,
+    vector,
+)
+from derivations.deciphering.notation import T, a, alpha, b, covariance, d, i, lam, mean, mu, n, partition, point, tilt, u
+from derivations.deciphering.section6_theorem1 import FINITE, stationary, tilted
 
-y, c, g, e = vector("y", d), vector("c", d), vector("g", d), vector("e", d)
+y, c, g = vector("y", d), vector("c", d), vector("g", d)
 kappa = positive("kappa")
 COCOERCIVE = "κ⟨g, e⟩ ≥ ‖e‖², which is Baillon and Haddad's inequality for log M"
 
@@ -57,19 +69,40 @@ covariance_bound.twin("the variance on top", lambda: bounded(length + total(i, u
 
 # ── one pass ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-inner = total(a, g[a] * e[a])
-own, off, shift = (total(a, x**2) for x in (g[a], e[a], g[a] + e[a]))
-residue = total(a, (kappa * g[a] - e[a]) ** 2)
+def moved(entry: sp.Expr) -> sp.Expr:
+    """λ*_a + α g_a, which is α z_a where g = ĥ − μ."""
+    return lam[entry] + alpha * g[entry]
+
+
+def missed(entry: sp.Expr) -> sp.Expr:
+    """e_a = (h_c − ĥ)_a: what the mean of the tilt by λ* + αg differs by from that of the tilt by λ*."""
+    return mean(tilt(moved))(entry) - mean(tilted)(entry)
+
+
+inner = total(a, g[a] * missed(a))
+own, off, shift = (total(a, x**2) for x in (g[a], missed(a), g[a] + missed(a)))
+residue = total(a, (kappa * g[a] - missed(a)) ** 2)
 cocoercive = AtLeast(kappa * inner, off)
-EDGE: Point = {d: 1, g.label: [Fraction(1)], e.label: [Fraction(1)], kappa: Fraction(1)}
-"""Two templates ±1 of equal weight at α = 1, as z → 0: there both bounds are equalities."""
+EDGE: Point = {n: 2, d: 1, T.label: [[1], [-1]], u.label: [Fraction(1, 2)] * 2, lam.label: [0], alpha: 1,
+               g.label: [Fraction(1, 100)], kappa: 1}
+"""Two templates ±1 of equal weight at α = 1, and little evidence: there both bounds are almost equalities."""
+
+
+def monotone_means() -> Steps:
+    """Why Baillon and Haddad's inequality holds for the tilts by λ* and by αz."""
+    yield Equation(alpha * (stationary(point)(a) - mu(a)), moved(a).xreplace({g[a]: mean(tilted)(a) - mu(a)}),
+                   reason="αz = λ* + α(ĥ − μ), so g is ĥ − μ")
+    yield Equation(derivative(sp.log(partition(point)), lam[a]), mean(tilted)(a), reason="ĥ(λ) is the gradient of log M")
+    spread = total(i, tilted(i) * T[i, a] * T[i, b]) - mean(tilted)(a) * mean(tilted)(b)
+    yield Equation(derivative(mean(tilted)(a), lam[b]), spread,
+                   reason="its Hessian is the covariance of the tilt, ≥ 0 and at most L by deciphering.s6.covariance-bound: so "
+                          "L⟨αz − λ*, h_c − ĥ⟩ ≥ ‖h_c − ĥ‖², and αz − λ* = αg")
 
 
 def mean_bound(right: sp.Expr, at: Point = MappingProxyType({})) -> Follows:
     """κ²‖h_c − μ‖² ≥ right where κ⟨g, e⟩ ≥ ‖e‖²."""
     return Follows((cocoercive,), AtLeast(kappa**2 * shift, right), (2 + 2 * kappa,), residue, at=at,
-                   given=(cocoercive,), quotes=(BAILLON_HADDAD,),
-                   reason="‖κg − e‖² ≥ 0, and the covariance bound integrated from λ* to αz")
+                   given=(cocoercive,), quotes=(BAILLON_HADDAD,), reason="‖κg − e‖² ≥ 0")
 
 
 @claim("deciphering.s6.one-pass-mean", "inequality", title="Addition: the mean of one pass is off by at most κ/(1 + κ)",
@@ -77,6 +110,7 @@ def mean_bound(right: sp.Expr, at: Point = MappingProxyType({})) -> Follows:
        latex=r"\|h_c-\hat h\|\le\tfrac\kappa{1+\kappa}\|h_c-\mu\|,\ \kappa=\alpha L")
 def one_pass_mean() -> Steps:
     """An addition: one pass bounds the error of its mean by a share of its own distance from μ that is small with κ."""
+    yield from monotone_means()
     yield mean_bound((1 + kappa) ** 2 * off)
 
 
@@ -97,6 +131,7 @@ def dual_bound(right: sp.Expr, at: Point = MappingProxyType({})) -> Follows:
        latex=r"\|\alpha z-\lambda^*\|\ge\tfrac\alpha{1+\kappa}\|h_c-\mu\|")
 def one_pass_dual() -> Steps:
     """An addition: αz cannot be nearer to λ* than a share of what one pass measures, which is most of it for small κ."""
+    yield from monotone_means()
     yield dual_bound(shift)
 
 

@@ -1,13 +1,14 @@
 """Section 7: (18) as an attention layer, alone, in a stack and with several heads.
 
-Claims     deciphering.fn8, deciphering.s7.dot-product, deciphering.s7.solves-the-problem, deciphering.s7.two-pieces,
-           deciphering.s7.stack, deciphering.s7.multi-head
+Claims     deciphering.fn8, deciphering.s7.dot-product, deciphering.s7.solves-the-problem, deciphering.s7.linearized,
+           deciphering.s7.two-pieces, deciphering.s7.stack, deciphering.s7.grouping, deciphering.s7.multi-head
 Notation   ĥ_c the closed form (18); w > 0 weights that are not normalized; H heads, each with projections K, Q, V and
-           a preference U[h, i] ≥ 0 of its own; the rest as in section8_heads.py
+           a preference U[h, i] ≥ 0 of its own; 𝓛 a layer, G the scores of one before it; the rest as in section8_heads.py
 References section 7 of the document up to "Multi-head attention", and footnote 8; Luong et al. (2015) for dot-product
            attention: source states h̄_s weighted by a softmax of ⟨h̄_s, h_t⟩
 """
 
+from collections.abc import Callable
 from fractions import Fraction
 
 import sympy as sp
@@ -50,9 +51,13 @@ from derivations.deciphering.notation import (
     u,
     z,
 )
+from derivations.deciphering.section6_approximation import error, finite_form
 from derivations.deciphering.section6_theorem1 import stationary
 from derivations.deciphering.section8_heads import (
+    K,
     Place,
+    Q,
+    V,
     X,
     average,
     e,
@@ -72,11 +77,13 @@ from derivations.deciphering.section8_heads import (
 )
 
 w = vector("w", n, kind=Kind.POSITIVE)
+G = vector("G", d, d)
 p = simplex("p", n)
 heads = size("H")
 h = index("h", heads)
 many = {name: vector(name, heads, e, d) for name in ("K", "Q", "V")}
 priors = stochastic("U", heads, n)
+positive_priors = vector("w", heads, n, kind=Kind.POSITIVE)
 
 
 def closed(strength: sp.Expr = alpha) -> Entry:
@@ -151,6 +158,8 @@ def layer_is_exact(**where: object) -> Equation:
     return Equation(output(a), mean(tilt(point))(a), reason="ĥ = h(λ*), ĥ_c = h(αz)", **where)  # type: ignore[arg-type]
 
 
+SMALL_ALPHA = "α is small, and “solves” is to first order in α"
+
 smallest: Place = {n: 2, d: 1, alpha: 1, T.label: [[0], [1]], lam.label: [1], u.label: [sp.Rational(1, 2)] * 2, a: 1}
 
 
@@ -177,10 +186,23 @@ def layer_solves() -> Steps:
     yield from solves_the_problem()
 
 
-@layer_solves.corrected(r"\arg\min_p\{-\alpha\langle z,\textstyle\int a\,p(a)\,da\rangle+\mathcal K(p,u)\}", Severity.WORDING,
-                        replaces="the problem that the layer solves")
+@layer_solves.corrected(r"\hat h=\textstyle\sum_it_ip_i-\alpha^2\Sigma^2z+o(\alpha^2),\ p=\mathrm{tilt}(\alpha z)"
+                        r"=\operatorname{argmin}_p\{-\alpha\langle z,\textstyle\int a\,p(a)\,da\rangle+\mathcal K(p,u)\}",
+                        Severity.HYPOTHESIS, under=SMALL_ALPHA, replaces="a layer that solves the problem for every α")
+def layer_solves_to_first_order() -> Steps:
+    """To first order in α the layer gives the mean of (4)'s solution; what it solves exactly is (4) linearized at μ."""
+    yield finite_form(error)
+
+
+layer_solves.twin("2α for α", lambda: finite_form(error, 2 * alpha))
+layer_solves.twin("the sign of the error", lambda: finite_form(-error))
+
+
+@claim("deciphering.s7.linearized", "optimality", title="Addition: what a layer solves exactly",
+       latex=r"\mathrm{tilt}(\alpha z)=\operatorname{argmin}_p\{-\alpha\langle z,\textstyle\int a\,p(a)\,da\rangle"
+             r"+\mathcal K(p,u)\}", needs=("deciphering.s6.discrete",))
 def layer_solves_linearized() -> Steps:
-    """Where “essentially” is to first order in α it is true; what the layer solves exactly is (4) linearized at the mean μ."""
+    """An addition: for every α the layer's weights alone solve (4) without the term that is quadratic in the mean's shift."""
     residual = total(b, (mu(b) + z[b] - total(i, p[i] * T[i, b])) ** 2)
     offset = total(b, (total(i, p[i] * T[i, b]) - mu(b)) ** 2)
     shift = total(i, p[i] * inner(i, evidence)) - total(b, mu(b) * z[b])
@@ -189,8 +211,8 @@ def layer_solves_linearized() -> Steps:
     yield solved(closed())
 
 
-layer_solves.twin("α is lost", lambda: solved(closed(sp.S.One)))
-layer_solves.twin("the preference is lost", lambda: solved(log_linear(tilted)))
+layer_solves_linearized.twin("α is lost", lambda: solved(closed(sp.S.One)))
+layer_solves_linearized.twin("the preference is lost", lambda: solved(log_linear(tilted)))
 
 
 # ── two pieces of information ───────────────────────────────────────────────────────────────────────────────────────
@@ -235,6 +257,50 @@ any_layer.twin("V′ = V", lambda: layer(sp.S.One, evidence_of(other)))
 any_layer.twin("twice the evidence", lambda: layer(root, lambda s: 2 * evidence_of(other)(s)))
 
 
+def given(word: sp.Expr) -> Entry:
+    """(x_i)_a."""
+    return lambda coordinate: X[word, coordinate]
+
+
+def before(word: sp.Expr) -> Entry:
+    """What a self-attention layer before 𝓛, with the scores ⟨x_i, G x_l⟩, puts in the place of x_i."""
+    of, first, second = index("l", n), index("p", d), index("q", d)
+    weight = sp.exp(total((first, second), X[word, first] * G[first, second] * X[of, second]))
+    return lambda coordinate: total(of, X[of, coordinate] * weight) / total(of, weight)
+
+
+def grouped(templates: Callable[[sp.Expr], Entry], asking: Callable[[sp.Expr], Entry]) -> Equation:
+    """𝓛 after that layer, for word k, against V′ applied to (18) with these templates and the evidence of this query."""
+    r, s = index("r", e), index("s", d)
+
+    def evidence_of_word(source: Callable[[sp.Expr], Entry]) -> Entry:
+        return lambda coordinate: total(r, K[r, coordinate] * total(b, Q[r, b] * source(k)(b)))
+
+    def scores(word: sp.Expr) -> sp.Expr:
+        return total(r, total(s, K[r, s] * before(word)(s)) * total(b, Q[r, b] * before(k)(b))) / root
+
+    def products(word: sp.Expr) -> sp.Expr:
+        return total(s, templates(word)(s) / root * evidence_of_word(asking)(s))
+
+    layer_ = average(lambda word: total(a, V[o, a] * before(word)(a)), scores)
+    found = total(a, root * V[o, a] * average(lambda word: templates(word)(a) / root, products))
+    return Equation(layer_, found, at={n: 2, d: 1, e: 1, o: 1, k: 1},
+                    reason="f_pref gives the templates, f_evd the evidence: both contain the layer before; what comes after 𝓛 "
+                           "sees its output alone, beside c, and so is a part of f_out")
+
+
+@claim("deciphering.s7.grouping", "equivalence", title="The layers around one are grouped into f_pref, f_evd and f_out",
+       latex=r"\mathcal L=V'\circ(18),\quad t_i=\mathcal L_0(x)_i/\sqrt{d'},\ z=K^\top Q\mathcal L_0(x)_k",
+       needs=("deciphering.s7.stack", "deciphering.fn8"))
+def grouping() -> Steps:
+    """A layer after another one is the closed form whose templates and evidence contain the earlier layer."""
+    yield grouped(before, before)
+
+
+grouping.twin("the evidence is that of the input", lambda: grouped(before, given))
+grouping.twin("the templates are those of the input", lambda: grouped(given, before))
+
+
 def logits_of(head: sp.Expr, word: sp.Expr) -> sp.Expr:
     """⟨K_h x_i, Q_h y⟩/√d′."""
     r = index("r", e)
@@ -267,12 +333,31 @@ def stacked(own_evidence: bool, factor: sp.Expr, own_prior: bool = True) -> Equa
                     reason="head by head as in a single one")
 
 
+def problem_of_head() -> UniqueMinimum:
+    """The weights of head h alone solve the problem with its evidence K_hᵀQ_h y, its preference and t_i = x_i/√d′."""
+    r = index("r", e)
+
+    def preferred(word: sp.Expr) -> sp.Expr:
+        return positive_priors[h, word] / total(k, positive_priors[h, k])
+
+    def gain(word: sp.Expr) -> sp.Expr:
+        pull = total(r, many["K"][h, r, a] * total(b, many["Q"][h, r, b] * y[b]))
+        return total(a, X[word, a] / root * pull)
+
+    def objective(of: Entry) -> sp.Expr:
+        return -total(i, of(i) * gain(i)) + total(i, kl(of(i), preferred(i)))
+
+    weights = log_linear(lambda word: logits_of(h, word), lambda word: positive_priors[h, word])
+    return UniqueMinimum(objective, weights, n, sp.S.One,
+                         reason="for every head h; words without preference are left out of its templates")
+
+
 @claim("deciphering.s7.multi-head", "equivalence", title="n heads are n problems, stacked",
        latex=r"(\hat h^{(1)},\dots,\hat h^{(H)}),\quad z^{(h)}=K_h^\top Q_hy,\ u^{(h)}",
-       needs=("deciphering.s8.reparametrization", "deciphering.s7.solves-the-problem"))
+       needs=("deciphering.s8.reparametrization", "deciphering.s7.solves-the-problem", "deciphering.s7.linearized"))
 def several_heads() -> Steps:
     """The heads give the solutions of as many convex problems, (4) linearized, each with its own evidence and preference."""
-    yield solved(closed())
+    yield problem_of_head()
     yield stacked(True, root)
 
 

@@ -1,6 +1,7 @@
 """Section 7: continuous preferences, and the support of the solution.
 
-Claims     deciphering.s7.continuous-u, deciphering.s7.shared-support, deciphering.s7.context-dependent
+Claims     deciphering.s7.continuous-u, deciphering.s7.shared-support, deciphering.s7.context-dependent,
+           deciphering.s7.more-general
 Notation   K_a(λ) = κ_a + Σ_b S_ab λ_b + ½ Σ_bc G_abc λ_b λ_c + O(‖λ‖³), the gradient of log M where M is finite near 0;
            x > 0 a value of W = e^Y with Y ~ N(0, 1), whose moments are all finite; t > 0 a dual point on the line
 References "Generalized attention structures suggested by the optimal solution" in section 7
@@ -15,6 +16,7 @@ from derivations import (
     Equation,
     Expansion,
     Fails,
+    Kind,
     Limit,
     Severity,
     Solves,
@@ -22,16 +24,19 @@ from derivations import (
     claim,
     complementary,
     positive,
+    reprint,
     simplex,
     total,
     vector,
 )
-from derivations.deciphering.notation import T, a, alpha, b, c, d, i, inner, lam, n, point, tilt, u, z
+from derivations.deciphering.notation import T, a, alpha, b, c, d, i, inner, k, lam, n, point, tilt, u, z
 from derivations.deciphering.section8_heads import log_linear
+from derivations.deciphering.section9_sharing import FINITE
+from derivations.deciphering.section10_conclusion import support_removed
 
 x, t = positive("x"), positive("t")
 S, G = vector("S", d, d), vector("G", d, d, d)
-wide = simplex("w", n)
+wide, content = simplex("u", n), vector("w", n, kind=Kind.POSITIVE)
 outside_support = complementary("s", wide)
 
 
@@ -90,19 +95,37 @@ shared_support.twin("at least half of the preference is kept", lambda: spread(u[
 shared_support.twin("at least half of a uniform share", lambda: spread(1 / (2 * n)))
 
 
-def by_content(weights: Entry) -> Equation:
-    """The weights with a preference that is the exponential of any function of the template, here linear in it."""
-    left = log_linear(lambda word: alpha * total(b, T[word, b] * z[b]), lambda word: sp.exp(inner(word, point)))
-    return Equation(left(i), weights(i), reason="e^{⟨t, λ⟩} e^{α⟨t, z⟩} = e^{⟨t, λ + αz⟩}")
+def product(word: sp.Expr) -> sp.Expr:
+    """α⟨t_i, z⟩."""
+    return alpha * total(b, T[word, b] * z[b])
+
+
+def importance(word: sp.Expr) -> sp.Expr:
+    """u_i = w_i(x_1, …, x_n)/Σ_k w_k, for any positive function w of all the contents."""
+    return content[word] / total(k, content[k])
+
+
+def by_content(right: Entry) -> Equation:
+    """The weights with a preference that is computed from the contents."""
+    return Equation(log_linear(product, importance)(i), right(i), reason="Σ_k w_k cancels, and w_i = e^{log w_i}")
 
 
 @claim("deciphering.s7.context-dependent", "equivalence", title="The preference may depend on the contents",
-       latex=r"u_i=u(x_1,\dots,x_n)_i")
+       latex=r"u_i=\frac{w_i(x_1,\dots,x_n)}{\sum_kw_k}\implies p=\mathrm{softmax}(\alpha\langle t_\cdot,z\rangle+\log w)")
 def context_dependent() -> Steps:
-    """A preference computed from the contents is admissible: one that is log-linear in a template moves the evidence."""
-    yield by_content(log_linear(lambda word: total(b, T[word, b] * (lam[b] + alpha * z[b]))))
+    """Any positive function of all the contents will do as a preference: the importance of each word before z is known."""
+    yield Equation(log_linear(lambda word: sp.S.Zero, importance)(i), importance(i), reason="without evidence p = u")
+    moved = log_linear(product, lambda word: sp.exp(inner(word, point)))
+    yield Equation(moved(i), log_linear(lambda word: total(b, T[word, b] * (lam[b] + alpha * z[b])))(i),
+                   reason="one that is log-linear in the template itself moves the evidence by λ/α")
+    yield by_content(log_linear(lambda word: product(word) + sp.log(content[word])))
 
 
-context_dependent.twin("it moves the evidence the other way", lambda: by_content(
-    log_linear(lambda word: total(b, T[word, b] * (alpha * z[b] - lam[b])))))
-context_dependent.twin("it has no effect", lambda: by_content(log_linear(lambda word: total(b, T[word, b] * alpha * z[b]))))
+context_dependent.twin("what is important is avoided", lambda: by_content(
+    log_linear(lambda word: product(word) - sp.log(content[word]))))
+context_dependent.twin("it has no effect", lambda: by_content(log_linear(product)))
+
+
+reprint("deciphering.s7.more-general", of=support_removed, title="The theory enables more general attention structures",
+        latex=r"u(t)=0:\ p(t)=0\text{ with }\mathcal K,\quad p^*(t)>0\text{ with }\mathcal W_\gamma", hypotheses=(FINITE,),
+        statement="In place of the divergence, which keeps the support of the preference, transport gives weight beyond it.")

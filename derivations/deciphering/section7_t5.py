@@ -1,11 +1,12 @@
 """Section 7: T5 as a realization of (18), and footnote 9.
 
-Claims     deciphering.19, deciphering.20, deciphering.s7.t5-structure, deciphering.s7.mask-function, deciphering.s7.unified,
-           deciphering.s7.t5-realizes, deciphering.s7.t5-inputs, deciphering.s7.trainable-positions, deciphering.fn9,
-           deciphering.s7.little-cost, deciphering.s7.state-of-the-art, deciphering.s7.well-supported
+Claims     deciphering.19, deciphering.20, deciphering.fn4, deciphering.s7.t5-structure, deciphering.s7.mask-function,
+           deciphering.s7.unified, deciphering.s7.t5-realizes, deciphering.s7.t5-inputs, deciphering.s7.trainable-positions,
+           deciphering.s7.bert-positions, deciphering.fn9, deciphering.s7.little-cost, deciphering.s7.state-of-the-art,
+           deciphering.s7.well-supported
 Notation   m ≥ 0 with sum 1: uniform on the words that are not masked, so that m_i ∝ exp(1_masked(i)); B[n + j − i] = b_{j−i};
            in T5 itself m is uniform on the words that the attention mask shows, s ≥ 0 marks those that it hides, s_i m_i = 0;
-           g ≥ 0 marks blanks, the words to be inferred; f ≥ 0 with sum 1: uniform on the words that are no blanks
+           g ≥ 0 marks blanks, the words to be inferred; P[j, a] a table of positions
 References "T5 transformer implicitly adopts …" in section 7, (19), (20); T5Attention, T5LayerNorm and BertModel in transformers
 """
 
@@ -21,10 +22,11 @@ from derivations import (
     Undecidable,
     claim,
     complementary,
+    delta,
+    derivative,
     index,
     positive,
     scalar,
-    simplex,
     total,
     vector,
 )
@@ -35,7 +37,6 @@ from derivations.deciphering.section8_heads import (
     K,
     Place,
     Q,
-    V,
     X,
     e,
     estimate,
@@ -57,10 +58,8 @@ from derivations.deciphering.section8_heads import (
 )
 
 blank = vector("g", n, kind=Kind.NONNEGATIVE)
-filled = simplex("f", n)
 SOME_WORD = "Z normalizes, so some word is not masked"
 BLANKS = "the masked words are those to be filled in, as in the running example: word j is the k-th of them"
-HIDDEN = "“masked” means hidden by the attention mask (padding, later words), not to be filled in"
 hidden = complementary("s", shown)
 change = vector("x", d)
 r = index("l", n)
@@ -99,6 +98,32 @@ preference_weights.twin("the bias with the other sign", lambda: odds(lambda word
 preference_weights.twin("no bias", lambda: odds(none))
 
 
+def seen_from(place: sp.Expr) -> Entry:
+    """i ↦ b_{k−i}, the position bias for the query at k."""
+    return lambda word: B[n + place - word]
+
+
+def of_two_queries(whole: int, biases: int) -> Equation:
+    """u_i for the query at j times Z_j e^{b_{k−i}} against u_i for the query at k times Z_k e^{b_{j−i}}, or without them."""
+    def side(own: Entry, other_place: Entry) -> sp.Expr:
+        mass = total(r, shown[r] * sp.exp(own(r)))
+        return preference(own)(i) * mass**whole * sp.exp(biases * other_place(i))
+
+    return Equation(side(position, seen_from(k)), side(seen_from(k), position), at={j: 1, k: 2},
+                    reason="both are m_i times positive numbers, so u_i = 0 for one query exactly where it is 0 for another")
+
+
+@claim("deciphering.fn4", "identity", title="All u^(k) share one support", needs=("deciphering.19",),
+       latex=r"\operatorname{supp}u^{(j)}=\operatorname{supp}u^{(k)}", hypotheses=(SOME_WORD,))
+def one_support() -> Steps:
+    """Given the input, the preferences of all outputs have one support: here those of (19), for the queries at j and at k."""
+    yield of_two_queries(1, 1)
+
+
+one_support.twin("the weights themselves agree", lambda: of_two_queries(0, 0))
+one_support.twin("the weights agree but for Z", lambda: of_two_queries(1, 0))
+
+
 def substituted(right: Entry) -> Equation:
     """(18) with α = 1 and the preference (19) against another average of the templates."""
     weights = log_linear(lambda word: inner(word, evidence), preference())
@@ -122,50 +147,30 @@ bias_inside.twin("the bias outside the denominator", lambda: substituted(
 # ── the shipped T5 ──────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-ONE_BLANK: Place = {**FIRST, n: 2, d: 1, e: 1, X.label: [[0], [1]], y.label: [0], K.label: [[0]], Q.label: [[0]],
-                    V.label: [[1]], shown.label: [sp.S.Half] * 2, filled.label: [1, 0], B.label: [0, 0, 0]}
-"""Two words with equal scores, the second of which is a blank."""
-
-
-def unblanked(word: sp.Expr) -> sp.Expr:
-    """(19) with "masked" for "to be filled in", not normalized: f_i e^{b_{j−i}}."""
-    return filled[word] * sp.exp(position(word))
-
-
-def same_structure(prior: Entry, factor: sp.Expr = sp.S.One, at: Place | None = None) -> Equation:
+def same_structure(prior: Entry, factor: sp.Expr = sp.S.One) -> Equation:
     """A shipped head of T5 against V applied to (18) with α = 1, t_i = x_i and z = KᵀQy."""
     return Equation(t5(o), outside(estimate(lambda s: factor * evidence_of(other)(s), prior, sp.S.One), sp.S.One)(o),
-                    at=at or FIRST, reason="⟨K x_i, Q y⟩ = ⟨x_i, KᵀQ y⟩, and Z cancels")
+                    at=FIRST, reason="⟨K x_i, Q y⟩ = ⟨x_i, KᵀQ y⟩, and Z cancels")
 
 
-def attends_to_blanks(printed: Equation) -> Fails:
-    """With preference 0 on the blanks it is not what T5 computes."""
-    return Fails(printed, reason="T5 gives half of the weight to the word that is to be filled in")
-
-
-@claim("deciphering.s7.t5-structure", "external fact", title="(20) has the structure of T5's attention", hypotheses=(BLANKS,),
-       latex=r"(20)\text{ is T5's attention}", needs=("deciphering.20", "deciphering.s7.mask-function"))
+@claim("deciphering.s7.t5-structure", "external fact", title="(20) has the structure of T5's attention",
+       latex=r"(20)\text{ is T5's attention}", needs=("deciphering.20",))
 def t5_structure() -> Steps:
-    """The closed form with these weights is what T5 computes: scores plus position bias plus mask under one softmax."""
-    yield attends_to_blanks(same_structure(unblanked, at=ONE_BLANK))
+    """The closed form with these weights is what T5 computes: scores plus position bias plus mask under one softmax.
+
+    Which words the mask hides is another question, that of deciphering.s7.mask-function.
+    """
+    yield same_structure(preference())
 
 
 @claim("deciphering.s7.t5-realizes", "external fact", title="T5 is a realization of the generalized attention",
-       hypotheses=(BLANKS,), latex=r"\text{T5}=V\circ(18)\text{ with }u\text{ of }(19)",
-       needs=("deciphering.19", "deciphering.s7.t5-structure"))
+       latex=r"\text{T5}=V\circ(18)\text{ with }u\text{ of }(19)", needs=("deciphering.19", "deciphering.s7.t5-structure"))
 def t5_realizes() -> Steps:
     """Conversely T5's attention is the closed form, with preference weights from the mask and the position bias."""
-    yield attends_to_blanks(same_structure(unblanked, at=ONE_BLANK))
-
-
-def t5_adopts() -> Steps:
-    """A head of T5 is the closed form with preference 0 on the words that its attention mask hides."""
     yield same_structure(preference())
 
 
 for entry in (t5_structure, t5_realizes):
-    entry.corrected(r"\text{T5}=V\circ(18),\quad u_i=0\text{ where the attention mask hides},\ e^{b_{j-i}}/Z\text{ elsewhere}",
-                    Severity.WORDING, under=HIDDEN)(t5_adopts)
     entry.twin("the position bias is subtracted", lambda: same_structure(preference(lambda word: -position(word))))
     entry.twin("the scores are doubled", lambda: same_structure(preference(), sp.Integer(2)))
     entry.twin("no preference", lambda: same_structure(everywhere))
@@ -258,6 +263,34 @@ def trainable_positions() -> None:
 
 trainable_positions.twin("fixed sinusoids: nothing is trained", lambda: Equation(trained, 0))
 trainable_positions.twin("a vector for each absolute position", lambda: Equation(trained, 512 * 512))
+
+table = vector("P", n, d)
+
+
+def looked_up(right: sp.Expr) -> Equation:
+    """What entry (k, c) of the table adds to coordinate a of the word at j, per unit: the path of its gradient."""
+    row = total(r, delta(r, j) * table[r, a])
+    return Equation(derivative(row, table[k, c]), right, reason="the row j of the table is added, so each number is trained")
+
+
+@claim("deciphering.s7.bert-positions", "external fact", title="The models before T5 have sinusoidal position signals",
+       latex=r"\text{sinusoidal position signals in Vaswani et al. (2017) and in BERT}")
+def sinusoidal_positions() -> Steps:
+    """T5's biases are said to replace the sinusoids of the original implementation, for which BERT is cited as well."""
+    yield Fails(Equation(total(a, table[j, a] ** 2), total(a, table[k, a] ** 2),
+                         at={n: 2, d: 1, table.label: [[0], [1]], j: 1, k: 2}),
+                reason="sin² + cos² = 1 gives all rows of sinusoids one norm; the rows of BERT's table have different ones")
+
+
+@sinusoidal_positions.corrected(r"\partial P_{ja}/\partial P_{kc}=\delta_{jk}\delta_{ac}", Severity.SLIP,
+                                replaces="the sinusoids, for BERT")
+def learned_positions() -> Steps:
+    """BERT adds the row of a table to each word, one for each absolute position, every number of which is trained."""
+    yield looked_up(delta(j, k) * delta(a, c))
+
+
+sinusoidal_positions.twin("nothing is trained", lambda: looked_up(sp.S.Zero))
+sinusoidal_positions.twin("one number for each position", lambda: looked_up(delta(j, k)))
 
 gain, offset = vector("G", d), vector("bN", d)
 epsilon = positive("eps")

@@ -2,7 +2,8 @@
 
 Claims     deciphering.fn10, deciphering.s8.bounded-moments, deciphering.s8.theorem2-applies
 Notation   x_a the entries of an input, independent with mean 0 and variance 1, as after layer normalization; e = d′ the width
-           of a head, H the number of heads; w = αz held fixed; v = λ* − w
+           of a head, H the number of heads; w = αz held fixed; v = λ* − w; r ≥ 1 half the order
+           of a moment
 References footnote 10 and the reparametrization before it
 """
 
@@ -22,6 +23,7 @@ from derivations import (
     claim,
     expectation,
     index,
+    size,
     total,
     vector,
 )
@@ -33,6 +35,7 @@ entries_of_input = vector("x", d, kind=Kind.RANDOM)
 split = index("f", e)
 per_head = vector("x", heads, e, kind=Kind.RANDOM)
 fixed, rest = vector("w", d), vector("v", d)
+order = size("r")
 
 
 # ── the norm of the templates ───────────────────────────────────────────────────────────────────────────────────────
@@ -65,27 +68,27 @@ unchanged_norms.twin("the width of the model", lambda: squared_norm(heads * e))
 unchanged_norms.twin("one", lambda: squared_norm(sp.S.One))
 
 
-def second_moment() -> sp.Expr:
-    """E‖W‖² under u."""
-    return total(i, u[i] * total(a, T[i, a] ** 2))
+def power(template: sp.Expr) -> sp.Expr:
+    """‖t_i‖^2r."""
+    return total(a, T[template, a] ** 2) ** order
 
 
 def bounds(multiple: sp.Expr) -> AtLeast:
-    """Σ_i ‖t_i‖² ≥ multiple · E‖W‖²."""
+    """Σ_i ‖t_i‖^2r ≥ multiple · E‖W‖^2r."""
     apart = index("h", n, other_than=(i,))
-    return AtLeast(total(i, total(a, T[i, a] ** 2)), multiple * second_moment(), reason="u_i ≤ 1",
-                   because=total(i, total(apart, u[apart]) * total(a, T[i, a] ** 2)))
+    return AtLeast(total(i, power(i)), multiple * total(i, u[i] * power(i)), reason="u_i ≤ 1, for every order 2r",
+                   because=total(i, total(apart, u[apart]) * power(i)))
 
 
 @claim("deciphering.s8.bounded-moments", "inequality", title="Finitely many templates have bounded moments",
-       latex=r"\mathbb E_u\|W\|^2\le\textstyle\sum_i\|t_i\|^2<\infty")
+       latex=r"\mathbb E_u\|W\|^{2r}\le\textstyle\sum_i\|t_i\|^{2r}<\infty\quad(r=1,2,\dots)")
 def bounded_moments() -> Steps:
-    """A preference on finitely many templates has bounded moments, scaled by √d′ or not."""
+    """A preference on finitely many templates has bounded moments of every order, scaled by √d′ or not."""
     yield bounds(sp.S.One)
 
 
 bounded_moments.twin("four times the moment", lambda: bounds(sp.Integer(4)))
-bounded_moments.twin("the mean of the squared norms", lambda: bounds(n))
+bounded_moments.twin("the mean of the powers", lambda: bounds(n))
 
 
 # ── α = 1 ───────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -1,11 +1,11 @@
-"""Section 9, first half: entropic transport in place of the divergence, and the solution's closed form.
+"""Section 9, first part: entropic transport in place of the divergence.
 
-Claims     deciphering.23–deciphering.25, deciphering.fn11, deciphering.s9.smooth, deciphering.s9.faster,
-           deciphering.s9.wasserstein, deciphering.s9.deviates, deciphering.s9.rewritten, deciphering.s9.ot-attention
+Claims     deciphering.23, deciphering.fn11, deciphering.s9.smooth, deciphering.s9.faster, deciphering.s9.wasserstein,
+           deciphering.s9.deviates
 Notation   p, u the marginals of a coupling P; f, g potentials; q_0(i|j) ∝ exp(−M_ij/γ), ũ = Σ_j u_j q_0(·|j);
            X_ij = A_i M_ij B_j with A, B ≥ 0 where marginals may have zeros, here M_ij = exp(−cost/γ), and x, y are directions
-           of A and B; v > 0 a preference without zeros, where p has none either; the rest as in `notation_transport`
-References Section 9 of the document up to (25); Cuturi (2013)
+           of A and B; the rest as in `notation_transport`
+References Section 9 of the document up to (24); Cuturi (2013)
 """
 
 import sympy as sp
@@ -17,9 +17,7 @@ from derivations import (
     WEIERSTRASS,
     AtLeast,
     Entries,
-    Entry,
     Equation,
-    Expansion,
     Fails,
     Follows,
     Kind,
@@ -33,7 +31,6 @@ from derivations import (
     complementary,
     coupling,
     derivative,
-    interior,
     kl,
     positive,
     simplex,
@@ -41,26 +38,18 @@ from derivations import (
     vector,
     xlogx,
 )
-from derivations.deciphering.notation import a, alpha, b, z
 from derivations.deciphering.notation_transport import (
     FOOTNOTE,
-    SMALL,
     STRICT,
     TWO,
     M,
     N,
     Q,
     S,
-    as_printed,
-    attained,
-    base_mean,
     conditional,
     conjugate,
     divergence,
-    first_order,
-    first_scores,
     free,
-    from_kernel,
     g,
     gamma,
     gibbs,
@@ -69,21 +58,12 @@ from derivations.deciphering.notation_transport import (
     k,
     kernel,
     l,
-    least_transport,
-    linear_dual,
-    mean,
     normalizer,
     origin,
     potential,
-    primal,
     rival,
-    second_term,
-    spread,
     symmetric,
-    tilted,
-    to_second_order,
     transport,
-    true_mean,
     true_preference,
     u,
     weights,
@@ -91,8 +71,6 @@ from derivations.deciphering.notation_transport import (
 
 p = simplex("p", N)
 P, R0 = coupling("P", p, u), coupling("R", p, u)
-p0, v = interior("p", N), interior("v", N)
-P0 = coupling("P", p0, v)
 rows, columns = simplex("A", N), simplex("B", N)
 new_rows, new_columns = complementary("x", rows), complementary("y", columns)
 D = vector("D", N, N, kind=Kind.NONNEGATIVE)
@@ -230,7 +208,7 @@ def wasserstein() -> Steps:
 
 
 @wasserstein.corrected(r"p\ne u\implies\lim_{\gamma\to0}\mathcal W_\gamma^{1/\rho}=W_\rho(p,u),\quad"
-                       r"0\le W_\rho^\rho-\mathcal W_\gamma\le2\gamma\log N", Severity.WORDING,
+                       r"0\le W_\rho^\rho-\mathcal W_\gamma\le2\gamma\log N", Severity.HYPOTHESIS,
                        under="p ≠ u, or the limit is taken before the root")
 def wasserstein_from_below() -> Steps:
     """W_γ lies between W_0 − 2γ log N and W_0 = W_ρ^ρ, so it tends to it, and where that is positive its root to W_ρ."""
@@ -284,7 +262,7 @@ def deviates() -> Steps:
 
 
 @deviates.corrected(r"u\not\propto Z\implies0<\|\tilde u-u\|_1\le2\sum_tu(t)\sum_{t'\ne t}e^{-(M(t',t)-M(t,t))/\gamma},\quad "
-                    r"Z(t)=\sum_{t'}e^{-M(t',t)/\gamma}", Severity.WORDING,
+                    r"Z(t)=\sum_{t'}e^{-M(t',t)/\gamma}", Severity.HYPOTHESIS,
                     under="γ is small, and u is not proportional to the column sums Z of exp(−M/γ)",
                     replaces="that ũ ≠ u, whatever u is, and the word “slightly”")
 def deviates_unless_proportional() -> Steps:
@@ -299,121 +277,3 @@ def deviates_unless_proportional() -> Steps:
 
 deviates.twin("no deviation at all", lambda: kept(u[i]))
 deviates.twin("an eighth of it", lambda: kept(u[i] - u[i] * leak() / 8))
-
-
-# ── the problem and its solution ────────────────────────────────────────────────────────────────────────────────────
-
-
-def without_evidence(right: sp.Expr) -> AtLeast:
-    """The objective of (24) for z = 0."""
-    off = total(a, (mean(rival)(a) - true_mean(free)(a)) ** 2)
-    return AtLeast(alpha / 2 * off + transport(rival, free), right,
-                   because=gamma * divergence(rival, kernel(origin, free)) + alpha / 2 * off,
-                   reason="for z = 0 both terms are least at p = ũ")
-
-
-@claim("deciphering.24", "definition", title="The problem with entropic transport",
-       needs=("deciphering.23", "deciphering.prop1"),
-       latex=r"\min_p\tfrac\alpha2\left\|(\tilde\mu+z)-\int ap(a)da\right\|^2+\mathcal W_\gamma(p,u;M)")
-def problem() -> Steps:
-    """(4) with W_γ for the divergence and μ̃ for μ: without evidence its solution is ũ, as that of (4) is u."""
-    yield least_transport(free)
-    yield without_evidence(-conjugate(origin, free))
-
-
-problem.twin("half of W_γ", lambda: without_evidence(-conjugate(origin, free) / 2))
-problem.twin("the least cost over all couplings and no entropy", lambda: without_evidence(
-    -gamma * total(j, u[j] * sp.log(total(k, sp.exp(-free(k, j) / gamma))))))
-
-
-@claim("deciphering.s9.rewritten", "equivalence", title="(4) can be rewritten as (24)",
-       needs=("deciphering.24", "deciphering.4"), hypotheses=(FOOTNOTE, STRICT), latex=r"(4)\text{ rewritten as }(24)")
-def rewritten() -> Steps:
-    """Problem (4) is said to be rewritten; what is written is another problem, with another solution."""
-    yield without_evidence(-conjugate(origin, free))
-    yield Fails(Equation(true_preference(symmetric)(i), u[i],
-                         at={N: 2, u.label: [1, 0], S.label: [[0, 0], [1, 0]], gamma: 1, i: 1}),
-                reason="for z = 0 the solution of (4) is u, that of (24) is ũ: it gives weight to what u leaves out")
-
-
-@rewritten.corrected(r"\mathcal W_\gamma\text{ replaces }\mathcal K;\quad M(t,t')=-\gamma\log u(t)-\gamma\log u(t')\implies"
-                     r"\mathcal W_\gamma(p,u;M)=\gamma\mathcal K(p,u)", Severity.WORDING, replaces="the word “rewritten”")
-def rewritten_for_one_cost() -> Steps:
-    """W_γ replaces the divergence: it is γ times the divergence for one cost, which footnote 11 excludes."""
-    yield Fails(AtLeast(self_cost(k), self_cost(j), strict=True,
-                        at={N: 2, v.label: [sp.Rational(1, 3), sp.Rational(2, 3)], gamma: 1, j: 1, k: 2}),
-                reason="M(t', t) > M(t, t) would need u(t') < u(t), for all t and t'")
-    yield Equation(priced(lambda first, second: p0[first] * v[second]), gamma * total(i, kl(p0[i], v[i])),
-                   reason="attained at p uᵀ")
-    yield worth(gamma)
-
-
-def self_cost(destination: sp.Expr) -> sp.Expr:
-    """M(t', t) = −γ log u(t') − γ log u(t) for t = t_j, with v for u."""
-    return -gamma * (sp.log(v[destination]) + sp.log(v[j]))
-
-
-def priced(plan: Entries) -> sp.Expr:
-    """⟨M, X⟩ − γ H(X) for this cost."""
-    return total((i, j), self_cost(i) * plan(i, j)) + gamma * total((i, j), xlogx(plan(i, j)))
-
-
-def worth(factor: sp.Expr) -> AtLeast:
-    """⟨M, X⟩ − γ H(X) ≥ factor · KL(p ‖ u) for every coupling."""
-    return AtLeast(priced(lambda first, second: P0[first, second]), factor * total(i, kl(p0[i], v[i])),
-                   because=gamma * total((i, j), kl(P0[i, j], p0[i] * v[j])), reason="γ KL(X ‖ p uᵀ) ≥ 0")
-
-
-rewritten.twin("twice the divergence", lambda: worth(2 * gamma))
-rewritten.twin("γ² times the divergence and one more", lambda: AtLeast(worth(gamma).left, worth(gamma).right + gamma))
-
-
-def closed_form(potentials: Entry, cost: Entries = free) -> Entry:
-    """(25) for the scores it is given."""
-    return weights(conditional(potentials, cost))
-
-
-@claim("deciphering.25", "asymptotic", title="The weights of OT-based attention", needs=("deciphering.24", "deciphering.38"),
-       latex=r"p^*(t)=\sum_{i=1}^nu_i\frac{e^{(\alpha t^\top z-M(t,t_i))/\gamma}}{Z_i},\ "
-             r"Z_i=\sum_{t'}e^{(\alpha(t')^\top z-M(t',t_i))/\gamma}", hypotheses=(SMALL,))
-def closed_form_is_the_solution() -> Steps:
-    """For small α and α/γ the solution of (24) is printed as equal to a closed form, which holds for every M."""
-    yield attained(free)
-    yield linear_dual()
-    yield as_printed()
-
-
-@closed_form_is_the_solution.corrected(
-    r"p^*(t)=(25)-\tfrac{\alpha^2}{\gamma^2}\sum_iu_iq_i(t)\langle t-\mu_i,\bar\Sigma z\rangle+\mathcal O(\alpha^3),\ "
-    r"q_i(t)\propto e^{-M(t,t_i)/\gamma}", Severity.WORDING, replaces="the equality sign, by an error of order (α/γ)²")
-def closed_form_to_first_order() -> Steps:
-    """The solution and the closed form agree to first order; only α/γ has to be small, and the next term is of order (α/γ)²."""
-    shifted = alpha / gamma / 2 * total(a, (z[a] - mean(rival)(a)) ** 2)
-    scaled = total((i, j), M[i, j] / gamma * u[j] * rival(i, j)) + total((i, j), xlogx(u[j] * rival(i, j)))
-    yield Equation(primal(rival, lambda e: z[e], free), gamma * (shifted + scaled),
-                   reason="the problem depends on α, γ and M through α/γ and M/γ alone")
-    yield linear_dual()
-    yield to_second_order(closed_form(first_scores)(i) + alpha**2 * second_term(free)(i), free)
-
-
-closed_form_is_the_solution.twin("twice the second-order term", lambda: from_kernel(sp.Integer(2)))
-closed_form_is_the_solution.twin("normalized over the second argument", lambda: to_second_order(total(
-    l, u[l] * sp.exp((first_scores(i) - M[i, l]) / gamma) / total(k, sp.exp((first_scores(k) - M[l, k]) / gamma)))
-    + alpha**2 * second_term(free)(i), free))
-
-
-@claim("deciphering.s9.ot-attention", "asymptotic", title="OT-based attention moves the mean by (α/γ)Σ̄z",
-       needs=("deciphering.25",), latex=r"\hat h=\int ap^*(a)da\text{ with (25)}")
-def ot_attention() -> Steps:
-    """The mean of the weights (25) is μ̃ without evidence, and moves by the average covariance of the kernel's columns."""
-    yield moved_mean(total(b, spread(a, b) * z[b]))
-
-
-def moved_mean(shift: sp.Expr) -> Expansion:
-    """ĥ to first order in α; Q is the kernel of M at γ."""
-    start = total(j, u[j] * base_mean(j, a))
-    return Expansion(mean(tilted(first_order))(a), start + alpha / gamma * shift, alpha, 1, reason="(25) put into (5)")
-
-
-ot_attention.twin("the evidence itself", lambda: moved_mean(z[a]))
-ot_attention.twin("γ is lost", lambda: moved_mean(gamma * total(b, spread(a, b) * z[b])))

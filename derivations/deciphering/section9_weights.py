@@ -26,7 +26,10 @@ from derivations.deciphering.notation_transport import (
     l,
     mean,
     nu,
+    plain,
+    scores,
     stationary,
+    swapped,
     u,
     weights,
 )
@@ -43,16 +46,18 @@ def closed_form(template: sp.Expr) -> sp.Expr:
        latex=r"\sum_{t\in\mathcal A}p^*(t)=1", needs=("deciphering.25",))
 def normalized() -> Steps:
     """Addition: the weights (25) are a probability on 𝒜, for any costs, because Z_i sums over where the mass goes."""
-    yield mass(sp.S.One)
+    yield mass(lambda of: total(k, plain(scores(first_order), free)(k, of)))
 
 
-def mass(right: sp.Expr) -> Equation:
-    """Σ_i p_i."""
-    return Equation(total(i, closed_form(i)), right, reason="each u_j is shared out whole")
+def mass(normalizer: Entry) -> Equation:
+    """Σ_i Σ_j u_j exp((α⟨t_i, z⟩ − M_ij)/γ) over a normalizer."""
+    share = plain(scores(first_order), free)
+    return Equation(total((i, l), u[l] * share(i, l) / normalizer(l)), 1, reason="each u_j is shared out whole")
 
 
-normalized.twin("one for each template", lambda: mass(sp.Integer(2) * N))
-normalized.twin("the preference's squares", lambda: mass(total(l, u[l] ** 2) / 2))
+normalized.twin("normalized over the source", lambda: mass(
+    lambda of: total(k, plain(scores(first_order), swapped(free))(k, of))))
+normalized.twin("the evidence is left out of Z", lambda: mass(lambda of: total(k, sp.exp(-free(k, of) / gamma))))
 
 
 def bilinear(to: sp.Expr, of: sp.Expr) -> sp.Expr:

@@ -7,11 +7,9 @@ References Section 3 of the document
 """
 
 from derivations import Steps, claim, reprint
-from derivations.deciphering import appendix_b_perspectives as perspectives
 from derivations.deciphering import section4_mem as mem
 from derivations.deciphering import section4_problem as problem
 from derivations.deciphering import section5_gaussian as gaussian
-from derivations.deciphering.notation import alpha, primal, shifted
 
 
 @claim("inference.1", "definition", title="The problem with a Gaussian prior", hypotheses=("u = N(μ, I)", "α > 0"),
@@ -35,11 +33,12 @@ for name, wrong in problem.divergence.twins.items():
 
 
 @claim("inference.s3.perspectives", "equivalence", title="Maximum likelihood or maximum entropy gives the problem",
-       latex=r"\mathcal K(p,u)+\tfrac\alpha2(\|r(p)\|^2-\rho^2)=P(p)-\tfrac\alpha2\rho^2", needs=("inference.s3.kl",))
+       latex=r"P(\tilde p)\le P(q),\ \|r(q)\|\le\|r(\tilde p)\|\implies\mathcal K(\tilde p,u)\le\mathcal K(q,u)",
+       needs=("inference.s3.kl",))
 def two_perspectives() -> Steps:
-    """Maximum likelihood leads to such a problem, and so does maximum entropy on the mean with the multiplier α/2."""
+    """Maximum likelihood leads to such a problem, and so does maximum entropy on the mean, for the ball that fits α."""
     yield mem.by_likelihood()
-    yield mem.lagrangian(primal(perspectives.rival, shifted) - alpha * mem.rho / 2)
+    yield mem.maximum_entropy()
 
 
 for name, wrong in mem.perspectives.twins.items():

@@ -69,11 +69,13 @@ reprint("inference.s5.alpha-likelihood", perspectives.alpha_from_likelihood, lat
         title="(9) is (6) for α⁻¹ = ησ²", statement="With the reciprocal of ησ² for α, (9) and (6) are one problem.")
 reprint("inference.10", mem.constraint, latex=r"\left\|(\mu+z)-\int ap(a)da\right\|^2\le\frac1{2\alpha}")
 reprint("inference.s5.perspectives", two_perspectives, title="Two perspectives lead to the problem",
-        latex=r"\mathcal K(p,u)+\tfrac\alpha2(\|r(p)\|^2-\rho^2)=P(p)-\tfrac\alpha2\rho^2",
-        statement="Maximum likelihood leads to (6), and so does maximum entropy on the mean with the multiplier α/2.")
+        latex=r"P(\tilde p)\le P(q),\ \|r(q)\|\le\|r(\tilde p)\|\implies\mathcal K(\tilde p,u)\le\mathcal K(q,u)",
+        statement="Maximum likelihood leads to (6), and so does maximum entropy on the mean, for the ball that fits α.")
 reprint("inference.s5.infinitely-many", mem.infinitely_many,
         latex=r"\#\{p:\|(\mu+z)-\int ap(a)da\|^2\le\tfrac1{2\alpha}\}=\infty")
 reprint("inference.11", mem.constrained,
         latex=r"\tilde p=\arg\min_p\mathcal K(p,u)\ \text{s.t.}\ \|(\mu+z)-\int ap(a)da\|^2\le\tfrac1{2\alpha}")
 reprint("inference.s5.mem-minimizes", mem.same_minimizer,
-        latex=r"\arg\min\{\mathcal K(p,u):\|r(p)\|^2\le\tfrac1{2\alpha}\}=\arg\min\tfrac\alpha2\|r(p)\|^2+\mathcal K(p,u)")
+        latex=r"\arg\min\{\mathcal K(p,u):\|r(p)\|^2\le\tfrac1{2\alpha}\}=\arg\min\tfrac\alpha2\|r(p)\|^2+\mathcal K(p,u)",
+        statement="The problem with the squared radius 1/(2α) is said to have the solution of (6); for small α it returns u.",
+        part_of="inference.s5.perspectives")

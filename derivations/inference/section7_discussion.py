@@ -9,13 +9,16 @@ from derivations import Statement, reprint
 from derivations.deciphering.section7_attention import any_layer, layer_solves, two_pieces, uniform_preference
 from derivations.deciphering.section7_generalizations import context_dependent, continuous_preferences
 
+TO_FIRST_ORDER = Statement(
+    r"\hat h=\textstyle\sum_it_ip_i-\alpha^2\Sigma^2z+o(\alpha^2),\ p=\mathrm{tilt}(\alpha z)"
+    r"=\arg\min_p\{-\alpha\langle z,\textstyle\int a\,p(a)\,da\rangle+\mathcal K(p,u)\}",
+    "To first order in α the layer gives the mean of (6)'s solution; what it solves exactly is (6) linearized at μ.")
+
 reprint("inference.s7.dot-product", of=uniform_preference,
         latex=r"u_i=\tfrac1n\implies\hat h=\sum_it_i\,\mathrm{softmax}(\langle t_\cdot,z\rangle/\sqrt\tau)_i")
 reprint("inference.s7.solves-the-problem", of=layer_solves,
         statement="Applying a dot-product layer is said to be, “essentially”, performing the optimization (6) and reading (7).",
-        correction=Statement(
-            r"\arg\min_p\{-\alpha\langle z,\textstyle\int a\,p(a)\,da\rangle+\mathcal K(p,u)\}",
-            "Where “essentially” is to first order in α it is true; the layer solves exactly (6) linearized at the mean μ."),
+        correction=TO_FIRST_ORDER,
         latex=r"\sum_it_i\,\mathrm{softmax}(\langle t_\cdot,z\rangle/\sqrt\tau)_i=\int a\,\tilde p(a)\,da")
 reprint("inference.s7.two-pieces", of=two_pieces,
         latex=r"\log\frac{p_i}{p_j}=\log\frac{u_i}{u_j}+\langle t_i-t_j,z\rangle/\sqrt\tau")

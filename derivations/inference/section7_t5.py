@@ -8,24 +8,18 @@ References "T5 transformer implicitly adopts …" in section 7 of the document, 
 
 import sympy as sp
 
-from derivations import Entry, Equation, Severity, Statement, Steps, claim, reprint, total
+from derivations import Entry, Equation, Steps, claim, reprint, total
 from derivations.deciphering.notation import a, d, evidence, inner, k, mean
 from derivations.deciphering.section7_t5 import (
-    BLANKS,
-    HIDDEN,
-    ONE_BLANK,
     SOME_WORD,
-    attends_to_blanks,
     mask_function,
     one_preference,
     preference_weights,
     t5_inputs,
     t5_realizes,
-    unblanked,
 )
 from derivations.deciphering.section8_heads import (
     FIRST,
-    Place,
     estimate,
     everywhere,
     evidence_of,
@@ -40,9 +34,6 @@ from derivations.deciphering.section8_heads import (
 )
 
 width = sp.sqrt(d)
-T5_ADOPTS = Statement(r"\text{T5}=V\circ(21),\quad u_i=0\text{ where the attention mask hides},"
-                      r"\ e^{b_{j-i}}/Z\text{ elsewhere}",
-                      "T5's attention is the general form with preference 0 on the words that its attention mask hides.")
 
 reprint("inference.22", of=preference_weights,
         latex=r"u(t_i)=0\text{ if word }i\text{ is masked},\quad\exp(b_{j-i})/Z\text{ otherwise}")
@@ -76,23 +67,16 @@ bias_inside.twin("the bias outside the denominator", lambda: substituted(
     / total(k, shown[k] * sp.exp(inner(k, evidence) / width))))
 
 
-def same_structure(factor: sp.Expr, prior: Entry, at: Place | None = None) -> Equation:
+def same_structure(factor: sp.Expr, prior: Entry) -> Equation:
     """A shipped head of T5 against V applied to (21) with τ = d, t_i = x_i and z = factor · KᵀQy."""
     return Equation(t5(o), outside(estimate(lambda s: factor * evidence_of(other)(s) / width, prior, sp.S.One), sp.S.One)(o),
-                    at=at or FIRST, reason="√d ⟨x_i, KᵀQ y⟩/√d = ⟨K x_i, Q y⟩: T5 does not divide, so its evidence is √d KᵀQ y")
+                    at=FIRST, reason="√d ⟨x_i, KᵀQ y⟩/√d = ⟨K x_i, Q y⟩: T5 does not divide, so its evidence is √d KᵀQ y")
 
 
-@claim("inference.s7.t5-structure", "external fact", title="(23) has the structure of T5's attention", hypotheses=(BLANKS,),
-       latex=r"(23)\text{ has the same structure as T5's attention}", needs=("inference.23", "inference.s7.mask-function"))
+@claim("inference.s7.t5-structure", "external fact", title="(23) has the structure of T5's attention",
+       latex=r"(23)\text{ has the same structure as T5's attention}", needs=("inference.23",))
 def t5_structure() -> Steps:
     """T5's attention is of this form, if its evidence, which is not specified, takes up the √d by which T5 does not divide."""
-    yield attends_to_blanks(same_structure(width, unblanked, ONE_BLANK))
-
-
-@t5_structure.corrected(r"\text{T5}=V\circ(23),\quad u_i=0\text{ where the attention mask hides},\ z=\sqrt dK^\top Qy",
-                        Severity.WORDING, under=HIDDEN)
-def t5_adopts() -> Steps:
-    """A head of T5 is of this form with preference 0 on the words that its attention mask hides."""
     yield same_structure(width, preference())
 
 
@@ -103,6 +87,5 @@ t5_structure.twin("no preference", lambda: same_structure(width, everywhere))
 reprint("inference.s7.mask-function", of=mask_function,
         latex=r"1_{\mathrm{masked}}(i)=-\infty\implies\text{word }i\text{ has weight }0\text{ in T5}")
 reprint("inference.s7.unified", of=one_preference, latex=r"\log u_i=b_{j-i}+1_{\mathrm{masked}}(i)-\log Z")
-reprint("inference.s7.t5-realizes", of=t5_realizes, latex=r"\text{T5}=V\circ(21)\text{ with }u\text{ of }(22)",
-        correction=T5_ADOPTS)
+reprint("inference.s7.t5-realizes", of=t5_realizes, latex=r"\text{T5}=V\circ(21)\text{ with }u\text{ of }(22)")
 reprint("inference.s7.t5-inputs", of=t5_inputs, latex=r"u_i=u(1_{\mathrm{masked}}(i),\,j-i)")

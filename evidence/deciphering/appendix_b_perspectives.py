@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import math
+
 import torch
 
 from evidence import Layer, Reading, confirms
-from evidence.deciphering.conic_problem import ConicProblem, problems, reading
 from evidence.deciphering.perspectives import Perspective, log_likelihood, product_of_values
 from evidence.deciphering.problem import NOISES, information, more, shares
 from evidence.deciphering.section3_setup import noise_covariance
 from evidence.instances.mem import MemProblem, mem_problems
 from numerics import mem
-from numerics.primal import mem_variants
 
 OBSERVATIONS = 3
 
@@ -32,7 +32,7 @@ def divided_by_eta(problem: MemProblem) -> Reading:
     return view.reading(torch=(view.penalty(view["x"]) - view.of_weights(view["x"]) + at_zero) / view.eta)
 
 
-@confirms(Layer.TORCH, "deciphering.sB.alpha-likelihood", "deciphering.sB.alpha-map", on=mem_problems())
+@confirms(Layer.TORCH, "deciphering.sB.alpha-likelihood", on=mem_problems())
 def alpha_of_eta(problem: MemProblem) -> Reading:
     view = Perspective(problem)
     alpha = 1 / (view.eta * view.sigma**2)
@@ -42,10 +42,22 @@ def alpha_of_eta(problem: MemProblem) -> Reading:
     return view.reading(closed_form=closed, likelihood=likelihood)
 
 
-@confirms(Layer.TORCH, "deciphering.32", on=mem_problems())
 def log_prior(problem: MemProblem) -> Reading:
     view = Perspective(problem)
     return view.reading(torch=-view.penalty(view["p"]))
+
+
+def mass_of_logits(problem: MemProblem) -> Reading:
+    """∫ exp(−ηK(p_θ, u)) over the logits (θ, 0) with |θ| ≤ 10⁶, for two templates of equal preference, by the midpoint rule."""
+    logits = torch.linspace(-1e6, 1e6, 20_001, dtype=torch.float64)
+    laws = torch.distributions.Categorical(logits=torch.stack([logits, torch.zeros_like(logits)], -1))
+    even = torch.distributions.Categorical(logits=torch.zeros(2, dtype=torch.float64))
+    eta = Perspective(problem).eta
+    density = torch.exp(-eta * torch.distributions.kl_divergence(laws, even))
+    return Reading({"eta": eta, "κ": math.log(2), "C": 1.0}, {"midpoints": density.mean() * 2e6}, 1.0)
+
+
+confirms(Layer.TORCH, "deciphering.32", on=mem_problems(), corrected=log_prior)(mass_of_logits)
 
 
 @confirms(Layer.TORCH, "deciphering.sB.decay", on=mem_problems(smallest_n=2))
@@ -82,48 +94,4 @@ def posterior(problem: MemProblem) -> Reading:
     return view.reading(torch=values[0] - values[1])
 
 
-def fitted(view: Perspective) -> mem.Solution:
-    """The certified solution of (4) with α = 1/(ησ²), for the z that has the drawn λ as its multiplier."""
-    problem, alpha = view.problem, 1 / (view.eta * view.sigma**2)
-    tilted = mem.tilt(problem.dual, problem.templates, problem.prior)
-    shift = mem.moments(problem.templates, tilted)[0] - mem.moments(problem.templates, problem.prior)[0]
-    return mem.solve(problem.templates, problem.dual / alpha + shift, problem.prior, alpha, tolerance=1e-10)
-
-
-@confirms(Layer.TORCH, "deciphering.sB.argmin", on=mem_problems(smallest_n=2))
-def greatest_posterior(problem: MemProblem) -> Reading:
-    view = Perspective(problem)
-    found = fitted(view)
-    plain = view.reading(Newton=found.weights)
-    return Reading(plain.point, plain.routes, plain.tolerance + float(found.weights_error))
-
-
 confirms(Layer.TORCH, "deciphering.sB.gaussian-difference", on=NOISES, count=20)(noise_covariance)
-
-
-# ── by a conic solver, which knows no closed form ───────────────────────────────────────────────────────────────────
-
-
-def likely(drawn: ConicProblem, divided: bool) -> Reading:
-    """The minimizer of (30), or of (31), for the z that has λ as its multiplier with α = 1/(ησ²)."""
-    sigma, eta = float(drawn["sigma"]), float(drawn["eta"])
-    z = drawn.evidence(1 / (eta * sigma**2))
-    return reading(drawn, mem_variants.solve_likelihood(drawn["T"], drawn["u"], z, sigma, eta, divided=divided))
-
-
-@confirms(Layer.PRIMAL, "deciphering.sB.argmin", on=problems(), count=16)
-def conic_greatest_posterior(drawn: ConicProblem) -> Reading:
-    return likely(drawn, divided=False)
-
-
-def with_square(drawn: ConicProblem) -> Reading:
-    return likely(drawn, divided=True)
-
-
-def without_square(drawn: ConicProblem) -> Reading:
-    sigma, eta = float(drawn["sigma"]), float(drawn["eta"])
-    z = drawn.evidence(1 / (eta * sigma**2))
-    return reading(drawn, mem_variants.solve_without_square(drawn["T"], drawn["u"], z, sigma, eta))
-
-
-confirms(Layer.PRIMAL, "deciphering.sB.argmin-rearranged", on=problems(), count=16, corrected=with_square)(without_square)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import torch
 
 from evidence import Layer, Reading, confirms, float64
 from evidence.deciphering.conic_transport import CONIC_ANY, CONIC_EVEN, conic_mean_of_true_preference, preferred, shares
 from evidence.deciphering.transport import ANY, APART, EVEN, kept, mean_of_true_preference, reading, value
-from evidence.instances.ot import SYMMETRIC, OtProblem, ot_problems
+from evidence.instances.ot import OtProblem, ot_problems
 from numerics import ot_attention as ot
 
 confirms(Layer.TORCH, "deciphering.41", on=EVEN)(mean_of_true_preference)
@@ -27,10 +29,17 @@ def least_value(x: OtProblem) -> Reading:
     return reading(x, x["M"], given={"R": x["Q"]}, at_the_minimizer=value(x, x["Q"].T * x["u"]))
 
 
-@confirms(Layer.TORCH, "deciphering.sD.kernel-limit", on=ot_problems(costs=SYMMETRIC, gammas=(1.0, 0.25)))
+@confirms(Layer.TORCH, "deciphering.sD.kernel-limit", on=ot_problems(smallest=2, costs=("distances",), gammas=(1.0, 0.25)))
 def what_leaves(x: OtProblem) -> Reading:
-    stays = ot.kernel(x["M"], x.gamma).diagonal()
-    return reading(x, 1 / stays, kernel=1 / stays - 1)
+    """Of the first template, whose costs are moved apart by γ/10 or, for every other seed, by 3γ."""
+    column = x["M"][:, 0] - x["M"][0, 0]
+    excess = column[1:] - column[1:].min() + x.gamma * (0.1, 3.0)[x.seed % 2]
+    spare = torch.cat([torch.zeros_like(excess[:1]), excess - excess.min()])
+    costs = x["M"].clone()
+    costs[1:, 0] = x["M"][0, 0] + excess
+    leaving = 1 / ot.kernel(costs, x.gamma)[0, 0] - 1
+    given = {"δ": excess.min(), "s": spare, "j": 1}
+    return replace(reading(x, costs / x.gamma, given=given, kernel=leaving), computed="right")
 
 
 confirms(Layer.TORCH, "deciphering.sD.preference-limit", on=APART)(kept)

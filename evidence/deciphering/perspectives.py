@@ -63,9 +63,13 @@ def log_likelihood(problem: MemProblem) -> Reading:
     return view.reading(torch=view.log_likelihood(view["r"]))
 
 
-def lagrangian(problem: MemProblem) -> Reading:
+def nearer_and_farther(problem: MemProblem) -> Reading:
+    """The minimizer of (4), and that of the problem with 2α, whose mean is nearer to μ + z."""
     view = Perspective(problem)
-    center, _ = mem.moments(problem.templates, view["x"])
-    excess = (problem.target - center).square().sum() - view.eta
-    plain = view.reading(torch=information(view["x"], problem.prior) + problem.alpha / 2 * excess)
-    return Reading({**plain.point, "rho": view.eta}, plain.routes, plain.tolerance)
+    own, other = (
+        mem.solve(problem.templates, problem.evidence, problem.prior, alpha, tolerance=1e-10)
+        for alpha in (problem.alpha, 2 * problem.alpha)
+    )
+    error = float(own.gap + other.gap) + float(own.weights_error + other.weights_error) * problem.tolerance(problem.prior.log())
+    plain = view.reading(Newton=information(other.weights, problem.prior))
+    return Reading({**plain.point, "p": own.weights, "x": other.weights}, plain.routes, plain.tolerance + error)

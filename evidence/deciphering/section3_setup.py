@@ -6,9 +6,10 @@ import torch
 from hypothesis import strategies as st
 from torch import Tensor
 
-from evidence import Layer, Reading, choose, confirms
+from evidence import Layer, Reading, choose, confirms, observes
 from evidence.deciphering.problem import NOISES, line, mean_evidence, more, places, shares, sign_vectors
 from evidence.instances.mem import MemProblem, mem_problems
+from evidence.source import layers
 from numerics import mem, tolerances
 
 
@@ -25,18 +26,31 @@ def in_every_half_space(problem: MemProblem) -> Reading:
     extra = more(problem, p=(problem.n,), v=(problem.d,))
     p, v = shares(extra["p"]), extra["v"]
     heights = problem.drawn["T"] @ v
-    point = {"n": problem.n, "p": p, "m": heights.max(), "s": heights.max() - heights}
+    point = problem.point() | {"p": p, "v": v, "m": heights.max()}
     center, _ = mem.moments(problem.templates, p.to(problem.device))
-    return Reading(point, {"moments": center @ v.to(problem.device)}, problem.tolerance(problem.templates, v, heights), "right")
+    below = heights.max().to(problem.device) - center @ v.to(problem.device)
+    return Reading(point, {"moments": below}, problem.tolerance(problem.templates.square(), v, heights) * problem.d)
 
 
-@confirms(Layer.TORCH, "deciphering.2", on=choose(m=st.floats(-3, 3).map(float)), count=20)
+def growing_mean(drawn: dict[str, float]) -> Reading:
+    """∫ a p(a) da up to R = e^40 for p(a) = 1/a² on a ≥ 1, by the midpoint rule in log a."""
+    step = 2.0**-6
+    places = torch.exp(torch.arange(step / 2, 40, step, dtype=torch.float64))
+    return Reading({"H": drawn["m"]}, {"quadrature": (places * places**-2 * places * step).sum()}, 1.0)
+
+
 def gaussian_mean(drawn: dict[str, float]) -> Reading:
     points, weights = line()
     m = torch.tensor(drawn["m"], dtype=torch.float64)
     routes = {"quadrature": ((points + m) * weights).sum()}
     point = {"m": m, "n": points.numel(), "w": weights / weights.sum(), "x": points}
     return Reading(point, routes, tolerances.rounding("float64", points.numel(), 1 + float(m.abs())))
+
+
+MEANS = choose(m=st.floats(-3, 3).map(float))
+
+
+confirms(Layer.TORCH, "deciphering.2", on=MEANS, count=20, corrected=gaussian_mean)(growing_mean)
 
 
 @confirms(Layer.TORCH, "deciphering.s3.mean-shift", on=mem_problems())
@@ -70,3 +84,8 @@ confirms(Layer.TORCH, "deciphering.s3.shift-of-mu", on=NOISES, count=20, correct
 def noise_size(drawn: dict[str, float]) -> Reading:
     off = enumerated(drawn)
     return Reading(drawn, {"enumerated": off.square().sum(-1).mean()}, tolerances.rounding("float64", off.numel(), 64))
+
+
+# ── by shipped source code ────────────────────────────────────────────────────────────────────────────────────────────
+
+observes(Layer.SOURCE, "deciphering.fn5")(layers.lengths)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from evidence import Layer, confirms
 from evidence.deciphering.conic_problem import constrained, least_residual, penalized, problems
-from evidence.deciphering.perspectives import lagrangian
+from evidence.deciphering.perspectives import nearer_and_farther
 from evidence.deciphering.problem import minimizer, minimizer_of_penalized, pairs_of_points
 from evidence.instances.mem import mem_problems
 
-confirms(Layer.TORCH, "deciphering.s4.perspectives", on=mem_problems())(lagrangian)
+confirms(Layer.TORCH, "deciphering.s4.perspectives", on=mem_problems())(nearer_and_farther)
 
 
 confirms(Layer.TORCH, "deciphering.s4.infinitely-many", on=mem_problems())(pairs_of_points)

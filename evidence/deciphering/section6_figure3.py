@@ -7,6 +7,9 @@ import torch
 from evidence import Finding, Layer, Outcome, Run, observes
 from numerics.experiments import approximation
 
+DEVIATES = 0.1
+"""The share of the templates' spread from which on we call a deviation significant."""
+
 
 @observes(Layer.TORCH, "deciphering.fig3")
 def error_as_alpha_shrinks(claim: str, run: Run) -> Finding:
@@ -24,4 +27,21 @@ def error_as_alpha_shrinks(claim: str, run: Run) -> Finding:
         f"{study.constant:.4g}; the document calls α = 0.5 and 1 good: here the error is {at_one[0.625]:.1%} of ‖ĥ − μ‖ at "
         f"0.625 and {at_one[1.25]:.1%} at 1.25; not at every step: some halving of α makes it worse in {shares[1.0]:.0%} of "
         f"the problems, in {shares[4.0]:.0%} where the evidence is four times the templates",
+    )
+
+
+@observes(Layer.TORCH, "deciphering.s6.still-deviates")
+def deviation_from_the_mean(claim: str, run: Run) -> Finding:
+    """Against the templates' root mean squared distance from μ; the error of the closed form is told beside it."""
+    problem = approximation.figure_problem()
+    study = approximation.study(problem, torch.tensor([1.0, 0.5], dtype=torch.float64))
+    mean = problem.prior @ problem.templates
+    spread = float((problem.prior @ (problem.templates - mean).square()).sum().sqrt())
+    moved = (study.exact - mean).norm(dim=-1)
+    shares, errors = (moved / spread).tolist(), (study.errors / moved).tolist()
+    return Finding(
+        Outcome.HOLDS if min(shares) > DEVIATES else Outcome.REFUTED,
+        "five templates in the plane (the document does not print its own), float64; no measure of “significantly” is stated",
+        f"at α = 1 and 0.5 the estimate is {shares[0]:.0%} and {shares[1]:.0%} of the templates' spread away from μ, and (18) "
+        f"is off by {errors[0]:.0%} and {errors[1]:.0%} of that",
     )

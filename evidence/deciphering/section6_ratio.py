@@ -35,32 +35,32 @@ TIGHT = st.builds(tight, st.sampled_from([1.0, 0.25, 4.0]), st.sampled_from([1.0
 ANY = st.one_of(TIGHT, mem_problems(smallest_n=2)).filter(lambda problem: kappa_of(problem) > 0)
 
 
-def point(problem: MemProblem, solution: mem.Solution, found: mem.Certificate) -> dict[str, Value]:
+def point(problem: MemProblem, solution: mem.Solution) -> dict[str, Value]:
     g = solution.mean - problem.prior @ problem.templates
-    return {"d": problem.d, "kappa": kappa_of(problem), "g": g.cpu(), "e": (found.mean - solution.mean).cpu()}
+    return {**problem.point(), "kappa": kappa_of(problem), "g": g.cpu(), "lam": solution.dual.cpu()}
 
 
-def both(problem: MemProblem) -> tuple[mem.Solution, mem.Certificate, float]:
-    """The solution, the certificate, and how much of a squared distance rounding and the solver may have changed."""
+def solved_with_room(problem: MemProblem) -> tuple[mem.Solution, float]:
+    """The solution, and how much of a squared distance rounding and the solver may have changed."""
     solution = solved(problem, problem.evidence)
-    found = mem.certificate(problem.templates, problem.evidence, problem.prior, problem.alpha)
     size = (1 + kappa_of(problem)) ** 2 * spread(problem) ** 2
-    return solution, found, tolerances.rounding("float64", problem.n * problem.d, size) + size * float(solution.mean_error)
+    return solution, tolerances.rounding("float64", problem.n * problem.d, size) + size * float(solution.mean_error)
 
 
 @confirms(Layer.TORCH, "deciphering.s6.one-pass-mean", on=ANY)
 def mean_error(problem: MemProblem) -> Reading:
-    solution, found, off = both(problem)
+    solution, off = solved_with_room(problem)
+    found = mem.certificate(problem.templates, problem.evidence, problem.prior, problem.alpha)
     value = (found.mean_error * (1 + kappa_of(problem))).square()
-    return Reading(point(problem, solution, found), {"certificate": value}, off)
+    return Reading(point(problem, solution), {"certificate": value}, off)
 
 
 @confirms(Layer.TORCH, "deciphering.s6.one-pass-dual", on=ANY)
 def dual_distance(problem: MemProblem) -> Reading:
-    solution, found, off = both(problem)
+    solution, off = solved_with_room(problem)
     distance = (problem.alpha * problem.evidence - solution.dual).norm() / problem.alpha
     return Reading(
-        point(problem, solution, found),
+        point(problem, solution),
         {"solver": ((1 + kappa_of(problem)) * distance).square()},
         off + (1 + kappa_of(problem)) ** 2 * float(solution.error) / problem.alpha * spread(problem),
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import torch
 from torch.nn.functional import scaled_dot_product_attention
 
@@ -9,6 +11,8 @@ from evidence import Layer, Reading, confirms
 from evidence.deciphering.attention import Both, both, reading
 from evidence.deciphering.attention_mem import output_of_layer, weights_of_layer
 from evidence.deciphering.conic_attention import exact_mean, linearized
+from evidence.deciphering.conic_dual import conic_second_of_estimate
+from evidence.deciphering.expansion_approximations import second_of_estimate
 from evidence.instances.heads import Head, drawn_heads
 from evidence.instances.mem import mem_problems
 from numerics import mem
@@ -19,6 +23,20 @@ from numerics.attention import attention_weights
 def any_inputs(head: Head) -> Reading:
     query, mask = head["y"][None], head.log_mask[None]
     return reading(head, library=head.by_library(query, mask, None)[0], generalized=head.generalized(query, mask)[0])
+
+
+@confirms(Layer.TORCH, "deciphering.s7.grouping", on=drawn_heads(smallest_n=2), count=12)
+def after_another_layer(head: Head) -> Reading:
+    generator = torch.Generator().manual_seed(head.seed + 1)
+    scores = torch.randn(head.d, head.d, generator=generator, dtype=torch.float64).clamp(-1, 1)
+    inputs = torch.softmax(head["X"] @ scores.to(head.device) @ head["X"].T, -1) @ head["X"]
+    query, key, value = (head.projected(name, inputs) for name in ("Q", "K", "V"))
+    with torch.no_grad():
+        layer = head.layer()(inputs, inputs)
+    plain = reading(
+        head, scores @ scores, library=scaled_dot_product_attention(query[None], key[None], value[None])[0], generalized=layer
+    )
+    return replace(plain, point={**plain.point, "G": scores})
 
 
 @confirms(Layer.TORCH, "deciphering.s7.multi-head", on=drawn_heads(), count=12)
@@ -51,14 +69,24 @@ def log_odds(drawn: Both) -> Reading:
     return drawn.reading(attention=weights[:, None] - weights)
 
 
-confirms(Layer.TORCH, "deciphering.s7.solves-the-problem", on=mem_problems(smallest_n=2), corrected=weights_of_layer)(
-    output_of_layer
-)
+confirms(
+    Layer.TORCH, "deciphering.s7.solves-the-problem", on=mem_problems(smallest_n=2), count=16, corrected=second_of_estimate
+)(output_of_layer)
+
+
+confirms(Layer.TORCH, "deciphering.s7.linearized", on=mem_problems(smallest_n=2))(weights_of_layer)
 
 
 # ── by a conic solver, which knows no closed form ───────────────────────────────────────────────────────────────────
 
 
-confirms(Layer.PRIMAL, "deciphering.s7.solves-the-problem", on=mem_problems(smallest_n=2), count=12, corrected=linearized)(
-    exact_mean
-)
+confirms(
+    Layer.PRIMAL,
+    "deciphering.s7.solves-the-problem",
+    on=mem_problems(smallest_n=2),
+    count=8,
+    corrected=conic_second_of_estimate,
+)(exact_mean)
+
+
+confirms(Layer.PRIMAL, "deciphering.s7.linearized", on=mem_problems(smallest_n=2), count=12)(linearized)

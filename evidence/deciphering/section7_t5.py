@@ -12,11 +12,11 @@ from torch.nn.functional import layer_norm, rms_norm
 from evidence import Layer, Reading, choose, confirms, observes
 from evidence.deciphering.attention import blanks, estimates, hidden, reading, t5, t5_weights
 from evidence.instances.heads import Head, drawn_heads
-from evidence.source import heads, t5_parts
+from evidence.source import bert_positions, heads, t5_parts
 from numerics import tolerances
 from numerics.priors import prior_from_mask
 
-confirms(Layer.TORCH, "deciphering.s7.t5-structure", "deciphering.s7.t5-realizes", on=drawn_heads(), count=12, corrected=t5)(t5)
+confirms(Layer.TORCH, "deciphering.s7.t5-structure", "deciphering.s7.t5-realizes", on=drawn_heads(), count=12)(t5)
 
 
 def scores(head: Head) -> Tensor:
@@ -48,6 +48,14 @@ def preference(head: Head) -> Reading:
     return reading(head, other, **{name: torch.einsum("ji,jk->ijk", u, other) for name, u in routes.items()})
 
 
+@confirms(Layer.TORCH, "deciphering.fn4", on=drawn_heads(smallest_n=2), count=12)
+def of_two_queries(head: Head) -> Reading:
+    masses = (head["m"] * head.positions.exp()).sum(-1)
+    prior = prior_from_mask(head.log_mask.expand(head.n, -1), head.positions)
+    found = torch.einsum("ji,j,ki->ijk", prior, masses, head.positions.exp())
+    return reading(head, found, prior=found)
+
+
 @confirms(Layer.TORCH, "deciphering.20", on=drawn_heads(), count=12)
 def with_bias_inside(head: Head) -> Reading:
     return estimates(head, 1.0)
@@ -75,7 +83,7 @@ def simplified_norm(drawn: dict[str, float]) -> Reading:
 
 # ── by shipped source code ────────────────────────────────────────────────────────────────────────────────────────────
 
-observes(Layer.SOURCE, "deciphering.s7.t5-structure", "deciphering.s7.t5-realizes")(heads.t5_heads)
+observes(Layer.SOURCE, "deciphering.s7.t5-structure", "deciphering.s7.t5-realizes")(heads.t5_heads_as_printed)
 
 
 observes(Layer.SOURCE, "deciphering.s7.t5-inputs")(heads.t5_priors)
@@ -85,6 +93,9 @@ observes(Layer.SOURCE, "deciphering.s7.mask-function")(heads.t5_masks)
 
 
 observes(Layer.SOURCE, "deciphering.s7.trainable-positions")(t5_parts.trainable_positions)
+
+
+observes(Layer.SOURCE, "deciphering.s7.bert-positions")(bert_positions.learned)
 
 
 observes(Layer.SOURCE, "deciphering.s7.little-cost")(t5_parts.little_cost)

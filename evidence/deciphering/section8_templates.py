@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import mpmath as mp
 import torch
@@ -46,8 +47,11 @@ def norm_at_fixed_width(drawn: dict[str, int]) -> Reading:
 
 
 @confirms(Layer.TORCH, "deciphering.s8.bounded-moments", on=drawn_heads(), count=12)
-def second_moment(head: Head) -> Reading:
-    return reading(head, norms=head["T"].square().sum())
+def even_moment(head: Head) -> Reading:
+    order = 1 + head.seed % 3
+    powers = head["T"].square().sum(-1) ** order
+    plain = reading(head, powers, norms=powers.sum())
+    return replace(plain, point={**plain.point, "r": order})
 
 
 def at_fixed_product(problem: MemProblem) -> Reading:

@@ -1,4 +1,4 @@
-"""Votes on: Section 9, first half: entropic transport in place of the divergence, and the solution's closed form."""
+"""Votes on: Section 9, first part: entropic transport in place of the divergence."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from torch import Tensor
 
 from evidence import Layer, Reading, choose, confirms, float64
 from evidence.deciphering.appendix_d_2_preference import conic_true_preference
-from evidence.deciphering.conic_transport import CONIC_ANY, array, certified, preferred, problems, shares
-from evidence.deciphering.transport import APART, FEW, coefficient, kept, reading, second_order_of_weights, true_mean, value
+from evidence.deciphering.conic_transport import CONIC_ANY, array, certified, problems
+from evidence.deciphering.transport import APART, kept, reading, value
 from evidence.deciphering.transport_sharing import ANY
-from evidence.instances.ot import OtProblem, ot_problems
+from evidence.instances.ot import OtProblem
 from numerics import ot_attention as ot
 from numerics import tolerances
 from numerics.primal import coupling
@@ -31,9 +31,6 @@ def proportional(x: OtProblem) -> Reading:
 confirms(Layer.TORCH, "deciphering.s9.deviates", on=APART, corrected=kept)(proportional)
 
 
-confirms(Layer.TORCH, "deciphering.25", on=FEW, count=10, corrected=second_order_of_weights)(second_order_of_weights)
-
-
 @confirms(Layer.TORCH, "deciphering.23", on=ANY)
 def cost_of_transport(x: OtProblem) -> Reading:
     plan = ot.coupling(x["g"], x["u"], x["M"], x.gamma)
@@ -44,30 +41,6 @@ def cost_of_transport(x: OtProblem) -> Reading:
         at_the_coupling=value(x, plan),
         by_duality=plan.sum(-1) @ x["g"] - ot.conjugate(x["g"], x["u"], x["M"], x.gamma),
     )
-
-
-@confirms(Layer.TORCH, "deciphering.24", on=ANY)
-def objective_without_evidence(x: OtProblem) -> Reading:
-    at_zero = ot.solve(x["T"], torch.zeros_like(x["z"]), x["u"], x["M"], x.alpha, x.gamma)
-    plan = ot.coupling(x["T"] @ at_zero.dual, x["u"], x["M"], x.gamma)
-    left = x.alpha / 2 * (true_mean(x) - at_zero.mean).square().sum() + value(x, plan)
-    return reading(x, x["M"], given={"R": x["Q"]}, at_the_solution=left)
-
-
-def with_product_cost(x: OtProblem) -> Reading:
-    """⟨M, X⟩ − γ H(X) at X = p uᵀ for the cost −γ log u(t) − γ log u(t')."""
-    p, prior = x["R"][0], torch.softmax(x["g"], -1)
-    logs, plan = prior.log(), p[:, None] * prior
-    found = -x.gamma * ((logs[:, None] + logs) * plan).sum() + x.gamma * torch.xlogy(plan, plan).sum()
-    return reading(x, x.gamma * logs, given={"p": p, "v": prior, "P": plan}, at_the_product=found)
-
-
-@confirms(
-    Layer.TORCH, "deciphering.s9.rewritten", on=ot_problems(costs=("distances", "symmetric")), corrected=with_product_cost
-)
-def without_evidence(x: OtProblem) -> Reading:
-    at_zero = ot.solve(x["T"], torch.zeros_like(x["z"]), x["u"], x["M"], x.alpha, x.gamma)
-    return reading(x, newton=at_zero.weights, closed_form=ot.true_preference(x["u"], x["M"], x.gamma))
 
 
 @confirms(Layer.TORCH, "deciphering.fn11", on=choose(x=st.floats(-2, 2), y=st.floats(0.1, 2)))
@@ -90,15 +63,6 @@ def response(x: OtProblem) -> Reading:
     found = torch.autograd.grad(pushed(t), t)[0]
     reach = (x["f"].abs().max() + x["g"].abs().max() + x["t"] * (x["x"].abs().max() + x["y"].abs().max())) / x.gamma
     return reading(x, found.abs() * (1 + reach), autograd=found)
-
-
-@confirms(Layer.TORCH, "deciphering.s9.ot-attention", on=ANY, count=16)
-def first_order_of_mean(x: OtProblem) -> Reading:
-    def attended(strength: Tensor) -> Tensor:
-        return ot.transported(strength * (x["T"] @ x["z"]), x["u"], x["M"], x.gamma) @ x["T"]
-
-    found = torch.stack([coefficient(lambda s, a=a: attended(s)[a], 1) for a in range(x.d)])
-    return reading(x, (x["T"] ** 2).sum() * x["z"] / x.gamma, autograd=found)
 
 
 # ── by a conic solver, which knows no closed form ───────────────────────────────────────────────────────────────────
@@ -125,34 +89,6 @@ def conic_proportional(x: OtProblem) -> Reading:
     found = certified(transport.minimize_marginal(prior, array(x, "M"), x.gamma))
     off = float(np.square(found.marginal - prior).sum())
     return Reading(x.point(u=float64(prior)), {"cvxpy": float64(off)}, found.plan_error**2 + x.tolerance(1.0))
-
-
-def conic_with_product_cost(x: OtProblem) -> Reading:
-    """W_γ for the cost −γ log u(t) − γ log u(t')."""
-    p, prior = array(x, "R")[0], array(x, "R")[-1]
-    logs = np.log(prior)
-    cost = -x.gamma * (logs[:, None] + logs)
-    found = certified(transport.solve_coupling(p, prior, cost, x.gamma))
-    point = x.point(p=float64(p), v=float64(prior), P=float64(found.plan))
-    return Reading(point, {"cvxpy": float64(found.objective)}, found.value_error + x.tolerance(cost.max()))
-
-
-confirms(Layer.PRIMAL, "deciphering.s9.rewritten", on=CONIC_APART, count=16, corrected=conic_with_product_cost)(
-    conic_true_preference
-)
-
-
-@confirms(Layer.PRIMAL, "deciphering.24", on=CONIC_ANY, count=16)
-def least_objective_without_evidence(x: OtProblem) -> Reading:
-    centre = preferred(x)
-    found = transport.solve(array(x, "T"), array(x, "u"), 0 * array(x, "z"), array(x, "M"), x.alpha, x.gamma)
-    certified(found)
-    off = float(np.abs(array(x, "T")).max()) * centre.plan_error
-    return Reading(
-        x.point(R=float64(shares(x, found.plan))),
-        {"cvxpy": float64(found.objective)},
-        found.value_error + centre.value_error + x.alpha * x.d * off**2 + x.tolerance(found.objective),
-    )
 
 
 def entropic_value(x: OtProblem) -> Reading:

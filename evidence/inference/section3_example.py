@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from evidence import Layer, confirms
 from evidence.deciphering.gaussian import gaussian_problems
-from evidence.deciphering.perspectives import lagrangian
+from evidence.deciphering.perspectives import nearer_and_farther
 from evidence.deciphering.problem import divergence
 from evidence.deciphering.section5_gaussian import (
     density_ratio,
@@ -42,7 +42,7 @@ confirms(Layer.TORCH, "inference.s3.minimizer", on=gaussian_problems())(tilted_d
 confirms(Layer.TORCH, "inference.s3.estimate", on=gaussian_problems())(tilted_mean)
 
 
-confirms(Layer.TORCH, "inference.s3.perspectives", on=mem_problems())(lagrangian)
+confirms(Layer.TORCH, "inference.s3.perspectives", on=mem_problems())(nearer_and_farther)
 
 
 confirms(Layer.TORCH, "inference.s3.kl", on=mem_problems(smallest_n=2))(divergence)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from hypothesis import strategies as st
-
-from evidence import Layer, choose, confirms
+from evidence import Layer, confirms
 from evidence.deciphering.problem import NOISES, mean_evidence
-from evidence.deciphering.section3_setup import gaussian_mean, mean_shift, noise_covariance, noise_size
+from evidence.deciphering.section3_setup import MEANS, gaussian_mean, growing_mean, mean_shift, noise_covariance, noise_size
 from evidence.instances.mem import mem_problems
 
-confirms(Layer.TORCH, "inference.4", on=choose(m=st.floats(-3, 3).map(float)), count=20)(gaussian_mean)
+confirms(Layer.TORCH, "inference.4", on=MEANS, count=20, corrected=gaussian_mean)(growing_mean)
 
 
 confirms(Layer.TORCH, "inference.s4.mean-shift", on=mem_problems())(mean_shift)

@@ -16,7 +16,7 @@ from evidence.deciphering.conic_problem import (
     penalized,
     problems,
 )
-from evidence.deciphering.perspectives import lagrangian, log_likelihood, product_of_values
+from evidence.deciphering.perspectives import log_likelihood, nearer_and_farther, product_of_values
 from evidence.deciphering.problem import (
     NOISES,
     divergence,
@@ -48,7 +48,7 @@ confirms(Layer.TORCH, "inference.s5.alpha-likelihood", on=mem_problems())(alpha_
 confirms(Layer.TORCH, "inference.fn3", on=mem_problems(smallest_n=2))(posterior)
 
 
-confirms(Layer.TORCH, "inference.s5.perspectives", on=mem_problems())(lagrangian)
+confirms(Layer.TORCH, "inference.s5.perspectives", on=mem_problems())(nearer_and_farther)
 
 
 TWO_POINTS = 2

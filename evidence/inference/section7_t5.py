@@ -8,7 +8,7 @@ from evidence.deciphering.section7_t5 import odds_of_words, preference, prior_of
 from evidence.instances.heads import Head, drawn_heads
 from evidence.source import heads
 
-confirms(Layer.TORCH, "inference.s7.t5-structure", "inference.s7.t5-realizes", on=drawn_heads(), count=12, corrected=t5)(t5)
+confirms(Layer.TORCH, "inference.s7.t5-structure", "inference.s7.t5-realizes", on=drawn_heads(), count=12)(t5)
 
 
 confirms(Layer.TORCH, "inference.s7.mask-function", on=drawn_heads(), count=12, corrected=hidden)(blanks)
@@ -30,7 +30,7 @@ def with_divided_scores(head: Head) -> Reading:
 
 # ── by shipped source code ────────────────────────────────────────────────────────────────────────────────────────────
 
-observes(Layer.SOURCE, "inference.s7.t5-structure", "inference.s7.t5-realizes")(heads.t5_heads)
+observes(Layer.SOURCE, "inference.s7.t5-structure", "inference.s7.t5-realizes")(heads.t5_heads_as_printed)
 
 
 observes(Layer.SOURCE, "inference.s7.t5-inputs")(heads.t5_priors)

@@ -48,13 +48,11 @@ class Head(Placed):
         shown, hides = torch.ones(n, dtype=torch.float64), torch.zeros(n, dtype=torch.float64)
         if self.hidden and n > 1:
             shown[0], hides[0] = 0.0, 1.0
-        free, priors, filled = normal(n).exp(), normal(h, n).exp(), torch.ones(n, dtype=torch.float64)
-        if n > 1:
-            filled[-1] = 0.0                                 # the last word is to be filled in
+        free, priors = normal(n).exp(), normal(h, n).exp()
         priors[0] = priors[0] * shown                        # a head that leaves out what the mask hides
         return {"X": normal(n, d), "y": normal(d), "T": normal(n, d), "z": normal(d), "B": 2 * normal(2 * n - 1),
                 "K": normal(h, e, d), "Q": normal(h, e, d), "V": normal(h, e, d), "m": shown / shown.sum(), "s": hides,
-                "u": free / free.sum(), "U": priors / priors.sum(-1, keepdim=True), "f": filled / filled.sum(),
+                "u": free / free.sum(), "U": priors / priors.sum(-1, keepdim=True),
                 "g": torch.ones(n, dtype=torch.float64), **{name: normal(e) for name in BIASES}}
 
     def __getitem__(self, name: str) -> Tensor:

@@ -85,7 +85,7 @@ def t5_points(*roles: Role) -> Iterator[tuple[dict[str, Any], Tensor, Tensor]]:
                 shown = seen[place] / seen[place].sum()
                 point = {"n": WORDS, "d": MODEL_WIDTH, "e": WIDTH, "X": call.source[0], "y": call.hidden[0, place], "K": key,
                          "Q": query, "V": value, "B": line, "m": shown, "s": (shown == 0).double(), "j": place + 1,
-                         "g": blanks, "f": (1 - blanks) / (1 - blanks).sum()}
+                         "g": blanks}
                 yield point, call.output[0, place].unflatten(-1, (HEADS, WIDTH))[head], call.weights[0, head, place]
 
 
@@ -150,6 +150,11 @@ def bert_heads(claim: str, run: Run) -> Finding:
 def t5_heads(claim: str, run: Run) -> Finding:
     outputs = t5_outputs("encoder", "decoder")
     return corrected(claim, "T5", outputs, outputs)
+
+
+def t5_heads_as_printed(claim: str, run: Run) -> Finding:
+    """Where the print is the shipped head itself."""
+    return finding(hold(claim, Layer.SOURCE, t5_outputs("encoder", "decoder")), scope("T5"))
 
 
 def t5_cross_heads(claim: str, run: Run) -> Finding:

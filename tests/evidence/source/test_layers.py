@@ -1,0 +1,23 @@
+"""Layers of torch keep the length of a sequence, and one that does not is refused."""
+
+import pytest
+import torch
+from torch import nn
+
+from evidence import Outcome, Run
+from evidence.source import layers
+
+
+def test_padded_convolution_recurrent_layer_and_attention_keep_the_length() -> None:
+    found = layers.lengths("deciphering.fn5", Run())
+    assert found.outcome is Outcome.HOLDS
+    assert len(found.refuted_twins) == 2
+
+
+def test_convolution_without_padding_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    convolution = nn.Conv1d(layers.WIDTH, layers.WIDTH, 2)
+    monkeypatch.setattr(layers, "LENGTHS", (2, 3, 5))
+    monkeypatch.setattr(layers, "layers", lambda: {"convolution": lambda x: convolution(x.T).T})
+    with torch.no_grad():
+        found = layers.lengths("deciphering.fn5", Run())
+    assert found.outcome is Outcome.REFUTED
