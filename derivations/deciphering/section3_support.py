@@ -31,7 +31,7 @@ def strong_constraint() -> Steps:
 
 
 strong_constraint.twin("as if one template were left", lambda: information(sp.log(vocabulary)))
-strong_constraint.twin("twice as much", lambda: information(2 * sp.log(vocabulary) - sp.log(m)))
+strong_constraint.twin("twice as much", lambda: information(2 * sp.log(vocabulary) - 2 * sp.log(m)))
 
 
 n = size("n")
@@ -47,7 +47,7 @@ def errors(right: sp.Expr, because: sp.Expr | None = None) -> AtLeast:
 
 @claim("deciphering.s3.words-so-far", "inequality", title="A preference that does not see the words so far is inaccurate",
        hypotheses=("the weights depend on the words generated so far: p ≠ q after two histories",),
-       latex=r"\|u-p\|^2+\|u-q\|^2\ge\tfrac12\|p-q\|^2>0", needs=("deciphering.s3.mean-shift",))
+       latex=r"\|u-p\|^2+\|u-q\|^2\ge\tfrac12\|p-q\|^2", needs=("deciphering.s3.mean-shift",))
 def words_so_far() -> Steps:
     """What depends on the words generated so far cannot be met by weights from places alone: they miss one of two histories."""
     distance = total(k, (p[k] - q[k]) ** 2)

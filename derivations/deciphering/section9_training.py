@@ -9,7 +9,21 @@ References section 9 of the document, from (25) on; ViTForImageClassification in
 
 import sympy as sp
 
-from derivations import AtLeast, Entry, Equation, Steps, Undecidable, claim, delta, derivative, index, positive, scalar, size, total, vector
+from derivations import (
+    AtLeast,
+    Equation,
+    Steps,
+    Undecidable,
+    claim,
+    delta,
+    derivative,
+    index,
+    positive,
+    scalar,
+    size,
+    total,
+    vector,
+)
 from derivations.deciphering.notation import a, alpha, b, c, d, z
 from derivations.deciphering.notation_transport import gamma
 
