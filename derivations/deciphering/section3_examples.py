@@ -39,9 +39,9 @@ def unified() -> Undecidable:
 
 
 @claim("deciphering.s3.blanks-train-bert", "external fact", title="Filling in blanks has been used to train BERT",
-       latex=r"\text{BERT's loss looks at the masked words}")
+       latex=r"\text{BERT's loss looks at the words to be filled in}")
 def blanks_train_bert() -> None:
-    """To fill in masked words is what BERT was trained for: its loss looks at those words and at no others."""
+    """To fill in words is what BERT was trained for: its loss looks at the words that were chosen for it and at no others."""
 
 
 blanks_train_bert.twin("all words are predicted", lambda: Equation(predicted, LENGTH))

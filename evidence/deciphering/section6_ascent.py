@@ -14,7 +14,7 @@ from numerics import mem
 def parabola(problem: MemProblem) -> Reading:
     """D(ν) + ⟨∇D(ν), λ − ν⟩ by autograd; ν = λ for one seed in three."""
     nu = problem.drawn["lam"] + drawn(problem, nu=(problem.d,))["nu"] * (problem.seed % 3)
-    at = nu.to(problem.device).requires_grad_()
+    at = nu.clone().to(problem.device).requires_grad_()
     log_partition = mem.log_partition(at, problem.templates, problem.prior)
     value = at @ problem.target - at.square().sum() / (2 * problem.alpha) - log_partition
     slope = torch.autograd.grad(value, at)[0]
