@@ -25,8 +25,8 @@ def widely_used() -> Undecidable:
        latex=r"\text{no in-depth understanding of why attention-based models perform better}")
 def little_understood() -> Undecidable:
     """The principle by which attention is designed is said to be hardly studied, and its success to be unexplained."""
-    return Undecidable("a judgement of a literature, without a criterion of understanding; section 2 names theories of attention "
-                       "by kernels, Gaussian processes, Hopfield networks and convex duality")
+    return Undecidable("a judgement of a literature, without a criterion of understanding; the document cites theories of "
+                       "attention as a Gaussian process and as a Hopfield network")
 
 
 @claim("deciphering.s0.central", "external fact", title="Deep learning is full of such problems",

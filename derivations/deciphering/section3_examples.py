@@ -131,8 +131,8 @@ caption_places.twin("weights that do not sum to one", lambda: alike(sp.S.One))
        latex=r"t\notin\mathbf T\text{ similar}\implies\text{possibly harmful}", needs=("deciphering.s3.within-support",))
 def mixes_in() -> Undecidable:
     """Similar objects, a zebra and a horse, have similar features; the image's caption might name one that is not there."""
-    return Undecidable("“possibly” excludes nothing, and which features a network extracts is not said; section 9 asks for the "
-                       "same mixing in other tasks (deciphering.s9.shares-weight)")
+    return Undecidable("“possibly” excludes nothing, and which features a network extracts is not said; where synonyms should "
+                       "not matter the same mixing is what one wants (deciphering.s9.shares-weight)")
 
 
 @claim("deciphering.s3.interpretation", "equivalence", title="Trained modules can be interpreted as evidence and preference",
