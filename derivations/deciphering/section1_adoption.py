@@ -34,8 +34,8 @@ def little_understood() -> Undecidable:
        needs=("deciphering.s3.similar-models",))
 def central() -> Undecidable:
     """Problems of this form are said to be central to many tasks, and to arise naturally as networks are designed."""
-    return Undecidable("how often a problem arises is not counted: three examples are given, in which nothing is estimated unless "
-                       "one reads a layer so")
+    return Undecidable("how often a problem arises is not counted: three examples are given, in which nothing is estimated "
+                       "unless one reads a layer so")
 
 
 @claim("deciphering.s1.pivotal", "external fact", title="Attention is pivotal in the transformer",

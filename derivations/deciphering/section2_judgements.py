@@ -27,5 +27,5 @@ def convex_relaxation() -> Undecidable:
        needs=("deciphering.s2.gaussian-process",))
 def closed_forms_in_the_limit() -> Undecidable:
     """Wide networks are said to have closed-form characterizations that finite ones do not have."""
-    return Undecidable("the class of closed forms is not named, and the theorem behind it is one of other papers, quoted without "
-                       "its hypotheses")
+    return Undecidable("the class of closed forms is not named, and the theorem behind it is one of other papers, quoted "
+                       "without its hypotheses")

@@ -30,12 +30,12 @@ BLANKS, LENGTH = 2, 7
 predicted, words = scalar("predicted"), scalar("words")
 
 
-@claim("deciphering.s3.unified", "equivalence", title="The three problems have one form", needs=("deciphering.2", "deciphering.3"),
-       latex=r"\text{TP, IC, FB: estimate }h\text{ from }u\text{ and a noisy }h-\mu")
+@claim("deciphering.s3.unified", "equivalence", title="The three problems have one form",
+       latex=r"\text{TP, IC, FB: estimate }h\text{ from }u\text{ and a noisy }h-\mu", needs=("deciphering.2", "deciphering.3"))
 def unified() -> Undecidable:
     """The examples are said to be, naturally, estimates of a mean from a prototype and a noisy deviation from its mean."""
-    return Undecidable("the form excludes nothing: any h among the means of the templates, any u and z = h − μ + ε fit it; that a "
-                       "network's vectors are these is an assumption about it")
+    return Undecidable("the form excludes nothing: any h among the means of the templates, any u and z = h − μ + ε fit it; "
+                       "that a network's vectors are these is an assumption about it")
 
 
 @claim("deciphering.s3.blanks-train-bert", "external fact", title="Filling in blanks has been used to train BERT",
@@ -78,8 +78,8 @@ def prior_knowledge() -> Undecidable:
        latex=r"u_i^{(k)}\text{ larger for }i\approx k")
 def similar_places() -> Undecidable:
     """A word of a translation is said to depend largely on words at similar places, to which u should give more weight."""
-    return Undecidable("it depends on the two languages: no distance of places and no share of weight is named, and no corpus is "
-                       "looked at")
+    return Undecidable("it depends on the two languages: no distance of places and no share of weight is named, and no corpus "
+                       "is looked at")
 
 
 places, caption = size("m"), size("K")

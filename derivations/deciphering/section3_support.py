@@ -2,13 +2,33 @@
 
 Claims     deciphering.s3.strong-constraint, deciphering.s3.words-so-far, deciphering.s3.within-support
 Notation   r_i weights of M = m templates, in a vocabulary of m + o words; p, q weights after two histories, u a preference that
-           is the same for both; s_i shares of an estimate within T, t ≥ 0 the odds of what it has outside of T
+           is the same for both; s_i shares of an estimate within T, t ≥ 0 the odds of what it has outside of T, with mean w;
+           x_i templates on a line
 References sections 3.1 and 3.2 of the document
 """
 
 import sympy as sp
 
-from derivations import AtLeast, Kind, Limit, Steps, claim, index, interior, kl, positive, scalar, simplex, size, total
+from derivations import (
+    AtLeast,
+    Fails,
+    Kind,
+    Limit,
+    Severity,
+    Steps,
+    Value,
+    Variable,
+    claim,
+    index,
+    interior,
+    kl,
+    positive,
+    scalar,
+    simplex,
+    size,
+    total,
+    vector,
+)
 
 m, others = size("m"), size("o")
 i, j = index("i", m), index("j", m)
@@ -59,19 +79,36 @@ words_so_far.twin("by three quarters of it", lambda: errors(3 * total(k, (p[k] -
 
 
 confined, spilled = interior("s", m), scalar("t", Kind.NONNEGATIVE)
+line, away = vector("x", m), scalar("w")
 
 
 def estimate(right: sp.Expr, because: sp.Expr | None = None) -> AtLeast:
     """KL(r ‖ estimate) ≥ right, where the estimate has s_i/(1 + t) on T and t/(1 + t) outside, of which r has nothing."""
     within = total(i, kl(r[i], confined[i] / (1 + spilled)))
-    return AtLeast(within + spilled / (1 + spilled), right, because=because, reason="the gap is log(1 + t), −log of the share on T")
+    return AtLeast(within + spilled / (1 + spilled), right, because=because, reason="the gap is log(1 + t), t the odds outside")
 
 
-@claim("deciphering.s3.within-support", "inequality", title="An estimate confined to the support is a better one",
+def centres(at: dict[Variable, Value]) -> AtLeast:
+    """Squared distances from the mean Σ r x, of the estimate's mean with w outside, and of the mean of what it has on T."""
+    truth, kept = total(i, r[i] * line[i]), total(i, confined[i] * line[i])
+    return AtLeast(((kept + spilled * away) / (1 + spilled) - truth) ** 2, (kept - truth) ** 2, at=at)
+
+
+@claim("deciphering.s3.within-support", "inequality", title="An estimate of h improves within the support",
        hypotheses=("the truth keeps within T",), needs=("deciphering.s3.convex-combination",),
-       latex=r"\mathrm{KL}(p\|q(\cdot|\mathbf T))=\mathrm{KL}(p\|q)+\log q(\mathbf T)\le\mathrm{KL}(p\|q)")
+       latex=r"\|h_{q(\cdot|\mathbf T)}-h\|\le\|h_q-h\|")
 def within_support() -> Steps:
-    """The estimate improves if its support is kept within T: the divergence from the truth falls; a mean may still get worse."""
+    """The estimate of h is said to improve if the support of the weights is kept within T."""
+    half, quarter = sp.S.Half, sp.Rational(1, 4)
+    yield Fails(centres({m: 2, r.label: [half, half], confined.label: [3 * quarter, quarter], spilled: 1, line.label: [0, 2],
+                         away: 1}),
+                reason="h = 1: with a template at 1 outside T the estimate is 3/4, without it 1/2: one error mends another")
+
+
+@within_support.corrected(r"\mathrm{KL}(p\|q(\cdot|\mathbf T))=\mathrm{KL}(p\|q)+\log q(\mathbf T)\le\mathrm{KL}(p\|q)",
+                          Severity.WORDING, replaces="the distance of the means, by the divergence of the weights")
+def weights_improve() -> Steps:
+    """The estimate of the weights improves, by −log q(T) in divergence; their mean need not."""
     gap = kl(sp.S.One, 1 / (1 + spilled)) + spilled / (1 + spilled)
     yield estimate(total(i, kl(r[i], confined[i])), gap)
 

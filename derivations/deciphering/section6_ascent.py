@@ -34,7 +34,7 @@ def below_parabola(curvature: sp.Expr, because: sp.Expr | None = None) -> AtLeas
        latex=r"D(\lambda)\le D(\nu)+\langle\nabla D(\nu),\lambda-\nu\rangle-\tfrac1{2\alpha}\|\lambda-\nu\|^2",
        needs=("deciphering.9",), hypotheses=("u has finite support",))
 def gradient_ascent() -> Steps:
-    """The standard way to find the maximizer is gradient ascent: the dual is smooth and strongly concave, so it has one peak."""
+    """The standard way to find the maximizer is gradient ascent: the dual is smooth and strongly concave, with one peak."""
     yield Equation(derivative(dual(rival, shifted), nu[a]), slope(a), reason="the gradient, which exists everywhere")
     q, p = tilt(rival), tilt(point)
     yield below_parabola(1 / alpha, total(i, kl(q(i), p(i))))
@@ -49,5 +49,5 @@ gradient_ascent.twin("half more than the curvature", lambda: below_parabola(3 / 
        needs=("deciphering.s6.bahdanau-luong",))
 def components() -> Undecidable:
     """The models of Bahdanau et al. and Luong et al. are said to have most of the transformer's crucial components."""
-    return Undecidable("which components are crucial is not said: of several scaled heads, self-attention, residual sums, layer "
-                       "normalization, perceptrons and positions they have none, of attention to a source the scores")
+    return Undecidable("which components are crucial is not said; of several scaled heads, self-attention, residual sums and "
+                       "layer normalization they have none, of attention from one sequence to another they have the scores")

@@ -12,8 +12,8 @@ from derivations import Undecidable, claim
        needs=("deciphering.s7.trainable-positions", "deciphering.fn9", "deciphering.22"))
 def like_the_original() -> Undecidable:
     """The implementation of T5's transformers is said to be quite similar to that of the original ones."""
-    return Undecidable("similarity has no measure here; T5 has biases on scores for sinusoids, no division by √d′, no biases of "
-                       "its linear maps, and a normalization before each block that only rescales")
+    return Undecidable("similarity has no measure here; T5 has biases on scores for sinusoids, no division by √d′, no biases "
+                       "of its linear maps, and a normalization before each block that only rescales")
 
 
 @claim("deciphering.s7.faster-norm", "empirical", title="T5's normalization makes training and inference faster",

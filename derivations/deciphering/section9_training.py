@@ -1,9 +1,9 @@
 """Section 9: which templates are trained, and what is said of images.
 
 Claims     deciphering.s9.trained, deciphering.s9.vision, deciphering.s9.similar-patches, deciphering.s9.second-image
-Notation   T_l the templates of 𝒜 and R_j those of the input (n of them), with preference u_j; w_j > 0 their shares; in a group of G
-           templates t_g, V_g, v the preference of its member in the input; tokens = what a Vision Transformer makes of an image
-           of side × side pixels in patches of patch × patch
+Notation   N templates T_i in 𝒜, n of them in the input, with preferences u_l and costs K_il between the two; W_g the G
+           templates of a group, v the preference of its only member in the input; tokens = how many vectors a Vision
+           Transformer makes of an image of side × side pixels in patches of patch × patch
 References section 9 of the document, from (25) on; ViTForImageClassification in transformers
 """
 
@@ -24,48 +24,68 @@ from derivations import (
     total,
     vector,
 )
-from derivations.deciphering.notation import a, alpha, b, c, d, z
+from derivations.deciphering import notation
+from derivations.deciphering.notation import a, alpha, b, c, d, n, z
 from derivations.deciphering.notation_transport import gamma
 
-G = size("G")
-inside, member = index("g", G), index("k", G)
+N, G = size("N"), size("G")
+i, k, l = index("i", N), index("k", N), index("l", n)  # noqa: E741
+inside, member = index("g", G), index("f", G)
+T, K, prior = vector("T", N, d), vector("K", N, n), notation.u
 v, W = positive("v"), vector("W", G, d)
 
 
-def scores(template: sp.Expr) -> sp.Expr:
-    """⟨t_g, z⟩."""
-    return total(c, W[template, c] * z[c])
+def share(template: sp.Expr, of: sp.Expr) -> sp.Expr:
+    """x(t_i | t_l) = exp((α⟨t_i, z⟩ − K_il)/γ)/Z_l."""
+    def raw(to: sp.Expr) -> sp.Expr:
+        return sp.exp((alpha * total(c, T[to, c] * z[c]) - K[to, of]) / gamma)
+
+    return raw(template) / total(k, raw(k))
+
+
+def mean(of: sp.Expr, entry: sp.Expr) -> sp.Expr:
+    """Σ_i x(t_i | t_l) (t_i)_a."""
+    return total(k, share(k, of) * T[k, entry])
+
+
+def gradient() -> Equation:
+    """∂h_a/∂(t_i)_b for (25), with costs that stay."""
+    output = total(l, prior[l] * mean(l, a))
+    through_score = total(l, prior[l] * share(i, l) * (T[i, a] - mean(l, a)))
+    return Equation(derivative(output, T[i, b]), total(l, prior[l] * share(i, l)) * delta(a, b)
+                    + alpha / gamma * z[b] * through_score, reason="t_i is averaged with its weight, and scored")
 
 
 def weight(template: sp.Expr) -> sp.Expr:
     """(25) within a group: v exp(α⟨t_g, z⟩/γ)/Σ_𝒢 exp(α⟨t, z⟩/γ)."""
-    return v * sp.exp(alpha * scores(template) / gamma) / total(member, sp.exp(alpha * scores(member) / gamma))
+    def raw(of: sp.Expr) -> sp.Expr:
+        return sp.exp(alpha * total(c, W[of, c] * z[c]) / gamma)
+
+    return v * raw(template) / total(member, raw(member))
 
 
-def output(entry: sp.Expr) -> sp.Expr:
-    """(Σ_g p_g t_g)_a."""
-    return total(member, weight(member) * W[member, entry])
-
-
-def gradient(pull: sp.Expr, first: sp.Expr = sp.S.One) -> Equation:
-    """∂h_a/∂(t_g)_b against p_g (first · δ_ab + pull · z_b (t_g − their mean)_a)."""
-    apart = W[inside, a] - output(a) / v
-    return Equation(derivative(output(a), W[inside, b]), weight(inside) * (first * delta(a, b) + pull * z[b] * apart),
-                    reason="t_g is averaged with the weight p_g, and enters the score of p_g")
+def in_group(pull: sp.Expr, own: sp.Expr = sp.S.One) -> Equation:
+    """∂h_a/∂(t_g)_b against p_g (own · δ_ab + pull · z_b (t_g − the group's mean)_a)."""
+    output = total(member, weight(member) * W[member, a])
+    apart = W[inside, a] - output / v
+    return Equation(derivative(output, W[inside, b]), weight(inside) * (own * delta(a, b) + pull * z[b] * apart),
+                    reason="the same where costs are 0 in the group and ∞ across")
 
 
 @claim("deciphering.s9.trained", "identity", title="Templates that are not in the input are trained",
-       needs=("deciphering.s9.group-sharing",),
+       needs=("deciphering.25", "deciphering.s9.group-sharing"),
        latex=r"\frac{\partial\hat h}{\partial t}=p^*(t)\left(I+\tfrac\alpha\gamma(t-\bar t\,)z^\top\right),\quad p^*(t)>0")
 def trained() -> Steps:
-    """A template in the group of one of the input's gets a gradient in proportion to its weight, in the input or not."""
-    yield AtLeast(weight(inside), 0, strict=True, reason="v > 0 is shared among all of the group")
-    yield gradient(alpha / gamma)
+    """A template gets a gradient in proportion to what it has of the input's weights, whether it is in the input or not."""
+    yield gradient()
+    yield AtLeast(total(l, prior[l] * share(i, l)), 0, strict=True, reason="the closer to a template of the input, the more")
+    yield AtLeast(weight(inside), 0, strict=True, reason="in a group all share v > 0")
+    yield in_group(alpha / gamma)
 
 
-trained.twin("the score does not see the template", lambda: gradient(sp.S.Zero))
-trained.twin("the score falls with the product", lambda: gradient(-alpha / gamma))
-trained.twin("the template is no value", lambda: gradient(alpha / gamma, sp.S.Zero))
+trained.twin("the score does not see the template", lambda: in_group(sp.S.Zero))
+trained.twin("the score falls with the product", lambda: in_group(-alpha / gamma))
+trained.twin("the template is no value", lambda: in_group(alpha / gamma, sp.S.Zero))
 
 tokens, side, patch = scalar("tokens"), size("side"), size("patch")
 
@@ -90,8 +110,8 @@ vision.twin("one token for each row", lambda: counted(side / patch + 1))
        needs=("deciphering.s9.trained", "deciphering.s9.demonstrated-on-every-dataset"))
 def similar_patches() -> Undecidable:
     """Images of a class are said to have similar patches, which may be exchanged, so that sharing templates is reasonable."""
-    return Undecidable("an intuition about images, for which no similarity is named; the inner product that the experiment uses "
-                       "is largest for long vectors, not for equal ones (deciphering.s9.experiment-cost)")
+    return Undecidable("an intuition about images, for which no similarity is named; the inner product that the experiment "
+                       "uses is largest for long vectors, not for equal ones (deciphering.s9.experiment-cost)")
 
 
 @claim("deciphering.s9.second-image", "empirical", title="A second image of the class makes training more efficient",
@@ -99,5 +119,5 @@ def similar_patches() -> Undecidable:
        needs=("deciphering.s9.trained", "deciphering.tab1"))
 def second_image() -> Undecidable:
     """Templates of another image of the same class, in half of the steps, are said to make training more efficient."""
-    return Undecidable("no efficiency is printed, with or without it; and as ViT trains without such templates, what of Table 1's "
-                       "difference is due to them and what to transport is not told apart")
+    return Undecidable("no efficiency is printed, with or without it; and as ViT trains without such templates, what of "
+                       "Table 1's difference is due to them and what to transport is not told apart")

@@ -9,9 +9,9 @@ References the docstring of the listing
 
 import sympy as sp
 
-from derivations import Entries, Equation, Fails, Severity, Steps, Undecidable, claim, kl, total, xlogx
+from derivations import Entries, Equation, Fails, Severity, Steps, Undecidable, Value, Variable, claim, kl, total, xlogx
 from derivations.transport.listing_divergence import P, S, a, inner, key, measure
-from derivations.transport.listing_notation import HALF, eps, i
+from derivations.transport.listing_notation import HALF, eps, i, n
 
 
 def plan(query: sp.Expr, target: sp.Expr) -> sp.Expr:
@@ -30,7 +30,7 @@ def least(of: Entries, entropy: sp.Expr = sp.S.One) -> sp.Expr:
     return cost + entropy * eps * total((i, key), xlogx(of(i, key)))
 
 
-def deviation(right: sp.Expr, reason: str = "", at: dict[object, object] | None = None) -> Equation:
+def deviation(right: sp.Expr, reason: str = "", at: dict[Variable, Value] | None = None) -> Equation:
     """KL(P ‖ A) against a value."""
     return Equation(total((i, key), kl(P[i, key], attention(i, key))), right, at=at or {}, reason=reason)
 
@@ -42,7 +42,7 @@ def deviates() -> Steps:
     """The value is called the deviation of attention from true optimal transport, whose plan has even columns too."""
     even = [HALF, HALF]
     yield Fails(deviation(measure(sp.S.One, HALF, HALF), at={
-        P.label.domain.shape[0]: 2, a.label: even, P.label: [[HALF / 2] * 2] * 2, S.label: [[0, 1], [0, 1]], eps: 1}),
+        n: 2, a.label: even, P.label: [[HALF / 2] * 2] * 2, S.label: [[0, 1], [0, 1]], eps: 1}),
         reason="two queries that prefer one key: softmax gives it 0.73 of both, transport gives it half, and the value is 0")
 
 

@@ -35,13 +35,27 @@ def errors(problem: MemProblem) -> Reading:
     return Reading({"n": problem.n, "p": p, "q": q, "u": u}, {"torch": found}, problem.tolerance())
 
 
-@confirms(Layer.TORCH, "deciphering.s3.within-support", on=mem_problems(smallest_n=2))
 def divergence(problem: MemProblem) -> Reading:
     """Of an estimate with one word outside T; nothing outside, for one seed in three."""
-    free = more(problem, r=(problem.n,), s=(problem.n,), t=(1,))
-    truth, within = shares(2 * free["r"]), shares(2 * free["s"])
-    outside = float(free["t"].abs()) * (problem.seed % 3)
-    whole = torch.cat((within, torch.tensor([outside], dtype=torch.float64))) / (1 + outside)
+    truth, within, outside, whole = spilling(problem)
     found = kl_divergence(Categorical(padded(truth, 1)), Categorical(whole))
     point = {"m": problem.n, "r": truth, "s": within, "t": outside}
     return Reading(point, {"torch": found}, problem.tolerance(truth.log(), within.log()))
+
+
+def spilling(problem: MemProblem) -> tuple[torch.Tensor, torch.Tensor, float, torch.Tensor]:
+    """True weights on T, an estimate's shares within T, the odds of its one word outside, and all of its weights."""
+    free = more(problem, r=(problem.n,), s=(problem.n,), t=(1,))
+    truth, within = shares(2 * free["r"]), shares(2 * free["s"])
+    outside = float(free["t"].abs()) * (problem.seed % 3)
+    return truth, within, outside, torch.cat((within, torch.tensor([outside], dtype=torch.float64))) / (1 + outside)
+
+
+@confirms(Layer.TORCH, "deciphering.s3.within-support", on=mem_problems(smallest_n=2), corrected=divergence)
+def distance(problem: MemProblem) -> Reading:
+    """Of the estimate's mean from the truth's, on a line, squared."""
+    truth, within, outside, whole = spilling(problem)
+    places = more(problem, x=(problem.n + 1,))["x"]
+    found = (whole @ places - truth @ places[:-1]) ** 2
+    point = {"m": problem.n, "r": truth, "s": within, "t": outside, "x": places[:-1], "w": places[-1]}
+    return Reading(point, {"torch": found}, problem.tolerance())

@@ -75,7 +75,7 @@ def reach(model: nn.Module) -> int:
 def pivotal(claim: str, run: Run) -> Finding:
     """One word is reached in BERT and in T5 without attention, and all are with it."""
     readings, within = [], []
-    for name, build in (("BERT", small_bert), ("T5", small_t5)):
+    for build in (small_bert, small_t5):
         model = seeded(build)
         within.append(reach(model))
         with silenced(model):
@@ -205,6 +205,6 @@ def faster_norm(claim: str, run: Run) -> Finding:
     return Finding(
         Outcome.HOLDS if fewer else Outcome.REFUTED,
         f"the shipped T5LayerNorm beside the definition of layer normalization, {width} numbers, operations of PyTorch counted",
-        f"{passes['T5']} passes over the vector in place of {passes['layer normalization']}, and one trained vector in place of "
-        "two; which is faster on a machine depends on whether their passes are fused, and was not timed",
+        f"{passes['T5']} passes over the vector in place of {passes['layer normalization']}, and one trained vector in place "
+        "of two; which is faster on a machine depends on whether their passes are fused, and was not timed",
     )
