@@ -26,8 +26,15 @@ def gradients(problem: OtProblem) -> Reading:
     jacobian = torch.autograd.functional.jacobian(output, problem["T"]).transpose(1, 2)
     size = float(1 + share * (1 + problem.alpha / problem.gamma * problem["z"].abs().sum()) * (1 + problem["T"].abs().sum()))
     exponent = 1 + problem.alpha / problem.gamma * float((problem["T"].abs() @ problem["z"].abs()).max())
-    point = {"G": problem.N, "d": problem.d, "W": problem.drawn["T"], "z": problem.drawn["z"], "v": share.cpu()[0],
-             "alpha": problem.alpha, "gamma": problem.gamma}
+    point = {
+        "G": problem.N,
+        "d": problem.d,
+        "W": problem.drawn["T"],
+        "z": problem.drawn["z"],
+        "v": share.cpu()[0],
+        "alpha": problem.alpha,
+        "gamma": problem.gamma,
+    }
     return Reading(point, {"autograd": jacobian}, tolerances.rounding("float64", problem.N * problem.d, size * exponent))
 
 

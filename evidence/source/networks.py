@@ -20,15 +20,16 @@ from evidence import Finding, Layer, Outcome, Reading, Run, finding, float64, ho
 from numerics import tolerances
 
 EXACT = tolerances.rounding("float64", 1)
-CHANGE = 1e-9                                                # what counts as a change, of numbers of order one in float64
+CHANGE = 1e-9  # what counts as a change, of numbers of order one in float64
 
 
 def small_bert() -> Any:
     """A random BERT of two layers, in float64."""
     from transformers import BertConfig, BertModel
 
-    config = BertConfig(vocab_size=16, hidden_size=8, num_hidden_layers=2, num_attention_heads=2, intermediate_size=8,
-                        initializer_range=0.7)
+    config = BertConfig(
+        vocab_size=16, hidden_size=8, num_hidden_layers=2, num_attention_heads=2, intermediate_size=8, initializer_range=0.7
+    )
     return BertModel(config, add_pooling_layer=False)
 
 
@@ -49,6 +50,7 @@ def seeded(build: Callable[[], Any]) -> Any:
 @contextmanager
 def silenced(model: nn.Module) -> Iterator[None]:
     """Every module of attention gives zeros for its output."""
+
     def zeros(module: nn.Module, args: object, result: tuple[Any, ...]) -> tuple[Any, ...]:
         return (torch.zeros_like(result[0]), *result[1:])
 
@@ -82,8 +84,11 @@ def pivotal(claim: str, run: Run) -> Finding:
             found = reach(model)
         readings.append(Reading({reached.name: found}, {"model": float64(found)}, EXACT))
     vote = hold(claim, Layer.SOURCE, readings, statement=Equation(reached, 1))
-    found = finding(vote, f"one of {WORDS} words changed in random models of the shipped BERT and T5 encoder",
-                    f"with attention the change reaches {within[0]} and {within[1]} of the {WORDS} outputs")
+    found = finding(
+        vote,
+        f"one of {WORDS} words changed in random models of the shipped BERT and T5 encoder",
+        f"with attention the change reaches {within[0]} and {within[1]} of the {WORDS} outputs",
+    )
     return found if set(within) == {WORDS} else replace(found, outcome=Outcome.REFUTED)
 
 
@@ -97,10 +102,14 @@ def blanks(claim: str, run: Run) -> Finding:
     model = seeded(masked_language_model)
     with predicting(model, logits):
         loss = model(input_ids=torch.full((1, LENGTH), 4), labels=labels).loss
-    slope, = torch.autograd.grad(loss, logits)
+    (slope,) = torch.autograd.grad(loss, logits)
     found = int((slope.abs().amax(-1) > CHANGE).sum())
-    vote = hold(claim, Layer.SOURCE, [Reading({predicted.name: found}, {"BERT": float64(found)}, EXACT)],
-                statement=Equation(predicted, BLANKS))
+    vote = hold(
+        claim,
+        Layer.SOURCE,
+        [Reading({predicted.name: found}, {"BERT": float64(found)}, EXACT)],
+        statement=Equation(predicted, BLANKS),
+    )
     share = shipped_bert.not_all_predicted_words_are_masked()
     said = finding(vote, f"BertForMaskedLM on {LENGTH} words, {BLANKS} of them to be predicted", f"but {share.says}")
     return said if share.holds else replace(said, outcome=Outcome.REFUTED)
@@ -110,8 +119,9 @@ def masked_language_model() -> Any:
     """A random BERT with the head that it is pretrained with."""
     from transformers import BertConfig, BertForMaskedLM
 
-    return BertForMaskedLM(BertConfig(vocab_size=16, hidden_size=8, num_hidden_layers=1, num_attention_heads=2,
-                                      intermediate_size=8))
+    return BertForMaskedLM(
+        BertConfig(vocab_size=16, hidden_size=8, num_hidden_layers=1, num_attention_heads=2, intermediate_size=8)
+    )
 
 
 @contextmanager
@@ -141,14 +151,17 @@ def vision(claim: str, run: Run) -> Finding:
         embedded, last, logits, image = through(seeded(partial(vision_transformer, pixels, width)), pixels)
         count = embedded.shape[1]
         readings.append(Reading({tokens.name: count, side.name: pixels, patch.name: width}, {"ViT": float64(count)}, EXACT))
-        read, = torch.autograd.grad(logits.sum(), last, retain_graph=True)
+        (read,) = torch.autograd.grad(logits.sum(), last, retain_graph=True)
         classified |= {int(place) for place in (read.abs().amax((0, -1)) > CHANGE).nonzero()}
         for place in range(count):
-            within, = torch.autograd.grad(embedded[0, place].sum(), image, retain_graph=True)
+            (within,) = torch.autograd.grad(embedded[0, place].sum(), image, retain_graph=True)
             seen.add((place > 0, int((within[0, 0].abs() > CHANGE).sum()) == (width**2 if place else 0)))
     vote = hold(claim, Layer.SOURCE, readings, statement=Equation(tokens, (side / patch) ** 2 + 1))
-    said = finding(vote, "random models of the shipped ViTForImageClassification, three sizes of images and patches",
-                   "each vector but the first is made of one patch, the first of trained numbers, and it alone is classified")
+    said = finding(
+        vote,
+        "random models of the shipped ViTForImageClassification, three sizes of images and patches",
+        "each vector but the first is made of one patch, the first of trained numbers, and it alone is classified",
+    )
     return said if (classified, seen) == ({0}, {(False, True), (True, True)}) else replace(said, outcome=Outcome.REFUTED)
 
 
@@ -156,15 +169,27 @@ def vision_transformer(pixels: int, width: int) -> Any:
     """A random Vision Transformer of two layers."""
     from transformers import ViTConfig, ViTForImageClassification
 
-    return ViTForImageClassification(ViTConfig(hidden_size=8, num_hidden_layers=2, num_attention_heads=2, intermediate_size=8,
-                                               image_size=pixels, patch_size=width, num_labels=3, initializer_range=0.7))
+    return ViTForImageClassification(
+        ViTConfig(
+            hidden_size=8,
+            num_hidden_layers=2,
+            num_attention_heads=2,
+            intermediate_size=8,
+            image_size=pixels,
+            patch_size=width,
+            num_labels=3,
+            initializer_range=0.7,
+        )
+    )
 
 
 def through(model: Any, pixels: int) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """What is embedded, the last layer's outputs, the logits, and the image."""
     kept: list[Tensor] = []
-    handles = [module.register_forward_hook(lambda module, args, result: kept.append(result))
-               for module in (model.vit.embeddings, model.vit.layernorm)]
+    handles = [
+        module.register_forward_hook(lambda module, args, result: kept.append(result))
+        for module in (model.vit.embeddings, model.vit.layernorm)
+    ]
     generator = torch.Generator().manual_seed(0)
     image = torch.randn(1, 3, pixels, pixels, generator=generator, dtype=torch.float64).requires_grad_()
     logits = model(pixel_values=image).logits

@@ -72,7 +72,8 @@ def test_list_names_claims_and_leaves_nothing_out(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["3 | claimed | eot.1", "3-4 printed eot.1", "- | printed | eot.1", "3 | added | eot.1", "3 | none | "])
+    "line", ["3 | claimed | eot.1", "3-4 printed eot.1", "- | printed | eot.1", "3 | added | eot.1", "3 | none | "]
+)
 def test_what_is_no_entry_is_refused(line: str) -> None:
     with pytest.raises(ValueError, match="line 1: expected lines"):
         read(line)
@@ -81,4 +82,8 @@ def test_what_is_no_entry_is_refused(line: str) -> None:
 def test_faults_are_found() -> None:
     lines = read("1 | printed | eot.1\n3 | paraphrased | eot.1, eot.nothing\n5-4 | none | heading")
     assert faults(lines, "eot", "a\nb\n\n") == [
-        "eot.nothing is no claim of eot", "eot.1 has two statuses", "5-4 runs backwards", "line 2 of the text is left out"]
+        "eot.nothing is no claim of eot",
+        "eot.1 has two statuses",
+        "5-4 runs backwards",
+        "line 2 of the text is left out",
+    ]

@@ -26,6 +26,7 @@ class EachAlone(nn.Module):
 
     def forward(self, input_ids: Tensor) -> Any:
         """One vector for each word."""
+
         class Output:
             last_hidden_state = self.attention(self.embedding(input_ids))[0]
 
