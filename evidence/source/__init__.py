@@ -1,5 +1,5 @@
 """What published and shipped source code says: the modules of transformers, PyTorch and entmax beside the documents.
 
-What chapters register is in `alibi`, `dot_product`, `transformations`, `heads` and `t5_parts`.  A package that takes seconds
-to import is imported there by the functions that run it, so that registering a vote costs nothing.
+What chapters register is in `alibi`, `dot_product`, `transformations`, `heads`, `t5_parts` and `networks`.  A package that
+takes seconds to import is imported there by the functions that run it, so that registering a vote costs nothing.
 """

@@ -1,0 +1,8 @@
+"""Votes on: Abstract and section 1: how widely attention is used, how little it is understood, and what is new."""
+
+from __future__ import annotations
+
+from evidence import Layer, observes
+from evidence.source import networks
+
+observes(Layer.SOURCE, "deciphering.s1.pivotal")(networks.pivotal)

@@ -1,0 +1,61 @@
+"""Votes on: Section 3: what a support within T excludes, and what a preference that does not see the words so far cannot do."""
+
+from __future__ import annotations
+
+import torch
+from torch.distributions import Categorical, kl_divergence
+
+from evidence import Layer, Reading, confirms
+from evidence.deciphering.problem import more, shares
+from evidence.instances.mem import MemProblem, mem_problems
+
+
+def padded(weights: torch.Tensor, others: int) -> torch.Tensor:
+    """Weights of the templates, and none for the other words."""
+    return torch.cat((weights, torch.zeros(others, dtype=torch.float64)))
+
+
+@confirms(Layer.TORCH, "deciphering.s3.strong-constraint", on=mem_problems(smallest_n=2))
+def information(problem: MemProblem) -> Reading:
+    """At uniform weights too, for one seed in three."""
+    others = 1 + problem.seed % 7
+    weights = shares(more(problem, r=(problem.n,))["r"] * (problem.seed % 3))
+    everything = torch.full((problem.n + others,), 1 / (problem.n + others), dtype=torch.float64)
+    found = kl_divergence(Categorical(padded(weights, others)), Categorical(everything))
+    return Reading({"m": problem.n, "o": others, "r": weights}, {"torch": found}, problem.tolerance(weights.log()))
+
+
+@confirms(Layer.TORCH, "deciphering.s3.words-so-far", on=mem_problems(smallest_n=2))
+def errors(problem: MemProblem) -> Reading:
+    """Of the weights half-way too, for one seed in three."""
+    free = more(problem, p=(problem.n,), q=(problem.n,), u=(problem.n,))
+    p, q, u = (shares(2 * free[name]) for name in ("p", "q", "u"))
+    u = u if problem.seed % 3 else (p + q) / 2
+    found = torch.dist(u, p) ** 2 + torch.dist(u, q) ** 2
+    return Reading({"n": problem.n, "p": p, "q": q, "u": u}, {"torch": found}, problem.tolerance())
+
+
+def divergence(problem: MemProblem) -> Reading:
+    """Of an estimate with one word outside T; nothing outside, for one seed in three."""
+    truth, within, outside, whole = spilling(problem)
+    found = kl_divergence(Categorical(padded(truth, 1)), Categorical(whole))
+    point = {"m": problem.n, "r": truth, "s": within, "t": outside}
+    return Reading(point, {"torch": found}, problem.tolerance(truth.log(), within.log()))
+
+
+def spilling(problem: MemProblem) -> tuple[torch.Tensor, torch.Tensor, float, torch.Tensor]:
+    """True weights on T, an estimate's shares within T, the odds of its one word outside, and all of its weights."""
+    free = more(problem, r=(problem.n,), s=(problem.n,), t=(1,))
+    truth, within = shares(2 * free["r"]), shares(2 * free["s"])
+    outside = float(free["t"].abs()) * (problem.seed % 3)
+    return truth, within, outside, torch.cat((within, torch.tensor([outside], dtype=torch.float64))) / (1 + outside)
+
+
+@confirms(Layer.TORCH, "deciphering.s3.within-support", on=mem_problems(smallest_n=2), corrected=divergence)
+def distance(problem: MemProblem) -> Reading:
+    """Of the estimate's mean from the truth's, on a line, squared."""
+    truth, within, outside, whole = spilling(problem)
+    places = more(problem, x=(problem.n + 1,))["x"]
+    found = (whole @ places - truth @ places[:-1]) ** 2
+    point = {"m": problem.n, "r": truth, "s": within, "t": outside, "x": places[:-1], "w": places[-1]}
+    return Reading(point, {"torch": found}, problem.tolerance())

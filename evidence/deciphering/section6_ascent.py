@@ -1,0 +1,23 @@
+"""Votes on: Section 6: gradient ascent on (9), and what the models before the transformer have of it."""
+
+from __future__ import annotations
+
+import torch
+
+from evidence import Layer, Reading, confirms
+from evidence.deciphering.attention_mem import drawn
+from evidence.instances.mem import MemProblem, mem_problems
+from numerics import mem
+
+
+@confirms(Layer.TORCH, "deciphering.s6.gradient-ascent", on=mem_problems(smallest_n=2))
+def parabola(problem: MemProblem) -> Reading:
+    """D(ν) + ⟨∇D(ν), λ − ν⟩ by autograd; ν = λ for one seed in three."""
+    nu = problem.drawn["lam"] + drawn(problem, nu=(problem.d,))["nu"] * (problem.seed % 3)
+    at = nu.clone().to(problem.device).requires_grad_()
+    log_partition = mem.log_partition(at, problem.templates, problem.prior)
+    value = at @ problem.target - at.square().sum() / (2 * problem.alpha) - log_partition
+    slope = torch.autograd.grad(value, at)[0]
+    found = value.detach() + slope @ (problem.dual - at.detach())
+    allowed = problem.tolerance(problem.target, slope, found) * (1 + float(nu.abs().sum() * problem.drawn["T"].abs().max()))
+    return Reading(problem.point() | {"nu": nu}, {"autograd": found}, allowed)

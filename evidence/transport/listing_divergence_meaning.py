@@ -1,0 +1,24 @@
+"""Votes on: The listing `compute_attention_ot_divergence`: what its value is said to measure."""
+
+from __future__ import annotations
+
+import torch
+
+from evidence import Layer, Reading, confirms
+from evidence.transport.listing import PAIRS, Tokens
+from numerics import transport
+
+
+def from_attention(x: Tokens) -> Reading:
+    """The divergence from softmax of a plan with both marginals: a certified one of other costs, or of the scores."""
+    mass, scores = x["a"], x["O"]
+    cost = -scores if x.seed % 3 else x["C"] @ x["C"].mT / 4
+    plan = transport.sinkhorn(cost, mass, mass, x.epsilon).plan
+    weights = mass[:, None] * torch.softmax(scores / x.epsilon, -1)
+    found = (plan * (plan / weights).log()).sum() + weights.sum() - plan.sum()
+    return x.reading(x.point(a=mass, S=scores, P=plan), scores, plan=found)
+
+
+confirms(Layer.TORCH, "transport.listing.compute_attention_ot_divergence.deviation", on=PAIRS, corrected=from_attention)(
+    from_attention
+)
