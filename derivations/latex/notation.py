@@ -63,6 +63,7 @@ class Pattern:
     name: str
     indices: tuple[str, ...] = ()
     arguments: tuple[str, ...] = ()
+    subscripts: tuple[str, ...] = ()  # arguments that are printed as subscripts, LSE_t(z)
 
 
 @dataclass(frozen=True)
@@ -104,7 +105,7 @@ class Notation:
                 else:
                     self.adopt(symbol, meaning)
         order = {"size": 0, "index": 1}
-        for symbol, meaning in sorted(waiting, key=lambda each: order.get(each[1].split(" ")[0], 2)):
+        for symbol, meaning in sorted(waiting, key=lambda each: 3 if each[1][0] == "=" else order.get(each[1].split()[0], 2)):
             try:
                 self.declare(symbol, meaning)
             except ValueError as error:
@@ -137,6 +138,8 @@ class Notation:
         if meaning.startswith("="):
             axes = shown.arguments and all(argument in self.indices for argument in shown.arguments)
             own = Pattern(shown.name, (*shown.indices, *shown.arguments)) if axes else shown
+            if own.indices and all(each in self.meanings for each in own.indices):
+                own = Pattern(own.name, (), own.arguments, own.indices)
             self.meanings[shown.name] = Definition(own, parse(meaning[1:]))
         elif meaning in OPERATORS:
             self.meanings[shown.name] = meaning
