@@ -20,7 +20,6 @@ from derivations.deciphering.section7_t5 import (
     one_preference,
     preference_weights,
     t5_inputs,
-    t5_realizes,
     unblanked,
 )
 from derivations.deciphering.section8_heads import (
@@ -90,7 +89,7 @@ def t5_structure() -> Steps:
 
 
 @t5_structure.corrected(r"\text{T5}=V\circ(23),\quad u_i=0\text{ where the attention mask hides},\ z=\sqrt dK^\top Qy",
-                        Severity.WORDING, under=HIDDEN)
+                        Severity.HYPOTHESIS, under=HIDDEN)
 def t5_adopts() -> Steps:
     """A head of T5 is of this form with preference 0 on the words that its attention mask hides."""
     yield same_structure(width, preference())
@@ -103,6 +102,7 @@ t5_structure.twin("no preference", lambda: same_structure(width, everywhere))
 reprint("inference.s7.mask-function", of=mask_function,
         latex=r"1_{\mathrm{masked}}(i)=-\infty\implies\text{word }i\text{ has weight }0\text{ in T5}")
 reprint("inference.s7.unified", of=one_preference, latex=r"\log u_i=b_{j-i}+1_{\mathrm{masked}}(i)-\log Z")
-reprint("inference.s7.t5-realizes", of=t5_realizes, latex=r"\text{T5}=V\circ(21)\text{ with }u\text{ of }(22)",
-        correction=T5_ADOPTS)
+reprint("inference.s7.t5-realizes", of=t5_structure, title="T5 is a realization of the generalized attention",
+        latex=r"\text{T5}=V\circ(21)\text{ with }u\text{ of }(22)", correction=T5_ADOPTS,
+        statement="Conversely T5's attention is said to be the general form with the preference weights that are specified.")
 reprint("inference.s7.t5-inputs", of=t5_inputs, latex=r"u_i=u(1_{\mathrm{masked}}(i),\,j-i)")

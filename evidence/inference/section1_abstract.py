@@ -11,7 +11,7 @@ from evidence.deciphering.section7_attention import uniform
 from evidence.instances.heads import drawn_heads
 from evidence.instances.mem import mem_problems
 
-confirms(Layer.TORCH, "inference.s0.t5", on=drawn_heads(), count=12, corrected=t5)(t5)
+confirms(Layer.TORCH, "inference.s0.t5", on=drawn_heads(), count=12)(t5)
 
 
 confirms(Layer.TORCH, "inference.s0.special-case", on=both, count=12)(uniform)
