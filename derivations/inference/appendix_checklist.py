@@ -36,13 +36,13 @@ for name, wrong in any_preference.twins.items():
        needs=("inference.thm1", "inference.thm2", "inference.cor1"))
 def proofs() -> Undecidable:
     """The checklist says that complete proofs of all theorems are included."""
-    return Undecidable("what makes a proof complete is no formula: the first theorem is cited from [21], the second follows from "
-                       "an expansion whose remainder is not bounded; whether they are true is judged where they are printed")
+    return Undecidable("what makes a proof complete is no formula: the first theorem is cited, the second follows from an "
+                       "expansion whose remainder is not bounded; whether they are true is judged where they are printed")
 
 
 @claim("inference.sC.experiments", "external fact", title="The work contains no experimental study",
        latex=r"\text{3(a): a theoretical framework, no experimental study}", needs=("inference.fig3",))
 def experiments() -> Undecidable:
     """The checklist says that there is no experimental study whose code and data could be included."""
-    return Undecidable("a matter of words: the third figure is computed, and the text draws a conclusion from it, but templates, "
-                       "weights and evidence are not printed; whether that is a study has no definition here")
+    return Undecidable("a matter of words: the third figure is computed, and the text draws a conclusion from it, but "
+                       "templates, weights and evidence are not printed; whether that is a study has no definition here")

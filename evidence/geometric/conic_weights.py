@@ -85,6 +85,18 @@ def conic_solution(drawn: WeightsProblem) -> Reading:
 
 
 def conic_centred(drawn: WeightsProblem) -> Reading:
+    """(|S| − 1)² N², with the certified weights."""
     found, off = soft(drawn.x)
-    aligned = float((found.plan - 1 / drawn.m) @ (drawn.x - drawn.x.mean()))
-    return reading(drawn, {"x": float64(drawn.x)}, off * float(np.abs(drawn.x - drawn.x.mean()).max()), conic=aligned)
+    weights, data = found.plan - found.plan.mean(), drawn.x - drawn.x.mean()
+    product = float(weights @ data)
+    given = {
+        "A": float(weights.max()),
+        "B": -float(weights.min()),
+        "C": float(data.max()),
+        "D": -float(data.min()),
+        "N": abs(product),
+        "Np": float(weights @ weights),
+        "Nx": float(data @ data),
+    }
+    moved = (drawn.m - 1) ** 2 * (2 * abs(product) + off) * off * float(np.abs(data).sum())
+    return reading(drawn, {name: abs(value) for name, value in given.items()}, moved, conic=((drawn.m - 1) * product) ** 2)
