@@ -260,7 +260,9 @@ def attained() -> Steps:
     yield Limit((rest + sp.exp(-(scale**2))) / sp.exp(scale), scale, sp.oo, sp.S.Zero, reason="p* → e₁: the odds of the others")
     middle = (scale**2 + scale + rest * scale**2) / (others + 1)
     length = (scale**2 + scale - middle) ** 2 + rest * (scale**2 - middle) ** 2 + middle**2
-    yield Limit((others + 1) * (scale**2 + scale - middle) ** 2 / (others * length), scale, sp.oo, 1 / others**2,
+    yield Equation((others + 1) * length, others * scale**4 + 2 * scale**3 + others * scale**2, reason="Nx, and …")
+    yield Equation((others + 1) * (scale**2 + scale - middle), scale**2 + others * scale, reason="… their product with e₁")
+    yield Limit((scale + others) ** 2 / (others * (others * scale**2 + 2 * scale + others)), scale, sp.oo, 1 / others**2,
                 reason="no better bound: the squared cosine of e₁ and these data, both centred")
 
 

@@ -155,7 +155,7 @@ def canonical(right: sp.Expr) -> Equation:
 def canonical_basis() -> Undecidable:
     """The third reference is said to have used the canonical basis vectors for basis functions."""
     return Undecidable("what a paper uses is beyond proof and code, and the paper does not ship with what is installed "
-                       "here; its additive scores have this form, as every vector of scores has, under geometric.s5.additive-score")
+                       "here; its additive scores have this form, as every vector of scores has: geometric.s5.additive-score")
 
 
 @claim("geometric.s5.additive-score", "identity", title="Addition: additive scores have the form φ(t) = e_t",

@@ -203,6 +203,20 @@ def slope_is(claimed: sp.Expr) -> Equation:
     return Equation(found, claimed, reason="∂ E ψ/∂θ₁ = E ψ · (μ* − μ) = E[ψ t] − E[ψ] E[t]")
 
 
+@cache
+def integrated_moment(power: int) -> sp.Expr:
+    """∫ t^power e^{θ₁t − bt²} dt / ∫ e^{θ₁t − bt²} dt, an integral over the real line."""
+    found = sp.integrate(_T**power * sp.exp(score(_LINEAR, _RATE, _T)), (_T, -sp.oo, sp.oo))
+    return sp.cancel(sp.simplify(found.rewrite(sp.erf) / integrated_exponential()))
+
+
+def covariance_with(power: int) -> sp.Expr:
+    """cov_p(ψ, t^power)/E_p ψ: the mean of t^power under ψp, which has quadratic scores too, less that under p."""
+    means = [integrated_moment(power).subs({_LINEAR: linear, _RATE: rate}, simultaneous=True)
+             for linear, rate in ((theta1 + c / s**2, b + 1 / (2 * s**2)), (theta1, b))]
+    return means[0] - means[1]
+
+
 def moved(spread: sp.Expr) -> sp.Expr:
     """μ* − μ = σ²(c − μ)/(σ² + s²): how far the bump draws the mean, for a σ² of `spread`."""
     return spread * (c - theta1 / (2 * b)) / (spread + s**2)
@@ -230,6 +244,10 @@ def gradient_is_covariance() -> Steps:
     square = total(j, on_grid(j) * place[j] ** 2)
     yield Equation(-derivative(expected, b), total(j, on_grid(j) * height[j] * place[j] ** 2) - expected * square,
                    reason="φ₂ = t²")
+    for power, parameter, sign in ((1, theta1, 1), (2, b, -1)):
+        slope = derivative(log_bump(theta1 / (2 * b), 1 / (2 * b), c), parameter)
+        yield Equation(sign * slope, covariance_with(power),
+                       reason=f"on the line: ∂ log E ψ/∂θ_{power} is cov(ψ, t^{power})/E ψ, both sides by their integrals")
     yield slope_is(moved(1 / (2 * b)))
 
 
