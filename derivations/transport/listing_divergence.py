@@ -2,7 +2,8 @@
 
 Claims     transport.listing.sinkhorn_divergence, transport.listing.sinkhorn_divergence.one-cost,
            transport.listing.sinkhorn_divergence.value, transport.listing.compute_attention_ot_divergence,
-           transport.listing.compute_attention_ot_divergence.batch
+           transport.listing.compute_attention_ot_divergence.batch,
+           transport.listing.compute_attention_ot_divergence.overflow
 Notation   as in `listing_notation`; x, y, X points; m others at the cost c of a point and of each other; B problems of N tokens
 References Feydy et al. (2019) for the divergence; Luise et al. (2018) for the sharp variant, of costs alone
 """
@@ -22,13 +23,14 @@ from derivations import (
     delta,
     index,
     positive,
+    reprint,
     size,
     total,
     vector,
     xlogx,
 )
 from derivations.transport.listing_notation import HALF, C, d, eps, expense, i, j, k, m, n, r, u, v
-from derivations.transport.listing_sinkhorn import scaling_plan
+from derivations.transport.listing_sinkhorn import overflow, scaling_plan
 
 # ── sinkhorn_divergence ─────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -203,9 +205,12 @@ def divergence() -> Steps:
                 reason="one token: both marginals are uniform, p = q, so the value is 0; softmax weights do not enter")
 
 
-@divergence.corrected(r"S_\varepsilon\text{'s listing at }p=q=\tfrac1n\mathbf 1,\ C=-S:\quad 0", Severity.FATAL)
+@divergence.corrected(r"S_\varepsilon\text{'s listing at }p=q=\tfrac1n\mathbf 1,\ C=-S:\quad 0"
+                      r"\ \text{where }e^{S/\varepsilon}\text{ is a number of the format}", Severity.FATAL)
 def divergence_is_zero() -> Steps:
-    """Called head by head, with marginals of length n, the listing gives 0 whatever Q and K are: it tells nothing.
+    """Called head by head, with marginals of length n, the listing gives 0 for all Q and K that it can take: it tells nothing.
+
+    It computes exp(S/ε), in float32 and at the default ε up to scores of 8.87: beyond it gives NaN.
 
     As printed it stops with an error for more than one token, in (B, N, d) with N ≥ 2 and in (N, d) with N, d ≥ 2; what
     goes through, B = N = 1 or (N, d) with N = 1 or d = 1, gives 0.
@@ -236,7 +241,7 @@ def batch() -> Steps:
                 "B = N stops at the plan, B = N = 1 alone goes through")
 
 
-@batch.corrected(r"v\in\mathbb R^{B\times N\times1}:\quad(Kv)_{bi}=\sum_{j=1}^NK_{bij}v_{bj}", Severity.SLIP,
+@batch.corrected(r"v\in\mathbb R^{B\times N\times1}:\quad(Kv)_{bi}=\sum_{j=1}^NK_{bij}v_{bj}", Severity.FATAL,
                  replaces="the shape of v, by how many of its entries a row of K meets")
 def batch_of_columns() -> Steps:
     """With the scalings as columns, `v.unsqueeze(-1)`, each kernel meets the N entries of its own problem."""
@@ -245,3 +250,7 @@ def batch_of_columns() -> Steps:
 
 batch.twin("one more than there are", lambda: met(N + 1))
 batch.twin("those of all problems", lambda: met(B * N))
+
+reprint("transport.listing.compute_attention_ot_divergence.overflow", of=overflow, title="The kernel of the scores in float32",
+        latex=r"\exp(S/\varepsilon)\le(2-2^{-23})2^{127},\quad C=-S",
+        statement="The kernel of the costs −S must be a number of the format, for every score; a single score of 10 makes NaN.")

@@ -78,7 +78,7 @@ def tighter() -> Steps:
                 "weights, not a division by sums, and makes 0.62 of ¾")
 
 
-@tighter.corrected(r"A\leftarrow A/A\mathbf 1\text{ for }\mathrm{softmax}(A/\varepsilon)", Severity.SLIP,
+@tighter.corrected(r"A\leftarrow A/A\mathbf 1\text{ for }\mathrm{softmax}(A/\varepsilon)", Severity.FATAL,
                    replaces="the softmax in the third step, and the 1e-8")
 def tighter_by_division() -> Steps:
     """If the third step divides by the row sums, without the 1e-8, an iteration rescales lines and keeps the costs."""
@@ -247,7 +247,7 @@ def mask() -> Steps:
 
 
 @mask.corrected(r"S_{ih}\leftarrow-\infty\implies A_{ih}=0,\ A_{ij}=\frac{e^{S_{ij}/\varepsilon}}"
-                r"{\sum_le^{S_{il}/\varepsilon}-e^{S_{ih}/\varepsilon}}\ (j\ne h)", Severity.SLIP,
+                r"{\sum_le^{S_{il}/\varepsilon}-e^{S_{ih}/\varepsilon}}\ (j\ne h)", Severity.FATAL,
                 replaces="weights that do not know the mask")
 def mask_before_the_softmax() -> Steps:
     """With −∞ for masked keys before each softmax, those of the iterations included, the other keys, if any, share the mass."""

@@ -12,6 +12,7 @@ from torch import Tensor
 from evidence import Layer, Reading, Value, confirms, float64
 from evidence.transport import listings as models
 from evidence.transport.listing import ANY, PAIRS, SEVERAL, SQUARE, WIDTH, Tokens, balanced
+from evidence.transport.listing_sinkhorn import kernel_in_float32, log_domain_plan
 from numerics import tolerances, transport
 
 
@@ -103,3 +104,13 @@ def rows_of_scalings(x: Tokens) -> Reading:
     return Reading(
         {"B": x.m, "N": x.n}, {"listing": float64(models.start_of_keys(query).shape[-2])}, tolerances.rounding("float64", 1)
     )
+
+
+@confirms(
+    Layer.TORCH, "transport.listing.compute_attention_ot_divergence.overflow", on=ANY, corrected=log_domain_plan, count=24
+)
+def kernel_of_a_score(x: Tokens) -> Reading:
+    """One token whose score overflows the kernel: the listing gives NaN."""
+    score = torch.full((1, 1, 1), 100 * x.epsilon, device=x.device)
+    assert bool(models.attention_divergence(score, torch.ones_like(score), x.epsilon).isnan())
+    return kernel_in_float32(x)
