@@ -1,7 +1,8 @@
 """The listings `sinkhorn_divergence` and `compute_attention_ot_divergence`.
 
 Claims     transport.listing.sinkhorn_divergence, transport.listing.sinkhorn_divergence.one-cost,
-           transport.listing.sinkhorn_divergence.value, transport.listing.compute_attention_ot_divergence,
+           transport.listing.sinkhorn_divergence.distance, transport.listing.sinkhorn_divergence.value,
+           transport.listing.compute_attention_ot_divergence,
            transport.listing.compute_attention_ot_divergence.batch,
            transport.listing.compute_attention_ot_divergence.overflow
 Notation   as in `listing_notation`; x, y, X points; m others at the cost c of a point and of each other; B problems of N tokens
@@ -110,7 +111,7 @@ def sinkhorn_divergence_with_entropy() -> Steps:
 sinkhorn_divergence.twin("the logarithm's sign", lambda: divergence_of_even(even(-1)))
 sinkhorn_divergence.twin("half of it", lambda: divergence_of_even(even() / 2))
 
-x, y, X = vector("x", d), vector("y", d), vector("X", n, d)
+x, y, X, S = vector("x", d), vector("y", d), vector("X", n, d), vector("S", n, n)
 
 
 def apart() -> sp.Expr:
@@ -154,6 +155,39 @@ one_cost.twin("half the cost", lambda: concentrated(squared(i, k) / 2))
 one_cost.twin("no square", lambda: concentrated(sp.sqrt(squared(i, k)) * 3))
 
 
+def forced(costs: Entries) -> sp.Expr:
+    """The listing's value for all mass at place i and all mass at place k, whose plans are forced."""
+    return costs(i, k) - costs(i, i) / 2 - costs(k, k) / 2
+
+
+def at_least(bound: sp.Expr) -> AtLeast:
+    """The same for squared distances."""
+    return AtLeast(forced(squared), bound, because=squared(i, k) - bound, reason="‖x_i − x_k‖², and 0 only where the points are one")
+
+
+@claim("transport.listing.sinkhorn_divergence.distance", "listing", title="A regularized distance",
+       latex=r"S_\varepsilon(p,q)\ge0", needs=("transport.listing.sinkhorn_divergence.one-cost",))
+def distance() -> Steps:
+    """The docstring calls the value a regularized distance of optimal transport, for any cost matrix: never negative."""
+    yield Fails(AtLeast(forced(lambda first, second: -S[first, second]), 0,
+                        at={n: 2, S.label: [[0, 1], [1, 0]], i: 1, k: 2}),
+                reason="costs −S of two places that resemble each other more than themselves: the value is −1; and only with "
+                "as many targets as sources, since p with p takes a square matrix")
+
+
+@distance.corrected(r"C_{ik}=\|x_i-x_k\|^2:\quad S_\varepsilon(\delta_{x_i},\delta_{x_k})\ge0", Severity.HYPOTHESIS,
+                    under="C holds squared distances of common points, which minus a score is not; shown for single points",
+                    replaces="the costs −S, by squared distances")
+def distance_of_points() -> Steps:
+    """For squared distances of common points the value for two points is their cost, which is not negative."""
+    yield Equation(forced(squared), squared(i, k), reason="staying at a place costs nothing")
+    yield at_least(sp.S.Zero)
+
+
+distance.twin("at least one", lambda: at_least(sp.S.One))
+distance.twin("twice the cost", lambda: at_least(2 * squared(i, k)))
+
+
 @claim("transport.listing.sinkhorn_divergence.value", "listing", title="The three terms as values of the entropic problem",
        latex=r"\mathrm{OT}_\varepsilon(p,q)=\min_\gamma\langle\gamma,C\rangle-\varepsilon H(\gamma)",
        needs=("transport.listing.sinkhorn.optimal",))
@@ -177,7 +211,7 @@ value.twin("twice the value", lambda: with_entropy(2 * dual_value(scaling_plan) 
 
 # ── compute_attention_ot_divergence ─────────────────────────────────────────────────────────────────────────────────
 
-a, S, key, inner = vector("a", n, kind=Kind.INTERIOR), vector("S", n, n), index("j", n), index("l", n)
+a, key, inner = vector("a", n, kind=Kind.INTERIOR), index("j", n), index("l", n)
 P = coupling("P", a, a)
 
 

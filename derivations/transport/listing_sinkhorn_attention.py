@@ -217,7 +217,7 @@ def representable(bound: sp.Expr) -> AtLeast:
 def overflow() -> Steps:
     """The kernel exp(S/ε) is computed as it stands, so that it must be a number of the format, for every finite score."""
     yield Fails(AtLeast(LARGEST, similarity(i, second), at={n: 1, O.label: [[9]], eps: sp.Rational(1, 10)}),
-                reason="a score of 9 at the default ε = 1/10, where 8.87 is the most: exp(90) is inf in float32, and the plan NaN")
+                reason="a score of 9 at the default ε = 1/10, where 8.87 is the most: exp(90) is inf in float32, the plan NaN")
 
 
 @overflow.corrected(r"\gamma_{ij}=\exp\big(\varphi_i+S_{ij}/\varepsilon+\psi_j\big)\le1,"

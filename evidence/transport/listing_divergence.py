@@ -39,16 +39,33 @@ def points_in_common(x: Tokens) -> Reading:
     places = x["points"] / 2
     cost = (places[:, None] - places[None]).square().sum(-1)
     mass = torch.eye(x.n, dtype=torch.float64, device=x.device)
-    listing = torch.stack([torch.stack([models.sinkhorn_divergence(p, q, cost, 1.0) for q in mass]) for p in mass])
     replacement = transport.sinkhorn_divergence(cost, cost, cost, mass[:, None], mass[None, :], 1.0)
     allowed = 10 * models.GUARD * math.exp(float(cost.max())) * max(1.0, float(cost.max()))
-    return Reading(x.point(X=places), {"listing": listing, "replacement": replacement}, allowed)
+    return Reading(x.point(X=places), {"listing": all_pairs(x, cost, 1.0), "replacement": replacement}, allowed)
 
 
 @confirms(Layer.TORCH, "transport.listing.sinkhorn_divergence.one-cost", on=PAIRS, count=16, corrected=points_in_common)
 def two_points(x: Tokens) -> Reading:
     one, cost = torch.ones(1, dtype=torch.float64, device=x.device), (x["x"] - x["y"]).square().sum()
     return x.reading(x.point("x", "y"), cost, listing=models.sinkhorn_divergence(one, one, cost.reshape(1, 1)))
+
+
+def all_pairs(x: Tokens, cost: Tensor, epsilon: float) -> Tensor:
+    """The listing's value for all mass at place i and all mass at place k, (i, k)."""
+    mass = torch.eye(x.n, dtype=torch.float64, device=x.device)
+    return torch.stack([torch.stack([models.sinkhorn_divergence(p, q, cost, epsilon) for q in mass]) for p in mass])
+
+
+def distances_of_points(x: Tokens) -> Reading:
+    places = x["points"] / 2
+    cost = (places[:, None] - places[None]).square().sum(-1)
+    allowed = 10 * models.GUARD * math.exp(float(cost.max())) * max(1.0, float(cost.max()))
+    return Reading(x.point(X=places), {"listing": all_pairs(x, cost, 1.0)}, allowed)
+
+
+@confirms(Layer.TORCH, "transport.listing.sinkhorn_divergence.distance", on=PAIRS, count=16, corrected=distances_of_points)
+def values_of_scores(x: Tokens) -> Reading:
+    return x.reading(x.point(S=x["O"]), 1e3, listing=all_pairs(x, -x["O"], 1.0))
 
 
 def value_with_entropy(x: Tokens) -> Reading:

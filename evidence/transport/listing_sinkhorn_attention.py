@@ -13,6 +13,7 @@ from evidence.transport import listings as models
 from evidence.transport.listing import ANY, PAIRS, SEVERAL, SQUARE, Tokens
 from numerics import tolerances, transport
 
+
 def tokens_with(scores: Tensor) -> tuple[Tensor, Tensor]:
     """Queries and keys in a batch of one that have these scores, which are square."""
     n = scores.shape[-1]
