@@ -162,7 +162,8 @@ def forced(costs: Entries) -> sp.Expr:
 
 def at_least(bound: sp.Expr) -> AtLeast:
     """The same for squared distances."""
-    return AtLeast(forced(squared), bound, because=squared(i, k) - bound, reason="‖x_i − x_k‖², and 0 only where the points are one")
+    return AtLeast(forced(squared), bound, because=squared(i, k) - bound,
+                   reason="‖x_i − x_k‖², and 0 only where the points are one")
 
 
 @claim("transport.listing.sinkhorn_divergence.distance", "listing", title="A regularized distance",
