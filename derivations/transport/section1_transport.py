@@ -3,7 +3,8 @@
 Claims     transport.s1.kantorovich, transport.s1.couplings, transport.s1.entropic, transport.s1.kl, transport.s1.sinkhorn
 Notation   a, b marginals, positive but in Kantorovich's problem, where M and R are two couplings, mixed with the odds to 1;
            P a coupling, with J(P) = ⟨P, C⟩ − ε H(P); L a plan with unit rows and free columns; f, g any potentials,
-           E = E(f, g) = diag(u) K diag(v) the iterate with u = e^{f/ε}, v = e^{g/ε}, K = e^{−C/ε}; D(f, g) = ⟨a, f⟩ + ⟨b, g⟩ − ε Σ E + ε; f⁺ = f + ε log(a/E1), which is u = a/(Kv)
+           E = E(f, g) = diag(u) K diag(v) the iterate with u = e^{f/ε}, v = e^{g/ε}, K = e^{−C/ε};
+           D(f, g) = ⟨a, f⟩ + ⟨b, g⟩ − ε Σ E + ε; f⁺ = f + ε log(a/E1), which is u = a/(Kv)
 References section 1 of the document; Sinkhorn and Knopp (1967); Peyré and Cuturi (2019)
 """
 

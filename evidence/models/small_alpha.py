@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from numerics.experiments.models_and_texts import Subject
 
 SMALL = 0.1                                                  # what "small" is taken to mean: a tenth of 1
-NAMES = ("all-MiniLM-L6-v2", "tiny-t5")
+ENCODER, T5 = "all-MiniLM-L6-v2", "tiny-t5"
 
 
 @dataclass(frozen=True)
@@ -86,8 +86,9 @@ def transport_ratio(templates: Tensor, prior: Tensor) -> tuple[float, float, flo
     return 1 / gamma, float(torch.linalg.eigvalsh(sigma)[-1]) / gamma, half**2 / gamma
 
 
-def heads_of(subject: Subject, layer: Layer, step: int) -> Iterator[Head]:
-    """The heads of one layer, from every `step`-th query."""
+def heads_of(subject: Subject, layer: Layer, queries: int) -> Iterator[Head]:
+    """The heads of one layer, from about so many queries of each."""
+    step = max(1, layer.queries // queries)
     config = subject.model.config
     divides = not hasattr(config, "d_kv")
     width = config.hidden_size // config.num_attention_heads if divides else config.d_kv
@@ -108,19 +109,19 @@ def heads_of(subject: Subject, layer: Layer, step: int) -> Iterator[Head]:
 
 @cache
 def measured(quick: bool) -> tuple[Head, ...]:
-    """Every head of the encoder of the wheel and of the small T5 that ships, trained and random, on a short text."""
+    """Every head of the encoder of the wheel, on a paragraph, and of the small T5 that ships, on a sentence; of both kinds."""
     from numerics.experiments.deviation.problems import layers
     from numerics.experiments.models_and_texts import subjects
     from numerics.models.encoder import PARAGRAPH
 
     return tuple(
         head
-        for name in NAMES
-        for subject in subjects(name, PARAGRAPH.partition(".")[0])
+        for name, text in ((ENCODER, PARAGRAPH), (T5, PARAGRAPH.partition(".")[0]))
+        for subject in subjects(name, text)
         for inputs in subject.inputs
         for sequence in layers(subject.model, inputs)
         for layer in sequence
-        for head in heads_of(subject, layer, 16 if quick else 4)
+        for head in heads_of(subject, layer, 2 if quick else 8)
     )
 
 
@@ -135,8 +136,15 @@ def root_alpha(head: Head) -> Layout:
 
 
 def spread(values: list[float]) -> str:
-    """From the smallest to the largest."""
-    return f"{min(values):.3g} to {max(values):.3g}"
+    """From the smallest to the largest, or what all of them are."""
+    ends = dict.fromkeys(f"{value:.3g}" for value in (min(values), max(values)))
+    return " to ".join(ends)
+
+
+def by_layer(heads: list[Head], value: Callable[[Head], float]) -> str:
+    """The mean over the heads of each layer, in order."""
+    layers = [[value(head) for head in heads if head.layer == name] for name in dict.fromkeys(head.layer for head in heads)]
+    return " ".join(f"{sum(values) / len(values):.2g}" for values in layers)
 
 
 def told(heads: list[Head], value: Callable[[Head], float], beside: Callable[[Head], float]) -> Finding:
@@ -144,15 +152,16 @@ def told(heads: list[Head], value: Callable[[Head], float], beside: Callable[[He
     trained = [head for head in heads if head.weights == "trained"]
     groups = dict.fromkeys((head.model, head.weights) for head in heads)
     figures = [
-        f"{model} ({weights}): {spread([value(h) for h in chosen])}, κ {spread([beside(h) for h in chosen])}"
+        f"{model} ({weights}): {spread([value(h) for h in chosen])}, by layer {by_layer(chosen, value)}, κ "
+        f"{spread([beside(h) for h in chosen])}"
         for model, weights in groups
         for chosen in [[h for h in heads if (h.model, h.weights) == (model, weights)]]
     ]
     small, useful = (sum(of(h) < limit for h in trained) for of, limit in ((value, SMALL), (beside, 1.0)))
     return Finding(
         Outcome.HOLDS if small == len(trained) else Outcome.REFUTED,
-        f"{len(trained)} trained heads of {', '.join(dict.fromkeys(h.model for h in trained))}, and as many random ones, on one "
-        "sentence; mean over queries, float64; BERT-base and T5-small not measured",
+        f"{len(trained)} trained heads of {', '.join(dict.fromkeys(h.model for h in trained))}, and as many random ones, on a "
+        "short text; mean over queries, float64; BERT-base and T5-small not measured",
         f"below {SMALL} in {small} of {len(trained)} trained heads, κ < 1 in {useful}; {'; '.join(figures)}",
     )
 
@@ -177,5 +186,5 @@ def of_transport(claim: str, run: Run) -> Finding:
     heads = list(measured(run.quick))
     found = told(heads, lambda head: head.ratio, lambda head: head.bound)
     ratios = spread([head.transport for head in heads])
-    return Finding(found.outcome, f"{found.scope}; their inputs as templates of a transport layer with M = −⟨t, t′⟩, γ = √d, α = 1",
-                   f"α/γ is {ratios}; (α/γ) λ_max(Σ̄) {found.detail}")
+    scope = f"{found.scope}; their inputs as templates of a transport layer with M = −⟨t, t′⟩, γ = √d and α = 1"
+    return Finding(found.outcome, scope, f"α/γ is {ratios}; (α/γ) λ_max(Σ̄) {found.detail}")
