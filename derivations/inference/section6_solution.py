@@ -16,7 +16,7 @@ from derivations.deciphering import section6_approximation as approximation
 from derivations.deciphering import section6_expansion as expansion
 from derivations.deciphering import section6_remarks as remarks
 from derivations.deciphering import section6_theorem1 as theorem
-from derivations.deciphering.notation import T, a, alpha, d, i, inner, k, lam, mean, mu, n, tilt, u
+from derivations.deciphering.notation import T, a, alpha, d, i, inner, k, lam, mean, mu, n, point, tilt, u
 from derivations.deciphering.section6_approximation import closed_form, error
 from derivations.deciphering.section6_expansion import evidence
 
@@ -43,7 +43,7 @@ v = interior("v", n)
 
 def other_tilt(template: sp.Expr) -> sp.Expr:
     """v_i e^⟨t_i, λ⟩/Σ_k v_k e^⟨t_k, λ⟩, for another distribution on the templates."""
-    return v[template] * sp.exp(inner(template, theorem.point)) / total(k, v[k] * sp.exp(inner(k, theorem.point)))
+    return v[template] * sp.exp(inner(template, point)) / total(k, v[k] * sp.exp(inner(k, point)))
 
 
 def of_this_output(candidate: sp.Expr) -> Equation:
@@ -66,13 +66,13 @@ def without_superscript() -> Steps:
                                r"{\sum_ju^{(k)}_je^{\langle t_j,\lambda^*\rangle}}", Severity.SLIP)
 def with_superscript() -> Steps:
     """It is the preference of the same output that is tilted, as in (12) and (14)."""
-    yield of_this_output(1 / total(k, u[k] / u[i] * sp.exp(inner(k, theorem.point) - inner(i, theorem.point))))
+    yield of_this_output(1 / total(k, u[k] / u[i] * sp.exp(inner(k, point) - inner(i, point))))
 
 
 without_superscript.twin("the ratio of the preferences is turned over", lambda: of_this_output(
-    1 / total(k, u[i] / u[k] * sp.exp(inner(k, theorem.point) - inner(i, theorem.point)))))
+    1 / total(k, u[i] / u[k] * sp.exp(inner(k, point) - inner(i, point)))))
 without_superscript.twin("the exponent's sign", lambda: of_this_output(
-    1 / total(k, u[k] / u[i] * sp.exp(inner(i, theorem.point) - inner(k, theorem.point)))))
+    1 / total(k, u[k] / u[i] * sp.exp(inner(i, point) - inner(k, point)))))
 
 reprint("inference.14", of=theorem.estimate, hypotheses=ANY, implying=GENERAL,
         latex=r"\hat h=\int a\tilde p(a)da=\int a\frac{u(a)e^{\langle a,\lambda^*\rangle}}"

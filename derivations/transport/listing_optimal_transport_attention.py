@@ -56,7 +56,7 @@ from derivations.transport.listing_notation import (
 )
 
 A, W = vector("A", n, m, kind=Kind.POSITIVE), stochastic("W", n, m)
-QUARTER = sp.Rational(1, 4)
+QUARTER, THIRD, SIXTH = (sp.Rational(1, part) for part in (4, 3, 6))
 
 
 def by_rows(of: Entries, guard: sp.Expr) -> Entries:
@@ -113,19 +113,13 @@ def tighter_by_division() -> Steps:
 tighter.twin("the odds are squared", lambda: kept(odds(given) ** 2))
 tighter.twin("the odds are turned over", lambda: kept(1 / odds(given)))
 
-def column_mass(of: Entries) -> sp.Expr:
-    """Σ_i A_ij."""
-    return total(i, of(i, j))
-
-
-THIRD, SIXTH = sp.Rational(1, 3), sp.Rational(1, 6)
 EVEN: dict[Variable, Value] = {n: 3, m: 3, A.label: [[HALF, THIRD, SIXTH], [THIRD] * 3, [SIXTH, THIRD, HALF]], eps: 1, j: 1}
 
 
 def even(right_side: sp.Expr) -> Equation:
     """The columns' sums after rows and columns are divided by theirs."""
-    return Equation(column_mass(by_columns(by_rows(given, sp.S.Zero), sp.S.Zero)), right_side,
-                    reason="columns are divided last")
+    divided = by_columns(by_rows(given, sp.S.Zero), sp.S.Zero)
+    return Equation(total(i, divided(i, j)), right_side, reason="columns are divided last")
 
 
 @claim("transport.listing.OptimalTransportAttention.doubly-stochastic", "listing", title="A doubly stochastic tendency",
@@ -133,7 +127,8 @@ def even(right_side: sp.Expr) -> Equation:
        needs=("transport.listing.OptimalTransportAttention",))
 def tendency() -> Steps:
     """A comment says that columns are normalized for a doubly stochastic tendency; what has unit columns is to keep them."""
-    yield Fails(Equation(column_mass(softened(by_columns(by_rows(given, GUARD), GUARD))), 1, at=EVEN),
+    third = softened(by_columns(by_rows(given, GUARD), GUARD))
+    yield Fails(Equation(total(i, third(i, j)), 1, at=EVEN),
                 reason="doubly stochastic weights: the softmax that comes last gives the first key 1.003 and the second 0.994")
 
 
@@ -144,8 +139,8 @@ def unit_columns() -> Steps:
     yield even(sp.S.One)
 
 
-tendency.twin("columns of mass n", lambda: even(n + 1))
-tendency.twin("columns of mass 1/m", lambda: even(1 / (m + 1)))
+tendency.twin("columns of mass n + 1", lambda: even(n + 1))
+tendency.twin("columns of mass 1/(m + 1)", lambda: even(1 / (m + 1)))
 
 
 def similarity_slope(right_side: sp.Expr) -> Equation:
