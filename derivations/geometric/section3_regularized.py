@@ -6,7 +6,8 @@ Notation   omega = Ω(p) any number; θ + p − μ the data whose sparsemax is p
            the products and the temperature of scaled dot-product attention; y any data ≥ 0, top their largest entry; Zw, with
            Z > 0 and w in the simplex, any but 0; others = |S| − 1 ≥ 1 the number of the locations but one, which has the
            value x_t, and x_i their values; A, B how far the largest and the smallest weight are from 1/|S|, C and D the
-           same of the data and their mean; N = ⟨p* − 1/|S|, x − mean x⟩, and Np, Nx the squared lengths of both
+           same of the data and their mean; N = ⟨p* − 1/|S|, x − mean x⟩; |S|AB/(1 + g) and |S|CD/(1 + h) the squared
+           lengths of both, with g, h ≥ 0
 References (3), (4) and the prose around them; Martins and Astudillo (2016) for ½‖p‖²
 """
 
@@ -230,17 +231,17 @@ def centred(of: Entry) -> sp.Expr:
 
 
 top_weight, low_weight, top_data, low_data = (scalar(name, Kind.NONNEGATIVE) for name in "ABCD")
-product, of_weights, of_data = (scalar(name, Kind.NONNEGATIVE) for name in ("N", "Np", "Nx"))
+product, spare_weights, spare_data = (scalar(name, Kind.NONNEGATIVE) for name in ("N", "g", "h"))
 high, low, own = scalar("high"), scalar("low"), vector("v", m)
-APART = (AtLeast((m - 1) * product, m * top_weight * top_data), AtLeast((m - 1) * product, m * low_weight * low_data),
-         AtLeast(m * top_weight * low_weight, of_weights), AtLeast(m * top_data * low_data, of_data))
-EXTREME: dict[Variable, Value] = {m: 3, top_weight: 2, low_weight: 1, top_data: 1, low_data: 2, product: 3, of_weights: 6,
-                                  of_data: 6}
+APART = (AtLeast((m - 1) * product, m * top_weight * top_data), AtLeast((m - 1) * product, m * low_weight * low_data))
+lengths = m**2 * top_weight * low_weight * top_data * low_data / ((1 + spare_weights) * (1 + spare_data))
+EXTREME: dict[Variable, Value] = {m: 3, top_weight: 2, low_weight: 1, top_data: 1, low_data: 2, product: 3, spare_weights: 0,
+                                  spare_data: 0}
 """(2, −1, −1) and (1, 1, −2), which have one order, and the cosine 1/2."""
 
 
 def one_order() -> Steps:
-    """What lies behind `APART`: vectors of one order have centred products that are all, but one pair's, accounted for."""
+    """What lies behind `APART`, at the locations of the largest and of the smallest weight, and behind `lengths`."""
     away = (1 - delta(j, best)) * (1 - delta(k, best))
     yield AtLeast((m - 1) * centred(star), m * (star(best) - 1 / m) * (x[best] - mean(data)),
                   because=total((j, k), away * kl(star(j), star(k))),
@@ -260,7 +261,8 @@ def attained() -> Steps:
     yield Limit((rest + sp.exp(-(scale**2))) / sp.exp(scale), scale, sp.oo, sp.S.Zero, reason="p* → e₁: the odds of the others")
     middle = (scale**2 + scale + rest * scale**2) / (others + 1)
     length = (scale**2 + scale - middle) ** 2 + rest * (scale**2 - middle) ** 2 + middle**2
-    yield Equation((others + 1) * length, others * scale**4 + 2 * scale**3 + others * scale**2, reason="Nx, and …")
+    yield Equation((others + 1) * length, others * scale**4 + 2 * scale**3 + others * scale**2,
+                   reason="their squared length, and …")
     yield Equation((others + 1) * (scale**2 + scale - middle), scale**2 + others * scale, reason="… their product with e₁")
     yield Limit((scale + others) ** 2 / (others * (others * scale**2 + 2 * scale + others)), scale, sp.oo, 1 / others**2,
                 reason="no better bound: the squared cosine of e₁ and these data, both centred")
@@ -268,9 +270,9 @@ def attained() -> Steps:
 
 def sharp(factor: sp.Expr) -> Follows:
     """factor² ⟨p* − 1/|S|, x − mean x⟩² ≥ ‖p* − 1/|S|‖² ‖x − mean x‖²."""
-    return Follows(APART, AtLeast(factor**2 * product**2, of_weights * of_data),
-                   (m * low_weight * low_data, (m - 1) * product, of_data, m * top_weight * low_weight), given=APART,
-                   at=EXTREME,
+    spare = spare_weights + spare_data + spare_weights * spare_data
+    return Follows(APART, AtLeast(factor**2 * product**2, lengths), (m * low_weight * low_data, (m - 1) * product),
+                   lengths * spare, given=APART, at=EXTREME,
                    reason="the product of both bounds for N: cos ≥ 1/(|S| − 1), so the angle is 0° for |S| = 2, 60° for 3")
 
 

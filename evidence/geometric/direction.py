@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cosine_similarity
 
-from evidence import Reading, Value
+from evidence import Reading
 from evidence.instances.scenes import Scene
 from numerics import one_sided
 
@@ -16,24 +16,21 @@ def unnormalized_cosine(first: Tensor, second: Tensor) -> Tensor:
     return first.norm() * second.norm() * cosine_similarity(first, second, dim=-1)
 
 
-def apart(plan: Tensor, x: Tensor) -> dict[str, Value]:
-    """How far weights and data go from their means, and the products of what is centred."""
+def apart(plan: Tensor, x: Tensor) -> dict[str, Tensor]:
+    """How far weights and data go from their means, their product, and by how much bounds of their lengths are too large."""
     weights, data = plan - plan.mean(), x - x.mean()
-    return {
-        "A": weights.max(),
-        "B": -weights.min(),
-        "C": data.max(),
-        "D": -data.min(),
-        "N": weights @ data,
-        "Np": weights @ weights,
-        "Nx": data @ data,
-    }
+    ends = {"A": weights.max(), "B": -weights.min(), "C": data.max(), "D": -data.min(), "N": weights @ data}
+    spare = [
+        (len(x) * top * low / (part @ part) - 1).nan_to_num(nan=0.0).clamp(min=0)
+        for top, low, part in ((ends["A"], ends["B"], weights), (ends["C"], ends["D"], data))
+    ]
+    return {name: value.clamp(min=0) for name, value in ends.items()} | {"g": spare[0], "h": spare[1]}
 
 
 def centred(scene: Scene) -> Reading:
-    """(|S| − 1)² N², which bounds the squared lengths: by the product of what is centred, and by torch's covariance."""
+    """The product of the squared lengths of what is centred, which (|S| − 1)² N² bounds: direct, and by torch's covariance."""
     plan = one_sided.plan(scene.x, 1.0)
-    covariance = scene.m * torch.cov(torch.stack((plan, scene.x)), correction=0)[0, 1]
-    products = {"direct": (plan - plan.mean()) @ (scene.x - scene.x.mean()), "covariance": covariance}
-    routes = {name: ((scene.m - 1) * each).square() for name, each in products.items()}
-    return scene.reading({name: abs(value) for name, value in apart(plan, scene.x).items()}, **routes)
+    weights, data = plan - plan.mean(), scene.x - scene.x.mean()
+    covariance = scene.m * torch.cov(torch.stack((plan, scene.x)), correction=0)
+    squares = {"direct": (weights @ weights) * (data @ data), "covariance": covariance[0, 0] * covariance[1, 1]}
+    return scene.reading(apart(plan, scene.x), right=True, **squares)
