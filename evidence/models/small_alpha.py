@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from numerics.experiments.deviation.problems import Layer
     from numerics.experiments.models_and_texts import Subject
 
-SMALL = 0.1                                                  # what "small" is taken to mean: a tenth of 1
+SMALL = 0.1  # what "small" is taken to mean: a tenth of 1
 ENCODER, T5 = "all-MiniLM-L6-v2", "tiny-t5"
 
 
@@ -101,9 +101,16 @@ def heads_of(subject: Subject, layer: Layer, queries: int) -> Iterator[Head]:
         prior = torch.cat(priors[head])
         alpha_over_gamma, ratio, bound = transport_ratio(templates, prior.mean(0))
         yield Head(
-            subject.name, subject.weights, layer.module, width, divides,
-            float(largest_variance(templates, prior).mean()), float(squared_radius(templates, prior).mean()),
-            ratio, bound, alpha_over_gamma,
+            subject.name,
+            subject.weights,
+            layer.module,
+            width,
+            divides,
+            float(largest_variance(templates, prior).mean()),
+            float(squared_radius(templates, prior).mean()),
+            ratio,
+            bound,
+            alpha_over_gamma,
         )
 
 
@@ -168,6 +175,7 @@ def told(heads: list[Head], value: Callable[[Head], float], beside: Callable[[He
 
 def of_attention(layout: Callable[[Head], Layout]) -> Observe:
     """α λ_max(Σ) of every head, as a document reads it, beside κ = αR²."""
+
     def observe(claim: str, run: Run) -> Finding:
         def size(head: Head, of: float) -> float:
             read = layout(head)

@@ -34,5 +34,8 @@ def keep_the_length(claim: str, run: Run) -> Finding:
         for count in LENGTHS
     ]
     vote = hold(claim, Layer.SOURCE, readings, statement=Equation(kept, n))
-    return finding(vote, f"torch.nn's Conv1d, padded, LSTM and MultiheadAttention on {', '.join(map(str, LENGTHS))} vectors",
-                   "without padding a convolution of width 3 returns two vectors less")
+    return finding(
+        vote,
+        f"torch.nn's Conv1d, padded, LSTM and MultiheadAttention on {', '.join(map(str, LENGTHS))} vectors",
+        "without padding a convolution of width 3 returns two vectors less",
+    )
