@@ -112,7 +112,9 @@ def _checked(query: Tensor, key: Tensor, value: Tensor) -> tuple[int, ...]:
             raise ValueError(f"{name}: expected the dtype {query.dtype} of the query, got {x.dtype}")
     lead, others = query.shape[:-2], (key.shape[:-2], value.shape[:-2])
     if key.shape[-1] != query.shape[-1] or not broadcastable(others[0], lead) or key.ndim > query.ndim:
-        raise ValueError(f"key: expected (..., m, {query.shape[-1]}) for the query {tuple(query.shape)}, got {tuple(key.shape)}")
+        raise ValueError(
+            f"key: expected (..., m, {query.shape[-1]}) for the query {tuple(query.shape)}, got {tuple(key.shape)}"
+        )
     if value.shape[-2] != key.shape[-2] or not broadcastable(others[1], lead) or value.ndim > query.ndim:
         raise ValueError(
             f"value: expected (..., {key.shape[-2]}, dv) for the query {tuple(query.shape)}, got {tuple(value.shape)}"

@@ -19,7 +19,6 @@ from typing import ClassVar
 
 import torch
 from torch import Tensor
-from torch.nn.functional import elu
 
 from numerics import linear, mem, one_sided, ot_attention, regularizers, transport
 from numerics.arguments import check_positive
@@ -171,7 +170,10 @@ class Linear(Attention):
 
     def _mapped(self, x: Tensor, temperature: float) -> Tensor:
         root = x / temperature**0.5
-        return 1 + elu(root) if self.features is None else self.features(root)
+        if self.features is not None:
+            return self.features(root)
+        # Not torch's elu: compiled, its derivative comes back with strides other than were announced (2.13).
+        return torch.where(root > 0, 1 + root, root.clamp(max=0).exp())
 
 
 @dataclass(frozen=True)
