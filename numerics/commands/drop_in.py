@@ -10,7 +10,7 @@ from numerics.modules import KINDS
 @click.command("drop-in")
 @click.option("--attention", "names", multiple=True, type=click.Choice(list(KINDS)), default=list(KINDS),
               help="every one if not given")
-@click.option("--steps", type=click.IntRange(1), default=600, show_default=True, help="of training the small model")
+@click.option("--steps", type=click.IntRange(1), default=400, show_default=True, help="of training the small model")
 @click.option("--seed", type=int, default=0, show_default=True)
 def drop_in(names: tuple[str, ...], steps: int, seed: int) -> None:
     """Measure what other attentions change: the tables of docs/drop_in_attention.md, in Markdown."""
@@ -21,6 +21,7 @@ def drop_in(names: tuple[str, ...], steps: int, seed: int) -> None:
     click.echo("| attention | distance | cosine | least cosine | ms a sentence |\n| --- | --- | --- | --- | --- |")
     for x in experiment.changes(encoder, list(names)):
         click.echo(f"| {x.attention} | {x.distance:.3f} | {x.cosine:.3f} | {x.least:.3f} | {x.milliseconds:.0f} |")
-    click.echo("\n| attention | swapped in | trained with | ms a step |\n| --- | --- | --- | --- |")
-    for y in experiment.cloze(list(names), steps, seed):
-        click.echo(f"| {y.attention} | {y.swapped:.3f} | {y.trained:.3f} | {y.milliseconds:.0f} |")
+    click.echo("\n| attention | swapped in | trained with | right answers | ms a step |\n| --- | --- | --- | --- | --- |")
+    for y in experiment.recalls(list(names), steps, seed):
+        cells = f"{y.swapped:.3f} | {y.trained:.3f} | {100 * y.accuracy:.1f} % | {y.milliseconds:.0f}"
+        click.echo(f"| {y.attention} | {cells} |")
