@@ -18,10 +18,10 @@ def drop_in(names: tuple[str, ...], steps: int, seed: int) -> None:
         encoder = load_encoder()
     except ModelUnavailableError as error:
         raise click.UsageError(str(error)) from error
-    click.echo("| attention | distance | cosine | least cosine | ms a sentence |\n| --- | --- | --- | --- | --- |")
+    click.echo("| attention | distance | cosine | least cosine | time |\n| --- | --- | --- | --- | --- |")
     for x in experiment.changes(encoder, list(names)):
-        click.echo(f"| {x.attention} | {x.distance:.3f} | {x.cosine:.3f} | {x.least:.3f} | {x.milliseconds:.0f} |")
-    click.echo("\n| attention | swapped in | trained with | right answers | ms a step |\n| --- | --- | --- | --- | --- |")
+        click.echo(f"| {x.attention} | {x.distance:.3f} | {x.cosine:.3f} | {x.least:.3f} | {x.time:.1f} |")
+    click.echo("\n| attention | swapped in | trained with | right answers | time |\n| --- | --- | --- | --- | --- |")
     for y in experiment.recalls(list(names), steps, seed):
-        cells = f"{y.swapped:.3f} | {y.trained:.3f} | {100 * y.accuracy:.1f} % | {y.milliseconds:.0f}"
+        cells = f"{y.swapped:.3f} | {y.trained:.3f} | {100 * y.accuracy:.1f} % | {y.time:.1f}"
         click.echo(f"| {y.attention} | {cells} |")

@@ -35,14 +35,14 @@ class Change:
         distance: ‖h − h₀‖/‖h₀‖ over all tokens, h₀ with softmax.
         cosine: of the sentences' mean states with and without, on average.
         least: the least of these cosines.
-        milliseconds: a sentence.
+        time: over that of softmax.
     """
 
     attention: str
     distance: float
     cosine: float
     least: float
-    milliseconds: float
+    time: float
 
 
 @dataclass(frozen=True)
@@ -54,14 +54,14 @@ class Recall:
         swapped: with the weights that were trained with softmax.
         trained: with weights trained with this attention.
         accuracy: the share of right answers, with these weights.
-        milliseconds: a step of training.
+        time: of training, over that of softmax.
     """
 
     attention: str
     swapped: float
     trained: float
     accuracy: float
-    milliseconds: float
+    time: float
 
 
 class Lookup(nn.Module):
@@ -90,14 +90,14 @@ def changes(encoder: LanguageModel, attentions: list[str]) -> Iterator[Change]:
     before = encoder.model.config._attn_implementation
     inputs = [encoder.encode(sentence) for sentence in sentences()]
     try:
-        reference, _ = _states(encoder, inputs, "softmax")
+        reference, first = _states(encoder, inputs, "softmax")
         for attention in attentions:
             found, seconds = _states(encoder, inputs, attention)
             off = torch.cat(found) - torch.cat(reference)
             means, wanted = (torch.stack([x.mean(0) for x in states]) for states in (found, reference))
             cosines = cosine_similarity(means, wanted)
             yield Change(attention, float(off.norm() / torch.cat(reference).norm()), float(cosines.mean()),
-                         float(cosines.min()), 1e3 * seconds / len(inputs))
+                         float(cosines.min()), seconds / first)
     finally:
         encoder.model.set_attn_implementation(before)
 
@@ -116,7 +116,7 @@ def recalls(attentions: list[str], steps: int, seed: int = 0) -> Iterator[Recall
         swapped = Lookup(attention)
         swapped.load_state_dict(softmax.state_dict())
         trained, accuracy = _held_out(model)
-        yield Recall(attention, _held_out(swapped)[0], trained, accuracy, 1e3 * seconds / steps)
+        yield Recall(attention, _held_out(swapped)[0], trained, accuracy, seconds / first)
 
 
 def _states(encoder: LanguageModel, inputs: list[dict[str, Tensor]], attention: str) -> tuple[list[Tensor], float]:
