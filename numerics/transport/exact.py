@@ -22,6 +22,9 @@ from torch import Tensor
 from numerics import arguments
 from numerics.transport.sinkhorn import scaling
 
+_MASS, _COST = 2.0**27, 2.0**10
+"""To what masses and costs are scaled: HiGHS takes for zero what is below 1e-7."""
+
 
 @dataclass(frozen=True)
 class ExactTransport:
@@ -104,21 +107,25 @@ def _solve(C: np.ndarray, a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.
     plan, potential = np.zeros_like(C), np.zeros_like(b)
     if not C.size:
         return plan, potential
-    mass = b.sum(-1, keepdims=True)
-    # Masses that agree but for rounding are made to agree: HiGHS is told of equalities.
-    b = b * np.where(mass > 0, a.sum(-1, keepdims=True) / np.where(mass > 0, mass, 1.0), 1.0)
-    variables = np.arange(problem.size)
+    unit = _positive(a.sum(-1, keepdims=True)) / _MASS
+    size = _positive(np.abs(np.where(np.isfinite(C), C, 0.0)).max((1, 2))[:, None]) / _COST
+    totals = np.concatenate([(a / unit).ravel(), (b / _positive(b.sum(-1, keepdims=True)) * _MASS).ravel()])
     rows = np.concatenate([problem * n + i, count * n + problem * m + j])
-    incidence = csr_array((np.ones(2 * problem.size), (rows, np.tile(variables, 2))), shape=(count * (n + m), problem.size))
-    totals = np.concatenate([a.ravel(), b.ravel()])
-    reached = np.bincount(rows, minlength=totals.size) > 0
-    if (totals[~reached] > 0).any():
+    if (totals[np.bincount(rows, minlength=totals.size) == 0] > 0).any():
         raise RuntimeError("exact_plan: no plan has these marginals, for all that some mass may reach is forbidden")
     if problem.size:
+        columns = np.tile(np.arange(problem.size), 2)
+        incidence = csr_array((np.ones(rows.size), (rows, columns)), shape=(totals.size, problem.size))
         solve: Any = linprog                                 # whose stubs know no sparse matrices
-        found = solve(C[problem, i, j], A_eq=incidence, b_eq=totals, bounds=(0, None), method="highs")
+        found = solve((C / size[..., None])[problem, i, j], A_eq=incidence, b_eq=totals, bounds=(0, None), method="highs")
         if found.status != 0:
             raise RuntimeError(f"exact_plan: {found.message}")
         plan[problem, i, j] = np.maximum(found.x, 0.0)
-        potential = np.asarray(found.eqlin.marginals)[count * n :].reshape(count, m)
+        plan *= unit[..., None]
+        potential = np.asarray(found.eqlin.marginals)[count * n :].reshape(count, m) * size
     return plan, potential
+
+
+def _positive(x: np.ndarray) -> np.ndarray:
+    """Return x with ones for zeros."""
+    return np.where(x > 0, x, 1.0)
