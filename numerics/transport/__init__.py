@@ -25,17 +25,20 @@ Conventions ``numerics.arguments``. What counts as converged follows from the dt
 from numerics.transport.attention import relaxed_weights, sinkhorn_attention, sinkhorn_weights
 from numerics.transport.diagnostics import Diagnostics, diagnose
 from numerics.transport.exact import ExactTransport, exact_plan
+from numerics.transport.quadratic import QuadraticTransport, quadratic_plan
 from numerics.transport.sinkhorn import Transport, one_sided_plan, sinkhorn, sinkhorn_divergence
 from numerics.transport.unbalanced import Unbalanced, unbalanced
 
 __all__ = [
     "Diagnostics",
     "ExactTransport",
+    "QuadraticTransport",
     "Transport",
     "Unbalanced",
     "diagnose",
     "exact_plan",
     "one_sided_plan",
+    "quadratic_plan",
     "relaxed_weights",
     "sinkhorn",
     "sinkhorn_attention",
