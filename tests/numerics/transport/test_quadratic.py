@@ -9,8 +9,9 @@ from torch.autograd import gradcheck, gradgradcheck
 from torch.testing import assert_close
 
 from numerics import tolerances
+from numerics.linear_program import exact_plan
 from numerics.regularizers import sparsemax
-from numerics.transport import exact_plan, quadratic_plan
+from numerics.transport import quadratic_plan
 
 GENERATOR = torch.Generator().manual_seed(0)
 

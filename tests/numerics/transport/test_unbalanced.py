@@ -12,6 +12,7 @@ from torch.autograd import gradcheck, gradgradcheck
 from torch.testing import assert_close
 
 from numerics import tolerances, transport
+from numerics.linear_program import exact_plan
 from numerics.transport import unbalanced
 
 GENERATOR = torch.Generator().manual_seed(0)
@@ -64,7 +65,7 @@ def test_warm_starts_lead_to_the_same_plan_in_fewer_steps(start: str) -> None:
         options: dict[str, Any] = {"source_relaxation": relaxation, "target_relaxation": relaxation}
         cold = unbalanced(cost, a, a, temperature, **options)
         starts = {"zeros": torch.zeros_like(a), "solution": cold.column_potential}
-        starts["exact"] = transport.exact_plan(cost, a, a).column_potential
+        starts["exact"] = exact_plan(cost, a, a).column_potential
         warm = unbalanced(cost, a, a, temperature, start=starts[start], **options)
         close(warm.plan, cold.plan, 1e-12)
         close(warm.value, cold.value, 1e-12)

@@ -9,7 +9,7 @@ from torch.autograd import gradcheck
 from torch.testing import assert_close
 
 from numerics import transport
-from numerics.transport import exact_plan
+from numerics.linear_program import exact_plan
 
 GENERATOR = torch.Generator().manual_seed(0)
 

@@ -3,9 +3,10 @@
     min over P ≥ 0 of ⟨C, P⟩  with P 1 = a, Pᵀ1 = b         max of Σ_i a_i f_i + Σ_j b_j g_j  with f_i + g_j ≤ C_ij
 
 Claims      transport.s1.kantorovich
-Notation    See the package
+Notation    C = cost; a = source; b = target; P = plan; f, g = row and column potential, as in ``numerics.transport``
 Solver      SciPy's HiGHS, all problems of a batch as one sparse program, in float64. What it says of itself decides nothing: f
             is computed again as f_i = min_j (C_ij − g_j), which makes every f_i + g_j ≤ C_ij, and the gap follows from that.
+Layers      It stands apart from the closed forms, and casts no vote: the conic layer asks the same solver.
 Derivatives Of the value, the first: ∂/∂C = P, ∂/∂a = f, ∂/∂b = g, along directions in which the masses stay equal. Where
             several plans or potentials are optimal these are subgradients. The plan, a vertex, has none.
 """
