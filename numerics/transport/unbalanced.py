@@ -4,10 +4,10 @@
 
 Notation    See the package; κ_a = ε/ρ_a and κ_b = ε/ρ_b, 0 for a marginal that is met exactly; φ = f/ε, ψ = g/ε;
             L = −C/ε, −inf where forbidden; r = P1, c = Pᵀ1; v = a exp(−κ_a φ) and w = b exp(−κ_b ψ), what r and c should be
-Duality     For all φ and ψ let P_ij = a_i b_j exp(φ_i + ψ_j + L_ij). The primal objective at P exceeds the dual one by exactly
-                ρ_a KL(r ‖ v) + ρ_b KL(c ‖ w),
-            which is the gap, without the cancellation of a difference. Where ρ = ∞ that term is replaced by a condition, and
-            the marginal error is what is left of it.
+Duality     For all φ and ψ let P_ij = a_i b_j exp(φ_i + ψ_j + L_ij). The primal objective at any Q exceeds the dual one by
+                ε KL(Q ‖ P) + ρ_a KL(Q1 ‖ v) + ρ_b KL(Qᵀ1 ‖ w),
+            exactly, without the cancellation of a difference, where Q meets the marginals with ρ = ∞, whose term then drops
+            out. The gap is that of Q = P, with rows and columns first made to meet such marginals.
 Solver      φ is eliminated: given ψ its best value is −log Σ_j b_j exp(ψ_j + L_ij)/(1 + κ_a). One step is a sweep of
             Sinkhorn's, the best shift of φ − t, ψ + t, and a step of Newton's method for ψ, halved until the dual grows
             enough. Without a start, a small ε is approached from larger ones.
@@ -38,7 +38,8 @@ class Unbalanced:
         row_potential: f, (..., n).
         column_potential: g, (..., m). With both marginals met exactly, f and g are determined up to a constant.
         value: the dual objective, which the optimal value exceeds by no more than the gap, (...).
-        gap: the primal objective at P less the dual one, but for marginals that are to be met exactly, (...).
+        gap: the primal objective less the dual one, (...), at P, or at the plan beside it that meets a marginal with ρ = ∞, as
+            far as what is allowed lets it.
         row_error: |r − v|, (..., n): how far P1 is from a exp(−f/ρ_a), or from a.
         column_error: |c − w|, (..., m).
         converged: whether the errors of a problem add up to no more than rounding can explain, boolean, (...).
@@ -280,7 +281,9 @@ def _result(
             f"unbalanced: {int((~converged).sum())} of {converged.numel()} problems did not converge in {max_steps} steps; "
             f"the largest marginal error is {float(error.nan_to_num(nan=torch.inf).max()):.3g}"
         )
-    gap = _gap(fixed.kappa_a, at.plan.sum(-1), at.v) + _gap(fixed.kappa_b, at.plan.sum(-2), at.w)
+    feasible = _feasible(fixed, at)
+    gap = _gap(fixed.kappa_a, feasible.sum(-1), at.v) + _gap(fixed.kappa_b, feasible.sum(-2), at.w)
+    gap = gap + _divergence(feasible.flatten(-2), at.plan.flatten(-2))
     phi = torch.where(x.dead & (x.kappa_a > 0), torch.inf, point.phi)
     mass = x.source.sum(-1) * x.target.sum(-1)
     return Unbalanced(
@@ -296,11 +299,31 @@ def _result(
     )
 
 
+def _feasible(x: _Problem, point: _Point) -> Tensor:
+    """Return P with less in rows and columns that are to be met exactly and have too much, and the rest where it lacks."""
+    P, exact_rows, exact_columns = point.plan, x.kappa_a == 0, x.kappa_b == 0
+    both = exact_rows & exact_columns
+    rows, columns = P.sum(-1), P.sum(-2)
+    ratio = x.source / torch.where(rows > 0, rows, 1.0)
+    P = P * torch.where(exact_rows, torch.where(both, ratio.clamp(max=1), ratio), 1.0).unsqueeze(-1)
+    columns = P.sum(-2)
+    ratio = x.target / torch.where(columns > 0, columns, 1.0)
+    P = P * torch.where(exact_columns, torch.where(both, ratio.clamp(max=1), ratio), 1.0).unsqueeze(-2)
+    short, wanting = (x.source - P.sum(-1)).clamp(min=0), (x.target - P.sum(-2)).clamp(min=0)
+    total = short.sum(-1, keepdim=True)
+    rest = short.unsqueeze(-1) * (wanting / torch.where(total > 0, total, 1.0)).unsqueeze(-2)
+    return P + torch.where(both.unsqueeze(-1) & (point.plan > 0), rest, 0.0)
+
+
 def _gap(kappa: Tensor, p: Tensor, q: Tensor) -> Tensor:
-    """Return KL(p ‖ q)/κ to the digits of p/q − 1, (...), where κ is not 0."""
+    """Return KL(p ‖ q)/κ, (...), where κ is not 0."""
+    stiff = (kappa == 0).squeeze(-1)
+    return torch.where(stiff, 0.0, _divergence(p, q) / torch.where(stiff, 1.0, kappa.squeeze(-1)))
+
+
+def _divergence(p: Tensor, q: Tensor) -> Tensor:
+    """Return Σ p log(p/q) − p + q over the last axis, to the digits of p/q − 1."""
     t = (p - q) / torch.where(q > 0, q, 1.0)
     held = p > 0
     terms = torch.where(held, (1 + t) * torch.log1p(torch.where(held, t, 0.0)) - t, 1.0)
-    divergence = torch.where(q > 0, q * terms, 0.0).sum(-1)
-    stiff = (kappa == 0).squeeze(-1)
-    return torch.where(stiff, 0.0, divergence / torch.where(stiff, 1.0, kappa.squeeze(-1)))
+    return torch.where(q > 0, q * terms, 0.0).sum(-1)

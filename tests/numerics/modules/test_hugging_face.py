@@ -7,7 +7,8 @@ import torch
 from torch.testing import assert_close
 from transformers import AttentionInterface, AttentionMaskInterface, BertConfig, BertModel, LlamaConfig, LlamaForCausalLM
 
-from numerics.models.encoder import load_encoder, quiet
+from numerics.models import tiny
+from numerics.models.encoder import load_encoder, load_model, quiet
 from numerics.modules import KINDS, Entmax, MaximumEntropy, Softmax
 from numerics.modules.hugging_face import register
 
@@ -86,6 +87,20 @@ def test_grouped_queries_causality_and_a_cache(name):
         if name == "softmax":
             model.set_attn_implementation("sdpa")     # "eager" takes its softmax in float32
             assert_close(found, model(ids).logits, rtol=0.0, atol=1e-8)
+
+
+@pytest.mark.parametrize("name", tiny.NAMES)
+def test_the_small_models_that_ship(name):
+    """Position biases that are added (T5), cross attention, and a causal decoder."""
+    trained = load_model(str(tiny.folder(name)))
+    model, inputs = trained.model.double(), trained.encode("Four score and seven years ago")
+    with torch.no_grad():
+        expected = model(**inputs).last_hidden_state
+        model.set_attn_implementation(register("softmax"))
+        assert_close(model(**inputs).last_hidden_state, expected, rtol=0.0, atol=1e-6)       # T5's softmax is in float32
+        model.set_attn_implementation(register("entmax"))
+        sparse = model(**inputs).last_hidden_state
+    assert float((sparse - expected).abs().max()) > 1e-3
 
 
 def test_a_model_is_trained_and_reloaded(tmp_path):

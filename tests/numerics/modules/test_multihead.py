@@ -245,6 +245,24 @@ def test_replace_reaches_the_fast_path_of_the_encoder() -> None:
         assert different < 1e-12 if attention == "softmax" else different > 1e-3
 
 
+@pytest.mark.filterwarnings("ignore:enable_nested_tensor is True:UserWarning")
+@pytest.mark.parametrize("name", ["softmax", "maximum-entropy"])
+def test_a_whole_transformer_with_cross_attention_and_causal_masks(name: str) -> None:
+    torch.manual_seed(0)
+    theirs = nn.Transformer(EMBED, 2, 1, 2, 16, dropout=0.0, dtype=torch.float64).eval()
+    ours = copy.deepcopy(theirs)
+    assert replace(ours, name) == 5
+    source, target = normal(M, BATCH, EMBED), normal(N, BATCH, EMBED)
+    causal = nn.Transformer.generate_square_subsequent_mask(N, dtype=torch.float64)
+    padding = torch.zeros(BATCH, M, dtype=torch.float64)
+    padding[1, 3:] = -torch.inf
+    options = {"tgt_mask": causal, "src_key_padding_mask": padding, "memory_key_padding_mask": padding}
+    found, expected = ours(source, target, **options), theirs(source, target, **options)
+    if name == "softmax":
+        close(found, expected)
+    close(ours(source, target[:2], **(options | {"tgt_mask": causal[:2, :2]})), found[:2])
+
+
 def test_replace_shares_the_weights() -> None:
     model = encoder()
     before = dict(model.named_parameters())

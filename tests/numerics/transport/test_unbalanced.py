@@ -119,6 +119,21 @@ def test_the_gap_of_an_unfinished_solve_is_that_of_the_two_objectives() -> None:
         unbalanced(cost, a, b, 0.5, 2.0, 3.0, start=torch.zeros(8), max_steps=1)
 
 
+@pytest.mark.parametrize("relaxations", [(math.inf, math.inf), (math.inf, 1.0), (1.0, math.inf)])
+def test_the_gap_of_an_unfinished_solve_with_marginals_to_meet(relaxations: tuple[float, float]) -> None:
+    cost, a, b = problem()
+    a, b = a / a.sum(), b / b.sum()
+    best = unbalanced(cost, a, b, 0.1, *relaxations)
+    assert 0 <= float(best.gap) <= 1e-13
+    bounds = []
+    for steps in (1, 2, 3):
+        rough = unbalanced(cost, a, b, 0.1, *relaxations, start=torch.zeros(8), max_steps=steps, strict=False)
+        assert float(rough.value) <= float(best.value) + 1e-14 <= float(rough.value + rough.gap) + 2e-14
+        bounds.append(float(rough.gap))
+    assert bounds[0] > 1e-3
+    assert bounds == sorted(bounds, reverse=True)
+
+
 def test_limits() -> None:
     cost, a, b = problem(3)
     a, b = a / a.sum(-1, keepdim=True), b / b.sum(-1, keepdim=True)
