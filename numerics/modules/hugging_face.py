@@ -10,7 +10,9 @@ Limits      Models that do not ask the library's interface (BLOOM, MPT, Falcon, 
             Sinkhorn and semi-relaxed attention, whose queries share the keys, then depend on the padding.
 """
 
+import re
 from collections.abc import Callable
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 import torch
@@ -21,6 +23,7 @@ from transformers.masking_utils import sdpa_mask
 from numerics.modules.functional import attend, grouped
 from numerics.modules.kinds import Attention, attention_of
 
+_REGISTERED: dict[str, Attention] = {}
 _REFUSED = ("softcap", "s_aux", "cache", "block_table")
 
 
@@ -29,18 +32,32 @@ def register(attention: str | Attention, name: str | None = None) -> str:
 
     Args:
         attention: a name of ``KINDS``, or an ``Attention``.
-        name: by default ``"numerics_"`` and the name of the attention.
+        name: by default ``"numerics_"``, the name of the attention, and those of its settings that are not the usual ones.
 
     Raises:
-        ValueError: for another attention, or a name that the library would take for something else.
+        ValueError: for another attention, or a name that is no identifier or is taken by another implementation.
     """
     chosen = attention_of(attention)
-    name = f"numerics_{chosen.name.replace('-', '_')}" if name is None else name
-    if not isinstance(name, str) or not name.isidentifier() or name in ("eager", "sdpa"):
-        raise ValueError(f"name: expected an identifier other than 'eager' and 'sdpa', got {name!r}")
+    name = _name(chosen) if name is None else name
+    if not isinstance(name, str) or not name.isidentifier():
+        raise ValueError(f"name: expected an identifier, got {name!r}")
+    # A model knows its implementation by name only: what a name stands for must not change under it.
+    if (name == "eager" or name in AttentionInterface()) and _REGISTERED.get(name) != chosen:
+        raise ValueError(f"name: expected one that is not taken, got {name!r} of {_REGISTERED.get(name, 'transformers')}")
+    _REGISTERED[name] = chosen
     AttentionInterface.register(name, _implementation(chosen))
     AttentionMaskInterface.register(name, _mask)
     return name
+
+
+def _name(attention: Attention) -> str:
+    parts = ["numerics", attention.name]
+    if is_dataclass(attention):
+        for field in fields(attention):
+            value = getattr(attention, field.name)
+            if value != field.default:
+                parts += [field.name, getattr(value, "__name__", str(value))]
+    return re.sub(r"\W", "_", "_".join(parts))
 
 
 def _implementation(attention: Attention) -> Callable[..., tuple[Tensor, Tensor]]:

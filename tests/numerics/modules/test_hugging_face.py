@@ -1,6 +1,7 @@
 """One call, and a model of the library runs on any attention of ours: the encoder that ships, and one of each kind."""
 
 import copy
+import math
 
 import pytest
 import torch
@@ -9,7 +10,7 @@ from transformers import AttentionInterface, AttentionMaskInterface, BertConfig,
 
 from numerics.models import tiny
 from numerics.models.encoder import load_encoder, load_model, quiet
-from numerics.modules import KINDS, Entmax, MaximumEntropy, Softmax
+from numerics.modules import KINDS, Entmax, Linear, MaximumEntropy, Sinkhorn, Softmax
 from numerics.modules.hugging_face import register
 
 SENTENCES = ["A man is eating food.", "Someone has a meal.", "The stock market fell sharply on Tuesday afternoon."]
@@ -59,13 +60,25 @@ def test_without_the_mask_function_the_library_passes_no_mask(encoder):
 
 def test_a_name_of_ones_own_and_settings():
     name = register(Entmax(1.2), "gentle")
+    assert name == register(Entmax(1.2), "gentle")
     assert name in AttentionInterface()
     assert name in AttentionMaskInterface()
-    for wrong in ("eager", "two words", "hub/kernel"):
-        with pytest.raises(ValueError, match="name: expected an identifier"):
+    for wrong in ("two words", "hub/kernel"):
+        with pytest.raises(ValueError, match="name: expected an identifier, got"):
             register("softmax", wrong)
+    for taken in ("eager", "sdpa", "gentle"):
+        with pytest.raises(ValueError, match=f"name: expected one that is not taken, got '{taken}'"):
+            register("softmax", taken)
     with pytest.raises(ValueError, match="attention: expected an Attention or one of"):
         register("hard")
+
+
+def test_a_name_stands_for_one_attention():
+    assert register("entmax") == "numerics_entmax"
+    assert register(Entmax(1.2)) == "numerics_entmax_alpha_1_2"
+    assert register(Sinkhorn(math.inf)) == "numerics_sinkhorn_half_steps_inf"
+    assert register(Linear(torch.exp)) == "numerics_linear_features_exp"
+    assert register(MaximumEntropy(alpha=0.5)) == "numerics_maximum_entropy_alpha_0_5"
 
 
 def llama():
