@@ -155,7 +155,8 @@ def _evaluate(x: _Problem, psi: Tensor) -> _Point:
     live = (logits != -torch.inf).any(-1)
     total = torch.where(live.unsqueeze(-1), logits, 0.0).logsumexp(-1)
     phi = torch.where(live, -total / (1 + x.kappa_a), 0.0)
-    plan = x.source.unsqueeze(-1) * (torch.where(live.unsqueeze(-1), logits, -torch.inf) + phi.unsqueeze(-1)).exp()
+    exponents = torch.where(live.unsqueeze(-1), logits, -torch.inf) + phi.unsqueeze(-1)
+    plan = x.source.unsqueeze(-1) * _bounded(exponents, x.source.unsqueeze(-1)).exp()
     v, gain_a = _wanted(x.source, phi, x.kappa_a, live)
     w, gain_b = _wanted(x.target, psi, x.kappa_b, _reached(x))
     return _Point(phi, plan, v, w, gain_a.sum(-1) + gain_b.sum(-1) - plan.sum((-2, -1)))
@@ -163,11 +164,16 @@ def _evaluate(x: _Problem, psi: Tensor) -> _Point:
 
 def _wanted(mass: Tensor, potential: Tensor, kappa: Tensor, live: Tensor) -> tuple[Tensor, Tensor]:
     """Return a exp(−κφ) and a(1 − exp(−κφ))/κ. Mass that may go nowhere has φ = ∞ where κ > 0."""
-    stiff, exponent = kappa == 0, -kappa * potential
+    stiff, exponent = kappa == 0, _bounded(-kappa * potential, mass)
     kept = torch.where(live, exponent.exp(), torch.where(stiff, 1.0, 0.0))
     lost = torch.where(live, exponent.expm1(), torch.where(stiff, 0.0, -1.0))
     gain = torch.where(stiff, potential, -lost / torch.where(stiff, 1.0, kappa))
     return mass * kept, mass * gain
+
+
+def _bounded(exponents: Tensor, mass: Tensor) -> Tensor:
+    """Return exponents that may be multiplied by a mass of zero, where nothing bounds them: 0 · inf would be NaN."""
+    return torch.where(mass > 0, exponents, exponents.clamp(max=math.log(torch.finfo(exponents.dtype).max) / 4))
 
 
 def _reached(x: _Problem) -> Tensor:
@@ -236,8 +242,10 @@ def _rounding(x: _Problem, psi: Tensor, point: _Point) -> Tensor:
     sizes = torch.where(x.kernel == -torch.inf, 0.0, x.kernel.abs())
     sizes = sizes + point.phi.abs().unsqueeze(-1) + psi.abs().unsqueeze(-2)
     drift = (point.plan * sizes).sum((-2, -1)) + (point.w * (x.kappa_b * psi).abs()).sum(-1)
-    mass = torch.maximum(point.plan.sum((-2, -1)), point.w.sum(-1))
     unit = tolerances.eps(psi.dtype)
+    # Where next to nothing is worth carrying, digits of the plan are asked for down to √u of the masses that could be.
+    least = math.sqrt(unit) * torch.maximum(x.source.sum(-1), x.target.sum(-1))
+    mass = torch.maximum(torch.maximum(point.plan.sum((-2, -1)), point.w.sum(-1)), least)
     allowed = tolerances.plan(psi.dtype, sum(point.plan.shape[-2:])) * mass + unit * drift
     return torch.minimum(allowed, math.sqrt(unit) * mass)
 

@@ -230,3 +230,17 @@ def test_refusals() -> None:
     ):
         with pytest.raises(ValueError, match=message):
             unbalanced(**({"cost": cost, "source": a, "target": b} | options))
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32], ids=str)
+@pytest.mark.parametrize("relaxation", [0.1, 1.0])
+def test_where_next_to_nothing_is_worth_carrying(relaxation: float, dtype: torch.dtype) -> None:
+    """Costs a thousand times ρ: masses underflow, and what has no mass has potentials whose exponentials overflow."""
+    cost, a, b = problem(20)
+    a, b = a * (uniform(20, 6) > 0.2), b * (uniform(20, 8) > 0.2)
+    found = unbalanced((25 * cost).to(dtype), a.to(dtype), b.to(dtype), 0.01, relaxation, relaxation)
+    assert bool(found.plan.isfinite().all())
+    assert bool((found.gap >= 0).all())
+    lost = relaxation * (a.sum(-1) + b.sum(-1)) + 0.01 * a.sum(-1) * b.sum(-1)
+    assert bool((found.value <= lost * (1 + 1e-5)).all())    # carrying nothing is allowed
+    assert float(found.plan.sum((-2, -1)).median()) < 0.3 * float(a.sum(-1).median())
