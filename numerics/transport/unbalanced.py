@@ -331,7 +331,9 @@ def _gap(kappa: Tensor, p: Tensor, q: Tensor) -> Tensor:
 
 def _divergence(p: Tensor, q: Tensor) -> Tensor:
     """Return Σ p log(p/q) − p + q over the last axis, to the digits of p/q − 1."""
-    t = (p - q) / torch.where(q > 0, q, 1.0)
-    held = p > 0
-    terms = torch.where(held, (1 + t) * torch.log1p(torch.where(held, t, 0.0)) - t, 1.0)
-    return torch.where(q > 0, q * terms, 0.0).sum(-1)
+    both = (p > 0) & (q > 0)
+    P, Q = torch.where(both, p, 1.0), torch.where(both, q, 1.0)
+    near = ((P - Q).abs() < Q / 2)
+    t = torch.where(near, (P - Q) / Q, 0.0)
+    terms = torch.where(near, Q * ((1 + t) * torch.log1p(t) - t), P * (P.log() - Q.log()) - P + Q)
+    return torch.where(both, terms, torch.where(p > 0, torch.inf, q)).sum(-1)
