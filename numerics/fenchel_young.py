@@ -85,6 +85,7 @@ def logistic_loss(X: Tensor, target: Tensor) -> Tensor:
 
 def logistic_ova_loss(X: Tensor, target: Tensor) -> Tensor:
     """Return the sum of m binary logistic losses, one-vs-all. Arguments and errors as for ``sparsemax_loss``."""
+
     def omega(y: Tensor) -> Tensor:
         return -one_sided.entropy(y) - one_sided.entropy(1 - y)
 
@@ -208,9 +209,7 @@ def _of_plan(X: Tensor, target: Tensor, plan: Callable[[Tensor], Tensor], omega:
     return _loss(X, target, conjugate, omega)
 
 
-def _loss(
-    X: Tensor, target: Tensor, conjugate: Callable[[Tensor], Tensor], omega: Callable[[Tensor], Tensor]
-) -> Tensor:
+def _loss(X: Tensor, target: Tensor, conjugate: Callable[[Tensor], Tensor], omega: Callable[[Tensor], Tensor]) -> Tensor:
     x, y, dtype = _checked(X, target)
     if y.ndim < x.ndim:
         value = conjugate(x) - x.gather(-1, y.unsqueeze(-1)).squeeze(-1)

@@ -79,7 +79,7 @@ def exact_plan(
     fixed, a0, b0 = C.detach(), a.detach(), b.detach()
     g = g - (b0 * g).sum(-1, keepdim=True) / b0.sum(-1, keepdim=True).clamp(min=torch.finfo(b0.dtype).tiny)
     f = (fixed - g.unsqueeze(-2)).amin(-1)
-    f = torch.where(f.isfinite(), f, 0.0)                    # a row that may go nowhere, and has no mass
+    f = torch.where(f.isfinite(), f, 0.0)  # a row that may go nowhere, and has no mass
     finite = torch.where(fixed == torch.inf, 0.0, fixed)
     value = (finite * P).sum((-2, -1))
     gap = value - (a0 * f).sum(-1) - (b0 * g).sum(-1)
@@ -117,7 +117,7 @@ def _solve(C: np.ndarray, a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.
     if problem.size:
         columns = np.tile(np.arange(problem.size), 2)
         incidence = csr_array((np.ones(rows.size), (rows, columns)), shape=(totals.size, problem.size))
-        solve: Any = linprog                                 # whose stubs know no sparse matrices
+        solve: Any = linprog  # whose stubs know no sparse matrices
         found = solve((C / size[..., None])[problem, i, j], A_eq=incidence, b_eq=totals, bounds=(0, None), method="highs")
         if found.status != 0:
             raise RuntimeError(f"exact_plan: {found.message}")

@@ -184,9 +184,7 @@ def _back(p: Tensor, live: Tensor, dim: int, X: Tensor) -> Tensor:
     return torch.where(live, p, 0.0).movedim(-1, dim).to(X.dtype)
 
 
-def _per_row(
-    name: str, value: Positive, X: Tensor, dim: int, fits: Callable[[float], bool], expected: str
-) -> Tensor:
+def _per_row(name: str, value: Positive, X: Tensor, dim: int, fits: Callable[[float], bool], expected: str) -> Tensor:
     """Return a number or tensor as a tensor that broadcasts with the rows, in their dtype."""
     like = X.new_empty((), dtype=compute_dtype(X.dtype))
     if not isinstance(value, Tensor):

@@ -8,8 +8,9 @@ from numerics.modules import KINDS
 
 
 @click.command("drop-in")
-@click.option("--attention", "names", multiple=True, type=click.Choice(list(KINDS)), default=list(KINDS),
-              help="every one if not given")
+@click.option(
+    "--attention", "names", multiple=True, type=click.Choice(list(KINDS)), default=list(KINDS), help="every one if not given"
+)
 @click.option("--steps", type=click.IntRange(1), default=150, show_default=True, help="of training the small model")
 @click.option("--seed", type=int, default=0, show_default=True)
 def drop_in(names: tuple[str, ...], steps: int, seed: int) -> None:

@@ -96,8 +96,13 @@ def changes(encoder: LanguageModel, attentions: list[str]) -> Iterator[Change]:
             off = torch.cat(found) - torch.cat(reference)
             means, wanted = (torch.stack([x.mean(0) for x in states]) for states in (found, reference))
             cosines = cosine_similarity(means, wanted)
-            yield Change(attention, float(off.norm() / torch.cat(reference).norm()), float(cosines.mean()),
-                         float(cosines.min()), seconds / first)
+            yield Change(
+                attention,
+                float(off.norm() / torch.cat(reference).norm()),
+                float(cosines.mean()),
+                float(cosines.min()),
+                seconds / first,
+            )
     finally:
         encoder.model.set_attn_implementation(before)
 
@@ -122,7 +127,7 @@ def recalls(attentions: list[str], steps: int, seed: int = 0) -> Iterator[Recall
 def _states(encoder: LanguageModel, inputs: list[dict[str, Tensor]], attention: str) -> tuple[list[Tensor], float]:
     encoder.model.set_attn_implementation(register(attention))
     with torch.no_grad():
-        encoder.model(**inputs[0])                           # what is compiled at first is not timed
+        encoder.model(**inputs[0])  # what is compiled at first is not timed
         start = time.perf_counter()
         found = [encoder.model(**x).last_hidden_state[0] for x in inputs]
     return found, time.perf_counter() - start

@@ -81,7 +81,7 @@ def attend(
     # A temperature is positive: the sign of the scale goes with the queries, and so does a scale of zero.
     q, temperature = q * ((factor > 0) - (factor < 0)), 1.0 if factor == 0 else 1 / abs(factor)
     if 0 in shape:
-        weights = torch.matmul(q, k.mT)                      # no entry at all, but with its place in the graph
+        weights = torch.matmul(q, k.mT)  # no entry at all, but with its place in the graph
     elif need_weights or dropout_p > 0:
         weights = dropout(chosen.weights(q, k, temperature, mask), dropout_p)
     else:

@@ -249,8 +249,7 @@ class MaximumEntropy(Attention):
 
 
 KINDS: dict[str, type[Attention]] = {
-    kind.name: kind
-    for kind in (Softmax, Sparsemax, Entmax, Sinkhorn, SemiRelaxed, Linear, OptimalTransport, MaximumEntropy)
+    kind.name: kind for kind in (Softmax, Sparsemax, Entmax, Sinkhorn, SemiRelaxed, Linear, OptimalTransport, MaximumEntropy)
 }
 """Every attention by its name."""
 

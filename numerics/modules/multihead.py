@@ -80,10 +80,19 @@ class MultiheadAttention(nn.MultiheadAttention):
         """
         if not isinstance(module, nn.MultiheadAttention):
             raise ValueError(f"module: expected a torch.nn.MultiheadAttention, got {type(module).__name__}")
-        with torch.device("meta"):                           # no weights of its own: they are replaced at once
-            made = cls(module.embed_dim, module.num_heads, module.dropout, module.in_proj_bias is not None,
-                       module.bias_k is not None, module.add_zero_attn, module.kdim, module.vdim, module.batch_first,
-                       attention=attention)
+        with torch.device("meta"):  # no weights of its own: they are replaced at once
+            made = cls(
+                module.embed_dim,
+                module.num_heads,
+                module.dropout,
+                module.in_proj_bias is not None,
+                module.bias_k is not None,
+                module.add_zero_attn,
+                module.kdim,
+                module.vdim,
+                module.batch_first,
+                attention=attention,
+            )
         for name in ("in_proj_weight", "q_proj_weight", "k_proj_weight", "v_proj_weight", "in_proj_bias", "bias_k", "bias_v"):
             setattr(made, name, getattr(module, name))
         made.out_proj = module.out_proj
@@ -132,8 +141,9 @@ class MultiheadAttention(nn.MultiheadAttention):
         q, k, v = self._projected(query, key, value)
         k, v, mask = self._extended(k, v, mask)
         dropout = self.dropout if self.training else 0.0
-        heads, weights = attend(self.attention, self._split(q), self._split(k), self._split(v), mask, None, dropout,
-                                need_weights=need_weights)
+        heads, weights = attend(
+            self.attention, self._split(q), self._split(k), self._split(v), mask, None, dropout, need_weights=need_weights
+        )
         output = linear(heads.transpose(1, 2).flatten(-2), self.out_proj.weight, self.out_proj.bias)
         if weights is not None and average_attn_weights:
             weights = weights.mean(1)
@@ -148,7 +158,7 @@ class MultiheadAttention(nn.MultiheadAttention):
     def _reset_parameters(self) -> None:
         self._qkv_same_embed_dim = self.in_proj_weight is not None
         super()._reset_parameters()
-        self._qkv_same_embed_dim = False                     # see the module's notes on fast paths
+        self._qkv_same_embed_dim = False  # see the module's notes on fast paths
 
     def _check(self, query: Tensor, key: Tensor, value: Tensor) -> bool:
         """Return whether the tensors are batched, once they are known to fit."""

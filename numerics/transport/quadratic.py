@@ -152,7 +152,7 @@ def _newton(support: Tensor, gamma: Tensor, residual: Tensor, ridge: Tensor | No
     left = S / rows.sqrt() / scale.unsqueeze(-2)
     system = -torch.matmul(left.mT, left)
     system.diagonal(dim1=-2, dim2=-1).add_(1.0 if ridge is None else 1 + ridge)
-    if ridge is None:                                        # the null vectors are known: one for each connected part
+    if ridge is None:  # the null vectors are known: one for each connected part
         linked = _connected(S)
         mass = torch.matmul(linked, columns.unsqueeze(-1)).clamp(min=1)
         system = system + linked * scale.unsqueeze(-1) * scale.unsqueeze(-2) / mass
@@ -181,9 +181,7 @@ def _schedule(C: Tensor, a: Tensor, b: Tensor, gamma: Tensor) -> list[float]:
     return factors[::-1]
 
 
-def _maximize(
-    g: Tensor, C: Tensor, a: Tensor, b: Tensor, gamma: Tensor, max_steps: int, *, rough: bool
-) -> tuple[Tensor, int]:
+def _maximize(g: Tensor, C: Tensor, a: Tensor, b: Tensor, gamma: Tensor, max_steps: int, *, rough: bool) -> tuple[Tensor, int]:
     """Return g and the number of steps."""
     unit = tolerances.rounding(g.dtype, sum(C.shape[-2:]))
     for step in range(1, max_steps + 1):
@@ -201,7 +199,11 @@ def _maximize(
         slack = unit * ((a * f.abs()).sum(-1) + (b * g.abs()).sum(-1) + value.abs())
         size, _, grown = backtrack(
             lambda size, at=g, move=move: _point(at + size * move, C, a, b, gamma),  # type: ignore[misc]
-            lambda trial: trial[2], value, slope, slack, (move == 0).all(-1),
+            lambda trial: trial[2],
+            value,
+            slope,
+            slack,
+            (move == 0).all(-1),
         )
         g = torch.where(grown.unsqueeze(-1), g + size.unsqueeze(-1) * move, g)
     return g, max_steps

@@ -58,12 +58,12 @@ class Unbalanced:
 
 
 class _Problem(NamedTuple):
-    kernel: Tensor                                           # L, (..., n, m)
+    kernel: Tensor  # L, (..., n, m)
     source: Tensor
     target: Tensor
-    kappa_a: Tensor                                          # (..., 1)
+    kappa_a: Tensor  # (..., 1)
     kappa_b: Tensor
-    dead: Tensor                                             # rows that may go nowhere, (..., n)
+    dead: Tensor  # rows that may go nowhere, (..., n)
 
 
 class _Point(NamedTuple):
@@ -71,7 +71,7 @@ class _Point(NamedTuple):
     plan: Tensor
     v: Tensor
     w: Tensor
-    objective: Tensor                                        # of the dual, over ε, less Σa Σb
+    objective: Tensor  # of the dual, over ε, less Σa Σb
 
     @property
     def residual(self) -> Tensor:
@@ -128,14 +128,20 @@ def unbalanced(
 
 
 def _problem(
-    cost: Tensor, source: Tensor | None, target: Tensor | None, temperature: Positive, rho_a: Positive, rho_b: Positive,
+    cost: Tensor,
+    source: Tensor | None,
+    target: Tensor | None,
+    temperature: Positive,
+    rho_a: Positive,
+    rho_b: Positive,
     mask: Tensor | None,
 ) -> tuple[_Problem, Tensor, torch.dtype]:
     """Check the data; return the problem, ε (...), and the dtype of the result."""
     x, a, epsilon, floor, dtype = scaling(cost, source, target, temperature, math.inf, mask)
     batch = x.source.shape[:-1]
     kappas = [
-        epsilon.new_zeros(()) if not isinstance(rho, Tensor) and rho == math.inf
+        epsilon.new_zeros(())
+        if not isinstance(rho, Tensor) and rho == math.inf
         else epsilon / arguments.positive(name, rho, batch, x.source)
         for name, rho in (("source_relaxation", rho_a), ("target_relaxation", rho_b))
     ]
@@ -231,7 +237,11 @@ def _maximize(x: _Problem, psi: Tensor, max_steps: int, *, rough: bool) -> tuple
         slack = unit * (point.plan.sum((-2, -1)) + point.objective.abs())
         size, _, grown = backtrack(
             lambda size, at=psi, move=move: _evaluate(x, at + size * move),  # type: ignore[misc]
-            lambda trial: trial.objective, point.objective, slope, slack, (move == 0).all(-1),
+            lambda trial: trial.objective,
+            point.objective,
+            slope,
+            slack,
+            (move == 0).all(-1),
         )
         psi = torch.where(grown.unsqueeze(-1), psi + size.unsqueeze(-1) * move, psi)
     return psi, max_steps
@@ -276,14 +286,22 @@ def _refined(x: _Problem, fixed: _Problem, psi: Tensor) -> Tensor:
 
 
 def _result(
-    x: _Problem, fixed: _Problem, psi: Tensor, point: _Point, epsilon: Tensor, dtype: torch.dtype, steps: int,
-    max_steps: int, *, strict: bool,
+    x: _Problem,
+    fixed: _Problem,
+    psi: Tensor,
+    point: _Point,
+    epsilon: Tensor,
+    dtype: torch.dtype,
+    steps: int,
+    max_steps: int,
+    *,
+    strict: bool,
 ) -> Unbalanced:
     row_error = (point.plan.sum(-1) - point.v).detach().abs()
     column_error = point.residual.detach().abs()
     error = row_error.sum(-1) + column_error.sum(-1)
     at = _Point(*(part.detach() for part in point))
-    converged = error <= 2 * _rounding(fixed, psi.detach(), at)              # rows and columns
+    converged = error <= 2 * _rounding(fixed, psi.detach(), at)  # rows and columns
     if strict and not bool(converged.all()):
         raise RuntimeError(
             f"unbalanced: {int((~converged).sum())} of {converged.numel()} problems did not converge in {max_steps} steps; "
@@ -333,7 +351,7 @@ def _divergence(p: Tensor, q: Tensor) -> Tensor:
     """Return Σ p log(p/q) − p + q over the last axis, to the digits of p/q − 1."""
     both = (p > 0) & (q > 0)
     P, Q = torch.where(both, p, 1.0), torch.where(both, q, 1.0)
-    near = ((P - Q).abs() < Q / 2)
+    near = (P - Q).abs() < Q / 2
     t = torch.where(near, (P - Q) / Q, 0.0)
     terms = torch.where(near, Q * ((1 + t) * torch.log1p(t) - t), P * (P.log() - Q.log()) - P + Q)
     return torch.where(both, terms, torch.where(p > 0, torch.inf, q)).sum(-1)

@@ -84,7 +84,7 @@ def test_an_ignored_label_counts_nothing(name: str) -> None:
     mean = MODULES[name](ignore_index=int(y[0]))
     close(mean(x, y), MODULES[name]()(x[kept], y[kept]))
     assert bool((torch.autograd.grad(mean(x, y), x)[0][~kept] == 0).all())
-    assert bool(mean(x[:1], y[:1]) == 0)                      # the package divides 0 by 0 here
+    assert bool(mean(x[:1], y[:1]) == 0)  # the package divides 0 by 0 here
 
 
 @pytest.mark.parametrize("alpha", [1.2, 1.5, 2.0, 3.0])

@@ -48,7 +48,7 @@ def test_gaussians_on_a_line_and_the_duality_gap() -> None:
     a, b = gauss(100, 40, 5), gauss(120, 70, 10)
     cost = (torch.arange(100.0)[:, None] - torch.arange(120.0)).abs().double()
     found, turned = exact_plan(cost, a, b), exact_plan(cost.T, b, a)
-    close(found.value, torch.tensor(30.0, dtype=torch.float64), 1e-3)        # the tails beyond the grid are cut off
+    close(found.value, torch.tensor(30.0, dtype=torch.float64), 1e-3)  # the tails beyond the grid are cut off
     close(found.value, turned.value, 1e-10)
     assert float((found.row_potential[:, None] + found.column_potential - cost).max()) <= 1e-12
     assert abs(float(found.gap)) <= 1e-10

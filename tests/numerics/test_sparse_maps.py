@@ -55,7 +55,7 @@ def test_bisections_agree_with_sorting() -> None:
 def test_normmax_of_printed_numbers() -> None:
     x = torch.tensor([0, 0.25, 0.5, 0.75, 1])
     printed = torch.tensor([0.0000, 0.0239, 0.1746, 0.3254, 0.4761])
-    close(normmax_bisect(x, alpha=2, dim=0), printed, 6e-5)                   # four digits are printed
+    close(normmax_bisect(x, alpha=2, dim=0), printed, 6e-5)  # four digits are printed
     close(normmax_bisect(x, alpha=1000, dim=0), torch.tensor([0.0, 0.0, 0.3330, 0.3334, 0.3336]), 6e-5)
     assert_close(NormmaxBisect(2, 0)(x), normmax_bisect(x, 2, 0))
 
@@ -75,7 +75,7 @@ def test_normmax_derivatives(alpha: float) -> None:
     assert gradcheck(partial(normmax_bisect, alpha=alpha), x)
     assert gradgradcheck(partial(normmax_bisect, alpha=alpha), x)
     a = (1 + 2.5 * uniform(4, 1) + 0.05).requires_grad_()
-    assert gradcheck(normmax_bisect, (x, a))                                  # the package has none in α
+    assert gradcheck(normmax_bisect, (x, a))  # the package has none in α
     assert gradgradcheck(normmax_bisect, (x, a))
 
 

@@ -29,12 +29,12 @@ def test_the_encoder_moves_by_nothing_with_softmax_and_less_with_what_softmax_ap
 
 
 def test_recall_is_learned_and_is_the_same_again() -> None:
-    untrained, = drop_in.recalls(["softmax"], 1)
+    (untrained,) = drop_in.recalls(["softmax"], 1)
     assert untrained.trained == pytest.approx(math.log(drop_in.VALUES), abs=0.2)
     first, sparse = drop_in.recalls(["softmax", "sparsemax"], 60)
     assert first.swapped == first.trained < untrained.trained / 1.2
     assert sparse.swapped != sparse.trained
-    again, = drop_in.recalls(["sparsemax"], 60)
+    (again,) = drop_in.recalls(["sparsemax"], 60)
     assert (again.trained, again.accuracy, again.swapped) == (sparse.trained, sparse.accuracy, sparse.swapped)
 
 

@@ -24,7 +24,7 @@ from numerics.modules import (
 from numerics.modules.functional import attend
 
 GENERATOR = torch.Generator().manual_seed(0)
-ROUNDING = 4 * tolerances.rounding("float64", 32, 8.0)       # 32 products at most; outputs and scores are below 8
+ROUNDING = 4 * tolerances.rounding("float64", 32, 8.0)  # 32 products at most; outputs and scores are below 8
 
 
 def normal(*shape: int) -> Tensor:
@@ -106,7 +106,7 @@ def test_maximum_entropy_tends_to_softmax_as_alpha_falls() -> None:
     query, key = normal(2, 4, 8), normal(2, 5, 8)
     softmax = weights("softmax", query, key)
     distance = [float((weights(MaximumEntropy(alpha), query, key) - softmax).abs().max()) for alpha in (1e-2, 1e-3, 1e-4)]
-    assert 5 < distance[0] / distance[1] < 20                # of the first order
+    assert 5 < distance[0] / distance[1] < 20  # of the first order
     assert distance[2] < 1e-4
 
 

@@ -19,7 +19,7 @@ SENTENCES = ["A man is eating food.", "Someone has a meal.", "The stock market f
 @pytest.fixture(scope="module")
 def encoder():
     found = load_encoder()
-    found.model.double()                                     # what is compared is what is computed, not its rounding
+    found.model.double()  # what is compared is what is computed, not its rounding
     return found
 
 
@@ -42,7 +42,7 @@ def test_the_encoder_runs_on_every_attention_and_sees_its_mask(encoder, name):
     found, kept = hidden(encoder.model, encoder.tokenizer, registered)
     assert bool(found.isfinite().all())
     if name in ("sinkhorn", "semi-relaxed"):
-        return                                               # queries of padding take their share of the keys
+        return  # queries of padding take their share of the keys
     for index, sentence in enumerate(SENTENCES):
         alone, _ = hidden(encoder.model, encoder.tokenizer, registered, [sentence])
         assert_close(found[index][kept[index]], alone[0], rtol=0.0, atol=1e-7)
@@ -98,7 +98,7 @@ def test_grouped_queries_causality_and_a_cache(name):
         last = model(ids[:, 5:], past_key_values=first.past_key_values).logits
         assert_close(last[:, 0], found[:, 5], rtol=0.0, atol=1e-8)
         if name == "softmax":
-            model.set_attn_implementation("sdpa")     # "eager" takes its softmax in float32
+            model.set_attn_implementation("sdpa")  # "eager" takes its softmax in float32
             assert_close(found, model(ids).logits, rtol=0.0, atol=1e-8)
 
 
@@ -110,7 +110,7 @@ def test_the_small_models_that_ship(name):
     with torch.no_grad():
         expected = model(**inputs).last_hidden_state
         model.set_attn_implementation(register("softmax"))
-        assert_close(model(**inputs).last_hidden_state, expected, rtol=0.0, atol=1e-6)       # T5's softmax is in float32
+        assert_close(model(**inputs).last_hidden_state, expected, rtol=0.0, atol=1e-6)  # T5's softmax is in float32
         model.set_attn_implementation(register("entmax"))
         sparse = model(**inputs).last_hidden_state
     assert float((sparse - expected).abs().max()) > 1e-3

@@ -36,7 +36,7 @@ def pair(attention: Any = "softmax", **options: Any) -> tuple[nn.MultiheadAttent
     torch.manual_seed(0)
     theirs = nn.MultiheadAttention(EMBED, HEADS, dtype=torch.float64, **options)
     for name, parameter in theirs.named_parameters():
-        if name.endswith("bias"):                            # zero at first, and would hide that they are used
+        if name.endswith("bias"):  # zero at first, and would hide that they are used
             nn.init.normal_(parameter)
     ours = MultiheadAttention(EMBED, HEADS, dtype=torch.float64, attention=attention, **options)
     ours.load_state_dict(theirs.state_dict())
@@ -95,7 +95,7 @@ def test_softmax_is_the_module(constructor: str, batched: bool) -> None:
             inputs = sequences(theirs, batched=batched)
             options = {**mask, "need_weights": needed, "average_attn_weights": averaged}
             if "is_causal" in options and N != M and not needed:
-                options.pop("is_causal")                     # PyTorch then ignores the mask, which ours does not
+                options.pop("is_causal")  # PyTorch then ignores the mask, which ours does not
             found, expected = ours(*inputs, **options), theirs(*inputs, **options)
             for actual, wanted in zip(found, expected, strict=True):
                 close(actual, wanted)

@@ -38,7 +38,7 @@ def test_the_marginals_of_a_hundred_points() -> None:
     close(found.plan.sum(-2), u)
     close(quadratic_plan(cost).plan, found.plan)
     theirs = ot.smooth.smooth_ot_dual(u.numpy(), u.numpy(), cost.numpy(), 1, reg_type="l2", stopThr=1e-12)
-    close(found.plan, torch.from_numpy(theirs), 1e-5)        # what POT's L-BFGS reaches
+    close(found.plan, torch.from_numpy(theirs), 1e-5)  # what POT's L-BFGS reaches
 
 
 @pytest.mark.parametrize("temperature", [100.0, 1.0, 0.1, 1e-2, 1e-4])
@@ -58,16 +58,16 @@ def test_the_conditions_and_the_gap(temperature: float) -> None:
 
 def test_limits() -> None:
     cost, a, b = uniform(5, 6), distribution(5), distribution(6)
-    close(quadratic_plan(cost, a, b, 1e-3).plan, exact_plan(cost, a, b).plan, 1e-10)     # from some γ > 0 on the two agree
+    close(quadratic_plan(cost, a, b, 1e-3).plan, exact_plan(cost, a, b).plan, 1e-10)  # from some γ > 0 on the two agree
     even_a, even_b = (a + 1) / 6, (b + 1) / 7
     dense = quadratic_plan(cost, even_a, even_b, 1e6).plan
-    close(dense, even_a[:, None] / 6 + even_b / 5 - 1 / 30, 1e-5)            # ‖P‖ alone, where that is positive
+    close(dense, even_a[:, None] / 6 + even_b / 5 - 1 / 30, 1e-5)  # ‖P‖ alone, where that is positive
     row = quadratic_plan(cost[:, :1], a, torch.ones(1).double())
     close(row.plan[:, 0], a)
     free = torch.tensor([[0.3, -0.1, 0.9]], dtype=torch.float64)
     b = sparsemax(free)[0]
     found = quadratic_plan(-free, torch.ones(1).double(), b)
-    close(found.plan[0], b)                                  # one row: sparsemax is the plan whose columns are free
+    close(found.plan[0], b)  # one row: sparsemax is the plan whose columns are free
 
 
 def test_weights_of_zero_batches_and_dtypes() -> None:

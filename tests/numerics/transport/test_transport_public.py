@@ -26,10 +26,10 @@ def close(actual: Tensor, expected: Tensor, atol: float = 1e-12) -> None:
 def test_sinkhorn() -> None:
     x, u = points(100), torch.full((100,), 0.01, dtype=torch.float64)
     cost = squared(x, x)
-    for found in (sinkhorn(cost, u, u), sinkhorn(cost)):                      # test_sinkhorn, test_sinkhorn_empty
+    for found in (sinkhorn(cost, u, u), sinkhorn(cost)):  # test_sinkhorn, test_sinkhorn_empty
         close(found.plan.sum(-1), u)
         close(found.plan.sum(-2), u)
-    with pytest.raises(RuntimeError, match="did not converge in 1 steps"):    # POT warns
+    with pytest.raises(RuntimeError, match="did not converge in 1 steps"):  # POT warns
         sinkhorn(10 * cost, u, u, max_steps=1)
 
 
@@ -60,7 +60,7 @@ def test_sinkhorn2_gradients() -> None:
     found = sinkhorn(cost, a.softmax(-1), b.softmax(-1))
     of_cost, of_a, of_b = torch.autograd.grad(found.value, (cost, a, b))
     close(of_cost, found.plan.detach())
-    close(of_a, (found.row_potential - found.row_potential.mean()).detach() / 6)          # through the softmax
+    close(of_a, (found.row_potential - found.row_potential.mean()).detach() / 6)  # through the softmax
     close(of_b, (found.column_potential - found.column_potential.mean()).detach() / 6)
 
 
@@ -92,5 +92,7 @@ def test_sinkhorn_divergence() -> None:
     close(divergence(x, y, a, b), torch.tensor(theirs, dtype=torch.float64), 1e-8)
     close(divergence(x, x, a, a), torch.tensor(0.0, dtype=torch.float64), 1e-11)
     assert bool(divergence(x, y, a, b) > 0)
-    assert gradcheck(lambda x, y: divergence(x, y, a[:3] / a[:3].sum(), b[:3] * n / 3), (x[:3].clone().requires_grad_(),
-                                                                                        y[:3].clone().requires_grad_()))
+    assert gradcheck(
+        lambda x, y: divergence(x, y, a[:3] / a[:3].sum(), b[:3] * n / 3),
+        (x[:3].clone().requires_grad_(), y[:3].clone().requires_grad_()),
+    )

@@ -54,7 +54,7 @@ def test_the_fixed_point_of_a_hundred_points() -> None:
     close(g, -0.5 * (a.log()[:, None] + f[:, None] - cost).logsumexp(-2), 1e-12)
     theirs = ot.unbalanced.sinkhorn_unbalanced(a.numpy(), b.numpy(), cost.numpy(), 1.0, 1.0, reg_type="kl", stopThr=1e-12)
     close(found.plan, torch.from_numpy(theirs), 1e-10)
-    close(unbalanced(cost).plan, unbalanced(cost, a, a).plan, 1e-15)         # no marginals: uniform ones
+    close(unbalanced(cost).plan, unbalanced(cost, a, a).plan, 1e-15)  # no marginals: uniform ones
 
 
 @pytest.mark.parametrize("start", ["zeros", "exact", "solution"])
@@ -79,7 +79,7 @@ def test_pot_agrees(temperature: float, relaxations: tuple[float, float]) -> Non
     cost, a, b = problem()
     found = unbalanced(cost, a, b, temperature, *relaxations)
     if max(relaxations) == 1e4:
-        return                                               # POT stops here with numerical errors
+        return  # POT stops here with numerical errors
     theirs = ot.unbalanced.sinkhorn_unbalanced(
         a.numpy(), b.numpy(), cost.numpy(), temperature, relaxations, reg_type="kl", numItermax=100000, stopThr=1e-15
     )
@@ -145,7 +145,7 @@ def test_limits() -> None:
     expected = transport.sinkhorn(cost, a, b, 0.1, relaxation=2.0)
     close(one.plan, expected.plan, 1e-12)
     far = unbalanced(100 + cost, a, b, 0.1, 1.0, 1.0)
-    assert float(far.plan.sum()) < 1e-20                     # what is too dear is not carried
+    assert float(far.plan.sum()) < 1e-20  # what is too dear is not carried
     assert bool(far.converged.all())
 
 
@@ -169,7 +169,7 @@ def test_weights_of_zero_and_what_is_forbidden() -> None:
     assert bool(masked.row_potential[:, 2].isposinf().all())
     rest = [0, 1, 3, 4, 5]
     lost = unbalanced(cost[:, rest], a[:, rest], b, 0.3, 1.0, 2.0).value + a[:, 2] + 0.3 * a[:, 2] * b.sum(-1)
-    close(masked.value, lost, 1e-12)                         # mass that goes nowhere costs ρ_a, and its share of ε Σ a_i b_j
+    close(masked.value, lost, 1e-12)  # mass that goes nowhere costs ρ_a, and its share of ε Σ a_i b_j
     with pytest.raises(RuntimeError, match="did not converge"):
         unbalanced(cost, a, b, 0.3, math.inf, 2.0, mask=~dead)
 
@@ -242,5 +242,5 @@ def test_where_next_to_nothing_is_worth_carrying(relaxation: float, dtype: torch
     assert bool(found.plan.isfinite().all())
     assert bool((found.gap >= 0).all())
     lost = relaxation * (a.sum(-1) + b.sum(-1)) + 0.01 * a.sum(-1) * b.sum(-1)
-    assert bool((found.value <= lost * (1 + 1e-5)).all())    # carrying nothing is allowed
+    assert bool((found.value <= lost * (1 + 1e-5)).all())  # carrying nothing is allowed
     assert float(found.plan.sum((-2, -1)).median()) < 0.3 * float(a.sum(-1).median())
