@@ -13,7 +13,7 @@ import sympy as sp
 from derivations.calculus.powers import plus as positive_part
 from derivations.calculus.variables import Kind, Variable, index
 from derivations.latex import derivatives, operators, sums
-from derivations.latex.derivatives import PARTIAL, starts_function
+from derivations.latex.derivatives import PARTIAL, TRANSPOSED, starts_function
 from derivations.latex.notation import Definition, Meaning, Named, Notation, index_parts, parts, plain
 from derivations.latex.syntax import (
     Bracket,
@@ -56,7 +56,6 @@ FUNCTIONS = {
     "\\mathrm{log}": sp.log,
     "\\mathrm{exp}": sp.exp,
 }
-TRANSPOSED = ("\\top", "T", "\\mathrm{T}", "\\intercal", "\\mathsf{T}")
 TIMES = ("\\cdot", "\\times", "*")
 
 
@@ -264,7 +263,7 @@ class Reader:
         declared = self.notation.meanings.get(name)
         if isinstance(declared, Named) and name in self.scope and fits(meaning.shape, declared.value.shape):
             return self._named(name, replace(declared, value=meaning), sub, sup, rest)
-        if meaning.shape and (call := _call(rest)) and self._all_indices(call[0]):
+        if meaning.shape and sub is None and (call := _call(rest)) and self._all_indices(call[0]):
             rest.pop(0)
             return self._scripts(meaning, call[0].inside, sup or call[1], name)
         return self._scripts(meaning, sub, sup, name)
@@ -281,6 +280,8 @@ class Reader:
         call = _call(rest)
         if call is None:
             return self._scripts(meaning.value, sub, sup, name)
+        if sub is not None:
+            raise LatexError(f"{name}_{{{spelled(sub)}}}: expected a symbol of the notation, got one that it does not declare")
         rest.pop(0)
         bracket, sup = call[0], sup or call[1]
         given = parts(bracket.inside)

@@ -131,6 +131,8 @@ class Notation:
     def declare(self, symbol: str, meaning: str) -> None:
         """Add one line of the table."""
         shown = pattern(symbol) if meaning.startswith("=") or "(" in symbol else Pattern(spelled(parse(symbol)))
+        if meaning.startswith("="):
+            shown = self._whole(symbol, shown)
         if shown.name in self.meanings or shown.name in self.indices:
             raise LatexError("expected one meaning, got a second one")
         if meaning == "?":
@@ -152,6 +154,14 @@ class Notation:
             self.meanings[shown.name] = scalar(self.sizes[shown.name])
         else:
             self.meanings[shown.name] = self._variable(plain(shown.name), meaning)
+
+    def _whole(self, symbol: str, shown: Pattern) -> Pattern:
+        """The pattern of a definition whose subscript is no index but a name, as r is in \\pi_r where r is a function."""
+        functions = [each for each in shown.indices if isinstance(self.meanings.get(each), Named | Definition)]
+        if not functions:
+            return shown
+        arguments = f"({', '.join(shown.arguments)})" if shown.arguments else ""
+        return Pattern(spelled(parse(symbol.removesuffix(arguments).split("(")[0])), (), shown.arguments)
 
     def _variable(self, name: str, meaning: str) -> Value:
         words = meaning.split()
