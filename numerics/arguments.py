@@ -185,6 +185,23 @@ def check_count(name: str, value: int) -> None:
         raise ValueError(f"{name}: expected an integer ≥ 1, got {value!r}")
 
 
+def check_entries(name: str, x: Tensor, fine: Tensor, expected: str) -> None:
+    """Refuse a tensor with entries that are not what is expected, and say where the first of them is.
+
+    Only for what reads its data anyway, a solver: it waits for the device. Under ``torch.func.vmap`` nothing is read.
+
+    Args:
+        name: of the argument.
+        x: the argument, which broadcasts with ``fine``.
+        fine: boolean: which entries are as expected.
+        expected: what the message says they should be.
+    """
+    if readable(fine) and not bool(fine.all()):
+        index = tuple((~fine).nonzero()[0].tolist())
+        value = float(torch.broadcast_tensors(x.detach(), fine)[0][index])
+        raise ValueError(f"{name}: expected {expected}, got {value:.6g} at {index}")
+
+
 def readable(x: Tensor) -> bool:
     """Whether the entries of a tensor can be read: not those that ``torch.func.vmap`` maps over."""
     try:

@@ -1,0 +1,137 @@
+"""Whether a problem has a solution, before one is looked for; what is wrong is said with the row or column it is wrong in.
+
+Claims      transport.s1.kantorovich (a plan exists between marginals of the same mass, where nothing is forbidden)
+Balanced    A plan with the marginals a, b on the allowed pairs exists if and only if every set S of rows has at least its mass
+            in reach: Σ_{i∈S} a_i ≤ Σ_{j∈N(S)} b_j. Where the connected parts allow all of their pairs, equal masses in each
+            part are enough; otherwise a maximal flow decides, and its least cut is a set S that has too little.
+Limit       Flows are computed for problems with up to ``_LARGEST`` allowed pairs. Beyond, only parts and single rows and
+            columns are looked at, and a problem without a solution ends as one that did not converge.
+"""
+
+import numpy as np
+import torch
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import breadth_first_order, maximum_flow
+from torch import Tensor
+
+from numerics.arguments import check_entries
+from numerics.transport.parts import Parts
+from numerics.transport.solver import Scaling
+
+_LARGEST = 2**18
+_UNITS = 2**30
+"""What the total mass is for the integers that a flow consists of."""
+_NAMED = 8
+
+
+def check_data(
+    cost: Tensor, allowed: Tensor, x: Scaling, source: Tensor, temperature: Tensor, mask: Tensor | None
+) -> None:
+    """Refuse what no problem may contain: NaN, −∞ in a cost, masses or temperatures that are not what they should be."""
+    check_entries("cost", cost, ~allowed | (cost > -torch.inf), "numbers, or +inf where forbidden")
+    if mask is not None and mask.is_floating_point():
+        check_entries("mask", mask, mask < torch.inf, "numbers, or −inf where forbidden")
+    for name, mass in (("source", source), ("target", x.target)):
+        check_entries(name, mass, mass.isfinite() & (mass >= 0), "nonnegative finite masses")
+    check_entries("temperature", temperature, temperature > 0, "positive numbers")
+    check_entries("relaxation", x.kappa, ~x.kappa.isnan(), "positive numbers")
+    # A difference of costs may be infinite over a tiny ε: that forbids, but there must be something else in the row.
+    check_entries("cost", cost, ~x.log_kernel.isnan(), "costs whose differences are finite over the temperature")
+
+
+def check_solvable(x: Scaling, source: Tensor, parts: Parts, slack: float, forbids: str) -> None:
+    """Refuse problems that no plan solves.
+
+    Args:
+        x: the problems.
+        source: a as given; in ``x`` rows that may reach nothing have none.
+        parts: that the problems fall apart into.
+        slack: how far two masses may be apart, relatively, that are equal but for rounding.
+        forbids: the argument that forbids pairs, "cost" or "mask".
+
+    Raises:
+        ValueError: naming rows, columns and masses.
+    """
+    check_entries("source", source, (source == 0) | (x.source > 0),
+                  f"no mass in a row whose {forbids} forbids every column with mass")
+    balanced = (x.kappa == 0).unsqueeze(-1)
+    total = source.sum(-1), x.target.sum(-1)
+    apart = balanced[..., 0] & ~_agree(*total, slack)
+    if bool(apart.any()):
+        where = tuple(apart.nonzero()[0].tolist())
+        raise ValueError(f"target: expected the mass of the source, {float(total[0][where]):.6g}, "
+                         f"got {float(total[1][where]):.6g}{_problem(where)}")
+    check_entries("target", x.target, ~balanced | (x.target == 0) | (parts.columns < parts.count),
+                  f"no mass in a column whose {forbids} forbids every row with mass")
+    rows, columns = parts.totals(x.source, x.target)
+    apart = balanced & ~_agree(rows, columns, slack)
+    if bool(apart.any()):
+        *where, part = apart.nonzero()[0].tolist()
+        members = (parts.rows[tuple(where)] == part).nonzero().flatten()
+        raise ValueError(_too_little(forbids, members, rows[(*where, part)], columns[(*where, part)], where))
+    _check_flows(x, parts, slack, forbids)
+
+
+def agreeing(x: Scaling, parts: Parts, slack: float) -> Scaling:
+    """Return the problems with the target of each part scaled to the mass of its source, where rounding parts the two."""
+    rows, columns = parts.totals(x.source.detach(), x.target.detach())
+    close = _agree(rows, columns, slack) & (columns > 0) & (x.kappa == 0).unsqueeze(-1)
+    ratio = torch.where(close, rows / torch.where(columns > 0, columns, 1.0), 1.0)
+    ratio = torch.nn.functional.pad(ratio, (0, 1), value=1.0)
+    return x._replace(target=x.target * ratio.gather(-1, parts.columns))
+
+
+def _agree(left: Tensor, right: Tensor, slack: float) -> Tensor:
+    return (left - right).abs() <= slack * torch.maximum(left, right)
+
+
+def _check_flows(x: Scaling, parts: Parts, slack: float, forbids: str) -> None:
+    """Refuse problems some of whose rows have too little in reach although their whole part has enough."""
+    alive = (x.log_kernel != -torch.inf) & (x.source > 0).unsqueeze(-1) & (x.target > 0).unsqueeze(-2)
+    row_counts, column_counts = parts.totals((x.source > 0).to(x.source), (x.target > 0).to(x.source))
+    partial = alive.sum((-2, -1)) < (row_counts * column_counts).sum(-1)
+    partial &= (x.kappa == 0) & (alive.sum((-2, -1)) <= _LARGEST)
+    for where in partial.nonzero().tolist():
+        source, target, pairs = (part[tuple(where)].cpu().numpy() for part in (x.source, x.target, alive))
+        found = _short_of(source, target, pairs, slack)
+        if found is not None:
+            rows, columns = (torch.from_numpy(part) for part in found)
+            masses = (float(mass[part].sum()) for mass, part in zip((source, target), found, strict=True))
+            raise ValueError(_too_little(forbids, rows, *masses, where, columns))
+
+
+def _short_of(
+    source: np.ndarray, target: np.ndarray, pairs: np.ndarray, slack: float
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """Return rows with more mass than the columns in their reach have, and these columns; None if there are none."""
+    n, m = pairs.shape
+    unit = source.sum() / _UNITS
+    supply, demand = (np.rint(mass / unit).astype(np.int32) for mass in (source, target))
+    i, j = pairs.nonzero()
+    first, last = np.full(n, n + m), np.full(m, n + m + 1)
+    heads = np.concatenate([first, i, n + np.arange(m)])
+    tails = np.concatenate([np.arange(n), n + j, last])
+    capacity = np.concatenate([supply, np.full(len(i), np.int32(_UNITS)), demand])
+    graph = csr_array((capacity, (heads, tails)), shape=(n + m + 2, n + m + 2), dtype=np.int32)
+    flow = maximum_flow(graph, n + m, n + m + 1)
+    if int(supply.sum()) - flow.flow_value <= n + m + slack * _UNITS:
+        return None
+    reached = breadth_first_order((graph - flow.flow) > 0, n + m, return_predecessors=False)
+    return np.sort(reached[reached < n]), np.sort(reached[(reached >= n) & (reached < n + m)] - n)
+
+
+def _too_little(
+    forbids: str, rows: Tensor, supply: float | Tensor, demand: float | Tensor, where: list[int], columns: Tensor | None = None
+) -> str:
+    reach = "the columns in their reach" if columns is None else f"columns {_named(columns)}, all they may reach,"
+    return (f"{forbids}: expected rows with as much mass as {reach} have, "
+            f"got {float(supply):.6g} in rows {_named(rows)} and {float(demand):.6g} there{_problem(where)}")
+
+
+def _named(indices: Tensor) -> str:
+    shown = indices.tolist()
+    return str(shown) if len(shown) <= _NAMED else f"[{', '.join(map(str, shown[:_NAMED]))}, …]"
+
+
+def _problem(where: list[int] | tuple[int, ...]) -> str:
+    return f" in problem {tuple(where)}" if where else ""
