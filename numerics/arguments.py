@@ -192,13 +192,13 @@ def check_entries(name: str, x: Tensor, fine: Tensor, expected: str) -> None:
 
     Args:
         name: of the argument.
-        x: the argument, which broadcasts with ``fine``.
+        x: the argument, which expands to the shape of ``fine``.
         fine: boolean: which entries are as expected.
         expected: what the message says they should be.
     """
     if readable(fine) and not bool(fine.all()):
         index = tuple((~fine).nonzero()[0].tolist())
-        value = float(torch.broadcast_tensors(x.detach(), fine)[0][index])
+        value = float(x.detach().expand(fine.shape)[index])
         raise ValueError(f"{name}: expected {expected}, got {value:.6g} at {index}")
 
 

@@ -127,9 +127,8 @@ def random_feature_attention(
     (q, k, v, omega), dtype = arguments.tensors(query=(query, 2), key=(key, 2), value=(value, 2), projections=(projections, 2))
     batch = arguments.broadcast(query=q.shape[:-2], key=k.shape[:-2])
     whole = arguments.broadcast(batch=batch, value=v.shape[:-2], projections=omega.shape[:-2])
-    for name, x in (("key", k), ("projections", omega)):
-        if x.shape[-1] != q.shape[-1]:
-            raise ValueError(f"{name}: expected (..., {q.shape[-1]}) like the queries {tuple(query.shape)}, got {tuple(x.shape)}")
+    for name, given in (("key", k), ("projections", omega)):
+        arguments.floating(name, given, "m", "d", last=q.shape[-1])
     root = arguments.positive("temperature", temperature, batch, q).sqrt()[..., None, None]
     q, k = q / root, k / root
     _check_mask(mask, (*whole, k.shape[-2]))
@@ -186,13 +185,15 @@ def ratio_bias(query: Tensor, key: Tensor, features: int) -> Tensor:
     q, k, dtype = _pair(query, key, features)
     sums = q.unsqueeze(-2) + k.unsqueeze(-3)
     log_p = torch.matmul(q, (k - k.mean(-2, keepdim=True).detach()).mT).log_softmax(-1)
-    size = max(1, _TILE_NUMBERS // max(1, log_p.numel()))
-    tiles = (torch.matmul(part, sums.mT) + log_p.unsqueeze(-2) for part in sums.split(size, -2))
-    each = torch.cat([tile.logsumexp(-1) for tile in tiles], -1)
+    tile = max(1, _TILE_NUMBERS // max(1, log_p.numel()))
+    tiles = (torch.matmul(part, sums.mT) + log_p.unsqueeze(-2) for part in torch.split(sums, tile, -2))
+    each = torch.cat([part.logsumexp(-1) for part in tiles], -1)
     mean = (each + log_p).logsumexp(-1, keepdim=True)
     # p (e^mean − e^each), where e^mean alone may overflow and the difference may be small.
     difference = -(-(mean - each).abs()).expm1() * (mean - each).sign()
-    return ((log_p + torch.maximum(mean, each)).exp() * difference / features).to(dtype)
+    size = log_p + torch.maximum(mean, each)
+    size = torch.where(difference == 0, size.clamp(max=math.log(torch.finfo(size.dtype).max) / 2), size)
+    return (size.exp() * difference / features).to(dtype)
 
 
 def _causal(q: Tensor, k: Tensor, v: Tensor) -> Tensor:

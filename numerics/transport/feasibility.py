@@ -8,15 +8,20 @@ Limit       Flows are computed for problems with up to ``_LARGEST`` allowed pair
             columns are looked at, and a problem without a solution ends as one that did not converge.
 """
 
+from typing import Any
+
 import numpy as np
 import torch
-from scipy.sparse import csr_array
+from numpy.typing import NDArray
+from scipy.sparse import coo_array
 from scipy.sparse.csgraph import breadth_first_order, maximum_flow
 from torch import Tensor
 
 from numerics.arguments import check_entries
 from numerics.transport.parts import Parts
 from numerics.transport.solver import Scaling
+
+Array = NDArray[Any]
 
 _LARGEST = 2**18
 _UNITS = 2**30
@@ -59,16 +64,16 @@ def check_solvable(x: Scaling, source: Tensor, parts: Parts, slack: float, forbi
     apart = balanced[..., 0] & ~_agree(*total, slack)
     if bool(apart.any()):
         where = tuple(apart.nonzero()[0].tolist())
-        raise ValueError(f"target: expected the mass of the source, {float(total[0][where]):.6g}, "
-                         f"got {float(total[1][where]):.6g}{_problem(where)}")
-    check_entries("target", x.target, ~balanced | (x.target == 0) | (parts.columns < parts.count),
+        given = [float(mass[where]) for mass in total]
+        raise ValueError(f"target: expected the mass of the source, {given[0]:.6g}, got {given[1]:.6g}{_problem(where)}")
+    check_entries("target", x.target, ~balanced | (x.target == 0) | (parts.columns < parts.bound),
                   f"no mass in a column whose {forbids} forbids every row with mass")
     rows, columns = parts.totals(x.source, x.target)
     apart = balanced & ~_agree(rows, columns, slack)
     if bool(apart.any()):
-        *where, part = apart.nonzero()[0].tolist()
-        members = (parts.rows[tuple(where)] == part).nonzero().flatten()
-        raise ValueError(_too_little(forbids, members, rows[(*where, part)], columns[(*where, part)], where))
+        index = tuple(apart.nonzero()[0].tolist())
+        members = (parts.rows[index[:-1]] == index[-1]).nonzero().flatten()
+        raise ValueError(_too_little(forbids, members.tolist(), float(rows[index]), float(columns[index]), index[:-1]))
     _check_flows(x, parts, slack, forbids)
 
 
@@ -91,18 +96,16 @@ def _check_flows(x: Scaling, parts: Parts, slack: float, forbids: str) -> None:
     row_counts, column_counts = parts.totals((x.source > 0).to(x.source), (x.target > 0).to(x.source))
     partial = alive.sum((-2, -1)) < (row_counts * column_counts).sum(-1)
     partial &= (x.kappa == 0) & (alive.sum((-2, -1)) <= _LARGEST)
-    for where in partial.nonzero().tolist():
-        source, target, pairs = (part[tuple(where)].cpu().numpy() for part in (x.source, x.target, alive))
+    for where in map(tuple, partial.nonzero().tolist()):
+        source, target, pairs = (part[where].cpu().numpy() for part in (x.source, x.target, alive))
         found = _short_of(source, target, pairs, slack)
         if found is not None:
-            rows, columns = (torch.from_numpy(part) for part in found)
-            masses = (float(mass[part].sum()) for mass, part in zip((source, target), found, strict=True))
-            raise ValueError(_too_little(forbids, rows, *masses, where, columns))
+            rows, columns = found
+            supply, demand = float(source[rows].sum()), float(target[columns].sum())
+            raise ValueError(_too_little(forbids, rows, supply, demand, where, columns))
 
 
-def _short_of(
-    source: np.ndarray, target: np.ndarray, pairs: np.ndarray, slack: float
-) -> tuple[np.ndarray, np.ndarray] | None:
+def _short_of(source: Array, target: Array, pairs: Array, slack: float) -> tuple[list[int], list[int]] | None:
     """Return rows with more mass than the columns in their reach have, and these columns; None if there are none."""
     n, m = pairs.shape
     unit = source.sum() / _UNITS
@@ -112,26 +115,25 @@ def _short_of(
     heads = np.concatenate([first, i, n + np.arange(m)])
     tails = np.concatenate([np.arange(n), n + j, last])
     capacity = np.concatenate([supply, np.full(len(i), np.int32(_UNITS)), demand])
-    graph = csr_array((capacity, (heads, tails)), shape=(n + m + 2, n + m + 2), dtype=np.int32)
+    graph: Any = coo_array((capacity, (heads, tails)), shape=(n + m + 2, n + m + 2)).tocsr()
     flow = maximum_flow(graph, n + m, n + m + 1)
     if int(supply.sum()) - flow.flow_value <= n + m + slack * _UNITS:
         return None
     reached = breadth_first_order((graph - flow.flow) > 0, n + m, return_predecessors=False)
-    return np.sort(reached[reached < n]), np.sort(reached[(reached >= n) & (reached < n + m)] - n)
+    return sorted(reached[reached < n].tolist()), sorted((reached[(reached >= n) & (reached < n + m)] - n).tolist())
 
 
 def _too_little(
-    forbids: str, rows: Tensor, supply: float | Tensor, demand: float | Tensor, where: list[int], columns: Tensor | None = None
+    forbids: str, rows: list[int], supply: float, demand: float, where: tuple[int, ...], columns: list[int] | None = None
 ) -> str:
     reach = "the columns in their reach" if columns is None else f"columns {_named(columns)}, all they may reach,"
     return (f"{forbids}: expected rows with as much mass as {reach} have, "
-            f"got {float(supply):.6g} in rows {_named(rows)} and {float(demand):.6g} there{_problem(where)}")
+            f"got {supply:.6g} in rows {_named(rows)} and {demand:.6g} there{_problem(where)}")
 
 
-def _named(indices: Tensor) -> str:
-    shown = indices.tolist()
-    return str(shown) if len(shown) <= _NAMED else f"[{', '.join(map(str, shown[:_NAMED]))}, …]"
+def _named(indices: list[int]) -> str:
+    return str(indices) if len(indices) <= _NAMED else f"[{', '.join(map(str, indices[:_NAMED]))}, …]"
 
 
-def _problem(where: list[int] | tuple[int, ...]) -> str:
-    return f" in problem {tuple(where)}" if where else ""
+def _problem(where: tuple[int, ...]) -> str:
+    return f" in problem {where}" if where else ""

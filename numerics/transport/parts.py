@@ -10,14 +10,14 @@ class Parts(NamedTuple):
     """Parts of a batch of problems, numbered from 0.
 
     Attributes:
-        rows: the part of each row, (..., n); ``count`` for a row that takes part in nothing.
+        rows: the part of each row, (..., n); ``bound`` for a row that takes part in nothing.
         columns: the part of each column, (..., m); likewise.
-        count: an upper bound on how many there are, at most the length of the shorter side.
+        bound: an upper bound on how many there are, at most the length of the shorter side.
     """
 
     rows: Tensor
     columns: Tensor
-    count: int
+    bound: int
 
     @classmethod
     def of(cls, alive: Tensor) -> "Parts":
@@ -47,13 +47,13 @@ class Parts(NamedTuple):
         return self._sum(x, self.columns)
 
     def totals(self, rows: Tensor, columns: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the sums of two tensors, (..., n) and (..., m), over every part, (..., count) each."""
+        """Return the sums of two tensors, (..., n) and (..., m), over every part, (..., bound) each."""
         return self._totals(rows, self.rows)[..., :-1], self._totals(columns, self.columns)[..., :-1]
 
     def _sum(self, x: Tensor, labels: Tensor) -> Tensor:
-        if self.count == 1 and labels.stride(-1) == 0:
+        if self.bound == 1 and labels.stride(-1) == 0:
             return x.sum(-1, keepdim=True).expand_as(x)
-        return torch.where(labels < self.count, self._totals(x, labels).gather(-1, labels), 0.0)
+        return torch.where(labels < self.bound, self._totals(x, labels).gather(-1, labels), 0.0)
 
     def _totals(self, x: Tensor, labels: Tensor) -> Tensor:
-        return x.new_zeros(*x.shape[:-1], self.count + 1).scatter_add(-1, labels, x)
+        return x.new_zeros(*x.shape[:-1], self.bound + 1).scatter_add(-1, labels, x)

@@ -6,7 +6,7 @@ Notation    See the package.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 
 import torch
 from torch import Tensor
@@ -85,10 +85,8 @@ def sinkhorn(
         RuntimeError: if ``strict``, and a problem did not converge.
     """
     result, dtype = solved(cost, source, target, temperature, relaxation, mask, max_steps=max_steps, strict=strict)
-    return Transport(**{
-        name: part.to(dtype) if isinstance(part, Tensor) and part.is_floating_point() else part
-        for name, part in vars(result).items()
-    })
+    names = (field.name for field in fields(Transport) if field.name not in ("converged", "steps"))
+    return replace(result, **{name: getattr(result, name).to(dtype) for name in names})
 
 
 def solved(
