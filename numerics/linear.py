@@ -72,8 +72,7 @@ def kernel_weights(
     _check_shapes(q, k, None, mask, causal=causal)
     kernel = torch.matmul(q, _kept(k, mask).mT)
     kernel = kernel.tril() if causal else kernel
-    mass = kernel.sum(-1, keepdim=True)
-    return torch.where(mass == 0, 0.0, kernel / torch.where(mass == 0, 1.0, mass)).to(dtype)
+    return _quotient(torch.cat((kernel, kernel.sum(-1, keepdim=True)), -1)).to(dtype)
 
 
 def positive_random_features(x: Tensor, projections: Tensor) -> Tensor:
@@ -281,9 +280,10 @@ def _with_ones(v: Tensor, mask: Tensor | None) -> Tensor:
 
 
 def _quotient(total: Tensor) -> Tensor:
-    """Return weighted sums over the sum of the weights in their last column; zeros where that is zero."""
+    """Return weighted sums over the sum of the weights in their last column: zeros where that is zero, NaN if infinite."""
     numerator, mass = total[..., :-1], total[..., -1:]
-    return torch.where(mass == 0, 0.0, numerator / torch.where(mass == 0, 1.0, mass))
+    quotient = numerator / torch.where(mass == 0, 1.0, mass)
+    return torch.where(mass == 0, 0.0, torch.where(mass.isinf(), torch.nan, quotient))
 
 
 def _log_features(x: Tensor, projections: Tensor) -> tuple[Tensor, torch.dtype]:

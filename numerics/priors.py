@@ -22,6 +22,7 @@ from numerics.arguments import (
     check_count,
     check_dense,
     check_mask_dtype,
+    common,
     describe,
     floating,
     is_dense,
@@ -42,7 +43,7 @@ def tilted(log_prior: Tensor, scores: Tensor) -> Tensor:
     Raises:
         ValueError: for other shapes or dtypes.
     """
-    prior, s = floating("log_prior", log_prior), floating("scores", scores)
+    prior, s = common(floating("log_prior", log_prior), floating("scores", scores))
     if not (prior.ndim and s.ndim and broadcastable(prior.shape, s.shape)):
         raise ValueError(f"log_prior: expected a shape that goes with the scores {tuple(s.shape)}, got {tuple(prior.shape)}")
     allowed = prior != -torch.inf

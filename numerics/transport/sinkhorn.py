@@ -223,7 +223,8 @@ def scaling(
     What is returned is in float64 if ``double``, else in the dtype to compute in.
     """
     given = {"cost": (cost, 2), "source": (source, 1), "target": (target, 1)}
-    parts, dtype = arguments.tensors(**{name: (x, ndim) for name, (x, ndim) in given.items() if x is not None})
+    needed = {name: (x, ndim) for name, (x, ndim) in given.items() if x is not None or name == "cost"}
+    parts, dtype = arguments.tensors(**needed)  # type: ignore[arg-type]
     C, *marginals = (x.double() for x in parts) if double else parts
     n, m = C.shape[-2:]
     a = C.new_full((n,), 1 / n) if source is None else marginals.pop(0)
