@@ -135,6 +135,8 @@ def random_feature_attention(
     x = k - center
     a = torch.matmul(q, omega.mT) + torch.matmul(center, omega.mT)
     b = torch.matmul(x, (omega - center).mT) - x.square().sum(-1, keepdim=True) / 2
+    # A logarithm that leaves the range is no feature of zero.
+    a, b = (torch.where(logarithm.isinf(), torch.nan, logarithm) for logarithm in (a, b))
     _check_shapes(a, b, v, mask, causal=causal)
     if mask is not None:
         b = torch.where(mask.unsqueeze(-1), b, -torch.inf)

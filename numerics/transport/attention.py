@@ -74,17 +74,12 @@ def sinkhorn_weights(
     kernel, queries, share, dtype = _shares(scores, temperature, target, mask)
     if half_steps and target is not None:
         _check_target(target)
-    row = _log_total(kernel, -1)
-    column = torch.zeros_like(share)
-    mass = (queries.sum(-1, keepdim=True) * share)
-    wanted = torch.where(mass > 0, mass, 1.0).log()
-    wanted = torch.where(mass > 0, wanted, -torch.inf)
+    mass = queries.sum(-1, keepdim=True) * share
+    wanted = torch.where(mass > 0, torch.where(mass > 0, mass, 1.0).log(), -torch.inf)
+    kernel = _normalized(kernel, -1)
     for step in range(int(half_steps)):
-        if step % 2 == 0:
-            column = wanted - _log_total(kernel - row.unsqueeze(-1), -2)
-        else:
-            row = _log_total(kernel + column.unsqueeze(-2), -1)
-    return (kernel - row.unsqueeze(-1) + column.unsqueeze(-2)).exp().to(dtype)
+        kernel = _normalized(kernel, -2) + wanted.unsqueeze(-2) if step % 2 == 0 else _normalized(kernel, -1)
+    return kernel.exp().to(dtype)
 
 
 def relaxed_weights(
@@ -214,7 +209,12 @@ def _check_target(target: Tensor) -> None:
     arguments.check_entries("target", total, (total - 1).abs() <= slack, "shares with the sum one")
 
 
-def _log_total(logits: Tensor, dim: int) -> Tensor:
-    """Return log Σ exp along a dimension; 0 where there is nothing to sum."""
+def _normalized(logits: Tensor, dim: int) -> Tensor:
+    """Return logits less log Σ exp along a dimension, −inf where all of them are.
+
+    The peak is taken off first: potentials that were added up instead would lose what is small beside them.
+    """
     live = (logits != -torch.inf).any(dim, keepdim=True)
-    return torch.where(live, logits, 0.0).logsumexp(dim).where(live.squeeze(dim), 0.0)
+    peak = torch.where(live, logits.detach().amax(dim, keepdim=True), 0.0)
+    rest = torch.where(live, logits - peak, 0.0)
+    return torch.where(live, rest - rest.logsumexp(dim, keepdim=True), -torch.inf)

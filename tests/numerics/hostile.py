@@ -225,6 +225,11 @@ def is_balanced(found: Array, scores: Array, temperature: Any = 1.0) -> bool:
     return bool((np.abs(sums) < 1e-6).all() and -best.fun - (found * scores).sum() / scale <= allowed)
 
 
+def squared_distance(templates: Array, sources: Array | None = None) -> Array:
+    sources = templates if sources is None else sources
+    return ((templates[..., :, None, :] - sources[..., None, :, :]) ** 2).sum(-1)
+
+
 def simplex_projection(x: Array) -> Array:
     top = x.max(-1, keepdims=True)
     x = x - np.where(np.isinf(top), 0, top)
@@ -265,7 +270,7 @@ FUNCTIONS: dict[str, Function] = {
         {"context_gradient": (N, V), "values": (M, V)}, (), None),
     "one_sided.score_gradient": Function(
         one_sided.score_gradient,
-        lambda plan, utility, temperature=1.0: -plan * (utility - (plan * utility).sum(-1, keepdims=True)) / per_row(temperature),
+        lambda plan, utility, temperature=1.0: -fisher_product(plan, utility, temperature, 1),
         {"plan": (N, M), "utility": (N, M)}, ("plan",)),
     "one_sided.plan_jacobian": Function(one_sided.plan_jacobian, jacobian, {"plan": (N, M)}, ("plan",)),
     "fisher.potential": Function(
@@ -311,7 +316,8 @@ FUNCTIONS: dict[str, Function] = {
     "mem.closed_form": Function(mem.closed_form, closed_form, PROBLEM, ("prior",), "alpha"),
     "mem.certificate": Function(lambda **x: mem.certificate(**x).mean, closed_form, PROBLEM, ("prior",), "alpha"),
     "ot.true_preference": Function(
-        ot.true_preference, lambda prior, cost, temperature=1.0: transported(np.zeros(cost.shape[-2]), prior, cost, temperature),
+        ot.true_preference,
+        lambda prior, cost, temperature=1.0: transported(np.zeros(cost.shape[-2]), prior, cost, temperature),
         {"prior": (M,), "cost": (M, M)}, ("prior",)),
     "ot.transported": Function(
         ot.transported, transported, {"potential": (N, M), "prior": (M,), "cost": (M, M)}, ("prior",)),
@@ -343,18 +349,19 @@ FUNCTIONS: dict[str, Function] = {
         {"query": (M, D), "key": (M, D), "value": (M, V), "projections": (M, D)}),
     "mem.log_partition": Function(
         mem.log_partition,
-        lambda dual, templates, prior=None: logsumexp(products(dual, templates) + log(weighted(prior, templates.shape[-2]))),
+        lambda dual, templates, prior=None: logsumexp(
+            products(dual, templates) + log(weighted(prior, templates.shape[-2]))),
         {"dual": (N, D), "templates": (M, D), "prior": (M,)}, ("prior",), None),
     "mem.moments": Function(
         mem.moments, lambda templates, weights: mean_of(weights, templates), {"templates": (M, D), "weights": (N, M)},
         ("weights",), None),
     "ot.kernel": Function(
-        ot.kernel, lambda cost, temperature=1.0: softmax(-cost / np.asarray(temperature)[..., None, None], -2), {"cost": (N, M)}),
+        ot.kernel, lambda cost, temperature=1.0: softmax(-cost / np.asarray(temperature)[..., None, None], -2),
+        {"cost": (N, M)}),
     "ot.squared_distance": Function(
-        ot.squared_distance, lambda templates, sources: ((templates[..., :, None, :] - sources[..., None, :, :]) ** 2).sum(-1),
-        {"templates": (N, D), "sources": (M, D)}, (), None),
+        ot.squared_distance, squared_distance, {"templates": (N, D), "sources": (M, D)}, (), None),
     "regularizers.entmax_bisect at α = 1": Function(
-        lambda X: regularizers.entmax_bisect(X, 1.0), softmax, {"X": (N, M)}, (), None),
+        lambda X: regularizers.entmax_bisect(X, 1.0), lambda X: softmax(X), {"X": (N, M)}, (), None),
     "regularizers.entmax_bisect at α = 2": Function(
         lambda X: regularizers.entmax_bisect(X, 2.0, n_iter=100), lambda X: simplex_projection(X), {"X": (N, M)}, (), None),
     "regularizers.sparsemax": Function(
@@ -480,7 +487,7 @@ def judge(function: Function, changed: str, given: Arguments) -> str:
     except ValueError as error:
         return "refused" if _names(str(error), changed, function) else f"ValueError that does not name {changed}: {error}"
     except RuntimeError as error:
-        if function.solves is not None and re.match(r"sinkhorn: 1 of 1 problems did not converge in .*at this temp", str(error)):
+        if function.solves is not None and re.match(r"sinkhorn: 1 of 1 problems did not converge .*at this temp", str(error)):
             return "limit"
         return f"RuntimeError: {error}"
     except Exception as error:  # whatever it is, it is no clear error

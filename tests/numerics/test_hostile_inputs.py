@@ -77,7 +77,8 @@ def lost(scores: Tensor, temperature: Any = 1.0, mask: Tensor | None = None) -> 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(("wrong", "said"), [
     (offset_blind, "silent"), (unnamed, "does not name"), (cleaned, "silent"), (converted, "accepted"),
-    (off_by_little, "silent"), (not_masked, "silent"), (not_masked, "accepted what has no definition"), (lost, "NaN or inf where the result can be stored"),
+    (off_by_little, "silent"), (not_masked, "silent"), (not_masked, "accepted what has no definition"),
+    (lost, "NaN or inf where the result can be stored"),
 ])
 def test_the_judge_sees_what_is_wrong(wrong: Callable[..., Tensor], said: str) -> None:
     found = judged(replace(FUNCTIONS["one_sided.plan"], call=wrong), torch.float64)
