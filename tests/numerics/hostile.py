@@ -225,6 +225,40 @@ def is_balanced(found: Array, scores: Array, temperature: Any = 1.0) -> bool:
     return bool((np.abs(sums) < 1e-6).all() and -best.fun - (found * scores).sum() / scale <= allowed)
 
 
+def conjugate(potential: Array, prior: Array, cost: Array, temperature: Any = 1.0) -> Array:
+    gamma = np.asarray(temperature)
+    inside = logsumexp((potential[..., :, None] - cost) / gamma[..., None, None], -2)
+    return gamma * (entropy(prior) + np.where(prior == 0, 0, prior * inside).sum(-1))
+
+
+def mean_covariance(templates: Array, prior: Array, cost: Array, temperature: Any = 1.0) -> Array:
+    q = softmax(-cost / np.asarray(temperature)[..., None, None], -2)
+    means = q.swapaxes(-1, -2) @ templates
+    apart = templates[..., :, None, :] - means[..., None, :, :]
+    weights = q * prior[..., None, :]
+    return np.einsum("...ij,...ijk,...ijl->...kl", weights, apart, apart)
+
+
+def solved(matrix: Array, right: Array) -> Array:
+    """The solution of a 2 × 2 system, by Cramer's rule."""
+    (a, b), (c, d) = np.moveaxis(matrix[..., 0, :], -1, 0), np.moveaxis(matrix[..., 1, :], -1, 0)
+    x, y = np.moveaxis(right, -1, 0)
+    return np.stack(np.broadcast_arrays(d * x - b * y, a * y - c * x), -1) / (a * d - b * c)[..., None]
+
+
+def ot_resolvent(templates: Array, evidence: Array, prior: Array, cost: Array, temperature: Any = 1.0) -> Array:
+    sigma = mean_covariance(templates, prior, cost, temperature)
+    return solved(np.eye(D) + sigma / np.asarray(temperature)[..., None, None], evidence)
+
+
+def mem_resolvent(templates: Array, evidence: Array, prior: Array | None = None, alpha: Any = 1.0) -> Array:
+    u = weighted(prior, templates.shape[-2])
+    apart = templates - mean_of(u, templates)[..., None, :]
+    sigma = np.einsum("...i,...ik,...il->...kl", u, apart, apart)
+    value = per_row(alpha) * solved(np.eye(D) + np.asarray(alpha)[..., None, None] * sigma, evidence)
+    return np.where(u.sum(-1, keepdims=True) == 0, 0, value)
+
+
 def squared_distance(templates: Array, sources: Array | None = None) -> Array:
     sources = templates if sources is None else sources
     return ((templates[..., :, None, :] - sources[..., None, :, :]) ** 2).sum(-1)
@@ -358,6 +392,13 @@ FUNCTIONS: dict[str, Function] = {
     "ot.kernel": Function(
         ot.kernel, lambda cost, temperature=1.0: softmax(-cost / np.asarray(temperature)[..., None, None], -2),
         {"cost": (N, M)}),
+    "ot.conjugate": Function(
+        ot.conjugate, conjugate, {"potential": (N, M), "prior": (M,), "cost": (M, M)}, ("prior",)),
+    "ot.mean_covariance": Function(
+        ot.mean_covariance, mean_covariance, {"templates": (M, D), "prior": (M,), "cost": (M, M)}, ("prior",)),
+    "ot.resolvent": Function(
+        ot.resolvent, ot_resolvent, {"templates": (M, D), "evidence": (D,), "prior": (M,), "cost": (M, M)}, ("prior",)),
+    "mem.resolvent": Function(mem.resolvent, mem_resolvent, PROBLEM, ("prior",), "alpha"),
     "ot.squared_distance": Function(
         ot.squared_distance, squared_distance, {"templates": (N, D), "sources": (M, D)}, (), None),
     "regularizers.entmax_bisect at α = 1": Function(
@@ -367,7 +408,8 @@ FUNCTIONS: dict[str, Function] = {
     "regularizers.sparsemax": Function(
         lambda X: regularizers.sparsemax(X), lambda X: simplex_projection(X), {"X": (N, M)}, (), None),
     "continuous.softmax_log_density": Function(
-        lambda points, mean: softmax_log_density(points, mean, torch.eye(D)), log_density, {"points": (N, D), "mean": (D,)}, (), None),
+        lambda points, mean: softmax_log_density(points, mean, torch.eye(D)), log_density,
+        {"points": (N, D), "mean": (D,)}, (), None),
     "flash.tiled_attention": Function(
         lambda query, key, value, temperature=1.0: flash.tiled_attention(query, key, value, None, temperature, tile=3).output,
         lambda query, key, value, temperature=1.0:
