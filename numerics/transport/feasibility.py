@@ -13,8 +13,6 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import breadth_first_order, maximum_flow
 from torch import Tensor
 
 from numerics.arguments import check_entries
@@ -23,9 +21,10 @@ from numerics.transport.solver import Scaling
 
 Array = NDArray[Any]
 
-_LARGEST = 2**18
-_UNITS = 2**30
-"""What the total mass is for the integers that a flow consists of."""
+_LARGEST = 2**16
+_UNIT = 2.0**-45
+"""The least share of the total mass that is sent along a path."""
+_START, _UNSEEN = -1, -2
 _NAMED = 8
 
 
@@ -106,21 +105,49 @@ def _check_flows(x: Scaling, parts: Parts, slack: float, forbids: str) -> None:
 
 
 def _short_of(source: Array, target: Array, pairs: Array, slack: float) -> tuple[list[int], list[int]] | None:
-    """Return rows with more mass than the columns in their reach have, and these columns; None if there are none."""
-    n, m = pairs.shape
-    unit = source.sum() / _UNITS
-    supply, demand = (np.rint(mass / unit).astype(np.int32) for mass in (source, target))
-    i, j = pairs.nonzero()
-    first, last = np.full(n, n + m), np.full(m, n + m + 1)
-    heads = np.concatenate([first, i, n + np.arange(m)])
-    tails = np.concatenate([np.arange(n), n + j, last])
-    capacity = np.concatenate([supply, np.full(len(i), np.int32(_UNITS)), demand])
-    graph: Any = coo_array((capacity, (heads, tails)), shape=(n + m + 2, n + m + 2)).tocsr()
-    flow = maximum_flow(graph, n + m, n + m + 1)
-    if int(supply.sum()) - flow.flow_value <= n + m + slack * _UNITS:
-        return None
-    reached = breadth_first_order((graph - flow.flow) > 0, n + m, return_predecessors=False)
-    return sorted(reached[reached < n].tolist()), sorted((reached[(reached >= n) & (reached < n + m)] - n).tolist())
+    """Return rows with more mass than the columns in their reach have, and these columns; None if there are none.
+
+    Mass is sent greedily, those first that have the least choice, and then along shortest alternating paths.
+    """
+    supply, demand, flow = source.copy(), target.copy(), np.zeros(pairs.shape)
+    columns = np.argsort(pairs.sum(0), kind="stable")
+    for i in np.argsort(pairs.sum(1), kind="stable"):
+        allowed = columns[pairs[i, columns]]
+        filled = np.minimum(np.cumsum(demand[allowed]), supply[i])
+        sent = np.diff(filled, prepend=0.0)
+        flow[i, allowed], demand[allowed], supply[i] = sent, demand[allowed] - sent, supply[i] - sent.sum()
+    least = _UNIT * source.sum()
+    while supply.sum() > (slack + _UNIT * sum(pairs.shape)) * source.sum():
+        to_row, to_column, end = _search(supply > least, demand > least, pairs, flow > least)
+        if end is None:
+            return np.flatnonzero(to_row != _UNSEEN).tolist(), np.flatnonzero(to_column != _UNSEEN).tolist()
+        path = [end]
+        while to_row[to_column[path[-1]]] != _START:
+            path.append(to_row[to_column[path[-1]]])
+        rows, back = [to_column[j] for j in path], [to_column[j] for j in path[:-1]]
+        sent = min(supply[rows[-1]], demand[end], *(flow[i, j] for i, j in zip(back, path[1:], strict=True)))
+        flow[rows, path] += sent
+        flow[back, path[1:]] -= sent
+        supply[rows[-1]] -= sent
+        demand[end] -= sent
+    return None
+
+
+def _search(starts: Array, ends: Array, pairs: Array, sent: Array) -> tuple[Array, Array, int | None]:
+    """Search, breadth first, from rows with mass left to a column with room: from a row to any column it may reach, and from a
+    column to the rows that send it something. Return where each row and column was reached from, and that column."""
+    to_row, to_column = np.where(starts, _START, _UNSEEN), np.full(len(ends), _UNSEEN)
+    rows = np.flatnonzero(starts)
+    while len(rows):
+        columns = np.flatnonzero(pairs[rows].any(0) & (to_column == _UNSEEN))
+        if not len(columns):
+            break
+        to_column[columns] = rows[pairs[np.ix_(rows, columns)].argmax(0)]
+        if ends[columns].any():
+            return to_row, to_column, int(columns[ends[columns].argmax()])
+        rows = np.flatnonzero(sent[:, columns].any(1) & (to_row == _UNSEEN))
+        to_row[rows] = columns[sent[np.ix_(rows, columns)].argmax(1)]
+    return to_row, to_column, None
 
 
 def _too_little(

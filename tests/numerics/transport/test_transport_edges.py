@@ -5,12 +5,21 @@ import subprocess
 import sys
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 import torch
+from scipy.optimize import linprog
 from torch import Tensor
 
 from numerics import tolerances
-from numerics.transport import certified_weights, relaxed_weights, sinkhorn, sinkhorn_divergence, sinkhorn_weights
+from numerics.transport import (
+    certified_weights,
+    feasibility,
+    relaxed_weights,
+    sinkhorn,
+    sinkhorn_divergence,
+    sinkhorn_weights,
+)
 from tests.numerics.common import HALVES, close
 from tests.numerics.transport.test_transport import random_problem
 
@@ -144,6 +153,24 @@ def test_flows_decide_what_parts_cannot(size: int) -> None:
     rows = ", ".join(map(str, range(min(size // 2 + 1, 8))))
     with pytest.raises(ValueError, match=rf"^mask: .* in rows \[{rows}"):
         sinkhorn(torch.zeros(size, size), mask=causal)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_a_flow_is_found_where_a_linear_program_finds_one(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    n, m = rng.integers(1, 8, 2)
+    pairs = rng.random((n, m)) < rng.uniform(0.2, 0.9)
+    source, target = (np.full(size, 1 / size) if seed % 3 == 0 else rng.dirichlet(np.ones(size)) for size in (n, m))
+    rows, columns = pairs.nonzero()
+    sums = np.zeros((n + m, len(rows)))
+    sums[rows, np.arange(len(rows))] = sums[n + columns, np.arange(len(rows))] = 1
+    most = -linprog(-np.ones(len(rows)), A_ub=sums, b_ub=np.concatenate((source, target))).fun if len(rows) else 0.0
+    found = feasibility._short_of(source, target, pairs, 1e-13)
+    assert (found is None) == (most > 1 - 1e-9)
+    if found is not None:
+        short, reach = found
+        assert source[short].sum() > target[reach].sum()
+        assert not pairs[short][:, [j for j in range(m) if j not in reach]].any()
 
 
 # --- thin problems -----------------------------------------------------------------------------------------------
