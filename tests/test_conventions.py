@@ -139,6 +139,8 @@ def test_the_solvers() -> None:
     assert_close(plan, transport.sinkhorn(-SCORES.float().double(), temperature=0.1).plan.float(), atol=0.0, rtol=0.0)
     with pytest.raises(ValueError, match=r"^cost: expected numbers"):
         transport.sinkhorn(torch.full((2, 2), math.nan), max_steps=1)
+    evidence = torch.stack((SCORES[:, 0], torch.full((3,), math.nan, dtype=torch.float64)))
+    assert mem.solve(SCORES.T, evidence).converged.tolist() == [True, False]
 
 
 def test_the_small_numbers() -> None:

@@ -14,7 +14,9 @@ import torch
 from torch import Tensor
 
 from numerics import one_sided
-from tests.numerics.hostile import FUNCTIONS, Function, cells, judge
+from tests.numerics.hostile.functions import FUNCTIONS, Function
+from tests.numerics.hostile.inputs import cells
+from tests.numerics.hostile.judge import judge
 
 KINDS = ("right", "refused", "limit")
 
