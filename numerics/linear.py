@@ -35,8 +35,9 @@ _CHUNK = 64
 _CAUSAL_CHUNK = 16
 """For features as logarithms: a chunk takes its square times F numbers."""
 
-_TILE_NUMBERS = 2**22
-"""The largest number of entries of an array of ``ratio_bias``, unless a single key has more."""
+_TILE_NUMBERS = 2**23
+"""The largest number of entries of an array of ``ratio_bias``, unless a single key has more: 32 MB in float32, which allocators
+return once it is free; smaller ones would leave holes between the results."""
 
 
 def linear_attention(
