@@ -16,6 +16,8 @@ from derivations.calculus.powers import bregman, plus
 from derivations.calculus.signs import nonnegative, strictly_positive
 from derivations.calculus.variables import Domain, Kind, Variable, fresh
 
+MOST_SCALES = 6                                              # of a sum of exponentials that is brought to one form
+
 
 def total(bound: Variable | tuple[Variable, ...], body: sp.Expr) -> sp.Expr:
     """Σ over one index, or several; an index declared `other_than=(j,)` runs over everything but j.
@@ -144,10 +146,12 @@ def _powers(expr: sp.Expr) -> sp.Expr:
 
 
 def _log(arg: sp.Expr) -> sp.Expr:
-    """Log of a product of positive factors as a sum; log exp x = x for real x."""
+    """Log of a product of positive factors as a sum; log exp x = x for real x, and log(e^x + e^y) = x + log(1 + e^(y−x))."""
     logs: list[sp.Expr] = []
     kept: list[sp.Expr] = []
-    arg = sp.factor_terms(arg) if arg.is_Add else arg        # log(ax + ay) = log a + log(x + y)
+    if arg.is_Add:
+        exponent, arg = _exponential_factored(arg)
+        logs, arg = [exponent], sp.factor_terms(arg)         # log(ax + ay) = log a + log(x + y)
     for factor in sp.Mul.make_args(arg):
         base, exponent = factor.as_base_exp()
         if isinstance(factor, sp.exp) and factor.args[0].is_real:
@@ -157,6 +161,21 @@ def _log(arg: sp.Expr) -> sp.Expr:
         else:
             kept.append(factor)
     return sp.Add(*logs, sp.log(sp.Mul(*kept)))
+
+
+def _exponential_factored(arg: sp.Add) -> tuple[sp.Expr, sp.Expr]:
+    """An exponent E and a sum S with e^E S = arg, the same S for e^x·arg: each term may be made the one without an
+    exponential, and the sum that is ordered first is taken."""
+    exponents = dict.fromkeys(_exponent(term) for term in arg.args)
+    if len(exponents) == 1 and sp.S.Zero in exponents or not all(e.is_real for e in exponents) or len(exponents) > MOST_SCALES:
+        return sp.S.Zero, arg
+    found = {e: arg if e == 0 else normal(sp.Add(*[term * sp.exp(-e) for term in arg.args])) for e in exponents}
+    return min(found.items(), key=lambda item: sp.default_sort_key(item[1]))
+
+
+def _exponent(term: sp.Expr) -> sp.Expr:
+    """The exponent of the exponential that multiplies a term."""
+    return sp.Add(*[factor.args[0] for factor in sp.Mul.make_args(term) if isinstance(factor, sp.exp)])
 
 
 def _positive_part(arg: sp.Expr) -> sp.Expr:
