@@ -12,6 +12,7 @@ from itertools import permutations
 import sympy as sp
 
 from derivations.calculus.functions import Partial, kl, pinsker, reciprocal, xlogx
+from derivations.calculus.parts import oriented
 from derivations.calculus.powers import bregman, plus
 from derivations.calculus.signs import nonnegative, strictly_positive
 from derivations.calculus.variables import Domain, Kind, Variable, fresh
@@ -80,7 +81,15 @@ def equal(left: sp.Expr, right: sp.Expr) -> bool:
     if left.has(sp.Float) or right.has(sp.Float):
         raise ValueError(f"number: expected exact numbers, got {left} = {right}")
     difference = normal(left - right)
-    return bool(difference == 0 or _numerator(difference) == 0 or _cancels_by_summands(difference))
+    if _vanishes(difference):
+        return True
+    turned = oriented(difference)
+    return turned != difference and _vanishes(normal(turned))
+
+
+def _vanishes(expr: sp.Expr) -> bool:
+    """Whether a normal form is 0, over a common denominator or summand by summand."""
+    return bool(expr == 0 or _numerator(expr) == 0 or _cancels_by_summands(expr))
 
 
 def _numerator(expr: sp.Expr) -> sp.Expr:

@@ -7,6 +7,7 @@ import sympy as sp
 from derivations.calculus import sums
 from derivations.calculus.balls import Point, enclose_all
 from derivations.calculus.functions import kl
+from derivations.calculus.parts import oriented
 from derivations.calculus.powers import bregman
 from derivations.calculus.printing import text
 from derivations.calculus.signs import nonnegative, strictly_positive
@@ -51,7 +52,7 @@ class AtLeast(Hypothesis):
             if not sums.equal(difference, gap):
                 rest = sums.normal(difference - gap)
                 return f"because is not left − right: they differ by {text(rest)} in normal form"
-        if self._signed(gap) or (self.because is None and self._signed(difference)):
+        if self._signed(gap) or (self.because is None and (self._signed(difference) or self._signed(oriented(gap)))):
             return PROVED
         return f"no sign of {text(gap)}: expected every term {'≥ 0 and one > 0' if self.strict else '≥ 0'}"
 

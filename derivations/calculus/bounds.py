@@ -1,0 +1,153 @@
+"""What is known of the parts of an expression, and signs that follow: a part of unknown sign is bounded by others.
+
+Each bound is g ≥ 0 for a part of the expression, such as |x| − x or 1 − p_i.  Where a term of unknown sign is a multiple c ≥ 0 of
+a term of g, what has to be ≥ 0 is the expression without c·g.  Everything here is believed: `tests/derivations/test_bounds.py`
+evaluates each bound at random exact points.
+"""
+
+from collections.abc import Callable, Iterator
+
+import sympy as sp
+
+from derivations.calculus.powers import plus
+from derivations.calculus.variables import Kind, Variable
+
+Check = Callable[[sp.Expr, bool], bool]                      # whether an expression is shown to be ≥ 0, or > 0
+Bound = tuple[sp.Expr, bool]                                 # an expression that is ≥ 0, or > 0
+
+DEEPEST = 3                                                  # bounds that are used one after the other
+MOST_TERMS = 10                                              # of an expression that is bounded
+
+
+def follows(expr: sp.Expr, strict: bool, check: Check, known: tuple[Bound, ...] = (), depth: int = DEEPEST) -> bool:
+    """Whether an expression is ≥ 0, or > 0, by what is known and by bounds of its parts; `check` decides what is manifest."""
+    terms = sp.Add.make_args(expr)
+    if len(terms) > MOST_TERMS:
+        return False
+    unsigned = next((term for term in terms if not check(term, False)), None)
+    if unsigned is None:
+        return not strict or any(check(term, True) for term in terms)
+    if depth == 0:
+        return False
+    for bound, sharp in (*known, *bounds(expr, check)):
+        for factor in _factors(unsigned, bound, check):
+            rest = sp.expand_mul(expr - sp.expand_mul(factor * bound, deep=False), deep=False)
+            still = strict and not (sharp and check(factor, True))
+            if (rest == 0 and not still) or (rest != 0 and follows(rest, still, check, known, depth - 1)):
+                return True
+    return False
+
+
+def _factors(unsigned: sp.Expr, bound: sp.Expr, check: Check) -> Iterator[sp.Expr]:
+    """What a term is of the terms of a bound, where this is ≥ 0 and has a value wherever the term has one."""
+    for term in sp.Add.make_args(bound):
+        factor = unsigned / term
+        divided = [part for part in sp.Mul.make_args(factor) if isinstance(part, sp.Pow) and not part.exp.is_nonnegative]
+        defined = all(part in sp.Mul.make_args(unsigned) or check(part.base, True) for part in divided)
+        if defined and check(factor, False):
+            yield factor
+
+
+def bounds(expr: sp.Expr, check: Check) -> Iterator[Bound]:
+    """Expressions that are ≥ 0, or > 0, whatever the parts of an expression are."""
+    for part in sorted(_parts(expr), key=sp.default_sort_key):
+        if isinstance(part, sp.Indexed):
+            yield from _of_mass(part)
+        elif isinstance(part, sp.Sum):
+            yield from _of_sum(part, expr, check)
+        else:
+            yield from _of_function(part, check)
+    yield from _of_pairs(expr, check)
+
+
+def _parts(expr: sp.Expr) -> set[sp.Expr]:
+    """The entries, sums and functions that the products of an expression consist of, not those inside of these."""
+    found: set[sp.Expr] = set()
+    for term in sp.Add.make_args(expr):
+        for factor in sp.Mul.make_args(term):
+            base = factor if isinstance(factor, sp.exp) else factor.as_base_exp()[0]
+            found |= _parts(base) if isinstance(base, sp.Add) else {base}
+    return found
+
+
+def _of_function(part: sp.Expr, check: Check) -> Iterator[Bound]:
+    """x ≤ x₊, |x| and the triangle's inequalities; 1 + x ≤ exp x, log x ≤ x − 1; for x ≤ 0 also exp x ≤ 1."""
+    x = part.args[0] if part.args else sp.S.Zero
+    if isinstance(part, plus):
+        yield part - x, False
+        yield sp.Add(*[plus(term) for term in sp.Add.make_args(x)]) - part, False
+    elif isinstance(part, sp.Abs) and x.is_real:
+        yield part - x, False
+        yield part + x, False
+        if isinstance(x, sp.Add):
+            yield sp.Add(*map(sp.Abs, x.args)) - part, False
+        if isinstance(x, sp.Sum):
+            yield sp.Sum(sp.Abs(x.function), *x.limits) - part, False
+    elif isinstance(part, sp.exp) and x.is_real:
+        yield part - 1 - x, False
+        if check(-x, False):
+            yield 1 - part, check(-x, True)
+    elif isinstance(part, sp.log):
+        yield x - 1 - part, False
+        yield from _of_log_of_sum(part)
+
+
+def _of_log_of_sum(part: sp.Expr) -> Iterator[Bound]:
+    """log Σ_l exp(g_l) ≥ Σ_l g_l/m + log m, as the mean of exponentials is at least the exponential of the mean."""
+    inner = part.args[0]
+    if isinstance(inner, sp.Sum) and len(inner.limits) == 1 and isinstance(inner.function, sp.exp):
+        _, low, high = inner.limits[0]
+        if low == 1:
+            yield part - sp.log(high) - sp.Sum(inner.function.args[0], *inner.limits) / high, False
+
+
+def _of_mass(entry: sp.Indexed) -> Iterator[Bound]:
+    """p_i ≤ 1 on a simplex, P_ij ≤ a_i and P_ij ≤ b_j for a plan with these marginals."""
+    label = entry.base.label
+    if not isinstance(label, Variable):
+        return
+    if label.domain.kind in (Kind.SIMPLEX, Kind.INTERIOR, Kind.STOCHASTIC, Kind.COUPLING):
+        yield 1 - entry, False
+    if label.domain.kind is Kind.COUPLING:
+        yield from ((marginal[index] - entry, False)
+                    for marginal, index in zip(label.domain.marginals, entry.indices, strict=True))
+
+
+def _of_sum(total: sp.Sum, expr: sp.Expr, check: Check) -> Iterator[Bound]:
+    """Σ_l f_l ≥ f_i where f ≥ 0, and Σ_l f_l ≤ m where f ≤ 1."""
+    body = total.function
+    if len(total.limits) > 1:
+        return
+    (bound, low, high), = total.limits
+    if low != 1 or not isinstance(bound, Variable) or bound.domain.shape != (high,):
+        return
+    if check(1 - body, False):
+        yield high - total, False
+    if check(body, False):
+        yield from ((total - body.xreplace({bound: index}), False) for index in _indices(expr, total, high))
+
+
+def _indices(expr: sp.Expr, total: sp.Sum, high: sp.Expr) -> list[Variable]:
+    """The free indices of an expression over the range of a sum, whose own names they are not."""
+    taken = {v for part in total.atoms(sp.Sum) for v in part.bound_symbols}
+    free = {v for v in expr.free_symbols if isinstance(v, Variable) and v.domain.kind is Kind.INDEX}
+    return sorted((v for v in free - taken if v.domain.shape == (high,)), key=sp.default_sort_key)
+
+
+def _of_pairs(expr: sp.Expr, check: Check) -> Iterator[Bound]:
+    """log a ≥ log b where a ≥ b, and so for exp; of a sum of exponentials, log Σ_l exp g_l ≥ g_i."""
+    parts = sorted(_parts(expr), key=sp.default_sort_key)
+    for kind in (sp.log, sp.exp):
+        same = [part for part in parts if isinstance(part, kind)]
+        for one in same:
+            for other in same:
+                if one != other and check(one.args[0] - other.args[0], False):
+                    yield one - other, check(one.args[0] - other.args[0], True)
+    for part in parts:
+        if isinstance(part, sp.log) and isinstance(part.args[0], sp.Sum):
+            for bound, _ in _of_sum(part.args[0], expr, check):
+                smaller = part.args[0] - bound
+                if isinstance(smaller, sp.exp) and smaller.args[0].is_real:
+                    yield part - smaller.args[0], False
+                elif check(smaller, True):
+                    yield part - sp.log(smaller), False
