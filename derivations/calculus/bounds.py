@@ -35,7 +35,41 @@ def follows(expr: sp.Expr, strict: bool, check: Check, known: tuple[Bound, ...] 
             still = strict and not (sharp and check(factor, True))
             if (rest == 0 and not still) or (rest != 0 and follows(rest, still, check, known, depth - 1)):
                 return True
+    return _in_each_case(unsigned, expr, strict, check, known, depth)
+
+
+def _in_each_case(
+    unsigned: sp.Expr, expr: sp.Expr, strict: bool, check: Check, known: tuple[Bound, ...], depth: int
+) -> bool:
+    """Whether a sign follows for x₊ = 0 and for x₊ = x, which it is one of, or for |x| = ±x."""
+    inner = {v for part in expr.atoms(sp.Sum) for v in part.bound_symbols}
+    for part in sp.Mul.make_args(unsigned):
+        if isinstance(part, plus | sp.Abs) and not part.free_symbols & inner:
+            x = part.args[0]
+            cases = [sp.expand_mul(expr.xreplace({part: value}), deep=False)
+                     for value in (x, sp.S.Zero if isinstance(part, plus) else -x)]
+            if any(case.has(sp.zoo, sp.nan) for case in cases):
+                continue
+            if all((case == 0 and not strict) or follows(case, strict, check, known, depth - 1) for case in cases):
+                return True
     return False
+
+
+def merged(expr: sp.Expr) -> sp.Expr:
+    """The expression with sums over one range added up summand by summand, a size m being the sum of m ones."""
+    sums: dict[sp.Tuple, sp.Expr] = {}
+    rest: list[sp.Expr] = []
+    for term in sp.Add.make_args(expr):
+        total = next((part for part in sp.Mul.make_args(term) if isinstance(part, sp.Sum)), None)
+        if total is None or len(total.limits) > 1 or (term / total).free_symbols & set(total.bound_symbols):
+            rest.append(term)
+        else:
+            sums[total.limits[0]] = sums.get(total.limits[0], sp.S.Zero) + term / total * total.function
+    for (bound, low, high), body in sums.items():
+        ones = [term for term in rest if low == 1 and high in sp.Mul.make_args(term) and bound not in term.free_symbols]
+        rest = [term for term in rest if term not in ones]
+        rest.append(sp.Sum(sp.Add(body, *[term / high for term in ones]), (bound, low, high)))
+    return sp.Add(*rest)
 
 
 def _factors(unsigned: sp.Expr, bound: sp.Expr, check: Check) -> Iterator[sp.Expr]:
@@ -71,16 +105,13 @@ def _parts(expr: sp.Expr) -> set[sp.Expr]:
 
 
 def _of_function(part: sp.Expr, check: Check) -> Iterator[Bound]:
-    """x ≤ x₊, |x| and the triangle's inequalities; 1 + x ≤ exp x, log x ≤ x − 1; for x ≤ 0 also exp x ≤ 1."""
+    """x ≤ x₊ and |x|, |Σ x| ≤ Σ |x|; 1 + x ≤ exp x, log x ≤ x − 1; for x ≤ 0 also exp x ≤ 1."""
     x = part.args[0] if part.args else sp.S.Zero
     if isinstance(part, plus):
         yield part - x, False
-        yield sp.Add(*[plus(term) for term in sp.Add.make_args(x)]) - part, False
     elif isinstance(part, sp.Abs) and x.is_real:
         yield part - x, False
         yield part + x, False
-        if isinstance(x, sp.Add):
-            yield sp.Add(*map(sp.Abs, x.args)) - part, False
         if isinstance(x, sp.Sum):
             yield sp.Sum(sp.Abs(x.function), *x.limits) - part, False
     elif isinstance(part, sp.exp) and x.is_real:
@@ -90,6 +121,8 @@ def _of_function(part: sp.Expr, check: Check) -> Iterator[Bound]:
     elif isinstance(part, sp.log):
         yield x - 1 - part, False
         yield from _of_log_of_sum(part)
+        if isinstance(x, sp.Add) and all(check(term, True) for term in x.args):
+            yield from ((part - _log(term), True) for term in x.args)
 
 
 def _of_log_of_sum(part: sp.Expr) -> Iterator[Bound]:
@@ -147,7 +180,9 @@ def _of_pairs(expr: sp.Expr, check: Check) -> Iterator[Bound]:
         if isinstance(part, sp.log) and isinstance(part.args[0], sp.Sum):
             for bound, _ in _of_sum(part.args[0], expr, check):
                 smaller = part.args[0] - bound
-                if isinstance(smaller, sp.exp) and smaller.args[0].is_real:
-                    yield part - smaller.args[0], False
-                elif check(smaller, True):
-                    yield part - sp.log(smaller), False
+                if check(smaller, True):
+                    yield part - _log(smaller), False
+
+
+def _log(x: sp.Expr) -> sp.Expr:
+    return x.args[0] if isinstance(x, sp.exp) and x.args[0].is_real else sp.log(x)

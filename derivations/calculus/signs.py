@@ -9,14 +9,14 @@ from functools import lru_cache
 
 import sympy as sp
 
-from derivations.calculus.bounds import follows
+from derivations.calculus.bounds import follows, merged
 from derivations.calculus.functions import kl, lemmas_hold, pinsker, xlogx
 from derivations.calculus.powers import bregman, plus
 from derivations.calculus.variables import Kind, Variable
 
 Facts = tuple[tuple[sp.Expr, bool | None], ...]              # an expression ≥ 0 (False), > 0 (True) or ≠ 0 (None)
 
-_LEVEL = ContextVar("how often a bound may ask for another sign that needs bounds", default=2)
+_LEVEL = ContextVar("how often a bound may ask for another sign that needs bounds", default=3)
 _MASSES = (Kind.SIMPLEX, Kind.INTERIOR, Kind.STOCHASTIC, Kind.COUPLING)
 
 
@@ -71,6 +71,9 @@ def _by_bounds(expr: sp.Add, strict: bool, facts: Facts, level: int) -> bool:
 
     known = tuple((fact, positive) for fact, positive in facts if positive is not None)
     if follows(expr, strict, sign, known):
+        return True
+    together = merged(expr)
+    if len(_terms(together)) < len(_terms(expr)) and sign(together, strict):
         return True
     numerator, denominator = sp.fraction(sp.together(expr))
     cleared = sp.expand_mul(numerator, deep=False)

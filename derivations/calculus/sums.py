@@ -66,6 +66,8 @@ def _opened(expr: sp.Expr) -> sp.Expr:
         expr = expr.func(*[normal(arg) for arg in expr.args])
     if isinstance(expr, plus):
         return _positive_part(expr.args[0])
+    if isinstance(expr, xlogx) and strictly_positive(expr.args[0]):
+        return sp.expand_mul(expr.args[0] * _log(expr.args[0]), deep=False)
     expr = expr.replace(lambda e: isinstance(e, sp.log), lambda e: _log(e.args[0]))
     product = isinstance(expr, sp.exp) and isinstance(expr.args[0], sp.Sum)     # which SymPy would open as a Product
     expr = sp.expand(expr, deep=False, basic=False, power_exp=not product, power_base=False, log=False)   # basic: inside sums
@@ -207,7 +209,7 @@ def _term(term: sp.Expr) -> sp.Expr:
     """Apply δ_xy g(x, y) = δ_xy g(x, x) to the free indices of one product, and μ_j p_j = 0 to complementary vectors."""
     if _is_complementary(term):
         return sp.S.Zero
-    term = _log_of_root(term)
+    term = sp.Mul(*map(_primitive, sp.Mul.make_args(_log_of_root(term))))
     for factor in sp.Mul.make_args(term):
         if isinstance(factor.as_base_exp()[0], sp.KroneckerDelta) and factor.as_base_exp()[1].is_positive:
             keep, drop = sorted(factor.as_base_exp()[0].args, key=sp.default_sort_key)
@@ -216,6 +218,14 @@ def _term(term: sp.Expr) -> sp.Expr:
             rest = normal((term / factor).xreplace({drop: keep})) if isinstance(drop, Variable) else term / factor
             return sp.expand_mul(sp.KroneckerDelta(keep, drop) * rest, deep=False)
     return term
+
+
+def _primitive(factor: sp.Expr) -> sp.Expr:
+    """1/(2a + 2b) = (1/2)/(a + b)."""
+    if isinstance(factor, sp.Pow) and factor.base.is_Add and factor.exp.is_Rational and factor.exp < 0:
+        content, rest = factor.base.primitive()
+        return content**factor.exp * rest**factor.exp
+    return factor
 
 
 def _log_of_root(term: sp.Expr) -> sp.Expr:
