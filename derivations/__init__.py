@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from derivations.calculus.functions import xlogx as xlogx
     from derivations.calculus.moments import expectation as expectation
     from derivations.calculus.moments import variance as variance
+    from derivations.calculus.parts import maximum as maximum
+    from derivations.calculus.parts import minimum as minimum
     from derivations.calculus.powers import bregman as bregman
     from derivations.calculus.powers import plus as plus
     from derivations.calculus.sums import delta as delta
@@ -67,6 +69,7 @@ if TYPE_CHECKING:
     from derivations.relations import Relation as Relation
     from derivations.relations import Solves as Solves
     from derivations.relations import StrictUnlessEqual as StrictUnlessEqual
+    from derivations.relations import Taylor as Taylor
     from derivations.relations import UniqueMinimum as UniqueMinimum
     from derivations.relations import UniquePlan as UniquePlan
     from derivations.theorems import BAILLON_HADDAD as BAILLON_HADDAD
@@ -107,12 +110,13 @@ _NAMES = {
     # expressions
     "derivations.calculus.sums": ("total", "delta", "normal"),
     "derivations.calculus.functions": ("derivative", "kl", "pinsker", "xlogx"),
+    "derivations.calculus.parts": ("maximum", "minimum"),
     "derivations.calculus.powers": ("bregman", "plus"),
     "derivations.calculus.moments": ("expectation", "variance"),
     # statements
     "derivations.relations": (
         "Relation", "Equation", "Differs", "AtLeast", "StrictUnlessEqual", "UniqueMinimum", "UniquePlan", "Entry",
-        "Entries", "Limit", "Expansion", "Solves", "Follows", "Fails",
+        "Entries", "Limit", "Expansion", "Solves", "Follows", "Fails", "Taylor",
     ),
     # theorems to quote
     "derivations.theorems": (

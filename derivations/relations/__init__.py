@@ -20,3 +20,4 @@ from derivations.relations.optimum import UniquePlan as UniquePlan
 from derivations.relations.sameness import RELATIONS as RELATIONS
 from derivations.relations.sameness import agree as agree
 from derivations.relations.sameness import same as same
+from derivations.relations.taylor import Taylor as Taylor

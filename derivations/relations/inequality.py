@@ -14,16 +14,21 @@ from derivations.calculus.signs import nonnegative, strictly_positive
 from derivations.calculus.variables import Variable, variables_of
 from derivations.claims import Witness
 from derivations.relations.base import HYPOTHESES, PROVED, Hypothesis, Relation, witness
+from derivations.relations.taylor import Taylor
 
 
 @dataclass(frozen=True)
 class AtLeast(Hypothesis):
-    """left ≥ right, or left > right when `strict`; `because` is a manifestly nonnegative form of left − right."""
+    """left ≥ right, or left > right when `strict`.
+
+    `because` is a manifestly nonnegative form of left − right; `taylor` says at which point derivatives decide instead.
+    """
 
     left: sp.Expr
     right: sp.Expr
     because: sp.Expr | None = field(default=None, kw_only=True)
     strict: bool = field(default=False, kw_only=True)
+    taylor: Taylor | None = field(default=None, kw_only=True)
 
     @property
     def sides(self) -> tuple[sp.Expr, ...]:
@@ -43,6 +48,8 @@ class AtLeast(Hypothesis):
     def remainder(self) -> str:
         """Which half of the proof failed: the sign of the nonnegative form, or that it is the difference."""
         difference = self.sides[0] - self.sides[1]
+        if self.taylor is not None:
+            return self.taylor.remainder(difference, self.strict, self.facts())
         if self.because is None:
             gap = sums.normal(difference)
         else:
