@@ -129,9 +129,10 @@ def _of_log_of_sum(part: sp.Expr) -> Iterator[Bound]:
     """log Σ_l exp(g_l) ≥ Σ_l g_l/m + log m, as the mean of exponentials is at least the exponential of the mean."""
     inner = part.args[0]
     if isinstance(inner, sp.Sum) and len(inner.limits) == 1 and isinstance(inner.function, sp.exp):
-        _, low, high = inner.limits[0]
+        bound, low, high = inner.limits[0]
         if low == 1:
-            yield part - sp.log(high) - sp.Sum(inner.function.args[0], *inner.limits) / high, False
+            front, exponent = inner.function.args[0].as_independent(bound, as_Add=False)
+            yield part - sp.log(high) - front * sp.Sum(exponent, *inner.limits) / high, False
 
 
 def _of_mass(entry: sp.Indexed) -> Iterator[Bound]:

@@ -85,8 +85,8 @@ def equal(left: sp.Expr, right: sp.Expr) -> bool:
     difference = normal(left - right)
     if _vanishes(difference):
         return True
-    turned = oriented(difference)
-    return turned != difference and _vanishes(normal(turned))
+    turned = normal(oriented(normal(oriented(difference))))  # twice, for the powers that the first brings about
+    return bool(turned != difference and _vanishes(turned))
 
 
 def _vanishes(expr: sp.Expr) -> bool:
