@@ -178,7 +178,7 @@ def _exponential_factored(arg: sp.Add) -> tuple[sp.Expr, sp.Expr]:
     """An exponent E and a sum S with e^E S = arg, the same S for e^x·arg: each term may be made the one without an
     exponential, and the sum that is ordered first is taken."""
     exponents = dict.fromkeys(_exponent(term) for term in arg.args)
-    if len(exponents) == 1 and sp.S.Zero in exponents or not all(e.is_real for e in exponents) or len(exponents) > MOST_SCALES:
+    if set(exponents) == {sp.S.Zero} or len(exponents) > MOST_SCALES or not all(e.is_real for e in exponents):
         return sp.S.Zero, arg
     found = {e: arg if e == 0 else normal(sp.Add(*[term * sp.exp(-e) for term in arg.args])) for e in exponents}
     return min(found.items(), key=lambda item: sp.default_sort_key(item[1]))

@@ -29,7 +29,7 @@ from derivations.calculus.variables import interior as inner_simplex
 from derivations.relations import AtLeast, Equation
 
 m, n = size("m"), size("n")
-i, j, k, l = index("i", n), index("j", m), index("k", m), index("l", m)
+i, j, k, l = index("i", n), index("j", m), index("k", m), index("l", m)  # noqa: E741
 x, y, t, w = scalar("x"), scalar("y"), positive("t"), scalar("w", Kind.NONNEGATIVE)
 s, b, v, u = vector("s", m), vector("b", m), vector("v", m, kind=Kind.POSITIVE), vector("u", m, kind=Kind.NONNEGATIVE)
 p, q, a = simplex("p", m), inner_simplex("q", m), simplex("a", n)
@@ -198,8 +198,8 @@ def test_an_orientation_has_the_same_value(expr: sp.Expr) -> None:
 
 
 MERGED = [
-    total(l, u[l]) - 2 * total(k, s[k]) + x * m, t * total(l, sp.exp(s[l])) + total(k, b[k]) * y + 3, m * t - total(l, p[l] * s[l]),
-    m**2 - total(l, s[l]) * m + total((k, l), s[k] * s[l]),
+    total(l, u[l]) - 2 * total(k, s[k]) + x * m, t * total(l, sp.exp(s[l])) + total(k, b[k]) * y + 3,
+    m * t - total(l, p[l] * s[l]), m**2 - total(l, s[l]) * m + total((k, l), s[k] * s[l]),
 ]
 
 
