@@ -70,6 +70,7 @@ if TYPE_CHECKING:
     from derivations.relations import Solves as Solves
     from derivations.relations import StrictUnlessEqual as StrictUnlessEqual
     from derivations.relations import Taylor as Taylor
+    from derivations.relations import UniqueMaximum as UniqueMaximum
     from derivations.relations import UniqueMinimum as UniqueMinimum
     from derivations.relations import UniquePlan as UniquePlan
     from derivations.theorems import BAILLON_HADDAD as BAILLON_HADDAD
@@ -115,8 +116,8 @@ _NAMES = {
     "derivations.calculus.moments": ("expectation", "variance"),
     # statements
     "derivations.relations": (
-        "Relation", "Equation", "Differs", "AtLeast", "StrictUnlessEqual", "UniqueMinimum", "UniquePlan", "Entry",
-        "Entries", "Limit", "Expansion", "Solves", "Follows", "Fails", "Taylor",
+        "Relation", "Equation", "Differs", "AtLeast", "StrictUnlessEqual", "UniqueMinimum", "UniqueMaximum", "UniquePlan",
+        "Entry", "Entries", "Limit", "Expansion", "Solves", "Follows", "Fails", "Taylor",
     ),
     # theorems to quote
     "derivations.theorems": (
