@@ -9,7 +9,7 @@ Claims       `claim` registers one, `reprint` the same one printed elsewhere; a 
 Variables    `size`, `index`, `scalar`, `positive`, `vector`, `simplex`, `interior`, `coupling`, `stochastic`, ... say what a
              symbol ranges over; `Kind` names the domains; `Point` and `Value` are the types of exact sample points
 Expressions  SymPy's, with `total` for sums over an index, Kronecker's `delta`, `derivative`, `xlogx`, `kl`, `pinsker`,
-             `bregman`, the positive part `plus`, and `expectation` and `variance` of random vectors
+             `bregman`, the positive part `plus`, `maximum`, `minimum`, `sigmoid`, `softplus`, `tanh`, `norm`, and `expectation` and `variance` of random vectors
 Statements   the kinds of `Relation`: `Equation`, `AtLeast`, `UniqueMinimum`, `Limit`, ...; `Follows` concludes from earlier
              steps, `Fails` refutes at an exact point
 Theorems     `WEIERSTRASS`, `SLATER`, ... are quoted and not proved; `Theorem` states another one
@@ -31,10 +31,14 @@ if TYPE_CHECKING:
     from derivations.calculus.functions import xlogx as xlogx
     from derivations.calculus.moments import expectation as expectation
     from derivations.calculus.moments import variance as variance
-    from derivations.calculus.parts import maximum as maximum
-    from derivations.calculus.parts import minimum as minimum
     from derivations.calculus.powers import bregman as bregman
     from derivations.calculus.powers import plus as plus
+    from derivations.calculus.shorthands import maximum as maximum
+    from derivations.calculus.shorthands import minimum as minimum
+    from derivations.calculus.shorthands import norm as norm
+    from derivations.calculus.shorthands import sigmoid as sigmoid
+    from derivations.calculus.shorthands import softplus as softplus
+    from derivations.calculus.shorthands import tanh as tanh
     from derivations.calculus.sums import delta as delta
     from derivations.calculus.sums import normal as normal
     from derivations.calculus.sums import total as total
@@ -111,7 +115,7 @@ _NAMES = {
     # expressions
     "derivations.calculus.sums": ("total", "delta", "normal"),
     "derivations.calculus.functions": ("derivative", "kl", "pinsker", "xlogx"),
-    "derivations.calculus.parts": ("maximum", "minimum"),
+    "derivations.calculus.shorthands": ("maximum", "minimum", "norm", "sigmoid", "softplus", "tanh"),
     "derivations.calculus.powers": ("bregman", "plus"),
     "derivations.calculus.moments": ("expectation", "variance"),
     # statements

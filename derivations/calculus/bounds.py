@@ -6,6 +6,7 @@ c ≥ 0 of a term of g, what has to be ≥ 0 is the expression without c·g.  Ev
 """
 
 from collections.abc import Callable, Iterator
+from itertools import combinations_with_replacement
 
 import sympy as sp
 
@@ -92,6 +93,7 @@ def bounds(expr: sp.Expr, check: Check) -> Iterator[Bound]:
         else:
             yield from _of_function(part, check)
     yield from _of_pairs(expr, check)
+    yield from _of_products(expr, check)
 
 
 def _parts(expr: sp.Expr) -> set[sp.Expr]:
@@ -187,3 +189,34 @@ def _of_pairs(expr: sp.Expr, check: Check) -> Iterator[Bound]:
 
 def _log(x: sp.Expr) -> sp.Expr:
     return x.args[0] if isinstance(x, sp.exp) and x.args[0].is_real else sp.log(x)
+
+
+def _of_products(expr: sp.Expr, check: Check) -> Iterator[Bound]:
+    """Cauchy and Schwarz: √(Σ a) √(Σ b) ≥ |Σ c| and Σ a · Σ b ≥ (Σ c)² where a, b ≥ 0 and c² = ab."""
+    sums = [part for part in sorted(_parts(expr), key=sp.default_sort_key) if isinstance(part, sp.Sum)]
+    for one, other in combinations_with_replacement([part for part in sums if check(part.function, False)], 2):
+        for third in sums:
+            squared = one.function * other.function - third.function**2
+            if one.limits == other.limits == third.limits and sp.expand(squared) == 0:
+                yield one * other - third**2, False
+                yield sp.sqrt(one) * sp.sqrt(other) - third, False
+                yield sp.sqrt(one) * sp.sqrt(other) + third, False
+    for square in sums:
+        for third in sums:
+            if square.limits == third.limits and len(third.limits) == 1 and check(square.function, False):
+                yield from _of_weights(square, third)
+
+
+def _of_weights(square: sp.Sum, third: sp.Sum) -> Iterator[Bound]:
+    """Σ p x² ≥ (Σ p x)² for the masses p of a simplex or a row, and m Σ x² ≥ (Σ x)²."""
+    (bound, low, high), = third.limits
+    weight = third.function**2 / square.function
+    if low != 1 or bound.domain.shape != (high,) or sp.expand(square.function * weight - third.function**2) != 0:
+        return
+    if weight == 1:
+        yield high * square - third**2, False
+    elif isinstance(weight, sp.Indexed) and weight.indices[-1] == bound and weight.indices.count(bound) == 1:
+        label, axes = weight.base.label, len(weight.indices)
+        kinds = {1: (Kind.SIMPLEX, Kind.INTERIOR), 2: (Kind.STOCHASTIC,)}.get(axes, ())
+        if isinstance(label, Variable) and label.domain.kind in kinds and label.domain.shape[-1] == high:
+            yield square - third**2, False

@@ -1,23 +1,13 @@
 """Positive parts in one orientation: (−x)₊ = x₊ − x, |x| = 2x₊ − x, (cx)₊ = c x₊ for c ≥ 0, and (x₊)² = x·x₊.
 
 The normal form keeps x₊ and |x| as they are written, since their signs can be read off.  Where it does not decide, two
-expressions are compared again in this form; `maximum` and `minimum` are written with x₊ from the start.
+expressions are compared again in this form.
 """
 
 import sympy as sp
 
 from derivations.calculus.powers import plus
 from derivations.calculus.signs import nonnegative
-
-
-def maximum(x: sp.Expr, y: sp.Expr) -> sp.Expr:
-    """max(x, y) = y + (x − y)₊."""
-    return sp.sympify(y) + plus(sp.sympify(x) - y)
-
-
-def minimum(x: sp.Expr, y: sp.Expr) -> sp.Expr:
-    """min(x, y) = x − (x − y)₊."""
-    return sp.sympify(x) - plus(sp.sympify(x) - y)
 
 
 def oriented(expr: sp.Expr) -> sp.Expr:

@@ -59,12 +59,19 @@ class AtLeast(Hypothesis):
             if not sums.equal(difference, gap):
                 rest = sums.normal(difference - gap)
                 return f"because is not left − right: they differ by {text(rest)} in normal form"
-        if self._signed(gap) or (self.because is None and (self._signed(difference) or self._signed(oriented(gap)))):
+        if self._signed(gap) or (self.because is None and (
+                self._signed(difference) or self._signed(oriented(gap)) or self._squared())):
             return PROVED
         return f"no sign of {text(gap)}: expected every term {'≥ 0 and one > 0' if self.strict else '≥ 0'}"
 
     def _signed(self, gap: sp.Expr) -> bool:
         return strictly_positive(gap, self.facts()) if self.strict else nonnegative(gap, self.facts())
+
+    def _squared(self) -> bool:
+        """Whether left ≥ 0 and left² ≥ right², where roots are compared."""
+        left, right = self.sides
+        roots = any(part.exp == sp.S.Half for part in (left - right).atoms(sp.Pow))
+        return roots and nonnegative(left, self.facts()) and self._signed(sums.normal(left**2 - right**2))
 
     def contradicted_at(self, point: Point) -> Witness | None:
         """Two certified values in the wrong order."""

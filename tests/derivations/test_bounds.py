@@ -7,10 +7,11 @@ import sympy as sp
 
 from derivations.calculus.balls import enclose
 from derivations.calculus.bounds import bounds, merged
-from derivations.calculus.functions import kl, pinsker, xlogx
-from derivations.calculus.parts import maximum, minimum, oriented
+from derivations.calculus.functions import derivative, kl, pinsker, xlogx
+from derivations.calculus.parts import oriented
 from derivations.calculus.points import points
 from derivations.calculus.powers import plus
+from derivations.calculus.shorthands import maximum, minimum, norm, sigmoid, softplus, tanh
 from derivations.calculus.signs import nonnegative, strictly_positive
 from derivations.calculus.sums import equal, normal, total
 from derivations.calculus.variables import (
@@ -33,7 +34,7 @@ i, j, k, l = index("i", n), index("j", m), index("k", m), index("l", m)  # noqa:
 x, y, t, w = scalar("x"), scalar("y"), positive("t"), scalar("w", Kind.NONNEGATIVE)
 s, b, v, u = vector("s", m), vector("b", m), vector("v", m, kind=Kind.POSITIVE), vector("u", m, kind=Kind.NONNEGATIVE)
 p, q, a = simplex("p", m), inner_simplex("q", m), simplex("a", n)
-P, R = coupling("P", a, p), stochastic("R", n, m)
+P, R, D, S = coupling("P", a, p), stochastic("R", n, m), stochastic("D", m, m), vector("S", n)
 half = sp.Rational(1, 2)
 
 
@@ -99,6 +100,17 @@ PROVED = {
                                   because=total((k, l), (s[k] * b[l] - s[l] * b[k]) ** 2) / 2),
     "Jensen for squares": AtLeast(total(l, p[l] * s[l] ** 2), total(l, p[l] * s[l]) ** 2,
                                   because=total((k, l), p[k] * p[l] * (s[k] - s[l]) ** 2) / 2),
+    "Cauchy and Schwarz by themselves": AtLeast(total(l, s[l] ** 2) * total(l, b[l] ** 2), total(l, s[l] * b[l]) ** 2),
+    "with roots": AtLeast(norm(l, s[l]) * norm(l, b[l]), sp.Abs(total(l, s[l] * b[l]))),
+    "Jensen for squares by itself": AtLeast(total(l, p[l] * s[l] ** 2), total(l, p[l] * s[l]) ** 2),
+    "of a row": AtLeast(total(l, R[i, l] * s[l] ** 2), total(l, R[i, l] * s[l]) ** 2),
+    "of a mean": AtLeast(m * total(l, s[l] ** 2), total(l, s[l]) ** 2),
+    "the triangle's inequality of norms": AtLeast(norm(l, s[l]) + norm(l, b[l]), norm(l, s[l] + b[l])),
+    "of a difference": AtLeast(norm(l, s[l]) + norm(l, b[l]), norm(l, s[l] - b[l])),
+    "an entry is below the norm": AtLeast(norm(l, s[l]), sp.Abs(s[j])),
+    "tanh": AtLeast(1, tanh(x), strict=True),
+    "tanh from below": AtLeast(tanh(x), -1, strict=True),
+    "the slope of sigmoid": AtLeast(sp.Rational(1, 4), sigmoid(x) * (1 - sigmoid(x)), because=(2 * sigmoid(x) - 1) ** 2 / 4),
     "Jensen for log": AtLeast(sp.log(mean), total(l, p[l] * sp.log(v[l])),
                               because=total(k, p[k] * kl(mean, v[k])) / mean),
     "Pinsker": AtLeast(total(l, kl(p[l], q[l])), total(l, sp.Abs(p[l] - q[l])) ** 2 / 2,
@@ -133,6 +145,15 @@ FALSE = {
     "a maximum below": AtLeast(minimum(x, y), y),
     "a hypothesis times a number of any sign": AtLeast(x * y, x**2, given=(AtLeast(y, x),)),
     "Cauchy and Schwarz without a factor": AtLeast(total(l, s[l] ** 2), total(l, s[l] * b[l]) ** 2),
+    "with too small a factor": AtLeast(norm(l, s[l]) * norm(l, b[l]) / 2, total(l, s[l] * b[l])),
+    "of weights that are none": AtLeast(total(l, u[l] * s[l] ** 2), total(l, u[l] * s[l]) ** 2),
+    "of a column": AtLeast(total(i, R[i, j] * S[i] ** 2), total(i, R[i, j] * S[i]) ** 2),
+    "of a diagonal": AtLeast(total(l, D[l, l] * s[l] ** 2), total(l, D[l, l] * s[l]) ** 2),
+    "of a mean without m": AtLeast(total(l, s[l] ** 2), total(l, s[l]) ** 2),
+    "the triangle of norms the other way": AtLeast(norm(l, s[l] + b[l]), norm(l, s[l]) + norm(l, b[l])),
+    "a difference of norms": AtLeast(norm(l, s[l]) - norm(l, b[l]), norm(l, s[l] - b[l])),
+    "a squared left side that is negative": AtLeast(-norm(l, s[l]) - t, sp.sqrt(t) / 2),
+    "tanh below one half": AtLeast(half, tanh(x)),
     "Jensen for log the other way": AtLeast(total(l, p[l] * sp.log(v[l])), sp.log(mean)),
     "Pinsker without ½": AtLeast(total(l, kl(p[l], q[l])), total(l, sp.Abs(p[l] - q[l])) ** 2),
 }
@@ -168,6 +189,8 @@ WITH_PARTS = [
     p[j] + q[j] + P[i, j] + R[i, j] + a[i], total(l, u[l] ** 2) + u[j] + u[k], total(l, sp.exp(-u[l])) + s[j],
     sp.log(total(l, sp.exp(s[l] / t))) + s[j], sp.log(total(l, v[l])) + sp.log(v[j]) + sp.log(t), sp.Abs(total(l, s[l])),
     sp.exp(s[j]) / total(l, sp.exp(s[l])) + s[k], total(l, p[l] * q[l]) + p[j], sp.log(w + 1) + sp.log(w + 2) + w * t,
+    total(l, s[l] ** 2) + total(l, s[l] * b[l]) + total(l, b[l] ** 2), total(l, p[l] * s[l] ** 2) + total(l, p[l] * s[l]),
+    total(l, R[i, l] * s[l] ** 2) + total(l, R[i, l] * s[l]), total(l, s[l] ** 2) + total(l, s[l]),
 ]
 
 
@@ -220,6 +243,11 @@ EQUAL = {
     "a factor": Equation(plus(t * x - t * y), t * plus(x - y)),
     "in a sum": Equation(total(l, plus(x - s[l])), total(l, plus(s[l] - x)) + m * x - total(l, s[l])),
     "a square": Equation(plus(x) ** 2 + plus(-x) ** 2, x**2),
+    "tanh and sigmoid": Equation(tanh(x), 2 * sigmoid(2 * x) - 1),
+    "tanh is odd": Equation(tanh(-x), -tanh(x)),
+    "the slope of tanh": Equation(derivative(tanh(x), x), 1 - tanh(x) ** 2),
+    "the slope of sigmoid": Equation(derivative(sigmoid(x), x), sigmoid(x) * sigmoid(-x)),
+    "the slope of softplus": Equation(derivative(softplus(x), x), sigmoid(x)),
 }
 UNEQUAL = {
     "x₊ + (−x)₊ = x": Equation(plus(x) + plus(-x), x),
@@ -228,6 +256,8 @@ UNEQUAL = {
     "max of negatives": Equation(minimum(x, y), maximum(-x, -y)),
     "in a sum": Equation(total(l, plus(x - s[l])), total(l, plus(s[l] - x)) + x - total(l, s[l])),
     "a square": Equation(plus(x) ** 2, x**2),
+    "tanh and sigmoid of one argument": Equation(tanh(x), 2 * sigmoid(x) - 1),
+    "the slope of sigmoid": Equation(derivative(sigmoid(x), x), sigmoid(x) ** 2),
 }
 
 
