@@ -9,7 +9,8 @@ Claims       `claim` registers one, `reprint` the same one printed elsewhere; a 
 Variables    `size`, `index`, `scalar`, `positive`, `vector`, `simplex`, `interior`, `coupling`, `stochastic`, ... say what a
              symbol ranges over; `Kind` names the domains; `Point` and `Value` are the types of exact sample points
 Expressions  SymPy's, with `total` for sums over an index, Kronecker's `delta`, `derivative`, `xlogx`, `kl`, `pinsker`,
-             `bregman`, the positive part `plus`, `maximum`, `minimum`, `sigmoid`, `softplus`, `tanh`, `norm`, and `expectation` and `variance` of random vectors
+             `bregman`, the positive part `plus`, `maximum`, `minimum`, `sigmoid`, `softplus`, `tanh`, `norm`,
+             `relative` for x log(x/y), and `expectation` and `variance` of random vectors
 Statements   the kinds of `Relation`: `Equation`, `AtLeast`, `UniqueMinimum`, `Limit`, ...; `Follows` concludes from earlier
              steps, `Fails` refutes at an exact point
 Theorems     `WEIERSTRASS`, `SLATER`, ... are quoted and not proved; `Theorem` states another one
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from derivations.calculus.shorthands import maximum as maximum
     from derivations.calculus.shorthands import minimum as minimum
     from derivations.calculus.shorthands import norm as norm
+    from derivations.calculus.shorthands import relative as relative
     from derivations.calculus.shorthands import sigmoid as sigmoid
     from derivations.calculus.shorthands import softplus as softplus
     from derivations.calculus.shorthands import tanh as tanh
@@ -115,7 +117,7 @@ _NAMES = {
     # expressions
     "derivations.calculus.sums": ("total", "delta", "normal"),
     "derivations.calculus.functions": ("derivative", "kl", "pinsker", "xlogx"),
-    "derivations.calculus.shorthands": ("maximum", "minimum", "norm", "sigmoid", "softplus", "tanh"),
+    "derivations.calculus.shorthands": ("maximum", "minimum", "norm", "relative", "sigmoid", "softplus", "tanh"),
     "derivations.calculus.powers": ("bregman", "plus"),
     "derivations.calculus.moments": ("expectation", "variance"),
     # statements

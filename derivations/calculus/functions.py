@@ -35,21 +35,6 @@ class xlogx(sp.Function):  # type: ignore[misc]
         return sp.log(self.args[0]) + 1
 
 
-def zero_times_log(expr: sp.Expr, vector: Variable) -> sp.Expr:
-    """The expression with x log(cx) written as x log x + x log c for the entries x ≥ 0 of a vector: 0 log 0 = 0."""
-    return expr.replace(lambda part: isinstance(part, sp.Mul), lambda part: _split_log(part, vector))
-
-
-def _split_log(product: sp.Mul, vector: Variable) -> sp.Expr:
-    for part in product.args:
-        if isinstance(part, sp.log):
-            for x in sp.Mul.make_args(part.args[0]):
-                if isinstance(x, sp.Indexed) and x.base.label == vector and x in product.args:
-                    rest = part.args[0] / x
-                    return product / (part * x) * (xlogx(x) + (0 if rest == 1 else x * sp.log(rest)))
-    return product
-
-
 class kl(sp.Function):  # type: ignore[misc]
     """y log(y/x) − y + x for y ≥ 0 < x: never negative, and 0 only at y = x (proved in `kl_is_a_divergence`)."""
 

@@ -2,6 +2,7 @@
 
 import sympy as sp
 
+from derivations.calculus.functions import xlogx
 from derivations.calculus.powers import plus
 from derivations.calculus.sums import total
 from derivations.calculus.variables import Variable
@@ -31,6 +32,11 @@ def tanh(x: sp.Expr) -> sp.Expr:
 def softplus(x: sp.Expr) -> sp.Expr:
     """log(1 + exp x)."""
     return sp.log(1 + sp.exp(sp.sympify(x)))
+
+
+def relative(x: sp.Expr, y: sp.Expr) -> sp.Expr:
+    """x log(x/y) for x ≥ 0 < y with 0 log 0 = 0, which the logarithm of a quotient by itself does not have."""
+    return xlogx(x) - x * sp.log(y)
 
 
 def norm(bound: Variable | tuple[Variable, ...], entry: sp.Expr) -> sp.Expr:

@@ -20,7 +20,7 @@ from flint import arb, fmpq
 
 from derivations.calculus import admission, sums
 from derivations.calculus.balls import Point, Value, enclose
-from derivations.calculus.functions import Partial, zero_times_log
+from derivations.calculus.functions import Partial
 from derivations.calculus.printing import text
 from derivations.calculus.signs import nonnegative, strictly_positive
 from derivations.calculus.variables import Domain, Kind, Variable, apart, fresh, rival, variables_of
@@ -221,8 +221,7 @@ class UniqueMinimum(_Minimizer):
     @property
     def open_objective(self) -> sp.Expr:
         """The objective at the rival."""
-        return _once(self, "objective", lambda: zero_times_log(
-            sp.sympify(self._sense * self.objective(lambda i: self.base[i])), self.base.label))
+        return _once(self, "objective", lambda: self._sense * self.objective(lambda i: self.base[i]))
 
     @property
     def entry(self) -> sp.Expr:
@@ -291,8 +290,7 @@ class UniquePlan(_Minimizer):
     @property
     def open_objective(self) -> sp.Expr:
         """The objective at the rival."""
-        return _once(self, "objective", lambda: zero_times_log(
-            sp.sympify(self.objective(lambda x, y: self.base[x, y])), self.base.label))
+        return _once(self, "objective", lambda: self.objective(lambda x, y: self.base[x, y]))
 
     @property
     def entry(self) -> sp.Expr:

@@ -1,4 +1,4 @@
-"""Maxima, row-dependent factors, 0 log 0 = 0 in an objective, and limits between two others."""
+"""Maxima, row-dependent factors, objectives with 0 log 0 = 0, and limits between two others."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import pytest
 import sympy as sp
 
 from derivations.calculus.balls import enclose
-from derivations.calculus.functions import xlogx, zero_times_log
+from derivations.calculus.functions import xlogx
 from derivations.calculus.points import points
+from derivations.calculus.shorthands import relative
 from derivations.calculus.sums import total
 from derivations.calculus.variables import Kind, index, positive, scalar, simplex, size, variables_of, vector
 from derivations.calculus.variables import interior as inner_simplex
@@ -33,7 +34,7 @@ def rows(a: sp.Expr, b: sp.Expr) -> sp.Expr:
 
 
 def cost(p: Entry) -> sp.Expr:
-    return -total(l, s[l] * p(l)) + t * total(l, p(l) * sp.log(p(l) / rho[l]))
+    return -total(l, s[l] * p(l)) + t * total(l, relative(p(l), rho[l]))
 
 
 def gain(p: Entry) -> sp.Expr:
@@ -47,7 +48,6 @@ def of_rows(R: Entries) -> sp.Expr:
 length = total(l, sp.exp(-u[l] / t))
 PROVED: dict[str, Relation] = {
     "q log(q/ρ) with 0 log 0 = 0": UniqueMinimum(cost, weighted, m, t),
-    "q log q": UniqueMinimum(lambda p: total(l, p(l) * sp.log(p(l))) * t - total(l, s[l] * p(l)), softmax, m, t),
     "a maximum": UniqueMaximum(gain, softmax, m, t),
     "a temperature for each row": UniquePlan(of_rows, rows, n, m, lambda a: w[a]),
     "a limit between two others": Limit(t * sp.log(1 + length), t, 0, 0, between=(0, t * sp.log(1 + m))),
@@ -68,6 +68,8 @@ FALSE: dict[str, Relation] = {
 UNPROVED: dict[str, Relation] = {
     "a factor of the rows that is none of these": UniquePlan(of_rows, rows, n, m, lambda a: 2 * w[a]),
     "a factor that depends on a column": UniquePlan(of_rows, rows, n, m, lambda a: S[a, j] ** 2 + w[a]),
+    "q log(q/ρ), which has no value at corners": UniqueMinimum(
+        lambda p: t * total(l, p(l) * sp.log(p(l) / rho[l])) - total(l, s[l] * p(l)), weighted, m, t),
     "bounds in the wrong order": Limit(t * sp.log(1 + length), t, 0, 0, between=(t * sp.log(1 + m), 0)),
     "a bound that is none": Limit(t * sp.log(1 + length), t, 0, 0, between=(0, t * sp.log(1 + m) / 2)),
     "one bound": Limit(t * sp.log(1 + length), t, 0, 0, between=(0,)),
@@ -101,24 +103,11 @@ def test_a_maximum_says_so() -> None:
     assert witness.sign in "<="
 
 
-SPLIT = [q[j] * sp.log(q[j] / rho[j]), t * q[j] * sp.log(2 * q[j]), q[j] * sp.log(q[j]) * s[j]]
-
-
-@pytest.mark.parametrize("expr", SPLIT, ids=str)
-def test_a_split_logarithm_has_the_same_value(expr: sp.Expr) -> None:
-    split = zero_times_log(expr, q.label)
-    assert split.has(xlogx)
-    for point in points(variables_of(expr)):
-        value = enclose(expr, point)
-        if value.is_finite():
-            assert value.overlaps(enclose(split, point))
-        else:                                                # only where q_j = 0
-            assert enclose(split, point) == 0
-
-
-def test_a_logarithm_without_its_factor_is_kept() -> None:
-    assert zero_times_log(s[j] * sp.log(q[j]), q.label) == s[j] * sp.log(q[j])
-    assert not UniqueMinimum(lambda p: -total(l, sp.log(p(l))) - total(l, s[l] * p(l)), softmax, m, t).prove()
+def test_a_relative_logarithm_has_the_value_of_its_quotient() -> None:
+    written = relative(q[j], rho[j])
+    for point in points(variables_of(written)):
+        value, quotient = enclose(written, point), enclose(q[j] * sp.log(q[j] / rho[j]), point)
+        assert value.overlaps(quotient) if quotient.is_finite() else value == 0
 
 
 def test_a_limit_is_no_inequality() -> None:
