@@ -17,19 +17,20 @@ Check = Callable[[sp.Expr, bool], bool]                      # whether an expres
 Bound = tuple[sp.Expr, bool]                                 # an expression that is ≥ 0, or > 0
 
 DEEPEST = 3                                                  # bounds that are used one after the other
-MOST_TERMS = 10                                              # of an expression that is bounded
+MOST_TERMS = 6                                               # of an expression that is bounded
 
 
 def follows(expr: sp.Expr, strict: bool, check: Check, known: tuple[Bound, ...] = (), depth: int = DEEPEST) -> bool:
     """Whether an expression is ≥ 0, or > 0, by what is known and by bounds of its parts; `check` decides what is manifest."""
     terms = sp.Add.make_args(expr)
-    if len(terms) > MOST_TERMS:
+    if len(terms) > 2 * MOST_TERMS:                          # what a bound puts in place of a term may be longer
         return False
-    unsigned = next((term for term in terms if not check(term, False)), None)
-    if unsigned is None:
+    without_sign = [term for term in terms if not check(term, False)]
+    if not without_sign:
         return not strict or any(check(term, True) for term in terms)
-    if depth == 0:
+    if len(without_sign) > depth:                            # a bound takes the place of one term
         return False
+    unsigned = without_sign[0]
     for bound, sharp in (*known, *bounds(expr, check)):
         for factor in _factors(unsigned, bound, check):
             rest = sp.expand_mul(expr - sp.expand_mul(factor * bound, deep=False), deep=False)

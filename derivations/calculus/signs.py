@@ -9,7 +9,7 @@ from functools import lru_cache
 
 import sympy as sp
 
-from derivations.calculus.bounds import follows, merged
+from derivations.calculus.bounds import MOST_TERMS, follows, merged
 from derivations.calculus.functions import kl, lemmas_hold, pinsker, xlogx
 from derivations.calculus.powers import bregman, plus
 from derivations.calculus.variables import Kind, Variable
@@ -54,7 +54,7 @@ def _at_least(expr: sp.Expr, strict: bool, facts: Facts) -> bool:
 def _bounded(expr: sp.Expr, strict: bool, facts: Facts) -> bool:
     """Whether the sign follows from bounds of the parts, where a positive denominator may be multiplied with."""
     level = _LEVEL.get()
-    if not isinstance(expr, sp.Add) or level == 0:
+    if not isinstance(expr, sp.Add) or level == 0 or len(expr.args) > MOST_TERMS:
         return False
     before = _LEVEL.set(level - 1)
     try:
@@ -75,6 +75,8 @@ def _by_bounds(expr: sp.Add, strict: bool, facts: Facts, level: int) -> bool:
     together = merged(expr)
     if len(_terms(together)) < len(_terms(expr)) and sign(together, strict):
         return True
+    if all(part.exp.is_nonnegative for term in expr.args for part in sp.Mul.make_args(term) if isinstance(part, sp.Pow)):
+        return False
     numerator, denominator = sp.fraction(sp.together(expr))
     cleared = sp.expand_mul(numerator, deep=False)
     return denominator != 1 and sign(denominator, True) and (sign(cleared, strict) or follows(cleared, strict, sign, known))
