@@ -60,7 +60,7 @@ class AtLeast(Hypothesis):
                 rest = sums.normal(difference - gap)
                 return f"because is not left − right: they differ by {text(rest)} in normal form"
         if self._signed(gap) or (self.because is None and (
-                self._signed(difference) or self._signed(oriented(gap)) or self._squared())):
+                self._signed(difference) or ((turned := oriented(gap)) != gap and self._signed(turned)) or self._squared())):
             return PROVED
         return f"no sign of {text(gap)}: expected every term {'≥ 0 and one > 0' if self.strict else '≥ 0'}"
 
