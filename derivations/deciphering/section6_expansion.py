@@ -6,7 +6,7 @@ Main claims
            deciphering.13                   M finite near 0  ⟹  log M(λ) = ⟨μ, λ⟩ + ½⟨λ, Σλ⟩ + O(‖λ‖³)
            deciphering.14                   log M(λ*) = ⟨μ, λ*⟩ + ½⟨λ*, Σλ*⟩ + α³κ₃(z)/6 + o(α³)
            deciphering.s6.bounded-moments   E|⟨W, λ⟩|^k ≤ (k/e)^k (M(λ) + M(−λ))
-           deciphering.s6.cumulant          log M(tλ) = Σ_r κ_r(λ) t^r/r! generates the cumulants  (corrected)
+           deciphering.s6.cumulant          log M(tλ) = κ₁(λ)t + κ₂(λ)t²/2 + κ₃(λ)t³/6 + o(t³)  (corrected)
            deciphering.s6.gaussian-exact    u = N(μ, Σ)  ⟹  log M(λ) = ⟨μ, λ⟩ + ½⟨λ, Σλ⟩
 Notation   t > 0 the length along a ray t ↦ tλ; κ_r(x) the r-th cumulant of ⟨W, x⟩, W ∼ u; g standard normal
 References (13), (14) of the document; Heyde (1963) on the log-normal law
