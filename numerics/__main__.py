@@ -7,6 +7,7 @@ import click
 from numerics.commands.approximation import approximation
 from numerics.commands.bench import bench
 from numerics.commands.deviation import deviation
+from numerics.commands.drop_in import drop_in
 from numerics.commands.geometric import geometric
 from numerics.commands.ot_vit import ot_vit
 from numerics.commands.temperature import temperature
@@ -21,6 +22,7 @@ def main() -> None:
 main.add_command(approximation)
 main.add_command(bench)
 main.add_command(deviation)
+main.add_command(drop_in)
 main.add_command(geometric)
 main.add_command(ot_vit)
 main.add_command(temperature)

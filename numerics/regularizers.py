@@ -207,14 +207,13 @@ def _choose(X: Tensor, dim: int, beta: Positive, solve: Solver) -> Tensor:
 
 
 def _plan(x: Tensor, beta: Positive, solve: Solver) -> Tensor:
-    apply: Callable[..., Tensor] = _Plan.apply
+    # torch.compile takes no function that has a jvp.
+    apply: Callable[..., Tensor] = _ReversePlan.apply if torch.compiler.is_compiling() else _Plan.apply
     return apply(x, beta, solve)
 
 
-class _Plan(torch.autograd.Function):
+class _ReversePlan(torch.autograd.Function):
     """The plan of a solver, with the derivatives of the module's note in place of the solver's own."""
-
-    generate_vmap_rule = True
 
     @staticmethod
     def forward(x: Tensor, beta: Positive, solve: Solver) -> Tensor:
@@ -239,6 +238,12 @@ class _Plan(torch.autograd.Function):
         if isinstance(beta, Tensor) and ctx.needs_input_grad[1]:
             slope = (centred * _beta_slope(plan, beta, weight)).sum(-1, keepdim=True)
         return weight * centred, slope, None
+
+
+class _Plan(_ReversePlan):
+    """The same, for forward differentiation and ``torch.func`` too."""
+
+    generate_vmap_rule = True
 
     @staticmethod
     def jvp(ctx: Any, tangent: Tensor | None, beta_tangent: Tensor | None, _: None) -> Tensor:

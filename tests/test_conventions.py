@@ -4,11 +4,13 @@ import math
 import re
 from pathlib import Path
 
+import entmax
+import ot
 import torch
 from torch.nn.functional import scaled_dot_product_attention
 from torch.testing import assert_close
 
-from numerics import fisher, mem, one_sided, transport
+from numerics import fenchel_young, fisher, linear_program, mem, modules, one_sided, regularizers, sparse_maps, transport
 
 PAGE = Path(__file__).parents[1] / "docs" / "conventions.md"
 GENERATOR = torch.Generator().manual_seed(0)
@@ -117,3 +119,82 @@ def test_the_dtypes() -> None:
         assert one_sided.plan(SCORES.to(dtype), TAU).dtype is dtype
     half = SCORES.half()
     assert_close(one_sided.plan(half, TAU), torch.softmax(half.float() / TAU, -1).half(), atol=0.0, rtol=0.0)
+
+
+def test_the_module_mask() -> None:
+    x, left_out = torch.randn(1, 3, 4, generator=GENERATOR), torch.tensor([[False, True, False]])
+    layer = modules.MultiheadAttention(4, 1, batch_first=True, attention="sparsemax")
+    assert bool((layer(x, x, x, key_padding_mask=left_out)[1][..., 1] == 0).all())
+    function = modules.scaled_dot_product_attention(x, x, torch.eye(3)[None], attn_mask=~left_out)
+    assert bool((function[..., 1] == 0).all())
+
+
+def test_the_grouped() -> None:
+    query, key = torch.randn(1, 4, 3, 2, generator=GENERATOR), torch.randn(1, 2, 3, 2, generator=GENERATOR)
+    found = modules.scaled_dot_product_attention(query, key, key, enable_gqa=True)
+    assert_close(found, scaled_dot_product_attention(query, key, key, enable_gqa=True))
+    assert_close(found[:, 1:3], modules.scaled_dot_product_attention(query[:, 1:3], key, key))
+
+
+def test_the_alpha_one() -> None:
+    alpha = torch.tensor([[1.0], [1.5], [2.0]], dtype=torch.float64, requires_grad=True)
+    found = regularizers.entmax_bisect(SCORES, alpha)
+    assert_close(found[0], torch.softmax(SCORES[0], -1))
+    assert bool(torch.autograd.grad(found[0, 0], alpha)[0].isfinite().all())
+    assert_close(entmax.entmax_bisect(SCORES, 1.0), torch.full((3, 5), 0.2, dtype=torch.float64))
+
+
+def test_the_second_derivatives() -> None:
+    label = torch.tensor([1, 0, 4])
+    slopes = []
+    for package in (fenchel_young, entmax):
+        scores = SCORES.clone().requires_grad_()
+        slopes.append(torch.autograd.grad(package.entmax15_loss(scores, label).sum(), scores, create_graph=True)[0])
+    assert_close(slopes[0], slopes[1])
+    hessian = torch.func.vmap(torch.func.jacrev(torch.func.jacrev(lambda x: fenchel_young.entmax15_loss(x, label[0]))))(SCORES)
+    plans = torch.func.vmap(torch.func.jacrev(regularizers.entmax15))(SCORES)
+    assert_close(hessian, plans, rtol=0.0, atol=1e-12)
+    assert slopes[0].requires_grad
+    assert not slopes[1].requires_grad
+
+
+def test_the_budget() -> None:
+    row = torch.tensor([0.3, -torch.inf, 0.1])
+    assert sparse_maps.budget_bisect(row, 2.5).tolist() == [1.0, 0.0, 1.0]
+
+
+def test_the_loss() -> None:
+    label = torch.tensor([1, 0, 4])
+    one_hot = torch.eye(5, dtype=torch.float64)[label]
+    assert_close(fenchel_young.squared_loss(SCORES, label), (SCORES - one_hot).square().sum(-1) / 2)
+    assert_close(fenchel_young.sparsemax_loss(SCORES, label), fenchel_young.sparsemax_loss(SCORES, one_hot))
+    assert_close(fenchel_young.sparsemax_loss(SCORES, regularizers.sparsemax(SCORES)), torch.zeros(3, dtype=torch.float64))
+
+
+def test_the_unbalanced() -> None:
+    source, target = torch.tensor([0.2, 0.5, 0.9], dtype=torch.float64), torch.full((5,), 0.6, dtype=torch.float64)
+    found = transport.unbalanced(-SCORES, source, target, 0.5, 1.0, 2.0).plan
+    given = source.numpy(), target.numpy(), -SCORES.numpy(), 0.5, (1.0, 2.0)
+    assert_close(found, torch.from_numpy(ot.unbalanced.sinkhorn_unbalanced(*given, reg_type="kl", stopThr=1e-14)))
+
+
+def test_the_gap() -> None:
+    unbalanced, exact, quadratic = (
+        function(-SCORES) for function in (transport.unbalanced, linear_program.exact_plan, transport.quadratic_plan)
+    )
+    assert all(abs(float(found.gap)) < 1e-12 for found in (unbalanced, exact, quadratic))
+    assert float(transport.sinkhorn(-SCORES).column_error.sum()) < 1e-12
+    assert float(mem.solve(SCORES.T, SCORES[:, 0]).gap) < 1e-12
+    rough = transport.unbalanced(-SCORES, temperature=0.1, start=torch.zeros(5), max_steps=1, strict=False)
+    best = transport.unbalanced(-SCORES, temperature=0.1).value
+    assert float(rough.value) <= float(best) <= float(rough.value + rough.gap)
+
+
+def test_the_gauge() -> None:
+    target = torch.tensor([0.1, 0.2, 0.3, 0.3, 0.1], dtype=torch.float64)
+    for found in (
+        transport.sinkhorn(-SCORES, target=target),
+        transport.quadratic_plan(-SCORES, target=target),
+        linear_program.exact_plan(-SCORES, target=target),
+    ):
+        assert abs(float((target * found.column_potential).sum())) < 1e-12

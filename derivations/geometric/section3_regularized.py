@@ -5,7 +5,9 @@ Claims     geometric.s3.avoid-corners, geometric.3, geometric.4, geometric.s3.cl
 Notation   omega = Ω(p) any number; θ + p − μ the data whose sparsemax is p (any data are of this form); s_j = ⟨q, k_j⟩ and √d
            the products and the temperature of scaled dot-product attention; y any data ≥ 0, top their largest entry; Zw, with
            Z > 0 and w in the simplex, any but 0; others = |S| − 1 ≥ 1 the number of the locations but one, which has the
-           value x_t, and x_i their values
+           value x_t, and x_i their values; A, B how far the largest and the smallest weight are from 1/|S|, C and D the
+           same of the data and their mean; N = ⟨p* − 1/|S|, x − mean x⟩; |S|AB/(1 + g) and |S|CD/(1 + h) the squared
+           lengths of both, with g, h ≥ 0
 References (3), (4) and the prose around them; Martins and Astudillo (2016) for ½‖p‖²
 """
 
@@ -23,7 +25,10 @@ from derivations import (
     Severity,
     Steps,
     UniqueMinimum,
+    Value,
+    Variable,
     claim,
+    delta,
     derivative,
     index,
     kl,
@@ -84,23 +89,21 @@ def inside(temperature: sp.Expr, bound: sp.Expr = sp.S.One, because: sp.Expr | N
     return AtLeast(bound, shares(temperature)[0], strict=True, because=because, reason="another location has a positive weight")
 
 
-@claim("geometric.s3.avoid-corners", "inequality", title="A regularizer keeps basis vectors from being the solution",
-       latex=r"e_t\notin\arg\max_{p\in\Delta^{|S|}}\langle p,x\rangle-\Omega(p)", needs=("geometric.3", "eot.prop4.2"))
+@claim("geometric.s3.avoid-corners", "inequality", title="A regularizer can keep basis vectors from being the solution",
+       latex=r"\exists\,\Omega:\ e_t\notin\arg\max_{p\in\Delta^{|S|}}\langle p,x\rangle-\Omega(p)\ \forall t,x",
+       needs=("geometric.3", "eot.prop4.2"), hypotheses=("|S| ≥ 2: with one location the only weights are e₁",))
 def avoid_corners() -> Steps:
-    """Including a regularizer is said to avoid that a basis vector is the solution."""
+    """By including a regularizer one can avoid basis vectors as solutions: by entropy of any strength, as (4) does.
+
+    Not every regularizer avoids them; it takes one whose slope is −∞ where a weight is 0.
+    """
     yield UniqueMinimum(variational(quadratic_scores, half_square), sparsemax(quadratic_scores, theta), m, sp.S.One,
-                        sp.Integer(2), unspent, reason="Ω = ½‖p‖², strictly convex: the solution is sparsemax")
+                        sp.Integer(2), unspent, reason="Ω = ½‖p‖², strictly convex: the solution is sparsemax, …")
     yield Fails(AtLeast(1, plus(quadratic_scores(j) - theta), strict=True,
                         at={m: 2, p.label: [1, 0], mu.label: [0, 0], j: 1}),
-                reason="for x = (1, 0) it is the basis vector e₁; Ω = 0 and any linear Ω leave basis vectors too")
-
-
-@avoid_corners.corrected(r"\Omega=-\tau H,\ |S|\ge2:\ p^\star_t<1", Severity.HYPOTHESIS,
-                         under="|S| ≥ 2 and Ω = −τH with τ > 0 (its slope is −∞ where a weight is 0; that of ½‖p‖² is not)")
-def entropy_avoids_corners() -> Steps:
-    """With entropy of any strength no weight of the only solution is 1: leaving a corner always pays."""
+                reason="… which for x = (1, 0) is e₁; Ω = 0 and any linear Ω leave basis vectors too")
     cooled = softmax(data, tau)
-    yield UniqueMinimum(variational(data, scaled_entropy(tau)), cooled, m, tau, reason="the only solution")
+    yield UniqueMinimum(variational(data, scaled_entropy(tau)), cooled, m, tau, reason="Ω = −τH has one solution")
     yield Limit(derivative(tau * slope * sp.log(slope), slope), slope, sp.S.Zero, -sp.oo, reason="the slope of Ω at a weight 0")
     yield inside(tau, because=shares(tau)[1])
 
@@ -227,20 +230,61 @@ def centred(of: Entry) -> sp.Expr:
     return total(j, (of(j) - 1 / m) * (x[j] - mean(data)))
 
 
-def aligned(right: sp.Expr, because: sp.Expr | None = None) -> AtLeast:
-    """The inner product of the centred vectors is at least this."""
-    return AtLeast(centred(star), right, because=because,
-                   reason="it is KL(p* ‖ 1/|S|) + KL(1/|S| ‖ p*): 0 only for constant data, else an angle below 90°")
+top_weight, low_weight, top_data, low_data = (scalar(name, Kind.NONNEGATIVE) for name in "ABCD")
+product, spare_weights, spare_data = (scalar(name, Kind.NONNEGATIVE) for name in ("N", "g", "h"))
+high, low, own = scalar("high"), scalar("low"), vector("v", m)
+APART = (AtLeast((m - 1) * product, m * top_weight * top_data), AtLeast((m - 1) * product, m * low_weight * low_data))
+lengths = m**2 * top_weight * low_weight * top_data * low_data / ((1 + spare_weights) * (1 + spare_data))
+EXTREME: dict[Variable, Value] = {m: 3, top_weight: 2, low_weight: 1, top_data: 1, low_data: 2, product: 3, spare_weights: 0,
+                                  spare_data: 0}
+"""(2, −1, −1) and (1, 1, −2), which have one order, and the cosine 1/2."""
 
 
-@direction.corrected(r"p^\star_s/p^\star_t=e^{x_s-x_t},\quad\langle p^\star-\tfrac1{|S|}\mathbf1,x-\bar x\mathbf1\rangle"
-                     r"=KL(p^\star\|\tfrac1{|S|})+KL(\tfrac1{|S|}\|p^\star)\ge0,\quad\mathrm{softmax}(tx)-\tfrac1{|S|}\mathbf1"
-                     r"=\tfrac t{|S|}(x-\bar x\mathbf1)+o(t);\quad x\ge0:\ \cos\angle(p^\star,x),"
-                     r"\cos\angle(e_t,x)\ge|S|^{-1/2}", Severity.FATAL, replaces="the angle, by that of the centred vectors")
+def one_order() -> Steps:
+    """What lies behind `APART`, at the locations of the largest and of the smallest weight, and behind `lengths`."""
+    away = (1 - delta(j, best)) * (1 - delta(k, best))
+    yield AtLeast((m - 1) * centred(star), m * (star(best) - 1 / m) * (x[best] - mean(data)),
+                  because=total((j, k), away * kl(star(j), star(k))),
+                  reason="at any location: what is left are products of the others' differences, kl(p_j ‖ p_k) + kl(p_k ‖ p_j)")
+    above, below = AtLeast(high, own[j]), AtLeast(own[j], low)
+    yield Follows((above,), AtLeast((high - own[j]) * (own[j] - low), 0), (own[j] - low,), given=(above, below),
+                  reason="for any numbers v between `low` and `high` …")
+    middle = total(j, own[j]) / m
+    yield Equation(total(j, (high - own[j]) * (own[j] - low)),
+                   m * (high - middle) * (middle - low) - total(j, (own[j] - middle) ** 2),
+                   reason="… these add up: the squared length of what is centred is at most |S| times both distances")
+
+
+def attained() -> Steps:
+    """The data (t² + t, t², …, t², 0): the weights tend to e₁, and the cosine to 1/(|S| − 1); |S| = others + 1."""
+    rest = others - 1
+    yield Limit((rest + sp.exp(-(scale**2))) / sp.exp(scale), scale, sp.oo, sp.S.Zero, reason="p* → e₁: the odds of the others")
+    middle = (scale**2 + scale + rest * scale**2) / (others + 1)
+    length = (scale**2 + scale - middle) ** 2 + rest * (scale**2 - middle) ** 2 + middle**2
+    yield Equation((others + 1) * length, others * scale**4 + 2 * scale**3 + others * scale**2,
+                   reason="their squared length, and …")
+    yield Equation((others + 1) * (scale**2 + scale - middle), scale**2 + others * scale, reason="… their product with e₁")
+    yield Limit((scale + others) ** 2 / (others * (others * scale**2 + 2 * scale + others)), scale, sp.oo, 1 / others**2,
+                reason="no better bound: the squared cosine of e₁ and these data, both centred")
+
+
+def sharp(factor: sp.Expr) -> Follows:
+    """factor² ⟨p* − 1/|S|, x − mean x⟩² ≥ ‖p* − 1/|S|‖² ‖x − mean x‖²."""
+    spare = spare_weights + spare_data + spare_weights * spare_data
+    return Follows(APART, AtLeast(factor**2 * product**2, lengths), (m * low_weight * low_data, (m - 1) * product),
+                   lengths * spare, given=APART, at=EXTREME,
+                   reason="the product of both bounds for N: cos ≥ 1/(|S| − 1), so the angle is 0° for |S| = 2, 60° for 3")
+
+
+@direction.corrected(r"p^\star_s/p^\star_t=e^{x_s-x_t},\quad\cos\angle(p^\star-\tfrac1{|S|}\mathbf1,x-\bar x\mathbf1)"
+                     r"\ge\frac1{|S|-1},\quad\mathrm{softmax}(tx)-\tfrac1{|S|}\mathbf1=\tfrac t{|S|}(x-\bar x\mathbf1)+o(t);"
+                     r"\quad x\ge0:\ \cos\angle(p^\star,x),\cos\angle(e_t,x)\ge|S|^{-1/2}", Severity.FATAL,
+                     replaces="the angle, by that of the centred vectors")
 def centred_direction() -> Steps:
-    """It is the centred vectors that are aligned: at most 90° apart, 0° in the limit of small data, and 0° for |S| = 2.
+    """It is the centred vectors that are aligned, with a cosine of at least 1/(|S| − 1): 0° for |S| = 2 or small data.
 
-    For data ≥ 0 the vectors themselves have a cosine of at least 1/√|S|, and no better bound; but so has e_t.
+    The bound is sharp, and tends to 90°.  For data ≥ 0 the vectors themselves have a cosine of at least 1/√|S|, and no
+    better bound; but so has e_t.
     """
     yield Equation(star(j) / star(k), sp.exp(x[j] - x[k]), reason="the weights have the order of the data")
     yield Equation((first - sp.S.Half) * (x2 - x1), (second - sp.S.Half) * (x1 - x2),
@@ -256,9 +300,12 @@ def centred_direction() -> Steps:
     yield UniqueMinimum(lambda q: Z * total(j, q(j) ** 2) / 2 - Z * total(j, q(j) * share[j]), lambda location: share[location],
                         m, Z, sp.Integer(2),
                         reason="Ω = ½(Σx)‖p‖² gives x/Σx for x ≥ 0: exactly the direction, with the cosine 1")
-    each = kl(star(j), 1 / m) + kl(1 / m, star(j))
-    yield aligned(sp.S.Zero, total(j, each))
+    yield AtLeast(centred(star), 0, because=total(j, kl(star(j), 1 / m) + kl(1 / m, star(j))),
+                  reason="N is KL(p* ‖ 1/|S|) + KL(1/|S| ‖ p*): the angle is never obtuse, and how far from a right one:")
+    yield from one_order()
+    yield from attained()
+    yield sharp(m - 1)
 
 
-direction.twin("without centring", lambda: aligned(inner(star, data)))
-direction.twin("as much as for small data", lambda: aligned(total(j, (x[j] - mean(data)) ** 2) / m))
+direction.twin("parallel, whatever |S| is", lambda: sharp(sp.S.One))
+direction.twin("twice the cosine", lambda: sharp((m - 1) / 2))

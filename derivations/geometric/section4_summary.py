@@ -103,10 +103,10 @@ reprint("geometric.s4.direction", direction, title="The weights point in approxi
                   "the regularizer of (3) put back, so that p = softmax(f(x)), at least closer to it than the basis vector "
                   "that solves (5); x in the proof is f(x).",
         correction=Statement(
-            r"p^\star_s/p^\star_t=e^{f_s-f_t},\quad\langle p^\star-\tfrac1{|S|}\mathbf1,f-\bar f\mathbf1\rangle"
-            r"=KL(p^\star\|\tfrac1{|S|})+KL(\tfrac1{|S|}\|p^\star)\ge0;\quad f\ge0:\ "
-            r"\cos\angle(p^\star,f),\cos\angle(e_t,f)\ge|S|^{-1/2}",
-            "It is the centred vectors that are aligned, at most 90° apart, and the weights have the order of the summary."))
+            r"p^\star_s/p^\star_t=e^{f_s-f_t},\quad\cos\angle(p^\star-\tfrac1{|S|}\mathbf1,f-\bar f\mathbf1)"
+            r"\ge\frac1{|S|-1};\quad f\ge0:\ \cos\angle(p^\star,f),\cos\angle(e_t,f)\ge|S|^{-1/2}",
+            "It is the centred vectors that are aligned, with a cosine of at least 1/(|S| − 1), and the weights have the order "
+            "of the summary."))
 
 
 def ratio(exponent: sp.Expr) -> Equation:

@@ -1,11 +1,12 @@
 """“Parametrizing the Summary”: basis functions, and what they say about the weights before the data are seen.
 
 Claims     geometric.6, geometric.s5.backpropagation, geometric.s5.starting-importance, geometric.s5.canonical-basis,
-           geometric.s5.uniform-start, geometric.s5.update, geometric.s5.other-starts
+           geometric.s5.additive-score, geometric.s5.dot-product, geometric.s5.uniform-start, geometric.s5.update,
+           geometric.s5.other-starts
 Notation   phi[j, b] = φ_b(j), theta a value of θ(x) in ℝ^M, eta another or what is added to it, start = θ₀ its value before the
            data; g_j = ∂L/∂f_j; xi a value of θ for φ(t) = e_t, where M = |S|, theta0 any number, equal entries of it; W, U, v
            the parameters of Bahdanau's score with H hidden units, state the decoder's state, X[j, r] the annotation h_t of
-           location j; κ[j, b] > 0 kernel number b of M at location j
+           location j; q and k_j a query and keys of M entries; κ[j, b] > 0 kernel number b of M at location j
 References (6) and the prose around it; Bahdanau, Cho and Bengio (2015), section 3.1: the score vᵀtanh(W s + U h_t)
 """
 
@@ -20,6 +21,7 @@ from derivations import (
     Kind,
     Severity,
     Steps,
+    Undecidable,
     claim,
     delta,
     derivative,
@@ -38,6 +40,7 @@ h = index("h", H)
 place, state_at, chosen = index("s", m), index("q", d), index("a", M)
 W, U, state, v = vector("W", H, d), vector("U", H, D), vector("state", d), vector("v", H)
 g, xi = vector("g", m), vector("xi", m)
+query, keys = vector("Q", M), vector("K", m, M)
 vanishing = positive("t")
 start_theta = vector("start", M)
 age, kernel = vector("A", m, kind=Kind.NONNEGATIVE), vector("κ", m, M, kind=Kind.POSITIVE)
@@ -147,19 +150,53 @@ def canonical(right: sp.Expr) -> Equation:
     return Equation(total(k, additive(k) * delta(k, j)), right, reason="θ_t is the score, of x and of the decoder's state")
 
 
-@claim("geometric.s5.canonical-basis", "external fact", title="Bahdanau et al.: the score is of the form φ(t) = e_t",
+@claim("geometric.s5.canonical-basis", "external fact", title="Bahdanau et al. used the canonical basis",
+       latex=r"\text{[3]: }\phi(t)=e_t", needs=("geometric.s5.additive-score",))
+def canonical_basis() -> Undecidable:
+    """The third reference is said to have used the canonical basis vectors for basis functions."""
+    return Undecidable("what a paper uses is beyond proof and code, and the paper does not ship with what is installed "
+                       "here; its additive scores have this form, as every vector of scores has: geometric.s5.additive-score")
+
+
+@claim("geometric.s5.additive-score", "identity", title="Addition: additive scores have the form φ(t) = e_t",
        latex=r"\phi(t)=e_t:\ f_t=\theta_t=v^T\tanh(Ws+Uh_t)", needs=("geometric.6",),
        hypotheses=("for a fixed state s of the decoder, on which θ depends besides x",))
-def canonical_basis() -> Steps:
-    """For each state of the decoder the additive scores of the cited paper are of the form (6) with the canonical basis.
-
-    So is every vector of scores; the paper itself has no basis, and its θ is a function of x and of the state.
-    """
+def additive_score() -> Steps:
+    """For each state of the decoder additive scores are of the form (6) with the canonical basis, θ_t being the score of t."""
     yield canonical(additive(j))
 
 
-canonical_basis.twin("one score for all locations", lambda: canonical(total(k, additive(k)) / m))
-canonical_basis.twin("without tanh", lambda: canonical(total(h, v[h] * unit(j))))
+additive_score.twin("one score for all locations", lambda: canonical(total(k, additive(k)) / m))
+additive_score.twin("without tanh", lambda: canonical(total(h, v[h] * unit(j))))
+
+
+def product_score(location: sp.Expr) -> sp.Expr:
+    """⟨q, k_j⟩/√M, the scaled product of a query and a key of M entries."""
+    return total(b, query[b] * keys[location, b]) / sp.sqrt(M)
+
+
+def dotted(coefficients: Entry) -> Equation:
+    """(6) with the keys for basis functions against scaled products."""
+    return Equation(total(b, coefficients(b) * keys[j, b]), product_score(j), reason="θ(x) = q/√M, φ(t) = k_t")
+
+
+@claim("geometric.s5.dot-product", "identity", title="Addition: dot-product scores are (6) with keys for basis functions",
+       latex=r"\phi(t)=k_t,\ \theta(x)=q/\sqrt M:\ f_t=\langle q,k_t\rangle/\sqrt M", needs=("geometric.6",),
+       hypotheses=("the keys belong to the locations, and only the query depends on x",))
+def dot_product() -> Steps:
+    """What transformers score with is (6) where the query is the coefficient, and keys are the basis functions.
+
+    So it is with keys by position.  Keys that are computed from x, as in self-attention, are no functions of the location
+    alone: for these (6) needs a basis of all summaries, such as φ(t) = e_t with M = |S|.
+    """
+    yield Equation(total(k, product_score(k) * delta(k, j)), product_score(j), reason="any scores: φ(t) = e_t, θ_t = f_t")
+    yield Fails(Equation(xi[1] * g[2], xi[2] * g[1], at={m: 2, xi.label: [1, 0], g.label: [0, 1]}),
+                reason="M = 1: f = θ φ for one φ makes summaries parallel; those of two x need not be, when keys depend on x")
+    yield dotted(lambda coefficient: query[coefficient] / sp.sqrt(M))
+
+
+dot_product.twin("the scale is lost", lambda: dotted(lambda coefficient: query[coefficient]))
+dot_product.twin("divided by M", lambda: dotted(lambda coefficient: query[coefficient] / M))
 
 
 def with_canonical_basis(coefficients: Entry) -> Entry:
@@ -267,13 +304,21 @@ def shares(of: Entry) -> sp.Expr:
 
 
 @claim("geometric.s5.other-starts", "identity", title="Exponential decay or a kernel smoother as the start",
-       latex=r"\phi_b(t)=\log\kappa_b(t),\ \theta_0=e_a\implies p_t=\kappa_a(t)\big/\textstyle\sum_s\kappa_a(s)",
+       latex=r"\phi_b(t)=\log\kappa_b(t)\implies p_t=\kappa_a(t)\big/\textstyle\sum_s\kappa_a(s)\ \text{before } x",
        needs=("geometric.s5.starting-importance",))
 def other_starts() -> Steps:
-    """Weights that start with a decay or a kernel can be reached: φ is its logarithm, a line in the age for exponential decay.
+    """With other basis functions one is said to start with something else, such as an exponential decay or a kernel."""
+    yield Fails(Equation(soft(logarithms(before))(j), shares(lambda location: kernel[location, chosen]),
+                         at={m: 2, M: 1, kernel.label: [[2], [1]], theta.label: [0], j: 1, chosen: 1}),
+                reason="a kernel (2, 1): at θ = 0 the start is uniform, whatever φ is")
 
-    It is log κ that is the basis function; with φ = κ itself the start would be softmax(κ), which is neither.
-    """
+
+@other_starts.corrected(r"\phi_b(t)=\log\kappa_b(t),\ \theta_0=e_a\implies p_t=\kappa_a(t)\big/\textstyle\sum_s\kappa_a(s)",
+                        Severity.HYPOTHESIS, under="a θ₀ is fixed that θ(x) is before x is observed: e_a for the kernel κ_a, "
+                                                   "and γ for a decay with φ(t) = −age",
+                        replaces="any θ before the data")
+def other_starts_by_both() -> Steps:
+    """Weights that start with a decay or a kernel are reached by φ, its logarithm, and θ₀: with φ = κ itself they are not."""
     decaying = soft(lambda location: gamma * -age[location])
     yield Equation(decaying(j) / decaying(k), sp.exp(-gamma * (age[j] - age[k])), reason="a decay: φ(t) = −age, θ₀ = γ")
     yield AtLeast(start(j), 0, strict=True, reason="a start with zeros, as by a kernel of bounded support, needs −∞ in f")

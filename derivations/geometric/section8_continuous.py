@@ -6,10 +6,10 @@ are SymPy's.  What is said of densities is proved where it is true, at every poi
 
 Claims     geometric.s8.log-partition, geometric.s8.natural, geometric.s8.gaussian, geometric.s8.expected-bump,
            geometric.s8.gradient, geometric.s8.ridge, geometric.s8.sparsemax, geometric.s8.paraboloid-mass,
-           geometric.s8.paraboloid-covariance, geometric.s8.softmax-on-a-grid, geometric.s8.sparsemax-on-a-grid
+           geometric.s8.paraboloid-covariance
 Notation   t a location, y = q(t) ≥ 0 the value there of any density q, p the solution; θ₁ = theta1, b = −θ₂ > 0;
            μ = mu, v = σ² the variance; A = log ∫ e^f; ψ(t) = exp(−(t − c)²/(2s²)) a bump; a half of the parabola's width;
-           R its radius in units of Σ, S the area of the unit sphere in ℝ^d and D = √|Σ|; h the step of a grid
+           R its radius in units of Σ, S the area of the unit sphere in ℝ^d and D = √|Σ|
 References Martins et al., Sparse and Continuous Attention Mechanisms, NeurIPS 2020
 """
 
@@ -203,6 +203,20 @@ def slope_is(claimed: sp.Expr) -> Equation:
     return Equation(found, claimed, reason="∂ E ψ/∂θ₁ = E ψ · (μ* − μ) = E[ψ t] − E[ψ] E[t]")
 
 
+@cache
+def integrated_moment(power: int) -> sp.Expr:
+    """∫ t^power e^{θ₁t − bt²} dt / ∫ e^{θ₁t − bt²} dt, an integral over the real line."""
+    found = sp.integrate(_T**power * sp.exp(score(_LINEAR, _RATE, _T)), (_T, -sp.oo, sp.oo))
+    return sp.cancel(sp.simplify(found.rewrite(sp.erf) / integrated_exponential()))
+
+
+def covariance_with(power: int) -> sp.Expr:
+    """cov_p(ψ, t^power)/E_p ψ: the mean of t^power under ψp, which has quadratic scores too, less that under p."""
+    means = [integrated_moment(power).subs({_LINEAR: linear, _RATE: rate}, simultaneous=True)
+             for linear, rate in ((theta1 + c / s**2, b + 1 / (2 * s**2)), (theta1, b))]
+    return means[0] - means[1]
+
+
 def moved(spread: sp.Expr) -> sp.Expr:
     """μ* − μ = σ²(c − μ)/(σ² + s²): how far the bump draws the mean, for a σ² of `spread`."""
     return spread * (c - theta1 / (2 * b)) / (spread + s**2)
@@ -230,6 +244,10 @@ def gradient_is_covariance() -> Steps:
     square = total(j, on_grid(j) * place[j] ** 2)
     yield Equation(-derivative(expected, b), total(j, on_grid(j) * height[j] * place[j] ** 2) - expected * square,
                    reason="φ₂ = t²")
+    for power, parameter, sign in ((1, theta1, 1), (2, b, -1)):
+        slope = derivative(log_bump(theta1 / (2 * b), 1 / (2 * b), c), parameter)
+        yield Equation(sign * slope, covariance_with(power),
+                       reason=f"on the line: ∂ log E ψ/∂θ_{power} is cov(ψ, t^{power})/E ψ, both sides by their integrals")
     yield slope_is(moved(1 / (2 * b)))
 
 
@@ -344,65 +362,3 @@ def paraboloid_covariance() -> Steps:
 
 paraboloid_covariance.twin("that of the uniform density on the support", lambda: spread_is(R**2 / (d + 2)))
 paraboloid_covariance.twin("d is lost", lambda: spread_is(d * R**2 / (d + 4)))
-
-
-# ── grids ───────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def grid_weight_is(claimed: sp.Expr) -> Equation:
-    """softmax(f) at a location of a grid against an expression."""
-    scores = [score(mu / v, 1 / (2 * v), place[position]) for position in (j, k)]
-    return Equation(sp.exp(scores[0]) / total(k, sp.exp(scores[1])), claimed, reason="A cancels")
-
-
-@claim("geometric.s8.softmax-on-a-grid", "identity", title="Addition: softmax on a grid is the Gaussian, normalized there",
-       latex=r"\mathrm{softmax}(f)_j=\frac{h\,\mathcal N(t_j)}{\sum_kh\,\mathcal N(t_k)}", needs=("geometric.s8.gaussian",))
-def softmax_on_a_grid() -> Steps:
-    """On any locations softmax of the scores is the Gaussian's values over their sum: times h, a Riemann sum of 1."""
-    yield grid_weight_is(density(mu, v, place[j]) / total(k, density(mu, v, place[k])))
-
-
-softmax_on_a_grid.twin("the density is not normalized on the grid", lambda: grid_weight_is(density(mu, v, place[j])))
-softmax_on_a_grid.twin("its square root", lambda: grid_weight_is(
-    sp.sqrt(density(mu, v, place[j])) / total(k, sp.sqrt(density(mu, v, place[k])))))
-
-K, h = size("K"), positive("h")
-_count, _K = sp.symbols("i K", integer=True, positive=True)
-
-
-@cache
-def squares() -> sp.Expr:
-    """Σ_{|i| ≤ K} i²."""
-    return 2 * sp.summation(_count**2, (_count, 1, _K))
-
-
-def grid_peak() -> sp.Expr:
-    """The density at the peak on the grid: the p for which Σ_{|i| ≤ K} h (p − (ih)²/(2σ²)) = 1."""
-    return 1 / (h * (2 * K + 1)) + h**2 * squares().subs(_K, K) / (2 * variance_of(a) * (2 * K + 1))
-
-
-def variance_of(width: sp.Expr) -> sp.Expr:
-    """σ² = 2a³/3."""
-    return 2 * width**3 / 3
-
-
-def peak_error_is(claimed: sp.Expr) -> Equation:
-    """The grid's peak less the continuum's, a²/(2σ²), against an expression."""
-    return Equation(grid_peak() - a**2 / (2 * variance_of(a)), claimed, reason="sums of squares; 6σ² = 4a³")
-
-
-@claim("geometric.s8.sparsemax-on-a-grid", "identity", title="Addition: sparsemax on a grid tends to the parabola, order two",
-       latex=r"\hat p_h(\mu)-\hat p(\mu)=\frac{(w-a)^2(w+2a)}{6\sigma^2w}-\frac{h^2}{24\sigma^2},"
-             r"\quad w=(K+\tfrac12)h,\ |w-a|\lesssim h/2",
-       hypotheses=("weights sparsemax(h f), scores of a grid ih around μ, positive for |i| ≤ K",),
-       needs=("geometric.s8.paraboloid-mass",))
-def sparsemax_on_a_grid() -> Steps:
-    """With Ω over h, the peak on a grid of step h misses that of the continuum by O(h²), −h²/24σ² to h²/12σ² + O(h³)."""
-    reach = (K + half) * h
-    yield peak_error_is((reach - a) ** 2 * (reach + 2 * a) / (4 * a**3 * reach) - h**2 / (16 * a**3))
-
-
-sparsemax_on_a_grid.twin("the term of the midpoint rule is lost", lambda: peak_error_is(
-    ((K + half) * h - a) ** 2 * ((K + half) * h + 2 * a) / (4 * a**3 * (K + half) * h)))
-sparsemax_on_a_grid.twin("w = Kh", lambda: peak_error_is(
-    (K * h - a) ** 2 * (K * h + 2 * a) / (4 * a**3 * K * h) - h**2 / (16 * a**3)))

@@ -2,22 +2,47 @@
 
 Claims     inference.s2.saliency, inference.s2.not-identifiable, inference.s2.hahn, inference.s2.gaussian-process,
            inference.s2.norms, inference.s2.hopfield
-References section 2 of the document; section 2 of deciphering for the derivations
+Notation   t_0 a template in the middle of the others, t_0 = Σ_i g_i t_i; of the weights p_i, y and x add up to that of t_0,
+           all over their sum 1 + x + y
+References section 2 of the document; section 2 of deciphering for the derivations; Brunner et al. (2019), Theorem 1
 """
 
-from derivations import reprint
-from derivations.deciphering.section2_related import (
-    gaussian_process,
-    hahn,
-    hopfield,
-    norms_and_products,
-    not_identifiable,
-    saliency,
-)
+import sympy as sp
+
+from derivations import AtLeast, Equation, Steps, claim, positive, reprint, simplex, total
+from derivations.deciphering.notation import T, a, i, n
+from derivations.deciphering.section2_related import gaussian_process, hahn, hopfield, norms_and_products, saliency
+
+p, g = simplex("p", n), simplex("g", n)
+x, y = positive("x"), positive("y")
+whole = 1 + x + y
 
 reprint("inference.s2.saliency", of=saliency, latex=r"\text{[4, 9, 18, 23, 24, 26, 28]}")
-reprint("inference.s2.not-identifiable", of=not_identifiable,
-        latex=r"\exists\,T,\ p'\ne p:\ \textstyle\sum_ip'_it_i=\sum_ip_it_i")
+
+
+def output(weight_of: sp.Expr, middle: sp.Expr, factor: sp.Expr = sp.S.One) -> sp.Expr:
+    """Σ_i w_i t_i + w_0 t_0, w_i the weight of template i and w_0 that of t_0 = factor · Σ_i g_i t_i."""
+    return total(i, weight_of * T[i, a]) + middle * factor * total(i, g[i] * T[i, a])
+
+
+def moved(factor: sp.Expr = sp.S.One, kept: sp.Expr = x) -> Equation:
+    """The output once y of the weight of t_0 is shared by the others in the proportions g, against the output before."""
+    return Equation(output((p[i] + y * g[i]) / whole, kept / whole, factor), output(p[i] / whole, (x + y) / whole),
+                    reason="what t_0 loses, y Σ_i g_i t_i, is what the others gain")
+
+
+@claim("inference.s2.not-identifiable", "equivalence", title="Attention weights are not identifiable",
+       latex=r"\exists\,T,\ p'\ne p:\ \textstyle\sum_ip'_it_i=\sum_ip_it_i")
+def not_identifiable() -> Steps:
+    """Several combinations of attention weights can give one output: they do where a value lies in the middle of others."""
+    yield Equation(total(i, p[i] / whole) + (x + y) / whole, 1, about=(x, y), reason="weights of n + 1 templates, …")
+    yield Equation(total(i, (p[i] + y * g[i]) / whole) + x / whole, 1, about=(x, y), reason="… and others, …")
+    yield AtLeast((x + y) / whole, x / whole, strict=True, reason="… which differ: t_0 has lost y/(1 + x + y)")
+    yield moved()
+
+
+not_identifiable.twin("the last value lies elsewhere", lambda: moved(sp.Integer(2)))
+not_identifiable.twin("the last value loses nothing", lambda: moved(kept=x + y))
 reprint("inference.s2.hahn", of=hahn, title="Hahn [7] on identifiability",
         latex=r"\text{[7]: self-attention layers are not identifiable}")
 reprint("inference.s2.gaussian-process", of=gaussian_process, latex=r"\text{heads, width}\to\infty:\ \text{a Gaussian process}")

@@ -13,10 +13,11 @@ from fractions import Fraction
 
 import sympy as sp
 
-from derivations import Fails, Limit, Severity, Steps, claim, interior, positive, reprint, xlogx
+from derivations import Equation, Fails, Limit, Severity, Steps, claim, interior, positive, reprint, xlogx
 from derivations.deciphering import appendix_b_perspectives as perspectives
 from derivations.deciphering import section4_mem as mem
 from derivations.deciphering import section4_problem as deciphering
+from derivations.deciphering.notation import primal, shifted
 from derivations.inference.section3_example import divergence, two_perspectives
 
 v = interior("v", sp.Integer(2))
@@ -53,10 +54,35 @@ reprint("inference.s5.both-requirements", deciphering.both_requirements,
         latex=r"\mathcal K(p,u)\ge0,\quad\mathcal K(p,u)=0\iff p=u")
 reprint("inference.s5.minimizer", deciphering.one_minimizer, latex=r"\exists!\,\tilde p")
 reprint("inference.7", deciphering.estimate, latex=r"\hat h=\int a\tilde p(a)da")
-reprint("inference.fn3", perspectives.maximum_a_posteriori,
-        latex=r"\log\frac{f(\theta'|\mu+z,\vartheta)}{f(\theta|\mu+z,\vartheta)}=\eta\,(P(p_\theta)-P(p_{\theta'}))",
-        title="There is also a Bayesian perspective",
-        statement="The problem can be derived from a Bayesian perspective too: to minimize it maximizes a posterior density.")
+
+def maximizes_the_posterior() -> Steps:
+    """There is such a perspective, as the later version shows: the θ of the greatest posterior density has the least (6)."""
+    yield perspectives.posterior_ratio(lambda of: perspectives.eta * primal(
+        of, shifted, 1 / (perspectives.eta * perspectives.sigma**2)))
+
+
+AFTER_SECTION_8 = ("References", "Checklist")
+"""The headings that the document prints after its eight sections."""
+
+
+@claim("inference.fn3", "equivalence", title="There is also a Bayesian perspective, discussed in Appendix A",
+       latex=r"\text{Appendix A}:\ \log\frac{f(\theta'|\mu+z,\vartheta)}{f(\theta|\mu+z,\vartheta)}"
+             r"=\eta\,(P(p_\theta)-P(p_{\theta'}))",
+       needs=("deciphering.sB.posterior", "inference.6"), hypotheses=("α⁻¹ = ησ²", "the density is that of θ"))
+def bayesian_perspective() -> Steps:
+    """A Bayesian perspective is announced from which the problem can be derived, with its derivation in an Appendix A."""
+    appendices = sum(heading.startswith("Appendix") for heading in AFTER_SECTION_8)
+    yield Fails(Equation(sp.Integer(appendices), sp.S.One),
+                reason="no appendix follows: the document ends with its references and a checklist")
+
+
+bayesian_perspective.corrected(r"\log\frac{f(\theta'|\mu+z,\vartheta)}{f(\theta|\mu+z,\vartheta)}"
+                               r"=\eta\,(P(p_\theta)-P(p_{\theta'}))", Severity.WORDING,
+                               replaces="the reference to Appendix A, by what it would have to show")(
+    maximizes_the_posterior)
+for name, wrong in perspectives.maximum_a_posteriori.twins.items():
+    bayesian_perspective.twin(name, wrong)
+
 reprint("inference.s5.gaussian-difference", perspectives.gaussian_difference, latex=r"(\mu+z)-h\sim\mathcal N(0,\sigma^2I)")
 reprint("inference.s5.log-likelihood", perspectives.proportional_log_likelihood,
         latex=r"\ell(z)\propto-\tfrac1{2\sigma^2}\|(\mu+z)-h\|^2")

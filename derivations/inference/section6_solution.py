@@ -2,8 +2,8 @@
 
 Claims     inference.12–inference.21, inference.thm1, inference.thm2, inference.cor1, inference.s6.closed-form,
            inference.s6.mgf, inference.s6.cumulant, inference.s6.small-dual, inference.s6.quadratic-model,
-           inference.s6.discrete
-Notation   as in deciphering, section 6; tau = τ, with α = τ^(−1/2)
+           inference.s6.discrete, inference.s6.superscript
+Notation   as in deciphering, section 6; tau = τ, with α = τ^(−1/2); v another distribution on the templates than u
 References what both documents print is derived in `derivations.deciphering`; here is what this one prints otherwise
 """
 
@@ -11,12 +11,12 @@ from fractions import Fraction
 
 import sympy as sp
 
-from derivations import Equation, Fails, Limit, Severity, Steps, Value, Variable, claim, positive, reprint, total
+from derivations import Equation, Fails, Limit, Severity, Steps, Value, Variable, claim, interior, positive, reprint, total
 from derivations.deciphering import section6_approximation as approximation
 from derivations.deciphering import section6_expansion as expansion
 from derivations.deciphering import section6_remarks as remarks
 from derivations.deciphering import section6_theorem1 as theorem
-from derivations.deciphering.notation import T, a, alpha, d, i, inner, k, lam, mean, mu, n, tilt, u
+from derivations.deciphering.notation import T, a, alpha, d, i, inner, k, lam, mean, mu, n, point, tilt, u
 from derivations.deciphering.section6_approximation import closed_form, error
 from derivations.deciphering.section6_expansion import evidence
 
@@ -37,6 +37,43 @@ reprint("inference.12", of=theorem.dual_problem, hypotheses=ANY, implying=GENERA
               r"-\log\int u(a)\exp\langle a,\lambda\rangle da\right\}")
 reprint("inference.13", of=theorem.recovered_minimizer, hypotheses=ANY, implying=GENERAL,
         latex=r"\tilde p(a)=\frac{u(a)\exp\langle a,\lambda^*\rangle}{\int u(a')\exp\langle a',\lambda^*\rangle da'}")
+
+v = interior("v", n)
+
+
+def other_tilt(template: sp.Expr) -> sp.Expr:
+    """v_i e^⟨t_i, λ⟩/Σ_k v_k e^⟨t_k, λ⟩, for another distribution on the templates."""
+    return v[template] * sp.exp(inner(template, point)) / total(k, v[k] * sp.exp(inner(k, point)))
+
+
+def of_this_output(candidate: sp.Expr) -> Equation:
+    """The minimizer's weight of a template, u_i^(k) being its preference for the output k, against another weight."""
+    return Equation(theorem.tilted(i), candidate, reason="the weights of (12), in which u has its superscript")
+
+
+@claim("inference.s6.superscript", "identity", title="(13) has u where u of the output k is meant", part_of="inference.13",
+       latex=r"\tilde p^{(k)}(a)=\frac{u(a)\exp\langle a,\lambda^*\rangle}{\int u(a')\exp\langle a',\lambda^*\rangle da'}",
+       needs=("inference.12",))
+def without_superscript() -> Steps:
+    """The minimizer for the output k is written with a u that has no superscript, and is not defined in this section."""
+    yield Fails(Equation(theorem.tilted(i), other_tilt(i), at={
+        n: 2, d: 1, T.label: ((0,), (1,)), u.label: (Fraction(1, 2), Fraction(1, 2)),
+        v.label: (Fraction(1, 4), Fraction(3, 4)), lam.label: (0,), i: 1}),
+        reason="another u, such as that of another output, has another tilt")
+
+
+@without_superscript.corrected(r"\tilde p^{(k)}_i=\frac{u^{(k)}_ie^{\langle t_i,\lambda^*\rangle}}"
+                               r"{\sum_ju^{(k)}_je^{\langle t_j,\lambda^*\rangle}}", Severity.SLIP)
+def with_superscript() -> Steps:
+    """It is the preference of the same output that is tilted, as in (12) and (14)."""
+    yield of_this_output(1 / total(k, u[k] / u[i] * sp.exp(inner(k, point) - inner(i, point))))
+
+
+without_superscript.twin("the ratio of the preferences is turned over", lambda: of_this_output(
+    1 / total(k, u[i] / u[k] * sp.exp(inner(k, point) - inner(i, point)))))
+without_superscript.twin("the exponent's sign", lambda: of_this_output(
+    1 / total(k, u[k] / u[i] * sp.exp(inner(i, point) - inner(k, point)))))
+
 reprint("inference.14", of=theorem.estimate, hypotheses=ANY, implying=GENERAL,
         latex=r"\hat h=\int a\tilde p(a)da=\int a\frac{u(a)e^{\langle a,\lambda^*\rangle}}"
               r"{\int u(a')e^{\langle a',\lambda^*\rangle}da'}da")
@@ -88,6 +125,11 @@ reprint("inference.20", of=approximation.as_attention, hypotheses=DISCRETE,
        hypotheses=SMALL, needs=("inference.15", "inference.18"))
 def any_preference() -> Steps:
     """For any preference distribution the estimate is approximated by the tilt by αz, once α is small enough."""
+    yield from undefined_tilt()
+
+
+def undefined_tilt() -> Steps:
+    """For the log-normal law (19) has no value, however small α is."""
     yield from expansion.no_expansion()
     yield Fails(Limit(sp.exp(expansion.bound), expansion.k, sp.oo, sp.S.Zero, at={expansion.x: approximation.TINY}),
                 reason="log-normal u, z = 1, x = α: these terms bound (19)'s denominator from below, for every α > 0, so (19) "
@@ -153,7 +195,7 @@ def equals_for_large_tau() -> Steps:
                 reason="no τ is large enough: equality needs ⟨t_i, z⟩ to be the same for all i (deciphering.s6.exact)")
 
 
-@equals_for_large_tau.corrected(r"\hat h=(21)-\tfrac1\tau\Sigma^2z+o(\tfrac1\tau)", Severity.WORDING,
+@equals_for_large_tau.corrected(r"\hat h=(21)-\tfrac1\tau\Sigma^2z+o(\tfrac1\tau)", Severity.SLIP,
                                 replaces="equality, by the first term of the difference as τ grows")
 def approximates_for_large_tau() -> Steps:
     """As τ grows the best guess approaches (21), with the error −Σ²z/τ to leading order."""

@@ -8,7 +8,7 @@ References the paragraph on limitations in section 7 of the document
 
 import sympy as sp
 
-from derivations import AtLeast, Equation, Limit, Steps, claim, delta, index, positive, reprint, size, total, vector
+from derivations import AtLeast, Equation, Limit, Severity, Steps, claim, delta, index, positive, size, total, vector
 from derivations.deciphering import section6_expansion as expansion
 from derivations.deciphering.notation import T, a, alpha, covariance, d, i, inner, mean, mu, n, primal, shifted, u, z
 from derivations.deciphering.section6_approximation import closed_form, error
@@ -17,8 +17,28 @@ from derivations.deciphering.section6_certificates import objective_with, plan
 tau, s, r, x = positive("tau"), positive("s"), size("r"), vector("x", d)
 j = index("j", n)
 
-reprint("inference.s7.bounded-moments", of=expansion.bounded_moments,
-        latex=r"M<\infty\text{ near }0\implies\mathbb E|\langle W,\lambda\rangle|^k<\infty")
+
+@claim("inference.s7.bounded-moments", "asymptotic", title="Bounded moments are what (15) and (18) assume",
+       latex=r"\mathbb E|\langle W,\lambda\rangle|^k<\infty\ \forall k\implies(15),(18)", needs=("inference.15",),
+       hypotheses=("u has bounded moments",))
+def bounded_moments() -> Steps:
+    """The approximations are said to assume, implicitly, that the preference distribution has bounded moments."""
+    yield from expansion.no_expansion()
+    yield expansion.log_normal_exceeds()
+
+
+@bounded_moments.corrected(r"M<\infty\text{ near }0\implies\mathbb E|\langle W,\lambda\rangle|^k<\infty\ \forall k,\ "
+                           r"\log M(\lambda)=\langle\mu,\lambda\rangle+\tfrac12\langle\lambda,\Sigma\lambda\rangle"
+                           r"+\tfrac16\kappa_3(\lambda)+O(\|\lambda\|^4)", Severity.HYPOTHESIS, under=expansion.NEAR_0,
+                           replaces="bounded moments, which do not make M finite for any λ ≠ 0")
+def finite_near_zero() -> Steps:
+    """What they assume is more: M is finite near 0, from which bounded moments follow, and not the other way round."""
+    yield expansion.exponential_beats_powers("y = |⟨w, λ⟩|: y^k ≤ (k/e)^k e^y, and e^y ≤ e^⟨w, λ⟩ + e^(−⟨w, λ⟩)")
+    yield expansion.cumulants(expansion.square, expansion.cube)
+
+
+bounded_moments.twin("no term of third order", lambda: expansion.cumulants(expansion.square, sp.S.Zero))
+bounded_moments.twin("raw third moment", lambda: expansion.cumulants(expansion.square, expansion.raw_cube))
 
 
 def power(template: sp.Expr) -> sp.Expr:

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 from derivations.calculus.functions import derivative
 from derivations.latex.notation import Definition
 from derivations.latex.syntax import Bracket, Fraction, LatexError, Node, Operator, Product, Scripted, Symbol, spelled
-from derivations.latex.values import Value, at
+from derivations.latex.values import Value, at, transposed
 
 if TYPE_CHECKING:
     from derivations.latex.elaboration import Reader
 
 STARTING = ("\\exp", "\\log", "\\ln", "\\mathrm{ln}", "\\mathrm{log}", "\\mathrm{exp}", "\\sum", "\\nabla", "\\partial")
+TRANSPOSED = ("\\top", "T", "\\mathrm{T}", "\\intercal", "\\mathsf{T}")
 PARTIAL = ("\\partial", "d", "\\mathrm{d}")
 
 
@@ -26,9 +27,24 @@ def nabla(reader: Reader, sub: Node | None, sup: Node | None, rest: list[Node]) 
     by = reader.product((sub,))
     if sup is not None and not twice:
         raise LatexError(f"\\nabla: expected no power or 2, got {spelled(sup)}")
+    row = _strip_transposed(rest)
     body = operand(reader, Symbol("\\nabla"), rest)
     first = slope(body, by)
+    if row and not twice:
+        return transposed(first)
     return slope(first, by) if twice else first
+
+
+def _strip_transposed(rest: list[Node]) -> bool:
+    """Whether ⊤ stands at the arguments, as in ∇ log p(a)^⊤, where it is that of the gradient; it is removed."""
+    for place, node in enumerate(rest[:3]):
+        called = isinstance(node, Scripted) and isinstance(node.base, Bracket) and place > 0
+        if called and isinstance(node, Scripted) and node.sup is not None and spelled(node.sup) in TRANSPOSED:
+            rest[place] = node.base
+            return True
+        if not isinstance(node, Symbol | Scripted):
+            return False
+    return False
 
 
 def _only_argument(reader: Reader, first: Node) -> Node:

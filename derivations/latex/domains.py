@@ -38,9 +38,9 @@ class Guesses:
     sets: dict[str, str] = field(default_factory=dict)  # finite set → its size
     called: set[str] = field(default_factory=set)  # names that are used as functions
 
-    def say(self, symbol: str, meaning: str, why: str) -> None:
+    def say(self, symbol: str, meaning: str, why: str, name: str = "") -> None:
         """Keep the first guess for a name; a definition replaces a domain."""
-        name = pattern(symbol).name if meaning.startswith("=") or "(" in symbol else symbol
+        name = name or (pattern(symbol).name if meaning.startswith("=") or "(" in symbol else symbol)
         if name in self.names and not (meaning.startswith("=") and not self.lines[self.names[name]].meaning.startswith("=")):
             return
         if name in self.names:
@@ -139,6 +139,8 @@ def read_domains(found: Guesses, tree: Node, formula: Formula) -> None:
     clauses = tree.parts if isinstance(tree, Listing) else (tree,)
     if isinstance(tree, Listing) and len(clauses) >= 3 and _enumerated(clauses[:-1], clauses[-1]):
         _family(found, clauses[-1], "real", why)
+    if isinstance(tree, Symbol) and not formula.display:
+        _described(found, tree, formula, why)
     for clause in clauses:
         if not isinstance(clause, Chain):
             before.append(clause)
@@ -174,6 +176,27 @@ def read_domains(found: Guesses, tree: Node, formula: Formula) -> None:
             _function(found, node, why)
 
 
+DESCRIBED = {
+    "a real": "real",
+    "any real": "real",
+    "be real": "real",
+    "is real": "real",
+    "a scalar": "real",
+    "a positive": "positive",
+    "be positive": "positive",
+    "is positive": "positive",
+    "an integer": "size",
+}
+
+
+def _described(found: Guesses, symbol: Symbol, formula: Formula, why: str) -> None:
+    """c a real number, τ is positive: what the words after a symbol say."""
+    words = formula.after.removeprefix("be ").removeprefix("is ").strip()
+    meaning = next((each for start, each in DESCRIBED.items() if f"{words} ".startswith(f"{start} ")), None)
+    if meaning and symbol.name not in RESERVED:
+        found.say(symbol.name, meaning, f"{why} {words[:20]}")
+
+
 def _enumerated(before: Sequence[Node], last: Node | None) -> bool:
     """Whether a list is k_1, …, k_N."""
     first = before[0] if len(before) >= 2 else None
@@ -184,6 +207,8 @@ def _enumerated(before: Sequence[Node], last: Node | None) -> bool:
 def _family(found: Guesses, last: Node | None, meaning: str, why: str) -> None:
     """k_1, …, k_N ∈ ℝ^d are the rows of a matrix, x_1, …, x_N ∈ ℝ the entries of a vector."""
     assert isinstance(last, Scripted)
+    if meaning == "real" and spelled(last.base).startswith("\\mathbf") and "\\in" not in why:
+        return  # a list of vectors of which nothing else is said
     size = found.size(last.sub, why) if last.sub is not None else None
     words = meaning.split()
     if size and words[-2:-1] == ["vector"]:

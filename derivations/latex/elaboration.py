@@ -13,7 +13,7 @@ import sympy as sp
 from derivations.calculus.powers import plus as positive_part
 from derivations.calculus.variables import Kind, Variable, index
 from derivations.latex import derivatives, operators, sums
-from derivations.latex.derivatives import PARTIAL, starts_function
+from derivations.latex.derivatives import PARTIAL, TRANSPOSED, starts_function
 from derivations.latex.notation import Definition, Meaning, Named, Notation, index_parts, parts, plain
 from derivations.latex.syntax import (
     Bracket,
@@ -31,7 +31,7 @@ from derivations.latex.syntax import (
     Symbol,
     spelled,
 )
-from derivations.latex.values import RangeError, Value, at, bound, entrywise, plus, scalar, times, transposed
+from derivations.latex.values import RangeError, Value, at, bound, entrywise, fits, plus, scalar, times, transposed
 
 BIG = ("\\sum",)
 UNREAD = (
@@ -56,7 +56,6 @@ FUNCTIONS = {
     "\\mathrm{log}": sp.log,
     "\\mathrm{exp}": sp.exp,
 }
-TRANSPOSED = ("\\top", "T", "\\mathrm{T}", "\\intercal", "\\mathsf{T}")
 TIMES = ("\\cdot", "\\times", "*")
 
 
@@ -261,10 +260,12 @@ class Reader:
             return self._defined(meaning, sub, sup, rest)
         if isinstance(meaning, Named):
             return self._named(name, meaning, sub, sup, rest)
-        if rest and isinstance(rest[0], Bracket) and rest[0].kind == "()" and meaning.shape and self._all_indices(rest[0]):
-            bracket = rest.pop(0)
-            assert isinstance(bracket, Bracket)
-            return self._scripts(meaning, bracket.inside, sup, name)
+        declared = self.notation.meanings.get(name)
+        if isinstance(declared, Named) and name in self.scope and fits(meaning.shape, declared.value.shape):
+            return self._named(name, replace(declared, value=meaning), sub, sup, rest)
+        if meaning.shape and sub is None and (call := _call(rest)) and self._all_indices(call[0]):
+            rest.pop(0)
+            return self._scripts(meaning, call[0].inside, sup or call[1], name)
         return self._scripts(meaning, sub, sup, name)
 
     def _all_indices(self, bracket: Bracket) -> bool:
@@ -276,10 +277,13 @@ class Reader:
 
     def _named(self, name: str, meaning: Named, sub: Node | None, sup: Node | None, rest: list[Node]) -> Value:
         """A function of indices: with arguments a number, without them all its values."""
-        if not (rest and isinstance(rest[0], Bracket) and rest[0].kind == "()"):
+        call = _call(rest)
+        if call is None:
             return self._scripts(meaning.value, sub, sup, name)
-        bracket = rest.pop(0)
-        assert isinstance(bracket, Bracket)
+        if sub is not None:
+            raise LatexError(f"{name}_{{{spelled(sub)}}}: expected a symbol of the notation, got one that it does not declare")
+        rest.pop(0)
+        bracket, sup = call[0], sup or call[1]
         given = parts(bracket.inside)
         if len(given) != len(meaning.arguments):
             raise LatexError(f"{name}: expected arguments ({', '.join(meaning.arguments)}), got {spelled(bracket)}")
@@ -295,35 +299,26 @@ class Reader:
 
     def _defined(self, meaning: Definition, sub: Node | None, sup: Node | None, rest: list[Node]) -> Value:
         """A defined symbol at its arguments; without them at the symbols in which it is defined."""
-        shown = meaning.pattern
-        if (
-            shown.indices
-            and not shown.arguments
-            and sub is None
-            and rest
-            and isinstance(rest[0], Bracket)
-            and rest[0].kind == "()"
-            and self._all_indices(rest[0])
-        ):
-            bracket = rest.pop(0)
-            assert isinstance(bracket, Bracket)
-            sub = bracket.inside
-        if shown.arguments and rest and isinstance(rest[0], Bracket) and rest[0].kind == "()":
-            bracket = rest.pop(0)
-            assert isinstance(bracket, Bracket)
-            given = parts(bracket.inside)
-            if len(given) != len(shown.arguments):
-                raise LatexError(f"{shown.name}: expected arguments ({', '.join(shown.arguments)}), got {spelled(bracket)}")
-            reader = Reader(self.notation, free={}).within(
-                **{name: self.value(part) for name, part in zip(shown.arguments, given, strict=True)}
-            )
-        else:
-            reader = Reader(self.notation)
+        shown, call = meaning.pattern, _call(rest)
+        if shown.indices and not shown.arguments and sub is None and call and self._all_indices(call[0]):
+            rest.pop(0)
+            sub, sup = call[0].inside, sup or call[1]
+        reader = Reader(self.notation, free={})
+        if shown.arguments and call:
+            rest.pop(0)
+            sup = sup or call[1]
+            reader = reader.within(**self._given(shown.name, shown.arguments, parts(call[0].inside)))
+        if shown.subscripts and sub is not None:
+            reader = reader.within(**self._given(shown.name, shown.subscripts, parts(sub)))
+            sub = None
         if not shown.indices:
             return self._scripts(reader.value(meaning.body), sub, sup, shown.name)
         body = reader.value(meaning.body)
         body.entry(*(bound(axis) for axis in body.shape))  # which reads what is read late, and finds the ranges
-        over = tuple(reader.free.get(name) or reader.index_of(name, shown.name) for name in shown.indices)
+        found = [reader.free.get(name) or reader.index_of(name, shown.name) for name in shown.indices]
+        over = tuple(bound(each.domain.shape[0], plain(name)) for name, each in zip(shown.indices, found, strict=True))
+        inside = reader.within(**{name: scalar(each) for name, each in zip(shown.indices, over, strict=True)})
+        body = inside.value(meaning.body)
 
         def entry(*places: sp.Expr) -> sp.Expr:
             own = dict(zip(over, places[: len(over)], strict=True))
@@ -331,6 +326,12 @@ class Reader:
 
         value = Value((*(each.domain.shape[0] for each in over), *body.shape), entry)
         return self._scripts(value, sub, sup, shown.name)
+
+    def _given(self, name: str, arguments: Sequence[str], given: Sequence[Node]) -> dict[str, Value]:
+        """The values of a function's arguments by their names."""
+        if len(given) != len(arguments):
+            raise LatexError(f"{name}: expected arguments ({', '.join(arguments)}), got {', '.join(map(spelled, given))}")
+        return {argument: self.value(part) for argument, part in zip(arguments, given, strict=True)}
 
     # ── scripts ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -404,6 +405,13 @@ class Reader:
             )
         found = entrywise(function, value, what=name)
         return self._scripts(found, None, sup, name) if sup else found
+
+
+def _call(rest: Sequence[Node]) -> tuple[Bracket, Node | None] | None:
+    """The parentheses that follow a symbol, with their power."""
+    first = rest[0] if rest else None
+    bracket, sup = (first.base, first.sup) if isinstance(first, Scripted) and first.sub is None else (first, None)
+    return (bracket, sup) if isinstance(bracket, Bracket) and bracket.kind == "()" else None
 
 
 def _taken(rest: list[Node]) -> tuple[Node, ...]:

@@ -35,6 +35,7 @@ def guess(paper: Paper) -> Guesses:
         read_sets(found, tree, formula)
     for _, formula, tree in trees:
         read_bounds(found, tree, formula)
+    found.called = {name for _, _, tree in trees for name, node in uses(tree) if isinstance(node, Product)}
     for place, formula, tree in trees:
         read_domains(found, tree, formula)
         _definition(found, place, tree, formula)
@@ -61,7 +62,7 @@ def _definition(found: Guesses, place: int, tree: Node, formula: Formula) -> Non
             continue
         name = _defined_name(found, left, right, sign, formula.display)
         if name and not _is_problem(right):
-            found.say(spelled(left), f"= {spelled(right)}", f"line {formula.line}")
+            found.say(spelled(left), f"= {spelled(right)}", f"line {formula.line}", name)
             if number == 0:
                 found.defining[place] = name
 
@@ -72,11 +73,14 @@ def _defined_name(found: Guesses, left: Node, right: Node, sign: str, display: b
     except LatexError:
         return None
     name = shown.name
+    if any(each in found.called or (each in found.names and each not in found.indices) for each in shown.indices):
+        base = left.factors[0] if isinstance(left, Product) else left
+        name = spelled(base)
     known = found.lines.get(found.names.get(name, ""))
-    seen = name in found.displayed or (known is not None and known.meaning.startswith("="))
+    seen = known is not None and (name in found.displayed or known.meaning.startswith("="))
     standard = operators.DEFAULT.get(name)
     if (
-        standard in STANDARD
+        (standard in STANDARD and not shown.indices)
         or (standard == "entropy" and "\\log" in spelled(right))
         or name in found.indices
         or name in RESERVED
@@ -129,7 +133,8 @@ def _indices(found: Guesses) -> None:
             if isinstance(node, Scripted) and node.sub is not None and is_index_list(node.sub):
                 for place, part in enumerate(index_parts(node.sub)):
                     letter = spelled(part).rstrip("'")
-                    if LETTER.fullmatch(letter) and letter not in sizes:
+                    named = spelled(node) in found.names or letter in found.called or letter in found.names
+                    if LETTER.fullmatch(letter) and letter not in sizes and not named:
                         size = shape[place] if place < len(shape) else ""
                         found.indices[letter] = found.indices.get(letter) or size
     for letter, size in found.indices.items():
@@ -155,6 +160,8 @@ def _rest(found: Guesses, name: str, nodes: Sequence[Node]) -> None:
         return
     if name.startswith("\\mathbb") or (name == "\\pi" and not any(isinstance(node, Scripted | Product) for node in nodes)):
         return
+    if any(isinstance(node, Scripted) and _is_end(found, node) for node in nodes):
+        return
     bare = name.rstrip("'")
     if bare != name and bare in found.names and found.lines[found.names[bare]].meaning.startswith("index"):
         return
@@ -175,7 +182,8 @@ def _rest(found: Guesses, name: str, nodes: Sequence[Node]) -> None:
         assert isinstance(first, Scripted)
         assert first.sub is not None
         letters = [spelled(part).rstrip("'") for part in index_parts(first.sub)]
-        shape = [found.lines[letter].meaning.split()[1] if letter in found.lines else "" for letter in letters]
+        ranges = [found.lines[letter].meaning if letter in found.lines else "" for letter in letters]
+        shape = [each.split()[1] if each.startswith("index ") else "" for each in ranges]
         if all(shape) and len(shape) <= 2:
             kind = "vector" if len(shape) == 1 else "matrix"
             likely = f"interior {shape[0]}?" if name in DISTRIBUTIONS and len(shape) == 1 else ""
@@ -183,10 +191,17 @@ def _rest(found: Guesses, name: str, nodes: Sequence[Node]) -> None:
             return
     if _is_argument(found, name):
         found.say(name, "real", "the argument of a definition")
-    elif name in POSITIVE:
+    elif name in POSITIVE and name not in found.called:
         found.say(name, "positive", "a letter for positive numbers; nothing else is said of it")
     else:
         found.say(name, "?", "nothing is said of it: real? positive? vector? = a definition?")
+
+
+def _is_end(found: Guesses, node: Scripted) -> bool:
+    """Whether a symbol is the first or last of a family that is declared: x_1, x_N."""
+    end = spelled(node.sub)
+    size = found.lines.get(end)
+    return spelled(node.base) in found.names and (end.isdigit() or (size is not None and size.meaning == "size"))
 
 
 def _is_argument(found: Guesses, name: str) -> bool:

@@ -63,6 +63,7 @@ class Pattern:
     name: str
     indices: tuple[str, ...] = ()
     arguments: tuple[str, ...] = ()
+    subscripts: tuple[str, ...] = ()  # arguments that are printed as subscripts, LSE_t(z)
 
 
 @dataclass(frozen=True)
@@ -104,7 +105,7 @@ class Notation:
                 else:
                     self.adopt(symbol, meaning)
         order = {"size": 0, "index": 1}
-        for symbol, meaning in sorted(waiting, key=lambda each: order.get(each[1].split(" ")[0], 2)):
+        for symbol, meaning in sorted(waiting, key=lambda each: 3 if each[1][0] == "=" else order.get(each[1].split()[0], 2)):
             try:
                 self.declare(symbol, meaning)
             except ValueError as error:
@@ -130,6 +131,8 @@ class Notation:
     def declare(self, symbol: str, meaning: str) -> None:
         """Add one line of the table."""
         shown = pattern(symbol) if meaning.startswith("=") or "(" in symbol else Pattern(spelled(parse(symbol)))
+        if meaning.startswith("="):
+            shown = self._whole(symbol, shown)
         if shown.name in self.meanings or shown.name in self.indices:
             raise LatexError("expected one meaning, got a second one")
         if meaning == "?":
@@ -137,6 +140,8 @@ class Notation:
         if meaning.startswith("="):
             axes = shown.arguments and all(argument in self.indices for argument in shown.arguments)
             own = Pattern(shown.name, (*shown.indices, *shown.arguments)) if axes else shown
+            if own.indices and all(each in self.meanings for each in own.indices):
+                own = Pattern(own.name, (), own.arguments, own.indices)
             self.meanings[shown.name] = Definition(own, parse(meaning[1:]))
         elif meaning in OPERATORS:
             self.meanings[shown.name] = meaning
@@ -149,6 +154,14 @@ class Notation:
             self.meanings[shown.name] = scalar(self.sizes[shown.name])
         else:
             self.meanings[shown.name] = self._variable(plain(shown.name), meaning)
+
+    def _whole(self, symbol: str, shown: Pattern) -> Pattern:
+        """The pattern of a definition whose subscript is no index but a name, as r is in \\pi_r where r is a function."""
+        functions = [each for each in shown.indices if isinstance(self.meanings.get(each), Named | Definition)]
+        if not functions:
+            return shown
+        arguments = f"({', '.join(shown.arguments)})" if shown.arguments else ""
+        return Pattern(spelled(parse(symbol.removesuffix(arguments).split("(")[0])), (), shown.arguments)
 
     def _variable(self, name: str, meaning: str) -> Value:
         words = meaning.split()

@@ -11,7 +11,7 @@ from derivations.calculus.functions import xlogx
 from derivations.calculus.powers import plus as positive_part
 from derivations.calculus.sums import delta, total
 from derivations.calculus.variables import Variable
-from derivations.latex.notation import Named, index_parts, parts
+from derivations.latex.notation import Named, index_parts, parts, plain
 from derivations.latex.syntax import Bracket, Chain, LatexError, Listing, Node, Number, Product, Scripted, Symbol, spelled
 from derivations.latex.values import IDENTITY, ONES, Value, bound, common, entrywise, inner, product_of, scalar
 
@@ -26,6 +26,7 @@ DEFAULT = {
     "\\mathrm{KL}": "KL",
     "D_{\\mathrm{KL}}": "KL",
     "D_{KL}": "KL",
+    "\\mathbb{D}_{\\mathrm{KL}}": "KL",
     "\\mathrm{D}_{\\mathrm{KL}}": "KL",
     "\\mathbb{E}": "expectation",
     "\\mathrm{E}": "expectation",
@@ -202,9 +203,7 @@ def _moment(reader: Reader, operator: str, sub: Node | None, sup: Node | None, r
         raise LatexError(
             f"{operator}: expected {'two arguments' if operator == 'covariance' else 'one argument'}, got {spelled(argument)}"
         )
-    over = tuple(
-        reader.index_of(name, operator) if name else bound(size) for name, size in zip(names, weights.shape, strict=True)
-    )
+    over = tuple(bound(size, plain(name) or "l") for name, size in zip(names, weights.shape, strict=True))
     inside = reader.within(**{name: scalar(each) for name, each in zip(names, over, strict=True) if name})
     weighed = [_weighed(inside.value(piece), over, names) for piece in pieces]
 

@@ -177,6 +177,9 @@ class _Scanner:
                 arguments = int(match[1]) if match[1] else (match[2] or "").count("#")
                 self.at += 1
         text = self._group()
+        if "DeclarePairedDelimiter" in command:
+            self.macros[name] = Macro(1, f"\\left{text} #1 \\right{self._group()}")
+            return
         self.macros[name] = Macro(arguments, f"\\operatorname{{{text}}}" if "DeclareMathOperator" in command else text)
 
     def expanded(self, latex: str) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import sympy as sp
 
 from derivations.calculus.sums import total
-from derivations.calculus.variables import Variable, index
+from derivations.calculus.variables import Variable
 from derivations.latex.notation import index_parts, plain
 from derivations.latex.syntax import EMPTY, Chain, LatexError, Node, spelled
 from derivations.latex.values import RangeError, Value, bound, product_of, scalar
@@ -25,13 +25,13 @@ def big_sum(reader: Reader, sub: Node | None, sup: Node | None, rest: list[Node]
 
 
 def _summed(
-    reader: Reader, bindings: Mapping[str, tuple[Variable, str]], taken: Sequence[Node], *, may_change: bool
+    reader: Reader, found: Mapping[str, Variable], taken: Sequence[Node], *, may_change: bool
 ) -> tuple[Value, tuple[Variable, ...]]:
     """The summand and the bound indices; one without a printed range takes another where its own does not fit."""
     wrong: RangeError | None = None
-    others = list(reader.notation.sizes.values()) if may_change and len(bindings) == 1 else []
+    others = list(reader.notation.sizes.values()) if may_change and len(found) == 1 else []
     for size in [None, *others]:
-        own = {name: each if size is None else index(plain(name), size) for name, (each, _) in bindings.items()}
+        own = {name: each if size is None else bound(size, plain(name)) for name, each in found.items()}
         try:
             body = reader.within(**{name: scalar(each) for name, each in own.items()}).product(taken)
             body.entry(*(bound(axis) for axis in body.shape))  # which reads what is read late
@@ -42,34 +42,34 @@ def _summed(
     raise wrong
 
 
-def bindings(reader: Reader, sub: Node | None, sup: Node | None) -> dict[str, tuple[Variable, str]]:
-    """The indices that a sum binds, each with its printed name: j, i = 1, i, j, j ≠ i."""
+def bindings(reader: Reader, sub: Node | None, sup: Node | None) -> dict[str, Variable]:
+    """The indices that a sum binds by their printed names: j, i = 1, i, j, j ≠ i, a ∈ 𝒜."""
     if sub is None:
         raise LatexError("\\sum: expected an index below, got none")
-    excluded: tuple[Variable, ...] = ()
     if isinstance(sub, Chain) and sub.signs[0] in ("\\ne", "\\neq"):
         name, other = spelled(sub.parts[0]), sub.parts[1]
         assert other is not None
-        own, apart = reader.index_of(name, "\\sum"), reader.place(other)
-        assert isinstance(apart, Variable)
-        excluded = (apart,)
-        return {name: (index(plain(name), own.domain.shape[0], other_than=excluded), name)}
+        apart = reader.place(other)
+        if not isinstance(apart, Variable):
+            raise LatexError(f"\\sum: expected an index on the right of \\ne, got {spelled(other)}")
+        return {name: bound(apart.domain.shape[0], plain(name), (apart,))}
     if isinstance(sub, Chain) and sub.signs == ("=",):
-        return {spelled(sub.parts[0]): (_ranged(reader, sub, sup), spelled(sub.parts[0]))}
+        name = spelled(sub.parts[0])
+        return {name: bound(_high(reader, sub, sup), plain(name))}
     if isinstance(sub, Chain) and sub.signs == ("\\in",):
         name, size = spelled(sub.parts[0]), reader.notation.sizes.get(spelled(sub.parts[1]))
         if size is not None:
-            return {name: (reader.index_over(name, size), name)}
+            return {name: bound(size, plain(name))}
         sub = sub.parts[0] or EMPTY
-    return {spelled(part): (reader.index_of(spelled(part), "\\sum"), spelled(part)) for part in index_parts(sub)}
+    names = [spelled(part) for part in index_parts(sub)]
+    return {name: bound(reader.index_of(name, "\\sum").domain.shape[0], plain(name)) for name in names}
 
 
-def _ranged(reader: Reader, sub: Chain, sup: Node | None) -> Variable:
+def _high(reader: Reader, sub: Chain, sup: Node | None) -> sp.Expr:
     name, low = spelled(sub.parts[0]), spelled(sub.parts[1])
     if low != "1" or sup is None:
         raise LatexError(f"\\sum: expected a sum from 1 to a size, got {name} from {low} to {spelled(sup) or 'nothing'}")
     high = reader.value(sup).number
     if high not in reader.notation.sizes.values() and not high.is_Integer:
         raise LatexError(f"\\sum: expected a size of the notation above, got {spelled(sup)}")
-    declared = reader.notation.indices.get(name)
-    return declared if declared is not None and declared.domain.shape[0] == high else index(plain(name), high)
+    return high

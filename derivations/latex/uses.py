@@ -7,8 +7,8 @@ from dataclasses import fields, is_dataclass
 from typing import Any
 
 from derivations.latex import operators
-from derivations.latex.derivatives import PARTIAL
-from derivations.latex.elaboration import BIG, FUNCTIONS, TRANSPOSED, UNREAD
+from derivations.latex.derivatives import PARTIAL, TRANSPOSED
+from derivations.latex.elaboration import BIG, FUNCTIONS, UNREAD
 from derivations.latex.notation import LETTER, index_parts, parts
 from derivations.latex.syntax import Bracket, Fraction, Node, Number, Product, Scripted, Symbol, spelled
 

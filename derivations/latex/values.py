@@ -58,11 +58,11 @@ IDENTITY = Value((None, None), lambda i, j: delta(i, j))
 _numbers = count(1)
 
 
-def bound(size: Size, name: str = "l") -> Variable:
-    """An index of its own over a size."""
+def bound(size: Size, name: str = "l", other_than: tuple[Variable, ...] = ()) -> Variable:
+    """An index of its own over a size, which no entry that is asked for later can be mistaken for."""
     if size is None:
         raise LatexError("expected a vector whose length is known, got only ones or an identity matrix")
-    return Variable(f"{name}#{next(_numbers)}r", Domain(Kind.INDEX, (size,)))
+    return Variable(f"{name}#{next(_numbers)}r", Domain(Kind.INDEX, (size,), other_than))
 
 
 def fits(one: Sequence[Size], other: Sequence[Size]) -> bool:

@@ -2,16 +2,16 @@
 
 Claims     transport.listing.AttentionAsOT, transport.listing.AttentionAsOT.standard, transport.listing.AttentionAsOT.sorting,
            transport.listing.AttentionAsOT.heads
-Notation   as in `listing_notation`; A the weights; P any plan; heads of width g, N tokens
+Notation   as in `listing_notation`; A the weights; P any plan; H heads of width g, N tokens x_p of width D; W, b the weights
+           and biases of the four projections, whose rows of queries, keys and values are numbered by head and coordinate
 References Prillo and Eisenschlos (2020) for relaxations of sorting with unit rows, whose limit is a permutation
 """
 
 import sympy as sp
 
-from derivations import Entries, Equation, Fails, Limit, Severity, Steps, UniquePlan, claim, index, size, total
+from derivations import Entries, Entry, Equation, Fails, Limit, Severity, Steps, UniquePlan, claim, index, size, total, vector
 from derivations.transport.listing_notation import (
     S,
-    d,
     entropy,
     eps,
     expense,
@@ -20,7 +20,6 @@ from derivations.transport.listing_notation import (
     l,
     m,
     n,
-    scaled_product,
     score,
     softmax,
 )
@@ -48,22 +47,55 @@ attention.twin("the scores are costs", lambda: solves(softmax(lambda x, y: -S[x,
 attention.twin("half the temperature", lambda: solves(softmax(score, eps / 2)))
 
 
-def weights(temperature: sp.Expr) -> Equation:
-    """The weights at ε = 1, against the softmax of QKᵀ at a temperature, 1/Σ_l exp((q_i·k_l − q_i·k_j)/temperature)."""
-    lead = sp.sqrt(d) * (scaled_product(i, l) - scaled_product(i, j))
-    return Equation(softmax(scaled_product, sp.S.One)(i, j), 1 / total(l, sp.exp(lead / temperature)),
-                    reason="at ε = 1 only √d divides the products")
+N, H, G, D = size("N"), size("H"), size("g"), size("D")
+token, other, past = index("p", N), index("q", N), index("o", N)
+head, coordinate = index("h", H), index("g", G)
+model, entry, result = index("a", D), index("b", D), index("c", D)
+X = vector("X", N, D)
+WQ, WK, WV = vector("WQ", H, G, D), vector("WK", H, G, D), vector("WV", H, G, D)
+query_bias, key_bias, value_bias = vector("bQ", H, G), vector("bK", H, G), vector("bV", H, G)
+WO, output_bias = vector("WO", D, H, G), vector("bO", D)
+
+
+def projected(matrix: sp.IndexedBase, bias: sp.IndexedBase, at: sp.Expr) -> sp.Expr:
+    """(W x_p + b)_hg."""
+    return total(model, matrix[head, coordinate, model] * X[at, model]) + bias[head, coordinate]
+
+
+def product(at: sp.Expr) -> sp.Expr:
+    """⟨q_p, k_at⟩ in the head h."""
+    return total(coordinate, projected(WQ, query_bias, token) * projected(WK, key_bias, at))
+
+
+def output(of: Entry) -> sp.Expr:
+    """Each head's weights on its values, the heads side by side through the last projection."""
+    read = total(other, of(other) * projected(WV, value_bias, other))
+    return total((head, coordinate), WO[result, head, coordinate] * read) + output_bias[result]
+
+
+def listed(at: sp.Expr) -> sp.Expr:
+    """The module's weight of a token at ε = 1: softmax of ⟨q_p, k_at⟩/√d_k."""
+    return sp.exp(product(at) / sp.sqrt(G)) / total(past, sp.exp(product(past) / sp.sqrt(G)))
+
+
+def multi_head(temperature: sp.Expr) -> Equation:
+    """The module's output at ε = 1 against multi-head attention with weights 1/Σ_o exp((q·k_o − q·k_q)/temperature)."""
+    def weight(at: sp.Expr) -> sp.Expr:
+        return 1 / total(past, sp.exp((product(past) - product(at)) / temperature))
+
+    return Equation(output(listed), output(weight), reason="at ε = 1 only √d_k divides the products, head by head")
 
 
 @claim("transport.listing.AttentionAsOT.standard", "listing", title="At ε = 1 the module is multi-head attention",
-       latex=r"\varepsilon=1\implies A=\mathrm{softmax}(QK^\top/\sqrt{d_k})", needs=("transport.listing.AttentionAsOT",))
+       latex=r"\varepsilon=1\implies\mathrm{out}=W_o\,[A_1V_1,\dots,A_HV_H]+b_o,\quad"
+             r"A_h=\mathrm{softmax}(Q_hK_h^\top/\sqrt{d_k})", needs=("transport.listing.AttentionAsOT",))
 def standard() -> Steps:
     """With its default ε the module is ordinary multi-head attention, with the same projections and biases."""
-    yield weights(sp.sqrt(d))
+    yield multi_head(sp.sqrt(G))
 
 
-standard.twin("no temperature", lambda: weights(sp.S.One / 2))
-standard.twin("the width for its root", lambda: weights(3 * d))
+standard.twin("no temperature", lambda: multi_head(sp.S.One / 2))
+standard.twin("the width for its root", lambda: multi_head(3 * G))
 
 
 def odds(strength: sp.Expr) -> Equation:
@@ -93,10 +125,6 @@ def ranking() -> Steps:
 sorting.twin("upside down", lambda: odds(-sp.S.One))
 sorting.twin("twice as sharp", lambda: odds(sp.Integer(2)))
 
-N, H, G = size("N"), size("H"), size("g")
-token, head, coordinate = index("p", N), index("h", H), index("q", G)
-
-
 def entries(right_side: sp.Expr) -> Equation:
     """The numbers that all heads hold."""
     return Equation(total((token, head, coordinate), sp.S.One), right_side,
@@ -107,8 +135,8 @@ def entries(right_side: sp.Expr) -> Equation:
        latex=r"N\,d_{\mathrm{model}}=N\,n_{\mathrm{heads}}\lfloor d_{\mathrm{model}}/n_{\mathrm{heads}}\rfloor")
 def heads() -> Steps:
     """The projections of width d_model are split among the heads, for any two numbers that the module is given."""
-    model = size("d_model")
-    yield Fails(Equation(H * G, model, at={H: 2, G: 1, model: 3}),
+    whole = size("d_model")
+    yield Fails(Equation(H * G, whole, at={H: 2, G: 1, whole: 3}),
                 reason="three coordinates and two heads: ⌊3/2⌋ = 1 each, one is left over, and the module stops at its view")
 
 

@@ -1,8 +1,10 @@
 """The listings `sinkhorn_divergence` and `compute_attention_ot_divergence`.
 
 Claims     transport.listing.sinkhorn_divergence, transport.listing.sinkhorn_divergence.one-cost,
-           transport.listing.sinkhorn_divergence.value, transport.listing.compute_attention_ot_divergence,
-           transport.listing.compute_attention_ot_divergence.batch
+           transport.listing.sinkhorn_divergence.distance, transport.listing.sinkhorn_divergence.value,
+           transport.listing.compute_attention_ot_divergence,
+           transport.listing.compute_attention_ot_divergence.batch,
+           transport.listing.compute_attention_ot_divergence.overflow
 Notation   as in `listing_notation`; x, y, X points; m others at the cost c of a point and of each other; B problems of N tokens
 References Feydy et al. (2019) for the divergence; Luise et al. (2018) for the sharp variant, of costs alone
 """
@@ -22,13 +24,14 @@ from derivations import (
     delta,
     index,
     positive,
+    reprint,
     size,
     total,
     vector,
     xlogx,
 )
 from derivations.transport.listing_notation import HALF, C, d, eps, expense, i, j, k, m, n, r, u, v
-from derivations.transport.listing_sinkhorn import scaling_plan
+from derivations.transport.listing_sinkhorn import overflow, scaling_plan
 
 # ── sinkhorn_divergence ─────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -108,7 +111,7 @@ def sinkhorn_divergence_with_entropy() -> Steps:
 sinkhorn_divergence.twin("the logarithm's sign", lambda: divergence_of_even(even(-1)))
 sinkhorn_divergence.twin("half of it", lambda: divergence_of_even(even() / 2))
 
-x, y, X = vector("x", d), vector("y", d), vector("X", n, d)
+x, y, X, S = vector("x", d), vector("y", d), vector("X", n, d), vector("S", n, n)
 
 
 def apart() -> sp.Expr:
@@ -152,6 +155,40 @@ one_cost.twin("half the cost", lambda: concentrated(squared(i, k) / 2))
 one_cost.twin("no square", lambda: concentrated(sp.sqrt(squared(i, k)) * 3))
 
 
+def forced(costs: Entries) -> sp.Expr:
+    """The listing's value for all mass at place i and all mass at place k, whose plans are forced."""
+    return costs(i, k) - costs(i, i) / 2 - costs(k, k) / 2
+
+
+def at_least(bound: sp.Expr) -> AtLeast:
+    """The same for squared distances."""
+    return AtLeast(forced(squared), bound, because=squared(i, k) - bound,
+                   reason="‖x_i − x_k‖², and 0 only where the points are one")
+
+
+@claim("transport.listing.sinkhorn_divergence.distance", "listing", title="A regularized distance",
+       latex=r"S_\varepsilon(p,q)\ge0", needs=("transport.listing.sinkhorn_divergence.one-cost",))
+def distance() -> Steps:
+    """The docstring calls the value a regularized distance of optimal transport, for any cost matrix: never negative."""
+    yield Fails(AtLeast(forced(lambda first, second: -S[first, second]), 0,
+                        at={n: 2, S.label: [[0, 1], [1, 0]], i: 1, k: 2}),
+                reason="costs −S of two places that resemble each other more than themselves: the value is −1; and only with "
+                "as many targets as sources, since p with p takes a square matrix")
+
+
+@distance.corrected(r"C_{ik}=\|x_i-x_k\|^2:\quad S_\varepsilon(\delta_{x_i},\delta_{x_k})\ge0", Severity.HYPOTHESIS,
+                    under="C holds squared distances of common points, which minus a score is not; shown for single points",
+                    replaces="the costs −S, by squared distances")
+def distance_of_points() -> Steps:
+    """For squared distances of common points the value for two points is their cost, which is not negative."""
+    yield Equation(forced(squared), squared(i, k), reason="staying at a place costs nothing")
+    yield at_least(sp.S.Zero)
+
+
+distance.twin("at least one", lambda: at_least(sp.S.One))
+distance.twin("twice the cost", lambda: at_least(2 * squared(i, k)))
+
+
 @claim("transport.listing.sinkhorn_divergence.value", "listing", title="The three terms as values of the entropic problem",
        latex=r"\mathrm{OT}_\varepsilon(p,q)=\min_\gamma\langle\gamma,C\rangle-\varepsilon H(\gamma)",
        needs=("transport.listing.sinkhorn.optimal",))
@@ -175,7 +212,7 @@ value.twin("twice the value", lambda: with_entropy(2 * dual_value(scaling_plan) 
 
 # ── compute_attention_ot_divergence ─────────────────────────────────────────────────────────────────────────────────
 
-a, S, key, inner = vector("a", n, kind=Kind.INTERIOR), vector("S", n, n), index("j", n), index("l", n)
+a, key, inner = vector("a", n, kind=Kind.INTERIOR), index("j", n), index("l", n)
 P = coupling("P", a, a)
 
 
@@ -203,9 +240,12 @@ def divergence() -> Steps:
                 reason="one token: both marginals are uniform, p = q, so the value is 0; softmax weights do not enter")
 
 
-@divergence.corrected(r"S_\varepsilon\text{'s listing at }p=q=\tfrac1n\mathbf 1,\ C=-S:\quad 0", Severity.FATAL)
+@divergence.corrected(r"S_\varepsilon\text{'s listing at }p=q=\tfrac1n\mathbf 1,\ C=-S:\quad 0"
+                      r"\ \text{where }e^{S/\varepsilon}\text{ is a number of the format}", Severity.FATAL)
 def divergence_is_zero() -> Steps:
-    """Called head by head, with marginals of length n, the listing gives 0 whatever Q and K are: it tells nothing.
+    """Called head by head, with marginals of length n, the listing gives 0 for all Q and K that it can take: it tells nothing.
+
+    It computes exp(S/ε), in float32 and at the default ε up to scores of 8.87: beyond it gives NaN.
 
     As printed it stops with an error for more than one token, in (B, N, d) with N ≥ 2 and in (N, d) with N, d ≥ 2; what
     goes through, B = N = 1 or (N, d) with N = 1 or d = 1, gives 0.
@@ -236,7 +276,7 @@ def batch() -> Steps:
                 "B = N stops at the plan, B = N = 1 alone goes through")
 
 
-@batch.corrected(r"v\in\mathbb R^{B\times N\times1}:\quad(Kv)_{bi}=\sum_{j=1}^NK_{bij}v_{bj}", Severity.SLIP,
+@batch.corrected(r"v\in\mathbb R^{B\times N\times1}:\quad(Kv)_{bi}=\sum_{j=1}^NK_{bij}v_{bj}", Severity.FATAL,
                  replaces="the shape of v, by how many of its entries a row of K meets")
 def batch_of_columns() -> Steps:
     """With the scalings as columns, `v.unsqueeze(-1)`, each kernel meets the N entries of its own problem."""
@@ -245,3 +285,7 @@ def batch_of_columns() -> Steps:
 
 batch.twin("one more than there are", lambda: met(N + 1))
 batch.twin("those of all problems", lambda: met(B * N))
+
+reprint("transport.listing.compute_attention_ot_divergence.overflow", of=overflow, title="The kernel of the scores in float32",
+        latex=r"\exp(S/\varepsilon)\le(2-2^{-23})2^{127},\quad C=-S",
+        statement="The kernel of the costs −S must be a number of the format, for every score; a single score of 10 makes NaN.")

@@ -4,7 +4,7 @@ Claims     transport.listing.LinearAttentionAsOT, transport.listing.LinearAttent
            transport.listing.LinearAttentionAsOT.rows, transport.listing.LinearAttentionAsOT.kernel,
            transport.listing.LinearAttentionAsOT.features, transport.listing.LinearAttentionAsOT.stable
 Notation   as in `listing_notation`; X[i, f], Y[j, f] ≥ 0 the features of queries and keys, κ_ij = ⟨X_i, Y_j⟩; V[j] one
-           coordinate of the values; z_i a projected point, before the ReLU
+           coordinate of the values; z_i and y_i a token's projections as a query and as a key, before the ReLU
 References Katharopoulos et al. (2020) for linear attention
 """
 
@@ -148,22 +148,36 @@ def rows_of_positive_kernels() -> Steps:
 rows.twin("rows of mass two", lambda: mass(sp.Integer(2)))
 rows.twin("rows of mass 1/n", lambda: mass(1 / (2 * n)))
 
-c, z = vector("c", n), vector("z", n, w)
+c, z, y = vector("c", n), vector("z", n, w), vector("y", n, w)
+
+
+def between(keys: sp.IndexedBase) -> sp.Expr:
+    """Σ_ik c_i c_k ⟨max(z_i, 0), max(y_k, 0)⟩ for the projected queries z_i and keys y_k of the same tokens."""
+    return total((i, k), c[i] * c[k] * total(f, plus(z[i, f]) * plus(keys[k, f])))
 
 
 def energy(bound: sp.Expr) -> AtLeast:
-    """Σ_ik c_i c_k κ(z_i, z_k) with κ(z, z') = ⟨max(z, 0), max(z', 0)⟩."""
+    """The same with one projection for both."""
     square = total(f, total(i, c[i] * plus(z[i, f])) ** 2)
-    return AtLeast(total((i, k), c[i] * c[k] * total(f, plus(z[i, f]) * plus(z[k, f]))), bound, because=square - bound,
-                   reason="a sum of squares, for any projected points; between tokens two projections make a matrix that "
-                   "need not be symmetric, no more than the scores of softmax attention are")
+    return AtLeast(between(z), bound, because=square - bound, reason="a sum of squares, which is 0 for repeated points")
 
 
 @claim("transport.listing.LinearAttentionAsOT.kernel", "listing", title="A positive definite kernel",
        needs=("transport.s4.kernel",),
-       latex=r"\kappa(z,z')=\langle\mathrm{ReLU}(z),\mathrm{ReLU}(z')\rangle:\quad\sum_{ik}c_ic_k\,\kappa(z_i,z_k)\ge0")
+       latex=r"\kappa(x,x')=\langle\mathrm{ReLU}(W_qx),\mathrm{ReLU}(W_kx')\rangle:\quad\sum_{ik}c_ic_k\,\kappa(x_i,x_k)\ge0")
 def positive_definite() -> Steps:
-    """The kernel of projected queries and keys is positive (semi-)definite, as the text asks."""
+    """The kernel between tokens is to be positive definite, as the text asks of the kernel of linear attention."""
+    yield Fails(AtLeast(between(y), 0, at={n: 2, w: 1, z.label: [[1], [0]], y.label: [[0], [1]], c.label: [1, -1]}),
+                reason="queries and keys have projections of their own, so that the matrix need not be symmetric: here it is "
+                "(0 1; 0 0), whose symmetric part has the eigenvalue −1/2")
+
+
+@positive_definite.corrected(r"W_q=W_k:\quad\sum_{ik}c_ic_k\,\kappa(x_i,x_k)"
+                             r"=\Big\|\sum_ic_i\,\mathrm{ReLU}(W_qx_i)\Big\|^2\ge0", Severity.HYPOTHESIS,
+                             under="one projection serves queries and keys, and “definite” is read as semi-definite",
+                             replaces="keys with a projection of their own")
+def semi_definite() -> Steps:
+    """As a function of two projected points the kernel is positive semi-definite, as inner products of features are."""
     yield energy(sp.S.Zero)
 
 
@@ -172,20 +186,29 @@ positive_definite.twin("at least the squares", lambda: energy(
 positive_definite.twin("bounded away from zero", lambda: energy(sp.S.One))
 
 
-def feature(bound: sp.Expr) -> AtLeast:
-    """ReLU(t)."""
-    return AtLeast(plus(t), bound, because=plus(t) - bound, reason="the positive part")
+def rectified(bound: sp.Expr) -> AtLeast:
+    """⟨max(z_i, 0), max(y_k, 0)⟩ is at least a bound."""
+    return AtLeast(total(f, plus(z[i, f]) * plus(y[k, f])), bound, reason="so that no weight is negative; all may be 0")
 
 
-@claim("transport.listing.LinearAttentionAsOT.features", "listing", title="Sparse features that are never negative",
-       latex=r"\phi(x)=\max(Wx,0)\ge0")
+@claim("transport.listing.LinearAttentionAsOT.features", "listing", title="Positive, sparse features",
+       latex=r"\phi(x)=\max(Wx,0)>0")
 def features() -> Steps:
-    """The features are never negative, and 0 for half of all directions: positive in the sense of ≥ 0, and sparse."""
-    yield feature(sp.S.Zero)
+    """Comments call the kernel and the features positive, and sparse."""
+    yield Fails(AtLeast(plus(t), 0, strict=True, at={t: -1}),
+                reason="ReLU(−1) = 0: what is cut to 0 is what makes the features sparse")
 
 
-features.twin("at least one", lambda: feature(sp.S.One))
-features.twin("at least t + 1", lambda: feature(t + 1))
+@features.corrected(r"\phi(x)=\max(Wx,0)\ge0,\quad\kappa\ge0", Severity.WORDING,
+                    replaces="“positive”, by what is so of the features and their kernel")
+def not_negative() -> Steps:
+    """They are never negative, and neither is their kernel; where all features of a query are 0, so are all its weights."""
+    yield AtLeast(plus(t), 0, reason="the positive part")
+    yield rectified(sp.S.Zero)
+
+
+features.twin("at least one", lambda: rectified(sp.S.One))
+features.twin("at least the product before the ReLU", lambda: rectified(total(f, z[i, f] * y[k, f])))
 
 s = positive("s")
 SMALL: dict[Variable, Value] = {n: 1, m: 1, w: 1, X.label: [[1]], Y.label: [[1]], V.label: [1], s: sp.Rational(1, 10**4)}

@@ -2,15 +2,17 @@
 
 Claims     transport.listing.sinkhorn_attention, transport.listing.sinkhorn_attention.one-iteration,
            transport.listing.sinkhorn_attention.marginals, transport.listing.sinkhorn_attention.shift,
-           transport.listing.sinkhorn_attention.keys, transport.listing.sinkhorn_attention.dtype
+           transport.listing.sinkhorn_attention.overflow, transport.listing.sinkhorn_attention.heads,
+           transport.listing.sinkhorn_attention.dtype
 Notation   as in `listing_notation`; O the scores of as many queries as keys, K = exp(O/ε); b the scaling that a round starts
-           from, `low` what underflow leaves of it
+           from, `low` what underflow leaves of it; φ = log u; H heads of N tokens
 References Sander et al. (2022) for attention by Sinkhorn's iteration
 """
 
 import sympy as sp
 
 from derivations import (
+    AtLeast,
     Entries,
     Entry,
     Equation,
@@ -26,21 +28,8 @@ from derivations import (
     total,
     vector,
 )
-from derivations.transport.listing_notation import (
-    GUARD,
-    S,
-    eps,
-    i,
-    j,
-    k,
-    m,
-    n,
-    one,
-    scaled,
-    source_scaling,
-    t,
-    target_scaling,
-)
+from derivations.transport.listing_notation import GUARD, eps, i, k, n, scaled, t
+from derivations.transport.listing_sinkhorn import LARGEST
 
 O = vector("S", n, n)  # noqa: E741
 SQUARE: dict[Variable, Value] = {n: 2, O.label: [[0, 1], [0, 0]], eps: 1}
@@ -104,7 +93,7 @@ def sinkhorn_attention() -> Steps:
 
 @sinkhorn_attention.corrected(r"b\leftarrow v:\quad u=1/Kv,\ v=1/K^\top u"
                               r"\implies\gamma\mathbf 1=\mathbf 1,\ \gamma^\top\mathbf 1=\mathbf 1",
-                              Severity.SLIP, replaces="b ← b ∘ v, and the 1e-8")
+                              Severity.FATAL, replaces="b ← b ∘ v, and the 1e-8")
 def sinkhorn_attention_repaired() -> Steps:
     """With b ← v, in the log domain, a plan that a further round would not change has unit rows and unit columns."""
     yield Equation(total(i, plan(any_start, sp.S.Zero)(i, second)), 1, reason="v = 1/Kᵀu")
@@ -207,47 +196,70 @@ shift.twin("the plan grows with exp(t/ε)", lambda: lifted(sp.S.Zero, plan(any_s
 shift.twin("the plan falls with exp(−t/ε)", lambda: lifted(sp.S.Zero, plan(any_start, sp.S.Zero)(i, second) * sp.exp(-t / eps)))
 
 
-column_start = vector("b", m, kind=Kind.POSITIVE)
+phi = vector("phi", n)
 
 
-def given(key: sp.Expr) -> sp.Expr:
-    """b_j > 0, one for each key."""
-    return column_start[key]
+def part(query: sp.Expr, key: sp.Expr) -> sp.Expr:
+    """exp(φ_i + S_ij/ε), the share of the key j that the query i would get, before it is scaled."""
+    return sp.exp(phi[query] + O[query, key] / eps)
 
 
-def wide(query: sp.Expr, key: sp.Expr) -> sp.Expr:
-    """exp(S_ij/ε), any numbers of queries and keys."""
-    return sp.exp(S[query, key] / eps)
+def representable(bound: sp.Expr) -> AtLeast:
+    """γ_ij ≤ bound, where γ_ij = exp(φ_i + S_ij/ε + ψ_j) with ψ_j = −log Σ_k exp(φ_k + S_kj/ε)."""
+    rest = total(k, part(k, second) * (1 - sp.KroneckerDelta(k, i))) / total(k, part(k, second))
+    return AtLeast(bound, part(i, second) / total(k, part(k, second)), because=rest + bound - 1,
+                   reason="what the other queries give to a key is never negative")
 
 
-def balanced(right_side: sp.Expr) -> Equation:
-    """Σ_i γ_ij after u = 1/(K b) and v = (n/m)/(Kᵀu)."""
-    left = source_scaling(wide, given, sp.S.Zero, mass=one)
-    right = target_scaling(wide, left, sp.S.Zero, mass=lambda key: n / m)
-    return Equation(total(i, scaled(wide, left, right)(i, j)), right_side, reason="the mass of n queries, shared by m keys")
-
-
-@claim("transport.listing.sinkhorn_attention.keys", "listing", title="A scaling for each key", latex=r"b\in\mathbb R^m",
+@claim("transport.listing.sinkhorn_attention.overflow", "listing", title="The kernel is a matrix of float32 numbers",
+       latex=r"\exp(S/\varepsilon)\le(2-2^{-23})2^{127}", hypotheses=("float32, as torch makes them by default",),
        needs=("transport.listing.sinkhorn_attention",))
-def keys() -> Steps:
-    """The scaling b multiplies the columns, one for each key, however many queries there are."""
-    yield Fails(Equation(total(i, sp.S.One), m, at={n: 1, m: 2}),
-                reason="b takes its length from the queries: one query and two keys do not go together; with b of the right "
-                "length columns of mass 1 would give this query the mass 2")
+def overflow() -> Steps:
+    """The kernel exp(S/ε) is computed as it stands, so that it must be a number of the format, for every finite score."""
+    yield Fails(AtLeast(LARGEST, similarity(i, second), at={n: 1, O.label: [[9]], eps: sp.Rational(1, 10)}),
+                reason="a score of 9 at the default ε = 1/10, where 8.87 is the most: exp(90) is inf in float32, the plan NaN")
 
 
-@keys.corrected(r"b\in\mathbb R^m,\ u=1/Kb,\ b\leftarrow v=\tfrac nm/K^\top u"
-                r"\implies\gamma\mathbf 1=\mathbf 1,\ \gamma^\top\mathbf 1=\tfrac nm\mathbf 1", Severity.SLIP,
-                replaces="the length of b, by the columns that a b of the right length gives")
-def keys_counted() -> Steps:
-    """With a scaling for each key and the numerator n/m, columns have n/m, and rows have 1 once the rounds have converged."""
-    held = scaled(wide, source_scaling(wide, given, sp.S.Zero, mass=one), given)
-    yield Equation(total(j, held(i, j)), 1, reason="where the v in the plan is the v that u was made from")
-    yield balanced(n / m)
+@overflow.corrected(r"\gamma_{ij}=\exp\big(\varphi_i+S_{ij}/\varepsilon+\psi_j\big)\le1,"
+                    r"\quad\psi_j=-\mathrm{LSE}_k(\varphi_k+S_{kj}/\varepsilon)", Severity.SLIP,
+                    replaces="the kernel, by what is exponentiated in the log domain")
+def overflow_in_logarithms() -> Steps:
+    """In the log domain only the plan is exponentiated, and no entry of it exceeds the unit that its key gets."""
+    yield representable(sp.S.One)
 
 
-keys.twin("the numerator 1", lambda: balanced(sp.S.One))
-keys.twin("the mass of one query", lambda: balanced(1 / (2 * m)))
+overflow.twin("at most half of it", lambda: representable(sp.S.Half))
+overflow.twin("at most a quarter of it", lambda: representable(sp.Rational(1, 4)))
+
+heads, tokens = size("H"), size("N")
+token = index("j", tokens)
+
+
+def entries_of_start(right_side: sp.Expr) -> Equation:
+    """How many entries of the start b a head's row of the kernel meets."""
+    return Equation(total(token, sp.S.One), right_side,
+                    reason="a count only: which shapes go through is seen by running the listing")
+
+
+@claim("transport.listing.sinkhorn_attention.heads", "listing", title="Queries of several heads",
+       latex=r"b\in\mathbb R^{B\times H}", needs=("transport.listing.sinkhorn_attention",))
+def several_heads() -> Steps:
+    """The start b takes its shape from the first two axes of the queries, whether or not an axis of heads is among them."""
+    yield Fails(Equation(heads, tokens, at={heads: 1, tokens: 2}),
+                reason="(B, H, N, d), as every module of the document makes them: b is (B, H), and one head with two tokens "
+                "stops at the first product")
+
+
+@several_heads.corrected(r"Q\in\mathbb R^{B\times N\times d}:\ b\in\mathbb R^{B\times N}", Severity.HYPOTHESIS,
+                         under="the queries have three axes, (B, N, d), with the heads folded into the batch",
+                         replaces="the heads that b has entries for, by the tokens that a row of the kernel meets")
+def heads_in_the_batch() -> Steps:
+    """With three axes b has an entry for each token, as many as a row of the kernel meets."""
+    yield entries_of_start(tokens)
+
+
+several_heads.twin("one more than there are", lambda: entries_of_start(tokens + 1))
+several_heads.twin("those of all heads", lambda: entries_of_start(heads * tokens))
 
 bits = size("bits")
 bit = index("bit", bits)

@@ -1,15 +1,19 @@
 """Section 1: the transport problem, the entropic one, and Sinkhorn's iteration.
 
 Claims     transport.s1.kantorovich, transport.s1.couplings, transport.s1.entropic, transport.s1.kl, transport.s1.sinkhorn
-Notation   a, b positive marginals; P a coupling of them, with J(P) = ⟨P, C⟩ − ε H(P); L a plan with unit rows and free
-           columns; f, g any potentials, E = E(f, g) = diag(u) K diag(v) the iterate with u = e^{f/ε}, v = e^{g/ε},
-           K = e^{−C/ε}; D(f, g) = ⟨a, f⟩ + ⟨b, g⟩ − ε Σ E + ε; f⁺ = f + ε log(a/E1), which is u = a/(Kv)
+Notation   a, b marginals, positive but in Kantorovich's problem, where M and R are two couplings, mixed with the odds to 1;
+           P a coupling, with J(P) = ⟨P, C⟩ − ε H(P); L a plan with unit rows and free columns; f, g any potentials,
+           E = E(f, g) = diag(u) K diag(v) the iterate with u = e^{f/ε}, v = e^{g/ε}, K = e^{−C/ε};
+           D(f, g) = ⟨a, f⟩ + ⟨b, g⟩ − ε Σ E + ε; f⁺ = f + ε log(a/E1), which is u = a/(Kv)
 References section 1 of the document; Sinkhorn and Knopp (1967); Peyré and Cuturi (2019)
 """
 
 import sympy as sp
 
 from derivations import (
+    HEINE_BOREL,
+    LINEAR_PROGRAMMING,
+    WEIERSTRASS,
     AtLeast,
     Entries,
     Entry,
@@ -32,9 +36,45 @@ C, P = primer.C, primer.P
 loose = stochastic("L", n, m)
 f, g = vector("f", n), vector("g", m)
 
-reprint("transport.s1.kantorovich", of=primer.transport_is_linear, title="Kantorovich's problem",
-        latex=r"\min_{\gamma\in\Pi(a,b)}\sum_{ij}\gamma_{ij}C_{ij}",
-        statement="The best coupling of source and target is one of least total cost, a linear function of the coupling.")
+mass, goal = primer.a0, primer.b0
+M, R = primer.P0, primer.R0
+odds = primer.odds
+
+
+def mixture(source: sp.Expr, target: sp.Expr) -> sp.Expr:
+    """(odds · P_ij + R_ij)/(1 + odds)."""
+    return (odds * M[source, target] + R[source, target]) / (1 + odds)
+
+
+def mixed(right: sp.Expr) -> Equation:
+    """The cost of a mixture of two couplings."""
+    return Equation(total(TOGETHER, mixture(i, j) * C[i, j]), right,
+                    reason="cost and constraints are linear: a linear program, and a mixture of two solutions is a solution")
+
+
+def cost_of(plan_: sp.IndexedBase) -> sp.Expr:
+    """⟨P, C⟩."""
+    return total(TOGETHER, plan_[i, j] * C[i, j])
+
+
+@claim("transport.s1.kantorovich", "optimality", title="Kantorovich's problem", needs=("transport.s1.couplings",),
+       latex=r"\min_{\gamma\in\Pi(a,b)}\sum_{ij}\gamma_{ij}C_{ij}")
+def kantorovich() -> Steps:
+    """There is a best coupling of source and target, one of least total cost; the problem is a linear program."""
+    yield Equation(total(j, mass[i] * goal[j]), mass[i], reason="some plan is feasible: a bᵀ leaves as much of each source …")
+    yield Equation(total(i, mass[i] * goal[j]), goal[j], reason="… and brings as much to each target as it should")
+    yield primer.zero_rows()
+    yield AtLeast(M[i, j], 0, reason="so plans have entries between 0 and a_i: a closed, bounded set", quotes=(HEINE_BOREL,))
+    yield Equation(total(j, mixture(i, j)), mass[i], reason="mixtures keep what leaves the sources …")
+    yield Equation(total(i, mixture(i, j)), goal[j], reason="… and what arrives")
+    yield AtLeast(mixture(i, j), 0, because=mixture(i, j), reason="… and signs; so a least cost is attained",
+                  quotes=(WEIERSTRASS, LINEAR_PROGRAMMING))
+    yield mixed(odds / (1 + odds) * cost_of(M) + cost_of(R) / (1 + odds))
+
+
+kantorovich.twin("weights swapped", lambda: mixed(cost_of(M) / (1 + odds) + odds / (1 + odds) * cost_of(R)))
+kantorovich.twin("a plain sum", lambda: mixed(cost_of(M) + cost_of(R)))
+
 reprint("transport.s1.couplings", of=primer.couplings_exist, title="The joint distributions of source and target",
         latex=r"\Pi(a,b)=\{\gamma\ge0:\gamma\mathbf 1=a,\ \gamma^\top\mathbf 1=b\}",
         statement="What is feasible are the joint distributions that have the source and the target as their marginals.")

@@ -59,7 +59,7 @@ def uniform_target() -> Steps:
 
 
 @uniform_target.corrected(r"\langle P,-S\rangle-\varepsilon H(P)=\langle P,-S\rangle+\varepsilon\sum_i"
-                          r"\mathrm{KL}(P_{i,:}\,\|\,\mathbf 1/m)-\varepsilon n\log m", Severity.SLIP,
+                          r"\mathrm{KL}(P_{i,:}\,\|\,\mathbf 1/m)-\varepsilon n\log m", Severity.FATAL,
                           replaces="the uniform target, by the uniform reference of the entropy")
 def uniform_reference() -> Steps:
     """The uniform distribution is what the entropy compares each row with, not what arrives: no target is prescribed."""

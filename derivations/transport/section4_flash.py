@@ -1,6 +1,7 @@
 """Section 4, FlashAttention: tiles, the running peak, and what Sinkhorn has to do with them.
 
-Claims     transport.s4.flash-efficiency, transport.s4.flash-tiles, transport.s4.flash-online, transport.s4.flash-stability
+Claims     transport.s4.flash-efficiency, transport.s4.flash-tiles, transport.s4.flash-online, transport.s4.flash-stability,
+           transport.s4.shift-invariance
 Notation   one query; two tiles of t1 and t2 keys with scores x and y and values X and Y (several tiles: one after the other);
            xm, ym, xym the peaks that are taken off in a tile and in both, and o_i off row i, any numbers; Z = Σ exp
 References the list on FlashAttention in section 4 of the document; Dao, Fu, Ermon, Rudra and Ré (2022)
@@ -8,7 +9,22 @@ References the list on FlashAttention in section 4 of the document; Dao, Fu, Erm
 
 import sympy as sp
 
-from derivations import AtLeast, Equation, Fails, Severity, Steps, Value, Variable, claim, index, scalar, size, total, vector
+from derivations import (
+    AtLeast,
+    Equation,
+    Fails,
+    Severity,
+    Steps,
+    Undecidable,
+    Value,
+    Variable,
+    claim,
+    index,
+    scalar,
+    size,
+    total,
+    vector,
+)
 from derivations.transport.notation import S, given, i, j, l, m, n, softmax
 from derivations.transport.section3_sinkhorn import one_iteration
 
@@ -123,23 +139,27 @@ def unchanged(right: sp.Expr) -> Equation:
     return Equation(stabilized(i, j), right, reason="e^{−c_i} cancels: a constant in a row potential, which no plan sees")
 
 
-@claim("transport.s4.flash-stability", "equivalence", title="Stabilization as an outer iteration of Sinkhorn",
-       latex=r"\mathrm{softmax}(S-\max S)=\text{the plan after another iteration}", needs=("transport.s3.standard",))
-def flash_stability() -> Steps:
-    """Numerical stabilization is said to be what an outer iteration of Sinkhorn's algorithm means physically."""
-    yield Fails(Equation(stabilized(i, j), one_iteration(i, j),
-                         at={n: 1, m: 2, S.label: [[0, 1]], shift.label: [1], i: 1, j: 1}),
-                reason="an iteration changes the plan towards other marginals; taking off the peak changes nothing (a "
-                "stabilized Sinkhorn absorbs scalings into potentials, in an outer loop: that too leaves the plan as it is)")
+@claim("transport.s4.flash-stability", "equivalence", title="Numerical stability as the meaning of an outer iteration",
+       latex=r"\text{numerical stability}=\text{physical meaning of Sinkhorn's outer iteration}",
+       needs=("transport.s4.shift-invariance",))
+def flash_stability() -> Undecidable:
+    """Numerical stability is said to be the physical meaning of an outer iteration of Sinkhorn's algorithm."""
+    return Undecidable("a meaning has no truth value.  A stabilized Sinkhorn absorbs scalings into potentials in an outer "
+                       "loop, as a running peak is taken off here, and neither changes the plan "
+                       "(transport.s4.shift-invariance); a further iteration in the usual sense does")
 
 
-@flash_stability.corrected(r"\mathrm{softmax}(S-c\mathbf 1^\top)=\mathrm{softmax}(S)\ \text{for every } c", Severity.WORDING)
+@claim("transport.s4.shift-invariance", "identity", title="Addition: taking off the peak leaves the weights",
+       latex=r"\mathrm{softmax}(S-c\mathbf 1^\top)=\mathrm{softmax}(S)\ \text{for every } c", needs=("transport.lem1",))
 def shift_invariance() -> Steps:
     """Taking off the running peak is free, as absorbing scalings in a stabilized Sinkhorn is: the weights do not see it."""
     yield Equation(sp.log(total(l, sp.exp(S[i, l] - shift[i]))) + shift[i], sp.log(total(l, sp.exp(S[i, l]))),
                    reason="and the log-sum-exp gets the peak back")
+    yield Fails(Equation(stabilized(i, j), one_iteration(i, j),
+                         at={n: 1, m: 2, S.label: [[0, 1]], shift.label: [1], i: 1, j: 1}),
+                reason="a further iteration, rows and columns, is another thing: it changes the plan towards both marginals")
     yield unchanged(weights(i, j))
 
 
-flash_stability.twin("the mass changes", lambda: unchanged(sp.exp(-shift[i]) * weights(i, j)))
-flash_stability.twin("the scores are halved", lambda: unchanged(softmax(given, sp.Integer(2))(i, j)))
+shift_invariance.twin("the mass changes", lambda: unchanged(sp.exp(-shift[i]) * weights(i, j)))
+shift_invariance.twin("the scores are halved", lambda: unchanged(softmax(given, sp.Integer(2))(i, j)))

@@ -251,7 +251,7 @@ def transport_reading() -> Steps:
 
 
 @transport_reading.corrected(r"\kappa>0:\ \frac{\kappa_{ij}}{\sum_l\kappa_{il}}=\arg\min_{P\ge0,\,P\mathbf 1=\mathbf 1}"
-                             r"\langle P,-\varepsilon\log\kappa\rangle-\varepsilon H(P)", Severity.WORDING,
+                             r"\langle P,-\varepsilon\log\kappa\rangle-\varepsilon H(P)", Severity.FATAL,
                              replaces="the deterministic map, by the plan that linear attention is")
 def own_problem() -> Steps:
     """With a fixed positive kernel it is exactly the plan for the costs −ε log κ; it splits mass among all keys: no map.

@@ -61,7 +61,7 @@ def soft_sorting() -> Steps:
                 reason="both rows pick key 1: no permutation, however small ε")
 
 
-@soft_sorting.corrected(r"A_{ij}/A_{ik}=e^{(S_{ij}-S_{ik})/\varepsilon}", Severity.WORDING,
+@soft_sorting.corrected(r"A_{ij}/A_{ik}=e^{(S_{ij}-S_{ik})/\varepsilon}", Severity.SLIP,
                         replaces="the permutation in the limit, by the odds within a row")
 def soft_choice() -> Steps:
     """Each query ranks the keys by themselves, as their scores do: a soft choice of the best key, made row by row."""
@@ -127,10 +127,12 @@ def generalization() -> Steps:
 
 
 @generalization.corrected(r"\mathbb E_{\text{test}}[\ell]-\mathbb E_{\text{train}}[\ell]\le L\,W_1(\text{train},\text{test})",
-                          Severity.HYPOTHESIS, under="the bound may grow with the distance W₁ of training and test data",
+                          Severity.FATAL,
                           replaces="a bound that depends on L alone")
 def as_far_as_the_data_move() -> Steps:
-    """A loss with the Lipschitz constant L grows from training to testing by L times the distance of the two at most."""
+    """A loss with the Lipschitz constant L grows from training to testing by L times their distance W₁ at most: it is the data
+    that would have to be close, which stability does not provide.
+    """
     yield Equation(total(TOGETHER, P[i, j] * (g[j] - f[i])), risk_gap(), reason="marginals: the gap, along any coupling")
     yield at_most(risk_gap())
 

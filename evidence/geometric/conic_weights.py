@@ -85,6 +85,15 @@ def conic_solution(drawn: WeightsProblem) -> Reading:
 
 
 def conic_centred(drawn: WeightsProblem) -> Reading:
+    """The product of the squared lengths of what is centred, with the certified weights."""
     found, off = soft(drawn.x)
-    aligned = float((found.plan - 1 / drawn.m) @ (drawn.x - drawn.x.mean()))
-    return reading(drawn, {"x": float64(drawn.x)}, off * float(np.abs(drawn.x - drawn.x.mean()).max()), conic=aligned)
+    parts = found.plan - found.plan.mean(), drawn.x - drawn.x.mean()
+    squares, product = [float(part @ part) for part in parts], float(parts[0] @ parts[1])
+    (a, b), (c, d) = ((max(0.0, float(part.max())), max(0.0, -float(part.min()))) for part in parts)
+    g, h = (
+        max(0.0, drawn.m * top * low / square - 1) if square else 0.0
+        for top, low, square in ((a, b, squares[0]), (c, d, squares[1]))
+    )
+    moved = (drawn.m - 1) ** 2 * (2 * abs(product) + off) * off * float(np.abs(parts[1]).sum())
+    given: dict[str, Value] = {"A": a, "B": b, "C": c, "D": d, "N": max(0.0, product), "g": g, "h": h}
+    return reading(drawn, given, moved, right=True, conic=squares[0] * squares[1])

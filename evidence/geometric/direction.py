@@ -16,10 +16,21 @@ def unnormalized_cosine(first: Tensor, second: Tensor) -> Tensor:
     return first.norm() * second.norm() * cosine_similarity(first, second, dim=-1)
 
 
+def apart(plan: Tensor, x: Tensor) -> dict[str, Tensor]:
+    """How far weights and data go from their means, their product, and by how much bounds of their lengths are too large."""
+    weights, data = plan - plan.mean(), x - x.mean()
+    ends = {"A": weights.max(), "B": -weights.min(), "C": data.max(), "D": -data.min(), "N": weights @ data}
+    spare = [
+        (len(x) * top * low / (part @ part) - 1).nan_to_num(nan=0.0).clamp(min=0)
+        for top, low, part in ((ends["A"], ends["B"], weights), (ends["C"], ends["D"], data))
+    ]
+    return {name: value.clamp(min=0) for name, value in ends.items()} | {"g": spare[0], "h": spare[1]}
+
+
 def centred(scene: Scene) -> Reading:
+    """The product of the squared lengths of what is centred, which (|S| − 1)² N² bounds: direct, and by torch's covariance."""
     plan = one_sided.plan(scene.x, 1.0)
-    return scene.reading(
-        {"x": scene.x},
-        direct=(plan - plan.mean()) @ (scene.x - scene.x.mean()),
-        covariance=torch.cov(torch.stack((plan, scene.x)), correction=0)[0, 1] * scene.m,
-    )
+    weights, data = plan - plan.mean(), scene.x - scene.x.mean()
+    covariance = scene.m * torch.cov(torch.stack((plan, scene.x)), correction=0)
+    squares = {"direct": (weights @ weights) * (data @ data), "covariance": covariance[0, 0] * covariance[1, 1]}
+    return scene.reading(apart(plan, scene.x), right=True, **squares)

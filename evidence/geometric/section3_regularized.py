@@ -12,8 +12,7 @@ from evidence.eot.regularizers import Point, points
 from evidence.geometric.conic_weights import Array, WeightsProblem, conic_centred, conic_solution, problems, reading, soft
 from evidence.geometric.direction import centred, unnormalized_cosine
 from evidence.instances.scenes import WIDTH, Scene, scenes
-from numerics import one_sided, regularizers
-from numerics.primal import regularizers as conic_regularizers
+from numerics import one_sided
 
 
 @confirms(Layer.TORCH, "geometric.3", on=scenes())
@@ -46,6 +45,7 @@ def apart(values: Tensor) -> dict[str, Value]:
     return {"others": values.numel() - 1, "x_t": values[largest].cpu(), "x": values[away].cpu()}
 
 
+@confirms(Layer.TORCH, "geometric.s3.avoid-corners", on=points(smallest=2))
 def cooled(point: Point) -> Reading:
     scene = Scene(point.m, point.seed, "any", device=point.device)
     return scene.reading(
@@ -54,12 +54,6 @@ def cooled(point: Point) -> Reading:
         scale=2.0,
         closed_form=one_sided.plan(point["s"], float(point["tau"])).max(),
     )
-
-
-@confirms(Layer.TORCH, "geometric.s3.avoid-corners", on=points(smallest=2), corrected=cooled)
-def sparse_solution(point: Point) -> Reading:
-    scene = Scene(point.m, point.seed, "any", device=point.device)
-    return scene.reading(point.point(), right=True, sparsemax=regularizers.sparsemax(point.quadratic))
 
 
 @confirms(Layer.TORCH, "geometric.s3.unique-inside", on=scenes(smallest=2))
@@ -103,17 +97,10 @@ def conic_apart(x: Array) -> dict[str, Value]:
     return {"others": x.size - 1, "x_t": float(x[largest]), "x": float64(np.delete(x, largest))}
 
 
+@confirms(Layer.PRIMAL, "geometric.s3.avoid-corners", on=problems(smallest=2), count=16)
 def conic_cooled(drawn: WeightsProblem) -> Reading:
     found, off = soft(drawn.x, drawn.tau)
     return reading(drawn, conic_apart(drawn.x) | {"tau": drawn.tau}, off, right=True, conic=float(found.plan.max()))
-
-
-@confirms(Layer.PRIMAL, "geometric.s3.avoid-corners", on=problems(smallest=2), count=16, corrected=conic_cooled)
-def projected(drawn: WeightsProblem) -> Reading:
-    found = conic_regularizers.solve_quadratic(drawn.theta + drawn.p - drawn.mu)
-    assert found.certified, f"the solver left a gap of {found.gap} with status {found.status}"
-    given = {"p": float64(drawn.p), "mu": float64(drawn.mu), "theta": drawn.theta}
-    return reading(drawn, given, found.error, right=True, conic=found.plan)
 
 
 @confirms(Layer.PRIMAL, "geometric.s3.unique-inside", on=problems(smallest=2), count=16)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import torch
 from torch import Tensor
 from torch.nn.functional import linear, one_hot
@@ -43,7 +45,7 @@ def start(scene: Scene) -> Reading:
     return scene.reading(named(scene), closed_form=one_sided.plan(phi @ theta, 1.0))
 
 
-@confirms(Layer.TORCH, "geometric.s5.canonical-basis", on=scenes())
+@confirms(Layer.TORCH, "geometric.s5.additive-score", on=scenes())
 def additive_score(scene: Scene) -> Reading:
     state, annotations = scene.draw("state", WIDTH), scene.draw("X", scene.m, FEATURES)
     w, u, v = scene.draw("W", UNITS, WIDTH) / WIDTH, scene.draw("U", UNITS, FEATURES) / WIDTH, scene.draw("v", UNITS)
@@ -56,6 +58,13 @@ def additive_score(scene: Scene) -> Reading:
         tanh=linear(hidden, v[None])[:, 0],
         concatenated=(2 * torch.sigmoid(2 * pairs @ torch.cat((w, u), -1).T) - 1) @ v,
     )
+
+
+@confirms(Layer.TORCH, "geometric.s5.dot-product", on=scenes())
+def scaled_product(scene: Scene) -> Reading:
+    query, keys = scene.draw("query", BASIS), scene.draw("keys", scene.m, BASIS)
+    library = one_sided.scores_from(query, keys) / math.sqrt(BASIS)
+    return scene.reading({"M": BASIS, "Q": query, "K": keys}, linear=linear(query / math.sqrt(BASIS), keys), library=library)
 
 
 def equal_entries(scene: Scene) -> Reading:
@@ -81,9 +90,13 @@ def updated(scene: Scene) -> Reading:
     )
 
 
-@confirms(Layer.TORCH, "geometric.s5.other-starts", on=scenes())
+def kernels_of(scene: Scene) -> Tensor:
+    """BASIS Gaussian kernels at each location."""
+    return torch.exp(-(scene.draw("distance", scene.m, BASIS) ** 2) / 2)
+
+
 def kernel_start(scene: Scene) -> Reading:
-    kernels = torch.exp(-(scene.draw("distance", scene.m, BASIS) ** 2) / 2)
+    kernels = kernels_of(scene)
     chosen = one_hot(torch.arange(BASIS, device=scene.device)).double()
     summaries = chosen @ kernels.log().T  # θ₀ᵀφ(t), in a row for each choice of θ₀
     return scene.reading(
@@ -91,3 +104,11 @@ def kernel_start(scene: Scene) -> Reading:
         closed_form=one_sided.plan(summaries, 1.0),
         mask=priors.prior_from_mask(torch.ones_like(summaries, dtype=torch.bool), summaries),
     )
+
+
+@confirms(Layer.TORCH, "geometric.s5.other-starts", on=scenes(smallest=2), corrected=kernel_start)
+def start_of_any_coefficients(scene: Scene) -> Reading:
+    """The start for a θ that chooses no kernel."""
+    kernels, theta = kernels_of(scene), scene.draw("theta", BASIS)
+    plan = one_sided.plan(kernels.log() @ theta, 1.0)
+    return scene.reading({"M": BASIS, "κ": kernels, "theta": theta}, closed_form=plan.expand(BASIS, -1))

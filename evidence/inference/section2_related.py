@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
-from evidence import Layer, confirms
-from evidence.deciphering.section2_related import hopfield, moved_weights
-from evidence.instances.mem import mem_problems
+import torch
 
-confirms(Layer.TORCH, "inference.s2.not-identifiable", on=mem_problems())(moved_weights)
+from evidence import Layer, Reading, confirms
+from evidence.deciphering.problem import more, shares
+from evidence.deciphering.section2_related import hopfield
+from evidence.instances.mem import MemProblem, mem_problems
+
+
+@confirms(Layer.TORCH, "inference.s2.not-identifiable", on=mem_problems())
+def moved_weights(problem: MemProblem) -> Reading:
+    """Two distributions on n + 1 templates, of which the last is a combination of the others."""
+    free = more(problem, p=(problem.n,), g=(problem.n,), xy=(2,))
+    p, g, (x, y) = shares(free["p"]), shares(free["g"]), free["xy"].exp().tolist()
+    templates = torch.cat((problem.drawn["T"], g[None] @ problem.drawn["T"]))
+    weights = torch.cat((p + y * g, torch.tensor([x], dtype=torch.float64)))
+    point = problem.point() | {"p": p, "g": g, "x": x, "y": y}
+    return Reading(point, {"output": weights / weights.sum() @ templates}, problem.tolerance(templates))
 
 
 confirms(Layer.TORCH, "inference.s2.hopfield", on=mem_problems())(hopfield)

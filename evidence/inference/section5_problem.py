@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from evidence import Layer, Reading, confirms
+from evidence import Layer, Reading, confirms, float64
 from evidence.deciphering.appendix_b_perspectives import alpha_of_eta, divided_by_eta, posterior, regularized_likelihood
 from evidence.deciphering.conic_problem import (
     closest,
@@ -45,7 +45,11 @@ confirms(Layer.TORCH, "inference.9", on=mem_problems())(divided_by_eta)
 confirms(Layer.TORCH, "inference.s5.alpha-likelihood", on=mem_problems())(alpha_of_eta)
 
 
-confirms(Layer.TORCH, "inference.fn3", on=mem_problems(smallest_n=2))(posterior)
+@confirms(Layer.TORCH, "inference.fn3", on=mem_problems(smallest_n=2), corrected=posterior)
+def appendices(problem: MemProblem) -> Reading:
+    """How many of the parts after section 8 are appendices."""
+    parts = ["References", "Checklist"]
+    return Reading({}, {"headings": float64(len([part for part in parts if "Appendix" in part]))}, problem.tolerance())
 
 
 confirms(Layer.TORCH, "inference.s5.perspectives", on=mem_problems())(nearer_and_farther)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import torch
 from torch import Tensor
 
 from evidence import Layer, Reading, confirms
@@ -12,7 +13,7 @@ from evidence.deciphering.conic_dual import (
     conic_second_of_estimate,
     conic_second_order,
 )
-from evidence.deciphering.dual import estimate, minimizer, spread
+from evidence.deciphering.dual import estimate, minimizer, reading, spread
 from evidence.deciphering.expansion import homogeneous, log_normal, second_coefficient, third_coefficient
 from evidence.deciphering.expansion_approximations import (
     approximate_estimate,
@@ -22,6 +23,7 @@ from evidence.deciphering.expansion_approximations import (
     second_order,
     third_order,
 )
+from evidence.deciphering.problem import more, shares
 from evidence.deciphering.section6_approximation import generalized_attention
 from evidence.deciphering.section6_expansion import remainder_at_the_maximizer, slope_of_the_model
 from evidence.deciphering.section6_remarks import conic_squared_evidence, squared_evidence
@@ -33,6 +35,21 @@ confirms(Layer.TORCH, "inference.12", on=mem_problems())(least_value)
 
 
 confirms(Layer.TORCH, "inference.thm1", "inference.13", on=mem_problems(), corrected=minimizer)(beaten)
+
+
+def own_tilt(problem: MemProblem) -> Reading:
+    return reading(
+        problem,
+        closed_form=mem.tilt(problem.dual, problem.templates, problem.prior),
+        softmax=torch.softmax(problem.templates @ problem.dual + problem.prior.log(), -1),
+    )
+
+
+@confirms(Layer.TORCH, "inference.s6.superscript", on=mem_problems(smallest_n=2), corrected=own_tilt)
+def tilt_of_another(problem: MemProblem) -> Reading:
+    """The tilt of u, where v is the preference of another output."""
+    other = shares(more(problem, v=(problem.n,))["v"])
+    return Reading(problem.point() | {"v": other}, own_tilt(problem).routes, problem.tolerance(1 / other.min()))
 
 
 confirms(Layer.TORCH, "inference.14", on=mem_problems(), corrected=estimate)(beaten)

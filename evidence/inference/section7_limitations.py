@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from hypothesis import strategies as st
-
-from evidence import Layer, Reading, choose, confirms
+from evidence import Layer, Reading, confirms
 from evidence.deciphering.conic_dual import numbers, objective
 from evidence.deciphering.dual import reading, spread
+from evidence.deciphering.expansion import log_normal, third_coefficient
 from evidence.deciphering.expansion_approximations import second_of_estimate
-from evidence.deciphering.section6_expansion import exponential_series
 from evidence.instances.mem import MemProblem, mem_problems
 from numerics import mem
 
@@ -34,9 +32,7 @@ def trace(problem: MemProblem) -> Reading:
     return Reading(problem.point(), {"moments": covariance.trace()}, problem.tolerance(spread(problem) ** 2), "right")
 
 
-confirms(Layer.TORCH, "inference.s7.bounded-moments", count=20, on=choose(k=st.floats(0.5, 8), x=st.floats(0.5, 8)))(
-    exponential_series
-)
+confirms(Layer.TORCH, "inference.s7.bounded-moments", on=mem_problems(), corrected=third_coefficient, count=24)(log_normal)
 
 
 confirms(Layer.TORCH, "inference.s7.small-alpha", on=mem_problems(), count=16)(second_of_estimate)

@@ -30,11 +30,27 @@ def row_softmax(x: Tokens) -> Reading:
     )
 
 
-@confirms(Layer.TORCH, "transport.listing.AttentionAsOT.standard", on=ANY)
-def standard_weights(x: Tokens) -> Reading:
-    eye = torch.eye(x.m, dtype=torch.float64, device=x.device)
-    library = torch.nn.functional.scaled_dot_product_attention(x["Q"][None], x["K"][None], eye[None])[0]
-    return x.reading(x.point("Q", "K"), listing=listed_weights(x["Q"], x["K"], 1.0), library=library)
+@confirms(Layer.TORCH, "transport.listing.AttentionAsOT.standard", on=ANY, count=12)
+def multi_head(x: Tokens) -> Reading:
+    """The module and torch's own one with its projections, (coordinate, token)."""
+    heads, width, tokens = 1 + x.seed % 2, x.m, x.n
+    wide = heads * width
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(x.seed)
+        module = models.AttentionAsOT(wide, heads).double()
+        library = torch.nn.MultiheadAttention(wide, heads, batch_first=True).double()
+        inputs = torch.randn(tokens, wide, dtype=torch.float64)
+    parts = (module.query, module.key, module.value)
+    with torch.no_grad():
+        library.in_proj_weight.copy_(torch.cat([part.weight for part in parts]))
+        library.in_proj_bias.copy_(torch.cat([part.bias for part in parts]))
+        library.out_proj.load_state_dict(module.output.state_dict())
+        routes = {"listing": module(inputs[None])[0].T, "library": library(inputs[None], inputs[None], inputs[None])[0][0].T}
+    named = {f"W{name}": part.weight.detach().view(heads, width, wide) for name, part in zip("QKV", parts, strict=True)}
+    named |= {f"b{name}": part.bias.detach().view(heads, width) for name, part in zip("QKV", parts, strict=True)}
+    output = {"WO": module.output.weight.detach().view(wide, heads, width), "bO": module.output.bias.detach()}
+    point = {"N": tokens, "H": heads, "g": width, "D": wide, "X": inputs, **named, **output}
+    return Reading(point, routes, tolerances.rounding("float64", tokens * wide**2, 64.0))
 
 
 def odds_in_a_row(x: Tokens) -> Reading:

@@ -12,6 +12,7 @@ from torch import Tensor
 from evidence import Layer, Reading, Value, confirms, float64
 from evidence.transport import listings as models
 from evidence.transport.listing import ANY, PAIRS, SEVERAL, SQUARE, WIDTH, Tokens, balanced
+from evidence.transport.listing_sinkhorn import kernel_in_float32, log_domain_plan
 from numerics import tolerances, transport
 
 
@@ -38,16 +39,33 @@ def points_in_common(x: Tokens) -> Reading:
     places = x["points"] / 2
     cost = (places[:, None] - places[None]).square().sum(-1)
     mass = torch.eye(x.n, dtype=torch.float64, device=x.device)
-    listing = torch.stack([torch.stack([models.sinkhorn_divergence(p, q, cost, 1.0) for q in mass]) for p in mass])
     replacement = transport.sinkhorn_divergence(cost, cost, cost, mass[:, None], mass[None, :], 1.0)
     allowed = 10 * models.GUARD * math.exp(float(cost.max())) * max(1.0, float(cost.max()))
-    return Reading(x.point(X=places), {"listing": listing, "replacement": replacement}, allowed)
+    return Reading(x.point(X=places), {"listing": all_pairs(x, cost, 1.0), "replacement": replacement}, allowed)
 
 
 @confirms(Layer.TORCH, "transport.listing.sinkhorn_divergence.one-cost", on=PAIRS, count=16, corrected=points_in_common)
 def two_points(x: Tokens) -> Reading:
     one, cost = torch.ones(1, dtype=torch.float64, device=x.device), (x["x"] - x["y"]).square().sum()
     return x.reading(x.point("x", "y"), cost, listing=models.sinkhorn_divergence(one, one, cost.reshape(1, 1)))
+
+
+def all_pairs(x: Tokens, cost: Tensor, epsilon: float) -> Tensor:
+    """The listing's value for all mass at place i and all mass at place k, (i, k)."""
+    mass = torch.eye(x.n, dtype=torch.float64, device=x.device)
+    return torch.stack([torch.stack([models.sinkhorn_divergence(p, q, cost, epsilon) for q in mass]) for p in mass])
+
+
+def distances_of_points(x: Tokens) -> Reading:
+    places = x["points"] / 2
+    cost = (places[:, None] - places[None]).square().sum(-1)
+    allowed = 10 * models.GUARD * math.exp(float(cost.max())) * max(1.0, float(cost.max()))
+    return Reading(x.point(X=places), {"listing": all_pairs(x, cost, 1.0)}, allowed)
+
+
+@confirms(Layer.TORCH, "transport.listing.sinkhorn_divergence.distance", on=PAIRS, count=16, corrected=distances_of_points)
+def values_of_scores(x: Tokens) -> Reading:
+    return x.reading(x.point(S=x["O"]), 1e3, listing=all_pairs(x, -x["O"], 1.0))
 
 
 def value_with_entropy(x: Tokens) -> Reading:
@@ -103,3 +121,15 @@ def rows_of_scalings(x: Tokens) -> Reading:
     return Reading(
         {"B": x.m, "N": x.n}, {"listing": float64(models.start_of_keys(query).shape[-2])}, tolerances.rounding("float64", 1)
     )
+
+
+@confirms(
+    Layer.TORCH, "transport.listing.compute_attention_ot_divergence.overflow", on=ANY, corrected=log_domain_plan, count=24
+)
+def kernel_of_a_score(x: Tokens) -> Reading:
+    """One token whose score overflows the kernel: the listing gives NaN."""
+    score = torch.full((1, 1, 1), 100 * x.epsilon, device=x.device)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # a transpose of three axes
+        assert bool(models.attention_divergence(score, torch.ones_like(score), x.epsilon).isnan())
+    return kernel_in_float32(x)

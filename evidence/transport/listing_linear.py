@@ -57,7 +57,6 @@ def rows_of_features_cut_to_zero(x: Tokens) -> Reading:
     return x.reading(x.point("Y", X=features), listing=weights)
 
 
-@confirms(Layer.TORCH, "transport.listing.LinearAttentionAsOT.kernel", on=ANY)
 def energy(x: Tokens) -> Reading:
     """The smallest energy is that of the kernel's matrix, here at one vector c, which is 0 for one seed in three."""
     c = x["c"] if x.seed % 3 else torch.zeros_like(x["c"])
@@ -65,10 +64,28 @@ def energy(x: Tokens) -> Reading:
     return x.reading(x.point(c=c, z=x["points"]), c, features, model=c @ (features @ features.mT) @ c)
 
 
-@confirms(Layer.TORCH, "transport.listing.LinearAttentionAsOT.features", on=ANY)
+@confirms(Layer.TORCH, "transport.listing.LinearAttentionAsOT.kernel", on=SEVERAL, corrected=energy)
+def least_energy_between_tokens(x: Tokens) -> Reading:
+    """The least energy of the kernel between tokens, by the eigenvector of its symmetric part; keys are turned queries."""
+    turn = float64([[0.0, 1.0], [-1.0, 0.0]]).to(x.device)
+    keys = models.relu_features(x["points"], turn)
+    queries = models.relu_features(x["points"], torch.eye(2, dtype=torch.float64, device=x.device))
+    matrix = queries @ keys.mT
+    c = torch.linalg.eigh(matrix + matrix.mT).eigenvectors[:, 0]
+    return x.reading(x.point(c=c, z=x["points"], y=x["points"] @ turn.mT), queries, keys, model=c @ matrix @ c)
+
+
+def kernel_of_features(x: Tokens) -> Reading:
+    one = torch.eye(2, dtype=torch.float64, device=x.device)
+    keys = x["points"].flip(-1)
+    affinity = models.relu_features(x["points"], one) @ models.relu_features(keys, one).mT
+    return x.reading(x.point(z=x["points"], y=keys), affinity, model=affinity)
+
+
+@confirms(Layer.TORCH, "transport.listing.LinearAttentionAsOT.features", on=ANY, corrected=kernel_of_features)
 def relu(x: Tokens) -> Reading:
-    one = float64([[1.0]]).to(x.device)
-    return x.reading(x.point("t"), listing=models.relu_features(x["t"].reshape(1, 1), one)[0, 0])
+    one, negative = float64([[1.0]]).to(x.device), -x["t"].abs()
+    return x.reading(x.point(t=negative), listing=models.relu_features(negative.reshape(1, 1), one)[0, 0])
 
 
 def rescaled_without_guard(x: Tokens) -> Reading:

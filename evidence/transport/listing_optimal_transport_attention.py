@@ -12,7 +12,7 @@ from torch.overrides import TorchFunctionMode
 from evidence import Layer, Reading, confirms, float64
 from evidence.transport import listings as models
 from evidence.transport.listing import ANY, PAIRS, SEVERAL, Tokens
-from numerics import one_sided, tolerances
+from numerics import one_sided, tolerances, transport
 
 
 def all_odds(plan: Tensor) -> Tensor:
@@ -154,14 +154,41 @@ def log_odds(plan: Tensor, epsilon: float) -> Tensor:
     return epsilon * (plan[:, :, None] / plan[:, None, :]).log()
 
 
-def spread_after_an_iteration(x: Tokens) -> Reading:
-    """Rows that are sharp at first."""
-    sharp = torch.softmax(8 * x["S"], -1)
-    found = log_odds(models.resharpened(sharp, x.epsilon, rounds=1), x.epsilon)
-    return Reading(x.point(A=sharp), {"listing": found}, tolerances.rounding("float64", x.m, 8.0), "right")
+def share_in_a_further_iteration(x: Tokens) -> Reading:
+    """The largest share of a column that a second iteration hands to its softmax, beside the ratios that the first left."""
+    before = models.resharpened(torch.softmax(x["S"] / x.epsilon, -1), x.epsilon, rounds=1)
+    ratio = float((before.amax(-1) / before.amin(-1)).max())
+    shares = before / (before.sum(-2, keepdim=True) + models.GUARD)
+    row, column = divmod(int(shares.argmax()), x.m)
+    others = torch.cat((before[:row, column], before[row + 1 :, column]))
+    point = {"ρ": ratio, "others": x.n - 1, "m": x.m, "a": before[row, column].cpu(), "s": (others - 1 / (ratio * x.m)).cpu()}
+    return Reading(point, {"listing": shares.max()}, 10 * models.GUARD, "right")
 
 
-@confirms(Layer.TORCH, "transport.listing.OptimalTransportAttention.forgets", on=PAIRS, corrected=spread_after_an_iteration)
+@confirms(Layer.TORCH, "transport.listing.OptimalTransportAttention.forgets", on=PAIRS, corrected=share_in_a_further_iteration)
 def odds_after_iterations(x: Tokens) -> Reading:
     plan = models.resharpened(torch.softmax(x["S"] / x.epsilon, -1), x.epsilon)
     return x.reading(x.point("S"), listing=log_odds(plan, x.epsilon))
+
+
+def unit_columns(x: Tokens) -> Reading:
+    rows = x["A"] / x["A"].sum(-1, keepdim=True)
+    return x.reading(x.point("A"), 10, model=(rows / rows.sum(-2, keepdim=True)).sum(-2))
+
+
+@confirms(
+    Layer.TORCH, "transport.listing.OptimalTransportAttention.doubly-stochastic", on=PAIRS, count=12, corrected=unit_columns
+)
+def columns_after_an_iteration(x: Tokens) -> Reading:
+    """Weights that are doubly stochastic, by the solver, after one iteration."""
+    weights = x.n * transport.sinkhorn(-x["O"], temperature=x.epsilon).plan
+    return x.reading(x.point(A=weights), 1e3, listing=models.resharpened(weights, x.epsilon, rounds=1).sum(-2))
+
+
+@confirms(Layer.TORCH, "transport.listing.OptimalTransportAttention.cost", on=ANY, corrected=lambda x: slope_of_scores(x))
+def slope_of_scores(x: Tokens) -> Reading:
+    """∂S_ij/∂q_ir by autograd, (i, j, r)."""
+    query = x["Q"].clone().requires_grad_()
+    scores = models.similarities(query, x["K"])
+    slopes = [[torch.autograd.grad(scores[i, j], query, retain_graph=True)[0][i] for j in range(x.m)] for i in range(x.n)]
+    return x.reading(x.point("Q", "K"), autograd=torch.stack([torch.stack(row) for row in slopes]))

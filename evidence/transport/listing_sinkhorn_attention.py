@@ -10,7 +10,7 @@ from torch import Tensor
 
 from evidence import Layer, Reading, confirms, float64
 from evidence.transport import listings as models
-from evidence.transport.listing import ANY, PAIRS, SQUARE, Tokens
+from evidence.transport.listing import ANY, PAIRS, SEVERAL, SQUARE, Tokens
 from numerics import tolerances, transport
 
 
@@ -73,19 +73,44 @@ def lowered_with_guard(x: Tokens) -> Reading:
     return x.reading(x.point(S=x["O"], v=x["start"], t=shift), listing=attention_plan(x, 1, models.GUARD, x["start"], shift))
 
 
-def columns_for_each_key(x: Tokens) -> Reading:
-    """The solver's plan of mass 1, times n; and a round of ours with these numerators from any start."""
-    found = x.n * transport.sinkhorn(-x["S"], temperature=x.epsilon).plan
-    ones, shares = torch.ones_like(x["S"][:, 0]), torch.full_like(x["S"][0], x.n / x.m)
-    left, right = models.scalings(ones, shares, -x["S"], x.epsilon, 1, 0.0, x["b"])
-    one_round = left[:, None] * models.kernel(-x["S"], x.epsilon) * right
-    return x.reading(x.point("S", "b"), 1e3, solver=found.sum(0), one_round=one_round.sum(0))
+def shares_of_a_key(x: Tokens) -> Reading:
+    """Scores that overflow the kernel in float32, in the log domain."""
+    scores = (x["O"] + 100 * x.epsilon).float()
+    logits = x["start"].log()[:, None] + scores.double() / x.epsilon
+    return Reading(
+        x.point(S=scores.double(), phi=x["start"].log()),
+        {"log domain": torch.softmax(logits.float(), 0).double()},
+        tolerances.plan("float32", x.n, float(logits.abs().max())),
+        "right",
+    )
 
 
-@confirms(Layer.TORCH, "transport.listing.sinkhorn_attention.keys", on=ANY, corrected=columns_for_each_key)
-def keys_from_queries(x: Tokens) -> Reading:
-    start = models.start_of_keys(x["Q"][None])
-    return Reading(x.point(), {"listing": float64(start.shape[-1])}, tolerances.rounding("float64", 1))
+@confirms(Layer.TORCH, "transport.listing.sinkhorn_attention.overflow", on=ANY, corrected=shares_of_a_key)
+def kernel_in_float32(x: Tokens) -> Reading:
+    """What the listing computes is NaN, and the kernel that it stands for is read in float64."""
+    scores = x["O"] + 100 * x.epsilon
+    query, key = (part.float() for part in tokens_with(scores))
+    assert bool(models.sinkhorn_attention_plan(query, key, x.epsilon).isnan().any())
+    exact = models.kernel(-scores, x.epsilon)
+    return Reading(x.point(S=scores), {"listing": exact}, tolerances.rounding("float64", 1, 200 * float(exact.max())), "right")
+
+
+def started(x: Tokens, *shape: int) -> Reading:
+    """How long b is, for queries of this shape; there are more heads than tokens, as equal numbers go through."""
+    start = models.start_of_keys(torch.zeros(*shape, x.n, 2, device=x.device))
+    return Reading({"H": x.n + x.m, "N": x.n}, {"listing": float64(start.shape[-1])}, tolerances.rounding("float64", 1))
+
+
+def tokens_of_a_head(x: Tokens) -> Reading:
+    return started(x, 2 * (x.n + x.m))
+
+
+@confirms(Layer.TORCH, "transport.listing.sinkhorn_attention.heads", on=SEVERAL, corrected=tokens_of_a_head)
+def heads_for_tokens(x: Tokens) -> Reading:
+    query = torch.zeros(2, x.n + x.m, x.n, 2, device=x.device)
+    with pytest.raises(RuntimeError):
+        models.sinkhorn_attention(query, query, query)
+    return started(x, 2, x.n + x.m)
 
 
 def typed(x: Tokens) -> tuple[Tensor, Tensor, int]:

@@ -87,7 +87,7 @@ def stabilized(x: AttentionProblem) -> Reading:
     return x.reading(x["o"], closed_form=one_sided.plan(shifted, 1.0), flash=flash.finish(part).output)
 
 
-confirms(Layer.TORCH, "transport.s4.flash-stability", on=attention_problems(), corrected=stabilized)(stabilized)
+confirms(Layer.TORCH, "transport.s4.shift-invariance", on=attention_problems())(stabilized)
 
 
 # ── the memory it takes, which only a measurement can say ───────────────────────────────────────────────────────────

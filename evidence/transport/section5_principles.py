@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from evidence import Layer, Reading, confirms, float64
-from evidence.eot.conic_regularizers import RegularizedProblem, conic_close_to_others, regularized_problems
-from evidence.eot.regularizers import Point, close_to_others, points
+from evidence import Layer, Reading, confirms
+from evidence.eot.conic_regularizers import conic_close_to_others, regularized_problems
+from evidence.eot.regularizers import close_to_others, points
 from evidence.instances.attention import AttentionProblem, attention_problems
-from numerics import one_sided, tolerances
-from numerics.primal import matrix
+from numerics import one_sided
 
 
 @confirms(Layer.TORCH, "transport.s5.row-stochasticity", on=attention_problems())
@@ -15,18 +14,10 @@ def row_mass(x: AttentionProblem) -> Reading:
     return x.reading(closed_form=one_sided.plan(x["S"], x.eps).sum(-1))
 
 
-@confirms(Layer.TORCH, "transport.s5.sparsity", on=points(), corrected=close_to_others)
-def weights_of_the_entropy(x: Point) -> Reading:
-    epsilon, plan = float(x["tau"]), one_sided.plan(x["S"], float(x["tau"]))
-    return Reading(x.point(n=x.m, eps=epsilon), {"closed_form": plan}, tolerances.plan("float64", x.m, 2 / epsilon))
+confirms(Layer.TORCH, "transport.s5.sparsity", on=points())(close_to_others)
 
 
 # ── by a conic solver, which knows no closed form ───────────────────────────────────────────────────────────────────
 
 
-@confirms(Layer.PRIMAL, "transport.s5.sparsity", on=regularized_problems(), count=20, corrected=conic_close_to_others)
-def conic_weights_of_the_entropy(drawn: RegularizedProblem) -> Reading:
-    solution = matrix.solve(drawn.scores, drawn.tau)
-    assert solution.certified
-    point = drawn.point(n=drawn.m, eps=drawn.tau)
-    return Reading(point, {"cvxpy": float64(solution.plan[drawn.query])}, tolerances.plan_from_gap(solution.gap, drawn.tau))
+confirms(Layer.PRIMAL, "transport.s5.sparsity", on=regularized_problems(), count=20)(conic_close_to_others)

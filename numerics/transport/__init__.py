@@ -14,8 +14,9 @@ Claims      transport.thm1, transport.s1.sinkhorn, transport.s3.standard, transp
             transport.listing.OptimalTransportAttention
 Notation    C = cost; a = source; b = target; ε = temperature; ρ = relaxation; P = plan; f, g = row and column potential;
             s = scores, −C for attention; W = weights, rows P_i/a_i
-Modules     ``sinkhorn``: plans and the divergence; ``solver``: Sinkhorn's iteration with Newton's method; ``attention``: what
-            lies between softmax and the balanced plan; ``diagnostics``: concentration and imbalance
+Modules     ``sinkhorn``: plans and the divergence; ``solver``: Sinkhorn's iteration with Newton's method; ``unbalanced``: both
+            marginals relaxed, and warm starts; ``quadratic``: another regularizer; ``attention``: what lies between softmax
+            and the balanced plan; ``diagnostics``: concentration and imbalance. ε = 0 is in ``numerics.linear_program``
 Shapes      cost and scores (..., n, m), source (..., n), target (..., m)
 Conventions ``numerics.arguments``. What counts as converged follows from the dtype. A cost of +inf forbids, as a score of
             −inf does. A row with nothing left has no mass.
@@ -23,16 +24,22 @@ Conventions ``numerics.arguments``. What counts as converged follows from the dt
 
 from numerics.transport.attention import relaxed_weights, sinkhorn_attention, sinkhorn_weights
 from numerics.transport.diagnostics import Diagnostics, diagnose
+from numerics.transport.quadratic import QuadraticTransport, quadratic_plan
 from numerics.transport.sinkhorn import Transport, one_sided_plan, sinkhorn, sinkhorn_divergence
+from numerics.transport.unbalanced import Unbalanced, unbalanced
 
 __all__ = [
     "Diagnostics",
+    "QuadraticTransport",
     "Transport",
+    "Unbalanced",
     "diagnose",
     "one_sided_plan",
+    "quadratic_plan",
     "relaxed_weights",
     "sinkhorn",
     "sinkhorn_attention",
     "sinkhorn_divergence",
     "sinkhorn_weights",
+    "unbalanced",
 ]

@@ -16,7 +16,7 @@ FINISHED = {
     "deciphering": [
         *range(1, 48), "thm1", "thm2", "prop1", *(f"fn{n}" for n in range(1, 12)), *(f"fig{n}" for n in range(1, 9)), "tab1",
     ],
-    "inference": [*range(1, 24), "thm1", "thm2", "cor1", "fig3"],
+    "inference": [*range(1, 24), "thm1", "thm2", "cor1", *(f"{kind}{n}" for kind in ("fig", "fn") for n in range(1, 4))],
     "eot": [
         *range(1, 150), "def3.1", "def3.2", "thm3.3", "rem3.4", "rem3.5", "prop4.1", "prop4.2", "prop4.3", "prop4.4", "tab1",
         "def5.1", "thm5.2", "rem5.3", "def6.1", "lem6.2", "thm6.3", "rem6.4", "rem6.5", "def7.1", "def7.2", "thm7.3", "rem7.4",

@@ -1,0 +1,18 @@
+"""Section 6: is α small in practice?
+
+Claims     deciphering.s6.small-alpha-in-practice
+References "Now we assume that α is small and we argue that this assumption is justified in practice" in section 6
+"""
+
+from derivations import claim
+
+
+@claim(
+    "deciphering.s6.small-alpha-in-practice",
+    "empirical",
+    title="A small α is justified in practice",
+    latex=r"\alpha\,\lambda_{\max}(\Sigma)\ll1\text{ in practice}",
+    needs=("deciphering.thm2",),
+)
+def small_alpha() -> None:
+    """That α is small, on which the closed form rests, is said to be justified in practice; where it is, αΣ is small."""

@@ -1,0 +1,357 @@
+"""Plans whose two marginals are both relaxed, from any start, with their primal–dual gap.
+
+    min over P ≥ 0 of  ⟨C, P⟩ + ε KL(P ‖ a ⊗ b) + ρ_a KL(P1 ‖ a) + ρ_b KL(Pᵀ1 ‖ b),    KL(p ‖ q) = Σ p log(p/q) − p + q
+
+Notation    See the package; κ_a = ε/ρ_a and κ_b = ε/ρ_b, 0 for a marginal that is met exactly; φ = f/ε, ψ = g/ε;
+            L = −C/ε, −inf where forbidden; r = P1, c = Pᵀ1; v = a exp(−κ_a φ) and w = b exp(−κ_b ψ), what r and c should be
+Duality     For all φ and ψ let P_ij = a_i b_j exp(φ_i + ψ_j + L_ij). The primal objective at any Q exceeds the dual one by
+                ε KL(Q ‖ P) + ρ_a KL(Q1 ‖ v) + ρ_b KL(Qᵀ1 ‖ w),
+            exactly, without the cancellation of a difference, where Q meets the marginals with ρ = ∞, whose term then drops
+            out. The gap is that of Q = P, with rows and columns first made to meet such marginals.
+Solver      φ is eliminated: given ψ its best value is −log Σ_j b_j exp(ψ_j + L_ij)/(1 + κ_a). One step is a sweep of
+            Sinkhorn's, the best shift of φ − t, ψ + t, and a step of Newton's method for ψ, halved until the dual grows
+            enough. Without a start, a small ε is approached from larger ones.
+Derivatives As in ``solver``: two steps of Newton's method with the Hessian held constant make first and second ones exact.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from numerics import arguments, tolerances
+from numerics.arguments import Positive
+from numerics.line_search import backtrack
+from numerics.transport.sinkhorn import scaling
+
+_ROUGH_TOLERANCE, _INITIAL_TILT, _ANNEALING_RATE = 0.1, 30.0, 8.0
+
+
+@dataclass(frozen=True)
+class Unbalanced:
+    """An optimal plan with its potentials and its certificate. The gap and what follows carry no derivatives.
+
+    Attributes:
+        plan: P, (..., n, m).
+        row_potential: f, (..., n).
+        column_potential: g, (..., m). With both marginals met exactly, f and g are determined up to a constant.
+        value: the dual objective, which the optimal value exceeds by no more than the gap, (...).
+        gap: the primal objective less the dual one, (...), at P, or at the plan beside it that meets a marginal with ρ = ∞, as
+            far as what is allowed lets it.
+        row_error: |r − v|, (..., n): how far P1 is from a exp(−f/ρ_a), or from a.
+        column_error: |c − w|, (..., m).
+        converged: whether the errors of a problem add up to no more than rounding can explain, boolean, (...).
+        steps: how many steps the slowest problem took.
+    """
+
+    plan: Tensor
+    row_potential: Tensor
+    column_potential: Tensor
+    value: Tensor
+    gap: Tensor
+    row_error: Tensor
+    column_error: Tensor
+    converged: Tensor
+    steps: int
+
+
+class _Problem(NamedTuple):
+    kernel: Tensor  # L, (..., n, m)
+    source: Tensor
+    target: Tensor
+    kappa_a: Tensor  # (..., 1)
+    kappa_b: Tensor
+    dead: Tensor  # rows that may go nowhere, (..., n)
+
+
+class _Point(NamedTuple):
+    phi: Tensor
+    plan: Tensor
+    v: Tensor
+    w: Tensor
+    objective: Tensor  # of the dual, over ε, less Σa Σb
+
+    @property
+    def residual(self) -> Tensor:
+        return self.w - self.plan.sum(-2)
+
+
+def unbalanced(
+    cost: Tensor,
+    source: Tensor | None = None,
+    target: Tensor | None = None,
+    temperature: Positive = 1.0,
+    source_relaxation: Positive = 1.0,
+    target_relaxation: Positive = 1.0,
+    *,
+    start: Tensor | None = None,
+    mask: Tensor | None = None,
+    max_steps: int = 200,
+    strict: bool = True,
+) -> Unbalanced:
+    """Solve the problem of the module's notes. Differentiable twice in every tensor but ``start``.
+
+    Args:
+        cost: C, floating, (..., n, m), +inf where forbidden.
+        source: a, floating, (..., n), nonnegative, of any mass; uniform by default.
+        target: b, floating, (..., m), nonnegative, of any mass; uniform by default.
+        temperature: ε, positive; a number, or a tensor that broadcasts over (...).
+        source_relaxation: ρ_a, as the temperature, or ``math.inf`` for P1 = a.
+        target_relaxation: ρ_b, as the temperature, or ``math.inf`` for Pᵀ1 = b. With both infinite the masses must agree.
+        start: a column potential g to start from, floating, (..., m): that of a similar problem saves steps.
+        mask: broadcastable to (..., n, m): boolean, True takes part; or floating, added to −C/ε.
+        max_steps: ≥ 1.
+        strict: whether a problem that did not converge is an error. Otherwise ``converged`` says which they are.
+
+    Raises:
+        ValueError: for a shape, dtype or number other than these.
+        RuntimeError: if ``strict``, and a problem did not converge.
+    """
+    arguments.check_count("max_steps", max_steps)
+    x, epsilon, dtype = _problem(cost, source, target, temperature, source_relaxation, target_relaxation, mask)
+    fixed = _Problem(*(part.detach() for part in x))
+    if start is None:
+        psi, schedule = torch.zeros_like(x.target), _schedule(fixed)
+    else:
+        g = arguments.floating("start", start, "m", last=x.target.shape[-1])
+        arguments.check_expands("start", g, x.target.shape)
+        psi, schedule = (g.detach().to(x.target) / epsilon.detach()[..., None]).expand(x.target.shape), [1.0]
+    steps = 0
+    for factor in schedule:
+        found, taken = _maximize(_at(fixed, factor), psi / factor, max_steps - steps, rough=factor > 1)
+        psi, steps = found * factor, steps + taken
+    psi = _refined(x, fixed, psi)
+    point = _evaluate(x, psi)
+    return _result(x, fixed, psi, point, epsilon, dtype, steps, max_steps, strict=strict)
+
+
+def _problem(
+    cost: Tensor,
+    source: Tensor | None,
+    target: Tensor | None,
+    temperature: Positive,
+    rho_a: Positive,
+    rho_b: Positive,
+    mask: Tensor | None,
+) -> tuple[_Problem, Tensor, torch.dtype]:
+    """Check the data; return the problem, ε (...), and the dtype of the result."""
+    x, a, epsilon, floor, dtype = scaling(cost, source, target, temperature, math.inf, mask)
+    batch = x.source.shape[:-1]
+    kappas = [
+        epsilon.new_zeros(())
+        if not isinstance(rho, Tensor) and rho == math.inf
+        else epsilon / arguments.positive(name, rho, batch, x.source)
+        for name, rho in (("source_relaxation", rho_a), ("target_relaxation", rho_b))
+    ]
+    batch = arguments.broadcast(batch=batch, source_relaxation=kappas[0].shape, target_relaxation=kappas[1].shape)
+    a, b = a.expand(*batch, -1), x.target.expand(*batch, -1)
+    dead = (a > 0) & (x.source == 0)
+    kernel = (x.log_kernel - (floor / epsilon[..., None]).unsqueeze(-1)).expand(*batch, -1, -1)
+    kernel = torch.where(dead.unsqueeze(-1), -torch.inf, kernel)
+    kappa_a, kappa_b = (kappa.expand(batch).unsqueeze(-1) for kappa in kappas)
+    return _Problem(kernel, a, b, kappa_a, kappa_b, dead), epsilon.expand(batch), dtype
+
+
+def _evaluate(x: _Problem, psi: Tensor) -> _Point:
+    """Return what belongs to a ψ, with the best φ for it."""
+    logits = x.kernel + torch.where(x.target > 0, x.target, 1.0).log().unsqueeze(-2) + psi.unsqueeze(-2)
+    logits = torch.where((x.target > 0).unsqueeze(-2), logits, -torch.inf)
+    live = (logits != -torch.inf).any(-1)
+    total = torch.where(live.unsqueeze(-1), logits, 0.0).logsumexp(-1)
+    phi = torch.where(live, -total / (1 + x.kappa_a), 0.0)
+    exponents = torch.where(live.unsqueeze(-1), logits, -torch.inf) + phi.unsqueeze(-1)
+    plan = x.source.unsqueeze(-1) * _bounded(exponents, x.source.unsqueeze(-1)).exp()
+    v, gain_a = _wanted(x.source, phi, x.kappa_a, live)
+    w, gain_b = _wanted(x.target, psi, x.kappa_b, _reached(x))
+    return _Point(phi, plan, v, w, gain_a.sum(-1) + gain_b.sum(-1) - plan.sum((-2, -1)))
+
+
+def _wanted(mass: Tensor, potential: Tensor, kappa: Tensor, live: Tensor) -> tuple[Tensor, Tensor]:
+    """Return a exp(−κφ) and a(1 − exp(−κφ))/κ. Mass that may go nowhere has φ = ∞ where κ > 0."""
+    stiff, exponent = kappa == 0, _bounded(-kappa * potential, mass)
+    kept = torch.where(live, exponent.exp(), torch.where(stiff, 1.0, 0.0))
+    lost = torch.where(live, exponent.expm1(), torch.where(stiff, 0.0, -1.0))
+    gain = torch.where(stiff, potential, -lost / torch.where(stiff, 1.0, kappa))
+    return mass * kept, mass * gain
+
+
+def _bounded(exponents: Tensor, mass: Tensor) -> Tensor:
+    """Return exponents that may be multiplied by a mass of zero, where nothing bounds them: 0 · inf would be NaN."""
+    return torch.where(mass > 0, exponents, exponents.clamp(max=math.log(torch.finfo(exponents.dtype).max) / 4))
+
+
+def _reached(x: _Problem) -> Tensor:
+    return ((x.kernel != -torch.inf) & (x.source > 0).unsqueeze(-1)).any(-2)
+
+
+def _swept(x: _Problem, phi: Tensor, psi: Tensor) -> Tensor:
+    """Return the best ψ for these φ, finite where a target is zero too."""
+    weights = torch.where(x.source > 0, torch.where(x.source > 0, x.source, 1.0).log() + phi, -torch.inf)
+    logits = x.kernel + weights.unsqueeze(-1)
+    live = (logits != -torch.inf).any(-2)
+    total = torch.where(live.unsqueeze(-2), logits, 0.0).logsumexp(-2)
+    return torch.where(live, -total / (1 + x.kappa_b), psi)
+
+
+def _shifted(x: _Problem, point: _Point, psi: Tensor) -> Tensor:
+    """Return ψ + t with the t that is best if φ − t goes with it; P stays."""
+    kappa = x.kappa_a + x.kappa_b
+    shift = (point.w.sum(-1, keepdim=True) / point.v.sum(-1, keepdim=True)).log() / kappa
+    return torch.where(shift.isfinite(), psi + shift, psi)
+
+
+def _factor(x: _Problem, point: _Point) -> tuple[Tensor, Tensor]:
+    """Return the Cholesky factor of −∇²Φ, scaled to a unit diagonal and made regular, and that scale."""
+    column, rows = point.plan.sum(-2), point.plan.sum(-1) + x.kappa_a * point.v
+    diagonal = column + x.kappa_b * point.w
+    scale = torch.where(diagonal > 0, diagonal, 1.0).sqrt()
+    left = point.plan / torch.where(rows > 0, rows, 1.0).sqrt().unsqueeze(-1) / scale.unsqueeze(-2)
+    system = -torch.matmul(left.mT, left)
+    system.diagonal(dim1=-2, dim2=-1).add_(1 + tolerances.rounding(column.dtype, sum(point.plan.shape[-2:])))
+    factor, info = torch.linalg.cholesky_ex(system)
+    return torch.where((info == 0)[..., None, None], factor, torch.nan), scale
+
+
+def _direction(factor: Tensor, scale: Tensor, residual: Tensor) -> Tensor:
+    half = torch.linalg.solve_triangular(factor, (residual / scale).unsqueeze(-1), upper=False)
+    step: Tensor = torch.linalg.solve_triangular(factor.mT, half, upper=True).squeeze(-1)
+    return step / scale
+
+
+def _maximize(x: _Problem, psi: Tensor, max_steps: int, *, rough: bool) -> tuple[Tensor, int]:
+    """Return ψ and the number of steps."""
+    unit = tolerances.rounding(psi.dtype, sum(x.kernel.shape[-2:]))
+    for step in range(1, max_steps + 1):
+        psi = _swept(x, _evaluate(x, psi).phi, psi)
+        psi = _shifted(x, _evaluate(x, psi), psi)
+        point = _evaluate(x, psi)
+        enough = _ROUGH_TOLERANCE * point.plan.sum((-2, -1)) if rough else _rounding(x, psi, point)
+        done = point.residual.abs().sum(-1) <= enough
+        if bool(done.all()):
+            return psi, step
+        move = _direction(*_factor(x, point), point.residual)
+        slope = (move * point.residual).sum(-1)
+        move = torch.where((slope.isfinite() & (slope > 0) & ~done).unsqueeze(-1), move, 0.0)
+        slack = unit * (point.plan.sum((-2, -1)) + point.objective.abs())
+        size, _, grown = backtrack(
+            lambda size, at=psi, move=move: _evaluate(x, at + size * move),  # type: ignore[misc]
+            lambda trial: trial.objective,
+            point.objective,
+            slope,
+            slack,
+            (move == 0).all(-1),
+        )
+        psi = torch.where(grown.unsqueeze(-1), psi + size.unsqueeze(-1) * move, psi)
+    return psi, max_steps
+
+
+def _rounding(x: _Problem, psi: Tensor, point: _Point) -> Tensor:
+    """Return how large a residual, in ℓ1, is zero but for rounding, (...); see ``solver``."""
+    sizes = torch.where(x.kernel == -torch.inf, 0.0, x.kernel.abs())
+    sizes = sizes + point.phi.abs().unsqueeze(-1) + psi.abs().unsqueeze(-2)
+    drift = (point.plan * sizes).sum((-2, -1)) + (point.w * (x.kappa_b * psi).abs()).sum(-1)
+    unit = tolerances.eps(psi.dtype)
+    # Where next to nothing is worth carrying, digits of the plan are asked for down to √u of the masses that could be.
+    least = math.sqrt(unit) * torch.maximum(x.source.sum(-1), x.target.sum(-1))
+    mass = torch.maximum(torch.maximum(point.plan.sum((-2, -1)), point.w.sum(-1)), least)
+    allowed = tolerances.plan(psi.dtype, sum(point.plan.shape[-2:])) * mass + unit * drift
+    return torch.minimum(allowed, math.sqrt(unit) * mass)
+
+
+def _schedule(x: _Problem) -> list[float]:
+    """Return factors of ε from one at which no exponential underflows down to 1."""
+    spread = torch.where(x.kernel == -torch.inf, 0.0, x.kernel - x.kernel.amax(-1, keepdim=True)).abs()
+    factor = float(spread.nan_to_num(nan=0.0, posinf=0.0).amax()) / _INITIAL_TILT if spread.numel() else 1.0
+    factors = [1.0]
+    while factors[-1] < factor:
+        factors.append(factors[-1] * _ANNEALING_RATE)
+    return factors[::-1]
+
+
+def _at(x: _Problem, factor: float) -> _Problem:
+    """Return the same problem with ε a number of times as large."""
+    return x._replace(kernel=x.kernel / factor, kappa_a=x.kappa_a * factor, kappa_b=x.kappa_b * factor)
+
+
+def _refined(x: _Problem, fixed: _Problem, psi: Tensor) -> Tensor:
+    """Return ψ with the derivatives of the solution, where the target is zero too."""
+    follow, factor = psi, _factor(fixed, _evaluate(fixed, psi))
+    for _ in range(2):
+        follow = follow + _direction(*factor, _evaluate(x, follow).residual)
+    follow = torch.where(x.target > 0, follow, _swept(x, _evaluate(x, follow).phi, follow))
+    value = torch.where(x.target > 0, psi, follow)
+    return value.detach() + (follow - follow.detach())
+
+
+def _result(
+    x: _Problem,
+    fixed: _Problem,
+    psi: Tensor,
+    point: _Point,
+    epsilon: Tensor,
+    dtype: torch.dtype,
+    steps: int,
+    max_steps: int,
+    *,
+    strict: bool,
+) -> Unbalanced:
+    row_error = (point.plan.sum(-1) - point.v).detach().abs()
+    column_error = point.residual.detach().abs()
+    error = row_error.sum(-1) + column_error.sum(-1)
+    at = _Point(*(part.detach() for part in point))
+    converged = error <= 2 * _rounding(fixed, psi.detach(), at)  # rows and columns
+    if strict and not bool(converged.all()):
+        raise RuntimeError(
+            f"unbalanced: {int((~converged).sum())} of {converged.numel()} problems did not converge in {max_steps} steps; "
+            f"the largest marginal error is {float(error.nan_to_num(nan=torch.inf).max()):.3g}"
+        )
+    feasible = _feasible(fixed, at)
+    gap = _gap(fixed.kappa_a, feasible.sum(-1), at.v) + _gap(fixed.kappa_b, feasible.sum(-2), at.w)
+    gap = gap + _divergence(feasible.flatten(-2), at.plan.flatten(-2))
+    phi = torch.where(x.dead & (x.kappa_a > 0), torch.inf, point.phi)
+    mass = x.source.sum(-1) * x.target.sum(-1)
+    return Unbalanced(
+        plan=point.plan.to(dtype),
+        row_potential=(epsilon[..., None] * phi).to(dtype),
+        column_potential=(epsilon[..., None] * psi).to(dtype),
+        value=(epsilon * (point.objective + mass)).to(dtype),
+        gap=(epsilon.detach() * gap).to(dtype),
+        row_error=row_error.to(dtype),
+        column_error=column_error.to(dtype),
+        converged=converged,
+        steps=steps,
+    )
+
+
+def _feasible(x: _Problem, point: _Point) -> Tensor:
+    """Return P with less in rows and columns that are to be met exactly and have too much, and the rest where it lacks."""
+    P, exact_rows, exact_columns = point.plan, x.kappa_a == 0, x.kappa_b == 0
+    both = exact_rows & exact_columns
+    rows, columns = P.sum(-1), P.sum(-2)
+    ratio = x.source / torch.where(rows > 0, rows, 1.0)
+    P = P * torch.where(exact_rows, torch.where(both, ratio.clamp(max=1), ratio), 1.0).unsqueeze(-1)
+    columns = P.sum(-2)
+    ratio = x.target / torch.where(columns > 0, columns, 1.0)
+    P = P * torch.where(exact_columns, torch.where(both, ratio.clamp(max=1), ratio), 1.0).unsqueeze(-2)
+    short, wanting = (x.source - P.sum(-1)).clamp(min=0), (x.target - P.sum(-2)).clamp(min=0)
+    total = short.sum(-1, keepdim=True)
+    rest = short.unsqueeze(-1) * (wanting / torch.where(total > 0, total, 1.0)).unsqueeze(-2)
+    return P + torch.where(both.unsqueeze(-1) & (point.plan > 0), rest, 0.0)
+
+
+def _gap(kappa: Tensor, p: Tensor, q: Tensor) -> Tensor:
+    """Return KL(p ‖ q)/κ, (...), where κ is not 0."""
+    stiff = (kappa == 0).squeeze(-1)
+    return torch.where(stiff, 0.0, _divergence(p, q) / torch.where(stiff, 1.0, kappa.squeeze(-1)))
+
+
+def _divergence(p: Tensor, q: Tensor) -> Tensor:
+    """Return Σ p log(p/q) − p + q over the last axis, to the digits of p/q − 1."""
+    both = (p > 0) & (q > 0)
+    P, Q = torch.where(both, p, 1.0), torch.where(both, q, 1.0)
+    near = (P - Q).abs() < Q / 2
+    t = torch.where(near, (P - Q) / Q, 0.0)
+    terms = torch.where(near, Q * ((1 + t) * torch.log1p(t) - t), P * (P.log() - Q.log()) - P + Q)
+    return torch.where(both, terms, torch.where(p > 0, torch.inf, q)).sum(-1)

@@ -1,0 +1,149 @@
+"""``scaled_dot_product_attention`` with a choice of attention, held to PyTorch's and to its own definitions."""
+
+import math
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+from torch.autograd import gradcheck, gradgradcheck
+from torch.nn.functional import scaled_dot_product_attention as theirs
+from torch.testing import assert_close
+
+from numerics import mem, one_sided, ot_attention, regularizers, tolerances, transport
+from numerics.modules import (
+    KINDS,
+    Entmax,
+    Linear,
+    MaximumEntropy,
+    OptimalTransport,
+    SemiRelaxed,
+    Sinkhorn,
+    scaled_dot_product_attention,
+)
+from numerics.modules.functional import attend
+
+GENERATOR = torch.Generator().manual_seed(0)
+ROUNDING = 4 * tolerances.rounding("float64", 32, 8.0)  # 32 products at most; outputs and scores are below 8
+
+
+def normal(*shape: int) -> Tensor:
+    return torch.randn(shape, generator=GENERATOR, dtype=torch.float64)
+
+
+def close(actual: Tensor, expected: Tensor, atol: float = ROUNDING) -> None:
+    assert_close(actual, expected, rtol=0.0, atol=atol)
+
+
+@pytest.mark.parametrize("scale", [None, 0.3, 1.0, -0.7, 0.0])
+@pytest.mark.parametrize("lead", [(), (3,), (2, 3), (0, 3), (2, 0)])
+def test_softmax_is_the_function(lead: tuple[int, ...], scale: float | None) -> None:
+    query, key, value = normal(*lead, 4, 8), normal(*lead, 5, 8), normal(*lead, 5, 6)
+    allowed = torch.rand(4, 5, generator=GENERATOR) > 0.4
+    allowed[:, 0] = True
+    for options in ({}, {"attn_mask": allowed}, {"attn_mask": normal(4, 5)}, {"is_causal": True}):
+        given: dict[str, Any] = {**options, "scale": scale}
+        close(scaled_dot_product_attention(query, key, value, **given), theirs(query, key, value, **given))
+
+
+def test_a_negative_scale_prefers_what_is_least_alike() -> None:
+    query, key, value = normal(2, 4, 8), normal(2, 5, 8), normal(2, 5, 6)
+    for name in KINDS:
+        found = scaled_dot_product_attention(query, key, value, scale=-0.5, attention=name)
+        close(found, scaled_dot_product_attention(-query, key, value, scale=0.5, attention=name))
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_grouped_queries_share_their_keys(name: str) -> None:
+    query, key, value = normal(2, 6, 4, 8), normal(2, 3, 5, 8), normal(2, 3, 5, 6)
+    found = scaled_dot_product_attention(query, key, value, enable_gqa=True, attention=name)
+    every = [scaled_dot_product_attention(query[:, h], key[:, h // 2], value[:, h // 2], attention=name) for h in range(6)]
+    close(found, torch.stack(every, 1))
+    if name == "softmax":
+        close(found, theirs(query, key, value, enable_gqa=True))
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_what_is_empty(name: str) -> None:
+    for n, m, lead in ((0, 5, (2,)), (4, 0, (2,)), (4, 5, (0, 3)), (0, 0, ())):
+        query, key, value = normal(*lead, n, 8).requires_grad_(), normal(*lead, m, 8), normal(*lead, m, 6)
+        found = scaled_dot_product_attention(query, key, value, attention=name)
+        assert found.shape == (*lead, n, 6)
+        assert bool((found == 0).all())
+        found.sum().backward()
+        assert query.grad is not None
+
+
+def weights(kind: Any, query: Tensor, key: Tensor, mask: Tensor | None = None) -> Tensor:
+    found = attend(kind, query, key, key, mask, need_weights=True)[1]
+    assert found is not None
+    return found
+
+
+def test_each_is_the_closed_form_or_solver_of_its_name() -> None:
+    query, key = normal(2, 4, 8), normal(2, 5, 8)
+    scores, tau = one_sided.scores_from(query, key), math.sqrt(8)
+    mask = torch.tensor([True, True, False, True, True])
+    logits = (scores / tau).masked_fill(~mask, -torch.inf)
+    close(weights("softmax", query, key, mask), one_sided.plan(scores, tau, mask))
+    close(weights("sparsemax", query, key, mask), regularizers.sparsemax(logits))
+    close(weights(Entmax(1.3), query, key, mask), regularizers.entmax_bisect(logits, 1.3))
+    close(weights(Entmax(), query, key, mask), regularizers.entmax15(logits))
+    close(weights(Sinkhorn(6), query, key, mask), transport.sinkhorn_weights(scores, tau, 6, mask=mask))
+    close(weights(SemiRelaxed(0.5), query, key, mask), transport.relaxed_weights(scores, tau, 0.5 * tau, mask=mask))
+    balanced = weights(Sinkhorn(math.inf), query, key)
+    close(balanced.sum(-2), torch.full((2, 5), 0.8, dtype=torch.float64), 1e-9)
+    cost, u = ot_attention.negative_inner_product(key, key, 0.0), torch.full((5,), 0.2, dtype=torch.float64)
+    expected = ot_attention.transported(scores, u, cost.unsqueeze(-3), tau)
+    close(weights("optimal-transport", query, key), expected)
+    near = weights(OptimalTransport(exact=True, alpha=1e-6), query, key)
+    close(near, expected, 1e-4)
+    exact = mem.solve((key / tau).unsqueeze(-3), query / 0.5, None, 0.5)
+    close(weights(MaximumEntropy(0.5), query, key), exact.weights)
+
+
+def test_maximum_entropy_tends_to_softmax_as_alpha_falls() -> None:
+    query, key = normal(2, 4, 8), normal(2, 5, 8)
+    softmax = weights("softmax", query, key)
+    distance = [float((weights(MaximumEntropy(alpha), query, key) - softmax).abs().max()) for alpha in (1e-2, 1e-3, 1e-4)]
+    assert 5 < distance[0] / distance[1] < 20  # of the first order
+    assert distance[2] < 1e-4
+
+
+def test_linear_attention_needs_no_matrix_for_masks_of_keys() -> None:
+    query, key, value, mask = normal(2, 4, 8), normal(2, 5, 8), normal(2, 5, 6), torch.tensor([[True, True, False, True, True]])
+    for kind in (Linear(), Linear(torch.exp)):
+        for m in (None, mask):
+            through = torch.matmul(weights(kind, query, key, m), value)
+            close(attend(kind, query, key, value, m)[0], through)
+
+
+@pytest.mark.parametrize("kind", [*KINDS, Entmax(2.5), OptimalTransport(exact=True), Sinkhorn(math.inf)], ids=str)
+def test_derivatives(kind: Any) -> None:
+    inputs = [normal(3, 2).requires_grad_(), normal(3, 2).requires_grad_(), normal(3, 2).requires_grad_()]
+
+    def function(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+        return scaled_dot_product_attention(query, key, value, attention=kind)
+
+    assert gradcheck(function, inputs)
+    assert gradgradcheck(function, inputs)
+
+
+def test_refusals() -> None:
+    x = normal(2, 3, 4)
+    for arguments, options, message in (
+        ((x, x, x), {"attn_mask": torch.ones(3, 3).bool(), "is_causal": True}, "attn_mask: expected None where is_causal"),
+        ((x.long(), x, x), {}, "query: expected a floating tensor"),
+        ((x, x.float(), x), {}, "key: expected the dtype torch.float64 of the query"),
+        ((x, x[..., :3], x), {}, r"key: expected \(..., m, 4\) for the query"),
+        ((x, x, x[:, :2]), {}, r"value: expected \(..., 3, dv\) for the query"),
+        ((x, x, x), {"scale": math.inf}, "scale: expected a finite number"),
+        ((x, x, x), {"dropout_p": 1.5}, "dropout_p: expected a probability"),
+        ((x, x, x), {"attn_mask": torch.ones(2, 2).bool()}, "mask: expected a boolean or floating"),
+        ((x, x, x), {"attention": "hard"}, "attention: expected an Attention or one of"),
+        ((normal(1, 4, 3, 4), normal(1, 3, 3, 4), normal(1, 3, 3, 4)), {"enable_gqa": True}, "with G a divisor of 4"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            scaled_dot_product_attention(*arguments, **options)
+    with pytest.raises(RuntimeError, match="maximum-entropy: 6 of 6 rows have no certified solution"):
+        scaled_dot_product_attention(x * torch.nan, x, x, attention="maximum-entropy")

@@ -1,0 +1,123 @@
+"""Transport at ε = 0: what POT's public tests ask of ``emd``, and what they do not."""
+
+import numpy as np
+import ot
+import pytest
+import torch
+from torch import Tensor
+from torch.autograd import gradcheck
+from torch.testing import assert_close
+
+from numerics import transport
+from numerics.linear_program import exact_plan
+
+GENERATOR = torch.Generator().manual_seed(0)
+
+
+def uniform(*shape: int) -> Tensor:
+    return torch.rand(shape, generator=GENERATOR, dtype=torch.float64)
+
+
+def close(actual: Tensor, expected: Tensor, atol: float = 1e-12) -> None:
+    assert_close(actual, expected, rtol=0.0, atol=atol)
+
+
+def distribution(*shape: int) -> Tensor:
+    x = uniform(*shape)
+    return x / x.sum(-1, keepdim=True)
+
+
+# ── what POT's tests ask ────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_set_of_points_goes_to_itself() -> None:
+    x = torch.from_numpy(np.random.RandomState(0).randn(60, 2))
+    cost = torch.cdist(x, x).square()
+    u = torch.full((60,), 1 / 60, dtype=torch.float64)
+    for marginals in ((u, u), (None, None)):
+        found = exact_plan(cost, *marginals)
+        close(found.plan, torch.eye(60, dtype=torch.float64) / 60)
+        close(found.value, torch.tensor(0.0, dtype=torch.float64), 1e-9)
+
+
+def test_gaussians_on_a_line_and_the_duality_gap() -> None:
+    def gauss(n: int, mean: float, width: float) -> Tensor:
+        h = torch.exp(-((torch.arange(n, dtype=torch.float64) - mean) ** 2) / (2 * width**2))
+        return h / h.sum()
+
+    a, b = gauss(100, 40, 5), gauss(120, 70, 10)
+    cost = (torch.arange(100.0)[:, None] - torch.arange(120.0)).abs().double()
+    found, turned = exact_plan(cost, a, b), exact_plan(cost.T, b, a)
+    close(found.value, torch.tensor(30.0, dtype=torch.float64), 1e-3)  # the tails beyond the grid are cut off
+    close(found.value, turned.value, 1e-10)
+    assert float((found.row_potential[:, None] + found.column_potential - cost).max()) <= 1e-12
+    assert abs(float(found.gap)) <= 1e-10
+    close(found.value, torch.tensor(ot.emd2(a.numpy(), b.numpy(), cost.numpy()), dtype=torch.float64), 1e-10)
+
+
+def test_gradients_are_the_plan_and_the_potentials() -> None:
+    cost, a, b = uniform(5, 7).requires_grad_(), distribution(5).requires_grad_(), distribution(7).requires_grad_()
+    found = exact_plan(cost, a, b)
+    of_cost, of_a, of_b = torch.autograd.grad(10 * found.value, (cost, a, b))
+    close(of_cost, 10 * found.plan)
+    close(of_a, 10 * found.row_potential)
+    close(of_b, 10 * found.column_potential)
+    assert gradcheck(lambda cost: exact_plan(cost, a.detach(), b.detach()).value, cost)
+    assert gradcheck(lambda x: exact_plan(cost.detach(), x.softmax(-1), b.detach()).value, uniform(5).requires_grad_())
+
+
+def test_mismatches_are_refused() -> None:
+    cost, a = uniform(4, 4), distribution(4)
+    for arguments, message in (
+        ((cost, distribution(5), a), r"source: expected \(..., 4\)"),
+        ((cost, a, 2 * a), "target: expected the mass of the source"),
+        ((cost, -a, -a), "source: expected finite numbers ≥ 0"),
+        ((cost * torch.nan, a, a), "cost: expected numbers or \\+inf"),
+        ((cost, a, a, torch.zeros(4, 4)), "mask: expected a boolean tensor"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            exact_plan(*arguments)
+
+
+# ── what they do not ask ────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_batches_masks_and_weights_of_zero() -> None:
+    cost, a, b = uniform(2, 3, 5, 6), distribution(2, 3, 5), distribution(6)
+    mask = uniform(5, 6) > 0.2
+    mask[:, 0] = mask[0] = True
+    a = torch.cat([torch.zeros(2, 3, 1).double(), distribution(2, 3, 4)], -1)
+    found = exact_plan(cost, a, b, mask)
+    assert bool((found.plan[..., ~mask] == 0).all())
+    assert bool((found.plan[..., 0, :] == 0).all())
+    assert float(found.gap.abs().max()) <= 1e-12
+    assert float(found.row_error.max() + found.column_error.max()) <= 1e-12
+    again = exact_plan(cost.masked_fill(~mask, torch.inf), a, b)
+    close(again.value, found.value)
+    for i in range(2):
+        for j in range(3):
+            dear = torch.where(mask, cost[i, j], 1e3).numpy()
+            close(found.value[i, j], torch.tensor(ot.emd2(a[i, j].numpy(), b.numpy(), dear), dtype=torch.float64), 1e-10)
+    assert exact_plan(cost[:0], a[:0], b).plan.shape == (0, 3, 5, 6)
+    assert (found.plan > 0).sum((-2, -1)).max() <= 10
+
+
+def test_it_is_the_limit_of_entropic_plans() -> None:
+    cost, a, b = uniform(4, 5), distribution(4), distribution(5)
+    found = exact_plan(cost, a, b)
+    near = transport.sinkhorn(cost, a, b, 1e-3)
+    close((cost * near.plan).sum(), found.value, 1e-3 * float(torch.log(torch.tensor(20.0))))
+    close(near.plan, found.plan, 1e-2)
+
+
+def test_no_plan_and_dtypes() -> None:
+    cost, a, b = uniform(3, 3), distribution(3), distribution(3)
+    only = torch.eye(3, dtype=torch.bool)
+    with pytest.raises(RuntimeError, match="exact_plan: The problem is infeasible"):
+        exact_plan(cost, a, b, only)
+    with pytest.raises(RuntimeError, match="exact_plan: no plan has these marginals"):
+        exact_plan(cost, a, b, ~only & (torch.arange(3) > 5))
+    assert bool((exact_plan(cost, 0 * a, 0 * b).plan == 0).all())
+    for dtype in (torch.float32, torch.bfloat16):
+        found = exact_plan(cost.to(dtype), torch.full((3,), 0.25, dtype=dtype), torch.full((3,), 0.25, dtype=dtype))
+        assert {x.dtype for x in (found.plan, found.value, found.gap)} == {dtype}

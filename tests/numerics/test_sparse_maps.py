@@ -1,0 +1,223 @@
+"""normmax, sparsemax with a budget, thresholds and bisections: what ``entmax``'s public tests ask, and what they do not."""
+
+from functools import partial
+from typing import Any
+
+import entmax
+import pytest
+import torch
+from torch import Tensor
+from torch.autograd import gradcheck, gradgradcheck
+from torch.func import jacfwd, jacrev, vmap
+from torch.testing import assert_close
+
+from numerics import tolerances
+from numerics.regularizers import Entmax15, Sparsemax, entmax15, entmax_bisect, sparsemax
+from numerics.sparse_maps import (
+    BudgetBisect,
+    NormmaxBisect,
+    SparsemaxBisect,
+    budget_bisect,
+    entmax15_threshold,
+    normmax_bisect,
+    sparsemax_bisect,
+    sparsemax_threshold,
+)
+
+GENERATOR = torch.Generator().manual_seed(0)
+DTYPES = [torch.float64, torch.float32, torch.bfloat16, torch.float16]
+pytestmark = pytest.mark.filterwarnings("ignore:.torch.jit.script. is deprecated:DeprecationWarning")
+
+
+def normal(*shape: int) -> Tensor:
+    return torch.randn(shape, generator=GENERATOR, dtype=torch.float64)
+
+
+def uniform(*shape: int) -> Tensor:
+    return torch.rand(shape, generator=GENERATOR, dtype=torch.float64)
+
+
+def close(actual: Tensor, expected: Tensor, atol: float) -> None:
+    assert_close(actual, expected, rtol=0.0, atol=atol)
+
+
+# ── what the package's tests ask ────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_bisections_agree_with_sorting() -> None:
+    x = 0.5 * normal(4, 6).float()
+    allowed = tolerances.rounding("float32", 6, 4.0)
+    close(sparsemax_bisect(x), sparsemax(x, 1), allowed)
+    close(entmax_bisect(x, alpha=1.5), entmax15(x, 1), allowed)
+    close(SparsemaxBisect(0)(x), sparsemax(x, 0), allowed)
+
+
+def test_normmax_of_printed_numbers() -> None:
+    x = torch.tensor([0, 0.25, 0.5, 0.75, 1])
+    printed = torch.tensor([0.0000, 0.0239, 0.1746, 0.3254, 0.4761])
+    close(normmax_bisect(x, alpha=2, dim=0), printed, 6e-5)  # four digits are printed
+    close(normmax_bisect(x, alpha=1000, dim=0), torch.tensor([0.0, 0.0, 0.3330, 0.3334, 0.3336]), 6e-5)
+    assert_close(NormmaxBisect(2, 0)(x), normmax_bisect(x, 2, 0))
+
+
+def test_budgets_of_printed_numbers() -> None:
+    x = torch.tensor([0, 0.25, 0.5, 0.75, 1])
+    close(budget_bisect(x, budget=2, dim=0), torch.tensor([0.0, 0.125, 0.375, 0.625, 0.875]), 1e-6)
+    close(budget_bisect(2 * x, budget=3, dim=0), torch.tensor([0.0, 0.25, 0.75, 1.0, 1.0]), 1e-6)
+    for c in (1, 2, 3, 4, 5):
+        close(budget_bisect(c * x, budget=1, dim=0), sparsemax(c * x, dim=0), 1e-6)
+    assert_close(BudgetBisect(2, 0)(x), budget_bisect(x, 2, 0))
+
+
+@pytest.mark.parametrize("alpha", [1.2, 1.5, 2, 5, 10])
+def test_normmax_derivatives(alpha: float) -> None:
+    x = normal(4, 6).requires_grad_()
+    assert gradcheck(partial(normmax_bisect, alpha=alpha), x)
+    assert gradgradcheck(partial(normmax_bisect, alpha=alpha), x)
+    a = (1 + 2.5 * uniform(4, 1) + 0.05).requires_grad_()
+    assert gradcheck(normmax_bisect, (x, a))  # the package has none in α
+    assert gradgradcheck(normmax_bisect, (x, a))
+
+
+@pytest.mark.parametrize("k", range(7))
+def test_budget_derivatives(k: int) -> None:
+    x = normal(4, 6).requires_grad_()
+    assert gradcheck(partial(budget_bisect, budget=k), x)
+    assert gradcheck(budget_bisect, (x, (0.1 + 5 * uniform(4, 1)).requires_grad_()))
+
+
+@pytest.mark.parametrize("dim", [0, 1, 2, 3])
+def test_arbitrary_dimensions(dim: int) -> None:
+    shape = [3, 4, 2, 5]
+    x = normal(*shape).requires_grad_()
+    shape[dim] = 1
+    for function, numbers in ((normmax_bisect, 1.05 + uniform(*shape)), (budget_bisect, 0.2 + uniform(*shape))):
+        found = function(x, numbers, dim).movedim(dim, -1).flatten(0, -2)
+        rows = zip(x.movedim(dim, -1).flatten(0, -2), numbers.flatten(), strict=True)
+        close(found, torch.stack([function(row, float(number)) for row, number in rows]), 1e-12)
+        assert gradcheck(lambda x, f=function, a=numbers: f(x, a, dim), x)
+
+
+FUNCTIONS: dict[str, Any] = {
+    "Sparsemax": Sparsemax(dim=1),
+    "Entmax15": Entmax15(dim=1),
+    "Sparsemax, k = 512": Sparsemax(dim=1, k=512),
+    "Entmax15, k = 512": Entmax15(dim=1, k=512),
+    "sparsemax_bisect": sparsemax_bisect,
+    "entmax_bisect": entmax_bisect,
+    "normmax_bisect": normmax_bisect,
+    "budget_bisect": budget_bisect,
+} | {f"entmax_bisect, {a}": partial(entmax_bisect, alpha=a) for a in (1.25, 1.75, 2.25)}
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_what_is_masked_has_no_part(name: str, dtype: torch.dtype) -> None:
+    x = normal(2, 6).to(dtype)
+    x[:, 3:] = -torch.inf
+    y, alone = FUNCTIONS[name](x), FUNCTIONS[name](x[:, :3])
+    close(y[:, :3], alone, tolerances.rounding(dtype, 6, 8.0))
+    assert bool((y[:, 3:] == 0).all())
+
+
+@pytest.mark.parametrize("dim", [0, 1, 2])
+@pytest.mark.parametrize("coefficient", [1e-5, 0.5, 1e4])
+def test_thresholds_do_not_depend_on_k(dim: int, coefficient: float) -> None:
+    x = coefficient * normal(3, 4, 5).float()
+    for threshold in (sparsemax_threshold, entmax15_threshold):
+        tau, size = threshold(x, dim)
+        for k in (2, 5, 30):
+            again = threshold(x, dim, k)
+            assert torch.equal(again[1], size)
+            close(again[0], tau, tolerances.rounding("float32", 5, 4 * coefficient + 4))
+
+
+# ── what they do not ask ────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_thresholds_are_those_of_the_solution_and_know_derivatives() -> None:
+    x = normal(4, 6).requires_grad_()
+    for threshold, plan, power, scale in ((sparsemax_threshold, sparsemax, 1, 1.0), (entmax15_threshold, entmax15, 2, 0.5)):
+        tau, size = threshold(x)
+        assert (tau.shape, size.shape, size.dtype) == ((4, 1), (4, 1), torch.int64)
+        close((scale * x - tau).clamp(min=0) ** power, plan(x), 1e-12)
+        assert torch.equal(size, (plan(x) > 0).sum(-1, keepdim=True))
+        assert gradcheck(lambda x, f=threshold: f(x)[0], x)
+    tau, size = sparsemax_threshold(torch.full((1, 3), -torch.inf))
+    assert (float(tau), int(size)) == (-torch.inf, 0)
+
+
+def test_the_package_agrees() -> None:
+    x = normal(50, 7) * 2
+    for alpha in (1.1, 1.5, 2.0, 4.0):
+        close(normmax_bisect(x, alpha), entmax.normmax_bisect(x, alpha, n_iter=100), 1e-9)
+    for budget in (0.5, 1, 2.5, 5):
+        # Its interval misses the solution where B is near the number of entries: [0, 0.25], B = 1.9, for one.
+        close(budget_bisect(x, budget), entmax.budget_bisect(x, budget, n_iter=100), 1e-9)
+
+
+def test_solutions_satisfy_their_conditions() -> None:
+    """p_j > 0 where and only where x_j is above τ, with the gradient of the norm; the sum is the budget."""
+    x = normal(100, 8) * 3
+    for alpha in (1.3, 2.0, 7.0):
+        p = normmax_bisect(x, alpha)
+        close(p.sum(-1), torch.ones(100, dtype=torch.float64), 1e-12)
+        slope = (p / p.pow(alpha).sum(-1, keepdim=True) ** (1 / alpha)) ** (alpha - 1)
+        tau = torch.where(p > 0, x - slope, -torch.inf)
+        top, bottom = tau.amax(-1), torch.where(p > 0, tau, torch.inf).amin(-1)
+        close(top, bottom, 1e-9)
+        assert bool((torch.where(p == 0, x, -torch.inf).amax(-1) <= top + 1e-9).all())
+    for budget in (0.0, 0.7, 3.2, 7.9, 8.0):
+        p = budget_bisect(x, budget)
+        close(p.sum(-1), torch.full((100,), budget, dtype=torch.float64), 1e-12)
+        assert bool(((p >= 0) & (p <= 1)).all())
+        inner = (p > 0) & (p < 1)
+        tau = torch.where(inner, x - p, -torch.inf).amax(-1), torch.where(inner, x - p, torch.inf).amin(-1)
+        held = inner.any(-1)
+        close(tau[0][held], tau[1][held], 1e-12)
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("function", [normmax_bisect, budget_bisect])
+def test_dtypes_offsets_and_dead_rows(function: Any, dtype: torch.dtype) -> None:
+    x = (normal(3, 6) * 4).round().to(dtype) / 4
+    p = function(x)
+    assert (p.dtype, p.shape) == (dtype, x.shape)
+    close(function(x + 16), p, tolerances.rounding(dtype, 6, 2.0))
+    dead = torch.cat([x, torch.full_like(x[:1], -torch.inf)]).requires_grad_()
+    found = function(dead)
+    assert bool((found[-1] == 0).all())
+    found.sum().backward()
+    assert bool(dead.grad.isfinite().all())
+
+
+def test_functional_transforms_and_compilation() -> None:
+    x = normal(3, 5)
+    for function in (normmax_bisect, budget_bisect):
+        close(vmap(jacfwd(function))(x), vmap(jacrev(function))(x), 1e-12)
+        torch.compiler.reset()
+        close(torch.compile(function, fullgraph=True, backend="aot_eager")(x), function(x), 1e-12)
+
+
+def test_fewer_left_than_the_budget() -> None:
+    x = torch.tensor([[1.0, -torch.inf, 2.0], [0.0, -torch.inf, -torch.inf]])
+    assert_close(budget_bisect(x, 2), torch.tensor([[1.0, 0.0, 1.0], [1.0, 0.0, 0.0]]))
+
+
+def test_refusals() -> None:
+    x = normal(2, 3)
+    for call, message in (
+        (lambda: normmax_bisect(x, 1.0), "alpha: expected a number above 1, or a tensor, got 1.0"),
+        (lambda: normmax_bisect(x, torch.ones(3, 1)), "alpha: expected a number above 1, or a floating tensor"),
+        (lambda: budget_bisect(x, 3.5), "budget: expected a number from 0 to 3, or a tensor, got 3.5"),
+        (lambda: budget_bisect(x, -1), "budget: expected a number from 0 to 3"),
+        (lambda: budget_bisect(x, n_iter=0), "n_iter: expected an integer"),
+        (lambda: normmax_bisect(x.long()), "X: expected a floating tensor with at least one entry"),
+        (lambda: normmax_bisect(x[:, :0]), "X: expected a floating tensor with at least one entry"),
+        (lambda: sparsemax_threshold(x, k=0), "k: expected an integer"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            call()
+    wrong = torch.tensor([[1.0], [2.0]], dtype=torch.float64)
+    assert normmax_bisect(x, wrong).isnan().all(-1).tolist() == [True, False]
+    assert budget_bisect(x, wrong - 2).isnan().all(-1).tolist() == [True, False]

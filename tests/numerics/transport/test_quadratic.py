@@ -1,0 +1,121 @@
+"""The quadratic regularizer: what POT's public tests ask of its smooth solvers, and what they do not."""
+
+import numpy as np
+import ot
+import pytest
+import torch
+from torch import Tensor
+from torch.autograd import gradcheck, gradgradcheck
+from torch.testing import assert_close
+
+from numerics import tolerances
+from numerics.linear_program import exact_plan
+from numerics.regularizers import sparsemax
+from numerics.transport import quadratic_plan
+
+GENERATOR = torch.Generator().manual_seed(0)
+
+
+def uniform(*shape: int) -> Tensor:
+    return torch.rand(shape, generator=GENERATOR, dtype=torch.float64)
+
+
+def distribution(*shape: int) -> Tensor:
+    return (2 * uniform(*shape)).softmax(-1)
+
+
+def close(actual: Tensor, expected: Tensor, atol: float = 1e-12) -> None:
+    assert_close(actual, expected, rtol=0.0, atol=atol)
+
+
+@pytest.mark.filterwarnings("ignore:scipy.optimize.*disp:DeprecationWarning")
+def test_the_marginals_of_a_hundred_points() -> None:
+    x = torch.from_numpy(np.random.RandomState(0).randn(100, 2))
+    u = torch.full((100,), 0.01, dtype=torch.float64)
+    cost = torch.cdist(x, x).square()
+    found = quadratic_plan(cost, u, u)
+    close(found.plan.sum(-1), u)
+    close(found.plan.sum(-2), u)
+    close(quadratic_plan(cost).plan, found.plan)
+    theirs = ot.smooth.smooth_ot_dual(u.numpy(), u.numpy(), cost.numpy(), 1, reg_type="l2", stopThr=1e-12)
+    close(found.plan, torch.from_numpy(theirs), 1e-5)  # what POT's L-BFGS reaches
+
+
+@pytest.mark.parametrize("temperature", [100.0, 1.0, 0.1, 1e-2, 1e-4])
+def test_the_conditions_and_the_gap(temperature: float) -> None:
+    cost, a, b = 4 * uniform(3, 6, 8), distribution(3, 6), distribution(3, 8)
+    found = quadratic_plan(cost, a, b, temperature)
+    assert bool(found.converged.all())
+    close(found.plan.sum(-1), a, 1e-10)
+    close(found.plan.sum(-2), b, 1e-10)
+    slack = found.row_potential.unsqueeze(-1) + found.column_potential.unsqueeze(-2) - cost
+    close(found.plan, slack.clamp(min=0) / temperature, 1e-10)
+    primal = (cost * found.plan).sum((-2, -1)) + temperature / 2 * found.plan.square().sum((-2, -1))
+    close(found.value + found.gap, primal, 1e-12 * (1 + temperature))
+    assert float(found.gap.abs().max()) <= 1e-11
+    close((b * found.column_potential).sum(-1), torch.zeros(3, dtype=torch.float64))
+
+
+def test_limits() -> None:
+    cost, a, b = uniform(5, 6), distribution(5), distribution(6)
+    close(quadratic_plan(cost, a, b, 1e-3).plan, exact_plan(cost, a, b).plan, 1e-10)  # from some γ > 0 on the two agree
+    even_a, even_b = (a + 1) / 6, (b + 1) / 7
+    dense = quadratic_plan(cost, even_a, even_b, 1e6).plan
+    close(dense, even_a[:, None] / 6 + even_b / 5 - 1 / 30, 1e-5)  # ‖P‖ alone, where that is positive
+    row = quadratic_plan(cost[:, :1], a, torch.ones(1).double())
+    close(row.plan[:, 0], a)
+    free = torch.tensor([[0.3, -0.1, 0.9]], dtype=torch.float64)
+    b = sparsemax(free)[0]
+    found = quadratic_plan(-free, torch.ones(1).double(), b)
+    close(found.plan[0], b)  # one row: sparsemax is the plan whose columns are free
+
+
+def test_weights_of_zero_batches_and_dtypes() -> None:
+    cost, a, b = uniform(2, 3, 4, 5), distribution(2, 3, 4), distribution(5)
+    found = quadratic_plan(cost, a, b, 0.1)
+    for i in range(2):
+        for j in range(3):
+            close(found.plan[i, j], quadratic_plan(cost[i, j], a[i, j], b, 0.1).plan)
+    assert quadratic_plan(cost[:0], a[:0], b).plan.shape == (0, 3, 4, 5)
+    wider = torch.cat([a, torch.zeros(2, 3, 1).double()], -1)
+    more = quadratic_plan(torch.cat([cost, uniform(2, 3, 1, 5)], -2), wider, b, 0.1)
+    close(more.plan[..., :4, :], found.plan)
+    assert bool((more.plan[..., 4, :] == 0).all())
+    turned = quadratic_plan(torch.cat([cost, uniform(2, 3, 1, 5)], -2).mT, b, wider, 0.1)
+    close(turned.plan.mT, more.plan)
+    for dtype in (torch.float32, torch.bfloat16):
+        narrow = quadratic_plan(cost[0, 0].to(dtype), temperature=0.1)
+        assert narrow.plan.dtype is dtype
+        exact = quadratic_plan(cost[0, 0].to(dtype).double(), temperature=0.1).plan
+        assert float((narrow.plan.double() - exact).abs().max()) <= 100 * tolerances.rounding(dtype, 9, 1.0)
+
+
+def test_derivatives() -> None:
+    cost, b = uniform(3, 4).requires_grad_(), distribution(4)
+    temperature = torch.tensor(2.0, dtype=torch.float64, requires_grad=True)
+    logits = uniform(3).requires_grad_()
+
+    def solved(cost: Tensor, logits: Tensor, temperature: Tensor) -> tuple[Tensor, ...]:
+        found = quadratic_plan(cost, logits.softmax(-1), b, temperature)
+        return found.plan, found.value
+
+    assert gradcheck(solved, (cost, logits, temperature))
+    assert gradgradcheck(solved, (cost, logits, temperature))
+    found = quadratic_plan(cost, logits.softmax(-1), b, temperature)
+    close(torch.autograd.grad(found.value, cost)[0], found.plan.detach())
+
+
+def test_refusals() -> None:
+    cost, a, b = uniform(3, 4), distribution(3), distribution(4)
+    for options, message in (
+        ({"temperature": 0.0}, "temperature: expected a positive number"),
+        ({"cost": cost * torch.inf}, "cost: expected finite numbers"),
+        ({"target": a}, r"target: expected \(..., 4\)"),
+        ({"max_steps": 0}, "max_steps: expected an integer"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            quadratic_plan(**({"cost": cost, "source": a, "target": b} | options))
+    with pytest.raises(RuntimeError, match="quadratic_plan: 1 of 1 problems did not converge in 1 steps"):
+        quadratic_plan(cost, a, b, 0.01, max_steps=1)
+    with pytest.raises(RuntimeError, match="quadratic_plan: 1 of 1 problems did not converge"):
+        quadratic_plan(cost, a, 2 * b)

@@ -1,0 +1,246 @@
+"""Both marginals relaxed: what POT's public tests ask of its unbalanced solvers, and what they do not."""
+
+import math
+from typing import Any
+
+import numpy as np
+import ot
+import pytest
+import torch
+from torch import Tensor
+from torch.autograd import gradcheck, gradgradcheck
+from torch.testing import assert_close
+
+from numerics import tolerances, transport
+from numerics.linear_program import exact_plan
+from numerics.transport import unbalanced
+
+GENERATOR = torch.Generator().manual_seed(0)
+RELAXATIONS = [(1.0, 1.0), (5.0, 0.3), (math.inf, 1.0), (2.0, math.inf), (0.01, 0.01), (1e4, 1e4)]
+
+
+def uniform(*shape: int) -> Tensor:
+    return torch.rand(shape, generator=GENERATOR, dtype=torch.float64)
+
+
+def close(actual: Tensor, expected: Tensor, atol: float) -> None:
+    assert_close(actual, expected, rtol=0.0, atol=atol)
+
+
+def problem(*batch: int, n: int = 6, m: int = 8) -> tuple[Tensor, Tensor, Tensor]:
+    """A cost, and marginals of different masses."""
+    return 4 * uniform(*batch, n, m), uniform(*batch, n), 2 * uniform(*batch, m)
+
+
+def divergence(p: Tensor, q: Tensor) -> Tensor:
+    return (torch.special.xlogy(p, p / q) - p + q).sum()
+
+
+def points(n: int = 100) -> tuple[Tensor, Tensor]:
+    x = torch.from_numpy(np.random.RandomState(42).randn(n, 2))
+    return x, torch.cdist(x, x).square()
+
+
+# ── what POT's tests ask ────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_the_fixed_point_of_a_hundred_points() -> None:
+    _, cost = points()
+    a = torch.full((100,), 0.01, dtype=torch.float64)
+    b = 1.5 * a
+    found = unbalanced(cost, a, b)
+    f, g = found.row_potential, found.column_potential
+    close(f, -0.5 * (b.log() + g - cost).logsumexp(-1), 1e-12)
+    close(g, -0.5 * (a.log()[:, None] + f[:, None] - cost).logsumexp(-2), 1e-12)
+    theirs = ot.unbalanced.sinkhorn_unbalanced(a.numpy(), b.numpy(), cost.numpy(), 1.0, 1.0, reg_type="kl", stopThr=1e-12)
+    close(found.plan, torch.from_numpy(theirs), 1e-10)
+    close(unbalanced(cost).plan, unbalanced(cost, a, a).plan, 1e-15)  # no marginals: uniform ones
+
+
+@pytest.mark.parametrize("start", ["zeros", "exact", "solution"])
+def test_warm_starts_lead_to_the_same_plan_in_fewer_steps(start: str) -> None:
+    _, cost = points(30)
+    for temperature, relaxation in ((1.0, 1.0), (0.1, 1.0), (1.0, math.inf)):
+        a = torch.full((30,), 1 / 30, dtype=torch.float64)
+        options: dict[str, Any] = {"source_relaxation": relaxation, "target_relaxation": relaxation}
+        cold = unbalanced(cost, a, a, temperature, **options)
+        starts = {"zeros": torch.zeros_like(a), "solution": cold.column_potential}
+        starts["exact"] = exact_plan(cost, a, a).column_potential
+        warm = unbalanced(cost, a, a, temperature, start=starts[start], **options)
+        close(warm.plan, cold.plan, 1e-12)
+        close(warm.value, cold.value, 1e-12)
+        if start == "solution":
+            assert warm.steps == 1
+
+
+@pytest.mark.parametrize("relaxations", RELAXATIONS)
+@pytest.mark.parametrize("temperature", [1.0, 0.1])
+def test_pot_agrees(temperature: float, relaxations: tuple[float, float]) -> None:
+    cost, a, b = problem()
+    found = unbalanced(cost, a, b, temperature, *relaxations)
+    if max(relaxations) == 1e4:
+        return  # POT stops here with numerical errors
+    theirs = ot.unbalanced.sinkhorn_unbalanced(
+        a.numpy(), b.numpy(), cost.numpy(), temperature, relaxations, reg_type="kl", numItermax=100000, stopThr=1e-15
+    )
+    close(found.plan, torch.from_numpy(theirs), 1e-10)
+
+
+# ── what they do not ask ────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("relaxations", RELAXATIONS)
+@pytest.mark.parametrize("temperature", [1.0, 1e-1, 1e-2, 1e-3])
+def test_the_gap_is_that_of_the_two_objectives(temperature: float, relaxations: tuple[float, float]) -> None:
+    cost, a, b = problem(2)
+    found = unbalanced(cost, a, b, temperature, *relaxations)
+    assert bool(found.converged.all())
+    assert bool(((found.gap >= 0) & (found.gap <= 1e-12)).all())
+    for k in range(2):
+        primal = (cost[k] * found.plan[k]).sum() + temperature * divergence(found.plan[k], a[k, :, None] * b[k])
+        for rho, got, wanted in zip(relaxations, (found.plan[k].sum(-1), found.plan[k].sum(-2)), (a[k], b[k]), strict=True):
+            if rho == math.inf:
+                close(got, wanted, 1e-10)
+            else:
+                primal = primal + rho * divergence(got, wanted)
+        close(found.value[k], primal, 1e-9 * (1 + float(primal.abs())))
+
+
+def test_the_gap_of_an_unfinished_solve_is_that_of_the_two_objectives() -> None:
+    cost, a, b = problem()
+    rough = unbalanced(cost, a, b, 0.5, 2.0, 3.0, start=torch.zeros(8), max_steps=1, strict=False)
+    assert not bool(rough.converged)
+    primal = (cost * rough.plan).sum() + 0.5 * divergence(rough.plan, a[:, None] * b)
+    primal = primal + 2 * divergence(rough.plan.sum(-1), a) + 3 * divergence(rough.plan.sum(-2), b)
+    close(rough.gap, primal - rough.value, 1e-12)
+    best = unbalanced(cost, a, b, 0.5, 2.0, 3.0).value
+    assert float(rough.value) <= float(best) <= float(rough.value + rough.gap)
+    with pytest.raises(RuntimeError, match="unbalanced: 1 of 1 problems did not converge in 1 steps"):
+        unbalanced(cost, a, b, 0.5, 2.0, 3.0, start=torch.zeros(8), max_steps=1)
+
+
+@pytest.mark.parametrize("relaxations", [(math.inf, math.inf), (math.inf, 1.0), (1.0, math.inf)])
+def test_the_gap_of_an_unfinished_solve_with_marginals_to_meet(relaxations: tuple[float, float]) -> None:
+    cost, a, b = problem()
+    a, b = a / a.sum(), b / b.sum()
+    best = unbalanced(cost, a, b, 0.1, *relaxations)
+    assert 0 <= float(best.gap) <= 1e-13
+    bounds = []
+    for steps in (1, 2, 3):
+        rough = unbalanced(cost, a, b, 0.1, *relaxations, start=torch.zeros(8), max_steps=steps, strict=False)
+        assert float(rough.value) <= float(best.value) + 1e-14 <= float(rough.value + rough.gap) + 2e-14
+        bounds.append(float(rough.gap))
+    assert bounds[0] > 1e-3
+    assert bounds == sorted(bounds, reverse=True)
+
+
+def test_limits() -> None:
+    cost, a, b = problem(3)
+    a, b = a / a.sum(-1, keepdim=True), b / b.sum(-1, keepdim=True)
+    balanced = unbalanced(cost, a, b, 0.1, math.inf, math.inf)
+    expected = transport.sinkhorn(cost, a, b, 0.1)
+    close(balanced.plan, expected.plan, 1e-12)
+    close(balanced.value, expected.value, 1e-12)
+    one = unbalanced(cost, a, b, 0.1, math.inf, 2.0)
+    expected = transport.sinkhorn(cost, a, b, 0.1, relaxation=2.0)
+    close(one.plan, expected.plan, 1e-12)
+    far = unbalanced(100 + cost, a, b, 0.1, 1.0, 1.0)
+    assert float(far.plan.sum()) < 1e-20  # what is too dear is not carried
+    assert bool(far.converged.all())
+
+
+def test_weights_of_zero_and_what_is_forbidden() -> None:
+    cost, a, b = problem(2)
+    a, b = a.index_fill(-1, torch.tensor([1]), 0.0), b.index_fill(-1, torch.tensor([0, 3]), 0.0)
+    kept_rows, kept_columns = [0, 2, 3, 4, 5], [1, 2, 4, 5, 6, 7]
+    found = unbalanced(cost, a, b, 0.3, 1.0, 2.0)
+    small = unbalanced(cost[:, kept_rows][..., kept_columns], a[:, kept_rows], b[:, kept_columns], 0.3, 1.0, 2.0)
+    close(found.plan[:, kept_rows][..., kept_columns], small.plan, 1e-13)
+    assert bool((found.plan[:, 1] == 0).all())
+    assert bool((found.plan[..., [0, 3]] == 0).all())
+    assert bool(found.column_potential.isfinite().all())
+    close(found.value, small.value, 1e-12)
+    dead = torch.zeros(6, 8, dtype=torch.bool)
+    dead[2] = True
+    masked = unbalanced(cost, a, b, 0.3, 1.0, 2.0, mask=~dead)
+    forbidden = unbalanced(cost.masked_fill(dead, torch.inf), a, b, 0.3, 1.0, 2.0)
+    close(masked.plan, forbidden.plan, 0.0)
+    assert bool((masked.plan[:, 2] == 0).all())
+    assert bool(masked.row_potential[:, 2].isposinf().all())
+    rest = [0, 1, 3, 4, 5]
+    lost = unbalanced(cost[:, rest], a[:, rest], b, 0.3, 1.0, 2.0).value + a[:, 2] + 0.3 * a[:, 2] * b.sum(-1)
+    close(masked.value, lost, 1e-12)  # mass that goes nowhere costs ρ_a, and its share of ε Σ a_i b_j
+    with pytest.raises(RuntimeError, match="did not converge"):
+        unbalanced(cost, a, b, 0.3, math.inf, 2.0, mask=~dead)
+
+
+@pytest.mark.parametrize("relaxations", [(1.0, 2.0), (math.inf, 0.5), (0.5, math.inf)])
+def test_derivatives(relaxations: tuple[float, float]) -> None:
+    cost, a, b = (x.requires_grad_() for x in problem(2, n=3, m=4))
+    temperature = torch.tensor([0.5, 1.0], dtype=torch.float64, requires_grad=True)
+
+    def solved(cost: Tensor, a: Tensor, b: Tensor, temperature: Tensor) -> tuple[Tensor, ...]:
+        found = unbalanced(cost, a, b, temperature, *relaxations)
+        return found.plan, found.row_potential, found.column_potential, found.value
+
+    assert gradcheck(solved, (cost, a, b, temperature))
+    assert gradgradcheck(solved, (cost, a, b, temperature))
+    found = unbalanced(cost, a, b, temperature, *relaxations)
+    slope = torch.autograd.grad(found.value.sum(), cost)[0]
+    close(slope, found.plan.detach(), 1e-10)
+
+
+def test_derivatives_in_the_relaxations() -> None:
+    cost, a, b = problem(n=3, m=4)
+    rhos = [torch.tensor(x, dtype=torch.float64, requires_grad=True) for x in (0.7, 2.0)]
+    assert gradcheck(lambda x, y: unbalanced(cost, a, b, 0.5, x, y).plan, rhos)
+    assert gradgradcheck(lambda x, y: unbalanced(cost, a, b, 0.5, x, y).value, rhos)
+
+
+def test_batches_are_what_they_are_one_by_one() -> None:
+    cost, a, b = problem(2, 3)
+    found = unbalanced(cost, a, b, 0.05, 1.0, 3.0)
+    for i in range(2):
+        for j in range(3):
+            close(found.plan[i, j], unbalanced(cost[i, j], a[i, j], b[i, j], 0.05, 1.0, 3.0).plan, 1e-12)
+    assert unbalanced(cost[:0], a[:0], b[:0]).plan.shape == (0, 3, 6, 8)
+    shared = unbalanced(cost, a[0, 0], b[0, 0], torch.tensor([0.1, 1.0, 2.0]).double())
+    close(shared.plan[1, 2], unbalanced(cost[1, 2], a[0, 0], b[0, 0], 2.0).plan, 1e-12)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16], ids=str)
+def test_dtypes(dtype: torch.dtype) -> None:
+    cost, a, b = (x.to(dtype) for x in problem(2))
+    found = unbalanced(cost, a, b, 0.1)
+    assert {x.dtype for x in (found.plan, found.value, found.gap, found.row_potential)} == {dtype}
+    wide = unbalanced(cost.double(), a.double(), b.double(), 0.1)
+    assert float((found.plan.double() - wide.plan).abs().max()) <= 50 * tolerances.rounding(dtype, 14, 2.0)
+
+
+def test_refusals() -> None:
+    cost, a, b = problem()
+    for options, message in (
+        ({"source_relaxation": 0.0}, "source_relaxation: expected a positive number"),
+        ({"target_relaxation": -1.0}, "target_relaxation: expected a positive number"),
+        ({"temperature": 0.0}, "temperature: expected a positive number"),
+        ({"start": torch.zeros(3)}, "start: expected a floating tensor"),
+        ({"start": torch.zeros(2, 8)}, "start: expected a shape that broadcasts"),
+        ({"max_steps": 0}, "max_steps: expected an integer"),
+        ({"source": a[:-1]}, r"source: expected \(..., 6\)"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            unbalanced(**({"cost": cost, "source": a, "target": b} | options))
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32], ids=str)
+@pytest.mark.parametrize("relaxation", [0.1, 1.0])
+def test_where_next_to_nothing_is_worth_carrying(relaxation: float, dtype: torch.dtype) -> None:
+    """Costs a thousand times ρ: masses underflow, and what has no mass has potentials whose exponentials overflow."""
+    cost, a, b = problem(20)
+    a, b = a * (uniform(20, 6) > 0.2), b * (uniform(20, 8) > 0.2)
+    found = unbalanced((25 * cost).to(dtype), a.to(dtype), b.to(dtype), 0.01, relaxation, relaxation)
+    assert bool(found.plan.isfinite().all())
+    assert bool((found.gap >= 0).all())
+    lost = relaxation * (a.sum(-1) + b.sum(-1)) + 0.01 * a.sum(-1) * b.sum(-1)
+    assert bool((found.value <= lost * (1 + 1e-5)).all())  # carrying nothing is allowed
+    assert float(found.plan.sum((-2, -1)).median()) < 0.3 * float(a.sum(-1).median())
