@@ -9,7 +9,8 @@ Claims       `claim` registers one, `reprint` the same one printed elsewhere; a 
 Variables    `size`, `index`, `scalar`, `positive`, `vector`, `simplex`, `interior`, `coupling`, `stochastic`, ... say what a
              symbol ranges over; `Kind` names the domains; `Point` and `Value` are the types of exact sample points
 Expressions  SymPy's, with `total` for sums over an index, Kronecker's `delta`, `derivative`, `xlogx`, `kl`, `pinsker`,
-             `bregman`, the positive part `plus`, and `expectation` and `variance` of random vectors
+             `bregman`, the positive part `plus`, `maximum`, `minimum`, `sigmoid`, `softplus`, `tanh`, `norm`,
+             `relative` for x log(x/y), and `expectation` and `variance` of random vectors
 Statements   the kinds of `Relation`: `Equation`, `AtLeast`, `UniqueMinimum`, `Limit`, ...; `Follows` concludes from earlier
              steps, `Fails` refutes at an exact point
 Theorems     `WEIERSTRASS`, `SLATER`, ... are quoted and not proved; `Theorem` states another one
@@ -33,6 +34,13 @@ if TYPE_CHECKING:
     from derivations.calculus.moments import variance as variance
     from derivations.calculus.powers import bregman as bregman
     from derivations.calculus.powers import plus as plus
+    from derivations.calculus.shorthands import maximum as maximum
+    from derivations.calculus.shorthands import minimum as minimum
+    from derivations.calculus.shorthands import norm as norm
+    from derivations.calculus.shorthands import relative as relative
+    from derivations.calculus.shorthands import sigmoid as sigmoid
+    from derivations.calculus.shorthands import softplus as softplus
+    from derivations.calculus.shorthands import tanh as tanh
     from derivations.calculus.sums import delta as delta
     from derivations.calculus.sums import normal as normal
     from derivations.calculus.sums import total as total
@@ -67,6 +75,8 @@ if TYPE_CHECKING:
     from derivations.relations import Relation as Relation
     from derivations.relations import Solves as Solves
     from derivations.relations import StrictUnlessEqual as StrictUnlessEqual
+    from derivations.relations import Taylor as Taylor
+    from derivations.relations import UniqueMaximum as UniqueMaximum
     from derivations.relations import UniqueMinimum as UniqueMinimum
     from derivations.relations import UniquePlan as UniquePlan
     from derivations.theorems import BAILLON_HADDAD as BAILLON_HADDAD
@@ -107,12 +117,13 @@ _NAMES = {
     # expressions
     "derivations.calculus.sums": ("total", "delta", "normal"),
     "derivations.calculus.functions": ("derivative", "kl", "pinsker", "xlogx"),
+    "derivations.calculus.shorthands": ("maximum", "minimum", "norm", "relative", "sigmoid", "softplus", "tanh"),
     "derivations.calculus.powers": ("bregman", "plus"),
     "derivations.calculus.moments": ("expectation", "variance"),
     # statements
     "derivations.relations": (
-        "Relation", "Equation", "Differs", "AtLeast", "StrictUnlessEqual", "UniqueMinimum", "UniquePlan", "Entry",
-        "Entries", "Limit", "Expansion", "Solves", "Follows", "Fails",
+        "Relation", "Equation", "Differs", "AtLeast", "StrictUnlessEqual", "UniqueMinimum", "UniqueMaximum", "UniquePlan",
+        "Entry", "Entries", "Limit", "Expansion", "Solves", "Follows", "Fails", "Taylor",
     ),
     # theorems to quote
     "derivations.theorems": (

@@ -62,10 +62,8 @@ def summary(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 def quoting(rows: Iterable[Mapping[str, Any]]) -> dict[str, str]:
     """The claims that rest on quoted theorems: `directly`, or `through needs` by what they rest on."""
     by_id = {row["id"]: row for row in rows}
-    found = {id: "directly" for id, row in by_id.items() if row["quotes"]}
-    while more := [id for id, row in by_id.items() if id not in found and any(need in found for need in row["depends_on"])]:
-        found |= dict.fromkeys(more, "through needs")
-    return found
+    direct = [id for id, row in by_id.items() if row["quotes"]]
+    return {id: "directly" if by_id[id]["quotes"] else "through needs" for id in _resting_on(direct, by_id)}
 
 
 def environment(devices: Sequence[str], seconds: float, seed: int, skipped: Mapping[str, int]) -> dict[str, Any]:
@@ -136,10 +134,22 @@ def current(ledger: Mapping[str, Any]) -> dict[str, Any]:
 def green(ledger: Mapping[str, Any]) -> set[str]:
     """The claims whose verdict supports the print, and whose every support in this ledger does too."""
     rows = {row["id"]: row for row in ledger["claims"]}
-    good = {id for id, row in rows.items() if row["verdict"] in GREEN}
-    while shrinking := {id for id in good if any(n in rows and n not in good for n in rows[id]["depends_on"])}:
-        good -= shrinking
-    return good
+    return set(rows) - set(_resting_on([id for id, row in rows.items() if row["verdict"] not in GREEN], rows))
+
+
+def _resting_on(ids: Sequence[str], rows: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """These claims, and all that need one of them, directly or not; each once, however the needs are chained or circular."""
+    supports: dict[str, list[str]] = {}
+    for id, row in rows.items():
+        for need in row["depends_on"]:
+            supports.setdefault(need, []).append(id)
+    found = dict.fromkeys(ids)
+    waiting = list(found)
+    while waiting:
+        new = [id for id in supports.get(waiting.pop(), []) if id not in found]
+        found |= dict.fromkeys(new)
+        waiting += new
+    return list(found)
 
 
 def problems_of(row: Mapping[str, Any], complete: bool = True) -> list[str]:

@@ -26,6 +26,12 @@ from derivations.wording import is_id
 
 SCHEMA = 1
 
+LONGEST_ID = 200
+"""In bytes: a page is named after its claim, and file systems allow 255."""
+
+MOST_SAID = 1000
+"""Letters of a refusal, which may quote what it refuses."""
+
 
 class Vote(Record, frozen=True):
     """Evidence as a row holds it: without its claim, and without the derivations, which the row holds itself."""
@@ -168,12 +174,14 @@ def check(data: Any) -> None:
         if not wrong and row["id"] in ids[:number - 1]:
             wrong = "id: expected every claim once, got it twice"
         if wrong:
-            raise ValueError(f"claim {number} ({row.get('id', 'no id')}): {wrong}")
+            raise ValueError(f"claim {number} ({str(row.get('id', 'no id'))[:LONGEST_ID]}): {wrong[:MOST_SAID]}")
 
 
 def _faults(row: LedgerRow) -> Iterator[str]:
     """What is wrong with a row, each of whose fields is of its type."""
     if not is_id(row.id):
         yield f"id: expected letters and digits with dots, hyphens and underscores between them, got {row.id!r}"
+    if len(row.id.encode("utf-8", "surrogatepass")) > LONGEST_ID:
+        yield f"id: expected at most {LONGEST_ID} letters, got {len(row.id)}"
     if row.id != f"{row.document}.{row.number}":
         yield f"id: expected {row.document}.{row.number}, which document and number make, got {row.id}"

@@ -3,10 +3,15 @@
 Every refusal is a ``ValueError`` that reads "name: expected X, got Y". Unless a module says otherwise, its functions keep
 to these conventions.
 
+Layouts     Tensors that hold their entries: strided ones, expanded and non-contiguous ones too. Sparse, nested and meta
+            tensors are refused.
 Shapes      Leading axes, (...), broadcast as in NumPy, those of a mask too. Temperatures and the like are numbers, or tensors
-            that broadcast over (...). A tensor is not read back from its device: entries that are not positive give NaN.
-Dtypes      float16 and bfloat16 are computed in float32 and returned in the dtype of the input; nothing is promoted to
-            float64 unless an input is float64.
+            that broadcast over (...), and are brought to the dtype of the data. A tensor is not read back from its device:
+            entries that are not positive and normal in that dtype give NaN.
+Dtypes      Arguments of several dtypes are brought to the widest. float16 and bfloat16 are computed in float32 and returned in
+            the dtype of the input; nothing is promoted to float64 unless an input is float64.
+Range       Products, squares and sums of what is given must be finite in the dtype computed in. Where one is not, what depends
+            on it is NaN or infinite, and never a wrong number.
 Masks       As in ``scaled_dot_product_attention``: boolean, True takes part; floating, added to the logits (s/τ, −C/ε or
             log u). A score of −inf is masked. A row with nothing left has weights zero, log-partition −inf, and derivatives
             that are zero.
@@ -26,7 +31,23 @@ _HALF = (torch.float16, torch.bfloat16)
 
 def describe(x: object) -> str:
     """Return what was given, for an error message."""
-    return f"{x.dtype} {tuple(x.shape)}" if isinstance(x, Tensor) else f"{type(x).__name__} {x!r}"
+    if not isinstance(x, Tensor):
+        return f"{type(x).__name__} {x!r}"
+    if x.is_nested:
+        return f"nested {x.dtype}"
+    kind = "meta " if x.is_meta else "" if x.layout == torch.strided else f"{str(x.layout).removeprefix('torch.')} "
+    return f"{kind}{x.dtype} {tuple(x.shape)}"
+
+
+def is_dense(x: object) -> bool:
+    """Whether this is a tensor that holds its entries: neither sparse, nor nested, nor on the meta device."""
+    return isinstance(x, Tensor) and not x.is_nested and x.layout == torch.strided and not x.is_meta
+
+
+def check_dense(name: str, x: Tensor) -> None:
+    """Refuse what is no tensor, or one that does not hold its entries."""
+    if not is_dense(x):
+        raise ValueError(f"{name}: expected a dense tensor, got {describe(x)}")
 
 
 # ── dtypes ──────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -98,11 +119,11 @@ def floating(name: str, x: Tensor, *axes: str, last: int | None = None) -> Tenso
         axes: what the message calls the last axes.
         last: the size of the last of them, if it is known.
     """
-    shape = x.shape[x.ndim - len(axes) :] if isinstance(x, Tensor) and x.ndim >= len(axes) else None
+    shape = x.shape[x.ndim - len(axes) :] if is_dense(x) and x.ndim >= len(axes) else None
     if shape is None or not x.is_floating_point() or 0 in shape or (last is not None and shape[-1] != last):
         form = f" (..., {', '.join(axes)}) with " if axes else ""
         size = (f"{', '.join(axes)} ≥ 1" if last is None else f"{axes[-1]} = {last}") if axes else ""
-        raise ValueError(f"{name}: expected a floating tensor{form}{size}, got {describe(x)}")
+        raise ValueError(f"{name}: expected a dense floating tensor{form}{size}, got {describe(x)}")
     return x.to(compute_dtype(x.dtype))
 
 
@@ -117,8 +138,8 @@ def tensors(**given: tuple[Tensor, int]) -> tuple[list[Tensor], torch.dtype]:
 
 def check_mask_dtype(name: str, mask: Tensor) -> None:
     """Refuse what is neither a boolean nor a floating tensor."""
-    if not isinstance(mask, Tensor) or not (mask.dtype == torch.bool or mask.is_floating_point()):
-        raise ValueError(f"{name}: expected a boolean or floating tensor, got {describe(mask)}")
+    if not is_dense(mask) or not (mask.dtype == torch.bool or mask.is_floating_point()):
+        raise ValueError(f"{name}: expected a dense boolean or floating tensor, got {describe(mask)}")
 
 
 def check_mask(mask: Tensor, shape: tuple[int, ...], *, own: int = 1, exact: bool = False, boolean: bool = False) -> None:
@@ -131,7 +152,7 @@ def check_mask(mask: Tensor, shape: tuple[int, ...], *, own: int = 1, exact: boo
         exact: whether it must have these axes in full; otherwise they may be missing or of size 1.
         boolean: whether a floating mask is refused.
     """
-    fits = isinstance(mask, Tensor) and (mask.dtype == torch.bool or (mask.is_floating_point() and not boolean))
+    fits = is_dense(mask) and (mask.dtype == torch.bool or (mask.is_floating_point() and not boolean))
     if fits:
         last, wanted = mask.shape[-own:], shape[-own:]
         fits = last == wanted if exact else all(a in (1, b) for a, b in zip(reversed(last), reversed(wanted), strict=False))
@@ -146,7 +167,7 @@ def check_mask(mask: Tensor, shape: tuple[int, ...], *, own: int = 1, exact: boo
 
 
 def positive(name: str, value: Positive, batch: torch.Size, like: Tensor) -> Tensor:
-    """Return a positive number or tensor as a tensor that broadcasts with (...); NaN where an entry is not positive.
+    """Return a positive number or tensor as a tensor that broadcasts with (...); NaN where an entry is not positive and normal.
 
     Args:
         name: of the argument.
@@ -159,13 +180,13 @@ def positive(name: str, value: Positive, batch: torch.Size, like: Tensor) -> Ten
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not finfo.tiny <= value <= finfo.max:
             raise ValueError(f"{name}: expected a positive number, normal in {like.dtype}, or a tensor, got {value!r}")
         return like.new_full((), value)
-    if not value.is_floating_point() or not broadcastable(value.shape, batch):
+    if not is_dense(value) or not value.is_floating_point() or not broadcastable(value.shape, batch):
         raise ValueError(
             f"{name}: expected a number or a floating tensor that broadcasts over the rows {tuple(batch)}, "
             f"got {describe(value)}"
         )
     converted = value.to(like)
-    return torch.where(converted > 0, converted, torch.nan)
+    return torch.where(converted >= torch.finfo(like.dtype).tiny, converted, torch.nan)
 
 
 def per_row(name: str, value: Positive, rows: Tensor) -> Tensor:
@@ -183,6 +204,23 @@ def check_count(name: str, value: int) -> None:
     """Refuse what is not an integer ≥ 1."""
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
         raise ValueError(f"{name}: expected an integer ≥ 1, got {value!r}")
+
+
+def check_entries(name: str, x: Tensor, fine: Tensor, expected: str) -> None:
+    """Refuse a tensor with entries that are not what is expected, and say where the first of them is.
+
+    Only for what reads its data anyway, a solver: it waits for the device. Under ``torch.func.vmap`` nothing is read.
+
+    Args:
+        name: of the argument.
+        x: the argument, which expands to the shape of ``fine``.
+        fine: boolean: which entries are as expected.
+        expected: what the message says they should be.
+    """
+    if readable(fine) and not bool(fine.all()):
+        index = tuple((~fine).nonzero()[0].tolist())
+        value = float(x.detach().expand(fine.shape)[index])
+        raise ValueError(f"{name}: expected {expected}, got {value:.6g} at {index}")
 
 
 def readable(x: Tensor) -> bool:

@@ -27,7 +27,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import linear
 
-from numerics.arguments import broadcastable, check_expands, check_positive, floating
+from numerics.arguments import broadcast, broadcastable, check_expands, check_positive, common, floating
 from numerics.priors import RelativePositions, T5Attention, causal_mask, log_mask, tilted
 
 
@@ -51,9 +51,14 @@ def attention_weights(templates: Tensor, evidence: Tensor, log_prior: Tensor, al
     t, z, prior = floating("templates", templates), floating("evidence", evidence), floating("log_prior", log_prior)
     if t.ndim < 2 or z.ndim < 2 or t.shape[-1] != z.shape[-1] or not broadcastable(t.shape[:-2], z.shape[:-2]):
         raise ValueError(f"templates: expected (..., M, d) that goes with evidence {tuple(z.shape)}, got {tuple(t.shape)}")
-    scores = alpha * (z @ t.mT)
-    check_expands("log_prior", prior, scores.shape)
-    return tilted(prior, scores).to(evidence.dtype)
+    t, z, prior = common(t, z, prior)
+    shape = (*broadcast(templates=t.shape[:-2], evidence=z.shape[:-2]), z.shape[-2], t.shape[-2])
+    check_expands("log_prior", prior, shape)
+    # A common offset of the templates moves no weight, and costs no digits once it is taken off.
+    used = (prior.expand(shape) != -torch.inf).any(-2).to(t).sum_to_size(t.shape[:-1]) > 0
+    kept = torch.where(used.unsqueeze(-1), t, 0.0).detach()
+    center = (kept / used.sum(-1).clamp(min=1)[..., None, None]).sum(-2, keepdim=True)
+    return tilted(prior, alpha * (z @ (t - center).mT)).to(evidence.dtype)
 
 
 class BertAttention(Protocol):

@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 
 from numerics import one_sided
-from numerics.arguments import Positive, check_rows, floating, per_row
+from numerics.arguments import Positive, check_rows, common, floating, per_row
 
 
 def potential(scores: Tensor, temperature: Positive = 1.0, mask: Tensor | None = None) -> Tensor:
@@ -151,7 +151,7 @@ def natural_direction(plan: Tensor, utility: Tensor, temperature: Positive = 1.0
 
 def _pair(plan: Tensor, name: str, x: Tensor) -> tuple[Tensor, Tensor, torch.dtype]:
     """Return plan and x in the dtype to compute in, x with 0 where the plan is 0, and the dtype of the result."""
-    p, y = floating("plan", plan, "m"), floating(name, x, "m")
+    p, y = common(floating("plan", plan, "m"), floating(name, x, "m"))
     check_rows(name, y, "plan", p)
     y = torch.where(p == 0, 0.0, y)
     return p.expand_as(y), y, torch.promote_types(plan.dtype, x.dtype)

@@ -14,7 +14,11 @@ Features    φ_r(x) = exp(⟨ω_r, x⟩ − ‖x‖²/2)/√F are positive. With
             in 1/F, with p = softmax and E_jl = exp⟨s_j, s_l⟩,
                 E W_j − p_j = p_j (Σ_lr p_l p_r E_lr − Σ_l p_l E_jl)/F + O(1/F²),
             which sums to zero over j, and vanishes where all keys are equal.
-Masks       A key that is masked is left out after the feature map. A zero vector has features too: ⟨φ(q), φ(0)⟩ ≠ 0.
+Range       φ_r(x) falls below every number of a dtype where ‖x‖²/2 − ⟨ω_r, x⟩ is large. Attention needs quotients only:
+            ‖q‖² cancels in each row, features are scaled one by one, so that each row has a term 1, and with k_j = c + x_j,
+            ⟨ω_r, k_j⟩ − ‖k_j‖²/2 = ⟨ω_r − c, x_j⟩ − ‖x_j‖²/2 + ⟨ω_r, c⟩ less a constant, where a far c costs no digits.
+Masks       A key that is masked is left out after the feature map. A zero vector has features too: ⟨φ(q), φ(0)⟩ ≠ 0. A mask
+            is of the keys, one for all queries of a problem: it never adds axes to the result.
 Shapes      Features are (..., n, F) and (..., m, F). Other conventions: ``numerics.arguments``
 """
 
@@ -28,6 +32,13 @@ from numerics.arguments import Positive
 
 _CHUNK = 64
 
+_CAUSAL_CHUNK = 16
+"""For features as logarithms: a chunk takes its square times F numbers."""
+
+_TILE_NUMBERS = 2**23
+"""The largest number of entries of an array of ``ratio_bias``, unless a single key has more: 32 MB in float32, which allocators
+return once it is free; smaller ones would leave holes between the results."""
+
 
 def linear_attention(
     query_features: Tensor, key_features: Tensor, value: Tensor, mask: Tensor | None = None, *, causal: bool = False
@@ -38,7 +49,7 @@ def linear_attention(
         query_features: φ(q), floating, (..., n, F).
         key_features: φ(k), floating, (..., m, F).
         value: v, floating, (..., m, dv).
-        mask: of the keys, boolean, broadcastable to (..., m): True takes part.
+        mask: of the keys, boolean, (..., m), with leading axes that broadcast to those of the rest: True takes part.
         causal: whether query i sees keys j ≤ i only; then n = m.
 
     Returns:
@@ -48,16 +59,10 @@ def linear_attention(
         ValueError: for other shapes or dtypes.
     """
     (q, k, v), dtype = arguments.tensors(query_features=(query_features, 2), key_features=(key_features, 2), value=(value, 2))
-    k = _kept(q, k, mask, causal=causal)
-    if v.shape[-2] != k.shape[-2]:
-        raise ValueError(f"value: expected (..., {k.shape[-2]}, dv) for these keys, got {tuple(value.shape)}")
-    arguments.broadcast(query_features=q.shape[:-2], key_features=k.shape[:-2], value=v.shape[:-2])
-    if mask is not None:                                     # 0 · inf would be NaN
-        v = torch.where(mask.unsqueeze(-1), v, 0.0)
-    v = torch.cat((v, torch.ones_like(v[..., :1])), -1)      # the last column becomes the sum of the weights
+    _check_shapes(q, k, v, mask, causal=causal)
+    k, v = _kept(k, mask), _with_ones(v, mask)
     total = _causal(q, k, v) if causal else torch.matmul(q, torch.matmul(k.mT, v))
-    numerator, mass = total[..., :-1], total[..., -1:]
-    return torch.where(mass == 0, 0.0, numerator / torch.where(mass == 0, 1.0, mass)).to(dtype)
+    return _quotient(total).to(dtype)
 
 
 def kernel_weights(
@@ -65,10 +70,10 @@ def kernel_weights(
 ) -> Tensor:
     """Return W, (..., n, m): what ``linear_attention`` multiplies its values by. Arguments and errors as there."""
     (q, k), dtype = arguments.tensors(query_features=(query_features, 2), key_features=(key_features, 2))
-    kernel = torch.matmul(q, _kept(q, k, mask, causal=causal).mT)
+    _check_shapes(q, k, None, mask, causal=causal)
+    kernel = torch.matmul(q, _kept(k, mask).mT)
     kernel = kernel.tril() if causal else kernel
-    mass = kernel.sum(-1, keepdim=True)
-    return torch.where(mass == 0, 0.0, kernel / torch.where(mass == 0, 1.0, mass)).to(dtype)
+    return _quotient(torch.cat((kernel, kernel.sum(-1, keepdim=True)), -1)).to(dtype)
 
 
 def positive_random_features(x: Tensor, projections: Tensor) -> Tensor:
@@ -102,7 +107,7 @@ def random_feature_attention(
 ) -> Tensor:
     """Return linear attention with positive random features, which tends to softmax attention as F grows.
 
-    The largest logit of every query's features, and of all features of the keys, is taken off: neither changes a weight.
+    Every row has weights, however large the scores: see the module's notes on the range of features.
 
     Args:
         query: floating, (..., n, d).
@@ -121,15 +126,28 @@ def random_feature_attention(
     """
     (q, k, v, omega), dtype = arguments.tensors(query=(query, 2), key=(key, 2), value=(value, 2), projections=(projections, 2))
     batch = arguments.broadcast(query=q.shape[:-2], key=k.shape[:-2])
+    whole = arguments.broadcast(batch=batch, value=v.shape[:-2], projections=omega.shape[:-2])
+    for name, given in (("key", k), ("projections", omega)):
+        arguments.floating(name, given, "m", "d", last=q.shape[-1])
     root = arguments.positive("temperature", temperature, batch, q).sqrt()[..., None, None]
-    a, b = _log_features(q / root, omega)[0], _log_features(k / root, omega)[0]
+    q, k = q / root, k / root
+    _check_mask(mask, (*whole, k.shape[-2]))
+    center = _center(k.detach(), mask, causal=causal)
+    x = k - center
+    a = torch.matmul(q, omega.mT) + torch.matmul(center, omega.mT)
+    b = torch.matmul(x, (omega - center).mT) - x.square().sum(-1, keepdim=True) / 2
+    # A logarithm that leaves the range is no feature of zero.
+    a, b = (torch.where(logarithm.isinf(), torch.nan, logarithm) for logarithm in (a, b))
+    _check_shapes(a, b, v, mask, causal=causal)
     if mask is not None:
-        arguments.check_mask(mask, k.shape[:-1], exact=True, boolean=True)
         b = torch.where(mask.unsqueeze(-1), b, -torch.inf)
-    top = b.amax((-2, -1), keepdim=True).detach()
-    a = a - a.amax(-1, keepdim=True).detach()
-    b = b - torch.where(top == -torch.inf, 0.0, top)
-    return linear_attention(a.exp(), b.exp(), v, mask, causal=causal).to(dtype)
+    v = _with_ones(v, mask)
+    if causal:
+        return _quotient(_causal_logarithms(a, b, v)).to(dtype)
+    top = _finite_peak(b, -2)
+    a = a + torch.where((b == -torch.inf).all(-2, keepdim=True), -torch.inf, top)
+    total = torch.matmul((a - _finite_peak(a, -1)).exp(), torch.matmul((b - top).exp().mT, v))
+    return _quotient(total).to(dtype)
 
 
 def kernel_variance(query: Tensor, key: Tensor, features: int) -> Tensor:
@@ -148,7 +166,8 @@ def kernel_variance(query: Tensor, key: Tensor, features: int) -> Tensor:
     """
     q, k, dtype = _pair(query, key, features)
     sums = (q.unsqueeze(-2) + k.unsqueeze(-3)).square().sum(-1)
-    return ((2 * torch.matmul(q, k.mT)).exp() * sums.expm1() / features).to(dtype)
+    # e^{2⟨q, k⟩}(e^s − 1) = e^{2⟨q, k⟩ + s}(1 − e^{−s}): the factors on the left may overflow where their product does not.
+    return ((2 * torch.matmul(q, k.mT) + sums).exp() * -(-sums).expm1() / features).to(dtype)
 
 
 def ratio_bias(query: Tensor, key: Tensor, features: int) -> Tensor:
@@ -167,9 +186,16 @@ def ratio_bias(query: Tensor, key: Tensor, features: int) -> Tensor:
     """
     q, k, dtype = _pair(query, key, features)
     sums = q.unsqueeze(-2) + k.unsqueeze(-3)
-    p = torch.matmul(q, k.mT).softmax(-1)
-    mean = torch.matmul(torch.matmul(sums, sums.mT).exp(), p.unsqueeze(-1)).squeeze(-1)
-    return (p * ((p * mean).sum(-1, keepdim=True) - mean) / features).to(dtype)
+    log_p = torch.matmul(q, (k - k.mean(-2, keepdim=True).detach()).mT).log_softmax(-1)
+    tile = max(1, _TILE_NUMBERS // max(1, log_p.numel()))
+    tiles = (torch.matmul(part, sums.mT) + log_p.unsqueeze(-2) for part in torch.split(sums, tile, -2))
+    each = torch.cat([part.logsumexp(-1) for part in tiles], -1)
+    mean = (each + log_p).logsumexp(-1, keepdim=True)
+    # p (e^mean − e^each), where e^mean alone may overflow and the difference may be small.
+    difference = -(-(mean - each).abs()).expm1() * (mean - each).sign()
+    size = log_p + torch.maximum(mean, each)
+    size = torch.where(difference == 0, size.clamp(max=math.log(torch.finfo(size.dtype).max) / 2), size)
+    return (size.exp() * difference / features).to(dtype)
 
 
 def _causal(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
@@ -185,17 +211,82 @@ def _causal(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
     return (within + torch.matmul(q, before)).flatten(-3, -2)[..., :n, :]
 
 
-def _kept(q: Tensor, k: Tensor, mask: Tensor | None, *, causal: bool) -> Tensor:
-    """Return the features of the keys, zero where masked, once shapes are known to fit."""
+def _causal_logarithms(a: Tensor, b: Tensor, v: Tensor) -> Tensor:
+    """Return Σ_{j≤i} Σ_r exp(a_ir + b_jr) v_j over the largest of these exponentials in each row i, chunk by chunk."""
+    n = a.shape[-2]
+    before = b.new_full((*b.shape[:-2], 1, b.shape[-1]), -torch.inf)      # the largest b_jr of all chunks before
+    state = torch.matmul(torch.zeros_like(b[..., :1, :]).mT, v[..., :1, :])
+    found = []
+    for start in range(0, n, _CAUSAL_CHUNK):
+        rows, keys, values = (x[..., start : start + _CAUSAL_CHUNK, :] for x in (a, b, v))
+        seen = torch.maximum(before, keys.detach().cummax(-2).values)
+        rows = rows - _finite_peak(rows + seen, -1)
+        size = rows.shape[-2]
+        past = torch.ones(size, size, dtype=torch.bool, device=a.device).tril()
+        logits = torch.where(past.unsqueeze(-1), rows.unsqueeze(-2) + keys.unsqueeze(-3), -torch.inf)
+        base = torch.where(before == -torch.inf, 0.0, before)
+        shift = torch.where(before == -torch.inf, -torch.inf, rows + base)
+        found.append(torch.matmul(shift.exp(), state) + torch.matmul(logits.exp().sum(-1), values))
+        top = seen[..., -1:, :]
+        level = torch.where(top == -torch.inf, 0.0, top)
+        state = state * (before - level).exp().mT + torch.matmul((keys - level).exp().mT, values)
+        before = top
+    return torch.cat(found, -2)
+
+
+def _finite_peak(x: Tensor, dim: int) -> Tensor:
+    """Return the largest entries along a dimension, held constant; 0 where all are −inf."""
+    peak = x.detach().amax(dim, keepdim=True)
+    return torch.where(peak == -torch.inf, 0.0, peak)
+
+
+def _check_shapes(q: Tensor, k: Tensor, v: Tensor | None, mask: Tensor | None, *, causal: bool) -> None:
+    """Refuse features, values and masks that do not go together."""
     if q.shape[-1] != k.shape[-1]:
         raise ValueError(f"key_features: expected (..., m, {q.shape[-1]}) like the queries' features, got {tuple(k.shape)}")
     if causal and q.shape[-2] != k.shape[-2]:
         raise ValueError(f"causal: expected as many keys as queries, got {k.shape[-2]} and {q.shape[-2]}")
-    arguments.broadcast(query_features=q.shape[:-2], key_features=k.shape[:-2])
+    if v is not None and v.shape[-2] != k.shape[-2]:
+        raise ValueError(f"value: expected (..., {k.shape[-2]}, dv) for these keys, got {tuple(v.shape)}")
+    shapes = {"query_features": q.shape[:-2], "key_features": k.shape[:-2]}
+    batch = arguments.broadcast(**shapes, **({} if v is None else {"value": v.shape[:-2]}))
+    _check_mask(mask, (*batch, k.shape[-2]))
+
+
+def _check_mask(mask: Tensor | None, shape: tuple[int, ...]) -> None:
+    """Refuse a mask that is not one of the keys of such problems."""
+    if mask is not None:
+        arguments.check_mask(mask, shape, exact=True, boolean=True)
+        arguments.check_expands("mask", mask, shape)
+
+
+def _center(k: Tensor, mask: Tensor | None, *, causal: bool) -> Tensor:
+    """Return a vector (..., 1, d) near the keys: their mean; or the first of them, which every row sees that sees any."""
     if mask is None:
-        return k
-    arguments.check_mask(mask, k.shape[:-1], exact=True, boolean=True)
-    return torch.where(mask.unsqueeze(-1), k, 0.0)
+        return k[..., :1, :] if causal else k.mean(-2, keepdim=True)
+    if causal:
+        shape = torch.broadcast_shapes(k.shape[:-1], mask.shape)  # type: ignore[no-untyped-call]
+        first = mask.expand(shape).long().argmax(-1)[..., None, None].expand(*shape[:-1], 1, k.shape[-1])
+        return _kept(k, mask).gather(-2, first)
+    return _kept(k, mask).sum(-2, keepdim=True) / mask.sum(-1).clamp(min=1)[..., None, None]
+
+
+def _kept(k: Tensor, mask: Tensor | None) -> Tensor:
+    """Return keys, or their features, with zeros where masked."""
+    return k if mask is None else torch.where(mask.unsqueeze(-1), k, 0.0)
+
+
+def _with_ones(v: Tensor, mask: Tensor | None) -> Tensor:
+    """Return values, zero where masked since 0 · inf would be NaN, with a last column that becomes the sum of the weights."""
+    kept = _kept(v, mask)
+    return torch.cat((kept, torch.ones_like(kept[..., :1])), -1)
+
+
+def _quotient(total: Tensor) -> Tensor:
+    """Return weighted sums over the sum of the weights in their last column: zeros where that is zero, NaN if infinite."""
+    numerator, mass = total[..., :-1], total[..., -1:]
+    quotient = numerator / torch.where(mass == 0, 1.0, mass)
+    return torch.where(mass == 0, 0.0, torch.where(mass.isinf(), torch.nan, quotient))
 
 
 def _log_features(x: Tensor, projections: Tensor) -> tuple[Tensor, torch.dtype]:

@@ -13,7 +13,7 @@ Shapes      Rows live on the last axis; a temperature broadcasts over ``scores.s
 import torch
 from torch import Tensor
 
-from numerics.arguments import Positive, broadcastable, check_mask, check_rows, floating, per_row
+from numerics.arguments import Positive, broadcastable, check_mask, check_rows, common, floating, per_row
 
 
 def plan(scores: Tensor, temperature: Positive = 1.0, mask: Tensor | None = None) -> Tensor:
@@ -98,7 +98,7 @@ def objective(plan: Tensor, scores: Tensor, temperature: Positive = 1.0) -> Tens
     Raises:
         ValueError: for a shape, dtype or number other than these.
     """
-    p, s = floating("plan", plan, "m"), floating("scores", scores, "m")
+    p, s = common(floating("plan", plan, "m"), floating("scores", scores, "m"))
     check_rows("scores", s, "plan", p)
     tau = per_row("temperature", temperature, p + s).squeeze(-1)
     s = torch.where((p == 0) & (s == -torch.inf), 0.0, s)
@@ -151,7 +151,7 @@ def score_gradient(plan: Tensor, utility: Tensor, temperature: Positive = 1.0) -
     Raises:
         ValueError: for a shape, dtype or number other than these.
     """
-    p, u = floating("plan", plan, "m"), floating("utility", utility, "m")
+    p, u = common(floating("plan", plan, "m"), floating("utility", utility, "m"))
     check_rows("utility", u, "plan", p)
     advantage = u - (p * u).sum(-1, keepdim=True)
     return (-p * advantage / per_row("temperature", temperature, advantage)).to(torch.promote_types(plan.dtype, utility.dtype))

@@ -17,7 +17,16 @@ from typing import Protocol, Self, cast
 import torch
 from torch import Tensor, nn
 
-from numerics.arguments import broadcastable, check_mask_dtype, floating
+from numerics.arguments import (
+    broadcastable,
+    check_count,
+    check_dense,
+    check_mask_dtype,
+    common,
+    describe,
+    floating,
+    is_dense,
+)
 
 
 def tilted(log_prior: Tensor, scores: Tensor) -> Tensor:
@@ -34,14 +43,23 @@ def tilted(log_prior: Tensor, scores: Tensor) -> Tensor:
     Raises:
         ValueError: for other shapes or dtypes.
     """
-    prior, s = floating("log_prior", log_prior), floating("scores", scores)
+    prior, s = common(floating("log_prior", log_prior), floating("scores", scores))
     if not (prior.ndim and s.ndim and broadcastable(prior.shape, s.shape)):
         raise ValueError(f"log_prior: expected a shape that goes with the scores {tuple(s.shape)}, got {tuple(prior.shape)}")
     allowed = prior != -torch.inf
     live = allowed.any(-1, keepdim=True)
-    # Replaced before the sum: a score that is masked may be anything, NaN too.
-    logits = torch.where(allowed, s, 0.0) + torch.where(allowed, prior, torch.where(live, -torch.inf, 0.0))
+    # Replaced before the sum: a score that is masked may be anything, NaN too. The peaks are taken off before the sum as
+    # well, so that a large common offset of either costs the other no digits.
+    logits = _less_peak(s, allowed) + torch.where(live, _less_peak(prior, allowed), 0.0)
+    logits = torch.where(allowed | ~live, logits, -torch.inf)
     return torch.where(live, logits.softmax(-1), 0.0).to(torch.promote_types(log_prior.dtype, scores.dtype))
+
+
+def _less_peak(x: Tensor, allowed: Tensor) -> Tensor:
+    """Return x less the largest of its row that is allowed, held constant, and 0 where it is not; so far as they are finite."""
+    kept = torch.where(allowed, x, -torch.inf)
+    peak = kept.detach().amax(-1, keepdim=True)
+    return torch.where(allowed, x, 0.0) - torch.where(allowed, torch.where(peak.isinf(), 0.0, peak), 0.0)
 
 
 def log_mask(mask: Tensor, dtype: torch.dtype) -> Tensor:
@@ -83,12 +101,14 @@ def prior_from_mask(mask: Tensor, log_weights: Tensor | None = None) -> Tensor:
 
 
 def causal_mask(query_len: int, key_len: int, device: torch.device | None = None) -> Tensor:
-    """Return the boolean mask (query_len, key_len) that lets query k see the templates i ≤ k.
+    """Return the boolean mask (query_len, key_len) that lets query k see the templates i ≤ k, a byte for each pair.
 
     Raises:
-        ValueError: if a length is not positive.
+        ValueError: if a length is not an integer ≥ 1.
     """
-    return relative_positions(query_len, key_len, device) <= 0
+    check_count("query_len", query_len)
+    check_count("key_len", key_len)
+    return torch.arange(key_len, device=device) <= torch.arange(query_len, device=device).unsqueeze(-1)
 
 
 def relative_positions(query_len: int, key_len: int, device: torch.device | None = None) -> Tensor:
@@ -97,9 +117,8 @@ def relative_positions(query_len: int, key_len: int, device: torch.device | None
     Raises:
         ValueError: if a length is not positive.
     """
-    for name, length in (("query_len", query_len), ("key_len", key_len)):
-        if length < 1:
-            raise ValueError(f"{name}: expected an integer ≥ 1, got {length!r}")
+    check_count("query_len", query_len)
+    check_count("key_len", key_len)
     return torch.arange(key_len, device=device) - torch.arange(query_len, device=device).unsqueeze(-1)
 
 
@@ -125,6 +144,7 @@ def relative_position_bucket(
     Raises:
         ValueError: for other numbers, or a floating tensor.
     """
+    check_dense("relative_position", relative_position)
     if relative_position.is_floating_point() or relative_position.is_complex() or relative_position.dtype == torch.bool:
         raise ValueError(f"relative_position: expected integers, got {relative_position.dtype}")
     side = num_buckets // 2 if bidirectional else num_buckets
@@ -156,8 +176,8 @@ def relative_position_bias(
     Raises:
         ValueError: for a table of another shape or dtype, or as for ``relative_position_bucket``.
     """
-    if not table.is_floating_point() or table.ndim != 2:
-        raise ValueError(f"table: expected a floating tensor (num_buckets, heads), got {table.dtype} {tuple(table.shape)}")
+    if not is_dense(table) or not table.is_floating_point() or table.ndim != 2:
+        raise ValueError(f"table: expected a dense floating tensor (num_buckets, heads), got {describe(table)}")
     positions = relative_positions(query_len, key_len, table.device)
     return table[relative_position_bucket(positions, table.shape[0], bidirectional, max_distance)].movedim(-1, 0)
 

@@ -28,7 +28,7 @@ import torch
 from torch import Tensor, nn
 from torch.autograd import forward_ad
 
-from numerics.arguments import Positive, check_count, check_positive, compute_dtype, describe, readable
+from numerics.arguments import Positive, check_count, check_positive, compute_dtype, describe, is_dense, readable
 
 
 def sparsemax(X: Tensor, dim: int = -1, k: int | None = None) -> Tensor:
@@ -196,8 +196,8 @@ Solver = Callable[[Tensor, Positive], Tensor]
 
 def _choose(X: Tensor, dim: int, beta: Positive, solve: Solver) -> Tensor:
     """Return the plan, with its derivatives, from a solver for rows that live last, peak at 0 and are not all masked."""
-    if not isinstance(X, Tensor) or not X.is_floating_point() or X.ndim == 0 or X.shape[dim] == 0:
-        raise ValueError(f"X: expected a floating tensor with at least one entry along dim {dim}, got {describe(X)}")
+    if not is_dense(X) or not X.is_floating_point() or X.ndim == 0 or X.shape[dim] == 0:
+        raise ValueError(f"X: expected a dense floating tensor with at least one entry along dim {dim}, got {describe(X)}")
     x = X.to(compute_dtype(X.dtype)).movedim(dim, -1)
     live = (x != -torch.inf).any(-1, keepdim=True)
     x = torch.where(live, x, 0.0)

@@ -196,6 +196,18 @@ def marginals(dtype: object, size: int, exponent: float) -> float:
     return 2.0 * plan(dtype, size, 3.0 * exponent)
 
 
+def storage(dtype: object) -> tuple[float, float]:
+    """Return how far a number that is computed in float64 moves when it is stored: relatively, and below the normal numbers.
+
+    Both are zero for float64. A number moves by half of the distance to its neighbour; so does a sum of them, in proportion.
+
+    Raises:
+        ValueError: for another dtype than ``eps`` knows.
+    """
+    name = _name(dtype)
+    return (0.0, 0.0) if name == "float64" else (_EPS[name] / 2, _SMALLEST[name] / 2)
+
+
 def plan_from_marginals(error: float, potential: float) -> float:
     """Return how far, in ℓ1, two plans of Sinkhorn's form and mass one may be whose marginals differ by ``error``.
 

@@ -6,11 +6,23 @@ from pathlib import Path
 
 import entmax
 import ot
+import pytest
 import torch
 from torch.nn.functional import scaled_dot_product_attention
 from torch.testing import assert_close
 
-from numerics import fenchel_young, fisher, linear_program, mem, modules, one_sided, regularizers, sparse_maps, transport
+from numerics import (
+    fenchel_young,
+    fisher,
+    linear,
+    linear_program,
+    mem,
+    modules,
+    one_sided,
+    regularizers,
+    sparse_maps,
+    transport,
+)
 
 PAGE = Path(__file__).parents[1] / "docs" / "conventions.md"
 GENERATOR = torch.Generator().manual_seed(0)
@@ -82,6 +94,11 @@ def test_the_mask() -> None:
 
 def test_the_fully_masked() -> None:
     assert bool((one_sided.plan(SCORES, TAU, torch.zeros(5, dtype=torch.bool)) == 0).all())
+    assert bool((one_sided.plan(torch.full((5,), -math.inf)) == 0).all())
+    templates, zeros = SCORES.T, torch.zeros(5, dtype=torch.float64)
+    for function in (mem.dual_objective, mem.dual_gradient):
+        assert bool((function(SCORES[:, 0], templates, SCORES[:, 1], zeros) == 0).all())
+    assert bool((mem.resolvent(templates, SCORES[:, 1], zeros) == 0).all())
 
 
 def test_the_potential() -> None:
@@ -198,3 +215,54 @@ def test_the_gauge() -> None:
         linear_program.exact_plan(-SCORES, target=target),
     ):
         assert abs(float((target * found.column_potential).sum())) < 1e-12
+
+
+def test_the_mixed_dtypes() -> None:
+    utility = SCORES.half()
+    plan = one_sided.plan(SCORES, TAU)
+    wide = one_sided.score_gradient(plan, utility.double(), TAU)
+    assert_close(one_sided.score_gradient(plan, utility, TAU), wide, atol=0.0, rtol=0.0)
+    assert_close(one_sided.plan(SCORES.float(), torch.tensor(TAU, dtype=torch.float64)), one_sided.plan(SCORES.float(), TAU))
+
+
+def test_the_solvers() -> None:
+    plan = transport.sinkhorn(-SCORES.float(), temperature=0.1).plan
+    assert plan.dtype is torch.float32
+    assert_close(plan, transport.sinkhorn(-SCORES.float().double(), temperature=0.1).plan.float(), atol=0.0, rtol=0.0)
+    with pytest.raises(ValueError, match=r"^cost: expected numbers"):
+        transport.sinkhorn(torch.full((2, 2), math.nan), max_steps=1)
+    evidence = torch.stack((SCORES[:, 0], torch.full((3,), math.nan, dtype=torch.float64)))
+    assert mem.solve(SCORES.T, evidence).converged.tolist() == [True, False]
+
+
+def test_the_small_numbers() -> None:
+    with pytest.raises(ValueError, match=r"^temperature: expected a positive number, normal in torch\.float32"):
+        one_sided.plan(SCORES.float(), 1e-40)
+    for entry in (1e-40, 1e-300, 0.0, -1.0):
+        assert bool(one_sided.plan(SCORES.float(), torch.tensor(entry, dtype=torch.float64)).isnan().all())
+
+
+def test_the_negative_mass() -> None:
+    prior = torch.tensor([0.5, 0.5, 0.5, -0.5, 0.0], dtype=torch.float64)
+    assert bool(mem.tilt(SCORES[:, 0], SCORES.T, prior).isnan().all())
+
+
+def test_the_range() -> None:
+    large = torch.tensor([[1e30, -1e30], [1e30, 1e30]])
+    assert bool(mem.tilt(-large[0], large).isnan().any())
+    assert bool(linear.kernel_weights(large, large).isnan().all())
+    assert bool(linear.kernel_variance(large, -large, 1).isnan().any())
+
+
+def test_the_layouts() -> None:
+    assert_close(one_sided.plan(SCORES[:, :1].expand(3, 5)), torch.full((3, 5), 0.2, dtype=torch.float64))
+    for tensor in (SCORES.to_sparse(), SCORES.to("meta")):
+        with pytest.raises(ValueError, match=r"^scores: expected a dense floating tensor .*, got (sparse_coo|meta) torch"):
+            one_sided.plan(tensor)
+
+
+def test_the_random_features() -> None:
+    x, omega = torch.full((1, 2), 20.0), torch.tensor([[0.0, 0.0], [90.0, 90.0]])
+    assert linear.positive_random_features(x, omega)[0].tolist() == [0.0, math.inf]
+    key, value = torch.tensor([[20.0, 0.0], [0.0, 20.0]]), torch.eye(2)
+    assert_close(linear.random_feature_attention(x, key, value, omega).sum(-1), torch.ones(1))

@@ -4,14 +4,19 @@ A sign is granted to an expression where it is defined, so whoever asks has to k
 √(x + 4) is ≥ 0 only where there is a √(x + 4).  Facts are expressions that a declared hypothesis says to be ≥ 0 or > 0.
 """
 
+from contextvars import ContextVar
+from functools import lru_cache
+
 import sympy as sp
 
+from derivations.calculus.bounds import MOST_TERMS, follows, merged
 from derivations.calculus.functions import kl, lemmas_hold, pinsker, xlogx
 from derivations.calculus.powers import bregman, plus
 from derivations.calculus.variables import Kind, Variable
 
 Facts = tuple[tuple[sp.Expr, bool | None], ...]              # an expression ≥ 0 (False), > 0 (True) or ≠ 0 (None)
 
+_LEVEL = ContextVar("how often a bound may ask for another sign that needs bounds", default=3)
 _MASSES = (Kind.SIMPLEX, Kind.INTERIOR, Kind.STOCHASTIC, Kind.COUPLING)
 
 
@@ -43,7 +48,38 @@ def _at_least(expr: sp.Expr, strict: bool, facts: Facts) -> bool:
     if _by_terms(expr, strict, facts):
         return True
     lowered = _sizes_from_one(_masses_at_one(expr))
-    return lowered != expr and _by_terms(lowered, strict, facts)
+    return (lowered != expr and _by_terms(lowered, strict, facts)) or _bounded(expr, strict, facts)
+
+
+def _bounded(expr: sp.Expr, strict: bool, facts: Facts) -> bool:
+    """Whether the sign follows from bounds of the parts, where a positive denominator may be multiplied with."""
+    level = _LEVEL.get()
+    if not isinstance(expr, sp.Add) or level == 0 or len(expr.args) > MOST_TERMS:
+        return False
+    before = _LEVEL.set(level - 1)
+    try:
+        return _by_bounds(expr, strict, facts, level)
+    finally:
+        _LEVEL.reset(before)
+
+
+@lru_cache(maxsize=2**14)
+def _by_bounds(expr: sp.Add, strict: bool, facts: Facts, level: int) -> bool:
+    """The answer at a level, which is part of the question: what is asked within has one level less."""
+    def sign(part: sp.Expr, sharp: bool) -> bool:
+        return _at_least(part, sharp, facts)
+
+    known = tuple((fact, positive) for fact, positive in facts if positive is not None)
+    if follows(expr, strict, sign, known):
+        return True
+    together = merged(expr)
+    if len(_terms(together)) < len(_terms(expr)) and sign(together, strict):
+        return True
+    if all(part.exp.is_nonnegative for term in expr.args for part in sp.Mul.make_args(term) if isinstance(part, sp.Pow)):
+        return False
+    numerator, denominator = sp.fraction(sp.together(expr))
+    cleared = sp.expand_mul(numerator, deep=False)
+    return denominator != 1 and sign(denominator, True) and (sign(cleared, strict) or follows(cleared, strict, sign, known))
 
 
 def _by_terms(expr: sp.Expr, strict: bool, facts: Facts) -> bool:

@@ -12,9 +12,12 @@ from itertools import permutations
 import sympy as sp
 
 from derivations.calculus.functions import Partial, kl, pinsker, reciprocal, xlogx
+from derivations.calculus.parts import oriented
 from derivations.calculus.powers import bregman, plus
 from derivations.calculus.signs import nonnegative, strictly_positive
 from derivations.calculus.variables import Domain, Kind, Variable, fresh
+
+MOST_SCALES = 6                                              # of a sum of exponentials that is brought to one form
 
 
 def total(bound: Variable | tuple[Variable, ...], body: sp.Expr) -> sp.Expr:
@@ -63,6 +66,8 @@ def _opened(expr: sp.Expr) -> sp.Expr:
         expr = expr.func(*[normal(arg) for arg in expr.args])
     if isinstance(expr, plus):
         return _positive_part(expr.args[0])
+    if isinstance(expr, xlogx) and strictly_positive(expr.args[0]):
+        return sp.expand_mul(expr.args[0] * _log(expr.args[0]), deep=False)
     expr = expr.replace(lambda e: isinstance(e, sp.log), lambda e: _log(e.args[0]))
     product = isinstance(expr, sp.exp) and isinstance(expr.args[0], sp.Sum)     # which SymPy would open as a Product
     expr = sp.expand(expr, deep=False, basic=False, power_exp=not product, power_base=False, log=False)   # basic: inside sums
@@ -78,7 +83,15 @@ def equal(left: sp.Expr, right: sp.Expr) -> bool:
     if left.has(sp.Float) or right.has(sp.Float):
         raise ValueError(f"number: expected exact numbers, got {left} = {right}")
     difference = normal(left - right)
-    return bool(difference == 0 or _numerator(difference) == 0 or _cancels_by_summands(difference))
+    if _vanishes(difference):
+        return True
+    turned = normal(oriented(normal(oriented(difference))))  # twice, for the powers that the first brings about
+    return bool(turned != difference and _vanishes(turned))
+
+
+def _vanishes(expr: sp.Expr) -> bool:
+    """Whether a normal form is 0, over a common denominator or summand by summand."""
+    return bool(expr == 0 or _numerator(expr) == 0 or _cancels_by_summands(expr))
 
 
 def _numerator(expr: sp.Expr) -> sp.Expr:
@@ -144,10 +157,12 @@ def _powers(expr: sp.Expr) -> sp.Expr:
 
 
 def _log(arg: sp.Expr) -> sp.Expr:
-    """Log of a product of positive factors as a sum; log exp x = x for real x."""
+    """Log of a product of positive factors as a sum; log exp x = x for real x, and log(e^x + e^y) = x + log(1 + e^(y−x))."""
     logs: list[sp.Expr] = []
     kept: list[sp.Expr] = []
-    arg = sp.factor_terms(arg) if arg.is_Add else arg        # log(ax + ay) = log a + log(x + y)
+    if arg.is_Add:
+        exponent, arg = _exponential_factored(arg)
+        logs, arg = [exponent], sp.factor_terms(arg)         # log(ax + ay) = log a + log(x + y)
     for factor in sp.Mul.make_args(arg):
         base, exponent = factor.as_base_exp()
         if isinstance(factor, sp.exp) and factor.args[0].is_real:
@@ -157,6 +172,21 @@ def _log(arg: sp.Expr) -> sp.Expr:
         else:
             kept.append(factor)
     return sp.Add(*logs, sp.log(sp.Mul(*kept)))
+
+
+def _exponential_factored(arg: sp.Add) -> tuple[sp.Expr, sp.Expr]:
+    """An exponent E and a sum S with e^E S = arg, the same S for e^x·arg: each term may be made the one without an
+    exponential, and the sum that is ordered first is taken."""
+    exponents = dict.fromkeys(_exponent(term) for term in arg.args)
+    if set(exponents) == {sp.S.Zero} or len(exponents) > MOST_SCALES or not all(e.is_real for e in exponents):
+        return sp.S.Zero, arg
+    found = {e: arg if e == 0 else normal(sp.Add(*[term * sp.exp(-e) for term in arg.args])) for e in exponents}
+    return min(found.items(), key=lambda item: sp.default_sort_key(item[1]))
+
+
+def _exponent(term: sp.Expr) -> sp.Expr:
+    """The exponent of the exponential that multiplies a term."""
+    return sp.Add(*[factor.args[0] for factor in sp.Mul.make_args(term) if isinstance(factor, sp.exp)])
 
 
 def _positive_part(arg: sp.Expr) -> sp.Expr:
@@ -179,7 +209,7 @@ def _term(term: sp.Expr) -> sp.Expr:
     """Apply δ_xy g(x, y) = δ_xy g(x, x) to the free indices of one product, and μ_j p_j = 0 to complementary vectors."""
     if _is_complementary(term):
         return sp.S.Zero
-    term = _log_of_root(term)
+    term = sp.Mul(*map(_primitive, sp.Mul.make_args(_log_of_root(term))))
     for factor in sp.Mul.make_args(term):
         if isinstance(factor.as_base_exp()[0], sp.KroneckerDelta) and factor.as_base_exp()[1].is_positive:
             keep, drop = sorted(factor.as_base_exp()[0].args, key=sp.default_sort_key)
@@ -188,6 +218,14 @@ def _term(term: sp.Expr) -> sp.Expr:
             rest = normal((term / factor).xreplace({drop: keep})) if isinstance(drop, Variable) else term / factor
             return sp.expand_mul(sp.KroneckerDelta(keep, drop) * rest, deep=False)
     return term
+
+
+def _primitive(factor: sp.Expr) -> sp.Expr:
+    """1/(2a + 2b) = (1/2)/(a + b)."""
+    if isinstance(factor, sp.Pow) and factor.base.is_Add and factor.exp.is_Rational and factor.exp < 0:
+        content, rest = factor.base.primitive()
+        return content**factor.exp * rest**factor.exp
+    return factor
 
 
 def _log_of_root(term: sp.Expr) -> sp.Expr:

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from derivations.calculus.functions import derivative
 from derivations.latex.notation import Definition
+from derivations.latex.reads import Reads
 from derivations.latex.syntax import Bracket, Fraction, LatexError, Node, Operator, Product, Scripted, Symbol, spelled
 from derivations.latex.values import Value, at, transposed
-
-if TYPE_CHECKING:
-    from derivations.latex.elaboration import Reader
 
 STARTING = ("\\exp", "\\log", "\\ln", "\\mathrm{ln}", "\\mathrm{log}", "\\mathrm{exp}", "\\sum", "\\nabla", "\\partial")
 TRANSPOSED = ("\\top", "T", "\\mathrm{T}", "\\intercal", "\\mathsf{T}")
 PARTIAL = ("\\partial", "d", "\\mathrm{d}")
 
 
-def nabla(reader: Reader, sub: Node | None, sup: Node | None, rest: list[Node]) -> Value:
+def nabla(reader: Reads, sub: Node | None, sup: Node | None, rest: list[Node]) -> Value:
     """∇_s f, the vector of partial derivatives, and ∇²_s f, the matrix of second ones."""
     twice = sup is not None and spelled(sup) == "2"
     if not rest:
@@ -47,14 +43,14 @@ def _strip_transposed(rest: list[Node]) -> bool:
     return False
 
 
-def _only_argument(reader: Reader, first: Node) -> Node:
+def _only_argument(reader: Reads, first: Node) -> Node:
     meaning = reader.meaning(spelled(first))
     if isinstance(meaning, Definition) and len(meaning.pattern.arguments) == 1:
         return Symbol(meaning.pattern.arguments[0])
     raise LatexError(f"\\nabla: expected a variable as subscript, since {spelled(first)} is no function of one argument")
 
 
-def is_derivative(reader: Reader, over: Node, under: Node) -> bool:
+def is_derivative(reader: Reads, over: Node, under: Node) -> bool:
     """Whether a fraction is a derivative, ∂f/∂x or the operator ∂/∂x."""
     first = under.factors[0] if isinstance(under, Product) else under
     name = spelled(first)
@@ -68,7 +64,7 @@ def is_derivative(reader: Reader, over: Node, under: Node) -> bool:
     )
 
 
-def operand(reader: Reader, operator: Node, rest: list[Node]) -> Value:
+def operand(reader: Reads, operator: Node, rest: list[Node]) -> Value:
     """What a derivative is taken of: one factor; more of them are ambiguous, but for those of a next derivative."""
     if not rest:
         raise LatexError(f"{spelled(operator)}: expected a function after it, got nothing")
@@ -84,14 +80,14 @@ def operand(reader: Reader, operator: Node, rest: list[Node]) -> Value:
     return body
 
 
-def slopes(reader: Reader, under: Node, body: Value) -> Value:
+def slopes(reader: Reads, under: Node, body: Value) -> Value:
     """∂f/∂x, ∂²f/∂x∂y."""
     for by in _moving(reader, under):
         body = slope(body, by)
     return body
 
 
-def _moving(reader: Reader, under: Node) -> list[Value]:
+def _moving(reader: Reads, under: Node) -> list[Value]:
     assert isinstance(under, Product)
     moving: list[Value] = []
     for node in under.factors:

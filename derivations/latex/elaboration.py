@@ -231,10 +231,10 @@ class Reader:
         if isinstance(base, Bracket) and base.kind == "‖‖" and sup is not None:
             return operators.norm_power(self, base, sub, sup)
         if isinstance(base, Bracket) and sub is not None and spelled(sub) == "+":
-            return self._scripts(entrywise(positive_part, self.value(base), what="positive part"), None, sup, spelled(first))
+            return self.scripts(entrywise(positive_part, self.value(base), what="positive part"), None, sup, spelled(first))
         if isinstance(base, Bracket) and base.kind == "‖‖" and sub is not None:
             return operators.norm_power(self, base, sub, None)
-        return self._scripts(self.value(base), sub, sup, spelled(first))
+        return self.scripts(self.value(base), sub, sup, spelled(first))
 
     # ── symbols ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -248,9 +248,9 @@ class Reader:
                 left_sup = sup if kept_sup is None else None
                 return self._meant(spelled(scripted), meaning, left_sub, left_sup, rest)
         if primes == 0 and sub is None and base.name == "e":
-            return self._scripts(scalar(sp.E), None, sup, spelled(whole))
+            return self.scripts(scalar(sp.E), None, sup, spelled(whole))
         if base.name == "\\pi":
-            return self._scripts(scalar(sp.pi), sub, sup, spelled(whole))
+            return self.scripts(scalar(sp.pi), sub, sup, spelled(whole))
         raise LatexError(f"{spelled(whole)}: expected a symbol of the notation, got one that it does not declare")
 
     def _meant(self, name: str, meaning: Meaning, sub: Node | None, sup: Node | None, rest: list[Node]) -> Value:
@@ -265,8 +265,8 @@ class Reader:
             return self._named(name, replace(declared, value=meaning), sub, sup, rest)
         if meaning.shape and sub is None and (call := _call(rest)) and self._all_indices(call[0]):
             rest.pop(0)
-            return self._scripts(meaning, call[0].inside, sup or call[1], name)
-        return self._scripts(meaning, sub, sup, name)
+            return self.scripts(meaning, call[0].inside, sup or call[1], name)
+        return self.scripts(meaning, sub, sup, name)
 
     def _all_indices(self, bracket: Bracket) -> bool:
         """Whether an argument list consists of indices: u(i) is an entry of u."""
@@ -279,7 +279,7 @@ class Reader:
         """A function of indices: with arguments a number, without them all its values."""
         call = _call(rest)
         if call is None:
-            return self._scripts(meaning.value, sub, sup, name)
+            return self.scripts(meaning.value, sub, sup, name)
         if sub is not None:
             raise LatexError(f"{name}_{{{spelled(sub)}}}: expected a symbol of the notation, got one that it does not declare")
         rest.pop(0)
@@ -291,11 +291,11 @@ class Reader:
         if any(spelled(part) in ("\\cdot", "·") for part in places):
             if len(places) > 1:
                 raise LatexError(f"{name}: expected one free argument at most, got {spelled(bracket)}")
-            return self._scripts(meaning.value, None, sup, name)
+            return self.scripts(meaning.value, None, sup, name)
         sizes = meaning.value.shape
         where = [self.place(part, size) for part, size in zip(places, sizes, strict=True)]
         _check_ranges(meaning.value, where, name)
-        return self._scripts(scalar(meaning.value.entry(*where)), None, sup, name)
+        return self.scripts(scalar(meaning.value.entry(*where)), None, sup, name)
 
     def _defined(self, meaning: Definition, sub: Node | None, sup: Node | None, rest: list[Node]) -> Value:
         """A defined symbol at its arguments; without them at the symbols in which it is defined."""
@@ -312,7 +312,7 @@ class Reader:
             reader = reader.within(**self._given(shown.name, shown.subscripts, parts(sub)))
             sub = None
         if not shown.indices:
-            return self._scripts(reader.value(meaning.body), sub, sup, shown.name)
+            return self.scripts(reader.value(meaning.body), sub, sup, shown.name)
         body = reader.value(meaning.body)
         body.entry(*(bound(axis) for axis in body.shape))  # which reads what is read late, and finds the ranges
         found = [reader.free.get(name) or reader.index_of(name, shown.name) for name in shown.indices]
@@ -325,7 +325,7 @@ class Reader:
             return put(body.entry(*places[len(over) :]), own)
 
         value = Value((*(each.domain.shape[0] for each in over), *body.shape), entry)
-        return self._scripts(value, sub, sup, shown.name)
+        return self.scripts(value, sub, sup, shown.name)
 
     def _given(self, name: str, arguments: Sequence[str], given: Sequence[Node]) -> dict[str, Value]:
         """The values of a function's arguments by their names."""
@@ -364,7 +364,7 @@ class Reader:
         declared = self.notation.indices.get(name)
         return declared if declared is not None and declared.domain.shape[0] == size else index(plain(name), size)
 
-    def _scripts(self, value: Value, sub: Node | None, sup: Node | None, what: str) -> Value:
+    def scripts(self, value: Value, sub: Node | None, sup: Node | None, what: str) -> Value:
         """A value with its indices, then with its power."""
         if sub is not None:
             nodes = index_parts(sub)
@@ -404,7 +404,7 @@ class Reader:
                 f"{name}({spelled(first)}) {spelled(rest[0])} or {name}({spelled(first)} {spelled(rest[0])})"
             )
         found = entrywise(function, value, what=name)
-        return self._scripts(found, None, sup, name) if sup else found
+        return self.scripts(found, None, sup, name) if sup else found
 
 
 def _call(rest: Sequence[Node]) -> tuple[Bracket, Node | None] | None:

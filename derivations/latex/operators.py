@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import sympy as sp
 
@@ -12,11 +11,9 @@ from derivations.calculus.powers import plus as positive_part
 from derivations.calculus.sums import delta, total
 from derivations.calculus.variables import Variable
 from derivations.latex.notation import Named, index_parts, parts, plain
+from derivations.latex.reads import Reads
 from derivations.latex.syntax import Bracket, Chain, LatexError, Listing, Node, Number, Product, Scripted, Symbol, spelled
 from derivations.latex.values import IDENTITY, ONES, Value, bound, common, entrywise, inner, product_of, scalar
-
-if TYPE_CHECKING:
-    from derivations.latex.elaboration import Reader
 
 DEFAULT = {
     "\\mathrm{softmax}": "softmax",
@@ -52,7 +49,7 @@ DEFAULT = {
 }
 
 
-def apply(reader: Reader, operator: str, sub: Node | None, sup: Node | None, rest: list[Node]) -> Value:
+def apply(reader: Reads, operator: str, sub: Node | None, sup: Node | None, rest: list[Node]) -> Value:
     """An operator with its scripts and the arguments after it, which are taken from `rest`."""
     if operator == "ones" and rest and isinstance(rest[0], Bracket) and isinstance(rest[0].inside, Chain):
         return _indicator(reader, rest.pop(0))
@@ -70,7 +67,7 @@ def apply(reader: Reader, operator: str, sub: Node | None, sup: Node | None, res
             f"{operator}: expected {'one subscript' if found.shape else 'no subscript'}, got "
             f"{' and '.join(map(spelled, scripts))}"
         )
-    return reader._scripts(found, scripts[0] if scripts else None, sup, operator)
+    return reader.scripts(found, scripts[0] if scripts else None, sup, operator)
 
 
 def _argument(operator: str, rest: list[Node]) -> tuple[Node, Node | None, Node | None]:
@@ -87,7 +84,7 @@ def _argument(operator: str, rest: list[Node]) -> tuple[Node, Node | None, Node 
 # ── functions of vectors ────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _softmax(reader: Reader, argument: Node) -> Value:
+def _softmax(reader: Reads, argument: Node) -> Value:
     scores = reader.value(argument)
     if not scores.shape:
         raise LatexError(f"softmax: expected a vector, got the number {spelled(argument)}")
@@ -99,7 +96,7 @@ def _softmax(reader: Reader, argument: Node) -> Value:
     return Value(scores.shape, entry)
 
 
-def _logsumexp(reader: Reader, argument: Node) -> Value:
+def _logsumexp(reader: Reads, argument: Node) -> Value:
     scores = reader.value(argument)
     if len(scores.shape) != 1:
         raise LatexError(f"logsumexp: expected a vector, got {scores.words}")
@@ -107,7 +104,7 @@ def _logsumexp(reader: Reader, argument: Node) -> Value:
     return scalar(sp.log(total(l, sp.exp(scores.entry(l)))))
 
 
-def _pair(reader: Reader, operator: str, argument: Node) -> tuple[Value, Value]:
+def _pair(reader: Reads, operator: str, argument: Node) -> tuple[Value, Value]:
     found = parts(argument)
     if len(found) != 2:
         raise LatexError(f"{operator}: expected two distributions, got {spelled(argument)}")
@@ -115,7 +112,7 @@ def _pair(reader: Reader, operator: str, argument: Node) -> tuple[Value, Value]:
     return one, other
 
 
-def distribution(reader: Reader, node: Node) -> Value:
+def distribution(reader: Reads, node: Node) -> Value:
     """All values of a distribution that is written with its arguments, q(z) or p(z | x), or without."""
     first = node.factors[0] if isinstance(node, Product) and len(node.factors) == 2 else None
     if first is not None and isinstance(reader.meaning(spelled(first)), Named):
@@ -125,7 +122,7 @@ def distribution(reader: Reader, node: Node) -> Value:
     return reader.value(node)
 
 
-def _kl(reader: Reader, argument: Node) -> Value:
+def _kl(reader: Reads, argument: Node) -> Value:
     q, p = _pair(reader, "KL", argument)
     places = tuple(map(bound, common(q, p, "KL")))
     if not places:
@@ -133,7 +130,7 @@ def _kl(reader: Reader, argument: Node) -> Value:
     return scalar(total(places, _xlogx(q.entry(*places)) - q.entry(*places) * _log(p.entry(*places))))
 
 
-def _entropy(reader: Reader, argument: Node) -> Value:
+def _entropy(reader: Reads, argument: Node) -> Value:
     p = distribution(reader, argument)
     if not p.shape:
         raise LatexError(f"entropy: expected a vector, got the number {spelled(argument)}")
@@ -149,7 +146,7 @@ def _log(x: sp.Expr) -> sp.Expr:
     return sp.log(x)
 
 
-def _diag(reader: Reader, argument: Node) -> Value:
+def _diag(reader: Reads, argument: Node) -> Value:
     value = reader.value(argument)
     if len(value.shape) == 2:
         return Value(value.shape[:1], lambda i: value.entry(i, i))
@@ -158,7 +155,7 @@ def _diag(reader: Reader, argument: Node) -> Value:
     return Value((*value.shape, *value.shape), lambda i, j: value.entry(i) * delta(i, j))
 
 
-def _trace(reader: Reader, argument: Node) -> Value:
+def _trace(reader: Reads, argument: Node) -> Value:
     value = reader.value(argument)
     if len(value.shape) != 2 or value.shape[0] != value.shape[1]:
         raise LatexError(f"tr: expected a square matrix, got {value.words}")
@@ -166,11 +163,11 @@ def _trace(reader: Reader, argument: Node) -> Value:
     return scalar(total(i, value.entry(i, i)))
 
 
-def _logistic(reader: Reader, argument: Node) -> Value:
+def _logistic(reader: Reads, argument: Node) -> Value:
     return entrywise(lambda x: 1 / (1 + sp.exp(-x)), reader.value(argument), what="logistic")
 
 
-def _tanh(reader: Reader, argument: Node) -> Value:
+def _tanh(reader: Reads, argument: Node) -> Value:
     return entrywise(lambda x: (sp.exp(x) - sp.exp(-x)) / (sp.exp(x) + sp.exp(-x)), reader.value(argument), what="tanh")
 
 
@@ -189,7 +186,7 @@ TABLE = {
 # ── moments ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _moment(reader: Reader, operator: str, sub: Node | None, sup: Node | None, rest: list[Node]) -> Value:
+def _moment(reader: Reads, operator: str, sub: Node | None, sup: Node | None, rest: list[Node]) -> Value:
     """E_{i∼p}[X], E_p[u], E_{q(z)}[X]: weights from the subscript, and what they weigh from the bracket."""
     if sub is None:
         raise LatexError(f"{operator}: expected a distribution as subscript, got none")
@@ -216,19 +213,19 @@ def _moment(reader: Reader, operator: str, sub: Node | None, sup: Node | None, r
         return Value(shape, entry)
 
     if operator == "expectation":
-        return reader._scripts(mean(0), after, sup, operator)
+        return reader.scripts(mean(0), after, sup, operator)
     first, second = (0, 0) if operator == "variance" else (0, 1)
     if any(each.shape for each in weighed):
         raise LatexError(f"{operator}: expected numbers, got {weighed[0].words}")
     both, one, other = mean(first, second), mean(first), mean(second)
-    return reader._scripts(scalar(both.number - one.number * other.number), after, sup, operator)
+    return reader.scripts(scalar(both.number - one.number * other.number), after, sup, operator)
 
 
 def _plain_factor(node: Node) -> bool:
     return not isinstance(node.base if isinstance(node, Scripted) else node, Bracket)
 
 
-def _law(reader: Reader, sub: Node) -> tuple[Value, tuple[str, ...]]:
+def _law(reader: Reads, sub: Node) -> tuple[Value, tuple[str, ...]]:
     """The weights of an expectation, and the names of the indices that it binds; a name is empty where none is given."""
     if isinstance(sub, Chain) and sub.signs == ("\\sim",):
         assert sub.parts[1] is not None
@@ -267,15 +264,15 @@ def _weighed(value: Value, over: Sequence[Variable], names: Sequence[str]) -> Va
 # ── constants, norms, inner products ────────────────────────────────────────────────────────────────────────────────
 
 
-def _constant(reader: Reader, operator: str, sub: Node | None, sup: Node | None) -> Value:
+def _constant(reader: Reads, operator: str, sub: Node | None, sup: Node | None) -> Value:
     value = ONES if operator == "ones" else IDENTITY
     if sub is not None:
         size = reader.value(sub).number
         value = Value((size,) * len(value.shape), value.entry)
-    return reader._scripts(value, None, sup, operator)
+    return reader.scripts(value, None, sup, operator)
 
 
-def _indicator(reader: Reader, bracket: Node) -> Value:
+def _indicator(reader: Reads, bracket: Node) -> Value:
     """1[i = j] and 1[i ≠ j] of two indices."""
     assert isinstance(bracket, Bracket)
     chain = bracket.inside
@@ -287,14 +284,14 @@ def _indicator(reader: Reader, bracket: Node) -> Value:
     return scalar(same if chain.signs[0] == "=" else 1 - same)
 
 
-def _delta(reader: Reader, sub: Node | None) -> Value:
+def _delta(reader: Reads, sub: Node | None) -> Value:
     places = [reader.place(part) for part in index_parts(sub)] if sub is not None else []
     if len(places) != 2:
         raise LatexError(f"\\delta: expected two indices, got {spelled(sub) or 'none'}")
     return scalar(delta(*places))
 
 
-def inner_product(reader: Reader, inside: Node) -> Value:
+def inner_product(reader: Reads, inside: Node) -> Value:
     """⟨a, b⟩ of two vectors or matrices of one shape."""
     if not isinstance(inside, Listing) or len(inside.parts) != 2:
         raise LatexError(f"inner product: expected ⟨a, b⟩, got {spelled(inside)}")
@@ -310,7 +307,7 @@ def squared_norm(value: Value) -> Value:
     return scalar(total(places, value.entry(*places) ** 2))
 
 
-def norm_power(reader: Reader, bracket: Bracket, sub: Node | None, sup: Node | None) -> Value:
+def norm_power(reader: Reads, bracket: Bracket, sub: Node | None, sup: Node | None) -> Value:
     """‖x‖², or another power; the Euclidean norm, also under the names 2 and F, and the sum of absolute values under 1."""
     name = spelled(sub)
     value = reader.value(bracket.inside)
@@ -324,7 +321,7 @@ def norm_power(reader: Reader, bracket: Bracket, sub: Node | None, sup: Node | N
     return scalar(squared_norm(value).number ** (power / 2))
 
 
-def extreme(reader: Reader, name: str, rest: list[Node]) -> Value:
+def extreme(reader: Reads, name: str, rest: list[Node]) -> Value:
     """max(a, b) and min(a, b) of two numbers, or entry by entry."""
     argument, _, _ = _argument(name, rest)
     found = parts(argument)

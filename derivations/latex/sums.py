@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import sympy as sp
 
 from derivations.calculus.sums import total
 from derivations.calculus.variables import Variable
 from derivations.latex.notation import index_parts, plain
+from derivations.latex.reads import Reads
 from derivations.latex.syntax import EMPTY, Chain, LatexError, Node, spelled
 from derivations.latex.values import RangeError, Value, bound, product_of, scalar
 
-if TYPE_CHECKING:
-    from derivations.latex.elaboration import Reader
 
-
-def big_sum(reader: Reader, sub: Node | None, sup: Node | None, rest: list[Node]) -> Value:
+def big_sum(reader: Reads, sub: Node | None, sup: Node | None, rest: list[Node]) -> Value:
     """A sum over the indices below it, which takes the rest of the product."""
     body, over = _summed(reader, bindings(reader, sub, sup), tuple(rest), may_change=sup is None)
     rest.clear()
@@ -25,7 +22,7 @@ def big_sum(reader: Reader, sub: Node | None, sup: Node | None, rest: list[Node]
 
 
 def _summed(
-    reader: Reader, found: Mapping[str, Variable], taken: Sequence[Node], *, may_change: bool
+    reader: Reads, found: Mapping[str, Variable], taken: Sequence[Node], *, may_change: bool
 ) -> tuple[Value, tuple[Variable, ...]]:
     """The summand and the bound indices; one without a printed range takes another where its own does not fit."""
     wrong: RangeError | None = None
@@ -42,7 +39,7 @@ def _summed(
     raise wrong
 
 
-def bindings(reader: Reader, sub: Node | None, sup: Node | None) -> dict[str, Variable]:
+def bindings(reader: Reads, sub: Node | None, sup: Node | None) -> dict[str, Variable]:
     """The indices that a sum binds by their printed names: j, i = 1, i, j, j ≠ i, a ∈ 𝒜."""
     if sub is None:
         raise LatexError("\\sum: expected an index below, got none")
@@ -65,7 +62,7 @@ def bindings(reader: Reader, sub: Node | None, sup: Node | None) -> dict[str, Va
     return {name: bound(reader.index_of(name, "\\sum").domain.shape[0], plain(name)) for name in names}
 
 
-def _high(reader: Reader, sub: Chain, sup: Node | None) -> sp.Expr:
+def _high(reader: Reads, sub: Chain, sup: Node | None) -> sp.Expr:
     name, low = spelled(sub.parts[0]), spelled(sub.parts[1])
     if low != "1" or sup is None:
         raise LatexError(f"\\sum: expected a sum from 1 to a size, got {name} from {low} to {spelled(sup) or 'nothing'}")

@@ -15,8 +15,10 @@ from derivations.relations.inequality import StrictUnlessEqual as StrictUnlessEq
 from derivations.relations.inequality import divergence as divergence
 from derivations.relations.limit import Limit as Limit
 from derivations.relations.optimum import Entries as Entries
+from derivations.relations.optimum import UniqueMaximum as UniqueMaximum
 from derivations.relations.optimum import UniqueMinimum as UniqueMinimum
 from derivations.relations.optimum import UniquePlan as UniquePlan
 from derivations.relations.sameness import RELATIONS as RELATIONS
 from derivations.relations.sameness import agree as agree
 from derivations.relations.sameness import same as same
+from derivations.relations.taylor import Taylor as Taylor

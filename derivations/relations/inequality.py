@@ -7,22 +7,28 @@ import sympy as sp
 from derivations.calculus import sums
 from derivations.calculus.balls import Point, enclose_all
 from derivations.calculus.functions import kl
+from derivations.calculus.parts import oriented
 from derivations.calculus.powers import bregman
 from derivations.calculus.printing import text
 from derivations.calculus.signs import nonnegative, strictly_positive
 from derivations.calculus.variables import Variable, variables_of
 from derivations.claims import Witness
 from derivations.relations.base import HYPOTHESES, PROVED, Hypothesis, Relation, witness
+from derivations.relations.taylor import Taylor
 
 
 @dataclass(frozen=True)
 class AtLeast(Hypothesis):
-    """left ≥ right, or left > right when `strict`; `because` is a manifestly nonnegative form of left − right."""
+    """left ≥ right, or left > right when `strict`.
+
+    `because` is a manifestly nonnegative form of left − right; `taylor` says at which point derivatives decide instead.
+    """
 
     left: sp.Expr
     right: sp.Expr
     because: sp.Expr | None = field(default=None, kw_only=True)
     strict: bool = field(default=False, kw_only=True)
+    taylor: Taylor | None = field(default=None, kw_only=True)
 
     @property
     def sides(self) -> tuple[sp.Expr, ...]:
@@ -42,6 +48,8 @@ class AtLeast(Hypothesis):
     def remainder(self) -> str:
         """Which half of the proof failed: the sign of the nonnegative form, or that it is the difference."""
         difference = self.sides[0] - self.sides[1]
+        if self.taylor is not None:
+            return self.taylor.remainder(difference, self.strict, self.facts())
         if self.because is None:
             gap = sums.normal(difference)
         else:
@@ -51,12 +59,19 @@ class AtLeast(Hypothesis):
             if not sums.equal(difference, gap):
                 rest = sums.normal(difference - gap)
                 return f"because is not left − right: they differ by {text(rest)} in normal form"
-        if self._signed(gap) or (self.because is None and self._signed(difference)):
+        if self._signed(gap) or (self.because is None and (
+                self._signed(difference) or ((turned := oriented(gap)) != gap and self._signed(turned)) or self._squared())):
             return PROVED
         return f"no sign of {text(gap)}: expected every term {'≥ 0 and one > 0' if self.strict else '≥ 0'}"
 
     def _signed(self, gap: sp.Expr) -> bool:
         return strictly_positive(gap, self.facts()) if self.strict else nonnegative(gap, self.facts())
+
+    def _squared(self) -> bool:
+        """Whether left ≥ 0 and left² ≥ right², where roots are compared."""
+        left, right = self.sides
+        roots = any(part.exp == sp.S.Half for part in (left - right).atoms(sp.Pow))
+        return roots and nonnegative(left, self.facts()) and self._signed(sums.normal(left**2 - right**2))
 
     def contradicted_at(self, point: Point) -> Witness | None:
         """Two certified values in the wrong order."""

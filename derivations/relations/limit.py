@@ -6,7 +6,7 @@ compared with certified values along the path.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import islice
 
@@ -27,18 +27,23 @@ from derivations.calculus.sums import delta
 from derivations.calculus.variables import Domain, Kind, Variable, variables_of
 from derivations.claims import Witness
 from derivations.relations.base import MOVABLE, PROVED, Relation, differ, first, remaining, witness
+from derivations.relations.inequality import AtLeast
 
 POINTS = 16                                                  # at which SymPy is asked
 
 
 @dataclass(frozen=True)
 class Limit(Relation):
-    """lim of `expr` as `variable` → `to` (from above at 0, from below elsewhere) equals `limit`."""
+    """lim of `expr` as `variable` → `to` (from above at 0, from below elsewhere) equals `limit`.
+
+    With `between`, two expressions that it lies between everywhere have this limit: so many summands may tie for the largest.
+    """
 
     expr: sp.Expr
     variable: sp.Expr
     to: sp.Expr
     limit: sp.Expr
+    between: tuple[sp.Expr, ...] = field(default=(), kw_only=True)
 
     @property
     def sides(self) -> tuple[sp.Expr, ...]:
@@ -135,9 +140,33 @@ class Limit(Relation):
 
     def remainder(self) -> str:
         """Which sign is not shown, which other limit was reached, or which exact point contradicts it."""
+        if self.between:
+            return self._outside_of_bounds() or first(self._unequal(bound) for bound in self.between) or self._contradiction()
+        return self._unequal(self.path) or self._contradiction()
+
+    def _contradiction(self) -> str:
+        refuted = self.refute()
+        return f"contradicted by SymPy {rendering.witness(refuted)}" if refuted else PROVED
+
+    def _outside_of_bounds(self) -> str:
+        """Why the path is not shown to lie between its bounds, wherever the variable is."""
+        if len(self.between) != 2 or isinstance(self.variable, sp.Indexed):
+            return "between: expected a lower and an upper bound of a path in a scalar"
+        if strange := next((part for bound in self.between for part in strangers(bound)), None):
+            return f"between: {strange} ({type(strange).__name__}) is no part of the calculus"
+        if foreign := set(variables_of(sp.Tuple(*self.between))) - {*self.variables(), self.moving}:
+            return f"between: expected variables of the statement, got {', '.join(sorted(v.name for v in foreign))}"
+        facts, (low, high) = self.facts(), self.between
+        if missing := [condition for part in (low, self.path, high) for condition in undefined(part, facts)]:
+            return f"between: it is not shown that {missing[0]}"
+        orders = AtLeast(self.path, low, given=self.given), AtLeast(high, self.path, given=self.given)
+        return first(f"between: {left}" if (left := order.remainder()) else PROVED for order in orders)
+
+    def _unequal(self, path: sp.Expr) -> str:
+        """Why a path is not shown to have this limit for all values of the parameters."""
         claimed = self.sides[1]
         try:
-            value = Germs({self.moving: _end(self.moving, self.to)}, self.facts()).limit(self.path)
+            value = Germs({self.moving: _end(self.moving, self.to)}, self.facts()).limit(_of_fixed_length(path, self.moving))
         except ValueError as error:
             return f"no limit for all values of the parameters: {error}"
         infinite = value.is_infinite or claimed.is_infinite
@@ -145,15 +174,17 @@ class Limit(Relation):
             return f"the limit is {text(value)}"
         if not infinite and not sums.equal(value, claimed):
             return remaining(sums.normal(value - claimed))
-        refuted = self.refute()
-        return f"contradicted by SymPy {rendering.witness(refuted)}" if refuted else PROVED
+        return PROVED
 
     def computed(self, point: Point) -> sp.Expr | None:
         """The limit that SymPy gives at an exact point of the other variables; None where it gives none."""
         to, side = explicit(self.to, point), "+" if self.to == 0 else "-"
         below = bool(to.is_negative) and to.is_finite
         plain = sp.Symbol(f"{self.moving.name}_", **{"negative" if below else "positive": True})
-        path = explicit(_opened(self.path), point).xreplace({self.moving: plain})
+        path = _of_fixed_length(self.path, self.moving)
+        if _has_moving_length(path, self.moving):
+            return None
+        path = explicit(_opened(path), point).xreplace({self.moving: plain})
         if to == -sp.oo:
             path, to = path.xreplace({plain: -plain}), sp.oo
         try:
@@ -186,7 +217,7 @@ class Limit(Relation):
         return all(self._nearer(value, claimed, point, place) for place in self._late(point))
 
     def _nearer(self, value: sp.Expr, claimed: sp.Expr, point: Point, place: Value) -> bool:
-        late = enclose(self.path, {**point, self.moving: place})
+        late = enclose(_of_fixed_length(self.path, self.moving), {**point, self.moving: place})
         if not late.is_finite():
             return False
         if value.is_infinite:
@@ -205,6 +236,18 @@ class Limit(Relation):
 
     def __str__(self) -> str:
         return f"lim_{{{text(self.variable)} → {self.to}}} {text(self.expr)} = {text(self.sides[1])}"
+
+
+def _has_moving_length(expr: sp.Expr, moving: Variable) -> bool:
+    return any(end.has(moving) for part in expr.atoms(sp.Sum) for _, *ends in part.limits for end in ends)
+
+
+def _of_fixed_length(expr: sp.Expr, moving: Variable) -> sp.Expr:
+    """The expression, or its normal form where it sums over a range that moves: Σ_l 1/m is 1."""
+    try:
+        return sums.normal(expr) if _has_moving_length(expr, moving) and not undefined(expr) else expr
+    except ValueError:
+        return expr
 
 
 def _end(variable: Variable, to: sp.Expr) -> Germ:

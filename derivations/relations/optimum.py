@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import permutations
-from typing import Any
+from typing import Any, ClassVar
 
 import sympy as sp
 from flint import arb, fmpq
@@ -36,6 +36,8 @@ Entries = Callable[[sp.Expr, sp.Expr], sp.Expr]              # (i, j) ↦ the en
 @dataclass(frozen=True)
 class _Minimizer(Relation):
     """What both problems share: `axes` are the ranges of the entries, of which the last is a simplex."""
+
+    _sense: ClassVar[int] = 1                                # −1 where the objective is maximized
 
     @property
     @abstractmethod
@@ -170,8 +172,9 @@ class _Minimizer(Relation):
             tied = challenger == value and not all(map(arb.overlaps, entries, map(_ball, _flat(other))))
             if challenger < value or tied:
                 admission.admit(at, [*self.variables(), label])
-                sign, word = ("=", "as good") if tied else (">", "better")
-                return witness(at, value, challenger, sign, f"the objective, {_letter(self.base)} is {word}")
+                sign, word = ("=", "as good") if tied else (">" if self._sense > 0 else "<", "better")
+                shown = self._sense * value, self._sense * challenger
+                return witness(at, *shown, sign, f"the objective, {_letter(self.base)} is {word}")
         return None
 
     def __str__(self) -> str:
@@ -181,8 +184,8 @@ class _Minimizer(Relation):
             while letter in taken:                           # an author's variable has this letter
                 letter += "′"
             shown[own] = Variable(f"{letter}#shown", own.domain)
-        entry, objective = (text(part.xreplace(shown)) for part in (self.entry, self.open_objective))
-        return f"{entry} is the only minimizer of {objective}"
+        entry, objective = (text(part.xreplace(shown)) for part in (self.entry, self._sense * self.open_objective))
+        return f"{entry} is the only {'minimizer' if self._sense > 0 else 'maximizer'} of {objective}"
 
 
 @dataclass(frozen=True)
@@ -218,7 +221,7 @@ class UniqueMinimum(_Minimizer):
     @property
     def open_objective(self) -> sp.Expr:
         """The objective at the rival."""
-        return _once(self, "objective", lambda: self.objective(lambda i: self.base[i]))
+        return _once(self, "objective", lambda: self._sense * self.objective(lambda i: self.base[i]))
 
     @property
     def entry(self) -> sp.Expr:
@@ -250,14 +253,24 @@ class UniqueMinimum(_Minimizer):
 
 
 @dataclass(frozen=True)
+class UniqueMaximum(UniqueMinimum):
+    """`candidate` is the only maximizer of `objective`: the only minimizer of −objective."""
+
+    _sense: ClassVar[int] = -1
+
+
+@dataclass(frozen=True)
 class UniquePlan(_Minimizer):
-    """`candidate` is the only minimizer of `objective` over the nonnegative matrices whose rows sum to 1."""
+    """`candidate` is the only minimizer of `objective` over the nonnegative matrices whose rows sum to 1.
+
+    The factor may be one for each row, as where every row has a temperature of its own.
+    """
 
     objective: Callable[[Entries], sp.Expr]
     candidate: Entries
     rows: Variable
     columns: Variable
-    factor: sp.Expr
+    factor: sp.Expr | Entry
 
     @property
     def base(self) -> sp.IndexedBase:
@@ -290,14 +303,23 @@ class UniquePlan(_Minimizer):
         return sp.S.Zero
 
     @property
+    def weight(self) -> sp.Expr:
+        """The factor of the row that is shown."""
+        given, row = self.factor, self.places[0]
+        written = callable(given) and not isinstance(given, sp.Basic)      # a symbol can be called, too
+        return _once(self, "factor", lambda: given(row)) if written else sp.sympify(given)
+
+    @property
     def gap(self) -> sp.Expr:
-        """factor · Σ_ij kl(R_ij ‖ candidate_ij)."""
-        return self.factor * _once(
-            self, "terms", lambda: sums.total(self.places, divergence(self.base[self.places], self.entry)))
+        """Σ_i factor_i · Σ_j kl(R_ij ‖ candidate_ij)."""
+        return _once(self, "terms", lambda: sums.total(
+            self.places, self.weight * divergence(self.base[self.places], self.entry)))
 
     def remainder(self) -> str:
-        """Which part of the proof failed."""
-        return self._remainder(sp.sympify(self.factor), inside=True)
+        """Which part of the proof failed: the factor of a row must not depend on the column or on the rival."""
+        if self.weight.free_symbols & {self.places[1], self.base.label}:
+            return f"factor: expected one for each row, got {text(self.weight)}"
+        return self._remainder(self.weight, inside=True)
 
     def contradicted_at(self, point: Point) -> Witness | None:
         """A point where the candidate is certifiably infeasible, or a plan certifiably better."""

@@ -13,10 +13,10 @@ from derivations.relations.expansion import Expansion
 from derivations.relations.implication import Follows
 from derivations.relations.inequality import AtLeast, StrictUnlessEqual
 from derivations.relations.limit import Limit
-from derivations.relations.optimum import UniqueMinimum, UniquePlan
+from derivations.relations.optimum import UniqueMaximum, UniqueMinimum, UniquePlan
 
 RELATIONS: frozenset[type[Relation]] = frozenset({
-    Equation, Differs, AtLeast, StrictUnlessEqual, Limit, Expansion, Follows, UniqueMinimum, UniquePlan, Fails})
+    Equation, Differs, AtLeast, StrictUnlessEqual, Limit, Expansion, Follows, UniqueMinimum, UniqueMaximum, UniquePlan, Fails})
 """The kernel's own kinds of statement; nothing else is examined, subclasses neither."""
 
 

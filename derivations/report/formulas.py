@@ -30,13 +30,16 @@ OPENING = set("([{⟨‖|")
 ALPHABETS = {"script": "SCRIPT", "double-struck": "DOUBLE-STRUCK", "bold": "BOLD", "fraktur": "FRAKTUR",
              "monospace": "MONOSPACE"}
 STROKE = "⧸"
+LONGEST = 5000                         # letters of a formula that is set; a reader gains nothing by more
 OVERLAY = "\N{COMBINING LONG SOLIDUS OVERLAY}"
 
 
 @cache
 def mathml(latex: str) -> Markup:
-    """A display formula; the source itself, marked as such, where it cannot be converted."""
+    """A display formula; the source itself, marked as such, where it cannot be converted or is too long."""
     source = Markup('<code class="tex">{}</code>').format(latex)
+    if len(latex) > LONGEST:
+        return source
     try:
         tree = fromstring(convert(latex, display="block").replace(NAMESPACE, ""))
         _mend(tree)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -55,7 +56,7 @@ class Subject:
         """The id of the claim."""
         return str(self.row["id"])
 
-    @property
+    @cached_property
     def verdict(self) -> str:
         """The verdict of every run, or that they differ."""
         found = {row["verdict"] for _, row in self.readings}
@@ -136,13 +137,12 @@ class Report:
     def closure(self, id: str, forward: bool) -> list[str]:
         """All that rests on a claim (`forward`), or all that it rests on, directly or not."""
         seen: dict[str, None] = {}
-        todo = [id]
+        todo = deque([id])
         while todo:
-            for other in self.supports.get(todo[0], []) if forward else self.needs(todo[0]):
-                if other not in seen:
-                    seen[other] = None
-                    todo.append(other)
-            todo.pop(0)
+            at = todo.popleft()
+            new = [other for other in (self.supports.get(at, []) if forward else self.needs(at)) if other not in seen]
+            seen |= dict.fromkeys(new)
+            todo.extend(dict.fromkeys(new))
         return list(seen)
 
     @cached_property
@@ -152,6 +152,8 @@ class Report:
 
     def quoted(self, id: str) -> dict[str, str]:
         """The quoted theorems that a claim rests on, by name, each with the nearest claim whose derivation quotes it."""
+        if id not in self.quoting:
+            return {}
         below = [other for other in (id, *self.closure(id, forward=False)) if other in self.subjects]
         found = [(theorem["name"], other) for other in below for theorem in self.subjects[other].row["quotes"]]
         return dict(reversed(found))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
@@ -23,6 +23,8 @@ NAMES = {"thm": "Theorem", "lem": "Lemma", "prop": "Proposition", "cor": "Coroll
          "fig": "Figure", "tab": "Table", "fn": "Footnote"}
 GROUPS = {"stands": "stand as printed", "fails": "do not", "open": "are open", DIFFERS: "are in dispute between the ledgers"}
 
+NAMED = 60                             # claims below one that do not stand which its page names, at most
+
 
 def pages(report: Report) -> Iterator[tuple[str, str]]:
     """Every page as its path in the folder and its text."""
@@ -40,12 +42,13 @@ def pages(report: Report) -> Iterator[tuple[str, str]]:
             common, root="", document=document, groups=errata(report, document))
     order = list(report.subjects)
     for at, id in enumerate(order):
+        below = report.closure(id, forward=False)
         yield claim_path(id), environment.get_template("claim.html").render(
             common, root="../", subject=report.subjects[id], drawing=graph.neighbourhood(report, id),
             before=order[at - 1] if at else None, after=order[at + 1] if at + 1 < len(order) else None,
             needs=report.needs(id), supports=report.supports[id], quoted=report.quoted(id),
-            fallen=[other for other in report.closure(id, forward=False) if _fell(report, other)],
-            all_needs=report.closure(id, forward=False), all_supports=report.closure(id, forward=True),
+            fallen=[other for other in below if _fell(report, other)], named=NAMED,
+            all_needs=below, all_supports=report.closure(id, forward=True),
         )
 
 
@@ -109,21 +112,34 @@ def sought(subject: Subject) -> str:
     return " ".join(" ".join(told).lower().split())
 
 
+def _beginning(word: str, ids: Container[str], longest: int) -> str:
+    """The longest beginning of a dotted word that is one of these ids, the longest of which is so long; or nothing."""
+    word = word if len(word) <= longest else word[:longest + 1].rpartition(".")[0]
+    while word and word not in ids:
+        word = word.rpartition(".")[0]
+    return word
+
+
 def _environment(report: Report) -> Environment:
     environment = Environment(loader=PackageLoader("derivations.report"), autoescape=True, undefined=StrictUndefined,
                               trim_blocks=True, lstrip_blocks=True)
-    ids = "|".join(sorted(map(re.escape, report.subjects), key=len, reverse=True))
-    known = re.compile(rf"`([^`]+)`|\b({ids})(?![\w-])")
+    longest = max(map(len, report.subjects))
+    known = re.compile(r"`([^`]+)`|\b([A-Za-z][\w-]*(?:\.[\w-]+)+)")
 
     @pass_context
     def prose(context: Context, text: str) -> Markup:
         """Words with `code` set as code and ids of claims as links."""
         pieces, done = Markup(""), 0
         for found in known.finditer(text):
-            pieces += escape(text[done:found.start()])
-            pieces += (Markup("<code>{}</code>").format(found[1]) if found[1] else
-                       Markup('<a href="{}">{}</a>').format(context["root"] + claim_path(found[2]), found[2]))
-            done = found.end()
+            if found[1]:
+                end, piece = found.end(), Markup("<code>{}</code>").format(found[1])
+            elif id := _beginning(found[2], report.subjects, longest):
+                end = found.start() + len(id)
+                piece = Markup('<a href="{}">{}</a>').format(context["root"] + claim_path(id), id)
+            else:
+                continue
+            pieces += escape(text[done:found.start()]) + piece
+            done = end
         return pieces + escape(text[done:])
 
     environment.filters |= {"mathml": mathml, "prose": prose, "place": place, "worked": worked,

@@ -22,13 +22,23 @@ FOLDER = "deviation-rows"
 _SHOWN = ("deviation", "visible_deviation", "output_error", "total_variation")
 
 
+_LEAST, _MOST = 2.0**-26, 2.0**26
+"""Of α: the evidence z/α stands beside the mean of the prior, and beyond these bounds half of the digits of one are lost."""
+
+
+def _alpha(_context: click.Context, _parameter: click.Parameter, value: float) -> float:
+    if not _LEAST <= value <= _MOST:                         # NaN is not
+        raise click.BadParameter(f"expected a number from {_LEAST:.2g} to {_MOST:.2g}, got {value:g}")
+    return value
+
+
 @click.command()
 @options.out
 @click.option("--model", "names", multiple=True, help="a model that comes with the project, a folder, or a name on the hub; "
               "may be repeated  [default: every model that comes with the project]")
 @click.option("--text", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="UTF-8, for models that read text")
 @click.option("--image", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="for models that read images")
-@click.option("--alpha", type=click.FloatRange(0, min_open=True), default=1.0, show_default=True,
+@click.option("--alpha", type=float, callback=_alpha, default=1.0, show_default=True,
               help="α of the problem; the evidence is divided by it, so that attention stays what it is")
 @click.option("--tokens", type=click.IntRange(2), help="of one input, at most; a longer text becomes several inputs")
 @click.option("--device", type=click.Choice(["cpu", "cuda"]), default="cpu", show_default=True)

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 from torch.linalg import solve_triangular
 
-from numerics.arguments import check_leading, common, compute_dtype, describe, floating, readable, result_dtype
+from numerics.arguments import check_leading, common, compute_dtype, describe, floating, is_dense, readable, result_dtype
 
 
 def moments(linear: Tensor, quadratic: Tensor) -> tuple[Tensor, Tensor]:
@@ -167,8 +167,8 @@ def factor(name: str, x: Tensor, sign: str = "positive") -> Tensor:
     Raises:
         ValueError: for a matrix that is not square, or that is not positive definite.
     """
-    if not isinstance(x, Tensor) or not x.is_floating_point() or x.ndim < 2 or x.shape[-1] == 0 or x.shape[-1] != x.shape[-2]:
-        raise ValueError(f"{name}: expected a floating tensor (..., d, d) with d ≥ 1, got {describe(x)}")
+    if not is_dense(x) or not x.is_floating_point() or x.ndim < 2 or x.shape[-1] == 0 or x.shape[-1] != x.shape[-2]:
+        raise ValueError(f"{name}: expected a dense floating tensor (..., d, d) with d ≥ 1, got {describe(x)}")
     wide = x.to(compute_dtype(x.dtype))
     symmetric = (wide + wide.mT) / 2
     lower, info = torch.linalg.cholesky_ex(symmetric)
@@ -192,7 +192,10 @@ def _distance(points: Tensor, mean: Tensor, covariance: Tensor) -> tuple[Tensor,
     t, mu, lower = common(floating("points", points, "P", "d", last=mu.shape[-1]), mu, lower)
     rows = torch.broadcast_shapes(mu.shape[:-1], lower.shape[:-2])  # type: ignore[no-untyped-call]
     check_leading("points", t.shape[:-2], "mean and covariance", rows)
-    return solve_triangular(lower, (t - mu[..., None, :]).mT, upper=False).square().sum(-2), lower
+    away = t.isinf().any(-1) & ~t.isnan().any(-1)             # 0 · inf would be NaN in what is solved
+    steps = torch.where(away.unsqueeze(-1), 0.0, t - mu[..., None, :])
+    squared = solve_triangular(lower, steps.mT, upper=False).square().sum(-2)
+    return torch.where(away & ~squared.isnan(), torch.inf, squared), lower
 
 
 def _half_log_determinant(lower: Tensor) -> Tensor:

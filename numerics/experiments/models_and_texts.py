@@ -20,13 +20,8 @@ from torch import Tensor
 from transformers import AutoConfig, AutoImageProcessor, AutoModel, PreTrainedModel
 
 from numerics.models import tiny
-from numerics.models.encoder import (
-    PARAGRAPH,
-    LanguageModel,
-    ModelUnavailableError,
-    load_encoder,
-    load_model,
-)
+from numerics.models.encoder import PARAGRAPH, LanguageModel, load_encoder, load_model
+from numerics.models.loading import ModelUnavailableError, pretrained
 
 Weights = Literal["trained", "random"]
 
@@ -150,8 +145,8 @@ def _reads_images(name: str) -> bool:
     if name == ENCODER or name in tiny.NAMES:
         return False
     try:
-        config = AutoConfig.from_pretrained(name, local_files_only=True)
-    except (OSError, ValueError, KeyError):
+        config = pretrained(AutoConfig, name)
+    except ModelUnavailableError:
         return False                                         # whatever is wrong is said when it is loaded
     return hasattr(config, "patch_size") and not hasattr(config, "vocab_size")
 
@@ -162,12 +157,8 @@ def _with_image(name: str, path: Path) -> tuple[PreTrainedModel, list[Inputs]]:
             picture = file.convert("RGB")
     except (OSError, UnidentifiedImageError) as error:
         raise ValueError(f"--image: {path} is not an image that can be read ({type(error).__name__})") from error
-    try:
-        source: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
-        model = AutoModel.from_pretrained(name, use_safetensors=True, attn_implementation="eager", **source)
-        processor = AutoImageProcessor.from_pretrained(name, use_fast=False, **source)
-    except (OSError, ValueError, KeyError, ImportError) as error:
-        raise ModelUnavailableError(f"cannot load {name}: {str(error).splitlines()[0]}") from error
+    model = pretrained(AutoModel, name, attn_implementation="eager")
+    processor = pretrained(AutoImageProcessor, name, use_fast=False)
     return model.eval(), [dict(processor(picture, return_tensors="pt"))]
 
 

@@ -102,8 +102,12 @@ def positive(alpha: Alpha, rows: Tensor) -> Tensor:
 
 
 def products(templates: Tensor, vectors: Tensor) -> Tensor:
-    """Return ⟨t_i, v⟩ for every row: templates (..., n, d), vectors (..., d), result (..., n)."""
-    return _each(vectors, templates.mT)
+    """Return ⟨t_i, v⟩ for every row: templates (..., n, d), vectors (..., d), result (..., n).
+
+    A product that leaves the range downwards is NaN: as −inf it would count as masked.
+    """
+    found = _each(vectors, templates.mT)
+    return torch.where(found == -torch.inf, torch.nan, found)
 
 
 def mean(weights: Tensor, templates: Tensor) -> Tensor:

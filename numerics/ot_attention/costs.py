@@ -71,7 +71,7 @@ def group_cost(groups: Tensor, source_groups: Tensor | None = None, dtype: torch
     """
     source_groups = groups if source_groups is None else source_groups
     for name, labels in (("groups", groups), ("source_groups", source_groups)):
-        if not isinstance(labels, Tensor) or labels.is_floating_point() or labels.is_complex() or labels.ndim == 0:
+        if not arguments.is_dense(labels) or labels.is_floating_point() or labels.is_complex() or labels.ndim == 0:
             raise ValueError(f"{name}: expected integer labels (..., N), got {arguments.describe(labels)}")
     same = groups.unsqueeze(-1) == source_groups.unsqueeze(-2)
     return torch.zeros(same.shape, dtype=dtype, device=groups.device).masked_fill(~same, torch.inf)

@@ -10,11 +10,15 @@ from collections.abc import Callable
 
 import torch
 from torch import Tensor, nn
+from torch.utils.checkpoint import checkpoint
 
 from numerics import arguments
 from numerics.ot_attention.costs import negative_inner_product, squared_distance
 from numerics.ot_attention.exact import solve
 from numerics.ot_attention.transport import transported
+
+_TILE_NUMBERS = 2**22
+"""The largest number of entries of an array of the closed form, unless a single source has more or the cost is a function."""
 
 CostFunction = Callable[[Tensor, Tensor], Tensor]
 
@@ -54,7 +58,7 @@ class OTAttention(nn.Module):
             temperature: γ, positive; by default √(dim / num_heads).
             cost: ``"inner_product"``, M_ij = C − ⟨t_i, t_j⟩; ``"squared_distance"``, ‖t_i − t_j‖²; ``"learned"``,
                 −⟨t_i, A t_j⟩ with a matrix A for each head, at first the identity; or a function of the templates
-                (..., N, d) and the sources (..., n, d) that returns (..., N, n).
+                (..., N, d) and the sources (..., n, d) that returns (..., N, n), which is then made as a whole.
             exact: whether to solve (24) instead of evaluating (25).
             bias: whether the projections have one.
 
@@ -136,13 +140,33 @@ class OTAttention(nn.Module):
             templates = torch.cat([sources, self._templates(extra, more)], -2)
             scores = torch.cat([scores, more], -1)
         evidence = self._split(self.to_evidence(query))
-        # A floating mask b changes (α⟨t, z⟩ − M)/γ by b where M changes by −γb; a token that is masked costs +inf.
-        cost = self._cost(templates, sources) - self.temperature * scores[..., None, :, None]
-        cost = cost.unsqueeze(-3)
         if not self.exact:
             g = self.alpha * torch.matmul(evidence, templates.mT)
-            return transported(g, u, cost, self.temperature), templates
+            return self._carried(g, u, templates, sources, scores), templates
+        cost = self._added(self._cost(templates, sources), scores)
         return solve(templates.unsqueeze(-3), evidence, u, cost, self.alpha, self.temperature).weights, templates
+
+    def _carried(self, g: Tensor, u: Tensor, templates: Tensor, sources: Tensor, scores: Tensor) -> Tensor:
+        """Return the weights of (25), some sources at a time: what each of them becomes does not depend on the others."""
+        def carried(g: Tensor, u: Tensor, templates: Tensor, some: Tensor) -> Tensor:
+            return transported(g, u, self._added(self._cost(templates, some), scores), self.temperature)
+
+        size = max(1, _TILE_NUMBERS // max(1, g.numel()))
+        if size >= sources.shape[-2] or callable(self.cost):
+            return carried(g, u, templates, sources)
+        wide = g.to(arguments.compute_dtype(g.dtype))
+        total = torch.zeros_like(wide)
+        for start in range(0, sources.shape[-2], size):
+            part = slice(start, start + size)
+            given = wide, u[..., part], templates, sources[..., part, :]
+            # What a tile leaves for the way back would add up to the matrix: it is computed again.
+            total = total + (checkpoint(carried, *given, use_reentrant=False) if torch.is_grad_enabled() else carried(*given))
+        return total.to(g.dtype)
+
+    def _added(self, cost: Tensor, scores: Tensor) -> Tensor:
+        """Return M for all queries. A floating mask b changes (α⟨t, z⟩ − M)/γ by b where M changes by −γb; what is masked costs
+        +inf."""
+        return (cost - self.temperature * scores[..., None, :, None]).unsqueeze(-3)
 
     def extra_repr(self) -> str:
         """Name what is not a parameter."""

@@ -15,6 +15,9 @@ from numerics.arguments import Positive
 from numerics.one_sided import entropy
 from numerics.ot_attention.problem import check_cost, problem
 
+_TILE_NUMBERS = 2**22
+"""The largest number of entries of an array of a covariance, unless a single source has more."""
+
 
 def kernel(cost: Tensor, temperature: Positive = 1.0) -> Tensor:
     """Return q(i|j) = exp(−M_ij/γ) / Σ_k exp(−M_kj/γ).
@@ -202,9 +205,10 @@ def mean_covariance(templates: Tensor, prior: Tensor, cost: Tensor, temperature:
     Raises:
         ValueError: for a shape, dtype or number other than these.
     """
-    evidence = templates[..., 0, :] if isinstance(templates, Tensor) and templates.ndim > 1 else templates
+    evidence = arguments.floating("templates", templates, "N", "d")[..., 0, :]
     x = problem(templates, evidence, prior, cost, 1.0, temperature)
-    return covariance(x.templates, x.prior, _conditional(x.cost.new_zeros(x.cost.shape[-2]), x.cost, x.temperature)).to(x.dtype)
+    q = _conditional(x.cost.new_zeros(x.cost.shape[-2]), x.cost, x.temperature)
+    return _covariance(x.templates, x.prior, q).to(x.dtype)
 
 
 def resolvent(
@@ -219,7 +223,7 @@ def resolvent(
     """
     x = problem(templates, evidence, prior, cost, alpha, temperature)
     q = _conditional(x.cost.new_zeros(x.cost.shape[-2]), x.cost, x.temperature)
-    return (x.alpha[..., None] * resolve(covariance(x.templates, x.prior, q), x.alpha / x.temperature, x.evidence)).to(x.dtype)
+    return (x.alpha[..., None] * resolve(_covariance(x.templates, x.prior, q), x.alpha / x.temperature, x.evidence)).to(x.dtype)
 
 
 # ── pieces that the solver shares: tensors of one dtype, scalars shaped (...) ───────────────────────────────────────
@@ -236,12 +240,26 @@ def mean(templates: Tensor, p: Tensor) -> Tensor:
 
 
 def covariance(templates: Tensor, prior: Tensor, conditional: Tensor) -> Tensor:
-    """Return Σ_j u_j Cov(t under q(·|j)), (..., d, d), from moments about the common mean."""
+    """Return Σ_j u_j Σ_j, (..., d, d), from moments about the common mean: fast, and off by rounding of the templates' spread,
+    which is good enough for a step of a solver."""
     p = _carry(conditional, prior)
     centred = templates - mean(templates, p).unsqueeze(-2)
     means = torch.matmul(conditional.mT, centred)
     second = torch.matmul(centred.mT * p.unsqueeze(-2), centred)
     return second - torch.matmul(means.mT * prior.unsqueeze(-2), means)
+
+
+def _covariance(templates: Tensor, prior: Tensor, conditional: Tensor) -> Tensor:
+    """Return Σ_j u_j Σ_j, (..., d, d), from the templates about the mean of each source: each Σ_j keeps its digits, however
+    small it is beside the spread of all templates."""
+    size = max(1, _TILE_NUMBERS // max(1, conditional.shape[:-1].numel() * templates.shape[-1]))
+    centred = templates - templates.mean(-2, keepdim=True).detach()
+    total = templates.new_zeros(())
+    for start in range(0, prior.shape[-1], size):
+        q, u = conditional[..., start : start + size], prior[..., None, start : start + size]
+        apart = centred.unsqueeze(-3) - torch.matmul(q.mT, centred).unsqueeze(-2)
+        total = total + torch.matmul(apart.mT, (q * u).mT.unsqueeze(-1) * apart).sum(-3)
+    return total
 
 
 def resolve(sigma: Tensor, ratio: Tensor, x: Tensor) -> Tensor:

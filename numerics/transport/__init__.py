@@ -16,23 +16,34 @@ Notation    C = cost; a = source; b = target; ε = temperature; ρ = relaxation;
             s = scores, −C for attention; W = weights, rows P_i/a_i
 Modules     ``sinkhorn``: plans and the divergence; ``solver``: Sinkhorn's iteration with Newton's method; ``unbalanced``: both
             marginals relaxed, and warm starts; ``quadratic``: another regularizer; ``attention``: what lies between softmax
-            and the balanced plan; ``diagnostics``: concentration and imbalance. ε = 0 is in ``numerics.linear_program``
+            and the balanced plan; ``diagnostics``: concentration and imbalance; ``feasibility`` and ``parts``: whether there
+            is a plan at all. ε = 0 is in ``numerics.linear_program``
 Shapes      cost and scores (..., n, m), source (..., n), target (..., m)
-Conventions ``numerics.arguments``. What counts as converged follows from the dtype. A cost of +inf forbids, as a score of
-            −inf does. A row with nothing left has no mass.
+Conventions ``numerics.arguments``. What iterates is solved in float64 and returned in the dtype of the arguments; what
+            counts as converged follows from that dtype, row by row and column by column. A problem without a solution is
+            refused before the first step. A cost of +inf forbids, as a score of −inf does. A row with nothing left has no
+            mass.
 """
 
-from numerics.transport.attention import relaxed_weights, sinkhorn_attention, sinkhorn_weights
+from numerics.transport.attention import (
+    CertifiedWeights,
+    certified_weights,
+    relaxed_weights,
+    sinkhorn_attention,
+    sinkhorn_weights,
+)
 from numerics.transport.diagnostics import Diagnostics, diagnose
 from numerics.transport.quadratic import QuadraticTransport, quadratic_plan
 from numerics.transport.sinkhorn import Transport, one_sided_plan, sinkhorn, sinkhorn_divergence
 from numerics.transport.unbalanced import Unbalanced, unbalanced
 
 __all__ = [
+    "CertifiedWeights",
     "Diagnostics",
     "QuadraticTransport",
     "Transport",
     "Unbalanced",
+    "certified_weights",
     "diagnose",
     "one_sided_plan",
     "quadratic_plan",

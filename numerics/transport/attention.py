@@ -11,13 +11,33 @@ Causality   A balanced plan under a causal mask, with as many keys as queries an
 """
 
 import math
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
-from numerics import arguments, one_sided
+from numerics import arguments, one_sided, tolerances
 from numerics.arguments import Positive
-from numerics.transport.sinkhorn import scaling, sinkhorn
+from numerics.transport.sinkhorn import scaling, solved
+
+
+@dataclass(frozen=True)
+class CertifiedWeights:
+    """Attention weights with their certificate, as ``Transport`` is one of a plan; the errors carry no derivatives.
+
+    Attributes:
+        weights: W, (..., n, m).
+        row_error: |Σ_j W_ij − 1|, (..., n); 0 for a query that takes no part.
+        column_error: |Σ_i W_ij − n b_j exp(−g_j/ρ)|, (..., m).
+        converged: whether each of the errors is no more than rounding can explain, boolean, (...).
+        steps: how many steps the slowest problem took.
+    """
+
+    weights: Tensor
+    row_error: Tensor
+    column_error: Tensor
+    converged: Tensor
+    steps: int
 
 
 def sinkhorn_weights(
@@ -35,32 +55,31 @@ def sinkhorn_weights(
         scores: s, floating, (..., n, m), −inf where forbidden.
         temperature: τ, positive; a number, or a tensor that broadcasts over (...).
         half_steps: an integer ≥ 0, or ``math.inf`` for the balanced plan.
-        target: b, floating, (..., m), nonnegative with the sum one; by default uniform over the keys that take part.
+        target: b, floating, (..., m), nonnegative with the sum one, but for rounding; by default uniform over the keys that
+            take part.
         mask: boolean or floating, broadcastable to (..., n, m). See the package's notes.
 
     Returns:
         (..., n, m), in the wider dtype of scores and target.
 
     Raises:
-        ValueError: for a shape, dtype or number other than these.
-        RuntimeError: if ``half_steps`` is infinite and a problem did not converge: no plan has these marginals, say.
+        ValueError: for a shape, dtype or number other than these; if ``half_steps`` is infinite and no plan has these
+            marginals.
+        RuntimeError: if ``half_steps`` is infinite and a problem did not converge.
     """
     if half_steps != math.inf and (isinstance(half_steps, bool) or not isinstance(half_steps, int) or half_steps < 0):
         raise ValueError(f"half_steps: expected an integer ≥ 0 or math.inf, got {half_steps!r}")
     if half_steps == math.inf:
         return relaxed_weights(scores, temperature, math.inf, target, mask)
     kernel, queries, share, dtype = _shares(scores, temperature, target, mask)
-    row = _log_total(kernel, -1)
-    column = torch.zeros_like(share)
-    mass = (queries.sum(-1, keepdim=True) * share)
-    wanted = torch.where(mass > 0, mass, 1.0).log()
-    wanted = torch.where(mass > 0, wanted, -torch.inf)
+    if half_steps and target is not None:
+        _check_target(target)
+    mass = queries.sum(-1, keepdim=True) * share
+    wanted = torch.where(mass > 0, torch.where(mass > 0, mass, 1.0).log(), -torch.inf)
+    kernel = _normalized(kernel, -1)
     for step in range(int(half_steps)):
-        if step % 2 == 0:
-            column = wanted - _log_total(kernel - row.unsqueeze(-1), -2)
-        else:
-            row = _log_total(kernel + column.unsqueeze(-2), -1)
-    return (kernel - row.unsqueeze(-1) + column.unsqueeze(-2)).exp().to(dtype)
+        kernel = _normalized(kernel, -2) + wanted.unsqueeze(-2) if step % 2 == 0 else _normalized(kernel, -1)
+    return kernel.exp().to(dtype)
 
 
 def relaxed_weights(
@@ -85,16 +104,53 @@ def relaxed_weights(
         (..., n, m), in the wider dtype of scores and target.
 
     Raises:
-        ValueError: for a shape, dtype or number other than these.
+        ValueError: for a shape, dtype or number other than these; if no plan has these marginals.
         RuntimeError: if a problem did not converge.
     """
+    return certified_weights(scores, temperature, relaxation, target, mask).weights
+
+
+def certified_weights(
+    scores: Tensor,
+    temperature: Positive = 1.0,
+    relaxation: Positive = math.inf,
+    target: Tensor | None = None,
+    mask: Tensor | None = None,
+    *,
+    max_steps: int = 200,
+    strict: bool = True,
+) -> CertifiedWeights:
+    """Return ``relaxed_weights`` (with ρ = ∞, the balanced plan) and how far their marginals are off.
+
+    Args:
+        scores, temperature, relaxation, target, mask: as for ``relaxed_weights``.
+        max_steps: as for ``sinkhorn``.
+        strict: as for ``sinkhorn``.
+
+    Returns:
+        The weights and their errors, in the wider dtype of scores and target. They are solved in float64.
+
+    Raises:
+        ValueError: as for ``relaxed_weights``.
+        RuntimeError: if ``strict``, and a problem did not converge.
+    """
     _, queries, share, dtype = _shares(scores, temperature, target, mask)
-    count = queries.sum(-1, keepdim=True)
+    if target is not None:
+        _check_target(target)
+    share = (share > 0).double() if target is None else share.double()
+    count = queries.sum(-1, keepdim=True, dtype=torch.float64)
     source = queries / count.clamp(min=1)
     # With no query at all there is nothing to carry: an empty target makes that a problem with a solution.
-    share = torch.where(count > 0, share, 0.0)
-    solution = sinkhorn(-scores.to(share), source, share, temperature, relaxation=relaxation, mask=mask)
-    return (solution.plan * count.unsqueeze(-1)).to(dtype)
+    total = share.detach().sum(-1, keepdim=True)
+    share = torch.where(count > 0, share / torch.where(total > 0, total, 1.0), 0.0)
+    found, _ = solved(-scores, source, share, temperature, relaxation, mask, max_steps=max_steps, strict=strict, stored=dtype)
+    return CertifiedWeights(
+        weights=(found.plan * count.unsqueeze(-1)).to(dtype),
+        row_error=(found.row_error * count).to(dtype),
+        column_error=(found.column_error * count).to(dtype),
+        converged=found.converged,
+        steps=found.steps,
+    )
 
 
 def sinkhorn_attention(
@@ -145,7 +201,20 @@ def _shares(
     return kernel, allowed.any(-1).to(kernel), share, dtype
 
 
-def _log_total(logits: Tensor, dim: int) -> Tensor:
-    """Return log Σ exp along a dimension; 0 where there is nothing to sum."""
+def _check_target(target: Tensor) -> None:
+    """Refuse shares that are not nonnegative with the sum one."""
+    arguments.check_entries("target", target, target.isfinite() & (target >= 0), "nonnegative shares")
+    total = target.detach().sum(-1, dtype=torch.float64)
+    slack = tolerances.rounding(target.dtype, target.shape[-1])
+    arguments.check_entries("target", total, (total - 1).abs() <= slack, "shares with the sum one")
+
+
+def _normalized(logits: Tensor, dim: int) -> Tensor:
+    """Return logits less log Σ exp along a dimension, −inf where all of them are.
+
+    The peak is taken off first: potentials that were added up instead would lose what is small beside them.
+    """
     live = (logits != -torch.inf).any(dim, keepdim=True)
-    return torch.where(live, logits, 0.0).logsumexp(dim).where(live.squeeze(dim), 0.0)
+    peak = torch.where(live, logits.detach().amax(dim, keepdim=True), 0.0)
+    rest = torch.where(live, logits - peak, 0.0)
+    return torch.where(live, rest - rest.logsumexp(dim, keepdim=True), -torch.inf)

@@ -6,14 +6,15 @@ Notation    See the package.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 
 import torch
 from torch import Tensor
 
-from numerics import arguments
+from numerics import arguments, tolerances
 from numerics.arguments import Positive
-from numerics.transport import solver
+from numerics.transport import feasibility, solver
+from numerics.transport.parts import Parts
 from numerics.transport.solver import Scaling
 
 
@@ -22,7 +23,8 @@ class Transport:
     """An optimal plan with its potentials and its certificate. The errors and what follows carry no derivatives.
 
     Whatever the potentials, P_ij = a_i b_j exp((f_i + g_j − C_ij)/ε) is the optimal plan between its own marginals: the
-    marginal errors are the whole distance from the problem that was asked for.
+    marginal errors are the whole distance from the problem that was asked for. They are those of the plan as it is returned,
+    in its dtype.
 
     Attributes:
         plan: P, (..., n, m).
@@ -32,7 +34,8 @@ class Transport:
         value: the optimal value, Σ_i a_i f_i + Σ_j b_j g_j, or ρ Σ_j b_j (1 − exp(−g_j/ρ)) for its last sum, (...).
         row_error: |Σ_j P_ij − a_i|, (..., n).
         column_error: |Σ_i P_ij − b_j exp(−g_j/ρ)|, (..., m).
-        converged: whether the errors of a problem add up to no more than rounding can explain, boolean, (...).
+        converged: whether each of the errors is no more than rounding can explain: that of n + m exponents and sums in float64
+            and, where the plan is returned in a shorter dtype, that of its entries. Boolean, (...).
         steps: how many steps the slowest problem took.
     """
 
@@ -61,53 +64,76 @@ def sinkhorn(
 
     With ρ = ∞ the target is met exactly, Pᵀ1 = b; as ρ → 0, P becomes ``one_sided_plan``. Differentiable twice in every
     tensor, also under ``torch.func`` (but for ``vmap``: the batch is what it is for); at ρ = ∞ in directions along which
-    the masses of source and target stay equal.
+    the masses of source and target stay equal. It is solved in float64, whatever the dtype of the arguments, and needs
+    O(nm + min(n, m)²) numbers.
 
     Args:
         cost: C, floating, (..., n, m), +inf where forbidden.
         source: a, floating, (..., n), nonnegative; uniform by default.
-        target: b, floating, (..., m), nonnegative; uniform by default. With ρ = ∞ it must have the mass of the source.
+        target: b, floating, (..., m), nonnegative; uniform by default. With ρ = ∞ it must have the mass of the source, but
+            for the rounding of their dtypes, which is taken off: b is scaled.
         temperature: ε, positive; a number, or a tensor that broadcasts over (...).
         relaxation: ρ, as the temperature, or ``math.inf``.
         mask: broadcastable to (..., n, m): boolean, True takes part; or floating, added to −C/ε.
         max_steps: ≥ 1.
-        strict: whether a problem that did not converge is an error. Otherwise ``converged`` says which they are.
+        strict: whether a problem without a solution, or one that did not converge, is an error. Otherwise ``converged`` says
+            which they are.
 
     Raises:
-        ValueError: for a shape, dtype or number other than these.
-        RuntimeError: if ``strict``, and a problem did not converge: because no plan has these marginals, for instance.
+        ValueError: for a shape, dtype or number other than these; for NaN, −inf or a negative mass; if ``strict``, and no plan
+            has these marginals.
+        RuntimeError: if ``strict``, and a problem did not converge.
+    """
+    result, dtype = solved(cost, source, target, temperature, relaxation, mask, max_steps=max_steps, strict=strict)
+    names = (field.name for field in fields(Transport) if field.name not in ("converged", "steps"))
+    return replace(result, **{name: getattr(result, name).to(dtype) for name in names})
+
+
+def solved(
+    cost: Tensor,
+    source: Tensor | None,
+    target: Tensor | None,
+    temperature: Positive,
+    relaxation: Positive,
+    mask: Tensor | None,
+    *,
+    max_steps: int,
+    strict: bool,
+    stored: torch.dtype | None = None,
+) -> tuple[Transport, torch.dtype]:
+    """Return the solution in float64, and the dtype to return; arguments and errors as for ``sinkhorn``.
+
+    The certificate is that of the plan in ``stored``, by default the dtype to return.
     """
     arguments.check_count("max_steps", max_steps)
-    x, given, epsilon, floor, dtype = scaling(cost, source, target, temperature, relaxation, mask)
+    x, given, epsilon, floor, dtype = scaling(cost, source, target, temperature, relaxation, mask, double=True)
+    allowed, _ = _masked(cost, mask)
+    feasibility.check_data(cost, allowed, x, given, epsilon, mask)
+    parts = Parts.of((x.source > 0).unsqueeze(-1) & (x.target > 0).unsqueeze(-2) & (x.log_kernel != -torch.inf))
+    slack = tuple(tolerances.rounding((cost if y is None else y).dtype, max(cost.shape[-2:])) for y in (source, target))
+    if strict:
+        feasibility.check_solvable(x, given, parts, sum(slack), "cost" if mask is None else "mask")
+    x = feasibility.agreeing(x, parts, sum(slack))
     fixed = x.detached()
-    connected = solver.connected_columns(fixed)
-    psi, solved, steps = solver.solve(fixed, connected, max_steps)
-    psi = solver.centred(x, solver.refined(x, psi, connected), connected)
+    psi, steps = solver.solve(fixed, parts, max_steps)
+    psi = solver.centred(x, solver.refined(x, psi, parts), parts)
     # Where the target is zero ψ is that of a mass that tends to zero.
     psi = torch.where(x.target > 0, psi, solver.extended(x, psi, solver.evaluate(x, psi).row))
     point = solver.evaluate(x, psi)
     plan = solver.plan(x, point)
-    row_error = (plan.sum(-1) - given).detach().abs()
-    column_error = point.residual.detach().abs()
-    error = row_error.sum(-1) + column_error.sum(-1)
-    allowance = solver.acceptable(fixed, psi.detach(), solver.Point(*(part.detach() for part in point)))
-    converged = solved & (error <= 2 * allowance)            # rows and columns, each within the rounding of the other
+    errors, converged = _certified(fixed, psi.detach(), given.detach(), plan.detach(), dtype if stored is None else stored)
     if strict and not bool(converged.all()):
-        raise RuntimeError(
-            f"sinkhorn: {int((~converged).sum())} of {converged.numel()} problems did not converge in {max_steps} steps; "
-            f"the largest marginal error is {float(error.nan_to_num(nan=torch.inf).max()):.3g}"
-        )
-    value = epsilon * point.objective + (x.source * floor).sum(-1)
+        raise RuntimeError(_did_not_converge(converged, errors, fixed, psi.detach(), max_steps))
     return Transport(
-        plan=plan.to(dtype),
-        row_potential=(epsilon[..., None] * point.row + floor).to(dtype),
-        column_potential=(epsilon[..., None] * psi).to(dtype),
-        value=value.to(dtype),
-        row_error=row_error.to(dtype),
-        column_error=column_error.to(dtype),
+        plan=plan,
+        row_potential=epsilon[..., None] * point.row + floor,
+        column_potential=epsilon[..., None] * psi,
+        value=epsilon * point.objective + (x.source * floor).sum(-1),
+        row_error=errors[0],
+        column_error=errors[1],
         converged=converged,
         steps=steps,
-    )
+    ), dtype
 
 
 def one_sided_plan(
@@ -174,11 +200,12 @@ def sinkhorn_divergence(
     for name, square, size in (("within_source", within_source, n), ("within_target", within_target, m)):
         if not isinstance(square, Tensor) or square.shape[-2:] != (size, size):
             raise ValueError(f"{name}: expected (..., {size}, {size}), got {arguments.describe(square)}")
-    value, a, b = (
-        sinkhorn(cost, left, right, temperature, max_steps=max_steps).value
+    (value, dtype), (a, first), (b, second) = (
+        (found.value, dtype)
         for cost, left, right in ((cross, source, target), (within_source, source, source), (within_target, target, target))
+        for found, dtype in [solved(cost, left, right, temperature, math.inf, None, max_steps=max_steps, strict=True)]
     )
-    return value - (a + b) / 2
+    return (value - (a + b) / 2).to(torch.promote_types(dtype, torch.promote_types(first, second)))
 
 
 def scaling(
@@ -188,11 +215,17 @@ def scaling(
     temperature: Positive,
     relaxation: Positive,
     mask: Tensor | None,
+    *,
+    double: bool = False,
 ) -> tuple[Scaling, Tensor, Tensor, Tensor, torch.dtype]:
-    """Check the data of a problem; return it for the solver, the source as given, ε, the least cost of a row, the dtype."""
+    """Check the data of a problem; return it for the solver, the source as given, ε, the least cost of a row, the dtype.
+
+    What is returned is in float64 if ``double``, else in the dtype to compute in.
+    """
     given = {"cost": (cost, 2), "source": (source, 1), "target": (target, 1)}
-    parts, dtype = arguments.tensors(**{name: (x, ndim) for name, (x, ndim) in given.items() if x is not None})
-    C, *marginals = parts
+    needed = {name: (x, ndim) for name, (x, ndim) in given.items() if x is not None or name == "cost"}
+    parts, dtype = arguments.tensors(**needed)  # type: ignore[arg-type]
+    C, *marginals = (x.double() for x in parts) if double else parts
     n, m = C.shape[-2:]
     a = C.new_full((n,), 1 / n) if source is None else marginals.pop(0)
     b = C.new_full((m,), 1 / m) if target is None else marginals.pop(0)
@@ -207,7 +240,7 @@ def scaling(
     if relaxed:
         kappa = epsilon / arguments.positive("relaxation", relaxation, batch, C)
     batch = arguments.broadcast(batch=batch, temperature=epsilon.shape, relaxation=kappa.shape)
-    live = (allowed & (b > 0).unsqueeze(-2)).any(-1, keepdim=True)
+    live = (allowed & (b != 0).unsqueeze(-2)).any(-1, keepdim=True)
     floor = torch.where(live, torch.where(allowed, C, torch.inf).amin(-1, keepdim=True), 0.0).detach()
     # Differences of costs are divided, not costs: neither a tiny ε nor a large common offset costs digits.
     logits = (floor - torch.where(allowed, C, floor)) / epsilon[..., None, None] + added
@@ -222,6 +255,37 @@ def scaling(
         target_mask=torch.where(b > 0, 0.0, -torch.inf).to(C),
     )
     return x, a, epsilon, floor.squeeze(-1), dtype
+
+
+def _certified(
+    x: Scaling, psi: Tensor, source: Tensor, plan: Tensor, dtype: torch.dtype
+) -> tuple[tuple[Tensor, Tensor], Tensor]:
+    """Return the errors of the rows and of the columns of a plan as it is stored, and whether rounding explains them."""
+    point = solver.evaluate(x, psi)
+    stored = plan.to(dtype).double()
+    errors = (stored.sum(-1) - source).abs(), (stored.sum(-2) - point.wanted).abs()
+    relative, absolute = tolerances.storage(dtype)
+    rows, columns = solver.allowances(x, psi, point)
+    n, m = plan.shape[-2:]
+    # Rows and columns, each within the rounding of the other.
+    converged = (errors[0] <= 2 * rows + relative * source + absolute * m).all(-1)
+    return errors, converged & (errors[1] <= 2 * columns + relative * point.wanted + absolute * n).all(-1)
+
+
+def _did_not_converge(
+    converged: Tensor, errors: tuple[Tensor, Tensor], x: Scaling, psi: Tensor, max_steps: int
+) -> str:
+    """Say how far off the worst problem is, and whether its ε is one that float64 can resolve."""
+    worst = max(float(error.nan_to_num(nan=torch.inf).max()) for error in errors)
+    point = solver.evaluate(x, psi)
+    lost = float((solver.allowances(x, psi, point)[0] / torch.where(x.source > 0, x.source, 1.0)).max())
+    said = (
+        f"sinkhorn: {int((~converged).sum())} of {converged.numel()} problems did not converge in {max_steps} steps; "
+        f"the largest marginal error is {worst:.3g}"
+    )
+    if lost >= 1e-3 * math.sqrt(tolerances.eps("float64")):
+        said += f", and at this temperature the rounding of C/ε in float64 alone moves a marginal by {lost:.1g} of itself"
+    return said
 
 
 def _masked(cost: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:

@@ -10,9 +10,11 @@ Solver      One step is a sweep of Sinkhorn's (an exact maximization over each c
             ε is approached from larger ones: ψ ε is carried along, so no step starts where its exponentials underflow. After
             each sweep every connected part is shifted as a whole, which for small κ > 0 is the slowest direction of all.
             Scaled by √(Pᵀ1) on both sides the Hessian has its spectrum in [0, 1], and its null vectors are known: one for
-            each connected part of what is allowed.
-Stopping    The rounding of L, ψ and φ moves P_ij by u(|L_ij| + |ψ_j| + |φ_i|)P_ij, so the marginals by no more than the sum
-            of that: a residual below it is zero, in this dtype. Where that leaves less than half of the digits, nothing is.
+            each connected part of what is allowed. It is D^{1/2}(I − MᵀM)D^{1/2} with M = diag(a)^{−1/2} P D^{−1/2}, and
+            (I − MᵀM)⁻¹ = I + Mᵀ(I − MMᵀ)⁻¹M: the matrix that is factored stands on the shorter side, rows or columns.
+Stopping    The rounding of L, ψ and φ moves P_ij by u(|L_ij| + |ψ_j| + |φ_i|)P_ij, and by what it does to the sum of the row:
+            each marginal has an allowance of its own, the sum of that, and a residual below it is zero. Where that leaves
+            less than half of the digits, nothing is.
 Derivatives With the inverse Hessian H frozen at the solution, each pass of ψ ← ψ + H ∇Φ(ψ; C, a, b) gains one order of the
             dependence of ψ on the data; two passes make first and second derivatives exact.
 """
@@ -25,6 +27,7 @@ from torch import Tensor
 
 from numerics import tolerances
 from numerics.line_search import backtrack
+from numerics.transport.parts import Parts
 
 _ROUGH_TOLERANCE, _INITIAL_TILT, _ANNEALING_RATE = 0.1, 30.0, 8.0
 
@@ -128,14 +131,8 @@ def extended(x: Scaling, psi: Tensor, row: Tensor, annealing: Tensor | None = No
     return torch.where(live, step, psi)
 
 
-def solve(x: Scaling, connected: Tensor, max_steps: int) -> tuple[Tensor, Tensor, int]:
-    """Return ψ (..., m), whether its residual is down to rounding (...), and the number of steps.
-
-    Args:
-        x: the problems.
-        connected: as ``connected_columns`` returns it.
-        max_steps: of sweep and Newton's method.
-    """
+def solve(x: Scaling, parts: Parts, max_steps: int) -> tuple[Tensor, int]:
+    """Return ψ (..., m), and after how many steps its residual was down to rounding, or ``max_steps``."""
     if x.target_mask is not None:
         within = torch.where(x.source.unsqueeze(-1) > 0, x.log_kernel + x.target_mask.unsqueeze(-2), 0.0)
         x = x._replace(log_kernel=within, target_mask=None)
@@ -144,63 +141,57 @@ def solve(x: Scaling, connected: Tensor, max_steps: int) -> tuple[Tensor, Tensor
     solved = torch.zeros_like(annealing, dtype=torch.bool)
     point = evaluate(x, psi, annealing)
     for step in range(1, max_steps + 1):
-        swept = _shift_components(x, _sinkhorn_sweep(x, psi, point, annealing), point, connected)
+        swept = _shift_parts(x, _sinkhorn_sweep(x, psi, point, annealing), point, parts)
         psi = torch.where(solved.unsqueeze(-1), psi, swept)
         point = evaluate(x, psi, annealing)
         final = annealing == 1
-        error = point.residual.abs().sum(-1)
-        near = error <= torch.where(final, acceptable(x, psi, point, sizes), _ROUGH_TOLERANCE * x.source.sum(-1))
+        error = point.residual.abs()
+        exact = (error <= allowances(x, psi, point, sizes)[1]).all(-1)
+        near = torch.where(final, exact, error.sum(-1) <= _ROUGH_TOLERANCE * x.source.sum(-1))
         solved = solved | (near & final)
         if bool(solved.all()):
-            return psi, solved, step
-        move, point, moved = _newton_step(x, psi, annealing, point, connected)
+            return psi, step
+        move, point, moved = _newton_step(x, psi, annealing, point, parts)
         psi = torch.where(near.unsqueeze(-1), psi, psi + move)
         annealing = torch.where(near, (annealing / _ANNEALING_RATE).clamp(min=1), annealing)
         if bool((near & ~final | ~moved).any()):
             point = evaluate(x, psi, annealing)
-    return psi, solved, max_steps
+    return psi, max_steps
 
 
-def refined(x: Scaling, psi: Tensor, connected: Tensor) -> Tensor:
+def refined(x: Scaling, psi: Tensor, parts: Parts) -> Tensor:
     """Return ψ again, differentiable twice in the data."""
     fixed = x.detached()
-    hessian = _hessian(fixed, evaluate(fixed, psi), torch.ones_like(fixed.kappa), connected)
+    hessian = _Hessian.at(fixed, evaluate(fixed, psi), torch.ones_like(fixed.kappa), parts)
     follow = psi
     for _ in range(2):
-        follow = follow + _newton_direction(*hessian, evaluate(x, follow).residual)
+        follow = follow + hessian.solve(evaluate(x, follow).residual)
     return psi + (follow - follow.detach())
 
 
-def centred(x: Scaling, psi: Tensor, connected: Tensor) -> Tensor:
+def centred(x: Scaling, psi: Tensor, parts: Parts) -> Tensor:
     """Return ψ with Σ_j b_j ψ_j = 0 over every connected part, where the target is met exactly: a choice of gauge."""
-    linked = connected.to(psi)
-    mass = _apply(linked, x.target)
-    mean = _apply(linked, x.target * psi) / torch.where(mass > 0, mass, 1.0)
+    mass = parts.of_columns(x.target)
+    mean = parts.of_columns(x.target * psi) / torch.where(mass > 0, mass, 1.0)
     return psi - torch.where((x.kappa == 0).unsqueeze(-1), mean, 0.0)
 
 
-def acceptable(x: Scaling, psi: Tensor, point: Point, sizes: Tensor | None = None) -> Tensor:
-    """Return how large ‖∇Φ‖₁ may be when it is zero but for rounding, (...); see the module's notes."""
-    exponents = _apply(point.terms * (_sizes(x) if sizes is None else sizes), x.target)
-    drift = (point.ratio * exponents + x.source * point.row.abs()).sum(-1) + (point.column * psi.abs()).sum(-1)
+def allowances(x: Scaling, psi: Tensor, point: Point, sizes: Tensor | None = None) -> tuple[Tensor, Tensor]:
+    """Return how far rows (..., n) and columns (..., m) may be off but for rounding; see the module's notes."""
+    sizes = _sizes(x) if sizes is None else sizes
+    held = torch.where(x.source > 0, x.source, 1.0)
+    weights = point.terms * (point.ratio / held).unsqueeze(-1) * x.target.unsqueeze(-2)
+    own = weights * (sizes + psi.abs().unsqueeze(-2))
+    row = own.sum(-1) + point.row.abs()
+    column = _apply((own + weights * row.unsqueeze(-1)).mT, x.source)
     if x.relaxed:
-        drift = drift + (point.wanted * (x.kappa[..., None] * psi).abs()).sum(-1)
-    mass = torch.maximum(x.source.sum(-1), point.wanted.sum(-1))
-    rounding = tolerances.plan(psi.dtype, sum(point.terms.shape[-2:])) * mass + tolerances.eps(psi.dtype) * drift
-    return torch.minimum(rounding, math.sqrt(tolerances.eps(psi.dtype)) * mass)
-
-
-def connected_columns(x: Scaling) -> Tensor:
-    """Return which columns are connected through what is allowed and has mass, boolean (..., m, m)."""
-    mass = (x.source > 0).unsqueeze(-1) & (x.target > 0).unsqueeze(-2)
-    alive = mass & (x.log_kernel != -torch.inf)
-    if bool(alive.all()):
-        return alive.new_ones(()).expand(*alive.shape[:-2], *2 * alive.shape[-1:])
-    steps = alive.to(torch.float32)
-    found = torch.matmul(steps.mT, steps) > 0
-    for _ in range(alive.shape[-1].bit_length()):
-        found = torch.matmul(found.to(steps), found.to(steps)) > 0
-    return found
+        column = column + point.wanted * (x.kappa[..., None] * psi).abs()
+    unit = tolerances.eps(psi.dtype)
+    share, half = tolerances.plan(psi.dtype, sum(point.terms.shape[-2:])), math.sqrt(unit)
+    return (
+        x.source * (share + unit * row).clamp(max=half),
+        torch.minimum(share * torch.maximum(point.wanted, point.column) + unit * column, half * point.wanted),
+    )
 
 
 # ── pieces ──────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -219,32 +210,53 @@ def _sizes(x: Scaling) -> Tensor:
     return torch.where(x.log_kernel == -torch.inf, 0.0, -x.log_kernel).abs()
 
 
-def _hessian(x: Scaling, point: Point, annealing: Tensor, connected: Tensor) -> tuple[Tensor, Tensor]:
-    """Return the Cholesky factor of −∇²Φ scaled by √(Pᵀ1) and made regular, NaN where rounding left it none; that scale."""
-    column, kappa = point.column, x.kappa[..., None]
-    held = column > 0
-    scale = torch.where(held, column, 1.0).sqrt()
-    weight = torch.where(held, scale, 0.0)
-    left = point.ratio / torch.where(x.source > 0, x.source, 1.0).sqrt()
-    normal = point.terms * left.unsqueeze(-1) * (x.target / scale).unsqueeze(-2)
-    system = torch.matmul(-normal.mT, normal)
-    mass = _apply(connected.to(column), column)
-    null = torch.where((kappa == 0) & (mass > 0), 1 / torch.where(mass > 0, mass, 1.0), 0.0)
-    system = system + connected * (weight * null).unsqueeze(-1) * weight.unsqueeze(-2)
-    ridge = tolerances.rounding(column.dtype, sum(point.terms.shape[-2:]))
-    diagonal = system.diagonal(dim1=-2, dim2=-1)
-    diagonal += 1 + ridge
-    if x.relaxed:
-        diagonal += kappa * annealing[..., None] * torch.where(held, point.wanted / column, 0.0)
-    factor, info = torch.linalg.cholesky_ex(system)
-    return torch.where((info == 0)[..., None, None], factor, torch.nan), scale
+class _Hessian(NamedTuple):
+    """−∇²Φ = D^{1/2}(I − MᵀM)D^{1/2}, made regular: see the module's notes.
 
+    Attributes:
+        factor: the Cholesky factor of I − MMᵀ if there are fewer rows than columns, else of I − MᵀM; NaN where rounding left
+            it none.
+        scale: √D, (..., m).
+        matrix: M, (..., n, m).
+    """
 
-def _newton_direction(factor: Tensor, scale: Tensor, residual: Tensor) -> Tensor:
-    right = (residual / scale).unsqueeze(-1)
-    half = torch.linalg.solve_triangular(factor, right, upper=False)
-    step: Tensor = torch.linalg.solve_triangular(factor.mT, half, upper=True).squeeze(-1)
-    return step / scale
+    factor: Tensor
+    scale: Tensor
+    matrix: Tensor
+
+    @classmethod
+    def at(cls, x: Scaling, point: Point, annealing: Tensor, parts: Parts) -> "_Hessian":
+        """Return it at a point; its null vectors, √a or √(Pᵀ1) on each part, have the eigenvalue 1 instead."""
+        column, stiff = point.column, (x.kappa == 0)[..., None]
+        held = column > 0
+        diagonal = torch.where(held, column, 1.0)
+        if x.relaxed:
+            diagonal = diagonal + torch.where(held, (x.kappa * annealing)[..., None] * point.wanted, 0.0)
+        scale = diagonal.sqrt()
+        left = point.ratio / torch.where(x.source > 0, x.source, 1.0).sqrt()
+        matrix = point.terms * left.unsqueeze(-1) * (x.target / scale).unsqueeze(-2)
+        thin = matrix.shape[-2] < matrix.shape[-1]
+        short = matrix if thin else matrix.mT
+        mass, labels = (x.source, parts.rows) if thin else (column, parts.columns)
+        total = parts.of_rows(mass) if thin else parts.of_columns(mass)
+        null = torch.where(stiff & (total > 0), mass.sqrt() / torch.where(total > 0, total, 1.0).sqrt(), 0.0)
+        same = labels.unsqueeze(-1) == labels.unsqueeze(-2)
+        system = same * null.unsqueeze(-1) * null.unsqueeze(-2) - torch.matmul(short, short.mT)
+        system.diagonal(dim1=-2, dim2=-1).add_(1 + tolerances.rounding(column.dtype, sum(matrix.shape[-2:])))
+        factor, info = torch.linalg.cholesky_ex(system)
+        return cls(torch.where((info == 0)[..., None, None], factor, torch.nan), scale, matrix)
+
+    def solve(self, residual: Tensor) -> Tensor:
+        """Return (−∇²Φ)⁻¹ residual."""
+        right = residual / self.scale
+        if self.matrix.shape[-2] < self.matrix.shape[-1]:
+            return (right + _apply(self.matrix.mT, self._solved(_apply(self.matrix, right)))) / self.scale
+        return self._solved(right) / self.scale
+
+    def _solved(self, right: Tensor) -> Tensor:
+        half = torch.linalg.solve_triangular(self.factor, right.unsqueeze(-1), upper=False)
+        step: Tensor = torch.linalg.solve_triangular(self.factor.mT, half, upper=True)
+        return step.squeeze(-1)
 
 
 def _sinkhorn_sweep(x: Scaling, psi: Tensor, point: Point, annealing: Tensor) -> Tensor:
@@ -256,20 +268,20 @@ def _sinkhorn_sweep(x: Scaling, psi: Tensor, point: Point, annealing: Tensor) ->
     return torch.where(held, -total / (1 / annealing + x.kappa).unsqueeze(-1), psi)
 
 
-def _shift_components(x: Scaling, psi: Tensor, point: Point, connected: Tensor) -> Tensor:
+def _shift_parts(x: Scaling, psi: Tensor, point: Point, parts: Parts) -> Tensor:
     """Return ψ after the best shift of every connected part: with κ > 0 the one that makes the masses agree."""
-    level = centred(x, psi, connected)
+    level = centred(x, psi, parts)
     if not x.relaxed:
         return level
-    kappa, linked = x.kappa.unsqueeze(-1), connected.to(psi)
-    wanted = _apply(linked, x.target * (-kappa * psi).exp())
-    shift = (wanted / _apply(linked, point.column)).log() / kappa
+    kappa = x.kappa.unsqueeze(-1)
+    wanted = parts.of_columns(x.target * (-kappa * psi).exp())
+    shift = (wanted / parts.of_columns(point.column)).log() / kappa
     return torch.where(shift.isfinite(), psi + shift, level)
 
 
-def _newton_step(x: Scaling, psi: Tensor, annealing: Tensor, point: Point, connected: Tensor) -> tuple[Tensor, Point, Tensor]:
+def _newton_step(x: Scaling, psi: Tensor, annealing: Tensor, point: Point, parts: Parts) -> tuple[Tensor, Point, Tensor]:
     """Return a step that raises Φ enough, or by less than its rounding, what is there, and whether there was such a step."""
-    step = _newton_direction(*_hessian(x, point, annealing, connected), point.residual)
+    step = _Hessian.at(x, point, annealing, parts).solve(point.residual)
     slope = (step * point.residual).sum(-1)
     step = torch.where((slope.isfinite() & (slope > 0)).unsqueeze(-1), step, 0.0) * annealing.unsqueeze(-1)
     idle = (step == 0).all(-1)

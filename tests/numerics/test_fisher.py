@@ -190,7 +190,7 @@ def test_constants_have_no_length() -> None:
 
 @every_product
 def test_refusals(product) -> None:  # type: ignore[no-untyped-def]
-    with pytest.raises(ValueError, match="plan: expected a floating tensor"):
+    with pytest.raises(ValueError, match="plan: expected a dense floating tensor"):
         product(torch.ones(2, dtype=torch.int64), torch.ones(2))
     with pytest.raises(ValueError, match="expected rows like those of plan"):
         product(torch.ones(2), torch.ones(3))

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 from torch.autograd import gradcheck, gradgradcheck
+from torch.testing import assert_close
 
 from numerics import linear, tolerances
 from numerics.transport import one_sided_plan
@@ -46,6 +47,75 @@ def quadratic(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, causal: bool
         total = kernel.sum()
         rows.append(kernel @ v / total if total > 0 else torch.zeros(v.shape[-1], dtype=F64))
     return torch.stack(rows)
+
+
+@pytest.mark.parametrize("causal", [False, True])
+def test_rows_keep_their_weights_where_features_leave_the_range_of_the_dtype(causal: bool) -> None:
+    """With scores of thousands every feature underflows against the largest one of the keys."""
+    q, k, v, omega = (60 * normal(0, 40, 4), 60 * normal(1, 40, 4), normal(2, 40, 2), normal(3, 16, 4))
+    short = [x.float() for x in (q, k, v, omega)]
+    found = linear.random_feature_attention(*short, causal=causal)
+    logits = [(x.float().double() @ omega.float().double().mT) - x.float().double().square().sum(-1, keepdim=True) / 2
+              for x in (q, k)]
+    kernel = (logits[0].unsqueeze(-2) + logits[1].unsqueeze(-3)).logsumexp(-1)
+    past = torch.ones(40, 40, dtype=torch.bool).tril() if causal else torch.ones(40, 40, dtype=torch.bool)
+    expected = torch.where(past, kernel, -torch.inf).softmax(-1) @ short[2].double()
+    # Logits of this size are rounded by u of it, once each for queries and keys.
+    exponent = float(torch.cat(logits).abs().max())
+    close(found.double(), expected, 40 * tolerances.plan("float32", 40 * 16, 4 * exponent) * float(v.abs().max()))
+    assert float(found.abs().amax(-1).min()) > 1e-3
+
+
+@pytest.mark.parametrize("causal", [False, True])
+def test_a_far_offset_of_the_keys_costs_no_more_than_it_must(causal: bool) -> None:
+    k, v = normal(1, 30, 3), normal(2, 30, 2)
+    q, omega = normal(0, 30, 3), normal(3, 9, 3)
+    far = torch.round(k * 64) / 64 + 2.0**20                 # exact in float64; in float32 a sixteenth of a step
+    found = linear.random_feature_attention(q, far, v, omega, causal=causal)
+    x = far - 2.0**20
+    logits = x @ (omega - 2.0**20).mT - x.square().sum(-1, keepdim=True) / 2
+    kernel = (q @ omega.mT).unsqueeze(-2) + (logits + (omega * 2.0**20).sum(-1)).unsqueeze(-3)
+    past = torch.ones(30, 30, dtype=torch.bool).tril() if causal else torch.ones(30, 30, dtype=torch.bool)
+    expected = torch.where(past, kernel.logsumexp(-1), -torch.inf).softmax(-1) @ v
+    close(found, expected, 30 * tolerances.plan("float64", 270, 2.0**23) * float(v.abs().max()))
+
+
+def test_a_mask_adds_no_axes_to_the_result() -> None:
+    q, k, v = normal(0, 5, 3).exp(), normal(1, 7, 3).exp(), normal(2, 7, 2)
+    for call in (lambda mask: linear.linear_attention(q, k, v, mask), lambda mask: linear.kernel_weights(q, k, mask),
+                 lambda mask: linear.random_feature_attention(q, k, v, normal(3, 4, 3), mask=mask)):
+        assert call(torch.ones(7, dtype=torch.bool)).shape[0] == 5
+        with pytest.raises(ValueError, match=r"^mask: expected a shape that broadcasts to \(7,\), got \(5, 7\)"):
+            call(torch.ones(5, 7, dtype=torch.bool))
+
+
+def test_the_future_is_not_felt_even_where_it_is_not_a_number() -> None:
+    q, k, v, omega = normal(0, 40, 3), normal(1, 40, 3), normal(2, 40, 2), normal(3, 9, 3)
+    before = linear.random_feature_attention(q, k, v, omega, causal=True)
+    k[33] = math.nan
+    close(linear.random_feature_attention(q, k, v, omega, causal=True)[:32], before[:32], 0.0)
+
+
+def test_variance_and_bias_are_finite_wherever_they_can_be_stored() -> None:
+    q, k = torch.tensor([[9.0, 0.0]]), torch.tensor([[-9.5, 0.1], [-8.0, 0.0], [0.0, 2.0]])
+    for short, wide in ((linear.kernel_variance(q, k, 4), linear.kernel_variance(q.double(), k.double(), 4)),
+                        (linear.ratio_bias(q, k, 4), linear.ratio_bias(q.double(), k.double(), 4))):
+        assert_close(short, wide.float(), rtol=2e2 * tolerances.eps("float32"), atol=1e-30)
+    # Weights 1, e^−162 and e^−243; the mean of E is e^324, beyond float32, whose last number is e^88.7.
+    found = linear.ratio_bias(torch.tensor([[9.0]]), torch.tensor([[9.0], [-9.0], [-18.0]]), 1)
+    assert found[0, :2].tolist() == [0.0, math.inf]
+    assert float(found[0, 2].log()) == pytest.approx(81, abs=1e-3)
+
+
+def test_the_bias_of_one_long_row_needs_no_matrix(monkeypatch: pytest.MonkeyPatch) -> None:
+    q, k = normal(0, 2, 3), normal(1, 50, 3)
+    whole = linear.ratio_bias(q, k, 3)
+    monkeypatch.setattr(linear, "_TILE_NUMBERS", 700)
+    seen: list[int] = []
+    matmul = torch.matmul
+    monkeypatch.setattr(torch, "matmul", lambda x, y: (seen.append((z := matmul(x, y)).numel()), z)[1])
+    close(linear.ratio_bias(q, k, 3), whole, 1e-12 * float(whole.abs().max()))
+    assert max(seen) <= 700
 
 
 # --- exactness ---------------------------------------------------------------------------------------------------

@@ -157,6 +157,8 @@ def test_an_image(tmp_path: Path) -> None:
      "--tokens: expected at most 512, which all-MiniLM-L6-v2 reads, got 10000"),
     (["--alpha", "0"], "--alpha"),
     (["--alpha", "nan"], "alpha"),
+    (["--alpha", "1e300"], "'--alpha': expected a number from 1.5e-08 to 6.7e+07, got 1e+300"),
+    (["--alpha", "1e-300"], "--alpha"),
     (["--model", "a/b", "--model", "c/b"], "--model: a/b, c/b are not all called differently"),
     (["--device", "tpu"], "--device"),
 ])

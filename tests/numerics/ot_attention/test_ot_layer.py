@@ -1,6 +1,8 @@
 """The layer of attention by optimal transport: one head and one query at a time, masks, costs, gradients."""
 
 import math
+import subprocess
+import sys
 from collections.abc import Callable
 
 import pytest
@@ -51,6 +53,40 @@ def test_the_layer_is_its_heads_and_queries(cost: str, exact: bool) -> None:
     module = layer(cost=cost, exact=exact, alpha=0.7)
     function = ot.squared_distance if cost == "squared_distance" else ot.negative_inner_product
     close(module(*data()), one_by_one(module, function, *data()), 1e-12)
+
+
+@pytest.mark.parametrize("cost", ["inner_product", "squared_distance", "learned"])
+def test_the_closed_form_may_be_computed_some_sources_at_a_time(cost: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    module, inputs = layer(cost=cost), data()
+    mask = torch.rand(inputs[1].shape[:-1], generator=torch.Generator().manual_seed(0)) > 0.3
+    whole = module(*inputs, mask=mask)
+    slopes = torch.autograd.grad(whole.square().sum(), module.parameters(), allow_unused=True)
+    monkeypatch.setattr("numerics.ot_attention.layer._TILE_NUMBERS", 2 * module.weights(*inputs)[0].numel())
+    tiled = module(*inputs, mask=mask)
+    close(tiled, whole, 1e-13)
+    again = torch.autograd.grad(tiled.square().sum(), module.parameters(), allow_unused=True)
+    for one, other in zip(again, slopes, strict=True):
+        assert (one is None) == (other is None)
+        if one is not None and other is not None:
+            close(one, other, 1e-12)
+
+
+def test_two_queries_and_many_tokens_need_no_matrix_of_tokens() -> None:
+    code = """
+import resource, torch
+from numerics.ot_attention import OTAttention
+torch.manual_seed(0)
+layer = OTAttention(4)
+tokens = torch.randn(1, 5000, 4)
+with torch.no_grad():
+    layer(tokens[:, :2], tokens[:, :500])
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    assert layer(tokens[:, :2], tokens).isfinite().all()
+print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)
+"""
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    assert int(run.stdout) < 190                             # MB: one matrix of all tokens for both queries is 200, of ten
 
 
 def test_defaults_are_those_of_the_experiment() -> None:

@@ -1,0 +1,223 @@
+"""What is known of the parts of an expression, and signs that follow: a part of unknown sign is bounded by others.
+
+Each bound is g ≥ 0 for a part of the expression, such as |x| − x or 1 − p_i.  Where a term of unknown sign is a multiple
+c ≥ 0 of a term of g, what has to be ≥ 0 is the expression without c·g.  Everything here is believed:
+`tests/derivations/test_bounds.py` evaluates each bound at random exact points.
+"""
+
+from collections.abc import Callable, Iterator
+from itertools import combinations_with_replacement
+
+import sympy as sp
+
+from derivations.calculus.powers import plus
+from derivations.calculus.variables import Kind, Variable
+
+Check = Callable[[sp.Expr, bool], bool]                      # whether an expression is shown to be ≥ 0, or > 0
+Bound = tuple[sp.Expr, bool]                                 # an expression that is ≥ 0, or > 0
+
+DEEPEST = 3                                                  # bounds that are used one after the other
+MOST_TERMS = 6                                               # of an expression that is bounded
+
+
+def follows(expr: sp.Expr, strict: bool, check: Check, known: tuple[Bound, ...] = (), depth: int = DEEPEST) -> bool:
+    """Whether an expression is ≥ 0, or > 0, by what is known and by bounds of its parts; `check` decides what is manifest."""
+    terms = sp.Add.make_args(expr)
+    if len(terms) > 2 * MOST_TERMS:                          # what a bound puts in place of a term may be longer
+        return False
+    without_sign = [term for term in terms if not check(term, False)]
+    if not without_sign:
+        return not strict or any(check(term, True) for term in terms)
+    if len(without_sign) > depth:                            # a bound takes the place of one term
+        return False
+    unsigned = without_sign[0]
+    for bound, sharp in (*known, *bounds(expr, check)):
+        for factor in _factors(unsigned, bound, check):
+            rest = sp.expand_mul(expr - sp.expand_mul(factor * bound, deep=False), deep=False)
+            still = strict and not (sharp and check(factor, True))
+            if (rest == 0 and not still) or (rest != 0 and follows(rest, still, check, known, depth - 1)):
+                return True
+    return _in_each_case(unsigned, expr, strict, check, known, depth)
+
+
+def _in_each_case(
+    unsigned: sp.Expr, expr: sp.Expr, strict: bool, check: Check, known: tuple[Bound, ...], depth: int
+) -> bool:
+    """Whether a sign follows for x₊ = 0 and for x₊ = x, which it is one of, or for |x| = ±x."""
+    inner = {v for part in expr.atoms(sp.Sum) for v in part.bound_symbols}
+    for part in sp.Mul.make_args(unsigned):
+        if isinstance(part, plus | sp.Abs) and not part.free_symbols & inner:
+            x = part.args[0]
+            cases = [sp.expand_mul(expr.xreplace({part: value}), deep=False)
+                     for value in (x, sp.S.Zero if isinstance(part, plus) else -x)]
+            if any(case.has(sp.zoo, sp.nan) for case in cases):
+                continue
+            if all((case == 0 and not strict) or follows(case, strict, check, known, depth - 1) for case in cases):
+                return True
+    return False
+
+
+def merged(expr: sp.Expr) -> sp.Expr:
+    """The expression with sums over one range added up summand by summand, a size m being the sum of m ones."""
+    sums: dict[sp.Tuple, sp.Expr] = {}
+    rest: list[sp.Expr] = []
+    for term in sp.Add.make_args(expr):
+        total = next((part for part in sp.Mul.make_args(term) if isinstance(part, sp.Sum)), None)
+        if total is None or len(total.limits) > 1 or (term / total).free_symbols & set(total.bound_symbols):
+            rest.append(term)
+        else:
+            sums[total.limits[0]] = sums.get(total.limits[0], sp.S.Zero) + term / total * total.function
+    for (bound, low, high), body in sums.items():
+        ones = [term for term in rest if low == 1 and high in sp.Mul.make_args(term) and bound not in term.free_symbols]
+        rest = [term for term in rest if term not in ones]
+        rest.append(sp.Sum(sp.Add(body, *[term / high for term in ones]), (bound, low, high)))
+    return sp.Add(*rest)
+
+
+def _factors(unsigned: sp.Expr, bound: sp.Expr, check: Check) -> Iterator[sp.Expr]:
+    """What a term is of the terms of a bound, where this is ≥ 0 and has a value wherever the term has one."""
+    for term in sp.Add.make_args(bound):
+        factor = unsigned / term
+        divided = [part for part in sp.Mul.make_args(factor) if isinstance(part, sp.Pow) and not part.exp.is_nonnegative]
+        defined = all(part in sp.Mul.make_args(unsigned) or check(part.base, True) for part in divided)
+        if defined and check(factor, False):
+            yield factor
+
+
+def bounds(expr: sp.Expr, check: Check) -> Iterator[Bound]:
+    """Expressions that are ≥ 0, or > 0, whatever the parts of an expression are."""
+    for part in sorted(_parts(expr), key=sp.default_sort_key):
+        if isinstance(part, sp.Indexed):
+            yield from _of_mass(part)
+        elif isinstance(part, sp.Sum):
+            yield from _of_sum(part, expr, check)
+        else:
+            yield from _of_function(part, check)
+    yield from _of_pairs(expr, check)
+    yield from _of_products(expr, check)
+
+
+def _parts(expr: sp.Expr) -> set[sp.Expr]:
+    """The entries, sums and functions that the products of an expression consist of, not those inside of these."""
+    found: set[sp.Expr] = set()
+    for term in sp.Add.make_args(expr):
+        for factor in sp.Mul.make_args(term):
+            base = factor if isinstance(factor, sp.exp) else factor.as_base_exp()[0]
+            found |= _parts(base) if isinstance(base, sp.Add) else {base}
+    return found
+
+
+def _of_function(part: sp.Expr, check: Check) -> Iterator[Bound]:
+    """x ≤ x₊ and |x|, |Σ x| ≤ Σ |x|; 1 + x ≤ exp x, log x ≤ x − 1; for x ≤ 0 also exp x ≤ 1."""
+    x = part.args[0] if part.args else sp.S.Zero
+    if isinstance(part, plus):
+        yield part - x, False
+    elif isinstance(part, sp.Abs) and x.is_real:
+        yield part - x, False
+        yield part + x, False
+        if isinstance(x, sp.Sum):
+            yield sp.Sum(sp.Abs(x.function), *x.limits) - part, False
+    elif isinstance(part, sp.exp) and x.is_real:
+        yield part - 1 - x, False
+        if check(-x, False):
+            yield 1 - part, check(-x, True)
+    elif isinstance(part, sp.log):
+        yield x - 1 - part, False
+        yield from _of_log_of_sum(part)
+        if isinstance(x, sp.Add) and all(check(term, True) for term in x.args):
+            yield from ((part - _log(term), True) for term in x.args)
+
+
+def _of_log_of_sum(part: sp.Expr) -> Iterator[Bound]:
+    """log Σ_l exp(g_l) ≥ Σ_l g_l/m + log m, as the mean of exponentials is at least the exponential of the mean."""
+    inner = part.args[0]
+    if isinstance(inner, sp.Sum) and len(inner.limits) == 1 and isinstance(inner.function, sp.exp):
+        bound, low, high = inner.limits[0]
+        if low == 1:
+            front, exponent = inner.function.args[0].as_independent(bound, as_Add=False)
+            yield part - sp.log(high) - front * sp.Sum(exponent, *inner.limits) / high, False
+
+
+def _of_mass(entry: sp.Indexed) -> Iterator[Bound]:
+    """p_i ≤ 1 on a simplex, P_ij ≤ a_i and P_ij ≤ b_j for a plan with these marginals."""
+    label = entry.base.label
+    if not isinstance(label, Variable):
+        return
+    if label.domain.kind in (Kind.SIMPLEX, Kind.INTERIOR, Kind.STOCHASTIC, Kind.COUPLING):
+        yield 1 - entry, False
+    if label.domain.kind is Kind.COUPLING:
+        yield from ((marginal[index] - entry, False)
+                    for marginal, index in zip(label.domain.marginals, entry.indices, strict=True))
+
+
+def _of_sum(total: sp.Sum, expr: sp.Expr, check: Check) -> Iterator[Bound]:
+    """Σ_l f_l ≥ f_i where f ≥ 0, and Σ_l f_l ≤ m where f ≤ 1."""
+    body = total.function
+    if len(total.limits) > 1:
+        return
+    (bound, low, high), = total.limits
+    if low != 1 or not isinstance(bound, Variable) or bound.domain.shape != (high,):
+        return
+    if check(1 - body, False):
+        yield high - total, False
+    if check(body, False):
+        yield from ((total - body.xreplace({bound: index}), False) for index in _indices(expr, total, high))
+
+
+def _indices(expr: sp.Expr, total: sp.Sum, high: sp.Expr) -> list[Variable]:
+    """The free indices of an expression over the range of a sum, whose own names they are not."""
+    taken = {v for part in total.atoms(sp.Sum) for v in part.bound_symbols}
+    free = {v for v in expr.free_symbols if isinstance(v, Variable) and v.domain.kind is Kind.INDEX}
+    return sorted((v for v in free - taken if v.domain.shape == (high,)), key=sp.default_sort_key)
+
+
+def _of_pairs(expr: sp.Expr, check: Check) -> Iterator[Bound]:
+    """log a ≥ log b where a ≥ b, and so for exp; of a sum of exponentials, log Σ_l exp g_l ≥ g_i."""
+    parts = sorted(_parts(expr), key=sp.default_sort_key)
+    for kind in (sp.log, sp.exp):
+        same = [part for part in parts if isinstance(part, kind)]
+        for one in same:
+            for other in same:
+                if one != other and check(one.args[0] - other.args[0], False):
+                    yield one - other, check(one.args[0] - other.args[0], True)
+    for part in parts:
+        if isinstance(part, sp.log) and isinstance(part.args[0], sp.Sum):
+            for bound, _ in _of_sum(part.args[0], expr, check):
+                smaller = part.args[0] - bound
+                if check(smaller, True):
+                    yield part - _log(smaller), False
+
+
+def _log(x: sp.Expr) -> sp.Expr:
+    return x.args[0] if isinstance(x, sp.exp) and x.args[0].is_real else sp.log(x)
+
+
+def _of_products(expr: sp.Expr, check: Check) -> Iterator[Bound]:
+    """Cauchy and Schwarz: √(Σ a) √(Σ b) ≥ |Σ c| and Σ a · Σ b ≥ (Σ c)² where a, b ≥ 0 and c² = ab."""
+    sums = [part for part in sorted(_parts(expr), key=sp.default_sort_key) if isinstance(part, sp.Sum)]
+    for one, other in combinations_with_replacement([part for part in sums if check(part.function, False)], 2):
+        for third in sums:
+            squared = one.function * other.function - third.function**2
+            if one.limits == other.limits == third.limits and sp.expand(squared) == 0:
+                yield one * other - third**2, False
+                yield sp.sqrt(one) * sp.sqrt(other) - third, False
+                yield sp.sqrt(one) * sp.sqrt(other) + third, False
+    for square in sums:
+        for third in sums:
+            if square.limits == third.limits and len(third.limits) == 1 and check(square.function, False):
+                yield from _of_weights(square, third)
+
+
+def _of_weights(square: sp.Sum, third: sp.Sum) -> Iterator[Bound]:
+    """Σ p x² ≥ (Σ p x)² for the masses p of a simplex or a row, and m Σ x² ≥ (Σ x)²."""
+    (bound, low, high), = third.limits
+    weight = third.function**2 / square.function
+    if low != 1 or bound.domain.shape != (high,) or sp.expand(square.function * weight - third.function**2) != 0:
+        return
+    if weight == 1:
+        yield high * square - third**2, False
+    elif isinstance(weight, sp.Indexed) and weight.indices[-1] == bound and weight.indices.count(bound) == 1:
+        label, axes = weight.base.label, len(weight.indices)
+        kinds = {1: (Kind.SIMPLEX, Kind.INTERIOR), 2: (Kind.STOCHASTIC,)}.get(axes, ())
+        if isinstance(label, Variable) and label.domain.kind in kinds and label.domain.shape[-1] == high:
+            yield square - third**2, False
