@@ -3,6 +3,12 @@
 Claims     deciphering.sB.gaussian-difference, deciphering.sB.log-likelihood, deciphering.30, deciphering.31,
            deciphering.sB.alpha-likelihood, deciphering.32, deciphering.sB.decay, deciphering.33, deciphering.sB.bayes,
            deciphering.sB.posterior, deciphering.sB.map
+Main claims
+           deciphering.sB.log-likelihood     log f(z) = −‖b − h‖²/(2σ²) − (d/2) log(2πσ²)  (corrected)
+           deciphering.31                    (30)/η = ‖b − h‖²/(2ησ²) + K(p, u): the same minimizers as (30)
+           deciphering.sB.alpha-likelihood   1/α = ησ²  ⟹  (31) = (4)
+           deciphering.32                    ∫ exp(−ηK(p_θ, u)) dθ < ∞  ⟹  f(θ) ∝ exp(−ηK(p_θ, u)) is a density
+           deciphering.sB.map                1/α = ησ²  ⟹  log(f(θ' | b)/f(θ | b)) = η(P(p_θ) − P(p_θ'))
 Notation   sigma = σ, eta = η > 0; b = μ + z as an observation, r and s values of b − h; g = ε/σ, standardized; p = p_θ
            and q = p_θ' two members of the family, both on the support of u; J[i, l] > 0 the joint probabilities of finitely
            many parameters and observations; R the end of an interval of logits, C any bound of a mass

@@ -2,6 +2,12 @@
 
 Claims     deciphering.34–deciphering.39, deciphering.sD.arguments, deciphering.sD.alpha-to-zero,
            deciphering.sD.penalty
+Main claims
+           deciphering.34                 (34) has exactly one solution, the p* of (38)
+           deciphering.36                 W_γ* = γ(H(u) + Σ_t u(t) log Σ_t' exp((g(t') − M(t', t))/γ))  (corrected)
+           deciphering.38                 p*(t) = Σ_t' u(t') q_λ*(t|t'), for symmetric M
+           deciphering.sD.alpha-to-zero   p* → ũ as α → 0  (corrected)
+           deciphering.sD.penalty         ‖λ*‖ ≤ α‖z‖
 Notation   P[i, j] any coupling of p and u; X_ij = u_j x(i|j) one with column sums u; P, D the objectives of (34) and (39);
            g the conjugate's argument (printed p); q_λ(i|j) ∝ exp((⟨t_i, λ⟩ − M_ij)/γ), normalized over i
 References Appendix D of the document up to Proposition 1; Cuturi and Peyré (2016), where K = exp(−M/γ) is symmetric

@@ -2,6 +2,11 @@
 
 Claims     deciphering.42–deciphering.45, deciphering.sD.conditional, deciphering.sD.cumulant,
            deciphering.sD.dual-expanded, deciphering.sD.dual-third-line
+Main claims
+           deciphering.42                   log Σ_t' exp((⟨t', λ⟩ − M(t, t'))/γ) = log M_t(λ/γ) + log Z(t)
+           deciphering.43                   log M_t(λ/γ) = ⟨μ_t, λ⟩/γ + ½⟨λ, Σ_t λ⟩/γ² + O(‖λ/γ‖³)
+           deciphering.sD.cumulant          log M_t(sv/γ) = κ₁s/γ + κ₂(s/γ)²/2 + κ₃(s/γ)³/6 + o(s³)  (corrected)
+           deciphering.sD.dual-third-line   ⟨Σ_t u(t)μ_t, λ⟩ + Σ_t u(t)⟨λ, Σ_t λ⟩/(2γ), both sums over t  (corrected)
 Notation   q_t(t') = exp(−M(t, t')/γ)/Z(t), normalized over M's second argument, as printed; where M does not matter, q_t is any
            distribution Q_t·; μ_t, Σ_t its mean and covariance; v a direction, λ = s v
 References Appendix D of the document, from "The derivation of (25)"

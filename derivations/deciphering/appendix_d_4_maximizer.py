@@ -2,6 +2,11 @@
 
 Claims     deciphering.46, deciphering.sD.quadratic, deciphering.sD.stationarity, deciphering.sD.without-means,
            deciphering.sD.resolvent, deciphering.sD.linear
+Main claims
+           deciphering.46             Σ_t u(t)μ_t = Σ_t u(t) Σ_t' q_t(t')t' = μ̃, for symmetric M  (corrected)
+           deciphering.sD.quadratic   λ* = ν + O(α³)
+           deciphering.sD.resolvent   ν = (I + (α/γ)Σ̄)⁻¹(αz)  (corrected)
+           deciphering.sD.linear      λ* = αz − (α²/γ)Σ̄z + O(α³)  (corrected)
 Notation   that of `appendix_d_3_expansion`; Q(λ) the quadratic approximation of the dual objective, ν its maximizer,
            Σ̄ = Σ_t u(t) Σ_t; B, C any matrix and any array
 References Appendix D of the document, after the expansion of (39)

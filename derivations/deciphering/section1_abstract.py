@@ -2,6 +2,12 @@
 
 Claims     deciphering.s0.convex, deciphering.s0.closed-form, deciphering.s0.special-case, deciphering.s0.t5,
            deciphering.s0.justification, deciphering.s1.solver, deciphering.s1.validated
+Main claims
+           deciphering.s0.convex         P(p) ≥ P(v) + ⟨∇P(v), p − v⟩
+           deciphering.s0.closed-form    ĥ = Σ_i t_i tilt(αz)_i + o(α)
+           deciphering.s0.special-case   u_i = 1/n  ⟹  tilt(αz)_i = softmax(α⟨t, z⟩)_i
+           deciphering.s0.t5             T5's weights are softmax(⟨t_i, z⟩ + log u_i), u from mask and positions
+           deciphering.s1.solver         ĥ = Σ_i t_i tilt(αz)_i − α²Σ²z + o(α²): for small α, and to first order
 Notation   P the objective of (4); p any point of the simplex, v > 0 one inside it; λ* = λ*(α) the maximizer of (9)
 References the abstract of the document, and section 1, which repeats it; what they announce is judged where it is derived
 """

@@ -3,6 +3,12 @@
 Claims     deciphering.1–deciphering.3, deciphering.s3.convex-combination, deciphering.s3.preference,
            deciphering.s3.mean-shift, deciphering.s3.shift-of-mu, deciphering.s3.estimate-of-h,
            deciphering.s3.previous-words, deciphering.fn1–deciphering.fn3, deciphering.fn5, deciphering.fn6
+Main claims
+           deciphering.s3.convex-combination   m − ⟨v, h⟩ = Σ_i p_i(m − ⟨v, t_i⟩) for all v and m
+           deciphering.2                       ∫ ‖a‖ p(a) da < ∞  ⟹  h = ∫ a p(a) da exists
+           deciphering.s3.mean-shift           h − μ = Σ_i (p_i − u_i) t_i
+           deciphering.s3.shift-of-mu          E z = h − μ, and not μ − h  (corrected)
+           deciphering.s3.estimate-of-h        E[μ + z] = h and E‖μ + z − h‖² = dσ²
 Notation   p the weights of the templates, h = Σ_i p_i t_i; v any vector, m a number; g = ε/σ, with independent entries of
            mean 0 and variance 1; the superscript (k) is left out; an integral over a finite set is a sum; w any weights of
            the templates, zeros allowed; x[i] and y points of a line; R the end of an integral, H any

@@ -1,6 +1,10 @@
 """Section 3: what a support within T excludes, and what a preference that does not see the words so far cannot do.
 
 Claims     deciphering.s3.strong-constraint, deciphering.s3.words-so-far, deciphering.s3.within-support
+Main claims
+           deciphering.s3.strong-constraint   supp r ⊆ T  ⟹  KL(r ‖ 1/|𝒜|) ≥ log(|𝒜|/M)
+           deciphering.s3.words-so-far        ‖u − p‖² + ‖u − q‖² ≥ ½‖p − q‖²
+           deciphering.s3.within-support      KL(p ‖ q(·|T)) = KL(p ‖ q) + log q(T) ≤ KL(p ‖ q)  (corrected)
 Notation   r_i weights of M = m templates, in a vocabulary of m + o words; p, q weights after two histories, u a preference that
            is the same for both; s_i shares of an estimate within T, t ≥ 0 the odds of what it has outside of T, with mean w;
            x_i templates on a line

@@ -2,6 +2,12 @@
 
 Claims     deciphering.4, deciphering.5, deciphering.s4.kl, deciphering.s4.kl-finite, deciphering.s4.kl-heavy-tail,
            deciphering.s4.both-requirements, deciphering.s4.minimizer, deciphering.s4.reliability
+Main claims
+           deciphering.4                      P(u) = α/2 ‖z‖², finite for every z
+           deciphering.s4.kl                  K(p, u) = Σ_i p_i log(p_i/u_i), the divergence of p from u  (corrected)
+           deciphering.s4.both-requirements   K(p, u) ≥ 0, and K(p, u) = 0  ⟺  p = u
+           deciphering.s4.minimizer           P has exactly one minimizer, for every z
+           deciphering.s4.reliability         α₁ < α₂  ⟹  ‖μ + z − ĥ₂‖ ≤ ‖μ + z − ĥ₁‖
 Notation   P(p) = α/2 ‖μ + z − Σ_i p_i t_i‖² + KL(p ‖ u); w[i] > 0 the values of u where p > 0, x[i] those of p; R the
            end of an integral, c any number; r₁, r₂ ≥ 0 squared residuals and k₁, k₂ ≥ 0 divergences of the minimizers
            for α and α + s

@@ -2,6 +2,12 @@
 
 Claims     deciphering.15–deciphering.18, deciphering.thm2, deciphering.fn7, deciphering.s6.invertible,
            deciphering.s6.discrete
+Main claims
+           deciphering.15     M finite near 0: λ* = w − α³κ₃(z, z, ·)/2 + o(α³)  (corrected)
+           deciphering.16     M finite near 0: λ* = αz − α²Σz + o(α²)  (corrected)
+           deciphering.thm2   M finite near 0  ⟹  ĥ = ĥ(αz) − α²Σ²z + o(α²)
+           deciphering.17     M finite near 0: ĥ = E_u[W exp(α⟨W, z⟩)]/M(αz) − α²Σ²z + o(α²)  (corrected)
+           deciphering.18     ĥ = Σ_i t_i u_i exp(α⟨t_i, z⟩)/Σ_j u_j exp(α⟨t_j, z⟩) − α²Σ²z + o(α²)  (corrected)
 Notation   ĥ(x) = Σ_i p_i(x) t_i for p = tilt(x), so that ĥ = ĥ(λ*) and (17), (18) are ĥ(αz);
            w = α(I + αΣ)⁻¹z; m, S, C the mean, covariance and third cumulants of any law
 References (15)–(18), Theorem 2 and footnote 7 of the document

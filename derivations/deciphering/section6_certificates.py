@@ -2,6 +2,12 @@
 
 Claims     deciphering.s6.maximizer, deciphering.s6.dual-distance, deciphering.s6.suboptimality,
            deciphering.s6.one-pass-gap, deciphering.s6.one-pass-bound, deciphering.s6.shift, deciphering.s6.scale
+Main claims
+           deciphering.s6.dual-distance    ‖λ − λ*‖ ≤ α‖∇D(λ)‖
+           deciphering.s6.suboptimality    P(q) − P(p*) = K(q, p*) + α/2 ‖h_q − ĥ‖²
+           deciphering.s6.one-pass-gap     P(p_c) − D(αz) = α/2 ‖μ − h_c‖²
+           deciphering.s6.one-pass-bound   K(p_c, p*) + α/2 ‖h_c − ĥ‖² ≤ α/2 ‖μ − h_c‖²
+           deciphering.s6.scale            P(q; sT, sz, α/s²) = P(q; T, z, α)
 Notation   P, D as in Theorem 1; p(x) = tilt(x), h(x) = Σ_i p_i(x) t_i; y a second dual point; p_c = p(αz), h_c its mean
 References nothing of this is printed; it makes Theorem 1 and (18) computable with a guarantee
 """

@@ -2,6 +2,12 @@
 
 Claims     deciphering.13, deciphering.14, deciphering.s6.mgf, deciphering.s6.cumulant, deciphering.s6.bounded-moments,
            deciphering.s6.gaussian-exact, deciphering.s6.quadratic-model
+Main claims
+           deciphering.13                   M finite near 0  ⟹  log M(λ) = ⟨μ, λ⟩ + ½⟨λ, Σλ⟩ + O(‖λ‖³)
+           deciphering.14                   log M(λ*) = ⟨μ, λ*⟩ + ½⟨λ*, Σλ*⟩ + α³κ₃(z)/6 + o(α³)
+           deciphering.s6.bounded-moments   E|⟨W, λ⟩|^k ≤ (k/e)^k (M(λ) + M(−λ))
+           deciphering.s6.cumulant          log M(tλ) = κ₁(λ)t + κ₂(λ)t²/2 + κ₃(λ)t³/6 + o(t³)  (corrected)
+           deciphering.s6.gaussian-exact    u = N(μ, Σ)  ⟹  log M(λ) = ⟨μ, λ⟩ + ½⟨λ, Σλ⟩
 Notation   t > 0 the length along a ray t ↦ tλ; κ_r(x) the r-th cumulant of ⟨W, x⟩, W ∼ u; g standard normal
 References (13), (14) of the document; Heyde (1963) on the log-normal law
 

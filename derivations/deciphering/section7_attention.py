@@ -2,6 +2,12 @@
 
 Claims     deciphering.fn8, deciphering.s7.dot-product, deciphering.s7.solves-the-problem, deciphering.s7.linearized,
            deciphering.s7.two-pieces, deciphering.s7.stack, deciphering.s7.grouping, deciphering.s7.multi-head
+Main claims
+           deciphering.s7.dot-product          u_i = 1/n  ⟹  ĥ_c = Σ_i t_i softmax(α⟨t, z⟩)_i
+           deciphering.s7.solves-the-problem   ĥ = ĥ_c − α²Σ²z + o(α²) for small α
+           deciphering.s7.linearized           tilt(αz) = argmin −α⟨z, Σ_i p_i t_i⟩ + K(p, u), for every α
+           deciphering.s7.two-pieces           log(p_i/p_j) = log(u_i/u_j) + α⟨t_i − t_j, z⟩
+           deciphering.s7.multi-head           each head h solves such a problem, with z^(h) = K_hᵀ Q_h y and u^(h)
 Notation   ĥ_c the closed form (18); w > 0 weights that are not normalized; H heads, each with projections K, Q, V and
            a preference U[h, i] ≥ 0 of its own; 𝓛 a layer, G the scores of one before it; the rest as in section8_heads.py
 References section 7 of the document up to "Multi-head attention", and footnote 8; Luong et al. (2015) for dot-product

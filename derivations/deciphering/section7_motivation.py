@@ -1,6 +1,8 @@
 """Section 7: what is said of T5 beside (18), and why another support may be wanted.
 
 Claims     deciphering.s7.like-the-original, deciphering.s7.faster-norm, deciphering.s7.synonyms
+Main claims
+           deciphering.s7.faster-norm   T5's layer normalization does less with each number: no recentering and no bias
 References "T5 transformer implicitly adopts …", footnote 9 and the end of section 7; section 9 where it repeats the last one
 """
 

@@ -4,6 +4,12 @@ Claims     deciphering.19, deciphering.20, deciphering.fn4, deciphering.s7.t5-st
            deciphering.s7.unified, deciphering.s7.t5-realizes, deciphering.s7.t5-inputs, deciphering.s7.trainable-positions,
            deciphering.s7.bert-positions, deciphering.fn9, deciphering.s7.little-cost, deciphering.s7.state-of-the-art,
            deciphering.s7.well-supported
+Main claims
+           deciphering.20                  ĥ = Σ_i t_i softmax(⟨t_i, z⟩ + b_{j−i} + 1_masked(i)), over the words i
+           deciphering.s7.t5-realizes      T5's head = V ∘ (18) with the u of (19)
+           deciphering.s7.mask-function    the attention mask hides word i  ⟹  its weight is 0  (corrected)
+           deciphering.s7.bert-positions   ∂P_ja/∂P_kc = δ_jk δ_ac: BERT trains a table of positions  (corrected)
+           deciphering.fn9                 T5's norm of centred inputs is layer normalization without bias
 Notation   m ≥ 0 with sum 1: uniform on the words that are not masked, so that m_i ∝ exp(1_masked(i)); B[n + j − i] = b_{j−i};
            in T5 itself m is uniform on the words that the attention mask shows, s ≥ 0 marks those that it hides, s_i m_i = 0;
            g ≥ 0 marks blanks, the words to be inferred; P[j, a] a table of positions

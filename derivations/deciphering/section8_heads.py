@@ -2,6 +2,12 @@
 
 Claims     deciphering.21, deciphering.22, deciphering.s8.reparametrization, deciphering.s8.t5-reparametrization,
            deciphering.s8.cross-prior, deciphering.s8.three-types
+Main claims
+           deciphering.21                        b_V + Σ_i Vx_i softmax_i(⟨Kx_i, Qx_k + b_Q⟩/√d′)  (corrected)
+           deciphering.22                        Σ_i Vx_i u_i e^⟨Kx_i, Qy⟩/Σ_j u_j e^⟨Kx_j, Qy⟩  (corrected)
+           deciphering.s8.reparametrization      t_i = x_i/√d′, z = KᵀQx_k, V′ = V√d′, α = 1  ⟹  V′ĥ = (21), u uniform
+           deciphering.s8.t5-reparametrization   t_i = x_i, z = KᵀQy, V′ = V for T5  (corrected)
+           deciphering.s8.cross-prior            u = m, without positions, in T5's cross-attention  (corrected)
 Notation   inputs X[i, a] = (x_i)_a; y the input of the query, x_k in BERT; K, Q, V ∈ ℝ^{e×d} with e = d′, the width of a
            head; b_K, b_Q, b_V the biases of BERT's projections; m ≥ 0 with sum 1, uniform on the words that the attention
            mask shows and 0 on those it hides; B[n + j − i] = b_{j−i}, the position bias of word i for the query at j

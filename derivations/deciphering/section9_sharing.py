@@ -3,6 +3,12 @@
 Claims     deciphering.s9.all-templates, deciphering.s9.group-costs, deciphering.s9.group-sharing,
            deciphering.s9.shares-weight, deciphering.s9.regular-attention, deciphering.s9.synonyms,
            deciphering.s9.nonnegative-cost, deciphering.s9.experiment-cost, deciphering.s9.experiment-scale
+Main claims
+           deciphering.s9.all-templates     p*(t) > 0 for every t in 𝒜, with costs in ℝ₊
+           deciphering.s9.group-costs       t in 𝒢, 𝒢 with a template of the input  ⟹  p*(t) > 0
+           deciphering.s9.group-sharing     ⟨t, z⟩ equal for all t in 𝒢  ⟹  p*(t) = u_i/|𝒢|
+           deciphering.s9.shares-weight     x(t|t_i)/x(t_i|t_i) = exp((α⟨t − t_i, z⟩ − M(t, t_i) + M(t_i, t_i))/γ)
+           deciphering.s9.experiment-cost   M(a, b) = C − aᵀb, ‖t'‖ ≤ ‖t‖, t' ≠ t  ⟹  M(t, t) < M(t', t)
 Notation   N templates in 𝒜, n of them in the input, with u_l > 0; K_il = M(t_i, t_l) the costs between the two; y_i = ⟨t_i, z⟩;
            G = |𝒢| the size of a group, s_k the inner products in it, m a common one, v the weight u_i of the
            input's only member of 𝒢; Q[j, i] ∝ exp(−M_ij/γ), which is 0 for an infinite cost

@@ -2,6 +2,10 @@
 
 Claims     deciphering.tab1, deciphering.s9.parameters, deciphering.s9.higher-on-every-dataset,
            deciphering.s9.demonstrated-on-every-dataset, deciphering.s9.effect-of-the-layer
+Main claims
+           deciphering.s9.higher-on-every-dataset         0.937 > 0.928, 0.772 > 0.751, 0.491 > 0.463
+           deciphering.s9.demonstrated-on-every-dataset   0.491 − 0.463 > √(0.01² + 0.01²), CIFAR100 only  (corrected)
+           deciphering.s9.effect-of-the-layer             e + s > 0, s ≤ 0  ⟹  e > 0
 Notation   accuracies and half-widths as printed, as exact decimals; the two models' means are independent; e, s the parts
            of the gain that are due to the layer and to the training
 References Table 1 of the document and the paragraph before the conclusion

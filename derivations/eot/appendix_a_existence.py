@@ -2,6 +2,11 @@
 
 Claims     eot.thmA.6, eot.sA.non-empty, eot.sA.bounded, eot.sA.compact-convex, eot.sA.linear-part, eot.sA.sum-rule,
            eot.sA.strict-convexity
+Main claims
+           eot.thmA.6                ε > 0  ⟹  exactly one plan with unit rows minimizes J
+           eot.sA.strict-convexity   (tJ(P) + J(R))/(1 + t) > J of the mixture, for plans P ≠ R and ε > 0
+           eot.sA.sum-rule           f convex, g strictly convex  ⟹  f + g strictly convex
+           eot.sA.bounded            0 ≤ P_ij ≤ 1 and ‖P‖² ≤ n
 Notation   φ(x) = x log x with φ(0) = 0; P, R plans with unit rows; t/(1 + t) and 1/(1 + t), t > 0, are the weights of
            every mixture
 References Theorem A.6 of the document and its proof

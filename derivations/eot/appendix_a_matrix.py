@@ -3,6 +3,12 @@
 Claims     eot.defA.1–eot.defA.5, eot.106–eot.113, eot.sA.unit-masses,
            eot.sA.single-row, eot.sA.free-target, eot.sA.row-stochastic,
            eot.sA.product-of-simplices, eot.sA.decomposable, eot.sA.typical-temperature
+Main claims
+           eot.112               J(P) = −Σ_ij P_ij⟨q_i, k_j⟩ + ε Σ_ij P_ij log P_ij
+           eot.113               min J over the plans with unit rows is attained, at one plan
+           eot.sA.decomposable   J(P) = Σ_i J_i(P_i), one term for each row
+           eot.sA.unit-masses    J(P/n) = J(P)/n − ε log n: with a_i = 1/n it is the primer's problem  (corrected)
+           eot.sA.free-target    {Pᵀ1 : P with unit rows} = n times the simplex
 Notation   Q[i, r] = (q_i)_r; P a plan with unit rows, R another one; a_i = 1; H(P) = −Σ_ij P_ij log P_ij
 References Definitions A.1–A.5 of the document
 """

@@ -1,6 +1,11 @@
 """Appendix A, the solution: the Lagrangian with one multiplier a row, and the attention matrix.
 
 Claims     eot.thmA.7, eot.114–eot.123, eot.sA.separable, eot.sA.relative-interior, eot.sA.constant-of-row
+Main claims
+           eot.thmA.7         ε = τ  ⟹  argmin J over the plans with unit rows = {softmax of each row of QKᵀ/τ}
+           eot.sA.separable   ∂²L/∂P_ij ∂P_hk = 0 for h ≠ i
+           eot.117            ∂L/∂P_ij = C_ij + ε(log P_ij + 1) − λ_i
+           eot.122            Σ_j P_ij = 1  ⟺  exp((ε − λ_i)/ε) = Z_i
 Notation   P a plan with unit rows; W a positive matrix, not yet normalized; λ_i the multiplier of row i;
            Z_i = Σ_l exp(−C_il/ε)
 References Theorem A.7 of the document and its proof

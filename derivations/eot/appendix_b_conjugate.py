@@ -2,6 +2,12 @@
 
 Claims     eot.defB.1, eot.124–eot.126, eot.defB.2, eot.127–eot.131, eot.sB.step-unconstrained, eot.sB.step-value,
            eot.sB.step-gradient, eot.sB.step-conjugate, eot.sB.indicator-convex, eot.sB.penalty
+Main claims
+           eot.126                 V(s) = min f(p) − ⟨p, s⟩ over ℝ^m, attained at p* alone
+           eot.130                 V(s) = −f*(s)
+           eot.131                 −V = f* and ∇f* = p*
+           eot.sB.penalty          argmin of g + I_Δ over ℝ^m = argmin of g over the simplex, I_Δ its indicator
+           eot.sB.step-conjugate   f* = τ log Σ_l exp(s_l/τ) and ∇f* = softmax(s/τ)
 Notation   f(p) = τ Σ p log p on the simplex, +∞ elsewhere; f*(s) = sup_p ⟨p, s⟩ − f(p); V(s) = min_p f(p) − ⟨p, s⟩;
            φ(s) = τ log Σ_l exp(s_l/τ); p* = softmax(s/τ)
 References the opening of Appendix B of the document, Definitions B.1 and B.2; Rockafellar (1970), §12

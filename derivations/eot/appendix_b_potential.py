@@ -2,6 +2,11 @@
 
 Claims     eot.140–eot.149, eot.sB.generalized-condition, eot.sB.proportional, eot.remB.5, eot.sB.conjugate-variables,
            eot.sB.deeper-reason
+Main claims
+           eot.149      f*(s) = τ log Σ_l exp(s_l/τ)
+           eot.144      p*_j = exp(s_j/τ)/Z, the only maximizer of ⟨p, s⟩ − f(p)
+           eot.143      ∂L/∂w_j = s_j − τ(log w_j + 1) − λ, which is 0 at the softmax for λ = φ − τ
+           eot.remB.5   f*(s) = −max_μ g(μ), attained at μ = τ − φ(s)
 Notation   L(w, λ) = ⟨w, s⟩ − τ Σ w log w − λ(Σ w − 1) for w > 0; Z = Σ_l exp(s_l/τ); φ = τ log Z; μ = −λ the multiplier of
            section 3; g(μ) the dual function of section 6
 References the last part of Appendix B of the document, and Remark B.5; Boyd and Vandenberghe (2004), 5.1.6

@@ -1,6 +1,12 @@
 """Appendix B, the theorem on gradients of conjugates: what is printed, and what is true.
 
 Claims     eot.thmB.3, eot.132, eot.sB.equality-condition, eot.sB.biconjugate, eot.sB.equality-symmetric
+Main claims
+           eot.thmB.3                  f closed, convex: p ∈ ∂f*(s) ⟺ s ∈ ∂f(p) ⟺ f(p) + f*(s) = ⟨p, s⟩  (corrected)
+           eot.132                     f of (125): p = ∇f*(s) ⟺ s ∈ ∂f(p) ⟺ f(p) + f*(s) = ⟨p, s⟩  (corrected)
+           eot.sB.equality-condition   f of (125): f(p) + f*(s) − ⟨p, s⟩ = τ KL(p ‖ p*(s))  (corrected)
+           eot.sB.biconjugate          f of (125): f**(p) = f(p) on the open simplex  (corrected)
+           eot.sB.equality-symmetric   f closed, strictly convex: f(p) + f*(s) = ⟨p, s⟩  ⟺  p = ∇f*(s)
 Notation   f, f*, φ, p* as in the first half; F_p, F_x the values f(p), f(x) and G_s, G_t the values f*(s), f*(t) of any f;
            a, b, v ≥ 0 and the numbers p, s belong to the examples with m = 1
 References Theorem B.3 of the document and its proof; Rockafellar (1970), Theorems 12.2, 23.5 and 26.5

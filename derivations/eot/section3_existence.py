@@ -2,6 +2,12 @@
 
 Claims     eot.s3.domain-compact-convex, eot.s3.linear-is-convex, eot.s3.second-derivative, eot.s3.sum-of-convex,
            eot.s3.interior-convexity, eot.s3.strictly-convex, eot.s3.minimum-exists, eot.s3.interior-solution
+Main claims
+           eot.s3.second-derivative    φ''(x) = 1/x > 0 for x > 0
+           eot.s3.interior-convexity   (tφ(x) + φ(y))/(1 + t) > φ(z) for x ≠ y in [0, ∞), 0 included  (corrected)
+           eot.s3.strictly-convex      (tJ(x) + J(y))/(1 + t) > J(z) for points x ≠ y of the closed simplex
+           eot.s3.minimum-exists       min J over the closed simplex = J(softmax(s/τ))
+           eot.s3.interior-solution    p*_j > 0 for every j
 Notation   φ(x) = x log x with φ(0) = 0; x, y points of the closed simplex; t/(1 + t) and 1/(1 + t), t > 0, are the
            weights of every mixture z = (t x + y)/(1 + t)
 References the first half of the proof of Theorem 3.3

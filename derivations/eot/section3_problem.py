@@ -2,6 +2,13 @@
 
 Claims     eot.def3.1, eot.1, eot.2, eot.def3.2, eot.fn1, eot.3–eot.6, eot.s3.row-independence, eot.s3.minimal-cost,
            eot.s3.trade-off, eot.s3.maximally-entropic, eot.s3.no-single-point, eot.s3.nonnegative-cost
+Main claims
+           eot.3                       J(p) = Σ_j p_j C_j − ε H(p)
+           eot.6                       J has exactly one minimizer p* on the simplex, for ε > 0
+           eot.s3.trade-off            dH(p*)/dε = Var_{p*}(s)/ε³ ≥ 0 and dE_{p*}[s]/dε = −Var_{p*}(s)/ε² ≤ 0
+           eot.s3.maximally-entropic   E_p[s] ≥ E_α[s]  ⟹  H(p) ≤ H(α), for points p of the simplex at least as similar
+           eot.s3.no-single-point      p*_j < 1 for m ≥ 2, however small ε > 0
+           eot.s3.nonnegative-cost     argmin J is the same for C and C + t1: costs may have any sign  (corrected)
 Notation   α = softmax(⟨q, k_j⟩/τ); J(p) = Σ_j p_j C_j − ε H(p); p any point of the simplex
 References Definitions 3.1 and 3.2 of the document and the prose around them
 """

@@ -2,6 +2,11 @@
 
 Claims     eot.rem3.4, eot.s3.unit-variance, eot.s3.sqrt-width, eot.s3.saturation, eot.s3.principled-heuristic,
            eot.rem3.5, eot.s3.free-target, eot.s3.stable-trade-off
+Main claims
+           eot.rem3.4                E⟨x, y⟩ = 0 and Var⟨x, y⟩ = d
+           eot.s3.unit-variance      Var(⟨x, y⟩/√d) = 1 for every d
+           eot.s3.stable-trade-off   J/τ = ⟨p, C/τ⟩ − H(p), with Var⟨p, C/τ⟩ = ‖p‖² for τ = √d
+           eot.rem3.5                one source of unit mass: U(δ_q, ·) = the simplex, and the best plan is α
 Notation   x, y random vectors of length d with independent entries of mean 0 and variance 1, independent of each other;
            k_1, …, k_m random vectors like y, p a plan that does not depend on them
 References Remarks 3.4 and 3.5 of the document

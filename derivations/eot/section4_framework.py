@@ -2,6 +2,12 @@
 
 Claims     eot.19, eot.s4.alignment, eot.s4.must-be-convex, eot.s4.local-is-global, eot.s4.unique,
            eot.s4.other-convex, eot.s4.entropy-makes-softmax, eot.prop4.1, eot.s4.tab1-softmax, eot.s4.central-choice
+Main claims
+           eot.prop4.1                    Ω = −τH  ⟹  argmin J = softmax(s/τ), and no other point
+           eot.s4.entropy-makes-softmax   ∂J/∂p_j − ∂J/∂p_k = τ log(p_j/p*_j) − τ log(p_k/p*_k) for Ω = −τH
+           eot.s4.unique                  Ω strictly convex, continuous on the closed simplex  ⟹  one minimizer
+           eot.s4.other-convex            −H is strictly convex, not H  (corrected)
+           eot.s4.tab1-softmax            p*_j > 0 and ∂p*_j/∂s_k = p*_j(δ_jk − p*_k)/τ
 Notation   J(p) = −⟨p, s⟩ + Ω(p); x, y points of the simplex and z = (t x + y)/(1 + t) their mixtures, t > 0; Jx the
            value of J at x, wx that of Ω
 References section 4.1 and Proposition 4.1 of the document

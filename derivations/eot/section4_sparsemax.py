@@ -2,6 +2,12 @@
 
 Claims     eot.prop4.2, eot.20–eot.24, eot.s4.complementary-slackness, eot.s4.threshold, eot.s4.sparsemax-sparse,
            eot.s4.tab1-sparsemax
+Main claims
+           eot.prop4.2               argmin −⟨p, s⟩ + ½‖p‖² has p*_j = (s_j − θ)₊, and no other point is one
+           eot.20                    −⟨p, s⟩ + ½‖p‖² = ½‖p − s‖² − ½‖s‖²
+           eot.s4.threshold          exactly one θ gives Σ_j (s_j − θ)₊ = 1, and θ = −λ
+           eot.s4.sparsemax-sparse   p*_k > 0  ⟹  s_j − s_k < 1 for every j; a zero is not certain  (corrected)
+           eot.s4.tab1-sparsemax     p*_j = (1 − Σ_l (s_l − s_j))/m > 0 for all j where every sum is < 1  (corrected)
 Notation   L(p, λ, μ) = −⟨p, s⟩ + ½‖p‖² + λ(1 − Σ p) − Σ μ p; θ = −λ the threshold (printed τ); p, μ complementary, and
            s = θ1 + p − μ any scores; v a vector > 0, not yet normalized; nu any multipliers ≥ 0
 References Proposition 4.2 of the document and its proof; Martins and Astudillo (2016)

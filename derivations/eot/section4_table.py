@@ -2,6 +2,10 @@
 
 Claims     eot.s4.alibi-form, eot.s4.alibi-sign, eot.s4.alibi-reference, eot.tab1,
            eot.s4.sparsemax-definition, eot.s4.entmax-definition
+Main claims
+           eot.tab1            −τH, ½Σp², Σ(p^α − p)/(α(α − 1)), −τH + γΣp_j|i − j|: each has its mechanism as argmin
+           eot.s4.alibi-form   b = −γ/τ: the penalty is divided by τ, ALiBi's bias is not  (corrected)
+           eot.s4.alibi-sign   ALiBi adds −slope · (i − j), slope > 0, j ≤ i, so γ = τ · slope  (corrected)
 Notation   b = the bias that ALiBi multiplies by the distance, slope = −b > 0 as ALiBi writes it; D_j = i − j ≥ 0 the
            distance from the query at position h back to key j, which causal attention alone can see
 References the end of the proof of Proposition 4.4 and Table 1 of the document; Press, Smith and Lewis (2022), where head

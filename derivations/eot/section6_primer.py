@@ -2,6 +2,12 @@
 
 Claims     eot.s6.dual-function, eot.s6.weak-duality, eot.s6.tight-for-convex, eot.s6.dual-concave, eot.s6.dual-convex,
            eot.s6.slater, eot.s6.strong-duality, eot.s6.kkt-necessary, eot.s6.kkt-complete
+Main claims
+           eot.s6.weak-duality     λ ≥ 0, x feasible  ⟹  g(λ, ν) ≤ L(x, λ, ν) ≤ f(x)
+           eot.s6.dual-concave     g(θz + (1 − θ)z') ≥ θ g(z) + (1 − θ) g(z') for z = (λ, ν), 0 ≤ θ ≤ 1
+           eot.s6.slater           problem convex, some x with every c_i(x) < 0, v finite  ⟹  max g(λ, ν) = v
+           eot.s6.strong-duality   max_λ g(λ) = min J(p, s) over the simplex, for τ > 0
+           eot.s6.kkt-complete     f, c_i convex, h_j affine: KKT at a feasible x  ⟹  f(y) ≥ f(x) for every feasible y
 Notation   minimize f subject to c_i ≤ 0, h_j = 0; w_i = −c_i ≥ 0 the slack of a feasible point; λ ≥ 0 and ν multipliers;
            L = f + Σ λ_i c_i + Σ ν_j h_j, G = g(λ, ν) = inf L; v the optimal value; m inequalities, n equalities, d
            coordinates; at a point x the gradients are a = ∇f, B_i = ∇c_i, H_j = ∇h_j, D = ∇L, and y is any other point

@@ -2,6 +2,12 @@
 
 Claims     eot.thm6.3, eot.71–eot.77, eot.s6.potential-gradient, eot.rem6.4, eot.s6.dual-value, eot.rem6.5,
            eot.s6.no-accident, eot.s6.deeper-reason
+Main claims
+           eot.thm6.3                  max_λ g(λ) = −φ*, λ* = τ − φ*, ∇φ* = softmax(s/τ)  (corrected)
+           eot.s6.dual-value           max_λ g(λ) = −φ*(s) = V(s)  (corrected)
+           eot.75                      Σ_j exp((s_j − φ)/τ) = 1  ⟺  φ = φ*
+           eot.s6.potential-gradient   ∂φ*/∂s_k = p*_k
+           eot.rem6.5                  φ* = sup ⟨p, s⟩ − τ Σ_j p_j log p_j over the simplex
 Notation   φ = τ − λ, a multiplier in other words; φ* = τ log Z = τ log Σ_l exp(s_l/τ); g the dual function of the
            one-sided problem, λ* its maximizer; p > 0 not yet normalized, p and q (in a sum with kl) in the simplex
 References Theorem 6.3 of the document with its proof, Remarks 6.4 and 6.5

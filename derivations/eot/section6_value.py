@@ -3,6 +3,13 @@
 Claims     eot.def6.1, eot.65, eot.66, eot.s6.trade-off, eot.s6.sensitivity, eot.s6.envelope, eot.s6.flat,
            eot.s6.second-order, eot.lem6.2, eot.67–eot.70, eot.s6.landscape, eot.fn2, eot.s6.information,
            eot.s6.up-to-constant
+Main claims
+           eot.lem6.2              ∇_s V(s) = −p*(s)
+           eot.s6.envelope         ∇_s V = ∇_s f(p*(s), s) where V and f(p*, ·) are differentiable
+           eot.s6.flat             ⟨∇_p J(p*, s), x − y⟩ = 0 for x, y in the simplex
+           eot.s6.second-order     dJ(p*(s + tu), s)/dt = (t/τ) Var_{p*(s+tu)}(u)
+           eot.s6.landscape        ∇_s V = −p*, and not p*  (corrected)
+           eot.s6.up-to-constant   ∇φ = p*  ⟺  φ = −V + constant
 Notation   J(p, s) = −⟨p, s⟩ + τ Σ_j p_j log p_j; V(s) = J(p*(s), s), p* = softmax(s/τ); p in the simplex, x, y too;
            f₀ = f(p*(s), s) = V(s), f₊ and f₋ the same p* at s ± t, V₊ and V₋ the values there
 References Definition 6.1, the primer on the envelope theorem and Lemma 6.2 of the document; Milgrom and Segal (2002)

@@ -2,6 +2,13 @@
 
 Claims     eot.cor7.5, eot.100–eot.105, eot.s6.curvature, eot.rem7.6, eot.s7.fisher-scaled, eot.s7.information-distance,
            eot.s7.utility-product, eot.s7.policy-gradient, eot.s7.shared-geometry, eot.s7.variance-reduced, eot.s7.references
+Main claims
+           eot.cor7.5                    ∇²φ* = τF = (D − p pᵀ)/τ
+           eot.s6.curvature              ∇²V = −τF
+           eot.s7.fisher-scaled          M = τF, and not F/τ  (corrected)
+           eot.s7.utility-product        Mu = −∇_s L, the direction of descent  (corrected)
+           eot.s7.information-distance   d²/dt² KL(p(s) ‖ p_t) = vᵀM(s + tv)v/τ
+           eot.s7.variance-reduced       ∇²φ* (u − b1) = ∇²φ* u for every b: nothing is sampled  (corrected)
 Notation   φ* = τ log Z; V = −φ* the optimal value; M = (1/τ)(D − p pᵀ); F from its definition; p_t = softmax((s + tv)/τ)
 References Corollary 7.5 of the document with its proof, and Remark 7.6
 """

@@ -2,6 +2,11 @@
 
 Claims     geometric.2, geometric.s2.too-naive, geometric.s2.same-space, geometric.s2.basis-vector,
            geometric.s2.not-the-direction, geometric.s2.corner
+Main claims
+           geometric.2                      ⟨p, x⟩ = ‖p‖ ‖x‖ cos γ at every p, with γ the angle between p and x
+           geometric.s2.basis-vector        x_t = max x  ⟹  ⟨e_t, x⟩ ≥ ⟨p, x⟩ for every p in the simplex
+           geometric.s2.not-the-direction   ‖x‖² sin² ∠(e_t, x) = Σ_{s≠t} x_s²
+           geometric.s2.corner              x₁ > x₂  ⟹  argmax ⟨p, x⟩ = {(1, 0)}
 Notation   top the largest entry of x, at the location `best`; top − s_j with s_j ≥ 0 the others: any x is of this form;
            margin > 0 the lead of the largest entry where there is only one, h_j ≥ 0 what others trail by besides
 References (2), the list below it and the caption of its figure; the fundamental theorem of linear programming

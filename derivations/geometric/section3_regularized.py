@@ -2,6 +2,11 @@
 
 Claims     geometric.s3.avoid-corners, geometric.3, geometric.4, geometric.s3.close-to-practice, geometric.s3.unique-inside,
            geometric.s3.direction
+Main claims
+           geometric.4                  argmax ⟨p, x⟩ + H(p) over the simplex = softmax(x), and no other point
+           geometric.s3.avoid-corners   Ω = −τH, τ > 0, |S| ≥ 2  ⟹  p*_t < 1 for every t
+           geometric.s3.unique-inside   exactly one solution with −Ω = H, and 0 < p*_t < 1 for |S| ≥ 2
+           geometric.s3.direction       cos ∠(p* − 1/|S|, x − x̄) ≥ 1/(|S| − 1)  (corrected)
 Notation   omega = Ω(p) any number; θ + p − μ the data whose sparsemax is p (any data are of this form); s_j = ⟨q, k_j⟩ and √d
            the products and the temperature of scaled dot-product attention; y any data ≥ 0, top their largest entry; Zw, with
            Z > 0 and w in the simplex, any but 0; others = |S| − 1 ≥ 1 the number of the locations but one, which has the

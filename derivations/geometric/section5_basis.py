@@ -3,6 +3,13 @@
 Claims     geometric.6, geometric.s5.backpropagation, geometric.s5.starting-importance, geometric.s5.canonical-basis,
            geometric.s5.additive-score, geometric.s5.dot-product, geometric.s5.uniform-start, geometric.s5.update,
            geometric.s5.other-starts
+Main claims
+           geometric.s5.dot-product           φ(t) = k_t, θ = q/√M  ⟹  f_t = ⟨q, k_t⟩/√M
+           geometric.s5.backpropagation       ∂L/∂θ = Σ_t φ(t) ∂L/∂f_t
+           geometric.s5.starting-importance   log(p_s/p_t) = ⟨θ₀, φ(s) − φ(t)⟩, where θ₀ is fixed before the data
+           geometric.s5.uniform-start         φ(t) = e_t and all entries of θ₀ equal  ⟹  p_t = 1/|S|
+           geometric.s5.update                p_t(x) ∝ p_t⁰ exp⟨θ(x) − θ₀, φ(t)⟩
+           geometric.s5.other-starts          φ_b(t) = log κ_b(t), θ₀ = e_a  ⟹  p_t = κ_a(t)/Σ_s κ_a(s)
 Notation   phi[j, b] = φ_b(j), theta a value of θ(x) in ℝ^M, eta another or what is added to it, start = θ₀ its value before the
            data; g_j = ∂L/∂f_j; xi a value of θ for φ(t) = e_t, where M = |S|, theta0 any number, equal entries of it; W, U, v
            the parameters of Bahdanau's score with H hidden units, state the decoder's state, X[j, r] the annotation h_t of

@@ -7,6 +7,11 @@ are SymPy's.  What is said of densities is proved where it is true, at every poi
 Claims     geometric.s8.log-partition, geometric.s8.natural, geometric.s8.gaussian, geometric.s8.expected-bump,
            geometric.s8.gradient, geometric.s8.ridge, geometric.s8.sparsemax, geometric.s8.paraboloid-mass,
            geometric.s8.paraboloid-covariance
+Main claims
+           geometric.s8.gaussian                ∫ q f + H(q) = A − KL(q ‖ N(μ, σ²)) for every density q
+           geometric.s8.gradient                ∂E_p[ψ]/∂θ = cov_p(ψ, φ)
+           geometric.s8.sparsemax               ∫ q f − ½∫ q² ≤ λ + ½∫ p² for every q, with p = (f − λ)₊ of mass 1
+           geometric.s8.paraboloid-covariance   cov_p(t) = R²/(d + 4) Σ, on the line a²/5
 Notation   t a location, y = q(t) ≥ 0 the value there of any density q, p the solution; θ₁ = theta1, b = −θ₂ > 0;
            μ = mu, v = σ² the variance; A = log ∫ e^f; ψ(t) = exp(−(t − c)²/(2s²)) a bump; a half of the parabola's width;
            R its radius in units of Σ, S the area of the unit sphere in ℝ^d and D = √|Σ|

@@ -2,6 +2,9 @@
 
 Claims     inference.s2.saliency, inference.s2.not-identifiable, inference.s2.hahn, inference.s2.gaussian-process,
            inference.s2.norms, inference.s2.hopfield
+Main claims
+           inference.s2.not-identifiable   t_0 = Σ_i g_i t_i  ⟹  other weights give the same Σ_i p_i t_i
+           inference.s2.hopfield           ξ_new = X softmax(βXᵀξ)
 Notation   t_0 a template in the middle of the others, t_0 = Σ_i g_i t_i; of the weights p_i, y and x add up to that of t_0,
            all over their sum 1 + x + y
 References section 2 of the document; section 2 of deciphering for the derivations; Brunner et al. (2019), Theorem 1

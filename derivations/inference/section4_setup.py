@@ -2,6 +2,11 @@
 
 Claims     inference.4, inference.5, inference.s4.preference, inference.s4.mean-shift, inference.s4.shift-of-mu,
            inference.s4.estimate-of-h, inference.s4.previous-words, inference.fig1, inference.fig2, inference.fn1, inference.fn2
+Main claims
+           inference.4                  ∫ ‖a‖ p(a) da < ∞  ⟹  h = ∫ a p(a) da exists
+           inference.s4.mean-shift      h − μ = Σ_i (p_i − u_i) t_i
+           inference.s4.shift-of-mu     E z = h − μ, and not μ − h  (corrected)
+           inference.s4.estimate-of-h   E[μ + z] = h and E‖μ + z − h‖² = dσ²
 Notation   that of `derivations.deciphering.section3_setup`, which derives what both documents print; B[n + k − i] = b_{k−i} the
            position bias of template i for the output k; n the number of vectors that enter a layer, kept of those that leave it
 References Section 4 of the document, its figures and its footnotes 1 and 2

@@ -4,6 +4,13 @@ Claims     inference.6–inference.11, inference.s5.kl, inference.s5.kl-finite, 
            inference.s5.minimizer, inference.s5.gaussian-difference, inference.s5.log-likelihood,
            inference.s5.alpha-likelihood, inference.s5.infinitely-many, inference.s5.mem-minimizes,
            inference.s5.perspectives, inference.fn3
+Main claims
+           inference.s5.minimizer          P has exactly one minimizer, for every z
+           inference.s5.kl-finite          K(p, u) < ∞  ⟺  p = 0 outside supp u  (corrected)
+           inference.s5.log-likelihood     log f(z) = −‖μ + z − h‖²/(2σ²) − (d/2) log(2πσ²)  (corrected)
+           inference.s5.alpha-likelihood   1/α = ησ²  ⟹  (9) = (6)
+           inference.11                    some ‖r(p)‖² < 1/(2α)  ⟹  p̃ = tilt(κr(p̃)), κ ≥ 0, κ(‖r(p̃)‖² − 1/(2α)) = 0
+           inference.s5.mem-minimizes      argmin of (6) = argmin {K(p, u) : ‖r(p)‖ ≤ ‖λ*‖/α}  (corrected)
 Notation   that of `derivations.deciphering.section4_problem` and its neighbours; v a u on two points, and t the odds of
            p = (1, t)/(1 + t)
 References Section 5 of the document

@@ -3,6 +3,12 @@
 Claims     transport.listing.LinearAttentionAsOT, transport.listing.LinearAttentionAsOT.plan,
            transport.listing.LinearAttentionAsOT.rows, transport.listing.LinearAttentionAsOT.kernel,
            transport.listing.LinearAttentionAsOT.features, transport.listing.LinearAttentionAsOT.stable
+Main claims
+           transport.listing.LinearAttentionAsOT          ⟨X_i, Σ_j Y_j V_j⟩/⟨X_i, Σ_j Y_j⟩ = Σ_j κ_ij V_j/Σ_l κ_il
+           transport.listing.LinearAttentionAsOT.plan     κ > 0  ⟹  κ_ij/Σ_l κ_il = argmin ⟨P, −log κ⟩ − H(P)
+           transport.listing.LinearAttentionAsOT.rows     κ > 0  ⟹  Σ_j κ_ij/Σ_l κ_il = 1, nothing added
+           transport.listing.LinearAttentionAsOT.kernel   one projection: Σ_ik c_i c_k κ_ik = ‖Σ_i c_i X_i‖² ≥ 0
+           transport.listing.LinearAttentionAsOT.stable   out(sφ) = out(φ) where the denominator is > 0  (corrected)
 Notation   as in `listing_notation`; X[i, f], Y[j, f] ≥ 0 the features of queries and keys, κ_ij = ⟨X_i, Y_j⟩; V[j] one
            coordinate of the values; z_i and y_i a token's projections as a query and as a key, before the ReLU
 References Katharopoulos et al. (2020) for linear attention

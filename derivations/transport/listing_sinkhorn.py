@@ -2,6 +2,12 @@
 
 Claims     transport.listing.sinkhorn, transport.listing.sinkhorn.optimal, transport.listing.sinkhorn.columns,
            transport.listing.sinkhorn.shift, transport.listing.sinkhorn.overflow, transport.listing.sinkhorn.shapes
+Main claims
+           transport.listing.sinkhorn            u = a/Kv, v = b/Kᵀu, converged  ⟹  P1 = a, Pᵀ1 = b, P optimal
+           transport.listing.sinkhorn.optimal    ⟨R, C⟩ − εH(R) = ⟨P, C⟩ − εH(P) + ε KL(R ‖ P), same marginals
+           transport.listing.sinkhorn.columns    Pᵀ1 = b after each round in the log domain  (corrected)
+           transport.listing.sinkhorn.shift      P(C + t) = P(C) in the log domain  (corrected)
+           transport.listing.sinkhorn.overflow   P_ij = exp(φ_i − C_ij/ε + ψ_j) ≤ b_j in the log domain  (corrected)
 Notation   as in `listing_notation`; R any plan with the marginals a and b; φ = log u
 References Cuturi (2013) for the iteration
 """

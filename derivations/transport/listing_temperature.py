@@ -5,7 +5,14 @@ Claims     transport.listing.analyze_attention_temperature, transport.listing.an
            transport.listing.analyze_attention_temperature.max-attention,
            transport.listing.analyze_attention_temperature.effective-size,
            transport.listing.analyze_attention_temperature.average
+Main claims
+           transport.listing.analyze_attention_temperature   size = exp(mean h_i) ≤ mean of exp h_i  (corrected)
+           transport.listing.analyze_attention_temperature.slope   d(mean h_i)/dε = Σ_i Var_{A_i}(S_i)/(nε³) ≥ 0
+           transport.listing.analyze_attention_temperature.entropy   h_i ≥ −Σ_j A_ij log(A_ij + GUARD) ≥ h_i − m GUARD
+           transport.listing.analyze_attention_temperature.max-attention   d(max_j A_ij)/dε ≤ 0
+           transport.listing.analyze_attention_temperature.effective-size   exp h_i ≤ m, the keys  (corrected)
 Notation   as in `listing_notation`; A the weights; h_i the entropy of row i
+References the listing of the document
 """
 
 import sympy as sp

@@ -2,6 +2,12 @@
 
 Claims     transport.s2.attention, transport.s2.scores, transport.thm1, transport.s2.constraint, transport.lem1,
            transport.s2.lagrangian, transport.s2.stationary, transport.s2.solved, transport.s2.row-softmax
+Main claims
+           transport.thm1            softmax(S/ε) = argmin ⟨P, −S⟩ − ε H(P) over the plans with unit rows
+           transport.lem1            argmax ⟨P, S⟩ + ε H(P) = {softmax(S/ε)}, for every matrix S
+           transport.s2.constraint   {Pᵀ1 : P with unit rows} = n times the simplex
+           transport.s2.stationary   ∂L/∂P_ij = −S_ij + ε(1 + log P_ij) + λ_i
+           transport.s2.solved       W_ij = exp((S_ij − λ_i)/ε − 1)  ⟹  P_ij = exp(S_ij/ε)/Σ_k exp(S_ik/ε)
 Notation   W > 0 a matrix not yet normalized; λ_i the multiplier of row i; J(P) = −⟨P, S⟩ − ε H(P), the negative of what is
            maximized where the problem is written as a maximum
 References the theorem and the lemma of section 2 of the document

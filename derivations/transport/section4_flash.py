@@ -2,6 +2,10 @@
 
 Claims     transport.s4.flash-efficiency, transport.s4.flash-tiles, transport.s4.flash-online, transport.s4.flash-stability,
            transport.s4.shift-invariance
+Main claims
+           transport.s4.flash-tiles        A_j = (Z_T/Σ_T' Z_T') (exp(s_j)/Z_T) for j in the tile T
+           transport.s4.flash-online       streamed output = output, for any tiles and peaks  (corrected)
+           transport.s4.shift-invariance   softmax(S − o) = softmax(S), whatever number o_i is taken off row i
 Notation   one query; two tiles of t1 and t2 keys with scores x and y and values X and Y (several tiles: one after the other);
            xm, ym, xym the peaks that are taken off in a tile and in both, and o_i off row i, any numbers; Z = Σ exp
 References the list on FlashAttention in section 4 of the document; Dao, Fu, Ermon, Rudra and Ré (2022)

@@ -2,6 +2,11 @@
 
 Claims     transport.s7.soft-sorting, transport.s7.optimization, transport.s7.design, transport.s7.generalization,
            transport.s7.unification, transport.fn1, transport.fn2
+Main claims
+           transport.s7.soft-sorting     A_ij/A_ik = exp((S_ij − S_ik)/ε): each row by itself  (corrected)
+           transport.s7.optimization     A = argmin ⟨P, −S⟩ − ε H(P) over the plans with unit rows
+           transport.s7.generalization   E_b[loss] − E_a[loss] ≤ L W₁(a, b)  (corrected)
+           transport.s7.unification      κ > 0  ⟹  κ_ij/Σ_l κ_il = argmin ⟨P, −ε log κ⟩ − ε H(P), by rows
 Notation   T square scores; f the losses at n places of training and g at m of testing; a, b their distributions and P a
            coupling of them; L the Lipschitz constant of the loss, so that L D_ij = g_j − f_i + z_ij with some z ≥ 0 for the
            distance D_ij of two places; γ any number that depends on L alone; x, y features of any sign, κ a positive kernel
