@@ -27,6 +27,8 @@ from derivations.selection import selected
 from derivations.showing import describe
 
 LEDGER = Path("ledger.json")
+# The progress bar stands for the terminal, a ledger for the cache, and looking for unraisable exceptions takes half a second.
+WITHOUT = ("-p", "no:terminal", "-p", "no:cacheprovider", "-p", "no:unraisableexception")
 FEW = 12                                                     # claims for which further processes are no help
 
 
@@ -100,8 +102,8 @@ def verify(
 
     if not path.resolve().parent.is_dir():
         raise click.UsageError(f"--json: expected a file in an existing folder, got {path}")
-    arguments = [*voters(only), "-p", "no:terminal", "-p", "no:cacheprovider", f"--claims={','.join(wanted)}",
-                 f"--ledger={path}", f"--device={device}", f"-n{processes(wanted) if workers is None else workers}"]
+    arguments = [*voters(only), *WITHOUT, f"--claims={','.join(wanted)}", f"--ledger={path}", f"--device={device}",
+                 f"-n{processes(wanted) if workers is None else workers}"]
     arguments += [f"--incremental={path}"] if again else []
     arguments += ["--quick"] if quick else []
     arguments += [f"--model={model}"] if model else []
