@@ -10,6 +10,7 @@ import platform
 import subprocess
 import sys
 from collections import Counter
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +21,6 @@ from derivations.catalogue import Entry, entries
 from derivations.claims import Verdict
 from derivations.differences import Change
 from derivations.documents import DOCUMENTS, VARIABLE, checks, documents
-from derivations.mutation import mutants
-from derivations.notebooks import notebooks
-from derivations.report.site import report
 from derivations.selection import selected
 from derivations.showing import describe
 
@@ -32,7 +30,25 @@ WITHOUT = ("-p", "no:terminal", "-p", "no:cacheprovider", "-p", "no:unraisableex
 FEW = 12                                                     # claims for which further processes are no help
 
 
-@click.group()
+ELSEWHERE = {"mutants": "derivations.mutation", "notebooks": "derivations.notebooks", "report": "derivations.report.site"}
+
+
+class Commands(click.Group):
+    """The commands of this module and those of `ELSEWHERE`, whose modules are imported when they are asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names of all commands."""
+        return sorted([*super().list_commands(ctx), *ELSEWHERE])
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of that name, if there is one."""
+        if cmd_name not in ELSEWHERE:
+            return super().get_command(ctx, cmd_name)
+        command: click.Command = getattr(import_module(ELSEWHERE[cmd_name]), cmd_name)
+        return command
+
+
+@click.group(cls=Commands)
 @click.option("--document", "folders", multiple=True, metavar="FOLDER", help="a document of your own; may be repeated")
 def main(folders: tuple[str, ...]) -> None:
     """Check, line by line, the documents that explain attention as optimization."""
@@ -271,11 +287,6 @@ def read(document: str) -> None:
     if document not in documents():
         raise click.UsageError(f"DOCUMENT: expected one of {', '.join(documents())}, got {document}")
     first_run(document)
-
-
-main.add_command(report)
-main.add_command(notebooks)
-main.add_command(mutants)
 
 
 def run() -> None:

@@ -46,6 +46,7 @@ MOST = 12                                                    # mutants of a stat
 STARTS = 4                                                   # of a search for a point where an inequality is tight
 EFFORT = 60_000                                              # nodes that are evaluated from each of them, more or less
 TIES = 12                                                    # points of small sizes where an equality is looked for
+WEAK = 0.8                                                   # a vote of less power is listed
 NEAR = 12                                                    # of the points at values that an author gave
 
 Side = Literal["left", "right"]

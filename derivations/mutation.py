@@ -15,9 +15,7 @@ from derivations import ledger
 from derivations.catalogue import Entry, entries
 from derivations.documents import documents
 from derivations.examination import written
-from derivations.mutants import Fate, Trial, power, tried
-
-WEAK = 0.8                                                   # a vote that refutes fewer of the mutants is listed
+from derivations.mutants import WEAK, Fate, Trial, power, tried
 
 
 def trials(entry: Entry) -> tuple[Trial, ...]:

@@ -36,7 +36,7 @@ from derivations.canonical import DIGITS, Place, values_at
 from derivations.catalogue import entries
 from derivations.claims import SPEAKS, Statement
 from derivations.differences import Aspect, Change, Comparison, Difference
-from derivations.mutation import WEAK
+from derivations.mutants import WEAK
 from derivations.normal_form import Canonical, Domain, Form, Sample, Sign
 from derivations.records import from_json
 
