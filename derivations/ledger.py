@@ -15,7 +15,7 @@ from typing import Any
 
 from derivations import rendering
 from derivations.catalogue import entries
-from derivations.claims import GREEN, Evidence, Layer, Outcome, Verdict, judge
+from derivations.claims import SUPPORTING_VERDICTS, Evidence, Layer, Outcome, Verdict, judge
 from derivations.documents import documents, title
 from derivations.files import write_whole
 from derivations.ledger_schema import SCHEMA, check
@@ -136,7 +136,7 @@ def current(ledger: Mapping[str, Any]) -> dict[str, Any]:
 def green(ledger: Mapping[str, Any]) -> set[str]:
     """The claims whose verdict supports the print, and whose every support in this ledger does too."""
     rows = {row["id"]: row for row in ledger["claims"]}
-    good = {id for id, row in rows.items() if row["verdict"] in GREEN}
+    good = {id for id, row in rows.items() if row["verdict"] in SUPPORTING_VERDICTS}
     while shrinking := {id for id in good if any(n in rows and n not in good for n in rows[id]["depends_on"])}:
         good -= shrinking
     return good

@@ -34,7 +34,7 @@ from derivations.baseline import Kept, Texts, snapshot, unfit
 from derivations.calculus.variables import Kind
 from derivations.canonical import DIGITS, Place, values_at
 from derivations.catalogue import entries
-from derivations.claims import SPEAKS, Statement
+from derivations.claims import DECISIVE_OUTCOMES, Statement
 from derivations.differences import Aspect, Change, Comparison, Difference
 from derivations.mutants import WEAK
 from derivations.normal_form import Canonical, Domain, Form, Sample, Sign
@@ -225,7 +225,7 @@ def _strength(differ: Differ, before: Kept, after: Kept) -> Iterator[Difference]
     for layer in sorted(before.layers.keys() | after.layers.keys()):
         was, now = before.layers.get(layer), after.layers.get(layer)
         if was != now:
-            gained = now in SPEAKS and was not in SPEAKS
+            gained = now in DECISIVE_OUTCOMES and was not in DECISIVE_OUTCOMES
             yield differ(Change.REWRITE if gained else Change.SCOPE, Aspect.LAYER, was or "does not vote",
                          now or "does not vote", subject=layer)
     for layer, error in after.errors.items():

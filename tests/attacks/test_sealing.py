@@ -14,7 +14,7 @@ import pytest
 from derivations import catalogue, claims
 from derivations.calculus import sums
 from derivations.catalogue import examine
-from derivations.claims import GREEN, Kind, judge
+from derivations.claims import SUPPORTING_VERDICTS, Kind, judge
 from derivations.documents import VARIABLE
 from derivations.relations import Equation, Fails, Relation
 from tests.attacks.entries import HONEST, entry
@@ -119,5 +119,5 @@ def test_a_kernel_that_was_changed_is_noticed(name: str, monkeypatch: pytest.Mon
     monkeypatch.setattr(owner, attribute, value)
     made = entry(HONEST)
     found = examine(made)
-    assert judge(made.claim, [found.evidence]).verdict not in GREEN
+    assert judge(made.claim, [found.evidence]).verdict not in SUPPORTING_VERDICTS
     assert found.faults
