@@ -187,15 +187,15 @@ def summarize(result: dict[str, Any], path: Path) -> None:
     for document in result["summary"]["by_document"]:
         rows = [row for row in result["claims"] if row["document"] == document]
         counts = {v: sum(row["verdict"] == v for row in rows) for v in Verdict}
-        told = ", ".join(f"{count} {verdict}" for verdict, count in counts.items() if count)
-        click.echo(f"{document}: {len(rows)} claims: {told}")
+        counted = ", ".join(f"{count} {verdict}" for verdict, count in counts.items() if count)
+        click.echo(f"{document}: {len(rows)} claims: {counted}")
     for row in result["claims"]:
         if row["id"] not in good:
             severity = f" ({row['severity']})" if row["severity"] else ""
             click.echo(f"  {row['verdict'] + severity:26} {row['id']:28} {row['title']}")
     if counts := result["summary"]["quoting"]:
-        told = " and ".join(f"{count} {how}" for how, count in counts.items())
-        click.echo(f"{sum(counts.values())} claims rest on quoted theorems: {told}")
+        counted = " and ".join(f"{count} {how}" for how, count in counts.items())
+        click.echo(f"{sum(counts.values())} claims rest on quoted theorems: {counted}")
     if run_again := result["environment"].get("incremental"):
         reason = f" (because {run_again['because']})" if run_again["because"] else ""
         click.echo(f"re-ran {run_again['ran']} of {len(result['claims'])} claims{reason}, reused the rest")
@@ -248,18 +248,18 @@ def regress(path: Path, accept: bool) -> None:
     before = remembered()
     if accept and (why := baseline.unfit(now, before)):
         raise click.UsageError(f"--accept: {path}: {why}")
-    found = regression.compare(now, before)
-    click.echo(rendering.comparison(found))
+    comparison = regression.compare(now, before)
+    click.echo(rendering.comparison(comparison))
     if moved := sorted(incremental.outdated(incremental.project(), now)):
         more = f" and {len(moved) - 3} more" if len(moved) > 3 else ""
         remedy = "`verify --incremental` brings it up to date"
         click.secho(f"{path} is older than {', '.join(moved[:3])}{more}: {remedy}", fg="yellow")
     if accept:
         regression.accept(now)
-        counts = Counter(found.classes.values())
-        told = ", ".join(f"{counts[change]} {change}" for change in Change if counts[change])
-        click.echo(f"accepted {len(found.classes)} changes{': ' + told if told else ''}")
-    raise SystemExit(1 if found.failed and not accept else 0)
+        counts = Counter(comparison.classes.values())
+        counted = ", ".join(f"{counts[change]} {change}" for change in Change if counts[change])
+        click.echo(f"accepted {len(comparison.classes)} changes{': ' + counted if counted else ''}")
+    raise SystemExit(1 if comparison.failed and not accept else 0)
 
 
 @main.command()

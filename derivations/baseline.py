@@ -13,7 +13,17 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from derivations.claims import FAULT_VERDICTS, SUPPORTING_VERDICTS, DECISIVE_OUTCOMES, Kind, Layer, Outcome, Severity, Statement, Verdict
+from derivations.claims import (
+    DECISIVE_OUTCOMES,
+    FAULT_VERDICTS,
+    SUPPORTING_VERDICTS,
+    Kind,
+    Layer,
+    Outcome,
+    Severity,
+    Statement,
+    Verdict,
+)
 from derivations.documents import baselines
 from derivations.files import write_whole
 from derivations.ledger import problems_of
@@ -140,7 +150,8 @@ def worsened(ledger: Mapping[str, Any], baseline: Mapping[str, Kept]) -> list[st
 
 
 def _weaker(was: Verdict, is_now: Verdict) -> bool:
-    changed_sides = (was in SUPPORTING_VERDICTS and is_now in FAULT_VERDICTS) or (was in FAULT_VERDICTS and is_now in SUPPORTING_VERDICTS)
+    supported, at_fault = was in SUPPORTING_VERDICTS, was in FAULT_VERDICTS
+    changed_sides = (supported and is_now in FAULT_VERDICTS) or (at_fault and is_now in SUPPORTING_VERDICTS)
     return changed_sides or STRENGTH[is_now] < STRENGTH[was]
 
 

@@ -77,8 +77,10 @@ class Severity(StrEnum):
 
 
 # From the worst: a fault of the print, then what nobody knows, then what is known with less and with more certainty.
-WORST_FIRST_VERDICTS = (Verdict.REFUTED, Verdict.CORRECTED, Verdict.PROVED_UNDER, Verdict.OPEN, Verdict.MEASURED, Verdict.CONFIRMED,
-           Verdict.CHECKED, Verdict.DEFINITION, Verdict.PROVED)
+WORST_FIRST_VERDICTS = (
+    Verdict.REFUTED, Verdict.CORRECTED, Verdict.PROVED_UNDER, Verdict.OPEN, Verdict.MEASURED, Verdict.CONFIRMED,
+    Verdict.CHECKED, Verdict.DEFINITION, Verdict.PROVED,
+)
 SUPPORTING_VERDICTS = frozenset({Verdict.PROVED, Verdict.CONFIRMED, Verdict.DEFINITION, Verdict.MEASURED, Verdict.CHECKED})
 FAULT_VERDICTS = frozenset({Verdict.PROVED_UNDER, Verdict.CORRECTED, Verdict.REFUTED})
 MIN_TWINS = 2
@@ -277,9 +279,9 @@ def survivors(claim: Claim, evidence: Iterable[Evidence]) -> tuple[Survivor, ...
 
 def contradicts(evidence: Iterable[Evidence]) -> bool:
     """Whether one layer holds what another refutes, on the printed statement or on its correction."""
-    found = list(evidence)
-    printed = {e.outcome for e in found}
-    corrected = {e.correction for e in found}
+    votes = list(evidence)
+    printed = {e.outcome for e in votes}
+    corrected = {e.correction for e in votes}
     return printed >= DECISIVE_OUTCOMES or corrected >= DECISIVE_OUTCOMES
 
 
@@ -331,7 +333,8 @@ def _support(
         return _open(alive, CauseKind.SILENCE, *evidence)
     if alive:
         return Judgement(Verdict.OPEN, Cause(CauseKind.SURVIVORS, survivors=alive), survivors=alive)
-    unproved = tuple(e for e in evidence if e.layer is Layer.SYMBOLIC and e.outcome not in (*DECISIVE_OUTCOMES, Outcome.NOT_APPLICABLE))
+    heard = (*DECISIVE_OUTCOMES, Outcome.NOT_APPLICABLE)
+    unproved = tuple(e for e in evidence if e.layer is Layer.SYMBOLIC and e.outcome not in heard)
     if unproved and len(claim.twins) < MIN_TWINS:
         return _open(alive, CauseKind.UNCONFIRMED, *unproved)
     if claim.kind is Kind.EMPIRICAL:

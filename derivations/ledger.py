@@ -62,10 +62,10 @@ def summary(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 def quoting(rows: Iterable[Mapping[str, Any]]) -> dict[str, str]:
     """The claims that rest on quoted theorems: `directly`, or `through needs` by what they rest on."""
     by_id = {row["id"]: row for row in rows}
-    found = {id: "directly" for id, row in by_id.items() if row["quotes"]}
-    while more := [id for id, row in by_id.items() if id not in found and any(need in found for need in row["depends_on"])]:
-        found |= dict.fromkeys(more, "through needs")
-    return found
+    how = {id: "directly" for id, row in by_id.items() if row["quotes"]}
+    while more := [id for id, row in by_id.items() if id not in how and any(need in how for need in row["depends_on"])]:
+        how |= dict.fromkeys(more, "through needs")
+    return how
 
 
 def environment(devices: Sequence[str], seconds: float, seed: int, skipped: Mapping[str, int]) -> dict[str, Any]:
@@ -84,20 +84,20 @@ def environment(devices: Sequence[str], seconds: float, seed: int, skipped: Mapp
 
 def packages() -> dict[str, str]:
     """The versions of what the evidence rests on."""
-    found = {name: importlib.metadata.version(name) for name in PACKAGES}
+    versions = {name: importlib.metadata.version(name) for name in PACKAGES}
     for name in PEERS:
         with contextlib.suppress(importlib.metadata.PackageNotFoundError):
-            found[name] = importlib.metadata.version(name)
-    return found
+            versions[name] = importlib.metadata.version(name)
+    return versions
 
 
 def _commit() -> str | None:
     here = Path(__file__).parent
     try:
-        found = subprocess.run(["git", "rev-parse", "HEAD"], cwd=here, capture_output=True, text=True, check=True)
+        head = subprocess.run(["git", "rev-parse", "HEAD"], cwd=here, capture_output=True, text=True, check=True)
     except (OSError, subprocess.CalledProcessError):
         return None
-    return found.stdout.strip()
+    return head.stdout.strip()
 
 
 def write(ledger: Mapping[str, Any], path: Path) -> None:
@@ -144,13 +144,13 @@ def green(ledger: Mapping[str, Any]) -> set[str]:
 
 def problems_of(row: Mapping[str, Any], complete: bool = True) -> list[str]:
     """What of a row makes a run fail, whatever was so before."""
-    found = [f"the twin lives: {rendering.survivor(twin)}" for twin in row["survivors"]]
-    found += [f"{e['layer']}: {e['outcome']} ({e['detail'] or e['scope']})" for e in row["evidence"]
+    problems = [f"the twin lives: {rendering.survivor(twin)}" for twin in row["survivors"]]
+    problems += [f"{e['layer']}: {e['outcome']} ({e['detail'] or e['scope']})" for e in row["evidence"]
               if e["layer"] != Layer.SYMBOLIC and e["outcome"] in (Outcome.INCONCLUSIVE, Outcome.VACUOUS)]
     own = judge(claim_of(row), evidence_in(row))             # a part may be worse, and says nothing of this
     if own.verdict is Verdict.OPEN and not own.survivors and any(_lets_fail(e, complete) for e in row["evidence"]):
-        found.append(rendering.cause(own.cause))
-    return found
+        problems.append(rendering.cause(own.cause))
+    return problems
 
 
 def _lets_fail(evidence: Mapping[str, Any], complete: bool) -> bool:

@@ -30,9 +30,9 @@ def needs_of(wanted: Iterable[str]) -> dict[str, tuple[str, ...]]:
 
 def all_needs(id: str) -> set[str]:
     """What a claim rests on, and what that rests on."""
-    todo, found = [id], set[str]()
+    todo, needs = [id], set[str]()
     while todo:
-        new = [need for need in entries()[todo.pop()].supporting if need not in found]
-        found.update(new)
+        new = [need for need in entries()[todo.pop()].supporting if need not in needs]
+        needs.update(new)
         todo += new
-    return found
+    return needs

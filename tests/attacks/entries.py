@@ -8,7 +8,18 @@ import pytest
 
 from derivations import catalogue
 from derivations.catalogue import Entry, examine
-from derivations.claims import FAULT_VERDICTS, SUPPORTING_VERDICTS, Correction, Evidence, Judgement, Kind, Severity, Statement, Verdict, judge
+from derivations.claims import (
+    FAULT_VERDICTS,
+    SUPPORTING_VERDICTS,
+    Correction,
+    Evidence,
+    Judgement,
+    Kind,
+    Severity,
+    Statement,
+    Verdict,
+    judge,
+)
 from derivations.relations import AtLeast, Equation, Fails, Follows, Relation
 from tests.attacks.vocabulary import x
 

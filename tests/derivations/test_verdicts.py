@@ -10,8 +10,8 @@ from msgspec.structs import replace
 from derivations import rendering
 from derivations.claims import (
     FAULT_VERDICTS,
-    WORST_FIRST_VERDICTS,
     SUPPORTING_VERDICTS,
+    WORST_FIRST_VERDICTS,
     Cause,
     CauseKind,
     Claim,

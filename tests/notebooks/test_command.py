@@ -134,8 +134,8 @@ def test_a_claim_is_shown_whole() -> None:
     page, text = shown._repr_html_(), str(shown)
     entry = entries()["eot.s7.fisher-scaled"]
     assert entry.correction is not None
-    assert shown.found.evidence.witness is not None
-    for part in ("refuted", entry.correction.severity, rendering.witness(shown.found.evidence.witness), *entry.twins):
+    assert shown.examination.evidence.witness is not None
+    for part in ("refuted", entry.correction.severity, rendering.witness(shown.examination.evidence.witness), *entry.twins):
         assert part in page
         assert part in text or part == entry.correction.severity
     assert page.count("<li>✓") + page.count("<summary>✓") == len(shown.found.steps) + len(shown.found.repair_steps)
