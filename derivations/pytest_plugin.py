@@ -53,6 +53,8 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError(str(error)) from None
     if config.option.keyword in known:
         config.option.claims, config.option.keyword = config.option.keyword, ""
+        if config.args_source is pytest.Config.ArgsSource.TESTPATHS:         # no other file speaks for a claim
+            config.args = [str(file) for file in incremental.voting_files().values()]
     if not hasattr(config, "workerinput"):
         config.pluginmanager.register(Collector(config), PLUGIN)
 
