@@ -66,7 +66,7 @@ def known(name: str) -> str:
     if name not in names:
         close = difflib.get_close_matches(name, names, n=3)
         hint = f"did you mean {' or '.join(close)}?" if close else "see `python -m derivations list`"
-        raise click.UsageError(f"ID: {name} is neither a claim nor a document; {hint}")
+        raise click.UsageError(f"ID: expected a claim or a document, got {name}; {hint}")
     return name
 
 
@@ -239,12 +239,12 @@ def show(id: str, path: Path) -> None:
 def regress(path: Path, accept: bool) -> None:
     """Compare a ledger with the committed baseline, or make it the baseline."""
     if accept and regression.in_ci():
-        raise click.UsageError("--accept: a baseline is never changed in CI")
+        raise click.UsageError("--accept: expected a run by hand, got one in CI, where no baseline is changed")
     if not path.exists():
         raise click.UsageError(f"--json: expected a ledger written by `verify`, got {path}, which does not exist")
     now = opened(path)
     if unknown := ledger.strangers(now["claims"]):
-        raise click.UsageError(f"--json: {path}: {unknown[0]} is no claim of an installed document, verify it again")
+        raise click.UsageError(f"--json: {path}: expected claims of installed documents, got {unknown[0]}; verify it again")
     before = remembered()
     if accept and (why := baseline.unfit(now, before)):
         raise click.UsageError(f"--accept: {path}: {why}")

@@ -63,7 +63,7 @@ class Entry:
 
     def __setattr__(self, name: str, value: object) -> None:
         if "_sealed" in self.__dict__:
-            raise AttributeError(f"{name}: {self.id} is registered and loaded, and cannot be changed")
+            raise AttributeError(f"{name}: expected no change of {self.id}, which is registered and loaded, got another value")
         object.__setattr__(self, name, value)
 
     def seal(self) -> None:
@@ -309,7 +309,7 @@ def _load() -> None:
                 entry.seal()
     for id, entry in _ENTRIES.items():
         if type(entry) is not Entry or entry.id != id or entry.module not in order:
-            raise ValueError(f"claim: {id} was not registered by `claim` or `reprint` in a module of a document")
+            raise ValueError(f"claim: expected one registered by `claim` or `reprint` in a module of a document, got {id}")
         if wrong := unsupported(entry, _ENTRIES):
             raise ValueError(wrong)
     placed = sorted(_ENTRIES.items(), key=lambda item: order.index(item[1].module))

@@ -90,7 +90,7 @@ def show(id: str) -> Shown:
     """The claim of that id, examined; raises ValueError for an unknown id."""
     entry = entries().get(id)
     if entry is None:
-        raise ValueError(f"id: {id} is no claim; {_hint(id, list(entries()))}")
+        raise ValueError(f"id: expected a claim, got {id}; {_hint(id, list(entries()))}")
     return Shown(entry, examine(entry))
 
 
@@ -126,13 +126,13 @@ def notebooks(names: tuple[str, ...], output: Path, run: bool) -> None:
     """Write the notebooks as .ipynb and HTML, with the outputs of a run."""
     paths = [_known(name) for name in names] or sorted(FOLDER.glob("*.py"))
     if not paths:
-        raise click.UsageError(f"notebooks: there are none at {FOLDER}, an editable install of a checkout is accepted")
+        raise click.UsageError(f"notebooks: expected an editable install of a checkout, got none at {FOLDER}")
     for module in EXTRA:
         try:
             importlib.import_module(module)
         except ImportError:
             raise click.UsageError(
-                f"notebooks: {module} is missing, an install with the extra [notebooks] is accepted") from None
+                f"notebooks: expected an install with the extra [notebooks], got one without {module}") from None
     import jupytext
     import nbformat
 
@@ -218,7 +218,8 @@ def _first_line(text: str) -> str:
 def _known(name: str) -> Path:
     path = FOLDER / f"{name}.py"
     if not path.is_file():
-        raise click.UsageError(f"NAME: {name} is no notebook; {_hint(name, sorted(p.stem for p in FOLDER.glob('*.py')))}")
+        hint = _hint(name, sorted(path.stem for path in FOLDER.glob("*.py")))
+        raise click.UsageError(f"NAME: expected a notebook, got {name}; {hint}")
     return path
 
 

@@ -74,7 +74,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if marker := item.get_closest_marker("claim"):
             id, layer = marker.args
             if id not in entries():
-                raise pytest.UsageError(f"{item.nodeid}: the claim {id} does not exist")
+                raise pytest.UsageError(f"{item.nodeid}: expected the id of a claim, got {id}")
             if layer == Layer.SYMBOLIC and item.module.__name__ != SYMBOLIC:          # type: ignore[attr-defined]
                 raise pytest.UsageError(f"{item.nodeid}: expected a numeric layer, got {layer}, which {SYMBOLIC} speaks for")
             item.user_properties.append(("claim", [id, str(layer)]))

@@ -89,7 +89,7 @@ def accept(ledger: Mapping[str, Any]) -> None:
     Raises ValueError in CI, and for a ledger that is `unfit`.
     """
     if in_ci():
-        raise ValueError("accept: CI is set in the environment, a baseline is changed by hand only")
+        raise ValueError("accept: expected a run by hand, got one in CI, where no baseline is changed")
     before = baseline.load()
     if why := unfit(ledger, before):
         raise ValueError(f"accept: {why}")

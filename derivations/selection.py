@@ -18,7 +18,7 @@ def selected(pattern: str) -> set[str]:
         elif name in documents():
             chosen |= {id for id in known if id.startswith(f"{name}.")}
         else:
-            raise ValueError(f"{name} is neither a claim nor a document")
+            raise ValueError(f"ID: expected a claim or a document, got {name}")
     return chosen | {id for id, entry in known.items() if entry.part_of in chosen}
 
 
