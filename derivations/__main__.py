@@ -10,6 +10,7 @@ import platform
 import subprocess
 import sys
 from collections import Counter
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -20,17 +21,34 @@ from derivations.catalogue import Entry, entries
 from derivations.claims import Verdict
 from derivations.differences import Change
 from derivations.documents import DOCUMENTS, VARIABLE, checks, documents
-from derivations.mutation import mutants
-from derivations.notebooks import notebooks
-from derivations.report.site import report
 from derivations.selection import selected
 from derivations.showing import describe
 
 LEDGER = Path("ledger.json")
+# The progress bar stands for the terminal, a ledger for the cache, and looking for unraisable exceptions takes half a second.
+WITHOUT = ("-p", "no:terminal", "-p", "no:cacheprovider", "-p", "no:unraisableexception")
 FEW = 12                                                     # claims for which further processes are no help
 
 
-@click.group()
+ELSEWHERE = {"mutants": "derivations.mutation", "notebooks": "derivations.notebooks", "report": "derivations.report.site"}
+
+
+class Commands(click.Group):
+    """The commands of this module and those of `ELSEWHERE`, whose modules are imported when they are asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names of all commands."""
+        return sorted([*super().list_commands(ctx), *ELSEWHERE])
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of that name, if there is one."""
+        if cmd_name not in ELSEWHERE:
+            return super().get_command(ctx, cmd_name)
+        command: click.Command = getattr(import_module(ELSEWHERE[cmd_name]), cmd_name)
+        return command
+
+
+@click.group(cls=Commands)
 @click.option("--document", "folders", multiple=True, metavar="FOLDER", help="a document of your own; may be repeated")
 def main(folders: tuple[str, ...]) -> None:
     """Check, line by line, the documents that explain attention as optimization."""
@@ -48,7 +66,7 @@ def known(name: str) -> str:
     if name not in names:
         close = difflib.get_close_matches(name, names, n=3)
         hint = f"did you mean {' or '.join(close)}?" if close else "see `python -m derivations list`"
-        raise click.UsageError(f"ID: {name} is neither a claim nor a document; {hint}")
+        raise click.UsageError(f"ID: expected a claim or a document, got {name}; {hint}")
     return name
 
 
@@ -100,8 +118,8 @@ def verify(
 
     if not path.resolve().parent.is_dir():
         raise click.UsageError(f"--json: expected a file in an existing folder, got {path}")
-    arguments = [*voters(only), "-p", "no:terminal", "-p", "no:cacheprovider", f"--claims={','.join(wanted)}",
-                 f"--ledger={path}", f"--device={device}", f"-n{processes(wanted) if workers is None else workers}"]
+    arguments = [*voters(only), *WITHOUT, f"--claims={','.join(wanted)}", f"--ledger={path}", f"--device={device}",
+                 f"-n{processes(wanted) if workers is None else workers}"]
     arguments += [f"--incremental={path}"] if again else []
     arguments += ["--quick"] if quick else []
     arguments += [f"--model={model}"] if model else []
@@ -169,15 +187,15 @@ def summarize(result: dict[str, Any], path: Path) -> None:
     for document in result["summary"]["by_document"]:
         rows = [row for row in result["claims"] if row["document"] == document]
         counts = {v: sum(row["verdict"] == v for row in rows) for v in Verdict}
-        told = ", ".join(f"{count} {verdict}" for verdict, count in counts.items() if count)
-        click.echo(f"{document}: {len(rows)} claims: {told}")
+        counted = ", ".join(f"{count} {verdict}" for verdict, count in counts.items() if count)
+        click.echo(f"{document}: {len(rows)} claims: {counted}")
     for row in result["claims"]:
         if row["id"] not in good:
             severity = f" ({row['severity']})" if row["severity"] else ""
             click.echo(f"  {row['verdict'] + severity:26} {row['id']:28} {row['title']}")
     if counts := result["summary"]["quoting"]:
-        told = " and ".join(f"{count} {how}" for how, count in counts.items())
-        click.echo(f"{sum(counts.values())} claims rest on quoted theorems: {told}")
+        counted = " and ".join(f"{count} {how}" for how, count in counts.items())
+        click.echo(f"{sum(counts.values())} claims rest on quoted theorems: {counted}")
     if run_again := result["environment"].get("incremental"):
         reason = f" (because {run_again['because']})" if run_again["because"] else ""
         click.echo(f"re-ran {run_again['ran']} of {len(result['claims'])} claims{reason}, reused the rest")
@@ -221,27 +239,27 @@ def show(id: str, path: Path) -> None:
 def regress(path: Path, accept: bool) -> None:
     """Compare a ledger with the committed baseline, or make it the baseline."""
     if accept and regression.in_ci():
-        raise click.UsageError("--accept: a baseline is never changed in CI")
+        raise click.UsageError("--accept: expected a run by hand, got one in CI, where no baseline is changed")
     if not path.exists():
         raise click.UsageError(f"--json: expected a ledger written by `verify`, got {path}, which does not exist")
     now = opened(path)
     if unknown := ledger.strangers(now["claims"]):
-        raise click.UsageError(f"--json: {path}: {unknown[0]} is no claim of an installed document, verify it again")
+        raise click.UsageError(f"--json: {path}: expected claims of installed documents, got {unknown[0]}; verify it again")
     before = remembered()
     if accept and (why := baseline.unfit(now, before)):
         raise click.UsageError(f"--accept: {path}: {why}")
-    found = regression.compare(now, before)
-    click.echo(rendering.comparison(found))
+    comparison = regression.compare(now, before)
+    click.echo(rendering.comparison(comparison))
     if moved := sorted(incremental.outdated(incremental.project(), now)):
         more = f" and {len(moved) - 3} more" if len(moved) > 3 else ""
         remedy = "`verify --incremental` brings it up to date"
         click.secho(f"{path} is older than {', '.join(moved[:3])}{more}: {remedy}", fg="yellow")
     if accept:
         regression.accept(now)
-        counts = Counter(found.classes.values())
-        told = ", ".join(f"{counts[change]} {change}" for change in Change if counts[change])
-        click.echo(f"accepted {len(found.classes)} changes{': ' + told if told else ''}")
-    raise SystemExit(1 if found.failed and not accept else 0)
+        counts = Counter(comparison.classes.values())
+        counted = ", ".join(f"{counts[change]} {change}" for change in Change if counts[change])
+        click.echo(f"accepted {len(comparison.classes)} changes{': ' + counted if counted else ''}")
+    raise SystemExit(1 if comparison.failed and not accept else 0)
 
 
 @main.command()
@@ -269,11 +287,6 @@ def read(document: str) -> None:
     if document not in documents():
         raise click.UsageError(f"DOCUMENT: expected one of {', '.join(documents())}, got {document}")
     first_run(document)
-
-
-main.add_command(report)
-main.add_command(notebooks)
-main.add_command(mutants)
 
 
 def run() -> None:

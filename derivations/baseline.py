@@ -13,7 +13,17 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from derivations.claims import ACCUSING, GREEN, SPEAKS, Kind, Layer, Outcome, Severity, Statement, Verdict
+from derivations.claims import (
+    DECISIVE_OUTCOMES,
+    FAULT_VERDICTS,
+    SUPPORTING_VERDICTS,
+    Kind,
+    Layer,
+    Outcome,
+    Severity,
+    Statement,
+    Verdict,
+)
 from derivations.documents import baselines
 from derivations.files import write_whole
 from derivations.ledger import problems_of
@@ -131,7 +141,7 @@ def worsened(ledger: Mapping[str, Any], baseline: Mapping[str, Kept]) -> list[st
             continue
         for layer, outcome in now.layers.items():
             was = before.layers.get(layer)
-            if was in SPEAKS and outcome != was:
+            if was in DECISIVE_OUTCOMES and outcome != was:
                 complaints.append(f"{id}: {layer} said {was}, now {outcome}")
         if set(now.layers) >= set(before.layers) and _weaker(before.verdict, now.verdict):
             complaints.append(f"{id}: the verdict was {before.verdict}, now {now.verdict}")
@@ -140,7 +150,8 @@ def worsened(ledger: Mapping[str, Any], baseline: Mapping[str, Kept]) -> list[st
 
 
 def _weaker(was: Verdict, is_now: Verdict) -> bool:
-    changed_sides = (was in GREEN and is_now in ACCUSING) or (was in ACCUSING and is_now in GREEN)
+    supported, at_fault = was in SUPPORTING_VERDICTS, was in FAULT_VERDICTS
+    changed_sides = (supported and is_now in FAULT_VERDICTS) or (at_fault and is_now in SUPPORTING_VERDICTS)
     return changed_sides or STRENGTH[is_now] < STRENGTH[was]
 
 
@@ -181,8 +192,8 @@ def _problem(row: Mapping[str, Any], now: Kept, before: Kept | None) -> str:
 
 
 def _is_bad(kept: Kept) -> bool:
-    silent = [outcome for outcome in kept.layers.values() if outcome not in (*SPEAKS, Outcome.NOT_APPLICABLE)]
-    voting = {layer for layer, outcome in kept.layers.items() if outcome in SPEAKS}
+    silent = [outcome for outcome in kept.layers.values() if outcome not in (*DECISIVE_OUTCOMES, Outcome.NOT_APPLICABLE)]
+    voting = {layer for layer, outcome in kept.layers.items() if outcome in DECISIVE_OUTCOMES}
     return kept.verdict is Verdict.OPEN or bool(silent) or any(voting - set(layers) for layers in kept.twins.values())
 
 

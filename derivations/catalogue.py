@@ -63,7 +63,7 @@ class Entry:
 
     def __setattr__(self, name: str, value: object) -> None:
         if "_sealed" in self.__dict__:
-            raise AttributeError(f"{name}: {self.id} is registered and loaded, and cannot be changed")
+            raise AttributeError(f"{name}: expected no change of {self.id}, which is registered and loaded, got another value")
         object.__setattr__(self, name, value)
 
     def seal(self) -> None:
@@ -309,7 +309,7 @@ def _load() -> None:
                 entry.seal()
     for id, entry in _ENTRIES.items():
         if type(entry) is not Entry or entry.id != id or entry.module not in order:
-            raise ValueError(f"claim: {id} was not registered by `claim` or `reprint` in a module of a document")
+            raise ValueError(f"claim: expected one registered by `claim` or `reprint` in a module of a document, got {id}")
         if wrong := unsupported(entry, _ENTRIES):
             raise ValueError(wrong)
     placed = sorted(_ENTRIES.items(), key=lambda item: order.index(item[1].module))
@@ -319,9 +319,9 @@ def _load() -> None:
 
 def _read(document: str) -> list[str]:
     """The names of a document's modules in printed order, once they are imported."""
-    before, found = dict(_ENTRIES), package(document)
-    names = sorted((info.name for info in pkgutil.iter_modules(found.__path__) if info.name != CHECKS), key=printed_place)
-    modules = [imported(f"{found.__name__}.{name}") for name in names]
+    before, home = dict(_ENTRIES), package(document)
+    names = sorted((info.name for info in pkgutil.iter_modules(home.__path__) if info.name != CHECKS), key=printed_place)
+    modules = [imported(f"{home.__name__}.{name}") for name in names]
     if taken := [id for id, entry in before.items() if _ENTRIES.get(id) is not entry]:
         raise ValueError(f"claim: expected ids of its own in {document}, got {taken[0]}, which it replaces")
     strangers = [id for id in _ENTRIES.keys() - before.keys() if not id.startswith(f"{document}.")]
@@ -367,12 +367,12 @@ def examine(entry: Entry) -> Examination:
     if wrong := unsupported(entry, _ENTRIES):
         return Examination(_error(entry, [wrong]))
     replaces = entry.correction.replaces if entry.correction else None
-    found, errors = _examined(entry.derivation, entry.repair, tuple(entry.twins.items()), entry.supporting, replaces)
+    evidence, errors = _examined(entry.derivation, entry.repair, tuple(entry.twins.items()), entry.supporting, replaces)
     errors = (*errors, *(f"the kernel was changed in this process: {name}" for name in changed_names()))
     if errors:
-        return Examination(updated(_error(entry, errors), derivation=found.derivation, repair=found.repair,
-                                   seconds=found.seconds))
-    return Examination(updated(found, claim=entry.id, where=entry.where))
+        return Examination(updated(_error(entry, errors), derivation=evidence.derivation, repair=evidence.repair,
+                                   seconds=evidence.seconds))
+    return Examination(updated(evidence, claim=entry.id, where=entry.where))
 
 
 def _error(entry: Entry, errors: Iterable[str]) -> Evidence:
@@ -387,8 +387,8 @@ def _examined(
     """The evidence, for no claim in particular, and what could not be examined."""
     start = time.perf_counter()
     repaired = _run(repair, needs) if repair else None
-    found, errors = evidence_of(_run(derivation, needs), repaired, twins, replaces)
-    return updated(found, seconds=time.perf_counter() - start), tuple(errors)
+    evidence, errors = evidence_of(_run(derivation, needs), repaired, twins, replaces)
+    return updated(evidence, seconds=time.perf_counter() - start), tuple(errors)
 
 
 @cache

@@ -77,12 +77,14 @@ class Severity(StrEnum):
 
 
 # From the worst: a fault of the print, then what nobody knows, then what is known with less and with more certainty.
-BADNESS = (Verdict.REFUTED, Verdict.CORRECTED, Verdict.PROVED_UNDER, Verdict.OPEN, Verdict.MEASURED, Verdict.CONFIRMED,
-           Verdict.CHECKED, Verdict.DEFINITION, Verdict.PROVED)
-GREEN = frozenset({Verdict.PROVED, Verdict.CONFIRMED, Verdict.DEFINITION, Verdict.MEASURED, Verdict.CHECKED})
-ACCUSING = frozenset({Verdict.PROVED_UNDER, Verdict.CORRECTED, Verdict.REFUTED})
-FEWEST_TWINS = 2
-UNTWINNED = frozenset({Kind.DEFINITION, Kind.EMPIRICAL})
+WORST_FIRST_VERDICTS = (
+    Verdict.REFUTED, Verdict.CORRECTED, Verdict.PROVED_UNDER, Verdict.OPEN, Verdict.MEASURED, Verdict.CONFIRMED,
+    Verdict.CHECKED, Verdict.DEFINITION, Verdict.PROVED,
+)
+SUPPORTING_VERDICTS = frozenset({Verdict.PROVED, Verdict.CONFIRMED, Verdict.DEFINITION, Verdict.MEASURED, Verdict.CHECKED})
+FAULT_VERDICTS = frozenset({Verdict.PROVED_UNDER, Verdict.CORRECTED, Verdict.REFUTED})
+MIN_TWINS = 2
+KINDS_WITHOUT_TWINS = frozenset({Kind.DEFINITION, Kind.EMPIRICAL})
 
 
 class Statement(Record, frozen=True):
@@ -151,7 +153,7 @@ class Claim:
     @property
     def asserts(self) -> bool:
         """Whether the claim says something that a twin could say wrongly."""
-        return self.kind not in UNTWINNED
+        return self.kind not in KINDS_WITHOUT_TWINS
 
 
 class Step(Record, frozen=True):
@@ -261,7 +263,7 @@ class Judgement(Record, frozen=True):
     survivors: tuple[Survivor, ...] = ()
 
 
-SPEAKS = frozenset({Outcome.HOLDS, Outcome.REFUTED})
+DECISIVE_OUTCOMES = frozenset({Outcome.HOLDS, Outcome.REFUTED})
 
 
 def survivors(claim: Claim, evidence: Iterable[Evidence]) -> tuple[Survivor, ...]:
@@ -269,7 +271,7 @@ def survivors(claim: Claim, evidence: Iterable[Evidence]) -> tuple[Survivor, ...
     return tuple(
         Survivor(e.layer, twin.name)
         for e in evidence
-        if e.outcome in SPEAKS
+        if e.outcome in DECISIVE_OUTCOMES
         for twin in claim.twins
         if twin.name not in e.refuted_twins
     )
@@ -277,10 +279,10 @@ def survivors(claim: Claim, evidence: Iterable[Evidence]) -> tuple[Survivor, ...
 
 def contradicts(evidence: Iterable[Evidence]) -> bool:
     """Whether one layer holds what another refutes, on the printed statement or on its correction."""
-    found = list(evidence)
-    printed = {e.outcome for e in found}
-    corrected = {e.correction for e in found}
-    return printed >= SPEAKS or corrected >= SPEAKS
+    votes = list(evidence)
+    printed = {e.outcome for e in votes}
+    corrected = {e.correction for e in votes}
+    return printed >= DECISIVE_OUTCOMES or corrected >= DECISIVE_OUTCOMES
 
 
 def judge(claim: Claim, evidence: Sequence[Evidence]) -> Judgement:
@@ -288,11 +290,11 @@ def judge(claim: Claim, evidence: Sequence[Evidence]) -> Judgement:
     alive = survivors(claim, evidence)
 
     if contradicts(evidence):
-        return _open(alive, CauseKind.CONTRADICTION, *(e for e in evidence if e.outcome in SPEAKS))
+        return _open(alive, CauseKind.CONTRADICTION, *(e for e in evidence if e.outcome in DECISIVE_OUTCOMES))
     if broken := next((e for e in evidence if e.outcome is Outcome.ERROR), None):
         return _open(alive, CauseKind.FAILURE, broken)
-    votes = [e for e in evidence if e.outcome in SPEAKS and set(e.refuted_twins) >= {t.name for t in claim.twins}]
-    if votes and claim.asserts and len(claim.twins) < FEWEST_TWINS:
+    votes = [e for e in evidence if e.outcome in DECISIVE_OUTCOMES and set(e.refuted_twins) >= {t.name for t in claim.twins}]
+    if votes and claim.asserts and len(claim.twins) < MIN_TWINS:
         return Judgement(Verdict.OPEN, Cause(CauseKind.FEW_TWINS, twins=len(claim.twins)), survivors=alive)
     refuting = [e for e in votes if e.outcome is Outcome.REFUTED]
     if refuting:
@@ -331,8 +333,9 @@ def _support(
         return _open(alive, CauseKind.SILENCE, *evidence)
     if alive:
         return Judgement(Verdict.OPEN, Cause(CauseKind.SURVIVORS, survivors=alive), survivors=alive)
-    unproved = tuple(e for e in evidence if e.layer is Layer.SYMBOLIC and e.outcome not in (*SPEAKS, Outcome.NOT_APPLICABLE))
-    if unproved and len(claim.twins) < FEWEST_TWINS:
+    heard = (*DECISIVE_OUTCOMES, Outcome.NOT_APPLICABLE)
+    unproved = tuple(e for e in evidence if e.layer is Layer.SYMBOLIC and e.outcome not in heard)
+    if unproved and len(claim.twins) < MIN_TWINS:
         return _open(alive, CauseKind.UNCONFIRMED, *unproved)
     if claim.kind is Kind.EMPIRICAL:
         return Judgement(Verdict.MEASURED, Cause(CauseKind.MEASUREMENT, tuple(holding)))
@@ -352,7 +355,7 @@ def worst(own: Judgement, parts: Mapping[str, Judgement]) -> tuple[Judgement, st
 
     def badness(id: str | None) -> tuple[int, int]:
         each = own if id is None else parts[id]
-        return BADNESS.index(each.verdict), severities.index(each.severity)
+        return WORST_FIRST_VERDICTS.index(each.verdict), severities.index(each.severity)
 
     culprit = min([None, *parts], key=badness)
     of_parts = (replace(each, part=id) for id, part in parts.items() for each in part.survivors)

@@ -90,8 +90,8 @@ def repetitions(
             if _one_failure(printed, failure, core(statement), twin) and same(core(statement), twin):
                 yield f"the twin {name!r} repeats the claim"
     names = list(refuted)
-    for place, name in enumerate(names):
-        for earlier in names[:place]:
+    for position, name in enumerate(names):
+        for earlier in names[:position]:
             (one, first), (other, second) = refuted[earlier], refuted[name]
             if _one_failure(first, second, one, other) and same(one, other):
                 yield f"the twin {name!r} repeats the twin {earlier!r}"
@@ -202,9 +202,9 @@ def _put_in(expr: sp.Expr, part: sp.Expr) -> sp.Expr:
     if isinstance(expr, sp.Add) and isinstance(part, sp.Add):
         rest = list(expr.args)
         for term in part.args:
-            if (found := next((own for own in rest if sums.alike(own, term)), None)) is None:
+            if (equal_term := next((own for own in rest if sums.alike(own, term)), None)) is None:
                 break
-            rest.remove(found)
+            rest.remove(equal_term)
         else:
             return ANYTHING + sp.Add(*(_put_in(own, part) for own in rest))
     if isinstance(expr, sp.Sum):

@@ -25,7 +25,7 @@ def outside() -> dict[str, Path]:
 
     Raises ValueError for a folder that is no document, a key that is taken, and a name that is no key.
     """
-    found: dict[str, Path] = {}
+    folders: dict[str, Path] = {}
     for named in filter(None, os.environ.get(VARIABLE, "").split(os.pathsep)):
         folder = Path(named).resolve()
         key = folder.name
@@ -33,10 +33,10 @@ def outside() -> dict[str, Path]:
             raise ValueError(f"document: expected a folder with an __init__.py, got {named}")
         if not re.fullmatch(r"[a-z][a-z0-9_]*", key):
             raise ValueError(f"document: expected a folder named in small letters, digits and _, got {key}")
-        if found.get(key, folder) != folder or key in DOCUMENTS or _taken(key, folder):
+        if folders.get(key, folder) != folder or key in DOCUMENTS or _taken(key, folder):
             raise ValueError(f"document: expected a folder with a name of its own, got {key}, which names something else")
-        found[key] = folder
-    return found
+        folders[key] = folder
+    return folders
 
 
 def _taken(key: str, folder: Path) -> bool:

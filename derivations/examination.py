@@ -110,10 +110,10 @@ def of_the_kernel(name: str, relation: object) -> Relation:
 
 
 def _statements_of(name: str, parts: Iterable[object]) -> tuple[Relation, ...]:
-    found = tuple(of_the_kernel(name, part) for part in parts)
-    if any(isinstance(part, Fails) for part in found):
+    relations = tuple(of_the_kernel(name, part) for part in parts)
+    if any(isinstance(part, Fails) for part in relations):
         raise BrokenError(f"{name}: expected statements as premises and hypotheses, got a disproof")
-    return found
+    return relations
 
 
 # ── premises and who vouches for them ───────────────────────────────────────────────────────────────────────────────
@@ -156,8 +156,8 @@ def vouched(premise: Relation, step: Relation, earlier: Iterable[Proved], suppor
     def says(each: Proved) -> bool:
         return each.differing <= about and same(premise, each.relation)
 
-    found = next(filter(says, earlier), None)
-    return found or next(filter(says, support()), None)
+    here = next(filter(says, earlier), None)
+    return here or next(filter(says, support()), None)
 
 
 # ── the steps ───────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -219,8 +219,8 @@ def run(derivation: Derivation, support: Support) -> Run:
         return Run(Outcome.ERROR, text.relations, tuple(steps), error=text.error, faults=tuple(faults))
     if not steps:
         return Run(Outcome.VACUOUS, faults=("the derivation has no step",))
-    found = Run(_outcome(steps, last), text.relations, tuple(steps), tuple(proved), last.given, faults=tuple(faults))
-    return replace(found, witness=last.witness, point=last.point) if found.outcome is Outcome.REFUTED else found
+    finished = Run(_outcome(steps, last), text.relations, tuple(steps), tuple(proved), last.given, faults=tuple(faults))
+    return replace(finished, witness=last.witness, point=last.point) if finished.outcome is Outcome.REFUTED else finished
 
 
 def _outcome(steps: list[Step], last: _Checked) -> Outcome:
@@ -265,20 +265,20 @@ def _check(relation: Relation, name: str, final: bool, earlier: list[Proved], su
     example, holds = relation.counterexample(), relation.prove()
     if holds and example:
         raise BrokenError(f"{name}: the kernel contradicts itself: proved, but {rendering.witness(example.witness)}")
-    found = _Checked(holds=holds, given=tuple(relation.given))
+    checked = _Checked(holds=holds, given=tuple(relation.given))
     if example:
-        found.witness, found.point = example.witness, example.point
-        found.detail = found.fault = rendering.witness(example.witness)
-        return found
+        checked.witness, checked.point = example.witness, example.point
+        checked.detail = checked.fault = rendering.witness(example.witness)
+        return checked
     if not holds:
-        found.detail = f"not decided: {relation.explain()}"
-        found.fault = found.detail if not final or relation.ill_posed() or isinstance(relation, UNHEARD) else ""
-    _vouch(found, relation, earlier, support)
-    if found.holds:
-        found.proved = list(statements(relation, found.given, name))
+        checked.detail = f"not decided: {relation.explain()}"
+        checked.fault = checked.detail if not final or relation.ill_posed() or isinstance(relation, UNHEARD) else ""
+    _vouch(checked, relation, earlier, support)
+    if checked.holds:
+        checked.proved = list(statements(relation, checked.given, name))
     if final:
-        _look_for_sense(found, relation)
-    return found
+        _look_for_sense(checked, relation)
+    return checked
 
 
 def _disproof(relation: Fails) -> _Checked:
@@ -289,21 +289,21 @@ def _disproof(relation: Fails) -> _Checked:
     return _Checked(holds=True, witness=example.witness, point=example.point)
 
 
-def _vouch(found: _Checked, relation: Relation, earlier: list[Proved], support: Support) -> None:
+def _vouch(checked: _Checked, relation: Relation, earlier: list[Proved], support: Support) -> None:
     """Ask for a voucher for each premise; hypotheses of what vouches become hypotheses of the step."""
-    given, vouchers, missing = list(found.given), [], []
+    given, vouchers, missing = list(checked.given), [], []
     for premise in relation.premises:
         if by := vouched(premise, relation, earlier, support):
             given += by.given
             vouchers.append(f"{premise}: {by.where}")
         else:
             missing.append(str(premise))
-    found.given, found.vouchers = tuple(dict.fromkeys(given)), tuple(vouchers)
+    checked.given, checked.vouchers = tuple(dict.fromkeys(given)), tuple(vouchers)
     if missing:
-        found.holds = False
+        checked.holds = False
         accepted = "an earlier step, a statement that a needed claim has proved or a declared hypothesis is accepted"
-        found.fault = f"nobody vouches for the premise {missing[0]}: {accepted}"
-        found.detail = "; ".join(filter(None, [found.detail, found.fault]))
+        checked.fault = f"nobody vouches for the premise {missing[0]}: {accepted}"
+        checked.detail = "; ".join(filter(None, [checked.detail, checked.fault]))
 
 
 def _is_stated_by(hypothesis: Relation, relation: Relation) -> bool:
@@ -312,15 +312,15 @@ def _is_stated_by(hypothesis: Relation, relation: Relation) -> bool:
     return any(same(own, each.relation) for each in statements(hypothesis, (), ""))
 
 
-def _look_for_sense(found: _Checked, relation: Relation) -> None:
+def _look_for_sense(checked: _Checked, relation: Relation) -> None:
     """A last step that says nothing, or speaks of no point, proves nothing."""
     if relation.trivial():
         why = "the last step says nothing: both sides are the same expression, as written or once SymPy has simplified them"
     elif relation.example() is None:
         why = "no sample point lies in the domain and satisfies hypotheses and premises"
-    elif any(_is_stated_by(hypothesis, relation) for hypothesis in found.given):
+    elif any(_is_stated_by(hypothesis, relation) for hypothesis in checked.given):
         why = "the last step is one of its own hypotheses"
     else:
         return
-    found.vacuous, found.holds, found.proved = True, False, []
-    found.detail = found.fault = why
+    checked.vacuous, checked.holds, checked.proved = True, False, []
+    checked.detail = checked.fault = why

@@ -40,16 +40,16 @@ class Sources:
 
     def __init__(self, folders: Mapping[str, Path]) -> None:
         self.modules = {name: path for package, folder in folders.items() for name, path in _modules(package, folder)}
-        self.data = {name: found for package, folder in folders.items() for name, found in _data(package, folder)}
+        self.data = {name: paths for package, folder in folders.items() for name, paths in _data(package, folder)}
         self._imports: dict[str, frozenset[str]] = {}
 
     @cached_property
     def hashes(self) -> dict[str, str]:
         """A short hash for every module, for the data of every folder, and for the settings of the project."""
-        found = {name: _hash([path]) for name, path in self.modules.items()}
-        found |= {name: _hash(paths) for name, paths in self.data.items()}
+        hashes = {name: _hash([path]) for name, path in self.modules.items()}
+        hashes |= {name: _hash(paths) for name, paths in self.data.items()}
         settings = ROOT / "pyproject.toml"
-        return found | ({"pyproject.toml": _hash([settings])} if settings.is_file() else {})
+        return hashes | ({"pyproject.toml": _hash([settings])} if settings.is_file() else {})
 
     def imports(self, name: str) -> frozenset[str]:
         """The modules of the project that a module imports, at its top or in a function, and the data beside it."""
@@ -172,10 +172,10 @@ def outdated_rows(sources: Sources, ledger: Mapping[str, Any]) -> dict[str, Reas
     """The claims whose row, or a row of whose parts, rests on other sources than there are now, each with what changed."""
     rows = {row["id"]: row for row in ledger["claims"]}
     changed = changed_files(sources, ledger)
-    found = {id: Reason(ReasonKind.OUTDATED, name) for id, row in rows.items() if (name := _touched(row, changed, sources))}
+    reasons = {id: Reason(ReasonKind.OUTDATED, name) for id, row in rows.items() if (name := _touched(row, changed, sources))}
     silent = [id for id, row in rows.items() if "files" not in ledger or "sources" not in row]
-    found |= dict.fromkeys(silent, Reason(ReasonKind.UNKNOWN))
-    return {id: found[own] for id, row in rows.items() for own in (*row["parts"], id) if own in found}
+    reasons |= dict.fromkeys(silent, Reason(ReasonKind.UNKNOWN))
+    return {id: reasons[own] for id, row in rows.items() for own in (*row["parts"], id) if own in reasons}
 
 
 def _touched(row: Mapping[str, Any], changed: set[str], sources: Sources) -> str | None:

@@ -15,7 +15,7 @@ from typing import Any
 
 from derivations import rendering
 from derivations.catalogue import entries
-from derivations.claims import GREEN, Evidence, Layer, Outcome, Verdict, judge
+from derivations.claims import SUPPORTING_VERDICTS, Evidence, Layer, Outcome, Verdict, judge
 from derivations.documents import documents, title
 from derivations.files import write_whole
 from derivations.ledger_schema import SCHEMA, check
@@ -82,20 +82,20 @@ def environment(devices: Sequence[str], seconds: float, seed: int, skipped: Mapp
 
 def packages() -> dict[str, str]:
     """The versions of what the evidence rests on."""
-    found = {name: importlib.metadata.version(name) for name in PACKAGES}
+    versions = {name: importlib.metadata.version(name) for name in PACKAGES}
     for name in PEERS:
         with contextlib.suppress(importlib.metadata.PackageNotFoundError):
-            found[name] = importlib.metadata.version(name)
-    return found
+            versions[name] = importlib.metadata.version(name)
+    return versions
 
 
 def _commit() -> str | None:
     here = Path(__file__).parent
     try:
-        found = subprocess.run(["git", "rev-parse", "HEAD"], cwd=here, capture_output=True, text=True, check=True)
+        head = subprocess.run(["git", "rev-parse", "HEAD"], cwd=here, capture_output=True, text=True, check=True)
     except (OSError, subprocess.CalledProcessError):
         return None
-    return found.stdout.strip()
+    return head.stdout.strip()
 
 
 def write(ledger: Mapping[str, Any], path: Path) -> None:
@@ -134,7 +134,7 @@ def current(ledger: Mapping[str, Any]) -> dict[str, Any]:
 def green(ledger: Mapping[str, Any]) -> set[str]:
     """The claims whose verdict supports the print, and whose every support in this ledger does too."""
     rows = {row["id"]: row for row in ledger["claims"]}
-    return set(rows) - set(_resting_on([id for id, row in rows.items() if row["verdict"] not in GREEN], rows))
+    return set(rows) - set(_resting_on([id for id, row in rows.items() if row["verdict"] not in SUPPORTING_VERDICTS], rows))
 
 
 def _resting_on(ids: Sequence[str], rows: Mapping[str, Mapping[str, Any]]) -> list[str]:
@@ -154,13 +154,13 @@ def _resting_on(ids: Sequence[str], rows: Mapping[str, Mapping[str, Any]]) -> li
 
 def problems_of(row: Mapping[str, Any], complete: bool = True) -> list[str]:
     """What of a row makes a run fail, whatever was so before."""
-    found = [f"the twin lives: {rendering.survivor(twin)}" for twin in row["survivors"]]
-    found += [f"{e['layer']}: {e['outcome']} ({e['detail'] or e['scope']})" for e in row["evidence"]
+    problems = [f"the twin lives: {rendering.survivor(twin)}" for twin in row["survivors"]]
+    problems += [f"{e['layer']}: {e['outcome']} ({e['detail'] or e['scope']})" for e in row["evidence"]
               if e["layer"] != Layer.SYMBOLIC and e["outcome"] in (Outcome.INCONCLUSIVE, Outcome.VACUOUS)]
     own = judge(claim_of(row), evidence_in(row))             # a part may be worse, and says nothing of this
     if own.verdict is Verdict.OPEN and not own.survivors and any(_lets_fail(e, complete) for e in row["evidence"]):
-        found.append(rendering.cause(own.cause))
-    return found
+        problems.append(rendering.cause(own.cause))
+    return problems
 
 
 def _lets_fail(evidence: Mapping[str, Any], complete: bool) -> bool:

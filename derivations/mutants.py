@@ -46,6 +46,7 @@ MOST = 12                                                    # mutants of a stat
 STARTS = 4                                                   # of a search for a point where an inequality is tight
 EFFORT = 60_000                                              # nodes that are evaluated from each of them, more or less
 TIES = 12                                                    # points of small sizes where an equality is looked for
+WEAK = 0.8                                                   # a vote of less power is listed
 NEAR = 12                                                    # of the points at values that an author gave
 
 Side = Literal["left", "right"]
@@ -96,10 +97,10 @@ def power(trials: Iterable[Trial]) -> float | None:
 def mutants(relation: Relation, side: Side = "right", most: int = MOST) -> tuple[Mutant, ...]:
     """Mutants of a statement on one side, as many of each sort of edit as possible; of an inequality no weaker ones."""
     relation = relation.relation if isinstance(relation, Fails) else relation
-    found = edited(relation, side)
-    if found is None:
+    parts = edited(relation, side)
+    if parts is None:
         return ()
-    expr, rebuilt = found
+    expr, rebuilt = parts
     chosen: list[tuple[str, sp.Expr]] = []
     seen = {appearance(expr)}
     for edit in _spread(edits(expr, relation_variables(relation))):
@@ -129,8 +130,8 @@ def relation_variables(relation: Relation) -> list[Variable]:
 def edited(relation: Relation, side: Side = "right") -> tuple[sp.Expr, Callable[[sp.Expr], Relation]] | None:
     """The expression of a statement that is edited, and the statement with another one in its place."""
     if isinstance(relation, UniqueMinimum):
-        (place,) = relation.places
-        return relation.entry, lambda new: replace(relation, candidate=lambda i: new.xreplace({place: i}), at={})
+        (index,) = relation.places
+        return relation.entry, lambda new: replace(relation, candidate=lambda i: new.xreplace({index: i}), at={})
     if isinstance(relation, UniquePlan):
         row, column = relation.places
         return relation.entry, lambda new: replace(relation, candidate=lambda i, j: new.xreplace({row: i, column: j}), at={})
@@ -152,30 +153,30 @@ def edited(relation: Relation, side: Side = "right") -> tuple[sp.Expr, Callable[
     return None
 
 
-def _spread(found: Sequence[Edit]) -> Iterator[Edit]:
+def _spread(choices: Sequence[Edit]) -> Iterator[Edit]:
     """One edit of each sort after the other, and of a sort first those that are far apart in the expression."""
     sorts: dict[str, list[Edit]] = {}
-    for edit in found:
+    for edit in choices:
         sorts.setdefault(edit.sort, []).append(edit)
     for row in zip_longest(*map(_far_apart, sorts.values())):
         yield from filter(None, row)
 
 
-def _far_apart(found: list[Edit]) -> list[Edit]:
+def _far_apart(choices: list[Edit]) -> list[Edit]:
     """The first, the last, the one between them, and so on."""
     order: list[int] = []
-    step = max(1, len(found) - 1)
-    while len(order) < len(found):
-        order += [n for n in range(0, len(found), step) if n not in order]
+    step = max(1, len(choices) - 1)
+    while len(order) < len(choices):
+        order += [n for n in range(0, len(choices), step) if n not in order]
         step = max(1, step // 2)
-    return [found[n] for n in order]
+    return [choices[n] for n in order]
 
 
-def _named(found: Sequence[tuple[str, sp.Expr]]) -> list[tuple[str, sp.Expr]]:
+def _named(choices: Sequence[tuple[str, sp.Expr]]) -> list[tuple[str, sp.Expr]]:
     """The same under names that differ."""
-    names = [name for name, _ in found]
+    names = [name for name, _ in choices]
     return [(f"{name} ({names[: n + 1].count(name)})" if names.count(name) > 1 else name, new)
-            for n, (name, new) in enumerate(found)]
+            for n, (name, new) in enumerate(choices)]
 
 
 # ── inequalities ────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -210,8 +211,8 @@ def sample(relation: Relation) -> tuple[Point, ...]:
     anywhere = replace(relation, at={})
     indices = {v for v in relation.variables() if v.domain.kind is Kind.INDEX}
     rounds = groupby(anywhere.points(), lambda point: [id(value) for v, value in point.items() if v not in indices])
-    found = [kept for _, same in rounds if (kept := _some([p for p in same if _given(relation, p)]))]
-    return tuple(chain.from_iterable((*found[CORNERS:], *found[:CORNERS])))
+    points = [kept for _, same in rounds if (kept := _some([p for p in same if _given(relation, p)]))]
+    return tuple(chain.from_iterable((*points[CORNERS:], *points[:CORNERS])))
 
 
 def _some(points: list[Point]) -> list[Point]:
@@ -265,8 +266,8 @@ def _fate(relation: Relation, mutant: Mutant, hints: Sequence[_Hint]) -> Trial:
         return Trial(mutant.name, Fate.UNDEFINED)
     if reason := _equivalent(relation, mutant):
         return Trial(mutant.name, Fate.EQUIVALENT, reason)
-    found = other.refute()
-    reason = rendering.witness(found) if found else _searched(other, starts) if _ordered(other) else ""
+    counterexample = other.refute()
+    reason = rendering.witness(counterexample) if counterexample else _searched(other, starts) if _ordered(other) else ""
     return Trial(mutant.name, Fate.REFUTED, reason) if reason else Trial(mutant.name, Fate.UNDECIDED, str(other))
 
 
@@ -321,9 +322,9 @@ def _defined(relation: Relation, point: Point) -> bool:
 
 def _equivalent(relation: Relation, mutant: Mutant) -> str:
     """How a mutant is proved, if it is."""
-    found = edited(relation, mutant.side)
-    assert found is not None
-    old, new, other = found[0], mutant.edited, mutant.relation
+    parts = edited(relation, mutant.side)
+    assert parts is not None
+    old, new, other = parts[0], mutant.edited, mutant.relation
     try:
         if isinstance(relation, AtLeast) and isinstance(other, AtLeast) and other.strict > relation.strict:
             return "provable too" if other.prove() or _strictly(relation) else ""

@@ -15,9 +15,7 @@ from derivations import ledger
 from derivations.catalogue import Entry, entries
 from derivations.documents import documents
 from derivations.examination import written
-from derivations.mutants import Fate, Trial, power, tried
-
-WEAK = 0.8                                                   # a vote that refutes fewer of the mutants is listed
+from derivations.mutants import WEAK, Fate, Trial, power, tried
 
 
 def trials(entry: Entry) -> tuple[Trial, ...]:
@@ -44,27 +42,27 @@ def mutants(ids: tuple[str, ...], path: Path) -> None:
     if unknown := [name for name in ids if name not in known]:
         raise click.UsageError(f"ID: expected a claim or a document, got {unknown[0]}; see `python -m derivations list`")
     wanted = [entry for id, entry in entries().items() if not ids or {id, entry.claim.document} & set(ids)]
-    found = {entry.id: trials(entry) for entry in track(wanted, "mutants", console=Console(stderr=True), transient=True)}
-    Console().print(table(found))
-    for id, each in found.items():
+    by_claim = {entry.id: trials(entry) for entry in track(wanted, "mutants", console=Console(stderr=True), transient=True)}
+    Console().print(table(by_claim))
+    for id, each in by_claim.items():
         for trial in each:
-            if trial.fate is Fate.UNDECIDED or (len(found) == 1 and trial.fate is not Fate.REFUTED):
+            if trial.fate is Fate.UNDECIDED or (len(by_claim) == 1 and trial.fate is not Fate.REFUTED):
                 click.echo(f"{trial.fate}  {id}  {trial.name}: {trial.detail}")
     if path.exists():
-        click.echo(told(ledger.read(path)["claims"], set(found)))
+        click.echo(votes(ledger.read(path)["claims"], set(by_claim)))
 
 
-def table(found: Mapping[str, Sequence[Trial]]) -> Table:
+def table(by_claim: Mapping[str, Sequence[Trial]]) -> Table:
     """The fates by document."""
     shown = Table("document", *(str(fate) for fate in Fate), "refuted of those not equivalent")
-    for document in [*dict.fromkeys(id.split(".", 1)[0] for id in found), "all"]:
-        own = [trial for id, each in found.items() if document in ("all", id.split(".", 1)[0]) for trial in each]
+    for document in [*dict.fromkeys(id.split(".", 1)[0] for id in by_claim), "all"]:
+        own = [trial for id, each in by_claim.items() if document in ("all", id.split(".", 1)[0]) for trial in each]
         counts, share = Counter(trial.fate for trial in own), power(own)
         shown.add_row(document, *(str(counts[fate]) for fate in Fate), "" if share is None else f"{share:.2%}")
     return shown
 
 
-def told(rows: Sequence[Mapping[str, Any]], ids: set[str]) -> str:
+def votes(rows: Sequence[Mapping[str, Any]], ids: set[str]) -> str:
     """The power of the numeric votes in a ledger, and which of them are weak."""
     rows = [row for row in rows if row["id"] in ids]
     lines = []

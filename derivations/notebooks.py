@@ -49,26 +49,26 @@ class Shown:
     """One claim with what the symbolic layer finds about it; notebooks display it as HTML, `print` as text."""
 
     entry: Entry
-    found: Examination
+    examination: Examination
 
     def __str__(self) -> str:
         """The claim as `python -m derivations show` prints it."""
         return describe(self.entry, None)
 
     def _repr_html_(self) -> str:
-        claim, evidence = self.entry.claim, self.found.evidence
+        claim, evidence = self.entry.claim, self.examination.evidence
         lines = [f'<div class="claim" data-claim="{claim.id}"><p><b><code>{claim.id}</code></b> {escape(claim.title)}</p>',
                  _statement(str(printed.provenance(claim.id) or "stated"), claim.statement.latex, claim.statement.text)]
         lines += [f"<p>given: {escape(hypothesis)}</p>" for hypothesis in claim.hypotheses]
         lines.append(f"<p>symbolic layer: <b>{evidence.outcome}</b> — {escape(evidence.scope or evidence.detail)}</p>")
-        lines += _steps("derivation", self.found.steps)
+        lines += _steps("derivation", self.examination.steps)
         if evidence.witness:
             lines.append(f"<p>witness: <b>{escape(rendering.witness(evidence.witness))}</b></p>")
         if claim.correction:
             under = rendering.hypothesis(claim.correction)
             statement = claim.correction.statement
             lines.append(_statement(f"correct{under}, {claim.correction.severity}", statement.latex, statement.text))
-            lines += _steps("its derivation", self.found.repair_steps)
+            lines += _steps("its derivation", self.examination.repair_steps)
         lines += self._twins()
         return "\n".join([*lines, "</div>"])
 
@@ -90,7 +90,7 @@ def show(id: str) -> Shown:
     """The claim of that id, examined; raises ValueError for an unknown id."""
     entry = entries().get(id)
     if entry is None:
-        raise ValueError(f"id: {id} is no claim; {_hint(id, list(entries()))}")
+        raise ValueError(f"id: expected a claim, got {id}; {_hint(id, list(entries()))}")
     return Shown(entry, examine(entry))
 
 
@@ -126,13 +126,13 @@ def notebooks(names: tuple[str, ...], output: Path, run: bool) -> None:
     """Write the notebooks as .ipynb and HTML, with the outputs of a run."""
     paths = [_known(name) for name in names] or sorted(FOLDER.glob("*.py"))
     if not paths:
-        raise click.UsageError(f"notebooks: there are none at {FOLDER}, an editable install of a checkout is accepted")
+        raise click.UsageError(f"notebooks: expected an editable install of a checkout, got none at {FOLDER}")
     for module in EXTRA:
         try:
             importlib.import_module(module)
         except ImportError:
             raise click.UsageError(
-                f"notebooks: {module} is missing, an install with the extra [notebooks] is accepted") from None
+                f"notebooks: expected an install with the extra [notebooks], got one without {module}") from None
     import jupytext
     import nbformat
 
@@ -171,17 +171,17 @@ def execute(notebook: Any, executed: Callable[[], object] | None = None) -> None
     from traitlets.config import Config
 
     numbers = [0]
-    with tempfile.TemporaryDirectory(prefix="kernel-") as place:
+    with tempfile.TemporaryDirectory(prefix="kernel-") as folder:
         # Sockets in a folder of its own: ports are chosen before they are taken, and kernels that start together collide.
         transport = "ipc" if os.name == "posix" else "tcp"
-        config = Config({"KernelManager": {"transport": transport, "connection_file": str(Path(place) / "kernel.json")}})
+        config = Config({"KernelManager": {"transport": transport, "connection_file": str(Path(folder) / "kernel.json")}})
         client = NotebookClient(
             notebook, timeout=SECONDS, kernel_name="python3", config=config, resources={"metadata": {"path": str(FOLDER)}},
             on_cell_start=lambda cell, cell_index: numbers.append(cell_index + 1),
             on_cell_complete=lambda cell, cell_index: executed() if executed else None,
         )
         # A profile of its own, too: kernels would share the file of their history, and a person's settings would be felt.
-        environment = os.environ | {"IPYTHONDIR": place, "MPLBACKEND": "module://matplotlib_inline.backend_inline"}
+        environment = os.environ | {"IPYTHONDIR": folder, "MPLBACKEND": "module://matplotlib_inline.backend_inline"}
         try:
             client.execute(env=environment)
         except CellExecutionError as error:
@@ -200,7 +200,7 @@ def page(notebook: Any, title: str) -> str:
     for cell in shown.cells:
         for output in cell.get("outputs", []):
             if "text/html" in output.get("data", {}):
-                output.data["text/html"] = FORMULA.sub(lambda found: mathml(unescape(found[1])), output.data["text/html"])
+                output.data["text/html"] = FORMULA.sub(lambda formula: mathml(unescape(formula[1])), output.data["text/html"])
     exporter = HTMLExporter(extra_loaders=[DictLoader({"page.html.j2": PAGE})], template_file="page.html.j2", require_js_url="")
     html: str = exporter.from_notebook_node(shown, {"metadata": {"name": title}})[0]
     return html
@@ -218,7 +218,8 @@ def _first_line(text: str) -> str:
 def _known(name: str) -> Path:
     path = FOLDER / f"{name}.py"
     if not path.is_file():
-        raise click.UsageError(f"NAME: {name} is no notebook; {_hint(name, sorted(p.stem for p in FOLDER.glob('*.py')))}")
+        hint = _hint(name, sorted(path.stem for path in FOLDER.glob("*.py")))
+        raise click.UsageError(f"NAME: expected a notebook, got {name}; {hint}")
     return path
 
 

@@ -96,11 +96,11 @@ def passages(document: str) -> tuple[Passage, ...]:
 
 @cache
 def _by_claim(document: str) -> Mapping[str, Sequence[Passage]]:
-    found: dict[str, list[Passage]] = {}
+    by_id: dict[str, list[Passage]] = {}
     for passage in passages(document):
         for id in passage.claims:
-            found.setdefault(id, []).append(passage)
-    return found
+            by_id.setdefault(id, []).append(passage)
+    return by_id
 
 
 def provenance(id: str) -> Provenance | None:

@@ -53,6 +53,8 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError(str(error)) from None
     if config.option.keyword in known:
         config.option.claims, config.option.keyword = config.option.keyword, ""
+        if config.args_source is pytest.Config.ArgsSource.TESTPATHS:         # no other file speaks for a claim
+            config.args = [str(file) for file in incremental.voting_files().values()]
     if not hasattr(config, "workerinput"):
         config.pluginmanager.register(Collector(config), PLUGIN)
 
@@ -72,7 +74,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if marker := item.get_closest_marker("claim"):
             id, layer = marker.args
             if id not in entries():
-                raise pytest.UsageError(f"{item.nodeid}: the claim {id} does not exist")
+                raise pytest.UsageError(f"{item.nodeid}: expected the id of a claim, got {id}")
             if layer == Layer.SYMBOLIC and item.module.__name__ != SYMBOLIC:          # type: ignore[attr-defined]
                 raise pytest.UsageError(f"{item.nodeid}: expected a numeric layer, got {layer}, which {SYMBOLIC} speaks for")
             item.user_properties.append(("claim", [id, str(layer)]))
@@ -167,20 +169,20 @@ class Collector:
 
     def sent(self, report: pytest.TestReport, claim: list[str] | None) -> list[Evidence]:
         """The evidence that a test recorded, if it is about the claim and layer of its marker and does not disagree."""
-        found, where = [], report.nodeid
+        recorded, where = [], report.nodeid
         for value in [value for name, value in report.user_properties if name == "evidence"]:
             try:
-                found.append(from_json(decoded(str(value)), Evidence))
+                recorded.append(from_json(decoded(str(value)), Evidence))
             except ValueError as error:
                 self.misplaced.append(f"{where}: expected evidence, got what is none ({error})")
-        for evidence in found:
+        for evidence in recorded:
             if claim is None or [evidence.claim, str(evidence.layer)] != list(claim):
                 spoken = f"{evidence.claim} ({evidence.layer})"
                 expected = f"{claim[0]} ({claim[1]})" if claim else "none, for it has no marker"
                 self.misplaced.append(f"{where}: expected evidence for {expected}, got some for {spoken}")
-        if len({(e.outcome, e.correction) for e in found}) > 1:
-            self.misplaced.append(f"{where}: expected one outcome, got {', '.join(e.outcome for e in found)}")
-        return [e for e in found if claim is not None and [e.claim, str(e.layer)] == list(claim)]
+        if len({(e.outcome, e.correction) for e in recorded}) > 1:
+            self.misplaced.append(f"{where}: expected one outcome, got {', '.join(e.outcome for e in recorded)}")
+        return [e for e in recorded if claim is not None and [e.claim, str(e.layer)] == list(claim)]
 
     def options(self) -> dict[str, Any]:
         """What was asked for, and how."""
@@ -207,8 +209,9 @@ class Collector:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
         if exitstatus not in (*FINISHED, pytest.ExitCode.NO_TESTS_COLLECTED) or not (self.spoken_for or reused):
             return
-        told = [e.environment for e in self.evidence] + [e["environment"] for row in reused.values() for e in row["evidence"]]
-        devices = sorted({where.split(",")[0] for where in told})
+        environments = [e.environment for e in self.evidence]
+        environments += [e["environment"] for row in reused.values() for e in row["evidence"]]
+        devices = sorted({where.split(",")[0] for where in environments})
         surroundings = ledger.environment(devices, time.perf_counter() - self.start, 0, self.skipped) | self.options()
         if option.incremental:
             surroundings["incremental"] = {"ran": len(self.spoken_for), "because": self.why()}
@@ -230,9 +233,9 @@ class Collector:
     def why(self) -> str:
         """Why claims ran again, in a few words."""
         last = ledger.current(ledger.read(Path(self.config.option.incremental)))
-        found = incremental.stale(last, self.sources, needs_of(selected(self.config.option.claims)))
+        reasons = incremental.stale(last, self.sources, needs_of(selected(self.config.option.claims)))
         other = incremental.Reason(incremental.ReasonKind.OTHER_VOTERS)
-        return rendering.because({id: found.get(id, other) for id in self.spoken_for})
+        return rendering.because({id: reasons.get(id, other) for id in self.spoken_for})
 
     def rests_on(self, id: str) -> dict[str, Any]:
         """What the next incremental run has to know of a claim."""

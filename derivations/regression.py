@@ -34,9 +34,9 @@ from derivations.baseline import Kept, Texts, snapshot, unfit
 from derivations.calculus.variables import Kind
 from derivations.canonical import DIGITS, Place, values_at
 from derivations.catalogue import entries
-from derivations.claims import SPEAKS, Statement
+from derivations.claims import DECISIVE_OUTCOMES, Statement
 from derivations.differences import Aspect, Change, Comparison, Difference
-from derivations.mutation import WEAK
+from derivations.mutants import WEAK
 from derivations.normal_form import Canonical, Domain, Form, Sample, Sign
 from derivations.records import from_json
 
@@ -89,7 +89,7 @@ def accept(ledger: Mapping[str, Any]) -> None:
     Raises ValueError in CI, and for a ledger that is `unfit`.
     """
     if in_ci():
-        raise ValueError("accept: CI is set in the environment, a baseline is changed by hand only")
+        raise ValueError("accept: expected a run by hand, got one in CI, where no baseline is changed")
     before = baseline.load()
     if why := unfit(ledger, before):
         raise ValueError(f"accept: {why}")
@@ -225,7 +225,7 @@ def _strength(differ: Differ, before: Kept, after: Kept) -> Iterator[Difference]
     for layer in sorted(before.layers.keys() | after.layers.keys()):
         was, now = before.layers.get(layer), after.layers.get(layer)
         if was != now:
-            gained = now in SPEAKS and was not in SPEAKS
+            gained = now in DECISIVE_OUTCOMES and was not in DECISIVE_OUTCOMES
             yield differ(Change.REWRITE if gained else Change.SCOPE, Aspect.LAYER, was or "does not vote",
                          now or "does not vote", subject=layer)
     for layer, error in after.errors.items():

@@ -32,10 +32,10 @@ def inputs(point: Mapping[str, Exact]) -> str:
     return ", ".join(f"{name} = {value(exact)}" for name, exact in point.items())
 
 
-def witness(found: Witness) -> str:
+def witness(of: Witness) -> str:
     """What a statement comes to where it fails: at m = 2: 1 ≠ 2."""
-    about, at = f"{found.about}: " if found.about else "", f"at {inputs(found.inputs)}: " if found.inputs else ""
-    return f"{about}{at}{found.left} {found.sign} {found.right}"
+    about, at = f"{of.about}: " if of.about else "", f"at {inputs(of.inputs)}: " if of.inputs else ""
+    return f"{about}{at}{of.left} {of.sign} {of.right}"
 
 
 def recorded(digits: str | None) -> str:
@@ -116,9 +116,9 @@ def hypothesis(of: Correction) -> str:
 # ── verdicts ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def verdict(found: Verdict | str, severity: str | None) -> str:
+def verdict(of: Verdict | str, severity: str | None) -> str:
     """A verdict with the severity of the fault, if there is one: corrected (slip)."""
-    return f"{found} ({severity})" if severity else str(found)
+    return f"{of} ({severity})" if severity else str(of)
 
 
 def cause(of: Cause) -> str:
@@ -233,20 +233,20 @@ def aspect(of: Difference) -> str:
     return ("the correction's " if of.repair else "") + ASPECTS[of.aspect].format(subject=of.subject, at=of.at)
 
 
-def comparison(found: Comparison) -> str:
+def comparison(of: Comparison) -> str:
     """The differences class by class, the worst first, with before and after; then how much was compared."""
     lines = []
     for change in reversed(Change):
-        claims = [id for id, worst in found.classes.items() if worst is change]
+        claims = [id for id, worst in of.classes.items() if worst is change]
         if claims:
             lines.append(f"{change}: {len(claims)} {'claim' if len(claims) == 1 else 'claims'}")
         for id in claims:
             lines.append(f"  {id}")
-            own = [each for each in found.differences if each.claim == id]
+            own = [each for each in of.differences if each.claim == id]
             for each in sorted(own, key=lambda each: -list(Change).index(each.change)):
                 lines.append(f"    {aspect(each)}" + (f"  ({each.change})" if each.change is not change else ""))
                 lines += [f"      {name:6} {text}".replace("\n", f"\n{13 * ' '}")
                           for name, text in (("before", each.before), ("after", each.after)) if text]
-    lines.append(f"{found.compared} claims compared, {found.unchanged} as before; "
-                 f"{found.absent} of the baseline's claims were not in this run")
+    lines.append(f"{of.compared} claims compared, {of.unchanged} as before; "
+                 f"{of.absent} of the baseline's claims were not in this run")
     return "\n".join(lines)

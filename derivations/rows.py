@@ -14,7 +14,7 @@ from typing import Any
 from derivations import printed, rendering
 from derivations.catalogue import Entry, entries
 from derivations.claims import (
-    ACCUSING,
+    FAULT_VERDICTS,
     Cause,
     CauseKind,
     Claim,
@@ -138,7 +138,7 @@ def _following(row: Mapping[str, Any], judgement: Judgement, from_row: Mapping[s
         "scope": rendering.cause(judgement.cause),
         "under": repair["hypothesis"] if repair and judgement.verdict == Verdict.PROVED_UNDER else None,
         "correction": repair["statement"] if repair else None,
-        "witness": _shown(witness) if witness and judgement.verdict in ACCUSING else None,
+        "witness": _shown(witness) if witness and judgement.verdict in FAULT_VERDICTS else None,
         "twins": [{"name": name, "refuted_by": sorted({e["layer"] for e in row["evidence"] if name in e["refuted_twins"]})}
                   for name in row["stated_twins"]],
         "survivors": to_json(judgement.survivors),

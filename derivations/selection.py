@@ -18,7 +18,7 @@ def selected(pattern: str) -> set[str]:
         elif name in documents():
             chosen |= {id for id in known if id.startswith(f"{name}.")}
         else:
-            raise ValueError(f"{name} is neither a claim nor a document")
+            raise ValueError(f"ID: expected a claim or a document, got {name}")
     return chosen | {id for id, entry in known.items() if entry.part_of in chosen}
 
 
@@ -30,9 +30,9 @@ def needs_of(wanted: Iterable[str]) -> dict[str, tuple[str, ...]]:
 
 def all_needs(id: str) -> set[str]:
     """What a claim rests on, and what that rests on."""
-    todo, found = [id], set[str]()
+    todo, needs = [id], set[str]()
     while todo:
-        new = [need for need in entries()[todo.pop()].supporting if need not in found]
-        found.update(new)
+        new = [need for need in entries()[todo.pop()].supporting if need not in needs]
+        needs.update(new)
         todo += new
-    return found
+    return needs

@@ -17,28 +17,28 @@ ORIGIN = 11
 
 def describe(entry: Entry, row: Mapping[str, Any] | None, outdated: Reason | None = None) -> str:
     """A claim as text, with the evidence from a ledger row if there is one, and why that is `outdated`, if it is."""
-    found = examine(entry)
+    examination = examine(entry)
     claim = entry.claim
     lines = [f"{claim.id}  {claim.title}  [{claim.kind}]", "",
              f"  {printed.provenance(claim.id) or 'stated':{ORIGIN}}{claim.statement.latex}",
              f"  {'':{ORIGIN}}{claim.statement.text}", f"  at         {entry.where}"]
     lines += [f"  source     {rendering.source(where)}"] if (where := printed.lines(claim.id)) else []
-    lines += [f"  given      {hypothesis}" for hypothesis in (*claim.hypotheses, *found.evidence.given)]
+    lines += [f"  given      {hypothesis}" for hypothesis in (*claim.hypotheses, *examination.evidence.given)]
     lines += [f"  part of    {claim.part_of}"] if claim.part_of else []
     lines += [f"  parts      {', '.join(row['parts'])}"] if row and row["parts"] else []
     lines += [f"  rests on   {', '.join(claim.needs)}"] if claim.needs else []
     lines += [f"  quoting    {name} ({how})" for name, how in quoted(entry).items()]
-    lines += ["", "  derivation", *_steps(found.steps)] if found.steps else ["", f"  {found.evidence.detail}"]
-    lines += ["", *(f"  fault      {fault}" for fault in found.faults)] if found.faults else []
+    lines += ["", "  derivation", *_steps(examination.steps)] if examination.steps else ["", f"  {examination.evidence.detail}"]
+    lines += ["", *(f"  fault      {fault}" for fault in examination.faults)] if examination.faults else []
     if claim.correction:
         under = rendering.hypothesis(claim.correction)
         replaced = [f"             for {claim.correction.replaces}"] if claim.correction.replaces else []
         lines += ["", f"  correct    {claim.correction.statement.latex}{under}",
-                  f"             {claim.correction.statement.text}", *replaced, *_steps(found.repair_steps)]
-    kept, own = (row and row["witness"]) or {}, found.evidence.witness
+                  f"             {claim.correction.statement.text}", *replaced, *_steps(examination.repair_steps)]
+    kept, own = (row and row["witness"]) or {}, examination.evidence.witness
     witness = rendering.witness(own) if own else kept.get("text")
     lines += ["", f"  witness    {witness}"] if witness else []
-    lines += ["", "  twins", *_twins(found, row)] if claim.twins else []
+    lines += ["", "  twins", *_twins(examination, row)] if claim.twins else []
     lines += _evidence(claim.id, row)
     if outdated:
         lines.append(f"  outdated   {rendering.reason(outdated)}: run `python -m derivations verify {claim.id}` again")
@@ -69,25 +69,25 @@ def _steps(steps: Sequence[Step]) -> list[str]:
     return lines
 
 
-def _twins(found: Examination, row: Mapping[str, Any] | None) -> list[str]:
+def _twins(examination: Examination, row: Mapping[str, Any] | None) -> list[str]:
     killers = {twin["name"]: twin["refuted_by"] for twin in row["twins"]} if row else {}
-    by_symbols = {name: ["symbolic"] for name in found.evidence.refuted_twins}
+    by_symbols = {name: ["symbolic"] for name in examination.evidence.refuted_twins}
     names = sorted({*killers, *by_symbols})
     return [f"    {name}: {rendering.killers(killers.get(name) or by_symbols.get(name, []))}" for name in names]
 
 
 def quoted(entry: Entry) -> dict[str, str]:
     """The quoted theorems that a claim rests on by name, each with the claim whose derivation quotes it."""
-    found: dict[str, str] = {}
+    theorems: dict[str, str] = {}
     todo, seen = [entry.id], {entry.id}
     while todo:
         other = entry if todo[0] == entry.id else entries()[todo[0]]
         for theorem in _quotes(other):
-            found.setdefault(theorem, "directly" if other is entry else f"through {other.id}")
+            theorems.setdefault(theorem, "directly" if other is entry else f"through {other.id}")
         fresh = [id for id in other.needs if id not in seen]
         seen |= set(fresh)
         todo = [*todo[1:], *fresh]
-    return found
+    return theorems
 
 
 def _quotes(entry: Entry) -> Iterable[str]:

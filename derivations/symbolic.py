@@ -94,12 +94,12 @@ def _power(proof: Run, twins: Sequence[Relation]) -> dict[str, Any]:
 
 def _examined(twins: Twins) -> Made:
     """What each twin states, and the point against it if the kernel refutes it; raises BrokenError for no statement."""
-    found = {}
+    examined = {}
     for name, make in twins:
         called = f"the twin {name!r}"
         twin = of_the_kernel(called, guarded(called, make))
-        found[name] = twin, guarded(called, twin.counterexample)
-    return found
+        examined[name] = twin, guarded(called, twin.counterexample)
+    return examined
 
 
 def _faults_of_twins(
@@ -126,8 +126,8 @@ def _faults_of_twins(
 def _repeated(statement: Relation, living: Mapping[str, Relation]) -> Iterator[str]:
     """The twins that nobody refuted here and that are the claim, or another of them."""
     names = list(living)
-    for place, name in enumerate(names):
+    for position, name in enumerate(names):
         if same(statement, living[name]):
             yield f"the twin {name!r} repeats the claim"
-        yield from (f"the twin {name!r} repeats the twin {earlier!r}" for earlier in names[:place]
+        yield from (f"the twin {name!r} repeats the twin {earlier!r}" for earlier in names[:position]
                     if same(living[earlier], living[name]))

@@ -15,10 +15,11 @@ CLAIMS = [pytest.param(e, id=id, marks=pytest.mark.claim(id, Layer.SYMBOLIC)) fo
 
 @pytest.mark.parametrize("entry", CLAIMS)
 def test_symbolic(entry: Entry, record_evidence: Callable[[Evidence], None]) -> None:
-    found = examine(entry)
-    record_evidence(found.evidence)
+    examination = examine(entry)
+    record_evidence(examination.evidence)
     about, again = f"{entry.id} ({entry.where})", f"again: python -m derivations verify {entry.id} --only symbolic"
-    assert not found.faults, f"{about}: {'; '.join(found.faults)}; {again}"
+    assert not examination.faults, f"{about}: {'; '.join(examination.faults)}; {again}"
     accepted = (Outcome.HOLDS, Outcome.REFUTED, Outcome.NOT_APPLICABLE, Outcome.INCONCLUSIVE)
-    assert found.evidence.outcome in accepted, f"{about}: {found.evidence.outcome}: {found.evidence.detail}; {again}"
+    evidence = examination.evidence
+    assert evidence.outcome in accepted, f"{about}: {evidence.outcome}: {evidence.detail}; {again}"
     assert entry is entries()[entry.id], f"{about}: the entry was replaced after it was loaded"

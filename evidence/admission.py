@@ -103,7 +103,7 @@ class Scale:
             self.telling += 1
             return
         self.dull += size > ROUNDED
-        self.coarsest = max(self.coarsest, (tolerance, size), key=lambda found: found[0] / max(found[1], ROUNDED))
+        self.coarsest = max(self.coarsest, (tolerance, size), key=lambda pair: pair[0] / max(pair[1], ROUNDED))
 
     @property
     def why_not(self) -> str:

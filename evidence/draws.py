@@ -96,8 +96,8 @@ class Draws:
 
     def _sampling(self, get: Callable[..., Any]) -> Callable[..., Any]:
         """One of some elements, with its refusal counted while it is still drawn."""
-        def counting(strategy: Any, place: int, data: Any) -> Any:
-            element = get(strategy, place, data)
+        def counting(strategy: Any, position: int, data: Any) -> Any:
+            element = get(strategy, position, data)
             self.refused += self.tries > 0 and element is filter_not_satisfied
             self.tries -= 1
             return element

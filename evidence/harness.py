@@ -134,13 +134,13 @@ def consider(
                                f"got {', '.join(sorted(reading.routes))}")
     vote.routes = frozenset(reading.routes)
     axes = printed.axes(reading.point)
-    found = compare(printed, reading, axes)
-    admit_tolerance(vote.claim, reading.tolerance, max(c.largest for c in found.values()))
-    if all(c.compared for c in found.values()):
+    comparisons = compare(printed, reading, axes)
+    admit_tolerance(vote.claim, reading.tolerance, max(c.largest for c in comparisons.values()))
+    if all(c.compared for c in comparisons.values()):
         vote.instances += 1
         _remember(vote, printed, reading)
-        _weigh(vote, printed, reading, found.values())
-    for route, comparison in found.items():
+        _weigh(vote, printed, reading, comparisons.values())
+    for route, comparison in comparisons.items():
         _note(vote, printed, reading, route, comparison)
     for name, twin in twins.items():
         if vote.killed.get(name) != vote.routes and holds_given(twin, reading.point):
@@ -148,26 +148,26 @@ def consider(
             dead = {route for route, c in against if not c.incomparable and c.miss > REFUTING_FACTOR}
             if dead:
                 vote.killed.setdefault(name, set()).update(dead)
-    if mutations and all(c.miss <= 1 and not c.incomparable for c in found.values()):
+    if mutations and all(c.miss <= 1 and not c.incomparable for c in comparisons.values()):
         mutations.face(printed, reading, vote.routes)
 
 
-def _note(vote: Vote, printed: Formula, reading: Reading, route: str, found: Comparison) -> None:
+def _note(vote: Vote, printed: Formula, reading: Reading, route: str, comparison: Comparison) -> None:
     """Count what a route compared, and say where it did not agree."""
-    vote.compared += found.compared
-    vote.incomparable += found.incomparable
-    vote.worst = max(vote.worst, found.miss)
+    vote.compared += comparison.compared
+    vote.incomparable += comparison.incomparable
+    vote.worst = max(vote.worst, comparison.miss)
     if printed.ordered:
-        vote.tightest = min(vote.tightest, found.gap)
+        vote.tightest = min(vote.tightest, comparison.gap)
     inputs = ", ".join(f"{name} = {_shown(reading.point[name])}" for name in printed.names if name in reading.point)
     at = f" at {inputs}" if inputs else ""
-    off = f"{route} misses by {found.miss:.3g} tolerances{_both(found.worst)}{at}"
-    if found.miss > REFUTING_FACTOR:
+    off = f"{route} misses by {comparison.miss:.3g} tolerances{_both(comparison.worst)}{at}"
+    if comparison.miss > REFUTING_FACTOR:
         vote.failure = vote.failure or off
-    elif found.miss > 1:
+    elif comparison.miss > 1:
         vote.doubt = vote.doubt or f"{off}; at most 1 is agreement and more than {REFUTING_FACTOR:g} a refutation"
-    if found.incomparable:
-        vote.doubt = vote.doubt or f"{route} or the formula is not finite at {found.incomparable} positions{at}"
+    if comparison.incomparable:
+        vote.doubt = vote.doubt or f"{route} or the formula is not finite at {comparison.incomparable} positions{at}"
 
 
 def _both(worst: Miss | None) -> str:
@@ -189,10 +189,10 @@ def _remember(vote: Vote, printed: Formula, reading: Reading) -> None:
         vote.ranges[name] = min(low, *numbers), max(high, *numbers)
 
 
-def _weigh(vote: Vote, printed: Formula, reading: Reading, found: Collection[Comparison]) -> None:
+def _weigh(vote: Vote, printed: Formula, reading: Reading, comparisons: Collection[Comparison]) -> None:
     """Note whether a number of the size that was compared could have been refuted."""
-    sized = any(c.derived for c in found)
-    size = min(c.largest for c in found) if sized else size_of(printed, reading.point)
+    sized = any(c.derived for c in comparisons)
+    size = min(c.largest for c in comparisons) if sized else size_of(printed, reading.point)
     vote.scales.setdefault(sized, Scale()).weigh(reading.tolerance, size)
 
 
@@ -306,9 +306,9 @@ def vote_on(case: Case, quick: bool = False, device: str = "cpu") -> Evidence:
         poll(printed, Formula(statement), {}, case.printed, strategy, count, refuting=True)
     if case.corrected and correction:
         poll(repaired, Formula(correction, "correction"), twins, case.corrected, strategy, count, mutations=mutations)
-    found = replace(_evidence(entry, case, printed, repaired, device),
+    evidence = replace(_evidence(entry, case, printed, repaired, device),
                     **mutations.verdict((repaired if correction else printed).routes))
-    return replace(found, seconds=time.perf_counter() - start)
+    return replace(evidence, seconds=time.perf_counter() - start)
 
 
 def _evidence(entry: Entry, case: Case, printed: Vote, repaired: Vote, device: str) -> Evidence:

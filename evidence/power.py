@@ -23,15 +23,15 @@ class Mutations:
         # of an expansion the coefficients of the highest order are compared
         self.relation = Equation(*relation.sides, given=relation.given) if isinstance(relation, Expansion) else relation
         self.hints = hints
-        self.found: dict[str, tuple[Mutant, Formula]] | None = None
+        self.mutations: dict[str, tuple[Mutant, Formula]] | None = None
         self.killed: dict[str, set[str]] = {}
 
     def face(self, printed: Formula, reading: Reading, routes: frozenset[str]) -> None:
         """Hold a reading that agrees with the print against the mutants that are alive."""
-        if self.found is None:
-            self.found = dict(self._of(printed, "left" if reading.computed == "right" else "right"))
+        if self.mutations is None:
+            self.mutations = dict(self._of(printed, "left" if reading.computed == "right" else "right"))
         axes = printed.axes(reading.point)
-        for name, (_, formula) in self.found.items():
+        for name, (_, formula) in self.mutations.items():
             if self.killed.get(name) != routes:
                 against = compare(formula, reading, axes).items()
                 dead = {route for route, c in against if not c.incomparable and c.miss > REFUTING_FACTOR}
@@ -46,9 +46,9 @@ class Mutations:
 
     def verdict(self, routes: frozenset[str]) -> dict[str, Any]:
         """How many mutants there are, what share of them every route refuted, and which lives though it is not equivalent."""
-        found = self.found or {}
-        dead = [name for name in found if self.killed.get(name) == routes]
-        alive = tuple(name for name, (mutant, _) in found.items()
+        mutations = self.mutations or {}
+        dead = [name for name in mutations if self.killed.get(name) == routes]
+        alive = tuple(name for name, (mutant, _) in mutations.items()
                       if name not in dead and fate(self.relation, mutant, self.hints).fate in COUNTED)
         count = len(dead) + len(alive)
         return {"power": len(dead) / count if count else None, "mutants": count, "alive": alive}

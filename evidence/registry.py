@@ -111,7 +111,7 @@ def confirms(layer: Layer, *claims: str, on: Any, count: int = 32, corrected: Ch
     def register(check: Check) -> Check:
         for claim in claims:
             if claim in CASES[layer]:
-                raise ValueError(f"claim: {claim} already has a {layer} check")
+                raise ValueError(f"claim: expected one without a {layer} check, got {claim}, which has one")
             CASES[layer][claim] = Case(claim, layer, on, check, corrected, count, module, line)
         return check
 
@@ -132,7 +132,7 @@ def observes(layer: Layer, *claims: str, name: str = "") -> Callable[[Observe], 
             key = f"{layer}-{name}" if name else str(layer)
             known = OBSERVATIONS.setdefault(claim, {})
             if key in known:
-                raise ValueError(f"claim: {claim} already has an observation {key}")
+                raise ValueError(f"claim: expected one without an observation {key}, got {claim}, which has one")
             known[key] = Observation(claim, layer, name, observe, module, line)
         return observe
 

@@ -18,12 +18,12 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     load(chosen)
     if "case" in metafunc.fixturenames:
         layer = Layer.PRIMAL if metafunc.function is test_primal else Layer.TORCH
-        found = {case.claim: case for case in cases(layer)}
+        votes = {case.claim: case for case in cases(layer)}
     else:
-        found = {f"{each.claim}-{each.layer}-{each.name}".removesuffix("-"): each for each in observations()}
+        votes = {f"{each.claim}-{each.layer}-{each.name}".removesuffix("-"): each for each in observations()}
     metafunc.parametrize("case" if "case" in metafunc.fixturenames else "observation", [
         pytest.param(vote, id=name, marks=pytest.mark.claim(vote.claim, vote.layer))
-        for name, vote in found.items() if chosen is None or vote.claim in chosen])
+        for name, vote in votes.items() if chosen is None or vote.claim in chosen])
 
 
 def test_torch(case: Case, run: Run, record_evidence: RecordEvidence) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from derivations.claims import ACCUSING, GREEN, Severity, Verdict
+from derivations.claims import FAULT_VERDICTS, SUPPORTING_VERDICTS, Severity, Verdict
 from derivations.printed import Provenance
 
 DIFFERS = "differs"                    # what stands for the verdict where several ledgers do not agree
@@ -42,7 +42,7 @@ class Look:
     @property
     def group(self) -> str:
         """Which of the great heaps it belongs to: what stands, what does not, what is open, what the ledgers dispute."""
-        return "stands" if self.key in GREEN else "fails" if self.key in ACCUSING else str(self.key)
+        return "stands" if self.key in SUPPORTING_VERDICTS else "fails" if self.key in FAULT_VERDICTS else str(self.key)
 
 
 LOOKS = {look.key: look for look in (

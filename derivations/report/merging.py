@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from derivations import ledger
-from derivations.claims import ACCUSING
+from derivations.claims import FAULT_VERDICTS
 from derivations.report.appearance import DIFFERS
 
 Row = dict[str, Any]
@@ -49,7 +49,7 @@ class Subject:
     @cached_property
     def row(self) -> Row:
         """The row that is shown: the first one that finds fault, or else the first."""
-        return next((row for _, row in self.readings if row["verdict"] in ACCUSING), self.readings[0][1])
+        return next((row for _, row in self.readings if row["verdict"] in FAULT_VERDICTS), self.readings[0][1])
 
     @property
     def id(self) -> str:
@@ -70,7 +70,7 @@ class Subject:
     @property
     def faulty(self) -> bool:
         """Whether a run found fault with the print."""
-        return self.row["verdict"] in ACCUSING
+        return self.row["verdict"] in FAULT_VERDICTS
 
     @property
     def under(self) -> str | None:

@@ -8,7 +8,18 @@ import pytest
 
 from derivations import catalogue
 from derivations.catalogue import Entry, examine
-from derivations.claims import ACCUSING, GREEN, Correction, Evidence, Judgement, Kind, Severity, Statement, Verdict, judge
+from derivations.claims import (
+    FAULT_VERDICTS,
+    SUPPORTING_VERDICTS,
+    Correction,
+    Evidence,
+    Judgement,
+    Kind,
+    Severity,
+    Statement,
+    Verdict,
+    judge,
+)
 from derivations.relations import AtLeast, Equation, Fails, Follows, Relation
 from tests.attacks.vocabulary import x
 
@@ -70,7 +81,7 @@ def disbelieved(make: Callable[[], Entry]) -> bool:
         found = examine(made)
     except ValueError:
         return True
-    return judge(made.claim, [found.evidence]).verdict not in GREEN and bool(found.faults)
+    return judge(made.claim, [found.evidence]).verdict not in SUPPORTING_VERDICTS and bool(found.faults)
 
 
 def uncorrected(make: Callable[[], Entry]) -> bool:
@@ -80,8 +91,8 @@ def uncorrected(make: Callable[[], Entry]) -> bool:
         found = examine(made)
     except ValueError:
         return True
-    mended = ACCUSING - {Verdict.REFUTED}
-    return judge(made.claim, [found.evidence]).verdict not in (mended | GREEN) and bool(found.faults)
+    mended = FAULT_VERDICTS - {Verdict.REFUTED}
+    return judge(made.claim, [found.evidence]).verdict not in (mended | SUPPORTING_VERDICTS) and bool(found.faults)
 
 
 def register(monkeypatch: pytest.MonkeyPatch, *made: Entry) -> None:

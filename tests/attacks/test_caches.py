@@ -21,7 +21,7 @@ from derivations.calculus.powers import plus
 from derivations.calculus.sums import delta, equal, normal, total
 from derivations.calculus.variables import Domain, Kind, Variable, index, positive, scalar, size, vector
 from derivations.catalogue import entries, examine
-from derivations.claims import GREEN
+from derivations.claims import SUPPORTING_VERDICTS
 from derivations.documents import VARIABLE
 from derivations.mutants import Fate, Mutant, fate
 from derivations.relations import AtLeast, Equation, Expansion, Relation, Solves, UniqueMinimum
@@ -88,7 +88,7 @@ def test_an_expansion_that_equals_another_one() -> None:
     honest = Expansion(sp.exp(t), 1 + t, t, 1)
     assert honest.prove()
     false = Twin(sp.exp(2 * t), 1 + t, t, 1)
-    assert refused(lambda: false) or verdict_on(entry(false)).verdict not in GREEN
+    assert refused(lambda: false) or verdict_on(entry(false)).verdict not in SUPPORTING_VERDICTS
 
 
 class Derivation:
@@ -112,8 +112,8 @@ def test_a_derivation_that_equals_another_one() -> None:
     honest.derivation, hostile.derivation = Derivation(HONEST), Derivation(Equation((x + 1) ** 2, x**2 + 1))
     first, second = verdict_on(honest), verdict_on(hostile)
     printed = hostile.printed()
-    assert second.verdict not in GREEN or (printed is not None and printed.prove())
-    assert first.verdict in GREEN or first.reason
+    assert second.verdict not in SUPPORTING_VERDICTS or (printed is not None and printed.prove())
+    assert first.verdict in SUPPORTING_VERDICTS or first.reason
 
 
 def test_a_twin_that_equals_another_one() -> None:
@@ -133,8 +133,8 @@ def test_a_twin_that_equals_another_one() -> None:
     wrong = [Equation((x + 1) ** 2, x**2), Equation((x + 1) ** 2, 2 * x)]
     honest = entry(HONEST, twins={"a": Twin(wrong[0]), "b": Twin(wrong[1])})
     hostile = entry(HONEST, twins={"a": Twin(wrong[0]), "b": Twin(HONEST)})
-    assert verdict_on(honest).verdict in GREEN
-    assert verdict_on(hostile).verdict not in GREEN
+    assert verdict_on(honest).verdict in SUPPORTING_VERDICTS
+    assert verdict_on(hostile).verdict not in SUPPORTING_VERDICTS
 
 
 NUMBERS = {

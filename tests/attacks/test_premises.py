@@ -11,7 +11,7 @@ from derivations import rendering
 from derivations.calculus.sums import total
 from derivations.calculus.variables import positive
 from derivations.catalogue import Entry, examine
-from derivations.claims import GREEN, Verdict
+from derivations.claims import SUPPORTING_VERDICTS, Verdict
 from derivations.relations import AtLeast, Equation, Fails, Follows, Limit
 from tests.attacks import Table, refused
 from tests.attacks.entries import HONEST, disbelieved, entry, register, verdict_on
@@ -165,11 +165,11 @@ def test_what_is_supposed_is_said(name: str) -> None:
     """A conclusion from what is supposed is false without it, so it is not green unless the scope says it."""
     claim = GIVEN[name]()
     judgement, evidence = verdict_on(claim), examine(claim).evidence
-    assert judgement.verdict not in GREEN or (evidence.given and "given" in rendering.cause(judgement.cause))
+    assert judgement.verdict not in SUPPORTING_VERDICTS or (evidence.given and "given" in rendering.cause(judgement.cause))
 
 
 def test_what_a_needed_claim_supposes_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     claim = entry(follows(LIE, DOUBLED, two), needs=("eot.1",))
     register(monkeypatch, entry(AtLeast(x, 0, given=(AtLeast(x, 1),)), id="eot.1"), claim)
     judgement, evidence = verdict_on(claim), examine(claim).evidence
-    assert judgement.verdict not in GREEN or (evidence.given and "given" in rendering.cause(judgement.cause))
+    assert judgement.verdict not in SUPPORTING_VERDICTS or (evidence.given and "given" in rendering.cause(judgement.cause))

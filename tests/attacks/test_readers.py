@@ -10,7 +10,7 @@ from derivations.calculus.moments import expectation
 from derivations.calculus.powers import bregman
 from derivations.calculus.sums import delta, total
 from derivations.calculus.variables import Domain, Kind, Variable, interior, positive, vector
-from derivations.claims import GREEN
+from derivations.claims import SUPPORTING_VERDICTS
 from derivations.relations import (
     AtLeast,
     Equation,
@@ -180,7 +180,7 @@ PAIRS = total(l, (1 - delta(l, j)) * (1 - delta(l, k)))
 @pytest.mark.parametrize("first", [AtLeast(m, 2, because=PAIRS, about=(k,)), AtLeast(m + a[k], 2 + a[k], because=PAIRS)],
                          ids=["about", "cancelled"])
 def test_a2_a_premise_that_was_shown_for_two_keys(first: AtLeast) -> None:
-    assert verdict_on(entry(*implied(first))).verdict not in GREEN
+    assert verdict_on(entry(*implied(first))).verdict not in SUPPORTING_VERDICTS
 
 
 def test_a21_a_formula_that_is_shown_has_no_name_that_is_captured() -> None:

@@ -12,7 +12,7 @@ from derivations import baseline, catalogue, ledger
 from derivations.calculus.sums import total
 from derivations.calculus.variables import positive, vector
 from derivations.catalogue import Entry, claim, examine, reprint
-from derivations.claims import GREEN, Evidence, Kind, Layer, Outcome, Verdict
+from derivations.claims import SUPPORTING_VERDICTS, Evidence, Kind, Layer, Outcome, Verdict
 from derivations.relations import (
     AtLeast,
     Differs,
@@ -66,7 +66,7 @@ UNHEARD: dict[str, Callable[[int], Relation]] = {
 def test_a_vote_that_sees_one_value_does_not_confirm(name: str) -> None:
     make = UNHEARD[name]
     judged = verdict_on(entry(make(1), twins={"a": lambda: make(2), "b": lambda: make(3)}), HEARD)
-    assert judged.verdict not in GREEN
+    assert judged.verdict not in SUPPORTING_VERDICTS
 
 
 TWINS: dict[str, dict[str, Callable[[], Relation]]] = {
@@ -78,13 +78,13 @@ TWINS: dict[str, dict[str, Callable[[], Relation]]] = {
 
 @pytest.mark.parametrize("name", TWINS)
 def test_twins_of_what_nobody_decided_are_looked_at(name: str) -> None:
-    assert verdict_on(entry(UNDECIDED, twins=TWINS[name]), HEARD).verdict not in GREEN
+    assert verdict_on(entry(UNDECIDED, twins=TWINS[name]), HEARD).verdict not in SUPPORTING_VERDICTS
 
 
 @pytest.mark.parametrize("kind", [Kind.DEFINITION, Kind.EMPIRICAL])
 def test_what_nobody_decided_needs_twins_whatever_it_is(kind: Kind) -> None:
     silent = Evidence("eot.0", Layer.TORCH, Outcome.HOLDS, "32 instances")
-    assert verdict_on(entry(UNDECIDED, twins={}, kind=kind), silent).verdict not in GREEN
+    assert verdict_on(entry(UNDECIDED, twins={}, kind=kind), silent).verdict not in SUPPORTING_VERDICTS
 
 
 def test_a_twin_whose_own_side_was_not_computed_does_not_die_by_it() -> None:

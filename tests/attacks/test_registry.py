@@ -14,7 +14,7 @@ from derivations.calculus import sums
 from derivations.calculus.sums import total
 from derivations.calculus.variables import vector
 from derivations.catalogue import Entry, Undecidable, claim, examine, reprint
-from derivations.claims import GREEN, Outcome, Verdict, judge
+from derivations.claims import SUPPORTING_VERDICTS, Outcome, Verdict, judge
 from derivations.relations import AtLeast, Equation, Expansion, Fails, Follows, Limit, Relation
 from tests.attacks.entries import HONEST, disbelieved, entry, register, verdict_on
 from tests.attacks.test_hostile import OWN
@@ -168,21 +168,21 @@ def test_a_derivation_that_changes_is_what_it_was_when_it_was_examined(first: in
     lie = Equation((x + 1) ** 2, x**2 + 1)
     made = from_function(stateful(*((HONEST,), (lie,))[:: 1 - 2 * first]))
     judged, printed = verdict_on(made), made.printed()
-    assert judged.verdict not in GREEN or (printed is not None and printed.prove())
+    assert judged.verdict not in SUPPORTING_VERDICTS or (printed is not None and printed.prove())
 
 
 def test_a_derivation_that_is_replaced_after_its_examination() -> None:
     made = entry(HONEST)
     assert verdict_on(made).verdict is Verdict.PROVED
     made.derivation = yields(Equation((x + 1) ** 2, x**2 + 1))
-    assert verdict_on(made).verdict not in GREEN
+    assert verdict_on(made).verdict not in SUPPORTING_VERDICTS
 
 
 def test_twins_that_are_taken_away() -> None:
     made = entry(HONEST)
     assert verdict_on(made).verdict is Verdict.PROVED
     made.twins = {}
-    assert verdict_on(made).verdict not in GREEN
+    assert verdict_on(made).verdict not in SUPPORTING_VERDICTS
 
 
 def printing(id: str = "eot.0", **more: Any) -> Entry:

@@ -15,6 +15,7 @@ from click.testing import CliRunner
 from derivations.__main__ import main
 from derivations.catalogue import entries
 from derivations.documents import VARIABLE
+from derivations.incremental import ROOT
 from derivations.rows import settle
 from tests.derivations.report.samples import of, row, saved
 
@@ -90,6 +91,16 @@ def test_list_and_show_import_no_numerics(tmp_path: Path) -> None:
         "try:\n    from derivations.__main__ import run; run()\nexcept SystemExit:\n    pass\n" \
         "sys.exit(any(m in sys.modules for m in ('torch', 'cvxpy', 'transformers', 'numerics')))"
     assert subprocess.run([sys.executable, "-c", probe], cwd=tmp_path, capture_output=True, check=False).returncode == 0
+
+
+def test_an_id_after_k_collects_only_the_files_that_speak_for_claims() -> None:
+    def collected(*arguments: str) -> set[str]:
+        command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider", "-k", "eot.59", *arguments]
+        result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
+        return {line.split("::")[0] for line in result.stdout.splitlines() if "::" in line}
+
+    assert collected() == {"derivations/test_derivations.py", "evidence/test_votes.py"}
+    assert collected("tests/test_readme.py") == set()        # a file that was asked for is not exchanged
 
 
 def test_verify_show_and_regress_one_claim(tmp_path: Path) -> None:

@@ -9,9 +9,9 @@ from msgspec.structs import replace
 
 from derivations import rendering
 from derivations.claims import (
-    ACCUSING,
-    BADNESS,
-    GREEN,
+    FAULT_VERDICTS,
+    SUPPORTING_VERDICTS,
+    WORST_FIRST_VERDICTS,
     Cause,
     CauseKind,
     Claim,
@@ -133,7 +133,7 @@ def test_earned(name: str) -> None:
     judgement = judge(given, evidence)
     assert judgement.verdict is verdict
     assert rendering.cause(judgement.cause)
-    assert (judgement.severity is not None) == (verdict in ACCUSING)
+    assert (judgement.severity is not None) == (verdict in FAULT_VERDICTS)
     assert judge(given, evidence[::-1]).verdict is verdict
 
 
@@ -164,8 +164,8 @@ def test_silence_says_why(outcome: Outcome) -> None:
 
 def test_every_verdict_is_reached() -> None:
     assert {verdict for _, _, verdict in EARNED.values()} | {Verdict.OPEN} == set(Verdict)
-    assert not GREEN & ACCUSING
-    assert set(Verdict) == GREEN | ACCUSING | {Verdict.OPEN}
+    assert not SUPPORTING_VERDICTS & FAULT_VERDICTS
+    assert set(Verdict) == SUPPORTING_VERDICTS | FAULT_VERDICTS | {Verdict.OPEN}
 
 
 @pytest.mark.parametrize(("correction", "severity", "reason"), [
@@ -216,9 +216,9 @@ def test_a_printed_id_shows_the_worst_of_its_parts() -> None:
 
 
 def test_badness_orders_all_verdicts() -> None:
-    assert sorted(BADNESS) == sorted(Verdict)
-    assert set(BADNESS[:3]) == ACCUSING
-    assert BADNESS[3] is Verdict.OPEN
+    assert sorted(WORST_FIRST_VERDICTS) == sorted(Verdict)
+    assert set(WORST_FIRST_VERDICTS[:3]) == FAULT_VERDICTS
+    assert WORST_FIRST_VERDICTS[3] is Verdict.OPEN
 
 
 def test_a_part_s_living_twin_is_the_whole_s() -> None:

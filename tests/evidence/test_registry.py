@@ -64,5 +64,5 @@ def test_nothing_is_observed_for_the_symbolic_layer() -> None:
 
 
 def test_a_second_vote_of_one_layer_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"eot\.46 already has a torch check"):
+    with pytest.raises(ValueError, match=r"claim: expected one without a torch check, got eot\.46"):
         confirms(Layer.TORCH, "eot.46", on=None)(CASES[Layer.TORCH]["eot.46"].printed)

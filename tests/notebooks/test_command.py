@@ -100,9 +100,9 @@ def test_every_cell_that_runs_is_counted() -> None:
 
 
 @pytest.mark.parametrize(("arguments", "said"), [
-    (("ot_atention",), "NAME: ot_atention is no notebook; did you mean ot_attention?"),
-    (("zzz",), "NAME: zzz is no notebook; accepted: attention_as_entropic_transport"),
-    (("../secrets",), "NAME: ../secrets is no notebook"),
+    (("ot_atention",), "NAME: expected a notebook, got ot_atention; did you mean ot_attention?"),
+    (("zzz",), "NAME: expected a notebook, got zzz; accepted: attention_as_entropic_transport"),
+    (("../secrets",), "NAME: expected a notebook, got ../secrets"),
     (("--output", __file__), "is a file"),
 ])
 def test_bad_arguments_are_said_in_one_line(arguments: tuple[str, ...], said: str) -> None:
@@ -116,14 +116,14 @@ def test_a_missing_extra_is_said(module: str, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setitem(sys.modules, module, None)
     result = call("ot_attention")
     assert result.exit_code == 2
-    assert f"{module} is missing, an install with the extra [notebooks] is accepted" in result.output
+    assert f"expected an install with the extra [notebooks], got one without {module}" in result.output
 
 
 def test_no_notebooks_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(notebooks, "FOLDER", tmp_path)
     result = call()
     assert result.exit_code == 2
-    assert "an editable install of a checkout is accepted" in result.output
+    assert "expected an editable install of a checkout, got none" in result.output
 
 
 # ── a claim on a page ───────────────────────────────────────────────────────────────────────────────────────────────
@@ -134,11 +134,12 @@ def test_a_claim_is_shown_whole() -> None:
     page, text = shown._repr_html_(), str(shown)
     entry = entries()["eot.s7.fisher-scaled"]
     assert entry.correction is not None
-    assert shown.found.evidence.witness is not None
-    for part in ("refuted", entry.correction.severity, rendering.witness(shown.found.evidence.witness), *entry.twins):
+    assert shown.examination.evidence.witness is not None
+    for part in ("refuted", entry.correction.severity, rendering.witness(shown.examination.evidence.witness), *entry.twins):
         assert part in page
         assert part in text or part == entry.correction.severity
-    assert page.count("<li>✓") + page.count("<summary>✓") == len(shown.found.steps) + len(shown.found.repair_steps)
+    steps = [*shown.examination.steps, *shown.examination.repair_steps]
+    assert page.count("<li>✓") + page.count("<summary>✓") == len(steps)
     assert page.count("✗") == len(entry.twins)
 
 
@@ -159,5 +160,5 @@ def test_markup_in_a_claim_is_escaped() -> None:
 
 
 def test_an_unknown_claim_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"^id: eot\.4666 is no claim; did you mean"):
+    with pytest.raises(ValueError, match=r"^id: expected a claim, got eot\.4666; did you mean"):
         show("eot.4666")
