@@ -18,7 +18,6 @@ from derivations.catalogue import Entry, Steps, Undecidable, claim
 from derivations.claims import Kind, Severity
 from derivations.latex.notation import Notation
 from derivations.latex.statements import read
-from derivations.latex.syntax import LatexError
 from derivations.latex.values import bound
 from derivations.latex.writing import statement as written
 from derivations.mutants import Mutant, mutants
@@ -39,8 +38,8 @@ def equation(id: str, latex: str, notation: Notation, *, title: str, line: int, 
     try:
         relations: Sequence[Relation] = read(latex, notation)
         unread = ""
-    except (LatexError, ValueError) as error:
-        relations, unread = (), str(error)
+    except Exception as error:  # one formula that breaks the reader costs the author no other
+        relations, unread = (), str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
 
     said = DEFINES if defines else SAME if relations and all(relation.trivial() for relation in relations) else ""
 

@@ -81,12 +81,27 @@ class Reader:
         if name in self.scope:
             return self.scope[name]
         if name in self.notation.meanings:
-            return self.notation.meanings[name]
+            return self._conditional(self.notation.meanings[name])
         if name in self.notation.indices:
             return scalar(self.notation.indices[name])
         if name in self.notation.broken:
             raise LatexError(self.notation.broken[name])
         return operators.DEFAULT.get(name)
+
+    def _conditional(self, meaning: Meaning) -> Meaning:
+        """A definition in an index and in labels, p(y | x), as a function of the index."""
+        if not isinstance(meaning, Definition) or meaning.pattern.indices:
+            return meaning
+        axes = [each for each in meaning.pattern.arguments if each in self.notation.indices]
+        if not axes or len(axes) == len(meaning.pattern.arguments):
+            return meaning
+        sizes = tuple(self.notation.indices[each].domain.shape[0] for each in axes)
+
+        def entry(*places: sp.Expr) -> sp.Expr:
+            own = {name: scalar(place) for name, place in zip(axes, places, strict=True)}
+            return Reader(self.notation, free={}).within(**own).value(meaning.body).number
+
+        return Named(meaning.pattern.arguments, Value(sizes, entry), tuple(axes))
 
     def index_of(self, name: str, what: str) -> Variable:
         """The index that a name stands for, over its whole range."""

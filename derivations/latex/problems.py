@@ -18,7 +18,7 @@ from derivations.calculus.variables import Kind, Variable, index, rival
 from derivations.latex.elaboration import Reader
 from derivations.latex.notation import pattern
 from derivations.latex.syntax import Chain, LatexError, Node, Product, Scripted, Sum, product_node, spelled
-from derivations.latex.values import Value
+from derivations.latex.values import Value, bound
 from derivations.relations import Equation, Relation, UniqueMinimum
 
 
@@ -208,8 +208,12 @@ def _linear(term: sp.Expr, q: sp.IndexedBase, l: Variable) -> sp.Expr | None:  #
     return without(term, sums[0]) * rest.xreplace({bound: l})
 
 
-def because(difference: sp.Expr) -> sp.Expr | None:
-    """A form of a difference that is never negative: factor · Σ kl(q_i ‖ weights_i), where that is what it is."""
+def because(difference: sp.Expr, weights_of: Sequence[Value] = ()) -> sp.Expr | None:
+    """A form of a difference that is never negative: factor · Σ kl(q_i ‖ weights_i), where that is what it is.
+
+    `weights_of` are vectors of the notation: their divergence from the uniform distribution is tried too, and what they lack of
+    a corner.
+    """
     with suppress(ValueError):
         opened = normal(difference)
         for q in _distributions(opened):
@@ -217,6 +221,13 @@ def because(difference: sp.Expr) -> sp.Expr | None:
             if weights is not None:
                 i = Variable("i#gap", index("i", q.shape[0]).domain)
                 found = strength(difference, q)[0] * total(i, kl(q[i], weights(i)))
+                if equal(difference, found):
+                    return found
+    for p in weights_of:
+        i = bound(p.shape[0])
+        p_i = p.entry(i)
+        for found in (total(i, kl(p_i, 1 / p.shape[0])), total(i, p_i * (1 - p_i))):
+            with suppress(ValueError):
                 if equal(difference, found):
                     return found
     return spread(difference)

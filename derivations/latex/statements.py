@@ -7,6 +7,7 @@ index apart, and what the notation says already is skipped.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 import sympy as sp
@@ -14,7 +15,7 @@ import sympy as sp
 from derivations.calculus.sums import total
 from derivations.calculus.variables import Variable, index
 from derivations.latex.elaboration import Reader
-from derivations.latex.notation import Notation, index_parts, parts, plain
+from derivations.latex.notation import Definition, Notation, index_parts, parts, plain
 from derivations.latex.problems import because, minimizer, optimal_value, problem
 from derivations.latex.syntax import (
     Bracket,
@@ -197,7 +198,8 @@ def _link(reader: Reader, left: Node, sign: str, right: Node) -> Iterator[Relati
     elif sign in AT_MOST or sign in AT_LEAST:
         strict = {**AT_MOST, **AT_LEAST}[sign]
         less, more = (left, right) if sign in AT_MOST else (right, left)
-        yield from _compared(reader, more, less, lambda a, b: AtLeast(a, b, strict=strict, because=because(a - b)))
+        weights = _weights(reader)
+        yield from _compared(reader, more, less, lambda a, b: AtLeast(a, b, strict=strict, because=because(a - b, weights)))
     elif sign == "\\propto":
         yield _proportional(reader, left, right)
     else:
@@ -217,6 +219,18 @@ def _limit(reader: Reader, left: Node, right: Node) -> Relation | None:
         to = to.base
     end = sp.oo if spelled(to) in ("\\infty", "+ \\infty") else reader.value(to).number
     return Limit(reader.product(factors[1:]).number, reader.value(moving).number, end, reader.value(right).number)
+
+
+def _weights(reader: Reader) -> list[Value]:
+    """The vectors that the notation defines by a formula for each entry."""
+    names = [name for name, each in reader.notation.meanings.items() if isinstance(each, Definition)]
+    found = []
+    for name in names:
+        with suppress(LatexError):
+            value = reader.value(parse(name))
+            if len(value.shape) == 1:
+                found.append(value)
+    return found
 
 
 def _compared(reader: Reader, left: Node, right: Node, relation: object) -> Iterator[Relation]:
