@@ -3,10 +3,10 @@
 Claims     transport.listing.AttentionAsOT, transport.listing.AttentionAsOT.standard, transport.listing.AttentionAsOT.sorting,
            transport.listing.AttentionAsOT.heads
 Main claims
-           transport.listing.AttentionAsOT   softmax(S/ε) = argmin ⟨P, −S⟩ − ε H(P) over the plans with unit rows
-           transport.listing.AttentionAsOT.standard   ε = 1  ⟹  A = softmax(QKᵀ/√d) in each head, with W_o and b_o
-           transport.listing.AttentionAsOT.sorting   A_ij/A_il = exp((S_ij − S_il)/ε): each row by itself  (corrected)
-           transport.listing.AttentionAsOT.heads   n_heads divides d_model  ⟹  N n_heads g = N d_model
+           transport.listing.AttentionAsOT            softmax(S/ε) = argmin ⟨P, −S⟩ − ε H(P), P with unit rows
+           transport.listing.AttentionAsOT.standard   ε = 1  ⟹  A = softmax(QKᵀ/√d) in each head
+           transport.listing.AttentionAsOT.sorting    A_ij/A_il = exp((S_ij − S_il)/ε) in each row  (corrected)
+           transport.listing.AttentionAsOT.heads      d_model = n_heads g  ⟹  N n_heads g = N d_model
 Notation   as in `listing_notation`; A the weights; P any plan; H heads of width g, N tokens x_p of width D; W, b the weights
            and biases of the four projections, whose rows of queries, keys and values are numbered by head and coordinate
 References Prillo and Eisenschlos (2020) for relaxations of sorting with unit rows, whose limit is a permutation

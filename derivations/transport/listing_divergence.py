@@ -9,7 +9,7 @@ Main claims
            transport.listing.sinkhorn_divergence   S_ε = cm/(m + 1) − ½ε log((m + 1)/(1 + m e^(−c/ε)))  (corrected)
            transport.listing.sinkhorn_divergence.one-cost   p, q on the same points  ⟹  S_ε(δ_x, δ_y) = C_xy
            transport.listing.sinkhorn_divergence.value   OT_ε = ⟨P, C⟩ + ε Σ P log P, not ⟨P, C⟩  (corrected)
-           transport.listing.compute_attention_ot_divergence   p = q = 1/n, C = −S: 0 for all Q and K  (corrected)
+           transport.listing.compute_attention_ot_divergence   p = q = 1/n, C = −S: 0 where e^(S/ε) < ∞  (corrected)
            transport.listing.compute_attention_ot_divergence.batch   (Kv)_bi = Σ_j K_bij v_bj  (corrected)
 Notation   as in `listing_notation`; x, y, X points; m others at the cost c of a point and of each other; B problems of N tokens
 References Feydy et al. (2019) for the divergence; Luise et al. (2018) for the sharp variant, of costs alone

@@ -6,9 +6,9 @@ Claims     transport.listing.OptimalTransportAttention, transport.listing.Optima
            transport.listing.OptimalTransportAttention.mask, transport.listing.OptimalTransportAttention.forgets,
            transport.listing.OptimalTransportAttention.doubly-stochastic, transport.listing.OptimalTransportAttention.cost
 Main claims
-           transport.listing.OptimalTransportAttention.epsilon   softplus(log(e^ε − 1)) = ε  (corrected)
+           transport.listing.OptimalTransportAttention.epsilon        softplus(log(e^ε − 1)) = ε  (corrected)
            transport.listing.OptimalTransportAttention.single-query   n = 1  ⟹  A_1j = 1/m, whatever S  (corrected)
-           transport.listing.OptimalTransportAttention.forgets   A_ij/A_il ≤ e^(1/ε) after an iteration  (corrected)
+           transport.listing.OptimalTransportAttention.forgets        A_ij/A_il ≤ e^(1/ε) after iterating  (corrected)
 Notation   as in `listing_notation`; A > 0 a matrix of weights, W one with unit rows; y a parameter; T iterations; h a masked
            key; ρ a bound of the ratios of a row, a a weight of it and 1/(ρm) + s_k those of the others = n − 1 queries
 References the listing of the document

@@ -5,11 +5,11 @@ Claims     transport.listing.sinkhorn_attention, transport.listing.sinkhorn_atte
            transport.listing.sinkhorn_attention.overflow, transport.listing.sinkhorn_attention.heads,
            transport.listing.sinkhorn_attention.dtype
 Main claims
-           transport.listing.sinkhorn_attention   b ← v, converged, log domain: P1 = 1, Pᵀ1 = 1  (corrected)
+           transport.listing.sinkhorn_attention   b ← v, log domain, converged: P1 = Pᵀ1 = 1  (corrected)
            transport.listing.sinkhorn_attention.one-iteration   u = 1/Kb, b = 1/n: diag(u) K diag(b) = softmax(O/ε)
            transport.listing.sinkhorn_attention.marginals   Pᵀ1 = 1 in the log domain, not 1/n  (corrected)
            transport.listing.sinkhorn_attention.shift   P(O + t) = P(O) in the log domain  (corrected)
-           transport.listing.sinkhorn_attention.overflow   P_ij = exp(φ_i + O_ij/ε + ψ_j) ≤ 1, log domain  (corrected)
+           transport.listing.sinkhorn_attention.overflow   log domain: P_ij = e^(φ_i + O_ij/ε + ψ_j) ≤ 1  (corrected)
 Notation   as in `listing_notation`; O the scores of as many queries as keys, K = exp(O/ε); b the scaling that a round starts
            from, `low` what underflow leaves of it; φ = log u; H heads of N tokens
 References Sander et al. (2022) for attention by Sinkhorn's iteration

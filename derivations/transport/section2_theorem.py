@@ -6,8 +6,8 @@ Main claims
            transport.thm1            softmax(S/ε) = argmin ⟨P, −S⟩ − ε H(P) over the plans with unit rows
            transport.lem1            argmax ⟨P, S⟩ + ε H(P) = {softmax(S/ε)}, for every matrix S
            transport.s2.constraint   {Pᵀ1 : P with unit rows} = n times the simplex
-           transport.s2.stationary   ∂L/∂P_ij = −S_ij + ε(1 + log P_ij) + λ_i
-           transport.s2.solved       W_ij = exp((S_ij − λ_i)/ε − 1)  ⟹  P_ij = exp(S_ij/ε)/Σ_k exp(S_ik/ε)
+           transport.s2.stationary   ∂L/∂W_ij = −S_ij + ε(1 + log W_ij) + λ_i
+           transport.s2.solved       ∂L/∂W_ij = 0, W1 = 1  ⟹  W_ij = exp(S_ij/ε)/Σ_k exp(S_ik/ε)
 Notation   W > 0 a matrix not yet normalized; λ_i the multiplier of row i; J(P) = −⟨P, S⟩ − ε H(P), the negative of what is
            maximized where the problem is written as a maximum
 References the theorem and the lemma of section 2 of the document

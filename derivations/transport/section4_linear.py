@@ -3,10 +3,10 @@
 Claims     transport.s4.linear-attention, transport.s4.linear-complexity, transport.s4.kernel-approximation,
            transport.s4.kernel, transport.s4.transport-reading
 Main claims
-           transport.s4.linear-attention   ⟨f_i, Σ_j g_j v_j⟩/⟨f_i, Σ_j g_j⟩ = Σ_j κ_ij v_j/Σ_j κ_ij where Σ_j κ_ij ≠ 0
-           transport.s4.kernel-approximation   E[e^(⟨ω, q⟩ − ‖q‖²/2) e^(⟨ω, k⟩ − ‖k‖²/2)] = e^⟨q, k⟩, with random ω
-           transport.s4.kernel   Σ_ij z_i z_j κ(x_i, x_j) = ‖Σ_i z_i φ(x_i)‖² ≥ 0
-           transport.s4.transport-reading   κ > 0  ⟹  κ_ij/Σ_l κ_il = argmin ⟨P, −ε log κ⟩ − ε H(P)  (corrected)
+           transport.s4.linear-attention       ⟨f_i, Σ_j g_j v_j⟩ = Σ_j κ_ij v_j, over Σ_j κ_ij where that is ≠ 0
+           transport.s4.kernel-approximation   E[e^(⟨ω, q⟩ − ‖q‖²/2) e^(⟨ω, k⟩ − ‖k‖²/2)] = e^⟨q, k⟩, ω random
+           transport.s4.kernel                 Σ_ij z_i z_j κ(x_i, x_j) = ‖Σ_i z_i φ(x_i)‖² ≥ 0
+           transport.s4.transport-reading      κ > 0  ⟹  κ_ij/Σ_l κ_il = argmin ⟨P, −ε log κ⟩ − ε H(P)  (corrected)
 Notation   F features; f[i, r] = φ(q_i)_r and g[j, r] = φ(k_j)_r, positive, x[i, r] and y[j, r] the same of any sign;
            κ_ij = Σ_r f_ir g_jr, or any positive matrix; W[p, r] any weights of ReLU features; ω standard normal
 References section 4 of the document up to its listing; Choromanski et al. (2021) for positive random features

@@ -3,10 +3,10 @@
 Claims     transport.s5.cold-one-hot, transport.s5.cold-entropy, transport.s5.cold-matching, transport.s5.standard,
            transport.s5.hot
 Main claims
-           transport.s5.cold-one-hot   best key ahead of m others by δ > 0 or more  ⟹  its weight ≥ 1 − m exp(−δ/ε) → 1
-           transport.s5.cold-entropy   0 ≤ ε H(P) ≤ ε n log m → 0
-           transport.s5.cold-matching   ⟨A, S⟩ ≥ ⟨R, S⟩ + εH(R) − εn log m for every plan R with unit rows  (corrected)
-           transport.s5.hot   A_ij → 1/m as ε → ∞
+           transport.s5.cold-one-hot    best key ahead of m others by ≥ δ > 0  ⟹  its weight ≥ 1 − m exp(−δ/ε) → 1
+           transport.s5.cold-entropy    0 ≤ ε H(P) ≤ ε n log m → 0
+           transport.s5.cold-matching   ⟨A, S⟩ ≥ ⟨R, S⟩ + εH(R) − εn log m, R with unit rows  (corrected)
+           transport.s5.hot             A_ij → 1/m as ε → ∞
 Notation   A = softmax(S/ε), s one row of S; in `best_weight` the best key leads each of m others by δ + w_l, w ≥ 0;
            P, R plans with unit rows; t = 1/ε
 References the table of section 5 of the document
