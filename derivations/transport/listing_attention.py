@@ -92,7 +92,7 @@ def multi_head(temperature: sp.Expr) -> Equation:
 
 
 @claim("transport.listing.AttentionAsOT.standard", "listing", title="At ε = 1 the module is multi-head attention",
-       latex=r"\varepsilon=1\implies\mathrm{out}=W_o\,[A_1V_1,\dots,A_HV_H]+b_o,\quad"
+       latex=r"\varepsilon=1\implies\mathrm{out}=W_o\,[A_1V_1,\dots,A_HV_H]+b_o,\quad "
              r"A_h=\mathrm{softmax}(Q_hK_h^\top/\sqrt{d_k})", needs=("transport.listing.AttentionAsOT",))
 def standard() -> Steps:
     """With its default ε the module is ordinary multi-head attention, with the same projections and biases."""

@@ -111,8 +111,11 @@ def test_what_the_symbolic_layer_found_is_told(tmp_path: Path) -> None:
     found = dict(pages.pages(told))
     assert {"proved", "proved-under", "corrected", "definition"} <= {subject.verdict for subject in told.subjects.values()}
     for id, subject in told.subjects.items():
-        written = [element.words for element in read(found[pages.claim_path(id)]) if element.tag == "pre"]
-        assert written == [step["statement"] for step in subject.steps("derivation") + subject.steps("repair")]
+        elements = read(found[pages.claim_path(id)])
+        written = {element.attributes.get("alttext", element.words) for element in elements if element.tag in ("math", "pre")}
+        steps = subject.steps("derivation") + subject.steps("repair")
+        assert steps
+        assert {step["latex"] or step["statement"] for step in steps} <= written
 
 
 def test_a_run_outside_a_checkout_is_labelled(tmp_path: Path) -> None:
