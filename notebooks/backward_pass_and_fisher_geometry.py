@@ -88,7 +88,7 @@ def variance(b):
     return weights @ ((utilities - b) * score_function) ** 2 - (weights @ ((utilities - b) * score_function)) ** 2
 
 
-witness = show("eot.s5.baseline-variance").found.evidence.witness
+witness = show("eot.s5.baseline-variance").examination.evidence.witness
 for b, proved in ((0.0, witness.left), (weights @ utilities, witness.right)):
     assert abs(variance(b) - float(proved)) <= tolerances.rounding("float64", 2)
 b = np.linspace(-0.3, 1.1, 200)

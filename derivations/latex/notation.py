@@ -115,7 +115,7 @@ class Notation:
 
     def adopt(self, symbol: str, meaning: Any) -> None:
         """Give a symbol the meaning of a variable, an expression, or a function of indices that exist already."""
-        name = pattern(symbol).name
+        name = pattern(symbol).name if "(" in symbol else spelled(parse(symbol))
         if isinstance(meaning, Variable) and meaning.domain.kind is Kind.SIZE:
             self.sizes[name] = meaning
             self.meanings[name] = scalar(meaning)

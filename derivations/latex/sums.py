@@ -67,6 +67,6 @@ def _high(reader: Reads, sub: Chain, sup: Node | None) -> sp.Expr:
     if low != "1" or sup is None:
         raise LatexError(f"\\sum: expected a sum from 1 to a size, got {name} from {low} to {spelled(sup) or 'nothing'}")
     high = reader.value(sup).number
-    if high not in reader.notation.sizes.values() and not high.is_Integer:
+    if not (high.is_integer and high.is_positive):
         raise LatexError(f"\\sum: expected a size of the notation above, got {spelled(sup)}")
     return high

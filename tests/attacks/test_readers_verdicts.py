@@ -30,7 +30,7 @@ from tests.attacks import Table
 from tests.attacks.entries import HONEST, entry, register, verdict_on
 from tests.attacks.vocabulary import j, l, m, one, s, t, two, x, y
 
-UNDECIDED = AtLeast(sp.exp(x), 1 + x)
+UNDECIDED = AtLeast(sp.exp(x), 1 + x + x**3 / 6)          # true, and no rule proves it
 FALSE = Equation((x + 1) ** 2, x**2 + 1)
 LEFT = (x + 1) ** 2
 HEARD = Evidence("eot.0", Layer.TORCH, Outcome.HOLDS, "32 instances", refuted_twins=("a", "b"))
@@ -72,7 +72,7 @@ def test_a_vote_that_sees_one_value_does_not_confirm(name: str) -> None:
 TWINS: dict[str, dict[str, Callable[[], Relation]]] = {
     "trivial, and true of something else": {"a": lambda: Equation(x, x), "b": lambda: Equation((y + 1) ** 2, y**2 + 2 * y + 1)},
     "one twin, twice": {"a": lambda: AtLeast(sp.exp(2 * x), 1 + 2 * x), "b": lambda: AtLeast(sp.exp(2 * x), 1 + 2 * x)},
-    "the claim, twice": {"a": lambda: UNDECIDED, "b": lambda: AtLeast(sp.exp(x) - 1, x)},
+    "the claim, twice": {"a": lambda: UNDECIDED, "b": lambda: AtLeast(sp.exp(x) - 1, x + x**3 / 6)},
 }
 
 

@@ -330,7 +330,7 @@ def test_refusals() -> None:
         ((query, key, value[1:]), {}, r"value: expected \(5, 2, 12\) like the key"),
         ((query, key, value), {"is_causal": True}, "attn_mask: expected the causal mask"),
         ((query, key, value), {"attn_mask": torch.zeros(2, 2)}, r"attn_mask: expected \(4, 5\) or \(6, 4, 5\), got \(2, 2\)"),
-        ((query, key, value), {"attn_mask": torch.zeros(N, M).long()}, "attn_mask: expected a boolean or floating"),
+        ((query, key, value), {"attn_mask": torch.zeros(N, M).long()}, "attn_mask: expected a dense boolean or floating"),
         ((query, key, value), {"key_padding_mask": torch.zeros(M, dtype=torch.bool)}, "key_padding_mask: expected"),
     ):
         with pytest.raises(ValueError, match=message):

@@ -223,7 +223,7 @@ def test_refusals() -> None:
         ({"source_relaxation": 0.0}, "source_relaxation: expected a positive number"),
         ({"target_relaxation": -1.0}, "target_relaxation: expected a positive number"),
         ({"temperature": 0.0}, "temperature: expected a positive number"),
-        ({"start": torch.zeros(3)}, "start: expected a floating tensor"),
+        ({"start": torch.zeros(3)}, "start: expected a dense floating tensor"),
         ({"start": torch.zeros(2, 8)}, "start: expected a shape that broadcasts"),
         ({"max_steps": 0}, "max_steps: expected an integer"),
         ({"source": a[:-1]}, r"source: expected \(..., 6\)"),
