@@ -404,6 +404,17 @@ class Reader:
         if not rest:
             raise LatexError(f"{name}: expected an argument, got none")
         function, first, before = FUNCTIONS[name], rest[0], len(rest)
+        if (
+            isinstance(first, Scripted)
+            and isinstance(first.base, Bracket)
+            and first.sup is not None
+            and first.base.kind != "‖‖"
+        ):
+            inside, power = spelled(first.base), spelled(first.sup)
+            raise LatexError(
+                f"{name}{spelled(first)}: expected parentheses, as it can mean ({name}{inside})^{{{power}}} or "
+                f"{name}({inside}^{{{power}}})"
+            )
         value = self.next(rest)
         bracketed = isinstance(first, Bracket) or (isinstance(first, Scripted) and isinstance(first.base, Bracket))
         after = next((node for node in rest if not isinstance(node, Operator)), None)

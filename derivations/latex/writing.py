@@ -9,6 +9,7 @@ import sympy as sp
 from sympy.printing.latex import LatexPrinter
 from sympy.printing.precedence import PRECEDENCE
 
+from derivations.calculus.functions import Partial
 from derivations.calculus.variables import Kind, Variable, variables_of
 from derivations.latex.notation import Notation
 from derivations.relations import (
@@ -88,6 +89,13 @@ class _Printer(LatexPrinter):  # type: ignore[misc]
             return str(super()._print_ExpBase(expr, exp))
         shown = f"\\exp\\left({self._print(expr.args[0])}\\right)"
         return f"\\left({shown}\\right)^{{{exp}}}" if exp else shown
+
+    def _print_Pow(self, expr: sp.Expr) -> str:
+        """A power; a log or a derivative stands in parentheses, since what follows its argument could be taken for its own."""
+        whole = not expr.exp.is_Rational or (expr.exp.q == 1 and expr.exp.p > 1)
+        if isinstance(expr.base, sp.log | Partial) and whole:
+            return f"\\left({self._print(expr.base)}\\right)^{{{self._print(expr.exp)}}}"
+        return str(super()._print_Pow(expr))
 
     def _print_Symbol(self, expr: sp.Symbol) -> str:
         return name(expr).strip()

@@ -71,6 +71,7 @@ FALSE = [
 
 REFUSED = [
     (r"\log p_j q_j = 1", "expected parentheses, as it can mean"),
+    (r"\log(p_j)^2 = 1", "expected parentheses, as it can mean"),
     (r"1/\tau s_j = u_j", "a slash before a product can mean"),
     (r"s u = 1", "can be an inner product"),
     (r"\partial_{s_j} p_k u_k = 1", "the derivative can be that of"),
