@@ -30,7 +30,10 @@ TRIED = 24  # mutants that may be the correction of a false print
 
 
 def equation(id: str, latex: str, notation: Notation, *, title: str, line: int, defines: bool = False) -> Entry:
-    """Register what a formula states as a claim; `defines` marks the definition of its left side.
+    """Register what a formula states as a claim.
+
+    A formula whose sides are one expression by the notation is a definition: that of its left side, which `defines` says, or
+    one that follows from others.  What else it states is proved or refuted, whatever `defines` says.
 
     A formula that cannot be read is a claim that stays open, with the reason.  Raises ValueError as `claim` does.
     """
@@ -41,17 +44,18 @@ def equation(id: str, latex: str, notation: Notation, *, title: str, line: int, 
     except Exception as error:  # one formula that breaks the reader costs the author no other
         relations, unread = (), str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
 
-    said = DEFINES if defines else SAME if relations and all(relation.trivial() for relation in relations) else ""
+    by_definition = bool(relations) and all(relation.trivial() for relation in relations)
+    said = DEFINES if defines else SAME
 
     def derivation() -> Steps | Undecidable:
         return Undecidable(f"could not be read: {unread}") if unread else _steps(relations, said)
 
     derivation.__doc__ = f"Line {line} of the paper."
     derivation.__module__ = caller.f_globals["__name__"]
-    kind = Kind.DEFINITION if said else _kind(relations)
+    kind = Kind.DEFINITION if by_definition else _kind(relations)
     entry = claim(id, kind, title=title, latex=latex)(derivation)
     entry.line = caller.f_lineno
-    if relations and not said:
+    if relations and not by_definition:
         _add_twins_and_correction(entry, relations)
     return entry
 
@@ -64,13 +68,12 @@ def _kind(relations: Sequence[Relation]) -> Kind:
 
 
 def _steps(relations: Sequence[Relation], said: str) -> Iterator[Relation]:
-    """The links of a chain, each proved; the first one that has a counterexample ends the derivation."""
+    """The links of a chain: what holds by definition has a value, the rest is proved up to the first counterexample."""
+    yield from (defined(relation, said) for relation in relations if relation.trivial())
     for relation in relations:
-        if said:
-            yield defined(relation, said)
-        elif relation.trivial():
+        if relation.trivial():
             continue
-        elif not relation.prove() and relation.counterexample():
+        if not relation.prove() and relation.counterexample():
             yield Fails(relation, reason="the machine found a point where it does not hold")
             return
         else:
@@ -90,7 +93,7 @@ def failing(relations: Sequence[Relation]) -> Relation | None:
 def _add_twins_and_correction(entry: Entry, relations: Sequence[Relation]) -> None:
     """Twins that the kernel refutes, and the correction where one edit makes a false print true."""
     false = failing(relations)
-    about = false or relations[-1]
+    about = false or [relation for relation in relations if not relation.trivial()][-1]
     for name, wrong in islice(_wrong(about), TWINS):
         entry.twin(name, _constant(wrong))
     if false is None:
@@ -134,8 +137,8 @@ def _coarse(relation: Relation) -> Iterator[tuple[str, Relation]]:
     if isinstance(relation, AtLeast):
         left, right = relation.sides
         yield "the other way round", AtLeast(right, left, strict=True, given=relation.given)
-        yield "1 more than the left side", AtLeast(left, left + 1, given=relation.given)
-        yield "the right side and 1 more than the left one", AtLeast(left, right + (left - right) + 2, given=relation.given)
+        for name, wrong in (("1 more", right + 1), ("2 more", right + 2), ("7 more", right + 7)):
+            yield name, AtLeast(left, wrong, given=relation.given)
     if isinstance(relation, UniqueMinimum):
         for name, power in (("squares of the weights", 2), ("roots of the weights", sp.Rational(1, 2))):
             yield name, _tempered(relation, power)
@@ -160,6 +163,3 @@ def _is_refuted(relation: Relation) -> bool:
 
 def _constant(relation: Relation) -> Callable[[], Relation]:
     return lambda: relation
-
-
-__all__ = ["Equation", "equation"]

@@ -57,7 +57,7 @@ class Guesses:
             return self.sets[text]
         if isinstance(node, Symbol | Scripted) and text not in RESERVED and not text.startswith("\\"):
             self.say(text, "size", why)
-            return text if self.lines.get(text, Guess("", "")).meaning == "size" else None
+            return text if self.lines.get(text, Guess("", "")).meaning.split()[0:1] == ["size"] else None
         return None
 
 
@@ -293,9 +293,24 @@ def _set(found: Guesses, node: Node, why: str) -> str | None:
         if len(listed) >= 3 and spelled(listed[-2]) in DOTS:
             size = found.size(listed[-1], why)
             return f"index {size}" if size else None
-    if isinstance(node, Bracket) and node.kind == "()" and spelled(parts(node.inside)[0]) == "0":
-        return "positive"
+    if isinstance(node, Bracket) and node.kind in ("()", "[]") and len(parts(node.inside)) == 2:
+        return _interval(node)
     return None
+
+
+def _interval(node: Bracket) -> str | None:
+    """(0, 1) as positive < 1, [0, 1] as nonnegative <= 1, (0, ∞) as positive; None for ends that are no numbers."""
+    low, high = (spelled(part).replace("- ", "-") for part in parts(node.inside))
+    opened = node.kind == "()"
+    if low == "0":
+        start = "positive" if opened else "nonnegative"
+    elif low.lstrip("-").isdigit():
+        start = f"real {'>' if opened else '>='} {low}"
+    else:
+        return None
+    if "\\infty" in high:
+        return start
+    return f"{start} {'<' if opened else '<='} {high}" if high.lstrip("-").isdigit() else None
 
 
 def _simplex(found: Guesses, sub: Node | None, sup: Node | None, why: str) -> str | None:
@@ -311,8 +326,8 @@ def _sign(found: Guesses, symbols: Sequence[Node], sign: str, number: str, why: 
     for symbol in symbols:
         if isinstance(symbol, Symbol) and kind and symbol.name not in found.names:
             found.say(symbol.name, kind, why)
-        elif isinstance(symbol, Symbol) and number == "1" and symbol.name.islower() and len(symbol.name) == 1:
-            found.say(symbol.name, "size", why)
+        elif isinstance(symbol, Symbol) and not kind:
+            _bounded(found, symbol.name, ">" if sign == ">" else ">=", number, why)
         elif isinstance(symbol, Scripted) and symbol.sub is not None and kind and is_index_list(symbol.sub):
             name = spelled(symbol.base)
             known = found.lines.get(name)
@@ -340,6 +355,17 @@ def _mass(found: Guesses, left: Node | None, why: str) -> None:
         known.meaning = f"simplex {known.meaning.split()[-1]}"
     elif known is None and found.indices.get(letter):
         found.say(name, f"simplex {found.indices[letter]}", why)
+
+
+def _bounded(found: Guesses, name: str, sign: str, number: str, why: str) -> None:
+    """m ≥ 2 of a size, α > 1 of a number."""
+    known = found.lines.get(name)
+    if number == "1" and sign == ">=" and (known is None or known.meaning == "size") and len(name) == 1:
+        found.say(name, "size", why)
+    elif known is None and name not in RESERVED:
+        found.say(name, f"real {sign} {number}", why)
+    elif known is not None and known.meaning in ("size", "real", "positive", "nonnegative"):
+        known.meaning = f"{known.meaning} {sign} {number}"
 
 
 def _tuple(found: Guesses, left: Node | None, inside: Listing, why: str) -> None:

@@ -12,9 +12,9 @@ import sympy as sp
 
 from derivations.calculus.powers import plus as positive_part
 from derivations.calculus.variables import Kind, Variable, index
-from derivations.latex import derivatives, operators, sums
+from derivations.latex import derivatives, operators, sums, symbols
 from derivations.latex.derivatives import PARTIAL, TRANSPOSED, starts_function
-from derivations.latex.notation import Definition, Meaning, Named, Notation, index_parts, parts, plain
+from derivations.latex.notation import Meaning, Notation, index_parts, plain
 from derivations.latex.syntax import (
     Bracket,
     Chain,
@@ -31,7 +31,7 @@ from derivations.latex.syntax import (
     Symbol,
     spelled,
 )
-from derivations.latex.values import RangeError, Value, at, bound, entrywise, fits, plus, scalar, times, transposed
+from derivations.latex.values import Value, at, check_ranges, entrywise, inner, plus, scalar, times, transposed
 
 BIG = ("\\sum",)
 UNREAD = (
@@ -74,6 +74,10 @@ class Reader:
         """The reader where some names stand for something else."""
         return replace(self, scope={**self.scope, **names})
 
+    def fresh(self) -> Reader:
+        """A reader of the same notation with nothing in scope, for what is defined elsewhere."""
+        return Reader(self.notation)
+
     # ── names ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def meaning(self, name: str) -> Meaning | None:
@@ -81,27 +85,12 @@ class Reader:
         if name in self.scope:
             return self.scope[name]
         if name in self.notation.meanings:
-            return self._conditional(self.notation.meanings[name])
+            return symbols.conditional(self, self.notation.meanings[name])
         if name in self.notation.indices:
             return scalar(self.notation.indices[name])
         if name in self.notation.broken:
             raise LatexError(self.notation.broken[name])
         return operators.DEFAULT.get(name)
-
-    def _conditional(self, meaning: Meaning) -> Meaning:
-        """A definition in an index and in labels, p(y | x), as a function of the index."""
-        if not isinstance(meaning, Definition) or meaning.pattern.indices:
-            return meaning
-        axes = [each for each in meaning.pattern.arguments if each in self.notation.indices]
-        if not axes or len(axes) == len(meaning.pattern.arguments):
-            return meaning
-        sizes = tuple(self.notation.indices[each].domain.shape[0] for each in axes)
-
-        def entry(*places: sp.Expr) -> sp.Expr:
-            own = {name: scalar(place) for name, place in zip(axes, places, strict=True)}
-            return Reader(self.notation, free={}).within(**own).value(meaning.body).number
-
-        return Named(meaning.pattern.arguments, Value(sizes, entry), tuple(axes))
 
     def index_of(self, name: str, what: str) -> Variable:
         """The index that a name stands for, over its whole range."""
@@ -168,31 +157,31 @@ class Reader:
     def _divided(self, over: Value, under: Value, what: str) -> Value:
         if under.shape:
             raise LatexError(f"{what}: expected a number below, got {under.words}")
-        return Value(over.shape, lambda *places: _ratio(at(over, places), under.number), over.row)
+        return Value(over.shape, lambda *places: at(over, places) / under.number, over.row)
 
     # ── products ────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def product(self, factors: Sequence[Node]) -> Value:
         """The value of factors in a row: operators take what follows them, the others are multiplied."""
         found: Value | None = None
-        rest, divide, entries = list(factors), False, False
+        rest = list(factors)
         while rest:
-            if isinstance(rest[0], Operator):
-                sign = rest.pop(0).sign  # type: ignore[attr-defined]
+            if isinstance(operator := rest[0], Operator):
+                rest.pop(0)
+                sign = operator.sign
                 if not rest or found is None:
                     raise LatexError(f"expected a factor on each side of {sign}, got one")
-                divide, entries = sign == "/", sign in ("\\odot", "\\circ")
                 if sign not in ("/", "\\odot", "\\circ", *TIMES):
                     raise LatexError(f"expected +, −, / or a product, got {sign}")
-                if divide:
+                if sign == "/":
                     found = self._divided(found, self._divisor(rest, factors), spelled(Product(tuple(factors))))
                     continue
                 value = self.next(rest)
                 dotted = sign == "\\cdot" and len(found.shape) == 1 and len(value.shape) == 1
-                if entries:
+                if sign in ("\\odot", "\\circ"):
                     found = entrywise(sp.Mul, found, value, what=sign)
                 else:
-                    found = operators.inner(found, value) if dotted else times(found, value, spelled(Product(tuple(factors))))
+                    found = inner(found, value) if dotted else times(found, value, spelled(Product(tuple(factors))))
                 continue
             value = self.next(rest)
             found = value if found is None else times(found, value, spelled(Product(tuple(factors))))
@@ -223,20 +212,25 @@ class Reader:
         if isinstance(base, Symbol):
             if base.name in BIG:
                 return sums.big_sum(self, sub, sup, rest)
+            if base.name in FUNCTIONS and sub is not None:
+                raise LatexError(f"{spelled(first)}: expected the natural logarithm or exponential, got a subscript")
             if base.name in FUNCTIONS:
                 return self._function(base.name, sup, rest)
             if base.name == "\\nabla":
                 return derivatives.nabla(self, sub, sup, rest)
             if base.name in PARTIAL and sub is not None and base.name == "\\partial":
                 by = self.product((sub,))
-                return derivatives.slope(derivatives.operand(self, first, rest), by)
+                if sup is not None and spelled(sup) != "2":
+                    raise LatexError(f"{spelled(first)}: expected no power or 2, got {spelled(sup)}")
+                body = derivatives.slope(derivatives.operand(self, first, rest), by)
+                return body if sup is None else derivatives.slope(body, by)
             if base.name in ("\\max", "\\min") and sub is None:
                 return operators.extreme(self, base.name, rest)
             if base.name in UNREAD or (base.name in ("\\max", "\\min")):
                 raise LatexError(f"expected sums, logarithms, exponentials, powers and derivatives, got {base.name}")
             if base.name == "e" and sup is not None and self.meaning("e") is None:
                 return entrywise(sp.exp, self.value(sup), what="exp")
-            return self._symbol(first, base, sub, sup, primes, rest)
+            return symbols.symbol(self, first, base, sub, sup, primes, rest)
         if (
             isinstance(base, Fraction)
             and derivatives.is_derivative(self, base.over, base.under)
@@ -251,103 +245,6 @@ class Reader:
             return operators.norm_power(self, base, sub, None)
         return self.scripts(self.value(base), sub, sup, spelled(first))
 
-    # ── symbols ─────────────────────────────────────────────────────────────────────────────────────────────────────
-
-    def _symbol(self, whole: Node, base: Symbol, sub: Node | None, sup: Node | None, primes: int, rest: list[Node]) -> Value:
-        """The longest declared name of a symbol with its scripts, then its arguments, then the scripts that are left."""
-        for kept_sub, kept_sup in ((sub, sup), (sub, None), (None, sup), (None, None)):
-            scripted = Scripted(base, kept_sub, kept_sup, primes) if kept_sub or kept_sup or primes else base
-            meaning = self.meaning(spelled(scripted))
-            if meaning is not None:
-                left_sub = sub if kept_sub is None else None
-                left_sup = sup if kept_sup is None else None
-                return self._meant(spelled(scripted), meaning, left_sub, left_sup, rest)
-        if primes == 0 and sub is None and base.name == "e":
-            return self.scripts(scalar(sp.E), None, sup, spelled(whole))
-        if base.name == "\\pi":
-            return self.scripts(scalar(sp.pi), sub, sup, spelled(whole))
-        raise LatexError(f"{spelled(whole)}: expected a symbol of the notation, got one that it does not declare")
-
-    def _meant(self, name: str, meaning: Meaning, sub: Node | None, sup: Node | None, rest: list[Node]) -> Value:
-        if isinstance(meaning, str):
-            return operators.apply(self, meaning, sub, sup, rest)
-        if isinstance(meaning, Definition):
-            return self._defined(meaning, sub, sup, rest)
-        if isinstance(meaning, Named):
-            return self._named(name, meaning, sub, sup, rest)
-        declared = self.notation.meanings.get(name)
-        if isinstance(declared, Named) and name in self.scope and fits(meaning.shape, declared.value.shape):
-            return self._named(name, replace(declared, value=meaning), sub, sup, rest)
-        if meaning.shape and sub is None and (call := _call(rest)) and self._all_indices(call[0]):
-            rest.pop(0)
-            return self.scripts(meaning, call[0].inside, sup or call[1], name)
-        return self.scripts(meaning, sub, sup, name)
-
-    def _all_indices(self, bracket: Bracket) -> bool:
-        """Whether an argument list consists of indices: u(i) is an entry of u."""
-        names = [spelled(part) for part in parts(bracket.inside)]
-        return all(
-            self._may_index(name) or isinstance(getattr(self.scope.get(name), "entry", str)(), Variable) for name in names
-        )
-
-    def _named(self, name: str, meaning: Named, sub: Node | None, sup: Node | None, rest: list[Node]) -> Value:
-        """A function of indices: with arguments a number, without them all its values."""
-        call = _call(rest)
-        if call is None:
-            return self.scripts(meaning.value, sub, sup, name)
-        if sub is not None:
-            raise LatexError(f"{name}_{{{spelled(sub)}}}: expected a symbol of the notation, got one that it does not declare")
-        rest.pop(0)
-        bracket, sup = call[0], sup or call[1]
-        given = parts(bracket.inside)
-        if len(given) != len(meaning.arguments):
-            raise LatexError(f"{name}: expected arguments ({', '.join(meaning.arguments)}), got {spelled(bracket)}")
-        places = [part for part, argument in zip(given, meaning.arguments, strict=True) if argument in meaning.axes]
-        if any(spelled(part) in ("\\cdot", "·") for part in places):
-            if len(places) > 1:
-                raise LatexError(f"{name}: expected one free argument at most, got {spelled(bracket)}")
-            return self.scripts(meaning.value, None, sup, name)
-        sizes = meaning.value.shape
-        where = [self.place(part, size) for part, size in zip(places, sizes, strict=True)]
-        _check_ranges(meaning.value, where, name)
-        return self.scripts(scalar(meaning.value.entry(*where)), None, sup, name)
-
-    def _defined(self, meaning: Definition, sub: Node | None, sup: Node | None, rest: list[Node]) -> Value:
-        """A defined symbol at its arguments; without them at the symbols in which it is defined."""
-        shown, call = meaning.pattern, _call(rest)
-        if shown.indices and not shown.arguments and sub is None and call and self._all_indices(call[0]):
-            rest.pop(0)
-            sub, sup = call[0].inside, sup or call[1]
-        reader = Reader(self.notation, free={})
-        if shown.arguments and call:
-            rest.pop(0)
-            sup = sup or call[1]
-            reader = reader.within(**self._given(shown.name, shown.arguments, parts(call[0].inside)))
-        if shown.subscripts and sub is not None:
-            reader = reader.within(**self._given(shown.name, shown.subscripts, parts(sub)))
-            sub = None
-        if not shown.indices:
-            return self.scripts(reader.value(meaning.body), sub, sup, shown.name)
-        body = reader.value(meaning.body)
-        body.entry(*(bound(axis) for axis in body.shape))  # which reads what is read late, and finds the ranges
-        found = [reader.free.get(name) or reader.index_of(name, shown.name) for name in shown.indices]
-        over = tuple(bound(each.domain.shape[0], plain(name)) for name, each in zip(shown.indices, found, strict=True))
-        inside = reader.within(**{name: scalar(each) for name, each in zip(shown.indices, over, strict=True)})
-        body = inside.value(meaning.body)
-
-        def entry(*places: sp.Expr) -> sp.Expr:
-            own = dict(zip(over, places[: len(over)], strict=True))
-            return put(body.entry(*places[len(over) :]), own)
-
-        value = Value((*(each.domain.shape[0] for each in over), *body.shape), entry)
-        return self.scripts(value, sub, sup, shown.name)
-
-    def _given(self, name: str, arguments: Sequence[str], given: Sequence[Node]) -> dict[str, Value]:
-        """The values of a function's arguments by their names."""
-        if len(given) != len(arguments):
-            raise LatexError(f"{name}: expected arguments ({', '.join(arguments)}), got {', '.join(map(spelled, given))}")
-        return {argument: self.value(part) for argument, part in zip(arguments, given, strict=True)}
-
     # ── scripts ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def place(self, node: Node, size: sp.Expr | None = None) -> sp.Expr:
@@ -357,7 +254,7 @@ class Reader:
         if isinstance(node, Sum):
             return self.value(node).number
         name = spelled(node)
-        if size is not None and name not in self.scope and self._may_index(name):
+        if size is not None and name not in self.scope and self.may_index(name):
             return self.free.setdefault(name, self.index_over(name, size))
         meaning = self.meaning(name)
         if isinstance(meaning, Value) and not meaning.shape and isinstance(meaning.entry(), Variable):
@@ -366,7 +263,7 @@ class Reader:
                 return variable
         return self.index_of(name, f"subscript {name}")
 
-    def _may_index(self, name: str) -> bool:
+    def may_index(self, name: str) -> bool:
         """Whether a name may be a free index: one that the notation declares, or a letter that is no number there."""
         letter = name.rstrip("'")
         if letter in self.notation.indices:
@@ -386,11 +283,11 @@ class Reader:
             if len(nodes) > len(value.shape):
                 raise LatexError(f"{what}: expected at most {len(value.shape)} indices of {value.words}, got {len(nodes)}")
             places = tuple(self.place(node, size) for node, size in zip(nodes, value.shape, strict=False))
-            _check_ranges(value, places, what)
+            check_ranges(value, places, what)
             value = _part(value, places)
         if sup is None:
             return value
-        if spelled(sup) in TRANSPOSED:
+        if spelled(sup) in TRANSPOSED and (value.shape or spelled(sup) == "\\top"):
             return transposed(value)
         exponent = self.value(sup).number
         if len(value.shape) == 2:
@@ -433,36 +330,5 @@ class Reader:
         return self.scripts(found, None, sup, name) if sup else found
 
 
-def _call(rest: Sequence[Node]) -> tuple[Bracket, Node | None] | None:
-    """The parentheses that follow a symbol, with their power."""
-    first = rest[0] if rest else None
-    bracket, sup = (first.base, first.sup) if isinstance(first, Scripted) and first.sub is None else (first, None)
-    return (bracket, sup) if isinstance(bracket, Bracket) and bracket.kind == "()" else None
-
-
-def _taken(rest: list[Node]) -> tuple[Node, ...]:
-    """All that is left of a product, which an operator takes."""
-    taken = tuple(rest)
-    rest.clear()
-    return taken
-
-
-def _ratio(over: sp.Expr, under: sp.Expr) -> sp.Expr:
-    return over / under
-
-
-def put(expr: sp.Expr, own: Mapping[Variable, sp.Expr]) -> sp.Expr:
-    """An expression with other indices in place of its own; derivatives and sums keep theirs apart."""
-    return expr.xreplace({old: new for old, new in own.items() if old != new})
-
-
 def _part(value: Value, places: Sequence[sp.Expr]) -> Value:
     return Value(value.shape[len(places) :], lambda *more: value.entry(*places, *more))
-
-
-def _check_ranges(value: Value, places: Sequence[sp.Expr], what: str) -> None:
-    for size, place in zip(value.shape, places, strict=False):
-        if isinstance(place, Variable) and size is not None and place.domain.shape[0] != size:
-            raise RangeError(
-                f"{what}: expected an index over {size}, got {place.name}, which runs over {place.domain.shape[0]}"
-            )

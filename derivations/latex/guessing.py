@@ -86,7 +86,7 @@ def _defined_name(found: Guesses, left: Node, right: Node, sign: str, display: b
         or name in RESERVED
     ):
         return None
-    if (seen and sign not in DEFINE) or (known is not None and (known.meaning == "size" or not display)):
+    if (seen and sign not in DEFINE) or (known is not None and (known.meaning.startswith("size") or not display)):
         return None
     inside = {spelled(node) for node in walk(right)} | {symbol for symbol, _ in uses(right)}
     if name in inside or isinstance(right, Number) or name in found.sets or name.startswith("\\mathbb"):
@@ -124,7 +124,7 @@ def _use(found: Guesses, tree: Node, formula: Formula) -> None:
 
 def _indices(found: Guesses) -> None:
     """Sizes for indices that have none yet: that of what they index, else the only size there is."""
-    sizes = [symbol for symbol, each in found.lines.items() if each.meaning == "size"]
+    sizes = [symbol for symbol, each in found.lines.items() if each.meaning.startswith("size")]
     for name, nodes in found.used.items():
         known = found.lines.get(found.names.get(name, ""))
         shape = known.meaning.split()[1:] if known and not known.meaning.startswith("=") else []
@@ -201,7 +201,7 @@ def _is_end(found: Guesses, node: Scripted) -> bool:
     """Whether a symbol is the first or last of a family that is declared: x_1, x_N."""
     end = spelled(node.sub)
     size = found.lines.get(end)
-    return spelled(node.base) in found.names and (end.isdigit() or (size is not None and size.meaning == "size"))
+    return spelled(node.base) in found.names and (end.isdigit() or (size is not None and size.meaning.startswith("size")))
 
 
 def _is_argument(found: Guesses, name: str) -> bool:

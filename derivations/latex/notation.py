@@ -28,6 +28,7 @@ from derivations.calculus import variables
 from derivations.calculus.variables import Kind, Variable
 from derivations.latex.syntax import Bracket, LatexError, Listing, Node, Number, Product, Scripted, Symbol, parse, spelled
 from derivations.latex.values import Value, scalar
+from derivations.relations import AtLeast
 
 OPERATORS = (
     "softmax",
@@ -51,8 +52,9 @@ OPERATORS = (
 SCALARS = {"real": Kind.REAL, "positive": Kind.POSITIVE, "nonnegative": Kind.NONNEGATIVE}
 ARRAYS = {"simplex": Kind.SIMPLEX, "interior": Kind.INTERIOR, "stochastic": Kind.STOCHASTIC}
 ACCEPTED = (
-    "size, index M, real, positive, nonnegative, [positive|nonnegative] vector M, [positive|nonnegative] matrix N M, "
-    "simplex M, interior M, stochastic N M, fixed, = definition, or an operator: " + ", ".join(OPERATORS)
+    "size, index M, real, positive, nonnegative (with bounds, size >= 2, positive < 1), [positive|nonnegative] vector M, "
+    "[positive|nonnegative] matrix N M, simplex M, interior M, stochastic N M, fixed, = definition, or an operator: "
+    + ", ".join(OPERATORS)
 )
 
 
@@ -95,6 +97,7 @@ class Notation:
     sizes: dict[str, sp.Expr] = field(default_factory=dict, init=False)
     indices: dict[str, Variable] = field(default_factory=dict, init=False)
     broken: dict[str, str] = field(default_factory=dict, init=False)
+    bounds: list[AtLeast] = field(default_factory=list, init=False)  # what is said of numbers beside their kind
 
     def __post_init__(self) -> None:
         waiting: list[tuple[str, str]] = []
@@ -149,9 +152,8 @@ class Notation:
             self.meanings[shown.name] = self._named(shown, meaning)
         elif meaning.split()[0] == "index":
             self.indices[shown.name] = variables.index(plain(shown.name), *self._shape(meaning.split()[1:], 1))
-        elif meaning == "size":
-            self.sizes[shown.name] = variables.size(plain(shown.name))
-            self.meanings[shown.name] = scalar(self.sizes[shown.name])
+        elif meaning.split()[0] in (*SCALARS, "size") and len(meaning.split()) % 2 == 1 and meaning.split()[1:2] != ["vector"]:
+            self._number(shown.name, meaning.split())
         else:
             self.meanings[shown.name] = self._variable(plain(shown.name), meaning)
 
@@ -162,6 +164,20 @@ class Notation:
             return shown
         arguments = f"({', '.join(shown.arguments)})" if shown.arguments else ""
         return Pattern(spelled(parse(symbol.removesuffix(arguments).split("(")[0])), (), shown.arguments)
+
+    def _number(self, name: str, words: list[str]) -> None:
+        """A size or a number with its bounds: size >= 2, positive < 1."""
+        kind, *comparisons = words
+        number = variables.size(plain(name)) if kind == "size" else variables.scalar(plain(name), SCALARS[kind])
+        for sign, end in zip(comparisons[::2], comparisons[1::2], strict=True):
+            if sign not in ("<", "<=", ">", ">="):
+                raise LatexError(f"expected <, <=, > or >= after {kind}, got {sign!r}")
+            value, strict = sp.Rational(end), sign in ("<", ">")
+            sides = (number, value) if sign[0] == ">" else (value, number)
+            self.bounds.append(AtLeast(*sides, strict=strict))
+        if kind == "size":
+            self.sizes[name] = number
+        self.meanings[name] = scalar(number)
 
     def _variable(self, name: str, meaning: str) -> Value:
         words = meaning.split()

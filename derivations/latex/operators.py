@@ -12,7 +12,7 @@ from derivations.calculus.sums import delta, total
 from derivations.calculus.variables import Variable
 from derivations.latex.notation import Named, index_parts, parts, plain
 from derivations.latex.reads import Reads
-from derivations.latex.syntax import Bracket, Chain, LatexError, Listing, Node, Number, Product, Scripted, Symbol, spelled
+from derivations.latex.syntax import Bracket, Chain, LatexError, Listing, Node, Product, Scripted, spelled
 from derivations.latex.values import IDENTITY, ONES, Value, bound, common, entrywise, inner, product_of, scalar
 
 DEFAULT = {
@@ -331,17 +331,3 @@ def extreme(reader: Reads, name: str, rest: list[Node]) -> Value:
     if name == "\\max":
         return entrywise(lambda a, b: b + positive_part(a - b), one, other, what=name)
     return entrywise(lambda a, b: a - positive_part(a - b), one, other, what=name)
-
-
-__all__ = [
-    "DEFAULT",
-    "Number",
-    "Symbol",
-    "apply",
-    "entrywise",
-    "extreme",
-    "inner",
-    "inner_product",
-    "norm_power",
-    "squared_norm",
-]

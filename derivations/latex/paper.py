@@ -244,13 +244,7 @@ def _expanded(found: Sequence[Token], macros: Mapping[str, Macro]) -> Iterator[s
         text = macro.text
         for place, argument in enumerate(arguments, start=1):
             text = text.replace(f"#{place}", argument)
-        yield f"{{{text}}}" if _needs_group(found, at, text) else text + " " * (text[-1:].isalpha())
-
-
-def _needs_group(found: Sequence[Token], at: int, text: str) -> bool:
-    """Whether scripts after a macro would otherwise go to the last letter of what it stands for."""
-    scripted = at < len(found) and found[at].type == "TEXT" and str(found[at]).lstrip()[:1] in ("_", "^")
-    return scripted and ("^" in text or "_" in text) and False
+        yield text + " " * text[-1:].isalpha()  # so that a command does not run into the next letter
 
 
 def _argument(found: Sequence[Token], at: int) -> tuple[str, int]:

@@ -84,6 +84,8 @@ def _head(factors: Sequence[Node]) -> int:
 def _feasible(reader: Reader, sub: Node) -> tuple[str, Variable]:
     """The rival's name and the size of the simplex: q ∈ Δ^{m−1}, or q where the notation says that it is a distribution."""
     name = spelled(sub.parts[0]) if isinstance(sub, Chain) else spelled(sub)
+    if isinstance(sub, Chain) and not (sub.signs == ("\\in",) and spelled(sub.parts[1]).startswith(("\\Delta", "\\mathcal{"))):
+        raise LatexError(f"min: expected a minimum over a simplex, q \\in \\Delta, got {spelled(sub)}")
     shown = pattern(name).name
     value = reader.meaning(shown)
     value = getattr(value, "value", value)

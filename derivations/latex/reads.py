@@ -24,6 +24,16 @@ class Reads(Protocol):
     def scope(self) -> Mapping[str, Value]:
         """What indices and arguments stand for at this place."""
 
+    @property
+    def free(self) -> dict[str, Variable]:
+        """The free indices of the formula by their letters."""
+
+    def fresh(self) -> Reads:
+        """A reader of the same notation with nothing in scope."""
+
+    def may_index(self, name: str) -> bool:
+        """Whether a name may be a free index."""
+
     def within(self, **names: Value) -> Reads:
         """The reader where some names stand for something else."""
 

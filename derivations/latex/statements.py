@@ -6,7 +6,7 @@ index apart, and what the notation says already is skipped.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
@@ -32,7 +32,7 @@ from derivations.latex.syntax import (
     product_node,
     spelled,
 )
-from derivations.latex.values import Value, at, fits, scalar
+from derivations.latex.values import Value, at, bound, fits, scalar
 from derivations.relations import AtLeast, Equation, Limit, Relation
 from derivations.relations.base import Hypothesis
 
@@ -42,7 +42,7 @@ AT_MOST = {"\\le": False, "\\leq": False, "\\leqslant": False, "<": True}
 AT_LEAST = {"\\ge": False, "\\geq": False, "\\geqslant": False, ">": True}
 APART = ("\\ne", "\\neq")
 CONDITION = ("for", "if", "where", "when", "whenever", "with", "and", "provided", "given", "all", "every", "each", "any", "as")
-LEADING = ("thus", "so", "hence", "then", "i.e.", "therefore", "that is")
+LEADING = ("thus", "so", "hence", "then", "i.e", "therefore", "that", "is", "but", "which", "means", "we", "have", "or")
 
 
 def read(latex: str, notation: Notation) -> tuple[Relation, ...]:
@@ -56,7 +56,14 @@ def read(latex: str, notation: Notation) -> tuple[Relation, ...]:
     found = tuple(relation for chain in chains for relation in _relations(reader, chain))
     if not found:
         raise LatexError(f"expected a statement, got the expression {latex}")
-    return tuple(replace(relation, given=given) for relation in found) if given else found
+    return tuple(_given(relation, (*given, *notation.bounds)) for relation in found)
+
+
+def _given(relation: Relation, hypotheses: Sequence[Hypothesis]) -> Relation:
+    """A relation with those hypotheses that speak of its variables."""
+    own = set(relation.variables())
+    given = tuple(each for each in hypotheses if set(each.variables()) <= own)
+    return replace(relation, given=given) if given else relation
 
 
 # ── clauses ─────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -68,6 +75,8 @@ def clauses(node: Node) -> tuple[list[Chain], list[Chain]]:
     conditions: list[Chain] = []
     for clause in _flat(node):
         words, part = _words(clause)
+        if unknown := sorted(words - {*CONDITION, *LEADING, "\\forall", ""}):
+            raise LatexError(f"expected words such as “for all” or “where”, got “{' '.join(unknown)}”, which may say more")
         if part is None:
             continue
         if not isinstance(part, Chain):
@@ -122,16 +131,23 @@ def _is_word(node: Node) -> bool:
     return isinstance(node, Symbol) and (node.name.startswith("\\text{") or node.name in ("\\forall", "\\quad"))
 
 
+def _said(node: Node) -> set[str]:
+    """The words of a text in a formula; a remark in parentheses says nothing of the statement."""
+    if not isinstance(node, Symbol) or node.name == "\\forall":
+        return {spelled(node)}
+    text = node.name.removeprefix("\\text{").removesuffix("}").strip()
+    return set() if text.startswith("(") else {word.strip(".,:;") for word in text.lower().split()}
+
+
 def _words(node: Node) -> tuple[set[str], Node | None]:
     """The words that a clause begins with, and the clause without them."""
     words: set[str] = set()
     first = node.parts[0] if isinstance(node, Chain) else node
     factors = _factors(first)
     while factors and _is_word(factors[0]):
-        name = factors.pop(0).name  # type: ignore[attr-defined]
-        words |= {name} if name == "\\forall" else set(name.removeprefix("\\text{").rstrip("}").strip(" .,:;").lower().split())
-    while factors and _is_word(factors[-1]) and len(factors) > 0:
-        factors.pop()
+        words |= _said(factors.pop(0))
+    while factors and _is_word(factors[-1]):
+        words |= _said(factors.pop())
     rest = product_node(factors) if factors else None
     if isinstance(node, Chain):
         return words, Chain((rest, *node.parts[1:]), node.signs) if rest is not None or node.parts[0] is None else None
@@ -152,6 +168,27 @@ def _is_condition(chain: Chain) -> bool:
     return len(chain.signs) == 1 and symbol and (sign in (*APART, "\\in") or number)
 
 
+SETS = ("\\mathbb{R}", "\\mathbb{N}", "\\Delta", "\\mathcal{", "\\{1", "[", "\\mathrm{int}")
+
+
+def _interval(node: Node) -> bool:
+    """Whether a set is (a, b) or [a, b]."""
+    return isinstance(node, Bracket) and node.kind in ("()", "[]") and len(parts(node.inside)) == 2
+
+
+def _within(reader: Reader, left: Node, interval: Node) -> list[Hypothesis]:
+    """x ∈ (a, b) as two inequalities; an end at infinity says nothing."""
+    assert isinstance(interval, Bracket)
+    low, high = parts(interval.inside)
+    strict, x = interval.kind == "()", reader.value(left).number
+    found: list[Hypothesis] = []
+    if "\\infty" not in spelled(low):
+        found.append(AtLeast(x, reader.value(low).number, strict=strict))
+    if "\\infty" not in spelled(high):
+        found.append(AtLeast(reader.value(high).number, x, strict=strict))
+    return [each for each in found if not each.prove()]
+
+
 def _under(reader: Reader, conditions: Sequence[Chain]) -> tuple[Reader, tuple[Hypothesis, ...]]:
     """The reader with indices kept apart, and the hypotheses that the notation does not say already."""
     given: list[Hypothesis] = []
@@ -169,7 +206,9 @@ def _under(reader: Reader, conditions: Sequence[Chain]) -> tuple[Reader, tuple[H
                     given.append(relation)
         elif sign == "=" and (spelled(left) in names or spelled(left).rstrip("'") in names):
             continue  # j = 1, …, m
-        elif sign != "\\in":
+        elif sign == "\\in" and _interval(right):
+            given += _within(reader, left, right)
+        elif sign != "\\in" or not spelled(right).startswith(SETS):
             raise LatexError(f"expected a condition such as x > 0 or k \\ne j, got {spelled(chain)}")
     return reader, tuple(given)
 
@@ -233,31 +272,32 @@ def _weights(reader: Reader) -> list[Value]:
     return found
 
 
-def _compared(reader: Reader, left: Node, right: Node, relation: object) -> Iterator[Relation]:
+def _compared(reader: Reader, left: Node, right: Node, relation: Callable[[sp.Expr, sp.Expr], Relation]) -> Iterator[Relation]:
+    """A relation of two numbers, or of vectors and matrices entry by entry; 0 is a vector, too."""
     one, other = reader.value(left), reader.value(right)
+    shapes = f"expected two sides of one shape, got {one.words} and {other.words}: {spelled(left)}, {spelled(right)}"
     if one.shape and other.shape and not fits(one.shape, other.shape):
-        raise LatexError(
-            f"expected two sides of one shape, got {one.words} and {other.words}: {spelled(left)}, {spelled(right)}"
-        )
-    if bool(one.shape) != bool(other.shape):
-        zero = (other if one.shape else one).entry()
-        if zero != 0 and isinstance(relation, object):
-            raise LatexError(
-                f"expected two sides of one shape, got {one.words} and {other.words}: {spelled(left)}, {spelled(right)}"
-            )
+        raise LatexError(shapes)
+    if bool(one.shape) != bool(other.shape) and (other if one.shape else one).entry() != 0:
+        raise LatexError(shapes)
     places = free_places(reader.notation, one, other)
-    yield relation(at(one, places), at(other, places))  # type: ignore[operator]
+    yield relation(at(one, places), at(other, places))
 
 
 def free_places(notation: Notation, one: Value, other: Value) -> tuple[Variable, ...]:
-    """Free indices for the axes of both sides, under names that the notation has for them where it does."""
+    """Free indices for the axes of both sides, under names of the notation that neither side uses for an index of its own."""
     shape = [a if a is not None else b for a, b in zip(one.shape or other.shape, other.shape or one.shape, strict=True)]
+    if None in shape:
+        raise LatexError("expected sides with a length, got only ones or identity matrices")
+    dummies = [bound(size) for size in shape]
+    both = sp.Tuple(at(one, dummies), at(other, dummies))
+    taken = {symbol.name for symbol in both.free_symbols if isinstance(symbol, Variable)} | set(map(plain, notation.meanings))
     found: list[Variable] = []
     for size in shape:
-        if size is None:
-            raise LatexError("expected sides with a length, got only ones or identity matrices")
-        named = [each for each in notation.indices.values() if each.domain.shape[0] == size and each not in found]
-        found.append(named[0] if named else index("ijkabc"[len(found)], size))
+        declared = [each for each in notation.indices.values() if each.domain.shape[0] == size]
+        others = [index(letter, size) for letter in "ijklabcghxyz"]
+        found.append(next(each for each in (*declared, *others) if each.name not in taken))
+        taken.add(found[-1].name)
     return tuple(found)
 
 

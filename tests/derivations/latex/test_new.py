@@ -73,6 +73,39 @@ def test_what_an_author_wrote_is_kept(tmp_path: Path) -> None:
     assert "OWN = 1  # a remark" in section.read_text()
 
 
+CHAIN = r"""\documentclass{article}\begin{document}\section{One}
+Let $s \in \mathbb{R}^m$ and $\epsilon \in (0,1)$, $n \ge 2$.
+\begin{equation} Z = \sum_{l=1}^m e^{s_l} = \sum_{l=1}^m e^{2s_l} \end{equation}
+\begin{equation} \epsilon < 1 \end{equation}
+\begin{equation} n - 1 > 0 \end{equation}
+\end{document}
+"""
+
+
+def test_a_definition_vouches_for_its_first_link_only(tmp_path: Path) -> None:
+    """What is said of a new symbol beside its definition is proved or refuted, and what is said of numbers is kept."""
+    paper, folder = tmp_path / "paper.tex", tmp_path / "mine"
+    paper.write_text(CHAIN, encoding="utf-8")
+    assert next(iter(verdicts(run("new", paper, folder)).values())) in ("refuted", "corrected")
+    notation = (folder / "notation.py").read_text()
+    assert '"positive < 1"' in notation
+    assert '"size >= 2"' in notation or '"real >= 2"' in notation
+
+
+def test_an_author_cannot_call_a_statement_a_definition(tmp_path: Path) -> None:
+    paper, folder = tmp_path / "paper.tex", tmp_path / "mine"
+    paper.write_text(PAPER, encoding="utf-8")
+    run("new", paper, folder)
+    section = folder / "section1.py"
+    section.write_text(
+        section.read_text()
+        .replace("sum_j p_j = 1", "sum_j p_j = 2")
+        .replace('title="Equation (2)", line=4', 'title="Equation (2)", line=4, defines=True')
+    )
+    assert "defines=True)" in section.read_text().split("mine.2")[-1]
+    assert verdicts(run("--document", folder, "read", "mine"))[4] in ("refuted", "corrected")
+
+
 def test_the_document_can_be_verified_and_shown(tmp_path: Path) -> None:
     paper, folder = tmp_path / "paper.tex", tmp_path / "mine"
     paper.write_text(PAPER, encoding="utf-8")

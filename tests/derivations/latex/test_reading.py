@@ -71,6 +71,12 @@ FALSE = [
 
 REFUSED = [
     (r"\log p_j q_j = 1", "expected parentheses, as it can mean"),
+    (r"\log_2 p_j = 1", "expected the natural logarithm"),
+    (r"\tau^T = \tau", "T: expected a symbol of the notation"),
+    (r"\partial_{s_j}^3 p_k = 0", "expected no power or 2"),
+    (r"p_j = q_j \quad\text{for large } \tau", "got “large”, which may say more"),
+    (r"p_j = q_j \text{ approximately}", "got “approximately”, which may say more"),
+    (r"p = \arg\min_{q \in \mathbb{R}^m} \{\langle q, s\rangle\}", "expected a minimum over a simplex"),
     (r"\log(p_j)^2 = 1", "expected parentheses, as it can mean"),
     (r"1/\tau s_j = u_j", "a slash before a product can mean"),
     (r"s u = 1", "can be an inner product"),
@@ -114,6 +120,45 @@ def test_what_cannot_be_read_says_why(latex: str, why: str) -> None:
 def test_what_holds_by_definition_is_the_same_expression() -> None:
     (relation,) = read(r"\mathrm{softmax}(s/\tau)_j = p_j", NOTATION)
     assert relation.trivial()
+
+
+def test_an_axis_is_no_free_index_of_the_formula() -> None:
+    """∂p_j/∂s_k is not p_j(1 − p_j)/τ for all k: read on the diagonal it would be."""
+    (false,) = read(r"\nabla_s p_j = \tfrac1\tau p_j(1 - p_j)\mathbf 1", NOTATION)
+    assert false.counterexample() is not None
+    (true,) = read(r"\nabla_s\log p_j = \tfrac1\tau(\nabla_s s_j - p)", NOTATION)
+    assert proved(true)
+
+
+def test_a_second_derivative_is_taken_twice() -> None:
+    (true,) = read(r"\partial_{s_j}^2\phi(s) = \tfrac1\tau p_j(1-p_j)", NOTATION)
+    assert proved(true)
+
+
+@pytest.mark.parametrize(
+    ("declared", "latex"),
+    [
+        ("positive < 1", r"\epsilon^2 < \epsilon"),
+        ("real >= -1 <= 1", r"\epsilon^2 \le 1"),
+    ],
+)
+def test_bounds_of_a_number_are_hypotheses(declared: str, latex: str) -> None:
+    assert read(latex, Notation({r"\epsilon": declared.split()[0]}))[0].counterexample() is not None
+    (bounded,) = read(latex, Notation({r"\epsilon": declared}))
+    assert bounded.given
+    assert bounded.counterexample() is None
+
+
+def test_a_size_may_be_at_least_two() -> None:
+    (relation,) = read("m - 1 > 0", Notation({"m": "size >= 2"}))
+    assert proved(relation)
+
+
+@pytest.mark.parametrize("latex", [r"x^2 < x \quad\text{for all } x \in (0, 1)", r"x^2 \le 1, \quad x \in [-1, 1]"])
+def test_an_interval_is_a_hypothesis(latex: str) -> None:
+    (relation,) = read(latex, Notation({"x": "real"}))
+    assert len(relation.given) == 2
+    assert relation.counterexample() is None
 
 
 def test_a_chain_is_read_link_by_link() -> None:

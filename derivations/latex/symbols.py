@@ -1,0 +1,146 @@
+"""Symbols with their scripts and arguments: what the notation declares, at this place of a formula."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import sympy as sp
+
+from derivations.calculus.variables import Variable
+from derivations.latex import operators
+from derivations.latex.notation import Definition, Meaning, Named, parts, plain
+from derivations.latex.reads import Reads
+from derivations.latex.syntax import Bracket, LatexError, Node, Scripted, Symbol, spelled
+from derivations.latex.values import Value, bound, check_ranges, fits, scalar
+
+
+def conditional(reader: Reads, meaning: Meaning) -> Meaning:
+    """A definition in an index and in labels, p(y | x), as a function of the index."""
+    if not isinstance(meaning, Definition) or meaning.pattern.indices:
+        return meaning
+    axes = [each for each in meaning.pattern.arguments if each in reader.notation.indices]
+    if not axes or len(axes) == len(meaning.pattern.arguments):
+        return meaning
+    sizes = tuple(reader.notation.indices[each].domain.shape[0] for each in axes)
+
+    def entry(*places: sp.Expr) -> sp.Expr:
+        own = {name: scalar(place) for name, place in zip(axes, places, strict=True)}
+        return reader.fresh().within(**own).value(meaning.body).number
+
+    return Named(meaning.pattern.arguments, Value(sizes, entry), tuple(axes))
+
+
+def symbol(
+    reader: Reads, whole: Node, base: Symbol, sub: Node | None, sup: Node | None, primes: int, rest: list[Node]
+) -> Value:
+    """The longest declared name of a symbol with its scripts, then its arguments, then the scripts that are left."""
+    for kept_sub, kept_sup in ((sub, sup), (sub, None), (None, sup), (None, None)):
+        scripted = Scripted(base, kept_sub, kept_sup, primes) if kept_sub or kept_sup or primes else base
+        meaning = reader.meaning(spelled(scripted))
+        if meaning is not None:
+            left_sub = sub if kept_sub is None else None
+            left_sup = sup if kept_sup is None else None
+            return _meant(reader, spelled(scripted), meaning, left_sub, left_sup, rest)
+    if primes == 0 and sub is None and base.name == "e":
+        return reader.scripts(scalar(sp.E), None, sup, spelled(whole))
+    if base.name == "\\pi":
+        return reader.scripts(scalar(sp.pi), sub, sup, spelled(whole))
+    raise LatexError(f"{spelled(whole)}: expected a symbol of the notation, got one that it does not declare")
+
+
+def _meant(reader: Reads, name: str, meaning: Meaning, sub: Node | None, sup: Node | None, rest: list[Node]) -> Value:
+    if isinstance(meaning, str):
+        return operators.apply(reader, meaning, sub, sup, rest)
+    if isinstance(meaning, Definition):
+        return _defined(reader, meaning, sub, sup, rest)
+    if isinstance(meaning, Named):
+        return _named(reader, name, meaning, sub, sup, rest)
+    declared = reader.notation.meanings.get(name)
+    if isinstance(declared, Named) and name in reader.scope and fits(meaning.shape, declared.value.shape):
+        return _named(reader, name, replace(declared, value=meaning), sub, sup, rest)
+    if meaning.shape and sub is None and (call := _call(rest)) and _all_indices(reader, call[0]):
+        rest.pop(0)
+        return reader.scripts(meaning, call[0].inside, sup or call[1], name)
+    return reader.scripts(meaning, sub, sup, name)
+
+
+def _all_indices(reader: Reads, bracket: Bracket) -> bool:
+    """Whether an argument list consists of indices: u(i) is an entry of u."""
+    names = [spelled(part) for part in parts(bracket.inside)]
+    return all(
+        reader.may_index(name) or isinstance(getattr(reader.scope.get(name), "entry", str)(), Variable) for name in names
+    )
+
+
+def _named(reader: Reads, name: str, meaning: Named, sub: Node | None, sup: Node | None, rest: list[Node]) -> Value:
+    """A function of indices: with arguments a number, without them all its values."""
+    call = _call(rest)
+    if call is None:
+        return reader.scripts(meaning.value, sub, sup, name)
+    if sub is not None:
+        raise LatexError(f"{name}_{{{spelled(sub)}}}: expected a symbol of the notation, got one that it does not declare")
+    rest.pop(0)
+    bracket, sup = call[0], sup or call[1]
+    given = parts(bracket.inside)
+    if len(given) != len(meaning.arguments):
+        raise LatexError(f"{name}: expected arguments ({', '.join(meaning.arguments)}), got {spelled(bracket)}")
+    places = [part for part, argument in zip(given, meaning.arguments, strict=True) if argument in meaning.axes]
+    if any(spelled(part) in ("\\cdot", "·") for part in places):
+        if len(places) > 1:
+            raise LatexError(f"{name}: expected one free argument at most, got {spelled(bracket)}")
+        return reader.scripts(meaning.value, None, sup, name)
+    sizes = meaning.value.shape
+    where = [reader.place(part, size) for part, size in zip(places, sizes, strict=True)]
+    check_ranges(meaning.value, where, name)
+    return reader.scripts(scalar(meaning.value.entry(*where)), None, sup, name)
+
+
+def _defined(reader: Reads, meaning: Definition, sub: Node | None, sup: Node | None, rest: list[Node]) -> Value:
+    """A defined symbol at its arguments; without them at the symbols in which it is defined."""
+    shown, call = meaning.pattern, _call(rest)
+    if shown.indices and not shown.arguments and sub is None and call and _all_indices(reader, call[0]):
+        rest.pop(0)
+        sub, sup = call[0].inside, sup or call[1]
+    inner = reader.fresh()
+    if shown.arguments and call:
+        rest.pop(0)
+        sup = sup or call[1]
+        inner = inner.within(**_given(reader, shown.name, shown.arguments, parts(call[0].inside)))
+    if shown.subscripts and sub is not None:
+        inner = inner.within(**_given(reader, shown.name, shown.subscripts, parts(sub)))
+        sub = None
+    if not shown.indices:
+        return reader.scripts(inner.value(meaning.body), sub, sup, shown.name)
+    body = inner.value(meaning.body)
+    body.entry(*(bound(axis) for axis in body.shape))  # which reads what is read late, and finds the ranges
+    found = [inner.free.get(name) or inner.index_of(name, shown.name) for name in shown.indices]
+    over = tuple(bound(each.domain.shape[0], plain(name)) for name, each in zip(shown.indices, found, strict=True))
+    inside = inner.within(**{name: scalar(each) for name, each in zip(shown.indices, over, strict=True)})
+    body = inside.value(meaning.body)
+
+    def entry(*places: sp.Expr) -> sp.Expr:
+        own = dict(zip(over, places[: len(over)], strict=True))
+        return put(body.entry(*places[len(over) :]), own)
+
+    value = Value((*(each.domain.shape[0] for each in over), *body.shape), entry)
+    return reader.scripts(value, sub, sup, shown.name)
+
+
+def _given(reader: Reads, name: str, arguments: Sequence[str], given: Sequence[Node]) -> dict[str, Value]:
+    """The values of a function's arguments by their names."""
+    if len(given) != len(arguments):
+        raise LatexError(f"{name}: expected arguments ({', '.join(arguments)}), got {', '.join(map(spelled, given))}")
+    return {argument: reader.value(part) for argument, part in zip(arguments, given, strict=True)}
+
+
+def _call(rest: Sequence[Node]) -> tuple[Bracket, Node | None] | None:
+    """The parentheses that follow a symbol, with their power."""
+    first = rest[0] if rest else None
+    bracket, sup = (first.base, first.sup) if isinstance(first, Scripted) and first.sub is None else (first, None)
+    return (bracket, sup) if isinstance(bracket, Bracket) and bracket.kind == "()" else None
+
+
+def put(expr: sp.Expr, own: Mapping[Variable, sp.Expr]) -> sp.Expr:
+    """An expression with other indices in place of its own; derivatives and sums keep theirs apart."""
+    return expr.xreplace({old: new for old, new in own.items() if old != new})
