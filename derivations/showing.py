@@ -20,7 +20,7 @@ def describe(entry: Entry, row: Mapping[str, Any] | None, outdated: Reason | Non
     examination = examine(entry)
     claim = entry.claim
     lines = [f"{claim.id}  {claim.title}  [{claim.kind}]", "",
-             f"  {printed.provenance(claim.id) or 'stated':{ORIGIN}}{claim.statement.latex}",
+             f"  {printed.provenance(claim.id) or 'stated':{ORIGIN - 1}} {claim.statement.latex}",
              f"  {'':{ORIGIN}}{claim.statement.text}", f"  at         {entry.where}"]
     lines += [f"  source     {rendering.source(where)}"] if (where := printed.lines(claim.id)) else []
     lines += [f"  given      {hypothesis}" for hypothesis in (*claim.hypotheses, *examination.evidence.given)]

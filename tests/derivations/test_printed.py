@@ -10,6 +10,7 @@ from derivations import printed
 from derivations.catalogue import entries
 from derivations.documents import DOCUMENTS
 from derivations.printed import Passage, Provenance, faults, parse
+from derivations.showing import describe
 
 SOURCES = Path(__file__).parents[3] / "shared" / "sources"
 
@@ -63,3 +64,10 @@ def test_every_line_of_a_source_has_a_claim_or_a_reason(document: str) -> None:
     source = (SOURCES / f"{document}.txt").read_text(encoding="utf-8")
     ids = [id for id in entries() if id.startswith(f"{document}.")]
     assert list(faults(printed.passages(document), source, ids)) == []
+
+
+@pytest.mark.parametrize("id", ["eot.46", "eot.s2.gibbs", "transport.lem1", "transport.s5.score-stability"])
+def test_a_claim_says_where_its_statement_comes_from(id: str) -> None:
+    entry = entries()[id]
+    assert f"  {printed.provenance(id)} " in describe(entry, None)
+    assert entry.latex in describe(entry, None)
