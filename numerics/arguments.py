@@ -29,6 +29,25 @@ Positive = float | Tensor
 _HALF = (torch.float16, torch.bfloat16)
 
 
+def one_per_row(name: str, value: Tensor, X: Tensor, dim: int, number: str = "a number") -> Tensor:
+    """Return a tensor with one entry for each row along ``dim``, in the device and computing dtype of ``X``, that axis last.
+
+    Raises:
+        ValueError: for a tensor that is not floating or does not expand to the rows; ``number`` says what else is accepted.
+    """
+    shape = list(X.shape)
+    shape[dim] = 1
+    try:
+        expanded = value.expand(shape)
+    except RuntimeError:
+        expanded = None
+    if expanded is None or not value.is_floating_point():
+        raise ValueError(
+            f"{name}: expected {number} or a floating tensor that expands to {tuple(shape)}, got {describe(value)}"
+        )
+    return expanded.movedim(dim, -1).to(device=X.device, dtype=compute_dtype(X.dtype))
+
+
 def describe(x: object) -> str:
     """Return what was given, for an error message."""
     if not isinstance(x, Tensor):

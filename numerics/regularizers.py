@@ -28,7 +28,7 @@ import torch
 from torch import Tensor, nn
 from torch.autograd import forward_ad
 
-from numerics.arguments import Positive, check_count, check_positive, compute_dtype, describe, is_dense, readable
+from numerics.arguments import Positive, check_count, check_positive, compute_dtype, describe, is_dense, one_per_row, readable
 
 
 def sparsemax(X: Tensor, dim: int = -1, k: int | None = None) -> Tensor:
@@ -367,18 +367,7 @@ def _beta(alpha: Positive, X: Tensor, dim: int) -> Positive:
         return float(alpha) - 1.0
     if not isinstance(X, Tensor) or not X.is_floating_point() or X.ndim == 0:
         return 0.0                                           # X will be refused
-    shape = list(X.shape)
-    shape[dim] = 1
-    try:
-        expanded = alpha.expand(shape)
-    except RuntimeError:
-        expanded = None
-    if expanded is None or not alpha.is_floating_point():
-        raise ValueError(
-            f"alpha: expected a number or a floating tensor that expands to {tuple(shape)}, "
-            f"got {describe(alpha)}"
-        )
-    a = expanded.movedim(dim, -1).to(device=X.device, dtype=compute_dtype(X.dtype))
+    a = one_per_row("alpha", alpha, X, dim)
     return torch.where(a > 0, a, torch.nan) - 1
 
 

@@ -22,7 +22,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor, nn
 
-from numerics.arguments import Positive, check_count, compute_dtype, describe
+from numerics.arguments import Positive, check_count, compute_dtype, describe, one_per_row
 from numerics.regularizers import entmax15, entmax_bisect, sparsemax
 
 
@@ -186,22 +186,11 @@ def _back(p: Tensor, live: Tensor, dim: int, X: Tensor) -> Tensor:
 
 def _per_row(name: str, value: Positive, X: Tensor, dim: int, fits: Callable[[float], bool], expected: str) -> Tensor:
     """Return a number or tensor as a tensor that broadcasts with the rows, in their dtype."""
-    like = X.new_empty((), dtype=compute_dtype(X.dtype))
-    if not isinstance(value, Tensor):
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not fits(value):
-            raise ValueError(f"{name}: expected {expected}, or a tensor, got {value!r}")
-        return like.new_full((1,), value)
-    shape = list(X.shape)
-    shape[dim] = 1
-    try:
-        expanded = value.expand(shape)
-    except RuntimeError:
-        expanded = None
-    if expanded is None or not value.is_floating_point():
-        raise ValueError(
-            f"{name}: expected {expected}, or a floating tensor that expands to {tuple(shape)}, got {describe(value)}"
-        )
-    return expanded.movedim(dim, -1).to(like)
+    if isinstance(value, Tensor):
+        return one_per_row(name, value, X, dim, f"{expected},")
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not fits(value):
+        raise ValueError(f"{name}: expected {expected}, or a tensor, got {value!r}")
+    return X.new_full((1,), value, dtype=compute_dtype(X.dtype))
 
 
 def _bisected(low: Tensor, high: Tensor, excess: Callable[[Tensor], Tensor], n_iter: int) -> Tensor:
