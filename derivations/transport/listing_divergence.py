@@ -183,8 +183,7 @@ def distance() -> Steps:
 
 
 @distance.corrected(r"C_{ik}=\|x_i-x_k\|^2:\quad S_\varepsilon(\delta_{x_i},\delta_{x_k})\ge0", Severity.HYPOTHESIS,
-                    under="C holds squared distances of common points, which minus a score is not; shown for single points",
-                    replaces="the costs −S, by squared distances")
+                    replaces="any costs and distributions, by squared distances of common points and two single points")
 def distance_of_points() -> Steps:
     """For squared distances of common points the value for two points is their cost, which is not negative."""
     yield Equation(forced(squared), squared(i, k), reason="staying at a place costs nothing")
