@@ -8,8 +8,21 @@ from dataclasses import dataclass, field
 from derivations.latex.elaboration import BIG
 from derivations.latex.notation import index_parts, parts, pattern
 from derivations.latex.paper import Formula
-from derivations.latex.syntax import Bracket, Chain, Listing, Node, Number, Operator, Product, Scripted, Sum, Symbol, spelled
-from derivations.latex.uses import RESERVED, is_index_list, short, walk
+from derivations.latex.syntax import (
+    Bracket,
+    Chain,
+    Listing,
+    Node,
+    Number,
+    Operator,
+    Product,
+    Scripted,
+    Sum,
+    Symbol,
+    spelled,
+    walk,
+)
+from derivations.latex.uses import RESERVED, is_index_list, short
 
 DOTS = ("\\dots", "\\ldots", "\\cdots")
 DEFINE = (":=", "\\coloneqq", "\\triangleq")

@@ -13,8 +13,21 @@ from derivations.latex.derivatives import PARTIAL
 from derivations.latex.domains import DEFINE, Guesses, read_bounds, read_domains, read_sets
 from derivations.latex.notation import LETTER, index_parts, parts, pattern
 from derivations.latex.paper import Formula, Paper
-from derivations.latex.syntax import Bracket, Chain, LatexError, Listing, Node, Number, Product, Scripted, Sum, parse, spelled
-from derivations.latex.uses import RESERVED, is_index_list, uses, walk
+from derivations.latex.syntax import (
+    Bracket,
+    Chain,
+    LatexError,
+    Listing,
+    Node,
+    Number,
+    Product,
+    Scripted,
+    Sum,
+    parse,
+    spelled,
+    walk,
+)
+from derivations.latex.uses import RESERVED, is_index_list, uses
 
 CONDITIONAL = ("if", "iff", "when", "whenever", "only", "unless", "at", "for", "equality", "case", "until", "since", "because")
 POSITIVE = ("\\tau", "\\beta", "\\varepsilon", "\\epsilon", "\\sigma", "\\gamma", "\\eta", "T", "\\kappa", "\\rho")

@@ -12,7 +12,7 @@ from derivations.calculus.signs import nonnegative
 from derivations.calculus.sums import delta, total
 from derivations.relations import AtLeast, Differs, Equation
 from tests.attacks import Table, refused
-from tests.attacks.vocabulary import A, P, QQ, RR, a, b, c, h, half, i, j, k, l, m, n, r, s, t, tau, u, v, w, x, y, z
+from tests.attacks.vocabulary import QQ, RR, A, P, a, b, c, h, half, i, j, k, l, m, n, r, s, t, tau, u, v, w, x, y, z
 
 
 def over(entry: sp.Expr) -> sp.Expr:
