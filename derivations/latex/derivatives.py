@@ -70,8 +70,9 @@ def operand(reader: Reads, operator: Node, rest: list[Node]) -> Value:
         raise LatexError(f"{spelled(operator)}: expected a function after it, got nothing")
     first, before, whole = rest[0], len(rest), list(rest)
     body = reader.next(rest)
-    called = before - len(rest) > 1 and isinstance(rest[0] if rest else None, Bracket)   # ∇ log p(a) (…), a product
-    alone = not isinstance(first, Bracket) and not called
+    called = before - len(rest) > 1                          # ∇f(x) y and ∂_x f(x) (…) are products
+    product = called and (operator == Symbol("\\nabla") or isinstance(rest[0] if rest else None, Bracket))
+    alone = not isinstance(first, Bracket) and not product
     if alone and rest and not isinstance(rest[0], Operator) and not starts_function(rest[0]):
         one, other = spelled(Product(tuple(whole[: before - len(rest)]))), spelled(rest[0])
         raise LatexError(

@@ -24,6 +24,7 @@ from derivations.latex.syntax import (
 )
 from derivations.latex.uses import RESERVED, is_index_list, short
 
+ENTRIES = ("real", "positive", "nonnegative")
 DOTS = ("\\dots", "\\ldots", "\\cdots")
 DEFINE = (":=", "\\coloneqq", "\\triangleq")
 INTERIORS = ("\\mathrm{int}", "\\mathrm{ri}", "\\mathrm{relint}", "\\mathring")
@@ -261,6 +262,13 @@ def _declare(found: Guesses, symbol: Node | None, meaning: str, why: str) -> Non
         sizes = [found.indices.get(spelled(part), "") for part in index_parts(symbol.sub)]
         if len(sizes) == 1 and sizes[0]:
             found.say(name, f"matrix {sizes[0]} {meaning.split()[1]}", why)
+    elif isinstance(symbol, Scripted) and symbol.sub is not None and is_index_list(symbol.sub) and meaning in ENTRIES:
+        name = spelled(Scripted(symbol.base, None, symbol.sup, symbol.primes) if symbol.sup or symbol.primes else symbol.base)
+        sizes = [found.indices.get(spelled(part), "") for part in index_parts(symbol.sub)]
+        shape = {1: "vector", 2: "matrix"}.get(len(sizes))
+        kind = "" if meaning == "real" else f"{meaning} "
+        known = all(sizes) and shape
+        found.say(name if known else text, f"{kind}{shape} {' '.join(sizes)}" if known else meaning, why, name)
     else:
         found.say(text, meaning, why)
 

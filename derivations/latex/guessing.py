@@ -101,6 +101,9 @@ def _defined_name(found: Guesses, left: Node, right: Node, sign: str, display: b
         return None
     if (seen and sign not in DEFINE) or (known is not None and (known.meaning.startswith("size") or not display)):
         return None
+    bare = found.lines.get(found.names.get(name.rstrip("'"), ""))
+    if name.endswith("'") and bare is not None and "(" in found.names[name.rstrip("'")]:
+        return None                                          # f'(x) is the derivative of f
     inside = {spelled(node) for node in walk(right)} | {symbol for symbol, _ in uses(right)}
     if name in inside or isinstance(right, Number) or name in found.sets or name.startswith("\\mathbb"):
         return None

@@ -9,7 +9,7 @@ import sympy as sp
 
 from derivations.calculus.variables import Variable
 from derivations.latex import operators
-from derivations.latex.notation import Definition, Meaning, Named, parts, plain
+from derivations.latex.notation import Definition, Meaning, Named, index_parts, parts, plain
 from derivations.latex.reads import Reads
 from derivations.latex.syntax import Bracket, LatexError, Node, Scripted, Symbol, spelled
 from derivations.latex.values import Value, bound, check_ranges, fits, scalar
@@ -39,6 +39,8 @@ def symbol(
         scripted = Scripted(base, kept_sub, kept_sup, primes) if kept_sub or kept_sup or primes else base
         meaning = reader.meaning(spelled(scripted))
         if meaning is not None:
+            if kept_sub is not None and any(spelled(part) in reader.scope for part in index_parts(kept_sub)):
+                raise LatexError(f"{spelled(scripted)}: expected an index that is bound here, got a name that holds it")
             left_sub = sub if kept_sub is None else None
             left_sup = sup if kept_sup is None else None
             return _meant(reader, spelled(scripted), meaning, left_sub, left_sup, rest)
