@@ -160,7 +160,8 @@ def _of_sum(total: sp.Sum, expr: sp.Expr, check: Check) -> Iterator[Bound]:
         return
     if check(1 - body, False):
         yield high - total, False
-    if check(body, False):
+    rebound = any(bound in part.bound_symbols for part in body.atoms(sp.Sum))   # whose names `xreplace` would change, too
+    if not rebound and check(body, False):
         yield from ((total - body.xreplace({bound: index}), False) for index in _indices(expr, total, high))
 
 
@@ -216,7 +217,7 @@ def _of_weights(square: sp.Sum, third: sp.Sum) -> Iterator[Bound]:
         return
     if weight == 1:
         yield high * square - third**2, False
-    elif isinstance(weight, sp.Indexed) and weight.indices[-1] == bound and weight.indices.count(bound) == 1:
+    elif isinstance(weight, sp.Indexed) and weight.indices[-1] == bound and not any(i.has(bound) for i in weight.indices[:-1]):
         label, axes = weight.base.label, len(weight.indices)
         kinds = {1: (Kind.SIMPLEX, Kind.INTERIOR), 2: (Kind.STOCHASTIC,)}.get(axes, ())
         if isinstance(label, Variable) and label.domain.kind in kinds and label.domain.shape[-1] == high:

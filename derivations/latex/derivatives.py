@@ -56,23 +56,25 @@ def is_derivative(reader: Reads, over: Node, under: Node) -> bool:
     name = spelled(first)
     top = over.factors[0] if isinstance(over, Product) else over
     plain_top = spelled(top.base) if isinstance(top, Scripted) else spelled(top)
-    return (
-        name in PARTIAL
-        and plain_top == name
-        and isinstance(under, Product)
-        and (name == "\\partial" or reader.meaning(name) is None)
-    )
+    if name not in PARTIAL or plain_top != name or not isinstance(under, Product):
+        return False
+    if name != "\\partial" and reader.meaning(name) is not None:
+        shown = f"\\frac{{{spelled(over)}}}{{{spelled(under)}}}"
+        raise LatexError(f"{shown}: expected \\partial in a derivative, as {name} is a symbol of the notation")
+    return True
 
 
 def operand(reader: Reads, operator: Node, rest: list[Node]) -> Value:
     """What a derivative is taken of: one factor; more of them are ambiguous, but for those of a next derivative."""
     if not rest:
         raise LatexError(f"{spelled(operator)}: expected a function after it, got nothing")
-    first, before = rest[0], len(rest)
+    first, before, whole = rest[0], len(rest), list(rest)
     body = reader.next(rest)
-    alone = before - len(rest) == 1 and not isinstance(first, Bracket)
+    called = before - len(rest) > 1                          # ∇f(x) y and ∂_x f(x) (…) are products
+    product = called and (operator == Symbol("\\nabla") or isinstance(rest[0] if rest else None, Bracket))
+    alone = not isinstance(first, Bracket) and not product
     if alone and rest and not isinstance(rest[0], Operator) and not starts_function(rest[0]):
-        one, other = spelled(first), spelled(rest[0])
+        one, other = spelled(Product(tuple(whole[: before - len(rest)]))), spelled(rest[0])
         raise LatexError(
             f"{spelled(operator)} {one} {other}: expected parentheses, as the derivative can be that of {one} "
             f"or that of {one} {other}"
@@ -80,9 +82,12 @@ def operand(reader: Reads, operator: Node, rest: list[Node]) -> Value:
     return body
 
 
-def slopes(reader: Reads, under: Node, body: Value) -> Value:
-    """∂f/∂x, ∂²f/∂x∂y."""
-    for by in _moving(reader, under):
+def slopes(reader: Reads, sign: Node, under: Node, body: Value) -> Value:
+    """∂f/∂x, ∂²f/∂x∂y; raises LatexError for ∂f/∂x², whose order above is not that below."""
+    moving, order = _moving(reader, under), spelled(sign.sup) if isinstance(sign, Scripted) else "1"
+    if order != str(len(moving)):
+        raise LatexError(f"derivative: expected the order {order} below, got {len(moving)} in {spelled(under)}")
+    for by in moving:
         body = slope(body, by)
     return body
 

@@ -8,9 +8,23 @@ from dataclasses import dataclass, field
 from derivations.latex.elaboration import BIG
 from derivations.latex.notation import index_parts, parts, pattern
 from derivations.latex.paper import Formula
-from derivations.latex.syntax import Bracket, Chain, Listing, Node, Number, Operator, Product, Scripted, Sum, Symbol, spelled
-from derivations.latex.uses import RESERVED, is_index_list, short, walk
+from derivations.latex.syntax import (
+    Bracket,
+    Chain,
+    Listing,
+    Node,
+    Number,
+    Operator,
+    Product,
+    Scripted,
+    Sum,
+    Symbol,
+    spelled,
+    walk,
+)
+from derivations.latex.uses import RESERVED, is_index_list, short
 
+ENTRIES = ("real", "positive", "nonnegative")
 DOTS = ("\\dots", "\\ldots", "\\cdots")
 DEFINE = (":=", "\\coloneqq", "\\triangleq")
 INTERIORS = ("\\mathrm{int}", "\\mathrm{ri}", "\\mathrm{relint}", "\\mathring")
@@ -248,6 +262,13 @@ def _declare(found: Guesses, symbol: Node | None, meaning: str, why: str) -> Non
         sizes = [found.indices.get(spelled(part), "") for part in index_parts(symbol.sub)]
         if len(sizes) == 1 and sizes[0]:
             found.say(name, f"matrix {sizes[0]} {meaning.split()[1]}", why)
+    elif isinstance(symbol, Scripted) and symbol.sub is not None and is_index_list(symbol.sub) and meaning in ENTRIES:
+        name = spelled(Scripted(symbol.base, None, symbol.sup, symbol.primes) if symbol.sup or symbol.primes else symbol.base)
+        sizes = [found.indices.get(spelled(part), "") for part in index_parts(symbol.sub)]
+        shape = {1: "vector", 2: "matrix"}.get(len(sizes))
+        kind = "" if meaning == "real" else f"{meaning} "
+        known = all(sizes) and shape
+        found.say(name if known else text, f"{kind}{shape} {' '.join(sizes)}" if known else meaning, why, name)
     else:
         found.say(text, meaning, why)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from operator import mul
 
 import sympy as sp
 
@@ -31,7 +32,7 @@ from derivations.latex.syntax import (
     Symbol,
     spelled,
 )
-from derivations.latex.values import Value, at, check_ranges, entrywise, inner, plus, scalar, times, transposed
+from derivations.latex.values import Value, at, check_inverse, check_ranges, entrywise, inner, plus, scalar, times, transposed
 
 BIG = ("\\sum",)
 UNREAD = (
@@ -139,7 +140,7 @@ class Reader:
         if node.kind == "<>":
             return operators.inner_product(self, node.inside)
         if node.kind == "‖‖":
-            return entrywise(sp.sqrt, operators.squared_norm(self.value(node.inside)), what="norm")
+            return operators.norm_power(self, node, None, None)
         if node.kind == "||" and spelled(node.inside) in self.notation.sizes:
             return scalar(self.notation.sizes[spelled(node.inside)])
         if node.kind == "||":
@@ -151,7 +152,7 @@ class Reader:
     def _fraction(self, over: Node, under: Node) -> Value:
         if derivatives.is_derivative(self, over, under):
             assert isinstance(over, Product)
-            return derivatives.slopes(self, under, self.product(over.factors[1:]))
+            return derivatives.slopes(self, over.factors[0], under, self.product(over.factors[1:]))
         return self._divided(self.value(over), self.value(under), f"\\frac{{{spelled(over)}}}{{{spelled(under)}}}")
 
     def _divided(self, over: Value, under: Value, what: str) -> Value:
@@ -179,7 +180,7 @@ class Reader:
                 value = self.next(rest)
                 dotted = sign == "\\cdot" and len(found.shape) == 1 and len(value.shape) == 1
                 if sign in ("\\odot", "\\circ"):
-                    found = entrywise(sp.Mul, found, value, what=sign)
+                    found = entrywise(mul, found, value, what=sign)
                 else:
                     found = inner(found, value) if dotted else times(found, value, spelled(Product(tuple(factors))))
                 continue
@@ -194,7 +195,9 @@ class Reader:
         first, before = rest[0], len(rest)
         value = self.next(rest)
         taken = before - len(rest)
-        if rest and not isinstance(rest[0], Operator) and not isinstance(first, Number | Bracket) and taken == 1:
+        half = isinstance(first, Number) and rest and (starts_function(rest[0]) or _is_norm(rest[0]))
+        alone = not isinstance(first, Bracket) and not half and taken == 1
+        if rest and not isinstance(rest[0], Operator) and alone:
             whole = spelled(Product(tuple(factors)))
             after = spelled(Product((first, *rest)))
             raise LatexError(
@@ -234,16 +237,17 @@ class Reader:
         if (
             isinstance(base, Fraction)
             and derivatives.is_derivative(self, base.over, base.under)
-            and isinstance(base.over, Symbol)
+            and isinstance(base.over, Symbol | Scripted)
         ):
-            return derivatives.slopes(self, base.under, derivatives.operand(self, first, rest))
+            return derivatives.slopes(self, base.over, base.under, derivatives.operand(self, first, rest))
         if isinstance(base, Bracket) and base.kind == "‖‖" and sup is not None:
             return operators.norm_power(self, base, sub, sup)
         if isinstance(base, Bracket) and sub is not None and spelled(sub) == "+":
             return self.scripts(entrywise(positive_part, self.value(base), what="positive part"), None, sup, spelled(first))
         if isinstance(base, Bracket) and base.kind == "‖‖" and sub is not None:
             return operators.norm_power(self, base, sub, None)
-        return self.scripts(self.value(base), sub, sup, spelled(first))
+        value = self.scripts(self.value(base), sub, None, spelled(first))
+        return value if sup is None else self.power(value, sup, spelled(first))
 
     # ── scripts ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -280,6 +284,8 @@ class Reader:
         """A value with its indices, then with its power."""
         if sub is not None:
             nodes = index_parts(sub)
+            if isinstance(sub, Number) and len(sub.text) > 1 and len(value.shape) > 1:
+                raise LatexError(f"{what}: expected commas between indices, as {sub.text} can be one number or several")
             if len(nodes) > len(value.shape):
                 raise LatexError(f"{what}: expected at most {len(value.shape)} indices of {value.words}, got {len(nodes)}")
             places = tuple(self.place(node, size) for node, size in zip(nodes, value.shape, strict=False))
@@ -287,6 +293,17 @@ class Reader:
             value = _part(value, places)
         if sup is None:
             return value
+        name = spelled(sup)
+        number = self.scope.get(name)
+        if isinstance(sup, Bracket) or name in self.notation.indices or _is_index(number):
+            raise LatexError(
+                f"{what}: expected a power such as (…)^{{{name}}}, since the superscript {name} can be a label, the order of a "
+                "derivative or a power"
+            )
+        return self.power(value, sup, what)
+
+    def power(self, value: Value, sup: Node, what: str) -> Value:
+        """A value to a power, entry by entry, or transposed."""
         if spelled(sup) in TRANSPOSED and (value.shape or spelled(sup) == "\\top"):
             return transposed(value)
         exponent = self.value(sup).number
@@ -300,7 +317,8 @@ class Reader:
         """A function with or without parentheses; without them it takes one factor, or all that an operator takes."""
         if not rest:
             raise LatexError(f"{name}: expected an argument, got none")
-        function, first, before = FUNCTIONS[name], rest[0], len(rest)
+        function, first, before, whole = FUNCTIONS[name], rest[0], len(rest), list(rest)
+        check_inverse(name, sup)
         if (
             isinstance(first, Scripted)
             and isinstance(first.base, Bracket)
@@ -315,19 +333,35 @@ class Reader:
         value = self.next(rest)
         bracketed = isinstance(first, Bracket) or (isinstance(first, Scripted) and isinstance(first.base, Bracket))
         after = next((node for node in rest if not isinstance(node, Operator)), None)
-        if (
-            after is not None
-            and not bracketed
-            and before - len(rest) == 1
-            and not starts_function(after)
-            and not isinstance(rest[0], Operator)
-        ):
+        factor = after is not None and not starts_function(after) and not isinstance(rest[0], Operator)
+        called = before - len(rest) > 1                      # f(x) (…) is a product with a bracket
+        divided = bool(rest) and rest[0] == Operator("/")
+        if not bracketed and (divided or (factor and not (called and isinstance(after, Bracket)))):
+            taken, rest_of_it = spelled(Product(tuple(whole[: before - len(rest)]))), spelled(Product(tuple(rest)))
             raise LatexError(
-                f"{name} {spelled(first)} {spelled(rest[0])}: expected parentheses, as it can mean "
-                f"{name}({spelled(first)}) {spelled(rest[0])} or {name}({spelled(first)} {spelled(rest[0])})"
+                f"{name} {taken} {rest_of_it}: expected parentheses, as it can mean "
+                f"{name}({taken}) {rest_of_it} or {name}({taken} {rest_of_it})"
             )
+        if Operator("/") in whole and is_big(first):
+            raise LatexError(f"{name} {spelled(Product(tuple(whole)))}: expected parentheses, as only the sum can be divided")
         found = entrywise(function, value, what=name)
         return self.scripts(found, None, sup, name) if sup else found
+
+
+def is_big(node: Node) -> bool:
+    """Whether a factor is the sign of a sum."""
+    base = node.base if isinstance(node, Scripted) else node
+    return isinstance(base, Symbol) and base.name in BIG
+
+
+def _is_norm(node: Node) -> bool:
+    base = node.base if isinstance(node, Scripted) else node
+    return isinstance(base, Bracket) and base.kind == "‖‖"
+
+
+def _is_index(value: Value | None) -> bool:
+    each = value.entry() if value is not None and not value.shape else None
+    return isinstance(each, Variable) and each.domain.kind is Kind.INDEX
 
 
 def _part(value: Value, places: Sequence[sp.Expr]) -> Value:

@@ -13,8 +13,21 @@ from derivations.latex.derivatives import PARTIAL
 from derivations.latex.domains import DEFINE, Guesses, read_bounds, read_domains, read_sets
 from derivations.latex.notation import LETTER, index_parts, parts, pattern
 from derivations.latex.paper import Formula, Paper
-from derivations.latex.syntax import Bracket, Chain, LatexError, Listing, Node, Number, Product, Scripted, Sum, parse, spelled
-from derivations.latex.uses import RESERVED, is_index_list, uses, walk
+from derivations.latex.syntax import (
+    Bracket,
+    Chain,
+    LatexError,
+    Listing,
+    Node,
+    Number,
+    Product,
+    Scripted,
+    Sum,
+    parse,
+    spelled,
+    walk,
+)
+from derivations.latex.uses import RESERVED, is_index_list, uses
 
 CONDITIONAL = ("if", "iff", "when", "whenever", "only", "unless", "at", "for", "equality", "case", "until", "since", "because")
 POSITIVE = ("\\tau", "\\beta", "\\varepsilon", "\\epsilon", "\\sigma", "\\gamma", "\\eta", "T", "\\kappa", "\\rho")
@@ -88,6 +101,9 @@ def _defined_name(found: Guesses, left: Node, right: Node, sign: str, display: b
         return None
     if (seen and sign not in DEFINE) or (known is not None and (known.meaning.startswith("size") or not display)):
         return None
+    bare = found.lines.get(found.names.get(name.rstrip("'"), ""))
+    if name.endswith("'") and bare is not None and "(" in found.names[name.rstrip("'")]:
+        return None                                          # f'(x) is the derivative of f
     inside = {spelled(node) for node in walk(right)} | {symbol for symbol, _ in uses(right)}
     if name in inside or isinstance(right, Number) or name in found.sets or name.startswith("\\mathbb"):
         return None

@@ -136,8 +136,7 @@ class Notation:
         shown = pattern(symbol) if meaning.startswith("=") or "(" in symbol else Pattern(spelled(parse(symbol)))
         if meaning.startswith("="):
             shown = self._whole(symbol, shown)
-        if shown.name in self.meanings or shown.name in self.indices:
-            raise LatexError("expected one meaning, got a second one")
+        self._refuse_second(shown.name)
         if meaning == "?":
             raise LatexError("expected a meaning in the notation, got a question")
         if meaning.startswith("="):
@@ -148,6 +147,10 @@ class Notation:
             self.meanings[shown.name] = Definition(own, parse(meaning[1:]))
         elif meaning in OPERATORS:
             self.meanings[shown.name] = meaning
+        elif own := self._entry(symbol):
+            base, sizes = own
+            self._refuse_second(base)
+            self.meanings[base] = self._array(base, sizes, meaning)
         elif shown.arguments:
             self.meanings[shown.name] = self._named(shown, meaning)
         elif meaning.split()[0] == "index":
@@ -156,6 +159,29 @@ class Notation:
             self._number(shown.name, meaning.split())
         else:
             self.meanings[shown.name] = self._variable(plain(shown.name), meaning)
+
+    def _entry(self, symbol: str) -> tuple[str, tuple[sp.Expr, ...]] | None:
+        """The name and shape of a vector or matrix that is declared by its entries, x_i: real; None for another symbol."""
+        node = parse(symbol)
+        if not isinstance(node, Scripted) or node.sub is None or node.sup is not None:
+            return None
+        letters = [spelled(part) for part in index_parts(node.sub)]
+        if not all(letter in self.indices for letter in letters):
+            return None
+        return spelled(Scripted(node.base, None, None, node.primes) if node.primes else node.base), tuple(
+            self.indices[letter].domain.shape[0] for letter in letters
+        )
+
+    def _array(self, name: str, sizes: tuple[sp.Expr, ...], meaning: str) -> Value:
+        """A vector or matrix with entries of one kind."""
+        if meaning not in SCALARS:
+            raise LatexError(f"expected {', '.join(SCALARS)} for an entry, got {meaning!r}")
+        base = variables.vector(plain(name), *sizes, kind=SCALARS[meaning])
+        return Value(tuple(base.shape), lambda *places: base[places])
+
+    def _refuse_second(self, name: str) -> None:
+        if name in self.meanings or name in self.indices:
+            raise LatexError("expected one meaning, got a second one")
 
     def _whole(self, symbol: str, shown: Pattern) -> Pattern:
         """The pattern of a definition whose subscript is no index but a name, as r is in \\pi_r where r is a function."""

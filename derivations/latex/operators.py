@@ -8,12 +8,12 @@ import sympy as sp
 
 from derivations.calculus.functions import xlogx
 from derivations.calculus.powers import plus as positive_part
-from derivations.calculus.sums import delta, total
-from derivations.calculus.variables import Variable
+from derivations.calculus.sums import delta, equal, total
+from derivations.calculus.variables import Kind, Variable
 from derivations.latex.notation import Named, index_parts, parts, plain
 from derivations.latex.reads import Reads
-from derivations.latex.syntax import Bracket, Chain, LatexError, Listing, Node, Product, Scripted, spelled
-from derivations.latex.values import IDENTITY, ONES, Value, bound, common, entrywise, inner, product_of, scalar
+from derivations.latex.syntax import Bracket, Chain, LatexError, Listing, Node, Operator, Product, Scripted, spelled
+from derivations.latex.values import IDENTITY, ONES, Value, bound, check_inverse, common, entrywise, inner, product_of, scalar
 
 DEFAULT = {
     "\\mathrm{softmax}": "softmax",
@@ -60,7 +60,7 @@ def apply(reader: Reads, operator: str, sub: Node | None, sup: Node | None, rest
     if operator in ("expectation", "variance", "covariance"):
         return _moment(reader, operator, sub, sup, rest)
     argument, after, power = _argument(operator, rest)
-    found, sup = TABLE[operator](reader, argument), sup or power
+    found, sup = TABLE[operator](reader, argument), one_power(operator, sup, power)
     scripts = [each for each in (sub, after) if each is not None]
     if len(scripts) > 1 or (scripts and not found.shape):
         raise LatexError(
@@ -68,6 +68,14 @@ def apply(reader: Reads, operator: str, sub: Node | None, sup: Node | None, rest
             f"{' and '.join(map(spelled, scripts))}"
         )
     return reader.scripts(found, scripts[0] if scripts else None, sup, operator)
+
+
+def one_power(name: str, sup: Node | None, power: Node | None) -> Node | None:
+    """The power of f²(x) or f(x)²; raises LatexError for f⁻¹(x) and for two powers."""
+    check_inverse(name, sup)
+    if sup is not None and power is not None:
+        raise LatexError(f"{name}: expected one power, got {spelled(sup)} and {spelled(power)}")
+    return sup if sup is not None else power
 
 
 def _argument(operator: str, rest: list[Node]) -> tuple[Node, Node | None, Node | None]:
@@ -193,13 +201,17 @@ def _moment(reader: Reads, operator: str, sub: Node | None, sup: Node | None, re
     weights, names = _law(reader, sub)
     if not rest:
         raise LatexError(f"{operator}: expected an argument, got nothing")
-    argument, after, power = (rest.pop(0), None, None) if _plain_factor(rest[0]) else _argument(operator, rest)
-    sup = sup or power
+    bare = _plain_factor(rest[0])
+    argument, after, power = (rest.pop(0), None, None) if bare else _argument(operator, rest)
+    if bare and rest and not isinstance(rest[0], Operator):
+        raise LatexError(f"{operator}: expected brackets around what follows, got {spelled(argument)} {spelled(rest[0])}")
+    sup = one_power(operator, sup, power)
     pieces = parts(argument) if operator == "covariance" else (argument,)
     if len(pieces) != (2 if operator == "covariance" else 1):
         raise LatexError(
             f"{operator}: expected {'two arguments' if operator == 'covariance' else 'one argument'}, got {spelled(argument)}"
         )
+    _check_mass(weights, operator, sub)
     over = tuple(bound(size, plain(name) or "l") for name, size in zip(names, weights.shape, strict=True))
     inside = reader.within(**{name: scalar(each) for name, each in zip(names, over, strict=True) if name})
     weighed = [_weighed(inside.value(piece), over, names) for piece in pieces]
@@ -219,6 +231,13 @@ def _moment(reader: Reads, operator: str, sub: Node | None, sup: Node | None, re
         raise LatexError(f"{operator}: expected numbers, got {weighed[0].words}")
     both, one, other = mean(first, second), mean(first), mean(second)
     return reader.scripts(scalar(both.number - one.number * other.number), after, sup, operator)
+
+
+def _check_mass(weights: Value, operator: str, sub: Node) -> None:
+    """Raises LatexError for weights that are not shown to have total mass 1: E_x can be a mean over values of x."""
+    over = tuple(map(bound, weights.shape))
+    if not equal(total(over, weights.entry(*over)), sp.S.One):
+        raise LatexError(f"{operator}: expected a distribution as subscript, it is not shown that {spelled(sub)} has mass 1")
 
 
 def _plain_factor(node: Node) -> bool:
@@ -268,6 +287,8 @@ def _constant(reader: Reads, operator: str, sub: Node | None, sup: Node | None) 
     value = ONES if operator == "ones" else IDENTITY
     if sub is not None:
         size = reader.value(sub).number
+        if not all(isinstance(v, Variable) and v.domain.kind is Kind.SIZE for v in size.free_symbols):
+            raise LatexError(f"{operator}: expected a size as subscript, got {spelled(sub)}")
         value = Value((size,) * len(value.shape), value.entry)
     return reader.scripts(value, None, sup, operator)
 
@@ -311,6 +332,10 @@ def norm_power(reader: Reads, bracket: Bracket, sub: Node | None, sup: Node | No
     """‖x‖², or another power; the Euclidean norm, also under the names 2 and F, and the sum of absolute values under 1."""
     name = spelled(sub)
     value = reader.value(bracket.inside)
+    if isinstance(sup, Bracket):
+        raise LatexError(f"{spelled(bracket)}: expected a power without parentheses, got {spelled(sup)}")
+    if len(value.shape) == 2 and name != "F":
+        raise LatexError(f"{spelled(bracket)}: expected a vector, or the name F, as the norm of a matrix has several meanings")
     power = reader.value(sup).number if sup is not None else sp.S.One
     if name == "1":
         places = tuple(map(bound, value.shape))

@@ -84,7 +84,8 @@ def _head(factors: Sequence[Node]) -> int:
 def _feasible(reader: Reader, sub: Node) -> tuple[str, Variable]:
     """The rival's name and the size of the simplex: q ∈ Δ^{m−1}, or q where the notation says that it is a distribution."""
     name = spelled(sub.parts[0]) if isinstance(sub, Chain) else spelled(sub)
-    if isinstance(sub, Chain) and not (sub.signs == ("\\in",) and spelled(sub.parts[1]).startswith(("\\Delta", "\\mathcal{"))):
+    whole = sub.parts[1] if isinstance(sub, Chain) else None
+    if isinstance(sub, Chain) and not (sub.signs == ("\\in",) and spelled(whole).startswith(("\\Delta", "\\mathcal{P}"))):
         raise LatexError(f"min: expected a minimum over a simplex, q \\in \\Delta, got {spelled(sub)}")
     shown = pattern(name).name
     value = reader.meaning(shown)
@@ -95,7 +96,16 @@ def _feasible(reader: Reader, sub: Node) -> tuple[str, Variable]:
     kind = label.label.domain.kind if label is not None else None
     if kind not in (Kind.SIMPLEX, Kind.INTERIOR):
         raise LatexError(f"min: expected {name} to be declared a simplex, got {kind.words if kind else 'something else'}")
+    dimension = whole.sup or whole.sub if isinstance(whole, Scripted) else None
+    if dimension is not None and spelled(dimension) not in _dimensions(reader, value.shape[0]):
+        raise LatexError(f"min: expected the simplex of {value.shape[0]} entries, that of {name}, got {spelled(whole)}")
     return shown, value.shape[0]
+
+
+def _dimensions(reader: Reader, size: Variable) -> list[str]:
+    """What a simplex of so many entries is printed with: m or m − 1."""
+    names = [name for name, each in reader.notation.sizes.items() if each == size]
+    return [text for name in names for text in (name, f"{name} - 1")]
 
 
 def _objective(reader: Reader, found: Problem, entries: Value) -> sp.Expr:

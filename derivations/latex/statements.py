@@ -12,11 +12,13 @@ from dataclasses import replace
 
 import sympy as sp
 
+from derivations.calculus import sums
 from derivations.calculus.sums import total
-from derivations.calculus.variables import Variable, index
+from derivations.calculus.variables import Kind, Variable, index
 from derivations.latex.elaboration import Reader
 from derivations.latex.notation import Definition, Notation, index_parts, parts, plain
 from derivations.latex.problems import because, minimizer, optimal_value, problem
+from derivations.latex.sums import check_pairs
 from derivations.latex.syntax import (
     Bracket,
     Chain,
@@ -41,8 +43,9 @@ DEFINING = (":=", "\\coloneqq", "\\triangleq")
 AT_MOST = {"\\le": False, "\\leq": False, "\\leqslant": False, "<": True}
 AT_LEAST = {"\\ge": False, "\\geq": False, "\\geqslant": False, ">": True}
 APART = ("\\ne", "\\neq")
-CONDITION = ("for", "if", "where", "when", "whenever", "with", "and", "provided", "given", "all", "every", "each", "any", "as")
-LEADING = ("thus", "so", "hence", "then", "i.e", "therefore", "that", "is", "but", "which", "means", "we", "have", "or")
+CONDITION = ("for", "if", "where", "when", "whenever", "with", "provided", "given", "all", "every", "each", "any", "as")
+RESTRICTING = ("in", "on", "up", "approximately", "approx", "asymptotically", "almost", "large", "small", "some", "unless")
+LEADING = ("thus", "so", "hence", "then", "i.e", "therefore", "that", "is", "but", "which", "means", "we", "have", "and")
 
 
 def read(latex: str, notation: Notation) -> tuple[Relation, ...]:
@@ -51,46 +54,66 @@ def read(latex: str, notation: Notation) -> tuple[Relation, ...]:
     Raises LatexError for what cannot be read, for a symbol that the notation does not declare, for shapes that do not fit, and
     for what can be read in two ways, with both readings.
     """
-    chains, conditions = clauses(parse(latex))
+    tree = parse(latex)
+    check_pairs(tree, notation.indices)
+    chains, conditions = clauses(tree, notation)
     reader, given = _under(Reader(notation), conditions)
     found = tuple(relation for chain in chains for relation in _relations(reader, chain))
     if not found:
         raise LatexError(f"expected a statement, got the expression {latex}")
-    return tuple(_given(relation, (*given, *notation.bounds)) for relation in found)
+    return tuple(_given(relation, given, notation.bounds) for relation in found)
 
 
-def _given(relation: Relation, hypotheses: Sequence[Hypothesis]) -> Relation:
-    """A relation with those hypotheses that speak of its variables."""
-    own = set(relation.variables())
-    given = tuple(each for each in hypotheses if set(each.variables()) <= own)
-    return replace(relation, given=given) if given else relation
+def _given(relation: Relation, hypotheses: Sequence[Hypothesis], bounds: Sequence[Hypothesis]) -> Relation:
+    """A relation with those hypotheses that speak of its variables; raises LatexError for one that speaks of all entries."""
+    own = {v for v in relation.variables() if v.domain.kind is not Kind.SIZE}
+    given = []
+    for each in hypotheses:
+        names = {v for v in each.variables() if v.domain.kind is not Kind.SIZE}
+        if strange := [v for v in names - own if v.domain.kind is Kind.INDEX and names & own]:
+            raise LatexError(f"{each}: expected indices of the statement, got {strange[0].name}; declare the vector instead")
+        if names & own or not names:
+            given.append(each)
+    given += [each for each in bounds if set(each.variables()) <= set(relation.variables())]
+    return replace(relation, given=tuple(given)) if given else relation
 
 
 # ── clauses ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def clauses(node: Node) -> tuple[list[Chain], list[Chain]]:
+def clauses(node: Node, notation: Notation) -> tuple[list[Chain], list[Chain]]:
     """The statements of a formula, and the conditions under which they hold."""
     stated: list[Chain] = []
     conditions: list[Chain] = []
-    for clause in _flat(node):
-        words, part = _words(clause)
+    waiting: list[Node] = []  # x, of a condition x, y > 0
+    latest, ranged = stated, False  # ranged: j = 1, or the dots after it
+    flat = [*map(_words, _flat(node))]
+    for (words, part), (_, following) in zip(flat, [*flat[1:], (set(), None)], strict=True):
         if unknown := sorted(words - {*CONDITION, *LEADING, "\\forall", ""}):
             raise LatexError(f"expected words such as “for all” or “where”, got “{' '.join(unknown)}”, which may say more")
         if part is None:
             continue
         if not isinstance(part, Chain):
-            if conditions or words & set(CONDITION) or _is_range(part):
-                continue  # the rest of a range, j = 1, …, m
+            if conditions or ranged or words & {*CONDITION, "\\forall"} or _is_range(part):
+                waiting = [] if ranged else [*waiting, part]
+                ranged = _is_dots(part)
+                continue  # a symbol, or the rest of a range, j = 1, …, m
             raise LatexError(f"expected a relation such as a = b, got {spelled(part)}")
         if part.parts[0] is None:
             if not stated:
                 raise LatexError(f"expected a left side, got {spelled(part)}")
             stated[-1] = Chain((*stated[-1].parts, *part.parts[1:]), (*stated[-1].signs, *part.signs))
-        elif words & set(CONDITION) or "\\forall" in words or (stated and _is_condition(part)):
-            conditions.append(part)
+        elif part.signs == ("=",) and _is_dots(following):
+            ranged, latest = True, conditions
+        elif (
+            words & {*CONDITION, "\\forall"}
+            or (latest is conditions if "and" in words else stated and _is_condition(part, notation))
+        ):
+            conditions += [Chain((each, *part.parts[1:]), part.signs) for each in (*waiting, part.parts[0])]
+            waiting, latest = [], conditions
         else:
             stated.append(part)
+            latest = stated
     return stated, conditions
 
 
@@ -111,7 +134,8 @@ def _split_words(node: Node) -> Iterator[Node]:
             if word is not None and place > 0:
                 yield Chain((*node.parts[:place], product_node(factors[:word])), node.signs[:place])
                 rest = product_node(factors[word:])
-                yield Chain((rest, *node.parts[place + 1 :]), node.signs[place:]) if node.signs[place:] else rest
+                signs = node.signs[place:]
+                yield from _split_words(Chain((rest, *node.parts[place + 1 :]), signs) if signs else rest)
                 return
     yield node
 
@@ -132,11 +156,14 @@ def _is_word(node: Node) -> bool:
 
 
 def _said(node: Node) -> set[str]:
-    """The words of a text in a formula; a remark in parentheses says nothing of the statement."""
+    """The words of a text in a formula; a remark in parentheses that sets no condition says nothing of the statement."""
     if not isinstance(node, Symbol) or node.name == "\\forall":
         return {spelled(node)}
     text = node.name.removeprefix("\\text{").removesuffix("}").strip()
-    return set() if text.startswith("(") else {word.strip(".,:;") for word in text.lower().split()}
+    words = {word.strip(".,:;()") for word in text.lower().split()}
+    if text.startswith("(") and words & {*CONDITION, *RESTRICTING}:
+        return {text}
+    return set() if text.startswith("(") else words
 
 
 def _words(node: Node) -> tuple[set[str], Node | None]:
@@ -158,10 +185,15 @@ def _is_range(node: Node) -> bool:
     return spelled(node) in ("\\dots", "\\ldots", "\\cdots") or isinstance(node, Number | Symbol)
 
 
-def _is_condition(chain: Chain) -> bool:
+def _is_dots(node: Node | None) -> bool:
+    return node is not None and spelled(node) in ("\\dots", "\\ldots", "\\cdots")
+
+
+def _is_condition(chain: Chain, notation: Notation) -> bool:
     """Whether a clause after a statement says where that holds: k ≠ j, τ > 0, j = 1, x ∈ …"""
     first, sign = chain.parts[0], chain.signs[0]
-    symbol = isinstance(first, Symbol | Scripted)
+    base = first.base if isinstance(first, Scripted) else first
+    symbol = isinstance(base, Symbol) and not isinstance(notation.meanings.get(base.name), Definition)
     other = chain.parts[1]
     negative = isinstance(other, Sum) and len(other.terms) == 1 and isinstance(other.terms[0][1], Number)
     number = isinstance(other, Number) or negative
@@ -189,6 +221,22 @@ def _within(reader: Reader, left: Node, interval: Node) -> list[Hypothesis]:
     return [each for each in found if not each.prove()]
 
 
+def _check_member(reader: Reader, left: Node, right: Node) -> None:
+    """Raises LatexError for a set that is smaller than what the notation declares, ℝ₊ of a real number."""
+    text = spelled(right)
+    base, sub = (right.base, spelled(right.sub)) if isinstance(right, Scripted) else (right, "")
+    simplex, signed = "\\Delta" in text, spelled(base) == "\\mathbb{R}" and sub != ""
+    inside = text.startswith("\\mathrm{int}") or "+ +" in sub or sub == "> 0"
+    if not (simplex or signed or inside):
+        return
+    value = reader.value(left)
+    places = tuple(map(bound, value.shape))
+    entry = at(value, places)
+    mass = not simplex or sums.equal(total(places[-1:], entry), sp.S.One)
+    if not mass or not (entry.is_positive if inside else entry.is_nonnegative):
+        raise LatexError(f"expected {spelled(left)} to be declared as a point of {text}")
+
+
 def _under(reader: Reader, conditions: Sequence[Chain]) -> tuple[Reader, tuple[Hypothesis, ...]]:
     """The reader with indices kept apart, and the hypotheses that the notation does not say already."""
     given: list[Hypothesis] = []
@@ -197,19 +245,23 @@ def _under(reader: Reader, conditions: Sequence[Chain]) -> tuple[Reader, tuple[H
         assert left is not None
         assert right is not None
         names = reader.notation.indices
+        if sign not in {**AT_MOST, **AT_LEAST} and len(chain.signs) > 1:
+            raise LatexError(f"expected one condition such as k \\ne j, got {spelled(chain)}")
         if sign in APART and spelled(left) in names and spelled(right) in names:
-            own = index(plain(spelled(left)), names[spelled(left)].domain.shape[0], other_than=(names[spelled(right)],))
+            one, other = reader.place(left), reader.place(right)
+            assert isinstance(one, Variable)
+            own = index(plain(spelled(left)), one.domain.shape[0], other_than=(*one.domain.other_than, other))
             reader = reader.within(**{spelled(left): scalar(own)})
         elif sign in {**AT_MOST, **AT_LEAST}:
             for relation in _relations(reader, chain):
                 if isinstance(relation, AtLeast) and not relation.prove():
                     given.append(relation)
-        elif sign == "=" and (spelled(left) in names or spelled(left).rstrip("'") in names):
-            continue  # j = 1, …, m
         elif sign == "\\in" and _interval(right):
             given += _within(reader, left, right)
         elif sign != "\\in" or not spelled(right).startswith(SETS):
             raise LatexError(f"expected a condition such as x > 0 or k \\ne j, got {spelled(chain)}")
+        else:
+            _check_member(reader, left, right)
     return reader, tuple(given)
 
 
@@ -225,8 +277,8 @@ def _relations(reader: Reader, chain: Chain) -> Iterator[Relation]:
 
 
 def _link(reader: Reader, left: Node, sign: str, right: Node) -> Iterator[Relation]:
-    if sign in EQUAL and (limit := _limit(reader, left, right)):
-        yield limit
+    if sign in EQUAL and (limits := [*_limits(reader, left, right)]):
+        yield from limits
     elif sign in EQUAL and (found := problem(reader, right)):
         node, only_value = found
         yield from (optimal_value(reader, left, node) if only_value else minimizer(reader, left, node))
@@ -245,19 +297,27 @@ def _link(reader: Reader, left: Node, sign: str, right: Node) -> Iterator[Relati
         raise LatexError(f"expected =, an inequality or \\propto, got {sign}")
 
 
-def _limit(reader: Reader, left: Node, right: Node) -> Relation | None:
-    """lim_{x → a} f = b; None where the left side is no limit."""
+def _limits(reader: Reader, left: Node, right: Node) -> Iterator[Relation]:
+    """lim_{x → a} f = b, from both sides where x is real; nothing where the left side is no limit."""
     factors = left.factors if isinstance(left, Product) else (left,)
     head = factors[0]
     if not (isinstance(head, Scripted) and spelled(head.base) == "\\lim" and isinstance(head.sub, Chain)):
-        return None
+        return
     moving, to = head.sub.parts[0], head.sub.parts[-1]
     if head.sub.signs not in (("\\to",), ("\\rightarrow",)) or moving is None or to is None or len(factors) < 2:
         raise LatexError(f"\\lim: expected x \\to a below and an expression after it, got {spelled(left)}")
-    if isinstance(to, Scripted) and spelled(to.sup) == "+":
-        to = to.base
+    above = isinstance(to, Scripted) and spelled(to.sup) == "+"
+    to = to.base if isinstance(to, Scripted) and above else to
     end = sp.oo if spelled(to) in ("\\infty", "+ \\infty") else reader.value(to).number
-    return Limit(reader.product(factors[1:]).number, reader.value(moving).number, end, reader.value(right).number)
+    path, x, value = reader.product(factors[1:]).number, reader.value(moving).number, reader.value(right).number
+    if end != 0 and above:
+        raise LatexError(f"\\lim: expected a limit from both sides or at 0, got {spelled(head)}")
+    yield Limit(path, x, end, value)
+    if end.is_infinite or (end == 0 and (above or x.is_nonnegative)):
+        return
+    if not (isinstance(x, Variable) and x.domain.kind is Kind.REAL):
+        raise LatexError(f"\\lim: expected a real number that moves, got {spelled(moving)}")
+    yield Limit(path.xreplace({x: 2 * end - x}), x, end, value)  # from the other side
 
 
 def _weights(reader: Reader) -> list[Value]:
@@ -302,13 +362,14 @@ def free_places(notation: Notation, one: Value, other: Value) -> tuple[Variable,
 
 
 def _proportional(reader: Reader, left: Node, right: Node) -> Relation:
-    """a_j ∝ b_j: a_j Σ b = b_j Σ a over the last index of the left side, or over all entries of vectors."""
+    """a_j ∝ b_j: a_j = b_j Σ a/Σ b over the last index of the left side, or over all entries of vectors, where Σ b ≠ 0."""
     one, other = reader.value(left), reader.value(right)
     places = free_places(reader.notation, one, other)
     a, b = at(one, places), at(other, places)
     over = places[-1] if places else _last_index(reader, left)
     dummy = Variable(f"{over.name}#p", over.domain)
-    return Equation(a * total(dummy, b.xreplace({over: dummy})), b * total(dummy, a.xreplace({over: dummy})))
+    one_mass, other_mass = (total(dummy, each.xreplace({over: dummy})) for each in (a, b))
+    return Equation(a, b * one_mass / other_mass)
 
 
 def _last_index(reader: Reader, node: Node) -> Variable:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 
 import sympy as sp
 
@@ -10,7 +10,7 @@ from derivations.calculus.sums import total
 from derivations.calculus.variables import Variable
 from derivations.latex.notation import index_parts, plain
 from derivations.latex.reads import Reads
-from derivations.latex.syntax import EMPTY, Chain, LatexError, Node, spelled
+from derivations.latex.syntax import EMPTY, Chain, LatexError, Node, Product, Scripted, Symbol, spelled, walk
 from derivations.latex.values import RangeError, Value, bound, product_of, scalar
 
 
@@ -37,6 +37,27 @@ def _summed(
             wrong = wrong or error
     assert wrong is not None
     raise wrong
+
+
+def check_pairs(node: Node, names: Container[str]) -> None:
+    """Raises LatexError for Σ_{i≠j} where j occurs nowhere else: it can be a sum over all pairs."""
+    for factors in (each.factors for each in walk(node) if isinstance(each, Product)):
+        for place, factor in enumerate(factors):
+            if not (isinstance(factor, Scripted) and factor.base == Symbol("\\sum") and isinstance(factor.sub, Chain)):
+                continue
+            if factor.sub.signs[0] not in ("\\ne", "\\neq"):
+                continue
+            other = factor.sub.parts[1]
+            taken = sum(_occurrences(each, other) for each in factors[place:])
+            if spelled(other) in names and _occurrences(node, other) == taken > 1:
+                raise LatexError(
+                    f"{spelled(factor)}: expected {spelled(other)} elsewhere in the formula, or a sum over it before this one, "
+                    f"as it can be a sum over {spelled(factor.sub.parts[0])} or over both"
+                )
+
+
+def _occurrences(node: Node, name: Node | None) -> int:
+    return sum(each == name for each in walk(node))
 
 
 def bindings(reader: Reads, sub: Node | None, sup: Node | None) -> dict[str, Variable]:

@@ -9,7 +9,7 @@ import sympy as sp
 
 from derivations.calculus.variables import Variable
 from derivations.latex import operators
-from derivations.latex.notation import Definition, Meaning, Named, parts, plain
+from derivations.latex.notation import Definition, Meaning, Named, index_parts, parts, plain
 from derivations.latex.reads import Reads
 from derivations.latex.syntax import Bracket, LatexError, Node, Scripted, Symbol, spelled
 from derivations.latex.values import Value, bound, check_ranges, fits, scalar
@@ -39,11 +39,15 @@ def symbol(
         scripted = Scripted(base, kept_sub, kept_sup, primes) if kept_sub or kept_sup or primes else base
         meaning = reader.meaning(spelled(scripted))
         if meaning is not None:
+            if kept_sub is not None and any(spelled(part) in reader.scope for part in index_parts(kept_sub)):
+                raise LatexError(f"{spelled(scripted)}: expected an index that is bound here, got a name that holds it")
             left_sub = sub if kept_sub is None else None
             left_sup = sup if kept_sup is None else None
             return _meant(reader, spelled(scripted), meaning, left_sub, left_sup, rest)
     if primes == 0 and sub is None and base.name == "e":
         return reader.scripts(scalar(sp.E), None, sup, spelled(whole))
+    if base.name == "\\pi" and (call := _call(rest)):
+        raise LatexError(f"\\pi{spelled(call[0])}: expected a function of the notation, or \\pi \\cdot")
     if base.name == "\\pi":
         return reader.scripts(scalar(sp.pi), sub, sup, spelled(whole))
     raise LatexError(f"{spelled(whole)}: expected a symbol of the notation, got one that it does not declare")
@@ -61,7 +65,7 @@ def _meant(reader: Reads, name: str, meaning: Meaning, sub: Node | None, sup: No
         return _named(reader, name, replace(declared, value=meaning), sub, sup, rest)
     if meaning.shape and sub is None and (call := _call(rest)) and _all_indices(reader, call[0]):
         rest.pop(0)
-        return reader.scripts(meaning, call[0].inside, sup or call[1], name)
+        return reader.scripts(meaning, call[0].inside, operators.one_power(name, sup, call[1]), name)
     return reader.scripts(meaning, sub, sup, name)
 
 
@@ -77,11 +81,12 @@ def _named(reader: Reads, name: str, meaning: Named, sub: Node | None, sup: Node
     """A function of indices: with arguments a number, without them all its values."""
     call = _call(rest)
     if call is None:
+        _check_no_call(name, rest)
         return reader.scripts(meaning.value, sub, sup, name)
     if sub is not None:
         raise LatexError(f"{name}_{{{spelled(sub)}}}: expected a symbol of the notation, got one that it does not declare")
     rest.pop(0)
-    bracket, sup = call[0], sup or call[1]
+    bracket, sup = call[0], operators.one_power(name, sup, call[1])
     given = parts(bracket.inside)
     if len(given) != len(meaning.arguments):
         raise LatexError(f"{name}: expected arguments ({', '.join(meaning.arguments)}), got {spelled(bracket)}")
@@ -98,22 +103,27 @@ def _named(reader: Reads, name: str, meaning: Named, sub: Node | None, sup: Node
 
 def _defined(reader: Reads, meaning: Definition, sub: Node | None, sup: Node | None, rest: list[Node]) -> Value:
     """A defined symbol at its arguments; without them at the symbols in which it is defined."""
-    shown, call = meaning.pattern, _call(rest)
+    shown, call, name = meaning.pattern, _call(rest), meaning.pattern.name
+    if shown.arguments and call is None:
+        _check_no_call(name, rest)
     if shown.indices and not shown.arguments and sub is None and call and _all_indices(reader, call[0]):
         rest.pop(0)
-        sub, sup = call[0].inside, sup or call[1]
+        sub, sup = call[0].inside, operators.one_power(name, sup, call[1])
     inner = reader.fresh()
     if shown.arguments and call:
         rest.pop(0)
-        sup = sup or call[1]
+        sup = operators.one_power(name, sup, call[1])
         inner = inner.within(**_given(reader, shown.name, shown.arguments, parts(call[0].inside)))
     if shown.subscripts and sub is not None:
         inner = inner.within(**_given(reader, shown.name, shown.subscripts, parts(sub)))
         sub = None
-    if not shown.indices:
-        return reader.scripts(inner.value(meaning.body), sub, sup, shown.name)
     body = inner.value(meaning.body)
-    body.entry(*(bound(axis) for axis in body.shape))  # which reads what is read late, and finds the ranges
+    if None not in body.shape:
+        body.entry(*map(bound, body.shape))  # which reads what is read late, and finds the ranges
+    if hidden := [each for each in inner.free if each not in shown.indices]:
+        raise LatexError(f"{shown.name}: expected indices that its left side shows, got {', '.join(hidden)} on the right alone")
+    if not shown.indices:
+        return reader.scripts(body, sub, sup, shown.name)
     found = [inner.free.get(name) or inner.index_of(name, shown.name) for name in shown.indices]
     over = tuple(bound(each.domain.shape[0], plain(name)) for name, each in zip(shown.indices, found, strict=True))
     inside = inner.within(**{name: scalar(each) for name, each in zip(shown.indices, over, strict=True)})
@@ -125,6 +135,12 @@ def _defined(reader: Reads, meaning: Definition, sub: Node | None, sup: Node | N
 
     value = Value((*(each.domain.shape[0] for each in over), *body.shape), entry)
     return reader.scripts(value, sub, sup, shown.name)
+
+
+def _check_no_call(name: str, rest: Sequence[Node]) -> None:
+    """Raises LatexError for f[x], which can be a function at x or a product."""
+    if rest and isinstance(rest[0], Bracket) and rest[0].kind in ("[]", "{}"):
+        raise LatexError(f"{name}{spelled(rest[0])}: expected arguments in parentheses, or \\cdot for a product")
 
 
 def _given(reader: Reads, name: str, arguments: Sequence[str], given: Sequence[Node]) -> dict[str, Value]:

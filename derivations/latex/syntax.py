@@ -7,9 +7,10 @@ since only a notation can tell f(x), a function at x, from a(x + 1), a product.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from lark import Lark, Token, Tree, UnexpectedInput
 
@@ -120,6 +121,17 @@ def product_node(factors: Sequence[Node]) -> Node:
     return factors[0] if len(factors) == 1 else Product(tuple(factors))
 
 
+def walk(node: Any) -> Iterator[Node]:
+    """A node and all its parts."""
+    if isinstance(node, Node):
+        yield node
+        for each in fields(node):
+            yield from walk(getattr(node, each.name))
+    elif isinstance(node, tuple):
+        for each in node:
+            yield from walk(each)
+
+
 # ── structure ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -146,6 +158,7 @@ def _near(latex: str, place: int, width: int = 24) -> str:
 
 def _lines(items: Sequence[Item]) -> Node:
     """Lines and clauses: parts with a comma, a semicolon or a line break between them."""
+    items = [*_without_quads(items)]
     parts, separators, start = [], [], 0
     for place, item in enumerate(items):
         if _type(item) in ("COMMA", "BREAK") or (_type(item) == "DOT" and place == len(items) - 1):
@@ -157,6 +170,25 @@ def _lines(items: Sequence[Item]) -> Node:
     else:
         separators.pop()
     return parts[0] if len(parts) == 1 else Listing(tuple(parts), tuple(separators))
+
+
+def _without_quads(items: Sequence[Item]) -> Iterator[Item]:
+    """A wide space between two relations sets them apart, a = b \\quad c = d; elsewhere it is only a space."""
+    kinds = [*map(_type, items)]
+    ends = [place for place, kind in enumerate(kinds) if kind in ("COMMA", "BREAK")]
+    start = 0
+    for place, item in enumerate(items):
+        if kinds[place] != "QUAD":
+            yield item
+            start = place + 1 if kinds[place] in ("COMMA", "BREAK") else start
+            continue
+        end = next((each for each in ends if each > place), len(items))
+        left, right = kinds[start:place], kinds[place + 1 : end]
+        related = "RELATION" in left and "RELATION" in right
+        words = related and (right[0] == "TEXT" or str(items[place + 1]) == "\\forall")    # which set clauses apart
+        if related and not words and not {left[-1], right[0]} & {"RELATION", "OPERATOR", "QUAD"}:
+            yield Token("BREAK", "\\\\")
+            start = place + 1
 
 
 def _chain(items: Sequence[Item]) -> Node:

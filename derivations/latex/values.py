@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from itertools import count
+from operator import mul
 from typing import Any
 
 import sympy as sp
@@ -15,7 +17,7 @@ import sympy as sp
 from derivations.calculus.functions import xlogx
 from derivations.calculus.sums import delta, total
 from derivations.calculus.variables import Domain, Kind, Variable
-from derivations.latex.syntax import LatexError
+from derivations.latex.syntax import LatexError, Node, spelled
 
 Size = Any  # a SymPy integer or size; None for any length
 
@@ -161,7 +163,14 @@ def product_of(factors: Sequence[sp.Expr]) -> sp.Expr:
             rest.remove(logarithm)
             rest.remove(vanishing)
             rest.append(xlogx(vanishing) + vanishing * sp.log(sp.Mul(*inside)))
-    return sp.Mul(*rest)
+    return reduce(mul, rest, sp.S.One)  # by *, which keeps x · x⁻¹ where x may be 0
+
+
+def check_inverse(name: str, sup: Node | None) -> None:
+    """Raises LatexError for f^{-1} before an argument."""
+    if sup is not None and spelled(sup).startswith("-"):
+        power = spelled(sup)
+        raise LatexError(f"{name}^{{{power}}}: expected ({name}(…))^{{{power}}}, as it can be the inverse function")
 
 
 def check_ranges(value: Value, places: Sequence[sp.Expr], what: str) -> None:
