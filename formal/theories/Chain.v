@@ -13,6 +13,7 @@ From AttentionProofs Require Import Prelude Divergence Softmax Gradient.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
+Local Open Scope classical_set_scope.
 Local Open Scope ring_scope.
 
 Section Frechet.
@@ -23,15 +24,26 @@ Definition is_gradient L p g : Prop :=
   forall e, 0 < e -> exists2 r, 0 < r &
     forall q, (forall k, `|q k - p k| < r) -> `|L q - L p - \sum_k g k * (q k - p k)| <= e * \sum_k `|q k - p k|.
 
-Lemma continuous_sum (c : I -> R -> R) (x : R) :
-  (forall k, {for x, continuous (c k)}) -> {for x, continuous (fun t => \sum_k c k t)}.
+Lemma continuous_near (G : R -> R) (x : R) :
+  {for x, continuous G} <-> (forall e, 0 < e -> \forall t \near x, `|G x - G t| < e).
 Proof.
-move=> cc; rewrite /prop_for /continuous_at.
-elim: (index_enum I) => [|k r IH].
-  rewrite big_nil (_ : (fun t => _) = (fun=> 0)); first exact: cvg_cst.
-  by apply/funext => t; rewrite big_nil.
-rewrite big_cons (_ : (fun t => _) = (fun t => c k t + \sum_(l <- r) c l t)); first exact: cvgD (cc k) IH.
-by apply/funext => t; rewrite big_cons.
+have FF : Filter (nbhs x) by exact: nbhs_filter.
+split=> [h e e0|h].
+  have := (@cvgrPdist_lt R [normedModType R of R^o] R (nbhs x) FF G (G x)).1 h e e0.
+  exact.
+by apply/(@cvgrPdist_lt R [normedModType R of R^o] R (nbhs x) FF G (G x)).
+Qed.
+
+Lemma continuous_sum (c : I -> R -> R) (x : R) (F : R -> R) :
+  (forall k, {for x, continuous (c k)}) -> (forall t, F t = \sum_k c k t) -> {for x, continuous F}.
+Proof.
+move=> cc; elim: (index_enum I) F => [|k r IH] F FE.
+  have -> : F = (fun=> F x) by apply/funext => t; rewrite !FE !big_nil.
+  exact: cst_continuous.
+pose G t := F t - c k t.
+have cG : {for x, continuous G} by apply: IH => t; rewrite /G FE big_cons addrC addKr.
+have -> : F = c k + G by apply/funext => t; rewrite /G /= addrC subrK.
+by apply: continuousD; [exact: cc | exact: cG].
 Qed.
 
 Lemma chain_rule (gamma : R -> I -> R) (x : R) (d : I -> R) L g :
@@ -43,16 +55,19 @@ move=> hd hL; have /boolp.choice [c cP] : forall k, exists h : R -> R,
   by move=> k; have /is_derive1_caratheodory := hd k.
 pose S t := \sum_k `|c k t|; pose T t := \sum_k g k * c k t; set D := \sum_k g k * d k.
 have cS : {for x, continuous S}.
-  by apply: continuous_sum => k; have [_ h _] := cP k; exact: (cvg_norm h).
+  apply: (@continuous_sum (fun k t => `|c k t|)) => // k.
+  by have [_ h _] := cP k; exact: (cvg_norm h).
 have cT : {for x, continuous T}.
-  by apply: continuous_sum => k; have [_ h _] := cP k; exact: (cvgM (cvg_cst (g k)) h).
+  apply: (@continuous_sum (fun k t => g k * c k t)) => // k.
+  by have [_ h _] := cP k; exact: (cvgM (cvg_cst (g k)) h).
 have TxD : T x = D by apply: eq_bigr => k _; have [_ _ ->] := cP k.
 pose G t := if t == x then D else (L (gamma t) - L (gamma x)) / (t - x).
 apply/is_derive1_caratheodory; exists G; split; last by rewrite /G eqxx.
   move=> z; rewrite /G; have [->|zx] := eqVneq z x; first by rewrite !subrr mulr0.
   by rewrite divfK // subr_eq0.
 have S0 : 0 < S x + 1 by rewrite ltr_spaddr // sum_ge0.
-apply/cvgrPdist_lt => e e0; rewrite {1}/G eqxx.
+have GxD : G x = D by rewrite /G eqxx.
+apply/continuous_near; rewrite GxD => e e0.
 have e1 : 0 < e / 2 / (S x + 1) by rewrite !divr_gt0.
 have [r r0 hr] := hL _ e1.
 near=> t.
@@ -60,9 +75,9 @@ rewrite /G; have [_|tx] := eqVneq t x; first by rewrite subrr normr0.
 have h0 : t - x != 0 by rewrite subr_eq0.
 have St : S t < S x + 1.
   rewrite -ltr_subl_addl (le_lt_trans (ler_norm _)) // distrC; near: t.
-  by move/cvgrPdist_lt: cS; apply.
+  by have /continuous_near := cS; apply.
 have Tt : `|D - T t| < e / 2.
-  by rewrite -TxD; near: t; move/cvgrPdist_lt: cT; apply; rewrite divr_gt0.
+  by rewrite -TxD; near: t; have /continuous_near := cT; apply; rewrite divr_gt0.
 have tr : `|t - x| < r / (S x + 1).
   by rewrite distrC; near: t; apply/nbhs_ballP; exists (r / (S x + 1)); rewrite /= ?divr_gt0.
 have gk k : gamma t k - gamma x k = c k t * (t - x) by have [-> _ _] := cP k.
@@ -143,16 +158,18 @@ have [r0 r0p hr] := hl (e / B) (divr_gt0 e0 B0).
 have rB q r : context V q r - context V p r = \sum_k V k r * (q k - p k).
   by rewrite /context -sumB; apply: eq_bigr => k _; ring.
 have entry k r : `|V k r| <= B.
-  rewrite (le_trans (entry_le_sum k _)) // /B ler_paddr // (le_trans _ (entry_le_sum r _)) //.
-  by move=> r'; rewrite sum_ge0.
+  have h1 : `|V k r| <= \sum_l `|V l r| by apply: (@entry_le_sum _ _ (fun l => `|V l r|)).
+  have h2 : \sum_l `|V l r| <= \sum_r' \sum_l `|V l r'|.
+    by apply: (@entry_le_sum _ _ (fun r' => \sum_l `|V l r'|)) => r'; rewrite sum_ge0.
+  by rewrite (le_trans h1) // (le_trans h2) // ler_addl.
 have bound q r : `|context V q r - context V p r| <= B * \sum_k `|q k - p k|.
   rewrite rB (le_trans (ler_norm_sum _ _ _)) // mulr_sumr sum_le // => k.
   by rewrite normrM ler_wpmul2r.
 have total q : \sum_r `|context V q r - context V p r| <= B * \sum_k `|q k - p k|.
-  rewrite (le_trans (sum_le (fun r => _ : _ <= \sum_k `|V k r| * `|q k - p k|))) //.
-    by rewrite rB (le_trans (ler_norm_sum _ _ _)) // sum_le // => k; rewrite normrM.
-  rewrite exchange_big mulr_sumr sum_le // => k; rewrite -mulr_suml ler_wpmul2r //.
-  rewrite /B ler_paddr // sum_le // => r; exact: (entry_le_sum k).
+  have h1 : \sum_r `|context V q r - context V p r| <= \sum_r \sum_k `|V k r| * `|q k - p k|.
+    by apply: sum_le => r; rewrite rB (le_trans (ler_norm_sum _ _ _)) // sum_le // => k; rewrite normrM.
+  rewrite (le_trans h1) // exchange_big mulr_sumr sum_le // => k; rewrite -mulr_suml ler_wpmul2r //.
+  rewrite /B ler_paddr // sum_le // => r; exact: (@entry_le_sum _ _ (fun l => `|V l r|)).
 exists (r0 / (B * (#|I|%:R + 1))); first by rewrite divr_gt0 // mulr_gt0 // ltr_spaddr.
 move=> q close.
 have close' r : `|context V q r - context V p r| < r0.
@@ -178,7 +195,7 @@ Theorem advantage_gradient V tau s j g (ell : ('I_d -> R) -> R) :
   is_gradient ell (context V p) g ->
   is_partial (fun v => ell (context V (softmax tau v))) s j (- (p j / tau) * (u j - \sum_k p k * u k)).
 Proof.
-move=> p u hl; apply: score_gradient.
+move=> p u hl; apply: (@score_gradient _ _ tau s u j (fun q => ell (context V q))).
 rewrite (_ : (fun k => - u k) = (fun k => \sum_r g r * V k r)); first exact: marginal_utility.
 by apply/funext => k; rewrite opprK.
 Qed.
