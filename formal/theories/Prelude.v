@@ -25,11 +25,11 @@ Local Open Scope ring_scope.
 (* ------------------------------------------------------------------ deltas *)
 
 Fact delta_key : unit. Proof. exact: tt. Qed.
-Definition delta (R : ringType) (I : eqType) (i j : I) : R := locked_with delta_key ((i == j)%:R).
+Definition delta (R : realType) (I : eqType) (i j : I) : R := locked_with delta_key ((i == j)%:R).
 Arguments delta {R I} i j.
 
 Section Delta.
-Variables (R : comRingType) (I : finType).
+Variables (R : realType) (I : finType).
 Implicit Types (i j k : I) (g : I -> R).
 
 Lemma deltaE i j : delta i j = (i == j)%:R :> R.
@@ -78,7 +78,7 @@ End Delta.
 (* ------------------------------------------------------------------ sums *)
 
 Section Sums.
-Variables (R : comRingType) (I J : finType).
+Variables (R : realType) (I J : finType).
 Implicit Types (f g : I -> R) (c : R).
 
 Lemma sumD f g : \sum_i (f i + g i) = (\sum_i f i) + (\sum_i g i).
@@ -113,7 +113,7 @@ End Sums.
 (* ------------------------------------------------------------------ positive sums *)
 
 Section OrderedSums.
-Variables (R : realFieldType) (I : finType).
+Variables (R : realType) (I : finType).
 Implicit Types (f g : I -> R).
 
 Lemma sum_ge0 f : (forall i, 0 <= f i) -> 0 <= \sum_i f i.
