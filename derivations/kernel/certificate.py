@@ -37,6 +37,7 @@ class Certificate:
     lines: list[str] = field(default_factory=list)
     memory: dict[tuple[str, Scope], tuple[Polynomial, list[int]]] = field(default_factory=dict)
     scopes: dict[int, Scope] = field(default_factory=dict)
+    lengths: dict[int, int] = field(default_factory=dict)
     bound: int = 0
 
     # ── lines ───────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -50,7 +51,7 @@ class Certificate:
     def have(self, left: str, right: str, tactic: str, scope: Scope) -> list[int]:
         """Write down left = right for all that is bound around it; the number of the line."""
         number = len(self.scopes) + 1
-        self.scopes[number] = scope
+        self.scopes[number], self.lengths[number] = scope, len(left)
         binders = "".join(f" ({name} : {type})" for name, type in scope)
         names = "".join(f" {name}" for name, _ in scope)
         stated = f"forall{binders}, ({left} : R) = {right}" if scope else f"({left} : R) = {right}"
@@ -64,8 +65,8 @@ class Certificate:
         return f"(H{number} {names})" if names else f"H{number}"
 
     def rewriting(self, numbers: Sequence[int]) -> str:
-        """A tactic that uses lines, the outermost first."""
-        chosen = sorted(set(numbers), reverse=True)
+        """A tactic that uses lines, those of larger terms first: a smaller one may be a part of them."""
+        chosen = sorted(set(numbers), key=lambda n: (-self.lengths[n], -n))
         return "rewrite " + " ".join(f"?{self.used(n)}" for n in chosen) if chosen else "idtac"
 
     # ── normal forms ────────────────────────────────────────────────────────────────────────────────────────────────
