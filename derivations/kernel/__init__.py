@@ -1,0 +1,6 @@
+"""A proof kernel that nobody here wrote: relations exported to Rocq, and what it says of them.
+
+`terms` writes an expression in Rocq's syntax, `statements` a relation; `certificate` finds the intermediate forms by which the
+fixed script (formal/theories/Script.v) proves it, and nobody has to believe them; `readback` reads an exported statement again
+and compares its values with those of the relation; `compiling` runs Rocq; `layer` makes evidence of what it accepted.
+"""

@@ -1,0 +1,311 @@
+"""The intermediate forms by which the fixed script proves an equality, each as a `have` with the tactic that proves it.
+
+Nothing here is believed: a wrong form makes the proof fail.  A term is brought to a polynomial of atoms from the inside out;
+every part that is no polynomial (a sum, a function, an inverse, a slope) gets a line of its own.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from derivations.kernel import polynomials as po
+from derivations.kernel.polynomials import Monomial, Polynomial
+from derivations.kernel.slopes import opened, slope
+from derivations.kernel.sums import Summation
+from derivations.kernel.terms import Environment, NotExportedError, Term, LEAVES, next_name, renamed, shifted, written
+
+Scope = tuple[tuple[str, str], ...]                          # names that are bound around a term, with their types
+MOST_TERMS = 60                                              # of a polynomial
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What is known of the variables of a statement, by name; masses and marginals by the hypothesis that says so."""
+
+    positive: frozenset[str] = frozenset()
+    sizes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)       # of vectors and matrices
+    masses: Mapping[str, str] = field(default_factory=dict)                  # the hypothesis of the whole sum, by vector
+    marginals: Mapping[tuple[str, int], tuple[str, str]] = field(default_factory=dict)
+    """By matrix and the axis that is summed over: the vector that comes out, or none for ones, and the hypothesis."""
+
+
+@dataclass
+class Certificate:
+    """The lines of a proof in the making."""
+
+    facts: Facts
+    lines: list[str] = field(default_factory=list)
+    memory: dict[tuple[str, Scope], tuple[Polynomial, list[int]]] = field(default_factory=dict)
+    scopes: dict[int, Scope] = field(default_factory=dict)
+    lengths: dict[int, int] = field(default_factory=dict)
+    bound: int = 0
+
+    # ── lines ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def equal(self, left: Term, right: Term, tactic: str, scope: Scope, env: Environment) -> list[int]:
+        """Write down that two terms are equal, if they are not the same up to the names of bound indices."""
+        if alpha(left) == alpha(right):
+            return []
+        return self.have(written(left, env), written(right, env), tactic, scope)
+
+    def have(self, left: str, right: str, tactic: str, scope: Scope) -> list[int]:
+        """Write down left = right for all that is bound around it; the number of the line."""
+        number = len(self.scopes) + 1
+        self.scopes[number], self.lengths[number] = scope, len(left)
+        binders = "".join(f" ({name} : {type})" for name, type in scope)
+        names = "".join(f" {name}" for name, _ in scope)
+        stated = f"forall{binders}, ({left} : R) = {right}" if scope else f"({left} : R) = {right}"
+        introduced = f"move=>{names}; " if scope else ""
+        self.lines.append(f"have H{number} : {stated}.\n{{ {introduced}{tactic}. }}")
+        return [number]
+
+    def used(self, number: int) -> str:
+        """A line, applied to what is bound around it."""
+        names = " ".join(name for name, _ in self.scopes[number])
+        return f"(H{number} {names})" if names else f"H{number}"
+
+    def rewriting(self, numbers: Sequence[int]) -> str:
+        """A tactic that uses lines, those of larger terms first: a smaller one may be a part of them."""
+        chosen = sorted(set(numbers), key=lambda n: (-self.lengths[n], -n))
+        return "rewrite " + " ".join(f"?{self.used(n)}" for n in chosen) if chosen else "idtac"
+
+    # ── normal forms ────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def normal(self, part: Term, scope: Scope = (), env: Environment | None = None) -> tuple[Polynomial, list[int]]:
+        """The polynomial of a term, and the lines that lead there."""
+        env = env or {}
+        place = written(alpha(part), env), scope
+        if place not in self.memory:
+            self.memory[place] = self._normal(part, scope, env)
+            if len(self.memory[place][0]) > MOST_TERMS:
+                raise NotExportedError(f"a normal form of more than {MOST_TERMS} terms")
+        return self.memory[place]
+
+    def _normal(self, part: Term, scope: Scope, env: Environment) -> tuple[Polynomial, list[int]]:
+        kind = part[0]
+        if kind == "num":
+            return po.constant(part[1]), []
+        if kind == "dlt" and part[1] == part[2]:
+            return po.ONE, []
+        if kind == "dlt":
+            ordered = (kind, *sorted(part[1:]))
+            return po.of_atom(ordered), self.equal(part, ordered, "exact: dltC", scope, env)
+        if kind in ("var", "size", "position", "entry"):
+            return po.of_atom(part), []
+        if kind in ("neg", "add", "mul", "pow"):
+            return self._arithmetic(part, scope, env)
+        rule: Callable[[Term, Scope, Environment], tuple[Polynomial, list[int]]] = {
+            "inv": self._inverse, "exp": self._exponential, "ln": self._logarithm, "sum": self._sum, "slope": self._slope,
+            "xlogx": self._defined, "kl": self._defined, "rpow": self._defined}.get(kind, self._function)
+        return rule(part, scope, env)
+
+    def _arithmetic(self, part: Term, scope: Scope, env: Environment) -> tuple[Polynomial, list[int]]:
+        if part[0] == "pow":
+            inner, lines = self.normal(part[1], scope, env)
+            result = po.ONE
+            for _ in range(part[2]):
+                result = po.times(result, inner)
+            return result, lines
+        parts = [self.normal(each, scope, env) for each in part[1:]]
+        lines = [n for _, each in parts for n in each]
+        if part[0] == "neg":
+            return po.scaled(parts[0][0], Fraction(-1)), lines
+        if part[0] == "add":
+            return po.plus(*(poly for poly, _ in parts)), lines
+        result = po.ONE
+        for poly, _ in parts:
+            result = po.times(result, poly)
+        return result, lines
+
+    def _inverse(self, part: Term, scope: Scope, env: Environment) -> tuple[Polynomial, list[int]]:
+        poly, lines = self.normal(part[1], scope, env)
+        if not poly:
+            raise NotExportedError("a division by 0")
+        c, common = po.content(poly)
+        rest = po.divided(poly, c, common)
+        result: Polynomial = {po.monomial([(a, -n) for a, n in common]): 1 / c}
+        if rest != po.ONE:
+            result = po.times(result, po.of_atom(po.as_term(rest), -1))
+        tactic = f"{self.rewriting(lines)}; fld"
+        return result, self.equal(part, po.as_term(result), tactic, scope, env)
+
+    def _exponential(self, part: Term, scope: Scope, env: Environment) -> tuple[Polynomial, list[int]]:
+        poly, lines = self.normal(part[1], scope, env)
+        result, summands = po.ONE, []
+        for each in po.ordered(poly):
+            c = poly[each]
+            base = each[0][0][1] if len(each) == 1 and each[0][1] == 1 and each[0][0][0] == "ln" else None
+            if base is not None and c.denominator == 1 and self.is_positive(base):
+                unit, n = each[0][0], c.numerator
+                result = po.times(result, po.of_atom(base, n))
+            else:
+                unit, n = po.monomial_term(each, Fraction(1, c.denominator)), c.numerator
+                result = po.times(result, po.of_atom(("exp", unit), n))
+            multiple: Term = unit if abs(n) == 1 else ("mul", ("num", Fraction(abs(n))), unit)
+            summands.append(("neg", multiple) if n < 0 else multiple)
+        exponent: Term = ("num", Fraction(0)) if not summands else summands[0] if len(summands) == 1 else ("add", *summands)
+        first = self.equal(part[1], exponent, f"{self.rewriting(lines)}; fld", scope, env)
+        tactic = f"{self.rewriting(first)}; exps; fld"
+        return result, self.equal(part, po.as_term(result), tactic, scope, env)
+
+    def _logarithm(self, part: Term, scope: Scope, env: Environment) -> tuple[Polynomial, list[int]]:
+        poly, lines = self.normal(part[1], scope, env)
+        if not poly:
+            raise NotExportedError("the logarithm of 0")
+        c, common = po.content(poly)
+        split = [(a, n) for a, n in common if self.is_positive(a)]
+        if c < 0:
+            c = Fraction(-1) * c if len(poly) > 1 else Fraction(1)
+        rest = po.divided(poly, c, po.monomial(split))
+        if len(rest) == 1 and rest != po.ONE and not split:
+            c, rest = Fraction(1), poly
+        if rest != po.ONE and not self.is_positive(po.as_term(rest)):
+            c, split, rest = Fraction(1), [], poly
+        result: Polynomial = {}
+        factors: list[Term] = []
+        for prime, n in [*_factors(c.numerator), *((p, -n) for p, n in _factors(c.denominator))]:
+            result = po.plus(result, po.scaled(po.of_atom(("ln", ("num", Fraction(prime)))), Fraction(n)))
+            factors.append(po.monomial_term(((("num", Fraction(prime)), n),)))
+        for a, n in split:
+            inner = self.normal(a[1], scope, env)[0] if a[0] == "exp" else po.of_atom(("ln", a))
+            result = po.plus(result, po.scaled(inner, Fraction(n)))
+            factors.append(po.monomial_term(((a, n),)))
+        if rest != po.ONE:
+            result = po.plus(result, po.of_atom(("ln", po.as_term(rest))))
+            factors.append(po.as_term(rest))
+        product: Term = ("num", Fraction(1)) if not factors else factors[0] if len(factors) == 1 else ("mul", *factors)
+        first = self.equal(part[1], product, f"{self.rewriting(lines)}; fld", scope, env)
+        tactic = f"{self.rewriting(first)}; lns; fld"
+        return result, self.equal(part, po.as_term(result), tactic, scope, env)
+
+    def _defined(self, part: Term, scope: Scope, env: Environment) -> tuple[Polynomial, list[int]]:
+        """What is an abbreviation of the library."""
+        poly, lines = self.normal(opened(part), scope, env)
+        tactic = f"rewrite /kl /xlogx /exp_fun; {self.rewriting(lines)}; fld"
+        return poly, self.equal(part, po.as_term(poly), tactic, scope, env)
+
+    def _function(self, part: Term, scope: Scope, env: Environment) -> tuple[Polynomial, list[int]]:
+        """A function of which nothing is known."""
+        parts, lines = [], []
+        for each in part[1:]:
+            poly, inner = self.normal(each, scope, env)
+            parts.append(po.as_term(poly))
+            lines += self.equal(each, parts[-1], f"{self.rewriting(inner)}; fld", scope, env)
+        result = (part[0], *parts)
+        return po.of_atom(result), self.equal(part, result, f"by {self.rewriting(lines)}", scope, env)
+
+    def _slope(self, part: Term, scope: Scope, env: Environment) -> tuple[Polynomial, list[int]]:
+        _, by, body = part
+        moved = next_name(env)
+        inside, deeper = (*scope, (moved, "R")), shifted(by, moved, env)
+        steps: list[str] = []
+        body = opened(body)
+        steps.append("rewrite /kl /xlogx /exp_fun")
+        inner = self._without_slopes(body, inside, deeper)
+        if inner != body:
+            lines = self.inner_slopes(body, inside, deeper)
+            function = f"(fun {moved} : R => {written(inner, deeper)})"
+            steps.append(f"rewrite (_ : (fun {moved} : R => _) = {function}); last (apply/funext => {moved}; "
+                         f"{self.rewriting(lines)}; first [reflexivity | fld])")
+        value = slope(inner, by)
+        steps.append("apply: slope; apply: is_derive_val; [derive | cbv beta; rewrite ?upd1_id ?upd2_id; first [reflexivity | fld]]")
+        first = self.equal(part, value, "; ".join(steps), scope, env)
+        poly, lines = self.normal(value, scope, env)
+        tactic = f"{self.rewriting(first)}; {self.rewriting(lines)}; fld"
+        return poly, self.equal(part, po.as_term(poly), tactic, scope, env)
+
+    def _without_slopes(self, part: Term, scope: Scope, env: Environment) -> Term:
+        """A term with the slopes in it carried out; each has a line."""
+        if part[0] == "slope":
+            return po.as_term(self.normal(part, scope, env)[0])
+        if part[0] in ("num", "var", "size", "position", "entry", "dlt"):
+            return part
+        if part[0] == "sum":
+            return (*part[:3], self._without_slopes(part[3], (*scope, (part[1], f"'I_{part[2]}")), env))
+        if part[0] == "pow":
+            return ("pow", self._without_slopes(part[1], scope, env), part[2])
+        return (part[0], *(self._without_slopes(each, scope, env) for each in part[1:]))
+
+    def inner_slopes(self, part: Term, scope: Scope, env: Environment) -> list[int]:
+        """The lines of the slopes in a term that are under no sum."""
+        if part[0] == "slope":
+            return self.normal(part, scope, env)[1]
+        if part[0] in ("num", "var", "size", "position", "entry", "dlt", "sum"):
+            return []
+        parts = part[1:2] if part[0] == "pow" else part[1:]
+        return [n for each in parts for n in self.inner_slopes(each, scope, env)]
+
+    # ── sums ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _sum(self, part: Term, scope: Scope, env: Environment) -> tuple[Polynomial, list[int]]:
+        _, bound, size, body = part
+        inside = (*scope, (bound, f"'I_{size}"))
+        poly, lines = self.normal(body, inside, env)
+        if not poly:
+            tactic = f"transitivity (\\Sum_({bound} < {size}) (0 : R)); [apply: eq_total => {bound}; " \
+                     f"{self.rewriting(lines)}; fld | exact: sum_nil]"
+            return {}, self.have(written(part, env), "0", tactic, scope)
+        summation = Summation(self, bound, size, scope, env)
+        terms, results, uses = [], [], []
+        for each in po.ordered(poly):
+            as_written, result, line = summation.of(each, poly[each])
+            terms.append(as_written)
+            results.append(result)
+            uses += line
+        whole = " + ".join(terms)
+        apart = " + ".join(f"(\\Sum_({bound} < {size}) {each})" for each in terms)
+        result = po.plus(*results)
+        split = "" if len(terms) == 1 else f" transitivity (({apart}) : R); first by rewrite !total_add."
+        tactic = (f"transitivity ((\\Sum_({bound} < {size}) ({whole})) : R). "
+                  f"{{ apply: eq_total => {bound}; {self.rewriting(lines)}; fld. }}{split} {self.rewriting(uses)}; fld")
+        return result, self.equal(part, po.as_term(result), tactic, scope, env)
+
+    def fresh(self) -> str:
+        """A name for an index that is bound nowhere else."""
+        self.bound += 1
+        return f"y{self.bound}"
+
+    # ── signs ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def is_positive(self, part: Term) -> bool:
+        """Whether a term in normal form is seen to be positive; the script has to see it, too."""
+        kind = part[0]
+        if kind == "num":
+            return bool(part[1] > 0)
+        if kind in ("var", "entry"):
+            return part[1] in self.facts.positive
+        if kind in ("exp", "size", "position", "rpow"):
+            return True
+        if kind == "sum":
+            return self.is_positive(part[3])
+        if kind in ("add", "mul"):
+            return all(map(self.is_positive, part[1:]))
+        return kind in ("inv", "pow", "sqrt") and self.is_positive(part[1])
+
+
+def alpha(part: Term) -> Term:
+    """A term whose bound indices have names that say how many sums are inside."""
+    if part[0] in LEAVES:
+        return part
+    if part[0] == "sum":
+        body = alpha(part[3])
+        name = f"x{1 + po.height(body)}"
+        return ("sum", name, part[2], renamed(body, {part[1]: name}))
+    if part[0] == "pow":
+        return ("pow", alpha(part[1]), part[2])
+    return (part[0], *(alpha(each) for each in part[1:]))
+
+
+def _factors(n: int) -> list[tuple[int, int]]:
+    """The prime factors of a number."""
+    found, p = [], 2
+    while n > 1:
+        count = 0
+        while n % p == 0:
+            n, count = n // p, count + 1
+        if count:
+            found.append((p, count))
+        p += 1
+    return found
+
+

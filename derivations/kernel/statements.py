@@ -1,0 +1,128 @@
+"""A relation as a theorem of Rocq: its variables, what is known of them, and what it says.
+
+    Theorem name (R : realType) (m : nat) (s : 'I_m -> R) (tau : R) (m_gt0 : (0 < m)%N) (tau_gt0 : 0 < tau) : left = right.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import sympy as sp
+
+from derivations.calculus.variables import Kind, Variable
+from derivations.kernel.certificate import Facts
+from derivations.kernel.terms import Names, NotExportedError, Term, size_of, term, written
+from derivations.relations import AtLeast, Differs, Equation, Relation
+
+SIGN = {Kind.POSITIVE: ("<", "gt0"), Kind.INTERIOR: ("<", "gt0"), Kind.NONNEGATIVE: ("<=", "ge0"), Kind.SIMPLEX: ("<=", "ge0"),
+        Kind.STOCHASTIC: ("<=", "ge0"), Kind.COUPLING: ("<=", "ge0"), Kind.SLACK: ("<=", "ge0")}
+MASSES = (Kind.SIMPLEX, Kind.INTERIOR)
+
+
+@dataclass
+class Statement:
+    """A theorem without its proof: binders and hypotheses by name, and the conclusion."""
+
+    binders: list[tuple[str, str]] = field(default_factory=list)
+    hypotheses: list[tuple[str, str]] = field(default_factory=list)
+    conclusion: str = ""
+    facts: Facts = field(default_factory=Facts)
+    left: Term = ()
+    right: Term = ()
+
+    def written(self, name: str) -> str:
+        """The theorem in Rocq's syntax."""
+        parts = [f"({each} : {type})" for each, type in (("R", "realType"), *self.binders, *self.hypotheses)]
+        return f"Theorem {name} {' '.join(parts)} :\n  {self.conclusion}."
+
+    @property
+    def introduced(self) -> list[str]:
+        """The names of all that is bound."""
+        return ["R", *(name for name, _ in (*self.binders, *self.hypotheses))]
+
+
+def stated(relation: Relation, names: Names) -> Statement:
+    """The theorem that an equality or an inequality is; raises NotExportedError for another relation, or a part of it."""
+    if not isinstance(relation, Equation | AtLeast):
+        raise NotExportedError(type(relation).__name__)
+    statement = opened(relation, names)
+    left, right = (term(sp.sympify(side), names) for side in relation.sides)
+    statement.left, statement.right = left, right
+    if isinstance(relation, Equation):
+        statement.conclusion = f"({written(left)} : R) = {written(right)}"
+    else:
+        statement.conclusion = f"({written(right)} : R) {'<' if relation.strict else '<='} {written(left)}"
+    return statement
+
+
+def opened(relation: Relation, names: Names) -> Statement:
+    """The variables and the hypotheses of a relation, without a conclusion."""
+    variables = relation.variables()
+    for v in sorted(variables, key=lambda v: v.name):        # short names for what is declared, before sums bind any
+        names.of(v)
+    statement = Statement()
+    positive: set[str] = set()
+    masses: dict[str, str] = {}
+    marginals: dict[tuple[str, int], tuple[str, str]] = {}
+    order = [Kind.SIZE, *(kind for kind in Kind if kind not in (Kind.SIZE, Kind.INDEX)), Kind.INDEX]
+    for v in sorted(variables, key=lambda v: order.index(v.domain.kind)):
+        name = names.of(v)
+        statement.binders.append((name, _type(v, names)))
+        statement.hypotheses += _domain(v, name, names)
+        if v.domain.kind in (Kind.POSITIVE, Kind.INTERIOR):
+            positive.add(name)
+        if v.domain.kind in MASSES:
+            masses[name] = f"{name}_mass"
+        if v.domain.kind is Kind.STOCHASTIC:
+            marginals[name, 1] = ("", f"{name}_rows")
+        if v.domain.kind is Kind.COUPLING:
+            a, b = (names.of(vector.label) for vector in v.domain.marginals)
+            marginals |= {(name, 1): (a, f"{name}_rows"), (name, 0): (b, f"{name}_columns")}
+    for n, hypothesis in enumerate(relation.given, start=1):
+        statement.hypotheses.append((f"given{n}", _given(hypothesis, names)))
+    statement.facts = Facts(frozenset(positive), masses=masses, marginals=marginals)
+    return statement
+
+
+def _type(v: Variable, names: Names) -> str:
+    kind, shape = v.domain.kind, v.domain.shape
+    if kind is Kind.SIZE:
+        return "nat"
+    sizes = [size_of(part, names) for part in shape]
+    if kind is Kind.INDEX:
+        return f"'I_{sizes[0]}"
+    if kind is Kind.RANDOM:
+        raise NotExportedError(f"the random variable {v.name}")
+    return "".join(f"'I_{size} -> " for size in sizes) + "R"
+
+
+def _domain(v: Variable, name: str, names: Names) -> Iterator[tuple[str, str]]:
+    """The hypotheses that say what a variable ranges over."""
+    kind, sizes = v.domain.kind, [size_of(part, names) for part in v.domain.shape]
+    if kind is Kind.SIZE:
+        yield f"{name}_gt0", f"(0 < {name})%N"
+    for other in v.domain.other_than:
+        yield f"{name}_{names.of(other)}", f"{name} != {names.of(other)}"
+    places = [f"i{n}" for n in range(1, len(sizes) + 1)]
+    if kind in SIGN:
+        sign, word = SIGN[kind]
+        entry = f"{name} {' '.join(places)}" if places else name
+        yield f"{name}_{word}", (f"forall {' '.join(places)}, " if places else "") + f"0 {sign} {entry}"
+    if kind in MASSES:
+        sums = "".join(f"\\Sum_({place} < {size}) " for place, size in zip(places, sizes, strict=True))
+        yield f"{name}_mass", f"{sums}{name} {' '.join(places)} = 1"
+    if kind in (Kind.STOCHASTIC, Kind.COUPLING):
+        ends = [f"{names.of(vector.label)} {place}" for vector, place in zip(v.domain.marginals, places, strict=False)]
+        yield f"{name}_rows", f"forall i1, \\Sum_(i2 < {sizes[1]}) {name} i1 i2 = {ends[0] if ends else '1'}"
+        if ends:
+            yield f"{name}_columns", f"forall i2, \\Sum_(i1 < {sizes[0]}) {name} i1 i2 = {ends[1]}"
+    if kind is Kind.SLACK:
+        yield f"{name}_slack", f"forall i1, {name} i1 * {names.of(v.domain.marginals[0].label)} i1 = 0"
+
+
+def _given(hypothesis: Relation, names: Names) -> str:
+    left, right = (written(term(sp.sympify(side), names)) for side in hypothesis.sides)
+    if isinstance(hypothesis, Differs):
+        return f"{left} != {right}"
+    if isinstance(hypothesis, AtLeast):
+        return f"{right} {'<' if hypothesis.strict else '<='} {left}"
+    raise NotExportedError(f"the hypothesis {hypothesis}")

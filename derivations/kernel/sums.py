@@ -1,0 +1,272 @@
+"""The sum of one monomial over an index: a constant times the size, an entry, a mass, or a sum that stays.
+
+Sums inside of sums are brought to one order; the steps (a factor goes into a sum, two sums are exchanged) are written down.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import permutations
+from typing import TYPE_CHECKING
+
+from derivations.kernel import polynomials as po
+from derivations.kernel.polynomials import Monomial, Polynomial
+from derivations.kernel.terms import Environment, Term, indices, renamed, written
+
+if TYPE_CHECKING:
+    from derivations.kernel.certificate import Certificate, Scope
+
+MOST_BOUND = 4                                               # indices of a nest of sums whose orders are all tried
+
+
+@dataclass(frozen=True)
+class Flat:
+    """A nest of sums as one product: the indices from the outside in with their sizes, and the factors."""
+
+    ranges: tuple[tuple[str, str], ...]
+    factors: Monomial
+
+
+@dataclass
+class Summation:
+    """Σ over one index, inside of what is bound around it."""
+
+    certificate: Certificate
+    bound: str
+    size: str
+    scope: Scope
+    env: Environment
+
+    def of(self, each: Monomial, c: Fraction) -> tuple[str, Polynomial, list[int]]:
+        """The summand as written, the value of its sum, and the line that says so."""
+        inside = tuple((a, n) for a, n in each if self.bound in indices(a))
+        outside = tuple((a, n) for a, n in each if self.bound not in indices(a))
+        if not inside:
+            return self._constant(outside, c)
+        if (found := next((a for a, n in inside if a[0] == "dlt" and n > 0), None)) is not None:
+            return self._delta(found, inside, outside, c)
+        if (mass := self._mass(inside)) is not None:
+            return self._known(inside, outside, c, *mass)
+        if any(a[0] == "sum" and n > 0 for a, n in inside):
+            return self._nested(inside, outside, c)
+        return self._pulled(inside, outside, c, self.atom(inside))
+
+    # ── what a sum is ───────────────────────────────────────────────────────────────────────────────────────────────
+
+    def atom(self, inside: Monomial) -> Polynomial:
+        """The sum that stays, its index named by how many sums are in it."""
+        return po.of_atom(named_sum(self.bound, self.size, inside))
+
+    def _constant(self, outside: Monomial, c: Fraction) -> tuple[str, Polynomial, list[int]]:
+        value = po.monomial_term(outside, c)
+        result = po.times({outside: c}, po.of_atom(size_term(self.size)) if not self.size.isdigit()
+                          else po.constant(int(self.size)))
+        return self._line(written(value, self.env), result, f"rewrite (@sum_const R {self.size} {written(value, self.env)}); fld")
+
+    def _pulled(self, inside: Monomial, outside: Monomial, c: Fraction, total: Polynomial) -> tuple[str, Polynomial, list[int]]:
+        summand = self._product(outside, c, po.monomial_term(inside))
+        if not outside and c == 1:
+            return summand, total, []
+        pull = self._pull(outside, c, po.monomial_term(inside))
+        return self._line(summand, po.times({outside: c}, total), f"rewrite {pull}; fld")
+
+    def _delta(self, found: Term, inside: Monomial, outside: Monomial, c: Fraction) -> tuple[str, Polynomial, list[int]]:
+        kept = found[2] if found[1] == self.bound else found[1]
+        rest = tuple((a, n) for a, n in inside if a != found)
+        one = po.monomial_term(rest)
+        replaced = renamed(one, {self.bound: kept})
+        poly, lines = self.certificate.normal(replaced, self.scope, self.env)
+        summand = self._product(outside, c, ("mul", found, one))
+        result = po.times({outside: c}, poly)
+        lemma = "sum_dlt" if found[1] == self.bound else "sum_dltC"
+        function = f"(fun {self.bound} => {written(one, self.env)})"
+        pull = self._pull(outside, c, ("mul", found, one))
+        tactic = f"rewrite {pull}({lemma} _ {function}); {self.certificate.rewriting(lines)}; fld"
+        return self._line(summand, result, tactic)
+
+    def _mass(self, inside: Monomial) -> tuple[Polynomial, str] | None:
+        """What is known of the sum of one entry, and the hypothesis."""
+        facts = self.certificate.facts
+        (part, n), *others = inside
+        if others or n != 1:
+            return None
+        if part[0] == "entry" and part[1] in facts.masses and part[2] == (self.bound,):
+            return po.ONE, facts.masses[part[1]]
+        if part[0] == "entry" and len(part[2]) == 2 and part[2].count(self.bound) == 1:
+            axis = part[2].index(self.bound)
+            known = facts.marginals.get((part[1], axis))
+            if known:
+                vector, hypothesis = known
+                other = part[2][1 - axis]
+                return (po.of_atom(("entry", vector, (other,))) if vector else po.ONE), f"({hypothesis} {other})"
+        if part[0] == "sum" and part[3][0] == "entry" and part[3][1] in facts.masses and len(part[3][2]) == 2:
+            if part[3][2] == (self.bound, part[1]):
+                return po.ONE, facts.masses[part[3][1]]
+            if part[3][2] == (part[1], self.bound):
+                return po.ONE, f"total_exchange {facts.masses[part[3][1]]}"
+        return None
+
+    def _known(self, inside: Monomial, outside: Monomial, c: Fraction, value: Polynomial,
+               hypothesis: str) -> tuple[str, Polynomial, list[int]]:
+        summand = self._product(outside, c, po.monomial_term(inside))
+        return self._line(summand, po.times({outside: c}, value), f"rewrite {self._pull(outside, c, po.monomial_term(inside))}{hypothesis}; fld")
+
+    def _pull(self, outside: Monomial, c: Fraction, inner: Term) -> str:
+        """The lemma that takes a factor out of the sum, where there is one."""
+        if not outside and c == 1:
+            return ""
+        factor, summand = written(po.monomial_term(outside, c), self.env), written(inner, self.env)
+        return f"(@sum_pull R {self.size} {factor} (fun {self.bound} => {summand})) "
+
+    def _product(self, outside: Monomial, c: Fraction, inner: Term) -> str:
+        if not outside and c == 1:
+            return written(inner, self.env)
+        return f"({written(po.monomial_term(outside, c), self.env)} * {written(inner, self.env)})"
+
+    def _line(self, summand: str, result: Polynomial, tactic: str) -> tuple[str, Polynomial, list[int]]:
+        left = f"(\\Sum_({self.bound} < {self.size}) {summand})"
+        right = written(po.as_term(result), self.env)
+        return summand, result, self.certificate.have(left, right, tactic, self.scope)
+
+    # ── sums inside of sums ─────────────────────────────────────────────────────────────────────────────────────────
+
+    def _nested(self, inside: Monomial, outside: Monomial, c: Fraction) -> tuple[str, Polynomial, list[int]]:
+        flat, opening = self._flattened(inside)
+        if len(flat.ranges) > MOST_BOUND:
+            return self._pulled(inside, outside, c, self.atom(inside))
+        gone = self._eliminable(flat)
+        if gone is not None:
+            order = (*(r for r in flat.ranges if r[0] != gone), *(r for r in flat.ranges if r[0] == gone))
+            body: Term = po.monomial_term(flat.factors)
+            target: Term = body
+            for name, size in reversed(order):
+                target = ("sum", name, size, target)
+            poly, lines = self.certificate.normal(target, self.scope, self.env)
+            return self._reordered(inside, outside, c, flat, opening, order, poly, lines)
+        order = min(permutations(flat.ranges), key=lambda each: po.key(nest(each, flat.factors)))
+        best = nest(order, flat.factors)
+        if best == named_sum(self.bound, self.size, inside):
+            return self._pulled(inside, outside, c, po.of_atom(best))
+        return self._reordered(inside, outside, c, flat, opening, order, po.of_atom(best), [], best)
+
+    def _flattened(self, inside: Monomial) -> tuple[Flat, str]:
+        """The nest as one product, and the tactic that opens it from the outside in."""
+        ranges, factors = [(self.bound, self.size)], list(inside)
+        tactic = ""
+        while True:
+            found = next(((a, n) for a, n in factors if a[0] == "sum" and n > 0 and a[3] is not None), None)
+            if found is None:
+                break
+            (part, n) = found
+            factors.remove(found)
+            if n > 1:
+                factors.append((part, n - 1))
+            name = self.certificate.fresh()
+            body = renamed(part[3], {part[1]: name})
+            rest = po.monomial_term(po.monomial(factors))
+            tactic += (f" transitivity ({written(rest, self.env)} * (\\Sum_({name} < {part[2]}) {written(body, self.env)}) : R); "
+                       f"first by fld. rewrite -sum_pull; apply: eq_total => {name}.")
+            ranges.append((name, part[2]))
+            factors += as_factors(body)
+            factors = list(po.monomial(factors))
+        return Flat(tuple(ranges), po.monomial(factors)), tactic
+
+    def _eliminable(self, flat: Flat) -> str | None:
+        """An index over which the product can be summed by itself: a delta, a marginal, or a sum that is a denominator."""
+        facts = self.certificate.facts
+        for name, size in reversed(flat.ranges):
+            mine = tuple((a, n) for a, n in flat.factors if name in indices(a))
+            if any(a[0] == "dlt" and n > 0 for a, n in mine):
+                return name
+            if len(mine) == 1 and mine[0][1] == 1 and mine[0][0][0] == "entry" and len(mine[0][0][2]) == 2 and \
+                    mine[0][0][2].count(name) == 1 and (mine[0][0][1], mine[0][0][2].index(name)) in facts.marginals:
+                return name
+            if mine and (named_sum(name, size, mine), -1) in {(a, max(n, -1)) for a, n in flat.factors}:
+                return name
+        return None
+
+    def _reordered(self, inside: Monomial, outside: Monomial, c: Fraction, flat: Flat, opening: str,
+                   order: tuple[tuple[str, str], ...], poly: Polynomial, lines: list[int],
+                   best: Term | None = None) -> tuple[str, Polynomial, list[int]]:
+        """The line of a nest in another order."""
+        body = written(po.monomial_term(flat.factors), self.env)
+
+        def sums(ranges: tuple[tuple[str, str], ...]) -> str:
+            return "".join(f"\\Sum_({name} < {size}) " for name, size in ranges) + body
+
+        own = po.monomial_term(inside)
+        nested = f"(\\Sum_({self.bound} < {self.size}) {written(own, self.env)})"
+        steps = f"transitivity ({sums(flat.ranges)} : R). {{ apply: eq_total => {self.bound}.{opening} fld. }} "
+        current = list(flat.ranges)
+        for position, wanted in enumerate(order):
+            for back in range(current.index(wanted), position, -1):
+                after = [*current[:back - 1], current[back], current[back - 1], *current[back + 1:]]
+                deep = f"do {back - 1}! (apply: eq_total => ?); " if back > 1 else ""
+                steps += f"transitivity ({sums(tuple(after))} : R). {{ {deep}exact: total_exchange. }} "
+                current = after
+        if best is None:
+            steps += f"{self.certificate.rewriting(lines)}; fld"
+        else:
+            steps += f"symmetry.{closing(best, order, self.env)}"
+        line = self.certificate.have(nested, written(po.as_term(poly), self.env), steps, self.scope)
+        summand = self._product(outside, c, own)
+        if not outside and c == 1:
+            return summand, poly, line
+        pull = f"rewrite {self._pull(outside, c, own)}; {self.certificate.rewriting(line)}; fld"
+        return self._line(summand, po.times({outside: c}, poly), pull)
+
+
+def as_factors(part: Term) -> list[tuple[Term, int]]:
+    """The factors of a monomial that is written as a term."""
+    if part[0] == "mul":
+        return [factor for each in part[1:] for factor in as_factors(each)]
+    if part[0] == "pow":
+        return [(a, n * part[2]) for a, n in as_factors(part[1])]
+    if part[0] == "inv":
+        return [(part[1], -1)]
+    return [] if part == ("num", Fraction(1)) else [(part, 1)]
+
+
+def size_term(size: str) -> Term:
+    """A size as a number."""
+    return ("size", size)
+
+
+def named_sum(bound: str, size: str, factors: Monomial) -> Term:
+    """Σ of a product, the index named by how many sums are inside."""
+    depth = 1 + max((po.height(a) for a, _ in factors), default=0)
+    body = po.monomial([(renamed(a, {bound: f"x{depth}"}), n) for a, n in factors])
+    return ("sum", f"x{depth}", size, po.monomial_term(body))
+
+
+def nest(order: tuple[tuple[str, str], ...], factors: Monomial) -> Term:
+    """Sums inside of each other in this order, each factor as far outside as it can be."""
+    (name, size), *rest = order
+    later = {other for other, _ in rest}
+    here = tuple((a, n) for a, n in factors if not indices(a) & later)
+    inner = tuple((a, n) for a, n in factors if indices(a) & later)
+    if not rest:
+        return named_sum(name, size, factors)
+    return named_sum(name, size, po.monomial([*here, (nest(tuple(rest), inner), 1)]))
+
+
+def closing(best: Term, order: tuple[tuple[str, str], ...], env: Environment) -> str:
+    """The tactic that opens the nest in its new order."""
+    steps, factors = "", [(best, 1)]
+    for position, (name, _) in enumerate(order):
+        part = next(a for a, n in factors if a[0] == "sum" and n == 1 and _same_nest(a, order, position))
+        others = [factor for factor in factors if factor[0] is not part]
+        body = renamed(part[3], {part[1]: name})
+        if position:
+            rest = po.monomial_term(po.monomial(others))
+            steps += (f" transitivity ({written(rest, env)} * (\\Sum_({name} < {part[2]}) {written(body, env)}) : R); "
+                      f"first by fld. rewrite -sum_pull;")
+        steps += f" apply: eq_total => {name}."
+        factors = [*others, *as_factors(body)]
+    return steps + " fld"
+
+
+def _same_nest(part: Term, order: tuple[tuple[str, str], ...], position: int) -> bool:
+    """Whether a sum is the nest of the indices that are left."""
+    return part[2] == order[position][1] and po.height(part) >= len(order) - position

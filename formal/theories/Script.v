@@ -1,0 +1,274 @@
+(* The fixed script by which exported statements are proved: lemmas and tactics for sums, deltas, exp, ln, slopes, signs.
+
+   Claims      none of its own
+   Notation    dlt i j     Kronecker's delta of two positions, a real number
+               upd2 M i j t   the matrix M whose entry (i, j) is t
+   An exported theorem comes with its intermediate forms, which nobody has to believe: each is proved by one of the tactics
+   here, and a wrong one makes the proof fail. *)
+
+From AttentionProofs Require Export Prelude Divergence.
+
+Set Implicit Arguments.
+Unset Strict Implicit.
+Unset Printing Implicit Defensive.
+
+Local Open Scope ring_scope.
+
+(* ------------------------------------------------------------------ deltas of positions *)
+
+Definition dlt {R : realType} {m : nat} (i j : 'I_m) : R := delta i j.
+
+Section Deltas.
+Variables (R : realType) (m : nat).
+Implicit Types i j : 'I_m.
+
+Lemma dltC i j : dlt i j = dlt j i :> R.
+Proof. exact: deltaC. Qed.
+
+Lemma dlt_refl i : dlt i i = 1 :> R.
+Proof. exact: delta_refl. Qed.
+
+Lemma dlt_neq i j : i != j -> dlt i j = 0 :> R.
+Proof. exact: delta_neq. Qed.
+
+Lemma dlt_neqC i j : i != j -> dlt j i = 0 :> R.
+Proof. by move=> ij; rewrite dltC dlt_neq. Qed.
+
+Lemma dlt_idem i j : dlt i j * dlt i j = dlt i j :> R.
+Proof. exact: delta_idem. Qed.
+
+End Deltas.
+
+(* ------------------------------------------------------------------ sums over positions *)
+
+(* one name for a sum of real numbers, so that the ring tactic knows two of them to be one *)
+Definition total {R : realType} {m : nat} (f : 'I_m -> R) : R := \sum_(i < m) f i.
+
+Notation "\Sum_ ( i < m ) F" := (@total _ m (fun i : 'I_m => F))
+  (at level 41, i at level 0, m at level 50, F at level 41, right associativity, format "\Sum_ ( i  <  m )  F").
+
+Section Totals.
+Variables (R : realType) (m n : nat).
+Implicit Types (f g : 'I_m -> R) (c : R) (j : 'I_m).
+
+Lemma totalE f : \Sum_(i < m) f i = \sum_(i < m) f i.
+Proof. by []. Qed.
+
+Lemma eq_total f g : (forall i, f i = g i) -> total f = total g.
+Proof. by move=> fg; rewrite /total; apply: eq_bigr. Qed.
+
+Lemma total_add f g : \Sum_(i < m) (f i + g i) = (\Sum_(i < m) f i) + (\Sum_(i < m) g i).
+Proof. exact: big_split. Qed.
+
+Lemma total_exchange (h : 'I_m -> 'I_n -> R) : \Sum_(i < m) \Sum_(j < n) h i j = \Sum_(j < n) \Sum_(i < m) h i j.
+Proof. exact: exchange_big. Qed.
+
+Lemma sum_dlt j f : \Sum_(l < m) (dlt l j * f l) = f j.
+Proof. exact: sum_delta. Qed.
+
+Lemma sum_dltC j f : \Sum_(l < m) (dlt j l * f l) = f j.
+Proof. exact: sum_deltaC. Qed.
+
+Lemma sum_const c : \Sum_(l < m) c = m%:R * c.
+Proof. by rewrite /total sumr_const card_ord mulr_natl. Qed.
+
+Lemma sum_pull c f : \Sum_(l < m) (c * f l) = c * (\Sum_(l < m) f l).
+Proof. by rewrite /total mulr_sumr. Qed.
+
+Lemma sum_ord_gt0 f : (0 < m)%N -> (forall i, 0 < f i) -> 0 < total f.
+Proof. by move=> m0 f0; apply: (sum_gt0 (Ordinal m0)). Qed.
+
+Lemma sum_ord_ge0 f : (forall i, 0 <= f i) -> 0 <= total f.
+Proof. exact: sum_ge0. Qed.
+
+Lemma sum_nil : \Sum_(l < m) (0 : R) = 0.
+Proof. exact: big1. Qed.
+
+Lemma d_total (h : 'I_m -> R -> R) x (dh : 'I_m -> R) :
+  (forall i, is_derive x 1 (h i) (dh i)) -> is_derive x 1 (fun t => total (h^~ t)) (total dh).
+Proof. exact: d_sum. Qed.
+
+End Totals.
+
+(* ------------------------------------------------------------------ slopes *)
+
+Definition upd2 (R : realType) (m n : nat) (M : 'I_m -> 'I_n -> R) (i : 'I_m) (j : 'I_n) (t : R) : 'I_m -> 'I_n -> R :=
+  fun a b => if (a == i) && (b == j) then t else M a b.
+
+Section Slopes.
+Variable R : realType.
+Implicit Types (f : R -> R) (x df : R).
+
+Lemma d_dlt (m : nat) (s : 'I_m -> R) i j x : is_derive x (1 : R) (fun t : R => upd s j t i) (dlt i j : R).
+Proof. exact: d_entry. Qed.
+
+Lemma d_dlt2 (m n : nat) (M : 'I_m -> 'I_n -> R) a b i j x :
+  is_derive x (1 : R) (fun t : R => upd2 M i j t a b) (dlt a i * dlt b j : R).
+Proof.
+rewrite /upd2 /dlt !deltaE; case: (a == i); case: (b == j) => /=; rewrite ?mulr1 ?mulr0; first [exact: d_id | exact: d_cst].
+Qed.
+
+Lemma upd1_id (m : nat) (s : 'I_m -> R) j : upd s j (s j) = s.
+Proof. by apply/funext => i; rewrite /upd; case: eqP => [->|]. Qed.
+
+Lemma upd2_id (m n : nat) (M : 'I_m -> 'I_n -> R) i j : upd2 M i j (M i j) = M.
+Proof. by apply/funext => a; apply/funext => b; rewrite /upd2; case: eqP => [->|] //=; case: eqP => [->|]. Qed.
+
+Lemma d_pow n f x df : is_derive x 1 f df -> is_derive x 1 (fun t => f t ^+ n.+1) (n.+1%:R * f x ^+ n * df).
+Proof.
+move=> hf; elim: n => [|n IH].
+  rewrite (_ : (fun t => f t ^+ 1) = f); last by apply/funext => t; rewrite expr1.
+  by rewrite mul1r expr0 mul1r.
+rewrite (_ : (fun t => f t ^+ n.+2) = (fun t => f t * f t ^+ n.+1)); last by apply/funext => t; rewrite exprS.
+apply: (is_derive_val (d_mul hf IH)).
+by rewrite [n.+2%:R]mulrSr exprS; ring.
+Qed.
+
+Lemma slope f x df : is_derive x 1 f df -> derive1 f x = df.
+Proof. exact: d_val. Qed.
+
+End Slopes.
+
+(* ------------------------------------------------------------------ logarithms and exponentials *)
+
+Section Powers.
+Variable R : realType.
+Implicit Types (x y a : R).
+
+Lemma ln_pow n x : 0 < x -> ln (x ^+ n) = n%:R * ln x.
+Proof. by move=> x0; rewrite lnX // mulr_natl. Qed.
+
+Lemma plus_ge0 x : 0 <= plus x.
+Proof. by rewrite /plus le_maxr lexx orbT. Qed.
+
+Lemma powr_gt0 x a : 0 < x `^ a.
+Proof. exact: exp_fun_gt0. Qed.
+
+End Powers.
+
+(* ------------------------------------------------------------------ minimizers by the identity that proves them *)
+
+Section Minimizers.
+Variables (R : realType) (m : nat).
+Implicit Types (p q : 'I_m -> R).
+
+Definition only_minimizer (F : ('I_m -> R) -> R) p : Prop :=
+  (forall j, 0 <= p j) /\ \Sum_(j < m) p j = 1 /\
+  forall q, (forall j, 0 <= q j) -> \Sum_(j < m) q j = 1 -> F p <= F q /\ (F q = F p -> forall j, q j = p j).
+
+Lemma only_minimizer_kl F p (c : R) (G : ('I_m -> R) -> R) :
+  0 < c -> (forall j, 0 < p j) -> \Sum_(j < m) p j = 1 ->
+  (forall q, (forall j, 0 <= q j) -> \Sum_(j < m) q j = 1 -> 0 <= G q) ->
+  (forall q, (forall j, 0 <= q j) -> \Sum_(j < m) q j = 1 -> F q = F p + (c * (\Sum_(j < m) kl (q j) (p j)) + G q)) ->
+  only_minimizer F p.
+Proof.
+move=> c0 p0 p1 G0 E; split; [by move=> j; exact: ltW | split=> // q q0 q1].
+have k0 j : 0 <= kl (q j) (p j) by apply: kl_ge0.
+have s0 : 0 <= \Sum_(j < m) kl (q j) (p j) by apply: sum_ord_ge0.
+have g0 := G0 q q0 q1.
+have t0 : 0 <= c * \Sum_(j < m) kl (q j) (p j) by apply: mulr_ge0 => //; exact: ltW.
+split.
+  rewrite (E q q0 q1) ler_addl.
+  exact: addr_ge0.
+rewrite (E q q0 q1) => /(congr1 (fun z => z - F p)); rewrite addrAC subrr add0r => /eqP.
+rewrite paddr_eq0 // mulf_eq0 (gt_eqF c0) /= => /andP[/eqP sz _] j.
+by apply: (kl_eq0 (q0 j) (p0 j)); apply: (sum_eq0 k0 sz).
+Qed.
+
+End Minimizers.
+
+(* ------------------------------------------------------------------ tactics *)
+
+(* the sign of an expression, from its form and from the hypotheses *)
+Ltac sign_hyp := match goal with
+  | H : is_true (0 < _) |- is_true (0 < _) => exact: H
+  | H : is_true (0 <= _) |- is_true (0 <= _) => exact: H
+  | H : is_true (0 < ?x) |- is_true (0 <= ?x) => exact: (ltW H)
+  | H : forall _, is_true (0 < _) |- is_true (0 < _) => exact: H
+  | H : forall _, is_true (0 <= _) |- is_true (0 <= _) => exact: H
+  | H : forall _, is_true (0 < _) |- is_true (0 <= _) => apply: ltW; exact: H
+  | H : forall _ _, is_true (0 < _) |- is_true (0 < _) => exact: H
+  | H : forall _ _, is_true (0 <= _) |- is_true (0 <= _) => exact: H
+  | H : forall _ _, is_true (0 < _) |- is_true (0 <= _) => apply: ltW; exact: H
+  end.
+
+Ltac positive :=
+  lazymatch goal with
+  | |- is_true true => done
+  | |- is_true (_ && _) => apply/andP; split; positive
+  | |- is_true (_ != 0) => first [assumption | apply: lt0r_neq0; positive]
+  | |- is_true (0 < ?x) => first [sign_hyp |
+      lazymatch x with
+      | ?a + ?b => first [apply: addr_gt0; positive | apply: ltr_spaddl; positive | apply: ltr_paddl; positive]
+      | ?a * ?b => apply: mulr_gt0; positive
+      | (?a)^-1 => rewrite invr_gt0; positive
+      | ?a ^+ _ => apply: exprn_gt0; positive
+      | expR _ => apply: expR_gt0
+      | _ `^ _ => apply: powr_gt0
+      | Num.sqrt _ => rewrite sqrtr_gt0; positive
+      | total _ => apply: sum_ord_gt0; [assumption | intro; positive]
+      | _%:R => rewrite ltr0n; done
+      | 1 => exact: ltr01
+      end]
+  | |- is_true (0 <= ?x) => first [sign_hyp |
+      lazymatch x with
+      | ?a + ?b => apply: Num.Theory.addr_ge0; positive
+      | ?a * ?a => rewrite -expr2; exact: sqr_ge0
+      | ?a * ?b => apply: mulr_ge0; positive
+      | (?a)^-1 => rewrite invr_ge0; positive
+      | ?a ^+ 2 => exact: sqr_ge0
+      | ?a ^+ _ => first [apply: exprn_ge0; positive | apply: exprn_even_ge0; done]
+      | `|_| => exact: normr_ge0
+      | expR _ => apply: ltW; exact: expR_gt0
+      | Num.sqrt _ => exact: sqrtr_ge0
+      | kl _ _ => apply: kl_ge0; positive
+      | plus _ => exact: plus_ge0
+      | total _ => apply: sum_ord_ge0; intro; positive
+      | _%:R => exact: ler0n
+      | 0 => exact: lexx
+      | _ => apply: ltW; positive
+      end]
+  end.
+
+Ltac deltas := repeat match goal with
+  | |- context [dlt ?i ?i] => rewrite (@dlt_refl _ _ i)
+  | H : is_true (?i != ?j) |- context [dlt ?i ?j] => rewrite (@dlt_neq _ _ i j H)
+  | H : is_true (?i != ?j) |- context [dlt ?j ?i] => rewrite (@dlt_neqC _ _ i j H)
+  end.
+
+(* an identity of the field, in which sums and functions are atoms *)
+Ltac fld := cbv beta; deltas; first [reflexivity | field; positive].
+
+(* ln of a product whose factors are positive, and exp of a sum *)
+Ltac lns := repeat match goal with
+  | |- context [ln (?a * ?b)] => rewrite (@ln_mul _ a b); [| solve [positive] | solve [positive]]
+  | |- context [ln (?a)^-1] => rewrite (@ln_inv _ a); [| solve [positive]]
+  | |- context [ln (?a ^+ ?n)] => rewrite (@ln_pow _ n a); [| solve [positive]]
+  | |- context [ln (expR ?a)] => rewrite (@ln_exp _ a)
+  | |- context [ln 1] => rewrite ln1
+  end.
+
+Ltac exps := repeat match goal with
+  | |- context [expR (?a + ?b)] => rewrite (expRD a b)
+  | |- context [expR (- ?a)] => rewrite (expRN a)
+  | |- context [expR (?n%:R * ?a)] => rewrite (expRMm n a)
+  | |- context [expR 0] => rewrite expR0
+  | |- context [expR (ln ?a)] => rewrite (@exp_ln _ a); [| solve [positive]]
+  end.
+
+(* the slope of a function of one variable, by its form *)
+Ltac derive := lazymatch goal with
+  | |- is_derive _ _ _ _ => first
+      [ notypeclasses refine (@d_cst _ _ _) | notypeclasses refine (@d_id _ _)
+      | notypeclasses refine (@d_dlt _ _ _ _ _ _) | notypeclasses refine (@d_dlt2 _ _ _ _ _ _ _ _ _)
+      | notypeclasses refine (d_opp _); derive
+      | notypeclasses refine (d_mulc _ _); derive | notypeclasses refine (d_mulcr _ _); derive
+      | notypeclasses refine (d_add _ _); derive | notypeclasses refine (d_mul _ _); derive
+      | notypeclasses refine (d_inv _ _); derive | notypeclasses refine (d_pow _ _); derive
+      | notypeclasses refine (d_exp _); derive | notypeclasses refine (d_ln _ _); derive
+      | notypeclasses refine (d_total _); let i := fresh in intro i; derive ]
+  | |- _ => cbv beta; rewrite ?upd1_id ?upd2_id; positive
+  end.
+
+(* the functions are what they are: no tactic opens them *)
+Global Opaque total expR ln derive1 dlt upd upd2.
