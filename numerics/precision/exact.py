@@ -81,7 +81,7 @@ class Exact:
     def __mul__(self, other: Exact | float) -> Exact:
         other = self._like(other)
         return self._made(
-            _each(lambda x, y: x * y, self, other), _times(self.size, other.error) + _times(other.size, self.error)
+            _each(lambda x, y: x * y, self, other), times(self.size, other.error) + times(other.size, self.error)
         )
 
     def __truediv__(self, other: Exact | float) -> Exact:
@@ -107,7 +107,7 @@ class Exact:
     def exp(self) -> Exact:
         """e^x."""
         value = [x.exp() for x in self.value]
-        return self._made(value, _times(_sizes(value), self.error))
+        return self._made(value, times(_sizes(value), self.error))
 
     def log(self) -> Exact:
         """The natural logarithm."""
@@ -117,7 +117,7 @@ class Exact:
     def expm1(self) -> Exact:
         """e^x − 1."""
         value = [x.expm1() for x in self.value]
-        return self._made(value, _times(1 + _sizes(value), self.error))
+        return self._made(value, times(1 + _sizes(value), self.error))
 
     def square(self) -> Exact:
         """x²."""
@@ -130,7 +130,7 @@ class Exact:
         with np.errstate(all="ignore"):
             steep = np.nan_to_num(r.size * self.error / self.size, nan=0.0) + np.nan_to_num(
                 np.abs(np.log(self.size)) * (r.error + r.size), nan=0.0, posinf=0.0, neginf=0.0)
-        return self._made(value, _times(_sizes(value), steep))
+        return self._made(value, times(_sizes(value), steep))
 
     def clamped(self) -> Exact:
         """max(x, 0)."""
@@ -211,6 +211,7 @@ def _sizes(value: Sequence[Any]) -> Floats:
     return np.abs(np.array([float(x) for x in value]))
 
 
-def _times(x: Floats, y: Floats) -> Floats:
+def times(x: Floats, y: Floats) -> Floats:
+    """The products, where 0 · ∞ = 0."""
     with np.errstate(all="ignore"):
         return np.where((x == 0) | (y == 0), 0.0, x * y)

@@ -13,7 +13,7 @@ from typing import Any
 import flint
 import numpy as np
 
-from numerics.precision.exact import Exact, Floats, dot, joined
+from numerics.precision.exact import Exact, Floats, dot, joined, times
 from numerics.precision.rows import softmax, spread
 
 def entmax(s: Exact, alpha: Exact) -> Exact:
@@ -21,15 +21,12 @@ def entmax(s: Exact, alpha: Exact) -> Exact:
     x, beta = s - s.max(), alpha - 1.0
     if beta.value[0] == 0:
         return softmax(x)
-    b = beta.value[0]
-    # c ≥ 0, so that nothing is left of an entry below −1/β.
-    c = _offset([y for y in x.value if 1 + b * y > 0], b)
-    p = Exact([_exp_beta(y - c, b) for y in x.value], np.zeros(len(x)), x.peak)
+    p = Exact(_entmax(x.value, beta.value[0]), np.zeros(len(x)), x.peak)
     weight, slope = weights(p, beta), alpha_slope(p, beta)
-    # dp = w (dx − dc) + a dβ, and a sum of m terms for c. Numbers that are formed on the way: p itself.
-    own = weight.size * x.error + slope.size * beta.size + 4 * p.size * (1 + np.abs(_finite_log(p.size)))
-    total = weight.size.sum()
-    error = own + weight.size * (own.sum() + len(p)) / total if total > 0 else own
+    share = weight / weight.sum()
+    # dp = w dx + a dβ less the share of their sum, which a change of c takes off; what forms p itself, and a sum of m terms.
+    own = times(weight.size, x.error) + 4 * p.size * (1 + np.abs(_finite_log(p.size)))
+    error = own + share.size * (own.sum() + len(p)) + (slope - share * slope.sum()).size * beta.size
     return p.off_by(error + p.size + p.peak.least)
 
 
@@ -46,8 +43,8 @@ def alpha_slope(p: Exact, beta: Exact) -> Exact:
     for x in q.value:
         t = -b * x.log()
         small = abs(t) < flint.arb(2) ** -60
-        ratio = flint.arb(0.5) + t / 6 + t * t / 24 + t**3 / 120 if small else (t.expm1() - t) / (t * t)
-        found.append(-x * x.log() ** 2 * ratio)
+        ratio = flint.arb(0.5) + t / 6 + t * t / 24 + t * t * t / 120 if small else (t.expm1() - t) / (t * t)
+        found.append(-x * x.log() * x.log() * ratio)
     made = Exact(found, np.zeros(len(found)), p.peak)
     return spread(made.off_by(4 * made.size), live, len(p))
 
@@ -146,46 +143,39 @@ def _root(f: Callable[[Any], Any], slope: Callable[[Any], Any], low: Any, high: 
     for _ in range(2000):
         value = f(best).mid()
         low, high = (best, high) if value > 0 else (low, best)
-        if value == 0 or abs(high - low) < abs(high) * flint.arb(2) ** (-flint.ctx.prec + 40):
+        if value == 0 or high - low < flint.arb(2) ** (-flint.ctx.prec * 3 // 4):
             return best
         steep = slope(best).mid()
         newton = (best - value / steep).mid() if steep != 0 else low
         step = abs(newton - best)
         best = newton if low < newton < high else ((low + high) / 2).mid()
-        if best is newton and step < abs(high) * flint.arb(2) ** (-flint.ctx.prec * 2 // 3):
+        if best is newton and step < flint.arb(2) ** (-flint.ctx.prec * 2 // 3):
             return best
     raise ArithmeticError("root: not found")
 
 
-def _exp_beta(y: Any, beta: Any) -> Any:
-    base = 1 + beta * y
-    return (base.log() / beta).exp() if base > 0 else flint.arb(0)
+def _entmax(x: list[Any], beta: Any) -> list[Any]:
+    """P (1 + βx P^{−β})_+^{1/β} for the P, the largest of them, with which they add up to one."""
+    # P ≤ 1, so that nothing is left of an entry below −1/β.
+    inside = [y for y in x if 1 + beta * y > 0]
 
+    def entry(y: Any, log_peak: Any, scale: Any) -> Any:
+        base = 1 + beta * y * scale
+        return (log_peak + base.log() / beta).exp() if base > 0 else flint.arb(0)
 
-def _offset(x: list[Any], beta: Any) -> Any:
-    """The c with Σ exp_β(x − c) = 1, by bisection of log P and then Newton's method, P = exp_β(−c) the largest entry."""
-    def excess(c: Any) -> Any:
-        return sum((_exp_beta(y - c, beta) for y in x), flint.arb(0)) - 1
+    def shares(log_peak: Any) -> list[Any]:
+        scale = (-beta * log_peak).exp()
+        return [entry(y, log_peak, scale) for y in inside]
 
-    def offset(log_peak: Any) -> Any:
-        return -((beta * log_peak).expm1() / beta).mid()
+    def excess(log_peak: Any) -> Any:
+        return 1 - sum(shares(log_peak), flint.arb(0))
 
-    low, high = -flint.arb(len(x)).log(), flint.arb(0)
-    for _ in range(40 if len(x) < 100 else 24):
-        middle = ((low + high) / 2).mid()
-        low, high = (low, middle) if excess(offset(middle)) > 0 else (middle, high)
-    best = low
-    for _ in range(200):
-        c = offset(best)
-        p = [_exp_beta(y - c, beta) for y in x]
-        # ∂p_j/∂c = −p_j^{1 − β}, and ∂c/∂log P = −P^β.
-        slope = sum((y ** (1 - beta) for y in p if y > 0), flint.arb(0)) * (beta * best).exp()
-        step = ((sum(p, flint.arb(0)) - 1) / slope).mid()
-        best = (best - step).mid()
-        best = max(min(best, flint.arb(0)), low - flint.arb(1))
-        if abs(step) < flint.arb(2) ** (-flint.ctx.prec * 2 // 3):
-            return offset(best)
-    raise ArithmeticError("entmax: Newton's method did not end")
+    def slope(log_peak: Any) -> Any:
+        return -sum((p * (beta * (log_peak - p.log())).exp() for p in shares(log_peak) if p > 0), flint.arb(0))
+
+    best = _root(excess, slope, -flint.arb(len(x)).log() - 1, flint.arb(2) ** -20)
+    scale = (-beta * best).exp()
+    return [entry(y, best, scale) if 1 + beta * y > 0 else flint.arb(0) for y in x]
 
 
 def _finite_log(x: Floats) -> Floats:
