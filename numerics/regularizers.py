@@ -233,7 +233,7 @@ class _ReversePlan(torch.autograd.Function):
         weight = _weight(plan, beta)
         # Where the weight is 0, whatever comes from above must not be NaN or infinite either.
         gradient = torch.where(weight > 0, gradient, 0.0)
-        centred = gradient - (weight * gradient).sum(-1, keepdim=True) / weight.sum(-1, keepdim=True)
+        centred = gradient - (_shares(plan, beta, weight) * gradient).sum(-1, keepdim=True)
         slope = None
         if isinstance(beta, Tensor) and ctx.needs_input_grad[1]:
             slope = (centred * _beta_slope(plan, beta, weight)).sum(-1, keepdim=True)
@@ -260,7 +260,7 @@ class _Plan(_ReversePlan):
                 moved = moved + weight * torch.where(weight > 0, tangent, 0.0)
             if beta_tangent is not None and isinstance(beta, Tensor):
                 moved = moved + _beta_slope(plan, beta, weight) * beta_tangent
-            return moved - weight * moved.sum(-1, keepdim=True) / weight.sum(-1, keepdim=True)
+            return moved - _shares(plan, beta, weight) * moved.sum(-1, keepdim=True)
 
 
 def _saved(ctx: Any) -> tuple[Tensor, Positive]:
@@ -274,6 +274,17 @@ def _weight(plan: Tensor, beta: Positive) -> Tensor:
         return torch.where(support, 1 + 0 * plan, 0.0)       # a second derivative of zero, and not an error
     inside = torch.where(support, plan, 1.0)
     return torch.where(support, inside.sqrt() if isinstance(beta, float) and beta == 0.5 else inside ** (1 - beta), 0.0)
+
+
+def _shares(plan: Tensor, beta: Positive, weight: Tensor) -> Tensor:
+    """w/Σ_l w_l, from quotients of the p_j: p^{1−β} itself may be beyond the range of the dtype where β > 1."""
+    if not isinstance(beta, Tensor) and beta <= 1.0:
+        return weight / weight.sum(-1, keepdim=True)
+    support = plan > 0
+    least = torch.where(support, plan.detach(), 1.0).amin(-1, keepdim=True)
+    base = torch.where(beta > 1, least, 1.0) if isinstance(beta, Tensor) else least
+    relative = torch.where(support, torch.where(support, plan / base, 1.0) ** (1 - beta), 0.0)
+    return relative / relative.sum(-1, keepdim=True)
 
 
 def _beta_slope(plan: Tensor, beta: Tensor, weight: Tensor) -> Tensor:
@@ -316,8 +327,7 @@ def _by_bisection(x: Tensor, beta: Positive, n_iter: int, ensure_sum_one: bool) 
     if not ensure_sum_one:
         return p
     # What is left of Σ_j p_j − 1 goes where a change of P would take it, to first order: a quotient would spread it evenly.
-    weight = _weight(p, beta)
-    p = (p - weight * ((p.sum(-1, keepdim=True) - 1) / weight.sum(-1, keepdim=True))).clamp(min=0)
+    p = (p - _shares(p, beta, _weight(p, beta)) * (p.sum(-1, keepdim=True) - 1)).clamp(min=0)
     return p / p.sum(-1, keepdim=True)
 
 

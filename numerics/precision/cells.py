@@ -1,0 +1,151 @@
+"""One cell of the table of errors: a function at one place of its range, in one dtype, beside its reference.
+
+What is computed is held against the exact value, entry by entry, in units of
+
+    eps (running error of the reference) + what storing the result costs + the smallest normal number,
+
+each from ``numerics.tolerances``. A cell is
+
+    right      all entries are within one unit; one that is beyond the largest number of the dtype is an infinity
+    refused    an error that names an argument, or a solver that says it did not converge
+    limit      a number on the way to the result is beyond the range of the dtype, and what depends on it is NaN or infinite
+    silent     anything else: digits are missing, and nothing says so
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import flint
+import numpy as np
+import torch
+from torch import Tensor
+
+from numerics import tolerances
+from numerics.precision.exact import Exact, Peak
+
+RIGHT, REFUSED, LIMIT, SILENT = "right", "refused", "limit", "silent"
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where in its range a function is tried.
+
+    Attributes:
+        decade: of the temperature, ε or α: 10^decade.
+        scores: what the scores are like: a name of ``functions.SCORES``.
+        size: of a row.
+        dtype: of the data, by its name.
+        seed: of the draw.
+    """
+
+    decade: int
+    scores: str
+    size: int
+    dtype: str
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What is computed, and the same exactly.
+
+    Attributes:
+        found: called once; its entries are compared in order.
+        expected: called with the place where the largest number is noted.
+    """
+
+    found: Callable[[], Tensor]
+    expected: Callable[[Peak], Exact]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A place and what was found there.
+
+    Attributes:
+        function: its name.
+        place: where.
+        state: right, refused, limit or silent.
+        error: the largest error in units, NaN where nothing was compared.
+        said: of a refusal, the error; of a silent loss, an entry.
+    """
+
+    function: str
+    place: Place
+    state: str
+    error: float
+    said: str = ""
+
+
+def torch_dtype(name: str) -> torch.dtype:
+    """The dtype of a name."""
+    dtype = getattr(torch, name)
+    assert isinstance(dtype, torch.dtype)
+    return dtype
+
+
+def computed(name: str) -> str:
+    """The dtype that is computed in."""
+    return "float32" if name in ("float16", "bfloat16") else name
+
+
+def least(name: str) -> float:
+    """The smallest normal number of the dtype that is computed in, in units of its eps."""
+    return tolerances.rounding(computed(name), 1, 0.0) / tolerances.eps(computed(name))
+
+
+def measure(function: str, place: Place, trial: Trial) -> Cell:
+    """Return the cell."""
+    try:
+        found = trial.found().detach().double().flatten()
+    except (ValueError, RuntimeError) as error:
+        return Cell(function, place, *_refused(error))
+    peak = Peak(least(place.dtype))
+    expected = trial.expected(peak)
+    if len(expected) != len(found):
+        return Cell(function, place, SILENT, math.inf, f"{len(found)} entries where {len(expected)} are right")
+    ratios = _ratios(found.numpy(), expected, place.dtype)
+    worst = int(np.argmax(ratios))
+    error = float(ratios[worst])
+    if error <= 1:
+        return Cell(function, place, RIGHT, error)
+    value = f"{found[worst]:.6g} where {float(expected.value[worst]):.6g} is right, at {worst} of {len(found)}"
+    beyond = peak.value > torch.finfo(torch_dtype(computed(place.dtype))).max
+    lost = ~np.isfinite(found.numpy())
+    if beyond and bool(lost.any()) and float(ratios[~lost].max(initial=0.0)) <= 1:
+        return Cell(function, place, LIMIT, float(ratios[~lost].max(initial=math.nan)), value)
+    return Cell(function, place, SILENT, error, value)
+
+
+def _refused(error: ValueError | RuntimeError) -> tuple[str, float, str]:
+    said = str(error)
+    named = re.match(r"\w+: (expected .*, got .+|\d+ of \d+ problems did not converge)", said, re.DOTALL)
+    return (REFUSED, math.nan, said) if named else (SILENT, math.inf, f"{type(error).__name__}: {said}")
+
+
+def _ratios(found: np.ndarray, expected: Exact, dtype: str) -> np.ndarray:
+    """The error of each entry, in units."""
+    relative, absolute = tolerances.storage(dtype)
+    largest, unit = torch.finfo(torch_dtype(dtype)).max, tolerances.eps(computed(dtype))
+    smallest = tolerances.rounding(computed(dtype), 1, 0.0)
+    sizes, spread = (np.array([float(f(y)) for y in expected.value]) for f in (abs, lambda y: y.rad()))
+    granted = unit * expected.error + relative * sizes + absolute + smallest
+    # Balls that cancel are not points: a zero among large numbers is known to so many digits of these only.
+    vague = spread > 1e-6 * granted
+    if bool((spread[vague] > 1e-40 * np.nanmax(granted)).any()):
+        raise ArithmeticError(f"expected: the reference has too few digits in {expected.value}")
+    granted = granted + np.where(vague, spread, 0.0)
+    ratios = np.empty(len(found))
+    for i, (x, y, size, allowed) in enumerate(zip(found, expected.value, sizes, granted, strict=True)):
+        if not math.isfinite(x):
+            reaches = size + allowed > largest * (1 - relative)
+            ratios[i] = 0.0 if reaches and x == math.copysign(math.inf, float(y)) else math.inf
+        elif math.isfinite(allowed):
+            ratios[i] = float(abs(flint.arb(float(x)) - y)) / allowed
+        else:
+            ratios[i] = math.inf
+    return ratios
