@@ -43,29 +43,33 @@ def nonzero(expr: sp.Expr, facts: Facts = ()) -> bool:
 
 
 def _at_least(expr: sp.Expr, strict: bool, facts: Facts) -> bool:
+    return _decided(expr, strict, facts, _LEVEL.get())
+
+
+@lru_cache(maxsize=2**15)
+def _decided(expr: sp.Expr, strict: bool, facts: Facts, level: int) -> bool:
+    """The answer at a level, which is part of the question: what bounds ask within has one level less."""
     if not expr.free_symbols and expr.is_number:
         return bool(expr.is_positive if strict else expr.is_nonnegative)
     if _by_terms(expr, strict, facts):
         return True
     lowered = _sizes_from_one(_masses_at_one(expr))
-    return (lowered != expr and _by_terms(lowered, strict, facts)) or _bounded(expr, strict, facts)
+    return (lowered != expr and _by_terms(lowered, strict, facts)) or _bounded(expr, strict, facts, level)
 
 
-def _bounded(expr: sp.Expr, strict: bool, facts: Facts) -> bool:
+def _bounded(expr: sp.Expr, strict: bool, facts: Facts, level: int) -> bool:
     """Whether the sign follows from bounds of the parts, where a positive denominator may be multiplied with."""
-    level = _LEVEL.get()
     if not isinstance(expr, sp.Add) or level == 0 or len(expr.args) > MOST_TERMS:
         return False
     before = _LEVEL.set(level - 1)
     try:
-        return _by_bounds(expr, strict, facts, level)
+        return _by_bounds(expr, strict, facts)
     finally:
         _LEVEL.reset(before)
 
 
-@lru_cache(maxsize=2**14)
-def _by_bounds(expr: sp.Add, strict: bool, facts: Facts, level: int) -> bool:
-    """The answer at a level, which is part of the question: what is asked within has one level less."""
+def _by_bounds(expr: sp.Add, strict: bool, facts: Facts) -> bool:
+    """The answer at the level that is set."""
     def sign(part: sp.Expr, sharp: bool) -> bool:
         return _at_least(part, sharp, facts)
 
@@ -87,8 +91,8 @@ def _by_terms(expr: sp.Expr, strict: bool, facts: Facts) -> bool:
     for fact, positive in facts:
         if positive is None:                                 # only known to be different from 0
             continue
-        rest = sp.expand(expr - fact)
-        if _is_number_at_least(rest, 0) or (rest != expr and len(_terms(rest)) < len(_terms(sp.expand(expr)))):
+        rest = _expanded(expr) - _expanded(fact)
+        if _is_number_at_least(rest, 0) or (rest != expr and len(_terms(rest)) < len(_terms(_expanded(expr)))):
             sharp = strict and not positive
             if rest == 0 and not sharp:
                 return True
@@ -98,6 +102,12 @@ def _by_terms(expr: sp.Expr, strict: bool, facts: Facts) -> bool:
     if not all(_sign(term, False, facts) for term in terms):
         return False
     return not strict or any(_sign(term, True, facts) for term in terms)
+
+
+@lru_cache(maxsize=2**12)
+def _expanded(expr: sp.Expr) -> sp.Expr:
+    """Products and powers of sums multiplied out; expanding is linear, so that a difference need not be expanded again."""
+    return sp.expand(expr)
 
 
 def _terms(expr: sp.Expr) -> tuple[sp.Expr, ...]:
