@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import difflib
+import gc
 import io
 import os
 import platform
@@ -21,6 +22,7 @@ from derivations.catalogue import Entry, entries
 from derivations.claims import Verdict
 from derivations.differences import Change
 from derivations.documents import DOCUMENTS, VARIABLE, checks, documents
+from derivations.loading import SELDOM
 from derivations.selection import selected
 from derivations.showing import describe
 
@@ -302,6 +304,7 @@ def read(document: str) -> None:
 
 def run() -> None:
     """Run the command line; bad input is one line and exit status 2."""
+    gc.set_threshold(*SELDOM)
     try:
         status = main(standalone_mode=False)
     except click.ClickException as error:

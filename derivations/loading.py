@@ -6,6 +6,9 @@ import traceback
 from collections.abc import Mapping
 from typing import Protocol
 
+SELDOM = (50_000, 20, 20)
+"""Thresholds of the garbage collector where all claims are loaded: little of what they and packages allocate is garbage."""
+
 
 class Resting(Protocol):
     """What a claim rests on, and what it is a part of."""

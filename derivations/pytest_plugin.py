@@ -12,6 +12,7 @@ import os
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")                # before anything numeric is imported, here or in a worker
 
+import gc
 import time
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator
@@ -24,8 +25,11 @@ from derivations import baseline, incremental, ledger, rendering
 from derivations.catalogue import Catalogue, entries
 from derivations.claims import Evidence, Layer, Outcome
 from derivations.documents import documents
+from derivations.loading import SELDOM
 from derivations.records import decoded, encoded, from_json
 from derivations.selection import all_needs, needs_of, selected
+
+gc.set_threshold(*SELDOM)
 
 PLUGIN = "attention-proofs-ledger"
 SYMBOLIC = "derivations.test_derivations"                    # the only tests that speak for the symbolic layer

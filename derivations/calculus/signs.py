@@ -43,12 +43,12 @@ def nonzero(expr: sp.Expr, facts: Facts = ()) -> bool:
 
 
 def _at_least(expr: sp.Expr, strict: bool, facts: Facts) -> bool:
-    return _answer(expr, strict, facts, _LEVEL.get())
+    return _decided(expr, strict, facts, _LEVEL.get())
 
 
 @lru_cache(maxsize=2**16)
-def _answer(expr: sp.Expr, strict: bool, facts: Facts, level: int) -> bool:
-    """The answer at a level, which is part of the question: what is asked within has one level less."""
+def _decided(expr: sp.Expr, strict: bool, facts: Facts, level: int) -> bool:
+    """The answer at a level, which is part of the question: what bounds ask within has one level less."""
     if not expr.free_symbols and expr.is_number:
         return bool(expr.is_positive if strict else expr.is_nonnegative)
     if _by_terms(expr, strict, facts):
@@ -90,8 +90,8 @@ def _by_terms(expr: sp.Expr, strict: bool, facts: Facts) -> bool:
     for fact, positive in facts:
         if positive is None or not _monomials(fact) & _monomials(expr):      # only ≠ 0, or no part of the expression
             continue
-        rest = sp.expand(expr - fact)
-        if _is_number_at_least(rest, 0) or (rest != expr and len(_terms(rest)) < len(_terms(sp.expand(expr)))):
+        rest = _expanded(expr) - _expanded(fact)
+        if _is_number_at_least(rest, 0) or (rest != expr and len(_terms(rest)) < len(_terms(_expanded(expr)))):
             sharp = strict and not positive
             if rest == 0 and not sharp:
                 return True
@@ -106,7 +106,13 @@ def _by_terms(expr: sp.Expr, strict: bool, facts: Facts) -> bool:
 @lru_cache(maxsize=2**14)
 def _monomials(expr: sp.Expr) -> frozenset[sp.Expr]:
     """The terms of an expanded expression without their numbers."""
-    return frozenset(term.as_coeff_Mul()[1] for term in _terms(sp.expand(expr)))
+    return frozenset(term.as_coeff_Mul()[1] for term in _terms(_expanded(expr)))
+
+
+@lru_cache(maxsize=2**12)
+def _expanded(expr: sp.Expr) -> sp.Expr:
+    """Products and powers of sums multiplied out; expanding is linear, so that a difference need not be expanded again."""
+    return sp.expand(expr)
 
 
 def _terms(expr: sp.Expr) -> tuple[sp.Expr, ...]:

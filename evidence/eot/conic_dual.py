@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import warnings
 
-import cvxpy as cp
 import numpy as np
 
 from evidence import Reading, float64
 from evidence.eot.conic_one_sided import ConicRow, solved
 from numerics import tolerances
 from numerics.primal import one_sided
+from numerics.primal.conic import cp
 
 
 def value_error(drawn: ConicRow, solution: one_sided.Solution) -> float:

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-import ot
 import torch
 from hypothesis import strategies as st
 from torch import Tensor
@@ -105,6 +104,8 @@ def attention_problems(draw: st.DrawFn, square: bool = False, smallest: int = 1)
 
 def by_pot(scores: Tensor, epsilon: float) -> Tensor:
     """The plan with unit rows and free columns, by POT."""
+    import ot  # which takes a second
+
     n, m = scores.shape
     mass, share = torch.ones(n, dtype=torch.float64).numpy(), torch.full((m,), 1 / m, dtype=torch.float64).numpy()
     cost = -scores.double().cpu().numpy()

@@ -6,7 +6,6 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-import ot
 import torch
 from hypothesis import strategies as st
 from torch import Tensor
@@ -51,6 +50,8 @@ def perturbed(draw: st.DrawFn) -> Perturbed:
 
 @confirms(Layer.TORCH, "transport.s5.score-stability", on=perturbed())
 def moved_mass(x: Perturbed) -> Reading:
+    import ot  # which takes a second
+
     before, after = (one_sided.plan(s.to(x.device), x.epsilon) for s in (x.scores, x.scores + x.change))
     gains = (after > before).double()
     spread = float(x.change.max() - x.change.min())
@@ -111,6 +112,8 @@ def balls(draw: st.DrawFn) -> Ball:
 
 def distance_of_outputs(x: Ball) -> Reading:
     """The largest W₁ of what a query sees, before and after, by the linear program."""
+    import ot  # which takes a second
+
     before, after = x.before.to(x.device), x.after.to(x.device)
     plans = [one_sided.plan(inputs @ inputs.T, x.epsilon).cpu() for inputs in (before, after)]
     apart = torch.cdist(x.before, x.after, compute_mode="donot_use_mm_for_euclid_dist")

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-import ot
 import torch
 from hypothesis import strategies as st
 from torch import Tensor
@@ -49,6 +48,8 @@ class Losses(Placed):
 
     def reading(self, routes: dict[str, Tensor], computed: Literal["left", "right"], size: float) -> Reading:
         """Routes at these losses, for a γ(L) = L."""
+        import ot  # which takes a second
+
         f, g = self.loss(self.train), self.loss(self.test)
         (a, b), largest = self.masses, 1 + size + float(f.max() + g.max())
         a, b, apart = a / a.sum(), b / b.sum(), (self.train[:, None] - self.test).abs()
@@ -80,6 +81,8 @@ def losses(draw: st.DrawFn) -> Losses:
 
 def carried(x: Losses) -> Reading:
     """L W₁, by the linear program and by the area between the distribution functions."""
+    import ot  # which takes a second
+
     (a, b), apart = x.masses, (x.train[:, None] - x.test).abs()
     places = torch.cat((x.train, x.test)).to(x.device)
     order = places.argsort()

@@ -3,13 +3,39 @@
 A status is reported and decides nothing: whether a plan is accepted is for a certificate to say.
 """
 
-import warnings
+from __future__ import annotations
 
-import cvxpy as cp
+import importlib.util
+import sys
+import warnings
+from types import ModuleType
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import NDArray
 
 from numerics import tolerances
+
+__all__ = ["cp", "solve"]
+
+
+def _cvxpy() -> ModuleType:
+    """CVXPY, which is imported when it is first used: that takes longer than the votes on most claims."""
+    if "cvxpy" in sys.modules:
+        return sys.modules["cvxpy"]
+    spec = importlib.util.find_spec("cvxpy")
+    assert spec is not None                                  # it is required
+    assert spec.loader is not None
+    spec.loader = loader = importlib.util.LazyLoader(spec.loader)
+    module = sys.modules["cvxpy"] = importlib.util.module_from_spec(spec)
+    loader.exec_module(module)
+    return module
+
+
+if TYPE_CHECKING:
+    import cvxpy as cp
+else:
+    cp = _cvxpy()
 
 
 def solve(problem: cp.Problem, variable: cp.Variable, data: object) -> tuple[NDArray[np.float64], str]:

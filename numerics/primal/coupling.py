@@ -17,7 +17,6 @@ Scaling     ⟨P, u 1ᵀ + 1 vᵀ⟩ = u·a + v·b is the same for all couplings
 import math
 from dataclasses import dataclass
 
-import cvxpy as cp
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import linprog
@@ -25,6 +24,7 @@ from scipy.optimize import linprog
 from numerics import tolerances
 from numerics.primal import conic
 from numerics.primal.arguments import check_positive, distribution, finite
+from numerics.primal.conic import cp
 from numerics.primal.simplex import OVERFLOW
 
 Array = NDArray[np.float64]

@@ -16,11 +16,12 @@ Error       P(q) − P(p*) = η KL(q ‖ p*) + w/2 ‖h_q − h*‖²: q ↦ P(q
 Support     Where u_i = 0, KL forces p_i = 0: the program is stated over the support of u.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import cvxpy as cp
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
@@ -28,6 +29,7 @@ from scipy.special import logsumexp
 from numerics import tolerances
 from numerics.primal import conic, entropic
 from numerics.primal.arguments import check_positive, distribution, finite, vector
+from numerics.primal.conic import cp
 
 Array = NDArray[np.float64]
 

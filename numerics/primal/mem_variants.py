@@ -21,7 +21,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 
-import cvxpy as cp
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq
@@ -29,6 +28,7 @@ from scipy.optimize import brentq
 from numerics import tolerances
 from numerics.primal import entropic, mem
 from numerics.primal.arguments import check_positive
+from numerics.primal.conic import cp
 
 Array = NDArray[np.float64]
 

@@ -20,10 +20,11 @@ Error       The objective at X exceeds its minimum by γ Σ X log(X/X*) + α/2�
             sums over rows are no further apart than X and X* are. ‖h − h*‖ ≤ √(2 gap/α), ‖λ − λ*‖ = α‖h − h*‖.
 """
 
+from __future__ import annotations
+
 import math
 from dataclasses import dataclass, replace
 
-import cvxpy as cp
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import linprog
@@ -31,6 +32,7 @@ from scipy.optimize import linprog
 from numerics import tolerances
 from numerics.primal import conic, entropic, mem
 from numerics.primal.arguments import check_positive, distribution, vector
+from numerics.primal.conic import cp
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]

@@ -24,19 +24,21 @@ References  Martins & Astudillo 2016 (sparsemax); Peters, Niculae & Martins 2019
             (ALiBi).
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
-import cvxpy as cp
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from numerics import tolerances
 from numerics.primal import conic
 from numerics.primal.arguments import check_positive, finite, vector
+from numerics.primal.conic import cp
 from numerics.primal.simplex import MIN_LOGIT, OVERFLOW
 
 Vector = NDArray[np.float64]
