@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from derivations.calculus.functions import derivative
 from derivations.latex.notation import Definition
 from derivations.latex.reads import Reads
@@ -50,12 +52,26 @@ def _only_argument(reader: Reads, first: Node) -> Node:
     raise LatexError(f"\\nabla: expected a variable as subscript, since {spelled(first)} is no function of one argument")
 
 
+def inline(factors: Sequence[Node]) -> list[Node]:
+    """∂f/∂x on one line as a fraction: all between the first ∂ and the slash is differentiated, by the next symbol."""
+    found = list(factors)
+    for start, node in enumerate(found):
+        slash = next((at for at in range(start + 1, len(found)) if found[at] == Operator("/")), None)
+        below = found[slash + 1 : slash + 3] if slash is not None else []
+        if node == Symbol("\\partial") and slash is not None and len(below) == 2 and below[0] == Symbol("\\partial"):
+            return [*found[:start], Fraction(Product(tuple(found[start:slash])), Product(tuple(below))), *inline(found[slash + 3 :])]
+    return found
+
+
 def is_derivative(reader: Reads, over: Node, under: Node) -> bool:
     """Whether a fraction is a derivative, ∂f/∂x or the operator ∂/∂x."""
     first = under.factors[0] if isinstance(under, Product) else under
     name = spelled(first)
     top = over.factors[0] if isinstance(over, Product) else over
     plain_top = spelled(top.base) if isinstance(top, Scripted) else spelled(top)
+    if name == plain_top == "d" and isinstance(under, Product) and reader.meaning(name) is not None:
+        whole = f"\\frac{{{spelled(over)}}}{{{spelled(under)}}}"
+        raise LatexError(f"{whole}: can be a derivative or a quotient of products with d; expected a notation without the symbol d")
     return (
         name in PARTIAL
         and plain_top == name

@@ -164,7 +164,7 @@ class Reader:
     def product(self, factors: Sequence[Node]) -> Value:
         """The value of factors in a row: operators take what follows them, the others are multiplied."""
         found: Value | None = None
-        rest = list(factors)
+        rest = derivatives.inline(factors)
         while rest:
             if isinstance(operator := rest[0], Operator):
                 rest.pop(0)
@@ -243,7 +243,18 @@ class Reader:
             return self.scripts(entrywise(positive_part, self.value(base), what="positive part"), None, sup, spelled(first))
         if isinstance(base, Bracket) and base.kind == "‖‖" and sub is not None:
             return operators.norm_power(self, base, sub, None)
+        if isinstance(base, Bracket) and base.kind == "[]" and sub is not None and not isinstance(base.inside, Listing):
+            return self.scripts(self._entries(base.inside, sub), None, sup, spelled(first))
+        if isinstance(base, Bracket) and base.kind == "<>" and sub is not None and spelled(sub) == "F":
+            return self.scripts(self.value(base), None, sup, spelled(first))
         return self.scripts(self.value(base), sub, sup, spelled(first))
+
+    def _entries(self, body: Node, sub: Node) -> Value:
+        """[x_j]_j and [x_j]_{j=1}^m: the vector of these numbers."""
+        name = spelled(sub.parts[0] if isinstance(sub, Chain) else sub)
+        over = index(plain(name), self.index_of(name, "[…]").domain.shape[0])
+        inside = self.within(**{name: scalar(over)}).value(body)
+        return Value(over.domain.shape, lambda place: inside.number.xreplace({over: place}))
 
     # ── scripts ─────────────────────────────────────────────────────────────────────────────────────────────────────
 

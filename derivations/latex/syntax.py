@@ -338,7 +338,13 @@ def _scripted(base: Node, scripts: Sequence[Item]) -> Node:
             sup = _node(script.children[0])
     if sup == Symbol("\\prime"):
         sup, primes = None, primes + 1
+    if isinstance(sup, Product) and len(sup.factors) == 2 and spelled(sup.factors[1]) == "\\top" and _is_mark(sup.factors[0]):
+        return Scripted(Scripted(base, sub, sup.factors[0], primes), None, sup.factors[1])  # p^{\star\top}
     return Scripted(base, sub, sup, primes)
+
+
+def _is_mark(node: Node) -> bool:
+    return node in (Symbol("\\star"), Symbol("\\ast"), Symbol("\\dagger"), Operator("*"))
 
 
 # ── back to text ────────────────────────────────────────────────────────────────────────────────────────────────────
