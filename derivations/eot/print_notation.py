@@ -53,7 +53,7 @@ PROBABILITIES = {
     "F_{jk}(s)": r"= \sum_i p_i(s) \frac{\partial \log p_i(s)}{\partial s_j} \frac{\partial \log p_i(s)}{\partial s_k}",
     "D": r"= \mathrm{diag}(p)",
     r"\mathbb E": "expectation under p",
-    "v": "vector m",
+    "v": "matrix m d_v as V",
     "c(p)": r"= \sum_j p_j v_j",
     r"\phi^\star(s)": r"= \tau \log \sum_l e^{s_l/\tau}",
     "M": r"= \tfrac1\tau (\mathrm{diag}(p^\star) - p^\star p^{\star\top})",
@@ -108,6 +108,7 @@ CONJUGATE = {
     "Z": r"= \sum_l e^{s_l/\tau}",
     r"\mu": "real as μ",
     "t": "vector m",
+    "h(p)": r"= \langle p, s \rangle - f(p)",
     r"\mathcal L(p, \lambda)": r"= \sum_j p_j s_j - \tau \sum_j p_j \log p_j - \lambda (\sum_j p_j - 1)",
 }
 
@@ -129,10 +130,13 @@ ENTMAX = {
 }
 
 ALIBI = {
-    "p": "positive matrix n m as P",
-    "s": "matrix n m as S",
+    "i, h": "index m",
+    "p": "positive matrix m m as P",
+    "s": "matrix m m as S",
     r"\gamma": "nonnegative as gamma",
     "C'_{ij}": r"= -s_{ij} + \gamma |i - j|",
+    r"\Omega_L(w)": r"= \tau \sum_j w_j \log w_j + \gamma \sum_j w_j |i - j|",
+    "J(w)": r"= -\sum_j w_j s_{ij} + \Omega_L(w)",
     r"p^\star_{ij}": r"= e^{(s_{ij} - \gamma |i - j|)/\tau} / \sum_l e^{(s_{il} - \gamma |i - l|)/\tau}",
 }
 
@@ -154,7 +158,7 @@ CHAPTERS = {
     "section6_theorem": VALUE,
     "section6_value": VALUE,
     "section7_fisher": PROBABILITIES,
-    "section7_hessian": PROBABILITIES,
+    "section7_hessian": {**PROBABILITIES, r"p^\star_j": SYMBOLS[r"p^\star_j(s)"], "V(s)": r"= J(p^\star, s)"},
     "section7_manifold": PROBABILITIES,
     "section7_natural": PROBABILITIES,
     "section8_conclusion": PROBABILITIES,
@@ -169,11 +173,7 @@ CHAPTERS = {
 
 # (6) calls the solution of a problem p⋆, and what is said of it there is that it solves the problem
 SOLUTION = {r"p^\star_j": r"= \arg\min_{p \in \Delta^{m-1}} J(p)", "p": "simplex m"}
-ROWS = {
-    "p": "stochastic n m",
-    r"\Omega_L(p)": r"= \tau \sum_j p_{ij} \log p_{ij} + \gamma \sum_j p_{ij} |i - j|",
-    r"p^\star": r"= \arg\min_{p_i \in \Delta^{m-1}} \{-\sum_j p_{ij} s_{ij} + \tau \sum_j p_{ij} \log p_{ij} + \gamma \sum_j p_{ij} |i - j|\}",
-}
+ROWS = {"p": "stochastic m m", r"p^\star": r"= \arg\min_{p_i \in \Delta^{m-1}} \{-\sum_j p_{ij} s_{ij} + \Omega_L(p_i)\}"}
 PLAN = {r"P^\star": r"= \arg\min_{P \in U(a, \cdot)} J(P)", r"\varepsilon": "positive as tau"}
 UNIFORM = {"p_j": "= 1/m"}
 FREE = {"p": "positive vector m"}
@@ -188,7 +188,15 @@ CLAIMS = {
     "eot.18": SOLUTION,
     "eot.15": {"p_j": r"= \tfrac1Z e^{\langle q, k_j \rangle/\tau}", "Z": r"= \sum_l e^{\langle q, k_l \rangle/\tau}"},
     "eot.16": {"Z": r"= \sum_l e^{\langle q, k_l \rangle/\tau}"},
-    "eot.35": ROWS,
+    "eot.34": {"p_{ij}": "= 1/m"},
+    "eot.35": {"p": "stochastic m m"},
+    "eot.s4.separable": {"J(w)": None},
+    "eot.s3.trade-off": {"s": "vector m", r"p^\star_j": r"= e^{s_j/\varepsilon} / \sum_l e^{s_l/\varepsilon}"},
+    "eot.s3.proportional": {"p_j": r"= \alpha_j"},
+    "eot.14": {"Z": r"= e^{-(\lambda - \tau)/\tau}"},
+    "eot.19": {r"\Omega(p)": r"= \tfrac12 \sum_j p_j^2"},
+    "eot.44": {"p": "positive vector m"},
+    "eot.def5.1": {"p": "positive vector m"},
     "eot.36": ROWS,
     "eot.43": ROWS,
     "eot.24": {"p": "simplex m", r"\mu": "nonnegative vector m as mu", "s_j": r"= p_j - \lambda - \mu_j"},
@@ -196,15 +204,14 @@ CLAIMS = {
     "eot.72": MULTIPLIED,
     "eot.73": MULTIPLIED,
     "eot.74": MULTIPLIED,
-    "eot.114": {},
-    "eot.115": {},
+    "eot.115": {r"\mathcal L(P, \lambda)": r"= J(P) + \sum_i \lambda_i (1 - \sum_j P_{ij})"},
     "eot.116": ROW_MULTIPLIED,
     "eot.117": ROW_MULTIPLIED,
     "eot.sA.separable": ROW_MULTIPLIED,
     "eot.118": ROW_MULTIPLIED,
     "eot.119": ROW_MULTIPLIED,
     "eot.120": ROW_MULTIPLIED,
-    "eot.sA.constant-of-row": ROW_MULTIPLIED,
+    "eot.sA.constant-of-row": {**ROW_MULTIPLIED, "Z_i": r"= e^{-(\lambda_i - \varepsilon)/\varepsilon}"},
     "eot.111": {"P_{ij}": "= b_j", "b": "simplex m"},
     "eot.121": {"P_{ij}": r"= \tfrac{1}{Z_i} e^{-C_{ij}/\varepsilon}", "Z_i": r"= \sum_l e^{-C_{il}/\varepsilon}"},
     "eot.123": PLAN,
@@ -214,6 +221,15 @@ CLAIMS = {
     "eot.142": FREE,
     "eot.143": FREE,
     "eot.sB.proportional": FREE,
+    "eot.132": FREE,
+    "eot.136": FREE,
+    "eot.137": FREE,
+    "eot.138": FREE,
+    "eot.sB.first-order": FREE,
+    "eot.sB.equality-condition": FREE,
+    "eot.68": FREE,
+    "eot.69": FREE,
+    "eot.s6.flat": FREE,
 }
 for _id in ("0.policy-gradient", "1.policy-gradient", "0.geometry", "1.geometry", "2.log-derivative"):
     CLAIMS[f"eot.s{_id}"] = {**PROBABILITIES, "k": "index m", "s": "vector m", r"p^\star_j(s)": SYMBOLS[r"p^\star_j(s)"]}

@@ -18,6 +18,7 @@ from derivations.latex.elaboration import Reader
 from derivations.latex.notation import Definition, Notation, index_parts
 from derivations.latex.statements import AT_LEAST, AT_MOST, EQUAL, _compared, _limit, _proportional, _under, clauses, free_places
 from derivations.latex.syntax import (
+    EMPTY,
     Bracket,
     Chain,
     LatexError,
@@ -168,6 +169,8 @@ def _link(reader: Reader, left: Node, sign: str, right: Node) -> Iterator[Said]:
         yield from _optimum(reader, left, left, found)
     elif sign in EQUAL and (found := posed(reader, left)):
         yield from _optimum(reader, right, right, found)
+    elif sign in EQUAL and (found := posed(reader, _negated(right))) and found.only_value:
+        yield Optimum(found.objective, -found.sign * reader.value(left).number)
     elif sign in EQUAL and (found := _defined_by_problem(reader, left)):
         yield from _optimum(reader, left, right, found)
     elif sign in EQUAL:
@@ -221,6 +224,8 @@ def posed(reader: Reader, node: Node) -> Posed | None:
     """The optimization problem that a side is; None where it is none."""
     factors = list(node.factors) if isinstance(node, Product) else [node]
     others: tuple[tuple[str, Node], ...] = ()
+    if not factors:
+        return None
     if isinstance(node, Sum):
         sign, first = node.terms[0]
         factors = list(first.factors) if isinstance(first, Product) else [first]
@@ -238,6 +243,11 @@ def posed(reader: Reader, node: Node) -> Posed | None:
     body = Sum((("+", rest), *others)) if others else rest
     objective = sense * reader.within(**{name: entries}).value(body).number
     return Posed(objective, axes, sense, not argument and names[0] not in ARGUMENTS)
+
+
+def _negated(node: Node) -> Node:
+    """What follows a minus sign at the beginning of a side; nothing where there is more."""
+    return node.terms[0][1] if isinstance(node, Sum) and len(node.terms) == 1 and node.terms[0][0] == "-" else EMPTY
 
 
 def _feasible(reader: Reader, sub: Node) -> tuple[str, Value, tuple[sp.Expr, ...]]:

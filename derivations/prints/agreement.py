@@ -71,6 +71,8 @@ def check(latex: str, notation: Notation, known: frozenset[str], steps: Sequence
 
 def _of_link(link: Link, steps: Sequence[Relation], known: frozenset[str], defines: bool) -> tuple[Outcome, str]:
     order = sorted(range(len(steps)), key=lambda at: -at)
+    if link.premises and all(any(match(Link(each), step, known) for step in steps) for each in link.premises):
+        link = Link(link.said, (), link.defined)             # what is said to be so before is shown, too
     for at in order:
         if found := match(link, steps[at], known):
             return Outcome.AGREES, _words(found, at, len(steps))
@@ -136,7 +138,10 @@ def _difference(link: Link, steps: Sequence[Relation], known: frozenset[str]) ->
 
 def _one_side_differs(said: Equation | AtLeast, step: Relation, known: frozenset[str]) -> str:
     for naming in namings(said.sides, step.sides, known):
-        one, other = (named(side, naming) for side in said.sides)
+        try:
+            one, other = (named(side, naming) for side in said.sides)
+        except ValueError:                                   # a derivative by what the relation ties
+            continue
         names = variables_of(sp.Tuple(*step.sides))
         if not set(variables_of(sp.Tuple(one, other))) <= set(names):
             continue

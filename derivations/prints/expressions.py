@@ -27,7 +27,7 @@ def namings(printed: Sequence[sp.Expr], proved: Sequence[sp.Expr], known: frozen
     Free variables are quantified, so that their names say nothing; but a name that the table has is the name of that symbol,
     and stands for no other one.
     """
-    own, other = (variables_of(sp.Tuple(*each)) for each in (printed, proved))
+    own, other = ([v for v in variables_of(sp.Tuple(*each)) if "#" not in v.name] for each in (printed, proved))
     fixed: dict[Variable, Variable] = {}
     taken: set[Variable] = set()
     for v in own:

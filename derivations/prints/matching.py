@@ -79,7 +79,11 @@ def match(link: Link, step: Relation, known: frozenset[str]) -> Match | None:
     expressions = [*sides(said), *(side for each in link.premises for side in sides(each))]
     others = [*shown(step), *(side for each in premises(step) for side in shown(each))]
     for naming in namings(expressions, others, known):
-        values = Values(variables_of(sp.Tuple(*(named(each, naming) for each in expressions), *others)), statement(step).given)
+        try:
+            own = [named(each, naming) for each in expressions]
+        except ValueError:                                   # a derivative by what the relation ties
+            continue
+        values = Values(variables_of(sp.Tuple(*own, *others)), statement(step).given)
         if not values.places:
             continue
         found = _matched(said, statement(step), naming, values)
@@ -136,18 +140,32 @@ def _same_equation(one: sp.Expr, other: sp.Expr, left: sp.Expr, right: sp.Expr, 
     gap = one - other
     if values.vanishes(gap):
         return None
-    for sign in (1, -1):
-        if values.same(gap, sign * (left - right)):
-            return Match(GAP, ((gap, sign * (left - right)),))
-        for side in (left, right):
-            for whole in _without_factors(side):
-                if values.same(sign * gap, whole):
-                    return Match(RESIDUAL, ((sign * gap, whole),))
-                if values.positive(one) and values.positive(other):
-                    logs = sign * (sp.log(one) - sp.log(other))
-                    if values.same(logs, whole):
-                        return Match(LOGS, ((logs, whole),))
+    if values.same(gap, left - right) or values.same(-gap, left - right):
+        return Match(GAP, ((gap, left - right),) if values.same(gap, left - right) else ((-gap, left - right),))
+    for side in (left, right):
+        if found := _residual(RESIDUAL, gap, side, values):
+            return found
+        if values.positive(one) and values.positive(other) and (
+                found := _residual(LOGS, sp.log(one) - sp.log(other), side, values)):
+            return found
     return None
+
+
+def _residual(way: str, gap: sp.Expr, side: sp.Expr, values: Values) -> Match | None:
+    """Whether a side is left − right of an equation that was multiplied by a positive number, or is a factor of it."""
+    for whole in _without_factors(side):
+        for scale in _scales(side):
+            for sign in (1, -1):
+                if values.same(sign * scale * gap, whole):
+                    return Match(way, ((sign * scale * gap, whole),))
+    return None
+
+
+def _scales(side: sp.Expr) -> Iterator[sp.Expr]:
+    yield sp.S.One
+    for v in variables_of(side):
+        if v.domain.kind is Kind.POSITIVE and not v.domain.shape:
+            yield v
 
 
 def _about_nothing(one: sp.Expr, other: sp.Expr, a: sp.Expr, b: sp.Expr) -> bool:
@@ -204,9 +222,9 @@ FACTORS = 5                                                  # of a product whos
 
 
 def defined_in(said: Said, step: Relation, known: frozenset[str]) -> Match | None:
-    """Whether the right side of a definition is what a step is about: one of its sides, or a part of one."""
-    body = sides(said)[-1]
-    if not variables_of(body) or not isinstance(said, Equation):
+    """Whether the right side of a definition, or a problem at equal weights, is what a step is about: a side, or a part of one."""
+    body = _at_uniform(said) if isinstance(said, Minimizer | Optimum) else sides(said)[-1]
+    if not variables_of(body) or not isinstance(said, Equation | Minimizer | Optimum):
         return None
     for part in _parts(step):
         for naming in namings([body], [part], known):
@@ -215,6 +233,12 @@ def defined_in(said: Said, step: Relation, known: frozenset[str]) -> Match | Non
             if values.places and values.same(own, part) and set(variables_of(own)) >= set(variables_of(part)):
                 return Match(BODY, ((own, part),))
     return None
+
+
+def _at_uniform(said: Minimizer | Optimum) -> sp.Expr:
+    """The objective of a problem at the point whose entries are all the same."""
+    entries = [e for e in said.objective.atoms(sp.Indexed) if e.base.label.name.endswith("#rival")]
+    return sp.sympify(said.objective.xreplace({e: 1 / e.base.shape[-1] for e in entries}))
 
 
 def _parts(step: Relation) -> Iterator[sp.Expr]:
