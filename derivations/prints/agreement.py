@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from enum import StrEnum
-from functools import cache
 
 import sympy as sp
 
@@ -16,26 +14,9 @@ from derivations.latex.links import Link, links, sides
 from derivations.latex.notation import Notation
 from derivations.prints.expressions import Values, named, namings
 from derivations.prints.matching import Match, defined_in, match, shown, statement
-from derivations.records import Record
+from derivations.prints.outcome import Check, Standing
 from derivations.relations import AtLeast, Equation, Fails, Limit, Relation
 from derivations.relations.base import inputs
-
-
-class Outcome(StrEnum):
-    """How a print stands to what is proved."""
-
-    AGREES = "agrees"
-    DIFFERS = "differs"
-    APART = "not compared"
-    UNREAD = "not read"
-
-
-class Check(Record, frozen=True):
-    """The comparison of a print with a derivation: its outcome, the print as it was read, and why."""
-
-    outcome: Outcome
-    reading: str
-    reason: str
 
 
 def check(latex: str, notation: Notation, known: frozenset[str], steps: Sequence[Relation], *, defines: bool = False,
@@ -46,47 +27,47 @@ def check(latex: str, notation: Notation, known: frozenset[str], steps: Sequence
         for link in found:
             sides(link.said)
     except ValueError as error:
-        return Check(Outcome.UNREAD, "", str(error))
+        return Check(Standing.UNREAD, "", str(error))
     except Exception as error:  # noqa: BLE001  (one formula that breaks the reader must not end a run)
-        return Check(Outcome.UNREAD, "", f"{type(error).__name__}: {error}")
+        return Check(Standing.UNREAD, "", f"{type(error).__name__}: {error}")
     reading = "; ".join(map(str, found))
     said: list[str] = []
     certain = False
     for number, link in enumerate(found, start=1):
         outcome, reason = _of_link(link, steps, known, defines)
         label = f"link {number}: " if len(found) > 1 else ""
-        if outcome is Outcome.APART and _trivial(link) and len(found) > 1:
-            outcome, reason = Outcome.AGREES, "by the table both sides are one"
+        if outcome is Standing.APART and _trivial(link) and len(found) > 1:
+            outcome, reason = Standing.AGREES, "by the table both sides are one"
         else:
             certain = True
-        if outcome is not Outcome.AGREES:
+        if outcome is not Standing.AGREES:
             return Check(outcome, reading, label + reason)
         said.append(label + reason)
     if not certain:
-        return Check(Outcome.APART, reading, "by the table all sides are one, and no step shows what is defined")
+        return Check(Standing.APART, reading, "by the table all sides are one, and no step shows what is defined")
     if isinstance(steps[-1], Fails) and not any(f"(step {len(steps)})" in each for each in said):
-        return Check(Outcome.APART, reading, "what is disproved is none of its links")
-    return Check(Outcome.AGREES, reading, "; ".join(said))
+        return Check(Standing.APART, reading, "what is disproved is none of its links")
+    return Check(Standing.AGREES, reading, "; ".join(said))
 
 
-def _of_link(link: Link, steps: Sequence[Relation], known: frozenset[str], defines: bool) -> tuple[Outcome, str]:
+def _of_link(link: Link, steps: Sequence[Relation], known: frozenset[str], defines: bool) -> tuple[Standing, str]:
     order = sorted(range(len(steps)), key=lambda at: -at)
     if link.premises and all(any(match(Link(each), step, known) for step in steps) for each in link.premises):
         link = Link(link.said, (), link.defined)             # what is said to be so before is shown, too
     for at in order:
         if found := match(link, steps[at], known):
-            return Outcome.AGREES, _words(found, at, len(steps))
+            return Standing.AGREES, _words(found, at, len(steps))
     if defines or _trivial(link):
         for at in order:
             if found := defined_in(link.said, steps[at], known):
-                return Outcome.AGREES, _words(found, at, len(steps))
+                return Standing.AGREES, _words(found, at, len(steps))
     if why := _difference(link, steps, known):
-        return Outcome.DIFFERS, why
+        return Standing.DIFFERS, why
     if not _trivial(link) and not link.premises and _proved(link):
-        return Outcome.AGREES, "proved as it is read; no step states it side by side"
+        return Standing.AGREES, "proved as it is read; no step states it side by side"
     if _trivial(link):
-        return Outcome.APART, f"by the table both sides are one, and no step shows what is defined: {link}"
-    return Outcome.APART, f"no step states it, and nothing decides between them: {link}"
+        return Standing.APART, f"by the table both sides are one, and no step shows what is defined: {link}"
+    return Standing.APART, f"no step states it, and nothing decides between them: {link}"
 
 
 def _words(found: Match, at: int, count: int) -> str:
