@@ -32,7 +32,7 @@ from derivations.latex.syntax import (
     Symbol,
     spelled,
 )
-from derivations.latex.values import Value, at, check_ranges, entrywise, inner, plus, scalar, times, transposed
+from derivations.latex.values import Support, Value, at, check_ranges, entrywise, inner, plus, scalar, support, times, transposed
 
 BIG = ("\\sum",)
 UNREAD = (
@@ -89,6 +89,8 @@ class Reader:
             return symbols.conditional(self, self.notation.meanings[name])
         if name in self.notation.indices:
             return scalar(self.notation.indices[name])
+        if name.rstrip("'") in self.notation.points:
+            return self.point(name, self.free.setdefault(name, self.index_of(name, name)))
         if name in self.notation.broken:
             raise LatexError(self.notation.broken[name])
         return operators.DEFAULT.get(name)
@@ -98,7 +100,20 @@ class Reader:
         if name.rstrip("'") in self.notation.indices:
             declared = self.notation.indices[name.rstrip("'")]
             return declared if name in self.notation.indices else index(plain(name), declared.domain.shape[0])
+        if name.rstrip("'") in self.notation.points:
+            return index(plain(name), self._rows(name).shape[0])
         raise LatexError(f"{what}: expected an index of the notation, got {name}")
+
+    def _rows(self, name: str) -> Value:
+        """The matrix whose rows are the points of this name."""
+        rows = self.meaning(self.notation.points[name.rstrip("'")])
+        if not isinstance(rows, Value) or len(rows.shape) != 2:
+            raise LatexError(f"{name}: expected a matrix of points, got {self.notation.points[name.rstrip(chr(39))]}")
+        return rows
+
+    def point(self, name: str, at: Variable) -> Value:
+        """What a bound name stands for: an index, or the point of that number."""
+        return support(self._rows(name), at) if name.rstrip("'") in self.notation.points else scalar(at)
 
     # ── sums, products, fractions ───────────────────────────────────────────────────────────────────────────────────
 
@@ -221,6 +236,12 @@ class Reader:
         if isinstance(base, Symbol):
             if base.name in BIG:
                 return sums.big_sum(self, sub, sup, rest)
+            if base.name == "\\int" and (found := sums.integral(self, rest)) is not None:
+                return found
+            pair = f"{spelled(first)} {spelled(rest[0])}" if rest else ""
+            if pair in self.notation.meanings:               # \\cos\\gamma as one symbol
+                del rest[0]
+                return symbols.meant(self, pair, self.notation.meanings[pair], rest)
             if base.name in FUNCTIONS and sub is not None:
                 raise LatexError(f"{spelled(first)}: expected the natural logarithm or exponential, got a subscript")
             if base.name in FUNCTIONS:
@@ -277,9 +298,11 @@ class Reader:
         if isinstance(node, Sum):
             return self.value(node).number
         name = spelled(node)
-        if size is not None and name not in self.scope and self.may_index(name):
+        if size is not None and name not in self.scope and name.rstrip("'") not in self.notation.points and self.may_index(name):
             return self.free.setdefault(name, self.index_over(name, size))
         meaning = self.meaning(name)
+        if isinstance(meaning, Support) and meaning.at is not None:
+            return meaning.at
         if isinstance(meaning, Value) and not meaning.shape and isinstance(meaning.entry(), Variable):
             variable = meaning.entry()
             if variable.domain.kind is Kind.INDEX:

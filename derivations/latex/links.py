@@ -31,7 +31,7 @@ from derivations.latex.syntax import (
     product_node,
     spelled,
 )
-from derivations.latex.values import Value, bound
+from derivations.latex.values import Value, at, bound
 from derivations.relations import AtLeast, Differs, Equation, Limit, Relation
 
 IMPLIES = ("\\implies", "\\Rightarrow", "\\Longrightarrow")
@@ -62,7 +62,17 @@ class Optimum:
         return f"{text(self.value)} is the least value of {text(self.objective)}"
 
 
-Said = Relation | Minimizer | Optimum
+@dataclass(frozen=True)
+class Shown:
+    """An expression that is printed by itself: the objective of a problem, what a chapter is about."""
+
+    value: sp.Expr
+
+    def __str__(self) -> str:
+        return text(self.value)
+
+
+Said = Relation | Minimizer | Optimum | Shown
 
 
 @dataclass(frozen=True)
@@ -84,6 +94,8 @@ def links(latex: str, notation: Notation, before: str | None = None) -> tuple[Li
     """
     tree = _with_clauses(parse(latex))
     start = _first_side(parse(before)) if before else None
+    if not isinstance(tree, Chain | Listing):
+        return (Link(_shown(Reader(notation), tree)),)
     chains, conditions = clauses(_continued(tree, start))
     reader, _ = _under(Reader(notation), conditions)
     found: list[Link] = []
@@ -102,6 +114,19 @@ def links(latex: str, notation: Notation, before: str | None = None) -> tuple[Li
     if not found:
         raise LatexError(f"expected a statement, got the expression {latex}")
     return tuple(found)
+
+
+def _shown(reader: Reader, node: Node) -> Shown:
+    """An expression by itself; of a problem its objective, as a function of what it is minimized over."""
+    factors = node.terms[0][1].factors if isinstance(node, Sum) and isinstance(node.terms[0][1], Product) else (
+        node.factors if isinstance(node, Product) else (node,))
+    head = factors[0]
+    if isinstance(head, Scripted) and spelled(head.base) in ENDS:
+        rest = product_node(factors[1:])
+        node = Sum((("+", rest), *node.terms[1:])) if isinstance(node, Sum) else rest
+    value = reader.value(node)
+    places = free_places(reader.notation, value, value)
+    return Shown(at(value, places))
 
 
 def _first_side(node: Node) -> Node | None:
@@ -165,6 +190,13 @@ def _said(reader: Reader, chain: Chain) -> Iterator[tuple[Said, str]]:
 def _link(reader: Reader, left: Node, sign: str, right: Node) -> Iterator[Said]:
     if sign in EQUAL and (limit := _limit(reader, left, right)):
         yield limit
+    elif sign in EQUAL and (one := posed(reader, left)) and (other := posed(reader, right)):
+        if one.only_value != other.only_value or one.sign != other.sign or one.axes != other.axes:
+            raise LatexError(f"expected two problems of one kind, got {spelled(left)} and {spelled(right)}")
+        yield Equation(one.sign * one.objective, one.sign * other.objective)
+    elif sign in EQUAL and (solved := _solved(right)):
+        matrix, rest = solved
+        yield from _compared(reader, Product((matrix, left)), rest, lambda a, b: Equation(a, b))
     elif sign in EQUAL and (found := posed(reader, right)):
         yield from _optimum(reader, left, left, found)
     elif sign in EQUAL and (found := posed(reader, left)):
@@ -187,6 +219,15 @@ def _link(reader: Reader, left: Node, sign: str, right: Node) -> Iterator[Said]:
         yield from _member(reader, left, right)
     else:
         raise LatexError(f"expected =, an inequality or \\propto, got {sign}")
+
+
+def _solved(node: Node) -> tuple[Node, Node] | None:
+    """x = c A^{-1} y says that A x = c y: the matrix, and what is left without its inverse."""
+    factors = node.factors if isinstance(node, Product) else ()
+    for at, factor in enumerate(factors):
+        if isinstance(factor, Scripted) and isinstance(factor.base, Bracket) and spelled(factor.sup) == "- 1" and at + 1 < len(factors):
+            return factor.base, product_node((*factors[:at], *factors[at + 1 :]))
+    return None
 
 
 def _member(reader: Reader, left: Node, right: Node) -> Iterator[Said]:
@@ -325,6 +366,8 @@ def sides(said: Said) -> Sequence[sp.Expr]:
         return said.objective, said.candidate
     if isinstance(said, Optimum):
         return said.objective, said.value
+    if isinstance(said, Shown):
+        return (said.value,)
     if isinstance(said, Limit):
         return sp.sympify(said.expr), sp.sympify(said.limit)
     return said.sides

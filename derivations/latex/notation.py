@@ -97,6 +97,7 @@ class Notation:
     meanings: dict[str, Meaning] = field(default_factory=dict, init=False)
     sizes: dict[str, sp.Expr] = field(default_factory=dict, init=False)
     indices: dict[str, Variable] = field(default_factory=dict, init=False)
+    points: dict[str, str] = field(default_factory=dict, init=False)  # names of points, with the matrix whose rows they are
     broken: dict[str, str] = field(default_factory=dict, init=False)
     bounds: list[AtLeast] = field(default_factory=list, init=False)  # what is said of numbers beside their kind
 
@@ -137,7 +138,7 @@ class Notation:
         shown = pattern(symbol) if meaning.startswith("=") or "(" in symbol else Pattern(spelled(parse(symbol)))
         if meaning.startswith("="):
             shown = self._whole(symbol, shown)
-        if shown.name in self.meanings or shown.name in self.indices:
+        if shown.name in self.meanings or shown.name in self.indices or shown.name in self.points:
             raise LatexError("expected one meaning, got a second one")
         if meaning == "?":
             raise LatexError("expected a meaning in the notation, got a question")
@@ -147,6 +148,8 @@ class Notation:
             if own.indices and all(each in self.meanings for each in own.indices):
                 own = Pattern(own.name, (), own.arguments, own.indices)
             self.meanings[shown.name] = Definition(own, parse(meaning[1:]))
+        elif meaning.startswith("point of "):
+            self.points[shown.name] = spelled(parse(meaning.removeprefix("point of ")))
         elif meaning.partition(" under ")[0] in OPERATORS:
             self.meanings[shown.name] = meaning
         elif shown.arguments:
@@ -265,9 +268,15 @@ def pattern(latex: str) -> Pattern:
             tuple(map(spelled, index_parts(node.sub))),
             arguments,
         )
-    if not isinstance(node.base if isinstance(node, Scripted) else node, Symbol):
+    if isinstance(node, Product) and len(node.factors) == 2 and all(_is_symbol(each) for each in node.factors):
+        return Pattern(spelled(node), (), arguments)         # \\cos\\gamma, \\Delta s
+    if not _is_symbol(node):
         raise LatexError(f"expected a symbol, perhaps with indices or arguments, got {latex}")
     return Pattern(spelled(node), (), arguments)
+
+
+def _is_symbol(node: Node) -> bool:
+    return isinstance(node.base if isinstance(node, Scripted) else node, Symbol)
 
 
 def parts(node: Node) -> tuple[Node, ...]:

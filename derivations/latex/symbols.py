@@ -9,10 +9,10 @@ import sympy as sp
 
 from derivations.calculus.variables import Variable
 from derivations.latex import operators
-from derivations.latex.notation import Definition, Meaning, Named, parts, plain
+from derivations.latex.notation import Definition, Meaning, Named, index_parts, parts, plain
 from derivations.latex.reads import Reads
-from derivations.latex.syntax import Bracket, LatexError, Node, Scripted, Symbol, spelled
-from derivations.latex.values import Value, bound, check_ranges, fits, scalar
+from derivations.latex.syntax import Bracket, LatexError, Listing, Node, Scripted, Symbol, spelled
+from derivations.latex.values import Support, Value, bound, check_ranges, fits, scalar
 
 
 def conditional(reader: Reads, meaning: Meaning) -> Meaning:
@@ -49,6 +49,11 @@ def symbol(
     raise LatexError(f"{spelled(whole)}: expected a symbol of the notation, got one that it does not declare")
 
 
+def meant(reader: Reads, name: str, meaning: Meaning, rest: list[Node]) -> Value:
+    """What a symbol without scripts stands for, with its arguments."""
+    return _meant(reader, name, meaning, None, None, rest)
+
+
 def _meant(reader: Reads, name: str, meaning: Meaning, sub: Node | None, sup: Node | None, rest: list[Node]) -> Value:
     if isinstance(meaning, str):
         return operators.apply(reader, meaning, sub, sup, rest)
@@ -56,12 +61,19 @@ def _meant(reader: Reads, name: str, meaning: Meaning, sub: Node | None, sup: No
         return _defined(reader, meaning, sub, sup, rest)
     if isinstance(meaning, Named):
         return _named(reader, name, meaning, sub, sup, rest)
+    if isinstance(meaning, Support) and sub is not None and meaning.whole is not None:
+        return reader.scripts(meaning.whole, sub, sup, name)  # t_i, the point of number i
     declared = reader.notation.meanings.get(name)
     if isinstance(declared, Named) and name in reader.scope and fits(meaning.shape, declared.value.shape):
         return _named(reader, name, replace(declared, value=meaning), sub, sup, rest)
     if meaning.shape and sub is None and (call := _call(rest)) and _all_indices(reader, call[0]):
         rest.pop(0)
         return reader.scripts(meaning, call[0].inside, sup or call[1], name)
+    if sub is not None and (call := _call(rest)) and len(meaning.shape) == len(index_parts(sub)) + len(parts(call[0].inside)):
+        if _all_indices(reader, call[0]):                    # q_t(t'), an entry of a matrix
+            rest.pop(0)
+            sub = Listing((*index_parts(sub), *parts(call[0].inside)), (",",) * (len(meaning.shape) - 1))
+            return reader.scripts(meaning, sub, sup or call[1], name)
     return reader.scripts(meaning, sub, sup, name)
 
 
@@ -69,6 +81,7 @@ def _all_indices(reader: Reads, bracket: Bracket) -> bool:
     """Whether an argument list consists of indices: u(i) is an entry of u."""
     names = [spelled(part) for part in parts(bracket.inside)]
     return all(
+        isinstance(reader.meaning(name), Support) or
         reader.may_index(name) or isinstance(getattr(reader.scope.get(name), "entry", str)(), Variable) for name in names
     )
 

@@ -10,7 +10,7 @@ from derivations import rendering
 from derivations.calculus import sums
 from derivations.calculus.balls import digits
 from derivations.calculus.variables import variables_of
-from derivations.latex.links import Link, links, sides
+from derivations.latex.links import Link, Shown, links, sides
 from derivations.latex.notation import Notation
 from derivations.prints.expressions import Values, named, namings
 from derivations.prints.matching import Match, defined_in, match, shown, statement
@@ -57,7 +57,7 @@ def _of_link(link: Link, steps: Sequence[Relation], known: frozenset[str], defin
     for at in order:
         if found := match(link, steps[at], known):
             return Standing.AGREES, _words(found, at, len(steps))
-    if defines or _trivial(link):
+    if defines or _trivial(link) or isinstance(link.said, Shown):
         for at in order:
             if found := defined_in(link.said, steps[at], known):
                 return Standing.AGREES, _words(found, at, len(steps))

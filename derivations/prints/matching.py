@@ -13,7 +13,7 @@ from itertools import combinations
 import sympy as sp
 
 from derivations.calculus.variables import Kind, Variable, variables_of
-from derivations.latex.links import Link, Minimizer, Optimum, Said, sides
+from derivations.latex.links import Link, Minimizer, Optimum, Said, Shown, sides
 from derivations.prints.expressions import Naming, Values, in_normal_form, named, namings
 from derivations.relations import (
     AtLeast,
@@ -224,7 +224,7 @@ FACTORS = 5                                                  # of a product whos
 def defined_in(said: Said, step: Relation, known: frozenset[str]) -> Match | None:
     """Whether the right side of a definition, or a problem at equal weights, is what a step is about: a side, or a part of one."""
     body = _at_uniform(said) if isinstance(said, Minimizer | Optimum) else sides(said)[-1]
-    if not variables_of(body) or not isinstance(said, Equation | Minimizer | Optimum):
+    if not variables_of(body) or not isinstance(said, Equation | Minimizer | Optimum | Shown):
         return None
     for part in _parts(step):
         for naming in namings([body], [part], known):
