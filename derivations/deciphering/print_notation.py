@@ -13,7 +13,7 @@ SYMBOLS = {
     "t": "matrix n d as T",
     "a": "point of t",
     "u": "interior n",
-    "p, q": "simplex n",
+    "p": "simplex n",
     "z": "vector d",
     "h": r"= \sum_i p_i t_i",
     r"\alpha": "positive as alpha",
@@ -29,6 +29,8 @@ SYMBOLS = {
     "P(p)": r"= \tfrac\alpha2 \|\mu + z - \sum_i p_i t_i\|^2 + \mathcal K(p, u)",
     r"D(\lambda)": r"= \langle \lambda, \mu + z \rangle - \tfrac1{2\alpha} \|\lambda\|^2 - \log M(\lambda)",
     "b": r"= \mu + z",
+    "M'(0)": r"= \nabla_\lambda M(\lambda)|_{\lambda = 0}",
+    "M''(0)": r"= \nabla^2_\lambda M(\lambda)|_{\lambda = 0}",
 }
 
 # Section 9 and Appendix D: all N templates of 𝒜, costs M(t, t') and weights u(t)
@@ -51,6 +53,10 @@ TEMPLATES = {
     "P(p)": None,
     r"D(\lambda)": None,
     "q": "stochastic N N as Q",
+    "Z_t": r"= \sum_{t'} e^{-M(t, t')/\gamma}",
+    r"\mathcal M_t(x)": r"= \sum_{t'} q_t(t') e^{\langle t', x \rangle}",
+    r"\tilde u_t": r"= \sum_{t'} u(t') e^{-M(t, t')/\gamma} / \sum_{t''} e^{-M(t'', t')/\gamma}",
+    "p^*_t": r"= \sum_{t'} u(t') e^{(\langle t, \lambda^* \rangle - M(t, t'))/\gamma} / \sum_{t''} e^{(\langle t'', \lambda^* \rangle - M(t'', t'))/\gamma}",
     r"\tilde\mu": r"= \sum_{t, t'} u(t') \frac{e^{-M(t, t')/\gamma}}{\sum_{t''} e^{-M(t'', t')/\gamma}} t",
     r"\mathcal W^*_\gamma(p)": r"= \gamma (\sum_t u(t) \log \sum_{t'} e^{\gamma^{-1} (p(t') - M(t', t))} - \sum_t u(t) \log u(t))",
     r"\mu_t": r"= \sum_{t'} q_t(t') t'",
@@ -72,7 +78,18 @@ CHAPTERS = {
 # Stationarity of (9) is μ + z = λ⋆/α + ĥ: it says what z is where λ⋆ is the maximizer
 STATIONARY = {"z": r"= \tfrac1\alpha \lambda^* - \mu + \hat h"}
 
+# Footnote 11: costs are nonnegative and symmetric; Appendix D.3: q_t is the kernel of the costs
+SYMMETRIC = {"S": "nonnegative matrix N N", "M_{ij}": "= S_{ij} + S_{ji}"}
+KERNEL = {"q_{ij}": r"= e^{-M_{ij}/\gamma} / \sum_k e^{-M_{ik}/\gamma}"}
+
 CLAIMS = {
+    "deciphering.1": {"t": "point of T", "T": "matrix n d", "h": r"= \int t p(t) dt"},
+    "deciphering.37": SYMMETRIC,
+    "deciphering.38": SYMMETRIC,
+    "deciphering.40": SYMMETRIC,
+    "deciphering.41": SYMMETRIC,
+    "deciphering.42": KERNEL,
+    "deciphering.46": {**SYMMETRIC, **KERNEL},
     "deciphering.15": STATIONARY,
     "deciphering.16": STATIONARY,
     "deciphering.17": STATIONARY,

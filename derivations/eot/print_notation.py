@@ -180,6 +180,9 @@ FREE = {"p": "positive vector m"}
 PAIRS = {"p^\\star": "interior m"}
 
 CLAIMS = {
+    "eot.2": UNIFORM,
+    "eot.108": {"P_{ij}": "= 1/m", "a_i": "= 1"},
+    "eot.144": {"p^\\star_j(s)": r"= \arg\max_{p \in \Delta^{m-1}} \{\langle p, s \rangle - f(p)\}"},
     "eot.s3.minimum-exists": {r"\varepsilon": "positive as tau"},
     "eot.s8.unique-solution": {**KEYS, r"\varepsilon": "positive as tau"},
     "eot.3": UNIFORM,

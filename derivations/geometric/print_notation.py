@@ -5,19 +5,19 @@ Sources   S, p, T of Section 1, x and γ of Section 2, where cos γ is the cosin
 """
 
 SYMBOLS = {
-    "m, d, D": "size",
+    "d, D": "size",
     "M": "size",
-    "|S|": "size as m",
-    "j, k, l, s, t": "index m",
+    "S": "size as m",
+    "j, k, l, s, t": "index S",
     "r": "index D",
     "b": "index M",
-    "p": "simplex m",
-    "x": "vector m",
+    "p": "simplex S",
+    "x": "vector S",
     r"\cos\gamma": r"= \frac{\|p\|^2 + \|x\|^2 - \|p - x\|^2}{2 \|p\| \|x\|}",
     r"\Omega(p)": r"= -H(p)",
-    "f": "vector m",
+    "f": "vector S",
     r"\theta": "vector M as theta",
-    r"\phi": "matrix m M as phi",
+    r"\phi": "matrix S M as phi",
     "p^\\star_t": r"= e^{f_t} / \sum_s e^{f_s}",
 }
 

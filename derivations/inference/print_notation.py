@@ -15,5 +15,5 @@ CLAIMS = {
     "inference.18": STATIONARY,
     "inference.19": STATIONARY,
     "inference.20": STATIONARY,
-    "inference.cor1": {},
+    "inference.cor1": {**STATIONARY, r"\alpha": r"= 1/\sqrt\tau"},
 }

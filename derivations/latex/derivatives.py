@@ -60,7 +60,7 @@ def _point(reader: Reads, sub: Node, rest: list[Node]) -> tuple[Bracket, Value] 
 
 def put_at(body: Value, old: Value, new: Value) -> Value:
     """A value in which a variable, or each entry of a vector, is something else; what is differentiated is so before."""
-    if old.shape != new.shape or len(old.shape) > 1:
+    if (new.shape and old.shape != new.shape) or len(old.shape) > 1:
         raise LatexError(f"expected two values of one shape at a point, got {old.words} and {new.words}")
     place = tuple(map(bound, old.shape))
     symbol = old.entry(*place)
@@ -74,7 +74,7 @@ def put_at(body: Value, old: Value, new: Value) -> Value:
         if not old.shape:
             return expr.xreplace({symbol: new.number})
         return expr.replace(lambda part: isinstance(part, sp.Indexed) and part.base.label == label,
-                            lambda part: new.entry(*part.indices))
+                            lambda part: at(new, part.indices))
 
     return Value(body.shape, entry, body.row)
 

@@ -283,11 +283,19 @@ class Reader:
     def _entries(self, body: Node, sub: Node, sup: Node | None) -> Value:
         """[x_j]_j and [x_j]_{j=1}^m: the vector of these numbers."""
         name = spelled(sub.parts[0] if isinstance(sub, Chain) else sub)
+        whole = None if isinstance(sub, Chain) or name in self.scope else self._vector(body)
+        if whole is not None:
+            return self.scripts(whole, sub, None, f"[…]_{name}")   # an entry of a vector
         over = index(plain(name), self.index_of(name, "[…]").domain.shape[0])
         if sup is not None and self.value(sup).number != over.domain.shape[0]:
             raise LatexError(f"[…]: expected entries up to {over.domain.shape[0]}, got {spelled(sup)}")
         inside = self.within(**{name: scalar(over)}).value(body)
         return Value(over.domain.shape, lambda place: inside.number.xreplace({over: place}))
+
+    def _vector(self, body: Node) -> Value | None:
+        """A vector that is written without an index; None for a number."""
+        value = self.value(body)
+        return value if value.shape else None
 
     # ── scripts ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -335,6 +343,9 @@ class Reader:
             return value
         if spelled(sup) in TRANSPOSED and (value.shape or spelled(sup) == "\\top"):
             return transposed(value)
+        if isinstance(sup, Bracket) and isinstance(sup.inside, Symbol) and len(sup.inside.name) == 1:
+            raise LatexError(f"{what}^{spelled(sup)}: can be a power or the number of one of several; expected a name or a power "
+                             "without parentheses")
         exponent = self.value(sup).number
         if len(value.shape) == 2:
             raise LatexError(f"{what}: expected a number or a vector to the power {spelled(sup)}, got {value.words}")

@@ -182,15 +182,41 @@ def _said(reader: Reader, chain: Chain) -> Iterator[tuple[Said, str]]:
     for left, sign, right in zip(chain.parts, chain.signs, chain.parts[1:], strict=False):
         if left is None or right is None:
             raise LatexError(f"expected an expression on each side of {sign}, got {spelled(chain)}")
+        if sign in EQUAL and (conditions := _set_of(right)):
+            for each in conditions:
+                yield from _said(reader, each)
+            continue
         name = spelled(left.base) if isinstance(left, Scripted) else spelled(left)
         for said in _link(reader, left, sign, right):
             yield said, name
 
 
+def _set_of(node: Node) -> list[Chain]:
+    """The conditions of a set {x ∈ X : x ≥ 0, Σ x = 1}, which say what is in it; none for another expression."""
+    inside = node.inside if isinstance(node, Bracket) and node.kind == "{}" else None
+    listed = inside.parts if isinstance(inside, Listing) else (inside,)
+    first = listed[0]
+    if not isinstance(first, Chain) or ":" not in first.signs or not all(isinstance(each, Chain) for each in listed):
+        return []
+    at = first.signs.index(":") + 1
+    rest = [each for each in listed[1:] if isinstance(each, Chain)]
+    return [Chain(first.parts[at:], first.signs[at:]), *(replace(each, parts=(_without_words(each.parts[0]), *each.parts[1:-1],
+                                                                              _without_words(each.parts[-1]))) for each in rest)]
+
+
+def _without_words(node: Node | None) -> Node | None:
+    """A side without the words that follow it, “for all i”."""
+    if not isinstance(node, Product):
+        return node
+    words = next((at for at, each in enumerate(node.factors) if spelled(each).startswith("\\text{for")), None)
+    return node if words is None else product_node(node.factors[:words])
+
+
 def _link(reader: Reader, left: Node, sign: str, right: Node) -> Iterator[Said]:
     if sign in EQUAL and (limit := _limit(reader, left, right)):
         yield limit
-    elif sign in EQUAL and (one := posed(reader, left)) and (other := posed(reader, right)):
+    elif sign in EQUAL and (one := posed(reader, left, open_=True)) and (
+            other := posed(reader, right, open_=True)):
         if one.only_value != other.only_value or one.sign != other.sign or one.axes != other.axes:
             raise LatexError(f"expected two problems of one kind, got {spelled(left)} and {spelled(right)}")
         yield Equation(one.sign * one.objective, one.sign * other.objective)
@@ -261,8 +287,8 @@ ENDS = {"\\min": 1, "\\inf": 1, "\\max": -1, "\\sup": -1}
 ARGUMENTS = {"\\mathrm{argmin}": 1, "\\mathrm{argmax}": -1, "\\argmin": 1, "\\argmax": -1}
 
 
-def posed(reader: Reader, node: Node) -> Posed | None:
-    """The optimization problem that a side is; None where it is none."""
+def posed(reader: Reader, node: Node, *, open_: bool = False) -> Posed | None:
+    """The optimization problem that a side is; None where it is none.  An open one has its own variable, and no rival."""
     factors = list(node.factors) if isinstance(node, Product) else [node]
     others: tuple[tuple[str, Node], ...] = ()
     if not factors:
@@ -282,7 +308,7 @@ def posed(reader: Reader, node: Node) -> Posed | None:
     rest = product_node(factors[2:] if argument else factors[1:])
     name, entries, axes = _feasible(reader, head.sub)
     body = Sum((("+", rest), *others)) if others else rest
-    objective = sense * reader.within(**{name: entries}).value(body).number
+    objective = sense * (reader if open_ else reader.within(**{name: entries})).value(body).number
     return Posed(objective, axes, sense, not argument and names[0] not in ARGUMENTS)
 
 
@@ -293,9 +319,13 @@ def _negated(node: Node) -> Node:
 
 def _feasible(reader: Reader, sub: Node) -> tuple[str, Value, tuple[sp.Expr, ...]]:
     """The name that is minimized over, the rival that stands for it, and the sizes of that."""
-    variable = sub.parts[0] if isinstance(sub, Chain) else sub
+    listed = [spelled(part) for part in sub.parts] if isinstance(sub, Listing) else []
+    first = sub.parts[0] if isinstance(sub, Listing) else sub
+    variable = first.parts[0] if isinstance(first, Chain) else first
     domain = spelled(sub.parts[1]) if isinstance(sub, Chain) else ""
-    if isinstance(sub, Chain) and sub.signs != ("\\in",):
+    if listed == [f"{spelled(variable)} \\ge 0", f"{spelled(variable)} \\mathbf{{1}} = \\mathbf{{1}}"]:
+        domain = ROWS                                        # P ≥ 0, P1 = 1
+    elif listed or isinstance(sub, Chain) and sub.signs != ("\\in",):
         raise LatexError(f"min: expected a minimum over a simplex, q \\in \\Delta, got {spelled(sub)}")
     row = variable.sub if isinstance(variable, Scripted) else None
     name = spelled(variable.base) if isinstance(variable, Scripted) and row is not None else spelled(variable)
@@ -330,6 +360,8 @@ INDICATOR = "I_{\\Delta}"                                    # adds +∞ outside
 
 def _defined_by_problem(reader: Reader, node: Node) -> Posed | None:
     """The problem whose solution the notation calls by this name, so that an equation for it says what solves it."""
+    if isinstance(node, Product) and len(node.factors) == 2 and isinstance(node.factors[1], Bracket):
+        node = node.factors[0]                               # p(s), at the argument of its definition
     base = node.base if isinstance(node, Scripted) else node
     for name in (spelled(node), *((spelled(replace(node, sub=None)), spelled(base)) if isinstance(node, Scripted) else ())):
         meaning = reader.notation.meanings.get(name)
@@ -352,6 +384,7 @@ def _optimum(reader: Reader, left: Node, other: Node, found: Posed) -> Iterator[
         place = bound(found.axes[0])
         yield Minimizer(found.objective, value.entry(row, place), (place,))
     else:
+        left = left.factors[0] if isinstance(left, Product) else left
         sub = left.sub if isinstance(left, Scripted) else None
         names = index_parts(sub)[-len(found.axes):] if sub is not None else ()
         if value.shape or len(names) != len(found.axes):

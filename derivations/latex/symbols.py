@@ -115,6 +115,11 @@ def _defined(reader: Reads, meaning: Definition, sub: Node | None, sup: Node | N
     if shown.indices and not shown.arguments and sub is None and call and _all_indices(reader, call[0]):
         rest.pop(0)
         sub, sup = call[0].inside, sup or call[1]
+    if sub is not None and not shown.arguments and call and len(shown.indices) == len(index_parts(sub)) + len(
+            parts(call[0].inside)) and _all_indices(reader, call[0]):
+        rest.pop(0)                                          # q_t(t'), an entry of a matrix
+        sub = Listing((*index_parts(sub), *parts(call[0].inside)), (",",) * (len(shown.indices) - 1))
+        sup, call = sup or call[1], None
     inner = reader.fresh()
     if shown.arguments and call and _fits_arguments(reader, shown.arguments, parts(call[0].inside)):
         rest.pop(0)
@@ -129,7 +134,7 @@ def _defined(reader: Reads, meaning: Definition, sub: Node | None, sup: Node | N
     body.entry(*(bound(axis) for axis in body.shape))  # which reads what is read late, and finds the ranges
     found = [inner.free.get(name) or inner.index_of(name, shown.name) for name in shown.indices]
     over = tuple(bound(each.domain.shape[0], plain(name)) for name, each in zip(shown.indices, found, strict=True))
-    inside = inner.within(**{name: scalar(each) for name, each in zip(shown.indices, over, strict=True)})
+    inside = inner.within(**{name: inner.point(name, each) for name, each in zip(shown.indices, over, strict=True)})
     body = inside.value(meaning.body)
 
     def entry(*places: sp.Expr) -> sp.Expr:

@@ -13,7 +13,7 @@ from derivations.calculus.variables import variables_of
 from derivations.latex.links import Link, Shown, links, sides
 from derivations.latex.notation import Notation
 from derivations.prints.expressions import Values, named, namings
-from derivations.prints.matching import Match, defined_in, match, shown, statement
+from derivations.prints.matching import LOGS, RESIDUAL, Match, defined_in, match, shown, statement
 from derivations.prints.outcome import Check, Standing
 from derivations.relations import AtLeast, Equation, Fails, Limit, Relation
 from derivations.relations.base import inputs
@@ -35,6 +35,10 @@ def check(latex: str, notation: Notation, known: frozenset[str], steps: Sequence
     certain = False
     for number, link in enumerate(found, start=1):
         outcome, reason = _of_link(link, steps, known, defines)
+        if outcome is Standing.DIFFERS and isinstance(steps[-1], Fails) and any(f"(step {len(steps)})" in each for each in said):
+            outcome, reason = Standing.AGREES, f"not compared, as the formula fails already ({reason})"
+        if outcome is Standing.DIFFERS and any(f", {way}," in each for each in said for way in (RESIDUAL, LOGS)):
+            outcome = Standing.APART                         # after a condition on unknowns another one need not hold for all
         label = f"link {number}: " if len(found) > 1 else ""
         if outcome is Standing.APART and _trivial(link) and len(found) > 1:
             outcome, reason = Standing.AGREES, "by the table both sides are one"
@@ -57,10 +61,15 @@ def _of_link(link: Link, steps: Sequence[Relation], known: frozenset[str], defin
     for at in order:
         if found := match(link, steps[at], known):
             return Standing.AGREES, _words(found, at, len(steps))
-    if defines or _trivial(link) or isinstance(link.said, Shown):
+    if (defines and not isinstance(link.said, AtLeast)) or _trivial(link) or isinstance(link.said, Shown):
         for at in order:
             if found := defined_in(link.said, steps[at], known):
                 return Standing.AGREES, _words(found, at, len(steps))
+    if defines and isinstance(link.said, AtLeast):           # a set or a constraint is defined by its two sides
+        sides_ = [side for side in link.said.sides if variables_of(side)]
+        shown_in = [next((at for at in order if defined_in(Shown(side), steps[at], known)), None) for side in sides_]
+        if sides_ and None not in shown_in:
+            return Standing.AGREES, f"its sides are shown in {' and '.join(f'step {at + 1}' for at in sorted(set(filter(None.__ne__, shown_in))))}"
     if why := _difference(link, steps, known):
         return Standing.DIFFERS, why
     if not _trivial(link) and not link.premises and _proved(link):

@@ -12,7 +12,7 @@ from itertools import combinations
 
 import sympy as sp
 
-from derivations.calculus.variables import Kind, Variable, variables_of
+from derivations.calculus.variables import Domain, Kind, Variable, variables_of
 from derivations.latex.links import Link, Minimizer, Optimum, Said, Shown, sides
 from derivations.prints.expressions import Naming, Values, in_normal_form, named, namings
 from derivations.relations import (
@@ -224,7 +224,14 @@ FACTORS = 5                                                  # of a product whos
 def defined_in(said: Said, step: Relation, known: frozenset[str]) -> Match | None:
     """Whether the right side of a definition, or a problem at equal weights, is what a step is about: a side, or a part of one."""
     body = _at_uniform(said) if isinstance(said, Minimizer | Optimum) else sides(said)[-1]
-    if not variables_of(body) or not isinstance(said, Equation | Minimizer | Optimum | Shown):
+    if not isinstance(said, Equation | Minimizer | Optimum | Shown):
+        return None
+    return _occurs(body, step, known)
+
+
+def _occurs(body: sp.Expr, step: Relation, known: frozenset[str]) -> Match | None:
+    """Whether an expression is a side of a step, or a part of one."""
+    if not variables_of(body):
         return None
     for part in _parts(step):
         for naming in namings([body], [part], known):
@@ -242,7 +249,7 @@ def _at_uniform(said: Minimizer | Optimum) -> sp.Expr:
 
 
 def _parts(step: Relation) -> Iterator[sp.Expr]:
-    """The sides of a step and what is summed, differentiated, multiplied and added in them."""
+    """The sides of a step, what is summed, differentiated, multiplied and added in them, and parts of products and sums."""
     seen: set[sp.Expr] = set()
     todo: Sequence[sp.Expr] = [sp.sympify(each) for each in shown(step)]
     while todo:
@@ -251,8 +258,16 @@ def _parts(step: Relation) -> Iterator[sp.Expr]:
             if part in seen or isinstance(part, sp.Indexed | Variable | sp.Number):
                 continue
             seen.add(part)
-            yield part
-            if isinstance(part, sp.Mul) and 2 < len(part.args) <= FACTORS:
-                yield from (sp.Mul(*some) for count in range(2, len(part.args)) for some in combinations(part.args, count))
+            yield _with_free_indices(part)
+            if isinstance(part, sp.Mul | sp.Add) and 2 < len(part.args) <= FACTORS:
+                yield from (_with_free_indices(part.func(*some)) for count in range(2, len(part.args))
+                            for some in combinations(part.args, count))
             later += [each for each in part.args if isinstance(each, sp.Expr)]
         todo = later
+
+
+def _with_free_indices(part: sp.Expr) -> sp.Expr:
+    """A part of a sum whose bound indices are free, as it is for each of them."""
+    bound = [v for v in part.free_symbols if isinstance(v, Variable) and v.domain.kind is Kind.INDEX and "#" in v.name]
+    return part.xreplace({v: Variable(f"{v.name.split('#')[0]}of{n}", Domain(Kind.INDEX, v.domain.shape))
+                          for n, v in enumerate(sorted(bound, key=lambda v: v.name))})

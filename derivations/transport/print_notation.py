@@ -9,9 +9,9 @@ SYMBOLS = {
     "d_k": "size as d",
     "i, h": "index n",
     "j, k, l": "index m",
-    "r": "index d",
-    "Q": "matrix n d",
-    "K": "matrix m d",
+    "r": "index d_k",
+    "Q": "matrix n d_k",
+    "K": "matrix m d_k",
     "V": "matrix m d_v",
     "S": "matrix n m",
     r"\varepsilon": "positive as eps",
@@ -27,7 +27,7 @@ CHAPTERS = {}
 
 MULTIPLIED = {
     "A": "positive matrix n m as W",
-    r"\mathcal L": r"= -\sum_{ij} A_{ij} S_{ij} + \varepsilon \sum_{ij} A_{ij} \log A_{ij} + \sum_i \lambda_i (\sum_j A_{ij} - 1)",
+    r"\mathcal L(A, \lambda)": r"= -\sum_{ij} A_{ij} S_{ij} + \varepsilon \sum_{ij} A_{ij} \log A_{ij} + \sum_i \lambda_i (\sum_j A_{ij} - 1)",
 }
 SCORES = {"S": r"= Q K^\top / \sqrt d"}
 
@@ -36,6 +36,8 @@ CLAIMS = {
     "transport.s2.stationary": MULTIPLIED,
     "transport.s2.solved": MULTIPLIED,
     "transport.s2.scores": {"S": None},
+    "transport.lem1": {"A": "stochastic n m"},
+    "transport.s2.entropy-spreads": {"d": None},
     "transport.thm1": SCORES,
     "transport.s7.optimization": SCORES,
     "transport.s5.standard": {r"\varepsilon": "= 1", **SCORES},
