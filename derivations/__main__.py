@@ -32,7 +32,11 @@ WITHOUT = ("-p", "no:terminal", "-p", "no:cacheprovider", "-p", "no:unraisableex
 FEW = 12                                                     # claims for which further processes are no help
 
 
-ELSEWHERE = {"mutants": "derivations.mutation", "notebooks": "derivations.notebooks", "report": "derivations.report.site"}
+ELSEWHERE = {"mutants": "derivations.mutation", "notebooks": "derivations.notebooks",
+             "print": "derivations.prints.command", "report": "derivations.report.site"}
+
+
+NAMES = {"print": "print_"}                                  # of functions that cannot have the name of their command
 
 
 class Commands(click.Group):
@@ -46,7 +50,7 @@ class Commands(click.Group):
         """The command of that name, if there is one."""
         if cmd_name not in ELSEWHERE:
             return super().get_command(ctx, cmd_name)
-        command: click.Command = getattr(import_module(ELSEWHERE[cmd_name]), cmd_name)
+        command: click.Command = getattr(import_module(ELSEWHERE[cmd_name]), NAMES.get(cmd_name, cmd_name))
         return command
 
 
@@ -209,6 +213,9 @@ def summarize(result: dict[str, Any], path: Path) -> None:
     if counts := result["summary"]["quoting"]:
         counted = " and ".join(f"{count} {how}" for how, count in counts.items())
         click.echo(f"{sum(counts.values())} claims rest on quoted theorems: {counted}")
+    if counts := result["summary"]["printed"]:
+        counted = ", ".join(f"{count} {how}" for how, count in counts.items())
+        click.echo(f"prints beside their relations: {counted}")
     if run_again := result["environment"].get("incremental"):
         reason = f" (because {run_again['because']})" if run_again["because"] else ""
         click.echo(f"re-ran {run_again['ran']} of {len(result['claims'])} claims{reason}, reused the rest")

@@ -24,6 +24,8 @@ from derivations.examination import Derivation, Proved, Run, run, written
 from derivations.examination import Steps as Steps
 from derivations.integrity import changed_names
 from derivations.loading import imported, printed_place, unsupported
+from derivations.prints.claims import correction_of, print_of
+from derivations.prints.outcome import Check, Standing
 from derivations.relations import Fails, Relation
 from derivations.symbolic import Twins, evidence_of
 from derivations.wording import check_lists, check_words, is_id, is_worded
@@ -373,7 +375,22 @@ def examine(entry: Entry) -> Examination:
     if errors:
         return Examination(updated(_error(entry, errors), derivation=evidence.derivation, repair=evidence.repair,
                                    seconds=evidence.seconds))
-    return Examination(updated(evidence, claim=entry.id, where=entry.where))
+    return Examination(_beside_print(entry, updated(evidence, claim=entry.id, where=entry.where)))
+
+
+def _beside_print(entry: Entry, evidence: Evidence) -> Evidence:
+    """The evidence with how the LaTeX stands to what was proved; where that differs it is a fault, and no verdict stands."""
+    own, repaired = _prints(entry.id)
+    differing = [f"the {name} differs from its relation: {each.reason}" for name, each in (("print", own), ("correction", repaired))
+                 if each and each.standing is Standing.DIFFERS]
+    faults = (*evidence.faults, *differing)
+    return updated(evidence, print=own, print_repair=repaired, faults=faults,
+                   **({"detail": "; ".join(faults)} if differing else {}))
+
+
+@cache
+def _prints(id: str) -> tuple[Check | None, Check | None]:
+    return print_of(_ENTRIES[id], _ENTRIES), correction_of(_ENTRIES[id], _ENTRIES)
 
 
 def _error(entry: Entry, errors: Iterable[str]) -> Evidence:

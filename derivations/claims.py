@@ -13,6 +13,7 @@ from enum import StrEnum
 from msgspec.structs import replace
 
 from derivations.normal_form import Canonical
+from derivations.prints.outcome import Check
 from derivations.records import Exact, Record
 from derivations.theorems import Theorem
 
@@ -183,7 +184,8 @@ class Evidence(Record, frozen=True):
     statements in normal form.  `given` are the typed hypotheses of what is proved.  `faults` is what is wrong with the
     derivation, the correction or the twins: no verdict that supports the print or its correction is drawn past them.
     `power` is the share of refuted one-edit mutants among so many `mutants` that are not equivalent; `alive` names the others.
-    `where` is the file and line where the check that found it is registered.
+    `where` is the file and line where the check that found it is registered.  `print` and `print_repair` say how the LaTeX of
+    the print and of the correction stand to what was proved.
     """
 
     claim: str
@@ -208,6 +210,8 @@ class Evidence(Record, frozen=True):
     mutants: int = 0
     alive: tuple[str, ...] = ()
     where: str = ""
+    print: Check | None = None
+    print_repair: Check | None = None
 
 
 class Survivor(Record, frozen=True):

@@ -56,7 +56,13 @@ def summary(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         "by_verdict": dict(Counter(row["verdict"] for row in rows)),
         "by_document": dict(Counter(row["document"] for row in rows)),
         "quoting": dict(Counter(quoting(rows).values())),
+        "printed": printed(rows),
     }
+
+
+def printed(rows: Iterable[Mapping[str, Any]]) -> dict[str, int]:
+    """How many prints that stand beside a derivation agree with it, differ, or were not read or compared."""
+    return dict(Counter(own["standing"] for row in rows if (own := row.get("print"))))
 
 
 def quoting(rows: Iterable[Mapping[str, Any]]) -> dict[str, str]:

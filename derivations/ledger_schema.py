@@ -20,6 +20,7 @@ from derivations.claims import (
 )
 from derivations.normal_form import Canonical
 from derivations.printed import Provenance
+from derivations.prints.outcome import Check
 from derivations.records import Exact, Record, from_json
 from derivations.theorems import Theorem
 from derivations.wording import is_id
@@ -115,6 +116,8 @@ class LedgerRow(Record, frozen=True):
     digest: str
     canonical: Canonical | None = None
     canonical_repair: Canonical | None = None
+    print: Check | None = None
+    print_repair: Check | None = None
     voters: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
     complete: bool = False

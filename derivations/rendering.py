@@ -93,6 +93,11 @@ def source(lines: Sequence[str]) -> str:
     return f"{'line' if len(lines) == 1 and '–' not in lines[0] else 'lines'} {', '.join(lines)}"
 
 
+def standing(check: Mapping[str, Any]) -> str:
+    """How a print stands to what was proved: agrees (the statement, both sides, in normal form)."""
+    return f"{check['standing']} ({check['reason']})"
+
+
 def justification(reason: str) -> str:
     """The reason of a step; that it follows by normal form where none was given."""
     return reason or "by normal form"

@@ -37,7 +37,7 @@ Row = dict[str, Any]
 
 FOLLOWS = ("verdict", "severity", "cause", "under", "worst_part", "correction", "witness", "twins", "survivors", "given",
            "hypotheses", "quotes")
-NOT_OF_A_ROW = ("claim", "derivation", "repair", "canonical", "canonical_repair")
+NOT_OF_A_ROW = ("claim", "derivation", "repair", "canonical", "canonical_repair", "print", "print_repair")
 """The fields of evidence that a row holds itself, or not at all."""
 
 REPAIRED = (Verdict.CORRECTED, Verdict.PROVED_UNDER)
@@ -78,6 +78,8 @@ def row_of(entry: Entry, evidence: Sequence[Evidence]) -> Row:
         "repair": [to_json(step) for e in symbolic for step in e.repair],
         "canonical": next((to_json(e.canonical) for e in symbolic if e.canonical), None),
         "canonical_repair": next((to_json(e.canonical_repair) for e in symbolic if e.canonical_repair), None),
+        "print": next((to_json(e.print) for e in symbolic if e.print), None),
+        "print_repair": next((to_json(e.print_repair) for e in symbolic if e.print_repair), None),
     }
 
 

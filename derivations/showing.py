@@ -10,6 +10,8 @@ from derivations.catalogue import Entry, Examination, entries, examine
 from derivations.claims import Step
 from derivations.examination import quotes_of, written
 from derivations.incremental import Reason
+from derivations.prints.outcome import Check
+from derivations.records import to_json
 
 WIDTH = 9
 ORIGIN = 11
@@ -22,6 +24,7 @@ def describe(entry: Entry, row: Mapping[str, Any] | None, outdated: Reason | Non
     lines = [f"{claim.id}  {claim.title}  [{claim.kind}]", "",
              f"  {printed.provenance(claim.id) or 'stated':{ORIGIN - 1}} {claim.statement.latex}",
              f"  {'':{ORIGIN}}{claim.statement.text}", f"  at         {entry.where}"]
+    lines += _print(examination.evidence.print)
     lines += [f"  source     {rendering.source(where)}"] if (where := printed.lines(claim.id)) else []
     lines += [f"  given      {hypothesis}" for hypothesis in (*claim.hypotheses, *examination.evidence.given)]
     lines += [f"  part of    {claim.part_of}"] if claim.part_of else []
@@ -34,7 +37,7 @@ def describe(entry: Entry, row: Mapping[str, Any] | None, outdated: Reason | Non
         under = rendering.hypothesis(claim.correction)
         replaced = [f"             for {claim.correction.replaces}"] if claim.correction.replaces else []
         lines += ["", f"  correct    {claim.correction.statement.latex}{under}",
-                  f"             {claim.correction.statement.text}", *replaced, *_steps(examination.repair_steps)]
+                  f"             {claim.correction.statement.text}", *replaced, *_print(examination.evidence.print_repair), *_steps(examination.repair_steps)]
     kept, own = (row and row["witness"]) or {}, examination.evidence.witness
     witness = rendering.witness(own) if own else kept.get("text")
     lines += ["", f"  witness    {witness}"] if witness else []
@@ -43,6 +46,14 @@ def describe(entry: Entry, row: Mapping[str, Any] | None, outdated: Reason | Non
     if outdated:
         lines.append(f"  outdated   {rendering.reason(outdated)}: run `python -m derivations verify {claim.id}` again")
     return "\n".join(lines)
+
+
+def _print(check: Check | None) -> list[str]:
+    """How the LaTeX stands to what was proved, and as what it was read."""
+    if check is None:
+        return []
+    lines = [f"  print      {rendering.standing(to_json(check))}"]
+    return [*lines, f"             read as {check.reading}"] if check.reading else lines
 
 
 def _evidence(id: str, row: Mapping[str, Any] | None) -> list[str]:

@@ -17,6 +17,7 @@ from derivations.latex import derivatives, operators, sums, symbols
 from derivations.latex.derivatives import PARTIAL, TRANSPOSED, starts_function
 from derivations.latex.notation import Meaning, Notation, index_parts, plain
 from derivations.latex.syntax import (
+    At,
     Bracket,
     Chain,
     Fraction,
@@ -32,7 +33,20 @@ from derivations.latex.syntax import (
     Symbol,
     spelled,
 )
-from derivations.latex.values import Value, at, check_inverse, check_ranges, entrywise, inner, plus, scalar, times, transposed
+from derivations.latex.values import (
+    Support,
+    Value,
+    at,
+    check_inverse,
+    check_ranges,
+    entrywise,
+    inner,
+    plus,
+    scalar,
+    support,
+    times,
+    transposed,
+)
 
 BIG = ("\\sum",)
 UNREAD = (
@@ -89,6 +103,8 @@ class Reader:
             return symbols.conditional(self, self.notation.meanings[name])
         if name in self.notation.indices:
             return scalar(self.notation.indices[name])
+        if name.rstrip("'") in self.notation.points:
+            return self.point(name, self.free.setdefault(name, self.index_of(name, name)))
         if name in self.notation.broken:
             raise LatexError(self.notation.broken[name])
         return operators.DEFAULT.get(name)
@@ -98,7 +114,20 @@ class Reader:
         if name.rstrip("'") in self.notation.indices:
             declared = self.notation.indices[name.rstrip("'")]
             return declared if name in self.notation.indices else index(plain(name), declared.domain.shape[0])
+        if name.rstrip("'") in self.notation.points:
+            return index(plain(name), self._rows(name).shape[0])
         raise LatexError(f"{what}: expected an index of the notation, got {name}")
+
+    def _rows(self, name: str) -> Value:
+        """The matrix whose rows are the points of this name."""
+        rows = self.meaning(self.notation.points[name.rstrip("'")])
+        if not isinstance(rows, Value) or len(rows.shape) != 2:
+            raise LatexError(f"{name}: expected a matrix of points, got {self.notation.points[name.rstrip(chr(39))]}")
+        return rows
+
+    def point(self, name: str, at: Variable) -> Value:
+        """What a bound name stands for: an index, or the point of that number."""
+        return support(self._rows(name), at) if name.rstrip("'") in self.notation.points else scalar(at)
 
     # ── sums, products, fractions ───────────────────────────────────────────────────────────────────────────────────
 
@@ -117,6 +146,8 @@ class Reader:
                 return entrywise(sp.sqrt, self.value(inside), what="square root")
             case Bracket():
                 return self._bracket(node)
+            case At(inside, where):
+                return self._at(inside, where)
             case Symbol() | Scripted():
                 return self.product((node,))
             case Listing():
@@ -149,6 +180,12 @@ class Reader:
             raise LatexError(f"expected one expression in brackets, got {spelled(node)}")
         return self.value(node.inside)
 
+    def _at(self, inside: Node, where: Chain) -> Value:
+        """f|_{x = y}: derivatives first, then y in the place of x."""
+        if where.signs != ("=",) or where.parts[0] is None or where.parts[1] is None:
+            raise LatexError(f"expected x = y below the bar, got {spelled(where)}")
+        return derivatives.put_at(self.value(inside), self.value(where.parts[0]), self.value(where.parts[1]))
+
     def _fraction(self, over: Node, under: Node) -> Value:
         if derivatives.is_derivative(self, over, under):
             assert isinstance(over, Product)
@@ -165,7 +202,7 @@ class Reader:
     def product(self, factors: Sequence[Node]) -> Value:
         """The value of factors in a row: operators take what follows them, the others are multiplied."""
         found: Value | None = None
-        rest = list(factors)
+        rest = derivatives.inline(factors)
         while rest:
             if isinstance(operator := rest[0], Operator):
                 rest.pop(0)
@@ -215,6 +252,12 @@ class Reader:
         if isinstance(base, Symbol):
             if base.name in BIG:
                 return sums.big_sum(self, sub, sup, rest)
+            if base.name == "\\int" and (found := sums.integral(self, rest)) is not None:
+                return found
+            pair = f"{spelled(first)} {spelled(rest[0])}" if rest else ""
+            if pair in self.notation.meanings:               # \\cos\\gamma as one symbol
+                del rest[0]
+                return symbols.meant(self, pair, self.notation.meanings[pair], rest)
             if base.name in FUNCTIONS and sub is not None:
                 raise LatexError(f"{spelled(first)}: expected the natural logarithm or exponential, got a subscript")
             if base.name in FUNCTIONS:
@@ -246,8 +289,30 @@ class Reader:
             return self.scripts(entrywise(positive_part, self.value(base), what="positive part"), None, sup, spelled(first))
         if isinstance(base, Bracket) and base.kind == "‖‖" and sub is not None:
             return operators.norm_power(self, base, sub, None)
+        if isinstance(base, Bracket) and base.kind == "[]" and sub is not None and not isinstance(base.inside, Listing):
+            upper = sup if isinstance(sub, Chain) else None
+            return self.scripts(self._entries(base.inside, sub, upper), None, None if upper else sup, spelled(first))
+        if isinstance(base, Bracket) and base.kind == "<>" and sub is not None and spelled(sub) == "F":
+            return self.scripts(self.value(base), None, sup, spelled(first))
         value = self.scripts(self.value(base), sub, None, spelled(first))
         return value if sup is None else self.power(value, sup, spelled(first))
+
+    def _entries(self, body: Node, sub: Node, sup: Node | None) -> Value:
+        """[x_j]_j and [x_j]_{j=1}^m: the vector of these numbers."""
+        name = spelled(sub.parts[0] if isinstance(sub, Chain) else sub)
+        whole = None if isinstance(sub, Chain) or name in self.scope else self._vector(body)
+        if whole is not None:
+            return self.scripts(whole, sub, None, f"[…]_{name}")   # an entry of a vector
+        over = index(plain(name), self.index_of(name, "[…]").domain.shape[0])
+        if sup is not None and self.value(sup).number != over.domain.shape[0]:
+            raise LatexError(f"[…]: expected entries up to {over.domain.shape[0]}, got {spelled(sup)}")
+        inside = self.within(**{name: scalar(over)}).value(body)
+        return Value(over.domain.shape, lambda place: inside.number.xreplace({over: place}))
+
+    def _vector(self, body: Node) -> Value | None:
+        """A vector that is written without an index; None for a number."""
+        value = self.value(body)
+        return value if value.shape else None
 
     # ── scripts ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -258,9 +323,11 @@ class Reader:
         if isinstance(node, Sum):
             return self.value(node).number
         name = spelled(node)
-        if size is not None and name not in self.scope and self.may_index(name):
+        if size is not None and name not in self.scope and name.rstrip("'") not in self.notation.points and self.may_index(name):
             return self.free.setdefault(name, self.index_over(name, size))
         meaning = self.meaning(name)
+        if isinstance(meaning, Support) and meaning.at is not None:
+            return meaning.at
         if isinstance(meaning, Value) and not meaning.shape and isinstance(meaning.entry(), Variable):
             variable = meaning.entry()
             if variable.domain.kind is Kind.INDEX:
@@ -306,6 +373,9 @@ class Reader:
         """A value to a power, entry by entry, or transposed."""
         if spelled(sup) in TRANSPOSED and (value.shape or spelled(sup) == "\\top"):
             return transposed(value)
+        if isinstance(sup, Bracket) and isinstance(sup.inside, Symbol) and len(sup.inside.name) == 1:
+            raise LatexError(f"{what}^{spelled(sup)}: can be a power or the number of one of several; expected a name or a power "
+                             "without parentheses")
         exponent = self.value(sup).number
         if len(value.shape) == 2:
             raise LatexError(f"{what}: expected a number or a vector to the power {spelled(sup)}, got {value.words}")

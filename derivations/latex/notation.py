@@ -93,9 +93,11 @@ class Notation:
     """The meaning of each symbol; a line that cannot be read is an error where its symbol is used, see `broken`."""
 
     declarations: Mapping[str, Any]
+    names: Mapping[str, str] = field(default_factory=dict)  # of variables that are called otherwise than they are printed
     meanings: dict[str, Meaning] = field(default_factory=dict, init=False)
     sizes: dict[str, sp.Expr] = field(default_factory=dict, init=False)
     indices: dict[str, Variable] = field(default_factory=dict, init=False)
+    points: dict[str, str] = field(default_factory=dict, init=False)  # names of points, with the matrix whose rows they are
     broken: dict[str, str] = field(default_factory=dict, init=False)
     bounds: list[AtLeast] = field(default_factory=list, init=False)  # what is said of numbers beside their kind
 
@@ -145,7 +147,9 @@ class Notation:
             if own.indices and all(each in self.meanings for each in own.indices):
                 own = Pattern(own.name, (), own.arguments, own.indices)
             self.meanings[shown.name] = Definition(own, parse(meaning[1:]))
-        elif meaning in OPERATORS:
+        elif meaning.startswith("point of "):
+            self.points[shown.name] = spelled(parse(meaning.removeprefix("point of ")))
+        elif meaning.partition(" under ")[0] in OPERATORS:
             self.meanings[shown.name] = meaning
         elif own := self._entry(symbol):
             base, sizes = own
@@ -154,11 +158,15 @@ class Notation:
         elif shown.arguments:
             self.meanings[shown.name] = self._named(shown, meaning)
         elif meaning.split()[0] == "index":
-            self.indices[shown.name] = variables.index(plain(shown.name), *self._shape(meaning.split()[1:], 1))
+            self.indices[shown.name] = variables.index(self.called(shown.name), *self._shape(meaning.split()[1:], 1))
         elif meaning.split()[0] in (*SCALARS, "size") and len(meaning.split()) % 2 == 1 and meaning.split()[1:2] != ["vector"]:
             self._number(shown.name, meaning.split())
         else:
-            self.meanings[shown.name] = self._variable(plain(shown.name), meaning)
+            self.meanings[shown.name] = self._variable(self.called(shown.name), meaning)
+
+    def called(self, name: str) -> str:
+        """The name of the variable that a printed name stands for."""
+        return self.names.get(name, plain(name))
 
     def _entry(self, symbol: str) -> tuple[str, tuple[sp.Expr, ...]] | None:
         """The name and shape of a vector or matrix that is declared by its entries, x_i: real; None for another symbol."""
@@ -180,7 +188,7 @@ class Notation:
         return Value(tuple(base.shape), lambda *places: base[places])
 
     def _refuse_second(self, name: str) -> None:
-        if name in self.meanings or name in self.indices:
+        if name in self.meanings or name in self.indices or name in self.points:
             raise LatexError("expected one meaning, got a second one")
 
     def _whole(self, symbol: str, shown: Pattern) -> Pattern:
@@ -194,7 +202,7 @@ class Notation:
     def _number(self, name: str, words: list[str]) -> None:
         """A size or a number with its bounds: size >= 2, positive < 1."""
         kind, *comparisons = words
-        number = variables.size(plain(name)) if kind == "size" else variables.scalar(plain(name), SCALARS[kind])
+        number = variables.size(self.called(name)) if kind == "size" else variables.scalar(self.called(name), SCALARS[kind])
         for sign, end in zip(comparisons[::2], comparisons[1::2], strict=True):
             if sign not in ("<", "<=", ">", ">="):
                 raise LatexError(f"expected <, <=, > or >= after {kind}, got {sign!r}")
@@ -228,7 +236,7 @@ class Notation:
         kinds = {**SCALARS, **ARRAYS, "distribution": Kind.INTERIOR}
         if meaning not in kinds:
             raise LatexError(f"expected {', '.join(kinds)} for a function of indices, got {meaning!r}")
-        base = variables.vector(plain(shown.name), *sizes, kind=kinds[meaning])
+        base = variables.vector(self.called(shown.name), *sizes, kind=kinds[meaning])
         return Named(shown.arguments, Value(sizes, lambda *places: base[places]), axes)
 
     def _shape(self, words: list[str], axes: int) -> tuple[sp.Expr, ...]:
@@ -286,9 +294,15 @@ def pattern(latex: str) -> Pattern:
             tuple(map(spelled, index_parts(node.sub))),
             arguments,
         )
-    if not isinstance(node.base if isinstance(node, Scripted) else node, Symbol):
+    if isinstance(node, Product) and len(node.factors) == 2 and all(_is_symbol(each) for each in node.factors):
+        return Pattern(spelled(node), (), arguments)         # \\cos\\gamma, \\Delta s
+    if not _is_symbol(node):
         raise LatexError(f"expected a symbol, perhaps with indices or arguments, got {latex}")
     return Pattern(spelled(node), (), arguments)
+
+
+def _is_symbol(node: Node) -> bool:
+    return isinstance(node.base if isinstance(node, Scripted) else node, Symbol)
 
 
 def parts(node: Node) -> tuple[Node, ...]:

@@ -43,6 +43,9 @@ class Reads(Protocol):
     def index_of(self, name: str, what: str) -> Variable:
         """The index that a name stands for, over its whole range."""
 
+    def point(self, name: str, at: Variable) -> Value:
+        """What a bound name stands for: an index, or the point of that number."""
+
     def place(self, node: Node, size: sp.Expr | None = None) -> sp.Expr:
         """The index that a subscript names."""
 

@@ -21,6 +21,18 @@ def big_sum(reader: Reads, sub: Node | None, sup: Node | None, rest: list[Node])
     return Value(body.shape, lambda *places: total(over, product_of(sp.Mul.make_args(body.entry(*places)))), body.row)
 
 
+def integral(reader: Reads, rest: list[Node]) -> Value | None:
+    """∫ f(a) da over a finite set of points a, weighed by what stands below the integral; None for another integral."""
+    for at in range(len(rest) - 1):
+        name = spelled(rest[at + 1])
+        if spelled(rest[at]) in ("d", "\\mathrm{d}") and name.rstrip("'") in reader.notation.points:
+            index = bound(reader.index_of(name, "\\int").domain.shape[0], plain(name))
+            body = reader.within(**{name: reader.point(name, index)}).product(tuple(rest[:at]))
+            del rest[: at + 2]
+            return Value(body.shape, lambda *places: total(index, product_of(sp.Mul.make_args(body.entry(*places)))), body.row)
+    return None
+
+
 def _summed(
     reader: Reads, found: Mapping[str, Variable], taken: Sequence[Node], *, may_change: bool
 ) -> tuple[Value, tuple[Variable, ...]]:
@@ -30,7 +42,7 @@ def _summed(
     for size in [None, *others]:
         own = {name: each if size is None else bound(size, plain(name)) for name, each in found.items()}
         try:
-            body = reader.within(**{name: scalar(each) for name, each in own.items()}).product(taken)
+            body = reader.within(**{name: reader.point(name, each) for name, each in own.items()}).product(taken)
             body.entry(*(bound(axis) for axis in body.shape))  # which reads what is read late
             return body, tuple(own.values())
         except RangeError as error:

@@ -11,8 +11,8 @@ from derivations.calculus.variables import Variable
 from derivations.latex import operators
 from derivations.latex.notation import Definition, Meaning, Named, index_parts, parts, plain
 from derivations.latex.reads import Reads
-from derivations.latex.syntax import Bracket, LatexError, Node, Scripted, Symbol, spelled
-from derivations.latex.values import Value, bound, check_ranges, fits, scalar
+from derivations.latex.syntax import Bracket, LatexError, Listing, Node, Scripted, Symbol, spelled
+from derivations.latex.values import Support, Value, bound, check_ranges, fits, scalar
 
 
 def conditional(reader: Reads, meaning: Meaning) -> Meaning:
@@ -53,6 +53,11 @@ def symbol(
     raise LatexError(f"{spelled(whole)}: expected a symbol of the notation, got one that it does not declare")
 
 
+def meant(reader: Reads, name: str, meaning: Meaning, rest: list[Node]) -> Value:
+    """What a symbol without scripts stands for, with its arguments."""
+    return _meant(reader, name, meaning, None, None, rest)
+
+
 def _meant(reader: Reads, name: str, meaning: Meaning, sub: Node | None, sup: Node | None, rest: list[Node]) -> Value:
     if isinstance(meaning, str):
         return operators.apply(reader, meaning, sub, sup, rest)
@@ -60,12 +65,19 @@ def _meant(reader: Reads, name: str, meaning: Meaning, sub: Node | None, sup: No
         return _defined(reader, meaning, sub, sup, rest)
     if isinstance(meaning, Named):
         return _named(reader, name, meaning, sub, sup, rest)
+    if isinstance(meaning, Support) and sub is not None and meaning.whole is not None:
+        return reader.scripts(meaning.whole, sub, sup, name)  # t_i, the point of number i
     declared = reader.notation.meanings.get(name)
     if isinstance(declared, Named) and name in reader.scope and fits(meaning.shape, declared.value.shape):
         return _named(reader, name, replace(declared, value=meaning), sub, sup, rest)
     if meaning.shape and sub is None and (call := _call(rest)) and _all_indices(reader, call[0]):
         rest.pop(0)
         return reader.scripts(meaning, call[0].inside, operators.one_power(name, sup, call[1]), name)
+    if sub is not None and (call := _call(rest)) and len(meaning.shape) == len(index_parts(sub)) + len(parts(call[0].inside)):
+        if _all_indices(reader, call[0]):                    # q_t(t'), an entry of a matrix
+            rest.pop(0)
+            sub = Listing((*index_parts(sub), *parts(call[0].inside)), (",",) * (len(meaning.shape) - 1))
+            return reader.scripts(meaning, sub, operators.one_power(name, sup, call[1]), name)
     return reader.scripts(meaning, sub, sup, name)
 
 
@@ -73,6 +85,7 @@ def _all_indices(reader: Reads, bracket: Bracket) -> bool:
     """Whether an argument list consists of indices: u(i) is an entry of u."""
     names = [spelled(part) for part in parts(bracket.inside)]
     return all(
+        isinstance(reader.meaning(name), Support) or
         reader.may_index(name) or isinstance(getattr(reader.scope.get(name), "entry", str)(), Variable) for name in names
     )
 
@@ -109,8 +122,13 @@ def _defined(reader: Reads, meaning: Definition, sub: Node | None, sup: Node | N
     if shown.indices and not shown.arguments and sub is None and call and _all_indices(reader, call[0]):
         rest.pop(0)
         sub, sup = call[0].inside, operators.one_power(name, sup, call[1])
+    if sub is not None and not shown.arguments and call and len(shown.indices) == len(index_parts(sub)) + len(
+            parts(call[0].inside)) and _all_indices(reader, call[0]):
+        rest.pop(0)                                          # q_t(t'), an entry of a matrix
+        sub = Listing((*index_parts(sub), *parts(call[0].inside)), (",",) * (len(shown.indices) - 1))
+        sup, call = operators.one_power(name, sup, call[1]), None
     inner = reader.fresh()
-    if shown.arguments and call:
+    if shown.arguments and call and _fits_arguments(reader, shown.arguments, parts(call[0].inside)):
         rest.pop(0)
         sup = operators.one_power(name, sup, call[1])
         inner = inner.within(**_given(reader, shown.name, shown.arguments, parts(call[0].inside)))
@@ -126,7 +144,7 @@ def _defined(reader: Reads, meaning: Definition, sub: Node | None, sup: Node | N
         return reader.scripts(body, sub, sup, shown.name)
     found = [inner.free.get(name) or inner.index_of(name, shown.name) for name in shown.indices]
     over = tuple(bound(each.domain.shape[0], plain(name)) for name, each in zip(shown.indices, found, strict=True))
-    inside = inner.within(**{name: scalar(each) for name, each in zip(shown.indices, over, strict=True)})
+    inside = inner.within(**{name: inner.point(name, each) for name, each in zip(shown.indices, over, strict=True)})
     body = inside.value(meaning.body)
 
     def entry(*places: sp.Expr) -> sp.Expr:
@@ -141,6 +159,13 @@ def _check_no_call(name: str, rest: Sequence[Node]) -> None:
     """Raises LatexError for f[x], which can be a function at x or a product."""
     if rest and isinstance(rest[0], Bracket) and rest[0].kind in ("[]", "{}"):
         raise LatexError(f"{name}{spelled(rest[0])}: expected arguments in parentheses, or \\cdot for a product")
+def _fits_arguments(reader: Reads, arguments: Sequence[str], given: Sequence[Node]) -> bool:
+    """Whether parentheses can hold arguments: after a function of a vector a number in them is a factor, p_k(1 − p_k)."""
+    if len(arguments) != len(given):
+        return True                                          # which is an error, and said there
+    declared = [reader.notation.meanings.get(argument) for argument in arguments]
+    return all(not (isinstance(meaning, Value) and meaning.shape) or bool(reader.value(part).shape)
+               for meaning, part in zip(declared, given, strict=True))
 
 
 def _given(reader: Reads, name: str, arguments: Sequence[str], given: Sequence[Node]) -> dict[str, Value]:

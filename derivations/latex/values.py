@@ -48,6 +48,19 @@ class Value:
         return kind + (f" [{'×'.join('any' if size is None else str(size) for size in self.shape)}]" if self.shape else "")
 
 
+@dataclass(frozen=True)
+class Support(Value):
+    """A point of a finite set, such as a template t: a row of `whole`, and as an argument of a weight the number of that row."""
+
+    whole: Value | None = None
+    at: Variable | None = None
+
+
+def support(whole: Value, at: Variable) -> Support:
+    """The row of a matrix of points that an index names."""
+    return Support(whole.shape[1:], lambda *places: whole.entry(at, *places), False, whole, at)
+
+
 def scalar(expr: Any) -> Value:
     """A number."""
     written = sp.sympify(expr)

@@ -150,6 +150,11 @@ class Report:
         """The claims that rest on quoted theorems, `directly` or `through needs`."""
         return ledger.quoting(subject.row for subject in self.subjects.values())
 
+    @cached_property
+    def printed(self) -> dict[str, int]:
+        """How many prints agree with what is proved, differ, or were not read or compared."""
+        return ledger.printed(subject.row for subject in self.subjects.values())
+
     def quoted(self, id: str) -> dict[str, str]:
         """The quoted theorems that a claim rests on, by name, each with the nearest claim whose derivation quotes it."""
         if id not in self.quoting:

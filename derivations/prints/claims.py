@@ -1,0 +1,75 @@
+"""The print of a claim beside its derivation, and that of its correction beside the proof of that."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Protocol
+
+from derivations.claims import Correction, Kind
+from derivations.examination import Derivation, written
+from derivations.prints import tables
+from derivations.prints.agreement import check
+from derivations.prints.outcome import Check
+
+
+class Stated(Protocol):
+    """What of a claim is asked here."""
+
+    id: str
+    kind: Kind
+    latex: str
+    module: str
+    derivation: Derivation | None
+    repair: Derivation | None
+    correction: Correction | None
+
+
+def print_of(entry: Stated, entries: Mapping[str, Stated]) -> Check | None:
+    """The print of a claim beside its derivation; None where nothing is derived or its document has no table."""
+    if entry.derivation is None:
+        return None
+    return _checked(entry, entry.latex, entry.derivation, entries)
+
+
+def correction_of(entry: Stated, entries: Mapping[str, Stated]) -> Check | None:
+    """The print of a correction beside the proof of that; None where there is none, or no table."""
+    if entry.repair is None or entry.correction is None:
+        return None
+    return _checked(entry, entry.correction.statement.latex, entry.repair, entries)
+
+
+def _checked(entry: Stated, latex: str, derivation: Derivation, entries: Mapping[str, Stated]) -> Check | None:
+    document, _, number = entry.id.partition(".")
+    notation = tables.notation(document, entry.module.rpartition(".")[2], entry.id)
+    steps = written(derivation).relations
+    if notation is None or not steps:
+        return None
+    before = _before(entry, entries) if latex.lstrip().startswith("=") else None
+    return check(latex, notation, tables.known_names(notation), steps, defines=entry.kind is Kind.DEFINITION, before=before)
+
+
+def _before(entry: Stated, entries: Mapping[str, Stated]) -> str | None:
+    """The formula that a line beginning with = goes on: the last numbered one before it that has a left side."""
+    found = None
+    for other in entries.values():
+        if other.id == entry.id:
+            return found
+        if other.module == entry.module and is_numbered(other.id) and not other.latex.lstrip().startswith("="):
+            found = other.latex
+    return None
+
+
+def is_numbered(id: str) -> bool:
+    """Whether a claim is a formula with a printed number."""
+    return id.partition(".")[2].isdigit()
+
+
+WORDS = re.compile(r"\\text\{([^{}]*)\}")
+OF_CONDITIONS = {"for", "all", "every", "with", "if", "and", "where", "each", "any", "so", ""}
+
+
+def is_formula(latex: str) -> bool:
+    """Whether LaTeX is a formula only, with no words but those that say where it holds."""
+    said = {word.strip(".,:;") for text in WORDS.findall(latex) for word in text.lower().split()}
+    return said <= OF_CONDITIONS

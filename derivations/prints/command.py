@@ -1,0 +1,59 @@
+"""The command `print`: how the LaTeX of every claim stands to the relation that is proved, by document."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+
+import click
+from rich.console import Console
+from rich.progress import track
+
+from derivations.catalogue import Entry, entries
+from derivations.documents import documents
+from derivations.prints.claims import correction_of, is_formula, is_numbered, print_of
+from derivations.prints.outcome import Check, Standing
+
+
+@click.command(name="print")
+@click.argument("ids", nargs=-1, metavar="[ID|DOCUMENT]...")
+@click.option("--all", "every", is_flag=True, help="show those that agree, too")
+def print_(ids: tuple[str, ...], every: bool) -> None:
+    """Read the LaTeX of claims, and hold each beside the relation that is proved of it."""
+    catalogue = entries()
+    if unknown := [name for name in ids if name not in {*catalogue, *documents()}]:
+        raise click.UsageError(f"ID: expected a claim or a document, got {unknown[0]}; see `python -m derivations list`")
+    wanted = [entry for id, entry in catalogue.items() if not ids or {id, entry.claim.document} & set(ids)]
+    found = {each.id: print_of(each, catalogue) for each in track(wanted, "print", console=Console(stderr=True), transient=True)}
+    for entry in wanted:
+        _tell(entry, found[entry.id], every or entry.id in ids)
+    repaired = {entry.id: correction_of(entry, catalogue) for entry in wanted}
+    for entry in wanted:
+        if (own := repaired[entry.id]) and (own.standing is Standing.DIFFERS or entry.id in ids):
+            click.echo(f"{own.standing:13} {entry.id} (the correction)  {own.reason}")
+    if len(wanted) > 1:
+        click.echo("\n".join(table(found)))
+    differing = [each for each in (*found.values(), *repaired.values()) if each and each.standing is Standing.DIFFERS]
+    raise SystemExit(1 if differing else 0)
+
+
+def _tell(entry: Entry, found: Check | None, whole: bool) -> None:
+    if found is None or not (whole or found.standing is not Standing.AGREES):
+        return
+    click.echo(f"{found.standing:13} {entry.id:28} {entry.latex}")
+    if whole and found.reading:
+        click.echo(f"{'':13} read as {found.reading}")
+    click.echo(f"{'':13} {found.reason}")
+
+
+def table(found: Mapping[str, Check | None]) -> Iterator[str]:
+    """How many formulas agree, by document: those with a printed number, and all claims that are formulas only."""
+    catalogue = entries()
+    for document in [*dict.fromkeys(id.partition(".")[0] for id in found), "all"]:
+        own = {id: each for id, each in found.items() if document in ("all", id.partition(".")[0])}
+        for name, some in (("numbered formulas", [each for id, each in own.items() if is_numbered(id)]),
+                           ("claims that are formulas only", [each for id, each in own.items() if is_formula(catalogue[id].latex)])):
+            counts = Counter(each.standing for each in some if each)
+            counted = ", ".join(f"{counts[each]} {each}" for each in Standing)
+            share = f"{counts[Standing.AGREES] / len(some):.0%}" if some else "none"
+            yield f"{document}: {len(some)} {name}: {share} agree: {counted}, {len(some) - counts.total()} without a derivation"
