@@ -109,7 +109,7 @@ def written_out(level: sp.Expr, sign: int) -> sp.Expr:
 
 
 @claim("eot.21", "identity", title="The Lagrangian with multipliers for p ≥ 0", needs=("eot.20",),
-       latex=r"\mathcal L = -\sum p_js_j+\tfrac12\sum p_j^2+\lambda(1-\sum p_j)-\sum\mu_jp_j", hypotheses=("μ ≥ 0",))
+       latex=r"\mathcal L = -\sum_jp_js_j+\tfrac12\sum_jp_j^2+\lambda(1-\sum_jp_j)-\sum_j\mu_jp_j", hypotheses=("μ ≥ 0",))
 def lagrange_function() -> Steps:
     """Objective, plus λ times the residual of the sum, minus μ times p: on the simplex never above the objective."""
     q = simplex("q", m)

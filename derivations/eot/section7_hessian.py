@@ -75,7 +75,7 @@ attention_jacobian.twin("the logarithm's Jacobian", lambda: is_hessian(derivativ
 
 
 @claim("eot.102", "identity", title="The Jacobian's entries", needs=("eot.101", "eot.59"),
-       latex=r"\tfrac1\tau p^\star_j(\delta_{jk}-p^\star_k)")
+       latex=r"\frac{\partial p^\star_j}{\partial s_k}=\tfrac1\tau p^\star_j(\delta_{jk}-p^\star_k)")
 def jacobian_entries() -> Steps:
     """The entry in row j and column k is p_j(δ_jk − p_k)/τ; it is symmetric, so eot.59 gives it in either order."""
     yield Equation(derivative(p(k), s[j]), p(j) * (sp.KroneckerDelta(j, k) - p(k)) / tau, reason="eot.59, transposed")

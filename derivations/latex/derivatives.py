@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from derivations.calculus.functions import derivative
-from derivations.latex.notation import Definition
+from collections.abc import Sequence
+
+import sympy as sp
+
+from derivations.calculus.differentiation import differentiate
+from derivations.calculus.functions import Partial, derivative
+from derivations.calculus.variables import Variable
+from derivations.latex.notation import Definition, parts
 from derivations.latex.reads import Reads
-from derivations.latex.syntax import Bracket, Fraction, LatexError, Node, Operator, Product, Scripted, Symbol, spelled
-from derivations.latex.values import Value, at, transposed
+from derivations.latex.syntax import Bracket, Fraction, LatexError, Listing, Node, Operator, Product, Scripted, Symbol, spelled
+from derivations.latex.values import Value, at, bound, transposed
 
 STARTING = ("\\exp", "\\log", "\\ln", "\\mathrm{ln}", "\\mathrm{log}", "\\mathrm{exp}", "\\sum", "\\nabla", "\\partial")
 TRANSPOSED = ("\\top", "T", "\\mathrm{T}", "\\intercal", "\\mathsf{T}")
@@ -24,11 +30,53 @@ def nabla(reader: Reads, sub: Node | None, sup: Node | None, rest: list[Node]) -
     if sup is not None and not twice:
         raise LatexError(f"\\nabla: expected no power or 2, got {spelled(sup)}")
     row = _strip_transposed(rest)
+    if (found := _point(reader, sub, rest)) is not None:
+        formal_call, point = found
+        function, _ = rest.pop(0), rest.pop(0)
+        gradient = nabla(reader, sub, sup, [function, formal_call])
+        return put_at(transposed(gradient) if row else gradient, by, point)
     body = operand(reader, Symbol("\\nabla"), rest)
     first = slope(body, by)
     if row and not twice:
         return transposed(first)
     return slope(first, by) if twice else first
+
+
+def _point(reader: Reads, sub: Node, rest: list[Node]) -> tuple[Bracket, Value] | None:
+    """∇_x f(…, q, …) is the gradient in the argument x, taken at q: the call with x in its place, and q."""
+    call = rest[1] if len(rest) > 1 else None
+    meaning = reader.meaning(spelled(rest[0]))
+    if not isinstance(meaning, Definition) or not isinstance(call, Bracket) or call.kind != "()":
+        return None
+    given, formal = list(parts(call.inside)), meaning.pattern.arguments
+    if len(given) != len(formal) or spelled(sub) not in formal or given[formal.index(spelled(sub))] == sub:
+        return None
+    at = formal.index(spelled(sub))
+    point = reader.value(given[at])
+    given[at] = sub
+    inside = given[0] if len(given) == 1 else Listing(tuple(given), ("," ,) * (len(given) - 1))
+    return Bracket("()", inside), point
+
+
+def put_at(body: Value, old: Value, new: Value) -> Value:
+    """A value in which a variable, or each entry of a vector, is something else; what is differentiated is so before."""
+    if old.shape != new.shape or len(old.shape) > 1:
+        raise LatexError(f"expected two values of one shape at a point, got {old.words} and {new.words}")
+    place = tuple(map(bound, old.shape))
+    symbol = old.entry(*place)
+    label = symbol.base.label if isinstance(symbol, sp.Indexed) else symbol
+    if not isinstance(label, Variable):
+        raise LatexError("expected a variable of the notation at a point, got an expression")
+
+    def entry(*places: sp.Expr) -> sp.Expr:
+        expr = body.entry(*places)
+        expr = expr.replace(lambda part: isinstance(part, Partial), lambda part: differentiate(*part.args))
+        if not old.shape:
+            return expr.xreplace({symbol: new.number})
+        return expr.replace(lambda part: isinstance(part, sp.Indexed) and part.base.label == label,
+                            lambda part: new.entry(*part.indices))
+
+    return Value(body.shape, entry, body.row)
 
 
 def _strip_transposed(rest: list[Node]) -> bool:
@@ -50,12 +98,26 @@ def _only_argument(reader: Reads, first: Node) -> Node:
     raise LatexError(f"\\nabla: expected a variable as subscript, since {spelled(first)} is no function of one argument")
 
 
+def inline(factors: Sequence[Node]) -> list[Node]:
+    """∂f/∂x on one line as a fraction: all between the first ∂ and the slash is differentiated, by the next symbol."""
+    found = list(factors)
+    for start, node in enumerate(found):
+        slash = next((at for at in range(start + 1, len(found)) if found[at] == Operator("/")), None)
+        below = found[slash + 1 : slash + 3] if slash is not None else []
+        if node == Symbol("\\partial") and slash is not None and len(below) == 2 and below[0] == Symbol("\\partial"):
+            return [*found[:start], Fraction(Product(tuple(found[start:slash])), Product(tuple(below))), *inline(found[slash + 3 :])]
+    return found
+
+
 def is_derivative(reader: Reads, over: Node, under: Node) -> bool:
     """Whether a fraction is a derivative, ∂f/∂x or the operator ∂/∂x."""
     first = under.factors[0] if isinstance(under, Product) else under
     name = spelled(first)
     top = over.factors[0] if isinstance(over, Product) else over
     plain_top = spelled(top.base) if isinstance(top, Scripted) else spelled(top)
+    if name == plain_top == "d" and isinstance(under, Product) and reader.meaning(name) is not None:
+        whole = f"\\frac{{{spelled(over)}}}{{{spelled(under)}}}"
+        raise LatexError(f"{whole}: can be a derivative or a quotient of products with d; expected a notation without the symbol d")
     return (
         name in PARTIAL
         and plain_top == name

@@ -16,6 +16,7 @@ from derivations.latex import derivatives, operators, sums, symbols
 from derivations.latex.derivatives import PARTIAL, TRANSPOSED, starts_function
 from derivations.latex.notation import Meaning, Notation, index_parts, plain
 from derivations.latex.syntax import (
+    At,
     Bracket,
     Chain,
     Fraction,
@@ -116,6 +117,8 @@ class Reader:
                 return entrywise(sp.sqrt, self.value(inside), what="square root")
             case Bracket():
                 return self._bracket(node)
+            case At(inside, where):
+                return self._at(inside, where)
             case Symbol() | Scripted():
                 return self.product((node,))
             case Listing():
@@ -148,6 +151,12 @@ class Reader:
             raise LatexError(f"expected one expression in brackets, got {spelled(node)}")
         return self.value(node.inside)
 
+    def _at(self, inside: Node, where: Chain) -> Value:
+        """f|_{x = y}: derivatives first, then y in the place of x."""
+        if where.signs != ("=",) or where.parts[0] is None or where.parts[1] is None:
+            raise LatexError(f"expected x = y below the bar, got {spelled(where)}")
+        return derivatives.put_at(self.value(inside), self.value(where.parts[0]), self.value(where.parts[1]))
+
     def _fraction(self, over: Node, under: Node) -> Value:
         if derivatives.is_derivative(self, over, under):
             assert isinstance(over, Product)
@@ -164,7 +173,7 @@ class Reader:
     def product(self, factors: Sequence[Node]) -> Value:
         """The value of factors in a row: operators take what follows them, the others are multiplied."""
         found: Value | None = None
-        rest = list(factors)
+        rest = derivatives.inline(factors)
         while rest:
             if isinstance(operator := rest[0], Operator):
                 rest.pop(0)
@@ -243,7 +252,21 @@ class Reader:
             return self.scripts(entrywise(positive_part, self.value(base), what="positive part"), None, sup, spelled(first))
         if isinstance(base, Bracket) and base.kind == "‖‖" and sub is not None:
             return operators.norm_power(self, base, sub, None)
+        if isinstance(base, Bracket) and base.kind == "[]" and sub is not None and not isinstance(base.inside, Listing):
+            upper = sup if isinstance(sub, Chain) else None
+            return self.scripts(self._entries(base.inside, sub, upper), None, None if upper else sup, spelled(first))
+        if isinstance(base, Bracket) and base.kind == "<>" and sub is not None and spelled(sub) == "F":
+            return self.scripts(self.value(base), None, sup, spelled(first))
         return self.scripts(self.value(base), sub, sup, spelled(first))
+
+    def _entries(self, body: Node, sub: Node, sup: Node | None) -> Value:
+        """[x_j]_j and [x_j]_{j=1}^m: the vector of these numbers."""
+        name = spelled(sub.parts[0] if isinstance(sub, Chain) else sub)
+        over = index(plain(name), self.index_of(name, "[…]").domain.shape[0])
+        if sup is not None and self.value(sup).number != over.domain.shape[0]:
+            raise LatexError(f"[…]: expected entries up to {over.domain.shape[0]}, got {spelled(sup)}")
+        inside = self.within(**{name: scalar(over)}).value(body)
+        return Value(over.domain.shape, lambda place: inside.number.xreplace({over: place}))
 
     # ── scripts ─────────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -93,6 +93,7 @@ class Notation:
     """The meaning of each symbol; a line that cannot be read is an error where its symbol is used, see `broken`."""
 
     declarations: Mapping[str, Any]
+    names: Mapping[str, str] = field(default_factory=dict)  # of variables that are called otherwise than they are printed
     meanings: dict[str, Meaning] = field(default_factory=dict, init=False)
     sizes: dict[str, sp.Expr] = field(default_factory=dict, init=False)
     indices: dict[str, Variable] = field(default_factory=dict, init=False)
@@ -146,16 +147,20 @@ class Notation:
             if own.indices and all(each in self.meanings for each in own.indices):
                 own = Pattern(own.name, (), own.arguments, own.indices)
             self.meanings[shown.name] = Definition(own, parse(meaning[1:]))
-        elif meaning in OPERATORS:
+        elif meaning.partition(" under ")[0] in OPERATORS:
             self.meanings[shown.name] = meaning
         elif shown.arguments:
             self.meanings[shown.name] = self._named(shown, meaning)
         elif meaning.split()[0] == "index":
-            self.indices[shown.name] = variables.index(plain(shown.name), *self._shape(meaning.split()[1:], 1))
+            self.indices[shown.name] = variables.index(self.called(shown.name), *self._shape(meaning.split()[1:], 1))
         elif meaning.split()[0] in (*SCALARS, "size") and len(meaning.split()) % 2 == 1 and meaning.split()[1:2] != ["vector"]:
             self._number(shown.name, meaning.split())
         else:
-            self.meanings[shown.name] = self._variable(plain(shown.name), meaning)
+            self.meanings[shown.name] = self._variable(self.called(shown.name), meaning)
+
+    def called(self, name: str) -> str:
+        """The name of the variable that a printed name stands for."""
+        return self.names.get(name, plain(name))
 
     def _whole(self, symbol: str, shown: Pattern) -> Pattern:
         """The pattern of a definition whose subscript is no index but a name, as r is in \\pi_r where r is a function."""
@@ -168,7 +173,7 @@ class Notation:
     def _number(self, name: str, words: list[str]) -> None:
         """A size or a number with its bounds: size >= 2, positive < 1."""
         kind, *comparisons = words
-        number = variables.size(plain(name)) if kind == "size" else variables.scalar(plain(name), SCALARS[kind])
+        number = variables.size(self.called(name)) if kind == "size" else variables.scalar(self.called(name), SCALARS[kind])
         for sign, end in zip(comparisons[::2], comparisons[1::2], strict=True):
             if sign not in ("<", "<=", ">", ">="):
                 raise LatexError(f"expected <, <=, > or >= after {kind}, got {sign!r}")
@@ -202,7 +207,7 @@ class Notation:
         kinds = {**SCALARS, **ARRAYS, "distribution": Kind.INTERIOR}
         if meaning not in kinds:
             raise LatexError(f"expected {', '.join(kinds)} for a function of indices, got {meaning!r}")
-        base = variables.vector(plain(shown.name), *sizes, kind=kinds[meaning])
+        base = variables.vector(self.called(shown.name), *sizes, kind=kinds[meaning])
         return Named(shown.arguments, Value(sizes, lambda *places: base[places]), axes)
 
     def _shape(self, words: list[str], axes: int) -> tuple[sp.Expr, ...]:

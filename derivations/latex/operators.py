@@ -9,10 +9,10 @@ import sympy as sp
 from derivations.calculus.functions import xlogx
 from derivations.calculus.powers import plus as positive_part
 from derivations.calculus.sums import delta, total
-from derivations.calculus.variables import Variable
+from derivations.calculus.variables import Kind, Variable
 from derivations.latex.notation import Named, index_parts, parts, plain
 from derivations.latex.reads import Reads
-from derivations.latex.syntax import Bracket, Chain, LatexError, Listing, Node, Product, Scripted, spelled
+from derivations.latex.syntax import Bracket, Chain, LatexError, Listing, Node, Product, Scripted, parse, spelled
 from derivations.latex.values import IDENTITY, ONES, Value, bound, common, entrywise, inner, product_of, scalar
 
 DEFAULT = {
@@ -51,6 +51,9 @@ DEFAULT = {
 
 def apply(reader: Reads, operator: str, sub: Node | None, sup: Node | None, rest: list[Node]) -> Value:
     """An operator with its scripts and the arguments after it, which are taken from `rest`."""
+    operator, _, law = operator.partition(" under ")
+    if law and sub is None:
+        sub = parse(law)
     if operator == "ones" and rest and isinstance(rest[0], Bracket) and isinstance(rest[0].inside, Chain):
         return _indicator(reader, rest.pop(0))
     if operator in ("ones", "identity"):
@@ -257,6 +260,11 @@ def _weighed(value: Value, over: Sequence[Variable], names: Sequence[str]) -> Va
     ):
         return Value(value.shape[len(over) :], lambda *places: value.entry(*over, *places))
     if not value.shape:
+        sizes = [each.domain.shape[0] for each in over]
+        free = [v for v in value.number.free_symbols if isinstance(v, Variable) and v.domain.kind is Kind.INDEX]
+        if indices := [v for v in free if v.domain.shape[0] in sizes and "#" not in v.name]:
+            raise LatexError(f"expectation: can be the mean over {indices[0]} or that of a number for one {indices[0]}; "
+                             f"expected {indices[0]} \\sim in the subscript")
         return value
     raise LatexError(f"expectation: expected a vector over {over[0].domain.shape[0]}, got {value.words}")
 

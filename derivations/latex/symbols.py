@@ -103,7 +103,7 @@ def _defined(reader: Reads, meaning: Definition, sub: Node | None, sup: Node | N
         rest.pop(0)
         sub, sup = call[0].inside, sup or call[1]
     inner = reader.fresh()
-    if shown.arguments and call:
+    if shown.arguments and call and _fits_arguments(reader, shown.arguments, parts(call[0].inside)):
         rest.pop(0)
         sup = sup or call[1]
         inner = inner.within(**_given(reader, shown.name, shown.arguments, parts(call[0].inside)))
@@ -125,6 +125,15 @@ def _defined(reader: Reads, meaning: Definition, sub: Node | None, sup: Node | N
 
     value = Value((*(each.domain.shape[0] for each in over), *body.shape), entry)
     return reader.scripts(value, sub, sup, shown.name)
+
+
+def _fits_arguments(reader: Reads, arguments: Sequence[str], given: Sequence[Node]) -> bool:
+    """Whether parentheses can hold arguments: after a function of a vector a number in them is a factor, p_k(1 − p_k)."""
+    if len(arguments) != len(given):
+        return True                                          # which is an error, and said there
+    declared = [reader.notation.meanings.get(argument) for argument in arguments]
+    return all(not (isinstance(meaning, Value) and meaning.shape) or bool(reader.value(part).shape)
+               for meaning, part in zip(declared, given, strict=True))
 
 
 def _given(reader: Reads, name: str, arguments: Sequence[str], given: Sequence[Node]) -> dict[str, Value]:

@@ -112,6 +112,14 @@ class Operator(Node):
     sign: str
 
 
+@dataclass(frozen=True)
+class At(Node):
+    """What stands before a bar, where the symbols below it have other values: ∇J(p, s)|_{p = q}."""
+
+    inside: Node
+    where: Chain
+
+
 EMPTY = Product(())
 
 
@@ -175,6 +183,11 @@ def _chain(items: Sequence[Item]) -> Node:
 
 def _barred(items: Sequence[Item]) -> Node:
     """What bars separate, where they come in no pairs: q(z | x), KL(p ‖ q)."""
+    last = items[-1] if items else None
+    if isinstance(last, Tree) and last.data == "scripted" and _type(last) == "BAR" and sum(_type(i) == "BAR" for i in items) == 1:
+        where = _scripted(EMPTY, last.children[1:])
+        if isinstance(where, Scripted) and isinstance(where.sub, Chain) and where.sup is None:
+            return At(_sum(items[:-1]), where.sub)
     for kind, shown in (("NORM", "‖"), ("BAR", "|")):
         places = [place for place, item in enumerate(items) if _type(item) == kind]
         if len(places) == 1:
@@ -338,7 +351,13 @@ def _scripted(base: Node, scripts: Sequence[Item]) -> Node:
             sup = _node(script.children[0])
     if sup == Symbol("\\prime"):
         sup, primes = None, primes + 1
+    if isinstance(sup, Product) and len(sup.factors) == 2 and spelled(sup.factors[1]) == "\\top" and _is_mark(sup.factors[0]):
+        return Scripted(Scripted(base, sub, sup.factors[0], primes), None, sup.factors[1])  # p^{\star\top}
     return Scripted(base, sub, sup, primes)
+
+
+def _is_mark(node: Node) -> bool:
+    return node in (Symbol("\\star"), Symbol("\\ast"), Symbol("\\dagger"), Operator("*"))
 
 
 # ── back to text ────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -379,6 +398,8 @@ def spelled(node: Node | None) -> str:
             return " ".join(map(spelled, factors))
         case Fraction(over, under):
             return f"\\frac{{{spelled(over)}}}{{{spelled(under)}}}"
+        case At(inside, where):
+            return f"{spelled(inside)}|_{{{spelled(where)}}}"
         case Root(inside):
             return f"\\sqrt{{{spelled(inside)}}}"
     raise TypeError(f"node: expected a part of a formula, got {node!r}")

@@ -1,0 +1,235 @@
+r"""What the printed symbols stand for, as the document defines them; see `derivations.prints.tables`.
+
+Sources   q, k_j, τ, α of Definition 3.1; C, J, H, ε of Definition 3.2; p⋆ of (6), which is α at τ = ε; L, u of Definition 5.1;
+          V of Definition 6.1, φ⋆ of Theorem 6.3; F of Definition 7.2; U(a, ·), P, J of Appendix A; f of (125)
+"""
+
+SYMBOLS = {
+    "m, n": "size",
+    "d_v": "size as e",
+    "d_k": "size as d",
+    "j, k, l": "index m",
+    "i, h": "index n",
+    "r": "index d_k",
+    r"\tau": "positive as tau",
+    r"\varepsilon": "positive as eps",
+    r"\lambda": "real as lam",
+    r"\theta": "real as theta",
+    "q": "vector d_k as Q",
+    "K": "matrix m d_k",
+    "v": "matrix m d_v as V",
+    "s, u": "vector m",
+    "p": "simplex m",
+    "H(p)": r"= -\sum_j p_j \log p_j",
+    r"p^\star_j(s)": r"= e^{s_j/\tau} / \sum_l e^{s_l/\tau}",
+}
+
+# Sections 0 to 3: scores are inner products, k_j is a key
+KEYS = {
+    "k": "matrix m d_k as K",
+    "C_j": r"= -\langle q, k_j \rangle",
+    "s_j": r"= \langle q, k_j \rangle",
+    "J(p)": r"= \sum_j p_j C_j - \varepsilon H(p)",
+    r"\alpha_j": r"= e^{\langle q, k_j \rangle/\tau} / \sum_{l=1}^m e^{\langle q, k_l \rangle/\tau}",
+    r"p^\star_j(s)": r"= e^{\langle q, k_j \rangle/\varepsilon} / \sum_{l=1}^m e^{\langle q, k_l \rangle/\varepsilon}",
+}
+
+# Theorem 3.3: ε = τ, and the Lagrangian is that of positive weights
+LAGRANGIAN = {
+    **KEYS,
+    "p": "positive vector m",
+    r"\mathcal L(p, \lambda)": r"= J(p) + \lambda (1 - \sum_j p_j)",
+    "J(p)": r"= \sum_j p_j C_j - \tau H(p)",
+    "Z": "positive",
+}
+
+# Sections 5 to 8: p is the softmax of the scores, and the loss is seen through the weights
+PROBABILITIES = {
+    "p_j(s)": r"= e^{s_j/\tau} / \sum_l e^{s_l/\tau}",
+    "i, a, b": "index m",
+    "Z": r"= \sum_l e^{s_l/\tau}",
+    r"\mathcal L": r"= -\sum_k u_k p_k",
+    "A_j": r"= u_j - \mathbb E_p[u]",
+    "F_{jk}(s)": r"= \sum_i p_i(s) \frac{\partial \log p_i(s)}{\partial s_j} \frac{\partial \log p_i(s)}{\partial s_k}",
+    "D": r"= \mathrm{diag}(p)",
+    r"\mathbb E": "expectation under p",
+    "v": "matrix m d_v as V",
+    "c(p)": r"= \sum_j p_j v_j",
+    r"\phi^\star(s)": r"= \tau \log \sum_l e^{s_l/\tau}",
+    "M": r"= \tfrac1\tau (\mathrm{diag}(p^\star) - p^\star p^{\star\top})",
+    "J(w, s)": r"= -\langle w, s \rangle + \tau \sum_j w_j \log w_j",
+    "V(s)": r"= J(p^\star(s), s)",
+}
+
+# Section 6: p is any point of the simplex
+VALUE = {
+    r"\phi^\star(s)": r"= \tau \log \sum_l e^{s_l/\tau}",
+    "J(p, s)": r"= -\langle p, s \rangle + \tau \sum_j p_j \log p_j",
+    "V(s)": r"= J(p^\star(s), s)",
+    "t": "real",
+    "g(\\lambda)": r"= \lambda - \tau \sum_j e^{(s_j + \lambda - \tau)/\tau}",
+    "d^*": r"= g(\tau - \phi^\star(s))",
+    r"\Omega(p)": r"= \tau \sum_j p_j \log p_j",
+}
+
+MULTIPLIED = {
+    "p": "positive vector m",
+    r"\mathcal L(p, \lambda)": r"= -\sum_j p_j s_j + \tau \sum_j p_j \log p_j + \lambda (1 - \sum_j p_j)",
+    r"\phi": "real as φ",
+}
+
+# Appendix A: plans whose rows have mass 1; A is attention
+PLANS = {
+    "k": "matrix m d_k as K",
+    "q": "matrix n d_k as Q",
+    "P": "stochastic n m",
+    "C_{ij}": r"= -\langle q_i, k_j \rangle",
+    "H(P)": r"= -\sum_{ij} P_{ij} \log P_{ij}",
+    "J(P)": r"= \sum_{ij} P_{ij} C_{ij} - \varepsilon H(P)",
+    "A_{ij}": r"= e^{\langle q_i, k_j \rangle/\tau} / \sum_{l=1}^m e^{\langle q_i, k_l \rangle/\tau}",
+    r"P^\star_{ij}": r"= e^{\langle q_i, k_j \rangle/\varepsilon} / \sum_{l=1}^m e^{\langle q_i, k_l \rangle/\varepsilon}",
+    r"\lambda": "vector n as lam",
+    "Z": "positive vector n",
+}
+
+ROW_MULTIPLIED = {
+    "P": "positive matrix n m as W",
+    r"\mathcal L(P, \lambda)": r"= J(P) + \sum_i \lambda_i (1 - \sum_j P_{ij})",
+}
+
+# Appendix B: f is the negative entropy on the simplex, +∞ outside of it, and f⋆ its conjugate
+CONJUGATE = {
+    r"I_\Delta(p)": "= 0",
+    "f(p)": r"= \tau \sum_j p_j \log p_j + I_\Delta(p)",
+    "f^*(s)": r"= \langle p^\star(s), s \rangle - f(p^\star(s))",
+    r"\phi(s)": r"= \tau \log \sum_l e^{s_l/\tau}",
+    "J(p, s)": r"= -\langle p, s \rangle + \tau \sum_j p_j \log p_j",
+    "V(s)": r"= J(p^\star(s), s)",
+    "Z": r"= \sum_l e^{s_l/\tau}",
+    r"\mu": "real as μ",
+    "t": "vector m",
+    "h(p)": r"= \langle p, s \rangle - f(p)",
+    r"\mathcal L(p, \lambda)": r"= \sum_j p_j s_j - \tau \sum_j p_j \log p_j - \lambda (\sum_j p_j - 1)",
+}
+
+# Section 4: Ω is the regularizer of the chapter, and J the objective with it
+SPARSEMAX = {
+    r"\Omega(p)": r"= \tfrac12 \sum_j p_j^2",
+    "p": "positive vector m as v",
+    r"\mu": "vector m as nu",
+    r"\mathcal L": r"= -\sum_j p_j s_j + \Omega(p) + \lambda (1 - \sum_j p_j) - \sum_j \mu_j p_j",
+}
+
+ENTMAX = {
+    r"\alpha": "= a + 1",
+    "a": "positive",
+    "p": "positive vector m as v",
+    r"\Omega(p)": r"= \tfrac{1}{\alpha (\alpha - 1)} \sum_j (p_j^\alpha - p_j)",
+    "J(p)": r"= -\sum_j p_j s_j + \Omega(p)",
+    r"\mathcal L(p, \lambda)": r"= J(p) + \lambda (1 - \sum_j p_j)",
+}
+
+ALIBI = {
+    "i, h": "index m",
+    "p": "positive matrix m m as P",
+    "s": "matrix m m as S",
+    r"\gamma": "nonnegative as gamma",
+    "C'_{ij}": r"= -s_{ij} + \gamma |i - j|",
+    r"\Omega_L(w)": r"= \tau \sum_j w_j \log w_j + \gamma \sum_j w_j |i - j|",
+    "J(w)": r"= -\sum_j w_j s_{ij} + \Omega_L(w)",
+    r"p^\star_{ij}": r"= e^{(s_{ij} - \gamma |i - j|)/\tau} / \sum_l e^{(s_{il} - \gamma |i - l|)/\tau}",
+}
+
+CHAPTERS = {
+    "section0_abstract": KEYS,
+    "section1": KEYS,
+    "section2_related": KEYS,
+    "section3_problem": KEYS,
+    "section3_existence": KEYS,
+    "section3_remarks": KEYS,
+    "section3_theorem": LAGRANGIAN,
+    "section4_alibi": ALIBI,
+    "section4_entmax": ENTMAX,
+    "section4_sparsemax": SPARSEMAX,
+    "section5_gradient": PROBABILITIES,
+    "section5_loss": PROBABILITIES,
+    "section5_remarks": PROBABILITIES,
+    "section6_primer": VALUE,
+    "section6_theorem": VALUE,
+    "section6_value": VALUE,
+    "section7_fisher": PROBABILITIES,
+    "section7_hessian": {**PROBABILITIES, r"p^\star_j": SYMBOLS[r"p^\star_j(s)"], "V(s)": r"= J(p^\star, s)"},
+    "section7_manifold": PROBABILITIES,
+    "section7_natural": PROBABILITIES,
+    "section8_conclusion": PROBABILITIES,
+    "appendix_a_existence": PLANS,
+    "appendix_a_matrix": PLANS,
+    "appendix_a_solution": PLANS,
+    "appendix_b_potential": CONJUGATE,
+    "appendix_b_lemma": CONJUGATE,
+    "appendix_b_conjugate": CONJUGATE,
+    "appendix_b_theorem": CONJUGATE,
+}
+
+# (6) calls the solution of a problem p⋆, and what is said of it there is that it solves the problem
+SOLUTION = {r"p^\star_j": r"= \arg\min_{p \in \Delta^{m-1}} J(p)", "p": "simplex m"}
+ROWS = {"p": "stochastic m m", r"p^\star": r"= \arg\min_{p_i \in \Delta^{m-1}} \{-\sum_j p_{ij} s_{ij} + \Omega_L(p_i)\}"}
+PLAN = {r"P^\star": r"= \arg\min_{P \in U(a, \cdot)} J(P)", r"\varepsilon": "positive as tau"}
+UNIFORM = {"p_j": "= 1/m"}
+FREE = {"p": "positive vector m"}
+PAIRS = {"p^\\star": "interior m"}
+
+CLAIMS = {
+    "eot.s3.minimum-exists": {r"\varepsilon": "positive as tau"},
+    "eot.s8.unique-solution": {**KEYS, r"\varepsilon": "positive as tau"},
+    "eot.3": UNIFORM,
+    "eot.def3.2": UNIFORM,
+    "eot.thm3.3": {"p": "simplex m", r"\varepsilon": "positive as tau"},
+    "eot.18": SOLUTION,
+    "eot.15": {"p_j": r"= \tfrac1Z e^{\langle q, k_j \rangle/\tau}", "Z": r"= \sum_l e^{\langle q, k_l \rangle/\tau}"},
+    "eot.16": {"Z": r"= \sum_l e^{\langle q, k_l \rangle/\tau}"},
+    "eot.34": {"p_{ij}": "= 1/m"},
+    "eot.35": {"p": "stochastic m m"},
+    "eot.s4.separable": {"J(w)": None},
+    "eot.s3.trade-off": {"s": "vector m", r"p^\star_j": r"= e^{s_j/\varepsilon} / \sum_l e^{s_l/\varepsilon}"},
+    "eot.s3.proportional": {"p_j": r"= \alpha_j"},
+    "eot.14": {"Z": r"= e^{-(\lambda - \tau)/\tau}"},
+    "eot.19": {r"\Omega(p)": r"= \tfrac12 \sum_j p_j^2"},
+    "eot.44": {"p": "positive vector m"},
+    "eot.def5.1": {"p": "positive vector m"},
+    "eot.36": ROWS,
+    "eot.43": ROWS,
+    "eot.24": {"p": "simplex m", r"\mu": "nonnegative vector m as mu", "s_j": r"= p_j - \lambda - \mu_j"},
+    "eot.65": {"s_j": r"= \langle q, k_j \rangle", "k": "matrix m d_k as K"},
+    "eot.72": MULTIPLIED,
+    "eot.73": MULTIPLIED,
+    "eot.74": MULTIPLIED,
+    "eot.115": {r"\mathcal L(P, \lambda)": r"= J(P) + \sum_i \lambda_i (1 - \sum_j P_{ij})"},
+    "eot.116": ROW_MULTIPLIED,
+    "eot.117": ROW_MULTIPLIED,
+    "eot.sA.separable": ROW_MULTIPLIED,
+    "eot.118": ROW_MULTIPLIED,
+    "eot.119": ROW_MULTIPLIED,
+    "eot.120": ROW_MULTIPLIED,
+    "eot.sA.constant-of-row": {**ROW_MULTIPLIED, "Z_i": r"= e^{-(\lambda_i - \varepsilon)/\varepsilon}"},
+    "eot.111": {"P_{ij}": "= b_j", "b": "simplex m"},
+    "eot.121": {"P_{ij}": r"= \tfrac{1}{Z_i} e^{-C_{ij}/\varepsilon}", "Z_i": r"= \sum_l e^{-C_{il}/\varepsilon}"},
+    "eot.123": PLAN,
+    "eot.thmA.7": {r"\varepsilon": "positive as tau"},
+    "eot.s2.exact": {**PLANS, r"\varepsilon": "positive as tau", "C_{ij}": r"= -\langle q_i, k_j \rangle"},
+    "eot.s2.source-marginal": PLANS,
+    "eot.142": FREE,
+    "eot.143": FREE,
+    "eot.sB.proportional": FREE,
+    "eot.132": FREE,
+    "eot.136": FREE,
+    "eot.137": FREE,
+    "eot.138": FREE,
+    "eot.sB.first-order": FREE,
+    "eot.sB.equality-condition": FREE,
+    "eot.68": FREE,
+    "eot.69": FREE,
+    "eot.s6.flat": FREE,
+}
+for _id in ("0.policy-gradient", "1.policy-gradient", "0.geometry", "1.geometry", "2.log-derivative"):
+    CLAIMS[f"eot.s{_id}"] = {**PROBABILITIES, "k": "index m", "s": "vector m", r"p^\star_j(s)": SYMBOLS[r"p^\star_j(s)"]}

@@ -1,0 +1,330 @@
+"""What a printed formula states, link by link: both sides of each =, ≤ and →, without a proof of any of them.
+
+`statements.read` makes relations that the kernel can prove; here a formula is only understood, to be held beside relations that
+are proved already.  A line that begins with = goes on with the left side of the line before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import sympy as sp
+
+from derivations.calculus.printing import text
+from derivations.calculus.sums import total
+from derivations.calculus.variables import Kind, Variable, rival
+from derivations.latex.elaboration import Reader
+from derivations.latex.notation import Definition, Notation, index_parts
+from derivations.latex.statements import AT_LEAST, AT_MOST, EQUAL, _compared, _limit, _proportional, _under, clauses, free_places
+from derivations.latex.syntax import (
+    EMPTY,
+    Bracket,
+    Chain,
+    LatexError,
+    Listing,
+    Node,
+    Product,
+    Scripted,
+    Sum,
+    parse,
+    product_node,
+    spelled,
+)
+from derivations.latex.values import Value, bound
+from derivations.relations import AtLeast, Differs, Equation, Limit, Relation
+
+IMPLIES = ("\\implies", "\\Rightarrow", "\\Longrightarrow")
+EQUIVALENT = ("\\iff", "\\Leftrightarrow", "\\Longleftrightarrow")
+TO = ("\\to", "\\rightarrow", "\\longrightarrow")
+
+
+@dataclass(frozen=True)
+class Minimizer:
+    """`candidate` at `places` is the only minimizer of `objective` at the rival; −objective where it is a maximum."""
+
+    objective: sp.Expr
+    candidate: sp.Expr
+    places: tuple[Variable, ...]
+
+    def __str__(self) -> str:
+        return f"{text(self.candidate)} is the only minimizer of {text(self.objective)}"
+
+
+@dataclass(frozen=True)
+class Optimum:
+    """`value` is the least value of `objective` at the rival; both are negated where it is the greatest."""
+
+    objective: sp.Expr
+    value: sp.Expr
+
+    def __str__(self) -> str:
+        return f"{text(self.value)} is the least value of {text(self.objective)}"
+
+
+Said = Relation | Minimizer | Optimum
+
+
+@dataclass(frozen=True)
+class Link:
+    """One statement of a formula, with the premises under which it is made."""
+
+    said: Said
+    premises: tuple[Said, ...] = ()
+    defined: str = ""                                        # the name that this link defines in the notation
+
+    def __str__(self) -> str:
+        return (" and ".join(map(str, self.premises)) + " imply " if self.premises else "") + str(self.said)
+
+
+def links(latex: str, notation: Notation, before: str | None = None) -> tuple[Link, ...]:
+    """The links of a formula; `before` is the formula that a line beginning with = continues.
+
+    Raises LatexError for what cannot be read, and for what can be read in two ways.
+    """
+    tree = _with_clauses(parse(latex))
+    start = _first_side(parse(before)) if before else None
+    chains, conditions = clauses(_continued(tree, start))
+    reader, _ = _under(Reader(notation), conditions)
+    found: list[Link] = []
+    pending: list[Said] = []
+    for place, chain in enumerate(chains):
+        pieces, signs = _pieces(chain)
+        later = any(set(each.signs) & {*IMPLIES} for each in chains[place + 1 :])
+        for piece, sign in zip(pieces, (*signs, ""), strict=True):
+            said = [] if piece is None else list(_said(reader, piece))
+            if sign in IMPLIES or (later and not signs):
+                pending += [each for each, _ in said]
+            elif sign in EQUIVALENT or not signs or signs[0] in EQUIVALENT:
+                found += [Link(each, (), name) for each, name in said]
+            else:
+                found += [Link(each, tuple(pending), name) for each, name in said]
+    if not found:
+        raise LatexError(f"expected a statement, got the expression {latex}")
+    return tuple(found)
+
+
+def _first_side(node: Node) -> Node | None:
+    """The left side of the last chain of a formula, which a next line continues."""
+    chains = [each for each in (node.parts if isinstance(node, Listing) else (node,)) if isinstance(each, Chain)]
+    return chains[-1].parts[0] if chains else None
+
+
+def _continued(node: Node, start: Node | None) -> Node:
+    if isinstance(node, Listing) and node.parts:
+        return replace(node, parts=(_continued(node.parts[0], start), *node.parts[1:]))
+    if isinstance(node, Chain) and node.parts[0] is None:
+        if start is None:
+            raise LatexError(f"expected a left side, got {spelled(node)}, and no line before it")
+        return Chain((start, *node.parts[1:]), node.signs)
+    return node
+
+
+def _with_clauses(node: Node) -> Node:
+    """A relation in parentheses at the end of a statement, (h ≠ i), as a clause of its own."""
+    if isinstance(node, Listing):
+        parts = [_with_clauses(part) for part in node.parts]
+        return replace(node, parts=tuple(parts))
+    last = node.parts[-1] if isinstance(node, Chain) else None
+    inside = last.factors[-1] if isinstance(last, Product) and len(last.factors) > 1 else None
+    if isinstance(node, Chain) and isinstance(last, Product) and isinstance(inside, Bracket) and isinstance(inside.inside, Chain):
+        rest = Chain((*node.parts[:-1], product_node(last.factors[:-1])), node.signs)
+        return Listing((rest, inside.inside), (",",))
+    return node
+
+
+def _pieces(chain: Chain) -> tuple[list[Chain | None], list[str]]:
+    """The chains between ⟹ and ⟺; None for a part that is no relation."""
+    parts: list[list[Node | None]] = [[chain.parts[0]]]
+    own: list[list[str]] = [[]]
+    signs: list[str] = []
+    for sign, part in zip(chain.signs, chain.parts[1:], strict=True):
+        if sign in (*IMPLIES, *EQUIVALENT):
+            signs.append(sign)
+            parts.append([part])
+            own.append([])
+        else:
+            parts[-1].append(part)
+            own[-1].append(sign)
+    for each, its in zip(parts, own, strict=True):
+        if not its:
+            raise LatexError(f"expected a relation on each side of {signs[0]}, got {spelled(each[0])}")
+    return [Chain(tuple(each), tuple(its)) for each, its in zip(parts, own, strict=True)], signs
+
+
+def _said(reader: Reader, chain: Chain) -> Iterator[tuple[Said, str]]:
+    """Each link of a chain, with the name that it defines."""
+    for left, sign, right in zip(chain.parts, chain.signs, chain.parts[1:], strict=False):
+        if left is None or right is None:
+            raise LatexError(f"expected an expression on each side of {sign}, got {spelled(chain)}")
+        name = spelled(left.base) if isinstance(left, Scripted) else spelled(left)
+        for said in _link(reader, left, sign, right):
+            yield said, name
+
+
+def _link(reader: Reader, left: Node, sign: str, right: Node) -> Iterator[Said]:
+    if sign in EQUAL and (limit := _limit(reader, left, right)):
+        yield limit
+    elif sign in EQUAL and (found := posed(reader, right)):
+        yield from _optimum(reader, left, left, found)
+    elif sign in EQUAL and (found := posed(reader, left)):
+        yield from _optimum(reader, right, right, found)
+    elif sign in EQUAL and (found := posed(reader, _negated(right))) and found.only_value:
+        yield Optimum(found.objective, -found.sign * reader.value(left).number)
+    elif sign in EQUAL and (found := _defined_by_problem(reader, left)):
+        yield from _optimum(reader, left, right, found)
+    elif sign in EQUAL:
+        yield from _compared(reader, left, right, lambda a, b: Equation(a, b))
+    elif sign in AT_MOST or sign in AT_LEAST:
+        strict = {**AT_MOST, **AT_LEAST}[sign]
+        less, more = (left, right) if sign in AT_MOST else (right, left)
+        yield from _compared(reader, more, less, lambda a, b: AtLeast(a, b, strict=strict))
+    elif sign in ("\\ne", "\\neq"):
+        yield from _compared(reader, left, right, lambda a, b: Differs(a, b))
+    elif sign == "\\propto":
+        yield _proportional(reader, left, right)
+    elif sign == "\\in":
+        yield from _member(reader, left, right)
+    else:
+        raise LatexError(f"expected =, an inequality or \\propto, got {sign}")
+
+
+def _member(reader: Reader, left: Node, right: Node) -> Iterator[Said]:
+    """x ∈ Δ and P ∈ U(a, ·): entries ≥ 0, and rows of mass 1."""
+    if not spelled(right).startswith(("\\Delta", ROWS)):
+        raise LatexError(f"expected membership in a simplex, got {spelled(right)}")
+    value = reader.value(left)
+    if len(value.shape) != (2 if spelled(right).startswith(ROWS) else 1):
+        raise LatexError(f"{spelled(left)}: expected a point of {spelled(right)}, got {value.words}")
+    places = free_places(reader.notation, value, value)
+    yield AtLeast(value.entry(*places), sp.S.Zero)
+    last = bound(value.shape[-1])
+    yield Equation(total(last, value.entry(*places[:-1], last)), sp.S.One)
+
+
+# ── problems ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True)
+class Posed:
+    """minimize `objective` over points of a simplex, or over plans with rows of mass 1; negated where it is a maximum."""
+
+    objective: sp.Expr
+    axes: tuple[sp.Expr, ...]
+    sign: int
+    only_value: bool
+
+
+ROWS = "U (a,"
+ENDS = {"\\min": 1, "\\inf": 1, "\\max": -1, "\\sup": -1}
+ARGUMENTS = {"\\mathrm{argmin}": 1, "\\mathrm{argmax}": -1, "\\argmin": 1, "\\argmax": -1}
+
+
+def posed(reader: Reader, node: Node) -> Posed | None:
+    """The optimization problem that a side is; None where it is none."""
+    factors = list(node.factors) if isinstance(node, Product) else [node]
+    others: tuple[tuple[str, Node], ...] = ()
+    if not factors:
+        return None
+    if isinstance(node, Sum):
+        sign, first = node.terms[0]
+        factors = list(first.factors) if isinstance(first, Product) else [first]
+        others = node.terms[1:]
+        if sign == "-":
+            return None
+    names = [spelled(each.base) if isinstance(each, Scripted) else spelled(each) for each in factors[:2]]
+    argument = names[:1] == ["\\arg"] and len(names) > 1 and names[1] in ENDS
+    head = factors[1] if argument else factors[0]
+    sense = {**ENDS, **ARGUMENTS}.get(names[1] if argument else names[0])
+    if sense is None or not isinstance(head, Scripted) or head.sub is None:
+        return None
+    rest = product_node(factors[2:] if argument else factors[1:])
+    name, entries, axes = _feasible(reader, head.sub)
+    body = Sum((("+", rest), *others)) if others else rest
+    objective = sense * reader.within(**{name: entries}).value(body).number
+    return Posed(objective, axes, sense, not argument and names[0] not in ARGUMENTS)
+
+
+def _negated(node: Node) -> Node:
+    """What follows a minus sign at the beginning of a side; nothing where there is more."""
+    return node.terms[0][1] if isinstance(node, Sum) and len(node.terms) == 1 and node.terms[0][0] == "-" else EMPTY
+
+
+def _feasible(reader: Reader, sub: Node) -> tuple[str, Value, tuple[sp.Expr, ...]]:
+    """The name that is minimized over, the rival that stands for it, and the sizes of that."""
+    variable = sub.parts[0] if isinstance(sub, Chain) else sub
+    domain = spelled(sub.parts[1]) if isinstance(sub, Chain) else ""
+    if isinstance(sub, Chain) and sub.signs != ("\\in",):
+        raise LatexError(f"min: expected a minimum over a simplex, q \\in \\Delta, got {spelled(sub)}")
+    row = variable.sub if isinstance(variable, Scripted) else None
+    name = spelled(variable.base) if isinstance(variable, Scripted) and row is not None else spelled(variable)
+    value = getattr(meaning := reader.meaning(name), "value", meaning)
+    if not isinstance(value, Value) or not value.shape:
+        raise LatexError(f"min: expected a point of a simplex that the notation declares, got {spelled(variable)}")
+    base = getattr(value.entry(*(sp.Integer(1) for _ in value.shape)), "base", None)
+    kind = base.label.domain.kind if base is not None else None
+    plans = kind is Kind.STOCHASTIC
+    sets = (ROWS,) if plans and row is None else ("\\Delta", *(["\\mathbb{R}"] if INDICATOR in reader.notation.meanings else []))
+    if kind not in (Kind.SIMPLEX, Kind.INTERIOR, Kind.STOCHASTIC) or (domain and not domain.startswith(tuple(sets))):
+        raise LatexError(f"min: expected a minimum over a simplex, q \\in \\Delta, got {spelled(sub)}")
+    if plans and row is None:
+        matrix = rival("R", Kind.STOCHASTIC, *value.shape)
+        return name, Value(value.shape, lambda *places: matrix[places]), value.shape
+    size = value.shape[-1]
+    vector = rival("q", Kind.SIMPLEX, size)
+    if row is None:
+        return name, Value((size,), lambda i: vector[i]), (size,)
+    at = reader.place(row, value.shape[0])
+
+    def entry(i: sp.Expr, j: sp.Expr) -> sp.Expr:
+        if i != at:
+            raise LatexError(f"min: expected row {at} of {name}, over which it is minimized, got row {i}")
+        return vector[j]
+
+    return name, Value(value.shape, entry), (size,)
+
+
+INDICATOR = "I_{\\Delta}"                                    # adds +∞ outside of the simplex, where it is declared
+
+
+def _defined_by_problem(reader: Reader, node: Node) -> Posed | None:
+    """The problem whose solution the notation calls by this name, so that an equation for it says what solves it."""
+    base = node.base if isinstance(node, Scripted) else node
+    for name in (spelled(node), *((spelled(replace(node, sub=None)), spelled(base)) if isinstance(node, Scripted) else ())):
+        meaning = reader.notation.meanings.get(name)
+        if isinstance(meaning, Definition):
+            found = posed(reader, meaning.body)
+            return found if found and not found.only_value else None
+    return None
+
+
+def _optimum(reader: Reader, left: Node, other: Node, found: Posed) -> Iterator[Said]:
+    """What a side is said to be: the least value of a problem, or its only solution, entry by entry."""
+    value = reader.value(other)
+    if found.only_value:
+        yield Optimum(found.objective, found.sign * value.number)
+    elif value.shape == found.axes:
+        places = tuple(bound(size) for size in found.axes)
+        yield Minimizer(found.objective, value.entry(*places), places)
+    elif len(value.shape) == 2 and value.shape[1:] == found.axes:
+        (row,) = free_places(reader.notation, *[Value(value.shape[:1], lambda i: sp.S.Zero)] * 2)
+        place = bound(found.axes[0])
+        yield Minimizer(found.objective, value.entry(row, place), (place,))
+    else:
+        sub = left.sub if isinstance(left, Scripted) else None
+        names = index_parts(sub)[-len(found.axes):] if sub is not None else ()
+        if value.shape or len(names) != len(found.axes):
+            raise LatexError(f"argmin: expected a point [{'×'.join(map(str, found.axes))}] on the other side, got {value.words}")
+        own = tuple(reader.place(name, size) for name, size in zip(names, found.axes, strict=True))
+        yield Minimizer(found.objective, value.number, own)  # type: ignore[arg-type]
+
+
+def sides(said: Said) -> Sequence[sp.Expr]:
+    """The expressions that a link compares."""
+    if isinstance(said, Minimizer):
+        return said.objective, said.candidate
+    if isinstance(said, Optimum):
+        return said.objective, said.value
+    if isinstance(said, Limit):
+        return sp.sympify(said.expr), sp.sympify(said.limit)
+    return said.sides

@@ -1,0 +1,166 @@
+"""What a claim prints, held against what is proved of it: agrees, differs at a witness, or what could not be read and why."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import StrEnum
+from functools import cache
+
+import sympy as sp
+
+from derivations import rendering
+from derivations.calculus import sums
+from derivations.calculus.balls import digits
+from derivations.calculus.variables import variables_of
+from derivations.latex.links import Link, links, sides
+from derivations.latex.notation import Notation
+from derivations.prints.expressions import Values, named, namings
+from derivations.prints.matching import Match, defined_in, match, shown, statement
+from derivations.records import Record
+from derivations.relations import AtLeast, Equation, Fails, Limit, Relation
+from derivations.relations.base import inputs
+
+
+class Outcome(StrEnum):
+    """How a print stands to what is proved."""
+
+    AGREES = "agrees"
+    DIFFERS = "differs"
+    APART = "not compared"
+    UNREAD = "not read"
+
+
+class Check(Record, frozen=True):
+    """The comparison of a print with a derivation: its outcome, the print as it was read, and why."""
+
+    outcome: Outcome
+    reading: str
+    reason: str
+
+
+def check(latex: str, notation: Notation, known: frozenset[str], steps: Sequence[Relation], *, defines: bool = False,
+          before: str | None = None) -> Check:
+    """Hold a formula against the steps of a derivation, of which the last is the statement."""
+    try:
+        found = links(latex, notation, before)
+        for link in found:
+            sides(link.said)
+    except ValueError as error:
+        return Check(Outcome.UNREAD, "", str(error))
+    except Exception as error:  # noqa: BLE001  (one formula that breaks the reader must not end a run)
+        return Check(Outcome.UNREAD, "", f"{type(error).__name__}: {error}")
+    reading = "; ".join(map(str, found))
+    said: list[str] = []
+    certain = False
+    for number, link in enumerate(found, start=1):
+        outcome, reason = _of_link(link, steps, known, defines)
+        label = f"link {number}: " if len(found) > 1 else ""
+        if outcome is Outcome.APART and _trivial(link) and len(found) > 1:
+            outcome, reason = Outcome.AGREES, "by the table both sides are one"
+        else:
+            certain = True
+        if outcome is not Outcome.AGREES:
+            return Check(outcome, reading, label + reason)
+        said.append(label + reason)
+    if not certain:
+        return Check(Outcome.APART, reading, "by the table all sides are one, and no step shows what is defined")
+    if isinstance(steps[-1], Fails) and not any(f"(step {len(steps)})" in each for each in said):
+        return Check(Outcome.APART, reading, "what is disproved is none of its links")
+    return Check(Outcome.AGREES, reading, "; ".join(said))
+
+
+def _of_link(link: Link, steps: Sequence[Relation], known: frozenset[str], defines: bool) -> tuple[Outcome, str]:
+    order = sorted(range(len(steps)), key=lambda at: -at)
+    if link.premises and all(any(match(Link(each), step, known) for step in steps) for each in link.premises):
+        link = Link(link.said, (), link.defined)             # what is said to be so before is shown, too
+    for at in order:
+        if found := match(link, steps[at], known):
+            return Outcome.AGREES, _words(found, at, len(steps))
+    if defines or _trivial(link):
+        for at in order:
+            if found := defined_in(link.said, steps[at], known):
+                return Outcome.AGREES, _words(found, at, len(steps))
+    if why := _difference(link, steps, known):
+        return Outcome.DIFFERS, why
+    if not _trivial(link) and not link.premises and _proved(link):
+        return Outcome.AGREES, "proved as it is read; no step states it side by side"
+    if _trivial(link):
+        return Outcome.APART, f"by the table both sides are one, and no step shows what is defined: {link}"
+    return Outcome.APART, f"no step states it, and nothing decides between them: {link}"
+
+
+def _words(found: Match, at: int, count: int) -> str:
+    where = "the statement" if at == count - 1 else f"step {at + 1}"
+    how = "in normal form" if found.normal else "at exact points"
+    return f"{where} (step {at + 1}), {found.way}, {how}" if at == count - 1 else f"{where}, {found.way}, {how}"
+
+
+def _trivial(link: Link) -> bool:
+    return isinstance(link.said, Equation) and sums.alike(*link.said.sides)
+
+
+def _proved(link: Link) -> bool:
+    """Whether the kernel proves a link as it is read, by itself."""
+    said = link.said
+    try:
+        if isinstance(said, Equation):
+            return Values(variables_of(sp.Tuple(*said.sides))).same(*said.sides) and sums.equal(*said.sides)
+        return isinstance(said, AtLeast | Limit) and said.prove()
+    except ValueError:
+        return False
+
+
+# ── differences ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _difference(link: Link, steps: Sequence[Relation], known: frozenset[str]) -> str:
+    """A point at which print and derivation certainly say different things; empty if none is seen."""
+    said = link.said
+    if not isinstance(said, Equation | AtLeast):
+        return _other_optimum(link, steps, known)
+    for step in (each for each in reversed(steps) if type(statement(each)) is type(said)):
+        if why := _one_side_differs(said, statement(step), known):
+            return why
+    last = statement(steps[-1])
+    if isinstance(steps[-1], Fails) or type(last) is not type(said):
+        return ""
+    spoken = {v.name for each in steps for v in variables_of(sp.Tuple(*shown(each)))}
+    names = variables_of(sp.Tuple(*said.sides))
+    own = Values(names)
+    if isinstance(said, Equation) and (at := own.apart(*said.sides)) is not None:
+        return f"as it is read it fails: {_shown_at(own, at, *said.sides)}" if {v.name for v in names} <= spoken else ""
+    if isinstance(said, AtLeast) and not link.premises and {v.name for v in names} <= spoken:
+        for point in own.places:
+            if witness := said.contradicted_at(point):
+                return f"as it is read it fails: {rendering.witness(witness)}"
+    return ""
+
+
+def _one_side_differs(said: Equation | AtLeast, step: Relation, known: frozenset[str]) -> str:
+    for naming in namings(said.sides, step.sides, known):
+        try:
+            one, other = (named(side, naming) for side in said.sides)
+        except ValueError:                                   # a derivative by what the relation ties
+            continue
+        names = variables_of(sp.Tuple(*step.sides))
+        if not set(variables_of(sp.Tuple(one, other))) <= set(names):
+            continue
+        values = Values(names, step.given)
+        turned = [(step.sides[0], step.sides[1])] + ([(step.sides[1], step.sides[0])] if isinstance(said, Equation) else [])
+        for (a, b), (x, y) in ((pair, mine) for pair in turned for mine in ((one, other), (other, one))):
+            if values.same(x, a) and variables_of(a) and (at := values.apart(y, b)) is not None:
+                if isinstance(said, AtLeast) and (x, y) != (one, other):
+                    continue
+                return f"one side is that of the derivation, the other is not: {_shown_at(values, at, y, b)}"
+    return ""
+
+
+def _shown_at(values: Values, at: int, printed: sp.Expr, proved: sp.Expr) -> str:
+    one, other = values.at(printed, at), values.at(proved, at)
+    assert one is not None
+    assert other is not None
+    return f"at {rendering.inputs(inputs(values.places[at]))}: {digits(one)} ≠ {digits(other)}"
+
+
+def _other_optimum(link: Link, steps: Sequence[Relation], known: frozenset[str]) -> str:
+    return ""

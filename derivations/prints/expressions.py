@@ -1,0 +1,151 @@
+"""When a printed expression is a proved one: under one naming of free variables equal at exact points, and in normal form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from itertools import islice, permutations, product
+
+import sympy as sp
+from flint import arb
+
+from derivations.calculus import sums
+from derivations.calculus.balls import Point, Value, enclose
+from derivations.calculus.points import CORNERS, SMALL, points
+from derivations.calculus.variables import Kind, Variable, variables_of
+from derivations.relations.base import Hypothesis
+
+NAMINGS = 24                                                 # of the free variables, that are tried
+LATER = 12                                                   # further rounds, where hypotheses are to hold
+PLACES = 5                                                   # exact points at which values are compared
+Naming = Mapping[sp.Basic, sp.Basic]
+
+
+def namings(printed: Sequence[sp.Expr], proved: Sequence[sp.Expr], known: frozenset[str]) -> Iterator[Naming]:
+    """The variables of a print as those of a relation: by their names, then what is left over by its shape.
+
+    Free variables are quantified, so that their names say nothing; but a name that the table has is the name of that symbol,
+    and stands for no other one.
+    """
+    own, other = ([v for v in variables_of(sp.Tuple(*each)) if "#" not in v.name] for each in (printed, proved))
+    fixed: dict[Variable, Variable] = {}
+    taken: set[Variable] = set()
+    for v in own:
+        twins = [w for w in other if w.name == v.name and w.domain.shape == v.domain.shape]
+        twin = v if v in twins else next(iter(twins), None)
+        if twin is not None:
+            fixed[v] = twin
+            taken.add(twin)
+    left = [v for v in own if v not in fixed and v.domain.kind is not Kind.SIZE]
+    spare = [w for w in other if w not in taken and (w.domain.kind is Kind.INDEX or w.name not in known)]
+    groups = []
+    for shape, index in dict.fromkeys((v.domain.shape, v.domain.kind is Kind.INDEX) for v in left):
+        mine, theirs = ([each for each in names if each.domain.shape == shape and (each.domain.kind is Kind.INDEX) == index
+                         and each.domain.kind is not Kind.SIZE] for names in (left, spare))
+        fitting = [dict(zip(mine, some, strict=True)) for some in permutations(theirs, len(mine))]
+        groups.append(fitting or [{}])
+    for chosen in islice(product(*groups), NAMINGS):
+        whole = dict(fixed)
+        for part in chosen:
+            whole |= part
+        yield {v: w for v, w in whole.items() if v != w}
+
+
+def named(expr: sp.Expr, naming: Naming) -> sp.Expr:
+    """An expression with other variables in the place of its own."""
+    if not naming:
+        return expr
+    moved: dict[sp.Basic, sp.Basic] = dict(naming)
+    for entry in expr.atoms(sp.IndexedBase):
+        if entry.label in naming:
+            label = naming[entry.label]
+            moved[entry] = sp.IndexedBase(label, shape=entry.shape)
+    return sp.sympify(expr.xreplace(moved))
+
+
+@cache
+def places(names: tuple[Variable, ...], given: tuple[Hypothesis, ...] = ()) -> tuple[dict[Variable, Value], ...]:
+    """Exact points in general position where the hypotheses hold, at sizes above 1 where there are such."""
+    chosen: list[dict[Variable, Value]] = []
+    sizes = [v for v in names if v.domain.kind is Kind.SIZE]
+    indices = [v for v in names if v.domain.kind is Kind.INDEX]
+    last: list[Value] = []
+    seen = 0
+    for point in points(names, seed=7, rounds=SMALL + (LATER if given else 2)):
+        rest = [point[v] for v in names if v not in indices]
+        seen += rest != last
+        if seen <= CORNERS or any(point[v] == 1 for v in sizes) or not all(_holds(each, point) for each in given):
+            last = rest                                      # corners, and sizes at which much is equal
+            continue
+        moved = [point[v] for v in indices] != [chosen[-1][v] for v in indices] if chosen else True
+        if rest != last or (moved and len(chosen) % 2):
+            chosen.append(point)                             # new values, or the same ones at other indices
+        last = rest
+        if len(chosen) == PLACES:
+            break
+    return tuple(chosen)
+
+
+def _holds(hypothesis: Hypothesis, point: Point) -> bool:
+    try:
+        return hypothesis.holds_at(point)
+    except KeyError:                                         # it speaks of other variables
+        return True
+
+
+class Values:
+    """The values of expressions at exact points, each computed once."""
+
+    def __init__(self, names: Sequence[Variable], given: Sequence[Hypothesis] = ()) -> None:
+        self.places = places(tuple(names), tuple(given))
+        self._known: dict[tuple[sp.Expr, int], arb | None] = {}
+
+    def at(self, expr: sp.Expr, number: int) -> arb | None:
+        """The value at a point; None where there is none."""
+        key = (expr, number)
+        if key not in self._known:
+            try:
+                ball = enclose(expr, self.places[number])
+                self._known[key] = ball if ball.is_finite() else None
+            except (ValueError, KeyError):
+                self._known[key] = None
+        return self._known[key]
+
+    def same(self, one: sp.Expr, other: sp.Expr) -> bool:
+        """Whether two expressions have one value at every point where both have any, and at one point at least."""
+        met = 0
+        for number in range(len(self.places)):
+            a, b = self.at(one, number), self.at(other, number)
+            if (a is None) != (b is None):
+                return False
+            if a is None or b is None:
+                continue
+            if not a.overlaps(b):
+                return False
+            met += 1
+        return met > 0
+
+    def apart(self, one: sp.Expr, other: sp.Expr) -> int | None:
+        """The first point at which two expressions certainly differ."""
+        for number in range(len(self.places)):
+            a, b = self.at(one, number), self.at(other, number)
+            if a is not None and b is not None and not a.overlaps(b):
+                return number
+        return None
+
+    def positive(self, expr: sp.Expr) -> bool:
+        """Whether a value is certainly > 0 at every point where there is one."""
+        found = [ball for number in range(len(self.places)) if (ball := self.at(expr, number)) is not None]
+        return bool(found) and all(ball > 0 for ball in found)
+
+    def vanishes(self, expr: sp.Expr) -> bool:
+        """Whether a value is certainly different from 0 at no point."""
+        return self.apart(expr, sp.S.Zero) is None
+
+
+def in_normal_form(one: sp.Expr, other: sp.Expr) -> bool:
+    """Whether two expressions are one in normal form."""
+    try:
+        return bool(sums.alike(one, other) or sums.equal(one, other))
+    except ValueError:
+        return False

@@ -1,0 +1,258 @@
+"""Whether a link of a print is what a step of a derivation states: the same sides, the same gap, or the same optimum.
+
+An equation that holds everywhere has to agree side by side, since all its rearrangements are true.  One that determines something
+(τ log p_j = s_j + λ) agrees, too, if a step shows left − right of it, as the equivalence of two such equations does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import sympy as sp
+
+from derivations.calculus.variables import Kind, Variable, variables_of
+from derivations.latex.links import Link, Minimizer, Optimum, Said, sides
+from derivations.prints.expressions import Naming, Values, in_normal_form, named, namings
+from derivations.relations import (
+    AtLeast,
+    Differs,
+    Equation,
+    Expansion,
+    Fails,
+    Follows,
+    Limit,
+    Relation,
+    StrictUnlessEqual,
+    UniqueMinimum,
+    UniquePlan,
+)
+
+
+@dataclass(frozen=True)
+class Match:
+    """How a link agrees with a step: in which way, and whether in normal form or at exact points only."""
+
+    way: str
+    pairs: tuple[tuple[sp.Expr, sp.Expr], ...]
+
+    @property
+    def normal(self) -> bool:
+        """Whether all that agrees agrees in normal form, too."""
+        return all(in_normal_form(*pair) for pair in self.pairs)
+
+
+SIDES, GAP, RESIDUAL, LOGS, VALUE, BODY = ("both sides", "the difference of the sides", "left − right is a side",
+                                           "log left − log right is a side", "the optimal value", "what it defines")
+
+
+def statement(step: Relation) -> Relation:
+    """What a step is about: of a disproof what it disproves, of an implication its conclusion."""
+    inner = step.relation if isinstance(step, Fails) else step
+    return inner.conclusion if isinstance(inner, Follows) else inner
+
+
+def shown(step: Relation) -> tuple[sp.Expr, ...]:
+    """The expressions that a step compares."""
+    step = statement(step)
+    if isinstance(step, UniqueMinimum | UniquePlan):
+        return step.open_objective, step.entry
+    if isinstance(step, Limit):
+        return sp.sympify(step.expr), sp.sympify(step.limit), sp.sympify(step.variable)
+    if isinstance(step, Expansion):
+        return sp.sympify(step.left), sp.sympify(step.right)
+    return step.sides
+
+
+def premises(step: Relation) -> tuple[Relation, ...]:
+    """What a step is proved under, as far as it is said."""
+    inner = step.relation if isinstance(step, Fails) else step
+    return (*(inner.premises if isinstance(inner, Follows) else ()), *inner.given)
+
+
+def match(link: Link, step: Relation, known: frozenset[str]) -> Match | None:
+    """How a link agrees with a step, under the first naming of its variables that fits."""
+    said = link.said
+    if not _comparable(said, statement(step)):
+        return None
+    expressions = [*sides(said), *(side for each in link.premises for side in sides(each))]
+    others = [*shown(step), *(side for each in premises(step) for side in shown(each))]
+    for naming in namings(expressions, others, known):
+        try:
+            own = [named(each, naming) for each in expressions]
+        except ValueError:                                   # a derivative by what the relation ties
+            continue
+        values = Values(variables_of(sp.Tuple(*own, *others)), statement(step).given)
+        if not values.places:
+            continue
+        found = _matched(said, statement(step), naming, values)
+        if found and all(_premised(each, step, naming, values) for each in link.premises):
+            return found
+    return None
+
+
+def _comparable(said: Said, step: Relation) -> bool:
+    if isinstance(said, Equation):
+        return isinstance(step, Equation)
+    if isinstance(said, AtLeast):
+        return isinstance(step, StrictUnlessEqual | AtLeast)
+    if isinstance(said, Limit):
+        return isinstance(step, Limit)
+    if isinstance(said, Minimizer):
+        return isinstance(step, UniqueMinimum | UniquePlan)
+    if isinstance(said, Optimum):
+        return isinstance(step, UniqueMinimum | UniquePlan | AtLeast)
+    return isinstance(said, Differs) and isinstance(step, Differs)
+
+
+def _premised(premise: Said, step: Relation, naming: Naming, values: Values) -> bool:
+    """Whether a premise of a print is one of those of a step, or holds by the table, as ε = τ does where both are one symbol."""
+    if isinstance(premise, Equation) and values.same(*(named(side, naming) for side in premise.sides)):
+        return True
+    return any(_comparable(premise, each) and _matched(premise, each, naming, values) for each in premises(step))
+
+
+def _matched(said: Said, step: Relation, naming: Naming, values: Values) -> Match | None:
+    if isinstance(said, Minimizer):
+        return _same_minimizer(said, step, naming, values)
+    if isinstance(said, Optimum):
+        return _same_value(said, step, naming, values)
+    if isinstance(said, Limit):
+        assert isinstance(step, Limit)
+        pairs = tuple((named(sp.sympify(one), naming), sp.sympify(other)) for one, other in (
+            (said.expr, step.expr), (said.limit, step.limit), (said.variable, step.variable)))
+        same = sp.sympify(said.to) == sp.sympify(step.to) and all(one == other or values.same(one, other) for one, other in pairs)
+        return Match(SIDES, pairs) if same else None
+    one, other = (named(side, naming) for side in said.sides)
+    left, right = step.sides[:2]
+    if isinstance(said, AtLeast):
+        strong = not said.strict or isinstance(step, StrictUnlessEqual) or bool(getattr(step, "strict", False))
+        gaps = (one - other, left - right)
+        return Match(GAP, (gaps,)) if strong and values.same(*gaps) else None
+    return _same_equation(one, other, left, right, values)
+
+
+def _same_equation(one: sp.Expr, other: sp.Expr, left: sp.Expr, right: sp.Expr, values: Values) -> Match | None:
+    for a, b in ((left, right), (right, left), (-left, -right), (-right, -left)):
+        if values.same(one, a) and values.same(other, b) and not _about_nothing(one, other, a, b):
+            return Match(SIDES, ((one, a), (other, b)))
+    gap = one - other
+    if values.vanishes(gap):
+        return None
+    if values.same(gap, left - right) or values.same(-gap, left - right):
+        return Match(GAP, ((gap, left - right),) if values.same(gap, left - right) else ((-gap, left - right),))
+    for side in (left, right):
+        if found := _residual(RESIDUAL, gap, side, values):
+            return found
+        if values.positive(one) and values.positive(other) and (
+                found := _residual(LOGS, sp.log(one) - sp.log(other), side, values)):
+            return found
+    return None
+
+
+def _residual(way: str, gap: sp.Expr, side: sp.Expr, values: Values) -> Match | None:
+    """Whether a side is left − right of an equation that was multiplied by a positive number, or is a factor of it."""
+    for whole in _without_factors(side):
+        for scale in _scales(side):
+            for sign in (1, -1):
+                if values.same(sign * scale * gap, whole):
+                    return Match(way, ((sign * scale * gap, whole),))
+    return None
+
+
+def _scales(side: sp.Expr) -> Iterator[sp.Expr]:
+    yield sp.S.One
+    for v in variables_of(side):
+        if v.domain.kind is Kind.POSITIVE and not v.domain.shape:
+            yield v
+
+
+def _about_nothing(one: sp.Expr, other: sp.Expr, a: sp.Expr, b: sp.Expr) -> bool:
+    """Whether two equations of constants, such as Σ p = 1, are about other things: any two true ones agree side by side."""
+    constant = not variables_of(other) and not variables_of(b)
+    return constant and {v.name for v in variables_of(one)} != {v.name for v in variables_of(a)}
+
+
+def _without_factors(side: sp.Expr) -> Iterator[sp.Expr]:
+    """A side, and what is left of it without some of its factors: the residual of an equation that was multiplied."""
+    yield side
+    factors = sp.Mul.make_args(side)
+    if 1 < len(factors) <= 4:
+        for factor in factors:
+            if isinstance(factor, sp.Add):
+                yield factor
+                yield -factor
+
+
+def _same_minimizer(said: Minimizer, step: Relation, naming: Naming, values: Values) -> Match | None:
+    assert isinstance(step, UniqueMinimum | UniquePlan)
+    if len(said.places) != len(step.places):
+        return None
+    objective, candidate = named(said.objective, naming), named(said.candidate, naming)
+    entry = step.entry.xreplace({own: naming.get(place, place) for own, place in zip(step.places, said.places, strict=True)})
+    wide = Values(variables_of(sp.Tuple(objective, step.open_objective, candidate, entry)), step.given)
+    if wide.same(objective, step.open_objective) and wide.same(candidate, entry):
+        return Match(SIDES, ((objective, step.open_objective), (candidate, entry)))
+    return None
+
+
+def _same_value(said: Optimum, step: Relation, naming: Naming, values: Values) -> Match | None:
+    objective, value = named(said.objective, naming), named(said.value, naming)
+    if isinstance(step, UniqueMinimum):
+        if values.same(objective, step.open_objective) and values.same(value, step.own_value):
+            return Match(VALUE, ((objective, step.open_objective), (value, step.own_value)))
+        return None
+    if isinstance(step, AtLeast):                            # a bound over the whole simplex
+        for label in (v for v in variables_of(sp.Tuple(*step.sides)) if v.domain.kind in (Kind.SIMPLEX, Kind.INTERIOR)):
+            own = [v for v in variables_of(objective) if v.name.endswith("#rival")]
+            if len(own) == 1 and own[0].domain.shape == label.domain.shape and label.domain.kind is Kind.SIMPLEX:
+                at = named(objective, {own[0]: label})
+                wide = Values(variables_of(sp.Tuple(at, value, *step.sides)), step.given)
+                gap, proved = at - value, step.sides[0] - step.sides[1]
+                if wide.same(gap, proved):
+                    return Match(GAP, ((gap, proved),))
+    return None
+
+
+# ── definitions ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+FACTORS = 5                                                  # of a product whose parts are tried
+
+
+def defined_in(said: Said, step: Relation, known: frozenset[str]) -> Match | None:
+    """Whether the right side of a definition, or a problem at equal weights, is what a step is about: a side, or a part of one."""
+    body = _at_uniform(said) if isinstance(said, Minimizer | Optimum) else sides(said)[-1]
+    if not variables_of(body) or not isinstance(said, Equation | Minimizer | Optimum):
+        return None
+    for part in _parts(step):
+        for naming in namings([body], [part], known):
+            own = named(body, naming)
+            values = Values(variables_of(sp.Tuple(own, part)))
+            if values.places and values.same(own, part) and set(variables_of(own)) >= set(variables_of(part)):
+                return Match(BODY, ((own, part),))
+    return None
+
+
+def _at_uniform(said: Minimizer | Optimum) -> sp.Expr:
+    """The objective of a problem at the point whose entries are all the same."""
+    entries = [e for e in said.objective.atoms(sp.Indexed) if e.base.label.name.endswith("#rival")]
+    return sp.sympify(said.objective.xreplace({e: 1 / e.base.shape[-1] for e in entries}))
+
+
+def _parts(step: Relation) -> Iterator[sp.Expr]:
+    """The sides of a step and what is summed, differentiated, multiplied and added in them."""
+    seen: set[sp.Expr] = set()
+    todo: Sequence[sp.Expr] = [sp.sympify(each) for each in shown(step)]
+    while todo:
+        later: list[sp.Expr] = []
+        for part in todo:
+            if part in seen or isinstance(part, sp.Indexed | Variable | sp.Number):
+                continue
+            seen.add(part)
+            yield part
+            if isinstance(part, sp.Mul) and 2 < len(part.args) <= FACTORS:
+                yield from (sp.Mul(*some) for count in range(2, len(part.args)) for some in combinations(part.args, count))
+            later += [each for each in part.args if isinstance(each, sp.Expr)]
+        todo = later
