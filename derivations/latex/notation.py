@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -84,6 +84,12 @@ class Named:
     value: Value
     axes: tuple[str, ...]
 
+    def check_labels(self, name: str, given: Sequence[Node]) -> None:
+        """Raise LatexError for a label other than the declared one: p(y | x) says nothing of p(y | w)."""
+        for part, argument in zip(given, self.arguments, strict=False):
+            if argument not in self.axes and spelled(part) != argument:
+                raise LatexError(f"{name}: expected the label {argument}, for which it is declared, got {spelled(part)}")
+
 
 Meaning = Value | Definition | Named | str  # a string names an operator
 
@@ -99,6 +105,7 @@ class Notation:
     indices: dict[str, Variable] = field(default_factory=dict, init=False)
     broken: dict[str, str] = field(default_factory=dict, init=False)
     bounds: list[AtLeast] = field(default_factory=list, init=False)  # what is said of numbers beside their kind
+    taken: dict[str, str] = field(default_factory=dict, init=False)  # name of a variable → the symbol that it stands for
 
     def __post_init__(self) -> None:
         waiting: list[tuple[str, str]] = []
@@ -109,7 +116,11 @@ class Notation:
                 else:
                     self.adopt(symbol, meaning)
         order = {"size": 0, "index": 1}
-        for symbol, meaning in sorted(waiting, key=lambda each: 3 if each[1][0] == "=" else order.get(each[1].split()[0], 2)):
+
+        def rank(line: tuple[str, str]) -> tuple[int, bool]:
+            return 3 if line[1][0] == "=" else order.get(line[1].split()[0], 2), styled(line[0]) != plain(line[0])
+
+        for symbol, meaning in sorted(waiting, key=rank):
             try:
                 self.declare(symbol, meaning)
             except ValueError as error:
@@ -120,6 +131,8 @@ class Notation:
     def adopt(self, symbol: str, meaning: Any) -> None:
         """Give a symbol the meaning of a variable, an expression, or a function of indices that exist already."""
         name = pattern(symbol).name if "(" in symbol else spelled(parse(symbol))
+        if isinstance(meaning, Variable | sp.IndexedBase):
+            self.taken.setdefault(str(meaning), name)
         if isinstance(meaning, Variable) and meaning.domain.kind is Kind.SIZE:
             self.sizes[name] = meaning
             self.meanings[name] = scalar(meaning)
@@ -156,11 +169,17 @@ class Notation:
         elif meaning.split()[0] in (*SCALARS, "size") and len(meaning.split()) % 2 == 1 and meaning.split()[1:2] != ["vector"]:
             self._number(shown.name, meaning.split())
         else:
-            self.meanings[shown.name] = self._variable(self.called(shown.name), meaning)
+            self.meanings[shown.name] = self._variable(shown.name, meaning)
 
     def called(self, name: str) -> str:
-        """The name of the variable that a printed name stands for."""
-        return self.names.get(name, plain(name))
+        """The name of the variable that a printed name stands for; two printed names never share one by accident."""
+        if name in self.names:
+            return self.names[name]
+        found = next((each for each in (plain(name), styled(name)) if self.taken.get(each, name) == name), None)
+        if found is None:
+            raise LatexError(f"expected a name that differs from {self.taken[plain(name)]} in more than its style")
+        self.taken[found] = name
+        return found
 
     def _whole(self, symbol: str, shown: Pattern) -> Pattern:
         """The pattern of a definition whose subscript is no index but a name, as r is in \\pi_r where r is a function."""
@@ -184,7 +203,8 @@ class Notation:
             self.sizes[name] = number
         self.meanings[name] = scalar(number)
 
-    def _variable(self, name: str, meaning: str) -> Value:
+    def _variable(self, printed: str, meaning: str) -> Value:
+        name = self.called(printed)
         words = meaning.split()
         if meaning in SCALARS:
             return scalar(variables.scalar(name, SCALARS[meaning]))
@@ -196,6 +216,11 @@ class Notation:
         if axes is None:
             raise LatexError(f"expected {ACCEPTED}, got {meaning!r}")
         base = variables.vector(name, *self._shape(words[1:], axes), kind=ARRAYS.get(words[0], kind))
+        other = self.meanings.get(thin(printed))
+        if thin(printed) != printed and isinstance(other, Value) and other.shape == tuple(base.shape):
+            raise LatexError(
+                f"{thin(printed)}_i can be an entry of {printed} or of {thin(printed)}, which the notation declares, too; expected one of them"
+            )
         return Value(tuple(base.shape), lambda *places: base[places])
 
     def _named(self, shown: Pattern, meaning: str) -> Named:
@@ -308,6 +333,16 @@ def plain(latex: str) -> str:
 
     text = re.sub(r"\\([a-zA-Z]+)", letter, latex).replace("*", "⋆").replace("'", "′")
     return re.sub(r"[{}^_\s\\]", "", text)
+
+
+def styled(latex: str) -> str:
+    """The name of a variable with the style of its letters, where the letters alone are taken: calL for \\mathcal{L}."""
+    return "".join(style.removeprefix("math") for style in STYLES if f"\\{style}{{" in latex) + plain(latex)
+
+
+def thin(latex: str) -> str:
+    """The name of the entries of a vector that is printed bold, z for \\mathbf{z}; any other name as it is."""
+    return latex.removeprefix("\\mathbf{").removesuffix("}") if latex.startswith("\\mathbf{") else latex
 
 
 STYLES = ("mathrm", "mathbf", "mathcal", "mathbb", "mathsf", "mathit", "mathfrak", "mathscr", "text")

@@ -121,6 +121,8 @@ def distribution(reader: Reads, node: Node) -> Value:
     if first is not None and isinstance(reader.meaning(spelled(first)), Named):
         meaning = reader.meaning(spelled(first))
         assert isinstance(meaning, Named)
+        if isinstance(arguments := node.factors[1], Bracket):
+            meaning.check_labels(spelled(first), parts(arguments.inside))
         return meaning.value
     return reader.value(node)
 
@@ -241,6 +243,7 @@ def _law(reader: Reads, sub: Node) -> tuple[Value, tuple[str, ...]]:
     if isinstance(sub, Product) and len(sub.factors) == 2 and isinstance(sub.factors[1], Bracket):
         meaning = reader.meaning(spelled(sub.factors[0]))
         if isinstance(meaning, Named):
+            meaning.check_labels(spelled(sub.factors[0]), parts(sub.factors[1].inside))
             return meaning.value, meaning.axes
     meaning = reader.meaning(spelled(sub))
     if isinstance(meaning, Named):

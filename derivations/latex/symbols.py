@@ -42,9 +42,12 @@ def symbol(
             left_sub = sub if kept_sub is None else None
             left_sup = sup if kept_sup is None else None
             return _meant(reader, spelled(scripted), meaning, left_sub, left_sup, rest)
+    bold = f"\\mathbf{{{base.name}}}"
+    if sub is not None and not primes and (meaning := reader.meaning(bold)) is not None:
+        return _meant(reader, bold, meaning, sub, sup, rest)  # z_i is an entry of the vector that is printed bold
     if primes == 0 and sub is None and base.name == "e":
         return reader.scripts(scalar(sp.E), None, sup, spelled(whole))
-    if base.name == "\\pi":
+    if base.name == "\\pi" and sub is None:
         return reader.scripts(scalar(sp.pi), sub, sup, spelled(whole))
     raise LatexError(f"{spelled(whole)}: expected a symbol of the notation, got one that it does not declare")
 
@@ -85,6 +88,7 @@ def _named(reader: Reads, name: str, meaning: Named, sub: Node | None, sup: Node
     given = parts(bracket.inside)
     if len(given) != len(meaning.arguments):
         raise LatexError(f"{name}: expected arguments ({', '.join(meaning.arguments)}), got {spelled(bracket)}")
+    meaning.check_labels(name, given)
     places = [part for part, argument in zip(given, meaning.arguments, strict=True) if argument in meaning.axes]
     if any(spelled(part) in ("\\cdot", "·") for part in places):
         if len(places) > 1:
@@ -106,9 +110,9 @@ def _defined(reader: Reads, meaning: Definition, sub: Node | None, sup: Node | N
     if shown.arguments and call and _fits_arguments(reader, shown.arguments, parts(call[0].inside)):
         rest.pop(0)
         sup = sup or call[1]
-        inner = inner.within(**_given(reader, shown.name, shown.arguments, parts(call[0].inside)))
+        inner = inner.within(**_given(reader, meaning, shown.arguments, parts(call[0].inside)))
     if shown.subscripts and sub is not None:
-        inner = inner.within(**_given(reader, shown.name, shown.subscripts, parts(sub)))
+        inner = inner.within(**_given(reader, meaning, shown.subscripts, parts(sub)))
         sub = None
     if not shown.indices:
         return reader.scripts(inner.value(meaning.body), sub, sup, shown.name)
@@ -136,11 +140,33 @@ def _fits_arguments(reader: Reads, arguments: Sequence[str], given: Sequence[Nod
                for meaning, part in zip(declared, given, strict=True))
 
 
-def _given(reader: Reads, name: str, arguments: Sequence[str], given: Sequence[Node]) -> dict[str, Value]:
+def _given(reader: Reads, meaning: Definition, arguments: Sequence[str], given: Sequence[Node]) -> dict[str, Value]:
     """The values of a function's arguments by their names."""
+    name = meaning.pattern.name
     if len(given) != len(arguments):
         raise LatexError(f"{name}: expected arguments ({', '.join(arguments)}), got {', '.join(map(spelled, given))}")
+    for argument, part in zip(arguments, given, strict=True):
+        if spelled(part) != argument and _is_hidden(reader, meaning, argument):
+            raise LatexError(
+                f"{name}: expected {argument} as its argument, got {spelled(part)}: it depends on {argument} through what is "
+                f"defined elsewhere; write {argument} in its definition"
+            )
     return {argument: reader.value(part) for argument, part in zip(arguments, given, strict=True)}
+
+
+def _is_hidden(reader: Reads, meaning: Definition, argument: str) -> bool:
+    """Whether a definition depends on a variable of the notation otherwise than by what is written in it."""
+    declared = reader.notation.meanings.get(argument)
+    if not isinstance(declared, Value):
+        return False
+    first = declared.entry(*(bound(axis) for axis in declared.shape))
+    label = first.base.label if isinstance(first, sp.Indexed) else first
+    if not isinstance(label, Variable):
+        return False
+    other = Variable(f"{label.name}#other", label.domain)
+    moved = Value(declared.shape, lambda *places: sp.IndexedBase(other, shape=declared.shape)[places] if places else other)
+    body = reader.fresh().within(**{argument: moved}).value(meaning.body)
+    return label in body.entry(*(bound(axis) for axis in body.shape)).free_symbols
 
 
 def _call(rest: Sequence[Node]) -> tuple[Bracket, Node | None] | None:
