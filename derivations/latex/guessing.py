@@ -84,16 +84,38 @@ def _defined_name(found: Guesses, left: Node, right: Node, sign: str, display: b
         or (standard == "entropy" and "\\log" in spelled(right))
         or name in found.indices
         or name in RESERVED
+        or name.startswith(("\\nabla", "\\partial"))
+        or _is_slope(found, name)
     ):
         return None
     if (seen and sign not in DEFINE) or (known is not None and (known.meaning.startswith("size") or not display)):
         return None
     inside = {spelled(node) for node in walk(right)} | {symbol for symbol, _ in uses(right)}
-    if name in inside or isinstance(right, Number) or name in found.sets or name.startswith("\\mathbb"):
+    if name in inside or name in _defining(found, inside) or isinstance(right, Number) or name in found.sets or name.startswith("\\mathbb"):
         return None
     if isinstance(left, Scripted) and left.sub is not None and not shown.indices and spelled(left.sub).isdigit():
         return None
     return name
+
+
+def _defining(found: Guesses, names: set[str]) -> set[str]:
+    """All names by which some names are defined, so that no definition goes round in a circle."""
+    seen: set[str] = set()
+    waiting = set(names)
+    while waiting:
+        name = waiting.pop()
+        seen.add(name)
+        line = found.lines.get(found.names.get(name, ""))
+        if line is not None and line.meaning.startswith("="):
+            tree = parse(line.meaning[1:])
+            waiting |= ({spelled(node) for node in walk(tree)} | {symbol for symbol, _ in uses(tree)}) - seen
+    return seen
+
+
+def _is_slope(found: Guesses, name: str) -> bool:
+    """Whether a name is that of a derivative, f' of an f that is defined."""
+    bare = name.replace("'", "")
+    return bare != name and bare in found.names and found.lines[found.names[bare]].meaning.startswith("=")
 
 
 def _is_problem(node: Node) -> bool:
@@ -163,6 +185,8 @@ def _rest(found: Guesses, name: str, nodes: Sequence[Node]) -> None:
     if any(isinstance(node, Scripted) and _is_end(found, node) for node in nodes):
         return
     bare = name.rstrip("'")
+    if _is_slope(found, name) or f"\\mathbf{{{name}}}" in found.names:
+        return
     if bare != name and bare in found.names and found.lines[found.names[bare]].meaning.startswith("index"):
         return
     calls = [node for node in nodes if isinstance(node, Product)]

@@ -8,7 +8,7 @@ from dataclasses import replace
 import sympy as sp
 
 from derivations.calculus.variables import Variable
-from derivations.latex import operators
+from derivations.latex import derivatives, operators
 from derivations.latex.notation import Definition, Meaning, Named, parts, plain
 from derivations.latex.reads import Reads
 from derivations.latex.syntax import Bracket, LatexError, Node, Scripted, Symbol, spelled
@@ -42,6 +42,13 @@ def symbol(
             left_sub = sub if kept_sub is None else None
             left_sup = sup if kept_sup is None else None
             return _meant(reader, spelled(scripted), meaning, left_sub, left_sup, rest)
+    function = reader.meaning(spelled(Scripted(base, sub)) if sub else base.name) if primes else None
+    if isinstance(function, Definition) and sup is None and function.pattern.arguments:
+        call = _call(rest)
+        if call:
+            rest.pop(0)
+        point = call[0].inside if call else None
+        return reader.scripts(derivatives.primed(reader, function, primes, point), None, call[1] if call else None, spelled(whole))
     bold = f"\\mathbf{{{base.name}}}"
     if sub is not None and not primes and (meaning := reader.meaning(bold)) is not None:
         return _meant(reader, bold, meaning, sub, sup, rest)  # z_i is an entry of the vector that is printed bold
