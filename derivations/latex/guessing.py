@@ -13,12 +13,13 @@ from derivations.latex.derivatives import PARTIAL
 from derivations.latex.domains import DEFINE, Guesses, read_bounds, read_domains, read_sets
 from derivations.latex.notation import LETTER, index_parts, parts, pattern
 from derivations.latex.paper import Formula, Paper
-from derivations.latex.syntax import Bracket, Chain, LatexError, Listing, Node, Number, Product, Scripted, Sum, parse, spelled
-from derivations.latex.uses import RESERVED, is_index_list, uses, walk
+from derivations.latex.syntax import Bracket, Chain, LatexError, Listing, Node, Number, Product, Scripted, Sum, parse, spelled, walk
+from derivations.latex.uses import RESERVED, is_index_list, uses
 
 CONDITIONAL = ("if", "iff", "when", "whenever", "only", "unless", "at", "for", "equality", "case", "until", "since", "because")
 POSITIVE = ("\\tau", "\\beta", "\\varepsilon", "\\epsilon", "\\sigma", "\\gamma", "\\eta", "T", "\\kappa", "\\rho")
 DISTRIBUTIONS = ("p", "q", "\\pi", "w", "r", "\\rho", "\\mu", "\\nu")
+WEIGHTS = ("p", "q", "\\pi", "w", "\\rho", "\\mu", "\\nu", "P")  # letters for distributions that are written q(z)
 STANDARD = ("KL", "softmax", "logsumexp", "variance", "covariance", "expectation", "diag", "trace", "ones", "identity", "delta")
 
 
@@ -180,7 +181,7 @@ def _rest(found: Guesses, name: str, nodes: Sequence[Node]) -> None:
         or name == "e"
     ):
         return
-    if name.startswith("\\mathbb") or (name == "\\pi" and not any(isinstance(node, Scripted | Product) for node in nodes)):
+    if name.startswith(("\\mathbb", "\\mathrm{new}", "\\mathrm{old}")) or (name == "\\pi" and not any(isinstance(node, Scripted | Product) for node in nodes)):
         return
     if any(isinstance(node, Scripted) and _is_end(found, node) for node in nodes):
         return
@@ -195,7 +196,9 @@ def _rest(found: Guesses, name: str, nodes: Sequence[Node]) -> None:
         assert isinstance(bracket, Bracket)
         if any(spelled(part) in found.indices for part in parts(bracket.inside)):
             joint = len(parts(bracket.inside)) > 1 and "|" not in spelled(bracket)
-            found.say(spelled(calls[0]), "positive" if joint else "distribution", "a function of an index")
+            likely = name.startswith(WEIGHTS)
+            meaning = "positive" if joint and likely else "distribution" if likely else "?"
+            found.say(spelled(calls[0]), meaning, "a function of an index" if likely else "real? positive? distribution?")
             for part in parts(bracket.inside):
                 if spelled(part) not in found.indices and spelled(part) not in found.names:
                     found.say(spelled(part), "fixed", f"an argument of {name} that is no index")
@@ -213,12 +216,29 @@ def _rest(found: Guesses, name: str, nodes: Sequence[Node]) -> None:
             likely = f"interior {shape[0]}?" if name in DISTRIBUTIONS and len(shape) == 1 else ""
             found.say(name, "?" if likely else f"{kind} {' '.join(shape)}", likely or "its indices")
             return
-    if _is_argument(found, name):
+    if (size := _shared_range(found, name)) is not None:
+        found.say(name, f"index {size}", "an argument where another index stands, too")
+    elif _is_argument(found, name):
         found.say(name, "real", "the argument of a definition")
     elif name in POSITIVE and name not in found.called:
         found.say(name, "positive", "a letter for positive numbers; nothing else is said of it")
     else:
         found.say(name, "?", "nothing is said of it: real? positive? vector? = a definition?")
+
+
+def _shared_range(found: Guesses, name: str) -> str | None:
+    """The size of the index that stands elsewhere where a letter stands, w where r(y) and r(w) are used."""
+    if not LETTER.fullmatch(name):
+        return None
+    for nodes in found.used.values():
+        lists = [parts(node.factors[1].inside) for node in nodes if isinstance(node, Product)]  # type: ignore[attr-defined]
+        for mine in lists:
+            places = [at for at, part in enumerate(mine) if spelled(part) == name]
+            others = [spelled(each[at]) for at in places for each in lists if len(each) == len(mine)]
+            sizes = {found.indices[other] for other in others if found.indices.get(other)}
+            if len(sizes) == 1:
+                return sizes.pop()
+    return None
 
 
 def _is_end(found: Guesses, node: Scripted) -> bool:

@@ -26,8 +26,8 @@ import sympy as sp
 
 from derivations.calculus import variables
 from derivations.calculus.variables import Kind, Variable
-from derivations.latex.syntax import Bracket, LatexError, Listing, Node, Number, Product, Scripted, Symbol, parse, spelled
-from derivations.latex.values import Value, scalar
+from derivations.latex.syntax import Bracket, Chain, LatexError, Listing, Node, Number, Product, Scripted, Symbol, parse, spelled
+from derivations.latex.values import Value, scalar, transposed
 from derivations.relations import AtLeast
 
 OPERATORS = (
@@ -53,7 +53,7 @@ SCALARS = {"real": Kind.REAL, "positive": Kind.POSITIVE, "nonnegative": Kind.NON
 ARRAYS = {"simplex": Kind.SIMPLEX, "interior": Kind.INTERIOR, "stochastic": Kind.STOCHASTIC}
 ACCEPTED = (
     "size, index M, real, positive, nonnegative (with bounds, size >= 2, positive < 1), [positive|nonnegative] vector M, "
-    "[positive|nonnegative] matrix N M, simplex M, interior M, stochastic N M, fixed, = definition, or an operator: "
+    "[positive|nonnegative] matrix N M, rows of M, columns of M, simplex M, interior M, stochastic N M, fixed, = definition, or an operator: "
     + ", ".join(OPERATORS)
 )
 
@@ -115,10 +115,10 @@ class Notation:
                     waiting.append((symbol, meaning.strip()))
                 else:
                     self.adopt(symbol, meaning)
-        order = {"size": 0, "index": 1}
+        order = {"size": 0, "index": 1, "rows": 3, "columns": 3}
 
         def rank(line: tuple[str, str]) -> tuple[int, bool]:
-            return 3 if line[1][0] == "=" else order.get(line[1].split()[0], 2), styled(line[0]) != plain(line[0])
+            return 4 if line[1][0] == "=" else order.get(line[1].split()[0], 2), styled(line[0]) != plain(line[0])
 
         for symbol, meaning in sorted(waiting, key=rank):
             try:
@@ -164,6 +164,8 @@ class Notation:
             self.meanings[shown.name] = meaning
         elif shown.arguments:
             self.meanings[shown.name] = self._named(shown, meaning)
+        elif meaning.startswith(("rows of ", "columns of ")):
+            self.meanings[shown.name] = self._lines(*meaning.split(" of ", 1))
         elif meaning.split()[0] == "index":
             self.indices[shown.name] = variables.index(self.called(shown.name), *self._shape(meaning.split()[1:], 1))
         elif meaning.split()[0] in (*SCALARS, "size") and len(meaning.split()) % 2 == 1 and meaning.split()[1:2] != ["vector"]:
@@ -222,6 +224,13 @@ class Notation:
                 f"{thin(printed)}_i can be an entry of {printed} or of {thin(printed)}, which the notation declares, too; expected one of them"
             )
         return Value(tuple(base.shape), lambda *places: base[places])
+
+    def _lines(self, kind: str, latex: str) -> Value:
+        """The rows or columns of a matrix as a family of vectors, q_i of Q."""
+        matrix = self.meanings.get(spelled(parse(latex)))
+        if not isinstance(matrix, Value) or len(matrix.shape) != 2:
+            raise LatexError(f"expected {kind} of a matrix of the notation, got {latex}")
+        return matrix if kind == "rows" else transposed(matrix)
 
     def _named(self, shown: Pattern, meaning: str) -> Named:
         """A function of indices, q(z): its axes are those of its arguments that are indices."""
@@ -296,7 +305,9 @@ def pattern(latex: str) -> Pattern:
 
 
 def parts(node: Node) -> tuple[Node, ...]:
-    """What commas or a bar separate."""
+    """What commas, a bar or a preference separate: P(w \\succ l) is a function of w and l."""
+    if isinstance(node, Chain) and set(node.signs) <= {"\\succ", "\\prec"}:
+        return tuple(each for each in node.parts if each is not None)
     if isinstance(node, Listing):
         return tuple(part for each in node.parts for part in parts(each))
     return (node,)
@@ -306,7 +317,7 @@ def index_parts(node: Node) -> tuple[Node, ...]:
     """The indices of a subscript: ij, or i, j."""
     if isinstance(node, Product):
         return node.factors
-    return parts(node) if isinstance(node, Listing) else (node,)
+    return parts(node)
 
 
 LETTER = re.compile(r"[a-z]('*)")

@@ -7,7 +7,7 @@ Macros are expanded; comments and what stands before `\\begin{document}` are lef
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -20,6 +20,7 @@ from derivations.latex.syntax import Chain, LatexError, Listing, parse, spelled
 NUMBERED = ("equation", "align", "gather", "multline", "eqnarray", "flalign", "alignat")
 PLAIN = ("displaymath", "math")
 LINED = ("align", "gather", "eqnarray", "flalign", "alignat")
+CASES = ("cases", "dcases")
 INNER = ("split", "aligned", "gathered", "alignedat")
 SKIPPED = ("verbatim", "lstlisting", "thebibliography", "tikzpicture", "table", "tabular", "algorithm", "algorithmic", "figure")
 DEEPEST = 40  # macros inside of macros
@@ -154,13 +155,15 @@ class _Scanner:
         self, body: Sequence[Token], line: int, *, display: bool, number: str, label: str, goes_on: bool = False
     ) -> None:
         kept = "".join(
-            str(token)
-            for token in body
-            if token.type not in ("LABEL", "TAG")
-            and str(token) not in ("\\nonumber", "\\notag")
-            and not (token.type in ("BEGIN", "END") and _name(token).rstrip("*") in INNER)
+            _unaligned(
+                token
+                for token in body
+                if token.type not in ("LABEL", "TAG")
+                and str(token) not in ("\\nonumber", "\\notag")
+                and not (token.type in ("BEGIN", "END") and _name(token).rstrip("*") in INNER)
+            )
         )
-        latex = " ".join(self.expanded(kept).replace("&", " ").split()).strip(" .,;")
+        latex = " ".join(self.expanded(kept).split()).strip(" .,;")
         if goes_on and self.found.formulas and begins_with_relation(latex):
             latex = f"{last_side(self.found.formulas[-1].latex)} {latex}".strip()
         if latex:
@@ -266,6 +269,15 @@ def _argument(found: Sequence[Token], at: int) -> tuple[str, int]:
         if depth == 0:
             break
     return "".join(map(str, found[start + 1 : at - 1])), at
+
+
+def _unaligned(found: Iterable[Token]) -> Iterator[str]:
+    """The text of tokens without marks of alignment, but for those that set conditions apart in cases."""
+    depth = 0
+    for token in found:
+        if token.type in ("BEGIN", "END") and _name(token) in CASES:
+            depth += 1 if token.type == "BEGIN" else -1
+        yield str(token) if depth else str(token).replace("&", " ")
 
 
 def begins_with_relation(latex: str) -> bool:

@@ -14,7 +14,9 @@ import sympy as sp
 
 from derivations.calculus.sums import total
 from derivations.calculus.variables import Variable, index
+from derivations.latex.circles import circle
 from derivations.latex.elaboration import Reader
+from derivations.latex.maxima import every
 from derivations.latex.notation import Definition, Notation, index_parts, parts, plain
 from derivations.latex.problems import because, minimizer, optimal_value, problem
 from derivations.latex.syntax import (
@@ -51,9 +53,12 @@ def read(latex: str, notation: Notation) -> tuple[Relation, ...]:
     Raises LatexError for what cannot be read, for a symbol that the notation does not declare, for shapes that do not fit, and
     for what can be read in two ways, with both readings.
     """
-    chains, conditions = clauses(parse(latex))
-    reader, given = _under(Reader(notation), conditions)
-    found = tuple(relation for chain in chains for relation in _relations(reader, chain))
+    try:
+        chains, conditions = clauses(parse(latex))
+        reader, given = _under(Reader(notation), conditions)
+        found = tuple(relation for chain in chains for relation in _relations(reader, chain))
+    except RecursionError:
+        raise LatexError(f"expected definitions without a circle, got {circle(notation)}") from None
     if not found:
         raise LatexError(f"expected a statement, got the expression {latex}")
     return tuple(_given(relation, (*given, *notation.bounds)) for relation in found)
@@ -238,6 +243,8 @@ def _link(reader: Reader, left: Node, sign: str, right: Node) -> Iterator[Relati
         strict = {**AT_MOST, **AT_LEAST}[sign]
         less, more = (left, right) if sign in AT_MOST else (right, left)
         weights = _weights(reader)
+        reader, less = every(reader, less, (more,), above=False)
+        reader, more = every(reader, more, (less,), above=True)
         yield from _compared(reader, more, less, lambda a, b: AtLeast(a, b, strict=strict, because=because(a - b, weights)))
     elif sign == "\\propto":
         yield _proportional(reader, left, right)

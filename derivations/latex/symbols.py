@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 import sympy as sp
 
-from derivations.calculus.variables import Variable
+from derivations.calculus.variables import Domain, Kind, Variable
 from derivations.latex import derivatives, operators
-from derivations.latex.notation import Definition, Meaning, Named, parts, plain
+from derivations.latex.notation import Definition, Meaning, Named, index_parts, parts, plain
 from derivations.latex.reads import Reads
-from derivations.latex.syntax import Bracket, LatexError, Node, Scripted, Symbol, spelled
-from derivations.latex.values import Value, bound, check_ranges, fits, scalar
+from derivations.latex.syntax import Bracket, LatexError, Node, Product, Scripted, Symbol, parse, spelled, walk
+from derivations.latex.values import Size, Value, bound, check_ranges, fits, scalar
 
 
 def conditional(reader: Reads, meaning: Meaning) -> Meaning:
@@ -153,27 +154,48 @@ def _given(reader: Reads, meaning: Definition, arguments: Sequence[str], given: 
     if len(given) != len(arguments):
         raise LatexError(f"{name}: expected arguments ({', '.join(arguments)}), got {', '.join(map(spelled, given))}")
     for argument, part in zip(arguments, given, strict=True):
-        if spelled(part) != argument and _is_hidden(reader, meaning, argument):
+        if spelled(part) != argument and _is_hidden(reader, meaning, argument, reader.value(part).shape):
             raise LatexError(
                 f"{name}: expected {argument} as its argument, got {spelled(part)}: it depends on {argument} through what is "
                 f"defined elsewhere; write {argument} in its definition"
             )
+        if _stands_alone(part, name):
+            raise LatexError(
+                f"{name}({spelled(part)}): can be {name} at {spelled(part)} or {name} times ({spelled(part)}); expected arguments "
+                "or \\cdot"
+            )
     return {argument: reader.value(part) for argument, part in zip(arguments, given, strict=True)}
 
 
-def _is_hidden(reader: Reads, meaning: Definition, argument: str) -> bool:
-    """Whether a definition depends on a variable of the notation otherwise than by what is written in it."""
-    declared = reader.notation.meanings.get(argument)
-    if not isinstance(declared, Value):
+def _stands_alone(node: Node, name: str) -> bool:
+    """Whether a function occurs in a part without arguments, as in the product σ(1 − σ)."""
+    if spelled(node) == name:
+        return True
+    products = [each.factors for each in walk(node) if isinstance(each, Product)]
+    called = sum(spelled(one) == name and isinstance(two, Bracket) for each in products for one, two in pairwise(each))
+    return sum(spelled(each) == name for each in walk(node)) > called
+
+
+def _is_hidden(reader: Reads, meaning: Definition, argument: str, shape: tuple[Size, ...]) -> bool:
+    """Whether a definition depends on an argument otherwise than by what is written in it.
+
+    With a variable of its own in place of the argument, neither the variable of the notation nor an index of q_i may be left.
+    """
+    node, declared = parse(argument), reader.notation.meanings.get(argument)
+    letters = set(map(spelled, index_parts(node.sub))) if isinstance(node, Scripted) and node.sub is not None else set()
+    label = None
+    if isinstance(declared, Value):
+        shape = declared.shape
+        first = declared.entry(*(bound(axis) for axis in shape))
+        label = first.base.label if isinstance(first, sp.Indexed) else first
+    if None in shape or not (isinstance(label, Variable) or letters):
         return False
-    first = declared.entry(*(bound(axis) for axis in declared.shape))
-    label = first.base.label if isinstance(first, sp.Indexed) else first
-    if not isinstance(label, Variable):
-        return False
-    other = Variable(f"{label.name}#other", label.domain)
-    moved = Value(declared.shape, lambda *places: sp.IndexedBase(other, shape=declared.shape)[places] if places else other)
+    domain = label.domain if isinstance(label, Variable) else Domain(Kind.REAL, shape)
+    other = Variable("x#other", domain)
+    moved = Value(shape, lambda *places: sp.IndexedBase(other, shape=shape)[places] if places else other)
     body = reader.fresh().within(**{argument: moved}).value(meaning.body)
-    return label in body.entry(*(bound(axis) for axis in body.shape)).free_symbols
+    left = body.entry(*(bound(axis) for axis in body.shape)).free_symbols
+    return label in left or any(isinstance(each, Variable) and each.name in map(plain, letters) for each in left)
 
 
 def _call(rest: Sequence[Node]) -> tuple[Bracket, Node | None] | None:

@@ -42,17 +42,6 @@ RESERVED = {
 }
 
 
-def walk(node: Any) -> Iterator[Node]:
-    """A node and all its parts."""
-    if isinstance(node, Node):
-        yield node
-        for each in fields(node):
-            yield from walk(getattr(node, each.name))
-    elif isinstance(node, tuple):
-        for each in node:
-            yield from walk(each)
-
-
 def uses(tree: Node) -> Iterator[tuple[str, Node]]:
     """Each symbol of a formula by its name, with the node at which it is used."""
     if isinstance(tree, Scripted) and isinstance(tree.base, Symbol) and tree.base.name not in RESERVED:
