@@ -200,7 +200,7 @@ def _described(found: Guesses, symbol: Node, formula: Formula, why: str) -> None
     """c a real number, τ is positive, r(y) be the reward: what the words after a symbol say."""
     words = formula.after.removeprefix("be ").removeprefix("is ").strip()
     if _is_value(found, symbol) and any(word in words[:30] for word in REWARDS):
-        found.say(spelled(symbol), "real", f"{why} {words[:20]}")
+        _value(found, symbol, "real", f"{why} {words[:20]}")
     if not isinstance(symbol, Symbol):
         return
     meaning = next((each for start, each in DESCRIBED.items() if f"{words} ".startswith(f"{start} ")), None)
@@ -259,14 +259,24 @@ def _function(found: Guesses, node: Chain, why: str) -> None:
 
 
 def _is_value(found: Guesses, node: Node | None) -> bool:
-    """Whether a part is Q(a), the value of a function at an index."""
+    """Whether a part is Q(a), or r(x, y), the value of a function at an index."""
     call = node.factors[1] if isinstance(node, Product) and len(node.factors) == 2 else None
-    return isinstance(call, Bracket) and all(spelled(part) in found.indices for part in parts(call.inside))
+    return isinstance(call, Bracket) and any(spelled(part) in found.indices for part in parts(call.inside))
+
+
+def _value(found: Guesses, node: Node, meaning: str, why: str) -> None:
+    """Q(a) ∈ ℝ, with labels where an argument is no index."""
+    assert isinstance(node, Product)
+    found.say(spelled(node), meaning, why)
+    call = node.factors[1]
+    for part in parts(call.inside) if isinstance(call, Bracket) else ():
+        if isinstance(part, Symbol) and spelled(part) not in found.indices and spelled(part) not in found.names:
+            found.say(spelled(part), "fixed", f"an argument of {spelled(node.factors[0])} that is no index")
 
 
 def _declare(found: Guesses, symbol: Node | None, meaning: str, why: str) -> None:
-    if _is_value(found, symbol) and meaning in ("real", "positive", "nonnegative"):
-        found.say(spelled(symbol), meaning, why)
+    if symbol is not None and _is_value(found, symbol) and meaning in ("real", "positive", "nonnegative"):
+        _value(found, symbol, meaning, why)
     if not isinstance(symbol, Symbol | Scripted):
         return
     text = spelled(symbol)

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -83,12 +83,6 @@ class Named:
     arguments: tuple[str, ...]
     value: Value
     axes: tuple[str, ...]
-
-    def check_labels(self, name: str, given: Sequence[Node]) -> None:
-        """Raise LatexError for a label other than the declared one: p(y | x) says nothing of p(y | w)."""
-        for part, argument in zip(given, self.arguments, strict=False):
-            if argument not in self.axes and spelled(part) != argument:
-                raise LatexError(f"{name}: expected the label {argument}, for which it is declared, got {spelled(part)}")
 
 
 Meaning = Value | Definition | Named | str  # a string names an operator

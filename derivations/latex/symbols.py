@@ -96,7 +96,7 @@ def _named(reader: Reads, name: str, meaning: Named, sub: Node | None, sup: Node
     given = parts(bracket.inside)
     if len(given) != len(meaning.arguments):
         raise LatexError(f"{name}: expected arguments ({', '.join(meaning.arguments)}), got {spelled(bracket)}")
-    meaning.check_labels(name, given)
+    operators.check_labels(reader, name, meaning, given)
     places = [part for part, argument in zip(given, meaning.arguments, strict=True) if argument in meaning.axes]
     if any(spelled(part) in ("\\cdot", "·") for part in places):
         if len(places) > 1:

@@ -16,6 +16,14 @@ POLICY = {
     r"W(\theta)": r"= \sum_a e^{\theta_a} Q_a",
 }
 LABELLED = {"n": "size", "y, v": "index n", "x, w": "real", "s": "vector n", "p(y | x)": r"= e^{x s_y} / \sum_v e^{x s_v}"}
+FIXED = {
+    "n": "size",
+    "y": "index n",
+    "x, w": "fixed",
+    "r(x, y)": "real",
+    "Z(x)": r"= \sum_y e^{r(x, y)}",
+    "p(y | x)": r"= e^{r(x, y)} / Z(x)",
+}
 BOLD = {"N": "size", "i": "index N", r"\mathbf{z}": "vector N", "c": "real", r"f(\mathbf{z})": r"= \log\sum_i e^{z_i}"}
 
 
@@ -44,6 +52,9 @@ def test_what_is_printed_differently_is_not_the_same(latex: str, declared: dict[
         (r"p(y | w) = p(y | x)", LABELLED, "expected the label x"),
         (r"H(p(y | w)) = H(p(y | x))", LABELLED, "expected the label x"),
         (r"\mathbb{E}_{p(y | w)}[s] = \mathbb{E}_{p(y | x)}[s]", LABELLED, "expected the label x"),
+        (r"Z(w) = Z(x)", FIXED, "expected the label x"),
+        (r"r(w, y) = r(x, y)", FIXED, "expected the label x"),
+        (r"\sum_y p(y | w) = 1", FIXED, "expected the label x"),
         (r"z_i = \mathbf{z}_i", {**BOLD, "z": "vector N"}, "can be an entry of"),
         (r"\pi_\phi(a) = \pi_\theta(a)", POLICY, "expected a symbol of the notation"),
     ],
@@ -61,6 +72,8 @@ def test_what_could_be_mistaken_is_refused(latex: str, declared: dict[str, str],
         (r"\frac{\partial V}{\partial \theta_b} = \pi_\theta(b) (Q_b - V(\theta))", POLICY),
         (r"W(\theta + \phi) = \sum_a e^{\theta_a} e^{\phi_a} Q_a", POLICY),
         (r"\sum_y p(y | x) = 1", LABELLED),
+        (r"\sum_y p(y | x) = 1", FIXED),
+        (r"r(x, y) = \log p(y | x) + \log Z(x)", FIXED),
     ],
 )
 def test_what_means_the_same_is_still_read(latex: str, declared: dict[str, str]) -> None:
