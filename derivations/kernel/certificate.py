@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from derivations.kernel import polynomials as po
-from derivations.kernel.polynomials import Monomial, Polynomial
+from derivations.kernel.polynomials import Polynomial
 from derivations.kernel.slopes import opened, slope
 from derivations.kernel.sums import Summation
 from derivations.kernel.terms import Environment, NotExportedError, Term, LEAVES, next_name, renamed, shifted, written

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 import sympy as sp
 
 from derivations.calculus.differentiation import differentiate
-from derivations.calculus.functions import Partial, derivative
-from derivations.calculus.variables import Variable
+from derivations.calculus.functions import FREE_KINDS, Partial, derivative
+from derivations.calculus.variables import Domain, Kind, Variable
 from derivations.latex.notation import Definition, parts
 from derivations.latex.reads import Reads
 from derivations.latex.syntax import Bracket, Fraction, LatexError, Listing, Node, Operator, Product, Scripted, Symbol, spelled
-from derivations.latex.values import Value, at, bound, transposed
+from derivations.latex.values import Value, at, bound, scalar, transposed
 
 STARTING = ("\\exp", "\\log", "\\ln", "\\mathrm{ln}", "\\mathrm{log}", "\\mathrm{exp}", "\\sum", "\\nabla", "\\partial")
 TRANSPOSED = ("\\top", "T", "\\mathrm{T}", "\\intercal", "\\mathsf{T}")
@@ -154,14 +154,43 @@ def slopes(reader: Reads, sign: Node, under: Node, body: Value) -> Value:
 def _moving(reader: Reads, under: Node) -> list[Value]:
     assert isinstance(under, Product)
     moving: list[Value] = []
-    for node in under.factors:
-        if spelled(node) in PARTIAL:
+    factors = list(under.factors)
+    while factors:
+        taken = [factors.pop(0)]
+        if spelled(taken[0]) in PARTIAL:
             continue
-        times_ = 1
-        if isinstance(node, Scripted) and node.sup is not None and spelled(node.sup) == "2":
-            node, times_ = Scripted(node.base, node.sub, None, node.primes) if node.sub else node.base, 2
-        moving += [reader.product((node,))] * times_
+        if factors and _is_call(factors[0]):
+            taken.append(factors.pop(0))  # ∂Q(a), the entry of Q at a
+        last, times_ = taken[-1], 1
+        if isinstance(last, Scripted) and last.sup is not None and spelled(last.sup) == "2":
+            taken[-1], times_ = Scripted(last.base, last.sub, None, last.primes) if last.sub else last.base, 2
+        moving += [reader.product(taken)] * times_
     return moving
+
+
+def _is_call(node: Node) -> bool:
+    bracket = node.base if isinstance(node, Scripted) and node.sub is None else node
+    return isinstance(bracket, Bracket) and bracket.kind == "()"
+
+
+def primed(reader: Reads, meaning: Definition, primes: int, point: Node | None) -> Value:
+    """f'(x) and f''(x) of a function of one number that is defined: the derivative in its argument, taken at a point.
+
+    Raises LatexError for a function of a vector or of several arguments.
+    """
+    name, arguments = meaning.pattern.name, meaning.pattern.arguments
+    declared = reader.notation.meanings.get(arguments[0]) if len(arguments) == 1 and not meaning.pattern.indices else None
+    own = declared.entry() if isinstance(declared, Value) and not declared.shape else None
+    if not isinstance(own, Variable) or own.domain.kind not in FREE_KINDS:
+        raise LatexError(f"{name}': expected a function of one real number, got one of ({', '.join(arguments)})")
+    here = point is None or spelled(point) == arguments[0]
+    moving = own if here else Variable(f"{own.name}#point", Domain(Kind.REAL))
+    body = reader.fresh().within(**{arguments[0]: scalar(moving)}).value(meaning.body).number
+    if moving is not own and own in body.free_symbols:
+        raise LatexError(f"{name}': expected all of {arguments[0]} in the definition of {name} itself, got some of it elsewhere")
+    for _ in range(primes):
+        body = derivative(body, moving) if here else differentiate(body, moving)
+    return scalar(body if here or point is None else body.xreplace({moving: reader.value(point).number}))
 
 
 def slope(body: Value, by: Value) -> Value:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from derivations.latex.elaboration import BIG
-from derivations.latex.notation import index_parts, parts, pattern
+from derivations.latex.notation import index_parts, parts, pattern, thin
 from derivations.latex.paper import Formula
 from derivations.latex.syntax import (
     Bracket,
@@ -79,8 +79,11 @@ def read_sets(found: Guesses, tree: Node, formula: Formula) -> None:
     """Finite sets: 𝒜 = {1, …, n}, |𝒜| = n, and those over which a sum runs."""
     why = f"line {formula.line}: ${short(formula.latex)}$"
     for node in walk(tree):
-        if isinstance(node, Chain) and len(node.signs) == 1 and node.parts[0] is not None and node.parts[1] is not None:
-            left, sign, right = node.parts[0], node.signs[0], node.parts[1]
+        if not isinstance(node, Chain):
+            continue
+        for left, sign, right in zip(node.parts, node.signs, node.parts[1:], strict=False):
+            if left is None or right is None:
+                continue
             if sign in ("=", *DEFINE) and _is_set(left) and isinstance(right, Bracket) and right.kind == "{}":
                 last = parts(right.inside)[-1]
                 of = last.sub if isinstance(last, Scripted) and last.sub is not None else last
@@ -153,8 +156,9 @@ def read_domains(found: Guesses, tree: Node, formula: Formula) -> None:
     clauses = tree.parts if isinstance(tree, Listing) else (tree,)
     if isinstance(tree, Listing) and len(clauses) >= 3 and _enumerated(clauses[:-1], clauses[-1]):
         _family(found, clauses[-1], "real", why)
-    if isinstance(tree, Symbol) and not formula.display:
+    if not formula.display:
         _described(found, tree, formula, why)
+        _lines_of(found, tree, formula, why)
     for clause in clauses:
         if not isinstance(clause, Chain):
             before.append(clause)
@@ -178,8 +182,8 @@ def read_domains(found: Guesses, tree: Node, formula: Formula) -> None:
             _sign(found, [*before, left], sign, right.text, why)
         elif sign == "=" and spelled(right) == "1" and not formula.display:
             _mass(found, left, why)
-        elif sign == "=" and isinstance(right, Bracket) and isinstance(right.inside, Listing):
-            _tuple(found, left, right.inside, why)
+        elif sign == "=" and (inside := _listed(right)) is not None:
+            _tuple(found, left, inside, why, clause.parts[2] if clause.signs[1:2] == ("\\in",) else None)
         before = []
     for node in walk(tree):
         if (isinstance(node, Chain) and "\\in" in node.signs and node not in clauses) or (
@@ -203,12 +207,31 @@ DESCRIBED = {
 }
 
 
-def _described(found: Guesses, symbol: Symbol, formula: Formula, why: str) -> None:
-    """c a real number, τ is positive: what the words after a symbol say."""
+REWARDS = ("reward", "score", "logit", "utility", "energy", "cost", "loss", "action value", "return")
+
+
+def _described(found: Guesses, symbol: Node, formula: Formula, why: str) -> None:
+    """c a real number, τ is positive, r(y) be the reward: what the words after a symbol say."""
     words = formula.after.removeprefix("be ").removeprefix("is ").strip()
+    if _is_value(found, symbol) and any(word in words[:30] for word in REWARDS):
+        _value(found, symbol, "real", f"{why} {words[:20]}")
+    if not isinstance(symbol, Symbol):
+        return
     meaning = next((each for start, each in DESCRIBED.items() if f"{words} ".startswith(f"{start} ")), None)
     if meaning and symbol.name not in RESERVED:
         found.say(symbol.name, meaning, f"{why} {words[:20]}")
+
+
+def _lines_of(found: Guesses, tree: Node, formula: Formula, why: str) -> None:
+    """Rows q_i and columns x_i, of a matrix that has the same letter as a capital."""
+    if not (isinstance(tree, Scripted) and tree.sub is not None and is_index_list(tree.sub)):
+        return
+    name = spelled(tree.base)
+    matrix = name.replace(thin(name), thin(name).upper())
+    known = found.lines.get(matrix)
+    kind = next((each for each in ("rows", "columns") if each in formula.words[-40:]), None)
+    if kind and known is not None and known.meaning.split()[-3:-2] == ["matrix"] and name not in found.displayed:
+        found.say(name, f"{kind} of {matrix}", f"{why}, after “{kind}”")
 
 
 def _enumerated(before: Sequence[Node], last: Node | None) -> bool:
@@ -249,7 +272,25 @@ def _function(found: Guesses, node: Chain, why: str) -> None:
         found.say(spelled(name), f"vector {found.sets[spelled(domain)]}", why)
 
 
+def _is_value(found: Guesses, node: Node | None) -> bool:
+    """Whether a part is Q(a), or r(x, y), the value of a function at an index."""
+    call = node.factors[1] if isinstance(node, Product) and len(node.factors) == 2 else None
+    return isinstance(call, Bracket) and any(spelled(part) in found.indices for part in parts(call.inside))
+
+
+def _value(found: Guesses, node: Node, meaning: str, why: str) -> None:
+    """Q(a) ∈ ℝ, with labels where an argument is no index."""
+    assert isinstance(node, Product)
+    found.say(spelled(node), meaning, why)
+    call = node.factors[1]
+    for part in parts(call.inside) if isinstance(call, Bracket) else ():
+        if isinstance(part, Symbol) and spelled(part) not in found.indices and spelled(part) not in found.names:
+            found.say(spelled(part), "fixed", f"an argument of {spelled(node.factors[0])} that is no index")
+
+
 def _declare(found: Guesses, symbol: Node | None, meaning: str, why: str) -> None:
+    if symbol is not None and _is_value(found, symbol) and meaning in ("real", "positive", "nonnegative"):
+        _value(found, symbol, meaning, why)
     if not isinstance(symbol, Symbol | Scripted):
         return
     text = spelled(symbol)
@@ -389,11 +430,26 @@ def _bounded(found: Guesses, name: str, sign: str, number: str, why: str) -> Non
         known.meaning = f"{known.meaning} {sign} {number}"
 
 
-def _tuple(found: Guesses, left: Node | None, inside: Listing, why: str) -> None:
-    """s = (s_1, …, s_m)."""
+def _listed(node: Node | None) -> Listing | None:
+    """What stands in (s_1, …, s_m), [x_1, …, x_N] or (x_1, …, x_N)^⊤."""
+    bracket = node.base if isinstance(node, Scripted) else node
+    inside = bracket.inside if isinstance(bracket, Bracket) else None
+    return inside if isinstance(inside, Listing) else None
+
+
+def _tuple(found: Guesses, left: Node | None, inside: Listing, why: str, within: Node | None) -> None:
+    """s = (s_1, …, s_m), and X = (x_1, …, x_N) ∈ ℝ^{d×N} with the columns x_i, or with rows where N comes first."""
     last = inside.parts[-1]
     dotted = any(spelled(part) in DOTS for part in inside.parts)
-    if isinstance(left, Symbol) and dotted and isinstance(last, Scripted) and last.sub is not None:
-        size = found.size(last.sub, why)
-        if size:
-            found.say(left.name, f"vector {size}", why)
+    if not (isinstance(left, Symbol) and dotted and isinstance(last, Scripted) and last.sub is not None):
+        return
+    size = found.size(last.sub, why)
+    meaning = _set(found, within, why) if within is not None else None
+    words = (meaning or "").split()
+    if size and meaning and words[-3:-2] == ["matrix"] and words[-2] != words[-1] and size in words[-2:]:
+        found.say(left.name, meaning, why)
+        found.say(spelled(last.base), f"{'rows' if words[-2] == size else 'columns'} of {left.name}", why)
+    elif size and not meaning:
+        found.say(left.name, f"vector {size}", why)
+    elif meaning:
+        found.say(left.name, meaning, why)

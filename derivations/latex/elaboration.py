@@ -13,12 +13,13 @@ import sympy as sp
 
 from derivations.calculus.powers import plus as positive_part
 from derivations.calculus.variables import Kind, Variable, index
-from derivations.latex import derivatives, operators, sums, symbols
+from derivations.latex import choices, derivatives, operators, sums, symbols
 from derivations.latex.derivatives import PARTIAL, TRANSPOSED, starts_function
 from derivations.latex.notation import Meaning, Notation, index_parts, plain
 from derivations.latex.syntax import (
     At,
     Bracket,
+    Cases,
     Chain,
     Fraction,
     LatexError,
@@ -150,6 +151,8 @@ class Reader:
                 return self._at(inside, where)
             case Symbol() | Scripted():
                 return self.product((node,))
+            case Cases():
+                return choices.cases(self, node)
             case Listing():
                 raise LatexError(f"expected one expression, got several: {spelled(node)}")
             case Chain():
@@ -272,7 +275,12 @@ class Reader:
                 return body if sup is None else derivatives.slope(body, by)
             if base.name in ("\\max", "\\min") and sub is None:
                 return operators.extreme(self, base.name, rest)
-            if base.name in UNREAD or (base.name in ("\\max", "\\min")):
+            if base.name in ("\\max", "\\min"):
+                raise LatexError(
+                    f"{spelled(first)}: expected a maximum that is bounded above or a minimum that is bounded below as a side of an "
+                    "inequality or a term of one, or \\max and \\min of two numbers in parentheses"
+                )
+            if base.name in UNREAD:
                 raise LatexError(f"expected sums, logarithms, exponentials, powers and derivatives, got {base.name}")
             if base.name == "e" and sup is not None and self.meaning("e") is None:
                 return entrywise(sp.exp, self.value(sup), what="exp")

@@ -32,6 +32,7 @@ from derivations.latex.uses import RESERVED, is_index_list, uses
 CONDITIONAL = ("if", "iff", "when", "whenever", "only", "unless", "at", "for", "equality", "case", "until", "since", "because")
 POSITIVE = ("\\tau", "\\beta", "\\varepsilon", "\\epsilon", "\\sigma", "\\gamma", "\\eta", "T", "\\kappa", "\\rho")
 DISTRIBUTIONS = ("p", "q", "\\pi", "w", "r", "\\rho", "\\mu", "\\nu")
+WEIGHTS = ("p", "q", "\\pi", "w", "\\rho", "\\mu", "\\nu", "P")  # letters for distributions that are written q(z)
 STANDARD = ("KL", "softmax", "logsumexp", "variance", "covariance", "expectation", "diag", "trace", "ones", "identity", "delta")
 
 
@@ -97,6 +98,8 @@ def _defined_name(found: Guesses, left: Node, right: Node, sign: str, display: b
         or (standard == "entropy" and "\\log" in spelled(right))
         or name in found.indices
         or name in RESERVED
+        or name.startswith(("\\nabla", "\\partial"))
+        or _is_slope(found, name)
     ):
         return None
     if (seen and sign not in DEFINE) or (known is not None and (known.meaning.startswith("size") or not display)):
@@ -105,11 +108,31 @@ def _defined_name(found: Guesses, left: Node, right: Node, sign: str, display: b
     if name.endswith("'") and bare is not None and "(" in found.names[name.rstrip("'")]:
         return None                                          # f'(x) is the derivative of f
     inside = {spelled(node) for node in walk(right)} | {symbol for symbol, _ in uses(right)}
-    if name in inside or isinstance(right, Number) or name in found.sets or name.startswith("\\mathbb"):
+    if name in inside or name in _defining(found, inside) or isinstance(right, Number) or name in found.sets or name.startswith("\\mathbb"):
         return None
     if isinstance(left, Scripted) and left.sub is not None and not shown.indices and spelled(left.sub).isdigit():
         return None
     return name
+
+
+def _defining(found: Guesses, names: set[str]) -> set[str]:
+    """All names by which some names are defined, so that no definition goes round in a circle."""
+    seen: set[str] = set()
+    waiting = set(names)
+    while waiting:
+        name = waiting.pop()
+        seen.add(name)
+        line = found.lines.get(found.names.get(name, ""))
+        if line is not None and line.meaning.startswith("="):
+            tree = parse(line.meaning[1:])
+            waiting |= ({spelled(node) for node in walk(tree)} | {symbol for symbol, _ in uses(tree)}) - seen
+    return seen
+
+
+def _is_slope(found: Guesses, name: str) -> bool:
+    """Whether a name is that of a derivative, f' of an f that is defined."""
+    bare = name.replace("'", "")
+    return bare != name and bare in found.names and found.lines[found.names[bare]].meaning.startswith("=")
 
 
 def _is_problem(node: Node) -> bool:
@@ -174,11 +197,13 @@ def _rest(found: Guesses, name: str, nodes: Sequence[Node]) -> None:
         or name == "e"
     ):
         return
-    if name.startswith("\\mathbb") or (name == "\\pi" and not any(isinstance(node, Scripted | Product) for node in nodes)):
+    if name.startswith(("\\mathbb", "\\mathrm{new}", "\\mathrm{old}")) or (name == "\\pi" and not any(isinstance(node, Scripted | Product) for node in nodes)):
         return
     if any(isinstance(node, Scripted) and _is_end(found, node) for node in nodes):
         return
     bare = name.rstrip("'")
+    if _is_slope(found, name) or f"\\mathbf{{{name}}}" in found.names:
+        return
     if bare != name and bare in found.names and found.lines[found.names[bare]].meaning.startswith("index"):
         return
     calls = [node for node in nodes if isinstance(node, Product)]
@@ -187,7 +212,9 @@ def _rest(found: Guesses, name: str, nodes: Sequence[Node]) -> None:
         assert isinstance(bracket, Bracket)
         if any(spelled(part) in found.indices for part in parts(bracket.inside)):
             joint = len(parts(bracket.inside)) > 1 and "|" not in spelled(bracket)
-            found.say(spelled(calls[0]), "positive" if joint else "distribution", "a function of an index")
+            likely = name.startswith(WEIGHTS)
+            meaning = "positive" if joint and likely else "distribution" if likely else "?"
+            found.say(spelled(calls[0]), meaning, "a function of an index" if likely else "real? positive? distribution?")
             for part in parts(bracket.inside):
                 if spelled(part) not in found.indices and spelled(part) not in found.names:
                     found.say(spelled(part), "fixed", f"an argument of {name} that is no index")
@@ -205,12 +232,29 @@ def _rest(found: Guesses, name: str, nodes: Sequence[Node]) -> None:
             likely = f"interior {shape[0]}?" if name in DISTRIBUTIONS and len(shape) == 1 else ""
             found.say(name, "?" if likely else f"{kind} {' '.join(shape)}", likely or "its indices")
             return
-    if _is_argument(found, name):
+    if (size := _shared_range(found, name)) is not None:
+        found.say(name, f"index {size}", "an argument where another index stands, too")
+    elif _is_argument(found, name):
         found.say(name, "real", "the argument of a definition")
     elif name in POSITIVE and name not in found.called:
         found.say(name, "positive", "a letter for positive numbers; nothing else is said of it")
     else:
         found.say(name, "?", "nothing is said of it: real? positive? vector? = a definition?")
+
+
+def _shared_range(found: Guesses, name: str) -> str | None:
+    """The size of the index that stands elsewhere where a letter stands, w where r(y) and r(w) are used."""
+    if not LETTER.fullmatch(name):
+        return None
+    for nodes in found.used.values():
+        lists = [parts(node.factors[1].inside) for node in nodes if isinstance(node, Product)]  # type: ignore[attr-defined]
+        for mine in lists:
+            places = [at for at, part in enumerate(mine) if spelled(part) == name]
+            others = [spelled(each[at]) for at in places for each in lists if len(each) == len(mine)]
+            sizes = {found.indices[other] for other in others if found.indices.get(other)}
+            if len(sizes) == 1:
+                return sizes.pop()
+    return None
 
 
 def _is_end(found: Guesses, node: Scripted) -> bool:

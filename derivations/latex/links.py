@@ -16,7 +16,7 @@ from derivations.calculus.sums import total
 from derivations.calculus.variables import Kind, Variable, rival
 from derivations.latex.elaboration import Reader
 from derivations.latex.notation import Definition, Notation, index_parts
-from derivations.latex.statements import AT_LEAST, AT_MOST, EQUAL, _compared, _limit, _proportional, _under, clauses, free_places
+from derivations.latex.statements import AT_LEAST, AT_MOST, EQUAL, _compared, _limits, _proportional, _under, clauses, free_places
 from derivations.latex.syntax import (
     EMPTY,
     Bracket,
@@ -96,7 +96,7 @@ def links(latex: str, notation: Notation, before: str | None = None) -> tuple[Li
     start = _first_side(parse(before)) if before else None
     if not isinstance(tree, Chain | Listing):
         return (Link(_shown(Reader(notation), tree)),)
-    chains, conditions = clauses(_continued(tree, start))
+    chains, conditions = clauses(_continued(tree, start), notation)
     reader, _ = _under(Reader(notation), conditions)
     found: list[Link] = []
     pending: list[Said] = []
@@ -213,8 +213,8 @@ def _without_words(node: Node | None) -> Node | None:
 
 
 def _link(reader: Reader, left: Node, sign: str, right: Node) -> Iterator[Said]:
-    if sign in EQUAL and (limit := _limit(reader, left, right)):
-        yield limit
+    if sign in EQUAL and (limits := [*_limits(reader, left, right)]):
+        yield from limits
     elif sign in EQUAL and (one := posed(reader, left, open_=True)) and (
             other := posed(reader, right, open_=True)):
         if one.only_value != other.only_value or one.sign != other.sign or one.axes != other.axes:
@@ -250,9 +250,9 @@ def _link(reader: Reader, left: Node, sign: str, right: Node) -> Iterator[Said]:
 def _solved(node: Node) -> tuple[Node, Node] | None:
     """x = c A^{-1} y says that A x = c y: the matrix, and what is left without its inverse."""
     factors = node.factors if isinstance(node, Product) else ()
-    for at, factor in enumerate(factors):
-        if isinstance(factor, Scripted) and isinstance(factor.base, Bracket) and spelled(factor.sup) == "- 1" and at + 1 < len(factors):
-            return factor.base, product_node((*factors[:at], *factors[at + 1 :]))
+    for place, factor in enumerate(factors[:-1]):
+        if isinstance(factor, Scripted) and isinstance(factor.base, Bracket) and spelled(factor.sup) == "- 1":
+            return factor.base, product_node((*factors[:place], *factors[place + 1 :]))
     return None
 
 

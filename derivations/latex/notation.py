@@ -26,8 +26,8 @@ import sympy as sp
 
 from derivations.calculus import variables
 from derivations.calculus.variables import Kind, Variable
-from derivations.latex.syntax import Bracket, LatexError, Listing, Node, Number, Product, Scripted, Symbol, parse, spelled
-from derivations.latex.values import Value, scalar
+from derivations.latex.syntax import Bracket, Chain, LatexError, Listing, Node, Number, Product, Scripted, Symbol, parse, spelled
+from derivations.latex.values import Value, scalar, transposed
 from derivations.relations import AtLeast
 
 OPERATORS = (
@@ -53,7 +53,7 @@ SCALARS = {"real": Kind.REAL, "positive": Kind.POSITIVE, "nonnegative": Kind.NON
 ARRAYS = {"simplex": Kind.SIMPLEX, "interior": Kind.INTERIOR, "stochastic": Kind.STOCHASTIC}
 ACCEPTED = (
     "size, index M, real, positive, nonnegative (with bounds, size >= 2, positive < 1), [positive|nonnegative] vector M, "
-    "[positive|nonnegative] matrix N M, simplex M, interior M, stochastic N M, fixed, = definition, or an operator: "
+    "[positive|nonnegative] matrix N M, rows of M, columns of M, simplex M, interior M, stochastic N M, fixed, = definition, or an operator: "
     + ", ".join(OPERATORS)
 )
 
@@ -100,6 +100,7 @@ class Notation:
     points: dict[str, str] = field(default_factory=dict, init=False)  # names of points, with the matrix whose rows they are
     broken: dict[str, str] = field(default_factory=dict, init=False)
     bounds: list[AtLeast] = field(default_factory=list, init=False)  # what is said of numbers beside their kind
+    taken: dict[str, str] = field(default_factory=dict, init=False)  # name of a variable → the symbol that it stands for
 
     def __post_init__(self) -> None:
         waiting: list[tuple[str, str]] = []
@@ -109,8 +110,12 @@ class Notation:
                     waiting.append((symbol, meaning.strip()))
                 else:
                     self.adopt(symbol, meaning)
-        order = {"size": 0, "index": 1}
-        for symbol, meaning in sorted(waiting, key=lambda each: 3 if each[1][0] == "=" else order.get(each[1].split()[0], 2)):
+        order = {"size": 0, "index": 1, "rows": 3, "columns": 3}
+
+        def rank(line: tuple[str, str]) -> tuple[int, bool]:
+            return 4 if line[1][0] == "=" else order.get(line[1].split()[0], 2), styled(line[0]) != plain(line[0])
+
+        for symbol, meaning in sorted(waiting, key=rank):
             try:
                 self.declare(symbol, meaning)
             except ValueError as error:
@@ -121,6 +126,8 @@ class Notation:
     def adopt(self, symbol: str, meaning: Any) -> None:
         """Give a symbol the meaning of a variable, an expression, or a function of indices that exist already."""
         name = pattern(symbol).name if "(" in symbol else spelled(parse(symbol))
+        if isinstance(meaning, Variable | sp.IndexedBase):
+            self.taken.setdefault(str(meaning), name)
         if isinstance(meaning, Variable) and meaning.domain.kind is Kind.SIZE:
             self.sizes[name] = meaning
             self.meanings[name] = scalar(meaning)
@@ -157,16 +164,24 @@ class Notation:
             self.meanings[base] = self._array(base, sizes, meaning)
         elif shown.arguments:
             self.meanings[shown.name] = self._named(shown, meaning)
+        elif meaning.startswith(("rows of ", "columns of ")):
+            self.meanings[shown.name] = self._lines(*meaning.split(" of ", 1))
         elif meaning.split()[0] == "index":
             self.indices[shown.name] = variables.index(self.called(shown.name), *self._shape(meaning.split()[1:], 1))
         elif meaning.split()[0] in (*SCALARS, "size") and len(meaning.split()) % 2 == 1 and meaning.split()[1:2] != ["vector"]:
             self._number(shown.name, meaning.split())
         else:
-            self.meanings[shown.name] = self._variable(self.called(shown.name), meaning)
+            self.meanings[shown.name] = self._variable(shown.name, meaning)
 
     def called(self, name: str) -> str:
-        """The name of the variable that a printed name stands for."""
-        return self.names.get(name, plain(name))
+        """The name of the variable that a printed name stands for; two printed names never share one by accident."""
+        if name in self.names:
+            return self.names[name]
+        found = next((each for each in (plain(name), styled(name)) if self.taken.get(each, name) == name), None)
+        if found is None:
+            raise LatexError(f"expected a name that differs from {self.taken[plain(name)]} in more than its style")
+        self.taken[found] = name
+        return found
 
     def _entry(self, symbol: str) -> tuple[str, tuple[sp.Expr, ...]] | None:
         """The name and shape of a vector or matrix that is declared by its entries, x_i: real; None for another symbol."""
@@ -213,7 +228,8 @@ class Notation:
             self.sizes[name] = number
         self.meanings[name] = scalar(number)
 
-    def _variable(self, name: str, meaning: str) -> Value:
+    def _variable(self, printed: str, meaning: str) -> Value:
+        name = self.called(printed)
         words = meaning.split()
         if meaning in SCALARS:
             return scalar(variables.scalar(name, SCALARS[meaning]))
@@ -225,7 +241,19 @@ class Notation:
         if axes is None:
             raise LatexError(f"expected {ACCEPTED}, got {meaning!r}")
         base = variables.vector(name, *self._shape(words[1:], axes), kind=ARRAYS.get(words[0], kind))
+        other = self.meanings.get(thin(printed))
+        if thin(printed) != printed and isinstance(other, Value) and other.shape == tuple(base.shape):
+            raise LatexError(
+                f"{thin(printed)}_i can be an entry of {printed} or of {thin(printed)}, which the notation declares, too; expected one of them"
+            )
         return Value(tuple(base.shape), lambda *places: base[places])
+
+    def _lines(self, kind: str, latex: str) -> Value:
+        """The rows or columns of a matrix as a family of vectors, q_i of Q."""
+        matrix = self.meanings.get(spelled(parse(latex)))
+        if not isinstance(matrix, Value) or len(matrix.shape) != 2:
+            raise LatexError(f"expected {kind} of a matrix of the notation, got {latex}")
+        return matrix if kind == "rows" else transposed(matrix)
 
     def _named(self, shown: Pattern, meaning: str) -> Named:
         """A function of indices, q(z): its axes are those of its arguments that are indices."""
@@ -306,7 +334,9 @@ def _is_symbol(node: Node) -> bool:
 
 
 def parts(node: Node) -> tuple[Node, ...]:
-    """What commas or a bar separate."""
+    """What commas, a bar or a preference separate: P(w \\succ l) is a function of w and l."""
+    if isinstance(node, Chain) and set(node.signs) <= {"\\succ", "\\prec"}:
+        return tuple(each for each in node.parts if each is not None)
     if isinstance(node, Listing):
         return tuple(part for each in node.parts for part in parts(each))
     return (node,)
@@ -316,7 +346,7 @@ def index_parts(node: Node) -> tuple[Node, ...]:
     """The indices of a subscript: ij, or i, j."""
     if isinstance(node, Product):
         return node.factors
-    return parts(node) if isinstance(node, Listing) else (node,)
+    return parts(node)
 
 
 LETTER = re.compile(r"[a-z]('*)")
@@ -343,6 +373,16 @@ def plain(latex: str) -> str:
 
     text = re.sub(r"\\([a-zA-Z]+)", letter, latex).replace("*", "⋆").replace("'", "′")
     return re.sub(r"[{}^_\s\\]", "", text)
+
+
+def styled(latex: str) -> str:
+    """The name of a variable with the style of its letters, where the letters alone are taken: calL for \\mathcal{L}."""
+    return "".join(style.removeprefix("math") for style in STYLES if f"\\{style}{{" in latex) + plain(latex)
+
+
+def thin(latex: str) -> str:
+    """The name of the entries of a vector that is printed bold, z for \\mathbf{z}; any other name as it is."""
+    return latex.removeprefix("\\mathbf{").removesuffix("}") if latex.startswith("\\mathbf{") else latex
 
 
 STYLES = ("mathrm", "mathbf", "mathcal", "mathbb", "mathsf", "mathit", "mathfrak", "mathscr", "text")

@@ -129,8 +129,21 @@ def distribution(reader: Reads, node: Node) -> Value:
     if first is not None and isinstance(reader.meaning(spelled(first)), Named):
         meaning = reader.meaning(spelled(first))
         assert isinstance(meaning, Named)
+        if isinstance(arguments := node.factors[1], Bracket):
+            check_labels(reader, spelled(first), meaning, parts(arguments.inside))
         return meaning.value
     return reader.value(node)
+
+
+def check_labels(reader: Reads, name: str, meaning: Named, given: Sequence[Node]) -> None:
+    """Raise LatexError for a label other than the declared one: p(y | x) says nothing of p(y | w)."""
+    for part, label in zip(given, meaning.arguments, strict=False):
+        here, declared = reader.scope.get(label), reader.notation.meanings.get(label)
+        moved = here is not None and not (
+            isinstance(declared, Value) and declared.shape == here.shape == () and declared.number == here.number
+        )
+        if label not in meaning.axes and (spelled(part) != label or moved):
+            raise LatexError(f"{name}: expected the label {label}, for which it is declared, got another one")
 
 
 def _kl(reader: Reads, argument: Node) -> Value:
@@ -260,6 +273,7 @@ def _law(reader: Reads, sub: Node) -> tuple[Value, tuple[str, ...]]:
     if isinstance(sub, Product) and len(sub.factors) == 2 and isinstance(sub.factors[1], Bracket):
         meaning = reader.meaning(spelled(sub.factors[0]))
         if isinstance(meaning, Named):
+            check_labels(reader, spelled(sub.factors[0]), meaning, parts(sub.factors[1].inside))
             return meaning.value, meaning.axes
     meaning = reader.meaning(spelled(sub))
     if isinstance(meaning, Named):

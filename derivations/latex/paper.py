@@ -7,18 +7,20 @@ Macros are expanded; comments and what stands before `\\begin{document}` are lef
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
 from lark import Lark, Token
 
-from derivations.latex.syntax import LatexError
+from derivations.latex.syntax import Chain, LatexError, Listing, parse, spelled
 
 NUMBERED = ("equation", "align", "gather", "multline", "eqnarray", "flalign", "alignat")
 PLAIN = ("displaymath", "math")
 LINED = ("align", "gather", "eqnarray", "flalign", "alignat")
+CASES = ("cases", "dcases")
 INNER = ("split", "aligned", "gathered", "alignedat")
 SKIPPED = ("verbatim", "lstlisting", "thebibliography", "tikzpicture", "table", "tabular", "algorithm", "algorithmic", "figure")
 DEEPEST = 40  # macros inside of macros
@@ -136,10 +138,10 @@ class _Scanner:
         elif self.begun and own in (*NUMBERED, *PLAIN):
             body = self._until(lambda token: token.type == "END" and _name(token) == name, opening)
             lines = list(_rows(body)) if own in LINED else [body]
-            for line in lines:
-                self._line(line, opening, own in NUMBERED and not name.endswith("*"))
+            for place, line in enumerate(lines):
+                self._line(line, opening, own in NUMBERED and not name.endswith("*"), goes_on=place > 0)
 
-    def _line(self, body: Sequence[Token], opening: Token, numbered: bool) -> None:
+    def _line(self, body: Sequence[Token], opening: Token, numbered: bool, *, goes_on: bool) -> None:
         written = next((token for token in body if str(token).strip()), opening)
         number = _tag(body)
         if numbered and not number and not any(str(token) in ("\\nonumber", "\\notag") for token in body):
@@ -147,17 +149,23 @@ class _Scanner:
             number = str(self.number)
         text = str(written)
         line = (written.line or 0) + text[: len(text) - len(text.lstrip())].count("\n")
-        self._add(body, line, display=True, number=number, label=_label(body))
+        self._add(body, line, display=True, number=number, label=_label(body), goes_on=goes_on)
 
-    def _add(self, body: Sequence[Token], line: int, *, display: bool, number: str, label: str) -> None:
+    def _add(
+        self, body: Sequence[Token], line: int, *, display: bool, number: str, label: str, goes_on: bool = False
+    ) -> None:
         kept = "".join(
-            str(token)
-            for token in body
-            if token.type not in ("LABEL", "TAG")
-            and str(token) not in ("\\nonumber", "\\notag")
-            and not (token.type in ("BEGIN", "END") and _name(token).rstrip("*") in INNER)
+            _unaligned(
+                token
+                for token in body
+                if token.type not in ("LABEL", "TAG")
+                and str(token) not in ("\\nonumber", "\\notag")
+                and not (token.type in ("BEGIN", "END") and _name(token).rstrip("*") in INNER)
+            )
         )
-        latex = " ".join(self.expanded(kept).replace("&", " ").split()).strip(" .,;")
+        latex = " ".join(self.expanded(kept).split()).strip(" .,;")
+        if goes_on and self.found.formulas and begins_with_relation(latex):
+            latex = f"{last_side(self.found.formulas[-1].latex)} {latex}".strip()
         if latex:
             self.found.formulas.append(
                 Formula(latex, line, len(self.found.sections), number, label, display, " ".join(self.words.split())[-120:])
@@ -261,6 +269,34 @@ def _argument(found: Sequence[Token], at: int) -> tuple[str, int]:
         if depth == 0:
             break
     return "".join(map(str, found[start + 1 : at - 1])), at
+
+
+def _unaligned(found: Iterable[Token]) -> Iterator[str]:
+    """The text of tokens without marks of alignment, but for those that set conditions apart in cases."""
+    depth = 0
+    for token in found:
+        if token.type in ("BEGIN", "END") and _name(token) in CASES:
+            depth += 1 if token.type == "BEGIN" else -1
+        yield str(token) if depth else str(token).replace("&", " ")
+
+
+def begins_with_relation(latex: str) -> bool:
+    """Whether a line goes on with = b or ≤ b, without a left side of its own."""
+    with suppress(LatexError):
+        tree = parse(latex)
+        first = tree.parts[0] if isinstance(tree, Listing) else tree
+        return isinstance(first, Chain) and first.parts[0] is None
+    return False
+
+
+def last_side(latex: str) -> str:
+    """The last side of a = b ≤ c, from which the next line goes on; empty for a formula that is no chain or has words in it."""
+    with suppress(LatexError):
+        tree = parse(latex)
+        first = tree.parts[0] if isinstance(tree, Listing) else tree
+        side = spelled(first.parts[-1]) if isinstance(first, Chain) else ""
+        return "" if "\\text" in side else side
+    return ""
 
 
 def _rows(body: Sequence[Token]) -> Iterator[list[Token]]:

@@ -15,7 +15,9 @@ import sympy as sp
 from derivations.calculus import sums
 from derivations.calculus.sums import total
 from derivations.calculus.variables import Kind, Variable, index
+from derivations.latex.circles import circle
 from derivations.latex.elaboration import Reader
+from derivations.latex.maxima import every
 from derivations.latex.notation import Definition, Notation, index_parts, parts, plain
 from derivations.latex.problems import because, minimizer, optimal_value, problem
 from derivations.latex.sums import check_pairs
@@ -56,9 +58,12 @@ def read(latex: str, notation: Notation) -> tuple[Relation, ...]:
     """
     tree = parse(latex)
     check_pairs(tree, notation.indices)
-    chains, conditions = clauses(tree, notation)
-    reader, given = _under(Reader(notation), conditions)
-    found = tuple(relation for chain in chains for relation in _relations(reader, chain))
+    try:
+        chains, conditions = clauses(tree, notation)
+        reader, given = _under(Reader(notation), conditions)
+        found = tuple(relation for chain in chains for relation in _relations(reader, chain))
+    except RecursionError:
+        raise LatexError(f"expected definitions without a circle, got {circle(notation)}") from None
     if not found:
         raise LatexError(f"expected a statement, got the expression {latex}")
     return tuple(_given(relation, given, notation.bounds) for relation in found)
@@ -290,6 +295,8 @@ def _link(reader: Reader, left: Node, sign: str, right: Node) -> Iterator[Relati
         strict = {**AT_MOST, **AT_LEAST}[sign]
         less, more = (left, right) if sign in AT_MOST else (right, left)
         weights = _weights(reader)
+        reader, less = every(reader, less, (more,), above=False)
+        reader, more = every(reader, more, (less,), above=True)
         yield from _compared(reader, more, less, lambda a, b: AtLeast(a, b, strict=strict, because=because(a - b, weights)))
     elif sign == "\\propto":
         yield _proportional(reader, left, right)

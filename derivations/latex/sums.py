@@ -11,7 +11,7 @@ from derivations.calculus.variables import Variable
 from derivations.latex.notation import index_parts, plain
 from derivations.latex.reads import Reads
 from derivations.latex.syntax import EMPTY, Chain, LatexError, Node, Product, Scripted, Symbol, spelled, walk
-from derivations.latex.values import RangeError, Value, bound, product_of, scalar
+from derivations.latex.values import RangeError, Value, bound, product_of
 
 
 def big_sum(reader: Reads, sub: Node | None, sup: Node | None, rest: list[Node]) -> Value:

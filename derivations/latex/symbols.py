@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 import sympy as sp
 
-from derivations.calculus.variables import Variable
-from derivations.latex import operators
+from derivations.calculus.variables import Domain, Kind, Variable
+from derivations.latex import derivatives, operators
 from derivations.latex.notation import Definition, Meaning, Named, index_parts, parts, plain
 from derivations.latex.reads import Reads
-from derivations.latex.syntax import Bracket, LatexError, Listing, Node, Scripted, Symbol, spelled
-from derivations.latex.values import Support, Value, bound, check_ranges, fits, scalar
+from derivations.latex.syntax import Bracket, LatexError, Listing, Node, Product, Scripted, Symbol, parse, spelled, walk
+from derivations.latex.values import Size, Support, Value, bound, check_ranges, fits, scalar
 
 
 def conditional(reader: Reads, meaning: Meaning) -> Meaning:
@@ -44,11 +45,21 @@ def symbol(
             left_sub = sub if kept_sub is None else None
             left_sup = sup if kept_sup is None else None
             return _meant(reader, spelled(scripted), meaning, left_sub, left_sup, rest)
+    function = reader.meaning(spelled(Scripted(base, sub)) if sub else base.name) if primes else None
+    if isinstance(function, Definition) and sup is None and function.pattern.arguments:
+        call = _call(rest)
+        if call:
+            rest.pop(0)
+        point = call[0].inside if call else None
+        return reader.scripts(derivatives.primed(reader, function, primes, point), None, call[1] if call else None, spelled(whole))
+    bold = f"\\mathbf{{{base.name}}}"
+    if sub is not None and not primes and (meaning := reader.meaning(bold)) is not None:
+        return _meant(reader, bold, meaning, sub, sup, rest)  # z_i is an entry of the vector that is printed bold
     if primes == 0 and sub is None and base.name == "e":
         return reader.scripts(scalar(sp.E), None, sup, spelled(whole))
     if base.name == "\\pi" and (call := _call(rest)):
         raise LatexError(f"\\pi{spelled(call[0])}: expected a function of the notation, or \\pi \\cdot")
-    if base.name == "\\pi":
+    if base.name == "\\pi" and sub is None:
         return reader.scripts(scalar(sp.pi), sub, sup, spelled(whole))
     raise LatexError(f"{spelled(whole)}: expected a symbol of the notation, got one that it does not declare")
 
@@ -103,6 +114,7 @@ def _named(reader: Reads, name: str, meaning: Named, sub: Node | None, sup: Node
     given = parts(bracket.inside)
     if len(given) != len(meaning.arguments):
         raise LatexError(f"{name}: expected arguments ({', '.join(meaning.arguments)}), got {spelled(bracket)}")
+    operators.check_labels(reader, name, meaning, given)
     places = [part for part, argument in zip(given, meaning.arguments, strict=True) if argument in meaning.axes]
     if any(spelled(part) in ("\\cdot", "·") for part in places):
         if len(places) > 1:
@@ -131,9 +143,9 @@ def _defined(reader: Reads, meaning: Definition, sub: Node | None, sup: Node | N
     if shown.arguments and call and _fits_arguments(reader, shown.arguments, parts(call[0].inside)):
         rest.pop(0)
         sup = operators.one_power(name, sup, call[1])
-        inner = inner.within(**_given(reader, shown.name, shown.arguments, parts(call[0].inside)))
+        inner = inner.within(**_given(reader, meaning, shown.arguments, parts(call[0].inside)))
     if shown.subscripts and sub is not None:
-        inner = inner.within(**_given(reader, shown.name, shown.subscripts, parts(sub)))
+        inner = inner.within(**_given(reader, meaning, shown.subscripts, parts(sub)))
         sub = None
     body = inner.value(meaning.body)
     if None not in body.shape:
@@ -168,11 +180,54 @@ def _fits_arguments(reader: Reads, arguments: Sequence[str], given: Sequence[Nod
                for meaning, part in zip(declared, given, strict=True))
 
 
-def _given(reader: Reads, name: str, arguments: Sequence[str], given: Sequence[Node]) -> dict[str, Value]:
+def _given(reader: Reads, meaning: Definition, arguments: Sequence[str], given: Sequence[Node]) -> dict[str, Value]:
     """The values of a function's arguments by their names."""
+    name = meaning.pattern.name
     if len(given) != len(arguments):
         raise LatexError(f"{name}: expected arguments ({', '.join(arguments)}), got {', '.join(map(spelled, given))}")
+    for argument, part in zip(arguments, given, strict=True):
+        if spelled(part) != argument and _is_hidden(reader, meaning, argument, reader.value(part).shape):
+            raise LatexError(
+                f"{name}: expected {argument} as its argument, got {spelled(part)}: it depends on {argument} through what is "
+                f"defined elsewhere; write {argument} in its definition"
+            )
+        if _stands_alone(part, name):
+            raise LatexError(
+                f"{name}({spelled(part)}): can be {name} at {spelled(part)} or {name} times ({spelled(part)}); expected arguments "
+                "or \\cdot"
+            )
     return {argument: reader.value(part) for argument, part in zip(arguments, given, strict=True)}
+
+
+def _stands_alone(node: Node, name: str) -> bool:
+    """Whether a function occurs in a part without arguments, as in the product σ(1 − σ)."""
+    if spelled(node) == name:
+        return True
+    products = [each.factors for each in walk(node) if isinstance(each, Product)]
+    called = sum(spelled(one) == name and isinstance(two, Bracket) for each in products for one, two in pairwise(each))
+    return sum(spelled(each) == name for each in walk(node)) > called
+
+
+def _is_hidden(reader: Reads, meaning: Definition, argument: str, shape: tuple[Size, ...]) -> bool:
+    """Whether a definition depends on an argument otherwise than by what is written in it.
+
+    With a variable of its own in place of the argument, neither the variable of the notation nor an index of q_i may be left.
+    """
+    node, declared = parse(argument), reader.notation.meanings.get(argument)
+    letters = set(map(spelled, index_parts(node.sub))) if isinstance(node, Scripted) and node.sub is not None else set()
+    label = None
+    if isinstance(declared, Value):
+        shape = declared.shape
+        first = declared.entry(*(bound(axis) for axis in shape))
+        label = first.base.label if isinstance(first, sp.Indexed) else first
+    if None in shape or not (isinstance(label, Variable) or letters):
+        return False
+    domain = label.domain if isinstance(label, Variable) else Domain(Kind.REAL, shape)
+    other = Variable("x#other", domain)
+    moved = Value(shape, lambda *places: sp.IndexedBase(other, shape=shape)[places] if places else other)
+    body = reader.fresh().within(**{argument: moved}).value(meaning.body)
+    left = body.entry(*(bound(axis) for axis in body.shape)).free_symbols
+    return label in left or any(isinstance(each, Variable) and each.name in map(plain, letters) for each in left)
 
 
 def _call(rest: Sequence[Node]) -> tuple[Bracket, Node | None] | None:

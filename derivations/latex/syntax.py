@@ -107,6 +107,13 @@ class Root(Node):
 
 
 @dataclass(frozen=True)
+class Cases(Node):
+    """Values with the conditions under which they hold."""
+
+    rows: tuple[tuple[Node, Node], ...]
+
+
+@dataclass(frozen=True)
 class Operator(Node):
     """A sign between factors: `/`, `\\cdot`, `\\odot`."""
 
@@ -165,8 +172,8 @@ def _near(latex: str, place: int, width: int = 24) -> str:
 
 
 def _lines(items: Sequence[Item]) -> Node:
-    """Lines and clauses: parts with a comma, a semicolon or a line break between them."""
-    items = [*_without_quads(items)]
+    """Lines and clauses: parts with a comma, a semicolon or a line break between them; marks of alignment say nothing."""
+    items = [*_without_quads([item for item in items if _type(item) != "AMP"])]
     parts, separators, start = [], [], 0
     for place, item in enumerate(items):
         if _type(item) in ("COMMA", "BREAK") or (_type(item) == "DOT" and place == len(items) - 1):
@@ -321,9 +328,24 @@ def _node(item: Item) -> Node:
         return Bracket(BRACKETS[item.data], _lines(parts[1:-1]))
     if item.data == "fraction":
         return Fraction(_node(parts[1]), _node(parts[2]))
+    if item.data == "cases":
+        return _cases(parts[1:-1])
     if item.data == "root":
         return Root(_node(parts[1]))
     return Symbol(f"{_style(str(parts[0]))}{{{_joined(_node(parts[1]))}}}")
+
+
+def _cases(items: Sequence[Item]) -> Cases:
+    rows: list[tuple[Node, Node]] = []
+    breaks = [at for at, item in enumerate(items) if _type(item) == "BREAK"]
+    for start, end in zip([0, *(at + 1 for at in breaks)], [*breaks, len(items)], strict=True):
+        row = items[start:end]
+        mark = next((at for at, item in enumerate(row) if _type(item) in ("AMP", "TEXT")), None)
+        if row and mark is None:
+            raise LatexError("cases: expected a value & a condition in each row, got no condition")
+        if row:
+            rows.append((_lines(row[:mark]), _lines(row[mark:])))
+    return Cases(tuple(rows))
 
 
 def _joined(node: Node) -> str:
@@ -432,6 +454,8 @@ def spelled(node: Node | None) -> str:
             return f"\\frac{{{spelled(over)}}}{{{spelled(under)}}}"
         case At(inside, where):
             return f"{spelled(inside)}|_{{{spelled(where)}}}"
+        case Cases(rows):
+            return "\\begin{cases} " + " \\\\ ".join(f"{spelled(a)} & {spelled(b)}" for a, b in rows) + " \\end{cases}"
         case Root(inside):
             return f"\\sqrt{{{spelled(inside)}}}"
     raise TypeError(f"node: expected a part of a formula, got {node!r}")

@@ -45,7 +45,8 @@ RESERVED = {
 def uses(tree: Node) -> Iterator[tuple[str, Node]]:
     """Each symbol of a formula by its name, with the node at which it is used."""
     if isinstance(tree, Scripted) and isinstance(tree.base, Symbol) and tree.base.name not in RESERVED:
-        yield declared_name(tree), tree
+        if declared_name(tree) in operators.DEFAULT or tree.base.name not in operators.DEFAULT:
+            yield declared_name(tree), tree  # an operator with a subscript of its own, Var_{a∼π}, is no new symbol
         if tree.sub is not None and not is_index_list(tree.sub) and tree.base.name not in operators.DEFAULT:
             return
         for part in (tree.sub, tree.sup):

@@ -1,0 +1,65 @@
+"""Cases such as i = j and otherwise, as one formula with Kronecker's delta."""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from derivations.calculus.sums import delta
+from derivations.calculus.variables import Variable
+from derivations.latex.reads import Reads
+from derivations.latex.syntax import Cases, Chain, LatexError, Node, Product, Symbol, product_node, spelled
+from derivations.latex.values import Value, plus, scalar, times
+
+IF = ("if", "for", "when", "where")
+OTHERWISE = ("otherwise", "else")
+
+
+def cases(reader: Reads, node: Cases) -> Value:
+    """A where i = j, B otherwise: δ_ij A + (1 − δ_ij) B.
+
+    Raises LatexError for other conditions than one equality of indices, and for rows that do not say what holds elsewhere.
+    """
+    if len(node.rows) != 2:
+        raise LatexError(f"cases: expected two rows, i = j and otherwise, got {len(node.rows)}")
+    (first, where), (second, elsewhere) = node.rows
+    chosen = _indicator(reader, where)
+    if chosen is None:
+        raise LatexError("cases: expected a condition such as i = j in the first row, got otherwise")
+    rest = _indicator(reader, elsewhere)
+    if rest is not None and sp.expand(rest + chosen) != 1:
+        raise LatexError(f"cases: expected otherwise or the contrary in the second row, got {spelled(elsewhere)}")
+    parts = [times(scalar(c), reader.value(each), spelled(node)) for c, each in ((chosen, first), (1 - chosen, second))]
+    return plus(parts[0], parts[1], 1)
+
+
+def _indicator(reader: Reads, node: Node) -> sp.Expr | None:
+    """1 where a condition i = j or i ≠ j holds and 0 elsewhere; None for otherwise."""
+    words, stated = _said(node)
+    if not set(words) <= {*IF, *OTHERWISE}:
+        raise LatexError(f"cases: expected if or otherwise, got {' '.join(words)}")
+    if stated is None and set(words) & set(OTHERWISE):
+        return None
+    pair = stated.parts if isinstance(stated, Chain) and stated.signs in (("=",), ("\\ne",), ("\\neq",)) else ()
+    if not isinstance(stated, Chain) or len(pair) != 2 or pair[0] is None or pair[1] is None:
+        raise LatexError(f"cases: expected a condition i = j or i \\ne j of two indices, got {spelled(node)}")
+    one, other = (reader.place(each) for each in pair if each is not None)
+    ranges = [each.domain.shape for each in (one, other) if isinstance(each, Variable)]
+    if len(ranges) == 2 and ranges[0] != ranges[1]:
+        raise LatexError(f"cases: expected two indices over one range, got {spelled(node)}")
+    same = delta(one, other)
+    return same if stated.signs == ("=",) else 1 - same
+
+
+def _said(node: Node) -> tuple[list[str], Node | None]:
+    """The words that a condition begins with, and the relation after them."""
+    first = node.parts[0] if isinstance(node, Chain) else node
+    factors = list(first.factors) if isinstance(first, Product) else [first] if first is not None else []
+    words: list[str] = []
+    while factors and isinstance(factors[0], Symbol) and factors[0].name.startswith("\\text{"):
+        text = factors.pop(0)
+        assert isinstance(text, Symbol)
+        words += [word.strip(".,;:") for word in text.name.removeprefix("\\text{").removesuffix("}").lower().split()]
+    rest = product_node(factors) if factors else None
+    if isinstance(node, Chain):
+        return words, Chain((rest, *node.parts[1:]), node.signs)
+    return words, rest

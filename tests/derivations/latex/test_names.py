@@ -1,0 +1,80 @@
+"""Two symbols are never one by accident: what differs in style, label or argument differs in the statement that is read."""
+
+from __future__ import annotations
+
+import pytest
+
+from derivations.latex import Notation, read
+from derivations.latex.syntax import LatexError
+
+POLICY = {
+    "n": "size",
+    "a, b": "index n",
+    r"\theta, \phi, Q": "vector n",
+    r"\pi_\theta(a)": r"= e^{\theta_a} / \sum_b e^{\theta_b}",
+    r"V(\theta)": r"= \sum_a \pi_\theta(a) Q_a",
+    r"W(\theta)": r"= \sum_a e^{\theta_a} Q_a",
+}
+LABELLED = {"n": "size", "y, v": "index n", "x, w": "real", "s": "vector n", "p(y | x)": r"= e^{x s_y} / \sum_v e^{x s_v}"}
+FIXED = {
+    "n": "size",
+    "y": "index n",
+    "x, w": "fixed",
+    "r(x, y)": "real",
+    "Z(x)": r"= \sum_y e^{r(x, y)}",
+    "p(y | x)": r"= e^{r(x, y)} / Z(x)",
+}
+BOLD = {"N": "size", "i": "index N", r"\mathbf{z}": "vector N", "c": "real", r"f(\mathbf{z})": r"= \log\sum_i e^{z_i}"}
+
+
+@pytest.mark.parametrize(
+    ("latex", "declared"),
+    [
+        (r"\mathcal{L} = L", {r"\mathcal{L}, L": "real"}),
+        (r"\mathbf{x} = x", {r"\mathbf{x}, x": "real"}),
+        (r"\hat{x} = x", {r"\hat{x}, x": "real"}),
+        (r"\mathbf{x}^\top\mathbf{x} = x^\top x", {"m, n": "size", r"\mathbf{x}": "vector m", "x": "vector n"}),
+        (r"W(\phi) = W(\theta)", POLICY),
+        (r"f(\mathbf{z} + c\mathbf{1}) = f(\mathbf{z})", BOLD),
+    ],
+)
+def test_what_is_printed_differently_is_not_the_same(latex: str, declared: dict[str, str]) -> None:
+    (relation,) = read(latex, Notation(declared))
+    assert not relation.trivial()
+    assert relation.counterexample() is not None
+
+
+@pytest.mark.parametrize(
+    ("latex", "declared", "why"),
+    [
+        (r"V(\phi) = V(\theta)", POLICY, "depends on .*theta through what is defined elsewhere"),
+        (r"V(\theta + \phi) = V(\theta)", POLICY, "depends on .*theta through what is defined elsewhere"),
+        (r"p(y | w) = p(y | x)", LABELLED, "expected the label x"),
+        (r"H(p(y | w)) = H(p(y | x))", LABELLED, "expected the label x"),
+        (r"\mathbb{E}_{p(y | w)}[s] = \mathbb{E}_{p(y | x)}[s]", LABELLED, "expected the label x"),
+        (r"Z(w) = Z(x)", FIXED, "expected the label x"),
+        (r"r(w, y) = r(x, y)", FIXED, "expected the label x"),
+        (r"\sum_y p(y | w) = 1", FIXED, "expected the label x"),
+        (r"z_i = \mathbf{z}_i", {**BOLD, "z": "vector N"}, "can be an entry of"),
+        (r"\pi_\phi(a) = \pi_\theta(a)", POLICY, "expected a symbol of the notation"),
+    ],
+)
+def test_what_could_be_mistaken_is_refused(latex: str, declared: dict[str, str], why: str) -> None:
+    with pytest.raises(LatexError, match=why):
+        read(latex, Notation(declared))
+
+
+@pytest.mark.parametrize(
+    ("latex", "declared"),
+    [
+        (r"f(\mathbf{z} + c\mathbf{1}) = f(\mathbf{z}) + c", BOLD),
+        (r"\nabla_{\mathbf{z}} f(\mathbf{z}) = \mathrm{softmax}(\mathbf{z})", BOLD),
+        (r"\frac{\partial V}{\partial \theta_b} = \pi_\theta(b) (Q_b - V(\theta))", POLICY),
+        (r"W(\theta + \phi) = \sum_a e^{\theta_a} e^{\phi_a} Q_a", POLICY),
+        (r"\sum_y p(y | x) = 1", LABELLED),
+        (r"\sum_y p(y | x) = 1", FIXED),
+        (r"r(x, y) = \log p(y | x) + \log Z(x)", FIXED),
+    ],
+)
+def test_what_means_the_same_is_still_read(latex: str, declared: dict[str, str]) -> None:
+    assert all(relation.prove() for relation in read(latex, Notation(declared)))
