@@ -16,7 +16,7 @@ from functools import cache
 from types import MappingProxyType, ModuleType
 
 from derivations.documents import package
-from derivations.latex.notation import Notation, pattern, split
+from derivations.latex.notation import Notation, pattern, plain, split
 from derivations.latex.syntax import parse, spelled
 
 MODULE = "print_notation"
@@ -71,4 +71,5 @@ def _name(symbol: str, meaning: str) -> str:
 
 def known_names(notation: Notation) -> frozenset[str]:
     """The names that the derivations have for symbols of a table: such a variable stands for that symbol and no other."""
-    return frozenset(map(notation.called, (*notation.meanings, *notation.indices)))
+    printed = map(plain, (*notation.meanings, *notation.indices))
+    return frozenset((*notation.taken, *notation.names.values(), *printed))
