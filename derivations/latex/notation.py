@@ -147,8 +147,8 @@ class Notation:
             self.meanings[shown.name] = Definition(own, parse(meaning[1:]))
         elif meaning in OPERATORS:
             self.meanings[shown.name] = meaning
-        elif own := self._entry(symbol):
-            base, sizes = own
+        elif entry := self._entry(symbol):
+            base, sizes = entry
             self._refuse_second(base)
             self.meanings[base] = self._array(base, sizes, meaning)
         elif shown.arguments:

@@ -96,6 +96,7 @@ REFUSED = [
     (r"= 1", "expected a left side"),
     (r"\tau^{(2)} = \tau^2", "can be a label, the order of a derivative or a power"),
     (r"u_i^j = 1", "can be a label, the order of a derivative or a power"),
+    (r"\max(\tau, \gamma)^2 = \tau", "expected parentheses around it"),
     (r"\tanh^{-1}(\tau) = 1", "as it can be the inverse function"),
     (r"\log^{-1} \tau = 1", "as it can be the inverse function"),
     (r"\phi^{-1}(s) = 1", "as it can be the inverse function"),
