@@ -241,6 +241,13 @@ def test_a_factor_and_its_inverse_are_not_cancelled_where_it_may_be_0() -> None:
         assert not relation.prove()
 
 
+@pytest.mark.parametrize("latex", [r"\log x - \log x = 0", r"0 \cdot \log x = 0", r"\sqrt x \sqrt x = x", r"e^{\log x} = x"])
+def test_what_has_no_value_is_not_cancelled(latex: str) -> None:
+    with pytest.raises(LatexError, match="it is not shown that x"):
+        read(latex, Notation({"x": "real"}))
+    assert read(latex, Notation({"x": "positive"}))
+
+
 def test_proportional_to_what_sums_to_0_says_something() -> None:
     (relation,) = read(r"s - \tfrac1m(\mathbf 1^\top s)\mathbf 1 \propto u - \tfrac1m(\mathbf 1^\top u)\mathbf 1", NOTATION)
     assert not relation.prove()
