@@ -5,12 +5,13 @@ What can be read in two ways is an error that shows both readings.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import mul
 
 import sympy as sp
 
+from derivations.calculus.defined import Condition, Sense
 from derivations.calculus.powers import plus as positive_part
 from derivations.calculus.variables import Kind, Variable, index
 from derivations.latex import choices, derivatives, operators, sums, symbols
@@ -79,12 +80,14 @@ TIMES = ("\\cdot", "\\times", "*")
 class Reader:
     """Reads parts of a formula; `scope` holds what indices and arguments stand for at this place.
 
-    `free` holds the free indices of the formula: a letter runs over what it first indexes, everywhere.
+    `free` holds the free indices of the formula: a letter runs over what it first indexes, everywhere; `asked` what logarithms
+    and roots ask of their arguments, which SymPy may cancel.
     """
 
     notation: Notation
     scope: Mapping[str, Value] = field(default_factory=dict)
     free: dict[str, Variable] = field(default_factory=dict)
+    asked: dict[Condition, None] = field(default_factory=dict)
 
     def within(self, **names: Value) -> Reader:
         """The reader where some names stand for something else."""
@@ -92,7 +95,7 @@ class Reader:
 
     def fresh(self) -> Reader:
         """A reader of the same notation with nothing in scope, for what is defined elsewhere."""
-        return Reader(self.notation)
+        return Reader(self.notation, asked=self.asked)
 
     # ── names ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -144,7 +147,7 @@ class Reader:
             case Fraction(over, under):
                 return self._fraction(over, under)
             case Root(inside):
-                return entrywise(sp.sqrt, self.value(inside), what="square root")
+                return entrywise(self._asking(sp.sqrt, Sense.NONNEGATIVE), self.value(inside), what="square root")
             case Bracket():
                 return self._bracket(node)
             case At(inside, where):
@@ -273,7 +276,7 @@ class Reader:
                     raise LatexError(f"{spelled(first)}: expected no power or 2, got {spelled(sup)}")
                 body = derivatives.slope(derivatives.operand(self, first, rest), by)
                 return body if sup is None else derivatives.slope(body, by)
-            if base.name in ("\\max", "\\min") and sub is None:
+            if base.name in ("\\max", "\\min") and sub is None and sup is None:
                 return operators.extreme(self, base.name, rest)
             if base.name in ("\\max", "\\min"):
                 raise LatexError(
@@ -389,6 +392,14 @@ class Reader:
             raise LatexError(f"{what}: expected a number or a vector to the power {spelled(sup)}, got {value.words}")
         return entrywise(lambda x: x**exponent, value, what=what)
 
+    def _asking(self, function: Callable[[sp.Expr], sp.Expr], sense: Sense) -> Callable[[sp.Expr], sp.Expr]:
+        """A function that leaves behind what it asks of its argument."""
+        def applied(x: sp.Expr) -> sp.Expr:
+            self.asked[Condition(x, sense)] = None
+            return function(x)
+
+        return applied
+
     # ── operators ───────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _function(self, name: str, sup: Node | None, rest: list[Node]) -> Value:
@@ -422,7 +433,8 @@ class Reader:
             )
         if Operator("/") in whole and is_big(first):
             raise LatexError(f"{name} {spelled(Product(tuple(whole)))}: expected parentheses, as only the sum can be divided")
-        found = entrywise(function, value, what=name)
+        asking = self._asking(function, Sense.POSITIVE) if function is sp.log else function
+        found = entrywise(asking, value, what=name)
         return self.scripts(found, None, sup, name) if sup else found
 
 

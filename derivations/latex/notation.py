@@ -158,8 +158,8 @@ class Notation:
             self.points[shown.name] = spelled(parse(meaning.removeprefix("point of ")))
         elif meaning.partition(" under ")[0] in OPERATORS:
             self.meanings[shown.name] = meaning
-        elif own := self._entry(symbol):
-            base, sizes = own
+        elif entry := self._entry(symbol):
+            base, sizes = entry
             self._refuse_second(base)
             self.meanings[base] = self._array(base, sizes, meaning)
         elif shown.arguments:

@@ -370,7 +370,9 @@ def norm_power(reader: Reads, bracket: Bracket, sub: Node | None, sup: Node | No
 
 def extreme(reader: Reads, name: str, rest: list[Node]) -> Value:
     """max(a, b) and min(a, b) of two numbers, or entry by entry."""
-    argument, _, _ = _argument(name, rest)
+    argument, after, power = _argument(name, rest)
+    if after is not None or power is not None:
+        raise LatexError(f"{name}: expected parentheses around it before {spelled(after or power)}")
     found = parts(argument)
     if len(found) != 2:
         raise LatexError(f"{name}: expected two arguments in parentheses, got {spelled(argument)}")

@@ -13,6 +13,8 @@ from dataclasses import replace
 import sympy as sp
 
 from derivations.calculus import sums
+from derivations.calculus.defined import conditions
+from derivations.calculus.signs import nonnegative
 from derivations.calculus.sums import total
 from derivations.calculus.variables import Kind, Variable, index
 from derivations.latex.circles import circle
@@ -66,7 +68,22 @@ def read(latex: str, notation: Notation) -> tuple[Relation, ...]:
         raise LatexError(f"expected definitions without a circle, got {circle(notation)}") from None
     if not found:
         raise LatexError(f"expected a statement, got the expression {latex}")
-    return tuple(_given(relation, given, notation.bounds) for relation in found)
+    relations = tuple(_given(relation, given, notation.bounds) for relation in found)
+    _check_cancelled(reader, relations)
+    return relations
+
+
+def _check_cancelled(reader: Reader, relations: Sequence[Relation]) -> None:
+    """Raises LatexError where a logarithm or root may have no value and SymPy has cancelled it, as in log x − log x = 0."""
+    if not all(isinstance(relation, Equation | AtLeast) for relation in relations):
+        return
+    facts = tuple(fact for relation in relations for fact in relation.facts())
+    kept = {sums.appearance(each.expr) for relation in relations for side in relation.sides for each in conditions(side)}
+    for each in reader.asked:
+        bound_inside = any("#" in symbol.name for symbol in each.expr.free_symbols)
+        if bound_inside or sums.appearance(each.expr) in kept or nonnegative(each.expr, facts):
+            continue                                         # 0 log 0 = 0
+        raise LatexError(f"expected a statement with values everywhere, it is not shown that {each}")
 
 
 def _given(relation: Relation, hypotheses: Sequence[Hypothesis], bounds: Sequence[Hypothesis]) -> Relation:

@@ -96,6 +96,7 @@ REFUSED = [
     (r"= 1", "expected a left side"),
     (r"\tau^{(2)} = \tau^2", "can be a label, the order of a derivative or a power"),
     (r"u_i^j = 1", "can be a label, the order of a derivative or a power"),
+    (r"\max(\tau, \gamma)^2 = \tau", "expected parentheses around it"),
     (r"\tanh^{-1}(\tau) = 1", "as it can be the inverse function"),
     (r"\log^{-1} \tau = 1", "as it can be the inverse function"),
     (r"\phi^{-1}(s) = 1", "as it can be the inverse function"),
@@ -238,6 +239,13 @@ def test_a_factor_and_its_inverse_are_not_cancelled_where_it_may_be_0() -> None:
         (relation,) = read(latex, NOTATION)
         assert not relation.trivial()
         assert not relation.prove()
+
+
+@pytest.mark.parametrize("latex", [r"\log x - \log x = 0", r"0 \cdot \log x = 0", r"\sqrt x \sqrt x = x", r"e^{\log x} = x"])
+def test_what_has_no_value_is_not_cancelled(latex: str) -> None:
+    with pytest.raises(LatexError, match="it is not shown that x"):
+        read(latex, Notation({"x": "real"}))
+    assert read(latex, Notation({"x": "positive"}))
 
 
 def test_proportional_to_what_sums_to_0_says_something() -> None:
