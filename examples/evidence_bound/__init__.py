@@ -1,0 +1,1 @@
+"""The evidence lower bound of a finite latent variable."""

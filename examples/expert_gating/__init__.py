@@ -1,0 +1,1 @@
+"""Gating a mixture of experts, and balancing its load."""
