@@ -82,16 +82,23 @@ STATIONARY = {"z": r"= \tfrac1\alpha \lambda^* - \mu + \hat h"}
 SYMMETRIC = {"S": "nonnegative matrix N N", "M_{ij}": "= S_{ij} + S_{ji}"}
 KERNEL = {"q_{ij}": r"= e^{-M_{ij}/\gamma} / \sum_k e^{-M_{ik}/\gamma}"}
 
+# Section 8: the projections K, Q, V of words x_i
+PROJECTIONS = {"d'": "size as e", "x": "matrix n d as X", "K, Q, V": "matrix d' d"}
+
 CLAIMS = {
     "deciphering.1": {"t": "point of T", "T": "matrix n d", "h": r"= \int t p(t) dt"},
+    "deciphering.21": PROJECTIONS,
     "deciphering.37": SYMMETRIC,
     "deciphering.38": SYMMETRIC,
     "deciphering.40": SYMMETRIC,
     "deciphering.41": SYMMETRIC,
     "deciphering.42": KERNEL,
+    "deciphering.sD.conditional": KERNEL,
     "deciphering.46": {**SYMMETRIC, **KERNEL},
     "deciphering.15": STATIONARY,
     "deciphering.16": STATIONARY,
     "deciphering.17": STATIONARY,
     "deciphering.18": STATIONARY,
 }
+
+INSTANCES: dict[str, dict[str, str | None]] = {}

@@ -182,7 +182,12 @@ def _said(reader: Reader, chain: Chain) -> Iterator[tuple[Said, str]]:
     for left, sign, right in zip(chain.parts, chain.signs, chain.parts[1:], strict=False):
         if left is None or right is None:
             raise LatexError(f"expected an expression on each side of {sign}, got {spelled(chain)}")
+        if sign in EQUAL and (last := _counted(right)) is not None:
+            size = reader.value(last).number
+            yield Equation(total(bound(size), sp.S.One), size), ""  # a set of so many numbers
+            continue
         if sign in EQUAL and (conditions := _set_of(right)):
+            _check_dimension(reader, left, _ambient(reader, right))
             for each in conditions:
                 yield from _said(reader, each)
             continue
@@ -200,8 +205,25 @@ def _set_of(node: Node) -> list[Chain]:
         return []
     at = first.signs.index(":") + 1
     rest = [each for each in listed[1:] if isinstance(each, Chain)]
-    return [Chain(first.parts[at:], first.signs[at:]), *(replace(each, parts=(_without_words(each.parts[0]), *each.parts[1:-1],
-                                                                              _without_words(each.parts[-1]))) for each in rest)]
+    stated = [Chain(first.parts[at:], first.signs[at:]), *rest]
+    return [replace(each, parts=(*each.parts[:-1], _without_words(each.parts[-1]))) for each in stated]
+
+
+def _counted(node: Node) -> Node | None:
+    """The last number of {1, …, n}."""
+    inside = node.inside if isinstance(node, Bracket) and node.kind == "{}" else None
+    listed = inside.parts if isinstance(inside, Listing) else ()
+    dotted = len(listed) == 3 and spelled(listed[0]) == "1" and spelled(listed[1]) in ("\\dots", "\\ldots", "\\cdots")
+    return listed[2] if dotted else None
+
+
+def _ambient(reader: Reader, node: Node) -> sp.Expr:
+    """The dimension m of a set {x ∈ ℝ^m : …}."""
+    assert isinstance(node, Bracket)
+    inside = node.inside.parts[0] if isinstance(node.inside, Listing) else node.inside
+    space = inside.parts[1] if isinstance(inside, Chain) else None
+    axes = isinstance(space, Scripted) and space.sup is not None and not isinstance(space.sup, Product)
+    return reader.value(space.sup).number if axes and isinstance(space, Scripted) and space.sup else sp.S.Zero
 
 
 def _without_words(node: Node | None) -> Node | None:
@@ -263,6 +285,8 @@ def _member(reader: Reader, left: Node, right: Node) -> Iterator[Said]:
     value = reader.value(left)
     if len(value.shape) != (2 if spelled(right).startswith(ROWS) else 1):
         raise LatexError(f"{spelled(left)}: expected a point of {spelled(right)}, got {value.words}")
+    if len(value.shape) == 1:
+        _check_dimension(reader, right, value.shape[0])
     places = free_places(reader.notation, value, value)
     yield AtLeast(value.entry(*places), sp.S.Zero)
     last = bound(value.shape[-1])
@@ -342,6 +366,8 @@ def _feasible(reader: Reader, sub: Node) -> tuple[str, Value, tuple[sp.Expr, ...
         matrix = rival("R", Kind.STOCHASTIC, *value.shape)
         return name, Value(value.shape, lambda *places: matrix[places]), value.shape
     size = value.shape[-1]
+    if isinstance(sub, Chain):
+        _check_dimension(reader, sub.parts[1], size)
     vector = rival("q", Kind.SIMPLEX, size)
     if row is None:
         return name, Value((size,), lambda i: vector[i]), (size,)
@@ -353,6 +379,13 @@ def _feasible(reader: Reader, sub: Node) -> tuple[str, Value, tuple[sp.Expr, ...
         return vector[j]
 
     return name, Value(value.shape, entry), (size,)
+
+
+def _check_dimension(reader: Reader, domain: Node | None, size: sp.Expr) -> None:
+    """Raises LatexError for a simplex Δ^k that is not that of `size` numbers: k is the number itself, or one less."""
+    if isinstance(domain, Scripted) and spelled(domain.base) == "\\Delta" and domain.sup is not None:
+        if reader.value(domain.sup).number not in (size, size - 1):
+            raise LatexError(f"{spelled(domain)}: expected the simplex of {size} numbers, got that of {spelled(domain.sup)}")
 
 
 INDICATOR = "I_{\\Delta}"                                    # adds +∞ outside of the simplex, where it is declared
