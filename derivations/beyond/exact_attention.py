@@ -29,7 +29,6 @@ from derivations.deciphering.notation import (
     mean,
     mu,
     n,
-    partition,
     point,
     preference,
     primal,
@@ -37,7 +36,6 @@ from derivations.deciphering.notation import (
     tilt,
     z,
 )
-from derivations.deciphering.section6_approximation import scaled
 from derivations.deciphering.section6_theorem1 import FINITE, distance, divergence, stationary
 
 q, y = simplex("q", n), vector("y", d)
@@ -213,7 +211,8 @@ def of_duals(strength: sp.Expr, weight: sp.Expr = sp.S.One) -> Equation:
 
 @claim("beyond.dual-monotone", "identity", title="The exact query moves less than the evidence", hypotheses=FINITE,
        needs=("deciphering.9",),
-       latex=r"\langle z_1-z_2,\lambda_1-\lambda_2\rangle=\tfrac1\alpha\|\lambda_1-\lambda_2\|^2+\mathcal K(p_1,p_2)+\mathcal K(p_2,p_1)")
+       latex=r"\langle z_1-z_2,\lambda_1-\lambda_2\rangle=\tfrac1\alpha\|\lambda_1-\lambda_2\|^2"
+             r"+\mathcal K(p_1,p_2)+\mathcal K(p_2,p_1)")
 def dual_monotone() -> Steps:
     """λ*/α is a firmly nonexpansive function of z: ‖λ₁ − λ₂‖ ≤ α‖z₁ − z₂‖ for every u and every α."""
     yield of_duals(alpha)
@@ -232,7 +231,8 @@ def of_estimates(weight: sp.Expr) -> Equation:
 
 @claim("beyond.estimate-monotone", "identity", title="The exact estimate moves less than the evidence", hypotheses=FINITE,
        needs=("beyond.dual-monotone",),
-       latex=r"\langle z_1-z_2,\hat h_1-\hat h_2\rangle=\|\hat h_1-\hat h_2\|^2+\tfrac1\alpha(\mathcal K(p_1,p_2)+\mathcal K(p_2,p_1))")
+       latex=r"\langle z_1-z_2,\hat h_1-\hat h_2\rangle=\|\hat h_1-\hat h_2\|^2"
+             r"+\tfrac1\alpha(\mathcal K(p_1,p_2)+\mathcal K(p_2,p_1))")
 def estimate_monotone() -> Steps:
     """ĥ is a firmly nonexpansive function of z, however large α is; one pass of attention, whose slope is αΣ, is not."""
     yield of_estimates(1 / alpha)
