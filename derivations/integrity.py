@@ -20,10 +20,12 @@ KERNEL = ("derivations.calculus", "derivations.relations", "derivations.claims",
           "derivations.symbolic")
 
 
+MODULES = tuple(name for name in sys.modules if name in KERNEL or name.startswith(tuple(f"{part}." for part in KERNEL)))
+
+
 def _modules() -> Iterator[ModuleType]:
-    for name, module in list(sys.modules.items()):
-        if name.startswith(tuple(f"{part}." for part in KERNEL)) or name in KERNEL:
-            yield module
+    """What goes by the names of the kernel's modules now."""
+    yield from (module for name in MODULES if (module := sys.modules.get(name)))
 
 
 def _functions() -> Iterator[tuple[str, object]]:

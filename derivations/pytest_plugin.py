@@ -84,6 +84,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.user_properties.append(("claim", [id, str(layer)]))
             item.user_properties.append(("voters", _modules(item)))
             voters.setdefault(id, set()).update(_modules(item))
+    _side_by_side(items)
     chosen = wanted(config)
     if chosen is None:
         return
@@ -93,6 +94,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     kept = [item for item in items if (marker := item.get_closest_marker("claim")) and marker.args[0] in chosen]
     config.hook.pytest_deselected(items=[item for item in items if item not in kept])
     items[:] = kept
+
+
+def _side_by_side(items: list[pytest.Item]) -> None:
+    """Put all that speaks for one claim together, after other tests: what is computed for one layer serves the next, where
+    they run in one process.
+    """
+    places = {id: place for place, id in enumerate(entries())}
+    markers = {item: item.get_closest_marker("claim") for item in items}
+    items.sort(key=lambda item: places[marker.args[0]] if (marker := markers[item]) else -1)
 
 
 def _modules(item: pytest.Item) -> list[str]:

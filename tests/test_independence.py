@@ -39,11 +39,18 @@ def modules(root: Path) -> dict[str, str]:
     return found
 
 
+@cache
+def nodes(source: str) -> tuple[ast.AST, ...]:
+    """The parts of a source that can import something or reach into a module; many tests look through the same sources."""
+    kinds = ast.Import | ast.ImportFrom | ast.Call | ast.Attribute
+    return tuple(node for node in ast.walk(ast.parse(source)) if isinstance(node, kinds))
+
+
 def imports(name: str, source: str, known: set[str]) -> set[str]:
     """What a module imports, at the top or inside a function; `from a import b` counts as a.b when that is a module."""
     found: set[str] = set()
     package = name.split(".")[:-1]
-    for node in ast.walk(ast.parse(source)):
+    for node in nodes(source):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -127,9 +134,9 @@ def private(name: str) -> bool:
 
 def borrowed(name: str, source: str, known: set[str]) -> set[str]:
     """The private names of our other modules that a module imports, or reaches through one that it imports."""
-    tree, found, ours = ast.parse(source), set(), {}
+    found, ours = set(), {}
     package = name.split(".")[:-1]
-    for node in ast.walk(tree):
+    for node in nodes(source):
         if isinstance(node, ast.Import):
             ours |= {alias.asname or alias.name: alias.name for alias in node.names if alias.name in known}
         elif isinstance(node, ast.ImportFrom):
@@ -139,7 +146,7 @@ def borrowed(name: str, source: str, known: set[str]) -> set[str]:
             ours |= {short: long for short, long in full.items() if long in known}
             if base in known or any(module.startswith(f"{base}.") for module in known):
                 found |= {long for long in full.values() if private(long.rpartition(".")[2])}
-    for node in ast.walk(tree):
+    for node in nodes(source):
         if isinstance(node, ast.Attribute) and private(node.attr) and (module := ours.get(ast.unparse(node.value))):
             found.add(f"{module}.{node.attr}")
     return found

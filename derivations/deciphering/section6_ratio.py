@@ -11,6 +11,7 @@ References nothing of this is printed; Baillon and Haddad's inequality for log M
 """
 
 from fractions import Fraction
+from functools import cache
 from types import MappingProxyType
 
 import sympy as sp
@@ -56,7 +57,10 @@ def bounded(right: sp.Expr) -> AtLeast:
     return AtLeast(left, right, because=spread, reason="Σy is the mean of (t_i − c)⟨t_i − μ, y⟩: the variance is not negative")
 
 
-length = total(a, bent(a) ** 2)
+@cache
+def length() -> sp.Expr:
+    """‖Σy‖²."""
+    return total(a, bent(a) ** 2)
 
 
 @claim("deciphering.s6.covariance-bound", "inequality", title="Addition: what the covariance does to a vector",
@@ -64,11 +68,11 @@ length = total(a, bent(a) ** 2)
        latex=r"\|\Sigma y\|^2\le\textstyle\sum_iu_i\|t_i-c\|^2\langle t_i-\mu,y\rangle^2\le L\,\langle y,\Sigma y\rangle")
 def covariance_bound() -> Steps:
     """An addition: ‖Σy‖² ≤ L⟨y, Σy⟩ where all templates are within √L of some point, for every law on the templates."""
-    yield bounded(length)
+    yield bounded(length())
 
 
-covariance_bound.twin("twice as much", lambda: bounded(2 * length))
-covariance_bound.twin("the variance on top", lambda: bounded(length + total(i, u[i] * along(i) ** 2)))
+covariance_bound.twin("twice as much", lambda: bounded(2 * length()))
+covariance_bound.twin("the variance on top", lambda: bounded(length() + total(i, u[i] * along(i) ** 2)))
 
 
 # ── one pass ────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -83,10 +87,33 @@ def missed(entry: sp.Expr) -> sp.Expr:
     return mean(tilt(moved))(entry) - mean(tilted)(entry)
 
 
-inner = total(a, g[a] * missed(a))
-own, off, shift = (total(a, x**2) for x in (g[a], missed(a), g[a] + missed(a)))
-residue = total(a, (kappa * g[a] - missed(a)) ** 2)
-cocoercive = AtLeast(kappa * inner, off)
+own = total(a, g[a] ** 2)
+
+
+@cache
+def off() -> sp.Expr:
+    """‖e‖²."""
+    return total(a, missed(a) ** 2)
+
+
+@cache
+def shift() -> sp.Expr:
+    """‖g + e‖²."""
+    return total(a, (g[a] + missed(a)) ** 2)
+
+
+@cache
+def residue() -> sp.Expr:
+    """‖κg − e‖²."""
+    return total(a, (kappa * g[a] - missed(a)) ** 2)
+
+
+@cache
+def cocoercive() -> AtLeast:
+    """κ⟨g, e⟩ ≥ ‖e‖²."""
+    return AtLeast(kappa * total(a, g[a] * missed(a)), off())
+
+
 EDGE: Point = {n: 2, d: 1, T.label: [[1], [-1]], u.label: [Fraction(1, 2)] * 2, lam.label: [0], alpha: 1,
                g.label: [Fraction(1, 100)], kappa: 1}
 """Two templates ±1 of equal weight at α = 1, and little evidence: there both bounds are almost equalities."""
@@ -105,8 +132,8 @@ def monotone_means() -> Steps:
 
 def mean_bound(right: sp.Expr, at: Point = MappingProxyType({})) -> Follows:
     """κ²‖h_c − μ‖² ≥ right where κ⟨g, e⟩ ≥ ‖e‖²."""
-    return Follows((cocoercive,), AtLeast(kappa**2 * shift, right), (2 + 2 * kappa,), residue, at=at,
-                   given=(cocoercive,), quotes=(BAILLON_HADDAD,), reason="‖κg − e‖² ≥ 0")
+    return Follows((cocoercive(),), AtLeast(kappa**2 * shift(), right), (2 + 2 * kappa,), residue(), at=at,
+                   given=(cocoercive(),), quotes=(BAILLON_HADDAD,), reason="‖κg − e‖² ≥ 0")
 
 
 @claim("deciphering.s6.one-pass-mean", "inequality", title="Addition: the mean of one pass is off by at most κ/(1 + κ)",
@@ -115,18 +142,18 @@ def mean_bound(right: sp.Expr, at: Point = MappingProxyType({})) -> Follows:
 def one_pass_mean() -> Steps:
     """An addition: one pass bounds the error of its mean by a share of its own distance from μ that is small with κ."""
     yield from monotone_means()
-    yield mean_bound((1 + kappa) ** 2 * off)
+    yield mean_bound((1 + kappa) ** 2 * off())
 
 
-one_pass_mean.twin("1 + 2κ for 1 + κ", lambda: mean_bound((1 + 2 * kappa) ** 2 * off, EDGE))
-one_pass_mean.twin("κ/(1 + κ) squared", lambda: mean_bound((1 + kappa) ** 4 / kappa**2 * off, EDGE))
+one_pass_mean.twin("1 + 2κ for 1 + κ", lambda: mean_bound((1 + 2 * kappa) ** 2 * off(), EDGE))
+one_pass_mean.twin("κ/(1 + κ) squared", lambda: mean_bound((1 + kappa) ** 4 / kappa**2 * off(), EDGE))
 
 
 def dual_bound(right: sp.Expr, at: Point = MappingProxyType({})) -> Follows:
     """(1 + κ)²‖g‖² ≥ right where κ⟨g, e⟩ ≥ ‖e‖²."""
     weights = (2 * (kappa + 1) / kappa,)
-    return Follows((cocoercive,), AtLeast((1 + kappa) ** 2 * own, right), weights, (kappa + 2) / kappa * residue, at=at,
-                   given=(cocoercive,), quotes=(BAILLON_HADDAD,),
+    return Follows((cocoercive(),), AtLeast((1 + kappa) ** 2 * own, right), weights, (kappa + 2) / kappa * residue(), at=at,
+                   given=(cocoercive(),), quotes=(BAILLON_HADDAD,),
                    reason="αz − λ* is αg: at least so much of the pass's own distance is error")
 
 
@@ -136,8 +163,8 @@ def dual_bound(right: sp.Expr, at: Point = MappingProxyType({})) -> Follows:
 def one_pass_dual() -> Steps:
     """An addition: αz cannot be nearer to λ* than a share of what one pass measures, which is most of it for small κ."""
     yield from monotone_means()
-    yield dual_bound(shift)
+    yield dual_bound(shift())
 
 
-one_pass_dual.twin("1 for 1/(1 + κ)", lambda: dual_bound((1 + kappa) ** 2 * shift, EDGE))
-one_pass_dual.twin("1/(1 + κ/2)", lambda: dual_bound((1 + kappa) ** 2 / (1 + kappa / 2) ** 2 * shift, EDGE))
+one_pass_dual.twin("1 for 1/(1 + κ)", lambda: dual_bound((1 + kappa) ** 2 * shift(), EDGE))
+one_pass_dual.twin("1/(1 + κ/2)", lambda: dual_bound((1 + kappa) ** 2 / (1 + kappa / 2) ** 2 * shift(), EDGE))

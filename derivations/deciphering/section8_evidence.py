@@ -10,6 +10,7 @@ References section 8 of the document, Figures 4 to 8
 """
 
 from fractions import Fraction
+from functools import cache
 
 import sympy as sp
 
@@ -64,13 +65,24 @@ def squared(of: Entry) -> sp.Expr:
     return total(a, of(a) ** 2)
 
 
-deviation = squared(lambda s: lam[s] - alpha * exact_evidence(s)) / squared(point)
-"""The square of the figures' statistic."""
+@cache
+def deviation() -> sp.Expr:
+    """The square of the figures' statistic."""
+    return squared(lambda s: lam[s] - alpha * exact_evidence(s)) / squared(point)
 
-output_error = squared(lambda s: output(s) - exact(s)) / squared(lambda s: exact(s) - mu(s))
-"""How far the layer's output is from the solution, relative to how far the solution moves away from μ, squared."""
 
-residual = squared(lambda s: mu(s) + exact_evidence(s) - exact(s))
+@cache
+def output_error() -> sp.Expr:
+    """How far the layer's output is from the solution, relative to how far the solution moves away from μ, squared."""
+    return squared(lambda s: output(s) - exact(s)) / squared(lambda s: exact(s) - mu(s))
+
+
+@cache
+def residual() -> sp.Expr:
+    """‖μ + z − ĥ‖²."""
+    return squared(lambda s: mu(s) + exact_evidence(s) - exact(s))
+
+
 far_away: Place = {n: 2, d: 2, alpha: 1, u.label: [Fraction(1, 2)] * 2, T.label: [[0, 0], [8, 0]],
             lam.label: [Fraction(1, 64), Fraction(10)]}
 
@@ -111,7 +123,7 @@ def moved(weights: Entry) -> sp.Expr:
 
 def statistic(right: sp.Expr) -> Equation:
     """The squared deviation against an expression."""
-    return Equation(deviation, right, given=(AtLeast(normal(squared(point)), 0, strict=True),),
+    return Equation(deviation(), right, given=(AtLeast(normal(squared(point)), 0, strict=True),),
                     reason="λ − αz = −α(ĥ − μ), λ = α(μ + z − ĥ)")
 
 
@@ -125,7 +137,7 @@ def as_a_result() -> Steps:
     yield Limit(alpha**2 * shift_size / (dual_size + along**2), along, sp.oo, sp.S.Zero, reason="but drives the deviation to 0")
     yield same_weights()
     yield other_scale()
-    yield Fails(AtLeast(deviation, output_error, at=far_away),
+    yield Fails(AtLeast(deviation(), output_error(), at=far_away),
                 reason="the deviation is 0.025, most of z being orthogonal to t_2 − t_1; the output is off by 11.6 times the "
                        "shift that it estimates")
 
@@ -137,8 +149,8 @@ def what_it_measures() -> Steps:
                         reason="any weights u solve (4) exactly, for themselves as the preference and z = 0: λ* = αz = 0")
     yield Equation(squared(lambda s: lam[s] - alpha * exact_evidence(s)), alpha**2 * squared(lambda s: exact(s) - mu(s)),
                    reason="the numerator")
-    yield Equation(squared(point), alpha**2 * residual, reason="the denominator")
-    yield statistic(squared(lambda s: exact(s) - mu(s)) / residual)
+    yield Equation(squared(point), alpha**2 * residual(), reason="the denominator")
+    yield statistic(squared(lambda s: exact(s) - mu(s)) / residual())
 
 
 as_a_result.twin("the residual is not there", lambda: statistic(squared(lambda s: exact(s) - mu(s))))

@@ -71,37 +71,43 @@ def run(votes: tuple[Evidence, ...]) -> dict[str, Any]:
     return json.loads(json.dumps(ledger.assemble([{**row, "complete": True} for row in rows], whole)))  # type: ignore[no-any-return]
 
 
-BEFORE = baseline.snapshot(run(RUNS["as before"]))
+@pytest.fixture(scope="module")
+def before() -> dict[str, baseline.Kept]:
+    return baseline.snapshot(run(RUNS["as before"]))
 
 
-def decided(votes: tuple[Evidence, ...]) -> dict[str, Any]:
+def decided(votes: tuple[Evidence, ...], before: dict[str, baseline.Kept]) -> dict[str, Any]:
     """All that a run decides, without its words."""
     found = run(votes)
-    comparison = regression.compare(found, BEFORE)
+    comparison = regression.compare(found, before)
     return {
         "verdicts": {row["id"]: (row["verdict"], row["severity"], row["cause"]) for row in found["claims"]},
         "green": ledger.green(found),
-        "problems": len(baseline.problems(found, BEFORE)),
-        "fit": not baseline.unfit(found, BEFORE),
+        "problems": len(baseline.problems(found, before)),
+        "fit": not baseline.unfit(found, before),
         "classes": comparison.classes,
         "aspects": [(each.claim, each.change, each.aspect, each.subject) for each in comparison.differences],
         "unchanged": comparison.unchanged,
     }
 
 
-AS_WORDED = {name: decided(votes) for name, votes in RUNS.items()}
+@pytest.fixture(scope="module")
+def as_worded(before: dict[str, baseline.Kept]) -> dict[str, dict[str, Any]]:
+    """What each run decides, in the words of the renderer."""
+    return {name: decided(votes, before) for name, votes in RUNS.items()}
 
 
-def test_the_runs_differ() -> None:
-    assert len({str(each) for each in AS_WORDED.values()}) == len(RUNS)
-    assert not AS_WORDED["as before"]["aspects"]
-    assert AS_WORDED["as before"]["fit"]
+def test_the_runs_differ(as_worded: dict[str, dict[str, Any]]) -> None:
+    assert len({str(each) for each in as_worded.values()}) == len(RUNS)
+    assert not as_worded["as before"]["aspects"]
+    assert as_worded["as before"]["fit"]
 
 
 @pytest.mark.parametrize("name", RUNS)
-@pytest.mark.usefixtures("other_words")
-def test_verdicts_and_classes_are_the_same_in_other_words(name: str) -> None:
-    assert decided(RUNS[name]) == AS_WORDED[name]
+def test_verdicts_and_classes_are_the_same_in_other_words(
+    name: str, as_worded: dict[str, dict[str, Any]], before: dict[str, baseline.Kept], other_words: None
+) -> None:
+    assert decided(RUNS[name], before) == as_worded[name]
 
 
 @pytest.mark.usefixtures("other_words")
@@ -128,11 +134,12 @@ def test_a_ledger_that_was_written_in_other_words_is_read(
 
 @pytest.mark.parametrize("name", ["as before", "the layers contradict each other", "a layer is gone"])
 def test_the_exit_status_is_the_same_in_other_words(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest,
+    before: dict[str, baseline.Kept],
 ) -> None:
     path, kept = tmp_path / "ledger.json", tmp_path / "baseline.json"
     ledger.write(run(RUNS[name]), path)
-    kept.write_text(baseline.as_text(BEFORE))
+    kept.write_text(baseline.as_text(before))
     monkeypatch.setattr(baseline, "baselines", lambda: {id.split(".")[0]: kept for id in IDS})
     statuses = []
     for wording in ("", "other_words"):
@@ -164,9 +171,9 @@ def test_everything_has_words(kinds: Any, table: dict[Any, Any]) -> None:
     assert set(kinds) == set(table)
 
 
-def test_a_change_of_a_statement_is_classed_by_its_values_and_not_by_its_words() -> None:
-    kept = BEFORE[JACOBIAN]
+def test_a_change_of_a_statement_is_classed_by_its_values_and_not_by_its_words(before: dict[str, baseline.Kept]) -> None:
+    kept = before[JACOBIAN]
     assert kept.canonical is not None
     other = replace(kept, canonical=replace(kept.canonical, left="0" * 16))
-    found = regression.compare(run(RUNS["as before"]), {**BEFORE, JACOBIAN: other})
+    found = regression.compare(run(RUNS["as before"]), {**before, JACOBIAN: other})
     assert found.classes == {JACOBIAN: regression.Change.REWRITE}

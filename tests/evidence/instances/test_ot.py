@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from random import Random
 
 import mpmath as mp
@@ -29,20 +30,22 @@ def drawn(strategy: st.SearchStrategy[OtProblem]) -> list[OtProblem]:
     return found
 
 
-EXAMPLES = drawn(ot_problems())
+@cache
+def examples() -> list[OtProblem]:
+    return drawn(ot_problems())
 
 
 def test_every_corner_is_reached() -> None:
-    assert {x.costs for x in EXAMPLES} == set(COSTS)
-    assert {x.prior_kind for x in EXAMPLES} == set(PRIORS)
-    assert {x.N for x in EXAMPLES} == {1, 2, 3, 4}
-    assert any(x.d > x.N for x in EXAMPLES)
-    assert any(x.d < x.N for x in EXAMPLES)
-    assert any(bool((x["u"] == 0).any()) for x in EXAMPLES)
+    assert {x.costs for x in examples()} == set(COSTS)
+    assert {x.prior_kind for x in examples()} == set(PRIORS)
+    assert {x.N for x in examples()} == {1, 2, 3, 4}
+    assert any(x.d > x.N for x in examples())
+    assert any(x.d < x.N for x in examples())
+    assert any(bool((x["u"] == 0).any()) for x in examples())
 
 
 def test_the_preference_and_the_kernel_are_distributions() -> None:
-    for x in EXAMPLES:
+    for x in examples():
         torch.testing.assert_close(x["u"].sum(), torch.ones((), dtype=torch.float64))
         torch.testing.assert_close(x["Q"].sum(-1), torch.ones(x.N, dtype=torch.float64))
         torch.testing.assert_close(x["R"].sum(-1), torch.ones(x.N, dtype=torch.float64))
@@ -51,46 +54,46 @@ def test_the_preference_and_the_kernel_are_distributions() -> None:
 
 
 def test_symmetric_costs_are_symmetric_and_the_others_are_not() -> None:
-    for x in EXAMPLES:
+    for x in examples():
         if x.costs in SYMMETRIC:
             assert torch.equal(x["M"], x["M"].T)
             assert bool((x["S"] >= 0).all())
             assert torch.equal(x["S"] + x["S"].T, x["M"])
         else:
             assert "S" not in x.drawn
-    assert any(x.N > 1 and not torch.allclose(x["M"], x["M"].T) for x in EXAMPLES if x.costs == "any")
-    assert any(len(x["M"].unique()) < x.N**2 for x in EXAMPLES if x.costs == "ties" and x.N > 1)
+    assert any(x.N > 1 and not torch.allclose(x["M"], x["M"].T) for x in examples() if x.costs == "any")
+    assert any(len(x["M"].unique()) < x.N**2 for x in examples() if x.costs == "ties" and x.N > 1)
 
 
 def test_strict_diagonals_and_ties() -> None:
     """Footnote 11 asks for M(t, t) < M(t', t): distances obey, ties do not."""
-    off = {kind: [float((x["M"] - x["M"].diagonal() + 9 * torch.eye(x.N)).min()) for x in EXAMPLES
+    off = {kind: [float((x["M"] - x["M"].diagonal() + 9 * torch.eye(x.N)).min()) for x in examples()
                   if x.costs == kind and x.N > 1] for kind in SYMMETRIC}
     assert min(off["distances"]) > 0
     assert min(off["ties"]) <= 0
 
 
 def test_the_same_seed_draws_the_same_problem() -> None:
-    x = EXAMPLES[-1]
+    x = examples()[-1]
     again = ot_problem(x.N, x.d, x.alpha, x.gamma, x.seed, costs=x.costs, prior_kind=x.prior_kind).to("cpu")
     assert all(torch.equal(x[name], again[name]) for name in x.drawn)
 
 
 def test_the_tolerance_grows_with_what_enters() -> None:
-    x = EXAMPLES[0]
+    x = examples()[0]
     assert x.tolerance(100.0) > x.tolerance(1.0) > 0
     assert x.tolerance(1.0) < 1e-9
 
 
 def test_other_costs_leave_the_rest_as_it_is() -> None:
-    x = next(x for x in EXAMPLES if x.N > 2 and x.costs == "any")
+    x = next(x for x in examples() if x.N > 2 and x.costs == "any")
     y = x.with_costs("symmetric")
     assert torch.equal(y["M"], y["M"].T)
     assert all(torch.equal(x[name], y[name]) for name in x.drawn if name not in ("M", "Q"))
 
 
 def test_the_maximizer_in_fifty_digits_is_stationary_and_the_resolvent_is_not() -> None:
-    x = next(x for x in EXAMPLES if x.N > 2 and x.costs == "any")
+    x = next(x for x in examples() if x.N > 2 and x.costs == "any")
     with mp.workdps(fifty_digits.DIGITS + fifty_digits.GUARD):
         alpha, start, evidence = x.small, x.law.mean(), x["z"].tolist()
 
@@ -105,7 +108,7 @@ def test_the_maximizer_in_fifty_digits_is_stationary_and_the_resolvent_is_not() 
 
 
 def test_no_other_dual_point_is_better() -> None:
-    for x in EXAMPLES[:20]:
+    for x in examples()[:20]:
         with mp.workdps(fifty_digits.DIGITS + fifty_digits.GUARD):
             target = [m + z for m, z in zip(x.law.mean(), x["z"].tolist(), strict=True)]
             found, step = x.maximizer(), x["lam"].tolist()

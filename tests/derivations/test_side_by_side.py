@@ -1,0 +1,28 @@
+"""The order in which tests run: what speaks for one claim runs together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import SimpleNamespace
+
+from derivations.pytest_plugin import _side_by_side
+
+
+@dataclass(frozen=True)
+class Item:
+    """A test, by what it speaks for."""
+
+    name: str
+    claim: str | None = None
+
+    def get_closest_marker(self, name: str) -> SimpleNamespace | None:
+        return SimpleNamespace(args=(self.claim, "torch")) if name == "claim" and self.claim else None
+
+
+def test_what_speaks_for_one_claim_runs_together_after_other_tests() -> None:
+    items = [Item("of the kernel"), Item("derived", "eot.59"), Item("derived", "eot.46"), Item("of torch"),
+             Item("voted", "eot.46"), Item("voted", "eot.59")]
+    _side_by_side(items)  # type: ignore[arg-type]
+    assert [item.name for item in items[:2]] == ["of the kernel", "of torch"]
+    assert [(item.claim, item.name) for item in items[2:]] == [
+        ("eot.46", "derived"), ("eot.46", "voted"), ("eot.59", "derived"), ("eot.59", "voted")]
