@@ -8,6 +8,7 @@ from numerics.commands.approximation import approximation
 from numerics.commands.bench import bench
 from numerics.commands.deviation import deviation
 from numerics.commands.drop_in import drop_in
+from numerics.commands.errors import errors
 from numerics.commands.geometric import geometric
 from numerics.commands.gpu import gpu
 from numerics.commands.ot_vit import ot_vit
@@ -24,6 +25,7 @@ main.add_command(approximation)
 main.add_command(bench)
 main.add_command(deviation)
 main.add_command(drop_in)
+main.add_command(errors)
 main.add_command(geometric)
 main.add_command(gpu)
 main.add_command(ot_vit)

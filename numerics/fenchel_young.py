@@ -8,7 +8,7 @@ Claims      eot.prop4.3 (the problem whose value Ω* is)
 Notation    X = scores, (..., m), rows last; target = labels (...), int64, or weights y, (..., m), floating; α = alpha
 Regularizers
             logistic    Σ p log p, on the simplex: α = 1               one-vs-all  Σ p log p + (1 − p) log(1 − p), on the cube
-            Tsallis     (Σ p^α − 1)/(α(α − 1)); sparsemax has α = 2    normmax     ‖p‖_α − 1
+            Tsallis     Σ (p^α − p)/(α(α − 1)); sparsemax has α = 2    normmax     ‖p‖_α − 1
             squared     ‖μ‖²/2, everywhere                             perceptron  0, on the simplex: α = ∞
 Derivatives In X, of every order that its weights have; in y, of the first: ∂L/∂y = ∇Ω(y) − x. None in α: it is a constant.
 Values      No loss is negative: what rounding takes below zero is put back there.
@@ -21,6 +21,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.autograd import forward_ad
 
 from numerics import one_sided
 from numerics.arguments import Positive, compute_dtype, describe
@@ -89,7 +90,7 @@ def logistic_ova_loss(X: Tensor, target: Tensor) -> Tensor:
     def omega(y: Tensor) -> Tensor:
         return -one_sided.entropy(y) - one_sided.entropy(1 - y)
 
-    return _loss(X, target, lambda x: nn.functional.softplus(x).sum(-1), omega)
+    return _loss(X, target, lambda x: nn.functional.softplus(x).sum(-1), omega, simplex=False)
 
 
 def perceptron_loss(X: Tensor, target: Tensor) -> Tensor:
@@ -200,21 +201,68 @@ def _of_plan(X: Tensor, target: Tensor, plan: Callable[[Tensor], Tensor], omega:
     """Return the loss of an Ω on the simplex whose conjugate is ⟨p, x⟩ − Ω(p) at its plan p."""
 
     def conjugate(x: Tensor) -> Tensor:
-        # Differences from the peak: a common offset of the scores must not cost digits.
-        peak = x.amax(-1, keepdim=True).detach()
-        peak = torch.where(peak == -torch.inf, 0.0, peak)
         p = plan(x)
-        return _paired(p, x - peak) - omega(p) + peak.squeeze(-1)
+        with torch.no_grad():
+            value = _paired(p, x) - omega(p)
+        # torch.compile takes no function that has a jvp.
+        apply: Callable[..., Tensor] = _ReverseConjugate.apply if torch.compiler.is_compiling() else _Conjugate.apply
+        return apply(x, p, value, plan)
 
     return _loss(X, target, conjugate, omega)
 
 
-def _loss(X: Tensor, target: Tensor, conjugate: Callable[[Tensor], Tensor], omega: Callable[[Tensor], Tensor]) -> Tensor:
+class _ReverseConjugate(torch.autograd.Function):
+    """A value whose derivative is the plan. That of ⟨p, x⟩ − Ω(p) has two more terms, which cancel but for their rounding."""
+
+    @staticmethod
+    def forward(x: Tensor, p: Tensor, value: Tensor, plan: Callable[[Tensor], Tensor]) -> Tensor:
+        return value.clone()
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Tensor, Tensor, Tensor, Callable[[Tensor], Tensor]], output: Tensor) -> None:
+        x, p, _, ctx.plan = inputs
+        ctx.save_for_backward(p)
+        ctx.save_for_forward(x)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None, None]:
+        (p,) = ctx.saved_tensors
+        return gradient.unsqueeze(-1) * p, None, None, None
+
+
+class _Conjugate(_ReverseConjugate):
+    """The same, for forward differentiation and ``torch.func`` too."""
+
+    generate_vmap_rule = True
+
+    @staticmethod
+    def jvp(ctx: Any, tangent: Tensor, *_: object) -> Tensor:
+        # As in ``regularizers``: the saved plan would count as constant, so it is made from x again.
+        with forward_ad._set_fwd_grad_enabled(True):
+            unpack: Callable[[Tensor], Any] = forward_ad.unpack_dual
+            p: Tensor = ctx.plan(unpack(ctx.saved_tensors[0]).primal)
+            return (p * torch.where(p > 0, tangent, 0.0)).sum(-1)
+
+
+def _loss(
+    X: Tensor,
+    target: Tensor,
+    conjugate: Callable[[Tensor], Tensor],
+    omega: Callable[[Tensor], Tensor],
+    *,
+    simplex: bool = True,
+) -> Tensor:
+    """Return Ω*(x) + Ω(y) − ⟨x, y⟩, on the simplex from differences to the largest score, which cost no digits."""
     x, y, dtype = _checked(X, target)
+    peak = x.new_zeros((*x.shape[:-1], 1))
+    if simplex:
+        peak = x.amax(-1, keepdim=True).detach()
+        peak = torch.where(peak == -torch.inf, 0.0, peak)
+    x = x - peak
     if y.ndim < x.ndim:
         value = conjugate(x) - x.gather(-1, y.unsqueeze(-1)).squeeze(-1)
     else:
-        value = conjugate(x) - _paired(y, x) + omega(y)
+        value = conjugate(x) - _paired(y, x) + omega(y) + (peak.squeeze(-1) * (1 - y.sum(-1)) if simplex else 0.0)
     # The derivative of what is put back stays what it is.
     return (value + (value.clamp(min=0) - value).detach().nan_to_num(nan=0.0)).to(dtype)
 
@@ -225,13 +273,14 @@ def _paired(p: Tensor, x: Tensor) -> Tensor:
 
 
 def _tsallis(p: Tensor, alpha: Positive) -> Tensor:
-    """Return (Σ p^α − 1)/(α(α − 1)), in the limit Σ p log p at α = 1."""
-    if not isinstance(alpha, Tensor):
-        return (_powers(p, alpha).sum(-1) - 1) / (alpha * (alpha - 1)) if alpha != 1 else -one_sided.entropy(p)
-    a = alpha.to(p).expand(*p.shape[:-1], 1)
-    even = (a == 1).squeeze(-1)
-    scale = torch.where(a == 1, 1.0, a * (a - 1)).squeeze(-1)
-    return torch.where(even, -one_sided.entropy(p), (_powers(p, a).sum(-1) - 1) / scale)
+    """Return Σ p (p^{α−1} − 1)/(α(α − 1)), in the limit Σ p log p at α = 1, near which this form keeps its digits."""
+    if not isinstance(alpha, Tensor) and alpha == 1:
+        return -one_sided.entropy(p)
+    a = alpha.to(p).expand(*p.shape[:-1], 1) if isinstance(alpha, Tensor) else p.new_full((1,), alpha)
+    beta = a - 1
+    logarithm = torch.where(p > 0, p, 1.0).log()
+    terms = torch.where(beta == 0, logarithm, (beta * logarithm).expm1() / torch.where(beta == 0, 1.0, beta))
+    return (torch.where(p > 0, p * terms, 0.0) / a).sum(-1)
 
 
 def _norm(p: Tensor, alpha: Positive) -> Tensor:

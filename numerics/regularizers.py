@@ -222,13 +222,17 @@ class _ReversePlan(torch.autograd.Function):
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Tensor, Positive, Solver], output: Tensor) -> None:
         x, beta, ctx.solve = inputs
+        # Nothing that comes from above is no zero, which an infinite weight would make NaN.
+        ctx.set_materialize_grads(False)
         ctx.beta = None if isinstance(beta, Tensor) else beta
         betas = (beta,) if isinstance(beta, Tensor) else ()
         ctx.save_for_backward(output, *betas)
         ctx.save_for_forward(x, *betas)
 
     @staticmethod
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor | None, None]:
+    def backward(ctx: Any, gradient: Tensor | None) -> tuple[Tensor | None, Tensor | None, None]:
+        if gradient is None:
+            return None, None, None
         plan, beta = _saved(ctx)
         weight = _weight(plan, beta)
         # Where the weight is 0, whatever comes from above must not be NaN or infinite either.
@@ -288,7 +292,10 @@ def _shares(plan: Tensor, beta: Positive, weight: Tensor) -> Tensor:
 
 
 def _beta_slope(plan: Tensor, beta: Tensor, weight: Tensor) -> Tensor:
-    """a = −p log²p φ(t) with t = −β log p: how fast each p_j follows β while c is held. For large t, w = p e^t is used."""
+    """a = −p log²p φ(t) with t = −β log p: how fast each p_j follows β while c is held. For large t, w = p e^t is used.
+
+    A multiple of w may be added, which c takes off again. For β > 1 that is w/β², which may be beyond the range of the dtype.
+    """
     logarithm = torch.where(plan > 0, plan, 1.0).log()
     t = -beta * logarithm
     near = t.abs() < 0.5
@@ -297,7 +304,8 @@ def _beta_slope(plan: Tensor, beta: Tensor, weight: Tensor) -> Tensor:
     for n in range(16, 1, -1):
         series = series * s + 1 / math.factorial(n)
     far = (weight - plan * (1 + t)) / torch.where(near, 1.0, beta) ** 2
-    return -torch.where(near, plan * logarithm**2 * series, far)
+    slope = torch.where(near, plan * logarithm**2 * series, far)
+    return torch.where(beta > 1, plan * (1 + t) / torch.where(beta > 1, beta, 1.0) ** 2, -slope)
 
 
 # ── solvers: no derivatives below ───────────────────────────────────────────────────────────────────────────────────

@@ -208,7 +208,8 @@ def resolvent(
     """Return λ = α(I + αΣ)⁻¹z, which maximizes D with log M cut after its second order (``deciphering.15``).
 
     One Cholesky factorization serves all rows that share templates, prior, mask and α. It is of I_d + αΣ or, where n < d,
-    of I_n + αAAᵀ with A = diag(√u)(T − 1μᵀ), Σ = AᵀA:  (I + αAᵀA)⁻¹ = I − αAᵀ(I + αAAᵀ)⁻¹A.
+    of I_n + αAAᵀ with A = diag(√u)(T − 1μᵀ), Σ = AᵀA:  (I + αAᵀA)⁻¹ = I − αAᵀ(I + αAAᵀ)⁻¹A. It costs log(1 + α‖Σ‖) digits,
+    and gives NaN where none is left.
 
     Args:
         templates, evidence, prior, alpha, mask: as for ``dual_objective``.
@@ -237,7 +238,9 @@ def resolvent(
 
 def _solve(matrices: Tensor, rows: Tensor) -> Tensor:
     """Return matrix⁻¹ row for every row; the matrices, symmetric and at least I, may be shared along the last row axis."""
-    lower = torch.linalg.cholesky_ex(matrices).L
+    lower, info = torch.linalg.cholesky_ex(matrices)
+    # Where I is lost beside αΣ the factor is not that of any such matrix.
+    lower = torch.where((info == 0)[..., None, None], lower, torch.nan)
     if rows.ndim == 1 and lower.ndim == 2:
         return torch.cholesky_solve(rows.unsqueeze(-1), lower).squeeze(-1)
     if lower.ndim == 2:

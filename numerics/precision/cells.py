@@ -8,7 +8,8 @@ each from ``numerics.tolerances``. A cell is
 
     right      all entries are within one unit; one that is beyond the largest number of the dtype is an infinity
     refused    an error that names an argument, or a solver that says it did not converge
-    limit      a number on the way to the result is beyond the range of the dtype, and what depends on it is NaN or infinite
+    limit      a number on the way to the result is beyond the range of the dtype, or the unit is larger than the result: what
+               depends on it is NaN or infinite
     silent     anything else: digits are missing, and nothing says so
 """
 
@@ -22,10 +23,11 @@ from dataclasses import dataclass
 import flint
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from numerics import tolerances
-from numerics.precision.exact import Exact, Peak
+from numerics.precision.exact import Exact, Floats, Peak
 
 RIGHT, REFUSED, LIMIT, SILENT = "right", "refused", "limit", "silent"
 
@@ -108,7 +110,7 @@ def measure(function: str, place: Place, trial: Trial) -> Cell:
     expected = trial.expected(peak)
     if len(expected) != len(found):
         return Cell(function, place, SILENT, math.inf, f"{len(found)} entries where {len(expected)} are right")
-    ratios = _ratios(found.numpy(), expected, place.dtype)
+    ratios, hopeless = _ratios(found.numpy(), expected, place.dtype)
     worst = int(np.argmax(ratios))
     error = float(ratios[worst])
     if error <= 1:
@@ -116,8 +118,8 @@ def measure(function: str, place: Place, trial: Trial) -> Cell:
     value = f"{found[worst]:.6g} where {float(expected.value[worst]):.6g} is right, at {worst} of {len(found)}"
     beyond = peak.value > torch.finfo(torch_dtype(computed(place.dtype))).max
     lost = ~np.isfinite(found.numpy())
-    if beyond and bool(lost.any()) and float(ratios[~lost].max(initial=0.0)) <= 1:
-        return Cell(function, place, LIMIT, float(ratios[~lost].max(initial=math.nan)), value)
+    if bool((ratios[~lost] <= 1).all()) and (beyond or bool(hopeless[lost].all())):
+        return Cell(function, place, LIMIT, float(max(ratios[~lost], default=math.nan)), value)
     return Cell(function, place, SILENT, error, value)
 
 
@@ -127,8 +129,8 @@ def _refused(error: ValueError | RuntimeError) -> tuple[str, float, str]:
     return (REFUSED, math.nan, said) if named else (SILENT, math.inf, f"{type(error).__name__}: {said}")
 
 
-def _ratios(found: np.ndarray, expected: Exact, dtype: str) -> np.ndarray:
-    """The error of each entry, in units."""
+def _ratios(found: Floats, expected: Exact, dtype: str) -> tuple[Floats, NDArray[np.bool_]]:
+    """The error of each entry, in units; and where a unit is larger than the entry."""
     relative, absolute = tolerances.storage(dtype)
     largest, unit = torch.finfo(torch_dtype(dtype)).max, tolerances.eps(computed(dtype))
     smallest = tolerances.rounding(computed(dtype), 1, 0.0)
@@ -136,7 +138,7 @@ def _ratios(found: np.ndarray, expected: Exact, dtype: str) -> np.ndarray:
     granted = unit * expected.error + relative * sizes + absolute + smallest
     # Balls that cancel are not points: a zero among large numbers is known to so many digits of these only.
     vague = spread > 1e-6 * granted
-    if bool((spread[vague] > 1e-40 * np.nanmax(granted)).any()):
+    if bool((spread[vague] > 1e-40 * np.nan_to_num(granted).max()).any()):
         raise ArithmeticError(f"expected: the reference has too few digits in {expected.value}")
     granted = granted + np.where(vague, spread, 0.0)
     ratios = np.empty(len(found))
@@ -148,4 +150,4 @@ def _ratios(found: np.ndarray, expected: Exact, dtype: str) -> np.ndarray:
             ratios[i] = float(abs(flint.arb(float(x)) - y)) / allowed
         else:
             ratios[i] = math.inf
-    return ratios
+    return ratios, granted >= sizes

@@ -22,11 +22,11 @@ def entmax(s: Exact, alpha: Exact) -> Exact:
     if beta.value[0] == 0:
         return softmax(x)
     p = Exact(_entmax(x.value, beta.value[0]), np.zeros(len(x)), x.peak)
-    weight, slope = weights(p, beta), alpha_slope(p, beta)
+    weight = weights(p, beta)
     share = weight / weight.sum()
     # dp = w dx + a dβ less the share of their sum, which a change of c takes off; what forms p itself, and a sum of m terms.
     own = times(weight.size, x.error) + 4 * p.size * (1 + np.abs(_finite_log(p.size)))
-    error = own + share.size * (own.sum() + len(p)) + (slope - share * slope.sum()).size * beta.size
+    error = own + share.size * (own.sum() + len(p)) + _whole_slope(p, beta, share).size * beta.size
     return p.off_by(error + p.size + p.peak.least)
 
 
@@ -49,15 +49,27 @@ def alpha_slope(p: Exact, beta: Exact) -> Exact:
     return spread(made.off_by(4 * made.size), live, len(p))
 
 
+def _whole_slope(p: Exact, beta: Exact, share: Exact) -> Exact:
+    """∂p/∂β. For β > 1 as p(1 + t)/β² less the share of its sum, t = −β log p: a multiple of w is left out, which cancels."""
+    slope = alpha_slope(p, beta)
+    if beta.value[0] > 1:
+        live = [i for i, x in enumerate(p.value) if x > 0]
+        q = p[live]
+        slope = spread(q * (1.0 - beta * q.log()) / beta / beta, live, len(p))
+    return slope - share * slope.sum()
+
+
 def entmax_backward(s: Exact, alpha: Exact, w: Exact) -> Exact:
     """∂⟨w, p⟩/∂(s, α)."""
     beta = alpha - 1.0
     p = entmax(s, alpha)
-    weight, slope = weights(p, beta), alpha_slope(p.exactly(), beta)
+    weight = weights(p, beta)
+    share = weight / weight.sum()
+    slope = _whole_slope(p.exactly(), beta, share.exactly())
     with np.errstate(all="ignore"):
         relative = np.where(p.size > 0, p.error / p.size * (1 + np.abs(_finite_log(p.size)) * beta.size), 0.0)
     slope = slope.off_by(slope.error + slope.size * relative)
-    inner = w - dot(weight, w) / weight.sum()
+    inner = w - dot(share, w)
     return joined([weight * inner, dot(slope, inner)])
 
 

@@ -1,0 +1,228 @@
+"""References for what iterates: problems of transport and of the mean, solved by Newton's method with all digits.
+
+What makes a solution right is the residual at its end. Its error, and that of its derivatives, is what rounding of each of the
+data by u would move them by: differences of solutions for data that are a little apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import flint
+import numpy as np
+
+from numerics.precision.exact import Exact, Peak
+
+Vector = list[Any]
+Solver = Callable[[Vector], Vector]
+
+_STEPS = 400
+_NEAR, _NEARER = 2**-70, 2**-90
+
+
+def entropic(n: int, m: int) -> Solver:
+    """The solver of transport for data C (n·m), a, b, ε, κ_a, κ_b with κ = ε/ρ, 0 for a marginal that is met: P, then f and g.
+
+    P_ij = a_i b_j exp(φ_i + ψ_j − C_ij/ε) with rows a exp(−κ_a φ) and columns b exp(−κ_b ψ). φ is eliminated, and a small ε
+    is approached from larger ones.
+    """
+
+    def solve(data: Vector) -> Vector:
+        C, a, b = data[: n * m], data[n * m : n * m + n], data[n * m + n : n * m + n + m]
+        epsilon, kappa_a, kappa_b = data[-3:]
+        free = m - 1 if kappa_a == 0 and kappa_b == 0 else m             # one ψ is a matter of convention
+        spread = max(C, key=float) - min(C, key=float)
+        factor = max(flint.arb(1), (spread / epsilon).mid())
+        psi = [flint.arb(0)] * m
+        while True:
+            L = [[-C[i * m + j] / epsilon / factor for j in range(m)] for i in range(n)]
+            psi = _ascend(L, a, b, kappa_a * factor, kappa_b * factor, psi, free, rough=bool(factor > 1))
+            if factor == 1:
+                break
+            nearer = max(flint.arb(1), factor / 2)
+            psi, factor = [x * factor / nearer for x in psi], nearer
+        phi, P = _at(L, a, b, kappa_a, psi)[:2]
+        if free < m:
+            mean = sum((x * y for x, y in zip(b, psi, strict=True)), flint.arb(0)) / sum(b, flint.arb(0))
+            psi, phi = [x - mean for x in psi], [x + mean for x in phi]
+        return [p for row in P for p in row] + [epsilon * x for x in phi] + [epsilon * x for x in psi]
+
+    return solve
+
+
+def _at(L: Sequence[Vector], a: Vector, b: Vector, kappa: Any, psi: Vector) -> tuple[Vector, list[Vector], Vector]:
+    """The best φ for a ψ, P, and a exp(−κφ)."""
+    phi, P = [], []
+    for row, mass in zip(L, a, strict=True):
+        x = [l + y for l, y in zip(row, psi, strict=True)]
+        top = max(x, key=lambda y: y.mid())
+        terms = [w * (y - top).exp() for w, y in zip(b, x, strict=True)]
+        total = sum(terms, flint.arb(0))
+        phi.append(-(total.log() + top) / (1 + kappa))
+        arrives = mass * (phi[-1] + top).exp() if kappa != 0 else mass / total
+        P.append([arrives * t for t in terms])
+    return phi, P, [mass * (-kappa * f).exp() for mass, f in zip(a, phi, strict=True)]
+
+
+def _ascend(L: Sequence[Vector], a: Vector, b: Vector, kappa_a: Any, kappa_b: Any, psi: Vector, free: int, *, rough: bool) -> Vector:
+    enough = flint.arb(2) ** (-4 if rough else -200)
+    psi = [x.mid() for x in psi]
+
+    def residual(psi: Vector) -> tuple[Vector, list[Vector], Vector, Vector]:
+        _, P, v = _at(L, a, b, kappa_a, psi)
+        w = [mass * (-kappa_b * x).exp() for mass, x in zip(b, psi, strict=True)]
+        return [(x - sum(column, flint.arb(0))).mid() for x, column in zip(w, zip(*P, strict=True), strict=True)], P, v, w
+
+    def size(r: Vector) -> Any:
+        return sum((abs(x) for x in r), flint.arb(0))
+
+    r, P, v, w = residual(psi)
+    for _ in range(_STEPS):
+        if size(r) <= enough * sum(w, flint.arb(0)):
+            return psi
+        rows = [sum(row, flint.arb(0)) + kappa_a * x for row, x in zip(P, v, strict=True)]
+        H = flint.arb_mat(free, free, [
+            ((sum((row[j] for row in P), flint.arb(0)) + kappa_b * w[j] if j == k else 0)
+             - sum((row[j] * row[k] / total for row, total in zip(P, rows, strict=True)), flint.arb(0))).mid()
+            for j in range(free) for k in range(free)])
+        step = [x.mid() for x in H.solve(flint.arb_mat(free, 1, r[:free]), algorithm="approx").entries()] if free else []
+        step += [flint.arb(0)] * (len(psi) - free)
+        for halving in range(60):
+            trial = [x + s / 2**halving for x, s in zip(psi, step, strict=True)]
+            moved = residual(trial)
+            if size(moved[0]) < size(r):
+                break
+        else:
+            raise ArithmeticError("entropic: no step makes the residual smaller")
+        psi, (r, P, v, w) = trial, moved
+    raise ArithmeticError("entropic: Newton's method did not end")
+
+
+def quadratic(n: int, m: int) -> Solver:
+    """The solver of ⟨C, P⟩ + γ/2 ‖P‖² with both marginals, for data C, a, b, γ: P. By Newton's method for the potentials, with a
+    ridge that goes to zero: what it finds solves the problem where the marginals are met, P ≥ 0 being so by its form."""
+
+    def solve(data: Vector) -> Vector:
+        C, a, b, gamma = data[: n * m], data[n * m : n * m + n], data[n * m + n : -1], data[-1]
+        x = [flint.arb(0)] * (n + m)
+        wanted = [*a, *b]
+
+        def gaps(x: Vector) -> list[Vector]:
+            return [[(x[i] + x[n + j] - C[i * m + j]) / gamma for j in range(m)] for i in range(n)]
+
+        def residual(x: Vector) -> tuple[Vector, list[Vector]]:
+            P = [[max(y, flint.arb(0)) if y > 0 else flint.arb(0) for y in row] for row in gaps(x)]
+            sums = [sum(row, flint.arb(0)) for row in P] + [sum(column, flint.arb(0)) for column in zip(*P, strict=True)]
+            return [(y - s).mid() for y, s in zip(wanted, sums, strict=True)], P
+
+        def dual(x: Vector, P: list[Vector]) -> Any:
+            inner = sum((y * z for y, z in zip(wanted, x, strict=True)), flint.arb(0))
+            return inner - gamma / 2 * sum((p * p for row in P for p in row), flint.arb(0))
+
+        r, P = residual(x)
+        for step_ in range(_STEPS):
+            size = max((abs(y) for y in r), key=float)
+            if size <= flint.arb(2) ** -200:
+                return [p for row in P for p in row]
+            ridge = min(size, flint.arb(1)) * flint.arb(2) ** -10 + flint.arb(2) ** -290
+            H = flint.arb_mat(n + m, n + m)
+            for i in range(n):
+                for j in range(m):
+                    if P[i][j] > 0:
+                        for k, l in ((i, i), (i, n + j), (n + j, i), (n + j, n + j)):
+                            H[k, l] = H[k, l] + 1 / gamma
+            for k in range(n + m):
+                H[k, k] = (H[k, k] + ridge / gamma).mid()
+            move = [y.mid() for y in H.solve(flint.arb_mat(n + m, 1, r), algorithm="approx").entries()]
+            slope = sum((y * z for y, z in zip(move, r, strict=True)), flint.arb(0))
+            value = dual(x, P)
+            for halving in range(80):
+                trial = [(y + z / 2**halving).mid() for y, z in zip(x, move, strict=True)]
+                moved = residual(trial)
+                if dual(trial, moved[1]) >= value + slope / 2**halving / 10000 or step_ and max(
+                        (abs(y) for y in moved[0]), key=float) < size / 2:
+                    break
+            x, (r, P) = trial, moved
+        raise ArithmeticError("quadratic: Newton's method did not end")
+
+    return solve
+
+
+def mean_problem(n: int, d: int) -> Solver:
+    """The solver of the maximum entropy on the mean for data t (n·d), z, u, α: λ, then p, then the mean."""
+
+    def solve(data: Vector) -> Vector:
+        t = [data[i * d : (i + 1) * d] for i in range(n)]
+        z, u, alpha = data[n * d : n * d + d], data[n * d + d : -1], data[-1]
+        total = sum(u, flint.arb(0))
+        mu = [sum((w * row[k] for w, row in zip(u, t, strict=True)), flint.arb(0)) / total for k in range(d)]
+        apart = [[x - y for x, y in zip(row, mu, strict=True)] for row in t]
+        lam = [flint.arb(0)] * d
+
+        def tilted(lam: Vector) -> tuple[Vector, Vector]:
+            s = [sum((x * y for x, y in zip(row, lam, strict=True)), flint.arb(0)) for row in apart]
+            top = max(s, key=lambda y: y.mid())
+            terms = [w * (y - top).exp() for w, y in zip(u, s, strict=True)]
+            mass = sum(terms, flint.arb(0))
+            p = [x / mass for x in terms]
+            mean = [sum((x * row[k] for x, row in zip(p, apart, strict=True)), flint.arb(0)) for k in range(d)]
+            return p, mean
+
+        def slope(lam: Vector, mean: Vector) -> Vector:
+            return [(x - y / alpha - m).mid() for x, y, m in zip(z, lam, mean, strict=True)]
+
+        def norm(g: Vector) -> Any:
+            return sum((abs(x) for x in g), flint.arb(0))
+
+        p, mean = tilted(lam)
+        g = slope(lam, mean)
+        for _ in range(_STEPS):
+            if alpha * norm(g) <= flint.arb(2) ** -200 * (1 + norm(lam)):
+                return [*lam, *p, *(x + y for x, y in zip(mu, mean, strict=True))]
+            H = flint.arb_mat(d, d, [
+                (sum((x * (row[j] - mean[j]) * (row[k] - mean[k]) for x, row in zip(p, apart, strict=True)), flint.arb(0))
+                 + (1 / alpha if j == k else 0)).mid() for j in range(d) for k in range(d)])
+            step = H.solve(flint.arb_mat(d, 1, g), algorithm="approx").entries()
+            for halving in range(200):
+                trial = [(x + s / 2**halving).mid() for x, s in zip(lam, step, strict=True)]
+                p, mean = tilted(trial)
+                moved = slope(trial, mean)
+                if norm(moved) < norm(g):
+                    break
+            lam, g = trial, moved
+        raise ArithmeticError("mean problem: Newton's method did not end")
+
+    return solve
+
+
+def solution(solve: Solver, data: Exact, keep: Callable[[Vector], Vector], size: int) -> Exact:
+    """What is kept of a solution, off by what relative changes of each of the data by u make of it, `size` + 8 times."""
+    peak, at = data.peak, data.value
+    centre = keep(solve(at))
+    off = np.zeros(len(centre))
+    for i, x in enumerate(at):
+        if x != 0:
+            moved = keep(solve([*at[:i], x * (1 + flint.arb(_NEAR)), *at[i + 1 :]]))
+            off += np.array([abs(float((y - z) / flint.arb(_NEAR))) for y, z in zip(moved, centre, strict=True)])
+    return _made(centre, off, size, peak)
+
+
+def derivative(solve: Solver, data: Exact, weights: Sequence[float], kept: Sequence[int], size: int) -> Exact:
+    """∂⟨weights, solution⟩/∂(the kept data), by differences, with their errors as for ``solution``."""
+    def value(at: Vector) -> Any:
+        return sum((w * y for w, y in zip(weights, solve(at), strict=False)), flint.arb(0))
+
+    def gradient(at: Vector) -> Vector:
+        found = []
+        for i in kept:
+            ends = [value([*at[:i], at[i] + sign * flint.arb(_NEARER), *at[i + 1 :]]) for sign in (1, -1)]
+            found.append((ends[0] - ends[1]) / (2 * flint.arb(_NEARER)))
+        return found
+
+    return solution(gradient, data, lambda found: found, size)
+
+
+def _made(centre: Vector, off: Any, size: int, peak: Peak) -> Exact:
+    made = Exact([x.mid() for x in centre], np.zeros(len(centre)), peak)
+    return made.off_by((size + 8) * (off + made.size) + peak.least)

@@ -1,0 +1,70 @@
+"""All cells of the table of errors, in groups: one function in one dtype."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import numerics
+from numerics.precision.attention_functions import ATTENTION
+from numerics.precision.cells import Cell, Place, measure
+from numerics.precision.functions import DTYPES, ROWS, Data, Function
+from numerics.precision.sparse_functions import SPARSE
+from numerics.precision.transport_functions import TRANSPORT
+
+__all__ = ["DTYPES", "FUNCTIONS", "Group", "as_record", "from_record", "groups", "measured", "sources"]
+
+FUNCTIONS = (*ROWS, *SPARSE, *ATTENTION, *TRANSPORT)
+
+
+@dataclass(frozen=True)
+class Group:
+    """A function in one dtype, and where it is tried."""
+
+    function: Function
+    dtype: str
+    places: tuple[Place, ...]
+
+    @property
+    def name(self) -> str:
+        """Of the function and the dtype."""
+        return f"{self.function.name}, {self.dtype}"
+
+
+def groups(functions: Sequence[Function] = FUNCTIONS, seed: int = 0) -> list[Group]:
+    """Every function in every dtype."""
+    return [Group(f, dtype, tuple(replace(place, seed=seed) for place in f.places(dtype)))
+            for f in functions for dtype in f.dtypes]
+
+
+def measured(group: Group) -> Iterator[Cell]:
+    """The cells of a group, one after the other."""
+    with np.errstate(all="ignore"):                          # an error bound may be infinite
+        for place in group.places:
+            yield measure(group.function.name, place, group.function.trial(Data(place)))
+
+
+@cache
+def sources() -> str:
+    """A digest of the numeric layers: what was measured with others is measured again."""
+    root = Path(numerics.__file__).parent
+    digest = hashlib.sha256()
+    for path in sorted(root.rglob("*.py")):
+        digest.update(str(path.relative_to(root)).encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()
+
+
+def as_record(cell: Cell) -> dict[str, Any]:
+    """A cell for a file; numbers that are not finite as words."""
+    return asdict(cell) | {"error": cell.error if np.isfinite(cell.error) else str(cell.error)}
+
+
+def from_record(record: dict[str, Any]) -> Cell:
+    """The cell of a record."""
+    return Cell(**record | {"place": Place(**record["place"]), "error": float(record["error"])})

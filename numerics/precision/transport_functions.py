@@ -1,0 +1,220 @@
+"""What the table of errors compares: plans of transport, the solution of the mean problem, and their derivatives."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from numerics import mem, transport
+from numerics.precision import solutions
+from numerics.precision.cells import Trial
+from numerics.precision.exact import Exact, Peak, joined
+from numerics.precision.functions import Data, Function, exact, gradient, matrix
+from numerics.precision.rows import softmax
+
+SIZES = (1, 3, 5)
+RHO = 0.5
+WIDE_COST = {"normal": 1.0, "wide": 1e4}
+
+
+class Costs:
+    """A problem of transport with masses in general position, rounded so that those of source and target are equal."""
+
+    def __init__(self, data: Data) -> None:
+        self.n, self.m = max(1, data.place.size - 1), data.place.size
+        self.data = data
+        self.cost = data.normal(self.n, self.m, scale=WIDE_COST[data.place.scores])
+        self.source, self.target = _integers(data, self.n), _integers(data, self.m)
+
+    def exactly(self, peak: Peak, *numbers: float) -> Exact:
+        """C, a, b and what follows."""
+        return joined([exact(self.cost, peak), exact(self.source, peak), exact(self.target, peak), Exact.of(numbers, peak)])
+
+    @property
+    def count(self) -> int:
+        """How many numbers C, a and b are."""
+        return self.n * self.m + self.n + self.m
+
+
+def _integers(data: Data, count: int) -> Tensor:
+    """Multiples of 1/64 that add up to one, exact in every dtype."""
+    shares = torch.softmax(data.normal(count).double(), -1)
+    found = (64 * shares).round().clamp(min=1)
+    found[int(found.argmax())] += 64 - found.sum()
+    return (found / 64).to(data.dtype)
+
+
+def _one_sided(data: Data) -> Trial:
+    x = Costs(data)
+
+    def expected(peak: Peak) -> Exact:
+        epsilon, log_b = Exact.of([data.number], peak), exact(x.target, peak).log()
+        rows = matrix(x.cost, peak)
+        source = exact(x.source, peak)
+        found = []
+        for i, row in enumerate(rows):
+            least = -(-row).max()
+            terms = (-((row - least) / epsilon) + log_b).exp()
+            found.append(terms / terms.sum() * source[i])
+        return joined(found)
+
+    return Trial(lambda: transport.one_sided_plan(x.cost, x.source, x.target, data.number), expected)
+
+
+Relaxations = tuple[float, float]
+
+
+def _solved(call: Callable[..., Any], rho: Relaxations, parts: Sequence[str]) -> Callable[[Data], Trial]:
+    """A plan and its potentials, with ρ for rows and columns."""
+
+    def trial(data: Data) -> Trial:
+        x = Costs(data)
+
+        def found() -> Tensor:
+            result = call(x.cost, x.source, x.target, data.number)
+            return torch.cat([getattr(result, part).double().flatten() for part in parts])
+
+        def expected(peak: Peak) -> Exact:
+            at = x.exactly(peak, data.number)
+            solve = _with_kappas(x, rho)
+            sizes = {"plan": (0, x.n * x.m), "row_potential": (x.n * x.m, x.n), "column_potential": (x.n * x.m + x.n, x.m)}
+            spans = [range(sizes[part][0], sum(sizes[part])) for part in parts]
+            return solutions.solution(solve, at, lambda found: [found[i] for span in spans for i in span], x.n + x.m)
+
+        return Trial(found, expected)
+
+    return trial
+
+
+def _with_kappas(x: Costs, rho: Relaxations) -> solutions.Solver:
+    solve = solutions.entropic(x.n, x.m)
+
+    def with_kappas(at: list[Any]) -> list[Any]:
+        epsilon = at[-1]
+        kappas = [epsilon / r if math.isfinite(r) else epsilon * 0 for r in rho]
+        masses = at[x.n * x.m : -1]
+        if not any(map(math.isfinite, rho)):
+            # A plan between masses that differ a little is that of a target which is scaled to the source's.
+            total = sum(masses[: x.n][1:], masses[0]) / sum(masses[x.n :][1:], masses[x.n])
+            masses = masses[: x.n] + [y * total for y in masses[x.n :]]
+        return solve([*at[: x.n * x.m], *masses, epsilon, *kappas])
+
+    return with_kappas
+
+
+def _differentiated(call: Callable[..., Any], rho: Relaxations) -> Callable[[Data], Trial]:
+    """The derivatives of ⟨w, P⟩ in the cost and in ε."""
+
+    def trial(data: Data) -> Trial:
+        x = Costs(data)
+        w = data.normal(x.n, x.m)
+        leaf = torch.tensor(data.number, dtype=torch.float64 if data.place.dtype == "float64" else torch.float32)
+
+        def expected(peak: Peak) -> Exact:
+            kept = [*range(x.n * x.m), x.count]
+            weights = w.double().flatten().tolist()
+            return solutions.derivative(_with_kappas(x, rho), x.exactly(peak, data.number), weights, kept, x.n + x.m)
+
+        return Trial(lambda: gradient(lambda C, eps: (w * call(C, x.source, x.target, eps).plan).sum(), x.cost, leaf), expected)
+
+    return trial
+
+
+def _quadratic(data: Data) -> Trial:
+    x = Costs(data)
+
+    def expected(peak: Peak) -> Exact:
+        inner = solutions.quadratic(x.n, x.m)
+
+        def solve(at: list[Any]) -> list[Any]:
+            a, b = at[x.n * x.m : x.n * x.m + x.n], at[x.n * x.m + x.n : -1]
+            total = sum(a[1:], a[0]) / sum(b[1:], b[0])
+            return inner([*at[: x.n * x.m], *a, *(y * total for y in b), at[-1]])
+
+        return solutions.solution(solve, x.exactly(peak, data.number), lambda found: found, x.n + x.m)
+
+    return Trial(lambda: transport.quadratic_plan(x.cost, x.source, x.target, data.number).plan, expected)
+
+
+def _half_steps(data: Data) -> Trial:
+    n, m = max(1, data.place.size - 1), data.place.size
+    s = data.normal(n, m, scale=WIDE_COST[data.place.scores])
+
+    def expected(peak: Peak) -> Exact:
+        tau = Exact.of([data.number], peak)
+        rows = [softmax((row - row.max()) / tau) for row in matrix(s, peak)]
+        columns = [joined(row[j] for row in rows) for j in range(m)]
+        scaled = [column / column.sum() * (float(n) / Exact.of([m], peak)) for column in columns]
+        return joined(row / row.sum() for row in (joined(column[i] for column in scaled) for i in range(n)))
+
+    return Trial(lambda: transport.sinkhorn_weights(s, data.number, 2), expected)
+
+
+# ── the mean problem ────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _mean(data: Data, *, backward: bool) -> Trial:
+    n, d = data.place.size, 2
+    t = data.normal(n, d, scale=1.0 if data.place.scores == "normal" else 30.0)
+    z, u = data.normal(d), data.shares(n)
+    w = data.normal(d + n)
+
+    def found() -> Tensor:
+        if not backward:
+            result = mem.solve(t, z, u, data.number)
+            refuse = torch.where(result.converged, 0.0, torch.nan)
+            return torch.cat([result.dual.double(), result.weights.double(), result.mean.double()]) + refuse
+
+        def value(t: Tensor, z: Tensor) -> Tensor:
+            result = mem.solve(t, z, u, data.number)
+            return (w[:d] * result.dual).sum() + (w[d:] * result.weights).sum()
+
+        return gradient(value, t, z)
+
+    def expected(peak: Peak) -> Exact:
+        at = joined([exact(t, peak), exact(z, peak), exact(u, peak), Exact.of([data.number], peak)])
+        solve = solutions.mean_problem(n, d)
+        if backward:
+            return solutions.derivative(solve, at, w.double().tolist(), range(n * d + d), n)
+        return solutions.solution(solve, at, lambda found: found, n)
+
+    return Trial(found, expected)
+
+
+KINDS = ("normal", "wide")
+PARTS = ("plan", "row_potential", "column_potential")
+
+
+def _relaxed(*given: Any) -> Any:
+    return transport.sinkhorn(*given, relaxation=RHO)
+
+
+def _unbalanced(*given: Any) -> Any:
+    return transport.unbalanced(*given, RHO, 2 * RHO)
+
+
+BALANCED, RELAXED, BOTH = (math.inf, math.inf), (math.inf, RHO), (RHO, 2 * RHO)
+DECADES_OF_DERIVATIVES = (-6, -3, -2, -1, 0, 1, 3, 6)
+
+TRANSPORT = (
+    Function("transport.one_sided_plan", _one_sided, SIZES, KINDS),
+    Function("transport.sinkhorn_weights, two half-steps", _half_steps, SIZES, KINDS),
+    Function("transport.sinkhorn, plan and potentials", _solved(transport.sinkhorn, BALANCED, PARTS), SIZES, KINDS),
+    Function("transport.sinkhorn, derivatives in cost and temperature", _differentiated(transport.sinkhorn, BALANCED), (3,),
+             KINDS[:1], DECADES_OF_DERIVATIVES, ("float64", "float32")),
+    Function("transport.sinkhorn relaxed, plan and potentials", _solved(_relaxed, RELAXED, PARTS), SIZES, KINDS),
+    Function("transport.sinkhorn relaxed, derivatives in cost and temperature", _differentiated(_relaxed, RELAXED), (3,),
+             KINDS[:1], DECADES_OF_DERIVATIVES, ("float64", "float32")),
+    Function("transport.unbalanced, plan and potentials", _solved(_unbalanced, BOTH, PARTS), SIZES, KINDS),
+    Function("transport.unbalanced, derivatives in cost and temperature", _differentiated(_unbalanced, BOTH), (3,),
+             KINDS[:1], DECADES_OF_DERIVATIVES, ("float64", "float32")),
+    Function("transport.quadratic_plan", _quadratic, SIZES, KINDS),
+    Function("mem.solve", lambda data: _mean(data, backward=False), SIZES, KINDS),
+    Function("mem.solve, derivatives in templates and evidence", lambda data: _mean(data, backward=True), (3,), KINDS[:1],
+             DECADES_OF_DERIVATIVES, ("float64", "float32")),
+)
+
