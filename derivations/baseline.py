@@ -177,8 +177,8 @@ def unfit(ledger: Mapping[str, Any], baseline: Mapping[str, Kept]) -> str:
     """
     asked = ledger["environment"]
     if asked.get("quick") or not asked.get("complete"):
-        what = "a quick run" if asked.get("quick") else "a run that did not ask every layer"
-        return f"expected a ledger of a whole `verify`, got one of {what}"
+        what = "a quick run" if asked.get("quick") else "a run that did not include every layer"
+        return f"expected a ledger from a complete `verify`, got one from {what}"
     now = snapshot(ledger)
     wrong = {row["id"]: why for row in ledger["claims"] if (why := _problem(row, now[row["id"]], baseline.get(row["id"])))}
     more = f" (and problems of {', '.join([*wrong][1:])})" if len(wrong) > 1 else ""
@@ -186,7 +186,7 @@ def unfit(ledger: Mapping[str, Any], baseline: Mapping[str, Kept]) -> str:
 
 
 def _problem(row: Mapping[str, Any], now: Kept, before: Kept | None) -> str:
-    """What is wrong with a row that was not wrong with it in the baseline: what that remembers is the same, and bad."""
+    """Return a problem of a row that its baseline entry does not already record; empty if there is none."""
     if own := problems_of(row):
         same = before is not None and (before.verdict, before.layers, before.twins) == (now.verdict, now.layers, now.twins)
         return "" if same and _is_bad(now) else own[0]

@@ -354,7 +354,7 @@ def _support(
 
 
 def worst(own: Judgement, parts: Mapping[str, Judgement]) -> tuple[Judgement, str | None]:
-    """Return the worst judgement on a printed statement and its parts; if a part is to blame, the cause names its id."""
+    """Return the worst of the judgements on a printed statement and its parts, and the id of the part that it concerns."""
     severities = [*Severity, None]
 
     def badness(id: str | None) -> tuple[int, int]:
