@@ -27,9 +27,9 @@ from derivations.selection import selected
 from derivations.showing import describe
 
 LEDGER = Path("ledger.json")
-# The progress bar stands for the terminal, a ledger for the cache, and looking for unraisable exceptions takes half a second.
+# Plugins that `verify` does not need: it has its own progress bar and ledger, and unraisable exceptions cost half a second.
 WITHOUT = ("-p", "no:terminal", "-p", "no:cacheprovider", "-p", "no:unraisableexception")
-FEW = 12                                                     # claims for which further processes are no help
+FEW = 12                                                     # up to so many claims, starting workers costs more than it saves
 
 
 ELSEWHERE = {"mutants": "derivations.mutation", "notebooks": "derivations.notebooks",
@@ -40,7 +40,7 @@ NAMES = {"print": "print_"}                                  # of functions that
 
 
 class Commands(click.Group):
-    """The commands of this module and those of `ELSEWHERE`, whose modules are imported when they are asked for."""
+    """The commands of this module, and those of the modules in `ELSEWHERE`, which are imported only when called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The names of all commands."""
@@ -59,7 +59,7 @@ class Commands(click.Group):
 def main(folders: tuple[str, ...]) -> None:
     """Check, line by line, the documents that explain attention as optimization."""
     named = [os.environ.get(VARIABLE, ""), *(str(Path(folder).resolve()) for folder in folders)]
-    os.environ[VARIABLE] = os.pathsep.join(filter(None, named))   # where the test processes find them too
+    os.environ[VARIABLE] = os.pathsep.join(filter(None, named))   # so that test processes see them too
     try:
         entries()
     except ValueError as error:
@@ -67,7 +67,7 @@ def main(folders: tuple[str, ...]) -> None:
 
 
 def known(name: str) -> str:
-    """The id or document, if there is one of that name."""
+    """Return the name if it is the id of a claim or the key of a document; raises click.UsageError otherwise."""
     names = [*entries(), *documents()]
     if name not in names:
         close = difflib.get_close_matches(name, names, n=3)
@@ -86,7 +86,7 @@ def last_run(path: Path) -> tuple[dict[str, dict[str, Any]], dict[str, increment
 
 
 def opened(path: Path) -> dict[str, Any]:
-    """The ledger at a path; the command ends here if it is none, or says what does not follow from its evidence."""
+    """Return the ledger at a path; raises click.UsageError if it is not a ledger or contradicts its own evidence."""
     try:
         return ledger.read(path)
     except ValueError as error:
@@ -94,7 +94,7 @@ def opened(path: Path) -> dict[str, Any]:
 
 
 def remembered() -> dict[str, baseline.Kept]:
-    """The committed baselines; the command ends here if one of them is none."""
+    """Return the committed baselines; raises click.UsageError if one of them is not valid."""
     try:
         return baseline.load()
     except ValueError as error:
@@ -108,14 +108,14 @@ def remembered() -> dict[str, baseline.Kept]:
 @click.option("--quick", is_flag=True, help="fewer random instances and model rows")
 @click.option("--model", help="a model folder or hub name to capture from, instead of the pretrained encoder")
 @click.option("--incremental", "again", is_flag=True, help="run only what a change touched since the ledger was written")
-@click.option("--watch", is_flag=True, help="verify again whenever a source changes, what the change touches")
-@click.option("--only", type=click.Choice(["symbolic"]), help="ask the derivations alone, and no numeric layer")
-@click.option("-n", "--workers", type=click.IntRange(0), help="processes, 0 for none but this; all cores for many claims")
+@click.option("--watch", is_flag=True, help="after every change of a source, verify again what it affects")
+@click.option("--only", type=click.Choice(["symbolic"]), help="run only the derivations, no numeric layer")
+@click.option("-n", "--workers", type=click.IntRange(0), help="worker processes, 0 for none; default: all cores for many claims")
 def verify(
     ids: tuple[str, ...], path: Path, device: str, quick: bool, model: str | None, again: bool, watch: bool, only: str | None,
     workers: int | None,
 ) -> None:
-    """Run every layer that speaks for the claims, and write the ledger."""
+    """Run every layer that votes on the claims, and write the ledger."""
     wanted = [known(name) for name in ids] or list(documents())
     if watch:
         return keep_verifying()
@@ -151,7 +151,7 @@ def verify(
 
 
 def keep_verifying() -> None:
-    """Verify what every change of the sources touches, with the options of this command, until it is interrupted."""
+    """Verify again after every change of the sources, with the options of this command, until interrupted."""
     from derivations.watching import rerun
 
     arguments = [argument for argument in sys.argv[1:] if argument != "--watch"]
@@ -159,7 +159,7 @@ def keep_verifying() -> None:
 
 
 def voters(only: str | None) -> list[str]:
-    """Pytest's arguments for the tests that speak for claims: their files and their settings."""
+    """Return pytest's arguments for the tests that vote on claims: their files and their settings."""
     files = incremental.voting_files()
     if only:
         return [str(files[only]), "-c", str(files[only].with_name("pytest.ini"))]
@@ -169,12 +169,12 @@ def voters(only: str | None) -> list[str]:
 
 
 def processes(wanted: list[str]) -> int:
-    """How many processes are worth their start: none but this for a few claims."""
+    """Return the number of worker processes: 0, this process alone, for a few claims; else one per core."""
     return 0 if len(selected(",".join(wanted))) <= FEW else os.cpu_count() or 1
 
 
 def reusable(path: Path, wanted: list[str], options: dict[str, Any]) -> bool:
-    """Whether rows of the last ledger may serve again; the command ends here if nothing at all changed."""
+    """Return whether rows of the last ledger can be reused; ends the command, reporting them, if nothing changed at all."""
     if not path.exists():
         click.echo(f"{path} does not exist: everything is run")
         return False
@@ -199,7 +199,7 @@ def reusable(path: Path, wanted: list[str], options: dict[str, Any]) -> bool:
 
 
 def summarize(result: dict[str, Any], path: Path) -> None:
-    """One line for each document, then every claim that is not green."""
+    """Print one line per document, then every claim that is not green."""
     good = ledger.green(result)
     for document in result["summary"]["by_document"]:
         rows = [row for row in result["claims"] if row["document"] == document]
@@ -301,7 +301,7 @@ def new(paper: Path, folder: Path) -> None:
 @main.command()
 @click.argument("document")
 def read(document: str) -> None:
-    """Examine the claims of a document by its derivations alone, a line each: for a paper that was just read."""
+    """Examine the claims of a document by their derivations alone and print one line each; meant for a paper just imported."""
     from derivations.latex.first_run import first_run
 
     if document not in documents():
@@ -310,7 +310,7 @@ def read(document: str) -> None:
 
 
 def run() -> None:
-    """Run the command line; bad input is one line and exit status 2."""
+    """Run the command line; bad input prints one line and exits with status 2."""
     gc.set_threshold(*SELDOM)
     try:
         status = main(standalone_mode=False)

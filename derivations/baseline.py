@@ -1,7 +1,9 @@
-"""The baseline: what is remembered of each claim, one file a document and one line a claim, and what must not get worse.
+"""The baseline: a committed summary of each claim's verdict and evidence, against which later runs are compared.
 
-A normal form is remembered as its hash: whether a statement is still the same one is told by the hash, and by the values at
-exact points where it is another.
+There is one file per document with one line per claim.
+
+A normal form is stored as its hash.  If the hash differs, the recorded values at exact points show whether the statement
+still means the same.
 """
 
 from __future__ import annotations
@@ -110,12 +112,12 @@ def _remembered(row: Mapping[str, Any]) -> Kept:
 
 
 def _outcome(votes: Sequence[str]) -> str:
-    """What several votes of one layer come to: the first that does not hold, if there is one."""
+    """Return the combined outcome of several votes of one layer: the first that does not hold, else `holds`."""
     return next((vote for vote in votes if vote != Outcome.HOLDS), votes[0])
 
 
 def hashed(statement: Canonical) -> Canonical:
-    """A statement with a hash in the place of each expression in normal form."""
+    """Return the statement with each expression in normal form replaced by its hash."""
     return replace(statement, form=_hashed_form(statement.form), left=_hash(statement.left), right=_hash(statement.right))
 
 
@@ -133,7 +135,7 @@ def _hash(text: str) -> str:
 
 
 def worsened(ledger: Mapping[str, Any], baseline: Mapping[str, Kept]) -> list[str]:
-    """What got worse than the baseline, in words; layers that did not run this time are not compared."""
+    """Return one line of text for each loss against the baseline; layers that did not run are not compared."""
     complaints = []
     for id, now in snapshot(ledger).items():
         before = baseline.get(id)
@@ -156,10 +158,10 @@ def _weaker(was: Verdict, is_now: Verdict) -> bool:
 
 
 def problems(ledger: Mapping[str, Any], baseline: Mapping[str, Kept], complete: bool = True) -> list[str]:
-    """Everything that makes a run fail.
+    """Return one line of text for everything that makes a run fail.
 
-    That is living twins, contradicting layers, a derivation that does not hold, a loss against the baseline and, in a
-    `complete` run, which asked all layers, a statement that nobody has decided or confirmed.
+    A run fails if a twin survives, layers contradict each other, a derivation does not hold, or something got worse than the
+    baseline.  A `complete` run (one of all layers) also fails if a statement is neither decided nor confirmed.
     """
     own = [f"{row['id']}: {problem}" for row in ledger["claims"] for problem in problems_of(row, complete)]
     return own + worsened(ledger, baseline)
@@ -169,14 +171,14 @@ def problems(ledger: Mapping[str, Any], baseline: Mapping[str, Kept], complete: 
 
 
 def unfit(ledger: Mapping[str, Any], baseline: Mapping[str, Kept]) -> str:
-    """Why a ledger is not made the baseline, if so: it is of a run that did not ask everything, or has problems.
+    """Return why a ledger cannot become the baseline, or an empty text: its run was partial, or it has problems.
 
-    A loss is no problem here: to accept losses on purpose is what a new baseline is for.
+    Losses against the old baseline are no obstacle, since accepting them is the purpose of a new baseline.
     """
     asked = ledger["environment"]
     if asked.get("quick") or not asked.get("complete"):
-        what = "a quick run" if asked.get("quick") else "a run that did not ask every layer"
-        return f"expected a ledger of a whole `verify`, got one of {what}"
+        what = "a quick run" if asked.get("quick") else "a run that did not include every layer"
+        return f"expected a ledger from a complete `verify`, got one from {what}"
     now = snapshot(ledger)
     wrong = {row["id"]: why for row in ledger["claims"] if (why := _problem(row, now[row["id"]], baseline.get(row["id"])))}
     more = f" (and problems of {', '.join([*wrong][1:])})" if len(wrong) > 1 else ""
@@ -184,7 +186,7 @@ def unfit(ledger: Mapping[str, Any], baseline: Mapping[str, Kept]) -> str:
 
 
 def _problem(row: Mapping[str, Any], now: Kept, before: Kept | None) -> str:
-    """What is wrong with a row that was not wrong with it in the baseline: what that remembers is the same, and bad."""
+    """Return a problem of a row that its baseline entry does not already record; empty if there is none."""
     if own := problems_of(row):
         same = before is not None and (before.verdict, before.layers, before.twins) == (now.verdict, now.layers, now.twins)
         return "" if same and _is_bad(now) else own[0]
@@ -203,7 +205,7 @@ def _is_bad(kept: Kept) -> bool:
 def load() -> dict[str, Kept]:
     """The committed baselines of all documents; empty when there is none yet.
 
-    Raises ValueError, which names file, claim and key, for one that holds what no ledger could have left there.
+    Raises ValueError, naming file, claim and key, for a baseline that no ledger could have produced.
     """
     remembered: dict[str, Kept] = {}
     paths = baselines()
@@ -236,7 +238,7 @@ def _document(id: str) -> str:
 
 
 def write(kept: Mapping[str, Kept]) -> None:
-    """Write what is to be remembered of each claim into the baseline of its document, each file whole or not at all."""
+    """Write each claim's entry to the baseline of its document; each file is replaced atomically."""
     paths = baselines()
     for path in dict.fromkeys(paths.values()):
         own = {id: row for id, row in kept.items() if paths.get(_document(id)) == path}
@@ -245,6 +247,6 @@ def write(kept: Mapping[str, Kept]) -> None:
 
 
 def as_text(kept: Mapping[str, Kept]) -> str:
-    """A baseline as the text of its file: one JSON object, one claim a line."""
+    """Return the text of a baseline file: one JSON object with one line per claim."""
     lines = [f"{encoded(id).decode()}:{encoded(row).decode()}" for id, row in kept.items()]
     return "{\n" + ",\n".join(lines) + "\n}\n"

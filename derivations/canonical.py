@@ -1,9 +1,9 @@
-"""The canonical form of a statement, and its value at three exact points: what a later run is compared with.
+"""The canonical form of a statement and its values at three exact points, with which later runs are compared.
 
-Each side is put into the normal form that proofs compare, so that a rewriting that the kernel sees through leaves no
-trace, and is enclosed at three exact points by ball arithmetic, so that one that it does not see through can still be told
-from a change.  Of an optimality claim the sides are the objective at an arbitrary rival and the optimal point; of an
-expansion the two Taylor polynomials; of a limit the path, at an exact place on it, and the limit.
+Each side is stored in the kernel's normal form, so that rewritings which the kernel recognizes as equivalent compare as
+equal.  Its values at three exact points, enclosed by ball arithmetic, distinguish other rewritings from real changes.
+For an optimality claim the sides are the objective at an arbitrary rival and the optimal point; for an expansion the two
+Taylor polynomials; for a limit the expression and the limit.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ from derivations.relations import (
 
 DIGITS = 30
 SAMPLES = 3
-POSITIONS = (0, 1, -2)                                       # among the places of the indices: equal ones, and different ones
+POSITIONS = (0, 1, -2)                                       # among points that differ in indices only: equal, then different
 
 Place = Mapping[str, Exact]                                  # exact values by the names of the variables
 Sides = tuple[Form, sp.Expr, sp.Expr]
 
 
 def canonical(relation: Relation) -> Canonical:
-    """The canonical form of a relation; of a disproof, of what it disproves."""
+    """Return the canonical form of a relation; for a disproof, of the relation that it disproves."""
     form, left, right = compared(relation)
     names = variables_of(sp.Tuple(left, right))
     return Canonical(
@@ -56,7 +56,7 @@ def canonical(relation: Relation) -> Canonical:
 
 
 def values_at(relation: Relation, places: Sequence[Place]) -> list[Sample] | None:
-    """Both sides at recorded places; None where the statement has a variable that a place lacks."""
+    """Return both sides at recorded points; None if a point lacks a variable of the statement."""
     _, left, right = compared(relation)
     names = variables_of(sp.Tuple(left, right))
     samples = []
@@ -70,7 +70,7 @@ def values_at(relation: Relation, places: Sequence[Place]) -> list[Sample] | Non
 
 @singledispatch
 def compared(relation: Relation) -> Sides:
-    """How a relation compares two expressions, and the expressions."""
+    """Return the two expressions that a relation compares, and the form of the comparison."""
     left, right = relation.sides
     return Form(Sign.EQUAL), left, right
 
@@ -120,14 +120,14 @@ def _(relation: UniquePlan) -> Sides:
 
 
 def _minimized(relation: UniqueMinimum | UniquePlan, rival: sp.IndexedBase, names: str) -> Sides:
-    """The objective at a rival and the candidate, under the names that are used in print."""
+    """Return the objective at a rival, and the candidate, with readable names."""
     objective = relation.open_objective.xreplace({relation.base: rival, relation.base.label: rival.label})
     printed = [index(name, axis) for name, axis in zip(names, relation.axes, strict=True)]
     return Form(Sign.MINIMIZER), objective, relation.candidate_at(printed)
 
 
 def _spoken_of(relation: Relation, shown: Sequence[Variable]) -> list[Variable]:
-    """The variables of the sides, and those of the premises and of what the sides no longer show."""
+    """Return the variables of the statement, including those that occur in premises or were simplified away."""
     inner = relation.relation if isinstance(relation, Fails) else relation
     return list({v.name: v for v in (*inner.variables(), *shown)}.values())
 
@@ -135,12 +135,12 @@ def _spoken_of(relation: Relation, shown: Sequence[Variable]) -> list[Variable]:
 def _normal(side: sp.Expr) -> sp.Expr:
     try:
         return sums.normal(side)
-    except ValueError:                                       # what has no normal form stands for itself
+    except ValueError:                                       # without a normal form, keep the expression as written
         return sp.sympify(side)
 
 
 def _samples(left: sp.Expr, right: sp.Expr, names: Sequence[Variable]) -> list[Sample]:
-    """The first exact points in general position at which both sides are finite, points where a side is 0 last."""
+    """Return the first exact points at which both sides are finite; points where a side is 0 come last."""
     telling: list[Sample] = []
     trivial: list[Sample] = []
     for point in _general(names):
@@ -153,7 +153,7 @@ def _samples(left: sp.Expr, right: sp.Expr, names: Sequence[Variable]) -> list[S
 
 
 def _general(names: Sequence[Variable]) -> Iterator[Point]:
-    """Exact points past the corners, with no size 1, one for each drawing of the entries."""
+    """Yield exact points beyond the corner cases and with sizes above 1, one for each draw of the entries."""
     indices = {v for v in names if v.domain.kind is Kind.INDEX}
     sizes = [v for v in names if v.domain.kind is Kind.SIZE]
     drawn = groupby(points(names, seed=1, rounds=SMALL), key=lambda point: [point[v] for v in names if v not in indices])
@@ -165,7 +165,7 @@ def _general(names: Sequence[Variable]) -> Iterator[Point]:
 
 
 def _value(side: sp.Expr, point: Point) -> str | None:
-    """The value to thirty digits, exactly 0 where the ball cannot tell it from 0; None where it is not finite."""
+    """Return the value to 30 digits, 0 if the ball contains 0, None if it is not finite."""
     if not sp.sympify(side).free_symbols and sp.sympify(side).is_infinite:
         return str(side)
     try:
@@ -178,7 +178,7 @@ def _value(side: sp.Expr, point: Point) -> str | None:
 
 
 def _domain(var: Variable) -> Domain:
-    """What a variable ranges over, with its shape and marginals; of an index also what it differs from."""
+    """Return the domain of a variable as a record."""
     domain = var.domain
     return Domain(domain.kind, tuple(map(str, domain.shape)), tuple(map(str, domain.marginals)),
                   tuple(sorted(map(str, domain.other_than))))

@@ -1,4 +1,4 @@
-"""How a claim is written down, found by its id, and examined by the symbolic layer.
+"""The register of claims: `@claim` and `reprint` add one, `entries` looks it up by id, `examine` runs its derivation.
 
 A derivation is a function that yields relations, one fact a step; the last one is the statement itself (or `Fails`,
 when it is false).  Its docstring is the statement in our own words.  See the README for how to add one.
@@ -33,17 +33,17 @@ from derivations.wording import check_lists, check_words, is_id, is_worded
 
 @dataclass(frozen=True)
 class Undecidable:
-    """Why a statement has no truth value that a proof or an experiment could settle."""
+    """Returned by a derivation whose statement no proof or experiment could settle; `reason` says why."""
 
     reason: str
 
 
 @dataclass
 class Entry:
-    """One claim with the functions that prove it, break it and repair it; nothing of it changes once all are loaded.
+    """One claim with its derivation, its twins and its correction; frozen once all claims are loaded.
 
-    `grounds` are the claims whose statements its derivation may use, where they are not the ones that it rests on: a
-    reprint rests on its original, whose derivation rests on others.  `read` says that the statement was read from the LaTeX.
+    `grounds` names the claims whose statements the derivation may use, if they differ from `needs`: a reprint needs its
+    original, whose derivation needs others.  `read` is true if the statement was read from the print's LaTeX.
     """
 
     id: str
@@ -66,11 +66,11 @@ class Entry:
 
     def __setattr__(self, name: str, value: object) -> None:
         if "_sealed" in self.__dict__:
-            raise AttributeError(f"{name}: expected no change of {self.id}, which is registered and loaded, got another value")
+            raise AttributeError(f"{name}: expected no assignment to {self.id} after all claims were loaded, got one")
         object.__setattr__(self, name, value)
 
     def seal(self) -> None:
-        """Let nothing be changed any more."""
+        """Freeze the entry: later assignments raise AttributeError."""
         if "_sealed" not in self.__dict__:
             self.twins = MappingProxyType(dict(self.twins))
             self.__dict__["_sealed"] = True
@@ -91,9 +91,12 @@ class Entry:
         )
 
     def twin(self, name: str, wrong: Callable[[], Relation]) -> None:
-        """Register a wrong version of the claim under a name that says what is wrong; it is asked for once."""
+        """Register a wrong version of the claim; `name` says what is wrong with it, `wrong` is called once to build it.
+
+        Raises ValueError for an empty or repeated name, and if `wrong` is not callable.
+        """
         if not is_worded(name) or not callable(wrong):
-            raise ValueError(f"twin: expected words and a function that gives a relation, got {name!r} and {wrong!r}")
+            raise ValueError(f"twin: expected a name and a function that returns a relation, got {name!r} and {wrong!r}")
         if name in self.twins:
             raise ValueError(f"twin: expected a new name, got {name!r}, which {self.id} already has")
         self.twins = {**self.twins, name: cache(wrong)}
@@ -101,10 +104,10 @@ class Entry:
     def corrected(
         self, latex: str, severity: Severity, under: str | None = None, replaces: str | None = None
     ) -> Callable[[Derivation], Derivation]:
-        """Register the proof of a true statement near a false one.
+        """Register the proof of a corrected statement, where the print is false.
 
         `under` names the missing hypothesis, `replaces` the part of the print that a correction with another left side
-        stands for.  Raises ValueError for a second correction, and for words that say nothing.
+        stands for.  Raises ValueError for a second correction and for empty text.
         """
         if self.correction is not None:
             raise ValueError(f"corrected: expected one correction of {self.id}, got a second one")
@@ -124,7 +127,7 @@ class Entry:
 
     @property
     def modules(self) -> set[str]:
-        """The modules that say something of the claim: where it is registered, and where its functions are written."""
+        """The modules that define the claim: where it is registered and where its functions are defined."""
         functions = filter(None, (self.derivation, self.repair, *self.twins.values()))
         return {self.module, *(function.__module__ for function in functions)}
 
@@ -134,11 +137,11 @@ class Entry:
         return self.needs if self.grounds is None else self.grounds
 
     def printed(self) -> Relation | None:
-        """The printed statement as the relation that was examined; None when the symbolic layer has nothing to say."""
+        """Return the printed statement as the relation that was examined; None if there is no derivation."""
         return core(last) if (last := _last(self.derivation)) else None
 
     def repaired(self) -> Relation | None:
-        """The corrected statement as the relation that was examined, if there is one."""
+        """Return the corrected statement as the relation that was examined; None if there is no correction."""
         return _last(self.repair)
 
 
@@ -157,7 +160,7 @@ _ENTRIES: dict[str, Entry] = {}
 
 
 def _new(id: object) -> None:
-    """Raises ValueError for what is no id, and for the id of another claim."""
+    """Check that `id` is a valid id and not registered yet; raises ValueError otherwise."""
     if not is_id(id):
         raise ValueError(f"claim: expected an id like eot.59 or eot.s7.fisher-scaled, in letters and digits with dots, hyphens "
                          f"and underscores between them, got {id!r}")
@@ -170,7 +173,7 @@ def _given(**values: Any) -> dict[str, Any]:
 
 
 def sentence(function: Callable[..., object]) -> str:
-    """The docstring, on one line."""
+    """Return the docstring of a derivation on one line; raises ValueError if it has none."""
     text = " ".join((function.__doc__ or "").split())
     if not text:
         raise ValueError(f"docstring: expected the statement of {function.__name__} in one sentence, got none")
@@ -189,9 +192,9 @@ def claim(
 ) -> Callable[[Callable[[], Steps | Undecidable | None]], Entry]:
     """Register a claim; the decorated derivation yields its steps.
 
-    A function that returns None leaves the claim to the other layers, one that returns `Undecidable` says why no
-    layer can speak.  `part_of` is the printed id of which this is one part: it shows the worst verdict of its parts.
-    Raises ValueError for what is no id, an id used twice, an unknown kind, and words that say nothing.
+    A function that returns None leaves the claim to the numeric layers; one that returns `Undecidable` says why no layer
+    can decide it.  `part_of` is the id of the printed statement that this claim is a part of; that statement shows the
+    worst verdict of its parts.  Raises ValueError for an invalid or repeated id, an unknown kind, and empty text.
     """
     def register(function: Callable[[], Steps | Undecidable | None]) -> Entry:
         _new(id)
@@ -231,13 +234,12 @@ def reprint(
     correction: Statement | None = None,
     part_of: str | None = None,
 ) -> Entry:
-    """Register a statement that is printed again: one derivation, its twins and its correction serve both places.
+    """Register a statement that is printed a second time; it shares the derivation, twins and correction of `of`.
 
-    `title`, `statement`, `hypotheses` and `correction` are given where the other place has words, numbers or hypotheses
-    of its own.  No hypothesis of the original may be lost: `implying` gives, for one that is not printed here, the one
-    printed here that implies it.  A disproof takes no further ones, which might exclude the point where it fails.  Raises
-    ValueError as `claim` does, for a hypothesis that is lost or too much, and for the words of a correction that there is
-    not.
+    Pass `title`, `statement`, `hypotheses` or `correction` if the second print differs in them.  Each hypothesis of the
+    original must be kept, or `implying` must map it to a hypothesis printed here that implies it.  The reprint of a
+    disproof may not add hypotheses, since they might exclude the point of failure.  Raises ValueError in the cases of
+    `claim`, for a missing or additional hypothesis, and for a `correction` where the original has none.
     """
     _new(id)
     check_words(id, latex=latex, **_given(title=title, statement=statement))
@@ -263,7 +265,7 @@ def reprint(
 
 
 class Catalogue(Mapping[str, Entry]):
-    """The claims by id, read-only; `asked_for` collects the ids that were looked up."""
+    """A read-only mapping of ids to claims; `asked_for` collects the ids that were looked up."""
 
     asked_for: ClassVar[set[str]] = set()
 
@@ -282,26 +284,26 @@ class Catalogue(Mapping[str, Entry]):
         return id in _ENTRIES
 
     def items(self) -> ItemsView[str, Entry]:
-        """All pairs, which asks for none in particular."""
+        """Return all pairs, without recording a look-up."""
         return _ENTRIES.items()
 
     def values(self) -> ValuesView[Entry]:
-        """All entries, which asks for none in particular."""
+        """Return all entries, without recording a look-up."""
         return _ENTRIES.values()
 
 
 def entries() -> Catalogue:
-    """All claims of all documents by id, in the order in which they are printed."""
+    """Return all claims of all documents by id, in printed order; raises ValueError if a document cannot be loaded."""
     _load()
     return Catalogue()
 
 
 @cache
 def _load() -> None:
-    """Import every module, put the claims in the order of the modules, whichever imported which, and seal them.
+    """Import every module of every document, sort the claims in module order, and freeze them.
 
-    The documents that ship with the project may add to each other's claims, which are sealed before the first outside one
-    is read; those of an outside one are sealed before the next.
+    Documents that ship with the project may extend each other's claims.  They are frozen before the first outside document
+    is imported, and each outside document before the next.
     """
     order: list[str] = []
     for group in (DOCUMENTS, *((document,) for document in outside())):
@@ -321,12 +323,12 @@ def _load() -> None:
 
 
 def _read(document: str) -> list[str]:
-    """The names of a document's modules in printed order, once they are imported."""
+    """Import the modules of a document and return their names in printed order."""
     before, home = dict(_ENTRIES), package(document)
     names = sorted((info.name for info in pkgutil.iter_modules(home.__path__) if info.name != CHECKS), key=printed_place)
     modules = [imported(f"{home.__name__}.{name}") for name in names]
     if taken := [id for id, entry in before.items() if _ENTRIES.get(id) is not entry]:
-        raise ValueError(f"claim: expected ids of its own in {document}, got {taken[0]}, which it replaces")
+        raise ValueError(f"claim: expected new ids in {document}, got {taken[0]}, which is the id of an earlier claim")
     strangers = [id for id in _ENTRIES.keys() - before.keys() if not id.startswith(f"{document}.")]
     if strangers and document not in DOCUMENTS:
         raise ValueError(f"claim: expected ids like {document}.1 in {document}, got {min(strangers)}")
@@ -338,7 +340,7 @@ def _read(document: str) -> list[str]:
 
 @dataclass(frozen=True)
 class Examination:
-    """What the symbolic layer found: the evidence with the steps of both derivations, and what is wrong with them."""
+    """The result of the symbolic layer for one claim: its evidence, with the steps and faults of the derivations."""
 
     evidence: Evidence
 
@@ -359,9 +361,9 @@ class Examination:
 
 
 def examine(entry: Entry) -> Examination:
-    """Run a claim's derivation, its twins and its correction; what a reprint shares with its original is run once.
+    """Run a claim's derivation, twins and correction; those that a reprint shares with its original run only once.
 
-    Whatever an author's code raises is an error of the evidence, which names the claim and the step.
+    An exception in the author's code becomes evidence with the outcome `error`, which names the claim and the step.
     """
     if entry.derivation is None:
         reason = entry.undecidable or "left to the other layers"
@@ -379,10 +381,10 @@ def examine(entry: Entry) -> Examination:
 
 
 def _beside_print(entry: Entry, evidence: Evidence) -> Evidence:
-    """The evidence with how the LaTeX stands to what was proved; where that differs it is a fault, and no verdict stands."""
+    """Return the evidence with the comparison of LaTeX and proved relation; a difference between them is a fault."""
     own, repaired = _prints(entry.id)
-    differing = [f"the {name} differs from its relation: {each.reason}" for name, each in (("print", own), ("correction", repaired))
-                 if each and each.standing is Standing.DIFFERS]
+    differing = [f"the {name} differs from its relation: {each.reason}"
+                 for name, each in (("print", own), ("correction", repaired)) if each and each.standing is Standing.DIFFERS]
     faults = (*evidence.faults, *differing)
     return updated(evidence, print=own, print_repair=repaired, faults=faults,
                    **({"detail": "; ".join(faults)} if differing else {}))
@@ -402,7 +404,7 @@ def _error(entry: Entry, errors: Iterable[str]) -> Evidence:
 def _examined(
     derivation: Derivation, repair: Derivation | None, twins: Twins, needs: tuple[str, ...], replaces: str | None
 ) -> tuple[Evidence, tuple[str, ...]]:
-    """The evidence, for no claim in particular, and what could not be examined."""
+    """Return the evidence without a claim id, since a reprint shares it, and the errors that stopped the examination."""
     start = time.perf_counter()
     repaired = _run(repair, needs) if repair else None
     evidence, errors = evidence_of(_run(derivation, needs), repaired, twins, replaces)
@@ -415,7 +417,7 @@ def _run(derivation: Derivation, needs: tuple[str, ...]) -> Run:
 
 
 def _supporting(needs: tuple[str, ...]) -> Iterator[Proved]:
-    """What the claims of `needs` have proved, step by step, their corrections included."""
+    """Yield every step that the claims in `needs` have proved, those of their corrections included."""
     for id in needs:
         entry = _ENTRIES[id]
         for derivation in filter(None, (entry.derivation, entry.repair)):

@@ -34,7 +34,7 @@ class Kind(StrEnum):
 
 
 class Layer(StrEnum):
-    """Who found the evidence."""
+    """The method that produced a piece of evidence."""
 
     SYMBOLIC = "symbolic"
     PRIMAL = "primal"
@@ -43,7 +43,7 @@ class Layer(StrEnum):
 
 
 class Outcome(StrEnum):
-    """What a layer found; only `holds` counts for a claim."""
+    """The result of one layer; only `holds` supports a claim."""
 
     HOLDS = "holds"
     REFUTED = "refuted"
@@ -55,7 +55,7 @@ class Outcome(StrEnum):
 
 
 class Verdict(StrEnum):
-    """What the evidence adds up to."""
+    """The conclusion that all evidence for a claim leads to."""
 
     PROVED = "proved"
     PROVED_UNDER = "proved-under"
@@ -69,7 +69,7 @@ class Verdict(StrEnum):
 
 
 class Severity(StrEnum):
-    """How much a fault matters."""
+    """How serious a fault of the print is; see docs/severity.md."""
 
     FATAL = "fatal"
     HYPOTHESIS = "hypothesis"
@@ -77,7 +77,7 @@ class Severity(StrEnum):
     WORDING = "wording"
 
 
-# From the worst: a fault of the print, then what nobody knows, then what is known with less and with more certainty.
+# Worst first: faults of the print, then undecided statements, then supported ones in increasing order of certainty.
 WORST_FIRST_VERDICTS = (
     Verdict.REFUTED, Verdict.CORRECTED, Verdict.PROVED_UNDER, Verdict.OPEN, Verdict.MEASURED, Verdict.CONFIRMED,
     Verdict.CHECKED, Verdict.DEFINITION, Verdict.PROVED,
@@ -110,7 +110,7 @@ class Correction(Record, frozen=True):
 class Witness(Record, frozen=True):
     """Exact inputs at which a statement fails, both sides there and the sign between them.
 
-    `about` says of what the sides are values, where they are not the statement's own.
+    `about` names the quantity whose values the sides are, if they are not the sides of the statement itself.
     """
 
     inputs: Mapping[str, Exact]
@@ -153,7 +153,7 @@ class Claim:
 
     @property
     def asserts(self) -> bool:
-        """Whether the claim says something that a twin could say wrongly."""
+        """Whether the claim asserts something, so that a wrong version (a twin) of it exists."""
         return self.kind not in KINDS_WITHOUT_TWINS
 
 
@@ -179,10 +179,10 @@ class Evidence(Record, frozen=True):
 
     `correction` is the outcome for the corrected statement, where there is one; `general` means that the statement
     proved, the correction if there is one, has symbolic sizes; `refuted_twins` names the twins that this layer refuted.
-    `error` is the largest miss of what holds, in units of the tolerance; `derivation` and `repair` are the steps of a
+    `error` is the largest deviation of a vote that holds, in tolerances; `derivation` and `repair` are the steps of a
     proof or disproof of the print, and of the proof of its correction; `canonical` and `canonical_repair` are both
-    statements in normal form.  `given` are the typed hypotheses of what is proved.  `faults` is what is wrong with the
-    derivation, the correction or the twins: no verdict that supports the print or its correction is drawn past them.
+    statements in normal form.  `given` are the typed hypotheses of what is proved.  `faults` lists what is wrong with the
+    derivation, the correction or the twins; while there is one, no verdict supports the print or its correction.
     `power` is the share of refuted one-edit mutants among so many `mutants` that are not equivalent; `alive` names the others.
     `where` is the file and line where the check that found it is registered.  `print` and `print_repair` say how the LaTeX of
     the print and of the correction stand to what was proved.
@@ -244,8 +244,8 @@ class CauseKind(StrEnum):
 class Cause(Record, frozen=True):
     """Why a verdict is what it is: the evidence that decides it, and the facts that its kind names.
 
-    `undecided` is evidence of a proof that was tried in vain, `twins` how many there are where these are too few, `part` the
-    part of a printed statement that the cause comes from.
+    `undecided` holds the evidence of proofs that failed, `twins` the number of twins if there are too few, and `part` the id of
+    the part of the printed statement that is the cause.
     """
 
     kind: CauseKind
@@ -259,7 +259,7 @@ class Cause(Record, frozen=True):
 
 
 class Judgement(Record, frozen=True):
-    """A verdict with its cause, the severity of a fault, and the twins that a voting layer let live."""
+    """A verdict with its cause, the severity of a fault, and the twins that a voting layer failed to refute."""
 
     verdict: Verdict
     cause: Cause
@@ -271,7 +271,7 @@ DECISIVE_OUTCOMES = frozenset({Outcome.HOLDS, Outcome.REFUTED})
 
 
 def survivors(claim: Claim, evidence: Iterable[Evidence]) -> tuple[Survivor, ...]:
-    """Each twin that a layer with something to say did not refute."""
+    """Return each twin that a voting layer did not refute."""
     return tuple(
         Survivor(e.layer, twin.name)
         for e in evidence
@@ -282,7 +282,7 @@ def survivors(claim: Claim, evidence: Iterable[Evidence]) -> tuple[Survivor, ...
 
 
 def contradicts(evidence: Iterable[Evidence]) -> bool:
-    """Whether one layer holds what another refutes, on the printed statement or on its correction."""
+    """Return whether one layer supports what another refutes, in the printed statement or in its correction."""
     votes = list(evidence)
     printed = {e.outcome for e in votes}
     corrected = {e.correction for e in votes}
@@ -354,7 +354,7 @@ def _support(
 
 
 def worst(own: Judgement, parts: Mapping[str, Judgement]) -> tuple[Judgement, str | None]:
-    """The worst judgement on a printed statement and its parts by id, and the part that it comes from, if it is one's."""
+    """Return the worst of the judgements on a printed statement and its parts, and the id of the part that it concerns."""
     severities = [*Severity, None]
 
     def badness(id: str | None) -> tuple[int, int]:

@@ -1,8 +1,8 @@
 """How statements of one claim relate: a twin to the claim and to other twins, a correction to the print.
 
-A twin is a wrong version of the claim: with one of the steps it shares a side that is no number, or it is of the same kind
-and over the same variables; and it repeats neither the claim nor another twin.  A correction answers the print: it is about
-the print's left side, unless it says which part it replaces, is another statement, and does not fail where the print does.
+A twin is a wrong version of the claim: it shares a side that is not a number with one of the steps, or it is a statement of
+the same kind about the same variables; and it repeats neither the claim nor another twin.  A correction has the left side
+of the print (unless it says which part it replaces), differs from the print, and does not fail where the print fails.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -37,12 +37,12 @@ from derivations.relations.base import EXPRESSIONS
 
 
 def core(relation: Relation) -> Relation:
-    """The statement itself: of a disproof, what it disproves."""
+    """Return the statement itself; for a disproof, the statement that it disproves."""
     return relation.relation if isinstance(relation, Fails) else relation
 
 
 def left(relation: Relation) -> sp.Expr:
-    """What a statement is about: its left side; of an optimum the objective at any point."""
+    """Return the left side of a statement; for an optimum, the objective at an arbitrary point."""
     if isinstance(relation, UniqueMinimum | UniquePlan):
         return relation.open_objective
     if isinstance(relation, Limit):
@@ -51,7 +51,7 @@ def left(relation: Relation) -> sp.Expr:
 
 
 def telling_sides(relation: Relation) -> list[sp.Expr]:
-    """The sides that are no numbers, those of premises among them."""
+    """Return the sides that are not plain numbers, those of the premises included."""
     if isinstance(relation, Follows):
         own = [side for part in (*relation.premises, relation.conclusion) for side in part.sides]
     elif isinstance(relation, Expansion):
@@ -65,7 +65,7 @@ def telling_sides(relation: Relation) -> list[sp.Expr]:
 
 
 def related(twin: Relation, steps: Iterable[Relation]) -> bool:
-    """Whether a twin is a version of one of the steps: the same kind over the same variables, or one side in common."""
+    """Return whether a twin is a version of some step: of the same kind and variables, or with a side in common."""
     cores = [core(step) for step in steps]
     if any(type(twin) is type(step) and _ranging(twin) == _ranging(step) for step in cores):
         return True
@@ -74,16 +74,16 @@ def related(twin: Relation, steps: Iterable[Relation]) -> bool:
 
 
 def _ranging(relation: Relation) -> set[str]:
-    """The names of the variables: a twin may be wrong by its domain."""
+    """Return the names of the variables, not the variables themselves: a twin may differ from its claim in a domain only."""
     return {v.name for v in relation.variables() if v.domain.kind is not Kind.INDEX}
 
 
 def repetitions(
     statement: Relation, refuted: Mapping[str, tuple[Relation, Counterexample]], printed: Counterexample | None
 ) -> Iterator[str]:
-    """The refuted twins that repeat the claim, which is refuted too, or another twin.
+    """Yield a message for each refuted twin that repeats another twin, or the claim if that is refuted too.
 
-    What misses by something else at its first point is another statement: only the others are compared in normal form.
+    Two statements that fail by different amounts at their first point are different; only the rest is compared in normal form.
     """
     if printed:
         for name, (twin, failure) in refuted.items():
@@ -99,12 +99,12 @@ def repetitions(
 
 def _one_failure(first: Counterexample, second: Counterexample, one: Relation, other: Relation) -> bool:
     if dict(one.at) != dict(other.at) or one.variables() != other.variables():
-        return True                                          # they were searched differently
+        return True                                          # different search: the points tell nothing, compare in full
     if first.witness.inputs != second.witness.inputs:
         return False
     if isinstance(one, Equation | Differs | AtLeast) and isinstance(other, Equation | Differs | AtLeast):
         miss, again = (enclose(each.sides[0] - each.sides[1], first.point) for each in (one, other))
-        beyond = not sums.alike(one.sides[0], other.sides[0])  # R too large is another mistake than R too small
+        beyond = not sums.alike(one.sides[0], other.sides[0])  # a right side too large is another mistake than one too small
         return bool(miss.overlaps(again) or (beyond and miss.overlaps(-again)))
     return {first.witness.left, first.witness.right} == {second.witness.left, second.witness.right}
 
@@ -113,9 +113,9 @@ def _one_failure(first: Counterexample, second: Counterexample, one: Relation, o
 
 
 def objections(printed: Relation, repaired: Relation, point: Point | None, replaces: str | None) -> Iterator[str]:
-    """Why a correction does not answer the print."""
+    """Yield each reason why a correction does not correct the print."""
     if isinstance(repaired, Fails):
-        yield "the correction ends with a disproof, a statement that holds is expected"
+        yield "correction: expected a statement that holds as its last step, got a disproof"
         return
     print_, about = core(printed), left(core(printed))
     if same(print_, repaired):
@@ -132,7 +132,7 @@ def objections(printed: Relation, repaired: Relation, point: Point | None, repla
 
 
 def _says_nothing(relation: Relation) -> bool:
-    """Whether both sides vary and are one but for a number: then whatever stands there is true, or false, of anything."""
+    """Return whether the sides have variables but differ by a constant only: the statement then says nothing about them."""
     if not variables_of(sp.Tuple(*relation.sides)):
         return False
     try:
@@ -143,7 +143,7 @@ def _says_nothing(relation: Relation) -> bool:
 
 
 def _failure(repaired: Relation, point: Point) -> Witness | None:
-    """The failure of a correction at the print's witness, if it speaks of that point at all."""
+    """Return how a correction fails at the witness of the print; None if it holds or is not defined there."""
     names = repaired.variables()
     if not set(names) <= point.keys():
         return None
@@ -157,12 +157,13 @@ ANYTHING = scalar("any quantity")
 
 
 def _is_so_of_anything(repaired: Relation, print_: Relation) -> bool:
-    """Whether a correction holds with any quantity in the place of a side that it shares with the print, as L + y² ≥ L does.
+    """Return whether a correction stays true if a side that it shares with the print is replaced by any quantity.
 
-    A side that is a variable is one already: of it only what falls out, as written, says nothing.
+    For example, L + y² ≥ L holds for every L.  If the shared side is a single variable, it is only tested whether it cancels
+    as written.
     """
     if ANYTHING in {*repaired.variables(), *print_.variables()}:
-        return True                                          # nothing can be told then
+        return True                                          # the statement uses the placeholder itself: nothing can be tested
     about = [left(print_), *(side for side in telling_sides(repaired) if agree(side, left(print_)))]
     return any(part.free_symbols and _falls_out(repaired, part) and not _falls_out(print_, part) for part in about)
 
@@ -176,7 +177,7 @@ def _falls_out(relation: Relation, part: sp.Expr) -> bool:
 
 
 def _with_anything(relation: Relation, part: sp.Expr) -> Relation | None:
-    """A statement with any quantity in the place of a part of it; None where the part does not occur, or is given."""
+    """Return the statement with `part` replaced by `ANYTHING`; None if the part does not occur or is a premise."""
     def put(expr: sp.Expr) -> sp.Expr:
         return _put_in(sp.sympify(expr), part)
 
@@ -196,7 +197,7 @@ def _with_anything(relation: Relation, part: sp.Expr) -> Relation | None:
 
 
 def _put_in(expr: sp.Expr, part: sp.Expr) -> sp.Expr:
-    """An expression with anything else in the place of what is written like a part of it."""
+    """Return the expression with every occurrence of `part`, up to notation, replaced by `ANYTHING`."""
     if sums.alike(expr, part):
         return ANYTHING
     if isinstance(expr, sp.Add) and isinstance(part, sp.Add):

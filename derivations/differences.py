@@ -1,4 +1,4 @@
-"""What a comparison with the baseline finds: which fact of a claim is another one, and how grave that is."""
+"""The differences that a comparison with the baseline reports: which fact of a claim changed, and how serious that is."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Aspect(StrEnum):
 
 @dataclass(frozen=True)
 class Difference:
-    """One fact about one claim that is not as it was, with what it was and what it is, as text.
+    """One fact about a claim that differs from the baseline, with its text before and after.
 
     `subject` is what the aspect is of: a layer, a twin, a variable, a side, a text, a derivation; `at` the point of a
     value.  `repair` means that the fact is one of the correction.
@@ -91,5 +91,5 @@ class Comparison:
 
     @property
     def failed(self) -> bool:
-        """Whether a difference is one that has to be accepted."""
+        """Whether some difference makes `regress` fail until the new baseline is accepted."""
         return any(each.change in FAILING for each in self.differences)

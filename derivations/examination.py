@@ -1,4 +1,4 @@
-"""A derivation, step by step: what the symbolic layer finds, whatever the author wrote.
+"""Examination of a derivation, step by step, by the symbolic layer.
 
 A derivation is run once.  Its steps have to be relations of the kernel, each step has to prove itself, and what a proof uses
 without proving it (its premises) needs a voucher: an earlier step, a step of a claim that is needed, or a hypothesis that
@@ -39,11 +39,11 @@ Result = TypeVar("Result")
 
 
 class BrokenError(Exception):
-    """What an author wrote raised an exception, or is no statement of the kernel."""
+    """The author's code raised an exception, or yielded something that is not a statement of the kernel."""
 
 
 def guarded(name: str, compute: Callable[[], Result]) -> Result:
-    """What `compute` gives; raises BrokenError, which names the thing, for whatever it raises but an interrupt."""
+    """Return `compute()`; raises BrokenError, naming `name`, for any exception except an interrupt."""
     try:
         return compute()
     except (KeyboardInterrupt, BrokenError):
@@ -64,7 +64,7 @@ def _first_line(error: BaseException) -> str:
 
 @dataclass(frozen=True)
 class Written:
-    """What a derivation yielded the only time that it was run, and the error that ended it."""
+    """What a derivation yielded in its single run, and the error that ended it, if any."""
 
     relations: tuple[Relation, ...]
     error: str = ""
@@ -91,7 +91,7 @@ def written(derivation: Derivation) -> Written:
 
 
 def of_the_kernel(name: str, relation: object) -> Relation:
-    """A copy of a relation that is one of the kernel's own, out of the author's reach; raises BrokenError where it is none."""
+    """Return a copy of a relation, so that the author cannot change it later; raises BrokenError for any other object."""
     if type(relation) not in RELATIONS:
         raise BrokenError(f"{name}: expected a relation of the kernel, got {type(relation).__name__}")
     assert isinstance(relation, Relation)
@@ -121,9 +121,9 @@ def _statements_of(name: str, parts: Iterable[object]) -> tuple[Relation, ...]:
 
 @dataclass(frozen=True)
 class Proved:
-    """A statement that was proved, under which hypotheses, where, and for which indices that differ from others.
+    """A proved statement with its hypotheses, the place of its proof, and its indices that must differ from other indices.
 
-    There are such indices from some size on: what is proved for every k ≠ j says nothing of a single key.
+    Such indices exist only from some size on: a statement proved for every k ≠ j says nothing if there is only one key.
     """
 
     relation: Relation
@@ -136,7 +136,7 @@ Support = Callable[[], Iterable[Proved]]                     # what the claims t
 
 
 def statements(relation: Relation, given: tuple[Relation, ...], where: str) -> Iterator[Proved]:
-    """What a step that holds establishes: of an implication its conclusion, as its premises are vouched for."""
+    """Yield what a valid step establishes; for an implication, its conclusion, since its premises were justified elsewhere."""
     if isinstance(relation, Fails):
         return
     stated: Relation = replace(relation.conclusion if isinstance(relation, Follows) else relation, given=())
@@ -147,7 +147,7 @@ def statements(relation: Relation, given: tuple[Relation, ...], where: str) -> I
 
 
 def vouched(premise: Relation, step: Relation, earlier: Iterable[Proved], support: Support) -> Proved | None:
-    """Who vouches for a premise of a step; None if nobody does."""
+    """Return the proved statement or hypothesis that justifies a premise of a step; None if there is none."""
     premise = replace(premise, given=())
     if any(same(premise, hypothesis) for hypothesis in step.given):
         return Proved(premise, (premise,), "a hypothesis")
@@ -165,10 +165,11 @@ def vouched(premise: Relation, step: Relation, earlier: Iterable[Proved], suppor
 
 @dataclass(frozen=True)
 class Run:
-    """A derivation as examined; `given` are the hypotheses of its last step, `point` and `witness` where that one fails.
+    """The result of examining a derivation.
 
-    `faults` is what is wrong with it, `error` what could not be examined.  INCONCLUSIVE without a fault means that the
-    last step is a sound statement which nobody has decided.
+    `given` holds the hypotheses of the last step; `point` and `witness` show where that step fails, if it does.  `faults`
+    lists what is wrong, `error` says why the examination stopped.  INCONCLUSIVE without a fault means that the last step is
+    well posed but neither proved nor refuted.
     """
 
     outcome: Outcome
@@ -184,7 +185,7 @@ class Run:
 
 @dataclass
 class _Checked:
-    """One step in the making."""
+    """The result of checking one step, while it is being put together."""
 
     holds: bool = False
     detail: str = ""
@@ -241,7 +242,7 @@ def _step(shown: str, relation: Relation, checked: _Checked) -> Step:
 
 
 def _formula(relation: Relation) -> str:
-    """The step as LaTeX, for readers; whatever goes wrong in writing it says nothing of the step."""
+    """Return the step as LaTeX for readers; an error in writing it is ignored, as it has no bearing on the step."""
     try:
         return statement(relation)
     except Exception:
@@ -249,14 +250,14 @@ def _formula(relation: Relation) -> str:
 
 
 def quotes_of(relation: Relation) -> tuple[Theorem, ...]:
-    """The theorems that a step quotes, those among them that its kind of statement rests on."""
+    """Return the theorems that a step quotes, including those that its kind of statement relies on."""
     core = relation.relation if isinstance(relation, Fails) else relation
     solved = (IMPLICIT_FUNCTION,) if isinstance(core, Expansion) and core.where else ()
     return tuple(dict.fromkeys([*relation.quotes, *core.quotes, *solved]))
 
 
 UNHEARD = (Expansion, Limit, UniqueMinimum, UniquePlan, StrictUnlessEqual)
-"""Statements of which a vote compares one value (a coefficient, a limit, a candidate): votes alone do not confirm them."""
+"""Kinds of statements of which a vote tests only one value (a coefficient, a limit, a candidate): votes cannot confirm them."""
 
 
 def _check(relation: Relation, name: str, final: bool, earlier: list[Proved], support: Support) -> _Checked:
@@ -290,7 +291,7 @@ def _disproof(relation: Fails) -> _Checked:
 
 
 def _vouch(checked: _Checked, relation: Relation, earlier: list[Proved], support: Support) -> None:
-    """Ask for a voucher for each premise; hypotheses of what vouches become hypotheses of the step."""
+    """Look for a justification of each premise; the hypotheses of the justification become hypotheses of the step."""
     given, vouchers, missing = list(checked.given), [], []
     for premise in relation.premises:
         if by := vouched(premise, relation, earlier, support):
@@ -301,8 +302,8 @@ def _vouch(checked: _Checked, relation: Relation, earlier: list[Proved], support
     checked.given, checked.vouchers = tuple(dict.fromkeys(given)), tuple(vouchers)
     if missing:
         checked.holds = False
-        accepted = "an earlier step, a statement that a needed claim has proved or a declared hypothesis is accepted"
-        checked.fault = f"nobody vouches for the premise {missing[0]}: {accepted}"
+        accepted = "an earlier step, a statement proved by a claim in `needs`, or a hypothesis in `given`"
+        checked.fault = f"premise: expected {accepted}, got {missing[0]}, which is none of these"
         checked.detail = "; ".join(filter(None, [checked.detail, checked.fault]))
 
 
@@ -313,7 +314,7 @@ def _is_stated_by(hypothesis: Relation, relation: Relation) -> bool:
 
 
 def _look_for_sense(checked: _Checked, relation: Relation) -> None:
-    """A last step that says nothing, or speaks of no point, proves nothing."""
+    """Mark the last step as vacuous if it is trivial, holds at no sample point, or is one of its own hypotheses."""
     if relation.trivial():
         why = "the last step says nothing: both sides are the same expression, as written or once SymPy has simplified them"
     elif relation.example() is None:

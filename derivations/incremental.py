@@ -1,10 +1,10 @@
-"""Which claims a change of the sources touches, so that `verify --incremental` runs only these again.
+"""Find the claims that a change of the sources affects, so that `verify --incremental` re-runs only these.
 
 The evidence for a claim is a function of the modules that vote for it, with everything they import inside the project,
 of the data beside them, of the packages' versions and of the options.  A ledger records the modules of each row and a
-hash of every file; a row is outdated when one of the files that it rests on is another one, and stale when it is outdated
-or incomplete, or needs a claim that is stale.  Modules are read and never imported here: nothing of torch or pytest is
-loaded to find that nothing changed.
+hash of every file; a row is outdated when a file that it depends on has changed, and stale when it is outdated
+or incomplete, or needs a claim that is stale.  Modules are parsed here and never imported, so that finding no change
+loads neither torch nor pytest.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from derivations.documents import outside
 ROOT = Path(__file__).parent.parent
 PACKAGES = ("derivations", "numerics", "evidence")
 ALWAYS = ("derivations.pytest_plugin", "pyproject.toml")     # what every test runs under
-OUTPUT = frozenset({"baseline.json", "ledger.json"})         # written by a run, read by none
+OUTPUT = frozenset({"baseline.json", "ledger.json"})         # written by `verify` and `regress`, not an input of any evidence
 SETTINGS = ("python", "packages", "device", "quick", "model")
 
 
 def voting_files() -> dict[str, Path]:
-    """The two files of tests that speak for claims: the derivations, and the votes of the numeric layers."""
+    """Return the two test files that vote on claims: the one of the derivations and the one of the numeric layers."""
     return {"symbolic": ROOT / "derivations" / "test_derivations.py", "votes": ROOT / "evidence" / "test_votes.py"}
 
 
@@ -93,13 +93,12 @@ def _modules(package: str, folder: Path) -> Iterable[tuple[str, Path]]:
 
 
 def _data(package: str, folder: Path) -> Iterable[tuple[str, list[Path]]]:
-    """The files that are no modules, for each package that holds some, or whose folders do; those of the packages in it are
-    their own."""
+    """Yield the data files of each package, those in its plain subfolders included; a nested package has its own entry."""
     inner_packages = {path.parent for path in folder.rglob("__init__.py")} - {folder}
     for inner in sorted({folder, *inner_packages}):
         files = sorted(path for path in inner.rglob("*")
                        if path.is_file() and path.suffix != ".py" and path.name not in OUTPUT
-                       and path.parent.name != "__pycache__"              # which holds what was compiled, by Numba too
+                       and path.parent.name != "__pycache__"              # caches of compiled code, Numba's included
                        and (inner != folder or inner_packages.isdisjoint(path.parents)))
         if files:
             yield ".".join((package, *inner.relative_to(folder).parts)) + "/*", files
@@ -113,7 +112,7 @@ def _hash(paths: Iterable[Path]) -> str:
 
 
 def _parsed(path: Path) -> ast.Module:
-    """The syntax tree of a module; an empty one of what is no Python, which running it will say."""
+    """Return the syntax tree of a module; an empty one on a syntax error, which importing the module will report."""
     try:
         return ast.parse(path.read_text(encoding="utf-8"))
     except SyntaxError:
@@ -160,13 +159,13 @@ class Reason:
 
 
 def changed_files(sources: Sources, ledger: Mapping[str, Any]) -> set[str]:
-    """The modules and data that are not as they were when the ledger was written."""
+    """Return the modules and data files that changed since the ledger was written."""
     before, now = ledger.get("files", {}), sources.hashes
     return {name for name in before.keys() | now.keys() if before.get(name) != now.get(name)}
 
 
 def outdated(sources: Sources, ledger: Mapping[str, Any]) -> set[str]:
-    """The modules and data that the rows of a ledger rest on and that changed after it was written."""
+    """Return the changed modules and data files that some row of the ledger depends on."""
     if "files" not in ledger:
         return set()
     own = {name for row in ledger["claims"] for name in row.get("sources", ())}
@@ -174,7 +173,7 @@ def outdated(sources: Sources, ledger: Mapping[str, Any]) -> set[str]:
 
 
 def outdated_rows(sources: Sources, ledger: Mapping[str, Any]) -> dict[str, Reason]:
-    """The claims whose row, or a row of whose parts, rests on other sources than there are now, each with what changed."""
+    """Return, by claim, why its row or the row of one of its parts is outdated."""
     rows = {row["id"]: row for row in ledger["claims"]}
     changed = changed_files(sources, ledger)
     reasons = {id: Reason(ReasonKind.OUTDATED, name) for id, row in rows.items() if (name := _touched(row, changed, sources))}
@@ -184,21 +183,21 @@ def outdated_rows(sources: Sources, ledger: Mapping[str, Any]) -> dict[str, Reas
 
 
 def _touched(row: Mapping[str, Any], changed: set[str], sources: Sources) -> str | None:
-    """One of the modules and data that a row rests on and that changed, if there is one."""
+    """Return the first changed module or data file that a row depends on; None if there is none."""
     return min(sources.closure(row.get("sources", ())) & changed, default=None) if changed else None
 
 
 def other_settings(ledger: Mapping[str, Any], environment: Mapping[str, Any]) -> str | None:
-    """Why nothing of a ledger can be used again under these settings, if so."""
+    """Return why no row of a ledger can be reused under these settings; None if rows can be reused."""
     if "files" not in ledger:
-        return "the last ledger does not say what it rests on"
+        return "the last ledger does not record its source files"
     was = ledger["environment"]
     if not was.get("complete"):
-        return "the last ledger is of a run that did not ask every layer"
+        return "the last ledger is from a run that did not include every layer"
     for name in SETTINGS:
         if was.get(name) != environment.get(name):
             return f"{name}: {_shown(was.get(name), environment.get(name))}"
-    return "the files of a model of one's own are not watched" if environment.get("model") else None
+    return "the files of a model given by --model are not tracked" if environment.get("model") else None
 
 
 def _shown(was: Any, now: Any) -> str:
@@ -216,7 +215,7 @@ def stale(
 ) -> dict[str, Reason]:
     """The claims of `needs` whose row cannot be used again, each with the reason.
 
-    `needs` gives what each claim rests on, `voters` the modules whose tests speak for each claim now, if that is known.
+    `needs` maps each claim to the claims it rests on; `voters` maps it to the modules that vote on it now, if known.
     """
     rows = {row["id"]: row for row in ledger["claims"]}
     changed = changed_files(sources, ledger)
@@ -246,6 +245,6 @@ def _own_reason(
 
 
 def may_have_new_votes(sources: Sources, ledger: Mapping[str, Any], folders: Iterable[str]) -> bool:
-    """Whether a module changed in a package whose tests speak for claims: only collecting them can tell for which."""
+    """Return whether a module changed in a package of votes: only test collection can tell which claims it votes on."""
     prefixes = tuple(f"{folder}." for folder in folders)
     return any(name.startswith(prefixes) or name in folders for name in changed_files(sources, ledger))

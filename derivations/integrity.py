@@ -1,8 +1,7 @@
-"""Whether the kernel in this process is the one that was written: its functions and constants are compared with those that
-were imported first.
+"""Detects changes of the kernel in this process, by comparing its functions and constants with those first imported.
 
-An author's modules are Python and run in this process.  That one of them replaces a function of the kernel, by accident or
-on purpose, is detected; code that hides its traces from this module too cannot be excluded (see `docs/trust.md`).
+Authors' modules are Python and run in this process.  If one of them replaces a function of the kernel, by accident or on
+purpose, it is detected, unless the code hides its traces from this module too (see `docs/trust.md`).
 """
 
 import sys

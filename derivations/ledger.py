@@ -1,4 +1,4 @@
-"""From evidence to ledger.json: collect, judge, write whole or not at all, and read what may have been written by anyone."""
+"""From evidence to ledger.json: collect it, judge it, write the file atomically, and read it back as untrusted input."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def assemble(rows: Sequence[Mapping[str, Any]], environment: Mapping[str, Any]) 
 
 
 def summary(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """How many claims there are, by verdict and by document, and how many rest on quoted theorems."""
+    """Return the number of claims by verdict and by document, and how many rest on quoted theorems."""
     return {
         "claims": len(rows),
         "by_verdict": dict(Counter(row["verdict"] for row in rows)),
@@ -73,7 +73,7 @@ def quoting(rows: Iterable[Mapping[str, Any]]) -> dict[str, str]:
 
 
 def environment(devices: Sequence[str], seconds: float, seed: int, skipped: Mapping[str, int]) -> dict[str, Any]:
-    """Where and when the evidence was found; `skipped` counts each reason for a test that did not run."""
+    """Return where and when the evidence was produced; `skipped` counts the skipped tests by reason."""
     return {
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "commit": _commit(),
@@ -87,7 +87,7 @@ def environment(devices: Sequence[str], seconds: float, seed: int, skipped: Mapp
 
 
 def packages() -> dict[str, str]:
-    """The versions of what the evidence rests on."""
+    """Return the versions of the packages that the evidence depends on."""
     versions = {name: importlib.metadata.version(name) for name in PACKAGES}
     for name in PEERS:
         with contextlib.suppress(importlib.metadata.PackageNotFoundError):
@@ -105,14 +105,14 @@ def _commit() -> str | None:
 
 
 def write(ledger: Mapping[str, Any], path: Path) -> None:
-    """Write a ledger whole or not at all; raises TypeError for what is no plain data."""
+    """Write a ledger atomically; raises TypeError for a value that is not plain data."""
     write_whole(path, json.dumps(ledger, ensure_ascii=False, indent=1) + "\n")
 
 
 def read(path: Path) -> dict[str, Any]:
-    """Read a ledger: strictly decoded, and with what follows from its evidence.
+    """Read a ledger, decode it strictly, and compute every verdict again from its evidence.
 
-    Raises ValueError, which names file, claim and key, for a file that is none, and for one that was changed.
+    Raises ValueError, naming file, claim and key, if the file is missing, is not a ledger, or was edited.
     """
     try:
         ledger = decoded(path.read_bytes())
@@ -126,12 +126,12 @@ def read(path: Path) -> dict[str, Any]:
 
 
 def strangers(rows: Iterable[Mapping[str, Any]]) -> list[str]:
-    """The ids of rows that are no claims of the documents that are installed."""
+    """Return the ids of rows that belong to no claim of an installed document."""
     return [row["id"] for row in rows if row["document"] in documents() and row["id"] not in entries()]
 
 
 def current(ledger: Mapping[str, Any]) -> dict[str, Any]:
-    """The ledger with those rows alone that state what the catalogue states now, and what follows from these."""
+    """Return the ledger restricted to rows whose statement the catalogue still has, with the verdicts recomputed."""
     catalogue = entries()
     rows = [row for row in ledger["claims"] if row["id"] in catalogue and states(row, catalogue[row["id"]])]
     return {**ledger, "claims": settle(rows)}
@@ -159,7 +159,7 @@ def _resting_on(ids: Sequence[str], rows: Mapping[str, Mapping[str, Any]]) -> li
 
 
 def problems_of(row: Mapping[str, Any], complete: bool = True) -> list[str]:
-    """What of a row makes a run fail, whatever was so before."""
+    """Return the problems of a row that make a run fail whether or not the baseline has them too."""
     problems = [f"the twin lives: {rendering.survivor(twin)}" for twin in row["survivors"]]
     problems += [f"{e['layer']}: {e['outcome']} ({e['detail'] or e['scope']})" for e in row["evidence"]
               if e["layer"] != Layer.SYMBOLIC and e["outcome"] in (Outcome.INCONCLUSIVE, Outcome.VACUOUS)]
@@ -170,7 +170,7 @@ def problems_of(row: Mapping[str, Any], complete: bool = True) -> list[str]:
 
 
 def _lets_fail(evidence: Mapping[str, Any], complete: bool) -> bool:
-    """Whether evidence of an open claim is more than silence, and more than a measurement that disagrees."""
+    """Return whether evidence for an open claim makes the run fail: silence and disagreeing measurements do not."""
     silent = [Outcome.NOT_APPLICABLE] if complete else [Outcome.NOT_APPLICABLE, Outcome.INCONCLUSIVE]
     outcome, symbolic = evidence["outcome"], evidence["layer"] == Layer.SYMBOLIC
     return outcome == Outcome.ERROR or bool(evidence["faults"]) or (symbolic and outcome not in silent)

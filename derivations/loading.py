@@ -1,4 +1,4 @@
-"""How the modules of documents are read: in printed order, with file and line of what fails, and nothing rests on air."""
+"""Import of the modules of documents in printed order, and a check that claims rest on existing claims without circles."""
 
 import importlib
 import re
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Protocol
 
 SELDOM = (50_000, 20, 20)
-"""Thresholds of the garbage collector where all claims are loaded: little of what they and packages allocate is garbage."""
+"""Garbage collector thresholds: loading all claims allocates much and discards little, so collecting often wastes time."""
 
 
 class Resting(Protocol):
@@ -19,7 +19,7 @@ class Resting(Protocol):
 
 
 def imported(name: str) -> str:
-    """The name of a module of a document, once it is imported; what it raises is said with file and line."""
+    """Import a module of a document and return its name; raises ValueError with file and line if the import fails."""
     try:
         return importlib.import_module(name).__name__
     except Exception as error:
@@ -30,22 +30,22 @@ def imported(name: str) -> str:
 
 
 def unsupported(entry: Resting, registered: Mapping[str, Resting]) -> str:
-    """What is wrong with what a claim rests on: an unknown id, a circle, a printed id that it is no part of."""
+    """Return what is wrong with `needs` and `part_of` of a claim: an unknown id, a circle, or a part of a part; else empty."""
     if entry.part_of is not None:
         whole = registered.get(entry.part_of)
         if whole is None or whole.part_of is not None or entry.part_of == entry.id:
-            return f"part_of: expected a printed id that is no part itself for {entry.id}, got {entry.part_of}"
+            return f"part_of: expected the id of a claim that is not itself a part, for {entry.id}, got {entry.part_of}"
         if entry.id.split(".")[0] != whole.id.split(".")[0]:
-            return f"part_of: expected a printed id of its own document for {entry.id}, got {entry.part_of}"
+            return f"part_of: expected an id of the same document for {entry.id}, got {entry.part_of}"
     path: list[str] = []
 
     def visit(id: str, needs: tuple[str, ...]) -> str:
         if id in path:
-            return f"needs: expected an order of proofs, got the circle {' → '.join([*path[path.index(id):], id])}"
+            return f"needs: expected no circle, got {' → '.join([*path[path.index(id):], id])}"
         path.append(id)
         for needed in needs:
             if needed not in registered:
-                return f"needs: {id} names {needed}, which is no claim"
+                return f"needs: expected ids of claims for {id}, got {needed}"
             if id != needed and needed in seen:
                 continue
             if wrong := visit(needed, registered[needed].needs):
@@ -58,6 +58,6 @@ def unsupported(entry: Resting, registered: Mapping[str, Resting]) -> str:
 
 
 def printed_place(module: str) -> tuple[bool, int, str]:
-    """Sections by number, then appendices by letter."""
+    """Return the sort key of a module in printed order: sections by number, then appendices by letter."""
     number = re.match(r"section(\d+)", module)
     return module.startswith("appendix"), int(number[1]) if number else 0, module

@@ -1,4 +1,4 @@
-"""What the print says, line by line: the list of a document's source, and where each claim's statement comes from.
+"""`source.txt`, which assigns every line of a document's source to the claims that state it, or to a reason why none does.
 
 `source.txt` in a document's folder has one entry a line, in the order of the source:
 
@@ -39,7 +39,7 @@ NO_CLAIM = "none"
 class Passage(Record, frozen=True):
     """Lines of a source, from `first` to `last`, with the claims that state what they assert or the reason why none does.
 
-    What is added has no lines, and `first` is 0.
+    A claim that is not in the source has no lines, and `first` is 0.
     """
 
     first: int
@@ -104,7 +104,7 @@ def _by_claim(document: str) -> Mapping[str, Sequence[Passage]]:
 
 
 def provenance(id: str) -> Provenance | None:
-    """Where the statement of a claim comes from; None where its document has no list."""
+    """Return where the statement of a claim comes from; None if its document has no `source.txt`."""
     return next((passage.provenance for passage in _by_claim(id.split(".", 1)[0]).get(id, ())), None)
 
 
@@ -114,7 +114,7 @@ def lines(id: str) -> tuple[str, ...]:
 
 
 def faults(listed: Sequence[Passage], source: str, claims: Sequence[str]) -> Iterator[str]:
-    """What is wrong with a list, beside the text of its source and the ids of its document's claims."""
+    """Return what is wrong with the passages, given the text of the source and the ids of the document's claims."""
     covered = {number for passage in listed for number in range(passage.first, passage.last + 1)}
     printed = {number for number, line in enumerate(source.splitlines(), start=1) if line.strip()}
     for number in sorted(printed - covered):

@@ -1,6 +1,6 @@
 """The pytest plugin that selects tests by claim, collects evidence and writes the ledger.
 
-A test speaks for a claim through the marker `claim(id, layer)` and the fixture `record_evidence`.  Evidence travels
+A test votes on a claim through the marker `claim(id, layer)` and the fixture `record_evidence`.  Evidence travels
 in `user_properties`, so it survives pytest-xdist.  A marked test that fails without evidence leaves an error behind.
 
 PYTEST_DONT_REWRITE: there is no assertion here, and `verify` imports this module before pytest does.
@@ -32,14 +32,14 @@ from derivations.selection import all_needs, needs_of, selected
 gc.set_threshold(*SELDOM)
 
 PLUGIN = "attention-proofs-ledger"
-SYMBOLIC = "derivations.test_derivations"                    # the only tests that speak for the symbolic layer
+SYMBOLIC = "derivations.test_derivations"                    # the only module whose tests vote for the symbolic layer
 FINISHED = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the options of this plugin."""
     group = parser.getgroup("attention-proofs")
-    group.addoption("--claims", default="", metavar="ID,…", help="run only what speaks for these claims or documents")
+    group.addoption("--claims", default="", metavar="ID,…", help="run only the tests that vote on these claims or documents")
     group.addoption("--ledger", default=None, metavar="FILE", help="write the ledger to FILE")
     group.addoption("--device", default="cpu", choices=("cpu", "cuda"), help="where the torch layer runs")
     group.addoption("--quick", action="store_true", help="fewer random instances, fewer rows of real models")
@@ -49,7 +49,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Register the marker and, in the process that reports, the collector; make `-k ID` exact for a claim id."""
-    config.addinivalue_line("markers", "claim(id, layer): the test speaks for this claim in this layer")
+    config.addinivalue_line("markers", "claim(id, layer): the test is this layer's vote on this claim")
     try:
         known = entries()
         baseline.load()
@@ -57,7 +57,7 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError(str(error)) from None
     if config.option.keyword in known:
         config.option.claims, config.option.keyword = config.option.keyword, ""
-        if config.args_source is pytest.Config.ArgsSource.TESTPATHS:         # no other file speaks for a claim
+        if config.args_source is pytest.Config.ArgsSource.TESTPATHS:         # no other file votes on a claim
             config.args = [str(file) for file in incremental.voting_files().values()]
     if not hasattr(config, "workerinput"):
         config.pluginmanager.register(Collector(config), PLUGIN)
@@ -72,7 +72,7 @@ def wanted(config: pytest.Config) -> set[str] | None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Tag every claim's test, and leave out what was not asked for, or what no change touched."""
+    """Tag the tests of every claim, and deselect those that were not requested or that no change affects."""
     voters: dict[str, set[str]] = {}
     for item in items:
         if marker := item.get_closest_marker("claim"):
@@ -80,7 +80,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             if id not in entries():
                 raise pytest.UsageError(f"{item.nodeid}: expected the id of a claim, got {id}")
             if layer == Layer.SYMBOLIC and item.module.__name__ != SYMBOLIC:          # type: ignore[attr-defined]
-                raise pytest.UsageError(f"{item.nodeid}: expected a numeric layer, got {layer}, which {SYMBOLIC} speaks for")
+                raise pytest.UsageError(f"{item.nodeid}: expected a numeric layer, got {layer}, reserved for {SYMBOLIC}")
             item.user_properties.append(("claim", [id, str(layer)]))
             item.user_properties.append(("voters", _modules(item)))
             voters.setdefault(id, set()).update(_modules(item))
@@ -106,7 +106,7 @@ def _side_by_side(items: list[pytest.Item]) -> None:
 
 
 def _modules(item: pytest.Item) -> list[str]:
-    """The modules that speak in a test: its own, and that of the check it is given."""
+    """Return the modules that contribute to a test: its own, and the module of its check."""
     given = getattr(item, "callspec", None)
     values = given.params.values() if given else ()
     checks = [value.module for value in values if isinstance(getattr(value, "module", None), str)]
@@ -115,7 +115,7 @@ def _modules(item: pytest.Item) -> list[str]:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
-    """Note which claims a test looks up: its evidence rests on their derivations too."""
+    """Record which claims a test looks up, since its evidence depends on their derivations too."""
     Catalogue.asked_for.clear()
     result = yield
     item.user_properties.append(("used", sorted(Catalogue.asked_for)))
@@ -151,7 +151,7 @@ class Collector:
         self.files: dict[str, str] = {}
 
     def pytest_sessionstart(self) -> None:
-        """Take note of the files as they are before the tests run."""
+        """Record the hashes of the source files before the tests run."""
         if self.config.option.ledger:
             self.files = self.sources.hashes
 
@@ -188,7 +188,7 @@ class Collector:
             try:
                 recorded.append(from_json(decoded(str(value)), Evidence))
             except ValueError as error:
-                self.misplaced.append(f"{where}: expected evidence, got what is none ({error})")
+                self.misplaced.append(f"{where}: expected evidence, got something else ({error})")
         for evidence in recorded:
             if claim is None or [evidence.claim, str(evidence.layer)] != list(claim):
                 spoken = f"{evidence.claim} ({evidence.layer})"
@@ -199,14 +199,14 @@ class Collector:
         return [e for e in recorded if claim is not None and [e.claim, str(e.layer)] == list(claim)]
 
     def options(self) -> dict[str, Any]:
-        """What was asked for, and how."""
+        """Return the claims that were requested and the options of the run."""
         options = self.config.option
         asked = [name for name in options.claims.split(",") if name] or list(documents())
         return {"asked": asked, "quick": options.quick, "device": options.device, "model": options.model,
                 "complete": self.asks_all()}
 
     def asks_all(self) -> bool:
-        """Whether all tests that speak for the claims that were asked for were asked to."""
+        """Return whether the run includes every test that votes on the requested claims."""
         options, where = self.config.option, self.config.invocation_params.dir
         folders = [(where / path).resolve() for path in self.config.args]
         covered = all(any(file.is_relative_to(folder) for folder in folders) for file in incremental.voting_files().values())
@@ -214,7 +214,7 @@ class Collector:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> Iterator[None]:
-        """Judge what was found; a problem turns a passing session into a failing one."""
+        """Judge the evidence and write the ledger; a problem turns a passing session into a failing one."""
         yield
         option = self.config.option
         reused = self.reused() if option.incremental else {}
@@ -252,13 +252,13 @@ class Collector:
         return rendering.because({id: reasons.get(id, other) for id in self.spoken_for})
 
     def rests_on(self, id: str) -> dict[str, Any]:
-        """What the next incremental run has to know of a claim."""
+        """Return what the next incremental run needs to know about a claim: voters, sources, and whether all tests ran."""
         voters = sorted(self.voters[id])
         derived = {name for used in (id, *self.used.get(id, ()), *all_needs(id)) for name in entries()[used].modules}
         return {"voters": voters, "sources": sorted({*voters, *derived}), "complete": id not in self.incomplete}
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """Say what the verdicts are, and every problem by the name of its claim."""
+        """Print the number of claims by verdict, and every problem with the id of its claim."""
         if self.result:
             counts = ", ".join(f"{count} {verdict}" for verdict, count in self.result["summary"]["by_verdict"].items())
             terminalreporter.write_line(f"claims: {counts}")

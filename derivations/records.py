@@ -56,7 +56,7 @@ def to_json(record: Any) -> Any:
 
 
 def encoded(record: Any) -> bytes:
-    """A record, or several, as a JSON text on one line; raises TypeError for what is none."""
+    """Return one or several records as JSON text on one line; raises TypeError for anything else."""
     return msgspec.json.encode(record, enc_hook=_number)
 
 
@@ -78,7 +78,7 @@ def from_json(data: Any, expected: type[Type]) -> Type:
 
 
 def decoded(text: str | bytes) -> Any:
-    """The data that a JSON text stands for; raises ValueError, as "expected X, got Y", where it is none."""
+    """Return the data in a JSON text; raises ValueError, as "expected X, got Y", if it is not JSON."""
     try:
         return msgspec.json.decode(text)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -95,7 +95,7 @@ WORDS = {                                                    # what msgspec says
 
 
 def _refusal(message: str) -> str:
-    """What msgspec says of refused data, with the key in front."""
+    """Return msgspec's message in our wording, with the key in front."""
     refused = REFUSED.fullmatch(message)
     assert refused is not None
     what = refused["what"].replace("`", "")

@@ -56,11 +56,11 @@ INSIDE = {
 
 
 def compare(ledger: Mapping[str, Any], kept: Mapping[str, Kept], evaluate: Evaluate | None = None) -> Comparison:
-    """A ledger against the baseline.
+    """Compare a ledger with the baseline.
 
-    `evaluate(id, field, places)` gives the values of a claim's present statement at recorded places, None where it
-    cannot; by default the derivations that are installed are asked.  A claim of the baseline is missed only if it was
-    asked for.
+    `evaluate(id, field, places)` returns the values of a claim's current statement at recorded points, None if it cannot;
+    by default the installed derivations are evaluated.  A claim of the baseline that is not in the ledger counts as removed
+    only if the run was meant to include it.
     """
     now = snapshot(ledger)
     asked = set(ledger.get("environment", {}).get("asked", ()))
@@ -79,12 +79,12 @@ def compare(ledger: Mapping[str, Any], kept: Mapping[str, Kept], evaluate: Evalu
 
 
 def in_ci() -> bool:
-    """Whether the environment says that this is a machine that must not accept anything."""
+    """Return whether the environment variable CI is set, where no baseline may be accepted."""
     return os.environ.get("CI", "").lower() not in ("", "0", "false")
 
 
 def accept(ledger: Mapping[str, Any]) -> None:
-    """Make a ledger the baseline, whole or not at all: claims that were not asked for stay as they are there.
+    """Make a ledger the baseline; the entries of claims that the run did not include are kept.
 
     Raises ValueError in CI, and for a ledger that is `unfit`.
     """
@@ -100,7 +100,7 @@ def accept(ledger: Mapping[str, Any]) -> None:
 
 
 def at_recorded_places(id: str, field: str, places: Sequence[Place]) -> list[Sample] | None:
-    """The values of an installed claim's statement, or of its correction, at recorded places."""
+    """Return the values of an installed claim's statement, or of its correction, at recorded points."""
     entry = entries().get(id)
     relation = None if entry is None else entry.printed() if field == "canonical" else entry.repaired()
     return None if relation is None else values_at(relation, places)
@@ -132,7 +132,7 @@ Differ = Callable[..., Difference]
 
 @dataclass(frozen=True)
 class Statements:
-    """A statement in normal form as it was and as it is, each expression as its hash; `shown` has the expressions of now."""
+    """A statement in normal form before and now, with expressions hashed; `shown` has the current expressions in full."""
 
     differ: Differ
     was: Canonical | None
@@ -141,7 +141,7 @@ class Statements:
     repair: bool
 
     def differences(self, evaluate: Callable[[Sequence[Place]], list[Sample] | None]) -> Iterator[Difference]:
-        """What differs; `evaluate` gives the present values at recorded places."""
+        """Yield the differences; `evaluate` returns the current values at recorded points."""
         differ, was, now, shown = partial(self.differ, repair=self.repair), self.was, self.now, self.shown
         if was is None or now is None or shown is None:
             if was is not None:
@@ -177,12 +177,12 @@ def _domains(differ: Differ, was: Canonical, now: Canonical) -> Iterator[Differe
 
 
 def _telling(kept: Canonical) -> bool:
-    """Whether another statement would have other values: not where both sides are 0, or have no value, everywhere."""
+    """Return whether the recorded values can reveal a change: not if both sides are 0 or undefined at every point."""
     return any((sample.left, sample.right) != ("0", "0") for sample in kept.values)
 
 
 def contains(wide: Domain, narrow: Domain) -> bool:
-    """Whether a domain is known to contain another of the same shape."""
+    """Return whether a domain is known to contain another one of the same shape."""
     excepted = set(wide.other_than) <= set(narrow.other_than)
     same_shape = (wide.shape, wide.marginals) == (narrow.shape, narrow.marginals)
     return excepted and same_shape and (wide.kind is narrow.kind or narrow.kind in INSIDE.get(wide.kind, set()))
@@ -191,7 +191,7 @@ def contains(wide: Domain, narrow: Domain) -> bool:
 def _moved(
     was: Sequence[Sample], now: Sequence[Sample], evaluate: Callable[[Sequence[Place]], list[Sample] | None]
 ) -> Iterator[tuple[str, Sample, str]]:
-    """The sides whose values differ: at the baseline's points, else each at its own points in their order."""
+    """Return the sides whose values differ: at the baseline's points if possible, else at the points of each, in order."""
     if [sample.at for sample in was] != [sample.at for sample in now]:
         now = evaluate([sample.at for sample in was]) or now
     for old, new in zip_longest(was, now[:len(was)]):
@@ -203,7 +203,7 @@ def _moved(
 
 
 def agree(one: str | None, other: str | None) -> bool:
-    """Whether two recorded values are the same up to their last digits."""
+    """Return whether two recorded values agree up to their last two digits."""
     if one == other:
         return True
     if one is None or other is None:
@@ -243,7 +243,7 @@ def _strength(differ: Differ, before: Kept, after: Kept) -> Iterator[Difference]
 
 
 def _given(differ: Differ, before: Sequence[str], after: Sequence[str], fewer: Change) -> Iterator[Difference]:
-    """The hypotheses that relations declare: of what is proved, one more is a loss; what is disproved is another statement."""
+    """Yield changes of declared hypotheses: a new one weakens a proof, while for a disproof it changes the statement."""
     for each in after:
         if each not in before:
             yield differ(Change.SCOPE, before="none", after="there", subject=each)
@@ -271,7 +271,7 @@ Steps = Sequence[tuple[str, str]]
 
 
 def _steps(differ: Differ, field: str, was: Steps, now: Steps, same_values: bool) -> Iterator[Difference]:
-    """Other steps; the last one is the statement, which is the same if its text or its values say so."""
+    """Yield changes of steps.  The last step is the statement; it is unchanged if its text or its values agree."""
     if was == now:
         return
     stated, states = [statement for statement, _ in was], [statement for statement, _ in now]

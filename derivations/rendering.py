@@ -1,6 +1,6 @@
-"""Facts as text: the one place where records become sentences, for the terminal, the notebooks and the pages.
+"""Rendering of records as text, for the terminal, the notebooks and the report: the only module that does so.
 
-No behaviour hangs on these words: whatever decides something reads the records.
+No behaviour depends on the wording: code that decides something reads the records.
 """
 
 from __future__ import annotations
@@ -33,18 +33,18 @@ def inputs(point: Mapping[str, Exact]) -> str:
 
 
 def witness(of: Witness) -> str:
-    """What a statement comes to where it fails: at m = 2: 1 ≠ 2."""
+    """Render a witness, the values of both sides where a statement fails: at m = 2: 1 ≠ 2."""
     about, at = f"{of.about}: " if of.about else "", f"at {inputs(of.inputs)}: " if of.inputs else ""
     return f"{about}{at}{of.left} {of.sign} {of.right}"
 
 
 def recorded(digits: str | None) -> str:
-    """A recorded value of a side, or that it has none."""
+    """Render the recorded value of a side, or "not finite" if there is none."""
     return "not finite" if digits is None else digits
 
 
 def number(digits: str) -> str:
-    """A value as one writes it: ∞ for oo, a minus for the hyphen."""
+    """Render a number with typographic signs: ∞ for oo, − for a hyphen."""
     minus, digits = ("−", digits[1:]) if digits.startswith("-") else ("", digits)
     return minus + ("∞" if digits == "oo" else digits)
 
@@ -53,7 +53,7 @@ def number(digits: str) -> str:
 
 
 def domain(of: Domain) -> str:
-    """What a variable ranges over, with its shape and marginals, real [m×d]; of an index also what it differs from."""
+    """Render a domain with its shape and marginals, such as real [m×d]; for an index, also the indices it must differ from."""
     shape, words = "×".join(of.shape), of.kind.words
     if of.kind is variables.Kind.INDEX:
         return f"{words}{shape}" + (f", other than {', '.join(of.other_than)}" if of.other_than else "")
@@ -94,12 +94,12 @@ def source(lines: Sequence[str]) -> str:
 
 
 def standing(check: Mapping[str, Any]) -> str:
-    """How a print stands to what was proved: agrees (the statement, both sides, in normal form)."""
+    """Render how the print compares with the proved statement: agrees (the statement, both sides, in normal form)."""
     return f"{check['standing']} ({check['reason']})"
 
 
 def justification(reason: str) -> str:
-    """The reason of a step; that it follows by normal form where none was given."""
+    """Return the reason of a step; "by normal form" if the author gave none."""
     return reason or "by normal form"
 
 
@@ -161,7 +161,7 @@ CAUSES: dict[CauseKind, Callable[[Any], str]] = {
 
 
 def survivor(of: Survivor | Mapping[str, Any]) -> str:
-    """A twin that lives, by the layer that let it, and by its claim where it is one of a part."""
+    """Render a surviving twin with the layer that did not refute it, and with its claim if that is a part of the statement."""
     layer, twin, part = (of["layer"], of["twin"], of["part"]) if isinstance(of, Mapping) else (of.layer, of.twin, of.part)
     return f"{part}: {layer}: {twin}" if part else f"{layer}: {twin}"
 
@@ -182,13 +182,13 @@ def power(e: Mapping[str, Any]) -> str:
 REASONS = {
     ReasonKind.NEW: "no row in the last ledger",
     ReasonKind.INCOMPLETE: "a test of it failed or did not run",
-    ReasonKind.VOTER: "{} speaks for it",
-    ReasonKind.LOST_VOTER: "{} no longer speaks for it",
+    ReasonKind.VOTER: "{} votes on it",
+    ReasonKind.LOST_VOTER: "{} no longer votes on it",
     ReasonKind.CHANGED: "{} changed",
     ReasonKind.OUTDATED: "{} changed after the ledger was written",
-    ReasonKind.UNKNOWN: "the ledger does not say what it rests on",
+    ReasonKind.UNKNOWN: "the ledger does not record its source files",
     ReasonKind.NEED: "{} was run again",
-    ReasonKind.OTHER_VOTERS: "other modules speak",
+    ReasonKind.OTHER_VOTERS: "other modules vote on it",
 }
 
 
@@ -198,7 +198,7 @@ def reason(of: Reason) -> str:
 
 
 def because(reasons: Mapping[str, Reason]) -> str:
-    """The first reasons, those apart that come from other claims."""
+    """Render the first few reasons, leaving out those that follow from other claims."""
     own = [reason(each) for each in dict.fromkeys(reasons.values()) if each.kind is not ReasonKind.NEED]
     return ", ".join(own[:MOST_REASONS]) + (f" and {len(own) - MOST_REASONS} more" if len(own) > MOST_REASONS else "")
 
@@ -239,7 +239,7 @@ def aspect(of: Difference) -> str:
 
 
 def comparison(of: Comparison) -> str:
-    """The differences class by class, the worst first, with before and after; then how much was compared."""
+    """Render all differences by class, worst first, each with its text before and after, then the number of claims compared."""
     lines = []
     for change in reversed(Change):
         claims = [id for id, worst in of.classes.items() if worst is change]

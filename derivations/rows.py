@@ -162,9 +162,9 @@ def sealed(row: Mapping[str, Any]) -> Row:
 
 
 def verified(rows: Sequence[Mapping[str, Any]]) -> list[Row]:
-    """The rows with all that follows from their evidence; what was written of it in words is not believed but written again.
+    """Return the rows with everything that follows from their evidence; stored text is not trusted but rendered again.
 
-    Raises ValueError for a row that says what does not follow from its evidence, or that was changed after it was written.
+    Raises ValueError for a row that differs from what its evidence implies, or that was edited after it was written.
     """
     settled = settle(rows)
     wrong = [f"{row['id']}: {fault}" for row, expected in zip(rows, settled, strict=True) if (fault := _fault(row, expected))]
@@ -183,13 +183,13 @@ def _fault(row: Mapping[str, Any], expected: Mapping[str, Any]) -> str:
 
 
 def _fact(row: Mapping[str, Any], name: str) -> Any:
-    """A field of a row without its words."""
+    """Return a field of a row without its rendered text."""
     value = row[name]
     return {key: each for key, each in value.items() if key != "text"} if name == "witness" and value else value
 
 
 def _unsupported_proof(row: Mapping[str, Any]) -> str:
-    """What is missing in the derivation of a row that is said to hold, or to be repaired."""
+    """Return which proof the derivation of a row lacks, if the row claims to be proved or repaired."""
     for e in row["evidence"]:
         for outcome, steps in ((e["outcome"], row["derivation"]), (e["correction"], row["repair"])):
             if e["layer"] == Layer.SYMBOLIC and outcome == Outcome.HOLDS and not (steps and all(s["holds"] for s in steps)):

@@ -23,13 +23,13 @@ def selected(pattern: str) -> set[str]:
 
 
 def needs_of(wanted: Iterable[str]) -> dict[str, tuple[str, ...]]:
-    """What each of these claims rests on, in the order of the documents."""
+    """Return, for each of these claims, the claims that it rests on, in the order of the documents."""
     chosen = set(wanted)
     return {id: entry.needs for id, entry in entries().items() if id in chosen}
 
 
 def all_needs(id: str) -> set[str]:
-    """What a claim rests on, and what that rests on."""
+    """Return all claims that a claim rests on, directly or indirectly."""
     todo, needs = [id], set[str]()
     while todo:
         new = [need for need in entries()[todo.pop()].supporting if need not in needs]

@@ -17,7 +17,7 @@ Killed = dict[str, tuple[Relation, Counterexample]]
 
 
 def evidence_of(printed: Run, repaired: Run | None, twins: Twins, replaces: str | None) -> tuple[Evidence, list[str]]:
-    """The evidence, for no claim in particular, and what could not be examined."""
+    """Return the evidence without a claim id, and the errors that stopped the examination."""
     faults, errors = _faults_of_runs(printed, repaired)
     killed: Killed = {}
     details: dict[str, Any] = {}
@@ -53,20 +53,20 @@ def evidence_of(printed: Run, repaired: Run | None, twins: Twins, replaces: str 
 
 
 def _faults_of_runs(printed: Run, repaired: Run | None) -> tuple[list[str], list[str]]:
-    """What is wrong with the derivations, and what of them could not be examined."""
+    """Return the faults of the derivations, and the errors that stopped their examination."""
     faults, errors = [*printed.faults], [printed.error] if printed.error else []
     if repaired:
         faults += [f"the correction: {fault}" for fault in repaired.faults]
         errors += [f"the correction: {repaired.error}"] if repaired.error else []
         if printed.outcome is Outcome.HOLDS:
-            faults.append("a correction is given for a statement that holds")
+            faults.append("correction: expected none for a statement that holds, got one")
         if repaired.outcome is Outcome.INCONCLUSIVE and not repaired.faults:
             faults.append(f"the correction: {repaired.steps[-1].detail}")
     return faults, errors
 
 
 def _details(printed: Run, repaired: Run | None) -> dict[str, Any]:
-    """What is shown of the statement and its proof, in words and in normal form."""
+    """Return the fields of the evidence that describe the statement: scope, generality and normal forms."""
     if not printed.relations or (repaired and not repaired.relations):
         return {}
     proof, statement = repaired or printed, printed.relations[-1]
@@ -84,7 +84,7 @@ def _details(printed: Run, repaired: Run | None) -> dict[str, Any]:
 
 
 def _power(proof: Run, twins: Sequence[Relation]) -> dict[str, Any]:
-    """How many one-edit mutants of a proved statement there are, what share of them is refuted, and which are not."""
+    """Return the number of one-edit mutants of a proved statement, the share refuted, and the names of the others."""
     if proof.outcome is not Outcome.HOLDS or not twins:      # a definition asserts nothing
         return {}
     trials = [t for t in tried(proof.relations[-1], [twin.at for twin in twins]) if t.fate in COUNTED]
@@ -93,7 +93,7 @@ def _power(proof: Run, twins: Sequence[Relation]) -> dict[str, Any]:
 
 
 def _examined(twins: Twins) -> Made:
-    """What each twin states, and the point against it if the kernel refutes it; raises BrokenError for no statement."""
+    """Return each twin with its counterexample, if any; raises BrokenError if a twin is not a statement of the kernel."""
     examined = {}
     for name, make in twins:
         called = f"the twin {name!r}"
@@ -105,8 +105,10 @@ def _examined(twins: Twins) -> Made:
 def _faults_of_twins(
     printed: Run, steps: Sequence[Relation], made: Made, killed: Killed
 ) -> Iterator[str]:
-    """The twins that live where the layer has a vote, that are no version of the claim, that are true, or that repeat what is
-    there already; whether the kernel decides the claim or not."""
+    """Yield a fault for each twin that is not refuted, not a version of the claim, or a repetition.
+
+    If the kernel cannot decide the claim it need not refute the twins, and a twin is at fault only if it is true.
+    """
     undecided = printed.outcome is Outcome.INCONCLUSIVE and not printed.faults
     living = {name: twin for name, (twin, failure) in made.items() if failure is None}
     if undecided:
@@ -124,7 +126,7 @@ def _faults_of_twins(
 
 
 def _repeated(statement: Relation, living: Mapping[str, Relation]) -> Iterator[str]:
-    """The twins that nobody refuted here and that are the claim, or another of them."""
+    """Yield a fault for each surviving twin that repeats the claim or an earlier surviving twin."""
     names = list(living)
     for position, name in enumerate(names):
         if same(statement, living[name]):

@@ -1,4 +1,4 @@
-"""`verify --watch`: run a command again whenever a source that claims rest on has changed."""
+"""`verify --watch`: run a command again whenever a source file that claims depend on has changed."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from derivations.incremental import OUTPUT
 
 
 class Sources(DefaultFilter):
-    """Files that claims rest on: none that a run itself writes, and none that tools keep for themselves."""
+    """A filter that accepts the sources of claims, and neither files that a run writes nor files of tools."""
 
     def __call__(self, change: Change, path: str) -> bool:
-        """Whether a change of that file is one to answer."""
+        """Return whether a change of that file should trigger a run."""
         return super().__call__(change, path) and Path(path).name not in OUTPUT
 
 

@@ -1,8 +1,8 @@
-"""What speaks for the claims beside their derivations: votes of PyTorch, of conic solvers, of models and of source code.
+"""Numeric evidence for the claims: votes by PyTorch, conic solvers, captured models and shipped source code.
 
-A module of votes mirrors a chapter by its name: `evidence/eot/section5_gradient.py` holds what speaks for the claims of
-`derivations/eot/section5_gradient.py`.  It computes the printed left side by routes of its own and hands it over as a
-`Reading`; the harness holds it against the proved expression, every twin and one-edit mutants.
+A module of votes has the name of its chapter: `evidence/eot/section5_gradient.py` votes on the claims of
+`derivations/eot/section5_gradient.py`.  It computes the printed left side by independent routes and returns it as a
+`Reading`; the harness compares it with the proved expression, every twin and one-edit mutants.
 
     from evidence import Layer, Reading, confirms
 
@@ -10,7 +10,7 @@ A module of votes mirrors a chapter by its name: `evidence/eot/section5_gradient
     def whole_jacobian(row: Row) -> Reading:
         return reading(row, 1 / row.tau, **jacobians(row))
 
-`observes` registers what is not drawn: captured models, shipped source code, experiments.
+`observes` registers evidence that does not come from random instances: captured models, source code, experiments.
 """
 
 from derivations.claims import Layer, Outcome

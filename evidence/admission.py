@@ -1,4 +1,4 @@
-"""What a reading has to be before it counts: values in the declared domains, routes that can be compared, a tolerance."""
+"""Validation of readings: values in the declared domains, comparable routes, and a tolerance that can refute."""
 
 from __future__ import annotations
 
@@ -17,20 +17,21 @@ from evidence.bridge import Value, evaluate
 from evidence.readings import REFUTING_FACTOR, Formula, Reading
 
 SLACK = 1e-9
-"""What rounding and a certified solver may leave of an equation between masses, or of an inequality that is given."""
+"""Tolerance, for rounding and certified solvers, of equations between masses and of hypotheses."""
 
 ROUNDED = 1e-14
-"""What rounding may leave of numbers that are 0."""
+"""Numbers of at most this size count as 0 up to rounding."""
 
 
 class NotAReadingError(ValueError):
-    """A reading that cannot speak for a claim; says which claim, what was given and what is accepted."""
+    """A reading is not valid evidence; the message names the claim and the key, and says what was expected and given."""
 
 
 def settled(claim: str, reading: Reading) -> Reading:
-    """A copy of a reading in which nothing computes when it is read, which is after the derivation is in use again.
+    """Return a copy of a reading that holds plain values only.
 
-    Raises NotAReadingError for a reading or a tensor of a class of its own.
+    The copy is read while derivations may be evaluated again, so an object of the author's that computes on access could
+    use them.  Raises NotAReadingError for a reading or a tensor of a subclass.
     """
     if type(reading) is not Reading:
         raise NotAReadingError(f"{claim}: check: expected a Reading, got one of {type(reading)}")
@@ -50,8 +51,8 @@ def settled(claim: str, reading: Reading) -> Reading:
 def admit(claim: str, printed: Formula, twins: Mapping[str, Formula], reading: Reading) -> None:
     """Check a reading against the statement and its twins.
 
-    Raises NotAReadingError for a value that is missing or outside of the domain of its variable, a given inequality that
-    does not hold, no routes, a route that is no real floating tensor of at least one number, or an improper tolerance.
+    Raises NotAReadingError if a value is missing or outside the domain of its variable, a hypothesis does not hold, there
+    is no route, a route is not a nonempty tensor of real floating dtype, or the tolerance is not finite and positive.
     """
     def refuse(key: str, got: object, accepted: str) -> NotAReadingError:
         return NotAReadingError(f"{claim}: {key}: expected {accepted}, got {got}")
@@ -78,7 +79,7 @@ def admit(claim: str, printed: Formula, twins: Mapping[str, Formula], reading: R
 
 
 def admit_tolerance(claim: str, tolerance: float, largest: float) -> None:
-    """Raise NotAReadingError for a tolerance with which nothing of this size could be refuted, nor of size 1."""
+    """Raise NotAReadingError for a tolerance too large to refute a value of this size or of size 1."""
     scale = max(1.0, largest)
     if not REFUTING_FACTOR * tolerance < scale:
         raise NotAReadingError(f"{claim}: tolerance: expected less than {scale / REFUTING_FACTOR:.3g} where the largest number "
@@ -87,10 +88,11 @@ def admit_tolerance(claim: str, tolerance: float, largest: float) -> None:
 
 @dataclass
 class Scale:
-    """How many instances of a vote could have refuted a number of the size that was compared there.
+    """Counts the instances of a vote whose tolerance was small enough to refute a number of the size compared there.
 
-    Such an instance is telling, any other is dull, since single instances may be small by chance.  Those at which numbers are
-    0 but for rounding are neither.  `coarsest` is the tolerance, beside the size, of the worst that is not telling.
+    Such an instance is `telling`, any other is `dull`; a vote needs a majority, since single instances may be small by
+    chance.  Instances with numbers that are 0 up to rounding count as neither.  `coarsest` is the largest tolerance relative
+    to the size, as the pair of both, among those that are not telling.
     """
 
     telling: int = 0
@@ -107,7 +109,7 @@ class Scale:
 
     @property
     def why_not(self) -> str:
-        """Why the tolerances are too wide for a vote, where they are."""
+        """Why the tolerances are too large for a vote; empty if they are not."""
         if self.telling and self.telling >= self.dull:
             return ""
         tolerance, size = self.coarsest
@@ -116,18 +118,18 @@ class Scale:
 
 
 def size_of(printed: Formula, point: Mapping[str, Value]) -> float:
-    """The largest value at a point of what a statement speaks of, sizes and indices left out; 1 where nothing is left."""
+    """Return the largest magnitude of the statement's variables at a point, sizes and indices excluded; 1 if none remain."""
     counted = (v for v in printed.variables if v.name in printed.names and v.domain.kind not in (Kind.SIZE, Kind.INDEX))
     return max((_largest(torch.as_tensor(point[v.name], dtype=torch.float64)) for v in counted), default=1.0)
 
 
 def holds_given(formula: Formula, point: Mapping[str, Value]) -> bool:
-    """Whether what a formula takes as given holds at a point."""
+    """Return whether the hypotheses of a formula hold at a point."""
     return all(_gap(given, point) is None for given in formula.given)
 
 
 def _gap(given: Relation, point: Mapping[str, Value]) -> float | None:
-    """By how much a given relation fails at a point, beyond rounding; None where it holds, at every open index."""
+    """Return by how much a hypothesis fails at a point; None if it holds, up to rounding, at every open index."""
     formula = Formula(given)
     left, right = (evaluate(side, point, formula.axes(point)) for side in (formula.left, formula.right))
     scale = 1 + torch.maximum(left.abs(), right.abs())
@@ -183,7 +185,7 @@ def _whole(size: sp.Expr, point: Mapping[str, Value]) -> int:
 
 
 def _outside(variable: Variable, values: Tensor, point: Mapping[str, Value]) -> str:
-    """What a value of a variable should be, where it is not."""
+    """Return what a value is expected to be if it is outside the variable's domain; empty if it is inside."""
     kind = variable.domain.kind
     if kind in (Kind.POSITIVE, Kind.INTERIOR) and not bool((values > 0).all()):
         return "numbers > 0"
@@ -196,7 +198,7 @@ _NONNEGATIVE = (Kind.NONNEGATIVE, Kind.SIMPLEX, Kind.COUPLING, Kind.STOCHASTIC, 
 
 
 def _masses(variable: Variable, values: Tensor, point: Mapping[str, Value]) -> Iterable[tuple[Tensor, str]]:
-    """What has to vanish for the masses of a variable to be right, and what that means."""
+    """Yield each residual that vanishes if the masses of a variable are right, with a description of the condition."""
     kind, marginals = variable.domain.kind, [point[v.label.name] for v in variable.domain.marginals]
     tied: list[Any] = [torch.as_tensor(v, dtype=torch.float64).detach().cpu() for v in marginals]
     if kind in (Kind.SIMPLEX, Kind.INTERIOR):

@@ -1,8 +1,8 @@
-"""Votes without an author: the printed left side of an equation that was read from LaTeX, evaluated in torch as it is written.
+"""Automatic votes: the printed left side of an equation read from LaTeX is evaluated in torch as written.
 
-The formula's tree is turned into functions of float64 tensors, node by node, before anything is drawn.  Derivatives are taken
-by autograd and nothing is simplified, so neither the normal form nor the kernel's rules of differentiation have a part in it.
-What it is held against, the other side, is evaluated by the harness as for every other vote.
+Before any instance is drawn, the expression tree is translated node by node into functions of float64 tensors.
+Derivatives are taken by autograd and nothing is simplified, so that the vote is independent of the normal form and of the
+kernel's differentiation.  The harness evaluates the right side as for every other vote.
 """
 
 from __future__ import annotations
@@ -50,11 +50,11 @@ Program = Callable[[Place], Tensor]
 
 
 class NoProgramError(ValueError):
-    """A formula with a part that has no value in torch; says which."""
+    """A part of a formula cannot be evaluated in torch; the message names it."""
 
 
 def program(expr: sp.Expr) -> Program:
-    """The formula as a function of a place; raises NoProgramError where a part of it has no value in torch."""
+    """Return the formula as a function of a `Place`; raises NoProgramError if a part cannot be evaluated in torch."""
     run = _program(expr)
 
     def noted(place: Place) -> Tensor:
@@ -189,7 +189,7 @@ _ENTRIES = {Kind.REAL: _QUARTERS, Kind.POSITIVE: _POSITIVE, Kind.NONNEGATIVE: _N
 
 
 def instances(variables: Sequence[Variable]) -> st.SearchStrategy[dict[Variable, Any]]:
-    """Values of variables from their domains; raises NoProgramError for a domain that cannot be drawn from one by one."""
+    """Return a strategy for values of variables in their domains; raises NoProgramError for a domain it cannot draw from."""
     drawn = [v for v in variables if v.domain.kind is not Kind.INDEX]
     for variable in drawn:
         if variable.domain.kind not in (*_ENTRIES, Kind.SIZE):
@@ -231,7 +231,7 @@ def _value(variable: Variable, shape: Sequence[int]) -> st.SearchStrategy[Any]:
 
 
 def case(entry: Entry) -> Case | None:
-    """The vote on a claim that was read from LaTeX, or None where its left side or its domain has no value in torch."""
+    """Return the vote on a claim read from LaTeX; None if its left side cannot be evaluated or its domain not drawn from."""
     statement, correction = entry.printed(), entry.repaired()
     if not entry.claim.asserts or not isinstance(statement, Equation | AtLeast) or statement.given or statement.premises:
         return None
@@ -244,7 +244,7 @@ def case(entry: Entry) -> Case | None:
 
 
 def _check(statement: Relation) -> Callable[[dict[Variable, Any]], Reading]:
-    """The left side at an instance, with one axis for each free index."""
+    """Return a reading of the left side at an instance, with one axis for each free index."""
     formula = Formula(statement)
     run, indices = program(formula.left), formula.indices
     lengths = [_length(index.domain.shape[0]) for index in indices]

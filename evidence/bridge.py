@@ -1,8 +1,8 @@
-"""From a proved expression to a number: the derivation's own formula, evaluated in float64.
+"""Numeric evaluation, in float64, of the expressions that derivations have proved.
 
-The proof and the closed forms share no code; what is compared with a closed form here is the expression that was
-proved, printed as Python code by SymPy and run on NumPy's scalars.  A check may not use it: while the modules of checks
-are imported, and from the draw of an instance to the end of its check, everything here refuses.
+Proofs and closed forms share no code: a closed form is compared with the proved expression itself, printed as Python code
+by SymPy and run on NumPy scalars.  Checks may not use this module: its functions raise OwnFormulaError while modules of
+checks are imported, and from the draw of an instance to the end of its check.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ from derivations.catalogue import Catalogue, Entry
 Value = int | float | Tensor
 
 PRINTED = {"xlogx": "xlogx", "plus": "plus", "reciprocal": "reciprocal"}
-"""Functions of the calculus that are evaluated as they stand; a reciprocal does not cancel before it is."""
+"""Functions of the calculus that are evaluated without rewriting, so that a reciprocal is not cancelled first."""
 
 
 class OwnFormulaError(RuntimeError):
-    """A check used the derivation that it is to be held against."""
+    """A check used the derivation that it is compared with."""
 
 
 class _Printer(PythonCodePrinter):
-    """SymPy's printer of Python code, with a name of its own for every variable, since a printed name may be no identifier."""
+    """SymPy's Python printer with generated variable names, since a printed name need not be a valid identifier."""
 
     def __init__(self, given: Sequence[Variable]) -> None:
         super().__init__({"fully_qualified_modules": False, "user_functions": PRINTED})
@@ -94,9 +94,9 @@ _FUNCTIONS = {
 
 @cache
 def compiled(expr: sp.Expr) -> tuple[list[Variable], Callable[..., Any]]:
-    """The variables of an expression and a function of their values, in that order.
+    """Return the variables of an expression, and a function that takes their values in that order.
 
-    Raises ValueError for two different variables of one name, which no point could tell apart.
+    Raises ValueError if two different variables have the same name, since a point identifies variables by name.
     """
     expr = _opened(sp.sympify(expr))
     names = variables_of(expr)
@@ -109,7 +109,7 @@ def compiled(expr: sp.Expr) -> tuple[list[Variable], Callable[..., Any]]:
 
 
 def _opened(expr: sp.Expr) -> sp.Expr:
-    """Derivatives carried out and divergences written out, by rules that the normal form has no part in."""
+    """Return the expression with derivatives and divergences expanded, by rules independent of the normal form."""
     while expr.has(Partial):
         expr = expr.replace(lambda e: isinstance(e, Partial), lambda e: differentiate(*e.args))
     return expr.replace(lambda e: hasattr(e, "opened") and type(e).__name__ not in PRINTED, lambda e: e.opened())
@@ -154,7 +154,7 @@ def _call(function: Callable[..., Any], values: list[Any]) -> float:
 
 
 def _plain(value: Value) -> Any:
-    """A number as it is but for floats and tensors, which become NumPy's, so that 1/0 is inf."""
+    """Return floats and tensors as NumPy values, so that 1/0 is inf; integers are returned unchanged."""
     if isinstance(value, Tensor):
         array = value.detach().cpu().double().numpy()
         return array if array.shape else np.float64(array)
@@ -210,12 +210,12 @@ def _while(shut: bool) -> Iterator[None]:
 
 
 def closed() -> AbstractContextManager[None]:
-    """Let nothing use the derivations' formulas: a route that did would agree with whatever they say."""
+    """Forbid the use of the derivations' formulas: a route that used them would agree with them even if they are wrong."""
     return _while(shut=True)
 
 
 def opened() -> AbstractContextManager[None]:
-    """Let the harness use them where a check may not; what the check gave has to be settled before, see `admission`."""
+    """Allow the harness to use them inside `closed`; it first copies the check's reading, see `admission.settled`."""
     return _while(shut=False)
 
 

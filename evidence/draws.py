@@ -1,4 +1,4 @@
-"""Drawn instances, the same ones each time, and how many draws were thrown away on the way."""
+"""Reproducible random instances from a Hypothesis strategy, with a count of discarded draws."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from hypothesis.strategies._internal.strategies import FilteredStrategy, Sampled
 Explore = Callable[[Any], None]
 
 CONSTANTS = LRUCache(1024)
-"""Hypothesis' favourite numbers for each kind of draw, without those that stand in whatever modules are imported."""
+"""Hypothesis' special values for each kind of draw, without constants collected from imported modules."""
 
 
 class Draws:
@@ -34,11 +34,11 @@ class Draws:
 
     @property
     def discarded(self) -> int:
-        """How many draws were thrown away."""
+        """The number of discarded draws."""
         return self.refused + self.begun - self.aborted - self.kept
 
     def run(self, explore: Explore, turn: int) -> bool:
-        """Explore one more round; False where there was nothing to explore."""
+        """Explore one more round; returns False if no instance could be drawn."""
         before = self.kept
 
         def begin() -> None:
@@ -50,7 +50,7 @@ class Draws:
 
         profile = settings(max_examples=self.count, deadline=None, database=None, phases=[Phase.generate],
                            verbosity=Verbosity.quiet, suppress_health_check=list(HealthCheck))
-        # a draw begins with the count of it, and is kept only if nothing after that gave up
+        # every example counts as begun first, and as kept only if nothing after that gave up
         both = st.tuples(st.builds(begin), self.strategy)
         with (patch.object(providers, "_get_local_constants", Constants), patch.object(providers, "CONSTANTS_CACHE", CONSTANTS),
               patch.object(FilteredStrategy, "do_filtered_draw", self._counting(FilteredStrategy.do_filtered_draw)),
@@ -79,7 +79,7 @@ class Draws:
                 drawn = draw(strategy, data)
             finally:
                 strategy.flat_conditions = conditions
-            self.aborted += drawn is filter_not_satisfied    # its three refusals are counted
+            self.aborted += drawn is filter_not_satisfied    # its three refusals are counted one by one
             return drawn
 
         return counting

@@ -1,4 +1,4 @@
-"""Closed forms in the dtypes that models are stored in, at inputs that are exact there, against the claims in float64."""
+"""Votes in float32, bfloat16 and float16: closed forms at inputs exact in that dtype, compared with float64 values."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ def point(problem: OneSided) -> dict[str, Value]:
 
 
 def plan_error(problem: OneSided) -> float:
-    """What rounding in the problem's dtype allows a weight."""
+    """Return the error that rounding in the problem's dtype allows for a weight."""
     return tolerances.plan(problem.scores.dtype, problem.m, float(problem.scores.abs().max()) / problem.temperature)
 
 
 def problems(dtype: torch.dtype) -> st.SearchStrategy[OneSided]:
-    """Rows of ordinary magnitude; in bfloat16 a bound for five keys at τ = 1/2 would say nothing."""
+    """Draw rows of ordinary magnitude; smaller ones in bfloat16, where the error bound for 5 keys at τ = 1/2 is useless."""
     coarse = dtype is torch.bfloat16
     return one_sided_problems(
         dtype, max_m=3 if coarse else 5, max_batch=0, temperatures=(1.0, 2.0, 4.0) if coarse else (1.0, 0.5, 4.0),
@@ -39,7 +39,7 @@ def problems(dtype: torch.dtype) -> st.SearchStrategy[OneSided]:
 
 
 def in_dtype(dtype: torch.dtype, check: Check) -> Observe:
-    """Poll a check at problems of a dtype, as far as it is told what is right from what is wrong there."""
+    """Return an observation that runs a check in a dtype, at problems where the tolerance can refute a wrong statement."""
     def observe(claim: str, run: Run) -> Finding:
         entry, vote = entries()[claim], Vote(claim, Layer.TORCH)
         printed = entry.printed()

@@ -1,11 +1,11 @@
-"""How a numeric layer votes on a claim: its own numbers against the proved expression, and against every twin.
+"""The voting of a numeric layer on a claim: its numbers are compared with the proved expression and with every twin.
 
-A check computes the printed left side by one or more routes of its own (autograd, a closed form, a conic solver) at a
-drawn instance.  The right side is the derivation's expression, evaluated by `bridge`.  Every route must agree with
-it at every instance, and must disagree with each twin at some instance: a route that a twin fools has no vote.
+A check computes the printed left side at a random instance by one or more independent routes (autograd, a closed form, a
+conic solver).  The right side is the derivation's expression, evaluated by `bridge`.  Every route must agree with it at
+every instance, and must disagree with each twin at some instance: a route that cannot refute a twin has no vote.
 
-One rule serves prints and twins: up to one tolerance is agreement, a refutation misses by more than `REFUTING_FACTOR`
-tolerances, and what lies between is inconclusive.
+One rule applies to prints and twins: a deviation of at most one tolerance is agreement, one of more than
+`REFUTING_FACTOR` tolerances is a refutation, and anything between is inconclusive.
 """
 
 from __future__ import annotations
@@ -34,25 +34,25 @@ from evidence.power import Mutations
 from evidence.readings import REFUTING_FACTOR, Comparison, Formula, Miss, Reading, compare, distinct, standing_for
 from evidence.registry import CASES, Case, Check, Finding, Observation, Run
 
-PATIENCE = 8                                                 # rounds of draws for what should be refuted and is not yet
-FEWEST = 5                                                   # instances, at least two different ones where anything varies
+PATIENCE = 8                                                 # rounds of draws before a twin counts as not refuted
+FEWEST = 5                                                   # instances; at least two must differ if the claim has variables
 
 
 @dataclass
 class Vote:
-    """A check in the making: what it has seen so far.
+    """The running totals of one check over the instances evaluated so far.
 
     Attributes:
         instances: readings at which something was compared.
         compared: positions that were compared; `incomparable` are those where the formula or a route was not finite.
         discarded: draws that the strategy or the check threw away.
-        worst: the largest miss of the print, in tolerances; `tightest` is the smallest gap of an inequality.
+        worst: the largest deviation from the print, in tolerances; `tightest` is the smallest gap of an inequality.
         failure: where the print was refuted, and `doubt` where it was neither refuted nor agreed with.
         killed: the routes that refuted each twin.
         ranges: of the values of each variable.
         sizes: the numbers of keys, features, … that the statement speaks of.
         scales: whether numbers could have been refuted, where the derived side is not 0 (True) and where it is.
-        drawing: whether the instances are drawn, and not given.
+        drawing: whether the instances are drawn at random rather than given.
     """
 
     claim: str
@@ -75,7 +75,7 @@ class Vote:
 
     @property
     def outcome(self) -> Outcome:
-        """What the readings add up to."""
+        """The outcome that follows from all readings."""
         if self.failure:
             return Outcome.REFUTED
         if not self.instances:
@@ -84,7 +84,7 @@ class Vote:
 
     @property
     def why_not(self) -> str:
-        """Why what was seen is no support, where that is so."""
+        """Why the vote does not support the claim; empty if it does."""
         if self.failure or self.doubt:
             return self.failure or self.doubt
         if not self.instances:
@@ -96,7 +96,7 @@ class Vote:
             return f"expected at least 2 different instances of {FEWEST}, got {len(self.seen)} of {self.instances}"
         if alone := [name for name in sorted(self.sizes) if self.ranges[name][1] < 2]:
             return f"expected a size of at least 2 at some instance, got {', '.join(alone)} = 1 at every one"
-        # a side that is 0 everywhere has no size, and one that is not has it where it is not
+        # The scale is taken from instances with a nonzero derived side; only if there is none, from the inputs.
         return self.scales[True in self.scales].why_not
 
     @property
@@ -106,7 +106,7 @@ class Vote:
 
     @property
     def drawn(self) -> str:
-        """From where to where the values of the statement's variables were drawn."""
+        """The range of values drawn for each variable, as text."""
         ranges = (f"{name} {low:.3g}…{high:.3g}" for name, (low, high) in self.ranges.items())
         return f"drawn: {', '.join(ranges)}" if self.ranges else ""
 
@@ -124,9 +124,9 @@ class Vote:
 def consider(
     vote: Vote, printed: Formula, twins: Mapping[str, Formula], reading: Reading, mutations: Mutations | None = None
 ) -> None:
-    """Hold one reading against the formula, its twins and its mutants.
+    """Compare one reading with the formula, its twins and its mutants, and update the vote.
 
-    Raises NotAReadingError for a reading that cannot speak for the claim.
+    Raises NotAReadingError for a reading that is not valid evidence for the claim.
     """
     admit(vote.claim, printed, twins, reading)
     if vote.routes and vote.routes != set(reading.routes):
@@ -153,7 +153,7 @@ def consider(
 
 
 def _note(vote: Vote, printed: Formula, reading: Reading, route: str, comparison: Comparison) -> None:
-    """Count what a route compared, and say where it did not agree."""
+    """Add a route's comparison to the totals, and record its first refutation or doubt."""
     vote.compared += comparison.compared
     vote.incomparable += comparison.incomparable
     vote.worst = max(vote.worst, comparison.miss)
@@ -171,7 +171,7 @@ def _note(vote: Vote, printed: Formula, reading: Reading, route: str, comparison
 
 
 def _both(worst: Miss | None) -> str:
-    """The two values at the position where a route is farthest off."""
+    """Render both values at the position of the largest deviation."""
     if worst is None:
         return ""
     where = f" at position {', '.join(map(str, worst.position))}" if worst.position else ""
@@ -179,7 +179,7 @@ def _both(worst: Miss | None) -> str:
 
 
 def _remember(vote: Vote, printed: Formula, reading: Reading) -> None:
-    """Keep the instance, as far as the statement speaks of it, and the range of what was drawn."""
+    """Record the instance's values of the statement's variables, and update their ranges."""
     values = {v.name: torch.as_tensor(reading.point[v.name], dtype=torch.float64).flatten().tolist()
               for v in printed.variables if v.name in reading.point}
     vote.seen.add(tuple(map(tuple, values.values())))
@@ -190,7 +190,7 @@ def _remember(vote: Vote, printed: Formula, reading: Reading) -> None:
 
 
 def _weigh(vote: Vote, printed: Formula, reading: Reading, comparisons: Collection[Comparison]) -> None:
-    """Note whether a number of the size that was compared could have been refuted."""
+    """Record whether the tolerance was small enough, beside the numbers compared, for a refutation to be possible."""
     sized = any(c.derived for c in comparisons)
     size = min(c.largest for c in comparisons) if sized else size_of(printed, reading.point)
     vote.scales.setdefault(sized, Scale()).weigh(reading.tolerance, size)
@@ -204,10 +204,10 @@ def poll(
     vote: Vote, printed: Formula, twins: Mapping[str, Formula], check: Check, strategy: Any, count: int, *,
     refuting: bool = False, mutations: Mutations | None = None,
 ) -> None:
-    """Let a check read `count` drawn instances, and more while something that is to be refuted is not.
+    """Run a check on `count` random instances, then on more until every twin is refuted.
 
-    That is every twin by every route, and the printed statement itself if `refuting`; after `PATIENCE` rounds it lives.
-    Raises NotAReadingError where nothing can be drawn, or a twin speaks of other variables by the statement's names.
+    Every route must refute every twin and, if `refuting`, the printed statement; after `PATIENCE` rounds the search ends.
+    Raises NotAReadingError if no instance can be drawn, ValueError if a twin uses a variable's name for another variable.
     """
     for name, twin in twins.items():
         distinct([*printed.variables, *twin.variables], f"{vote.claim}: the twin {name!r}")
@@ -218,7 +218,7 @@ def poll(
             consider(vote, printed, twins, reading, mutations)
 
     draws, vote.drawing = Draws(strategy, count), True
-    with closed():                                           # to the strategy too, and however a draw ends
+    with closed():                                           # neither the strategy nor the check may evaluate derivations
         for turn in range(PATIENCE):
             if not draws.run(explore, turn):
                 raise NotAReadingError(f"{vote.claim}: on: expected a strategy with instances that are kept, got {strategy!r}")
@@ -228,7 +228,7 @@ def poll(
 
 
 def moved(instance: Any, device: str) -> Any:
-    """An instance with its tensors on a device; plain numbers stay where they are."""
+    """Return an instance with its tensors on a device; plain numbers are returned unchanged."""
     return instance.to(device) if hasattr(instance, "to") else instance
 
 
@@ -236,15 +236,15 @@ def hold(
     claim: str, layer: Layer, readings: Iterable[Reading], *, corrected: bool = False, twins: bool = True,
     statement: Relation | None = None,
 ) -> Vote:
-    """Hold given readings against the printed statement of a claim, or its correction, and against its twins.
+    """Compare given readings with the printed statement of a claim, or with its correction, and with its twins.
 
-    A claim that is left to the other layers prints no statement that is derived, and one may be given.  Raises ValueError for
-    a claim without any, and for a statement beside the one that is derived.
+    A claim without a derivation has no statement, so that `statement` must be given.  Raises ValueError if there is no
+    statement, or if one is given although the claim derives one.
     """
     entry = entries()[claim]
     derived = entry.repaired() if corrected else entry.printed()
     if derived and statement:
-        raise ValueError(f"statement: expected none beside the one that {claim} derives, got {statement}")
+        raise ValueError(f"statement: expected none, since {claim} has a derivation, got {statement}")
     statement = statement or derived
     if statement is None:
         raise ValueError(f"claim: expected one with a {'correction' if corrected else 'derivation'}, got {claim}")
@@ -255,13 +255,13 @@ def hold(
 
 
 def finding(vote: Vote, scope: str, detail: str = "", device: str = "cpu") -> Finding:
-    """What a vote on given readings adds up to."""
+    """Return the finding that summarizes a vote on given readings."""
     return Finding(vote.outcome, f"{scope}, worst error {vote.worst:.2g} of the tolerance", vote.why_not or detail, vote.worst,
                    vote.refuted, device=device)
 
 
 def observe(observation: Observation, run: Run) -> Evidence:
-    """Make one observation and stamp it with its claim, layer and time."""
+    """Make one observation and return it as evidence, with its claim, layer and duration."""
     start = time.perf_counter()
     finding = observation.observe(observation.claim, run)
     return Evidence(
@@ -280,10 +280,10 @@ def observe(observation: Observation, run: Run) -> Evidence:
 
 
 def vote_on(case: Case, quick: bool = False, device: str = "cpu") -> Evidence:
-    """Run one check and say what the layer found.
+    """Run one check and return its evidence.
 
-    Raises ValueError for a case that is not the one registered for its claim and layer, or whose check of a correction
-    has none to speak of.
+    Raises ValueError if the case is not the one registered for its claim and layer, or if the claim lacks the derivation or
+    the correction that the check is compared with.
     """
     start = time.perf_counter()
     if CASES[case.layer].get(case.claim) != case:
@@ -313,12 +313,12 @@ def vote_on(case: Case, quick: bool = False, device: str = "cpu") -> Evidence:
 
 
 def _or_silence(entry: Entry, evidence: Evidence) -> Evidence:
-    """A vote that nobody wrote is none where it decides nothing, or cannot tell the claim from a twin."""
+    """Return the evidence of an automatic vote, as `not applicable` if it is undecided or does not refute every twin."""
     if evidence.outcome not in DECISIVE_OUTCOMES:
         return replace(evidence, outcome=Outcome.NOT_APPLICABLE)
     if alive := [name for name in entry.twins if name not in evidence.refuted_twins]:
-        return replace(evidence, outcome=Outcome.NOT_APPLICABLE, correction=None, detail=f"no vote, since it cannot tell from "
-                       f"the claim: {', '.join(alive)}")
+        return replace(evidence, outcome=Outcome.NOT_APPLICABLE, correction=None, detail=f"no vote, since it does not "
+        f"refute the twins {', '.join(alive)}")
     return evidence
 
 
@@ -341,13 +341,13 @@ def _evidence(entry: Entry, case: Case, printed: Vote, repaired: Vote, device: s
 
 
 def assert_sound(evidence: Evidence) -> None:
-    """Fail, by the claim's name, unless the layer found what a proof or a disproof of the claim leads to expect."""
+    """Raise AssertionError, naming the claim, unless the evidence agrees with the claim's proof or disproof."""
     entry = entries()[evidence.claim]
     alive = [name for name in entry.twins if name not in evidence.refuted_twins]
     about = f"{evidence.claim} ({evidence.layer}, {evidence.where})"
     again = f"again: python -m derivations verify {evidence.claim}"
     if entry.kind is ClaimKind.EMPIRICAL:
-        return                                               # what was measured is the finding, whatever it is
+        return                                               # a measurement may come out either way
     if entry.repair is None:
         assert evidence.outcome is Outcome.HOLDS, f"{about}: {evidence.outcome}: {evidence.detail}; {again}"
     else:
@@ -357,10 +357,10 @@ def assert_sound(evidence: Evidence) -> None:
 
 
 def float64(values: Any) -> Tensor:
-    """Numbers as a float64 tensor; a bare Python float would become float32."""
+    """Return numbers as a float64 tensor; torch would turn a Python float into float32."""
     return torch.as_tensor(values, dtype=torch.float64)
 
 
 def choose(**values: Any) -> st.SearchStrategy[dict[str, Any]]:
-    """A strategy of named values."""
+    """Return a strategy for dictionaries with a strategy for each key."""
     return st.fixed_dictionaries(values)

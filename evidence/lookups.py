@@ -1,7 +1,7 @@
-"""What the source of a module that votes may import and name: nothing by which it gets at the formulas it is held against.
+"""Static check of voting modules: which imports and names they may use, so that they cannot look up the derivations.
 
-The modules that ship with the project are read by their tests, those of outside documents whenever they are loaded.  This is
-a list of what is accepted and of ways that are known, and no sandbox: `bridge.closed` is what refuses while a module runs.
+Tests check the modules that ship with the project; those of outside documents are checked whenever they are loaded.  This
+is a list of allowed imports and forbidden names, not a sandbox: at run time `bridge.closed` blocks the derivations.
 """
 
 from __future__ import annotations
@@ -19,30 +19,30 @@ PACKAGES = ("__future__", "collections", "cvxpy", "dataclasses", "decimal", "enu
             "sklearn", "statistics", "torch", "typing", "warnings")
 HELPERS = ("evidence.instances", "evidence.transport.listings")
 OWN = {"derivations.claims": {"Layer"}, "evidence": {"Layer", "Reading", "Value", "choose", "confirms", "float64"}}
-"""What a module that votes may import: packages that know nothing of the derivations, helpers and other voting modules, which
-are held to the same list, and a few names."""
+"""What a voting module may import: packages independent of the derivations, helpers and other voting modules (which are
+checked by the same list), and a few names."""
 
 OBSERVING = ("evidence.dtypes", "evidence.models", "evidence.source")
 OBSERVERS = {"evidence": {"Finding", "Outcome", "Run", "finding", "hold", "observes"}}
-"""What modules that ship with the project may import besides, for what is observed and not drawn."""
+"""What modules that ship with the project may import in addition, for observations without random instances."""
 
 NAMES = frozenset((
     "builtins", "ctypes", "delattr", "derivations", "eval", "exec", "gc", "get_type_hints", "getattr", "globals",
     "import_module", "importlib", "importorskip", "inspect", "io", "load", "locals", "open", "os", "pickle", "setattr",
     "subprocess", "sympy", "sys", "vars"))
 SPECIAL = frozenset(("__init__", "__name__", "__post_init__"))
-"""What such a module may not name, as a variable or an attribute (accepted packages import some of these themselves), and the
-only names with two underscores that it may."""
+"""`NAMES` may not occur as a variable or an attribute, not even of an allowed package, some of which import these modules;
+`SPECIAL` lists the only names with two underscores that may."""
 
 
 class LookUpError(ValueError):
-    """A module that votes may look up the formulas that it is held against; says which module, by what, what is accepted."""
+    """A voting module could look up the derivations; the message names the module and the import or name at fault."""
 
 
 def may_import(module: str, name: str | None, own: tuple[str, ...] = VOTING) -> bool:
-    """Whether a voting module may import a module, or a name from it; `own` are the packages of voting modules.
+    """Return whether a voting module may import a module, or a name from it; `own` lists the packages of voting modules.
 
-    Tests are no voting modules, and are not held to this list.
+    Test modules may not be imported, since this list does not apply to them.
     """
     if any(part.startswith("test_") for part in (*module.split("."), name or "")):
         return False
@@ -54,12 +54,12 @@ def may_import(module: str, name: str | None, own: tuple[str, ...] = VOTING) -> 
 
 
 def may_name(name: str) -> bool:
-    """Whether a voting module may use a name, of its own or after a dot."""
+    """Return whether a voting module may use a name, as a variable or as an attribute."""
     return name not in NAMES and (name in SPECIAL or not (name.startswith("__") and name.endswith("__")))
 
 
 def looks_up(source: str, package: str = VOTING[0], own: tuple[str, ...] = VOTING) -> list[str]:
-    """Everything in a module of a package by which it could get at the formulas that it is held against."""
+    """Yield every import and name in a module that could give it access to the derivations."""
     return [found for node in ast.walk(ast.parse(source)) for found in _of_node(node, package, own)]
 
 
@@ -78,7 +78,7 @@ def _of_node(node: ast.AST, package: str, own: tuple[str, ...]) -> Iterator[str]
 
 
 def admit_sources(package: str, folder: Path) -> None:
-    """Raise LookUpError if a module in the folder of a package of votes may look up what it is held against."""
+    """Check every module in the folder of a package of votes; raises LookUpError if one could look up the derivations."""
     for path in sorted(folder.rglob("*")):
         if path.suffix in (*BYTECODE_SUFFIXES, *EXTENSION_SUFFIXES) and path.parent.name != "__pycache__":
             raise LookUpError(f"{package}: {path.name}: expected modules whose source can be read, got one that is compiled")

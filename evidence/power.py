@@ -1,4 +1,4 @@
-"""The power of a vote: which one-edit mutants of the statement its routes refute, at the instances that it drew anyway."""
+"""The power of a vote: the share of one-edit mutants of the statement that its routes refute at the same instances."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from evidence.readings import REFUTING_FACTOR, Formula, Reading, compare
 class Mutations:
     """Mutants of the side that a vote gets from the derivation, and the routes that refuted each.
 
-    `hints` are values at which the statement's twins fail, for what the symbolic layer has to say of the survivors.
+    `hints` are points at which the statement's twins fail; the symbolic layer tries to refute surviving mutants there.
     """
 
     def __init__(self, relation: Relation, hints: Sequence[Mapping[Variable, Value]] = ()) -> None:
-        # of an expansion the coefficients of the highest order are compared
+        # a vote on an expansion compares the coefficients of the highest order
         self.relation = Equation(*relation.sides, given=relation.given) if isinstance(relation, Expansion) else relation
         self.hints = hints
         self.mutations: dict[str, tuple[Mutant, Formula]] | None = None
         self.killed: dict[str, set[str]] = {}
 
     def face(self, printed: Formula, reading: Reading, routes: frozenset[str]) -> None:
-        """Hold a reading that agrees with the print against the mutants that are alive."""
+        """Compare a reading that agrees with the print with the mutants that are not refuted yet."""
         if self.mutations is None:
             self.mutations = dict(self._of(printed, "left" if reading.computed == "right" else "right"))
         axes = printed.axes(reading.point)
@@ -45,7 +45,7 @@ class Mutations:
                 yield mutant.name, (mutant, printed.edited(side, mutant.edited, strict))
 
     def verdict(self, routes: frozenset[str]) -> dict[str, Any]:
-        """How many mutants there are, what share of them every route refuted, and which lives though it is not equivalent."""
+        """Return the number of mutants, the share that every route refuted, and the names of other nonequivalent ones."""
         mutations = self.mutations or {}
         dead = [name for name in mutations if self.killed.get(name) == routes]
         alive = tuple(name for name, (mutant, _) in mutations.items()

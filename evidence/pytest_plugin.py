@@ -1,4 +1,4 @@
-"""The pytest plugin of everything numeric: Hypothesis profiles, and early words on what is missing.
+"""The pytest plugin of the numeric layers: Hypothesis profiles, and an early check that device and model are available.
 
 PYTEST_DONT_REWRITE: there is no assertion here, and it is imported before pytest is.
 """
@@ -20,7 +20,7 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "gate"))
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Refuse a device or a model that is not there, before anything runs."""
+    """Check that the requested device and model are available; raises pytest.UsageError before any test runs."""
     if hasattr(config, "workerinput"):
         return
     if config.option.device == "cuda" and not torch.cuda.is_available():
@@ -36,6 +36,6 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture(scope="session")
 def run(request: pytest.FixtureRequest) -> Run:
-    """How the votes are asked for."""
+    """Return the options of the run."""
     options = request.config.option
     return Run(options.quick, options.device, options.model)

@@ -1,4 +1,4 @@
-"""One reading held against one formula: what is admitted, what can be compared, and by how much each route misses.
+"""Comparison of one reading with one formula: which positions can be compared, and how far each route is off.
 
 A position can be compared where the formula and the route are both finite.  Positions that an index may not take
 (k = j where k ≠ j) are left out, known from the point; a position where the formula or a route overflows or is not
@@ -35,7 +35,7 @@ from derivations.relations import (
 )
 from evidence.bridge import Value, clashes, evaluate
 
-REFUTING_FACTOR = 10.0                                       # a refutation misses by ten times what a truth may miss by
+REFUTING_FACTOR = 10.0                                       # a refutation needs ten times the deviation that agreement allows
 MARGIN = REFUTING_FACTOR + 1                                 # tolerances by which > has to exceed, so that = refutes it
 
 
@@ -45,7 +45,7 @@ class Reading:
 
     Attributes:
         point: the value of every variable by its printed name; indices that are left out become axes.  An instance may
-            describe more than one claim: values that the statement and its twins do not name are of no account.
+            describe more than one claim: values that neither the statement nor its twins use are ignored.
         routes: the printed left side by each route, with one axis for each free index, by name.
         tolerance: the absolute error that the routes may have there, from `numerics.tolerances`.
         computed: which printed side the routes computed; the other one is the derivation's.
@@ -130,10 +130,10 @@ def _alike(one: sp.Expr, other: sp.Expr) -> bool:
 
 
 def standing_for(twin: Formula, printed: Formula, reading: Reading, axes: Sequence[Variable]) -> Reading:
-    """The reading as one of a twin: where its own side is another one than the printed one, the routes did not compute it,
-    and its own value stands in their place.
+    """Return the reading with which a twin is compared.
 
-    Limits and problems are told apart by their other side alone, as their own one has no value at a point.
+    If the twin changed the side that the routes compute, its own value of that side replaces the routes.  Limits and
+    optimization problems have no value of that side at a point, and are compared by the other side alone.
     """
     own, printed_one = (twin.right, printed.right) if reading.computed == "right" else (twin.left, printed.left)
     if isinstance(twin.relation, Limit | UniqueMinimum | UniquePlan) or _alike(own, printed_one):
@@ -142,10 +142,10 @@ def standing_for(twin: Formula, printed: Formula, reading: Reading, axes: Sequen
 
 
 def compare(formula: Formula, reading: Reading, axes: Sequence[Variable]) -> dict[str, Comparison]:
-    """Hold every route of a reading against a formula, which gives the side that the routes did not compute.
+    """Compare every route of a reading with the side of the formula that the routes did not compute.
 
-    The axes are those of the printed statement, of which a twin may have lost one.  Raises ValueError for a route of
-    another shape.
+    `axes` are those of the printed statement, since a twin may have lost an index.  Raises ValueError for a route of a
+    different shape.
     """
     derived = formula.left if reading.computed == "right" else formula.right
     expected, barred = evaluate(derived, reading.point, axes), clashes(axes, reading.point)
@@ -157,7 +157,7 @@ def _compared(
 ) -> Comparison:
     values = reading.routes[route].detach().double().cpu()
     if values.shape != expected.shape:
-        raise ValueError(f"{route}: shape {tuple(values.shape)} was computed, {tuple(expected.shape)} is the claim's")
+        raise ValueError(f"{route}: expected shape {tuple(expected.shape)}, got {tuple(values.shape)}")
     expected, values = expected[~barred], values[~barred]
     if derived in (sp.oo, -sp.oo) and bool(values.isfinite().all()):             # a number where ∞ is claimed
         return Comparison(math.inf, values.numel(), 0, math.inf, _largest(values), math.inf)

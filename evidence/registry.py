@@ -1,4 +1,4 @@
-"""Which checks vote on which claims: `confirms` and `observes` register them, `load` imports those of some claims.
+"""The register of votes: `confirms` and `observes` add a check of a claim, `load` imports the modules that do so.
 
 The votes on the claims of `derivations/eot/section5_gradient.py` are in `evidence/eot/section5_gradient.py`; those on a
 document outside the project are in the modules of its package `checks`.
@@ -29,7 +29,7 @@ Check = Callable[[Any], Reading]
 
 @dataclass(frozen=True)
 class Run:
-    """How the votes are asked for: fewer instances if `quick`, the torch device, and a pretrained model of one's own."""
+    """The options of a run: fewer instances if `quick`, the torch device, and a model to use instead of the default encoder."""
 
     quick: bool = False
     device: str = "cpu"
@@ -38,7 +38,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Finding:
-    """What one observation found; the claim, the layer and the time are added by the harness.
+    """The result of one observation; the harness adds the claim, the layer and the duration.
 
     Attributes:
         error: the worst error in tolerances, where something was compared with a formula.
@@ -71,7 +71,7 @@ class Case:
     count: int
     module: str                                              # where it was registered
     line: int
-    automatic: bool = False                                  # made from the formula, which nobody's check speaks for
+    automatic: bool = False                                  # generated from a formula for which no check was written
 
     @property
     def where(self) -> str:
@@ -101,13 +101,13 @@ OBSERVATIONS: dict[str, dict[str, Observation]] = {}
 
 
 def confirms(layer: Layer, *claims: str, on: Any, count: int = 32, corrected: Check | None = None) -> Callable[[Check], Check]:
-    """Register a check of one layer for one or more claims that print the same left side.
+    """Register a check of one layer for one or more claims with the same printed left side.
 
-    Raises ValueError for a layer whose checks are not polled, and for a claim that has a check of this layer.
+    Raises ValueError for a layer without random instances, and for a claim that already has a check of this layer.
     """
     module, line = _caller()
     if layer not in POLLED:
-        raise ValueError(f"layer: expected {' or '.join(POLLED)}, whose checks are polled, got {layer}")
+        raise ValueError(f"layer: expected {' or '.join(POLLED)}, got {layer}")
 
     def register(check: Check) -> Check:
         for claim in claims:
@@ -141,7 +141,7 @@ def observes(layer: Layer, *claims: str, name: str = "") -> Callable[[Observe], 
 
 
 def _caller() -> tuple[str, int]:
-    """The module and the line of whoever registers."""
+    """Return the module and line of the code that registers."""
     frame = sys._getframe(2)
     return frame.f_globals["__name__"], frame.f_lineno
 
@@ -149,8 +149,8 @@ def _caller() -> tuple[str, int]:
 def load(claims: Iterable[str] | None = None) -> None:
     """Import the votes on some claims, or on all.
 
-    The sources of votes on outside documents are read before they run.  Raises LookUpError for one of these that may look
-    up what it is held against.
+    The sources of votes on outside documents are inspected before they are imported.  Raises LookUpError for a module that
+    could look up the derivation it is compared with.
     """
     homes = {entry.module for id, entry in entries().items() if claims is None or id in claims}
     chapters = sorted(f"evidence.{home.removeprefix('derivations.')}" for home in homes if home.startswith("derivations."))
@@ -169,7 +169,7 @@ def load(claims: Iterable[str] | None = None) -> None:
 
 
 def _add_automatic(claims: Iterable[str] | None) -> None:
-    """Register votes on what was read from the LaTeX of a paper, where nobody wrote one."""
+    """Register automatic votes on claims read from LaTeX that have no vote of an author."""
     from evidence.automatic import case  # which needs the records of this module
 
     for id, entry in entries().items():

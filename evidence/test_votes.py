@@ -1,4 +1,4 @@
-"""Every vote on every claim, or on the claims that were asked for; run by `verify` and by pytest."""
+"""All votes on all claims, or on the requested ones; run by `verify` and by pytest."""
 
 from collections.abc import Callable
 
@@ -13,7 +13,7 @@ RecordEvidence = Callable[[Evidence], None]
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Import the votes on what was asked for, and make a test of each."""
+    """Import the votes on the requested claims, and make each a test."""
     chosen = wanted(metafunc.config)
     load(chosen)
     if "case" in metafunc.fixturenames:

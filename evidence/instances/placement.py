@@ -1,4 +1,4 @@
-"""Where what is computed with an instance lives: instances are drawn on the CPU, whatever the device."""
+"""Device placement of instances, which are always drawn on the CPU and then moved."""
 
 from __future__ import annotations
 

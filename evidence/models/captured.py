@@ -1,4 +1,4 @@
-"""The models that speak, each run once: a pretrained encoder, or a model of one's own, and a random one of each kind."""
+"""Attention captured once per model: from a pretrained encoder, or the model of --model, and random models of each kind."""
 
 from __future__ import annotations
 

@@ -32,9 +32,9 @@ def parameters(claim: str, run: Run) -> Finding:
     from numerics.experiments.ot_vit import sizes
 
     found = {dataset: sizes.fitting(dataset, ratios=(1, 2, 4)) for dataset in sizes.IMAGES}
-    assert all(found.values())                               # some width gives one of them that many, whatever the other has
+    assert all(found.values())                               # some width gives a model the printed number of parameters
     both = {dataset: [each for each in fits if each.both] for dataset, fits in found.items()}
-    told = "; ".join(
+    listed = "; ".join(
         f"{dataset}: " + (", ".join(f"hidden {x.architecture.hidden}, perceptron {x.architecture.mlp}: {x.vit:,} and "
                                     f"{x.transport:,}" for x in fits) or "no width gives both")
         for dataset, fits in both.items())
@@ -42,6 +42,6 @@ def parameters(claim: str, run: Run) -> Finding:
         Outcome.HOLDS if any(both.values()) else Outcome.REFUTED,
         "six layers, 4 × 4 patches, widths in steps of 8, perceptrons 1, 2 and 4 times as wide, counted on the models; "
         "the document prints no width",
-        f"the document: 3.2 M each; where templates serve as keys and values OT-ViT is the smaller: {told}; where it "
+        f"the document: 3.2 M each; where templates serve as keys and values OT-ViT is the smaller: {listed}; where it "
         "keeps ViT's keys and values the two agree for every width",
     )

@@ -137,7 +137,7 @@ UNFIT: dict[str, tuple[Callable[[], dict[str, Any]], str]] = {
         lambda: told(evidence(outcome=Outcome.INCONCLUSIVE, faults=("step 1",))), f"{ID}: symbolic: step 1"),
     "F26: a test that failed": (lambda: marked(complete=False), TEST_FAILED),
     "F26: tests of which nothing is known": (unmarked, TEST_FAILED),
-    "F26: a run of one layer": (lambda: told(proved(), complete=False), "a run that did not ask every layer"),
+    "F26: a run of one layer": (lambda: told(proved(), complete=False), "a run that did not include every layer"),
     "F26: a quick run": (lambda: told(proved(), quick=True), "a quick run"),
 }
 

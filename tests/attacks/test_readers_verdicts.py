@@ -143,7 +143,7 @@ def test_a_disproof_is_not_taken_over_with_the_hypothesis_that_it_lacks(monkeypa
 
 
 def test_a_layer_that_nobody_polls_has_no_checks() -> None:
-    with pytest.raises(ValueError, match="whose checks are polled"):
+    with pytest.raises(ValueError, match="layer: expected torch or primal, got"):
         confirms(Layer.SOURCE, "eot.1", on=st.floats(-2, 2))
 
 

@@ -145,7 +145,7 @@ def test_a_bad_correction_is_none(repair: tuple[Relation, ...], expected: Outcom
 
 def test_what_holds_needs_no_correction() -> None:
     found = examine(entry(JACOBIAN, repair=(MASS,)))
-    assert found.faults == ("a correction is given for a statement that holds",)
+    assert found.faults == ("correction: expected none for a statement that holds, got one",)
 
 
 @pytest.mark.parametrize(("undecidable", "reason"), [(None, "left to the other layers"), ("a taste", "a taste")])
@@ -236,7 +236,7 @@ def test_what_is_registered_is_checked(registry: dict[str, Entry]) -> None:
         claim("eot.0", "identity", title="t", latex="x", needs="eot.1")(steps)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match=r"^claim: expected a function for eot.0, got list_iterator"):
         claim("eot.0", "identity", title="t", latex="x")(iter([JACOBIAN]))  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match=r"^twin: expected words and a function"):
+    with pytest.raises(ValueError, match=r"^twin: expected a name and a function"):
         entry().twin("the sign", FLIPPED)  # type: ignore[arg-type]
     made = entry(Fails(FLIPPED))
     made.corrected("x", Severity.SLIP)(steps)
@@ -246,7 +246,7 @@ def test_what_is_registered_is_checked(registry: dict[str, Entry]) -> None:
 
 def test_a_loaded_claim_cannot_be_changed() -> None:
     loaded = entries()["eot.59"]
-    with pytest.raises(AttributeError, match=r"^derivation: expected no change of eot.59"):
+    with pytest.raises(AttributeError, match=r"^derivation: expected no assignment to eot.59"):
         loaded.derivation = steps
     with pytest.raises(AttributeError, match=r"^twins"):
         loaded.twin("another", lambda: FLIPPED)

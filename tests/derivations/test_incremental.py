@@ -154,7 +154,7 @@ def test_what_failed_or_is_new_runs_again(root: Path) -> None:
 def test_a_model_of_ones_own_may_have_changed_in_its_folder(root: Path) -> None:
     ledger = last(root)
     ledger["environment"]["model"] = "folder"
-    assert other_settings(ledger, {**SETTINGS, "model": "folder"}) == "the files of a model of one's own are not watched"
+    assert other_settings(ledger, {**SETTINGS, "model": "folder"}) == "the files of a model given by --model are not tracked"
 
 
 @pytest.mark.parametrize(("name", "value", "told"), [
@@ -167,9 +167,9 @@ def test_other_settings_run_everything(root: Path, name: str, value: Any, told: 
     assert other_settings(ledger, SETTINGS) is None
     assert other_settings(ledger, {**SETTINGS, name: value}) == told
     ledger["environment"]["complete"] = False
-    assert other_settings(ledger, SETTINGS) == "the last ledger is of a run that did not ask every layer"
+    assert other_settings(ledger, SETTINGS) == "the last ledger is from a run that did not include every layer"
     del ledger["files"]
-    assert other_settings(ledger, SETTINGS) == "the last ledger does not say what it rests on"
+    assert other_settings(ledger, SETTINGS) == "the last ledger does not record its source files"
 
 
 def test_a_ledger_is_older_than_what_changed_below_its_rows(root: Path) -> None:

@@ -366,8 +366,8 @@ def test_votes_of_one_test_agree() -> None:
 
 
 def test_evidence_that_is_none_is_named() -> None:
-    assert "got what is none" in collected(more=(("evidence", '{"layer": "torch"}'),)).misplaced[0]
-    assert "got what is none" in collected(more=(("evidence", "7"),)).misplaced[0]
+    assert "expected evidence, got something else" in collected(more=(("evidence", '{"layer": "torch"}'),)).misplaced[0]
+    assert "expected evidence, got something else" in collected(more=(("evidence", "7"),)).misplaced[0]
 
 
 def test_what_is_misplaced_leaves_its_claim_incomplete() -> None:

@@ -26,5 +26,5 @@ def test_a_claim_without_a_statement_is_refused() -> None:
 
 
 def test_a_second_statement_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"^statement: expected none beside the one that eot\.46 derives, got "):
+    with pytest.raises(ValueError, match=r"^statement: expected none, since eot\.46 has a derivation, got "):
         hold("eot.46", Layer.SOURCE, [], statement=Equation(shipped, sp.sqrt(d)))

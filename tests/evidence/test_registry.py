@@ -54,7 +54,7 @@ def nothing(claim: str, run: Run) -> Finding:
 
 @pytest.mark.parametrize("layer", [Layer.SYMBOLIC, Layer.SOURCE])
 def test_layers_that_are_not_polled_are_refused(layer: Layer) -> None:
-    with pytest.raises(ValueError, match=f"^layer: expected torch or primal, whose checks are polled, got {layer}"):
+    with pytest.raises(ValueError, match=f"^layer: expected torch or primal, got {layer}"):
         confirms(layer, "eot.46", on=None)
 
 
