@@ -19,7 +19,7 @@ from msgspec.structs import replace as updated
 from derivations.claims import Claim, Correction, Evidence, Kind, Layer, Outcome, Severity, Statement, Step, Twin
 from derivations.comparison import core
 from derivations.documents import CHECKS, location, outside, package
-from derivations.documents import DOCUMENTS as DOCUMENTS  # the five that ship with the project
+from derivations.documents import DOCUMENTS as DOCUMENTS  # those that ship with the project
 from derivations.examination import Derivation, Proved, Run, run, written
 from derivations.examination import Steps as Steps
 from derivations.integrity import changed_names

@@ -1,4 +1,6 @@
-"""Where documents are: the five that ship with the project, and any folder that the environment or `--document` names.
+"""Where documents are: those that ship with the project, and any folder that the environment or `--document` names.
+
+The last that ships, `beyond`, has no print: its claims are ours.
 
 A document of one's own is a folder with an `__init__.py` (whose docstring is the title), one module per section that
 registers claims with `@claim`, and, where other layers vote, a package `checks` whose modules register them with
@@ -15,7 +17,7 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
-DOCUMENTS = ("deciphering", "inference", "eot", "geometric", "transport")
+DOCUMENTS = ("deciphering", "inference", "eot", "geometric", "transport", "beyond")
 VARIABLE = "ATTENTION_PROOFS_DOCUMENTS"
 CHECKS = "checks"
 

@@ -19,7 +19,7 @@ Registered = Mapping[str, bool]                              # the claims of a c
 
 
 def chapters() -> Mapping[str, Registered]:
-    """The modules of the five documents that register claims, with these; a repair under a hypothesis is no correction."""
+    """The modules of our documents that register claims, with these; a repair under a hypothesis is no correction."""
     found: dict[str, dict[str, bool]] = {}
     for id, entry in entries().items():
         if id.split(".")[0] in DOCUMENTS:

@@ -58,7 +58,7 @@ def test_every_claim_has_its_lines(document: str) -> None:
     assert wrong == []
 
 
-@pytest.mark.parametrize("document", DOCUMENTS)
+@pytest.mark.parametrize("document", [each for each in DOCUMENTS if any(passage.first for passage in printed.passages(each))])
 @pytest.mark.skipif(not SOURCES.is_dir(), reason="the sources of the documents are not at hand")
 def test_every_line_of_a_source_has_a_claim_or_a_reason(document: str) -> None:
     source = (SOURCES / f"{document}.txt").read_text(encoding="utf-8")

@@ -1,0 +1,1 @@
+"""Beyond the documents: exact identities, sharp constants and rigorous bounds about attention."""

@@ -1,0 +1,157 @@
+"""An inequality at thousands of random instances, and a gradient ascent that tries to violate it.
+
+What is drawn are free real numbers; the problem maps them into the domains of its variables and computes both sides in one
+batch.  From the tightest instances the ascent raises right/left.  The tightest of all are then held, one by one, against
+the proved statement and its twins, as drawn instances are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import torch
+from hypothesis import strategies as st
+from torch import Tensor
+
+from evidence import Finding, Layer, Outcome, Reading, Run, Value, hold
+from numerics import tolerances
+
+INSTANCES = 12_000
+STARTS, STEPS, RATE = 64, 150, 0.05                          # of the ascent
+HELD = 16                                                    # instances that are held against the statement
+ATTAINED = 1e-6
+"""How close right/left has to come to 1 where a bound is said to be sharp."""
+
+Free = Mapping[str, Tensor]
+"""Free real numbers by name, (batch, ...)."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """An inequality left ≥ right, batched.
+
+    Attributes:
+        shapes: of the free numbers, for a number of keys.
+        values: from these to the values of the statement's variables by their printed names, (batch, ...).
+        sides: from the values to both sides, (batch,) each.
+        scale: the magnitude of the numbers that both sides are differences of.
+        sharp: whether the ascent has to come within ``ATTAINED`` of equality.
+        sizes: how many keys there are.
+        least: what the larger side has to exceed for an instance to be held: 0 ≥ 0 tells nothing.
+    """
+
+    shapes: Callable[[int], Mapping[str, tuple[int, ...]]]
+    values: Callable[[Free], Mapping[str, Tensor]]
+    sides: Callable[[Mapping[str, Tensor]], tuple[Tensor, Tensor]]
+    scale: float = 100.0
+    sharp: bool = False
+    sizes: Sequence[int] = (2, 3, 5)
+    least: float = 1e-2
+
+    def tightness(self, free: Free) -> Tensor:
+        """right/left, or 0 where the left side is too small to tell."""
+        left, right = self.sides(self.values(free))
+        return torch.where(left > self.least, right / left.clamp(min=self.least), 0.0)
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a search found with one number of keys: the instances, tightest first, with both sides."""
+
+    m: int
+    values: Mapping[str, Tensor]
+    left: Tensor
+    right: Tensor
+    tightness: float
+    worst: float                                             # right − left, in tolerances
+
+
+def drawn(problem: Problem, m: int, count: int, device: str, seed: int = 0) -> dict[str, Tensor]:
+    """Free numbers of several magnitudes."""
+    generator = torch.Generator().manual_seed(seed + m)
+    widths = torch.tensor([0.1, 1.0, 3.0], dtype=torch.float64)[torch.randint(3, (count,), generator=generator)]
+    return {name: (widths.view(-1, *[1] * len(shape)) * torch.randn(count, *shape, generator=generator,
+                                                                    dtype=torch.float64)).to(device)
+            for name, shape in problem.shapes(m).items()}
+
+
+def raised(problem: Problem, free: Free) -> dict[str, Tensor]:
+    """The tightest instances after a gradient ascent on right/left."""
+    best = problem.tightness(free).topk(min(STARTS, len(next(iter(free.values()))))).indices
+    moving = {name: x[best].clone().requires_grad_() for name, x in free.items()}
+    optimizer = torch.optim.Adam(moving.values(), lr=RATE)
+    for _ in range(STEPS):
+        optimizer.zero_grad()
+        (-problem.tightness(moving).sum()).backward()        # type: ignore[no-untyped-call]
+        optimizer.step()
+    return {name: x.detach() for name, x in moving.items()}
+
+
+def searched(problem: Problem, m: int, count: int, device: str) -> Found:
+    """Draw, ascend, and order what was found."""
+    free = drawn(problem, m, count, device)
+    ascended = raised(problem, free)
+    everything = {name: torch.cat([x, ascended[name]]) for name, x in free.items()}
+    values = problem.values(everything)
+    left, right = problem.sides(values)
+    tolerance = allowed(problem, m, left, right)
+    tightness = problem.tightness(everything)
+    order = tightness.argsort(descending=True)
+    worst = float(((right - left) / tolerance).max())
+    return Found(m, {name: x[order] for name, x in values.items()}, left[order], right[order], float(tightness.max()), worst)
+
+
+def allowed(problem: Problem, m: int, left: Tensor, right: Tensor) -> Tensor:
+    """The rounding of both sides."""
+    unit = tolerances.rounding("float64", m * m, 1.0)
+    return unit * (problem.scale + left.abs() + right.abs())
+
+
+def readings(problem: Problem, found: Found) -> Iterator[Reading]:
+    """The tightest instances, one by one."""
+    for place in range(HELD):
+        left, right = found.left[place], found.right[place]
+        if float(left.abs().maximum(right.abs())) > problem.least:
+            point: dict[str, Value] = {name: x[place].cpu() for name, x in found.values.items()}
+            yield Reading({"m": found.m} | point, {"batched": left}, float(allowed(problem, found.m, left, right)))
+
+
+def search(problem: Problem) -> Callable[[str, Run], Finding]:
+    """What is observed of a claim by searching."""
+    def observe(claim: str, run: Run) -> Finding:
+        count = INSTANCES // len(problem.sizes) // (4 if run.quick else 1)
+        return verdict(claim, problem, [searched(problem, m, count, run.device) for m in problem.sizes], run.device)
+
+    return observe
+
+
+def instances(problem: Problem) -> st.SearchStrategy[Reading]:
+    """Single instances, drawn as the search draws them."""
+    def one(m: int, seed: int) -> Reading:
+        values = problem.values(drawn(problem, m, 1, "cpu", seed))
+        left, right = problem.sides(values)
+        point: dict[str, Value] = {name: x[0] for name, x in values.items()}
+        return Reading({"m": m} | point, {"batched": left[0]}, float(allowed(problem, m, left, right)[0]))
+
+    return st.builds(one, st.sampled_from(tuple(problem.sizes)), st.integers(0, 2**31))
+
+
+def itself(reading: Reading) -> Reading:
+    """The check of what is drawn as a reading."""
+    return reading
+
+
+def verdict(claim: str, problem: Problem, found: Sequence[Found], device: str) -> Finding:
+    """What a search adds up to: a violation refutes, and so does a bound that is said to be sharp and is not attained."""
+    worst, tightest = max(each.worst for each in found), max(each.tightness for each in found)
+    vote = hold(claim, Layer.TORCH, (reading for each in found for reading in readings(problem, each)))
+    total = sum(len(each.left) for each in found)
+    scope = (f"{total} random instances, {len(found) * STARTS} of them after {STEPS} steps of gradient ascent, float64, "
+             f"{device}; right/left at most {tightest:.8g}")
+    outcome, detail = vote.outcome, vote.why_not
+    if worst > 1:
+        outcome, detail = Outcome.REFUTED, f"violated by {worst:.3g} tolerances"
+    elif problem.sharp and tightest < 1 - ATTAINED:
+        outcome, detail = Outcome.INCONCLUSIVE, f"said to be sharp: expected right/left of 1 − {ATTAINED:g}, got {tightest:.8g}"
+    return Finding(outcome, scope, detail, max(worst, vote.worst, 0.0), vote.refuted, device=device)
