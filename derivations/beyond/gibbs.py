@@ -221,8 +221,8 @@ def at_most_renyi(factor: sp.Expr, because: sp.Expr | None = None) -> AtLeast:
                    reason="log x ≤ x − 1 at x = q_j/(p_j Σ q²/p), whose mean under q is 1")
 
 
-@claim("beyond.chi-square", "inequality", title="What weights near attention cost at most", hypotheses=("τ > 0", "every q_j > 0"),
-       needs=("beyond.gibbs",),
+@claim("beyond.chi-square", "inequality", title="What weights near attention cost at most",
+       needs=("beyond.gibbs",), hypotheses=("τ > 0", "every q_j > 0"),
        latex=r"J(q)-V\le\tau\log\big(1+\chi^2\big)\le\tau\chi^2,\quad\chi^2=\sum_j\frac{(q_j-p_j)^2}{p_j}")
 def near_attention() -> Steps:
     """An error of the weights costs τ log(1 + χ²) at most, of second order in the error where no weight vanishes."""
