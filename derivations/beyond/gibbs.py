@@ -20,14 +20,12 @@ from derivations import (
     AtLeast,
     Entry,
     Equation,
-    Follows,
     Kind,
     Limit,
     Steps,
     UniqueMinimum,
     UniquePlan,
     claim,
-    index,
     interior,
     kl,
     pinsker,
@@ -40,7 +38,7 @@ from derivations import (
     vector,
     xlogx,
 )
-from derivations.eot.notation import h, i, j, k, l, m, n, partition, s, score, softmax, tau
+from derivations.eot.notation import i, j, l, m, n, partition, s, score, softmax, tau
 
 p = softmax(score, tau)
 q, u = simplex("q", m), interior("u", m)
@@ -223,8 +221,9 @@ def at_most_renyi(factor: sp.Expr, because: sp.Expr | None = None) -> AtLeast:
                    reason="log x ≤ x − 1 at x = q_j/(p_j Σ q²/p), whose mean under q is 1")
 
 
-@claim("beyond.chi-square", "inequality", title="What weights near attention cost at most", hypotheses=("τ > 0", "every q_j > 0"),
-       needs=("beyond.gibbs",), latex=r"J(q)-V\le\tau\log\big(1+\chi^2\big)\le\tau\chi^2,\quad\chi^2=\sum_j\frac{(q_j-p_j)^2}{p_j}")
+@claim("beyond.chi-square", "inequality", title="What weights near attention cost at most",
+       needs=("beyond.gibbs",), hypotheses=("τ > 0", "every q_j > 0"),
+       latex=r"J(q)-V\le\tau\log\big(1+\chi^2\big)\le\tau\chi^2,\quad\chi^2=\sum_j\frac{(q_j-p_j)^2}{p_j}")
 def near_attention() -> Steps:
     """An error of the weights costs τ log(1 + χ²) at most, of second order in the error where no weight vanishes."""
     chi_square = total(j, (inner[j] - p(j)) ** 2 / p(j))

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import torch
 from torch import Tensor
+from torch.autograd.functional import hessian
 
 from evidence import Layer, Reading, confirms, float64, observes
 from evidence.beyond.keys import SMALL, of, reading
@@ -140,5 +141,5 @@ def ratio_at_two_keys(row: Row) -> Reading:
         q = half + t * turn
         return (q * (q / half).log()).sum()
 
-    slope = torch.autograd.functional.hessian(divergence, torch.zeros((), dtype=torch.float64))
+    slope = hessian(divergence, torch.zeros((), dtype=torch.float64))  # type: ignore[no-untyped-call]
     return reading(row, second_derivatives=slope / 8)

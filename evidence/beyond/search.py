@@ -147,8 +147,8 @@ def verdict(claim: str, problem: Problem, found: Sequence[Found], device: str) -
     worst, tightest = max(each.worst for each in found), max(each.tightness for each in found)
     vote = hold(claim, Layer.TORCH, (reading for each in found for reading in readings(problem, each)))
     total = sum(len(each.left) for each in found)
-    scope = (f"{total} random instances, {len(found) * STARTS} of them after {STEPS} steps of gradient ascent, float64, {device}; "
-             f"right/left at most {tightest:.8g}")
+    scope = (f"{total} random instances, {len(found) * STARTS} of them after {STEPS} steps of gradient ascent, float64, "
+             f"{device}; right/left at most {tightest:.8g}")
     outcome, detail = vote.outcome, vote.why_not
     if worst > 1:
         outcome, detail = Outcome.REFUTED, f"violated by {worst:.3g} tolerances"

@@ -1,0 +1,101 @@
+"""How far attention moves when scores do: one bound for changes of every size, attained for every number of keys.
+
+Claims     beyond.stability, beyond.stability-attained
+Main claims
+           beyond.stability            |E_p'[f] − E_p[f]| ≤ L tanh(ω/4τ): outputs of a head, and ‖p' − p‖₁ ≤ 2 tanh(ω/4τ)
+           beyond.stability-attained   equality with n + 1 keys, one of which gains ω, for every n
+Notation   p any point of the simplex, the old weights; p'_j = p_j r_j/Σ_l p_l r_l the new ones, r_j = exp(δ_j/τ) up to a factor;
+           x, y > 0 such that x² ≤ r_j ≤ (x + y)²: r_j = x² + ((x + y)² − x²) h_j with a number h_j of [0, 1],
+           so that (x + y)/x = exp(ω/2τ) and y/(2x + y) = tanh(ω/4τ), where ω is the spread of the changes δ;
+           f_j = c + L g_j with a number g_j of [0, 1] (h and g are columns of matrices with rows of sum 1); z = ω/4τ
+References transport.s5.score-stability, for the Wasserstein distance; Birkhoff (1957) for the tanh of a quarter
+"""
+
+import sympy as sp
+
+from derivations import AtLeast, Entry, Equation, Steps, claim, positive, scalar, simplex, size, stochastic, tanh, total
+from derivations.eot.notation import j, m
+
+n, columns = size("n"), size("N")
+p = simplex("p", m)
+h, g = stochastic("h", m, columns), stochastic("g", m, columns)
+x, y, L, level = positive("x"), positive("y"), positive("L"), scalar("c")
+z = positive("z")
+STEEP = 2 * x + y
+
+
+def inside(key: sp.Expr) -> sp.Expr:
+    """h_j."""
+    return h[key, 1]
+
+
+def test(key: sp.Expr) -> sp.Expr:
+    """g_j."""
+    return g[key, 1]
+
+
+def mean(of: Entry) -> sp.Expr:
+    """E_p[·]."""
+    return total(j, p[j] * of(j))
+
+
+def tilt(key: sp.Expr) -> sp.Expr:
+    """r_j."""
+    return x**2 + ((x + y) ** 2 - x**2) * inside(key)
+
+
+def value(key: sp.Expr) -> sp.Expr:
+    """f_j."""
+    return level + L * test(key)
+
+
+def change() -> sp.Expr:
+    """E_p'[f] − E_p[f]."""
+    return mean(lambda key: tilt(key) * value(key)) / mean(tilt) - mean(value)
+
+
+def moves(bound: sp.Expr, because: sp.Expr | None = None) -> AtLeast:
+    """A bound of the change."""
+    return AtLeast(bound, change(), because=because,
+                   reason="Cov(h, g) ≤ h̄(1 − h̄), whose share of r̄ is largest at h̄ = x/(2x + y)")
+
+
+@claim("beyond.stability", "inequality", title="How far outputs move when scores do", needs=("eot.def7.1",),
+       hypotheses=("the changes of the scores lie within an interval of length ω",
+                   "the values f_j lie within an interval of length L"),
+       latex=r"\mathbb E_{p'}[f]-\mathbb E_p[f]\le L\tanh\frac{\omega}{4\tau},\qquad\|p'-p\|_1\le2\tanh\frac\omega{4\tau}")
+def stability() -> Steps:
+    """Any head's output moves by tanh(ω/4τ) of its values' diameter at most; for f in [0, 1] this is the total variation."""
+    yield Equation((sp.exp(2 * z) - 1) / (sp.exp(2 * z) + 1), tanh(z), reason="y/(2x + y) with (x + y)/x = exp(2z), z = ω/4τ")
+    outside = mean(lambda key: 1 - inside(key))
+    lost = outside * mean(lambda key: inside(key) * (1 - test(key))) + mean(inside) * mean(
+        lambda key: test(key) * (1 - inside(key)))
+    square = (STEEP * mean(inside) - x) ** 2
+    yield moves(L * y / STEEP, because=L * y * (square + STEEP**2 * lost) / (STEEP * mean(tilt)))
+
+
+stability.twin("half as far", lambda: moves(L * y / STEEP / 2))
+stability.twin("without the values' spread", lambda: moves(y / STEEP))
+
+
+def first(gained: sp.Expr) -> sp.Expr:
+    """The weight of a key with the score τ(log n + gained) beside n keys with the score 0."""
+    return n * sp.exp(gained) / (n * sp.exp(gained) + n)
+
+
+def gains(amount: sp.Expr) -> Equation:
+    """What the first key's weight gains when its score rises from τ(log n − 2z) to τ(log n + 2z)."""
+    return Equation(first(2 * z) - first(-2 * z), amount, reason="σ(2z) − σ(−2z) = tanh z, z = ω/4τ")
+
+
+@claim("beyond.stability-attained", "identity", title="The bound is attained for every number of keys",
+       needs=("beyond.stability",), hypotheses=("ω > 0",),
+       latex=r"s=\big(\tau\log n-\tfrac\omega2,0,\dots,0\big),\ s'=\big(\tau\log n+\tfrac\omega2,0,\dots,0\big):"
+             r"\quad p'_1-p_1=\tanh\frac\omega{4\tau}")
+def attained() -> Steps:
+    """One key that rises by ω beside n equal ones moves exactly as much mass as the bound allows, for every n and ω."""
+    yield gains(tanh(z))
+
+
+attained.twin("twice the argument", lambda: gains(tanh(2 * z)))
+attained.twin("the first order", lambda: gains(z))
