@@ -277,10 +277,15 @@ class Certificate:
         if kind in ("exp", "size", "position", "rpow"):
             return True
         if kind == "sum":
-            return self.is_positive(part[3])
+            factors = part[3][1:] if part[3][0] == "mul" else part[3:]
+            return all(self.is_positive(each) or self._has_mass(each, part[1]) for each in factors)
         if kind in ("add", "mul"):
             return all(map(self.is_positive, part[1:]))
         return kind in ("inv", "pow", "sqrt") and self.is_positive(part[1])
+
+    def _has_mass(self, part: Term, bound: str) -> bool:
+        """Whether a part is an entry ≥ 0 of a vector that sums to 1 over this index."""
+        return part[0] == "entry" and part[1] in self.facts.masses and part[2] == (bound,)
 
 
 def alpha(part: Term) -> Term:

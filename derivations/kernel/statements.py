@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import sympy as sp
 
 from derivations.calculus.variables import Kind, Variable
-from derivations.kernel.certificate import Facts
+from derivations.kernel.certificate import Facts, alpha
 from derivations.kernel.terms import Names, NotExportedError, Term, size_of, term, written
 from derivations.relations import AtLeast, Differs, Equation, Relation
 
@@ -45,7 +45,7 @@ def stated(relation: Relation, names: Names) -> Statement:
     if not isinstance(relation, Equation | AtLeast):
         raise NotExportedError(type(relation).__name__)
     statement = opened(relation, names)
-    left, right = (term(sp.sympify(side), names) for side in relation.sides)
+    left, right = (alpha(term(sp.sympify(side), names)) for side in relation.sides)
     statement.left, statement.right = left, right
     if isinstance(relation, Equation):
         statement.conclusion = f"({written(left)} : R) = {written(right)}"

@@ -54,9 +54,9 @@ class Summation:
 
     # ── what a sum is ───────────────────────────────────────────────────────────────────────────────────────────────
 
-    def atom(self, inside: Monomial) -> Polynomial:
+    def atom(self, inside: Monomial) -> Term:
         """The sum that stays, its index named by how many sums are in it."""
-        return po.of_atom(named_sum(self.bound, self.size, inside))
+        return named_sum(self.bound, self.size, inside)
 
     def _constant(self, outside: Monomial, c: Fraction) -> tuple[str, Polynomial, list[int]]:
         value = po.monomial_term(outside, c)
@@ -64,12 +64,16 @@ class Summation:
                           else po.constant(int(self.size)))
         return self._line(written(value, self.env), result, f"rewrite (@sum_const R {self.size} {written(value, self.env)}); fld")
 
-    def _pulled(self, inside: Monomial, outside: Monomial, c: Fraction, total: Polynomial) -> tuple[str, Polynomial, list[int]]:
-        summand = self._product(outside, c, po.monomial_term(inside))
+    def _pulled(self, inside: Monomial, outside: Monomial, c: Fraction, total: Term) -> tuple[str, Polynomial, list[int]]:
+        """The sum stays, without its constant factors; naming its index may change the order of its factors."""
+        own = po.monomial_term(inside)
+        lines = self.certificate.equal(("sum", self.bound, self.size, own), total, f"apply: eq_total => {self.bound}; fld",
+                                       self.scope, self.env)
+        summand = self._product(outside, c, own)
         if not outside and c == 1:
-            return summand, total, []
-        pull = self._pull(outside, c, po.monomial_term(inside))
-        return self._line(summand, po.times({outside: c}, total), f"rewrite {pull}; fld")
+            return summand, po.of_atom(total), lines
+        tactic = f"rewrite {self._pull(outside, c, own)}; {self.certificate.rewriting(lines)}; fld"
+        return self._line(summand, po.times({outside: c}, po.of_atom(total)), tactic)
 
     def _delta(self, found: Term, inside: Monomial, outside: Monomial, c: Fraction) -> tuple[str, Polynomial, list[int]]:
         kept = found[2] if found[1] == self.bound else found[1]
@@ -147,7 +151,7 @@ class Summation:
         order = min(permutations(flat.ranges), key=lambda each: po.key(nest(each, flat.factors)))
         best = nest(order, flat.factors)
         if best == named_sum(self.bound, self.size, inside):
-            return self._pulled(inside, outside, c, po.of_atom(best))
+            return self._pulled(inside, outside, c, best)
         return self._reordered(inside, outside, c, flat, opening, order, po.of_atom(best), [], best)
 
     def _flattened(self, inside: Monomial) -> tuple[Flat, str]:
