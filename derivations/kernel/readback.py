@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import islice
+from itertools import count, islice
 from typing import Any
 
 from flint import arb, ctx, fmpq
@@ -24,6 +24,8 @@ TOKEN = re.compile(r"\s*(\\Sum_|%:R|%N|\.\+1|\^-1|\^\+|`\^|`\||->|=>|<=|!=|'I_\w
 POINTS = 8                                                   # at which a statement is compared with its relation
 BITS = 200
 CLOSE = 2.0**-90                                             # a radius, relative to the value, of what is compared
+
+_LEVELS = count(1)
 
 Scope = dict[str, Any]
 Rule = Callable[[Scope], Any]
@@ -196,26 +198,32 @@ class Reader:
         return total
 
     def postfix(self) -> Rule:
-        """Something with a cast to R, or inverted."""
-        rule = self.application()
+        """A name or a part with its arguments; what stands behind an argument belongs to it: f x^-1 is f (x^-1)."""
+        named = self.at < len(self.tokens) and re.match(r"[A-Za-z_]", self.tokens[self.at])
+        if not named:
+            return self._with_arguments("", self.operand())
+        name, before = self.tokens[self.at], self.at
+        head = self.operand()
+        return head if self.at > before + 1 else self._with_arguments(name, head)
+
+    def _with_arguments(self, name: str, head: Rule) -> Rule:
+        arguments = []
+        while self.at < len(self.tokens) and (self.sees("(") or self.sees("`|") or re.match(r"\w", self.tokens[self.at])):
+            arguments.append(self.operand())
+        return head if not arguments else _applied(name, arguments) if name else _entry(head, arguments)
+
+    def operand(self) -> Rule:
+        """A name or a part, inverted, or with a cast to R."""
+        rule = self.part()
         while self.sees("^-1") or self.sees("%:R") or self.sees(".+1"):
             sign, inner = self.next(), rule
             if sign == "^-1":
-                rule = lambda scope, inner=inner: inverse(inner(scope))                       # noqa: E731
+                rule = lambda scope, inner=inner: inverse(_real(inner(scope)))                # noqa: E731
             elif sign == "%:R":
                 rule = lambda scope, inner=inner: arb(inner(scope))                           # noqa: E731
             else:
                 rule = lambda scope, inner=inner: inner(scope) + 1                            # noqa: E731
         return rule
-
-    def application(self) -> Rule:
-        """A name with its arguments, or a part by itself."""
-        if self.at < len(self.tokens) and re.match(r"[A-Za-z_]", self.tokens[self.at]):
-            name, arguments = self.next(), []
-            while self.at < len(self.tokens) and (self.sees("(") or re.match(r"[A-Za-z_]", self.tokens[self.at])):
-                arguments.append(self.part())
-            return _applied(name, arguments)
-        return self.part()
 
     def part(self) -> Rule:
         """A name, a number, an absolute value, a function, or an expression in parentheses."""
@@ -283,11 +291,16 @@ def _applied(name: str, arguments: list[Rule]) -> Rule:
         return lambda scope: _updated(*(argument(scope) for argument in arguments))
     if name == "derive1":
         return lambda scope: _derived(*(argument(scope) for argument in arguments))
+    return _entry(lambda scope: scope[name], arguments)
+
+
+def _entry(head: Rule, arguments: list[Rule]) -> Rule:
+    """An entry of a vector or a matrix, or the vector itself."""
 
     def entry(scope: Scope) -> Any:
-        value = scope[name]
+        value = head(scope)
         for argument in arguments:
-            value = value(argument(scope)) if callable(value) else value[argument(scope)]
+            value = value[argument(scope)]
         return value
 
     return entry
@@ -301,13 +314,9 @@ def _updated(vector: Any, *places: Any) -> Any:
 
 
 def _derived(function: Callable[[Any], Any], point: Any) -> Any:
-    depth = 1 + _depth(point)
+    depth = next(_LEVELS)                                    # a slope inside of another one begins later
     result = function(Dual(depth, point, arb(1)))
     return result.slope if isinstance(result, Dual) and result.level == depth else arb(0)
-
-
-def _depth(x: Any) -> int:
-    return x.level if isinstance(x, Dual) else 0
 
 
 # ── what a statement says, beside what the relation says ────────────────────────────────────────────────────────────
