@@ -1,4 +1,4 @@
-"""The command line: python -m derivations verify | list | show | read | new | report | kernel | mutants | notebooks | regress."""
+"""The command line: python -m derivations verify | list | show | read | new | kernel | report | mutants | notebooks | …."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ WITHOUT = ("-p", "no:terminal", "-p", "no:cacheprovider", "-p", "no:unraisableex
 FEW = 12                                                     # claims for which further processes are no help
 
 
-ELSEWHERE = {"kernel": "derivations.kernel.command", "mutants": "derivations.mutation", "notebooks": "derivations.notebooks", "report": "derivations.report.site"}
+ELSEWHERE = {"kernel": "derivations.kernel.command", "mutants": "derivations.mutation", "notebooks": "derivations.notebooks",
+             "report": "derivations.report.site"}
 
 
 class Commands(click.Group):

@@ -7,10 +7,10 @@ compared with what the relation says there; slopes are computed with dual number
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import count, islice
+from itertools import accumulate, count, islice
 from typing import Any
 
 from flint import arb, ctx, fmpq
@@ -148,8 +148,7 @@ class Reader:
         rule = self.product()
         while self.sees("+") or self.sees("-"):
             sign, first, second = self.next(), rule, self.product()
-            factor = arb(1 if sign == "+" else -1)
-            rule = _both(first, second, lambda x, y, factor=factor: add(x, multiply(factor, y)))
+            rule = _both(first, second, add if sign == "+" else lambda x, y: add(x, multiply(arb(-1), y)))
         return rule
 
     def product(self) -> Rule:
@@ -216,13 +215,7 @@ class Reader:
         """A name or a part, inverted, or with a cast to R."""
         rule = self.part()
         while self.sees("^-1") or self.sees("%:R") or self.sees(".+1"):
-            sign, inner = self.next(), rule
-            if sign == "^-1":
-                rule = lambda scope, inner=inner: inverse(_real(inner(scope)))                # noqa: E731
-            elif sign == "%:R":
-                rule = lambda scope, inner=inner: arb(inner(scope))                           # noqa: E731
-            else:
-                rule = lambda scope, inner=inner: inner(scope) + 1                            # noqa: E731
+            rule = _changed(rule, self.next())
         return rule
 
     def part(self) -> Rule:
@@ -263,6 +256,12 @@ class Reader:
         return lambda scope: _compared(_real(left(scope)), sign, _real(right(scope)))
 
 
+def _changed(rule: Rule, sign: str) -> Rule:
+    """What stands before ^-1, %:R or .+1."""
+    change: dict[str, Callable[[Any], Any]] = {"^-1": lambda x: inverse(_real(x)), "%:R": arb, ".+1": lambda x: x + 1}
+    return lambda scope: change[sign](rule(scope))
+
+
 def _both(first: Rule, second: Rule, operation: Callable[[Any, Any], Any]) -> Rule:
     return lambda scope: operation(_real(first(scope)), _real(second(scope)))
 
@@ -273,8 +272,9 @@ def _real(x: Any) -> Any:
 
 def _compared(left: arb, sign: str, right: arb) -> bool | None:
     if sign in ("=", "!="):
-        equal = None if left.overlaps(right) and not (left == right) else bool(left == right)
-        return equal if sign == "=" or equal is None else not equal
+        if left == right or not left.overlaps(right):
+            return bool(left == right) is (sign == "=")
+        return None
     if sign == "<":
         return True if left < right else False if left >= right else None
     return True if left <= right else False if left > right else None
@@ -327,14 +327,11 @@ def parts(statement: str) -> tuple[list[tuple[str, str]], str]:
     text = statement[statement.index("forall") + len("forall"):].strip().removesuffix(".")
     binders = []
     while text.startswith("("):
-        depth = 0
-        for position, letter in enumerate(text):
-            depth += (letter == "(") - (letter == ")")
-            if depth == 0:
-                break
-        name, type = text[1:position].split(":", 1)
+        depths = accumulate((letter == "(") - (letter == ")") for letter in text)
+        end = next(position for position, depth in enumerate(depths) if depth == 0)
+        name, type = text[1:end].split(":", 1)
         binders.append((name.strip(), type.strip()))
-        text = text[position + 1:].lstrip()
+        text = text[end + 1:].lstrip()
     return binders, text.removeprefix(",").strip()
 
 
