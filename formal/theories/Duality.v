@@ -142,10 +142,10 @@ have df x : derivable f x 1.
   have := dual_gradient (upd lam r x) r; rewrite /is_partial upd_same.
   have -> : (fun y => dual (upd (upd lam r x) r y)) = f.
     by apply/funext => y; congr dual; apply/funext => r'; rewrite /upd; case: (r' == r).
-  exact: ex_derive.
+  by case.
 have lr : lam r \in `](lam r - 1), (lam r + 1)[%R by rewrite in_itv /= ltr_subl_addr ltr_addl ltr01.
 have le : lam r - 1 <= lam r + 1 by rewrite ler_add2l (le_trans (lerN10 _)) ?ler01.
-have top : forall x, x \in `](lam r - 1), (lam r + 1)[%R -> f x <= f (lam r) by move=> x _; rewrite {2}/f upd_id.
+have top : forall x, x \in `](lam r - 1), (lam r + 1)[%R -> f x <= f (lam r) by move=> x _; rewrite /f upd_id; exact: max.
 have h0 : is_derive (lam r) 1 f 0 := derive1_at_max le (fun x _ => df x) lr top.
 exact: (partial_uniq (dual_gradient lam r) h0).
 Qed.
@@ -168,9 +168,9 @@ move=> sq'; have E p : simplex p ->
   move=> sp; rewrite gap_identity //; congr (_ + _ * _); apply: eq_bigr => r _.
   by rewrite -system_mean -sqrrN; congr (_ ^+ 2); ring.
 have e0 : primal (tilt lam) - dual lam = 0.
-  rewrite E ?tilt_simplex // (_ : sq _ = 0) ?mulr0 ?addr0.
-    by apply/(KL_eq0 (tilt_simplex lam) (tilt_interior lam)).
-  by apply: big1 => r _; rewrite subrr expr0n.
+  have s0 : sq (fun r => mean (tilt lam) r - mean (tilt lam) r) = 0 by apply: big1 => r _; rewrite subrr expr0n.
+  have [_ k0] := KL_eq0 (tilt_simplex lam) (tilt_interior lam).
+  by rewrite (E _ (tilt_simplex lam)) s0 k0 // mulr0 addr0.
 by rewrite -[primal q - _]addr0 -e0 -(E q sq'); ring.
 Qed.
 
@@ -189,10 +189,10 @@ Qed.
 
 Lemma no_gap : primal (tilt lam) = dual lam.
 Proof.
-apply/eqP; rewrite -subr_eq0 gap_identity ?tilt_simplex // (_ : sq _ = 0); last first.
+have s0 : sq (fun r => target r - mean (tilt lam) r - lam r / alpha) = 0.
   by apply: big1 => r _; rewrite addrAC system_mean subrr expr0n.
-have [_ ->] := KL_eq0 (tilt_simplex lam) (tilt_interior lam); last by [].
-by rewrite mulr0 addr0.
+have [_ k0] := KL_eq0 (tilt_simplex lam) (tilt_interior lam).
+by apply/eqP; rewrite -subr_eq0 (gap_identity _ (tilt_simplex lam)) s0 k0 // mulr0 addr0.
 Qed.
 
 End Solution.
@@ -221,12 +221,13 @@ have E (a b : K -> R) : KL (tilt a) (tilt b) = \sum_i tilt a i * (inner i a - in
   by rewrite ln_divp // !ln_tilt; ring.
 have -> : dot (fun r => lam r - nu r) (fun r => mean (tilt lam) r - mean (tilt nu) r)
     = KL (tilt lam) (tilt nu) + KL (tilt nu) (tilt lam).
-  rewrite !E; transitivity (\sum_i (tilt lam i * (inner i lam - inner i nu) + tilt nu i * (inner i nu - inner i lam))).
-    rewrite sumD !(eq_bigr (fun i => tilt lam i * inner i lam - tilt lam i * inner i nu)) => [|i _]; last by rewrite mulrBr.
-    rewrite [X in _ + X](eq_bigr (fun i => tilt nu i * inner i nu - tilt nu i * inner i lam)) => [|i _]; last by rewrite mulrBr.
-    rewrite !sumB !mean_inner /dot -!sumB -sumD; apply: eq_bigr => r _; ring.
-  by rewrite sumD; ring.
-by rewrite addr_ge0 // KL_ge0 //; [exact: tilt_simplex | exact: tilt_interior | exact: tilt_simplex | exact: tilt_interior].
+  have F p a b : \sum_i p i * (inner i a - inner i b) = dot (mean p) a - dot (mean p) b.
+    by rewrite -!mean_inner -sumB; apply: eq_bigr => i _; rewrite mulrBr.
+  rewrite !E !F; set a := dot (mean (tilt lam)) lam; set b := dot (mean (tilt lam)) nu.
+  set c := dot (mean (tilt nu)) nu; set d := dot (mean (tilt nu)) lam.
+  transitivity (a - b + (c - d)); last by ring.
+  by rewrite /a /b /c /d /dot -!sumB -sumD; apply: eq_bigr => r _; ring.
+by rewrite addr_ge0 // (KL_ge0 (tilt_simplex _) (tilt_interior _)).
 Qed.
 
 Lemma inner_zero i : inner i (fun=> 0) = 0.
@@ -287,9 +288,8 @@ Let pass : K -> R := fun r => alpha * z r.
 Theorem one_pass_gap :
   primal (tilt pass) - dual pass = alpha / 2 * sq (fun r => mean u r - mean (tilt pass) r).
 Proof.
-rewrite gap_identity ?tilt_simplex //.
-have [_ ->] := KL_eq0 (tilt_simplex pass) (tilt_interior pass); last by [].
-rewrite add0r; congr (_ * _); apply: eq_bigr => r _; congr (_ ^+ 2).
+have [_ k0] := KL_eq0 (tilt_simplex pass) (tilt_interior pass).
+rewrite (gap_identity _ (tilt_simplex pass)) k0 // add0r; congr (_ * _); apply: eq_bigr => r _; congr (_ ^+ 2).
 by rewrite /target /pass; field; rewrite gt_eqF.
 Qed.
 
