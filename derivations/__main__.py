@@ -1,4 +1,4 @@
-"""The command line: python -m derivations verify | list | show | read | new | report | mutants | notebooks | regress."""
+"""The command line: python -m derivations verify | list | show | read | new | kernel | report | mutants | notebooks | …."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from derivations.claims import Verdict
 from derivations.differences import Change
 from derivations.documents import DOCUMENTS, VARIABLE, checks, documents
 from derivations.loading import SELDOM
+from derivations.records import to_json
 from derivations.selection import selected
 from derivations.showing import describe
 
@@ -32,7 +33,7 @@ WITHOUT = ("-p", "no:terminal", "-p", "no:cacheprovider", "-p", "no:unraisableex
 FEW = 12                                                     # up to so many claims, starting workers costs more than it saves
 
 
-ELSEWHERE = {"mutants": "derivations.mutation", "notebooks": "derivations.notebooks",
+ELSEWHERE = {"kernel": "derivations.kernel.command", "mutants": "derivations.mutation", "notebooks": "derivations.notebooks",
              "print": "derivations.prints.command", "report": "derivations.report.site"}
 
 
@@ -110,10 +111,11 @@ def remembered() -> dict[str, baseline.Kept]:
 @click.option("--incremental", "again", is_flag=True, help="run only what a change touched since the ledger was written")
 @click.option("--watch", is_flag=True, help="after every change of a source, verify again what it affects")
 @click.option("--only", type=click.Choice(["symbolic"]), help="run only the derivations, no numeric layer")
+@click.option("--kernel", "sealing", is_flag=True, help="also ask Rocq's kernel, where it is installed; it has no vote")
 @click.option("-n", "--workers", type=click.IntRange(0), help="worker processes, 0 for none; default: all cores for many claims")
 def verify(
     ids: tuple[str, ...], path: Path, device: str, quick: bool, model: str | None, again: bool, watch: bool, only: str | None,
-    workers: int | None,
+    sealing: bool, workers: int | None,
 ) -> None:
     """Run every layer that votes on the claims, and write the ledger."""
     wanted = [known(name) for name in ids] or list(documents())
@@ -144,10 +146,28 @@ def verify(
     if progress.collector is None or progress.collector.result is None:
         click.echo("verify: no verdict was reached: " + "; ".join(progress.failures or ["no test ran"]), err=True)
         raise SystemExit(1)
-    summarize(progress.collector.result, path)
-    for line in [*progress.failures, *progress.collector.problems]:
+    result, alarms = seal(progress.collector.result, path) if sealing else (progress.collector.result, [])
+    summarize(result, path)
+    for line in [*progress.failures, *progress.collector.problems, *alarms]:
         click.secho(f"FAILED  {line}", fg="red")
-    raise SystemExit(0 if status == pytest.ExitCode.OK else 1)
+    raise SystemExit(0 if status == pytest.ExitCode.OK and not alarms else 1)
+
+
+def seal(result: dict[str, Any], path: Path) -> tuple[dict[str, Any], list[str]]:
+    """The ledger with what Rocq's kernel says of its claims, written again, and what is wrong; no verdict depends on it."""
+    from derivations.kernel import layer
+    from derivations.kernel.library import MissingError
+
+    try:
+        findings = layer.found([row["id"] for row in result["claims"]], os.cpu_count() or 1)
+    except MissingError as why:
+        click.echo(why)
+        return result, []
+    rows = [{**row, "kernel": to_json(findings.seals.get(row["id"], []))} for row in result["claims"]]
+    sealed = {**result, **ledger.assemble(rows, result["environment"])}
+    ledger.write(sealed, path)
+    click.echo(layer.summary(findings, {row["id"]: row["verdict"] for row in rows}))
+    return sealed, findings.alarms
 
 
 def keep_verifying() -> None:

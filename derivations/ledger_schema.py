@@ -18,6 +18,7 @@ from derivations.claims import (
     Verdict,
     Witness,
 )
+from derivations.kernel.seals import Seal
 from derivations.normal_form import Canonical
 from derivations.printed import Provenance
 from derivations.prints.outcome import Check
@@ -121,6 +122,7 @@ class LedgerRow(Record, frozen=True):
     voters: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
     complete: bool = False
+    kernel: tuple[Seal, ...] = ()
 
 
 class Incremental(Record, frozen=True):

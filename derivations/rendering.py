@@ -192,6 +192,15 @@ REASONS = {
 }
 
 
+def seal(of: Mapping[str, Any]) -> str:
+    """What the proof kernel said of a theorem about a claim, on one line."""
+    about = "" if of["about"] == "print" else f", {'by hand' if of['about'] == 'by hand' else 'of the correction'}"
+    if of["outcome"] == "accepted":
+        rests = ", ".join(of["assumptions"]) or "no axiom"
+        return f"kernel    accepted     {of['theorem']}{about} at {of['where']}, resting on {rests}  ({of['seconds']:.2f} s)"
+    return f"kernel    {of['outcome']:12} {' '.join(of['detail'].split())[:160]}{about}"
+
+
 def reason(of: Reason) -> str:
     """Why a claim is run again, or why its row is outdated."""
     return REASONS[of.kind].format(of.subject)

@@ -65,6 +65,7 @@ def _evidence(id: str, row: Mapping[str, Any] | None) -> list[str]:
         lines += [f"        — {e['detail']}"] if e["detail"] and e["layer"] != "symbolic" else []
         lines += [f"        {rendering.power(e)}"] if e.get("power") is not None else []
         lines += [f"        at {e['where']}"] if e.get("where") and e["layer"] != "symbolic" else []
+    lines += [f"    {rendering.seal(each)}" for each in row.get("kernel", ())]
     part = f", by its part {row['worst_part']}" if row["worst_part"] else ""
     return [*lines, "", f"  verdict    {rendering.verdict(row['verdict'], row['severity'])}{part}"]
 

@@ -46,7 +46,7 @@ def _in_each_case(
     """Whether a sign follows for x₊ = 0 and for x₊ = x, which it is one of, or for |x| = ±x."""
     inner = {v for part in expr.atoms(sp.Sum) for v in part.bound_symbols}
     for part in sp.Mul.make_args(unsigned):
-        if isinstance(part, plus | sp.Abs) and not part.free_symbols & inner:
+        if isinstance(part, plus | sp.Abs) and not part.free_symbols & inner:  # formal: rule_positive_part_cases
             x = part.args[0]
             cases = [sp.expand_mul(expr.xreplace({part: value}), deep=False)
                      for value in (x, sp.S.Zero if isinstance(part, plus) else -x)]
@@ -110,19 +110,19 @@ def _parts(expr: sp.Expr) -> set[sp.Expr]:
 def _of_function(part: sp.Expr, check: Check) -> Iterator[Bound]:
     """x ≤ x₊ and |x|, |Σ x| ≤ Σ |x|; 1 + x ≤ exp x, log x ≤ x − 1; for x ≤ 0 also exp x ≤ 1."""
     x = part.args[0] if part.args else sp.S.Zero
-    if isinstance(part, plus):
+    if isinstance(part, plus):  # formal: rule_positive_part_above
         yield part - x, False
     elif isinstance(part, sp.Abs) and x.is_real:
         yield part - x, False
-        yield part + x, False
+        yield part + x, False  # formal: rule_absolute_value
         if isinstance(x, sp.Sum):
             yield sp.Sum(sp.Abs(x.function), *x.limits) - part, False
     elif isinstance(part, sp.exp) and x.is_real:
-        yield part - 1 - x, False
+        yield part - 1 - x, False  # formal: rule_exp_above_tangent
         if check(-x, False):
             yield 1 - part, check(-x, True)
     elif isinstance(part, sp.log):
-        yield x - 1 - part, False
+        yield x - 1 - part, False  # formal: rule_log_below_tangent
         yield from _of_log_of_sum(part)
         if isinstance(x, sp.Add) and all(check(term, True) for term in x.args):
             yield from ((part - _log(term), True) for term in x.args)
@@ -144,7 +144,7 @@ def _of_mass(entry: sp.Indexed) -> Iterator[Bound]:
     if not isinstance(label, Variable):
         return
     if label.domain.kind in (Kind.SIMPLEX, Kind.INTERIOR, Kind.STOCHASTIC, Kind.COUPLING):
-        yield 1 - entry, False
+        yield 1 - entry, False  # formal: rule_weight_below_one
     if label.domain.kind is Kind.COUPLING:
         yield from ((marginal[index] - entry, False)
                     for marginal, index in zip(label.domain.marginals, entry.indices, strict=True))
@@ -161,7 +161,7 @@ def _of_sum(total: sp.Sum, expr: sp.Expr, check: Check) -> Iterator[Bound]:
     if check(1 - body, False):
         yield high - total, False
     rebound = any(bound in part.bound_symbols for part in body.atoms(sp.Sum))   # whose names `xreplace` would change, too
-    if not rebound and check(body, False):
+    if not rebound and check(body, False):                   # formal: rule_entry_below_sum
         yield from ((total - body.xreplace({bound: index}), False) for index in _indices(expr, total, high))
 
 

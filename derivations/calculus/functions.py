@@ -27,12 +27,12 @@ class xlogx(sp.Function):  # type: ignore[misc]
             return x * sp.log(x)
         first, rest = x.as_two_terms() if x.is_Mul else (x, sp.S.One)
         if rest is not sp.S.One and first.is_nonnegative and rest.is_nonnegative:
-            return first * cls(rest) + rest * cls(first)
+            return first * cls(rest) + rest * cls(first)  # formal: rule_xlogx_product
         return None
 
     def fdiff(self, argindex: int = 1) -> sp.Expr:
         """(x log x)' = log x + 1 for x > 0."""
-        return sp.log(self.args[0]) + 1
+        return sp.log(self.args[0]) + 1  # formal: rule_xlogx_derivative
 
 
 class kl(sp.Function):  # type: ignore[misc]
@@ -43,7 +43,7 @@ class kl(sp.Function):  # type: ignore[misc]
     def opened(self) -> sp.Expr:
         """The defining expression, with 0 log 0 = 0."""
         y, x = self.args
-        return xlogx(y) - y * sp.log(x) - y + x
+        return xlogx(y) - y * sp.log(x) - y + x  # formal: rule_kl_open
 
     def _eval_is_nonnegative(self) -> bool | None:
         return True if self.args[0].is_nonnegative and self.args[1].is_positive else None
@@ -74,7 +74,7 @@ class pinsker(sp.Function):  # type: ignore[misc]
 
 
 @cache
-def kl_is_a_divergence() -> bool:
+def kl_is_a_divergence() -> bool:  # formal: rule_kl_nonnegative
     """Kl(y, x) = x g(y/x), where g(t) = t log t − t + 1 has g(1) = g'(1) = 0, g'' > 0 on t > 0 and g(0+) = 1."""
     t, x = sp.Symbol("t", positive=True), sp.Symbol("x", positive=True)
     g = t * sp.log(t) - t + 1

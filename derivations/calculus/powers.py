@@ -41,7 +41,7 @@ class bregman(sp.Function):  # type: ignore[misc]  # noqa: N801
 
 
 @cache
-def bregman_is_a_divergence() -> bool:
+def bregman_is_a_divergence() -> bool:  # formal: rule_bregman_nonnegative
     """With g(t) = t^α − 1 − α(t − 1): x^α g(y/x) for x > 0, and y^α for x = 0, both times 1/(α(α−1)).
 
     g(1) = g'(1) = 0, g'' > 0 on t > 0 and g(0) = α − 1 > 0, so g ≥ 0 with equality only at t = 1.

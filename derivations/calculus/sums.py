@@ -67,7 +67,7 @@ def _opened(expr: sp.Expr) -> sp.Expr:
     if isinstance(expr, plus):
         return _positive_part(expr.args[0])
     if isinstance(expr, xlogx) and strictly_positive(expr.args[0]):
-        return sp.expand_mul(expr.args[0] * _log(expr.args[0]), deep=False)
+        return sp.expand_mul(expr.args[0] * _log(expr.args[0]), deep=False)  # formal: rule_xlogx_open
     expr = expr.replace(lambda e: isinstance(e, sp.log), lambda e: _log(e.args[0]))
     product = isinstance(expr, sp.exp) and isinstance(expr.args[0], sp.Sum)     # which SymPy would open as a Product
     expr = sp.expand(expr, deep=False, basic=False, power_exp=not product, power_base=False, log=False)   # basic: inside sums
@@ -112,7 +112,7 @@ def _cancels_by_summands(expr: sp.Expr) -> bool:
         if not (sums := _sums_of(term)) or (term / sums[0]).free_symbols & set(sums[0].bound_symbols):
             return bool(expr == 0)
         summands[sums[0].limits] = summands.get(sums[0].limits, sp.S.Zero) + term / sums[0] * sums[0].function
-    return all(_numerator(summand) == 0 for summand in summands.values())
+    return all(_numerator(summand) == 0 for summand in summands.values())  # formal: rule_summands
 
 
 def _sums_of(term: sp.Expr) -> list[sp.Sum]:
@@ -151,7 +151,7 @@ def _written(expr: sp.Basic, bound: dict[sp.Basic, str]) -> str:
     return f"{type(expr).__name__}({', '.join(sorted(parts) if isinstance(expr, sp.Add | sp.Mul) else parts)})"
 
 
-def _powers(expr: sp.Expr) -> sp.Expr:
+def _powers(expr: sp.Expr) -> sp.Expr:  # formal: rule_power_of_product
     """Distribute powers over products of known sign, so that 1/(ab) and (1/a)(1/b) agree."""
     return sp.expand_power_base(expr, deep=False) if not expr.is_Add else sp.Add(*map(_powers, expr.args))
 
@@ -166,18 +166,18 @@ def _log(arg: sp.Expr) -> sp.Expr:
     for factor in sp.Mul.make_args(arg):
         base, exponent = factor.as_base_exp()
         if isinstance(factor, sp.exp) and factor.args[0].is_real:
-            logs.append(factor.args[0])
+            logs.append(factor.args[0])  # formal: rule_log_exp
         elif base != arg and exponent.is_real and strictly_positive(base):
-            logs.append(exponent * _log(base))
+            logs.append(exponent * _log(base))  # formal: rule_log_of_power
         else:
             kept.append(factor)
-    return sp.Add(*logs, sp.log(sp.Mul(*kept)))
+    return sp.Add(*logs, sp.log(sp.Mul(*kept)))  # formal: rule_log_product
 
 
 def _exponential_factored(arg: sp.Add) -> tuple[sp.Expr, sp.Expr]:
     """An exponent E and a sum S with e^E S = arg, the same S for e^x·arg: each term may be made the one without an
     exponential, and the sum that is ordered first is taken."""
-    exponents = dict.fromkeys(_exponent(term) for term in arg.args)
+    exponents = dict.fromkeys(_exponent(term) for term in arg.args)  # formal: rule_exponential_factored
     if set(exponents) == {sp.S.Zero} or len(exponents) > MOST_SCALES or not all(e.is_real for e in exponents):
         return sp.S.Zero, arg
     found = {e: arg if e == 0 else normal(sp.Add(*[term * sp.exp(-e) for term in arg.args])) for e in exponents}
@@ -189,7 +189,7 @@ def _exponent(term: sp.Expr) -> sp.Expr:
     return sp.Add(*[factor.args[0] for factor in sp.Mul.make_args(term) if isinstance(factor, sp.exp)])
 
 
-def _positive_part(arg: sp.Expr) -> sp.Expr:
+def _positive_part(arg: sp.Expr) -> sp.Expr:  # formal: rule_positive_part
     """(A − B)₊ = A where A, B ≥ 0 and AB = 0."""
     terms = sp.Add.make_args(arg)
     above = sp.Add(*[term for term in terms if nonnegative(term)])
@@ -207,13 +207,13 @@ def _is_complementary(term: sp.Expr) -> bool:
 
 def _term(term: sp.Expr) -> sp.Expr:
     """Apply δ_xy g(x, y) = δ_xy g(x, x) to the free indices of one product, and μ_j p_j = 0 to complementary vectors."""
-    if _is_complementary(term):
+    if _is_complementary(term):  # formal: rule_complementary_slackness
         return sp.S.Zero
     term = sp.Mul(*map(_primitive, sp.Mul.make_args(_log_of_root(term))))
     for factor in sp.Mul.make_args(term):
         if isinstance(factor.as_base_exp()[0], sp.KroneckerDelta) and factor.as_base_exp()[1].is_positive:
-            keep, drop = sorted(factor.as_base_exp()[0].args, key=sp.default_sort_key)
-            if drop in keep_out(keep) or keep in keep_out(drop):
+            keep, drop = sorted(factor.as_base_exp()[0].args, key=sp.default_sort_key)  # formal: rule_delta_substitution
+            if drop in keep_out(keep) or keep in keep_out(drop):  # formal: rule_delta_apart
                 return sp.S.Zero
             rest = normal((term / factor).xreplace({drop: keep})) if isinstance(drop, Variable) else term / factor
             return sp.expand_mul(sp.KroneckerDelta(keep, drop) * rest, deep=False)
@@ -236,7 +236,7 @@ def _log_of_root(term: sp.Expr) -> sp.Expr:
             rest = term / factor
             c = sum(part.as_base_exp()[1] for part in sp.Mul.make_args(rest) if part.as_base_exp()[0] == x)
             if x.is_nonnegative and b.is_Rational and b > 0 and sp.sympify(c).is_Rational and b + c >= 1:
-                return rest / x**c * b * x ** (b + c - 1) * xlogx(x)
+                return rest / x**c * b * x ** (b + c - 1) * xlogx(x)  # formal: rule_log_of_root
     return term
 
 
@@ -247,7 +247,7 @@ def keep_out(var: sp.Expr) -> tuple[sp.Expr, ...]:
 
 def _sum(body: sp.Expr, bound: list[Variable]) -> sp.Expr:
     """Σ over `bound` of a normal body: term by term, inner sums that depend on `bound` merged into one."""
-    return sp.Add(*[_sum_of_product(list(_factors(term)), bound) for term in sp.Add.make_args(body)])
+    return sp.Add(*[_sum_of_product(list(_factors(term)), bound) for term in sp.Add.make_args(body)])  # formal: rule_sum_linear
 
 
 def _factors(term: sp.Expr) -> Iterable[sp.Expr]:
@@ -265,7 +265,7 @@ def _sum_of_product(factors: list[sp.Expr], bound: list[Variable]) -> sp.Expr:
         if isinstance(factor, sp.Sum) and factor.free_symbols & set(bound):
             renaming = {limit[0]: fresh(limit[0]) for limit in factor.limits}
             bound = [*bound, *renaming.values()]
-            flat.extend(_factors(factor.function.xreplace(renaming)))
+            flat.extend(_factors(factor.function.xreplace(renaming)))  # formal: rule_inner_sum
         else:
             flat.append(factor)
     for factor in flat:
@@ -275,7 +275,7 @@ def _sum_of_product(factors: list[sp.Expr], bound: list[Variable]) -> sp.Expr:
             if not _lies_in(kept, gone.domain.shape[0]):
                 raise ValueError(f"delta: expected indices over equal ranges, got {factor}")
             flat.remove(factor)
-            rest = normal(sp.Mul(*flat).xreplace({gone: kept}))
+            rest = normal(sp.Mul(*flat).xreplace({gone: kept}))  # formal: rule_delta_collapse
             return _sum(rest, [v for v in bound if v != gone])
     for position, factor in enumerate(flat):
         if (found := _marginal(factor, flat, bound)) is not None:
@@ -287,7 +287,7 @@ def _sum_of_product(factors: list[sp.Expr], bound: list[Variable]) -> sp.Expr:
     single = next((v for v in bound if v.domain.shape[0] == 1), None)
     if single is not None and any(single in f.free_symbols for f in flat):
         return _sum(normal(sp.Mul(*flat).xreplace({single: sp.S.One})), [v for v in bound if v != single])
-    for group in _components(flat, bound):
+    for group in _components(flat, bound):  # formal: rule_product_of_sums
         if len(group[1]) < len(bound) or len(group[0]) < len(flat):
             outside = [f for f in flat if not f.free_symbols & set(group[1])]
             inside = [f for f in flat if f.free_symbols & set(group[1])]
@@ -305,7 +305,7 @@ def _row_sum(factors: list[sp.Expr], bound: list[Variable]) -> tuple[sp.Expr, Va
         rest = [f for f in factors if gone not in f.free_symbols]
         below = {f.base for f in rest if isinstance(f, sp.Pow) and isinstance(f.base, sp.Sum) and f.exp.is_negative}
         if below and inside and (inner := _sum_of_product(inside, [gone])) in below:
-            return sp.Mul(inner, *rest), gone
+            return sp.Mul(inner, *rest), gone  # formal: rule_row_sum
     return None
 
 
@@ -332,14 +332,14 @@ def _components(factors: list[sp.Expr], bound: list[Variable]) -> Iterable[tuple
 def _atom(factors: list[sp.Expr], bound: list[Variable]) -> sp.Expr:
     """One sum that does not split: known value, or a Sum whose bound names depend on its structure only."""
     if not factors:
-        return sp.Mul(*[v.domain.shape[0] for v in bound])
-    if len(factors) == 1 and _has_unit_mass(factors[0], bound):
+        return sp.Mul(*[v.domain.shape[0] for v in bound])  # formal: rule_size
+    if len(factors) == 1 and _has_unit_mass(factors[0], bound):  # formal: rule_unit_mass
         return sp.S.One
     number = sp.Mul(*[f for f in factors if f.is_number])
     body = sp.Mul(*[f for f in factors if not f.is_number])
     taken = {s for f in body.atoms(sp.Symbol) if (s := f) not in bound}
     candidates = []
-    for order in permutations(bound):
+    for order in permutations(bound):  # formal: rule_exchange
         names = _canonical_names([v.domain.shape for v in order], taken)
         candidates.append((body.xreplace(dict(zip(order, names, strict=True))), names))
     best, names = min(candidates, key=lambda c: sp.default_sort_key(c[0]))
@@ -388,7 +388,7 @@ def _marginal(factor: sp.Expr, factors: list[sp.Expr], bound: list[Variable]) ->
         return None
     row, column = factor.indices
     sides = ((column, row, 1), (row, column, 0)) if label.domain.kind is Kind.COUPLING else ((column, row, 1),)
-    for gone, kept, axis in sides:
+    for gone, kept, axis in sides:  # formal: rule_marginal_rows, rule_marginal_columns
         apart = gone in bound and _lies_in(kept, factor.base.shape[1 - axis]) and gone not in kept.free_symbols
         if apart and sum(gone in f.free_symbols for f in factors) == 1 and _runs_over(gone, factor.base.shape[axis]):
             return (label.domain.marginals[1 - axis][kept] if label.domain.marginals else sp.S.One), gone

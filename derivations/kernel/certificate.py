@@ -4,29 +4,19 @@ Nothing here is believed: a wrong form makes the proof fail.  A term is brought 
 every part that is no polynomial (a sum, a function, an inverse, a slope) gets a line of its own.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
 from derivations.kernel import polynomials as po
-from derivations.kernel.polynomials import Polynomial
+from derivations.kernel.polynomials import Polynomial, alpha
 from derivations.kernel.slopes import opened, slope
+from derivations.kernel.statements import Facts, Scope
 from derivations.kernel.sums import Summation
-from derivations.kernel.terms import Environment, NotExportedError, Term, LEAVES, next_name, renamed, shifted, written
+from derivations.kernel.terms import Environment, NotExportedError, Term, next_name, shifted, written
 
-Scope = tuple[tuple[str, str], ...]                          # names that are bound around a term, with their types
 MOST_TERMS = 60                                              # of a polynomial
-
-
-@dataclass(frozen=True)
-class Facts:
-    """What is known of the variables of a statement, by name; masses and marginals by the hypothesis that says so."""
-
-    positive: frozenset[str] = frozenset()
-    sizes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)       # of vectors and matrices
-    masses: Mapping[str, str] = field(default_factory=dict)                  # the hypothesis of the whole sum, by vector
-    marginals: Mapping[tuple[str, int], tuple[str, str]] = field(default_factory=dict)
-    """By matrix and the axis that is summed over: the vector that comes out, or none for ones, and the hypothesis."""
 
 
 @dataclass
@@ -74,7 +64,10 @@ class Certificate:
     def normal(self, part: Term, scope: Scope = (), env: Environment | None = None) -> tuple[Polynomial, list[int]]:
         """The polynomial of a term, and the lines that lead there."""
         env = env or {}
-        place = written(alpha(part), env), scope
+        text = written(alpha(part), env)
+        named = set(re.findall(r"\w+", text))
+        scope = tuple(each for each in scope if each[0] in named)      # a line is of use wherever its own indices are bound
+        place = text, scope
         if place not in self.memory:
             self.memory[place] = self._normal(part, scope, env)
             if len(self.memory[place][0]) > MOST_TERMS:
@@ -208,7 +201,8 @@ class Certificate:
             steps.append(f"rewrite (_ : (fun {moved} : R => _) = {function}); last (apply/funext => {moved}; "
                          f"{self.rewriting(lines)}; first [reflexivity | fld])")
         value = slope(inner, by)
-        steps.append("apply: slope; apply: is_derive_val; [derive | cbv beta; rewrite ?upd1_id ?upd2_id; first [reflexivity | fld]]")
+        steps.append("apply: slope; apply: is_derive_val; "
+                     "[derive | cbv beta; rewrite ?upd1_id ?upd2_id; first [reflexivity | fld]]")
         first = self.equal(part, value, "; ".join(steps), scope, env)
         poly, lines = self.normal(value, scope, env)
         tactic = f"{self.rewriting(first)}; {self.rewriting(lines)}; fld"
@@ -277,23 +271,15 @@ class Certificate:
         if kind in ("exp", "size", "position", "rpow"):
             return True
         if kind == "sum":
-            return self.is_positive(part[3])
+            factors = part[3][1:] if part[3][0] == "mul" else part[3:]
+            return all(self.is_positive(each) or self._has_mass(each, part[1]) for each in factors)
         if kind in ("add", "mul"):
             return all(map(self.is_positive, part[1:]))
         return kind in ("inv", "pow", "sqrt") and self.is_positive(part[1])
 
-
-def alpha(part: Term) -> Term:
-    """A term whose bound indices have names that say how many sums are inside."""
-    if part[0] in LEAVES:
-        return part
-    if part[0] == "sum":
-        body = alpha(part[3])
-        name = f"x{1 + po.height(body)}"
-        return ("sum", name, part[2], renamed(body, {part[1]: name}))
-    if part[0] == "pow":
-        return ("pow", alpha(part[1]), part[2])
-    return (part[0], *(alpha(each) for each in part[1:]))
+    def _has_mass(self, part: Term, bound: str) -> bool:
+        """Whether a part is an entry ≥ 0 of a vector that sums to 1 over this index."""
+        return part[0] == "entry" and part[1] in self.facts.masses and part[2] == (bound,)
 
 
 def _factors(n: int) -> list[tuple[int, int]]:

@@ -1,15 +1,16 @@
-"""A claim as a theorem of Rocq with its proof: the statement of its relation, and the lines that lead to it."""
+"""A relation as a theorem of Rocq with its proof: the statement, and the lines that lead to it."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 import sympy as sp
 
 from derivations.calculus.sums import normal
-from derivations.kernel import polynomials as po
+from derivations.calculus.variables import Variable
 from derivations.kernel.certificate import Certificate
-from derivations.kernel.statements import Statement, stated
-from derivations.kernel.terms import Names, NotExportedError, identifier, term, written
-from derivations.relations import AtLeast, Relation
+from derivations.kernel.statements import Statement, opened, stated
+from derivations.kernel.terms import Names, NotExportedError, Term, children, identifier, renamed, term, written
+from derivations.relations import AtLeast, Equation, Follows, Relation, UniqueMinimum
 
 HEADER = """From AttentionProofs Require Import Script.
 Local Open Scope ring_scope.
@@ -18,11 +19,12 @@ Local Open Scope ring_scope.
 
 @dataclass(frozen=True)
 class Theorem:
-    """An exported relation: its identifier, the theorem and the script that proves it."""
+    """An exported relation: its identifier, the theorem, the script that proves it, and the variables by identifier."""
 
     name: str
     statement: str
     proof: str
+    variables: Mapping[str, Variable]
 
     @property
     def source(self) -> str:
@@ -33,26 +35,28 @@ class Theorem:
 def theorem(id: str, relation: Relation) -> Theorem:
     """The theorem of a relation; raises NotExportedError where it has none, with the part that is to blame."""
     names = Names()
-    statement = stated(relation, names)
-    name = identifier(id.replace(".", "_").replace("-", "_"))
-    lines = [f"move=> {' '.join(statement.introduced)}."]
-    if isinstance(relation, AtLeast):
-        lines += _inequality(relation, statement, names)
+    if isinstance(relation, UniqueMinimum):
+        statement, lines = _minimizer(relation, names)
+    elif isinstance(relation, Follows):
+        statement, lines = _implication(relation, names)
+    elif isinstance(relation, AtLeast):
+        statement = stated(relation, names)
+        lines = _inequality(relation, statement, names)
+    elif isinstance(relation, Equation):
+        statement = stated(relation, names)
+        lines = _equality(statement)
     else:
-        lines += _equality(statement)
-    return Theorem(name, _quantified(statement, name), "\n".join(lines))
-
-
-def _quantified(statement: Statement, name: str) -> str:
-    """The theorem, all of whose variables are bound in its type: the proof names them."""
+        raise NotExportedError(f"a statement of the kind {type(relation).__name__}")
+    name = identifier(id.replace(".", "_").replace("-", "_"))
     binders = " ".join(f"({each} : {type})" for each, type in (("R", "realType"), *statement.binders, *statement.hypotheses))
-    return f"Theorem {name} : forall {binders},\n  {statement.conclusion}."
+    proof = "\n".join([f"move=> {' '.join(statement.introduced)}.", *lines])
+    text = f"Theorem {name} : forall {binders},\n  {statement.conclusion}."
+    return Theorem(name, text, proof, {each: v for v, each in names.known.items()})
 
 
 def _equality(statement: Statement) -> list[str]:
     certificate = Certificate(statement.facts)
-    left = certificate.normal(statement.left)
-    right = certificate.normal(statement.right)
+    left, right = certificate.normal(statement.left), certificate.normal(statement.right)
     return [*certificate.lines, f"{certificate.rewriting([*left[1], *right[1]])}; fld."]
 
 
@@ -61,14 +65,74 @@ def _inequality(relation: AtLeast, statement: Statement, names: Names) -> list[s
     if relation.taylor is not None:
         raise NotExportedError("an inequality by derivatives at a point")
     gap = relation.because if relation.because is not None else normal(relation.left - relation.right)
-    form = term(sp.sympify(gap), names)
+    return _signed(statement, term(sp.sympify(gap), names), relation.strict)
+
+
+def _signed(statement: Statement, form: Term, strict: bool) -> list[str]:
     certificate = Certificate(statement.facts)
     parts = [certificate.normal(each) for each in (statement.left, statement.right, form)]
     used = certificate.rewriting([n for _, lines in parts for n in lines])
-    left, right = written(statement.left), written(statement.right)
-    sign = "subr_gt0" if relation.strict else "subr_ge0"
-    return [*certificate.lines, f"have gap : {left} - {right} = {written(form)}.", f"{{ {used}; fld. }}",
-            f"rewrite -{sign} gap; positive."]
+    gap = f"have gap : ({written(statement.left)} - {written(statement.right)} : R) = {written(form)}."
+    sign = "subr_gt0" if strict else "subr_ge0"
+    return [*certificate.lines, gap, f"{{ {used}; fld. }}", f"rewrite -{sign} gap; positive."]
 
 
-__all__ = ["HEADER", "NotExportedError", "Theorem", "po", "theorem"]
+def _implication(relation: Follows, names: Names) -> tuple[Statement, list[str]]:
+    """The conclusion's gap is a nonnegative combination of the premises' gaps, and of what is ≥ 0."""
+    statement = stated(replace(relation.conclusion, given=relation.given, about=tuple(relation.variables())), names)
+    lines: list[str] = []
+    summands: list[Term] = []
+    for n, (premise, weight) in enumerate(zip(relation.premises, relation.weights, strict=True), start=1):
+        left, right = (term(sp.sympify(side), names) for side in premise.sides)
+        sign, lemma = ("<", "subr_gt0") if premise.strict else ("<=", "subr_ge0")
+        statement.hypotheses.append((f"premise{n}", f"({written(right)} : R) {sign} {written(left)}"))
+        difference: Term = ("add", left, ("neg", right))
+        lines.append(f"have sign{n} : 0 {sign} {written(difference)} by rewrite {lemma}.")
+        summands.append(("mul", term(sp.sympify(weight), names), difference))
+    if relation.slack != 0:
+        summands.append(term(sp.sympify(relation.slack), names))
+    form: Term = summands[0] if len(summands) == 1 else ("add", *summands)
+    return statement, [*lines, *_signed(statement, form, relation.conclusion.strict)]
+
+
+def _minimizer(relation: UniqueMinimum, names: Names) -> tuple[Statement, list[str]]:
+    """Objective(q) − objective(p) is a positive factor times Σ kl(q ‖ p), and what is ≥ 0, for every q in the simplex."""
+    if relation.alpha is not None:
+        raise NotExportedError("a minimizer by the divergence of a power")
+    statement = opened(relation, names)
+    (j,), size = relation.places, names.of(relation.over)
+    q, place = names.of(relation.base.label), names.of(j)
+    names.known.pop(j)
+    objective, candidate = term(relation.open_objective, names), term(relation.entry, names, {j: place})
+    factor, spare = term(sp.sympify(relation.factor), names), term(relation.spare, names)
+    point = f"(fun {place} : 'I_{size} => {written(candidate)})"
+    function = f"(fun {q} : 'I_{size} -> R => {written(objective)})"
+    statement.conclusion = f"only_minimizer {function} {point}"
+    mass = Certificate(statement.facts)
+    total = mass.normal(("sum", place, size, candidate))[1]
+    facts = replace(statement.facts, masses={**statement.facts.masses, q: f"{q}_mass"})
+    gap = Certificate(facts)
+    own = _at(objective, q, place, candidate)
+    terms: Term = ("sum", place, size, ("kl", ("entry", q, (place,)), candidate))
+    form: Term = ("add", own, ("add", ("mul", factor, terms), spare))
+    used = gap.rewriting([*gap.normal(objective)[1], *gap.normal(form)[1]])
+    rivals = f"move=> {q} {q}_ge0 {q}_mass; cbv beta"
+    return statement, [
+        f"apply: (@only_minimizer_kl R {size} {function} {point} {written(factor)} "
+        f"(fun {q} : 'I_{size} -> R => {written(spare)})).",
+        "{ positive. }", f"{{ move=> {place}; cbv beta; positive. }}",
+        "{ cbv beta.", *mass.lines, f"{mass.rewriting(total)}; fld. }}", f"{{ {rivals}; positive. }}",
+        f"{rivals}.", *gap.lines, f"{used}; fld."]
+
+
+def _at(part: Term, vector: str, place: str, entry: Term) -> Term:
+    """A term with another expression in the place of each entry of a vector."""
+    if part[0] == "entry" and part[1] == vector:
+        return renamed(entry, {place: part[2][0]})
+    if not children(part):
+        return part
+    if part[0] == "sum":
+        return (*part[:3], _at(part[3], vector, place, entry))
+    if part[0] == "pow":
+        return ("pow", _at(part[1], vector, place, entry), part[2])
+    return (part[0], *(_at(each, vector, place, entry) for each in part[1:]))

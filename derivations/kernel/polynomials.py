@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from functools import lru_cache
 
-from derivations.kernel.terms import Term, children, indices, number, powered, written
+from derivations.kernel.terms import LEAVES, Term, children, indices, number, powered, renamed, written
 
 Monomial = tuple[tuple[Term, int], ...]
 Polynomial = dict[Monomial, Fraction]
@@ -115,3 +115,16 @@ def height(part: Term) -> int:
     """How many sums are inside of each other."""
     inner = max((height(each) for each in children(part)), default=0)
     return inner + 1 if part[0] == "sum" else inner
+
+
+def alpha(part: Term) -> Term:
+    """A term whose bound indices have names that say how many sums are inside."""
+    if part[0] in LEAVES:
+        return part
+    if part[0] == "sum":
+        body = alpha(part[3])
+        name = f"x{1 + height(body)}"
+        return ("sum", name, part[2], renamed(body, {part[1]: name}))
+    if part[0] == "pow":
+        return ("pow", alpha(part[1]), part[2])
+    return (part[0], *(alpha(each) for each in part[1:]))

@@ -3,19 +3,32 @@
     Theorem name (R : realType) (m : nat) (s : 'I_m -> R) (tau : R) (m_gt0 : (0 < m)%N) (tau_gt0 : 0 < tau) : left = right.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 import sympy as sp
 
 from derivations.calculus.variables import Kind, Variable
-from derivations.kernel.certificate import Facts
+from derivations.kernel.polynomials import alpha
 from derivations.kernel.terms import Names, NotExportedError, Term, size_of, term, written
 from derivations.relations import AtLeast, Differs, Equation, Relation
 
 SIGN = {Kind.POSITIVE: ("<", "gt0"), Kind.INTERIOR: ("<", "gt0"), Kind.NONNEGATIVE: ("<=", "ge0"), Kind.SIMPLEX: ("<=", "ge0"),
         Kind.STOCHASTIC: ("<=", "ge0"), Kind.COUPLING: ("<=", "ge0"), Kind.SLACK: ("<=", "ge0")}
 MASSES = (Kind.SIMPLEX, Kind.INTERIOR)
+
+
+Scope = tuple[tuple[str, str], ...]                          # names that are bound around a term, with their types
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What is known of the variables of a statement, by name; masses and marginals by the hypothesis that says so."""
+
+    positive: frozenset[str] = frozenset()
+    masses: Mapping[str, str] = field(default_factory=dict)                  # the hypothesis of the whole sum, by vector
+    marginals: Mapping[tuple[str, int], tuple[str, str]] = field(default_factory=dict)
+    """By matrix and the axis that is summed over: the vector that comes out, or none for ones, and the hypothesis."""
 
 
 @dataclass
@@ -29,11 +42,6 @@ class Statement:
     left: Term = ()
     right: Term = ()
 
-    def written(self, name: str) -> str:
-        """The theorem in Rocq's syntax."""
-        parts = [f"({each} : {type})" for each, type in (("R", "realType"), *self.binders, *self.hypotheses)]
-        return f"Theorem {name} {' '.join(parts)} :\n  {self.conclusion}."
-
     @property
     def introduced(self) -> list[str]:
         """The names of all that is bound."""
@@ -45,7 +53,7 @@ def stated(relation: Relation, names: Names) -> Statement:
     if not isinstance(relation, Equation | AtLeast):
         raise NotExportedError(type(relation).__name__)
     statement = opened(relation, names)
-    left, right = (term(sp.sympify(side), names) for side in relation.sides)
+    left, right = (alpha(term(sp.sympify(side), names)) for side in relation.sides)
     statement.left, statement.right = left, right
     if isinstance(relation, Equation):
         statement.conclusion = f"({written(left)} : R) = {written(right)}"

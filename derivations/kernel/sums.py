@@ -3,21 +3,44 @@
 Sums inside of sums are brought to one order; the steps (a factor goes into a sum, two sums are exchanged) are written down.
 """
 
-from __future__ import annotations
-
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import permutations
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from derivations.kernel import polynomials as po
 from derivations.kernel.polynomials import Monomial, Polynomial
+from derivations.kernel.statements import Facts, Scope
 from derivations.kernel.terms import Environment, Term, indices, renamed, written
 
-if TYPE_CHECKING:
-    from derivations.kernel.certificate import Certificate, Scope
-
 MOST_BOUND = 4                                               # indices of a nest of sums whose orders are all tried
+
+
+class Lines(Protocol):
+    """The proof in the making, to which a sum adds its lines."""
+
+    facts: Facts
+
+    def normal(self, part: Term, scope: Scope = (), env: Environment | None = None) -> tuple[Polynomial, list[int]]:
+        """The polynomial of a term, and the lines that lead there."""
+        ...
+
+    def equal(self, left: Term, right: Term, tactic: str, scope: Scope, env: Environment) -> list[int]:
+        """A line that two terms are equal, if they are not the same."""
+        ...
+
+    def have(self, left: str, right: str, tactic: str, scope: Scope) -> list[int]:
+        """A line that left = right."""
+        ...
+
+    def rewriting(self, numbers: Sequence[int]) -> str:
+        """A tactic that uses lines."""
+        ...
+
+    def fresh(self) -> str:
+        """A name for an index that is bound nowhere else."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -32,7 +55,7 @@ class Flat:
 class Summation:
     """Σ over one index, inside of what is bound around it."""
 
-    certificate: Certificate
+    certificate: Lines
     bound: str
     size: str
     scope: Scope
@@ -54,22 +77,27 @@ class Summation:
 
     # ── what a sum is ───────────────────────────────────────────────────────────────────────────────────────────────
 
-    def atom(self, inside: Monomial) -> Polynomial:
+    def atom(self, inside: Monomial) -> Term:
         """The sum that stays, its index named by how many sums are in it."""
-        return po.of_atom(named_sum(self.bound, self.size, inside))
+        return named_sum(self.bound, self.size, inside)
 
     def _constant(self, outside: Monomial, c: Fraction) -> tuple[str, Polynomial, list[int]]:
         value = po.monomial_term(outside, c)
         result = po.times({outside: c}, po.of_atom(size_term(self.size)) if not self.size.isdigit()
                           else po.constant(int(self.size)))
-        return self._line(written(value, self.env), result, f"rewrite (@sum_const R {self.size} {written(value, self.env)}); fld")
+        summand = written(value, self.env)
+        return self._line(summand, result, f"rewrite (@sum_const R {self.size} {summand}); fld")
 
-    def _pulled(self, inside: Monomial, outside: Monomial, c: Fraction, total: Polynomial) -> tuple[str, Polynomial, list[int]]:
-        summand = self._product(outside, c, po.monomial_term(inside))
+    def _pulled(self, inside: Monomial, outside: Monomial, c: Fraction, total: Term) -> tuple[str, Polynomial, list[int]]:
+        """The sum stays, without its constant factors; naming its index may change the order of its factors."""
+        own = po.monomial_term(inside)
+        lines = self.certificate.equal(("sum", self.bound, self.size, own), total, f"apply: eq_total => {self.bound}; fld",
+                                       self.scope, self.env)
+        summand = self._product(outside, c, own)
         if not outside and c == 1:
-            return summand, total, []
-        pull = self._pull(outside, c, po.monomial_term(inside))
-        return self._line(summand, po.times({outside: c}, total), f"rewrite {pull}; fld")
+            return summand, po.of_atom(total), lines
+        tactic = f"rewrite {self._pull(outside, c, own)}; {self.certificate.rewriting(lines)}; fld"
+        return self._line(summand, po.times({outside: c}, po.of_atom(total)), tactic)
 
     def _delta(self, found: Term, inside: Monomial, outside: Monomial, c: Fraction) -> tuple[str, Polynomial, list[int]]:
         kept = found[2] if found[1] == self.bound else found[1]
@@ -109,8 +137,9 @@ class Summation:
 
     def _known(self, inside: Monomial, outside: Monomial, c: Fraction, value: Polynomial,
                hypothesis: str) -> tuple[str, Polynomial, list[int]]:
-        summand = self._product(outside, c, po.monomial_term(inside))
-        return self._line(summand, po.times({outside: c}, value), f"rewrite {self._pull(outside, c, po.monomial_term(inside))}{hypothesis}; fld")
+        own = po.monomial_term(inside)
+        tactic = f"rewrite {self._pull(outside, c, own)}{hypothesis}; fld"
+        return self._line(self._product(outside, c, own), po.times({outside: c}, value), tactic)
 
     def _pull(self, outside: Monomial, c: Fraction, inner: Term) -> str:
         """The lemma that takes a factor out of the sum, where there is one."""
@@ -147,7 +176,7 @@ class Summation:
         order = min(permutations(flat.ranges), key=lambda each: po.key(nest(each, flat.factors)))
         best = nest(order, flat.factors)
         if best == named_sum(self.bound, self.size, inside):
-            return self._pulled(inside, outside, c, po.of_atom(best))
+            return self._pulled(inside, outside, c, best)
         return self._reordered(inside, outside, c, flat, opening, order, po.of_atom(best), [], best)
 
     def _flattened(self, inside: Monomial) -> tuple[Flat, str]:
@@ -165,7 +194,8 @@ class Summation:
             name = self.certificate.fresh()
             body = renamed(part[3], {part[1]: name})
             rest = po.monomial_term(po.monomial(factors))
-            tactic += (f" transitivity ({written(rest, self.env)} * (\\Sum_({name} < {part[2]}) {written(body, self.env)}) : R); "
+            product = f"{written(rest, self.env)} * (\\Sum_({name} < {part[2]}) {written(body, self.env)})"
+            tactic += (f" transitivity ({product} : R); "
                        f"first by fld. rewrite -sum_pull; apply: eq_total => {name}.")
             ranges.append((name, part[2]))
             factors += as_factors(body)

@@ -165,7 +165,7 @@ def _product(expr: sp.Mul, names: Names, bound: Mapping[Variable, str]) -> Term:
 
 
 def _divides(part: Term) -> bool:
-    return part[0] == "inv" or (part[0] == "pow" and part[1][0] == "inv")
+    return part[0] == "inv" or bool(part[0] == "pow" and part[1][0] == "inv")
 
 
 def _power(expr: sp.Pow, names: Names, bound: Mapping[Variable, str]) -> Term:

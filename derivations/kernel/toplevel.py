@@ -65,12 +65,14 @@ class Toplevel:
         self.process.stdin.flush()
         return self._read()
 
-    def prove(self, source: str) -> Answer:
-        """Run the sentences of one theorem until one fails; what failed is forgotten."""
+    def prove(self, source: str, limit: float = float("inf")) -> Answer:
+        """Run the sentences of one theorem until one fails, or the time is over; what failed is forgotten."""
         start, said = time.perf_counter(), ""
         for sentence in sentences(source):
             said = self.say(sentence)
-            if "Error" in said:
+            late = time.perf_counter() - start > limit
+            if "Error" in said or late:
+                said = said if "Error" in said else f"not finished in {limit:.0f} s"
                 goal = self.say("Show.")
                 self.say("Abort All.")
                 return Answer(False, time.perf_counter() - start, f"{sentence}\n{_cleaned(said)}\n{_cleaned(goal)}")

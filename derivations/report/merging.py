@@ -91,6 +91,13 @@ class Subject:
         return sorted(found, key=lambda pair: order.index(pair[1]["layer"]) if pair[1]["layer"] in order else len(order))
 
     @property
+    def seals(self) -> list[Row]:
+        """The theorems that a proof kernel was asked for, those that it accepted first, each once."""
+        found = [seal for _, row in self.readings for seal in row.get("kernel", ())]
+        once = [seal for place, seal in enumerate(found) if seal not in found[:place]]
+        return sorted(once, key=lambda seal: seal["outcome"] != "accepted")
+
+    @property
     def twins(self) -> list[tuple[str, list[tuple[Run, list[str]]]]]:
         """Each twin by name, with the layers that refuted it in each run."""
         names = dict.fromkeys(twin["name"] for _, row in self.readings for twin in row["twins"])

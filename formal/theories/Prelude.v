@@ -110,6 +110,21 @@ Proof. by rewrite mulr_suml; apply: eq_bigr => i _; rewrite mulr_sumr. Qed.
 
 End Sums.
 
+Section DoubleSums.
+Variables (R : realType) (I J : finType).
+Implicit Types (h k : I -> J -> R) (c : R).
+
+Lemma dsumD h k : \sum_i \sum_j (h i j + k i j) = (\sum_i \sum_j h i j) + (\sum_i \sum_j k i j).
+Proof. by rewrite -sumD; apply: eq_bigr => i _; rewrite sumD. Qed.
+
+Lemma dsumB h k : \sum_i \sum_j (h i j - k i j) = (\sum_i \sum_j h i j) - (\sum_i \sum_j k i j).
+Proof. by rewrite -sumB; apply: eq_bigr => i _; rewrite sumB. Qed.
+
+Lemma dsumZ c h : \sum_i \sum_j (c * h i j) = c * \sum_i \sum_j h i j.
+Proof. by rewrite -sumZ; apply: eq_bigr => i _; rewrite sumZ. Qed.
+
+End DoubleSums.
+
 (* ------------------------------------------------------------------ positive sums *)
 
 Section OrderedSums.

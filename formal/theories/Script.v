@@ -78,6 +78,14 @@ Proof. by rewrite /total mulr_sumr. Qed.
 Lemma sum_ord_gt0 f : (0 < m)%N -> (forall i, 0 < f i) -> 0 < total f.
 Proof. by move=> m0 f0; apply: (sum_gt0 (Ordinal m0)). Qed.
 
+Lemma sum_mass_gt0 (u : 'I_m -> R) f : (forall i, 0 <= u i) -> \Sum_(i < m) u i = 1 -> (forall i, 0 <= f i) ->
+  (forall i, 0 < u i -> 0 < f i) -> 0 < total f.
+Proof.
+move=> u0 u1 f0 uf; rewrite lt0r sum_ge0 // andbT; apply/negP => /eqP z.
+have {}z := sum_eq0 f0 z; move: u1; rewrite /total big1 => [/eqP|i _]; first by rewrite eq_sym oner_eq0.
+by apply/eqP; apply: contraT => ui; have := uf i; rewrite lt0r ui u0 z ltxx => /(_ isT).
+Qed.
+
 Lemma sum_ord_ge0 f : (forall i, 0 <= f i) -> 0 <= total f.
 Proof. exact: sum_ge0. Qed.
 
@@ -206,7 +214,10 @@ Ltac positive :=
       | expR _ => apply: expR_gt0
       | _ `^ _ => apply: powr_gt0
       | Num.sqrt _ => rewrite sqrtr_gt0; positive
-      | total _ => apply: sum_ord_gt0; [assumption | intro; positive]
+      | total _ => first [apply: sum_ord_gt0; [assumption | intro; positive]
+        | match goal with mass : @total _ _ ?u = 1 |- is_true (0 < @total _ _ ?f) =>
+            apply: (@sum_mass_gt0 _ _ u f); [intro; positive | exact: mass | intro; positive
+            | let i := fresh in let h := fresh in move=> i h; positive] end]
       | _%:R => rewrite ltr0n; done
       | 1 => exact: ltr01
       end]
@@ -261,10 +272,10 @@ Ltac derive := lazymatch goal with
   | |- is_derive _ _ _ _ => first
       [ notypeclasses refine (@d_cst _ _ _) | notypeclasses refine (@d_id _ _)
       | notypeclasses refine (@d_dlt _ _ _ _ _ _) | notypeclasses refine (@d_dlt2 _ _ _ _ _ _ _ _ _)
-      | notypeclasses refine (d_opp _); derive
+      | notypeclasses refine (d_pow _ _); derive | notypeclasses refine (d_opp _); derive
       | notypeclasses refine (d_mulc _ _); derive | notypeclasses refine (d_mulcr _ _); derive
       | notypeclasses refine (d_add _ _); derive | notypeclasses refine (d_mul _ _); derive
-      | notypeclasses refine (d_inv _ _); derive | notypeclasses refine (d_pow _ _); derive
+      | notypeclasses refine (d_inv _ _); derive
       | notypeclasses refine (d_exp _); derive | notypeclasses refine (d_ln _ _); derive
       | notypeclasses refine (d_total _); let i := fresh in intro i; derive ]
   | |- _ => cbv beta; rewrite ?upd1_id ?upd2_id; positive

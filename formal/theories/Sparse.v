@@ -76,7 +76,7 @@ have th : \sum_j theta * (p j - q j) = 0 by rewrite -mulr_sumr sumB p1 q1 subrr 
 transitivity (\sum_j (- (q j * s j) + 2^-1 * q j ^+ 2 - (- (p j * s j) + 2^-1 * p j ^+ 2) - theta * (p j - q j))).
   by rewrite sumB th subr0 sumB !sumD !sumN !sumZ.
 rewrite -[in RHS]sumZ -[RHS]sumD; apply: eq_bigr => j _; rewrite kkt.
-by rewrite -[RHS]addr0 -(slack j); field.
+by rewrite -[RHS]subr0 -(slack j); field.
 Qed.
 
 (* claim: eot.22 *)

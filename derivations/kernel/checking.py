@@ -1,0 +1,130 @@
+"""What Rocq says of theorems: each is proved by itself, and what was said is kept by the content of theorem and library."""
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from derivations.files import write_whole
+from derivations.kernel.export import HEADER, Theorem
+from derivations.kernel.headline import Headline
+from derivations.kernel.library import Library, cache_folder, digest_of
+from derivations.kernel.scanning import forbidden
+from derivations.kernel.toplevel import PER_SENTENCE, Toplevel
+
+ALLOWED = {"propositional_extensionality", "functional_extensionality_dep", "constructive_indefinite_description"}
+"""The axioms of mathcomp-analysis; whatever else a theorem rests on refuses it."""
+
+BATCH = 20                                                   # theorems that one process of Rocq is asked
+PER_THEOREM = 90.0                                           # seconds
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What became of a theorem: accepted, with what it assumes, or the sentence that failed and the goal there."""
+
+    accepted: bool
+    seconds: float
+    assumptions: tuple[str, ...] = ()
+    detail: str = ""
+
+
+def assumed(said: str) -> tuple[str, ...]:
+    """The axioms that `Print Assumptions` names; raises ValueError for an answer that is none."""
+    if "Closed under the global context" in said:
+        return ()
+    if "Axioms:" not in said:
+        raise ValueError(f"assumptions: expected a list of axioms, got {said[:200]!r}")
+    names = re.findall(r"^([\w.']+)\s*$|^([\w.']+)\s*:", said.split("Axioms:", 1)[1], re.M)
+    return tuple(sorted((one or other) for one, other in names))
+
+
+def foreign(assumptions: Iterable[str]) -> list[str]:
+    """The assumptions that are none of mathcomp-analysis."""
+    return [name for name in assumptions if name.rsplit(".", 1)[-1] not in ALLOWED]
+
+
+def _judged(accepted: bool, seconds: float, said: str, error: str) -> Checked:
+    if not accepted:
+        return Checked(False, round(seconds, 2), detail=error)
+    try:
+        assumptions = assumed(said)
+    except ValueError as wrong:
+        return Checked(False, round(seconds, 2), detail=str(wrong))
+    if other := foreign(assumptions):
+        return Checked(False, round(seconds, 2), assumptions, f"it rests on the axiom {other[0]}")
+    return Checked(True, round(seconds, 2), assumptions)
+
+
+def opened(library: Library, imports: Sequence[str]) -> Toplevel:
+    """A running Rocq that has read parts of the library."""
+    rocq = Toplevel(library.options, library.folder)
+    for sentence in (*imports, f"Set Default Timeout {PER_SENTENCE}.", "Set Silent."):
+        rocq.say(sentence)
+    return rocq
+
+
+def checked(theorems: Sequence[Theorem], library: Library, workers: int, store: Path | None = None,
+            progress: Callable[[int], None] = lambda done: None) -> dict[str, Checked]:
+    """What Rocq says of each theorem, by name; what is known of the same theorem and library is not asked again."""
+    folder = (store or cache_folder()) / "answers"
+    folder.mkdir(parents=True, exist_ok=True)
+    files = {each.name: folder / f"{digest_of(library.digest, HEADER, each.source)[:32]}.json" for each in theorems}
+    answers = {name: kept for name, file in files.items() if (kept := _kept(file)) is not None}
+    missing = [each for each in theorems if each.name not in answers]
+    batches = [missing[n:n + BATCH] for n in range(0, len(missing), BATCH)]
+    with ThreadPoolExecutor(workers) as pool:
+        for found in pool.map(lambda batch: list(_asked(batch, library, files)), batches):
+            answers.update(found)
+            progress(len(answers))
+    return answers
+
+
+def _kept(file: Path) -> Checked | None:
+    if not file.exists():
+        return None
+    data = json.loads(file.read_text())
+    return Checked(data["accepted"], data["seconds"], tuple(data["assumptions"]), data["detail"])
+
+
+def _asked(batch: Sequence[Theorem], library: Library, files: dict[str, Path]) -> Iterator[tuple[str, Checked]]:
+    rocq = opened(library, HEADER.strip().splitlines())
+    for each in batch:
+        if found := next(forbidden(each.source), None):
+            answer = Checked(False, 0.0, detail=f"{found[1]} is not allowed")
+        else:
+            try:
+                said = rocq.prove(each.source, PER_THEOREM)
+                listed = rocq.say(f"Print Assumptions {each.name}.") if said.accepted else ""
+                answer = _judged(said.accepted, said.seconds, listed, said.error)
+            except EOFError as error:                        # killed for memory, as a rule
+                answer = Checked(False, 0.0, detail=str(error))
+                rocq = opened(library, HEADER.strip().splitlines())
+        write_whole(files[each.name], json.dumps(asdict(answer)))
+        yield each.name, answer
+    rocq.process.kill()
+    rocq.process.wait()
+
+
+def headlines_checked(headlines: Sequence[Headline], library: Library, store: Path | None = None) -> dict[Headline, Checked]:
+    """What the theorems of the library rest on; those of a file that was not compiled are not accepted."""
+    folder = (store or cache_folder()) / "answers"
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / f"{digest_of(library.digest, *(f'{each.file}.{each.theorem}' for each in headlines))[:32]}.headlines.json"
+    listed: dict[str, str] = json.loads(file.read_text()) if file.exists() else {}
+    if not listed:
+        sound = sorted({each.file for each in headlines} - set(library.broken))
+        with opened(library, [f"From AttentionProofs Require {name}." for name in sound]) as rocq:
+            listed = {f"{each.file}.{each.theorem}": rocq.say(f"Print Assumptions AttentionProofs.{each.file}.{each.theorem}.")
+                      for each in headlines if each.file in sound}
+        write_whole(file, json.dumps(listed))
+    found = {}
+    for each in headlines:
+        seconds = library.seconds.get(each.file, 0.0)
+        name = f"{each.file}.{each.theorem}"
+        broken = library.broken.get(each.file, "")
+        found[each] = Checked(False, seconds, detail=f"{each.file}.v: {broken}") if broken else \
+            _judged(True, seconds, listed[name], "")
+    return found

@@ -1,0 +1,168 @@
+"""The installation of Rocq, and the compiled library: objects are kept by the content of their sources, and checked."""
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from derivations.kernel.scanning import forbidden, without_comments
+
+ROOT = Path(__file__).parents[2] / "formal"
+LOGICAL = "AttentionProofs"
+SCRIPT = "Script"
+VERSION = "8.16"
+INSTALL = "apt-get install coq libcoq-mathcomp-analysis libcoq-mathcomp-algebra-tactics"
+PER_FILE = 600                                               # seconds to compile one file of the library
+
+
+class MissingError(Exception):
+    """There is no Rocq of the kind that the library is written for; the message says so in one line."""
+
+
+@cache
+def version() -> str:
+    """The version of Rocq; raises MissingError where it, or mathcomp-analysis, is missing or another one."""
+    try:
+        said = subprocess.run(["coqc", "--version"], capture_output=True, text=True, check=True).stdout
+        where = Path(subprocess.run(["coqc", "-where"], capture_output=True, text=True, check=True).stdout.strip())
+    except (OSError, subprocess.CalledProcessError):
+        raise MissingError(f"kernel: Rocq is not installed ({INSTALL}): no claim is checked by it") from None
+    found = re.search(r"version (\S+)", said)
+    number = found.group(1) if found else "?"
+    if not number.startswith(VERSION):
+        raise MissingError(f"kernel: expected Rocq {VERSION}, got {number}: no claim is checked by it")
+    for package in ("analysis", "algebra_tactics"):
+        if not (where / "user-contrib" / "mathcomp" / package).is_dir():
+            raise MissingError(f"kernel: mathcomp {package} is not installed ({INSTALL}): no claim is checked by Rocq")
+    return number
+
+
+def cache_folder() -> Path:
+    """Where compiled objects and answers are kept."""
+    home = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    return Path(home) / "attention-proofs" / "rocq"
+
+
+@dataclass(frozen=True)
+class Library:
+    """The compiled library: its folder, a digest of its sources, and what could not be compiled, by file."""
+
+    folder: Path
+    digest: str
+    broken: Mapping[str, str]
+    seconds: Mapping[str, float]
+
+    @property
+    def options(self) -> list[str]:
+        """What Rocq's programs need to find it."""
+        return ["-R", str(self.folder), LOGICAL]
+
+
+def digest_of(*texts: str | bytes) -> str:
+    """A digest of several texts."""
+    whole = hashlib.sha256()
+    for each in texts:
+        data = each.encode() if isinstance(each, str) else each
+        whole.update(hashlib.sha256(data).digest())
+    return whole.hexdigest()
+
+
+def sources(root: Path = ROOT) -> dict[str, str]:
+    """The sources of the library by the name of their file."""
+    return {file.stem: file.read_text(encoding="utf-8") for file in sorted((root / "theories").glob("*.v"))}
+
+
+def refused(texts: Mapping[str, str]) -> list[str]:
+    """What must not be in a source, with file and line."""
+    return [f"formal/theories/{name}.v:{line}: {words} is not allowed" for name, text in texts.items()
+            for line, words in forbidden(text)]
+
+
+REQUIRED = re.compile(r"From\s+AttentionProofs\s+Require\s+(?:Import\s+|Export\s+)?([\w\s]+?)\.(?:\s|$)")
+
+
+def closure(name: str, texts: Mapping[str, str]) -> list[str]:
+    """The files that a file rests on, itself included."""
+    found, waiting = [], [name]
+    while waiting:
+        each = waiting.pop()
+        if each in texts and each not in found:
+            found.append(each)
+            waiting += [other for part in REQUIRED.findall(without_comments(texts[each])) for other in part.split()]
+    return sorted(found)
+
+
+def content(name: str, texts: Mapping[str, str]) -> str:
+    """A digest of a file and of all that it rests on."""
+    return digest_of(version(), *(part for each in closure(name, texts) for part in (each, texts[each])))
+
+
+def built(root: Path = ROOT, store: Path | None = None) -> Library:
+    """The library, compiled where it is not kept already; an object that is not the one that was compiled is made again.
+
+    Raises MissingError where there is no Rocq or no library.
+    """
+    texts = sources(root)
+    if SCRIPT not in texts:
+        raise MissingError(f"kernel: expected formal/theories/{SCRIPT}.v beside derivations, got none in {root}")
+    contents = {name: content(name, texts) for name in texts}
+    folder = (store or cache_folder()) / digest_of(*contents.values())[:24]
+    folder.mkdir(parents=True, exist_ok=True)
+    order = subprocess.run(["coqdep", "-sort", "-R", ".", LOGICAL, *(_put(folder, name, texts[name]) for name in texts)],
+                           cwd=folder, capture_output=True, text=True, check=True).stdout.split()
+    broken: dict[str, str] = {}
+    seconds: dict[str, float] = {}
+    for name in (Path(file).stem for file in order):
+        seconds[name], wrong = _object(name, contents[name], folder)
+        if wrong:
+            broken[name] = wrong
+    return Library(folder, contents[SCRIPT], broken, seconds)
+
+
+def _put(folder: Path, name: str, text: str) -> str:
+    file = folder / f"{name}.v"
+    if not file.exists() or file.read_text(encoding="utf-8") != text:
+        file.write_text(text, encoding="utf-8")
+    return file.name
+
+
+def _object(name: str, key: str, folder: Path) -> tuple[float, str]:
+    """The seconds that a file took to compile, and why it failed; an object is used again if it is the one that was made."""
+    kept, file = folder.parent / "objects" / f"{key[:32]}.json", folder / f"{name}.vo"
+    copy = kept.with_suffix(".vo")
+    record = json.loads(kept.read_text()) if kept.exists() else None
+    if record and record["broken"]:
+        return record["seconds"], record["broken"]
+    if record and _hash(copy) == record["hash"]:
+        if _hash(file) != record["hash"]:
+            shutil.copyfile(copy, file)
+        return record["seconds"], ""
+    start = time.perf_counter()
+    wrong = _compiled(name, folder)
+    seconds = round(time.perf_counter() - start, 2)
+    kept.parent.mkdir(exist_ok=True)
+    if not wrong:
+        shutil.copyfile(file, copy)
+    kept.write_text(json.dumps({"hash": _hash(file), "seconds": seconds, "broken": wrong}))
+    return seconds, wrong
+
+
+def _hash(file: Path) -> str:
+    return hashlib.sha256(file.read_bytes()).hexdigest() if file.exists() else ""
+
+
+def _compiled(name: str, folder: Path) -> str:
+    """Compile one file; why that failed, empty if it did not."""
+    try:
+        done = subprocess.run(["coqc", "-q", "-w", "none", "-R", ".", LOGICAL, f"{name}.v"], cwd=folder, capture_output=True,
+                              text=True, timeout=PER_FILE, check=False)
+    except subprocess.TimeoutExpired:
+        return f"not compiled in {PER_FILE} s"
+    return (done.stderr.strip() or "no reason")[-600:] if done.returncode else ""

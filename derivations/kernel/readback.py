@@ -1,0 +1,451 @@
+"""An exported statement read again, and evaluated by Rocq's conventions: 1/0 = 0, ln x = 0 for x ≤ 0, √x = 0 for x < 0.
+
+Nothing of what wrote the statement is used here but the names of the variables.  What a statement says at exact points is
+compared with what the relation says there; slopes are computed with dual numbers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import accumulate, count, islice
+from typing import Any
+
+from flint import arb, ctx, fmpq
+
+from derivations.calculus.balls import Point, enclose, enclose_all
+from derivations.calculus.variables import Kind, Variable
+from derivations.kernel.export import Theorem
+from derivations.relations import Follows, Relation, UniqueMinimum
+
+TOKEN = re.compile(r"\s*(\\Sum_|%:R|%N|\.\+1|\^-1|\^\+|`\^|`\||->|=>|<=|!=|'I_\w+|[A-Za-z_]\w*|\d+|[()<=+*/,:|-])")
+POINTS = 8                                                   # at which a statement is compared with its relation
+BITS = 200
+CLOSE = 2.0**-90                                             # a radius, relative to the value, of what is compared
+
+_LEVELS = count(1)
+
+Scope = dict[str, Any]
+Rule = Callable[[Scope], Any]
+
+
+@dataclass(frozen=True)
+class Dual:
+    """A number a + bε of one of several kinds of ε, the deeper of which has the larger level."""
+
+    level: int
+    value: Any
+    slope: Any
+
+
+def _split(x: Any, level: int) -> tuple[Any, Any]:
+    return (x.value, x.slope) if isinstance(x, Dual) and x.level == level else (x, arb(0))
+
+
+def _binary(x: Any, y: Any, plain: Callable[[Any, Any], Any], rule: Callable[[Any, Any, Any, Any], Any]) -> Any:
+    level = max((z.level for z in (x, y) if isinstance(z, Dual)), default=0)
+    if not level:
+        return plain(x, y)
+    (a, b), (c, d) = _split(x, level), _split(y, level)
+    return Dual(level, _binary(a, c, plain, rule), rule(a, b, c, d))
+
+
+def add(x: Any, y: Any) -> Any:
+    """The sum."""
+    return _binary(x, y, lambda a, c: a + c, lambda a, b, c, d: add(b, d))
+
+
+def multiply(x: Any, y: Any) -> Any:
+    """The product."""
+    return _binary(x, y, lambda a, c: a * c, lambda a, b, c, d: add(multiply(a, d), multiply(b, c)))
+
+
+def _unary(x: Any, plain: Callable[[arb], arb], slope: Callable[[Any], Any]) -> Any:
+    if isinstance(x, Dual):
+        return Dual(x.level, _unary(x.value, plain, slope), multiply(slope(x.value), x.slope))
+    return plain(x)
+
+
+def _zero_or(plain: Callable[[arb], arb], wrong: Callable[[arb], bool]) -> Callable[[arb], arb]:
+    return lambda x: arb(0) if wrong(x) else plain(x)
+
+
+def inverse(x: Any) -> Any:
+    """1/x."""
+    return _unary(x, _zero_or(lambda a: 1 / a, lambda a: bool(a == 0)), lambda a: multiply(arb(-1), power(inverse(a), 2)))
+
+
+def power(x: Any, n: int) -> Any:
+    """x to the n."""
+    result: Any = arb(1)
+    for _ in range(n):
+        result = multiply(result, x)
+    return result
+
+
+def exp(x: Any) -> Any:
+    """e to the x."""
+    return _unary(x, arb.exp, exp)
+
+
+def ln(x: Any) -> Any:
+    """The logarithm."""
+    return _unary(x, _zero_or(arb.log, lambda a: bool(a <= 0)), inverse)
+
+
+def sqrt(x: Any) -> Any:
+    """The root."""
+    return _unary(x, _zero_or(arb.sqrt, lambda a: bool(a < 0)), lambda a: inverse(multiply(arb(2), sqrt(a))))
+
+
+def xlogx(x: Any) -> Any:
+    """x ln x."""
+    return multiply(x, ln(x))
+
+
+def kl(y: Any, x: Any) -> Any:
+    """y ln y − y ln x − y + x."""
+    return add(add(xlogx(y), multiply(arb(-1), multiply(y, ln(x)))), add(multiply(arb(-1), y), x))
+
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "expR": exp, "ln": ln, "xlogx": xlogx, "kl": kl,
+    "plus": lambda x: x.max(arb(0)), "dlt": lambda i, j: arb(int(i == j))}
+WORDS = {*FUNCTIONS, "upd", "upd2", "derive1", "Num"}
+
+
+class Reader:
+    """A statement as text, read from the left to the right."""
+
+    def __init__(self, text: str) -> None:
+        text = text.replace("Num.sqrt", "sqrt")
+        self.tokens = []
+        position = 0
+        while text[position:].strip():
+            found = TOKEN.match(text, position)
+            if found is None:
+                raise ValueError(f"expected a statement, got {text[position:position + 20]!r}")
+            self.tokens.append(found.group(1))
+            position = found.end()
+        self.at = 0
+
+    def next(self, *expected: str) -> str:
+        """The next token; raises ValueError where it is not one of the expected."""
+        token = self.tokens[self.at] if self.at < len(self.tokens) else ""
+        if not token or (expected and token not in expected):
+            raise ValueError(f"expected {' or '.join(expected)}, got {token!r}")
+        self.at += 1
+        return token
+
+    def sees(self, *tokens: str) -> bool:
+        """Whether these tokens come next."""
+        return self.tokens[self.at:self.at + len(tokens)] == list(tokens)
+
+    def expression(self) -> Rule:
+        """Terms with signs between."""
+        rule = self.product()
+        while self.sees("+") or self.sees("-"):
+            sign, first, second = self.next(), rule, self.product()
+            rule = _both(first, second, add if sign == "+" else lambda x, y: add(x, multiply(arb(-1), y)))
+        return rule
+
+    def product(self) -> Rule:
+        """Factors and divisors."""
+        rule = self.unary()
+        while self.sees("*") or self.sees("/"):
+            sign, first, second = self.next(), rule, self.unary()
+            rule = _both(first, second, multiply if sign == "*" else lambda x, y: multiply(x, inverse(y)))
+        return rule
+
+    def unary(self) -> Rule:
+        """A sign, a sum, or a power."""
+        if self.sees("-"):
+            self.next()
+            inner = self.unary()
+            return lambda scope: multiply(arb(-1), inner(scope))
+        if self.sees("\\Sum_"):
+            return self.sum()
+        rule = self.postfix()
+        if self.sees("^+"):
+            self.next()
+            n = int(self.next())
+            return lambda scope: power(rule(scope), n)
+        if self.sees("`^"):
+            self.next()
+            exponent = self.postfix()
+            return lambda scope: exp(multiply(exponent(scope), ln(rule(scope))))
+        return rule
+
+    def sum(self) -> Rule:
+        """A sum over an index from 0 up to a size."""
+        self.next("\\Sum_")
+        self.next("(")
+        bound = self.next()
+        self.next("<")
+        size = self.next()
+        self.next(")")
+        body = self.product()
+
+        def total(scope: Scope) -> Any:
+            result: Any = arb(0)
+            for place in range(int(size) if size.isdigit() else scope[size]):
+                result = add(result, body({**scope, bound: place}))
+            return result
+
+        return total
+
+    def postfix(self) -> Rule:
+        """A name or a part with its arguments; what stands behind an argument belongs to it: f x^-1 is f (x^-1)."""
+        named = self.at < len(self.tokens) and re.match(r"[A-Za-z_]", self.tokens[self.at])
+        if not named:
+            return self._with_arguments("", self.operand())
+        name, before = self.tokens[self.at], self.at
+        head = self.operand()
+        return head if self.at > before + 1 else self._with_arguments(name, head)
+
+    def _with_arguments(self, name: str, head: Rule) -> Rule:
+        arguments = []
+        while self.at < len(self.tokens) and (self.sees("(") or self.sees("`|") or re.match(r"\w", self.tokens[self.at])):
+            arguments.append(self.operand())
+        return head if not arguments else _applied(name, arguments) if name else _entry(head, arguments)
+
+    def operand(self) -> Rule:
+        """A name or a part, inverted, or with a cast to R."""
+        rule = self.part()
+        while self.sees("^-1") or self.sees("%:R") or self.sees(".+1"):
+            rule = _changed(rule, self.next())
+        return rule
+
+    def part(self) -> Rule:
+        """A name, a number, an absolute value, a function, or an expression in parentheses."""
+        token = self.next()
+        if token.isdigit():
+            return lambda scope: int(token)
+        if token == "`|":
+            inside = self.expression()
+            self.next("|")
+            return lambda scope: abs(inside(scope))
+        if token == "(" and self.sees("fun"):
+            return self.function()
+        if token == "(":
+            inside = self.expression()
+            if self.sees(":", "R"):
+                self.next(), self.next()
+            self.next(")")
+            return inside
+        return _applied(token, [])
+
+    def function(self) -> Rule:
+        """A function of one argument, as a function of its argument."""
+        self.next("fun")
+        name = self.next()
+        while not self.sees("=>"):
+            self.next()
+        self.next("=>")
+        body = self.expression()
+        self.next(")")
+        return lambda scope: lambda argument: body({**scope, name: argument})
+
+    def comparison(self) -> Callable[[Scope], bool | None]:
+        """Whether an equality or an inequality holds; None where it cannot be told."""
+        left = self.expression()
+        sign = self.next("=", "<", "<=", "!=")
+        right = self.expression()
+        return lambda scope: _compared(_real(left(scope)), sign, _real(right(scope)))
+
+
+def _changed(rule: Rule, sign: str) -> Rule:
+    """What stands before ^-1, %:R or .+1."""
+    change: dict[str, Callable[[Any], Any]] = {"^-1": lambda x: inverse(_real(x)), "%:R": arb, ".+1": lambda x: x + 1}
+    return lambda scope: change[sign](rule(scope))
+
+
+def _both(first: Rule, second: Rule, operation: Callable[[Any, Any], Any]) -> Rule:
+    return lambda scope: operation(_real(first(scope)), _real(second(scope)))
+
+
+def _real(x: Any) -> Any:
+    return arb(x) if isinstance(x, int) else x
+
+
+def _compared(left: arb, sign: str, right: arb) -> bool | None:
+    if sign in ("=", "!="):
+        if left == right or not left.overlaps(right):
+            return bool(left == right) is (sign == "=")
+        return None
+    if sign == "<":
+        return True if left < right else False if left >= right else None
+    return True if left <= right else False if left > right else None
+
+
+def _applied(name: str, arguments: list[Rule]) -> Rule:
+    if name == "sqrt":
+        return lambda scope: sqrt(_real(arguments[0](scope)))
+    if name == "dlt":
+        return lambda scope: arb(int(arguments[0](scope) == arguments[1](scope)))
+    if name in FUNCTIONS:
+        return lambda scope: FUNCTIONS[name](*(_real(argument(scope)) for argument in arguments))
+    if name in ("upd", "upd2"):
+        return lambda scope: _updated(*(argument(scope) for argument in arguments))
+    if name == "derive1":
+        return lambda scope: _derived(*(argument(scope) for argument in arguments))
+    return _entry(lambda scope: scope[name], arguments)
+
+
+def _entry(head: Rule, arguments: list[Rule]) -> Rule:
+    """An entry of a vector or a matrix, or the vector itself."""
+
+    def entry(scope: Scope) -> Any:
+        value = head(scope)
+        for argument in arguments:
+            value = value[argument(scope)]
+        return value
+
+    return entry
+
+
+def _updated(vector: Any, *places: Any) -> Any:
+    *indices, new = places
+    copied = list(vector)
+    copied[indices[0]] = new if len(indices) == 1 else _updated(vector[indices[0]], *indices[1:], new)
+    return copied
+
+
+def _derived(function: Callable[[Any], Any], point: Any) -> Any:
+    depth = next(_LEVELS)                                    # a slope inside of another one begins later
+    result = function(Dual(depth, point, arb(1)))
+    return result.slope if isinstance(result, Dual) and result.level == depth else arb(0)
+
+
+# ── what a statement says, beside what the relation says ────────────────────────────────────────────────────────────
+
+
+def parts(statement: str) -> tuple[list[tuple[str, str]], str]:
+    """The binders of a theorem, each a name and a type, and its conclusion."""
+    text = statement[statement.index("forall") + len("forall"):].strip().removesuffix(".")
+    binders = []
+    while text.startswith("("):
+        depths = accumulate((letter == "(") - (letter == ")") for letter in text)
+        end = next(position for position, depth in enumerate(depths) if depth == 0)
+        name, type = text[1:end].split(":", 1)
+        binders.append((name.strip(), type.strip()))
+        text = text[end + 1:].lstrip()
+    return binders, text.removeprefix(",").strip()
+
+
+def disagreement(theorem: Theorem, relation: Relation) -> str:
+    """Where the exported statement and the relation say different things; empty if they do nowhere."""
+    saved, ctx.prec = ctx.prec, BITS
+    try:
+        return next(_disagreements(theorem, relation), "")
+    finally:
+        ctx.prec = saved
+
+
+def _disagreements(theorem: Theorem, relation: Relation) -> Iterator[str]:
+    binders, conclusion = parts(theorem.statement)
+    hypotheses = [(name, type) for name, type in binders if name not in theorem.variables and name != "R"]
+    compared = 0
+    for point in islice(relation.points(), POINTS):
+        scope = _scope(theorem, point)
+        if false := [name for name, text in hypotheses if _hypothesis(text, scope, binders) is False
+                     and not name.startswith("premise")]:
+            yield f"the hypothesis {false[0]} is false at a point of the domain"
+        for said, meant in _values(conclusion, relation, scope, point):
+            ours, theirs = arb(said), arb(meant)
+            if not (theirs.is_finite() and ours.is_finite()):
+                continue
+            compared += 1
+            if not ours.overlaps(theirs):
+                yield f"the statement says {ours.str(8)} where the relation says {theirs.str(8)}"
+            elif ours.rad() > CLOSE * (1 + abs(theirs)).upper():
+                yield f"the value {ours.str(8)} is not sharp enough to be compared"
+    if not compared:
+        yield "no point at which statement and relation could be compared"
+
+
+def _scope(theorem: Theorem, point: Point) -> Scope:
+    return {name: _value(v, point[v]) for name, v in theorem.variables.items() if v in point}
+
+
+def _value(v: Variable, value: Any) -> Any:
+    if v.domain.kind is Kind.SIZE:
+        return value
+    if v.domain.kind is Kind.INDEX:
+        return value - 1
+    return _numbers(value)
+
+
+def _numbers(value: Any) -> Any:
+    if isinstance(value, list | tuple):
+        return [_numbers(each) for each in value]
+    exact = Fraction(value)
+    return arb(fmpq(exact.numerator, exact.denominator))
+
+
+def _hypothesis(text: str, scope: Scope, binders: list[tuple[str, str]]) -> bool | None:
+    """Whether a hypothesis holds at a point, for all values of the indices that it speaks of."""
+    if text.endswith("%N"):
+        size = re.findall(r"\w+", text)[1]
+        return bool(scope[size] > 0)
+    if "->" in text or text == "nat":
+        return None
+    bound: list[str] = []
+    if text.startswith("forall"):
+        head, text = text.removeprefix("forall").split(",", 1)
+        bound = head.split()
+    if "!=" in text and not re.search(r"[(:]", text):
+        one, other = (each.strip() for each in text.split("!="))
+        return bool(scope[one] != scope[other])
+    holds = Reader(text).comparison()
+    answers = [holds(place) for place in _places(bound, text, scope, binders)]
+    return False if False in answers else None if None in answers else True
+
+
+def _places(bound: list[str], text: str, scope: Scope, binders: list[tuple[str, str]]) -> Iterator[Scope]:
+    """The scope with every value of the indices, whose ranges are those of the vector that they are put into."""
+    if not bound:
+        yield scope
+        return
+    types = dict(binders)
+    for name, type in types.items():
+        found = re.search(rf"\b{re.escape(name)}((?: i\d)+)", text)
+        if found and "->" in type and bound[0] in found.group(1).split():
+            size = re.findall(r"'I_(\w+)", type)[found.group(1).split().index(bound[0])]
+            for place in range(int(size) if size.isdigit() else scope[size]):
+                yield from _places(bound[1:], text, {**scope, bound[0]: place}, binders)
+            return
+
+
+def _values(conclusion: str, relation: Relation, scope: Scope, point: Point) -> Iterator[tuple[Any, arb]]:
+    """Pairs of a value of the statement and that of the relation."""
+    if isinstance(relation, UniqueMinimum):
+        yield from _of_minimizer(conclusion, relation, scope, point)
+        return
+    reader = Reader(conclusion)
+    first, sign, second = reader.expression(), reader.next("=", "<", "<="), reader.expression()
+    strict = getattr(relation.conclusion if isinstance(relation, Follows) else relation, "strict", None)
+    expected = "=" if strict is None else "<" if strict else "<="
+    if sign != expected or reader.at != len(reader.tokens):
+        raise ValueError(f"expected one statement with {expected}, got {sign}")
+    sides = (second, first) if sign != "=" else (first, second)
+    yield from ((_real(side(scope)), value) for side, value in zip(sides, enclose_all(relation.sides, point), strict=True))
+
+
+def _of_minimizer(conclusion: str, relation: UniqueMinimum, scope: Scope, point: Point) -> Iterator[tuple[Any, arb]]:
+    """The entries of the candidate, and the objective at three rivals."""
+    reader = Reader(conclusion.removeprefix("only_minimizer"))
+    reader.next("(")
+    objective = reader.function()(scope)
+    reader.next("(")
+    candidate = reader.function()(scope)
+    (j,), size = relation.places, point[relation.over]
+    assert isinstance(size, int)
+    for place in range(size):
+        yield candidate(place), enclose(relation.entry, {**point, j: place + 1})
+    rivals = [[Fraction(1, size)] * size, [Fraction(2 * k + 1, size * size) for k in range(size)],
+              [Fraction(int(k == size - 1)) for k in range(size)]]
+    for each in rivals:
+        yield objective(_numbers(each)), enclose(relation.open_objective, {**point, relation.base.label: each})
