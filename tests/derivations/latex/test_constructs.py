@@ -1,4 +1,4 @@
-"""Constructs that papers use beside sums and fractions: primes, cases, maxima over an index, rows of a matrix, entries below ∂."""
+"""Constructs that papers use beside sums and fractions: primes, cases, maxima, rows of a matrix, entries below ∂."""
 
 from __future__ import annotations
 
