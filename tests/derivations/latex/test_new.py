@@ -84,7 +84,7 @@ Let $s \in \mathbb{R}^m$ and $\tau > 0$.
 
 
 def test_a_correction_says_something(tmp_path: Path) -> None:
-    """s = V − V + s is one edit away from a false print and true of anything: it corrects nothing, and verify would refuse it."""
+    """s = V − V + s is one edit away from a false print and true of anything: it corrects nothing."""
     paper, folder = tmp_path / "paper.tex", tmp_path / "mine"
     paper.write_text(HOLLOW, encoding="utf-8")
     told = run("new", paper, folder)
