@@ -10,7 +10,7 @@ def circle(notation: Notation) -> str:
     """A circle of definitions as a text, Q → V → Q."""
     bodies = {name: each.body for name, each in notation.meanings.items() if isinstance(each, Definition)}
     used = {name: [other for other in bodies if other in _names(body)] for name, body in bodies.items()}
-    waiting = [(name,) for name in bodies]
+    waiting: list[tuple[str, ...]] = [(name,) for name in bodies]
     while waiting:
         path = waiting.pop(0)
         if path[-1] in path[:-1]:

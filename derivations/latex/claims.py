@@ -16,6 +16,7 @@ import sympy as sp
 from derivations.calculus.sums import total
 from derivations.catalogue import Entry, Steps, Undecidable, claim
 from derivations.claims import Kind, Severity
+from derivations.comparison import objections
 from derivations.latex.notation import Notation
 from derivations.latex.statements import read
 from derivations.latex.values import bound
@@ -98,9 +99,16 @@ def _add_twins_and_correction(entry: Entry, relations: Sequence[Relation]) -> No
         entry.twin(name, _constant(wrong))
     if false is None:
         return
-    repair = next((m for m in _mutants(false, TRIED) if not isinstance(m.relation, UniqueMinimum) and m.relation.prove()), None)
+    repair = next((mutant for mutant in _mutants(false, TRIED) if _answers(mutant.relation, false)), None)
     if repair is not None:
         _correct(entry, repair)
+
+
+def _answers(repaired: Relation, false: Relation) -> bool:
+    """Whether a mutant is true and says something in the place of the print; s = V − V + s is true of anything."""
+    if isinstance(repaired, UniqueMinimum) or not repaired.prove():
+        return False
+    return next(objections(false, repaired, None, None), None) is None
 
 
 def _correct(entry: Entry, repair: Mutant) -> None:

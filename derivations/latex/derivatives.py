@@ -187,7 +187,7 @@ def primed(reader: Reads, meaning: Definition, primes: int, point: Node | None) 
     moving = own if here else Variable(f"{own.name}#point", Domain(Kind.REAL))
     body = reader.fresh().within(**{arguments[0]: scalar(moving)}).value(meaning.body).number
     if moving is not own and own in body.free_symbols:
-        raise LatexError(f"{name}': expected all of {arguments[0]} in the definition of {name} itself, got some of it elsewhere")
+        raise LatexError(f"{name}': expected all of {arguments[0]} in the definition of {name} itself, got some elsewhere")
     for _ in range(primes):
         body = derivative(body, moving) if here else differentiate(body, moving)
     return scalar(body if here or point is None else body.xreplace({moving: reader.value(point).number}))

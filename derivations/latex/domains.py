@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
+from derivations.latex.descriptions import described, is_value, lines_of, value_of
 from derivations.latex.elaboration import BIG
-from derivations.latex.notation import index_parts, parts, pattern, thin
+from derivations.latex.guesses import Guesses
+from derivations.latex.notation import index_parts, parts
 from derivations.latex.paper import Formula
 from derivations.latex.syntax import (
     Bracket,
@@ -29,50 +30,6 @@ DOTS = ("\\dots", "\\ldots", "\\cdots")
 DEFINE = (":=", "\\coloneqq", "\\triangleq")
 INTERIORS = ("\\mathrm{int}", "\\mathrm{ri}", "\\mathrm{relint}", "\\mathring")
 FULL_SUPPORT = ("full support", "positive entries", "strictly positive", "positive probabilit", "positive distribution")
-
-
-@dataclass
-class Guess:
-    """What a symbol is taken for, and why."""
-
-    meaning: str
-    why: str
-
-
-@dataclass
-class Guesses:
-    """The notation in the making: guesses by symbol, in the order in which they were read."""
-
-    lines: dict[str, Guess] = field(default_factory=dict)
-    names: dict[str, str] = field(default_factory=dict)  # name → the symbol under which it is declared
-    defining: dict[int, str] = field(default_factory=dict)  # place of a formula → the symbol that it defines
-    displayed: set[str] = field(default_factory=set)
-    used: dict[str, list[Node]] = field(default_factory=dict)
-    indices: dict[str, str] = field(default_factory=dict)  # index → its size, empty where it is not known yet
-    sets: dict[str, str] = field(default_factory=dict)  # finite set → its size
-    called: set[str] = field(default_factory=set)  # names that are used as functions
-
-    def say(self, symbol: str, meaning: str, why: str, name: str = "") -> None:
-        """Keep the first guess for a name; a definition replaces a domain."""
-        name = name or (pattern(symbol).name if meaning.startswith("=") or "(" in symbol else symbol)
-        if name in self.names and not (meaning.startswith("=") and not self.lines[self.names[name]].meaning.startswith("=")):
-            return
-        if name in self.names:
-            del self.lines[self.names[name]]
-        self.names[name] = symbol
-        self.lines[symbol] = Guess(meaning, why)
-
-    def size(self, node: Node, why: str) -> str | None:
-        """The size that a part names; a letter becomes one."""
-        text = spelled(node)
-        if text.isdigit() and int(text) >= 1:
-            return text
-        if text in self.sets:
-            return self.sets[text]
-        if isinstance(node, Symbol | Scripted) and text not in RESERVED and not text.startswith("\\"):
-            self.say(text, "size", why)
-            return text if self.lines.get(text, Guess("", "")).meaning.split()[0:1] == ["size"] else None
-        return None
 
 
 def read_sets(found: Guesses, tree: Node, formula: Formula) -> None:
@@ -157,8 +114,8 @@ def read_domains(found: Guesses, tree: Node, formula: Formula) -> None:
     if isinstance(tree, Listing) and len(clauses) >= 3 and _enumerated(clauses[:-1], clauses[-1]):
         _family(found, clauses[-1], "real", why)
     if not formula.display:
-        _described(found, tree, formula, why)
-        _lines_of(found, tree, formula, why)
+        described(found, tree, formula, why)
+        lines_of(found, tree, formula, why)
     for clause in clauses:
         if not isinstance(clause, Chain):
             before.append(clause)
@@ -192,46 +149,6 @@ def read_domains(found: Guesses, tree: Node, formula: Formula) -> None:
             _member(found, node, why)
         elif isinstance(node, Chain) and node.signs == (":", "\\to") and isinstance(node.parts[0], Symbol):
             _function(found, node, why)
-
-
-DESCRIBED = {
-    "a real": "real",
-    "any real": "real",
-    "be real": "real",
-    "is real": "real",
-    "a scalar": "real",
-    "a positive": "positive",
-    "be positive": "positive",
-    "is positive": "positive",
-    "an integer": "size",
-}
-
-
-REWARDS = ("reward", "score", "logit", "utility", "energy", "cost", "loss", "action value", "return")
-
-
-def _described(found: Guesses, symbol: Node, formula: Formula, why: str) -> None:
-    """c a real number, τ is positive, r(y) be the reward: what the words after a symbol say."""
-    words = formula.after.removeprefix("be ").removeprefix("is ").strip()
-    if _is_value(found, symbol) and any(word in words[:30] for word in REWARDS):
-        _value(found, symbol, "real", f"{why} {words[:20]}")
-    if not isinstance(symbol, Symbol):
-        return
-    meaning = next((each for start, each in DESCRIBED.items() if f"{words} ".startswith(f"{start} ")), None)
-    if meaning and symbol.name not in RESERVED:
-        found.say(symbol.name, meaning, f"{why} {words[:20]}")
-
-
-def _lines_of(found: Guesses, tree: Node, formula: Formula, why: str) -> None:
-    """Rows q_i and columns x_i, of a matrix that has the same letter as a capital."""
-    if not (isinstance(tree, Scripted) and tree.sub is not None and is_index_list(tree.sub)):
-        return
-    name = spelled(tree.base)
-    matrix = name.replace(thin(name), thin(name).upper())
-    known = found.lines.get(matrix)
-    kind = next((each for each in ("rows", "columns") if each in formula.words[-40:]), None)
-    if kind and known is not None and known.meaning.split()[-3:-2] == ["matrix"] and name not in found.displayed:
-        found.say(name, f"{kind} of {matrix}", f"{why}, after “{kind}”")
 
 
 def _enumerated(before: Sequence[Node], last: Node | None) -> bool:
@@ -272,25 +189,9 @@ def _function(found: Guesses, node: Chain, why: str) -> None:
         found.say(spelled(name), f"vector {found.sets[spelled(domain)]}", why)
 
 
-def _is_value(found: Guesses, node: Node | None) -> bool:
-    """Whether a part is Q(a), or r(x, y), the value of a function at an index."""
-    call = node.factors[1] if isinstance(node, Product) and len(node.factors) == 2 else None
-    return isinstance(call, Bracket) and any(spelled(part) in found.indices for part in parts(call.inside))
-
-
-def _value(found: Guesses, node: Node, meaning: str, why: str) -> None:
-    """Q(a) ∈ ℝ, with labels where an argument is no index."""
-    assert isinstance(node, Product)
-    found.say(spelled(node), meaning, why)
-    call = node.factors[1]
-    for part in parts(call.inside) if isinstance(call, Bracket) else ():
-        if isinstance(part, Symbol) and spelled(part) not in found.indices and spelled(part) not in found.names:
-            found.say(spelled(part), "fixed", f"an argument of {spelled(node.factors[0])} that is no index")
-
-
 def _declare(found: Guesses, symbol: Node | None, meaning: str, why: str) -> None:
-    if symbol is not None and _is_value(found, symbol) and meaning in ("real", "positive", "nonnegative"):
-        _value(found, symbol, meaning, why)
+    if symbol is not None and is_value(found, symbol) and meaning in ("real", "positive", "nonnegative"):
+        value_of(found, symbol, meaning, why)
     if not isinstance(symbol, Symbol | Scripted):
         return
     text = spelled(symbol)

@@ -280,8 +280,8 @@ class Reader:
                 return operators.extreme(self, base.name, rest)
             if base.name in ("\\max", "\\min"):
                 raise LatexError(
-                    f"{spelled(first)}: expected a maximum that is bounded above or a minimum that is bounded below as a side of an "
-                    "inequality or a term of one, or \\max and \\min of two numbers in parentheses"
+                    f"{spelled(first)}: expected a maximum that is bounded above or a minimum bounded below as a term of an "
+                    "inequality, or \\max and \\min of two numbers in parentheses"
                 )
             if base.name in UNREAD:
                 raise LatexError(f"expected sums, logarithms, exponentials, powers and derivatives, got {base.name}")

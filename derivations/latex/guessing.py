@@ -10,7 +10,8 @@ from collections.abc import Sequence
 
 from derivations.latex import operators
 from derivations.latex.derivatives import PARTIAL
-from derivations.latex.domains import DEFINE, Guesses, read_bounds, read_domains, read_sets
+from derivations.latex.domains import DEFINE, read_bounds, read_domains, read_sets
+from derivations.latex.guesses import Guesses
 from derivations.latex.notation import LETTER, index_parts, parts, pattern
 from derivations.latex.paper import Formula, Paper
 from derivations.latex.syntax import (
@@ -108,7 +109,9 @@ def _defined_name(found: Guesses, left: Node, right: Node, sign: str, display: b
     if name.endswith("'") and bare is not None and "(" in found.names[name.rstrip("'")]:
         return None                                          # f'(x) is the derivative of f
     inside = {spelled(node) for node in walk(right)} | {symbol for symbol, _ in uses(right)}
-    if name in inside or name in _defining(found, inside) or isinstance(right, Number) or name in found.sets or name.startswith("\\mathbb"):
+    if name in inside or name in _defining(found, inside):
+        return None
+    if isinstance(right, Number) or name in found.sets or name.startswith("\\mathbb"):
         return None
     if isinstance(left, Scripted) and left.sub is not None and not shown.indices and spelled(left.sub).isdigit():
         return None
@@ -197,7 +200,9 @@ def _rest(found: Guesses, name: str, nodes: Sequence[Node]) -> None:
         or name == "e"
     ):
         return
-    if name.startswith(("\\mathbb", "\\mathrm{new}", "\\mathrm{old}")) or (name == "\\pi" and not any(isinstance(node, Scripted | Product) for node in nodes)):
+    if name.startswith(("\\mathbb", "\\mathrm{new}", "\\mathrm{old}")):
+        return
+    if name == "\\pi" and not any(isinstance(node, Scripted | Product) for node in nodes):
         return
     if any(isinstance(node, Scripted) and _is_end(found, node) for node in nodes):
         return
@@ -229,8 +234,8 @@ def _rest(found: Guesses, name: str, nodes: Sequence[Node]) -> None:
         shape = [each.split()[1] if each.startswith("index ") else "" for each in ranges]
         if all(shape) and len(shape) <= 2:
             kind = "vector" if len(shape) == 1 else "matrix"
-            likely = f"interior {shape[0]}?" if name in DISTRIBUTIONS and len(shape) == 1 else ""
-            found.say(name, "?" if likely else f"{kind} {' '.join(shape)}", likely or "its indices")
+            asked = f"interior {shape[0]}?" if name in DISTRIBUTIONS and len(shape) == 1 else ""
+            found.say(name, "?" if asked else f"{kind} {' '.join(shape)}", asked or "its indices")
             return
     if (size := _shared_range(found, name)) is not None:
         found.say(name, f"index {size}", "an argument where another index stands, too")
@@ -247,7 +252,8 @@ def _shared_range(found: Guesses, name: str) -> str | None:
     if not LETTER.fullmatch(name):
         return None
     for nodes in found.used.values():
-        lists = [parts(node.factors[1].inside) for node in nodes if isinstance(node, Product)]  # type: ignore[attr-defined]
+        calls = [node.factors[1] for node in nodes if isinstance(node, Product)]
+        lists = [parts(call.inside) for call in calls if isinstance(call, Bracket)]
         for mine in lists:
             places = [at for at, part in enumerate(mine) if spelled(part) == name]
             others = [spelled(each[at]) for at in places for each in lists if len(each) == len(mine)]

@@ -16,7 +16,17 @@ from derivations.calculus.sums import total
 from derivations.calculus.variables import Kind, Variable, rival
 from derivations.latex.elaboration import Reader
 from derivations.latex.notation import Definition, Notation, index_parts
-from derivations.latex.statements import AT_LEAST, AT_MOST, EQUAL, _compared, _limits, _proportional, _under, clauses, free_places
+from derivations.latex.statements import (
+    AT_LEAST,
+    AT_MOST,
+    EQUAL,
+    _compared,
+    _limits,
+    _proportional,
+    _under,
+    clauses,
+    free_places,
+)
 from derivations.latex.syntax import (
     EMPTY,
     Bracket,

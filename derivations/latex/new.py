@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from derivations.files import write_whole
-from derivations.latex.domains import Guesses
+from derivations.latex.guesses import Guesses
 from derivations.latex.guessing import guess
 from derivations.latex.paper import Formula, Paper, read_paper
 

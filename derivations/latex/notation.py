@@ -26,7 +26,19 @@ import sympy as sp
 
 from derivations.calculus import variables
 from derivations.calculus.variables import Kind, Variable
-from derivations.latex.syntax import Bracket, Chain, LatexError, Listing, Node, Number, Product, Scripted, Symbol, parse, spelled
+from derivations.latex.syntax import (
+    Bracket,
+    Chain,
+    LatexError,
+    Listing,
+    Node,
+    Number,
+    Product,
+    Scripted,
+    Symbol,
+    parse,
+    spelled,
+)
 from derivations.latex.values import Value, scalar, transposed
 from derivations.relations import AtLeast
 
@@ -53,7 +65,8 @@ SCALARS = {"real": Kind.REAL, "positive": Kind.POSITIVE, "nonnegative": Kind.NON
 ARRAYS = {"simplex": Kind.SIMPLEX, "interior": Kind.INTERIOR, "stochastic": Kind.STOCHASTIC}
 ACCEPTED = (
     "size, index M, real, positive, nonnegative (with bounds, size >= 2, positive < 1), [positive|nonnegative] vector M, "
-    "[positive|nonnegative] matrix N M, rows of M, columns of M, simplex M, interior M, stochastic N M, fixed, = definition, or an operator: "
+    "[positive|nonnegative] matrix N M, rows of M, columns of M, simplex M, interior M, stochastic N M, fixed, "
+    "= definition, or an operator: "
     + ", ".join(OPERATORS)
 )
 
@@ -241,10 +254,11 @@ class Notation:
         if axes is None:
             raise LatexError(f"expected {ACCEPTED}, got {meaning!r}")
         base = variables.vector(name, *self._shape(words[1:], axes), kind=ARRAYS.get(words[0], kind))
-        other = self.meanings.get(thin(printed))
-        if thin(printed) != printed and isinstance(other, Value) and other.shape == tuple(base.shape):
+        plain_one = thin(printed)
+        other = self.meanings.get(plain_one)
+        if plain_one != printed and isinstance(other, Value) and other.shape == tuple(base.shape):
             raise LatexError(
-                f"{thin(printed)}_i can be an entry of {printed} or of {thin(printed)}, which the notation declares, too; expected one of them"
+                f"{plain_one}_i can be an entry of {printed} or of {plain_one}; expected one of them in the notation, got both"
             )
         return Value(tuple(base.shape), lambda *places: base[places])
 

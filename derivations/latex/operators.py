@@ -125,12 +125,10 @@ def _pair(reader: Reads, operator: str, argument: Node) -> tuple[Value, Value]:
 
 def distribution(reader: Reads, node: Node) -> Value:
     """All values of a distribution that is written with its arguments, q(z) or p(z | x), or without."""
-    first = node.factors[0] if isinstance(node, Product) and len(node.factors) == 2 else None
-    if first is not None and isinstance(reader.meaning(spelled(first)), Named):
-        meaning = reader.meaning(spelled(first))
-        assert isinstance(meaning, Named)
-        if isinstance(arguments := node.factors[1], Bracket):
-            check_labels(reader, spelled(first), meaning, parts(arguments.inside))
+    first, call = node.factors if isinstance(node, Product) and len(node.factors) == 2 else (None, None)
+    meaning = reader.meaning(spelled(first)) if first is not None else None
+    if isinstance(meaning, Named) and isinstance(call, Bracket):
+        check_labels(reader, spelled(first), meaning, parts(call.inside))
         return meaning.value
     return reader.value(node)
 

@@ -50,8 +50,8 @@ def symbol(
         call = _call(rest)
         if call:
             rest.pop(0)
-        point = call[0].inside if call else None
-        return reader.scripts(derivatives.primed(reader, function, primes, point), None, call[1] if call else None, spelled(whole))
+        slope = derivatives.primed(reader, function, primes, call[0].inside if call else None)
+        return reader.scripts(slope, None, call[1] if call else None, spelled(whole))
     bold = f"\\mathbf{{{base.name}}}"
     if sub is not None and not primes and (meaning := reader.meaning(bold)) is not None:
         return _meant(reader, bold, meaning, sub, sup, rest)  # z_i is an entry of the vector that is printed bold
@@ -193,8 +193,8 @@ def _given(reader: Reads, meaning: Definition, arguments: Sequence[str], given: 
             )
         if _stands_alone(part, name):
             raise LatexError(
-                f"{name}({spelled(part)}): can be {name} at {spelled(part)} or {name} times ({spelled(part)}); expected arguments "
-                "or \\cdot"
+                f"{name}({spelled(part)}): can be {name} at {spelled(part)} or {name} times ({spelled(part)}); expected "
+                "arguments or \\cdot"
             )
     return {argument: reader.value(part) for argument, part in zip(arguments, given, strict=True)}
 

@@ -190,6 +190,5 @@ def check_ranges(value: Value, places: Sequence[sp.Expr], what: str) -> None:
     """Raises RangeError for an index that runs over another range than the axis that it indexes."""
     for size, place in zip(value.shape, places, strict=False):
         if isinstance(place, Variable) and size is not None and place.domain.shape[0] != size:
-            raise RangeError(
-                f"{what}: expected an index over {size}, got {place.name.split('#')[0]}, which runs over {place.domain.shape[0]}"
-            )
+            name = place.name.split("#")[0]
+            raise RangeError(f"{what}: expected an index over {size}, got {name}, which runs over {place.domain.shape[0]}")

@@ -1,4 +1,4 @@
-"""Constructs that papers use beside sums and fractions: primes, cases, maxima over an index, rows of a matrix, entries below ∂."""
+"""Constructs that papers use beside sums and fractions: primes, cases, maxima, rows of a matrix, entries below ∂."""
 
 from __future__ import annotations
 
@@ -123,3 +123,10 @@ def test_rows_are_those_of_a_matrix() -> None:
 def test_cases_are_spelled_as_they_are_read() -> None:
     latex = SLOPES + r"p_a & \text{if } a = b \\ 0 & \text{otherwise} \end{cases}"
     assert spelled(parse(spelled(parse(latex)))) == spelled(parse(latex))
+
+
+def test_a_product_with_a_distribution_is_none() -> None:
+    """The entropy of w c is not that of w, whatever stands beside w."""
+    declared = {"m": "size", "y": "index m", "w(y)": "distribution", "c": "positive"}
+    (relation,) = read("H(w c) = H(w)", Notation(declared))
+    assert relation.counterexample() is not None

@@ -29,7 +29,7 @@ ROWS = re.findall(
 
 
 def test_the_table_has_its_rows() -> None:
-    assert len(ROWS) == 8
+    assert len(ROWS) == 10
 
 
 @pytest.mark.parametrize(("relation", "latex"), ROWS)
@@ -44,7 +44,7 @@ def test_an_example_is_read_and_proved(relation: str, latex: str) -> None:
 def test_a_line_of_the_notation_is_understood(line: str) -> None:
     ((key, meaning),) = eval("{" + line.replace("\\\\", "\\") + "}").items()
     declared = Notation(
-        {"m, n, d": "size", "z": "index m", r"\tau": "positive", "s": "vector m", **{key: meaning}}
+        {"m, n, d": "size", "z": "index m", r"\tau": "positive", "s": "vector m", "K": "matrix m d", **{key: meaning}}
         if key not in ("m", "s", r"\tau")
         else {"m": "size", key: meaning}
     )

@@ -74,6 +74,25 @@ def test_what_an_author_wrote_is_kept(tmp_path: Path) -> None:
     assert "OWN = 1  # a remark" in section.read_text()
 
 
+HOLLOW = r"""\documentclass{article}\begin{document}\section{One}
+Let $s \in \mathbb{R}^m$ and $\tau > 0$.
+\begin{equation} V = \tau \log \sum_{l=1}^m e^{s_l/\tau} \end{equation}
+\begin{equation} p_j = \exp\left(\frac{s_j - V}{\tau}\right) \end{equation}
+\begin{equation} s_j = V + \log p_j \end{equation}
+\end{document}
+"""
+
+
+def test_a_correction_says_something(tmp_path: Path) -> None:
+    """s = V − V + s is one edit away from a false print and true of anything: it corrects nothing."""
+    paper, folder = tmp_path / "paper.tex", tmp_path / "mine"
+    paper.write_text(HOLLOW, encoding="utf-8")
+    told = run("new", paper, folder)
+    assert verdicts(told)[5] == "refuted"
+    assert "correct:" not in told
+    run("--document", folder, "verify", "mine.3", "--only", "symbolic", "--json", tmp_path / "ledger.json")
+
+
 CHAIN = r"""\documentclass{article}\begin{document}\section{One}
 Let $s \in \mathbb{R}^m$ and $\epsilon \in (0,1)$, $n \ge 2$.
 \begin{equation} Z = \sum_{l=1}^m e^{s_l} = \sum_{l=1}^m e^{2s_l} \end{equation}
