@@ -383,8 +383,9 @@ def examine(entry: Entry) -> Examination:
 def _beside_print(entry: Entry, evidence: Evidence) -> Evidence:
     """Return the evidence with the comparison of LaTeX and proved relation; a difference between them is a fault."""
     own, repaired = _prints(entry.id)
-    differing = [f"the {name} differs from its relation: {each.reason}"
-                 for name, each in (("print", own), ("correction", repaired)) if each and each.standing is Standing.DIFFERS]
+    named = (("print", own), ("correction", repaired))
+    differing = [f"the {name} differs from its relation: {each.reason}" for name, each in named
+                 if each and each.standing is Standing.DIFFERS]
     faults = (*evidence.faults, *differing)
     return updated(evidence, print=own, print_repair=repaired, faults=faults,
                    **({"detail": "; ".join(faults)} if differing else {}))

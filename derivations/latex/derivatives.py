@@ -105,7 +105,8 @@ def inline(factors: Sequence[Node]) -> list[Node]:
         slash = next((at for at in range(start + 1, len(found)) if found[at] == Operator("/")), None)
         below = found[slash + 1 : slash + 3] if slash is not None else []
         if node == Symbol("\\partial") and slash is not None and len(below) == 2 and below[0] == Symbol("\\partial"):
-            return [*found[:start], Fraction(Product(tuple(found[start:slash])), Product(tuple(below))), *inline(found[slash + 3 :])]
+            slope = Fraction(Product(tuple(found[start:slash])), Product(tuple(below)))
+            return [*found[:start], slope, *inline(found[slash + 3 :])]
     return found
 
 
