@@ -58,10 +58,12 @@ class Trial:
     Attributes:
         found: called once; its entries are compared in order.
         expected: called with the place where the largest number is noted.
+        double: whether it is computed in float64, whatever the dtype of the data.
     """
 
     found: Callable[[], Tensor]
     expected: Callable[[Peak], Exact]
+    double: bool = False
 
 
 @dataclass(frozen=True)
@@ -95,28 +97,24 @@ def computed(name: str) -> str:
     return "float32" if name in ("float16", "bfloat16") else name
 
 
-def least(name: str) -> float:
-    """The smallest normal number of the dtype that is computed in, in units of its eps."""
-    return tolerances.rounding(computed(name), 1, 0.0) / tolerances.eps(computed(name))
-
-
 def measure(function: str, place: Place, trial: Trial) -> Cell:
     """Return the cell."""
     try:
         found = trial.found().detach().double().flatten()
-    except (ValueError, RuntimeError) as error:
-        return Cell(function, place, *_refused(error))
-    peak = Peak(least(place.dtype))
+    except (ValueError, RuntimeError) as refusal:
+        return Cell(function, place, *_refused(refusal))
+    working = "float64" if trial.double else computed(place.dtype)
+    peak = Peak(tolerances.rounding(working, 1, 0.0) / tolerances.eps(working))
     expected = trial.expected(peak)
     if len(expected) != len(found):
         return Cell(function, place, SILENT, math.inf, f"{len(found)} entries where {len(expected)} are right")
-    ratios, hopeless = _ratios(found.numpy(), expected, place.dtype)
+    ratios, hopeless = _ratios(found.numpy(), expected, working, place.dtype)
     worst = int(np.argmax(ratios))
     error = float(ratios[worst])
     if error <= 1:
         return Cell(function, place, RIGHT, error)
     value = f"{found[worst]:.6g} where {float(expected.value[worst]):.6g} is right, at {worst} of {len(found)}"
-    beyond = peak.value > torch.finfo(torch_dtype(computed(place.dtype))).max
+    beyond = peak.value > torch.finfo(torch_dtype(working)).max
     lost = ~np.isfinite(found.numpy())
     if bool((ratios[~lost] <= 1).all()) and (beyond or bool(hopeless[lost].all())):
         return Cell(function, place, LIMIT, float(max(ratios[~lost], default=math.nan)), value)
@@ -129,11 +127,11 @@ def _refused(error: ValueError | RuntimeError) -> tuple[str, float, str]:
     return (REFUSED, math.nan, said) if named else (SILENT, math.inf, f"{type(error).__name__}: {said}")
 
 
-def _ratios(found: Floats, expected: Exact, dtype: str) -> tuple[Floats, NDArray[np.bool_]]:
+def _ratios(found: Floats, expected: Exact, working: str, dtype: str) -> tuple[Floats, NDArray[np.bool_]]:
     """The error of each entry, in units; and where a unit is larger than the entry."""
     relative, absolute = tolerances.storage(dtype)
-    largest, unit = torch.finfo(torch_dtype(dtype)).max, tolerances.eps(computed(dtype))
-    smallest = tolerances.rounding(computed(dtype), 1, 0.0)
+    largest, unit = torch.finfo(torch_dtype(dtype)).max, tolerances.eps(working)
+    smallest = tolerances.rounding(working, 1, 0.0)
     sizes, spread = (np.array([float(f(y)) for y in expected.value]) for f in (abs, lambda y: y.rad()))
     granted = unit * expected.error + relative * sizes + absolute + smallest
     # Balls that cancel are not points: a zero among large numbers is known to so many digits of these only.

@@ -57,7 +57,7 @@ class Exact:
     @cached_property
     def size(self) -> Floats:
         """The magnitudes, in float64."""
-        return np.abs(np.array([float(x) for x in self.value]))
+        return _sizes(self.value)
 
     def __len__(self) -> int:
         return len(self.value)
@@ -208,10 +208,11 @@ def _each(f: Callable[[Any, Any], Any], x: Exact, y: Exact) -> list[Any]:
 
 
 def _sizes(value: Sequence[Any]) -> Floats:
-    return np.abs(np.array([float(x) for x in value]))
+    return np.array([abs(float(x)) for x in value])
 
 
 def times(x: Floats, y: Floats) -> Floats:
     """The products, where 0 · ∞ = 0."""
     with np.errstate(all="ignore"):
-        return np.where((x == 0) | (y == 0), 0.0, x * y)
+        found: Floats = np.where((x == 0) | (y == 0), 0.0, x * y)
+    return found

@@ -58,7 +58,8 @@ class Data:
     def plan(self) -> Tensor:
         """A softmax of scores."""
         s = self.scores().double()
-        return self.rounded(((s - s.max()) / max(1.0, float(s.abs().max()) / 300)).softmax(-1).numpy())
+        logits: Tensor = (s - s.max()) / max(1.0, float(s.abs().max()) / 300)
+        return self.rounded(logits.softmax(-1).numpy())
 
 
 def exact(x: Tensor, peak: Peak) -> Exact:
@@ -74,7 +75,7 @@ def matrix(x: Tensor, peak: Peak) -> list[Exact]:
 def gradient(f: Callable[..., Tensor], *inputs: Tensor) -> Tensor:
     """The derivatives of a number in all inputs, one after the other."""
     leaves = [x.detach().requires_grad_() for x in inputs]
-    found = torch.autograd.grad(f(*leaves), leaves)
+    found: tuple[Tensor, ...] = torch.autograd.grad(f(*leaves), leaves)
     return torch.cat([x.double().flatten() for x in found])
 
 
@@ -101,10 +102,12 @@ class Function:
     def places(self, dtype: str) -> Iterator[Place]:
         """Where it is tried; long rows at fewer places."""
         for size in self.sizes:
-            kinds = self.scores if size < LARGE else [x for x in self.scores if x != "tied"] if size == LARGE else self.scores[:1]
-            for scores in kinds:
-                for decade in self.decades if size < LARGE else [x for x in self.decades if x == 0 or (size == LARGE and x % 3 == 0)]:
-                    yield Place(decade, scores, size, dtype)
+            scores, decades = self.scores, self.decades
+            if size >= LARGE:
+                scores, decades = scores[: 3 if size == LARGE else 1], decades[::3] if size == LARGE else (0,)
+            for kind in scores:
+                for decade in decades:
+                    yield Place(decade, kind, size, dtype)
 
 
 def _tau(data: Data, peak: Peak) -> Exact:

@@ -12,7 +12,7 @@ from typing import Any
 import flint
 import numpy as np
 
-from numerics.precision.exact import Exact, Peak
+from numerics.precision.exact import Exact
 
 Vector = list[Any]
 Solver = Callable[[Vector], Vector]
@@ -22,27 +22,31 @@ _NEAR, _NEARER = 2**-70, 2**-90
 
 
 def entropic(n: int, m: int) -> Solver:
-    """The solver of transport for data C (n·m), a, b, ε, κ_a, κ_b with κ = ε/ρ, 0 for a marginal that is met: P, then f and g.
+    """The solver of transport for data C (n·m), a, b, r (n + m), ε, κ_a, κ_b: P, then f and g.
 
-    P_ij = a_i b_j exp(φ_i + ψ_j − C_ij/ε) with rows a exp(−κ_a φ) and columns b exp(−κ_b ψ). φ is eliminated, and a small ε
-    is approached from larger ones.
+    P_ij = a_i b_j exp(φ_i + ψ_j − C_ij/ε) with rows r a exp(−κ_a φ) and columns r b exp(−κ_b ψ), κ = ε/ρ, 0 for a marginal that
+    is met, and r = 1 but for differences in it. φ is eliminated. A small ε is approached from larger ones, once: data that
+    differ a little start from the last solution.
     """
+    last: list[Vector] = []
 
     def solve(data: Vector) -> Vector:
         C, a, b = data[: n * m], data[n * m : n * m + n], data[n * m + n : n * m + n + m]
-        epsilon, kappa_a, kappa_b = data[-3:]
+        r, (epsilon, kappa_a, kappa_b) = data[n * m + n + m : -3], data[-3:]
         free = m - 1 if kappa_a == 0 and kappa_b == 0 else m             # one ψ is a matter of convention
-        spread = max(C, key=float) - min(C, key=float)
-        factor = max(flint.arb(1), (spread / epsilon).mid())
-        psi = [flint.arb(0)] * m
+        spread = max((abs(x) for x in C), key=float)
+        factor = flint.arb(1) if last else max(flint.arb(1), (spread / epsilon).mid())
+        psi = last[-1] if last else [flint.arb(0)] * m
         while True:
             L = [[-C[i * m + j] / epsilon / factor for j in range(m)] for i in range(n)]
-            psi = _ascend(L, a, b, kappa_a * factor, kappa_b * factor, psi, free, rough=bool(factor > 1))
+            masses = a, b, r[:n], r[n:]
+            psi = _ascend(L, masses, kappa_a * factor, kappa_b * factor, psi, free, rough=bool(factor > 1))
             if factor == 1:
                 break
             nearer = max(flint.arb(1), factor / 2)
             psi, factor = [x * factor / nearer for x in psi], nearer
-        phi, P = _at(L, a, b, kappa_a, psi)[:2]
+        last[:] = [psi]
+        phi, P = _at(L, a, b, r[:n], kappa_a, psi)[:2]
         if free < m:
             mean = sum((x * y for x, y in zip(b, psi, strict=True)), flint.arb(0)) / sum(b, flint.arb(0))
             psi, phi = [x - mean for x in psi], [x + mean for x in phi]
@@ -51,31 +55,35 @@ def entropic(n: int, m: int) -> Solver:
     return solve
 
 
-def _at(L: Sequence[Vector], a: Vector, b: Vector, kappa: Any, psi: Vector) -> tuple[Vector, list[Vector], Vector]:
-    """The best φ for a ψ, P, and a exp(−κφ)."""
+def _at(L: Sequence[Vector], a: Vector, b: Vector, r: Vector, kappa: Any, psi: Vector) -> tuple[Vector, list[Vector], Vector]:
+    """The best φ for a ψ, P, and r a exp(−κφ)."""
     phi, P = [], []
-    for row, mass in zip(L, a, strict=True):
-        x = [l + y for l, y in zip(row, psi, strict=True)]
+    for row, mass, factor in zip(L, a, r, strict=True):
+        x = [logit + y for logit, y in zip(row, psi, strict=True)]
         top = max(x, key=lambda y: y.mid())
         terms = [w * (y - top).exp() for w, y in zip(b, x, strict=True)]
         total = sum(terms, flint.arb(0))
-        phi.append(-(total.log() + top) / (1 + kappa))
-        arrives = mass * (phi[-1] + top).exp() if kappa != 0 else mass / total
+        phi.append((factor.log() - total.log() - top) / (1 + kappa))
+        arrives = mass * (phi[-1] + top).exp()
         P.append([arrives * t for t in terms])
-    return phi, P, [mass * (-kappa * f).exp() for mass, f in zip(a, phi, strict=True)]
+    return phi, P, [factor * mass * (-kappa * f).exp() for factor, mass, f in zip(r, a, phi, strict=True)]
 
 
-def _ascend(L: Sequence[Vector], a: Vector, b: Vector, kappa_a: Any, kappa_b: Any, psi: Vector, free: int, *, rough: bool) -> Vector:
-    enough = flint.arb(2) ** (-4 if rough else -200)
+def _ascend(
+    L: Sequence[Vector], masses: tuple[Vector, ...], kappa_a: Any, kappa_b: Any, psi: Vector, free: int, *, rough: bool
+) -> Vector:
+    """The ψ at which columns are what they should be."""
+    a, b, rows_r, columns_r = masses
+    enough = flint.arb(2) ** (-30 if rough else -200)
     psi = [x.mid() for x in psi]
 
     def residual(psi: Vector) -> tuple[Vector, list[Vector], Vector, Vector]:
-        _, P, v = _at(L, a, b, kappa_a, psi)
-        w = [mass * (-kappa_b * x).exp() for mass, x in zip(b, psi, strict=True)]
+        _, P, v = _at(L, a, b, rows_r, kappa_a, psi)
+        w = [r * mass * (-kappa_b * x).exp() for r, mass, x in zip(columns_r, b, psi, strict=True)]
         return [(x - sum(column, flint.arb(0))).mid() for x, column in zip(w, zip(*P, strict=True), strict=True)], P, v, w
 
     def size(r: Vector) -> Any:
-        return sum((abs(x) for x in r), flint.arb(0))
+        return sum((abs(x) for x in r[:free]), flint.arb(0))
 
     r, P, v, w = residual(psi)
     for _ in range(_STEPS):
@@ -89,7 +97,7 @@ def _ascend(L: Sequence[Vector], a: Vector, b: Vector, kappa_a: Any, kappa_b: An
         step = [x.mid() for x in H.solve(flint.arb_mat(free, 1, r[:free]), algorithm="approx").entries()] if free else []
         step += [flint.arb(0)] * (len(psi) - free)
         for halving in range(60):
-            trial = [x + s / 2**halving for x, s in zip(psi, step, strict=True)]
+            trial = [(x + s / 2**halving).mid() for x, s in zip(psi, step, strict=True)]
             moved = residual(trial)
             if size(moved[0]) < size(r):
                 break
@@ -100,8 +108,10 @@ def _ascend(L: Sequence[Vector], a: Vector, b: Vector, kappa_a: Any, kappa_b: An
 
 
 def quadratic(n: int, m: int) -> Solver:
-    """The solver of ⟨C, P⟩ + γ/2 ‖P‖² with both marginals, for data C, a, b, γ: P. By Newton's method for the potentials, with a
-    ridge that goes to zero: what it finds solves the problem where the marginals are met, P ≥ 0 being so by its form."""
+    """The solver of ⟨C, P⟩ + γ/2 ‖P‖² with both marginals, for data C, a, b, γ: P.
+
+    By Newton's method for the potentials, with a ridge: P ≥ 0 by its form, so what meets the marginals is the solution.
+    """
 
     def solve(data: Vector) -> Vector:
         C, a, b, gamma = data[: n * m], data[n * m : n * m + n], data[n * m + n : -1], data[-1]
@@ -112,26 +122,29 @@ def quadratic(n: int, m: int) -> Solver:
             return [[(x[i] + x[n + j] - C[i * m + j]) / gamma for j in range(m)] for i in range(n)]
 
         def residual(x: Vector) -> tuple[Vector, list[Vector]]:
-            P = [[max(y, flint.arb(0)) if y > 0 else flint.arb(0) for y in row] for row in gaps(x)]
+            P = [[y if y > 0 else flint.arb(0) for y in row] for row in gaps(x)]
             sums = [sum(row, flint.arb(0)) for row in P] + [sum(column, flint.arb(0)) for column in zip(*P, strict=True)]
             return [(y - s).mid() for y, s in zip(wanted, sums, strict=True)], P
+
+        def largest(r: Vector) -> Any:
+            return max((abs(y) for y in r), key=float)
 
         def dual(x: Vector, P: list[Vector]) -> Any:
             inner = sum((y * z for y, z in zip(wanted, x, strict=True)), flint.arb(0))
             return inner - gamma / 2 * sum((p * p for row in P for p in row), flint.arb(0))
 
         r, P = residual(x)
-        for step_ in range(_STEPS):
-            size = max((abs(y) for y in r), key=float)
+        for _ in range(_STEPS):
+            size = largest(r)
             if size <= flint.arb(2) ** -200:
                 return [p for row in P for p in row]
-            ridge = min(size, flint.arb(1)) * flint.arb(2) ** -10 + flint.arb(2) ** -290
+            ridge = min(size, flint.arb(1)) * flint.arb(2) ** -10 + flint.arb(2) ** -120
             H = flint.arb_mat(n + m, n + m)
             for i in range(n):
                 for j in range(m):
                     if P[i][j] > 0:
-                        for k, l in ((i, i), (i, n + j), (n + j, i), (n + j, n + j)):
-                            H[k, l] = H[k, l] + 1 / gamma
+                        for at in ((i, i), (i, n + j), (n + j, i), (n + j, n + j)):
+                            H[at] = H[at] + 1 / gamma
             for k in range(n + m):
                 H[k, k] = (H[k, k] + ridge / gamma).mid()
             move = [y.mid() for y in H.solve(flint.arb_mat(n + m, 1, r), algorithm="approx").entries()]
@@ -140,8 +153,7 @@ def quadratic(n: int, m: int) -> Solver:
             for halving in range(80):
                 trial = [(y + z / 2**halving).mid() for y, z in zip(x, move, strict=True)]
                 moved = residual(trial)
-                if dual(trial, moved[1]) >= value + slope / 2**halving / 10000 or step_ and max(
-                        (abs(y) for y in moved[0]), key=float) < size / 2:
+                if dual(trial, moved[1]) >= value + slope / 2**halving / 10000 or largest(moved[0]) < size / 2:
                     break
             x, (r, P) = trial, moved
         raise ArithmeticError("quadratic: Newton's method did not end")
@@ -196,33 +208,38 @@ def mean_problem(n: int, d: int) -> Solver:
     return solve
 
 
-def solution(solve: Solver, data: Exact, keep: Callable[[Vector], Vector], size: int) -> Exact:
-    """What is kept of a solution, off by what relative changes of each of the data by u make of it, `size` + 8 times."""
+def solution(solve: Solver, data: Exact, keep: Callable[[Vector], Vector], size: int, shaken: float = 0.0) -> Exact:
+    """What is kept of a solution, off by what relative changes of each of the data by u make of it, `size` + 8 times.
+
+    Data that are off by some u themselves (``Exact.error``, relatively) count for so much more, and so does what is kept, for
+    `shaken`.
+    """
     peak, at = data.peak, data.value
     centre = keep(solve(at))
     off = np.zeros(len(centre))
     for i, x in enumerate(at):
         if x != 0:
             moved = keep(solve([*at[:i], x * (1 + flint.arb(_NEAR)), *at[i + 1 :]]))
-            off += np.array([abs(float((y - z) / flint.arb(_NEAR))) for y, z in zip(moved, centre, strict=True)])
-    return _made(centre, off, size, peak)
+            change = np.array([abs(float((y - z) / flint.arb(_NEAR))) for y, z in zip(moved, centre, strict=True)])
+            off += (size + 8 + data.error[i]) * change
+    made = Exact([x.mid() for x in centre], np.zeros(len(centre)), peak)
+    return made.off_by(off + (size + 8 + shaken) * made.size + peak.least)
 
 
-def derivative(solve: Solver, data: Exact, weights: Sequence[float], kept: Sequence[int], size: int) -> Exact:
-    """∂⟨weights, solution⟩/∂(the kept data), by differences, with their errors as for ``solution``."""
+def derivative(
+    solve: Solver, data: Exact, weights: Sequence[float], kept: Sequence[int], size: int, terms: Any = 0.0
+) -> Exact:
+    """∂⟨weights, solution⟩/∂(the kept data), by differences, off as a ``solution``, and by what `terms` lose that cancel."""
     def value(at: Vector) -> Any:
         return sum((w * y for w, y in zip(weights, solve(at), strict=False)), flint.arb(0))
 
     def gradient(at: Vector) -> Vector:
         found = []
         for i in kept:
-            ends = [value([*at[:i], at[i] + sign * flint.arb(_NEARER), *at[i + 1 :]]) for sign in (1, -1)]
-            found.append((ends[0] - ends[1]) / (2 * flint.arb(_NEARER)))
+            step = flint.arb(_NEARER) * (1 + abs(at[i].mid()))
+            ends = [value([*at[:i], at[i] + sign * step, *at[i + 1 :]]) for sign in (1, -1)]
+            found.append((ends[0] - ends[1]) / (2 * step))
         return found
 
-    return solution(gradient, data, lambda found: found, size)
-
-
-def _made(centre: Vector, off: Any, size: int, peak: Peak) -> Exact:
-    made = Exact([x.mid() for x in centre], np.zeros(len(centre)), peak)
-    return made.off_by((size + 8) * (off + made.size) + peak.least)
+    found = solution(gradient, data, lambda found: found, size)
+    return found.off_by(found.error + (size + 8) * np.asarray(terms))

@@ -16,6 +16,7 @@ import numpy as np
 from numerics.precision.exact import Exact, Floats, dot, joined, times
 from numerics.precision.rows import softmax, spread
 
+
 def entmax(s: Exact, alpha: Exact) -> Exact:
     """α-entmax, (1 + βy)_+^{1/β} with y = x − c, β = α − 1, for the c with which they add up to one."""
     x, beta = s - s.max(), alpha - 1.0

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from itertools import combinations
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -14,25 +16,37 @@ from numerics.precision import solutions
 from numerics.precision.cells import Trial
 from numerics.precision.exact import Exact, Peak, joined
 from numerics.precision.functions import Data, Function, exact, gradient, matrix
-from numerics.precision.rows import softmax
 
-SIZES = (1, 3, 5)
+SIZES = (1, 3)
 RHO = 0.5
 WIDE_COST = {"normal": 1.0, "wide": 1e4}
 
 
 class Costs:
-    """A problem of transport with masses in general position, rounded so that those of source and target are equal."""
+    """A problem of transport with masses in general position."""
 
     def __init__(self, data: Data) -> None:
         self.n, self.m = max(1, data.place.size - 1), data.place.size
         self.data = data
         self.cost = data.normal(self.n, self.m, scale=WIDE_COST[data.place.scores])
-        self.source, self.target = _integers(data, self.n), _integers(data, self.m)
+        self.source, self.target = _masses(data, self.n, self.m)
 
     def exactly(self, peak: Peak, *numbers: float) -> Exact:
         """C, a, b and what follows."""
         return joined([exact(self.cost, peak), exact(self.source, peak), exact(self.target, peak), Exact.of(numbers, peak)])
+
+    def with_residuals(self, peak: Peak, epsilon: float, exponent: float) -> Exact:
+        """C, a, b, the factors of what rows and columns should be, and ε.
+
+        Such a factor is off by the rounding of three exponents, as in ``tolerances.marginals``.
+        """
+        ones = Exact.of([1.0] * (self.n + self.m), peak).off_by(np.full(self.n + self.m, 6 * exponent))
+        return joined([self.exactly(peak), ones, Exact.of([epsilon], peak)])
+
+    def exponent(self, solve: solutions.Solver, epsilon: float) -> float:
+        """The largest of |φ|, |ψ| and |C/ε|."""
+        found = solve(self.with_residuals(Peak(0.0), epsilon, 0.0).value)[self.n * self.m :]
+        return max(abs(float(y)) for y in (*found, *self.cost.flatten())) / epsilon
 
     @property
     def count(self) -> int:
@@ -40,12 +54,28 @@ class Costs:
         return self.n * self.m + self.n + self.m
 
 
-def _integers(data: Data, count: int) -> Tensor:
-    """Multiples of 1/64 that add up to one, exact in every dtype."""
+def _masses(data: Data, n: int, m: int) -> tuple[Tensor, Tensor]:
+    """Two vectors of multiples of 1/256 with the sum one, exact in every dtype, of which no two parts have the same mass.
+
+    Where two do, a plan for a small ε falls into pieces, and what goes between them is next to nothing.
+    """
+    while True:
+        a, b = _parts_of_256(data, n), _parts_of_256(data, m)
+        if not _sums(a) & _sums(b):
+            return (a / 256).to(data.dtype), (b / 256).to(data.dtype)
+
+
+def _parts_of_256(data: Data, count: int) -> Tensor:
     shares = torch.softmax(data.normal(count).double(), -1)
-    found = (64 * shares).round().clamp(min=1)
-    found[int(found.argmax())] += 64 - found.sum()
-    return (found / 64).to(data.dtype)
+    found = (256 * shares).round().clamp(min=1)
+    found[int(found.argmax())] += 256 - found.sum()
+    return found
+
+
+def _sums(x: Tensor) -> set[int]:
+    """What proper parts of the entries add up to."""
+    entries = [int(y) for y in x]
+    return {sum(part) for size in range(1, len(entries)) for part in combinations(entries, size)}
 
 
 def _one_sided(data: Data) -> Trial:
@@ -79,13 +109,14 @@ def _solved(call: Callable[..., Any], rho: Relaxations, parts: Sequence[str]) ->
             return torch.cat([getattr(result, part).double().flatten() for part in parts])
 
         def expected(peak: Peak) -> Exact:
-            at = x.exactly(peak, data.number)
             solve = _with_kappas(x, rho)
+            exponent = x.exponent(solve, data.number)
             sizes = {"plan": (0, x.n * x.m), "row_potential": (x.n * x.m, x.n), "column_potential": (x.n * x.m + x.n, x.m)}
             spans = [range(sizes[part][0], sum(sizes[part])) for part in parts]
-            return solutions.solution(solve, at, lambda found: [found[i] for span in spans for i in span], x.n + x.m)
+            return solutions.solution(solve, x.with_residuals(peak, data.number, exponent),
+                                      lambda found: [found[i] for span in spans for i in span], x.n + x.m, 6 * exponent)
 
-        return Trial(found, expected)
+        return Trial(found, expected, double=True)
 
     return trial
 
@@ -95,13 +126,7 @@ def _with_kappas(x: Costs, rho: Relaxations) -> solutions.Solver:
 
     def with_kappas(at: list[Any]) -> list[Any]:
         epsilon = at[-1]
-        kappas = [epsilon / r if math.isfinite(r) else epsilon * 0 for r in rho]
-        masses = at[x.n * x.m : -1]
-        if not any(map(math.isfinite, rho)):
-            # A plan between masses that differ a little is that of a target which is scaled to the source's.
-            total = sum(masses[: x.n][1:], masses[0]) / sum(masses[x.n :][1:], masses[x.n])
-            masses = masses[: x.n] + [y * total for y in masses[x.n :]]
-        return solve([*at[: x.n * x.m], *masses, epsilon, *kappas])
+        return solve([*at, *(epsilon / r if math.isfinite(r) else epsilon * 0 for r in rho)])
 
     return with_kappas
 
@@ -115,11 +140,17 @@ def _differentiated(call: Callable[..., Any], rho: Relaxations) -> Callable[[Dat
         leaf = torch.tensor(data.number, dtype=torch.float64 if data.place.dtype == "float64" else torch.float32)
 
         def expected(peak: Peak) -> Exact:
-            kept = [*range(x.n * x.m), x.count]
-            weights = w.double().flatten().tolist()
-            return solutions.derivative(_with_kappas(x, rho), x.exactly(peak, data.number), weights, kept, x.n + x.m)
+            solve = _with_kappas(x, rho)
+            exponent = x.exponent(solve, data.number)
+            kept = [*range(x.n * x.m), x.count + x.n + x.m]
+            at = x.with_residuals(peak, data.number, exponent)
+            # ∂P/∂C has terms P w/ε, of which next to nothing may be left, and ∂P/∂ε their sum times the exponents.
+            slopes = np.array([float(y) for y in solve(at.value)[: x.n * x.m]]) * float(w.abs().max()) / data.number
+            terms = np.append(slopes, slopes.sum() * exponent)
+            return solutions.derivative(solve, at, w.double().flatten().tolist(), kept, x.n + x.m, terms)
 
-        return Trial(lambda: gradient(lambda C, eps: (w * call(C, x.source, x.target, eps).plan).sum(), x.cost, leaf), expected)
+        return Trial(lambda: gradient(lambda C, eps: (w * call(C, x.source, x.target, eps).plan).sum(), x.cost, leaf), expected,
+                     double=True)
 
     return trial
 
@@ -146,12 +177,18 @@ def _half_steps(data: Data) -> Trial:
 
     def expected(peak: Peak) -> Exact:
         tau = Exact.of([data.number], peak)
-        rows = [softmax((row - row.max()) / tau) for row in matrix(s, peak)]
-        columns = [joined(row[j] for row in rows) for j in range(m)]
-        scaled = [column / column.sum() * (float(n) / Exact.of([m], peak)) for column in columns]
-        return joined(row / row.sum() for row in (joined(column[i] for column in scaled) for i in range(n)))
+        rows = [_less_sum((row - row.max()) / tau) for row in matrix(s, peak)]
+        share = (float(n) / Exact.of([m], peak)).log()
+        columns = [_less_sum(joined(row[j] for row in rows)) + share for j in range(m)]
+        return joined(_less_sum(joined(column[i] for column in columns)).exp() for i in range(n))
 
     return Trial(lambda: transport.sinkhorn_weights(s, data.number, 2), expected)
+
+
+def _less_sum(x: Exact) -> Exact:
+    """x − log Σ e^x."""
+    rest = x - x.max()
+    return rest - rest.exp().sum().log()
 
 
 # ── the mean problem ────────────────────────────────────────────────────────────────────────────────────────────────
@@ -182,7 +219,7 @@ def _mean(data: Data, *, backward: bool) -> Trial:
             return solutions.derivative(solve, at, w.double().tolist(), range(n * d + d), n)
         return solutions.solution(solve, at, lambda found: found, n)
 
-    return Trial(found, expected)
+    return Trial(found, expected, double=True)
 
 
 KINDS = ("normal", "wide")
@@ -194,7 +231,7 @@ def _relaxed(*given: Any) -> Any:
 
 
 def _unbalanced(*given: Any) -> Any:
-    return transport.unbalanced(*given, RHO, 2 * RHO)
+    return transport.unbalanced(*given, source_relaxation=RHO, target_relaxation=2 * RHO)
 
 
 BALANCED, RELAXED, BOTH = (math.inf, math.inf), (math.inf, RHO), (RHO, 2 * RHO)
@@ -209,10 +246,10 @@ TRANSPORT = (
     Function("transport.sinkhorn relaxed, plan and potentials", _solved(_relaxed, RELAXED, PARTS), SIZES, KINDS),
     Function("transport.sinkhorn relaxed, derivatives in cost and temperature", _differentiated(_relaxed, RELAXED), (3,),
              KINDS[:1], DECADES_OF_DERIVATIVES, ("float64", "float32")),
-    Function("transport.unbalanced, plan and potentials", _solved(_unbalanced, BOTH, PARTS), SIZES, KINDS),
+    Function("transport.unbalanced, plan and potentials", _solved(_unbalanced, BOTH, PARTS), SIZES, KINDS[:1]),
     Function("transport.unbalanced, derivatives in cost and temperature", _differentiated(_unbalanced, BOTH), (3,),
              KINDS[:1], DECADES_OF_DERIVATIVES, ("float64", "float32")),
-    Function("transport.quadratic_plan", _quadratic, SIZES, KINDS),
+    Function("transport.quadratic_plan", _quadratic, SIZES, KINDS[:1], tuple(range(-5, 7))),
     Function("mem.solve", lambda data: _mean(data, backward=False), SIZES, KINDS),
     Function("mem.solve, derivatives in templates and evidence", lambda data: _mean(data, backward=True), (3,), KINDS[:1],
              DECADES_OF_DERIVATIVES, ("float64", "float32")),
