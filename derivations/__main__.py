@@ -112,7 +112,7 @@ def remembered() -> dict[str, baseline.Kept]:
 @click.option("--watch", is_flag=True, help="after every change of a source, verify again what it affects")
 @click.option("--only", type=click.Choice(["symbolic"]), help="run only the derivations, no numeric layer")
 @click.option("--kernel", "sealing", is_flag=True, help="also ask Rocq's kernel, where it is installed; it has no vote")
-@click.option("-n", "--workers", type=click.IntRange(0), help="worker processes, 0 for none; default: all cores for many claims")
+@click.option("-n", "--workers", type=click.IntRange(0), help="worker processes, 0 for none; all cores for many claims")
 def verify(
     ids: tuple[str, ...], path: Path, device: str, quick: bool, model: str | None, again: bool, watch: bool, only: str | None,
     sealing: bool, workers: int | None,

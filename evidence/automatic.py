@@ -8,7 +8,7 @@ kernel's differentiation.  The harness evaluates the right side as for every oth
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce, singledispatch
 from itertools import product
@@ -23,11 +23,11 @@ from torch import Tensor
 from derivations.calculus.functions import Partial, kl, reciprocal, xlogx
 from derivations.calculus.powers import plus
 from derivations.calculus.variables import Kind, Variable
-from derivations.catalogue import Entry
+from derivations.catalogue import Entry, entries
 from derivations.claims import Layer
 from derivations.relations import AtLeast, Equation, Relation
 from evidence.readings import Formula, Reading
-from evidence.registry import Case
+from evidence.registry import CASES, Case
 from numerics import tolerances
 
 LONGEST = 4                                                  # the largest size that is drawn
@@ -228,6 +228,13 @@ def _value(variable: Variable, shape: Sequence[int]) -> st.SearchStrategy[Any]:
 
 
 # ── votes ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def register(claims: Container[str] | None = None) -> None:
+    """Register votes on what was read from the LaTeX of a paper, of some claims or of all, where nobody wrote one."""
+    for id, entry in entries().items():
+        if entry.read and (claims is None or id in claims) and id not in CASES[Layer.TORCH] and (made := case(entry)):
+            CASES[Layer.TORCH][id] = made
 
 
 def case(entry: Entry) -> Case | None:

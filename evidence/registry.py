@@ -165,16 +165,6 @@ def load(claims: Iterable[str] | None = None) -> None:
             for module in pkgutil.iter_modules(importlib.import_module(package).__path__):
                 if not module.name.startswith("test_"):
                     importlib.import_module(f"{package}.{module.name}")
-    _add_automatic(claims)
-
-
-def _add_automatic(claims: Iterable[str] | None) -> None:
-    """Register automatic votes on claims read from LaTeX that have no vote of an author."""
-    from evidence.automatic import case  # which needs the records of this module
-
-    for id, entry in entries().items():
-        if entry.read and (claims is None or id in claims) and id not in CASES[Layer.TORCH] and (made := case(entry)):
-            CASES[Layer.TORCH][id] = made
 
 
 def cases(layer: Layer) -> Iterator[Case]:

@@ -6,6 +6,7 @@ import pytest
 
 from derivations.claims import Evidence, Layer
 from derivations.pytest_plugin import wanted
+from evidence import automatic
 from evidence.harness import assert_sound, observe, vote_on
 from evidence.registry import Case, Observation, Run, cases, load, observations
 
@@ -16,6 +17,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Import the votes on the requested claims, and make each a test."""
     chosen = wanted(metafunc.config)
     load(chosen)
+    automatic.register(chosen)
     if "case" in metafunc.fixturenames:
         layer = Layer.PRIMAL if metafunc.function is test_primal else Layer.TORCH
         votes = {case.claim: case for case in cases(layer)}

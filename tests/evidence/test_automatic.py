@@ -78,9 +78,9 @@ def test_what_is_false_is_refuted(statement: Relation, monkeypatch: pytest.Monke
 
 def test_a_vote_that_cannot_tell_a_twin_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
     """A twin that differs by less than rounding lives, and the vote says nothing."""
-    near = Equation(total(j, weight), 1 + sp.Rational(1, 10**20))
-    far = Equation(total(j, weight), 2)
-    assert outcome(monkeypatch, Equation(total(j, weight), 1), {"nearly": lambda: near, "far": lambda: far}) is Outcome.NOT_APPLICABLE
+    mass = total(j, weight)
+    twins: Twins = {"nearly": lambda: Equation(mass, 1 + sp.Rational(1, 10**20)), "far": lambda: Equation(mass, 2)}
+    assert outcome(monkeypatch, Equation(mass, 1), twins) is Outcome.NOT_APPLICABLE
 
 
 def test_no_vote_where_there_is_no_value() -> None:
