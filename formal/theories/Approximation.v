@@ -115,10 +115,10 @@ have err r : y r + alpha * covariance y r = - alpha * (mean (tilt lam) r - mean 
   by rewrite linear sys; ring.
 have yy : sq y <= alpha * (d * norm y * (d * norm lam) ^+ 2 / 2).
   rewrite (le_trans (shifted_covariance_is_positive y)) //.
-  rewrite (eq_bigr (fun r => - alpha * (y r * mean (tilt lam) r - y r * mean u r - y r * covariance lam r))).
-    rewrite sumZ !sumB -!/(dot _ _) mulNr -mulrN ler_pmul2l //.
-    by rewrite (le_trans (ler_norm _)) // normrN mean_to_first_order.
-  by move=> r _; rewrite err; ring.
+  have -> : dot y (fun r => y r + alpha * covariance y r)
+      = alpha * - (dot y (mean (tilt lam)) - dot y (mean u) - dot y (covariance lam)).
+    by rewrite mulrN -mulNr /dot -!sumB -sumZ; apply: eq_bigr => r _; rewrite err; ring.
+  by rewrite ler_pmul2l // (le_trans (ler_norm _)) // normrN mean_to_first_order.
 have lz := dual_point_is_small u_interior alpha_gt0 system.
 have [y0|yn] := eqVneq (norm y) 0.
   by rewrite -/y y0 !mulr_ge0 ?exprn_ge0 ?sq_ge0 ?(ltW alpha_gt0).
@@ -126,9 +126,9 @@ have yp : 0 < norm y by rewrite lt_neqAle eq_sym yn norm_ge0.
 have yE : norm y <= alpha * d ^+ 3 * sq lam / 2.
   rewrite -(ler_pmul2l yp) -expr2 norm_sq (le_trans yy) // exprMn norm_sq.
   by rewrite le_eqVlt; apply/orP; left; apply/eqP; field.
-rewrite (le_trans yE) // !ler_wpmul2r // exprS.
-rewrite (_ : alpha * alpha ^+ 2 * d ^+ 3 * sq z = alpha * d ^+ 3 * (alpha ^+ 2 * sq z)); last by ring.
-by rewrite ler_wpmul2l // mulr_ge0 ?exprn_ge0 ?(ltW alpha_gt0).
+rewrite (le_trans yE) // ler_wpmul2r ?invr_ge0 //.
+have -> : alpha ^+ 3 * d ^+ 3 * sq z = alpha * d ^+ 3 * (alpha ^+ 2 * sq z) by ring.
+by apply: ler_wpmul2l lz; rewrite mulr_ge0 ?exprn_ge0 ?(ltW alpha_gt0).
 Qed.
 
 End Approximation.
