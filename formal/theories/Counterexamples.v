@@ -57,7 +57,7 @@ Implicit Types (t : I -> K -> R) (u : I -> R) (z : K -> R) (c alpha : R).
 
 (* c t_i and z / c give the same weights: the output of a layer does not determine the scale of templates and evidence,
    which is what the deviation of Figure 4 is measured in *)
-(* claim: deciphering.fig4, deciphering.s8.as-a-result *)
+(* part of: deciphering.s8.as-a-result *)
 Theorem attention_does_not_see_the_scale t u z c alpha : c != 0 ->
   tilt (fun i r => c * t i r) u (fun r => alpha * (z r / c)) = tilt t u (fun r => alpha * z r).
 Proof.

@@ -149,7 +149,7 @@ apply: (is_derive_val (d_sum (fun i => d_ray_weight i x))); rewrite /ev mulr_sum
 by have := lt0r_neq0 (ray_mgf_gt0 x); rewrite /ray_tilt; set m := ray_mgf x => m0; field.
 Qed.
 
-(* claim: deciphering.27 *)
+(* part of: deciphering.27 *)
 Theorem d_log_mgf x : is_derive x 1 (fun v => ln (ray_mgf v)) (ev x w).
 Proof.
 apply: (is_derive_val (d_ln (ray_mgf_gt0 x) (d_ray_mgf x))).

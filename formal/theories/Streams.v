@@ -20,7 +20,7 @@ Definition merge (a b : state) : state :=
   let: (m, l, o) := a in let: (m', l', o') := b in let n := Num.max m m' in
   (n, expR (m - n) * l + expR (m' - n) * l', expR (m - n) * o + expR (m' - n) * o').
 
-(* claim: transport.s4.flash-tiles *)
+(* part of: transport.s4.flash-tiles *)
 Theorem merge_associative (a b c : state) : merge (merge a b) c = merge a (merge b c).
 Proof.
 case: a b c => [[m l] o] [[m' l'] o'] [[m'' l''] o''] /=; rewrite maxA.
