@@ -5,7 +5,7 @@ Claims     beyond.laplacian, beyond.kernel, beyond.spectral-gap, beyond.resolven
 Main claims
            beyond.laplacian      C_jk = Σ_l p_j p_l (δ_jk − δ_lk): the complete graph with conductances p_j p_l
            beyond.spectral-gap   vᵀCv ≥ (min p) ‖v − v̄1‖², with equality for equal weights
-           beyond.resolvent      (C + tI)⁻¹_jk = δ_jk/(p_j + t) + r_j r_k/Σ_l p_l(1 − r_l), r = p/(p + t)
+           beyond.resolvent      (C + tI)⁻¹_jk = δ_jk/(p_j + t) + r_j r_k/κ, r = p/(p + t), κ = Σ_l p_l(1 − r_l)
            beyond.volume         ∂/∂s_l log(m Π_j p_j) = tr(C⁺ ∂C/∂s_l), and C = I/m on 1⊥ for s = 0: det⁺C = m Π_j p_j
            beyond.natural-step   softmax((s + ητu)/τ) ∝ p e^{ηu}: a natural gradient step is multiplicative weights
            beyond.natural-gain   E_p'[u] − E_p[u] = (KL(p'‖p) + KL(p‖p'))/η
@@ -142,16 +142,16 @@ def shared() -> sp.Expr:
     return total(l, pi[l] * (1 - pi[l] / (pi[l] + t)))
 
 
-def resolvent(row: sp.Expr, column: sp.Expr, scale: sp.Expr = sp.S.One) -> sp.Expr:
-    """(C + tI)⁻¹."""
-    rank_one = pi[row] * pi[column] / ((pi[row] + t) * (pi[column] + t)) / (scale * shared())
-    return delta(row, column) / (pi[row] + t) + rank_one
+def adjugate(row: sp.Expr, column: sp.Expr, scale: sp.Expr) -> sp.Expr:
+    """κ (C + tI)⁻¹ with κ = Σ_l p_l (1 − r_l)."""
+    rank_one = pi[row] * pi[column] / ((pi[row] + t) * (pi[column] + t))
+    return shared() * delta(row, column) / (pi[row] + t) + scale * rank_one
 
 
 def inverted(scale: sp.Expr) -> Equation:
-    """(C + tI) times the resolvent."""
-    product = total(a, (covariance(at, j, a) + t * delta(j, a)) * resolvent(a, k, scale))
-    return Equation(product, delta(j, k), reason="diag(p + t) less a matrix of rank one")
+    """(C + tI) times κ times its inverse."""
+    product = total(a, (covariance(at, j, a) + t * delta(j, a)) * adjugate(a, k, scale))
+    return Equation(product, shared() * delta(j, k), reason="diag(p + t) less a matrix of rank one")
 
 
 @claim("beyond.resolvent", "identity", title="The damped inverse in closed form", hypotheses=("t > 0",),
