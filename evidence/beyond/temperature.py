@@ -62,9 +62,8 @@ def two_groups(m: int) -> dict[str, tuple[int, ...]]:
 
 def group_values(free: Free) -> Values:
     """Scores c + a above and c − b below, 1/τ and its step."""
-    sizes = torch.full_like(free["c"], free["a"].shape[-1])
     return {"a": bounded(free["a"]).abs(), "b": bounded(free["b"]).abs(), "c": bounded(free["c"]), "γ": bounded(free["γ"]).exp(),
-            "tau": bounded(free["tau"]).exp(), "k": sizes, "n": sizes}
+            "tau": bounded(free["tau"]).exp()}
 
 
 def share(x: Values, inverse: Tensor) -> Tensor:
@@ -78,7 +77,7 @@ def share_sides(x: Values) -> tuple[Tensor, Tensor]:
     return share(x, 1 / x["tau"] + x["γ"]), share(x, 1 / x["tau"])
 
 
-TOP = Problem(two_groups, group_values, share_sides)
+TOP = Problem(two_groups, group_values, share_sides, counts=lambda m: {"k": m, "n": m})
 confirms(Layer.TORCH, "beyond.top-mass", on=instances(TOP), count=16)(itself)
 observes(Layer.TORCH, "beyond.top-mass", name="search")(search(TOP))
 
@@ -90,9 +89,7 @@ def cold_shapes(m: int) -> dict[str, tuple[int, ...]]:
 
 def cold_values(free: Free) -> Values:
     """Two tied keys, a gap, and how far below it the others are."""
-    count = torch.full_like(free["D"], free["b"].shape[-1])
-    return {"b": bounded(free["b"]).square(), "D": bounded(free["D"]).exp(), "tau": bounded(free["tau"]).exp(),
-            "n": count, "k": torch.full_like(count, 2)}
+    return {"b": bounded(free["b"]).square(), "D": bounded(free["D"]).exp(), "tau": bounded(free["tau"]).exp()}
 
 
 def cold_sides(x: Values) -> tuple[Tensor, Tensor]:
@@ -104,6 +101,6 @@ def cold_sides(x: Values) -> tuple[Tensor, Tensor]:
     return most / (2 + most), torch.softmax(scores / tau[:, None], -1)[:, 2:].sum(-1)
 
 
-COLD = Problem(cold_shapes, cold_values, cold_sides, least=1e-3, sharp=True)
+COLD = Problem(cold_shapes, cold_values, cold_sides, least=1e-3, sharp=True, counts=lambda m: {"k": 2, "n": m})
 confirms(Layer.TORCH, "beyond.cold-mass", on=instances(COLD), count=16)(itself)
 observes(Layer.TORCH, "beyond.cold-mass", name="search")(search(COLD))
