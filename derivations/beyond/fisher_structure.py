@@ -212,7 +212,8 @@ def reweighted(rate: sp.Expr) -> Equation:
 
 
 @claim("beyond.natural-step", "identity", title="A natural gradient step is a step of multiplicative weights",
-       hypotheses=("τ > 0",), needs=("eot.thm7.3",), latex=r"s'=s+\eta\,\tau u:\quad p'_j=\frac{p_je^{\eta u_j}}{\sum_lp_le^{\eta u_l}}")
+       hypotheses=("τ > 0",), needs=("eot.thm7.3",),
+       latex=r"s'=s+\eta\,\tau u:\quad p'_j=\frac{p_je^{\eta u_j}}{\sum_lp_le^{\eta u_l}}")
 def natural_step() -> Steps:
     """Scores that move by η times the natural gradient multiply the weights by exp(ηu), whatever the temperature is."""
     yield reweighted(eta)

@@ -25,7 +25,7 @@ from derivations import (
     total,
     vector,
 )
-from derivations.eot.notation import V, c, expect, g, j, k, m, s, score, softmax, tau
+from derivations.eot.notation import V, c, expect, g, j, k, s, score, softmax, tau
 
 t1, t2 = size("t1"), size("t2")
 j1, j2 = index("j", t1), index("k", t2)

@@ -105,7 +105,8 @@ def powers(factor: sp.Expr, because: sp.Expr | None = None) -> AtLeast:
 
 
 @claim("beyond.oscillation", "inequality", title="The oscillation, by any norm", hypotheses=("a > 1",),
-       needs=("beyond.jacobian-form",), latex=r"|v_j-v_k|\le x+y\le2^{1-1/a}(x^a+y^a)^{1/a}\le2^{1-1/a}\|v\|_a,\ x=|v_j|,\ y=|v_k|")
+       needs=("beyond.jacobian-form",),
+       latex=r"|v_j-v_k|\le x+y\le2^{1-1/a}(x^a+y^a)^{1/a}\le2^{1-1/a}\|v\|_a,\ x=|v_j|,\ y=|v_k|")
 def oscillation() -> Steps:
     """Two entries of a vector differ by 2^{1 − 1/a} of its norm at most; in the form this bounds J for every pair of norms."""
     middle = (x + y) / 2

@@ -1,4 +1,4 @@
-"""Votes on: What the covariance matrix C = diag(p) − ppᵀ of attention is: a Laplacian with known kernel, gap, inverse and volume."""
+"""Votes on: What the covariance matrix C = diag(p) − ppᵀ of attention is: kernel, gap, inverse and volume."""
 
 from __future__ import annotations
 

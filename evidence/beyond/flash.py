@@ -1,4 +1,4 @@
-"""Votes on: Attention in pieces: merging two of them is exact and associative, and the backward pass needs one number per query."""
+"""Votes on: Attention in pieces: merging them, and the one number per query of the backward pass."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ def form_shapes(m: int) -> dict[str, tuple[int, ...]]:
 
 
 FORM = Problem(form_shapes, form_values, form_sides, counts=lambda m: {"m": m, "N": 2})
-confirms(Layer.TORCH, "beyond.jacobian-form", on=instances(FORM), count=16)(itself)
+confirms(Layer.TORCH, "beyond.jacobian-form", on=instances(FORM))(itself)
 observes(Layer.TORCH, "beyond.jacobian-form", name="search")(search(FORM))
 
 
@@ -91,8 +91,8 @@ def spectral_sides(z: Values) -> tuple[Tensor, Tensor]:
     return z["v"].square().sum(-1) / (2 * z["tau"]), (z["v"] * product(z, z["v"])).sum(-1)
 
 
-SPECTRAL = Problem(vector_shapes, vector_values, spectral_sides)
-confirms(Layer.TORCH, "beyond.jacobian-spectral", on=instances(SPECTRAL), count=16)(itself)
+SPECTRAL = Problem(vector_shapes, vector_values, spectral_sides, sharp=True)
+confirms(Layer.TORCH, "beyond.jacobian-spectral", on=instances(SPECTRAL))(itself)
 observes(Layer.TORCH, "beyond.jacobian-spectral", name="search")(search(SPECTRAL))
 
 
@@ -102,8 +102,8 @@ def total_sides(z: Values) -> tuple[Tensor, Tensor]:
     return (z["p"] * (z["v"] - center).square()).sum(-1) / z["tau"] ** 2, product(z, z["v"]).abs().sum(-1) ** 2
 
 
-TOTAL = Problem(vector_shapes, vector_values, total_sides)
-confirms(Layer.TORCH, "beyond.jacobian-total", on=instances(TOTAL), count=16)(itself)
+TOTAL = Problem(vector_shapes, vector_values, total_sides, sharp=True)
+confirms(Layer.TORCH, "beyond.jacobian-total", on=instances(TOTAL))(itself)
 observes(Layer.TORCH, "beyond.jacobian-total", name="search")(search(TOTAL))
 
 

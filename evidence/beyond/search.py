@@ -48,7 +48,7 @@ class Problem:
     scale: float = 100.0
     sharp: bool = False
     sizes: Sequence[int] = (2, 3, 5)
-    counts: Callable[[int], Mapping[str, int]] = lambda m: {"m": m}  # noqa: E731
+    counts: Callable[[int], Mapping[str, int]] = lambda m: {"m": m}
     least: float = 1e-2
 
     def tightness(self, free: Free) -> Tensor:
@@ -116,7 +116,8 @@ def readings(problem: Problem, found: Found) -> Iterator[Reading]:
         left, right = found.left[place], found.right[place]
         if float(left.abs().maximum(right.abs())) > problem.least:
             point: dict[str, Value] = {name: x[place].cpu() for name, x in found.values.items()}
-            yield Reading({**problem.counts(found.m), **point}, {"batched": left}, float(allowed(problem, found.m, left, right)))
+    return Found(m, {name: x[order] for name, x in values.items()}, left[order], right[order], float(tightness.max()),
+                 worst)
 
 
 def search(problem: Problem) -> Callable[[str, Run], Finding]:

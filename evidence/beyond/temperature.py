@@ -1,4 +1,4 @@
-"""Votes on: The temperature as a variable: slopes, joint convexity, which keys gain when it falls, and how fast it gets cold."""
+"""Votes on: The temperature as a variable: slopes, joint convexity, what happens as it falls."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def potential_slope(row: Row) -> Reading:
 
 @confirms(Layer.TORCH, "beyond.entropy-slope", on=SMALL, count=16)
 def entropy_slope(row: Row) -> Reading:
-    slope = gradient(lambda tau: torch.distributions.Categorical(logits=row.s / tau).entropy(), temperature(row))
+    slope = gradient(lambda tau: one_sided.entropy(torch.softmax(row.s / tau, -1)), temperature(row))
     return reading(row, hot(row), autograd=slope)
 
 
@@ -62,8 +62,8 @@ def two_groups(m: int) -> dict[str, tuple[int, ...]]:
 
 def group_values(free: Free) -> Values:
     """Scores c + a above and c − b below, 1/τ and its step."""
-    return {"a": bounded(free["a"]).abs(), "b": bounded(free["b"]).abs(), "c": bounded(free["c"]), "γ": bounded(free["γ"]).exp(),
-            "tau": bounded(free["tau"]).exp()}
+    return {"a": bounded(free["a"]).abs(), "b": bounded(free["b"]).abs(), "c": bounded(free["c"]),
+            "γ": bounded(free["γ"]).exp(), "tau": bounded(free["tau"]).exp()}
 
 
 def share(x: Values, inverse: Tensor) -> Tensor:
