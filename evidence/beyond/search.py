@@ -116,8 +116,8 @@ def readings(problem: Problem, found: Found) -> Iterator[Reading]:
         left, right = found.left[place], found.right[place]
         if float(left.abs().maximum(right.abs())) > problem.least:
             point: dict[str, Value] = {name: x[place].cpu() for name, x in found.values.items()}
-    return Found(m, {name: x[order] for name, x in values.items()}, left[order], right[order], float(tightness.max()),
-                 worst)
+            sizes, allowance = problem.counts(found.m), float(allowed(problem, found.m, left, right))
+            yield Reading({**sizes, **point}, {"batched": left}, allowance)
 
 
 def search(problem: Problem) -> Callable[[str, Run], Finding]:
