@@ -5,7 +5,7 @@ Claims     beyond.laplacian, beyond.kernel, beyond.spectral-gap, beyond.resolven
 Main claims
            beyond.laplacian      C_jk = Σ_l p_j p_l (δ_jk − δ_lk): the complete graph with conductances p_j p_l
            beyond.spectral-gap   vᵀCv ≥ (min p) ‖v − v̄1‖², with equality for equal weights
-           beyond.resolvent      (C + tI)⁻¹_jk = δ_jk/(p_j + t) + r_j r_k/Σ_l p_l(1 − r_l), r = p/(p + t)
+           beyond.resolvent      (C + tI)⁻¹v = (v + p ⟨r, v⟩/κ)/(p + t), r = p/(p + t), κ = Σ_l p_l(1 − r_l)
            beyond.volume         ∂/∂s_l log(m Π_j p_j) = tr(C⁺ ∂C/∂s_l), and C = I/m on 1⊥ for s = 0: det⁺C = m Π_j p_j
            beyond.natural-step   softmax((s + ητu)/τ) ∝ p e^{ηu}: a natural gradient step is multiplicative weights
            beyond.natural-gain   E_p'[u] − E_p[u] = (KL(p'‖p) + KL(p‖p'))/η
@@ -142,21 +142,20 @@ def shared() -> sp.Expr:
     return total(l, pi[l] * (1 - pi[l] / (pi[l] + t)))
 
 
-def resolvent(row: sp.Expr, column: sp.Expr, scale: sp.Expr = sp.S.One) -> sp.Expr:
-    """(C + tI)⁻¹."""
-    rank_one = pi[row] * pi[column] / ((pi[row] + t) * (pi[column] + t)) / (scale * shared())
-    return delta(row, column) / (pi[row] + t) + rank_one
+def damped(row: sp.Expr, scale: sp.Expr) -> sp.Expr:
+    """κ times the entry of (C + tI)⁻¹v, with κ = Σ_l p_l (1 − r_l)."""
+    return (shared() * v[row] + scale * pi[row] * total(k, pi[k] * v[k] / (pi[k] + t))) / (pi[row] + t)
 
 
 def inverted(scale: sp.Expr) -> Equation:
-    """(C + tI) times the resolvent."""
-    product = total(a, (covariance(at, j, a) + t * delta(j, a)) * resolvent(a, k, scale))
-    return Equation(product, delta(j, k), reason="diag(p + t) less a matrix of rank one")
+    """(C + tI) times κ(C + tI)⁻¹v."""
+    product = total(a, (covariance(at, j, a) + t * delta(j, a)) * damped(a, scale))
+    return Equation(product, shared() * v[j], reason="diag(p + t) less a matrix of rank one")
 
 
 @claim("beyond.resolvent", "identity", title="The damped inverse in closed form", hypotheses=("t > 0",),
        needs=("beyond.laplacian",),
-       latex=r"(C+tI)^{-1}=\mathrm{diag}\Big(\frac1{p+t}\Big)+\frac{rr^\top}{\sum_lp_l(1-r_l)},\quad r_j=\frac{p_j}{p_j+t}")
+       latex=r"(C+tI)^{-1}v=\frac{v+p\,\langle r,v\rangle/\kappa}{p+t},\quad r_j=\frac{p_j}{p_j+t},\ \kappa=\sum_lp_l(1-r_l)")
 def damped_inverse() -> Steps:
     """A damped natural gradient costs as much as a softmax: the matrix is a diagonal one plus one of rank one."""
     yield AtLeast(shared(), 0, strict=True, reason="1 − p/(p + t) = t/(p + t) > 0: nothing is divided by 0")
@@ -213,7 +212,8 @@ def reweighted(rate: sp.Expr) -> Equation:
 
 
 @claim("beyond.natural-step", "identity", title="A natural gradient step is a step of multiplicative weights",
-       hypotheses=("τ > 0",), needs=("eot.thm7.3",), latex=r"s'=s+\eta\,\tau u:\quad p'_j=\frac{p_je^{\eta u_j}}{\sum_lp_le^{\eta u_l}}")
+       hypotheses=("τ > 0",), needs=("eot.thm7.3",),
+       latex=r"s'=s+\eta\,\tau u:\quad p'_j=\frac{p_je^{\eta u_j}}{\sum_lp_le^{\eta u_l}}")
 def natural_step() -> Steps:
     """Scores that move by η times the natural gradient multiply the weights by exp(ηu), whatever the temperature is."""
     yield reweighted(eta)

@@ -14,6 +14,8 @@ Notation   J = (diag(p) − ppᵀ)/τ, p any point of the simplex; v_j = c + L h
 References eot.59 for J; Grüss (1935); Gao and Pavel (2017) for the norm from 2 to 2
 """
 
+from fractions import Fraction
+
 import sympy as sp
 
 from derivations import (
@@ -22,6 +24,8 @@ from derivations import (
     Equation,
     Kind,
     Steps,
+    Value,
+    Variable,
     bregman,
     claim,
     delta,
@@ -64,9 +68,14 @@ def jacobian(row: sp.Expr = j, column: sp.Expr = k) -> sp.Expr:
     return p[row] * (delta(row, column) - p[column]) / tau
 
 
-def form(bound: sp.Expr, because: sp.Expr | None = None) -> AtLeast:
+TIED: dict[Variable, Value] = {                              # where the bound is attained
+    m: 2, columns: 2, p.label: [Fraction(1, 2)] * 2, h.label: [[1, 0], [0, 1]], g.label: [[1, 0], [0, 1]],
+    L: 1, M: 1, c: 0, d: 0, tau: 2}
+
+
+def form(bound: sp.Expr, because: sp.Expr | None = None, at: dict[Variable, Value] | None = None) -> AtLeast:
     """A bound of wᵀJv."""
-    return AtLeast(bound, total((j, k), two(j) * jacobian() * one(k)), because=because,
+    return AtLeast(bound, total((j, k), two(j) * jacobian() * one(k)), because=because, at=at or {},
                    reason="4 Cov(h, g) = Var(h + g) − Var(h − g), and a variable of [0, 2] has a variance of 1 at most")
 
 
@@ -86,8 +95,8 @@ def form_by_oscillations() -> Steps:
     yield form(L * M / (4 * tau), because=L * M * (inner + across) / (4 * tau))
 
 
-form_by_oscillations.twin("an eighth", lambda: form(L * M / (8 * tau)))
-form_by_oscillations.twin("τ is lost", lambda: form(L * M / 4))
+form_by_oscillations.twin("an eighth", lambda: form(L * M / (8 * tau), at=TIED))
+form_by_oscillations.twin("τ is lost", lambda: form(L * M / 4, at=TIED | {tau: Fraction(1, 2)}))
 
 
 def powers(factor: sp.Expr, because: sp.Expr | None = None) -> AtLeast:
@@ -96,7 +105,8 @@ def powers(factor: sp.Expr, because: sp.Expr | None = None) -> AtLeast:
 
 
 @claim("beyond.oscillation", "inequality", title="The oscillation, by any norm", hypotheses=("a > 1",),
-       needs=("beyond.jacobian-form",), latex=r"|v_j-v_k|\le x+y\le2^{1-1/a}(x^a+y^a)^{1/a}\le2^{1-1/a}\|v\|_a,\ x=|v_j|,\ y=|v_k|")
+       needs=("beyond.jacobian-form",),
+       latex=r"|v_j-v_k|\le x+y\le2^{1-1/a}(x^a+y^a)^{1/a}\le2^{1-1/a}\|v\|_a,\ x=|v_j|,\ y=|v_k|")
 def oscillation() -> Steps:
     """Two entries of a vector differ by 2^{1 − 1/a} of its norm at most; in the form this bounds J for every pair of norms."""
     middle = (x + y) / 2
@@ -124,14 +134,7 @@ def ratio(right: sp.Expr) -> Equation:
        latex=r"p=(\tfrac12,\tfrac12),\ v=(1,-1):\quad\frac{\|Jv\|_b}{\|v\|_a}=\frac{2^{1/b-1/a}}{2\tau}")
 def tied() -> Steps:
     """With two equal scores the vector (1, −1) is stretched by exactly the bound; with more keys it is approached."""
-    yield Equation(p_of_two(), 1 / (2 * tau), reason="(Jv)₁ = (1/2)(1 − 0)/τ;")
     yield ratio(2 ** (1 / b - 1 / a) / (2 * tau))
-
-
-def p_of_two() -> sp.Expr:
-    """p₁(v₁ − E_p[v])/τ at p = (1/2, 1/2), v = (1, −1)."""
-    half = sp.S.Half
-    return half * (1 - (half - half)) / tau
 
 
 tied.twin("the exponents exchanged", lambda: ratio(2 ** (1 / a - 1 / b) / (2 * tau)))

@@ -4,16 +4,33 @@ Claims     beyond.stability, beyond.stability-attained
 Main claims
            beyond.stability            |E_p'[f] − E_p[f]| ≤ L tanh(ω/4τ): outputs of a head, and ‖p' − p‖₁ ≤ 2 tanh(ω/4τ)
            beyond.stability-attained   equality with n + 1 keys, one of which gains ω, for every n
-Notation   p any point of the simplex, the old weights; p'_j = p_j r_j/Σ_l p_l r_l the new ones, r_j = exp(δ_j/τ) up to a factor;
+Notation   p any point of the simplex, the old weights; p'_j = p_j r_j/Σ_l p_l r_l the new ones, r_j ∝ exp(δ_j/τ);
            x, y > 0 such that x² ≤ r_j ≤ (x + y)²: r_j = x² + ((x + y)² − x²) h_j with a number h_j of [0, 1],
            so that (x + y)/x = exp(ω/2τ) and y/(2x + y) = tanh(ω/4τ), where ω is the spread of the changes δ;
            f_j = c + L g_j with a number g_j of [0, 1] (h and g are columns of matrices with rows of sum 1); z = ω/4τ
 References transport.s5.score-stability, for the Wasserstein distance; Birkhoff (1957) for the tanh of a quarter
 """
 
+from fractions import Fraction
+
 import sympy as sp
 
-from derivations import AtLeast, Entry, Equation, Steps, claim, positive, scalar, simplex, size, stochastic, tanh, total
+from derivations import (
+    AtLeast,
+    Entry,
+    Equation,
+    Steps,
+    Value,
+    Variable,
+    claim,
+    positive,
+    scalar,
+    simplex,
+    size,
+    stochastic,
+    tanh,
+    total,
+)
 from derivations.eot.notation import j, m
 
 n, columns = size("n"), size("N")
@@ -54,9 +71,14 @@ def change() -> sp.Expr:
     return mean(lambda key: tilt(key) * value(key)) / mean(tilt) - mean(value)
 
 
-def moves(bound: sp.Expr, because: sp.Expr | None = None) -> AtLeast:
+WORST: dict[Variable, Value] = {                             # where the bound is attained
+    m: 2, columns: 2, p.label: [Fraction(1, 3), Fraction(2, 3)], h.label: [[1, 0], [0, 1]], g.label: [[1, 0], [0, 1]],
+    x: 1, y: 1, L: 2, level: 0}
+
+
+def moves(bound: sp.Expr, because: sp.Expr | None = None, at: dict[Variable, Value] | None = None) -> AtLeast:
     """A bound of the change."""
-    return AtLeast(bound, change(), because=because,
+    return AtLeast(bound, change(), because=because, at=at or {},
                    reason="Cov(h, g) ≤ h̄(1 − h̄), whose share of r̄ is largest at h̄ = x/(2x + y)")
 
 
@@ -74,8 +96,8 @@ def stability() -> Steps:
     yield moves(L * y / STEEP, because=L * y * (square + STEEP**2 * lost) / (STEEP * mean(tilt)))
 
 
-stability.twin("half as far", lambda: moves(L * y / STEEP / 2))
-stability.twin("without the values' spread", lambda: moves(y / STEEP))
+stability.twin("half as far", lambda: moves(L * y / STEEP / 2, at=WORST))
+stability.twin("without the values' spread", lambda: moves(y / STEEP, at=WORST))
 
 
 def first(gained: sp.Expr) -> sp.Expr:

@@ -52,7 +52,7 @@ def potential(scores: Entry, temperature: sp.Expr) -> sp.Expr:
 def slope_is_entropy() -> Steps:
     """The log-sum-exp potential grows with the temperature at the rate of the entropy of attention."""
     yield Equation(potential(score, tau), expect(p, score) + tau * entropy(p), reason="φ = E_p[s] + τH,")
-    yield Equation(derivative(potential(score, tau), tau), entropy(p), reason="and the motion of p adds nothing, as at every optimum")
+    yield Equation(derivative(potential(score, tau), tau), entropy(p), reason="the motion of p adds nothing")
 
 
 slope_is_entropy.twin("the sign", lambda: Equation(derivative(potential(score, tau), tau), -entropy(p)))

@@ -38,6 +38,7 @@ class Problem:
         scale: the magnitude of the numbers that both sides are differences of.
         sharp: whether the ascent has to come within ``ATTAINED`` of equality.
         sizes: how many keys there are.
+        counts: the sizes by their printed names, for a number of keys.
         least: what the larger side has to exceed for an instance to be held: 0 ≥ 0 tells nothing.
     """
 
@@ -47,6 +48,7 @@ class Problem:
     scale: float = 100.0
     sharp: bool = False
     sizes: Sequence[int] = (2, 3, 5)
+    counts: Callable[[int], Mapping[str, int]] = lambda m: {"m": m}
     least: float = 1e-2
 
     def tightness(self, free: Free) -> Tensor:
@@ -114,7 +116,8 @@ def readings(problem: Problem, found: Found) -> Iterator[Reading]:
         left, right = found.left[place], found.right[place]
         if float(left.abs().maximum(right.abs())) > problem.least:
             point: dict[str, Value] = {name: x[place].cpu() for name, x in found.values.items()}
-            yield Reading({"m": found.m} | point, {"batched": left}, float(allowed(problem, found.m, left, right)))
+            sizes, allowance = problem.counts(found.m), float(allowed(problem, found.m, left, right))
+            yield Reading({**sizes, **point}, {"batched": left}, allowance)
 
 
 def search(problem: Problem) -> Callable[[str, Run], Finding]:
@@ -132,7 +135,7 @@ def instances(problem: Problem) -> st.SearchStrategy[Reading]:
         values = problem.values(drawn(problem, m, 1, "cpu", seed))
         left, right = problem.sides(values)
         point: dict[str, Value] = {name: x[0] for name, x in values.items()}
-        return Reading({"m": m} | point, {"batched": left[0]}, float(allowed(problem, m, left, right)[0]))
+        return Reading({**problem.counts(m), **point}, {"batched": left[0]}, float(allowed(problem, m, left, right)[0]))
 
     return st.builds(one, st.sampled_from(tuple(problem.sizes)), st.integers(0, 2**31))
 

@@ -1,0 +1,93 @@
+"""Votes on: What the covariance matrix C = diag(p) − ppᵀ of attention is: kernel, gap, inverse and volume."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import torch
+from torch import Tensor
+
+from evidence import Layer, Reading, confirms, observes
+from evidence.beyond.keys import SMALL, of, reading
+from evidence.beyond.search import Free, Problem, instances, itself, search
+from evidence.eot.forward import gradient
+from evidence.eot.section7_natural import mild_rows
+from evidence.instances.one_sided import Row
+from numerics import fisher, one_sided
+
+Values = Mapping[str, Tensor]
+
+
+def covariance(p: Tensor) -> Tensor:
+    """diag(p) − ppᵀ."""
+    return p.diag_embed() - p[..., :, None] * p[..., None, :]
+
+
+@confirms(Layer.TORCH, "beyond.laplacian", on=SMALL, count=16)
+def matrix(row: Row) -> Reading:
+    sampled = torch.eye(row.m, dtype=torch.float64) - row.weights
+    return reading(row, dense=covariance(row.weights), moments=sampled.T @ (row.weights[:, None] * sampled))
+
+
+@confirms(Layer.TORCH, "beyond.kernel", on=mild_rows(), count=16)
+def recovered(row: Row) -> Reading:
+    image = covariance(row.weights) @ of(row, "v") / row.weights
+    return reading(row, 1 / row.weights, of(row, "v"), dense=image[:, None] - image[None, :])
+
+
+@confirms(Layer.TORCH, "beyond.resolvent", on=mild_rows(), count=16)
+def solved_system(row: Row) -> Reading:
+    p, t, v = row.weights, of(row, "t") + 0.5, of(row, "v")
+    system = covariance(p) + t * torch.eye(row.m, dtype=torch.float64)
+    kappa = (p * t / (p + t)).sum()
+    closed = (v + p * (p * v / (p + t)).sum() / kappa) / (p + t)
+    point = dict(reading(row, p=p).point) | {"t": float(t)}
+    return Reading(point, {"closed_form": kappa * (system @ closed)}, row.tolerance(v, 1 / t, t))
+
+
+@confirms(Layer.TORCH, "beyond.volume", on=mild_rows(), count=16)
+def slope_of_log_volume(row: Row) -> Reading:
+    def log_volume(s: Tensor) -> Tensor:
+        p = one_sided.plan(s, row.tau)
+        return torch.logdet(covariance(p) + torch.ones(row.m, row.m, dtype=torch.float64) / row.m)
+
+    return reading(row, row.m / row.tau, 1 / row.weights**2, autograd=gradient(log_volume, row.s))
+
+
+@confirms(Layer.TORCH, "beyond.natural-step", on=SMALL, count=16)
+def after_the_step(row: Row) -> Reading:
+    utilities = of(row, "w").tanh()
+    direction = fisher.natural_direction(row.weights, utilities, row.tau)
+    eta = float(of(row, "η"))
+    found = reading(row, row.tau * (1 + eta), closed_form=one_sided.plan(row.s + eta * direction, row.tau))
+    return Reading(dict(found.point) | {"u": utilities.cpu()}, found.routes, found.tolerance)
+
+
+@confirms(Layer.TORCH, "beyond.natural-gain", on=SMALL, count=16)
+def gained(row: Row) -> Reading:
+    utilities, eta = of(row, "w").tanh(), float(of(row, "η"))
+    after = torch.softmax(row.s / row.tau + eta * utilities, -1)
+    found = reading(row, eta, 1 / eta, closed_form=((after - row.weights) * utilities).sum())
+    return Reading(dict(found.point) | {"u": utilities.cpu()}, found.routes, found.tolerance)
+
+
+# ── the spectral gap ────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def gap_values(free: Free) -> Values:
+    """A direction, weights and two shares."""
+    return {"v": torch.tanh(free["v"]), "w": torch.softmax(free["w"], -1), "x": torch.tanh(free["x"]).exp(),
+            "y": torch.tanh(free["y"]).exp()}
+
+
+def gap_sides(z: Values) -> tuple[Tensor, Tensor]:
+    """vᵀCv, and the smallest weight that is vouched for times ‖v − v̄1‖²."""
+    v, x, y = z["v"], z["x"][:, None], z["y"][:, None]
+    p = (x / v.shape[-1] + y * z["w"]) / (x + y)
+    form = torch.einsum("bj,bjk,bk->b", v, covariance(p), v)
+    return form, (x / (x + y))[:, 0] * v.var(-1, correction=0)
+
+
+GAP = Problem(lambda m: {"v": (m,), "w": (m,), "x": (), "y": ()}, gap_values, gap_sides, scale=10.0)
+confirms(Layer.TORCH, "beyond.spectral-gap", on=instances(GAP), count=16)(itself)
+observes(Layer.TORCH, "beyond.spectral-gap", name="search")(search(GAP))
