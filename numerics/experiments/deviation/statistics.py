@@ -1,4 +1,4 @@
-"""How far attention is from the problem it is said to solve: eleven numbers for each head and query.
+"""Eleven statistics, per head and query, of the distance between attention and the solution of its supposed problem.
 
 Attention takes λ_c = αz for the dual solution λ*, hence p_c = tilt(αz) for p* and h_c = Σ p_c,i t_i for ĥ.  As
 λ* = α(μ + z − ĥ), the first number below is ‖ĥ − μ‖ / ‖μ + z − ĥ‖: whatever the templates are, it is small wherever z is
