@@ -118,12 +118,12 @@ def _solve(C: np.ndarray, a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.
         columns = np.tile(np.arange(problem.size), 2)
         incidence = csr_array((np.ones(rows.size), (rows, columns)), shape=(totals.size, problem.size))
         solve: Any = linprog  # whose stubs know no sparse matrices
-        found = solve((C / size[..., None])[problem, i, j], A_eq=incidence, b_eq=totals, bounds=(0, None), method="highs")
-        if found.status != 0:
-            raise RuntimeError(f"exact_plan: {found.message}")
-        plan[problem, i, j] = np.maximum(found.x, 0.0)
+        solution = solve((C / size[..., None])[problem, i, j], A_eq=incidence, b_eq=totals, bounds=(0, None), method="highs")
+        if solution.status != 0:
+            raise RuntimeError(f"exact_plan: {solution.message}")
+        plan[problem, i, j] = np.maximum(solution.x, 0.0)
         plan *= unit[..., None]
-        potential = np.asarray(found.eqlin.marginals)[count * n :].reshape(count, m) * size
+        potential = np.asarray(solution.eqlin.marginals)[count * n :].reshape(count, m) * size
     return plan, potential
 
 

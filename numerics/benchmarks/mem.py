@@ -182,13 +182,13 @@ def peak(templates: Tensor, evidence: Tensor, alpha: float = 1.0) -> tuple[int, 
     return memory.peak, arrays, solution
 
 
-def exponent(found: Iterable[Growth]) -> float:
+def exponent(growths: Iterable[Growth]) -> float:
     """Return the slope of log seconds in log n, by least squares.
 
     Raises:
         ValueError: unless there are at least two sizes, which differ in n alone.
     """
-    rows = list(found)
+    rows = list(growths)
     if len({x.n for x in rows}) < 2 or len({(x.d, x.rows) for x in rows}) > 1:
         raise ValueError(f"found: expected two sizes or more that differ in n alone, got {[(x.n, x.d, x.rows) for x in rows]}")
     x, y = (torch.tensor(v, dtype=torch.float64).log() for v in ([r.n for r in rows], [r.seconds for r in rows]))

@@ -55,8 +55,8 @@ def _read(path: Path, *, weights: bool = True) -> tuple[dict[str, dict[str, obje
 
 
 def _history(state: dict[str, dict[str, object]]) -> History:
-    found = {name: tuple(values) for name, values in state["history"].items() if isinstance(values, list)}
-    return History(found["losses"], found["correct"])
+    history_fields = {name: tuple(values) for name, values in state["history"].items() if isinstance(values, list)}
+    return History(history_fields["losses"], history_fields["correct"])
 
 
 def _belongs(run: Run) -> dict[str, object]:
