@@ -1,4 +1,4 @@
-"""python -m numerics gpu: everything that a card is for, in one run, with a verdict for each precision."""
+"""python -m numerics gpu: everything meant for a CUDA device, in one run, with a verdict for each precision."""
 
 import json
 import subprocess
@@ -44,7 +44,7 @@ class Outcome:
 
 
 def steps(device: str, folder: Path) -> Iterator[Step]:
-    """What is run on a device; without a card the same commands on the CPU, on as little as exercises them."""
+    """Return the steps for a device; on the CPU the same commands run with the smallest inputs that exercise them."""
     card = device == "cuda"
     if (ROOT / "tests" / "numerics").is_dir():
         files = [] if card else ["tests/numerics/test_attention.py", "tests/numerics/test_regularizers.py"]
@@ -59,7 +59,7 @@ def steps(device: str, folder: Path) -> Iterator[Step]:
 
 
 def run_step(step: Step, folder: Path) -> Outcome:
-    """Run one step in a process of its own, where it cannot take the others with it."""
+    """Run one step in its own process, so that a crash does not affect the others."""
     start, command = time.perf_counter(), [sys.executable, "-m", *step.arguments]
     try:
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=step.seconds, check=False)

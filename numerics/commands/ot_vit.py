@@ -79,7 +79,7 @@ def ot_vit(dataset: str, epochs: int | None, seeds: int, arms: tuple[str, ...], 
 
 
 def _prepare_cuda() -> None:
-    """Refuse what is not there; choose kernels that give the same numbers every time."""
+    """Raise click.UsageError if CUDA is requested but missing; select deterministic kernels."""
     check_device("cuda")
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
     torch.use_deterministic_algorithms(True)
@@ -88,7 +88,7 @@ def _prepare_cuda() -> None:
 def _configured(
     configuration: Configuration, batch: int | None, rate: float | None, widths: dict[str, int | None]
 ) -> Configuration:
-    """The defaults, with what was asked for instead."""
+    """Return the default configuration with the given options replaced."""
     recipe = configuration.recipe
     recipe = replace(recipe, batch=batch or recipe.batch, rate=rate or recipe.rate)
     given = {name: value for name, value in widths.items() if value is not None}

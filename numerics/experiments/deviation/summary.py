@@ -113,7 +113,7 @@ def median(values: NDArray[np.float64]) -> float:
 
 
 def shown(value: float) -> str:
-    """A figure as it stands in the table."""
+    """Format a number for the table."""
     return f"{round(value, DECIMALS) + 0.0:.{DIGITS}g}"               # no −0
 
 
