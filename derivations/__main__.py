@@ -112,7 +112,7 @@ def remembered() -> dict[str, baseline.Kept]:
 @click.option("--watch", is_flag=True, help="after every change of a source, verify again what it affects")
 @click.option("--only", type=click.Choice(["symbolic"]), help="run only the derivations, no numeric layer")
 @click.option("--kernel", "sealing", is_flag=True, help="also ask Rocq's kernel, where it is installed; it has no vote")
-@click.option("-n", "--workers", type=click.IntRange(0), help="worker processes, 0 for none; all cores for many claims")
+@click.option("-n", "--workers", type=click.IntRange(0), help="worker processes, or 0; default: all cores for many claims")
 def verify(
     ids: tuple[str, ...], path: Path, device: str, quick: bool, model: str | None, again: bool, watch: bool, only: str | None,
     sealing: bool, workers: int | None,
@@ -134,12 +134,12 @@ def verify(
     arguments += [f"--incremental={path}"] if again else []
     arguments += ["--quick"] if quick else []
     arguments += [f"--model={model}"] if model else []
-    progress, said = Progress(), io.StringIO()
-    with contextlib.redirect_stderr(said), progress.interruptible():
+    progress, stderr = Progress(), io.StringIO()
+    with contextlib.redirect_stderr(stderr), progress.interruptible():
         status = pytest.main(arguments, plugins=[progress])
     if status == pytest.ExitCode.USAGE_ERROR:
-        raise click.UsageError(said.getvalue().strip().removeprefix("ERROR: "))
-    click.echo(said.getvalue(), err=True, nl=False)
+        raise click.UsageError(stderr.getvalue().strip().removeprefix("ERROR: "))
+    click.echo(stderr.getvalue(), err=True, nl=False)
     if progress.interrupted or (status == pytest.ExitCode.INTERRUPTED and not progress.failures):
         click.echo("interrupted: no ledger was written", err=True)
         raise SystemExit(130)

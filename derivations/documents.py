@@ -1,6 +1,10 @@
+<<<<<<< HEAD
 """Where documents are: those that ship with the project, and any folder that the environment or `--document` names.
 
 The last that ships, `beyond`, has no print: its claims are ours.
+=======
+"""The list of documents: those that ship with the project, and folders named by `--document` or the environment.
+>>>>>>> stranger
 
 A document of one's own is a folder with an `__init__.py` (whose docstring is the title), one module per section that
 registers claims with `@claim`, and, where other layers vote, a package `checks` whose modules register them with
@@ -42,7 +46,7 @@ def outside() -> dict[str, Path]:
 
 
 def _taken(key: str, folder: Path) -> bool:
-    """Whether the name belongs to another module."""
+    """Return whether another module already has the name."""
     spec = importlib.util.find_spec(key)
     if key in ("derivations", "evidence", "numerics", "tests"):
         return True
@@ -76,7 +80,7 @@ def checks() -> list[str]:
 
 
 def location(module: str, line: int) -> str:
-    """Where something of a module stands: derivations/eot/section5_gradient.py:61."""
+    """Return file and line of a definition in a module, as in derivations/eot/section5_gradient.py:61."""
     return f"{module.replace('.', '/')}.py:{line}"
 
 

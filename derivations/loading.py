@@ -25,8 +25,8 @@ def imported(name: str) -> str:
     except Exception as error:
         own = [frame for frame in traceback.extract_tb(error.__traceback__) if name.rpartition(".")[2] in frame.filename]
         where = f"{own[-1].filename}:{own[-1].lineno}" if own else name
-        said = str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
-        raise ValueError(f"{said} ({where})") from error
+        message = str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
+        raise ValueError(f"{message} ({where})") from error
 
 
 def unsupported(entry: Resting, registered: Mapping[str, Resting]) -> str:

@@ -1,4 +1,4 @@
-"""One-edit mutants of a statement, made by the machine: each is refuted, or proved, or shows what nobody checks.
+"""One-edit mutants of a statement, generated to test how much a proof or a vote can distinguish.
 
 A mutant differs from the statement in one place of its derived side: a sign, a factor or power, an index, a term, an
 exponent, a function, a delta, a mean, or ≥ that becomes >.  A vote's share of refuted mutants is its power.
@@ -55,7 +55,7 @@ STRICT = "> for ≥"
 
 @dataclass(frozen=True)
 class Mutant:
-    """A statement that differs from another in one place of one side; `name` says in which, `edited` is that side."""
+    """A statement that differs from the original by one edit of one side; `name` describes the edit, `edited` is that side."""
 
     name: str
     relation: Relation
@@ -64,7 +64,7 @@ class Mutant:
 
 
 class Fate(StrEnum):
-    """What the symbolic layer has to say of a mutant."""
+    """The result of the symbolic layer for a mutant."""
 
     REFUTED = "refuted"
     EQUIVALENT = "equivalent"                                # it is proved too
@@ -77,7 +77,7 @@ COUNTED = (Fate.REFUTED, Fate.UNDECIDED)                     # of those whose sh
 
 @dataclass(frozen=True)
 class Trial:
-    """A mutant's fate, and where it was refuted or how it was proved."""
+    """The result for one mutant; `detail` says where it was refuted or how it was proved."""
 
     name: str
     fate: Fate
@@ -85,7 +85,7 @@ class Trial:
 
 
 def power(trials: Iterable[Trial]) -> float | None:
-    """The share of refuted mutants among those that are not equivalent; None where there are none."""
+    """Return the share of refuted mutants among those not equivalent to the statement; None if there are no such mutants."""
     counted = [t for t in trials if t.fate in COUNTED]
     return sum(t.fate is Fate.REFUTED for t in counted) / len(counted) if counted else None
 
@@ -196,7 +196,7 @@ def _strict(relation: Relation) -> Relation:
 
 
 def _stronger(relation: Relation, old: sp.Expr, new: sp.Expr, side: Side) -> bool:
-    """Whether an edited side says more than the old one at some sample point."""
+    """Return whether the edit makes the inequality stronger at some sample point."""
     sign = 1 if side == "right" else -1
     pairs = (enclose_all((new, old), point) for point in sample(relation))
     return any(bool((edited - before) * sign > 0) for edited, before in pairs)
@@ -216,7 +216,7 @@ def sample(relation: Relation) -> tuple[Point, ...]:
 
 
 def _some(points: list[Point]) -> list[Point]:
-    """One of the points in the middle, the first and the last of those that differ in their indices only."""
+    """Return the middle, the first and the last of some points that differ in their indices only."""
     return [points[n] for n in dict.fromkeys((len(points) // 2, 0, len(points) - 1))] if points else []
 
 
@@ -234,19 +234,19 @@ def near(relation: Relation, hints: Sequence[Mapping[Variable, Value]]) -> Itera
 
 
 def tried(relation: Relation, hints: Sequence[Mapping[Variable, Value]] = ()) -> tuple[Trial, ...]:
-    """What becomes of each mutant of a statement; `hints` are values at which its twins fail."""
+    """Return the result for each mutant of a statement; `hints` are points at which its twins fail."""
     return tuple(fate(relation, mutant, hints) for mutant in mutants(relation))
 
 
 @dataclass(frozen=True)
 class _Hint:
-    """Values that are compared with those of another hint, and not hashed."""
+    """A point as a cache key: compared by value, but left out of the hash, since its values need not be hashable."""
 
     at: Mapping[Variable, Value] = field(hash=False)
 
 
 def fate(relation: Relation, mutant: Mutant, hints: Sequence[Mapping[Variable, Value]] = ()) -> Trial:
-    """Whether a mutant is refuted at an exact point, or proved like the statement; each layer of a claim asks for it."""
+    """Return whether a mutant is refuted at an exact point or proved; cached, since every layer of a claim needs it."""
     return _fate(relation, mutant, tuple(_Hint(deepcopy(dict(hint))) for hint in hints))
 
 
@@ -272,7 +272,7 @@ def _fate(relation: Relation, mutant: Mutant, hints: Sequence[_Hint]) -> Trial:
 
 
 def _searched(other: Relation, starts: Sequence[Point]) -> str:
-    """A failure of an inequality at points where it is tighter and tighter."""
+    """Search for a failure of an inequality by descent towards points where it is tight; empty if none is found."""
     left, right = other.sides
     excess = left - right
     nodes = sum(1 for side in other.sides for _ in sp.preorder_traversal(side))
@@ -292,7 +292,7 @@ def _searched(other: Relation, starts: Sequence[Point]) -> str:
 
 
 def _tied(other: AtLeast, starts: Sequence[Point]) -> str:
-    """An exact point, of small sizes, at which both sides of a strict inequality are one."""
+    """Return an exact point of small sizes at which both sides of a strict inequality are equal; empty if none is found."""
     def extent(point: Point) -> int:
         return sum(int(str(value)) for v, value in point.items() if v.domain.kind is Kind.SIZE)
 
@@ -313,7 +313,7 @@ def _failure(other: Relation, point: Point) -> Witness | None:
 
 
 def _defined(relation: Relation, point: Point) -> bool:
-    """Whether what is compared has values at a point; of a problem the first entry of the candidate."""
+    """Return whether both sides have values at a point; for an optimum, whether the first entry of the candidate has one."""
     if isinstance(relation, UniqueMinimum | UniquePlan):
         return bool(enclose(relation.entry, {**point, **dict.fromkeys(relation.places, 1)}).is_finite())
     sides = relation.sides[1:] if isinstance(relation, Limit) else relation.sides
@@ -321,7 +321,7 @@ def _defined(relation: Relation, point: Point) -> bool:
 
 
 def _equivalent(relation: Relation, mutant: Mutant) -> str:
-    """How a mutant is proved, if it is."""
+    """Return how a mutant is proved; empty if it is not."""
     parts = edited(relation, mutant.side)
     assert parts is not None
     old, new, other = parts[0], mutant.edited, mutant.relation
@@ -339,17 +339,17 @@ def _equivalent(relation: Relation, mutant: Mutant) -> str:
 
 
 def _strictly(relation: AtLeast) -> bool:
-    """Whether the form that proves an inequality is even positive."""
+    """Return whether the expression that proves an inequality is strictly positive."""
     return relation.because is not None and bool(strictly_positive(sp.sympify(relation.because), relation.facts()))
 
 
 def _more(relation: Relation, old: sp.Expr, new: sp.Expr) -> str:
-    """How an edited left side is at least what the old one is."""
+    """Return "weaker" if the edited left side is at least the old one, so that the mutant follows; else empty."""
     return "weaker" if nonnegative(normal(new - old), relation.facts()) else ""
 
 
 def _weaker(relation: Relation, old: sp.Expr, new: sp.Expr) -> str:
-    """How an edited right side of a proved inequality follows from the old one, if it does."""
+    """Return how a mutant with an edited right side follows from the proved inequality; empty if it does not."""
     facts, left = relation.facts(), relation.sides[0]
     if nonnegative(normal(old - new), facts):
         return "weaker"

@@ -1,4 +1,4 @@
-"""The command `mutants`: what becomes of the one-edit mutants of every claim, and which votes cannot tell them apart."""
+"""The command `mutants`: which one-edit mutants of the claims are refuted or proved, and which votes have low power."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,7 +19,7 @@ from derivations.mutants import WEAK, Fate, Trial, power, tried
 
 
 def trials(entry: Entry) -> tuple[Trial, ...]:
-    """What becomes of the mutants of a claim's last statement, of its correction where there is one."""
+    """Return the results for the mutants of a claim's statement, or of its correction if there is one."""
     derivation = entry.repair or entry.derivation
     if derivation is None or not entry.twins:                # no statement, or one that asserts nothing
         return ()

@@ -1,4 +1,4 @@
-"""Statements in normal form, as records: how they compare which sides, over which domains, with which values."""
+"""Records of statements in normal form: both sides, the comparison between them, domains, and values at sample points."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A progress bar with an ETA for `verify`, in the place of pytest's terminal."""
+"""A progress bar with an ETA for `verify`, which replaces pytest's terminal output."""
 
 import re
 import signal
@@ -14,7 +14,7 @@ from derivations.pytest_plugin import PLUGIN, Collector
 
 
 class Progress:
-    """A pytest plugin that shows how far a run is, and keeps what failed and why."""
+    """A pytest plugin that shows the progress of a run and records failures with their reasons."""
 
     def __init__(self) -> None:
         columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("eta"))
@@ -26,7 +26,7 @@ class Progress:
 
     @contextmanager
     def interruptible(self) -> Iterator[None]:
-        """Remember an interruption, as a package that is imported just then may swallow it."""
+        """Record an interruption, since a package that is being imported may swallow KeyboardInterrupt."""
         def interrupt(*_: object) -> None:
             self.interrupted = True
             raise KeyboardInterrupt
@@ -47,23 +47,23 @@ class Progress:
         self.bar.start()
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
-        """Learn how much there is to do, without workers."""
+        """Set the number of tests, in a run without worker processes."""
         if session.items:
             self.bar.update(self.task, total=len(session.items))
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, node: object, ids: Sequence[str]) -> None:
-        """Learn how much there is to do, from a worker."""
+        """Set the number of tests, as a worker process reports it."""
         self.bar.update(self.task, total=len(ids))
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        """Keep what could not even be collected."""
+        """Record an error of collection."""
         self._go_on()
         if report.failed:
             self.failures.append(f"{report.nodeid}: {_reason(report.longreprtext)}")
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Advance, and keep what failed."""
+        """Advance the bar, and record a failure."""
         self._go_on()
         if report.failed:
             self.failures.append(_reason(report.longreprtext))
@@ -72,11 +72,11 @@ class Progress:
             self.bar.update(self.task, advance=1, description=claim.group(1) if claim else report.nodeid.split("::")[-1])
 
     def pytest_sessionfinish(self) -> None:
-        """Take the bar away."""
+        """Remove the bar."""
         self.bar.stop()
 
 
 def _reason(trace: str) -> str:
-    """The first line that says what was wrong in a failure's text."""
+    """Return the line of a failure's text that states the reason."""
     lines = [line[1:].strip() for line in trace.splitlines() if line.startswith("E ")]
     return lines[0] if lines else trace.strip().splitlines()[-1]

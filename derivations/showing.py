@@ -1,4 +1,4 @@
-"""One claim, whole, as text: statement, derivation step by step, correction, twins, evidence."""
+"""The complete text of one claim: statement, derivation step by step, correction, twins, evidence."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ORIGIN = 11
 
 
 def describe(entry: Entry, row: Mapping[str, Any] | None, outdated: Reason | None = None) -> str:
-    """A claim as text, with the evidence from a ledger row if there is one, and why that is `outdated`, if it is."""
+    """Return a claim as text, with the evidence from its ledger row if there is one and, if given, why that is `outdated`."""
     examination = examine(entry)
     claim = entry.claim
     lines = [f"{claim.id}  {claim.title}  [{claim.kind}]", "",

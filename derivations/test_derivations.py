@@ -1,6 +1,6 @@
 """The symbolic layer's vote on every claim: derivation, correction and twins.
 
-A statement that the kernel cannot decide fails nothing here: it passes where a numeric layer confirms it, else `verify` fails.
+A statement that the kernel cannot decide does not fail here: `verify` fails unless a numeric layer confirms it.
 """
 
 from collections.abc import Callable

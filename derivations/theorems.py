@@ -1,7 +1,7 @@
-"""Theorems that a derivation quotes and does not prove.
+"""Theorems that derivations quote without proof.
 
-A step that rests on one of them names it as an object (`quotes=(WEIERSTRASS,)`), so that the claim says so wherever it
-is shown and the summary counts it.  What the calculus can prove is proved instead.
+A step that relies on one of them names it as an object (`quotes=(WEIERSTRASS,)`), so that it is shown with the claim and
+counted in the summary.  Anything that the calculus can prove is proved instead.
 """
 
 from derivations.records import Record

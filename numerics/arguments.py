@@ -1,4 +1,4 @@
-"""What closed forms and solvers accept: one place for the checks of their arguments, and for the dtype they compute in.
+"""Argument checks of closed forms and solvers, and the choice of the dtype they compute in.
 
 Every refusal is a ``ValueError`` that reads "name: expected X, got Y". Unless a module says otherwise, its functions keep
 to these conventions.
@@ -64,7 +64,7 @@ def is_dense(x: object) -> bool:
 
 
 def check_dense(name: str, x: Tensor) -> None:
-    """Refuse what is no tensor, or one that does not hold its entries."""
+    """Raise ValueError unless the argument is a dense tensor."""
     if not is_dense(x):
         raise ValueError(f"{name}: expected a dense tensor, got {describe(x)}")
 
@@ -107,7 +107,7 @@ def broadcast(**shapes: torch.Size) -> torch.Size:
 
 
 def check_leading(name: str, shape: torch.Size, other_name: str, other: torch.Size) -> None:
-    """Refuse leading axes that do not broadcast with those of another argument."""
+    """Raise ValueError if leading axes do not broadcast with those of another argument."""
     if not broadcastable(shape, other):
         raise ValueError(
             f"{name}: expected leading axes that broadcast with {tuple(other)} of {other_name}, got {tuple(shape)}"
@@ -115,13 +115,13 @@ def check_leading(name: str, shape: torch.Size, other_name: str, other: torch.Si
 
 
 def check_expands(name: str, x: Tensor, shape: tuple[int, ...]) -> None:
-    """Refuse a tensor that does not broadcast to a shape, which stays what it is."""
+    """Raise ValueError if a tensor does not expand to a given shape."""
     if x.ndim > len(shape) or any(a not in (1, b) for a, b in zip(reversed(x.shape), reversed(shape), strict=False)):
         raise ValueError(f"{name}: expected a shape that broadcasts to {tuple(shape)}, got {tuple(x.shape)}")
 
 
 def check_rows(name: str, x: Tensor, other_name: str, other: Tensor) -> None:
-    """Refuse rows that are not as long as those of another argument, or do not broadcast with them."""
+    """Raise ValueError if rows do not have the length of those of another argument, or do not broadcast with them."""
     if x.shape[-1] != other.shape[-1] or not broadcastable(x.shape, other.shape):
         raise ValueError(f"{name}: expected rows like those of {other_name} {tuple(other.shape)}, got {tuple(x.shape)}")
 
@@ -156,13 +156,13 @@ def tensors(**given: tuple[Tensor, int]) -> tuple[list[Tensor], torch.dtype]:
 
 
 def check_mask_dtype(name: str, mask: Tensor) -> None:
-    """Refuse what is neither a boolean nor a floating tensor."""
+    """Raise ValueError unless the mask is a boolean or floating tensor."""
     if not is_dense(mask) or not (mask.dtype == torch.bool or mask.is_floating_point()):
         raise ValueError(f"{name}: expected a dense boolean or floating tensor, got {describe(mask)}")
 
 
 def check_mask(mask: Tensor, shape: tuple[int, ...], *, own: int = 1, exact: bool = False, boolean: bool = False) -> None:
-    """Refuse a mask that does not go with a shape.
+    """Raise ValueError if a mask does not broadcast to a shape.
 
     Args:
         mask: to be boolean, or floating unless ``boolean``.
@@ -214,19 +214,19 @@ def per_row(name: str, value: Positive, rows: Tensor) -> Tensor:
 
 
 def check_positive(name: str, value: float) -> None:
-    """Refuse what is not a positive finite number."""
+    """Raise ValueError unless the argument is a positive finite number."""
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < math.inf:
         raise ValueError(f"{name}: expected a positive finite number, got {value!r}")
 
 
 def check_count(name: str, value: int) -> None:
-    """Refuse what is not an integer ≥ 1."""
+    """Raise ValueError unless the argument is an integer ≥ 1."""
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
         raise ValueError(f"{name}: expected an integer ≥ 1, got {value!r}")
 
 
 def check_entries(name: str, x: Tensor, fine: Tensor, expected: str) -> None:
-    """Refuse a tensor with entries that are not what is expected, and say where the first of them is.
+    """Raise ValueError if a tensor has invalid entries; the message gives the position of the first.
 
     Only for what reads its data anyway, a solver: it waits for the device. Under ``torch.func.vmap`` nothing is read.
 
@@ -243,7 +243,7 @@ def check_entries(name: str, x: Tensor, fine: Tensor, expected: str) -> None:
 
 
 def readable(x: Tensor) -> bool:
-    """Whether the entries of a tensor can be read: not those that ``torch.func.vmap`` maps over."""
+    """Return whether the entries of a tensor can be read; under ``torch.func.vmap`` they cannot."""
     try:
         bool(x.any())
     except RuntimeError:

@@ -1,4 +1,4 @@
-"""Fenchel–Young losses: what a regularizer Ω asks of scores x whose weights should be y.
+"""Fenchel–Young losses: the loss of scores x with target weights y that a regularizer Ω defines.
 
     L(x; y) = Ω*(x) + Ω(y) − ⟨x, y⟩ ≥ 0,  with equality exactly at y = p(x), the weights that Ω makes of x;  ∂L/∂x = p(x) − y.
 

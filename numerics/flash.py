@@ -1,4 +1,4 @@
-"""Attention tile by tile: why it may be computed in any order of the keys, and is exact.
+"""Tiled attention: exact attention computed block by block, with the keys in any order.
 
 What a set of keys contributes to a row of attention is a triple: the peak of its scores, the sum of their exponentials over
 that peak, and the same sum weighted with the values. Triples of disjoint sets combine; they form a commutative monoid, whose

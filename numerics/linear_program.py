@@ -113,17 +113,17 @@ def _solve(C: np.ndarray, a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.
     totals = np.concatenate([(a / unit).ravel(), (b / _positive(b.sum(-1, keepdims=True)) * _MASS).ravel()])
     rows = np.concatenate([problem * n + i, count * n + problem * m + j])
     if (totals[np.bincount(rows, minlength=totals.size) == 0] > 0).any():
-        raise RuntimeError("exact_plan: no plan has these marginals, for all that some mass may reach is forbidden")
+        raise RuntimeError("exact_plan: expected marginals that some plan has, got mass whose allowed targets cannot take it")
     if problem.size:
         columns = np.tile(np.arange(problem.size), 2)
         incidence = csr_array((np.ones(rows.size), (rows, columns)), shape=(totals.size, problem.size))
         solve: Any = linprog  # whose stubs know no sparse matrices
-        found = solve((C / size[..., None])[problem, i, j], A_eq=incidence, b_eq=totals, bounds=(0, None), method="highs")
-        if found.status != 0:
-            raise RuntimeError(f"exact_plan: {found.message}")
-        plan[problem, i, j] = np.maximum(found.x, 0.0)
+        solution = solve((C / size[..., None])[problem, i, j], A_eq=incidence, b_eq=totals, bounds=(0, None), method="highs")
+        if solution.status != 0:
+            raise RuntimeError(f"exact_plan: {solution.message}")
+        plan[problem, i, j] = np.maximum(solution.x, 0.0)
         plan *= unit[..., None]
-        potential = np.asarray(found.eqlin.marginals)[count * n :].reshape(count, m) * size
+        potential = np.asarray(solution.eqlin.marginals)[count * n :].reshape(count, m) * size
     return plan, potential
 
 

@@ -1,4 +1,4 @@
-"""Priors of attention: what a query prefers before it looks at any evidence.
+"""Priors of attention: the weights of a query before any evidence is taken into account.
 
 A prior u over the M templates is kept as its logarithm, where masks, causality, relative positions and learned weights
 simply add up; −inf is a weight of exactly zero. The normalization is left to the last step, which tilts the prior by the

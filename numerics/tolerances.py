@@ -20,7 +20,7 @@ SOLVER = 1e-12
 SOLVER_GAP = 1e-10
 """The largest duality gap, in units of the temperature (see ``plan_from_gap``), with which a solve is certified.
 
-A hundred times what is asked of the solver. One that stops early, as some do with the status "optimal", leaves 1e-5.
+A hundred times the tolerance given to the solver. Solvers that stop early, as some do with status "optimal", leave 1e-5.
 """
 
 DUAL_ASKED = 1e-12

@@ -47,7 +47,7 @@ def test_the_page_is_linked(page: str) -> None:
 def test_the_page_is_a_part_of_the_report() -> None:
     told = prose.trust()
     assert told is not None
-    for words in ("<h1>What has to be believed</h1>", "<h2>What is deliberate</h2>", "<li><b>A ledger has no signature.</b>",
+    for words in ("<h1>What has to be believed</h1>", "<h2>Deliberate limits</h2>", "<li><b>A ledger has no signature.</b>",
                   '<th scope="col">checked by</th>', "<code>derivations/rows.py</code>"):
         assert words in told
     assert "<!--" not in told

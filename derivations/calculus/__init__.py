@@ -1,4 +1,4 @@
-"""The symbolic kernel: what a derivation is written in, and what decides it."""
+"""The symbolic kernel: the expressions that derivations are written in, and the procedures that decide statements."""
 
 from derivations.calculus import division, quick
 

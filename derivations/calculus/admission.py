@@ -1,7 +1,7 @@
-"""Which points count: an exact point is admitted to a statement if it is a point of the statement's declared domain.
+"""Admission of points: checks that an exact point lies in the declared domain of a statement.
 
-Whatever is refuted, is refuted at a point that passes here.  The check shares nothing with the generator of points
-(`points`), and knows a point only by its values.
+Every refutation uses a point that passes this check.  The check shares no code with the generator of points (`points`)
+and sees only the values of a point.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Arithmetic of numbers: exact ones where they are rational, else balls; what has no value is a ball that is not finite."""
+"""Arithmetic with exact rational numbers and, for other values, balls; an undefined value is a ball that is not finite."""
 
 from collections.abc import Iterable
 from math import isqrt
@@ -16,7 +16,7 @@ LARGEST_EXACT_POWER = 4096                                   # beyond, powers ar
 
 
 def undefined() -> arb:
-    """What stands for a value that is not there."""
+    """Return the ball that represents an undefined value."""
     return arb("nan")
 
 

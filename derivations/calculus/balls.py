@@ -1,8 +1,8 @@
-"""Certified values: an expression at an exact point, exactly where it is rational and else enclosed by ball arithmetic.
+"""Certified evaluation: the value of an expression at an exact point, exact if rational and else enclosed by a ball.
 
-Every rule here is for an expression as it is written, none asks the normal form: what refutes does not rest on what it is
-to refute.  Two disjoint enclosures prove two sides different; overlapping ones prove nothing.  An expression that is not
-defined at a point, such as 1/0, log 0 or an entry out of range, is enclosed by a ball that is not finite.
+Every rule applies to the expression as written and none uses the normal form, so that refutations do not depend on the
+proofs they are meant to check.  Two disjoint enclosures prove that two sides differ; overlapping ones prove nothing.  An
+expression that is undefined at a point, such as 1/0, log 0 or an entry out of range, gives a ball that is not finite.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ Value = int | Fraction | Sequence[Any]
 Point = Mapping[Variable, Value]
 
 PRECISION = 160                                              # bits: 30 decimal digits with room for cancellation
-FINE = 1280                                                  # bits, where cancellation has left nothing of these
-BLURRED = 2.0**-64                                           # a radius, relative to the midpoint, that asks for more bits
+FINE = 1280                                                  # bits, used if cancellation leaves too few of the above
+BLURRED = 2.0**-64                                           # relative radius above which a ball is recomputed with more bits
 
 
 def enclose(expr: sp.Expr, point: Point) -> arb:
-    """A ball that contains the value of `expr` at the exact point; one that is not finite where there is no value.
+    """Return a ball that contains the value of `expr` at the exact point; it is not finite if `expr` is undefined there.
 
     Raises KeyError for a variable without a value and ValueError for a function without a rule.
     """
@@ -39,13 +39,13 @@ def enclose(expr: sp.Expr, point: Point) -> arb:
 
 
 def enclose_all(exprs: Iterable[sp.Expr], point: Point) -> Iterator[arb]:
-    """What `enclose` gives for each of several expressions; sums that they have in common are computed once."""
+    """Return `enclose` of each of several expressions; common sums are computed once."""
     place, fine = _Place(point), _Place(point)
     return (_enclosed(sp.sympify(expr), place, fine) for expr in exprs)
 
 
 def _enclosed(expr: sp.Expr, place: _Place, fine: _Place) -> arb:
-    """A ball with `PRECISION`, or with `FINE` if it is blurred; of one point each precision has a place of its own."""
+    """Return a ball computed with `PRECISION`, or with `FINE` if it is too wide; each precision has its own cache."""
     ball = _computed(expr, place, PRECISION)
     if ball.is_finite() and ball.rad() > arb(BLURRED) * abs(ball).lower():
         return _computed(expr, fine, FINE)

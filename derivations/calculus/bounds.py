@@ -1,8 +1,8 @@
-"""What is known of the parts of an expression, and signs that follow: a part of unknown sign is bounded by others.
+"""Bounds of parts of an expression, such as p_i ≤ 1 or x ≤ |x|, and the signs that follow from them.
 
-Each bound is g ≥ 0 for a part of the expression, such as |x| − x or 1 − p_i.  Where a term of unknown sign is a multiple
-c ≥ 0 of a term of g, what has to be ≥ 0 is the expression without c·g.  Everything here is believed:
-`tests/derivations/test_bounds.py` evaluates each bound at random exact points.
+Each bound is an expression g ≥ 0, such as |x| − x or 1 − p_i.  If a term of unknown sign is a multiple c ≥ 0 of a term
+of g, it suffices that the expression minus c·g is ≥ 0.  The bounds are trusted: `tests/derivations/test_bounds.py`
+evaluates each of them at random exact points.
 """
 
 from collections.abc import Callable, Iterator

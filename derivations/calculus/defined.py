@@ -1,4 +1,4 @@
-"""Where an expression is defined: what the calculus consists of, and what has to hold for each part to have a value.
+"""Conditions under which an expression is defined, and a check that all of its parts belong to the calculus.
 
 A statement is proved only if both of its sides are defined on the whole declared domain: no denominator vanishes, logs are
 of positive numbers, real powers of nonnegative ones, indices stay in their range.  0 log 0 = 0 is the only convention.
@@ -25,7 +25,7 @@ _NUMBERS = tuple(map(type, (sp.Integer(2), sp.Rational(2, 3), sp.S.Zero, sp.S.On
 
 
 class Sense(StrEnum):
-    """What a part of an expression has to be."""
+    """What a part of an expression is required to be."""
 
     POSITIVE = "> 0"
     NONNEGATIVE = "≥ 0"
@@ -36,7 +36,7 @@ class Sense(StrEnum):
 
 @dataclass(frozen=True)
 class Condition:
-    """What has to hold for a part of an expression to have a value."""
+    """A condition under which a part of an expression has a value."""
 
     expr: sp.Expr
     sense: Sense

@@ -1,7 +1,7 @@
 """Derivatives by the rules of calculus on the tree of an expression, as it is written.
 
-SymPy differentiates normal forms (`sums.normal`); what is here knows neither, so that a refutation and the conditions under
-which a derivative exists do not rest on what they are to check.
+Proofs differentiate normal forms with SymPy (`sums.normal`).  These rules use neither, so that refutations and conditions
+for the existence of derivatives are independent of the proofs they check.
 """
 
 from functools import cache

@@ -1,9 +1,9 @@
-"""Division that forgets nothing: x/x stays what it is where x may be 0.
+"""Division without premature cancellation: x/x is kept as it is if x may be 0.
 
 SymPy cancels x/x to 1, and 1/(1/x) to x, while an author's module runs, before any check can see it, so that Σ_j q_j/q_j = m
 would be proved on the closed simplex.  Here the result of an author's `/`, `*` and `**` keeps a `reciprocal` of each divisor
-that SymPy would cancel although it is not shown to be different from 0.  The normal form opens it; the conditions of
-definedness have seen it before.
+that SymPy would cancel although it is not shown to be different from 0.  The normal form cancels it later, after
+the conditions of definedness have been collected.
 """
 
 import sys

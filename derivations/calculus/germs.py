@@ -1,11 +1,11 @@
-"""What a function does near one end of a path, for all values of its parameters: leading terms whose signs are shown.
+"""Limits by germs: leading terms of a function at one end of a path, with signs proved for all values of the parameters.
 
 Notation   ε > 0 goes to 0, L = log ε goes to −∞.  A germ is e^P · (Σ c_kn ε^k Lⁿ + error), where P = Σ a_k ε^k has k < 0
            only, and the error is o(ε^k) for every k below the order.
 
 Symbolic calculus gives limits for parameters in general position: (x − 5)² t/((x − 5)² t + 1) → 1 is false at x = 5.  Here a
-coefficient is divided by, or decides which term leads, only if it is shown to be different from 0 on the whole domain; else
-nothing is claimed.
+coefficient may be a divisor, or decide which term leads, only if it is proved to be nonzero on the whole domain;
+otherwise the limit is undecided.
 """
 
 from collections.abc import Mapping

@@ -1,7 +1,7 @@
 """Exact sample points in the declared domains: ties and zeros first, then small numbers, then far, odd and close ones.
 
-A statement can be false only for m ≥ 4, only for large scores, only near 1/7, only at low temperature: the later rounds go
-there.  What is sampled is no proof of anything; a point only ever refutes, after `admission` has checked it.
+A statement may be false only for m ≥ 4, only for large scores, only near 1/7, or only at low temperature; the later rounds
+cover these cases.  Sampling proves nothing: a point can only refute, after `admission` has checked it.
 """
 
 import random

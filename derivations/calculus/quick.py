@@ -1,8 +1,8 @@
-"""Answers that SymPy computes again and again, given at once: the free symbols of a sum, and what follows from assumptions.
+"""Caches for two slow computations of SymPy: the free symbols of a sum, and the consequences of assumptions.
 
-SymPy rebuilds the summand each time that it asks for the free symbols of a sum, and draws the same conclusions from the same
-assumptions for every entry v[j].  Both took a third of an examination.  The answers are SymPy's own: neither is asked of
-anything but what cannot change.
+SymPy rebuilds the summand for every query of a sum's free symbols, and derives the same consequences of the same
+assumptions for every entry v[j].  The two took a third of an examination.  The cached answers are SymPy's own, and their
+arguments are immutable.
 """
 
 from __future__ import annotations
@@ -50,6 +50,6 @@ def _set_assumptions(obj: sp.Basic, assumptions: dict[str, Any]) -> None:
 
 
 def install() -> None:
-    """Let SymPy use these, once."""
+    """Patch SymPy to use these caches; a second call has no effect."""
     sp.Sum.free_symbols = property(_of_sum)
     sp.IndexedBase._set_assumptions = staticmethod(_set_assumptions)

@@ -1,7 +1,7 @@
-"""From exact points of a domain to others near them, at which something is smaller: where an inequality is tight.
+"""Descent over exact points of a domain, to find points where an inequality is tight or fails.
 
-Every point that is tried belongs to the domain: scalars keep their sign, masses move within a simplex or along a cycle of a
-plan, multipliers stay 0 where they have to be.  What the search ends with only refutes after `admission` has checked it.
+Every trial point belongs to the domain: scalars keep their sign, masses move within a simplex or along a cycle of a plan,
+and multipliers stay 0 where they have to.  The result refutes a statement only after `admission` has checked it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Functions that are written out with those of the calculus: nothing is known of them but what they are."""
+"""Functions defined by other functions of the calculus; the kernel has no rules for them beyond their definitions."""
 
 import sympy as sp
 

@@ -1,7 +1,7 @@
 """Signs that can be read off an expression, for every size and every value in the domains.
 
-A sign is granted to an expression where it is defined, so whoever asks has to know that it is (`defined`): an even power of
-√(x + 4) is ≥ 0 only where there is a √(x + 4).  Facts are expressions that a declared hypothesis says to be ≥ 0 or > 0.
+Signs are valid only where the expression is defined, which the caller has to ensure (`defined`): an even power of √(x + 4)
+is ≥ 0 only where √(x + 4) exists.  Facts are expressions that a declared hypothesis asserts to be ≥ 0 or > 0.
 """
 
 from contextvars import ContextVar

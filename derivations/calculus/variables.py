@@ -1,4 +1,4 @@
-"""Variables that know where they live: sizes, indices, scalars, vectors, simplices.
+"""Variables with domains: sizes, indices, scalars, vectors, points of simplices and transport plans.
 
 Notation  a size is a symbolic positive integer; an index runs over 1…size; the domain of a variable is part of its
           identity, so that a sampler can be driven by it and two variables of one name but two domains never mix.
@@ -64,7 +64,7 @@ class Domain:
     marginals: tuple[sp.IndexedBase, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse a set that is none: raises ValueError for a shape, excluded indices or marginals that the kind has not."""
+        """Raise ValueError for a shape, excluded indices or marginals that do not go with the kind."""
         axes = {Kind.SIZE: {0}, Kind.INDEX: {1}, Kind.STOCHASTIC: {2}, Kind.COUPLING: {2}, Kind.SLACK: {1},
                 Kind.SIMPLEX: {1, 2, 3}, Kind.INTERIOR: {1, 2, 3}}.get(self.kind, set(range(5)))
         if len(self.shape) not in axes:

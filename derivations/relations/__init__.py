@@ -1,4 +1,4 @@
-"""Statements a machine can decide: each relation can try to prove itself and try to refute itself."""
+"""The kinds of statements that the kernel can decide: each relation can try to prove and to refute itself."""
 
 from derivations.relations.base import Counterexample as Counterexample
 from derivations.relations.base import Entry as Entry

@@ -1,7 +1,8 @@
-"""What every statement has in common: its domain, what it needs to be well posed, and how it is proved and refuted.
+"""The base class of all statements: domain, conditions of being well posed, proof and refutation.
 
 A proof is symbolic and holds for every size, at every point of the declared domain.  A refutation is an exact point of that
-domain where certified values contradict the statement.  A statement that has neither is undecided, which is never a pass.
+domain where certified values contradict the statement.  A statement with neither is undecided, which never counts as a
+success.
 """
 
 from abc import ABC, abstractmethod
@@ -46,9 +47,9 @@ class Counterexample:
 class Relation(ABC):
     """A statement with a reason.
 
-    `at` fixes some variables where a refutation is to be looked for, a vector by itself or by its label; `about` names
-    variables that the statement speaks of even where its two sides no longer show them; `given` holds the inequalities
-    that are its hypotheses; `quotes` are theorems from elsewhere that the reason rests on.
+    `at` fixes values of some variables (of a vector by itself or by its label) at which to search for a refutation; `about`
+    holds expressions whose variables belong to the statement even if its sides no longer contain them; `given` holds the
+    hypotheses, which are inequalities; `quotes` lists external theorems that the reason relies on.
     """
 
     reason: str = field(default="", kw_only=True)
@@ -56,7 +57,7 @@ class Relation(ABC):
     about: tuple[sp.Expr, ...] = field(default=(), kw_only=True)
     given: tuple["Hypothesis", ...] = field(default=(), kw_only=True)
     quotes: tuple[Theorem, ...] = field(default=(), kw_only=True)
-    premises: tuple["Relation", ...] = field(default=(), init=False)  # what a proof uses and somebody else has to prove
+    premises: tuple["Relation", ...] = field(default=(), init=False)  # used by the proof, and proved elsewhere
 
     def __post_init__(self) -> None:
         """Turn numbers into expressions, once: what is printed, proved and refuted is the same object."""
@@ -94,7 +95,7 @@ class Relation(ABC):
     def facts(self) -> Facts:
         """The hypotheses, as expressions of known sign."""
         written = [hypothesis.fact for hypothesis in self.given]
-        with suppress(ValueError):                           # what has no normal form stands for itself
+        with suppress(ValueError):                           # without a normal form, keep the expression as written
             written += [(normal(expr), sense) for expr, sense in written]
         return tuple(written)
 
@@ -110,10 +111,10 @@ class Relation(ABC):
 
     @abstractmethod
     def remainder(self) -> str:
-        """What is left of a well-posed statement after its proof; empty if nothing is."""
+        """Return what a well-posed statement still lacks for a proof; empty if it is proved."""
 
     def ill_posed(self) -> str:
-        """Why the statement says nothing that could be proved; empty if it is well posed."""
+        """Return why the statement is not well posed; empty if it is."""
         return self._strange() or self._empty() or self._undefined() or self._vacuous()
 
     def trivial(self) -> bool:
@@ -234,7 +235,7 @@ class Hypothesis(Relation):
         """An expression that is ≥ 0 (False), > 0 (True) or ≠ 0 (None)."""
 
 
-HYPOTHESES: list[type[Hypothesis]] = []                      # those of the kernel; a reader's own subclass is none
+HYPOTHESES: list[type[Hypothesis]] = []                      # the kernel's classes; subclasses defined elsewhere are rejected
 
 
 def inputs(point: Point) -> dict[str, Exact]:
@@ -255,7 +256,7 @@ def witness(point: Point, left: arb | str, right: arb | str, sign: str, what: st
 
 
 def differ(point: Point, left: sp.Expr, right: sp.Expr, what: str = "") -> Witness | None:
-    """The record of two values that are certainly different at a point, if they are."""
+    """Return a witness if two values at a point are certainly different; else None."""
     one, other = enclose_all((left, right), point)
     if one.is_finite() and other.is_finite() and not one.overlaps(other):
         return witness(point, one, other, "≠", what)
@@ -263,7 +264,7 @@ def differ(point: Point, left: sp.Expr, right: sp.Expr, what: str = "") -> Witne
 
 
 def remaining(difference: sp.Expr) -> str:
-    """What is left of two sides that should be equal, in words."""
+    """Render the nonzero difference of two sides that should be equal."""
     return f"left − right = {text(difference)} in normal form, expected 0"
 
 

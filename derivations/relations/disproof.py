@@ -1,4 +1,4 @@
-"""A statement is false: it certifiably fails at an exact point of its domain."""
+"""Disproofs: a statement is false because it certifiably fails at an exact point of its domain."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -48,11 +48,11 @@ class Fails(Relation):
         return PROVED if self.relation.counterexample() else f"no sample point contradicts {self.relation}"
 
     def remainder(self) -> str:
-        """What is left to show."""
+        """Return what is missing for the disproof; empty if the statement fails at the point."""
         return self.explain()
 
     def counterexample(self) -> Counterexample | None:
-        """A disproof is shown by its own point and refuted by none."""
+        """Return None: a disproof is established by its own point, and no other point can refute it."""
         return None
 
     def contradicted_at(self, point: Point) -> Witness | None:
@@ -60,7 +60,7 @@ class Fails(Relation):
         return None
 
     def general(self) -> bool:
-        """Whether what is disproved was meant for every size."""
+        """Return whether the disproved statement was meant for every size."""
         return self.relation.general()
 
     def scope(self) -> str:

@@ -60,7 +60,7 @@ class Expansion(Relation):
 
     @cached_property
     def images(self) -> tuple[sp.Expr, ...]:
-        """F(v) of each equation, written once: a function of the author's cannot answer differently later."""
+        """F(v) of each equation, evaluated once, so that the author's function cannot return something else later."""
         return tuple(unknown.image() for unknown in self.where)
 
     @cached_property
@@ -94,7 +94,7 @@ class Expansion(Relation):
         return sums.alike(self.left, self.right)
 
     def ill_posed(self) -> str:
-        """Why there is nothing to prove: the variable or the order is none, or a quantity is not analytic at 0."""
+        """Return why the statement is not well posed: an invalid variable or order, or a quantity not analytic at 0."""
         if type(self.variable) is not Variable or self.variable.domain.kind not in MOVABLE:
             return f"variable: expected a free scalar, got {self.variable}"
         if any(self.variable in hypothesis.variables() for hypothesis in self.given):
@@ -114,13 +114,13 @@ class Expansion(Relation):
         return self._strange() or self._empty() or self._not_analytic() or self._undefined() or self._vacuous()
 
     def _derives_solutions(self) -> bool:
-        """Whether something that holds a solution is differentiated: at a fixed one, or along the path?"""
+        """Return whether a derivative contains a solution, which would be ambiguous: at a fixed solution, or along the path."""
         labels = [unknown.vector.label for unknown in self.where]
         parts = (part for side in (self.left, self.right, *self.images) for part in side.atoms(Partial))
         return any(part.args[0].has(*labels) for part in parts) if labels else False
 
     def points(self) -> Iterator[dict[Variable, Value]]:
-        """Exact sample points, unless the statement is none."""
+        """Yield exact sample points; none if the statement is not well posed."""
         return iter(()) if self._derives_solutions() else super().points()
 
     def _not_analytic(self) -> str:

@@ -79,7 +79,7 @@ class Limit(Relation):
         return not self.path.has(self.moving)
 
     def ill_posed(self) -> str:
-        """Why there is nothing to prove: the variable, where it goes, a limit that moves or has no value."""
+        """Return why the statement is not well posed: an invalid variable, target or limit; empty if it is."""
         label = self.variable.base.label if isinstance(self.variable, sp.Indexed) else self.variable
         if type(label) is not Variable or label.domain.kind not in (*MOVABLE, Kind.SIZE):
             return f"variable: expected a free scalar, a size or an entry of a free vector, got {self.variable}"
@@ -89,7 +89,7 @@ class Limit(Relation):
     def _strange_limit(self) -> str:
         claimed, facts = self.sides[1], self.facts()
         if isinstance(self.variable, sp.Indexed) and (strange := next(strangers(self.variable), None)):
-            return f"variable: {strange} is no entry of a vector as it is declared"
+            return f"variable: expected an entry of a declared vector, got {strange}"
         for name, part in (("limit", claimed), ("to", self.to)):
             if self._moves(part):
                 return f"{name}: expected one that does not depend on {self.variable}, got {text(part)}"
@@ -109,7 +109,7 @@ class Limit(Relation):
             return True
 
     def _moving_domain(self) -> str:
-        """A domain that moves is none, and neither is an entry that may be out of range."""
+        """Return why the domain depends on the moving variable or an entry may be out of range; empty otherwise."""
         label = self.variable.base.label if isinstance(self.variable, sp.Indexed) else self.variable
         parts = [*self.given, *self.premises]
         if any(label in relation.variables() for relation in parts):
@@ -139,7 +139,7 @@ class Limit(Relation):
         return tuple(side for side in self.sides if side not in (sp.oo, -sp.oo))
 
     def remainder(self) -> str:
-        """Which sign is not shown, which other limit was reached, or which exact point contradicts it."""
+        """Return the sign that is not proved, the different limit that was found, or the exact point that contradicts it."""
         if self.between:
             return self._outside_of_bounds() or first(self._unequal(bound) for bound in self.between) or self._contradiction()
         return self._unequal(self.path) or self._contradiction()
@@ -149,7 +149,7 @@ class Limit(Relation):
         return f"contradicted by SymPy {rendering.witness(refuted)}" if refuted else PROVED
 
     def _outside_of_bounds(self) -> str:
-        """Why the path is not shown to lie between its bounds, wherever the variable is."""
+        """Return why the expression is not proved to lie between its bounds for every value of the variable."""
         if len(self.between) != 2 or isinstance(self.variable, sp.Indexed):
             return "between: expected a lower and an upper bound of a path in a scalar"
         if strange := next((part for bound in self.between for part in strangers(bound)), None):
@@ -163,7 +163,7 @@ class Limit(Relation):
         return first(f"between: {left}" if (left := order.remainder()) else PROVED for order in orders)
 
     def _unequal(self, path: sp.Expr) -> str:
-        """Why a path is not shown to have this limit for all values of the parameters."""
+        """Return why the limit is not proved for all values of the parameters; empty if it is."""
         claimed = self.sides[1]
         try:
             value = Germs({self.moving: _end(self.moving, self.to)}, self.facts()).limit(_of_fixed_length(path, self.moving))
@@ -202,7 +202,7 @@ class Limit(Relation):
         return (point for point in sample if all(hypothesis.holds_at(point) for hypothesis in self.given))
 
     def contradicted_at(self, point: Point) -> Witness | None:
-        """Another limit at an exact point, which values along the path bear out."""
+        """Return a witness if SymPy finds another limit at an exact point and values along the path confirm it."""
         value, claimed = self.computed(point), explicit(self.sides[1], point)
         if value is None or not (value.is_number and claimed.is_number) or claimed.has(sp.zoo, sp.nan):
             return None
@@ -213,7 +213,7 @@ class Limit(Relation):
         return differ(point, value, claimed)
 
     def _approached(self, value: sp.Expr, claimed: sp.Expr, point: Point) -> bool:
-        """Whether certified values late on the path, and later, are nearer to one limit than to the other."""
+        """Return whether certified values close to the end of the path are nearer to one limit than to the other."""
         return all(self._nearer(value, claimed, point, place) for place in self._late(point))
 
     def _nearer(self, value: sp.Expr, claimed: sp.Expr, point: Point, place: Value) -> bool:
@@ -226,7 +226,7 @@ class Limit(Relation):
         return bool(near < 1 if claimed.is_infinite else near < abs(late - enclose(claimed, {})))
 
     def _late(self, point: Point) -> Iterator[Value]:
-        """Places close to the end of the path, and closer."""
+        """Return values of the variable that approach the end of the path."""
         to = explicit(self.to, point)
         for far in (10**9, 10**15):
             if to.is_infinite:

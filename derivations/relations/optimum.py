@@ -1,7 +1,7 @@
 """A point is the only minimizer of a problem over a simplex, or row by row over plans with unit rows.
 
-The objective is written once, at a rival whose name no author can give, and the candidate is put into what was written: a
-function that looks at its argument gains nothing.  The proof is the identity
+The objective is evaluated once, at a rival point with a reserved name, and the candidate is substituted into the resulting
+expression, so that a function that inspects its argument gains nothing.  The proof is the identity
 
     objective(rival) − objective(candidate) = factor · Σ kl(rival ‖ candidate) (+ slack ≥ 0),  factor > 0,
 
@@ -62,7 +62,7 @@ class _Minimizer(Relation):
     @property
     @abstractmethod
     def gap(self) -> sp.Expr:
-        """What the objective at the rival exceeds that at the candidate by."""
+        """The claimed form of objective(rival) − objective(candidate)."""
 
     @property
     @abstractmethod
@@ -114,7 +114,7 @@ class _Minimizer(Relation):
         return (point for point in super().points() if all(axis not in point or point[axis] <= LARGEST for axis in self.axes))   # type: ignore[operator]
 
     def ill_posed(self) -> str:
-        """Why there is no problem to solve; empty if there is one."""
+        """Return why the problem is not well posed; empty if it is."""
         if self._derives_rival():
             return "objective: expected no derivative of what depends on the rival, which is no function of anything"
         return super().ill_posed()
@@ -162,7 +162,7 @@ class _Minimizer(Relation):
         return None
 
     def _beaten(self, point: Point, entries: Sequence[arb], rivals: Iterator[Sequence[Value]]) -> Witness | None:
-        """A rival that is certifiably better than the candidate, or another point that is certifiably as good."""
+        """Return a witness with a point that is certifiably better than the candidate, or another one that is as good."""
         value, label, objective = enclose(self.own_value, point), self.base.label, self.open_objective
         for other in rivals:
             at = {**point, label: other}
@@ -349,7 +349,7 @@ def _letter(base: sp.IndexedBase) -> str:
 
 
 def _once(relation: _Minimizer, part: str, write: Callable[[], sp.Expr]) -> sp.Expr:
-    """What a function of the author's wrote when it was first asked, so that it cannot answer differently later."""
+    """Return the first result of the author's function, so that it cannot return something else later."""
     written = relation.__dict__.setdefault("_written", {})
     if part not in written:
         written[part] = apart(sp.sympify(write()))

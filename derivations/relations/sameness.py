@@ -1,4 +1,4 @@
-"""When two relations state the same: the same kind, the same sense, sides and hypotheses that agree in normal form."""
+"""Equality of relations: same kind and direction, and sides and hypotheses that agree in normal form."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -21,7 +21,7 @@ RELATIONS: frozenset[type[Relation]] = frozenset({
 
 
 def same(one: Relation, other: Relation) -> bool:
-    """Whether two relations are one statement; False means that they are not seen to be."""
+    """Return whether two relations are the same statement; False means that this could not be established."""
     if type(one) is not type(other) or not _all(one.given, other.given, same):
         return False
     if isinstance(one, Fails) and isinstance(other, Fails):

@@ -1,6 +1,6 @@
-"""How verdicts and severities look: one table, from which the style sheet, the legend and every label are made.
+"""The appearance of verdicts and severities: one table from which the style sheet, the legend and all labels are made.
 
-Colour is never the only carrier: each verdict has a sign and a border of its own, and cells carry their words.
+Verdicts never differ by colour alone: each has its own sign and border, and cells contain text.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Look:
 
     @property
     def group(self) -> str:
-        """Which of the great heaps it belongs to: what stands, what does not, what is open, what the ledgers dispute."""
+        """The group of the verdict: supported, at fault, open, or disputed between ledgers."""
         return "stands" if self.key in SUPPORTING_VERDICTS else "fails" if self.key in FAULT_VERDICTS else str(self.key)
 
 

@@ -36,7 +36,7 @@ OVERLAY = "\N{COMBINING LONG SOLIDUS OVERLAY}"
 
 @cache
 def mathml(latex: str) -> Markup:
-    """A display formula; the source itself, marked as such, where it cannot be converted or is too long."""
+    """Return a display formula as MathML; the LaTeX source as code if it is too long or cannot be converted."""
     source = Markup('<code class="tex">{}</code>').format(latex)
     if len(latex) > LONGEST:
         return source

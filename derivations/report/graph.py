@@ -1,4 +1,4 @@
-"""The neighbourhood of a claim as a layered drawing: what it rests on to the left, what rests on it to the right."""
+"""A layered drawing of a claim's neighbourhood: claims it rests on to the left, claims that rest on it to the right."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Drawing:
 
 
 def neighbourhood(report: Report, id: str) -> Drawing | None:
-    """The drawing around one claim; None for a claim that stands alone."""
+    """Return the drawing around one claim; None for a claim without neighbours."""
     back = _levels(id, report.needs)
     forth = _levels(id, lambda other: report.supports.get(other, []))
     if not back and not forth:

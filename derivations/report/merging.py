@@ -31,12 +31,12 @@ class Run:
 
     @property
     def anchor(self) -> str:
-        """Where the front page tells of it."""
+        """The anchor of the claim on the front page."""
         return f"run-{self.place}"
 
     @cached_property
     def green(self) -> set[str]:
-        """The claims that stand, and all that they rest on."""
+        """The claims that are supported together with everything that they rest on."""
         return ledger.green({"claims": list(self.rows.values())})
 
 
@@ -79,16 +79,16 @@ class Subject:
 
     @property
     def changed(self) -> list[str]:
-        """What the ledgers state differently, so that their verdicts are about different things."""
-        told = {field: [row[field] for _, row in self.readings if row[field] is not None] for field in TOLD}
-        return [field for field, found in told.items() if any(other != found[0] for other in found)]
+        """The fields in which ledgers disagree about the claim, so that their verdicts concern different statements."""
+        values = {field: [row[field] for _, row in self.readings if row[field] is not None] for field in TOLD}
+        return [field for field, own in values.items() if any(other != own[0] for other in own)]
 
     @property
     def evidence(self) -> list[tuple[Run, Row]]:
         """All evidence, each piece with the run that found it, by layer."""
-        found = [(run, e) for run, row in self.readings for e in row["evidence"]]
+        evidence = [(run, e) for run, row in self.readings for e in row["evidence"]]
         order = ["symbolic", "primal", "torch", "source"]
-        return sorted(found, key=lambda pair: order.index(pair[1]["layer"]) if pair[1]["layer"] in order else len(order))
+        return sorted(evidence, key=lambda pair: order.index(pair[1]["layer"]) if pair[1]["layer"] in order else len(order))
 
     @property
     def seals(self) -> list[Row]:
@@ -101,8 +101,8 @@ class Subject:
     def twins(self) -> list[tuple[str, list[tuple[Run, list[str]]]]]:
         """Each twin by name, with the layers that refuted it in each run."""
         names = dict.fromkeys(twin["name"] for _, row in self.readings for twin in row["twins"])
-        told = [(run, twin) for run, row in self.readings for twin in row["twins"]]
-        return [(name, [(run, twin["refuted_by"]) for run, twin in told if twin["name"] == name]) for name in names]
+        pairs = [(run, twin) for run, row in self.readings for twin in row["twins"]]
+        return [(name, [(run, twin["refuted_by"]) for run, twin in pairs if twin["name"] == name]) for name in names]
 
     @property
     def survivors(self) -> list[Row]:
@@ -123,7 +123,7 @@ class Subject:
 
 @dataclass(frozen=True, eq=False)
 class Report:
-    """All that the pages tell."""
+    """The content of all pages."""
 
     runs: tuple[Run, ...]
     subjects: Mapping[str, Subject]

@@ -1,4 +1,4 @@
-"""A report as pages: what each template is told, and the few words that are computed for it."""
+"""The pages of a report: the context of each template, and the few texts computed for it."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def errata(report: Report, document: str) -> dict[str, list[Subject]]:
 
 
 def heaps(report: Report) -> list[tuple[int, str]]:
-    """How many statements stand, how many do not, and what is left, in words."""
+    """Return one sentence with the numbers of statements that are supported, at fault, and open."""
     counts = Counter(LOOKS[subject.verdict].group for subject in report.subjects.values())
     return [(counts[group], words) for group, words in GROUPS.items() if counts[group] or group != DIFFERS]
 
@@ -92,7 +92,7 @@ def place(number: str) -> str:
 
 
 def worked(witness: Mapping[str, Any]) -> dict[str, Any]:
-    """What is shown of a witness: what it is about, each input with its value, both sides and the sign between them."""
+    """Return the parts of a witness that a page shows: subject, inputs, both sides and the sign between them."""
     inputs = [(name, rendering.value(value)) for name, value in witness["inputs"].items()]
     return {**witness, "inputs": inputs, "left": rendering.number(witness["left"]), "right": rendering.number(witness["right"])}
 
@@ -104,16 +104,16 @@ def why(subject: Subject) -> str | None:
 
 
 def sought(subject: Subject) -> str:
-    """Everything that a search may find a claim by, in lower case."""
+    """Return the text that the search box matches a claim against, in lower case."""
     row = subject.row
     corrected = [row["correction"]["text"], row["correction"]["latex"]] if row["correction"] else []
-    told = [subject.id, place(row["number"]), row["title"], row["statement"]["text"], row["statement"]["latex"],
-            *row["hypotheses"], *corrected]
-    return " ".join(" ".join(told).lower().split())
+    texts = [subject.id, place(row["number"]), row["title"], row["statement"]["text"], row["statement"]["latex"],
+             *row["hypotheses"], *corrected]
+    return " ".join(" ".join(texts).lower().split())
 
 
 def _beginning(word: str, ids: Container[str], longest: int) -> str:
-    """The longest beginning of a dotted word that is one of these ids, the longest of which is so long; or nothing."""
+    """Return the longest prefix of a dotted word that is one of these ids, or an empty text; `longest` bounds its length."""
     word = word if len(word) <= longest else word[:longest + 1].rpartition(".")[0]
     while word and word not in ids:
         word = word.rpartition(".")[0]

@@ -12,7 +12,7 @@ TRUST = Path(__file__).parents[2] / "docs" / "trust.md"
 
 
 def trust() -> Markup | None:
-    """The page on what has to be believed; None where the documents are not installed with the package."""
+    """Return the page of `docs/trust.md` as HTML; None if docs/ is not installed with the package."""
     return page(TRUST.read_text(encoding="utf-8")) if TRUST.is_file() else None
 
 

@@ -24,29 +24,29 @@ GENERATOR = '<meta name="generator" content="attention-proofs report">'
 def report(ledgers: tuple[Path, ...], output: Path) -> None:
     """Write ledgers as a folder of HTML pages; several become one report."""
     try:
-        told = load(ledgers or (Path("ledger.json"),))
-        if unknown := strangers(told.subjects[id].row for id in told.subjects):
-            raise ValueError(f"ledger: {unknown[0]} is no claim of an installed document, run `verify` again")
-        write(told, output)
+        merged = load(ledgers or (Path("ledger.json"),))
+        if unknown := strangers(merged.subjects[id].row for id in merged.subjects):
+            raise ValueError(f"ledger: expected claims of installed documents, got {unknown[0]}; run `verify` again")
+        write(merged, output)
     except ValueError as error:
         raise click.UsageError(str(error)) from None
-    runs = f" of {len(told.runs)} runs" if len(told.runs) > 1 else ""
-    click.echo(f"{output / 'index.html'} written: {len(told.subjects)} claims{runs}")
+    runs = f" of {len(merged.runs)} runs" if len(merged.runs) > 1 else ""
+    click.echo(f"{output / 'index.html'} written: {len(merged.subjects)} claims{runs}")
 
 
-def write(told: Report, output: Path) -> None:
+def write(merged: Report, output: Path) -> None:
     """Write the pages to a new folder beside `output`, then put it in the place of an older report.
 
     Raises ValueError when `output` is something else than an older report or an empty folder.
     """
     target = output.resolve()
     if not target.parent.is_dir():
-        raise ValueError(f"--output: the folder {output.parent} does not exist, a folder in an existing one is accepted")
+        raise ValueError(f"--output: expected a folder in an existing one, got {output}")
     if target.exists() and not replaceable(target):
-        raise ValueError(f"--output: {output} is there and no report, an older report or a new folder is accepted")
+        raise ValueError(f"--output: expected a new folder or an older report, got {output}, which is something else")
     fresh = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}."))
     try:
-        fill(fresh, told)
+        fill(fresh, merged)
         fresh.chmod(0o755)
         _swap(fresh, target)
     except BaseException:
@@ -55,19 +55,19 @@ def write(told: Report, output: Path) -> None:
 
 
 def replaceable(folder: Path) -> bool:
-    """Whether nothing is lost when a folder is replaced: it is empty, or a report that this command wrote."""
+    """Return whether a folder may be replaced: it is empty, or a report written by this command."""
     if not folder.is_dir():
         return False
     front = folder / "index.html"
     return not any(folder.iterdir()) or (front.is_file() and GENERATOR in front.read_text(encoding="utf-8", errors="replace"))
 
 
-def fill(folder: Path, told: Report) -> None:
+def fill(folder: Path, merged: Report) -> None:
     """Write every page, the style and the script into a folder."""
     shutil.copytree(STATIC, folder / "static")
     (folder / "static" / "verdicts.css").write_text(stylesheet(), encoding="utf-8")
     (folder / "claims").mkdir()
-    for name, text in pages(told):
+    for name, text in pages(merged):
         (folder / name).write_text(text, encoding="utf-8")
 
 

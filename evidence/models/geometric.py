@@ -1,4 +1,4 @@
-"""A small study of a model that is trained through its attention weights, made here and now."""
+"""A small study, run on the spot, of a model trained through its attention weights."""
 
 from __future__ import annotations
 

@@ -29,11 +29,11 @@ def of_torch(width: int) -> float:
 
 def measured() -> dict[str, tuple[int, float]]:
     """The head width and the temperature of shipped code, by its name."""
-    found = {"torch.nn.Transformer": (16, of_torch(16))}
+    scales = {"torch.nn.Transformer": (16, of_torch(16))}
     for name in ("bert", "gpt2", "llama", "vit", "bloom", "t5"):
         problem = random_model(name)[0]
-        found[name] = (problem.values.shape[-1], problem.temperature)
-    return found
+        scales[name] = (problem.values.shape[-1], problem.temperature)
+    return scales
 
 
 def agrees(width: int, temperature: float) -> bool:
@@ -43,17 +43,17 @@ def agrees(width: int, temperature: float) -> bool:
 
 def shipped(claim: str, run: Run) -> Finding:
     """The temperature of shipped code is √d where a model scales; T5 does not."""
-    found = measured()
-    agreeing = [name for name, each in found.items() if agrees(*each)]
+    scales = measured()
+    agreeing = [name for name, each in scales.items() if agrees(*each)]
     readings = [Reading({"d": width}, {name: float64(temperature)}, RELATIVE * temperature)
-                for name, (width, temperature) in found.items() if name in agreeing]
+                for name, (width, temperature) in scales.items() if name in agreeing]
     twins = {name: Formula(make()) for name, make in entries()[claim].twins.items()}
     refuted = [name for name, twin in twins.items()
                if all(each.miss > REFUTING_FACTOR for reading in readings for each in compare(twin, reading, ()).values())]
     return Finding(
         Outcome.HOLDS if len(agreeing) >= 6 else Outcome.REFUTED,
         f"measured on the shipped code of {', '.join(agreeing)}",
-        "; ".join(f"{name}: width {width}, temperature {temperature:.4g}" for name, (width, temperature) in found.items()),
+        "; ".join(f"{name}: width {width}, temperature {temperature:.4g}" for name, (width, temperature) in scales.items()),
         refuted_twins=tuple(refuted),
     )
 

@@ -117,8 +117,8 @@ def sign_of_slope(head: Shipped) -> list[Reading]:
 
 def agreed(outcomes: Iterable[Outcome]) -> Outcome:
     """What all modules say, if they say the same."""
-    found = set(outcomes)
-    return found.pop() if len(found) == 1 else Outcome.INCONCLUSIVE
+    distinct = set(outcomes)
+    return distinct.pop() if len(distinct) == 1 else Outcome.INCONCLUSIVE
 
 
 Readings = Callable[[Shipped], list[Reading]]

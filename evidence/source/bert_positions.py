@@ -49,9 +49,9 @@ def trained() -> Iterator[Reading]:
         def rows(weight: Tensor, module: torch.nn.Module = module) -> Tensor:
             return torch.func.functional_call(module, {"weight": weight}, (torch.arange(ROWS),))
 
-        found = torch.func.jacrev(rows)(module.weight.detach())  # j, a, k, c
+        derivatives = torch.func.jacrev(rows)(module.weight.detach())  # j, a, k, c
         point = {"n": ROWS, "d": WIDTH, "P": module.weight.detach()}
-        yield Reading(point, {"BERT": found.permute(1, 3, 0, 2)}, tolerances.rounding("float64", 1))
+        yield Reading(point, {"BERT": derivatives.permute(1, 3, 0, 2)}, tolerances.rounding("float64", 1))
 
 
 def learned(claim: str, run: Run) -> Finding:

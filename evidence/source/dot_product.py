@@ -24,13 +24,13 @@ def default_temperature(width: int) -> float:
 
 def typical_temperature(claim: str, run: Run) -> Finding:
     """√d for keys of width d."""
-    found = {width: default_temperature(width) for width in WIDTHS}
+    scales = {width: default_temperature(width) for width in WIDTHS}
     readings = [Reading({d.name: width, shipped.name: temperature}, {"torch": float64(temperature)},
-                        tolerances.rounding("float64", width, float(width) ** 1.5)) for width, temperature in found.items()]
+                        tolerances.rounding("float64", width, float(width) ** 1.5)) for width, temperature in scales.items()]
     vote = hold(claim, Layer.SOURCE, readings, statement=Equation(shipped, sp.sqrt(d)))
     return Finding(
         vote.outcome,
         f"torch {torch.__version__}: scaled_dot_product_attention with its default scale, widths {WIDTHS}",
-        vote.why_not or "; ".join(f"width {width}: {temperature:.6g}" for width, temperature in found.items()),
+        vote.why_not or "; ".join(f"width {width}: {temperature:.6g}" for width, temperature in scales.items()),
         refuted_twins=vote.refuted,
     )

@@ -1,4 +1,4 @@
-"""How fast the closed forms are beside their peers: medians of interleaved runs, and ratios of one and the same run.
+"""Benchmark of the closed forms against other packages: medians and ratios of interleaved runs.
 
 Peers       torch.softmax for the plan, torch's scaled_dot_product_attention for plan and context, autograd for the
             gradient of the scores.

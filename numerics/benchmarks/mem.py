@@ -1,4 +1,4 @@
-"""How fast the certified solver of the maximum entropy on the mean is, on the problems that a real attention layer poses.
+"""Benchmark of the certified solver for maximum entropy on the mean, on problems from a real attention layer.
 
 A head of self-attention with keys K and queries Q solves, by the reading of deciphering (21), one problem per token k: the
 templates are the layer's inputs, t_i = x_i/√d', shared by all heads and queries, and the evidence is z = Kᵀ(Q x_k + b).
@@ -44,14 +44,14 @@ class Timing:
 
 @dataclass(frozen=True)
 class Growth:
-    """How ``mem.solve`` takes to a size.
+    """Time and memory of ``mem.solve`` at one problem size.
 
     Attributes:
         n, d, rows: the sizes.
         seconds: median, per problem.
         error: the largest certified relative error of λ.
-        memory: the most bytes that tensors take at a time, the arguments apart.
-        arrays: how many arrays of rows × n in float64 that would be, the results apart.
+        memory: the peak memory of tensors in bytes, not counting the arguments.
+        arrays: that memory as a number of float64 arrays of rows × n, not counting the results.
     """
 
     n: int
@@ -182,13 +182,13 @@ def peak(templates: Tensor, evidence: Tensor, alpha: float = 1.0) -> tuple[int, 
     return memory.peak, arrays, solution
 
 
-def exponent(found: Iterable[Growth]) -> float:
+def exponent(growths: Iterable[Growth]) -> float:
     """Return the slope of log seconds in log n, by least squares.
 
     Raises:
         ValueError: unless there are at least two sizes, which differ in n alone.
     """
-    rows = list(found)
+    rows = list(growths)
     if len({x.n for x in rows}) < 2 or len({(x.d, x.rows) for x in rows}) > 1:
         raise ValueError(f"found: expected two sizes or more that differ in n alone, got {[(x.n, x.d, x.rows) for x in rows]}")
     x, y = (torch.tensor(v, dtype=torch.float64).log() for v in ([r.n for r in rows], [r.seconds for r in rows]))

@@ -1,4 +1,4 @@
-"""How much memory tensors take at a time, on any device: their storages are counted while they live."""
+"""Peak memory of tensors on any device, counted from the storages that are alive."""
 
 import weakref
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""What the solver of the maximum entropy on the mean is measured beside: other ways to the same λ*, and what nothing can beat.
+"""The methods that ``mem.solve`` is compared with: other algorithms for the same λ*, and lower bounds on any algorithm's time.
 
 Claims      deciphering.4, deciphering.8, deciphering.9
 Peers       one problem at a time: the primal as it stands (cvxpy with CLARABEL), L-BFGS and trust-exact on the dual (SciPy);
@@ -63,7 +63,7 @@ def batched(templates: Tensor, alpha: float, tolerance: float = 1e-9) -> dict[st
 
 
 def floors(templates: Tensor, evidence: Tensor) -> dict[str, Solver]:
-    """What any method has to do at least, in float64 on the same device; what comes out is no λ."""
+    """Return the operations that any method needs, in float64 on the same device, as lower bounds; they do not compute λ."""
     gram = templates @ templates.mT
     weights = (evidence @ templates.mT).softmax(-1)
     return {

@@ -1,4 +1,4 @@
-"""What a device can do at most: the measured rates of matrix products and of memory, beside which kernels are judged."""
+"""Measured peak rates of a device, for matrix products and memory, with which the speed of kernels is compared."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""How fast entropic plans are found beside POT, where it is installed: one run, taking turns.
+"""Benchmark of entropic transport plans against POT, if it is installed, in interleaved runs.
 
 Problems    uniform masses on points of the unit square, squared distances over the largest, float64, one at a time
 Claims      transport.listing.sinkhorn
@@ -24,7 +24,7 @@ STOP = 1e-9
 
 @dataclass(frozen=True)
 class Solved:
-    """What one problem took one of the solvers.
+    """The time of one solver on one problem.
 
     Attributes:
         name: ``transport.sinkhorn``, or POT's ``sinkhorn_log`` on arrays of NumPy or of torch.
@@ -62,7 +62,7 @@ def square_problem(size: int) -> tuple[Tensor, Tensor]:
 
 
 def solvers(cost: Tensor, mass: Tensor, temperature: float) -> dict[str, Callable[[], Any]]:
-    """Everyone who solves one problem, by name: what is returned is the plan (n, m).
+    """Return all solvers of one problem by name; each returns the plan (n, m).
 
     Raises:
         ValueError: if POT is not installed.

@@ -1,4 +1,4 @@
-"""Medians of computations that take turns, so that all meet the same machine and ratios are of one run.
+"""Median times of computations that run in turns, so that all are timed under the same load and ratios are meaningful.
 
 ``torch.utils.benchmark`` repeats what is short until the clock's own cost is small, and waits for the GPU. ``timed`` is for
 long computations whose results are needed: the timer returns none, and runs everything some more times to warm up.

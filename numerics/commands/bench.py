@@ -54,21 +54,21 @@ def bench(only: tuple[str, ...], queries: int, keys: int, width: int, rounds: in
     }
     torch.set_num_threads(threads)
     try:
-        found = {name: section() for name, section in sections.items() if name in (only or SECTIONS)}
+        measured = {name: section() for name, section in sections.items() if name in (only or SECTIONS)}
     finally:
         torch.set_num_threads(before)
     if path:
-        path.write_text(json.dumps({"device": device, "threads": threads} | found, indent=1) + "\n")
+        path.write_text(json.dumps({"device": device, "threads": threads} | measured, indent=1) + "\n")
 
 
 def _closed_forms(console: Console, queries: int, keys: int, width: int, rounds: int, device: str) -> list[dict[str, Any]]:
     table = Table("closed form", "peer", "ms", "peer ms", "ratio")
     pairs = measure(queries, keys, width, device, rounds)
-    found = list(track(pairs, total=len(cases(1, 1, 1, device)), description="timing", transient=True, console=console))
-    for row in found:
+    measured = list(track(pairs, total=len(cases(1, 1, 1, device)), description="timing", transient=True, console=console))
+    for row in measured:
         table.add_row(row.name, row.peer, f"{1e3 * row.seconds:.3f}", f"{1e3 * row.peer_seconds:.3f}", f"{row.ratio:.2f}")
     console.print(table)
-    return [asdict(row) | {"ratio": row.ratio} for row in found]
+    return [asdict(row) | {"ratio": row.ratio} for row in measured]
 
 
 def _solvers(console: Console, layer: int, tokens: int, alpha: float, rounds: int, singles: int, device: str) -> dict[str, Any]:
@@ -81,17 +81,17 @@ def _solvers(console: Console, layer: int, tokens: int, alpha: float, rounds: in
         source = "random"
     except ValueError as error:
         raise click.UsageError(f"--{error}") from None
-    found = race(templates, evidence, rounds, alpha=alpha, singles=singles)
-    ours = next(row.seconds for row in found if row.name == "mem.solve")
+    measured = race(templates, evidence, rounds, alpha=alpha, singles=singles)
+    ours = next(row.seconds for row in measured if row.name == "mem.solve")
     memory, arrays, _ = peak(templates, evidence, alpha)
     (n, d), count = templates.shape, len(evidence)
     table = Table("solver", "problems", "µs a problem", "fastest", "ratio", "error",
                   title=f"maximum entropy on the mean: {source}, n = {n}, d = {d}, {count} problems, α = {alpha:g}; mem.solve "
                   f"takes {memory / 1e6:.1f} MB: its results, and {arrays:.1f} arrays of problems × n")
-    for row in found:
+    for row in measured:
         table.add_row(*_cells(row, ours))
     console.print(table)
-    rows = [asdict(x) | {"ratio": x.seconds / ours} for x in found]
+    rows = [asdict(x) | {"ratio": x.seconds / ours} for x in measured]
     return {"source": source, "n": n, "d": d, "alpha": alpha, "memory": memory, "arrays": arrays, "rows": rows}
 
 
@@ -103,25 +103,25 @@ def _cells(row: Timing, ours: float) -> tuple[str, ...]:
 def _growth(console: Console, doublings: int, rounds: int, device: str) -> list[dict[str, Any]]:
     sizes = [BASE] + [tuple(x * 2**k if i == axis else x for i, x in enumerate(BASE))
                       for axis in range(3) for k in range(1, doublings + 1)]
-    found: list[Growth] = list(growth([(n, d, rows) for n, d, rows in sizes], rounds, device))
+    measured: list[Growth] = list(growth([(n, d, rows) for n, d, rows in sizes], rounds, device))
     in_n = list(growth(list(GROWTH_IN_N), rounds, device)) if doublings else []
     table = Table("n", "d", "problems", "µs a problem", "error", "peak MB", "arrays", title="mem.solve on random problems")
-    for row in [*found, *in_n]:
+    for row in [*measured, *in_n]:
         sizes_of = (str(x) for x in (row.n, row.d, row.rows))
         table.add_row(*sizes_of, f"{1e6 * row.seconds:.2f}", f"{row.error:.1e}", f"{row.memory / 1e6:.1f}", f"{row.arrays:.1f}")
     console.print(table)
     if in_n:
         console.print(f"time per problem grows as n^{exponent(in_n):.2f} from n = {in_n[0].n} to {in_n[-1].n}")
-    return [asdict(row) for row in [*found, *in_n]]
+    return [asdict(row) for row in [*measured, *in_n]]
 
 
 def _sinkhorn(console: Console, points: int, rounds: int) -> list[dict[str, Any]]:
     if not sinkhorn.peer_is_here():
         console.print("POT is not installed: Sinkhorn is not timed")
         return []
-    found = list(sinkhorn.measure(points, rounds))
+    measured = list(sinkhorn.measure(points, rounds))
     table = Table("solver", "ε", "ms", "ratio", "marginal error", title=f"entropic plans, {points} × {points}, float64, CPU")
-    for row in found:
+    for row in measured:
         table.add_row(row.name, f"{row.temperature:g}", f"{1e3 * row.seconds:.2f}", f"{row.ratio:.2f}", f"{row.error:.1e}")
     console.print(table)
-    return [asdict(row) for row in found]
+    return [asdict(row) for row in measured]

@@ -51,7 +51,7 @@ def deviation(
     """
     names = names or tuple(default_names())
     if len({Path(name).name for name in names}) < len(names):
-        raise click.UsageError(f"--model: {', '.join(names)} are not all called differently, which their files need")
+        raise click.UsageError(f"--model: expected models with different names, got {', '.join(names)}")
     console = Console()
     out.mkdir(exist_ok=True)
     found: list[shards.Shard] = []
@@ -117,4 +117,4 @@ def _text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
-        raise ValueError(f"--text: {path} is not UTF-8 text") from error
+        raise ValueError(f"--text: expected UTF-8 text, got {path}, which is something else") from error

@@ -1,4 +1,4 @@
-"""python -m numerics gpu: everything that a card is for, in one run, with a verdict for each precision."""
+"""python -m numerics gpu: everything meant for a CUDA device, in one run, with a verdict for each precision."""
 
 import json
 import subprocess
@@ -44,7 +44,7 @@ class Outcome:
 
 
 def steps(device: str, folder: Path) -> Iterator[Step]:
-    """What is run on a device; without a card the same commands on the CPU, on as little as exercises them."""
+    """Return the steps for a device; on the CPU the same commands run with the smallest inputs that exercise them."""
     card = device == "cuda"
     if (ROOT / "tests" / "numerics").is_dir():
         files = [] if card else ["tests/numerics/test_attention.py", "tests/numerics/test_regularizers.py"]
@@ -59,7 +59,7 @@ def steps(device: str, folder: Path) -> Iterator[Step]:
 
 
 def run_step(step: Step, folder: Path) -> Outcome:
-    """Run one step in a process of its own, where it cannot take the others with it."""
+    """Run one step in its own process, so that a crash does not affect the others."""
     start, command = time.perf_counter(), [sys.executable, "-m", *step.arguments]
     try:
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=step.seconds, check=False)
@@ -84,12 +84,12 @@ def gpu(out: Path, size: int) -> None:
     device = "cuda" if torch.cuda.is_available() else "cpu"
     out.mkdir(exist_ok=True)
     folder, console = out.resolve(), Console()
-    found: dict[str, Any] = {"device": torch.cuda.get_device_name() if device == "cuda" else NOT_MEASURED,
+    results: dict[str, Any] = {"device": torch.cuda.get_device_name() if device == "cuda" else NOT_MEASURED,
                              "torch": torch.__version__}
     errors = list(cells(device))
-    found["errors"] = [asdict(cell) for cell in errors]
-    found["verdicts"] = {precision: verdict(errors, precision) for precision in PRECISIONS}
-    found["rates"] = [asdict(rate) for rate in rates(device, size)] if device == "cuda" else []
+    results["errors"] = [asdict(cell) for cell in errors]
+    results["verdicts"] = {precision: verdict(errors, precision) for precision in PRECISIONS}
+    results["rates"] = [asdict(rate) for rate in rates(device, size)] if device == "cuda" else []
     outcomes = []
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True) as bar:
@@ -99,33 +99,33 @@ def gpu(out: Path, size: int) -> None:
             bar.update(task, description=step.name)
             outcomes.append(run_step(step, folder))
             bar.advance(task)
-    found["steps"] = [asdict(outcome) for outcome in outcomes]
+    results["steps"] = [asdict(outcome) for outcome in outcomes]
     with atomic_write(folder / "gpu.json") as path:
-        path.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        path.write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     with atomic_write(folder / "gpu.md") as path:
-        path.write_text(page(found), encoding="utf-8")
+        path.write_text(page(results), encoding="utf-8")
     for outcome in outcomes:
         console.print(f"{outcome.name:10} {outcome.ended} ({outcome.seconds:.0f} s)")
-    for precision, words in found["verdicts"].items():
+    for precision, words in results["verdicts"].items():
         console.print(f"{precision:10} {words}", soft_wrap=True)
-    console.print(f"{out / 'gpu.md'} and {out / 'gpu.json'} written; device: {found['device']}", soft_wrap=True)
+    console.print(f"{out / 'gpu.md'} and {out / 'gpu.json'} written; device: {results['device']}", soft_wrap=True)
     wrong = any(cell.error > 1 for cell in errors) or any(outcome.ended != "passed" for outcome in outcomes)
     raise SystemExit(1 if wrong else 0)
 
 
-def page(found: dict[str, Any]) -> str:
+def page(results: dict[str, Any]) -> str:
     """The numbers as one page of Markdown."""
-    lines = ["# What a card was asked", "", f"Device: {found['device']}; torch {found['torch']}", "",
+    lines = ["# What a card was asked", "", f"Device: {results['device']}; torch {results['torch']}", "",
              "| precision | verdict |", "| --- | --- |"]
-    lines += [f"| {precision} | {words} |" for precision, words in found["verdicts"].items()]
+    lines += [f"| {precision} | {words} |" for precision, words in results["verdicts"].items()]
     lines += ["", "Errors of closed forms, in units of what the precision allows (at most 1 is right):", "",
               "| closed form | " + " | ".join(PRECISIONS) + " |", "| --- |" + " --- |" * len(PRECISIONS)]
-    errors = {(cell["form"], cell["precision"]): f"{cell['error']:.2g}" for cell in found["errors"]}
-    for form in dict.fromkeys(cell["form"] for cell in found["errors"]):
+    errors = {(cell["form"], cell["precision"]): f"{cell['error']:.2g}" for cell in results["errors"]}
+    for form in dict.fromkeys(cell["form"] for cell in results["errors"]):
         lines.append(f"| {form} | " + " | ".join(errors.get((form, precision), "") for precision in PRECISIONS) + " |")
-    lines += ["", "Rates: " + (", ".join(f"{rate['what']} {rate['giga']:.0f} · 10⁹ a second" for rate in found["rates"])
+    lines += ["", "Rates: " + (", ".join(f"{rate['what']} {rate['giga']:.0f} · 10⁹ a second" for rate in results["rates"])
                                or NOT_MEASURED), ""]
-    for step in found["steps"]:
+    for step in results["steps"]:
         lines += [f"## {step['name']}: {step['ended']}, {step['seconds']:.0f} s", "", f"`{step['command']}`", "", "```",
                   step["said"], "```", ""]
     return "\n".join(lines)

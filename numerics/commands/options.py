@@ -7,13 +7,13 @@ import torch
 
 
 def check_parent(name: str, path: Path) -> None:
-    """Refuse a path whose folder does not exist; raises click.UsageError."""
+    """Raise click.UsageError if the folder of a path does not exist."""
     if not path.resolve().parent.is_dir():
         raise click.UsageError(f"{name}: expected a path in an existing folder, got {path}")
 
 
 def check_device(device: str) -> None:
-    """Refuse cuda where there is none; raises click.UsageError."""
+    """Raise click.UsageError if cuda is requested but not available."""
     if device == "cuda" and not torch.cuda.is_available():
         raise click.UsageError("--device: expected cpu where there is no CUDA device, got cuda")
 

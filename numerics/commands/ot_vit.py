@@ -59,9 +59,9 @@ def ot_vit(dataset: str, epochs: int | None, seeds: int, arms: tuple[str, ...], 
         _prepare_cuda()
     torch.set_num_threads(threads)
     try:
-        found = datasets.load(dataset, folder)
-        configuration = _configured(defaults(found, epochs), batch, rate, widths)
-        study = Study(found, configuration, Machine(device, precision, threads), tuple(dict.fromkeys(arms)), seeds,
+        loaded = datasets.load(dataset, folder)
+        configuration = _configured(defaults(loaded, epochs), batch, rate, widths)
+        study = Study(loaded, configuration, Machine(device, precision, threads), tuple(dict.fromkeys(arms)), seeds,
                       out / dataset)
         study.histories()
     except ValueError as error:
@@ -72,14 +72,14 @@ def ot_vit(dataset: str, epochs: int | None, seeds: int, arms: tuple[str, ...], 
         console.print(f"interrupted; the same command goes on from the last full epoch, kept in {study.out}")
         click.get_current_context().exit(INTERRUPTED)
     collected = report.results(
-        configuration, study.machine.described(), len(found.test_labels), study.histories(), study.probes())
+        configuration, study.machine.described(), len(loaded.test_labels), study.histories(), study.probes())
     _show(console, dataset, collected)
     _write(study.out, collected)
     console.print(f"{study.out}/results.json, curves.png and curves.svg written")
 
 
 def _prepare_cuda() -> None:
-    """Refuse what is not there; choose kernels that give the same numbers every time."""
+    """Raise click.UsageError if CUDA is requested but missing; select deterministic kernels."""
     check_device("cuda")
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
     torch.use_deterministic_algorithms(True)
@@ -88,7 +88,7 @@ def _prepare_cuda() -> None:
 def _configured(
     configuration: Configuration, batch: int | None, rate: float | None, widths: dict[str, int | None]
 ) -> Configuration:
-    """The defaults, with what was asked for instead."""
+    """Return the default configuration with the given options replaced."""
     recipe = configuration.recipe
     recipe = replace(recipe, batch=batch or recipe.batch, rate=rate or recipe.rate)
     given = {name: value for name, value in widths.items() if value is not None}
@@ -115,31 +115,31 @@ def _train(study: Study, console: Console) -> None:
                               f"{done} of {total} epochs, about {left / 60:.1f} min left")
 
 
-def _show(console: Console, dataset: str, found: report.Results) -> None:
-    architecture = Architecture(**found.configuration["architecture"])
+def _show(console: Console, dataset: str, results: report.Results) -> None:
+    architecture = Architecture(**results.configuration["architecture"])
     printed = report.PRINTED.get(dataset, {})
     table = Table("arm", "what it is", "parameters", "test accuracy", *(["printed"] if printed else []))
-    for arm in found.runs:
-        row = [arm, ARMS[arm].description, f"{parameters(architecture, ARMS[arm].kind):,}", _shown(found.accuracy(arm))]
+    for arm in results.runs:
+        row = [arm, ARMS[arm].description, f"{parameters(architecture, ARMS[arm].kind):,}", _shown(results.accuracy(arm))]
         if printed:
             row.append("{:.3f} ± {:.2f}".format(*printed[arm]) if arm in printed else "")
         table.add_row(*row)
     console.print(table)
     differences = Table("paired difference", "of", "points, 95 % interval", "")
-    for contrast in found.contrasts():
-        mean = found.difference(contrast)
+    for contrast in results.contrasts():
+        mean = results.difference(contrast)
         differences.add_row(contrast.description, contrast.formula, _shown(mean, 100.0, "+.2f"), mean.verdict)
     console.print(differences)
-    if found.probes:
-        console.print(_last_layers(found))
+    if results.probes:
+        console.print(_last_layers(results))
     for note in report.NOTES:
         console.print(note)
 
 
-def _last_layers(found: report.Results) -> Table:
+def _last_layers(results: report.Results) -> Table:
     """What happens to a trained model when its last layer is given exact weights, or no cost."""
     table = Table("trained", "accuracy with (25)", "M = 0", "exact, (24)", "‖p − u‖₁", "‖p − p₀‖₁", "‖p − p*‖₁")
-    for arm, probes in found.probes.items():
+    for arm, probes in results.probes.items():
         shares = ([None if each is None else each / probe.images for probe, each in zip(probes, values, strict=True)]
                   for values in zip(*((p.correct, p.correct_without_cost, p.correct_exact) for p in probes), strict=True))
         distances = zip(*((p.to_prior, p.to_without_cost, p.to_exact) for p in probes), strict=True)
@@ -169,10 +169,10 @@ def _show_sizes(console: Console) -> None:
                   "width. OT-ViT with ViT's keys and values (ot-vit-untied) has as many parameters as ViT.")
 
 
-def _write(out: Path, found: report.Results) -> None:
+def _write(out: Path, results: report.Results) -> None:
     with atomic_write(out / "results.json") as path:
-        path.write_text(found.text(), encoding="utf-8")
-    figure = draw(found)
+        path.write_text(results.text(), encoding="utf-8")
+    figure = draw(results)
     for suffix in (".png", ".svg"):
         with atomic_write(out / f"curves{suffix}") as path:
             figure.savefig(path, dpi=150)

@@ -44,7 +44,7 @@ def temperature(
                     found.append(curves)
                     bar.update(task, advance=1, total=total)
     except UnicodeDecodeError as error:
-        raise click.UsageError(f"--text: {text} is not UTF-8 text") from error
+        raise click.UsageError(f"--text: expected UTF-8 text, got {text}, which is something else") from error
     except (ModelUnavailableError, CaptureError, ValueError) as error:
         raise click.UsageError(str(error)) from error
     out.mkdir(exist_ok=True)

@@ -1,1 +1,1 @@
-"""The documents' figures and tables, made again."""
+"""Experiments that reproduce the documents' figures and tables."""

@@ -1,4 +1,4 @@
-"""Figure 3: how good the closed form (18) is, against α.
+"""Figure 3: the error of the closed form (18) as a function of α.
 
 The document prints neither the templates nor the weights of its figure; `figure_problem` is ours.  Errors are distances
 between the mean of (18) and the exact one, ‖h_c − ĥ‖; as α → 0 they are α²‖Σ²z‖ (`deciphering.18`).

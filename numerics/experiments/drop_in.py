@@ -1,4 +1,4 @@
-"""What changes when a model attends by something else: in a trained encoder, and in a small model trained on each.
+"""The effect of replacing softmax attention: in a trained encoder, and in a small model trained with each replacement.
 
 Encoder     The pretrained encoder reads its paragraph, sentence by sentence; its weights stay what they are. Measured are the
             distance of its last hidden states from those with softmax, relatively to these, and the cosine of the mean states

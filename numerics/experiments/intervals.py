@@ -24,7 +24,7 @@ class Interval:
 
 
 def interval(values: list[float]) -> Interval:
-    """The mean of independent values with Student's 95 % interval; raises ValueError if there is none."""
+    """Return the mean of independent values with Student's 95 % interval; raises ValueError if there are no values."""
     count = len(values)
     if not count:
         raise ValueError("values: expected at least one, got none")

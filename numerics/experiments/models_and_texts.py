@@ -1,4 +1,4 @@
-"""What is measured: models with trained and with random weights, and the texts or images they read.
+"""The models under study, with trained and with random weights, and the texts or images they read.
 
 Random weights are those that the library draws for the same architecture, from a fixed seed: what they show owes nothing
 to training.
@@ -136,7 +136,7 @@ def _language_model(name: str) -> LanguageModel:
         return load_encoder()
     if name in tiny.NAMES:
         if not (tiny.folder(name) / "model.safetensors").is_file():
-            raise ModelUnavailableError(f"{name} is not here; python -m numerics train-tiny makes it")
+            raise ModelUnavailableError(f"{name}: expected a trained model, got none; run python -m numerics train-tiny")
         return load_model(str(tiny.folder(name)))
     return load_model(name)
 
@@ -147,7 +147,7 @@ def _reads_images(name: str) -> bool:
     try:
         config = pretrained(AutoConfig, name)
     except ModelUnavailableError:
-        return False                                         # whatever is wrong is said when it is loaded
+        return False                                         # loading the model reports what is wrong
     return hasattr(config, "patch_size") and not hasattr(config, "vocab_size")
 
 
@@ -156,7 +156,7 @@ def _with_image(name: str, path: Path) -> tuple[PreTrainedModel, list[Inputs]]:
         with Image.open(path) as file:
             picture = file.convert("RGB")
     except (OSError, UnidentifiedImageError) as error:
-        raise ValueError(f"--image: {path} is not an image that can be read ({type(error).__name__})") from error
+        raise ValueError(f"--image: expected a readable image, got {path} ({type(error).__name__})") from error
     model = pretrained(AutoModel, name, attn_implementation="eager")
     processor = pretrained(AutoImageProcessor, name, use_fast=False)
     return model.eval(), [dict(processor(picture, return_tensors="pt"))]

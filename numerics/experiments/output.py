@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all."""
+"""Atomic writing of files."""
 
 import os
 import tempfile
@@ -9,7 +9,7 @@ from pathlib import Path
 
 @contextmanager
 def atomic_write(path: Path) -> Iterator[Path]:
-    """Give a temporary file beside `path` to write to, and rename it to `path` if nothing was raised.
+    """Yield a temporary path beside `path`, and rename the file to `path` unless an exception was raised.
 
     The temporary name keeps the suffix, by which plotting libraries choose a format.
     """

@@ -1,4 +1,4 @@
-"""What every function on the maximum entropy on the mean does first: check its arguments, bring them to one dtype.
+"""Argument checks shared by the functions on maximum entropy on the mean, and conversion to a common dtype.
 
 Shapes      The rows are the leading axes that templates, evidence, prior, mask and alpha broadcast to. Templates that
             lack the last axis of the rows, or have size 1 there, are shared by all rows along it: one matrix product

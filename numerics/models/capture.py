@@ -272,11 +272,11 @@ AttentionMaskInterface.register(_IMPLEMENTATION, eager_mask)
 
 def _differentiate(calls: list[_Call], loss: Tensor) -> list[AttentionProblem]:
     if not isinstance(loss, Tensor) or loss.ndim != 0 or not loss.requires_grad:
-        raise ValueError("the loss must return a scalar tensor computed from the model's output")
+        raise ValueError("loss: expected a scalar tensor computed from the model's output, got another value")
     leaves = [tensor for call in calls for tensor in (call.product, call.output)]
     gradients = torch.autograd.grad(loss, leaves, allow_unused=True)
     if all(gradient is None for gradient in gradients):
-        raise ValueError("the loss depends on no attention layer")
+        raise ValueError("loss: expected a value that depends on an attention layer, got one that depends on none")
     dense = [torch.zeros_like(leaf) if g is None else g for leaf, g in zip(leaves, gradients, strict=True)]
     return [
         replace(
@@ -291,7 +291,7 @@ def _differentiate(calls: list[_Call], loss: Tensor) -> list[AttentionProblem]:
 def _require_same_outputs(model: PreTrainedModel, reference: ModelOutput, output: ModelOutput) -> None:
     pairs = zip(_tensors(reference), _tensors(output), strict=True)
     if not all(torch.equal(expected, found) for expected, found in pairs):
-        raise CaptureError(_refusal(model, "its eager run gives another output than the recorded run"))
+        raise CaptureError(_refusal(model, "its output with eager attention differs from its output in the recorded run"))
 
 
 def _tensors(value: object) -> Iterator[Tensor]:

@@ -55,10 +55,10 @@ class LanguageModel:
         inputs: dict[str, Tensor] = dict(self.tokenizer(text, return_tensors="pt", verbose=False))
         length = inputs["input_ids"].shape[-1]
         if length == 0:
-            raise ValueError("the text has no tokens")
+            raise ValueError("text: expected at least one token, got none")
         limit = self.tokenizer.model_max_length
         if length > limit:
-            raise ValueError(f"the text has {length} tokens, the model reads at most {limit}")
+            raise ValueError(f"text: expected at most {limit} tokens, got {length}")
         if self.model.config.is_encoder_decoder:
             inputs["decoder_input_ids"] = inputs["input_ids"]
         return inputs

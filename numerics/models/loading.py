@@ -1,4 +1,4 @@
-"""The only place where the files of a model are opened: as data, never as code, whatever standard input says.
+"""The only module that opens files of models: they are read as data and never executed, and there is no interactive prompt.
 
 A folder or a hub repository is untrusted input. Weights are read from safetensors alone; classes that come with a model are
 refused without a question, where the library's default would be to ask; and a list of shards may name files of its own folder

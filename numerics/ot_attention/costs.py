@@ -1,4 +1,4 @@
-"""Costs: what it takes to carry prior from one template to another.
+"""Transport costs between templates.
 
 Claims      deciphering.s9 (the cost of Section 9's experiment, and that of its groups)
 Notation    M_ij = cost of carrying mass from the source j to the template i

@@ -1,4 +1,4 @@
-"""Problem (24) as its solvers take it: checked, and in one dtype."""
+"""Problem (24) in the form that the solvers use: arguments checked and converted to one dtype."""
 
 from typing import NamedTuple
 

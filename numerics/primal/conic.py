@@ -1,6 +1,6 @@
-"""The one call of the conic solver: tight tolerances, and no plan is said rather than guessed.
+"""The only call of the conic solver: tight tolerances, and RuntimeError if the solver returns no solution.
 
-A status is reported and decides nothing: whether a plan is accepted is for a certificate to say.
+The solver's status is reported but not trusted: a certificate decides whether a plan is accepted.
 """
 
 from __future__ import annotations

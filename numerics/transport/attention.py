@@ -1,4 +1,4 @@
-"""Attention between its two ends: softmax, which asks nothing of the keys, and the plan that gives every key its share.
+"""Attention between two extremes: softmax, which does not constrain the keys, and the plan that gives each key its share.
 
 Claims      transport.s1.sinkhorn, transport.s3.standard, transport.s3.sinkhorn-attention, transport.s3.sinkformers,
             transport.listing.sinkhorn_attention, transport.listing.AttentionAsOT, transport.listing.OptimalTransportAttention

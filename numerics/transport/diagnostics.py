@@ -1,4 +1,4 @@
-"""How a plan concentrates, and how evenly it treats its targets: two different things, measured apart.
+"""Diagnostics of plans: how concentrated the rows are and, separately, how evenly the targets are used.
 
 Claims      transport.listing.compute_attention_ot_divergence, transport.listing.analyze_attention_temperature,
             transport.listing.OTAttentionExperiment

@@ -1,4 +1,4 @@
-"""Whether a problem has a solution, before one is looked for; what is wrong is said with the row or column it is wrong in.
+"""Feasibility checks that run before the solvers; errors name the row or column at fault.
 
 Claims      transport.s1.kantorovich (a plan exists between marginals of the same mass, where nothing is forbidden)
 Balanced    A plan with the marginals a, b on the allowed pairs exists if and only if every set S of rows has at least its mass

@@ -1,4 +1,4 @@
-"""The connected parts of what is allowed: rows and columns that exchange mass with each other, and with no others."""
+"""Connected components of the allowed entries: groups of rows and columns that exchange mass only with each other."""
 
 from typing import NamedTuple
 

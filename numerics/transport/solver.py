@@ -1,4 +1,4 @@
-"""The scaling problem behind every plan of this package: Sinkhorn's iteration, finished by Newton's method.
+"""The solver behind every plan of this package: Sinkhorn's iteration, then Newton's method.
 
 Notation    L = log kernel, −C/ε less the largest entry of its row, −inf where forbidden; a = source; b = target; ψ = column
             potential / ε; φ = row potential / ε; κ = ε/ρ, 0 for a target that is met exactly

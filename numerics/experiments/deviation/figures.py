@@ -44,17 +44,17 @@ COLOURS = {"trained": "tab:blue", "random": "tab:orange"}
 _BINS = 30
 
 
-def layers(found: Sequence[LayerRows]) -> Figure:
+def layers(modules: Sequence[LayerRows]) -> Figure:
     """Figure 4 for one model and role: a column for each layer, a row for each statistic.
 
     Args:
-        found: the layers of one model and one role, with trained and with random weights.
+        modules: the layers of one model and one role, with trained and with random weights.
     """
-    numbers = sorted({rows.layer for rows in found})
+    numbers = sorted({rows.layer for rows in modules})
     figure = Figure(figsize=(1.2 + 1.6 * max(len(numbers), 4), 1.5 * len(COMPARED) + 1.1), layout="constrained")
     grid = figure.subplots(len(COMPARED), len(numbers), squeeze=False, sharey="row")
     for name, line in zip(COMPARED, grid, strict=True):
-        values = {(rows.weights, rows.layer): rows.over_heads(name) for rows in found}
+        values = {(rows.weights, rows.layer): rows.over_heads(name) for rows in modules}
         edges = _edges(list(values.values()))
         for ax, number in zip(line, numbers, strict=True):
             _histograms(ax, edges, {weights: values[weights, number] for weights in COLOURS if (weights, number) in values})
@@ -62,53 +62,54 @@ def layers(found: Sequence[LayerRows]) -> Figure:
         line[len(line) // 2].set_xlabel(LABELS[name], fontsize=9)
     for ax, number in zip(grid[0], numbers, strict=True):
         ax.set_title(f"layer {number + 1}", fontsize=9)
-    _head(figure, found, "averages over heads, for each query; vertical lines are the means")
+    _head(figure, modules, "averages over heads, for each query; vertical lines are the means")
     return figure
 
 
-def heads(found: Sequence[LayerRows], name: str = "deviation") -> Figure:
+def heads(modules: Sequence[LayerRows], name: str = "deviation") -> Figure:
     """Figures 5 to 8 for one model and role: a row for each layer, a column for each head."""
-    numbers, count = sorted({rows.layer for rows in found}), max(rows.heads for rows in found)
+    numbers, count = sorted({rows.layer for rows in modules}), max(rows.heads for rows in modules)
     figure = Figure(figsize=(1.0 + 1.1 * max(count, 5), 1.1 * len(numbers) + 1.1), layout="constrained")
     grid = figure.subplots(len(numbers), count, squeeze=False, sharex=True)
-    edges = _edges([rows.values[name] for rows in found])
+    edges = _edges([rows.values[name] for rows in modules])
     for number, line in zip(numbers, grid, strict=True):
         for head, ax in enumerate(line):
-            _histograms(ax, edges, {rows.weights: rows.of_head(head, name) for rows in found if rows.layer == number})
+            _histograms(ax, edges, {rows.weights: rows.of_head(head, name) for rows in modules if rows.layer == number})
             ax.set_yticks([])
         line[0].set_ylabel(f"layer {number + 1}", fontsize=8)
     for head, ax in enumerate(grid[0]):
         ax.set_title(f"head {head + 1}", fontsize=8)
     grid[-1][count // 2].set_xlabel(LABELS[name], fontsize=9)
     figure.supylabel("share of queries", fontsize=9)
-    _head(figure, found, "each head; vertical lines are the means")
+    _head(figure, modules, "each head; vertical lines are the means")
     return figure
 
 
-def maps(found: Sequence[LayerRows]) -> Figure:
+def maps(modules: Sequence[LayerRows]) -> Figure:
     """The mean of every statistic for each head, trained beside random, one colour scale for the two."""
-    numbers, kinds = sorted({rows.layer for rows in found}), [w for w in COLOURS if any(rows.weights == w for rows in found)]
-    count = max(rows.heads for rows in found)
+    numbers = sorted({rows.layer for rows in modules})
+    kinds = [w for w in COLOURS if any(rows.weights == w for rows in modules)]
+    count = max(rows.heads for rows in modules)
     down = -(-len(LABELS) // 2)
     size = (2 * len(kinds) * max(1.9, 0.2 * count + 0.6) + 1, down * max(1.3, 0.16 * len(numbers) + 0.9) + 0.6)
     figure = Figure(figsize=size, layout="constrained")
     grid = figure.subplots(down, 2 * len(kinds), squeeze=False)
     pairs = grid.reshape(-1, len(kinds))
     for name, axes in zip(LABELS, pairs, strict=False):
-        _map(axes, name, {weights: [rows for rows in found if rows.weights == weights] for weights in kinds}, count)
+        _map(axes, name, {weights: [rows for rows in modules if rows.weights == weights] for weights in kinds}, count)
     for ax in pairs[len(LABELS) :].flat:
         ax.remove()
-    figure.suptitle(_title(found, "means over queries"), fontsize=9)
+    figure.suptitle(_title(modules, "means over queries"), fontsize=9)
     return figure
 
 
-def _map(axes: NDArray[np.object_], name: str, found: dict[str, list[LayerRows]], count: int) -> None:
+def _map(axes: NDArray[np.object_], name: str, modules: dict[str, list[LayerRows]], count: int) -> None:
     pictures = [np.array([[mean(rows.of_head(head, name)) for head in range(count)] for rows in of_weights])
-                for of_weights in found.values()]
+                for of_weights in modules.values()]
     positive = [x for x in np.concatenate(pictures).flat if x > 0]
     wide = bool(positive) and max(positive) > 30 * min(positive)
     norm = LogNorm(min(positive), max(positive)) if wide else Normalize(0, max(positive, default=1.0))
-    for ax, weights, picture in zip(axes, found, pictures, strict=True):
+    for ax, weights, picture in zip(axes, modules, pictures, strict=True):
         image = ax.imshow(np.where(picture > 0, picture, np.nan) if wide else picture, norm=norm, aspect="auto", cmap="viridis")
         ax.set_title(f"{LABELS[name]}, {weights}" if ax is axes[0] else weights, fontsize=7, loc="left")
         ax.set_xlabel("head", fontsize=7)
@@ -161,8 +162,8 @@ def _edges(samples: list[NDArray[np.float64]]) -> NDArray[np.float64]:
     return np.linspace(0, high * 1.02, _BINS + 1)
 
 
-def _head(figure: Figure, found: Sequence[LayerRows], note: str) -> None:
-    figure.suptitle(_title(found, note), fontsize=9)
+def _head(figure: Figure, modules: Sequence[LayerRows], note: str) -> None:
+    figure.suptitle(_title(modules, note), fontsize=9)
     handles: dict[str, Artist] = {}
     for ax in figure.axes:
         artists, labels = ax.get_legend_handles_labels()
@@ -170,5 +171,5 @@ def _head(figure: Figure, found: Sequence[LayerRows], note: str) -> None:
     figure.legend(list(handles.values()), list(handles), loc="outside lower center", ncols=2, fontsize=8)
 
 
-def _title(found: Sequence[LayerRows], note: str) -> str:
-    return f"{found[0].model}, {found[0].role} attention, α = {found[0].alpha:g}\n{note}"
+def _title(modules: Sequence[LayerRows], note: str) -> str:
+    return f"{modules[0].model}, {modules[0].role} attention, α = {modules[0].alpha:g}\n{note}"

@@ -124,7 +124,7 @@ def layers(model: PreTrainedModel, inputs: Mapping[str, Tensor], alpha: float = 
     for problem in captured:
         module = model.get_submodule(problem.module)
         if not received.get(problem.module):
-            raise CaptureError(_refusal(model, problem, "what enters it is not at hand"))
+            raise CaptureError(_refusal(model, problem, "its input could not be recorded"))
         hidden, source = received[problem.module][-1]        # it ran twice, the second time recorded
         number = numbers[problem.role]
         numbers[problem.role] += 1
@@ -260,7 +260,7 @@ def _weights(
         weight, bias = _linear(fused)
         weight, bias = weight.reshape(heads, 3, -1, weight.shape[1]), bias.reshape(heads, 3, -1)
         return (weight[:, 0].flatten(0, 1), bias[:, 0].flatten()), (weight[:, 1].flatten(0, 1), bias[:, 1].flatten())
-    raise CaptureError(_refusal(model, problem, "its query and key projections have no name that is known here"))
+    raise CaptureError(_refusal(model, problem, "its query and key projections have unknown names"))
 
 
 def _linear(linear: nn.Linear) -> tuple[Tensor, Tensor]:

@@ -1,4 +1,4 @@
-"""How far attention is from the problem it is said to solve: eleven numbers for each head and query.
+"""Eleven statistics, per head and query, of the distance between attention and the solution of its supposed problem.
 
 Attention takes λ_c = αz for the dual solution λ*, hence p_c = tilt(αz) for p* and h_c = Σ p_c,i t_i for ĥ.  As
 λ* = α(μ + z − ĥ), the first number below is ‖ĥ − μ‖ / ‖μ + z − ĥ‖: whatever the templates are, it is small wherever z is
@@ -116,7 +116,7 @@ class Measured:
     uncertified: int
 
 
-def measure(templates: Tensor, evidence: Tensor, prior: Tensor, alpha: float, found: list[Span]) -> Measured:
+def measure(templates: Tensor, evidence: Tensor, prior: Tensor, alpha: float, basis_spans: list[Span]) -> Measured:
     """Return the numbers of every row that has something to estimate.
 
     Args:
@@ -124,13 +124,13 @@ def measure(templates: Tensor, evidence: Tensor, prior: Tensor, alpha: float, fo
         evidence: z, (R, d).
         prior: u, (R, n); each row sums to one, or is zero throughout where all is masked.
         alpha: α > 0.
-        found: what ``spans`` returned for supports among which are those of all rows.
+        basis_spans: what ``spans`` returned for supports among which are those of all rows.
     """
     support = prior > 0
     live = support.any(-1)
     parts = []
-    for span in found:
-        of_span = live if len(found) == 1 else (support == span.supports[0]).all(-1)
+    for span in basis_spans:
+        of_span = live if len(basis_spans) == 1 else (support == span.supports[0]).all(-1)
         rows = of_span.nonzero()[:, 0]
         if len(rows):
             parts.append(_within(templates, evidence, prior, alpha, span, rows))

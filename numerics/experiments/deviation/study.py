@@ -26,9 +26,9 @@ def study(name: str, alpha: float = 1.0, text: str = PARAGRAPH) -> list[LayerRow
     Raises:
         ModelUnavailableError, CaptureError, ValueError: as for ``subjects`` and ``shards.run``.
     """
-    found: list[Shard] = []
+    written: list[Shard] = []
     with tempfile.TemporaryDirectory() as folder:
         for subject in subjects(name, text):
-            for _ in run(subject, alpha, Path(folder), Ranks(0, 1, torch.device("cpu")), found):
+            for _ in run(subject, alpha, Path(folder), Ranks(0, 1, torch.device("cpu")), written):
                 pass
-        return collect(found)
+        return collect(written)

@@ -49,8 +49,8 @@ class LayerRows:
 
     def of_head(self, head: int, name: str) -> NDArray[np.float64]:
         """A statistic of one head."""
-        found: NDArray[np.float64] = self.values[name][self.head == head]
-        return found
+        modules: NDArray[np.float64] = self.values[name][self.head == head]
+        return modules
 
     def over_heads(self, name: str) -> NDArray[np.float64]:
         """A statistic for every query of every input, averaged over the heads as in the document's figure."""
@@ -79,24 +79,24 @@ def collect(shards: Iterable[Shard]) -> list[LayerRows]:
     return [_layer(list(of_module)) for _, of_module in groupby(listed, module)]
 
 
-def layer_table(found: Iterable[LayerRows]) -> str:
+def layer_table(modules: Iterable[LayerRows]) -> str:
     """The table by layer, CSV: counts of rows, then mean and median of each statistic."""
     head = ["model", "weights", "role", "layer", "alpha", "heads", "rows", *REASONS]
     lines = [
         [rows.model, rows.weights, rows.role, rows.layer, rows.alpha, rows.heads, len(rows.head),
          *(rows.left_out[reason] for reason in REASONS)]
         + [f(rows.values[name]) for name in STATISTICS for f in (mean, median)]
-        for rows in found
+        for rows in modules
     ]
     return _csv([*head, *(f"{name}{suffix}" for name in STATISTICS for suffix in ("", "_median"))], lines)
 
 
-def head_table(found: Iterable[LayerRows]) -> str:
+def head_table(modules: Iterable[LayerRows]) -> str:
     """The table by head, CSV: how many rows, then the mean of each statistic."""
     lines = [
         [rows.model, rows.weights, rows.role, rows.layer, head, int((rows.head == head).sum())]
         + [mean(rows.of_head(head, name)) for name in STATISTICS]
-        for rows in found
+        for rows in modules
         for head in range(rows.heads)
     ]
     return _csv(["model", "weights", "role", "layer", "head", "rows", *STATISTICS], lines)
@@ -113,7 +113,7 @@ def median(values: NDArray[np.float64]) -> float:
 
 
 def shown(value: float) -> str:
-    """A figure as it stands in the table."""
+    """Format a number for the table."""
     return f"{round(value, DECIMALS) + 0.0:.{DIGITS}g}"               # no −0
 
 

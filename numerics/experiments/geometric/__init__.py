@@ -1,1 +1,1 @@
-"""A prediction model with attention from a summary f_t(x) = θ(x)ᵀφ(t), trained end to end, beside weights that are not."""
+"""A prediction model with attention from a summary f_t(x) = θ(x)ᵀφ(t), trained end to end, compared with fixed weights."""

@@ -8,9 +8,9 @@ from numerics.experiments.geometric.model import ARMS, SIDE
 from numerics.experiments.geometric.study import Results, unit
 
 
-def draw(found: Results) -> Figure:
+def draw(results: Results) -> Figure:
     """A row of heat maps for each arm whose weights are not uniform (seed 0), the mean images above, the accuracies below."""
-    study = found.study
+    study = results.study
     shown = [arm for arm in study.arms if ARMS[arm].kind != "uniform"]
     classes = study.dataset.classes
     figure = Figure(figsize=(1.15 * classes + 1.4, 1.2 * (len(shown) + 1) + 2.6), layout="constrained")
@@ -22,13 +22,13 @@ def draw(found: Results) -> Figure:
         axes[0][k].set_title(f"{k}", fontsize=9)
     axes[0][0].set_ylabel("mean image", fontsize=8)
     for row, arm in enumerate(shown, start=1):
-        weights = found.weights(arm)
+        weights = results.weights(arm)
         for k in range(classes):
             _heat(axes[row][k], as_image(weights[k]), "viridis", 0.0, float(weights.max()))
         axes[row][0].set_ylabel(arm, fontsize=8)
     maps.suptitle(f"mean weights over the test images of each class, seed 0, locations: {study.where}; brightest is the "
                   "largest of its row", fontsize=9)
-    _bars(bars.subplots(), found)
+    _bars(bars.subplots(), results)
     return figure
 
 
@@ -43,14 +43,14 @@ def _heat(ax: Axes, image: Tensor, colours: str, low: float, high: float) -> Non
     ax.set_yticks([])
 
 
-def _bars(ax: Axes, found: Results) -> None:
-    for place, arm in enumerate(found.study.arms):
-        mean = found.accuracy(arm)
+def _bars(ax: Axes, results: Results) -> None:
+    for place, arm in enumerate(results.study.arms):
+        mean = results.accuracy(arm)
         ax.barh(place, mean.mean, xerr=mean.half_width or 0.0, height=0.7,
                 color="tab:gray" if ARMS[arm].kind == "uniform" else "tab:blue")
-        ax.plot(found.accuracies(arm), [place] * found.study.seeds, "k.", markersize=3)
-    ax.set_yticks(range(len(found.study.arms)), found.study.arms, fontsize=8)
+        ax.plot(results.accuracies(arm), [place] * results.study.seeds, "k.", markersize=3)
+    ax.set_yticks(range(len(results.study.arms)), results.study.arms, fontsize=8)
     ax.invert_yaxis()
     ax.set_xlim(0, 1)
-    ax.set_xlabel(f"test accuracy after {found.study.epochs} epochs, {found.study.seeds} seeds, 95 % intervals", fontsize=8)
+    ax.set_xlabel(f"test accuracy after {results.study.epochs} epochs, {results.study.seeds} seeds, 95 % intervals", fontsize=8)
     ax.grid(visible=True, axis="x", alpha=0.3)

@@ -155,8 +155,8 @@ class Predictor(nn.Module):
             return one_sided.plan(self.summary(images))
         mean, covariance = self.density(images)
         if self.arm.kind == "parabola":
-            found = continuous.sparsemax_density(self.points, mean, covariance)
-            return found / found.sum(-1, keepdim=True).clamp(min=torch.finfo(found.dtype).tiny)
+            output = continuous.sparsemax_density(self.points, mean, covariance)
+            return output / output.sum(-1, keepdim=True).clamp(min=torch.finfo(output.dtype).tiny)
         return one_sided.plan(continuous.scores(self.points, *continuous.natural(mean, covariance)))
 
     def density(self, images: Tensor) -> tuple[Tensor, Tensor]:
@@ -174,5 +174,5 @@ class Predictor(nn.Module):
         """Return θ(x), linear in x, or its constant part."""
         assert self.theta is not None
         x = images.flatten(1)
-        found: Tensor = self.theta(x if self.arm.sees else torch.zeros_like(x))
-        return found
+        output: Tensor = self.theta(x if self.arm.sees else torch.zeros_like(x))
+        return output

@@ -1,4 +1,4 @@
-"""What is compared: eight arms, and the differences between them that say which ingredient does what.
+"""The eight arms of the experiment, and the contrasts between them that measure the effect of each ingredient.
 
 The document compares two of them, ``vit`` and ``ot-vit``.  They differ in three things: the last layer's keys and values are
 one (and its temperature is √hidden); its weights come from a transport cost; and in training the templates of another image

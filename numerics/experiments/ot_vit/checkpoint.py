@@ -1,4 +1,4 @@
-"""What a run is resumed from: one safetensors file, its scalar state as JSON in the header; written whole or not at all.
+"""Checkpoints of a run: one safetensors file with the scalar state as JSON in its header, written atomically.
 
 A finished run keeps its weights and its history, not its optimizer.
 """
@@ -41,7 +41,7 @@ def restore(run: Run, path: Path) -> None:
 
 
 def history(path: Path) -> History:
-    """The history in a checkpoint, an empty one if there is no file; raises ValueError for a file that is none."""
+    """Return the history in a checkpoint, empty if there is no file; raises ValueError if the file is not a checkpoint."""
     return _history(_read(path, weights=False)[0]) if path.exists() else History()
 
 
@@ -55,8 +55,8 @@ def _read(path: Path, *, weights: bool = True) -> tuple[dict[str, dict[str, obje
 
 
 def _history(state: dict[str, dict[str, object]]) -> History:
-    found = {name: tuple(values) for name, values in state["history"].items() if isinstance(values, list)}
-    return History(found["losses"], found["correct"])
+    history_fields = {name: tuple(values) for name, values in state["history"].items() if isinstance(values, list)}
+    return History(history_fields["losses"], history_fields["correct"])
 
 
 def _belongs(run: Run) -> dict[str, object]:

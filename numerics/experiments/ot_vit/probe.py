@@ -1,4 +1,4 @@
-"""What the cost and the closed form do in a trained model: its last layer again, on test images, with one thing exchanged.
+"""The effect of the cost and of the closed form in a trained model: its last layer with one of them replaced.
 
 Claims      deciphering.25, deciphering.tab1
 Notation    p = weights (25) of the class token, p* = exact weights of (24), p₀ = weights (25) with M = 0, u = prior;

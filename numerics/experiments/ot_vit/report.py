@@ -1,4 +1,4 @@
-"""What the runs say: test accuracies after the last epoch, and differences of arms, seed by seed, with 95 % intervals.
+"""Results of the runs: test accuracies after the last epoch, and paired differences of arms with 95 % intervals.
 
 The intervals are Student's, over seeds: they say how far another set of seeds might move the mean on *these* test images.
 Each is for itself; no correction is made for looking at several.
@@ -136,7 +136,7 @@ def recorded(dataset: Dataset, folder: Path = RESULTS) -> Results:
     """
     path = folder / f"{dataset.name}.json"
     if not path.exists():
-        raise ValueError(f"{dataset.name}: no recorded results, there are some for "
+        raise ValueError(f"dataset: expected one with recorded results, got {dataset.name}; there are results for "
                          f"{', '.join(sorted(path.stem for path in folder.glob('*.json'))) or 'no dataset'}")
     found = parse(path.read_text(encoding="utf-8"))
     present = defaults(dataset).sha256

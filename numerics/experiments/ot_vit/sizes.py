@@ -44,14 +44,14 @@ def fitting(dataset: str, patch: int = 4, ratios: tuple[int, ...] = RATIOS) -> l
     if dataset not in IMAGES:
         raise ValueError(f"dataset: expected one of {', '.join(IMAGES)}, got {dataset!r}")
     side, channels, classes = IMAGES[dataset]
-    found = []
+    sizes = []
     for ratio in ratios:
         base = Architecture(side, channels, classes, patch, hidden=STEP, heads=1, mlp=ratio * STEP)
         hidden = _smallest(base, ratio)
         while (each := size(_wide(base, hidden, ratio))).transport < MOST:
-            found.append(each)
+            sizes.append(each)
             hidden += STEP
-    return found
+    return sizes
 
 
 def _smallest(base: Architecture, ratio: int) -> int:

@@ -88,7 +88,7 @@ def first_epochs(dataset: Dataset, arm: str, seed: int, count: int) -> History:
 
 
 def _claim(out: Path, identity: dict[str, object]) -> None:
-    """Write down whose folder it is, or refuse one that is somebody else's."""
+    """Record the configuration in the folder; raises ValueError if the folder belongs to another configuration."""
     path = out / "study.json"
     if not path.exists():
         with atomic_write(path) as written:

@@ -146,8 +146,8 @@ class Run:
         """How many test images are classified correctly, from their own templates alone."""
         self.model.eval()
         with torch.no_grad(), self._autocast():
-            found = [self.model(self.normalized(part)).argmax(-1) for part in torch.split(self.dataset.test_images, TESTED)]
-        return int((torch.cat(found) == self.dataset.test_labels).sum())
+            classes = [self.model(self.normalized(part)).argmax(-1) for part in torch.split(self.dataset.test_images, TESTED)]
+        return int((torch.cat(classes) == self.dataset.test_labels).sum())
 
     def _train_epoch(self) -> float:
         recipe, images = self.configuration.recipe, self.dataset.train_images

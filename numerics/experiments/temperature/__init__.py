@@ -1,4 +1,4 @@
-"""How concentrated a model's attention is, and how that answers to the temperature.
+"""The concentration of a model's attention as a function of the temperature.
 
 Claims      transport.listing.analyze_attention_temperature, transport.listing.analyze_attention_temperature.slope
 """

@@ -107,7 +107,7 @@ def curves_of(logits: Tensor, allowed: Tensor, at: Tensor) -> tuple[dict[str, Te
     """
     live = allowed.any(-1)
     if not bool(live.any(-1).any(0).all()):
-        raise ValueError("allowed: every head needs a query with a key that is not masked")
+        raise ValueError("allowed: expected a query with an unmasked key in every head, got a head without one")
     some = torch.where(live.unsqueeze(-1), allowed, True)    # what a row without keys says is not averaged
     count = live.sum((0, 2))
 

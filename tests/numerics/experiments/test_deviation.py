@@ -151,7 +151,7 @@ def test_an_image(tmp_path: Path) -> None:
     (["--model", "./nowhere"], "no folder ./nowhere"),
     (["--text", "nowhere.txt"], "does not exist"),
     (["--text", "EMPTY"], "--text: expected a text with words in it, got none"),
-    (["--text", "BYTES"], "is not UTF-8 text"),
+    (["--text", "BYTES"], "expected UTF-8 text, got"),
     (["--text", "LONG", "--tokens", "8"], "--text: expected words of at most 8 tokens, got 'aaa"),
     (["--model", "all-MiniLM-L6-v2", "--tokens", "10000"],
      "--tokens: expected at most 512, which all-MiniLM-L6-v2 reads, got 10000"),
@@ -159,7 +159,7 @@ def test_an_image(tmp_path: Path) -> None:
     (["--alpha", "nan"], "alpha"),
     (["--alpha", "1e300"], "'--alpha': expected a number from 1.5e-08 to 6.7e+07, got 1e+300"),
     (["--alpha", "1e-300"], "--alpha"),
-    (["--model", "a/b", "--model", "c/b"], "--model: a/b, c/b are not all called differently"),
+    (["--model", "a/b", "--model", "c/b"], "--model: expected models with different names, got a/b, c/b"),
     (["--device", "tpu"], "--device"),
 ])
 def test_bad_input_is_one_line(arguments: list[str], said: str, tmp_path: Path) -> None:

@@ -124,5 +124,5 @@ def test_scores_of_another_layer_are_refused(monkeypatch: pytest.MonkeyPatch) ->
 def test_unknown_projections_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     example = zoo()["vit"]()
     monkeypatch.setattr(problems, "_PAIRS", (("q_proj", "nothing"),))
-    with pytest.raises(CaptureError, match="have no name that is known here"):
+    with pytest.raises(CaptureError, match="query and key projections have unknown names"):
         problems.layers(example.model, example.inputs)

@@ -231,7 +231,7 @@ def test_results_of_another_configuration_are_refused(digits: Dataset, tmp_path:
     with pytest.raises(ValueError, match=r"digits.json: expected results of the arms vit, vit-shared, .*, got .* vit, ot-vit"):
         report.recorded(digits, tmp_path)
     path.unlink()
-    with pytest.raises(ValueError, match="digits: no recorded results, there are some for no dataset"):
+    with pytest.raises(ValueError, match="expected one with recorded results, got digits; there are results for no dataset"):
         report.recorded(digits, tmp_path)
 
 
