@@ -22,6 +22,8 @@ FORBIDDEN = [
     ("evidence", ("tests",)),
     ("numerics.primal", ("torch", "transformers", "derivations", "numerics.models", "numerics.experiments", "ot",
                         "numerics.linear_program", *CLOSED_FORMS)),
+    *[(f"numerics.precision.{name}", ("torch", "scipy", "numerics.primal", "numerics.models", *CLOSED_FORMS))
+      for name in ("exact", "rows", "sparse", "attention", "solutions")],
     *[(name, ("numerics.primal", "numerics.models", "cvxpy", "derivations", "scipy", "entmax", "ot")) for name in CLOSED_FORMS],
 ]
 

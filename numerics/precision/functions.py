@@ -48,12 +48,13 @@ class Data:
     def scores(self) -> Tensor:
         """Scores of the place's kind, (size,)."""
         m, random = self.place.size, self._random
-        return self.rounded({
+        kinds: dict[str, Callable[[], np.ndarray]] = {
             "normal": lambda: random.standard_normal(m),
             "wide": lambda: random.uniform(-1e4, 1e4, m),
             "far": lambda: 1e4 + random.standard_normal(m),
             "tied": lambda: random.integers(0, 2, m) * 1.0,
-        }[self.place.scores]())
+        }
+        return self.rounded(kinds[self.place.scores]())
 
     def plan(self) -> Tensor:
         """A softmax of scores."""

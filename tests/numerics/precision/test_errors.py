@@ -1,0 +1,192 @@
+"""The table of errors: its references, that it refuses wrong functions, and a sample of it."""
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import flint
+import numpy as np
+import pytest
+import torch
+from click.testing import CliRunner
+from torch import Tensor
+
+from numerics import one_sided, tolerances
+from numerics.__main__ import main
+from numerics.precision import rows, solutions
+from numerics.precision.cells import LIMIT, REFUSED, RIGHT, SILENT, Cell, Place, Trial, measure
+from numerics.precision.exact import Exact, Peak
+from numerics.precision.functions import DTYPES, Data, exact
+from numerics.precision.study import FUNCTIONS, Group, as_record, from_record, groups, measured
+
+SAMPLED = [f for f in FUNCTIONS if "derivatives in cost" not in f.name]
+PLACE = Place(0, "normal", 17, "float64")
+
+
+def trial(call: Any, place: Place = PLACE) -> Trial:
+    data = Data(place)
+    s = data.scores()
+    return Trial(lambda: call(s, data.number), lambda peak: rows.plan(exact(s, peak), Exact.of([data.number], peak)))
+
+
+# ── a sample of the table ───────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("function", SAMPLED, ids=lambda f: f.name)
+def test_nothing_is_silent(function: Any) -> None:
+    for dtype in function.dtypes:
+        places = [x for x in function.places(dtype) if x.size < 100]
+        for cell in measured(Group(function, dtype, tuple(places[:: max(1, len(places) // 4)]))):
+            assert cell.state != SILENT, cell
+
+
+@pytest.mark.parametrize(("name", "place"), [
+    ("fenchel_young.entmax_bisect_loss", Place(0, "far", 2, "float64")),
+    ("fenchel_young.entmax_bisect_loss near α = 1", Place(-6, "normal", 2, "float32")),
+    ("fenchel_young.entmax_bisect_loss near α = 1, derivative in X", Place(-6, "tied", 2, "float32")),
+    ("fenchel_young.entmax_bisect_loss, derivative in X", Place(5, "tied", 2, "float32")),
+    ("fenchel_young.normmax_bisect_loss", Place(1, "far", 17, "float32")),
+    ("regularizers.entmax_bisect", Place(5, "tied", 2, "float64")),
+    ("regularizers.entmax_bisect, derivatives in X and α", Place(3, "tied", 17, "float32")),
+])
+def test_what_was_lost_once(name: str, place: Place) -> None:
+    function = next(f for f in FUNCTIONS if f.name == name)
+    cell = measure(name, place, function.trial(Data(place)))
+    assert cell.state == RIGHT, cell
+
+
+def test_a_resolvent_without_digits_is_no_number() -> None:
+    function, place = next(f for f in FUNCTIONS if f.name == "mem.resolvent"), Place(5, "wide", 2, "bfloat16")
+    assert measure(function.name, place, function.trial(Data(place))).state == LIMIT
+
+
+# ── the checker refuses ─────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def unshifted(s: Tensor, tau: float) -> Tensor:
+    return (s / tau).exp() / (s / tau).exp().sum()
+
+
+def late(s: Tensor, tau: float) -> Tensor:
+    """Divided before the peak is taken off."""
+    x = s / tau
+    return (x - x.max()).softmax(-1)
+
+
+@pytest.mark.parametrize(("wrong", "place"), [
+    (lambda s, tau: one_sided.plan(s, 1.001 * tau), PLACE),
+    (lambda s, tau: one_sided.plan(s.float(), tau).double(), PLACE),
+    (lambda s, tau: one_sided.plan(s, tau) * (1 + 1e-13), PLACE),
+    (lambda s, tau: one_sided.plan(s, tau)[:-1], PLACE),
+    (lambda s, tau: one_sided.plan(s, tau) * torch.nan, PLACE),
+    (late, Place(-1, "far", 17, "float32")),
+    (unshifted, Place(0, "far", 17, "float64")),
+    (lambda s, tau: (_ for _ in ()).throw(RuntimeError("no argument is named")), PLACE),
+])
+def test_a_wrong_function_is_beyond_one_unit(wrong: Any, place: Place) -> None:
+    assert measure("plan", place, trial(one_sided.plan, place)).state == RIGHT
+    cell = measure("wrong", place, trial(wrong, place))
+    assert cell.state == SILENT
+    assert cell.error > 1
+
+
+def test_refusals_name_an_argument() -> None:
+    assert measure("plan", PLACE, trial(lambda s, tau: one_sided.plan(s, -tau))).state == REFUSED
+
+
+def test_an_infinity_is_right_only_beyond_the_dtype() -> None:
+    def cell(found: float, expected: float) -> Cell:
+        return measure("x", Place(0, "normal", 1, "float16"),
+                       Trial(lambda: torch.tensor([found]), lambda peak: Exact.of([expected], peak)))
+
+    assert cell(math.inf, 1e6).state == RIGHT
+    assert cell(-math.inf, 1e6).state == SILENT
+    assert cell(math.inf, 6e4).state == SILENT
+    assert cell(math.nan, 1e6).state == SILENT
+    assert cell(math.nan, 1e39).state == LIMIT
+
+
+def test_a_reference_without_digits_is_refused() -> None:
+    vague = flint.arb(1, 1e-10)
+    with pytest.raises(ArithmeticError, match="too few digits"):
+        measure("x", PLACE, Trial(lambda: torch.ones(1).double(), lambda peak: Exact([vague], np.zeros(1), peak)))
+
+
+# ── the references ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_errors_of_a_running_analysis() -> None:
+    """Every operation in float32, against the same in balls, is within what is granted; a hundredth of it is not enough."""
+    random = np.random.default_rng(0)
+    ratios = []
+    for _ in range(50):
+        x = random.standard_normal(17).astype(np.float32)
+        e = Exact.of(x.tolist(), Peak(0.0))
+        found = np.log((np.exp(x) / np.exp(x).sum()).cumsum()[-1:] * np.abs(x).max() + np.float32(1))
+        expected = ((e.exp() / e.exp().sum()).sum() * e.abs().max() + 1.0).log()
+        off = abs(float(found[0]) - float(expected.value[0]))
+        ratios.append(off / (tolerances.eps("float32") * expected.error[0]))
+    assert 0.01 < max(ratios) < 1
+
+
+def test_solutions_solve() -> None:
+    n, m = 2, 3
+    C, a, b = [0.3, -1.0, 2.0, 0.5, 0.1, -0.7], [0.25, 0.75], [0.5, 0.125, 0.375]
+    data = [flint.arb(x) for x in (*C, *a, *b, *[1.0] * 5, 0.125, 0.0, 0.0)]
+    found = solutions.entropic(n, m)(data)
+    P, f, g = found[:6], found[6:8], found[8:]
+    for i in range(n):
+        assert abs(sum(P[3 * i : 3 * i + 3]) - a[i]) < 1e-55
+    for j in range(m):
+        assert abs(P[j] + P[3 + j] - b[j]) < 1e-55
+    assert all(abs(P[3 * i + j] - a[i] * b[j] * ((f[i] + g[j] - C[3 * i + j]) / 0.125).exp()) < 1e-55
+               for i in range(n) for j in range(m))
+    sparse = solutions.quadratic(n, m)([*data[:11], flint.arb(0.125)])
+    assert any(p == 0 for p in sparse)
+    assert all(abs(sum(sparse[3 * i : 3 * i + 3]) - a[i]) < 1e-55 for i in range(n))
+
+
+def test_the_mean_problem_is_solved() -> None:
+    t, z, u, alpha = [1.0, 0.0, 0.0, 1.0, -1.0, -1.0], [0.5, -0.25], [0.25, 0.25, 0.5], 4.0
+    found = solutions.mean_problem(3, 2)([flint.arb(x) for x in (*t, *z, *u, alpha)])
+    dual, p, mean = found[:2], found[2:5], found[5:]
+    for k in range(2):
+        mu = sum(w * t[2 * i + k] for i, w in enumerate(u))
+        assert abs(mean[k] - sum(w * t[2 * i + k] for i, w in enumerate(p))) < 1e-55
+        assert abs(dual[k] - alpha * (mu + z[k] - mean[k])) < 1e-55
+
+
+# ── the command ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_every_dtype_has_every_function() -> None:
+    assert {group.dtype for group in groups()} == set(DTYPES)
+    assert len({group.name for group in groups()}) == len(groups())
+
+
+def test_the_command_goes_on_where_it_stopped(tmp_path: Path) -> None:
+    record = tmp_path / "errors.json"
+    arguments = ["errors", "--only", "sparsemax_loss", "--json", str(record)]
+    first = CliRunner().invoke(main, arguments, catch_exceptions=False)
+    assert first.exit_code == 0
+    assert "0 silent" in first.output
+    known = json.loads(record.read_text(encoding="utf-8"))
+    name = next(iter(known["groups"]))
+    known["groups"][name][0]["state"] = SILENT
+    record.write_text(json.dumps(known), encoding="utf-8")
+    assert CliRunner().invoke(main, arguments).exit_code == 1            # what is known is not measured again
+    record.write_text(json.dumps(known | {"sources": "others"}), encoding="utf-8")
+    assert CliRunner().invoke(main, arguments).exit_code == 0
+
+
+def test_bad_arguments(tmp_path: Path) -> None:
+    record = tmp_path / "errors.json"
+    record.write_text("[]", encoding="utf-8")
+    assert CliRunner().invoke(main, ["errors", "--only", "nothing of this name"]).exit_code == 2
+    assert CliRunner().invoke(main, ["errors", "--only", "ova", "--json", str(record)]).exit_code == 2
+
+
+def test_records() -> None:
+    cell = Cell("f", PLACE, SILENT, math.inf, "said")
+    assert from_record(json.loads(json.dumps(as_record(cell)))) == cell
