@@ -18,7 +18,7 @@ ALLOWED = {"propositional_extensionality", "functional_extensionality_dep", "con
 """The axioms of mathcomp-analysis; whatever else a theorem rests on refuses it."""
 
 BATCH = 20                                                   # theorems that one process of Rocq is asked
-PER_THEOREM = 90.0                                           # seconds
+PER_THEOREM = 30.0                                           # seconds of the processor
 
 
 @dataclass(frozen=True)

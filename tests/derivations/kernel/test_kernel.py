@@ -1,7 +1,6 @@
 """Rocq itself, where it is installed: it accepts what is true and nothing that is planted."""
 
 import shutil
-from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -9,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from derivations.catalogue import entries
-from derivations.kernel.checking import checked
+from derivations.kernel.checking import assumed, checked, foreign, opened
 from derivations.kernel.command import wrong_theorems
 from derivations.kernel.export import Theorem, theorem
 from derivations.kernel.layer import found
@@ -38,9 +37,9 @@ def exported(id: str) -> Theorem:
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A place for answers that nobody has given yet."""
-    yield tmp_path_factory.mktemp("answers")
+    return tmp_path_factory.mktemp("answers")
 
 
 def test_claims_are_accepted(library: Library, store: Path) -> None:
@@ -62,13 +61,9 @@ def test_what_is_planted_is_not_accepted(library: Library, store: Path) -> None:
 
 def test_an_axiom_of_the_session_is_counted(library: Library, store: Path) -> None:
     """An axiom that came in before the theorem is among its assumptions, and refuses it."""
-    from derivations.kernel.checking import foreign, opened
-
     with opened(library, ["From AttentionProofs Require Import Script.", "Axiom mine : False."]) as rocq:
         assert rocq.prove("Theorem bad : False.\nProof.\nexact: mine.\nQed.").accepted
         said = rocq.say("Print Assumptions bad.")
-    from derivations.kernel.checking import assumed
-
     assert foreign(assumed(said)) == ["mine"]
 
 

@@ -1,5 +1,6 @@
-"""The library's text and objects: what has no proof is refused, and an object that was not made from its source is made again."""
+"""The library: what has no proof is refused, and an object that was not made from its source is made again."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from derivations.kernel.headline import headlines
 from derivations.kernel.scanning import forbidden
 from derivations.kernel.toplevel import sentences
 
-needs_rocq = pytest.mark.skipif(not __import__("shutil").which("coqc"), reason="Rocq is not installed")
+needs_rocq = pytest.mark.skipif(not shutil.which("coqc"), reason="Rocq is not installed")
 
 
 @pytest.mark.parametrize("source", [
@@ -63,7 +64,8 @@ def test_a_stale_object_is_made_again(tmp_path: Path) -> None:
     theories = tmp_path / "formal" / "theories"
     theories.mkdir(parents=True)
     (theories / "Script.v").write_text("Lemma one : 1 = 1.\nProof. reflexivity. Qed.\n")
-    (theories / "Wrong.v").write_text("From AttentionProofs Require Import Script.\nLemma two : 1 = 2.\nProof. exact one. Qed.\n")
+    (theories / "Wrong.v").write_text(
+        "From AttentionProofs Require Import Script.\nLemma two : 1 = 2.\nProof. exact one. Qed.\n")
     first = library.built(tmp_path / "formal", tmp_path / "store")
     assert set(first.broken) == {"Wrong"}
     sound = (first.folder / "Script.vo").read_bytes()
