@@ -46,8 +46,12 @@ class Toplevel:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End it."""
         self.process.kill()
-        self.process.wait()
+        self.process.communicate()
 
     def _read(self) -> str:
         assert self.process.stdout is not None
