@@ -18,7 +18,7 @@ ALLOWED = {"propositional_extensionality", "functional_extensionality_dep", "con
 """The axioms of mathcomp-analysis; whatever else a theorem rests on refuses it."""
 
 BATCH = 20                                                   # theorems that one process of Rocq is asked
-PER_THEOREM = 90.0                                           # seconds
+PER_THEOREM = 30.0                                           # seconds of the processor
 
 
 @dataclass(frozen=True)
@@ -99,13 +99,13 @@ def _asked(batch: Sequence[Theorem], library: Library, files: dict[str, Path]) -
                 said = rocq.prove(each.source, PER_THEOREM)
                 listed = rocq.say(f"Print Assumptions {each.name}.") if said.accepted else ""
                 answer = _judged(said.accepted, said.seconds, listed, said.error)
-            except EOFError as error:                        # killed for memory, as a rule
+            except (EOFError, OSError) as error:                        # killed for memory, as a rule
                 answer = Checked(False, 0.0, detail=str(error))
+                rocq.close()
                 rocq = opened(library, HEADER.strip().splitlines())
         write_whole(files[each.name], json.dumps(asdict(answer)))
         yield each.name, answer
-    rocq.process.kill()
-    rocq.process.wait()
+    rocq.close()
 
 
 def headlines_checked(headlines: Sequence[Headline], library: Library, store: Path | None = None) -> dict[Headline, Checked]:

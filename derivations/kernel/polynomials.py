@@ -7,6 +7,7 @@ that occurs as a denominator only.
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from functools import lru_cache
+from itertools import count
 
 from derivations.kernel.terms import LEAVES, Term, children, indices, number, powered, renamed, written
 
@@ -117,13 +118,18 @@ def height(part: Term) -> int:
     return inner + 1 if part[0] == "sum" else inner
 
 
+def bound_name(depth: int, taken: set[str]) -> str:
+    """The name of an index that is bound around so many sums, and that captures nothing."""
+    return next(name for n in count(depth + 1) if (name := f"x{n}") not in taken)
+
+
 def alpha(part: Term) -> Term:
     """A term whose bound indices have names that say how many sums are inside."""
     if part[0] in LEAVES:
         return part
     if part[0] == "sum":
         body = alpha(part[3])
-        name = f"x{1 + height(body)}"
+        name = bound_name(height(body), indices(body) - {part[1]})
         return ("sum", name, part[2], renamed(body, {part[1]: name}))
     if part[0] == "pow":
         return ("pow", alpha(part[1]), part[2])

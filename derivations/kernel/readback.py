@@ -112,8 +112,7 @@ def kl(y: Any, x: Any) -> Any:
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "expR": exp, "ln": ln, "xlogx": xlogx, "kl": kl,
-    "plus": lambda x: x.max(arb(0)), "dlt": lambda i, j: arb(int(i == j))}
-WORDS = {*FUNCTIONS, "upd", "upd2", "derive1", "Num"}
+    "plus": lambda x: x.max(arb(0))}
 
 
 class Reader:

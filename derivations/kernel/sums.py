@@ -265,9 +265,9 @@ def size_term(size: str) -> Term:
 
 def named_sum(bound: str, size: str, factors: Monomial) -> Term:
     """Σ of a product, the index named by how many sums are inside."""
-    depth = 1 + max((po.height(a) for a, _ in factors), default=0)
-    body = po.monomial([(renamed(a, {bound: f"x{depth}"}), n) for a, n in factors])
-    return ("sum", f"x{depth}", size, po.monomial_term(body))
+    name = po.bound_name(max((po.height(a) for a, _ in factors), default=0), po.free(factors) - {bound})
+    body = po.monomial([(renamed(a, {bound: name}), n) for a, n in factors])
+    return ("sum", name, size, po.monomial_term(body))
 
 
 def nest(order: tuple[tuple[str, str], ...], factors: Monomial) -> Term:

@@ -1,0 +1,81 @@
+"""What is exported says what the relation says, and what is wrong with a statement is seen when it is read back."""
+
+from dataclasses import replace
+
+import pytest
+
+from derivations import AtLeast, Equation, delta, derivative, index, kl, positive, simplex, size, total, vector, xlogx
+from derivations.catalogue import entries
+from derivations.kernel.export import Theorem, theorem
+from derivations.kernel.readback import disagreement, parts
+from derivations.kernel.terms import NotExportedError
+from derivations.relations import Relation
+
+m = size("m")
+j, k = index("j", m), index("k", m)
+s, q, tau = vector("s", m), simplex("q", m), positive("tau")
+
+SOUND = [
+    Equation(total(j, q[j] * (s[j] + tau)), total(j, q[j] * s[j]) + tau),
+    Equation(derivative(total(j, s[j] ** 2 / tau), s[k]), 2 * s[k] / tau),
+    Equation(total(k, delta(k, j) * s[k]), s[j]),
+    AtLeast(total(j, kl(q[j], tau)), 0),
+    Equation(total(j, xlogx(q[j]) * tau), tau * total(j, xlogx(q[j]))),
+]
+
+
+def changed(made: Theorem, old: str, new: str) -> Theorem:
+    """The theorem with another statement; the old part has to be there."""
+    head, conclusion = made.statement.split(",\n")
+    assert old in conclusion, conclusion
+    return replace(made, statement=f"{head},\n{conclusion.replace(old, new, 1)}")
+
+
+@pytest.mark.parametrize("relation", SOUND, ids=str)
+def test_what_is_exported_is_the_relation(relation: Relation) -> None:
+    """Statement and relation have the same values at exact points, ties and zeros among them."""
+    assert disagreement(theorem("sound", relation), relation) == ""
+
+
+@pytest.mark.parametrize(("old", "new"), [
+    (" : R) = (tau + ", " : R) = (tau - "), ("(s x1)) * (q x1)", "(s x1)) * (s x1)"), (" : R) = (tau", " : R) = ((tau * tau)"),
+    ("((\\Sum_", "((- \\Sum_"), ("\\Sum_(x1 < m) ((q", "\\Sum_(x1 < m) (- (q")])
+def test_a_wrong_sign_or_name_is_seen(old: str, new: str) -> None:
+    """Planted: an exported statement that differs in one place disagrees with its relation."""
+    assert disagreement(changed(theorem("planted", SOUND[0]), old, new), SOUND[0])
+
+
+def test_a_wrong_sign_in_the_jacobian_is_seen() -> None:
+    """Planted: the Jacobian of softmax with a sign too many."""
+    relation = entries()["eot.59"].printed()
+    assert relation is not None
+    made = theorem("eot.59", relation)
+    assert disagreement(made, relation) == ""
+    assert "the statement says" in disagreement(changed(made, ") = (((-", ") = (((0 +"), relation)
+
+
+def test_a_false_hypothesis_is_seen() -> None:
+    """Planted: a hypothesis that the domain does not satisfy makes a theorem say less than the claim."""
+    made = theorem("planted", SOUND[0])
+    wrong = replace(made, statement=made.statement.replace("forall i1, 0 <= q i1", "forall i1, 1 <= q i1"))
+    assert "hypothesis" in disagreement(wrong, SOUND[0])
+
+
+def test_an_inequality_turned_round_is_refused() -> None:
+    """Planted: < for <=."""
+    made = theorem("planted", SOUND[3])
+    with pytest.raises(ValueError, match="expected one statement with <="):
+        disagreement(changed(made, "<= (\\Sum", "< (\\Sum"), SOUND[3])
+
+
+def test_what_cannot_be_exported_is_named() -> None:
+    """The part that is to blame is in the message."""
+    with pytest.raises(NotExportedError, match="a power of a base that may be 0"):
+        theorem("none", Equation(total(j, q[j] ** tau), tau))
+
+
+def test_positivity_is_a_hypothesis() -> None:
+    """Domains are written down: sizes, signs, masses and indices that differ."""
+    other = index("k", m, other_than=(j,))
+    binders, _ = parts(theorem("domains", Equation(total(k, q[k]) * delta(j, other) + tau, tau)).statement)
+    assert {"m_gt0", "tau_gt0", "q_ge0", "q_mass", "k_j"} <= {name for name, _ in binders}

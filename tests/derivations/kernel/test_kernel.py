@@ -1,0 +1,83 @@
+"""Rocq itself, where it is installed: it accepts what is true and nothing that is planted."""
+
+import shutil
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+
+import pytest
+
+from derivations.catalogue import entries
+from derivations.kernel.checking import assumed, checked, foreign, opened
+from derivations.kernel.command import wrong_theorems
+from derivations.kernel.export import Theorem, theorem
+from derivations.kernel.layer import found
+from derivations.kernel.library import Library, MissingError, built
+from derivations.kernel.seals import SealOutcome
+
+pytestmark = pytest.mark.skipif(not shutil.which("coqc"), reason="Rocq is not installed")
+
+CLAIMS = ("eot.59", "eot.58", "eot.46")
+
+
+@pytest.fixture(scope="module")
+def library() -> Library:
+    """The compiled library, kept between runs; without mathcomp-analysis the tests are skipped."""
+    try:
+        return built()
+    except MissingError as why:
+        pytest.skip(str(why))
+
+
+def exported(id: str) -> Theorem:
+    """The theorem of a claim."""
+    relation = entries()[id].repaired() or entries()[id].printed()
+    assert relation is not None
+    return theorem(id, relation)
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A place for answers that nobody has given yet."""
+    return tmp_path_factory.mktemp("answers")
+
+
+def test_claims_are_accepted(library: Library, store: Path) -> None:
+    """The Jacobian and the score gradient, with no axioms beyond those of mathcomp-analysis."""
+    answers = checked([exported(id) for id in CLAIMS], library, 1, store)
+    assert all(answer.accepted for answer in answers.values()), answers
+
+
+def test_what_is_planted_is_not_accepted(library: Library, store: Path) -> None:
+    """A wrong sign, an Admitted, an axiom of its own, and another theorem's proof."""
+    made = exported("eot.59")
+    sign = replace(made, name="sign", statement=made.statement.replace("eot_59", "sign").replace(") = (((-", ") = (((0 +"))
+    admitted = replace(made, name="admitted", statement="Theorem admitted : False", proof="Admitted.")
+    axiom = Theorem("axiom", "Axiom mine : False.\nTheorem axiom : False.", "exact: mine.", {})
+    other = replace(made, name="other", statement=made.statement.replace("eot_59", "other"), proof=exported("eot.58").proof)
+    answers = checked([sign, admitted, axiom, other], library, 1, store)
+    assert not any(answer.accepted for answer in answers.values()), answers
+
+
+def test_an_axiom_of_the_session_is_counted(library: Library, store: Path) -> None:
+    """An axiom that came in before the theorem is among its assumptions, and refuses it."""
+    with opened(library, ["From AttentionProofs Require Import Script.", "Axiom mine : False."]) as rocq:
+        assert rocq.prove("Theorem bad : False.\nProof.\nexact: mine.\nQed.").accepted
+        said = rocq.say("Print Assumptions bad.")
+    assert foreign(assumed(said)) == ["mine"]
+
+
+def test_mutants_are_not_accepted(library: Library, store: Path) -> None:
+    """One-edit mutants that are refuted at an exact point; `python -m derivations kernel --mutants 200` tries more."""
+    wrong = [made for id in CLAIMS[:2] for made, _ in islice(wrong_theorems(entries()[id]), 4)]
+    assert len(wrong) >= 6
+    assert not any(answer.accepted for answer in checked(wrong, library, 1, store).values())
+
+
+def test_the_layer_seals_a_claim(library: Library) -> None:
+    """A seal names theorem, file and line, and what it rests on."""
+    findings = found(["eot.59"], 1)
+    own = [seal for seal in findings.seals["eot.59"] if seal.outcome is SealOutcome.ACCEPTED]
+    assert own
+    assert all(seal.where.rsplit(":", 1)[1].isdigit() for seal in own)
+    assert not [alarm for alarm in findings.alarms if "does not compile" not in alarm]
