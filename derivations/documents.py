@@ -1,10 +1,6 @@
-<<<<<<< HEAD
-"""Where documents are: those that ship with the project, and any folder that the environment or `--document` names.
+"""The list of documents: those that ship with the project, and folders named by `--document` or the environment.
 
 The last that ships, `beyond`, has no print: its claims are ours.
-=======
-"""The list of documents: those that ship with the project, and folders named by `--document` or the environment.
->>>>>>> stranger
 
 A document of one's own is a folder with an `__init__.py` (whose docstring is the title), one module per section that
 registers claims with `@claim`, and, where other layers vote, a package `checks` whose modules register them with

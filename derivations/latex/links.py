@@ -21,17 +21,10 @@ from derivations.latex.statements import (
     AT_LEAST,
     AT_MOST,
     EQUAL,
-<<<<<<< HEAD
-    _compared,
-    _limits,
-    _proportional,
-    _under,
-=======
->>>>>>> printlayer
     clauses,
     compared,
     free_places,
-    limit_of,
+    limits,
     proportional,
     under,
 )
@@ -114,13 +107,8 @@ def links(latex: str, notation: Notation, before: str | None = None) -> tuple[Li
     start = _first_side(parse(before)) if before else None
     if not isinstance(tree, Chain | Listing):
         return (Link(_shown(Reader(notation), tree)),)
-<<<<<<< HEAD
     chains, conditions = clauses(_continued(tree, start), notation)
-    reader, _ = _under(Reader(notation), conditions)
-=======
-    chains, conditions = clauses(_continued(tree, start))
     reader, _ = under(Reader(notation), conditions)
->>>>>>> printlayer
     found: list[Link] = []
     pending: list[Said] = []
     for place, chain in enumerate(chains):
@@ -266,13 +254,8 @@ def _without_words(node: Node | None) -> Node | None:
 
 
 def _link(reader: Reader, left: Node, sign: str, right: Node) -> Iterator[Said]:
-<<<<<<< HEAD
-    if sign in EQUAL and (limits := [*_limits(reader, left, right)]):
-        yield from limits
-=======
-    if sign in EQUAL and (limit := limit_of(reader, left, right)):
-        yield limit
->>>>>>> printlayer
+    if sign in EQUAL and (found_limits := [*limits(reader, left, right)]):
+        yield from found_limits
     elif sign in EQUAL and (one := posed(reader, left, open_=True)) and (other := posed(reader, right, open_=True)):
         if one.only_value != other.only_value or one.sign != other.sign or one.axes != other.axes:
             raise LatexError(f"expected two problems of one kind, got {spelled(left)} and {spelled(right)}")

@@ -58,20 +58,14 @@ def read(latex: str, notation: Notation) -> tuple[Relation, ...]:
     Raises LatexError for what cannot be read, for a symbol that the notation does not declare, for shapes that do not fit, and
     for what can be read in two ways, with both readings.
     """
-<<<<<<< HEAD
     tree = parse(latex)
     check_pairs(tree, notation.indices)
     try:
         chains, conditions = clauses(tree, notation)
-        reader, given = _under(Reader(notation), conditions)
+        reader, given = under(Reader(notation), conditions)
         found = tuple(relation for chain in chains for relation in _relations(reader, chain))
     except RecursionError:
         raise LatexError(f"expected definitions without a circle, got {circle(notation)}") from None
-=======
-    chains, conditions = clauses(parse(latex))
-    reader, given = under(Reader(notation), conditions)
-    found = tuple(relation for chain in chains for relation in _relations(reader, chain))
->>>>>>> printlayer
     if not found:
         raise LatexError(f"expected a statement, got the expression {latex}")
     relations = tuple(_given(relation, given, notation.bounds) for relation in found)
@@ -249,7 +243,6 @@ def _within(reader: Reader, left: Node, interval: Node) -> list[Hypothesis]:
     return [each for each in found if not each.prove()]
 
 
-<<<<<<< HEAD
 def _check_member(reader: Reader, left: Node, right: Node) -> None:
     """Raises LatexError for a set that is smaller than what the notation declares, ℝ₊ of a real number."""
     text = spelled(right)
@@ -266,10 +259,7 @@ def _check_member(reader: Reader, left: Node, right: Node) -> None:
         raise LatexError(f"expected {spelled(left)} to be declared as a point of {text}")
 
 
-def _under(reader: Reader, conditions: Sequence[Chain]) -> tuple[Reader, tuple[Hypothesis, ...]]:
-=======
 def under(reader: Reader, conditions: Sequence[Chain]) -> tuple[Reader, tuple[Hypothesis, ...]]:
->>>>>>> printlayer
     """The reader with indices kept apart, and the hypotheses that the notation does not say already."""
     given: list[Hypothesis] = []
     for chain in conditions:
@@ -309,13 +299,8 @@ def _relations(reader: Reader, chain: Chain) -> Iterator[Relation]:
 
 
 def _link(reader: Reader, left: Node, sign: str, right: Node) -> Iterator[Relation]:
-<<<<<<< HEAD
-    if sign in EQUAL and (limits := [*_limits(reader, left, right)]):
-        yield from limits
-=======
-    if sign in EQUAL and (limit := limit_of(reader, left, right)):
-        yield limit
->>>>>>> printlayer
+    if sign in EQUAL and (found_limits := [*limits(reader, left, right)]):
+        yield from found_limits
     elif sign in EQUAL and (found := problem(reader, right)):
         node, only_value = found
         yield from (optimal_value(reader, left, node) if only_value else minimizer(reader, left, node))
@@ -327,26 +312,17 @@ def _link(reader: Reader, left: Node, sign: str, right: Node) -> Iterator[Relati
         strict = {**AT_MOST, **AT_LEAST}[sign]
         less, more = (left, right) if sign in AT_MOST else (right, left)
         weights = _weights(reader)
-<<<<<<< HEAD
         reader, less = every(reader, less, (more,), above=False)
         reader, more = every(reader, more, (less,), above=True)
-        yield from _compared(reader, more, less, lambda a, b: AtLeast(a, b, strict=strict, because=because(a - b, weights)))
-=======
         yield from compared(reader, more, less, lambda a, b: AtLeast(a, b, strict=strict, because=because(a - b, weights)))
->>>>>>> printlayer
     elif sign == "\\propto":
         yield proportional(reader, left, right)
     else:
         raise LatexError(f"expected =, an inequality or \\propto, got {sign}")
 
 
-<<<<<<< HEAD
-def _limits(reader: Reader, left: Node, right: Node) -> Iterator[Relation]:
+def limits(reader: Reader, left: Node, right: Node) -> Iterator[Relation]:
     """lim_{x → a} f = b, from both sides where x is real; nothing where the left side is no limit."""
-=======
-def limit_of(reader: Reader, left: Node, right: Node) -> Relation | None:
-    """lim_{x → a} f = b; None where the left side is no limit."""
->>>>>>> printlayer
     factors = left.factors if isinstance(left, Product) else (left,)
     head = factors[0]
     if not (isinstance(head, Scripted) and spelled(head.base) == "\\lim" and isinstance(head.sub, Chain)):
@@ -409,13 +385,8 @@ def free_places(notation: Notation, one: Value, other: Value) -> tuple[Variable,
     return tuple(found)
 
 
-<<<<<<< HEAD
-def _proportional(reader: Reader, left: Node, right: Node) -> Relation:
-    """a_j ∝ b_j: a_j = b_j Σ a/Σ b over the last index of the left side, or over all entries of vectors, where Σ b ≠ 0."""
-=======
 def proportional(reader: Reader, left: Node, right: Node) -> Relation:
-    """a_j ∝ b_j: a_j Σ b = b_j Σ a over the last index of the left side, or over all entries of vectors."""
->>>>>>> printlayer
+    """a_j ∝ b_j: a_j = b_j Σ a/Σ b over the last index of the left side, or over all entries of vectors, where Σ b ≠ 0."""
     one, other = reader.value(left), reader.value(right)
     places = free_places(reader.notation, one, other)
     a, b = at(one, places), at(other, places)

@@ -23,7 +23,7 @@ SYMBOLS = {
     r"\mathrm{Attention}(Q, K, V)": r"= \mathrm{softmax}(Q K^\top / \sqrt d) V",
 }
 
-CHAPTERS = {}
+CHAPTERS: dict[str, dict[str, str]] = {}
 
 MULTIPLIED = {
     "A": "positive matrix n m as W",
