@@ -4,7 +4,7 @@ Claims     beyond.merge, beyond.merge-associative, beyond.row-correction
 Main claims
            beyond.merge               o = w o₁ + (1 − w) o₂, w = σ(ℓ₁ − ℓ₂), ℓ = ℓ₂ + log(1 + exp(ℓ₁ − ℓ₂))
            beyond.merge-associative   (A ⊕ B) ⊕ C = A ⊕ (B ⊕ C) for pairs (ℓ, o)
-           beyond.row-correction      ⟨g, o⟩ = E_p[⟨g, v⟩] = −E_p[u]: the row sum of dP∘P is the baseline of the gradient
+           beyond.row-correction      ⟨g, o⟩ = E_p[⟨g, v⟩] = −E_p[u], the baseline of the gradient
 Notation   two pieces of t1 and t2 keys with scores x and y (over τ) and values X, Y; ℓ₁, ℓ₂ their log-sum-exps and o₁, o₂
            their outputs; a, b, c log-sum-exps and A, B, C one coordinate of outputs; g = ∇_c L, u = −Vg
 References Dao, Fu, Ermon, Rudra and Ré (2022); Rabe and Staats (2021); Milakov and Gimelshein (2018)

@@ -4,7 +4,7 @@ Claims     beyond.temperature-slope, beyond.entropy-slope, beyond.tangent-gap, b
 Main claims
            beyond.temperature-slope   dφ/dτ = H(p)
            beyond.entropy-slope       dH/dτ = Var_p(s)/τ³
-           beyond.tangent-gap         φ(x, ρ) − φ(s, τ) − ⟨∇φ(s, τ), (x − s, ρ − τ)⟩ = ρ KL(p‖p') ≥ 0: φ is jointly convex
+           beyond.tangent-gap         φ(x, ρ) less the tangent of φ at (s, τ) is ρ KL(p‖p') ≥ 0: φ is convex
            beyond.top-mass            the share of the k largest scores grows as τ falls: colder majorizes warmer
            beyond.cold-mass           1 − P(ties) ≤ n e^{−Δ/τ}/(k + n e^{−Δ/τ}) for k tied keys and n that are Δ below
 Notation   φ(s, τ) = τ log Σ_l exp(s_l/τ); p = softmax(s/τ), p' = softmax(x/ρ), H the entropy;
