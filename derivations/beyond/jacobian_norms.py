@@ -4,14 +4,17 @@ Claims     beyond.jacobian-form, beyond.oscillation, beyond.jacobian-attained, b
            beyond.jacobian-entry
 Main claims
            beyond.jacobian-form       wᵀJv ≤ osc(v) osc(w)/(4τ)
-           beyond.oscillation         |v_j| + |v_k| ≤ 2^{1 − 1/a} ‖v‖_a; with the form, ‖J‖_{a→b} ≤ 2^{1/b − 1/a}/(2τ)
+           beyond.oscillation         ((x + y)/2)ᵃ ≤ (xᵃ + yᵃ)/2
            beyond.jacobian-attained   ‖Jv‖_b = 2^{1/b − 1/a}/(2τ) ‖v‖_a at two tied keys, v = (1, −1)
            beyond.jacobian-spectral   vᵀJv ≤ ‖v‖²/(2τ)
-           beyond.jacobian-total      ‖Jv‖₁ ≤ √Var_p(v)/τ
-           beyond.jacobian-entry      |J_jk| ≤ 1/(4τ)
+           beyond.jacobian-total      ‖Jv‖₁² ≤ Var_p(v)/τ²
+           beyond.jacobian-entry      −J_jk ≤ J_jj ≤ 1/(4τ)
 Notation   J = (diag(p) − ppᵀ)/τ, p any point of the simplex; v_j = c + L h_j and w_j = d + M g_j with numbers h_j, g_j of
            [0, 1] (columns of matrices with rows of sum 1), so that osc(v) ≤ L, osc(w) ≤ M; a = 1 + α and b exponents
 References eot.59 for J; Grüss (1935); Gao and Pavel (2017) for the norm from 2 to 2
+
+For every pair of norms: |v_j − v_k| ≤ |v_j| + |v_k| ≤ 2^{1 − 1/a} ‖v‖_a by `beyond.oscillation`, for w in the dual norm of b
+likewise, and the form gives ‖J‖_{a→b} ≤ 2^{1/b − 1/a}/(2τ).  These last steps are an argument in words, which nothing checks.
 """
 
 from fractions import Fraction
@@ -104,11 +107,10 @@ def powers(factor: sp.Expr, because: sp.Expr | None = None) -> AtLeast:
     return AtLeast(factor * (x**a + y**a), ((x + y) / 2) ** a, because=because, reason="xᵃ is convex: the tangent at the mean")
 
 
-@claim("beyond.oscillation", "inequality", title="The oscillation, by any norm", hypotheses=("a > 1",),
-       needs=("beyond.jacobian-form",),
-       latex=r"|v_j-v_k|\le x+y\le2^{1-1/a}(x^a+y^a)^{1/a}\le2^{1-1/a}\|v\|_a,\ x=|v_j|,\ y=|v_k|")
+@claim("beyond.oscillation", "inequality", title="The power mean behind all the norms", hypotheses=("a > 1", "x, y ≥ 0"),
+       latex=r"\Big(\frac{x+y}2\Big)^a\le\frac{x^a+y^a}2")
 def oscillation() -> Steps:
-    """Two entries of a vector differ by 2^{1 − 1/a} of its norm at most; in the form this bounds J for every pair of norms."""
+    """With x = |v_j| and y = |v_k| it bounds how far two entries of a vector are apart by its norm of any exponent a."""
     middle = (x + y) / 2
     slack = alpha * a * (bregman(x, middle, a) + bregman(y, middle, a)) / 2
     yield powers(sp.S.Half, because=slack)
@@ -169,7 +171,8 @@ def deviation(factor: sp.Expr) -> AtLeast:
 
 
 @claim("beyond.jacobian-total", "inequality", title="The total motion of the weights", hypotheses=("τ > 0",),
-       needs=("eot.59",), latex=r"\|Jv\|_1=\tfrac1\tau\sum_jp_j|v_j-\mathbb E_p[v]|\le\tfrac1\tau\sqrt{\mathrm{Var}_p(v)}")
+       needs=("eot.59",),
+       latex=r"\|Jv\|_1^2=\tfrac1{\tau^2}\Big(\sum_jp_j|v_j-\mathbb E_p[v]|\Big)^2\le\tfrac1{\tau^2}\mathrm{Var}_p(v)")
 def total_motion() -> Steps:
     """The weights move in total by the standard deviation of what the scores gain, over τ; no oscillation is needed."""
     yield Equation(total(k, jacobian(j, k) * v[k]), p[j] * (v[j] - mean(lambda key: v[key])) / tau, reason="eot.59;")
@@ -186,7 +189,7 @@ def entry(bound: sp.Expr, because: sp.Expr | None = None) -> AtLeast:
 
 
 @claim("beyond.jacobian-entry", "inequality", title="The largest entry of the Jacobian", hypotheses=("τ > 0",),
-       needs=("eot.59",), latex=r"|J_{jk}|\le J_{jj}\le\frac1{4\tau}")
+       needs=("eot.59",), latex=r"-J_{jk}\le J_{jj}\le\frac1{4\tau}\quad(k\ne j)")
 def largest_entry() -> Steps:
     """No weight reacts to its own score by more than 1/(4τ), and to another one it reacts less."""
     rest = total(l, (1 - delta(l, j)) * (1 - delta(l, other)) * p[l])

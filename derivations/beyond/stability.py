@@ -2,13 +2,15 @@
 
 Claims     beyond.stability, beyond.stability-attained
 Main claims
-           beyond.stability            E_p'[f] − E_p[f] ≤ L tanh(ω/4τ), so ‖p' − p‖₁ ≤ 2 tanh(ω/4τ)
+           beyond.stability            E_p'[f] − E_p[f] ≤ L y/(2x + y), which is L tanh(ω/4τ)
            beyond.stability-attained   equality with n + 1 keys, one of which gains ω, for every n
 Notation   p any point of the simplex, the old weights; p'_j = p_j r_j/Σ_l p_l r_l the new ones, r_j ∝ exp(δ_j/τ);
            x, y > 0 such that x² ≤ r_j ≤ (x + y)²: r_j = x² + ((x + y)² − x²) h_j with a number h_j of [0, 1],
            so that (x + y)/x = exp(ω/2τ) and y/(2x + y) = tanh(ω/4τ), where ω is the spread of the changes δ;
            f_j = c + L g_j with a number g_j of [0, 1] (h and g are columns of matrices with rows of sum 1); z = ω/4τ
 References transport.s5.score-stability, for the Wasserstein distance; Birkhoff (1957) for the tanh of a quarter
+
+The largest change over all f with values in [0, 1] is ‖p' − p‖₁/2, so that this is at most tanh(ω/4τ): an argument in words.
 """
 
 from fractions import Fraction
@@ -85,9 +87,9 @@ def moves(bound: sp.Expr, because: sp.Expr | None = None, at: dict[Variable, Val
 @claim("beyond.stability", "inequality", title="How far outputs move when scores do", needs=("eot.def7.1",),
        hypotheses=("the changes of the scores lie within an interval of length ω",
                    "the values f_j lie within an interval of length L"),
-       latex=r"\mathbb E_{p'}[f]-\mathbb E_p[f]\le L\tanh\frac{\omega}{4\tau},\qquad\|p'-p\|_1\le2\tanh\frac\omega{4\tau}")
+       latex=r"x^2\le r_j\le(x+y)^2\implies\mathbb E_{p'}[f]-\mathbb E_p[f]\le L\,\frac y{2x+y}")
 def stability() -> Steps:
-    """Any head's output moves by tanh(ω/4τ) of its values' diameter at most; for f in [0, 1] this is the total variation."""
+    """An output moves by at most tanh(ω/4τ) of the spread of its values, which is y/(2x + y) where (x + y)/x = exp(ω/2τ)."""
     yield Equation((sp.exp(2 * z) - 1) / (sp.exp(2 * z) + 1), tanh(z), reason="y/(2x + y) with (x + y)/x = exp(2z), z = ω/4τ")
     outside = mean(lambda key: 1 - inside(key))
     lost = outside * mean(lambda key: inside(key) * (1 - test(key))) + mean(inside) * mean(

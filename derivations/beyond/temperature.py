@@ -132,7 +132,8 @@ def grows(factor: sp.Expr = sp.S.One) -> AtLeast:
                    reason="over a common denominator: each of the k gains on each of the n, as exp(γa) ≥ 1 ≥ exp(−γb)")
 
 
-@claim("beyond.top-mass", "inequality", title="Colder attention majorizes warmer attention", hypotheses=("τ > 0",),
+@claim("beyond.top-mass", "inequality", title="Colder attention majorizes warmer attention",
+       hypotheses=("τ > 0", "the k largest scores are at least c, the n others at most c"),
        latex=r"\tau'\le\tau:\quad\sum_{j\le k}p_{(j)}(\tau')\ge\sum_{j\le k}p_{(j)}(\tau)\text{ for every }k")
 def top_mass() -> Steps:
     """For every k the k keys with the largest scores hold no less of the mass at a lower temperature."""
