@@ -205,7 +205,7 @@ rewrite mulrDl expRD /lse [tau * _ / tau]mulrAC mulfV ?gt_eqF // mul1r exp_ln ?(
 by rewrite mulrC /partition mulr_suml; apply: eq_bigr => l _; rewrite -expRD; congr expR; ring.
 Qed.
 
-(* claim: eot.s6.weak-duality *)
+(* part of: eot.s6.weak-duality *)
 Theorem weak_duality tau s lam q j : 0 < tau -> simplex q -> dual_function tau s lam <= objective tau s q.
 Proof.
 move=> t0 sq; have [le _] := softmax_unique_minimizer s j t0 sq; apply: le_trans le.
