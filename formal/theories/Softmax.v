@@ -99,7 +99,7 @@ have [_ ->] := KL_eq0 (softmax_simplex tau s j) (softmax_interior tau s j); last
 by rewrite mulr0 sub0r opprK.
 Qed.
 
-(* claim: eot.thm3.3 *)
+(* part of: eot.thm3.3 *)
 Theorem gibbs_gap tau s q j : tau != 0 -> simplex q ->
   objective tau s q - objective tau s (softmax tau s) = tau * KL q (softmax tau s).
 Proof.
@@ -107,7 +107,7 @@ move=> t0 sq; have := objective_at_softmax s j t0 => /(congr1 -%R); rewrite oppr
 by rewrite (objective_KL s j t0 sq) opprK subrK.
 Qed.
 
-(* claim: eot.18 *)
+(* claim: eot.18, eot.thm3.3 *)
 Theorem softmax_unique_minimizer tau s q j : 0 < tau -> simplex q ->
   objective tau s (softmax tau s) <= objective tau s q
   /\ (objective tau s q = objective tau s (softmax tau s) -> q = softmax tau s).
@@ -205,7 +205,7 @@ rewrite mulrDl expRD /lse [tau * _ / tau]mulrAC mulfV ?gt_eqF // mul1r exp_ln ?(
 by rewrite mulrC /partition mulr_suml; apply: eq_bigr => l _; rewrite -expRD; congr expR; ring.
 Qed.
 
-(* claim: eot.s6.weak-duality *)
+(* part of: eot.s6.weak-duality *)
 Theorem weak_duality tau s lam q j : 0 < tau -> simplex q -> dual_function tau s lam <= objective tau s q.
 Proof.
 move=> t0 sq; have [le _] := softmax_unique_minimizer s j t0 sq; apply: le_trans le.
