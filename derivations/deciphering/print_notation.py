@@ -82,8 +82,12 @@ STATIONARY = {"z": r"= \tfrac1\alpha \lambda^* - \mu + \hat h"}
 SYMMETRIC = {"S": "nonnegative matrix N N", "M_{ij}": "= S_{ij} + S_{ji}"}
 KERNEL = {"q_{ij}": r"= e^{-M_{ij}/\gamma} / \sum_k e^{-M_{ik}/\gamma}"}
 
+# Section 8: the projections K, Q, V of words x_i
+PROJECTIONS = {"d'": "size as e", "x": "matrix n d as X", "K, Q, V": "matrix d' d"}
+
 CLAIMS = {
     "deciphering.1": {"t": "point of T", "T": "matrix n d", "h": r"= \int t p(t) dt"},
+    "deciphering.21": PROJECTIONS,
     "deciphering.37": SYMMETRIC,
     "deciphering.38": SYMMETRIC,
     "deciphering.40": SYMMETRIC,

@@ -180,6 +180,13 @@ FREE = {"p": "positive vector m"}
 PAIRS = {"p^\\star": "interior m"}
 
 CLAIMS = {
+    "eot.45": {
+        "p": "positive vector m",
+        "g": "vector d_v",
+        r"\nabla_c\mathcal L": "vector d_v as g",
+        r"\mathcal L": r"= \langle g, c(p) \rangle",
+        "u_j": r"= -\frac{\partial \mathcal L}{\partial p_j}",
+    },
     "eot.2": UNIFORM,
     "eot.108": {"P_{ij}": "= 1/m", "a_i": "= 1"},
     "eot.144": {"p^\\star_j(s)": r"= \arg\max_{p \in \Delta^{m-1}} \{\langle p, s \rangle - f(p)\}"},

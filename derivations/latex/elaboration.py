@@ -234,14 +234,14 @@ class Reader:
             (first.base, first.sub, first.sup, first.primes) if isinstance(first, Scripted) else (first, None, None, 0)
         )
         if isinstance(base, Symbol):
-            if base.name in BIG:
-                return sums.big_sum(self, sub, sup, rest)
-            if base.name == "\\int" and (found := sums.integral(self, rest)) is not None:
-                return found
             pair = f"{spelled(first)} {spelled(rest[0])}" if rest else ""
             if pair in self.notation.meanings:               # \\cos\\gamma as one symbol
                 del rest[0]
                 return symbols.meant(self, pair, self.notation.meanings[pair], rest)
+            if base.name in BIG:
+                return sums.big_sum(self, sub, sup, rest)
+            if base.name == "\\int" and (found := sums.integral(self, rest)) is not None:
+                return found
             if base.name in FUNCTIONS and sub is not None:
                 raise LatexError(f"{spelled(first)}: expected the natural logarithm or exponential, got a subscript")
             if base.name in FUNCTIONS:

@@ -182,6 +182,10 @@ def _said(reader: Reader, chain: Chain) -> Iterator[tuple[Said, str]]:
     for left, sign, right in zip(chain.parts, chain.signs, chain.parts[1:], strict=False):
         if left is None or right is None:
             raise LatexError(f"expected an expression on each side of {sign}, got {spelled(chain)}")
+        if sign in EQUAL and (last := _counted(right)) is not None:
+            size = reader.value(last).number
+            yield Equation(total(bound(size), sp.S.One), size), ""  # a set of so many numbers
+            continue
         if sign in EQUAL and (conditions := _set_of(right)):
             for each in conditions:
                 yield from _said(reader, each)
@@ -200,8 +204,16 @@ def _set_of(node: Node) -> list[Chain]:
         return []
     at = first.signs.index(":") + 1
     rest = [each for each in listed[1:] if isinstance(each, Chain)]
-    return [Chain(first.parts[at:], first.signs[at:]), *(replace(each, parts=(_without_words(each.parts[0]), *each.parts[1:-1],
-                                                                              _without_words(each.parts[-1]))) for each in rest)]
+    stated = [Chain(first.parts[at:], first.signs[at:]), *rest]
+    return [replace(each, parts=(*each.parts[:-1], _without_words(each.parts[-1]))) for each in stated]
+
+
+def _counted(node: Node) -> Node | None:
+    """The last number of {1, …, n}."""
+    inside = node.inside if isinstance(node, Bracket) and node.kind == "{}" else None
+    listed = inside.parts if isinstance(inside, Listing) else ()
+    dotted = len(listed) == 3 and spelled(listed[0]) == "1" and spelled(listed[1]) in ("\\dots", "\\ldots", "\\cdots")
+    return listed[2] if dotted else None
 
 
 def _without_words(node: Node | None) -> Node | None:
