@@ -93,9 +93,12 @@ CLAIMS = {
     "deciphering.40": SYMMETRIC,
     "deciphering.41": SYMMETRIC,
     "deciphering.42": KERNEL,
+    "deciphering.sD.conditional": KERNEL,
     "deciphering.46": {**SYMMETRIC, **KERNEL},
     "deciphering.15": STATIONARY,
     "deciphering.16": STATIONARY,
     "deciphering.17": STATIONARY,
     "deciphering.18": STATIONARY,
 }
+
+INSTANCES: dict[str, dict[str, str | None]] = {}

@@ -90,6 +90,7 @@ PLANS = {
     r"P^\star_{ij}": r"= e^{\langle q_i, k_j \rangle/\varepsilon} / \sum_{l=1}^m e^{\langle q_i, k_l \rangle/\varepsilon}",
     r"\lambda": "vector n as lam",
     "Z": "positive vector n",
+    "a_i": "= 1",
 }
 
 ROW_MULTIPLIED = {
@@ -187,18 +188,13 @@ CLAIMS = {
         r"\mathcal L": r"= \langle g, c(p) \rangle",
         "u_j": r"= -\frac{\partial \mathcal L}{\partial p_j}",
     },
-    "eot.2": UNIFORM,
-    "eot.108": {"P_{ij}": "= 1/m", "a_i": "= 1"},
     "eot.144": {"p^\\star_j(s)": r"= \arg\max_{p \in \Delta^{m-1}} \{\langle p, s \rangle - f(p)\}"},
     "eot.s3.minimum-exists": {r"\varepsilon": "positive as tau"},
     "eot.s8.unique-solution": {**KEYS, r"\varepsilon": "positive as tau"},
-    "eot.3": UNIFORM,
-    "eot.def3.2": UNIFORM,
     "eot.thm3.3": {"p": "simplex m", r"\varepsilon": "positive as tau"},
     "eot.18": SOLUTION,
     "eot.15": {"p_j": r"= \tfrac1Z e^{\langle q, k_j \rangle/\tau}", "Z": r"= \sum_l e^{\langle q, k_l \rangle/\tau}"},
     "eot.16": {"Z": r"= \sum_l e^{\langle q, k_l \rangle/\tau}"},
-    "eot.34": {"p_{ij}": "= 1/m"},
     "eot.35": {"p": "stochastic m m"},
     "eot.s4.separable": {"J(w)": None},
     "eot.s3.trade-off": {"s": "vector m", r"p^\star_j": r"= e^{s_j/\varepsilon} / \sum_l e^{s_l/\varepsilon}"},
@@ -214,7 +210,7 @@ CLAIMS = {
     "eot.72": MULTIPLIED,
     "eot.73": MULTIPLIED,
     "eot.74": MULTIPLIED,
-    "eot.115": {r"\mathcal L(P, \lambda)": r"= J(P) + \sum_i \lambda_i (1 - \sum_j P_{ij})"},
+    "eot.115": ROW_MULTIPLIED,
     "eot.116": ROW_MULTIPLIED,
     "eot.117": ROW_MULTIPLIED,
     "eot.sA.separable": ROW_MULTIPLIED,
@@ -222,7 +218,6 @@ CLAIMS = {
     "eot.119": ROW_MULTIPLIED,
     "eot.120": ROW_MULTIPLIED,
     "eot.sA.constant-of-row": {**ROW_MULTIPLIED, "Z_i": r"= e^{-(\lambda_i - \varepsilon)/\varepsilon}"},
-    "eot.111": {"P_{ij}": "= b_j", "b": "simplex m"},
     "eot.121": {"P_{ij}": r"= \tfrac{1}{Z_i} e^{-C_{ij}/\varepsilon}", "Z_i": r"= \sum_l e^{-C_{il}/\varepsilon}"},
     "eot.123": PLAN,
     "eot.thmA.7": {r"\varepsilon": "positive as tau"},
@@ -240,6 +235,13 @@ CLAIMS = {
     "eot.68": FREE,
     "eot.69": FREE,
     "eot.s6.flat": FREE,
+}
+INSTANCES = {
+    "eot.2": UNIFORM,
+    "eot.3": UNIFORM,
+    "eot.34": {"p_{ij}": "= 1/m"},
+    "eot.108": {"P_{ij}": "= 1/m"},
+    "eot.111": {"P_{ij}": "= b_j", "b": "simplex m"},
 }
 for _id in ("0.policy-gradient", "1.policy-gradient", "0.geometry", "1.geometry", "2.log-derivative"):
     CLAIMS[f"eot.s{_id}"] = {**PROBABILITIES, "k": "index m", "s": "vector m", r"p^\star_j(s)": SYMBOLS[r"p^\star_j(s)"]}

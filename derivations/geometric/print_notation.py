@@ -29,3 +29,5 @@ CLAIMS = {
     "geometric.1": {"T": "fixed", "d_v": "size as d", "v": "matrix S d_v as V", "V(T)": "= v", "c": r"= \sum_t p_t v_t"},
     "geometric.3": {r"\Omega(p)": r"= \omega", r"\omega": "real as omega"},
 }
+
+INSTANCES: dict[str, dict[str, str | None]] = {}

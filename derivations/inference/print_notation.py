@@ -17,3 +17,5 @@ CLAIMS = {
     "inference.20": STATIONARY,
     "inference.cor1": {**STATIONARY, r"\alpha": r"= 1/\sqrt\tau"},
 }
+
+INSTANCES: dict[str, dict[str, str | None]] = {}

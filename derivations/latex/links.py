@@ -187,6 +187,7 @@ def _said(reader: Reader, chain: Chain) -> Iterator[tuple[Said, str]]:
             yield Equation(total(bound(size), sp.S.One), size), ""  # a set of so many numbers
             continue
         if sign in EQUAL and (conditions := _set_of(right)):
+            _check_dimension(reader, left, _ambient(reader, right))
             for each in conditions:
                 yield from _said(reader, each)
             continue
@@ -214,6 +215,15 @@ def _counted(node: Node) -> Node | None:
     listed = inside.parts if isinstance(inside, Listing) else ()
     dotted = len(listed) == 3 and spelled(listed[0]) == "1" and spelled(listed[1]) in ("\\dots", "\\ldots", "\\cdots")
     return listed[2] if dotted else None
+
+
+def _ambient(reader: Reader, node: Node) -> sp.Expr:
+    """The dimension m of a set {x ∈ ℝ^m : …}."""
+    assert isinstance(node, Bracket)
+    inside = node.inside.parts[0] if isinstance(node.inside, Listing) else node.inside
+    space = inside.parts[1] if isinstance(inside, Chain) else None
+    axes = isinstance(space, Scripted) and space.sup is not None and not isinstance(space.sup, Product)
+    return reader.value(space.sup).number if axes and isinstance(space, Scripted) and space.sup else sp.S.Zero
 
 
 def _without_words(node: Node | None) -> Node | None:
@@ -275,6 +285,8 @@ def _member(reader: Reader, left: Node, right: Node) -> Iterator[Said]:
     value = reader.value(left)
     if len(value.shape) != (2 if spelled(right).startswith(ROWS) else 1):
         raise LatexError(f"{spelled(left)}: expected a point of {spelled(right)}, got {value.words}")
+    if len(value.shape) == 1:
+        _check_dimension(reader, right, value.shape[0])
     places = free_places(reader.notation, value, value)
     yield AtLeast(value.entry(*places), sp.S.Zero)
     last = bound(value.shape[-1])
@@ -354,6 +366,8 @@ def _feasible(reader: Reader, sub: Node) -> tuple[str, Value, tuple[sp.Expr, ...
         matrix = rival("R", Kind.STOCHASTIC, *value.shape)
         return name, Value(value.shape, lambda *places: matrix[places]), value.shape
     size = value.shape[-1]
+    if isinstance(sub, Chain):
+        _check_dimension(reader, sub.parts[1], size)
     vector = rival("q", Kind.SIMPLEX, size)
     if row is None:
         return name, Value((size,), lambda i: vector[i]), (size,)
@@ -365,6 +379,13 @@ def _feasible(reader: Reader, sub: Node) -> tuple[str, Value, tuple[sp.Expr, ...
         return vector[j]
 
     return name, Value(value.shape, entry), (size,)
+
+
+def _check_dimension(reader: Reader, domain: Node | None, size: sp.Expr) -> None:
+    """Raises LatexError for a simplex Δ^k that is not that of `size` numbers: k is the number itself, or one less."""
+    if isinstance(domain, Scripted) and spelled(domain.base) == "\\Delta" and domain.sup is not None:
+        if reader.value(domain.sup).number not in (size, size - 1):
+            raise LatexError(f"{spelled(domain)}: expected the simplex of {size} numbers, got that of {spelled(domain.sup)}")
 
 
 INDICATOR = "I_{\\Delta}"                                    # adds +∞ outside of the simplex, where it is declared

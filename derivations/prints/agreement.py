@@ -54,6 +54,16 @@ def check(latex: str, notation: Notation, known: frozenset[str], steps: Sequence
     return Check(Standing.AGREES, reading, "; ".join(said))
 
 
+def defines_otherwise(latex: str, notation: Notation, before: str | None = None) -> str:
+    """Where a definition is another one than that of the table; empty if it is not."""
+    for link in links(latex, notation, before):
+        if isinstance(link.said, Equation):
+            values = Values(variables_of(sp.Tuple(*link.said.sides)))
+            if (at := values.apart(*link.said.sides)) is not None:
+                return f"it is not what the table defines: {_shown_at(values, at, *link.said.sides)}"
+    return ""
+
+
 def _of_link(link: Link, steps: Sequence[Relation], known: frozenset[str], defines: bool) -> tuple[Standing, str]:
     order = sorted(range(len(steps)), key=lambda at: -at)
     if link.premises and all(any(match(Link(each), step, known) for step in steps) for each in link.premises):
@@ -70,7 +80,7 @@ def _of_link(link: Link, steps: Sequence[Relation], known: frozenset[str], defin
         shown_in = [next((at for at in order if defined_in(Shown(side), steps[at], known)), None) for side in sides_]
         if sides_ and None not in shown_in:
             return Standing.AGREES, f"its sides are shown in {' and '.join(f'step {at + 1}' for at in sorted(set(filter(None.__ne__, shown_in))))}"
-    if why := _difference(link, steps, known):
+    if why := _difference(link, steps, known, defines):
         return Standing.DIFFERS, why
     if not _trivial(link) and not link.premises and _proved(link):
         return Standing.AGREES, "proved as it is read; no step states it side by side"
@@ -103,11 +113,15 @@ def _proved(link: Link) -> bool:
 # ── differences ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _difference(link: Link, steps: Sequence[Relation], known: frozenset[str]) -> str:
+def _difference(link: Link, steps: Sequence[Relation], known: frozenset[str], defines: bool) -> str:
     """A point at which print and derivation certainly say different things; empty if none is seen."""
     said = link.said
     if not isinstance(said, Equation | AtLeast):
         return _other_optimum(link, steps, known)
+    if isinstance(said, Equation) and defines:
+        own = Values(variables_of(sp.Tuple(*said.sides)))
+        if (at := own.apart(*said.sides)) is not None:
+            return f"it is not what the table defines: {_shown_at(own, at, *said.sides)}"
     for step in (each for each in reversed(steps) if type(statement(each)) is type(said)):
         if why := _one_side_differs(said, statement(step), known):
             return why

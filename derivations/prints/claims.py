@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Protocol
 
 from derivations.claims import Correction, Kind
 from derivations.examination import Derivation, written
 from derivations.prints import tables
-from derivations.prints.agreement import check
-from derivations.prints.outcome import Check
+from derivations.prints.agreement import check, defines_otherwise
+from derivations.prints.outcome import Check, Standing
 
 
 class Stated(Protocol):
@@ -46,6 +47,10 @@ def _checked(entry: Stated, latex: str, derivation: Derivation, entries: Mapping
     if notation is None or not steps:
         return None
     before = _before(entry, entries) if latex.lstrip().startswith("=") else None
+    if (general := tables.general(document, entry.module.rpartition(".")[2], entry.id)) is not None:
+        with suppress(ValueError):
+            if why := defines_otherwise(latex, general, before):
+                return Check(Standing.DIFFERS, "", why)
     return check(latex, notation, tables.known_names(notation), steps, defines=entry.kind is Kind.DEFINITION, before=before)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from itertools import islice, permutations, product
+from itertools import combinations, islice, permutations, product
 
 import sympy as sp
 from flint import arb
@@ -66,24 +66,31 @@ def named(expr: sp.Expr, naming: Naming) -> sp.Expr:
 @cache
 def places(names: tuple[Variable, ...], given: tuple[Hypothesis, ...] = ()) -> tuple[dict[Variable, Value], ...]:
     """Exact points in general position where the hypotheses hold, at sizes above 1 where there are such."""
-    chosen: list[dict[Variable, Value]] = []
-    sizes = [v for v in names if v.domain.kind is Kind.SIZE]
     indices = [v for v in names if v.domain.kind is Kind.INDEX]
-    last: list[Value] = []
-    seen = 0
+    sizes = [v for v in names if v.domain.kind is Kind.SIZE]
+    groups: list[list[dict[Variable, Value]]] = []
+    last: list[Value] | None = None
     for point in points(names, seed=7, rounds=SMALL + (LATER if given else 2)):
         rest = [point[v] for v in names if v not in indices]
-        seen += rest != last
-        if seen <= CORNERS or any(point[v] == 1 for v in sizes) or not all(_holds(each, point) for each in given):
-            last = rest                                      # corners, and sizes at which much is equal
-            continue
-        moved = [point[v] for v in indices] != [chosen[-1][v] for v in indices] if chosen else True
-        if rest != last or (moved and len(chosen) % 2):
-            chosen.append(point)                             # new values, or the same ones at other indices
+        if rest != last:
+            groups.append([])
         last = rest
-        if len(chosen) == PLACES:
+        if all(point[v] != 1 for v in sizes) and all(_holds(each, point) for each in given):
+            groups[-1].append(point)
+    general = [group for group in groups[CORNERS:] if group] # corners are past, and sizes at which much is equal
+    chosen: list[dict[Variable, Value]] = []
+    for group in [*general[-1:], *general[:-1]]:             # the largest sizes first
+        apart = [point for point in group if _different(point, indices)]
+        chosen += [(apart or group)[0]]
+        chosen += [group[-1]] if len(group) > 1 and len(chosen) % 2 else []
+        if len(chosen) >= PLACES:
             break
-    return tuple(chosen)
+    return tuple(chosen[:PLACES])
+
+
+def _different(point: Point, indices: Sequence[Variable]) -> bool:
+    """Whether indices over one range all differ."""
+    return all(point[v] != point[w] for v, w in combinations(indices, 2) if v.domain.shape == w.domain.shape)
 
 
 def _holds(hypothesis: Hypothesis, point: Point) -> bool:
@@ -137,6 +144,11 @@ class Values:
         """Whether a value is certainly > 0 at every point where there is one."""
         found = [ball for number in range(len(self.places)) if (ball := self.at(expr, number)) is not None]
         return bool(found) and all(ball > 0 for ball in found)
+
+    def constant(self, expr: sp.Expr) -> bool:
+        """Whether a value is seen to be the same everywhere."""
+        found = [ball for number in range(len(self.places)) if (ball := self.at(expr, number)) is not None]
+        return all(one.overlaps(other) for one, other in combinations(found, 2))
 
     def vanishes(self, expr: sp.Expr) -> bool:
         """Whether a value is certainly different from 0 at no point."""

@@ -140,6 +140,8 @@ def _same_equation(one: sp.Expr, other: sp.Expr, left: sp.Expr, right: sp.Expr, 
     gap = one - other
     if values.vanishes(gap):
         return None
+    if 0 not in (one, other) and any(values.same(x, sign * y) for x in (one, other) for y in (left, right) for sign in (1, -1)):
+        return None                                          # it is about this side, and the other one is not that of the step
     if values.same(gap, left - right) or values.same(-gap, left - right):
         return Match(GAP, ((gap, left - right),) if values.same(gap, left - right) else ((-gap, left - right),))
     for side in (left, right):
@@ -154,6 +156,8 @@ def _same_equation(one: sp.Expr, other: sp.Expr, left: sp.Expr, right: sp.Expr, 
 def _residual(way: str, gap: sp.Expr, side: sp.Expr, values: Values) -> Match | None:
     """Whether a side is left − right of an equation that was multiplied by a positive number, or is a factor of it."""
     for whole in _without_factors(side):
+        if values.constant(whole):
+            continue
         for scale in _scales(side):
             for sign in (1, -1):
                 if values.same(sign * scale * gap, whole):
@@ -226,6 +230,8 @@ def defined_in(said: Said, step: Relation, known: frozenset[str]) -> Match | Non
     body = _at_uniform(said) if isinstance(said, Minimizer | Optimum) else sides(said)[-1]
     if not isinstance(said, Equation | Minimizer | Optimum | Shown):
         return None
+    if isinstance(said, Equation) and not Values(variables_of(sp.Tuple(*said.sides))).same(*said.sides):
+        return None                                          # the table defines something else
     return _occurs(body, step, known)
 
 
@@ -237,7 +243,7 @@ def _occurs(body: sp.Expr, step: Relation, known: frozenset[str]) -> Match | Non
         for naming in namings([body], [part], known):
             own = named(body, naming)
             values = Values(variables_of(sp.Tuple(own, part)))
-            if values.places and values.same(own, part) and set(variables_of(own)) >= set(variables_of(part)):
+            if values.places and values.same(own, part) and set(variables_of(own)) == set(variables_of(part)):
                 return Match(BODY, ((own, part),))
     return None
 

@@ -3,9 +3,11 @@
     SYMBOLS = {"m": "size", "j, k": "index m", r"\\tau": "positive as tau", "s": "vector m", r"p_j": r"= e^{s_j/\\tau}/Z"}
     CHAPTERS = {"section4_entmax": {r"\\alpha": "= a + 1", "a": "positive"}}
     CLAIMS = {"eot.18": {r"p^\\star": r"= \\arg\\min_{p \\in \\Delta^{m-1}} J(p)"}}
+    INSTANCES = {"eot.3": {"p_j": "= 1/m"}}
 
 A chapter has its own meaning for some symbols, and so has a claim; None takes one away.  `as tau` is the name that the derivations
-have for a variable.  A definition is written from the document's own text, never from the relation that it is to be held against.
+have for a variable.  Of a definition a derivation may show an instance only: the print then has to be the
+definition of the table, and at the instance what is derived.  A definition is written from the document's own text, never from the relation that it is to be held against.
 """
 
 from __future__ import annotations
@@ -37,16 +39,22 @@ def notation(document: str, chapter: str, id: str) -> Notation | None:
     module = table(document)
     if module is None:
         return None
-    own: Lines = module.CLAIMS.get(id, {})
-    return _notation(document, chapter, id if own else "")
+    return _notation(document, chapter, id if id in module.CLAIMS or id in module.INSTANCES else "", instance=True)
+
+
+def general(document: str, chapter: str, id: str) -> Notation | None:
+    """The meaning of the symbols in a definition of which a derivation shows an instance; None where it shows no instance."""
+    module = table(document)
+    return _notation(document, chapter, id, instance=False) if module is not None and id in module.INSTANCES else None
 
 
 @cache
-def _notation(document: str, chapter: str, id: str) -> Notation:
+def _notation(document: str, chapter: str, id: str, *, instance: bool) -> Notation:
     module = table(document)
     assert module is not None
     lines: dict[str, tuple[str, str]] = {}
-    for part in (module.SYMBOLS, module.CHAPTERS.get(chapter, {}), module.CLAIMS.get(id, {})):
+    own = module.INSTANCES.get(id, {}) if instance else {}
+    for part in (module.SYMBOLS, module.CHAPTERS.get(chapter, {}), module.CLAIMS.get(id, {}), own):
         for symbol, meaning in _single(part).items():
             lines.pop(name := _name(symbol, meaning or ""), None)
             if meaning is not None:

@@ -42,3 +42,5 @@ CLAIMS = {
     "transport.s7.optimization": SCORES,
     "transport.s5.standard": {r"\varepsilon": "= 1", **SCORES},
 }
+
+INSTANCES: dict[str, dict[str, str | None]] = {}
