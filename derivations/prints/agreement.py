@@ -9,13 +9,13 @@ import sympy as sp
 from derivations import rendering
 from derivations.calculus import sums
 from derivations.calculus.balls import digits
-from derivations.calculus.variables import variables_of
-from derivations.latex.links import Link, Shown, links, sides
+from derivations.calculus.variables import Kind, Variable, variables_of
+from derivations.latex.links import Link, Minimizer, Optimum, Shown, links, sides
 from derivations.latex.notation import Notation
 from derivations.prints.expressions import Values, named, namings
 from derivations.prints.matching import LOGS, RESIDUAL, Match, defined_in, match, shown, statement
 from derivations.prints.outcome import Check, Standing
-from derivations.relations import AtLeast, Equation, Fails, Limit, Relation
+from derivations.relations import AtLeast, Equation, Fails, Limit, Relation, UniqueMinimum, UniquePlan
 from derivations.relations.base import inputs
 
 
@@ -128,12 +128,13 @@ def _difference(link: Link, steps: Sequence[Relation], known: frozenset[str], de
     last = statement(steps[-1])
     if isinstance(steps[-1], Fails) or type(last) is not type(said):
         return ""
-    spoken = {v.name for each in steps for v in variables_of(sp.Tuple(*shown(each)))}
     names = variables_of(sp.Tuple(*said.sides))
+    if _quantified(names) - {name for each in steps for name in _quantified(variables_of(sp.Tuple(*shown(each))))}:
+        return ""                                            # it speaks of something else, too
     own = Values(names)
     if isinstance(said, Equation) and (at := own.apart(*said.sides)) is not None:
-        return f"as it is read it fails: {_shown_at(own, at, *said.sides)}" if {v.name for v in names} <= spoken else ""
-    if isinstance(said, AtLeast) and not link.premises and {v.name for v in names} <= spoken:
+        return f"as it is read it fails: {_shown_at(own, at, *said.sides)}"
+    if isinstance(said, AtLeast) and not link.premises:
         for point in own.places:
             if witness := said.contradicted_at(point):
                 return f"as it is read it fails: {rendering.witness(witness)}"
@@ -146,8 +147,8 @@ def _one_side_differs(said: Equation | AtLeast, step: Relation, known: frozenset
             one, other = (named(side, naming) for side in said.sides)
         except ValueError:                                   # a derivative by what the relation ties
             continue
-        names = variables_of(sp.Tuple(*step.sides))
-        if not set(variables_of(sp.Tuple(one, other))) <= set(names):
+        names = variables_of(sp.Tuple(one, other, *step.sides))
+        if _quantified(names) - _quantified(variables_of(sp.Tuple(*step.sides))):
             continue
         values = Values(names, step.given)
         turned = [(step.sides[0], step.sides[1])] + ([(step.sides[1], step.sides[0])] if isinstance(said, Equation) else [])
@@ -166,5 +167,28 @@ def _shown_at(values: Values, at: int, printed: sp.Expr, proved: sp.Expr) -> str
     return f"at {rendering.inputs(inputs(values.places[at]))}: {digits(one)} ≠ {digits(other)}"
 
 
+def _quantified(names: Sequence[Variable]) -> set[str]:
+    """The names of what a statement is about, its indices left out: these are free to be renamed."""
+    return {v.name for v in names if v.domain.kind is not Kind.INDEX}
+
+
 def _other_optimum(link: Link, steps: Sequence[Relation], known: frozenset[str]) -> str:
+    """A point at which the same problem is said to have another solution or value, or another problem the same one."""
+    said = link.said
+    for step in map(statement, reversed(steps)):
+        if not isinstance(said, Minimizer | Optimum) or not isinstance(step, UniqueMinimum | UniquePlan):
+            continue
+        if isinstance(said, Minimizer) and len(said.places) != len(step.places):
+            continue
+        proved = (step.open_objective, step.entry if isinstance(said, Minimizer) else step.own_value)
+        for naming in namings(sides(said), proved, known):
+            printed = [named(each, naming) for each in sides(said)]
+            if isinstance(said, Minimizer):
+                own = dict(zip(step.places, (naming.get(v, v) for v in said.places), strict=True))
+                proved = proved[0], step.entry.xreplace(own)
+            values = Values(variables_of(sp.Tuple(*printed, *proved)), step.given)
+            for this, that in ((0, 1), (1, 0)):
+                if values.same(printed[this], proved[this]) and (at := values.apart(printed[that], proved[that])) is not None:
+                    what = "the solution or value" if that else "the objective"
+                    return f"{what} is another one: {_shown_at(values, at, printed[that], proved[that])}"
     return ""
