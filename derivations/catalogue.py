@@ -380,7 +380,8 @@ def examine(entry: Entry) -> Examination:
 def _beside_print(entry: Entry, evidence: Evidence) -> Evidence:
     """The evidence with how the LaTeX stands to what was proved; where that differs it is a fault, and no verdict stands."""
     own, repaired = _prints(entry.id)
-    differing = [f"the {name} differs from its relation: {each.reason}" for name, each in (("print", own), ("correction", repaired))
+    named = (("print", own), ("correction", repaired))
+    differing = [f"the {name} differs from its relation: {each.reason}" for name, each in named
                  if each and each.standing is Standing.DIFFERS]
     faults = (*evidence.faults, *differing)
     return updated(evidence, print=own, print_repair=repaired, faults=faults,

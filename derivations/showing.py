@@ -37,7 +37,8 @@ def describe(entry: Entry, row: Mapping[str, Any] | None, outdated: Reason | Non
         under = rendering.hypothesis(claim.correction)
         replaced = [f"             for {claim.correction.replaces}"] if claim.correction.replaces else []
         lines += ["", f"  correct    {claim.correction.statement.latex}{under}",
-                  f"             {claim.correction.statement.text}", *replaced, *_print(examination.evidence.print_repair), *_steps(examination.repair_steps)]
+                  f"             {claim.correction.statement.text}", *replaced,
+                  *_print(examination.evidence.print_repair), *_steps(examination.repair_steps)]
     kept, own = (row and row["witness"]) or {}, examination.evidence.witness
     witness = rendering.witness(own) if own else kept.get("text")
     lines += ["", f"  witness    {witness}"] if witness else []

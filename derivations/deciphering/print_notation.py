@@ -1,6 +1,7 @@
 r"""What the printed symbols stand for, as the document defines them; see `derivations.prints.tables`.
 
-An integral over 𝒜 or ℝ^d against a law with finite support is the sum over its points, the templates t_i: ∫ a u(a) da = Σ u_i t_i.
+An integral over 𝒜 or ℝ^d against a law with finite support is the sum over its points, the templates t_i:
+∫ a u(a) da = Σ u_i t_i.
 
 Sources   h of (1), μ and z of Section 3.2, P of (4), ĥ of (5), M of (10), p̃ of (11), ĥ of (12), D of (9); W_γ, μ̃ of Section 9,
           q_t, μ_t, Σ_t, ℳ_t of Appendix D.3; σ and η of Appendix B
@@ -56,9 +57,10 @@ TEMPLATES = {
     "Z_t": r"= \sum_{t'} e^{-M(t, t')/\gamma}",
     r"\mathcal M_t(x)": r"= \sum_{t'} q_t(t') e^{\langle t', x \rangle}",
     r"\tilde u_t": r"= \sum_{t'} u(t') e^{-M(t, t')/\gamma} / \sum_{t''} e^{-M(t'', t')/\gamma}",
-    "p^*_t": r"= \sum_{t'} u(t') e^{(\langle t, \lambda^* \rangle - M(t, t'))/\gamma} / \sum_{t''} e^{(\langle t'', \lambda^* \rangle - M(t'', t'))/\gamma}",
+    "p^*_t": r"= \sum_{t'} u(t') e^{(\langle t, \lambda^* \rangle - M(t, t'))/\gamma} / w_{t'}",
+    "w_t": r"= \sum_{t'} e^{(\langle t', \lambda^* \rangle - M(t', t))/\gamma}",
     r"\tilde\mu": r"= \sum_{t, t'} u(t') \frac{e^{-M(t, t')/\gamma}}{\sum_{t''} e^{-M(t'', t')/\gamma}} t",
-    r"\mathcal W^*_\gamma(p)": r"= \gamma (\sum_t u(t) \log \sum_{t'} e^{\gamma^{-1} (p(t') - M(t', t))} - \sum_t u(t) \log u(t))",
+    r"\mathcal W^*_\gamma(p)": r"= \gamma (\sum_t u(t) \log \sum_{t'} e^{(p(t') - M(t', t))/\gamma} - \sum_t u(t) \log u(t))",
     r"\mu_t": r"= \sum_{t'} q_t(t') t'",
     r"\Sigma_t": r"= \sum_{t'} q_t(t') (t' - \mu_t)(t' - \mu_t)^\top",
 }

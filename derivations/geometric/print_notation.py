@@ -1,7 +1,7 @@
 r"""What the printed symbols stand for, as the document defines them; see `derivations.prints.tables`.
 
-Sources   S, p, T of Section 1, x and γ of Section 2, where cos γ is the cosine of the angle between p and x, Ω of Section 3, f, θ, φ
-          of Sections 4 and 5
+Sources   S, p, T of Section 1, x and γ of Section 2, where cos γ is the cosine of the angle between p and x, Ω of Section 3,
+          f, θ, φ of Sections 4 and 5
 """
 
 SYMBOLS = {

@@ -105,7 +105,8 @@ def inline(factors: Sequence[Node]) -> list[Node]:
         slash = next((at for at in range(start + 1, len(found)) if found[at] == Operator("/")), None)
         below = found[slash + 1 : slash + 3] if slash is not None else []
         if node == Symbol("\\partial") and slash is not None and len(below) == 2 and below[0] == Symbol("\\partial"):
-            return [*found[:start], Fraction(Product(tuple(found[start:slash])), Product(tuple(below))), *inline(found[slash + 3 :])]
+            slope = Fraction(Product(tuple(found[start:slash])), Product(tuple(below)))
+            return [*found[:start], slope, *inline(found[slash + 3 :])]
     return found
 
 
@@ -117,7 +118,7 @@ def is_derivative(reader: Reads, over: Node, under: Node) -> bool:
     plain_top = spelled(top.base) if isinstance(top, Scripted) else spelled(top)
     if name == plain_top == "d" and isinstance(under, Product) and reader.meaning(name) is not None:
         whole = f"\\frac{{{spelled(over)}}}{{{spelled(under)}}}"
-        raise LatexError(f"{whole}: can be a derivative or a quotient of products with d; expected a notation without the symbol d")
+        raise LatexError(f"{whole}: can be a derivative or a quotient of products; expected a notation without the symbol d")
     return (
         name in PARTIAL
         and plain_top == name

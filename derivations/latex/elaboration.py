@@ -32,7 +32,19 @@ from derivations.latex.syntax import (
     Symbol,
     spelled,
 )
-from derivations.latex.values import Support, Value, at, check_ranges, entrywise, inner, plus, scalar, support, times, transposed
+from derivations.latex.values import (
+    Support,
+    Value,
+    at,
+    check_ranges,
+    entrywise,
+    inner,
+    plus,
+    scalar,
+    support,
+    times,
+    transposed,
+)
 
 BIG = ("\\sum",)
 UNREAD = (
@@ -306,7 +318,8 @@ class Reader:
         if isinstance(node, Sum):
             return self.value(node).number
         name = spelled(node)
-        if size is not None and name not in self.scope and name.rstrip("'") not in self.notation.points and self.may_index(name):
+        pointed = name.rstrip("'") in self.notation.points
+        if size is not None and name not in self.scope and not pointed and self.may_index(name):
             return self.free.setdefault(name, self.index_over(name, size))
         meaning = self.meaning(name)
         if isinstance(meaning, Support) and meaning.at is not None:
@@ -344,8 +357,8 @@ class Reader:
         if spelled(sup) in TRANSPOSED and (value.shape or spelled(sup) == "\\top"):
             return transposed(value)
         if isinstance(sup, Bracket) and isinstance(sup.inside, Symbol) and len(sup.inside.name) == 1:
-            raise LatexError(f"{what}^{spelled(sup)}: can be a power or the number of one of several; expected a name or a power "
-                             "without parentheses")
+            raise LatexError(f"{what}^{spelled(sup)}: can be a power or the number of one of several; expected a power "
+                             "without parentheses, or a symbol of the notation")
         exponent = self.value(sup).number
         if len(value.shape) == 2:
             raise LatexError(f"{what}: expected a number or a vector to the power {spelled(sup)}, got {value.words}")

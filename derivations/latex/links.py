@@ -16,7 +16,17 @@ from derivations.calculus.sums import total
 from derivations.calculus.variables import Kind, Variable, rival
 from derivations.latex.elaboration import Reader
 from derivations.latex.notation import Definition, Notation, index_parts
-from derivations.latex.statements import AT_LEAST, AT_MOST, EQUAL, _compared, _limit, _proportional, _under, clauses, free_places
+from derivations.latex.statements import (
+    AT_LEAST,
+    AT_MOST,
+    EQUAL,
+    _compared,
+    _limit,
+    _proportional,
+    _under,
+    clauses,
+    free_places,
+)
 from derivations.latex.syntax import (
     EMPTY,
     Bracket,
@@ -81,7 +91,7 @@ class Link:
 
     said: Said
     premises: tuple[Said, ...] = ()
-    defined: str = ""                                        # the name that this link defines in the notation
+    defined: str = ""  # the name that this link defines in the notation
 
     def __str__(self) -> str:
         return (" and ".join(map(str, self.premises)) + " imply " if self.premises else "") + str(self.said)
@@ -118,8 +128,11 @@ def links(latex: str, notation: Notation, before: str | None = None) -> tuple[Li
 
 def _shown(reader: Reader, node: Node) -> Shown:
     """An expression by itself; of a problem its objective, as a function of what it is minimized over."""
-    factors = node.terms[0][1].factors if isinstance(node, Sum) and isinstance(node.terms[0][1], Product) else (
-        node.factors if isinstance(node, Product) else (node,))
+    factors = (
+        node.terms[0][1].factors
+        if isinstance(node, Sum) and isinstance(node.terms[0][1], Product)
+        else (node.factors if isinstance(node, Product) else (node,))
+    )
     head = factors[0]
     if isinstance(head, Scripted) and spelled(head.base) in ENDS:
         rest = product_node(factors[1:])
@@ -152,7 +165,12 @@ def _with_clauses(node: Node) -> Node:
         return replace(node, parts=tuple(parts))
     last = node.parts[-1] if isinstance(node, Chain) else None
     inside = last.factors[-1] if isinstance(last, Product) and len(last.factors) > 1 else None
-    if isinstance(node, Chain) and isinstance(last, Product) and isinstance(inside, Bracket) and isinstance(inside.inside, Chain):
+    if (
+        isinstance(node, Chain)
+        and isinstance(last, Product)
+        and isinstance(inside, Bracket)
+        and isinstance(inside.inside, Chain)
+    ):
         rest = Chain((*node.parts[:-1], product_node(last.factors[:-1])), node.signs)
         return Listing((rest, inside.inside), (",",))
     return node
@@ -237,8 +255,7 @@ def _without_words(node: Node | None) -> Node | None:
 def _link(reader: Reader, left: Node, sign: str, right: Node) -> Iterator[Said]:
     if sign in EQUAL and (limit := _limit(reader, left, right)):
         yield limit
-    elif sign in EQUAL and (one := posed(reader, left, open_=True)) and (
-            other := posed(reader, right, open_=True)):
+    elif sign in EQUAL and (one := posed(reader, left, open_=True)) and (other := posed(reader, right, open_=True)):
         if one.only_value != other.only_value or one.sign != other.sign or one.axes != other.axes:
             raise LatexError(f"expected two problems of one kind, got {spelled(left)} and {spelled(right)}")
         yield Equation(one.sign * one.objective, one.sign * other.objective)
@@ -272,9 +289,9 @@ def _link(reader: Reader, left: Node, sign: str, right: Node) -> Iterator[Said]:
 def _solved(node: Node) -> tuple[Node, Node] | None:
     """x = c A^{-1} y says that A x = c y: the matrix, and what is left without its inverse."""
     factors = node.factors if isinstance(node, Product) else ()
-    for at, factor in enumerate(factors):
-        if isinstance(factor, Scripted) and isinstance(factor.base, Bracket) and spelled(factor.sup) == "- 1" and at + 1 < len(factors):
-            return factor.base, product_node((*factors[:at], *factors[at + 1 :]))
+    for place, factor in enumerate(factors[:-1]):
+        if isinstance(factor, Scripted) and isinstance(factor.base, Bracket) and spelled(factor.sup) == "- 1":
+            return factor.base, product_node((*factors[:place], *factors[place + 1 :]))
     return None
 
 
@@ -348,8 +365,8 @@ def _feasible(reader: Reader, sub: Node) -> tuple[str, Value, tuple[sp.Expr, ...
     variable = first.parts[0] if isinstance(first, Chain) else first
     domain = spelled(sub.parts[1]) if isinstance(sub, Chain) else ""
     if listed == [f"{spelled(variable)} \\ge 0", f"{spelled(variable)} \\mathbf{{1}} = \\mathbf{{1}}"]:
-        domain = ROWS                                        # P ≥ 0, P1 = 1
-    elif listed or isinstance(sub, Chain) and sub.signs != ("\\in",):
+        domain = ROWS  # P ≥ 0, P1 = 1
+    elif listed or (isinstance(sub, Chain) and sub.signs != ("\\in",)):
         raise LatexError(f"min: expected a minimum over a simplex, q \\in \\Delta, got {spelled(sub)}")
     row = variable.sub if isinstance(variable, Scripted) else None
     name = spelled(variable.base) if isinstance(variable, Scripted) and row is not None else spelled(variable)
@@ -359,7 +376,9 @@ def _feasible(reader: Reader, sub: Node) -> tuple[str, Value, tuple[sp.Expr, ...
     base = getattr(value.entry(*(sp.Integer(1) for _ in value.shape)), "base", None)
     kind = base.label.domain.kind if base is not None else None
     plans = kind is Kind.STOCHASTIC
-    sets = (ROWS,) if plans and row is None else ("\\Delta", *(["\\mathbb{R}"] if INDICATOR in reader.notation.meanings else []))
+    sets = (
+        (ROWS,) if plans and row is None else ("\\Delta", *(["\\mathbb{R}"] if INDICATOR in reader.notation.meanings else []))
+    )
     if kind not in (Kind.SIMPLEX, Kind.INTERIOR, Kind.STOCHASTIC) or (domain and not domain.startswith(tuple(sets))):
         raise LatexError(f"min: expected a minimum over a simplex, q \\in \\Delta, got {spelled(sub)}")
     if plans and row is None:
@@ -383,18 +402,19 @@ def _feasible(reader: Reader, sub: Node) -> tuple[str, Value, tuple[sp.Expr, ...
 
 def _check_dimension(reader: Reader, domain: Node | None, size: sp.Expr) -> None:
     """Raises LatexError for a simplex Δ^k that is not that of `size` numbers: k is the number itself, or one less."""
-    if isinstance(domain, Scripted) and spelled(domain.base) == "\\Delta" and domain.sup is not None:
-        if reader.value(domain.sup).number not in (size, size - 1):
-            raise LatexError(f"{spelled(domain)}: expected the simplex of {size} numbers, got that of {spelled(domain.sup)}")
+    if not isinstance(domain, Scripted) or spelled(domain.base) != "\\Delta" or domain.sup is None:
+        return
+    if reader.value(domain.sup).number not in (size, size - 1):
+        raise LatexError(f"{spelled(domain)}: expected the simplex of {size} numbers, got that of {spelled(domain.sup)}")
 
 
-INDICATOR = "I_{\\Delta}"                                    # adds +∞ outside of the simplex, where it is declared
+INDICATOR = "I_{\\Delta}"  # adds +∞ outside of the simplex, where it is declared
 
 
 def _defined_by_problem(reader: Reader, node: Node) -> Posed | None:
     """The problem whose solution the notation calls by this name, so that an equation for it says what solves it."""
     if isinstance(node, Product) and len(node.factors) == 2 and isinstance(node.factors[1], Bracket):
-        node = node.factors[0]                               # p(s), at the argument of its definition
+        node = node.factors[0]  # p(s), at the argument of its definition
     base = node.base if isinstance(node, Scripted) else node
     for name in (spelled(node), *((spelled(replace(node, sub=None)), spelled(base)) if isinstance(node, Scripted) else ())):
         meaning = reader.notation.meanings.get(name)
@@ -419,11 +439,13 @@ def _optimum(reader: Reader, left: Node, other: Node, found: Posed) -> Iterator[
     else:
         left = left.factors[0] if isinstance(left, Product) else left
         sub = left.sub if isinstance(left, Scripted) else None
-        names = index_parts(sub)[-len(found.axes):] if sub is not None else ()
+        names = index_parts(sub)[-len(found.axes) :] if sub is not None else ()
         if value.shape or len(names) != len(found.axes):
-            raise LatexError(f"argmin: expected a point [{'×'.join(map(str, found.axes))}] on the other side, got {value.words}")
+            raise LatexError(
+                f"argmin: expected a point [{'×'.join(map(str, found.axes))}] on the other side, got {value.words}"
+            )
         own = tuple(reader.place(name, size) for name, size in zip(names, found.axes, strict=True))
-        yield Minimizer(found.objective, value.number, own)  # type: ignore[arg-type]
+        yield Minimizer(found.objective, value.number, own)
 
 
 def sides(said: Said) -> Sequence[sp.Expr]:

@@ -26,11 +26,16 @@ def integral(reader: Reads, rest: list[Node]) -> Value | None:
     for at in range(len(rest) - 1):
         name = spelled(rest[at + 1])
         if spelled(rest[at]) in ("d", "\\mathrm{d}") and name.rstrip("'") in reader.notation.points:
-            index = bound(reader.index_of(name, "\\int").domain.shape[0], plain(name))
-            body = reader.within(**{name: reader.point(name, index)}).product(tuple(rest[:at]))
+            taken = tuple(rest[:at])
             del rest[: at + 2]
-            return Value(body.shape, lambda *places: total(index, product_of(sp.Mul.make_args(body.entry(*places)))), body.row)
+            return _weighed(reader, name, taken)
     return None
+
+
+def _weighed(reader: Reads, name: str, taken: Sequence[Node]) -> Value:
+    index = bound(reader.index_of(name, "\\int").domain.shape[0], plain(name))
+    body = reader.within(**{name: reader.point(name, index)}).product(taken)
+    return Value(body.shape, lambda *places: total(index, product_of(sp.Mul.make_args(body.entry(*places)))), body.row)
 
 
 def _summed(

@@ -69,12 +69,20 @@ def _meant(reader: Reads, name: str, meaning: Meaning, sub: Node | None, sup: No
     if meaning.shape and sub is None and (call := _call(rest)) and _all_indices(reader, call[0]):
         rest.pop(0)
         return reader.scripts(meaning, call[0].inside, sup or call[1], name)
-    if sub is not None and (call := _call(rest)) and len(meaning.shape) == len(index_parts(sub)) + len(parts(call[0].inside)):
-        if _all_indices(reader, call[0]):                    # q_t(t'), an entry of a matrix
-            rest.pop(0)
-            sub = Listing((*index_parts(sub), *parts(call[0].inside)), (",",) * (len(meaning.shape) - 1))
-            return reader.scripts(meaning, sub, sup or call[1], name)
+    if sub is not None and (call := _call(rest)) and _completes(reader, sub, call[0], len(meaning.shape)):
+        rest.pop(0)
+        return reader.scripts(meaning, _together(sub, call[0]), sup or call[1], name)
     return reader.scripts(meaning, sub, sup, name)
+
+
+def _completes(reader: Reads, sub: Node, call: Bracket, axes: int) -> bool:
+    """Whether parentheses hold the rest of the indices, as in q_t(t'), an entry of a matrix."""
+    return axes == len(index_parts(sub)) + len(parts(call.inside)) and _all_indices(reader, call)
+
+
+def _together(sub: Node, call: Bracket) -> Listing:
+    indices = (*index_parts(sub), *parts(call.inside))
+    return Listing(indices, (",",) * (len(indices) - 1))
 
 
 def _all_indices(reader: Reads, bracket: Bracket) -> bool:
@@ -115,11 +123,9 @@ def _defined(reader: Reads, meaning: Definition, sub: Node | None, sup: Node | N
     if shown.indices and not shown.arguments and sub is None and call and _all_indices(reader, call[0]):
         rest.pop(0)
         sub, sup = call[0].inside, sup or call[1]
-    if sub is not None and not shown.arguments and call and len(shown.indices) == len(index_parts(sub)) + len(
-            parts(call[0].inside)) and _all_indices(reader, call[0]):
-        rest.pop(0)                                          # q_t(t'), an entry of a matrix
-        sub = Listing((*index_parts(sub), *parts(call[0].inside)), (",",) * (len(shown.indices) - 1))
-        sup, call = sup or call[1], None
+    if sub is not None and not shown.arguments and call and _completes(reader, sub, call[0], len(shown.indices)):
+        rest.pop(0)
+        sub, sup, call = _together(sub, call[0]), sup or call[1], None
     inner = reader.fresh()
     if shown.arguments and call and _fits_arguments(reader, shown.arguments, parts(call[0].inside)):
         rest.pop(0)

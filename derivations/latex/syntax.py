@@ -184,7 +184,8 @@ def _chain(items: Sequence[Item]) -> Node:
 def _barred(items: Sequence[Item]) -> Node:
     """What bars separate, where they come in no pairs: q(z | x), KL(p ‖ q)."""
     last = items[-1] if items else None
-    if isinstance(last, Tree) and last.data == "scripted" and _type(last) == "BAR" and sum(_type(i) == "BAR" for i in items) == 1:
+    alone = [item for item in items if _type(item) == "BAR"] == [last]
+    if isinstance(last, Tree) and last.data == "scripted" and alone:
         where = _scripted(EMPTY, last.children[1:])
         if isinstance(where, Scripted) and isinstance(where.sub, Chain) and where.sup is None:
             return At(_sum(items[:-1]), where.sub)

@@ -48,7 +48,7 @@ class Value:
 
 @dataclass(frozen=True)
 class Support(Value):
-    """A point of a finite set, such as a template t: a row of `whole`, and as an argument of a weight the number of that row."""
+    """A point of a finite set, such as a template t: a row of `whole`, and as an argument its number."""
 
     whole: Value | None = None
     at: Variable | None = None

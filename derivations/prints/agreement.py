@@ -19,8 +19,15 @@ from derivations.relations import AtLeast, Equation, Fails, Limit, Relation, Uni
 from derivations.relations.base import inputs
 
 
-def check(latex: str, notation: Notation, known: frozenset[str], steps: Sequence[Relation], *, defines: bool = False,
-          before: str | None = None) -> Check:
+def check(
+    latex: str,
+    notation: Notation,
+    known: frozenset[str],
+    steps: Sequence[Relation],
+    *,
+    defines: bool = False,
+    before: str | None = None,
+) -> Check:
     """Hold a formula against the steps of a derivation, of which the last is the statement."""
     try:
         found = links(latex, notation, before)
@@ -28,17 +35,21 @@ def check(latex: str, notation: Notation, known: frozenset[str], steps: Sequence
             sides(link.said)
     except ValueError as error:
         return Check(Standing.UNREAD, "", str(error))
-    except Exception as error:  # noqa: BLE001  (one formula that breaks the reader must not end a run)
+    except Exception as error:
         return Check(Standing.UNREAD, "", f"{type(error).__name__}: {error}")
     reading = "; ".join(map(str, found))
     said: list[str] = []
     certain = False
     for number, link in enumerate(found, start=1):
         outcome, reason = _of_link(link, steps, known, defines)
-        if outcome is Standing.DIFFERS and isinstance(steps[-1], Fails) and any(f"(step {len(steps)})" in each for each in said):
+        if (
+            outcome is Standing.DIFFERS
+            and isinstance(steps[-1], Fails)
+            and any(f"(step {len(steps)})" in each for each in said)
+        ):
             outcome, reason = Standing.AGREES, f"not compared, as the formula fails already ({reason})"
         if outcome is Standing.DIFFERS and any(f", {way}," in each for each in said for way in (RESIDUAL, LOGS)):
-            outcome = Standing.APART                         # after a condition on unknowns another one need not hold for all
+            outcome = Standing.APART  # after a condition on unknowns another one need not hold for all
         label = f"link {number}: " if len(found) > 1 else ""
         if outcome is Standing.APART and _trivial(link) and len(found) > 1:
             outcome, reason = Standing.AGREES, "by the table both sides are one"
@@ -67,7 +78,7 @@ def defines_otherwise(latex: str, notation: Notation, before: str | None = None)
 def _of_link(link: Link, steps: Sequence[Relation], known: frozenset[str], defines: bool) -> tuple[Standing, str]:
     order = sorted(range(len(steps)), key=lambda at: -at)
     if link.premises and all(any(match(Link(each), step, known) for step in steps) for each in link.premises):
-        link = Link(link.said, (), link.defined)             # what is said to be so before is shown, too
+        link = Link(link.said, (), link.defined)  # what is said to be so before is shown, too
     for at in order:
         if found := match(link, steps[at], known):
             return Standing.AGREES, _words(found, at, len(steps))
@@ -75,11 +86,10 @@ def _of_link(link: Link, steps: Sequence[Relation], known: frozenset[str], defin
         for at in order:
             if found := defined_in(link.said, steps[at], known):
                 return Standing.AGREES, _words(found, at, len(steps))
-    if defines and isinstance(link.said, AtLeast):           # a set or a constraint is defined by its two sides
-        sides_ = [side for side in link.said.sides if variables_of(side)]
-        shown_in = [next((at for at in order if defined_in(Shown(side), steps[at], known)), None) for side in sides_]
-        if sides_ and None not in shown_in:
-            return Standing.AGREES, f"its sides are shown in {' and '.join(f'step {at + 1}' for at in sorted(set(filter(None.__ne__, shown_in))))}"
+    if defines and isinstance(link.said, AtLeast):  # a set or a constraint is defined by its two sides
+        found_in = [_where_shown(side, steps, known) for side in link.said.sides if variables_of(side)]
+        if found_in and all(found_in):
+            return Standing.AGREES, f"its sides are shown in step {' and step '.join(str(at) for at in sorted(set(found_in)))}"
     if why := _difference(link, steps, known, defines):
         return Standing.DIFFERS, why
     if not _trivial(link) and not link.premises and _proved(link):
@@ -87,6 +97,11 @@ def _of_link(link: Link, steps: Sequence[Relation], known: frozenset[str], defin
     if _trivial(link):
         return Standing.APART, f"by the table both sides are one, and no step shows what is defined: {link}"
     return Standing.APART, f"no step states it, and nothing decides between them: {link}"
+
+
+def _where_shown(expr: sp.Expr, steps: Sequence[Relation], known: frozenset[str]) -> int:
+    """The number of a step of which an expression is a part; 0 where there is none."""
+    return next((at for at, step in enumerate(steps, start=1) if defined_in(Shown(expr), step, known)), 0)
 
 
 def _words(found: Match, at: int, count: int) -> str:
@@ -130,7 +145,7 @@ def _difference(link: Link, steps: Sequence[Relation], known: frozenset[str], de
         return ""
     names = variables_of(sp.Tuple(*said.sides))
     if _quantified(names) - {name for each in steps for name in _quantified(variables_of(sp.Tuple(*shown(each))))}:
-        return ""                                            # it speaks of something else, too
+        return ""  # it speaks of something else, too
     own = Values(names)
     if isinstance(said, Equation) and (at := own.apart(*said.sides)) is not None:
         return f"as it is read it fails: {_shown_at(own, at, *said.sides)}"
@@ -145,7 +160,7 @@ def _one_side_differs(said: Equation | AtLeast, step: Relation, known: frozenset
     for naming in namings(said.sides, step.sides, known):
         try:
             one, other = (named(side, naming) for side in said.sides)
-        except ValueError:                                   # a derivative by what the relation ties
+        except ValueError:  # a derivative by what the relation ties
             continue
         names = variables_of(sp.Tuple(one, other, *step.sides))
         if _quantified(names) - _quantified(variables_of(sp.Tuple(*step.sides))):

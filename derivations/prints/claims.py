@@ -41,7 +41,7 @@ def correction_of(entry: Stated, entries: Mapping[str, Stated]) -> Check | None:
 
 
 def _checked(entry: Stated, latex: str, derivation: Derivation, entries: Mapping[str, Stated]) -> Check | None:
-    document, _, number = entry.id.partition(".")
+    document, _, _ = entry.id.partition(".")
     notation = tables.notation(document, entry.module.rpartition(".")[2], entry.id)
     steps = written(derivation).relations
     if notation is None or not steps:

@@ -24,7 +24,9 @@ def print_(ids: tuple[str, ...], every: bool) -> None:
     if unknown := [name for name in ids if name not in {*catalogue, *documents()}]:
         raise click.UsageError(f"ID: expected a claim or a document, got {unknown[0]}; see `python -m derivations list`")
     wanted = [entry for id, entry in catalogue.items() if not ids or {id, entry.claim.document} & set(ids)]
-    found = {each.id: print_of(each, catalogue) for each in track(wanted, "print", console=Console(stderr=True), transient=True)}
+    found = {
+        each.id: print_of(each, catalogue) for each in track(wanted, "print", console=Console(stderr=True), transient=True)
+    }
     for entry in wanted:
         _tell(entry, found[entry.id], every or entry.id in ids)
     repaired = {entry.id: correction_of(entry, catalogue) for entry in wanted}
@@ -51,8 +53,10 @@ def table(found: Mapping[str, Check | None]) -> Iterator[str]:
     catalogue = entries()
     for document in [*dict.fromkeys(id.partition(".")[0] for id in found), "all"]:
         own = {id: each for id, each in found.items() if document in ("all", id.partition(".")[0])}
-        for name, some in (("numbered formulas", [each for id, each in own.items() if is_numbered(id)]),
-                           ("claims that are formulas only", [each for id, each in own.items() if is_formula(catalogue[id].latex)])):
+        for name, some in (
+            ("numbered formulas", [each for id, each in own.items() if is_numbered(id)]),
+            ("claims that are formulas only", [each for id, each in own.items() if is_formula(catalogue[id].latex)]),
+        ):
             counts = Counter(each.standing for each in some if each)
             counted = ", ".join(f"{counts[each]} {each}" for each in Standing)
             share = f"{counts[Standing.AGREES] / len(some):.0%}" if some else "none"

@@ -15,9 +15,9 @@ from derivations.calculus.points import CORNERS, SMALL, points
 from derivations.calculus.variables import Kind, Variable, variables_of
 from derivations.relations.base import Hypothesis
 
-NAMINGS = 24                                                 # of the free variables, that are tried
-LATER = 12                                                   # further rounds, where hypotheses are to hold
-PLACES = 5                                                   # exact points at which values are compared
+NAMINGS = 24  # of the free variables, that are tried
+LATER = 12  # further rounds, where hypotheses are to hold
+PLACES = 5  # exact points at which values are compared
 Naming = Mapping[sp.Basic, sp.Basic]
 
 
@@ -40,8 +40,16 @@ def namings(printed: Sequence[sp.Expr], proved: Sequence[sp.Expr], known: frozen
     spare = [w for w in other if w not in taken and (w.domain.kind is Kind.INDEX or w.name not in known)]
     groups = []
     for shape, index in dict.fromkeys((v.domain.shape, v.domain.kind is Kind.INDEX) for v in left):
-        mine, theirs = ([each for each in names if each.domain.shape == shape and (each.domain.kind is Kind.INDEX) == index
-                         and each.domain.kind is not Kind.SIZE] for names in (left, spare))
+        mine, theirs = (
+            [
+                each
+                for each in names
+                if each.domain.shape == shape
+                and (each.domain.kind is Kind.INDEX) == index
+                and each.domain.kind is not Kind.SIZE
+            ]
+            for names in (left, spare)
+        )
         fitting = [dict(zip(mine, some, strict=True)) for some in permutations(theirs, len(mine))]
         groups.append(fitting or [{}])
     for chosen in islice(product(*groups), NAMINGS):
@@ -77,9 +85,9 @@ def places(names: tuple[Variable, ...], given: tuple[Hypothesis, ...] = ()) -> t
         last = rest
         if all(point[v] != 1 for v in sizes) and all(_holds(each, point) for each in given):
             groups[-1].append(point)
-    general = [group for group in groups[CORNERS:] if group] # corners are past, and sizes at which much is equal
+    general = [group for group in groups[CORNERS:] if group]  # corners are past, and sizes at which much is equal
     chosen: list[dict[Variable, Value]] = []
-    for group in [*general[-1:], *general[:-1]]:             # the largest sizes first
+    for group in [*general[-1:], *general[:-1]]:  # the largest sizes first
         apart = [point for point in group if _different(point, indices)]
         chosen += [(apart or group)[0]]
         chosen += [group[-1]] if len(group) > 1 and len(chosen) % 2 else []
@@ -96,7 +104,7 @@ def _different(point: Point, indices: Sequence[Variable]) -> bool:
 def _holds(hypothesis: Hypothesis, point: Point) -> bool:
     try:
         return hypothesis.holds_at(point)
-    except KeyError:                                         # it speaks of other variables
+    except KeyError:  # it speaks of other variables
         return True
 
 

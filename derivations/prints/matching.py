@@ -1,7 +1,7 @@
 """Whether a link of a print is what a step of a derivation states: the same sides, the same gap, or the same optimum.
 
-An equation that holds everywhere has to agree side by side, since all its rearrangements are true.  One that determines something
-(τ log p_j = s_j + λ) agrees, too, if a step shows left − right of it, as the equivalence of two such equations does.
+An equation that holds everywhere has to agree side by side, since all its rearrangements are true.  One that determines
+something (τ log p_j = s_j + λ) agrees, too, if a step shows left − right of it, as the equivalence of two such equations does.
 """
 
 from __future__ import annotations
@@ -43,8 +43,14 @@ class Match:
         return all(in_normal_form(*pair) for pair in self.pairs)
 
 
-SIDES, GAP, RESIDUAL, LOGS, VALUE, BODY = ("both sides", "the difference of the sides", "left − right is a side",
-                                           "log left − log right is a side", "the optimal value", "what it defines")
+SIDES, GAP, RESIDUAL, LOGS, VALUE, BODY = (
+    "both sides",
+    "the difference of the sides",
+    "left − right is a side",
+    "log left − log right is a side",
+    "the optimal value",
+    "what it defines",
+)
 
 
 def statement(step: Relation) -> Relation:
@@ -81,7 +87,7 @@ def match(link: Link, step: Relation, known: frozenset[str]) -> Match | None:
     for naming in namings(expressions, others, known):
         try:
             own = [named(each, naming) for each in expressions]
-        except ValueError:                                   # a derivative by what the relation ties
+        except ValueError:  # a derivative by what the relation ties
             continue
         values = Values(variables_of(sp.Tuple(*own, *others)), statement(step).given)
         if not values.places:
@@ -107,7 +113,7 @@ def _comparable(said: Said, step: Relation) -> bool:
 
 
 def _premised(premise: Said, step: Relation, naming: Naming, values: Values) -> bool:
-    """Whether a premise of a print is one of those of a step, or holds by the table, as ε = τ does where both are one symbol."""
+    """Whether a premise of a print is one of those of a step, or holds by the table, as ε = τ does for one symbol."""
     if isinstance(premise, Equation) and values.same(*(named(side, naming) for side in premise.sides)):
         return True
     return any(_comparable(premise, each) and _matched(premise, each, naming, values) for each in premises(step))
@@ -120,10 +126,15 @@ def _matched(said: Said, step: Relation, naming: Naming, values: Values) -> Matc
         return _same_value(said, step, naming, values)
     if isinstance(said, Limit):
         assert isinstance(step, Limit)
-        pairs = tuple((named(sp.sympify(one), naming), sp.sympify(other)) for one, other in (
-            (said.expr, step.expr), (said.limit, step.limit), (said.variable, step.variable)))
-        same = sp.sympify(said.to) == sp.sympify(step.to) and all(one == other or values.same(one, other) for one, other in pairs)
+        pairs = tuple(
+            (named(sp.sympify(one), naming), sp.sympify(other))
+            for one, other in ((said.expr, step.expr), (said.limit, step.limit), (said.variable, step.variable))
+        )
+        same = sp.sympify(said.to) == sp.sympify(step.to) and all(
+            one == other or values.same(one, other) for one, other in pairs
+        )
         return Match(SIDES, pairs) if same else None
+    assert isinstance(said, Relation)
     one, other = (named(side, naming) for side in said.sides)
     left, right = step.sides[:2]
     if isinstance(said, AtLeast):
@@ -141,14 +152,17 @@ def _same_equation(one: sp.Expr, other: sp.Expr, left: sp.Expr, right: sp.Expr, 
     if values.vanishes(gap):
         return None
     if 0 not in (one, other) and any(values.same(x, sign * y) for x in (one, other) for y in (left, right) for sign in (1, -1)):
-        return None                                          # it is about this side, and the other one is not that of the step
+        return None  # it is about this side, and the other one is not that of the step
     if values.same(gap, left - right) or values.same(-gap, left - right):
         return Match(GAP, ((gap, left - right),) if values.same(gap, left - right) else ((-gap, left - right),))
     for side in (left, right):
         if found := _residual(RESIDUAL, gap, side, values):
             return found
-        if values.positive(one) and values.positive(other) and (
-                found := _residual(LOGS, sp.log(one) - sp.log(other), side, values)):
+        if (
+            values.positive(one)
+            and values.positive(other)
+            and (found := _residual(LOGS, sp.log(one) - sp.log(other), side, values))
+        ):
             return found
     return None
 
@@ -207,7 +221,7 @@ def _same_value(said: Optimum, step: Relation, naming: Naming, values: Values) -
         if values.same(objective, step.open_objective) and values.same(value, step.own_value):
             return Match(VALUE, ((objective, step.open_objective), (value, step.own_value)))
         return None
-    if isinstance(step, AtLeast):                            # a bound over the whole simplex
+    if isinstance(step, AtLeast):  # a bound over the whole simplex
         for label in (v for v in variables_of(sp.Tuple(*step.sides)) if v.domain.kind in (Kind.SIMPLEX, Kind.INTERIOR)):
             own = [v for v in variables_of(objective) if v.name.endswith("#rival")]
             if len(own) == 1 and own[0].domain.shape == label.domain.shape and label.domain.kind is Kind.SIMPLEX:
@@ -222,16 +236,16 @@ def _same_value(said: Optimum, step: Relation, naming: Naming, values: Values) -
 # ── definitions ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-FACTORS = 5                                                  # of a product whose parts are tried
+FACTORS = 5  # of a product whose parts are tried
 
 
 def defined_in(said: Said, step: Relation, known: frozenset[str]) -> Match | None:
-    """Whether the right side of a definition, or a problem at equal weights, is what a step is about: a side, or a part of one."""
+    """Whether the right side of a definition, or a problem at equal weights, is a side of a step, or a part of one."""
     body = _at_uniform(said) if isinstance(said, Minimizer | Optimum) else sides(said)[-1]
     if not isinstance(said, Equation | Minimizer | Optimum | Shown):
         return None
     if isinstance(said, Equation) and not Values(variables_of(sp.Tuple(*said.sides))).same(*said.sides):
-        return None                                          # the table defines something else
+        return None  # the table defines something else
     return _occurs(body, step, known)
 
 
@@ -266,8 +280,11 @@ def _parts(step: Relation) -> Iterator[sp.Expr]:
             seen.add(part)
             yield _with_free_indices(part)
             if isinstance(part, sp.Mul | sp.Add) and 2 < len(part.args) <= FACTORS:
-                yield from (_with_free_indices(part.func(*some)) for count in range(2, len(part.args))
-                            for some in combinations(part.args, count))
+                yield from (
+                    _with_free_indices(part.func(*some))
+                    for count in range(2, len(part.args))
+                    for some in combinations(part.args, count)
+                )
             later += [each for each in part.args if isinstance(each, sp.Expr)]
         todo = later
 
@@ -275,5 +292,9 @@ def _parts(step: Relation) -> Iterator[sp.Expr]:
 def _with_free_indices(part: sp.Expr) -> sp.Expr:
     """A part of a sum whose bound indices are free, as it is for each of them."""
     bound = [v for v in part.free_symbols if isinstance(v, Variable) and v.domain.kind is Kind.INDEX and "#" in v.name]
-    return part.xreplace({v: Variable(f"{v.name.split('#')[0]}of{n}", Domain(Kind.INDEX, v.domain.shape))
-                          for n, v in enumerate(sorted(bound, key=lambda v: v.name))})
+    return part.xreplace(
+        {
+            v: Variable(f"{v.name.split('#')[0]}of{n}", Domain(Kind.INDEX, v.domain.shape))
+            for n, v in enumerate(sorted(bound, key=lambda v: v.name))
+        }
+    )

@@ -5,9 +5,10 @@
     CLAIMS = {"eot.18": {r"p^\\star": r"= \\arg\\min_{p \\in \\Delta^{m-1}} J(p)"}}
     INSTANCES = {"eot.3": {"p_j": "= 1/m"}}
 
-A chapter has its own meaning for some symbols, and so has a claim; None takes one away.  `as tau` is the name that the derivations
-have for a variable.  Of a definition a derivation may show an instance only: the print then has to be the
-definition of the table, and at the instance what is derived.  A definition is written from the document's own text, never from the relation that it is to be held against.
+A chapter has its own meaning for some symbols, and so has a claim; None takes one away.  `as tau` is the name that the
+derivations have for a variable.  Of a definition a derivation may show an instance only: the print then has to be the
+definition of the table, and at the instance what is derived.  A definition is written from the document's own text, never from
+the relation that it is to be held against.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ CHAPTERS = {}
 
 MULTIPLIED = {
     "A": "positive matrix n m as W",
-    r"\mathcal L(A, \lambda)": r"= -\sum_{ij} A_{ij} S_{ij} + \varepsilon \sum_{ij} A_{ij} \log A_{ij} + \sum_i \lambda_i (\sum_j A_{ij} - 1)",
+    r"\mathcal L(A, \lambda)": r"= \langle A, \varepsilon \log A - S \rangle + \sum_i \lambda_i (\sum_j A_{ij} - 1)",
 }
 SCORES = {"S": r"= Q K^\top / \sqrt d"}
 
