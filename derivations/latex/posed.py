@@ -1,0 +1,105 @@
+"""Problems as they are printed, over a simplex or over plans with rows of mass 1, with a rival in place of what is sought."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import sympy as sp
+
+from derivations.calculus.variables import Kind, rival
+from derivations.latex.elaboration import Reader
+from derivations.latex.syntax import Chain, LatexError, Listing, Node, Product, Scripted, Sum, product_node, spelled
+from derivations.latex.values import Value
+
+
+@dataclass(frozen=True)
+class Posed:
+    """minimize `objective` over points of a simplex, or over plans with rows of mass 1; negated where it is a maximum."""
+
+    objective: sp.Expr
+    axes: tuple[sp.Expr, ...]
+    sign: int
+    only_value: bool
+
+
+ROWS = "U (a,"
+ENDS = {"\\min": 1, "\\inf": 1, "\\max": -1, "\\sup": -1}
+ARGUMENTS = {"\\mathrm{argmin}": 1, "\\mathrm{argmax}": -1, "\\argmin": 1, "\\argmax": -1}
+
+
+def posed(reader: Reader, node: Node, *, open_: bool = False) -> Posed | None:
+    """The optimization problem that a side is; None where it is none.  An open one has its own variable, and no rival."""
+    factors = list(node.factors) if isinstance(node, Product) else [node]
+    others: tuple[tuple[str, Node], ...] = ()
+    if not factors:
+        return None
+    if isinstance(node, Sum):
+        sign, first = node.terms[0]
+        factors = list(first.factors) if isinstance(first, Product) else [first]
+        others = node.terms[1:]
+        if sign == "-":
+            return None
+    names = [spelled(each.base) if isinstance(each, Scripted) else spelled(each) for each in factors[:2]]
+    argument = names[:1] == ["\\arg"] and len(names) > 1 and names[1] in ENDS
+    head = factors[1] if argument else factors[0]
+    sense = {**ENDS, **ARGUMENTS}.get(names[1] if argument else names[0])
+    if sense is None or not isinstance(head, Scripted) or head.sub is None:
+        return None
+    rest = product_node(factors[2:] if argument else factors[1:])
+    name, entries, axes = _feasible(reader, head.sub)
+    body = Sum((("+", rest), *others)) if others else rest
+    objective = sense * (reader if open_ else reader.within(**{name: entries})).value(body).number
+    return Posed(objective, axes, sense, not argument and names[0] not in ARGUMENTS)
+
+
+def _feasible(reader: Reader, sub: Node) -> tuple[str, Value, tuple[sp.Expr, ...]]:
+    """The name that is minimized over, the rival that stands for it, and the sizes of that."""
+    listed = [spelled(part) for part in sub.parts] if isinstance(sub, Listing) else []
+    first = sub.parts[0] if isinstance(sub, Listing) else sub
+    variable = first.parts[0] if isinstance(first, Chain) else first
+    domain = spelled(sub.parts[1]) if isinstance(sub, Chain) else ""
+    if listed == [f"{spelled(variable)} \\ge 0", f"{spelled(variable)} \\mathbf{{1}} = \\mathbf{{1}}"]:
+        domain = ROWS  # P ≥ 0, P1 = 1
+    elif listed or (isinstance(sub, Chain) and sub.signs != ("\\in",)):
+        raise LatexError(f"min: expected a minimum over a simplex, q \\in \\Delta, got {spelled(sub)}")
+    row = variable.sub if isinstance(variable, Scripted) else None
+    name = spelled(variable.base) if isinstance(variable, Scripted) and row is not None else spelled(variable)
+    value = getattr(meaning := reader.meaning(name), "value", meaning)
+    if not isinstance(value, Value) or not value.shape:
+        raise LatexError(f"min: expected a point of a simplex that the notation declares, got {spelled(variable)}")
+    base = getattr(value.entry(*(sp.Integer(1) for _ in value.shape)), "base", None)
+    kind = base.label.domain.kind if base is not None else None
+    plans = kind is Kind.STOCHASTIC
+    sets = (
+        (ROWS,) if plans and row is None else ("\\Delta", *(["\\mathbb{R}"] if INDICATOR in reader.notation.meanings else []))
+    )
+    if kind not in (Kind.SIMPLEX, Kind.INTERIOR, Kind.STOCHASTIC) or (domain and not domain.startswith(tuple(sets))):
+        raise LatexError(f"min: expected a minimum over a simplex, q \\in \\Delta, got {spelled(sub)}")
+    if plans and row is None:
+        matrix = rival("R", Kind.STOCHASTIC, *value.shape)
+        return name, Value(value.shape, lambda *places: matrix[places]), value.shape
+    size = value.shape[-1]
+    if isinstance(sub, Chain):
+        check_dimension(reader, sub.parts[1], size)
+    vector = rival("q", Kind.SIMPLEX, size)
+    if row is None:
+        return name, Value((size,), lambda i: vector[i]), (size,)
+    at = reader.place(row, value.shape[0])
+
+    def entry(i: sp.Expr, j: sp.Expr) -> sp.Expr:
+        if i != at:
+            raise LatexError(f"min: expected row {at} of {name}, over which it is minimized, got row {i}")
+        return vector[j]
+
+    return name, Value(value.shape, entry), (size,)
+
+
+def check_dimension(reader: Reader, domain: Node | None, size: sp.Expr) -> None:
+    """Raises LatexError for a simplex Δ^k that is not that of `size` numbers: k is the number itself, or one less."""
+    if not isinstance(domain, Scripted) or spelled(domain.base) != "\\Delta" or domain.sup is None:
+        return
+    if reader.value(domain.sup).number not in (size, size - 1):
+        raise LatexError(f"{spelled(domain)}: expected the simplex of {size} numbers, got that of {spelled(domain.sup)}")
+
+
+INDICATOR = "I_{\\Delta}"  # adds +∞ outside of the simplex, where it is declared
