@@ -188,8 +188,8 @@ def _scales(side: sp.Expr) -> Iterator[sp.Expr]:
 
 def _about_nothing(one: sp.Expr, other: sp.Expr, a: sp.Expr, b: sp.Expr) -> bool:
     """Whether two equations of constants, such as Σ p = 1, are about other things: any two true ones agree side by side."""
-    constant = not variables_of(other) and not variables_of(b)
-    return constant and {v.name for v in variables_of(one)} != {v.name for v in variables_of(a)}
+    constant = any(not variables_of(side) for side in (one, other, a, b))
+    return constant and {v.name for v in variables_of(sp.Tuple(one, other))} != {v.name for v in variables_of(sp.Tuple(a, b))}
 
 
 def _without_factors(side: sp.Expr) -> Iterator[sp.Expr]:
