@@ -21,12 +21,12 @@ from derivations.latex.statements import (
     AT_LEAST,
     AT_MOST,
     EQUAL,
-    _compared,
-    _limit,
-    _proportional,
-    _under,
     clauses,
+    compared,
     free_places,
+    limit_of,
+    proportional,
+    under,
 )
 from derivations.latex.syntax import (
     EMPTY,
@@ -108,7 +108,7 @@ def links(latex: str, notation: Notation, before: str | None = None) -> tuple[Li
     if not isinstance(tree, Chain | Listing):
         return (Link(_shown(Reader(notation), tree)),)
     chains, conditions = clauses(_continued(tree, start))
-    reader, _ = _under(Reader(notation), conditions)
+    reader, _ = under(Reader(notation), conditions)
     found: list[Link] = []
     pending: list[Said] = []
     for place, chain in enumerate(chains):
@@ -254,7 +254,7 @@ def _without_words(node: Node | None) -> Node | None:
 
 
 def _link(reader: Reader, left: Node, sign: str, right: Node) -> Iterator[Said]:
-    if sign in EQUAL and (limit := _limit(reader, left, right)):
+    if sign in EQUAL and (limit := limit_of(reader, left, right)):
         yield limit
     elif sign in EQUAL and (one := posed(reader, left, open_=True)) and (other := posed(reader, right, open_=True)):
         if one.only_value != other.only_value or one.sign != other.sign or one.axes != other.axes:
@@ -262,7 +262,7 @@ def _link(reader: Reader, left: Node, sign: str, right: Node) -> Iterator[Said]:
         yield Equation(one.sign * one.objective, one.sign * other.objective)
     elif sign in EQUAL and (solved := _solved(right)):
         matrix, rest = solved
-        yield from _compared(reader, Product((matrix, left)), rest, lambda a, b: Equation(a, b))
+        yield from compared(reader, Product((matrix, left)), rest, lambda a, b: Equation(a, b))
     elif sign in EQUAL and (found := posed(reader, right)):
         yield from _optimum(reader, left, left, found)
     elif sign in EQUAL and (found := posed(reader, left)):
@@ -272,15 +272,15 @@ def _link(reader: Reader, left: Node, sign: str, right: Node) -> Iterator[Said]:
     elif sign in EQUAL and (found := _defined_by_problem(reader, left)):
         yield from _optimum(reader, left, right, found)
     elif sign in EQUAL:
-        yield from _compared(reader, left, right, lambda a, b: Equation(a, b))
+        yield from compared(reader, left, right, lambda a, b: Equation(a, b))
     elif sign in AT_MOST or sign in AT_LEAST:
         strict = {**AT_MOST, **AT_LEAST}[sign]
         less, more = (left, right) if sign in AT_MOST else (right, left)
-        yield from _compared(reader, more, less, lambda a, b: AtLeast(a, b, strict=strict))
+        yield from compared(reader, more, less, lambda a, b: AtLeast(a, b, strict=strict))
     elif sign in ("\\ne", "\\neq"):
-        yield from _compared(reader, left, right, lambda a, b: Differs(a, b))
+        yield from compared(reader, left, right, lambda a, b: Differs(a, b))
     elif sign == "\\propto":
-        yield _proportional(reader, left, right)
+        yield proportional(reader, left, right)
     elif sign == "\\in":
         yield from _member(reader, left, right)
     else:

@@ -52,7 +52,7 @@ def read(latex: str, notation: Notation) -> tuple[Relation, ...]:
     for what can be read in two ways, with both readings.
     """
     chains, conditions = clauses(parse(latex))
-    reader, given = _under(Reader(notation), conditions)
+    reader, given = under(Reader(notation), conditions)
     found = tuple(relation for chain in chains for relation in _relations(reader, chain))
     if not found:
         raise LatexError(f"expected a statement, got the expression {latex}")
@@ -189,7 +189,7 @@ def _within(reader: Reader, left: Node, interval: Node) -> list[Hypothesis]:
     return [each for each in found if not each.prove()]
 
 
-def _under(reader: Reader, conditions: Sequence[Chain]) -> tuple[Reader, tuple[Hypothesis, ...]]:
+def under(reader: Reader, conditions: Sequence[Chain]) -> tuple[Reader, tuple[Hypothesis, ...]]:
     """The reader with indices kept apart, and the hypotheses that the notation does not say already."""
     given: list[Hypothesis] = []
     for chain in conditions:
@@ -225,7 +225,7 @@ def _relations(reader: Reader, chain: Chain) -> Iterator[Relation]:
 
 
 def _link(reader: Reader, left: Node, sign: str, right: Node) -> Iterator[Relation]:
-    if sign in EQUAL and (limit := _limit(reader, left, right)):
+    if sign in EQUAL and (limit := limit_of(reader, left, right)):
         yield limit
     elif sign in EQUAL and (found := problem(reader, right)):
         node, only_value = found
@@ -233,19 +233,19 @@ def _link(reader: Reader, left: Node, sign: str, right: Node) -> Iterator[Relati
     elif sign in EQUAL and (found := problem(reader, left)) and found[1]:
         yield from optimal_value(reader, right, found[0])
     elif sign in EQUAL:
-        yield from _compared(reader, left, right, lambda a, b: Equation(a, b))
+        yield from compared(reader, left, right, lambda a, b: Equation(a, b))
     elif sign in AT_MOST or sign in AT_LEAST:
         strict = {**AT_MOST, **AT_LEAST}[sign]
         less, more = (left, right) if sign in AT_MOST else (right, left)
         weights = _weights(reader)
-        yield from _compared(reader, more, less, lambda a, b: AtLeast(a, b, strict=strict, because=because(a - b, weights)))
+        yield from compared(reader, more, less, lambda a, b: AtLeast(a, b, strict=strict, because=because(a - b, weights)))
     elif sign == "\\propto":
-        yield _proportional(reader, left, right)
+        yield proportional(reader, left, right)
     else:
         raise LatexError(f"expected =, an inequality or \\propto, got {sign}")
 
 
-def _limit(reader: Reader, left: Node, right: Node) -> Relation | None:
+def limit_of(reader: Reader, left: Node, right: Node) -> Relation | None:
     """lim_{x → a} f = b; None where the left side is no limit."""
     factors = left.factors if isinstance(left, Product) else (left,)
     head = factors[0]
@@ -272,7 +272,7 @@ def _weights(reader: Reader) -> list[Value]:
     return found
 
 
-def _compared(reader: Reader, left: Node, right: Node, relation: Callable[[sp.Expr, sp.Expr], Relation]) -> Iterator[Relation]:
+def compared(reader: Reader, left: Node, right: Node, relation: Callable[[sp.Expr, sp.Expr], Relation]) -> Iterator[Relation]:
     """A relation of two numbers, or of vectors and matrices entry by entry; 0 is a vector, too."""
     one, other = reader.value(left), reader.value(right)
     shapes = f"expected two sides of one shape, got {one.words} and {other.words}: {spelled(left)}, {spelled(right)}"
@@ -301,7 +301,7 @@ def free_places(notation: Notation, one: Value, other: Value) -> tuple[Variable,
     return tuple(found)
 
 
-def _proportional(reader: Reader, left: Node, right: Node) -> Relation:
+def proportional(reader: Reader, left: Node, right: Node) -> Relation:
     """a_j ∝ b_j: a_j Σ b = b_j Σ a over the last index of the left side, or over all entries of vectors."""
     one, other = reader.value(left), reader.value(right)
     places = free_places(reader.notation, one, other)
