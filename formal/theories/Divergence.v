@@ -157,7 +157,7 @@ have pi : 0 < p i by rewrite lt_neqAle eq_sym pi0 p0.
 by rewrite pmulr_rle0 // -ler_expR exp_ln // expR0 simplex_le1.
 Qed.
 
-(* claim: eot.s3.strictly-convex *)
+(* part of: eot.s3.strictly-convex *)
 Theorem negative_entropy_above_tangent p q : (forall i, 0 <= q i) -> (forall i, 0 < p i) -> q <> p ->
   - entropy p + (\sum_i (ln (p i) + 1) * (q i - p i)) < - entropy q.
 Proof.

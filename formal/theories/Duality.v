@@ -120,7 +120,7 @@ rewrite /mean mulr_sumr; apply: eq_bigr => i _; rewrite upd_id /tilt.
 by have := lt0r_neq0 (mgf_gt0 lam); set m := mgf lam => m0; field.
 Qed.
 
-(* claim: deciphering.12 *)
+(* part of: deciphering.9 *)
 Theorem dual_gradient lam r : is_partial dual lam r (residual lam r).
 Proof.
 have lin := d_sum (fun r' => d_mulc (target r') (d_entry lam r' r (lam r))).

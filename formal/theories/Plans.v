@@ -37,7 +37,7 @@ Lemma row_simplex P : rows (fun=> 1) P -> forall i, simplex (P i).
 Proof. by case=> P0 P1 i; split. Qed.
 
 (* the gap of a whole plan is a sum of divergences of its rows *)
-(* claim: transport.lem1 *)
+(* part of: transport.lem1 *)
 Theorem plan_gap eps C P (j : J) : eps != 0 -> rows (fun=> 1) P ->
   plan_objective eps C P - plan_objective eps C (row_softmax eps C)
   = eps * \sum_i KL (P i) (row_softmax eps C i).
@@ -46,7 +46,7 @@ move=> e0 rP; rewrite !plan_objective_rows -sumB mulr_sumr; apply: eq_bigr => i 
 exact: (gibbs_gap (fun j => - C i j) j e0 (row_simplex rP i)).
 Qed.
 
-(* claim: eot.123 *)
+(* claim: eot.123, transport.lem1 *)
 Theorem row_softmax_unique_minimizer eps C P (j : J) : 0 < eps -> rows (fun=> 1) P ->
   plan_objective eps C (row_softmax eps C) <= plan_objective eps C P
   /\ (plan_objective eps C P = plan_objective eps C (row_softmax eps C) -> P = row_softmax eps C).
@@ -100,7 +100,7 @@ rewrite -dsumZ; apply: eq_bigr => i _; apply: eq_bigr => j _.
 by rewrite /kl /kernel ln_exp; field.
 Qed.
 
-(* claim: transport.s1.sinkhorn *)
+(* part of: transport.s1.sinkhorn *)
 Theorem ot_weak_duality eps C a b f g P : 0 < eps -> coupling a b P ->
   ot_dual eps C a b f g <= plan_objective eps C P.
 Proof.
@@ -109,7 +109,7 @@ by do 2 (apply: sum_ge0 => ?); apply: kl_ge0; [have [[]] := cP | exact: kernel_g
 Qed.
 
 (* a coupling of the form e^((f + g - C)/eps) is the only minimizer among all couplings *)
-(* claim: transport.s1.sinkhorn *)
+(* part of: transport.s1.sinkhorn *)
 Theorem ot_optimal eps C a b f g P : 0 < eps -> coupling a b (kernel eps C f g) -> coupling a b P ->
   plan_objective eps C (kernel eps C f g) <= plan_objective eps C P
   /\ (plan_objective eps C P = plan_objective eps C (kernel eps C f g) -> P = kernel eps C f g).
@@ -130,7 +130,7 @@ Qed.
 (* one half-step: the potential of the rows that meets the row sums *)
 Definition half_step eps C a g : I -> R := fun i => eps * ln (a i) - eps * ln (\sum_j expR ((g j - C i j) / eps)).
 
-(* claim: transport.s1.sinkhorn *)
+(* part of: transport.s1.sinkhorn *)
 Theorem half_step_meets_the_rows eps C a g i (j : J) : 0 < eps -> 0 < a i ->
   \sum_l kernel eps C (half_step eps C a g) g i l = a i.
 Proof.

@@ -54,7 +54,7 @@ move=> kj; rewrite -(softmax_sum1 tau s j) (bigD1 j) //= ltr_addl (bigD1 k) //=.
 by rewrite ltr_spaddl ?softmax_gt0 // sumr_ge0 // => i _; rewrite ltW // softmax_gt0.
 Qed.
 
-(* claim: eot.s1.argmax-proxy *)
+(* part of: eot.s1.argmax-proxy *)
 Theorem softmax_ratio tau s j k : tau != 0 -> softmax tau s j / softmax tau s k = expR ((s j - s k) / tau).
 Proof.
 move=> t0; rewrite mulrBl expRB /softmax.
@@ -142,7 +142,7 @@ by have [] := softmax_unique_minimizer s j t0 sp.
 Qed.
 
 (* Young's equality: the conjugate pair meets exactly at softmax *)
-(* claim: eot.132 *)
+(* part of: eot.132 *)
 Theorem young_equality tau s p j : 0 < tau -> simplex p ->
   (lse tau s + tau * (\sum_l xlogx (p l)) = dot p s <-> p = softmax tau s).
 Proof.

@@ -79,7 +79,7 @@ rewrite -[in RHS]sumZ -[RHS]sumD; apply: eq_bigr => j _; rewrite kkt.
 by rewrite -[RHS]subr0 -(slack j); field.
 Qed.
 
-(* claim: eot.22 *)
+(* part of: eot.prop4.2 *)
 Theorem sparse_kkt s p mu theta : simplex p -> (forall j, 0 <= mu j) ->
   (forall j, - s j + p j + theta - mu j = 0) -> (forall j, p j * mu j = 0) ->
   forall q, simplex q -> sparse_objective s p <= sparse_objective s q
