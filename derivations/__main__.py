@@ -104,15 +104,18 @@ def remembered() -> dict[str, baseline.Kept]:
 @click.option("--quick", is_flag=True, help="fewer random instances and model rows")
 @click.option("--model", help="a model folder or hub name to capture from, instead of the pretrained encoder")
 @click.option("--incremental", "again", is_flag=True, help="run only what a change touched since the ledger was written")
+@click.option("--watch", is_flag=True, help="verify again whenever a source changes, what the change touches")
 @click.option("--only", type=click.Choice(["symbolic"]), help="ask the derivations alone, and no numeric layer")
 @click.option("--kernel", "sealing", is_flag=True, help="ask Rocq's kernel, too, where it is installed; it has no vote")
 @click.option("-n", "--workers", type=click.IntRange(0), help="processes, 0 for none but this; all cores for many claims")
 def verify(
-    ids: tuple[str, ...], path: Path, device: str, quick: bool, model: str | None, again: bool, only: str | None,
+    ids: tuple[str, ...], path: Path, device: str, quick: bool, model: str | None, again: bool, watch: bool, only: str | None,
     sealing: bool, workers: int | None,
 ) -> None:
     """Run every layer that speaks for the claims, and write the ledger."""
     wanted = [known(name) for name in ids] or list(documents())
+    if watch:
+        return keep_verifying()
     if again:
         again = reusable(path, wanted, {"device": device, "quick": quick, "model": model})
     import pytest  # here, since no other command needs it
@@ -160,6 +163,14 @@ def seal(result: dict[str, Any], path: Path) -> tuple[dict[str, Any], list[str]]
     ledger.write(sealed, path)
     click.echo(layer.summary(findings, {row["id"]: row["verdict"] for row in rows}))
     return sealed, findings.alarms
+
+
+def keep_verifying() -> None:
+    """Verify what every change of the sources touches, with the options of this command, until it is interrupted."""
+    from derivations.watching import rerun
+
+    arguments = [argument for argument in sys.argv[1:] if argument != "--watch"]
+    rerun([sys.executable, "-m", "derivations", *arguments, "--incremental"], incremental.folders().values())
 
 
 def voters(only: str | None) -> list[str]:

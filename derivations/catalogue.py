@@ -41,7 +41,7 @@ class Entry:
     """One claim with the functions that prove it, break it and repair it; nothing of it changes once all are loaded.
 
     `grounds` are the claims whose statements its derivation may use, where they are not the ones that it rests on: a
-    reprint rests on its original, whose derivation rests on others.
+    reprint rests on its original, whose derivation rests on others.  `read` says that the statement was read from the LaTeX.
     """
 
     id: str
@@ -60,6 +60,7 @@ class Entry:
     correction: Correction | None = None
     part_of: str | None = None
     grounds: tuple[str, ...] | None = None
+    read: bool = False
 
     def __setattr__(self, name: str, value: object) -> None:
         if "_sealed" in self.__dict__:

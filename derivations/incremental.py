@@ -77,9 +77,14 @@ class Sources:
         return seen
 
 
+def folders() -> dict[str, Path]:
+    """The folders of the project's packages and of the documents outside of it, by name."""
+    return {**{name: ROOT / name for name in PACKAGES}, **outside()}
+
+
 def project() -> Sources:
-    """The sources of the project, with the folders of documents outside of it."""
-    return Sources({**{name: ROOT / name for name in PACKAGES}, **outside()})
+    """The sources of the project, with the documents outside of it."""
+    return Sources(folders())
 
 
 def _modules(package: str, folder: Path) -> Iterable[tuple[str, Path]]:

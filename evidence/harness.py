@@ -24,7 +24,7 @@ from torch import Tensor
 
 from derivations.calculus.variables import Kind
 from derivations.catalogue import Entry, entries
-from derivations.claims import Evidence, Layer, Outcome
+from derivations.claims import DECISIVE_OUTCOMES, Evidence, Layer, Outcome
 from derivations.claims import Kind as ClaimKind
 from derivations.relations import Relation
 from evidence.admission import NotAReadingError, Scale, admit, admit_tolerance, holds_given, settled, size_of
@@ -308,7 +308,18 @@ def vote_on(case: Case, quick: bool = False, device: str = "cpu") -> Evidence:
         poll(repaired, Formula(correction, "correction"), twins, case.corrected, strategy, count, mutations=mutations)
     evidence = replace(_evidence(entry, case, printed, repaired, device),
                     **mutations.verdict((repaired if correction else printed).routes))
-    return replace(evidence, seconds=time.perf_counter() - start)
+    evidence = replace(evidence, seconds=time.perf_counter() - start)
+    return _or_silence(entry, evidence) if case.automatic else evidence
+
+
+def _or_silence(entry: Entry, evidence: Evidence) -> Evidence:
+    """A vote that nobody wrote is none where it decides nothing, or cannot tell the claim from a twin."""
+    if evidence.outcome not in DECISIVE_OUTCOMES:
+        return replace(evidence, outcome=Outcome.NOT_APPLICABLE)
+    if alive := [name for name in entry.twins if name not in evidence.refuted_twins]:
+        return replace(evidence, outcome=Outcome.NOT_APPLICABLE, correction=None, detail=f"no vote, since it cannot tell from "
+                       f"the claim: {', '.join(alive)}")
+    return evidence
 
 
 def _evidence(entry: Entry, case: Case, printed: Vote, repaired: Vote, device: str) -> Evidence:

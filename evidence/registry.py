@@ -71,6 +71,7 @@ class Case:
     count: int
     module: str                                              # where it was registered
     line: int
+    automatic: bool = False                                  # made from the formula, which nobody's check speaks for
 
     @property
     def where(self) -> str:
@@ -164,6 +165,16 @@ def load(claims: Iterable[str] | None = None) -> None:
             for module in pkgutil.iter_modules(importlib.import_module(package).__path__):
                 if not module.name.startswith("test_"):
                     importlib.import_module(f"{package}.{module.name}")
+    _add_automatic(claims)
+
+
+def _add_automatic(claims: Iterable[str] | None) -> None:
+    """Register votes on what was read from the LaTeX of a paper, where nobody wrote one."""
+    from evidence.automatic import case  # which needs the records of this module
+
+    for id, entry in entries().items():
+        if entry.read and (claims is None or id in claims) and id not in CASES[Layer.TORCH] and (made := case(entry)):
+            CASES[Layer.TORCH][id] = made
 
 
 def cases(layer: Layer) -> Iterator[Case]:

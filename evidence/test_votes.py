@@ -29,7 +29,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 def test_torch(case: Case, run: Run, record_evidence: RecordEvidence) -> None:
     evidence = vote_on(case, quick=run.quick, device=run.device)
     record_evidence(evidence)
-    assert_sound(evidence)
+    if not case.automatic:                                   # what a paper says may be false, and layers that differ are judged
+        assert_sound(evidence)
 
 
 def test_primal(case: Case, run: Run, record_evidence: RecordEvidence) -> None:

@@ -9,6 +9,7 @@ from numerics.commands.bench import bench
 from numerics.commands.deviation import deviation
 from numerics.commands.drop_in import drop_in
 from numerics.commands.geometric import geometric
+from numerics.commands.gpu import gpu
 from numerics.commands.ot_vit import ot_vit
 from numerics.commands.temperature import temperature
 from numerics.commands.train_tiny import train_tiny
@@ -24,6 +25,7 @@ main.add_command(bench)
 main.add_command(deviation)
 main.add_command(drop_in)
 main.add_command(geometric)
+main.add_command(gpu)
 main.add_command(ot_vit)
 main.add_command(temperature)
 main.add_command(train_tiny)

@@ -10,8 +10,9 @@ Notation    u = eps(dtype), the distance from 1 to the next number: every operat
 
 import math
 
-_EPS = {"float64": 2.0**-52, "float32": 2.0**-23, "float16": 2.0**-10, "bfloat16": 2.0**-7}
-_SMALLEST = {"float64": 2.0**-1022, "float32": 2.0**-126, "float16": 2.0**-24, "bfloat16": 2.0**-126}
+_EPS = {"float64": 2.0**-52, "float32": 2.0**-23, "tf32": 2.0**-10, "float16": 2.0**-10, "bfloat16": 2.0**-7}
+_SMALLEST = {"float64": 2.0**-1022, "float32": 2.0**-126, "tf32": 2.0**-126, "float16": 2.0**-24, "bfloat16": 2.0**-126}
+_SHORT = ("tf32", "float16", "bfloat16")
 
 SOLVER = 1e-12
 """What is asked of the conic solver, for its gap and its feasibility: the tightest it reaches on small problems."""
@@ -34,7 +35,8 @@ def eps(dtype: object) -> float:
     """Return the distance from 1 to the next larger number of a floating dtype.
 
     Args:
-        dtype: float64, float32, float16 or bfloat16, as a string or as an object whose ``str`` ends in that name.
+        dtype: float64, float32, float16 or bfloat16, as a string or as an object whose ``str`` ends in that name; or "tf32",
+            to which a GPU may round the factors of a float32 matrix product.
 
     Raises:
         ValueError: for another dtype.
@@ -46,8 +48,8 @@ def rounding(dtype: object, size: int, scale: float = 1.0) -> float:
     """Return the absolute error of a sum of ``size`` products whose magnitudes add up to ``scale``.
 
     Each product goes through a handful of operations (eight are allowed for) and ``size`` additions. Half precision
-    is computed in float32, so it pays its own precision only once, when the result is stored; what is smaller than
-    the smallest number of the dtype is lost altogether.
+    is computed in float32, so it pays its own precision only once, when the result is stored (tf32: when the factors are
+    read); what is smaller than the smallest number of the dtype is lost altogether.
 
     Raises:
         ValueError: if ``size`` is below 1, ``scale`` is negative or NaN, or the dtype is not known.
@@ -57,7 +59,7 @@ def rounding(dtype: object, size: int, scale: float = 1.0) -> float:
     if not scale >= 0:
         raise ValueError(f"scale: expected a number ≥ 0, got {scale!r}")
     name = _name(dtype)
-    stored = _EPS[name] if name in ("float16", "bfloat16") else 0.0
+    stored = _EPS[name] if name in _SHORT else 0.0
     computed = _EPS["float32"] if stored else _EPS[name]
     return (stored + (size + 8) * computed) * scale + _SMALLEST[name]
 

@@ -18,9 +18,11 @@ class _Printer(StrPrinter):  # type: ignore[misc]
     def _print_Sum(self, expr: sp.Sum) -> str:
         bound = [limit[0] for limit in expr.limits]
         taken = {self._print(v) for v in expr.function.free_symbols if isinstance(v, sp.Symbol) and v not in bound}
-        primed = {v: sp.Symbol(_primed(self._print(v), taken)) for v in bound if self._print(v) in taken}
-        names = ",".join(self._print(primed.get(v, v)) for v in bound)
-        return f"Σ_{names}({self.parenthesize(expr.function.xreplace(primed), PRECEDENCE['Lambda'])})"
+        names: dict[sp.Symbol, str] = {}
+        for v in bound:
+            names[v] = _primed(self._print(v), taken | set(names.values()))
+        primed = {v: sp.Symbol(name) for v, name in names.items() if name != self._print(v)}
+        return f"Σ_{','.join(names.values())}({self.parenthesize(expr.function.xreplace(primed), PRECEDENCE['Lambda'])})"
 
     def _print_Partial(self, expr: sp.Expr) -> str:
         return f"∂/∂{self._print(expr.args[1])} {self.parenthesize(expr.args[0], PRECEDENCE['Mul'])}"

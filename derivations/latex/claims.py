@@ -54,7 +54,7 @@ def equation(id: str, latex: str, notation: Notation, *, title: str, line: int, 
     derivation.__module__ = caller.f_globals["__name__"]
     kind = Kind.DEFINITION if by_definition else _kind(relations)
     entry = claim(id, kind, title=title, latex=latex)(derivation)
-    entry.line = caller.f_lineno
+    entry.line, entry.read = caller.f_lineno, bool(relations)
     if relations and not by_definition:
         _add_twins_and_correction(entry, relations)
     return entry

@@ -205,6 +205,7 @@ def above(bound: sp.Expr) -> AtLeast:
 
 @claim("transport.listing.OptimalTransportAttention.temperature", "listing",
        title="A temperature for each head that can be learned",
+       hypotheses=("real arithmetic: in float32 softplus(y) is 0 for y < −104, and the scores are divided by it",),
        latex=r"\mathrm{softplus}(y)>0")
 def learned() -> Steps:
     """Whatever value training gives to its parameter, the temperature of a head is positive."""

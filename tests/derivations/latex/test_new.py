@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -131,3 +132,21 @@ def test_bad_input_is_one_line(paper: str, folder: str, why: str, tmp_path: Path
     assert told.startswith("error: " + why)
     assert len(told.splitlines()) == 1
     assert not (tmp_path / folder).exists()
+
+
+ROOTS = r"""\documentclass{article}\begin{document}\section{Roots}
+Let $x \in \mathbb{R}$.
+\begin{equation} \sqrt{x^4 + 2 x^2 + 1} = x^2 + 1 \end{equation}
+\begin{equation} \sqrt{x^4 + 2 x^2 + 1} = x^2 - 1 \end{equation}
+\end{document}
+"""
+
+
+def test_a_vote_nobody_wrote_confirms_what_the_kernel_cannot_decide(tmp_path: Path) -> None:
+    """`verify` evaluates both sides of what was read, and never confirms what is false."""
+    paper, folder, ledger = tmp_path / "roots.tex", tmp_path / "roots", tmp_path / "ledger.json"
+    paper.write_text(ROOTS, encoding="utf-8")
+    assert set(verdicts(run("new", paper, folder)).values()) == {"open", "refuted"}
+    run("--document", folder, "verify", "roots", "--json", ledger)
+    found = {row["id"]: row["verdict"] for row in json.loads(ledger.read_text(encoding="utf-8"))["claims"]}
+    assert found == {"roots.1": "confirmed", "roots.2": "refuted"}

@@ -1,0 +1,263 @@
+"""Votes without an author: the printed left side of an equation that was read from LaTeX, evaluated in torch as it is written.
+
+The formula's tree is turned into functions of float64 tensors, node by node, before anything is drawn.  Derivatives are taken
+by autograd and nothing is simplified, so neither the normal form nor the kernel's rules of differentiation have a part in it.
+What it is held against, the other side, is evaluated by the harness as for every other vote.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import reduce, singledispatch
+from itertools import product
+from operator import add, mul
+from typing import Any
+
+import sympy as sp
+import torch
+from hypothesis import strategies as st
+from torch import Tensor
+
+from derivations.calculus.functions import Partial, kl, reciprocal, xlogx
+from derivations.calculus.powers import plus
+from derivations.calculus.variables import Kind, Variable
+from derivations.catalogue import Entry
+from derivations.claims import Layer
+from derivations.relations import AtLeast, Equation, Relation
+from evidence.readings import Formula, Reading
+from evidence.registry import Case
+from numerics import tolerances
+
+LONGEST = 4                                                  # the largest size that is drawn
+COUNT = 32
+
+
+@dataclass
+class Place:
+    """Values by variable while a formula is evaluated, and the largest number met on the way."""
+
+    values: dict[Variable, Tensor | int]
+    largest: list[float] = field(default_factory=lambda: [1.0])
+
+    def with_value(self, variable: Variable, value: Tensor | int) -> Place:
+        """The same place with another value of one variable; the largest number is shared."""
+        return Place({**self.values, variable: value}, self.largest)
+
+
+Program = Callable[[Place], Tensor]
+
+
+class NoProgramError(ValueError):
+    """A formula with a part that has no value in torch; says which."""
+
+
+def program(expr: sp.Expr) -> Program:
+    """The formula as a function of a place; raises NoProgramError where a part of it has no value in torch."""
+    run = _program(expr)
+
+    def noted(place: Place) -> Tensor:
+        value = run(place)
+        size = float(value.detach().abs())
+        if math.isfinite(size):
+            place.largest[0] = max(place.largest[0], size)
+        return value
+
+    return noted
+
+
+@singledispatch
+def _program(expr: Any) -> Program:
+    raise NoProgramError(f"{type(expr).__name__}: expected a sum, a product, a power, a function or a derivative")
+
+
+@_program.register
+def _(expr: sp.Number) -> Program:
+    value = torch.tensor(float(expr), dtype=torch.float64)
+    return lambda place: value
+
+
+@_program.register
+def _(expr: Variable) -> Program:
+    return lambda place: torch.as_tensor(place.values[expr], dtype=torch.float64)
+
+
+@_program.register
+def _(expr: sp.Indexed) -> Program:
+    base, positions = expr.base.label, [_integer(index) for index in expr.indices]
+    return lambda place: place.values[base][tuple(position(place) - 1 for position in positions)]  # type: ignore[index]
+
+
+@_program.register
+def _(expr: sp.Add) -> Program:
+    return _folded(expr, add)
+
+
+@_program.register
+def _(expr: sp.Mul) -> Program:
+    return _folded(expr, mul)
+
+
+def _folded(expr: sp.Expr, operator: Callable[[Tensor, Tensor], Tensor]) -> Program:
+    terms = [program(each) for each in expr.args]
+    return lambda place: reduce(operator, (term(place) for term in terms))
+
+
+@_program.register
+def _(expr: sp.Pow) -> Program:
+    base = program(expr.base)
+    if expr.exp.is_Integer:
+        exponent = int(expr.exp)
+        return lambda place: base(place) ** exponent
+    power = program(expr.exp)
+    return lambda place: base(place) ** power(place)
+
+
+@_program.register
+def _(expr: sp.Sum) -> Program:
+    (variable, low, high), *others = expr.limits[::-1]
+    inner = program(sp.Sum(expr.function, *others[::-1]) if others else expr.function)
+    first, last = _integer(low), _integer(high)
+    zero = torch.zeros((), dtype=torch.float64)
+
+    def run(place: Place) -> Tensor:
+        return sum((inner(place.with_value(variable, at)) for at in range(first(place), last(place) + 1)), zero)
+
+    return run
+
+
+@_program.register
+def _(expr: sp.KroneckerDelta) -> Program:
+    first, second = map(_integer, expr.args)
+    return lambda place: torch.tensor(float(first(place) == second(place)), dtype=torch.float64)
+
+
+@_program.register
+def _(expr: Partial) -> Program:
+    formula, by = program(expr.args[0]), expr.args[1]
+    label = by.base.label if isinstance(by, sp.Indexed) else by
+    positions = [_integer(index) for index in by.indices] if isinstance(by, sp.Indexed) else []
+
+    def run(place: Place) -> Tensor:
+        with torch.enable_grad():
+            moving = torch.as_tensor(place.values[label], dtype=torch.float64).clone()
+            moving = moving if moving.requires_grad else moving.requires_grad_()
+            value = formula(place.with_value(label, moving))
+            if not value.requires_grad:
+                return torch.zeros((), dtype=torch.float64)
+            slope = torch.autograd.grad(value, moving, create_graph=True, allow_unused=True, materialize_grads=True)[0]
+        return slope[tuple(position(place) - 1 for position in positions)]
+
+    return run
+
+
+FUNCTIONS: dict[Any, Callable[..., Tensor]] = {
+    sp.exp: torch.exp,
+    sp.log: torch.log,
+    sp.Abs: torch.abs,
+    sp.sign: torch.sign,
+    sp.tanh: torch.tanh,
+    plus: torch.relu,
+    xlogx: lambda x: torch.special.xlogy(x, x),
+    reciprocal: torch.reciprocal,
+    kl: lambda y, x: torch.special.xlogy(y, y / x) - y + x,
+}
+
+
+@_program.register
+def _(expr: sp.Function) -> Program:
+    if type(expr) not in FUNCTIONS:
+        raise NoProgramError(f"{type(expr).__name__}: expected one of {', '.join(each.__name__ for each in FUNCTIONS)}")
+    function, arguments = FUNCTIONS[type(expr)], [program(each) for each in expr.args]
+    return lambda place: function(*(argument(place) for argument in arguments))
+
+
+def _integer(expr: sp.Expr) -> Callable[[Place], int]:
+    """An index or a size as a function of a place."""
+    run = program(sp.sympify(expr))
+    return lambda place: round(float(run(place)))
+
+
+# ── instances ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+_QUARTERS = st.integers(-8, 8).map(lambda n: n / 4)
+_POSITIVE = st.integers(1, 12).map(lambda n: n / 4)
+_NONNEGATIVE = st.integers(0, 8).map(lambda n: n / 4)
+_ENTRIES = {Kind.REAL: _QUARTERS, Kind.POSITIVE: _POSITIVE, Kind.NONNEGATIVE: _NONNEGATIVE,
+            Kind.SIMPLEX: _NONNEGATIVE, Kind.INTERIOR: _POSITIVE, Kind.STOCHASTIC: _NONNEGATIVE}
+
+
+def instances(variables: Sequence[Variable]) -> st.SearchStrategy[dict[Variable, Any]]:
+    """Values of variables from their domains; raises NoProgramError for a domain that cannot be drawn from one by one."""
+    drawn = [v for v in variables if v.domain.kind is not Kind.INDEX]
+    for variable in drawn:
+        if variable.domain.kind not in (*_ENTRIES, Kind.SIZE):
+            raise NoProgramError(f"{variable.name}: expected a domain to draw from, got {variable.domain.kind.words}")
+    sizes = [v for v in drawn if v.domain.kind is Kind.SIZE]
+
+    @st.composite
+    def draw_all(draw: st.DrawFn) -> dict[Variable, Any]:
+        values: dict[Variable, Any] = {v: draw(st.integers(1, LONGEST)) for v in sizes}
+        for variable in drawn:
+            if variable not in values:
+                values[variable] = draw(_value(variable, [length(values) for length in lengths[variable]]))
+        return values
+
+    lengths = {v: [_length(part) for part in v.domain.shape] for v in drawn if v not in sizes}
+    return draw_all()
+
+
+def _length(part: sp.Expr) -> Callable[[Mapping[Variable, Any]], int]:
+    run = _integer(part)
+    return lambda values: run(Place(dict(values)))
+
+
+def _value(variable: Variable, shape: Sequence[int]) -> st.SearchStrategy[Any]:
+    """A number for a scalar, a tensor for a vector or matrix, with the masses of its domain."""
+    entry = _ENTRIES[variable.domain.kind]
+    if not shape:
+        return entry
+    flat = st.lists(entry, min_size=math.prod(shape), max_size=math.prod(shape))
+    whole = flat.map(lambda numbers: torch.tensor(numbers, dtype=torch.float64).reshape(tuple(shape)))
+    if variable.domain.kind in (Kind.SIMPLEX, Kind.INTERIOR):
+        return whole.filter(lambda x: bool(x.sum() > 0)).map(lambda x: x / x.sum())
+    if variable.domain.kind is Kind.STOCHASTIC:
+        return whole.filter(lambda x: bool((x.sum(1) > 0).all())).map(lambda x: x / x.sum(1, keepdim=True))
+    return whole
+
+
+# ── votes ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def case(entry: Entry) -> Case | None:
+    """The vote on a claim that was read from LaTeX, or None where its left side or its domain has no value in torch."""
+    statement, correction = entry.printed(), entry.repaired()
+    if not entry.claim.asserts or not isinstance(statement, Equation | AtLeast) or statement.given or statement.premises:
+        return None
+    try:
+        check, strategy = _check(statement), instances(Formula(statement).variables)
+        corrected = _check(correction) if isinstance(correction, Equation | AtLeast) else None
+    except NoProgramError:
+        return None
+    return Case(entry.id, Layer.TORCH, strategy, check, corrected, COUNT, entry.module, entry.line, automatic=True)
+
+
+def _check(statement: Relation) -> Callable[[dict[Variable, Any]], Reading]:
+    """The left side at an instance, with one axis for each free index."""
+    formula = Formula(statement)
+    run, indices = program(formula.left), formula.indices
+    lengths = [_length(index.domain.shape[0]) for index in indices]
+
+    def check(values: dict[Variable, Any]) -> Reading:
+        place, extents = Place(dict(values)), [length(values) for length in lengths]
+        entries = []
+        for position in product(*(range(1, extent + 1) for extent in extents)):
+            at = Place({**place.values, **dict(zip(indices, position, strict=True))}, place.largest)
+            entries.append(run(at).detach())
+        left = torch.stack(entries).reshape(extents)
+        size = max([1, *(value for variable, value in values.items() if variable.domain.kind is Kind.SIZE)])
+        tolerance = tolerances.rounding(torch.float64, size**2, place.largest[0])
+        return Reading({v.name: value for v, value in values.items()}, {"autograd": left}, tolerance)
+
+    return check

@@ -1,0 +1,131 @@
+"""python -m numerics gpu: everything that a card is for, in one run, with a verdict for each precision."""
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+import torch
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from numerics.benchmarks.precision import cells, verdict
+from numerics.benchmarks.rates import PRECISIONS, rates
+from numerics.commands import options
+from numerics.experiments.output import atomic_write
+
+ROOT = Path(__file__).parents[2]
+NOT_MEASURED = "not measured: there is no CUDA device"
+
+
+@dataclass(frozen=True)
+class Step:
+    """A command to run, for a while at most; its output goes to a file of its name."""
+
+    name: str
+    arguments: Sequence[str]
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a step ended: "passed", "failed", "ran out of time", or why it was not run; with the last lines it printed."""
+
+    name: str
+    command: str
+    ended: str
+    seconds: float
+    said: str
+
+
+def steps(device: str, folder: Path) -> Iterator[Step]:
+    """What is run on a device; without a card the same commands on the CPU, on as little as exercises them."""
+    card = device == "cuda"
+    if (ROOT / "tests" / "numerics").is_dir():
+        files = [] if card else ["tests/numerics/test_attention.py", "tests/numerics/test_regularizers.py"]
+        yield Step("tests", ["pytest", "-q", "-p", "no:cacheprovider", *(files or ["tests/numerics"]), "-k", device], 120)
+    votes = [] if card else ["eot.46", "eot.59", "eot.s7.fisher-scaled"]
+    yield Step("votes", ["derivations", "verify", *votes, "--device", device, "--json", str(folder / "ledger.json")], 210)
+    small = ["--only", "closed-forms", "--rounds", "1", "--queries", "16", "--keys", "16"]
+    numbers = ["--device", device, "--json", str(folder / "bench.json")]
+    yield Step("bench", ["numerics", "bench", *numbers, *([] if card else small)], 120)
+    few = [] if card else ["--model", str(ROOT / "numerics/models/tiny/tiny-gpt"), "--tokens", "8"]
+    yield Step("deviation", ["numerics", "deviation", "--device", device, "--out", str(folder / "deviation"), *few], 120)
+
+
+def run_step(step: Step, folder: Path) -> Outcome:
+    """Run one step in a process of its own, where it cannot take the others with it."""
+    start, command = time.perf_counter(), [sys.executable, "-m", *step.arguments]
+    try:
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=step.seconds, check=False)
+        said, ended = done.stdout + done.stderr, "passed" if done.returncode == 0 else f"failed with status {done.returncode}"
+    except subprocess.TimeoutExpired as error:
+        said, ended = str(error.stdout or ""), f"ran out of its {step.seconds:g} s"
+    with atomic_write(folder / f"{step.name}.txt") as path:
+        path.write_text(said, encoding="utf-8")
+    last = "\n".join(said.strip().splitlines()[-3:])
+    return Outcome(step.name, f"python -m {' '.join(step.arguments)}", ended, time.perf_counter() - start, last)
+
+
+@click.command()
+@click.option("--out", type=click.Path(path_type=Path), default=Path("gpu"), show_default=True, callback=options.folder,
+              help="folder for the page, the numbers and what each step printed, made if it is missing")
+@click.option("--size", type=click.IntRange(1), default=4096, show_default=True, help="of the matrices that are multiplied")
+def gpu(out: Path, size: int) -> None:
+    """Run on a card what is meant for one: tests, votes, benchmarks, the deviation study, and every precision.
+
+    Where there is no card, the same on the CPU, on less; the page says what was not measured.
+    """
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    out.mkdir(exist_ok=True)
+    folder, console = out.resolve(), Console()
+    found: dict[str, Any] = {"device": torch.cuda.get_device_name() if device == "cuda" else NOT_MEASURED,
+                             "torch": torch.__version__}
+    errors = list(cells(device))
+    found["errors"] = [asdict(cell) for cell in errors]
+    found["verdicts"] = {precision: verdict(errors, precision) for precision in PRECISIONS}
+    found["rates"] = [asdict(rate) for rate in rates(device, size)] if device == "cuda" else []
+    outcomes = []
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True) as bar:
+        todo = list(steps(device, folder))
+        task = bar.add_task("", total=len(todo))
+        for step in todo:
+            bar.update(task, description=step.name)
+            outcomes.append(run_step(step, folder))
+            bar.advance(task)
+    found["steps"] = [asdict(outcome) for outcome in outcomes]
+    with atomic_write(folder / "gpu.json") as path:
+        path.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    with atomic_write(folder / "gpu.md") as path:
+        path.write_text(page(found), encoding="utf-8")
+    for outcome in outcomes:
+        console.print(f"{outcome.name:10} {outcome.ended} ({outcome.seconds:.0f} s)")
+    for precision, words in found["verdicts"].items():
+        console.print(f"{precision:10} {words}", soft_wrap=True)
+    console.print(f"{out / 'gpu.md'} and {out / 'gpu.json'} written; device: {found['device']}", soft_wrap=True)
+    wrong = any(cell.error > 1 for cell in errors) or any(outcome.ended != "passed" for outcome in outcomes)
+    raise SystemExit(1 if wrong else 0)
+
+
+def page(found: dict[str, Any]) -> str:
+    """The numbers as one page of Markdown."""
+    lines = ["# What a card was asked", "", f"Device: {found['device']}; torch {found['torch']}", "",
+             "| precision | verdict |", "| --- | --- |"]
+    lines += [f"| {precision} | {words} |" for precision, words in found["verdicts"].items()]
+    lines += ["", "Errors of closed forms, in units of what the precision allows (at most 1 is right):", "",
+              "| closed form | " + " | ".join(PRECISIONS) + " |", "| --- |" + " --- |" * len(PRECISIONS)]
+    errors = {(cell["form"], cell["precision"]): f"{cell['error']:.2g}" for cell in found["errors"]}
+    for form in dict.fromkeys(cell["form"] for cell in found["errors"]):
+        lines.append(f"| {form} | " + " | ".join(errors.get((form, precision), "") for precision in PRECISIONS) + " |")
+    lines += ["", "Rates: " + (", ".join(f"{rate['what']} {rate['giga']:.0f} · 10⁹ a second" for rate in found["rates"])
+                               or NOT_MEASURED), ""]
+    for step in found["steps"]:
+        lines += [f"## {step['name']}: {step['ended']}, {step['seconds']:.0f} s", "", f"`{step['command']}`", "", "```",
+                  step["said"], "```", ""]
+    return "\n".join(lines)

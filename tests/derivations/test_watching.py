@@ -1,0 +1,56 @@
+"""`verify --watch` answers a change of a source, and none of what a run writes."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Event, Thread
+
+from watchfiles import Change
+
+from derivations.watching import Sources, rerun
+
+PATIENCE = 20  # seconds
+
+
+@contextmanager
+def watched(folder: Path, log: Path) -> Iterator[Callable[[], int]]:
+    """How often a command that adds a line to a log has run since the folder is watched."""
+    command = [sys.executable, "-c", f"open({str(log)!r}, 'a').write('run\\n')"]
+    stop = Event()
+    watcher = Thread(target=rerun, args=(command, [folder], stop))
+    watcher.start()
+    try:
+        yield lambda: len(log.read_text().splitlines()) if log.exists() else 0
+    finally:
+        stop.set()
+        watcher.join()
+
+
+def until(reached: Callable[[], bool]) -> bool:
+    end = time.monotonic() + PATIENCE
+    while not reached() and time.monotonic() < end:
+        time.sleep(0.05)
+    return reached()
+
+
+def test_a_saved_module_starts_the_command_again(tmp_path: Path) -> None:
+    """The command runs at once, and again after the change of a module."""
+    folder = tmp_path / "paper"
+    folder.mkdir()
+    with watched(folder, tmp_path / "log") as runs:
+        assert until(lambda: runs() == 1)
+        edits = iter(range(1000))
+        assert until(lambda: (folder / "section1.py").write_text(f"# {next(edits)}\n") > 0 and runs() > 1)
+
+
+def test_what_a_run_writes_starts_nothing() -> None:
+    """Baselines, ledgers and compiled modules are no sources; lists of a source's lines are."""
+    sources = Sources()
+    for name in ("eot/baseline.json", "ledger.json", "eot/__pycache__/section1.cpython-311.pyc"):
+        assert not sources(Change.modified, f"/somewhere/{name}"), name
+    for name in ("eot/section1.py", "eot/source.txt"):
+        assert sources(Change.modified, f"/somewhere/{name}"), name
