@@ -382,7 +382,7 @@ def examine(entry: Entry) -> Examination:
 
 def _beside_print(entry: Entry, evidence: Evidence) -> Evidence:
     """Return the evidence with the comparison of LaTeX and proved relation; a difference between them is a fault."""
-    own, repaired = _prints(entry.id)
+    own, repaired = _prints(entry.id) if _ENTRIES.get(entry.id) is entry else (None, None)
     named = (("print", own), ("correction", repaired))
     differing = [f"the {name} differs from its relation: {each.reason}" for name, each in named
                  if each and each.standing is Standing.DIFFERS]
