@@ -222,6 +222,10 @@ def _mean(data: Data, *, backward: bool) -> Trial:
         at = joined([exact(t, peak), exact(z, peak), exact(u, peak), Exact.of([data.number], peak)])
         solve = solutions.mean_problem(n, d)
         if backward:
+            # They are those at a λ which is off by what its certificate says: as if the data were, in proportion.
+            said = mem.solve(t, z, u, data.number, tolerance=TIGHT)
+            relative = float(said.error / said.dual.double().norm()) / tolerances.eps("float64")
+            at = at.off_by(np.full(len(at), relative))
             return solutions.derivative(solve, at, w.double().tolist(), range(n * d + d), n)
         exactly = solutions.solution(solve, at, lambda found: found, n)
         # What the certificate says of a solution it may be off by: it is silent only where the certificate is wrong.
