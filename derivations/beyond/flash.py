@@ -114,8 +114,8 @@ def backward(right: sp.Expr) -> Equation:
 
 @claim("beyond.row-correction", "identity", title="The backward pass's row sum is the baseline of the policy gradient",
        hypotheses=("τ > 0",), needs=("eot.46",),
-       latex=r"\frac{\partial\mathcal L}{\partial s_j}=\frac{p_j}\tau\big(\mathrm dP_j-D\big),\quad"
-             r"D=\langle\nabla_o\mathcal L,o\rangle=\sum_jp_j\,\mathrm dP_j=-\mathbb E_p[u]")
+       latex=r"\frac{\partial\mathcal L}{\partial s_j}=\frac{p_j}\tau\big(d_j-D\big),\quad"
+             r"D=\langle\nabla_o\mathcal L,o\rangle=\sum_jp_j\,d_j=-\mathbb E_p[u]")
 def row_correction() -> Steps:
     """The one number per query that the backward pass keeps, ⟨dO, O⟩, is the mean utility: no second pass is needed."""
     yield Equation(correction(), expect(p, upstream), reason="sums exchanged: D = Σ_j p_j dP_j, which is −E_p[u]")

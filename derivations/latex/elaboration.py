@@ -43,6 +43,7 @@ from derivations.latex.values import (
     check_ranges,
     entrywise,
     inner,
+    is_index,
     plus,
     scalar,
     support,
@@ -374,7 +375,7 @@ class Reader:
             return value
         name = spelled(sup)
         number = self.scope.get(name)
-        if isinstance(sup, Bracket) or name in self.notation.indices or _is_index(number):
+        if isinstance(sup, Bracket) or name in self.notation.indices or is_index(number):
             raise LatexError(
                 f"{what}: expected a power such as (…)^{{{name}}}, since the superscript {name} can be a label, the order of a "
                 "derivative or a power"
@@ -448,11 +449,6 @@ def is_big(node: Node) -> bool:
 def _is_norm(node: Node) -> bool:
     base = node.base if isinstance(node, Scripted) else node
     return isinstance(base, Bracket) and base.kind == "‖‖"
-
-
-def _is_index(value: Value | None) -> bool:
-    each = value.entry() if value is not None and not value.shape else None
-    return isinstance(each, Variable) and each.domain.kind is Kind.INDEX
 
 
 def _part(value: Value, places: Sequence[sp.Expr]) -> Value:

@@ -13,7 +13,7 @@ from derivations.latex import derivatives, operators
 from derivations.latex.notation import Definition, Meaning, Named, index_parts, parts, plain
 from derivations.latex.reads import Reads
 from derivations.latex.syntax import Bracket, LatexError, Listing, Node, Product, Scripted, Symbol, parse, spelled, walk
-from derivations.latex.values import Size, Support, Value, bound, check_ranges, fits, scalar
+from derivations.latex.values import Size, Support, Value, bound, check_ranges, fits, is_index, scalar
 
 
 def conditional(reader: Reads, meaning: Meaning) -> Meaning:
@@ -40,7 +40,7 @@ def symbol(
         scripted = Scripted(base, kept_sub, kept_sup, primes) if kept_sub or kept_sup or primes else base
         meaning = reader.meaning(spelled(scripted))
         if meaning is not None:
-            if kept_sub is not None and any(spelled(part) in reader.scope for part in index_parts(kept_sub)):
+            if kept_sub is not None and any(is_index(reader.scope.get(spelled(part))) for part in index_parts(kept_sub)):
                 raise LatexError(f"{spelled(scripted)}: expected an index that is bound here, got a name that holds it")
             left_sub = sub if kept_sub is None else None
             left_sup = sup if kept_sup is None else None
@@ -57,7 +57,7 @@ def symbol(
         return _meant(reader, bold, meaning, sub, sup, rest)  # z_i is an entry of the vector that is printed bold
     if primes == 0 and sub is None and base.name == "e":
         return reader.scripts(scalar(sp.E), None, sup, spelled(whole))
-    if base.name == "\\pi" and (call := _call(rest)):
+    if base.name == "\\pi" and sub is None and (call := _call(rest)):
         raise LatexError(f"\\pi{spelled(call[0])}: expected a function of the notation, or \\pi \\cdot")
     if base.name == "\\pi" and sub is None:
         return reader.scripts(scalar(sp.pi), sub, sup, spelled(whole))
@@ -145,18 +145,19 @@ def _defined(reader: Reads, meaning: Definition, sub: Node | None, sup: Node | N
     if sub is not None and not shown.arguments and call and _completes(reader, sub, call[0], len(shown.indices)):
         rest.pop(0)
         sub, sup, call = _together(sub, call[0]), operators.one_power(name, sup, call[1]), None
-    inner = reader.fresh()
+    inner, spoken = reader.fresh(), set(shown.indices)
     if shown.arguments and call and _fits_arguments(reader, shown.arguments, parts(call[0].inside)):
         rest.pop(0)
         sup = operators.one_power(name, sup, call[1])
         inner = inner.within(**_given(reader, meaning, shown.arguments, parts(call[0].inside)))
+        spoken |= {spelled(node) for node in walk(call[0].inside)}  # J(p_i) says which i
     if shown.subscripts and sub is not None:
         inner = inner.within(**_given(reader, meaning, shown.subscripts, parts(sub)))
         sub = None
     body = inner.value(meaning.body)
     if None not in body.shape:
         body.entry(*map(bound, body.shape))  # which reads what is read late, and finds the ranges
-    if hidden := [each for each in inner.free if each not in shown.indices]:
+    if hidden := [each for each in inner.free if each not in spoken]:
         raise LatexError(f"{shown.name}: expected indices that its left side shows, got {', '.join(hidden)} on the right alone")
     if not shown.indices:
         return reader.scripts(body, sub, sup, shown.name)

@@ -85,6 +85,12 @@ def fits(one: Sequence[Size], other: Sequence[Size]) -> bool:
     return len(one) == len(other) and all(a is None or b is None or a == b for a, b in zip(one, other, strict=True))
 
 
+def is_index(value: Value | None) -> bool:
+    """Whether a value is an index, and no other number."""
+    each = value.entry() if value is not None and not value.shape else None
+    return isinstance(each, Variable) and each.domain.kind is Kind.INDEX
+
+
 def common(one: Value, other: Value, what: str) -> tuple[Size, ...]:
     """The shape of two values that are combined entry by entry; a number takes any shape."""
     if not one.shape or not other.shape:

@@ -80,5 +80,5 @@ def _name(symbol: str, meaning: str) -> str:
 
 def known_names(notation: Notation) -> frozenset[str]:
     """The names that the derivations have for symbols of a table: such a variable stands for that symbol and no other."""
-    printed = map(plain, (*notation.meanings, *notation.indices))
+    printed = (plain(name) for name in (*notation.meanings, *notation.indices) if name not in notation.names)
     return frozenset((*notation.taken, *notation.names.values(), *printed))

@@ -287,7 +287,7 @@ def test_unknown_and_circular_needs_are_errors(registry: dict[str, Entry]) -> No
     assert outcome(registry["eot.2"]) is Outcome.ERROR
 
 
-@pytest.mark.parametrize(("needs", "named"), [('"paper.9",', "paper.1 names paper.9"), ('"paper.1",', "paper.1 → paper.1")])
+@pytest.mark.parametrize(("needs", "named"), [('"paper.9",', "for paper.1, got paper.9"), ('"paper.1",', "paper.1 → paper.1")])
 def test_the_command_line_says_so_in_one_line(tmp_path: Path, needs: str, named: str) -> None:
     (tmp_path / "paper").mkdir()
     (tmp_path / "paper" / "__init__.py").write_text('"""A paper."""\n')

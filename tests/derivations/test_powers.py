@@ -10,6 +10,7 @@ import pytest
 import sympy as sp
 import torch
 
+from derivations.calculus import signs
 from derivations.calculus.balls import enclose
 from derivations.calculus.functions import lemmas_hold
 from derivations.calculus.points import points
@@ -93,6 +94,7 @@ def test_the_lemma_holds_and_is_asked_for() -> None:
 
 def test_lemma_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("derivations.calculus.functions.bregman_is_a_divergence", lambda: False)
+    monkeypatch.setattr(signs, "_decided", signs._decided.__wrapped__)     # without what it remembers
     assert not AtLeast(bregman(w, y, 1 + a), 0, because=bregman(w, y, 1 + a)).prove()
 
 

@@ -21,6 +21,8 @@ from derivations.prints.matching import match
 from derivations.prints.outcome import Check, Standing
 from derivations.relations import Relation
 
+WITH_A_PRINT = [document for document in DOCUMENTS if document != "beyond"]
+
 NOTATION = tables.notation("eot", "section5_gradient", "eot.59")
 assert NOTATION is not None
 KNOWN = tables.known_names(NOTATION)
@@ -178,7 +180,7 @@ def test_another_symbol_of_the_table_is_not_renamed() -> None:
 # ── tables ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@pytest.mark.parametrize("document", DOCUMENTS)
+@pytest.mark.parametrize("document", WITH_A_PRINT)
 def test_every_line_of_a_table_can_be_read_and_is_about_something(document: str) -> None:
     module = tables.table(document)
     assert module is not None
@@ -197,7 +199,7 @@ def test_every_line_of_a_table_can_be_read_and_is_about_something(document: str)
 
 
 def test_a_table_is_written_from_the_document_and_holds_no_expression_of_the_derivations() -> None:
-    for document in DOCUMENTS:
+    for document in WITH_A_PRINT:
         module = tables.table(document)
         assert module is not None
         own = {"SYMBOLS": module.SYMBOLS, **module.CHAPTERS, **module.CLAIMS, **module.INSTANCES}
@@ -266,8 +268,8 @@ def test_two_ways_to_print_one_thing(one: str, other: str) -> None:
 @pytest.mark.parametrize(
     ("latex", "reason"),
     [
-        (r"\frac{d}{dt} g = 0", "can be a derivative or a quotient"),
-        (r"x^{(k)} = s", "can be a power or the number"),
+        (r"\frac{d}{dt} g = 0", "expected .*partial in a derivative"),
+        (r"x^{(k)} = s", "can be a label, the order of a derivative or a power"),
         (r"\mathbb E_p[|i-j|] = 0", "can be the mean over"),
         (r"p^\star = \arg\min_{p \in \Delta^{m+1}} \langle p, s\rangle", "expected the simplex of m numbers"),
         (r"[s_j]_{j=1}^n = x", "expected entries up to m"),

@@ -119,7 +119,7 @@ def test_front_and_errata_of_the_whole_open(context: BrowserContext, large: str)
     page = watched.open("index.html")
     assert page.locator(".cell").count() == len(entries())
     for link in page.eval_on_selector_all("nav.top a:not(.home)", "links => links.map(link => link.getAttribute('href'))"):
-        assert watched.open(link).locator(".erratum").count() > 0
+        assert (watched.open(link).locator(".erratum").count() > 0) != ("beyond" in link)   # which prints nothing
     assert watched.errors == []
     assert watched.strangers == []
 
