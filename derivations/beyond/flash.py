@@ -114,7 +114,7 @@ def backward(right: sp.Expr) -> Equation:
 
 @claim("beyond.row-correction", "identity", title="The backward pass's row sum is the baseline of the policy gradient",
        hypotheses=("τ > 0",), needs=("eot.46",),
-       latex=r"\frac{\partial\mathcal L}{\partial s_j}=\frac{p_j}\tau\big(d_j-D\big),\quad"
+       latex=r"\frac{\partial\mathcal L}{\partial s_j}=\frac{p_j}\tau\big(d_j-D\big),\quad "
              r"D=\langle\nabla_o\mathcal L,o\rangle=\sum_jp_j\,d_j=-\mathbb E_p[u]")
 def row_correction() -> Steps:
     """The one number per query that the backward pass keeps, ⟨dO, O⟩, is the mean utility: no second pass is needed."""
