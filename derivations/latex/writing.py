@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from unittest.mock import patch
 
 import sympy as sp
 from sympy.printing.latex import LatexPrinter
@@ -148,7 +149,9 @@ def written(expr: sp.Expr) -> str:
     """An expression as LaTeX that `read` takes."""
     names = {name(v) for v in variables_of(sp.sympify(expr))}
     settings = {"ln_notation": False, "mul_symbol": None, "symbol_names": {"e": "e"} if "e" in names else {}}
-    return str(_Printer(settings).doprint(sp.sympify(expr)))
+    # SymPy simplifies an exponent to see whether it is constant, which may take minutes for a sum.
+    with patch.object(sp.Expr, "is_constant", lambda exponent, *_, **__: not exponent.free_symbols):
+        return str(_Printer(settings).doprint(sp.sympify(expr)))
 
 
 def statement(relation: Relation) -> str:
