@@ -93,7 +93,7 @@ def test_the_gap_of_an_inequality_is_relative() -> None:
 
 
 def test_another_shape_is_refused() -> None:
-    with pytest.raises(ValueError, match="own: shape"):
+    with pytest.raises(ValueError, match="own: expected shape"):
         compared(Equation(s[j], s[j]), [1.0], m=2, s=float64([1.0, 2.0]))
 
 

@@ -101,7 +101,7 @@ def test_every_cell_that_runs_is_counted() -> None:
 
 @pytest.mark.parametrize(("arguments", "said"), [
     (("ot_atention",), "NAME: expected a notebook, got ot_atention; did you mean ot_attention?"),
-    (("zzz",), "NAME: expected a notebook, got zzz; accepted: attention_as_entropic_transport"),
+    (("zzz",), "NAME: expected a notebook, got zzz; accepted: a_paper_of_your_own"),
     (("../secrets",), "NAME: expected a notebook, got ../secrets"),
     (("--output", __file__), "is a file"),
 ])
