@@ -13,8 +13,8 @@ Notation   P the objective (4) of `deciphering`, D its dual (9); p_λ = tilt(λ)
            for two evidences z₁ and z₂ = λ/α + h_λ − μ
 References Bauschke and Combettes (2017), section 4.1, for what is called firmly nonexpansive: λ*/α and ĥ both are, in z
 
-In particular attention with the query λ solves (4) exactly where ∇D(λ) is orthogonal to all differences of templates; z =
-λ/α + h_λ − μ is enough, and is needed only where these differences span the space.
+In words, which nothing checks: attention with the query λ solves (4) exactly where ∇D(λ) is orthogonal to all differences of
+templates; z = λ/α + h_λ − μ is enough, and is needed only where these differences span the space.
 """
 
 import sympy as sp
@@ -118,7 +118,7 @@ def with_slope(weight: sp.Expr) -> sp.Expr:
        latex=r"P(q)-P(p_\lambda)=\mathcal K(q,p_\lambda)+\tfrac\alpha2\|h_q-h_\lambda\|^2"
              r"-\alpha\langle\nabla D(\lambda),h_q-h_\lambda\rangle")
 def any_query() -> Steps:
-    """Attention with the query λ is optimal exactly where ∇D(λ) is orthogonal to the differences of the templates."""
+    """Any weights lose a divergence and a squared distance against attention with the query λ, less what the slope of D gains."""
     yield excess(with_slope(alpha))
 
 
@@ -134,7 +134,7 @@ def gap(right: sp.Expr) -> Equation:
 @claim("beyond.any-query-gap", "identity", title="The duality gap of attention with any query", hypotheses=FINITE,
        needs=("deciphering.9",), latex=r"P(p_\lambda)-D(\lambda)=\tfrac\alpha2\|\nabla D(\lambda)\|^2")
 def any_query_gap() -> Steps:
-    """One forward pass with the query λ gives an upper and a lower bound of the least value, as far apart as ∇D(λ) is long."""
+    """The value of attention with the query λ and the dual value at λ are as far apart as ∇D(λ) is long."""
     yield gap(alpha / 2 * product(slope, slope))
 
 
@@ -214,7 +214,7 @@ def of_duals(strength: sp.Expr, weight: sp.Expr = sp.S.One) -> Equation:
        latex=r"\langle z_1-z_2,\lambda_1-\lambda_2\rangle=\tfrac1\alpha\|\lambda_1-\lambda_2\|^2"
              r"+\mathcal K(p_1,p_2)+\mathcal K(p_2,p_1)")
 def dual_monotone() -> Steps:
-    """λ*/α is a firmly nonexpansive function of z: ‖λ₁ − λ₂‖ ≤ α‖z₁ − z₂‖ for every u and every α."""
+    """λ*/α is a firmly nonexpansive function of z, for every u and every α."""
     yield of_duals(alpha)
 
 
@@ -234,7 +234,7 @@ def of_estimates(weight: sp.Expr) -> Equation:
        latex=r"\langle z_1-z_2,\hat h_1-\hat h_2\rangle=\|\hat h_1-\hat h_2\|^2"
              r"+\tfrac1\alpha(\mathcal K(p_1,p_2)+\mathcal K(p_2,p_1))")
 def estimate_monotone() -> Steps:
-    """ĥ is a firmly nonexpansive function of z, however large α is; one pass of attention, whose slope is αΣ, is not."""
+    """ĥ is a firmly nonexpansive function of z, however large α is."""
     yield of_estimates(1 / alpha)
 
 
