@@ -118,7 +118,7 @@ def with_slope(weight: sp.Expr) -> sp.Expr:
        latex=r"P(q)-P(p_\lambda)=\mathcal K(q,p_\lambda)+\tfrac\alpha2\|h_q-h_\lambda\|^2"
              r"-\alpha\langle\nabla D(\lambda),h_q-h_\lambda\rangle")
 def any_query() -> Steps:
-    """Any weights lose a divergence and a squared distance against attention with the query λ, less what the slope of D gains."""
+    """Any weights lose a divergence and a squared distance against attention with the query λ, less what ∇D gains."""
     yield excess(with_slope(alpha))
 
 
