@@ -4,22 +4,27 @@ Authors' modules are Python and run in this process.  If one of them replaces a 
 purpose, it is detected, unless the code hides its traces from this module too (see `docs/trust.md`).
 """
 
+import pkgutil
 import sys
 from collections.abc import Iterator
+from importlib import import_module
 from types import ModuleType
-
-import derivations.canonical
-import derivations.comparison
-import derivations.examination
-import derivations.relations
-import derivations.symbolic  # noqa: F401  (with all that they import)
 
 KERNEL = ("derivations.calculus", "derivations.relations", "derivations.claims", "derivations.records",
           "derivations.normal_form", "derivations.examination", "derivations.comparison", "derivations.canonical",
           "derivations.symbolic")
 
 
-MODULES = tuple(name for name in sys.modules if name in KERNEL or name.startswith(tuple(f"{part}." for part in KERNEL)))
+def _all_of_kernel() -> Iterator[str]:
+    """Import every module of the kernel, so that none is first seen after an author could have replaced something in it."""
+    for name in KERNEL:
+        yield name
+        for part in pkgutil.iter_modules(getattr(import_module(name), "__path__", ())):
+            import_module(f"{name}.{part.name}")
+            yield f"{name}.{part.name}"
+
+
+MODULES = tuple(_all_of_kernel())
 
 
 def _modules() -> Iterator[ModuleType]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from derivations import integrity
-from derivations.calculus import defined, points, signs, sums, variables
+from derivations.calculus import defined, moments, points, shorthands, signs, sums, variables
 from derivations.calculus.variables import Kind
 from derivations.catalogue import examine
 from tests.attacks.entries import HONEST, entry
@@ -19,6 +20,8 @@ CHANGES: dict[str, tuple[Any, str, object]] = {
     "what is known of a kind": (variables, "_ASSUMPTIONS", {}),
     "the points that are far away": (points, "LATER", ()),
     "how many points are small": (points, "SMALL", 0),
+    "an expectation, which nothing of the kernel itself imports": (moments, "expectation", lambda expr: expr),
+    "a shorthand, which is written out in statements": (shorthands, "tanh", lambda x: x),
     "what belongs to the calculus": (defined, "_OPERATIONS", ()),
 }
 
@@ -39,3 +42,10 @@ def test_a_change_is_a_fault_of_every_claim(monkeypatch: pytest.MonkeyPatch) -> 
 def test_an_entry_that_is_put_into_a_table_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(variables._ASSUMPTIONS, Kind.REAL, {"positive": True})
     assert integrity.changed_names() == ["derivations.calculus.variables._ASSUMPTIONS"]
+
+
+def test_every_module_of_the_kernel_is_watched() -> None:
+    """Whether or not something has imported it before an author's module runs."""
+    folder = Path(integrity.__file__).parent
+    files = [path for part in ("calculus", "relations") for path in (folder / part).glob("*.py") if path.stem != "__init__"]
+    assert {f"derivations.{path.parent.name}.{path.stem}" for path in files} <= set(integrity.MODULES)
