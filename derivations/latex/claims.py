@@ -40,8 +40,9 @@ def equation(id: str, latex: str, notation: Notation, *, title: str, line: int, 
     A formula that cannot be read is a claim that stays open, with the reason.  Raises ValueError as `claim` does.
     """
     caller = sys._getframe(1)
+    module = str(caller.f_globals["__name__"])
     try:
-        relations: Sequence[Relation] = read(latex, notation)
+        relations: Sequence[Relation] = read(latex, notation.within(module.rpartition(".")[2], id))
         unread = ""
     except Exception as error:  # one formula that breaks the reader costs the author no other
         relations, unread = (), str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
@@ -53,7 +54,7 @@ def equation(id: str, latex: str, notation: Notation, *, title: str, line: int, 
         return Undecidable(f"could not be read: {unread}") if unread else _steps(relations, said)
 
     derivation.__doc__ = f"Line {line} of the paper."
-    derivation.__module__ = caller.f_globals["__name__"]
+    derivation.__module__ = module
     kind = Kind.DEFINITION if by_definition else _kind(relations)
     entry = claim(id, kind, title=title, latex=latex)(derivation)
     entry.line, entry.read = caller.f_lineno, bool(relations)

@@ -11,7 +11,10 @@
         r"\\mathcal K": "KL",
     })
 
-A line that begins with = is a definition, whose left side names its indices and arguments.
+A line that begins with = is a definition, whose left side names its indices and arguments.  What a letter means in one module
+or in one equation only stands in `local`, by the name of the module or the id of the equation:
+
+    Notation({"x": "vector n"}, local={"section3": {"x": "simplex n"}, "mine.12": {"x": "positive vector n"}})
 """
 
 from __future__ import annotations
@@ -85,6 +88,7 @@ class Notation:
 
     declarations: Mapping[str, Any]
     names: Mapping[str, str] = field(default_factory=dict)  # of variables that are called otherwise than they are printed
+    local: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # other meanings, by module and by equation
     meanings: dict[str, Meaning] = field(default_factory=dict, init=False)
     sizes: dict[str, sp.Expr] = field(default_factory=dict, init=False)
     indices: dict[str, Variable] = field(default_factory=dict, init=False)
@@ -111,6 +115,20 @@ class Notation:
                 self.declare(symbol, meaning)
             except ValueError as error:
                 self.broken[_name_of(symbol)] = f"{symbol}: {error}"
+
+    def within(self, *places: str) -> Notation:
+        """The notation with what it says of these places, of which a later one comes before an earlier one."""
+        own = [self.local[place] for place in places if place in self.local]
+        if not own:
+            return self
+        lines: dict[str, tuple[str, Any]] = {}
+        for table in (self.declarations, *own):
+            for symbols, meaning in table.items():
+                for symbol in split(symbols):
+                    name = _name_of(symbol)
+                    lines.pop(name, None)
+                    lines[name] = symbol, meaning
+        return Notation(dict(lines.values()), self.names)
 
     # ── declarations ────────────────────────────────────────────────────────────────────────────────────────────────
 

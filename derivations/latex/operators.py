@@ -15,7 +15,19 @@ from derivations.latex.notation import Named
 from derivations.latex.reads import Reads
 from derivations.latex.syntax import parse
 from derivations.latex.tree import Bracket, Chain, LatexError, Listing, Node, Operator, Product, Scripted, spelled
-from derivations.latex.values import IDENTITY, ONES, Value, bound, check_inverse, common, entrywise, inner, product_of, scalar
+from derivations.latex.values import (
+    IDENTITY,
+    ONES,
+    Value,
+    bound,
+    check_inverse,
+    coincide,
+    common,
+    entrywise,
+    inner,
+    product_of,
+    scalar,
+)
 
 DEFAULT = {
     "\\mathrm{softmax}": "softmax",
@@ -323,7 +335,7 @@ def _indicator(reader: Reads, bracket: Node) -> Value:
     if len(chain.signs) != 1 or chain.signs[0] not in ("=", "\\ne", "\\neq") or None in chain.parts:
         raise LatexError(f"indicator: expected i = j or i \\ne j, got {spelled(chain)}")
     one, other = (reader.place(part) for part in chain.parts if part is not None)
-    same = delta(one, other)
+    same = coincide(one, other, spelled(chain))
     return scalar(same if chain.signs[0] == "=" else 1 - same)
 
 
@@ -331,7 +343,7 @@ def _delta(reader: Reads, sub: Node | None) -> Value:
     places = [reader.place(part) for part in index_parts(sub)] if sub is not None else []
     if len(places) != 2:
         raise LatexError(f"\\delta: expected two indices, got {spelled(sub) or 'none'}")
-    return scalar(delta(*places))
+    return scalar(coincide(places[0], places[1], f"\\delta_{{{spelled(sub)}}}"))
 
 
 def inner_product(reader: Reads, inside: Node) -> Value:
