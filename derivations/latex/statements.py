@@ -14,6 +14,7 @@ import sympy as sp
 
 from derivations.calculus import sums
 from derivations.calculus.defined import conditions
+from derivations.calculus.functions import xlogx
 from derivations.calculus.signs import nonnegative
 from derivations.calculus.sums import total
 from derivations.calculus.variables import Kind, Variable, index
@@ -24,7 +25,7 @@ from derivations.latex.maxima import every, extremes, reached
 from derivations.latex.membership import SETS, check_member, is_interval, within_interval
 from derivations.latex.names import index_parts, parts, plain
 from derivations.latex.notation import Definition, Notation
-from derivations.latex.problems import because, minimizer, optimal_value, problem
+from derivations.latex.problems import because, divergence, minimizer, optimal_value, problem
 from derivations.latex.sums import check_pairs
 from derivations.latex.syntax import parse
 from derivations.latex.tree import (
@@ -171,7 +172,10 @@ def _bounded(reader: Reader, less: Node, more: Node, strict: bool) -> Iterator[R
 
     def relation(a: sp.Expr, b: sp.Expr) -> AtLeast:
         a, b = beyond(below(a)), beyond(below(b))
-        return AtLeast(a, b, strict=strict, because=because(a - b, weights))
+        found = AtLeast(a, b, strict=strict, because=because(a - b, weights))
+        if found.because is None and (a - b).has(sp.log, xlogx) and not found.counterexample() and not found.prove():
+            return replace(found, because=divergence(a - b, weights))
+        return found
 
     yield from compared(reader, more, less, relation)
 

@@ -1,4 +1,4 @@
-"""Maxima, suprema and products: what they state, false neighbours that are refuted, and what can be read in two ways."""
+"""Maxima, suprema, products, divergences: what they state, false neighbours that are refuted, and what can be read in two ways."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from derivations.latex.tree import LatexError
 DECLARED = {
     "n": "size",
     "a, b, i, j": "index n",
-    "s": "vector n",
+    "s, v": "vector n",
     "r(a)": "real",
     r"\tau, c": "positive",
     "p": "interior n",
@@ -21,6 +21,7 @@ DECLARED = {
     "V": r"= \tau\log\sum_b e^{s_b/\tau}",
     "W": r"= \tau\log\sum_a e^{r(a)/\tau}",
     "w_a": r"= e^{s_a/\tau}/\sum_b e^{s_b/\tau}",
+    "d_a": r"= e^{v_a}/\sum_b e^{v_b}",
     "h(q)": r"= -\sum_i q_i \log q_i",
 }
 
@@ -43,6 +44,9 @@ TRUE = [
     r"\frac{\partial}{\partial x_j} \log\prod_i x_i = 1/x_j",
     r"-\log\prod_{i} w_i = \frac{n}{\tau} V - \frac1\tau\sum_i s_i",
     r"\sum_{j=1}^n \log \prod_{i} e^{s_i} = n \sum_i s_i",
+    r"\mathrm{KL}(w \| d) \ge 0",
+    r"\sum_a d_a s_a + \tau H(d) \le V",
+    r"-\sum_a w_a \log d_a \ge H(w)",
 ]
 
 FALSE = [
@@ -58,6 +62,9 @@ FALSE = [
     r"\inf_{u \in \mathbb{R}} u^2 \ge 1",
     r"\log \prod_i c x_i = \log c + \sum_i \log x_i",
     r"\prod_i c = n c",
+    r"\mathrm{KL}(w \| d) \ge 1",
+    r"\sum_a d_a s_a + H(d) \le V",
+    r"-\sum_a w_a \log d_a \ge H(d)",
     r"\prod_i p_i^{q_i} = e^{\sum_i p_i \log q_i}",
     r"\frac{\partial}{\partial x_j} \log\prod_i x_i = x_j",
 ]
