@@ -82,7 +82,8 @@ def match(link: Link, step: Relation, known: frozenset[str]) -> Match | None:
     said = link.said
     if not _comparable(said, statement(step)):
         return None
-    expressions = [*sides(said), *(side for each in link.premises for side in sides(each))]
+    asked = [each for each in link.premises if not _by_the_table(each)]
+    expressions = [*sides(said), *(side for each in asked for side in sides(each))]
     others = [*shown(step), *(side for each in premises(step) for side in shown(each))]
     for naming in namings(expressions, others, known):
         try:
@@ -93,7 +94,7 @@ def match(link: Link, step: Relation, known: frozenset[str]) -> Match | None:
         if not values.places:
             continue
         found = _matched(said, statement(step), naming, values)
-        if found and all(_premised(each, step, naming, values) for each in link.premises):
+        if found and all(_premised(each, step, naming, values) for each in asked):
             return found
     return None
 
@@ -113,10 +114,18 @@ def _comparable(said: Said, step: Relation) -> bool:
 
 
 def _premised(premise: Said, step: Relation, naming: Naming, values: Values) -> bool:
-    """Whether a premise of a print is one of those of a step, or holds by the table, as ε = τ does for one symbol."""
-    if isinstance(premise, Equation) and values.same(*(named(side, naming) for side in premise.sides)):
-        return True
+    """Whether a premise of a print is one of those of a step."""
     return any(_comparable(premise, each) and _matched(premise, each, naming, values) for each in premises(step))
+
+
+def _by_the_table(premise: Said) -> bool:
+    """Whether a premise says what the table says: ε = τ for one symbol, x_t ≥ x_s where the table's x_s is x_t − σ_s."""
+    if not isinstance(premise, Equation | AtLeast):
+        return False
+    values = Values(variables_of(sp.Tuple(*premise.sides)))
+    if isinstance(premise, Equation):
+        return values.same(*premise.sides)
+    return values.nonnegative(premise.sides[0] - premise.sides[1]) and not premise.strict
 
 
 def _matched(said: Said, step: Relation, naming: Naming, values: Values) -> Match | None:
