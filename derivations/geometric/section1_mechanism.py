@@ -49,7 +49,7 @@ def half_space(bound: sp.Expr, because: sp.Expr | None = None) -> AtLeast:
 
 
 @claim("geometric.s1.context", "inequality", title="The context vector is a weighted average", needs=("geometric.1",),
-       latex=r"\langle v,c\rangle=\textstyle\sum_tp_t\langle v,V(t)\rangle,\quad u_t\le b\implies\textstyle\sum_tp_tu_t\le b")
+       latex=r"u_t\le b\implies\textstyle\sum_tp_tu_t\le b,\quad\langle v,c\rangle=\textstyle\sum_tp_t\langle v,V(t)\rangle")
 def weighted_average() -> Steps:
     """The context vector is a weighted average of the V(t): it lies in every half-space that holds all of them."""
     yield Equation(total(c, v[c] * context(c)), total(j, p[j] * total(c, v[c] * V[j, c])), reason="⟨v, c⟩ = Σ_t p_t ⟨v, V(t)⟩")

@@ -12,6 +12,8 @@ from itertools import combinations
 
 import sympy as sp
 
+from derivations.calculus import sums
+from derivations.calculus.balls import Point, enclose_all
 from derivations.calculus.variables import Domain, Kind, Variable, variables_of
 from derivations.latex.links import Link, Minimizer, Optimum, Said, Shown, sides
 from derivations.prints.expressions import Naming, Values, in_normal_form, named, namings
@@ -114,8 +116,21 @@ def _comparable(said: Said, step: Relation) -> bool:
 
 
 def _premised(premise: Said, step: Relation, naming: Naming, values: Values) -> bool:
-    """Whether a premise of a print is one of those of a step."""
+    """Whether a premise of a print is one of those of a step, or holds at the point where a disproof has its witness."""
+    if isinstance(step, Fails) and isinstance(premise, Equation | AtLeast):
+        return _holds_at_the_witness(premise, step.relation.at, naming)
     return any(_comparable(premise, each) and _matched(premise, each, naming, values) for each in premises(step))
+
+
+def _holds_at_the_witness(premise: Equation | AtLeast, at: Point, naming: Naming) -> bool:
+    """Whether a premise is certain at the point of a disproof: an implication fails where that holds and this does not."""
+    try:
+        one, other = enclose_all([named(side, naming) for side in premise.sides], at)
+    except (KeyError, ValueError):  # it is about more than the point
+        return False
+    if isinstance(premise, Equation):
+        return bool(one == other) and one.is_exact()
+    return bool(one > other if premise.strict else one >= other)
 
 
 def _by_the_table(premise: Said) -> bool:
@@ -124,7 +139,7 @@ def _by_the_table(premise: Said) -> bool:
         return False
     values = Values(variables_of(sp.Tuple(*premise.sides)))
     if isinstance(premise, Equation):
-        return values.same(*premise.sides)
+        return sums.alike(*premise.sides) or values.same(*premise.sides)
     return values.nonnegative(premise.sides[0] - premise.sides[1]) and not premise.strict
 
 
