@@ -119,6 +119,9 @@ def slope(right_side: sp.Expr) -> Equation:
        needs=("eot.s3.trade-off",))
 def entropy_grows() -> Steps:
     """From one temperature to the next the mean entropy of the rows grows, at the rate of the variance of the scores."""
+    plan = softmax(score, eps)
+    squares = total(j, plan(i, j) * (S[i, j] - total(l, plan(i, l) * S[i, l])) ** 2)
+    yield AtLeast(total(i, variance(i)) / (n * eps**3), 0, because=total(i, squares) / (n * eps**3), reason="variances")
     yield slope(total(i, variance(i)) / (n * eps**3))
 
 
