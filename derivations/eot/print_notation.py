@@ -190,7 +190,7 @@ SAMPLED = {
     "g_{ij}": r"= (\delta_{ij} - p_j)/\tau",
     r"\mathrm{Var}": r"variance under i \sim p",
     r"\mathcal L": None,
-    r"\nabla_s\mathcal L": r"= -[\sum_k u_k p_k g_{kj}]_j",
+    r"\nabla_s\mathcal L": r"= -g^\top (u \odot p)",
 }
 
 # Section 3's primer: a and b are prescribed
@@ -206,6 +206,9 @@ COUPLINGS = {
     "P": "nonnegative matrix n m",
 }
 
+# Remark 3.4: components are independent with mean 0 and variance 1
+RANDOM = {"q": "random vector d_k as Q", "k": "random matrix m d_k as K"}
+
 # Mixtures: t/(1 − t) is any positive number, the odds
 ODDS = {"o": "positive as t", "t": r"= \frac{o}{1 + o}", "x, y": "simplex m"}
 MIXED_PLANS = {"o": "positive as t", "t": r"= \frac{o}{1 + o}", "R": "stochastic n m"}
@@ -217,7 +220,6 @@ SCORES = {"q": "simplex m", r"\pi": "simplex m as p", r"\mu": "nonnegative vecto
 NATURAL = {
     "v": "vector m",
     "F^+_{jk}": r"= \tau^2 \sum_b (\delta_{jb} - \tfrac1m)(\delta_{bk} - \tfrac1m)/p_b(s)",
-    r"\nabla_s\mathcal L": r"= -[\sum_k u_k \frac{\partial p_k(s)}{\partial s_j}]_j",
     r"\Delta s_{\mathrm{nat}}": r"= -F^+ \nabla_s\mathcal L",
 }
 
@@ -275,6 +277,20 @@ CLAIMS = {
     "eot.s7.manifold-curvature": CURVATURE,
     "eot.s3.linear-is-convex": ODDS,
     "eot.s3.second-derivative": {"x": "positive as a", "f(x)": r"= x \log x"},
+    "eot.s3.plan-marginals": {**COUPLINGS, "P": "coupling a b"},
+    "eot.rem3.4": RANDOM,
+    "eot.s3.unit-variance": RANDOM,
+    "eot.s3.stable-trade-off": {**RANDOM, "H(p)": None, "J(p)": r"= \langle p, C \rangle - \tau H(p)", r"\tau": r"= \sqrt{d_k}", "C_j": r"= -\langle q, k_j \rangle"},
+    "eot.s3.kantorovich": {
+        **COUPLINGS,
+        "P": "coupling a b",
+        "c": "nonnegative matrix n m",
+        "f": "vector n",
+        "g": "vector m",
+        "C": None,
+        "C_{ij}": "= c_{ij} + f_i + g_j",
+    },
+    "eot.s3.entropic-objective": {**COUPLINGS, "H(p)": None, "P": None, "P_{ij}": "= a_i b_j"},
     "eot.s3.couplings-exist": {**COUPLINGS, "P_{ij}": "= a_i b_j"},
     "eot.s3.primer-trade-off": {
         **COUPLINGS,
@@ -306,7 +322,7 @@ CLAIMS = {
         r"\Omega_L(w)": None,
         r"\Omega": r"= \tau \sum_j p_j \log p_j + \gamma \sum_j p_j |i - j|",
     },
-    "eot.s4.alibi-form": {"b": "real", r"\gamma": "= -b", r"\Omega_L(w)": None, "C'_{ij}": None, "p^\\star_{ij}": None},
+    "eot.s4.alibi-form": {**ALIBI, "b": "real", "J(w)": None, r"\gamma": "= -b", r"\Omega_L(w)": None, "C'_{ij}": None, "p^\\star_{ij}": None},
     "eot.prop4.2": {
         **SCORES,
         "s_j": r"= \theta + \pi_j - \mu_j",
@@ -326,7 +342,11 @@ CLAIMS = {
         "J": r"= -\sum_j p_j s_j + \tau \sum_j p_j \log p_j",
         r"\Omega(p)": None,
     },
-    "eot.prop4.1": {"p": "simplex m", r"\Omega": r"= -\tau H(p)"},
+    "eot.prop4.1": {
+        "p": "simplex m",
+        r"\Omega": r"= -\tau H(p)",
+        "p^\\star_j": r"= \arg\min_{p \in \Delta^{m-1}} \{-\langle p, s \rangle - \tau H(p)\}",
+    },
     "eot.s5.query-key-gradient": {
         "k": "matrix m d_k as K",
         "p_j(s)": None,
@@ -345,6 +365,16 @@ CLAIMS = {
     "eot.s7.direction": NATURAL,
     "eot.s7.dual": NATURAL,
     "eot.s8.maximum-entropy": {"q": "simplex m"},
+    "eot.defA.4": {
+        "q": None,
+        "k": None,
+        "Q": "matrix n d_k",
+        "K": "matrix m d_k",
+        "A_{ij}": None,
+        "P^\\star_{ij}": None,
+        "C_{ij}": None,
+        "C": r"= -Q K^\top",
+    },
     "eot.sA.non-empty": {"P_{ij}": "= 1/m"},
     "eot.sA.compact-convex": MIXED_PLANS,
     "eot.sA.linear-part": {**MIXED_PLANS, "L(P)": r"= \langle P, C \rangle"},
@@ -353,6 +383,7 @@ CLAIMS = {
     "eot.sA.free-target": {"b": "simplex m"},
     "eot.sA.decomposable": {"H(P)": None, "J(P)": r"= \sum_{ij} P_{ij} C_{ij} + \varepsilon \sum_{ij} P_{ij} \log P_{ij}"},
     "eot.sA.single-row": {
+        "i, h": "index 1",
         "H(P)": None,
         "q": "vector d_k as Q",
         "P": "stochastic 1 m",
@@ -401,6 +432,7 @@ INSTANCES = {
     "eot.2": UNIFORM,
     "eot.3": UNIFORM,
     "eot.defA.5": {"P_{ij}": "= 1/m"},
+    "eot.def3.2": {"p_j": "= 1/m"},
     "eot.34": {"p_{ij}": "= 1/m"},
     "eot.108": {"P_{ij}": "= 1/m"},
     "eot.111": {"P_{ij}": "= b_j", "b": "simplex m"},

@@ -94,6 +94,14 @@ CLAIMS = {
     },
     "geometric.s3.close-to-practice": {"s": "vector S"},
     "geometric.s3.unique-inside": {"p^\\star_t": r"= e^{x_t} / \sum_s e^{x_s}"},
+    "geometric.s0.smooths": {"z": "random vector S"},
+    "geometric.s2.not-the-direction": {
+        "t": "index S as best",
+        "e_t": r"= [\delta_{jt}]_j",
+        "y": "vector S",
+        r"\sin^2\angle(y, x)": r"= 1 - \frac{\langle y, x \rangle^2}{\|y\|^2 \|x\|^2}",
+    },
+    "geometric.6": {"x": "matrix S D as X"},
     "geometric.s5.backpropagation": {
         **COEFFICIENTS,
         r"\nabla_f L": "vector S as g",
@@ -158,4 +166,5 @@ CLAIMS = {
 
 INSTANCES: dict[str, dict[str, str | None]] = {
     "geometric.s1.pmf": {"p_t": "= 1/S"},
+    "geometric.s4.summary": {"x": "matrix S D as X", "w": "vector D as v", "f(x)": "= x w"},
 }

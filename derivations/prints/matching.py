@@ -84,8 +84,7 @@ def match(link: Link, step: Relation, known: frozenset[str]) -> Match | None:
     said = link.said
     if not _comparable(said, statement(step)):
         return None
-    asked = [each for each in link.premises if not _by_the_table(each)]
-    expressions = [*sides(said), *(side for each in asked for side in sides(each))]
+    expressions = [*sides(said), *(side for each in link.premises for side in sides(each))]
     others = [*shown(step), *(side for each in premises(step) for side in shown(each))]
     for naming in namings(expressions, others, known):
         try:
@@ -96,7 +95,7 @@ def match(link: Link, step: Relation, known: frozenset[str]) -> Match | None:
         if not values.places:
             continue
         found = _matched(said, statement(step), naming, values)
-        if found and all(_premised(each, step, naming, values) for each in asked):
+        if found and all(_premised(each, step, naming, values) for each in link.premises):
             return found
     return None
 
@@ -133,14 +132,15 @@ def _holds_at_the_witness(premise: Equation | AtLeast, at: Point, naming: Naming
     return bool(one > other if premise.strict else one >= other)
 
 
-def _by_the_table(premise: Said) -> bool:
+def by_the_table(premise: Said) -> bool:
     """Whether a premise says what the table says: ε = τ for one symbol, x_t ≥ x_s where the table's x_s is x_t − σ_s."""
     if not isinstance(premise, Equation | AtLeast):
         return False
     values = Values(variables_of(sp.Tuple(*premise.sides)))
     if isinstance(premise, Equation):
         return sums.alike(*premise.sides) or values.same(*premise.sides)
-    return values.nonnegative(premise.sides[0] - premise.sides[1]) and not premise.strict
+    gap = premise.sides[0] - premise.sides[1]
+    return values.positive(gap) if premise.strict else values.nonnegative(gap)
 
 
 def _matched(said: Said, step: Relation, naming: Naming, values: Values) -> Match | None:
@@ -163,8 +163,11 @@ def _matched(said: Said, step: Relation, naming: Naming, values: Values) -> Matc
     left, right = step.sides[:2]
     if isinstance(said, AtLeast):
         strong = not said.strict or isinstance(step, StrictUnlessEqual) or bool(getattr(step, "strict", False))
-        gaps = (one - other, left - right)
-        return Match(GAP, (gaps,)) if strong and values.same(*gaps) else None
+        for scale in _scales(sp.Tuple(one, other, left, right)):  # an inequality that was multiplied by a positive number
+            for gaps in ((scale * (one - other), left - right), (one - other, scale * (left - right))):
+                if strong and values.same(*gaps):
+                    return Match(GAP, (gaps,))
+        return None
     return _same_equation(one, other, left, right, values)
 
 
@@ -203,7 +206,7 @@ def _residual(way: str, gap: sp.Expr, side: sp.Expr, values: Values) -> Match | 
     return None
 
 
-def _scales(side: sp.Expr) -> Iterator[sp.Expr]:
+def _scales(side: sp.Basic) -> Iterator[sp.Expr]:
     yield sp.S.One
     for v in variables_of(side):
         if v.domain.kind is Kind.POSITIVE and not v.domain.shape:
