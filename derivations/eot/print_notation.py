@@ -322,7 +322,6 @@ CLAIMS = {
         r"\Omega_L(w)": None,
         r"\Omega": r"= \tau \sum_j p_j \log p_j + \gamma \sum_j p_j |i - j|",
     },
-    "eot.s4.alibi-form": {**ALIBI, "b": "real", "J(w)": None, r"\gamma": "= -b", r"\Omega_L(w)": None, "C'_{ij}": None, "p^\\star_{ij}": None},
     "eot.prop4.2": {
         **SCORES,
         "s_j": r"= \theta + \pi_j - \mu_j",

@@ -64,7 +64,7 @@ def corresponds(strength: sp.Expr, **where: object) -> Equation:
 
 
 @claim("eot.s4.alibi-form", "equivalence", title="ALiBi's bias and −γ", needs=("eot.36", "eot.s4.alibi-sign"),
-       latex=r"b=-\gamma\implies\mathrm{softmax}\big([s_{ij}/\tau+b|i-j|]_j\big)=\mathrm{softmax}\big([(s_{ij}-\gamma|i-j|)/\tau]_j\big)", hypotheses=("ALiBi's bias is added after the division by τ",), part_of="eot.prop4.4")
+       latex=r"b=-\gamma", hypotheses=("ALiBi's bias is added after the division by τ",), part_of="eot.prop4.4")
 def alibi_form() -> Steps:
     """The solution is said to have the form of ALiBi, with minus γ for its linear bias."""
     yield Fails(corresponds(-bias, at={m: 2, i: 1, j: 1, tau: 2, S.label: [[0, 0], [0, 0]], bias: -1}),

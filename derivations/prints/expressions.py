@@ -80,6 +80,8 @@ def named(expr: sp.Expr, naming: Naming) -> sp.Expr:
 @cache
 def places(names: tuple[Variable, ...], given: tuple[Hypothesis, ...] = ()) -> tuple[dict[Variable, Value], ...]:
     """Exact points in general position where the hypotheses hold, at sizes above 1 where there are such."""
+    if any(v.domain.kind is Kind.RANDOM for v in names):
+        return ()  # which has no values, only moments
     indices = [v for v in names if v.domain.kind is Kind.INDEX]
     sizes = [v for v in names if v.domain.kind is Kind.SIZE]
     groups: list[list[dict[Variable, Value]]] = []

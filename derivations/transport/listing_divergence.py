@@ -204,7 +204,7 @@ def value() -> Steps:
                 reason="one point against two at no cost: the sum is 0, the least value −log 2")
 
 
-@value.corrected(r"\mathrm{OT}_\varepsilon(p,q)=\langle\gamma,C\rangle+\varepsilon\textstyle\sum_{ij}\gamma_{ij}\log\gamma_{ij}",
+@value.corrected(r"\langle\gamma,C\rangle-\varepsilon H(\gamma)=\varepsilon\textstyle\sum_{ij}\gamma_{ij}(\log u_i+\log v_j)",
                  Severity.SLIP, replaces="the sum of costs alone")
 def value_with_entropy() -> Steps:
     """With ε Σ γ log γ added, each term is the least value, which the logarithms of the scalings give too."""

@@ -63,7 +63,6 @@ ATTENTION_ROUND = {
     "n": "size",
     "i, j, h, k, l": "index n",
     "S": "matrix n n",
-    "m": None,
     "A_{ij}": r"= e^{S_{ij}/\varepsilon} / \sum_l e^{S_{il}/\varepsilon}",
     "v_j": "= 1/n",
     "K_{ij}": r"= e^{S_{ij}/\varepsilon}",
