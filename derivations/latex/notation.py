@@ -19,7 +19,7 @@ or in one equation only stands in `local`, by the name of the module or the id o
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -53,10 +53,11 @@ OPERATORS = (
 )
 
 SCALARS = {"real": Kind.REAL, "positive": Kind.POSITIVE, "nonnegative": Kind.NONNEGATIVE}
+ENTRIES = {**SCALARS, "random": Kind.RANDOM}
 ARRAYS = {"simplex": Kind.SIMPLEX, "interior": Kind.INTERIOR, "stochastic": Kind.STOCHASTIC}
 ACCEPTED = (
-    "size, index M, real, positive, nonnegative (with bounds, size >= 2, positive < 1), [positive|nonnegative] vector M, "
-    "[positive|nonnegative] matrix N M, rows of M, columns of M, simplex M, interior M, stochastic N M, fixed, "
+    "size, index M, real, positive, nonnegative (with bounds, size >= 2, positive < 1), [positive|nonnegative|random] vector M, "
+    "[positive|nonnegative|random] matrix N M, rows of M, columns of M, simplex M, interior M, stochastic N M, coupling A B, fixed, "
     "= definition, or an operator: "
     + ", ".join(OPERATORS)
 )
@@ -105,7 +106,7 @@ class Notation:
                     waiting.append((symbol, meaning.strip()))
                 else:
                     self.adopt(symbol, meaning)
-        order = {"size": 0, "index": 1, "rows": 3, "columns": 3}
+        order = {"size": 0, "index": 1, "rows": 3, "columns": 3, "coupling": 3}
 
         def rank(line: tuple[str, str]) -> tuple[int, bool]:
             return 4 if line[1][0] == "=" else order.get(line[1].split()[0], 2), styled(line[0]) != plain(line[0])
@@ -244,8 +245,10 @@ class Notation:
             return scalar(variables.scalar(name, SCALARS[meaning]))
         if meaning == "fixed":
             return scalar(variables.scalar(name))
-        kind = SCALARS.get(words[0], Kind.REAL)
-        words = words[1:] if words[0] in SCALARS else words
+        if words[0] == "coupling":
+            return self._coupling(name, words[1:])
+        kind = ENTRIES.get(words[0], Kind.REAL)
+        words = words[1:] if words[0] in ENTRIES else words
         axes = {"vector": 1, "matrix": 2, "simplex": 1, "interior": 1, "stochastic": 2}.get(words[0] if words else "")
         if axes is None:
             raise LatexError(f"expected {ACCEPTED}, got {meaning!r}")
@@ -257,6 +260,19 @@ class Notation:
                 f"{plain_one}_i can be an entry of {printed} or of {plain_one}; expected one of them in the notation, got both"
             )
         return Value(tuple(base.shape), lambda *places: base[places])
+
+    def _coupling(self, name: str, marginals: Sequence[str]) -> Value:
+        """A plan between two distributions of the notation."""
+        bases = [self._base(each) for each in marginals]
+        if len(bases) != 2 or None in bases:
+            raise LatexError(f"expected a coupling of two distributions of the notation, got {' '.join(marginals) or 'none'}")
+        plan = variables.coupling(name, *bases)
+        return Value(tuple(plan.shape), lambda *places: plan[places])
+
+    def _base(self, name: str) -> sp.IndexedBase | None:
+        value = self.meanings.get(spelled(parse(name)))
+        entry = value.entry(sp.S.One) if isinstance(value, Value) and len(value.shape) == 1 else None
+        return entry.base if isinstance(entry, sp.Indexed) else None
 
     def _lines(self, kind: str, latex: str) -> Value:
         """The rows or columns of a matrix as a family of vectors, q_i of Q."""

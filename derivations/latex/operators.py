@@ -10,6 +10,7 @@ from derivations.calculus.functions import xlogx
 from derivations.calculus.powers import plus as positive_part
 from derivations.calculus.sums import delta, equal, total
 from derivations.calculus.variables import Kind, Variable
+from derivations.latex import randoms
 from derivations.latex.names import index_parts, parts, plain
 from derivations.latex.notation import Named
 from derivations.latex.reads import Reads
@@ -225,7 +226,7 @@ TABLE = {
 def _moment(reader: Reads, operator: str, sub: Node | None, sup: Node | None, rest: list[Node]) -> Value:
     """E_{i∼p}[X], E_p[u], E_{q(z)}[X]: weights from the subscript, and what they weigh from the bracket."""
     if sub is None:
-        raise LatexError(f"{operator}: expected a distribution as subscript, got none")
+        return reader.scripts(randoms.moment(reader, operator, rest), None, sup, operator)
     weights, names = _law(reader, sub)
     if not rest:
         raise LatexError(f"{operator}: expected an argument, got nothing")

@@ -12,6 +12,8 @@ from itertools import combinations
 
 import sympy as sp
 
+from derivations.calculus import sums
+from derivations.calculus.balls import Point, enclose_all
 from derivations.calculus.variables import Domain, Kind, Variable, variables_of
 from derivations.latex.links import Link, Minimizer, Optimum, Said, Shown, sides
 from derivations.prints.expressions import Naming, Values, in_normal_form, named, namings
@@ -113,10 +115,32 @@ def _comparable(said: Said, step: Relation) -> bool:
 
 
 def _premised(premise: Said, step: Relation, naming: Naming, values: Values) -> bool:
-    """Whether a premise of a print is one of those of a step, or holds by the table, as ε = τ does for one symbol."""
-    if isinstance(premise, Equation) and values.same(*(named(side, naming) for side in premise.sides)):
-        return True
+    """Whether a premise of a print is one of those of a step, or holds at the point where a disproof has its witness."""
+    if isinstance(step, Fails) and isinstance(premise, Equation | AtLeast):
+        return _holds_at_the_witness(premise, step.relation.at, naming)
     return any(_comparable(premise, each) and _matched(premise, each, naming, values) for each in premises(step))
+
+
+def _holds_at_the_witness(premise: Equation | AtLeast, at: Point, naming: Naming) -> bool:
+    """Whether a premise is certain at the point of a disproof: an implication fails where that holds and this does not."""
+    try:
+        one, other = enclose_all([named(side, naming) for side in premise.sides], at)
+    except (KeyError, ValueError):  # it is about more than the point
+        return False
+    if isinstance(premise, Equation):
+        return bool(one == other) and one.is_exact()
+    return bool(one > other if premise.strict else one >= other)
+
+
+def by_the_table(premise: Said) -> bool:
+    """Whether a premise says what the table says: ε = τ for one symbol, x_t ≥ x_s where the table's x_s is x_t − σ_s."""
+    if not isinstance(premise, Equation | AtLeast):
+        return False
+    values = Values(variables_of(sp.Tuple(*premise.sides)))
+    if isinstance(premise, Equation):
+        return sums.alike(*premise.sides) or values.same(*premise.sides)
+    gap = premise.sides[0] - premise.sides[1]
+    return values.positive(gap) if premise.strict else values.nonnegative(gap)
 
 
 def _matched(said: Said, step: Relation, naming: Naming, values: Values) -> Match | None:
@@ -139,8 +163,11 @@ def _matched(said: Said, step: Relation, naming: Naming, values: Values) -> Matc
     left, right = step.sides[:2]
     if isinstance(said, AtLeast):
         strong = not said.strict or isinstance(step, StrictUnlessEqual) or bool(getattr(step, "strict", False))
-        gaps = (one - other, left - right)
-        return Match(GAP, (gaps,)) if strong and values.same(*gaps) else None
+        for scale in _scales(sp.Tuple(one, other, left, right)):  # an inequality that was multiplied by a positive number
+            for gaps in ((scale * (one - other), left - right), (one - other, scale * (left - right))):
+                if strong and values.same(*gaps):
+                    return Match(GAP, (gaps,))
+        return None
     return _same_equation(one, other, left, right, values)
 
 
@@ -179,7 +206,7 @@ def _residual(way: str, gap: sp.Expr, side: sp.Expr, values: Values) -> Match | 
     return None
 
 
-def _scales(side: sp.Expr) -> Iterator[sp.Expr]:
+def _scales(side: sp.Basic) -> Iterator[sp.Expr]:
     yield sp.S.One
     for v in variables_of(side):
         if v.domain.kind is Kind.POSITIVE and not v.domain.shape:
