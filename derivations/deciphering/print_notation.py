@@ -87,9 +87,101 @@ KERNEL = {"q_{ij}": r"= e^{-M_{ij}/\gamma} / \sum_k e^{-M_{ik}/\gamma}"}
 # Section 8: the projections K, Q, V of words x_i
 PROJECTIONS = {"d'": "size as e", "x": "matrix n d as X", "K, Q, V": "matrix d' d"}
 
+# ── claims that say more than the chapter's table ───────────────────────────────────────────────────────────────────
+
+# Convexity is seen on positive weights, where the objective has a gradient
+CONVEX = {
+    "P(p)": None,
+    "P(w)": r"= \tfrac\alpha2 \|\mu + z - \sum_i w_i t_i\|^2 + \mathcal K(w, u)",
+    "w": "positive vector n",
+    "v": "interior n",
+}
+
+# (18), in which z takes the place of the maximizer
+CLOSED = r"= \sum_i t_i u_i \exp(\alpha \langle t_i, z \rangle) / \sum_j u_j \exp(\alpha \langle t_j, z \rangle)"
+
+SMOOTHER = {"k": None, "i, j": "index n", "x, y": "vector d", "k(x, y)": r"= e^{-\alpha \|x - y\|^2/2}", r"\hat h": CLOSED}
+
+# Ramsauer et al. (2021): X has the stored patterns as columns, and the update is a step of −∇E from ξ
+HOPFIELD = {
+    r"\xi": "vector d as xi",
+    r"\beta": "positive as beta",
+    "Y": "matrix n d as X",
+    "X": r"= Y^\top",
+    r"E(\xi)": r"= -\tfrac1\beta \log \sum_i e^{\beta \langle Y_i, \xi \rangle} + \tfrac12 \|\xi\|^2",
+    r"\xi^{\mathrm{new}}": r"= \xi - \nabla E(\xi)",
+}
+
+# A template t_0 in the middle of the others, whose weight moves to them
+MOVED = {
+    "p": "vector n",
+    "g": "simplex n",
+    "y": "real",
+    "t_0": r"= \sum_i g_i t_i",
+    "p_0": "real as p0",
+    "p_0'": "= p_0 - y",
+    "p'_i": "= p_i + y g_i",
+}
+
+PAIR = {"q": "simplex n"}
+PATTERNS = {"m": "real", "v": "vector d"}
+
+# The tilt by αz, one pass of attention, and its mean; λ⋆ = α(μ + z − ĥ), and g is ĥ − μ
+ONE_PASS = {
+    "c": r"= \alpha z",
+    "p_c": r"= [u_i \exp\langle t_i, \alpha z \rangle / \sum_j u_j \exp\langle t_j, \alpha z \rangle]_i",
+    "h_c": r"= \sum_i t_i u_i \exp\langle t_i, \alpha z \rangle / \sum_j u_j \exp\langle t_j, \alpha z \rangle",
+    "p^*_i": r"= \tilde p_i",
+}
+GIVEN_MAXIMIZER = {**ONE_PASS, "g": "vector d", r"\mu": r"= \hat h - g", "z": r"= \tfrac1\alpha \lambda^* + g",
+                   r"\kappa": "positive as kappa"}
+
+OBJECTIVES = {
+    "q": "simplex n",
+    "p": "simplex n",
+    "S": "matrix n d",
+    "y": "vector d",
+    "c": "vector d",
+    "s": "positive",
+    r"\beta": "positive",
+    "P(p, S, y)": r"= \tfrac\alpha2 \|\sum_i u_i S_i + y - \sum_i p_i S_i\|^2 + \mathcal K(p, u)",
+    "P(p, S, y, \\beta)": None,
+}
+SCALED = {
+    **OBJECTIVES,
+    "P(p, S, y)": None,
+    r"P(p, S, y, \beta)": r"= \tfrac\beta2 \|\sum_i u_i S_i + y - \sum_i p_i S_i\|^2 + \mathcal K(p, u)",
+}
+
+# Section 5: μ is the mean of a Gaussian law, b an observation
+GAUSSIAN = {r"\mu": "vector d as mu", "b": "vector d", "z": r"= b - \mu"}
+GAUSSIAN_ESTIMATE = {**GAUSSIAN, r"\lambda^*": r"= \tfrac\alpha{\alpha+1}(b - \mu)", r"\hat h": r"= \mu + \lambda^*"}
+
 CLAIMS = {
     "deciphering.1": {"t": "point of T", "T": "matrix n d", "h": r"= \int t p(t) dt"},
     "deciphering.21": PROJECTIONS,
+    "deciphering.s0.convex": CONVEX,
+    "deciphering.s0.closed-form": {r"\hat h_{(18)}": CLOSED},
+    "deciphering.s2.not-identifiable": MOVED,
+    "deciphering.s2.kernel-smoother": SMOOTHER,
+    "deciphering.s2.hopfield": HOPFIELD,
+    "deciphering.s3.convex-combination": PATTERNS,
+    "deciphering.s3.words-so-far": PAIR,
+    "deciphering.s5.dual-point": GAUSSIAN,
+    "deciphering.s5.estimate": GAUSSIAN_ESTIMATE,
+    "deciphering.s5.reliability": GAUSSIAN,
+    "deciphering.s6.invertible": {"y": "vector d"},
+    "deciphering.s6.gradient-ascent": {r"\nu": "vector d as nu"},
+    "deciphering.s6.maximizer": {r"p_i(\lambda)": r"= u_i \exp\langle t_i, \lambda \rangle / M(\lambda)"},
+    "deciphering.s6.dual-distance": {r"\lambda": "vector d as y", **STATIONARY},
+    "deciphering.s6.suboptimality": {**STATIONARY, **PAIR, "h": None, "h_q": r"= \sum_i q_i t_i", "p^*_i": r"= \tilde p_i"},
+    "deciphering.s6.one-pass-gap": ONE_PASS,
+    "deciphering.s6.one-pass-bound": GIVEN_MAXIMIZER,
+    "deciphering.s6.one-pass-mean": GIVEN_MAXIMIZER,
+    "deciphering.s6.one-pass-dual": GIVEN_MAXIMIZER,
+    "deciphering.s6.shift": OBJECTIVES,
+    "deciphering.s6.scale": SCALED,
+    "deciphering.s6.covariance-bound": {"y": "vector d", "c": "vector d"},
     "deciphering.37": SYMMETRIC,
     "deciphering.38": SYMMETRIC,
     "deciphering.40": SYMMETRIC,

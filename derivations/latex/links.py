@@ -15,10 +15,12 @@ from derivations.calculus.printing import text
 from derivations.calculus.sums import total
 from derivations.calculus.variables import Variable
 from derivations.latex.clauses import clauses
+from derivations.latex.derivatives import put_at
 from derivations.latex.elaboration import Reader
 from derivations.latex.names import index_parts
 from derivations.latex.notation import Definition, Notation
 from derivations.latex.posed import ENDS, ROWS, Posed, check_dimension, posed
+from derivations.latex.remainders import Expanded, Remainder, without_remainder
 from derivations.latex.statements import AT_LEAST, AT_MOST, EQUAL, compared, free_places, limits, proportional, under
 from derivations.latex.syntax import parse
 from derivations.latex.tree import (
@@ -34,11 +36,12 @@ from derivations.latex.tree import (
     product_node,
     spelled,
 )
-from derivations.latex.values import Value, at, bound
+from derivations.latex.values import Value, at, bound, scalar
 from derivations.relations import AtLeast, Differs, Equation, Limit, Relation
 
 IMPLIES = ("\\implies", "\\Rightarrow", "\\Longrightarrow")
 EQUIVALENT = ("\\iff", "\\Leftrightarrow", "\\Longleftrightarrow")
+APPROXIMATELY = "\\approx"
 TO = ("\\to", "\\rightarrow", "\\longrightarrow")
 
 
@@ -75,7 +78,7 @@ class Shown:
         return text(self.value)
 
 
-Said = Relation | Minimizer | Optimum | Shown
+Said = Relation | Minimizer | Optimum | Shown | Expanded
 
 
 @dataclass(frozen=True)
@@ -248,6 +251,10 @@ def _without_words(node: Node | None) -> Node | None:
 def _link(reader: Reader, left: Node, sign: str, right: Node) -> Iterator[Said]:
     if sign in EQUAL and (found_limits := [*limits(reader, left, right)]):
         yield from found_limits
+    elif sign == APPROXIMATELY:
+        yield from _expanded(reader, left, right, None)
+    elif sign in EQUAL and (rest := without_remainder(reader, right))[1] is not None:
+        yield from _expanded(reader, left, *rest)
     elif sign in EQUAL and (one := posed(reader, left, open_=True)) and (other := posed(reader, right, open_=True)):
         if one.only_value != other.only_value or one.sign != other.sign or one.axes != other.axes:
             raise LatexError(f"expected two problems of one kind, got {spelled(left)} and {spelled(right)}")
@@ -277,6 +284,16 @@ def _link(reader: Reader, left: Node, sign: str, right: Node) -> Iterator[Said]:
         yield from _member(reader, left, right)
     else:
         raise LatexError(f"expected =, an inequality or \\propto, got {sign}")
+
+
+def _expanded(reader: Reader, left: Node, right: Node, rest: Remainder | None) -> Iterator[Said]:
+    """f = g + o(…) entry by entry, or f ≈ g; the remainder of a left side that a chain goes on with is left out, too."""
+    small, order = (None, None) if rest is None else (rest.small, rest.order)
+    left, own = without_remainder(reader, left)
+    if own and rest and (own.small != rest.small or own.order < rest.order):
+        raise LatexError(f"expected a remainder that is no smaller than that before it, got {spelled(right)}")
+    for each in compared(reader, left, right, lambda a, b: Equation(a, b)):
+        yield Expanded(*each.sides, small, order)
 
 
 def _solved(node: Node) -> tuple[Node, Node] | None:
@@ -322,9 +339,16 @@ def _defined_by_problem(reader: Reader, node: Node) -> Posed | None:
 
 
 def _optimum(reader: Reader, left: Node, other: Node, found: Posed) -> Iterator[Said]:
-    """What a side is said to be: the least value of a problem, or its only solution, entry by entry."""
+    """What a side is said to be: the least value of a problem, or its only solution, entry by entry.
+
+    Where all vectors are feasible it is said that none of them does better.
+    """
     value = reader.value(other)
-    if found.only_value:
+    if found.free is not None:
+        if found.only_value or value.shape != found.axes:
+            raise LatexError(f"argmin: expected a vector [{found.axes[0]}] on the other side, got {value.words}")
+        yield AtLeast(found.objective, put_at(scalar(found.objective), found.free, value).number)
+    elif found.only_value:
         yield Optimum(found.objective, found.sign * value.number)
     elif value.shape == found.axes:
         places = tuple(bound(size) for size in found.axes)

@@ -14,6 +14,8 @@ import sympy as sp
 
 from derivations.calculus.variables import Domain, Kind, Variable, variables_of
 from derivations.latex.links import Link, Minimizer, Optimum, Said, Shown, sides
+from derivations.latex.remainders import Expanded
+from derivations.prints.expansions import same_expansion
 from derivations.prints.expressions import Naming, Values, in_normal_form, named, namings
 from derivations.relations import (
     AtLeast,
@@ -43,13 +45,14 @@ class Match:
         return all(in_normal_form(*pair) for pair in self.pairs)
 
 
-SIDES, GAP, RESIDUAL, LOGS, VALUE, BODY = (
+SIDES, GAP, RESIDUAL, LOGS, VALUE, BODY, TERMS = (
     "both sides",
     "the difference of the sides",
     "left − right is a side",
     "log left − log right is a side",
     "the optimal value",
     "what it defines",
+    "both sides up to the remainder",
 )
 
 
@@ -109,6 +112,8 @@ def _comparable(said: Said, step: Relation) -> bool:
         return isinstance(step, UniqueMinimum | UniquePlan)
     if isinstance(said, Optimum):
         return isinstance(step, UniqueMinimum | UniquePlan | AtLeast)
+    if isinstance(said, Expanded):
+        return isinstance(step, Expansion)
     return isinstance(said, Differs) and isinstance(step, Differs)
 
 
@@ -134,6 +139,10 @@ def _matched(said: Said, step: Relation, naming: Naming, values: Values) -> Matc
             one == other or values.same(one, other) for one, other in pairs
         )
         return Match(SIDES, pairs) if same else None
+    if isinstance(said, Expanded):
+        assert isinstance(step, Expansion)
+        terms = same_expansion(said, step, naming, values)
+        return Match(TERMS, terms) if terms else None
     assert isinstance(said, Relation)
     one, other = (named(side, naming) for side in said.sides)
     left, right = step.sides[:2]
