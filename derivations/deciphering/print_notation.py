@@ -75,6 +75,8 @@ CHAPTERS = {
     "appendix_d_3_expansion": TEMPLATES,
     "appendix_d_4_maximizer": TEMPLATES,
     "appendix_d_5_solution": TEMPLATES,
+    "section10_conclusion": TEMPLATES,
+    "section9_training": TEMPLATES,
 }
 
 # Stationarity of (9) is μ + z = λ⋆/α + ĥ: it says what z is where λ⋆ is the maximizer
@@ -157,6 +159,61 @@ SCALED = {
 GAUSSIAN = {r"\mu": "vector d as mu", "b": "vector d", "z": r"= b - \mu"}
 GAUSSIAN_ESTIMATE = {**GAUSSIAN, r"\lambda^*": r"= \tfrac\alpha{\alpha+1}(b - \mu)", r"\hat h": r"= \mu + \lambda^*"}
 
+# Positive numbers with any sum are called w where only their ratios count; u is what they are over their sum
+TILT = {"x": "vector d", r"\mathrm{tilt}_i(x)": r"= u_i \exp\langle t_i, x \rangle / \sum_j u_j \exp\langle t_j, x \rangle"}
+ATTENTION = r"= u_i \exp(\alpha \langle t_i, z \rangle) / \sum_j u_j \exp(\alpha \langle t_j, z \rangle)"
+UNIFORM = {"u_i": "= 1/n", r"\hat h_{(18)}": CLOSED, r"\mu": None, r"\Sigma": None}
+WEIGHED = {"w": "positive vector n", "u_i": r"= w_i / \sum_k w_k", "p_i": ATTENTION}
+
+# Relative positions: b_{j-i} is a table of 2n − 1 numbers; m_i is 0 for masked words, so that 1_masked(i) is log m_i
+POSITIONS = {
+    "m": "simplex n",
+    "B": "vector 2n-1",
+    "l": "index n",
+    "b": None,
+    "b_k": "= B_{n+k}",
+    r"\mathbf 1_{\mathrm{masked}}(i)": r"= \log m_i",
+    r"Z^{(j)}": r"= \sum_i m_i e^{b_{j-i}}",
+    r"u_i^{(j)}": r"= m_i e^{b_{j-i}} / Z^{(j)}",
+    r"u_i^{(k)}": r"= m_i e^{b_{k-i}} / \sum_l m_l e^{b_{k-l}}",
+}
+
+# Equal places of a caption: P(i, k) is how often template i and output k meet
+CAPTION = {
+    "m, s": "size",
+    "i, h": "index m",
+    "k": "index s",
+    "v": "simplex m",
+    "w": "interior s",
+    "P(i, k)": "= v_i w_k",
+    "u_i^{(k)}": r"= P(i, k)/\sum_h P(h, k)",
+}
+
+MEM = {"q": "simplex n", r"\tilde p": "simplex n as p", r"\tilde p_i": None, "r(p)": r"= \mu + z - \sum_i p_i t_i"}
+
+SET_ALPHA = {r"\alpha": r"= 1/(\eta \sigma^2)", "p": "simplex n"}
+
+SERIES = {"t": "real", "y": "positive as x", "x": "= e^y - 1", "T": None}
+
+# Section 9: u has its weight on the templates t_1, …, t_n of 𝒜, whose costs are bounded products
+BOUNDED = {"C": "real", "M_{ij}": r"= C - \langle T_i, T_j \rangle", "M": None}
+FIRST_ORDER = {
+    r"\tilde\mu": r"= \sum_t u(t) \mu_t",
+    r"\bar\Sigma": r"= \sum_t u(t) \Sigma_t",
+    r"\hat h": r"= \sum_t u(t) \frac{\sum_{t'} q_t(t') e^{\alpha \langle t', z \rangle/\gamma} t'}{\sum_{t''} q_t(t'') e^{\alpha \langle t'', z \rangle/\gamma}}",
+}
+EXACT_MEAN = r"= \sum_t u(t) \frac{\sum_{t'} q_t(t') e^{\langle t', \lambda^* \rangle/\gamma} t'}{\sum_{t''} q_t(t'') e^{\langle t'', \lambda^* \rangle/\gamma}}"
+STATIONARY_PLAN = {r"\tilde\mu": r"= \sum_t u(t) \mu_t", r"\hat h": EXACT_MEAN, "z": r"= \tfrac1\alpha \lambda^* - \tilde\mu + \hat h"}
+ONE_GROUP = {
+    "G": "size",
+    "i, j, k": "index G",
+    "T": "matrix G d as W",
+    "v": "positive",
+    "p^*_t": r"= v e^{\alpha \langle t, z \rangle/\gamma} / \sum_{t'} e^{\alpha \langle t', z \rangle/\gamma}",
+    r"\hat h": r"= \sum_{t'} p^*(t') t'",
+    r"\bar t": r"= \tfrac1v \sum_{t'} p^*(t') t'",
+}
+
 CLAIMS = {
     "deciphering.1": {"t": "point of T", "T": "matrix n d", "h": r"= \int t p(t) dt"},
     "deciphering.21": PROJECTIONS,
@@ -170,6 +227,29 @@ CLAIMS = {
     "deciphering.s5.dual-point": GAUSSIAN,
     "deciphering.s5.estimate": GAUSSIAN_ESTIMATE,
     "deciphering.s5.reliability": GAUSSIAN,
+    "deciphering.s3.caption-places": CAPTION,
+    "deciphering.s4.perspectives": MEM,
+    "deciphering.s4.minimizer": STATIONARY,
+    "deciphering.s6.small-dual": STATIONARY,
+    "deciphering.s6.uniform": UNIFORM,
+    "deciphering.s7.dot-product": UNIFORM,
+    "deciphering.s7.linearized": TILT,
+    "deciphering.s7.two-pieces": {"p_i": ATTENTION},
+    "deciphering.s7.context-dependent": WEIGHED,
+    "deciphering.20": {**POSITIONS, r"\alpha": "= 1"},
+    "deciphering.sB.alpha-likelihood": SET_ALPHA,
+    "deciphering.sB.alpha-map": SET_ALPHA,
+    "deciphering.29": SERIES,
+    "deciphering.s9.nonnegative-cost": BOUNDED,
+    "deciphering.s9.experiment-cost": BOUNDED,
+    "deciphering.s9.bilinear-cost": {**BOUNDED, "p^*_t": r"= \sum_{t'} u(t') e^{(\alpha \langle t, z \rangle - M(t, t'))/\gamma} / \sum_{t''} e^{(\alpha \langle t'', z \rangle - M(t'', t'))/\gamma}"},
+    "deciphering.s9.ot-first-order": FIRST_ORDER,
+    "deciphering.s9.trained": ONE_GROUP,
+    "deciphering.sD.stationarity": STATIONARY_PLAN,
+    "deciphering.sD.without-means": STATIONARY_PLAN,
+    "deciphering.sD.same-as-25": SYMMETRIC,
+    "deciphering.36": SYMMETRIC,
+    "deciphering.39": SYMMETRIC,
     "deciphering.s6.invertible": {"y": "vector d"},
     "deciphering.s6.gradient-ascent": {r"\nu": "vector d as nu"},
     "deciphering.s6.maximizer": {r"p_i(\lambda)": r"= u_i \exp\langle t_i, \lambda \rangle / M(\lambda)"},

@@ -265,7 +265,7 @@ def bounded(right: sp.Expr) -> Follows:
 
 
 @claim("deciphering.s9.nonnegative-cost", "inequality", title="C makes the experiment's cost nonnegative",
-       latex=r"C\ge\max_{a,b}a^\top b\implies M(a,b)=-a^\top b+C\ge0")
+       latex=r"C\ge\|t\|^2,\ C\ge\|t'\|^2\implies M(t,t')=-t^\top t'+C\ge0")
 def nonnegative_cost() -> Steps:
     """With C an upper bound of all inner products the cost is nonnegative; the weights (25) do not depend on C at all."""
     moved = weights(conditional_of(scores(lambda e: alpha * z[e]), lambda to, of: inner_cost(to, of) + C))

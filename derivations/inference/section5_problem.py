@@ -58,8 +58,8 @@ for name, wrong in deciphering.finite_divergence.twins.items():
     finite_divergence.twin(name, wrong)
 
 reprint("inference.s5.both-requirements", deciphering.both_requirements,
-        latex=r"\mathcal K(p,u)\ge0,\quad\mathcal K(p,u)=0\iff p=u")
-reprint("inference.s5.minimizer", deciphering.one_minimizer, latex=r"\exists!\,\tilde p")
+        latex=r"u=\arg\min_p\mathcal K(p,u)")
+reprint("inference.s5.minimizer", deciphering.one_minimizer, latex=r"\tilde p=\arg\min_pP(p)")
 reprint("inference.7", deciphering.estimate, latex=r"\hat h=\int a\tilde p(a)da")
 
 def maximizes_the_posterior() -> Steps:

@@ -20,7 +20,7 @@ TO_FIRST_ORDER = Statement(
     "To first order in α the layer gives the mean of (6)'s solution; what it solves exactly is (6) linearized at μ.")
 
 reprint("inference.s7.dot-product", of=uniform_preference,
-        latex=r"u_i=\tfrac1n\implies\hat h=\sum_it_i\,\mathrm{softmax}(\langle t_\cdot,z\rangle/\sqrt\tau)_i")
+        latex=r"u_i=\tfrac1n\implies\hat h_{(21)}=\sum_it_i\,\mathrm{softmax}([\langle t_j,z\rangle/\sqrt\tau]_j)_i")
 reprint("inference.s7.solves-the-problem", of=layer_solves,
         statement="Applying a dot-product layer is said to be, “essentially”, performing the optimization (6) and reading (7).",
         correction=TO_FIRST_ORDER,

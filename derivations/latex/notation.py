@@ -26,7 +26,7 @@ from derivations.calculus import variables
 from derivations.calculus.variables import Kind, Variable
 from derivations.latex.names import Pattern, index_parts, pattern, plain, split, styled, thin
 from derivations.latex.syntax import parse
-from derivations.latex.tree import LatexError, Node, Scripted, spelled
+from derivations.latex.tree import LatexError, Node, Number, Product, Scripted, Sum, spelled
 from derivations.latex.values import Value, scalar, transposed
 from derivations.relations import AtLeast
 
@@ -265,13 +265,25 @@ class Notation:
         return tuple(self.size(word) for word in words)
 
     def size(self, latex: str) -> sp.Expr:
-        """The size that a text names; raises LatexError for what is none."""
-        name = spelled(parse(latex))
-        if name.isdigit() and int(name) >= 1:
-            return sp.Integer(name)
-        if name not in self.sizes:
+        """The size that a text names, m, 3 or 2n-1; raises LatexError for what is none."""
+        found = self._counted(parse(latex))
+        if found is None or not (found.is_integer and found.is_positive):
             raise LatexError(f"expected one of the sizes {', '.join(self.sizes) or '(none is declared)'}, got {latex}")
-        return self.sizes[name]
+        return found
+
+    def _counted(self, node: Node) -> sp.Expr | None:
+        """A number, a size, and sums and products of these; None for anything else."""
+        if isinstance(node, Number) and node.text.isdigit():
+            return sp.Integer(node.text)
+        parts: list[sp.Expr | None] = []
+        if isinstance(node, Sum):
+            parts = [self._counted(term) for _, term in node.terms]
+            signs = [-1 if sign == "-" else 1 for sign, _ in node.terms]
+            return None if None in parts else sp.Add(*(a * b for a, b in zip(signs, parts, strict=True)))
+        if isinstance(node, Product):
+            parts = [self._counted(factor) for factor in node.factors]
+            return None if None in parts else sp.Mul(*parts)
+        return self.sizes.get(spelled(node))
 
 
 def _name_of(symbol: str) -> str:

@@ -45,9 +45,10 @@ class Match:
         return all(in_normal_form(*pair) for pair in self.pairs)
 
 
-SIDES, GAP, RESIDUAL, LOGS, VALUE, BODY, TERMS = (
+SIDES, GAP, SQUARES, RESIDUAL, LOGS, VALUE, BODY, TERMS = (
     "both sides",
     "the difference of the sides",
+    "the difference of their squares",
     "left − right is a side",
     "log left − log right is a side",
     "the optimal value",
@@ -149,8 +150,17 @@ def _matched(said: Said, step: Relation, naming: Naming, values: Values) -> Matc
     if isinstance(said, AtLeast):
         strong = not said.strict or isinstance(step, StrictUnlessEqual) or bool(getattr(step, "strict", False))
         gaps = (one - other, left - right)
-        return Match(GAP, (gaps,)) if strong and values.same(*gaps) else None
+        if strong and values.same(*gaps):
+            return Match(GAP, (gaps,))
+        squares = (one**2 - other**2, left - right)
+        return Match(SQUARES, (squares,)) if strong and _norms(one, other) and values.same(*squares) else None
     return _same_equation(one, other, left, right, values)
+
+
+def _norms(one: sp.Expr, other: sp.Expr) -> bool:
+    """Whether both sides are lengths, never negative, so that an inequality of theirs is that of their squares."""
+    return all(any(f.is_Pow and f.exp == sp.S.Half for f in sp.Mul.make_args(side)) and
+               all((f.is_Pow and f.exp == sp.S.Half) or f.is_nonnegative for f in sp.Mul.make_args(side)) for side in (one, other))
 
 
 def _same_equation(one: sp.Expr, other: sp.Expr, left: sp.Expr, right: sp.Expr, values: Values) -> Match | None:
