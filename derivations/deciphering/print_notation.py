@@ -131,7 +131,9 @@ PATTERNS = {"m": "real", "v": "vector d"}
 # The tilt by αz, one pass of attention, and its mean; λ⋆ = α(μ + z − ĥ), and g is ĥ − μ
 ONE_PASS = {
     "c": r"= \alpha z",
-    "p_c": r"= [u_i \exp\langle t_i, \alpha z \rangle / \sum_j u_j \exp\langle t_j, \alpha z \rangle]_i",
+    "x": "vector d",
+    r"\mathrm{tilt}_i(x)": r"= u_i \exp\langle t_i, x \rangle / \sum_j u_j \exp\langle t_j, x \rangle",
+    "p_c": r"= \mathrm{tilt}(\alpha z)",
     "h_c": r"= \sum_i t_i u_i \exp\langle t_i, \alpha z \rangle / \sum_j u_j \exp\langle t_j, \alpha z \rangle",
     "p^*_i": r"= \tilde p_i",
 }
@@ -139,6 +141,7 @@ GIVEN_MAXIMIZER = {**ONE_PASS, "g": "vector d", r"\mu": r"= \hat h - g", "z": r"
                    r"\kappa": "positive as kappa"}
 
 OBJECTIVES = {
+    "T": "matrix n d",
     "q": "simplex n",
     "p": "simplex n",
     "S": "matrix n d",
@@ -147,7 +150,6 @@ OBJECTIVES = {
     "s": "positive",
     r"\beta": "positive",
     "P(p, S, y)": r"= \tfrac\alpha2 \|\sum_i u_i S_i + y - \sum_i p_i S_i\|^2 + \mathcal K(p, u)",
-    "P(p, S, y, \\beta)": None,
 }
 SCALED = {
     **OBJECTIVES,
@@ -160,7 +162,6 @@ GAUSSIAN = {r"\mu": "vector d as mu", "b": "vector d", "z": r"= b - \mu"}
 GAUSSIAN_ESTIMATE = {**GAUSSIAN, r"\lambda^*": r"= \tfrac\alpha{\alpha+1}(b - \mu)", r"\hat h": r"= \mu + \lambda^*"}
 
 # Positive numbers with any sum are called w where only their ratios count; u is what they are over their sum
-TILT = {"x": "vector d", r"\mathrm{tilt}_i(x)": r"= u_i \exp\langle t_i, x \rangle / \sum_j u_j \exp\langle t_j, x \rangle"}
 ATTENTION = r"= u_i \exp(\alpha \langle t_i, z \rangle) / \sum_j u_j \exp(\alpha \langle t_j, z \rangle)"
 UNIFORM = {"u_i": "= 1/n", r"\hat h_{(18)}": CLOSED, r"\mu": None, r"\Sigma": None}
 WEIGHED = {"w": "positive vector n", "u_i": r"= w_i / \sum_k w_k", "p_i": ATTENTION}
@@ -233,7 +234,7 @@ CLAIMS = {
     "deciphering.s6.small-dual": STATIONARY,
     "deciphering.s6.uniform": UNIFORM,
     "deciphering.s7.dot-product": UNIFORM,
-    "deciphering.s7.linearized": TILT,
+    "deciphering.s7.linearized": ONE_PASS,
     "deciphering.s7.two-pieces": {"p_i": ATTENTION},
     "deciphering.s7.context-dependent": WEIGHED,
     "deciphering.20": {**POSITIONS, r"\alpha": "= 1"},

@@ -17,7 +17,7 @@ from derivations.prints.expansions import differs
 from derivations.prints.expressions import Values, named, namings
 from derivations.prints.matching import LOGS, RESIDUAL, Match, defined_in, match, shown, statement
 from derivations.prints.outcome import Check, Standing
-from derivations.relations import AtLeast, Equation, Expansion, Fails, Limit, Relation, UniqueMinimum, UniquePlan
+from derivations.relations import AtLeast, Equation, Expansion, Fails, Follows, Limit, Relation, UniqueMinimum, UniquePlan
 from derivations.relations.base import inputs
 
 
@@ -158,7 +158,7 @@ def _difference(link: Link, steps: Sequence[Relation], known: frozenset[str], de
     own = Values(names)
     if isinstance(said, Equation) and (at := own.apart(*said.sides)) is not None:
         return f"as it is read it fails: {_shown_at(own, at, *said.sides)}"
-    if isinstance(said, AtLeast) and not link.premises:
+    if isinstance(said, AtLeast) and not link.premises and not isinstance(steps[-1], Follows):
         for point in own.places:
             if witness := said.contradicted_at(point):
                 return f"as it is read it fails: {rendering.witness(witness)}"

@@ -149,12 +149,18 @@ def _matched(said: Said, step: Relation, naming: Naming, values: Values) -> Matc
     left, right = step.sides[:2]
     if isinstance(said, AtLeast):
         strong = not said.strict or isinstance(step, StrictUnlessEqual) or bool(getattr(step, "strict", False))
-        gaps = (one - other, left - right)
-        if strong and values.same(*gaps):
-            return Match(GAP, (gaps,))
-        squares = (one**2 - other**2, left - right)
-        return Match(SQUARES, (squares,)) if strong and _norms(one, other) and values.same(*squares) else None
+        return _same_gap(one, other, left - right, values) if strong else None
     return _same_equation(one, other, left, right, values)
+
+
+def _same_gap(one: sp.Expr, other: sp.Expr, gap: sp.Expr, values: Values) -> Match | None:
+    """Whether one ≥ other says what gap ≥ 0 says: the same difference, that of squares of lengths, or a positive multiple."""
+    ways = [(GAP, one - other)] + ([(SQUARES, one**2 - other**2)] if _norms(one, other) else [])
+    for way, own in ways:
+        for scale in (sp.S.One, *(v**power for v in _positive(own) for power in (1, -1, 2, -2))):
+            if values.same(own, scale * gap):
+                return Match(way, ((own, scale * gap),))
+    return None
 
 
 def _norms(one: sp.Expr, other: sp.Expr) -> bool:
@@ -200,9 +206,12 @@ def _residual(way: str, gap: sp.Expr, side: sp.Expr, values: Values) -> Match | 
 
 def _scales(side: sp.Expr) -> Iterator[sp.Expr]:
     yield sp.S.One
-    for v in variables_of(side):
-        if v.domain.kind is Kind.POSITIVE and not v.domain.shape:
-            yield v
+    yield from _positive(side)
+
+
+def _positive(expr: sp.Expr) -> list[Variable]:
+    """The positive numbers that an expression has as variables."""
+    return [v for v in variables_of(expr) if v.domain.kind is Kind.POSITIVE and not v.domain.shape]
 
 
 def _about_nothing(one: sp.Expr, other: sp.Expr, a: sp.Expr, b: sp.Expr) -> bool:
