@@ -60,7 +60,7 @@ TEMPLATES = {
     "p^*_t": r"= \sum_{t'} u(t') e^{(\langle t, \lambda^* \rangle - M(t, t'))/\gamma} / w_{t'}",
     "w_t": r"= \sum_{t'} e^{(\langle t', \lambda^* \rangle - M(t', t))/\gamma}",
     r"\tilde\mu": r"= \sum_{t, t'} u(t') \frac{e^{-M(t, t')/\gamma}}{\sum_{t''} e^{-M(t'', t')/\gamma}} t",
-    r"\mathcal W^*_\gamma(p)": r"= \gamma (\sum_t u(t) \log \sum_{t'} e^{(p(t') - M(t', t))/\gamma} - \sum_t u(t) \log u(t))",
+    r"\mathcal W^*_\gamma(p, u, M)": r"= \gamma (\sum_t u(t) \log \sum_{t'} e^{(p(t') - M(t', t))/\gamma} - \sum_t u(t) \log u(t))",
     r"\mu_t": r"= \sum_{t'} q_t(t') t'",
     r"\Sigma_t": r"= \sum_{t'} q_t(t') (t' - \mu_t)(t' - \mu_t)^\top",
 }
@@ -101,6 +101,8 @@ CONVEX = {
 
 # (18), in which z takes the place of the maximizer
 CLOSED = r"= \sum_i t_i u_i \exp(\alpha \langle t_i, z \rangle) / \sum_j u_j \exp(\alpha \langle t_j, z \rangle)"
+
+CLOSED_HERE = r"= \sum_i t_i u_i \exp\langle t_i, z \rangle / \sum_l u_l \exp\langle t_l, z \rangle"
 
 SMOOTHER = {"k": None, "i, j": "index n", "x, y": "vector d", "k(x, y)": r"= e^{-\alpha \|x - y\|^2/2}", r"\hat h": CLOSED}
 
@@ -162,6 +164,7 @@ GAUSSIAN = {r"\mu": "vector d as mu", "b": "vector d", "z": r"= b - \mu"}
 GAUSSIAN_ESTIMATE = {**GAUSSIAN, r"\lambda^*": r"= \tfrac\alpha{\alpha+1}(b - \mu)", r"\hat h": r"= \mu + \lambda^*"}
 
 # Positive numbers with any sum are called w where only their ratios count; u is what they are over their sum
+TILT = {"x": "vector d", r"\mathrm{tilt}_i(x)": r"= u_i \exp\langle t_i, x \rangle / \sum_j u_j \exp\langle t_j, x \rangle"}
 ATTENTION = r"= u_i \exp(\alpha \langle t_i, z \rangle) / \sum_j u_j \exp(\alpha \langle t_j, z \rangle)"
 UNIFORM = {"u_i": "= 1/n", r"\hat h_{(18)}": CLOSED, r"\mu": None, r"\Sigma": None}
 WEIGHED = {"w": "positive vector n", "u_i": r"= w_i / \sum_k w_k", "p_i": ATTENTION}
@@ -169,13 +172,15 @@ WEIGHED = {"w": "positive vector n", "u_i": r"= w_i / \sum_k w_k", "p_i": ATTENT
 # Relative positions: b_{j-i} is a table of 2n − 1 numbers; m_i is 0 for masked words, so that 1_masked(i) is log m_i
 POSITIONS = {
     "m": "simplex n",
+    "j": "fixed index n",
+    "i, k": "index n",
     "B": "vector 2n-1",
     "l": "index n",
     "b": None,
     "b_k": "= B_{n+k}",
     r"\mathbf 1_{\mathrm{masked}}(i)": r"= \log m_i",
-    r"Z^{(j)}": r"= \sum_i m_i e^{b_{j-i}}",
-    r"u_i^{(j)}": r"= m_i e^{b_{j-i}} / Z^{(j)}",
+    "Z": r"= \sum_l m_l e^{b_{j-l}}",
+    r"u_i^{(j)}": r"= m_i e^{b_{j-i}} / \sum_l m_l e^{b_{j-l}}",
     r"u_i^{(k)}": r"= m_i e^{b_{k-i}} / \sum_l m_l e^{b_{k-l}}",
 }
 
@@ -197,7 +202,7 @@ SET_ALPHA = {r"\alpha": r"= 1/(\eta \sigma^2)", "p": "simplex n"}
 SERIES = {"t": "real", "y": "positive as x", "x": "= e^y - 1", "T": None}
 
 # Section 9: u has its weight on the templates t_1, …, t_n of 𝒜, whose costs are bounded products
-BOUNDED = {"C": "real", "M_{ij}": r"= C - \langle T_i, T_j \rangle", "M": None}
+BOUNDED = {"C": "real", "M_{ij}": r"= C - \langle T_i, T_j \rangle"}
 FIRST_ORDER = {
     r"\tilde\mu": r"= \sum_t u(t) \mu_t",
     r"\bar\Sigma": r"= \sum_t u(t) \Sigma_t",
@@ -234,10 +239,10 @@ CLAIMS = {
     "deciphering.s6.small-dual": STATIONARY,
     "deciphering.s6.uniform": UNIFORM,
     "deciphering.s7.dot-product": UNIFORM,
-    "deciphering.s7.linearized": ONE_PASS,
+    "deciphering.s7.linearized": TILT,
     "deciphering.s7.two-pieces": {"p_i": ATTENTION},
     "deciphering.s7.context-dependent": WEIGHED,
-    "deciphering.20": {**POSITIONS, r"\alpha": "= 1"},
+    "deciphering.20": {**POSITIONS, "u_i": POSITIONS[r"u_i^{(j)}"], r"\alpha": "= 1", r"\hat h": CLOSED_HERE},
     "deciphering.sB.alpha-likelihood": SET_ALPHA,
     "deciphering.sB.alpha-map": SET_ALPHA,
     "deciphering.29": SERIES,
@@ -250,7 +255,7 @@ CLAIMS = {
     "deciphering.sD.without-means": STATIONARY_PLAN,
     "deciphering.sD.same-as-25": SYMMETRIC,
     "deciphering.36": SYMMETRIC,
-    "deciphering.39": SYMMETRIC,
+    "deciphering.39": {**SYMMETRIC, "z": r"= \tfrac1\alpha \lambda^* - \tilde\mu + \sum_t p^*(t) t"},
     "deciphering.s6.invertible": {"y": "vector d"},
     "deciphering.s6.gradient-ascent": {r"\nu": "vector d as nu"},
     "deciphering.s6.maximizer": {r"p_i(\lambda)": r"= u_i \exp\langle t_i, \lambda \rangle / M(\lambda)"},

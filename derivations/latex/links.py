@@ -123,7 +123,7 @@ def links(latex: str, notation: Notation, before: str | None = None) -> tuple[Li
 
 
 def _shown(reader: Reader, node: Node) -> Shown:
-    """An expression by itself; of a problem its objective, as a function of what it is minimized over."""
+    """An expression by itself, up to its remainder; of a problem its objective, as a function of what it is minimized over."""
     factors = (
         node.terms[0][1].factors
         if isinstance(node, Sum) and isinstance(node.terms[0][1], Product)
@@ -133,6 +133,7 @@ def _shown(reader: Reader, node: Node) -> Shown:
     if isinstance(head, Scripted) and spelled(head.base) in ENDS:
         rest = product_node(factors[1:])
         node = Sum((("+", rest), *node.terms[1:])) if isinstance(node, Sum) else rest
+    node, _ = without_remainder(reader, node)
     value = reader.value(node)
     places = free_places(reader.notation, value, value)
     return Shown(at(value, places))

@@ -52,7 +52,7 @@ OPERATORS = (
 SCALARS = {"real": Kind.REAL, "positive": Kind.POSITIVE, "nonnegative": Kind.NONNEGATIVE}
 ARRAYS = {"simplex": Kind.SIMPLEX, "interior": Kind.INTERIOR, "stochastic": Kind.STOCHASTIC}
 ACCEPTED = (
-    "size, index M, real, positive, nonnegative (with bounds, size >= 2, positive < 1), [positive|nonnegative] vector M, "
+    "size, [fixed] index M, real, positive, nonnegative (with bounds, size >= 2, positive < 1), [positive|nonnegative] vector M, "
     "[positive|nonnegative] matrix N M, rows of M, columns of M, simplex M, interior M, stochastic N M, fixed, "
     "= definition, or an operator: "
     + ", ".join(OPERATORS)
@@ -90,6 +90,7 @@ class Notation:
     indices: dict[str, Variable] = field(default_factory=dict, init=False)
     points: dict[str, str] = field(default_factory=dict, init=False)  # names of points, with the matrix whose rows they are
     broken: dict[str, str] = field(default_factory=dict, init=False)
+    kept: set[str] = field(default_factory=set, init=False)  # indices that are the same everywhere, which no definition shows
     bounds: list[AtLeast] = field(default_factory=list, init=False)  # what is said of numbers beside their kind
     taken: dict[str, str] = field(default_factory=dict, init=False)  # name of a variable → the symbol that it stands for
 
@@ -101,7 +102,7 @@ class Notation:
                     waiting.append((symbol, meaning.strip()))
                 else:
                     self.adopt(symbol, meaning)
-        order = {"size": 0, "index": 1, "rows": 3, "columns": 3}
+        order = {"size": 0, "index": 1, "fixed": 1, "rows": 3, "columns": 3}
 
         def rank(line: tuple[str, str]) -> tuple[int, bool]:
             return 4 if line[1][0] == "=" else order.get(line[1].split()[0], 2), styled(line[0]) != plain(line[0])
@@ -157,7 +158,10 @@ class Notation:
             self.meanings[shown.name] = self._named(shown, meaning)
         elif meaning.startswith(("rows of ", "columns of ")):
             self.meanings[shown.name] = self._lines(*meaning.split(" of ", 1))
-        elif meaning.split()[0] == "index":
+        elif meaning.removeprefix("fixed ").split()[0] == "index":
+            if meaning.startswith("fixed "):
+                self.kept.add(shown.name)
+            meaning = meaning.removeprefix("fixed ")
             self.indices[shown.name] = variables.index(self.called(shown.name), *self._shape(meaning.split()[1:], 1))
         elif meaning.split()[0] in (*SCALARS, "size") and len(meaning.split()) % 2 == 1 and meaning.split()[1:2] != ["vector"]:
             self._number(shown.name, meaning.split())

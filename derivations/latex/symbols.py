@@ -159,7 +159,7 @@ def _defined(reader: Reads, meaning: Definition, sub: Node | None, sup: Node | N
     body = inner.value(meaning.body)
     if None not in body.shape:
         body.entry(*map(bound, body.shape))  # which reads what is read late, and finds the ranges
-    if hidden := [each for each in inner.free if each not in spoken]:
+    if hidden := [each for each in inner.free if each not in spoken | reader.notation.kept]:
         raise LatexError(f"{shown.name}: expected indices that its left side shows, got {', '.join(hidden)} on the right alone")
     if not shown.indices:
         return reader.scripts(body, sub, sup, shown.name)
