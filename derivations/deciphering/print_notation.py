@@ -88,6 +88,19 @@ KERNEL = {"q_{ij}": r"= e^{-M_{ij}/\gamma} / \sum_k e^{-M_{ik}/\gamma}"}
 
 # Section 8: the projections K, Q, V of words x_i
 PROJECTIONS = {"d'": "size as e", "x": "matrix n d as X", "K, Q, V": "matrix d' d"}
+REPARAMETRIZED = {
+    **PROJECTIONS,
+    r"\alpha": "= 1",
+    "k": "fixed index n",
+    "t": None,
+    "t_i": r"= x_i/\sqrt{d'}",
+    "a": None,
+    "z": r"= K^\top Q x_k",
+    "V'": r"= V \sqrt{d'}",
+    "u_i": "= 1/n",
+    "b, h": None,
+    r"\mu, \Sigma, \hat h": None,
+}
 
 # ── claims that say more than the chapter's table ───────────────────────────────────────────────────────────────────
 
@@ -220,6 +233,56 @@ ONE_GROUP = {
     r"\bar t": r"= \tfrac1v \sum_{t'} p^*(t') t'",
 }
 
+# 1_masked is a function of the scores in the sharing of weights: s_i is ⟨t_i, z⟩, any number, and x(i|l) what t_i gets of u_l
+SHARES = {
+    "n, N": "size",
+    "i, h": "index N",
+    "l": "index n",
+    "t, T, a": None,
+    "s": "vector N as y",
+    "M": "nonnegative matrix N n as K",
+    r"\gamma": "positive as gamma",
+    "u": "interior n",
+    "x(i|l)": r"= e^{(\alpha s_i - M_{il})/\gamma} / \sum_h e^{(\alpha s_h - M_{hl})/\gamma}",
+    "p^*_i": r"= \sum_l u_l e^{(\alpha s_i - M_{il})/\gamma} / \sum_h e^{(\alpha s_h - M_{hl})/\gamma}",
+}
+PLANS = {
+    "x": "vector d",
+    r"\nu": "vector d as nu",
+    "X_{ij}(x)": r"= u_j e^{(\langle T_i, x \rangle - M_{ij})/\gamma} / \sum_k e^{(\langle T_k, x \rangle - M_{kj})/\gamma}",
+    "h(x)": r"= \sum_{i,j} T_i u_j e^{(\langle T_i, x \rangle - M_{ij})/\gamma} / \sum_k e^{(\langle T_k, x \rangle - M_{kj})/\gamma}",
+    "z": r"= \tfrac1\alpha \nu",
+    r"\tilde\mu": r"= h(\lambda^*) + \tfrac1\alpha \lambda^* - z",
+}
+
+# r_i is ‖μ + z − ĥ_i‖² and k_i = K(p_i, u), where p_i is the minimizer for α_i
+RELIABLE = {
+    r"\alpha_1": "positive as alpha",
+    "e": "positive as s",
+    r"\alpha_2": r"= \alpha_1 + e",
+    "r_1": "nonnegative as r₁",
+    "r_2": "nonnegative as r₂",
+    "k_1": "nonnegative as k₁",
+    "k_2": "nonnegative as k₂",
+}
+
+MIXED = {
+    "e": "positive as t",
+    "w": "= e/(1 + e)",
+    "p": "interior n as x",
+    "q": "simplex n as y",
+}
+
+# A random template
+RANDOM = {"W": "point of t", r"\mathbb E": r"expectation under W \sim u"}
+MOMENTS = {**RANDOM, "r": "size", "s": "index d"}
+
+# The output of T5 at word j: its preference is (19), and its query y_k that of another sequence
+CROSS = {**PROJECTIONS, **POSITIONS, "u_i": POSITIONS[r"u_i^{(j)}"], "k": "fixed index n", "w": "vector d as y", "y_k": "= w", "r": "index d'"}
+
+# 𝒜 has N templates, of which T has M
+SUPPORT = {"M": "size as m", "o": "size", "N": "= M + o", "r": "simplex M", "i": "index M", "n, d": None, "t": None, "T": None}
+
 CLAIMS = {
     "deciphering.1": {"t": "point of T", "T": "matrix n d", "h": r"= \int t p(t) dt"},
     "deciphering.21": PROJECTIONS,
@@ -256,6 +319,17 @@ CLAIMS = {
     "deciphering.sD.same-as-25": SYMMETRIC,
     "deciphering.36": SYMMETRIC,
     "deciphering.39": {**SYMMETRIC, "z": r"= \tfrac1\alpha \lambda^* - \tilde\mu + \sum_t p^*(t) t"},
+    "deciphering.s3.strong-constraint": SUPPORT,
+    "deciphering.s4.reliability": RELIABLE,
+    "deciphering.s5.convex": MIXED,
+    "deciphering.s6.mgf": RANDOM,
+    "deciphering.s7.unified": {**POSITIONS, "u_i": POSITIONS[r"u_i^{(j)}"]},
+    "deciphering.s8.bounded-moments": MOMENTS,
+    "deciphering.s8.reparametrization": REPARAMETRIZED,
+    "deciphering.22": CROSS,
+    "deciphering.s9.shares-weight": SHARES,
+    "deciphering.s9.synonyms": SHARES,
+    "deciphering.s9.one-pass-bound": PLANS,
     "deciphering.s6.invertible": {"y": "vector d"},
     "deciphering.s6.gradient-ascent": {r"\nu": "vector d as nu"},
     "deciphering.s6.maximizer": {r"p_i(\lambda)": r"= u_i \exp\langle t_i, \lambda \rangle / M(\lambda)"},

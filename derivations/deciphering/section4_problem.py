@@ -273,7 +273,8 @@ estimate.twin("not normalized", lambda: mean_of_minimizer(total(i, u[i] * sp.exp
 
 
 @claim("deciphering.s4.reliability", "inequality", title="α is the reliability of μ + z", needs=("deciphering.s4.minimizer",),
-       latex=r"\alpha_1<\alpha_2\implies\|\mu+z-\hat h_2\|\le\|\mu+z-\hat h_1\|")
+       latex=r"\tfrac{\alpha_1}2r_1+k_1\le\tfrac{\alpha_1}2r_2+k_2,\ \tfrac{\alpha_2}2r_2+k_2\le\tfrac{\alpha_2}2r_1+k_1"
+             r"\implies r_2\le r_1")
 def reliability() -> Steps:
     """The larger α is, the closer the estimate comes to μ + z, for every u."""
     yield closer(r2)

@@ -133,8 +133,8 @@ def bound(times: sp.Expr, because: sp.Expr | None = None) -> AtLeast:
 
 
 @claim("deciphering.s9.one-pass-bound", "inequality", title="Addition: how far (25) is from the exact solution, at most",
-       latex=r"\gamma\,\mathrm{KL}(X_{\alpha z}\|X^*)+\tfrac\alpha2\|h_{\alpha z}-\hat h\|^2"
-             r"\le\tfrac\alpha2\|\tilde\mu-h_{\alpha z}\|^2",
+       latex=r"\gamma\,\mathrm{KL}(X(\alpha z)\|X(\lambda^*))+\tfrac\alpha2\|h(\alpha z)-h(\lambda^*)\|^2"
+             r"\le\tfrac\alpha2\|\tilde\mu-h(\alpha z)\|^2",
        needs=("deciphering.38", "deciphering.39"))
 def one_pass_bound() -> Steps:
     """Addition: one pass of (25) bounds its own distance from the solution of (24), for any costs, without solving it."""

@@ -21,18 +21,21 @@ GROWING = {**later.SCALED, "z": "vector d"}
 
 # Weight moves from t_0 to the others; all weights are divided by their sum
 MOVED = {
-    "p": "simplex n",
+    "p": None,
+    "q": "simplex n as p",
     "g": "simplex n",
     "x, y": "positive",
     "t_0": r"= \sum_i g_i t_i",
     "p_0": r"= (x + y)/(1 + x + y)",
+    "p_i": r"= q_i/(1 + x + y)",
     "p_0'": r"= x/(1 + x + y)",
-    "q": "simplex n as p",
+    "p'_i": r"= (q_i + y g_i)/(1 + x + y)",
 }
 
 CLAIMS = {
     "inference.s0.convex": later.CONVEX,
     "inference.s0.closed-form": {r"\hat h_{(20)}": later.CLOSED},
+    "inference.s2.not-identifiable": MOVED,
     "inference.s2.hopfield": later.HOPFIELD,
     "inference.s3.perspectives": later.MEM,
     "inference.s3.dual-point": later.GAUSSIAN,
@@ -51,7 +54,13 @@ CLAIMS = {
     "inference.cor1": {**later.STATIONARY, r"\alpha": r"= 1/\sqrt\tau"},
     "inference.s7.dot-product": {**later.UNIFORM, **BY_TAU, r"\hat h_{(21)}": CLOSED},
     "inference.s7.two-pieces": {**BY_TAU, "p_i": later.ATTENTION},
-    "inference.s7.context-dependent": later.WEIGHED,
+    "inference.s7.context-dependent": {**later.WEIGHED, **BY_TAU},
+    "inference.s4.strong-constraint": later.SUPPORT,
+    "inference.fn1": {**later.POSITIONS, "k": "fixed index n", "u_i^{(k)}": r"= e^{b_{k-i}} / \sum_l e^{b_{k-l}}"},
+    "inference.s6.mgf": later.RANDOM,
+    "inference.s7.unified": {**later.POSITIONS, "u_i": later.POSITIONS[r"u_i^{(j)}"]},
+    "inference.s7.finite-moments": {**later.MOMENTS, "x": "vector d"},
+    "inference.s7.small-alpha": {r"\hat h_{(20)}": later.CLOSED},
     "inference.s7.growing-templates": GROWING,
     "inference.23": {**later.POSITIONS, "u_i": later.POSITIONS[r"u_i^{(j)}"], r"\hat h": SCALED},
 }

@@ -48,7 +48,7 @@ def by_position(template: sp.Expr) -> sp.Expr:
 
 
 @claim("inference.fn1", "definition", title="Footnote 1: all outputs share the templates",
-       latex=r"\operatorname{supp}u^{(k)}=\mathbf T\ \text{for every }k", needs=("inference.s4.preference",))
+       latex=r"u^{(k)}_i>0\text{ for all }i,\quad\textstyle\sum_iu^{(k)}_i=1", needs=("inference.s4.preference",))
 def shared_support() -> Steps:
     """Given the input, the preferences of all outputs have one support: they differ by their weights alone."""
     yield Equation(total(i, by_position(i)), 1, about=(B[1], k), reason="an instance: weights by position, one u for each k …")

@@ -59,10 +59,11 @@ def sides_of(said: Expanded, step: Expansion, naming: Naming) -> tuple[sp.Expr |
         return None, right
     if not small.domain.shape:
         return (left if small == step.variable else None), right
-    return _on_ray(left, small, step.variable), _on_ray(right, small, step.variable)
+    return on_ray(left, small, step.variable), on_ray(right, small, step.variable)
 
 
-def _on_ray(expr: sp.Expr, vector: Variable, t: Variable) -> sp.Expr:
+def on_ray(expr: sp.Expr, vector: Variable, t: Variable) -> sp.Expr:
+    """An expression at tλ for a vector λ."""
     entries: Iterator[sp.Indexed] = (each for each in expr.atoms(sp.Indexed) if each.base.label == vector)
     return sp.sympify(expr.xreplace({each: t * each for each in entries}))
 

@@ -15,7 +15,7 @@ import sympy as sp
 from derivations.calculus.variables import Domain, Kind, Variable, variables_of
 from derivations.latex.links import Link, Minimizer, Optimum, Said, Shown, sides
 from derivations.latex.remainders import Expanded
-from derivations.prints.expansions import same_expansion
+from derivations.prints.expansions import on_ray, same_expansion
 from derivations.prints.expressions import Naming, Values, in_normal_form, named, namings
 from derivations.relations import (
     AtLeast,
@@ -278,9 +278,15 @@ def defined_in(said: Said, step: Relation, known: frozenset[str]) -> Match | Non
 
 
 def _occurs(body: sp.Expr, step: Relation, known: frozenset[str]) -> Match | None:
-    """Whether an expression is a side of a step, or a part of one."""
+    """Whether an expression is a side of a step, or a part of one; in an expansion on a ray t ↦ tλ, if it is for each λ."""
     if not variables_of(body):
         return None
+    ray = step.variable if isinstance(step, Expansion) else None
+    bodies = [body] + ([on_ray(body, v, ray) for v in variables_of(body) if len(v.domain.shape) == 1] if ray is not None else [])
+    return next((found for each in bodies if (found := _occurs_as(each, step, known))), None)
+
+
+def _occurs_as(body: sp.Expr, step: Relation, known: frozenset[str]) -> Match | None:
     for part in _parts(step):
         for naming in namings([body], [part], known):
             own = named(body, naming)
