@@ -82,7 +82,8 @@ def own_normalizer(template: sp.Expr) -> sp.Expr:
 
 
 @claim("deciphering.sD.same-as-25", "identity", title="(47) is (25)", hypotheses=(FOOTNOTE,),
-       needs=("deciphering.25", "deciphering.47"), latex=r"\sum_{t'}\frac{u(t')e^{(\alpha t^\top z-M(t,t'))/\gamma}}{\sum_{t''}e^{(\alpha(t'')^\top z-M(t',t''))/\gamma}}"
+       needs=("deciphering.25", "deciphering.47"), latex=r"\sum_{t'}\frac{u(t')e^{(\alpha t^\top z-M(t,t'))/\gamma}}{"
+                                                         r"\sum_{t''}e^{(\alpha(t'')^\top z-M(t',t''))/\gamma}}"
              r"=\sum_{t'}\frac{u(t')e^{(\alpha t^\top z-M(t,t'))/\gamma}}{\sum_{t''}e^{(\alpha(t'')^\top z-M(t'',t'))/\gamma}}")
 def same_closed_form() -> Steps:
     """The two closed forms, normalized through M's second and first argument, are the same for symmetric M."""

@@ -60,7 +60,8 @@ TEMPLATES = {
     "p^*_t": r"= \sum_{t'} u(t') e^{(\langle t, \lambda^* \rangle - M(t, t'))/\gamma} / w_{t'}",
     "w_t": r"= \sum_{t'} e^{(\langle t', \lambda^* \rangle - M(t', t))/\gamma}",
     r"\tilde\mu": r"= \sum_{t, t'} u(t') \frac{e^{-M(t, t')/\gamma}}{\sum_{t''} e^{-M(t'', t')/\gamma}} t",
-    r"\mathcal W^*_\gamma(p, u, M)": r"= \gamma (\sum_t u(t) \log \sum_{t'} e^{(p(t') - M(t', t))/\gamma} - \sum_t u(t) \log u(t))",
+    r"\mathcal W^*_\gamma(p, u, M)": r"= \gamma (\sum_t u(t) \log \sum_{t'} e^{(p(t') - M(t', t))/\gamma} - \sum_t u(t) "
+                                     r"\log u(t))",
     r"\mu_t": r"= \sum_{t'} q_t(t') t'",
     r"\Sigma_t": r"= \sum_{t'} q_t(t') (t' - \mu_t)(t' - \mu_t)^\top",
 }
@@ -219,10 +220,15 @@ BOUNDED = {"C": "real", "M_{ij}": r"= C - \langle T_i, T_j \rangle"}
 FIRST_ORDER = {
     r"\tilde\mu": r"= \sum_t u(t) \mu_t",
     r"\bar\Sigma": r"= \sum_t u(t) \Sigma_t",
-    r"\hat h": r"= \sum_t u(t) \frac{\sum_{t'} q_t(t') e^{\alpha \langle t', z \rangle/\gamma} t'}{\sum_{t''} q_t(t'') e^{\alpha \langle t'', z \rangle/\gamma}}",
+    r"\hat h": r"= \sum_t u(t) \frac{\sum_{t'} q_t(t') e^{\alpha \langle t', z \rangle/\gamma} t'}"
+               r"{\sum_{t''} q_t(t'') e^{\alpha \langle t'', z \rangle/\gamma}}",
 }
-EXACT_MEAN = r"= \sum_t u(t) \frac{\sum_{t'} q_t(t') e^{\langle t', \lambda^* \rangle/\gamma} t'}{\sum_{t''} q_t(t'') e^{\langle t'', \lambda^* \rangle/\gamma}}"
-STATIONARY_PLAN = {r"\tilde\mu": r"= \sum_t u(t) \mu_t", r"\hat h": EXACT_MEAN, "z": r"= \tfrac1\alpha \lambda^* - \tilde\mu + \hat h"}
+STATIONARY_PLAN = {
+    r"\tilde\mu": r"= \sum_t u(t) \mu_t",
+    r"\hat h": r"= \sum_t u(t) \frac{\sum_{t'} q_t(t') e^{\langle t', \lambda^* \rangle/\gamma} t'}"
+               r"{\sum_{t''} q_t(t'') e^{\langle t'', \lambda^* \rangle/\gamma}}",
+    "z": r"= \tfrac1\alpha \lambda^* - \tilde\mu + \hat h",
+}
 ONE_GROUP = {
     "G": "size",
     "i, j, k": "index G",
@@ -250,7 +256,8 @@ PLANS = {
     "x": "vector d",
     r"\nu": "vector d as nu",
     "X_{ij}(x)": r"= u_j e^{(\langle T_i, x \rangle - M_{ij})/\gamma} / \sum_k e^{(\langle T_k, x \rangle - M_{kj})/\gamma}",
-    "h(x)": r"= \sum_{i,j} T_i u_j e^{(\langle T_i, x \rangle - M_{ij})/\gamma} / \sum_k e^{(\langle T_k, x \rangle - M_{kj})/\gamma}",
+    "h(x)": r"= \sum_{i,j} T_i u_j e^{(\langle T_i, x \rangle - M_{ij})/\gamma} / \sum_k e^{(\langle T_k, x "
+            r"\rangle - M_{kj})/\gamma}",
     "z": r"= \tfrac1\alpha \nu",
     r"\tilde\mu": r"= h(\lambda^*) + \tfrac1\alpha \lambda^* - z",
 }
@@ -278,10 +285,18 @@ RANDOM = {"W": "point of t", r"\mathbb E": r"expectation under W \sim u"}
 MOMENTS = {**RANDOM, "r": "size", "s": "index d"}
 
 # The output of T5 at word j: its preference is (19), and its query y_k that of another sequence
-CROSS = {**PROJECTIONS, **POSITIONS, "u_i": POSITIONS[r"u_i^{(j)}"], "k": "fixed index n", "w": "vector d as y", "y_k": "= w", "r": "index d'"}
+CROSS = {
+    **PROJECTIONS,
+    **POSITIONS,
+    "u_i": POSITIONS[r"u_i^{(j)}"],
+    "k": "fixed index n",
+    "w": "vector d as y",
+    "y_k": "= w",
+    "r": "index d'",
+}
 
 # 𝒜 has N templates, of which T has M
-SUPPORT = {"M": "size as m", "o": "size", "N": "= M + o", "r": "simplex M", "i": "index M", "n, d": None, "t": None, "T": None}
+SUPPORT = {"M": "size as m", "o": "size", "N": "= M + o", "r": "simplex M", "i": "index M"}
 
 CLAIMS = {
     "deciphering.1": {"t": "point of T", "T": "matrix n d", "h": r"= \int t p(t) dt"},
@@ -311,7 +326,9 @@ CLAIMS = {
     "deciphering.29": SERIES,
     "deciphering.s9.nonnegative-cost": BOUNDED,
     "deciphering.s9.experiment-cost": BOUNDED,
-    "deciphering.s9.bilinear-cost": {**BOUNDED, "p^*_t": r"= \sum_{t'} u(t') e^{(\alpha \langle t, z \rangle - M(t, t'))/\gamma} / \sum_{t''} e^{(\alpha \langle t'', z \rangle - M(t'', t'))/\gamma}"},
+    "deciphering.s9.bilinear-cost": {**BOUNDED, "p^*_t": r"= \sum_{t'} u(t') e^{(\alpha \langle t, z \rangle - M(t, t'))/"
+                                                         r"\gamma} / \sum_{t''} e^{(\alpha \langle t'', z "
+                                                         r"\rangle - M(t'', t'))/\gamma}"},
     "deciphering.s9.ot-first-order": FIRST_ORDER,
     "deciphering.s9.trained": ONE_GROUP,
     "deciphering.sD.stationarity": STATIONARY_PLAN,

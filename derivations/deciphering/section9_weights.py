@@ -85,7 +85,8 @@ def as_attention(query: Entries) -> Equation:
 
 
 @claim("deciphering.s9.bilinear-cost", "identity", title="Addition: with M = C − aᵀb the queries are αz + t_j",
-       latex=r"M_{ij}=C-\langle t_i,t_j\rangle\implies p^*_i=\sum_ju_j\,\mathrm{softmax}([\langle t_k,\alpha z+t_j\rangle/\gamma]_k)_i",
+       latex=r"M_{ij}=C-\langle t_i,t_j\rangle\implies p^*_i=\sum_ju_j\,\mathrm{softmax}([\langle t_k,\alpha z+t_j\rangle/"
+             r"\gamma]_k)_i",
        needs=("deciphering.25",))
 def bilinear_cost() -> Steps:
     """Addition: with the experiment's cost (25) averages ordinary attention over the queries αz + t_j; C plays no part."""

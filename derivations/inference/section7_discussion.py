@@ -29,6 +29,7 @@ reprint("inference.s7.two-pieces", of=two_pieces,
         latex=r"\log\frac{p_i}{p_j}=\log\frac{u_i}{u_j}+\langle t_i-t_j,z\rangle/\sqrt\tau")
 reprint("inference.s7.stack", of=any_layer,
         latex=r"\mathcal L=V'\circ(21),\quad t_i,z,u\text{ from the layers before }\mathcal L")
-reprint("inference.s7.context-dependent", of=context_dependent, latex=r"u_i=\frac{w_i}{\sum_kw_k}\implies p_i=\mathrm{softmax}([\langle t_j,z\rangle/\sqrt\tau+\log w_j]_j)_i")
+reprint("inference.s7.context-dependent", of=context_dependent, latex=r"u_i=\frac{w_i}{\sum_kw_k}\implies p_i="
+    r"\mathrm{softmax}([\langle t_j,z\rangle/\sqrt\tau+\log w_j]_j)_i")
 reprint("inference.s7.continuous-u", of=continuous_preferences,
         latex=r"u\text{ continuous}\implies\lambda^*\approx\alpha z,\ \hat h\approx(19)")

@@ -254,8 +254,8 @@ def _link(reader: Reader, left: Node, sign: str, right: Node) -> Iterator[Said]:
         yield from found_limits
     elif sign == APPROXIMATELY:
         yield from _expanded(reader, left, right, None)
-    elif sign in EQUAL and (rest := without_remainder(reader, right))[1] is not None:
-        yield from _expanded(reader, left, *rest)
+    elif sign in EQUAL and (shortened := without_remainder(reader, right))[1] is not None:
+        yield from _expanded(reader, left, *shortened)
     elif sign in EQUAL and (one := posed(reader, left, open_=True)) and (other := posed(reader, right, open_=True)):
         if one.only_value != other.only_value or one.sign != other.sign or one.axes != other.axes:
             raise LatexError(f"expected two problems of one kind, got {spelled(left)} and {spelled(right)}")
@@ -294,7 +294,8 @@ def _expanded(reader: Reader, left: Node, right: Node, rest: Remainder | None) -
     if own and rest and (own.small != rest.small or own.order < rest.order):
         raise LatexError(f"expected a remainder that is no smaller than that before it, got {spelled(right)}")
     for each in compared(reader, left, right, lambda a, b: Equation(a, b)):
-        yield Expanded(*each.sides, small, order)
+        one, other = each.sides
+        yield Expanded(one, other, small, order)
 
 
 def _solved(node: Node) -> tuple[Node, Node] | None:

@@ -52,8 +52,9 @@ OPERATORS = (
 SCALARS = {"real": Kind.REAL, "positive": Kind.POSITIVE, "nonnegative": Kind.NONNEGATIVE}
 ARRAYS = {"simplex": Kind.SIMPLEX, "interior": Kind.INTERIOR, "stochastic": Kind.STOCHASTIC}
 ACCEPTED = (
-    "size, [fixed] index M, real, positive, nonnegative (with bounds, size >= 2, positive < 1), [positive|nonnegative] vector M, "
-    "[positive|nonnegative] matrix N M, rows of M, columns of M, simplex M, interior M, stochastic N M, fixed, "
+    "size, [fixed] index M, real, positive, nonnegative (with bounds, size >= 2, positive < 1), "
+    "[positive|nonnegative] vector M, [positive|nonnegative] matrix N M, rows of M, columns of M, "
+    "simplex M, interior M, stochastic N M, fixed, "
     "= definition, or an operator: "
     + ", ".join(OPERATORS)
 )
@@ -90,7 +91,7 @@ class Notation:
     indices: dict[str, Variable] = field(default_factory=dict, init=False)
     points: dict[str, str] = field(default_factory=dict, init=False)  # names of points, with the matrix whose rows they are
     broken: dict[str, str] = field(default_factory=dict, init=False)
-    kept: set[str] = field(default_factory=set, init=False)  # indices that are the same everywhere, which no definition shows
+    kept: set[str] = field(default_factory=set, init=False)  # indices that are the same everywhere
     bounds: list[AtLeast] = field(default_factory=list, init=False)  # what is said of numbers beside their kind
     taken: dict[str, str] = field(default_factory=dict, init=False)  # name of a variable → the symbol that it stands for
 
@@ -279,14 +280,12 @@ class Notation:
         """A number, a size, and sums and products of these; None for anything else."""
         if isinstance(node, Number) and node.text.isdigit():
             return sp.Integer(node.text)
-        parts: list[sp.Expr | None] = []
-        if isinstance(node, Sum):
-            parts = [self._counted(term) for _, term in node.terms]
-            signs = [-1 if sign == "-" else 1 for sign, _ in node.terms]
-            return None if None in parts else sp.Add(*(a * b for a, b in zip(signs, parts, strict=True)))
-        if isinstance(node, Product):
-            parts = [self._counted(factor) for factor in node.factors]
-            return None if None in parts else sp.Mul(*parts)
+        if isinstance(node, Sum | Product):
+            terms = node.terms if isinstance(node, Sum) else tuple(("+", factor) for factor in node.factors)
+            counts = [(sign, self._counted(each)) for sign, each in terms]
+            known = [-count if sign == "-" else count for sign, count in counts if count is not None]
+            join = sp.Add if isinstance(node, Sum) else sp.Mul
+            return join(*known) if len(known) == len(counts) else None
         return self.sizes.get(spelled(node))
 
 

@@ -59,7 +59,7 @@ def posed(reader: Reader, node: Node, *, open_: bool = False) -> Posed | None:
 
 
 def _any_vector(reader: Reader, sub: Node) -> tuple[str, Value, tuple[sp.Expr, ...]] | None:
-    """λ or λ ∈ ℝ^d below a maximum, with another vector in its place; None where the notation says that it is no free vector."""
+    """λ or λ ∈ ℝ^d below a maximum, with another vector in its place; None for what is declared to be no free vector."""
     variable = sub.parts[0] if isinstance(sub, Chain) else sub
     value = reader.meaning(spelled(variable))
     domain = spelled(sub.parts[1]) if isinstance(sub, Chain) else "\\mathbb{R}"

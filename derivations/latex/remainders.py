@@ -1,12 +1,13 @@
 """Equations up to a remainder, f = g + o(α) and f = g + O(‖λ‖³), and f ≈ g, which names none.
 
-O of a power is read as o of the power before it, which is the same for what is analytic.  As a vector goes to 0 the statement is
-that on each ray t ↦ tλ.
+O of a power is read as o of the power before it, which is the same for what is analytic.  As a vector goes to 0 the statement
+is that on each ray t ↦ tλ.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import sympy as sp
 
@@ -80,7 +81,7 @@ def without_remainder(reader: Reader, node: Node) -> tuple[Node, Remainder | Non
 def _pairs(node: Node) -> list[tuple[Node, Node]]:
     """Each factor with the one after it."""
     factors = [each.factors for each in walk(node) if isinstance(each, Product)]
-    return [pair for each in factors for pair in zip(each, each[1:], strict=False)]
+    return [pair for each in factors for pair in pairwise(each)]
 
 
 def _is_remainder(reader: Reader, name: Node, call: Node) -> bool:
@@ -93,7 +94,7 @@ def _read(reader: Reader, name: Node, call: Node) -> Remainder:
     assert isinstance(call, Bracket)
     inside, power = call.inside, 1
     if isinstance(inside, Scripted) and isinstance(inside.sup, Number) and inside.sub is None:
-        inside, power = inside.base, int(inside.sup.text)
+        power, inside = int(inside.sup.text), inside.base
     norm = isinstance(inside, Bracket) and inside.kind == "‖‖"
     value = reader.value(inside.inside if isinstance(inside, Bracket) else inside)
     if norm != (len(value.shape) == 1):
@@ -111,8 +112,9 @@ def _small(value: Value, what: str) -> Variable:
     for factor in factors:
         label = factor.base.label if isinstance(factor, sp.Indexed) else factor
         others = set().union(*(each.free_symbols for each in factors if each is not factor))
-        free = isinstance(label, Variable) and label.domain.kind in (Kind.REAL, Kind.POSITIVE, Kind.NONNEGATIVE)
-        if free and len(label.domain.shape) == len(places) and not others & {label, *places}:
+        if not isinstance(label, Variable) or label.domain.kind not in (Kind.REAL, Kind.POSITIVE, Kind.NONNEGATIVE):
+            continue
+        if len(label.domain.shape) == len(places) and not others & {label, *places}:
             return label
     raise LatexError(f"o({what}): expected a multiple of a number or vector of the notation")
 

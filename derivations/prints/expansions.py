@@ -1,4 +1,4 @@
-"""Whether a print that is equal up to a remainder is the expansion that is proved: the same function, the same terms up to it."""
+"""Whether a print that holds up to a remainder is the expansion that is proved: the same function, the same terms."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def differs(said: Expanded, step: Expansion, known: frozenset[str]) -> tuple[Val
 
 
 def sides_of(said: Expanded, step: Expansion, naming: Naming) -> tuple[sp.Expr | None, sp.Expr]:
-    """Both printed sides in the variables of a step, on the ray t ↦ tλ where a vector goes to 0; None where another thing does."""
+    """Both sides in the variables of a step, on the ray t ↦ tλ where a vector goes to 0; None where another one does."""
     left, right = (named(each, naming) for each in said.sides)
     if said.small is None:
         return left, right

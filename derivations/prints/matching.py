@@ -165,8 +165,12 @@ def _same_gap(one: sp.Expr, other: sp.Expr, gap: sp.Expr, values: Values) -> Mat
 
 def _norms(one: sp.Expr, other: sp.Expr) -> bool:
     """Whether both sides are lengths, never negative, so that an inequality of theirs is that of their squares."""
-    return all(any(f.is_Pow and f.exp == sp.S.Half for f in sp.Mul.make_args(side)) and
-               all((f.is_Pow and f.exp == sp.S.Half) or f.is_nonnegative for f in sp.Mul.make_args(side)) for side in (one, other))
+    for side in (one, other):
+        factors = sp.Mul.make_args(side)
+        roots = [f for f in factors if f.is_Pow and f.exp == sp.S.Half]
+        if not roots or not all(f in roots or f.is_nonnegative for f in factors):
+            return False
+    return True
 
 
 def _same_equation(one: sp.Expr, other: sp.Expr, left: sp.Expr, right: sp.Expr, values: Values) -> Match | None:
@@ -282,7 +286,8 @@ def _occurs(body: sp.Expr, step: Relation, known: frozenset[str]) -> Match | Non
     if not variables_of(body):
         return None
     ray = step.variable if isinstance(step, Expansion) else None
-    bodies = [body] + ([on_ray(body, v, ray) for v in variables_of(body) if len(v.domain.shape) == 1] if ray is not None else [])
+    vectors = [v for v in variables_of(body) if len(v.domain.shape) == 1]
+    bodies = [body] + ([on_ray(body, v, ray) for v in vectors] if ray is not None else [])
     return next((found for each in bodies if (found := _occurs_as(each, step, known))), None)
 
 

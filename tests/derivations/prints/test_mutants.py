@@ -24,6 +24,7 @@ EQUIVALENT = {
 }
 """Changes that leave the statement as it is."""
 
+REMAINDER = re.compile(r"\\?(mathcal )?[oO]\(|\\cdots")  # whose sign says nothing
 MINUS = re.compile(r"(?<=[\w})\]|])-(?=[\w\\(])")
 
 
@@ -31,7 +32,7 @@ def edits(latex: str) -> Iterator[tuple[str, str]]:
     """Printed formulas with one change."""
     if found := next((m for m in MINUS.finditer(latex) if not re.search(r"[\^_]\{[^{}]*$", latex[: m.start()])), None):
         yield "a − changed", f"{latex[: found.start()]}+{latex[found.end() :]}"
-    if (at := latex.find("+")) > 0 and latex[at - 1] not in "_{":
+    if (at := latex.find("+")) > 0 and latex[at - 1] not in "_{" and not REMAINDER.match(latex, at + 1):
         yield "a + changed", f"{latex[:at]}-{latex[at + 1 :]}"
     if r"\tau" in latex:
         yield "τ lost", latex.replace(r"\tau", " 1", 1)
