@@ -67,8 +67,8 @@ DEFAULT = {
 def apply(reader: Reads, operator: str, sub: Node | None, sup: Node | None, rest: list[Node]) -> Value:
     """An operator with its scripts and the arguments after it, which are taken from `rest`."""
     operator, _, law = operator.partition(" under ")
-    if law and sub is None:
-        sub = parse(law)
+    if law and (sub is None or spelled(parse(law)).endswith(f"\\sim {spelled(sub)}")):
+        sub = parse(law)                                     # E_u, where the table says that W ∼ u
     if operator == "ones" and rest and isinstance(rest[0], Bracket) and isinstance(rest[0].inside, Chain):
         return _indicator(reader, rest.pop(0))
     if operator in ("ones", "identity"):
@@ -242,7 +242,7 @@ def _moment(reader: Reads, operator: str, sub: Node | None, sup: Node | None, re
         )
     _check_mass(weights, operator, sub)
     over = tuple(bound(size, plain(name) or "l") for name, size in zip(names, weights.shape, strict=True))
-    inside = reader.within(**{name: scalar(each) for name, each in zip(names, over, strict=True) if name})
+    inside = reader.within(**{name: reader.point(name, each) for name, each in zip(names, over, strict=True) if name})
     weighed = [_weighed(inside.value(piece), over, names) for piece in pieces]
 
     def mean(*of: int) -> Value:
