@@ -19,7 +19,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from tests.mutation.edits import Mutant, mutants
-from tests.mutation.targets import modules, path_of, tests_of
+from tests.mutation.targets import mirror_of, modules, path_of
 from tests.mutation.trial import tried
 
 EQUIVALENT = Path(__file__).with_name("equivalent.toml")
@@ -57,7 +57,7 @@ def main(names: tuple[str, ...], sample: int | None, record: Path | None) -> Non
             bar.advance(task, len(found) - len(left))
             if not left:
                 continue
-            for mutant, result in tried(module, path_of(module), tests_of(module), left):
+            for mutant, result in tried(module, path_of(module), mirror_of(module), left):
                 results[mutant.key] = {"mutant": str(mutant), "sort": mutant.sort, "fate": result.fate, "by": result.by,
                                        "seconds": result.seconds}
                 bar.advance(task)

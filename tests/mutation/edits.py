@@ -1,7 +1,7 @@
 """The single edits of a Python source: operators, constants, comparisons, signs, axes, indices, clamps, deleted statements.
 
-Left out: annotations, docstrings and other strings, decorators, ``__all__``, imports, and what is inside of a ``raise``, since a
-test that quotes each message would be a copy of it.
+Left out: annotations, docstrings and other strings, decorators, ``__all__``, imports, and what is inside of a ``raise``, since
+a test that quotes each message would be a copy of it.
 """
 
 from __future__ import annotations

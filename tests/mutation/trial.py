@@ -18,11 +18,13 @@ import select
 import signal
 import sys
 import time
+import traceback
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import CodeType, FunctionType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 import pytest
@@ -30,10 +32,12 @@ from _pytest.runner import runtestprotocol
 
 from tests.mutation.edits import Mutant, marked
 
+FAULT = "the trial itself failed: "
 FEW = 8                                                      # tests that may not bear the marks, or a fork
-GRACE = 3.0                                                  # seconds that a mutant may take beyond those of its tests, five times
+GRACE = 3.0                                                  # seconds beyond five times those of its tests
 OPTIONS = ("-q", "--capture=no", "-p", "no:cacheprovider", "-p", "no:xdist", "--hypothesis-seed=0")
 OURS = ("numerics", "derivations", "evidence", "tests")
+VALUES = (int, float, str, tuple, frozenset)
 MEMORY = 24 * 2**30
 
 
@@ -76,6 +80,8 @@ def in_fork(work: Callable[[Callable[[Any], None]], None]) -> Iterator[Any]:
                 os.dup2(quiet, stream)
             work(lambda item: _send(write, item))
             code = 0
+        except Exception:
+            _send(write, [FAULT, traceback.format_exc()])
         finally:
             os._exit(code)
     os.close(write)
@@ -110,8 +116,11 @@ def _end(pid: int) -> None:
 
 def first_word(work: Callable[[Callable[[Any], None]], None], seconds: float) -> Any:
     """The first thing that a fork says in so many seconds; "late" if it says nothing in time, "silent" if it ends before."""
-    words = _limited(work, seconds)
-    return next(words)
+    with closing(_limited(work, seconds)) as words:
+        word = next(words)
+    if str(word).startswith(FAULT):
+        raise RuntimeError(word)
+    return word
 
 
 def _limited(work: Callable[[Callable[[Any], None]], None], seconds: float) -> Iterator[Any]:
@@ -123,6 +132,8 @@ def _limited(work: Callable[[Callable[[Any], None]], None], seconds: float) -> I
             os.setpgid(0, 0)
             resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
             work(lambda item: _send(write, item))
+        except Exception:
+            _send(write, f"{FAULT}{traceback.format_exc()}")
         finally:
             os._exit(1)
     os.close(write)
@@ -173,8 +184,11 @@ class Bench:
             for line in lines:
                 self.reach.lines.setdefault(line, []).append(at)
         self.say(["base", len(ids), sum(self.reach.seconds.values()), self.reach.failed])
-        for mutant in self.wanted:
-            self.say([mutant.key, *self._tried(mutant, items)])
+        try:
+            for mutant in self.wanted:
+                self.say([mutant.key, *self._tried(mutant, items)])
+        except RuntimeError as error:                        # pytest would say it to nobody
+            self.say([FAULT, str(error)])
         return True
 
     def _base(self, items: list[pytest.Item], say: Callable[[Any], None]) -> None:
@@ -186,7 +200,9 @@ class Bench:
 
     def _tried(self, mutant: Mutant, items: list[pytest.Item]) -> list[Any]:
         reaching = sorted(self.reach.lines.get(mutant.statement, []), key=self.reach.seconds.__getitem__)
-        if not mutant.scope or (not reaching and mutant.statement in self.reach.imported):
+        if not mutant.scope:
+            reaching = sorted(self.reach.seconds, key=self.reach.seconds.__getitem__)
+        elif not reaching and mutant.statement in self.reach.imported:
             return ["afresh"]
         if not reaching:
             return ["survived", "no test reaches the line", 0.0]
@@ -195,6 +211,8 @@ class Bench:
         word = first_word(lambda say: self._run(mutant, [items[at] for at in reaching], say), limit)
         took = round(time.monotonic() - started, 3)
         match word:
+            case "afresh":
+                return ["afresh"]
             case "late" | "silent":
                 return ["killed", "its time" if word == "late" else "an end of the process", took]
             case "passed":
@@ -203,7 +221,12 @@ class Bench:
                 return ["killed", word, took]
 
     def _run(self, mutant: Mutant, items: list[pytest.Item], say: Callable[[Any], None]) -> None:
-        exchange(mutant.compiled(self.path), self.path)
+        code = mutant.compiled(self.path)
+        if mutant.scope:
+            exchange(code, self.path)
+        elif not exchange_values(code, self.module, self.path):
+            say("afresh")
+            return
         for at, item in enumerate(items):
             if not passes(item, items[at + 1] if at + 1 < len(items) else None):
                 say(item.nodeid)
@@ -219,10 +242,36 @@ def passes(item: pytest.Item, following: pytest.Item | None) -> bool:
 def exchange(module: CodeType, path: str) -> None:
     """Give every function that was defined at a path the code that a new compilation of it has."""
     codes = {(code.co_qualname, code.co_firstlineno): code for code in _codes(module)}
-    for function in [x for x in gc.get_objects() if isinstance(x, FunctionType) and x.__code__.co_filename == path]:
+    for function in [x for x in gc.get_objects() if type(x) is FunctionType and x.__code__.co_filename == path]:
         new = codes.get((function.__code__.co_qualname, function.__code__.co_firstlineno))
         if new is not None and new.co_freevars == function.__code__.co_freevars:
             function.__code__ = new
+
+
+def exchange_values(code: CodeType, module: str, path: str) -> bool:
+    """Give constants of a module, and defaults of its functions, the values that they have in another version of it, wherever
+    they have been imported to; whether there was one that differs."""
+    names: dict[str, Any] = {"__name__": module, "__file__": path, "REACHED": set()}
+    exec(code, names)
+    live = sys.modules[module].__dict__
+    found = False
+    for name, new in names.items():
+        old = live.get(name)
+        if isinstance(new, VALUES) and isinstance(old, VALUES) and repr(new) != repr(old):
+            found = True
+            for other in [x.__dict__ for x in list(sys.modules.values()) if type(x) is ModuleType]:
+                if other.get(name) is old:
+                    other[name] = new
+    functions = [x for x in gc.get_objects() if type(x) is FunctionType and x.__code__.co_filename == path]
+    changed = {(x.__code__.co_qualname, x.__code__.co_firstlineno): x for x in functions if x.__globals__ is names}
+    for function in functions:
+        new = changed.get((function.__code__.co_qualname, function.__code__.co_firstlineno))
+        if new is None or function.__globals__ is names:
+            continue
+        if repr((new.__defaults__, new.__kwdefaults__)) != repr((function.__defaults__, function.__kwdefaults__)):
+            found = True
+            function.__defaults__, function.__kwdefaults__ = new.__defaults__, new.__kwdefaults__
+    return found
 
 
 def _codes(code: CodeType) -> Iterator[CodeType]:
@@ -304,6 +353,8 @@ def tried(module: str, path: Path, tests: Sequence[Path], wanted: Sequence[Mutan
         pytest.main([*OPTIONS, *map(str, tests)], plugins=[Unbothered(), bench])
 
     for word, *rest in in_fork(work):
+        if word == FAULT:
+            raise RuntimeError(*rest)
         if word == "base":
             base = rest
             if len(rest[2]) > FEW or not rest[0]:
