@@ -15,6 +15,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import torch
@@ -57,7 +58,8 @@ def solve_costs(sizes: Iterable[tuple[int, int, int]] = SOLVE_SIZES, rounds: int
     for n, d, rows in sizes:
         templates, evidence = normal_problems(n, d, rows)
         memory, *_ = peak(templates, evidence)
-        seconds = statistics.median(_seconds(lambda given=(templates, evidence): mem.solve(*given)) for _ in range(rounds))
+        solve = partial(mem.solve, templates, evidence)
+        seconds = statistics.median(_seconds(solve) for _ in range(rounds))
         yield Cost("solve", {"n": n, "d": d, "rows": rows}, seconds, memory / 1e6)
 
 
@@ -71,9 +73,10 @@ def deviation_costs(tokens: Iterable[int] = TOKENS, depths: Iterable[int] = LAYE
     for count in tokens:
         text = " ".join([PARAGRAPH] * (1 + count // 64))
         inputs = encoder.tokenizer(text, return_tensors="pt", truncation=True, max_length=count)
-        captured: list[Layer] = []
-        reading = _seconds(lambda: captured.extend(layers(encoder.model, dict(inputs), 1.0)[0]))  # noqa: B023
-        each = [_seconds(lambda: table(_shard(layer), layer)) for layer in captured]  # noqa: B023
+        start = time.process_time()
+        captured = layers(encoder.model, dict(inputs), 1.0)[0]
+        reading = time.process_time() - start
+        each = [_seconds(partial(table, _shard(layer), layer)) for layer in captured]
         with PeakMemory() as memory:
             table(_shard(captured[0]), captured[0])
         for depth in depths:
@@ -109,7 +112,7 @@ def powers(costs: Sequence[Cost], quantity: str = "seconds") -> dict[str, float]
     return dict(zip(["", *names], solution, strict=True))
 
 
-def projected(costs: Sequence[Cost], quantity: str = "seconds", **sizes: int) -> float:
+def projected(costs: Sequence[Cost], sizes: Mapping[str, int], quantity: str = "seconds") -> float:
     """Return the seconds or the megabytes that the fitted product of powers gives for other sizes."""
     found = powers(costs, quantity)
     return math.exp(found[""] + sum(found[name] * math.log(size) for name, size in sizes.items()))

@@ -29,6 +29,7 @@ from numerics.models.encoder import ModelUnavailableError
 SECTIONS = ("solve", "deviation", "verify")
 MODEL = {"layers": 100, "tokens": 8192}
 LIBRARY = 10_000
+LARGE = {"n": 2048, "d": 1024, "rows": 100_000}
 
 
 @click.command()
@@ -82,7 +83,7 @@ def _growth(costs: Sequence[Cost], quantity: str) -> str:
 
 
 def _solve(costs: Sequence[Cost]) -> list[str]:
-    seconds, megabytes = (projected(costs, quantity, n=2048, d=1024, rows=100_000) for quantity in ("seconds", "megabytes"))
+    seconds, megabytes = (projected(costs, LARGE, quantity) for quantity in ("seconds", "megabytes"))
     return [f"Seconds grow as {_growth(costs, 'seconds')}, memory as {_growth(costs, 'megabytes')}.",
             f"100,000 problems on 2,048 templates of width 1,024 would take {_time(seconds)} and {megabytes / 1000:.1f} GB, "
             "most of it the result.",
@@ -93,7 +94,7 @@ def _deviation(costs: Sequence[Cost]) -> list[str]:
     deepest = max(each.sizes["layers"] for each in costs)
     by_tokens = [Cost(each.what, {"tokens": each.sizes["tokens"]}, each.seconds, each.megabytes) for each in costs
                  if each.sizes["layers"] == deepest]
-    seconds, megabytes = projected(costs, **MODEL), projected(by_tokens, "megabytes", tokens=MODEL["tokens"])
+    seconds, megabytes = projected(costs, MODEL), projected(by_tokens, {"tokens": MODEL["tokens"]}, "megabytes")
     return ["The first layers of the pretrained encoder (12 heads, width 384), with its trained weights.",
             f"Seconds grow as {_growth(costs, 'seconds')}; memory as {_growth(by_tokens, 'megabytes')}, whatever the number of "
             "layers, which are measured one after the other.", "",

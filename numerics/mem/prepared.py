@@ -35,7 +35,8 @@ class SharedTemplates:
     @cached_property
     def radius(self) -> Tensor:
         """max_i ‖t_i − c‖, (1,)."""
-        return self.templates.norm(dim=-1).amax().reshape(1)
+        radius: Tensor = self.templates.norm(dim=-1).amax().reshape(1)
+        return radius
 
     @cached_property
     def gram(self) -> Tensor:

@@ -20,9 +20,9 @@ PRODUCT = [Cost("solve", {"n": n, "d": d}, 3e-6 * n**1.5 * d**0.25, 7.0 * n) for
 def test_powers_are_found() -> None:
     found = powers(PRODUCT)
     assert (found["n"], found["d"]) == (pytest.approx(1.5), pytest.approx(0.25))
-    assert projected(PRODUCT, n=1000, d=81) == pytest.approx(3e-6 * 1000**1.5 * 3)
+    assert projected(PRODUCT, {"n": 1000, "d": 81}) == pytest.approx(3e-6 * 1000**1.5 * 3)
     assert powers(PRODUCT, "megabytes")["d"] == pytest.approx(0, abs=1e-12)
-    assert projected(PRODUCT, "megabytes", n=10, d=5) == pytest.approx(70)
+    assert projected(PRODUCT, {"n": 10, "d": 5}, "megabytes") == pytest.approx(70)
 
 
 def test_sizes_that_vary_together_are_refused() -> None:
