@@ -8,12 +8,10 @@ import pytest
 from click.testing import CliRunner
 
 from numerics.__main__ import main
-from numerics.benchmarks import cost
 from numerics.benchmarks.cost import Cost, line, powers, projected, solve_costs
 from numerics.commands import cost as command
 from numerics.commands.cost import page
 
-NOTES = Path(__file__).parents[3] / "docs" / "notes"
 PRODUCT = [Cost("solve", {"n": n, "d": d}, 3e-6 * n**1.5 * d**0.25, 7.0 * n) for n in (4, 16, 64) for d in (2, 32)]
 
 
@@ -65,10 +63,3 @@ def test_a_folder_that_is_nowhere_is_refused() -> None:
     result = CliRunner().invoke(main, ["cost", "--out", "/nowhere/cost"])
     assert result.exit_code == 2
     assert "--out: expected a path in an existing folder" in result.output
-
-
-def test_the_page_that_ships_says_what_its_file_says() -> None:
-    told = json.loads((NOTES / "cost.json").read_text(encoding="utf-8"))
-    assert (NOTES / "cost.md").read_text(encoding="utf-8") == page(told)
-    assert {each["what"] for each in told["costs"]} == {"solve", "deviation", "verify"}
-    assert cost.machine().startswith("one core of a machine with ")
