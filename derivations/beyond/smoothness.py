@@ -264,7 +264,7 @@ def hoeffding() -> Steps:
 
 
 HALVES: dict[Variable, Value] = {n: 2, columns: 2, p.label: [Fraction(1, 2)] * 2, G.label: [[1, 0], [0, 1]], omega: QUARTER}
-hoeffding.twin("a ninth", lambda: AtLeast(omega**2 / 9, relative_entropy(), at=HALVES))
+hoeffding.twin("half of it", lambda: AtLeast(omega**2 / 16, relative_entropy(), at=HALVES))
 hoeffding.twin("the fourth power", lambda: AtLeast(omega**4 / 8, relative_entropy(), at=HALVES))
 
 

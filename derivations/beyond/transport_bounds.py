@@ -91,8 +91,8 @@ def mixed(factor: sp.Expr, at: dict[Variable, Value] | None = None) -> AtLeast:
     average = total(l, u[l] * H[l, a])
     spread = total((j, a), u[j] * (H[j, a] - average) ** 2)
     return AtLeast(total((j, a), u[j] * H[j, a] ** 2), factor * total(a, average**2), because=spread if factor == 1 else None,
-                   at=at or {}, reason="a variance is not negative; and by beyond.mean-smooth, column by column, (D²/4) Σ_j u_j "
-                                       "times both divergences is at least Σ_j u_j ‖H_j‖²")
+                   at=at or {}, reason="a variance is not negative; by beyond.mean-smooth, column by column, (D²/4) Σ_j u_j times "
+                                       "both divergences is at least Σ_j u_j ‖H_j‖²")
 
 
 H = vector("H", N, d)
@@ -271,7 +271,8 @@ def ot_cold() -> Steps:
     difference = total(l, u[l] * Q[l, i]) - u[i]
     yield Equation(difference, arriving(i) - departing(i), reason="ũ_i − u_i, for any kernel q_0,")
     yield AtLeast(arriving(i) + departing(i), sp.Abs(arriving(i) - departing(i)), reason="as nothing arrives that is negative;")
-    yield Equation(total(i, arriving(i) + departing(i)), 2 * total(j, u[j] * (1 - Q[j, j])), reason="so ‖ũ − u‖₁/2 ≤ Σ u_j (1 − q_0(j|j));")
+    yield Equation(total(i, arriving(i) + departing(i)), 2 * total(j, u[j] * (1 - Q[j, j])),
+                   reason="so ‖ũ − u‖₁/2 ≤ Σ u_j (1 − q_0(j|j));")
     yield Equation(total(i, share(i, j)), 1 + others(j), reason="the normalizer of column j, where 1 is what stays;")
     yield Equation(total(i, (1 - delta(i, j)) * sp.exp(-Delta / gamma)), MOST, reason="attained, for B = 0;")
     yield AtLeast(MOST, MOST / (1 + MOST), because=MOST**2 / (1 + MOST), reason="less than the numerator alone;")
