@@ -36,16 +36,18 @@ def columns(x: Mapping[str, Tensor], at: Tensor, gamma: Tensor) -> Tensor:
 
 
 def column_values(free: Free) -> Values:
-    """The means' differences H_j of every column, for costs of any sign."""
+    """The differences H_j of every column's mean and the divergences between the columns, for costs of any sign."""
     x = {"T": torch.tanh(free["T"]), "M": 2 * torch.tanh(free["M"])}
     one = torch.ones_like(free["lam"][:, 0])
-    moved = columns(x, 2 * torch.tanh(free["lam"]), one) - columns(x, 2 * torch.tanh(free["nu"]), one)
-    return {"u": torch.softmax(free["u"], -1), "H": torch.einsum("bij,bid->bjd", moved, x["T"])}
+    here, there = (columns(x, 2 * torch.tanh(free[name]), one) for name in ("lam", "nu"))
+    u = torch.softmax(free["u"], -1)
+    both = torch.einsum("bj,bij->b", u, (here - there) * (here.log() - there.log()))
+    return {"u": u, "H": torch.einsum("bij,bid->bjd", here - there, x["T"]), "J": both, "D": diameter(x["T"])}
 
 
 def column_sides(x: Values) -> tuple[Tensor, Tensor]:
-    """Σ_j u_j ‖H_j‖² and the square of the average."""
-    return (x["u"] * squared(x["H"])).sum(-1), squared(torch.einsum("bj,bjd->bd", x["u"], x["H"]))
+    """(D²/4) J and the square of the average."""
+    return x["D"] ** 2 * x["J"] / 4, squared(torch.einsum("bj,bjd->bd", x["u"], x["H"]))
 
 
 COLUMNS = Problem(column_shapes, column_values, column_sides, counts=counts, least=1e-3)
