@@ -3,7 +3,6 @@
 Claims     beyond.relative-deviation, beyond.query-bound, beyond.output-bound, beyond.weights-bound, beyond.objective-bound,
            beyond.contraction, beyond.output-attained, beyond.objective-attained
 Main claims
-           beyond.relative-deviation   ‖αz − λ*‖ ≤ q ‖λ*‖
            beyond.query-bound          ‖αz − λ*‖ ≤ α‖z‖ q/(1 + q)
            beyond.output-bound         ‖h_c − ĥ‖ ≤ D²/4 α‖z‖ q/(1 + q) = ‖z‖ q²/(1 + q)
            beyond.weights-bound        ‖p_c − p*‖₁/2 ≤ D/4 α‖z‖ q/(1 + q)

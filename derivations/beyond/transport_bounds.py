@@ -8,9 +8,9 @@ Main claims
            beyond.ot-output-bound      ‖h_c − ĥ‖ ≤ D²/(4γ) α‖z‖ q/(1 + q)
            beyond.ot-objective-bound   P(X_c) − P(X*) ≤ α/2 ‖z‖² q³/(1 + q)
            beyond.ot-cold              ‖ũ − u‖₁/2 ≤ (N − 1) e^{−Δ/γ}/(1 + (N − 1) e^{−Δ/γ}) < (N − 1) e^{−Δ/γ}
-           beyond.ot-divergence        costs −γ log v_i + b_j: ⟨M, X⟩ − γH(X) = γKL(p, v) − γH(u) + ⟨u, b⟩ + γKL(X, puᵀ)
+           beyond.ot-divergence        ⟨M, X⟩ − γH(X) = γKL(p, v) + ⟨u, b⟩ − γH(u) + γKL(X, puᵀ)
 Notation   as in `notation_transport`, λ and ν any dual points; H_j the difference of the means of column j at λ and ν,
-           J = Σ_j u_j (KL(x_λ(·|j), x_ν(·|j)) + KL(x_ν(·|j), x_λ(·|j))); D ≥ ‖t_i − t_j‖ for all i and j; g = ĥ − μ̃, e = h_c − ĥ,
+           J = Σ_j u_j (KL(x_λ(·|j), x_ν(·|j)) + KL(x_ν(·|j), x_λ(·|j))); D ≥ ‖t_i − t_j‖; g = ĥ − μ̃, e = h_c − ĥ;
            K = γ Σ_j u_j KL(x_c(·|j), x*(·|j)), c for (25), whose query is αz; Δ > 0 and B ≥ 0 such that M_ij = M_jj + Δ + B_ij
            for i ≠ j, so that e^{−M_ij/γ} is e^{−M_jj/γ} times 1 for i = j and e^{−(Δ + B_ij)/γ} otherwise
 References `deciphering.s9.one-pass-bound` for what one pass measures; `deciphering.s9.rewritten` for v = u
