@@ -64,7 +64,8 @@ def _entry(_: int, base: sp.IndexedBase, *indices: Variable) -> sp.Indexed:
 
 def _new_entry(cls: type[sp.Indexed], base: Any, *indices: Any, **options: Any) -> Any:
     """The entry of a vector at variables is always the same object; any other is made by SymPy."""
-    if cls is sp.Indexed and type(base) is sp.IndexedBase and indices and not options and all(type(i) is Variable for i in indices):
+    plain = cls is sp.Indexed and type(base) is sp.IndexedBase and not options
+    if plain and indices and all(type(index) is Variable for index in indices):
         return _entry(id(base), base, *indices)
     return NEW_ENTRY(cls, base, *indices, **options)
 

@@ -239,6 +239,16 @@ def fresh(like: Variable) -> Variable:
 
 def apart(expr: sp.Basic) -> sp.Basic:
     """The expression with bound indices under names of their own, so that no free index of the same name is meant by them."""
+    return expr if _is_apart(expr) else _made_apart(expr)
+
+
+@lru_cache(maxsize=2**14)
+def _is_apart(expr: sp.Basic) -> bool:
+    """Whether all bound indices have such names already, and nothing else changes if the expression is built again."""
+    return bool(_made_apart(expr) == expr)
+
+
+def _made_apart(expr: sp.Basic) -> sp.Basic:
     if not expr.has(sp.Sum):
         return expr
     if not isinstance(expr, sp.Sum):
