@@ -18,10 +18,11 @@ from typing import Any
 import click
 
 from derivations import baseline, incremental, ledger, regression, rendering
-from derivations.catalogue import Entry, entries
+from derivations.catalogue import entries
 from derivations.claims import Verdict
 from derivations.differences import Change
 from derivations.documents import DOCUMENTS, VARIABLE, checks, documents
+from derivations.entry import Entry
 from derivations.loading import SELDOM
 from derivations.records import to_json
 from derivations.selection import selected

@@ -8,27 +8,26 @@ import pkgutil
 import sys
 import time
 from collections.abc import Callable, ItemsView, Iterable, Iterator, Mapping, ValuesView
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cache, partial
-from types import FunctionType, MappingProxyType
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from msgspec.structs import asdict
 from msgspec.structs import replace as updated
 
-from derivations.claims import Claim, Correction, Evidence, Kind, Layer, Outcome, Severity, Statement, Step, Twin
-from derivations.comparison import core
-from derivations.documents import CHECKS, location, outside, package
+from derivations.claims import Evidence, Kind, Layer, Outcome, Statement, Step
+from derivations.documents import CHECKS, outside, package
 from derivations.documents import DOCUMENTS as DOCUMENTS  # those that ship with the project
-from derivations.examination import Derivation, Proved, Run, run, written
+from derivations.entry import Entry, checked_function, given, last_relation, sentence
+from derivations.examination import Derivation, Proved, Run, run
 from derivations.examination import Steps as Steps
 from derivations.integrity import changed_names
 from derivations.loading import imported, printed_place, unsupported
 from derivations.prints.claims import correction_of, print_of
 from derivations.prints.outcome import Check, Standing
-from derivations.relations import Fails, Relation
+from derivations.relations import Fails
 from derivations.symbolic import Twins, evidence_of
-from derivations.wording import check_lists, check_words, is_id, is_worded
+from derivations.wording import check_lists, check_words, is_id
 
 
 @dataclass(frozen=True)
@@ -36,124 +35,6 @@ class Undecidable:
     """Returned by a derivation whose statement no proof or experiment could settle; `reason` says why."""
 
     reason: str
-
-
-@dataclass
-class Entry:
-    """One claim with its derivation, its twins and its correction; frozen once all claims are loaded.
-
-    `grounds` names the claims whose statements the derivation may use, if they differ from `needs`: a reprint needs its
-    original, whose derivation needs others.  `read` is true if the statement was read from the print's LaTeX.
-    """
-
-    id: str
-    kind: Kind
-    title: str
-    latex: str
-    hypotheses: tuple[str, ...]
-    needs: tuple[str, ...]
-    derivation: Derivation | None
-    statement: str
-    undecidable: str | None = None
-    module: str = ""
-    line: int = 0
-    twins: Mapping[str, Callable[[], Relation]] = field(default_factory=dict)
-    repair: Derivation | None = None
-    correction: Correction | None = None
-    part_of: str | None = None
-    grounds: tuple[str, ...] | None = None
-    read: bool = False
-
-    def __setattr__(self, name: str, value: object) -> None:
-        if "_sealed" in self.__dict__:
-            raise AttributeError(f"{name}: expected no assignment to {self.id} after all claims were loaded, got one")
-        object.__setattr__(self, name, value)
-
-    def seal(self) -> None:
-        """Freeze the entry: later assignments raise AttributeError."""
-        if "_sealed" not in self.__dict__:
-            self.twins = MappingProxyType(dict(self.twins))
-            self.__dict__["_sealed"] = True
-
-    @property
-    def claim(self) -> Claim:
-        """The frozen record."""
-        return Claim(
-            id=self.id,
-            kind=self.kind,
-            title=self.title,
-            statement=Statement(self.latex, self.statement),
-            hypotheses=self.hypotheses,
-            needs=self.needs,
-            twins=tuple(Twin(name) for name in self.twins),
-            correction=self.correction,
-            part_of=self.part_of,
-        )
-
-    def twin(self, name: str, wrong: Callable[[], Relation]) -> None:
-        """Register a wrong version of the claim; `name` says what is wrong with it, `wrong` is called once to build it.
-
-        Raises ValueError for an empty or repeated name, and if `wrong` is not callable.
-        """
-        if not is_worded(name) or not callable(wrong):
-            raise ValueError(f"twin: expected a name and a function that returns a relation, got {name!r} and {wrong!r}")
-        if name in self.twins:
-            raise ValueError(f"twin: expected a new name, got {name!r}, which {self.id} already has")
-        self.twins = {**self.twins, name: cache(wrong)}
-
-    def corrected(
-        self, latex: str, severity: Severity, under: str | None = None, replaces: str | None = None
-    ) -> Callable[[Derivation], Derivation]:
-        """Register the proof of a corrected statement, where the print is false.
-
-        `under` names the missing hypothesis, `replaces` the part of the print that a correction with another left side
-        stands for.  Raises ValueError for a second correction and for empty text.
-        """
-        if self.correction is not None:
-            raise ValueError(f"corrected: expected one correction of {self.id}, got a second one")
-        check_words(self.id, latex=latex, **_given(under=under, replaces=replaces))
-
-        def register(function: Derivation) -> Derivation:
-            self.repair = _function("corrected", self.id, function)
-            self.correction = Correction(Statement(latex, sentence(function)), Severity(severity), under, replaces)
-            return function
-
-        return register
-
-    @property
-    def where(self) -> str:
-        """The file and line where the claim is registered."""
-        return location(self.module, self.line)
-
-    @property
-    def modules(self) -> set[str]:
-        """The modules that define the claim: where it is registered and where its functions are defined."""
-        functions = filter(None, (self.derivation, self.repair, *self.twins.values()))
-        return {self.module, *(function.__module__ for function in functions)}
-
-    @property
-    def supporting(self) -> tuple[str, ...]:
-        """The claims whose proved statements the derivation may use."""
-        return self.needs if self.grounds is None else self.grounds
-
-    def printed(self) -> Relation | None:
-        """Return the printed statement as the relation that was examined; None if there is no derivation."""
-        return core(last) if (last := _last(self.derivation)) else None
-
-    def repaired(self) -> Relation | None:
-        """Return the corrected statement as the relation that was examined; None if there is no correction."""
-        return _last(self.repair)
-
-
-def _last(derivation: Derivation | None) -> Relation | None:
-    text = written(derivation) if derivation else None
-    return text.relations[-1] if text and text.relations and not text.error else None
-
-
-def _function(what: str, id: str, function: object) -> Derivation:
-    if not isinstance(function, FunctionType):
-        raise ValueError(f"{what}: expected a function for {id}, got {type(function).__name__}")
-    return function
 
 
 _ENTRIES: dict[str, Entry] = {}
@@ -166,18 +47,6 @@ def _new(id: object) -> None:
                          f"and underscores between them, got {id!r}")
     if id in _ENTRIES:
         raise ValueError(f"claim: expected a new id, got {id}, which is registered already")
-
-
-def _given(**values: Any) -> dict[str, Any]:
-    return {name: value for name, value in values.items() if value is not None}
-
-
-def sentence(function: Callable[..., object]) -> str:
-    """Return the docstring of a derivation on one line; raises ValueError if it has none."""
-    text = " ".join((function.__doc__ or "").split())
-    if not text:
-        raise ValueError(f"docstring: expected the statement of {function.__name__} in one sentence, got none")
-    return text
 
 
 def claim(
@@ -200,7 +69,7 @@ def claim(
         _new(id)
         check_words(id, title=title, latex=latex)
         check_lists(id, hypotheses=hypotheses, needs=needs)
-        _function("claim", id, function)
+        checked_function("claim", id, function)
         first = function()
         entry = Entry(
             id=id,
@@ -242,14 +111,14 @@ def reprint(
     `claim`, for a missing or additional hypothesis, and for a `correction` where the original has none.
     """
     _new(id)
-    check_words(id, latex=latex, **_given(title=title, statement=statement))
+    check_words(id, latex=latex, **given(title=title, statement=statement))
     check_words(id, **(asdict(correction) if correction else {}))
-    check_lists(id, **_given(hypotheses=hypotheses))
+    check_lists(id, **given(hypotheses=hypotheses))
     caller = sys._getframe(1)
     if correction and not of.correction:
         raise ValueError(f"correction: expected none for {id}, since {of.id} has none, got one")
     new = set(hypotheses or ()) - {*of.hypotheses, *(implying or {}).values()}
-    if new and isinstance(_last(of.derivation), Fails):
+    if new and isinstance(last_relation(of.derivation), Fails):
         raise ValueError(f"hypotheses: {id} takes over the disproof of {of.id}: expected those printed there, as another one "
                          f"may exclude the point where it fails, got {min(new)!r}")
     if hypotheses is not None:
@@ -258,7 +127,7 @@ def reprint(
             raise ValueError(f"hypotheses: {id} takes over the derivation of {of.id}: expected its hypothesis {lost[0]!r}, "
                              "or one that is `implying` it, got neither")
     repaired = updated(of.correction, statement=correction) if correction and of.correction else None
-    own = _given(title=title, statement=statement, hypotheses=hypotheses, correction=repaired)
+    own = given(title=title, statement=statement, hypotheses=hypotheses, correction=repaired)
     _ENTRIES[id] = replace(of, id=id, latex=latex, needs=(of.id,), grounds=of.supporting, twins=dict(of.twins),
                            module=caller.f_globals["__name__"], line=caller.f_lineno, part_of=part_of, **own)
     return _ENTRIES[id]

@@ -12,8 +12,9 @@ from rich.progress import track
 from rich.table import Table
 
 from derivations import ledger
-from derivations.catalogue import Entry, entries
+from derivations.catalogue import entries
 from derivations.documents import documents
+from derivations.entry import Entry
 from derivations.examination import written
 from derivations.mutants import WEAK, Fate, Trial, power, tried
 

@@ -22,8 +22,9 @@ import click
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
 from derivations import printed, rendering
-from derivations.catalogue import Entry, Examination, entries, examine
+from derivations.catalogue import Examination, entries, examine
 from derivations.claims import Step, Witness
+from derivations.entry import Entry
 from derivations.files import write_whole
 from derivations.report.formulas import mathml
 from derivations.showing import describe

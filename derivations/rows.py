@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from derivations import printed, rendering
-from derivations.catalogue import Entry, entries
+from derivations.catalogue import entries
 from derivations.claims import (
     FAULT_VERDICTS,
     Cause,
@@ -31,6 +31,7 @@ from derivations.claims import (
     judge,
     worst,
 )
+from derivations.entry import Entry
 from derivations.records import from_json, to_json
 
 Row = dict[str, Any]

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from derivations import printed, rendering
-from derivations.catalogue import Entry, Examination, entries, examine
+from derivations.catalogue import Examination, entries, examine
 from derivations.claims import Step
+from derivations.entry import Entry
 from derivations.examination import quotes_of, written
 from derivations.incremental import Reason
 from derivations.prints.outcome import Check

@@ -25,7 +25,8 @@ from torch import Tensor
 from derivations.calculus.differentiation import differentiate
 from derivations.calculus.functions import Partial
 from derivations.calculus.variables import Variable, variables_of
-from derivations.catalogue import Catalogue, Entry
+from derivations.catalogue import Catalogue
+from derivations.entry import Entry
 
 Value = int | float | Tensor
 

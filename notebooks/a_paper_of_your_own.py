@@ -33,7 +33,7 @@ from derivations.catalogue import entries  # noqa: E402
 from derivations.documents import package  # noqa: E402
 from derivations.latex import read  # noqa: E402
 from derivations.latex.paper import read_paper  # noqa: E402
-from derivations.latex.syntax import LatexError  # noqa: E402
+from derivations.latex.tree import LatexError  # noqa: E402
 from derivations.notebooks import show  # noqa: E402
 from numerics import tolerances  # noqa: E402
 

@@ -8,8 +8,9 @@ from random import Random
 
 import click
 
-from derivations.catalogue import Entry, entries
+from derivations.catalogue import entries
 from derivations.documents import documents
+from derivations.entry import Entry
 from derivations.examination import written
 from derivations.kernel.checking import checked
 from derivations.kernel.export import Theorem, theorem

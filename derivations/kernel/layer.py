@@ -8,7 +8,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from derivations.catalogue import Entry, entries
+from derivations.catalogue import entries
+from derivations.entry import Entry
 from derivations.kernel.checking import Checked, checked, foreign, headlines_checked
 from derivations.kernel.export import HEADER, Theorem, theorem
 from derivations.kernel.headline import Headline, headlines

@@ -7,7 +7,7 @@ import sympy as sp
 from derivations.calculus.sums import delta
 from derivations.calculus.variables import Variable
 from derivations.latex.reads import Reads
-from derivations.latex.syntax import Cases, Chain, LatexError, Node, Product, Symbol, product_node, spelled
+from derivations.latex.tree import Cases, Chain, LatexError, Node, Product, Symbol, product_node, spelled
 from derivations.latex.values import Value, plus, scalar, times
 
 IF = ("if", "for", "when", "where")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from derivations.latex.notation import Definition, Notation
-from derivations.latex.syntax import Node, Scripted, spelled, walk
+from derivations.latex.tree import Node, Scripted, spelled, walk
 
 
 def circle(notation: Notation) -> str:

@@ -14,9 +14,10 @@ from itertools import chain, islice
 import sympy as sp
 
 from derivations.calculus.sums import total
-from derivations.catalogue import Entry, Steps, Undecidable, claim
+from derivations.catalogue import Steps, Undecidable, claim
 from derivations.claims import Kind, Severity
 from derivations.comparison import objections
+from derivations.entry import Entry
 from derivations.latex.notation import Notation
 from derivations.latex.statements import read
 from derivations.latex.values import bound

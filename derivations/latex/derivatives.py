@@ -9,9 +9,10 @@ import sympy as sp
 from derivations.calculus.differentiation import differentiate
 from derivations.calculus.functions import FREE_KINDS, Partial, derivative
 from derivations.calculus.variables import Domain, Kind, Variable
-from derivations.latex.notation import Definition, parts
+from derivations.latex.names import parts
+from derivations.latex.notation import Definition
 from derivations.latex.reads import Reads
-from derivations.latex.syntax import Bracket, Fraction, LatexError, Listing, Node, Operator, Product, Scripted, Symbol, spelled
+from derivations.latex.tree import Bracket, Fraction, LatexError, Listing, Node, Operator, Product, Scripted, Symbol, spelled
 from derivations.latex.values import Value, at, bound, scalar, transposed
 
 STARTING = ("\\exp", "\\log", "\\ln", "\\mathrm{ln}", "\\mathrm{log}", "\\mathrm{exp}", "\\sum", "\\nabla", "\\partial")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from derivations.latex.guesses import Guesses
-from derivations.latex.notation import parts, thin
+from derivations.latex.names import parts, thin
 from derivations.latex.paper import Formula
-from derivations.latex.syntax import Bracket, Node, Product, Scripted, Symbol, spelled
+from derivations.latex.tree import Bracket, Node, Product, Scripted, Symbol, spelled
 from derivations.latex.uses import RESERVED, is_index_list
 
 

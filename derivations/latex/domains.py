@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from derivations.latex.descriptions import described, is_value, lines_of, value_of
-from derivations.latex.elaboration import BIG
 from derivations.latex.guesses import Guesses
-from derivations.latex.notation import index_parts, parts
+from derivations.latex.names import index_parts, parts
 from derivations.latex.paper import Formula
-from derivations.latex.syntax import (
+from derivations.latex.sums import BIG
+from derivations.latex.tree import (
     Bracket,
     Chain,
     Listing,

@@ -5,7 +5,7 @@ What can be read in two ways is an error that shows both readings.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import mul
 
@@ -14,10 +14,11 @@ import sympy as sp
 from derivations.calculus.defined import Condition, Sense
 from derivations.calculus.powers import plus as positive_part
 from derivations.calculus.variables import Kind, Variable, index
-from derivations.latex import choices, derivatives, operators, sums, symbols
+from derivations.latex import choices, derivatives, functions, operators, sums, symbols
 from derivations.latex.derivatives import PARTIAL, TRANSPOSED, starts_function
-from derivations.latex.notation import Meaning, Notation, index_parts, plain
-from derivations.latex.syntax import (
+from derivations.latex.names import index_parts, plain
+from derivations.latex.notation import Meaning, Notation
+from derivations.latex.tree import (
     At,
     Bracket,
     Cases,
@@ -39,7 +40,6 @@ from derivations.latex.values import (
     Support,
     Value,
     at,
-    check_inverse,
     check_ranges,
     entrywise,
     inner,
@@ -51,7 +51,6 @@ from derivations.latex.values import (
     transposed,
 )
 
-BIG = ("\\sum",)
 UNREAD = (
     "\\int",
     "\\prod",
@@ -66,14 +65,6 @@ UNREAD = (
     "\\cdots",
     "\\arg",
 )
-FUNCTIONS = {
-    "\\exp": sp.exp,
-    "\\log": sp.log,
-    "\\ln": sp.log,
-    "\\mathrm{ln}": sp.log,
-    "\\mathrm{log}": sp.log,
-    "\\mathrm{exp}": sp.exp,
-}
 TIMES = ("\\cdot", "\\times", "*")
 
 
@@ -148,7 +139,7 @@ class Reader:
             case Fraction(over, under):
                 return self._fraction(over, under)
             case Root(inside):
-                return entrywise(self._asking(sp.sqrt, Sense.NONNEGATIVE), self.value(inside), what="square root")
+                return entrywise(functions.asking(self, sp.sqrt, Sense.NONNEGATIVE), self.value(inside), what="square root")
             case Bracket():
                 return self._bracket(node)
             case At(inside, where):
@@ -261,14 +252,14 @@ class Reader:
             if pair in self.notation.meanings:               # \\cos\\gamma as one symbol
                 del rest[0]
                 return symbols.meant(self, pair, self.notation.meanings[pair], rest)
-            if base.name in BIG:
+            if base.name in sums.BIG:
                 return sums.big_sum(self, sub, sup, rest)
             if base.name == "\\int" and (found := sums.integral(self, rest)) is not None:
                 return found
-            if base.name in FUNCTIONS and sub is not None:
+            if base.name in functions.FUNCTIONS and sub is not None:
                 raise LatexError(f"{spelled(first)}: expected the natural logarithm or exponential, got a subscript")
-            if base.name in FUNCTIONS:
-                return self._function(base.name, sup, rest)
+            if base.name in functions.FUNCTIONS:
+                return functions.apply(self, base.name, sup, rest)
             if base.name == "\\nabla":
                 return derivatives.nabla(self, sub, sup, rest)
             if base.name in PARTIAL and sub is not None and base.name == "\\partial":
@@ -393,57 +384,6 @@ class Reader:
         if len(value.shape) == 2:
             raise LatexError(f"{what}: expected a number or a vector to the power {spelled(sup)}, got {value.words}")
         return entrywise(lambda x: x**exponent, value, what=what)
-
-    def _asking(self, function: Callable[[sp.Expr], sp.Expr], sense: Sense) -> Callable[[sp.Expr], sp.Expr]:
-        """A function that leaves behind what it asks of its argument."""
-        def applied(x: sp.Expr) -> sp.Expr:
-            self.asked[Condition(x, sense)] = None
-            return function(x)
-
-        return applied
-
-    # ── operators ───────────────────────────────────────────────────────────────────────────────────────────────────
-
-    def _function(self, name: str, sup: Node | None, rest: list[Node]) -> Value:
-        """A function with or without parentheses; without them it takes one factor, or all that an operator takes."""
-        if not rest:
-            raise LatexError(f"{name}: expected an argument, got none")
-        function, first, before, whole = FUNCTIONS[name], rest[0], len(rest), list(rest)
-        check_inverse(name, sup)
-        if (
-            isinstance(first, Scripted)
-            and isinstance(first.base, Bracket)
-            and first.sup is not None
-            and first.base.kind != "‖‖"
-        ):
-            inside, power = spelled(first.base), spelled(first.sup)
-            raise LatexError(
-                f"{name}{spelled(first)}: expected parentheses, as it can mean ({name}{inside})^{{{power}}} or "
-                f"{name}({inside}^{{{power}}})"
-            )
-        value = self.next(rest)
-        bracketed = isinstance(first, Bracket) or (isinstance(first, Scripted) and isinstance(first.base, Bracket))
-        after = next((node for node in rest if not isinstance(node, Operator)), None)
-        factor = after is not None and not starts_function(after) and not isinstance(rest[0], Operator)
-        called = before - len(rest) > 1                      # f(x) (…) is a product with a bracket
-        divided = bool(rest) and rest[0] == Operator("/")
-        if not bracketed and (divided or (factor and not (called and isinstance(after, Bracket)))):
-            taken, rest_of_it = spelled(Product(tuple(whole[: before - len(rest)]))), spelled(Product(tuple(rest)))
-            raise LatexError(
-                f"{name} {taken} {rest_of_it}: expected parentheses, as it can mean "
-                f"{name}({taken}) {rest_of_it} or {name}({taken} {rest_of_it})"
-            )
-        if Operator("/") in whole and is_big(first):
-            raise LatexError(f"{name} {spelled(Product(tuple(whole)))}: expected parentheses, as only the sum can be divided")
-        asking = self._asking(function, Sense.POSITIVE) if function is sp.log else function
-        found = entrywise(asking, value, what=name)
-        return self.scripts(found, None, sup, name) if sup else found
-
-
-def is_big(node: Node) -> bool:
-    """Whether a factor is the sign of a sum."""
-    base = node.base if isinstance(node, Scripted) else node
-    return isinstance(base, Symbol) and base.name in BIG
 
 
 def _is_norm(node: Node) -> bool:

@@ -9,8 +9,9 @@ from rich.console import Console
 from rich.progress import track
 
 from derivations import rendering
-from derivations.catalogue import Entry, entries, examine
+from derivations.catalogue import entries, examine
 from derivations.claims import CauseKind, Evidence, Judgement, Outcome, Verdict, judge
+from derivations.entry import Entry
 
 
 def first_run(document: str) -> None:

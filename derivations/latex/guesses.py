@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from derivations.latex.notation import pattern
-from derivations.latex.syntax import Node, Scripted, Symbol, spelled
+from derivations.latex.names import pattern
+from derivations.latex.tree import Node, Scripted, Symbol, spelled
 from derivations.latex.uses import RESERVED
 
 

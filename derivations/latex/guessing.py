@@ -12,22 +12,10 @@ from derivations.latex import operators
 from derivations.latex.derivatives import PARTIAL
 from derivations.latex.domains import DEFINE, read_bounds, read_domains, read_sets
 from derivations.latex.guesses import Guesses
-from derivations.latex.notation import LETTER, index_parts, parts, pattern
+from derivations.latex.names import LETTER, index_parts, parts, pattern
 from derivations.latex.paper import Formula, Paper
-from derivations.latex.syntax import (
-    Bracket,
-    Chain,
-    LatexError,
-    Listing,
-    Node,
-    Number,
-    Product,
-    Scripted,
-    Sum,
-    parse,
-    spelled,
-    walk,
-)
+from derivations.latex.syntax import parse
+from derivations.latex.tree import Bracket, Chain, LatexError, Listing, Node, Number, Product, Scripted, Sum, spelled, walk
 from derivations.latex.uses import RESERVED, is_index_list, uses
 
 CONDITIONAL = ("if", "iff", "when", "whenever", "only", "unless", "at", "for", "equality", "case", "until", "since", "because")

@@ -14,21 +14,14 @@ import sympy as sp
 from derivations.calculus.printing import text
 from derivations.calculus.sums import total
 from derivations.calculus.variables import Variable
+from derivations.latex.clauses import clauses
 from derivations.latex.elaboration import Reader
-from derivations.latex.notation import Definition, Notation, index_parts
+from derivations.latex.names import index_parts
+from derivations.latex.notation import Definition, Notation
 from derivations.latex.posed import ENDS, ROWS, Posed, check_dimension, posed
-from derivations.latex.statements import (
-    AT_LEAST,
-    AT_MOST,
-    EQUAL,
-    clauses,
-    compared,
-    free_places,
-    limits,
-    proportional,
-    under,
-)
-from derivations.latex.syntax import (
+from derivations.latex.statements import AT_LEAST, AT_MOST, EQUAL, compared, free_places, limits, proportional, under
+from derivations.latex.syntax import parse
+from derivations.latex.tree import (
     EMPTY,
     Bracket,
     Chain,
@@ -38,7 +31,6 @@ from derivations.latex.syntax import (
     Product,
     Scripted,
     Sum,
-    parse,
     product_node,
     spelled,
 )

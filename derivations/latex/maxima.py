@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from derivations.calculus.variables import Variable, index
 from derivations.latex.elaboration import Reader
 from derivations.latex.sums import bindings
-from derivations.latex.syntax import LatexError, Node, Product, Scripted, Sum, product_node, spelled, walk
+from derivations.latex.tree import LatexError, Node, Product, Scripted, Sum, product_node, spelled, walk
 from derivations.latex.values import scalar
 
 

@@ -98,7 +98,7 @@ def _declared(text: str) -> set[str]:
         tree = ast.parse(text)
     except SyntaxError as error:
         raise ValueError(f"{NOTATION}: expected Python, got {error.msg} in line {error.lineno}") from None
-    from derivations.latex.notation import split
+    from derivations.latex.names import split
 
     keys = [
         key.value for node in ast.walk(tree) if isinstance(node, ast.Dict) for key in node.keys if isinstance(key, ast.Constant)

@@ -10,9 +10,11 @@ from derivations.calculus.functions import xlogx
 from derivations.calculus.powers import plus as positive_part
 from derivations.calculus.sums import delta, equal, total
 from derivations.calculus.variables import Kind, Variable
-from derivations.latex.notation import Named, index_parts, parts, plain
+from derivations.latex.names import index_parts, parts, plain
+from derivations.latex.notation import Named
 from derivations.latex.reads import Reads
-from derivations.latex.syntax import Bracket, Chain, LatexError, Listing, Node, Operator, Product, Scripted, parse, spelled
+from derivations.latex.syntax import parse
+from derivations.latex.tree import Bracket, Chain, LatexError, Listing, Node, Operator, Product, Scripted, spelled
 from derivations.latex.values import IDENTITY, ONES, Value, bound, check_inverse, common, entrywise, inner, product_of, scalar
 
 DEFAULT = {

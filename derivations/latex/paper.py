@@ -15,7 +15,8 @@ from pathlib import Path
 
 from lark import Lark, Token
 
-from derivations.latex.syntax import Chain, LatexError, Listing, parse, spelled
+from derivations.latex.syntax import parse
+from derivations.latex.tree import Chain, LatexError, Listing, spelled
 
 NUMBERED = ("equation", "align", "gather", "multline", "eqnarray", "flalign", "alignat")
 PLAIN = ("displaymath", "math")

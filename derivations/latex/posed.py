@@ -8,7 +8,7 @@ import sympy as sp
 
 from derivations.calculus.variables import Kind, rival
 from derivations.latex.elaboration import Reader
-from derivations.latex.syntax import Chain, LatexError, Listing, Node, Product, Scripted, Sum, product_node, spelled
+from derivations.latex.tree import Chain, LatexError, Listing, Node, Product, Scripted, Sum, product_node, spelled
 from derivations.latex.values import Value
 
 

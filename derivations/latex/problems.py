@@ -16,8 +16,8 @@ from derivations.calculus.functions import kl, xlogx
 from derivations.calculus.sums import equal, normal, total
 from derivations.calculus.variables import Kind, Variable, index, rival
 from derivations.latex.elaboration import Reader
-from derivations.latex.notation import pattern
-from derivations.latex.syntax import Chain, LatexError, Node, Product, Scripted, Sum, product_node, spelled
+from derivations.latex.names import pattern
+from derivations.latex.tree import Chain, LatexError, Node, Product, Scripted, Sum, product_node, spelled
 from derivations.latex.values import Value, bound
 from derivations.relations import Equation, Relation, UniqueMinimum
 

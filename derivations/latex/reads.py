@@ -7,9 +7,10 @@ from typing import Protocol
 
 import sympy as sp
 
+from derivations.calculus.defined import Condition
 from derivations.calculus.variables import Variable
 from derivations.latex.notation import Meaning, Notation
-from derivations.latex.syntax import Node
+from derivations.latex.tree import Node
 from derivations.latex.values import Value
 
 
@@ -27,6 +28,10 @@ class Reads(Protocol):
     @property
     def free(self) -> dict[str, Variable]:
         """The free indices of the formula by their letters."""
+
+    @property
+    def asked(self) -> dict[Condition, None]:
+        """What logarithms and roots ask of their arguments."""
 
     def fresh(self) -> Reads:
         """A reader of the same notation with nothing in scope."""

@@ -18,24 +18,22 @@ from derivations.calculus.signs import nonnegative
 from derivations.calculus.sums import total
 from derivations.calculus.variables import Kind, Variable, index
 from derivations.latex.circles import circle
+from derivations.latex.clauses import APART, clauses
 from derivations.latex.elaboration import Reader
 from derivations.latex.maxima import every
-from derivations.latex.notation import Definition, Notation, index_parts, parts, plain
+from derivations.latex.names import index_parts, parts, plain
+from derivations.latex.notation import Definition, Notation
 from derivations.latex.problems import because, minimizer, optimal_value, problem
 from derivations.latex.sums import check_pairs
-from derivations.latex.syntax import (
+from derivations.latex.syntax import parse
+from derivations.latex.tree import (
     Bracket,
     Chain,
     LatexError,
     Listing,
     Node,
-    Number,
     Product,
     Scripted,
-    Sum,
-    Symbol,
-    parse,
-    product_node,
     spelled,
 )
 from derivations.latex.values import Value, at, bound, fits, scalar
@@ -46,10 +44,6 @@ EQUAL = ("=", ":=", "\\coloneqq", "\\triangleq", "\\equiv")
 DEFINING = (":=", "\\coloneqq", "\\triangleq")
 AT_MOST = {"\\le": False, "\\leq": False, "\\leqslant": False, "<": True}
 AT_LEAST = {"\\ge": False, "\\geq": False, "\\geqslant": False, ">": True}
-APART = ("\\ne", "\\neq")
-CONDITION = ("for", "if", "where", "when", "whenever", "with", "provided", "given", "all", "every", "each", "any", "as")
-RESTRICTING = ("in", "on", "up", "approximately", "approx", "asymptotically", "almost", "large", "small", "some", "unless")
-LEADING = ("thus", "so", "hence", "then", "i.e", "therefore", "that", "is", "but", "which", "means", "we", "have", "and")
 
 
 def read(latex: str, notation: Notation) -> tuple[Relation, ...]:
@@ -100,127 +94,7 @@ def _given(relation: Relation, hypotheses: Sequence[Hypothesis], bounds: Sequenc
     return replace(relation, given=tuple(given)) if given else relation
 
 
-# ── clauses ─────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def clauses(node: Node, notation: Notation) -> tuple[list[Chain], list[Chain]]:
-    """The statements of a formula, and the conditions under which they hold."""
-    stated: list[Chain] = []
-    conditions: list[Chain] = []
-    waiting: list[Node] = []  # x, of a condition x, y > 0
-    latest, ranged = stated, False  # ranged: j = 1, or the dots after it
-    flat = [*map(_words, _flat(node))]
-    for (words, part), (_, following) in zip(flat, [*flat[1:], (set(), None)], strict=True):
-        if unknown := sorted(words - {*CONDITION, *LEADING, "\\forall", ""}):
-            raise LatexError(f"expected words such as “for all” or “where”, got “{' '.join(unknown)}”, which may say more")
-        if part is None:
-            continue
-        if not isinstance(part, Chain):
-            if conditions or ranged or words & {*CONDITION, "\\forall"} or _is_range(part):
-                waiting = [] if ranged else [*waiting, part]
-                ranged = _is_dots(part)
-                continue  # a symbol, or the rest of a range, j = 1, …, m
-            raise LatexError(f"expected a relation such as a = b, got {spelled(part)}")
-        if part.parts[0] is None:
-            if not stated:
-                raise LatexError(f"expected a left side, got {spelled(part)}")
-            stated[-1] = Chain((*stated[-1].parts, *part.parts[1:]), (*stated[-1].signs, *part.signs))
-        elif part.signs == ("=",) and _is_dots(following):
-            ranged, latest = True, conditions
-        elif (
-            words & {*CONDITION, "\\forall"}
-            or (latest is conditions if "and" in words else stated and _is_condition(part, notation))
-        ):
-            conditions += [Chain((each, *part.parts[1:]), part.signs) for each in (*waiting, part.parts[0])]
-            waiting, latest = [], conditions
-        else:
-            stated.append(part)
-            latest = stated
-    return stated, conditions
-
-
-def _flat(node: Node) -> Iterator[Node]:
-    if isinstance(node, Listing) and not set(node.separators) & {"|", "‖"}:
-        for part in node.parts:
-            yield from _flat(part)
-    else:
-        yield from _split_words(node)
-
-
-def _split_words(node: Node) -> Iterator[Node]:
-    """A chain and the clause that words such as “for all” set apart from it."""
-    if isinstance(node, Chain):
-        for place, part in enumerate(node.parts):
-            factors = _factors(part)
-            word = next((at for at, each in enumerate(factors) if at and _is_word(each)), None)
-            if word is not None and place > 0:
-                yield Chain((*node.parts[:place], product_node(factors[:word])), node.signs[:place])
-                rest = product_node(factors[word:])
-                signs = node.signs[place:]
-                yield from _split_words(Chain((rest, *node.parts[place + 1 :]), signs) if signs else rest)
-                return
-    yield node
-
-
-def _factors(node: Node | None) -> list[Node]:
-    if isinstance(node, Sum):
-        sign, last = node.terms[-1]
-        factors = _factors(last)
-        word = next((at for at, each in enumerate(factors) if at and _is_word(each)), None)
-        if word is None:
-            return [node]
-        return [Sum((*node.terms[:-1], (sign, product_node(factors[:word])))), *factors[word:]]
-    return list(node.factors) if isinstance(node, Product) else [node] if node is not None else []
-
-
-def _is_word(node: Node) -> bool:
-    return isinstance(node, Symbol) and (node.name.startswith("\\text{") or node.name in ("\\forall", "\\quad"))
-
-
-def _said(node: Node) -> set[str]:
-    """The words of a text in a formula; a remark in parentheses that sets no condition says nothing of the statement."""
-    if not isinstance(node, Symbol) or node.name == "\\forall":
-        return {spelled(node)}
-    text = node.name.removeprefix("\\text{").removesuffix("}").strip()
-    words = {word.strip(".,:;()") for word in text.lower().split()}
-    if text.startswith("(") and words & {*CONDITION, *RESTRICTING}:
-        return {text}
-    return set() if text.startswith("(") else words
-
-
-def _words(node: Node) -> tuple[set[str], Node | None]:
-    """The words that a clause begins with, and the clause without them."""
-    words: set[str] = set()
-    first = node.parts[0] if isinstance(node, Chain) else node
-    factors = _factors(first)
-    while factors and _is_word(factors[0]):
-        words |= _said(factors.pop(0))
-    while factors and _is_word(factors[-1]):
-        words |= _said(factors.pop())
-    rest = product_node(factors) if factors else None
-    if isinstance(node, Chain):
-        return words, Chain((rest, *node.parts[1:]), node.signs) if rest is not None or node.parts[0] is None else None
-    return words, rest
-
-
-def _is_range(node: Node) -> bool:
-    return spelled(node) in ("\\dots", "\\ldots", "\\cdots") or isinstance(node, Number | Symbol)
-
-
-def _is_dots(node: Node | None) -> bool:
-    return node is not None and spelled(node) in ("\\dots", "\\ldots", "\\cdots")
-
-
-def _is_condition(chain: Chain, notation: Notation) -> bool:
-    """Whether a clause after a statement says where that holds: k ≠ j, τ > 0, j = 1, x ∈ …"""
-    first, sign = chain.parts[0], chain.signs[0]
-    base = first.base if isinstance(first, Scripted) else first
-    symbol = isinstance(base, Symbol) and not isinstance(notation.meanings.get(base.name), Definition)
-    other = chain.parts[1]
-    negative = isinstance(other, Sum) and len(other.terms) == 1 and isinstance(other.terms[0][1], Number)
-    number = isinstance(other, Number) or negative
-    return len(chain.signs) == 1 and symbol and (sign in (*APART, "\\in") or number)
-
+# ── conditions ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 SETS = ("\\mathbb{R}", "\\mathbb{N}", "\\Delta", "\\mathcal{", "\\{1", "[", "\\mathrm{int}")
 

@@ -8,10 +8,12 @@ import sympy as sp
 
 from derivations.calculus.sums import total
 from derivations.calculus.variables import Variable
-from derivations.latex.notation import index_parts, plain
+from derivations.latex.names import index_parts, plain
 from derivations.latex.reads import Reads
-from derivations.latex.syntax import EMPTY, Chain, LatexError, Node, Product, Scripted, Symbol, spelled, walk
+from derivations.latex.tree import EMPTY, Chain, LatexError, Node, Product, Scripted, Symbol, spelled, walk
 from derivations.latex.values import RangeError, Value, bound, product_of
+
+BIG = ("\\sum",)
 
 
 def big_sum(reader: Reads, sub: Node | None, sup: Node | None, rest: list[Node]) -> Value:
@@ -54,6 +56,12 @@ def _summed(
             wrong = wrong or error
     assert wrong is not None
     raise wrong
+
+
+def is_big(node: Node) -> bool:
+    """Whether a factor is the sign of a sum."""
+    base = node.base if isinstance(node, Scripted) else node
+    return isinstance(base, Symbol) and base.name in BIG
 
 
 def check_pairs(node: Node, names: Container[str]) -> None:

@@ -10,9 +10,11 @@ import sympy as sp
 
 from derivations.calculus.variables import Domain, Kind, Variable
 from derivations.latex import derivatives, operators
-from derivations.latex.notation import Definition, Meaning, Named, index_parts, parts, plain
+from derivations.latex.names import index_parts, parts, plain
+from derivations.latex.notation import Definition, Meaning, Named
 from derivations.latex.reads import Reads
-from derivations.latex.syntax import Bracket, LatexError, Listing, Node, Product, Scripted, Symbol, parse, spelled, walk
+from derivations.latex.syntax import parse
+from derivations.latex.tree import Bracket, LatexError, Listing, Node, Product, Scripted, Symbol, spelled, walk
 from derivations.latex.values import Size, Support, Value, bound, check_ranges, fits, is_index, scalar
 
 

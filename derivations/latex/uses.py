@@ -8,9 +8,11 @@ from typing import Any
 
 from derivations.latex import operators
 from derivations.latex.derivatives import PARTIAL, TRANSPOSED
-from derivations.latex.elaboration import BIG, FUNCTIONS, UNREAD
-from derivations.latex.notation import LETTER, index_parts, parts
-from derivations.latex.syntax import Bracket, Fraction, Node, Number, Product, Scripted, Symbol, spelled
+from derivations.latex.elaboration import UNREAD
+from derivations.latex.functions import FUNCTIONS
+from derivations.latex.names import LETTER, index_parts, parts
+from derivations.latex.sums import BIG
+from derivations.latex.tree import Bracket, Fraction, Node, Number, Product, Scripted, Symbol, spelled
 
 STARS = ("\\star", "*", "\\ast", "\\dagger", "\\circ")
 RESERVED = {

@@ -17,7 +17,7 @@ import sympy as sp
 from derivations.calculus.functions import xlogx
 from derivations.calculus.sums import delta, total
 from derivations.calculus.variables import Domain, Kind, Variable
-from derivations.latex.syntax import LatexError, Node, spelled
+from derivations.latex.tree import LatexError, Node, spelled
 
 Size = Any  # a SymPy integer or size; None for any length
 

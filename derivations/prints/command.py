@@ -9,8 +9,9 @@ import click
 from rich.console import Console
 from rich.progress import track
 
-from derivations.catalogue import Entry, entries
+from derivations.catalogue import entries
 from derivations.documents import documents
+from derivations.entry import Entry
 from derivations.prints.claims import correction_of, is_formula, is_numbered, print_of
 from derivations.prints.outcome import Check, Standing
 

@@ -19,8 +19,10 @@ from functools import cache
 from types import MappingProxyType, ModuleType
 
 from derivations.documents import package
-from derivations.latex.notation import Notation, pattern, plain, split
-from derivations.latex.syntax import parse, spelled
+from derivations.latex.names import pattern, plain, split
+from derivations.latex.notation import Notation
+from derivations.latex.syntax import parse
+from derivations.latex.tree import spelled
 
 MODULE = "print_notation"
 CALLED = " as "

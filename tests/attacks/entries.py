@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from derivations import catalogue
-from derivations.catalogue import Entry, examine
+from derivations.catalogue import examine
 from derivations.claims import (
     FAULT_VERDICTS,
     SUPPORTING_VERDICTS,
@@ -20,6 +20,7 @@ from derivations.claims import (
     Verdict,
     judge,
 )
+from derivations.entry import Entry
 from derivations.relations import AtLeast, Equation, Fails, Follows, Relation
 from tests.attacks.vocabulary import x
 

@@ -11,8 +11,9 @@ from derivations.calculus.functions import derivative
 from derivations.calculus.moments import UnknownMomentError, expectation
 from derivations.calculus.sums import alike, delta, total
 from derivations.calculus.variables import Kind, index, vector
-from derivations.catalogue import Entry, examine
+from derivations.catalogue import examine
 from derivations.claims import Verdict
+from derivations.entry import Entry
 from derivations.relations import AtLeast, Differs, Equation, Expansion, Fails, Follows, Limit, Solves, UniqueMinimum
 from tests.attacks import Table, refused
 from tests.attacks.entries import disbelieved, entry, verdict_on

@@ -12,8 +12,8 @@ import sympy as sp
 from derivations.calculus.functions import kl
 from derivations.calculus.sums import total
 from derivations.calculus.variables import positive, vector
-from derivations.catalogue import Entry
 from derivations.claims import Verdict
+from derivations.entry import Entry
 from derivations.relations import (
     AtLeast,
     Equation,

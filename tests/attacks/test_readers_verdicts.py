@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from derivations import baseline, catalogue, ledger
 from derivations.calculus.sums import total
 from derivations.calculus.variables import positive, vector
-from derivations.catalogue import Entry, claim, examine, reprint
+from derivations.catalogue import claim, examine, reprint
 from derivations.claims import SUPPORTING_VERDICTS, Evidence, Kind, Layer, Outcome, Verdict
+from derivations.entry import Entry
 from derivations.relations import (
     AtLeast,
     Differs,

@@ -13,8 +13,9 @@ from derivations import catalogue, examination
 from derivations.calculus import sums
 from derivations.calculus.sums import total
 from derivations.calculus.variables import vector
-from derivations.catalogue import Entry, Undecidable, claim, examine, reprint
+from derivations.catalogue import Undecidable, claim, examine, reprint
 from derivations.claims import SUPPORTING_VERDICTS, Outcome, Verdict, judge
+from derivations.entry import Entry
 from derivations.relations import AtLeast, Equation, Expansion, Fails, Follows, Limit, Relation
 from tests.attacks.entries import HONEST, disbelieved, entry, register, verdict_on
 from tests.attacks.test_hostile import OWN

@@ -11,7 +11,8 @@ import sympy as sp
 from derivations import rendering
 from derivations.calculus.variables import Kind, index, scalar, simplex, size, vector
 from derivations.canonical import canonical, values_at
-from derivations.catalogue import Entry, Undecidable, entries, examine
+from derivations.catalogue import Undecidable, entries, examine
+from derivations.entry import Entry
 from derivations.normal_form import Domain, Sample
 from derivations.records import decoded, encoded, exact, from_exact, from_json
 from derivations.relations import AtLeast, Equation

@@ -11,8 +11,9 @@ from derivations import catalogue, rendering
 from derivations.calculus.functions import derivative
 from derivations.calculus.sums import delta, total
 from derivations.calculus.variables import index, positive, scalar, size, vector
-from derivations.catalogue import Entry, Examination, Undecidable, claim, entries, examine, reprint, sentence
+from derivations.catalogue import Examination, Undecidable, claim, entries, examine, reprint
 from derivations.claims import Correction, Kind, Layer, Outcome, Severity, Statement
+from derivations.entry import Entry, sentence
 from derivations.relations import AtLeast, Equation, Fails, Relation
 
 m = size("m")

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from derivations.catalogue import DOCUMENTS, Entry, entries
+from derivations.catalogue import DOCUMENTS, entries
 from derivations.claims import Kind
+from derivations.entry import Entry
 
 ROOT = Path(__file__).parents[2]
 

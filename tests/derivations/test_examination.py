@@ -14,8 +14,9 @@ import sympy as sp
 
 from derivations import catalogue
 from derivations.calculus.variables import index, positive, scalar, size, vector
-from derivations.catalogue import Entry, claim, examine
+from derivations.catalogue import claim, examine
 from derivations.claims import Correction, Kind, Outcome, Severity, Statement, Verdict, judge
+from derivations.entry import Entry
 from derivations.relations import AtLeast, Equation, Fails, Follows, Limit, Relation
 from derivations.theorems import SQUEEZE
 

@@ -17,9 +17,10 @@ from derivations import ledger
 from derivations.baseline import Kept, snapshot
 from derivations.calculus.variables import Kind, positive, scalar
 from derivations.canonical import canonical
-from derivations.catalogue import Entry, entries, examine
+from derivations.catalogue import entries, examine
 from derivations.claims import Evidence, Layer, Outcome, Severity, Verdict
 from derivations.differences import Aspect, Change
+from derivations.entry import Entry
 from derivations.normal_form import Domain
 from derivations.records import to_json
 from derivations.regression import agree, compare, contains

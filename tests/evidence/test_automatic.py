@@ -13,8 +13,8 @@ from hypothesis import given
 from derivations.calculus.functions import derivative
 from derivations.calculus.sums import total
 from derivations.calculus.variables import Variable, complementary, index, positive, scalar, simplex, size, vector
-from derivations.catalogue import Entry
 from derivations.claims import Outcome
+from derivations.entry import Entry
 from derivations.relations import AtLeast, Equation, Limit, Relation
 from evidence.automatic import NoProgramError, Place, case, instances, program
 from evidence.harness import vote_on

@@ -6,8 +6,9 @@ from torch import Tensor
 
 from derivations.calculus.functions import derivative
 from derivations.calculus.sums import delta
-from derivations.catalogue import Entry, entries, examine
+from derivations.catalogue import entries, examine
 from derivations.claims import Layer, Outcome
+from derivations.entry import Entry
 from derivations.eot.notation import j, k, s, score, softmax, tau
 from derivations.relations import Equation, Relation
 from evidence.harness import assert_sound, vote_on

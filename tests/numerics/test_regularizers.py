@@ -1,4 +1,4 @@
-"""Sparsemax, α-entmax and ALiBi, held to extended precision, to the ``entmax`` package where it is right, and to models."""
+"""Sparsemax and α-entmax, held to extended precision and to the ``entmax`` package where it is right."""
 
 import math
 from collections.abc import Callable
@@ -7,56 +7,17 @@ import entmax
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor, nn
-from torch.autograd import gradcheck, gradgradcheck
-from torch.func import hessian, jacfwd, jacrev, vmap
-from torch.nn.functional import scaled_dot_product_attention
-from torch.testing import assert_close
 
-from evidence.instances.one_sided import OneSided, one_sided_problems
+from evidence.instances.one_sided import OneSided
 from numerics import one_sided, regularizers, tolerances
-from numerics.regularizers import alibi_bias, alibi_slopes, entmax15, entmax_bisect, sparsemax
+from numerics.regularizers import entmax15, entmax_bisect, sparsemax
+from tests.numerics.common import close, in_dtypes, on_devices
+from tests.numerics.sparse_rows import FEW, FUNCTIONS, drawn, every_function, normal, scores_of
 
-DEVICES = ["cpu", "cuda"] if torch.cuda.is_available() else ["cpu"]
-DTYPES = [torch.float64, torch.float32, torch.bfloat16, torch.float16]
 ALPHAS = (0.5, 1.0, 1.0 + 2**-20, 1.1, 1.5, 2.0, 3.0)
-# Forward-mode differentiation compiles its decompositions with what the same release of PyTorch deprecates.
-pytestmark = pytest.mark.filterwarnings("ignore:.torch.jit.script. is deprecated:DeprecationWarning")
-
-FEW = settings(deadline=None, max_examples=40)
-SCALES = (1.0, 0.0, 0.1, 30.0, 1e4)
-
-on_devices = pytest.mark.parametrize("device", DEVICES)
-in_dtypes = pytest.mark.parametrize("dtype", DTYPES, ids=str)
-
-FUNCTIONS: dict[str, Callable[..., Tensor]] = {
-    "sparsemax": sparsemax,
-    "sparsemax, k = 2": lambda X, dim=-1: sparsemax(X, dim, k=2),
-    "entmax15": entmax15,
-    "entmax15, k = 2": lambda X, dim=-1: entmax15(X, dim, k=2),
-    "softmax": lambda X, dim=-1: entmax_bisect(X, 1.0, dim),
-    "entmax 1.3": lambda X, dim=-1: entmax_bisect(X, 1.3, dim),
-    "entmax 2.5": lambda X, dim=-1: entmax_bisect(X, 2.5, dim),
-}
-every_function = pytest.mark.parametrize("name", FUNCTIONS)
-
-
-def drawn(dtype: torch.dtype = torch.float64, **options: object) -> st.SearchStrategy[OneSided]:
-    return one_sided_problems(dtype, scales=SCALES, temperatures=(1.0,), masks=("none", "boolean", "dead row"), **options)
-
-
-def scores_of(x: OneSided, device: str = "cpu") -> Tensor:
-    return x.scores.masked_fill(~x.allowed, -torch.inf).to(device)
-
-
-def normal(*shape: int, seed: int = 0) -> Tensor:
-    return torch.randn(shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
-
-
-def close(actual: Tensor, expected: Tensor, atol: float) -> None:
-    assert_close(actual, expected, atol=atol, rtol=0.0)
 
 
 def reference(scores: Tensor, alpha: float) -> np.ndarray:
@@ -284,123 +245,6 @@ def test_few_iterations_give_a_rough_plan() -> None:
     assert float((corrected - exact).abs().max()) < float((rough - exact).abs().max())
 
 
-# ── derivatives ─────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def masked(x: Tensor) -> Tensor:
-    """With a key and a row taken out, in a way that numeric differentiation does not see."""
-    allowed = torch.ones_like(x, dtype=torch.bool)
-    allowed[..., 1], allowed[-1] = False, False
-    return torch.where(allowed, x, -torch.inf)
-
-
-@every_function
-@pytest.mark.parametrize("dim", [-1, 0])
-@pytest.mark.parametrize("mask", [False, True])
-def test_differentiable_twice(name: str, dim: int, mask: bool) -> None:
-    x = (0.5 * normal(4, 4)).requires_grad_()
-
-    def call(s: Tensor) -> Tensor:
-        return FUNCTIONS[name](masked(s) if mask else s, dim=dim)
-
-    assert gradcheck(call, (x,), check_forward_ad=True, check_batched_grad=True)
-    assert gradgradcheck(call, (x,), check_fwd_over_rev=True)
-
-
-@pytest.mark.parametrize("alpha", [0.6, 1.0, 1.0 + 1e-9, 1.4, 2.0, 2.6])
-def test_differentiable_twice_in_alpha(alpha: float) -> None:
-    x = (0.3 * normal(3, 3)).requires_grad_()
-    shared = torch.tensor(alpha, dtype=torch.float64, requires_grad=True)
-    rows = torch.full((3, 1), alpha, dtype=torch.float64, requires_grad=True)
-    for a in (shared, rows):
-        assert gradcheck(lambda s, b: entmax_bisect(masked(s), b), (x, a), check_forward_ad=True)
-        assert gradgradcheck(entmax_bisect, (x, a), check_fwd_over_rev=True, fast_mode=True)
-
-
-@on_devices
-@in_dtypes
-def test_derivatives_are_finite_and_zero_where_masked(dtype: torch.dtype, device: str) -> None:
-    @FEW
-    @given(drawn(dtype), st.sampled_from(sorted(FUNCTIONS)))
-    def check(x: OneSided, name: str) -> None:
-        scores = scores_of(x, device).requires_grad_()
-        plan = FUNCTIONS[name](scores)
-        up = x.utility.to(device)
-        (first,) = torch.autograd.grad((plan * up).sum(), scores, create_graph=True)
-        (second,) = torch.autograd.grad((first * up).sum(), scores)
-        for derivative in (first, second):
-            assert not derivative.isnan().any()
-            assert (derivative[scores == -torch.inf] == 0).all()
-            assert (derivative[x.dead] == 0).all()
-
-    check()
-
-
-@every_function
-def test_the_jacobian_is_that_of_the_weights(name: str) -> None:
-    alpha = {"sparsemax": 2.0, "entmax15": 1.5, "softmax": 1.0}.get(name.partition(",")[0]) or float(name.split()[-1])
-    x = 0.5 * normal(6)
-    plan = FUNCTIONS[name](x)
-    w = torch.where(plan > 0, plan ** (2 - alpha), 0.0)
-    expected = w.diag() - w[:, None] * w / w.sum()
-    close(jacrev(FUNCTIONS[name])(x), expected, 1e-12)
-    close(jacfwd(FUNCTIONS[name])(x), expected, 1e-12)
-
-
-@every_function
-def test_every_order_of_modes_gives_the_same_derivatives(name: str) -> None:
-    x, v = 0.5 * normal(3, 5), normal(5, seed=1)
-
-    def value(s: Tensor) -> Tensor:
-        return (FUNCTIONS[name](s) * v).sum()
-
-    seconds = [vmap(f)(x) for f in (hessian(value), *(a(b(value)) for a in (jacrev, jacfwd) for b in (jacrev, jacfwd)))]
-    thirds = [vmap(a(b(c(value))))(x) for a in (jacrev, jacfwd) for b in (jacrev, jacfwd) for c in (jacrev, jacfwd)]
-    for family in (seconds, thirds):
-        scale = 1 + float(family[0].abs().max())
-        for other in family[1:]:
-            close(other, family[0], tolerances.rounding("float64", 25, 10 * scale**2))
-    if "sparsemax" in name:
-        assert (seconds[0] == 0).all()
-    else:
-        # An independent third derivative: central differences of the Hessian.
-        step = 1e-5
-        for j in range(5):
-            e = step * torch.eye(5, dtype=torch.float64)[j]
-            slope = (vmap(hessian(value))(x + e) - vmap(hessian(value))(x - e)) / (2 * step)
-            close(thirds[0][..., j], slope, 1e-5 * (1 + float(slope.abs().max())))
-
-
-def test_nested_forward_mode_in_alpha() -> None:
-    z = torch.cat([0.3 * normal(3, 4), torch.tensor([[1.0], [1.2], [1.5]], dtype=torch.float64)], 1)
-
-    def value(row: Tensor) -> Tensor:
-        return (entmax_bisect(row[:-1], row[-1:] ** 2) * torch.arange(4)).sum()
-
-    family = [vmap(f)(z) for f in (hessian(value), *(a(b(value)) for a in (jacrev, jacfwd) for b in (jacrev, jacfwd)))]
-    for other in family[1:]:
-        close(other, family[0], tolerances.rounding("float64", 16, 1e3))
-
-
-@every_function
-def test_vmap_over_any_axis(name: str) -> None:
-    x = normal(3, 4, 5)
-    for axis in range(3):
-        expected = torch.stack([FUNCTIONS[name](part) for part in x.unbind(axis)])
-        close(vmap(FUNCTIONS[name], in_dims=axis)(x), expected, 1e-15)
-    alphas = torch.tensor([1.0, 1.5, 2.0], dtype=torch.float64)
-    expected = torch.stack([entmax_bisect(x, alpha) for alpha in alphas])
-    close(vmap(entmax_bisect, in_dims=(None, 0))(x, alphas), expected, 1e-15)
-
-
-def test_what_the_package_gets_wrong() -> None:
-    x = normal(5).requires_grad_()
-    assert not gradgradcheck(entmax.entmax15, (x,), raise_exception=False)
-    assert entmax.entmax_bisect(x.detach(), 1.0).isnan().any() or not torch.allclose(
-        entmax.entmax_bisect(x.detach(), 1.0), x.detach().softmax(-1)
-    )
-
-
 # ── modules ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -426,68 +270,6 @@ def test_alpha_is_learned_or_travels_with_the_module() -> None:
     assert not list(fixed.parameters())
 
 
-# ── ALiBi ───────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-@pytest.mark.parametrize("heads", [1, 2, 3, 5, 8, 12, 16, 20, 71])
-def test_alibi_is_that_of_published_models(heads: int) -> None:
-    from transformers.models.bloom.modeling_bloom import build_alibi_tensor
-    from transformers.models.mpt.modeling_mpt import build_mpt_alibi_tensor
-
-    length = 7
-    ours = alibi_bias(heads, length, causal=True)
-    allowed = ours > -torch.inf
-    bloom = build_alibi_tensor(torch.ones(1, length), heads, torch.float32).expand(heads, length, length)
-    mpt = build_mpt_alibi_tensor(heads, length).expand(heads, length, length)
-    for theirs in (bloom, mpt):
-        # Equal up to a constant per row, where the mask lets a key take part: softmax does not see the difference.
-        difference = ours - theirs
-        difference = (difference - difference[..., :1])[allowed]
-        close(difference, torch.zeros_like(difference), tolerances.rounding("float32", 1, float(length)))
-        logits = normal(heads, length, length).float()
-        close(
-            (logits + ours).softmax(-1),
-            (logits + theirs).masked_fill(~allowed, -torch.inf).softmax(-1),
-            tolerances.plan("float32", length, 2.0 * length),
-        )
-
-
-def test_alibi_slopes_are_the_published_ones() -> None:
-    assert alibi_slopes(8).tolist() == [2.0**-h for h in range(1, 9)]
-    assert alibi_slopes(16, torch.float64).tolist() == [2.0 ** (-h / 2) for h in range(1, 17)]
-    assert alibi_slopes(1).tolist() == [2.0**-8]
-    assert alibi_slopes(3, torch.float64).tolist() == [2.0**-4, 2.0**-8, 2.0**-2]
-
-
-@on_devices
-@in_dtypes
-def test_alibi_is_a_distance_and_a_mask(dtype: torch.dtype, device: str) -> None:
-    bias = alibi_bias(3, 5, dtype=dtype, device=device)
-    assert (bias.shape, bias.dtype, bias.device.type) == ((3, 5, 5), dtype, device)
-    close(bias, bias.mT, 0.0)
-    assert (bias.diagonal(dim1=-2, dim2=-1) == 0).all()
-    causal = alibi_bias(3, 5, causal=True, dtype=dtype, device=device)
-    keep = torch.ones(5, 5, dtype=torch.bool, device=device).tril()
-    close(causal, bias.masked_fill(~keep, -torch.inf), 0.0)
-    long = alibi_bias(1, 1025, dtype=dtype, device=device)[0, 0]
-    close(long, (-(2.0**-8) * torch.arange(1025, device=device)).to(dtype), 0.0)
-
-
-def test_alibi_goes_into_attention_and_is_eot_36() -> None:
-    query, key, value = (normal(2, 3, 6, 4, seed=seed) for seed in range(3))
-    bias = alibi_bias(3, 6, causal=True, dtype=torch.float64)
-    plan = one_sided.plan(one_sided.scores_from(query, key), 2.0, bias)
-    close(
-        one_sided.context(plan, value),
-        scaled_dot_product_attention(query, key, value, attn_mask=bias),
-        tolerances.rounding("float64", 64, 10.0),
-    )
-    gamma = 2.0 * alibi_slopes(3, torch.float64)             # added to s/τ, the slope is γ/τ
-    distance = (torch.arange(6) - torch.arange(6)[:, None]).abs()
-    scores = one_sided.scores_from(query, key) - gamma[:, None, None] * distance
-    close(plan, one_sided.plan(scores, 2.0, bias > -torch.inf), tolerances.plan("float64", 6, 10.0))
-
-
 # ── refusals ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 ROWS = torch.zeros(2, 3)
@@ -511,10 +293,6 @@ ROWS = torch.zeros(2, 3)
         (lambda: entmax_bisect(ROWS, torch.ones(2, 3)), "alpha"),
         (lambda: entmax_bisect(ROWS, torch.ones(2, 1, dtype=torch.long)), "alpha"),
         (lambda: entmax_bisect(ROWS, n_iter=0), "n_iter"),
-        (lambda: alibi_slopes(0), "num_heads"),
-        (lambda: alibi_bias(2.0, 3), "num_heads"),
-        (lambda: alibi_bias(2, 0), "length"),
-        (lambda: alibi_bias(2, 3, dtype=torch.long), "dtype"),
     ],
 )
 def test_bad_arguments_are_named(call: Callable[[], Tensor], name: str) -> None:

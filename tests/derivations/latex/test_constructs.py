@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from derivations.latex import Notation, read
-from derivations.latex.syntax import LatexError, parse, spelled
+from derivations.latex.syntax import parse
+from derivations.latex.tree import LatexError, spelled
 from derivations.relations import Relation
 
 SCORES = {

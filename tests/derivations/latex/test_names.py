@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from derivations.latex import Notation, read
-from derivations.latex.syntax import LatexError
+from derivations.latex.tree import LatexError
 
 POLICY = {
     "n": "size",

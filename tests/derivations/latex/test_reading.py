@@ -7,7 +7,8 @@ import re
 import pytest
 
 from derivations.latex import Notation, read
-from derivations.latex.syntax import LatexError, parse, spelled
+from derivations.latex.syntax import parse
+from derivations.latex.tree import LatexError, spelled
 from derivations.relations import Relation
 
 NOTATION = Notation(

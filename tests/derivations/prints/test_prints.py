@@ -12,7 +12,7 @@ from derivations.eot.notation import expect, j, k, m, s, softmax, tau, u
 from derivations.eot.section5_gradient import exponential, softmax_jacobian
 from derivations.latex import Notation
 from derivations.latex.links import links, sides
-from derivations.latex.syntax import LatexError
+from derivations.latex.tree import LatexError
 from derivations.prints import tables
 from derivations.prints.agreement import check
 from derivations.prints.claims import is_formula, print_of

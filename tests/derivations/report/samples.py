@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from derivations import ledger
-from derivations.catalogue import Entry, entries, examine
+from derivations.catalogue import entries, examine
 from derivations.claims import Evidence, Layer, Outcome, Severity, Step, Verdict, Witness
+from derivations.entry import Entry
 from derivations.records import from_json
 from derivations.rows import settle
 

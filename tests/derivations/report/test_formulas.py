@@ -4,7 +4,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from derivations.catalogue import Entry, entries
+from derivations.catalogue import entries
+from derivations.entry import Entry
 from derivations.report.formulas import mathml
 
 CORE = {"math", "mrow", "mi", "mo", "mn", "ms", "mtext", "mspace", "mfrac", "msqrt", "mroot", "mstyle", "mpadded", "mphantom",

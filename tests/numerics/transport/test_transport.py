@@ -6,69 +6,27 @@ import ot
 import pytest
 import torch
 from hypothesis import given, settings
-from torch import Tensor
 
 from evidence.instances.transport import RELAXATIONS, TransportProblem, transports
 from numerics import one_sided, tolerances
 from numerics.primal.coupling import solve_entropic
-from numerics.transport import Transport, one_sided_plan, sinkhorn
+from numerics.transport import one_sided_plan, sinkhorn
 from tests.numerics.common import PATIENT, close, in_dtypes, in_halves
-
-F64 = torch.float64
+from tests.numerics.transport.problems import (
+    F64,
+    apart,
+    connection,
+    errors,
+    exponent,
+    generator,
+    logit,
+    objective,
+    random_problem,
+)
 
 FAIR = settings(deadline=None, max_examples=60)
 
 FINITE = ("plain", "squared", "tied", "zero")
-
-
-def generator(seed: int = 0) -> torch.Generator:
-    return torch.Generator().manual_seed(seed)
-
-
-def random_problem(seed: int, n: int = 4, m: int = 5, *batch: int) -> tuple[Tensor, Tensor, Tensor]:
-    """A cost between normal points, and two random marginals."""
-    g = generator(seed)
-    x, y = torch.randn(*batch, n, 2, generator=g, dtype=F64), torch.randn(*batch, m, 2, generator=g, dtype=F64)
-    cost = (x.unsqueeze(-2) - y.unsqueeze(-3)).square().sum(-1)
-    a, b = (torch.rand(*batch, size, generator=g, dtype=F64) + 0.1 for size in (n, m))
-    return cost, a / a.sum(-1, keepdim=True), b / b.sum(-1, keepdim=True)
-
-
-def errors(x: TransportProblem, result: Transport) -> Tensor:
-    """‖P 1 − a‖₁ + ‖Pᵀ 1 − b exp(−g/ρ)‖₁ from the plan itself, in float64."""
-    plan = result.plan.double()
-    wanted = x.target.double() * torch.exp(-result.column_potential.double() / x.relaxation)
-    return (plan.sum(-1) - x.source.double()).abs().sum(-1) + (plan.sum(-2) - wanted).abs().sum(-1)
-
-
-def logit(x: TransportProblem) -> float:
-    """The largest difference of finite costs over ε."""
-    finite = x.cost[x.cost != torch.inf].double()
-    return float(finite.max() - finite.min()) / x.temperature
-
-
-def exponent(x: TransportProblem) -> float:
-    """The largest exponent of P = a b exp(φ + ψ + L): that of L, and the logarithm of the least mass.
-
-    Between finite costs potentials differ by no more than costs; with forbidden ones, by what the masses make them.
-    """
-    masses = torch.cat((x.source.flatten(), x.target.flatten()))
-    return logit(x) - math.log(float(masses[masses > 0].min()))
-
-
-def connection(plan: Tensor) -> float:
-    """1 − σ², with σ < 1 the largest such singular value of P_ij/√(a_i b_j) in the batch: 1 belongs to separate parts."""
-    rows, columns = plan.sum(-1, keepdim=True), plan.sum(-2, keepdim=True)
-    scaled = plan / torch.where(plan > 0, (rows * columns).sqrt(), 1.0)
-    squares = torch.linalg.svdvals(scaled).square()
-    below = squares[squares < 1 - math.sqrt(tolerances.eps("float64"))]     # closer to 1 half of the digits are gone
-    return 1.0 - float(below.max()) if below.numel() else 1.0
-
-
-def apart(plan: Tensor, largest: float, moved: float = 0.0) -> float:
-    """How far apart, in ℓ1, two computed plans of one problem may be, with these exponents and what else moves marginals."""
-    error = 2 * tolerances.marginals(plan.dtype, sum(plan.shape[-2:]), largest) + moved
-    return tolerances.plan_from_residual(error, connection(plan.double()))
 
 
 # --- optimality --------------------------------------------------------------------------------------------------
@@ -109,19 +67,6 @@ def test_the_value_is_the_objective_and_no_plan_is_better(x: TransportProblem) -
             other = other * noise
             other = other * torch.where(x.source > 0, x.source / other.sum(-1), 0.0).unsqueeze(-1)
         assert (objective(x, (1 - size) * result.plan + size * other) >= value - allowed).all()
-
-
-def objective(x: TransportProblem, plan: Tensor) -> Tensor:
-    reference = x.source.unsqueeze(-1) * x.target.unsqueeze(-2)
-    held = plan > 0
-    logs = torch.where(held, (torch.where(held, plan, 1.0) / torch.where(held, reference, 1.0)).log(), 0.0)
-    value = (x.cost * plan + x.temperature * plan * logs).sum((-2, -1))
-    if x.relaxation == math.inf:
-        return value
-    column = plan.sum(-2)
-    held = column > 0
-    logs = torch.where(held, (torch.where(held, column, 1.0) / torch.where(held, x.target, 1.0)).log(), 0.0)
-    return value + x.relaxation * (column * logs - column + x.target).sum(-1)
 
 
 @pytest.mark.parametrize("epsilon", [1.0, 0.1, 0.01])

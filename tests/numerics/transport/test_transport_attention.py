@@ -19,7 +19,7 @@ from numerics.transport import (
     sinkhorn_weights,
 )
 from tests.numerics.common import close, in_dtypes
-from tests.numerics.transport.test_transport import apart, connection, random_problem
+from tests.numerics.transport.problems import apart, connection, random_problem
 
 F64 = torch.float64
 

@@ -20,7 +20,7 @@ from numerics.transport import (
     sinkhorn_weights,
 )
 from tests.numerics.common import close
-from tests.numerics.transport.test_transport import apart, connection, exponent, random_problem
+from tests.numerics.transport.problems import apart, connection, exponent, random_problem
 
 # Forward-mode differentiation compiles its decompositions with what the same release of PyTorch deprecates.
 pytestmark = pytest.mark.filterwarnings("ignore:.torch.jit.script. is deprecated:DeprecationWarning")

@@ -21,7 +21,7 @@ from numerics.transport import (
     sinkhorn_weights,
 )
 from tests.numerics.common import HALVES, close
-from tests.numerics.transport.test_transport import random_problem
+from tests.numerics.transport.problems import random_problem
 
 F64 = torch.float64
 SHORT = [torch.float32, *HALVES]

@@ -12,7 +12,7 @@ from evidence.instances.transport import TransportProblem
 from numerics import tolerances
 from numerics.transport import sinkhorn
 from tests.numerics.common import close
-from tests.numerics.transport.test_transport import apart, errors, exponent, random_problem
+from tests.numerics.transport.problems import apart, errors, exponent, random_problem
 
 
 def peer_problems() -> Iterator[tuple[int, float]]:

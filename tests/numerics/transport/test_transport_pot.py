@@ -10,7 +10,7 @@ from torch import Tensor
 
 from numerics import tolerances
 from numerics.transport import sinkhorn
-from tests.numerics.transport.test_transport import connection
+from tests.numerics.transport.problems import connection
 
 
 def race(size: int = 128, epsilon: float = 1e-2) -> tuple[Callable[[], Tensor], Callable[[], Tensor]]:

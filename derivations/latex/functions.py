@@ -1,0 +1,69 @@
+"""Logarithms, exponentials and roots: what they apply to where no parentheses say so, and what they ask of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import sympy as sp
+
+from derivations.calculus.defined import Condition, Sense
+from derivations.latex.derivatives import starts_function
+from derivations.latex.reads import Reads
+from derivations.latex.sums import is_big
+from derivations.latex.tree import Bracket, LatexError, Node, Operator, Product, Scripted, spelled
+from derivations.latex.values import Value, check_inverse, entrywise
+
+FUNCTIONS = {
+    "\\exp": sp.exp,
+    "\\log": sp.log,
+    "\\ln": sp.log,
+    "\\mathrm{ln}": sp.log,
+    "\\mathrm{log}": sp.log,
+    "\\mathrm{exp}": sp.exp,
+}
+
+
+def asking(reader: Reads, function: Callable[[sp.Expr], sp.Expr], sense: Sense) -> Callable[[sp.Expr], sp.Expr]:
+    """A function that leaves behind what it asks of its argument."""
+
+    def applied(x: sp.Expr) -> sp.Expr:
+        reader.asked[Condition(x, sense)] = None
+        return function(x)
+
+    return applied
+
+
+def apply(reader: Reads, name: str, sup: Node | None, rest: list[Node]) -> Value:
+    """A function with or without parentheses; without them it takes one factor, or all that an operator takes."""
+    if not rest:
+        raise LatexError(f"{name}: expected an argument, got none")
+    function, first, before, whole = FUNCTIONS[name], rest[0], len(rest), list(rest)
+    check_inverse(name, sup)
+    if (
+        isinstance(first, Scripted)
+        and isinstance(first.base, Bracket)
+        and first.sup is not None
+        and first.base.kind != "‖‖"
+    ):
+        inside, power = spelled(first.base), spelled(first.sup)
+        raise LatexError(
+            f"{name}{spelled(first)}: expected parentheses, as it can mean ({name}{inside})^{{{power}}} or "
+            f"{name}({inside}^{{{power}}})"
+        )
+    value = reader.next(rest)
+    bracketed = isinstance(first, Bracket) or (isinstance(first, Scripted) and isinstance(first.base, Bracket))
+    after = next((node for node in rest if not isinstance(node, Operator)), None)
+    factor = after is not None and not starts_function(after) and not isinstance(rest[0], Operator)
+    called = before - len(rest) > 1                      # f(x) (…) is a product with a bracket
+    divided = bool(rest) and rest[0] == Operator("/")
+    if not bracketed and (divided or (factor and not (called and isinstance(after, Bracket)))):
+        taken, rest_of_it = spelled(Product(tuple(whole[: before - len(rest)]))), spelled(Product(tuple(rest)))
+        raise LatexError(
+            f"{name} {taken} {rest_of_it}: expected parentheses, as it can mean "
+            f"{name}({taken}) {rest_of_it} or {name}({taken} {rest_of_it})"
+        )
+    if Operator("/") in whole and is_big(first):
+        raise LatexError(f"{name} {spelled(Product(tuple(whole)))}: expected parentheses, as only the sum can be divided")
+    checked = asking(reader, function, Sense.POSITIVE) if function is sp.log else function
+    found = entrywise(checked, value, what=name)
+    return reader.scripts(found, None, sup, name) if sup else found

@@ -1,0 +1,116 @@
+"""Names of symbols: the left side of a declaration, the parts of a subscript, and how a variable is called in plain text."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+
+from derivations.latex.syntax import parse
+from derivations.latex.tree import Bracket, Chain, LatexError, Listing, Node, Product, Scripted, Symbol, spelled
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """The left side of a declaration: a name, with indices as subscripts and arguments in parentheses."""
+
+    name: str
+    indices: tuple[str, ...] = ()
+    arguments: tuple[str, ...] = ()
+    subscripts: tuple[str, ...] = ()  # arguments that are printed as subscripts, LSE_t(z)
+
+
+def split(symbols: str) -> list[str]:
+    """Symbols with commas between them, those inside of brackets left alone."""
+    depth, parts = 0, [""]
+    for letter in symbols:
+        depth += (letter in "({[") - (letter in ")}]")
+        if letter == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return [part.strip() for part in parts if part.strip()]
+
+
+def pattern(latex: str) -> Pattern:
+    """The name, indices and arguments of a declared symbol; raises LatexError for what is no symbol."""
+    node = parse(latex)
+    arguments: tuple[str, ...] = ()
+    if (
+        isinstance(node, Product)
+        and len(node.factors) == 2
+        and isinstance(bracket := node.factors[1], Bracket)
+        and bracket.kind == "()"
+    ):
+        node = node.factors[0]
+        arguments = tuple(map(spelled, parts(bracket.inside)))
+    if isinstance(node, Scripted) and node.sub is not None and is_indices(node.sub):
+        return Pattern(
+            spelled(Scripted(node.base, None, node.sup, node.primes) if node.sup or node.primes else node.base),
+            tuple(map(spelled, index_parts(node.sub))),
+            arguments,
+        )
+    if isinstance(node, Product) and len(node.factors) == 2 and all(_is_symbol(each) for each in node.factors):
+        return Pattern(spelled(node), (), arguments)         # \\cos\\gamma, \\Delta s
+    if not _is_symbol(node):
+        raise LatexError(f"expected a symbol, perhaps with indices or arguments, got {latex}")
+    return Pattern(spelled(node), (), arguments)
+
+
+def _is_symbol(node: Node) -> bool:
+    return isinstance(node.base if isinstance(node, Scripted) else node, Symbol)
+
+
+def parts(node: Node) -> tuple[Node, ...]:
+    """What commas, a bar or a preference separate: P(w \\succ l) is a function of w and l."""
+    if isinstance(node, Chain) and set(node.signs) <= {"\\succ", "\\prec"}:
+        return tuple(each for each in node.parts if each is not None)
+    if isinstance(node, Listing):
+        return tuple(part for each in node.parts for part in parts(each))
+    return (node,)
+
+
+def index_parts(node: Node) -> tuple[Node, ...]:
+    """The indices of a subscript: ij, or i, j."""
+    if isinstance(node, Product):
+        return node.factors
+    return parts(node)
+
+
+LETTER = re.compile(r"[a-z]('*)")
+
+
+def is_indices(node: Node) -> bool:
+    """Whether a subscript consists of single small letters, as indices do."""
+    return all(LETTER.fullmatch(spelled(part)) for part in index_parts(node))
+
+
+GREEK = {"epsilon": "ε", "varepsilon": "ε", "phi": "φ", "varphi": "φ", "vartheta": "ϑ", "lambda": "λ"}
+
+
+def plain(latex: str) -> str:
+    """The name of a variable as a text shows it: τ for \\tau, p⋆ for p^{\\star}."""
+
+    def letter(match: re.Match[str]) -> str:
+        word = match[1]
+        case = "CAPITAL" if word[0].isupper() else "SMALL"
+        try:
+            return GREEK.get(word) or unicodedata.lookup(f"GREEK {case} LETTER {word.upper()}")
+        except KeyError:
+            return {"star": "⋆", "ast": "⋆", "prime": "′", "ell": "ℓ", "top": "⊤"}.get(word, "" if word in STYLES else word)
+
+    text = re.sub(r"\\([a-zA-Z]+)", letter, latex).replace("*", "⋆").replace("'", "′")
+    return re.sub(r"[{}^_\s\\]", "", text)
+
+
+def styled(latex: str) -> str:
+    """The name of a variable with the style of its letters, where the letters alone are taken: calL for \\mathcal{L}."""
+    return "".join(style.removeprefix("math") for style in STYLES if f"\\{style}{{" in latex) + plain(latex)
+
+
+def thin(latex: str) -> str:
+    """The name of the entries of a vector that is printed bold, z for \\mathbf{z}; any other name as it is."""
+    return latex.removeprefix("\\mathbf{").removesuffix("}") if latex.startswith("\\mathbf{") else latex
+
+
+STYLES = ("mathrm", "mathbf", "mathcal", "mathbb", "mathsf", "mathit", "mathfrak", "mathscr", "text")
