@@ -294,7 +294,7 @@ class Reader:
         if isinstance(base, Bracket) and base.kind == "[]" and sub is not None and not isinstance(base.inside, Listing):
             upper = sup if isinstance(sub, Chain) else None
             return self.scripts(self._entries(base.inside, sub, upper), None, None if upper else sup, spelled(first))
-        if isinstance(base, Bracket) and base.kind == "<>" and sub is not None and spelled(sub) == "F":
+        if isinstance(base, Bracket) and base.kind == "<>" and spelled(sub) in ("F", "l^{2}", "2"):
             return self.scripts(self.value(base), None, sup, spelled(first))
         value = self.scripts(self.value(base), sub, None, spelled(first))
         return value if sup is None else self.power(value, sup, spelled(first))

@@ -19,7 +19,7 @@ or in one equation only stands in `local`, by the name of the module or the id o
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -29,7 +29,7 @@ from derivations.calculus import variables
 from derivations.calculus.variables import Kind, Variable
 from derivations.latex.names import Pattern, index_parts, pattern, plain, split, styled, thin
 from derivations.latex.syntax import parse
-from derivations.latex.tree import LatexError, Node, Scripted, spelled
+from derivations.latex.tree import LatexError, Node, Number, Product, Scripted, Sum, spelled
 from derivations.latex.values import Value, scalar, transposed
 from derivations.relations import AtLeast
 
@@ -53,10 +53,12 @@ OPERATORS = (
 )
 
 SCALARS = {"real": Kind.REAL, "positive": Kind.POSITIVE, "nonnegative": Kind.NONNEGATIVE}
+ENTRIES = {**SCALARS, "random": Kind.RANDOM}
 ARRAYS = {"simplex": Kind.SIMPLEX, "interior": Kind.INTERIOR, "stochastic": Kind.STOCHASTIC}
 ACCEPTED = (
-    "size, index M, real, positive, nonnegative (with bounds, size >= 2, positive < 1), [positive|nonnegative] vector M, "
-    "[positive|nonnegative] matrix N M, rows of M, columns of M, simplex M, interior M, stochastic N M, fixed, "
+    "size, [fixed] index M, real, positive, nonnegative (with bounds, size >= 2, positive < 1), "
+    "[positive|nonnegative|random] vector M, [positive|nonnegative|random] matrix N M, rows of M, columns of M, "
+    "simplex M, interior M, stochastic N M, coupling A B, fixed, "
     "= definition, or an operator: "
     + ", ".join(OPERATORS)
 )
@@ -94,6 +96,7 @@ class Notation:
     indices: dict[str, Variable] = field(default_factory=dict, init=False)
     points: dict[str, str] = field(default_factory=dict, init=False)  # names of points, with the matrix whose rows they are
     broken: dict[str, str] = field(default_factory=dict, init=False)
+    kept: set[str] = field(default_factory=set, init=False)  # indices that are the same everywhere
     bounds: list[AtLeast] = field(default_factory=list, init=False)  # what is said of numbers beside their kind
     taken: dict[str, str] = field(default_factory=dict, init=False)  # name of a variable → the symbol that it stands for
 
@@ -105,7 +108,7 @@ class Notation:
                     waiting.append((symbol, meaning.strip()))
                 else:
                     self.adopt(symbol, meaning)
-        order = {"size": 0, "index": 1, "rows": 3, "columns": 3}
+        order = {"size": 0, "index": 1, "fixed": 1, "rows": 3, "columns": 3, "coupling": 3}
 
         def rank(line: tuple[str, str]) -> tuple[int, bool]:
             return 4 if line[1][0] == "=" else order.get(line[1].split()[0], 2), styled(line[0]) != plain(line[0])
@@ -175,7 +178,10 @@ class Notation:
             self.meanings[shown.name] = self._named(shown, meaning)
         elif meaning.startswith(("rows of ", "columns of ")):
             self.meanings[shown.name] = self._lines(*meaning.split(" of ", 1))
-        elif meaning.split()[0] == "index":
+        elif meaning.removeprefix("fixed ").split()[0] == "index":
+            if meaning.startswith("fixed "):
+                self.kept.add(shown.name)
+            meaning = meaning.removeprefix("fixed ")
             self.indices[shown.name] = variables.index(self.called(shown.name), *self._shape(meaning.split()[1:], 1))
         elif meaning.split()[0] in (*SCALARS, "size") and len(meaning.split()) % 2 == 1 and meaning.split()[1:2] != ["vector"]:
             self._number(shown.name, meaning.split())
@@ -244,8 +250,10 @@ class Notation:
             return scalar(variables.scalar(name, SCALARS[meaning]))
         if meaning == "fixed":
             return scalar(variables.scalar(name))
-        kind = SCALARS.get(words[0], Kind.REAL)
-        words = words[1:] if words[0] in SCALARS else words
+        if words[0] == "coupling":
+            return self._coupling(name, words[1:])
+        kind = ENTRIES.get(words[0], Kind.REAL)
+        words = words[1:] if words[0] in ENTRIES else words
         axes = {"vector": 1, "matrix": 2, "simplex": 1, "interior": 1, "stochastic": 2}.get(words[0] if words else "")
         if axes is None:
             raise LatexError(f"expected {ACCEPTED}, got {meaning!r}")
@@ -257,6 +265,19 @@ class Notation:
                 f"{plain_one}_i can be an entry of {printed} or of {plain_one}; expected one of them in the notation, got both"
             )
         return Value(tuple(base.shape), lambda *places: base[places])
+
+    def _coupling(self, name: str, marginals: Sequence[str]) -> Value:
+        """A plan between two distributions of the notation."""
+        bases = [self._base(each) for each in marginals]
+        if len(bases) != 2 or None in bases:
+            raise LatexError(f"expected a coupling of two distributions of the notation, got {' '.join(marginals) or 'none'}")
+        plan = variables.coupling(name, *bases)
+        return Value(tuple(plan.shape), lambda *places: plan[places])
+
+    def _base(self, name: str) -> sp.IndexedBase | None:
+        value = self.meanings.get(spelled(parse(name)))
+        entry = value.entry(sp.S.One) if isinstance(value, Value) and len(value.shape) == 1 else None
+        return entry.base if isinstance(entry, sp.Indexed) else None
 
     def _lines(self, kind: str, latex: str) -> Value:
         """The rows or columns of a matrix as a family of vectors, q_i of Q."""
@@ -283,13 +304,23 @@ class Notation:
         return tuple(self.size(word) for word in words)
 
     def size(self, latex: str) -> sp.Expr:
-        """The size that a text names; raises LatexError for what is none."""
-        name = spelled(parse(latex))
-        if name.isdigit() and int(name) >= 1:
-            return sp.Integer(name)
-        if name not in self.sizes:
+        """The size that a text names, m, 3 or 2n-1; raises LatexError for what is none."""
+        found = self._counted(parse(latex))
+        if found is None or not (found.is_integer and found.is_positive):
             raise LatexError(f"expected one of the sizes {', '.join(self.sizes) or '(none is declared)'}, got {latex}")
-        return self.sizes[name]
+        return found
+
+    def _counted(self, node: Node) -> sp.Expr | None:
+        """A number, a size, and sums and products of these; None for anything else."""
+        if isinstance(node, Number) and node.text.isdigit():
+            return sp.Integer(node.text)
+        if isinstance(node, Sum | Product):
+            terms = node.terms if isinstance(node, Sum) else tuple(("+", factor) for factor in node.factors)
+            counts = [(sign, self._counted(each)) for sign, each in terms]
+            known = [-count if sign == "-" else count for sign, count in counts if count is not None]
+            join = sp.Add if isinstance(node, Sum) else sp.Mul
+            return join(*known) if len(known) == len(counts) else None
+        return self.sizes.get(spelled(node))
 
 
 def _name_of(symbol: str) -> str:

@@ -10,6 +10,7 @@ from derivations.calculus.functions import xlogx
 from derivations.calculus.powers import plus as positive_part
 from derivations.calculus.sums import delta, equal, total
 from derivations.calculus.variables import Kind, Variable
+from derivations.latex import randoms
 from derivations.latex.names import index_parts, parts, plain
 from derivations.latex.notation import Named
 from derivations.latex.reads import Reads
@@ -66,8 +67,8 @@ DEFAULT = {
 def apply(reader: Reads, operator: str, sub: Node | None, sup: Node | None, rest: list[Node]) -> Value:
     """An operator with its scripts and the arguments after it, which are taken from `rest`."""
     operator, _, law = operator.partition(" under ")
-    if law and sub is None:
-        sub = parse(law)
+    if law and (sub is None or spelled(parse(law)).endswith(f"\\sim {spelled(sub)}")):
+        sub = parse(law)                                     # E_u, where the table says that W ∼ u
     if operator == "ones" and rest and isinstance(rest[0], Bracket) and isinstance(rest[0].inside, Chain):
         return _indicator(reader, rest.pop(0))
     if operator in ("ones", "identity"):
@@ -225,7 +226,7 @@ TABLE = {
 def _moment(reader: Reads, operator: str, sub: Node | None, sup: Node | None, rest: list[Node]) -> Value:
     """E_{i∼p}[X], E_p[u], E_{q(z)}[X]: weights from the subscript, and what they weigh from the bracket."""
     if sub is None:
-        raise LatexError(f"{operator}: expected a distribution as subscript, got none")
+        return reader.scripts(randoms.moment(reader, operator, rest), None, sup, operator)
     weights, names = _law(reader, sub)
     if not rest:
         raise LatexError(f"{operator}: expected an argument, got nothing")
@@ -241,7 +242,7 @@ def _moment(reader: Reads, operator: str, sub: Node | None, sup: Node | None, re
         )
     _check_mass(weights, operator, sub)
     over = tuple(bound(size, plain(name) or "l") for name, size in zip(names, weights.shape, strict=True))
-    inside = reader.within(**{name: scalar(each) for name, each in zip(names, over, strict=True) if name})
+    inside = reader.within(**{name: reader.point(name, each) for name, each in zip(names, over, strict=True) if name})
     weighed = [_weighed(inside.value(piece), over, names) for piece in pieces]
 
     def mean(*of: int) -> Value:
