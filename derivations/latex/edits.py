@@ -121,6 +121,9 @@ def _own(node: Node) -> Iterator[tuple[str, Node]]:
                 yield f"the other sign of {spelled(term)}", Sum((*terms[:at], (_other(sign), term), *terms[at + 1 :]))
             for at, (_, term) in enumerate(terms if len(terms) > 1 else ()):
                 yield f"without {spelled(term)}", _sum([*terms[:at], *terms[at + 1 :]])
+            yield f"the other sign of {spelled(node)}", _sum([(_other(sign), term) for sign, term in terms])
+        case Bracket("()", inside) if not isinstance(inside, Sum | Listing):
+            yield f"the other sign of {spelled(inside)}", Bracket("()", Sum((("-", inside),)))
         case Product(factors):
             for at, factor in enumerate(factors):
                 if isinstance(factor, Number | Symbol | Fraction) and not isinstance(_next(factors, at), Bracket):

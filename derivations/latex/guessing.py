@@ -37,7 +37,8 @@ POSITIVE = ("\\tau", "\\beta", "\\varepsilon", "\\epsilon", "\\sigma", "\\gamma"
 DISTRIBUTIONS = ("p", "q", "\\pi", "w", "r", "\\rho", "\\mu", "\\nu")
 WEIGHTS = ("p", "q", "\\pi", "w", "\\rho", "\\mu", "\\nu", "P")  # letters for distributions that are written q(z)
 WHERE = {"where", "with"}
-STANDARD = ("KL", "softmax", "logsumexp", "variance", "covariance", "expectation", "diag", "trace", "ones", "identity", "delta")
+STANDARD = ("KL", "softmax", "tanh", "logsumexp", "variance", "covariance", "expectation", "diag", "trace", "ones", "identity",
+            "delta")
 
 
 def guess(paper: Paper) -> Guesses:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import combinations
 
 import sympy as sp
 
@@ -242,7 +243,7 @@ def because(difference: sp.Expr, weights_of: Sequence[Value] = ()) -> sp.Expr | 
             with suppress(ValueError):
                 if equal(difference, found):
                     return found
-    return spread(difference)
+    return spread(difference) or squares(difference)
 
 
 def divergence(difference: sp.Expr, weights_of: Sequence[Value]) -> sp.Expr | None:
@@ -264,6 +265,27 @@ def divergence(difference: sp.Expr, weights_of: Sequence[Value]) -> sp.Expr | No
 def _named(weights: Value) -> set[Variable]:
     """The variables in which a distribution is defined."""
     return {v for v in variables_of(weights.entry(bound(weights.shape[0]))) if v.domain.kind is not Kind.INDEX}
+
+
+def squares(difference: sp.Expr) -> sp.Expr | None:
+    """Σ_l c_l (Σ_a x_la)², where a difference is that, written out as Σ_lab c_l x_la x_lb."""
+    factors = sp.Mul.make_args(normal(difference))
+    double = next((part for part in factors if isinstance(part, sp.Sum) and 2 <= len(part.limits) <= 3), None)
+    if double is None:
+        return None
+    names = [limit[0] for limit in double.limits]
+    parts = sp.Mul.make_args(double.function)
+    for a, b in combinations(names, 2):
+        one, other = (sp.Mul(*(part for part in parts if part.has(own))) for own in (a, b))
+        if a.domain.shape != b.domain.shape or one.has(b) or one.xreplace({a: b}) != other:
+            continue
+        rest = sp.Mul(*(part for part in parts if not part.has(a, b)), *(part for part in factors if part is not double))
+        square = rest * total(a, one) ** 2
+        found = total(tuple(each for each in names if each not in (a, b)), square)
+        with suppress(ValueError):
+            if equal(difference, found):
+                return found
+    return None
 
 
 def spread(difference: sp.Expr) -> sp.Expr | None:
