@@ -11,6 +11,7 @@ import re
 import unicodedata
 from collections.abc import Mapping
 from fractions import Fraction
+from itertools import count
 from typing import Any
 
 import sympy as sp
@@ -285,7 +286,7 @@ def indices(part: Term) -> set[str]:
 
 
 def renamed(part: Term, names: Mapping[str, str]) -> Term:
-    """A term with other free indices; the caller sees to it that none is captured."""
+    """A term with other free indices; a sum that would capture one of them binds another name."""
     kind = part[0]
     if kind == "entry":
         return (*part[:2], tuple(names.get(i, i) for i in part[2]))
@@ -294,8 +295,13 @@ def renamed(part: Term, names: Mapping[str, str]) -> Term:
     if kind in LEAVES:
         return part
     if kind == "sum":
-        inner = {old: new for old, new in names.items() if old != part[1]}
-        return (*part[:3], renamed(part[3], inner))
+        _, bound, size, body = part
+        inner = {old: new for old, new in names.items() if old != bound}
+        if bound in inner.values() and any(inner.get(i) == bound for i in indices(body)):
+            taken = indices(body) | set(inner.values())
+            free = next(name for n in count(1) if (name := f"{bound}_{n}") not in taken)
+            bound, body = free, renamed(body, {bound: free})
+        return (kind, bound, size, renamed(body, inner))
     if kind == "pow":
         return (kind, renamed(part[1], names), part[2])
     return (kind, *(renamed(each, names) for each in part[1:]))
