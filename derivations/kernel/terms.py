@@ -23,6 +23,7 @@ from derivations.calculus.signs import strictly_positive
 from derivations.calculus.variables import Kind, Variable
 
 Term = tuple[Any, ...]
+LARGE = 1000                                                 # from here on, a number is written in pieces
 
 
 class NotExportedError(Exception):
@@ -238,8 +239,17 @@ def written(part: Term, env: Environment | None = None) -> str:
 
 def _number(value: Fraction) -> str:
     if value.denominator != 1:
-        return f"({value.numerator}%:R / {value.denominator}%:R)"
-    return str(value) if value in (0, 1) else f"{value}%:R"
+        return f"({_natural(value.numerator)} / {_natural(value.denominator)})"
+    return _natural(value.numerator)
+
+
+def _natural(n: int) -> str:
+    """A natural number; what is large in pieces, as Rocq counts such a number one by one."""
+    if n >= LARGE:
+        high, low = divmod(n, LARGE)
+        rest = f" + {_natural(low)}" if low else ""
+        return f"({_natural(high)} * {LARGE}%:R{rest})"
+    return str(n) if n in (0, 1) else f"{n}%:R"
 
 
 def shifted(by: Term, moved: str, env: Environment) -> dict[str, str]:
