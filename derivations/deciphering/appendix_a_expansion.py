@@ -122,7 +122,7 @@ positive_x = sp.exp(x) - 1
 
 
 @claim("deciphering.29", "asymptotic", title="Series of the logarithm",
-       latex=r"\log(1+x)=t-\tfrac{t^2}2+\tfrac{t^3}3-\tfrac{t^4}4+\cdots")
+       latex=r"\log(1+x)=t-\tfrac{t^2}2+\tfrac{t^3}3-\tfrac{t^4}4+\cdots=t-\tfrac{t^2}2+o(t^2)")
 def series_of_logarithm() -> Steps:
     """The logarithm of 1 + x is expanded in powers of another letter, t."""
     yield Fails(logarithm(positive_x), reason="the left side has no t")

@@ -193,7 +193,8 @@ def reliable(strength: sp.Expr) -> Equation:
 
 
 @claim("deciphering.sB.alpha-likelihood", "equivalence", title="(31) is (4) for α⁻¹ = ησ²", needs=("deciphering.31",),
-       latex=r"\alpha^{-1}=\eta\sigma^2")
+       latex=r"\alpha^{-1}=\eta\sigma^2\implies\tfrac1\eta\left(\tfrac1{2\sigma^2}\|(\mu+z)-h\|^2+\eta\mathcal K(p,u)\right)"
+             r"=\tfrac\alpha2\|(\mu+z)-h\|^2+\mathcal K(p,u)")
 def alpha_from_likelihood() -> Steps:
     """With the reciprocal of ησ² for α, (31) and (4) are one problem."""
     yield reliable(1 / (eta * sigma**2))

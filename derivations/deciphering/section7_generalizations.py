@@ -115,7 +115,7 @@ def by_content(right: Entry) -> Equation:
 
 
 @claim("deciphering.s7.context-dependent", "equivalence", title="The preference may depend on the contents",
-       latex=r"u_i=\frac{w_i(x_1,\dots,x_n)}{\sum_kw_k}\implies p=\mathrm{softmax}(\alpha\langle t_\cdot,z\rangle+\log w)")
+       latex=r"u_i=\frac{w_i}{\sum_kw_k}\implies p_i=\mathrm{softmax}([\alpha\langle t_j,z\rangle+\log w_j]_j)_i")
 def context_dependent() -> Steps:
     """Any positive function of all the contents will do as a preference: the importance of each word before z is known."""
     yield Equation(log_linear(lambda word: sp.S.Zero, importance)(i), importance(i), reason="without evidence p = u")

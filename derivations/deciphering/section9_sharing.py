@@ -175,7 +175,7 @@ group_sharing.twin("the own template gets one share more", lambda: equal_product
 
 
 @claim("deciphering.s9.shares-weight", "identity", title="Similar templates share weight", needs=("deciphering.25",),
-       latex=r"\frac{x(t|t_i)}{x(t_i|t_i)}=\exp\frac{\alpha\langle t-t_i,z\rangle-(M(t,t_i)-M(t_i,t_i))}\gamma\in(0,\infty)")
+       latex=r"\frac{x(i|l)}{x(h|l)}=\exp\frac{\alpha(s_i-s_h)-(M_{il}-M_{hl})}\gamma,\quad x(i|l)>0")
 def shares_weight() -> Steps:
     """A template outside of the input gets a share of t_i's weight, the more the smaller its cost; how much, depends on γ."""
     yield AtLeast(share(i, source), 0, strict=True, reason="every template gets a share, in the input or not")
@@ -230,8 +230,7 @@ def averaged(exponent: sp.Expr) -> Equation:
 
 @claim("deciphering.s9.synonyms", "identity", title="Synonyms should get similar weights",
        hypotheses=(FOOTNOTE, STRICT, FINITE), needs=("deciphering.25", "deciphering.s9.shares-weight"),
-       latex=r"p^*(t)=\sum_lu_lx(t'|t_l)\exp\frac{\alpha\langle t-t',z\rangle-(M(t,t_l)-M(t',t_l))}\gamma,\quad"
-             r"\left|\log\frac{p^*(t)}{p^*(t')}\right|\le\max_l|\ldots|")
+       latex=r"p^*_i=\sum_lu_l\,x(h|l)\exp\frac{\alpha(s_i-s_h)-(M_{il}-M_{hl})}\gamma")
 def synonyms() -> Steps:
     """Synonyms should have similar weights: they do as far as their costs from the input and their products with z are alike.
 
@@ -265,7 +264,7 @@ def bounded(right: sp.Expr) -> Follows:
 
 
 @claim("deciphering.s9.nonnegative-cost", "inequality", title="C makes the experiment's cost nonnegative",
-       latex=r"C\ge\max_{a,b}a^\top b\implies M(a,b)=-a^\top b+C\ge0")
+       latex=r"C\ge\|t\|^2,\ C\ge\|t'\|^2\implies M(t,t')=-t^\top t'+C\ge0")
 def nonnegative_cost() -> Steps:
     """With C an upper bound of all inner products the cost is nonnegative; the weights (25) do not depend on C at all."""
     moved = weights(conditional_of(scores(lambda e: alpha * z[e]), lambda to, of: inner_cost(to, of) + C))

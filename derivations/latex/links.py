@@ -15,10 +15,12 @@ from derivations.calculus.printing import text
 from derivations.calculus.sums import total
 from derivations.calculus.variables import Variable
 from derivations.latex.clauses import clauses
+from derivations.latex.derivatives import put_at
 from derivations.latex.elaboration import Reader
 from derivations.latex.names import index_parts
 from derivations.latex.notation import Definition, Notation
 from derivations.latex.posed import ENDS, ROWS, Posed, check_dimension, posed
+from derivations.latex.remainders import Expanded, Remainder, without_remainder
 from derivations.latex.spaces import REALS, check_mapping, check_point, dimensions, is_signed
 from derivations.latex.statements import AT_LEAST, AT_MOST, EQUAL, compared, free_places, limits, proportional, under
 from derivations.latex.syntax import parse
@@ -37,11 +39,12 @@ from derivations.latex.tree import (
     product_node,
     spelled,
 )
-from derivations.latex.values import Value, at, bound
+from derivations.latex.values import Value, at, bound, scalar
 from derivations.relations import AtLeast, Differs, Equation, Limit, Relation
 
 IMPLIES = ("\\implies", "\\Rightarrow", "\\Longrightarrow")
 EQUIVALENT = ("\\iff", "\\Leftrightarrow", "\\Longleftrightarrow")
+APPROXIMATELY = "\\approx"
 MEMBER = "\\in"
 TO = ("\\to", "\\rightarrow", "\\longrightarrow")
 
@@ -79,7 +82,7 @@ class Shown:
         return text(self.value)
 
 
-Said = Relation | Minimizer | Optimum | Shown
+Said = Relation | Minimizer | Optimum | Shown | Expanded
 
 
 @dataclass(frozen=True)
@@ -149,7 +152,7 @@ def _is_new(reader: Reader, node: Node) -> bool:
 
 
 def _shown(reader: Reader, node: Node) -> Shown:
-    """An expression by itself; of a problem its objective, as a function of what it is minimized over."""
+    """An expression by itself, up to its remainder; of a problem its objective, as a function of what it is minimized over."""
     factors = (
         node.terms[0][1].factors
         if isinstance(node, Sum) and isinstance(node.terms[0][1], Product)
@@ -159,6 +162,7 @@ def _shown(reader: Reader, node: Node) -> Shown:
     if isinstance(head, Scripted) and spelled(head.base) in ENDS:
         rest = product_node(factors[1:])
         node = Sum((("+", rest), *node.terms[1:])) if isinstance(node, Sum) else rest
+    node, _ = without_remainder(reader, node)
     value = reader.value(node)
     places = free_places(reader.notation, value, value)
     return Shown(at(value, places))
@@ -300,6 +304,10 @@ def _link(reader: Reader, left: Node, sign: str, right: Node) -> Iterator[Said]:
         yield from found_limits
     elif sign in EQUAL and _is_problem(right) and _is_new(reader, left):
         yield _shown(reader, right)
+    elif sign == APPROXIMATELY:
+        yield from _expanded(reader, left, right, None)
+    elif sign in EQUAL and (shortened := without_remainder(reader, right))[1] is not None:
+        yield from _expanded(reader, left, *shortened)
     elif sign in EQUAL and (one := posed(reader, left, open_=True)) and (other := posed(reader, right, open_=True)):
         if one.only_value != other.only_value or one.sign != other.sign or one.axes != other.axes:
             raise LatexError(f"expected two problems of one kind, got {spelled(left)} and {spelled(right)}")
@@ -353,6 +361,17 @@ def _normalized(left: Node, right: Node) -> Node:
     return Fraction(right, Product((Scripted(Symbol("\\sum"), last), right)))
 
 
+def _expanded(reader: Reader, left: Node, right: Node, rest: Remainder | None) -> Iterator[Said]:
+    """f = g + o(…) entry by entry, or f ≈ g; the remainder of a left side that a chain goes on with is left out, too."""
+    small, order = (None, None) if rest is None else (rest.small, rest.order)
+    left, own = without_remainder(reader, left)
+    if own and rest and (own.small != rest.small or own.order < rest.order):
+        raise LatexError(f"expected a remainder that is no smaller than that before it, got {spelled(right)}")
+    for each in compared(reader, left, right, lambda a, b: Equation(a, b)):
+        one, other = each.sides
+        yield Expanded(one, other, small, order)
+
+
 def _solved(node: Node) -> tuple[Node, Node] | None:
     """x = c A^{-1} y says that A x = c y: the matrix, and what is left without its inverse."""
     factors = node.factors if isinstance(node, Product) else ()
@@ -398,9 +417,16 @@ def _defined_by_problem(reader: Reader, node: Node) -> Posed | None:
 
 
 def _optimum(reader: Reader, left: Node, other: Node, found: Posed) -> Iterator[Said]:
-    """What a side is said to be: the least value of a problem, or its only solution, entry by entry."""
+    """What a side is said to be: the least value of a problem, or its only solution, entry by entry.
+
+    Where all vectors are feasible it is said that none of them does better.
+    """
     value = reader.value(other)
-    if found.only_value:
+    if found.free is not None:
+        if found.only_value or value.shape != found.axes:
+            raise LatexError(f"argmin: expected a vector [{found.axes[0]}] on the other side, got {value.words}")
+        yield AtLeast(found.objective, put_at(scalar(found.objective), found.free, value).number)
+    elif found.only_value:
         yield Optimum(found.objective, found.sign * value.number)
     elif value.shape == found.axes:
         places = tuple(bound(size) for size in found.axes)

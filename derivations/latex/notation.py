@@ -11,7 +11,10 @@
         r"\\mathcal K": "KL",
     })
 
-A line that begins with = is a definition, whose left side names its indices and arguments.
+A line that begins with = is a definition, whose left side names its indices and arguments.  What a letter means in one module
+or in one equation only stands in `local`, by the name of the module or the id of the equation:
+
+    Notation({"x": "vector n"}, local={"section3": {"x": "simplex n"}, "mine.12": {"x": "positive vector n"}})
 """
 
 from __future__ import annotations
@@ -26,7 +29,7 @@ from derivations.calculus import variables
 from derivations.calculus.variables import Kind, Variable
 from derivations.latex.names import Pattern, index_parts, pattern, plain, split, styled, thin
 from derivations.latex.syntax import parse
-from derivations.latex.tree import LatexError, Node, Scripted, spelled
+from derivations.latex.tree import LatexError, Node, Number, Product, Scripted, Sum, spelled
 from derivations.latex.values import Value, scalar, transposed
 from derivations.relations import AtLeast
 
@@ -53,8 +56,9 @@ SCALARS = {"real": Kind.REAL, "positive": Kind.POSITIVE, "nonnegative": Kind.NON
 ENTRIES = {**SCALARS, "random": Kind.RANDOM}
 ARRAYS = {"simplex": Kind.SIMPLEX, "interior": Kind.INTERIOR, "stochastic": Kind.STOCHASTIC}
 ACCEPTED = (
-    "size, index M, real, positive, nonnegative (with bounds, size >= 2, positive < 1), [positive|nonnegative|random] vector M, "
-    "[positive|nonnegative|random] matrix N M, rows of M, columns of M, simplex M, interior M, stochastic N M, coupling A B, fixed, "
+    "size, [fixed] index M, real, positive, nonnegative (with bounds, size >= 2, positive < 1), "
+    "[positive|nonnegative|random] vector M, [positive|nonnegative|random] matrix N M, rows of M, columns of M, "
+    "simplex M, interior M, stochastic N M, coupling A B, fixed, "
     "= definition, or an operator: "
     + ", ".join(OPERATORS)
 )
@@ -86,11 +90,13 @@ class Notation:
 
     declarations: Mapping[str, Any]
     names: Mapping[str, str] = field(default_factory=dict)  # of variables that are called otherwise than they are printed
+    local: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # other meanings, by module and by equation
     meanings: dict[str, Meaning] = field(default_factory=dict, init=False)
     sizes: dict[str, sp.Expr] = field(default_factory=dict, init=False)
     indices: dict[str, Variable] = field(default_factory=dict, init=False)
     points: dict[str, str] = field(default_factory=dict, init=False)  # names of points, with the matrix whose rows they are
     broken: dict[str, str] = field(default_factory=dict, init=False)
+    kept: set[str] = field(default_factory=set, init=False)  # indices that are the same everywhere
     bounds: list[AtLeast] = field(default_factory=list, init=False)  # what is said of numbers beside their kind
     taken: dict[str, str] = field(default_factory=dict, init=False)  # name of a variable → the symbol that it stands for
 
@@ -102,7 +108,7 @@ class Notation:
                     waiting.append((symbol, meaning.strip()))
                 else:
                     self.adopt(symbol, meaning)
-        order = {"size": 0, "index": 1, "rows": 3, "columns": 3, "coupling": 3}
+        order = {"size": 0, "index": 1, "fixed": 1, "rows": 3, "columns": 3, "coupling": 3}
 
         def rank(line: tuple[str, str]) -> tuple[int, bool]:
             return 4 if line[1][0] == "=" else order.get(line[1].split()[0], 2), styled(line[0]) != plain(line[0])
@@ -112,6 +118,20 @@ class Notation:
                 self.declare(symbol, meaning)
             except ValueError as error:
                 self.broken[_name_of(symbol)] = f"{symbol}: {error}"
+
+    def within(self, *places: str) -> Notation:
+        """The notation with what it says of these places, of which a later one comes before an earlier one."""
+        own = [self.local[place] for place in places if place in self.local]
+        if not own:
+            return self
+        lines: dict[str, tuple[str, Any]] = {}
+        for table in (self.declarations, *own):
+            for symbols, meaning in table.items():
+                for symbol in split(symbols):
+                    name = _name_of(symbol)
+                    lines.pop(name, None)
+                    lines[name] = symbol, meaning
+        return Notation(dict(lines.values()), self.names)
 
     # ── declarations ────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -158,7 +178,10 @@ class Notation:
             self.meanings[shown.name] = self._named(shown, meaning)
         elif meaning.startswith(("rows of ", "columns of ")):
             self.meanings[shown.name] = self._lines(*meaning.split(" of ", 1))
-        elif meaning.split()[0] == "index":
+        elif meaning.removeprefix("fixed ").split()[0] == "index":
+            if meaning.startswith("fixed "):
+                self.kept.add(shown.name)
+            meaning = meaning.removeprefix("fixed ")
             self.indices[shown.name] = variables.index(self.called(shown.name), *self._shape(meaning.split()[1:], 1))
         elif meaning.split()[0] in (*SCALARS, "size") and len(meaning.split()) % 2 == 1 and meaning.split()[1:2] != ["vector"]:
             self._number(shown.name, meaning.split())
@@ -281,13 +304,23 @@ class Notation:
         return tuple(self.size(word) for word in words)
 
     def size(self, latex: str) -> sp.Expr:
-        """The size that a text names; raises LatexError for what is none."""
-        name = spelled(parse(latex))
-        if name.isdigit() and int(name) >= 1:
-            return sp.Integer(name)
-        if name not in self.sizes:
+        """The size that a text names, m, 3 or 2n-1; raises LatexError for what is none."""
+        found = self._counted(parse(latex))
+        if found is None or not (found.is_integer and found.is_positive):
             raise LatexError(f"expected one of the sizes {', '.join(self.sizes) or '(none is declared)'}, got {latex}")
-        return self.sizes[name]
+        return found
+
+    def _counted(self, node: Node) -> sp.Expr | None:
+        """A number, a size, and sums and products of these; None for anything else."""
+        if isinstance(node, Number) and node.text.isdigit():
+            return sp.Integer(node.text)
+        if isinstance(node, Sum | Product):
+            terms = node.terms if isinstance(node, Sum) else tuple(("+", factor) for factor in node.factors)
+            counts = [(sign, self._counted(each)) for sign, each in terms]
+            known = [-count if sign == "-" else count for sign, count in counts if count is not None]
+            join = sp.Add if isinstance(node, Sum) else sp.Mul
+            return join(*known) if len(known) == len(counts) else None
+        return self.sizes.get(spelled(node))
 
 
 def _name_of(symbol: str) -> str:

@@ -16,7 +16,19 @@ from derivations.latex.notation import Named
 from derivations.latex.reads import Reads
 from derivations.latex.syntax import parse
 from derivations.latex.tree import Bracket, Chain, LatexError, Listing, Node, Operator, Product, Scripted, spelled
-from derivations.latex.values import IDENTITY, ONES, Value, bound, check_inverse, common, entrywise, inner, product_of, scalar
+from derivations.latex.values import (
+    IDENTITY,
+    ONES,
+    Value,
+    bound,
+    check_inverse,
+    coincide,
+    common,
+    entrywise,
+    inner,
+    product_of,
+    scalar,
+)
 
 DEFAULT = {
     "\\mathrm{softmax}": "softmax",
@@ -55,8 +67,8 @@ DEFAULT = {
 def apply(reader: Reads, operator: str, sub: Node | None, sup: Node | None, rest: list[Node]) -> Value:
     """An operator with its scripts and the arguments after it, which are taken from `rest`."""
     operator, _, law = operator.partition(" under ")
-    if law and sub is None:
-        sub = parse(law)
+    if law and (sub is None or spelled(parse(law)).endswith(f"\\sim {spelled(sub)}")):
+        sub = parse(law)                                     # E_u, where the table says that W ∼ u
     if operator == "ones" and rest and isinstance(rest[0], Bracket) and isinstance(rest[0].inside, Chain):
         return _indicator(reader, rest.pop(0))
     if operator in ("ones", "identity"):
@@ -230,7 +242,7 @@ def _moment(reader: Reads, operator: str, sub: Node | None, sup: Node | None, re
         )
     _check_mass(weights, operator, sub)
     over = tuple(bound(size, plain(name) or "l") for name, size in zip(names, weights.shape, strict=True))
-    inside = reader.within(**{name: scalar(each) for name, each in zip(names, over, strict=True) if name})
+    inside = reader.within(**{name: reader.point(name, each) for name, each in zip(names, over, strict=True) if name})
     weighed = [_weighed(inside.value(piece), over, names) for piece in pieces]
 
     def mean(*of: int) -> Value:
@@ -324,7 +336,7 @@ def _indicator(reader: Reads, bracket: Node) -> Value:
     if len(chain.signs) != 1 or chain.signs[0] not in ("=", "\\ne", "\\neq") or None in chain.parts:
         raise LatexError(f"indicator: expected i = j or i \\ne j, got {spelled(chain)}")
     one, other = (reader.place(part) for part in chain.parts if part is not None)
-    same = delta(one, other)
+    same = coincide(one, other, spelled(chain))
     return scalar(same if chain.signs[0] == "=" else 1 - same)
 
 
@@ -332,7 +344,7 @@ def _delta(reader: Reads, sub: Node | None) -> Value:
     places = [reader.place(part) for part in index_parts(sub)] if sub is not None else []
     if len(places) != 2:
         raise LatexError(f"\\delta: expected two indices, got {spelled(sub) or 'none'}")
-    return scalar(delta(*places))
+    return scalar(coincide(places[0], places[1], f"\\delta_{{{spelled(sub)}}}"))
 
 
 def inner_product(reader: Reads, inside: Node) -> Value:

@@ -6,20 +6,25 @@ from dataclasses import dataclass
 
 import sympy as sp
 
-from derivations.calculus.variables import Kind, rival
+from derivations.calculus.variables import Kind, rival, vector
 from derivations.latex.elaboration import Reader
+from derivations.latex.names import plain
 from derivations.latex.tree import Chain, LatexError, Listing, Node, Product, Scripted, Sum, product_node, spelled
 from derivations.latex.values import Value
 
 
 @dataclass(frozen=True)
 class Posed:
-    """minimize `objective` over points of a simplex, or over plans with rows of mass 1; negated where it is a maximum."""
+    """minimize `objective` over points of a simplex, or over plans with rows of mass 1; negated where it is a maximum.
+
+    Where it is over all vectors, `free` is the one that stands for any of them.
+    """
 
     objective: sp.Expr
     axes: tuple[sp.Expr, ...]
     sign: int
     only_value: bool
+    free: Value | None = None
 
 
 ROWS = "U (a,"
@@ -46,10 +51,28 @@ def posed(reader: Reader, node: Node, *, open_: bool = False) -> Posed | None:
     if sense is None or not isinstance(head, Scripted) or head.sub is None:
         return None
     rest = product_node(factors[2:] if argument else factors[1:])
-    name, entries, axes = _feasible(reader, head.sub)
+    name, entries, axes = _any_vector(reader, head.sub) or _feasible(reader, head.sub)
+    free = entries if _is_free(entries) else None
     body = Sum((("+", rest), *others)) if others else rest
     objective = sense * (reader if open_ else reader.within(**{name: entries})).value(body).number
-    return Posed(objective, axes, sense, not argument and names[0] not in ARGUMENTS)
+    return Posed(objective, axes, sense, not argument and names[0] not in ARGUMENTS, free)
+
+
+def _any_vector(reader: Reader, sub: Node) -> tuple[str, Value, tuple[sp.Expr, ...]] | None:
+    """λ or λ ∈ ℝ^d below a maximum, with another vector in its place; None for what is declared to be no free vector."""
+    variable = sub.parts[0] if isinstance(sub, Chain) else sub
+    value = reader.meaning(spelled(variable))
+    domain = spelled(sub.parts[1]) if isinstance(sub, Chain) else "\\mathbb{R}"
+    if not isinstance(value, Value) or not _is_free(value) or not domain.startswith("\\mathbb{R}"):
+        return None
+    other = vector(f"other {plain(spelled(variable))}", *value.shape)
+    return spelled(variable), Value(value.shape, lambda i: other[i]), value.shape
+
+
+def _is_free(value: Value) -> bool:
+    """Whether a value is a vector of any real numbers."""
+    entry = value.entry(sp.S.One) if len(value.shape) == 1 else None
+    return isinstance(entry, sp.Indexed) and entry.base.label.domain.kind is Kind.REAL and len(entry.base.shape) == 1
 
 
 def _feasible(reader: Reader, sub: Node) -> tuple[str, Value, tuple[sp.Expr, ...]]:

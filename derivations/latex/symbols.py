@@ -147,7 +147,7 @@ def _defined(reader: Reads, meaning: Definition, sub: Node | None, sup: Node | N
     if sub is not None and not shown.arguments and call and _completes(reader, sub, call[0], len(shown.indices)):
         rest.pop(0)
         sub, sup, call = _together(sub, call[0]), operators.one_power(name, sup, call[1]), None
-    inner, spoken = reader.fresh(), set(shown.indices)
+    inner, spoken = reader.fresh(), {*shown.indices, *_labels(shown.name)}
     if shown.arguments and call and _fits_arguments(reader, shown.arguments, parts(call[0].inside)):
         rest.pop(0)
         sup = operators.one_power(name, sup, call[1])
@@ -159,7 +159,7 @@ def _defined(reader: Reads, meaning: Definition, sub: Node | None, sup: Node | N
     body = inner.value(meaning.body)
     if None not in body.shape:
         body.entry(*map(bound, body.shape))  # which reads what is read late, and finds the ranges
-    if hidden := [each for each in inner.free if each not in spoken]:
+    if hidden := [each for each in inner.free if each not in spoken | reader.notation.kept]:
         raise LatexError(f"{shown.name}: expected indices that its left side shows, got {', '.join(hidden)} on the right alone")
     if not shown.indices:
         return reader.scripts(body, sub, sup, shown.name)
@@ -174,6 +174,13 @@ def _defined(reader: Reads, meaning: Definition, sub: Node | None, sup: Node | N
 
     value = Value((*(each.domain.shape[0] for each in over), *body.shape), entry)
     return reader.scripts(value, sub, sup, shown.name)
+
+
+def _labels(name: str) -> set[str]:
+    """What a name says in parentheses above it, the k of u^{(k)}."""
+    node = parse(name)
+    label = node.sup if isinstance(node, Scripted) else None
+    return {spelled(part) for part in parts(label.inside)} if isinstance(label, Bracket) else set()
 
 
 def _check_no_call(name: str, rest: Sequence[Node]) -> None:

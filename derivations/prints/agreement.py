@@ -12,10 +12,12 @@ from derivations.calculus.balls import digits
 from derivations.calculus.variables import Kind, Variable, variables_of
 from derivations.latex.links import Link, Minimizer, Optimum, Shown, links, sides
 from derivations.latex.notation import Notation
+from derivations.latex.remainders import Expanded
+from derivations.prints.expansions import differs
 from derivations.prints.expressions import Values, named, namings
 from derivations.prints.matching import LOGS, RESIDUAL, Match, by_the_table, defined_in, match, shown, statement
 from derivations.prints.outcome import Check, Standing
-from derivations.relations import AtLeast, Equation, Fails, Limit, Relation, UniqueMinimum, UniquePlan
+from derivations.relations import AtLeast, Equation, Expansion, Fails, Follows, Limit, Relation, UniqueMinimum, UniquePlan
 from derivations.relations.base import inputs
 
 
@@ -40,13 +42,10 @@ def check(
     reading = "; ".join(map(str, found))
     said: list[str] = []
     certain = False
+    disproved = isinstance(steps[-1], Fails) and any(match(link, steps[-1], known) for link in found)
     for number, link in enumerate(found, start=1):
         outcome, reason = _of_link(link, steps, known, defines)
-        if (
-            outcome is Standing.DIFFERS
-            and isinstance(steps[-1], Fails)
-            and any(f"(step {len(steps)})" in each for each in said)
-        ):
+        if disproved and (outcome is Standing.DIFFERS or (outcome is Standing.APART and _is_false(link))):
             outcome, reason = Standing.AGREES, f"not compared, as the formula fails already ({reason})"
         if outcome is Standing.DIFFERS and any(f", {way}," in each for each in said for way in (RESIDUAL, LOGS)):
             outcome = Standing.APART  # after a condition on unknowns another one need not hold for all
@@ -115,12 +114,20 @@ def _trivial(link: Link) -> bool:
     return isinstance(link.said, Equation) and sums.alike(*link.said.sides)
 
 
+def _is_false(link: Link) -> bool:
+    """Whether both sides of an equation certainly differ at a point."""
+    said = link.said
+    return isinstance(said, Equation) and Values(variables_of(sp.Tuple(*said.sides))).apart(*said.sides) is not None
+
+
 def _proved(link: Link) -> bool:
     """Whether the kernel proves a link as it is read, by itself."""
     said = link.said
     try:
         if isinstance(said, Equation):
             return Values(variables_of(sp.Tuple(*said.sides))).same(*said.sides) and sums.equal(*said.sides)
+        if isinstance(said, Expanded) and said.small is not None and said.order is not None and not said.small.domain.shape:
+            return Expansion(said.left, said.right, said.small, said.order).prove()
         return isinstance(said, AtLeast | Limit) and said.prove()
     except ValueError:
         return False
@@ -132,6 +139,8 @@ def _proved(link: Link) -> bool:
 def _difference(link: Link, steps: Sequence[Relation], known: frozenset[str], defines: bool) -> str:
     """A point at which print and derivation certainly say different things; empty if none is seen."""
     said = link.said
+    if isinstance(said, Expanded):
+        return _other_terms(said, steps, known)
     if not isinstance(said, Equation | AtLeast):
         return _other_optimum(link, steps, known)
     if isinstance(said, Equation) and defines:
@@ -150,7 +159,7 @@ def _difference(link: Link, steps: Sequence[Relation], known: frozenset[str], de
     own = Values(names)
     if isinstance(said, Equation) and (at := own.apart(*said.sides)) is not None:
         return f"as it is read it fails: {_shown_at(own, at, *said.sides)}"
-    if isinstance(said, AtLeast) and not link.premises:
+    if isinstance(said, AtLeast) and not link.premises and not isinstance(steps[-1], Follows):
         for point in own.places:
             if witness := said.contradicted_at(point):
                 return f"as it is read it fails: {rendering.witness(witness)}"
@@ -186,6 +195,14 @@ def _shown_at(values: Values, at: int, printed: sp.Expr, proved: sp.Expr) -> str
 def _quantified(names: Sequence[Variable]) -> set[str]:
     """The names of what a statement is about, its indices left out: these are free to be renamed."""
     return {v.name for v in names if v.domain.kind is not Kind.INDEX}
+
+
+def _other_terms(said: Expanded, steps: Sequence[Relation], known: frozenset[str]) -> str:
+    """A point at which an expansion of the same function has another term."""
+    for step in map(statement, reversed(steps)):
+        if isinstance(step, Expansion) and (found := differs(said, step, known)):
+            return f"a term of the expansion is another one: {_shown_at(*found)}"
+    return ""
 
 
 def _other_optimum(link: Link, steps: Sequence[Relation], known: frozenset[str]) -> str:

@@ -16,6 +16,8 @@ from derivations.calculus import sums
 from derivations.calculus.balls import Point, enclose_all
 from derivations.calculus.variables import Domain, Kind, Variable, variables_of
 from derivations.latex.links import Link, Minimizer, Optimum, Said, Shown, sides
+from derivations.latex.remainders import Expanded
+from derivations.prints.expansions import on_ray, same_expansion
 from derivations.prints.expressions import Naming, Values, in_normal_form, named, namings
 from derivations.relations import (
     AtLeast,
@@ -45,13 +47,15 @@ class Match:
         return all(in_normal_form(*pair) for pair in self.pairs)
 
 
-SIDES, GAP, RESIDUAL, LOGS, VALUE, BODY = (
+SIDES, GAP, SQUARES, RESIDUAL, LOGS, VALUE, BODY, TERMS = (
     "both sides",
     "the difference of the sides",
+    "the difference of their squares",
     "left − right is a side",
     "log left − log right is a side",
     "the optimal value",
     "what it defines",
+    "both sides up to the remainder",
 )
 
 
@@ -111,6 +115,8 @@ def _comparable(said: Said, step: Relation) -> bool:
         return isinstance(step, UniqueMinimum | UniquePlan)
     if isinstance(said, Optimum):
         return isinstance(step, UniqueMinimum | UniquePlan | AtLeast)
+    if isinstance(said, Expanded):
+        return isinstance(step, Expansion)
     return isinstance(said, Differs) and isinstance(step, Differs)
 
 
@@ -158,17 +164,37 @@ def _matched(said: Said, step: Relation, naming: Naming, values: Values) -> Matc
             one == other or values.same(one, other) for one, other in pairs
         )
         return Match(SIDES, pairs) if same else None
+    if isinstance(said, Expanded):
+        assert isinstance(step, Expansion)
+        terms = same_expansion(said, step, naming, values)
+        return Match(TERMS, terms) if terms else None
     assert isinstance(said, Relation)
     one, other = (named(side, naming) for side in said.sides)
     left, right = step.sides[:2]
     if isinstance(said, AtLeast):
         strong = not said.strict or isinstance(step, StrictUnlessEqual) or bool(getattr(step, "strict", False))
-        for scale in _scales(sp.Tuple(one, other, left, right)):  # an inequality that was multiplied by a positive number
-            for gaps in ((scale * (one - other), left - right), (one - other, scale * (left - right))):
-                if strong and values.same(*gaps):
-                    return Match(GAP, (gaps,))
-        return None
+        return _same_gap(one, other, left - right, values) if strong else None
     return _same_equation(one, other, left, right, values)
+
+
+def _same_gap(one: sp.Expr, other: sp.Expr, gap: sp.Expr, values: Values) -> Match | None:
+    """Whether one ≥ other says what gap ≥ 0 says: the same difference, that of squares of lengths, or a positive multiple."""
+    ways = [(GAP, one - other)] + ([(SQUARES, one**2 - other**2)] if _norms(one, other) else [])
+    for way, own in ways:
+        for scale in (sp.S.One, *(v**power for v in _positive(sp.Tuple(own, gap)) for power in (1, -1, 2, -2))):
+            if values.same(own, scale * gap):
+                return Match(way, ((own, scale * gap),))
+    return None
+
+
+def _norms(one: sp.Expr, other: sp.Expr) -> bool:
+    """Whether both sides are lengths, never negative, so that an inequality of theirs is that of their squares."""
+    for side in (one, other):
+        factors = sp.Mul.make_args(side)
+        roots = [f for f in factors if f.is_Pow and f.exp == sp.S.Half]
+        if not roots or not all(f in roots or f.is_nonnegative for f in factors):
+            return False
+    return True
 
 
 def _same_equation(one: sp.Expr, other: sp.Expr, left: sp.Expr, right: sp.Expr, values: Values) -> Match | None:
@@ -208,9 +234,12 @@ def _residual(way: str, gap: sp.Expr, side: sp.Expr, values: Values) -> Match | 
 
 def _scales(side: sp.Basic) -> Iterator[sp.Expr]:
     yield sp.S.One
-    for v in variables_of(side):
-        if v.domain.kind is Kind.POSITIVE and not v.domain.shape:
-            yield v
+    yield from _positive(side)
+
+
+def _positive(expr: sp.Basic) -> list[Variable]:
+    """The positive numbers that an expression has as variables."""
+    return [v for v in variables_of(expr) if v.domain.kind is Kind.POSITIVE and not v.domain.shape]
 
 
 def _about_nothing(one: sp.Expr, other: sp.Expr, a: sp.Expr, b: sp.Expr) -> bool:
@@ -277,9 +306,16 @@ def defined_in(said: Said, step: Relation, known: frozenset[str]) -> Match | Non
 
 
 def _occurs(body: sp.Expr, step: Relation, known: frozenset[str]) -> Match | None:
-    """Whether an expression is a side of a step, or a part of one."""
+    """Whether an expression is a side of a step, or a part of one; in an expansion on a ray t ↦ tλ, if it is for each λ."""
     if not variables_of(body):
         return None
+    ray = step.variable if isinstance(step, Expansion) else None
+    vectors = [v for v in variables_of(body) if len(v.domain.shape) == 1]
+    bodies = [body] + ([on_ray(body, v, ray) for v in vectors] if ray is not None else [])
+    return next((found for each in bodies if (found := _occurs_as(each, step, known))), None)
+
+
+def _occurs_as(body: sp.Expr, step: Relation, known: frozenset[str]) -> Match | None:
     for part in _parts(step):
         for naming in namings([body], [part], known):
             own = named(body, naming)
