@@ -74,7 +74,14 @@ CHAPTERS = {
 }
 
 CLAIMS = {
-    "geometric.1": {"T": "fixed", "d_v": "size as d", "v": "matrix S d_v as V", "V": None, "V(T)": "= v", "c": r"= \sum_t p_t v_t"},
+    "geometric.1": {
+        "T": "fixed",
+        "d_v": "size as d",
+        "v": "matrix S d_v as V",
+        "V": None,
+        "V(T)": "= v",
+        "c": r"= \sum_t p_t v_t",
+    },
     "geometric.3": {r"\Omega(p)": r"= \omega", r"\omega": "real as omega"},
     "geometric.s1.context": {
         "b": "real as bound",

@@ -10,9 +10,10 @@ from derivations import rendering
 from derivations.calculus import sums
 from derivations.calculus.balls import digits
 from derivations.calculus.variables import Kind, Variable, variables_of
-from derivations.latex.links import Link, Minimizer, Optimum, Shown, links, sides
+from derivations.latex.links import links
 from derivations.latex.notation import Notation
 from derivations.latex.remainders import Expanded
+from derivations.latex.said import Link, Minimizer, Optimum, Shown, sides
 from derivations.prints.expansions import differs
 from derivations.prints.expressions import Values, named, namings
 from derivations.prints.matching import LOGS, RESIDUAL, Match, by_the_table, defined_in, match, shown, statement

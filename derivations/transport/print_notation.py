@@ -126,7 +126,8 @@ CLAIMS = {
         r"\gamma^{(t)}_{ij}": "= e^{f_i/\\varepsilon} K_{ij} v_j",
         "u_i": r"= a_i/\sum_j K_{ij} v_j",
         "D(f, g)": None,
-        "D^{(t+1)}": r"= \varepsilon \langle a, \log u \rangle + \langle b, g \rangle + \varepsilon - \varepsilon \sum_{ij} u_i K_{ij} v_j",
+        "D^{(t+1)}": r"= \varepsilon \langle a, \log u \rangle + \langle b, g \rangle"
+        r" + \varepsilon - \varepsilon \sum_{ij} u_i K_{ij} v_j",
     },
     "transport.s3.sinkformers": {
         **SCALINGS,
