@@ -100,7 +100,8 @@ def _is_new(reader: Reader, node: Node) -> bool:
     """Whether a side is a name that the notation does not declare, with its arguments: what is defined is on the other side."""
     first = node.factors[0] if isinstance(node, Product) and isinstance(node.factors[-1], Bracket) else node
     names = (first, first.base) if isinstance(first, Scripted) else (first,)
-    return isinstance(names[-1], Symbol) and all(reader.meaning(spelled(each)) is None for each in names)
+    plain = isinstance(names[-1], Symbol) and not _is_problem(node)
+    return plain and all(reader.meaning(spelled(each)) is None for each in names)
 
 
 def _shown(reader: Reader, node: Node) -> Shown:

@@ -1,7 +1,7 @@
 r"""What the printed symbols stand for, as the document defines them; see `derivations.prints.tables`.
 
-Sources   Q, K, V, S and ε of Section 2, γ, a, b and C of Section 1, K = exp(−C/ε) and the scalings u, v of Sinkhorn's algorithm,
-          which are exp(f/ε) and exp(g/ε); the listings for what their variables are, with the 1e-8 that they add
+Sources   Q, K, V, S and ε of Section 2, γ, a, b and C of Section 1, K = exp(−C/ε) and the scalings u, v of Sinkhorn's algorithm
+          (they are exp(f/ε) and exp(g/ε)); the listings for what their variables are, with the 1e-8 that they add
 """
 
 SYMBOLS = {
