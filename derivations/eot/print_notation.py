@@ -226,6 +226,7 @@ NATURAL = {
 ENTROPY = {
     "w": "positive vector m",
     r"\Phi(w)": r"= \sum_j w_j \log w_j",
+    "J(w, s)": None,
     "J_{ij}": r"= \frac{\partial p_i}{\partial s_j}",
 }
 
@@ -297,7 +298,7 @@ CLAIMS = {
         "C_{ij}": "= c_{ij} + f_i + g_j",
     },
     "eot.s3.entropic-objective": {**COUPLINGS, "H(p)": None, "P": None, "P_{ij}": "= a_i b_j"},
-    "eot.s3.couplings-exist": {**COUPLINGS, "P_{ij}": "= a_i b_j"},
+    "eot.s3.couplings-exist": {**COUPLINGS, "P": None, "P_{ij}": "= a_i b_j"},
     "eot.s3.primer-trade-off": {
         **COUPLINGS,
         "o": "positive as odds",

@@ -184,7 +184,7 @@ CLAIMS = {
     "geometric.s8.sparsemax-on-a-grid": {
         r"\sigma^2": r"= \tfrac23 a^3",
         r"\hat p(\mu)": r"= \tfrac{a^2}{2 \sigma^2}",
-        r"\hat p_h(\mu)": r"= \frac{1}{h (2K + 1)} + \frac{h^2}{2 \sigma^2} \frac{K (K + 1)}{3}",
+        r"\hat p^{(h)}(\mu)": r"= \frac{1}{h (2K + 1)} + \frac{h^2}{2 \sigma^2} \frac{K (K + 1)}{3}",
         "w": r"= (K + \tfrac12) h",
     },
 }

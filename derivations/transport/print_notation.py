@@ -122,6 +122,7 @@ CLAIMS = {
         r"\gamma": "nonnegative matrix n m as P",
         "P": None,
         r"H(P)": None,
+        "J(P)": None,
         r"J(\gamma)": r"= \langle \gamma, C \rangle - \varepsilon H(\gamma)",
         r"\gamma^{(t)}_{ij}": "= e^{f_i/\\varepsilon} K_{ij} v_j",
         "u_i": r"= a_i/\sum_j K_{ij} v_j",
@@ -136,6 +137,7 @@ CLAIMS = {
         "W": "positive matrix n m",
         "U": "positive matrix n m",
         "H(P)": None,
+        "J(P)": None,
         "J(W)": r"= \langle W, C \rangle + \varepsilon \sum_{ij} W_{ij} \log W_{ij}",
         r"\mathrm{KL}(W, U)": r"= \sum_{ij} (W_{ij} \log\frac{W_{ij}}{U_{ij}} - W_{ij} + U_{ij})",
         "W^{(t)}_{ij}": "= u_i K_{ij} v_j",
@@ -163,8 +165,7 @@ CLAIMS = {
     },
     "transport.listing.sinkhorn_divergence.one-cost": {
         "x, y": "vector d",
-        r"\delta_x": "= x",
-        r"\delta_y": "= y",
+        r"\delta": "vector d",
         r"S_\varepsilon(\delta_x, \delta_y)": r"= \|x - y\|^2 - \tfrac12 \|x - y\|^2 - \tfrac12 \|x - y\|^2",
     },
     "transport.listing.sinkhorn_divergence.distance": {
@@ -217,6 +218,7 @@ CLAIMS = {
     "transport.listing.OptimalTransportAttention.mask": {"h": "index m", "M_{ij}": "= 0"},
     "transport.listing.sinkhorn.optimal": {
         **PLANS,
+        r"\gamma": None,
         r"\gamma_{ij}": r"= u_i e^{-C_{ij}/\varepsilon} v_j",
         "R": "nonnegative matrix n m",
         "u": "positive vector n",
