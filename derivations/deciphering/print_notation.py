@@ -175,6 +175,11 @@ SCALED = {
 
 # Section 5: μ is the mean of a Gaussian law, b an observation
 GAUSSIAN = {r"\mu": "vector d as mu", "b": "vector d", "z": r"= b - \mu"}
+GAUSSIAN_LAW = {**GAUSSIAN, "a": "vector d as x", "u": None, "u(a)": r"normal \mu", "h": None, r"\Sigma": None}
+MAXIMIZER = r"= \tfrac\alpha{\alpha+1}(b - \mu)"
+GAUSSIAN_DUAL = {**GAUSSIAN_LAW, r"\lambda^*": MAXIMIZER}
+GAUSSIAN_MINIMIZER = {**GAUSSIAN_DUAL, "p^*(a)": r"normal \tfrac1{1+\alpha}\mu + \tfrac\alpha{1+\alpha}b"}
+GAUSSIAN_TILT = {**GAUSSIAN_LAW, "p^*(a)": r"= u(a) e^{\langle a, \lambda^* \rangle} / e^{\langle \mu, \lambda^* \rangle + \frac12 \|\lambda^*\|^2}"}
 GAUSSIAN_ESTIMATE = {**GAUSSIAN, r"\lambda^*": r"= \tfrac\alpha{\alpha+1}(b - \mu)", r"\hat h": r"= \mu + \lambda^*"}
 
 # Positive numbers with any sum are called w where only their ratios count; u is what they are over their sum
@@ -309,6 +314,10 @@ CLAIMS = {
     "deciphering.s3.convex-combination": PATTERNS,
     "deciphering.s3.words-so-far": PAIR,
     "deciphering.s5.dual-point": GAUSSIAN,
+    "deciphering.7": GAUSSIAN_MINIMIZER,
+    "deciphering.8": GAUSSIAN_DUAL,
+    "deciphering.s5.mgf": GAUSSIAN_LAW,
+    "deciphering.s5.proportional": GAUSSIAN_TILT,
     "deciphering.s5.estimate": GAUSSIAN_ESTIMATE,
     "deciphering.s5.reliability": GAUSSIAN,
     "deciphering.s3.caption-places": CAPTION,

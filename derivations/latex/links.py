@@ -13,13 +13,13 @@ import sympy as sp
 
 from derivations.calculus.printing import text
 from derivations.calculus.sums import total
-from derivations.calculus.variables import Variable
+from derivations.calculus.variables import Variable, vector
 from derivations.latex.clauses import clauses
 from derivations.latex.derivatives import put_at
 from derivations.latex.elaboration import Reader
-from derivations.latex.names import index_parts
+from derivations.latex.names import index_parts, plain
 from derivations.latex.notation import Definition, Notation
-from derivations.latex.posed import ENDS, ROWS, Posed, check_dimension, posed
+from derivations.latex.posed import ENDS, ROWS, Posed, check_dimension, is_free, posed
 from derivations.latex.remainders import Expanded, Remainder, without_remainder
 from derivations.latex.statements import AT_LEAST, AT_MOST, EQUAL, compared, free_places, limits, proportional, under
 from derivations.latex.syntax import parse
@@ -207,8 +207,27 @@ def _said(reader: Reader, chain: Chain) -> Iterator[tuple[Said, str]]:
                 yield from _said(reader, each)
             continue
         name = spelled(left.base) if isinstance(left, Scripted) else spelled(left)
+        if sign == "\\propto" and (moving := _moving(reader, chain.parts[0])) is not None:
+            yield _proportional(reader, left, right, *moving), ""
+            continue
         for said in _link(reader, left, sign, right):
             yield said, name
+
+
+def _moving(reader: Reader, first: Node | None) -> tuple[str, Value] | None:
+    """The vector a of a density p(a), where a formula begins with that; None for another beginning."""
+    call = first.factors[-1] if isinstance(first, Product) and len(first.factors) == 2 else None
+    name = spelled(call.inside) if isinstance(call, Bracket) and call.kind == "()" else ""
+    value = reader.notation.meanings.get(name)
+    return (name, value) if isinstance(value, Value) and is_free(value) else None
+
+
+def _proportional(reader: Reader, left: Node, right: Node, name: str, at: Value) -> Equation:
+    """f(a) ∝ g(a) for all vectors a: f(a)/f(b) = g(a)/g(b)."""
+    base = vector(f"other {plain(name)}", *at.shape)
+    elsewhere = reader.within(**{name: Value(at.shape, lambda i: base[i])})
+    one, other = (reader.value(side).number / elsewhere.value(side).number for side in (left, right))
+    return Equation(one, other)
 
 
 def _set_of(node: Node) -> list[Chain]:

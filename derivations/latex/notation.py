@@ -54,7 +54,7 @@ ARRAYS = {"simplex": Kind.SIMPLEX, "interior": Kind.INTERIOR, "stochastic": Kind
 ACCEPTED = (
     "size, [fixed] index M, real, positive, nonnegative (with bounds, size >= 2, positive < 1), "
     "[positive|nonnegative] vector M, [positive|nonnegative] matrix N M, rows of M, columns of M, "
-    "simplex M, interior M, stochastic N M, fixed, "
+    "simplex M, interior M, stochastic N M, normal m (of a density u(a)), fixed, "
     "= definition, or an operator: "
     + ", ".join(OPERATORS)
 )
@@ -90,6 +90,7 @@ class Notation:
     sizes: dict[str, sp.Expr] = field(default_factory=dict, init=False)
     indices: dict[str, Variable] = field(default_factory=dict, init=False)
     points: dict[str, str] = field(default_factory=dict, init=False)  # names of points, with the matrix whose rows they are
+    laws: dict[str, Node] = field(default_factory=dict, init=False)  # normal laws, with the mean of each
     broken: dict[str, str] = field(default_factory=dict, init=False)
     kept: set[str] = field(default_factory=set, init=False)  # indices that are the same everywhere
     bounds: list[AtLeast] = field(default_factory=list, init=False)  # what is said of numbers beside their kind
@@ -106,7 +107,7 @@ class Notation:
         order = {"size": 0, "index": 1, "fixed": 1, "rows": 3, "columns": 3}
 
         def rank(line: tuple[str, str]) -> tuple[int, bool]:
-            return 4 if line[1][0] == "=" else order.get(line[1].split()[0], 2), styled(line[0]) != plain(line[0])
+            return 4 if line[1][0] == "=" or line[1].startswith("normal ") else order.get(line[1].split()[0], 2), styled(line[0]) != plain(line[0])
 
         for symbol, meaning in sorted(waiting, key=rank):
             try:
@@ -147,6 +148,8 @@ class Notation:
             if own.indices and all(each in self.meanings for each in own.indices):
                 own = Pattern(own.name, (), own.arguments, own.indices)
             self.meanings[shown.name] = Definition(own, parse(meaning[1:]))
+        elif meaning.startswith("normal "):
+            self._law(shown, meaning.removeprefix("normal "))
         elif meaning.startswith("point of "):
             self.points[shown.name] = spelled(parse(meaning.removeprefix("point of ")))
         elif meaning.partition(" under ")[0] in OPERATORS:
@@ -168,6 +171,16 @@ class Notation:
             self._number(shown.name, meaning.split())
         else:
             self.meanings[shown.name] = self._variable(shown.name, meaning)
+
+    def _law(self, shown: Pattern, mean: str) -> None:
+        """The density u(a) of a law N(mean, I) at a vector a, whose integrals are known, too."""
+        vector = self.meanings.get(shown.arguments[0]) if len(shown.arguments) == 1 else None
+        if not isinstance(vector, Value) or len(vector.shape) != 1:
+            raise LatexError("expected a vector as argument of a density, u(a): normal m")
+        (size,) = [name for name, each in self.sizes.items() if each == vector.shape[0]][:1]
+        density = parse(f"(2\\pi)^{{-{size}/2}} e^{{-\\frac12\\|{shown.arguments[0]} - ({mean})\\|^2}}")
+        self.meanings[shown.name] = Definition(shown, density)
+        self.laws[shown.name] = parse(mean)
 
     def called(self, name: str) -> str:
         """The name of the variable that a printed name stands for; two printed names never share one by accident."""

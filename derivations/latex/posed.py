@@ -52,7 +52,7 @@ def posed(reader: Reader, node: Node, *, open_: bool = False) -> Posed | None:
         return None
     rest = product_node(factors[2:] if argument else factors[1:])
     name, entries, axes = _any_vector(reader, head.sub) or _feasible(reader, head.sub)
-    free = entries if _is_free(entries) else None
+    free = entries if is_free(entries) else None
     body = Sum((("+", rest), *others)) if others else rest
     objective = sense * (reader if open_ else reader.within(**{name: entries})).value(body).number
     return Posed(objective, axes, sense, not argument and names[0] not in ARGUMENTS, free)
@@ -63,13 +63,13 @@ def _any_vector(reader: Reader, sub: Node) -> tuple[str, Value, tuple[sp.Expr, .
     variable = sub.parts[0] if isinstance(sub, Chain) else sub
     value = reader.meaning(spelled(variable))
     domain = spelled(sub.parts[1]) if isinstance(sub, Chain) else "\\mathbb{R}"
-    if not isinstance(value, Value) or not _is_free(value) or not domain.startswith("\\mathbb{R}"):
+    if not isinstance(value, Value) or not is_free(value) or not domain.startswith("\\mathbb{R}"):
         return None
     other = vector(f"other {plain(spelled(variable))}", *value.shape)
     return spelled(variable), Value(value.shape, lambda i: other[i]), value.shape
 
 
-def _is_free(value: Value) -> bool:
+def is_free(value: Value) -> bool:
     """Whether a value is a vector of any real numbers."""
     entry = value.entry(sp.S.One) if len(value.shape) == 1 else None
     return isinstance(entry, sp.Indexed) and entry.base.label.domain.kind is Kind.REAL and len(entry.base.shape) == 1

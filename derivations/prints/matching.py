@@ -45,8 +45,9 @@ class Match:
         return all(in_normal_form(*pair) for pair in self.pairs)
 
 
-SIDES, GAP, SQUARES, RESIDUAL, LOGS, VALUE, BODY, TERMS = (
+SIDES, LOG_SIDES, GAP, SQUARES, RESIDUAL, LOGS, VALUE, BODY, TERMS = (
     "both sides",
+    "the logarithms of both sides",
     "the difference of the sides",
     "the difference of their squares",
     "left − right is a side",
@@ -177,6 +178,10 @@ def _same_equation(one: sp.Expr, other: sp.Expr, left: sp.Expr, right: sp.Expr, 
     for a, b in ((left, right), (right, left), (-left, -right), (-right, -left)):
         if values.same(one, a) and values.same(other, b) and not _about_nothing(one, other, a, b):
             return Match(SIDES, ((one, a), (other, b)))
+    if values.positive(one) and values.positive(other):
+        logs = (sp.log(one), left), (sp.log(other), right)
+        if all(values.same(*pair) for pair in logs) and not _about_nothing(one, other, left, right):
+            return Match(LOG_SIDES, logs)
     gap = one - other
     if values.vanishes(gap):
         return None
