@@ -285,6 +285,27 @@ MIXED = {
     "q": "simplex n as y",
 }
 
+# Appendix B: the parameters θ of p_θ are the weights themselves; f(θ|ϑ) is (32), and f(θ|μ + z, ϑ) its product with (33), where
+# a factor without θ is left out
+PRIOR = {
+    "p, h": None,
+    r"\theta": "simplex n as x",
+    r"\vartheta": "real",
+    r"u_\vartheta": "= u",
+    r"p_\theta": r"= \theta",
+    r"h_\theta": r"= \sum_i \theta_i t_i",
+    r"f(\theta|\vartheta)": r"= e^{-\eta \mathcal K(\theta, u)}",
+}
+POSTERIOR = {
+    **PRIOR,
+    "b": "vector d",
+    r"\theta'": "simplex n as p",
+    r"f(\theta|\vartheta)": None,
+    r"f(\theta|b, \vartheta)": r"= e^{-\frac1{2\sigma^2} \|b - h_\theta\|^2} e^{-\eta \mathcal K(p_\theta, u_\vartheta)}",
+    r"\alpha": r"= 1/(\eta \sigma^2)",
+}
+LIKELIEST = {**PRIOR, r"p_\theta^*": r"= \tilde p", "z": r"= \eta \sigma^2 \lambda^* - \mu + \hat h"}
+
 # A random template
 RANDOM = {"W": "point of t", r"\mathbb E": r"expectation under W \sim u"}
 MOMENTS = {**RANDOM, "r": "size", "s": "index d"}
@@ -330,6 +351,11 @@ CLAIMS = {
     "deciphering.s7.two-pieces": {"p_i": ATTENTION},
     "deciphering.s7.context-dependent": WEIGHED,
     "deciphering.20": {**POSITIONS, "u_i": POSITIONS[r"u_i^{(j)}"], r"\alpha": "= 1", r"\hat h": CLOSED_HERE},
+    "deciphering.sB.decay": PRIOR,
+    "deciphering.sB.posterior": POSTERIOR,
+    "deciphering.sB.map": POSTERIOR,
+    "deciphering.sB.argmin": LIKELIEST,
+    "deciphering.sB.argmin-rearranged": LIKELIEST,
     "deciphering.sB.alpha-likelihood": SET_ALPHA,
     "deciphering.sB.alpha-map": SET_ALPHA,
     "deciphering.29": SERIES,

@@ -13,13 +13,14 @@ import sympy as sp
 
 from derivations.calculus.printing import text
 from derivations.calculus.sums import total
-from derivations.calculus.variables import Variable, vector
+from derivations.calculus.variables import Kind, Variable, vector
 from derivations.latex.clauses import clauses
 from derivations.latex.derivatives import put_at
 from derivations.latex.elaboration import Reader
 from derivations.latex.names import index_parts, plain
+from derivations.latex.names import parts as arguments
 from derivations.latex.notation import Definition, Notation
-from derivations.latex.posed import ENDS, ROWS, Posed, check_dimension, is_free, posed
+from derivations.latex.posed import ENDS, ROWS, Posed, check_dimension, kind_of, posed
 from derivations.latex.remainders import Expanded, Remainder, without_remainder
 from derivations.latex.statements import AT_LEAST, AT_MOST, EQUAL, compared, free_places, limits, proportional, under
 from derivations.latex.syntax import parse
@@ -215,16 +216,16 @@ def _said(reader: Reader, chain: Chain) -> Iterator[tuple[Said, str]]:
 
 
 def _moving(reader: Reader, first: Node | None) -> tuple[str, Value] | None:
-    """The vector a of a density p(a), where a formula begins with that; None for another beginning."""
+    """The vector a of a density p(a) or p(a | b), where a formula begins with that; None for another beginning."""
     call = first.factors[-1] if isinstance(first, Product) and len(first.factors) == 2 else None
-    name = spelled(call.inside) if isinstance(call, Bracket) and call.kind == "()" else ""
+    name = spelled(arguments(call.inside)[0]) if isinstance(call, Bracket) and call.kind == "()" else ""
     value = reader.notation.meanings.get(name)
-    return (name, value) if isinstance(value, Value) and is_free(value) else None
+    return (name, value) if isinstance(value, Value) and kind_of(value) in (Kind.REAL, Kind.SIMPLEX) else None
 
 
 def _proportional(reader: Reader, left: Node, right: Node, name: str, at: Value) -> Equation:
     """f(a) ∝ g(a) for all vectors a: f(a)/f(b) = g(a)/g(b)."""
-    base = vector(f"other {plain(name)}", *at.shape)
+    base = vector(f"other {plain(name)}", *at.shape, kind=kind_of(at) or Kind.REAL)
     elsewhere = reader.within(**{name: Value(at.shape, lambda i: base[i])})
     one, other = (reader.value(side).number / elsewhere.value(side).number for side in (left, right))
     return Equation(one, other)

@@ -145,9 +145,11 @@ class Notation:
         if meaning.startswith("="):
             axes = shown.arguments and all(argument in self.indices for argument in shown.arguments)
             own = Pattern(shown.name, (*shown.indices, *shown.arguments)) if axes else shown
+            own = self._parametrized(symbol, own)
             if own.indices and all(each in self.meanings for each in own.indices):
                 own = Pattern(own.name, (), own.arguments, own.indices)
-            self.meanings[shown.name] = Definition(own, parse(meaning[1:]))
+            self._refuse_second(own.name)
+            self.meanings[own.name] = Definition(own, parse(meaning[1:]))
         elif meaning.startswith("normal "):
             self._law(shown, meaning.removeprefix("normal "))
         elif meaning.startswith("point of "):
@@ -171,6 +173,15 @@ class Notation:
             self._number(shown.name, meaning.split())
         else:
             self.meanings[shown.name] = self._variable(shown.name, meaning)
+
+    def _parametrized(self, symbol: str, shown: Pattern) -> Pattern:
+        """The pattern of a definition whose subscript is a vector of the notation, p_\\theta: it is an argument."""
+        node = parse(symbol)
+        parameter = self.meanings.get(spelled(node.sub)) if isinstance(node, Scripted) and not shown.indices else None
+        if not isinstance(node, Scripted) or not isinstance(parameter, Value) or not parameter.shape:
+            return shown
+        base = Scripted(node.base, None, node.sup, node.primes) if node.sup or node.primes else node.base
+        return Pattern(spelled(base), (), (), (spelled(node.sub),))
 
     def _law(self, shown: Pattern, mean: str) -> None:
         """The density u(a) of a law N(mean, I) at a vector a, whose integrals are known, too."""
