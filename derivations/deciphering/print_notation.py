@@ -199,8 +199,20 @@ POSITIONS = {
     "b_k": "= B_{n+k}",
     r"\mathbf 1_{\mathrm{masked}}(i)": r"= \log m_i",
     "Z": r"= \sum_l m_l e^{b_{j-l}}",
+    r"Z^{(j)}": r"= \sum_l m_l e^{b_{j-l}}",
+    r"Z^{(k)}": r"= \sum_l m_l e^{b_{k-l}}",
     r"u_i^{(j)}": r"= m_i e^{b_{j-i}} / \sum_l m_l e^{b_{j-l}}",
     r"u_i^{(k)}": r"= m_i e^{b_{k-i}} / \sum_l m_l e^{b_{k-l}}",
+}
+
+# (19) is 0 for masked words, and m_i is what is left of a word
+MASKED = {
+    **POSITIONS,
+    "T": "matrix n d",
+    "t": "point of T",
+    r"\mathrm{masked}(i)": "= 1 - m_i",
+    "u_i": POSITIONS[r"u_i^{(j)}"],
+    "h, \\mu, \\Sigma": None,
 }
 
 # Equal places of a caption: P(i, k) is how often template i and output k meet
@@ -233,6 +245,16 @@ STATIONARY_PLAN = {
     r"\hat h": r"= \sum_t u(t) \frac{\sum_{t'} q_t(t') e^{\langle t', \lambda^* \rangle/\gamma} t'}"
                r"{\sum_{t''} q_t(t'') e^{\langle t'', \lambda^* \rangle/\gamma}}",
     "z": r"= \tfrac1\alpha \lambda^* - \tilde\mu + \hat h",
+}
+# The derivation has one vector for μ̃ + z, and any Z
+SHIFTED = {
+    "Z_t": None,
+    "Z": "positive vector N",
+    "w": "vector d as z",
+    "w_t": None,
+    "p^*_t": None,
+    "z": "vector d as y",
+    r"\tilde\mu": "= w - z",
 }
 ONE_GROUP = {
     "G": "size",
@@ -350,6 +372,8 @@ CLAIMS = {
     "deciphering.s7.linearized": TILT,
     "deciphering.s7.two-pieces": {"p_i": ATTENTION},
     "deciphering.s7.context-dependent": WEIGHED,
+    "deciphering.19": MASKED,
+    "deciphering.fn4": POSITIONS,
     "deciphering.20": {**POSITIONS, "u_i": POSITIONS[r"u_i^{(j)}"], r"\alpha": "= 1", r"\hat h": CLOSED_HERE},
     "deciphering.sB.decay": PRIOR,
     "deciphering.sB.posterior": POSTERIOR,
@@ -366,6 +390,8 @@ CLAIMS = {
                                                          r"\rangle - M(t'', t'))/\gamma}"},
     "deciphering.s9.ot-first-order": FIRST_ORDER,
     "deciphering.s9.trained": ONE_GROUP,
+    "deciphering.sD.dual-expanded": SHIFTED,
+    "deciphering.fn7": {r"\Sigma": "= I_d", r"\lambda^*": r"= \tfrac\alpha{1+\alpha} z"},
     "deciphering.sD.stationarity": STATIONARY_PLAN,
     "deciphering.sD.without-means": STATIONARY_PLAN,
     "deciphering.sD.same-as-25": SYMMETRIC,

@@ -66,6 +66,7 @@ CLAIMS = {
     "inference.s7.finite-moments": {**later.MOMENTS, "x": "vector d"},
     "inference.s7.small-alpha": {r"\hat h_{(20)}": later.CLOSED},
     "inference.s7.growing-templates": GROWING,
+    "inference.22": later.MASKED,
     "inference.23": {**later.POSITIONS, "u_i": later.POSITIONS[r"u_i^{(j)}"], r"\hat h": SCALED},
 }
 

@@ -283,6 +283,9 @@ def _link(reader: Reader, left: Node, sign: str, right: Node) -> Iterator[Said]:
     elif sign in EQUAL and (solved := _solved(right)):
         matrix, rest = solved
         yield from compared(reader, Product((matrix, left)), rest, lambda a, b: Equation(a, b))
+    elif sign in EQUAL and (solved := _solved(left)):
+        matrix, rest = solved
+        yield from compared(reader, Product((matrix, right)), rest, lambda a, b: Equation(a, b))
     elif sign in EQUAL and (found := posed(reader, right)):
         yield from _optimum(reader, left, left, found)
     elif sign in EQUAL and (found := posed(reader, left)):
