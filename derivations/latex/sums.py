@@ -52,8 +52,8 @@ def _normal_mean(reader: Reads, name: str, mean: Value, factors: Sequence[Node])
     """The mean of e^{⟨a, c⟩ + k} under a law N(m, I), e^{⟨m, c⟩ + ‖c‖²/2 + k}; raises LatexError for another function."""
     label = Variable(f"{plain(name)}#integral", Domain(Kind.REAL, mean.shape))
     of = sp.IndexedBase(label, shape=mean.shape)
-    function = reader.within(**{name: Value(mean.shape, lambda i: of[i])}).product(factors).number
-    exponent = function.args[0] if isinstance(function, sp.exp) else None
+    function = reader.within(**{name: Value(mean.shape, lambda i: of[i])}).product(factors).number if factors else sp.S.One
+    exponent = function.args[0] if isinstance(function, sp.exp) else sp.S.Zero if function == 1 else None
     r = bound(mean.shape[0])
     slope = differentiate(exponent, of[r]) if exponent is not None else sp.S.Zero
     if exponent is None or slope.has(label):
