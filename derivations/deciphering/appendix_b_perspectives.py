@@ -337,7 +337,8 @@ def posterior_ratio(objective: Entry) -> Equation:
 
 
 @claim("deciphering.sB.posterior", "equivalence", title="The posterior density", needs=("deciphering.sB.bayes",),
-       latex=r"f(\theta|\mu+z,\vartheta)\propto\exp(-\tfrac1{2\sigma^2}\|(\mu+z)-h_\theta\|^2-\eta\mathcal K(p_\theta,u_\vartheta))")
+       latex=r"f(\theta|\mu+z,\vartheta)\propto\exp(-\tfrac1{2\sigma^2}\|(\mu+z)-h_\theta\|^2-\eta\mathcal K(p_\theta,u_"
+             r"\vartheta))")
 def posterior_density() -> Steps:
     """The posterior density is proportional to the exponential of minus (30)."""
     yield posterior_ratio(lambda of: penalized(of))

@@ -179,7 +179,11 @@ GAUSSIAN_LAW = {**GAUSSIAN, "a": "vector d as x", "u": None, "u(a)": r"normal \m
 MAXIMIZER = r"= \tfrac\alpha{\alpha+1}(b - \mu)"
 GAUSSIAN_DUAL = {**GAUSSIAN_LAW, r"\lambda^*": MAXIMIZER}
 GAUSSIAN_MINIMIZER = {**GAUSSIAN_DUAL, "p^*(a)": r"normal \tfrac1{1+\alpha}\mu + \tfrac\alpha{1+\alpha}b"}
-GAUSSIAN_TILT = {**GAUSSIAN_LAW, "p^*(a)": r"= u(a) e^{\langle a, \lambda^* \rangle} / e^{\langle \mu, \lambda^* \rangle + \frac12 \|\lambda^*\|^2}"}
+# The covariance C of this law is I_d, its own inverse
+GAUSSIAN_MINIMIZER[r"\mathcal N(y, C)"] = r"= (2\pi)^{-d/2} e^{-\frac12\langle a - y, C(a - y)\rangle}"
+GAUSSIAN_MINIMIZER["y"], GAUSSIAN_MINIMIZER["C"] = "vector d", "matrix d d"
+GAUSSIAN_TILT = {**GAUSSIAN_LAW, "p^*(a)": r"= u(a) e^{\langle a, \lambda^* \rangle} / e^{\langle \mu, \lambda^* "
+                                           r"\rangle + \frac12 \|\lambda^*\|^2}"}
 GAUSSIAN_ESTIMATE = {**GAUSSIAN, r"\lambda^*": r"= \tfrac\alpha{\alpha+1}(b - \mu)", r"\hat h": r"= \mu + \lambda^*"}
 
 # Positive numbers with any sum are called w where only their ratios count; u is what they are over their sum
@@ -279,6 +283,28 @@ SHARES = {
     "x(i|l)": r"= e^{(\alpha s_i - M_{il})/\gamma} / \sum_h e^{(\alpha s_h - M_{hl})/\gamma}",
     "p^*_i": r"= \sum_l u_l e^{(\alpha s_i - M_{il})/\gamma} / \sum_h e^{(\alpha s_h - M_{hl})/\gamma}",
 }
+# o has weight where u has none; p is (18)
+OUTSIDE = {
+    **SHARES,
+    "u": "simplex N",
+    "o": "complement of u",
+    "M": "nonnegative matrix N N as K",
+    "l": "index N",
+    "p_i": r"= u_i e^{\alpha s_i} / \sum_h u_h e^{\alpha s_h}",
+}
+# A group 𝒢 with the weight v = u_i of its one template in the input; the costs within it are 0
+GROUP = {
+    **SHARES,
+    r"\mathcal G": "size as G",
+    "t": r"index \mathcal{G}",
+    "T, M": None,
+    "s": r"vector \mathcal{G}",
+    "v": "positive",
+    "u_i": "= v",
+    "p^*_i": None,
+    "p^*(t)": r"= v e^{\alpha s_t/\gamma} / \sum_{t'} e^{\alpha s_{t'}/\gamma}",
+    "x(i|l)": None,
+}
 PLANS = {
     "x": "vector d",
     r"\nu": "vector d as nu",
@@ -327,6 +353,25 @@ POSTERIOR = {
     r"\alpha": r"= 1/(\eta \sigma^2)",
 }
 LIKELIEST = {**PRIOR, r"p_\theta^*": r"= \tilde p", "z": r"= \eta \sigma^2 \lambda^* - \mu + \hat h"}
+
+# (3) has one Gaussian for all residuals (μ + z) − h; in (33) the parameter is the mean, and only μ + z moves
+LIKELIHOOD = {
+    "r, s": None,
+    "z": "vector d as r",
+    "h": "vector d",
+    r"\mu": "= h",
+    r"\ell(z)": r"= -\tfrac1{2\sigma^2} \|(\mu + z) - h\|^2 - \tfrac d2 \log(2\pi\sigma^2)",
+}
+OBSERVED = {
+    "r, s": None,
+    "b": "vector d",
+    "h": None,
+    r"\mu": "vector d as mu",
+    "z": r"= b - \mu",
+    r"\theta": "vector d as h",
+    r"h_\theta": r"= \theta",
+    r"f(b|\theta)": r"= (2\pi\sigma^2)^{-d/2} e^{-\frac1{2\sigma^2} \|b - \theta\|^2}",
+}
 
 # A random template
 RANDOM = {"W": "point of t", r"\mathbb E": r"expectation under W \sim u"}
@@ -405,6 +450,12 @@ CLAIMS = {
     "deciphering.s8.bounded-moments": MOMENTS,
     "deciphering.s8.reparametrization": REPARAMETRIZED,
     "deciphering.22": CROSS,
+    "deciphering.33": OBSERVED,
+    "deciphering.sB.log-likelihood": LIKELIHOOD,
+    "deciphering.s5.minimizer": GAUSSIAN_MINIMIZER,
+    "deciphering.s7.more-general": OUTSIDE,
+    "deciphering.s9.regular-attention": OUTSIDE,
+    "deciphering.s9.group-sharing": GROUP,
     "deciphering.s9.shares-weight": SHARES,
     "deciphering.s9.synonyms": SHARES,
     "deciphering.s9.one-pass-bound": PLANS,

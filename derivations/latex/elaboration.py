@@ -98,7 +98,7 @@ class Reader:
         if name in self.notation.meanings:
             return symbols.conditional(self, self.notation.meanings[name])
         if name in self.notation.indices:
-            return scalar(self.notation.indices[name])
+            return scalar(self.free.get(name, self.notation.indices[name]))
         if name.rstrip("'") in self.notation.points:
             return self.point(name, self.free.setdefault(name, self.index_of(name, name)))
         if name in self.notation.broken:
@@ -295,7 +295,7 @@ class Reader:
         if isinstance(base, Bracket) and base.kind == "[]" and sub is not None and not isinstance(base.inside, Listing):
             upper = sup if isinstance(sub, Chain) else None
             return self.scripts(self._entries(base.inside, sub, upper), None, None if upper else sup, spelled(first))
-        if isinstance(base, Bracket) and base.kind == "<>" and sub is not None and spelled(sub) == "F":
+        if isinstance(base, Bracket) and base.kind == "<>" and spelled(sub) in ("F", "l^{2}", "2"):
             return self.scripts(self.value(base), None, sup, spelled(first))
         value = self.scripts(self.value(base), sub, None, spelled(first))
         return value if sup is None else self.power(value, sup, spelled(first))
@@ -331,6 +331,8 @@ class Reader:
         pointed = name.rstrip("'") in self.notation.points
         if size is not None and name not in self.scope and not pointed and self.may_index(name):
             return self.free.setdefault(name, self.index_over(name, size))
+        if name not in self.scope and not pointed and name.rstrip("'") in self.notation.indices:
+            return self.free.setdefault(name, self.index_of(name, f"subscript {name}"))
         meaning = self.meaning(name)
         if isinstance(meaning, Support) and meaning.at is not None:
             return meaning.at

@@ -13,27 +13,30 @@ import sympy as sp
 
 from derivations.calculus.printing import text
 from derivations.calculus.sums import total
-from derivations.calculus.variables import Kind, Variable, vector
+from derivations.calculus.variables import Variable
 from derivations.latex.clauses import clauses
+from derivations.latex.densities import moving_vector, proportional_density
 from derivations.latex.derivatives import put_at
 from derivations.latex.elaboration import Reader
-from derivations.latex.names import index_parts, plain
-from derivations.latex.names import parts as arguments
+from derivations.latex.names import index_parts
 from derivations.latex.notation import Definition, Notation
-from derivations.latex.posed import ENDS, ROWS, Posed, check_dimension, kind_of, posed
+from derivations.latex.posed import ENDS, ROWS, Posed, check_dimension, posed
 from derivations.latex.remainders import Expanded, Remainder, without_remainder
+from derivations.latex.spaces import REALS, check_mapping, check_point, dimensions, is_signed
 from derivations.latex.statements import AT_LEAST, AT_MOST, EQUAL, compared, free_places, limits, proportional, under
 from derivations.latex.syntax import parse
 from derivations.latex.tree import (
     EMPTY,
     Bracket,
     Chain,
+    Fraction,
     LatexError,
     Listing,
     Node,
     Product,
     Scripted,
     Sum,
+    Symbol,
     product_node,
     spelled,
 )
@@ -43,6 +46,7 @@ from derivations.relations import AtLeast, Differs, Equation, Limit, Relation
 IMPLIES = ("\\implies", "\\Rightarrow", "\\Longrightarrow")
 EQUIVALENT = ("\\iff", "\\Leftrightarrow", "\\Longleftrightarrow")
 APPROXIMATELY = "\\approx"
+MEMBER = "\\in"
 TO = ("\\to", "\\rightarrow", "\\longrightarrow")
 
 
@@ -103,9 +107,10 @@ def links(latex: str, notation: Notation, before: str | None = None) -> tuple[Li
     start = _first_side(parse(before)) if before else None
     if not isinstance(tree, Chain | Listing):
         return (Link(_shown(Reader(notation), tree)),)
+    tree, alone = _standing_alone(tree)
     chains, conditions = clauses(_continued(tree, start), notation)
     reader, _ = under(Reader(notation), conditions)
-    found: list[Link] = []
+    found = [Link(_shown(reader, each)) for each in alone]
     pending: list[Said] = []
     for place, chain in enumerate(chains):
         pieces, signs = _pieces(chain)
@@ -120,7 +125,31 @@ def links(latex: str, notation: Notation, before: str | None = None) -> tuple[Li
                 found += [Link(each, tuple(pending), name) for each, name in said]
     if not found:
         raise LatexError(f"expected a statement, got the expression {latex}")
-    return tuple(found)
+    return tuple([each for each in found if each.defined != MEMBER] or found)
+
+
+def _standing_alone(node: Chain | Listing) -> tuple[Chain | Listing, list[Node]]:
+    """The relations of a formula, and apart from them problems and terms, as in C = −QKᵀ, −εH(P) or C_j = …, min_p J(p)."""
+    if isinstance(node, Chain):
+        return node, []
+    alone = [each for each in node.parts if isinstance(each, Sum) or _is_problem(each)]
+    rest = tuple(each for each in node.parts if each not in alone)
+    if not alone or not rest or not all(isinstance(each, Chain) for each in rest):
+        return node, []
+    return Listing(rest, (",",) * (len(rest) - 1)), alone
+
+
+def _is_problem(node: Node) -> bool:
+    first = node.terms[0][1] if isinstance(node, Sum) else node
+    head = first.factors[0] if isinstance(first, Product) else first
+    return isinstance(head, Scripted) and spelled(head.base) in ENDS
+
+
+def _is_new(reader: Reader, node: Node) -> bool:
+    """Whether a side is a name that the notation does not declare, with its arguments: what is defined is on the other side."""
+    first = node.factors[0] if isinstance(node, Product) and isinstance(node.factors[-1], Bracket) else node
+    names = (first, first.base) if isinstance(first, Scripted) else (first,)
+    return isinstance(names[-1], Symbol) and all(reader.meaning(spelled(each)) is None for each in names)
 
 
 def _shown(reader: Reader, node: Node) -> Shown:
@@ -195,6 +224,11 @@ def _pieces(chain: Chain) -> tuple[list[Chain | None], list[str]]:
 
 def _said(reader: Reader, chain: Chain) -> Iterator[tuple[Said, str]]:
     """Each link of a chain, with the name that it defines."""
+    if chain.signs[:1] == (":",) and chain.signs[1:] in {(each,) for each in TO}:
+        mapping, domain, target = (each for each in chain.parts if each is not None)
+        check_mapping(reader, mapping, domain, target)
+        yield _shown(reader, mapping), MEMBER  # which says something only where it is all that is said
+        return
     for left, sign, right in zip(chain.parts, chain.signs, chain.parts[1:], strict=False):
         if left is None or right is None:
             raise LatexError(f"expected an expression on each side of {sign}, got {spelled(chain)}")
@@ -207,28 +241,25 @@ def _said(reader: Reader, chain: Chain) -> Iterator[tuple[Said, str]]:
             for each in conditions:
                 yield from _said(reader, each)
             continue
+        if sign == "\\in" and dimensions(reader, right) is not None:
+            yield from _of_space(reader, left, right)
+            continue
         name = spelled(left.base) if isinstance(left, Scripted) else spelled(left)
-        if sign == "\\propto" and (moving := _moving(reader, chain.parts[0])) is not None:
-            yield _proportional(reader, left, right, *moving), ""
+        if sign == "\\propto" and (moving := moving_vector(reader, chain.parts[0])) is not None:
+            yield proportional_density(reader, left, right, moving), ""
             continue
         for said in _link(reader, left, sign, right):
             yield said, name
 
 
-def _moving(reader: Reader, first: Node | None) -> tuple[str, Value] | None:
-    """The vector a of a density p(a) or p(a | b), where a formula begins with that; None for another beginning."""
-    call = first.factors[-1] if isinstance(first, Product) and len(first.factors) == 2 else None
-    name = spelled(arguments(call.inside)[0]) if isinstance(call, Bracket) and call.kind == "()" else ""
-    value = reader.notation.meanings.get(name)
-    return (name, value) if isinstance(value, Value) and kind_of(value) in (Kind.REAL, Kind.SIMPLEX) else None
-
-
-def _proportional(reader: Reader, left: Node, right: Node, name: str, at: Value) -> Equation:
-    """f(a) ∝ g(a) for all vectors a: f(a)/f(b) = g(a)/g(b)."""
-    base = vector(f"other {plain(name)}", *at.shape, kind=kind_of(at) or Kind.REAL)
-    elsewhere = reader.within(**{name: Value(at.shape, lambda i: base[i])})
-    one, other = (reader.value(side).number / elsewhere.value(side).number for side in (left, right))
-    return Equation(one, other)
+def _of_space(reader: Reader, left: Node, space: Node) -> Iterator[tuple[Said, str]]:
+    """x ∈ ℝ^m, which is held against the table, and of ℝ₊^m that entries are ≥ 0."""
+    value = check_point(reader, left, space)
+    places = free_places(reader.notation, value, value)
+    if is_signed(space):
+        yield AtLeast(at(value, places), sp.S.Zero), ""
+    else:
+        yield Shown(at(value, places)), MEMBER
 
 
 def _set_of(node: Node) -> list[Chain]:
@@ -270,8 +301,13 @@ def _without_words(node: Node | None) -> Node | None:
 
 
 def _link(reader: Reader, left: Node, sign: str, right: Node) -> Iterator[Said]:
-    if sign in EQUAL and (found_limits := [*limits(reader, left, right)]):
+    spaces = [dimensions(reader, each) if REALS in spelled(each) else None for each in (left, right)]
+    if sign in EQUAL and None not in spaces:
+        yield Equation(*(sp.Mul(*each) for each in spaces if each is not None))  # two spaces are one by their dimensions
+    elif sign in EQUAL and (found_limits := [*limits(reader, left, right)]):
         yield from found_limits
+    elif sign in EQUAL and _is_problem(right) and _is_new(reader, left):
+        yield _shown(reader, right)
     elif sign == APPROXIMATELY:
         yield from _expanded(reader, left, right, None)
     elif sign in EQUAL and (shortened := without_remainder(reader, right))[1] is not None:
@@ -301,13 +337,35 @@ def _link(reader: Reader, left: Node, sign: str, right: Node) -> Iterator[Said]:
         less, more = (left, right) if sign in AT_MOST else (right, left)
         yield from compared(reader, more, less, lambda a, b: AtLeast(a, b, strict=strict))
     elif sign in ("\\ne", "\\neq"):
-        yield from compared(reader, left, right, lambda a, b: Differs(a, b))
+        yield _different(reader, left, right)
+    elif sign == "\\propto" and (found := _defined_by_problem(reader, left)):
+        yield from _optimum(reader, left, _normalized(left, right), found)
     elif sign == "\\propto":
         yield proportional(reader, left, right)
     elif sign == "\\in":
         yield from _member(reader, left, right)
     else:
         raise LatexError(f"expected =, an inequality or \\propto, got {sign}")
+
+
+def _different(reader: Reader, left: Node, right: Node) -> Said:
+    """x ≠ y of two numbers; of two vectors or matrices that some entry is another one."""
+    (said,) = compared(reader, left, right, lambda a, b: Differs(a, b))
+    places = [free_places(reader.notation, each, each) for each in map(reader.value, (left, right)) if each.shape]
+    if not places:
+        return said
+    one, other = said.sides
+    own = {each: Variable(f"{each.name}#n", each.domain) for each in max(places, key=len)}
+    return AtLeast(total(tuple(own.values()), (one - other).xreplace(own) ** 2), sp.S.Zero, strict=True)
+
+
+def _normalized(left: Node, right: Node) -> Node:
+    """b_j/Σ_l b_l, for a_j ∝ b_j where Σ a = 1."""
+    sub = left.sub if isinstance(left, Scripted) else None
+    if sub is None:
+        raise LatexError(f"\\propto: expected an index at the end of the left side, got {spelled(left)}")
+    last = index_parts(sub)[-1]
+    return Fraction(right, Product((Scripted(Symbol("\\sum"), last), right)))
 
 
 def _expanded(reader: Reader, left: Node, right: Node, rest: Remainder | None) -> Iterator[Said]:
@@ -326,7 +384,9 @@ def _solved(node: Node) -> tuple[Node, Node] | None:
     factors = node.factors if isinstance(node, Product) else ()
     for place, factor in enumerate(factors[:-1]):
         if isinstance(factor, Scripted) and isinstance(factor.base, Bracket) and spelled(factor.sup) == "- 1":
-            return factor.base, product_node((*factors[:place], *factors[place + 1 :]))
+            named = place > 0 and spelled(factors[place - 1]) == "\\mathrm{diag}"
+            matrix = Product((factors[place - 1], factor.base)) if named else factor.base
+            return matrix, product_node((*factors[: place - named], *factors[place + 1 :]))
     return None
 
 

@@ -7,7 +7,7 @@ import unicodedata
 from dataclasses import dataclass
 
 from derivations.latex.syntax import parse
-from derivations.latex.tree import Bracket, Chain, LatexError, Listing, Node, Product, Scripted, Symbol, spelled
+from derivations.latex.tree import Bracket, Chain, LatexError, Listing, Node, Product, Scripted, Symbol, product_node, spelled
 
 
 @dataclass(frozen=True)
@@ -38,11 +38,11 @@ def pattern(latex: str) -> Pattern:
     arguments: tuple[str, ...] = ()
     if (
         isinstance(node, Product)
-        and len(node.factors) == 2
-        and isinstance(bracket := node.factors[1], Bracket)
+        and len(node.factors) in (2, 3)
+        and isinstance(bracket := node.factors[-1], Bracket)
         and bracket.kind == "()"
     ):
-        node = node.factors[0]
+        node = product_node(node.factors[:-1])
         arguments = tuple(map(spelled, parts(bracket.inside)))
     if isinstance(node, Scripted) and node.sub is not None and is_indices(node.sub):
         return Pattern(

@@ -11,12 +11,15 @@
         r"\\mathcal K": "KL",
     })
 
-A line that begins with = is a definition, whose left side names its indices and arguments.
+A line that begins with = is a definition, whose left side names its indices and arguments.  What a letter means in one module
+or in one equation only stands in `local`, by the name of the module or the id of the equation:
+
+    Notation({"x": "vector n"}, local={"section3": {"x": "simplex n"}, "mine.12": {"x": "positive vector n"}})
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -50,11 +53,12 @@ OPERATORS = (
 )
 
 SCALARS = {"real": Kind.REAL, "positive": Kind.POSITIVE, "nonnegative": Kind.NONNEGATIVE}
+ENTRIES = {**SCALARS, "random": Kind.RANDOM}
 ARRAYS = {"simplex": Kind.SIMPLEX, "interior": Kind.INTERIOR, "stochastic": Kind.STOCHASTIC}
 ACCEPTED = (
     "size, [fixed] index M, real, positive, nonnegative (with bounds, size >= 2, positive < 1), "
-    "[positive|nonnegative] vector M, [positive|nonnegative] matrix N M, rows of M, columns of M, "
-    "simplex M, interior M, stochastic N M, normal m (of a density u(a)), fixed, "
+    "[positive|nonnegative|random] vector M, [positive|nonnegative|random] matrix N M, rows of M, columns of M, simplex M, "
+    "interior M, stochastic N M, coupling A B, complement of p, normal m (of a density u(a)), fixed, "
     "= definition, or an operator: "
     + ", ".join(OPERATORS)
 )
@@ -86,6 +90,7 @@ class Notation:
 
     declarations: Mapping[str, Any]
     names: Mapping[str, str] = field(default_factory=dict)  # of variables that are called otherwise than they are printed
+    local: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # other meanings, by module and by equation
     meanings: dict[str, Meaning] = field(default_factory=dict, init=False)
     sizes: dict[str, sp.Expr] = field(default_factory=dict, init=False)
     indices: dict[str, Variable] = field(default_factory=dict, init=False)
@@ -104,16 +109,30 @@ class Notation:
                     waiting.append((symbol, meaning.strip()))
                 else:
                     self.adopt(symbol, meaning)
-        order = {"size": 0, "index": 1, "fixed": 1, "rows": 3, "columns": 3}
+        order = {"size": 0, "index": 1, "fixed": 1, "rows": 3, "columns": 3, "coupling": 3, "complement": 3, "normal": 4}
 
         def rank(line: tuple[str, str]) -> tuple[int, bool]:
-            return 4 if line[1][0] == "=" or line[1].startswith("normal ") else order.get(line[1].split()[0], 2), styled(line[0]) != plain(line[0])
+            return 4 if line[1][0] == "=" else order.get(line[1].split()[0], 2), styled(line[0]) != plain(line[0])
 
         for symbol, meaning in sorted(waiting, key=rank):
             try:
                 self.declare(symbol, meaning)
             except ValueError as error:
                 self.broken[_name_of(symbol)] = f"{symbol}: {error}"
+
+    def within(self, *places: str) -> Notation:
+        """The notation with what it says of these places, of which a later one comes before an earlier one."""
+        own = [self.local[place] for place in places if place in self.local]
+        if not own:
+            return self
+        lines: dict[str, tuple[str, Any]] = {}
+        for table in (self.declarations, *own):
+            for symbols, meaning in table.items():
+                for symbol in split(symbols):
+                    name = _name_of(symbol)
+                    lines.pop(name, None)
+                    lines[name] = symbol, meaning
+        return Notation(dict(lines.values()), self.names)
 
     # ── declarations ────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -152,6 +171,8 @@ class Notation:
             self.meanings[own.name] = Definition(own, parse(meaning[1:]))
         elif meaning.startswith("normal "):
             self._law(shown, meaning.removeprefix("normal "))
+        elif meaning.startswith("complement of "):
+            self.meanings[shown.name] = self._complement(shown.name, meaning.removeprefix("complement of "))
         elif meaning.startswith("point of "):
             self.points[shown.name] = spelled(parse(meaning.removeprefix("point of ")))
         elif meaning.partition(" under ")[0] in OPERATORS:
@@ -192,6 +213,15 @@ class Notation:
         density = parse(f"(2\\pi)^{{-{size}/2}} e^{{-\\frac12\\|{shown.arguments[0]} - ({mean})\\|^2}}")
         self.meanings[shown.name] = Definition(shown, density)
         self.laws[shown.name] = parse(mean)
+
+    def _complement(self, name: str, of: str) -> Value:
+        """A nonnegative vector that is 0 wherever a point of a simplex is positive."""
+        value = self.meanings.get(spelled(parse(of)))
+        entry = value.entry(sp.S.One) if isinstance(value, Value) and len(value.shape) == 1 else None
+        if not isinstance(entry, sp.Indexed) or entry.base.label.domain.kind is not Kind.SIMPLEX:
+            raise LatexError(f"expected the complement of a point of a simplex, got {of}")
+        base = variables.complementary(self.called(name), entry.base)
+        return Value(tuple(base.shape), lambda *places: base[places])
 
     def called(self, name: str) -> str:
         """The name of the variable that a printed name stands for; two printed names never share one by accident."""
@@ -255,8 +285,10 @@ class Notation:
             return scalar(variables.scalar(name, SCALARS[meaning]))
         if meaning == "fixed":
             return scalar(variables.scalar(name))
-        kind = SCALARS.get(words[0], Kind.REAL)
-        words = words[1:] if words[0] in SCALARS else words
+        if words[0] == "coupling":
+            return self._coupling(name, words[1:])
+        kind = ENTRIES.get(words[0], Kind.REAL)
+        words = words[1:] if words[0] in ENTRIES else words
         axes = {"vector": 1, "matrix": 2, "simplex": 1, "interior": 1, "stochastic": 2}.get(words[0] if words else "")
         if axes is None:
             raise LatexError(f"expected {ACCEPTED}, got {meaning!r}")
@@ -268,6 +300,19 @@ class Notation:
                 f"{plain_one}_i can be an entry of {printed} or of {plain_one}; expected one of them in the notation, got both"
             )
         return Value(tuple(base.shape), lambda *places: base[places])
+
+    def _coupling(self, name: str, marginals: Sequence[str]) -> Value:
+        """A plan between two distributions of the notation."""
+        bases = [self._base(each) for each in marginals]
+        if len(bases) != 2 or None in bases:
+            raise LatexError(f"expected a coupling of two distributions of the notation, got {' '.join(marginals) or 'none'}")
+        plan = variables.coupling(name, *bases)
+        return Value(tuple(plan.shape), lambda *places: plan[places])
+
+    def _base(self, name: str) -> sp.IndexedBase | None:
+        value = self.meanings.get(spelled(parse(name)))
+        entry = value.entry(sp.S.One) if isinstance(value, Value) and len(value.shape) == 1 else None
+        return entry.base if isinstance(entry, sp.Indexed) else None
 
     def _lines(self, kind: str, latex: str) -> Value:
         """The rows or columns of a matrix as a family of vectors, q_i of Q."""

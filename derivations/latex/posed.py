@@ -80,8 +80,8 @@ def _any_vector(reader: Reader, sub: Node) -> tuple[str, Value, tuple[sp.Expr, .
 def kind_of(value: Value) -> Kind | None:
     """The kind of a vector that is a variable; None for any other value."""
     entry = value.entry(sp.S.One) if len(value.shape) == 1 else None
-    own = isinstance(entry, sp.Indexed) and len(entry.base.shape) == 1 and isinstance(entry.base.label, Variable)
-    return entry.base.label.domain.kind if own else None
+    label = entry.base.label if isinstance(entry, sp.Indexed) and len(entry.base.shape) == 1 else None
+    return label.domain.kind if isinstance(label, Variable) else None
 
 
 def _feasible(reader: Reader, sub: Node) -> tuple[str, Value, tuple[sp.Expr, ...]]:

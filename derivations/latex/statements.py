@@ -124,6 +124,7 @@ def _check_member(reader: Reader, left: Node, right: Node) -> None:
     simplex, signed = "\\Delta" in text, spelled(base) == "\\mathbb{R}" and sub != ""
     inside = text.startswith("\\mathrm{int}") or "+ +" in sub or sub == "> 0"
     if not (simplex or signed or inside):
+        _check_whole(reader, left, right)
         return
     value = reader.value(left)
     places = tuple(map(bound, value.shape))
@@ -131,6 +132,16 @@ def _check_member(reader: Reader, left: Node, right: Node) -> None:
     mass = not simplex or sums.equal(total(places[-1:], entry), sp.S.One)
     if not mass or not (entry.is_positive if inside else entry.is_nonnegative):
         raise LatexError(f"expected {spelled(left)} to be declared as a point of {text}")
+
+
+def _check_whole(reader: Reader, left: Node, right: Node) -> None:
+    """Raises LatexError for x ∈ ℝ^m where the notation declares x as a point of a part of it, so that less would be shown."""
+    meaning = reader.meaning(spelled(left)) if spelled(right).startswith("\\mathbb{R}") else None
+    first = meaning.entry(*map(bound, meaning.shape)) if isinstance(meaning, Value) and None not in meaning.shape else None
+    label = first.base.label if isinstance(first, sp.Indexed) else first
+    if isinstance(label, Variable) and label.domain.kind not in (Kind.REAL, Kind.INDEX):
+        declared = label.domain.kind.words
+        raise LatexError(f"{spelled(left)}: expected any point of {spelled(right)}, got one declared as {declared}")
 
 
 def under(reader: Reader, conditions: Sequence[Chain]) -> tuple[Reader, tuple[Hypothesis, ...]]:
@@ -152,6 +163,9 @@ def under(reader: Reader, conditions: Sequence[Chain]) -> tuple[Reader, tuple[Hy
             for relation in _relations(reader, chain):
                 if isinstance(relation, AtLeast) and not relation.prove():
                     given.append(relation)
+        elif sign in EQUAL:
+            if not all(relation.trivial() or relation.prove() for relation in _link(reader, left, sign, right)):
+                raise LatexError(f"expected a condition such as x > 0 or k \\ne j, got {spelled(chain)}")
         elif sign == "\\in" and _interval(right):
             given += _within(reader, left, right)
         elif sign != "\\in" or not spelled(right).startswith(SETS):

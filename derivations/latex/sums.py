@@ -57,7 +57,8 @@ def _normal_mean(reader: Reads, name: str, mean: Value, factors: Sequence[Node])
     r = bound(mean.shape[0])
     slope = differentiate(exponent, of[r]) if exponent is not None else sp.S.Zero
     if exponent is None or slope.has(label):
-        raise LatexError(f"\\int: expected the exponential of a linear function of {name}, got {spelled(Product(tuple(factors)))}")
+        whole = spelled(Product(tuple(factors)))
+        raise LatexError(f"\\int: expected the exponential of a linear function of {name}, got {whole}")
     start = exponent.xreplace({each: sp.S.Zero for each in exponent.atoms(sp.Indexed) if each.base.label == label})
     return scalar(sp.exp(start + total(r, mean.entry(r) * slope) + total(r, slope**2) / 2))
 

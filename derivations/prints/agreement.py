@@ -15,7 +15,7 @@ from derivations.latex.notation import Notation
 from derivations.latex.remainders import Expanded
 from derivations.prints.expansions import differs
 from derivations.prints.expressions import Values, named, namings
-from derivations.prints.matching import LOGS, RESIDUAL, Match, defined_in, match, shown, statement
+from derivations.prints.matching import LOGS, RESIDUAL, Match, by_the_table, defined_in, match, shown, statement
 from derivations.prints.outcome import Check, Standing
 from derivations.relations import AtLeast, Equation, Expansion, Fails, Follows, Limit, Relation, UniqueMinimum, UniquePlan
 from derivations.relations.base import inputs
@@ -76,6 +76,7 @@ def defines_otherwise(latex: str, notation: Notation, before: str | None = None)
 
 def _of_link(link: Link, steps: Sequence[Relation], known: frozenset[str], defines: bool) -> tuple[Standing, str]:
     order = sorted(range(len(steps)), key=lambda at: -at)
+    link = Link(link.said, tuple(each for each in link.premises if not by_the_table(each)), link.defined)
     if link.premises and all(any(match(Link(each), step, known) for step in steps) for each in link.premises):
         link = Link(link.said, (), link.defined)  # what is said to be so before is shown, too
     for at in order:

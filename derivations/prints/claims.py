@@ -55,7 +55,7 @@ def _checked(entry: Stated, latex: str, derivation: Derivation, entries: Mapping
 
 
 def _before(entry: Stated, entries: Mapping[str, Stated]) -> str | None:
-    """The formula that a line beginning with = goes on: the last numbered one before it, else the last one, with a left side."""
+    """The formula that a line beginning with = goes on: the last numbered one before it, else the last one."""
     found = last = None
     for other in entries.values():
         if other.id == entry.id:

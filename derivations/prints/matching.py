@@ -12,6 +12,8 @@ from itertools import combinations
 
 import sympy as sp
 
+from derivations.calculus import sums
+from derivations.calculus.balls import Point, enclose_all
 from derivations.calculus.variables import Domain, Kind, Variable, variables_of
 from derivations.latex.links import Link, Minimizer, Optimum, Said, Shown, sides
 from derivations.latex.remainders import Expanded
@@ -45,9 +47,10 @@ class Match:
         return all(in_normal_form(*pair) for pair in self.pairs)
 
 
-SIDES, LOG_SIDES, GAP, SQUARES, RESIDUAL, LOGS, VALUE, BODY, TERMS = (
+SIDES, LOG_SIDES, RATIO, GAP, SQUARES, RESIDUAL, LOGS, VALUE, BODY, TERMS = (
     "both sides",
     "the logarithms of both sides",
+    "the ratio of the sides",
     "the difference of the sides",
     "the difference of their squares",
     "left − right is a side",
@@ -120,10 +123,32 @@ def _comparable(said: Said, step: Relation) -> bool:
 
 
 def _premised(premise: Said, step: Relation, naming: Naming, values: Values) -> bool:
-    """Whether a premise of a print is one of those of a step, or holds by the table, as ε = τ does for one symbol."""
-    if isinstance(premise, Equation) and values.same(*(named(side, naming) for side in premise.sides)):
-        return True
+    """Whether a premise of a print is one of those of a step, or holds at the point where a disproof has its witness."""
+    if isinstance(step, Fails) and isinstance(premise, Equation | AtLeast):
+        return _holds_at_the_witness(premise, step.relation.at, naming)
     return any(_comparable(premise, each) and _matched(premise, each, naming, values) for each in premises(step))
+
+
+def _holds_at_the_witness(premise: Equation | AtLeast, at: Point, naming: Naming) -> bool:
+    """Whether a premise is certain at the point of a disproof: an implication fails where that holds and this does not."""
+    try:
+        one, other = enclose_all([named(side, naming) for side in premise.sides], at)
+    except (KeyError, ValueError):  # it is about more than the point
+        return False
+    if isinstance(premise, Equation):
+        return bool(one == other) and one.is_exact()
+    return bool(one > other if premise.strict else one >= other)
+
+
+def by_the_table(premise: Said) -> bool:
+    """Whether a premise says what the table says: ε = τ for one symbol, x_t ≥ x_s where the table's x_s is x_t − σ_s."""
+    if not isinstance(premise, Equation | AtLeast):
+        return False
+    values = Values(variables_of(sp.Tuple(*premise.sides)))
+    if isinstance(premise, Equation):
+        return sums.alike(*premise.sides) or values.same(*premise.sides)
+    gap = premise.sides[0] - premise.sides[1]
+    return values.positive(gap) if premise.strict else values.nonnegative(gap)
 
 
 def _matched(said: Said, step: Relation, naming: Naming, values: Values) -> Match | None:
@@ -158,7 +183,7 @@ def _same_gap(one: sp.Expr, other: sp.Expr, gap: sp.Expr, values: Values) -> Mat
     """Whether one ≥ other says what gap ≥ 0 says: the same difference, that of squares of lengths, or a positive multiple."""
     ways = [(GAP, one - other)] + ([(SQUARES, one**2 - other**2)] if _norms(one, other) else [])
     for way, own in ways:
-        for scale in (sp.S.One, *(v**power for v in _positive(own) for power in (1, -1, 2, -2))):
+        for scale in (sp.S.One, *(v**power for v in _positive(sp.Tuple(own, gap)) for power in (1, -1, 2, -2))):
             if values.same(own, scale * gap):
                 return Match(way, ((own, scale * gap),))
     return None
@@ -189,6 +214,8 @@ def _same_equation(one: sp.Expr, other: sp.Expr, left: sp.Expr, right: sp.Expr, 
         return None  # it is about this side, and the other one is not that of the step
     if values.same(gap, left - right) or values.same(-gap, left - right):
         return Match(GAP, ((gap, left - right),) if values.same(gap, left - right) else ((-gap, left - right),))
+    if not values.vanishes(left) and not values.vanishes(right) and values.same(one * right, other * left):
+        return Match(RATIO, ((one * right, other * left),))
     for side in (left, right):
         if found := _residual(RESIDUAL, gap, side, values):
             return found
@@ -213,12 +240,12 @@ def _residual(way: str, gap: sp.Expr, side: sp.Expr, values: Values) -> Match | 
     return None
 
 
-def _scales(side: sp.Expr) -> Iterator[sp.Expr]:
+def _scales(side: sp.Basic) -> Iterator[sp.Expr]:
     yield sp.S.One
     yield from _positive(side)
 
 
-def _positive(expr: sp.Expr) -> list[Variable]:
+def _positive(expr: sp.Basic) -> list[Variable]:
     """The positive numbers that an expression has as variables."""
     return [v for v in variables_of(expr) if v.domain.kind is Kind.POSITIVE and not v.domain.shape]
 
