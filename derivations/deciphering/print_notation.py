@@ -373,6 +373,17 @@ OBSERVED = {
     r"f(b|\theta)": r"= (2\pi\sigma^2)^{-d/2} e^{-\frac1{2\sigma^2} \|b - \theta\|^2}",
 }
 
+# u = N(μ, Σ) is the law of μ + Ag with a standard normal g, and Σ = AAᵀ
+AFFINE = {
+    "m, y": "vector d",
+    "A, C": "matrix d d",
+    "u": "positive",
+    r"\mu": "= m",
+    r"\Sigma": r"= AA^\top",
+    r"\mathcal N(y, C)": "= u",
+    r"M(\lambda)": r"= e^{\langle \mu, \lambda \rangle + \frac12 \|A^\top \lambda\|^2}",
+}
+
 # A random template
 RANDOM = {"W": "point of t", r"\mathbb E": r"expectation under W \sim u"}
 MOMENTS = {**RANDOM, "r": "size", "s": "index d"}
@@ -450,6 +461,8 @@ CLAIMS = {
     "deciphering.s8.bounded-moments": MOMENTS,
     "deciphering.s8.reparametrization": REPARAMETRIZED,
     "deciphering.22": CROSS,
+    "deciphering.s6.gaussian-exact": AFFINE,
+    "deciphering.sD.resolvent": STATIONARY_PLAN,
     "deciphering.33": OBSERVED,
     "deciphering.sB.log-likelihood": LIKELIHOOD,
     "deciphering.s5.minimizer": GAUSSIAN_MINIMIZER,

@@ -283,7 +283,7 @@ def excess(first: sp.Expr, second: sp.Expr) -> sp.Expr:
 
 @claim("deciphering.s9.experiment-cost", "inequality", title="The experiment's cost is one of footnote 11's",
        needs=("deciphering.fn11", "deciphering.s9.nonnegative-cost"),
-       latex=r"M(a,b)=-a^\top b+C\implies M(t,t)<M(t',t)\ (t'\ne t)")
+       latex=r"M(t,t')=-t^\top t'+C\implies M(t,t)<M(t',t)\text{ for all }t'\ne t")
 def experiment_cost() -> Steps:
     """The experiment's cost is used as one of those that the discussion assumes, cheapest on the diagonal."""
     stays = conditional_of(lambda to: sp.S.Zero, inner_cost)(j, j)

@@ -245,6 +245,8 @@ def _said(reader: Reader, chain: Chain) -> Iterator[tuple[Said, str]]:
             yield from _of_space(reader, left, right)
             continue
         name = spelled(left.base) if isinstance(left, Scripted) else spelled(left)
+        if _solved(left) and _solved(right) and chain.parts[0] is not None:
+            left = chain.parts[0]  # x = A⁻¹y = B⁻¹z says that x = B⁻¹z, too
         if sign == "\\propto" and (moving := moving_vector(reader, chain.parts[0])) is not None:
             yield proportional_density(reader, left, right, moving), ""
             continue

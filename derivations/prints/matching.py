@@ -212,8 +212,9 @@ def _same_equation(one: sp.Expr, other: sp.Expr, left: sp.Expr, right: sp.Expr, 
         return None
     if 0 not in (one, other) and any(values.same(x, sign * y) for x in (one, other) for y in (left, right) for sign in (1, -1)):
         return None  # it is about this side, and the other one is not that of the step
-    if values.same(gap, left - right) or values.same(-gap, left - right):
-        return Match(GAP, ((gap, left - right),) if values.same(gap, left - right) else ((-gap, left - right),))
+    for own in (sign * scale * gap for scale in _scales(left - right) for sign in (1, -1)):
+        if values.same(own, left - right):
+            return Match(GAP, ((own, left - right),))
     if not values.vanishes(left) and not values.vanishes(right) and values.same(one * right, other * left):
         return Match(RATIO, ((one * right, other * left),))
     for side in (left, right):
