@@ -354,12 +354,13 @@ POSTERIOR = {
 }
 LIKELIEST = {**PRIOR, r"p_\theta^*": r"= \tilde p", "z": r"= \eta \sigma^2 \lambda^* - \mu + \hat h"}
 
-# (3) has one Gaussian for all residuals (μ + z) − h; in (33) the parameter is the mean, and only μ + z moves
+# (3) has one Gaussian for all residuals (μ + z) − h, here r with μ = 2h; in (33) the parameter is the mean, and only μ + z moves
 LIKELIHOOD = {
     "r, s": None,
-    "z": "vector d as r",
+    "x": "vector d as r",
     "h": "vector d",
-    r"\mu": "= h",
+    r"\mu": "= 2 h",
+    "z": "= x - h",
     r"\ell(z)": r"= -\tfrac1{2\sigma^2} \|(\mu + z) - h\|^2 - \tfrac d2 \log(2\pi\sigma^2)",
 }
 OBSERVED = {

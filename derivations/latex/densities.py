@@ -13,14 +13,15 @@ from derivations.relations import Equation
 
 
 def moving_vector(reader: Reader, first: Node | None) -> Variable | None:
-    """The vector a of a density p(a) or p(a | b), where a formula begins with that; None for another beginning."""
+    """The vector a of a density p(a), p(a | b) or p(a − b), where a formula begins with that; None for another beginning."""
     call = first.factors[-1] if isinstance(first, Product) and len(first.factors) == 2 else None
     if not isinstance(call, Bracket) or call.kind != "()" or spelled(parts(call.inside)[0]) in reader.notation.indices:
         return None
     value = reader.value(parts(call.inside)[0])
-    entry = value.entry(bound(value.shape[0])) if len(value.shape) == 1 else None
-    label = entry.base.label if isinstance(entry, sp.Indexed) and len(entry.base.shape) == 1 else None
-    return label if isinstance(label, Variable) and label.domain.kind in (Kind.REAL, Kind.SIMPLEX) else None
+    added = sp.Add.make_args(value.entry(bound(value.shape[0]))) if len(value.shape) == 1 else ()
+    labels = [each.base.label for each in added if isinstance(each, sp.Indexed) and len(each.base.shape) == 1]
+    free = [each for each in labels if isinstance(each, Variable) and each.domain.kind in (Kind.REAL, Kind.SIMPLEX)]
+    return free[0] if len(free) == 1 else None
 
 
 def proportional_density(reader: Reader, left: Node, right: Node, moving: Variable) -> Equation:

@@ -36,7 +36,7 @@ from derivations.latex.tree import (
     Scripted,
     spelled,
 )
-from derivations.latex.values import Value, at, bound, fits, scalar
+from derivations.latex.values import Value, at, bound, fits
 from derivations.relations import AtLeast, Equation, Limit, Relation
 from derivations.relations.base import Hypothesis
 
