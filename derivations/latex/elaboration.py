@@ -314,7 +314,7 @@ class Reader:
 
     def _vector(self, body: Node) -> Value | None:
         """A vector that is written without an index; None for a number."""
-        value = self.value(body)
+        value = replace(self, free=dict(self.free)).value(body)  # a free index here is bound there
         return value if value.shape else None
 
     # ── scripts ─────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -16,8 +16,8 @@ import sympy as sp
 from derivations.calculus import sums
 from derivations.calculus.balls import Point, enclose_all
 from derivations.calculus.variables import Domain, Kind, Variable, variables_of
-from derivations.latex.links import Link, Minimizer, Optimum, Said, Shown, sides
 from derivations.latex.remainders import Expanded
+from derivations.latex.said import Link, Minimizer, Optimum, Said, Shown, sides
 from derivations.prints.expansions import on_ray, same_expansion
 from derivations.prints.expressions import Naming, Values, in_normal_form, named, namings
 from derivations.relations import (
