@@ -354,7 +354,7 @@ POSTERIOR = {
 }
 LIKELIEST = {**PRIOR, r"p_\theta^*": r"= \tilde p", "z": r"= \eta \sigma^2 \lambda^* - \mu + \hat h"}
 
-# (3) has one Gaussian for all residuals (μ + z) − h, here r with μ = 2h; in (33) the parameter is the mean, and only μ + z moves
+# (3) has one Gaussian for all residuals (μ + z) − h, here r with μ = 2h; in (33) the parameter is the mean: only μ + z moves
 LIKELIHOOD = {
     "r, s": None,
     "x": "vector d as r",

@@ -318,19 +318,23 @@ def _occurs(body: sp.Expr, step: Relation, known: frozenset[str]) -> Match | Non
     """Whether an expression is a side of a step, or a part of one; in an expansion on a ray t ↦ tλ, if it is for each λ."""
     if not variables_of(body):
         return None
-    ray = step.variable if isinstance(step, Expansion) else None
-    vectors = [v for v in variables_of(body) if len(v.domain.shape) == 1]
-    bodies = [body] + ([on_ray(body, v, ray) for v in vectors] if ray is not None else [])
-    return next((found for each in bodies if (found := _occurs_as(each, step, known))), None)
-
-
-def _occurs_as(body: sp.Expr, step: Relation, known: frozenset[str]) -> Match | None:
+    bodies = [body]
+    if isinstance(step, Expansion):
+        vectors = [v for v in variables_of(body) if len(v.domain.shape) == 1 and v.domain.kind is Kind.REAL]
+        bodies += [on_ray(body, v, step.variable) for v in vectors]
     for part in _parts(step):
-        for naming in namings([body], [part], known):
-            own = named(body, naming)
-            values = Values(variables_of(sp.Tuple(own, part)))
-            if values.places and values.same(own, part) and set(variables_of(own)) == set(variables_of(part)):
-                return Match(BODY, ((own, part),))
+        for each in bodies:
+            if found := _same_part(each, part, known):
+                return found
+    return None
+
+
+def _same_part(body: sp.Expr, part: sp.Expr, known: frozenset[str]) -> Match | None:
+    for naming in namings([body], [part], known):
+        own = named(body, naming)
+        values = Values(variables_of(sp.Tuple(own, part)))
+        if values.places and values.same(own, part) and set(variables_of(own)) == set(variables_of(part)):
+            return Match(BODY, ((own, part),))
     return None
 
 
