@@ -325,6 +325,8 @@ class Reader:
             return sp.Integer(node.text)
         if isinstance(node, Sum):
             return self.value(node).number
+        if isinstance(node, Scripted) and node.sub is not None and spelled(node.base) in self.notation.points:
+            return self.place(node.sub, size)                # u(t_i), at the point of number i
         name = spelled(node)
         pointed = name.rstrip("'") in self.notation.points
         if size is not None and name not in self.scope and not pointed and self.may_index(name):

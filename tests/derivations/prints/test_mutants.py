@@ -22,6 +22,8 @@ EQUIVALENT = {
     ("eot.125", "a + changed"),  # I_Δ is 0 on the simplex, where f is finite
     ("eot.133", "a + changed"),
     ("deciphering.s6.shift", "a + changed"),  # c is any vector
+    ("deciphering.sB.log-likelihood", "a − changed"),  # proportional with a factor of any sign
+    ("inference.s5.log-likelihood", "a − changed"),
 }
 """Changes that leave the statement as it is."""
 
