@@ -108,7 +108,7 @@ def _deviation(costs: Costs) -> list[str]:
     deepest = max(each.sizes["layers"] for each in own)
     by_tokens = [Cost(each.what, {"tokens": each.sizes["tokens"]}, each.seconds, each.megabytes) for each in own
                  if each.sizes["layers"] == deepest]
-    told = [f"The first layers of the pretrained encoder ({HEADS} heads, width {WIDTH}), with its trained weights, on one text.",
+    told = [f"The first layers of the pretrained encoder ({HEADS} heads, width {WIDTH}), on one text.",
             f"Seconds grow as {_growth(own, 'seconds')}; memory as {_growth(by_tokens, 'megabytes')}, whatever the number of "
             "layers, which are measured one after the other."]
     if "newton" not in costs:
