@@ -107,11 +107,6 @@ def as_term(poly: Polynomial) -> Term:
     return terms[0] if len(terms) == 1 else ("add", *terms)
 
 
-def free(each: Monomial) -> set[str]:
-    """The free indices of a monomial."""
-    return set[str]().union(*(indices(a) for a, _ in each))
-
-
 def height(part: Term) -> int:
     """How many sums are inside of each other."""
     inner = max((height(each) for each in children(part)), default=0)
