@@ -53,7 +53,6 @@ from derivations.latex.values import (
 
 UNREAD = (
     "\\int",
-    "\\prod",
     "\\lim",
     "\\sup",
     "\\inf",
@@ -253,7 +252,7 @@ class Reader:
                 del rest[0]
                 return symbols.meant(self, pair, self.notation.meanings[pair], rest)
             if base.name in sums.BIG:
-                return sums.big_sum(self, sub, sup, rest)
+                return (sums.big_sum if base.name == "\\sum" else sums.big_product)(self, sub, sup, rest)
             if base.name == "\\int" and (found := sums.integral(self, rest)) is not None:
                 return found
             if base.name in functions.FUNCTIONS and sub is not None:

@@ -1,21 +1,23 @@
-"""Sums as they are printed: Σ_j, Σ_{j=1}^m, Σ_{i,j}, Σ_{l≠j}, Σ_{a∈𝒜}."""
+"""Sums and products as they are printed: Σ_j, Σ_{j=1}^m, Σ_{i,j}, Σ_{l≠j}, Σ_{a∈𝒜}, Π_i."""
 
 from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
+from dataclasses import fields
 from itertools import pairwise
 
 import sympy as sp
 
 from derivations.calculus.differentiation import differentiate
+from derivations.calculus.signs import strictly_positive
 from derivations.calculus.sums import total
 from derivations.calculus.variables import Domain, Kind, Variable
 from derivations.latex.names import index_parts, plain
 from derivations.latex.reads import Reads
-from derivations.latex.tree import EMPTY, Bracket, Chain, LatexError, Node, Product, Scripted, Symbol, spelled, walk
+from derivations.latex.tree import EMPTY, Bracket, Chain, LatexError, Node, Operator, Product, Scripted, Symbol, spelled, walk
 from derivations.latex.values import RangeError, Value, bound, product_of, scalar
 
-BIG = ("\\sum",)
+BIG = ("\\sum", "\\prod")
 
 
 def big_sum(reader: Reads, sub: Node | None, sup: Node | None, rest: list[Node]) -> Value:
@@ -23,6 +25,40 @@ def big_sum(reader: Reads, sub: Node | None, sup: Node | None, rest: list[Node])
     body, over = _summed(reader, bindings(reader, sub, sup), tuple(rest), may_change=sup is None)
     rest.clear()
     return Value(body.shape, lambda *places: total(over, product_of(sp.Mul.make_args(body.entry(*places)))), body.row)
+
+
+def big_product(reader: Reads, sub: Node | None, sup: Node | None, rest: list[Node]) -> Value:
+    """A product of positive numbers over the indices below it, as the exponential of the sum of their logarithms."""
+    found = bindings(reader, sub, sup)
+    _check_reach(found, rest)
+    body, over = _summed(reader, found, tuple(rest), may_change=sup is None)
+    rest.clear()
+    logarithm = _logarithm(body.number)
+    same = sp.Add(*(term for term in sp.Add.make_args(logarithm) if not term.free_symbols & {*over}))
+    count = sp.Mul(*(each.domain.shape[0] - len(each.domain.other_than) for each in over))
+    return scalar(sp.exp(total(over, logarithm - same)) * sp.exp(same) ** count)
+
+
+def _check_reach(names: Container[str], rest: Sequence[Node]) -> None:
+    """Raises LatexError for Π_i a_i b, which can be (Π_i a_i) b or Π_i (a_i b)."""
+    bound_at = [place for place, each in enumerate(rest) if any(spelled(part) in names for part in walk(each))]
+    after = [each for each in rest[max(bound_at, default=0) + 1 :] if not isinstance(each, Operator)]
+    if after:
+        whole = spelled(Product(tuple(rest)))
+        raise LatexError(
+            f"\\prod {whole}: expected parentheses, as {spelled(after[0])} can be a factor of each term or of the product"
+        )
+
+
+def _logarithm(expr: sp.Expr) -> sp.Expr:
+    """The logarithm of a positive number, of a product term by term; raises LatexError where it is not shown to be positive."""
+    if isinstance(expr, sp.exp):
+        return expr.args[0]
+    if isinstance(expr, sp.Mul) and all(strictly_positive(factor) for factor in expr.args):
+        return sp.Add(*map(_logarithm, expr.args))
+    if not strictly_positive(expr):
+        raise LatexError(f"\\prod: expected positive factors, it is not shown that {expr} > 0")
+    return expr.exp * _logarithm(expr.base) if isinstance(expr, sp.Pow) and strictly_positive(expr.base) else sp.log(expr)
 
 
 def integral(reader: Reads, rest: list[Node]) -> Value | None:
@@ -88,9 +124,33 @@ def _summed(
 
 
 def is_big(node: Node) -> bool:
-    """Whether a factor is the sign of a sum."""
+    """Whether a factor is the sign of a sum or product."""
     base = node.base if isinstance(node, Scripted) else node
     return isinstance(base, Symbol) and base.name in BIG
+
+
+def occurs_free(node: object, letter: str) -> bool:
+    """Whether a letter occurs in a formula other than under a sum, product, maximum or expectation that binds it."""
+    if isinstance(node, Product):
+        for factor in node.factors:
+            if _binds(factor, letter):
+                return False
+            if occurs_free(factor, letter):
+                return True
+        return False
+    if isinstance(node, Symbol):
+        return node.name == letter
+    if isinstance(node, Node):
+        return any(occurs_free(getattr(node, each.name), letter) for each in fields(node))
+    return isinstance(node, tuple) and any(occurs_free(part, letter) for part in node)
+
+
+def _binds(factor: Node, letter: str) -> bool:
+    if not (isinstance(factor, Scripted) and factor.sub is not None):
+        return False
+    if spelled(factor.base) in (*BIG, "\\max", "\\min", "\\sup", "\\inf"):
+        return any(spelled(part) == letter for part in walk(factor.sub))
+    return isinstance(factor.sub, Chain) and factor.sub.signs == ("\\sim",) and spelled(factor.sub.parts[0]) == letter
 
 
 def check_pairs(node: Node, names: Container[str]) -> None:

@@ -6,12 +6,13 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cache
 
 import pytest
 
 from derivations.catalogue import entries
 from derivations.prints.claims import is_formula, is_numbered, print_of
-from derivations.prints.outcome import Standing
+from derivations.prints.outcome import Check, Standing
 
 EQUIVALENT = {
     ("eot.55", "τ lost"),  # ∂/∂s_j exp(s_k) is 0 for k ≠ j, with any temperature
@@ -50,13 +51,19 @@ NUMBERED = [id for id in entries() if is_numbered(id) and entries()[id].derivati
 ENOUGH = 110
 
 
+@cache
+def as_printed(id: str) -> Check | None:
+    """The print of a claim beside its derivation, of which several tests speak."""
+    return print_of(entries()[id], entries())
+
+
 @pytest.fixture(scope="module")
 def standings() -> dict[tuple[str, str], Standing]:
     """How each changed print stands: one change of each of so many claims of `eot` that agree."""
     catalogue = entries()
     found: dict[tuple[str, str], Standing] = {}
     for turn, id in enumerate(id for id in NUMBERED if id.startswith("eot.")):
-        own, changed = print_of(catalogue[id], catalogue), list(edits(catalogue[id].latex))
+        own, changed = as_printed(id), list(edits(catalogue[id].latex))
         if own is None or own.standing is not Standing.AGREES or not changed:
             continue
         name, latex = changed[turn % len(changed)]
@@ -103,7 +110,6 @@ def test_most_changed_prints_differ_at_a_point(standings: dict[tuple[str, str], 
 
 
 def test_four_fifths_of_the_numbered_formulas_agree() -> None:
-    catalogue = entries()
-    found = [print_of(catalogue[id], catalogue) for id in NUMBERED]
+    found = [as_printed(id) for id in NUMBERED]
     assert sum(own is not None and own.standing is Standing.AGREES for own in found) >= 0.8 * len(NUMBERED)
     assert all(own is None or own.standing is not Standing.DIFFERS for own in found)
