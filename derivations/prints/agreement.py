@@ -46,7 +46,8 @@ def check(
     disproved = isinstance(steps[-1], Fails) and any(match(link, steps[-1], known) for link in found)
     for number, link in enumerate(found, start=1):
         outcome, reason = _of_link(link, steps, known, defines)
-        if disproved and (outcome is Standing.DIFFERS or (outcome is Standing.APART and _is_false(link))):
+        fails = outcome is Standing.DIFFERS or (outcome is Standing.APART and _is_false(link))
+        if disproved and fails and _in_a_chain(found, number - 1):
             outcome, reason = Standing.AGREES, f"not compared, as the formula fails already ({reason})"
         if outcome is Standing.DIFFERS and any(f", {way}," in each for each in said for way in (RESIDUAL, LOGS)):
             outcome = Standing.APART  # after a condition on unknowns another one need not hold for all
@@ -73,6 +74,12 @@ def defines_otherwise(latex: str, notation: Notation, before: str | None = None)
             if (at := values.apart(*link.said.sides)) is not None:
                 return f"it is not what the table defines: {_shown_at(values, at, *link.said.sides)}"
     return ""
+
+
+def _in_a_chain(found: Sequence[Link], number: int) -> bool:
+    """Whether a link is one of a chain a = b = c, of which one link fails if another one is disproved."""
+    pairs = ((found[at], found[at + 1]) for at in (number - 1, number) if 0 <= at < len(found) - 1)
+    return any(sums.alike(sides(one.said)[-1], sides(other.said)[0]) for one, other in pairs)
 
 
 def _of_link(link: Link, steps: Sequence[Relation], known: frozenset[str], defines: bool) -> tuple[Standing, str]:
