@@ -53,7 +53,6 @@ from derivations.latex.values import (
 
 UNREAD = (
     "\\int",
-    "\\prod",
     "\\lim",
     "\\sup",
     "\\inf",
@@ -253,7 +252,7 @@ class Reader:
                 del rest[0]
                 return symbols.meant(self, pair, self.notation.meanings[pair], rest)
             if base.name in sums.BIG:
-                return sums.big_sum(self, sub, sup, rest)
+                return (sums.big_sum if base.name == "\\sum" else sums.big_product)(self, sub, sup, rest)
             if base.name == "\\int" and (found := sums.integral(self, rest)) is not None:
                 return found
             if base.name in functions.FUNCTIONS and sub is not None:
@@ -325,6 +324,8 @@ class Reader:
             return sp.Integer(node.text)
         if isinstance(node, Sum):
             return self.value(node).number
+        if isinstance(node, Scripted) and node.sub is not None and spelled(node.base) in self.notation.points:
+            return self.place(node.sub, size)                # u(t_i), at the point of number i
         name = spelled(node)
         pointed = name.rstrip("'") in self.notation.points
         if size is not None and name not in self.scope and not pointed and self.may_index(name):

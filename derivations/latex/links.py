@@ -14,6 +14,7 @@ import sympy as sp
 from derivations.calculus.sums import total
 from derivations.calculus.variables import Variable
 from derivations.latex.clauses import clauses
+from derivations.latex.densities import moving_vector, proportional_density
 from derivations.latex.derivatives import put_at
 from derivations.latex.elaboration import Reader
 from derivations.latex.names import index_parts
@@ -197,6 +198,11 @@ def _said(reader: Reader, chain: Chain) -> Iterator[tuple[Said, str]]:
             yield from _of_space(reader, left, right)
             continue
         name = spelled(left.base) if isinstance(left, Scripted) else spelled(left)
+        if _solved(left) and _solved(right) and chain.parts[0] is not None:
+            left = chain.parts[0]  # x = A⁻¹y = B⁻¹z says that x = B⁻¹z, too
+        if sign == "\\propto" and (moving := moving_vector(reader, chain.parts[0])) is not None:
+            yield proportional_density(reader, left, right, moving), ""
+            continue
         for said in _link(reader, left, sign, right):
             yield said, name
 
@@ -268,6 +274,9 @@ def _link(reader: Reader, left: Node, sign: str, right: Node) -> Iterator[Said]:
     elif sign in EQUAL and (solved := _solved(right)):
         matrix, rest = solved
         yield from compared(reader, Product((matrix, left)), rest, lambda a, b: Equation(a, b))
+    elif sign in EQUAL and (solved := _solved(left)):
+        matrix, rest = solved
+        yield from compared(reader, Product((matrix, right)), rest, lambda a, b: Equation(a, b))
     elif sign in EQUAL and (found := posed(reader, right)):
         yield from _optimum(reader, left, left, found)
     elif sign in EQUAL and (found := posed(reader, left)):

@@ -43,11 +43,14 @@ def check(
     reading = "; ".join(map(str, found))
     said: list[str] = []
     certain = False
-    disproved = isinstance(steps[-1], Fails) and any(match(link, steps[-1], known) for link in found)
     for number, link in enumerate(found, start=1):
         outcome, reason = _of_link(link, steps, known, defines)
-        fails = outcome is Standing.DIFFERS or (outcome is Standing.APART and _is_false(link))
-        if disproved and fails and _in_a_chain(found, number - 1):
+        if (
+            outcome is Standing.DIFFERS
+            and isinstance(steps[-1], Fails)
+            and any(f"(step {len(steps)})" in each for each in said)
+            and _in_a_chain(found, number - 1)
+        ):
             outcome, reason = Standing.AGREES, f"not compared, as the formula fails already ({reason})"
         if outcome is Standing.DIFFERS and any(f", {way}," in each for each in said for way in (RESIDUAL, LOGS)):
             outcome = Standing.APART  # after a condition on unknowns another one need not hold for all
@@ -125,12 +128,6 @@ def _words(found: Match, at: int, count: int) -> str:
 
 def _trivial(link: Link) -> bool:
     return isinstance(link.said, Equation) and sums.alike(*link.said.sides)
-
-
-def _is_false(link: Link) -> bool:
-    """Whether both sides of an equation certainly differ at a point."""
-    said = link.said
-    return isinstance(said, Equation) and Values(variables_of(sp.Tuple(*said.sides))).apart(*said.sides) is not None
 
 
 def _proved(link: Link) -> bool:
