@@ -209,8 +209,9 @@ def _mean(data: Data, *, backward: bool) -> Trial:
     def found() -> Tensor:
         if not backward:
             result = mem.solve(t, z, u, data.number, tolerance=TIGHT)
-            refuse = torch.where(result.converged, 0.0, torch.nan)
-            return torch.cat([result.dual.double(), result.weights.double(), result.mean.double()]) + refuse
+            if not bool(result.converged):                   # it does not raise: that is what the flag is for
+                raise RuntimeError("solve: 1 of 1 problems did not converge")
+            return torch.cat([result.dual.double(), result.weights.double(), result.mean.double()])
 
         def value(t: Tensor, z: Tensor) -> Tensor:
             result = mem.solve(t, z, u, data.number, tolerance=TIGHT)

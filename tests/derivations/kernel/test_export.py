@@ -79,3 +79,10 @@ def test_positivity_is_a_hypothesis() -> None:
     other = index("k", m, other_than=(j,))
     binders, _ = parts(theorem("domains", Equation(total(k, q[k]) * delta(j, other) + tau, tau)).statement)
     assert {"m_gt0", "tau_gt0", "q_ge0", "q_mass", "k_j"} <= {name for name, _ in binders}
+
+
+def test_claims_that_say_the_same_are_asked_once() -> None:
+    """The name of a theorem is no part of its content, all that it says is."""
+    one, other = theorem("one", SOUND[0]), theorem("other", SOUND[0])
+    assert one.source != other.source
+    assert one.content == other.content != theorem("one", SOUND[1]).content

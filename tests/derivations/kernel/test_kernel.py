@@ -67,6 +67,15 @@ def test_an_axiom_of_the_session_is_counted(library: Library, store: Path) -> No
     assert foreign(assumed(said)) == ["mine"]
 
 
+def test_an_axiom_of_the_standard_library_refuses_its_theorem_only(library: Library, store: Path) -> None:
+    """Planted: excluded middle of another library; what is asked together with it is accepted."""
+    source = "From Coq Require Import Classical_Prop.\nTheorem middle : forall P : Prop, P \\/ ~ P."
+    middle, sound = Theorem("middle", source, "exact: classic.", {}), exported("eot.59")
+    answers = checked([middle, sound], library, 1, store)
+    assert answers[sound.name].accepted
+    assert answers["middle"].detail == "it rests on the axiom classic"
+
+
 def test_mutants_are_not_accepted(library: Library, store: Path) -> None:
     """One-edit mutants that are refuted at an exact point; `python -m derivations kernel --mutants 200` tries more."""
     wrong = [made for id in CLAIMS[:2] for made, _ in islice(wrong_theorems(entries()[id]), 4)]

@@ -1,0 +1,206 @@
+"""The page on the edges, `docs/edges.md`: errors, hostile inputs and mutants, as they were measured.
+
+    python -m numerics errors --json errors.json
+    python -m tests.mutation --json mutants.json
+    python -m tests.edges --errors errors.json --hostile --mutants mutants.json
+
+Figures go to `docs/edges.json` with the versions that they were measured with, and the page is written from that file.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import platform
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import click
+
+from numerics.precision.study import DTYPES
+
+DOCS = Path(__file__).parents[1] / "docs"
+DATA, PAGE = DOCS / "edges.json", DOCS / "edges.md"
+STATES = ("right", "refused", "limit", "silent")
+FATES = ("killed", "equivalent", "survived")
+PACKAGES = ("torch", "numpy", "scipy", "python-flint")
+
+
+def versions() -> dict[str, str]:
+    """Of what is measured with."""
+    return {"python": platform.python_version(), "machine": platform.machine()} | {name: version(name) for name in PACKAGES}
+
+
+# ── figures ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def errors(records: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Of the cells that `numerics errors` has measured: the largest error at each decade and in each dtype, and the counts."""
+    table: dict[str, dict[str, Any]] = {}
+    groups: dict[str, Any] = {name: cells for record in records for name, cells in record["groups"].items()}
+    for cell in (cell for cells in groups.values() for cell in cells):
+        place, error = cell["place"], float(cell["error"])
+        row = table.setdefault(cell["function"], {"decades": {}, "dtypes": {}, "states": Counter()})
+        row["states"][cell["state"]] += 1
+        if cell["state"] in ("right", "silent"):
+            for kind, key in (("decades", str(place["decade"])), ("dtypes", place["dtype"])):
+                row[kind][key] = max(row[kind].get(key, 0.0), error if math.isfinite(error) else math.inf)
+    rounded = {name: {kind: _rounded(row[kind]) for kind in ("decades", "dtypes")} | {"states": dict(row["states"])}
+               for name, row in table.items()}
+    silent = sorted(f"{cell['function']}, {_where(cell['place'])}: {cell['said']}"
+                    for cells in groups.values() for cell in cells if cell["state"] == "silent")
+    return {"versions": versions(), "seed": records[0]["seed"], "functions": rounded, "silent": silent}
+
+
+def _rounded(row: Mapping[str, float]) -> dict[str, float | str]:
+    return {key: float(f"{x:.2g}") if math.isfinite(x) else "inf" for key, x in row.items()}
+
+
+def _where(place: Mapping[str, Any]) -> str:
+    return f"10^{place['decade']}, {place['scores']}, size {place['size']}, {place['dtype']}"
+
+
+def hostile() -> dict[str, Any]:
+    """Of the table of hostile inputs, judged now: how many cells of each function are what."""
+    import torch
+
+    from tests.numerics.hostile.functions import FUNCTIONS
+    from tests.numerics.hostile.inputs import cells
+    from tests.numerics.hostile.judge import judge
+
+    found = {name: Counter(_kind(judge(function, changed, given)) for dtype in (torch.float64, torch.float32)
+                           for _, changed, given in cells(function, dtype)) for name, function in FUNCTIONS.items()}
+    return {"versions": versions(), "functions": {name: dict(row) for name, row in found.items()}}
+
+
+def _kind(verdict: str) -> str:
+    return verdict if verdict in STATES else "silent"
+
+
+def mutation(results: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """Of the mutants that have been tried: how many of each module were killed, are equivalent, survived."""
+    from tests.mutation.__main__ import equivalents
+    from tests.mutation.edits import mutants
+    from tests.mutation.targets import modules, path_of
+
+    known, rows, survivors = equivalents(), {}, []
+    for module in modules():
+        found = mutants(module, path_of(module).read_text(encoding="utf-8"))
+        fates = Counter("equivalent" if x.key in known else results[x.key]["fate"] for x in found
+                        if x.key in known or x.key in results)
+        if fates:
+            rows[module] = {"mutants": len(found), **fates}
+            survivors += [str(x) for x in found if x.key not in known and results.get(x.key, {}).get("fate") == "survived"]
+    return {"versions": versions(), "modules": rows, "survivors": survivors}
+
+
+# ── the page ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def page(data: Mapping[str, Any]) -> str:
+    """The page in Markdown."""
+    told = ["# At the edges", "",
+            "How wrong the closed forms are at the ends of their ranges, what they do with hostile inputs, and which edits of "
+            "our own sources no test notices. `python -m tests.edges` writes this page from `docs/edges.json`.", ""]
+    return "\n".join([*told, *_errors(data["errors"]), *_hostile(data["hostile"]), *_mutation(data["mutants"])])
+
+
+def _errors(data: Mapping[str, Any]) -> list[str]:
+    rows: Mapping[str, Any] = data["functions"]
+    decades = sorted({int(key) for row in rows.values() for key in row["decades"]})
+    states = sum((Counter(row["states"]) for row in rows.values()), Counter())
+    return [
+        "## Errors", "",
+        "`python -m numerics errors` compares each closed form, and its derivatives, with balls of 96 digits, in units of what "
+        "conditioning and the dtype allow: 1 is a computation as wrong as it may be. The number of a function (τ, ε or α) "
+        f"is 10^−6 to 10^6. {states.total()} cells: " + ", ".join(f"{states[state]} {state}" for state in STATES) + ".", "",
+        *_versions(data),
+        "The largest error in each dtype, and what became of the cells:", "",
+        *_table(("function", *DTYPES, *STATES),
+                ([name, *(_number(row["dtypes"].get(x)) for x in DTYPES), *_counts(row["states"], STATES)]
+                 for name, row in rows.items())),
+        "The largest error at each power of ten, over all dtypes, sizes and kinds of scores:", "",
+        *_table(("function", *(f"10^{x}" for x in decades)),
+                ((name, *(_number(row["decades"].get(str(x))) for x in decades)) for name, row in rows.items())),
+        *(["Silent, that is without digits and without a word:", "", *(f"- {line}" for line in data["silent"]), ""]
+          if data["silent"] else []),
+    ]
+
+
+def _hostile(data: Mapping[str, Any]) -> list[str]:
+    rows: Mapping[str, Any] = data["functions"]
+    return [
+        "## Hostile inputs", "",
+        "Each function is called with NaN, infinities, empty, expanded, sparse and meta tensors, temperatures that are zero, "
+        "negative or denormal, shapes that do not fit, and more (`tests/numerics/hostile`). A cell is right by an independent "
+        "reference in extended precision, refused with an error that names the argument, or at a limit that `conventions.md` "
+        "documents.", "",
+        *_versions(data),
+        *_table(("function", *STATES), ([name, *_counts(row, STATES)] for name, row in _totalled(rows).items())),
+    ]
+
+
+def _mutation(data: Mapping[str, Any]) -> list[str]:
+    rows = _totalled(data["modules"])
+    return [
+        "## Mutants", "",
+        "`python -m tests.mutation` makes one small edit at a time and runs the tests that mirror the module. Equivalent "
+        "mutants are in `tests/mutation/equivalent.toml`, each with the reason. Those that were tried are the first of each "
+        "module by a digest of their content.", "",
+        *_versions(data),
+        *_table(("module", "mutants", "tried", *FATES, "killed or equivalent"),
+                ([name, str(row["mutants"]), str(sum(row.get(x, 0) for x in FATES)), *_counts(row, FATES), _share(row)]
+                 for name, row in rows.items())),
+        *(["Survivors:", "", *(f"- `{line.replace('`', '')}`" for line in data["survivors"]), ""] if data["survivors"] else []),
+    ]
+
+
+def _share(row: Mapping[str, int]) -> str:
+    tried = sum(row.get(x, 0) for x in FATES)
+    return f"{(tried - row.get('survived', 0)) / tried:.1%}"
+
+
+def _totalled(rows: Mapping[str, Mapping[str, int]]) -> dict[str, Mapping[str, int]]:
+    return {**rows, "all": sum((Counter(row) for row in rows.values()), Counter())}
+
+
+def _versions(data: Mapping[str, Any]) -> list[str]:
+    return ["Measured with " + ", ".join(f"{name} {x}" for name, x in data["versions"].items()) + ".", ""]
+
+
+def _number(x: float | str | None) -> str:
+    return "" if x is None else f"{x:.2g}" if isinstance(x, float | int) else x
+
+
+def _counts(row: Mapping[str, int], kinds: Sequence[str]) -> list[str]:
+    return [str(row[kind]) if row.get(kind) else "" for kind in kinds]
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    lines = (f"| {' | '.join(cell.replace('|', '&#124;') for cell in row)} |" for row in rows)
+    return [f"| {' | '.join(head)} |", f"|{' --- |' * len(head)}", *lines, ""]
+
+
+@click.command()
+@click.option("--errors", "errors_of", type=click.Path(exists=True, path_type=Path), multiple=True,
+              help="files of `numerics errors`; a function that is in several is taken from the last")
+@click.option("--hostile", "anew", is_flag=True, help="judge the hostile inputs anew")
+@click.option("--mutants", "mutants_of", type=click.Path(exists=True, path_type=Path), help="a file of `tests.mutation`")
+def main(errors_of: tuple[Path, ...], anew: bool, mutants_of: Path | None) -> None:
+    """Take new figures into the data file, and write the page from it."""
+    data = json.loads(DATA.read_text(encoding="utf-8")) if DATA.exists() else {}
+    if errors_of:
+        data["errors"] = errors([json.loads(path.read_text(encoding="utf-8")) for path in errors_of])
+    if anew:
+        data["hostile"] = hostile()
+    if mutants_of:
+        data["mutants"] = mutation(json.loads(mutants_of.read_text(encoding="utf-8")))
+    DATA.write_text(json.dumps(data, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    PAGE.write_text(page(data), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,81 @@
+"""The modules that are mutated, and the tests that mirror each."""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+CLOSED_FORMS = (
+    "sparse_maps", "regularizers", "fenchel_young", "fisher", "one_sided", "linear", "flash", "attention", "priors",
+    "line_search", "linear_program", "arguments", "tolerances", "mem.arguments", "mem.closed_forms", "mem.certificate",
+    "mem.bounds", "mem.rows", "mem.newton", "mem.batch", "mem.solver", "transport.parts", "transport.feasibility",
+    "transport.diagnostics", "transport.quadratic", "transport.solver", "transport.sinkhorn", "transport.unbalanced",
+    "transport.attention", "modules.functional", "modules.kinds", "modules.multihead", "modules.hugging_face",
+    "ot_attention.costs", "ot_attention.exact", "ot_attention.layer", "ot_attention.transport", "continuous.basis",
+    "continuous.densities",
+)
+KERNEL = ("calculus", "relations")
+JUDGES = ("canonical", "comparison", "examination", "claims", "catalogue", "rows", "ledger", "ledger_schema", "regression",
+          "baseline", "mutants", "normal_form", "records", "integrity", "selection", "differences")
+VOTES = ("admission", "automatic", "bridge", "draws", "dtypes", "harness", "lookups", "power", "readings", "registry")
+
+ALSO = {
+    "numerics.arguments": ("numerics/test_one_sided.py",),
+    "numerics.priors": ("numerics/test_attention.py",),
+    "derivations.canonical": ("derivations/test_side_by_side.py",),
+    "derivations.normal_form": ("derivations/test_canonical.py",),
+    "derivations.differences": ("derivations/test_regression.py",),
+    "derivations.rows": ("derivations/test_ledger.py", "attacks/test_ledger_forgery.py"),
+    "derivations.ledger_schema": ("derivations/test_ledger.py", "attacks/test_hostile_ledgers.py"),
+    "derivations.records": ("derivations/test_ledger.py",),
+    "derivations.integrity": ("attacks/test_integrity.py",),
+    "derivations.selection": ("derivations/test_catalogue.py",),
+    "derivations.comparison": ("derivations/test_examination.py", "attacks/test_corrections.py"),
+    "derivations.examination": ("attacks/test_premises.py", "attacks/test_sealing.py"),
+    "derivations.claims": ("derivations/test_verdicts.py",),
+    "derivations.calculus.signs": ("attacks/test_signs.py",),
+    "derivations.calculus.sums": ("attacks/test_sums.py",),
+    "derivations.calculus.bounds": ("attacks/test_bounds.py",),
+    "derivations.calculus.defined": ("attacks/test_definedness.py",),
+    "derivations.calculus.admission": ("attacks/test_points.py",),
+    "derivations.calculus.points": ("attacks/test_points.py",),
+    "derivations.calculus.quick": ("attacks/test_caches.py",),
+    "derivations.calculus.printing": ("derivations/test_printing.py",),
+    "derivations.relations.limit": ("attacks/test_limits.py",),
+    "derivations.relations.optimum": ("attacks/test_optima.py", "derivations/test_extrema.py"),
+    "derivations.relations.expansion": ("attacks/test_expansions.py",),
+    "derivations.relations.implication": ("attacks/test_premises.py",),
+    "evidence.lookups": ("attacks/test_lookups.py",),
+    "evidence.bridge": ("evidence/test_harness.py",),
+    "evidence.dtypes": ("evidence/test_readings.py", "evidence/test_draws.py"),
+    "evidence.harness": ("attacks/test_votes.py",),
+}
+"""Tests beyond the mirror that hold a module, below ``tests``."""
+
+
+@functools.cache
+def modules() -> tuple[str, ...]:
+    """The dotted names of all modules, the closed forms first."""
+    kernel = [f"derivations.{part}.{path.stem}" for part in KERNEL
+              for path in sorted((ROOT / "derivations" / part).glob("[a-z]*.py"))]
+    return (*(f"numerics.{name}" for name in CLOSED_FORMS), *kernel, *(f"derivations.{name}" for name in JUDGES),
+            *(f"evidence.{name}" for name in VOTES))
+
+
+def path_of(module: str) -> Path:
+    """The source of a module."""
+    return ROOT.joinpath(*module.split(".")).with_suffix(".py")
+
+
+def mirror_of(module: str) -> tuple[Path, ...]:
+    """The files with the tests of a module: `test_<name>*.py` in the mirrored folder, or all of that folder; and ``ALSO``."""
+    package, *folders, name = module.split(".")
+    folder = ROOT.joinpath("tests", package, *folders)
+    if folders and folders[0] in KERNEL:
+        folder = ROOT / "tests" / package
+        found = [*folder.glob(f"test_{name}*.py"), folder / f"test_{folders[0]}.py"]
+    else:
+        found = sorted(folder.glob("test_*.py") if folders else folder.glob(f"test_{name}*.py"))
+    return tuple(dict.fromkeys([*found, *(ROOT / "tests" / path for path in ALSO.get(module, ()))]))

@@ -1,0 +1,175 @@
+"""The program that mutates our sources makes the edits that it names, and says of a mutant what its tests do."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from tests.mutation.__main__ import EQUIVALENT, chosen, equivalents, main
+from tests.mutation.edits import mutants
+from tests.mutation.targets import ROOT, mirror_of, modules, path_of
+
+SAMPLED = ("numerics.line_search",)
+
+
+def texts(source: str) -> list[str]:
+    return [mutant.text for mutant in mutants("module", source)]
+
+
+@pytest.mark.parametrize(("source", "wanted"), [
+    ("y = a + b", ["a + b → a - b"]),
+    ("y = -a", ["-a → a"]),
+    ("y = a < b", ["a < b → a <= b", "a < b → a >= b"]),
+    ("y = a == b", ["a == b → a != b"]),
+    ("y = x[1]", ["1 → 2"]),
+    ("y = x.sum(dim=-1)", ["-1 → 1", "1 → 2"]),
+    ("y = 0.5", ["0.5 → 1.0"]),
+    ("y = True", ["True → False"]),
+    ("y = x.clamp(min=a)", ["x.clamp(min=a) → x"]),
+    ("y = max(a, b)", ["max(a, b) → min(a, b)", "max(a, b) → a", "max(a, b) → b"]),
+    ("y = where(a, b, c)", ["where(a, b, c) → b", "where(a, b, c) → c"]),
+    ("y = x.mT", ["x.mT → x"]),
+    ("y = a and not b", ["a and (not b) → a or not b", "not b → b"]),
+    ("y = a if b else c", ["a if b else c → c if b else a"]),
+    ("def f(x):\n    x = g(x)\n    h(x)", ["x = g(x) → pass", "h(x) → pass"]),
+    ("if a:\n    raise ValueError(f'{a + 1}')", ["if a: raise ValueError(f'{a + 1}') → if not a: raise ValueError(f'{a + 1}')",
+                                              "raise ValueError(f'{a + 1}') → pass"]),
+])
+def test_the_edits(source: str, wanted: list[str]) -> None:
+    assert texts(source) == wanted
+
+
+@pytest.mark.parametrize("source", [
+    '"""A docstring of 1 + 1."""', "__all__ = ['a' + 'b']", "import a", "x: Literal[1]", "@decorated(1)\ndef f() -> g(1): ...",
+    "y = f'{a + 1}' + 'text'",
+])
+def test_what_is_not_edited(source: str) -> None:
+    assert [x for x in texts(source) if x != "... → pass"] == []
+
+
+def test_a_key_changes_with_the_function_and_not_with_what_is_around_it() -> None:
+    def keys(source: str) -> set[str]:
+        return {mutant.key for mutant in mutants("module", source) if mutant.scope == "f"}
+
+    first, moved, other = ("def f(x):\n    return x + 1\n", "y = 2\n\n\ndef f(x):\n    return x + 1\n",
+                           "def f(x):\n    z = x\n    return x + 1\n")
+    assert keys(first) == keys(moved)
+    assert keys(first).isdisjoint(keys(other))
+
+
+def test_an_edit_is_compiled_and_taken_back() -> None:
+    found = mutants("module", "def f(x):\n    return x + 1\n")
+    values = []
+    for mutant in (*found, found[0]):
+        names: dict[str, object] = {}
+        exec(mutant.compiled("module.py"), names)
+        values.append(names["f"](5))                         # type: ignore[operator]
+    assert values == [4, 7, 4]
+
+
+TOY = '''
+LIMIT = 5
+SEEN = []
+
+
+def registered(function):
+    SEEN.append(function)
+    return function
+
+
+@registered
+def clipped(x, least=0):
+    return min(max(x, least), LIMIT)
+
+
+def endless(x):
+    while x > 0:
+        x = x - 1
+    return x
+
+
+def unreached(x):
+    return x + 1
+'''
+TESTS = '''
+from toy import LIMIT, SEEN, clipped, endless
+
+
+def test_clipped():
+    assert clipped(3) == 3
+    assert clipped(7) == 5
+    assert len(SEEN) == 1
+
+
+def test_endless():
+    assert endless(2) == 0
+'''
+SCRIPT = '''
+import json, sys
+from pathlib import Path
+from tests.mutation.edits import mutants
+from tests.mutation.trial import tried
+
+folder = Path(sys.argv[1])
+found = mutants("toy", (folder / "toy.py").read_text())
+for mutant, result in tried("toy", folder / "toy.py", [folder / "test_toy.py"], found):
+    print(json.dumps([mutant.text, result.fate, result.by]))
+'''
+
+
+def test_what_no_test_sees_survives_and_the_rest_is_killed(tmp_path: Path) -> None:
+    (tmp_path / "toy.py").write_text(TOY)
+    (tmp_path / "test_toy.py").write_text(TESTS)
+    said = subprocess.run([sys.executable, "-c", SCRIPT, str(tmp_path)], cwd=tmp_path, capture_output=True, text=True,
+                          check=True, env={"PYTHONPATH": f"{tmp_path}:{ROOT}", "PATH": "/usr/bin:/bin", "OMP_NUM_THREADS": "1"})
+    fates = {text: (fate, by) for text, fate, by in map(json.loads, said.stdout.splitlines())}
+    survived = {text for text, (fate, _) in fates.items() if fate == "survived"}
+    assert survived == {"max(x, least) → x", "x + 1 → x - 1", "1 → 2"}
+    assert fates["5 → 6"] == ("killed", "test_toy.py::test_clipped")               # a constant of the module
+    assert fates["SEEN.append(function) → pass"][0] == "killed"                    # what runs at import
+    assert fates["x - 1 → x + 1"] == ("killed", "its time")
+    assert fates["x + 1 → x - 1"] == ("survived", "no test reaches the line")
+
+
+def test_every_module_has_tests() -> None:
+    assert len(modules()) == len(set(modules())) > 80
+    for module in modules():
+        assert path_of(module).is_file(), module
+        assert mirror_of(module), module
+        assert all(path.exists() for path in mirror_of(module)), module
+
+
+def test_equivalent_mutants_exist_and_have_reasons() -> None:
+    """An entry becomes stale once the function around it changes, since its key is then another's."""
+    entries = equivalents()
+    by_module: dict[str, dict[str, str]] = {}
+    for key, entry in entries.items():
+        module = entry["mutant"].partition(":")[0]
+        source = path_of(module).read_text(encoding="utf-8")
+        known = by_module.setdefault(module, {mutant.key: mutant.text for mutant in mutants(module, source)})
+        assert key in known, f"{EQUIVALENT.name}: stale: {entry['mutant']}"
+        assert entry["mutant"].endswith(known[key]), entry
+        assert len(entry["reason"]) > 20, entry
+
+
+def test_a_sample_is_the_same_until_the_source_changes() -> None:
+    found = mutants("module", "".join(f"def f{n}(x):\n    return x + {n}\n" for n in range(20)))
+    assert chosen(found, None) == found
+    assert len(chosen(found, 5)) == 5
+    assert {x.key for x in chosen(found, 5)} <= {x.key for x in chosen(found[::-1], 9)}
+
+
+def test_an_unknown_module_is_refused() -> None:
+    result = CliRunner().invoke(main, ["numerics.nothing"])
+    assert result.exit_code == 2
+    assert "MODULE: expected one of" in result.output
+
+
+@pytest.mark.parametrize("module", SAMPLED)
+def test_a_sample_of_real_mutants_is_killed(module: str) -> None:
+    command = [sys.executable, "-m", "tests.mutation", module, "--sample", "8"]
+    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stdout[-2000:] + run.stderr[-2000:]

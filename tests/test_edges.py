@@ -1,0 +1,56 @@
+"""The page on the edges says what its data file says, and covers what is measured today."""
+
+import json
+from pathlib import Path
+
+from numerics.precision.study import FUNCTIONS
+from tests import edges
+from tests.numerics.hostile.functions import FUNCTIONS as HOSTILE
+
+ROOT = Path(__file__).parents[1]
+DATA = json.loads(edges.DATA.read_text(encoding="utf-8"))
+
+
+def cell(function: str = "f", state: str = "right", error: float | str = 0.5, decade: int = 0, dtype: str = "float64") -> dict:
+    place = {"decade": decade, "scores": "normal", "size": 2, "dtype": dtype, "seed": 0}
+    return {"function": function, "place": place, "state": state, "error": error, "said": "1 where 2 is right"}
+
+
+def test_the_page_is_written_from_its_data() -> None:
+    assert edges.page(DATA) == edges.PAGE.read_text(encoding="utf-8"), "run `python -m tests.edges`"
+
+
+def test_the_page_is_linked() -> None:
+    assert "docs/edges.md" in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_every_function_is_measured() -> None:
+    assert set(DATA["errors"]["functions"]) == {function.name for function in FUNCTIONS}
+    assert set(DATA["hostile"]["functions"]) == set(HOSTILE)
+
+
+def test_no_hostile_input_is_silent() -> None:
+    assert not any(row.get("silent") for row in DATA["hostile"]["functions"].values())
+
+
+def test_the_largest_error_of_each_decade_and_dtype() -> None:
+    groups = {"f, float64": [cell(error=0.25), cell(error=0.75), cell(decade=3), cell(state="refused", error="nan", decade=4)],
+              "f, float32": [cell(dtype="float32", state="silent", error="inf", decade=3)]}
+    found = edges.errors([{"groups": groups, "seed": 0}])
+    assert found["functions"]["f"] == {
+        "decades": {"0": 0.75, "3": "inf"}, "dtypes": {"float64": 0.75, "float32": "inf"},
+        "states": {"right": 3, "refused": 1, "silent": 1}}
+    assert found["silent"] == ["f, 10^3, normal, size 2, float32: 1 where 2 is right"]
+
+
+def test_a_later_file_replaces_an_earlier_one() -> None:
+    first, later = ({"groups": {"f, float64": [cell(error=x)]}, "seed": 0} for x in (0.5, 0.125))
+    assert edges.errors([first, later])["functions"]["f"]["dtypes"] == {"float64": 0.12}
+
+
+def test_what_is_silent_is_on_the_page() -> None:
+    errors = edges.errors([{"groups": {"f, float64": [cell(state="silent", error=7.0)]}, "seed": 0}])
+    told = edges.page(DATA | {"errors": errors})
+    assert "1 cells: 0 right, 0 refused, 0 limit, 1 silent." in told
+    assert "- f, 10^0, normal, size 2, float64: 1 where 2 is right" in told
+    assert "| f | 7 |  |  |  |  |  |  | 1 |" in told
