@@ -458,5 +458,5 @@ INSTANCES = {
     "eot.111": {"P_{ij}": "= b_j", "b": "simplex m"},
 }
 for _id in ("0.policy-gradient", "1.policy-gradient", "0.geometry", "1.geometry", "2.log-derivative"):
-    CLAIMS[f"eot.s{_id}"] = {**PROBABILITIES, "k": "index m", "s": "vector m", r"p^\star_j(s)": SYMBOLS[r"p^\star_j(s)"]}
-CLAIMS["eot.s0.geometry"] |= ENTROPY
+    _weights = {"k": "index m", "s": "vector m", r"p^\star_j(s)": SYMBOLS[r"p^\star_j(s)"]}
+    CLAIMS[f"eot.s{_id}"] = {**PROBABILITIES, **_weights, **(ENTROPY if _id == "0.geometry" else {})}
