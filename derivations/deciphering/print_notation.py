@@ -300,6 +300,7 @@ GROUP = {
     "T, M": None,
     "s": r"vector \mathcal{G}",
     "v": "positive",
+    "u": None,
     "u_i": "= v",
     "p^*_i": None,
     "p^*(t)": r"= v e^{\alpha s_t/\gamma} / \sum_{t'} e^{\alpha s_{t'}/\gamma}",

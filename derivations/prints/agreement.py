@@ -49,6 +49,7 @@ def check(
             outcome is Standing.DIFFERS
             and isinstance(steps[-1], Fails)
             and any(f"(step {len(steps)})" in each for each in said)
+            and _in_a_chain(found, number - 1)
         ):
             outcome, reason = Standing.AGREES, f"not compared, as the formula fails already ({reason})"
         if outcome is Standing.DIFFERS and any(f", {way}," in each for each in said for way in (RESIDUAL, LOGS)):
@@ -76,6 +77,12 @@ def defines_otherwise(latex: str, notation: Notation, before: str | None = None)
             if (at := values.apart(*link.said.sides)) is not None:
                 return f"it is not what the table defines: {_shown_at(values, at, *link.said.sides)}"
     return ""
+
+
+def _in_a_chain(found: Sequence[Link], number: int) -> bool:
+    """Whether a link is one of a chain a = b = c, of which one link fails if another one is disproved."""
+    pairs = ((found[at], found[at + 1]) for at in (number - 1, number) if 0 <= at < len(found) - 1)
+    return any(sums.alike(sides(one.said)[-1], sides(other.said)[0]) for one, other in pairs)
 
 
 def _of_link(link: Link, steps: Sequence[Relation], known: frozenset[str], defines: bool) -> tuple[Standing, str]:

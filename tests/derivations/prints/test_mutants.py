@@ -23,6 +23,7 @@ EQUIVALENT = {
     ("eot.125", "a + changed"),  # I_Δ is 0 on the simplex, where f is finite
     ("eot.133", "a + changed"),
     ("deciphering.s6.shift", "a + changed"),  # c is any vector
+    ("transport.s4.shift-invariance", "a − changed"),  # c is any vector
     ("deciphering.sB.log-likelihood", "a − changed"),  # proportional with a factor of any sign
     ("inference.s5.log-likelihood", "a − changed"),
 }
@@ -46,6 +47,7 @@ def edits(latex: str) -> Iterator[tuple[str, str]]:
 
 
 WITH_REMAINDERS = ("deciphering", "inference")
+UNNUMBERED = ("geometric", "transport")
 EVERY = 3  # of the formulas of these
 NUMBERED = [id for id in entries() if is_numbered(id) and entries()[id].derivation is not None]
 ENOUGH = 110
@@ -88,6 +90,30 @@ def others() -> dict[tuple[str, str], Standing]:
         if (other := print_of(replace(catalogue[id], latex=latex), catalogue)) is not None:
             found[id, name] = other.standing
     return found
+
+
+@pytest.fixture(scope="module")
+def unnumbered() -> dict[tuple[str, str], Standing]:
+    """How each changed print stands: all changes of each formula of `geometric` and `transport`, most without numbers."""
+    catalogue = entries()
+    found: dict[tuple[str, str], Standing] = {}
+    for id, entry in catalogue.items():
+        if id.split(".")[0] not in UNNUMBERED or not is_formula(entry.latex):
+            continue
+        own = print_of(entry, catalogue)
+        if own is None or own.standing is not Standing.AGREES:
+            continue
+        for name, latex in edits(entry.latex):
+            if (other := print_of(replace(entry, latex=latex), catalogue)) is not None:
+                found[id, name] = other.standing
+    return found
+
+
+def test_no_changed_print_without_a_number_agrees(unnumbered: dict[tuple[str, str], Standing]) -> None:
+    assert len(unnumbered) >= 100
+    assert {each for each, standing in unnumbered.items() if standing is Standing.AGREES} <= EQUIVALENT
+    counts = Counter(unnumbered.values())
+    assert counts[Standing.DIFFERS] >= 0.6 * counts.total()
 
 
 def test_no_changed_print_with_templates_agrees(others: dict[tuple[str, str], Standing]) -> None:
