@@ -106,8 +106,7 @@ def budget_bisect(X: Tensor, budget: Positive = 2, dim: int = -1, n_iter: int = 
         between, full = (x > tau) & (x < tau + 1), x >= tau + 1
         count = between.sum(-1, keepdim=True)
     held = torch.where(between, x, 0.0).sum(-1, keepdim=True) + full.sum(-1, keepdim=True)
-    tau = torch.where(count > 0, (held - total) / count.clamp(min=1), tau)
-    p = torch.where(between, (torch.where(between, x, 0.0) - tau).clamp(0, 1), full.to(x))
+    p = torch.where(between, (x - (held - total) / count.clamp(min=1)).clamp(0, 1), full.to(x))
     # With no entry between 0 and 1 the budget is an integer: the largest entries have it all.
     return _back(torch.where(total.isnan(), total, p), live, dim, X)
 

@@ -233,7 +233,8 @@ _fresh = count(1)
 
 def fresh(like: Variable) -> Variable:
     """An index over the same range that occurs nowhere else, so that binding it captures nothing."""
-    domain = Domain(Kind.INDEX, like.domain.shape) if like.domain.other_than else like.domain
+    plain = like.domain.kind is Kind.INDEX and not like.domain.other_than
+    domain = like.domain if plain else Domain(Kind.INDEX, like.domain.shape)
     return Variable(f"{like.name.split('#')[0]}#{next(_fresh)}", domain)
 
 

@@ -175,6 +175,15 @@ SCALED = {
 
 # Section 5: μ is the mean of a Gaussian law, b an observation
 GAUSSIAN = {r"\mu": "vector d as mu", "b": "vector d", "z": r"= b - \mu"}
+GAUSSIAN_LAW = {**GAUSSIAN, "a": "vector d as x", "u": None, "u(a)": r"normal \mu", "h": None, r"\Sigma": None}
+MAXIMIZER = r"= \tfrac\alpha{\alpha+1}(b - \mu)"
+GAUSSIAN_DUAL = {**GAUSSIAN_LAW, r"\lambda^*": MAXIMIZER}
+GAUSSIAN_MINIMIZER = {**GAUSSIAN_DUAL, "p^*(a)": r"normal \tfrac1{1+\alpha}\mu + \tfrac\alpha{1+\alpha}b"}
+# The covariance C of this law is I_d, its own inverse
+GAUSSIAN_MINIMIZER[r"\mathcal N(y, C)"] = r"= (2\pi)^{-d/2} e^{-\frac12\langle a - y, C(a - y)\rangle}"
+GAUSSIAN_MINIMIZER["y"], GAUSSIAN_MINIMIZER["C"] = "vector d", "matrix d d"
+GAUSSIAN_TILT = {**GAUSSIAN_LAW, "p^*(a)": r"= u(a) e^{\langle a, \lambda^* \rangle} / e^{\langle \mu, \lambda^* "
+                                           r"\rangle + \frac12 \|\lambda^*\|^2}"}
 GAUSSIAN_ESTIMATE = {**GAUSSIAN, r"\lambda^*": r"= \tfrac\alpha{\alpha+1}(b - \mu)", r"\hat h": r"= \mu + \lambda^*"}
 
 # Positive numbers with any sum are called w where only their ratios count; u is what they are over their sum
@@ -194,8 +203,20 @@ POSITIONS = {
     "b_k": "= B_{n+k}",
     r"\mathbf 1_{\mathrm{masked}}(i)": r"= \log m_i",
     "Z": r"= \sum_l m_l e^{b_{j-l}}",
+    r"Z^{(j)}": r"= \sum_l m_l e^{b_{j-l}}",
+    r"Z^{(k)}": r"= \sum_l m_l e^{b_{k-l}}",
     r"u_i^{(j)}": r"= m_i e^{b_{j-i}} / \sum_l m_l e^{b_{j-l}}",
     r"u_i^{(k)}": r"= m_i e^{b_{k-i}} / \sum_l m_l e^{b_{k-l}}",
+}
+
+# (19) is 0 for masked words, and m_i is what is left of a word
+MASKED = {
+    **POSITIONS,
+    "T": "matrix n d",
+    "t": "point of T",
+    r"\mathrm{masked}(i)": "= 1 - m_i",
+    "u_i": POSITIONS[r"u_i^{(j)}"],
+    "h, \\mu, \\Sigma": None,
 }
 
 # Equal places of a caption: P(i, k) is how often template i and output k meet
@@ -229,6 +250,16 @@ STATIONARY_PLAN = {
                r"{\sum_{t''} q_t(t'') e^{\langle t'', \lambda^* \rangle/\gamma}}",
     "z": r"= \tfrac1\alpha \lambda^* - \tilde\mu + \hat h",
 }
+# The derivation has one vector for μ̃ + z, and any Z
+SHIFTED = {
+    "Z_t": None,
+    "Z": "positive vector N",
+    "w": "vector d as z",
+    "w_t": None,
+    "p^*_t": None,
+    "z": "vector d as y",
+    r"\tilde\mu": "= w - z",
+}
 ONE_GROUP = {
     "G": "size",
     "i, j, k": "index G",
@@ -251,6 +282,29 @@ SHARES = {
     "u": "interior n",
     "x(i|l)": r"= e^{(\alpha s_i - M_{il})/\gamma} / \sum_h e^{(\alpha s_h - M_{hl})/\gamma}",
     "p^*_i": r"= \sum_l u_l e^{(\alpha s_i - M_{il})/\gamma} / \sum_h e^{(\alpha s_h - M_{hl})/\gamma}",
+}
+# o has weight where u has none; p is (18)
+OUTSIDE = {
+    **SHARES,
+    "u": "simplex N",
+    "o": "complement of u",
+    "M": "nonnegative matrix N N as K",
+    "l": "index N",
+    "p_i": r"= u_i e^{\alpha s_i} / \sum_h u_h e^{\alpha s_h}",
+}
+# A group 𝒢 with the weight v = u_i of its one template in the input; the costs within it are 0
+GROUP = {
+    **SHARES,
+    r"\mathcal G": "size as G",
+    "t": r"index \mathcal{G}",
+    "T, M": None,
+    "s": r"vector \mathcal{G}",
+    "v": "positive",
+    "u": None,
+    "u_i": "= v",
+    "p^*_i": None,
+    "p^*(t)": r"= v e^{\alpha s_t/\gamma} / \sum_{t'} e^{\alpha s_{t'}/\gamma}",
+    "x(i|l)": None,
 }
 PLANS = {
     "x": "vector d",
@@ -278,6 +332,58 @@ MIXED = {
     "w": "= e/(1 + e)",
     "p": "interior n as x",
     "q": "simplex n as y",
+}
+
+# Appendix B: the parameters θ of p_θ are the weights themselves; f(θ|ϑ) is (32), and f(θ|μ + z, ϑ) its product with (33), where
+# a factor without θ is left out
+PRIOR = {
+    "p, h": None,
+    r"\theta": "simplex n as x",
+    r"\vartheta": "real",
+    r"u_\vartheta": "= u",
+    r"p_\theta": r"= \theta",
+    r"h_\theta": r"= \sum_i \theta_i t_i",
+    r"f(\theta|\vartheta)": r"= e^{-\eta \mathcal K(\theta, u)}",
+}
+POSTERIOR = {
+    **PRIOR,
+    "b": "vector d",
+    r"\theta'": "simplex n as p",
+    r"f(\theta|\vartheta)": None,
+    r"f(\theta|b, \vartheta)": r"= e^{-\frac1{2\sigma^2} \|b - h_\theta\|^2} e^{-\eta \mathcal K(p_\theta, u_\vartheta)}",
+    r"\alpha": r"= 1/(\eta \sigma^2)",
+}
+LIKELIEST = {**PRIOR, r"p_\theta^*": r"= \tilde p", "z": r"= \eta \sigma^2 \lambda^* - \mu + \hat h"}
+
+# (3) has one Gaussian for all residuals (μ + z) − h, here r with μ = 2h; in (33) the parameter is the mean: only μ + z moves
+LIKELIHOOD = {
+    "r, s": None,
+    "x": "vector d as r",
+    "h": "vector d",
+    r"\mu": "= 2 h",
+    "z": "= x - h",
+    r"\ell(z)": r"= -\tfrac1{2\sigma^2} \|(\mu + z) - h\|^2 - \tfrac d2 \log(2\pi\sigma^2)",
+}
+OBSERVED = {
+    "r, s": None,
+    "b": "vector d",
+    "h": None,
+    r"\mu": "vector d as mu",
+    "z": r"= b - \mu",
+    r"\theta": "vector d as h",
+    r"h_\theta": r"= \theta",
+    r"f(b|\theta)": r"= (2\pi\sigma^2)^{-d/2} e^{-\frac1{2\sigma^2} \|b - \theta\|^2}",
+}
+
+# u = N(μ, Σ) is the law of μ + Ag with a standard normal g, and Σ = AAᵀ
+AFFINE = {
+    "m, y": "vector d",
+    "A, C": "matrix d d",
+    "u": "positive",
+    r"\mu": "= m",
+    r"\Sigma": r"= AA^\top",
+    r"\mathcal N(y, C)": "= u",
+    r"M(\lambda)": r"= e^{\langle \mu, \lambda \rangle + \frac12 \|A^\top \lambda\|^2}",
 }
 
 # A random template
@@ -309,6 +415,10 @@ CLAIMS = {
     "deciphering.s3.convex-combination": PATTERNS,
     "deciphering.s3.words-so-far": PAIR,
     "deciphering.s5.dual-point": GAUSSIAN,
+    "deciphering.7": GAUSSIAN_MINIMIZER,
+    "deciphering.8": GAUSSIAN_DUAL,
+    "deciphering.s5.mgf": GAUSSIAN_LAW,
+    "deciphering.s5.proportional": GAUSSIAN_TILT,
     "deciphering.s5.estimate": GAUSSIAN_ESTIMATE,
     "deciphering.s5.reliability": GAUSSIAN,
     "deciphering.s3.caption-places": CAPTION,
@@ -320,7 +430,14 @@ CLAIMS = {
     "deciphering.s7.linearized": TILT,
     "deciphering.s7.two-pieces": {"p_i": ATTENTION},
     "deciphering.s7.context-dependent": WEIGHED,
+    "deciphering.19": MASKED,
+    "deciphering.fn4": POSITIONS,
     "deciphering.20": {**POSITIONS, "u_i": POSITIONS[r"u_i^{(j)}"], r"\alpha": "= 1", r"\hat h": CLOSED_HERE},
+    "deciphering.sB.decay": PRIOR,
+    "deciphering.sB.posterior": POSTERIOR,
+    "deciphering.sB.map": POSTERIOR,
+    "deciphering.sB.argmin": LIKELIEST,
+    "deciphering.sB.argmin-rearranged": LIKELIEST,
     "deciphering.sB.alpha-likelihood": SET_ALPHA,
     "deciphering.sB.alpha-map": SET_ALPHA,
     "deciphering.29": SERIES,
@@ -331,6 +448,8 @@ CLAIMS = {
                                                          r"\rangle - M(t'', t'))/\gamma}"},
     "deciphering.s9.ot-first-order": FIRST_ORDER,
     "deciphering.s9.trained": ONE_GROUP,
+    "deciphering.sD.dual-expanded": SHIFTED,
+    "deciphering.fn7": {r"\Sigma": "= I_d", r"\lambda^*": r"= \tfrac\alpha{1+\alpha} z"},
     "deciphering.sD.stationarity": STATIONARY_PLAN,
     "deciphering.sD.without-means": STATIONARY_PLAN,
     "deciphering.sD.same-as-25": SYMMETRIC,
@@ -344,6 +463,14 @@ CLAIMS = {
     "deciphering.s8.bounded-moments": MOMENTS,
     "deciphering.s8.reparametrization": REPARAMETRIZED,
     "deciphering.22": CROSS,
+    "deciphering.s6.gaussian-exact": AFFINE,
+    "deciphering.sD.resolvent": STATIONARY_PLAN,
+    "deciphering.33": OBSERVED,
+    "deciphering.sB.log-likelihood": LIKELIHOOD,
+    "deciphering.s5.minimizer": GAUSSIAN_MINIMIZER,
+    "deciphering.s7.more-general": OUTSIDE,
+    "deciphering.s9.regular-attention": OUTSIDE,
+    "deciphering.s9.group-sharing": GROUP,
     "deciphering.s9.shares-weight": SHARES,
     "deciphering.s9.synonyms": SHARES,
     "deciphering.s9.one-pass-bound": PLANS,

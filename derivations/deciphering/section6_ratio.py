@@ -65,7 +65,7 @@ def length() -> sp.Expr:
 
 @claim("deciphering.s6.covariance-bound", "inequality", title="Addition: what the covariance does to a vector",
        hypotheses=FINITE, needs=("deciphering.13",),
-       latex=r"\|\Sigma y\|^2\le\textstyle\sum_iu_i\|t_i-c\|^2\langle t_i-\mu,y\rangle^2\le L\,\langle y,\Sigma y\rangle")
+       latex=r"\|\Sigma y\|^2\le\textstyle\sum_iu_i\|t_i-c\|^2\langle t_i-\mu,y\rangle^2")
 def covariance_bound() -> Steps:
     """An addition: ‖Σy‖² ≤ L⟨y, Σy⟩ where all templates are within √L of some point, for every law on the templates."""
     yield bounded(length())

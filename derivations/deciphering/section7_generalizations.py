@@ -131,5 +131,5 @@ context_dependent.twin("it has no effect", lambda: by_content(log_linear(product
 
 
 reprint("deciphering.s7.more-general", of=support_removed, title="The theory enables more general attention structures",
-        latex=r"u(t)=0:\ p(t)=0\text{ with }\mathcal K,\quad p^*(t)>0\text{ with }\mathcal W_\gamma", hypotheses=(FINITE,),
+        latex=r"o_iu_i=0\implies\textstyle\sum_io_ip_i=0,\quad p^*_i>0", hypotheses=(FINITE,),
         statement="In place of the divergence, which keeps the support of the preference, transport gives weight beyond it.")

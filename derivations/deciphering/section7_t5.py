@@ -91,7 +91,7 @@ def odds(bias: Entry) -> Equation:
 
 
 @claim("deciphering.19", "definition", title="T5's preference weights",
-       latex=r"u(t_i)=0\text{ if word }i\text{ is masked},\quad\exp(b_{j-i})/Z\text{ otherwise}",
+       latex=r"u(t_i)=\begin{cases}0&\text{if }\mathrm{masked}(i)\\\exp(b_{j-i})/Z&\text{otherwise}\end{cases}",
        hypotheses=(SOME_WORD, "b depends only on the relative position j − i"))
 def preference_weights() -> Steps:
     """Masked words have preference 0, the others a preference that only depends on where they are, seen from the query."""
@@ -120,7 +120,7 @@ def of_two_queries(whole: int, biases: int) -> Equation:
 
 
 @claim("deciphering.fn4", "identity", title="All u^(k) share one support", needs=("deciphering.19",),
-       latex=r"\operatorname{supp}u^{(j)}=\operatorname{supp}u^{(k)}", hypotheses=(SOME_WORD,))
+       latex=r"Z^{(j)}e^{b_{k-i}}u_i^{(j)}=Z^{(k)}e^{b_{j-i}}u_i^{(k)}", hypotheses=(SOME_WORD,))
 def one_support() -> Steps:
     """Given the input, the preferences of all outputs have one support: here those of (19), for the queries at j and at k."""
     yield of_two_queries(1, 1)

@@ -149,7 +149,7 @@ def equal_products(right: sp.Expr) -> Equation:
 
 @claim("deciphering.s9.group-sharing", "identity", title="A group shares the weight of its member equally",
        needs=("deciphering.25",), hypotheses=("M = 0 within a group, ∞ across", "one t_i of the input lies in 𝒢"),
-       latex=r"t\in\mathcal G\implies p^*(t)=u_i/|\mathcal G|")
+       latex=r"p^*(t)=u_i/|\mathcal G|\text{ for all }t\in\mathcal G")
 def group_sharing() -> Steps:
     """Templates whose inner products with z are approximately equal are said to get exactly the same weight."""
     yield Limit(own / (group + kappa * rest) + kappa * arriving, kappa, sp.S.Zero, own / group,
@@ -211,7 +211,7 @@ def outside(right: sp.Expr) -> Equation:
 
 
 @claim("deciphering.s9.regular-attention", "identity", title="Regular attention gives weight to the input's templates only",
-       needs=("deciphering.18",), latex=r"t\notin\mathbf T\implies p(t)=0")
+       needs=("deciphering.18",), latex=r"o_iu_i=0\implies\textstyle\sum_io_ip_i=0")
 def regular_attention() -> Steps:
     """The weights of generalized attention vanish wherever the preference does."""
     yield outside(sp.S.Zero)
@@ -283,7 +283,7 @@ def excess(first: sp.Expr, second: sp.Expr) -> sp.Expr:
 
 @claim("deciphering.s9.experiment-cost", "inequality", title="The experiment's cost is one of footnote 11's",
        needs=("deciphering.fn11", "deciphering.s9.nonnegative-cost"),
-       latex=r"M(a,b)=-a^\top b+C\implies M(t,t)<M(t',t)\ (t'\ne t)")
+       latex=r"M(t,t')=-t^\top t'+C\implies M(t,t)<M(t',t)\text{ for all }t'\ne t")
 def experiment_cost() -> Steps:
     """The experiment's cost is used as one of those that the discussion assumes, cheapest on the diagonal."""
     stays = conditional_of(lambda to: sp.S.Zero, inner_cost)(j, j)

@@ -158,7 +158,8 @@ strict_convexity.twin("ε is lost", lambda: gap_of_objective(sp.S.One))
 
 
 @claim("eot.thmA.6", "optimality", title="One optimal plan for the whole matrix", hypotheses=("q_i, k_j finite", "ε > 0"),
-       latex=r"\arg\min_{P\in U(a,\cdot)}J(P)=\{P^\star\}", needs=("eot.sA.strict-convexity", "eot.sA.compact-convex", "eot.113"))
+       latex=r"\arg\min_{P\in U(a,\cdot)}J(P)=\{P^\star\}",
+       needs=("eot.sA.strict-convexity", "eot.sA.compact-convex", "eot.113"))
 def unique_plan() -> Steps:
     """For any finite queries and keys and any ε > 0 exactly one plan with unit rows minimizes the objective."""
     yield solves(eps, softmax(similarity, eps))

@@ -226,6 +226,7 @@ NATURAL = {
 ENTROPY = {
     "w": "positive vector m",
     r"\Phi(w)": r"= \sum_j w_j \log w_j",
+    "J(w, s)": None,
     "J_{ij}": r"= \frac{\partial p_i}{\partial s_j}",
 }
 
@@ -280,7 +281,13 @@ CLAIMS = {
     "eot.s3.plan-marginals": {**COUPLINGS, "P": "coupling a b"},
     "eot.rem3.4": RANDOM,
     "eot.s3.unit-variance": RANDOM,
-    "eot.s3.stable-trade-off": {**RANDOM, "H(p)": None, "J(p)": r"= \langle p, C \rangle - \tau H(p)", r"\tau": r"= \sqrt{d_k}", "C_j": r"= -\langle q, k_j \rangle"},
+    "eot.s3.stable-trade-off": {
+        **RANDOM,
+        "H(p)": None,
+        "J(p)": r"= \langle p, C \rangle - \tau H(p)",
+        r"\tau": r"= \sqrt{d_k}",
+        "C_j": r"= -\langle q, k_j \rangle",
+    },
     "eot.s3.kantorovich": {
         **COUPLINGS,
         "P": "coupling a b",
@@ -291,7 +298,7 @@ CLAIMS = {
         "C_{ij}": "= c_{ij} + f_i + g_j",
     },
     "eot.s3.entropic-objective": {**COUPLINGS, "H(p)": None, "P": None, "P_{ij}": "= a_i b_j"},
-    "eot.s3.couplings-exist": {**COUPLINGS, "P_{ij}": "= a_i b_j"},
+    "eot.s3.couplings-exist": {**COUPLINGS, "P": None, "P_{ij}": "= a_i b_j"},
     "eot.s3.primer-trade-off": {
         **COUPLINGS,
         "o": "positive as odds",
@@ -330,12 +337,26 @@ CLAIMS = {
     "eot.prop4.3": {
         **SCORES,
         "s_j": r"= \theta + \tfrac{1}{\alpha - 1} \pi_j^{\alpha - 1} - \mu_j",
-        "p^\\star_j": r"= \arg\min_{q \in \Delta^{m-1}} \{-\langle q, s \rangle + \tfrac{1}{\alpha (\alpha - 1)} \sum_l (q_l^\alpha - q_l)\}",
+        "p^\\star_j": r"= \arg\min_{q \in \Delta^{m-1}} \{-\langle q, s \rangle"
+        r" + \tfrac{1}{\alpha (\alpha - 1)} \sum_l (q_l^\alpha - q_l)\}",
     },
-    "eot.33": {**SCORES, "p": "simplex m", "q": None, r"\pi": None, "s_j": r"= \theta + \tfrac{1}{\alpha - 1} p_j^{\alpha - 1} - \mu_j"},
+    "eot.33": {
+        **SCORES,
+        "p": "simplex m",
+        "q": None,
+        r"\pi": None,
+        "s_j": r"= \theta + \tfrac{1}{\alpha - 1} p_j^{\alpha - 1} - \mu_j",
+    },
     "eot.s4.tsallis-convex": {"x": "positive as b", r"\omega(x)": r"= \frac{x^\alpha - x}{\alpha (\alpha - 1)}"},
     "eot.s4.linear-in-score": {r"\theta": r"= -\lambda - \tfrac{1}{\alpha (\alpha - 1)}"},
-    "eot.s4.threshold": {**SCORES, "q": None, r"\theta": r"= -\lambda", "p": "simplex m", r"\pi": None, "s_j": r"= p_j - \lambda - \mu_j"},
+    "eot.s4.threshold": {
+        **SCORES,
+        "q": None,
+        r"\theta": r"= -\lambda",
+        "p": "simplex m",
+        r"\pi": None,
+        "s_j": r"= p_j - \lambda - \mu_j",
+    },
     "eot.s4.entropy-makes-softmax": {
         "p": "positive vector m as v",
         "J": r"= -\sum_j p_j s_j + \tau \sum_j p_j \log p_j",
@@ -437,5 +458,5 @@ INSTANCES = {
     "eot.111": {"P_{ij}": "= b_j", "b": "simplex m"},
 }
 for _id in ("0.policy-gradient", "1.policy-gradient", "0.geometry", "1.geometry", "2.log-derivative"):
-    CLAIMS[f"eot.s{_id}"] = {**PROBABILITIES, "k": "index m", "s": "vector m", r"p^\star_j(s)": SYMBOLS[r"p^\star_j(s)"]}
-CLAIMS["eot.s0.geometry"] |= ENTROPY
+    _weights = {"k": "index m", "s": "vector m", r"p^\star_j(s)": SYMBOLS[r"p^\star_j(s)"]}
+    CLAIMS[f"eot.s{_id}"] = {**PROBABILITIES, **_weights, **(ENTROPY if _id == "0.geometry" else {})}

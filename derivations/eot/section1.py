@@ -139,7 +139,8 @@ def fisher(row: sp.Expr, column: sp.Expr) -> sp.Expr:
 
 
 @claim("eot.s1.geometry", "identity", title="The geometry of the forward pass gives the gradient", needs=("eot.thm5.2",),
-       latex=r"\nabla_s\mathcal L = -\tau F(s)\,u,\quad F_{jk} = \mathbb E_{i\sim p}[\partial_{s_j}\log p_i\;\partial_{s_k}\log p_i]")
+       latex=r"\nabla_s\mathcal L = -\tau F(s)\,u,\quad "
+             r"F_{jk} = \mathbb E_{i\sim p}[\partial_{s_j}\log p_i\;\partial_{s_k}\log p_i]")
 def geometry() -> Steps:
     """The gradient is minus τ times the Fisher matrix of the weights applied to the utilities."""
     yield Equation(descent(), tau * total(k, fisher(j, k) * u[k]), reason="τ F is the Jacobian of the weights")

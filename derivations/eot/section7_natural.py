@@ -293,7 +293,8 @@ natural_direction.twin("the sign", lambda: Equation(natural(), -tau * (u[j] - av
 
 
 @claim("eot.s7.direction", "identity", title="The natural gradient changes the weights as u does", needs=("eot.98", "eot.59"),
-       latex=r"\sum_k\frac{\partial p_j}{\partial s_k}(\Delta s_{\mathrm{nat}})_k=p_jA_j=\sum_k\frac{\partial p_j}{\partial s_k}\,\tau u_k")
+       latex=r"\sum_k\frac{\partial p_j}{\partial s_k}(\Delta s_{\mathrm{nat}})_k=p_jA_j"
+             r"=\sum_k\frac{\partial p_j}{\partial s_k}\,\tau u_k")
 def moves_like_utilities() -> Steps:
     """On the manifold of distributions the natural gradient and τu are one direction: p_j changes by p_j(u_j − E_p[u])."""
     along_u = total(k, derivative(p(j), s[k]) * tau * u[k])

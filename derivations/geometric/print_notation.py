@@ -74,7 +74,14 @@ CHAPTERS = {
 }
 
 CLAIMS = {
-    "geometric.1": {"T": "fixed", "d_v": "size as d", "v": "matrix S d_v as V", "V": None, "V(T)": "= v", "c": r"= \sum_t p_t v_t"},
+    "geometric.1": {
+        "T": "fixed",
+        "d_v": "size as d",
+        "v": "matrix S d_v as V",
+        "V": None,
+        "V(T)": "= v",
+        "c": r"= \sum_t p_t v_t",
+    },
     "geometric.3": {r"\Omega(p)": r"= \omega", r"\omega": "real as omega"},
     "geometric.s1.context": {
         "b": "real as bound",
@@ -86,7 +93,7 @@ CLAIMS = {
     "geometric.s1.value": {"g": "vector d", "T": "index S"},
     "geometric.s1.random-location": {"T": "index S"},
     "geometric.s2.basis-vector": {
-        "t": "index S as best",
+        "t": "fixed index S as best",
         r"\sigma": "nonnegative vector S as s",
         r"\top": "real as top",
         "x_s": r"= \top - (1 - \delta_{st}) \sigma_s",
@@ -155,11 +162,29 @@ CLAIMS = {
         r"\mu^*": r"= \frac{\theta_1 + c/s^2}{2b + 1/s^2}",
         r"\bar\psi": r"= \sqrt{\tfrac{s^2}{\sigma^2 + s^2}} \exp(-\tfrac{(\mu - c)^2}{2 (\sigma^2 + s^2)})",
     },
+    "geometric.s8.ridge": {
+        "b": None,
+        "L, N": "size",
+        "B": "vector N",
+        r"\Delta": "vector N as delta",
+        r"\varepsilon": "vector L as e",
+        r"\lambda": "positive as lam",
+        r"\Psi": "matrix L N as psi",
+        "C": r"= B + \Delta",
+        "v": r"= \Psi B + \varepsilon",
+        "p^\\star_t": None,
+        r"\phi": None,
+        r"\vartheta": None,
+        r"\theta(x)": None,
+        r"\sigma^2": None,
+        r"\mathcal N(z)": None,
+        r"\theta_2": None,
+    },
     "geometric.s8.softmax-on-a-grid": {"f_j": r"= (\mu t_j - \tfrac12 t_j^2)/\sigma^2"},
     "geometric.s8.sparsemax-on-a-grid": {
         r"\sigma^2": r"= \tfrac23 a^3",
         r"\hat p(\mu)": r"= \tfrac{a^2}{2 \sigma^2}",
-        r"\hat p_h(\mu)": r"= \frac{1}{h (2K + 1)} + \frac{h^2}{2 \sigma^2} \frac{K (K + 1)}{3}",
+        r"\hat p^{(h)}(\mu)": r"= \frac{1}{h (2K + 1)} + \frac{h^2}{2 \sigma^2} \frac{K (K + 1)}{3}",
         "w": r"= (K + \tfrac12) h",
     },
 }

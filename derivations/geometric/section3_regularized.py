@@ -167,7 +167,8 @@ def scaled(location: sp.Expr) -> sp.Expr:
 
 
 @claim("geometric.s3.close-to-practice", "optimality", title="Softmax attention is (4) with a transformation of the data",
-       latex=r"\arg\max_{p\in\Delta^{|S|}}\langle p,s/\sqrt d\rangle-\Omega(p)=\mathrm{softmax}(s/\sqrt d)", needs=("geometric.4", "eot.thm3.3"))
+       latex=r"\arg\max_{p\in\Delta^{|S|}}\langle p,s/\sqrt d\rangle-\Omega(p)=\mathrm{softmax}(s/\sqrt d)",
+       needs=("geometric.4", "eot.thm3.3"))
 def close_to_practice() -> Steps:
     """What is used in practice is the same problem for a transformation of the data, such as scaled products with a query."""
     yield solves(softmax(score, sp.sqrt(width)), scaled)

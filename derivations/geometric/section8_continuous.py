@@ -283,7 +283,8 @@ def excess_is(penalty: sp.Expr, slope: sp.Expr) -> Equation:
 
 
 @claim("geometric.s8.ridge", "optimality", title="Addition: the value function by ridge regression",
-       latex=r"\Psi^\top(v-\Psi B)=\lambda B\iff B=\arg\min_C\|v-\Psi C\|^2+\lambda\|C\|^2", hypotheses=("λ > 0",))
+       latex=r"\|v-\Psi C\|^2+\lambda\|C\|^2-\|v-\Psi B\|^2-\lambda\|B\|^2=\|\Psi(C-B)\|^2+\lambda\|C-B\|^2"
+             r"+2\langle\lambda B-\Psi^\top(v-\Psi B),C-B\rangle", hypotheses=("λ > 0",))
 def ridge_regression() -> Steps:
     """Any other coefficients B + δ cost ‖Ψδ‖² + λ‖δ‖² more, if and only if the normal equations hold: one B is the best."""
     yield excess_is(ridge, sp.Integer(2))

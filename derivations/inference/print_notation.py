@@ -32,6 +32,14 @@ MOVED = {
     "p'_i": r"= (q_i + y g_i)/(1 + x + y)",
 }
 
+# u without a superscript is defined nowhere, so it is another law v than the preference w of the output k
+OF_OUTPUT = {
+    "u": "interior n as v",
+    "w": "interior n as u",
+    "u^{(k)}_i": "= w_i",
+    r"\tilde p^{(k)}_i": r"= w_i \exp\langle t_i, \lambda^* \rangle / \sum_j w_j \exp\langle t_j, \lambda^* \rangle",
+}
+
 CLAIMS = {
     "inference.s0.convex": later.CONVEX,
     "inference.s0.closed-form": {r"\hat h_{(20)}": later.CLOSED},
@@ -39,6 +47,10 @@ CLAIMS = {
     "inference.s2.hopfield": later.HOPFIELD,
     "inference.s3.perspectives": later.MEM,
     "inference.s3.dual-point": later.GAUSSIAN,
+    "inference.2": later.GAUSSIAN_MINIMIZER,
+    "inference.3": later.GAUSSIAN_DUAL,
+    "inference.s3.mgf": later.GAUSSIAN_LAW,
+    "inference.s3.proportional": later.GAUSSIAN_TILT,
     "inference.s3.estimate": later.GAUSSIAN,
     "inference.s4.words-so-far": later.PAIR,
     "inference.s4.caption-places": later.CAPTION,
@@ -62,6 +74,10 @@ CLAIMS = {
     "inference.s7.finite-moments": {**later.MOMENTS, "x": "vector d"},
     "inference.s7.small-alpha": {r"\hat h_{(20)}": later.CLOSED},
     "inference.s7.growing-templates": GROWING,
+    "inference.s3.minimizer": later.GAUSSIAN_MINIMIZER,
+    "inference.s5.log-likelihood": later.LIKELIHOOD,
+    "inference.s6.superscript": OF_OUTPUT,
+    "inference.22": later.MASKED,
     "inference.23": {**later.POSITIONS, "u_i": later.POSITIONS[r"u_i^{(j)}"], r"\hat h": SCALED},
 }
 

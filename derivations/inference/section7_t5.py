@@ -40,7 +40,7 @@ from derivations.deciphering.section8_heads import (
 width = sp.sqrt(d)
 
 reprint("inference.22", of=preference_weights,
-        latex=r"u(t_i)=0\text{ if word }i\text{ is masked},\quad\exp(b_{j-i})/Z\text{ otherwise}")
+        latex=r"u(t_i)=\begin{cases}0&\text{if }\mathrm{masked}(i)\\\exp(b_{j-i})/Z&\text{otherwise}\end{cases}")
 
 
 def substituted(right: Entry) -> Equation:

@@ -17,7 +17,7 @@ from derivations.kernel.toplevel import PER_SENTENCE, Toplevel
 ALLOWED = {"propositional_extensionality", "functional_extensionality_dep", "constructive_indefinite_description"}
 """The axioms of mathcomp-analysis; whatever else a theorem rests on refuses it."""
 
-BATCH = 20                                                   # theorems that one process of Rocq is asked
+BATCH = 40                                                   # theorems that one process of Rocq is asked
 TOGETHER = "what_all_rest_on"
 PER_THEOREM = 30.0                                           # seconds of the processor
 
@@ -69,18 +69,23 @@ def opened(library: Library, imports: Sequence[str]) -> Toplevel:
 
 def checked(theorems: Sequence[Theorem], library: Library, workers: int, store: Path | None = None,
             progress: Callable[[int], None] = lambda done: None) -> dict[str, Checked]:
-    """What Rocq says of each theorem, by name; what is known of the same theorem and library is not asked again."""
+    """What Rocq says of each theorem, by name; what is known of the same statement, proof and library is not asked again."""
     folder = (store or cache_folder()) / "answers"
     folder.mkdir(parents=True, exist_ok=True)
-    files = {each.name: folder / f"{digest_of(library.digest, HEADER, each.source)[:32]}.json" for each in theorems}
-    answers = {name: kept for name, file in files.items() if (kept := _kept(file)) is not None}
-    missing = [each for each in theorems if each.name not in answers]
-    batches = [missing[n:n + BATCH] for n in range(0, len(missing), BATCH)]
+    files = {each.name: folder / f"{digest_of(library.digest, HEADER, each.content)[:32]}.json" for each in theorems}
+    answers = {file: kept for file in files.values() if (kept := _kept(file)) is not None}
+    missing = {files[each.name]: each for each in theorems if files[each.name] not in answers}
     with ThreadPoolExecutor(workers) as pool:
-        for found in pool.map(lambda batch: list(_asked(batch, library, files)), batches):
-            answers.update(found)
+        for found in pool.map(lambda batch: list(_asked(batch, library, files)), _batches([*missing.values()])):
+            answers.update((files[name], answer) for name, answer in found)
             progress(len(answers))
-    return answers
+    return {name: answers[file] for name, file in files.items()}
+
+
+def _batches(theorems: Sequence[Theorem]) -> list[Sequence[Theorem]]:
+    """Batches of about the same work."""
+    ordered, count = sorted(theorems, key=lambda each: -len(each.source)), -(-len(theorems) // BATCH)
+    return [ordered[n::count] for n in range(count)]
 
 
 def _kept(file: Path) -> Checked | None:

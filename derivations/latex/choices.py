@@ -31,12 +31,14 @@ def cases(reader: Reads, node: Cases) -> Value:
 
 
 def _indicator(reader: Reads, node: Node) -> sp.Expr | None:
-    """1 where a condition i = j or i ≠ j holds and 0 elsewhere; None for otherwise."""
+    """1 where a condition i = j, i ≠ j or a named one holds, and 0 elsewhere; None for otherwise."""
     words, stated = _said(node)
     if not set(words) <= {*IF, *OTHERWISE}:
         raise LatexError(f"cases: expected if or otherwise, got {' '.join(words)}")
     if stated is None and set(words) & set(OTHERWISE):
         return None
+    if isinstance(stated, Product) and len(stated.factors) == 2 and spelled(stated.factors[0]).startswith("\\mathrm{"):
+        return reader.value(stated).number                   # masked(i), which the table says to be 1 or 0
     pair = stated.parts if isinstance(stated, Chain) and stated.signs in (("=",), ("\\ne",), ("\\neq",)) else ()
     if not isinstance(stated, Chain) or len(pair) != 2 or pair[0] is None or pair[1] is None:
         raise LatexError(f"cases: expected a condition i = j or i \\ne j of two indices, got {spelled(node)}")

@@ -313,7 +313,7 @@ class Reader:
 
     def _vector(self, body: Node) -> Value | None:
         """A vector that is written without an index; None for a number."""
-        value = self.value(body)
+        value = replace(self, free=dict(self.free)).value(body)  # a free index here is bound there
         return value if value.shape else None
 
     # ── scripts ─────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -324,6 +324,8 @@ class Reader:
             return sp.Integer(node.text)
         if isinstance(node, Sum):
             return self.value(node).number
+        if isinstance(node, Scripted) and node.sub is not None and spelled(node.base) in self.notation.points:
+            return self.place(node.sub, size)                # u(t_i), at the point of number i
         name = spelled(node)
         pointed = name.rstrip("'") in self.notation.points
         if size is not None and name not in self.scope and not pointed and self.may_index(name):

@@ -118,6 +118,8 @@ def _definition(found: Guesses, place: int, tree: Node, formula: Formula) -> Non
 def _defined_name(found: Guesses, left: Node, right: Node, sign: str, display: bool) -> str | None:
     if isinstance(left, Product) and not isinstance(left.factors[-1], Bracket):
         return None                                          # a b = c defines neither a nor b
+    if _is_problem(left):
+        return None                                          # the value of a problem is asserted, not chosen
     try:
         shown = pattern(spelled(left))
     except LatexError:

@@ -6,21 +6,22 @@ are proved already.  A line that begins with = goes on with the left side of the
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import replace
 
 import sympy as sp
 
-from derivations.calculus.printing import text
 from derivations.calculus.sums import total
 from derivations.calculus.variables import Variable
 from derivations.latex.clauses import clauses
+from derivations.latex.densities import moving_vector, proportional_density
 from derivations.latex.derivatives import put_at
 from derivations.latex.elaboration import Reader
 from derivations.latex.names import index_parts
 from derivations.latex.notation import Definition, Notation
 from derivations.latex.posed import ENDS, ROWS, Posed, check_dimension, posed
 from derivations.latex.remainders import Expanded, Remainder, without_remainder
+from derivations.latex.said import Link, Minimizer, Optimum, Said, Shown
 from derivations.latex.spaces import REALS, check_mapping, check_point, dimensions, is_signed
 from derivations.latex.statements import AT_LEAST, AT_MOST, EQUAL, compared, free_places, limits, proportional, under
 from derivations.latex.syntax import parse
@@ -40,61 +41,13 @@ from derivations.latex.tree import (
     spelled,
 )
 from derivations.latex.values import Value, at, bound, scalar
-from derivations.relations import AtLeast, Differs, Equation, Limit, Relation
+from derivations.relations import AtLeast, Differs, Equation
 
 IMPLIES = ("\\implies", "\\Rightarrow", "\\Longrightarrow")
 EQUIVALENT = ("\\iff", "\\Leftrightarrow", "\\Longleftrightarrow")
 APPROXIMATELY = "\\approx"
 MEMBER = "\\in"
 TO = ("\\to", "\\rightarrow", "\\longrightarrow")
-
-
-@dataclass(frozen=True)
-class Minimizer:
-    """`candidate` at `places` is the only minimizer of `objective` at the rival; −objective where it is a maximum."""
-
-    objective: sp.Expr
-    candidate: sp.Expr
-    places: tuple[Variable, ...]
-
-    def __str__(self) -> str:
-        return f"{text(self.candidate)} is the only minimizer of {text(self.objective)}"
-
-
-@dataclass(frozen=True)
-class Optimum:
-    """`value` is the least value of `objective` at the rival; both are negated where it is the greatest."""
-
-    objective: sp.Expr
-    value: sp.Expr
-
-    def __str__(self) -> str:
-        return f"{text(self.value)} is the least value of {text(self.objective)}"
-
-
-@dataclass(frozen=True)
-class Shown:
-    """An expression that is printed by itself: the objective of a problem, what a chapter is about."""
-
-    value: sp.Expr
-
-    def __str__(self) -> str:
-        return text(self.value)
-
-
-Said = Relation | Minimizer | Optimum | Shown | Expanded
-
-
-@dataclass(frozen=True)
-class Link:
-    """One statement of a formula, with the premises under which it is made."""
-
-    said: Said
-    premises: tuple[Said, ...] = ()
-    defined: str = ""  # the name that this link defines in the notation
-
-    def __str__(self) -> str:
-        return (" and ".join(map(str, self.premises)) + " imply " if self.premises else "") + str(self.said)
 
 
 def links(latex: str, notation: Notation, before: str | None = None) -> tuple[Link, ...]:
@@ -148,7 +101,8 @@ def _is_new(reader: Reader, node: Node) -> bool:
     """Whether a side is a name that the notation does not declare, with its arguments: what is defined is on the other side."""
     first = node.factors[0] if isinstance(node, Product) and isinstance(node.factors[-1], Bracket) else node
     names = (first, first.base) if isinstance(first, Scripted) else (first,)
-    return isinstance(names[-1], Symbol) and all(reader.meaning(spelled(each)) is None for each in names)
+    plain = isinstance(names[-1], Symbol) and not _is_problem(node)
+    return plain and all(reader.meaning(spelled(each)) is None for each in names)
 
 
 def _shown(reader: Reader, node: Node) -> Shown:
@@ -224,9 +178,9 @@ def _pieces(chain: Chain) -> tuple[list[Chain | None], list[str]]:
 def _said(reader: Reader, chain: Chain) -> Iterator[tuple[Said, str]]:
     """Each link of a chain, with the name that it defines."""
     if chain.signs[:1] == (":",) and chain.signs[1:] in {(each,) for each in TO}:
-        name, domain, target = (each for each in chain.parts if each is not None)
-        check_mapping(reader, name, domain, target)
-        yield _shown(reader, name), MEMBER  # which says something only where it is all that is said
+        function, domain, target = (each for each in chain.parts if each is not None)
+        check_mapping(reader, function, domain, target)
+        yield _shown(reader, function), MEMBER  # which says something only where it is all that is said
         return
     for left, sign, right in zip(chain.parts, chain.signs, chain.parts[1:], strict=False):
         if left is None or right is None:
@@ -244,6 +198,11 @@ def _said(reader: Reader, chain: Chain) -> Iterator[tuple[Said, str]]:
             yield from _of_space(reader, left, right)
             continue
         name = spelled(left.base) if isinstance(left, Scripted) else spelled(left)
+        if _solved(left) and _solved(right) and chain.parts[0] is not None:
+            left = chain.parts[0]  # x = A⁻¹y = B⁻¹z says that x = B⁻¹z, too
+        if sign == "\\propto" and (moving := moving_vector(reader, chain.parts[0])) is not None:
+            yield proportional_density(reader, left, right, moving), ""
+            continue
         for said in _link(reader, left, sign, right):
             yield said, name
 
@@ -315,6 +274,9 @@ def _link(reader: Reader, left: Node, sign: str, right: Node) -> Iterator[Said]:
     elif sign in EQUAL and (solved := _solved(right)):
         matrix, rest = solved
         yield from compared(reader, Product((matrix, left)), rest, lambda a, b: Equation(a, b))
+    elif sign in EQUAL and (solved := _solved(left)):
+        matrix, rest = solved
+        yield from compared(reader, Product((matrix, right)), rest, lambda a, b: Equation(a, b))
     elif sign in EQUAL and (found := posed(reader, right)):
         yield from _optimum(reader, left, left, found)
     elif sign in EQUAL and (found := posed(reader, left)):
@@ -445,16 +407,3 @@ def _optimum(reader: Reader, left: Node, other: Node, found: Posed) -> Iterator[
             )
         own = tuple(reader.place(name, size) for name, size in zip(names, found.axes, strict=True))
         yield Minimizer(found.objective, value.number, own)
-
-
-def sides(said: Said) -> Sequence[sp.Expr]:
-    """The expressions that a link compares."""
-    if isinstance(said, Minimizer):
-        return said.objective, said.candidate
-    if isinstance(said, Optimum):
-        return said.objective, said.value
-    if isinstance(said, Shown):
-        return (said.value,)
-    if isinstance(said, Limit):
-        return sp.sympify(said.expr), sp.sympify(said.limit)
-    return said.sides

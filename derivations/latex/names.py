@@ -32,13 +32,16 @@ def split(symbols: str) -> list[str]:
     return [part.strip() for part in parts if part.strip()]
 
 
+ANGLES = ("\\cos", "\\sin")  # \\cos\\angle(x, y) has two arguments
+
+
 def pattern(latex: str) -> Pattern:
     """The name, indices and arguments of a declared symbol; raises LatexError for what is no symbol."""
     node = parse(latex)
     arguments: tuple[str, ...] = ()
     if (
         isinstance(node, Product)
-        and len(node.factors) in (2, 3)
+        and len(node.factors) == (3 if spelled(node.factors[0]).startswith(ANGLES) else 2)
         and isinstance(bracket := node.factors[-1], Bracket)
         and bracket.kind == "()"
     ):

@@ -57,8 +57,8 @@ ENTRIES = {**SCALARS, "random": Kind.RANDOM}
 ARRAYS = {"simplex": Kind.SIMPLEX, "interior": Kind.INTERIOR, "stochastic": Kind.STOCHASTIC}
 ACCEPTED = (
     "size, [fixed] index M, real, positive, nonnegative (with bounds, size >= 2, positive < 1), "
-    "[positive|nonnegative|random] vector M, [positive|nonnegative|random] matrix N M, rows of M, columns of M, "
-    "simplex M, interior M, stochastic N M, coupling A B, fixed, "
+    "[positive|nonnegative|random] vector M, [positive|nonnegative|random] matrix N M, rows of M, columns of M, simplex M, "
+    "interior M, stochastic N M, coupling A B, complement of p, normal m (of a density u(a)), fixed, "
     "= definition, or an operator: "
     + ", ".join(OPERATORS)
 )
@@ -95,6 +95,7 @@ class Notation:
     sizes: dict[str, sp.Expr] = field(default_factory=dict, init=False)
     indices: dict[str, Variable] = field(default_factory=dict, init=False)
     points: dict[str, str] = field(default_factory=dict, init=False)  # names of points, with the matrix whose rows they are
+    laws: dict[str, Node] = field(default_factory=dict, init=False)  # normal laws, with the mean of each
     broken: dict[str, str] = field(default_factory=dict, init=False)
     kept: set[str] = field(default_factory=set, init=False)  # indices that are the same everywhere
     bounds: list[AtLeast] = field(default_factory=list, init=False)  # what is said of numbers beside their kind
@@ -108,7 +109,7 @@ class Notation:
                     waiting.append((symbol, meaning.strip()))
                 else:
                     self.adopt(symbol, meaning)
-        order = {"size": 0, "index": 1, "fixed": 1, "rows": 3, "columns": 3, "coupling": 3}
+        order = {"size": 0, "index": 1, "fixed": 1, "rows": 3, "columns": 3, "coupling": 3, "complement": 3, "normal": 4}
 
         def rank(line: tuple[str, str]) -> tuple[int, bool]:
             return 4 if line[1][0] == "=" else order.get(line[1].split()[0], 2), styled(line[0]) != plain(line[0])
@@ -163,9 +164,15 @@ class Notation:
         if meaning.startswith("="):
             axes = shown.arguments and all(argument in self.indices for argument in shown.arguments)
             own = Pattern(shown.name, (*shown.indices, *shown.arguments)) if axes else shown
+            own = self._parametrized(symbol, own)
             if own.indices and all(each in self.meanings for each in own.indices):
                 own = Pattern(own.name, (), own.arguments, own.indices)
-            self.meanings[shown.name] = Definition(own, parse(meaning[1:]))
+            self._refuse_second(own.name)
+            self.meanings[own.name] = Definition(own, parse(meaning[1:]))
+        elif meaning.startswith("normal "):
+            self._law(shown, meaning.removeprefix("normal "))
+        elif meaning.startswith("complement of "):
+            self.meanings[shown.name] = self._complement(shown.name, meaning.removeprefix("complement of "))
         elif meaning.startswith("point of "):
             self.points[shown.name] = spelled(parse(meaning.removeprefix("point of ")))
         elif meaning.partition(" under ")[0] in OPERATORS:
@@ -187,6 +194,34 @@ class Notation:
             self._number(shown.name, meaning.split())
         else:
             self.meanings[shown.name] = self._variable(shown.name, meaning)
+
+    def _parametrized(self, symbol: str, shown: Pattern) -> Pattern:
+        """The pattern of a definition whose subscript is a vector of the notation, p_\\theta: it is an argument."""
+        node = parse(symbol)
+        parameter = self.meanings.get(spelled(node.sub)) if isinstance(node, Scripted) and not shown.indices else None
+        if not isinstance(node, Scripted) or not isinstance(parameter, Value) or not parameter.shape:
+            return shown
+        base = Scripted(node.base, None, node.sup, node.primes) if node.sup or node.primes else node.base
+        return Pattern(spelled(base), (), (), (spelled(node.sub),))
+
+    def _law(self, shown: Pattern, mean: str) -> None:
+        """The density u(a) of a law N(mean, I) at a vector a, whose integrals are known, too."""
+        vector = self.meanings.get(shown.arguments[0]) if len(shown.arguments) == 1 else None
+        if not isinstance(vector, Value) or len(vector.shape) != 1:
+            raise LatexError("expected a vector as argument of a density, u(a): normal m")
+        (size,) = [name for name, each in self.sizes.items() if each == vector.shape[0]][:1]
+        density = parse(f"(2\\pi)^{{-{size}/2}} e^{{-\\frac12\\|{shown.arguments[0]} - ({mean})\\|^2}}")
+        self.meanings[shown.name] = Definition(shown, density)
+        self.laws[shown.name] = parse(mean)
+
+    def _complement(self, name: str, of: str) -> Value:
+        """A nonnegative vector that is 0 wherever a point of a simplex is positive."""
+        value = self.meanings.get(spelled(parse(of)))
+        entry = value.entry(sp.S.One) if isinstance(value, Value) and len(value.shape) == 1 else None
+        if not isinstance(entry, sp.Indexed) or entry.base.label.domain.kind is not Kind.SIMPLEX:
+            raise LatexError(f"expected the complement of a point of a simplex, got {of}")
+        base = variables.complementary(self.called(name), entry.base)
+        return Value(tuple(base.shape), lambda *places: base[places])
 
     def called(self, name: str) -> str:
         """The name of the variable that a printed name stands for; two printed names never share one by accident."""

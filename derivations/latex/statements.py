@@ -38,7 +38,7 @@ from derivations.latex.tree import (
     Scripted,
     spelled,
 )
-from derivations.latex.values import Value, at, bound, fits, scalar
+from derivations.latex.values import Value, at, bound, fits
 from derivations.relations import AtLeast, Equation, Limit, Relation
 from derivations.relations.base import Hypothesis
 
@@ -105,14 +105,14 @@ def under(reader: Reader, conditions: Sequence[Chain]) -> tuple[Reader, tuple[Hy
         left, sign, right = chain.parts[0], chain.signs[0], chain.parts[1]
         assert left is not None
         assert right is not None
-        names = reader.notation.indices
+        names, points = reader.notation.indices, reader.notation.points
         if sign not in {**AT_MOST, **AT_LEAST} and len(chain.signs) > 1:
             raise LatexError(f"expected one condition such as k \\ne j, got {spelled(chain)}")
-        if sign in APART and spelled(left) in names and spelled(right) in names:
+        if sign in APART and all(spelled(each) in names or spelled(each).rstrip("'") in points for each in (left, right)):
             one, other = reader.place(left), reader.place(right)
             assert isinstance(one, Variable)
             own = index(plain(spelled(left)), one.domain.shape[0], other_than=(*one.domain.other_than, other))
-            reader = reader.within(**{spelled(left): scalar(own)})
+            reader = reader.within(**{spelled(left): reader.point(spelled(left), own)})
         elif sign in {**AT_MOST, **AT_LEAST}:
             for relation in _relations(reader, chain):
                 if isinstance(relation, AtLeast) and not relation.prove():

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import fields
+from itertools import pairwise
 
 import sympy as sp
 
+from derivations.calculus.differentiation import differentiate
 from derivations.calculus.signs import strictly_positive
 from derivations.calculus.sums import total
-from derivations.calculus.variables import Variable
+from derivations.calculus.variables import Domain, Kind, Variable
 from derivations.latex.names import index_parts, plain
 from derivations.latex.reads import Reads
-from derivations.latex.tree import EMPTY, Chain, LatexError, Node, Operator, Product, Scripted, Symbol, spelled, walk
+from derivations.latex.tree import EMPTY, Bracket, Chain, LatexError, Node, Operator, Product, Scripted, Symbol, spelled, walk
 from derivations.latex.values import RangeError, Value, bound, product_of, scalar
 
 BIG = ("\\sum", "\\prod")
@@ -60,14 +62,41 @@ def _logarithm(expr: sp.Expr) -> sp.Expr:
 
 
 def integral(reader: Reads, rest: list[Node]) -> Value | None:
-    """∫ f(a) da over a finite set of points a, weighed by what stands below the integral; None for another integral."""
+    """∫ f(a) da over a finite set of points a, or ∫ f(a) u(a) da under a normal law u; None for another integral."""
     for at in range(len(rest) - 1):
         name = spelled(rest[at + 1])
         if spelled(rest[at]) in ("d", "\\mathrm{d}") and name.rstrip("'") in reader.notation.points:
             taken = tuple(rest[:at])
             del rest[: at + 2]
             return _weighed(reader, name, taken)
+        if spelled(rest[at]) in ("d", "\\mathrm{d}") and (law := _law(reader, name, rest[:at])) is not None:
+            mean, others = law
+            del rest[: at + 2]
+            return _normal_mean(reader, name, mean, others)
     return None
+
+
+def _law(reader: Reads, name: str, taken: Sequence[Node]) -> tuple[Value, Sequence[Node]] | None:
+    """The mean of the normal law with which the integral of a product over a vector weighs it, and the other factors."""
+    for at, (symbol, call) in enumerate(pairwise(taken)):
+        if spelled(symbol) in reader.notation.laws and isinstance(call, Bracket) and spelled(call.inside) == name:
+            return reader.value(reader.notation.laws[spelled(symbol)]), (*taken[:at], *taken[at + 2 :])
+    return None
+
+
+def _normal_mean(reader: Reads, name: str, mean: Value, factors: Sequence[Node]) -> Value:
+    """The mean of e^{⟨a, c⟩ + k} under a law N(m, I), e^{⟨m, c⟩ + ‖c‖²/2 + k}; raises LatexError for another function."""
+    label = Variable(f"{plain(name)}#integral", Domain(Kind.REAL, mean.shape))
+    of = sp.IndexedBase(label, shape=mean.shape)
+    function = reader.within(**{name: Value(mean.shape, lambda i: of[i])}).product(factors).number if factors else sp.S.One
+    exponent = function.args[0] if isinstance(function, sp.exp) else sp.S.Zero if function == 1 else None
+    r = bound(mean.shape[0])
+    slope = differentiate(exponent, of[r]) if exponent is not None else sp.S.Zero
+    if exponent is None or slope.has(label):
+        whole = spelled(Product(tuple(factors)))
+        raise LatexError(f"\\int: expected the exponential of a linear function of {name}, got {whole}")
+    start = exponent.xreplace({each: sp.S.Zero for each in exponent.atoms(sp.Indexed) if each.base.label == label})
+    return scalar(sp.exp(start + total(r, mean.entry(r) * slope) + total(r, slope**2) / 2))
 
 
 def _weighed(reader: Reads, name: str, taken: Sequence[Node]) -> Value:

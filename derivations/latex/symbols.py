@@ -104,7 +104,11 @@ def _together(sub: Node, call: Bracket) -> Listing:
 
 def _all_indices(reader: Reads, bracket: Bracket) -> bool:
     """Whether an argument list consists of indices: u(i) is an entry of u."""
-    names = [spelled(part) for part in parts(bracket.inside)]
+    points = reader.notation.points
+    names = [
+        spelled(part.sub if isinstance(part, Scripted) and spelled(part.base) in points and part.sub else part)
+        for part in parts(bracket.inside)
+    ]
     return all(
         isinstance(reader.meaning(name), Support) or
         reader.may_index(name) or isinstance(getattr(reader.scope.get(name), "entry", str)(), Variable) for name in names

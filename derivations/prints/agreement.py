@@ -10,9 +10,10 @@ from derivations import rendering
 from derivations.calculus import sums
 from derivations.calculus.balls import digits
 from derivations.calculus.variables import Kind, Variable, variables_of
-from derivations.latex.links import Link, Minimizer, Optimum, Shown, links, sides
+from derivations.latex.links import links
 from derivations.latex.notation import Notation
 from derivations.latex.remainders import Expanded
+from derivations.latex.said import Link, Minimizer, Optimum, Said, Shown, sides
 from derivations.prints.expansions import differs
 from derivations.prints.expressions import Values, named, namings
 from derivations.prints.matching import LOGS, RESIDUAL, Match, by_the_table, defined_in, match, shown, statement
@@ -42,10 +43,14 @@ def check(
     reading = "; ".join(map(str, found))
     said: list[str] = []
     certain = False
-    disproved = isinstance(steps[-1], Fails) and any(match(link, steps[-1], known) for link in found)
     for number, link in enumerate(found, start=1):
         outcome, reason = _of_link(link, steps, known, defines)
-        if disproved and (outcome is Standing.DIFFERS or (outcome is Standing.APART and _is_false(link))):
+        if (
+            outcome is Standing.DIFFERS
+            and isinstance(steps[-1], Fails)
+            and any(f"(step {len(steps)})" in each for each in said)
+            and _in_a_chain(found, number - 1)
+        ):
             outcome, reason = Standing.AGREES, f"not compared, as the formula fails already ({reason})"
         if outcome is Standing.DIFFERS and any(f", {way}," in each for each in said for way in (RESIDUAL, LOGS)):
             outcome = Standing.APART  # after a condition on unknowns another one need not hold for all
@@ -74,6 +79,12 @@ def defines_otherwise(latex: str, notation: Notation, before: str | None = None)
     return ""
 
 
+def _in_a_chain(found: Sequence[Link], number: int) -> bool:
+    """Whether a link is one of a chain a = b = c, of which one link fails if another one is disproved."""
+    pairs = ((found[at], found[at + 1]) for at in (number - 1, number) if 0 <= at < len(found) - 1)
+    return any(sums.alike(sides(one.said)[-1], sides(other.said)[0]) for one, other in pairs)
+
+
 def _of_link(link: Link, steps: Sequence[Relation], known: frozenset[str], defines: bool) -> tuple[Standing, str]:
     order = sorted(range(len(steps)), key=lambda at: -at)
     link = Link(link.said, tuple(each for each in link.premises if not by_the_table(each)), link.defined)
@@ -81,8 +92,13 @@ def _of_link(link: Link, steps: Sequence[Relation], known: frozenset[str], defin
         link = Link(link.said, (), link.defined)  # what is said to be so before is shown, too
     for at in order:
         if found := match(link, steps[at], known):
+            if isinstance(steps[at], Fails) and not isinstance(steps[-1], Fails):
+                return Standing.DIFFERS, f"step {at + 1} disproves it"
+            if found.way in (RESIDUAL, LOGS) and 0 not in sides(link.said) and (why := _another_side(link.said, steps, known)):
+                return Standing.DIFFERS, why
             return Standing.AGREES, _words(found, at, len(steps))
-    if (defines and not isinstance(link.said, AtLeast)) or _trivial(link) or isinstance(link.said, Shown):
+    shows = (defines and not isinstance(link.said, AtLeast)) or _trivial(link) or isinstance(link.said, Shown)
+    if shows and not link.premises:
         for at in order:
             if found := defined_in(link.said, steps[at], known):
                 return Standing.AGREES, _words(found, at, len(steps))
@@ -114,12 +130,6 @@ def _trivial(link: Link) -> bool:
     return isinstance(link.said, Equation) and sums.alike(*link.said.sides)
 
 
-def _is_false(link: Link) -> bool:
-    """Whether both sides of an equation certainly differ at a point."""
-    said = link.said
-    return isinstance(said, Equation) and Values(variables_of(sp.Tuple(*said.sides))).apart(*said.sides) is not None
-
-
 def _proved(link: Link) -> bool:
     """Whether the kernel proves a link as it is read, by itself."""
     said = link.said
@@ -147,9 +157,8 @@ def _difference(link: Link, steps: Sequence[Relation], known: frozenset[str], de
         own = Values(variables_of(sp.Tuple(*said.sides)))
         if (at := own.apart(*said.sides)) is not None:
             return f"it is not what the table defines: {_shown_at(own, at, *said.sides)}"
-    for step in (each for each in reversed(steps) if type(statement(each)) is type(said)):
-        if why := _one_side_differs(said, statement(step), known):
-            return why
+    if why := _another_side(said, steps, known):
+        return why
     last = statement(steps[-1])
     if isinstance(steps[-1], Fails) or type(last) is not type(said):
         return ""
@@ -163,6 +172,14 @@ def _difference(link: Link, steps: Sequence[Relation], known: frozenset[str], de
         for point in own.places:
             if witness := said.contradicted_at(point):
                 return f"as it is read it fails: {rendering.witness(witness)}"
+    return ""
+
+
+def _another_side(said: Said, steps: Sequence[Relation], known: frozenset[str]) -> str:
+    """A point at which a step has one side of the print and another other side; empty if none is seen."""
+    for step in map(statement, reversed(steps)):
+        if isinstance(said, Equation | AtLeast) and type(step) is type(said) and (why := _one_side_differs(said, step, known)):
+            return why
     return ""
 
 

@@ -161,11 +161,6 @@ class Values:
         found = self._all(expr)
         return bool(found) and all(ball > 0 for ball in found)
 
-    def nonnegative(self, expr: sp.Expr) -> bool:
-        """Whether a value is certainly ≥ 0 at every point where there is one."""
-        found = self._all(expr)
-        return bool(found) and all(ball >= 0 for ball in found)
-
     def _all(self, expr: sp.Expr) -> list[arb]:
         return [ball for number in range(len(self.places)) if (ball := self.at(expr, number)) is not None]
 

@@ -7,6 +7,7 @@ something (τ log p_j = s_j + λ) agrees, too, if a step shows left − right of
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -15,8 +16,8 @@ import sympy as sp
 from derivations.calculus import sums
 from derivations.calculus.balls import Point, enclose_all
 from derivations.calculus.variables import Domain, Kind, Variable, variables_of
-from derivations.latex.links import Link, Minimizer, Optimum, Said, Shown, sides
 from derivations.latex.remainders import Expanded
+from derivations.latex.said import Link, Minimizer, Optimum, Said, Shown, sides
 from derivations.prints.expansions import on_ray, same_expansion
 from derivations.prints.expressions import Naming, Values, in_normal_form, named, namings
 from derivations.relations import (
@@ -47,8 +48,10 @@ class Match:
         return all(in_normal_form(*pair) for pair in self.pairs)
 
 
-SIDES, GAP, SQUARES, RESIDUAL, LOGS, VALUE, BODY, TERMS = (
+SIDES, LOG_SIDES, RATIO, GAP, SQUARES, RESIDUAL, LOGS, VALUE, BODY, TERMS = (
     "both sides",
+    "the logarithms of both sides",
+    "the ratio of the sides",
     "the difference of the sides",
     "the difference of their squares",
     "left − right is a side",
@@ -140,13 +143,12 @@ def _holds_at_the_witness(premise: Equation | AtLeast, at: Point, naming: Naming
 
 def by_the_table(premise: Said) -> bool:
     """Whether a premise says what the table says: ε = τ for one symbol, x_t ≥ x_s where the table's x_s is x_t − σ_s."""
-    if not isinstance(premise, Equation | AtLeast):
-        return False
-    values = Values(variables_of(sp.Tuple(*premise.sides)))
     if isinstance(premise, Equation):
+        values = Values(variables_of(sp.Tuple(*premise.sides)))
         return sums.alike(*premise.sides) or values.same(*premise.sides)
-    gap = premise.sides[0] - premise.sides[1]
-    return values.positive(gap) if premise.strict else values.nonnegative(gap)
+    with suppress(ValueError):
+        return isinstance(premise, AtLeast) and premise.prove()  # at points an inequality that need not hold can hold as well
+    return False
 
 
 def _matched(said: Said, step: Relation, naming: Naming, values: Values) -> Match | None:
@@ -201,13 +203,20 @@ def _same_equation(one: sp.Expr, other: sp.Expr, left: sp.Expr, right: sp.Expr, 
     for a, b in ((left, right), (right, left), (-left, -right), (-right, -left)):
         if values.same(one, a) and values.same(other, b) and not _about_nothing(one, other, a, b):
             return Match(SIDES, ((one, a), (other, b)))
+    if values.positive(one) and values.positive(other):
+        logs = (sp.log(one), left), (sp.log(other), right)
+        if all(values.same(*pair) for pair in logs) and not _about_nothing(one, other, left, right):
+            return Match(LOG_SIDES, logs)
     gap = one - other
     if values.vanishes(gap):
         return None
     if 0 not in (one, other) and any(values.same(x, sign * y) for x in (one, other) for y in (left, right) for sign in (1, -1)):
         return None  # it is about this side, and the other one is not that of the step
-    if values.same(gap, left - right) or values.same(-gap, left - right):
-        return Match(GAP, ((gap, left - right),) if values.same(gap, left - right) else ((-gap, left - right),))
+    for own in (sign * scale * gap for scale in _scales(left - right) for sign in (1, -1)):
+        if values.same(own, left - right):
+            return Match(GAP, ((own, left - right),))
+    if not values.vanishes(left) and not values.vanishes(right) and values.same(one * right, other * left):
+        return Match(RATIO, ((one * right, other * left),))
     for side in (left, right):
         if found := _residual(RESIDUAL, gap, side, values):
             return found
@@ -309,19 +318,23 @@ def _occurs(body: sp.Expr, step: Relation, known: frozenset[str]) -> Match | Non
     """Whether an expression is a side of a step, or a part of one; in an expansion on a ray t ↦ tλ, if it is for each λ."""
     if not variables_of(body):
         return None
-    ray = step.variable if isinstance(step, Expansion) else None
-    vectors = [v for v in variables_of(body) if len(v.domain.shape) == 1]
-    bodies = [body] + ([on_ray(body, v, ray) for v in vectors] if ray is not None else [])
-    return next((found for each in bodies if (found := _occurs_as(each, step, known))), None)
-
-
-def _occurs_as(body: sp.Expr, step: Relation, known: frozenset[str]) -> Match | None:
+    bodies = [body]
+    if isinstance(step, Expansion):
+        vectors = [v for v in variables_of(body) if len(v.domain.shape) == 1 and v.domain.kind is Kind.REAL]
+        bodies += [on_ray(body, v, step.variable) for v in vectors]
     for part in _parts(step):
-        for naming in namings([body], [part], known):
-            own = named(body, naming)
-            values = Values(variables_of(sp.Tuple(own, part)))
-            if values.places and values.same(own, part) and set(variables_of(own)) == set(variables_of(part)):
-                return Match(BODY, ((own, part),))
+        for each in bodies:
+            if found := _same_part(each, part, known):
+                return found
+    return None
+
+
+def _same_part(body: sp.Expr, part: sp.Expr, known: frozenset[str]) -> Match | None:
+    for naming in namings([body], [part], known):
+        own = named(body, naming)
+        values = Values(variables_of(sp.Tuple(own, part)))
+        if values.places and values.same(own, part) and set(variables_of(own)) == set(variables_of(part)):
+            return Match(BODY, ((own, part),))
     return None
 
 

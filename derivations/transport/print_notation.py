@@ -1,7 +1,7 @@
 r"""What the printed symbols stand for, as the document defines them; see `derivations.prints.tables`.
 
-Sources   Q, K, V, S and ε of Section 2, γ, a, b and C of Section 1, K = exp(−C/ε) and the scalings u, v of Sinkhorn's algorithm,
-          which are exp(f/ε) and exp(g/ε); the listings for what their variables are, with the 1e-8 that they add
+Sources   Q, K, V, S and ε of Section 2, γ, a, b and C of Section 1, K = exp(−C/ε) and the scalings u, v of Sinkhorn's algorithm
+          (they are exp(f/ε) and exp(g/ε)); the listings for what their variables are, with the 1e-8 that they add
 """
 
 SYMBOLS = {
@@ -122,11 +122,13 @@ CLAIMS = {
         r"\gamma": "nonnegative matrix n m as P",
         "P": None,
         r"H(P)": None,
+        "J(P)": None,
         r"J(\gamma)": r"= \langle \gamma, C \rangle - \varepsilon H(\gamma)",
         r"\gamma^{(t)}_{ij}": "= e^{f_i/\\varepsilon} K_{ij} v_j",
         "u_i": r"= a_i/\sum_j K_{ij} v_j",
         "D(f, g)": None,
-        "D^{(t+1)}": r"= \varepsilon \langle a, \log u \rangle + \langle b, g \rangle + \varepsilon - \varepsilon \sum_{ij} u_i K_{ij} v_j",
+        "D^{(t+1)}": r"= \varepsilon \langle a, \log u \rangle + \langle b, g \rangle"
+        r" + \varepsilon - \varepsilon \sum_{ij} u_i K_{ij} v_j",
     },
     "transport.s3.sinkformers": {
         **SCALINGS,
@@ -135,6 +137,7 @@ CLAIMS = {
         "W": "positive matrix n m",
         "U": "positive matrix n m",
         "H(P)": None,
+        "J(P)": None,
         "J(W)": r"= \langle W, C \rangle + \varepsilon \sum_{ij} W_{ij} \log W_{ij}",
         r"\mathrm{KL}(W, U)": r"= \sum_{ij} (W_{ij} \log\frac{W_{ij}}{U_{ij}} - W_{ij} + U_{ij})",
         "W^{(t)}_{ij}": "= u_i K_{ij} v_j",
@@ -162,8 +165,7 @@ CLAIMS = {
     },
     "transport.listing.sinkhorn_divergence.one-cost": {
         "x, y": "vector d",
-        r"\delta_x": "= x",
-        r"\delta_y": "= y",
+        r"\delta": "vector d",
         r"S_\varepsilon(\delta_x, \delta_y)": r"= \|x - y\|^2 - \tfrac12 \|x - y\|^2 - \tfrac12 \|x - y\|^2",
     },
     "transport.listing.sinkhorn_divergence.distance": {
@@ -216,6 +218,7 @@ CLAIMS = {
     "transport.listing.OptimalTransportAttention.mask": {"h": "index m", "M_{ij}": "= 0"},
     "transport.listing.sinkhorn.optimal": {
         **PLANS,
+        r"\gamma": None,
         r"\gamma_{ij}": r"= u_i e^{-C_{ij}/\varepsilon} v_j",
         "R": "nonnegative matrix n m",
         "u": "positive vector n",

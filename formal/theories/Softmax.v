@@ -2,7 +2,7 @@
 
    Claims      eot.6, eot.11, eot.13, eot.17, eot.18, eot.36, eot.77, eot.80, eot.132, eot.rem6.4, eot.rem6.5, eot.thm3.3,
                eot.thm6.3, eot.s1.argmax-proxy, eot.s3.interior-solution, eot.s3.minimum-exists, eot.s3.no-single-point,
-               eot.s6.strong-duality, eot.s6.weak-duality, transport.s4.shift-invariance
+               eot.s6.strong-duality, eot.s6.weak-duality, transport.s4.shift-invariance, beyond.gibbs
    Notation    s          scores, tau > 0 the temperature
                softmax    p*_j = e^(s_j/tau) / sum_l e^(s_l/tau)
                lse        tau log sum_l e^(s_l/tau), the potential phi*
@@ -79,6 +79,7 @@ Qed.
 
 (* ---- the gap identity, and what it says *)
 
+(* claim: beyond.gibbs *)
 Lemma objective_KL tau s q j : tau != 0 -> simplex q ->
   objective tau s q = tau * KL q (softmax tau s) - lse tau s.
 Proof.

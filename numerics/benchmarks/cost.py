@@ -27,12 +27,15 @@ from numerics.experiments.deviation.problems import Layer, layers
 from numerics.experiments.deviation.shards import Shard, table
 from numerics.models.encoder import PARAGRAPH, load_encoder
 
-SOLVE_SIZES = (*((n, 256, 512) for n in (64, 128, 256, 512, 1024)), *((128, d, 512) for d in (128, 512, 1024)),
-               *((128, 256, rows) for rows in (256, 1024, 2048)))
-"""(n, d, rows)."""
+SOLVE_SIZES = (*((n, 512, 2048) for n in (128, 256, 512, 1024)), *((256, d, 2048) for d in (128, 256, 1024)),
+               *((256, 512, rows) for rows in (1024, 4096)))
+"""(n, d, rows), with a Gram matrix."""
 
-TOKENS, LAYERS = (16, 32, 64, 128, 256), (1, 2, 4, 6)
-SHARDS = (240, 120, 60, 30)
+NEWTON_SIZES = (*((n, 64, 64) for n in (512, 1024, 2048)), *((1024, d, 64) for d in (32, 128)), (1024, 64, 128))
+"""(n, d, rows) with more than four times as many templates as the width: without a Gram matrix, by Newton's method."""
+
+TOKENS, LAYERS = (128, 256, 512), (1, 2, 4, 6)
+SHARDS = (120, 60, 30, 15)
 """Of `verify`: a run is the first of so many shards of all claims."""
 
 
@@ -41,7 +44,7 @@ class Cost:
     """What one run took.
 
     Attributes:
-        what: "solve", "deviation" or "verify".
+        what: "solve", "newton" (``solve`` without a Gram matrix), "deviation" or "verify".
         sizes: by name.
         seconds: of CPU time.
         megabytes: at most, at a time.
@@ -53,14 +56,16 @@ class Cost:
     megabytes: float
 
 
-def solve_costs(sizes: Iterable[tuple[int, int, int]] = SOLVE_SIZES, rounds: int = 5) -> Iterator[Cost]:
+def solve_costs(
+    what: str = "solve", sizes: Iterable[tuple[int, int, int]] = SOLVE_SIZES, rounds: int = 3
+) -> Iterator[Cost]:
     """Solve random problems of each size (n, d, rows); a call is not the first on its templates."""
     for n, d, rows in sizes:
         templates, evidence = normal_problems(n, d, rows)
         memory, *_ = peak(templates, evidence)
         solve = partial(mem.solve, templates, evidence)
         seconds = statistics.median(_seconds(solve) for _ in range(rounds))
-        yield Cost("solve", {"n": n, "d": d, "rows": rows}, seconds, memory / 1e6)
+        yield Cost(what, {"n": n, "d": d, "rows": rows}, seconds, memory / 1e6)
 
 
 def deviation_costs(tokens: Iterable[int] = TOKENS, depths: Iterable[int] = LAYERS) -> Iterator[Cost]:

@@ -2,7 +2,7 @@
 
 import json
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.progress import track
 
 from numerics.benchmarks.cost import (
+    NEWTON_SIZES,
     Cost,
     deviation_costs,
     line,
@@ -26,10 +27,15 @@ from numerics.commands import options
 from numerics.experiments.output import atomic_write
 from numerics.models.encoder import ModelUnavailableError
 
-SECTIONS = ("solve", "deviation", "verify")
+SECTIONS = ("solve", "newton", "deviation", "verify")
+HEADS, WIDTH = 12, 384
+"""Of the pretrained encoder."""
+
 MODEL = {"layers": 100, "tokens": 8192}
 LIBRARY = 10_000
 LARGE = {"n": 2048, "d": 1024, "rows": 100_000}
+
+Costs = dict[str, list[Cost]]
 
 
 @click.command()
@@ -43,7 +49,8 @@ def cost(only: tuple[str, ...], out: Path) -> None:
     torch.set_num_threads(1)
     try:
         with tempfile.TemporaryDirectory() as folder:
-            sections = {"solve": solve_costs(), "deviation": deviation_costs(), "verify": verify_costs(Path(folder))}
+            sections = {"solve": solve_costs(), "newton": solve_costs("newton", NEWTON_SIZES), "deviation": deviation_costs(),
+                        "verify": verify_costs(Path(folder))}
             wanted = [name for name in SECTIONS if name in (only or SECTIONS)]
             found = [each for name in wanted
                      for each in track(sections[name], description=name, transient=True, console=console)]
@@ -61,13 +68,15 @@ def cost(only: tuple[str, ...], out: Path) -> None:
 
 def page(results: dict[str, Any]) -> str:
     """The numbers as one page of Markdown."""
-    costs = [Cost(**each) for each in results["costs"]]
+    costs: dict[str, list[Cost]] = {}
+    for each in results["costs"]:
+        costs.setdefault(each["what"], []).append(Cost(**each))
     lines = ["# What runs cost", "",
-             f"Written by `python -m numerics cost` from the numbers in `cost.json`; seconds are of CPU time on "
+             "Written by `python -m numerics cost` from the numbers in `cost.json`. Seconds are of CPU time on "
              f"{results['machine']}. What is beyond the sizes in the tables is extrapolated, not measured.", ""]
-    for name, told in (("solve", _solve), ("deviation", _deviation), ("verify", _verify)):
-        if own := [each for each in costs if each.what == name]:
-            lines += [f"## `{name}`", "", *_table(own), "", *told(own), ""]
+    for name, (title, told) in TOLD.items():
+        if name in costs:
+            lines += [f"## {title}", "", *_table(costs[name]), "", *told(costs), ""]
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -82,32 +91,42 @@ def _growth(costs: Sequence[Cost], quantity: str) -> str:
     return " · ".join(f"{name}^{power:.2f}" for name, power in powers(costs, quantity).items() if name)
 
 
-def _solve(costs: Sequence[Cost]) -> list[str]:
-    seconds, megabytes = (projected(costs, LARGE, quantity) for quantity in ("seconds", "megabytes"))
-    return [f"Seconds grow as {_growth(costs, 'seconds')}, memory as {_growth(costs, 'megabytes')}.",
-            f"100,000 problems on 2,048 templates of width 1,024 would take {_time(seconds)} and {megabytes / 1000:.1f} GB, "
-            "most of it the result.",
-            "Beyond 2,048 templates, or four times the width, no Gram matrix is made: every row is left to Newton's method."]
+def _solve(costs: Costs) -> list[str]:
+    seconds, megabytes = (projected(costs["solve"], LARGE, quantity) for quantity in ("seconds", "megabytes"))
+    return [f"Seconds grow as {_growth(costs['solve'], 'seconds')}, memory as {_growth(costs['solve'], 'megabytes')}.",
+            f"{LARGE['rows']:,} problems on {LARGE['n']:,} templates of width {LARGE['d']:,} would take {_time(seconds)} and "
+            f"{megabytes / 1000:.1f} GB, most of it the result."]
 
 
-def _deviation(costs: Sequence[Cost]) -> list[str]:
-    deepest = max(each.sizes["layers"] for each in costs)
-    by_tokens = [Cost(each.what, {"tokens": each.sizes["tokens"]}, each.seconds, each.megabytes) for each in costs
+def _newton(costs: Costs) -> list[str]:
+    return ["Where there are more than 2,048 templates, or more than four times the width, no Gram matrix is made, and every",
+            f"row is solved by itself. Seconds grow as {_growth(costs['newton'], 'seconds')}."]
+
+
+def _deviation(costs: Costs) -> list[str]:
+    own = costs["deviation"]
+    deepest = max(each.sizes["layers"] for each in own)
+    by_tokens = [Cost(each.what, {"tokens": each.sizes["tokens"]}, each.seconds, each.megabytes) for each in own
                  if each.sizes["layers"] == deepest]
-    seconds, megabytes = projected(costs, MODEL), projected(by_tokens, {"tokens": MODEL["tokens"]}, "megabytes")
-    return ["The first layers of the pretrained encoder (12 heads, width 384), with its trained weights.",
-            f"Seconds grow as {_growth(costs, 'seconds')}; memory as {_growth(by_tokens, 'megabytes')}, whatever the number of "
-            "layers, which are measured one after the other.", "",
-            f"A model of {MODEL['layers']} such layers and {MODEL['tokens']:,} tokens would take {_time(seconds)} on one",
-            f"core and {_time(seconds / 64)} on 64;",
-            f"{megabytes / 1000:.0f} GB if all its queries were taken at once, which are taken in blocks.",
-            "Above 2,048 templates the solver works without a Gram matrix, and the exponent of the tokens no longer holds:",
-            "read this as a lower bound."]
+    told = [f"The first layers of the pretrained encoder ({HEADS} heads, width {WIDTH}), on one text.",
+            f"Seconds grow as {_growth(own, 'seconds')}; memory as {_growth(by_tokens, 'megabytes')}, whatever the number of "
+            "layers, which are measured one after the other."]
+    if "newton" not in costs:
+        return told
+    tokens, rows = MODEL["tokens"], HEADS * MODEL["tokens"]
+    seconds = MODEL["layers"] * projected(costs["newton"], {"n": tokens, "d": WIDTH, "rows": rows})
+    short = projected(own, {**MODEL, "tokens": 512})
+    return [*told, "",
+            f"A model of {MODEL['layers']} such layers would take {_time(short)} on one core for 512 tokens. For {tokens:,} it",
+            f"has more templates than a Gram matrix is made for: {MODEL['layers'] * rows:,} problems by Newton's method,",
+            f"{_time(seconds)} on one core, {_time(seconds / 1000)} on 1,000. Layers and inputs are independent, and what is",
+            "finished is kept in files, so that any number of machines can share the work."]
 
 
-def _verify(costs: Sequence[Cost]) -> list[str]:
-    fixed, each = line([(cost.sizes["claims"], cost.seconds) for cost in costs])
-    resident, more = line([(cost.sizes["claims"], cost.megabytes) for cost in costs])
+def _verify(costs: Costs) -> list[str]:
+    own = costs["verify"]
+    fixed, each = line([(cost.sizes["claims"], cost.seconds) for cost in own])
+    resident, more = line([(cost.sizes["claims"], cost.megabytes) for cost in own])
     return [f"A run takes {fixed:.1f} s at any rate and {each:.2f} s for each claim, {resident:.0f} MB and "
             f"{1000 * more:.0f} kB for each claim, in one process.",
             f"A library of {LIBRARY:,} claims would take {_time(fixed + each * LIBRARY)} on one core, "
@@ -115,9 +134,16 @@ def _verify(costs: Sequence[Cost]) -> list[str]:
             f"(`verify --shard i/16`), and {(resident + more * LIBRARY) / 1000:.1f} GB in one process."]
 
 
+TOLD: dict[str, tuple[str, Callable[[Costs], list[str]]]] = {
+    "solve": ("`mem.solve`", _solve), "newton": ("`mem.solve` without a Gram matrix", _newton),
+    "deviation": ("`python -m numerics deviation`", _deviation), "verify": ("`python -m derivations verify`", _verify),
+}
+"""Title and words of each section of the page."""
+
+
 def _time(seconds: float) -> str:
     """Seconds in the unit in which they are read."""
-    for unit, length in (("days", 86400), ("hours", 3600), ("minutes", 60)):
+    for unit, length in (("years", 31_557_600), ("days", 86400), ("hours", 3600), ("minutes", 60)):
         if seconds >= 2 * length:
             return f"{seconds / length:.1f} {unit}"
     return f"{seconds:.1f} s"

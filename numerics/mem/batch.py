@@ -89,8 +89,8 @@ class Batch:
     def target(self, scratch: Tensor) -> tuple[Tensor, Tensor]:
         """b = μ + z − c, (r, d), in ``scratch`` unless it is z, and a bound on its error, (1,) or (r,); for templates that all
         rows share. If they also share the prior, μ = c, and a computed difference that may be rounding counts as error."""
-        shift = self._flat(mean(self._arguments[0].prior, self.templates))
-        n, _ = self.size
+        prior, (n, _) = self._arguments[0].prior, self.size
+        shift = self.shared.shift if prior.shape[:-1].numel() == 1 else self._flat(mean(prior, self.templates))
         shift_norm, error = shift.norm(dim=-1), self.radius * (2 * self._prior_error + _UNIT_ROUNDOFF * (n + 4))
         if len(shift) == 1 and bool(shift_norm <= error):
             return self.evidence, 1.001 * shift_norm + error
@@ -106,9 +106,11 @@ class Batch:
             self._centred(index), log_prior, target, self.alpha[index], self.gram, target_error, log_prior_error
         )
 
-    @cached_property
+    @property
     def span(self) -> Tensor:
         """A bound on the norm of every mean of the templates as given, (1,) or (r,)."""
+        if self._group is None:
+            return self.shared.span
         span: Tensor = 1.001 * (self.radius + self.center.norm(dim=-1))
         return span
 

@@ -39,6 +39,17 @@ class SharedTemplates:
         return radius
 
     @cached_property
+    def span(self) -> Tensor:
+        """A bound on the norm of every mean of the templates as given, (1,)."""
+        span: Tensor = 1.001 * (self.radius + self.center.norm(dim=-1))
+        return span
+
+    @cached_property
+    def shift(self) -> Tensor:
+        """Rounding of c: the mean of the centred templates under the prior, (1, d)."""
+        return mean(self.given[1], self.templates).unsqueeze(0)
+
+    @cached_property
     def gram(self) -> Tensor:
         """TTᵀ of the centred templates, (n, n)."""
         return self.templates @ self.templates.mT

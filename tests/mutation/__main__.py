@@ -6,6 +6,7 @@ import os
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")                # before anything numeric is imported
 
+import hashlib
 import json
 import tomllib
 from collections import Counter
@@ -40,7 +41,8 @@ def chosen(found: Sequence[Mutant], sample: int | None) -> list[Mutant]:
 @click.argument("names", nargs=-1, metavar="[MODULE]...")
 @click.option("--sample", type=click.IntRange(1), default=None, help="So many mutants of each module; all if not given.")
 @click.option("--json", "record", type=click.Path(dir_okay=False, path_type=Path), default=None,
-              help="File for the results; a run that was interrupted goes on with what is in it. Survivors are tried again.")
+              help="File for the results; a run that was interrupted goes on with what is in it. Survivors are tried again if "
+              "their tests have changed.")
 def main(names: tuple[str, ...], sample: int | None, record: Path | None) -> None:
     """Make one-edit mutants of modules, whole packages or all of them, and run the tests that mirror them."""
     wanted = [m for m in modules() if not names or any(m == name or m.startswith(f"{name}.") for name in names)]
@@ -53,13 +55,15 @@ def main(names: tuple[str, ...], sample: int | None, record: Path | None) -> Non
         task = bar.add_task("mutants", total=sum(map(len, everything.values())))
         for module, found in everything.items():
             bar.update(task, description=module)
-            left = [x for x in found if x.key not in known and results.get(x.key, {}).get("fate") != "killed"]
+            tests = _digest(mirror_of(module))
+            done = {key for key, x in results.items() if x["fate"] == "killed" or x["tests"] == tests}
+            left = [x for x in found if x.key not in known and x.key not in done]
             bar.advance(task, len(found) - len(left))
             if not left:
                 continue
             for mutant, result in tried(module, path_of(module), mirror_of(module), left):
                 results[mutant.key] = {"mutant": str(mutant), "sort": mutant.sort, "fate": result.fate, "by": result.by,
-                                       "seconds": result.seconds}
+                                       "seconds": result.seconds, "tests": tests}
                 bar.advance(task)
                 if result.fate == "survived":
                     console.print(f"survived  {mutant.key}  {mutant}  ({result.by})", markup=False, highlight=False)
@@ -67,6 +71,10 @@ def main(names: tuple[str, ...], sample: int | None, record: Path | None) -> Non
     rows = {module: _counts(found, results, known) for module, found in everything.items()}
     console.print(table(rows))
     raise SystemExit(1 if any(row["survived"] for row in rows.values()) else 0)
+
+
+def _digest(paths: Iterable[Path]) -> str:
+    return hashlib.sha256(b"".join(path.read_bytes() for path in paths)).hexdigest()[:12]
 
 
 def _counts(found: Iterable[Mutant], results: Mapping[str, Any], known: Mapping[str, Any]) -> Counter[str]:

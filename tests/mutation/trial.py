@@ -1,8 +1,9 @@
 """Trials of mutants: tests are collected once for a module, and each mutant is a fork of that process.
 
-In the fork the code of every function of the module is exchanged for that of the mutant, wherever it has been imported to,
-and the tests that reach the edited line run, the quickest first, until one fails. An edit outside of functions, or in one that
-runs while modules are imported, is tried in a process that has imported none of our modules yet.
+In the fork the code of every function of the module is exchanged for that of the mutant, wherever it has been imported to, and
+the tests that reach the edited statement run, the quickest first, until one fails or ``ENOUGH`` have passed. Constants of the
+module and defaults of its functions are exchanged, too. An edit of what runs while modules are imported is tried in a process
+that has imported none of our modules yet.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import gc
 import importlib
 import importlib.abc
 import importlib.util
+import itertools
 import json
 import os
 import resource
@@ -32,6 +34,7 @@ from _pytest.runner import runtestprotocol
 
 from tests.mutation.edits import Mutant, marked
 
+ENOUGH = 15.0                                                # seconds of tests, the quickest, that a mutant has to survive
 FAULT = "the trial itself failed: "
 FEW = 8                                                      # tests that may not bear the marks, or a fork
 GRACE = 3.0                                                  # seconds beyond five times those of its tests
@@ -206,6 +209,8 @@ class Bench:
             return ["afresh"]
         if not reaching:
             return ["survived", "no test reaches the line", 0.0]
+        total = itertools.accumulate(self.reach.seconds[at] for at in reaching)
+        reaching = [at for at, seconds in zip(reaching, total, strict=True) if at == reaching[0] or seconds <= ENOUGH]
         limit = GRACE + 5 * sum(self.reach.seconds[at] for at in reaching)
         started = time.monotonic()
         word = first_word(lambda say: self._run(mutant, [items[at] for at in reaching], say), limit)

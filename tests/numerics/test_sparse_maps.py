@@ -1,5 +1,6 @@
 """normmax, sparsemax with a budget, thresholds and bisections: what ``entmax``'s public tests ask, and what they do not."""
 
+import inspect
 from functools import partial
 from typing import Any
 
@@ -11,7 +12,7 @@ from torch.autograd import gradcheck, gradgradcheck
 from torch.func import jacfwd, jacrev, vmap
 from torch.testing import assert_close
 
-from numerics import tolerances
+from numerics import regularizers, sparse_maps, tolerances
 from numerics.regularizers import Entmax15, Sparsemax, entmax15, entmax_bisect, sparsemax
 from numerics.sparse_maps import (
     BudgetBisect,
@@ -39,6 +40,21 @@ def uniform(*shape: int) -> Tensor:
 
 def close(actual: Tensor, expected: Tensor, atol: float) -> None:
     assert_close(actual, expected, rtol=0.0, atol=atol)
+
+
+OFFERED = ("sparsemax", "entmax15", "sparsemax_bisect", "entmax_bisect", "normmax_bisect", "budget_bisect", "SparsemaxBisect",
+           "NormmaxBisect", "BudgetBisect")
+PEERS = {name: getattr(entmax, name) for name in OFFERED}
+
+
+@pytest.mark.parametrize("name", PEERS)
+def test_names_and_defaults_are_those_of_the_package(name: str) -> None:
+    ours, theirs = (inspect.signature(f).parameters for f in (getattr(regularizers, name, None) or getattr(sparse_maps, name),
+                                                              PEERS[name]))
+    expected = {parameter.name: parameter.default for parameter in theirs.values()}
+    if name == "SparsemaxBisect":
+        expected["n_iter"] = 50                              # None there, which is passed on to a function that wants a number
+    assert {parameter.name: parameter.default for parameter in ours.values() if parameter.name in expected} == expected
 
 
 # ── what the package's tests ask ────────────────────────────────────────────────────────────────────────────────────

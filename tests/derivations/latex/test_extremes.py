@@ -1,4 +1,4 @@
-"""Maxima, suprema, products, divergences: what they state, false neighbours that are refuted, and what can be read in two ways."""
+"""Maxima, suprema, products, divergences: what they state, false neighbours, and what can be read in two ways."""
 
 from __future__ import annotations
 
