@@ -298,9 +298,7 @@ def _simplex(found: Guesses, sub: Node | None, sup: Node | None, why: str) -> st
 def _sign(found: Guesses, symbols: Sequence[Node], sign: str, number: str, why: str) -> None:
     kind = "positive" if sign == ">" and number == "0" else "nonnegative" if number == "0" else ""
     for symbol in symbols:
-        if kind and is_value(found, symbol):
-            value_of(found, symbol, kind, why)
-        elif isinstance(symbol, Symbol) and kind and symbol.name not in found.names:
+        if isinstance(symbol, Symbol) and kind and symbol.name not in found.names:
             found.say(symbol.name, kind, why)
         elif isinstance(symbol, Symbol) and not kind:
             _bounded(found, symbol.name, ">" if sign == ">" else ">=", number, why)
@@ -320,13 +318,6 @@ def _sign(found: Guesses, symbols: Sequence[Node], sign: str, number: str, why: 
 def _mass(found: Guesses, left: Node | None, why: str) -> None:
     """Σ_k ρ_k = 1 in the text: a distribution, with positive entries where these are said to be positive."""
     factors = left.factors if isinstance(left, Product) else ()
-    if len(factors) == 3 and is_value(found, value := Product(factors[1:])):
-        known = found.lines.get(found.names.get(spelled(factors[1]), ""))
-        if known is None or known.meaning in ENTRIES:
-            found.names.pop(spelled(factors[1]), None)
-            found.lines.pop(spelled(value), None)
-            value_of(found, value, "simplex" if known is not None and known.meaning == "nonnegative" else "distribution", why)
-        return
     if len(factors) != 2 or not isinstance(factors[1], Scripted) or factors[1].sub is None:
         return
     name = spelled(factors[1].base)
