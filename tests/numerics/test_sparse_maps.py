@@ -42,8 +42,9 @@ def close(actual: Tensor, expected: Tensor, atol: float) -> None:
     assert_close(actual, expected, rtol=0.0, atol=atol)
 
 
-PEERS = {name: getattr(entmax, name) for name in ("sparsemax_bisect", "entmax_bisect", "normmax_bisect", "budget_bisect", "sparsemax",
-                                                  "entmax15", "SparsemaxBisect", "NormmaxBisect", "BudgetBisect")}
+SHARED = ("sparsemax", "entmax15", "entmax_bisect", "sparsemax_bisect", "normmax_bisect", "budget_bisect", "SparsemaxBisect",
+          "NormmaxBisect", "BudgetBisect")
+PEERS = {name: getattr(entmax, name) for name in SHARED}
 
 
 @pytest.mark.parametrize("name", PEERS)
