@@ -17,7 +17,7 @@ from typing import Any
 
 import click
 
-from derivations import baseline, incremental, ledger, regression, rendering
+from derivations import baseline, incremental, ledger, regression, rendering, shards
 from derivations.catalogue import entries
 from derivations.claims import Verdict
 from derivations.differences import Change
@@ -34,7 +34,8 @@ WITHOUT = ("-p", "no:terminal", "-p", "no:cacheprovider", "-p", "no:unraisableex
 FEW = 12                                                     # up to so many claims, starting workers costs more than it saves
 
 
-ELSEWHERE = {"kernel": "derivations.kernel.command", "mutants": "derivations.mutation", "notebooks": "derivations.notebooks",
+ELSEWHERE = {"kernel": "derivations.kernel.command", "merge": "derivations.shards",
+             "mutants": "derivations.mutation", "notebooks": "derivations.notebooks",
              "print": "derivations.prints.command", "report": "derivations.report.site"}
 
 
@@ -114,12 +115,17 @@ def remembered() -> dict[str, baseline.Kept]:
 @click.option("--only", type=click.Choice(["symbolic"]), help="run only the derivations, no numeric layer")
 @click.option("--kernel", "sealing", is_flag=True, help="also ask Rocq's kernel, where it is installed; it has no vote")
 @click.option("-n", "--workers", type=click.IntRange(0), help="worker processes, or 0; default: all cores for many claims")
+@click.option("--shard", metavar="I/K", help="only the I-th of K shards, one for each machine; `merge` joins their ledgers")
+@click.option("--balance", type=Path, metavar="LEDGER", help="make the shards equally long by the seconds in this ledger")
 def verify(
     ids: tuple[str, ...], path: Path, device: str, quick: bool, model: str | None, again: bool, watch: bool, only: str | None,
-    sealing: bool, workers: int | None,
+    sealing: bool, workers: int | None, shard: str | None, balance: Path | None,
 ) -> None:
     """Run every layer that votes on the claims, and write the ledger."""
-    wanted = [known(name) for name in ids] or list(documents())
+    asked = [known(name) for name in ids] or list(documents())
+    wanted = asked if shard is None else shards.shard_of(asked, shard, balance)
+    if balance and not shard:
+        raise click.UsageError(f"--balance: expected --shard beside it, got {balance} alone")
     if watch:
         return keep_verifying()
     if again:
@@ -135,6 +141,7 @@ def verify(
     arguments += [f"--incremental={path}"] if again else []
     arguments += ["--quick"] if quick else []
     arguments += [f"--model={model}"] if model else []
+    arguments += [f"--shard={shard}", f"--asked={','.join(asked)}"] if shard else []
     progress, stderr = Progress(), io.StringIO()
     with contextlib.redirect_stderr(stderr), progress.interruptible():
         status = pytest.main(arguments, plugins=[progress])

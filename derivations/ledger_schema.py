@@ -132,6 +132,14 @@ class Incremental(Record, frozen=True):
     because: str
 
 
+class Shard(Record, frozen=True):
+    """Which of how many shards of a run a ledger is of, and what the whole run was asked for."""
+
+    part: int
+    of: int
+    asked: tuple[str, ...]
+
+
 class Environment(Record, frozen=True):
     """Where and when the evidence was found, and what was asked for."""
 
@@ -149,6 +157,7 @@ class Environment(Record, frozen=True):
     model: str | None = None
     complete: bool = False
     incremental: Incremental | None = None
+    shard: Shard | None = None
 
 
 class Ledger(Record, frozen=True):

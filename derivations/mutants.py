@@ -49,6 +49,8 @@ TIES = 12                                                    # points of small s
 WEAK = 0.8                                                   # a vote of less power is listed
 NEAR = 12                                                    # of the points at values that an author gave
 
+INFINITIES = (sp.oo, -sp.oo, sp.zoo)
+
 Side = Literal["left", "right"]
 STRICT = "> for ≥"
 
@@ -317,7 +319,8 @@ def _defined(relation: Relation, point: Point) -> bool:
     if isinstance(relation, UniqueMinimum | UniquePlan):
         return bool(enclose(relation.entry, {**point, **dict.fromkeys(relation.places, 1)}).is_finite())
     sides = relation.sides[1:] if isinstance(relation, Limit) else relation.sides
-    return all(ball.is_finite() for ball in enclose_all((side for side in sides if not side.is_infinite), point))
+    finite = (side for side in sides if not (side.has(*INFINITIES) and side.is_infinite))
+    return all(ball.is_finite() for ball in enclose_all(finite, point))
 
 
 def _equivalent(relation: Relation, mutant: Mutant) -> str:
@@ -343,15 +346,21 @@ def _strictly(relation: AtLeast) -> bool:
     return relation.because is not None and bool(strictly_positive(sp.sympify(relation.because), relation.facts()))
 
 
+def _at_most(relation: Relation, one: sp.Expr, other: sp.Expr) -> bool:
+    """Whether one expression is at most the other one, which no sample point may contradict; most of them are soon refuted."""
+    values = (enclose_all((one, other), point) for point in sample(relation))
+    return not any(bool(a > b) for a, b in values) and nonnegative(normal(other - one), relation.facts())
+
+
 def _more(relation: Relation, old: sp.Expr, new: sp.Expr) -> str:
     """Return "weaker" if the edited left side is at least the old one, so that the mutant follows; else empty."""
-    return "weaker" if nonnegative(normal(new - old), relation.facts()) else ""
+    return "weaker" if _at_most(relation, old, new) else ""
 
 
 def _weaker(relation: Relation, old: sp.Expr, new: sp.Expr) -> str:
     """Return how a mutant with an edited right side follows from the proved inequality; empty if it does not."""
     facts, left = relation.facts(), relation.sides[0]
-    if nonnegative(normal(old - new), facts):
+    if _at_most(relation, new, old):
         return "weaker"
     if nonnegative(normal(left - new), facts):
         return "provable too"

@@ -44,6 +44,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--device", default="cpu", choices=("cpu", "cuda"), help="where the torch layer runs")
     group.addoption("--quick", action="store_true", help="fewer random instances, fewer rows of real models")
     group.addoption("--incremental", default=None, metavar="FILE", help="run only what a change touched since this ledger")
+    group.addoption("--shard", default=None, metavar="I/K", help="say in the ledger that these claims are a shard of a run")
+    group.addoption("--asked", default="", metavar="ID,…", help="with --shard: the claims or documents of the whole run")
     group.addoption("--model", default=None, metavar="NAME_OR_PATH", help="the pretrained model to capture from")
 
 
@@ -202,8 +204,9 @@ class Collector:
         """Return the claims that were requested and the options of the run."""
         options = self.config.option
         asked = [name for name in options.claims.split(",") if name] or list(documents())
+        shard = dict(zip(("part", "of"), map(int, options.shard.split("/")), strict=True)) if options.shard else None
         return {"asked": asked, "quick": options.quick, "device": options.device, "model": options.model,
-                "complete": self.asks_all()}
+                "complete": self.asks_all(), "shard": shard and {**shard, "asked": options.asked.split(",")}}
 
     def asks_all(self) -> bool:
         """Return whether the run includes every test that votes on the requested claims."""

@@ -68,9 +68,10 @@ class _Printer(PythonCodePrinter):
 
 def _entry(values: np.ndarray, *positions: int) -> Any:
     """The entry at positions counted from 1."""
-    if any(not 1 <= position <= size for position, size in zip(positions, values.shape, strict=True)):
-        raise IndexError(f"index: expected positions within {values.shape}, counted from 1, got {positions}")
-    return values[tuple(position - 1 for position in positions)]
+    for position, size in zip(positions, values.shape, strict=True):
+        if not 1 <= position <= size:
+            raise IndexError(f"index: expected positions within {values.shape}, counted from 1, got {positions}")
+    return values[tuple([position - 1 for position in positions])]
 
 
 def _of_float(function: Callable[[Any], Any]) -> Callable[[Value], Any]:
@@ -134,12 +135,15 @@ def evaluate(expr: sp.Expr, point: Mapping[str, Value], axes: Sequence[Variable]
 
 def clashes(axes: Sequence[Variable], point: Mapping[str, Value]) -> Tensor:
     """Where an index takes a value that it is declared to differ from (k = j where k ≠ j), as a mask over the axes."""
+    shape = [_size(v.domain.shape[0], point) for v in axes]
+    if not any(v.domain.other_than for v in axes):
+        return torch.zeros(shape, dtype=torch.bool)
     flat = []
     for position in _positions(axes, point):
         values = dict(zip(axes, position, strict=True))
         flat.append(any(values[v] == (values[other] if other in values else point[str(other)])
                         for v in axes for other in v.domain.other_than))
-    return torch.tensor(flat, dtype=torch.bool).reshape([_size(v.domain.shape[0], point) for v in axes])
+    return torch.tensor(flat, dtype=torch.bool).reshape(shape)
 
 
 def _positions(axes: Sequence[Variable], point: Mapping[str, Value]) -> Iterator[tuple[int, ...]]:
@@ -163,6 +167,8 @@ def _plain(value: Value) -> Any:
 
 
 def _size(size: sp.Expr, point: Mapping[str, Value]) -> int:
+    if isinstance(size, Variable):                           # as nearly all are
+        return int(point[size.name])
     return int(size.xreplace({v: sp.Integer(int(point[v.name])) for v in size.free_symbols}))
 
 

@@ -6,6 +6,7 @@ import click
 
 from numerics.commands.approximation import approximation
 from numerics.commands.bench import bench
+from numerics.commands.cost import cost
 from numerics.commands.deviation import deviation
 from numerics.commands.drop_in import drop_in
 from numerics.commands.errors import errors
@@ -23,6 +24,7 @@ def main() -> None:
 
 main.add_command(approximation)
 main.add_command(bench)
+main.add_command(cost)
 main.add_command(deviation)
 main.add_command(drop_in)
 main.add_command(errors)

@@ -19,6 +19,7 @@ Masks       As in ``scaled_dot_product_attention``: boolean, True takes part; fl
 
 import math
 from functools import reduce
+from itertools import zip_longest
 
 import torch
 from torch import Tensor
@@ -102,7 +103,8 @@ def broadcast(**shapes: torch.Size) -> torch.Size:
     for name, shape in shapes.items():
         if not broadcastable(shape, batch):
             raise ValueError(f"{name}: expected leading axes that broadcast with {tuple(batch)}, got {tuple(shape)}")
-        batch = torch.broadcast_shapes(batch, shape)  # type: ignore[no-untyped-call]
+        pairs = zip_longest(reversed(batch), reversed(shape), fillvalue=1)
+        batch = torch.Size([b if a == 1 else a for a, b in pairs][::-1])
     return batch
 
 

@@ -1,7 +1,7 @@
 """What the covariance matrix C = diag(p) − ppᵀ of attention is: a Laplacian with known kernel, gap, inverse and volume.
 
-Claims     beyond.laplacian, beyond.kernel, beyond.spectral-gap, beyond.resolvent, beyond.volume, beyond.natural-step,
-           beyond.natural-gain
+Claims     beyond.laplacian, beyond.kernel, beyond.spectral-gap, beyond.interlacing, beyond.resolvent, beyond.volume,
+           beyond.natural-step, beyond.natural-gain
 Main claims
            beyond.laplacian      C_jk = Σ_l p_j p_l (δ_jk − δ_lk): the complete graph with conductances p_j p_l
            beyond.spectral-gap   vᵀCv ≥ (min p) ‖v − v̄1‖², with equality for equal weights
@@ -10,7 +10,8 @@ Main claims
            beyond.natural-step   softmax((s + ητu)/τ) ∝ p e^{ηu}: a natural gradient step is multiplicative weights
            beyond.natural-gain   E_p'[u] − E_p[u] = (KL(p'‖p) + KL(p‖p'))/η
 Notation   π, also written p, a point of the open simplex; C its covariance matrix; v̄ the plain mean of v; t > 0;
-           w a point of the simplex and x, y > 0 such that π_j = (x/m + y w_j)/(x + y), with x/m/(x + y) ≤ min π;
+           μ_i the eigenvalues of C, largest first;
+           w a point of the simplex and x, y > 0 such that π_j = (x/m + y w_j)/(x + y), x/m/(x + y) ≤ min π;
            p = softmax(s/τ); η > 0 a step, p' the weights after it
 References Kirchhoff (1847); Sherman and Morrison (1950); Amari (1998); Arora, Hazan and Kale (2012)
 """
@@ -47,6 +48,12 @@ JACOBI = Theorem(
     "While the kernel of a symmetric matrix stays the same, the slope of the logarithm of the product of its nonzero "
     "eigenvalues is the trace of its pseudo-inverse times its slope.",
     "Holbrook, Differentiating the pseudo determinant, Linear Algebra and its Applications 548 (2018)")
+
+COURANT_FISCHER = Theorem(
+    "Courant and Fischer",
+    "The i-th largest eigenvalue of a symmetric matrix is the largest number that its form, on the unit vectors of some "
+    "subspace of dimension i, does not fall below.",
+    "Horn and Johnson, Matrix Analysis (2013), Theorem 4.2.6")
 
 
 def at(key: sp.Expr) -> sp.Expr:
@@ -132,6 +139,28 @@ def spectral_gap() -> Steps:
 
 spectral_gap.twin("twice the weight", lambda: gapped(2 * x / (x + y)))
 spectral_gap.twin("one", lambda: gapped(sp.S.One))
+
+
+def form(sign: sp.Expr) -> Equation:
+    """vᵀCv against Σ_j p_j v_j² + sign · E_p[v]²."""
+    energy = total((j, k), v[j] * covariance(at) * v[k])
+    return Equation(energy, total(j, pi[j] * v[j] ** 2) + sign * total(j, pi[j] * v[j]) ** 2, quotes=(COURANT_FISCHER,),
+                    reason="μ_i ≤ p_(i), as no form exceeds that of diag(p); on the hyperplane E_p[v] = 0 they are equal, so "
+                           "that μ_i ≥ p_(i+1)")
+
+
+@claim("beyond.interlacing", "identity", title="The eigenvalues lie between the weights", needs=("beyond.kernel",),
+       latex=r"v^\top Cv=\sum_jp_jv_j^2-\mathbb E_p[v]^2\implies"
+             r"p_{(1)}\ge\mu_1\ge p_{(2)}\ge\mu_2\ge\dots\ge p_{(m)}\ge\mu_m=0")
+def interlacing() -> Steps:
+    """Between two consecutive weights, ordered by size, lies one eigenvalue of the covariance matrix; the last one is 0."""
+    yield AtLeast(total(j, pi[j] * v[j] ** 2), total((j, k), v[j] * covariance(at) * v[k]),
+                  because=total(j, pi[j] * v[j]) ** 2, reason="E_p[v]² ≥ 0;")
+    yield form(-sp.S.One)
+
+
+interlacing.twin("the sign of the square", lambda: form(sp.S.One))
+interlacing.twin("half of the square", lambda: form(-sp.S.Half))
 
 
 # ── inverses and volume ─────────────────────────────────────────────────────────────────────────────────────────────

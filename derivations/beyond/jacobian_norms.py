@@ -32,6 +32,7 @@ from derivations import (
     bregman,
     claim,
     delta,
+    index,
     positive,
     scalar,
     simplex,
@@ -47,6 +48,7 @@ p, v = simplex("p", m), vector("v", m)
 h, g = stochastic("h", m, columns), stochastic("g", m, columns)
 L, M, c, d = positive("L"), positive("M"), scalar("c"), scalar("d")
 x, y = scalar("x", Kind.NONNEGATIVE), scalar("y", Kind.NONNEGATIVE)
+row = index("h", m)
 alpha, b = positive("α"), positive("b")
 a = 1 + alpha
 
@@ -120,15 +122,25 @@ oscillation.twin("a quarter", lambda: powers(sp.Rational(1, 4)))
 oscillation.twin("a third", lambda: powers(sp.Rational(1, 3)))
 
 
-def image(weight: sp.Expr) -> sp.Expr:
-    """‖Jv‖_b for weights (weight, 1 − weight) and v = (1, −1): both entries are 2 weight (1 − weight)/τ, up to the sign."""
-    entry = 2 * weight * (1 - weight) / tau
-    return (2 * entry**b) ** (1 / b)
+def paired(key: sp.Expr) -> sp.Expr:
+    """1/2 at the two keys j and k ≠ j, else 0."""
+    return (delta(key, j) + delta(key, other)) / 2
+
+
+def opposite(key: sp.Expr) -> sp.Expr:
+    """v: 1 at j, −1 at k, else 0."""
+    return delta(key, j) - delta(key, other)
+
+
+def applied(weights: Entry) -> sp.Expr:
+    """(Jv)_h for these weights."""
+    return total(l, weights(row) * (delta(row, l) - weights(l)) / tau * opposite(l))
 
 
 def ratio(right: sp.Expr) -> Equation:
-    """‖Jv‖_b/‖v‖_a at two tied keys."""
-    return Equation(image(sp.S.Half) / 2 ** (1 / a), right, reason="‖(1/2, 1/2)‖_b = 2^{1/b}/2 and ‖(1, −1)‖_a = 2^{1/a}")
+    """‖Jv‖_b/‖v‖_a at two tied keys: both vectors have two entries of one length, 1/(2τ) and 1."""
+    image = (2 * (1 / (2 * tau)) ** b) ** (1 / b)
+    return Equation(image / 2 ** (1 / a), right, reason="‖(1/2, 1/2)‖_b = 2^{1/b}/2 and ‖(1, −1)‖_a = 2^{1/a}")
 
 
 @claim("beyond.jacobian-attained", "identity", title="Two tied keys attain the norm for every pair of norms",
@@ -136,6 +148,9 @@ def ratio(right: sp.Expr) -> Equation:
        latex=r"p=(\tfrac12,\tfrac12),\ v=(1,-1):\quad\frac{\|Jv\|_b}{\|v\|_a}=\frac{2^{1/b-1/a}}{2\tau}")
 def tied() -> Steps:
     """With two equal scores the vector (1, −1) is stretched by exactly the bound; with more keys it is approached."""
+    yield Equation(applied(lambda key: p[key]), p[row] * (opposite(row) - p[j] + p[other]) / tau,
+                   reason="the entries of Jv for any weights,")
+    yield Equation(applied(paired), opposite(row) / (2 * tau), reason="and for half of the mass on each of the two keys;")
     yield ratio(2 ** (1 / b - 1 / a) / (2 * tau))
 
 

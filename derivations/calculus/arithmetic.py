@@ -51,8 +51,8 @@ def integer_power(base: Number, exponent: int) -> Number:
     if isinstance(base, arb) and not base.is_finite():
         return undefined()
     if exponent < 0:
-        whole = integer_power(base, -exponent)
-        return undefined() if whole == 0 else fmpq(1) / whole
+        whole = base if exponent == -1 else integer_power(base, -exponent)
+        return undefined() if whole == 0 else 1 / whole
     if isinstance(base, fmpq) and exponent > LARGEST_EXACT_POWER:
         base = arb(base)
     value: Number = fmpq(1)

@@ -79,11 +79,13 @@ class _Place(dict[Variable, Any]):
 
 
 def _exact(value: Any) -> fmpq:
+    if type(value) is Fraction:
+        return fmpq(value.numerator, value.denominator)
     return fmpq(int(value.numerator), int(value.denominator))
 
 
 def _all_exact(value: Any) -> Any:
-    return tuple(map(_all_exact, value)) if isinstance(value, Sequence) else _exact(value)
+    return _exact(value) if type(value) is Fraction or not isinstance(value, Sequence) else tuple(map(_all_exact, value))
 
 
 # ── what an expression is computed by ───────────────────────────────────────────────────────────────────────────────
@@ -107,7 +109,7 @@ def _rule(expr: sp.Expr) -> Rule:
         return _sum(expr)
     if isinstance(expr, sp.Add):
         terms = tuple(map(_rule, expr.args))
-        return lambda point: added(term(point) for term in terms)
+        return lambda point: added([term(point) for term in terms])
     if isinstance(expr, sp.Mul):
         return _product(expr)
     if isinstance(expr, sp.exp):
@@ -205,12 +207,14 @@ def _whole(expr: sp.Expr) -> Callable[[_Place], int | None]:
 
 
 def _entry(expr: sp.Indexed) -> Rule:
-    label, indices = expr.base.label, tuple(map(_whole, expr.indices))
+    label, indices = expr.base.label, tuple((index, _whole(index)) for index in expr.indices)
 
     def evaluated(point: _Place) -> Number:
-        value = point.vector(label)
-        for index in indices:
-            position = index(point)
+        value = point.vectors.get(label) or point.vector(label)
+        for index, whole in indices:
+            position = point.get(index)
+            if type(position) is not int:
+                position = whole(point)
             if position is None or not 1 <= position <= len(value):
                 return undefined()
             value = value[position - 1]
@@ -266,17 +270,15 @@ def _summed(factors: Sequence[Factor], var: Variable, low: sp.Expr, high: sp.Exp
     free = frozenset(ends.union(*(indices for _, indices in factors)) - {var})
     own, order = object(), tuple(free)
 
-    def terms(point: _Place) -> Iterator[Number]:
-        for position in range(first(point), last(point) + 1):
-            point[var] = position
-            yield product(point)
-
     def evaluated(point: _Place) -> Number:
-        key = own, *(point[v] for v in order)
+        key = own, *[point[v] for v in order]
         value = point.known.get(key)
         if value is None:
-            shadowed = point.get(var)
-            value = point.known[key] = added(terms(point))
+            shadowed, value = point.get(var), fmpq(0)
+            for position in range(first(point), last(point) + 1):
+                point[var] = position
+                value = value + product(point)
+            point.known[key] = value
             if shadowed is None:
                 point.pop(var, None)
             else:
@@ -289,6 +291,9 @@ def _summed(factors: Sequence[Factor], var: Variable, low: sp.Expr, high: sp.Exp
 def _multiplied(rules: Sequence[Rule]) -> Rule:
     if len(rules) == 1:
         return rules[0]
+    if len(rules) == 2:
+        one, other = rules
+        return lambda point: one(point) * other(point)
 
     def evaluated(point: _Place) -> Number:
         value: Number = fmpq(1)

@@ -1,8 +1,9 @@
-"""Caches for two slow computations of SymPy: the free symbols of a sum, and the consequences of assumptions.
+"""Caches and shortcuts for slow computations of SymPy: of the free symbols of a sum, of the consequences of assumptions, of
+entries v[j], and of sums.
 
-SymPy rebuilds the summand for every query of a sum's free symbols, and derives the same consequences of the same
-assumptions for every entry v[j].  The two took a third of an examination.  The cached answers are SymPy's own, and their
-arguments are immutable.
+SymPy rebuilds the summand for every query of a sum's free symbols, derives the same consequences of the same assumptions
+for every entry v[j], compares entries by all that is assumed of them, and walks a summand four times in search of cases.
+These took half of an examination.  The answers are SymPy's own, and the arguments of what is cached are immutable.
 """
 
 from __future__ import annotations
@@ -11,8 +12,11 @@ from functools import lru_cache
 from typing import Any
 
 import sympy as sp
+from sympy.core import assumptions as of_assumptions
 from sympy.core.assumptions import StdFactKB
 from sympy.core.logic import fuzzy_bool
+
+from derivations.calculus.variables import Variable
 
 
 @lru_cache(maxsize=2**15)
@@ -49,7 +53,73 @@ def _set_assumptions(obj: sp.Basic, assumptions: dict[str, Any]) -> None:
     obj._assumptions = facts
 
 
+NEW_ENTRY = sp.Indexed.__new__
+
+
+@lru_cache(maxsize=2**15)
+def _entry(_: int, base: sp.IndexedBase, *indices: Variable) -> sp.Indexed:
+    """One object for an entry; bases are told apart as objects, by their `id` in the key, since comparing them is slow."""
+    return NEW_ENTRY(sp.Indexed, base, *indices)
+
+
+def _new_entry(cls: type[sp.Indexed], base: Any, *indices: Any, **options: Any) -> Any:
+    """The entry of a vector at variables is always the same object; any other is made by SymPy."""
+    plain = cls is sp.Indexed and type(base) is sp.IndexedBase and not options
+    if plain and indices and all(type(index) is Variable for index in indices):
+        return _entry(id(base), base, *indices)
+    return NEW_ENTRY(cls, base, *indices, **options)
+
+
+NEW_SUM = sp.Sum.__new__
+
+
+@lru_cache(maxsize=2**15)
+def _has_cases(expr: sp.Basic) -> bool:
+    """Whether an expression has cases in it, which SymPy takes out of a sum."""
+    return isinstance(expr, sp.Piecewise) or any(map(_has_cases, expr.args))
+
+
+def _new_sum(cls: type[sp.Sum], function: Any, *limits: Any, **options: Any) -> Any:
+    """A sum over variables of an expression without cases, as SymPy makes it; any other is made by SymPy."""
+    plain = cls is sp.Sum and limits and not options and isinstance(function, sp.Expr) and function is not sp.nan
+    if not (plain and all(map(_is_plain, limits))) or _has_cases(function):
+        return NEW_SUM(cls, function, *limits, **options)
+    ranges = [sp.Tuple(*limit) for limit in limits]
+    while type(function) is sp.Sum:                          # Σ_k Σ_l is one sum over l and k
+        ranges, function = [*function.limits, *ranges], function.function
+    made = sp.Expr.__new__(cls, function, *ranges)
+    made.is_commutative = function.is_commutative
+    return made
+
+
+def _is_plain(limit: Any) -> bool:
+    """Whether a limit is a variable with two ends that are expressions."""
+    if type(limit) not in (tuple, sp.Tuple) or len(limit) != 3:
+        return False
+    bound, *ends = limit
+    return type(bound) is Variable and all(isinstance(end, sp.Expr) or type(end) is int for end in ends)
+
+
+AS_COEFFICIENT = sp.Expr.as_coefficient
+IMAGINARY = (sp.I, sp.pi * sp.I)
+
+
+@lru_cache(maxsize=2**15)
+def _is_imaginary(expr: sp.Basic) -> bool:
+    """Whether the imaginary unit occurs in an expression."""
+    return expr is sp.I or any(map(_is_imaginary, expr.args))
+
+
+def _as_coefficient(self: sp.Expr, expr: Any) -> sp.Expr | None:
+    """What an expression is a multiple of, with this coefficient; nothing without i is one of i or πi, as `exp` asks."""
+    return None if expr in IMAGINARY and not _is_imaginary(self) else AS_COEFFICIENT(self, expr)
+
+
 def install() -> None:
-    """Patch SymPy to use these caches; a second call has no effect."""
+    """Patch SymPy to use these; a second call has no effect."""
     sp.Sum.free_symbols = property(_of_sum)
     sp.IndexedBase._set_assumptions = staticmethod(_set_assumptions)
+    sp.Indexed.__new__ = staticmethod(_new_entry)
+    sp.Sum.__new__ = staticmethod(_new_sum)
+    sp.Expr.as_coefficient = _as_coefficient
+    of_assumptions.shuffle = list.sort                       # facts are asked in one order, not in one drawn by lot

@@ -68,7 +68,8 @@ def _opened(expr: sp.Expr) -> sp.Expr:
         return _positive_part(expr.args[0])
     if isinstance(expr, xlogx) and strictly_positive(expr.args[0]):
         return sp.expand_mul(expr.args[0] * _log(expr.args[0]), deep=False)  # formal: rule_xlogx_open
-    expr = expr.replace(lambda e: isinstance(e, sp.log), lambda e: _log(e.args[0]))
+    if expr.has(sp.log):
+        expr = expr.replace(lambda e: isinstance(e, sp.log), lambda e: _log(e.args[0]))
     product = isinstance(expr, sp.exp) and isinstance(expr.args[0], sp.Sum)     # which SymPy would open as a Product
     expr = sp.expand(expr, deep=False, basic=False, power_exp=not product, power_base=False, log=False)   # basic: inside sums
     return sp.Add(*[_term(term) for term in sp.Add.make_args(_powers(expr))])

@@ -112,18 +112,23 @@ _KNOWN: dict[tuple[str, Domain], "Variable"] = {}
 
 
 class Variable(sp.Symbol):  # type: ignore[misc]
-    """A SymPy symbol whose domain is part of its identity."""
+    """A SymPy symbol whose domain is part of its identity; equal variables are one object."""
 
-    __slots__ = ("_domain",)
+    __slots__ = ("_content", "_domain")
     _domain: Domain
 
     def __new__(cls, name: str, domain: Domain) -> "Variable":
         """A symbol with the assumptions of its domain; the same object for the same name and domain."""
-        if (name, domain) not in _KNOWN:
-            obj = sp.Symbol.__xnew__(cls, name, **_ASSUMPTIONS[domain.kind])
-            obj._domain = domain
-            _KNOWN[name, domain] = obj
-        return _KNOWN[name, domain]
+        known = _KNOWN.get((name, domain))
+        if known is None:
+            known = _KNOWN[name, domain] = sp.Symbol.__xnew__(cls, name, **_ASSUMPTIONS[domain.kind])
+            known._domain = domain
+        return known
+
+    def __eq__(self, other: object) -> Any:
+        return self is other or (False if isinstance(other, sp.Basic) else NotImplemented)
+
+    __hash__ = object.__hash__                               # equal variables are one object: the fastest there is
 
     @property
     def domain(self) -> Domain:
@@ -134,9 +139,11 @@ class Variable(sp.Symbol):  # type: ignore[misc]
         return (self.name, self.domain), {}
 
     def _hashable_content(self) -> tuple[Any, ...]:
-        domain = self.domain                                 # as plain SymPy parts, which SymPy can hash and order
-        parts = (domain.shape, domain.other_than, domain.marginals)
-        return (*super()._hashable_content(), domain.kind.name, *(sp.Tuple(*part) for part in parts))
+        if not hasattr(self, "_content"):
+            domain = self.domain                             # as plain SymPy parts, which SymPy can hash and order
+            parts = (domain.shape, domain.other_than, domain.marginals)
+            self._content = (*super()._hashable_content(), domain.kind.name, *(sp.Tuple(*part) for part in parts))
+        return self._content
 
 
 def _variable(name: str, kind: Kind, shape: tuple[sp.Expr, ...] = (), **domain: Any) -> Variable:
@@ -226,11 +233,23 @@ _fresh = count(1)
 
 def fresh(like: Variable) -> Variable:
     """An index over the same range that occurs nowhere else, so that binding it captures nothing."""
-    return Variable(f"{like.name.split('#')[0]}#{next(_fresh)}", Domain(Kind.INDEX, like.domain.shape))
+    plain = like.domain.kind is Kind.INDEX and not like.domain.other_than
+    domain = like.domain if plain else Domain(Kind.INDEX, like.domain.shape)
+    return Variable(f"{like.name.split('#')[0]}#{next(_fresh)}", domain)
 
 
 def apart(expr: sp.Basic) -> sp.Basic:
     """The expression with bound indices under names of their own, so that no free index of the same name is meant by them."""
+    return expr if _is_apart(expr) else _made_apart(expr)
+
+
+@lru_cache(maxsize=2**14)
+def _is_apart(expr: sp.Basic) -> bool:
+    """Whether all bound indices have such names already, and nothing else changes if the expression is built again."""
+    return bool(_made_apart(expr) == expr)
+
+
+def _made_apart(expr: sp.Basic) -> sp.Basic:
     if not expr.has(sp.Sum):
         return expr
     if not isinstance(expr, sp.Sum):

@@ -52,6 +52,8 @@ GIVEN = ("(26), so that M is finite near 0",)
              r"+\tfrac12\langle\lambda,M''(0)\lambda\rangle+o(\|\lambda\|^2)")
 def expansion_of_m() -> Steps:
     """The integral of ⟨a, λ⟩ against u is expanded to the second order."""
+    yield Fails(Equation(partition(point), total(i, u[i] * inner(i, point))),
+                reason="the integral of ⟨a, λ⟩ is no value of M, which is positive")
     printed = Expansion(total(i, u[i] * inner(i, ray)), 1 + t * linear(point) + t**2 * raw(point, 2) / 2, t, 2)
     yield Fails(printed, reason="the exponential is missing: the integral of ⟨a, λ⟩ is ⟨μ, λ⟩, which is 0 at λ = 0")
 
@@ -122,7 +124,7 @@ positive_x = sp.exp(x) - 1
 
 
 @claim("deciphering.29", "asymptotic", title="Series of the logarithm",
-       latex=r"\log(1+x)=t-\tfrac{t^2}2+\tfrac{t^3}3-\tfrac{t^4}4+\cdots")
+       latex=r"\log(1+x)=t-\tfrac{t^2}2+\tfrac{t^3}3-\tfrac{t^4}4+\cdots=t-\tfrac{t^2}2+o(t^2)")
 def series_of_logarithm() -> Steps:
     """The logarithm of 1 + x is expanded in powers of another letter, t."""
     yield Fails(logarithm(positive_x), reason="the left side has no t")

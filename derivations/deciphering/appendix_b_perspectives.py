@@ -193,7 +193,8 @@ def reliable(strength: sp.Expr) -> Equation:
 
 
 @claim("deciphering.sB.alpha-likelihood", "equivalence", title="(31) is (4) for α⁻¹ = ησ²", needs=("deciphering.31",),
-       latex=r"\alpha^{-1}=\eta\sigma^2")
+       latex=r"\alpha^{-1}=\eta\sigma^2\implies\tfrac1\eta\left(\tfrac1{2\sigma^2}\|(\mu+z)-h\|^2+\eta\mathcal K(p,u)\right)"
+             r"=\tfrac\alpha2\|(\mu+z)-h\|^2+\mathcal K(p,u)")
 def alpha_from_likelihood() -> Steps:
     """With the reciprocal of ησ² for α, (31) and (4) are one problem."""
     yield reliable(1 / (eta * sigma**2))
@@ -241,7 +242,7 @@ def proper_prior() -> Steps:
 
 
 @claim("deciphering.sB.decay", "identity", title="η is the speed of decay", needs=("deciphering.32",),
-       latex=r"\partial_\eta\log\frac{f(\theta|\vartheta)}{f(\theta_u|\vartheta)}=-\mathcal K(p_\theta,u_\vartheta)\le0")
+       latex=r"\partial_\eta\log\frac{f(\theta|\vartheta)}{f(u|\vartheta)}=-\mathcal K(p_\theta,u_\vartheta)\le0")
 def decay() -> Steps:
     """The larger η is, the faster the density falls as p_θ moves away from u."""
     yield AtLeast(0, derivative(log_prior(rival), eta), because=total(i, kl(q[i], u[i])), reason="it falls, unless p_θ = u",
@@ -336,7 +337,8 @@ def posterior_ratio(objective: Entry) -> Equation:
 
 
 @claim("deciphering.sB.posterior", "equivalence", title="The posterior density", needs=("deciphering.sB.bayes",),
-       latex=r"\propto\exp(-\tfrac1{2\sigma^2}\|(\mu+z)-h_\theta\|^2-\eta\mathcal K(p_\theta,u_\vartheta))")
+       latex=r"f(\theta|\mu+z,\vartheta)\propto\exp(-\tfrac1{2\sigma^2}\|(\mu+z)-h_\theta\|^2-\eta\mathcal K(p_\theta,u_"
+             r"\vartheta))")
 def posterior_density() -> Steps:
     """The posterior density is proportional to the exponential of minus (30)."""
     yield posterior_ratio(lambda of: penalized(of))

@@ -96,4 +96,6 @@ def rearranged_with_square() -> Steps:
 rearranged_as_printed.twin("u", lambda: best(second_line, preference, sp.S.One))
 rearranged_as_printed.twin("tilted by λ/2", lambda: best(second_line, tilt(lambda e: lam[e] / 2), sp.S.One))
 
-reprint("deciphering.sB.alpha-map", alpha_from_likelihood, latex=r"\alpha^{-1}=\eta\sigma^2")
+reprint("deciphering.sB.alpha-map", alpha_from_likelihood, latex=r"\alpha^{-1}=\eta\sigma^2\implies\tfrac1\eta\left("
+    r"\tfrac1{2\sigma^2}\|(\mu+z)-h\|^2+\eta\mathcal K(p,u)\right)"
+             r"=\tfrac\alpha2\|(\mu+z)-h\|^2+\mathcal K(p,u)")

@@ -236,7 +236,7 @@ UNEVEN: dict[Variable, Value] = {N: 2, u.label: [1, 0], M.label: [[0, 0], [1, 0]
 
 @claim("deciphering.37", "identity", title="The gradient of the conjugate", hypotheses=(FOOTNOTE,),
        needs=("deciphering.36",),
-       latex=r"[\nabla_p\mathcal W_\gamma^*]_t=\sum_{t'}\frac{u(t')e^{\gamma^{-1}(p(t)-M(t,t'))}}"
+       latex=r"[\nabla_p\mathcal W_\gamma^*(p;u,M)]_t=\sum_{t'}\frac{u(t')e^{\gamma^{-1}(p(t)-M(t,t'))}}"
              r"{\sum_{t''}e^{\gamma^{-1}(p(t'')-M(t',t''))}}")
 def gradient_of_conjugate() -> Steps:
     """The gradient of the conjugate: numerator and denominator go through M's two arguments, the same for symmetric M."""

@@ -82,7 +82,9 @@ def own_normalizer(template: sp.Expr) -> sp.Expr:
 
 
 @claim("deciphering.sD.same-as-25", "identity", title="(47) is (25)", hypotheses=(FOOTNOTE,),
-       needs=("deciphering.25", "deciphering.47"), latex=r"(47)=(25)")
+       needs=("deciphering.25", "deciphering.47"), latex=r"\sum_{t'}\frac{u(t')e^{(\alpha t^\top z-M(t,t'))/\gamma}}{"
+                                                         r"\sum_{t''}e^{(\alpha(t'')^\top z-M(t',t''))/\gamma}}"
+             r"=\sum_{t'}\frac{u(t')e^{(\alpha t^\top z-M(t,t'))/\gamma}}{\sum_{t''}e^{(\alpha(t'')^\top z-M(t'',t'))/\gamma}}")
 def same_closed_form() -> Steps:
     """The two closed forms, normalized through M's second and first argument, are the same for symmetric M."""
     uneven: dict[Variable, Value] = {N: 2, d: 1, u.label: [1, 0], M.label: [[0, 0], [1, 0]], T.label: [[0], [0]], z.label: [0],

@@ -87,7 +87,8 @@ def approximates(covariances: sp.Expr) -> Expansion:
 
 
 @claim("deciphering.s0.closed-form", "asymptotic", title="A closed-form approximation of the optimal solution",
-       latex=r"\hat h(\alpha)=\hat h_{(18)}(\alpha)+o(\alpha)", needs=("deciphering.thm1",), hypotheses=("α is small",))
+       latex=r"\hat h_{(18)}=\mu+\alpha\Sigma z+o(\alpha),\quad\hat h=\mu+\alpha\Sigma z+o(\alpha)",
+       needs=("deciphering.thm1",), hypotheses=("α is small",))
 def approximation() -> Steps:
     """Through the dual one finds a closed form that approximates the optimal estimate."""
     first_order = total(b, covariance(a, b) * z[b])

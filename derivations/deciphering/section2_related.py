@@ -66,7 +66,7 @@ def same_output(extra_template: Entry, kept: sp.Expr = sp.S.One, reason: str = "
 
 
 @claim("deciphering.s2.not-identifiable", "equivalence", title="Attention weights are not identifiable",
-       latex=r"\exists\,T,\ p'\ne p:\ \textstyle\sum_ip'_it_i=\sum_ip_it_i")
+       latex=r"t_0=\textstyle\sum_ig_it_i\implies p'_0t_0+\sum_ip'_it_i=p_0t_0+\sum_ip_it_i")
 def not_identifiable() -> Steps:
     """Different weights can give one output: they do whenever a value is a convex combination of others."""
     yield Equation(total(i, p[i] + step * g[i]) + (last - step), total(i, p[i]) + last, reason="the sum of the weights stays")
@@ -101,7 +101,7 @@ def smoother(kernel: Entry) -> Equation:
 
 @claim("deciphering.s2.kernel-smoother", "equivalence", title="Attention is a kernel smoother",
        latex=r"\hat h=\frac{\sum_iu_ie^{\alpha\|t_i\|^2/2}k(t_i,z)t_i}{\sum_ju_je^{\alpha\|t_j\|^2/2}k(t_j,z)},"
-             r"\quad k=e^{-\alpha\|t-z\|^2/2}")
+             r"\quad k(t_i,z)=e^{-\alpha\|t_i-z\|^2/2}")
 def kernel_smoother() -> Steps:
     """Attention can be seen as a kernel smoother over its inputs."""
     yield smoother(gaussian(alpha))

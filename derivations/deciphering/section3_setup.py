@@ -143,7 +143,7 @@ mean_of_distribution.twin("centred", lambda: mirrored(sp.S.Zero))
 
 
 @claim("deciphering.s3.preference", "definition", title="The preference distribution is non-zero on every template",
-       latex=r"u_1,\dots,u_M\ne0,\quad\textstyle\sum_iu_i=1")
+       latex=r"u_i>0\text{ for all }i,\quad\textstyle\sum_iu_i=1")
 def preference_distribution() -> Steps:
     """The preference distribution puts non-zero probabilities, which sum to 1, on all M templates."""
     yield AtLeast(1 / n, 0, strict=True, reason="an instance: all templates alike, as in image captioning")

@@ -47,7 +47,7 @@ def information(right: sp.Expr, because: sp.Expr | None = None) -> AtLeast:
 
 
 @claim("deciphering.s3.strong-constraint", "inequality", title="A support within few templates is a strong constraint",
-       latex=r"\operatorname{supp}r\subseteq\mathbf T\implies\mathrm{KL}(r\|\tfrac1{|\mathcal A|})\ge\log\frac{|\mathcal A|}M")
+       latex=r"\textstyle\sum_{i=1}^Mr_i\log(Nr_i)\ge\log\frac NM\text{ for all }r\in\Delta^{M-1}")
 def strong_constraint() -> Steps:
     """For a large vocabulary and few templates a support within T says much: log(|𝒜|/M) nats, more without bound."""
     yield Limit(sp.log((m + positive("x")) / m), positive("x"), sp.oo, sp.oo, reason="as the vocabulary grows")

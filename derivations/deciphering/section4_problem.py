@@ -214,7 +214,7 @@ heavy_tails.twin("−∞", lambda: tail(-sp.oo))
 
 
 @claim("deciphering.s4.both-requirements", "optimality", title="KL keeps p close to u and inside its support",
-       latex=r"\mathcal K(p,u)\ge0,\quad\mathcal K(p,u)=0\iff p=u", needs=("deciphering.s4.kl",), hypotheses=SETUP)
+       latex=r"u=\operatorname{argmin}_p\mathcal K(p,u)", needs=("deciphering.s4.kl",), hypotheses=SETUP)
 def both_requirements() -> Steps:
     """The divergence is least at p = u, and only there; a p outside the support of u has an infinite one."""
     yield Limit(t * sp.log(t / eps), eps, sp.S.Zero, sp.oo, reason="mass t outside the support")
@@ -237,7 +237,7 @@ both_requirements.twin("the square of u, normalized, is the closest", lambda: cl
 
 
 @claim("deciphering.s4.minimizer", "optimality", title="The minimizer exists and is unique", needs=("deciphering.4",),
-       latex=r"\exists!\,\tilde p=\operatorname{argmin}_pP(p)", hypotheses=(*SETUP, "α > 0"))
+       latex=r"\tilde p=\operatorname{argmin}_pP(p)", hypotheses=(*SETUP, "α > 0"))
 def one_minimizer() -> Steps:
     """The problem has exactly one minimizer, whatever the evidence."""
     yield AtLeast(alpha / 2 * total(a, z[a] ** 2) - total(a, (lam[a] - alpha * z[a]) ** 2) / (2 * alpha), dual(point, shifted),
@@ -273,7 +273,8 @@ estimate.twin("not normalized", lambda: mean_of_minimizer(total(i, u[i] * sp.exp
 
 
 @claim("deciphering.s4.reliability", "inequality", title="α is the reliability of μ + z", needs=("deciphering.s4.minimizer",),
-       latex=r"\alpha_1<\alpha_2\implies\|\mu+z-\hat h_2\|\le\|\mu+z-\hat h_1\|")
+       latex=r"\tfrac{\alpha_1}2r_1+k_1\le\tfrac{\alpha_1}2r_2+k_2,\ \tfrac{\alpha_2}2r_2+k_2\le\tfrac{\alpha_2}2r_1+k_1"
+             r"\implies r_2\le r_1")
 def reliability() -> Steps:
     """The larger α is, the closer the estimate comes to μ + z, for every u."""
     yield closer(r2)

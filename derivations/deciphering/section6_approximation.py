@@ -230,7 +230,7 @@ def identity_covariance(factor: sp.Expr) -> Equation:
 
 
 @claim("deciphering.fn7", "identity", title="Unit covariance gives the motivating example", needs=("deciphering.15",),
-       latex=r"\Sigma=I_d:\ \lambda^*=\alpha(I_d+\alpha I_d)^{-1}z=\tfrac\alpha{1+\alpha}z=\tfrac\alpha{1+\alpha}(b-\mu)")
+       latex=r"\Sigma=I_d\implies\lambda^*=\alpha(I_d+\alpha I_d)^{-1}z=\tfrac\alpha{1+\alpha}z=\tfrac\alpha{1+\alpha}(b-\mu)")
 def unit_covariance() -> Steps:
     """With Σ = I formula (15) is α/(1 + α) times b − μ, which is exact for the spherical Gaussian of section 5."""
     product = total(c, (1 + alpha) * sp.KroneckerDelta(a, c) * sp.KroneckerDelta(c, b) / (1 + alpha))

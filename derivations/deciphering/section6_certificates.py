@@ -207,7 +207,7 @@ def after_shift(right: sp.Expr) -> Equation:
 
 
 @claim("deciphering.s6.shift", "identity", title="Addition: moving all templates changes no weight", hypotheses=FINITE,
-       latex=r"P(q;T+c,z)=P(q;T,z)", needs=("deciphering.thm1",))
+       latex=r"P(q;T+\mathbf1c^\top,z)=P(q;T,z)", needs=("deciphering.thm1",))
 def shift_invariance() -> Steps:
     """An addition: a common shift of the templates leaves the objective, the minimizer and λ* as they are."""
     yield after_shift(primal(plan, shifted))

@@ -65,7 +65,7 @@ def length() -> sp.Expr:
 
 @claim("deciphering.s6.covariance-bound", "inequality", title="Addition: what the covariance does to a vector",
        hypotheses=FINITE, needs=("deciphering.13",),
-       latex=r"\|\Sigma y\|^2\le\textstyle\sum_iu_i\|t_i-c\|^2\langle t_i-\mu,y\rangle^2\le L\,\langle y,\Sigma y\rangle")
+       latex=r"\|\Sigma y\|^2\le\textstyle\sum_iu_i\|t_i-c\|^2\langle t_i-\mu,y\rangle^2")
 def covariance_bound() -> Steps:
     """An addition: ‖Σy‖² ≤ L⟨y, Σy⟩ where all templates are within √L of some point, for every law on the templates."""
     yield bounded(length())
@@ -138,7 +138,7 @@ def mean_bound(right: sp.Expr, at: Point = MappingProxyType({})) -> Follows:
 
 @claim("deciphering.s6.one-pass-mean", "inequality", title="Addition: the mean of one pass is off by at most κ/(1 + κ)",
        hypotheses=(*FINITE, COCOERCIVE), needs=("deciphering.s6.covariance-bound",),
-       latex=r"\|h_c-\hat h\|\le\tfrac\kappa{1+\kappa}\|h_c-\mu\|,\ \kappa=\alpha L")
+       latex=r"(1+\kappa)\|h_c-\hat h\|\le\kappa\|h_c-\mu\|")
 def one_pass_mean() -> Steps:
     """An addition: one pass bounds the error of its mean by a share of its own distance from μ that is small with κ."""
     yield from monotone_means()
@@ -159,7 +159,7 @@ def dual_bound(right: sp.Expr, at: Point = MappingProxyType({})) -> Follows:
 
 @claim("deciphering.s6.one-pass-dual", "inequality", title="Addition: the dual point of one pass is off by at least 1/(1 + κ)",
        hypotheses=(*FINITE, COCOERCIVE), needs=("deciphering.s6.covariance-bound",),
-       latex=r"\|\alpha z-\lambda^*\|\ge\tfrac\alpha{1+\kappa}\|h_c-\mu\|")
+       latex=r"(1+\kappa)\|\alpha z-\lambda^*\|\ge\alpha\|h_c-\mu\|")
 def one_pass_dual() -> Steps:
     """An addition: αz cannot be nearer to λ* than a share of what one pass measures, which is most of it for small κ."""
     yield from monotone_means()

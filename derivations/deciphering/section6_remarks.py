@@ -114,7 +114,7 @@ def toward_mean(slope: sp.Expr) -> Expansion:
 
 
 @claim("deciphering.s6.close-to-mean", "limit", title="As α decreases the estimate gets close to μ", needs=("deciphering.16",),
-       latex=r"\hat h\to\mu\ (\alpha\to0),\quad\hat h=\mu+\alpha\Sigma z+o(\alpha)", hypotheses=("u has finite support",))
+       latex=r"\hat h=\mu+\alpha\Sigma z+o(\alpha)", hypotheses=("u has finite support",))
 def close_to_mean() -> Steps:
     """A smaller α makes μ + z matter less: the estimate tends to μ, along Σz."""
     yield toward_mean(spread(evidence))
@@ -137,7 +137,7 @@ def uniform_prior(right: sp.Expr) -> Equation:
 
 
 @claim("deciphering.s6.uniform", "identity", title="Uniform u gives dot-product attention", needs=("deciphering.18",),
-       latex=r"u_i=\tfrac1n:\ \sum_it_i\,\mathrm{softmax}(\alpha\langle t,z\rangle)_i")
+       latex=r"u_i=\tfrac1n\implies\hat h_{(18)}=\sum_it_i\,\mathrm{softmax}([\alpha\langle t_j,z\rangle]_j)_i")
 def uniform() -> Steps:
     """With a uniform preference (18) is dot-product attention with keys and values t_i and query αz."""
     yield uniform_prior(softmaxed(alpha))

@@ -135,7 +135,7 @@ def dot_product(strength: sp.Expr) -> Equation:
 
 
 @claim("deciphering.s7.dot-product", "equivalence", title="A uniform preference gives dot-product attention",
-       latex=r"u_i=\tfrac1n\implies\hat h=\sum_it_i\,\mathrm{softmax}(\alpha\langle t_\cdot,z\rangle)_i")
+       latex=r"u_i=\tfrac1n\implies\hat h_{(18)}=\sum_it_i\,\mathrm{softmax}([\alpha\langle t_j,z\rangle]_j)_i")
 def uniform_preference() -> Steps:
     """With equal preference weights the closed form is dot-product attention, with the templates as keys and values."""
     yield dot_product(alpha)

@@ -115,7 +115,7 @@ def by_content(right: Entry) -> Equation:
 
 
 @claim("deciphering.s7.context-dependent", "equivalence", title="The preference may depend on the contents",
-       latex=r"u_i=\frac{w_i(x_1,\dots,x_n)}{\sum_kw_k}\implies p=\mathrm{softmax}(\alpha\langle t_\cdot,z\rangle+\log w)")
+       latex=r"u_i=\frac{w_i}{\sum_kw_k}\implies p_i=\mathrm{softmax}([\alpha\langle t_j,z\rangle+\log w_j]_j)_i")
 def context_dependent() -> Steps:
     """Any positive function of all the contents will do as a preference: the importance of each word before z is known."""
     yield Equation(log_linear(lambda word: sp.S.Zero, importance)(i), importance(i), reason="without evidence p = u")
@@ -131,5 +131,5 @@ context_dependent.twin("it has no effect", lambda: by_content(log_linear(product
 
 
 reprint("deciphering.s7.more-general", of=support_removed, title="The theory enables more general attention structures",
-        latex=r"u(t)=0:\ p(t)=0\text{ with }\mathcal K,\quad p^*(t)>0\text{ with }\mathcal W_\gamma", hypotheses=(FINITE,),
+        latex=r"o_iu_i=0\implies\textstyle\sum_io_ip_i=0,\quad p^*_i>0", hypotheses=(FINITE,),
         statement="In place of the divergence, which keeps the support of the preference, transport gives weight beyond it.")

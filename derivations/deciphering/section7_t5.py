@@ -91,7 +91,7 @@ def odds(bias: Entry) -> Equation:
 
 
 @claim("deciphering.19", "definition", title="T5's preference weights",
-       latex=r"u(t_i)=0\text{ if word }i\text{ is masked},\quad\exp(b_{j-i})/Z\text{ otherwise}",
+       latex=r"u(t_i)=\begin{cases}0&\text{if }\mathrm{masked}(i)\\\exp(b_{j-i})/Z&\text{otherwise}\end{cases}",
        hypotheses=(SOME_WORD, "b depends only on the relative position j − i"))
 def preference_weights() -> Steps:
     """Masked words have preference 0, the others a preference that only depends on where they are, seen from the query."""
@@ -120,7 +120,7 @@ def of_two_queries(whole: int, biases: int) -> Equation:
 
 
 @claim("deciphering.fn4", "identity", title="All u^(k) share one support", needs=("deciphering.19",),
-       latex=r"\operatorname{supp}u^{(j)}=\operatorname{supp}u^{(k)}", hypotheses=(SOME_WORD,))
+       latex=r"Z^{(j)}e^{b_{k-i}}u_i^{(j)}=Z^{(k)}e^{b_{j-i}}u_i^{(k)}", hypotheses=(SOME_WORD,))
 def one_support() -> Steps:
     """Given the input, the preferences of all outputs have one support: here those of (19), for the queries at j and at k."""
     yield of_two_queries(1, 1)
@@ -138,8 +138,8 @@ def substituted(right: Entry) -> Equation:
 
 @claim("deciphering.20", "identity", title="(18) with T5's preference weights", needs=("deciphering.19",),
        hypotheses=(SOME_WORD,),
-       latex=r"\hat h=\sum_it_i\frac{\exp(\langle t_i,z\rangle+b_{j-i}+1_{\mathrm{masked}}(i))}"
-             r"{\sum_l\exp(\langle t_l,z\rangle+b_{j-l}+1_{\mathrm{masked}}(l))}")
+       latex=r"\hat h=\sum_it_i\frac{\exp(\langle t_i,z\rangle+b_{j-i}+\mathbf1_{\mathrm{masked}}(i))}"
+             r"{\sum_l\exp(\langle t_l,z\rangle+b_{j-l}+\mathbf1_{\mathrm{masked}}(l))}")
 def bias_inside() -> Steps:
     """Substituting these weights with α = 1 puts the bias and the mask into the exponent."""
     yield substituted(inside())
@@ -227,7 +227,7 @@ def unified(weights: Entry, bias: Entry) -> Equation:
 
 
 @claim("deciphering.s7.unified", "equivalence", title="One u holds word mask and position encoding",
-       latex=r"\log u_i=b_{j-i}+1_{\mathrm{masked}}(i)-\log Z", needs=("deciphering.19", "deciphering.20"))
+       latex=r"\log u_i=b_{j-i}+\mathbf1_{\mathrm{masked}}(i)-\log Z", needs=("deciphering.19", "deciphering.20"))
 def one_preference() -> Steps:
     """Masks and position biases enter the weights as one factor per word, which is the preference."""
     yield Equation(t5_weights()(i), log_linear(score(other), preference())(i), reason="both are in u and nowhere else")
@@ -246,7 +246,7 @@ def content(factor: sp.Expr) -> Equation:
 
 
 @claim("deciphering.s7.t5-inputs", "external fact", title="T5's preferences see the mask and relative positions only",
-       latex=r"u_i=u(1_{\mathrm{masked}}(i),\,j-i)", needs=("deciphering.s7.t5-realizes",))
+       latex=r"u_i=u(\mathbf1_{\mathrm{masked}}(i),\,j-i)", needs=("deciphering.s7.t5-realizes",))
 def t5_inputs() -> Steps:
     """What T5 adds to the scores is a function of the attention mask and of the relative position, whatever the words are."""
     yield content(sp.S.One)

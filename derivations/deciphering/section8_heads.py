@@ -208,7 +208,9 @@ def reparametrized(size_of: sp.Expr, factor: sp.Expr) -> Equation:
 
 @claim("deciphering.s8.reparametrization", "equivalence", title="A head of BERT is (18) with α = 1",
        latex=r"\alpha=1,\ t_i=\tfrac{x_i}{\sqrt{d'}},\ z=K^\top Qx_k,\ V'=V\sqrt{d'},\ u_i\propto1\implies"
-             r" (21)=V'\sum_it_i\frac{u_ie^{\langle t_i,z\rangle}}{\sum_ju_je^{\langle t_j,z\rangle}}",
+             r" \sum_iVx_i\frac{\exp(\langle Kx_i,Qx_k\rangle/\sqrt{d'})}"
+             r"{\sum_j\exp(\langle Kx_j,Qx_k\rangle/\sqrt{d'})}=V'\sum_it_i\frac{u_ie^{\langle t_i,z\rangle}}{\sum_ju_je^{"
+             r"\langle t_j,z\rangle}}",
        needs=("deciphering.21",))
 def reparametrization() -> Steps:
     """With scaled inputs as templates, KᵀQx_k as evidence, a uniform prior and α = 1, √d′ V maps the estimate to the head."""

@@ -85,7 +85,7 @@ def bounds(multiple: sp.Expr) -> AtLeast:
 
 
 @claim("deciphering.s8.bounded-moments", "inequality", title="Finitely many templates have bounded moments",
-       latex=r"\mathbb E_u\|W\|^{2r}\le\textstyle\sum_i\|t_i\|^{2r}<\infty\quad(r=1,2,\dots)")
+       latex=r"\mathbb E_u[\|W\|^{2r}]\le\textstyle\sum_i\|t_i\|^{2r}")
 def bounded_moments() -> Steps:
     """A preference on finitely many templates has bounded moments of every order, scaled by √d′ or not."""
     yield bounds(sp.S.One)

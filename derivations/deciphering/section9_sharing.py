@@ -149,7 +149,7 @@ def equal_products(right: sp.Expr) -> Equation:
 
 @claim("deciphering.s9.group-sharing", "identity", title="A group shares the weight of its member equally",
        needs=("deciphering.25",), hypotheses=("M = 0 within a group, ∞ across", "one t_i of the input lies in 𝒢"),
-       latex=r"t\in\mathcal G\implies p^*(t)=u_i/|\mathcal G|")
+       latex=r"p^*(t)=u_i/|\mathcal G|\text{ for all }t\in\mathcal G")
 def group_sharing() -> Steps:
     """Templates whose inner products with z are approximately equal are said to get exactly the same weight."""
     yield Limit(own / (group + kappa * rest) + kappa * arriving, kappa, sp.S.Zero, own / group,
@@ -175,7 +175,7 @@ group_sharing.twin("the own template gets one share more", lambda: equal_product
 
 
 @claim("deciphering.s9.shares-weight", "identity", title="Similar templates share weight", needs=("deciphering.25",),
-       latex=r"\frac{x(t|t_i)}{x(t_i|t_i)}=\exp\frac{\alpha\langle t-t_i,z\rangle-(M(t,t_i)-M(t_i,t_i))}\gamma\in(0,\infty)")
+       latex=r"\frac{x(i|l)}{x(h|l)}=\exp\frac{\alpha(s_i-s_h)-(M_{il}-M_{hl})}\gamma,\quad x(i|l)>0")
 def shares_weight() -> Steps:
     """A template outside of the input gets a share of t_i's weight, the more the smaller its cost; how much, depends on γ."""
     yield AtLeast(share(i, source), 0, strict=True, reason="every template gets a share, in the input or not")
@@ -211,7 +211,7 @@ def outside(right: sp.Expr) -> Equation:
 
 
 @claim("deciphering.s9.regular-attention", "identity", title="Regular attention gives weight to the input's templates only",
-       needs=("deciphering.18",), latex=r"t\notin\mathbf T\implies p(t)=0")
+       needs=("deciphering.18",), latex=r"o_iu_i=0\implies\textstyle\sum_io_ip_i=0")
 def regular_attention() -> Steps:
     """The weights of generalized attention vanish wherever the preference does."""
     yield outside(sp.S.Zero)
@@ -230,8 +230,7 @@ def averaged(exponent: sp.Expr) -> Equation:
 
 @claim("deciphering.s9.synonyms", "identity", title="Synonyms should get similar weights",
        hypotheses=(FOOTNOTE, STRICT, FINITE), needs=("deciphering.25", "deciphering.s9.shares-weight"),
-       latex=r"p^*(t)=\sum_lu_lx(t'|t_l)\exp\frac{\alpha\langle t-t',z\rangle-(M(t,t_l)-M(t',t_l))}\gamma,\quad"
-             r"\left|\log\frac{p^*(t)}{p^*(t')}\right|\le\max_l|\ldots|")
+       latex=r"p^*_i=\sum_lu_l\,x(h|l)\exp\frac{\alpha(s_i-s_h)-(M_{il}-M_{hl})}\gamma")
 def synonyms() -> Steps:
     """Synonyms should have similar weights: they do as far as their costs from the input and their products with z are alike.
 
@@ -265,7 +264,7 @@ def bounded(right: sp.Expr) -> Follows:
 
 
 @claim("deciphering.s9.nonnegative-cost", "inequality", title="C makes the experiment's cost nonnegative",
-       latex=r"C\ge\max_{a,b}a^\top b\implies M(a,b)=-a^\top b+C\ge0")
+       latex=r"C\ge\|t\|^2,\ C\ge\|t'\|^2\implies M(t,t')=-t^\top t'+C\ge0")
 def nonnegative_cost() -> Steps:
     """With C an upper bound of all inner products the cost is nonnegative; the weights (25) do not depend on C at all."""
     moved = weights(conditional_of(scores(lambda e: alpha * z[e]), lambda to, of: inner_cost(to, of) + C))
@@ -284,7 +283,7 @@ def excess(first: sp.Expr, second: sp.Expr) -> sp.Expr:
 
 @claim("deciphering.s9.experiment-cost", "inequality", title="The experiment's cost is one of footnote 11's",
        needs=("deciphering.fn11", "deciphering.s9.nonnegative-cost"),
-       latex=r"M(a,b)=-a^\top b+C\implies M(t,t)<M(t',t)\ (t'\ne t)")
+       latex=r"M(t,t')=-t^\top t'+C\implies M(t,t)<M(t',t)\text{ for all }t'\ne t")
 def experiment_cost() -> Steps:
     """The experiment's cost is used as one of those that the discussion assumes, cheapest on the diagonal."""
     stays = conditional_of(lambda to: sp.S.Zero, inner_cost)(j, j)

@@ -85,7 +85,8 @@ def as_attention(query: Entries) -> Equation:
 
 
 @claim("deciphering.s9.bilinear-cost", "identity", title="Addition: with M = C − aᵀb the queries are αz + t_j",
-       latex=r"M(a,b)=C-a^\top b\implies p^*(t)=\sum_ju_j\,\mathrm{softmax}_t(\langle t,\alpha z+t_j\rangle/\gamma)",
+       latex=r"M_{ij}=C-\langle t_i,t_j\rangle\implies p^*_i=\sum_ju_j\,\mathrm{softmax}([\langle t_k,\alpha z+t_j\rangle/"
+             r"\gamma]_k)_i",
        needs=("deciphering.25",))
 def bilinear_cost() -> Steps:
     """Addition: with the experiment's cost (25) averages ordinary attention over the queries αz + t_j; C plays no part."""
@@ -133,8 +134,8 @@ def bound(times: sp.Expr, because: sp.Expr | None = None) -> AtLeast:
 
 
 @claim("deciphering.s9.one-pass-bound", "inequality", title="Addition: how far (25) is from the exact solution, at most",
-       latex=r"\gamma\,\mathrm{KL}(X_{\alpha z}\|X^*)+\tfrac\alpha2\|h_{\alpha z}-\hat h\|^2"
-             r"\le\tfrac\alpha2\|\tilde\mu-h_{\alpha z}\|^2",
+       latex=r"\gamma\,\mathrm{KL}(X(\alpha z)\|X(\lambda^*))+\tfrac\alpha2\|h(\alpha z)-h(\lambda^*)\|^2"
+             r"\le\tfrac\alpha2\|\tilde\mu-h(\alpha z)\|^2",
        needs=("deciphering.38", "deciphering.39"))
 def one_pass_bound() -> Steps:
     """Addition: one pass of (25) bounds its own distance from the solution of (24), for any costs, without solving it."""

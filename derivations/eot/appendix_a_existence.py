@@ -49,7 +49,7 @@ def mixture(query: sp.Expr, key: sp.Expr) -> sp.Expr:
     return (odds * P[query, key] + R[query, key]) / (1 + odds)
 
 
-@claim("eot.sA.non-empty", "identity", title="The uniform matrix is feasible", latex=r"P_{ij}=1/m\in U(a,\cdot)",
+@claim("eot.sA.non-empty", "identity", title="The uniform matrix is feasible", latex=r"P_{ij}=1/m\implies P\in U(a,\cdot)",
        needs=("eot.108",))
 def non_empty() -> Steps:
     """The matrix with all entries 1/m has nonnegative entries and unit rows."""
@@ -158,7 +158,8 @@ strict_convexity.twin("ε is lost", lambda: gap_of_objective(sp.S.One))
 
 
 @claim("eot.thmA.6", "optimality", title="One optimal plan for the whole matrix", hypotheses=("q_i, k_j finite", "ε > 0"),
-       latex=r"|\arg\min_{P\in U(a,\cdot)}J(P)|=1", needs=("eot.sA.strict-convexity", "eot.sA.compact-convex", "eot.113"))
+       latex=r"\arg\min_{P\in U(a,\cdot)}J(P)=\{P^\star\}",
+       needs=("eot.sA.strict-convexity", "eot.sA.compact-convex", "eot.113"))
 def unique_plan() -> Steps:
     """For any finite queries and keys and any ε > 0 exactly one plan with unit rows minimizes the objective."""
     yield solves(eps, softmax(similarity, eps))

@@ -152,7 +152,7 @@ unit_masses.twin("the factor is lost", lambda: shared(sp.S.One, 1))
 
 
 @claim("eot.sA.single-row", "identity", title="One query is the special case n = 1", needs=("eot.111", "eot.3"),
-       latex=r"n=1:\ U(a,\cdot)=\Delta^{m-1},\ J(P)=J(p)")
+       latex=r"P\in U(a,\cdot)\implies P_1\in\Delta^{m-1},\quad J(P)=\langle P_1,C\rangle-\varepsilon H(P_1)")
 def single_row() -> Steps:
     """With a single query the plan is a probability vector over the keys and the objective is that of section 3."""
     yield Equation(total(j, row(j)), 1, reason="the only row has mass 1", about=(row(j),))
@@ -179,7 +179,7 @@ single_row.twin("similarity is a cost", lambda: Equation(
 
 
 @claim("eot.sA.free-target", "identity", title="What arrives at the keys is not prescribed", needs=("eot.108",),
-       latex=r"\{P^\top\mathbf 1 : P\in U(a,\cdot)\} = n\,\Delta^{m-1}")
+       latex=r"\textstyle\sum_{ij}P_{ij}=n,\quad(\mathbf 1_nb^\top)^\top\mathbf 1_n=nb\ \text{for every } b\in\Delta^{m-1}")
 def free_target() -> Steps:
     """The mass that arrives at the keys adds up to n, and every such distribution of it is reached by some plan."""
     yield Equation(total(j, total(i, P[i, j])), n, reason="only the sum of the target marginal is known", about=(P[i, j],))
@@ -221,7 +221,7 @@ feasible_set.twin("the whole matrix sums to one", lambda: Equation(total(TOGETHE
 
 
 @claim("eot.sA.row-stochastic", "inequality", title="Each row is a point of the simplex", needs=("eot.108",),
-       latex=r"P\in U(a,\cdot)\implies P_{i,:}\in\Delta^{m-1}")
+       latex=r"P\in U(a,\cdot)\implies P_i\in\Delta^{m-1}")
 def row_stochastic() -> Steps:
     """The rows of a feasible plan are probability vectors: entries at least 0 and at most 1, with sum 1."""
     yield AtLeast(P[i, j], 0, reason="P ≥ 0")
@@ -351,7 +351,7 @@ def row_objective(query: sp.Expr) -> sp.Expr:
 
 
 @claim("eot.sA.decomposable", "identity", title="The global problem is a sum of row problems", needs=("eot.111",),
-       latex=r"J(P)=\sum_iJ_i(P_{i,:})")
+       latex=r"J(P)=\sum_i\big(\langle P_i,C_i\rangle-\varepsilon H(P_i)\big)")
 def decomposable() -> Steps:
     """The objective of the whole matrix is the sum of the one-query objectives of its rows."""
     yield Equation(objective(plan, eps), total(i, row_objective(i)), reason="both parts are sums over the entries")

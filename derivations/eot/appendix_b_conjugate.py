@@ -162,7 +162,7 @@ constrained_negentropy.twin("τ is lost", lambda: Equation(negentropy(uniform), 
 
 
 @claim("eot.sB.step-unconstrained", "optimality", title="Step 1: an unconstrained problem", needs=("eot.126",),
-       latex=r"\min_{\Delta^{m-1}}J=\min_{\mathbb R^m}\{-\langle p,s\rangle+f(p)\}")
+       latex=r"\min_{p\in\Delta^{m-1}}J(p,s)=\min_{p\in\mathbb R^m}\{-\langle p,s\rangle+f(p)\}")
 def step_unconstrained() -> Steps:
     """With the indicator inside f the problem of section 3 is a minimization over all of R^m, with the same solution."""
     yield Equation(negentropy(plan) - pairing(plan, score), objective(plan, lambda key: -s[key], tau),

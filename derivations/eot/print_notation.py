@@ -180,6 +180,68 @@ UNIFORM = {"p_j": "= 1/m"}
 FREE = {"p": "positive vector m"}
 PAIRS = {"p^\\star": "interior m"}
 
+# Section 5: keys i are drawn from p, and g_ij is the slope of log p_i in s_j
+SAMPLED = {
+    "i, j, k, l": "index m",
+    "C_j": None,
+    "s_j": None,
+    "p": "interior m as π",
+    "u": "vector m",
+    "g_{ij}": r"= (\delta_{ij} - p_j)/\tau",
+    r"\mathrm{Var}": r"variance under i \sim p",
+    r"\mathcal L": None,
+    r"\nabla_s\mathcal L": r"= -g^\top (u \odot p)",
+}
+
+# Section 3's primer: a and b are prescribed
+COUPLINGS = {
+    "a": "simplex n",
+    "b": "simplex m",
+    "i": "index n",
+    "j": "index m",
+    "k": None,
+    "C_j": None,
+    "C": "matrix n m",
+    "H(p)": None,
+    "P": "nonnegative matrix n m",
+}
+
+# Remark 3.4: components are independent with mean 0 and variance 1
+RANDOM = {"q": "random vector d_k as Q", "k": "random matrix m d_k as K"}
+
+# Mixtures: t/(1 − t) is any positive number, the odds
+ODDS = {"o": "positive as t", "t": r"= \frac{o}{1 + o}", "x, y": "simplex m"}
+MIXED_PLANS = {"o": "positive as t", "t": r"= \frac{o}{1 + o}", "R": "stochastic n m"}
+
+# Any scores are of this form, with p their sparsemax or entmax and μ its multipliers
+SCORES = {"q": "simplex m", r"\pi": "simplex m as p", r"\mu": "nonnegative vector m as mu", r"\theta": "real as theta"}
+
+# Section 7: Δs_nat with the Moore–Penrose inverse of F, which has no other
+NATURAL = {
+    "v": "vector m",
+    "F^+_{jk}": r"= \tau^2 \sum_b (\delta_{jb} - \tfrac1m)(\delta_{bk} - \tfrac1m)/p_b(s)",
+    r"\Delta s_{\mathrm{nat}}": r"= -F^+ \nabla_s\mathcal L",
+}
+
+ENTROPY = {
+    "w": "positive vector m",
+    r"\Phi(w)": r"= \sum_j w_j \log w_j",
+    "J(w, s)": None,
+    "J_{ij}": r"= \frac{\partial p_i}{\partial s_j}",
+}
+
+# The manifold as a part of the sphere of radius 2, y = 2√p, with its second fundamental form
+CURVATURE = {
+    "y_i": r"= 2 \sqrt{p_i}",
+    "h_{jk}": r"= \sum_i \tfrac{y_i}{2} \frac{\partial^2 y_i}{\partial s_j \partial s_k}",
+    "R_{jk}": "= h_{jj} h_{kk} - h_{jk}^2",
+}
+
+PENALTY = {
+    "w": "positive vector m",
+    r"\Omega(w)": r"= \tau \sum_j w_j \log w_j + \gamma \sum_j w_j |i - j|",
+}
+
 CLAIMS = {
     "eot.45": {
         "p": "positive vector m",
@@ -190,17 +252,167 @@ CLAIMS = {
     },
     "eot.144": {"p^\\star_j(s)": r"= \arg\max_{p \in \Delta^{m-1}} \{\langle p, s \rangle - f(p)\}"},
     "eot.s3.minimum-exists": {r"\varepsilon": "positive as tau"},
-    "eot.s8.unique-solution": {**KEYS, r"\varepsilon": "positive as tau"},
+    "eot.s8.unique-solution": {**KEYS, "p_j(s)": None, "p": "simplex m", r"\varepsilon": "positive as tau"},
     "eot.thm3.3": {"p": "simplex m", r"\varepsilon": "positive as tau"},
     "eot.18": SOLUTION,
     "eot.15": {"p_j": r"= \tfrac1Z e^{\langle q, k_j \rangle/\tau}", "Z": r"= \sum_l e^{\langle q, k_l \rangle/\tau}"},
     "eot.16": {"Z": r"= \sum_l e^{\langle q, k_l \rangle/\tau}"},
     "eot.35": {"p": "stochastic m m"},
-    "eot.s4.separable": {"J(w)": None},
+    "eot.s4.separable": {
+        "J(w)": None,
+        "J_i(w)": r"= -\sum_j w_j s_{ij} + \tau \sum_j w_j \log w_j + \gamma \sum_j w_j |i - j|",
+        "w": "positive vector m",
+    },
     "eot.s3.trade-off": {"s": "vector m", r"p^\star_j": r"= e^{s_j/\varepsilon} / \sum_l e^{s_l/\varepsilon}"},
     "eot.s3.proportional": {"p_j": r"= \alpha_j"},
     "eot.14": {"Z": r"= e^{-(\lambda - \tau)/\tau}"},
     "eot.19": {r"\Omega(p)": r"= \tfrac12 \sum_j p_j^2"},
+    "eot.s0.variance-reduced": SAMPLED,
+    "eot.s1.variance-reduced": SAMPLED,
+    "eot.s5.baseline-variance": SAMPLED,
+    "eot.s8.variance-reduced": SAMPLED,
+    "eot.s2.exact-update": SAMPLED,
+    "eot.s5.reinforce": SAMPLED,
+    "eot.s8.entropy-geometry": ENTROPY,
+    "eot.s8.curvature": CURVATURE,
+    "eot.s7.manifold-curvature": CURVATURE,
+    "eot.s3.linear-is-convex": ODDS,
+    "eot.s3.second-derivative": {"x": "positive as a", "f(x)": r"= x \log x"},
+    "eot.s3.plan-marginals": {**COUPLINGS, "P": "coupling a b"},
+    "eot.rem3.4": RANDOM,
+    "eot.s3.unit-variance": RANDOM,
+    "eot.s3.stable-trade-off": {
+        **RANDOM,
+        "H(p)": None,
+        "J(p)": r"= \langle p, C \rangle - \tau H(p)",
+        r"\tau": r"= \sqrt{d_k}",
+        "C_j": r"= -\langle q, k_j \rangle",
+    },
+    "eot.s3.kantorovich": {
+        **COUPLINGS,
+        "P": "coupling a b",
+        "c": "nonnegative matrix n m",
+        "f": "vector n",
+        "g": "vector m",
+        "C": None,
+        "C_{ij}": "= c_{ij} + f_i + g_j",
+    },
+    "eot.s3.entropic-objective": {**COUPLINGS, "H(p)": None, "P": None, "P_{ij}": "= a_i b_j"},
+    "eot.s3.couplings-exist": {**COUPLINGS, "P": None, "P_{ij}": "= a_i b_j"},
+    "eot.s3.primer-trade-off": {
+        **COUPLINGS,
+        "o": "positive as odds",
+        r"\varepsilon'": r"= \varepsilon + o",
+        r"P_\varepsilon": "nonnegative matrix n m as P",
+        r"P_{\varepsilon'}": "nonnegative matrix n m as R",
+        "P": None,
+    },
+    "eot.s3.dense": {**COUPLINGS, "P": None, r"P^\star": "nonnegative matrix n m as P"},
+    "eot.s3.most-entropic": {**COUPLINGS, "a": "interior n", "b": "interior m"},
+    "eot.s3.eps-to-infinity": {
+        **COUPLINGS,
+        "a": "interior n",
+        "b": "interior m",
+        "P": None,
+        r"P_\varepsilon": "nonnegative matrix n m as P",
+    },
+    "eot.s3.row-independence": {
+        "j, k, l": "index m",
+        "C_j": None,
+        "s": "matrix n m as S",
+        "A_{ij}": r"= e^{s_{ij}/\tau} / \sum_l e^{s_{il}/\tau}",
+    },
+    "eot.prop4.4": {**ROWS, **PENALTY},
+    "eot.s4.additive-penalty": {"k": "index m", "b_{ij}": r"= -\gamma |i - j|"},
+    "eot.s4.tab1-alibi": {
+        "p": "positive vector m",
+        r"\Omega_L(w)": None,
+        r"\Omega": r"= \tau \sum_j p_j \log p_j + \gamma \sum_j p_j |i - j|",
+    },
+    "eot.prop4.2": {
+        **SCORES,
+        "s_j": r"= \theta + \pi_j - \mu_j",
+        "p^\\star_j": r"= \arg\min_{q \in \Delta^{m-1}} \{-\langle q, s \rangle + \tfrac12 \|q\|^2\}",
+    },
+    "eot.prop4.3": {
+        **SCORES,
+        "s_j": r"= \theta + \tfrac{1}{\alpha - 1} \pi_j^{\alpha - 1} - \mu_j",
+        "p^\\star_j": r"= \arg\min_{q \in \Delta^{m-1}} \{-\langle q, s \rangle"
+        r" + \tfrac{1}{\alpha (\alpha - 1)} \sum_l (q_l^\alpha - q_l)\}",
+    },
+    "eot.33": {
+        **SCORES,
+        "p": "simplex m",
+        "q": None,
+        r"\pi": None,
+        "s_j": r"= \theta + \tfrac{1}{\alpha - 1} p_j^{\alpha - 1} - \mu_j",
+    },
+    "eot.s4.tsallis-convex": {"x": "positive as b", r"\omega(x)": r"= \frac{x^\alpha - x}{\alpha (\alpha - 1)}"},
+    "eot.s4.linear-in-score": {r"\theta": r"= -\lambda - \tfrac{1}{\alpha (\alpha - 1)}"},
+    "eot.s4.threshold": {
+        **SCORES,
+        "q": None,
+        r"\theta": r"= -\lambda",
+        "p": "simplex m",
+        r"\pi": None,
+        "s_j": r"= p_j - \lambda - \mu_j",
+    },
+    "eot.s4.entropy-makes-softmax": {
+        "p": "positive vector m as v",
+        "J": r"= -\sum_j p_j s_j + \tau \sum_j p_j \log p_j",
+        r"\Omega(p)": None,
+    },
+    "eot.prop4.1": {
+        "p": "simplex m",
+        r"\Omega": r"= -\tau H(p)",
+        "p^\\star_j": r"= \arg\min_{p \in \Delta^{m-1}} \{-\langle p, s \rangle - \tau H(p)\}",
+    },
+    "eot.s5.query-key-gradient": {
+        "k": "matrix m d_k as K",
+        "p_j(s)": None,
+        "s": None,
+        "p_j": r"= e^{\langle q, k_j \rangle/\tau} / \sum_l e^{\langle q, k_l \rangle/\tau}",
+        r"\mathcal L": r"= -\sum_l u_l p_l",
+        "A_j": r"= u_j - \sum_l p_l u_l",
+    },
+    "eot.s6.information": {"t": "positive"},
+    "eot.s7.metric": {"v": "vector m"},
+    "eot.s7.information-distance": {
+        "v": "vector m",
+        "t": "positive",
+        "M(s)": r"= \tfrac1\tau (\mathrm{diag}(p(s)) - p(s) p(s)^\top)",
+    },
+    "eot.s7.direction": NATURAL,
+    "eot.s7.dual": NATURAL,
+    "eot.s8.maximum-entropy": {"q": "simplex m"},
+    "eot.defA.4": {
+        "q": None,
+        "k": None,
+        "Q": "matrix n d_k",
+        "K": "matrix m d_k",
+        "A_{ij}": None,
+        "P^\\star_{ij}": None,
+        "C_{ij}": None,
+        "C": r"= -Q K^\top",
+    },
+    "eot.sA.non-empty": {"P_{ij}": "= 1/m"},
+    "eot.sA.compact-convex": MIXED_PLANS,
+    "eot.sA.linear-part": {**MIXED_PLANS, "L(P)": r"= \langle P, C \rangle"},
+    "eot.thmA.6": {},
+    "eot.sA.unit-masses": {"a_i": r"= \sum_j P_{ij}"},
+    "eot.sA.free-target": {"b": "simplex m"},
+    "eot.sA.decomposable": {"H(P)": None, "J(P)": r"= \sum_{ij} P_{ij} C_{ij} + \varepsilon \sum_{ij} P_{ij} \log P_{ij}"},
+    "eot.sA.single-row": {
+        "i, h": "index 1",
+        "H(P)": None,
+        "q": "vector d_k as Q",
+        "P": "stochastic 1 m",
+        "C_{ij}": None,
+        "C_j": r"= -\langle q, k_j \rangle",
+        "J(P)": r"= \sum_{ij} P_{ij} C_j + \varepsilon \sum_{ij} P_{ij} \log P_{ij}",
+        "A_{ij}": None,
+        "P^\\star_{ij}": None,
+    },
     "eot.44": {"p": "positive vector m"},
     "eot.def5.1": {"p": "positive vector m"},
     "eot.36": ROWS,
@@ -239,9 +451,12 @@ CLAIMS = {
 INSTANCES = {
     "eot.2": UNIFORM,
     "eot.3": UNIFORM,
+    "eot.defA.5": {"P_{ij}": "= 1/m"},
+    "eot.def3.2": {"p_j": "= 1/m"},
     "eot.34": {"p_{ij}": "= 1/m"},
     "eot.108": {"P_{ij}": "= 1/m"},
     "eot.111": {"P_{ij}": "= b_j", "b": "simplex m"},
 }
 for _id in ("0.policy-gradient", "1.policy-gradient", "0.geometry", "1.geometry", "2.log-derivative"):
-    CLAIMS[f"eot.s{_id}"] = {**PROBABILITIES, "k": "index m", "s": "vector m", r"p^\star_j(s)": SYMBOLS[r"p^\star_j(s)"]}
+    _weights = {"k": "index m", "s": "vector m", r"p^\star_j(s)": SYMBOLS[r"p^\star_j(s)"]}
+    CLAIMS[f"eot.s{_id}"] = {**PROBABILITIES, **_weights, **(ENTROPY if _id == "0.geometry" else {})}

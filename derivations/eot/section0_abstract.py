@@ -86,7 +86,7 @@ policy_gradient.twin("a uniform policy", lambda: Equation(descent(), mean_update
 
 
 @claim("eot.s0.variance-reduced", "inequality", title="A variance-reduced update rule", needs=("eot.s5.variance-reduced",),
-       latex=r"\mathrm{Var}[(u_i-\mathbb E_p[u])\,g_i]\le\mathrm{Var}[u_i\,g_i]")
+       latex=r"\mathrm{Var}[(u_i-\mathbb E_p[u])\,g_{ij}]\le\mathrm{Var}[u_i\,g_{ij}]")
 def variance_reduced() -> Steps:
     """The abstract calls the gradient a variance-reduced update rule from reinforcement learning."""
     yield Fails(AtLeast(policy.variance(sp.S.Zero), policy.variance(policy.expected_utility()),
@@ -118,7 +118,7 @@ def pulled_back(row: sp.Expr, column: sp.Expr) -> sp.Expr:
 
 
 @claim("eot.s0.geometry", "identity", title="The entropy induces the Fisher metric, which gives the gradient",
-       latex=r"\nabla_s\mathcal L=-\tau F(s)\,u,\quad F=J^\top\,\nabla^2(\textstyle\sum p\log p)\,J",
+       latex=r"\nabla_s\mathcal L=-\tau F(s)\,u,\quad F=J^\top\,(\nabla_w^2\Phi(w)|_{w=p})\,J",
        needs=("eot.thm5.2", "eot.s1.geometry"))
 def geometry() -> Steps:
     """The Hessian of the negative entropy, seen from the scores, is the Fisher matrix F, and the gradient is −τ F u."""

@@ -112,7 +112,7 @@ backward_pass.twin("the weights are left out", lambda: Equation(
 
 
 @claim("eot.s1.variance-reduced", "inequality", title="A variance-reduced update rule",
-       latex=r"\mathrm{Var}[(u_i-\mathbb E_p[u])\,g_i]\le\mathrm{Var}[u_i\,g_i]", needs=("eot.s5.variance-reduced",))
+       latex=r"\mathrm{Var}[(u_i-\mathbb E_p[u])\,g_{ij}]\le\mathrm{Var}[u_i\,g_{ij}]", needs=("eot.s5.variance-reduced",))
 def variance_reduced() -> Steps:
     """The gradient of backpropagation is announced as a variance-reduced rule from reinforcement learning."""
     yield Fails(AtLeast(policy.variance(sp.S.Zero), policy.variance(policy.expected_utility()),
@@ -139,7 +139,8 @@ def fisher(row: sp.Expr, column: sp.Expr) -> sp.Expr:
 
 
 @claim("eot.s1.geometry", "identity", title="The geometry of the forward pass gives the gradient", needs=("eot.thm5.2",),
-       latex=r"\nabla_s\mathcal L = -\tau F(s)\,u,\quad F_{jk} = \mathbb E_p[\partial_j\log p\;\partial_k\log p]")
+       latex=r"\nabla_s\mathcal L = -\tau F(s)\,u,\quad "
+             r"F_{jk} = \mathbb E_{i\sim p}[\partial_{s_j}\log p_i\;\partial_{s_k}\log p_i]")
 def geometry() -> Steps:
     """The gradient is minus τ times the Fisher matrix of the weights applied to the utilities."""
     yield Equation(descent(), tau * total(k, fisher(j, k) * u[k]), reason="τ F is the Jacobian of the weights")

@@ -232,7 +232,7 @@ def descent() -> sp.Expr:
 
 
 @claim("eot.s2.exact-update", "equivalence", title="Backpropagation computes exactly REINFORCE with a baseline",
-       latex=r"-\partial\mathcal L/\partial s_j=(u_i-\mathbb E_p[u])\,\partial\log p_i/\partial s_j,\ i\sim p",
+       latex=r"-(\nabla_s\mathcal L)_j=(u_i-\mathbb E_p[u])\,g_{ij}\ \text{for every } i",
        needs=("eot.s5.reinforce",))
 def exact_update() -> Steps:
     """Backpropagation is said to compute exactly the update of REINFORCE with a baseline, which follows a sampled action."""

@@ -84,7 +84,7 @@ linear_is_convex.twin("a quadratic term", lambda: Equation(
 
 
 @claim("eot.s3.second-derivative", "identity", title="x log x is strictly convex on x > 0",
-       latex=r"(x\log x)'' = 1/x > 0")
+       latex=r"f(x)=x\log x\implies f''(x) = 1/x > 0")
 def second_derivative() -> Steps:
     """The second derivative of x log x is 1/x, which is positive for x > 0."""
     yield AtLeast(1 / a, 0, strict=True, reason="a > 0")

@@ -113,7 +113,7 @@ def plan_marginals() -> Steps:
 
 
 @claim("eot.s3.couplings-exist", "definition", title="The set U(a, b)", needs=("eot.s3.plan-marginals",),
-       latex=r"U(a,b)=\{P\ge0: P\mathbf 1=a,\ P^\top\mathbf 1=b\}\ni ab^\top")
+       latex=r"P=ab^\top\implies P\mathbf 1=a,\ P^\top\mathbf 1=b")
 def couplings_exist() -> Steps:
     """The set of plans with given marginals is never empty: the independent plan is in it."""
     yield Equation(total(j, a0[i] * b0[j]), a0[i], reason="Σ b = 1")

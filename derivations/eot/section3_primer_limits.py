@@ -60,7 +60,8 @@ def closeness(rate: sp.Expr, at: dict[Variable, Value] | None = None) -> Follows
 
 
 @claim("eot.s3.eps-to-infinity", "limit", title="ε → ∞ gives the independent plan", needs=("eot.s3.most-entropic",),
-       latex=r"\mathrm{KL}(P_\varepsilon\|ab^\top)\le\tfrac1\varepsilon\langle ab^\top-P_\varepsilon,C\rangle\to0")
+       latex=r"\mathrm{KL}(P_\varepsilon\|ab^\top)\le\tfrac1\varepsilon\langle ab^\top-P_\varepsilon,C\rangle,\quad"
+             r"\lim_{\varepsilon\to\infty}C_{ij}/\varepsilon=0")
 def eps_to_infinity() -> Steps:
     """For large ε the cost is ignored: the divergence from a bᵀ is at most the cost saved over ε, and vanishes."""
     yield zero_rows()

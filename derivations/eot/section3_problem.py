@@ -298,7 +298,7 @@ no_single_point.twin("at most the uniform weight", lambda: AtLeast(1 / m, softma
 
 
 @claim("eot.s3.nonnegative-cost", "inequality", title="The primer's costs are nonnegative, attention's are not",
-       latex=r"C\in\mathbb R_+^{n\times m},\quad C_j = -\langle q,k_j\rangle", needs=("eot.def3.2",))
+       latex=r"C_j\ge0,\quad C_j = -\langle q,k_j\rangle", needs=("eot.def3.2",))
 def nonnegative_cost() -> Steps:
     """The transport problem asks for costs C ≥ 0, and the cost of attention is put forward as an instance of it."""
     yield Fails(AtLeast(cost(j), 0, at={m: 2, d: 1, Q.label: [1], K.label: [[1], [0]], j: 1}),

@@ -172,8 +172,8 @@ def spread(right: sp.Expr) -> Equation:
 
 
 @claim("eot.s3.stable-trade-off", "identity", title="√d_k keeps the trade-off of cost and entropy at every width",
-       latex=r"\tfrac1\tau J(p)=\langle p,C/\tau\rangle-H(p),\quad\mathrm{Var}\,\langle p,C/\tau\rangle=\|p\|^2\ "
-             r"\text{for } \tau=\sqrt{d_k}",
+       latex=r"\tau=\sqrt{d_k}\implies\tfrac1\tau J(p)=\langle p,C/\tau\rangle-H(p),"
+             r"\ \mathrm{Var}\,\langle p,C/\tau\rangle=\|p\|^2",
        hypotheses=("the entries of q and of all k_j are jointly independent, with mean 0 and variance 1",),
        needs=("eot.s3.unit-variance", "eot.4"))
 def stable_trade_off() -> Steps:

@@ -161,7 +161,7 @@ def normalized_solution() -> Steps:
 
 
 @claim("eot.prop4.4", "optimality", title="A linear penalty biases the scores", needs=("eot.36", "eot.41", "eot.43"),
-       latex=r"\Omega=\Omega_L\implies p^\star_i = \mathrm{softmax}\left((s_i-\gamma|i-\cdot|)/\tau\right)",
+       latex=r"\Omega=\Omega_L\implies p^\star_i=\mathrm{softmax}\big(\tfrac1\tau[s_{ij}-\gamma|i-j|]_j\big)",
        hypotheses=("τ > 0", "γ ≥ 0"))
 def locality_proposition() -> Steps:
     """Entropy plus a linear penalty is solved only by the softmax of linearly penalized scores."""
@@ -277,7 +277,7 @@ def all_queries() -> sp.Expr:
 
 
 @claim("eot.s4.separable", "identity", title="The problem separates by query", needs=("eot.37",),
-       latex=r"\partial_{p_{ij}}\textstyle\sum_hJ(p_h) = \partial_{p_{ij}}J(p_i)")
+       latex=r"\partial_{p_{ij}}\textstyle\sum_hJ_h(p_h) = \partial_{p_{ij}}J_i(p_i)")
 def separable() -> Steps:
     """The slope of the sum of all queries' objectives in a weight of query i is that of its own objective alone."""
     yield Equation(derivative(value(), P[apart, k]), 0, about=(P[i, j],), reason="no weight of another query occurs")
@@ -290,7 +290,7 @@ separable.twin("scores alone", lambda: Equation(derivative(all_queries(), P[i, k
 
 
 @claim("eot.s4.additive-penalty", "identity", title="The penalty is added to the scores before the softmax", needs=("eot.43",),
-       latex=r"p^\star_i = \mathrm{softmax}_\tau(s_i+b),\quad b_j=-\gamma|i-j|")
+       latex=r"\log(p^\star_{ij}/p^\star_{ik})=\tfrac1\tau\big((s_{ij}+b_{ij})-(s_{ik}+b_{ik})\big),\quad b_{ij}=-\gamma|i-j|")
 def additive_penalty() -> Steps:
     """The log-odds of two keys are the difference of their scores, each less γ times its distance, over τ."""
     yield log_odds(gamma, tau)
@@ -319,14 +319,14 @@ def nearer() -> Steps:
 
 
 @claim("eot.s4.locality", "identity", title="The penalty makes attention local", needs=("eot.36",),
-       latex=r"\frac{d}{d\gamma}\mathbb E_{p^\star}|i-j| = -\tfrac1\tau\mathrm{Var}_{p^\star}|i-j|\le0")
+       latex=r"\frac{d}{d\gamma}\mathbb E_{j\sim p^\star_i}[|i-j|] = -\tfrac1\tau\mathrm{Var}_{j\sim p^\star_i}[|i-j|]\le0")
 def local_bias() -> Steps:
     """As γ grows the expected distance between query and key falls, at the rate of its variance over τ."""
     yield from nearer()
 
 
 @claim("eot.s4.tab1-alibi", "identity", title="Table 1, ALiBi: locality from a linear penalty", needs=("eot.prop4.4",),
-       latex=r"\Omega=-\tau H+\gamma\textstyle\sum_jp_j|i-j|\implies\frac{d}{d\gamma}\mathbb E_{p^\star}|i-j|\le0",
+       latex=r"\Omega=-\tau H+\gamma\textstyle\sum_jp_j|i-j|\implies\frac{d}{d\gamma}\mathbb E_{j\sim p^\star_i}[|i-j|]\le0",
        part_of="eot.tab1")
 def table_alibi() -> Steps:
     """The linear penalty's solution has an expected distance that falls as γ grows."""

@@ -163,7 +163,7 @@ LARGER_VARIANCE: dict[Variable, Value] = {
 
 
 @claim("eot.s5.reinforce", "equivalence", title="Backpropagation as REINFORCE with an expected value baseline",
-       latex=r"-\partial\mathcal L/\partial s_j = (u_i-\mathbb E_p[u])\,\partial\log p_i/\partial s_j,\ i\sim p",
+       latex=r"-(\nabla_s\mathcal L)_j=(u_i-\mathbb E_p[u])\,g_{ij}\ \text{for every } i",
        needs=("eot.s5.score-function",), part_of="eot.rem5.3")
 def reinforce() -> Steps:
     """REINFORCE follows the score function of one sampled action; backpropagation follows no sample."""
@@ -192,7 +192,7 @@ reinforce.twin("a baseline that depends on the action", lambda: averaged(u[i] / 
 
 
 @claim("eot.s5.baseline-variance", "inequality", title="An expected value baseline to reduce the variance",
-       latex=r"\mathrm{Var}[(u_i-\mathbb E_p[u])\,g_i]\le\mathrm{Var}[u_i\,g_i]", needs=("eot.s5.score-function",),
+       latex=r"\mathrm{Var}[(u_i-\mathbb E_p[u])\,g_{ij}]\le\mathrm{Var}[u_i\,g_{ij}]", needs=("eot.s5.score-function",),
        part_of="eot.rem5.3")
 def baseline_variance() -> Steps:
     """Subtracting the expected utility is said to reduce the variance of the policy-gradient estimate."""

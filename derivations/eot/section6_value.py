@@ -356,7 +356,7 @@ def potential_function() -> Steps:
 
 
 @claim("eot.s6.information", "identity", title="V is a potential of −p* and contains the solution", needs=("eot.lem6.2",),
-       latex=r"V(s)\mapsto p^\star(s)=-\nabla V(s),\quad V(s)-V(0)=-\int_0^1\langle p^\star(ts),s\rangle dt")
+       latex=r"p^\star(s)=-\nabla V(s),\quad\frac{d}{dt}V(ts)=-\langle p^\star(ts),s\rangle")
 def information() -> Steps:
     """The weights can be read off the value function, and the value function, but for V(0), off the weights."""
     yield Equation(-value_slope(), star(j), reason="from V to p*")

@@ -105,7 +105,7 @@ fixed_query.twin("the sign", lambda: parallel(-s[j]))
 
 
 @claim("eot.s7.metric", "inequality", title="F(s) is a metric in the scores", needs=("eot.78",),
-       latex=r"v^\top F(s)\,v>0\ \text{for every } v\ne0", part_of="eot.def7.1")
+       latex=r"\|v\|>0\implies v^\top F(s)\,v>0", part_of="eot.def7.1")
 def metric() -> Steps:
     """The Fisher-Rao metric, hence a positive definite form, is said to be given by the m × m matrix F(s)."""
     yield Equation(total(k, fisher(j, k)), 0, about=(s[j],), reason="F sends the constant vector to 0, for every m and s")

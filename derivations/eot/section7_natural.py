@@ -293,7 +293,8 @@ natural_direction.twin("the sign", lambda: Equation(natural(), -tau * (u[j] - av
 
 
 @claim("eot.s7.direction", "identity", title="The natural gradient changes the weights as u does", needs=("eot.98", "eot.59"),
-       latex=r"\mathrm dp(\Delta s_{\mathrm{nat}})=\mathrm dp(\tau u)")
+       latex=r"\sum_k\frac{\partial p_j}{\partial s_k}(\Delta s_{\mathrm{nat}})_k=p_jA_j"
+             r"=\sum_k\frac{\partial p_j}{\partial s_k}\,\tau u_k")
 def moves_like_utilities() -> Steps:
     """On the manifold of distributions the natural gradient and τu are one direction: p_j changes by p_j(u_j − E_p[u])."""
     along_u = total(k, derivative(p(j), s[k]) * tau * u[k])
@@ -349,7 +350,7 @@ softmax_derivative.twin("over τ", lambda: Equation(derivative(p(j), s[k]), fish
 
 
 @claim("eot.s7.preconditioned", "identity", title="The gradient is the ideal direction, preconditioned with F",
-       latex=r"-\nabla_s\mathcal L=F(\tau u)", needs=("eot.79",), part_of="eot.rem7.4")
+       latex=r"-\nabla_s\mathcal L=F\cdot(\tau u)", needs=("eot.79",), part_of="eot.rem7.4")
 def preconditioned() -> Steps:
     """F applied to τ times the utilities is the descent direction, and a constant added to the utilities changes nothing."""
     yield Equation(total(a, fisher(j, a) * shift), 0, about=(s[j],), reason="F1 = 0")
@@ -364,7 +365,7 @@ w = vector("v", m)
 
 
 @claim("eot.s7.dual", "identity", title="The gradient is dual to the natural gradient", needs=("eot.98",),
-       latex=r"\langle\Delta s_{\mathrm{nat}},v\rangle_F=-\langle\nabla_s\mathcal L,v\rangle\ \text{for all } v",
+       latex=r"(\Delta s_{\mathrm{nat}})^\top F\,v=-(\nabla_s\mathcal L)^\top v",
        part_of="eot.rem7.4")
 def dual_to_natural() -> Steps:
     """The Fisher-Rao product with the natural gradient is, in every direction v, minus the derivative of the loss along v."""

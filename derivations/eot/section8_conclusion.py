@@ -131,7 +131,7 @@ policy_gradient.twin("a uniform policy", lambda: Equation(descent(), advantage_g
 
 
 @claim("eot.s8.variance-reduced", "inequality", title="A rational, variance-reduced update rule",
-       latex=r"\mathrm{Var}[(u_i-\mathbb E_p[u])\,g_i]\le\mathrm{Var}[u_i\,g_i]", needs=("eot.s5.variance-reduced",))
+       latex=r"\mathrm{Var}[(u_i-\mathbb E_p[u])\,g_{ij}]\le\mathrm{Var}[u_i\,g_{ij}]", needs=("eot.s5.variance-reduced",))
 def variance_reduced() -> Steps:
     """The learning dynamics are said to be governed by a variance-reduced update rule."""
     yield Fails(AtLeast(policy.variance(sp.S.Zero), policy.variance(policy.expected_utility()),
@@ -215,7 +215,7 @@ def pulled_back() -> sp.Expr:
 
 
 @claim("eot.s8.entropy-geometry", "identity", title="Shannon entropy defines the geometry", needs=("eot.59",),
-       latex=r"J^\top\,\nabla^2\big(\textstyle\sum p\log p\big)\,J=F")
+       latex=r"J^\top\,(\nabla_w^2\Phi(w)|_{w=p})\,J=F,\quad\Phi(w)=\textstyle\sum_jw_j\log w_j")
 def entropy_geometry() -> Steps:
     """The Hessian of the negative entropy, carried from the weights to the scores, is the Fisher matrix."""
     second = derivative(derivative(total(l, w[l] * sp.log(w[l])), w[j]), w[k])

@@ -49,7 +49,7 @@ def half_space(bound: sp.Expr, because: sp.Expr | None = None) -> AtLeast:
 
 
 @claim("geometric.s1.context", "inequality", title="The context vector is a weighted average", needs=("geometric.1",),
-       latex=r"\langle v,V(t)\rangle\le b\ \forall t\in S\implies\langle v,c\rangle\le b")
+       latex=r"u_t\le b\implies\textstyle\sum_tp_tu_t\le b,\quad\langle v,c\rangle=\textstyle\sum_tp_t\langle v,V(t)\rangle")
 def weighted_average() -> Steps:
     """The context vector is a weighted average of the V(t): it lies in every half-space that holds all of them."""
     yield Equation(total(c, v[c] * context(c)), total(j, p[j] * total(c, v[c] * V[j, c])), reason="⟨v, c⟩ = Σ_t p_t ⟨v, V(t)⟩")
@@ -70,7 +70,7 @@ def indicator(right: sp.Expr) -> Equation:
 
 
 @claim("geometric.s1.random-location", "definition", title="T is a location drawn from p", needs=("geometric.s1.pmf",),
-       latex=r"T\in S,\quad P(T=t)=p_t")
+       latex=r"T\in S,\quad\mathbb E_{T\sim p}[\mathbf 1[T=t]]=p_t")
 def random_location() -> Steps:
     """T is one of the locations, each with the probability that is its weight."""
     yield Equation(total(j, p[j]), 1, about=(p[j],), reason="T is somewhere in S")
@@ -88,7 +88,7 @@ def paired(right: sp.Expr) -> Equation:
 
 
 @claim("geometric.s1.value", "definition", title="V represents the data at a location by a vector", needs=("geometric.1",),
-       latex=r"V:S\to\mathbb R^d,\quad\langle g,\mathbb E_p[V(T)]\rangle=\mathbb E_p\langle g,V(T)\rangle")
+       latex=r"V:S\to\mathbb R^d,\quad\langle g,\mathbb E_{T\sim p}[V(T)]\rangle=\mathbb E_{T\sim p}[\langle g,V(T)\rangle]")
 def value_function() -> Steps:
     """V assigns d numbers to each location, and the expectation of the vector is that of each of them."""
     yield paired(total(j, p[j] * total(c, g[c] * V[j, c])))

@@ -79,7 +79,7 @@ def optimal(right: sp.Expr, because: sp.Expr | None = None) -> AtLeast:
 
 
 @claim("geometric.s2.basis-vector", "optimality", title="Some basis vector is a solution", needs=("geometric.2",),
-       latex=r"x_t=\max_sx_s\implies e_t\in\arg\max_{p\in\Delta^{|S|}}\langle p,x\rangle")
+       latex=r"x_t\ge x_s\implies\langle e_t,x\rangle\ge\langle p,x\rangle\ \text{for all } p\in\Delta^{|S|}")
 def basis_vector() -> Steps:
     """For every x the basis vector of a largest entry is optimal; so is p if and only if it has no mass off largest entries."""
     yield Equation(inner(corner, any_data), top, reason="the value at e_best", about=(best,))

@@ -167,7 +167,8 @@ def scaled(location: sp.Expr) -> sp.Expr:
 
 
 @claim("geometric.s3.close-to-practice", "optimality", title="Softmax attention is (4) with a transformation of the data",
-       latex=r"x_t=\langle q,k_t\rangle/\sqrt d:\ (4)=\mathrm{softmax}(Kq/\sqrt d)", needs=("geometric.4", "eot.thm3.3"))
+       latex=r"\arg\max_{p\in\Delta^{|S|}}\langle p,s/\sqrt d\rangle-\Omega(p)=\mathrm{softmax}(s/\sqrt d)",
+       needs=("geometric.4", "eot.thm3.3"))
 def close_to_practice() -> Steps:
     """What is used in practice is the same problem for a transformation of the data, such as scaled products with a query."""
     yield solves(softmax(score, sp.sqrt(width)), scaled)
@@ -178,7 +179,7 @@ close_to_practice.twin("dissimilarity", lambda: solves(soft(lambda location: -sc
 
 
 @claim("geometric.s3.unique-inside", "inequality", title="One solution, and not a basis vector", needs=("geometric.4",),
-       latex=r"\arg\max_{p\in\Delta^{|S|}}\langle p,x\rangle+H(p)=\{p^\star\},\quad p^\star\ne e_t",
+       latex=r"\arg\max_{p\in\Delta^{|S|}}\langle p,x\rangle+H(p)=\{p^\star\},\quad0<p^\star_t",
        hypotheses=("|S| ≥ 2: it is said of the figure's 2d case",))
 def unique_inside() -> Steps:
     """With negative Shannon entropy there is exactly one solution, all of whose weights are positive and less than 1.

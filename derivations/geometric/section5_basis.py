@@ -98,7 +98,7 @@ def returned(right: sp.Expr) -> Equation:
 
 @claim("geometric.s5.backpropagation", "identity", title="Backpropagation through the summary is easy", needs=("geometric.6",),
        latex=r"\partial f_t/\partial\theta=\phi(t),\quad"
-             r"\partial L/\partial\theta=\textstyle\sum_t\phi(t)\,\partial L/\partial f_t")
+             r"\partial L/\partial\theta=\textstyle\sum_t\phi(t)\,(\nabla_fL)_t")
 def backpropagation() -> Steps:
     """Whatever θ(x) is, f is linear in it, and its gradient is that of f multiplied by the basis functions."""
     yield Equation(derivative(combination(before, j), theta[b]), phi[j, b], reason="f_t is linear in θ")
@@ -166,7 +166,7 @@ def canonical_basis() -> Undecidable:
 
 
 @claim("geometric.s5.additive-score", "identity", title="Addition: additive scores have the form φ(t) = e_t",
-       latex=r"\phi(t)=e_t:\ f_t=\theta_t=v^T\tanh(Ws+Uh_t)", needs=("geometric.6",),
+       latex=r"\phi(t)=e_t\implies f_t=\theta_t=v^T\tanh(Ws+Uh_t)", needs=("geometric.6",),
        hypotheses=("for a fixed state s of the decoder, on which θ depends besides x",))
 def additive_score() -> Steps:
     """For each state of the decoder additive scores are of the form (6) with the canonical basis, θ_t being the score of t."""
@@ -188,7 +188,7 @@ def dotted(coefficients: Entry) -> Equation:
 
 
 @claim("geometric.s5.dot-product", "identity", title="Addition: dot-product scores are (6) with keys for basis functions",
-       latex=r"\phi(t)=k_t,\ \theta(x)=q/\sqrt M:\ f_t=\langle q,k_t\rangle/\sqrt M", needs=("geometric.6",),
+       latex=r"\phi(t)=k_t,\ \theta(x)=q/\sqrt M\implies f_t=\langle q,k_t\rangle/\sqrt M", needs=("geometric.6",),
        hypotheses=("the keys belong to the locations, and only the query depends on x",))
 def dot_product() -> Steps:
     """What transformers score with is (6) where the query is the coefficient, and keys are the basis functions.

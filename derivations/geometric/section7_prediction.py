@@ -38,7 +38,8 @@ def covariance(level: sp.Expr, of: Entry) -> sp.Expr:
 
 
 @claim("geometric.s7.jointly", "identity", title="θ can be learned together with the prediction model",
-       latex=r"\frac{\partial L}{\partial\theta}=\mathrm{Cov}_{T\sim p^\star}\left(\phi(T),\langle\nabla_cL,V(T)\rangle\right)",
+       latex=r"\frac{\partial L}{\partial\theta_b}="
+             r"\mathrm{Cov}_{T\sim p^\star}\left(\phi_b(T),\langle\nabla_cL,V(T)\rangle\right)",
        needs=("geometric.s5.backpropagation", "geometric.4", "eot.59"))
 def jointly() -> Steps:
     """The prediction model's gradient in the context vector reaches θ, exactly, through the weights."""

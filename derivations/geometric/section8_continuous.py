@@ -238,8 +238,9 @@ def on_grid(position: sp.Expr) -> sp.Expr:
 
 
 @claim("geometric.s8.gradient", "identity", title="Addition: the slope of the context in θ is a covariance",
-       latex=r"\frac{\partial\,\mathbb E_p\psi}{\partial\theta}=\mathrm{cov}_p(\psi,\phi),\quad"
-             r"\frac{\partial\log\mathbb E_p\psi}{\partial\theta_1}=\mu^*-\mu=\frac{\sigma^2(c-\mu)}{\sigma^2+s^2}",
+       latex=r"\frac{\partial\,\mathbb E_p[\psi]}{\partial\theta_1}=\mathrm{Cov}_p(\psi,t),\quad"
+             r"-\frac{\partial\,\mathbb E_p[\psi]}{\partial b}=\mathrm{Cov}_p(\psi,t^2),\quad"
+             r"\frac{\partial\log\bar\psi}{\partial\theta_1}=\mu^*-\mu=\frac{\sigma^2(c-\mu)}{\sigma^2+s^2}",
        needs=("geometric.s8.expected-bump", "geometric.s8.natural"))
 def gradient_is_covariance() -> Steps:
     """E_p[ψ] moves with θ by the covariance of ψ and φ: on any set of locations, and for the Gaussian in closed form."""
@@ -282,7 +283,8 @@ def excess_is(penalty: sp.Expr, slope: sp.Expr) -> Equation:
 
 
 @claim("geometric.s8.ridge", "optimality", title="Addition: the value function by ridge regression",
-       latex=r"\Psi^\top(v-\Psi B)=\lambda B\iff B=\arg\min_C\|v-\Psi C\|^2+\lambda\|C\|^2", hypotheses=("λ > 0",))
+       latex=r"\|v-\Psi C\|^2+\lambda\|C\|^2-\|v-\Psi B\|^2-\lambda\|B\|^2=\|\Psi(C-B)\|^2+\lambda\|C-B\|^2"
+             r"+2\langle\lambda B-\Psi^\top(v-\Psi B),C-B\rangle", hypotheses=("λ > 0",))
 def ridge_regression() -> Steps:
     """Any other coefficients B + δ cost ‖Ψδ‖² + λ‖δ‖² more, if and only if the normal equations hold: one B is the best."""
     yield excess_is(ridge, sp.Integer(2))

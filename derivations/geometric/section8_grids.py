@@ -68,8 +68,8 @@ def peak_error_is(claimed: sp.Expr) -> Equation:
     "geometric.s8.sparsemax-on-a-grid",
     "identity",
     title="Addition: sparsemax on a grid tends to the parabola, order two",
-    latex=r"\hat p_h(\mu)-\hat p(\mu)=\frac{(w-a)^2(w+2a)}{6\sigma^2w}-\frac{h^2}{24\sigma^2},"
-    r"\quad w=(K+\tfrac12)h,\ |w-a|\lesssim h/2",
+    latex=r"\hat p^{(h)}(\mu)-\hat p(\mu)=\frac{(w-a)^2(w+2a)}{6\sigma^2w}-\frac{h^2}{24\sigma^2},"
+    r"\quad w=(K+\tfrac12)h",
     hypotheses=("weights sparsemax(h f), scores of a grid ih around μ, positive for |i| ≤ K",),
     needs=("geometric.s8.paraboloid-mass",),
 )

@@ -35,7 +35,7 @@ def moved(factor: sp.Expr = sp.S.One, kept: sp.Expr = x) -> Equation:
 
 
 @claim("inference.s2.not-identifiable", "equivalence", title="Attention weights are not identifiable",
-       latex=r"\exists\,T,\ p'\ne p:\ \textstyle\sum_ip'_it_i=\sum_ip_it_i")
+       latex=r"t_0=\textstyle\sum_ig_it_i\implies p'_0t_0+\sum_ip'_it_i=p_0t_0+\sum_ip_it_i")
 def not_identifiable() -> Steps:
     """Several combinations of attention weights can give one output: they do where a value lies in the middle of others."""
     yield Equation(total(i, p[i] / whole) + (x + y) / whole, 1, about=(x, y), reason="weights of n + 1 templates, …")

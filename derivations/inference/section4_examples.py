@@ -20,7 +20,7 @@ from derivations.deciphering.section2_related import similar_models
 reprint("inference.s4.blanks-train-bert", examples.blanks_train_bert,
         latex=r"\text{BERT's loss looks at the words to be filled in}")
 reprint("inference.s4.strong-constraint", support.strong_constraint,
-        latex=r"\operatorname{supp}r\subseteq\mathbf T\implies\mathrm{KL}(r\|\tfrac1{|\mathcal A|})\ge\log\frac{|\mathcal A|}M")
+        latex=r"\textstyle\sum_{i=1}^Mr_i\log(Nr_i)\ge\log\frac NM\text{ for all }r\in\Delta^{M-1}")
 reprint("inference.s4.similar-models", similar_models,
         latex=r"\text{Fig 2a}\sim[1],\ \text{Fig 2b}\sim[29],\ \text{Fig 2c}\sim[5]")
 reprint("inference.s4.similar-places", examples.similar_places, latex=r"u_i^{(k)}\text{ larger for }i\approx k")

@@ -21,7 +21,7 @@ from derivations.deciphering.section8_evidence import three_blocks, three_exampl
 from derivations.deciphering.section8_heads import B, log_linear
 
 reprint("inference.4", setup.mean_of_distribution, latex=r"h=\int ap(a)da")
-reprint("inference.s4.preference", setup.preference_distribution, latex=r"u_1,\dots,u_M\ne0,\quad\textstyle\sum_iu_i=1")
+reprint("inference.s4.preference", setup.preference_distribution, latex=r"u_i>0\text{ for all }i,\quad\textstyle\sum_iu_i=1")
 reprint("inference.s4.mean-shift", setup.mean_shift, latex=r"h-\mu=\textstyle\sum_i(p_i-u_i)t_i")
 reprint("inference.5", setup.noisy_shift, latex=r"z=h-\mu+\epsilon,\quad\epsilon\sim\mathcal N(0,\sigma^2I)")
 reprint("inference.s4.shift-of-mu", setup.shift_of_mu,
@@ -48,7 +48,7 @@ def by_position(template: sp.Expr) -> sp.Expr:
 
 
 @claim("inference.fn1", "definition", title="Footnote 1: all outputs share the templates",
-       latex=r"\operatorname{supp}u^{(k)}=\mathbf T\ \text{for every }k", needs=("inference.s4.preference",))
+       latex=r"u^{(k)}_i>0\text{ for all }i,\quad\textstyle\sum_iu^{(k)}_i=1", needs=("inference.s4.preference",))
 def shared_support() -> Steps:
     """Given the input, the preferences of all outputs have one support: they differ by their weights alone."""
     yield Equation(total(i, by_position(i)), 1, about=(B[1], k), reason="an instance: weights by position, one u for each k …")

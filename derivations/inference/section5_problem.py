@@ -58,8 +58,8 @@ for name, wrong in deciphering.finite_divergence.twins.items():
     finite_divergence.twin(name, wrong)
 
 reprint("inference.s5.both-requirements", deciphering.both_requirements,
-        latex=r"\mathcal K(p,u)\ge0,\quad\mathcal K(p,u)=0\iff p=u")
-reprint("inference.s5.minimizer", deciphering.one_minimizer, latex=r"\exists!\,\tilde p")
+        latex=r"u=\arg\min_p\mathcal K(p,u)")
+reprint("inference.s5.minimizer", deciphering.one_minimizer, latex=r"\tilde p=\arg\min_pP(p)")
 reprint("inference.7", deciphering.estimate, latex=r"\hat h=\int a\tilde p(a)da")
 
 def maximizes_the_posterior() -> Steps:
@@ -98,7 +98,9 @@ reprint("inference.8", perspectives.regularized_likelihood, latex=r"\tfrac1{2\si
 reprint("inference.9", perspectives.divided_by_eta,
         statement="With the mean of p for h, and divided by η, (8) becomes (9), which has the same minimizers.",
         latex=r"\min_p\tfrac1{2\eta\sigma^2}\|(\mu+z)-\int ap(a)da\|^2+\mathcal K(p,u)")
-reprint("inference.s5.alpha-likelihood", perspectives.alpha_from_likelihood, latex=r"\alpha^{-1}=\eta\sigma^2",
+reprint("inference.s5.alpha-likelihood", perspectives.alpha_from_likelihood, latex=r"\alpha^{-1}=\eta\sigma^2\implies"
+    r"\tfrac1\eta\left(\tfrac1{2\sigma^2}\|(\mu+z)-h\|^2+\eta\mathcal K(p,u)\right)"
+             r"=\tfrac\alpha2\|(\mu+z)-h\|^2+\mathcal K(p,u)",
         title="(9) is (6) for α⁻¹ = ησ²", statement="With the reciprocal of ησ² for α, (9) and (6) are one problem.")
 reprint("inference.10", mem.constraint, latex=r"\left\|(\mu+z)-\int ap(a)da\right\|^2\le\frac1{2\alpha}")
 reprint("inference.s5.perspectives", two_perspectives, title="Two perspectives lead to the problem",

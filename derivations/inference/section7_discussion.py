@@ -20,7 +20,7 @@ TO_FIRST_ORDER = Statement(
     "To first order in α the layer gives the mean of (6)'s solution; what it solves exactly is (6) linearized at μ.")
 
 reprint("inference.s7.dot-product", of=uniform_preference,
-        latex=r"u_i=\tfrac1n\implies\hat h=\sum_it_i\,\mathrm{softmax}(\langle t_\cdot,z\rangle/\sqrt\tau)_i")
+        latex=r"u_i=\tfrac1n\implies\hat h_{(21)}=\sum_it_i\,\mathrm{softmax}([\langle t_j,z\rangle/\sqrt\tau]_j)_i")
 reprint("inference.s7.solves-the-problem", of=layer_solves,
         statement="Applying a dot-product layer is said to be, “essentially”, performing the optimization (6) and reading (7).",
         correction=TO_FIRST_ORDER,
@@ -29,6 +29,7 @@ reprint("inference.s7.two-pieces", of=two_pieces,
         latex=r"\log\frac{p_i}{p_j}=\log\frac{u_i}{u_j}+\langle t_i-t_j,z\rangle/\sqrt\tau")
 reprint("inference.s7.stack", of=any_layer,
         latex=r"\mathcal L=V'\circ(21),\quad t_i,z,u\text{ from the layers before }\mathcal L")
-reprint("inference.s7.context-dependent", of=context_dependent, latex=r"u_i=u(x_1,\dots,x_n)_i")
+reprint("inference.s7.context-dependent", of=context_dependent, latex=r"u_i=\frac{w_i}{\sum_kw_k}\implies p_i="
+    r"\mathrm{softmax}([\langle t_j,z\rangle/\sqrt\tau+\log w_j]_j)_i")
 reprint("inference.s7.continuous-u", of=continuous_preferences,
         latex=r"u\text{ continuous}\implies\lambda^*\approx\alpha z,\ \hat h\approx(19)")

@@ -58,7 +58,7 @@ def bounded_by(ceiling: sp.Expr) -> AtLeast:
 
 
 @claim("inference.s7.finite-moments", "inequality", title="A fixed finite support has finite moments",
-       latex=r"\mathbb E\langle W,x\rangle^{2r}\le\textstyle\sum_i\langle t_i,x\rangle^{2r}",
+       latex=r"\mathbb E_u[\langle W,x\rangle^{2r}]\le\textstyle\sum_i\langle t_i,x\rangle^{2r}",
        hypotheses=("u has finite support",))
 def finite_moments() -> Steps:
     """For a discrete u with finitely many fixed templates all moments are finite, and bounded whatever the weights are."""
@@ -71,7 +71,7 @@ finite_moments.twin("the r-th power of the second moment", lambda: bounded_by(
 
 
 @claim("inference.s7.small-alpha", "limit", title="A small enough α meets any requirement", needs=("inference.thm2",),
-       latex=r"\hat h-(20)=-\alpha^2\Sigma^2z+o(\alpha^2)\to0", hypotheses=("T and z are fixed",))
+       latex=r"\hat h-\hat h_{(20)}=-\alpha^2\Sigma\Sigma z+o(\alpha^2)", hypotheses=("T and z are fixed",))
 def small_alpha() -> Steps:
     """For fixed templates and evidence the error of (20) tends to 0 with α, or equivalently as τ grows."""
     yield Limit(tau ** sp.Rational(-1, 2), tau, sp.oo, sp.S.Zero, reason="α = τ^(−1/2)")

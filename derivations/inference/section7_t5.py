@@ -40,7 +40,7 @@ from derivations.deciphering.section8_heads import (
 width = sp.sqrt(d)
 
 reprint("inference.22", of=preference_weights,
-        latex=r"u(t_i)=0\text{ if word }i\text{ is masked},\quad\exp(b_{j-i})/Z\text{ otherwise}")
+        latex=r"u(t_i)=\begin{cases}0&\text{if }\mathrm{masked}(i)\\\exp(b_{j-i})/Z&\text{otherwise}\end{cases}")
 
 
 def substituted(right: Entry) -> Equation:
@@ -56,8 +56,8 @@ def inside(divisor: sp.Expr, sign: int = 1) -> Entry:
 
 @claim("inference.23", "identity", title="(21) with T5's preference weights and τ = d", needs=("inference.22",),
        hypotheses=(SOME_WORD,),
-       latex=r"\hat h=\sum_it_i\frac{\exp(\langle t_i,z\rangle/\sqrt d+b_{j-i}+1_{\mathrm{masked}}(i))}"
-             r"{\sum_l\exp(\langle t_l,z\rangle/\sqrt d+b_{j-l}+1_{\mathrm{masked}}(l))}")
+       latex=r"\hat h=\sum_it_i\frac{\exp(\langle t_i,z\rangle/\sqrt d+b_{j-i}+\mathbf1_{\mathrm{masked}}(i))}"
+             r"{\sum_l\exp(\langle t_l,z\rangle/\sqrt d+b_{j-l}+\mathbf1_{\mathrm{masked}}(l))}")
 def bias_inside() -> Steps:
     """Substituting these weights with τ = d puts the bias, undivided, and the mask into the exponent."""
     yield substituted(inside(width))
@@ -90,6 +90,6 @@ t5_structure.twin("no preference", lambda: same_structure(width, everywhere))
 
 reprint("inference.s7.mask-function", of=mask_function,
         latex=r"1_{\mathrm{masked}}(i)=-\infty\implies\text{word }i\text{ has weight }0\text{ in T5}")
-reprint("inference.s7.unified", of=one_preference, latex=r"\log u_i=b_{j-i}+1_{\mathrm{masked}}(i)-\log Z")
+reprint("inference.s7.unified", of=one_preference, latex=r"\log u_i=b_{j-i}+\mathbf1_{\mathrm{masked}}(i)-\log Z")
 reprint("inference.s7.t5-realizes", of=t5_realizes, latex=r"\text{T5}=V\circ(21)\text{ with }u\text{ of }(22)")
-reprint("inference.s7.t5-inputs", of=t5_inputs, latex=r"u_i=u(1_{\mathrm{masked}}(i),\,j-i)")
+reprint("inference.s7.t5-inputs", of=t5_inputs, latex=r"u_i=u(\mathbf1_{\mathrm{masked}}(i),\,j-i)")

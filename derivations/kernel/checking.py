@@ -17,13 +17,14 @@ from derivations.kernel.toplevel import PER_SENTENCE, Toplevel
 ALLOWED = {"propositional_extensionality", "functional_extensionality_dep", "constructive_indefinite_description"}
 """The axioms of mathcomp-analysis; whatever else a theorem rests on refuses it."""
 
-BATCH = 20                                                   # theorems that one process of Rocq is asked
+BATCH = 40                                                   # theorems that one process of Rocq is asked
+TOGETHER = "what_all_rest_on"
 PER_THEOREM = 30.0                                           # seconds of the processor
 
 
 @dataclass(frozen=True)
 class Checked:
-    """What became of a theorem: accepted, with what it assumes, or the sentence that failed and the goal there."""
+    """What became of a theorem: accepted, with what it assumes at most, or the sentence that failed and the goal there."""
 
     accepted: bool
     seconds: float
@@ -68,18 +69,23 @@ def opened(library: Library, imports: Sequence[str]) -> Toplevel:
 
 def checked(theorems: Sequence[Theorem], library: Library, workers: int, store: Path | None = None,
             progress: Callable[[int], None] = lambda done: None) -> dict[str, Checked]:
-    """What Rocq says of each theorem, by name; what is known of the same theorem and library is not asked again."""
+    """What Rocq says of each theorem, by name; what is known of the same statement, proof and library is not asked again."""
     folder = (store or cache_folder()) / "answers"
     folder.mkdir(parents=True, exist_ok=True)
-    files = {each.name: folder / f"{digest_of(library.digest, HEADER, each.source)[:32]}.json" for each in theorems}
-    answers = {name: kept for name, file in files.items() if (kept := _kept(file)) is not None}
-    missing = [each for each in theorems if each.name not in answers]
-    batches = [missing[n:n + BATCH] for n in range(0, len(missing), BATCH)]
+    files = {each.name: folder / f"{digest_of(library.digest, HEADER, each.content)[:32]}.json" for each in theorems}
+    answers = {file: kept for file in files.values() if (kept := _kept(file)) is not None}
+    missing = {files[each.name]: each for each in theorems if files[each.name] not in answers}
     with ThreadPoolExecutor(workers) as pool:
-        for found in pool.map(lambda batch: list(_asked(batch, library, files)), batches):
-            answers.update(found)
+        for found in pool.map(lambda batch: list(_asked(batch, library, files)), _batches([*missing.values()])):
+            answers.update((files[name], answer) for name, answer in found)
             progress(len(answers))
-    return answers
+    return {name: answers[file] for name, file in files.items()}
+
+
+def _batches(theorems: Sequence[Theorem]) -> list[Sequence[Theorem]]:
+    """Batches of about the same work."""
+    ordered, count = sorted(theorems, key=lambda each: -len(each.source)), -(-len(theorems) // BATCH)
+    return [ordered[n::count] for n in range(count)]
 
 
 def _kept(file: Path) -> Checked | None:
@@ -90,22 +96,44 @@ def _kept(file: Path) -> Checked | None:
 
 
 def _asked(batch: Sequence[Theorem], library: Library, files: dict[str, Path]) -> Iterator[tuple[str, Checked]]:
-    rocq = opened(library, HEADER.strip().splitlines())
-    for each in batch:
-        if found := next(forbidden(each.source), None):
-            answer = Checked(False, 0.0, detail=f"{found[1]} is not allowed")
-        else:
+    for name, answer in _answers(batch, library):
+        write_whole(files[name], json.dumps(asdict(answer)))
+        yield name, answer
+
+
+def _answers(batch: Sequence[Theorem], library: Library) -> Iterator[tuple[str, Checked]]:
+    """What is proved is asked for its assumptions at the end, all at once: that takes seconds, however many they are."""
+    proved: list[tuple[Theorem, float]] = []
+    with opened(library, HEADER.strip().splitlines()) as rocq:
+        for number, each in enumerate(batch, start=1):
+            if found := next(forbidden(each.source), None):
+                yield each.name, Checked(False, 0.0, detail=f"{found[1]} is not allowed")
+                continue
             try:
                 said = rocq.prove(each.source, PER_THEOREM)
-                listed = rocq.say(f"Print Assumptions {each.name}.") if said.accepted else ""
-                answer = _judged(said.accepted, said.seconds, listed, said.error)
             except (EOFError, OSError) as error:                        # killed for memory, as a rule
-                answer = Checked(False, 0.0, detail=str(error))
-                rocq.close()
-                rocq = opened(library, HEADER.strip().splitlines())
-        write_whole(files[each.name], json.dumps(asdict(answer)))
-        yield each.name, answer
-    rocq.close()
+                yield each.name, Checked(False, 0.0, detail=str(error))
+                yield from _answers([*(one for one, _ in proved), *batch[number:]], library)
+                return
+            if said.accepted:
+                proved.append((each, said.seconds))
+            else:
+                yield each.name, _judged(False, said.seconds, "", said.error)
+        yield from _resting(rocq, proved)
+
+
+def _resting(rocq: Toplevel, proved: Sequence[tuple[Theorem, float]]) -> Iterator[tuple[str, Checked]]:
+    """What theorems assume: what all of them do together, or each for itself where that is more than is allowed."""
+    if not proved:
+        return
+    rocq.say(f"Definition {TOGETHER} := ({', '.join(each.name for each, _ in proved)}, I).")
+    listed = rocq.say(f"Print Assumptions {TOGETHER}.")
+    if "Axioms:" not in listed or foreign(assumed(listed)):
+        for each, seconds in proved:
+            yield each.name, _judged(True, seconds, rocq.say(f"Print Assumptions {each.name}."), "")
+        return
+    for each, seconds in proved:
+        yield each.name, _judged(True, seconds, listed, "")
 
 
 def headlines_checked(headlines: Sequence[Headline], library: Library, store: Path | None = None) -> dict[Headline, Checked]:

@@ -1,6 +1,7 @@
 """A relation as a theorem of Rocq with its proof: the statement, and the lines that lead to it."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import sympy as sp
@@ -31,6 +32,11 @@ class Theorem:
         """All of it."""
         return f"{self.statement}\nProof.\n{self.proof}\nQed.\n"
 
+    @property
+    def content(self) -> str:
+        """All of it but the name: claims that say the same have the same."""
+        return self.source.replace(f"Theorem {self.name} ", "Theorem it ", 1)
+
 
 def theorem(id: str, relation: Relation) -> Theorem:
     """The theorem of a relation; raises NotExportedError where it has none, with the part that is to blame."""
@@ -54,10 +60,16 @@ def theorem(id: str, relation: Relation) -> Theorem:
     return Theorem(name, text, proof, {each: v for v, each in names.known.items()})
 
 
+def _light(lines: Sequence[str], hypotheses: Sequence[str]) -> list[str]:
+    """The lines of a proof, each of which forgets those before it once they are used: `field` reads all that is in sight."""
+    forgetting = f"(clear -{' '.join(hypotheses)}; fld)" if hypotheses else "fld"
+    return [re.sub(r"\bfld\b", forgetting, line) for line in lines]
+
+
 def _equality(statement: Statement) -> list[str]:
     certificate = Certificate(statement.facts)
     left, right = certificate.normal(statement.left), certificate.normal(statement.right)
-    return [*certificate.lines, f"{certificate.rewriting([*left[1], *right[1]])}; fld."]
+    return _light([*certificate.lines, f"{certificate.rewriting([*left[1], *right[1]])}; fld."], statement.given)
 
 
 def _inequality(relation: AtLeast, statement: Statement, names: Names) -> list[str]:
@@ -74,7 +86,8 @@ def _signed(statement: Statement, form: Term, strict: bool) -> list[str]:
     used = certificate.rewriting([n for _, lines in parts for n in lines])
     gap = f"have gap : ({written(statement.left)} - {written(statement.right)} : R) = {written(form)}."
     sign = "subr_gt0" if strict else "subr_ge0"
-    return [*certificate.lines, gap, f"{{ {used}; fld. }}", f"rewrite -{sign} gap; positive."]
+    lines = _light([*certificate.lines, gap, f"{{ {used}; fld. }}"], statement.given)
+    return [*lines, f"rewrite -{sign} gap; positive."]
 
 
 def _implication(relation: Follows, names: Names) -> tuple[Statement, list[str]]:
@@ -121,8 +134,9 @@ def _minimizer(relation: UniqueMinimum, names: Names) -> tuple[Statement, list[s
         f"apply: (@only_minimizer_kl R {size} {function} {point} {written(factor)} "
         f"(fun {q} : 'I_{size} -> R => {written(spare)})).",
         "{ positive. }", f"{{ move=> {place}; cbv beta; positive. }}",
-        "{ cbv beta.", *mass.lines, f"{mass.rewriting(total)}; fld. }}", f"{{ {rivals}; positive. }}",
-        f"{rivals}.", *gap.lines, f"{used}; fld."]
+        "{ cbv beta.", *_light([*mass.lines, f"{mass.rewriting(total)}; fld. }}"], statement.given),
+        f"{{ {rivals}; positive. }}", f"{rivals}.",
+        *_light([*gap.lines, f"{used}; fld."], [*statement.given, f"{q}_ge0", f"{q}_mass"])]
 
 
 def _at(part: Term, vector: str, place: str, entry: Term) -> Term:

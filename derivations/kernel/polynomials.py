@@ -107,11 +107,6 @@ def as_term(poly: Polynomial) -> Term:
     return terms[0] if len(terms) == 1 else ("add", *terms)
 
 
-def free(each: Monomial) -> set[str]:
-    """The free indices of a monomial."""
-    return set[str]().union(*(indices(a) for a, _ in each))
-
-
 def height(part: Term) -> int:
     """How many sums are inside of each other."""
     inner = max((height(each) for each in children(part)), default=0)
@@ -123,14 +118,33 @@ def bound_name(depth: int, taken: set[str]) -> str:
     return next(name for n in count(depth + 1) if (name := f"x{n}") not in taken)
 
 
+def bounds(part: Term) -> set[str]:
+    """The indices that are bound in a term."""
+    inner = set[str]().union(*(bounds(each) for each in children(part)))
+    return inner | {part[1]} if part[0] == "sum" else inner
+
+
+def named(bound: str, factors: Iterable[Term]) -> tuple[str, list[Term]]:
+    """The name of an index that is bound around factors, by how many sums are in them, and the factors with it.
+
+    The old name makes room first: it may be the one that a sum inside has to have, or already the name of one.
+    """
+    deep = list(factors)
+    depth = max((height(each) for each in deep), default=0)
+    room = f"#{depth + 1}"
+    apart = [alpha(renamed(each, {bound: room})) for each in deep]
+    taken = set[str]().union(*(indices(each) | bounds(each) for each in apart))
+    name = bound_name(depth, taken - {room})
+    return name, [renamed(each, {room: name}) for each in apart]
+
+
 def alpha(part: Term) -> Term:
     """A term whose bound indices have names that say how many sums are inside."""
     if part[0] in LEAVES:
         return part
     if part[0] == "sum":
-        body = alpha(part[3])
-        name = bound_name(height(body), indices(body) - {part[1]})
-        return ("sum", name, part[2], renamed(body, {part[1]: name}))
+        name, (body,) = named(part[1], [part[3]])
+        return ("sum", name, part[2], body)
     if part[0] == "pow":
         return ("pow", alpha(part[1]), part[2])
     return (part[0], *(alpha(each) for each in part[1:]))

@@ -43,6 +43,11 @@ class Statement:
     right: Term = ()
 
     @property
+    def given(self) -> list[str]:
+        """The names of the hypotheses."""
+        return [name for name, _ in self.hypotheses]
+
+    @property
     def introduced(self) -> list[str]:
         """The names of all that is bound."""
         return ["R", *(name for name, _ in (*self.binders, *self.hypotheses))]

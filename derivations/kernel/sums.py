@@ -265,8 +265,8 @@ def size_term(size: str) -> Term:
 
 def named_sum(bound: str, size: str, factors: Monomial) -> Term:
     """Σ of a product, the index named by how many sums are inside."""
-    name = po.bound_name(max((po.height(a) for a, _ in factors), default=0), po.free(factors) - {bound})
-    body = po.monomial([(renamed(a, {bound: name}), n) for a, n in factors])
+    name, parts = po.named(bound, (a for a, _ in factors))
+    body = po.monomial(zip(parts, (n for _, n in factors), strict=True))
     return ("sum", name, size, po.monomial_term(body))
 
 

@@ -11,6 +11,7 @@ import re
 import unicodedata
 from collections.abc import Mapping
 from fractions import Fraction
+from itertools import count
 from typing import Any
 
 import sympy as sp
@@ -22,6 +23,7 @@ from derivations.calculus.signs import strictly_positive
 from derivations.calculus.variables import Kind, Variable
 
 Term = tuple[Any, ...]
+LARGE = 1000                                                 # from here on, a number is written in pieces
 
 
 class NotExportedError(Exception):
@@ -237,8 +239,17 @@ def written(part: Term, env: Environment | None = None) -> str:
 
 def _number(value: Fraction) -> str:
     if value.denominator != 1:
-        return f"({value.numerator}%:R / {value.denominator}%:R)"
-    return str(value) if value in (0, 1) else f"{value}%:R"
+        return f"({_natural(value.numerator)} / {_natural(value.denominator)})"
+    return _natural(value.numerator)
+
+
+def _natural(n: int) -> str:
+    """A natural number; what is large in pieces, as Rocq counts such a number one by one."""
+    if n >= LARGE:
+        high, low = divmod(n, LARGE)
+        rest = f" + {_natural(low)}" if low else ""
+        return f"({_natural(high)} * {LARGE}%:R{rest})"
+    return str(n) if n in (0, 1) else f"{n}%:R"
 
 
 def shifted(by: Term, moved: str, env: Environment) -> dict[str, str]:
@@ -285,7 +296,7 @@ def indices(part: Term) -> set[str]:
 
 
 def renamed(part: Term, names: Mapping[str, str]) -> Term:
-    """A term with other free indices; the caller sees to it that none is captured."""
+    """A term with other free indices; a sum that would capture one of them binds another name."""
     kind = part[0]
     if kind == "entry":
         return (*part[:2], tuple(names.get(i, i) for i in part[2]))
@@ -294,8 +305,13 @@ def renamed(part: Term, names: Mapping[str, str]) -> Term:
     if kind in LEAVES:
         return part
     if kind == "sum":
-        inner = {old: new for old, new in names.items() if old != part[1]}
-        return (*part[:3], renamed(part[3], inner))
+        _, bound, size, body = part
+        inner = {old: new for old, new in names.items() if old != bound}
+        if bound in inner.values() and any(inner.get(i) == bound for i in indices(body)):
+            taken = indices(body) | set(inner.values())
+            free = next(name for n in count(1) if (name := f"{bound}_{n}") not in taken)
+            bound, body = free, renamed(body, {bound: free})
+        return (kind, bound, size, renamed(body, inner))
     if kind == "pow":
         return (kind, renamed(part[1], names), part[2])
     return (kind, *(renamed(each, names) for each in part[1:]))

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import sympy as sp
 
-from derivations.calculus.sums import delta
-from derivations.calculus.variables import Variable
 from derivations.latex.reads import Reads
 from derivations.latex.tree import Cases, Chain, LatexError, Node, Product, Symbol, product_node, spelled
-from derivations.latex.values import Value, plus, scalar, times
+from derivations.latex.values import Value, coincide, plus, scalar, times
 
 IF = ("if", "for", "when", "where")
 OTHERWISE = ("otherwise", "else")
@@ -33,20 +31,19 @@ def cases(reader: Reads, node: Cases) -> Value:
 
 
 def _indicator(reader: Reads, node: Node) -> sp.Expr | None:
-    """1 where a condition i = j or i ≠ j holds and 0 elsewhere; None for otherwise."""
+    """1 where a condition i = j, i ≠ j or a named one holds, and 0 elsewhere; None for otherwise."""
     words, stated = _said(node)
     if not set(words) <= {*IF, *OTHERWISE}:
         raise LatexError(f"cases: expected if or otherwise, got {' '.join(words)}")
     if stated is None and set(words) & set(OTHERWISE):
         return None
+    if isinstance(stated, Product) and len(stated.factors) == 2 and spelled(stated.factors[0]).startswith("\\mathrm{"):
+        return reader.value(stated).number                   # masked(i), which the table says to be 1 or 0
     pair = stated.parts if isinstance(stated, Chain) and stated.signs in (("=",), ("\\ne",), ("\\neq",)) else ()
     if not isinstance(stated, Chain) or len(pair) != 2 or pair[0] is None or pair[1] is None:
         raise LatexError(f"cases: expected a condition i = j or i \\ne j of two indices, got {spelled(node)}")
     one, other = (reader.place(each) for each in pair if each is not None)
-    ranges = [each.domain.shape for each in (one, other) if isinstance(each, Variable)]
-    if len(ranges) == 2 and ranges[0] != ranges[1]:
-        raise LatexError(f"cases: expected two indices over one range, got {spelled(node)}")
-    same = delta(one, other)
+    same = coincide(one, other, f"cases: {spelled(node)}")
     return same if stated.signs == ("=",) else 1 - same
 
 

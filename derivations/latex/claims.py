@@ -16,19 +16,16 @@ import sympy as sp
 from derivations.calculus.sums import total
 from derivations.catalogue import Steps, Undecidable, claim
 from derivations.claims import Kind, Severity
-from derivations.comparison import objections
 from derivations.entry import Entry
 from derivations.latex.notation import Notation
+from derivations.latex.repairs import Repair, failing, is_refuted, mutants_of, repair
 from derivations.latex.statements import read
 from derivations.latex.values import bound
-from derivations.latex.writing import statement as written
-from derivations.mutants import Mutant, mutants
 from derivations.relations import AtLeast, Equation, Fails, Relation, UniqueMinimum, same
 
 TWINS = 3  # made by the machine for a claim
 DEFINES = "a definition, with a value for every size and at every point of its domain"
 SAME = "by the definitions of the notation both sides are the same expression, which has a value everywhere"
-TRIED = 24  # mutants that may be the correction of a false print
 
 
 def equation(id: str, latex: str, notation: Notation, *, title: str, line: int, defines: bool = False) -> Entry:
@@ -40,8 +37,10 @@ def equation(id: str, latex: str, notation: Notation, *, title: str, line: int, 
     A formula that cannot be read is a claim that stays open, with the reason.  Raises ValueError as `claim` does.
     """
     caller = sys._getframe(1)
+    module = str(caller.f_globals["__name__"])
+    own = notation.within(module.rpartition(".")[2], id)
     try:
-        relations: Sequence[Relation] = read(latex, notation)
+        relations: Sequence[Relation] = read(latex, own)
         unread = ""
     except Exception as error:  # one formula that breaks the reader costs the author no other
         relations, unread = (), str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
@@ -53,12 +52,12 @@ def equation(id: str, latex: str, notation: Notation, *, title: str, line: int, 
         return Undecidable(f"could not be read: {unread}") if unread else _steps(relations, said)
 
     derivation.__doc__ = f"Line {line} of the paper."
-    derivation.__module__ = caller.f_globals["__name__"]
+    derivation.__module__ = module
     kind = Kind.DEFINITION if by_definition else _kind(relations)
     entry = claim(id, kind, title=title, latex=latex)(derivation)
     entry.line, entry.read = caller.f_lineno, bool(relations)
     if relations and not by_definition:
-        _add_twins_and_correction(entry, relations)
+        _add_twins_and_correction(entry, relations, latex, own)
     return entry
 
 
@@ -87,12 +86,7 @@ def defined(relation: Relation, said: str) -> Relation:
     return AtLeast(relation.sides[-1] ** 2, 0, given=relation.given, reason=said)
 
 
-def failing(relations: Sequence[Relation]) -> Relation | None:
-    """The first relation of a chain that is refuted."""
-    return next((relation for relation in relations if not relation.prove() and relation.counterexample()), None)
-
-
-def _add_twins_and_correction(entry: Entry, relations: Sequence[Relation]) -> None:
+def _add_twins_and_correction(entry: Entry, relations: Sequence[Relation], latex: str, notation: Notation) -> None:
     """Twins that the kernel refutes, and the correction where one edit makes a false print true."""
     false = failing(relations)
     about = false or [relation for relation in relations if not relation.trivial()][-1]
@@ -100,39 +94,24 @@ def _add_twins_and_correction(entry: Entry, relations: Sequence[Relation]) -> No
         entry.twin(name, _constant(wrong))
     if false is None:
         return
-    repair = next((mutant for mutant in _mutants(false, TRIED) if _answers(mutant.relation, false)), None)
-    if repair is not None:
-        _correct(entry, repair)
+    if (found := repair(false, latex, notation)) is not None:
+        _correct(entry, found)
 
 
-def _answers(repaired: Relation, false: Relation) -> bool:
-    """Whether a mutant is true and says something in the place of the print; s = V − V + s is true of anything."""
-    if isinstance(repaired, UniqueMinimum) or not repaired.prove():
-        return False
-    return next(objections(false, repaired, None, None), None) is None
-
-
-def _correct(entry: Entry, repair: Mutant) -> None:
+def _correct(entry: Entry, found: Repair) -> None:
     def correction() -> Steps:
-        yield repair.relation
+        yield found.relation
 
-    correction.__doc__ = f"One edit away it is true: {repair.name}."
+    correction.__doc__ = f"One edit away it is true: {found.edit}."
     correction.__module__ = entry.module
-    entry.corrected(written(repair.relation), Severity.SLIP)(correction)
-
-
-def _mutants(relation: Relation, most: int) -> tuple[Mutant, ...]:
-    try:
-        return mutants(relation, most=most)
-    except ValueError:
-        return ()
+    entry.corrected(found.latex, Severity.SLIP)(correction)
 
 
 def _wrong(relation: Relation) -> Iterator[tuple[str, Relation]]:
     """Versions of a statement that the kernel refutes: one-edit mutants of both sides, then coarser ones."""
     seen: dict[str, Relation] = {"": relation}
-    for name, wrong in chain(((m.name, m.relation) for m in _mutants(relation, 12)), _coarse(relation)):
-        if name not in seen and not any(same(wrong, other) for other in seen.values()) and _is_refuted(wrong):
+    for name, wrong in chain(((m.name, m.relation) for m in mutants_of(relation, 12)), _coarse(relation)):
+        if name not in seen and not any(same(wrong, other) for other in seen.values()) and is_refuted(wrong):
             seen[name] = wrong
             yield name, wrong
 
@@ -161,13 +140,6 @@ def _tempered(relation: UniqueMinimum, power: object) -> UniqueMinimum:
         return relation.candidate(i) ** power / total(j, relation.candidate(j) ** power)
 
     return replace(relation, candidate=candidate)
-
-
-def _is_refuted(relation: Relation) -> bool:
-    try:
-        return relation.counterexample() is not None
-    except ValueError:
-        return False
 
 
 def _constant(relation: Relation) -> Callable[[], Relation]:

@@ -31,7 +31,7 @@ def clauses(node: Node, notation: Notation) -> tuple[list[Chain], list[Chain]]:
     conditions: list[Chain] = []
     waiting: list[Node] = []  # x, of a condition x, y > 0
     latest, ranged = stated, False  # ranged: j = 1, or the dots after it
-    flat = [*map(_words, _flat(node))]
+    flat = [*map(without_words, _flat(node))]
     for (words, part), (_, following) in zip(flat, [*flat[1:], (set(), None)], strict=True):
         if unknown := sorted(words - {*CONDITION, *LEADING, "\\forall", ""}):
             raise LatexError(f"expected words such as “for all” or “where”, got “{' '.join(unknown)}”, which may say more")
@@ -110,8 +110,8 @@ def _said(node: Node) -> set[str]:
     return set() if text.startswith("(") else words
 
 
-def _words(node: Node) -> tuple[set[str], Node | None]:
-    """The words that a clause begins with, and the clause without them."""
+def without_words(node: Node) -> tuple[set[str], Node | None]:
+    """The words that a clause begins or ends with, and the clause without them."""
     words: set[str] = set()
     first = node.parts[0] if isinstance(node, Chain) else node
     factors = _factors(first)

@@ -15,7 +15,8 @@ from derivations.latex.reads import Reads
 from derivations.latex.tree import Bracket, Fraction, LatexError, Listing, Node, Operator, Product, Scripted, Symbol, spelled
 from derivations.latex.values import Value, at, bound, scalar, transposed
 
-STARTING = ("\\exp", "\\log", "\\ln", "\\mathrm{ln}", "\\mathrm{log}", "\\mathrm{exp}", "\\sum", "\\nabla", "\\partial")
+FUNCTIONS = ("\\exp", "\\log", "\\ln", "\\mathrm{ln}", "\\mathrm{log}", "\\mathrm{exp}")
+STARTING = (*FUNCTIONS, "\\sum", "\\prod", "\\nabla", "\\partial")
 TRANSPOSED = ("\\top", "T", "\\mathrm{T}", "\\intercal", "\\mathsf{T}")
 PARTIAL = ("\\partial", "d", "\\mathrm{d}")
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from derivations.latex.descriptions import described, is_value, lines_of, value_of
 from derivations.latex.guesses import Guesses
-from derivations.latex.names import index_parts, parts
+from derivations.latex.names import LETTER, index_parts, parts
 from derivations.latex.paper import Formula
 from derivations.latex.sums import BIG
 from derivations.latex.tree import (
@@ -103,6 +103,10 @@ def _range(found: Guesses, node: Listing, why: str) -> None:
             while isinstance(letter, Product | Sum):
                 letter = letter.factors[-1] if isinstance(letter, Product) else letter.terms[-1][1]
             found.indices.setdefault(spelled(letter), size)
+            for other in reversed(node.parts[: node.parts.index(first)]):  # i, j = 1, …, m
+                if not (isinstance(other, Symbol) and LETTER.fullmatch(other.name)):
+                    break
+                found.indices.setdefault(other.name, size)
 
 
 def read_domains(found: Guesses, tree: Node, formula: Formula) -> None:
@@ -143,6 +147,8 @@ def read_domains(found: Guesses, tree: Node, formula: Formula) -> None:
             _tuple(found, left, inside, why, clause.parts[2] if clause.signs[1:2] == ("\\in",) else None)
         before = []
     for node in walk(tree):
+        if isinstance(node, Chain) and _builds_set(node):
+            continue
         if (isinstance(node, Chain) and "\\in" in node.signs and node not in clauses) or (
             isinstance(node, Chain) and "\\in" in node.signs[1:]
         ):
@@ -169,6 +175,11 @@ def _family(found: Guesses, last: Node | None, meaning: str, why: str) -> None:
         found.say(spelled(last.base), " ".join([*words[:-2], "matrix", size, words[-1]]), why)
     elif size and len(words) == 1 and words[0] in ("real", "positive", "nonnegative"):
         found.say(spelled(last.base), f"{'' if words[0] == 'real' else words[0]} vector {size}".strip(), why)
+
+
+def _builds_set(node: Chain) -> bool:
+    """Whether a chain is x ∈ X : …, whose letter is bound in the set that it describes."""
+    return ":" in node.signs[1:] and node.signs[0] == "\\in"
 
 
 def _member(found: Guesses, node: Chain, why: str) -> None:
@@ -212,7 +223,7 @@ def _declare(found: Guesses, symbol: Node | None, meaning: str, why: str) -> Non
         known = all(sizes) and shape
         found.say(name if known else text, f"{kind}{shape} {' '.join(sizes)}" if known else meaning, why, name)
     else:
-        found.say(text, meaning, why)
+        found.say_again(text, meaning, why)
 
 
 def _set(found: Guesses, node: Node, why: str) -> str | None:

@@ -53,7 +53,6 @@ from derivations.latex.values import (
 
 UNREAD = (
     "\\int",
-    "\\prod",
     "\\lim",
     "\\sup",
     "\\inf",
@@ -98,7 +97,7 @@ class Reader:
         if name in self.notation.meanings:
             return symbols.conditional(self, self.notation.meanings[name])
         if name in self.notation.indices:
-            return scalar(self.notation.indices[name])
+            return scalar(self.free.get(name, self.notation.indices[name]))
         if name.rstrip("'") in self.notation.points:
             return self.point(name, self.free.setdefault(name, self.index_of(name, name)))
         if name in self.notation.broken:
@@ -253,7 +252,7 @@ class Reader:
                 del rest[0]
                 return symbols.meant(self, pair, self.notation.meanings[pair], rest)
             if base.name in sums.BIG:
-                return sums.big_sum(self, sub, sup, rest)
+                return (sums.big_sum if base.name == "\\sum" else sums.big_product)(self, sub, sup, rest)
             if base.name == "\\int" and (found := sums.integral(self, rest)) is not None:
                 return found
             if base.name in functions.FUNCTIONS and sub is not None:
@@ -295,7 +294,7 @@ class Reader:
         if isinstance(base, Bracket) and base.kind == "[]" and sub is not None and not isinstance(base.inside, Listing):
             upper = sup if isinstance(sub, Chain) else None
             return self.scripts(self._entries(base.inside, sub, upper), None, None if upper else sup, spelled(first))
-        if isinstance(base, Bracket) and base.kind == "<>" and sub is not None and spelled(sub) == "F":
+        if isinstance(base, Bracket) and base.kind == "<>" and spelled(sub) in ("F", "l^{2}", "2"):
             return self.scripts(self.value(base), None, sup, spelled(first))
         value = self.scripts(self.value(base), sub, None, spelled(first))
         return value if sup is None else self.power(value, sup, spelled(first))
@@ -314,7 +313,7 @@ class Reader:
 
     def _vector(self, body: Node) -> Value | None:
         """A vector that is written without an index; None for a number."""
-        value = self.value(body)
+        value = replace(self, free=dict(self.free)).value(body)  # a free index here is bound there
         return value if value.shape else None
 
     # ── scripts ─────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -325,10 +324,14 @@ class Reader:
             return sp.Integer(node.text)
         if isinstance(node, Sum):
             return self.value(node).number
+        if isinstance(node, Scripted) and node.sub is not None and spelled(node.base) in self.notation.points:
+            return self.place(node.sub, size)                # u(t_i), at the point of number i
         name = spelled(node)
         pointed = name.rstrip("'") in self.notation.points
         if size is not None and name not in self.scope and not pointed and self.may_index(name):
             return self.free.setdefault(name, self.index_over(name, size))
+        if name not in self.scope and not pointed and name.rstrip("'") in self.notation.indices:
+            return self.free.setdefault(name, self.index_of(name, f"subscript {name}"))
         meaning = self.meaning(name)
         if isinstance(meaning, Support) and meaning.at is not None:
             return meaning.at

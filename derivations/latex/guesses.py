@@ -8,6 +8,8 @@ from derivations.latex.names import pattern
 from derivations.latex.tree import Node, Scripted, Symbol, spelled
 from derivations.latex.uses import RESERVED
 
+Place = tuple[str, int]  # "section" or "formula", and its number
+
 
 @dataclass
 class Guess:
@@ -15,6 +17,16 @@ class Guess:
 
     meaning: str
     why: str
+
+
+def narrows(meaning: str, known: str) -> bool:
+    """Whether a domain is a part of another: the simplex of ℝ^m, its interior, the positive numbers."""
+    words, before = meaning.split(), known.split()
+    if len(words) == 1 and len(before) == 1:
+        return (known, meaning) in (("real", "positive"), ("real", "nonnegative"), ("nonnegative", "positive"))
+    wider = {"simplex": ("vector",), "interior": ("vector", "simplex"), "stochastic": ("matrix",)}
+    signed = words[:1] in (["positive"], ["nonnegative"]) and words[1:] == before
+    return words[-1:] == before[-1:] and (signed or (words[0] in wider and before[0] in wider[words[0]]))
 
 
 @dataclass
@@ -29,16 +41,32 @@ class Guesses:
     indices: dict[str, str] = field(default_factory=dict)  # index → its size, empty where it is not known yet
     sets: dict[str, str] = field(default_factory=dict)  # finite set → its size
     called: set[str] = field(default_factory=set)  # names that are used as functions
+    local: dict[Place, dict[str, Guess]] = field(default_factory=dict)  # what a section or a formula says otherwise
+    section: int = 0  # the section of the formula that is read now
+    place: int | None = None  # its own place where it is displayed
+    homes: dict[str, int] = field(default_factory=dict)  # name → the section of its guess
 
     def say(self, symbol: str, meaning: str, why: str, name: str = "") -> None:
-        """Keep the first guess for a name; a definition replaces a domain."""
+        """Keep the first guess for a name; a definition replaces a domain, and a part of a domain the whole."""
         name = name or (pattern(symbol).name if meaning.startswith("=") or "(" in symbol else symbol)
-        if name in self.names and not (meaning.startswith("=") and not self.lines[self.names[name]].meaning.startswith("=")):
+        known = self.lines[self.names[name]].meaning if name in self.names else ""
+        defined = meaning.startswith("=") and not known.startswith("=")
+        if known and not defined and not (narrows(meaning, known) and self.homes[name] == self.section):
             return
-        if name in self.names:
+        if known:
             del self.lines[self.names[name]]
-        self.names[name] = symbol
+        self.names[name], self.homes[name] = symbol, self.section
         self.lines[symbol] = Guess(meaning, why)
+
+    def say_again(self, symbol: str, meaning: str, why: str) -> None:
+        """What is said in so many words: for all x ∈ ℝ^m holds in its formula, x ∈ Δ in another section than before there."""
+        known = self.lines[self.names[symbol]].meaning if symbol in self.names else ""
+        again = known and meaning != "?" and not known.startswith(("=", "?")) and known != meaning
+        if again and (self.place is not None or self.homes[symbol] != self.section):
+            here = ("section", self.section) if self.place is None else ("formula", self.place)
+            self.local.setdefault(here, {}).setdefault(symbol, Guess(meaning, why))
+        else:
+            self.say(symbol, meaning, why)
 
     def size(self, node: Node, why: str) -> str | None:
         """The size that a part names; a letter becomes one."""

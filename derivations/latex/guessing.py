@@ -6,22 +6,37 @@ reader of `notation.py` sees.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from derivations.latex import operators
+from derivations.latex.clauses import LEADING, without_words
 from derivations.latex.derivatives import PARTIAL
 from derivations.latex.domains import DEFINE, read_bounds, read_domains, read_sets
-from derivations.latex.guesses import Guesses
+from derivations.latex.guesses import Guess, Guesses
 from derivations.latex.names import LETTER, index_parts, parts, pattern
 from derivations.latex.paper import Formula, Paper
 from derivations.latex.syntax import parse
-from derivations.latex.tree import Bracket, Chain, LatexError, Listing, Node, Number, Product, Scripted, Sum, spelled, walk
-from derivations.latex.uses import RESERVED, is_index_list, uses
+from derivations.latex.tree import (
+    Bracket,
+    Chain,
+    Fraction,
+    LatexError,
+    Listing,
+    Node,
+    Number,
+    Product,
+    Scripted,
+    Sum,
+    spelled,
+    walk,
+)
+from derivations.latex.uses import RESERVED, declared_name, is_index_list, uses
 
 CONDITIONAL = ("if", "iff", "when", "whenever", "only", "unless", "at", "for", "equality", "case", "until", "since", "because")
 POSITIVE = ("\\tau", "\\beta", "\\varepsilon", "\\epsilon", "\\sigma", "\\gamma", "\\eta", "T", "\\kappa", "\\rho")
 DISTRIBUTIONS = ("p", "q", "\\pi", "w", "r", "\\rho", "\\mu", "\\nu")
 WEIGHTS = ("p", "q", "\\pi", "w", "\\rho", "\\mu", "\\nu", "P")  # letters for distributions that are written q(z)
+WHERE = {"where", "with"}
 STANDARD = ("KL", "softmax", "logsumexp", "variance", "covariance", "expectation", "diag", "trace", "ones", "identity", "delta")
 
 
@@ -35,18 +50,42 @@ def guess(paper: Paper) -> Guesses:
         except LatexError:
             continue
     for _, formula, tree in trees:
+        found.section = formula.section
         read_sets(found, tree, formula)
     for _, formula, tree in trees:
+        found.section = formula.section
         read_bounds(found, tree, formula)
     found.called = {name for _, _, tree in trees for name, node in uses(tree) if isinstance(node, Product)}
     for place, formula, tree in trees:
+        found.section, found.place = formula.section, place if formula.display else None
         read_domains(found, tree, formula)
         _definition(found, place, tree, formula)
         _use(found, tree, formula)
     _indices(found)
     for name, nodes in found.used.items():
         _rest(found, name, nodes)
+    for place, formula, tree in trees:
+        _off_simplex(found, place, tree, formula)
     return found
+
+
+def _off_simplex(found: Guesses, place: int, tree: Node, formula: Formula) -> None:
+    """In a formula that differentiates by the entries of a distribution these are any positive numbers."""
+    for name in _differentiated(tree):
+        known = found.lines.get(found.names.get(name, ""))
+        words = known.meaning.split() if known is not None else []
+        if formula.display and words[:1] in (["simplex"], ["interior"]):
+            local = found.local.setdefault(("formula", place), {})
+            local.setdefault(name, Guess(f"positive vector {words[-1]}", "differentiated by its entries, off the simplex"))
+
+
+def _differentiated(tree: Node) -> Iterator[str]:
+    """The names by which a formula differentiates, x of ∂f/∂x_i and of ∇_x f."""
+    for node in walk(tree):
+        if isinstance(node, Fraction) and isinstance(node.under, Product) and spelled(node.under.factors[0]) in PARTIAL:
+            yield from map(declared_name, node.under.factors)
+        elif isinstance(node, Scripted) and spelled(node.base) in ("\\nabla", "\\partial") and node.sub is not None:
+            yield declared_name(node.sub)
 
 
 # ── definitions ─────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -55,13 +94,18 @@ def guess(paper: Paper) -> Guesses:
 def _definition(found: Guesses, place: int, tree: Node, formula: Formula) -> None:
     """X = … where X is new: displayed, or said to be a definition by its sign or the words before it."""
     clauses = tree.parts if isinstance(tree, Listing) and not set(tree.separators) & {"|", "‖"} else (tree,)
-    for number, clause in enumerate(clauses):
+    for number, whole in enumerate(clauses):
+        with_words, clause = without_words(whole)
         if not isinstance(clause, Chain) or clause.parts[0] is None or clause.parts[1] is None:
             continue
         left, sign, right = clause.parts[0], clause.signs[0], clause.parts[1]
         words = formula.words.lower().replace(",", " ").split()
-        said = sign in DEFINE or (sign == "=" and (formula.display or not set(words[-3:]) & set(CONDITIONAL)))
-        if not said or (sign not in DEFINE and _is_problem(right)):
+        spoken = with_words - {*LEADING}
+        where = sign == "=" and bool(spoken) and spoken <= WHERE
+        if spoken and not where:
+            continue
+        said = sign in DEFINE or where or (sign == "=" and (formula.display or not set(words[-3:]) & set(CONDITIONAL)))
+        if not said or (sign not in DEFINE and not where and _is_problem(right)):
             continue
         name = _defined_name(found, left, right, sign, formula.display)
         if name and not _is_problem(right):
@@ -73,6 +117,8 @@ def _definition(found: Guesses, place: int, tree: Node, formula: Formula) -> Non
 def _defined_name(found: Guesses, left: Node, right: Node, sign: str, display: bool) -> str | None:
     if isinstance(left, Product) and not isinstance(left.factors[-1], Bracket):
         return None                                          # a b = c defines neither a nor b
+    if _is_problem(left):
+        return None                                          # the value of a problem is asserted, not chosen
     try:
         shown = pattern(spelled(left))
     except LatexError:
@@ -257,7 +303,9 @@ def _is_end(found: Guesses, node: Scripted) -> bool:
     """Whether a symbol is the first or last of a family that is declared: x_1, x_N."""
     end = spelled(node.sub)
     size = found.lines.get(end)
-    return spelled(node.base) in found.names and (end.isdigit() or (size is not None and size.meaning.startswith("size")))
+    base = spelled(node.base)
+    declared = base in found.names or f"\\mathbf{{{base}}}" in found.names
+    return declared and (end.isdigit() or (size is not None and size.meaning.startswith("size")))
 
 
 def _is_argument(found: Guesses, name: str) -> bool:

@@ -6,88 +6,48 @@ are proved already.  A line that begins with = goes on with the left side of the
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import replace
 
 import sympy as sp
 
-from derivations.calculus.printing import text
 from derivations.calculus.sums import total
 from derivations.calculus.variables import Variable
 from derivations.latex.clauses import clauses
+from derivations.latex.densities import moving_vector, proportional_density
+from derivations.latex.derivatives import put_at
 from derivations.latex.elaboration import Reader
 from derivations.latex.names import index_parts
 from derivations.latex.notation import Definition, Notation
 from derivations.latex.posed import ENDS, ROWS, Posed, check_dimension, posed
+from derivations.latex.remainders import Expanded, Remainder, without_remainder
+from derivations.latex.said import Link, Minimizer, Optimum, Said, Shown
+from derivations.latex.spaces import REALS, check_mapping, check_point, dimensions, is_signed
 from derivations.latex.statements import AT_LEAST, AT_MOST, EQUAL, compared, free_places, limits, proportional, under
 from derivations.latex.syntax import parse
 from derivations.latex.tree import (
     EMPTY,
     Bracket,
     Chain,
+    Fraction,
     LatexError,
     Listing,
     Node,
     Product,
     Scripted,
     Sum,
+    Symbol,
     product_node,
     spelled,
 )
-from derivations.latex.values import Value, at, bound
-from derivations.relations import AtLeast, Differs, Equation, Limit, Relation
+from derivations.latex.values import Value, at, bound, scalar
+from derivations.relations import AtLeast, Differs, Equation
 
 IMPLIES = ("\\implies", "\\Rightarrow", "\\Longrightarrow")
 EQUIVALENT = ("\\iff", "\\Leftrightarrow", "\\Longleftrightarrow")
+APPROXIMATELY = "\\approx"
+MEMBER = "\\in"
 TO = ("\\to", "\\rightarrow", "\\longrightarrow")
-
-
-@dataclass(frozen=True)
-class Minimizer:
-    """`candidate` at `places` is the only minimizer of `objective` at the rival; −objective where it is a maximum."""
-
-    objective: sp.Expr
-    candidate: sp.Expr
-    places: tuple[Variable, ...]
-
-    def __str__(self) -> str:
-        return f"{text(self.candidate)} is the only minimizer of {text(self.objective)}"
-
-
-@dataclass(frozen=True)
-class Optimum:
-    """`value` is the least value of `objective` at the rival; both are negated where it is the greatest."""
-
-    objective: sp.Expr
-    value: sp.Expr
-
-    def __str__(self) -> str:
-        return f"{text(self.value)} is the least value of {text(self.objective)}"
-
-
-@dataclass(frozen=True)
-class Shown:
-    """An expression that is printed by itself: the objective of a problem, what a chapter is about."""
-
-    value: sp.Expr
-
-    def __str__(self) -> str:
-        return text(self.value)
-
-
-Said = Relation | Minimizer | Optimum | Shown
-
-
-@dataclass(frozen=True)
-class Link:
-    """One statement of a formula, with the premises under which it is made."""
-
-    said: Said
-    premises: tuple[Said, ...] = ()
-    defined: str = ""  # the name that this link defines in the notation
-
-    def __str__(self) -> str:
-        return (" and ".join(map(str, self.premises)) + " imply " if self.premises else "") + str(self.said)
 
 
 def links(latex: str, notation: Notation, before: str | None = None) -> tuple[Link, ...]:
@@ -99,9 +59,10 @@ def links(latex: str, notation: Notation, before: str | None = None) -> tuple[Li
     start = _first_side(parse(before)) if before else None
     if not isinstance(tree, Chain | Listing):
         return (Link(_shown(Reader(notation), tree)),)
+    tree, alone = _standing_alone(tree)
     chains, conditions = clauses(_continued(tree, start), notation)
     reader, _ = under(Reader(notation), conditions)
-    found: list[Link] = []
+    found = [Link(_shown(reader, each)) for each in alone]
     pending: list[Said] = []
     for place, chain in enumerate(chains):
         pieces, signs = _pieces(chain)
@@ -116,11 +77,36 @@ def links(latex: str, notation: Notation, before: str | None = None) -> tuple[Li
                 found += [Link(each, tuple(pending), name) for each, name in said]
     if not found:
         raise LatexError(f"expected a statement, got the expression {latex}")
-    return tuple(found)
+    return tuple([each for each in found if each.defined != MEMBER] or found)
+
+
+def _standing_alone(node: Chain | Listing) -> tuple[Chain | Listing, list[Node]]:
+    """The relations of a formula, and apart from them problems and terms, as in C = −QKᵀ, −εH(P) or C_j = …, min_p J(p)."""
+    if isinstance(node, Chain):
+        return node, []
+    alone = [each for each in node.parts if isinstance(each, Sum) or _is_problem(each)]
+    rest = tuple(each for each in node.parts if each not in alone)
+    if not alone or not rest or not all(isinstance(each, Chain) for each in rest):
+        return node, []
+    return Listing(rest, (",",) * (len(rest) - 1)), alone
+
+
+def _is_problem(node: Node) -> bool:
+    first = node.terms[0][1] if isinstance(node, Sum) else node
+    head = first.factors[0] if isinstance(first, Product) else first
+    return isinstance(head, Scripted) and spelled(head.base) in ENDS
+
+
+def _is_new(reader: Reader, node: Node) -> bool:
+    """Whether a side is a name that the notation does not declare, with its arguments: what is defined is on the other side."""
+    first = node.factors[0] if isinstance(node, Product) and isinstance(node.factors[-1], Bracket) else node
+    names = (first, first.base) if isinstance(first, Scripted) else (first,)
+    plain = isinstance(names[-1], Symbol) and not _is_problem(node)
+    return plain and all(reader.meaning(spelled(each)) is None for each in names)
 
 
 def _shown(reader: Reader, node: Node) -> Shown:
-    """An expression by itself; of a problem its objective, as a function of what it is minimized over."""
+    """An expression by itself, up to its remainder; of a problem its objective, as a function of what it is minimized over."""
     factors = (
         node.terms[0][1].factors
         if isinstance(node, Sum) and isinstance(node.terms[0][1], Product)
@@ -130,6 +116,7 @@ def _shown(reader: Reader, node: Node) -> Shown:
     if isinstance(head, Scripted) and spelled(head.base) in ENDS:
         rest = product_node(factors[1:])
         node = Sum((("+", rest), *node.terms[1:])) if isinstance(node, Sum) else rest
+    node, _ = without_remainder(reader, node)
     value = reader.value(node)
     places = free_places(reader.notation, value, value)
     return Shown(at(value, places))
@@ -190,6 +177,11 @@ def _pieces(chain: Chain) -> tuple[list[Chain | None], list[str]]:
 
 def _said(reader: Reader, chain: Chain) -> Iterator[tuple[Said, str]]:
     """Each link of a chain, with the name that it defines."""
+    if chain.signs[:1] == (":",) and chain.signs[1:] in {(each,) for each in TO}:
+        function, domain, target = (each for each in chain.parts if each is not None)
+        check_mapping(reader, function, domain, target)
+        yield _shown(reader, function), MEMBER  # which says something only where it is all that is said
+        return
     for left, sign, right in zip(chain.parts, chain.signs, chain.parts[1:], strict=False):
         if left is None or right is None:
             raise LatexError(f"expected an expression on each side of {sign}, got {spelled(chain)}")
@@ -202,9 +194,27 @@ def _said(reader: Reader, chain: Chain) -> Iterator[tuple[Said, str]]:
             for each in conditions:
                 yield from _said(reader, each)
             continue
+        if sign == "\\in" and dimensions(reader, right) is not None:
+            yield from _of_space(reader, left, right)
+            continue
         name = spelled(left.base) if isinstance(left, Scripted) else spelled(left)
+        if _solved(left) and _solved(right) and chain.parts[0] is not None:
+            left = chain.parts[0]  # x = A⁻¹y = B⁻¹z says that x = B⁻¹z, too
+        if sign == "\\propto" and (moving := moving_vector(reader, chain.parts[0])) is not None:
+            yield proportional_density(reader, left, right, moving), ""
+            continue
         for said in _link(reader, left, sign, right):
             yield said, name
+
+
+def _of_space(reader: Reader, left: Node, space: Node) -> Iterator[tuple[Said, str]]:
+    """x ∈ ℝ^m, which is held against the table, and of ℝ₊^m that entries are ≥ 0."""
+    value = check_point(reader, left, space)
+    places = free_places(reader.notation, value, value)
+    if is_signed(space):
+        yield AtLeast(at(value, places), sp.S.Zero), ""
+    else:
+        yield Shown(at(value, places)), MEMBER
 
 
 def _set_of(node: Node) -> list[Chain]:
@@ -246,8 +256,17 @@ def _without_words(node: Node | None) -> Node | None:
 
 
 def _link(reader: Reader, left: Node, sign: str, right: Node) -> Iterator[Said]:
-    if sign in EQUAL and (found_limits := [*limits(reader, left, right)]):
+    spaces = [dimensions(reader, each) if REALS in spelled(each) else None for each in (left, right)]
+    if sign in EQUAL and None not in spaces:
+        yield Equation(*(sp.Mul(*each) for each in spaces if each is not None))  # two spaces are one by their dimensions
+    elif sign in EQUAL and (found_limits := [*limits(reader, left, right)]):
         yield from found_limits
+    elif sign in EQUAL and _is_problem(right) and _is_new(reader, left):
+        yield _shown(reader, right)
+    elif sign == APPROXIMATELY:
+        yield from _expanded(reader, left, right, None)
+    elif sign in EQUAL and (shortened := without_remainder(reader, right))[1] is not None:
+        yield from _expanded(reader, left, *shortened)
     elif sign in EQUAL and (one := posed(reader, left, open_=True)) and (other := posed(reader, right, open_=True)):
         if one.only_value != other.only_value or one.sign != other.sign or one.axes != other.axes:
             raise LatexError(f"expected two problems of one kind, got {spelled(left)} and {spelled(right)}")
@@ -255,6 +274,9 @@ def _link(reader: Reader, left: Node, sign: str, right: Node) -> Iterator[Said]:
     elif sign in EQUAL and (solved := _solved(right)):
         matrix, rest = solved
         yield from compared(reader, Product((matrix, left)), rest, lambda a, b: Equation(a, b))
+    elif sign in EQUAL and (solved := _solved(left)):
+        matrix, rest = solved
+        yield from compared(reader, Product((matrix, right)), rest, lambda a, b: Equation(a, b))
     elif sign in EQUAL and (found := posed(reader, right)):
         yield from _optimum(reader, left, left, found)
     elif sign in EQUAL and (found := posed(reader, left)):
@@ -270,7 +292,9 @@ def _link(reader: Reader, left: Node, sign: str, right: Node) -> Iterator[Said]:
         less, more = (left, right) if sign in AT_MOST else (right, left)
         yield from compared(reader, more, less, lambda a, b: AtLeast(a, b, strict=strict))
     elif sign in ("\\ne", "\\neq"):
-        yield from compared(reader, left, right, lambda a, b: Differs(a, b))
+        yield _different(reader, left, right)
+    elif sign == "\\propto" and (found := _defined_by_problem(reader, left)):
+        yield from _optimum(reader, left, _normalized(left, right), found)
     elif sign == "\\propto":
         yield proportional(reader, left, right)
     elif sign == "\\in":
@@ -279,12 +303,45 @@ def _link(reader: Reader, left: Node, sign: str, right: Node) -> Iterator[Said]:
         raise LatexError(f"expected =, an inequality or \\propto, got {sign}")
 
 
+def _different(reader: Reader, left: Node, right: Node) -> Said:
+    """x ≠ y of two numbers; of two vectors or matrices that some entry is another one."""
+    (said,) = compared(reader, left, right, lambda a, b: Differs(a, b))
+    places = [free_places(reader.notation, each, each) for each in map(reader.value, (left, right)) if each.shape]
+    if not places:
+        return said
+    one, other = said.sides
+    own = {each: Variable(f"{each.name}#n", each.domain) for each in max(places, key=len)}
+    return AtLeast(total(tuple(own.values()), (one - other).xreplace(own) ** 2), sp.S.Zero, strict=True)
+
+
+def _normalized(left: Node, right: Node) -> Node:
+    """b_j/Σ_l b_l, for a_j ∝ b_j where Σ a = 1."""
+    sub = left.sub if isinstance(left, Scripted) else None
+    if sub is None:
+        raise LatexError(f"\\propto: expected an index at the end of the left side, got {spelled(left)}")
+    last = index_parts(sub)[-1]
+    return Fraction(right, Product((Scripted(Symbol("\\sum"), last), right)))
+
+
+def _expanded(reader: Reader, left: Node, right: Node, rest: Remainder | None) -> Iterator[Said]:
+    """f = g + o(…) entry by entry, or f ≈ g; the remainder of a left side that a chain goes on with is left out, too."""
+    small, order = (None, None) if rest is None else (rest.small, rest.order)
+    left, own = without_remainder(reader, left)
+    if own and rest and (own.small != rest.small or own.order < rest.order):
+        raise LatexError(f"expected a remainder that is no smaller than that before it, got {spelled(right)}")
+    for each in compared(reader, left, right, lambda a, b: Equation(a, b)):
+        one, other = each.sides
+        yield Expanded(one, other, small, order)
+
+
 def _solved(node: Node) -> tuple[Node, Node] | None:
     """x = c A^{-1} y says that A x = c y: the matrix, and what is left without its inverse."""
     factors = node.factors if isinstance(node, Product) else ()
     for place, factor in enumerate(factors[:-1]):
         if isinstance(factor, Scripted) and isinstance(factor.base, Bracket) and spelled(factor.sup) == "- 1":
-            return factor.base, product_node((*factors[:place], *factors[place + 1 :]))
+            named = place > 0 and spelled(factors[place - 1]) == "\\mathrm{diag}"
+            matrix = Product((factors[place - 1], factor.base)) if named else factor.base
+            return matrix, product_node((*factors[: place - named], *factors[place + 1 :]))
     return None
 
 
@@ -322,9 +379,16 @@ def _defined_by_problem(reader: Reader, node: Node) -> Posed | None:
 
 
 def _optimum(reader: Reader, left: Node, other: Node, found: Posed) -> Iterator[Said]:
-    """What a side is said to be: the least value of a problem, or its only solution, entry by entry."""
+    """What a side is said to be: the least value of a problem, or its only solution, entry by entry.
+
+    Where all vectors are feasible it is said that none of them does better.
+    """
     value = reader.value(other)
-    if found.only_value:
+    if found.free is not None:
+        if found.only_value or value.shape != found.axes:
+            raise LatexError(f"argmin: expected a vector [{found.axes[0]}] on the other side, got {value.words}")
+        yield AtLeast(found.objective, put_at(scalar(found.objective), found.free, value).number)
+    elif found.only_value:
         yield Optimum(found.objective, found.sign * value.number)
     elif value.shape == found.axes:
         places = tuple(bound(size) for size in found.axes)
@@ -343,16 +407,3 @@ def _optimum(reader: Reader, left: Node, other: Node, found: Posed) -> Iterator[
             )
         own = tuple(reader.place(name, size) for name, size in zip(names, found.axes, strict=True))
         yield Minimizer(found.objective, value.number, own)
-
-
-def sides(said: Said) -> Sequence[sp.Expr]:
-    """The expressions that a link compares."""
-    if isinstance(said, Minimizer):
-        return said.objective, said.candidate
-    if isinstance(said, Optimum):
-        return said.objective, said.value
-    if isinstance(said, Shown):
-        return (said.value,)
-    if isinstance(said, Limit):
-        return sp.sympify(said.expr), sp.sympify(said.limit)
-    return said.sides

@@ -7,7 +7,7 @@ import unicodedata
 from dataclasses import dataclass
 
 from derivations.latex.syntax import parse
-from derivations.latex.tree import Bracket, Chain, LatexError, Listing, Node, Product, Scripted, Symbol, spelled
+from derivations.latex.tree import Bracket, Chain, LatexError, Listing, Node, Product, Scripted, Symbol, product_node, spelled
 
 
 @dataclass(frozen=True)
@@ -32,17 +32,20 @@ def split(symbols: str) -> list[str]:
     return [part.strip() for part in parts if part.strip()]
 
 
+ANGLES = ("\\cos", "\\sin")  # \\cos\\angle(x, y) has two arguments
+
+
 def pattern(latex: str) -> Pattern:
     """The name, indices and arguments of a declared symbol; raises LatexError for what is no symbol."""
     node = parse(latex)
     arguments: tuple[str, ...] = ()
     if (
         isinstance(node, Product)
-        and len(node.factors) == 2
-        and isinstance(bracket := node.factors[1], Bracket)
+        and len(node.factors) == (3 if spelled(node.factors[0]).startswith(ANGLES) else 2)
+        and isinstance(bracket := node.factors[-1], Bracket)
         and bracket.kind == "()"
     ):
-        node = node.factors[0]
+        node = product_node(node.factors[:-1])
         arguments = tuple(map(spelled, parts(bracket.inside)))
     if isinstance(node, Scripted) and node.sub is not None and is_indices(node.sub):
         return Pattern(

@@ -15,6 +15,7 @@ from pathlib import Path
 from derivations.files import write_whole
 from derivations.latex.guesses import Guesses
 from derivations.latex.guessing import guess
+from derivations.latex.names import split
 from derivations.latex.paper import Formula, Paper, read_paper
 
 KEY = re.compile(r"[a-z][a-z0-9_]*")
@@ -26,6 +27,7 @@ class Written:
     """An equation of a paper as a claim."""
 
     id: str
+    place: int
     formula: Formula
     defines: bool
 
@@ -44,7 +46,7 @@ def create(path: Path, folder: Path) -> list[Written]:
     folder.mkdir(exist_ok=True)
     title = paper.title or path.stem
     _write_once(folder / "__init__.py", f'"""{title}."""\n')
-    _write_notation(folder / NOTATION, title, found)
+    _write_notation(folder / NOTATION, title, found, _local(equations, found))
     for section in sorted({each.formula.section for each in equations}):
         _write_section(folder, path, paper, section, [each for each in equations if each.formula.section == section])
     return equations
@@ -62,7 +64,7 @@ def _equations(document: str, paper: Paper, found: Guesses) -> Iterator[Written]
             copy += 1
             id = f"{document}.{words}-{copy}"
         taken.add(id)
-        yield Written(id, formula, place in found.defining)
+        yield Written(id, place, formula, place in found.defining)
 
 
 # ── files ───────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -73,7 +75,18 @@ def _write_once(path: Path, text: str) -> None:
         write_whole(path, text)
 
 
-def _write_notation(path: Path, title: str, found: Guesses) -> None:
+def _local(equations: list[Written], found: Guesses) -> dict[str, list[str]]:
+    """The lines of what a section or an equation says otherwise, by module and id."""
+    ids = {each.place: each.id for each in equations}
+    named = {(kind, number): f"section{number}" if kind == "section" else ids.get(number, "") for kind, number in found.local}
+    return {
+        named[place]: [_line(symbol, each.meaning, each.why, indent=8) for symbol, each in lines.items()]
+        for place, lines in found.local.items()
+        if named[place]
+    }
+
+
+def _write_notation(path: Path, title: str, found: Guesses, local: Mapping[str, list[str]]) -> None:
     """The notation with new symbols at its end; the lines that are there stay as they are."""
     if not path.exists():
         lines = [_line(symbol, each.meaning, each.why) for symbol, each in found.lines.items()]
@@ -81,33 +94,43 @@ def _write_notation(path: Path, title: str, found: Guesses) -> None:
             path,
             f'"""What the symbols of the paper stand for: {_quoted(title)}.\n\nCorrect what is guessed wrong; '
             'see docs/a_document_of_your_own.md for what a line may say.\n"""\n\n'
-            "from derivations.latex.notation import Notation\n\nNOTATION = Notation({\n" + "".join(lines) + "})\n",
+            "from derivations.latex.notation import Notation\n\nNOTATION = Notation({\n" + "".join(lines) + _closing(local),
         )
         return
     text = path.read_text(encoding="utf-8")
-    kept = _declared(text)
+    table = _table(text)
+    keys = [str(key.value) for key in table.keys if isinstance(key, ast.Constant)]
+    kept = {symbol for key in keys for symbol in split(key)}
     new = [_line(symbol, each.meaning, each.why) for symbol, each in found.lines.items() if symbol not in kept]
     if new:
-        end = text.rindex("})")
+        lines = text.splitlines(keepends=True)
+        end = sum(map(len, lines[: (table.end_lineno or 1) - 1])) + (table.end_col_offset or 1) - 1
         write_whole(path, text[:end] + "".join(new) + text[end:])
 
 
-def _declared(text: str) -> set[str]:
-    """The symbols that a notation declares; raises ValueError for a file that is no Python."""
+def _table(text: str) -> ast.Dict:
+    """The table of a notation; raises ValueError for a file that is no Python or that has none."""
     try:
         tree = ast.parse(text)
     except SyntaxError as error:
         raise ValueError(f"{NOTATION}: expected Python, got {error.msg} in line {error.lineno}") from None
-    from derivations.latex.names import split
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("Notation")]
+    tables = [call.args[0] for call in calls if call.args and isinstance(call.args[0], ast.Dict)]
+    if not tables:
+        raise ValueError(f"{NOTATION}: expected Notation({{...}}) with a line for each symbol, got none")
+    return tables[0]
 
-    keys = [
-        key.value for node in ast.walk(tree) if isinstance(node, ast.Dict) for key in node.keys if isinstance(key, ast.Constant)
-    ]
-    return {symbol for key in keys for symbol in split(str(key))}
+
+def _closing(local: Mapping[str, list[str]]) -> str:
+    """The end of a notation, with what its places say otherwise."""
+    if not local:
+        return "})\n"
+    tables = (f"    {_raw(place)}: {{\n{''.join(lines)}    }},\n" for place, lines in local.items())
+    return f"}}, local={{\n{''.join(tables)}}})\n"
 
 
-def _line(symbol: str, meaning: str, why: str) -> str:
-    return f"    {_raw(symbol)}: {_raw(meaning)},  # {why}\n"
+def _line(symbol: str, meaning: str, why: str, indent: int = 4) -> str:
+    return f"{' ' * indent}{_raw(symbol)}: {_raw(meaning)},  # {why}\n"
 
 
 def _raw(text: str) -> str:

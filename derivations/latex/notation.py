@@ -11,12 +11,15 @@
         r"\\mathcal K": "KL",
     })
 
-A line that begins with = is a definition, whose left side names its indices and arguments.
+A line that begins with = is a definition, whose left side names its indices and arguments.  What a letter means in one module
+or in one equation only stands in `local`, by the name of the module or the id of the equation:
+
+    Notation({"x": "vector n"}, local={"section3": {"x": "simplex n"}, "mine.12": {"x": "positive vector n"}})
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,7 +29,7 @@ from derivations.calculus import variables
 from derivations.calculus.variables import Kind, Variable
 from derivations.latex.names import Pattern, index_parts, pattern, plain, split, styled, thin
 from derivations.latex.syntax import parse
-from derivations.latex.tree import LatexError, Node, Scripted, spelled
+from derivations.latex.tree import LatexError, Node, Number, Product, Scripted, Sum, spelled
 from derivations.latex.values import Value, scalar, transposed
 from derivations.relations import AtLeast
 
@@ -50,10 +53,12 @@ OPERATORS = (
 )
 
 SCALARS = {"real": Kind.REAL, "positive": Kind.POSITIVE, "nonnegative": Kind.NONNEGATIVE}
+ENTRIES = {**SCALARS, "random": Kind.RANDOM}
 ARRAYS = {"simplex": Kind.SIMPLEX, "interior": Kind.INTERIOR, "stochastic": Kind.STOCHASTIC}
 ACCEPTED = (
-    "size, index M, real, positive, nonnegative (with bounds, size >= 2, positive < 1), [positive|nonnegative] vector M, "
-    "[positive|nonnegative] matrix N M, rows of M, columns of M, simplex M, interior M, stochastic N M, fixed, "
+    "size, [fixed] index M, real, positive, nonnegative (with bounds, size >= 2, positive < 1), "
+    "[positive|nonnegative|random] vector M, [positive|nonnegative|random] matrix N M, rows of M, columns of M, simplex M, "
+    "interior M, stochastic N M, coupling A B, complement of p, normal m (of a density u(a)), fixed, "
     "= definition, or an operator: "
     + ", ".join(OPERATORS)
 )
@@ -85,11 +90,14 @@ class Notation:
 
     declarations: Mapping[str, Any]
     names: Mapping[str, str] = field(default_factory=dict)  # of variables that are called otherwise than they are printed
+    local: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # other meanings, by module and by equation
     meanings: dict[str, Meaning] = field(default_factory=dict, init=False)
     sizes: dict[str, sp.Expr] = field(default_factory=dict, init=False)
     indices: dict[str, Variable] = field(default_factory=dict, init=False)
     points: dict[str, str] = field(default_factory=dict, init=False)  # names of points, with the matrix whose rows they are
+    laws: dict[str, Node] = field(default_factory=dict, init=False)  # normal laws, with the mean of each
     broken: dict[str, str] = field(default_factory=dict, init=False)
+    kept: set[str] = field(default_factory=set, init=False)  # indices that are the same everywhere
     bounds: list[AtLeast] = field(default_factory=list, init=False)  # what is said of numbers beside their kind
     taken: dict[str, str] = field(default_factory=dict, init=False)  # name of a variable → the symbol that it stands for
 
@@ -101,7 +109,7 @@ class Notation:
                     waiting.append((symbol, meaning.strip()))
                 else:
                     self.adopt(symbol, meaning)
-        order = {"size": 0, "index": 1, "rows": 3, "columns": 3}
+        order = {"size": 0, "index": 1, "fixed": 1, "rows": 3, "columns": 3, "coupling": 3, "complement": 3, "normal": 4}
 
         def rank(line: tuple[str, str]) -> tuple[int, bool]:
             return 4 if line[1][0] == "=" else order.get(line[1].split()[0], 2), styled(line[0]) != plain(line[0])
@@ -111,6 +119,20 @@ class Notation:
                 self.declare(symbol, meaning)
             except ValueError as error:
                 self.broken[_name_of(symbol)] = f"{symbol}: {error}"
+
+    def within(self, *places: str) -> Notation:
+        """The notation with what it says of these places, of which a later one comes before an earlier one."""
+        own = [self.local[place] for place in places if place in self.local]
+        if not own:
+            return self
+        lines: dict[str, tuple[str, Any]] = {}
+        for table in (self.declarations, *own):
+            for symbols, meaning in table.items():
+                for symbol in split(symbols):
+                    name = _name_of(symbol)
+                    lines.pop(name, None)
+                    lines[name] = symbol, meaning
+        return Notation(dict(lines.values()), self.names)
 
     # ── declarations ────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -142,9 +164,15 @@ class Notation:
         if meaning.startswith("="):
             axes = shown.arguments and all(argument in self.indices for argument in shown.arguments)
             own = Pattern(shown.name, (*shown.indices, *shown.arguments)) if axes else shown
+            own = self._parametrized(symbol, own)
             if own.indices and all(each in self.meanings for each in own.indices):
                 own = Pattern(own.name, (), own.arguments, own.indices)
-            self.meanings[shown.name] = Definition(own, parse(meaning[1:]))
+            self._refuse_second(own.name)
+            self.meanings[own.name] = Definition(own, parse(meaning[1:]))
+        elif meaning.startswith("normal "):
+            self._law(shown, meaning.removeprefix("normal "))
+        elif meaning.startswith("complement of "):
+            self.meanings[shown.name] = self._complement(shown.name, meaning.removeprefix("complement of "))
         elif meaning.startswith("point of "):
             self.points[shown.name] = spelled(parse(meaning.removeprefix("point of ")))
         elif meaning.partition(" under ")[0] in OPERATORS:
@@ -157,12 +185,43 @@ class Notation:
             self.meanings[shown.name] = self._named(shown, meaning)
         elif meaning.startswith(("rows of ", "columns of ")):
             self.meanings[shown.name] = self._lines(*meaning.split(" of ", 1))
-        elif meaning.split()[0] == "index":
+        elif meaning.removeprefix("fixed ").split()[0] == "index":
+            if meaning.startswith("fixed "):
+                self.kept.add(shown.name)
+            meaning = meaning.removeprefix("fixed ")
             self.indices[shown.name] = variables.index(self.called(shown.name), *self._shape(meaning.split()[1:], 1))
         elif meaning.split()[0] in (*SCALARS, "size") and len(meaning.split()) % 2 == 1 and meaning.split()[1:2] != ["vector"]:
             self._number(shown.name, meaning.split())
         else:
             self.meanings[shown.name] = self._variable(shown.name, meaning)
+
+    def _parametrized(self, symbol: str, shown: Pattern) -> Pattern:
+        """The pattern of a definition whose subscript is a vector of the notation, p_\\theta: it is an argument."""
+        node = parse(symbol)
+        parameter = self.meanings.get(spelled(node.sub)) if isinstance(node, Scripted) and not shown.indices else None
+        if not isinstance(node, Scripted) or not isinstance(parameter, Value) or not parameter.shape:
+            return shown
+        base = Scripted(node.base, None, node.sup, node.primes) if node.sup or node.primes else node.base
+        return Pattern(spelled(base), (), (), (spelled(node.sub),))
+
+    def _law(self, shown: Pattern, mean: str) -> None:
+        """The density u(a) of a law N(mean, I) at a vector a, whose integrals are known, too."""
+        vector = self.meanings.get(shown.arguments[0]) if len(shown.arguments) == 1 else None
+        if not isinstance(vector, Value) or len(vector.shape) != 1:
+            raise LatexError("expected a vector as argument of a density, u(a): normal m")
+        (size,) = [name for name, each in self.sizes.items() if each == vector.shape[0]][:1]
+        density = parse(f"(2\\pi)^{{-{size}/2}} e^{{-\\frac12\\|{shown.arguments[0]} - ({mean})\\|^2}}")
+        self.meanings[shown.name] = Definition(shown, density)
+        self.laws[shown.name] = parse(mean)
+
+    def _complement(self, name: str, of: str) -> Value:
+        """A nonnegative vector that is 0 wherever a point of a simplex is positive."""
+        value = self.meanings.get(spelled(parse(of)))
+        entry = value.entry(sp.S.One) if isinstance(value, Value) and len(value.shape) == 1 else None
+        if not isinstance(entry, sp.Indexed) or entry.base.label.domain.kind is not Kind.SIMPLEX:
+            raise LatexError(f"expected the complement of a point of a simplex, got {of}")
+        base = variables.complementary(self.called(name), entry.base)
+        return Value(tuple(base.shape), lambda *places: base[places])
 
     def called(self, name: str) -> str:
         """The name of the variable that a printed name stands for; two printed names never share one by accident."""
@@ -226,8 +285,10 @@ class Notation:
             return scalar(variables.scalar(name, SCALARS[meaning]))
         if meaning == "fixed":
             return scalar(variables.scalar(name))
-        kind = SCALARS.get(words[0], Kind.REAL)
-        words = words[1:] if words[0] in SCALARS else words
+        if words[0] == "coupling":
+            return self._coupling(name, words[1:])
+        kind = ENTRIES.get(words[0], Kind.REAL)
+        words = words[1:] if words[0] in ENTRIES else words
         axes = {"vector": 1, "matrix": 2, "simplex": 1, "interior": 1, "stochastic": 2}.get(words[0] if words else "")
         if axes is None:
             raise LatexError(f"expected {ACCEPTED}, got {meaning!r}")
@@ -239,6 +300,19 @@ class Notation:
                 f"{plain_one}_i can be an entry of {printed} or of {plain_one}; expected one of them in the notation, got both"
             )
         return Value(tuple(base.shape), lambda *places: base[places])
+
+    def _coupling(self, name: str, marginals: Sequence[str]) -> Value:
+        """A plan between two distributions of the notation."""
+        bases = [self._base(each) for each in marginals]
+        if len(bases) != 2 or None in bases:
+            raise LatexError(f"expected a coupling of two distributions of the notation, got {' '.join(marginals) or 'none'}")
+        plan = variables.coupling(name, *bases)
+        return Value(tuple(plan.shape), lambda *places: plan[places])
+
+    def _base(self, name: str) -> sp.IndexedBase | None:
+        value = self.meanings.get(spelled(parse(name)))
+        entry = value.entry(sp.S.One) if isinstance(value, Value) and len(value.shape) == 1 else None
+        return entry.base if isinstance(entry, sp.Indexed) else None
 
     def _lines(self, kind: str, latex: str) -> Value:
         """The rows or columns of a matrix as a family of vectors, q_i of Q."""
@@ -265,13 +339,23 @@ class Notation:
         return tuple(self.size(word) for word in words)
 
     def size(self, latex: str) -> sp.Expr:
-        """The size that a text names; raises LatexError for what is none."""
-        name = spelled(parse(latex))
-        if name.isdigit() and int(name) >= 1:
-            return sp.Integer(name)
-        if name not in self.sizes:
+        """The size that a text names, m, 3 or 2n-1; raises LatexError for what is none."""
+        found = self._counted(parse(latex))
+        if found is None or not (found.is_integer and found.is_positive):
             raise LatexError(f"expected one of the sizes {', '.join(self.sizes) or '(none is declared)'}, got {latex}")
-        return self.sizes[name]
+        return found
+
+    def _counted(self, node: Node) -> sp.Expr | None:
+        """A number, a size, and sums and products of these; None for anything else."""
+        if isinstance(node, Number) and node.text.isdigit():
+            return sp.Integer(node.text)
+        if isinstance(node, Sum | Product):
+            terms = node.terms if isinstance(node, Sum) else tuple(("+", factor) for factor in node.factors)
+            counts = [(sign, self._counted(each)) for sign, each in terms]
+            known = [-count if sign == "-" else count for sign, count in counts if count is not None]
+            join = sp.Add if isinstance(node, Sum) else sp.Mul
+            return join(*known) if len(known) == len(counts) else None
+        return self.sizes.get(spelled(node))
 
 
 def _name_of(symbol: str) -> str:

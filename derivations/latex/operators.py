@@ -10,12 +10,25 @@ from derivations.calculus.functions import xlogx
 from derivations.calculus.powers import plus as positive_part
 from derivations.calculus.sums import delta, equal, total
 from derivations.calculus.variables import Kind, Variable
+from derivations.latex import randoms
 from derivations.latex.names import index_parts, parts, plain
 from derivations.latex.notation import Named
 from derivations.latex.reads import Reads
 from derivations.latex.syntax import parse
 from derivations.latex.tree import Bracket, Chain, LatexError, Listing, Node, Operator, Product, Scripted, spelled
-from derivations.latex.values import IDENTITY, ONES, Value, bound, check_inverse, common, entrywise, inner, product_of, scalar
+from derivations.latex.values import (
+    IDENTITY,
+    ONES,
+    Value,
+    bound,
+    check_inverse,
+    coincide,
+    common,
+    entrywise,
+    inner,
+    product_of,
+    scalar,
+)
 
 DEFAULT = {
     "\\mathrm{softmax}": "softmax",
@@ -54,8 +67,8 @@ DEFAULT = {
 def apply(reader: Reads, operator: str, sub: Node | None, sup: Node | None, rest: list[Node]) -> Value:
     """An operator with its scripts and the arguments after it, which are taken from `rest`."""
     operator, _, law = operator.partition(" under ")
-    if law and sub is None:
-        sub = parse(law)
+    if law and (sub is None or spelled(parse(law)).endswith(f"\\sim {spelled(sub)}")):
+        sub = parse(law)                                     # E_u, where the table says that W ∼ u
     if operator == "ones" and rest and isinstance(rest[0], Bracket) and isinstance(rest[0].inside, Chain):
         return _indicator(reader, rest.pop(0))
     if operator in ("ones", "identity"):
@@ -213,7 +226,7 @@ TABLE = {
 def _moment(reader: Reads, operator: str, sub: Node | None, sup: Node | None, rest: list[Node]) -> Value:
     """E_{i∼p}[X], E_p[u], E_{q(z)}[X]: weights from the subscript, and what they weigh from the bracket."""
     if sub is None:
-        raise LatexError(f"{operator}: expected a distribution as subscript, got none")
+        return reader.scripts(randoms.moment(reader, operator, rest), None, sup, operator)
     weights, names = _law(reader, sub)
     if not rest:
         raise LatexError(f"{operator}: expected an argument, got nothing")
@@ -229,7 +242,7 @@ def _moment(reader: Reads, operator: str, sub: Node | None, sup: Node | None, re
         )
     _check_mass(weights, operator, sub)
     over = tuple(bound(size, plain(name) or "l") for name, size in zip(names, weights.shape, strict=True))
-    inside = reader.within(**{name: scalar(each) for name, each in zip(names, over, strict=True) if name})
+    inside = reader.within(**{name: reader.point(name, each) for name, each in zip(names, over, strict=True) if name})
     weighed = [_weighed(inside.value(piece), over, names) for piece in pieces]
 
     def mean(*of: int) -> Value:
@@ -323,7 +336,7 @@ def _indicator(reader: Reads, bracket: Node) -> Value:
     if len(chain.signs) != 1 or chain.signs[0] not in ("=", "\\ne", "\\neq") or None in chain.parts:
         raise LatexError(f"indicator: expected i = j or i \\ne j, got {spelled(chain)}")
     one, other = (reader.place(part) for part in chain.parts if part is not None)
-    same = delta(one, other)
+    same = coincide(one, other, spelled(chain))
     return scalar(same if chain.signs[0] == "=" else 1 - same)
 
 
@@ -331,7 +344,7 @@ def _delta(reader: Reads, sub: Node | None) -> Value:
     places = [reader.place(part) for part in index_parts(sub)] if sub is not None else []
     if len(places) != 2:
         raise LatexError(f"\\delta: expected two indices, got {spelled(sub) or 'none'}")
-    return scalar(delta(*places))
+    return scalar(coincide(places[0], places[1], f"\\delta_{{{spelled(sub)}}}"))
 
 
 def inner_product(reader: Reads, inside: Node) -> Value:

@@ -24,6 +24,10 @@ LINED = ("align", "gather", "eqnarray", "flalign", "alignat")
 CASES = ("cases", "dcases")
 INNER = ("split", "aligned", "gathered", "alignedat")
 SKIPPED = ("verbatim", "lstlisting", "thebibliography", "tikzpicture", "table", "tabular", "algorithm", "algorithmic", "figure")
+UNNUMBERED = ("\\nonumber", "\\notag")
+SPACES = ("\\quad", "\\qquad", "\\,", "\\;", "\\:", "\\!", "\\ ")
+ADDING = ("+", "-", "\\cdot", "\\times")
+RELATING = ("=", "<", ">", "\\le", "\\leq", "\\ge", "\\geq", "\\propto", "\\approx")
 DEEPEST = 40  # macros inside of macros
 
 
@@ -138,14 +142,14 @@ class _Scanner:
             self._until(lambda token: token.type == "END" and _name(token) == name, opening)
         elif self.begun and own in (*NUMBERED, *PLAIN):
             body = self._until(lambda token: token.type == "END" and _name(token) == name, opening)
-            lines = list(_rows(body)) if own in LINED else [body]
+            lines = list(_joined(_rows(body))) if own in LINED else [body]
             for place, line in enumerate(lines):
                 self._line(line, opening, own in NUMBERED and not name.endswith("*"), goes_on=place > 0)
 
     def _line(self, body: Sequence[Token], opening: Token, numbered: bool, *, goes_on: bool) -> None:
         written = next((token for token in body if str(token).strip()), opening)
         number = _tag(body)
-        if numbered and not number and not any(str(token) in ("\\nonumber", "\\notag") for token in body):
+        if numbered and not number and not any(str(token) in UNNUMBERED for token in body):
             self.number += 1
             number = str(self.number)
         text = str(written)
@@ -160,7 +164,7 @@ class _Scanner:
                 token
                 for token in body
                 if token.type not in ("LABEL", "TAG")
-                and str(token) not in ("\\nonumber", "\\notag")
+                and str(token) not in UNNUMBERED
                 and not (token.type in ("BEGIN", "END") and _name(token).rstrip("*") in INNER)
             )
         )
@@ -313,6 +317,48 @@ def _rows(body: Sequence[Token]) -> Iterator[list[Token]]:
             row.append(token)
     if any(str(token).strip() for token in row):
         yield row
+
+
+def _joined(rows: Iterable[list[Token]]) -> Iterator[list[Token]]:
+    """Rows with those that go on with them: + c after a = b, and = c after a row that has no number."""
+    whole: list[Token] = []
+    for row in rows:
+        sign, aligned = _first_sign(row)
+        adds = sign in ADDING and (aligned or not any(_relates(token) for token in _outside(row)))
+        unnumbered = any(str(token) in UNNUMBERED for token in whole)
+        if whole and (adds or (unnumbered and sign in RELATING)):
+            whole = [*(token for token in whole if str(token) not in UNNUMBERED), *row]
+            continue
+        if whole:
+            yield whole
+        whole = row
+    if whole:
+        yield whole
+
+
+def _first_sign(row: Sequence[Token]) -> tuple[str, bool]:
+    """The command or character that a row begins with, and whether a mark of alignment stands before it."""
+    aligned = False
+    for token in row:
+        text = str(token).strip()
+        aligned = aligned or text.startswith("&")
+        text = text.lstrip("& \n")
+        if text and text not in SPACES and token.type not in ("LABEL", "OPEN", "CLOSE"):
+            return (text if token.type == "COMMAND" else text[0]), aligned
+    return "", aligned
+
+
+def _outside(row: Sequence[Token]) -> Iterator[Token]:
+    """The tokens of a row outside of groups."""
+    depth = 0
+    for token in row:
+        depth += {"OPEN": 1, "CLOSE": -1}.get(token.type, 0)
+        if depth == 0:
+            yield token
+
+
+def _relates(token: Token) -> bool:
+    return str(token) in RELATING if token.type == "COMMAND" else bool({*str(token)} & {*RELATING})
 
 
 def _name(token: Token) -> str:

@@ -6,20 +6,26 @@ from dataclasses import dataclass
 
 import sympy as sp
 
-from derivations.calculus.variables import Kind, rival
+from derivations.calculus.variables import Kind, Variable, rival, vector
 from derivations.latex.elaboration import Reader
+from derivations.latex.names import plain
+from derivations.latex.notation import Definition
 from derivations.latex.tree import Chain, LatexError, Listing, Node, Product, Scripted, Sum, product_node, spelled
 from derivations.latex.values import Value
 
 
 @dataclass(frozen=True)
 class Posed:
-    """minimize `objective` over points of a simplex, or over plans with rows of mass 1; negated where it is a maximum."""
+    """minimize `objective` over points of a simplex, or over plans with rows of mass 1; negated where it is a maximum.
+
+    Where it is over all vectors, `free` is the one that stands for any of them.
+    """
 
     objective: sp.Expr
     axes: tuple[sp.Expr, ...]
     sign: int
     only_value: bool
+    free: Value | None = None
 
 
 ROWS = "U (a,"
@@ -46,10 +52,36 @@ def posed(reader: Reader, node: Node, *, open_: bool = False) -> Posed | None:
     if sense is None or not isinstance(head, Scripted) or head.sub is None:
         return None
     rest = product_node(factors[2:] if argument else factors[1:])
-    name, entries, axes = _feasible(reader, head.sub)
+    name, entries, axes = _any_vector(reader, head.sub) or _feasible(reader, head.sub)
+    free = entries if kind_of(entries) is Kind.REAL else None
     body = Sum((("+", rest), *others)) if others else rest
     objective = sense * (reader if open_ else reader.within(**{name: entries})).value(body).number
-    return Posed(objective, axes, sense, not argument and names[0] not in ARGUMENTS)
+    return Posed(objective, axes, sense, not argument and names[0] not in ARGUMENTS, free)
+
+
+def _parameter(reader: Reader, variable: Node | None) -> Node | None:
+    """θ for p_θ, where the notation says that p_θ is θ itself; any other variable as it is."""
+    meaning = reader.meaning(spelled(variable.base)) if isinstance(variable, Scripted) else None
+    itself = isinstance(meaning, Definition) and meaning.pattern.subscripts == (spelled(meaning.body),)
+    return variable.sub if itself and isinstance(variable, Scripted) else variable
+
+
+def _any_vector(reader: Reader, sub: Node) -> tuple[str, Value, tuple[sp.Expr, ...]] | None:
+    """λ or λ ∈ ℝ^d below a maximum, with another vector in its place; None for what is declared to be no free vector."""
+    variable = sub.parts[0] if isinstance(sub, Chain) else sub
+    value = reader.meaning(spelled(variable))
+    domain = spelled(sub.parts[1]) if isinstance(sub, Chain) else "\\mathbb{R}"
+    if not isinstance(value, Value) or kind_of(value) is not Kind.REAL or not domain.startswith("\\mathbb{R}"):
+        return None
+    other = vector(f"other {plain(spelled(variable))}", *value.shape)
+    return spelled(variable), Value(value.shape, lambda i: other[i]), value.shape
+
+
+def kind_of(value: Value) -> Kind | None:
+    """The kind of a vector that is a variable; None for any other value."""
+    entry = value.entry(sp.S.One) if len(value.shape) == 1 else None
+    label = entry.base.label if isinstance(entry, sp.Indexed) and len(entry.base.shape) == 1 else None
+    return label.domain.kind if isinstance(label, Variable) else None
 
 
 def _feasible(reader: Reader, sub: Node) -> tuple[str, Value, tuple[sp.Expr, ...]]:
@@ -62,6 +94,7 @@ def _feasible(reader: Reader, sub: Node) -> tuple[str, Value, tuple[sp.Expr, ...
         domain = ROWS  # P ≥ 0, P1 = 1
     elif listed or (isinstance(sub, Chain) and sub.signs != ("\\in",)):
         raise LatexError(f"min: expected a minimum over a simplex, q \\in \\Delta, got {spelled(sub)}")
+    variable = _parameter(reader, variable)
     row = variable.sub if isinstance(variable, Scripted) else None
     name = spelled(variable.base) if isinstance(variable, Scripted) and row is not None else spelled(variable)
     value = getattr(meaning := reader.meaning(name), "value", meaning)

@@ -14,7 +14,7 @@ import sympy as sp
 
 from derivations.calculus.functions import kl, xlogx
 from derivations.calculus.sums import equal, normal, total
-from derivations.calculus.variables import Kind, Variable, index, rival
+from derivations.calculus.variables import Kind, Variable, index, rival, variables_of
 from derivations.latex.elaboration import Reader
 from derivations.latex.names import pattern
 from derivations.latex.tree import Chain, LatexError, Node, Product, Scripted, Sum, product_node, spelled
@@ -243,6 +243,27 @@ def because(difference: sp.Expr, weights_of: Sequence[Value] = ()) -> sp.Expr | 
                 if equal(difference, found):
                     return found
     return spread(difference)
+
+
+def divergence(difference: sp.Expr, weights_of: Sequence[Value]) -> sp.Expr | None:
+    """c · Σ kl(p_i ‖ q_i) of two distributions of the notation, where a difference is that for a positive number c in it."""
+    names = set(variables_of(difference))
+    given = [Value((q.shape[0],), q.__getitem__) for q in _distributions(difference)]
+    own = [each for each in (*weights_of, *given) if _named(each) <= names]
+    scales = [v for v in variables_of(difference) if v.domain.kind is Kind.POSITIVE and not v.domain.shape]
+    for p, q in ((p, q) for p in own for q in own if p is not q and p.shape == q.shape):
+        i = bound(p.shape[0])
+        gap = total(i, kl(p.entry(i), q.entry(i)))
+        for scale in (sp.S.One, *scales, *(1 / each for each in scales)):
+            with suppress(ValueError):
+                if equal(difference, scale * gap):
+                    return scale * gap
+    return None
+
+
+def _named(weights: Value) -> set[Variable]:
+    """The variables in which a distribution is defined."""
+    return {v for v in variables_of(weights.entry(bound(weights.shape[0]))) if v.domain.kind is not Kind.INDEX}
 
 
 def spread(difference: sp.Expr) -> sp.Expr | None:

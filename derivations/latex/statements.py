@@ -14,16 +14,18 @@ import sympy as sp
 
 from derivations.calculus import sums
 from derivations.calculus.defined import conditions
+from derivations.calculus.functions import xlogx
 from derivations.calculus.signs import nonnegative
 from derivations.calculus.sums import total
 from derivations.calculus.variables import Kind, Variable, index
 from derivations.latex.circles import circle
 from derivations.latex.clauses import APART, clauses
 from derivations.latex.elaboration import Reader
-from derivations.latex.maxima import every
+from derivations.latex.maxima import every, extremes, reached
+from derivations.latex.membership import SETS, check_member, is_interval, within_interval
 from derivations.latex.names import index_parts, parts, plain
 from derivations.latex.notation import Definition, Notation
-from derivations.latex.problems import because, minimizer, optimal_value, problem
+from derivations.latex.problems import because, divergence, minimizer, optimal_value, problem
 from derivations.latex.sums import check_pairs
 from derivations.latex.syntax import parse
 from derivations.latex.tree import (
@@ -36,7 +38,7 @@ from derivations.latex.tree import (
     Scripted,
     spelled,
 )
-from derivations.latex.values import Value, at, bound, fits, scalar
+from derivations.latex.values import Value, at, bound, fits
 from derivations.relations import AtLeast, Equation, Limit, Relation
 from derivations.relations.base import Hypothesis
 
@@ -96,43 +98,6 @@ def _given(relation: Relation, hypotheses: Sequence[Hypothesis], bounds: Sequenc
 
 # ── conditions ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
-SETS = ("\\mathbb{R}", "\\mathbb{N}", "\\Delta", "\\mathcal{", "\\{1", "[", "\\mathrm{int}")
-
-
-def _interval(node: Node) -> bool:
-    """Whether a set is (a, b) or [a, b]."""
-    return isinstance(node, Bracket) and node.kind in ("()", "[]") and len(parts(node.inside)) == 2
-
-
-def _within(reader: Reader, left: Node, interval: Node) -> list[Hypothesis]:
-    """x ∈ (a, b) as two inequalities; an end at infinity says nothing."""
-    assert isinstance(interval, Bracket)
-    low, high = parts(interval.inside)
-    strict, x = interval.kind == "()", reader.value(left).number
-    found: list[Hypothesis] = []
-    if "\\infty" not in spelled(low):
-        found.append(AtLeast(x, reader.value(low).number, strict=strict))
-    if "\\infty" not in spelled(high):
-        found.append(AtLeast(reader.value(high).number, x, strict=strict))
-    return [each for each in found if not each.prove()]
-
-
-def _check_member(reader: Reader, left: Node, right: Node) -> None:
-    """Raises LatexError for a set that is smaller than what the notation declares, ℝ₊ of a real number."""
-    text = spelled(right)
-    base, sub = (right.base, spelled(right.sub)) if isinstance(right, Scripted) else (right, "")
-    simplex, signed = "\\Delta" in text, spelled(base) == "\\mathbb{R}" and sub != ""
-    inside = text.startswith("\\mathrm{int}") or "+ +" in sub or sub == "> 0"
-    if not (simplex or signed or inside):
-        return
-    value = reader.value(left)
-    places = tuple(map(bound, value.shape))
-    entry = at(value, places)
-    mass = not simplex or sums.equal(total(places[-1:], entry), sp.S.One)
-    if not mass or not (entry.is_positive if inside else entry.is_nonnegative):
-        raise LatexError(f"expected {spelled(left)} to be declared as a point of {text}")
-
-
 def under(reader: Reader, conditions: Sequence[Chain]) -> tuple[Reader, tuple[Hypothesis, ...]]:
     """The reader with indices kept apart, and the hypotheses that the notation does not say already."""
     given: list[Hypothesis] = []
@@ -140,24 +105,27 @@ def under(reader: Reader, conditions: Sequence[Chain]) -> tuple[Reader, tuple[Hy
         left, sign, right = chain.parts[0], chain.signs[0], chain.parts[1]
         assert left is not None
         assert right is not None
-        names = reader.notation.indices
+        names, points = reader.notation.indices, reader.notation.points
         if sign not in {**AT_MOST, **AT_LEAST} and len(chain.signs) > 1:
             raise LatexError(f"expected one condition such as k \\ne j, got {spelled(chain)}")
-        if sign in APART and spelled(left) in names and spelled(right) in names:
+        if sign in APART and all(spelled(each) in names or spelled(each).rstrip("'") in points for each in (left, right)):
             one, other = reader.place(left), reader.place(right)
             assert isinstance(one, Variable)
             own = index(plain(spelled(left)), one.domain.shape[0], other_than=(*one.domain.other_than, other))
-            reader = reader.within(**{spelled(left): scalar(own)})
+            reader = reader.within(**{spelled(left): reader.point(spelled(left), own)})
         elif sign in {**AT_MOST, **AT_LEAST}:
             for relation in _relations(reader, chain):
                 if isinstance(relation, AtLeast) and not relation.prove():
                     given.append(relation)
-        elif sign == "\\in" and _interval(right):
-            given += _within(reader, left, right)
+        elif sign in EQUAL:
+            if not all(relation.trivial() or relation.prove() for relation in _link(reader, left, sign, right)):
+                raise LatexError(f"expected a condition such as x > 0 or k \\ne j, got {spelled(chain)}")
+        elif sign == "\\in" and is_interval(right):
+            given += within_interval(reader, left, right)
         elif sign != "\\in" or not spelled(right).startswith(SETS):
             raise LatexError(f"expected a condition such as x > 0 or k \\ne j, got {spelled(chain)}")
         else:
-            _check_member(reader, left, right)
+            check_member(reader, left, right)
     return reader, tuple(given)
 
 
@@ -185,14 +153,31 @@ def _link(reader: Reader, left: Node, sign: str, right: Node) -> Iterator[Relati
     elif sign in AT_MOST or sign in AT_LEAST:
         strict = {**AT_MOST, **AT_LEAST}[sign]
         less, more = (left, right) if sign in AT_MOST else (right, left)
-        weights = _weights(reader)
         reader, less = every(reader, less, (more,), above=False)
         reader, more = every(reader, more, (less,), above=True)
-        yield from compared(reader, more, less, lambda a, b: AtLeast(a, b, strict=strict, because=because(a - b, weights)))
+        yield from _bounded(reader, less, more, strict)
     elif sign == "\\propto":
         yield proportional(reader, left, right)
     else:
         raise LatexError(f"expected =, an inequality or \\propto, got {sign}")
+
+
+def _bounded(reader: Reader, less: Node, more: Node, strict: bool) -> Iterator[Relation]:
+    """less ≤ more, where a maximum on the larger side or a minimum on the smaller one is a number of its own."""
+    if extremes(less, greatest=False) and extremes(more, greatest=True):
+        raise LatexError(f"expected a maximum or a minimum on one side as a bound, got both: {spelled(less)}, {spelled(more)}")
+    reader, less, below = reached(reader, less, above=False)
+    reader, more, beyond = reached(reader, more, above=True)
+    weights = _weights(reader)
+
+    def relation(a: sp.Expr, b: sp.Expr) -> AtLeast:
+        a, b = beyond(below(a)), beyond(below(b))
+        found = AtLeast(a, b, strict=strict, because=because(a - b, weights))
+        if found.because is None and (a - b).has(sp.log, xlogx) and not found.counterexample() and not found.prove():
+            return replace(found, because=divergence(a - b, weights))
+        return found
+
+    yield from compared(reader, more, less, relation)
 
 
 def limits(reader: Reader, left: Node, right: Node) -> Iterator[Relation]:

@@ -1,19 +1,23 @@
-"""Sums as they are printed: Σ_j, Σ_{j=1}^m, Σ_{i,j}, Σ_{l≠j}, Σ_{a∈𝒜}."""
+"""Sums and products as they are printed: Σ_j, Σ_{j=1}^m, Σ_{i,j}, Σ_{l≠j}, Σ_{a∈𝒜}, Π_i."""
 
 from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
+from dataclasses import fields
+from itertools import pairwise
 
 import sympy as sp
 
+from derivations.calculus.differentiation import differentiate
+from derivations.calculus.signs import strictly_positive
 from derivations.calculus.sums import total
-from derivations.calculus.variables import Variable
+from derivations.calculus.variables import Domain, Kind, Variable
 from derivations.latex.names import index_parts, plain
 from derivations.latex.reads import Reads
-from derivations.latex.tree import EMPTY, Chain, LatexError, Node, Product, Scripted, Symbol, spelled, walk
-from derivations.latex.values import RangeError, Value, bound, product_of
+from derivations.latex.tree import EMPTY, Bracket, Chain, LatexError, Node, Operator, Product, Scripted, Symbol, spelled, walk
+from derivations.latex.values import RangeError, Value, bound, product_of, scalar
 
-BIG = ("\\sum",)
+BIG = ("\\sum", "\\prod")
 
 
 def big_sum(reader: Reads, sub: Node | None, sup: Node | None, rest: list[Node]) -> Value:
@@ -23,15 +27,76 @@ def big_sum(reader: Reads, sub: Node | None, sup: Node | None, rest: list[Node])
     return Value(body.shape, lambda *places: total(over, product_of(sp.Mul.make_args(body.entry(*places)))), body.row)
 
 
+def big_product(reader: Reads, sub: Node | None, sup: Node | None, rest: list[Node]) -> Value:
+    """A product of positive numbers over the indices below it, as the exponential of the sum of their logarithms."""
+    found = bindings(reader, sub, sup)
+    _check_reach(found, rest)
+    body, over = _summed(reader, found, tuple(rest), may_change=sup is None)
+    rest.clear()
+    logarithm = _logarithm(body.number)
+    same = sp.Add(*(term for term in sp.Add.make_args(logarithm) if not term.free_symbols & {*over}))
+    count = sp.Mul(*(each.domain.shape[0] - len(each.domain.other_than) for each in over))
+    return scalar(sp.exp(total(over, logarithm - same)) * sp.exp(same) ** count)
+
+
+def _check_reach(names: Container[str], rest: Sequence[Node]) -> None:
+    """Raises LatexError for Π_i a_i b, which can be (Π_i a_i) b or Π_i (a_i b)."""
+    bound_at = [place for place, each in enumerate(rest) if any(spelled(part) in names for part in walk(each))]
+    after = [each for each in rest[max(bound_at, default=0) + 1 :] if not isinstance(each, Operator)]
+    if after:
+        whole = spelled(Product(tuple(rest)))
+        raise LatexError(
+            f"\\prod {whole}: expected parentheses, as {spelled(after[0])} can be a factor of each term or of the product"
+        )
+
+
+def _logarithm(expr: sp.Expr) -> sp.Expr:
+    """The logarithm of a positive number, of a product term by term; raises LatexError where it is not shown to be positive."""
+    if isinstance(expr, sp.exp):
+        return expr.args[0]
+    if isinstance(expr, sp.Mul) and all(strictly_positive(factor) for factor in expr.args):
+        return sp.Add(*map(_logarithm, expr.args))
+    if not strictly_positive(expr):
+        raise LatexError(f"\\prod: expected positive factors, it is not shown that {expr} > 0")
+    return expr.exp * _logarithm(expr.base) if isinstance(expr, sp.Pow) and strictly_positive(expr.base) else sp.log(expr)
+
+
 def integral(reader: Reads, rest: list[Node]) -> Value | None:
-    """∫ f(a) da over a finite set of points a, weighed by what stands below the integral; None for another integral."""
+    """∫ f(a) da over a finite set of points a, or ∫ f(a) u(a) da under a normal law u; None for another integral."""
     for at in range(len(rest) - 1):
         name = spelled(rest[at + 1])
         if spelled(rest[at]) in ("d", "\\mathrm{d}") and name.rstrip("'") in reader.notation.points:
             taken = tuple(rest[:at])
             del rest[: at + 2]
             return _weighed(reader, name, taken)
+        if spelled(rest[at]) in ("d", "\\mathrm{d}") and (law := _law(reader, name, rest[:at])) is not None:
+            mean, others = law
+            del rest[: at + 2]
+            return _normal_mean(reader, name, mean, others)
     return None
+
+
+def _law(reader: Reads, name: str, taken: Sequence[Node]) -> tuple[Value, Sequence[Node]] | None:
+    """The mean of the normal law with which the integral of a product over a vector weighs it, and the other factors."""
+    for at, (symbol, call) in enumerate(pairwise(taken)):
+        if spelled(symbol) in reader.notation.laws and isinstance(call, Bracket) and spelled(call.inside) == name:
+            return reader.value(reader.notation.laws[spelled(symbol)]), (*taken[:at], *taken[at + 2 :])
+    return None
+
+
+def _normal_mean(reader: Reads, name: str, mean: Value, factors: Sequence[Node]) -> Value:
+    """The mean of e^{⟨a, c⟩ + k} under a law N(m, I), e^{⟨m, c⟩ + ‖c‖²/2 + k}; raises LatexError for another function."""
+    label = Variable(f"{plain(name)}#integral", Domain(Kind.REAL, mean.shape))
+    of = sp.IndexedBase(label, shape=mean.shape)
+    function = reader.within(**{name: Value(mean.shape, lambda i: of[i])}).product(factors).number if factors else sp.S.One
+    exponent = function.args[0] if isinstance(function, sp.exp) else sp.S.Zero if function == 1 else None
+    r = bound(mean.shape[0])
+    slope = differentiate(exponent, of[r]) if exponent is not None else sp.S.Zero
+    if exponent is None or slope.has(label):
+        whole = spelled(Product(tuple(factors)))
+        raise LatexError(f"\\int: expected the exponential of a linear function of {name}, got {whole}")
+    start = exponent.xreplace({each: sp.S.Zero for each in exponent.atoms(sp.Indexed) if each.base.label == label})
+    return scalar(sp.exp(start + total(r, mean.entry(r) * slope) + total(r, slope**2) / 2))
 
 
 def _weighed(reader: Reads, name: str, taken: Sequence[Node]) -> Value:
@@ -59,9 +124,33 @@ def _summed(
 
 
 def is_big(node: Node) -> bool:
-    """Whether a factor is the sign of a sum."""
+    """Whether a factor is the sign of a sum or product."""
     base = node.base if isinstance(node, Scripted) else node
     return isinstance(base, Symbol) and base.name in BIG
+
+
+def occurs_free(node: object, letter: str) -> bool:
+    """Whether a letter occurs in a formula other than under a sum, product, maximum or expectation that binds it."""
+    if isinstance(node, Product):
+        for factor in node.factors:
+            if _binds(factor, letter):
+                return False
+            if occurs_free(factor, letter):
+                return True
+        return False
+    if isinstance(node, Symbol):
+        return node.name == letter
+    if isinstance(node, Node):
+        return any(occurs_free(getattr(node, each.name), letter) for each in fields(node))
+    return isinstance(node, tuple) and any(occurs_free(part, letter) for part in node)
+
+
+def _binds(factor: Node, letter: str) -> bool:
+    if not (isinstance(factor, Scripted) and factor.sub is not None):
+        return False
+    if spelled(factor.base) in (*BIG, "\\max", "\\min", "\\sup", "\\inf"):
+        return any(spelled(part) == letter for part in walk(factor.sub))
+    return isinstance(factor.sub, Chain) and factor.sub.signs == ("\\sim",) and spelled(factor.sub.parts[0]) == letter
 
 
 def check_pairs(node: Node, names: Container[str]) -> None:

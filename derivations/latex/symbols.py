@@ -104,7 +104,11 @@ def _together(sub: Node, call: Bracket) -> Listing:
 
 def _all_indices(reader: Reads, bracket: Bracket) -> bool:
     """Whether an argument list consists of indices: u(i) is an entry of u."""
-    names = [spelled(part) for part in parts(bracket.inside)]
+    points = reader.notation.points
+    names = [
+        spelled(part.sub if isinstance(part, Scripted) and spelled(part.base) in points and part.sub else part)
+        for part in parts(bracket.inside)
+    ]
     return all(
         isinstance(reader.meaning(name), Support) or
         reader.may_index(name) or isinstance(getattr(reader.scope.get(name), "entry", str)(), Variable) for name in names
@@ -147,7 +151,7 @@ def _defined(reader: Reads, meaning: Definition, sub: Node | None, sup: Node | N
     if sub is not None and not shown.arguments and call and _completes(reader, sub, call[0], len(shown.indices)):
         rest.pop(0)
         sub, sup, call = _together(sub, call[0]), operators.one_power(name, sup, call[1]), None
-    inner, spoken = reader.fresh(), set(shown.indices)
+    inner, spoken = reader.fresh(), {*shown.indices, *_labels(shown.name)}
     if shown.arguments and call and _fits_arguments(reader, shown.arguments, parts(call[0].inside)):
         rest.pop(0)
         sup = operators.one_power(name, sup, call[1])
@@ -159,7 +163,7 @@ def _defined(reader: Reads, meaning: Definition, sub: Node | None, sup: Node | N
     body = inner.value(meaning.body)
     if None not in body.shape:
         body.entry(*map(bound, body.shape))  # which reads what is read late, and finds the ranges
-    if hidden := [each for each in inner.free if each not in spoken]:
+    if hidden := [each for each in inner.free if each not in spoken | reader.notation.kept]:
         raise LatexError(f"{shown.name}: expected indices that its left side shows, got {', '.join(hidden)} on the right alone")
     if not shown.indices:
         return reader.scripts(body, sub, sup, shown.name)
@@ -174,6 +178,13 @@ def _defined(reader: Reads, meaning: Definition, sub: Node | None, sup: Node | N
 
     value = Value((*(each.domain.shape[0] for each in over), *body.shape), entry)
     return reader.scripts(value, sub, sup, shown.name)
+
+
+def _labels(name: str) -> set[str]:
+    """What a name says in parentheses above it, the k of u^{(k)}."""
+    node = parse(name)
+    label = node.sup if isinstance(node, Scripted) else None
+    return {spelled(part) for part in parts(label.inside)} if isinstance(label, Bracket) else set()
 
 
 def _check_no_call(name: str, rest: Sequence[Node]) -> None:

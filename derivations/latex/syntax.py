@@ -58,7 +58,7 @@ def _near(latex: str, place: int, width: int = 24) -> str:
 
 def _lines(items: Sequence[Item]) -> Node:
     """Lines and clauses: parts with a comma, a semicolon or a line break between them; marks of alignment say nothing."""
-    items = [*_without_quads([item for item in items if _type(item) != "AMP"])]
+    items = [*_without_quads([*_without_breaks([item for item in items if _type(item) != "AMP"])])]
     parts, separators, start = [], [], 0
     for place, item in enumerate(items):
         if _type(item) in ("COMMA", "BREAK") or (_type(item) == "DOT" and place == len(items) - 1):
@@ -70,6 +70,26 @@ def _lines(items: Sequence[Item]) -> Node:
     else:
         separators.pop()
     return parts[0] if len(parts) == 1 else Listing(tuple(parts), tuple(separators))
+
+
+def _without_breaks(items: Sequence[Item]) -> Iterator[Item]:
+    """A line that begins with a sign goes on with the one before: + c after a = b, = c after a + b, − b = c after a."""
+    breaks = [place for place, item in enumerate(items) if _type(item) == "BREAK"]
+    related = False
+    for place, item in enumerate(items):
+        related = related or _type(item) == "RELATION"
+        if _type(item) != "BREAK":
+            yield item
+            continue
+        end = next((each for each in breaks if each > place), len(items))
+        kinds = [_type(each) for each in items[place + 1 : end] if _type(each) != "QUAD"]
+        if "RELATION" not in kinds or not related:
+            goes_on = kinds[:1] == ["OPERATOR"] or (kinds[:1] == ["RELATION"] and not related)
+        else:
+            goes_on = False
+        if not goes_on:
+            yield item
+            related = False
 
 
 def _without_quads(items: Sequence[Item]) -> Iterator[Item]:

@@ -198,3 +198,11 @@ def check_ranges(value: Value, places: Sequence[sp.Expr], what: str) -> None:
         if isinstance(place, Variable) and size is not None and place.domain.shape[0] != size:
             name = place.name.split("#")[0]
             raise RangeError(f"{what}: expected an index over {size}, got {name}, which runs over {place.domain.shape[0]}")
+
+
+def coincide(one: sp.Expr, other: sp.Expr, what: str) -> sp.Expr:
+    """1 where two indices are the same and 0 elsewhere; raises LatexError for indices over different ranges."""
+    ranges = {each.domain.shape for each in (one, other) if isinstance(each, Variable)}
+    if len(ranges) > 1:
+        raise LatexError(f"{what}: expected two indices over one range, got two ranges")
+    return delta(one, other)

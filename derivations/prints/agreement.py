@@ -10,12 +10,15 @@ from derivations import rendering
 from derivations.calculus import sums
 from derivations.calculus.balls import digits
 from derivations.calculus.variables import Kind, Variable, variables_of
-from derivations.latex.links import Link, Minimizer, Optimum, Shown, links, sides
+from derivations.latex.links import links
 from derivations.latex.notation import Notation
+from derivations.latex.remainders import Expanded
+from derivations.latex.said import Link, Minimizer, Optimum, Said, Shown, sides
+from derivations.prints.expansions import differs
 from derivations.prints.expressions import Values, named, namings
-from derivations.prints.matching import LOGS, RESIDUAL, Match, defined_in, match, shown, statement
+from derivations.prints.matching import LOGS, RESIDUAL, Match, by_the_table, defined_in, match, shown, statement
 from derivations.prints.outcome import Check, Standing
-from derivations.relations import AtLeast, Equation, Fails, Limit, Relation, UniqueMinimum, UniquePlan
+from derivations.relations import AtLeast, Equation, Expansion, Fails, Follows, Limit, Relation, UniqueMinimum, UniquePlan
 from derivations.relations.base import inputs
 
 
@@ -46,6 +49,7 @@ def check(
             outcome is Standing.DIFFERS
             and isinstance(steps[-1], Fails)
             and any(f"(step {len(steps)})" in each for each in said)
+            and _in_a_chain(found, number - 1)
         ):
             outcome, reason = Standing.AGREES, f"not compared, as the formula fails already ({reason})"
         if outcome is Standing.DIFFERS and any(f", {way}," in each for each in said for way in (RESIDUAL, LOGS)):
@@ -75,14 +79,26 @@ def defines_otherwise(latex: str, notation: Notation, before: str | None = None)
     return ""
 
 
+def _in_a_chain(found: Sequence[Link], number: int) -> bool:
+    """Whether a link is one of a chain a = b = c, of which one link fails if another one is disproved."""
+    pairs = ((found[at], found[at + 1]) for at in (number - 1, number) if 0 <= at < len(found) - 1)
+    return any(sums.alike(sides(one.said)[-1], sides(other.said)[0]) for one, other in pairs)
+
+
 def _of_link(link: Link, steps: Sequence[Relation], known: frozenset[str], defines: bool) -> tuple[Standing, str]:
     order = sorted(range(len(steps)), key=lambda at: -at)
+    link = Link(link.said, tuple(each for each in link.premises if not by_the_table(each)), link.defined)
     if link.premises and all(any(match(Link(each), step, known) for step in steps) for each in link.premises):
         link = Link(link.said, (), link.defined)  # what is said to be so before is shown, too
     for at in order:
         if found := match(link, steps[at], known):
+            if isinstance(steps[at], Fails) and not isinstance(steps[-1], Fails):
+                return Standing.DIFFERS, f"step {at + 1} disproves it"
+            if found.way in (RESIDUAL, LOGS) and 0 not in sides(link.said) and (why := _another_side(link.said, steps, known)):
+                return Standing.DIFFERS, why
             return Standing.AGREES, _words(found, at, len(steps))
-    if (defines and not isinstance(link.said, AtLeast)) or _trivial(link) or isinstance(link.said, Shown):
+    shows = (defines and not isinstance(link.said, AtLeast)) or _trivial(link) or isinstance(link.said, Shown)
+    if shows and not link.premises:
         for at in order:
             if found := defined_in(link.said, steps[at], known):
                 return Standing.AGREES, _words(found, at, len(steps))
@@ -120,6 +136,8 @@ def _proved(link: Link) -> bool:
     try:
         if isinstance(said, Equation):
             return Values(variables_of(sp.Tuple(*said.sides))).same(*said.sides) and sums.equal(*said.sides)
+        if isinstance(said, Expanded) and said.small is not None and said.order is not None and not said.small.domain.shape:
+            return Expansion(said.left, said.right, said.small, said.order).prove()
         return isinstance(said, AtLeast | Limit) and said.prove()
     except ValueError:
         return False
@@ -131,15 +149,16 @@ def _proved(link: Link) -> bool:
 def _difference(link: Link, steps: Sequence[Relation], known: frozenset[str], defines: bool) -> str:
     """A point at which print and derivation certainly say different things; empty if none is seen."""
     said = link.said
+    if isinstance(said, Expanded):
+        return _other_terms(said, steps, known)
     if not isinstance(said, Equation | AtLeast):
         return _other_optimum(link, steps, known)
     if isinstance(said, Equation) and defines:
         own = Values(variables_of(sp.Tuple(*said.sides)))
         if (at := own.apart(*said.sides)) is not None:
             return f"it is not what the table defines: {_shown_at(own, at, *said.sides)}"
-    for step in (each for each in reversed(steps) if type(statement(each)) is type(said)):
-        if why := _one_side_differs(said, statement(step), known):
-            return why
+    if why := _another_side(said, steps, known):
+        return why
     last = statement(steps[-1])
     if isinstance(steps[-1], Fails) or type(last) is not type(said):
         return ""
@@ -149,10 +168,18 @@ def _difference(link: Link, steps: Sequence[Relation], known: frozenset[str], de
     own = Values(names)
     if isinstance(said, Equation) and (at := own.apart(*said.sides)) is not None:
         return f"as it is read it fails: {_shown_at(own, at, *said.sides)}"
-    if isinstance(said, AtLeast) and not link.premises:
+    if isinstance(said, AtLeast) and not link.premises and not isinstance(steps[-1], Follows):
         for point in own.places:
             if witness := said.contradicted_at(point):
                 return f"as it is read it fails: {rendering.witness(witness)}"
+    return ""
+
+
+def _another_side(said: Said, steps: Sequence[Relation], known: frozenset[str]) -> str:
+    """A point at which a step has one side of the print and another other side; empty if none is seen."""
+    for step in map(statement, reversed(steps)):
+        if isinstance(said, Equation | AtLeast) and type(step) is type(said) and (why := _one_side_differs(said, step, known)):
+            return why
     return ""
 
 
@@ -185,6 +212,14 @@ def _shown_at(values: Values, at: int, printed: sp.Expr, proved: sp.Expr) -> str
 def _quantified(names: Sequence[Variable]) -> set[str]:
     """The names of what a statement is about, its indices left out: these are free to be renamed."""
     return {v.name for v in names if v.domain.kind is not Kind.INDEX}
+
+
+def _other_terms(said: Expanded, steps: Sequence[Relation], known: frozenset[str]) -> str:
+    """A point at which an expansion of the same function has another term."""
+    for step in map(statement, reversed(steps)):
+        if isinstance(step, Expansion) and (found := differs(said, step, known)):
+            return f"a term of the expansion is another one: {_shown_at(*found)}"
+    return ""
 
 
 def _other_optimum(link: Link, steps: Sequence[Relation], known: frozenset[str]) -> str:

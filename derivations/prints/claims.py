@@ -55,14 +55,14 @@ def _checked(entry: Stated, latex: str, derivation: Derivation, entries: Mapping
 
 
 def _before(entry: Stated, entries: Mapping[str, Stated]) -> str | None:
-    """The formula that a line beginning with = goes on: the last numbered one before it that has a left side."""
-    found = None
+    """The formula that a line beginning with = goes on: the last numbered one before it, else the last one."""
+    found = last = None
     for other in entries.values():
         if other.id == entry.id:
-            return found
-        if other.module == entry.module and is_numbered(other.id) and not other.latex.lstrip().startswith("="):
-            found = other.latex
-    return None
+            break
+        if other.module == entry.module and is_formula(other.latex) and not other.latex.lstrip().startswith("="):
+            last, found = other.latex, other.latex if is_numbered(other.id) else found
+    return found or last
 
 
 def is_numbered(id: str) -> bool:

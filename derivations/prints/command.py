@@ -12,6 +12,7 @@ from rich.progress import track
 from derivations.catalogue import entries
 from derivations.documents import documents
 from derivations.entry import Entry
+from derivations.prints import tables
 from derivations.prints.claims import correction_of, is_formula, is_numbered, print_of
 from derivations.prints.outcome import Check, Standing
 
@@ -50,10 +51,12 @@ def _tell(entry: Entry, found: Check | None, whole: bool) -> None:
 
 
 def table(found: Mapping[str, Check | None]) -> Iterator[str]:
-    """How many formulas agree, by document: those with a printed number, and all claims that are formulas only."""
+    """How many formulas agree, by document that has a table of its symbols: those with a printed number, and all formulas."""
     catalogue = entries()
-    for document in [*dict.fromkeys(id.partition(".")[0] for id in found), "all"]:
-        own = {id: each for id, each in found.items() if document in ("all", id.partition(".")[0])}
+    of_documents = {id: id.partition(".")[0] for id in found}
+    with_table = [document for document in dict.fromkeys(of_documents.values()) if tables.table(document)]
+    for document, counted_in in [*((each, {each}) for each in with_table), ("all", {*with_table})]:
+        own = {id: each for id, each in found.items() if of_documents[id] in counted_in}
         for name, some in (
             ("numbered formulas", [each for id, each in own.items() if is_numbered(id)]),
             ("claims that are formulas only", [each for id, each in own.items() if is_formula(catalogue[id].latex)]),

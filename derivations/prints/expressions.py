@@ -31,7 +31,7 @@ def namings(printed: Sequence[sp.Expr], proved: Sequence[sp.Expr], known: frozen
     fixed: dict[Variable, Variable] = {}
     taken: set[Variable] = set()
     for v in own:
-        twins = [w for w in other if w.name == v.name and w.domain.shape == v.domain.shape]
+        twins = [w for w in other if w.name == v.name and _of_one_sort(v, w)]
         twin = v if v in twins else next(iter(twins), None)
         if twin is not None:
             fixed[v] = twin
@@ -59,6 +59,12 @@ def namings(printed: Sequence[sp.Expr], proved: Sequence[sp.Expr], known: frozen
         yield {v: w for v, w in whole.items() if v != w}
 
 
+def _of_one_sort(one: Variable, other: Variable) -> bool:
+    """Whether two variables have one shape, and both are indices or neither is."""
+    both = {one.domain.kind is Kind.INDEX, other.domain.kind is Kind.INDEX}
+    return one.domain.shape == other.domain.shape and len(both) == 1
+
+
 def named(expr: sp.Expr, naming: Naming) -> sp.Expr:
     """An expression with other variables in the place of its own."""
     if not naming:
@@ -74,6 +80,8 @@ def named(expr: sp.Expr, naming: Naming) -> sp.Expr:
 @cache
 def places(names: tuple[Variable, ...], given: tuple[Hypothesis, ...] = ()) -> tuple[dict[Variable, Value], ...]:
     """Exact points in general position where the hypotheses hold, at sizes above 1 where there are such."""
+    if any(v.domain.kind is Kind.RANDOM for v in names):
+        return ()  # which has no values, only moments
     indices = [v for v in names if v.domain.kind is Kind.INDEX]
     sizes = [v for v in names if v.domain.kind is Kind.SIZE]
     groups: list[list[dict[Variable, Value]]] = []
@@ -150,12 +158,15 @@ class Values:
 
     def positive(self, expr: sp.Expr) -> bool:
         """Whether a value is certainly > 0 at every point where there is one."""
-        found = [ball for number in range(len(self.places)) if (ball := self.at(expr, number)) is not None]
+        found = self._all(expr)
         return bool(found) and all(ball > 0 for ball in found)
+
+    def _all(self, expr: sp.Expr) -> list[arb]:
+        return [ball for number in range(len(self.places)) if (ball := self.at(expr, number)) is not None]
 
     def constant(self, expr: sp.Expr) -> bool:
         """Whether a value is seen to be the same everywhere."""
-        found = [ball for number in range(len(self.places)) if (ball := self.at(expr, number)) is not None]
+        found = self._all(expr)
         return all(one.overlaps(other) for one, other in combinations(found, 2))
 
     def vanishes(self, expr: sp.Expr) -> bool:

@@ -7,13 +7,18 @@ something (τ log p_j = s_j + λ) agrees, too, if a step shows left − right of
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import combinations
 
 import sympy as sp
 
+from derivations.calculus import sums
+from derivations.calculus.balls import Point, enclose_all
 from derivations.calculus.variables import Domain, Kind, Variable, variables_of
-from derivations.latex.links import Link, Minimizer, Optimum, Said, Shown, sides
+from derivations.latex.remainders import Expanded
+from derivations.latex.said import Link, Minimizer, Optimum, Said, Shown, sides
+from derivations.prints.expansions import on_ray, same_expansion
 from derivations.prints.expressions import Naming, Values, in_normal_form, named, namings
 from derivations.relations import (
     AtLeast,
@@ -43,13 +48,17 @@ class Match:
         return all(in_normal_form(*pair) for pair in self.pairs)
 
 
-SIDES, GAP, RESIDUAL, LOGS, VALUE, BODY = (
+SIDES, LOG_SIDES, RATIO, GAP, SQUARES, RESIDUAL, LOGS, VALUE, BODY, TERMS = (
     "both sides",
+    "the logarithms of both sides",
+    "the ratio of the sides",
     "the difference of the sides",
+    "the difference of their squares",
     "left − right is a side",
     "log left − log right is a side",
     "the optimal value",
     "what it defines",
+    "both sides up to the remainder",
 )
 
 
@@ -109,14 +118,37 @@ def _comparable(said: Said, step: Relation) -> bool:
         return isinstance(step, UniqueMinimum | UniquePlan)
     if isinstance(said, Optimum):
         return isinstance(step, UniqueMinimum | UniquePlan | AtLeast)
+    if isinstance(said, Expanded):
+        return isinstance(step, Expansion)
     return isinstance(said, Differs) and isinstance(step, Differs)
 
 
 def _premised(premise: Said, step: Relation, naming: Naming, values: Values) -> bool:
-    """Whether a premise of a print is one of those of a step, or holds by the table, as ε = τ does for one symbol."""
-    if isinstance(premise, Equation) and values.same(*(named(side, naming) for side in premise.sides)):
-        return True
+    """Whether a premise of a print is one of those of a step, or holds at the point where a disproof has its witness."""
+    if isinstance(step, Fails) and isinstance(premise, Equation | AtLeast):
+        return _holds_at_the_witness(premise, step.relation.at, naming)
     return any(_comparable(premise, each) and _matched(premise, each, naming, values) for each in premises(step))
+
+
+def _holds_at_the_witness(premise: Equation | AtLeast, at: Point, naming: Naming) -> bool:
+    """Whether a premise is certain at the point of a disproof: an implication fails where that holds and this does not."""
+    try:
+        one, other = enclose_all([named(side, naming) for side in premise.sides], at)
+    except (KeyError, ValueError):  # it is about more than the point
+        return False
+    if isinstance(premise, Equation):
+        return bool(one == other) and one.is_exact()
+    return bool(one > other if premise.strict else one >= other)
+
+
+def by_the_table(premise: Said) -> bool:
+    """Whether a premise says what the table says: ε = τ for one symbol, x_t ≥ x_s where the table's x_s is x_t − σ_s."""
+    if isinstance(premise, Equation):
+        values = Values(variables_of(sp.Tuple(*premise.sides)))
+        return sums.alike(*premise.sides) or values.same(*premise.sides)
+    with suppress(ValueError):
+        return isinstance(premise, AtLeast) and premise.prove()  # at points an inequality that need not hold can hold as well
+    return False
 
 
 def _matched(said: Said, step: Relation, naming: Naming, values: Values) -> Match | None:
@@ -134,27 +166,57 @@ def _matched(said: Said, step: Relation, naming: Naming, values: Values) -> Matc
             one == other or values.same(one, other) for one, other in pairs
         )
         return Match(SIDES, pairs) if same else None
+    if isinstance(said, Expanded):
+        assert isinstance(step, Expansion)
+        terms = same_expansion(said, step, naming, values)
+        return Match(TERMS, terms) if terms else None
     assert isinstance(said, Relation)
     one, other = (named(side, naming) for side in said.sides)
     left, right = step.sides[:2]
     if isinstance(said, AtLeast):
         strong = not said.strict or isinstance(step, StrictUnlessEqual) or bool(getattr(step, "strict", False))
-        gaps = (one - other, left - right)
-        return Match(GAP, (gaps,)) if strong and values.same(*gaps) else None
+        return _same_gap(one, other, left - right, values) if strong else None
     return _same_equation(one, other, left, right, values)
+
+
+def _same_gap(one: sp.Expr, other: sp.Expr, gap: sp.Expr, values: Values) -> Match | None:
+    """Whether one ≥ other says what gap ≥ 0 says: the same difference, that of squares of lengths, or a positive multiple."""
+    ways = [(GAP, one - other)] + ([(SQUARES, one**2 - other**2)] if _norms(one, other) else [])
+    for way, own in ways:
+        for scale in (sp.S.One, *(v**power for v in _positive(sp.Tuple(own, gap)) for power in (1, -1, 2, -2))):
+            if values.same(own, scale * gap):
+                return Match(way, ((own, scale * gap),))
+    return None
+
+
+def _norms(one: sp.Expr, other: sp.Expr) -> bool:
+    """Whether both sides are lengths, never negative, so that an inequality of theirs is that of their squares."""
+    for side in (one, other):
+        factors = sp.Mul.make_args(side)
+        roots = [f for f in factors if f.is_Pow and f.exp == sp.S.Half]
+        if not roots or not all(f in roots or f.is_nonnegative for f in factors):
+            return False
+    return True
 
 
 def _same_equation(one: sp.Expr, other: sp.Expr, left: sp.Expr, right: sp.Expr, values: Values) -> Match | None:
     for a, b in ((left, right), (right, left), (-left, -right), (-right, -left)):
         if values.same(one, a) and values.same(other, b) and not _about_nothing(one, other, a, b):
             return Match(SIDES, ((one, a), (other, b)))
+    if values.positive(one) and values.positive(other):
+        logs = (sp.log(one), left), (sp.log(other), right)
+        if all(values.same(*pair) for pair in logs) and not _about_nothing(one, other, left, right):
+            return Match(LOG_SIDES, logs)
     gap = one - other
     if values.vanishes(gap):
         return None
     if 0 not in (one, other) and any(values.same(x, sign * y) for x in (one, other) for y in (left, right) for sign in (1, -1)):
         return None  # it is about this side, and the other one is not that of the step
-    if values.same(gap, left - right) or values.same(-gap, left - right):
-        return Match(GAP, ((gap, left - right),) if values.same(gap, left - right) else ((-gap, left - right),))
+    for own in (sign * scale * gap for scale in _scales(left - right) for sign in (1, -1)):
+        if values.same(own, left - right):
+            return Match(GAP, ((own, left - right),))
+    if not values.vanishes(left) and not values.vanishes(right) and values.same(one * right, other * left):
+        return Match(RATIO, ((one * right, other * left),))
     for side in (left, right):
         if found := _residual(RESIDUAL, gap, side, values):
             return found
@@ -179,11 +241,14 @@ def _residual(way: str, gap: sp.Expr, side: sp.Expr, values: Values) -> Match | 
     return None
 
 
-def _scales(side: sp.Expr) -> Iterator[sp.Expr]:
+def _scales(side: sp.Basic) -> Iterator[sp.Expr]:
     yield sp.S.One
-    for v in variables_of(side):
-        if v.domain.kind is Kind.POSITIVE and not v.domain.shape:
-            yield v
+    yield from _positive(side)
+
+
+def _positive(expr: sp.Basic) -> list[Variable]:
+    """The positive numbers that an expression has as variables."""
+    return [v for v in variables_of(expr) if v.domain.kind is Kind.POSITIVE and not v.domain.shape]
 
 
 def _about_nothing(one: sp.Expr, other: sp.Expr, a: sp.Expr, b: sp.Expr) -> bool:
@@ -250,15 +315,26 @@ def defined_in(said: Said, step: Relation, known: frozenset[str]) -> Match | Non
 
 
 def _occurs(body: sp.Expr, step: Relation, known: frozenset[str]) -> Match | None:
-    """Whether an expression is a side of a step, or a part of one."""
+    """Whether an expression is a side of a step, or a part of one; in an expansion on a ray t ↦ tλ, if it is for each λ."""
     if not variables_of(body):
         return None
+    bodies = [body]
+    if isinstance(step, Expansion):
+        vectors = [v for v in variables_of(body) if len(v.domain.shape) == 1 and v.domain.kind is Kind.REAL]
+        bodies += [on_ray(body, v, step.variable) for v in vectors]
     for part in _parts(step):
-        for naming in namings([body], [part], known):
-            own = named(body, naming)
-            values = Values(variables_of(sp.Tuple(own, part)))
-            if values.places and values.same(own, part) and set(variables_of(own)) == set(variables_of(part)):
-                return Match(BODY, ((own, part),))
+        for each in bodies:
+            if found := _same_part(each, part, known):
+                return found
+    return None
+
+
+def _same_part(body: sp.Expr, part: sp.Expr, known: frozenset[str]) -> Match | None:
+    for naming in namings([body], [part], known):
+        own = named(body, naming)
+        values = Values(variables_of(sp.Tuple(own, part)))
+        if values.places and values.same(own, part) and set(variables_of(own)) == set(variables_of(part)):
+            return Match(BODY, ((own, part),))
     return None
 
 

@@ -58,10 +58,14 @@ def _notation(document: str, chapter: str, id: str, *, instance: bool) -> Notati
     lines: dict[str, tuple[str, str]] = {}
     own = module.INSTANCES.get(id, {}) if instance else {}
     for part in (module.SYMBOLS, module.CHAPTERS.get(chapter, {}), module.CLAIMS.get(id, {}), own):
+        own_names: set[str] = set()
         for symbol, meaning in _single(part).items():
             lines.pop(name := _name(symbol, meaning or ""), None)
             if meaning is not None:
                 lines[name] = symbol, meaning
+                if name in own_names:
+                    raise ValueError(f"{symbol} in {id or chapter}: expected one meaning of {name}, got a second one")
+                own_names.add(name)
     names, declarations = {}, {}
     for name, (symbol, meaning) in lines.items():
         said, _, called = meaning.partition(CALLED)

@@ -2,11 +2,15 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import lru_cache
+from itertools import islice
 
 import sympy as sp
 
 from derivations.calculus import sums
-from derivations.relations.base import Relation
+from derivations.calculus.points import points
+from derivations.calculus.variables import variables_of
+from derivations.relations.base import Relation, differ
 from derivations.relations.disproof import Fails
 from derivations.relations.equation import Differs, Equation
 from derivations.relations.expansion import Expansion
@@ -18,6 +22,8 @@ from derivations.relations.optimum import UniqueMaximum, UniqueMinimum, UniquePl
 RELATIONS: frozenset[type[Relation]] = frozenset({
     Equation, Differs, AtLeast, StrictUnlessEqual, Limit, Expansion, Follows, UniqueMinimum, UniqueMaximum, UniquePlan, Fails})
 """The kernel's own kinds of statement; nothing else is examined, subclasses neither."""
+
+POINTS, APART = 4, 11                                        # how many points are tried first, and every which of the sample
 
 
 def same(one: Relation, other: Relation) -> bool:
@@ -37,12 +43,22 @@ def same(one: Relation, other: Relation) -> bool:
 
 def agree(one: sp.Expr, other: sp.Expr) -> bool:
     """Whether two expressions are one as written, or have one normal form."""
-    return sums.alike(one, other) or sums.equal(one, other)
+    return sums.alike(one, other) or (not _differ(one, other) and sums.equal(one, other))
 
 
 def _one_difference(one: Relation, other: Relation) -> bool:
     (a, b), (c, d) = one.sides, other.sides
-    return (sums.alike(a, c) and sums.alike(b, d)) or sums.equal(a - b, c - d)
+    return (sums.alike(a, c) and sums.alike(b, d)) or (not _differ(a - b, c - d) and sums.equal(a - b, c - d))
+
+
+@lru_cache(maxsize=2**12)
+def _differ(one: sp.Expr, other: sp.Expr) -> bool:
+    """Whether two expressions certainly have different values at a point, which is found out sooner than by normal forms."""
+    names = variables_of(sp.Tuple(one, other))
+    try:
+        return any(differ(point, one, other) for point in islice(points(names), 0, POINTS * APART, APART))
+    except (KeyError, ValueError):                           # of what has no exact value, or no sample points
+        return False
 
 
 def _all(some: Sequence[Relation], others: Sequence[Relation], agreeing: Callable[[Relation, Relation], bool]) -> bool:

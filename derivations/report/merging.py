@@ -192,6 +192,8 @@ def load(paths: Sequence[Path]) -> Report:
     labels: list[str] = []
     for place, path in enumerate(paths, start=1):
         found = ledger.read(path)
+        if found["environment"].get("shard"):                # what a claim rests on may be in another
+            raise ValueError(f"ledger: expected whole runs, got {path}, a shard of one; `merge` joins shards")
         label = _label(found["environment"])
         labels.append(label)
         numbered = f"{label} · run {labels.count(label)}" if label in labels[:-1] else label

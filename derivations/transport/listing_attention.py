@@ -41,8 +41,8 @@ def solves(candidate: Entries) -> UniquePlan:
 
 
 @claim("transport.listing.AttentionAsOT", "listing", title="Row-wise softmax solves the semi-relaxed problem",
-       latex=r"\mathrm{softmax}(S/\varepsilon)=\arg\min_{P\ge0,\,P\mathbf 1=\mathbf 1}\langle P,-S\rangle-\varepsilon H(P),"
-             r"\quad S=QK^\top/\sqrt{d_k}", hypotheses=("ε > 0",), needs=("eot.113",))
+       latex=r"\mathrm{softmax}(S/\varepsilon)=\arg\min_{P\ge0,\,P\mathbf 1=\mathbf 1}\langle P,-S\rangle-\varepsilon H(P)"
+             r"\ \text{for all } S", hypotheses=("ε > 0",), needs=("eot.113",))
 def attention() -> Steps:
     """The weights of the module are the one plan that is best with rows of mass 1 and free columns, for every ε > 0."""
     yield solves(softmax(score, eps))
@@ -137,7 +137,7 @@ def entries(right_side: sp.Expr) -> Equation:
 
 
 @claim("transport.listing.AttentionAsOT.heads", "listing", title="Heads of width ⌊d_model/n_heads⌋",
-       latex=r"N\,d_{\mathrm{model}}=N\,n_{\mathrm{heads}}\lfloor d_{\mathrm{model}}/n_{\mathrm{heads}}\rfloor")
+       latex=r"d_{\mathrm{model}}=n_{\mathrm{heads}}\,d_k")
 def heads() -> Steps:
     """The projections of width d_model are split among the heads, for any two numbers that the module is given."""
     whole = size("d_model")

@@ -173,7 +173,7 @@ def at_least(bound: sp.Expr) -> AtLeast:
 
 
 @claim("transport.listing.sinkhorn_divergence.distance", "listing", title="A regularized distance",
-       latex=r"S_\varepsilon(p,q)\ge0", needs=("transport.listing.sinkhorn_divergence.one-cost",))
+       latex=r"S_\varepsilon(\delta_i,\delta_k)\ge0", needs=("transport.listing.sinkhorn_divergence.one-cost",))
 def distance() -> Steps:
     """The docstring calls the value a regularized distance of optimal transport, for any cost matrix: never negative."""
     yield Fails(AtLeast(forced(lambda first, second: -S[first, second]), 0,
@@ -195,7 +195,7 @@ distance.twin("twice the cost", lambda: at_least(2 * squared(i, k)))
 
 
 @claim("transport.listing.sinkhorn_divergence.value", "listing", title="The three terms as values of the entropic problem",
-       latex=r"\mathrm{OT}_\varepsilon(p,q)=\min_\gamma\langle\gamma,C\rangle-\varepsilon H(\gamma)",
+       latex=r"\mathrm{OT}_\varepsilon(p,q)=\langle\gamma,C\rangle-\varepsilon H(\gamma)",
        needs=("transport.listing.sinkhorn.optimal",))
 def value() -> Steps:
     """The terms are called OT_ε, whose definition has the entropy; the listing sums γ C."""
@@ -204,7 +204,7 @@ def value() -> Steps:
                 reason="one point against two at no cost: the sum is 0, the least value −log 2")
 
 
-@value.corrected(r"\mathrm{OT}_\varepsilon(p,q)=\langle\gamma,C\rangle+\varepsilon\textstyle\sum_{ij}\gamma_{ij}\log\gamma_{ij}",
+@value.corrected(r"\langle\gamma,C\rangle-\varepsilon H(\gamma)=\varepsilon\textstyle\sum_{ij}\gamma_{ij}(\log u_i+\log v_j)",
                  Severity.SLIP, replaces="the sum of costs alone")
 def value_with_entropy() -> Steps:
     """With ε Σ γ log γ added, each term is the least value, which the logarithms of the scalings give too."""
@@ -292,5 +292,5 @@ batch.twin("one more than there are", lambda: met(N + 1))
 batch.twin("those of all problems", lambda: met(B * N))
 
 reprint("transport.listing.compute_attention_ot_divergence.overflow", of=overflow, title="The kernel of the scores in float32",
-        latex=r"\exp(S/\varepsilon)\le(2-2^{-23})2^{127},\quad C=-S",
+        latex=r"\exp(S_{ij}/\varepsilon)\le(2-2^{-23})2^{127},\quad C=-S",
         statement="The kernel of the costs −S must be a number of the format, for every score; a single score of 10 makes NaN.")

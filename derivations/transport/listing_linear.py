@@ -73,8 +73,8 @@ def in_linear_time(right_side: sp.Expr) -> Equation:
 
 
 @claim("transport.listing.LinearAttentionAsOT", "listing", title="Kernel attention without its matrix",
-       latex=r"\frac{\phi(q_i)^\top\sum_j\phi(k_j)v_j^\top}{\phi(q_i)^\top\sum_j\phi(k_j)}"
-             r"=\sum_j\frac{\langle\phi(q_i),\phi(k_j)\rangle}{\sum_l\langle\phi(q_i),\phi(k_l)\rangle}v_j",
+       latex=r"\frac{\phi(q_i)^\top\sum_j\phi(k_j)v_j^\top}{\phi(q_i)^\top\sum_j\phi(k_j)+10^{-8}}"
+             r"=\sum_j\frac{\langle\phi(q_i),\phi(k_j)\rangle}{\sum_l\langle\phi(q_i),\phi(k_l)\rangle+10^{-8}}v_j",
        hypotheses=("1e-8 is added to both denominators",))
 def linear_attention() -> Steps:
     """Keys are gathered with their values first, at a cost linear in n and m: the output is exactly that of the weights κ."""
@@ -170,7 +170,7 @@ def energy(bound: sp.Expr) -> AtLeast:
 
 @claim("transport.listing.LinearAttentionAsOT.kernel", "listing", title="A positive definite kernel",
        needs=("transport.s4.kernel",),
-       latex=r"\kappa(x,x')=\langle\mathrm{ReLU}(W_qx),\mathrm{ReLU}(W_kx')\rangle:\quad\sum_{ik}c_ic_k\,\kappa(x_i,x_k)\ge0")
+       latex=r"\sum_{ih}c_ic_h\langle\mathrm{ReLU}(q_i),\mathrm{ReLU}(k_h)\rangle\ge0")
 def positive_definite() -> Steps:
     """The kernel between tokens is to be positive definite, as the text asks of the kernel of linear attention."""
     yield Fails(AtLeast(between(y), 0, at={n: 2, w: 1, z.label: [[1], [0]], y.label: [[0], [1]], c.label: [1, -1]}),
@@ -198,7 +198,7 @@ def rectified(bound: sp.Expr) -> AtLeast:
 
 
 @claim("transport.listing.LinearAttentionAsOT.features", "listing", title="Positive, sparse features",
-       latex=r"\phi(x)=\max(Wx,0)>0")
+       latex=r"\mathrm{ReLU}(t)=\max(t,0)>0")
 def features() -> Steps:
     """Comments call the kernel and the features positive, and sparse."""
     yield Fails(AtLeast(plus(t), 0, strict=True, at={t: -1}),
@@ -234,7 +234,7 @@ def output(guard: sp.Expr) -> sp.Expr:
 
 
 @claim("transport.listing.LinearAttentionAsOT.stable", "listing", title="Numerically stable linear attention",
-       latex=r"\mathrm{out}(s\,\phi)=\mathrm{out}(\phi)", needs=("transport.listing.LinearAttentionAsOT",))
+       latex=r"\mathrm{out}_i(sX,sY)=\mathrm{out}_i(X,Y)", needs=("transport.listing.LinearAttentionAsOT",))
 def stable() -> Steps:
     """A comment calls the computation numerically stable; small features are to give the output of large ones."""
     yield Fails(rescaled(GUARD, output(GUARD)),

@@ -178,7 +178,7 @@ def begins(right_side: sp.Expr) -> Equation:
 
 
 @claim("transport.listing.OptimalTransportAttention.epsilon", "listing", title="The argument ε",
-       latex=r"\varepsilon_{\mathrm{start}}=\mathtt{epsilon}")
+       latex=r"\varepsilon_{\mathrm{start}}=\varepsilon")
 def start() -> Steps:
     """The module is made with a temperature, 0.1 by default and in the experiment; training may move it from there."""
     yield Fails(Equation(sp.log(1 + sp.exp(y)), eps, at={y: 0, eps: sp.Rational(1, 10)}),
@@ -321,7 +321,7 @@ def blocked(mass: sp.Expr) -> sp.Expr:
 
 
 @claim("transport.listing.OptimalTransportAttention.mask", "listing", title="The argument for a mask",
-       latex=r"\mathtt{mask}_{ih}=0\implies A_{ih}=0")
+       latex=r"M_{ih}=0\implies A_{ih}=0")
 def mask() -> Steps:
     """The call takes a mask, which is to keep queries from keys."""
     yield Fails(Equation(scores(i, hidden) / total(l, scores(i, l)), 0, at={n: 1, m: 2, S.label: [[0, 0]], eps: 1}),

@@ -190,8 +190,9 @@ def duality(rest: sp.Expr) -> AtLeast:
 
 
 @claim("transport.listing.sinkhorn.optimal", "optimality", title="What is returned is optimal between its own marginals",
-       latex=r"\langle R,C\rangle-\varepsilon H(R)=\langle\gamma,C\rangle-\varepsilon H(\gamma)"
-             r"+\varepsilon\,\mathrm{KL}(R\|\gamma)",
+       latex=r"\langle R,C\rangle-\varepsilon H(R)\ge\varepsilon\big(1-\textstyle\sum_{ij}\gamma_{ij}"
+             r"+\langle a,\log u\rangle+\langle b,\log v\rangle\big),\quad"
+             r"\langle\gamma,C\rangle-\varepsilon H(\gamma)=\varepsilon\sum_{ij}\gamma_{ij}(\log u_i+\log v_j)",
        needs=("eot.s3.entropic-objective",))
 def optimal() -> Steps:
     """Whatever the scalings, the returned plan minimizes cost less ε times entropy over all plans with its own marginals."""
@@ -237,7 +238,7 @@ def moved(guard: sp.Expr, right_side: sp.Expr) -> Equation:
 
 
 @claim("transport.listing.sinkhorn.shift", "listing", title="A constant added to all costs changes nothing",
-       latex=r"\gamma(C+t)=\gamma(C)", needs=("transport.listing.sinkhorn.optimal",))
+       latex=r"\gamma(C+t\,\mathbf 1\mathbf 1^\top)=\gamma(C)", needs=("transport.listing.sinkhorn.optimal",))
 def shift() -> Steps:
     """The optimal plan depends on differences of costs only, and so should what is returned."""
     yield Fails(moved(GUARD, returned(cost, right, GUARD)(i, j)),
@@ -267,7 +268,7 @@ def representable(bound: sp.Expr) -> AtLeast:
 
 
 @claim("transport.listing.sinkhorn.overflow", "listing", title="The kernel is a matrix of float32 numbers",
-       latex=r"\exp(-C/\varepsilon)\le(2-2^{-23})2^{127}", hypotheses=("float32, as torch makes them by default",))
+       latex=r"\exp(-C_{ij}/\varepsilon)\le(2-2^{-23})2^{127}", hypotheses=("float32, as torch makes them by default",))
 def overflow() -> Steps:
     """The kernel exp(−C/ε) is computed as it stands, so that it must be a number of the format, for every finite cost."""
     yield Fails(AtLeast(LARGEST, kernel(cost)(i, j), at={n: 1, m: 1, C.label: [[-9]], eps: sp.Rational(1, 10)}),

@@ -122,7 +122,7 @@ def row_softmax(query: sp.Expr, key: sp.Expr) -> sp.Expr:
 
 
 @claim("transport.listing.sinkhorn_attention.one-iteration", "listing", title="Standard attention is one iteration",
-       latex=r"\mathtt{num\_iters}=1\implies\gamma=\mathrm{softmax}(S/\varepsilon)",
+       latex=r"T=1\implies\gamma=\mathrm{softmax}(S/\varepsilon)",
        needs=("transport.listing.sinkhorn_attention",))
 def one_iteration() -> Steps:
     """The docstring says that standard attention uses one iteration of what it runs."""
@@ -185,7 +185,7 @@ def lifted(guard: sp.Expr, right_side: sp.Expr) -> Equation:
 
 
 @claim("transport.listing.sinkhorn_attention.shift", "listing", title="A constant added to all scores changes nothing",
-       latex=r"\gamma(S+t)=\gamma(S)", needs=("transport.listing.sinkhorn_attention",))
+       latex=r"\gamma(S+t\,\mathbf 1\mathbf 1^\top)=\gamma(S)", needs=("transport.listing.sinkhorn_attention",))
 def shift() -> Steps:
     """Weights depend on differences of scores only, at the default ε = 0.1 as at any other."""
     yield Fails(lifted(GUARD, plan(any_start, GUARD)(i, second)),
@@ -218,7 +218,7 @@ def representable(bound: sp.Expr) -> AtLeast:
 
 
 @claim("transport.listing.sinkhorn_attention.overflow", "listing", title="The kernel is a matrix of float32 numbers",
-       latex=r"\exp(S/\varepsilon)\le(2-2^{-23})2^{127}", hypotheses=("float32, as torch makes them by default",),
+       latex=r"\exp(S_{ij}/\varepsilon)\le(2-2^{-23})2^{127}", hypotheses=("float32, as torch makes them by default",),
        needs=("transport.listing.sinkhorn_attention",))
 def overflow() -> Steps:
     """The kernel exp(S/ε) is computed as it stands, so that it must be a number of the format, for every finite score."""

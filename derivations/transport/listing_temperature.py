@@ -115,10 +115,13 @@ def slope(right_side: sp.Expr) -> Equation:
 
 
 @claim("transport.listing.analyze_attention_temperature.slope", "listing", title="Entropy grows with the temperature",
-       latex=r"\frac{d}{d\varepsilon}\frac1n\sum_iH(A_i)=\frac1{n\varepsilon^3}\sum_i\mathrm{Var}_{A_i}(S_i)\ge0",
+       latex=r"\frac{d}{d\varepsilon}\Big(\frac1n\sum_iH(A_i)\Big)=\frac1{n\varepsilon^3}\sum_i\mathrm{Var}_{A_i}(S_i)\ge0",
        needs=("eot.s3.trade-off",))
 def entropy_grows() -> Steps:
     """From one temperature to the next the mean entropy of the rows grows, at the rate of the variance of the scores."""
+    plan = softmax(score, eps)
+    squares = total(j, plan(i, j) * (S[i, j] - total(l, plan(i, l) * S[i, l])) ** 2)
+    yield AtLeast(total(i, variance(i)) / (n * eps**3), 0, because=total(i, squares) / (n * eps**3), reason="variances")
     yield slope(total(i, variance(i)) / (n * eps**3))
 
 
@@ -152,7 +155,7 @@ def at_most() -> AtLeast:
 
 
 @claim("transport.listing.analyze_attention_temperature.entropy", "listing", title="The reported entropy is the entropy",
-       latex=r"H(A_i)\ge-\sum_jA_{ij}\log(A_{ij}+10^{-8})\ge H(A_i)-m\,10^{-8}")
+       latex=r"-\sum_jA_{ij}\log(A_{ij}+10^{-8})\ge H(A_i)-m\,10^{-8},\quad-A_{ij}\log A_{ij}\ge-A_{ij}\log(A_{ij}+10^{-8})")
 def reported_entropy() -> Steps:
     """The 1e-8 in the logarithm, which zeros need, costs at most 1e-8 for each key and adds nothing."""
     yield at_most()
@@ -178,8 +181,8 @@ def drop(power: int) -> sp.Expr:
 
 @claim("transport.listing.analyze_attention_temperature.max-attention", "listing",
        title="The largest weight falls with the temperature",
-       latex=r"\frac{d}{d\varepsilon}\max_jA_{ij}=-\frac{\sum_lg_le^{-g_l/\varepsilon}}{\varepsilon^2Z^2}\le0,"
-             r"\quad g_l=\max_jS_{ij}-S_{il}")
+       latex=r"\frac{dA_{\max}}{d\varepsilon}=-\frac{\sum_lg_le^{-g_l/\varepsilon}}{\varepsilon^2Z^2}\le0,"
+             r"\quad Z=\textstyle\sum_le^{-g_l/\varepsilon}")
 def max_attention() -> Steps:
     """The largest weight of a row, reported as its concentration, falls as the temperature grows; among ties it is 1/m."""
     yield largest(-drop(2))
@@ -200,7 +203,7 @@ def counted(bound: sp.Expr) -> AtLeast:
 
 @claim("transport.listing.analyze_attention_temperature.effective-size", "listing",
        title="The effective number of heads attended to",
-       latex=r"\exp H(A_i)\le n_{\mathrm{heads}}")
+       latex=r"H(A_i)\le\log n_{\mathrm{heads}}")
 def effective_size() -> Steps:
     """A comment calls the exponential of the entropy the effective number of heads that are attended to."""
     yield Fails(AtLeast(sp.log(heads), row_entropy(weight, i), at={**TWO, heads: 1}),
@@ -219,7 +222,7 @@ effective_size.twin("the root of m", lambda: counted(sp.log(m) / 2))
 
 
 @claim("transport.listing.analyze_attention_temperature.average", "listing", title="The mean effective size",
-       latex=r"\mathtt{effective\_size}=\frac1n\sum_i\exp H(A_i)",
+       latex=r"\mathrm{size}=\frac1n\sum_i\exp h_i",
        needs=("transport.listing.analyze_attention_temperature.effective-size",))
 def average() -> Steps:
     """The exponential is followed by a mean; but the entropy has been averaged already."""

@@ -192,8 +192,8 @@ def left_over(right: sp.Expr) -> Equation:
 
 @claim("transport.s1.sinkhorn", "identity", title="Sinkhorn's algorithm solves the entropic problem",
        needs=("transport.s1.entropic",),
-       latex=r"u=a/(Kv),\ v=b/(K^\top u),\ K=e^{-C/\varepsilon}:\quad J(\gamma)-D_{t+1}"
-             r"=\varepsilon\,\mathrm{KL}(\gamma\,\|\,\gamma_t)-\varepsilon\,\mathrm{KL}(a\,\|\,\gamma_t\mathbf 1)")
+       latex=r"u_i=a_i\big/\textstyle\sum_jK_{ij}v_j,\ K_{ij}=e^{-C_{ij}/\varepsilon}\implies J(\gamma)-D^{(t+1)}"
+             r"=\varepsilon\,\mathrm{KL}(\gamma\,\|\,\gamma^{(t)})-\varepsilon\,\mathrm{KL}(a\,\|\,\gamma^{(t)}\mathbf 1)")
 def sinkhorn_solves() -> Steps:
     """Rescaling the rows and columns of exp(−C/ε) in turn solves the problem, and does so efficiently.
 

@@ -54,7 +54,7 @@ def regularizer(weight: sp.Expr, constant: sp.Expr) -> Equation:
 
 
 @claim("transport.s2.uniform-target", "identity", title="The target is the uniform distribution", needs=("transport.thm1",),
-       latex=r"b_j=1/m:\quad\sum_iA_{ij}=n/m")
+       latex=r"b_j=1/m\implies\sum_iA_{ij}=n/m")
 def uniform_target() -> Steps:
     """The target of the transport is said to be the uniform distribution."""
     yield Fails(Equation(arriving(), n / m, at={n: 1, m: 2, eps: 1, S.label: [[0, 1]], j: 1}),
@@ -86,5 +86,5 @@ cost.twin("the score itself", lambda: Equation(derivative(-scaled(i, j), Q[i, r]
 cost.twin("without 1/√d", lambda: Equation(derivative(-scaled(i, j), Q[i, r]), -K[j, r]))
 
 reprint("transport.s2.entropy-spreads", of=section3_problem.trade_off, title="The entropy term spreads attention over keys",
-        latex=r"\frac{dH(A_{i,:})}{d\varepsilon}=\frac{\mathrm{Var}_{A_{i,:}}(S_i)}{\varepsilon^3}\ge0",
+        latex=r"\frac{dH(p)}{d\varepsilon}=\frac{\mathrm{Var}_p(s)}{\varepsilon^3}\ge0",
         statement="The entropy term favours spreading attention over several keys: the larger its weight, the more entropy.")

@@ -116,7 +116,7 @@ attention_is_optimal.twin("the sign of the scores", lambda: solves(
 
 
 reprint("transport.s2.constraint", of=appendix_a_matrix.free_target, title="Rows sum to one, columns are free",
-        latex=r"\{P\ge0: P\mathbf 1=\mathbf 1\},\quad\{P^\top\mathbf 1\}=n\,\Delta^{m-1}",
+        latex=r"P\mathbf 1=\mathbf 1,\quad\textstyle\sum_{ij}P_{ij}=n,\quad(\mathbf 1_nb^\top)^\top\mathbf 1_n=nb",
         statement="Each row is to sum to one, and column sums are not constrained: any that add up to n do occur.")
 
 

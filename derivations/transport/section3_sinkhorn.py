@@ -131,7 +131,7 @@ def closer(bound: sp.Expr) -> AtLeast:
 
 
 @claim("transport.s3.sinkformers", "inequality", title="More normalizations are closer to the optimum",
-       latex=r"\mathrm{KL}(P^\star\|W_{t+1})\le\mathrm{KL}(P^\star\|W_t)=(J(P^\star)-D_t)/\varepsilon",
+       latex=r"\mathrm{KL}(P^\star\|W^{(t+1)})\le\mathrm{KL}(P^\star\|W^{(t)})=(J(P^\star)-D^{(t)})/\varepsilon",
        needs=("transport.s1.sinkhorn",))
 def sinkformers() -> Steps:
     """With every further normalization the weights are closer to the theoretical optimum, that of the balanced problem.

@@ -69,7 +69,7 @@ def of_first_tile(share: sp.Expr) -> Equation:
 
 
 @claim("transport.s4.flash-tiles", "identity", title="Local plans and one global normalization", needs=("transport.lem1",),
-       latex=r"A_j=\frac{Z_T}{\sum_{T'}Z_{T'}}\cdot\frac{e^{s_j}}{Z_T}\ (j\in T)")
+       latex=r"A_j=\frac{Z_1}{Z_1+Z_2}\cdot\frac{e^{x_j}}{Z_1}")
 def flash_tiles() -> Steps:
     """Each tile solves its own problem, and the shares of the tiles put the plans together."""
     yield Equation(total(p, sp.exp(x[p]) / mass(x, p, sp.S.Zero)), 1, reason="the tile's own plan is the softmax of its scores",

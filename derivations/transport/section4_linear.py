@@ -215,7 +215,7 @@ def form() -> sp.Expr:
 
 
 @claim("transport.s4.kernel", "inequality", title="An inner product of features is a positive definite kernel",
-       latex=r"\kappa(x,y)=\phi(x)^\top\phi(y):\quad\sum_{ij}z_iz_j\,\kappa(x_i,x_j)=\Big\|\sum_iz_i\phi(x_i)\Big\|^2\ge0")
+       latex=r"\sum_{ih}z_iz_h\,\phi(x_i)^\top\phi(x_h)=\Big\|\sum_iz_i\phi(x_i)\Big\|^2\ge0")
 def positive_definite() -> Steps:
     """Inner products of the features of any points make a positive (semi-)definite matrix."""
     squared = total(r, total(i, z[i] * x[i, r]) ** 2)

@@ -119,7 +119,7 @@ def entropy_term(bound: sp.Expr) -> AtLeast:
 
 
 @claim("transport.s5.cold-entropy", "inequality", title="ε → 0: the entropy term vanishes", needs=("transport.thm1",),
-       latex=r"0\le\varepsilon H(P)\le\varepsilon\,n\log m\to0")
+       latex=r"0\le\varepsilon H(P)\le\varepsilon\,n\log m,\quad\lim_{\varepsilon\to0}\varepsilon\,n\log m=0")
 def cold_entropy() -> Steps:
     """The entropy's part of the objective vanishes with ε, for every plan at once."""
     yield AtLeast(-xlogx(t), t * (1 - t), because=t * kl(1, t), reason="≥ 0 for t ≤ 1: no plan has negative entropy")
@@ -148,7 +148,7 @@ def loss(bound: sp.Expr) -> AtLeast:
 
 
 @claim("transport.s5.cold-matching", "limit", title="ε → 0: attention tends to the optimal matching",
-       latex=r"\varepsilon\to0,\ n=m:\ \sum_iA_{ij}\to1", needs=("transport.s5.cold-entropy",))
+       latex=r"n=m\implies\lim_{\varepsilon\to0}\textstyle\sum_iA_{ij}=1", needs=("transport.s5.cold-entropy",))
 def cold_matching() -> Steps:
     """As the entropy term vanishes the plan is said to tend to the optimal matching of queries with keys."""
     yield Fails(Limit(arriving(), eps, sp.S.Zero, sp.S.One, at={n: 2, m: 2, S.label: [[1, 0], [1, 0]], j: 1}),
@@ -181,7 +181,7 @@ def at_one(temperature: sp.Expr) -> Equation:
 
 
 @claim("transport.s5.standard", "identity", title="ε = 1: the standard softmax",
-       latex=r"\varepsilon=1:\ A=\mathrm{softmax}(QK^\top/\sqrt d)", needs=("transport.s2.attention",))
+       latex=r"\varepsilon=1\implies A=\mathrm{softmax}(QK^\top/\sqrt d)", needs=("transport.s2.attention",))
 def standard() -> Steps:
     """At ε = 1 the weights are those of standard attention, which is ε = √d against raw scores.
 

@@ -35,6 +35,12 @@ def recovered(row: Row) -> Reading:
     return reading(row, 1 / row.weights, of(row, "v"), dense=image[:, None] - image[None, :])
 
 
+@confirms(Layer.TORCH, "beyond.interlacing", on=SMALL, count=16)
+def by_eigenvectors(row: Row) -> Reading:
+    values, vectors = torch.linalg.eigh(covariance(row.weights))
+    return reading(row, of(row, "v"), eigenvectors=(values * (of(row, "v") @ vectors).square()).sum())
+
+
 @confirms(Layer.TORCH, "beyond.resolvent", on=mild_rows(), count=16)
 def solved_system(row: Row) -> Reading:
     p, t, v = row.weights, of(row, "t") + 0.5, of(row, "v")

@@ -1,6 +1,6 @@
 (* Printed statements that are false, as proved negations.
 
-   Claims      eot.98, eot.thm6.3, eot.s7.metric, eot.99, deciphering.s8.as-a-result, deciphering.fig4
+   Claims      eot.thm6.3, eot.s7.metric, eot.99, deciphering.s8.as-a-result
    Notation    as in Softmax.v, Fisher.v and Duality.v; two keys are the booleans
    References  the corrected statements: dual_value, fisher_metric, natural_gradient, maximizer_gives_the_minimizer *)
 
@@ -68,3 +68,54 @@ by apply: eq_bigr => j _; rewrite E.
 Qed.
 
 End Rescaling.
+
+Section Deviation.
+Variables (R : realType) (I K : finType).
+Implicit Types (t : I -> K -> R) (u : I -> R) (z lam : K -> R) (y alpha eps : R).
+
+(* one more coordinate, in which all templates are 0 and the evidence is y *)
+Definition extended (v : K -> R) y : K + 'I_1 -> R := fun r => if r is inl k then v k else y.
+
+Lemma extended_sum (F : K + 'I_1 -> R) : \sum_r F r = \sum_k F (inl k) + F (inr ord0).
+Proof. by rewrite big_sumType big_ord1. Qed.
+
+Lemma extended_inner t lam y i : inner (fun i => extended (t i) 0) i (extended lam y) = inner t i lam.
+Proof. by rewrite /inner extended_sum mul0r addr0. Qed.
+
+Lemma extended_tilt t u lam y : tilt (fun i => extended (t i) 0) u (extended lam y) = tilt t u lam.
+Proof.
+apply/funext => i; rewrite /tilt extended_inner; congr (_ / _).
+by apply: eq_bigr => j _; rewrite extended_inner.
+Qed.
+
+(* evidence along it changes neither the weights of attention nor the solution, and makes the deviation as small as one likes:
+   whatever the output of attention is off by, a small |lam* - alpha z| / |lam*| is no sign of it *)
+(* claim: deciphering.s8.as-a-result *)
+Theorem small_deviation_says_nothing t u z alpha lam eps : 0 < alpha -> 0 < eps ->
+  (forall r, residual t u z alpha lam r = 0) ->
+  exists y, let t' i := extended (t i) 0 in let z' := extended z y in let lam' := extended lam (alpha * y) in
+    [/\ forall r, residual t' u z' alpha lam' r = 0,
+        sq (fun r => lam' r - alpha * z' r) <= eps * sq lam',
+        tilt t' u lam' = tilt t u lam & tilt t' u (fun r => alpha * z' r) = tilt t u (fun r => alpha * z r)].
+Proof.
+move=> a0 e0 system; set D := sq (fun r => lam r - alpha * z r).
+have D0 : 0 <= D by exact: sq_ge0.
+pose y := 1 + D / (eps * alpha ^+ 2); exists y => t' z' lam'.
+have ea0 : 0 < eps * alpha ^+ 2 by rewrite mulr_gt0 // exprn_gt0.
+have y1 : 1 <= y by rewrite ler_addl divr_ge0 // ltW.
+split; last by rewrite -(extended_tilt t u _ (alpha * y)); congr tilt; apply/funext => -[].
+- move=> [r|r]; rewrite /residual /target /mean extended_tilt /= ?system //; first exact: system.
+  rewrite !big1 => [|i _|i _]; try by rewrite mulr0.
+  by rewrite add0r subr0 mulrAC mulfV ?gt_eqF // mul1r subrr.
+- rewrite {1}/sq extended_sum /= subrr expr0n addr0 -/(sq _) -/D /sq extended_sum /=.
+  apply: (@le_trans _ _ (eps * (alpha * y) ^+ 2)); last first.
+    by rewrite ler_wpmul2l ?(ltW e0) // ler_addr sumr_ge0 // => r _; exact: sqr_ge0.
+  have Dy : D <= eps * alpha ^+ 2 * y.
+    by rewrite /y; move: (_ * alpha ^+ 2) ea0 => k k0; rewrite mulrDr mulr1 [_ * (_ / _)]mulrC divfK ?gt_eqF // ler_addr ltW.
+  apply: (le_trans Dy); rewrite -subr_ge0.
+  rewrite (_ : _ - _ = eps * alpha ^+ 2 * (y * (y - 1))); last by ring.
+  by rewrite (mulr_ge0 (ltW ea0)) // mulr_ge0 ?subr_ge0 // (le_trans ler01).
+- exact: extended_tilt.
+Qed.
+
+End Deviation.

@@ -37,6 +37,9 @@ Proof. by move=> ij; rewrite dltC dlt_neq. Qed.
 Lemma dlt_idem i j : dlt i j * dlt i j = dlt i j :> R.
 Proof. exact: delta_idem. Qed.
 
+Lemma dlt_rest_ge0 i j : 0 <= 1 - dlt i j :> R.
+Proof. by rewrite /dlt deltaE; case: (i == j); rewrite ?subrr ?subr0. Qed.
+
 End Deltas.
 
 (* ------------------------------------------------------------------ sums over positions *)
@@ -223,6 +226,7 @@ Ltac positive :=
       end]
   | |- is_true (0 <= ?x) => first [sign_hyp |
       lazymatch x with
+      | 1 - dlt _ _ => exact: dlt_rest_ge0
       | ?a + ?b => apply: Num.Theory.addr_ge0; positive
       | ?a * ?a => rewrite -expr2; exact: sqr_ge0
       | ?a * ?b => apply: mulr_ge0; positive
@@ -247,8 +251,16 @@ Ltac deltas := repeat match goal with
   | H : is_true (?i != ?j) |- context [dlt ?j ?i] => rewrite (@dlt_neqC _ _ i j H)
   end.
 
+(* both cases of each delta: its positions are the same, or they are not *)
+Ltac split_deltas := lazymatch goal with
+  | |- context [@dlt _ _ ?i ?j] =>
+      let E := fresh "E" in have [E|E] := eqVneq i j;
+      [rewrite ?E ?dlt_refl | rewrite ?(@dlt_neq _ _ _ _ E) ?(@dlt_neqC _ _ _ _ E)]; try split_deltas
+  end.
+
 (* an identity of the field, in which sums and functions are atoms *)
-Ltac fld := cbv beta; deltas; first [reflexivity | field; positive].
+Ltac fld := cbv beta; deltas;
+  first [reflexivity | field; positive | congr (_^-1); ring | split_deltas; first [reflexivity | field; positive]].
 
 (* ln of a product whose factors are positive, and exp of a sum *)
 Ltac lns := repeat match goal with

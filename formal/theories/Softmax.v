@@ -1,8 +1,8 @@
 (* Softmax is the only solution of the one-sided entropic problem, and log-sum-exp its value.
 
    Claims      eot.6, eot.11, eot.13, eot.17, eot.18, eot.36, eot.77, eot.80, eot.132, eot.rem6.4, eot.rem6.5, eot.thm3.3,
-               eot.thm6.3, eot.s1.argmax-proxy, eot.s3.interior-solution, eot.s3.no-single-point, eot.s6.strong-duality,
-               eot.s6.weak-duality, transport.s4.shift-invariance
+               eot.thm6.3, eot.s1.argmax-proxy, eot.s3.interior-solution, eot.s3.minimum-exists, eot.s3.no-single-point,
+               eot.s6.strong-duality, eot.s6.weak-duality, transport.s4.shift-invariance, beyond.gibbs
    Notation    s          scores, tau > 0 the temperature
                softmax    p*_j = e^(s_j/tau) / sum_l e^(s_l/tau)
                lse        tau log sum_l e^(s_l/tau), the potential phi*
@@ -79,6 +79,7 @@ Qed.
 
 (* ---- the gap identity, and what it says *)
 
+(* claim: beyond.gibbs *)
 Lemma objective_KL tau s q j : tau != 0 -> simplex q ->
   objective tau s q = tau * KL q (softmax tau s) - lse tau s.
 Proof.
@@ -118,7 +119,7 @@ move=> e; apply/(KL_eq0 sq (softmax_interior tau s j))/(mulfI tn0).
 by rewrite -gap e subrr mulr0.
 Qed.
 
-(* claim: eot.6 *)
+(* claim: eot.6, eot.s3.minimum-exists *)
 Theorem one_solution tau s j : 0 < tau ->
   exists p, [/\ simplex p, forall q, simplex q -> objective tau s p <= objective tau s q
     & forall p', simplex p' -> (forall q, simplex q -> objective tau s p' <= objective tau s q) -> p' = p].

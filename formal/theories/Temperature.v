@@ -1,6 +1,6 @@
 (* How the entropy of a row moves with the temperature: dH/d eps = Var(s) / eps^3, never negative.
 
-   Claims      transport.s5.interpolation
+   Claims      transport.s5.interpolation, beyond.entropy-slope
    Notation    eps        the temperature; p = softmax(s / eps)
    References  the cumulants along a ray (Cumulant.v), at 1 / eps and for uniform u *)
 
@@ -53,7 +53,7 @@ rewrite (eq_bigr (fun i => eps^-1 * (softmax eps s i * s i) - softmax eps s i * 
 by rewrite ln_softmax; ring.
 Qed.
 
-(* claim: transport.s5.interpolation *)
+(* claim: transport.s5.interpolation, beyond.entropy-slope *)
 Theorem entropy_grows_with_the_temperature eps : 0 < eps ->
   is_derive eps 1 (fun e => entropy (softmax e s)) (row_variance eps / eps ^+ 3) /\ 0 <= row_variance eps / eps ^+ 3.
 Proof.

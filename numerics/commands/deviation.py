@@ -12,6 +12,7 @@ from numerics.commands import options
 from numerics.experiments.deviation import figures, shards, summary
 from numerics.experiments.deviation.ranks import Ranks, init_distributed
 from numerics.experiments.deviation.shards import REASONS, anew
+from numerics.experiments.deviation.statistics import BOUNDS
 from numerics.experiments.models_and_texts import Subject, default_names, subjects
 from numerics.models.capture import CaptureError
 from numerics.models.encoder import PARAGRAPH, ModelUnavailableError
@@ -95,6 +96,8 @@ def _report(found: list[shards.Shard], out: Path, console: Console) -> None:
         console.print(_table(model, list(of_model)))
     left_out = ", ".join(f"{sum(rows.left_out[reason] for rows in layers)} {reason}" for reason in REASONS)
     console.print(f"α = {layers[0].alpha:g}; {sum(len(rows.head) for rows in layers)} rows; left out: {left_out}")
+    for name, claims in BOUNDS.items():
+        console.print(f"{name.replace('_', ' ')}: proved by {' and '.join(claims)}", soft_wrap=True)
     console.print(f"{' and '.join(tables)}, {pictures} pictures (.png, .svg) and {FOLDER} are in {out}", soft_wrap=True)
 
 

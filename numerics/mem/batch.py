@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from numerics.mem.arguments import Alpha, Weighted, mean, positive, weighted
+from numerics.mem.prepared import prepared
 from numerics.mem.rows import Rows, mean_rounding
 
 _MAX_GRAM_SIZE = 2048
@@ -35,6 +36,7 @@ class Batch:
         center: c, (d,) or (r, d).
         alpha: (r, 1).
         live: False for a row that is fully masked, (r,).
+        shared: the templates, if all rows share them.
         log_prior_error: as in ``Rows``.
     """
 
@@ -62,8 +64,8 @@ class Batch:
         excess = z.new_zeros(1) if prior is None else prior.double().amax(-1, keepdim=True).clamp(min=1).log()
         self.log_prior_error = _UNIT_ROUNDOFF * self._flat(3 * x.total.abs() + 4 * excess).squeeze(-1)
         if self._group is None:
-            self.center = mean(_mean_prior(x.prior.reshape(-1, n)), self._templates[0])
-            self._templates = self._templates - self.center
+            self.shared = prepared(self._templates[0], _mean_prior(x.prior.reshape(-1, n)))
+            self.center, self._templates = self.shared.center, self.shared.templates.unsqueeze(0)
         else:
             self.center = mean(x.prior, x.templates).expand(*self.shape, d).reshape(count, d)
 
@@ -73,13 +75,11 @@ class Batch:
         is_shared = x.shape[:-1].numel() == 1
         return x.reshape(1, size) if is_shared else x.expand(*self.shape, size).reshape(-1, size)
 
-    @cached_property
+    @property
     def gram(self) -> Tensor | None:
         """TTᵀ of the centred templates, (n, n), if all rows share them and it pays."""
         n, d = self.size
-        if self._group is not None or n > min(_MAX_GRAM_SIZE, 4 * d):
-            return None
-        return self._templates[0] @ self._templates[0].mT
+        return None if self._group is not None or n > min(_MAX_GRAM_SIZE, 4 * d) else self.shared.gram
 
     @property
     def templates(self) -> Tensor:
@@ -89,8 +89,8 @@ class Batch:
     def target(self, scratch: Tensor) -> tuple[Tensor, Tensor]:
         """b = μ + z − c, (r, d), in ``scratch`` unless it is z, and a bound on its error, (1,) or (r,); for templates that all
         rows share. If they also share the prior, μ = c, and a computed difference that may be rounding counts as error."""
-        shift = self._flat(mean(self._arguments[0].prior, self.templates))
-        n, _ = self.size
+        prior, (n, _) = self._arguments[0].prior, self.size
+        shift = self.shared.shift if prior.shape[:-1].numel() == 1 else self._flat(mean(prior, self.templates))
         shift_norm, error = shift.norm(dim=-1), self.radius * (2 * self._prior_error + _UNIT_ROUNDOFF * (n + 4))
         if len(shift) == 1 and bool(shift_norm <= error):
             return self.evidence, 1.001 * shift_norm + error
@@ -106,9 +106,11 @@ class Batch:
             self._centred(index), log_prior, target, self.alpha[index], self.gram, target_error, log_prior_error
         )
 
-    @cached_property
+    @property
     def span(self) -> Tensor:
         """A bound on the norm of every mean of the templates as given, (1,) or (r,)."""
+        if self._group is None:
+            return self.shared.span
         span: Tensor = 1.001 * (self.radius + self.center.norm(dim=-1))
         return span
 
@@ -120,8 +122,10 @@ class Batch:
     @cached_property
     def radius(self) -> Tensor:
         """max_i ‖t_i − c‖, (1,) or (r,)."""
-        radius = torch.empty_like(self.alpha if self._group is not None else self.alpha[:1]).squeeze(-1)
-        for tile in self._all_tiles() if self._group is not None else (slice(None),):
+        if self._group is None:
+            return self.shared.radius
+        radius = torch.empty_like(self.alpha).squeeze(-1)
+        for tile in self._all_tiles():
             radius[tile] = self._centred(tile).norm(dim=-1).amax(-1)
         return radius
 

@@ -1,9 +1,11 @@
 """How far the printed closed form is from the solution it approximates: rigorous bounds from one extra attention pass.
 
+``Certificate.CLAIMS`` names the claims that prove each bound; `python -m derivations show ID` shows their derivations.
+
 The closed form takes λ_c = αz for the dual solution λ*. What it misses is a = ĥ_c − μ, the distance that its mean has moved
 from the prior's: ∇D(αz) = μ + z − z − ĥ_c = −a.
 
-Claims      deciphering.15, deciphering.16, deciphering.18
+Claims      deciphering.15, deciphering.16, deciphering.18, beyond.query-bound, beyond.weights-bound, beyond.objective-bound
 Notation    as in ``closed_forms``; p_c = tilt(αz); ĥ_c = Σ_i p_c,i t_i; x = ĥ* − μ; y = ĥ_c − ĥ*; a = x + y;
             L ≥ ‖Cov_λ‖ for every λ; κ = αL. L = R² for a ball of radius R that holds all templates with u_i > 0: the variance
             of ⟨v, t⟩ is at most R² for ‖v‖ = 1. Here the ball is about μ.
@@ -16,13 +18,21 @@ Bounds      λ* = α(μ + z − ĥ*) = λ_c − αx.                            
             KL(p_c ‖ p*) + KL(p* ‖ p_c) = ⟨λ_c − λ*, ĥ_c − ĥ*⟩ = α⟨x, y⟩ ≤ α(‖a‖‖y‖ − ‖y‖²), which is at most
             α‖a‖²/4, and α‖a‖² κ/(1 + κ)² if κ ≤ 1, by (3).                                                      (6)
             ‖p_c − p*‖₁² ≤ KL(p_c ‖ p*) + KL(p* ‖ p_c), Pinsker's inequality twice.                              (7)
-            Logits ⟨t_i − t_j, λ⟩ change by at most ω = 2Rα‖a‖, so ‖p_c − p*‖₁ ≤ 2 tanh(ω/4).                     (8)
+            By what is known before the pass, as D²/4 ≤ R² for the diameter D of the templates (``beyond.query-bound``,
+            ``beyond.weights-bound``, ``beyond.objective-bound``; (3) is never worse than ``beyond.output-bound``):
+            ‖λ_c − λ*‖ ≤ α‖z‖ κ/(1 + κ), the sum (6) is ≤ α‖z‖² κ³/(1 + κ)², and
+            P(p_c) − P(p*) ≤ (α/2)‖z‖² κ³/(1 + κ), P the objective (4); it is also ≤ (α/2)‖a‖².                  (8)
+            Logits ⟨t_i − t_j, λ⟩ change by at most ω = 2R‖λ_c − λ*‖, so ‖p_c − p*‖₁ ≤ 2 tanh(ω/4).                (9)
 Tight       Two templates ±r with u = (½, ½), for which L = r²: as z → 0, both sides of (3) and the left side of (5) become
-            equalities, for every κ; the right side of (5) as κ → 0.
+            equalities, and those of (8), for every κ (``beyond.output-attained``, ``beyond.objective-attained``); the right
+            side of (5) as κ → 0.
 Rounding    The bounds hold in exact arithmetic. What is computed is off by the rounding of ĥ_c − μ.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
+from typing import ClassVar
 
 import torch
 from torch import Tensor
@@ -45,7 +55,18 @@ class Certificate:
         mean_error: a bound on ‖ĥ_c − ĥ*‖, (...).
         divergence: a bound on KL(p_c ‖ p*) + KL(p* ‖ p_c), (...).
         weights_error: a bound on ‖p_c − p*‖₁, (...).
+        excess: a bound on P(p_c) − P(p*), P the objective (4), (...).
     """
+
+    CLAIMS: ClassVar[Mapping[str, tuple[str, ...]]] = MappingProxyType({
+        "dual_error": ("beyond.pass-certificate", "beyond.query-bound"),
+        "dual_distance": ("deciphering.s6.one-pass-dual", "beyond.mean-smooth"),
+        "mean_error": ("deciphering.s6.one-pass-mean", "beyond.mean-smooth"),
+        "divergence": ("beyond.pass-certificate", "beyond.weights-bound"),
+        "weights_error": ("beyond.jeffreys", "beyond.stability"),
+        "excess": ("deciphering.s6.one-pass-bound", "beyond.objective-bound"),
+    })
+    """The claims that prove each bound, by attribute."""
 
     mean: Tensor
     weights: Tensor
@@ -55,6 +76,7 @@ class Certificate:
     mean_error: Tensor
     divergence: Tensor
     weights_error: Tensor
+    excess: Tensor
 
 
 def certificate(
@@ -90,18 +112,22 @@ def certificate(
     a = alpha_.squeeze(-1)
     kappa = a * largest
     share = kappa / (1 + kappa)
+    known = z.norm(dim=-1) * share                           # of ‖ĥ* − μ‖, before the pass
+    dual_error = a * torch.minimum(shift, known)
     divergence = a * shift.square() * torch.where(kappa < 1, share * (1 - share), 0.25)
-    omega = 2 * largest.sqrt() * a * shift
+    divergence = torch.minimum(divergence, a * kappa * known.square())
+    omega = 2 * largest.sqrt() * dual_error
     out = result_dtype(templates, evidence, prior)
     estimate = mean(weights, t) + torch.where(x.live, middle, 0.0)
     result = Certificate(
         mean=estimate,
         weights=weights,
         shift=shift,
-        dual_error=a * shift,
+        dual_error=dual_error,
         dual_distance=a * shift * (1 - share),
         mean_error=shift * share,
         divergence=divergence,
         weights_error=torch.minimum(divergence.sqrt(), 2 * torch.tanh(omega / 4)),
+        excess=a / 2 * torch.minimum(shift.square(), kappa * (1 + kappa) * known.square()),
     )
     return Certificate(**{name: value.to(out) for name, value in vars(result).items()})

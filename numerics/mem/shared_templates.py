@@ -13,6 +13,7 @@ Bounds      ∇D(λ) = −Tᵀv, hence ‖∇D(λ)‖ ≤ √‖G‖ ‖v‖, an
 """
 
 import math
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -21,6 +22,7 @@ from numerics.mem import pcg_threads, pcg_torch
 from numerics.mem.batch import Batch
 from numerics.mem.bounds import Bounds
 from numerics.mem.pcg_state import SharedProblem, SolutionBuffers
+from numerics.mem.prepared import SharedTemplates
 
 DIAGONAL_SHARE = 0.7
 """The preconditioner's D is this share of the diagonal of G − ffᵀ. On the layers of BERT, the number of steps with 0.5 and 0.85
@@ -36,45 +38,55 @@ _TORCH_TILE_ROWS = 2048
 """The largest number of rows of a tile on other devices than the CPU."""
 
 
-def solve(batch: Batch, gram: Tensor, tolerance: float, dual: Tensor, mean: Tensor, bounds: Bounds) -> None:
+def solve(batch: Batch, tolerance: float, dual: Tensor, mean: Tensor, bounds: Bounds) -> None:
     """Write λ and μ + z − λ/α into ``dual`` and ``mean``, (r, d) each, and the bounds of λ, good or not, into ``bounds``."""
-    problem, solution = _problem(batch, gram, tolerance, dual), SolutionBuffers(dual, mean, *vars(bounds).values())
-    if gram.device.type == "cpu":
+    problem, solution = _problem(batch, tolerance, dual), SolutionBuffers(dual, mean, *vars(bounds).values())
+    if dual.device.type == "cpu":
         pcg_threads.solve(problem, solution, torch.get_num_threads())
     else:
         pcg_torch.solve(problem, solution, _TORCH_TILE_ROWS)
 
 
-def _problem(batch: Batch, gram: Tensor, tolerance: float, scratch: Tensor) -> SharedProblem:
-    n, d = batch.size
+def _problem(batch: Batch, tolerance: float, scratch: Tensor) -> SharedProblem:
+    low = _low_precision(scratch.device)
+    constants = batch.shared.constants
+    if low not in constants:
+        constants[low] = _constants(batch.shared, low)
+    target, target_error = batch.target(scratch)
+    return SharedProblem(
+        target=target,
+        alpha=batch.alpha.squeeze(-1),
+        log_prior=batch.log_prior.reshape(-1, batch.size[0]),
+        target_error=target_error,
+        log_prior_error=batch.log_prior_error,
+        tolerance=tolerance,
+        **constants[low],
+    )
+
+
+def _constants(shared: SharedTemplates, low: torch.dtype) -> dict[str, Any]:
+    """The fields of ``SharedProblem`` that depend on the templates alone."""
+    gram, (n, d) = shared.gram, shared.templates.shape
     eps = torch.finfo(gram.dtype).eps
     gram_row_norm, gram_norm, rank_one = spectrum(gram)
     has_norm = gram_row_norm > _MIN_GRAM_ROW or not bool(gram.any())
-    low = _low_precision(gram.device)
-    target, target_error = batch.target(scratch)
     product_error, underflow = torch.finfo(low).eps / 2 * gram_row_norm, 4 * n * torch.finfo(low).tiny
     underflow_length = _MAX_UNDERFLOWING * n**0.5 + underflow
     if gram_row_norm > 0:
         underflow_length += underflow / (product_error * (n + 4))
-    return SharedProblem(
-        target=target,
-        alpha=batch.alpha.squeeze(-1),
-        log_prior=batch.log_prior.reshape(-1, n),
-        target_error=target_error,
-        log_prior_error=batch.log_prior_error,
-        center=batch.center,
-        templates=batch.templates,
-        templates_transposed=batch.templates.mT,
-        gram=gram,
-        negative_gram=-gram.to(low),
-        rank_one=rank_one.to(low),
-        diagonal=(DIAGONAL_SHARE * (gram.diagonal() - rank_one.square())).to(low),
-        radius=float(batch.radius) * (1 + (d + 8) * eps),
-        sqrt_gram_norm=(gram_norm * (1 + (n + 8) * (n + d + 8) * eps)) ** 0.5 if has_norm else math.inf,
-        product_error=product_error,
-        underflow_length=underflow_length,
-        tolerance=tolerance,
-    )
+    return {
+        "center": shared.center,
+        "templates": shared.templates,
+        "templates_transposed": shared.templates.mT.contiguous(),
+        "gram": gram,
+        "negative_gram": -gram.to(low),
+        "rank_one": rank_one.to(low),
+        "diagonal": (DIAGONAL_SHARE * (gram.diagonal() - rank_one.square())).to(low),
+        "radius": float(shared.radius) * (1 + (d + 8) * eps),
+        "sqrt_gram_norm": (gram_norm * (1 + (n + 8) * (n + d + 8) * eps)) ** 0.5 if has_norm else math.inf,
+        "product_error": product_error,
+        "underflow_length": underflow_length,
+    }
 
 
 def spectrum(gram: Tensor) -> tuple[float, float, Tensor]:

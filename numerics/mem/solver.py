@@ -118,7 +118,7 @@ def _solve_rows(batch: Batch, tolerance: float) -> tuple[Tensor, Tensor, Bounds,
     dual, center = (batch.alpha.new_empty(count, d) for _ in range(2))
     bounds = Bounds(dual.new_empty(count, n), *(dual.new_full((count,), torch.inf) for _ in range(5)))
     if batch.gram is not None and count:
-        shared_templates.solve(batch, batch.gram, tolerance, dual, center, bounds)
+        shared_templates.solve(batch, tolerance, dual, center, bounds)
     certified = _is_certified(bounds, tolerance)
     for tile in () if bool(certified.all()) else batch.tiles((~certified).nonzero().squeeze(-1)):
         rows = batch.rows(tile)

@@ -1,6 +1,7 @@
 """The exact solution of (24) through its dual, and how far the closed form (25) is from it.
 
-Claims      deciphering.24, deciphering.34, deciphering.39, and the approximation λ* ≈ αz behind deciphering.25
+Claims      deciphering.24, deciphering.34, deciphering.39, and the approximation λ* ≈ αz behind deciphering.25;
+            deciphering.s9.one-pass-bound, beyond.ot-mean-smooth, beyond.ot-query-bound
 Notation    λ = dual, h(λ) = Σ_i p_i t_i for p = ∇W*_γ(Tλ), h* = h(λ*); ∇D(λ) = μ̃ + z − λ/α − h(λ), the residual
 Dual        D(λ) = ⟨μ̃ + z, λ⟩ − ‖λ‖²/2α − W*_γ(Tλ; u, M) is 1/α-strongly concave, so ‖λ − λ*‖ ≤ α‖∇D(λ)‖. Any λ gives the
             coupling X_ij = u_j softmax_i((⟨t_i, λ⟩ − M_ij)/γ), feasible for (24), and there the primal objective exceeds
@@ -10,7 +11,9 @@ Bounds      What column j may reach has diameter 2ρ_j. A variable in an interva
             δ = h(λ) − h*, r = −∇D(λ):  e/α + δ = r, and ⟨e, δ⟩ ≥ (γ/L)‖δ‖² because ∇W* is co-coercive. Hence
                 ‖e‖ ≤ α‖r‖,    ‖δ‖ ≤ ‖r‖ αL/(αL + γ),    ‖p − p*‖₁ ≤ Σ_j u_j 2 tanh(ρ_j α‖r‖ / 2γ),
             the last because log-ratios that spread over an interval of length s leave a total variation ≤ tanh(s/4).
-            At λ = αz, r = h(αz) − μ̃: one pass. Also ‖e‖ ≥ α‖r‖/(1 + αL/γ).
+            At λ = αz, r = h(αz) − μ̃: one pass. Also ‖e‖ ≥ α‖r‖/(1 + αL/γ). There, before any pass, ‖e‖ ≤ α‖z‖ αL/(αL + γ):
+            ``beyond.ot-query-bound``, in which L ≤ D²/4 is the same for every cost. ``ApproximationBound.CLAIMS`` names
+            the claims that prove each bound.
 Solver      Newton's method, damped, for ν = λ/α in (1) ν + h(αν) − μ̃ = z: the same equation in units of length. Where there
             is little entropy, it follows the solution from more of it. A solution is differentiated by two more steps of
             Newton's method from where it stands: each squares the error, so derivatives up to the third are exact.
@@ -19,8 +22,10 @@ Dtypes      All here is computed in float64, a certificate being worth no more t
 """
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from types import MappingProxyType
+from typing import ClassVar, NamedTuple
 
 import torch
 from torch import Tensor
@@ -67,6 +72,13 @@ class ApproximationBound:
         mean: of ‖h(λ) − h*‖, (...).
         weights: of ‖p(λ) − p*‖₁, (...), at most 2.
     """
+
+    CLAIMS: ClassVar[Mapping[str, tuple[str, ...]]] = MappingProxyType({
+        "dual": ("deciphering.s9.one-pass-bound", "beyond.ot-query-bound"),
+        "mean": ("beyond.ot-mean-smooth",),
+        "weights": ("beyond.stability",),
+    })
+    """The claims that prove each bound, by attribute."""
 
     dual: Tensor
     mean: Tensor
@@ -167,9 +179,12 @@ def approximation_bound(
     residual = _length(_evaluate(centred, nu).residual)
     rho = _half_diameters(x.templates, x.cost)
     curvature = x.alpha * (x.prior * rho**2).sum(-1)
-    spread = 2 * rho * (x.alpha * residual / x.temperature)[..., None]
+    distance = x.alpha * residual
+    if dual is None:
+        distance = torch.minimum(distance, x.alpha * _length(x.evidence) * curvature / (curvature + x.temperature))
+    spread = 2 * rho * (distance / x.temperature)[..., None]
     return ApproximationBound(
-        dual=(x.alpha * residual).to(x.dtype),
+        dual=distance.to(x.dtype),
         mean=(residual * curvature / (curvature + x.temperature)).to(x.dtype),
         weights=(x.prior * 2 * torch.tanh(spread / 4)).sum(-1).to(x.dtype),
     )

@@ -19,7 +19,7 @@ from derivations.calculus.balls import enclose, enclose_all
 from derivations.calculus.functions import derivative
 from derivations.calculus.powers import plus
 from derivations.calculus.sums import delta, equal, normal, total
-from derivations.calculus.variables import Domain, Kind, Variable, index, positive, scalar, size, vector
+from derivations.calculus.variables import Domain, Kind, Variable, apart, index, positive, scalar, size, vector
 from derivations.catalogue import entries, examine
 from derivations.claims import SUPPORTING_VERDICTS
 from derivations.documents import VARIABLE
@@ -227,6 +227,54 @@ def test_free_symbols_are_those_that_sympy_finds() -> None:
                   sp.Sum(a[j] * b[l], (j, 1, l), (l, j, m)), sp.Sum(l, (l, 1, x)), sp.Sum(0 * l, (l, 1, x))):
         for part in found.atoms(sp.Sum):
             assert part.free_symbols == quick.OF_SYMPY(part)
+
+
+def test_sums_are_those_that_sympy_makes() -> None:
+    """Cases are taken out of a sum, sums of sums are one sum, and an end 1.0 or a truth value is none that is 1."""
+    n, plain = size("n"), sp.Symbol("l")
+    inner = sp.Sum(a[l] * x, (l, 1, m))
+    cases = sp.Piecewise((a[l], x > 0), (b[l], True))
+    for body, *limits in ((a[l] * x, (l, 1, m)), (inner, (j, 1, m)), (a[l] * inner, (l, 1, m)), (cases, (l, 1, m)),
+                          (2 * cases + a[j], (j, 1, m)), (cases * a[j], (l, 1, m), (j, 1, l)), (a[l], (l, 1.0, m)),
+                          (a[l], (l, sp.true, m)), (a[l], sp.Tuple(l, 1, m)), (a[l], [l, 1, m]), (sp.nan, (l, 1, m)),
+                          (3, (l, 1, m)), (sp.S(3), (l, 1, m)), (a[l], (l, 1, n + 1)), (plain, (plain, 1, m)),
+                          (sp.Sum(inner, (k, 1, n)), (j, 1, m))):
+        for _ in range(2):                                   # what is remembered, too
+            made, expected = sp.Sum(body, *limits), quick.NEW_SUM(sp.Sum, body, *limits)
+            assert sp.srepr(made) == sp.srepr(expected)
+            assert made == expected
+            assert made.is_commutative == expected.is_commutative
+
+
+def test_entries_that_are_remembered() -> None:
+    """An entry is one object; another vector of the same label, or another index that equals it, gives another one."""
+    assert a[j] is a[j]
+    longer = sp.IndexedBase(a.label, shape=(m + 1,))
+    assert longer[j].base.shape == (m + 1,) != a[j].base.shape
+    assert sp.srepr(a[1]) == sp.srepr(quick.NEW_ENTRY(sp.Indexed, a, 1)) != sp.srepr(a[1.0])
+    assert type(sp.Indexed(a, j)) is sp.Indexed
+    made = sp.Symbol.__xnew__(Variable, "j", integer=True)
+    made._domain = j.domain
+    assert made != j
+    assert a[made] is not a[j]
+    assert refused(lambda: Equation(a[made] - a[j], 0))
+
+
+def test_multiples_of_i_are_those_that_sympy_finds() -> None:
+    for expr in (sp.I * sp.pi * x, 2 * sp.pi * sp.I, x * a[j], sp.pi * x, sp.S.Zero, sp.I, x + sp.I, sp.exp(sp.I * x) * sp.I,
+                 sp.Pow(sp.I * x, 2, evaluate=False), total(l, a[l] * sp.I), x):
+        for unit in (sp.I, sp.pi * sp.I, sp.pi, x):
+            assert expr.as_coefficient(unit) == quick.AS_COEFFICIENT(expr, unit)
+
+
+def test_names_of_bound_indices_that_are_remembered() -> None:
+    """A sum whose indices have names of their own stays; one with an author's names gets new ones, each time."""
+    written, own = sp.Sum(a[l], (l, 1, m)), total(l, a[l])
+    assert apart(own * x) == own * x
+    assert l not in (first := apart(written)).bound_symbols
+    assert first.bound_symbols != apart(written).bound_symbols
+    kept = sp.Mul(own, 1 / own, evaluate=False)
+    assert apart(kept) == apart(kept) == 1
 
 
 @pytest.mark.parametrize("first", [Kind.REAL, Kind.POSITIVE])

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ import torch
 from click.testing import CliRunner
 
 from derivations.__main__ import main
+from derivations.__main__ import run as run_command_line
 from derivations.catalogue import entries
 from derivations.documents import VARIABLE
 from derivations.incremental import ROOT
@@ -29,10 +31,29 @@ def run(folder: Path, *arguments: str, **environment: str) -> subprocess.Complet
     return subprocess.run([*COMMAND, *arguments], cwd=folder, capture_output=True, text=True, timeout=300, env=surroundings)
 
 
+Command = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def within(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
+    """A command run in this process, where nothing hangs on its being one of its own: starting one takes seconds."""
+    def command(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        for name, value in ({VARIABLE: ""} | environment).items():
+            monkeypatch.setenv(name, value)
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.setattr(sys, "argv", ["derivations", *arguments])
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as end:
+            run_command_line()
+        said = capsys.readouterr()
+        return subprocess.CompletedProcess(arguments, end.value.code or 0, said.out, said.err)   # type: ignore[arg-type]
+
+    return command
+
+
 @pytest.mark.parametrize(("arguments", "named"), [
     (("verify", "eot.466"), "eot.466"),
     (("verify", "nosuchdocument"), "nosuchdocument"),
-    (("verify", "eot.46", "--model", "./no-such-folder"), "no-such-folder"),
     (("verify", "eot.46", "--device", "abacus"), "abacus"),
     (("verify", "eot.46", "--json", "no/such/folder.json"), "no/such"),
     (("verify", "--no-such-option"), "--no-such-option"),
@@ -41,13 +62,25 @@ def run(folder: Path, *arguments: str, **environment: str) -> subprocess.Complet
     (("show", "eot"), "eot"),
     (("regress", "--json", "missing.json"), "missing.json"),
 ], ids=lambda value: " ".join(value) if isinstance(value, tuple) else None)
-def test_bad_input_is_one_line_and_exit_2(tmp_path: Path, arguments: tuple[str, ...], named: str) -> None:
-    result = run(tmp_path, *arguments)
+def test_bad_input_is_one_line_and_exit_2(within: Command, tmp_path: Path, arguments: tuple[str, ...], named: str) -> None:
+    refused_in_a_line(within(*arguments), named)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(("arguments", "named"), [
+    (("verify", "eot.46", "--model", "./no-such-folder"), "no-such-folder"),
+    (("show", "eot.4x"), "eot.4x"),
+], ids=lambda value: " ".join(value) if isinstance(value, tuple) else None)
+def test_bad_input_of_a_process_of_its_own(tmp_path: Path, arguments: tuple[str, ...], named: str) -> None:
+    refused_in_a_line(run(tmp_path, *arguments), named)
+    assert not list(tmp_path.iterdir())
+
+
+def refused_in_a_line(result: subprocess.CompletedProcess[str], named: str) -> None:
     assert result.returncode == 2
     assert result.stdout == ""
     assert len(result.stderr.strip().splitlines()) == 1
     assert named in result.stderr
-    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="needs a machine without a GPU")
@@ -103,7 +136,7 @@ def test_an_id_after_k_collects_only_the_files_that_speak_for_claims() -> None:
     assert collected("tests/test_readme.py") == set()        # a file that was asked for is not exchanged
 
 
-def test_verify_show_and_regress_one_claim(tmp_path: Path) -> None:
+def test_verify_show_and_regress_one_claim(tmp_path: Path, within: Command) -> None:
     result = run(tmp_path, "verify", "eot.59", "-n", "0", "--quick")
     assert result.returncode == 0, result.stdout + result.stderr
     ledger = json.loads((tmp_path / "ledger.json").read_text())
@@ -119,10 +152,10 @@ def test_verify_show_and_regress_one_claim(tmp_path: Path) -> None:
     for part in (row["statement"]["latex"], row["verdict"], *(twin["name"] for twin in row["twins"])):
         assert part in shown
     assert run(tmp_path, "regress").returncode == 0
-    again(tmp_path)
+    again(tmp_path, within)
 
 
-def again(folder: Path) -> None:
+def again(folder: Path, within: Command) -> None:
     """A run where nothing changed, then one where a check of the claim did."""
     path = folder / "ledger.json"
     whole = path.read_text()
@@ -136,52 +169,52 @@ def again(folder: Path) -> None:
     assert time.perf_counter() - start < 30                  # under ten seconds on a machine that is not busy
     assert path.read_text() == whole
     ledger = json.loads(whole)
-    assert "outdated" not in run(folder, "show", "eot.59").stdout + run(folder, "list", "eot").stdout
+    assert "outdated" not in within("show", "eot.59").stdout + within("list", "eot").stdout
     ledger["files"]["evidence.eot.section5_gradient"] = "another"
     path.write_text(json.dumps(ledger))
     assert "outdated   evidence.eot.section5_gradient changed after the ledger was written: run `python -m derivations " \
-        "verify eot.59` again" in run(folder, "show", "eot.59").stdout
-    assert "(outdated: evidence.eot.section5_gradient changed after" in run(folder, "list", "eot").stdout
+        "verify eot.59` again" in within("show", "eot.59").stdout
+    assert "(outdated: evidence.eot.section5_gradient changed after" in within("list", "eot").stdout
     result = run(folder, "verify", "eot.59", "-n", "0", "--quick", "--incremental")
     assert result.returncode == 0, result.stdout + result.stderr
     assert "re-ran 1 of 1 claims (because evidence.eot.section5_gradient changed), reused the rest" in result.stdout
     assert json.loads(path.read_text())["files"] == json.loads(whole)["files"]
 
 
-def test_regress_fails_on_a_lost_verdict(tmp_path: Path) -> None:
+def test_regress_fails_on_a_lost_verdict(tmp_path: Path, within: Command) -> None:
     run(tmp_path, "verify", "eot.11", "-n", "0", "--quick")
     path = tmp_path / "ledger.json"
     ledger = json.loads(path.read_text())
     ledger["claims"][0]["verdict"] = "open"
     path.write_text(json.dumps(ledger))
     for command in (["regress"], ["list"], ["show", "eot.11"], ["report"], ["verify", "eot.11", "--quick", "--incremental"]):
-        refused = run(tmp_path, *command)
+        refused = within(*command)
         assert (refused.returncode, refused.stdout) == (2, "")
         assert "eot.11: verdict: expected 'proved', which follows from the evidence, got 'open'" in refused.stderr
     for evidence in ledger["claims"][0]["evidence"]:
         evidence["outcome"] = "inconclusive"
     ledger["claims"] = settle(ledger["claims"])
     path.write_text(json.dumps(ledger))
-    result = run(tmp_path, "regress")
+    result = within("regress")
     assert result.returncode == 1
     assert "eot.11" in result.stdout
 
 
-def test_a_baseline_is_never_accepted_in_ci(tmp_path: Path) -> None:
+def test_a_baseline_is_never_accepted_in_ci(tmp_path: Path, within: Command) -> None:
     (tmp_path / "ledger.json").write_text('{"schema": 1, "claims": []}')
-    assert run(tmp_path, "regress", "--accept", CI="true").returncode == 2
+    assert within("regress", "--accept", CI="true").returncode == 2
 
 
-def test_a_quick_run_is_no_baseline(tmp_path: Path) -> None:
+def test_a_quick_run_is_no_baseline(tmp_path: Path, within: Command) -> None:
     saved(tmp_path, of(row(), quick=True))
-    result = run(tmp_path, "regress", "--accept", CI="")
+    result = within("regress", "--accept", CI="")
     assert result.returncode == 2
     assert "quick" in result.stderr
 
 
-def test_rows_with_problems_are_no_baseline(tmp_path: Path) -> None:
+def test_rows_with_problems_are_no_baseline(tmp_path: Path, within: Command) -> None:
     saved(tmp_path, of(row(), complete=True))
-    result = run(tmp_path, "regress", "--accept", CI="")
+    result = within("regress", "--accept", CI="")
     assert (result.returncode, result.stdout) == (2, "")
     assert result.stderr.startswith("error: --accept: ledger.json: expected rows without problems, got eot.1: ")
     assert len(result.stderr.strip().splitlines()) == 1

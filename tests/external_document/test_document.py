@@ -45,6 +45,25 @@ def test_the_ledger_has_its_claims_and_its_title(verified: Path) -> None:
     assert "tiny_paper.checks.votes" in ledger["claims"][1]["sources"]
 
 
+def test_shards_of_a_run_join_to_the_whole(verified: Path) -> None:
+    """Two runs that share nothing give, claim by claim, what one run gives."""
+    for part in (1, 2):
+        result = run(verified, "verify", "tiny_paper", "-n", "0", f"--shard={part}/2", f"--json=shard{part}.json")
+        assert result.returncode == 0, result.stdout + result.stderr
+    joined = run(verified, "merge", "shard1.json", "shard2.json", "--json", "joined.json")
+    assert joined.returncode == 0, joined.stderr
+    whole, again = (json.loads((verified / name).read_text())["claims"] for name in ("ledger.json", "joined.json"))
+    parts = [json.loads((verified / f"shard{part}.json").read_text())["claims"] for part in (1, 2)]
+    assert [len(rows) for rows in parts] == [2, 1]
+    timed = ("evidence", "digest")
+    assert [{k: v for k, v in row.items() if k not in timed} for row in again] == [
+        {k: v for k, v in row.items() if k not in timed} for row in whole]
+    untimed = [[[{**vote, "seconds": 0} for vote in row["evidence"]] for row in rows] for rows in (whole, again)]
+    assert untimed[0] == untimed[1]
+    refused = run(verified, "merge", "shard1.json", "--json", "joined.json")
+    assert (refused.returncode, refused.stderr) == (2, "error: shards: expected all of one run, each once, got 1/2\n")
+
+
 def test_the_report_has_its_pages(verified: Path) -> None:
     result = run(verified, "report", "--output", "site")
     assert result.returncode == 0, result.stdout + result.stderr

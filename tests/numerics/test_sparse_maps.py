@@ -42,9 +42,9 @@ def close(actual: Tensor, expected: Tensor, atol: float) -> None:
     assert_close(actual, expected, rtol=0.0, atol=atol)
 
 
-SHARED = ("sparsemax", "entmax15", "entmax_bisect", "sparsemax_bisect", "normmax_bisect", "budget_bisect", "SparsemaxBisect",
-          "NormmaxBisect", "BudgetBisect")
-PEERS = {name: getattr(entmax, name) for name in SHARED}
+OFFERED = ("sparsemax", "entmax15", "sparsemax_bisect", "entmax_bisect", "normmax_bisect", "budget_bisect", "SparsemaxBisect",
+           "NormmaxBisect", "BudgetBisect")
+PEERS = {name: getattr(entmax, name) for name in OFFERED}
 
 
 @pytest.mark.parametrize("name", PEERS)

@@ -17,7 +17,7 @@ tell a good approximation from a large z.
 ``kl_reverse``          KL(p* ‖ p_c)
 ``gap``                 P(p_c) − P(p*) = KL(p_c ‖ p*) + (α/2)‖h_c − ĥ‖², P the objective (4)
 ``relative_gap``        that over P(u) − P(p*), what the solution gains over the prior
-``output_bound``        the certificate's bound on ``output_error``, known without solving
+``output_bound``        the certificate's bound on ``output_error``, known without solving (``BOUNDS`` names the claims)
 ``total_variation_bound``  the certificate's bound on ``total_variation``
 
 Claims      deciphering.18, deciphering.fig4, deciphering.fig5, deciphering.fig6, deciphering.fig7, deciphering.fig8
@@ -36,6 +36,10 @@ STATISTICS = (
     "relative_gap", "output_bound", "total_variation_bound",
 )
 """Names of the numbers above."""
+
+BOUNDS = {"output_bound": mem.Certificate.CLAIMS["mean_error"],
+          "total_variation_bound": mem.Certificate.CLAIMS["weights_error"]}
+"""The claims that prove the bounds among them."""
 
 CONTEXT = ("evidence_norm", "visible_evidence_norm", "dual_norm", "shift_norm", "uncertainty")
 """Beside them: ‖z‖, ‖Pz‖, ‖λ*‖, ‖ĥ − μ‖, and the solver's bound on its error in ĥ over ‖ĥ − μ‖."""

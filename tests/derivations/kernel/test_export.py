@@ -7,8 +7,9 @@ import pytest
 from derivations import AtLeast, Equation, delta, derivative, index, kl, positive, simplex, size, total, vector, xlogx
 from derivations.catalogue import entries
 from derivations.kernel.export import Theorem, theorem
+from derivations.kernel.polynomials import alpha
 from derivations.kernel.readback import disagreement, parts
-from derivations.kernel.terms import NotExportedError
+from derivations.kernel.terms import NotExportedError, renamed
 from derivations.relations import Relation
 
 m = size("m")
@@ -79,3 +80,18 @@ def test_positivity_is_a_hypothesis() -> None:
     other = index("k", m, other_than=(j,))
     binders, _ = parts(theorem("domains", Equation(total(k, q[k]) * delta(j, other) + tau, tau)).statement)
     assert {"m_gt0", "tau_gt0", "q_ge0", "q_mass", "k_j"} <= {name for name, _ in binders}
+
+
+def test_no_index_is_captured() -> None:
+    """An index that takes the name of one that is bound inside leaves both what they are."""
+    entry = ("entry", "T", ("x1", "j"))
+    inner = renamed(("sum", "x1", "n", entry), {"j": "x1"})
+    assert inner == ("sum", "x1_1", "n", ("entry", "T", ("x1_1", "x1")))
+    assert alpha(("sum", "x1", "d", inner)) == ("sum", "x2", "d", ("sum", "x1", "n", ("entry", "T", ("x1", "x2"))))
+
+
+def test_claims_that_say_the_same_are_asked_once() -> None:
+    """The name of a theorem is no part of its content, all that it says is."""
+    one, other = theorem("one", SOUND[0]), theorem("other", SOUND[0])
+    assert one.source != other.source
+    assert one.content == other.content != theorem("one", SOUND[1]).content

@@ -1,6 +1,8 @@
 """Rocq itself, where it is installed: it accepts what is true and nothing that is planted."""
 
 import shutil
+import subprocess
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -65,6 +67,39 @@ def test_an_axiom_of_the_session_is_counted(library: Library, store: Path) -> No
         assert rocq.prove("Theorem bad : False.\nProof.\nexact: mine.\nQed.").accepted
         said = rocq.say("Print Assumptions bad.")
     assert foreign(assumed(said)) == ["mine"]
+
+
+def test_an_axiom_of_the_standard_library_refuses_its_theorem_only(library: Library, store: Path) -> None:
+    """Planted: excluded middle of another library; what is asked together with it is accepted."""
+    source = "From Coq Require Import Classical_Prop.\nTheorem middle : forall P : Prop, P \\/ ~ P."
+    middle, sound = Theorem("middle", source, "exact: classic.", {}), exported("eot.59")
+    answers = checked([middle, sound], library, 1, store)
+    assert answers[sound.name].accepted
+    assert answers["middle"].detail == "it rests on the axiom classic"
+
+
+def rechecked(folder: Path, options: Sequence[str], modules: Iterable[str]) -> str:
+    """What the checker says of compiled objects, which it reads without the rest of Rocq."""
+    chosen = [part for name in modules for part in ("-norec", name)]
+    done = subprocess.run(["coqchk", "-silent", "-o", *options, *chosen], cwd=folder, capture_output=True, text=True,
+                          check=False)
+    assert done.returncode == 0, done.stderr[-600:]
+    return done.stdout + done.stderr
+
+
+def test_the_checker_finds_no_axiom_in_the_library(library: Library) -> None:
+    """The compiled objects, checked again by themselves; nothing in them is assumed."""
+    said = rechecked(library.folder, library.options, [f"AttentionProofs.{name}" for name in library.seconds])
+    assert "* Axioms:" in said
+    assert "AttentionProofs." not in said.split("* Axioms:", 1)[1]
+    assert said.count("<none>") == 3
+
+
+def test_the_checker_finds_a_planted_axiom(tmp_path: Path) -> None:
+    """Planted: a compiled object with an axiom of its own."""
+    (tmp_path / "Planted.v").write_text("Axiom mine : False.\n")
+    subprocess.run(["coqc", "-q", "-R", ".", "Planting", "Planted.v"], cwd=tmp_path, check=True)
+    assert "Planting.Planted.mine" in rechecked(tmp_path, ["-R", ".", "Planting"], ["Planting.Planted"])
 
 
 def test_mutants_are_not_accepted(library: Library, store: Path) -> None:

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from derivations.latex.paper import Formula, read_paper
+from derivations.latex.syntax import parse
+from derivations.latex.tree import spelled
 
 PAPER = r"""\documentclass{article}
 \newcommand{\KL}[2]{D_{\mathrm{KL}}(#1\,\|\,#2)}  % with two arguments
@@ -73,3 +75,34 @@ def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
     (tmp_path / "paper.tex").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(ValueError, match="PAPER: expected a LaTeX file in UTF-8"):
         read_paper(tmp_path / "paper.tex")
+
+
+def test_a_row_that_begins_with_a_sign_goes_on(tmp_path: Path) -> None:
+    text = r"""\begin{document}\begin{align}
+a &= b \nonumber \\ &\quad + c \\
+d &= e \notag \\ &= f \\
+- g &\le 1 \\ g &= 2 \\ &= 3
+\end{align}\begin{multline} a + b \\ - c = d \\ + e \end{multline}\end{document}"""
+    assert [(f.latex, f.number) for f in formulas(tmp_path, text)] == [
+        (r"a = b \quad + c", "1"),
+        ("d = e = f", "2"),
+        (r"- g \le 1", "3"),
+        ("g = 2", "4"),
+        ("2 = 3", "5"),
+        (r"a + b \\ - c = d \\ + e", "6"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("latex", "tree"),
+    [
+        (r"a + b \\ - c = d \\ + e", "a + b - c = d + e"),
+        (r"a + b \\ = c", "a + b = c"),
+        (r"a = b \\ - c = d", r"a = b\\- c = d"),
+        (r"a = b \\ c = d", r"a = b\\c = d"),
+        (r"a = b \\ = c", r"a = b\\= c"),
+    ],
+)
+def test_lines_of_a_formula(latex: str, tree: str) -> None:
+    """What can be a second statement stays one: − c = d after a = b."""
+    assert spelled(parse(latex)) == tree

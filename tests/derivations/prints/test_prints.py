@@ -11,7 +11,8 @@ from derivations.documents import DOCUMENTS
 from derivations.eot.notation import expect, j, k, m, s, softmax, tau, u
 from derivations.eot.section5_gradient import exponential, softmax_jacobian
 from derivations.latex import Notation
-from derivations.latex.links import links, sides
+from derivations.latex.links import links
+from derivations.latex.said import sides
 from derivations.latex.tree import LatexError
 from derivations.prints import tables
 from derivations.prints.agreement import check

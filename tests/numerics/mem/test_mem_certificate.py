@@ -79,6 +79,39 @@ def test_mean_and_lower_dual_bound_are_sharp_for_two_templates(alpha: float) -> 
     assert abs(dual - float(found.dual_distance)) <= 1e-6 * dual + float(solution.error) + 1e-15
 
 
+@pytest.mark.parametrize("alpha", [0.3, 1.0, 10.0])
+def test_what_is_known_before_the_pass_is_attained(alpha: float) -> None:
+    """``beyond.query-bound`` and ``beyond.objective-bound`` for two templates and little evidence."""
+    x = two_templates(alpha, 3e-4 / alpha)
+    found, solution = mem.certificate(*x.arguments), mem.solve(*x.arguments, tolerance=1e-12)
+    dual = float((alpha * x.evidence - solution.dual).norm())
+    assert dual == pytest.approx(float(found.dual_error), rel=1e-6)
+    lost = excess_of(x, found.weights, solution)
+    assert lost == pytest.approx(float(found.excess), rel=1e-6)
+
+
+def excess_of(x: MemProblem, weights: Tensor, solution: mem.Solution) -> float:
+    """P(p) − P(p*) as a divergence and a squared distance, which cancel no digits."""
+    ratio = torch.where(weights > 0, (weights / solution.weights).log(), 0.0)
+    divergence = (weights * (ratio + (-ratio).expm1())).sum()
+    apart = (weights - solution.weights) @ x.templates.double()
+    return float(divergence + torch.as_tensor(x.alpha) / 2 * apart.square().sum())
+
+
+@PATIENT
+@given(mem_batches(max_batch=0, scales=(1.0,), layouts=("generic", "duplicated", "collinear", "all equal")))
+def test_the_value_lost_is_never_above_its_bound(x: MemProblem) -> None:
+    found, solution = mem.certificate(*x.arguments), mem.solve(*x.arguments)
+    room = (1 + float(torch.as_tensor(x.alpha))) * (float(slack(x).max()) + float(solution.weights_error.max()))
+    assert excess_of(x, found.weights, solution) <= float(found.excess) + 10 * room
+
+
+def test_a_bound_of_the_value_that_is_too_small_would_be_seen() -> None:
+    x = two_templates(1.0, 1e-3)
+    found, solution = mem.certificate(*x.arguments), mem.solve(*x.arguments)
+    assert excess_of(x, found.weights, solution) > 0.9 * float(found.excess)
+
+
 def test_upper_dual_bound_is_sharp_for_small_alpha() -> None:
     x = two_templates(1e-4, 1.0)
     found, solution = mem.certificate(*x.arguments), mem.solve(*x.arguments, tolerance=1e-12)

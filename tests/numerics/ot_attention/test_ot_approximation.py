@@ -180,6 +180,16 @@ def test_the_bounds_are_tight() -> None:
     assert errors[0] == pytest.approx(bounds[0], rel=1e-12)
 
 
+@pytest.mark.parametrize("alpha", [0.01, 1.0, 30.0])
+def test_what_is_known_before_the_pass_is_attained(alpha: float) -> None:
+    """``beyond.ot-query-bound`` for ±1 and small z, where one pass alone says 1 + q times as much."""
+    errors, bounds = pair(1e-6, alpha, 1.0)
+    assert errors[0] == pytest.approx(bounds[0], rel=1e-6)
+    by_pass = ot.approximation_bound(PAIR, torch.tensor([1e-6], dtype=F64), ONE, FREE, alpha, 1.0,
+                                     torch.tensor([alpha * 1e-6], dtype=F64))
+    assert float(by_pass.dual) == pytest.approx((1 + alpha) * bounds[0], rel=1e-6)
+
+
 def test_alpha_need_not_be_small_and_is_not_enough() -> None:
     """What must be small is (α/γ)‖Σ̄‖, wherever [0, αz] leads; α alone is neither sufficient nor necessary."""
     errors, _ = pair(0.5, 1e-4, 1e-8)

@@ -196,7 +196,7 @@ def test_the_gap_is_the_squared_residual_at_any_dual(x: OtProblem) -> None:
     at = x.alpha * x.evidence
     g = (x.templates @ at.unsqueeze(-1)).squeeze(-1)
     X = ot.coupling(g, x.prior, x.cost, x.gamma)
-    residual = ot.approximation_bound(*x.arguments).dual / x.alpha
+    residual = ot.approximation_bound(*x.arguments, dual=at).dual / x.alpha
     slack = objective_error(x, x.alpha * (x.reach + float(x.evidence.norm(dim=-1).max())) ** 2)
     close(primal(X, x) - dual(at, x), x.alpha / 2 * residual**2, slack)
 

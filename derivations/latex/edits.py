@@ -1,0 +1,155 @@
+"""One-edit versions of a printed formula, in its own words: the slips by which formulas go wrong, undone.
+
+A sign, a factor such as τ or 1/τ, a power, a term, two indices, a transposition, the order of p and q in KL(p ‖ q).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import chain, islice, product
+
+from derivations.latex.derivatives import TRANSPOSED
+from derivations.latex.names import LETTER
+from derivations.latex.tree import (
+    Bracket,
+    Fraction,
+    Listing,
+    Node,
+    Number,
+    Operator,
+    Product,
+    Root,
+    Scripted,
+    Sum,
+    Symbol,
+    product_node,
+    spelled,
+    walk,
+)
+
+MOST = 50  # edits inside of a side
+ONE = Number("1")
+TWO = Number("2")
+
+
+def versions(side: Node, scalars: Sequence[str]) -> Iterator[tuple[str, Node]]:
+    """Versions of a side with one edit and what was done; `scalars` are the numbers that may have been lost or added."""
+    seen = {spelled(side)}
+    own = islice(_inside(side, _letters(side), scalars), MOST)
+    for name, node in chain(_signs(side), own, _scaled(side, scalars)):
+        if spelled(node) not in seen:
+            seen.add(spelled(node))
+            yield name, node
+
+
+def _letters(side: Node) -> list[str]:
+    """The letters that stand below a symbol of a side, for indices that were taken for each other."""
+    below = [node.sub for node in walk(side) if isinstance(node, Scripted) and node.sub is not None]
+    return sorted({spelled(part) for sub in below for part in walk(sub) if LETTER.fullmatch(spelled(part))})
+
+
+def _signs(side: Node) -> Iterator[tuple[str, Node]]:
+    yield "the other sign", _sum([(_other(sign), term) for sign, term in _terms(side)])
+
+
+def _scaled(side: Node, scalars: Sequence[str]) -> Iterator[tuple[str, Node]]:
+    """A side with a number more before it or below it; each of its terms likewise."""
+    terms = _terms(side)
+    for name, below in product(scalars, (False, True)):
+        said, number = f"{'divided' if below else 'multiplied'} by {name}", Symbol(name)
+        yield said, _sum([(sign, _times(term, number, below)) for sign, term in terms])
+        for at, (sign, term) in enumerate(terms if len(terms) > 1 else ()):
+            changed = [*terms[:at], (sign, _times(term, number, below)), *terms[at + 1 :]]
+            yield f"{spelled(term)} {said}", _sum(changed)
+
+
+def _times(term: Node, number: Node, below: bool) -> Node:
+    factors = term.factors if isinstance(term, Product) else (term,)
+    return product_node((Fraction(ONE, number) if below else number, *factors))
+
+
+def _terms(side: Node) -> tuple[tuple[str, Node], ...]:
+    return side.terms if isinstance(side, Sum) else (("+", side),)
+
+
+def _other(sign: str) -> str:
+    return "+" if sign == "-" else "-"
+
+
+def _sum(terms: Sequence[tuple[str, Node]]) -> Node:
+    return terms[0][1] if len(terms) == 1 and terms[0][0] == "+" else Sum(tuple(terms))
+
+
+def _inside(node: Node, letters: Sequence[str], scalars: Sequence[str]) -> Iterator[tuple[str, Node]]:
+    """One edit of a node itself, then one of a part of it."""
+    yield from _own(node)
+    if isinstance(node, Symbol) and node.name in scalars:
+        yield f"1/{node.name} for {node.name}", Fraction(ONE, node)
+    match node:
+        case Sum(terms):
+            for at, (sign, term) in enumerate(terms):
+                for name, part in _inside(term, letters, scalars):
+                    yield name, Sum((*terms[:at], (sign, part), *terms[at + 1 :]))
+        case Product(factors):
+            for at, factor in enumerate(factors):
+                for name, part in _inside(factor, letters, scalars):
+                    yield name, Product((*factors[:at], part, *factors[at + 1 :]))
+        case Fraction(over, under):
+            yield from ((name, Fraction(part, under)) for name, part in _inside(over, letters, scalars))
+            yield from ((name, Fraction(over, part)) for name, part in _inside(under, letters, scalars))
+        case Bracket(kind, inside):
+            yield from ((name, Bracket(kind, part)) for name, part in _inside(inside, letters, scalars))
+        case Root(inside):
+            yield from ((name, Root(part)) for name, part in _inside(inside, letters, scalars))
+        case Listing(parts, separators):
+            for at, own in enumerate(parts):
+                for name, part in _inside(own, letters, scalars):
+                    yield name, Listing((*parts[:at], part, *parts[at + 1 :]), separators)
+        case Scripted(base, sub, sup, primes):
+            yield from ((name, Scripted(part, sub, sup, primes)) for name, part in _inside(base, letters, scalars))
+            if sup is not None and not isinstance(sup, Symbol | Operator | Number):
+                yield from ((name, Scripted(base, sub, part, primes)) for name, part in _inside(sup, letters, scalars))
+            if sub is not None and LETTER.fullmatch(spelled(sub)) and spelled(base) not in ("\\sum", "\\prod"):
+                for letter in letters:
+                    yield f"{letter} for {spelled(sub)}", Scripted(base, Symbol(letter), sup, primes)
+
+
+def _own(node: Node) -> Iterator[tuple[str, Node]]:
+    match node:
+        case Sum(terms):
+            for at, (sign, term) in enumerate(terms):
+                yield f"the other sign of {spelled(term)}", Sum((*terms[:at], (_other(sign), term), *terms[at + 1 :]))
+            for at, (_, term) in enumerate(terms if len(terms) > 1 else ()):
+                yield f"without {spelled(term)}", _sum([*terms[:at], *terms[at + 1 :]])
+        case Product(factors):
+            for at, factor in enumerate(factors):
+                if isinstance(factor, Number | Symbol | Fraction) and not isinstance(_next(factors, at), Bracket):
+                    rest = (*factors[:at], *factors[at + 1 :])
+                    if rest and not isinstance(rest[0], Operator) and not isinstance(rest[-1], Operator):
+                        yield f"without {spelled(factor)}", product_node(rest)
+        case Fraction(over, under) if over == ONE:
+            yield f"{spelled(under)} for 1/{spelled(under)}", under
+            if isinstance(under, Symbol):
+                yield f"1/{under.name}² for 1/{under.name}", Fraction(ONE, Scripted(under, None, TWO))
+        case Listing(parts, ("‖",)):
+            yield f"{spelled(parts[0])} and {spelled(parts[1])} in the other order", Listing((parts[1], parts[0]), ("‖",))
+        case Scripted(base, sub, sup, primes) if sup is not None and isinstance(sup, Number):
+            bare = Scripted(base, sub, None, primes) if sub is not None or primes else base
+            yield f"without the power {sup.text}", bare
+            if sup.text != "2":
+                yield f"the power 2 for {sup.text}", Scripted(base, sub, TWO, primes)
+            yield f"the power {int(sup.text) + 1} for {sup.text}", Scripted(base, sub, Number(str(int(sup.text) + 1)), primes)
+        case Scripted(base, None, sup, primes) if sup is not None and spelled(sup) in TRANSPOSED:
+            yield f"{spelled(base)} for its transpose", base
+        case Number(text) if text.isdigit():
+            yield f"{int(text) + 1} for {text}", Number(str(int(text) + 1))
+            if int(text) > 1:
+                yield f"{int(text) - 1} for {text}", Number(str(int(text) - 1))
+    if isinstance(node, Symbol | Bracket) or (isinstance(node, Scripted) and node.sup is None):
+        base, sub = (node.base, node.sub) if isinstance(node, Scripted) else (node, None)
+        if spelled(base) not in ("\\sum", "\\prod", "\\log", "\\exp", "\\partial", "\\nabla"):
+            yield f"the square of {spelled(node)}", Scripted(base, sub, TWO, node.primes if isinstance(node, Scripted) else 0)
+
+
+def _next(factors: Sequence[Node], at: int) -> Node | None:
+    return factors[at + 1] if at + 1 < len(factors) else None

@@ -1,0 +1,62 @@
+"""Membership in sets: x ∈ (0, 1), x ∈ ℝ^m, q ∈ Δ, against what the notation declares."""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from derivations.calculus import sums
+from derivations.calculus.sums import total
+from derivations.calculus.variables import Kind, Variable
+from derivations.latex.elaboration import Reader
+from derivations.latex.names import parts
+from derivations.latex.tree import Bracket, LatexError, Node, Scripted, spelled
+from derivations.latex.values import Value, at, bound
+from derivations.relations import AtLeast
+from derivations.relations.base import Hypothesis
+
+SETS = ("\\mathbb{R}", "\\mathbb{N}", "\\Delta", "\\mathcal{", "\\{1", "[", "\\mathrm{int}")
+
+
+def is_interval(node: Node) -> bool:
+    """Whether a set is (a, b) or [a, b]."""
+    return isinstance(node, Bracket) and node.kind in ("()", "[]") and len(parts(node.inside)) == 2
+
+
+def within_interval(reader: Reader, left: Node, interval: Node) -> list[Hypothesis]:
+    """x ∈ (a, b) as two inequalities; an end at infinity says nothing."""
+    assert isinstance(interval, Bracket)
+    low, high = parts(interval.inside)
+    strict, x = interval.kind == "()", reader.value(left).number
+    found: list[Hypothesis] = []
+    if "\\infty" not in spelled(low):
+        found.append(AtLeast(x, reader.value(low).number, strict=strict))
+    if "\\infty" not in spelled(high):
+        found.append(AtLeast(reader.value(high).number, x, strict=strict))
+    return [each for each in found if not each.prove()]
+
+
+def check_member(reader: Reader, left: Node, right: Node) -> None:
+    """Raises LatexError for a set that is smaller than what the notation declares, ℝ₊ of a real number."""
+    text = spelled(right)
+    base, sub = (right.base, spelled(right.sub)) if isinstance(right, Scripted) else (right, "")
+    simplex, signed = "\\Delta" in text, spelled(base) == "\\mathbb{R}" and sub != ""
+    inside = text.startswith("\\mathrm{int}") or "+ +" in sub or sub == "> 0"
+    if not (simplex or signed or inside):
+        _check_whole(reader, left, right)
+        return
+    value = reader.value(left)
+    places = tuple(map(bound, value.shape))
+    entry = at(value, places)
+    mass = not simplex or sums.equal(total(places[-1:], entry), sp.S.One)
+    if not mass or not (entry.is_positive if inside else entry.is_nonnegative):
+        raise LatexError(f"expected {spelled(left)} to be declared as a point of {text}")
+
+
+def _check_whole(reader: Reader, left: Node, right: Node) -> None:
+    """Raises LatexError for x ∈ ℝ^m where the notation declares x as a point of a part of it, so that less would be shown."""
+    meaning = reader.meaning(spelled(left)) if spelled(right).startswith("\\mathbb{R}") else None
+    first = meaning.entry(*map(bound, meaning.shape)) if isinstance(meaning, Value) and None not in meaning.shape else None
+    label = first.base.label if isinstance(first, sp.Indexed) else first
+    if isinstance(label, Variable) and label.domain.kind not in (Kind.REAL, Kind.INDEX):
+        declared = label.domain.kind.words
+        raise LatexError(f"{spelled(left)}: expected any point of {spelled(right)}, got one declared as {declared}")

@@ -1,0 +1,26 @@
+"""Means and variances of random vectors, E⟨q, k⟩ and Var Σ_t p_t z_t: entries are independent with mean 0 and variance 1."""
+
+from __future__ import annotations
+
+from derivations.calculus import moments
+from derivations.calculus.variables import Kind, Variable
+from derivations.latex.reads import Reads
+from derivations.latex.tree import LatexError, Node, Operator, spelled
+from derivations.latex.values import Value, scalar
+
+OF = {"expectation": moments.expectation, "variance": moments.variance}
+
+
+def moment(reader: Reads, operator: str, rest: list[Node]) -> Value:
+    """The mean or variance of what follows; raises LatexError where nothing in it is random, and a law would be needed."""
+    if not rest or operator not in OF:
+        raise LatexError(f"{operator}: expected a distribution as subscript, got none")
+    first = rest[0]
+    argument = reader.next(rest)
+    if rest and not isinstance(rest[0], Operator):
+        raise LatexError(f"{operator}: expected brackets around what follows, got {spelled(first)} {spelled(rest[0])}")
+    names = argument.number.atoms(Variable) if not argument.shape else set()
+    if not any(each.domain.kind is Kind.RANDOM for each in names):
+        raise LatexError(f"{operator}: expected a distribution as subscript, or a random vector of the notation")
+    return scalar(OF[operator](argument.number))
+

@@ -1,0 +1,60 @@
+"""Where a symbol lives: x ∈ ℝ^m, C ∈ ℝ₊^{n×m}, t ∈ S and V : S → ℝ^d, held against the shape that the notation declares."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import sympy as sp
+
+from derivations.latex.notation import Definition
+from derivations.latex.reads import Reads
+from derivations.latex.tree import Bracket, LatexError, Node, Operator, Product, Scripted, Symbol, spelled
+from derivations.latex.values import Size, Value, is_index
+
+REALS = "\\mathbb{R}"
+
+
+def dimensions(reader: Reads, node: Node | None) -> tuple[sp.Expr, ...] | None:
+    """The shape of the points of ℝ, ℝ^m, ℝ^{n×m} or a finite set S, of which they are the numbers; None for another set."""
+    base, sup = (node.base, node.sup) if isinstance(node, Scripted) else (node, None)
+    if spelled(base) in reader.notation.sizes and sup is None:
+        return ()
+    if not isinstance(base, Symbol) or base.name != REALS:
+        return None
+    factors: Sequence[Node] = sup.factors if isinstance(sup, Product) else () if sup is None else (sup,)
+    return tuple(reader.value(each).number for each in factors if not isinstance(each, Operator))
+
+
+def is_signed(node: Node) -> bool:
+    """Whether a space is ℝ₊^m, whose points have entries ≥ 0."""
+    return isinstance(node, Scripted) and spelled(node.sub) == "+"
+
+
+def check_point(reader: Reads, left: Node, space: Node) -> Value:
+    """The value of a point; raises LatexError where it has another shape than the points of the space."""
+    shape = dimensions(reader, space)
+    value = reader.value(left)
+    finite = spelled(space) in reader.notation.sizes
+    if shape is None or not _of_shape(value.shape, shape) or finite != is_index(value):
+        raise LatexError(f"{spelled(left)}: expected a point of {spelled(space)}, got {value.words}")
+    return value
+
+
+def check_mapping(reader: Reads, name: Node, domain: Node, target: Node) -> None:
+    """Raises LatexError where the notation says that f : X → Y is no function of points of X with values in Y."""
+    meaning, shape = reader.notation.meanings.get(spelled(name)), dimensions(reader, target)
+    finite = reader.notation.sizes.get(spelled(domain))
+    if isinstance(meaning, Definition) and len(meaning.pattern.arguments) == 1 and finite is None:
+        argument = reader.value(Symbol(meaning.pattern.arguments[0]))
+        value = reader.value(Product((name, Bracket("()", Symbol(meaning.pattern.arguments[0])))))
+        fits = _of_shape(argument.shape, dimensions(reader, domain)) and _of_shape(value.shape, shape)
+    elif finite is not None and shape is not None:
+        fits = _of_shape(reader.value(name).shape, (finite, *shape))
+    else:
+        fits = False
+    if not fits:
+        raise LatexError(f"{spelled(name)}: expected a function from {spelled(domain)} to {spelled(target)} in the notation")
+
+
+def _of_shape(one: Sequence[Size], other: Sequence[Size] | None) -> bool:
+    return other is not None and len(one) == len(other) and all(a in (None, b) for a, b in zip(one, other, strict=True))

@@ -1,0 +1,77 @@
+"""Whether a print that holds up to a remainder is the expansion that is proved: the same function, the same terms."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import sympy as sp
+
+from derivations.calculus.variables import Variable, variables_of
+from derivations.latex.remainders import Expanded
+from derivations.prints.expressions import Naming, Values, named, namings
+from derivations.relations import Expansion
+
+Pairs = tuple[tuple[sp.Expr, sp.Expr], ...]
+
+
+def same_expansion(said: Expanded, step: Expansion, naming: Naming, values: Values) -> Pairs | None:
+    """What agrees: the left sides, and the right sides or their coefficients up to the printed order; None if they do not.
+
+    f ≈ g says of no order how near they are, and agrees with an expansion that has these two sides.
+    """
+    left, right = sides_of(said, step, naming)
+    if left is None or values.same(left, right):
+        return None
+    gaps = left - right, step.left - step.right
+    if values.same(*gaps):
+        return (gaps,)
+    if not values.same(left, step.left):
+        return None
+    if values.same(right, step.right):
+        return (left, step.left), (right, step.right)
+    found = coefficients(said, step, right)
+    return ((left, step.left), *found) if found and all(values.same(*pair) for pair in found) else None
+
+
+def differs(said: Expanded, step: Expansion, known: frozenset[str]) -> tuple[Values, int, sp.Expr, sp.Expr] | None:
+    """A point at which an expansion of the proved function has another coefficient in print."""
+    for naming in namings(said.sides, (step.left, step.right), known):
+        left, right = sides_of(said, step, naming)
+        if left is None:
+            continue
+        found = coefficients(said, step, right)
+        values = Values(variables_of(sp.Tuple(left, right, step.left, step.right)), step.given)
+        if not values.same(left, step.left):
+            continue
+        for printed, proved in found:
+            if (at := values.apart(printed, proved)) is not None:
+                return values, at, printed, proved
+    return None
+
+
+def sides_of(said: Expanded, step: Expansion, naming: Naming) -> tuple[sp.Expr | None, sp.Expr]:
+    """Both sides in the variables of a step, on the ray t ↦ tλ where a vector goes to 0; None where another one does."""
+    left, right = (named(each, naming) for each in said.sides)
+    if said.small is None:
+        return left, right
+    small = naming.get(said.small, said.small)
+    if not isinstance(small, Variable) or (said.order or 0) > step.order:
+        return None, right
+    if not small.domain.shape:
+        return (left if small == step.variable else None), right
+    return on_ray(left, small, step.variable), on_ray(right, small, step.variable)
+
+
+def on_ray(expr: sp.Expr, vector: Variable, t: Variable) -> sp.Expr:
+    """An expression at tλ for a vector λ."""
+    entries: Iterator[sp.Indexed] = (each for each in expr.atoms(sp.Indexed) if each.base.label == vector)
+    return sp.sympify(expr.xreplace({each: t * each for each in entries}))
+
+
+def coefficients(said: Expanded, step: Expansion, right: sp.Expr) -> Pairs:
+    """The coefficients of both right sides up to the printed order; none where there are none."""
+    order = step.order if said.order is None else said.order
+    try:
+        return tuple(Expansion(right, step.right, step.variable, order, where=step.where).expanded)
+    except ValueError:
+        return ()

@@ -1,0 +1,133 @@
+"""A run in shards: which claims each of several machines verifies, and one ledger out of the ledgers of all.
+
+A printed id and its parts stay together, since its verdict is the worst of theirs.  The division is a function of the claims
+and of the seconds of a given ledger alone, so that machines that share nothing else agree on it; `joined` makes sure that they
+did.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from derivations import ledger
+from derivations.catalogue import entries
+from derivations.selection import selected
+
+SAME = ("commit", "python", "packages", "seed", "quick", "device", "model")
+"""What the environments of all shards of a run have in common."""
+
+
+def parsed(text: str) -> tuple[int, int]:
+    """Return i and k of the text "i/k"; raises click.UsageError unless 1 ≤ i ≤ k."""
+    found = re.fullmatch(r"([1-9]\d{0,3})/([1-9]\d{0,3})", text)
+    if found is None or int(found[1]) > int(found[2]):
+        raise click.UsageError(f"--shard: expected i/k with 1 ≤ i ≤ k ≤ 9999, got {text}")
+    return int(found[1]), int(found[2])
+
+
+def seconds_in(told: Mapping[str, Any]) -> dict[str, float]:
+    """Return how long the votes of each claim of a ledger took."""
+    return {row["id"]: sum(e["seconds"] for e in row["evidence"]) for row in told["claims"]}
+
+
+def divided(ids: Iterable[str], count: int, seconds: Mapping[str, float]) -> list[list[str]]:
+    """Divide claims into shards of about equal length, each in the order of the documents.
+
+    The longest goes first, each to the shard that is shortest by then.  A claim of unknown length counts as an average one, so
+    that all go around in turns if none is known.
+    """
+    wanted = set(ids)
+    together: dict[str, list[str]] = {}
+    for id, entry in entries().items():
+        if id in wanted:
+            together.setdefault(entry.part_of if entry.part_of in wanted else id, []).append(id)
+    known = [seconds[id] for id in wanted if id in seconds]
+    average = sum(known) / len(known) if any(known) else 1.0
+    lengths = {head: sum(seconds.get(id, average) for id in group) for head, group in together.items()}
+    totals, shards = [0.0] * count, [set[str]() for _ in range(count)]
+    for head in sorted(together, key=lambda head: -lengths[head]):
+        shortest = min(range(count), key=lambda k: (totals[k], len(shards[k])))
+        totals[shortest] += lengths[head]
+        shards[shortest].update(together[head])
+    return [[id for id in entries() if id in shard] for shard in shards]
+
+
+def shard_of(names: Sequence[str], text: str, balance: Path | None) -> list[str]:
+    """Return the claims of one shard, "i/k", of those that the names select.
+
+    Raises click.UsageError for another text, for more shards than there is something to divide, and for a `balance` that is no
+    ledger.
+    """
+    part, count = parsed(text)
+    try:
+        seconds = {} if balance is None else seconds_in(ledger.read(balance))
+    except ValueError as error:
+        raise click.UsageError(f"--balance: {error}") from None
+    shards = divided(selected(",".join(names)), count, seconds)
+    if not all(shards):
+        most = sum(map(bool, shards))
+        raise click.UsageError(f"--shard: expected at most {most} shards of so few claims, got {text}")
+    return shards[part - 1]
+
+
+def joined(ledgers: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the ledger of the run whose shards these are, with the verdicts that follow from all of their evidence.
+
+    Raises ValueError unless they are all the shards of one run, each once, from the same files and settings, and have every
+    claim that was asked for.
+    """
+    surroundings = [each["environment"] for each in ledgers]
+    if alone := [place for place, each in enumerate(surroundings, start=1) if not each.get("shard")]:
+        raise ValueError(f"ledger {alone[0]}: expected a shard of a run, got a whole one")
+    of = [(each["shard"]["part"], each["shard"]["of"]) for each in surroundings]
+    if sorted(of) != [(part, len(of)) for part in range(1, len(of) + 1)]:
+        raise ValueError(f"shards: expected all of one run, each once, got {', '.join(f'{i}/{k}' for i, k in of)}")
+    for name in SAME:
+        _same(name, [each.get(name) for each in surroundings])
+    _same("asked", [each["shard"]["asked"] for each in surroundings])
+    _same("files", [each.get("files") for each in ledgers])
+    rows = {row["id"]: row for each in ledgers for row in each["claims"]}
+    counts = Counter(row["id"] for each in ledgers for row in each["claims"])
+    if twice := [id for id, count in counts.items() if count > 1]:
+        raise ValueError(f"shards: expected every claim once, got {twice[0]} twice; were they balanced by the same ledger?")
+    asked = surroundings[0]["shard"]["asked"]
+    if missing := [id for id in entries() if id in selected(",".join(asked)) and id not in rows]:
+        raise ValueError(f"shards: expected every claim that was asked for, got no row for {missing[0]}")
+    environment = {name: value for name, value in surroundings[0].items() if name not in ("shard", "incremental")} | {
+        "date": max(str(each.get("date")) for each in surroundings),
+        "devices": sorted({device for each in surroundings for device in each.get("devices", ())}),
+        "seconds": max(each.get("seconds") or 0.0 for each in surroundings),
+        "skipped": dict(sum((Counter(each.get("skipped", {})) for each in surroundings), Counter[str]())),
+        "asked": asked,
+        "complete": all(each.get("complete") for each in surroundings),
+    }
+    whole = ledger.assemble([rows[id] for id in entries() if id in rows], environment)
+    return whole | {"files": ledgers[0].get("files", {})}
+
+
+def _same(name: str, values: Sequence[Any]) -> None:
+    for part, value in enumerate(values, start=1):
+        if value != values[0]:
+            raise ValueError(f"{name}: expected the same in every shard, got another in ledger {part} than in the first")
+
+
+@click.command()
+@click.argument("paths", nargs=-1, required=True, type=Path, metavar="SHARD...")
+@click.option("--json", "path", type=Path, default=Path("ledger.json"), show_default=True, help="where to write the ledger")
+def merge(paths: tuple[Path, ...], path: Path) -> None:
+    """Join the ledgers of all shards of a run into the ledger that one `verify` would have written."""
+    if not path.resolve().parent.is_dir():
+        raise click.UsageError(f"--json: expected a file in an existing folder, got {path}")
+    try:
+        whole = joined([ledger.read(each) for each in paths])
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
+    ledger.write(whole, path)
+    counts = whole["summary"]["by_verdict"]
+    click.echo(f"{path} written: {len(whole['claims'])} claims: {', '.join(f'{n} {verdict}' for verdict, n in counts.items())}")

@@ -1,0 +1,161 @@
+"""Votes on: How far attention is from the exact solution, by what is known before anything is computed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import torch
+from hypothesis import strategies as st
+from torch import Tensor
+from torch.autograd.functional import hessian
+
+from evidence import Layer, Reading, choose, confirms, observes
+from evidence.beyond.search import Free, Problem, instances, itself, search
+from evidence.beyond.smoothness import diameter
+from evidence.eot.forward import gradient
+from numerics import mem, tolerances
+
+Values = Mapping[str, Tensor]
+Sides = Callable[[Values], tuple[Tensor, Tensor]]
+
+
+def shapes(m: int) -> dict[str, tuple[int, ...]]:
+    """m templates of the plane with a prior, a dual point and α."""
+    return {"T": (m, 2), "u": (m,), "lam": (2,), "alpha": ()}
+
+
+def solved(free: Free) -> dict[str, Tensor]:
+    """A problem with its solution: the evidence is the one for which the drawn λ maximizes the dual."""
+    templates, dual, alpha = torch.tanh(free["T"]), torch.tanh(free["lam"]), torch.tanh(free["alpha"]).exp()
+    logits = free["u"] - free["u"].mean(-1, keepdim=True)
+    prior = torch.softmax(3 * torch.tanh(logits / 3), -1)
+
+    def tilted(at: Tensor) -> Tensor:
+        return torch.softmax(torch.einsum("bnd,bd->bn", templates, at) + prior.log(), -1)
+
+    def mean(of: Tensor) -> Tensor:
+        return torch.einsum("bn,bnd->bd", of, templates)
+
+    exact = tilted(dual)
+    g = mean(exact - prior)
+    one_pass = tilted(dual + alpha[:, None] * g)
+    divergence = (one_pass * (one_pass.log() - exact.log())).sum(-1)
+    return {"T": templates, "u": prior, "lam": dual, "alpha": alpha, "g": g, "e": mean(one_pass - exact),
+            "K": divergence.clamp(min=0), "kappa": alpha * diameter(templates) ** 2 / 4}
+
+
+def squared(x: Tensor) -> Tensor:
+    """‖·‖²."""
+    return x.square().sum(-1)
+
+
+def evidence(x: Values) -> Tensor:
+    """z."""
+    return x["lam"] / x["alpha"][:, None] + x["g"]
+
+
+def counts(m: int) -> dict[str, int]:
+    """The sizes by their printed names."""
+    return {"n": m, "d": 2}
+
+
+def deviation_sides(x: Values) -> tuple[Tensor, Tensor]:
+    """q²‖λ*‖² and ‖αz − λ*‖²."""
+    return x["kappa"] ** 2 * squared(x["lam"]), squared(x["alpha"][:, None] * evidence(x) - x["lam"])
+
+
+def query_sides(x: Values) -> tuple[Tensor, Tensor]:
+    """q²‖z‖² and (1 + q)²‖z − λ*/α‖²."""
+    off = evidence(x) - x["lam"] / x["alpha"][:, None]
+    return x["kappa"] ** 2 * squared(evidence(x)), (1 + x["kappa"]) ** 2 * squared(off)
+
+
+def output_sides(x: Values) -> tuple[Tensor, Tensor]:
+    """q⁴‖z‖² and (1 + q)²‖h_c − ĥ‖²."""
+    return x["kappa"] ** 4 * squared(evidence(x)), (1 + x["kappa"]) ** 2 * squared(x["e"])
+
+
+def weights_sides(x: Values) -> tuple[Tensor, Tensor]:
+    """αq³‖z‖² and (1 + q)² times both divergences, which are α⟨g, e⟩."""
+    divergences = x["alpha"] * (x["g"] * x["e"]).sum(-1)
+    return x["alpha"] * x["kappa"] ** 3 * squared(evidence(x)), (1 + x["kappa"]) ** 2 * divergences
+
+
+def objective_sides(x: Values) -> tuple[Tensor, Tensor]:
+    """α/2 q³/(1 + q) ‖z‖², and what attention loses."""
+    most = x["alpha"] / 2 * x["kappa"] ** 3 / (1 + x["kappa"]) * squared(evidence(x))
+    return most, x["K"] + x["alpha"] / 2 * squared(x["e"])
+
+
+def pass_sides(x: Values) -> tuple[Tensor, Tensor]:
+    """q²‖λ − λ*‖² and ‖λ' − λ*‖² at λ = λ* + αg."""
+    return x["kappa"] ** 2 * x["alpha"] ** 2 * squared(x["g"]), x["alpha"] ** 2 * squared(x["e"])
+
+
+def voted(claim: str, sides: Sides) -> None:
+    """Single instances, a search of thousands, and an ascent."""
+    problem = Problem(shapes, solved, sides, counts=counts, least=1e-3)
+    confirms(Layer.TORCH, claim, on=instances(problem), count=16)(itself)
+    observes(Layer.TORCH, claim, name="search")(search(problem))
+
+
+voted("beyond.relative-deviation", deviation_sides)
+voted("beyond.query-bound", query_sides)
+voted("beyond.output-bound", output_sides)
+voted("beyond.weights-bound", weights_sides)
+voted("beyond.objective-bound", objective_sides)
+voted("beyond.contraction", pass_sides)
+
+
+# ── attained ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class Opposite:
+    """Two templates ±r of equal weight, with the evidence for which λ* = x, by softmax."""
+
+    def __init__(self, seed: int) -> None:
+        generator = torch.Generator().manual_seed(seed)
+        self.r, self.alpha = torch.randn(2, generator=generator, dtype=torch.float64).tanh().exp().tolist()
+        self.templates = torch.tensor([[self.r], [-self.r]], dtype=torch.float64)
+        self.prior = torch.full((2,), 0.5, dtype=torch.float64)
+
+    def weights(self, dual: Tensor) -> Tensor:
+        """p = tilt(λ)."""
+        return mem.tilt(dual.reshape(1), self.templates, self.prior)
+
+    def evidence(self, x: Tensor) -> Tensor:
+        """z = λ*/α + ĥ − μ."""
+        return x / self.alpha + (self.weights(x) @ self.templates)[0]
+
+    def missed(self, x: Tensor) -> Tensor:
+        """h_c − ĥ, with h_c the closed form."""
+        one_pass = mem.closed_form(self.templates, self.evidence(x).reshape(1), self.prior, self.alpha)[0]
+        return one_pass - (self.weights(x) @ self.templates)[0]
+
+    def lost(self, x: Tensor) -> Tensor:
+        """P(p_c) − P(p*)."""
+        z = self.evidence(x).reshape(1)
+        values = [mem.primal_objective(self.weights(at), self.templates, z, self.prior, self.alpha)
+                  for at in (self.alpha * z[0], x)]
+        return values[0] - values[1]
+
+    def reading(self, route: Tensor) -> Reading:
+        """A coefficient at these numbers."""
+        size = (1 + self.alpha) ** 4 * (1 + self.r) ** 8
+        return Reading({"alpha": self.alpha, "r": self.r}, {"autograd": route}, tolerances.rounding("float64", 2, size))
+
+
+SEEDS = choose(seed=st.integers(0, 2**31))
+
+
+@confirms(Layer.TORCH, "beyond.output-attained", on=SEEDS, count=16)
+def slope_of_output(drawn: dict[str, int]) -> Reading:
+    opposite = Opposite(drawn["seed"])
+    return opposite.reading(gradient(opposite.missed, torch.zeros((), dtype=torch.float64)))
+
+
+@confirms(Layer.TORCH, "beyond.objective-attained", on=SEEDS, count=16)
+def curvature_of_loss(drawn: dict[str, int]) -> Reading:
+    opposite = Opposite(drawn["seed"])
+    bent = hessian(opposite.lost, torch.zeros((), dtype=torch.float64))  # type: ignore[no-untyped-call]
+    return opposite.reading(bent / 2)

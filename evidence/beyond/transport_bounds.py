@@ -1,0 +1,154 @@
+"""Votes on: Attention by optimal transport: the bounds of the mean problem with q = (α/γ)D²/4, for every matrix of costs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import torch
+from hypothesis import strategies as st
+from torch import Tensor
+
+from evidence import Layer, Reading, choose, confirms, observes
+from evidence.beyond.output_bounds import evidence, squared
+from evidence.beyond.search import Free, Problem, instances, itself, search
+from evidence.beyond.smoothness import diameter
+from numerics import ot_attention as ot
+from numerics import tolerances
+
+Values = Mapping[str, Tensor]
+Sides = Callable[[Values], tuple[Tensor, Tensor]]
+
+
+def counts(m: int) -> dict[str, int]:
+    """The sizes by their printed names."""
+    return {"N": m, "d": 2}
+
+
+def column_shapes(m: int) -> dict[str, tuple[int, ...]]:
+    """m templates of the plane with a preference, costs and two dual points."""
+    return {"T": (m, 2), "u": (m,), "M": (m, m), "lam": (2,), "nu": (2,)}
+
+
+def columns(x: Mapping[str, Tensor], at: Tensor, gamma: Tensor) -> Tensor:
+    """q_λ(i|j), (batch, i, j)."""
+    scores = torch.einsum("bnd,bd->bn", x["T"], at)[..., None] - x["M"]
+    return torch.softmax(scores / gamma[:, None, None], -2)
+
+
+def column_values(free: Free) -> Values:
+    """The differences H_j of every column's mean and the divergences between the columns, for costs of any sign."""
+    x = {"T": torch.tanh(free["T"]), "M": 2 * torch.tanh(free["M"])}
+    one = torch.ones_like(free["lam"][:, 0])
+    here, there = (columns(x, 2 * torch.tanh(free[name]), one) for name in ("lam", "nu"))
+    u = torch.softmax(free["u"], -1)
+    both = torch.einsum("bj,bij->b", u, (here - there) * (here.log() - there.log()))
+    return {"u": u, "H": torch.einsum("bij,bid->bjd", here - there, x["T"]), "J": both, "D": diameter(x["T"])}
+
+
+def column_sides(x: Values) -> tuple[Tensor, Tensor]:
+    """(D²/4) J and the square of the average."""
+    return x["D"] ** 2 * x["J"] / 4, squared(torch.einsum("bj,bjd->bd", x["u"], x["H"]))
+
+
+COLUMNS = Problem(column_shapes, column_values, column_sides, counts=counts, least=1e-3)
+confirms(Layer.TORCH, "beyond.ot-mean-smooth", on=instances(COLUMNS), count=16)(itself)
+observes(Layer.TORCH, "beyond.ot-mean-smooth", name="search")(search(COLUMNS))
+
+
+def shapes(m: int) -> dict[str, tuple[int, ...]]:
+    """The same with one dual point, α and γ."""
+    return {"T": (m, 2), "u": (m,), "M": (m, m), "lam": (2,), "alpha": (), "gamma": ()}
+
+
+def solved(free: Free) -> dict[str, Tensor]:
+    """A problem with its solution: the evidence is the one for which the drawn λ maximizes the dual."""
+    x = {"T": torch.tanh(free["T"]), "M": 2 * torch.tanh(free["M"])}
+    dual, alpha, gamma = torch.tanh(free["lam"]), torch.tanh(free["alpha"]).exp(), torch.tanh(free["gamma"]).exp()
+    u = torch.softmax(3 * torch.tanh(free["u"] / 3), -1)
+
+    def mean(of: Tensor) -> Tensor:
+        return torch.einsum("bij,bj,bid->bd", of, u, x["T"])
+
+    start, exact = columns(x, torch.zeros_like(dual), gamma), columns(x, dual, gamma)
+    g = mean(exact - start)
+    one_pass = columns(x, dual + alpha[:, None] * g, gamma)
+    apart = gamma * torch.einsum("bj,bij->b", u, one_pass * (one_pass.log() - exact.log()))
+    return {"lam": dual, "alpha": alpha, "gamma": gamma, "g": g, "e": mean(one_pass - exact), "K": apart.clamp(min=0),
+            "D": diameter(x["T"])}
+
+
+def share(x: Values) -> Tensor:
+    """q = (α/γ)D²/4."""
+    return x["alpha"] / x["gamma"] * x["D"] ** 2 / 4
+
+
+def query_sides(x: Values) -> tuple[Tensor, Tensor]:
+    """q²‖z‖² and (1 + q)²‖g‖², times 16γ²."""
+    q, scale = share(x), 16 * x["gamma"] ** 2
+    return scale * q**2 * squared(evidence(x)), scale * (1 + q) ** 2 * squared(x["g"])
+
+
+def output_sides(x: Values) -> tuple[Tensor, Tensor]:
+    """q⁴‖z‖² and (1 + q)²‖e‖², times (4γ)⁴."""
+    q, scale = share(x), 256 * x["gamma"] ** 4
+    return scale * q**4 * squared(evidence(x)), scale * (1 + q) ** 2 * squared(x["e"])
+
+
+def objective_sides(x: Values) -> tuple[Tensor, Tensor]:
+    """αq³‖z‖² and 2(1 + q)(K + α/2 ‖e‖²), times (4γ)³."""
+    q, scale = share(x), 64 * x["gamma"] ** 3
+    lost = x["K"] + x["alpha"] / 2 * squared(x["e"])
+    return scale * x["alpha"] * q**3 * squared(evidence(x)), scale * 2 * (1 + q) * lost
+
+
+def voted(claim: str, sides: Sides) -> None:
+    """Single instances, a search of thousands, and an ascent."""
+    problem = Problem(shapes, solved, sides, counts=counts, least=1e-3, scale=1e4)
+    confirms(Layer.TORCH, claim, on=instances(problem), count=16)(itself)
+    observes(Layer.TORCH, claim, name="search")(search(problem))
+
+
+voted("beyond.ot-query-bound", query_sides)
+voted("beyond.ot-output-bound", output_sides)
+voted("beyond.ot-objective-bound", objective_sides)
+
+
+# ── what the preference becomes without evidence ────────────────────────────────────────────────────────────────────
+
+
+def cold_values(free: Free) -> Values:
+    """Costs above the diagonal's by Δ and more."""
+    return {"Δ": torch.tanh(free["Δ"]).exp(), "gamma": torch.tanh(free["gamma"]).exp(), "B": 2 * torch.tanh(free["B"]).square()}
+
+
+def cold_sides(x: Values) -> tuple[Tensor, Tensor]:
+    """The bound, and the mass that leaves the first template by the kernel of ``numerics``."""
+    N = x["B"].shape[-1]
+    cost = (x["Δ"][:, None, None] + x["B"]) * (1 - torch.eye(N, dtype=torch.float64, device=x["B"].device))
+    most = (N - 1) * torch.exp(-x["Δ"] / x["gamma"])
+    return most / (1 + most), 1 - ot.kernel(cost, x["gamma"])[:, 0, 0]
+
+
+COLD = Problem(lambda m: {"B": (m, m), "Δ": (), "gamma": ()}, cold_values, cold_sides, least=1e-2, sharp=True,
+               counts=lambda m: {"N": m, "j": 1})
+confirms(Layer.TORCH, "beyond.ot-cold", on=instances(COLD), count=16)(itself)
+observes(Layer.TORCH, "beyond.ot-cold", name="search")(search(COLD))
+
+
+# ── the divergence as a transport cost ──────────────────────────────────────────────────────────────────────────────
+
+
+@confirms(Layer.TORCH, "beyond.ot-divergence", on=choose(N=st.integers(1, 4), seed=st.integers(0, 2**31)), count=16)
+def priced(drawn: dict[str, int]) -> Reading:
+    generator = torch.Generator().manual_seed(drawn["seed"])
+
+    def normal(*shape: int) -> Tensor:
+        return torch.randn(*shape, generator=generator, dtype=torch.float64)
+
+    N, gamma = drawn["N"], float(normal(1).tanh().exp())
+    plan = torch.softmax(normal(N * N), 0).reshape(N, N)
+    v, b = torch.softmax(normal(N), -1), normal(N)
+    cost = b[None, :] - gamma * v.log()[:, None]
+    value = (cost * plan).sum() + gamma * torch.xlogy(plan, plan).sum()
+    point = {"N": N, "gamma": gamma, "P": plan, "p": plan.sum(1), "u": plan.sum(0), "v": v, "b": b}
+    return Reading(point, {"plan": value}, tolerances.rounding("float64", N * N, 100.0))

@@ -1,0 +1,74 @@
+"""What the solver needs of templates that all rows share, kept from one call to the next.
+
+Heads and queries of a layer come in many calls with the same templates. What depends on these alone is kept for the last ones,
+and used again only for templates and a prior that are the same, entry by entry: neither addresses nor version counters, which
+miss what NumPy writes, are relied on.
+"""
+
+from functools import cached_property
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from numerics.mem.arguments import mean
+
+_KEPT_NUMBERS = 2**18
+"""The largest number of entries of templates, or of their Gram matrix, that are kept after a call."""
+
+
+class SharedTemplates:
+    """Templates that all rows share, centred at their mean under a prior.
+
+    Attributes:
+        center: c, (d,).
+        templates: t_i − c, (n, d).
+        constants: what solvers derive from these, by the precision that they iterate in.
+    """
+
+    def __init__(self, templates: Tensor, prior: Tensor) -> None:
+        self.given = templates, prior
+        self.center = mean(prior, templates)
+        self.templates = templates - self.center
+        self.constants: dict[torch.dtype, dict[str, Any]] = {}
+
+    @cached_property
+    def radius(self) -> Tensor:
+        """max_i ‖t_i − c‖, (1,)."""
+        radius: Tensor = self.templates.norm(dim=-1).amax().reshape(1)
+        return radius
+
+    @cached_property
+    def span(self) -> Tensor:
+        """A bound on the norm of every mean of the templates as given, (1,)."""
+        span: Tensor = 1.001 * (self.radius + self.center.norm(dim=-1))
+        return span
+
+    @cached_property
+    def shift(self) -> Tensor:
+        """Rounding of c: the mean of the centred templates under the prior, (1, d)."""
+        return mean(self.given[1], self.templates).unsqueeze(0)
+
+    @cached_property
+    def gram(self) -> Tensor:
+        """TTᵀ of the centred templates, (n, n)."""
+        return self.templates @ self.templates.mT
+
+
+_last: SharedTemplates | None = None
+
+
+def prepared(templates: Tensor, prior: Tensor) -> SharedTemplates:
+    """Return what depends on templates, (n, d), and a prior, (n,), alone; both float64."""
+    global _last
+    last, arguments = _last, (templates, prior)
+    if last is not None and all(map(_same, last.given, arguments)):
+        return last
+    if templates.device.type != "cpu" or len(templates) * max(templates.shape) > _KEPT_NUMBERS:
+        return SharedTemplates(templates, prior)
+    _last = SharedTemplates(templates.clone(), prior.clone())             # what was given may change
+    return _last
+
+
+def _same(one: Tensor, other: Tensor) -> bool:
+    return one.device == other.device and torch.equal(one, other)

@@ -1,0 +1,125 @@
+"""A run in shards: the division, one ledger out of many, and what is refused."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from derivations import ledger
+from derivations.__main__ import main
+from derivations.catalogue import entries
+from derivations.selection import selected
+from derivations.shards import divided, joined, parsed, seconds_in
+from tests.derivations.report.samples import of, row, saved
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(main, list(arguments), standalone_mode=False)
+
+
+SOME_SECONDS = {id: float(place % 7) for place, id in enumerate(entries())}
+
+
+@pytest.mark.parametrize("seconds", [{}, SOME_SECONDS], ids=["unknown", "known"])
+@pytest.mark.parametrize("count", [1, 2, 5])
+def test_every_claim_is_in_one_shard(count: int, seconds: dict[str, float]) -> None:
+    shards = divided(entries(), count, seconds)
+    assert sorted(id for shard in shards for id in shard) == sorted(entries())
+    assert shards == divided(reversed(list(entries())), count, seconds)        # whatever the order they are named in
+    assert all(shard == [id for id in entries() if id in shard] for shard in shards)
+
+
+def test_parts_stay_with_the_whole() -> None:
+    shards = divided(entries(), 7, {})
+    place = {id: k for k, shard in enumerate(shards) for id in shard}
+    parts = {id: entry.part_of for id, entry in entries().items() if entry.part_of}
+    assert parts
+    assert all(place[id] == place[whole] for id, whole in parts.items())
+
+
+def test_shards_are_as_long_as_the_seconds_allow() -> None:
+    whole = [id for id, entry in entries().items() if not entry.part_of and entry.id in selected("geometric")]
+    seconds = {id: 10.0 if place == 0 else 1.0 for place, id in enumerate(whole)}
+    long, *others = (sum(seconds[id] for id in shard if id in seconds) for shard in divided(whole[:31], 4, seconds))
+    assert (long, others) == (10.0, [10.0, 10.0, 10.0])
+    first, second = divided(whole[:10], 2, {})                           # in turns, if no seconds are known
+    assert first == whole[:10:2]
+    assert second == whole[1:10:2]
+
+
+def test_seconds_are_those_of_all_votes() -> None:
+    vote = row("eot.1")["evidence"][0]
+    assert seconds_in({"claims": [row("eot.1", evidence=[vote, {**vote, "layer": "torch"}])]}) == {"eot.1": 0.5}
+
+
+@pytest.mark.parametrize("text", ["0/2", "3/2", "1/0", "1", "a/b", "1/2/3", "-1/2", "1/2 ", "", "1/99999"])
+def test_other_shards_are_refused(text: str) -> None:
+    result = run("verify", "geometric.1", f"--shard={text}")
+    assert str(result.exception) == f"--shard: expected i/k with 1 ≤ i ≤ k ≤ 9999, got {text}"
+    assert parsed("2/3") == (2, 3)
+
+
+def test_a_shard_of_nothing_is_refused() -> None:
+    result = run("verify", "eot.46", "eot.59", "--shard=1/3")
+    assert str(result.exception) == "--shard: expected at most 2 shards of so few claims, got 1/3"
+
+
+def test_seconds_need_a_ledger_and_a_shard(tmp_path: Path) -> None:
+    missing = str(tmp_path / "missing.json")
+    assert "--balance: ledger: " in str(run("verify", "eot", "--shard=1/2", f"--balance={missing}").exception)
+    assert "--balance: expected --shard beside it" in str(run("verify", "eot", f"--balance={missing}").exception)
+
+
+# ── one ledger out of many ──────────────────────────────────────────────────────────────────────────────────────────
+
+FIRST, SECOND = "eot.46", "eot.59"
+
+
+def shard(part: int, *rows: dict[str, Any], count: int = 2, **environment: Any) -> dict[str, Any]:
+    asked = {"part": part, "of": count, "asked": [FIRST, SECOND]}
+    own = {"shard": asked, "asked": [each["id"] for each in rows], "complete": True, "quick": False}
+    return of(*rows, **{**own, **environment})
+
+
+def test_joined_shards_are_the_run_of_all(tmp_path: Path) -> None:
+    one = shard(1, row(FIRST), devices=["cpu"], seconds=3.0, skipped={"no GPU here": 1})
+    other = shard(2, row(SECOND, verdict="corrected", depends_on=[FIRST]), devices=["cuda"], seconds=2.0)
+    paths = [str(saved(tmp_path, told, f"{place}.json")) for place, told in enumerate((other, one))]
+    result = run("merge", *paths, f"--json={tmp_path / 'whole.json'}")
+    assert result.exception is None, result.exception
+    whole = ledger.read(tmp_path / "whole.json")
+    assert [(each["id"], each["verdict"]) for each in whole["claims"]] == [(FIRST, "proved"), (SECOND, "corrected")]
+    told = whole["environment"]
+    assert (told["asked"], told["devices"], told["seconds"], told["skipped"]) == ([FIRST, SECOND], ["cpu", "cuda"], 3.0,
+                                                                                {"no GPU here": 4})
+    assert told["complete"]
+    assert "shard" not in told
+
+
+@pytest.mark.parametrize(("ledgers", "refusal"), [
+    ([of(row(FIRST))], "ledger 1: expected a shard of a run, got a whole one"),
+    ([shard(1, row(FIRST))], "shards: expected all of one run, each once, got 1/2"),
+    ([shard(1, row(FIRST)), shard(1, row(SECOND))], "shards: expected all of one run, each once, got 1/2, 1/2"),
+    ([shard(1, row(FIRST)), shard(2, row(SECOND), count=3)], "shards: expected all of one run, each once, got 1/2, 2/3"),
+    ([shard(1, row(FIRST)), shard(2, row(FIRST))], f"shards: expected every claim once, got {FIRST} twice"),
+    ([shard(1, row(FIRST)), shard(2, row("eot.54"))], "shards: expected every claim that was asked for, got no row"),
+    ([shard(1, row(FIRST)), shard(2, row(SECOND), commit="fedcba")], "commit: expected the same in every shard, got another"),
+    ([shard(1, row(FIRST)), shard(2, row(SECOND), quick=True)], "quick: expected the same in every shard, got another"),
+    ([shard(1, row(FIRST)), {**shard(2, row(SECOND)), "files": {"a": "b"}}], "files: expected the same in every shard"),
+    ([shard(1, row(FIRST)), shard(2, row(SECOND), shard={"part": 2, "of": 2, "asked": ["eot"]})], "asked: expected the same"),
+])
+def test_what_is_not_all_of_one_run_is_refused(ledgers: list[dict[str, Any]], refusal: str) -> None:
+    with pytest.raises(ValueError, match=f"^{re.escape(refusal)}"):
+        joined(ledgers)
+
+
+def test_a_shard_that_was_not_complete_leaves_the_run_incomplete() -> None:
+    assert not joined([shard(1, row(FIRST)), shard(2, row(SECOND), complete=False)])["environment"]["complete"]
+
+
+def test_no_report_of_a_shard(tmp_path: Path) -> None:
+    result = run("report", str(saved(tmp_path, shard(1, row(FIRST)))), f"--output={tmp_path / 'pages'}")
+    assert "expected whole runs, got" in str(result.exception)
+    assert not (tmp_path / "pages").exists()

@@ -1,0 +1,78 @@
+"""What is kept of templates between calls: used again only for the same numbers."""
+
+import pytest
+import torch
+
+from numerics import mem
+from numerics.mem import prepared
+from numerics.mem.prepared import SharedTemplates
+
+
+@pytest.fixture(autouse=True)
+def _nothing_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(prepared, "_last", None)
+
+
+def drawn(n: int = 7, d: int = 5) -> tuple[torch.Tensor, torch.Tensor]:
+    generator = torch.Generator().manual_seed(0)
+    return torch.randn(n, d, generator=generator, dtype=torch.float64), torch.full((n,), 1 / n, dtype=torch.float64)
+
+
+def test_the_same_numbers_elsewhere_are_the_same_templates() -> None:
+    templates, prior = drawn()
+    kept = prepared.prepared(templates, prior)
+    assert prepared.prepared(templates.clone(), prior.clone()) is kept
+    torch.testing.assert_close(kept.gram, (templates - templates.mean(0)) @ (templates - templates.mean(0)).mT)
+
+
+@pytest.mark.parametrize("name", ["an entry, by NumPy", "an entry, by torch", "the prior", "the shape", "NaN", "the dtype"])
+def test_other_numbers_are_not(name: str) -> None:
+    templates, prior = drawn()
+    if name == "NaN":
+        templates[0, 0] = torch.nan
+    kept = prepared.prepared(templates, prior)
+    if name == "an entry, by NumPy":
+        templates.numpy()[2, 3] += 1e-15 + 1e-15 * abs(templates.numpy()[2, 3])
+    elif name == "an entry, by torch":
+        templates[2, 3] += 1
+    elif name == "the prior":
+        prior = prior.roll(1) * torch.arange(1, 8) / 4
+    elif name == "the shape":
+        templates = templates[:, :4]
+    elif name == "the dtype":
+        templates = templates.float()
+    found = prepared.prepared(templates, prior.to(templates))
+    assert found is not kept
+    torch.testing.assert_close(found.templates, SharedTemplates(templates, prior.to(templates)).templates, equal_nan=True)
+
+
+def test_large_templates_are_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(prepared, "_KEPT_NUMBERS", 48)
+    assert prepared.prepared(*drawn(7, 7)) is not prepared.prepared(*drawn(7, 7))
+    assert prepared.prepared(*drawn(6, 8)) is prepared.prepared(*drawn(6, 8))
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
+def test_solutions_follow_templates_that_are_written_over(dtype: torch.dtype) -> None:
+    """Two solutions in turn are, to the last bit, those of calls that had nothing before them."""
+    templates, evidence = drawn()[0].to(dtype), torch.ones(3, 5, dtype=dtype)
+    first = mem.solve(templates, evidence)
+    templates.numpy()[1] *= 2
+    second = mem.solve(templates, evidence)
+    assert not torch.equal(first.dual, second.dual)
+    assert bool(first.converged.all() & second.converged.all())
+    prepared._last = None
+    torch.testing.assert_close(mem.solve(templates, evidence).dual, second.dual, rtol=0, atol=0)
+
+
+def test_what_is_kept_is_no_part_of_a_graph() -> None:
+    templates, prior = drawn()
+    templates.requires_grad_()
+    mem.solve(templates, torch.ones(3, 5, dtype=torch.float64), prior).dual.sum().backward()  # type: ignore[no-untyped-call]
+    before = templates.grad
+    assert before is not None
+    assert prepared._last is not None
+    assert not any(x.requires_grad for x in (*prepared._last.given, prepared._last.templates))
+    again = templates.detach().clone().requires_grad_()
+    mem.solve(again, torch.ones(3, 5, dtype=torch.float64), prior).dual.sum().backward()  # type: ignore[no-untyped-call]
+    torch.testing.assert_close(again.grad, before, rtol=0, atol=0)

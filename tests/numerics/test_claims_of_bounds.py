@@ -1,0 +1,43 @@
+"""Bounds that are returned name the claims that prove them; each is in the catalogue, and most are of `beyond`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any
+
+import pytest
+
+from derivations.catalogue import entries
+from numerics import mem, ot_attention
+from numerics.experiments.deviation.statistics import BOUNDS, STATISTICS
+
+OF_BOUNDS = {
+    "mem.Certificate": (mem.Certificate, {"mean", "weights", "shift"}),
+    "ot_attention.ApproximationBound": (ot_attention.ApproximationBound, set()),
+}
+"""Each class of bounds, and its attributes that are no bounds."""
+
+
+def unknown(claims: Mapping[str, tuple[str, ...]]) -> list[str]:
+    """The ids that no document has."""
+    return [id for ids in claims.values() for id in ids if id not in entries()]
+
+
+@pytest.mark.parametrize("name", OF_BOUNDS)
+def test_every_bound_names_claims_that_exist(name: str) -> None:
+    found, others = OF_BOUNDS[name]
+    bounds: Any = found
+    assert set(bounds.CLAIMS) == {field.name for field in fields(bounds)} - others
+    assert all(bounds.CLAIMS.values())
+    assert unknown(bounds.CLAIMS) == []
+    assert any(id.startswith("beyond.") for ids in bounds.CLAIMS.values() for id in ids)
+
+
+def test_the_bounds_of_the_deviation_report_name_claims_that_exist() -> None:
+    assert set(BOUNDS) == {name for name in STATISTICS if name.endswith("_bound")}
+    assert unknown(BOUNDS) == []
+
+
+def test_an_id_that_does_not_exist_is_seen() -> None:
+    assert unknown({"mean": ("beyond.mean-smooth", "beyond.no-such-claim")}) == ["beyond.no-such-claim"]
