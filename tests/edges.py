@@ -94,7 +94,8 @@ def mutation(results: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
                         if x.key in known or x.key in results)
         if fates:
             rows[module] = {"mutants": len(found), **fates}
-            survivors += [str(x) for x in found if x.key not in known and x.key in results and _fate(results[x.key]) == "survived"]
+            survivors += [str(x) for x in found
+                          if x.key not in known and x.key in results and _fate(results[x.key]) == "survived"]
     return {"versions": versions(), "modules": rows, "survivors": survivors}
 
 
