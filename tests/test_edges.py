@@ -54,3 +54,9 @@ def test_what_is_silent_is_on_the_page() -> None:
     assert "1 cells: 0 right, 0 refused, 0 limit, 1 silent." in told
     assert "- f, 10^0, normal, size 2, float64: 1 where 2 is right" in told
     assert "| f | 7 |  |  |  |  |  |  | 1 |" in told
+
+
+def test_what_no_test_reaches_is_not_called_killed() -> None:
+    told = edges.page(DATA | {"mutants": {"versions": {}, "survivors": [], "modules": {
+        "m": {"mutants": 9, "killed": 1, "equivalent": 1, "survived": 1, "not reached": 1}}}})
+    assert "| m | 9 | 4 | 1 | 1 | 1 | 1 | 50.0% |" in told

@@ -27,7 +27,8 @@ FORBIDDEN = [
     *[(name, ("numerics.primal", "numerics.models", "cvxpy", "derivations", "scipy", "entmax", "ot")) for name in CLOSED_FORMS],
 ]
 
-PEERS = {("numerics.benchmarks.sinkhorn", "ot")}
+PEERS = {("numerics.benchmarks.sinkhorn", "ot"), ("numerics.benchmarks.packages", "ot"),
+         ("numerics.benchmarks.packages", "entmax")}
 """What a benchmark measures itself against, where it is installed."""
 
 

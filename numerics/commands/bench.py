@@ -1,7 +1,7 @@
 """python -m numerics bench."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -12,13 +12,13 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from numerics.benchmarks import sinkhorn
-from numerics.benchmarks.closed_forms import cases, measure
+from numerics.benchmarks import packages, sinkhorn
+from numerics.benchmarks.closed_forms import Comparison, cases, measure
 from numerics.benchmarks.mem import GROWTH_IN_N, Growth, Timing, exponent, growth, layer_problems, normal_problems, peak, race
 from numerics.commands.options import check_device, writable
 from numerics.models.encoder import ModelUnavailableError
 
-SECTIONS = ("closed-forms", "mem", "growth", "sinkhorn")
+SECTIONS = ("closed-forms", "packages", "mem", "growth", "sinkhorn")
 BASE = (64, 64, 512)
 """The size (n, d, rows) from which each is made larger in turn."""
 
@@ -47,7 +47,10 @@ def bench(only: tuple[str, ...], queries: int, keys: int, width: int, rounds: in
     check_device(device)
     console, before = Console(), torch.get_num_threads()
     sections: dict[str, Callable[[], Any]] = {
-        "closed-forms": lambda: _closed_forms(console, queries, keys, width, rounds, device),
+        "closed-forms": lambda: _compared(
+            console, measure(queries, keys, width, device, rounds), len(cases(1, 1, 1, device))),
+        "packages": lambda: _compared(
+            console, packages.measure(queries, keys, points, rounds), len(packages.pairs(1, packages.HEADS, 2))),
         "mem": lambda: _solvers(console, layer, tokens, alpha, solver_rounds, singles, device),
         "growth": lambda: _growth(console, doublings, solver_rounds, device),
         "sinkhorn": lambda: _sinkhorn(console, points, rounds),
@@ -61,10 +64,9 @@ def bench(only: tuple[str, ...], queries: int, keys: int, width: int, rounds: in
         path.write_text(json.dumps({"device": device, "threads": threads} | measured, indent=1) + "\n")
 
 
-def _closed_forms(console: Console, queries: int, keys: int, width: int, rounds: int, device: str) -> list[dict[str, Any]]:
+def _compared(console: Console, pairs: Iterable[Comparison], total: int) -> list[dict[str, Any]]:
     table = Table("closed form", "peer", "ms", "peer ms", "ratio")
-    pairs = measure(queries, keys, width, device, rounds)
-    measured = list(track(pairs, total=len(cases(1, 1, 1, device)), description="timing", transient=True, console=console))
+    measured = list(track(pairs, total=total, description="timing", transient=True, console=console))
     for row in measured:
         table.add_row(row.name, row.peer, f"{1e3 * row.seconds:.3f}", f"{1e3 * row.peer_seconds:.3f}", f"{row.ratio:.2f}")
     console.print(table)
