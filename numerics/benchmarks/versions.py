@@ -15,19 +15,22 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import click
-import torch
 from rich.console import Console
 from rich.table import Table
+from safetensors.torch import save_file
 
 from numerics.benchmarks.mem import layer_problems
 
 ROOT = Path(__file__).parents[2]
+PROBLEMS = "problems.safetensors"
 
 _TURN = """
 import json, statistics, sys, time, torch
+from safetensors.torch import load_file
 from numerics import mem
 torch.set_num_threads(1)
-templates, evidence = torch.load(sys.argv[1])
+problems = load_file(sys.argv[1])
+templates, evidence = problems["templates"], problems["evidence"]
 gram, weights = templates @ templates.mT, (evidence @ templates.mT).softmax(-1)
 
 def seconds(work):
@@ -76,7 +79,7 @@ def race(commits: list[str], rounds: int) -> list[Version]:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         problems = layer_problems()
-        torch.save(problems, folder / "problems.pt")
+        save_file(dict(zip(("templates", "evidence"), problems, strict=True)), folder / PROBLEMS)
         processes: dict[str, subprocess.Popen[str]] = {}
         first: dict[str, tuple[float, float]] = {}
         turns: dict[str, list[tuple[float, float]]] = {}
@@ -105,7 +108,7 @@ def _start(commit: str, folder: Path) -> "subprocess.Popen[str]":
     tree.mkdir()
     archive = subprocess.run(["git", "archive", commit, "numerics"], cwd=ROOT, capture_output=True, check=True).stdout
     subprocess.run(["tar", "-x"], cwd=tree, input=archive, check=True)
-    command = [sys.executable, "-c", _TURN, str(folder / "problems.pt")]
+    command = [sys.executable, "-c", _TURN, str(folder / PROBLEMS)]
     return subprocess.Popen(command, cwd=tree, env={**os.environ, "PYTHONPATH": str(tree)}, text=True,
                             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
 
