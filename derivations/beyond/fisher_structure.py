@@ -150,7 +150,7 @@ def form(sign: sp.Expr) -> Equation:
 
 
 @claim("beyond.interlacing", "identity", title="The eigenvalues lie between the weights", needs=("beyond.kernel",),
-       latex=r"v^\top Cv=\sum_jp_jv_j^2-\mathbb E_p[v]^2\implies"
+       latex=r"v^\top Cv=\sum_jp_jv_j^2-\mathbb E_p[v]^2\implies "
              r"p_{(1)}\ge\mu_1\ge p_{(2)}\ge\mu_2\ge\dots\ge p_{(m)}\ge\mu_m=0")
 def interlacing() -> Steps:
     """Between two consecutive weights, ordered by size, lies one eigenvalue of the covariance matrix; the last one is 0."""

@@ -46,8 +46,6 @@ def pattern(latex: str) -> Pattern:
         and bracket.kind == "()"
     ):
         node = product_node(node.factors[:-1])
-        if unnamed := next((each for each in parts(bracket.inside) if not _is_symbol(each)), None):
-            raise LatexError(f"expected letters as arguments, got {spelled(unnamed)} in {latex}")
         arguments = tuple(map(spelled, parts(bracket.inside)))
     if isinstance(node, Scripted) and node.sub is not None and is_indices(node.sub):
         return Pattern(

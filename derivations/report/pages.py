@@ -38,9 +38,8 @@ def pages(report: Report) -> Iterator[tuple[str, str]]:
         severities=[s for s in SEVERITIES if any(subject.severity == s for subject in report.subjects.values())],
     )
     for document in report.documents():
-        if groups := errata(report, document):
-            yield errata_path(document), environment.get_template("errata.html").render(
-                common, root="", document=document, groups=groups)
+        yield errata_path(document), environment.get_template("errata.html").render(
+            common, root="", document=document, groups=errata(report, document))
     order = list(report.subjects)
     for at, id in enumerate(order):
         below = report.closure(id, forward=False)
