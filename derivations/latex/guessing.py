@@ -120,6 +120,8 @@ def _defined_name(found: Guesses, left: Node, right: Node, sign: str, display: b
         return None                                          # a b = c defines neither a nor b
     if _is_problem(left):
         return None                                          # the value of a problem is asserted, not chosen
+    if isinstance(left, Product) and any(isinstance(each, Fraction | Number | Product | Sum) for each in _arguments(left)):
+        return None                                          # f(x/2) = … is a property of f
     try:
         shown = pattern(spelled(left))
     except LatexError:
@@ -153,6 +155,11 @@ def _defined_name(found: Guesses, left: Node, right: Node, sign: str, display: b
     if isinstance(left, Scripted) and left.sub is not None and not shown.indices and spelled(left.sub).isdigit():
         return None
     return name
+
+
+def _arguments(call: Product) -> tuple[Node, ...]:
+    bracket = call.factors[-1]
+    return tuple(parts(bracket.inside)) if isinstance(bracket, Bracket) else ()
 
 
 def _defining(found: Guesses, names: set[str]) -> set[str]:

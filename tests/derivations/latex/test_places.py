@@ -131,3 +131,9 @@ def test_derivatives_leave_the_simplex(tmp_path: Path) -> None:
 )
 def test_a_part_of_a_domain(meaning: str, known: str, is_part: bool) -> None:
     assert narrows(meaning, known) == is_part
+
+
+def test_a_property_of_a_function_does_not_define_it(tmp_path: Path) -> None:
+    equations = r"\begin{equation} f(x) = x^2 \end{equation} \begin{equation} g(x/2) = f(x) \end{equation}"
+    found = guessed(tmp_path, rf"For $x \in \mathbb{{R}}$, {equations}")
+    assert set(found.defining.values()) == {"f"}
