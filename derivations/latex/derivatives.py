@@ -8,7 +8,7 @@ import sympy as sp
 
 from derivations.calculus.differentiation import differentiate
 from derivations.calculus.functions import FREE_KINDS, Partial, derivative
-from derivations.calculus.variables import Domain, Kind, Variable
+from derivations.calculus.variables import Domain, Kind, Variable, variables_of
 from derivations.latex.names import parts
 from derivations.latex.notation import Definition
 from derivations.latex.reads import Reads
@@ -135,13 +135,18 @@ def operand(reader: Reads, operator: Node, rest: list[Node]) -> Value:
     called = before - len(rest) > 1                          # ∇f(x) y and ∂_x f(x) (…) are products
     product = called and (operator == Symbol("\\nabla") or isinstance(rest[0] if rest else None, Bracket))
     alone = not isinstance(first, Bracket) and not product
-    if alone and rest and not isinstance(rest[0], Operator) and not starts_function(rest[0]):
+    if alone and rest and not isinstance(rest[0], Operator) and (_is_number(body) or not starts_function(rest[0])):
         one, other = spelled(Product(tuple(whole[: before - len(rest)]))), spelled(rest[0])
         raise LatexError(
             f"{spelled(operator)} {one} {other}: expected parentheses, as the derivative can be that of {one} "
             f"or that of {one} {other}"
         )
     return body
+
+
+def _is_number(body: Value) -> bool:
+    """Whether nothing but sizes occurs: 1/m in d/dx 1/m Σ_i f(x), of which nobody wants the derivative."""
+    return not body.shape and all(v.domain.kind is Kind.SIZE for v in variables_of(body.number))
 
 
 def slopes(reader: Reads, sign: Node, under: Node, body: Value) -> Value:
