@@ -16,7 +16,7 @@ NOTEBOOKS = sorted(FOLDER.glob("*.py"))
 STORIES = {
     "a_paper_of_your_own", "attention_as_entropic_transport", "backward_pass_and_fisher_geometry",
     "fenchel_duality_and_small_alpha", "how_far_is_your_model", "how_to_add_a_claim", "ot_attention",
-    "sinkhorn_linear_and_flash", "what_t5_and_bert_really_do",
+    "sinkhorn_linear_and_flash", "what_t5_and_bert_really_do", "what_the_papers_could_have_said",
 }
 
 WRONG = {
@@ -31,6 +31,7 @@ WRONG = {
                                   "-scores.numpy(), np.full(n, 1 / n), np.full(n, 1 / n), 1.01 * tau)"),
     "what_t5_and_bert_really_do": ("GeneralizedAttention.from_bert(m)) for _, m",
                                    "GeneralizedAttention.from_bert(calls[0][1])) for _, m"),
+    "what_the_papers_could_have_said": ("lost >= tau / 2 * distance**2 - SLACK", "lost >= 0.6 * tau * distance**2 - SLACK"),
 }
 """A line of each notebook, and the same with a wrong number or sign in it."""
 
@@ -100,7 +101,7 @@ def test_notebook_is_text(path: Path) -> None:
     assert words[0].startswith("# ")
     assert "## Try yourself" in words[-1]
     assert "\nassert " in source or "assert_close" in source
-    cited = re.findall(r"`(?:show\(\")?((?:eot|deciphering|inference|geometric)\.[\w.-]+)", source)
+    cited = re.findall(r"`(?:show\(\")?((?:eot|deciphering|inference|geometric|beyond)\.[\w.-]+)", source)
     cited += re.findall(r'show\("([^"]+)"\)', source)
     assert len(cited) >= 3
     assert not {id for id in cited if ".s3.example-" not in id} - {*entries(), *of_examples()}
