@@ -11,8 +11,8 @@ Main claims
            beyond.jacobian-entry      −J_jk ≤ J_jj ≤ 1/(4τ)
 Notation   J = (diag(p) − ppᵀ)/τ, p any point of the simplex; v_j = c + L h_j and w_j = d + M g_j with numbers h_j, g_j of
            [0, 1] (columns of matrices with rows of sum 1), so that osc(v) ≤ L, osc(w) ≤ M; a = 1 + α and b exponents
-References eot.59 for J; Grüss (1935); Gao and Pavel (2017) for the norm from 2 to 2; Nair (2025, arXiv 2510.23012) for the bound
-           1/2 of equal norms at τ = 1
+References eot.59 for J; Grüss (1935); Gao and Pavel (2017) for the norm from 2 to 2; Nair (2025, arXiv 2510.23012) for
+           the bound 1/2 of equal norms at τ = 1
 
 For every pair of norms: |v_j − v_k| ≤ |v_j| + |v_k| ≤ 2^{1 − 1/a} ‖v‖_a by `beyond.oscillation`, for w in the dual norm of b
 likewise, and the form gives ‖J‖_{a→b} ≤ 2^{1/b − 1/a}/(2τ).  These last steps are an argument in words, which nothing checks.
