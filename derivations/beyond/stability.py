@@ -9,7 +9,7 @@ Notation   p any point of the simplex, the old weights; p'_j = p_j r_j/Σ_l p_l 
            so that (x + y)/x = exp(ω/2τ) and y/(2x + y) = tanh(ω/4τ), where ω is the spread of the changes δ;
            f_j = c + L g_j with a number g_j of [0, 1] (h and g are columns of matrices with rows of sum 1); z = ω/4τ
 References transport.s5.score-stability, for the Wasserstein distance; Birkhoff (1957) for the tanh of a quarter; Cohen and
-           Fausti (2023, arXiv 2309.02413), who bound total variation sharply by Hilbert's distance, which ω/τ is for attention weights
+           Fausti (2023, arXiv 2309.02413), who bound total variation sharply by Hilbert's distance, here ω/τ
 
 The largest change over all f with values in [0, 1] is ‖p' − p‖₁/2, so that this is at most tanh(ω/4τ): an argument in words.
 """
