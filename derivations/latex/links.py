@@ -22,7 +22,7 @@ from derivations.latex.notation import Definition, Notation
 from derivations.latex.posed import ENDS, ROWS, Posed, check_dimension, posed
 from derivations.latex.remainders import Expanded, Remainder, without_remainder
 from derivations.latex.said import Link, Minimizer, Optimum, Said, Shown
-from derivations.latex.spaces import REALS, check_mapping, check_point, dimensions, is_signed
+from derivations.latex.spaces import REALS, ambient, check_mapping, check_point, counted, dimensions, is_signed, set_of
 from derivations.latex.statements import AT_LEAST, AT_MOST, EQUAL, compared, free_places, limits, proportional, under
 from derivations.latex.syntax import parse
 from derivations.latex.tree import (
@@ -185,12 +185,12 @@ def _said(reader: Reader, chain: Chain) -> Iterator[tuple[Said, str]]:
     for left, sign, right in zip(chain.parts, chain.signs, chain.parts[1:], strict=False):
         if left is None or right is None:
             raise LatexError(f"expected an expression on each side of {sign}, got {spelled(chain)}")
-        if sign in EQUAL and (last := _counted(right)) is not None:
+        if sign in EQUAL and (last := counted(right)) is not None:
             size = reader.value(last).number
             yield Equation(total(bound(size), sp.S.One), size), ""  # a set of so many numbers
             continue
-        if sign in EQUAL and (conditions := _set_of(right)):
-            check_dimension(reader, left, _ambient(reader, right))
+        if sign in EQUAL and (conditions := set_of(right)):
+            check_dimension(reader, left, ambient(reader, right))
             for each in conditions:
                 yield from _said(reader, each)
             continue
@@ -215,44 +215,6 @@ def _of_space(reader: Reader, left: Node, space: Node) -> Iterator[tuple[Said, s
         yield AtLeast(at(value, places), sp.S.Zero), ""
     else:
         yield Shown(at(value, places)), MEMBER
-
-
-def _set_of(node: Node) -> list[Chain]:
-    """The conditions of a set {x ∈ X : x ≥ 0, Σ x = 1}, which say what is in it; none for another expression."""
-    inside = node.inside if isinstance(node, Bracket) and node.kind == "{}" else None
-    listed = inside.parts if isinstance(inside, Listing) else (inside,)
-    first = listed[0]
-    if not isinstance(first, Chain) or ":" not in first.signs or not all(isinstance(each, Chain) for each in listed):
-        return []
-    at = first.signs.index(":") + 1
-    rest = [each for each in listed[1:] if isinstance(each, Chain)]
-    stated = [Chain(first.parts[at:], first.signs[at:]), *rest]
-    return [replace(each, parts=(*each.parts[:-1], _without_words(each.parts[-1]))) for each in stated]
-
-
-def _counted(node: Node) -> Node | None:
-    """The last number of {1, …, n}."""
-    inside = node.inside if isinstance(node, Bracket) and node.kind == "{}" else None
-    listed = inside.parts if isinstance(inside, Listing) else ()
-    dotted = len(listed) == 3 and spelled(listed[0]) == "1" and spelled(listed[1]) in ("\\dots", "\\ldots", "\\cdots")
-    return listed[2] if dotted else None
-
-
-def _ambient(reader: Reader, node: Node) -> sp.Expr:
-    """The dimension m of a set {x ∈ ℝ^m : …}."""
-    assert isinstance(node, Bracket)
-    inside = node.inside.parts[0] if isinstance(node.inside, Listing) else node.inside
-    space = inside.parts[1] if isinstance(inside, Chain) else None
-    axes = isinstance(space, Scripted) and space.sup is not None and not isinstance(space.sup, Product)
-    return reader.value(space.sup).number if axes and isinstance(space, Scripted) and space.sup else sp.S.Zero
-
-
-def _without_words(node: Node | None) -> Node | None:
-    """A side without the words that follow it, “for all i”."""
-    if not isinstance(node, Product):
-        return node
-    words = next((at for at, each in enumerate(node.factors) if spelled(each).startswith("\\text{for")), None)
-    return node if words is None else product_node(node.factors[:words])
 
 
 def _link(reader: Reader, left: Node, sign: str, right: Node) -> Iterator[Said]:

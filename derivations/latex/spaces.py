@@ -3,12 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import sympy as sp
 
 from derivations.latex.notation import Definition
 from derivations.latex.reads import Reads
-from derivations.latex.tree import Bracket, LatexError, Node, Operator, Product, Scripted, Symbol, spelled
+from derivations.latex.tree import (
+    Bracket,
+    Chain,
+    LatexError,
+    Listing,
+    Node,
+    Operator,
+    Product,
+    Scripted,
+    Symbol,
+    product_node,
+    spelled,
+)
 from derivations.latex.values import Size, Value, is_index
 
 REALS = "\\mathbb{R}"
@@ -54,6 +67,44 @@ def check_mapping(reader: Reads, name: Node, domain: Node, target: Node) -> None
         fits = False
     if not fits:
         raise LatexError(f"{spelled(name)}: expected a function from {spelled(domain)} to {spelled(target)} in the notation")
+
+
+def set_of(node: Node) -> list[Chain]:
+    """The conditions of a set {x ∈ X : x ≥ 0, Σ x = 1}, which say what is in it; none for another expression."""
+    inside = node.inside if isinstance(node, Bracket) and node.kind == "{}" else None
+    listed = inside.parts if isinstance(inside, Listing) else (inside,)
+    first = listed[0]
+    if not isinstance(first, Chain) or ":" not in first.signs or not all(isinstance(each, Chain) for each in listed):
+        return []
+    at = first.signs.index(":") + 1
+    rest = [each for each in listed[1:] if isinstance(each, Chain)]
+    stated = [Chain(first.parts[at:], first.signs[at:]), *rest]
+    return [replace(each, parts=(*each.parts[:-1], _without_closing_words(each.parts[-1]))) for each in stated]
+
+
+def counted(node: Node) -> Node | None:
+    """The last number of {1, …, n}."""
+    inside = node.inside if isinstance(node, Bracket) and node.kind == "{}" else None
+    listed = inside.parts if isinstance(inside, Listing) else ()
+    dotted = len(listed) == 3 and spelled(listed[0]) == "1" and spelled(listed[1]) in ("\\dots", "\\ldots", "\\cdots")
+    return listed[2] if dotted else None
+
+
+def ambient(reader: Reads, node: Node) -> sp.Expr:
+    """The dimension m of a set {x ∈ ℝ^m : …}."""
+    assert isinstance(node, Bracket)
+    inside = node.inside.parts[0] if isinstance(node.inside, Listing) else node.inside
+    space = inside.parts[1] if isinstance(inside, Chain) else None
+    axes = isinstance(space, Scripted) and space.sup is not None and not isinstance(space.sup, Product)
+    return reader.value(space.sup).number if axes and isinstance(space, Scripted) and space.sup else sp.S.Zero
+
+
+def _without_closing_words(node: Node | None) -> Node | None:
+    """A side without the words that follow it, “for all i”."""
+    if not isinstance(node, Product):
+        return node
+    words = next((at for at, each in enumerate(node.factors) if spelled(each).startswith("\\text{for")), None)
+    return node if words is None else product_node(node.factors[:words])
 
 
 def _of_shape(one: Sequence[Size], other: Sequence[Size] | None) -> bool:
