@@ -1,4 +1,4 @@
-"""The modules that are mutated, and the tests that mirror each."""
+"""The modules that are mutated, and the tests that may reach each."""
 
 from __future__ import annotations
 
@@ -20,6 +20,9 @@ KERNEL = ("calculus", "relations")
 JUDGES = ("canonical", "comparison", "examination", "claims", "catalogue", "rows", "ledger", "ledger_schema", "regression",
           "baseline", "mutants", "normal_form", "records", "integrity", "selection", "differences")
 VOTES = ("admission", "automatic", "bridge", "draws", "dtypes", "harness", "lookups", "power", "readings", "registry")
+
+ALL = {"numerics": ("benchmarks", "experiments", "models")}
+"""Packages of which each test may hold each module, with the folders of tests that train and measure for long."""
 
 ALSO = {
     "numerics.arguments": ("numerics/test_one_sided.py",),
@@ -67,6 +70,16 @@ def modules() -> tuple[str, ...]:
 def path_of(module: str) -> Path:
     """The source of a module."""
     return ROOT.joinpath(*module.split(".")).with_suffix(".py")
+
+
+def tests_of(module: str) -> tuple[Path, ...]:
+    """The files with the tests that are asked what they reach: all of a package that has ``ALL``, the mirror of others."""
+    package = module.partition(".")[0]
+    if package not in ALL:
+        return mirror_of(module)
+    top = ROOT / "tests" / package
+    found = [path for path in sorted(top.rglob("test_*.py")) if path.relative_to(top).parts[0] not in ALL[package]]
+    return tuple(dict.fromkeys([*found, *mirror_of(module)]))
 
 
 def mirror_of(module: str) -> tuple[Path, ...]:

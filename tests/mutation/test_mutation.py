@@ -111,11 +111,14 @@ SCRIPT = '''
 import json, sys
 from pathlib import Path
 from tests.mutation.edits import mutants
+from tests.mutation.reach import recorded
 from tests.mutation.trial import tried
 
 folder = Path(sys.argv[1])
-found = mutants("toy", (folder / "toy.py").read_text())
-for mutant, result in tried("toy", folder / "toy.py", [folder / "test_toy.py"], found):
+source, tests = folder / "toy.py", [folder / "test_toy.py"]
+found = [(mutant, source) for mutant in mutants("toy", source.read_text())]
+reach = recorded({"toy": source}, tests, None)
+for mutant, result in tried(found, tests, {"toy": tests}, reach):
     print(json.dumps([mutant.text, result.fate, result.by]))
 '''
 
@@ -169,7 +172,7 @@ def test_an_unknown_module_is_refused() -> None:
 
 
 @pytest.mark.parametrize("module", SAMPLED)
-def test_a_sample_of_real_mutants_is_killed(module: str) -> None:
-    command = [sys.executable, "-m", "tests.mutation", module, "--sample", "8"]
+def test_a_sample_of_real_mutants_is_killed(module: str, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "tests.mutation", module, "--sample", "8", "--json", str(tmp_path / "results.json")]
     run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stdout[-2000:] + run.stderr[-2000:]
