@@ -1,7 +1,8 @@
 """The single edits of a Python source: operators, constants, comparisons, signs, axes, indices, clamps, deleted statements.
 
-Left out: annotations, docstrings and other strings, decorators, ``__all__``, imports, and what is inside of a ``raise``, since
-a test that quotes each message would be a copy of it.
+Left out, because it decides nothing: annotations and aliases of types, docstrings and other strings, decorators, ``__all__``,
+imports, ``if TYPE_CHECKING``, whether a ``zip`` is strict (it is where lengths agree), and what is inside of a ``raise``, since a
+test that quotes each message would be a copy of it.
 """
 
 from __future__ import annotations
@@ -173,9 +174,27 @@ def _left_out(parent: ast.AST, child: ast.AST, at: int) -> bool:
         return True
     if isinstance(child, ast.stmt) and _is_docstring(child):
         return True
-    if isinstance(child, ast.Assign) and isinstance(child.targets[0], ast.Name) and child.targets[0].id == "__all__":
-        return True
+    if isinstance(child, ast.Assign) and isinstance(child.targets[0], ast.Name):
+        return child.targets[0].id == "__all__" or _is_type(child.value)
+    if isinstance(child, ast.keyword):
+        return child.arg == "strict" and isinstance(parent, ast.Call) and ast.unparse(parent.func) == "zip"
     return isinstance(child, ast.If) and ast.unparse(child.test) in ("TYPE_CHECKING", "__name__ == '__main__'")
+
+
+TYPES = {"Literal", "Callable", "TypeVar", "Mapping", "Sequence", "Iterator"}
+BUILTIN = {"bool", "int", "float", "str", "tuple", "list", "dict", "set"}
+
+
+def _is_type(value: ast.AST) -> bool:
+    """Whether an expression is the alias of a type: `Literal[...]`, `A | None`, `TypeVar(...)`."""
+    match value:
+        case ast.BinOp(left, ast.BitOr(), right):
+            return all(_is_type(x) or ast.unparse(x) == "None" for x in (left, right))
+        case ast.Name(name):
+            return name in BUILTIN or (name[:1].isupper() and not name.isupper())
+        case ast.Subscript(ast.Name(name)) | ast.Call(ast.Name(name)):
+            return name in TYPES or (isinstance(value, ast.Subscript) and name in BUILTIN)
+    return False
 
 
 def _putter(node: ast.AST, field: str, at: int | None) -> Put:

@@ -29,6 +29,8 @@ def texts(source: str) -> list[str]:
     ("y = 0.5", ["0.5 → 1.0"]),
     ("y = True", ["True → False"]),
     ("y = x.clamp(min=a)", ["x.clamp(min=a) → x"]),
+    ("flags = a | b", ["a | b → a & b"]),
+    ("y = f(a, strict=True)", ["True → False"]),
     ("y = max(a, b)", ["max(a, b) → min(a, b)", "max(a, b) → a", "max(a, b) → b"]),
     ("y = where(a, b, c)", ["where(a, b, c) → b", "where(a, b, c) → c"]),
     ("y = x.mT", ["x.mT → x"]),
@@ -44,7 +46,8 @@ def test_the_edits(source: str, wanted: list[str]) -> None:
 
 @pytest.mark.parametrize("source", [
     '"""A docstring of 1 + 1."""', "__all__ = ['a' + 'b']", "import a", "x: Literal[1]", "@decorated(1)\ndef f() -> g(1): ...",
-    "y = f'{a + 1}' + 'text'",
+    "y = f'{a + 1}' + 'text'", "Kind = Literal[1, 2]", "Positive = float | Tensor | None", "T = TypeVar('T', covariant=True)",
+    "pairs = zip(a, b, strict=True)", "if TYPE_CHECKING:\n    y = 1",
 ])
 def test_what_is_not_edited(source: str) -> None:
     assert [x for x in texts(source) if x != "... → pass"] == []
