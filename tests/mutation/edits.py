@@ -43,7 +43,9 @@ class Mutant:
         module: its dotted name.
         scope: the outermost function or method around it, "" outside of functions.
         line: of the edit.
-        statement: the line of the statement around it.
+        statement: the line of the statement around it; that of the function for a default of its arguments.
+        default: whether it is in a default of the function's arguments, the value of which is not in the function's code.
+        lines: the first and last line of the function.
         sort: operator, comparison, constant, sign, axis, index, clamp, opposite, condition, transpose, statement.
         text: what stands there, and what is put there instead.
         key: a digest of the scope's source and the edit: another once either changes.
@@ -54,6 +56,8 @@ class Mutant:
     scope: str
     line: int
     statement: int
+    default: bool
+    lines: tuple[int, int]
     sort: str
     text: str
     key: str
@@ -68,7 +72,7 @@ def mutants(module: str, source: str) -> list[Mutant]:
     tree = ast.parse(source)
     scopes: dict[str, ast.AST] = {}
     found = []
-    for node, scope, statement, sort, new, put in list(_edits(tree)):
+    for node, scope, statement, default, sort, new, put in list(_inside(tree, "", 0)):
         if scope and scope not in scopes:
             scopes[scope] = _scope(tree, scope)
         around = scopes.get(scope, node)
@@ -78,7 +82,8 @@ def mutants(module: str, source: str) -> list[Mutant]:
         place = f"{line - getattr(around, 'lineno', line)}:{getattr(node, 'col_offset', 0)}"
         digest = hashlib.sha256("\0".join((module, scope, whole, sort, place, text)).encode()).hexdigest()
         found.append(
-            Mutant(module, scope, line, statement, sort, text, digest[:12], partial(_compiled, tree, node, new, put)))
+            Mutant(module, scope, line, statement, default, (getattr(around, "lineno", line), getattr(around, "end_lineno", line)),
+                   sort, text, digest[:12], partial(_compiled, tree, node, new, put)))
     return found
 
 
@@ -137,16 +142,14 @@ def _scope(tree: ast.Module, scope: str) -> ast.AST:
     return node
 
 
-Edit = tuple[ast.AST, str, int, str, ast.AST, Put]
+Edit = tuple[ast.AST, str, int, bool, str, ast.AST, Put]
 Found = tuple[str, ast.AST]
 
 
-def _edits(tree: ast.Module) -> Iterator[Edit]:
-    yield from _inside(tree, "", 0, in_function=False, context="")
-
-
-def _inside(node: ast.AST, scope: str, statement: int, *, in_function: bool, context: str) -> Iterator[Edit]:
-    """Edits of the parts of a node; the context is axis or index for numbers that are these."""
+def _inside(node: ast.AST, scope: str, statement: int, *, outermost: bool = False, in_function: bool = False,
+            default: bool = False, context: str = "") -> Iterator[Edit]:
+    """Edits of the parts of a node, which may be the outermost function; the context is axis or index for numbers that are
+    these."""
     for field, value in ast.iter_fields(node):
         if field in ("annotation", "returns", "decorator_list", "type_params", "bases") or (
             field == "exc" and isinstance(node, ast.Raise)
@@ -163,10 +166,11 @@ def _inside(node: ast.AST, scope: str, statement: int, *, in_function: bool, con
                 inside = not isinstance(child, ast.ClassDef)
             shown, line = scope if in_function else "", child.lineno if isinstance(child, ast.stmt) else statement
             for sort, new in _of(child, inner, _assigned(node, child)):
-                yield child, shown, line, sort, new, put
+                yield child, shown, line, default, sort, new, put
             if isinstance(child, ast.JoinedStr):
                 continue
-            yield from _inside(child, name, line, in_function=inside, context=inner)
+            yield from _inside(child, name, line, outermost=inside and not in_function, in_function=inside,
+                               default=default or (outermost and field == "args"), context=inner)
 
 
 def _left_out(parent: ast.AST, child: ast.AST, at: int) -> bool:

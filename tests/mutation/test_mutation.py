@@ -63,6 +63,12 @@ def test_a_key_changes_with_the_function_and_not_with_what_is_around_it() -> Non
     assert keys(first).isdisjoint(keys(other))
 
 
+def test_defaults_are_told_from_what_is_in_the_code_of_a_function() -> None:
+    source = "def f(x, a=1):\n    def g(y, b=2): return y\n    return lambda z=3: z + 4\n"
+    assert {mutant.text: mutant.default for mutant in mutants("module", source) if "+" not in mutant.text} == {
+        "1 → 2": True, "2 → 3": False, "2 → 1": False, "3 → 4": False, "3 → 2": False, "4 → 5": False, "4 → 3": False}
+
+
 def test_an_edit_is_compiled_and_taken_back() -> None:
     found = mutants("module", "def f(x):\n    return x + 1\n")
     values = []
@@ -84,7 +90,7 @@ def registered(function):
 
 
 @registered
-def clipped(x, least=0):
+def clipped(x, least=0.0):
     return min(max(x, least), LIMIT)
 
 
@@ -104,6 +110,7 @@ from toy import LIMIT, SEEN, clipped, endless
 def test_clipped():
     assert clipped(3) == 3
     assert clipped(7) == 5
+    assert clipped(0) == 0
     assert len(SEEN) == 1
 
 
@@ -135,6 +142,7 @@ def test_what_no_test_sees_survives_and_the_rest_is_killed(tmp_path: Path) -> No
     survived = {text for text, (fate, _) in fates.items() if fate == "survived"}
     assert survived == {"max(x, least) → x", "x + 1 → x - 1", "1 → 2"}
     assert fates["5 → 6"] == ("killed", "test_toy.py::test_clipped")               # a constant of the module
+    assert fates["0.0 → 1.0"] == ("killed", "test_toy.py::test_clipped")               # a default
     assert fates["SEEN.append(function) → pass"][0] == "killed"                    # what runs at import
     assert fates["x - 1 → x + 1"] == ("killed", "its time")
     assert fates["x + 1 → x - 1"] == ("survived", "no test reaches the line")

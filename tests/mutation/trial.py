@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import gc
 import importlib
+import math
 import sys
 import time
 import warnings
@@ -108,7 +109,7 @@ class Bench:
 
     def _run(self, mutant: Mutant, path: str, functions: Sequence[FunctionType], tests: Sequence[str], say: Say) -> None:
         code = mutant.compiled(path)
-        if mutant.scope:
+        if mutant.scope and not mutant.default:
             exchange(code, functions)
         elif not exchange_values(code, mutant.module, path, functions):
             say("afresh")
@@ -122,10 +123,12 @@ class Bench:
 
 
 def reaching_of(mutant: Mutant, reach: Reach) -> list[str]:
-    """The tests that reach the edited statement; for one outside of functions, those that reach the module."""
-    if mutant.scope:
+    """The tests that reach the edited statement; for a default, those that reach the function; outside of functions, the
+    module."""
+    if mutant.scope and not mutant.default:
         return reach.of(mutant.module, mutant.statement)
-    return sorted({test for tests in reach.tests.get(mutant.module, {}).values() for test in tests})
+    first, last = mutant.lines if mutant.scope else (0, math.inf)
+    return sorted({test for line, tests in reach.tests.get(mutant.module, {}).items() if first <= line <= last for test in tests})
 
 
 def exchange(module: CodeType, functions: Iterable[FunctionType]) -> None:
