@@ -44,8 +44,8 @@ def chosen(found: Sequence[Mutant], sample: int | None) -> list[Mutant]:
 @click.option("--sample", type=click.IntRange(1), default=None,
               help="So many mutants of each module, and only the tests that mirror it; all if not given.")
 @click.option("--json", "record", type=click.Path(dir_okay=False, path_type=Path), default=ROOT / ".mutation" / "results.json",
-              help="File for the results, .mutation/results.json if not given; a run that was interrupted goes on with what is in "
-              "it. Survivors are tried again if tests that reach them have changed. What tests reach is kept beside it.")
+              help="File for the results, .mutation/results.json if not given; a run that was interrupted goes on with what is "
+              "in it. Survivors are tried again if tests that reach them have changed. What tests reach is kept beside it.")
 def main(names: tuple[str, ...], sample: int | None, record: Path) -> None:
     """Make one-edit mutants of modules, whole packages or all of them, and run the tests that reach them."""
     wanted = [m for m in modules() if not names or any(m == name or m.startswith(f"{name}.") for name in names)]

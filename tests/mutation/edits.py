@@ -1,8 +1,8 @@
 """The single edits of a Python source: operators, constants, comparisons, signs, axes, indices, clamps, deleted statements.
 
 Left out, because it decides nothing: annotations and aliases of types, docstrings and other strings, decorators, ``__all__``,
-imports, ``if TYPE_CHECKING``, whether a ``zip`` is strict (it is where lengths agree), and what is inside of a ``raise``, since a
-test that quotes each message would be a copy of it.
+imports, ``if TYPE_CHECKING``, whether a ``zip`` is strict (it is where lengths agree), and what is inside of a ``raise``, since
+a test that quotes each message would be a copy of it.
 """
 
 from __future__ import annotations
@@ -79,11 +79,12 @@ def mutants(module: str, source: str) -> list[Mutant]:
         whole = _text(around)
         line = getattr(node, "lineno", 0)
         text = f"{_shown(_text(node))} → {_shown(ast.unparse(new))}"
-        place = f"{line - getattr(around, 'lineno', line)}:{getattr(node, 'col_offset', 0)}"
+        first = getattr(around, "lineno", line)
+        place = f"{line - first}:{getattr(node, 'col_offset', 0)}"
         digest = hashlib.sha256("\0".join((module, scope, whole, sort, place, text)).encode()).hexdigest()
         found.append(
-            Mutant(module, scope, line, statement, default, (getattr(around, "lineno", line), getattr(around, "end_lineno", line)),
-                   sort, text, digest[:12], partial(_compiled, tree, node, new, put)))
+            Mutant(module, scope, line, statement, default, (first, getattr(around, "end_lineno", line)), sort, text,
+                   digest[:12], partial(_compiled, tree, node, new, put)))
     return found
 
 

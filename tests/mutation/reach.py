@@ -13,7 +13,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -114,13 +114,13 @@ def recorded(modules: Mapping[str, Path], tests: Sequence[Path], kept: Path | No
     now = {module: _digest(path) for module, path in modules.items()}
     files = {_name(path): _digest(path, *_helpers(path)) for path in tests}
     anew = [path for path in tests if not _holds(known.get(_name(path)), files[_name(path)], now)]
-    if anew:
-        known |= _record(modules, anew, files, now)
-    if kept is not None and anew:
-        kept.parent.mkdir(exist_ok=True)
-        scratch = kept.with_suffix(f".{os.getpid()}")
-        scratch.write_text(json.dumps(known), encoding="utf-8")
-        scratch.replace(kept)
+    for name, entry in _record(modules, anew, files, now) if anew else ():
+        known[name] = entry
+        if kept is not None:
+            kept.parent.mkdir(exist_ok=True)
+            scratch = kept.with_suffix(f".{os.getpid()}")
+            scratch.write_text(json.dumps(known), encoding="utf-8")
+            scratch.replace(kept)
     return _read({name: known[name] for name in files}, files, now)
 
 
@@ -159,29 +159,33 @@ def _read(entries: Mapping[str, Mapping[str, Any]], files: Mapping[str, str], no
 
 
 def _record(modules: Mapping[str, Path], tests: Sequence[Path], files: Mapping[str, str],
-            now: Mapping[str, str]) -> dict[str, Any]:
-    entries: dict[str, Any] = {
-        _name(path): {"digest": files[_name(path)], "modules": {}, "imported": {}, "tests": {}} for path in tests}
+            now: Mapping[str, str]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Entries of test files, each when its last test has run."""
     imported: dict[str, Any] = {}
-    count, failed = 0, []
+    entries: dict[str, dict[str, Any]] = {}
+    failed = []
     for word, *rest in in_fork(lambda say: _run(modules, tests, say)):
         if word == FAULT:
             raise RuntimeError(*rest)
         if word == "imported":
             imported = {module: [now[module], lines] for module, lines in rest[0].items()}
             continue
-        name, seconds, passed, lines = word, *rest
-        count += 1
-        entry = entries[name.partition("::")[0]]
-        entry["imported"] = imported
-        entry["modules"] |= {module: now[module] for module in lines}
+        test, seconds, passed, lines = word, *rest
+        name = test.partition("::")[0]
+        if name not in entries:
+            yield from list(entries.items())[-1:]
+            entries[name] = {"digest": files[name], "modules": {}, "imported": imported, "tests": {}}
+        entries[name]["modules"] |= {module: now[module] for module in lines}
         if passed:
-            entry["tests"][name] = [round(seconds, 4), lines]
+            entries[name]["tests"][test] = [round(seconds, 4), lines]
         else:
-            failed.append(name)
-    if not count or len(failed) > FEW:
-        raise RuntimeError(f"expected tests that pass, got {count} of which fail: {', '.join(failed)}")
-    return entries
+            failed.append(test)
+    if not entries or len(failed) > FEW:
+        raise RuntimeError(f"expected tests that pass, got those of {len(entries)} files, of which fail: {', '.join(failed)}")
+    yield from list(entries.items())[-1:]
+    for path in tests:                                       # without a test that is ours to run
+        if _name(path) not in entries:
+            yield _name(path), {"digest": files[_name(path)], "modules": {}, "imported": {}, "tests": {}}
 
 
 def _run(modules: Mapping[str, Path], tests: Sequence[Path], say: Say) -> None:

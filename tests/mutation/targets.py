@@ -21,8 +21,8 @@ JUDGES = ("canonical", "comparison", "examination", "claims", "catalogue", "rows
           "baseline", "mutants", "normal_form", "records", "integrity", "selection", "differences")
 VOTES = ("admission", "automatic", "bridge", "draws", "dtypes", "harness", "lookups", "power", "readings", "registry")
 
-ALL = {"numerics": ("benchmarks", "experiments", "models")}
-"""Packages of which each test may hold each module, with the folders of tests that train and measure for long."""
+WIDE = ("numerics",)
+"""Packages of which each test in a folder may hold each module of the mirrored folder."""
 
 ALSO = {
     "numerics.arguments": ("numerics/test_one_sided.py",),
@@ -73,13 +73,11 @@ def path_of(module: str) -> Path:
 
 
 def tests_of(module: str) -> tuple[Path, ...]:
-    """The files with the tests that are asked what they reach: all of a package that has ``ALL``, the mirror of others."""
-    package = module.partition(".")[0]
-    if package not in ALL:
-        return mirror_of(module)
-    top = ROOT / "tests" / package
-    found = [path for path in sorted(top.rglob("test_*.py")) if path.relative_to(top).parts[0] not in ALL[package]]
-    return tuple(dict.fromkeys([*found, *mirror_of(module)]))
+    """The files with the tests that are asked what they reach: in a package that is ``WIDE`` all of the mirrored folder, else
+    the mirror."""
+    package, *folders, _ = module.split(".")
+    whole = sorted(ROOT.joinpath("tests", package, *folders).glob("test_*.py")) if package in WIDE else ()
+    return tuple(dict.fromkeys([*whole, *mirror_of(module)]))
 
 
 def mirror_of(module: str) -> tuple[Path, ...]:

@@ -31,6 +31,7 @@ ENOUGH = 10.0                                                # seconds of tests 
 GRACE = 3.0                                                  # seconds of a test beyond ten times its own
 OURS = ("numerics", "derivations", "evidence", "tests")
 VALUES = (int, float, str, tuple, frozenset)
+SIGNATURES = "/test_defaults.py"                             # tests that look at functions without calling them
 UNREACHED = "no test reaches the line"
 
 
@@ -123,12 +124,13 @@ class Bench:
 
 
 def reaching_of(mutant: Mutant, reach: Reach) -> list[str]:
-    """The tests that reach the edited statement; for a default, those that reach the function; outside of functions, the
-    module."""
+    """The tests that reach the edited statement; for a default, those that reach the function or look at signatures; outside of
+    functions, those that reach the module."""
     if mutant.scope and not mutant.default:
         return reach.of(mutant.module, mutant.statement)
     first, last = mutant.lines if mutant.scope else (0, math.inf)
-    return sorted({test for line, tests in reach.tests.get(mutant.module, {}).items() if first <= line <= last for test in tests})
+    found = {x for line, tests in reach.tests.get(mutant.module, {}).items() if first <= line <= last for x in tests}
+    return sorted(found | {x for x in reach.seconds if mutant.default and x.partition("::")[0].endswith(SIGNATURES)})
 
 
 def exchange(module: CodeType, functions: Iterable[FunctionType]) -> None:
@@ -211,8 +213,8 @@ def afresh(mutant: Mutant, path: Path, tests: Sequence[Path], seconds: float) ->
 def preload(modules: Iterable[str]) -> None:
     """Import what takes long and is not ours, once and not in each fork."""
     with warnings.catch_warnings(action="ignore"):
-        for name in ("torch._decomp.decompositions_for_jvp",) if any(m.startswith("numerics.") for m in modules) else ("sympy",):
-            importlib.import_module(name)
+        for module in modules:
+            importlib.import_module("torch._decomp.decompositions_for_jvp" if module.startswith("numerics.") else "sympy")
 
 
 def tried(wanted: Sequence[tuple[Mutant, Path]], tests: Sequence[Path], mirrors: Mapping[str, Sequence[Path]],
