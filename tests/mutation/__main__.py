@@ -46,7 +46,8 @@ def chosen(found: Sequence[Mutant], sample: int | None) -> list[Mutant]:
 @click.option("--json", "record", type=click.Path(dir_okay=False, path_type=Path), default=ROOT / ".mutation" / "results.json",
               help="File for the results, .mutation/results.json if not given; a run that was interrupted goes on with what is "
               "in it. Survivors are tried again if tests that reach them have changed. What tests reach is kept beside it.")
-def main(names: tuple[str, ...], sample: int | None, record: Path) -> None:
+@click.option("--enough", type=click.FloatRange(0), default=10.0, help="Seconds of tests that a mutant has to survive; 10.")
+def main(names: tuple[str, ...], sample: int | None, record: Path, enough: float) -> None:
     """Make one-edit mutants of modules, whole packages or all of them, and run the tests that reach them."""
     wanted = [m for m in modules() if not names or any(m == name or m.startswith(f"{name}.") for name in names)]
     if not wanted:
@@ -64,11 +65,12 @@ def main(names: tuple[str, ...], sample: int | None, record: Path) -> None:
             tests = list(dict.fromkeys(path for m in among for path in (tests_of(m) if sample is None else mirrors[m])))
             reach = recorded({m: path_of(m) for m in modules() if m.startswith(f"{package}.")}, tests,
                              record.with_name("reach.json"))
-            left = [x for x in found if x.key not in known and not _is_done(x, results.get(x.key), reach)]
+            left = [x for x in found if x.key not in known and not _is_done(x, results.get(x.key), reach, enough)]
             bar.advance(task, len(found) - len(left))
-            for mutant, result in tried([(x, path_of(x.module)) for x in left], tests, mirrors, reach) if left else ():
+            for mutant, result in tried([(x, path_of(x.module)) for x in left], tests, mirrors, reach, enough) if left else ():
                 results[mutant.key] = {"mutant": str(mutant), "sort": mutant.sort, "fate": result.fate, "by": result.by,
-                                       "seconds": result.seconds, "tests": reach.digest(reaching_of(mutant, reach))}
+                                       "seconds": result.seconds, "enough": enough,
+                                       "tests": reach.digest(reaching_of(mutant, reach))}
                 bar.update(task, advance=1, description=mutant.module)
                 if result.fate == "survived":
                     console.print(f"survived  {mutant.key}  {mutant}  ({result.by})", markup=False, highlight=False)
@@ -78,11 +80,11 @@ def main(names: tuple[str, ...], sample: int | None, record: Path) -> None:
     raise SystemExit(1 if any(row["survived"] for row in rows.values()) else 0)
 
 
-def _is_done(mutant: Mutant, result: Mapping[str, Any] | None, reach: Reach) -> bool:
-    """Whether a mutant was killed, or survived the tests that reach it today."""
+def _is_done(mutant: Mutant, result: Mapping[str, Any] | None, reach: Reach, enough: float) -> bool:
+    """Whether a mutant was killed, or survived as many seconds of the tests that reach it today."""
     if result is None or result["fate"] == "killed":
         return result is not None
-    return bool(result["tests"] == reach.digest(reaching_of(mutant, reach)))
+    return bool(result["enough"] >= enough and result["tests"] == reach.digest(reaching_of(mutant, reach)))
 
 
 def _counts(found: Iterable[Mutant], results: Mapping[str, Any], known: Mapping[str, Any]) -> Counter[str]:

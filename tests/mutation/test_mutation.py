@@ -128,7 +128,7 @@ folder = Path(sys.argv[1])
 source, tests = folder / "toy.py", [folder / "test_toy.py"]
 found = [(mutant, source) for mutant in mutants("toy", source.read_text())]
 reach = recorded({"toy": source}, tests, None)
-for mutant, result in tried(found, tests, {"toy": tests}, reach):
+for mutant, result in tried(found, tests, {"toy": tests}, reach, 5.0):
     print(json.dumps([mutant.text, result.fate, result.by]))
 '''
 

@@ -1,7 +1,7 @@
 """Trials of mutants: tests are collected once, and each mutant is a fork of that process.
 
 In the fork the code of every function of the module is exchanged for that of the mutant, wherever it has been imported to, and
-the tests that reach the edited statement run until one fails, or until what passed took ``ENOUGH``: first those that are quick
+the tests that reach the edited statement run until one fails, or for so many seconds: first those that are quick
 and have killed other mutants of the function or the module. Constants of the module and defaults of its functions are
 exchanged, too. An edit of what runs while modules are imported is tried in a process that has imported none of our modules yet.
 """
@@ -27,7 +27,6 @@ from tests.mutation.edits import Mutant
 from tests.mutation.forks import FAULT, Say, allow, first_word, hush, in_fork
 from tests.mutation.reach import OPTIONS, Afresh, Failures, Reach, Unbothered
 
-ENOUGH = 10.0                                                # seconds of tests that a mutant has to survive
 GRACE = 3.0                                                  # seconds of a test beyond ten times its own
 OURS = ("numerics", "derivations", "evidence", "tests")
 VALUES = (int, float, str, tuple, frozenset)
@@ -47,8 +46,8 @@ class Result:
 class Bench:
     """The plugin that tries mutants where pytest would run tests."""
 
-    def __init__(self, wanted: Sequence[tuple[Mutant, Path]], reach: Reach, say: Say) -> None:
-        self.wanted, self.reach, self.say = wanted, reach, say
+    def __init__(self, wanted: Sequence[tuple[Mutant, Path]], reach: Reach, enough: float, say: Say) -> None:
+        self.wanted, self.reach, self.enough, self.say = wanted, reach, enough, say
         self.items: dict[str, pytest.Item] = {}
         self.kills: Counter[tuple[str, str]] = Counter()
         self.failures = Failures()
@@ -103,7 +102,7 @@ class Bench:
         reaching = reaching_of(mutant, self.reach)
         chosen, total = [], 0.0
         for test in sorted((test for test in reaching if test in self.items), key=cost):
-            if not chosen or total + self.reach.seconds[test] <= ENOUGH:
+            if not chosen or total + self.reach.seconds[test] <= self.enough:
                 chosen.append(test)
                 total += self.reach.seconds[test]
         return chosen
@@ -218,7 +217,7 @@ def preload(modules: Iterable[str]) -> None:
 
 
 def tried(wanted: Sequence[tuple[Mutant, Path]], tests: Sequence[Path], mirrors: Mapping[str, Sequence[Path]],
-          reach: Reach) -> Iterator[tuple[Mutant, Result]]:
+          reach: Reach, enough: float) -> Iterator[tuple[Mutant, Result]]:
     """Each mutant with what became of it.
 
     Args:
@@ -226,6 +225,7 @@ def tried(wanted: Sequence[tuple[Mutant, Path]], tests: Sequence[Path], mirrors:
         tests: files of tests.
         mirrors: of each module, the files of tests for what is tried afresh.
         reach: what the tests reach.
+        enough: seconds of tests that a mutant has to survive.
 
     Raises:
         RuntimeError: if the tests cannot be collected.
@@ -234,7 +234,7 @@ def tried(wanted: Sequence[tuple[Mutant, Path]], tests: Sequence[Path], mirrors:
     later, count = [], 0
 
     def work(say: Say) -> None:
-        pytest.main([*OPTIONS, *map(str, tests)], plugins=[Unbothered(), Bench(wanted, reach, say)])
+        pytest.main([*OPTIONS, *map(str, tests)], plugins=[Unbothered(), Bench(wanted, reach, enough, say)])
 
     for word, *rest in in_fork(work):
         if word == FAULT:
