@@ -61,7 +61,8 @@ def normmax_bisect(X: Tensor, alpha: Positive = 2, dim: int = -1, n_iter: int = 
 
     with torch.no_grad():
         # The largest r is at most 1 and at least m^{−1/α}.
-        low, high = -torch.ones_like(a) + 0 * x[..., :1], -(x.shape[-1] ** ((1 - a) / a)) + 0 * x[..., :1]
+        shape = torch.broadcast_shapes(a.shape, (*x.shape[:-1], 1))
+        low, high = -torch.ones_like(a).expand(shape), -(x.shape[-1] ** ((1 - a) / a)).expand(shape)
         tau = _bisected(low, high, lambda tau: excess(tau, x, a)[0], n_iter)
         tau = torch.where(a > 1, tau, torch.nan)
     for _ in range(2):
