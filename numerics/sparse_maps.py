@@ -60,11 +60,8 @@ def normmax_bisect(X: Tensor, alpha: Positive = 2, dim: int = -1, n_iter: int = 
         return (r * (x - tau).clamp(min=0)).sum(-1, keepdim=True) - 1, r
 
     with torch.no_grad():
-        # The largest r is at most 1 and at least m^{−1/α}.
-        shape = torch.broadcast_shapes(a.shape, (*x.shape[:-1], 1))
-        low, high = -torch.ones_like(a).expand(shape), -(x.shape[-1] ** ((1 - a) / a)).expand(shape)
-        tau = _bisected(low, high, lambda tau: excess(tau, x, a)[0], n_iter)
-        tau = torch.where(a > 1, tau, torch.nan)
+        high = torch.zeros_like(a).expand(torch.broadcast_shapes(a.shape, (*x.shape[:-1], 1)))
+        tau = _bisected(high - 1, high, lambda tau: excess(tau, x, a)[0], n_iter)       # the largest r is at most 1
     for _ in range(2):
         off, r = excess(tau, x, a)
         tau = tau + off * (a - 1) / (a * r.sum(-1, keepdim=True))
@@ -94,8 +91,7 @@ def budget_bisect(X: Tensor, budget: Positive = 2, dim: int = -1, n_iter: int = 
     x, live = _rows(X, dim)
     m = x.shape[-1]
     total = _per_row("budget", budget, X, dim, lambda value: 0 <= value <= m, f"a number from 0 to {m}")
-    left = (x != -torch.inf).sum(-1, keepdim=True).to(x)
-    total = torch.minimum(torch.where(total >= 0, total, torch.nan), left)
+    total = torch.where(total >= 0, total, torch.nan)
     x = x - x.amax(-1, keepdim=True).detach()
 
     def excess(tau: Tensor) -> Tensor:

@@ -37,6 +37,7 @@ def texts(source: str) -> list[str]:
     ("y = a and not b", ["a and (not b) → a or not b", "not b → b"]),
     ("y = a if b else c", ["a if b else c → c if b else a"]),
     ("def f(x):\n    x = g(x)\n    h(x)", ["x = g(x) → pass", "h(x) → pass"]),
+    ("class A:\n    def __init__(self):\n        super().__init__()", ["super().__init__() → __class__"]),
     ("if a:\n    raise ValueError(f'{a + 1}')", ["if a: raise ValueError(f'{a + 1}') → if not a: raise ValueError(f'{a + 1}')",
                                               "raise ValueError(f'{a + 1}') → pass"]),
 ])

@@ -110,7 +110,9 @@ class Bench:
     def _run(self, mutant: Mutant, path: str, functions: Sequence[FunctionType], tests: Sequence[str], say: Say) -> None:
         code = mutant.compiled(path)
         if mutant.scope and not mutant.default:
-            exchange(code, functions)
+            if not exchange(code, functions):
+                say("afresh")
+                return
         elif not exchange_values(code, mutant.module, path, functions):
             say("afresh")
             return
@@ -132,13 +134,17 @@ def reaching_of(mutant: Mutant, reach: Reach) -> list[str]:
     return sorted(found | {x for x in reach.seconds if mutant.default and x.partition("::")[0].endswith(SIGNATURES)})
 
 
-def exchange(module: CodeType, functions: Iterable[FunctionType]) -> None:
-    """Give every function the code that a new compilation of its module has."""
+def exchange(module: CodeType, functions: Iterable[FunctionType]) -> bool:
+    """Give every function the code that a new compilation of its module has; whether all can have it."""
+    complete = True
     codes = {(code.co_qualname, code.co_firstlineno): code for code in _codes(module)}
     for function in functions:
         new = codes.get((function.__code__.co_qualname, function.__code__.co_firstlineno))
         if new is not None and new.co_freevars == function.__code__.co_freevars:
             function.__code__ = new
+        elif new is not None:
+            complete = False
+    return complete
 
 
 def exchange_values(code: CodeType, module: str, path: str, functions: Sequence[FunctionType]) -> bool:

@@ -95,6 +95,20 @@ def test_normmax_derivatives(alpha: float) -> None:
     assert gradgradcheck(normmax_bisect, (x, a))
 
 
+def test_derivatives_of_normmax_up_to_the_third_by_hand() -> None:
+    """For α = 2 and x = (δ, 0): r₁ − r₂ = δ and r₁² + r₂² = 1, so that p₁ = ½ + δ/(2√(2 − δ²))."""
+    d = torch.tensor([-0.9, -0.3, 0.0, 0.2, 0.95], dtype=torch.float64, requires_grad=True)
+    s = 2 - d.detach() ** 2
+    expected = [0.5 + d.detach() / (2 * s.sqrt()), s**-1.5, 3 * d.detach() * s**-2.5, 3 * s**-2.5 + 15 * d.detach() ** 2 * s**-3.5]
+    # Two steps of Newton's method leave the fourth power of what bisection leaves of τ, and one power less in each derivative.
+    for n_iter, allowed in ((8, (1e-10, 1e-7, 1e-4, 2e-2)), (50, (1e-12,) * 4)):
+        found = [normmax_bisect(torch.stack([d, torch.zeros_like(d)], -1), n_iter=n_iter)[:, 0]]
+        for _ in range(3):
+            found += torch.autograd.grad(found[-1].sum(), d, create_graph=True)
+        for derivative, exact, atol in zip(found, expected, allowed, strict=True):
+            close(derivative.detach(), exact, atol)
+
+
 @pytest.mark.parametrize("k", range(7))
 def test_budget_derivatives(k: int) -> None:
     x = normal(4, 6).requires_grad_()
@@ -228,6 +242,7 @@ def test_a_derivative_passes_no_nan_on_its_way() -> None:
     x = normal(3, 6)
     x[0] = -torch.inf
     x[1, :5] = -torch.inf
+    x[2] = torch.tensor([9.0, -torch.inf, 0.0, 4.0, 0.0, 0.0])             # of a budget of 2, nothing is left to share
     for function in (normmax_bisect, budget_bisect, lambda x: sparsemax_threshold(x)[0], lambda x: entmax15_threshold(x)[0]):
         y = x.clone().requires_grad_()
         with torch.autograd.set_detect_anomaly(True):
@@ -262,6 +277,7 @@ def test_refusals() -> None:
     ):
         with pytest.raises(ValueError, match=message):
             call()
+    assert bool(((p := budget_bisect(9 * normal(20, 6), n_iter=1)) >= 0).all() and (p <= 1).all())
     close(budget_bisect(x, 0), torch.zeros_like(x), 0.0)
     close(budget_bisect(x, 3), torch.ones_like(x), 1e-15)
     close(budget_bisect(x[:, :1], 0.5), torch.full_like(x[:, :1], 0.5), 1e-15)
