@@ -64,7 +64,7 @@ def main(names: tuple[str, ...], sample: int | None, record: Path, enough: float
             mirrors = {module: mirror_of(module) for module in among}
             tests = list(dict.fromkeys(path for m in among for path in (tests_of(m) if sample is None else mirrors[m])))
             reach = recorded({m: path_of(m) for m in modules() if m.startswith(f"{package}.")}, tests,
-                             record.with_name("reach.json"))
+                             record.with_name("reach.json"), among)
             left = [x for x in found if x.key not in known and not _is_done(x, results.get(x.key), reach, enough)]
             bar.advance(task, len(found) - len(left))
             for mutant, result in tried([(x, path_of(x.module)) for x in left], tests, mirrors, reach, enough) if left else ():

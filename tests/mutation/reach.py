@@ -99,21 +99,23 @@ class Reach:
         return hashlib.sha256("\n".join(said).encode()).hexdigest()[:12]
 
 
-def recorded(modules: Mapping[str, Path], tests: Sequence[Path], kept: Path | None) -> Reach:
+def recorded(modules: Mapping[str, Path], tests: Sequence[Path], kept: Path | None, wanted: Iterable[str] = ()) -> Reach:
     """What tests reach, from the file where it is kept as far as that holds.
 
     Args:
         modules: the modules in which reached statements are noted, with their sources.
         tests: files of tests.
         kept: the file; nothing is kept if None.
+        wanted: the modules of which it has to hold; all if none is named.
 
     Raises:
         RuntimeError: if tests fail, or there are none.
     """
     known: dict[str, Any] = json.loads(kept.read_text(encoding="utf-8")) if kept is not None and kept.exists() else {}
     now = {module: _digest(path) for module, path in modules.items()}
+    asked = {module: now[module] for module in wanted or modules}
     files = {_name(path): _digest(path, *_helpers(path)) for path in tests}
-    anew = [path for path in tests if not _holds(known.get(_name(path)), files[_name(path)], now)]
+    anew = [path for path in tests if not _holds(known.get(_name(path)), files[_name(path)], asked)]
     for name, entry in _record(modules, anew, files, now) if anew else ():
         known[name] = entry
         if kept is not None:
@@ -141,7 +143,7 @@ def _helpers(path: Path) -> list[Path]:
 
 
 def _holds(entry: Mapping[str, Any] | None, digest: str, now: Mapping[str, str]) -> bool:
-    return entry is not None and entry["digest"] == digest and all(now.get(m) == x for m, x in entry["modules"].items())
+    return entry is not None and entry["digest"] == digest and all(now.get(m, x) == x for m, x in entry["modules"].items())
 
 
 def _read(entries: Mapping[str, Mapping[str, Any]], files: Mapping[str, str], now: Mapping[str, str]) -> Reach:
