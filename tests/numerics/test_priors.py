@@ -4,10 +4,12 @@ import math
 import re
 from collections.abc import Callable
 from fractions import Fraction
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from numerics import priors, tolerances
 
@@ -32,11 +34,12 @@ def by_hand(log_prior: list[float], scores: list[float]) -> list[float]:
 def test_a_tilted_prior_by_hand(log_prior: list[float], scores: list[float]) -> None:
     prior, s = (torch.tensor(x, dtype=torch.float64) for x in (log_prior, scores))
     expected = torch.tensor(by_hand(log_prior, scores), dtype=torch.float64)
-    for factor in (1.0, 2.0**40):                            # a common offset of either costs no digits
-        found = priors.tilted(prior + factor - 1.0, s)
+    for offset in (0.0, 2.0**40, -(2.0**40)):                # a common one of either costs no digits
+        found = priors.tilted(prior + offset, s)
+        assert float((priors.tilted(prior, s + offset) - found).abs().max()) <= tolerances.rounding("float64", len(scores), 8.0)
         assert float((found - expected).abs().max()) <= tolerances.rounding("float64", len(scores), 8.0)
     assert bool((found[prior == -INF] == 0).all())
-    x = torch.where(s.isfinite(), s, 0.0).requires_grad_()
+    x = s.clone().requires_grad_()
     with torch.autograd.set_detect_anomaly(True):
         priors.tilted(prior, x).square().sum().backward()
     assert bool(x.grad.isfinite().all())
@@ -126,3 +129,16 @@ def test_a_bias_has_its_head_first() -> None:
     buckets = priors.relative_position_bucket(priors.relative_positions(2, 3), 8, True, 16)
     assert found.tolist() == [[[2.0 * b + head for b in row] for row in buckets.tolist()] for head in range(2)]
     assert priors.RelativePositions(3, 8, True, 16)(2, 2).shape == (3, 2, 2)
+
+
+@pytest.mark.parametrize("decoder", [True, False])
+def test_the_table_of_a_layer_is_shared(decoder: bool) -> None:
+    layer = SimpleNamespace(has_relative_attention_bias=True, relative_attention_bias=nn.Embedding(8, 3), is_decoder=decoder,
+                            relative_attention_max_distance=20)
+    found = priors.RelativePositions.from_t5(cast(priors.T5Attention, layer))
+    assert found.table is layer.relative_attention_bias.weight
+    assert (found.bidirectional, found.max_distance) == (not decoder, 20)
+    assert torch.equal(found(4, 30), priors.relative_position_bias(4, 30, found.table, not decoder, 20))
+    layer.has_relative_attention_bias = False
+    with pytest.raises(ValueError, match=r"^attention: expected the T5 layer that holds the position table"):
+        priors.RelativePositions.from_t5(cast(priors.T5Attention, layer))
