@@ -42,10 +42,17 @@ class Unbothered:
 
 
 class Failures:
-    """The plugin that counts the phases of tests that failed."""
+    """The plugin that counts the phases of tests that failed.
 
-    def __init__(self) -> None:
+    Random numbers that a test module draws from a generator of its own begin anew for each test: else what a test does would
+    depend on those before it, of which a mutant runs others.
+    """
+
+    def __init__(self, items: Iterable[pytest.Item]) -> None:
         self.count = 0
+        self.generators = {item.nodeid.partition("::")[0]: [
+            (x, x.get_state()) for x in vars(item.getparent(pytest.Module).obj).values()   # type: ignore[union-attr]
+            if type(x).__name__ == "Generator" and hasattr(x, "get_state")] for item in items}
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """After each phase of a test."""
@@ -54,6 +61,8 @@ class Failures:
     def passes(self, item: pytest.Item, following: pytest.Item | None) -> bool:
         """Run a test as pytest does."""
         before = self.count
+        for generator, state in self.generators[item.nodeid.partition("::")[0]]:
+            generator.set_state(state)
         item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
         return self.count == before
 
@@ -215,10 +224,10 @@ class Recorder:
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         """In place of pytest's loop."""
-        failures = Failures()
+        items = [item for item in session.items if not item.get_closest_marker("claim")]
+        failures = Failures(items)
         session.config.pluginmanager.register(failures)
         self.say(["imported", self._lines()])
-        items = [item for item in session.items if not item.get_closest_marker("claim")]
         for at, item in enumerate(items):
             started = time.process_time()
             passed = failures.passes(item, items[at + 1] if at + 1 < len(items) else None)

@@ -50,11 +50,11 @@ class Bench:
         self.wanted, self.reach, self.enough, self.say = wanted, reach, enough, say
         self.items: dict[str, pytest.Item] = {}
         self.kills: Counter[tuple[str, str]] = Counter()
-        self.failures = Failures()
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         """In place of the tests."""
         self.items = {item.nodeid: item for item in session.items}
+        self.failures = Failures(session.items)
         session.config.pluginmanager.register(self.failures)
         for mutant, _ in self.wanted:
             importlib.import_module(mutant.module)
