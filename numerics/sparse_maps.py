@@ -60,7 +60,7 @@ def normmax_bisect(X: Tensor, alpha: Positive = 2, dim: int = -1, n_iter: int = 
         return (r * (x - tau).clamp(min=0)).sum(-1, keepdim=True) - 1, r
 
     with torch.no_grad():
-        high = torch.zeros_like(a).expand(torch.broadcast_shapes(a.shape, (*x.shape[:-1], 1)))
+        high = torch.zeros_like(x[..., :1]) + torch.zeros_like(a)
         tau = _bisected(high - 1, high, lambda tau: excess(tau, x, a)[0], n_iter)       # the largest r is at most 1
     for _ in range(2):
         off, r = excess(tau, x, a)
