@@ -358,6 +358,8 @@ WHOLE = torch.zeros(2, dtype=torch.long)
     ("scale", lambda: GeneralizedAttention(4, 2, scale=-1.0)),
     ("hidden", lambda: layer()(normal(2, WIDTH + 1))),
     ("hidden", lambda: layer()(normal(0, WIDTH))),
+    ("hidden", lambda: layer()(normal(WIDTH))),
+    ("attention", lambda: GeneralizedAttention.from_bert(SimpleNamespace(query=nn.Linear(2, 2), key=nn.Linear(2, 2)))),
     ("source", lambda: layer()(normal(2, WIDTH), WHOLE)),
     ("mask", lambda: layer()(normal(2, WIDTH), mask=torch.ones(3, dtype=torch.bool))),
     ("mask", lambda: layer()(normal(2, WIDTH), mask=WHOLE)),
@@ -435,6 +437,25 @@ def test_a_common_offset_of_the_templates_costs_no_digits() -> None:
 def test_shapes_that_do_not_go_together(templates: tuple[int, ...], evidence: tuple[int, ...]) -> None:
     with pytest.raises(ValueError, match=r"^templates: expected \(..., M, d\) that goes with evidence"):
         attention_weights(torch.zeros(templates), torch.zeros(evidence), torch.zeros(3))
+
+
+@pytest.mark.parametrize(("templates", "evidence"), [((2, 3, 4), (2, 5, 4)), ((2, 3, 4), (5, 4)), ((3, 4), (2, 5, 4)),
+                                                    ((7, 1, 3, 4), (2, 5, 4))])
+def test_leading_axes_broadcast(templates: tuple[int, ...], evidence: tuple[int, ...]) -> None:
+    t, z = normal(*templates), normal(*evidence, seed=1)
+    found = attention_weights(t, z, torch.zeros(5, 3, dtype=torch.float64))
+    batch = torch.broadcast_shapes(templates[:-2], evidence[:-2])
+    assert found.shape == (*batch, 5, 3)
+    for at in np.ndindex(batch):
+        close(found[at], attention_weights(t.expand(*batch, 3, 4)[at], z.expand(*batch, 5, 4)[at], torch.zeros(5, 3)), 1e-14)
+
+
+def test_a_problem_without_leading_axes() -> None:
+    built, hidden = everything(), normal(QUERIES, WIDTH)
+    alone, batched = built.problem(hidden, alpha=0.5), built.problem(hidden.unsqueeze(0), alpha=0.5)
+    for name in ("templates", "evidence", "prior"):
+        assert torch.equal(getattr(alone, name), getattr(batched, name)[0])
+    assert alone.templates.shape == (HEADS, QUERIES, QUERIES, WIDTH)
 
 
 def test_the_comparisons_refuse() -> None:

@@ -278,3 +278,35 @@ ROWS = torch.zeros(2, 3)
 def test_bad_arguments_are_named(call: Callable[[], Tensor], name: str) -> None:
     with pytest.raises(ValueError, match=f"^{name}: expected"):
         call()
+
+
+# --- at the borders ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("function", [one_sided.plan, one_sided.log_partition])
+def test_a_dead_row_passes_no_nan_backwards(function: Callable[..., Tensor]) -> None:
+    rows = [[1.0, 2.0, -torch.inf], [-torch.inf] * 3, [torch.nan, 0.5, 1.0]]
+    scores = torch.tensor(rows, dtype=torch.float64, requires_grad=True)
+    mask = torch.tensor([[True, True, True], [True, True, True], [False, True, True]])
+    with torch.autograd.set_detect_anomaly(True):
+        found = function(scores, 0.5, mask)
+        torch.where(found.isfinite(), found, 0.0).square().sum().backward()
+    assert bool(scores.grad.isfinite().all())                # type: ignore[union-attr]
+    assert bool((scores.grad[1] == 0).all())                 # type: ignore[index]
+
+
+@pytest.mark.parametrize(("left", "right", "fits"), [
+    ((4,), (4, 3), True), ((2, 4), (4, 3), True), ((5, 2, 4), (4, 3), True), ((5, 2, 4), (5, 4, 3), True),
+    ((4,), (5, 4, 3), True), ((2, 4), (5, 4, 3), False), ((5, 2, 4), (6, 4, 3), False), ((4,), (3, 4), False),
+    ((4,), (4,), False), ((3,), (4, 3), False),
+])
+def test_products_are_those_of_torch(left: tuple[int, ...], right: tuple[int, ...], fits: bool) -> None:
+    generator = torch.Generator().manual_seed(0)
+    x, y = (torch.randn(shape, generator=generator, dtype=torch.float64) for shape in (left, right))
+    for function, turned, sign in ((one_sided.context, y, 1), (one_sided.scores_from, y.mT if y.ndim > 1 else y, 1),
+                                   (one_sided.utility, y.mT if y.ndim > 1 else y, -1)):
+        if fits:
+            assert_close(function(x, turned), sign * (x @ y), rtol=0.0, atol=1e-14)
+        else:
+            with pytest.raises(ValueError, match=r"^(values|keys): expected .*that goes with"):
+                function(x, turned)
