@@ -39,7 +39,7 @@ TRUE = [
     r"\mathbf 1^\top p = 1 \in \mathbb{R}",
     r"\sum_j s_j 1\{j = k\} = s_k",
     r"\sum_j s_j [j \ne k] = \sum_j s_j - s_k",
-    r"\sum_j s_j \mathbb{I}[j = k] = \sum_j s_j \mathbf 1_{\{j = k\}}",
+    r"\sum_j \mathbb{I}[j = k] (s_j - u_j) = \sum_j s_j \mathbf 1_{\{j = k\}} - u_k",
     r"\frac{d}{d\gamma} \frac{\gamma}{2} = \frac{d \gamma^2}{d \gamma} \frac{1}{4\gamma}",
     r"\frac{\partial p_k}{\partial s_j} = \tfrac1\tau p_k(\delta_{kj}-p_j)",
     r"\frac{\partial p_k}{\partial s_j} = -\tfrac1\tau p_kp_j \quad\text{for } k\ne j",
