@@ -95,8 +95,9 @@ def next_iterate(power: sp.Expr) -> Follows:
     """From ‖λ_{k−1} − λ*‖² ≤ q^{2k} α²‖z‖²/(1 + q)² to the same for λ_k, with `power` in the place of 2k + 2."""
     before, step = within_reach(product(ANY.query, ANY.query), 2 * passes), next_pass(sp.S.One).conclusion
     return Follows((before, step), within_reach(alpha**2 * ANY.squared, power), (q**2, sp.S.One), given=(before, ANY.within),
-                   quotes=(INDUCTION,), at=CONVERGING, reason="‖λ_k − λ*‖ ≤ q‖λ_{k−1} − λ*‖; what is given of λ_{k−1} is the hypothesis of the "
-                          "induction, which beyond.query-bound begins")
+                   quotes=(INDUCTION,), at=CONVERGING,
+                   reason="‖λ_k − λ*‖ ≤ q‖λ_{k−1} − λ*‖; what is given of λ_{k−1} is the hypothesis of the induction, which "
+                          "beyond.query-bound begins")
 
 
 CONVERGING: dict[Variable, Value] = {**NEAR, alpha: QUARTER, y.label: [Fraction(1249, 10000)], passes: 1}
