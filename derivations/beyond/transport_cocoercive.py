@@ -6,7 +6,7 @@ Main claims
            beyond.ot-cocoercive-prior   ‖ĥ − μ̃‖² ≤ D²/(4γ) ⟨λ*, ĥ − μ̃⟩
            beyond.ot-cocoercive-pass    ‖h_c − ĥ‖² ≤ D²/(4γ) ⟨αz − λ*, h_c − ĥ⟩
            beyond.ot-pass-divergence    γ Σ_j u_j KL(x_c(·|j), x*(·|j)) ≤ D²/(8γ) ‖αz − λ*‖²
-Notation   as in `notation_transport`: x_λ(i|j) = q_λ(i|j) the conditional laws for any costs M, h_λ the mean of Σ_j u_j x_λ(·|j);
+Notation   as in `notation_transport`: x_λ(i|j) = q_λ(i|j) the conditional laws, for any costs M, h_λ the mean of their average;
            λ = λ* and z = λ*/α + ĥ − μ̃, of which λ* maximizes the dual, ĥ its mean, μ̃ = h_0; c for (25), whose query is αz;
            δ_ij the difference of two conditional laws, δ⁺ and δ⁻ its parts, as in `cocoercive`; D ≥ ‖t_i − t_k‖, of which
            Σ_j u_j Σ_ik δ⁺_ij δ⁻_kj ‖t_i − t_k‖² ≤ D²/4 Σ_j u_j ‖δ_j‖₁² is used
@@ -17,18 +17,37 @@ do.  The costs are in the laws alone, and in no constant.
 """
 
 from dataclasses import dataclass
-from functools import cached_property
+from fractions import Fraction
+from functools import cache, cached_property
 
 import sympy as sp
 
-from derivations import AtLeast, Entry, Equation, Follows, Steps, Value, Variable, bregman, pinsker, plus, positive, total
+from derivations import (
+    AtLeast,
+    Entry,
+    Equation,
+    Follows,
+    Steps,
+    Value,
+    Variable,
+    bregman,
+    claim,
+    pinsker,
+    plus,
+    positive,
+    total,
+)
 from derivations.beyond.exact_attention import minus, product
-from derivations.deciphering.notation import a, alpha, lam
+from derivations.beyond.smoothness import WITHIN
+from derivations.deciphering.notation import a, alpha, d, lam
 from derivations.deciphering.notation_transport import (
+    M,
+    N,
     T,
     at_lam,
     at_nu,
     divergence,
+    evidence_of,
     free,
     gamma,
     i,
@@ -36,6 +55,7 @@ from derivations.deciphering.notation_transport import (
     k,
     kernel,
     mean,
+    nu,
     origin,
     u,
 )
@@ -195,3 +215,103 @@ ANY = Columns(kernel(at_lam, free)(i, j), kernel(at_nu, free)(i, j), minus(at_la
 FROM_PRIOR = Columns(kernel(at_lam, free)(i, j), kernel(origin, free)(i, j), at_lam)
 PASS = Columns(kernel(query, free)(i, j), kernel(at_lam, free)(i, j), scaled)
 """Two queries; λ* and none; αz and λ*."""
+
+NEAR: dict[Variable, Value] = {N: 2, d: 1, T.label: [[1], [-1]], u.label: [Fraction(1, 2)] * 2, M.label: [[0, 0], [0, 0]],
+                               gamma: 1, lam.label: [Fraction(1, 10)], D: Fraction(2001, 1000)}
+"""Two templates ±1 of equal weight, no costs and a short query: all bounds are almost equalities."""
+
+
+# ── any two queries ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@claim("beyond.ot-mean-smooth", "inequality", title="The output of OT-based attention is smooth, whatever the costs",
+       hypotheses=(WITHIN,), needs=("beyond.cocoercive",),
+       latex=r"\|h_\lambda-h_\nu\|^2\le\textstyle\sum_ju_j\|H_j\|^2\le\tfrac{D^2}{4\gamma}\langle\lambda-\nu,h_\lambda-h_\nu\rangle")
+def ot_mean_smooth() -> Steps:
+    """The mean of every column is smooth, and so is their average over the preference: no cost enters the constant."""
+    yield from ANY.steps()
+
+
+ot_mean_smooth.twin("half of it", lambda: ANY.wrong(sp.Rational(1, 8), {**NEAR, nu.label: [0]}))
+ot_mean_smooth.twin("nine tenths of it", lambda: ANY.wrong(sp.Rational(9, 40), {**NEAR, nu.label: [0]}))
+
+
+@claim("beyond.ot-cocoercive-prior", "inequality", title="OT-based attention: how far evidence moves the mean",
+       hypotheses=(WITHIN,), needs=("beyond.ot-mean-smooth",),
+       latex=r"\|\hat h-\tilde\mu\|^2\le\tfrac{D^2}{4\gamma}\langle\lambda^*,\hat h-\tilde\mu\rangle")
+def ot_cocoercive_prior() -> Steps:
+    """The case ν = 0, where the laws are those of the true preference."""
+    yield from FROM_PRIOR.steps()
+
+
+ot_cocoercive_prior.twin("half of it", lambda: FROM_PRIOR.wrong(sp.Rational(1, 8), NEAR))
+ot_cocoercive_prior.twin("nine tenths of it", lambda: FROM_PRIOR.wrong(sp.Rational(9, 40), NEAR))
+
+
+# ── one pass ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@claim("beyond.ot-cocoercive-pass", "inequality", title="OT-based attention: how far one pass moves the exact mean",
+       hypotheses=(WITHIN,), needs=("beyond.ot-mean-smooth", "deciphering.39"),
+       latex=r"\|h_c-\hat h\|^2\le\tfrac{D^2}{4\gamma}\,\alpha\langle\hat h-\tilde\mu,h_c-\hat h\rangle")
+def ot_cocoercive_pass() -> Steps:
+    """The case of αz and λ*, whose difference is α(ĥ − μ̃)."""
+    yield Equation(alpha * evidence_of(at_lam, free)(a), query(a),
+                   reason="λ* maximizes the dual for μ̃ + z = λ*/α + ĥ, so αz is λ* + α(ĥ − μ̃);")
+    yield from PASS.steps()
+
+
+ot_cocoercive_pass.twin("half of it", lambda: PASS.wrong(sp.Rational(1, 8), {**NEAR, alpha: 1}))
+ot_cocoercive_pass.twin("nine tenths of it", lambda: PASS.wrong(sp.Rational(9, 40), {**NEAR, alpha: 1}))
+
+
+@cache
+def lost() -> sp.Expr:
+    """γ Σ_j u_j KL(x_c(·|j), x*(·|j))."""
+    return gamma * divergence(PASS.one, PASS.two)
+
+
+@cache
+def one_sided() -> AtLeast:
+    """Σ_j u_j KL(x*(·|j), x_c(·|j)) ≥ Σ_j u_j ‖δ_j‖₁²/2."""
+    x, y = PASS.one(i, j), PASS.two(i, j)
+    off = 3 * total((i, j), u[j] * (y + 2 * x) * bregman(sp.Abs(x - y) / (y + 2 * x), PASS.moved / 3, sp.Integer(2)))
+    return AtLeast(divergence(PASS.two, PASS.one), PASS.mass / 2, because=total((i, j), u[j] * pinsker(y, x)) + off,
+                   reason="Pinsker's inequality in every column;")
+
+
+def spent(share: sp.Expr) -> AtLeast:
+    """share · α²D²‖g‖² ≥ γ² Σ_j u_j KL(x_c(·|j), x*(·|j))."""
+    return AtLeast(share * alpha**2 * D**2 * product(gained, gained), gamma * lost())
+
+
+@cache
+def cheap() -> Follows:
+    """α²D²/8 ‖g‖² ≥ γ² Σ_j u_j KL(x_c(·|j), x*(·|j))."""
+    rest, weight = total(a, (alpha * D**2 * gained(a) / 4 - gamma * PASS.apart(a)) ** 2), 2 * gamma**2 / D**2
+    return Follows((one_sided(), PASS.by_masses, PASS.averaged, PASS.within), spent(sp.Rational(1, 8)),
+                   (gamma**2, weight, weight, weight), 2 / D**2 * rest, given=(PASS.within,),
+                   reason="γ Σ u KL = α⟨g, e⟩ − γ Σ u KL(x*, x_c) ≤ α⟨g, e⟩ − 2γ‖e‖²/D², which is α²D²‖g‖²/(8γ) at most; "
+                          "g = ĥ − μ̃, e = h_c − ĥ")
+
+
+@claim("beyond.ot-pass-divergence", "inequality", title="OT-based attention: how much one pass diverges from the solution",
+       hypotheses=(WITHIN,), needs=("beyond.ot-cocoercive-pass", "beyond.pinsker"),
+       latex=r"\gamma\textstyle\sum_ju_j\mathcal K(x_c(\cdot|j),x^*(\cdot|j))\le\tfrac{D^2}{8\gamma}\,\alpha^2"
+             r"\|\hat h-\tilde\mu\|^2")
+def ot_pass_divergence() -> Steps:
+    """The divergence that (25) has from the solution, on average over the columns, for every cost."""
+    yield PASS.exchanged
+    yield one_sided()
+    yield PASS.by_masses
+    yield PASS.averaged
+    yield cheap()
+
+
+def cheaper(share: sp.Expr) -> AtLeast:
+    """The same with a share that is too small."""
+    return AtLeast(*spent(share).sides, given=(PASS.within,), at={**NEAR, alpha: 1})
+
+
+ot_pass_divergence.twin("a sixteenth", lambda: cheaper(sp.Rational(1, 16)))
+ot_pass_divergence.twin("a tenth", lambda: cheaper(sp.Rational(1, 10)))
