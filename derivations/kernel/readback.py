@@ -33,7 +33,6 @@ class Reader:
     """A statement as text, read from the left to the right."""
 
     def __init__(self, text: str) -> None:
-        text = text.replace("Num.sqrt", "sqrt")
         self.tokens = []
         position = 0
         while text[position:].strip():
@@ -194,8 +193,10 @@ def _compared(left: arb, sign: str, right: arb) -> bool | None:
 
 
 def _applied(name: str, arguments: list[Rule]) -> Rule:
-    if name == "sqrt":
+    if name == "root":
         return lambda scope: sqrt(_real(arguments[0](scope)))
+    if name == "pi":
+        return lambda scope: arb.pi()
     if name == "dlt":
         return lambda scope: arb(int(arguments[0](scope) == arguments[1](scope)))
     if name in FUNCTIONS:

@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 
-from derivations.kernel.terms import NotExportedError, Term, mentions
+from derivations.kernel.terms import LEAVES, NotExportedError, Term, mentions
 
 ZERO: Term = ("num", Fraction(0))
 ONE: Term = ("num", Fraction(1))
@@ -11,7 +11,7 @@ ONE: Term = ("num", Fraction(1))
 def opened(part: Term) -> Term:
     """A term in which x log x, divergences and real powers are what they are defined as."""
     kind = part[0]
-    if kind in ("num", "var", "size", "position", "entry", "dlt"):
+    if kind in LEAVES:
         return part
     if kind == "sum":
         return (*part[:3], opened(part[3]))

@@ -2,7 +2,7 @@
 
 A term is a tuple: its kind, then its parts.  Sums bind names of their own, each only once, so that no name is captured.
 
-    num value | var name | size name | position index | entry name indices | neg a | add a… | mul a… | inv a | pow a n
+    num value | pi | var name | size name | position index | entry name indices | neg a | add a… | mul a… | inv a | pow a n
     exp a | ln a | sqrt a | abs a | plus a | xlogx a | kl y x | rpow a b | dlt i j | sum bound size a | slope by a
 """
 
@@ -34,7 +34,7 @@ class NotExportedError(Exception):
 RESERVED = {"R", "expR", "ln", "kl", "xlogx", "plus", "upd", "upd2", "dlt", "derive1", "delta", "dot", "entropy", "KL",
             "partition", "softmax", "lse", "quad", "simplex", "interior", "slope", "fun", "forall", "exists", "Num", "fix",
             "cofix", "match", "end", "then", "return", "where", "using", "at", "Set", "Prop", "Type", "SProp", "mod", "sum",
-            "id", "only_minimizer", "only_plan", "bregman"}
+            "id", "only_minimizer", "only_plan", "bregman", "pi", "root"}
 UNARY = {sp.log: "ln", xlogx: "xlogx", plus: "plus", sp.Abs: "abs", sp.exp: "exp"}
 
 
@@ -96,6 +96,8 @@ def term(expr: sp.Expr, names: Names, bound: Mapping[Variable, str] | None = Non
     bound = bound or {}
     if expr.is_Rational:
         return number(Fraction(int(expr.p), int(expr.q)))
+    if expr is sp.S.Pi:
+        return ("pi",)
     if expr is sp.S.Exp1:
         return ("exp", ("num", Fraction(1)))
     if isinstance(expr, Variable):
@@ -205,6 +207,8 @@ def written(part: Term, env: Environment | None = None) -> str:
     kind = part[0]
     if kind == "num":
         return _number(part[1])
+    if kind == "pi":
+        return kind
     if kind == "var":
         return env.get(part[1], part[1])
     if kind == "size":
@@ -233,7 +237,7 @@ def written(part: Term, env: Environment | None = None) -> str:
         return f"({written(part[1], env)} `^ {written(part[2], env)})"
     if kind == "slope":
         return _written_slope(part, env)
-    head = {"exp": "expR", "sqrt": "Num.sqrt"}.get(kind, kind)
+    head = {"exp": "expR", "sqrt": "root"}.get(kind, kind)
     return f"({head} {' '.join(written(each, env) for each in part[1:])})"
 
 
@@ -280,7 +284,7 @@ def children(part: Term) -> tuple[Term, ...]:
     return part[3:] if part[0] == "sum" else part[1:2] if part[0] == "pow" else part[1:]
 
 
-LEAVES = {"num", "var", "size", "position", "entry", "dlt"}
+LEAVES = {"num", "pi", "var", "size", "position", "entry", "dlt"}
 DEPTH = "#depth"                                             # how many variables move, in an environment
 
 
