@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from fractions import Fraction
-from itertools import accumulate, islice
+from itertools import accumulate, islice, product
 from typing import Any
 
 from flint import arb, ctx, fmpq
@@ -18,7 +18,7 @@ from derivations.calculus.balls import Point, enclose, enclose_all
 from derivations.calculus.variables import Kind, Variable
 from derivations.kernel.duals import FUNCTIONS, LEVELS, Dual, add, exp, inverse, ln, multiply, power, sqrt
 from derivations.kernel.export import Theorem
-from derivations.relations import Follows, Relation, UniqueMinimum
+from derivations.relations import Follows, Relation, UniqueMinimum, UniquePlan
 
 TOKEN = re.compile(r"\s*(\\Sum_|%:R|%N|\.\+1|\^-1|\^\+|`\^|`\||->|=>|<=|!=|'I_\w+|[A-Za-z_]\w*|\d+|[()<=+*/,:|-])")
 POINTS = 8                                                   # at which a statement is compared with its relation
@@ -335,7 +335,7 @@ def _places(bound: list[str], text: str, scope: Scope, binders: list[tuple[str, 
 
 def _values(conclusion: str, relation: Relation, scope: Scope, point: Point) -> Iterator[tuple[Any, arb]]:
     """Pairs of a value of the statement and that of the relation."""
-    if isinstance(relation, UniqueMinimum):
+    if isinstance(relation, UniqueMinimum | UniquePlan):
         yield from _of_minimizer(conclusion, relation, scope, point)
         return
     reader = Reader(conclusion)
@@ -348,18 +348,29 @@ def _values(conclusion: str, relation: Relation, scope: Scope, point: Point) -> 
     yield from ((_real(side(scope)), value) for side, value in zip(sides, enclose_all(relation.sides, point), strict=True))
 
 
-def _of_minimizer(conclusion: str, relation: UniqueMinimum, scope: Scope, point: Point) -> Iterator[tuple[Any, arb]]:
-    """The entries of the candidate, and the objective at three rivals."""
-    reader = Reader(conclusion.removeprefix("only_minimizer"))
+def _of_minimizer(
+    conclusion: str, relation: UniqueMinimum | UniquePlan, scope: Scope, point: Point
+) -> Iterator[tuple[Any, arb]]:
+    """The entries of the candidate, and the objective at three rivals; a plan has one of them in each row, in turn."""
+    plan = isinstance(relation, UniquePlan)
+    reader = Reader(conclusion.removeprefix("only_plan" if plan else "only_minimizer"))
     reader.next("(")
     objective = reader.function()(scope)
     reader.next("(")
     candidate = reader.function()(scope)
-    (j,), size = relation.places, point[relation.over]
-    assert isinstance(size, int)
-    for place in range(size):
-        yield candidate(place), enclose(relation.entry, {**point, j: place + 1})
-    rivals = [[Fraction(1, size)] * size, [Fraction(2 * k + 1, size * size) for k in range(size)],
-              [Fraction(int(k == size - 1)) for k in range(size)]]
-    for each in rivals:
+    sizes = [point[axis] for axis in relation.axes]
+    for places in product(*(range(size) for size in sizes if isinstance(size, int))):
+        entry = candidate
+        for place in places:
+            entry = entry(place)
+        at = dict(zip(relation.places, (place + 1 for place in places), strict=True))
+        yield entry, enclose(relation.entry, {**point, **at})
+    for each in _rivals(*(size for size in sizes if isinstance(size, int))):
         yield objective(_numbers(each)), enclose(relation.open_objective, {**point, relation.base.label: each})
+
+
+def _rivals(*sizes: int) -> list[Any]:
+    *rows, size = sizes
+    points = [[Fraction(1, size)] * size, [Fraction(2 * k + 1, size * size) for k in range(size)],
+              [Fraction(int(k == size - 1)) for k in range(size)]]
+    return [[points[(n + row) % len(points)] for row in range(rows[0])] for n in range(len(points))] if rows else points

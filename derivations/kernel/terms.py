@@ -208,7 +208,7 @@ def written(part: Term, env: Environment | None = None) -> str:
     if kind == "num":
         return _number(part[1])
     if kind == "pi":
-        return kind
+        return "pi"
     if kind == "var":
         return env.get(part[1], part[1])
     if kind == "size":

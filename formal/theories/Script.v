@@ -207,6 +207,34 @@ Qed.
 
 End Minimizers.
 
+(* plans: matrices whose rows are points of the simplex *)
+Section Plans.
+Variables (R : realType) (n m : nat).
+Implicit Types (P Q : 'I_n -> 'I_m -> R).
+
+Definition only_plan (F : ('I_n -> 'I_m -> R) -> R) P : Prop :=
+  (forall i j, 0 <= P i j) /\ (forall i, \Sum_(j < m) P i j = 1) /\
+  forall Q, (forall i j, 0 <= Q i j) -> (forall i, \Sum_(j < m) Q i j = 1) ->
+    F P <= F Q /\ (F Q = F P -> forall i j, Q i j = P i j).
+
+Lemma only_plan_kl F P (c : 'I_n -> R) :
+  (forall i, 0 < c i) -> (forall i j, 0 < P i j) -> (forall i, \Sum_(j < m) P i j = 1) ->
+  (forall Q, (forall i j, 0 <= Q i j) -> (forall i, \Sum_(j < m) Q i j = 1) ->
+    F Q = F P + \Sum_(i < n) \Sum_(j < m) (c i * kl (Q i j) (P i j))) ->
+  only_plan F P.
+Proof.
+move=> c0 p0 p1 E; split; [by move=> i j; exact: ltW | split=> // Q q0 q1].
+have k0 i j : 0 <= c i * kl (Q i j) (P i j) by apply: mulr_ge0; [exact: ltW | exact: kl_ge0].
+have r0 i : 0 <= \Sum_(j < m) (c i * kl (Q i j) (P i j)) by apply: sum_ord_ge0.
+split; rewrite (E Q q0 q1); first by rewrite ler_addl; exact: sum_ord_ge0.
+rewrite -{2}[F P]addr0 => /addrI z i j.
+have zi : \Sum_(j < m) (c i * kl (Q i j) (P i j)) = 0 by exact: (sum_eq0 r0 z).
+have /eqP := sum_eq0 (k0 i) zi j; rewrite mulf_eq0 (gt_eqF (c0 i)) /= => /eqP.
+exact: (kl_eq0 (q0 i j) (p0 i j)).
+Qed.
+
+End Plans.
+
 (* ------------------------------------------------------------------ tactics *)
 
 (* the sign of an expression, from its form and from the hypotheses *)
