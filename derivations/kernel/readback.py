@@ -199,6 +199,8 @@ def _applied(name: str, arguments: list[Rule]) -> Rule:
         return lambda scope: arb.pi()
     if name == "dlt":
         return lambda scope: arb(int(arguments[0](scope) == arguments[1](scope)))
+    if name == "offset":
+        return lambda scope: _offset(*(argument(scope) for argument in arguments))
     if name in FUNCTIONS:
         return lambda scope: FUNCTIONS[name](*(_real(argument(scope)) for argument in arguments))
     if name in ("upd", "upd2"):
@@ -214,10 +216,17 @@ def _entry(head: Rule, arguments: list[Rule]) -> Rule:
     def entry(scope: Scope) -> Any:
         value = head(scope)
         for argument in arguments:
-            value = value[argument(scope)]
+            place = argument(scope)
+            if place < 0:
+                raise IndexError(f"expected a place from 0 on, got {place}")
+            value = value[place]
         return value
 
     return entry
+
+
+def _offset(size: int, i: int, j: int) -> int:
+    return size + j - (i + 1)
 
 
 def _updated(vector: Any, *places: Any) -> Any:
@@ -262,7 +271,7 @@ def _disagreements(theorem: Theorem, relation: Relation) -> Iterator[str]:
     binders, conclusion = parts(theorem.statement)
     hypotheses = [(name, type) for name, type in binders if name not in theorem.variables and name != "R"]
     compared = 0
-    for point in islice(relation.points(), POINTS):
+    for point in islice(filter(_has_places, relation.points()), POINTS):
         scope = _scope(theorem, point)
         if false := [name for name, text in hypotheses if _hypothesis(text, scope, binders) is False
                      and not name.startswith("premise")]:
@@ -278,6 +287,11 @@ def _disagreements(theorem: Theorem, relation: Relation) -> Iterator[str]:
                 yield f"the value {ours.str(8)} is not sharp enough to be compared"
     if not compared:
         yield "no point at which statement and relation could be compared"
+
+
+def _has_places(point: Point) -> bool:
+    """Whether all indices of a point are places: two that differ are put beside a size of 1, too."""
+    return all(value <= point.get(v.domain.shape[0], value) for v, value in point.items() if v.domain.kind is Kind.INDEX)   # type: ignore[operator]
 
 
 def _scope(theorem: Theorem, point: Point) -> Scope:

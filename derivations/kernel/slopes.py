@@ -35,6 +35,8 @@ def slope(part: Term, by: Term) -> Term:
         return ZERO
     if kind == "var":
         return ONE
+    if kind == "band":
+        raise NotExportedError("a slope along an entry of a vector of differences")
     if kind == "entry":
         deltas = [("dlt", *pair) for pair in zip(part[2], by[2], strict=True)]
         return deltas[0] if len(deltas) == 1 else ("mul", *deltas)

@@ -19,6 +19,10 @@ Local Open Scope ring_scope.
 
 Definition dlt {R : realType} {m : nat} (i j : 'I_m) : R := delta i j.
 
+(* the place of the difference j - i among the 2n - 1 differences of two positions *)
+Definition offset (n : nat) (i j : 'I_n) : nat := (n + j - i.+1)%N.
+Arguments offset : clear implicits.
+
 Section Deltas.
 Variables (R : realType) (m : nat).
 Implicit Types i j : 'I_m.
