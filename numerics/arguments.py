@@ -197,10 +197,7 @@ def positive(name: str, value: Positive, batch: torch.Size, like: Tensor) -> Ten
         like: whose dtype and device the result has.
     """
     if not isinstance(value, Tensor):
-        finfo = torch.finfo(like.dtype)
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not finfo.tiny <= value <= finfo.max:
-            raise ValueError(f"{name}: expected a positive number, normal in {like.dtype}, or a tensor, got {value!r}")
-        return like.new_full((), value)
+        return like.new_full((), number(name, value, like.dtype))
     if not is_dense(value) or not value.is_floating_point() or not broadcastable(value.shape, batch):
         raise ValueError(
             f"{name}: expected a number or a floating tensor that broadcasts over the rows {tuple(batch)}, "
@@ -208,6 +205,14 @@ def positive(name: str, value: Positive, batch: torch.Size, like: Tensor) -> Ten
         )
     converted = value.to(like)
     return torch.where(converted >= torch.finfo(like.dtype).tiny, converted, torch.nan)
+
+
+def number(name: str, value: float, dtype: torch.dtype) -> float:
+    """Return a number, once it is known to be positive and normal in a dtype; raises ValueError."""
+    finfo = torch.finfo(dtype)
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not finfo.tiny <= value <= finfo.max:
+        raise ValueError(f"{name}: expected a positive number, normal in {dtype}, or a tensor, got {value!r}")
+    return value
 
 
 def per_row(name: str, value: Positive, rows: Tensor) -> Tensor:
@@ -251,3 +256,16 @@ def readable(x: Tensor) -> bool:
     except RuntimeError:
         return False
     return True
+
+
+def on_cpu(x: Tensor) -> bool:
+    """Return whether looking at entries is cheap: on the CPU, and not while ``torch.compile`` traces."""
+    return x.device.type == "cpu" and not torch.compiler.is_compiling()
+
+
+def known_true(x: Tensor) -> bool:
+    """Return whether all entries are True, and can be read."""
+    try:
+        return bool(x.all())
+    except RuntimeError:                                     # under ``torch.func.vmap``
+        return False
