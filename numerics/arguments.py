@@ -23,6 +23,7 @@ from itertools import zip_longest
 
 import torch
 from torch import Tensor
+from torch.autograd import forward_ad
 
 Positive = float | Tensor
 """A positive number, or a tensor of them."""
@@ -261,6 +262,18 @@ def readable(x: Tensor) -> bool:
 def on_cpu(x: Tensor) -> bool:
     """Return whether looking at entries is cheap: on the CPU, and not while ``torch.compile`` traces."""
     return x.device.type == "cpu" and not torch.compiler.is_compiling()
+
+
+def transformed(*tensors: Tensor) -> bool:
+    """Return whether ``torch.func`` or forward differentiation is at work, on these tensors as far as can be known."""
+    if torch._C._are_functorch_transforms_active():
+        return True
+    return any(forward_ad.unpack_dual(x).tangent is not None for x in tensors)  # type: ignore[no-untyped-call]
+
+
+def differentiated(*tensors: Tensor) -> bool:
+    """Return whether somebody may want derivatives in these tensors."""
+    return transformed(*tensors) or (torch.is_grad_enabled() and any(x.requires_grad for x in tensors))
 
 
 def known_true(x: Tensor) -> bool:

@@ -12,11 +12,10 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.autograd import forward_ad
 from torch.nn.functional import scaled_dot_product_attention
 
 from numerics import one_sided
-from numerics.arguments import known_true, on_cpu
+from numerics.arguments import known_true, on_cpu, transformed
 
 
 def fused_attention(query: Tensor, key: Tensor, value: Tensor, temperature: float, mask: Tensor | None) -> Tensor | None:
@@ -25,9 +24,7 @@ def fused_attention(query: Tensor, key: Tensor, value: Tensor, temperature: floa
     Arguments as for ``kinds.Attention.output``.
     """
     given = [x for x in (query, key, value, mask) if x is not None]
-    if not on_cpu(query) or torch._C._are_functorch_transforms_active():
-        return None
-    if any(forward_ad.unpack_dual(x).tangent is not None for x in given):  # type: ignore[no-untyped-call]
+    if not on_cpu(query) or transformed(*given):
         return None
     if mask is not None:
         lead = zip(reversed(mask.shape[:-2]), reversed(query.shape[:-2]), strict=False)

@@ -94,11 +94,12 @@ def quadratic_plan(
         g, taken = _maximize(g, *fixed[:3], factor * fixed[3], max_steps - steps, rough=factor > 1)
         steps += taken
     g = g - (fixed[2] * g).sum(-1, keepdim=True) / fixed[2].sum(-1, keepdim=True).clamp(min=torch.finfo(g.dtype).tiny)
-    support = _point(g, *fixed)[1] > 0
-    follow = g
-    for _ in range(2):
-        follow = follow + _newton(support, fixed[3], b - _point(follow, C, a, b, gamma)[1].sum(-2), None)
-    g = g + (follow - follow.detach())
+    if arguments.differentiated(C, a, b, gamma):
+        support = _point(g, *fixed)[1] > 0
+        follow = g
+        for _ in range(2):
+            follow = follow + _newton(support, fixed[3], b - _point(follow, C, a, b, gamma)[1].sum(-2), None)
+        g = g + (follow - follow.detach())
     f, P, value = _point(g, C, a, b, gamma)
     row_error, column_error = (P.sum(-1) - a).detach().abs(), (P.sum(-2) - b).detach().abs()
     error = row_error.sum(-1) + column_error.sum(-1)
@@ -141,7 +142,7 @@ def _threshold(y: Tensor, mass: Tensor) -> Tensor:
 
 
 def _held(y: Tensor, mass: Tensor) -> Tensor:
-    """Return which entries are above the threshold, at least one in a row: Newton's method loses some until none is too many."""
+    """Return which entries are above the threshold, at least one in a row: Newton's method sheds those that are too many."""
     tau, last = y.amax(-1, keepdim=True) - mass, None
     for _ in range(_THRESHOLD_STEPS if y.device.type == "cpu" else 0):
         above = y > tau

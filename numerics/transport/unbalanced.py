@@ -61,6 +61,8 @@ class Unbalanced:
 
 class _Problem(NamedTuple):
     kernel: Tensor  # L, (..., n, m)
+    tilted: Tensor  # L_ij + log b_j, −inf where b_j is 0
+    reached: Tensor  # columns that some row with mass may go to, (..., m)
     source: Tensor
     target: Tensor
     kappa_a: Tensor  # (..., 1)
@@ -68,6 +70,13 @@ class _Problem(NamedTuple):
     dead: Tensor  # rows that may go nowhere, (..., n)
     lost_a: Tensor  # f₀/ρ_a where φ is counted from f₀/ε, else 0; (..., n) or (..., 1)
     lost_b: Tensor
+
+    def on(self, kernel: Tensor) -> "_Problem":
+        """Return the same problem with another L."""
+        held = self.target > 0
+        tilt = torch.where(held, torch.where(held, self.target, 1.0).log(), -torch.inf)
+        reached = ((kernel != -torch.inf) & (self.source > 0).unsqueeze(-1)).any(-2)
+        return self._replace(kernel=kernel, tilted=kernel + tilt.unsqueeze(-2), reached=reached)
 
 
 class _Point(NamedTuple):
@@ -130,7 +139,7 @@ def unbalanced(
     moved = _refined(about, _Problem(*(part.detach() for part in about)))
     point = _evaluate(about, moved)
     potentials = f + epsilon[..., None] * point.phi, g + epsilon[..., None] * moved
-    gains = (_wanted(x.source, potentials[0], rates[0], ~x.dead)[1], _wanted(x.target, potentials[1], rates[1], _reached(x))[1])
+    gains = (_wanted(x.source, potentials[0], rates[0], ~x.dead)[1], _wanted(x.target, potentials[1], rates[1], x.reached)[1])
     value = gains[0].sum(-1) + gains[1].sum(-1) + epsilon * (x.source.sum(-1) * x.target.sum(-1) - point.plan.sum((-2, -1)))
     held = epsilon.detach()
     at = _Point(*(part.detach() for part in point))._replace(phi=potentials[0].detach() / held[..., None])
@@ -148,35 +157,37 @@ def _problem(
     mask: Tensor | None,
 ) -> tuple[_Problem, Tensor, tuple[Tensor, Tensor], torch.dtype]:
     """Check the data; return the problem, ε (...), 1/ρ (..., 1) for rows and columns, and the dtype of the result."""
-    x, a, epsilon, floor, dtype = scaling(cost, source, target, temperature, math.inf, mask)
-    batch = x.source.shape[:-1]
+    given, a, epsilon, floor, dtype = scaling(cost, source, target, temperature, math.inf, mask)
+    batch = given.source.shape[:-1]
     rhos = [
-        None if not isinstance(rho, Tensor) and rho == math.inf else arguments.positive(name, rho, batch, x.source)
+        None if not isinstance(rho, Tensor) and rho == math.inf else arguments.positive(name, rho, batch, given.source)
         for name, rho in (("source_relaxation", rho_a), ("target_relaxation", rho_b))
     ]
     kappas = [epsilon.new_zeros(()) if rho is None else epsilon / rho for rho in rhos]
     rates = [epsilon.new_zeros(()) if rho is None else 1 / rho for rho in rhos]
     batch = arguments.broadcast(batch=batch, source_relaxation=kappas[0].shape, target_relaxation=kappas[1].shape)
-    a, b = a.expand(*batch, -1), x.target.expand(*batch, -1)
-    dead = (a > 0) & (x.source == 0)
-    kernel = (x.log_kernel - (floor / epsilon[..., None]).unsqueeze(-1)).expand(*batch, -1, -1)
+    a, b = a.expand(*batch, -1), given.target.expand(*batch, -1)
+    dead = (a > 0) & (given.source == 0)
+    kernel = (given.log_kernel - (floor / epsilon[..., None]).unsqueeze(-1)).expand(*batch, -1, -1)
     kernel = torch.where(dead.unsqueeze(-1), -torch.inf, kernel)
     kappa_a, kappa_b, rate_a, rate_b = (y.expand(batch).unsqueeze(-1) for y in (*kappas, *rates))
     nothing = torch.zeros_like(kappa_a)
-    return _Problem(kernel, a, b, kappa_a, kappa_b, dead, nothing, nothing), epsilon.expand(batch), (rate_a, rate_b), dtype
+    x = _Problem(kernel, kernel, dead, a, b, kappa_a, kappa_b, dead, nothing, nothing).on(kernel)
+    return x, epsilon.expand(batch), (rate_a, rate_b), dtype
 
 
 def _evaluate(x: _Problem, psi: Tensor) -> _Point:
     """Return what belongs to a ψ, with the best φ for it."""
-    logits = x.kernel + torch.where(x.target > 0, x.target, 1.0).log().unsqueeze(-2) + psi.unsqueeze(-2)
-    logits = torch.where((x.target > 0).unsqueeze(-2), logits, -torch.inf)
-    live = (logits != -torch.inf).any(-1)
-    total = torch.where(live.unsqueeze(-1), logits, 0.0).logsumexp(-1)
+    logits = x.tilted + psi.unsqueeze(-2)
+    peak = logits.detach().amax(-1, keepdim=True)
+    live = peak.squeeze(-1) != -torch.inf
+    peak = torch.where(live.unsqueeze(-1), peak, 0.0)
+    terms = (logits - peak).exp()
+    total = torch.where(live, terms.sum(-1), 1.0).log() + peak.squeeze(-1)
     phi = torch.where(live, -(total + x.lost_a) / (1 + x.kappa_a), 0.0)
-    exponents = torch.where(live.unsqueeze(-1), logits, -torch.inf) + phi.unsqueeze(-1)
-    plan = x.source.unsqueeze(-1) * _bounded(exponents, x.source.unsqueeze(-1)).exp()
+    plan = terms * (x.source * _bounded(phi + peak.squeeze(-1), x.source).exp()).unsqueeze(-1)
     v, gain_a = _wanted(x.source, phi, x.kappa_a, live, x.lost_a)
-    w, gain_b = _wanted(x.target, psi, x.kappa_b, _reached(x), x.lost_b)
+    w, gain_b = _wanted(x.target, psi, x.kappa_b, x.reached, x.lost_b)
     return _Point(phi, plan, v, w, gain_a.sum(-1) + gain_b.sum(-1) - plan.sum((-2, -1)))
 
 
@@ -196,13 +207,12 @@ def _bounded(exponents: Tensor, mass: Tensor) -> Tensor:
     return torch.where(mass > 0, exponents, exponents.clamp(max=math.log(torch.finfo(exponents.dtype).max) / 4))
 
 
-def _reached(x: _Problem) -> Tensor:
-    return ((x.kernel != -torch.inf) & (x.source > 0).unsqueeze(-1)).any(-2)
-
-
-def _swept(x: _Problem, phi: Tensor, psi: Tensor) -> Tensor:
-    """Return the best ψ for these φ, finite where a target is zero too."""
-    weights = torch.where(x.source > 0, torch.where(x.source > 0, x.source, 1.0).log() + phi, -torch.inf)
+def _swept(x: _Problem, point: _Point, psi: Tensor) -> Tensor:
+    """Return the best ψ for the φ of a point, finite where a target is zero too; from Pᵀ1 where that has not underflowed."""
+    column = point.plan.sum(-2)
+    if bool((column > torch.finfo(psi.dtype).tiny).all()):
+        return -((column / x.target).log() - psi + x.lost_b) / (1 + x.kappa_b)
+    weights = torch.where(x.source > 0, torch.where(x.source > 0, x.source, 1.0).log() + point.phi, -torch.inf)
     logits = x.kernel + weights.unsqueeze(-1)
     live = (logits != -torch.inf).any(-2)
     total = torch.where(live.unsqueeze(-2), logits, 0.0).logsumexp(-2)
@@ -237,8 +247,9 @@ def _direction(factor: Tensor, scale: Tensor, residual: Tensor) -> Tensor:
 def _maximize(x: _Problem, psi: Tensor, max_steps: int, *, rough: bool) -> tuple[Tensor, int]:
     """Return ψ and the number of steps."""
     unit = tolerances.rounding(psi.dtype, sum(x.kernel.shape[-2:]))
+    trial = _evaluate(x, psi)
     for step in range(1, max_steps + 1):
-        psi = _swept(x, _evaluate(x, psi).phi, psi)
+        psi = _swept(x, trial, psi)
         psi = _shifted(x, _evaluate(x, psi), psi)
         point = _evaluate(x, psi)
         enough = _ROUGH_TOLERANCE * point.plan.sum((-2, -1)) if rough else _rounding(x, psi, point)
@@ -249,7 +260,7 @@ def _maximize(x: _Problem, psi: Tensor, max_steps: int, *, rough: bool) -> tuple
         slope = (move * point.residual).sum(-1)
         move = torch.where((slope.isfinite() & (slope > 0) & ~done).unsqueeze(-1), move, 0.0)
         slack = unit * (point.plan.sum((-2, -1)) + point.objective.abs())
-        size, _, grown = backtrack(
+        size, trial, grown = backtrack(
             lambda size, at=psi, move=move: _evaluate(x, at + size * move),  # type: ignore[misc]
             lambda trial: trial.objective,
             point.objective,
@@ -258,6 +269,7 @@ def _maximize(x: _Problem, psi: Tensor, max_steps: int, *, rough: bool) -> tuple
             (move == 0).all(-1),
         )
         psi = torch.where(grown.unsqueeze(-1), psi + size.unsqueeze(-1) * move, psi)
+        trial = trial if bool(grown.all()) else _evaluate(x, psi)
     return psi, max_steps
 
 
@@ -286,7 +298,7 @@ def _schedule(x: _Problem) -> list[float]:
 
 def _at(x: _Problem, factor: float) -> _Problem:
     """Return the same problem with ε a number of times as large."""
-    return x._replace(kernel=x.kernel / factor, kappa_a=x.kappa_a * factor, kappa_b=x.kappa_b * factor)
+    return x.on(x.kernel / factor)._replace(kappa_a=x.kappa_a * factor, kappa_b=x.kappa_b * factor)
 
 
 def _about(
@@ -296,16 +308,18 @@ def _about(
     scale = epsilon.detach()[..., None]
     f, g = scale * _evaluate(fixed, psi).phi, scale * psi
     kernel = x.kernel + (f.unsqueeze(-1) + g.unsqueeze(-2)) / epsilon[..., None, None]
-    return x._replace(kernel=kernel, lost_a=rates[0] * f, lost_b=rates[1] * g), f, g
+    return x.on(kernel)._replace(lost_a=rates[0] * f, lost_b=rates[1] * g), f, g
 
 
 def _refined(x: _Problem, fixed: _Problem) -> Tensor:
     """Return ψ for a solution at 0: its derivatives and, where the target is zero, its value too."""
     start = torch.zeros_like(fixed.target)
+    if not arguments.differentiated(*x):
+        return torch.where(x.target > 0, start, _swept(x, _evaluate(x, start), start))
     follow, factor = start, _factor(fixed, _evaluate(fixed, start))
     for _ in range(2):
         follow = follow + _direction(*factor, _evaluate(x, follow).residual)
-    follow = torch.where(x.target > 0, follow, _swept(x, _evaluate(x, follow).phi, follow))
+    follow = torch.where(x.target > 0, follow, _swept(x, _evaluate(x, follow), follow))
     value = torch.where(x.target > 0, start, follow)
     return value.detach() + (follow - follow.detach())
 
