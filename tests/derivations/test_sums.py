@@ -8,8 +8,17 @@ import sympy as sp
 from derivations.calculus.functions import derivative, kl, xlogx
 from derivations.calculus.powers import plus
 from derivations.calculus.sums import alike, appearance, delta, equal, normal, total
-from derivations.calculus.variables import Domain, Kind, Variable, complementary, index, positive, scalar, simplex, stochastic, vector
-from tests.derivations.grammar import B, C, P, R, a, b, c, h, i, j, k, l, m, n, q, w, x, y, z
+from derivations.calculus.variables import (
+    Domain,
+    Kind,
+    Variable,
+    complementary,
+    positive,
+    scalar,
+    simplex,
+    vector,
+)
+from tests.derivations.grammar import B, P, R, a, b, c, h, i, j, k, l, m, q, w, x, y
 
 s, d = vector("s", m), vector("d", m, kind=Kind.POSITIVE)
 slack = complementary("mu", q)
@@ -115,12 +124,12 @@ def test_what_multiplies_a_sum_is_not_bound_by_it() -> None:
 
 @pytest.mark.parametrize("body", [a[k] / (1 - delta(k, j)), 1 / (1 - delta(k, j)), (1 - delta(k, j)) ** 2 * a[k]], ids=str)
 def test_a_summand_leaves_an_index_out_once(body: sp.Expr) -> None:
-    with pytest.raises(ValueError, match="^total: expected a summand without powers of 1 - "):
+    with pytest.raises(ValueError, match=r"^total: expected a summand without powers of 1 - "):
         total(k, body)
 
 
 def test_a_derivative_that_SymPy_does_not_know_is_refused() -> None:
-    with pytest.raises(ValueError, match="^derivative: expected functions whose derivatives are known, got "):
+    with pytest.raises(ValueError, match=r"^derivative: expected functions whose derivatives are known, got "):
         normal(derivative(plus(x) * y, x))
 
 
