@@ -26,7 +26,8 @@ ASKED: dict[str, tuple[sp.Expr, list[str]]] = {
     "an entry before its first": (a[0], ["0 is an integer", "0 is an index in range"]),
     "an entry at a real place": (a[y], ["y is an integer", "y is an index in range"]),
     "an entry at an index of another range": (a[h], ["h is an integer", "h is an index in range"]),
-    "an entry of a matrix": (C[h, j], ["h is an integer", "h is an index in range", "j is an integer", "j is an index in range"]),
+    "an entry of a matrix": (C[h, i], [
+        "h is an integer", "h is an index in range", "i is an integer", "i is an index in range"]),
     "a sum": (total(l, a[l]), ["1 is an integer", "m is an integer", "0 ≥ 0", "0 ≥ 0"]),
     "a sum from 2": (sp.Sum(x, (l, 2, m)), ["2 is an integer", "m is an integer", "1 ≥ 0", "0 ≥ 0"]),
     "a sum beyond its range": (sp.Sum(x, (l, 1, n)), ["1 is an integer", "n is an integer", "0 ≥ 0", "m - n ≥ 0"]),
