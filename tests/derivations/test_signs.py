@@ -8,13 +8,14 @@ import sympy as sp
 from derivations.calculus.functions import kl, pinsker, xlogx
 from derivations.calculus.powers import bregman, plus
 from derivations.calculus.signs import Facts, is_delta, nonnegative, nonzero, strictly_positive
-from derivations.calculus.sums import delta, total
-from derivations.calculus.variables import positive, scalar, stochastic
+from derivations.calculus.sums import delta, normal, total
+from derivations.calculus.variables import index, positive, scalar, stochastic
 from tests.derivations.grammar import P, R, S, a, b, h, i, j, k, l, m, n, q, x, y, z
 
 v, t = scalar("v"), positive("t")
 RR = stochastic("RR", m, m)
 one, two = sp.S.One, sp.Integer(2)
+squares = sp.Add(*[sp.Indexed(a, place) ** 2 for place in range(1, 8)])      # more terms than bounds are tried for
 
 # > 0; at best ≥ 0; neither
 SIGNS: dict[str, tuple[dict[str, sp.Expr], tuple[bool, bool]]] = {
@@ -51,6 +52,8 @@ SIGNS: dict[str, tuple[dict[str, sp.Expr], tuple[bool, bool]]] = {
         "a sum from 1": total(l, one),
         "the others, and j": total(k, b[k]) + y,
         "exp of anything": sp.exp(a[j]),
+        "a sum of numbers": total(index("three", sp.Integer(3)), sp.exp(index("three", sp.Integer(3)))),
+        "a share": 1 - y**2 / (y**2 + t),
     }, (True, True)),
     "≥ 0": ({
         "zero": sp.S.Zero,
@@ -90,6 +93,12 @@ SIGNS: dict[str, tuple[dict[str, sp.Expr], tuple[bool, bool]]] = {
         "a product of sizes": m * n - m,
         "a root": sp.sqrt(z[j]),
         "an odd power of what may be 0": z[j] ** 3,
+        "sums over one range": normal(total(l, sp.exp(a[l])) - total(l, a[l]) - m),
+        "weights that may all be 0": total(l, z[l] * b[l]),
+        "masses of one of two columns": sp.Sum(S[i, j], (i, 1, m), (j, 1, 1)),
+        "the first mass": sp.Sum(q[l], (l, 1, 1)),
+        "two sums of which one may be empty": sp.Sum(b[l], (l, 2, m), (i, 1, m)),
+        "one less a part": 1 - 1 / m,
     }, (True, False)),
     "neither": ({
         "a real": x,
@@ -125,6 +134,11 @@ SIGNS: dict[str, tuple[dict[str, sp.Expr], tuple[bool, bool]]] = {
         "an index over another size": m - h,
         "one less delta, twice": 1 - 2 * delta(i, j),
         "x − 1": x - one,
+        "an index less its square": 3 * j - j**2,
+        "a size less its square": 3 * m - m**2,
+        "two sums over one range": normal(total(l, a[l]) + total(l, a[l] ** 3)),
+        "a power that may be imaginary": (y + z[j]) ** sp.sqrt(x),
+        "a share of what may be 0": 1 - z[j] / (z[j] + z[i]),
         "1 − x": 1 - x,
     }, (False, False)),
 }
@@ -146,6 +160,11 @@ MAY_VANISH = {"a factor": x * y, "a power": x**2, "a real": x, "a difference": y
 @pytest.mark.parametrize("name", NONZERO)
 def test_what_does_not_vanish(name: str) -> None:
     assert nonzero(NONZERO[name]) is (name != "a product")    # x⁻¹ has a value only where x ≠ 0, which is another condition
+
+
+def test_numbers_are_expressions() -> None:
+    assert nonzero(3) and nonnegative(3) and strictly_positive(3)  # noqa: PT018
+    assert not nonzero(0)
 
 
 @pytest.mark.parametrize("name", MAY_VANISH)
@@ -195,6 +214,18 @@ GIVEN: dict[str, tuple[sp.Expr, Facts, tuple[bool, bool, bool]]] = {
     "a power of what is not 0": (x**2, ((x, APART),), (True, True, True)),
     "the modulus of what is not 0": (sp.Abs(x), ((x, APART),), (True, True, True)),
     "a root": (sp.sqrt(x), ((x, ABOVE),), (True, True, True)),
+    "a positive part": (plus(x), ((x, AT_LEAST),), (True, False, False)),
+    "a positive part of what is > 0": (plus(x), ((x, ABOVE),), (True, True, True)),
+    "xlogx": (xlogx(x), ((x - 1, ABOVE),), (True, True, True)),
+    "xlogx of what may be 1": (xlogx(x), ((x - 1, AT_LEAST),), (True, False, False)),
+    "xlogx of what may be less": (xlogx(x), ((x - sp.Rational(1, 2), AT_LEAST),), (False, False, False)),
+    "minus xlogx of what may be more": (-xlogx(x), ((sp.Rational(3, 2) - x, AT_LEAST),), (False, False, False)),
+    "minus a log of what may be more": (-sp.log(x), ((sp.Rational(3, 2) - x, AT_LEAST),), (False, False, False)),
+    "a number more": (x, ((x - 1, AT_LEAST),), (True, True, True)),
+    "half a number more": (x, ((x - sp.Rational(1, 2), AT_LEAST),), (True, True, True)),
+    "what multiplies out to a fact": (x * v, ((x * (v + 1) - x, AT_LEAST),), (True, False, False)),
+    "a difference and many squares": (x - v + squares, ((x - v, AT_LEAST),), (True, False, False)),
+    "a difference > 0 and many squares": (x - v + squares, ((x - v, ABOVE),), (True, True, True)),
 }
 
 
