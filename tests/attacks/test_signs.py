@@ -134,6 +134,7 @@ MARGINS: Table = {
     "m − 1 > 0 in a product": lambda: AtLeast((m - 1) * y, 0, strict=True),
     "j ≥ l": lambda: AtLeast(j, l),
     "m > j": lambda: AtLeast(m, j, strict=True),
+    "r_j² ≥ r_j": lambda: AtLeast(r[j] ** 2, r[j]),
     "3j ≥ j²": lambda: AtLeast(3 * j, j**2),
     "two sums of open sign over one range": lambda: AtLeast(total(l, a[l]) + total(l, a[l] ** 3), 0),
     "Σ z b > 0": lambda: AtLeast(total(l, c[l] * b[l]), 0, strict=True),
