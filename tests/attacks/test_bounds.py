@@ -68,11 +68,16 @@ PARTS: Table = {
     "1 ≥ e^x": lambda: AtLeast(1, sp.exp(x)),
     "y − 1 ≥ 2 log y": lambda: AtLeast(y - 1, 2 * sp.log(y)),
     "log y ≥ log(y + t)": lambda: AtLeast(sp.log(y), sp.log(y + t)),
+    "m ≥ 1 + … + m": lambda: AtLeast(m, over(l)),
+    "z log(1 + e^x) > zx, strictly": lambda: AtLeast(z * sp.log(1 + sp.exp(x)), z * x, strict=True),
     "log(y + t) ≥ log y + log t": lambda: AtLeast(sp.log(y + t), sp.log(y) + sp.log(t)),
 }
 
 KINKS: Table = {
     "|x| w ≥ xw": lambda: AtLeast(sp.Abs(x) * w, x * w),
+    "1 ≥ x₊, as it is for x ≤ 0": lambda: AtLeast(1, plus(x)),
+    "1 ≥ |x|, as it is at 0": lambda: AtLeast(1, sp.Abs(x)),
+    "x x₊ > x₊², strictly": lambda: AtLeast(x * plus(x), plus(x) ** 2, strict=True),
     "|Σ a| ≥ Σ |a|": lambda: AtLeast(sp.Abs(over(a[l])), over(sp.Abs(a[l]))),
     "|x + w| ≥ |x| + |w|": lambda: AtLeast(sp.Abs(x + w), sp.Abs(x) + sp.Abs(w)),
     "1/x ≥ 1/|x|": lambda: AtLeast(1 / x, 1 / sp.Abs(x), given=(Differs(x, 0),)),

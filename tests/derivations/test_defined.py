@@ -68,6 +68,7 @@ LACKING: dict[str, tuple[sp.Expr, list[str]]] = {
     "a positive": (sp.log(y) + sp.sqrt(z[j]) + 1 / b[j], []),
     "by its normal form": (sp.log((x + 1) * (x + 1) - x**2 - 2 * x), []),
     "by its normal form over a common factor": (1 / (y * total(l, q[l]) - y * 0), []),
+    "once a common factor is gone": (sp.log((a[j] * y + t * y) / (a[j] + t)), ["t + a[j] ≠ 0"]),
     "what may be 0": (sp.log(z[j]), ["z[j] > 0"]),
 }
 
@@ -76,6 +77,11 @@ LACKING: dict[str, tuple[sp.Expr, list[str]]] = {
 def test_what_is_not_shown(name: str) -> None:
     expr, expected = LACKING[name]
     assert list(map(str, undefined(expr))) == expected
+
+
+def test_an_entry_has_as_many_places_as_its_vector_has_axes() -> None:
+    with pytest.raises(ValueError, match="argument"):
+        list(conditions(sp.Indexed(sp.IndexedBase(B.label, shape=(m, m)), j)))
 
 
 def test_facts_show_conditions() -> None:

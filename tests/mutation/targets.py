@@ -38,7 +38,7 @@ ALSO = {
     "derivations.calculus.signs": ("attacks/test_signs.py", "derivations/test_bounds.py", "attacks/test_truths.py"),
     "derivations.calculus.sums": (
         "attacks/test_sums.py", "derivations/test_kernel_bugs.py", "derivations/test_powers.py", "attacks/test_truths.py"),
-    "derivations.calculus.bounds": ("attacks/test_bounds.py",),
+    "derivations.calculus.bounds": ("attacks/test_bounds.py", "derivations/test_signs.py", "derivations/test_taylor.py"),
     "derivations.calculus.defined": ("attacks/test_definedness.py", "derivations/test_powers.py"),
     "derivations.calculus.admission": ("attacks/test_points.py",),
     "derivations.calculus.arithmetic": ("derivations/test_balls.py", "derivations/test_powers.py"),
