@@ -33,6 +33,7 @@ MEANS: Table = {
     "no weights": lambda: AtLeast(over(a[l] ** 2), over(a[l]) ** 2),
     "another size": lambda: AtLeast(n * over(a[l] ** 2), over(a[l]) ** 2),
     "all but one": lambda: AtLeast((m - 1) * over(a[l] ** 2), over(a[l]) ** 2),
+    "strict for weights": lambda: AtLeast(over(r[l] * a[l] ** 2), over(r[l] * a[l]) ** 2, strict=True),
     "a cube": lambda: AtLeast(over(u[l] * a[l] ** 3), over(u[l] * a[l]) ** 3),
     "strict": lambda: AtLeast(m * over(a[l] ** 2), over(a[l]) ** 2, strict=True),
     "log of a mean is no mean": lambda: AtLeast(over(a[l]) / m + sp.log(m), lse),
@@ -47,6 +48,8 @@ PRODUCTS: Table = {
     "without one term": lambda: AtLeast(over((1 - delta(l, j)) * a[l] ** 2) * over(s[l] ** 2), over(a[l] * s[l]) ** 2),
     "without different terms": lambda: AtLeast(
         over((1 - delta(l, j)) * a[l] ** 2) * over((1 - delta(l, k)) * s[l] ** 2), over(a[l] * s[l]) ** 2),
+    "of another product": lambda: AtLeast(over(a[l] ** 2) * over(s[l] ** 2), over(a[l] * b[l]) ** 2),
+    "with the roots of another product": lambda: AtLeast(norm(l, a[l]) * norm(l, s[l]), over(a[l] * b[l])),
     "norms": lambda: AtLeast(norm(l, a[l]) * norm(l, s[l]), m * sp.Abs(over(a[l] * s[l]))),
     "one norm": lambda: AtLeast(norm(l, a[l]) ** 2, over(a[l] * s[l])),
 }

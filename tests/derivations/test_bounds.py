@@ -199,7 +199,8 @@ def check(expr: sp.Expr, strict: bool) -> bool:
 
 
 NAMED = {
-    "|Σ s| ≤ Σ |s|": (sp.Abs(sp.Sum(s[l], (l, 1, m))), sp.Sum(sp.Abs(s[l]), (l, 1, m)) - sp.Abs(sp.Sum(s[l], (l, 1, m))), False),
+    "|Σ s| ≤ Σ |s|": (
+        sp.Abs(sp.Sum(s[l], (l, 1, m))), sp.Sum(sp.Abs(s[l]), (l, 1, m)) - sp.Abs(sp.Sum(s[l], (l, 1, m))), False),
     "x ≤ x₊": (plus(x), plus(x) - x, False),
     "x ≤ |x|": (sp.Abs(x), sp.Abs(x) - x, False),
     "−x ≤ |x|": (sp.Abs(x), sp.Abs(x) + x, False),
