@@ -100,6 +100,7 @@ SIGNS: dict[str, tuple[dict[str, sp.Expr], tuple[bool, bool]]] = {
         "the first mass": sp.Sum(q[l], (l, 1, 1)),
         "two sums of which one may be empty": sp.Sum(b[l], (l, 2, m), (i, 1, m)),
         "one less a part": 1 - 1 / m,
+        "as many terms as bounds are tried for": plus(x) - x + sp.Add(*[sp.Indexed(a, place) ** 2 for place in range(1, 5)]),
     }, (True, False)),
     "neither": ({
         "a real": x,
