@@ -87,6 +87,7 @@ PROVED = {
     "log below its tangent": AtLeast(t - 1, sp.log(t)),
     "a weight below 1": AtLeast(1, sp.exp(-t), strict=True),
     "|x| ≥ x": AtLeast(sp.Abs(x), x),
+    "beside a sum over pairs": AtLeast(sp.Abs(x) + total((i, j), R[i, j] ** 2), x),
     "|x| ≥ x₊": AtLeast(sp.Abs(x), plus(x)),
     "x₊ ≥ x": AtLeast(plus(x), x),
     "x₊ + y₊ ≥ (x + y)₊": AtLeast(plus(x) + plus(y), plus(x + y)),
