@@ -206,9 +206,11 @@ def test_numbers_become_expressions() -> None:
 
 
 POSITIONAL = {
-    "Equation": "left right", "Differs": "left right", "AtLeast": "left right", "StrictUnlessEqual": "left right x y z weights alpha",
+    "Equation": "left right", "Differs": "left right", "AtLeast": "left right",
+    "StrictUnlessEqual": "left right x y z weights alpha",
     "Limit": "expr variable to limit", "Expansion": "left right variable order", "Follows": "premises conclusion weights slack",
-    "UniqueMinimum": "objective candidate over factor alpha slack", "UniqueMaximum": "objective candidate over factor alpha slack",
+    "UniqueMinimum": "objective candidate over factor alpha slack",
+    "UniqueMaximum": "objective candidate over factor alpha slack",
     "UniquePlan": "objective candidate rows columns factor", "Fails": "relation",
 }
 
