@@ -81,6 +81,8 @@ REFUSED: dict[str, tuple[dict[Variable, Any], str]] = {
     "a matrix for a vector": ({m: 1, a.label: [[1]]}, "1 axes of entries for a, got ((1))"),
     "a text for a row": ({n: 1, m: 2, A.label: ["12"]}, "2 axes of entries for A, got ('12')"),
     "texts for entries": ({m: 2, a.label: ["1", "2"]}, "exact rational numbers for a, got ('1', '2')"),
+    "one entry that is a row": ({m: 2, a.label: [1, [2]]}, "1 axes of entries for a, got (1, (2))"),
+    "one row that is a number": ({n: 2, m: 1, A.label: [[1], 2]}, "2 axes of entries for A, got ((1), 2)"),
     "an empty vector": ({m: 2, a.label: []}, "rows of one length for a, got ()"),
     "ragged rows": ({n: 2, m: 2, A.label: [[1], [1, 2]]}, "rows of one length for A, got ((1), (1, 2))"),
     "an empty row": ({n: 2, m: 2, A.label: [[], [1, 2]]}, "rows of one length for A, got ((), (1, 2))"),
@@ -135,7 +137,7 @@ def test_only_variables_of_the_statement(given: dict[Any, Any], names: list[Vari
 
 def test_a_point_is_complete() -> None:
     with pytest.raises(NotAdmittedError, match=r"^at: expected a value of y, got none$"):
-        admit({x: 1}, [x, y])
+        admit({x: 1}, iter([y, x]))
 
 
 def test_sizes_follow_from_lengths() -> None:
