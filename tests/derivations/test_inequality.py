@@ -27,6 +27,7 @@ PROVED = {
     "by positive parts in one orientation": AtLeast(sp.Abs(x) + x + squares, 2 * plus(x)),
     "by squares": AtLeast(sp.sqrt(x**2 + y), x),
     "by squares, strictly": AtLeast(sp.sqrt(x**2 + y), x, strict=True),
+    "by squares of roots alone": AtLeast(sp.sqrt(y + t), sp.sqrt(y)),
     "by another form": AtLeast(x**2 + w**2, 2 * x * w, because=(x - w) ** 2),
     "by a hypothesis": AtLeast(2 * x, 2 * w, given=(ordered,)),
     "strictly by a strict hypothesis": AtLeast(2 * x, 2 * w, strict=True, given=(AtLeast(x, w, strict=True),)),
