@@ -65,6 +65,7 @@ ALSO = {
         "attacks/test_optima.py", "derivations/test_extrema.py", "derivations/test_plans.py"),
     "derivations.relations.expansion": ("attacks/test_expansions.py",),
     "derivations.relations.implication": ("attacks/test_premises.py", "derivations/test_inequality.py"),
+    "evidence.admission": ("evidence/test_harness_rules.py",),
     "evidence.lookups": ("attacks/test_lookups.py",),
     "evidence.bridge": ("evidence/test_harness.py",),
     "evidence.dtypes": ("evidence/test_readings.py", "evidence/test_draws.py"),
