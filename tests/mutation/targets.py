@@ -58,7 +58,9 @@ ALSO = {
     "derivations.calculus.variables": ("attacks/test_sums.py", "attacks/test_definedness.py", "attacks/test_registry.py"),
     "derivations.calculus.printing": ("derivations/test_printing.py",),
     "derivations.relations.base": ("attacks/test_points.py", "attacks/test_hostile.py", "derivations/test_kernel_bugs.py"),
-    "derivations.relations.equation": ("derivations/test_kernel_bugs.py", "attacks/test_truths.py"),
+    "derivations.relations.equation": (
+        "derivations/test_base.py", "derivations/test_kernel_bugs.py", "attacks/test_truths.py"),
+    "derivations.relations.disproof": ("derivations/test_base.py", "attacks/test_points.py"),
     "derivations.relations.inequality": ("attacks/test_signs.py", "attacks/test_truths.py", "attacks/test_bounds.py"),
     "derivations.relations.limit": ("attacks/test_limits.py",),
     "derivations.relations.optimum": (
