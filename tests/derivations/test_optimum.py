@@ -15,7 +15,7 @@ from derivations.calculus.functions import derivative, kl, xlogx
 from derivations.calculus.powers import bregman
 from derivations.calculus.sums import equal, normal, total
 from derivations.calculus.variables import Kind, index, interior, positive, scalar, simplex, size, vector
-from derivations.relations import Entry, UniqueMaximum, UniqueMinimum, UniquePlan, optimum
+from derivations.relations import AtLeast, Entry, UniqueMaximum, UniqueMinimum, UniquePlan, optimum
 from derivations.relations.optimum import feasible_near, plans_near
 
 m, n = size("m"), size("n")
@@ -71,6 +71,7 @@ def test_rivals_of_four_entries() -> None:
     (balls(F(-1), F(2)), 25, [F(0), F(1)]),
     (balls(F(2), F(2)), 25, [F(3, 4), F(1, 4)]),              # mass 4 is made 1
     (balls(F(1)), 2, None),
+    (balls(F(1, 4), F(1, 4), F(1, 2)), 3 + 1 + 9 * 6 + 2 * 6, None),             # of three, all are neighbours
 ], ids=str)
 def test_rivals_of_what_is_no_point(entries: list[arb], count: int, near: list[Fraction] | None) -> None:
     tried = list(feasible_near(entries))
@@ -119,6 +120,8 @@ PROVED = {
     "whose sign shows in normal form": minimum(
         lambda key: (u[key] * (y + 1) - u[key] * y), lambda p: to_u(p) * (y + 1) - to_u(p) * y),
     "at a maximum": UniqueMaximum(lambda p: -to_u(p), at_u, m, tau),
+    "a plan of one temperature": UniquePlan(
+        lambda p: tau * total((i, l), kl(p(i, l), u[l])), lambda a, b: u[b], n, m, tau),
     "row by row": UniquePlan(lambda p: total(i, t[i] * total(l, kl(p(i, l), u[l]))), lambda a, b: u[b], n, m, lambda a: t[a]),
 }
 
@@ -126,6 +129,7 @@ PROVED = {
 @pytest.mark.parametrize("name", PROVED)
 def test_is_proved(name: str) -> None:
     assert PROVED[name].explain() == ""
+    assert PROVED[name].refute() is None
 
 
 LACKING = {
@@ -169,6 +173,13 @@ def test_a_derivative_beside_the_rival_is_allowed() -> None:
 
 def test_candidates_of_up_to_four_entries_are_tried() -> None:
     assert {point[m] for point in minimum().points()} == {1, 2, 3, 4}
+    sizes = {(point[n], point[m]) for point in PROVED["row by row"].points()}
+    assert {max(pair) for pair in sizes} == {1, 2, 3, 4}
+
+
+def test_variables_of_hypotheses_are_variables_of_the_problem() -> None:
+    assert x not in minimum().variables()
+    assert x in minimum(given=(AtLeast(x, 0),)).variables()
 
 
 def test_a_problem_is_general_if_its_sizes_are_symbols() -> None:
@@ -176,6 +187,7 @@ def test_a_problem_is_general_if_its_sizes_are_symbols() -> None:
     assert minimum().general()
     assert not UniqueMinimum(lambda p: p(1) ** 2 + p(2) ** 2, half, two, tau).general()   # type: ignore[arg-type]
     assert not minimum(objective=lambda p: to_u(p) + vector("fixed", two)[1]).general()
+    assert not UniquePlan(lambda p: p(1, 1) ** 2, lambda a, b: sp.S.Half, n, two, tau).general()   # type: ignore[arg-type]
 
 
 # ── witnesses ───────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -216,14 +228,32 @@ def test_a_rival_where_the_objective_has_no_value_is_passed_over() -> None:
     assert problem.refute() is None
 
 
-@pytest.mark.parametrize(("candidate", "what", "sign"), [
-    (lambda key: 2 * u[key], "the candidate's total mass", "≠"),
-    (lambda key: s[key], "an entry of the candidate", "<"),
+@pytest.mark.parametrize(("candidate", "what", "sign", "right"), [
+    (lambda key: 2 * u[key], "the candidate's total mass", "≠", "1.00000000000"),
+    (lambda key: s[key], "an entry of the candidate", "<", "0"),
 ], ids=["mass", "sign"])
-def test_a_candidate_off_the_simplex_is_shown(candidate: Entry, what: str, sign: str) -> None:
+def test_a_candidate_off_the_simplex_is_shown(candidate: Entry, what: str, sign: str, right: str) -> None:
     found = minimum(candidate, about=(s[1],), at={m: 2, s.label: [2, -1]}).refute()
     assert found is not None
-    assert (found.about, found.sign) == (what, sign)
+    assert (found.about, found.sign, found.right) == (what, sign, right)
+
+
+def test_a_tie_along_two_entries_is_enough() -> None:
+    """The third entry of rival and candidate is one."""
+    found = minimum(objective=lambda p: (p(3) - sp.S.Half) ** 2, at={m: 3, u.label: [F(1, 4), F(1, 4), F(1, 2)]}).refute()
+    assert found is not None
+    assert found.about == "the objective, q is as good"
+
+
+def test_a_wrong_plan_is_shown() -> None:
+    at = {n: 2, m: 2, S.label: [[0, 0], [1, 2]]}
+    costs = lambda p: total((i, l), S[i, l] * p(i, l))  # noqa: E731
+    found = UniquePlan(costs, lambda a, b: 1 / m, n, m, one, at=at).refute()
+    assert found is not None
+    assert (found.left, found.sign, found.right) == ("1.50000000000", ">", "1.00000000000")
+    heavy = UniquePlan(costs, lambda a, b: 2 / m, n, m, one, at=at).refute()
+    assert heavy is not None
+    assert (heavy.left, heavy.about) == ("2.00000000000", "the mass of a row of the candidate")
 
 
 def test_letters_that_an_author_uses_are_primed() -> None:
