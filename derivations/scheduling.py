@@ -1,13 +1,12 @@
 """What worker processes run: tests that compute the same things run in one process, which computes them once.
 
-The tests of a file share its fixtures.  The votes on the claims of a chapter share derivations, instances and solutions, and
-so do the chapters of a document.
+The tests of a file share its fixtures, and those of a folder with a `conftest.py` the fixtures of that.  The votes on the
+claims of a chapter share derivations, instances and solutions, and so do the chapters of a document.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from functools import cache
 
 import pytest
 from xdist.remote import Producer
@@ -30,9 +29,15 @@ class ByChapter(LoadScopeScheduling):  # type: ignore[misc]  # it has no types
         super().__init__(config, log)
         self.at: dict[WorkerController, str] = {}
         self.places: dict[str, int] = {}
+        self.scopes: dict[str, str] = {}
 
     def _split_scope(self, nodeid: str) -> str:
-        return home(nodeid)
+        if nodeid not in self.scopes:
+            scope = home(nodeid)
+            folder = scope.rpartition("/")[0]
+            shares = folder and (self.config.rootpath / folder / "conftest.py").is_file()
+            self.scopes[nodeid] = folder if shares else scope
+        return self.scopes[nodeid]
 
     def _assign_work_unit(self, node: WorkerController) -> None:
         scope = self._next(node)
@@ -63,7 +68,6 @@ class ByChapter(LoadScopeScheduling):  # type: ignore[misc]  # it has no types
         self._reschedule(node)
 
 
-@cache
 def home(nodeid: str) -> str:
     """The module of the derivation that a test votes on, which is another document's for a reprint; else its file."""
     file, _, test = nodeid.partition("::")

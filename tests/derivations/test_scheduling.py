@@ -11,6 +11,7 @@ import pytest
 from xdist.remote import Producer
 
 from derivations.catalogue import entries
+from derivations.incremental import ROOT
 from derivations.pytest_plugin import pytest_xdist_make_scheduler
 from derivations.scheduling import ByChapter, document, home
 
@@ -41,6 +42,7 @@ class Options:
     def __init__(self, processes: int, dist: str = "load") -> None:
         self.dist, self.option = dist, self
         self.tx, self.loadscopereorder, self.maxprocesses = [f"{processes}*popen"], False, None
+        self.rootpath = ROOT
 
     def getvalue(self, name: str) -> Any:
         return getattr(self, name)
@@ -76,6 +78,15 @@ def test_a_chapter_and_a_file_run_in_one_process() -> None:
     first, second = ({home(test) for test in tests} for tests in ran(2))
     assert first.isdisjoint(second)
     assert "tests/sub/test_b.py" in first | second           # a file that names a claim is no vote on it
+
+
+def test_what_a_folder_shares_is_made_in_one_process() -> None:
+    report = [f"tests/derivations/report/test_{name}.py::test_{name}" for name in ("site", "browser", "formulas")]
+    others = [f"tests/derivations/test_{name}.py::test_{name}" for name in ("a", "b", "c")]
+    first, second = ({*tests} for tests in ran(2, [*report, *others]))
+    assert first >= {*report} or second >= {*report}
+    assert first & {*others}
+    assert second & {*others} or second == {*report}
 
 
 def test_files_come_first() -> None:
