@@ -60,7 +60,7 @@ ALSO = {
     "derivations.relations.base": ("attacks/test_points.py", "attacks/test_hostile.py", "derivations/test_kernel_bugs.py"),
     "derivations.relations.equation": (
         "derivations/test_base.py", "derivations/test_kernel_bugs.py", "attacks/test_truths.py"),
-    "derivations.relations.disproof": ("derivations/test_base.py", "attacks/test_points.py"),
+    "derivations.relations.disproof": ("derivations/test_equation.py", "derivations/test_base.py", "attacks/test_points.py"),
     "derivations.relations.inequality": ("attacks/test_signs.py", "attacks/test_truths.py", "attacks/test_bounds.py"),
     "derivations.relations.limit": ("attacks/test_limits.py",),
     "derivations.relations.optimum": (
