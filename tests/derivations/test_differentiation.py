@@ -23,6 +23,7 @@ SLOPES: dict[str, tuple[sp.Expr, sp.Expr, sp.Expr]] = {
     "a power": (x**3, x, 3 * x**2),
     "a quotient": (v / (x**2 + 1), x, -2 * v * x / (x**2 + 1) ** 2),
     "an exponent": (y**x, x, y**x * sp.log(y)),
+    "twice an exponent": (y ** (2 * x), x, 2 * y ** (2 * x) * sp.log(y)),
     "a base and an exponent": (y**y, y, y**y * (sp.log(y) + 1)),
     "exp": (sp.exp(x**2), x, 2 * x * sp.exp(x**2)),
     "log": (sp.log(y * t), y, 1 / y),

@@ -68,5 +68,5 @@ def test_a_disproof_at_its_point() -> None:
 
 @pytest.mark.parametrize("more", [{"about": (y,)}, {"given": (AtLeast(x, 0),)}], ids=str)
 def test_a_disproof_has_no_hypotheses_of_its_own(more: dict[str, object]) -> None:
-    with pytest.raises(ValueError, match="^about, given: expected at the relation that is disproved"):
+    with pytest.raises(ValueError, match=r"^about, given: expected at the relation that is disproved"):
         Fails(AtLeast(x, w), **more)                          # type: ignore[arg-type]
