@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import torch
 from hypothesis import strategies as st
@@ -130,14 +131,23 @@ def search(problem: Problem) -> Callable[[str, Run], Finding]:
 
 
 def instances(problem: Problem) -> st.SearchStrategy[Reading]:
-    """Single instances, drawn as the search draws them."""
-    def one(m: int, seed: int) -> Reading:
-        values = problem.values(drawn(problem, m, 1, "cpu", seed))
+    """Single instances, drawn as the search draws them, and as many that an ascent has made tight: where there is little room,
+    a bound that is wrong by little fails."""
+    def one(m: int, seed: int, tight: bool) -> Reading:
+        free = ascended(problem, m) if tight else drawn(problem, m, 1, "cpu", seed)
+        place = seed % len(next(iter(free.values())))
+        values = problem.values({name: x[place : place + 1] for name, x in free.items()})
         left, right = problem.sides(values)
         point: dict[str, Value] = {name: x[0] for name, x in values.items()}
         return Reading({**problem.counts(m), **point}, {"batched": left[0]}, float(allowed(problem, m, left, right)[0]))
 
-    return st.builds(one, st.sampled_from(tuple(problem.sizes)), st.integers(0, 2**31))
+    return st.builds(one, st.sampled_from(tuple(problem.sizes)), st.integers(0, 2**31), st.booleans())
+
+
+@cache
+def ascended(problem: Problem, m: int) -> Free:
+    """Instances after the ascent, of which single ones are drawn."""
+    return raised(problem, drawn(problem, m, 8 * STARTS, "cpu"))
 
 
 def itself(reading: Reading) -> Reading:

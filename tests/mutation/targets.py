@@ -1,4 +1,4 @@
-"""The modules that are mutated, and the tests that mirror each."""
+"""The modules that are mutated, and the tests that may reach each."""
 
 from __future__ import annotations
 
@@ -20,6 +20,9 @@ KERNEL = ("calculus", "relations")
 JUDGES = ("canonical", "comparison", "examination", "claims", "catalogue", "rows", "ledger", "ledger_schema", "regression",
           "baseline", "mutants", "normal_form", "records", "integrity", "selection", "differences")
 VOTES = ("admission", "automatic", "bridge", "draws", "dtypes", "harness", "lookups", "power", "readings", "registry")
+
+WIDE = ("numerics",)
+"""Packages of which each test in a folder may hold each module of the mirrored folder."""
 
 ALSO = {
     "numerics.arguments": ("numerics/test_one_sided.py",),
@@ -88,6 +91,14 @@ def modules() -> tuple[str, ...]:
 def path_of(module: str) -> Path:
     """The source of a module."""
     return ROOT.joinpath(*module.split(".")).with_suffix(".py")
+
+
+def tests_of(module: str) -> tuple[Path, ...]:
+    """The files with the tests that are asked what they reach: in a package that is ``WIDE`` all of the mirrored folder, else
+    the mirror."""
+    package, *folders, _ = module.split(".")
+    whole = sorted(ROOT.joinpath("tests", package, *folders).glob("test_*.py")) if package in WIDE else ()
+    return tuple(dict.fromkeys([*whole, *mirror_of(module)]))
 
 
 def mirror_of(module: str) -> tuple[Path, ...]:
