@@ -147,6 +147,33 @@ def test_a_witness_has_both_values() -> None:
     assert (shown.sign, shown.about) == ("≠", "a part")
 
 
+def test_what_is_written_is_an_expression_whose_sums_have_names_of_their_own() -> None:
+    relation = Equation(sp.Sum(a[l], (l, 1, m)), 3, about=(sp.Sum(a[l] ** 2, (l, 1, m)), 2))
+    assert relation.right is sp.Integer(3)
+    assert relation.about[1] is sp.Integer(2)
+    assert not {l} & {v for part in (relation.left, relation.about[0]) for v in part.bound_symbols}
+    assert AtLeast(x, 0, because=None).because is None
+
+
+def test_a_vote_compares_the_right_side() -> None:
+    assert Equation(x, w).value == w
+    assert Follows((AtLeast(x, w),), AtLeast(2 * x, 2 * w), (two,)).value == 2 * w
+
+
+def test_no_statement_is_certain_unless_it_says_so() -> None:
+    assert Equation(x, x).holds_at({x: 1}) is False
+    assert AtLeast(x, 0).holds_at({x: 1}) is True
+
+
+def test_a_point_is_admitted_before_it_refutes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(AtLeast, "points", lambda self: iter([{y: -1}]))
+    with pytest.raises(NotAdmittedError):
+        AtLeast(y, 0).refute()
+    for point in ({}, {y: 0}, {y: 1, x: 1}):
+        with pytest.raises(NotAdmittedError):
+            AtLeast(y, 0).admit(point)
+
+
 def test_words_about_what_remains() -> None:
     assert remaining(x - w) == "left − right = -w + x in normal form, expected 0"
     assert first(("", "one", "two")) == "one"

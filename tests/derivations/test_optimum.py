@@ -71,6 +71,7 @@ def test_rivals_of_four_entries() -> None:
     (balls(F(-1), F(2)), 25, [F(0), F(1)]),
     (balls(F(2), F(2)), 25, [F(3, 4), F(1, 4)]),              # mass 4 is made 1
     (balls(F(1)), 2, None),
+    (balls(F(1, 10), F(0)), 25, [F(1, 2), F(1, 2)]),          # one eighth, and nothing else
     (balls(F(1, 4), F(1, 4), F(1, 2)), 3 + 1 + 9 * 6 + 2 * 6, None),             # of three, all are neighbours
 ], ids=str)
 def test_rivals_of_what_is_no_point(entries: list[arb], count: int, near: list[Fraction] | None) -> None:

@@ -28,7 +28,7 @@ ALSO = {
     "numerics.arguments": ("numerics/test_one_sided.py",),
     "numerics.priors": ("numerics/test_attention.py",),
     "derivations.canonical": ("derivations/test_side_by_side.py",),
-    "derivations.normal_form": ("derivations/test_canonical.py",),
+    "derivations.normal_form": ("derivations/test_canonical.py", "derivations/test_verdicts.py"),
     "derivations.differences": ("derivations/test_regression.py",),
     "derivations.rows": ("derivations/test_ledger.py", "attacks/test_ledger_forgery.py"),
     "derivations.ledger_schema": ("derivations/test_ledger.py", "attacks/test_hostile_ledgers.py"),
@@ -63,7 +63,7 @@ ALSO = {
     "derivations.relations.base": ("attacks/test_points.py", "attacks/test_hostile.py", "derivations/test_kernel_bugs.py"),
     "derivations.relations.equation": (
         "derivations/test_base.py", "derivations/test_kernel_bugs.py", "attacks/test_truths.py"),
-    "derivations.relations.disproof": ("derivations/test_base.py", "attacks/test_points.py"),
+    "derivations.relations.disproof": ("derivations/test_equation.py", "derivations/test_base.py", "attacks/test_points.py"),
     "derivations.relations.inequality": ("attacks/test_signs.py", "attacks/test_truths.py", "attacks/test_bounds.py"),
     "derivations.relations.limit": ("attacks/test_limits.py",),
     "derivations.relations.optimum": (
