@@ -129,6 +129,28 @@ def test_no_plan_and_dtypes() -> None:
         assert {x.dtype for x in (found.plan, found.value, found.gap)} == {dtype}
 
 
+def test_even_masses_are_an_assignment() -> None:
+    """Held to the program, which takes over where a mass is moved by a little; with ties, and with pairs that are forbidden."""
+    cost = uniform(3, 7, 7)
+    cost[1] = (3 * cost[1]).round()
+    cost[2, 0, :5] = torch.inf
+    found = exact_plan(cost)
+    share = torch.full((7,), 1 / 7, dtype=torch.float64)
+    nearly = share.clone()
+    nearly[0] += 1e-12
+    assert bool(((found.plan == 0) | (found.plan == 1 / 7)).all())
+    close(found.value, exact_plan(cost, nearly, nearly).value, 1e-10)
+    assert float(found.gap.abs().max()) <= 1e-14
+    slack = cost - found.row_potential.unsqueeze(-1) - found.column_potential.unsqueeze(-2)
+    assert float(slack.min()) >= -1e-14
+    assert float((found.plan * slack.nan_to_num(posinf=0.0)).abs().max()) <= 1e-14
+    close(found.column_potential.sum(-1), torch.zeros(3, dtype=torch.float64), 1e-13)
+    blocked = torch.zeros(3, 3, dtype=torch.float64)
+    blocked[:2, 1:] = torch.inf
+    with pytest.raises(RuntimeError, match="exact_plan: "):
+        exact_plan(blocked)
+
+
 @pytest.mark.parametrize(("costs", "masses"), [(1e-12, 1.0), (1e12, 1.0), (1.0, 1e-12), (1.0, 1e12), (1e-9, 1e-9)])
 def test_units_of_costs_and_masses_do_not_matter(costs: float, masses: float) -> None:
     cost, a, b = uniform(2, 4, 5) - 0.5, distribution(2, 4), distribution(2, 5)
