@@ -428,9 +428,20 @@ def test_a_common_offset_of_the_templates_costs_no_digits() -> None:
     right = attention_weights(templates, evidence, prior)
     templates[5] = 2.0**60                                   # what no query may see does not matter
     close(attention_weights(templates + 2.0**36, evidence, prior), right, 1e-12)
-    hidden = prior.clone()
-    hidden[:] = -torch.inf
-    assert bool((attention_weights(templates, evidence, hidden) == 0).all())
+    each = torch.zeros(4, 6, dtype=torch.float64).masked_fill(torch.arange(6) % 4 == torch.arange(4)[:, None], -torch.inf)
+    templates[4:] = 0.5
+    right = attention_weights(templates, evidence, each)     # none of the first four templates is seen by all queries
+    close(attention_weights(templates + 2.0**36, evidence, each), right, 1e-12)
+
+
+def test_derivatives_pass_no_nan_where_no_template_is_seen() -> None:
+    templates, evidence = normal(6, 3).requires_grad_(), normal(4, 3, seed=1).requires_grad_()
+    weights = attention_weights(templates, evidence, torch.full((4, 6), -torch.inf, dtype=torch.float64))
+    assert bool((weights == 0).all())
+    with torch.autograd.set_detect_anomaly(True):
+        weights.square().sum().backward()
+    for x in (templates, evidence):
+        assert bool((x.grad == 0).all())
 
 
 @pytest.mark.parametrize(("templates", "evidence"), [((2, 3, 4), (3, 5, 4)), ((3, 4), (5, 3)), ((3, 4), (4,)), ((4,), (3, 4))])
