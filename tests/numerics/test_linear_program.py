@@ -229,3 +229,14 @@ def test_refusals(change: dict[str, Tensor], message: str) -> None:
     given = {"cost": torch.zeros(2, 2), "source": torch.full((2,), 0.5), "target": torch.full((2,), 0.5)} | change
     with pytest.raises(ValueError, match=f"^{message}"):
         exact_plan(**given)
+
+
+@pytest.mark.parametrize("even", ["neither", "source", "target", "both"])
+def test_square_problems_with_even_masses_or_others(even: str) -> None:
+    cost, one = uniform(4, 4), torch.full((4,), 0.25, dtype=torch.float64)
+    a, b = (one if even in (name, "both") else distribution(4) for name in ("source", "target"))
+    found = exact_plan(cost, a, b)
+    close(found.plan.sum(-1), a)
+    close(found.plan.sum(-2), b)
+    close(found.value, torch.tensor(ot.emd2(a.numpy(), b.numpy(), cost.numpy()), dtype=torch.float64), 1e-10)
+    assert abs(float(found.gap)) <= 1e-12
