@@ -310,3 +310,13 @@ def test_products_are_those_of_torch(left: tuple[int, ...], right: tuple[int, ..
         else:
             with pytest.raises(ValueError, match=r"^(values|keys): expected .*that goes with"):
                 function(x, turned)
+
+
+@pytest.mark.parametrize("temperature", [0.3, 0.5, 1.0, 2.0, 3.0, 1.5])
+def test_a_common_offset_costs_no_digits_without_a_mask(temperature: float) -> None:
+    scores = torch.tensor([[3.0, -1.0, 0.0, 7.0]], dtype=torch.float64)
+    expected = torch.tensor([math.exp((s - 7) / temperature) for s in scores[0].tolist()], dtype=torch.float64)
+    expected = expected / expected.sum()
+    for offset in (2.0**51, -(2.0**51)):
+        found = one_sided.plan(scores + offset, temperature)[0]
+        assert_close(found, expected, rtol=0.0, atol=tolerances.plan("float64", 4))
