@@ -153,7 +153,7 @@ def relative_position_bucket(
     if max_distance <= side // 2:
         raise ValueError(f"max_distance: expected more than {side // 2}, got {max_distance!r}")
     edges = torch.tensor(_first_distances(side, max_distance), device=relative_position.device)
-    distance = relative_position.abs() if bidirectional else (-relative_position).clamp(min=0)
+    distance = relative_position.abs() if bidirectional else -relative_position
     bucket = torch.bucketize(distance.long(), edges, right=True)
     return bucket + side * (relative_position > 0) if bidirectional else bucket
 

@@ -67,9 +67,8 @@ def normmax_bisect(X: Tensor, alpha: Positive = 2, dim: int = -1, n_iter: int = 
 
     with torch.no_grad():
         # The largest r is at most 1 and at least m^{−1/α}.
-        shape = torch.broadcast_shapes(a.shape, (*x.shape[:-1], 1))
-        low, high = -torch.ones_like(a), -(x.shape[-1] ** ((1 - a) / a))
-        tau = _bisected(low.expand(shape), high.expand(shape), enough, n_iter)
+        zero = torch.zeros_like(x[..., :1])
+        tau = _bisected(zero - torch.ones_like(a), zero - x.shape[-1] ** ((1 - a) / a), enough, n_iter)
         tau = torch.where(a > 1, tau, torch.nan)
     for _ in range(2):
         off, r = excess(tau, x, a)

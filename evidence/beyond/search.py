@@ -1,8 +1,8 @@
 """An inequality at thousands of random instances, and a gradient ascent that tries to violate it.
 
 What is drawn are free real numbers; the problem maps them into the domains of its variables and computes both sides in one
-batch.  From the tightest instances the ascent raises right/left.  The tightest of all are then held, one by one, against
-the proved statement and its twins, as drawn instances are.
+batch.  From the tightest instances the ascent raises right/left.  The tightest of all, and some others, are then held, one by
+one, against the proved statement and its twins, as drawn instances are.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from numerics import tolerances
 
 INSTANCES = 12_000
 STARTS, STEPS, RATE = 64, 150, 0.05                          # of the ascent
-HELD = 16                                                    # instances that are held against the statement
+HELD, SPACED = 16, 4                                         # instances that are held: the tightest, and some of the others
 ATTAINED = 1e-6
 """How close right/left has to come to 1 where a bound is said to be sharp."""
 
@@ -112,8 +112,8 @@ def allowed(problem: Problem, m: int, left: Tensor, right: Tensor) -> Tensor:
 
 
 def readings(problem: Problem, found: Found) -> Iterator[Reading]:
-    """The tightest instances, one by one."""
-    for place in range(HELD):
+    """The tightest instances, and some that are spaced evenly among the others, one by one."""
+    for place in (*range(HELD), *(len(found.left) * k // (SPACED + 1) for k in range(1, SPACED + 1))):
         left, right = found.left[place], found.right[place]
         if float(left.abs().maximum(right.abs())) > problem.least:
             point: dict[str, Value] = {name: x[place].cpu() for name, x in found.values.items()}

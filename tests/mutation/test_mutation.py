@@ -4,12 +4,16 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
+import torch
 from click.testing import CliRunner
 
 from tests.mutation.__main__ import EQUIVALENT, chosen, equivalents, main
 from tests.mutation.edits import mutants
+from tests.mutation.reach import Failures
 from tests.mutation.targets import ROOT, mirror_of, modules, path_of
 
 SAMPLED = ("numerics.line_search",)
@@ -147,6 +151,18 @@ def test_what_no_test_sees_survives_and_the_rest_is_killed(tmp_path: Path) -> No
     assert fates["SEEN.append(function) → pass"][0] == "killed"                    # what runs at import
     assert fates["x - 1 → x + 1"] == ("killed", "its time")
     assert fates["x + 1 → x - 1"] == ("survived", "no test reaches the line")
+
+
+def test_what_a_test_draws_does_not_depend_on_the_tests_before_it() -> None:
+    generator = torch.Generator().manual_seed(3)
+    drawn: list[float] = []
+    hook = SimpleNamespace(pytest_runtest_protocol=lambda **_: drawn.append(float(torch.rand((), generator=generator))))
+    module = SimpleNamespace(obj=SimpleNamespace(GENERATOR=generator))
+    item = cast(pytest.Item, SimpleNamespace(nodeid="test_a.py::test", getparent=lambda _: module,
+                                             config=SimpleNamespace(hook=hook)))
+    failures = Failures([item])
+    assert all(failures.passes(item, None) for _ in range(2))
+    assert drawn[0] == drawn[1]
 
 
 def test_every_module_has_tests() -> None:

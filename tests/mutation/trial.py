@@ -126,12 +126,13 @@ class Bench:
 
 def reaching_of(mutant: Mutant, reach: Reach) -> list[str]:
     """The tests that reach the edited statement; for a default, those that reach the function or look at signatures; outside of
-    functions, those that reach the module."""
+    functions, those that reach the module or bear its name."""
     if mutant.scope and not mutant.default:
         return reach.of(mutant.module, mutant.statement)
     first, last = mutant.lines if mutant.scope else (0, math.inf)
     found = {x for line, tests in reach.tests.get(mutant.module, {}).items() if first <= line <= last for x in tests}
-    return sorted(found | {x for x in reach.seconds if mutant.default and x.partition("::")[0].endswith(SIGNATURES)})
+    named = SIGNATURES if mutant.default else f"/test_{mutant.module.rpartition('.')[2]}.py"
+    return sorted(found | {x for x in reach.seconds if x.partition("::")[0].endswith(named)})
 
 
 def exchange(module: CodeType, functions: Iterable[FunctionType]) -> bool:

@@ -154,6 +154,7 @@ def test_even_masses_are_an_assignment() -> None:
 @pytest.mark.parametrize(("costs", "masses"), [(1e-12, 1.0), (1e12, 1.0), (1.0, 1e-12), (1.0, 1e12), (1e-9, 1e-9)])
 def test_units_of_costs_and_masses_do_not_matter(costs: float, masses: float) -> None:
     cost, a, b = uniform(2, 4, 5) - 0.5, distribution(2, 4), distribution(2, 5)
+    cost[:, 0, 0], cost[:, 1, 2] = 0.0, torch.inf
     plain, scaled = exact_plan(cost, a, b), exact_plan(costs * cost, masses * a, masses * b)
     for name, unit in (("plan", masses), ("value", costs * masses), ("row_potential", costs), ("column_potential", costs)):
         close(getattr(scaled, name) / unit, getattr(plain, name), 1e-9)
@@ -198,8 +199,22 @@ def test_masses_may_differ_by_rounding_and_no_more() -> None:
         assert float(exact_plan(c, a, b).gap.abs()) <= 1e-2
         with pytest.raises(ValueError, match=r"^target: expected the mass of the source, got one that is off by"):
             exact_plan(c, a, b * (1 + max(16 * unit, 2.0**-7 if dtype == torch.bfloat16 else 0.0)))
-    near = torch.full((4,), 1.5 * (1 + 4 * 2.0**-52), dtype=torch.float64)
-    exact_plan(cost, torch.full((3,), 2.0, dtype=torch.float64), near)
+    # (3 + 4) u of the mass, which is 6: 42 u are granted, in a batch too.
+    source, u = torch.full((20, 3), 2.0, dtype=torch.float64), 2.0**-52
+    found = exact_plan(cost, source, torch.full((4,), 1.5 + 10 * u, dtype=torch.float64))
+    assert bool((found.column_error > 0).all())
+    with pytest.raises(ValueError, match=r"^target: expected the mass of the source"):
+        exact_plan(cost, source, torch.full((4,), 1.5 + 11 * u, dtype=torch.float64))
+    nothing = exact_plan(cost, torch.zeros(3, dtype=torch.float64), torch.zeros(4, dtype=torch.float64))
+    assert bool(nothing.row_potential.isfinite().all() and nothing.column_potential.isfinite().all())
+
+
+def test_one_cost_for_a_batch_of_marginals() -> None:
+    cost, a, b = uniform(3, 4), distribution(2, 5, 3), distribution(5, 4)
+    found = exact_plan(cost, a, b)
+    assert found.plan.shape == (2, 5, 3, 4)
+    for i, j in ((0, 0), (1, 4)):
+        close(found.value[i, j], exact_plan(cost, a[i, j], b[j]).value)
 
 
 @pytest.mark.parametrize(("change", "message"), [

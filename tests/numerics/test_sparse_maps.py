@@ -99,7 +99,8 @@ def test_derivatives_of_normmax_up_to_the_third_by_hand() -> None:
     """For α = 2 and x = (δ, 0): r₁ − r₂ = δ and r₁² + r₂² = 1, so that p₁ = ½ + δ/(2√(2 − δ²))."""
     d = torch.tensor([-0.9, -0.3, 0.0, 0.2, 0.95], dtype=torch.float64, requires_grad=True)
     s = 2 - d.detach() ** 2
-    expected = [0.5 + d.detach() / (2 * s.sqrt()), s**-1.5, 3 * d.detach() * s**-2.5, 3 * s**-2.5 + 15 * d.detach() ** 2 * s**-3.5]
+    at = d.detach()
+    expected = [0.5 + at / (2 * s.sqrt()), s**-1.5, 3 * at * s**-2.5, 3 * s**-2.5 + 15 * at**2 * s**-3.5]
     # Two steps of Newton's method leave the fourth power of what bisection leaves of τ, and one power less in each derivative.
     for n_iter, allowed in ((8, (1e-10, 1e-7, 1e-4, 2e-2)), (50, (1e-12,) * 4)):
         found = [normmax_bisect(torch.stack([d, torch.zeros_like(d)], -1), n_iter=n_iter)[:, 0]]
