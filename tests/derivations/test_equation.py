@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import sympy as sp
 
-from derivations.calculus.variables import positive, scalar
+from derivations.calculus.variables import positive, scalar, vector
 from derivations.relations import AtLeast, Differs, Equation, Fails
 
 x, w, y = scalar("x"), scalar("w"), positive("y")
@@ -64,6 +64,9 @@ def test_a_disproof_at_its_point() -> None:
     assert dict(both.relation.at) == {w: 1, x: 0}
     assert next(both.points()) == {x: 0, w: 1}
     assert dict(Fails(AtLeast(x, w, at={x: 0})).relation.at) == {x: 0}
+    a = vector("a", sp.Integer(2))
+    assert dict(Fails(AtLeast(a[1], a[2]), at={a: [0, 1]}).relation.at) == {a.label: [0, 1]}
+    assert dict(Fails(AtLeast(a[1], a[2]), at={a: [0, 1]}).at) == {a.label: [0, 1]}
 
 
 @pytest.mark.parametrize("more", [{"about": (y,)}, {"given": (AtLeast(x, 0),)}], ids=str)

@@ -123,6 +123,8 @@ PROVED = {
     "at a maximum": UniqueMaximum(lambda p: -to_u(p), at_u, m, tau),
     "a plan of one temperature": UniquePlan(
         lambda p: tau * total((i, l), kl(p(i, l), u[l])), lambda a, b: u[b], n, m, tau),
+    "a plan whose factor is a number of Python": UniquePlan(
+        lambda p: total((i, l), kl(p(i, l), u[l])), lambda a, b: u[b], n, m, 1),
     "row by row": UniquePlan(lambda p: total(i, t[i] * total(l, kl(p(i, l), u[l]))), lambda a, b: u[b], n, m, lambda a: t[a]),
 }
 

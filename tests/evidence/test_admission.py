@@ -24,6 +24,7 @@ from derivations.calculus.variables import (
 )
 from derivations.claims import Layer
 from derivations.relations import AtLeast, Differs, Equation, Follows, Relation
+from evidence.admission import admit, settled
 from evidence.harness import Formula, NotAReadingError, Reading, Vote, consider, float64
 
 m, n = size("m"), size("n")
@@ -108,10 +109,54 @@ THIRDS = float64([1 / 3, 1 / 3, 1 / 3])
      "P: expected column sums b"),
     (P[j, i], {"m": 1, "n": 2, "a": float64([1.0]), "b": float64([0.5, 0.5]), "P": float64([[0.4, 0.4]])},
      "P: expected row sums a"),
+    (s[j], {"m": 2, "s": float64([1.0, math.nan])}, "s: expected finite numbers"),
+    (u[j], {"m": 2, "u": float64([1.0, 0.0])}, "u: expected numbers > 0"),
+    (R[j, i], {"m": 2, "n": 2, "R": float64([[0.5, 0.5], [0.5, 0.4]])}, "R: expected rows whose sums are 1"),
+    (mu[j], {"m": 2, "p": float64([0.0, 1.0]), "mu": float64([1.0, 1.0])}, "mu: expected 0 wherever p is positive"),
 ])
 def test_values_lie_in_their_domains(expr: sp.Expr, point: dict[str, object], accepted: str) -> None:
     with pytest.raises(NotAReadingError, match=f"{CLAIM}: {accepted}"):
         read(Equation(expr, 1 + expr - expr, about=(expr,)) if expr.is_Symbol else Equation(expr, expr), point)
+
+
+PLAN = float64([[0.125, 0.0, 0.125], [0.25, 0.25, 0.25]])
+
+
+@pytest.mark.parametrize(("expr", "point"), [
+    (m, {"m": 1}),
+    (s[j], {"m": 1, "s": float64([1.0]), "j": 1}),
+    (s[j] - s[k], {"m": 2, "s": float64([1.0, 2.0]), "j": 2, "k": 1}),
+    (w, {"w": 0.0}),
+    (x, {"x": -3}),
+    (p[1], {"m": 2, "p": float64([0.0, 1.0])}),
+    (u[1], {"m": 2, "u": float64([0.25, 0.75])}),
+    (mu[1], {"m": 2, "p": float64([0.0, 1.0]), "mu": float64([5.0, 0.0])}),
+    (R[1, 2], {"m": 3, "n": 2, "R": float64([[0.5, 0.5], [1.0, 0.0], [0.25, 0.75]])}),
+    (P[1, 2], {"m": 2, "n": 3, "a": float64([0.25, 0.75]), "b": float64([0.375, 0.25, 0.375]), "P": PLAN}),
+], ids=str)
+def test_values_in_their_domains_are_admitted(expr: sp.Expr, point: dict[str, object]) -> None:
+    admit(CLAIM, Formula(Equation(expr, expr)), {}, Reading(point, {"own": float64(1.0)}, 1e-9))  # type: ignore[arg-type]
+
+
+class Plain(torch.Tensor):
+    """A tensor of an author's class."""
+
+
+def test_only_plain_values_are_read() -> None:
+    weight = torch.nn.Parameter(float64([1.0]))
+    found = settled(CLAIM, Reading({"x": weight, "m": 2, "n": True}, {"own": weight}, 1e-9, "right"))
+    assert type(found.point["x"]) is type(found.routes["own"]) is torch.Tensor
+    assert not found.routes["own"].requires_grad
+    assert (found.point["m"], found.point["n"], found.tolerance, found.computed) == (2, True, 1e-9, "right")
+    with pytest.raises(NotAReadingError, match=f"{CLAIM}: own: expected a plain tensor, got one of "):
+        settled(CLAIM, Reading({}, {"own": float64([1.0]).as_subclass(Plain)}, 1e-9))  # type: ignore[arg-type]
+    with pytest.raises(NotAReadingError, match=f"{CLAIM}: check: expected a Reading, got one of "):
+        settled(CLAIM, {"own": 1.0})                          # type: ignore[arg-type]
+
+
+def test_an_infinite_tolerance_is_none() -> None:
+    with pytest.raises(NotAReadingError, match="tolerance: expected a finite float > 0, got inf"):
+        read(ONE, {"x": 1.0}, tolerance=math.inf)
 
 
 def test_what_is_given_holds() -> None:
@@ -120,7 +165,7 @@ def test_what_is_given_holds() -> None:
     assert read(implied, {"x": 1.0, "y": 1.0}, {"own": float64(2.0)}).instances == 1
     with pytest.raises(NotAReadingError, match="point: expected one at which x ≥ y holds, as is given"):
         read(implied, {"x": 0.5, "y": 1.0}, {"own": float64(2.0)})
-    with pytest.raises(NotAReadingError, match="point: expected one at which x ≠ y holds"):
+    with pytest.raises(NotAReadingError, match=r"x ≠ y holds, as is given, got one that misses by 0$"):
         read(Equation(x, x, given=(Differs(x, y),)), {"x": 1.0, "y": 1.0})
 
 

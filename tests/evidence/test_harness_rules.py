@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,9 +14,11 @@ import torch
 from derivations.calculus.variables import Kind, index, positive, scalar, size, vector
 from derivations.claims import Evidence, Layer, Outcome
 from derivations.relations import AtLeast, Differs, Equation
+from evidence import harness
 from evidence.admission import ROUNDED, SLACK, NotAReadingError, Scale, admit_tolerance, holds_given, size_of
-from evidence.harness import FEWEST, Vote, _both, _note, _or_silence, _remember, _weigh, float64
+from evidence.harness import FEWEST, Vote, _both, _note, _or_silence, _remember, _weigh, consider, float64, vote_on
 from evidence.readings import Comparison, Formula, Miss, Reading
+from evidence.registry import CASES, load
 
 m = size("m")
 j = index("j", m)
@@ -203,3 +206,56 @@ def test_a_vote_that_was_generated_is_heard_only_if_it_has_power(
 def test_numbers_are_float64() -> None:
     assert float64(0.1).dtype is torch.float64
     assert float64([sp.Integer(1), 2]).tolist() == [1.0, 2.0]
+
+
+class Faced:
+    """Mutants that count how often they are faced."""
+
+    def __init__(self) -> None:
+        self.times = 0
+
+    def face(self, *_: object) -> None:
+        self.times += 1
+
+
+@pytest.mark.parametrize(("route", "times"), [(1.0, 1), (1 + 5e-10, 1), (1 + 5e-9, 0), (1 + 5e-8, 0), (math.nan, 0)])
+def test_mutants_face_only_what_agrees_with_the_print(route: float, times: int) -> None:
+    faced = Faced()
+    consider(Vote("eot.0", Layer.TORCH), Formula(Equation(x, y)), {},
+             Reading({"x": 1.0, "y": 1.0}, {"own": float64(route)}, 1e-9), faced)  # type: ignore[arg-type]
+    assert faced.times == times
+
+
+def test_a_tolerance_is_weighed_beside_the_largest_number() -> None:
+    def consider_beside(other: float) -> None:
+        consider(Vote("eot.0", Layer.TORCH), Formula(Equation(x, y)), {},
+                 Reading({"x": 1.0, "y": 1.0}, {"own": float64(1.0), "other": float64(other)}, 5.0))
+
+    consider_beside(100.0)
+    with pytest.raises(NotAReadingError, match="tolerance: expected less than"):
+        consider_beside(1.0)
+
+
+def test_as_many_instances_as_a_case_wants_and_a_quarter_if_quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    load(["eot.46"])
+    counts: list[int] = []
+    monkeypatch.setattr(harness, "poll", lambda *parts, **_: counts.append(parts[5]))
+    for wanted in (80, 32):
+        case = replace(CASES[Layer.TORCH]["eot.46"], count=wanted)
+        monkeypatch.setitem(CASES[Layer.TORCH], "eot.46", case)
+        for quick in (True, False):
+            found = vote_on(case, quick=quick)
+            assert (found.outcome, found.error) == (Outcome.VACUOUS, 0.0)
+            assert found.seconds > 0
+    assert counts == [20, 80, 10, 32]
+
+
+def test_a_vote_that_fails_has_no_error_to_show(monkeypatch: pytest.MonkeyPatch) -> None:
+    load(["eot.46"])
+
+    def fail(vote: Vote, *_: object, **__: object) -> None:
+        vote.failure, vote.worst = "off", 20.0
+
+    monkeypatch.setattr(harness, "poll", fail)
+    found = vote_on(CASES[Layer.TORCH]["eot.46"])
+    assert (found.outcome, found.error, found.detail) == (Outcome.REFUTED, None, "off")
