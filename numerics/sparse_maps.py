@@ -67,8 +67,8 @@ def normmax_bisect(X: Tensor, alpha: Positive = 2, dim: int = -1, n_iter: int = 
 
     with torch.no_grad():
         # The largest r is at most 1 and at least m^{−1/α}.
-        low, high = -torch.ones_like(a) + 0 * x[..., :1], -(x.shape[-1] ** ((1 - a) / a)) + 0 * x[..., :1]
-        tau = _bisected(low, high, enough, n_iter)
+        zero = torch.zeros_like(x[..., :1])
+        tau = _bisected(zero - torch.ones_like(a), zero - x.shape[-1] ** ((1 - a) / a), enough, n_iter)
         tau = torch.where(a > 1, tau, torch.nan)
     for _ in range(2):
         off, r = excess(tau, x, a)
@@ -99,8 +99,7 @@ def budget_bisect(X: Tensor, budget: Positive = 2, dim: int = -1, n_iter: int = 
     x, live = _rows(X, dim)
     m = x.shape[-1]
     total = _per_row("budget", budget, X, dim, lambda value: 0 <= value <= m, f"a number from 0 to {m}")
-    left = (x != -torch.inf).sum(-1, keepdim=True).to(x)
-    total = torch.minimum(torch.where(total >= 0, total, torch.nan), left)
+    total = torch.where(total >= 0, total, torch.nan)
     x = x - x.amax(-1, keepdim=True).detach()
 
     def enough(tau: Tensor) -> Tensor:
