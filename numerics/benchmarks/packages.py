@@ -30,9 +30,6 @@ REASONS = {
     "flash.tiled_attention":
         "triples that combine in any order, and log Z, come of torch's operations, which have second derivatives; "
         "the kernel of PyTorch fuses the exponentials with both products",
-    "budget_bisect, gradient":
-        "what autograd sees is the solution itself, with derivatives of every order and one in the budget; "
-        "the package has a formula for the first",
     "transport.unbalanced":
         "solved down to rounding, marginal errors of 4e-16, with a gap; POT stops at 4e-10, "
         "and takes 1.9 times as long to get as far",

@@ -44,7 +44,7 @@ def test_every_reason_is_of_a_pair_and_in_the_conventions() -> None:
     names = {name for name, _ in PAIRS}
     for name, why in packages.REASONS.items():
         assert name in names
-        assert re.search(rf"^\| `{re.escape(name)}` \| [\d.]+ \| {re.escape(why)} \|$", page, re.MULTILINE), name
+        assert re.search(rf"^- `{re.escape(name)}`, [\d.]+: {re.escape(why)}$", page, re.MULTILINE), name
 
 
 def test_what_is_slower_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
