@@ -311,7 +311,7 @@ def test_a_dim_that_is_not_there_is_an_index_error(name: str) -> None:
 @pytest.mark.parametrize("alpha", [1.0625, 1.3, 1.5, 2.0])
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32], ids=str)
 def test_newton_sorting_and_bisection_find_the_same(alpha: float, dtype: torch.dtype, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where data cannot be looked at, on a GPU and in ``vmap``, the plan is found otherwise; ties, masks, far scores included."""
+    """Where data cannot be looked at, on a GPU and in ``vmap``, plans are found otherwise: ties, masks, far scores too."""
     sizes = torch.logspace(-4, 4, 40, dtype=dtype)[:, None]
     scores = sizes * torch.randn(40, 33, generator=torch.Generator().manual_seed(3), dtype=dtype)
     scores[:, 5:9] = scores[:, 4:5]
