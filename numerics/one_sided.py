@@ -26,6 +26,7 @@ from numerics.arguments import (
     number,
     on_cpu,
     per_row,
+    transformed,
 )
 
 
@@ -198,13 +199,15 @@ def _unmasked_plan(scores: Tensor, temperature: float) -> Tensor | None:
     Of a row with NaN, with +inf, or with −inf throughout, softmax makes NaN in every entry, so the first says it all.
     """
     s = floating("scores", scores, "m")
-    if not on_cpu(s):
+    if not on_cpu(s) or transformed(s):
         return None
     tau = number("temperature", temperature, s.dtype)
     if tau < 1 or math.frexp(tau)[0] != 0.5:
         # Differences of scores are divided, not scores, as below; division by a power of two loses nothing.
-        s = s - s.amax(-1, keepdim=True).detach()
-    p = (s / tau if tau != 1 else s).softmax(-1)
+        s = (s - s.amax(-1, keepdim=True).detach()).div_(tau)
+    elif tau != 1:
+        s = s / tau
+    p = s.softmax(-1)
     return p.to(scores.dtype) if known_true(~p[..., :1].isnan()) else None
 
 

@@ -1,7 +1,8 @@
 """Benchmark of functions that other packages have too, if these are installed, in interleaved runs.
 
 Peers       entmax: sparse maps, by sorting and by bisection, their derivatives, and losses; POT: transport with both marginals
-            relaxed, with a quadratic regularizer, and without any; torch: attention, fused and as a layer
+            relaxed, with a quadratic regularizer, and without any; torch: softmax, attention, fused and as a layer
+Slower      ``REASONS`` says why a function is slower than its peer; docs/conventions.md repeats it.
 """
 
 import importlib
@@ -14,7 +15,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from numerics import fenchel_young, flash, linear_program, regularizers, sparse_maps, transport
+from numerics import fenchel_young, flash, linear_program, one_sided, regularizers, sparse_maps, transport
 from numerics.benchmarks.closed_forms import Comparison, Work
 from numerics.benchmarks.sinkhorn import square_problem
 from numerics.benchmarks.timing import check_rounds, medians
@@ -24,6 +25,22 @@ Pairs = dict[tuple[str, str], tuple[Work, Work]]
 
 RELAXATION, EPSILON, GAMMA = 1.0, 0.1, 1.0
 HEADS = 4
+
+REASONS = {
+    "flash.tiled_attention":
+        "triples that combine in any order, and log Z, come of torch's operations, which have second derivatives; "
+        "the kernel of PyTorch fuses the exponentials with both products",
+    "transport.unbalanced":
+        "solved down to rounding, marginal errors of 4e-16, with a gap; POT stops at 4e-10, "
+        "and takes 1.9 times as long to get as far",
+    "transport.quadratic_plan":
+        "Newton's method down to rounding, marginal errors of 3e-15, with a gap; POT's L-BFGS stops at 7e-4",
+    "linear_program.exact_plan":
+        "checks, potentials and the gap take two thirds of the time, the assignment itself the rest",
+    "linear_program.exact_plan, uneven masses":
+        "97 % of the time is SciPy's HiGHS, a simplex method for any program; POT's is for transport alone, in C++",
+}
+"""Why ours is slower than its peer, where it is."""
 
 
 def pairs(rows: int, size: int, points: int) -> Pairs:
@@ -94,6 +111,9 @@ def _transport(points: int) -> Pairs:
     peer: Any = importlib.import_module("ot")
     cost, mass = square_problem(points)
     C, a = cost.numpy(), mass.numpy()
+    uneven = torch.arange(1, points + 1, dtype=torch.float64)
+    uneven = uneven / uneven.sum()
+    b = uneven.numpy()
     limits: dict[str, Any] = {"numItermax": 10_000, "stopThr": 1e-9}
 
     def smooth() -> Any:
@@ -108,6 +128,8 @@ def _transport(points: int) -> Pairs:
             lambda: transport.quadratic_plan(cost, mass, mass, GAMMA).plan, smooth),
         ("linear_program.exact_plan", "POT"): (
             lambda: linear_program.exact_plan(cost, mass, mass).value, lambda: peer.emd2(a, a, C)),
+        ("linear_program.exact_plan, uneven masses", "POT"): (
+            lambda: linear_program.exact_plan(cost, uneven, uneven).value, lambda: peer.emd2(b, b, C)),
     }
 
 
@@ -119,7 +141,12 @@ def _attention(rows: int, size: int) -> Pairs:
     ours = MultiheadAttention(size, HEADS, batch_first=True).eval()
     ours.load_state_dict(theirs.state_dict())
     fused = partial(nn.functional.scaled_dot_product_attention, query, key, value)
+    scores = torch.randn(rows, size, generator=generator)
     return {
+        ("one_sided.plan", "torch's softmax"): (
+            lambda: one_sided.plan(scores), lambda: torch.softmax(scores, -1)),
+        ("one_sided.plan, τ = 10", "torch's softmax"): (
+            lambda: one_sided.plan(scores, 10.0), lambda: torch.softmax(scores / 10.0, -1)),
         ("scaled_dot_product_attention", "torch"): (partial(scaled_dot_product_attention, query, key, value), fused),
         ("flash.tiled_attention", "torch's scaled_dot_product_attention"): (
             lambda: flash.tiled_attention(query, key, value, temperature=(size // HEADS) ** 0.5).output, fused),

@@ -19,6 +19,8 @@ from numerics.commands.options import check_device, writable
 from numerics.models.encoder import ModelUnavailableError
 
 SECTIONS = ("closed-forms", "packages", "mem", "growth", "sinkhorn")
+NO_SLOWER = 1.1
+"""The ratio up to which two medians count as the same."""
 BASE = (64, 64, 512)
 """The size (n, d, rows) from which each is made larger in turn."""
 
@@ -70,7 +72,10 @@ def _compared(console: Console, pairs: Iterable[Comparison], total: int) -> list
     for row in measured:
         table.add_row(row.name, row.peer, f"{1e3 * row.seconds:.3f}", f"{1e3 * row.peer_seconds:.3f}", f"{row.ratio:.2f}")
     console.print(table)
-    return [asdict(row) | {"ratio": row.ratio} for row in measured]
+    for row in measured:
+        if row.ratio > NO_SLOWER:
+            console.print(f"{row.name}, {row.ratio:.1f}: {packages.REASONS.get(row.name, 'nothing says why it is slower')}")
+    return [asdict(row) | {"ratio": row.ratio, "why": packages.REASONS.get(row.name)} for row in measured]
 
 
 def _solvers(console: Console, layer: int, tokens: int, alpha: float, rounds: int, singles: int, device: str) -> dict[str, Any]:

@@ -306,3 +306,22 @@ def test_a_dim_that_is_not_there_is_an_index_error(name: str) -> None:
         FUNCTIONS[name](ROWS, dim=2)
     with pytest.raises(IndexError):
         entmax_bisect(ROWS, torch.ones(()), dim=2)
+
+
+@pytest.mark.parametrize("alpha", [1.0625, 1.3, 1.5, 2.0])
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32], ids=str)
+def test_newton_sorting_and_bisection_find_the_same(alpha: float, dtype: torch.dtype, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where data cannot be looked at, on a GPU and in ``vmap``, plans are found otherwise: ties, masks, far scores too."""
+    sizes = torch.logspace(-4, 4, 40, dtype=dtype)[:, None]
+    scores = sizes * torch.randn(40, 33, generator=torch.Generator().manual_seed(3), dtype=dtype)
+    scores[:, 5:9] = scores[:, 4:5]
+    scores[:, 20] = -torch.inf
+    named = {1.5: regularizers.entmax15, 2.0: regularizers.sparsemax}.get(alpha)
+    functions = [lambda x: regularizers.entmax_bisect(x, alpha)] + ([] if named is None else [named])
+    tau = regularizers._by_newton((alpha - 1) * (scores - scores.amax(-1, keepdim=True)), alpha - 1)
+    assert tau is not None
+    found = [function(scores) for function in functions]
+    monkeypatch.setattr(regularizers, "on_cpu", lambda x: False)
+    assert regularizers._by_newton(scores, alpha - 1) is None
+    for plan, function in zip(found, functions, strict=True):
+        torch.testing.assert_close(plan, function(scores), rtol=0.0, atol=64 * torch.finfo(dtype).eps)

@@ -1,5 +1,8 @@
 """Functions are timed beside those of other packages that compute the same."""
 
+import re
+from pathlib import Path
+
 import pytest
 import torch
 from click.testing import CliRunner
@@ -7,6 +10,7 @@ from torch import Tensor
 
 from numerics.__main__ import main
 from numerics.benchmarks import packages
+from numerics.benchmarks.closed_forms import Comparison
 
 PAIRS = packages.pairs(6, 8, 9)
 ALLOWED = {"POT": 1e-6}
@@ -33,6 +37,25 @@ def test_what_is_not_installed_is_left_out(monkeypatch: pytest.MonkeyPatch) -> N
 def test_a_round_is_the_least() -> None:
     with pytest.raises(ValueError, match=r"^rounds: expected an integer ≥ 1, got 0"):
         next(packages.measure(2, 4, 3, 0))
+
+
+def test_every_reason_is_of_a_pair_and_in_the_conventions() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "conventions.md").read_text(encoding="utf-8")
+    names = {name for name, _ in PAIRS}
+    for name, why in packages.REASONS.items():
+        assert name in names
+        assert re.search(rf"^- `{re.escape(name)}`, [\d.]+: {re.escape(why)}$", page, re.MULTILINE), name
+
+
+def test_what_is_slower_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [Comparison("transport.unbalanced", "POT", 2.0, 1.0), Comparison("sparsemax", "entmax", 3.0, 1.0),
+            Comparison("entmax15", "entmax", 1.0, 1.0)]
+    monkeypatch.setattr(packages, "measure", lambda *sizes: iter(rows))
+    said = CliRunner().invoke(main, ["bench", "--only", "packages"]).output.split()
+    text = " ".join(said)
+    assert f"transport.unbalanced, 2.0: {packages.REASONS['transport.unbalanced']}" in text
+    assert "sparsemax, 3.0: nothing says why it is slower" in text
+    assert "entmax15, 1.0:" not in text
 
 
 def test_the_table() -> None:
