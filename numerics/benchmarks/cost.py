@@ -2,8 +2,8 @@
 
 Seconds     of CPU time, which other work on the same machine changes less than the time of day; one thread
 Memory      of `solve` and `deviation`: the most that tensors take at a time; of `verify`: the largest resident set
-Growth      by least squares; of `solve` and `deviation`: a product of powers of the sizes; of `verify`: what a run takes at any
-            rate, and what each claim adds
+Growth      by least squares, with the standard errors that the residuals give; of `solve` and `deviation`: a product of powers
+            of the sizes; of `verify`: what a run takes at any rate, and what each claim adds
 """
 
 import json
@@ -19,6 +19,7 @@ from functools import partial
 from pathlib import Path
 
 import torch
+from torch import Tensor
 
 from numerics import mem
 from numerics.benchmarks.mem import normal_problems, peak
@@ -102,31 +103,66 @@ def verify_costs(folder: Path, shards: Iterable[int] = SHARDS) -> Iterator[Cost]
         yield Cost("verify", {"claims": claims}, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024 / 1e6)
 
 
-def powers(costs: Sequence[Cost], quantity: str = "seconds") -> dict[str, float]:
+@dataclass(frozen=True)
+class Fit:
+    """A linear model by least squares; here of logarithms, or a line.
+
+    Attributes:
+        values: its coefficients, by name; that of the constant under "".
+        covariance: of their errors, in the same order, (k, k), as it follows from the residuals.
+    """
+
+    values: Mapping[str, float]
+    covariance: Tensor
+
+    def error(self, name: str) -> float:
+        """The standard error of a coefficient."""
+        return float(self.covariance.diagonal()[list(self.values).index(name)].sqrt())
+
+    def at(self, point: Mapping[str, float]) -> tuple[float, float]:
+        """The value of the model at a point, and its standard error."""
+        x = torch.tensor([1.0, *(point[name] for name in self.values if name)], dtype=torch.float64)
+        coefficients = torch.tensor(list(self.values.values()), dtype=torch.float64)
+        return float(x @ coefficients), float((x @ self.covariance @ x).clamp(min=0).sqrt())
+
+
+def least_squares(points: Sequence[Mapping[str, float]], values: Sequence[float]) -> Fit:
+    """Fit a constant, and a coefficient for each coordinate of the points.
+
+    Raises:
+        ValueError: if the points do not determine them, or leave nothing to see errors by.
+    """
+    names = ["", *points[0]]
+    x = torch.tensor([[1.0, *point.values()] for point in points], dtype=torch.float64)
+    y = torch.tensor(values, dtype=torch.float64)
+    rank = int(torch.linalg.matrix_rank(x))
+    if rank < len(names) or len(x) == len(names):
+        raise ValueError(f"points: expected more than {len(names)}, of rank {len(names)}, got {len(x)} of rank {rank}")
+    coefficients = torch.linalg.lstsq(x, y.unsqueeze(-1)).solution.squeeze(-1)
+    variance = (y - x @ coefficients).square().sum() / (len(x) - len(names))
+    return Fit(dict(zip(names, coefficients.tolist(), strict=True)), variance * torch.linalg.inv(x.mT @ x))
+
+
+def powers(costs: Sequence[Cost], quantity: str = "seconds") -> Fit:
     """Return the exponent of each size in the seconds or the megabytes, and under "" the logarithm at sizes of 1.
 
     Raises:
         ValueError: if the sizes do not determine the exponents.
     """
-    names = list(costs[0].sizes)
-    rows = torch.tensor([[1.0, *(math.log(cost.sizes[name]) for name in names)] for cost in costs], dtype=torch.float64)
-    values = torch.tensor([[math.log(getattr(cost, quantity))] for cost in costs], dtype=torch.float64)
-    if int(torch.linalg.matrix_rank(rows)) < rows.shape[1]:
-        raise ValueError(f"costs: expected sizes that vary each by itself, got {[dict(cost.sizes) for cost in costs]}")
-    solution = torch.linalg.lstsq(rows, values).solution.squeeze(-1).tolist()
-    return dict(zip(["", *names], solution, strict=True))
+    points = [{name: math.log(size) for name, size in cost.sizes.items()} for cost in costs]
+    return least_squares(points, [math.log(getattr(cost, quantity)) for cost in costs])
 
 
-def projected(costs: Sequence[Cost], sizes: Mapping[str, int], quantity: str = "seconds") -> float:
-    """Return the seconds or the megabytes that the fitted product of powers gives for other sizes."""
-    found = powers(costs, quantity)
-    return math.exp(found[""] + sum(found[name] * math.log(size) for name, size in sizes.items()))
+def projected(costs: Sequence[Cost], sizes: Mapping[str, int], quantity: str = "seconds") -> tuple[float, float]:
+    """Return the seconds or the megabytes that the fitted product of powers gives for other sizes, and the factor by which two
+    standard errors of the fit change them."""
+    value, error = powers(costs, quantity).at({name: math.log(size) for name, size in sizes.items()})
+    return math.exp(value), math.exp(2 * error)
 
 
-def line(points: Sequence[tuple[float, float]]) -> tuple[float, float]:
-    """Return the intercept and the slope of a line through points (x, y), by least squares."""
-    fit = statistics.linear_regression(*zip(*points, strict=True))
-    return fit.intercept, fit.slope
+def line(points: Sequence[tuple[float, float]]) -> Fit:
+    """Return a line through points (x, y), by least squares; its slope under "x"."""
+    return least_squares([{"x": x} for x, _ in points], [y for _, y in points])
 
 
 def machine() -> str:

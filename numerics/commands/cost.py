@@ -73,7 +73,9 @@ def page(results: dict[str, Any]) -> str:
         costs.setdefault(each["what"], []).append(Cost(**each))
     lines = ["# What runs cost", "",
              "Written by `python -m numerics cost` from the numbers in `cost.json`. Seconds are of CPU time on "
-             f"{results['machine']}. What is beyond the sizes in the tables is extrapolated, not measured.", ""]
+             f"{results['machine']}. Behind ± is one standard error of the fit. What is beyond the sizes in the tables is "
+             "extrapolated, not measured: a factor in parentheses, as in (×/÷ 1.5), is what two standard errors of the fit "
+             "make of it, if growth goes on as it was.", ""]
     for name, (title, told) in TOLD.items():
         if name in costs:
             lines += [f"## {title}", "", *_table(costs[name]), "", *told(costs), ""]
@@ -88,13 +90,17 @@ def _table(costs: Sequence[Cost]) -> list[str]:
 
 
 def _growth(costs: Sequence[Cost], quantity: str) -> str:
-    return " · ".join(f"{name}^{power:.2f}" for name, power in powers(costs, quantity).items() if name)
+    fit = powers(costs, quantity)
+    product = " · ".join(f"{name}^({power:.2f} ± {fit.error(name):.2f})" for name, power in fit.values.items() if name)
+    off = max(max(ratio, 1 / ratio) for ratio in (
+        getattr(cost, quantity) / projected(costs, cost.sizes, quantity)[0] for cost in costs))
+    return f"{product} (off by a factor of {off:.1f} at most)"
 
 
 def _solve(costs: Costs) -> list[str]:
-    seconds, megabytes = (projected(costs["solve"], LARGE, quantity) for quantity in ("seconds", "megabytes"))
+    seconds, megabytes = projected(costs["solve"], LARGE), projected(costs["solve"], LARGE, "megabytes")[0]
     return [f"Seconds grow as {_growth(costs['solve'], 'seconds')}, memory as {_growth(costs['solve'], 'megabytes')}.",
-            f"{LARGE['rows']:,} problems on {LARGE['n']:,} templates of width {LARGE['d']:,} would take {_time(seconds)} and "
+            f"{LARGE['rows']:,} problems on {LARGE['n']:,} templates of width {LARGE['d']:,} would take {_about(seconds)} and "
             f"{megabytes / 1000:.1f} GB, most of it the result."]
 
 
@@ -110,26 +116,31 @@ def _deviation(costs: Costs) -> list[str]:
                  if each.sizes["layers"] == deepest]
     told = [f"The first layers of the pretrained encoder ({HEADS} heads, width {WIDTH}), on one text.",
             f"Seconds grow as {_growth(own, 'seconds')}; memory as {_growth(by_tokens, 'megabytes')}, whatever the number of "
-            "layers, which are measured one after the other."]
+            "layers, which are measured one after the other. Where the fast solver's bounds of rounding are too wide for the "
+            "study, as in some layers for long texts, rows take Newton's method, and the growth is not that of a power."]
     if "newton" not in costs:
         return told
     tokens, rows = MODEL["tokens"], HEADS * MODEL["tokens"]
-    seconds = MODEL["layers"] * projected(costs["newton"], {"n": tokens, "d": WIDTH, "rows": rows})
+    each, factor = projected(costs["newton"], {"n": tokens, "d": WIDTH, "rows": rows})
+    seconds = MODEL["layers"] * each
     short = projected(own, {**MODEL, "tokens": 512})
     return [*told, "",
-            f"A model of {MODEL['layers']} such layers would take {_time(short)} on one core for 512 tokens. For {tokens:,} it",
-            f"has more templates than a Gram matrix is made for: {MODEL['layers'] * rows:,} problems by Newton's method,",
-            f"{_time(seconds)} on one core, {_time(seconds / 1000)} on 1,000. Layers and inputs are independent, and what is",
-            "finished is kept in files, so that any number of machines can share the work."]
+            f"A model of {MODEL['layers']} such layers would take {_about(short)} on one core for 512 tokens. For {tokens:,}",
+            f"it has more templates than a Gram matrix is made for: {MODEL['layers'] * rows:,} problems by Newton's method,",
+            f"{_about((seconds, factor))} on one core, {_time(seconds / 1000)} on 1,000. Layers and inputs are independent,",
+            "and what is finished is kept in files, so that any number of machines can share the work."]
 
 
 def _verify(costs: Costs) -> list[str]:
     own = costs["verify"]
-    fixed, each = line([(cost.sizes["claims"], cost.seconds) for cost in own])
-    resident, more = line([(cost.sizes["claims"], cost.megabytes) for cost in own])
-    return [f"A run takes {fixed:.1f} s at any rate and {each:.2f} s for each claim, {resident:.0f} MB and "
-            f"{1000 * more:.0f} kB for each claim, in one process.",
-            f"A library of {LIBRARY:,} claims would take {_time(fixed + each * LIBRARY)} on one core, "
+    seconds, megabytes = (line([(cost.sizes["claims"], getattr(cost, name)) for cost in own])
+                          for name in ("seconds", "megabytes"))
+    (fixed, each), (resident, more) = ([fit.values[name] for name in ("", "x")] for fit in (seconds, megabytes))
+    whole, error = seconds.at({"x": LIBRARY})
+    return [f"A run takes {fixed:.1f} ± {seconds.error(''):.1f} s at any rate and {each:.2f} ± {seconds.error('x'):.2f} s for "
+            f"each claim, {resident:.0f} MB and {1000 * more:.0f} ± {1000 * megabytes.error('x'):.0f} kB for each claim, in "
+            "one process.",
+            f"A library of {LIBRARY:,} claims would take {_time(whole)} (± {100 * error / whole:.0f} %) on one core, "
             f"{_time(fixed + each * LIBRARY / 16)} in 16 shards of one core each",
             f"(`verify --shard i/16`), and {(resident + more * LIBRARY) / 1000:.1f} GB in one process."]
 
@@ -139,6 +150,11 @@ TOLD: dict[str, tuple[str, Callable[[Costs], list[str]]]] = {
     "deviation": ("`python -m numerics deviation`", _deviation), "verify": ("`python -m derivations verify`", _verify),
 }
 """Title and words of each section of the page."""
+
+
+def _about(found: tuple[float, float]) -> str:
+    """Seconds, and the factor that they may be off by."""
+    return f"{_time(found[0])} (×/÷ {found[1]:.1f})"
 
 
 def _time(seconds: float) -> str:

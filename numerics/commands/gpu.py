@@ -1,10 +1,14 @@
 """python -m numerics gpu: everything meant for a CUDA device, in one run, with a verdict for each precision."""
 
 import json
+import os
+import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -59,13 +63,22 @@ def steps(device: str, folder: Path) -> Iterator[Step]:
 
 
 def run_step(step: Step, folder: Path) -> Outcome:
-    """Run one step in its own process, so that a crash does not affect the others."""
+    """Run one step in its own process, so that a crash does not affect the others. Out of time, it ends with all that it
+    started, which would otherwise keep the card busy."""
     start, command = time.perf_counter(), [sys.executable, "-m", *step.arguments]
-    try:
-        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=step.seconds, check=False)
-        said, ended = done.stdout + done.stderr, "passed" if done.returncode == 0 else f"failed with status {done.returncode}"
-    except subprocess.TimeoutExpired as error:
-        said, ended = str(error.stdout or ""), f"ran out of its {step.seconds:g} s"
+    with tempfile.TemporaryFile() as output:
+        process = subprocess.Popen(command, cwd=ROOT, stdout=output, stderr=subprocess.STDOUT, start_new_session=True)
+        try:
+            status = process.wait(step.seconds)
+            ended = "passed" if status == 0 else f"failed with status {status}"
+        except subprocess.TimeoutExpired:
+            ended = f"ran out of its {step.seconds:g} s"
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        output.seek(0)
+        said = output.read().decode(errors="replace")
     with atomic_write(folder / f"{step.name}.txt") as path:
         path.write_text(said, encoding="utf-8")
     last = "\n".join(said.strip().splitlines()[-3:])

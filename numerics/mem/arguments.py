@@ -5,8 +5,12 @@ Shapes      The rows are the leading axes that templates, evidence, prior, mask 
             serves them, and nothing is copied.
 """
 
+import math
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -32,6 +36,18 @@ class Weighted:
     prior: Tensor
     live: Tensor
     total: Tensor
+
+
+def uniform(templates: Tensor) -> Weighted:
+    """Return the uniform prior on templates on the CPU, in float64: as ``weighted`` does without prior and mask, but sooner."""
+    return Weighted(templates, *map(torch.from_numpy, _uniform(templates.shape[-2])))
+
+
+@lru_cache(maxsize=16)
+def _uniform(n: int) -> tuple[np.ndarray[Any, Any], ...]:
+    """log u, u, whether it is live, and log n. Arrays: a tensor that is kept would keep the modes that it was made in."""
+    total = math.log(n)
+    return np.full(n, 0.0 - total), np.full(n, math.exp(-total)), np.ones(1, dtype=bool), np.full(1, total)
 
 
 def weighted(templates: Tensor, prior: Tensor | None, mask: Tensor | None, dtype: torch.dtype) -> Weighted:

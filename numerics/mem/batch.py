@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from numerics.mem.arguments import Alpha, Weighted, mean, positive, weighted
+from numerics.mem.arguments import Alpha, Weighted, mean, positive, uniform, weighted
 from numerics.mem.prepared import prepared
 from numerics.mem.rows import Rows, mean_rounding
 
@@ -35,7 +35,7 @@ class Batch:
         log_prior: (n,) or (r, n).
         center: c, (d,) or (r, d).
         alpha: (r, 1).
-        live: False for a row that is fully masked, (r,).
+        live: False for a row that is fully masked; broadcasts to (*shape, 1).
         shared: the templates, if all rows share them.
         log_prior_error: as in ``Rows``.
     """
@@ -43,12 +43,16 @@ class Batch:
     def __init__(
         self, templates: Tensor, evidence: Tensor, prior: Tensor | None, alpha: Alpha, mask: Tensor | None
     ) -> None:
-        x = weighted(templates, prior, mask, torch.float64)
+        if prior is None and mask is None and templates.device.type == "cpu":
+            x = uniform(templates.double())
+        else:
+            x = weighted(templates, prior, mask, torch.float64)
         z = evidence.double()
         a = positive(alpha, z)
         n, d = templates.shape[-2:]
-        shapes = (templates.shape[:-2], z.shape[:-1], x.log_prior.shape[:-1], a.shape[:-1], x.live.shape[:-1])
-        self.shape = torch.Size(np.broadcast_shapes(*shapes))
+        shapes = {y.shape[:-1] for y in (z, x.log_prior, a, x.live)} | {templates.shape[:-2]}
+        shapes.discard(torch.Size())
+        self.shape = shapes.pop() if len(shapes) == 1 else torch.Size(np.broadcast_shapes(*shapes))
         count = self.shape.numel()
         self._arguments = x, prior, mask
         self._templates = x.templates.reshape(-1, n, d)
@@ -56,13 +60,14 @@ class Batch:
         if len(self._templates) != 1:
             numbers = torch.arange(len(self._templates), device=z.device).reshape(templates.shape[:-2])
             self._group = numbers.expand(self.shape).reshape(count)
-        self.log_prior = self._flat(x.log_prior)
-        self.log_prior = self.log_prior[0] if x.log_prior.shape[:-1].numel() == 1 else self.log_prior
+        self.log_prior = x.log_prior.reshape(n) if x.log_prior.numel() == n else self._flat(x.log_prior)
         self.alpha = a.expand(*self.shape, 1).reshape(count, 1)
-        self.live = x.live.expand(*self.shape, 1).reshape(count)
-        self.evidence = z.expand(*self.shape, d).reshape(count, d)
-        excess = z.new_zeros(1) if prior is None else prior.double().amax(-1, keepdim=True).clamp(min=1).log()
-        self.log_prior_error = _UNIT_ROUNDOFF * self._flat(3 * x.total.abs() + 4 * excess).squeeze(-1)
+        self.live = x.live
+        self.evidence = z if z.shape == (count, d) else z.expand(*self.shape, d).reshape(count, d)
+        error = 3 * _UNIT_ROUNDOFF * x.total.abs()
+        if prior is not None:
+            error = error + 4 * _UNIT_ROUNDOFF * prior.double().amax(-1, keepdim=True).clamp(min=1).log()
+        self.log_prior_error = error if error.ndim == 1 else self._flat(error).squeeze(-1)
         if self._group is None:
             self.shared = prepared(self._templates[0], _mean_prior(x.prior.reshape(-1, n)))
             self.center, self._templates = self.shared.center, self.shared.templates.unsqueeze(0)
@@ -74,6 +79,10 @@ class Batch:
         size = x.shape[-1]
         is_shared = x.shape[:-1].numel() == 1
         return x.reshape(1, size) if is_shared else x.expand(*self.shape, size).reshape(-1, size)
+
+    def of_rows(self, x: Tensor) -> Tensor:
+        """What is given for each row of the list, (r, ...), in the shape of the batch."""
+        return x if len(self.shape) == 1 else x.reshape((*self.shape, *x.shape[1:]))
 
     @property
     def gram(self) -> Tensor | None:
@@ -90,8 +99,12 @@ class Batch:
         """b = μ + z − c, (r, d), in ``scratch`` unless it is z, and a bound on its error, (1,) or (r,); for templates that all
         rows share. If they also share the prior, μ = c, and a computed difference that may be rounding counts as error."""
         prior, (n, _) = self._arguments[0].prior, self.size
-        shift = self.shared.shift if prior.shape[:-1].numel() == 1 else self._flat(mean(prior, self.templates))
-        shift_norm, error = shift.norm(dim=-1), self.radius * (2 * self._prior_error + _UNIT_ROUNDOFF * (n + 4))
+        if prior.shape[:-1].numel() == 1:
+            shift, shift_norm = self.shared.shift, self.shared.shift_norm
+        else:
+            shift = self._flat(mean(prior, self.templates))
+            shift_norm = shift.norm(dim=-1)
+        error = (2 * self._prior_error + _UNIT_ROUNDOFF * (n + 4)) * self.radius
         if len(shift) == 1 and bool(shift_norm <= error):
             return self.evidence, 1.001 * shift_norm + error
         return torch.add(self.evidence, shift, out=scratch), _UNIT_ROUNDOFF * 4 * shift_norm + error

@@ -30,16 +30,24 @@ _RAISE_BELOW = 0.1
 """α is raised when λ is within this relative distance of the solution for the current α."""
 
 
-def maximize(rows: Rows, tolerance: float) -> Tensor:
+def maximize(rows: Rows, tolerance: float, near: Tensor | None = None) -> Tensor:
     """Return λ, (r, d), within about ``tolerance`` (1 + ‖λ‖) of the solution if 200 steps suffice; it is not certified.
 
     Each row raises its α at its own pace. It has converged when the bound α‖g‖ is within the tolerance or, where rounding keeps
     the bound above it, when the last step was so short that another one gains nothing.
+
+    Args:
+        rows: the problems.
+        tolerance: relative to 1 + ‖λ‖.
+        near: where to start, (r, d), in rows for which a point near the solution is known; NaN in the others.
     """
-    dual = torch.zeros_like(rows.target)
     radius = rows.radius
-    start = _FIRST_MAX_LOGIT / (radius * (radius + rows.target.norm(dim=-1, keepdim=True)))
-    current_alpha = torch.minimum(rows.alpha, torch.where(start > 0, start, torch.inf))      # 0 if a norm overflowed
+    first = _FIRST_MAX_LOGIT / (radius * (radius + rows.target.norm(dim=-1, keepdim=True)))
+    current_alpha = torch.minimum(rows.alpha, torch.where(first > 0, first, torch.inf))      # 0 if a norm overflowed
+    dual = torch.zeros_like(rows.target)
+    if near is not None:
+        known = near.isfinite().all(-1, keepdim=True)
+        dual, current_alpha = torch.where(known, near, dual), torch.where(known, rows.alpha, current_alpha)
     active = torch.arange(len(dual), device=dual.device)
     for _ in range(_MAX_STEPS):
         part, lam = rows.take(active), dual[active]

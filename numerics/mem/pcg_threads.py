@@ -1,12 +1,12 @@
 """Runs ``pcg_numba`` on several threads, each of which takes some of the rows from beginning to end."""
 
 import math
+from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
 from itertools import accumulate
-from queue import SimpleQueue
 from threading import Lock
 
 import numpy as np
@@ -31,28 +31,27 @@ _CALL_NUMBERS = 2**18
 _UNPACKED_MULTIPLICATIONS, _UNPACKING_CORES = 100**3, {"SkylakeX", "Cooperlake", "SapphireRapids"}
 """OpenBLAS makes products of up to so many multiplications without packing their factors, on these cores."""
 
+_SPARE_WORKSPACES = 2
+"""How many workspaces are kept between calls: making one takes as long as solving a problem."""
+
 _CACHE_LINE, _STAGGER = 64, 512
 """Alignment of the arrays of a workspace, and the least distance between them, in bytes."""
 
 
 def solve(problem: SharedProblem, solution: SolutionBuffers, threads: int) -> None:
     """Write the solutions, a tile after the other in each thread."""
-    problem = SharedProblem(*(x.contiguous().numpy() if isinstance(x, Tensor) else x for x in problem))  # type: ignore[arg-type]
+    problem = SharedProblem(*(np.ascontiguousarray(x.numpy()) if isinstance(x, Tensor) else x for x in problem))  # type: ignore[arg-type]
     solution = SolutionBuffers(*(x.numpy() for x in solution))
     count, n = len(problem.target), len(problem.gram)
     rows = _tile_rows(count, n, threads)
     size = max(rows, min(-(-count // threads), _CALL_NUMBERS // n))
-    workspaces: SimpleQueue[Workspace] = SimpleQueue()
 
     def solve_rows(first: int) -> None:
-        workspace = workspaces.get()
-        pcg_numba.solve(first, min(first + size, count), problem, solution, workspace)
-        workspaces.put(workspace)
+        with _workspace(rows, n, min(len(problem.log_prior), rows)) as workspace:
+            pcg_numba.solve(first, min(first + size, count), problem, solution, workspace)
 
     starts = range(0, count, size)
     workers = min(threads, len(starts))
-    for _ in range(workers):
-        workspaces.put(_workspace(problem, rows))
     with _single_threaded_blas():
         if workers == 1:                                     # a pool would take longer than many a batch
             for first in starts:
@@ -68,12 +67,27 @@ def _tile_rows(rows: int, n: int, threads: int) -> int:
     return min(rows, max(_MIN_TILE_ROWS, min(_MAX_TILE_ROWS, numbers // n, -(-rows // 3))))
 
 
-def _workspace(problem: SharedProblem, rows: int) -> Workspace:
-    n = len(problem.gram)
-    square, priors, row = (rows, n), (min(len(problem.log_prior), rows), n), (rows,)
+_spare: deque[tuple[tuple[int, ...], Workspace]] = deque(maxlen=_SPARE_WORKSPACES)
+
+
+@contextmanager
+def _workspace(*sizes: int) -> Iterator[Workspace]:
+    """A workspace for tiles of so many rows, templates and priors: the last one that was given back, if it is of this size."""
+    try:
+        kept, workspace = _spare.pop()
+    except IndexError:
+        kept = ()
+    if kept != sizes:
+        workspace = _new_workspace(*sizes)
+    yield workspace
+    _spare.append((sizes, workspace))
+
+
+def _new_workspace(rows: int, n: int, priors: int) -> Workspace:
+    square, prior, row = (rows, n), (priors, n), (rows,)
     low, high = np.float32, np.float64
     arrays = _staggered(
-        *[(low, square)] * 8, *[(low, priors)] * 2, *[(high, square)] * 5, *[(low, row)] * 2, *[(high, row)] * 7,
+        *[(low, square)] * 8, *[(low, prior)] * 2, *[(high, square)] * 5, *[(low, row)] * 2, *[(high, row)] * 7,
         *[(np.int64, row)] * 2,
     )
     return Workspace(_block_size(), *arrays)
@@ -100,7 +114,7 @@ def _single_threaded_blas() -> Iterator[None]:
         yield
         return
     try:
-        libraries = {library: library.num_threads for library in _blas()}
+        libraries = {library: threads for library in _blas() if (threads := library.num_threads) != 1}
         for library in libraries:
             library.set_num_threads(1)
         try:

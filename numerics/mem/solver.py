@@ -4,11 +4,13 @@ Claims      deciphering.4, deciphering.8, deciphering.9, deciphering.11, deciphe
 Notation    as in ``closed_forms``; g = ∇D(λ); p = tilt(λ); bounds: see ``bounds``
 Derivatives Of the solution, not of the iteration, by the implicit function theorem: with H = −∇²D(λ*) held constant,
             λ ↦ λ + H⁻¹∇D(λ) is stationary in λ at λ*, so k such steps have the derivatives of λ* up to order k. Two are
-            taken.
+            taken. They are those at the weights that are returned, of which ``weights_error`` says how many digits are known,
+            and of a row that has not converged no better than its λ.
 Precision   What is solved and certified is the problem in float64, whatever the dtype of the inputs. λ, weights and mean are
             then rounded to that dtype, and their bounds, which stay in float64, include this.
 Memory      Beside the result, each thread has a workspace of ten float32 and five float64 arrays of rows × n numbers, for tiles
             of 2^13/n to 2^15/n rows on the CPU; rows that need Newton's method take some 100 MB more.
+            Two workspaces are kept between calls.
 Threads     ``torch.get_num_threads()``; the rows are divided among them.
 First call  On the CPU, the first call on a machine compiles the solver, which takes a quarter of a minute.
 """
@@ -30,6 +32,10 @@ from numerics.mem.newton import maximize
 from numerics.mem.rows import Hessian
 
 Inverse = Callable[[Tensor], Tensor]
+
+_NEAR = 0.1
+"""Newton's method starts from what the fast solver found where the error of that changes no logit by more: two steps are then
+enough where it takes four or five from λ = 0."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,12 +103,13 @@ def solve(
     with torch.no_grad():
         batch = Batch(templates, evidence, prior, alpha, mask)
         if not bool(batch.live.all()):
+            live = batch.live.expand(*batch.shape, 1)
             raise ValueError(
-                f"mask: expected a template with a positive prior in every row, got {int((~batch.live).sum())} all-masked of "
-                f"{len(batch.live)} rows"
+                f"mask: expected a template with a positive prior in every row, got {int((~live).sum())} all-masked of "
+                f"{live.numel()} rows"
             )
         dual, center, bounds, certified = _solve_rows(batch, tolerance)
-    parts = tuple(x.reshape(*batch.shape, x.shape[-1]) for x in (dual, bounds.weights, center))
+    parts = tuple(map(batch.of_rows, (dual, bounds.weights, center)))
     arguments = (templates, evidence, prior, alpha, mask)
     if torch.is_grad_enabled() and any(isinstance(x, Tensor) and x.requires_grad for x in arguments):
         attached = _with_derivatives(arguments, parts[0], partial(_inverse_hessian_times, batch, bounds.weights))
@@ -116,13 +123,14 @@ def _solve_rows(batch: Batch, tolerance: float) -> tuple[Tensor, Tensor, Bounds,
     Newton's method for the rows that it does not certify."""
     count, (n, d) = len(batch.alpha), batch.size
     dual, center = (batch.alpha.new_empty(count, d) for _ in range(2))
-    bounds = Bounds(dual.new_empty(count, n), *(dual.new_full((count,), torch.inf) for _ in range(5)))
+    bounds = Bounds(dual.new_empty(count, n), *dual.new_full((5, count), torch.inf).unbind())
     if batch.gram is not None and count:
         shared_templates.solve(batch, tolerance, dual, center, bounds)
     certified = _is_certified(bounds, tolerance)
     for tile in () if bool(certified.all()) else batch.tiles((~certified).nonzero().squeeze(-1)):
         rows = batch.rows(tile)
-        lam = maximize(rows, 0.5 * tolerance)
+        close = rows.radius.squeeze(-1) * bounds.error[tile] <= _NEAR
+        lam = maximize(rows, 0.5 * tolerance, torch.where(close.unsqueeze(-1), dual[tile], torch.nan))
         dual[tile], center[tile] = lam, rows.target - lam / rows.alpha + batch.center_of(tile)
         tile_bounds = bounds_at(rows, lam, tolerance * (1 + lam.norm(dim=-1)))
         bounds.assign(tile, tile_bounds)
@@ -141,14 +149,12 @@ def _to_dtype(
     """The solution in its dtype, with bounds that hold for it there."""
     dual, weights, center = (x.to(dtype) for x in parts)
     rounding = [(x - y).detach() for x, y in zip(parts, (dual, weights, center), strict=True) if dtype != torch.float64]
-    alpha = batch.alpha.reshape(batch.shape)
-    gradient_norm, error, weights_error, mean_error, dual_norm = (
-        x.reshape(batch.shape)
-        for x in (bounds.gradient_norm, bounds.error, bounds.weights_error, bounds.mean_error, bounds.dual_norm)
+    alpha = batch.alpha.squeeze(-1)
+    lost = torch.finfo(torch.float64).eps * (batch.span + bounds.mean_error + bounds.dual_norm / alpha)
+    gap = alpha / 2 * bounds.gradient_norm.square()
+    gradient_norm, error, weights_error, mean_error, gap, converged = map(
+        batch.of_rows, (bounds.gradient_norm, bounds.error, bounds.weights_error, bounds.mean_error + lost, gap, certified)
     )
-    span = batch.span.expand(len(batch.alpha)).reshape(batch.shape)
-    mean_error = mean_error + torch.finfo(torch.float64).eps * (span + mean_error + dual_norm / alpha)
-    converged = certified.reshape(batch.shape)
     if rounding:
         error = error + rounding[0].norm(dim=-1)
         weights_error = weights_error + rounding[1].abs().sum(-1)
@@ -158,7 +164,7 @@ def _to_dtype(
         dual=dual,
         weights=weights,
         mean=center,
-        gap=alpha / 2 * gradient_norm.square(),
+        gap=gap,
         gradient_norm=gradient_norm,
         error=error,
         mean_error=mean_error,

@@ -1,6 +1,7 @@
 """The cost model: fits that find what is there, and a page that says what its file says."""
 
 import json
+import random
 from dataclasses import asdict
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from numerics.__main__ import main
-from numerics.benchmarks.cost import Cost, line, powers, projected, solve_costs
+from numerics.benchmarks.cost import Cost, least_squares, line, powers, projected, solve_costs
 from numerics.commands import cost as command
 from numerics.commands.cost import page
 
@@ -17,19 +18,39 @@ PRODUCT = [Cost("solve", {"n": n, "d": d}, 3e-6 * n**1.5 * d**0.25, 7.0 * n) for
 
 def test_powers_are_found() -> None:
     found = powers(PRODUCT)
-    assert (found["n"], found["d"]) == (pytest.approx(1.5), pytest.approx(0.25))
-    assert projected(PRODUCT, {"n": 1000, "d": 81}) == pytest.approx(3e-6 * 1000**1.5 * 3)
-    assert powers(PRODUCT, "megabytes")["d"] == pytest.approx(0, abs=1e-12)
-    assert projected(PRODUCT, {"n": 10, "d": 5}, "megabytes") == pytest.approx(70)
+    assert (found.values["n"], found.values["d"]) == (pytest.approx(1.5), pytest.approx(0.25))
+    assert found.error("n") == pytest.approx(0, abs=1e-12)
+    assert projected(PRODUCT, {"n": 1000, "d": 81}) == (pytest.approx(3e-6 * 1000**1.5 * 3), pytest.approx(1))
+    assert powers(PRODUCT, "megabytes").values["d"] == pytest.approx(0, abs=1e-12)
+    assert projected(PRODUCT, {"n": 10, "d": 5}, "megabytes")[0] == pytest.approx(70)
+
+
+def test_errors_are_as_large_as_what_is_drawn() -> None:
+    """Of 400 fits to noise of known size, as many as there should be are within two standard errors; at a far point, too."""
+    draw = random.Random(0)
+    points = [{"x": float(x), "y": float(y)} for x in range(4) for y in range(3)]
+    near = far = 0
+    for _ in range(400):
+        fit = least_squares(points, [1 + 2 * p["x"] - p["y"] + draw.gauss(0, 0.3) for p in points])
+        value, error = fit.at({"x": 50.0, "y": 0.0})
+        near += abs(fit.values["x"] - 2) <= 2 * fit.error("x")
+        far += abs(value - 101) <= 2 * error
+    assert 0.88 <= near / 400 <= 0.96                       # 92.3 % with nine degrees of freedom
+    assert 0.88 <= far / 400 <= 0.96
+
+
+def test_as_many_coefficients_as_points_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"^points: expected more than 2, of rank 2, got 2 of rank 2$"):
+        line([(1, 5.0), (2, 7.0)])
 
 
 def test_sizes_that_vary_together_are_refused() -> None:
-    with pytest.raises(ValueError, match=r"^costs: expected sizes that vary each by itself, got "):
+    with pytest.raises(ValueError, match=r"^points: expected more than 3, of rank 3, got 3 of rank 2$"):
         powers([each for each in PRODUCT if each.sizes["d"] == 2])
 
 
 def test_a_line_is_found() -> None:
-    assert line([(1, 5.0), (2, 7.0), (4, 11.0)]) == (pytest.approx(3), pytest.approx(2))
+    assert line([(1, 5.0), (2, 7.0), (4, 11.0)]).values == {"": pytest.approx(3), "x": pytest.approx(2)}
 
 
 def test_a_solution_costs_something() -> None:
@@ -47,15 +68,16 @@ def test_the_command_writes_numbers_and_a_page(tmp_path: Path, monkeypatch: pyte
     assert result.exit_code == 0, result.output
     told = json.loads((tmp_path / "cost" / "cost.json").read_text())
     assert (tmp_path / "cost" / "cost.md").read_text() == page(told)
-    assert "Seconds grow as n^1.00 · d^1.00 · rows^1.00, memory as n^1.00 · d^0.50 · rows^1.00" in page(told)
+    assert "Seconds grow as n^(1.00 ± 0.00) · d^(1.00 ± 0.00) · rows^(1.00 ± 0.00) (off by a factor of 1.0" in page(told)
+    assert "memory as n^(1.00 ± 0.00) · d^(0.50 ± 0.00) · rows^(1.00 ± 0.00)" in page(told)
     assert "verify" not in page(told)
 
 
 def test_the_page_of_verify_adds_up() -> None:
     costs = [Cost("verify", {"claims": n}, 10 + 0.5 * n, 400 + 0.25 * n) for n in (4, 8, 32)]
     told = {"machine": "a machine", "costs": [asdict(each) for each in costs]}
-    assert "takes 10.0 s at any rate and 0.50 s for each claim, 400 MB and 250 kB for each claim" in page(told)
-    assert "10,000 claims would take 83.5 minutes on one core, 5.4 minutes in 16 shards" in page(told)
+    assert "takes 10.0 ± 0.0 s at any rate and 0.50 ± 0.00 s for each claim, 400 MB and 250 ± 0 kB for each claim" in page(told)
+    assert "10,000 claims would take 83.5 minutes (± 0 %) on one core, 5.4 minutes in 16 shards" in page(told)
     assert "2.9 GB in one process" in page(told)
 
 

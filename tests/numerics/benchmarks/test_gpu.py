@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -59,8 +60,22 @@ def test_how_a_step_ends(tmp_path: Path) -> None:
     assert run_step(QUICK, tmp_path).ended == "passed"
     assert run_step(replace(QUICK, arguments=["derivations", "verify", "eot.0"]), tmp_path).ended == "failed with status 2"
     assert "eot.0" in (tmp_path / "quick.txt").read_text()
-    assert run_step(replace(QUICK, arguments=["timeit", "-n1", "-r1", "import time; time.sleep(9)"], seconds=0.5),
-                    tmp_path).ended == "ran out of its 0.5 s"
+
+
+def test_a_step_out_of_time_ends_with_what_it_started(tmp_path: Path) -> None:
+    """What it printed until then is kept, and is text."""
+    child = tmp_path / "child"
+    code = ("import pathlib, subprocess, sys, time; print('begun ε', flush=True); "
+            "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)']); "
+            f"pathlib.Path({str(child)!r}).write_text(str(child.pid)); time.sleep(600)")
+    outcome = run_step(replace(QUICK, arguments=["timeit", "-n1", "-r1", code], seconds=15), tmp_path)
+    assert (outcome.ended, outcome.said) == ("ran out of its 15 s", "begun ε")
+    stat = Path(f"/proc/{child.read_text()}/stat")
+    for _ in range(100):
+        if not stat.exists() or stat.read_text().rpartition(")")[2].split()[0] == "Z":
+            return
+        time.sleep(0.1)
+    pytest.fail(f"child: expected a process that has ended, got {stat.read_text()}")
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="a GPU is there, and the whole run takes minutes")

@@ -69,7 +69,8 @@ class Numba:
         self.problem, self.solution = (
             type(x)(*(y.numpy() if isinstance(y, Tensor) else y for y in x)) for x in (problem, solution)
         )
-        self.workspace = pcg_threads._workspace(self.problem, ROWS + 2)
+        rows, n = ROWS + 2, len(self.problem.gram)
+        self.workspace = pcg_threads._new_workspace(rows, n, min(len(self.problem.log_prior), rows))
         pcg_numba.set_prior_image(self.problem, self.workspace)
 
     def __getattr__(self, name: str) -> Tensor:

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from numerics import mem
-from numerics.mem import prepared
+from numerics.mem import arguments, prepared
 from numerics.mem.prepared import SharedTemplates
 
 
@@ -76,3 +76,14 @@ def test_what_is_kept_is_no_part_of_a_graph() -> None:
     again = templates.detach().clone().requires_grad_()
     mem.solve(again, torch.ones(3, 5, dtype=torch.float64), prior).dual.sum().backward()  # type: ignore[no-untyped-call]
     torch.testing.assert_close(again.grad, before, rtol=0, atol=0)
+
+
+@pytest.mark.parametrize("n", [1, 2, 128, 1000])
+def test_the_uniform_prior_is_the_one_of_any_weights_that_are_equal(n: int) -> None:
+    """Made in fewer steps, it is to a rounding or two what normalizing gives."""
+    templates = torch.ones(n, 2, dtype=torch.float64)
+    short = arguments.uniform(templates)
+    for name, value in vars(arguments.weighted(templates, None, None, torch.float64)).items():
+        torch.testing.assert_close(getattr(short, name), value, rtol=4e-16 * (1 + n.bit_length()), atol=0)
+    other = arguments.weighted(templates, torch.arange(0.0, n) + 2, None, torch.float64)
+    assert n == 1 or not torch.allclose(short.prior, other.prior)

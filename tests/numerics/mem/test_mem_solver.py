@@ -15,7 +15,9 @@ from torch.testing import assert_close
 from evidence.instances.fifty_digits import distance
 from evidence.instances.mem import MemProblem, mem_batches
 from numerics import mem, tolerances
-from numerics.mem import Solution
+from numerics.benchmarks.mem import normal_problems
+from numerics.mem import Solution, newton, solver
+from numerics.mem.batch import Batch
 from numerics.mem.rows import Hessian, Rows
 from tests.numerics.common import DEVICES, PATIENT, on_devices
 
@@ -399,3 +401,34 @@ def test_what_does_not_fit_its_dtype_has_not_converged() -> None:
     templates, evidence = torch.randn(6, 3, generator=torch.Generator().manual_seed(0)), torch.full((4, 3), 1e3)
     assert not bool(mem.solve(templates.half(), evidence.half(), None, 100.0).converged.any())
     assert bool(mem.solve(templates, evidence, None, 100.0).converged.all())
+
+
+def test_what_the_fast_solver_found_is_where_newton_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At a tolerance that its worst-case bounds of rounding exceed; the certified solution is the same with fewer Hessians."""
+    templates, evidence = normal_problems(120, 60, 6)
+    rows: list[int] = []
+
+    class Counted(newton.Hessian):
+        def __init__(self, problems: Rows, *given: torch.Tensor) -> None:
+            rows.append(len(problems.alpha))
+            super().__init__(problems, *given)
+
+    monkeypatch.setattr(newton, "Hessian", Counted)
+    warm = mem.solve(templates, evidence, None, 3.0, tolerance=1e-12)
+    counted = sum(rows)
+    monkeypatch.setattr(solver, "_NEAR", -1.0)
+    cold = mem.solve(templates, evidence, None, 3.0, tolerance=1e-12)
+    assert bool((warm.converged & cold.converged).all())
+    assert bool(((warm.dual - cold.dual).norm(dim=-1) <= warm.error + cold.error).all())
+    assert 0 < 2 * counted <= sum(rows) - counted
+
+
+def test_newton_starts_from_nothing_where_nothing_is_near() -> None:
+    """A start that is NaN is none; one that is wrong is left behind."""
+    templates, evidence = normal_problems(40, 20, 3)
+    batch = Batch(templates, evidence, None, 2.0, None)
+    rows = batch.rows(torch.arange(3))
+    alone = newton.maximize(rows, 1e-12)
+    near = torch.full_like(alone, torch.nan)
+    near[1] = alone[1] + 5
+    torch.testing.assert_close(newton.maximize(rows, 1e-12, near), alone, rtol=1e-11, atol=1e-11)
