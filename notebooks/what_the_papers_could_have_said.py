@@ -268,9 +268,10 @@ print(f"largest part of the bound used: {float((errors[1:] / allowed).max()):.3f
 #   We found no statement for *all pairs* of norms (`beyond.jacobian-form`, `beyond.jacobian-attained`).
 # - **5**: ω/τ is Hilbert's projective distance of the weights, and Cohen and Fausti bound total variation sharply by it
 #   (arXiv 2309.02413, 2023). So 5 is a reading of theirs, not a new bound.
-# - **9, 10** and the split of the evidence (`beyond.evidence-split`): Baillon and Haddad's theorem is behind them, and
-#   maximum entropy on the mean has a literature (Vaisbourd et al., Mathematical Programming, 2024). We did not find the
-#   bound q/(1 + q) for one pass of attention, the passes as a contraction, or the split.
+# - **9, 10** and the split of the evidence (`beyond.evidence-split`): Baillon and Haddad's theorem is behind them, for
+#   which `beyond.cocoercive` has a proof of its own, and maximum entropy on the mean has a literature (Vaisbourd et al.,
+#   Mathematical Programming, 2024). We did not find the bound q/(1 + q) for one pass of attention, the passes as a
+#   contraction, or the split.
 # - The bias of linear attention by random features (`beyond.ratio-bias`): we found variances of the kernel estimates,
 #   and no bias of their quotient for attention.
 #

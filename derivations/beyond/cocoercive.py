@@ -117,12 +117,15 @@ class Pair:
         """Σ δ⁺_i δ⁻_j ‖t_i − t_j‖² ≥ ‖h_p − h_w‖²."""
         same = self.carried(self.more, self.more) + self.carried(self.less, self.less)
         return AtLeast(self.carried(self.more, self.less), self.squared, because=same / 2,
-                       reason="as Σ δ = 0, ‖Σ δ_i t_i‖² is −Σ δ_i δ_j ‖t_i − t_j‖²/2, and δ = δ⁺ − δ⁻;")
+                       reason="‖h_p − h_w‖² ≤ Σ δ⁺_i δ⁻_j ‖t_i − t_j‖², where δ = p − w = δ⁺ − δ⁻: as Σ δ = 0, ‖Σ δ_i t_i‖² is "
+                              "−Σ δ_i δ_j ‖t_i − t_j‖²/2;")
 
     @cached_property
     def exchanged(self) -> Equation:
         """⟨query, h_p − h_w⟩ = KL(p, w) + KL(w, p)."""
-        return Equation(self.paired, self.both, reason="log(p/w) is ⟨t, query⟩ less a constant, and Σ δ = 0;")
+        return Equation(self.paired, self.both,
+                        reason="⟨x − y, h_p − h_w⟩ = KL(p, w) + KL(w, p) for p = tilt(x) and w = tilt(y): log(p/w) is "
+                               "⟨t, x − y⟩ less a constant;")
 
     @cached_property
     def spread(self) -> sp.Expr:
@@ -135,7 +138,7 @@ class Pair:
         p, w = self.one(j), self.two(j)
         steep = (p - w) ** 4 / (2 * (p + w) * (p + 2 * w) * (2 * p + w))
         return AtLeast(self.both, self.spread, because=total(j, pinsker(p, w)) + total(j, pinsker(w, p)) + total(j, steep),
-                       reason="entry by entry, kl(x ‖ y) ≥ 3(x − y)²/(2(x + 2y));")
+                       reason="KL(p, w) + KL(w, p) ≥ Σ 2(p − w)²/(p + w): entry by entry, kl(x ‖ y) ≥ 3(x − y)²/(2(x + 2y));")
 
     @cached_property
     def by_mass(self) -> AtLeast:
@@ -143,7 +146,7 @@ class Pair:
         p, w = self.one(j), self.two(j)
         slack = 4 * total(j, (p + w) * bregman(sp.Abs(p - w) / (p + w), self.moved / 2, sp.Integer(2)))
         return AtLeast(self.spread, self.moved**2, because=slack,
-                       reason="Cauchy and Schwarz, as Σ (p + w) = 2;")
+                       reason="Σ 2(p − w)²/(p + w) ≥ ‖p − w‖₁²: Cauchy and Schwarz, as Σ (p + w) = 2;")
 
     def cocoercive(self, share: sp.Expr) -> AtLeast:
         """share · D²⟨query, h_p − h_w⟩ ≥ ‖h_p − h_w‖²."""
@@ -157,7 +160,8 @@ class Pair:
         yield self.by_masses
         premises = (self.by_entries, self.by_mass, self.by_masses, self.within)
         yield Follows(premises, self.cocoercive(sp.Rational(1, 4)), (D**2 / 4, D**2 / 4, sp.S.One, sp.S.One),
-                      given=(self.within,), reason="‖h_p − h_w‖² ≤ D²/4 ‖δ‖₁² ≤ D²/4 (KL(p, w) + KL(w, p))")
+                      given=(self.within,),
+                      reason="‖h_p − h_w‖² ≤ D²/4 ‖p − w‖₁² ≤ D²/4 (KL(p, w) + KL(w, p)); given is that no distance exceeds D")
 
     def wrong(self, share: sp.Expr, at: dict[Variable, Value]) -> AtLeast:
         """The same with a share that is too small, as a bare inequality."""
@@ -243,7 +247,7 @@ def one_sided() -> AtLeast:
     p, w = PASS.one(j), PASS.two(j)
     off = 3 * total(j, (w + 2 * p) * bregman(sp.Abs(w - p) / (w + 2 * p), PASS.moved / 3, sp.Integer(2)))
     return AtLeast(divergence(PASS.two, PASS.one), PASS.moved**2 / 2, because=total(j, pinsker(w, p)) + off,
-                   reason="Pinsker's inequality, as Σ (p* + 2p_c) = 3;")
+                   reason="KL(p*, p_c) ≥ ‖p_c − p*‖₁²/2: Pinsker's inequality, as Σ (p* + 2p_c) = 3;")
 
 
 def spent(share: sp.Expr) -> AtLeast:

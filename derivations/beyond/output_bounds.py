@@ -82,7 +82,8 @@ def deviation(factor: sp.Expr) -> Follows:
     """factor · q²‖λ*‖² ≥ ‖αz − λ*‖²."""
     slack = total(a, (kappa * lam[a] - alpha * g(a)) ** 2)
     return Follows((FROM_ZERO,), AtLeast(factor * kappa**2 * total(a, lam[a] ** 2), alpha**2 * own()), (2 * alpha**2,), slack,
-                   given=(FROM_PRIOR.within,), at=CLOSE, reason="αz − λ* is αg, and ‖qλ* − αg‖² ≥ 0")
+                   given=(FROM_PRIOR.within,), at=CLOSE,
+                   reason="‖αz − λ*‖² ≤ q²‖λ*‖²: αz − λ* is αg for g = ĥ − μ, α‖g‖² ≤ q⟨λ*, g⟩, and ‖qλ* − αg‖² ≥ 0")
 
 
 @claim("beyond.relative-deviation", "inequality", title="The relative deviation is at most q",
@@ -101,7 +102,7 @@ def of_query(factor: sp.Expr) -> Follows:
     """factor · q²‖z‖² ≥ (1 + q)²‖g‖²."""
     return Follows((FROM_ZERO,), AtLeast(factor * kappa**2 * length(), (1 + kappa) ** 2 * own()), (2 * (1 + kappa),),
                    residue_of_evidence(), given=(FROM_PRIOR.within,), at=CLOSE,
-                   reason="q⟨z, g⟩ ≥ (1 + q)‖g‖², as λ* = α(z − g); αz − λ* is αg")
+                   reason="(1 + q)‖g‖ ≤ q‖z‖ for g = ĥ − μ, where αz − λ* is αg: q⟨z, g⟩ ≥ (1 + q)‖g‖², as λ* = α(z − g)")
 
 
 @claim("beyond.query-bound", "inequality", title="How far αz is from the exact query", needs=("beyond.cocoercive-prior",),
@@ -123,7 +124,8 @@ def of_output(factor: sp.Expr) -> Follows:
     scale = (1 + kappa) ** 2
     return Follows((BETWEEN, FROM_ZERO), AtLeast(factor * kappa**4 * length(), scale * off()),
                    (2 * scale, 2 * kappa**2 * (1 + kappa)), scale * residue() + kappa**2 * residue_of_evidence(),
-                   given=DIAMETER, at=CLOSE, reason="‖e‖ ≤ q‖g‖, and ‖g‖ ≤ ‖z‖ q/(1 + q)")
+                   given=DIAMETER, at=CLOSE,
+                   reason="(1 + q)‖e‖ ≤ q²‖z‖ for e = h_c − ĥ: with g = ĥ − μ, ‖e‖ ≤ q‖g‖, and ‖g‖ ≤ ‖z‖ q/(1 + q)")
 
 
 @claim("beyond.output-bound", "inequality", title="How far the output of attention is from the exact one",

@@ -14,8 +14,8 @@ Notation   p and w points of the open simplex, δ = p − w; t_i templates, h_p 
            ‖p − w‖₁ = 2y/(x + y) where v and v' have no key in common; D − e_ij, e_ij ≥ 0, the distances of different keys
 References Jeffreys (1946); Pinsker (1964); Hoeffding (1963), Lemma 1; Villani (2009) for W₁
 
-For weights that are tilts of one law by λ and y, KL(p, w) + KL(w, p) = ⟨λ − y, h_p − h_w⟩ (`beyond.dual-monotone`): so
-`beyond.mean-smooth` says that log M has D²/4 for a Lipschitz constant of its gradient, without a theorem of convex analysis.
+For weights that are tilts of one law by λ and y, KL(p, w) + KL(w, p) = ⟨λ − y, h_p − h_w⟩: `cocoercive` has these steps for
+them, and says that log M has D²/4 for a Lipschitz constant of its gradient, without a theorem of convex analysis.
 Scores that change by a spread ω have ‖p − w‖₁/2 ≤ tanh(ω/4τ) (`beyond.stability`), so that by `beyond.mean-distance` no output
 moves by more than tanh(ω/4τ) times the diameter of the values, and by `beyond.carried` W₁ not by more than that of the keys:
 these two are arguments in words, which nothing checks.

@@ -142,7 +142,9 @@ class Columns:
     @cached_property
     def exchanged(self) -> Equation:
         """⟨query, h_X − h_Y⟩ = γ Σ_j u_j (KL + KL)."""
-        return Equation(self.paired, gamma * self.both, reason="log(x/y) is ⟨t, query⟩/γ less a constant of the column;")
+        return Equation(self.paired, gamma * self.both,
+                        reason="⟨λ − ν, h_λ − h_ν⟩ = γ Σ_j u_j (KL + KL), both ways between the laws x and y of column j: "
+                               "log(x/y) is ⟨t, λ − ν⟩/γ less a constant;")
 
     @cached_property
     def spread(self) -> sp.Expr:
@@ -156,27 +158,29 @@ class Columns:
         x, y = self.one(i, j), self.two(i, j)
         steep = (x - y) ** 4 / (2 * (x + y) * (x + 2 * y) * (2 * x + y))
         return AtLeast(self.both, self.spread, because=total((i, j), u[j] * (pinsker(x, y) + pinsker(y, x) + steep)),
-                       reason="entry by entry, kl(x ‖ y) ≥ 3(x − y)²/(2(x + 2y));")
+                       reason="KL + KL ≥ Σ_i 2(x − y)²/(x + y) in every column: by entries, kl(x ‖ y) ≥ 3(x − y)²/(2(x + 2y));")
 
     @cached_property
     def by_mass(self) -> AtLeast:
         """Σ_j u_j Σ_i 2δ²/(x + y) ≥ Σ_j u_j ‖δ_j‖₁²."""
         x, y = self.one(i, j), self.two(i, j)
         slack = total((i, j), u[j] * (x + y) * bregman(sp.Abs(x - y) / (x + y), self.moved / 2, sp.Integer(2)))
-        return AtLeast(self.spread, self.mass, because=4 * slack, reason="Cauchy and Schwarz, as Σ_i (x + y) = 2;")
+        return AtLeast(self.spread, self.mass, because=4 * slack,
+                       reason="Σ_i 2(x − y)²/(x + y) ≥ ‖x − y‖₁² in every column: Cauchy and Schwarz, as Σ_i (x + y) = 2;")
 
     @cached_property
     def by_masses(self) -> AtLeast:
         """Σ_j u_j Σ_ik δ⁺_ij δ⁻_kj ‖t_i − t_k‖² ≥ Σ_j u_j ‖H_j‖²."""
         same = self.carried(self.more, self.more) + self.carried(self.less, self.less)
         return AtLeast(self.carried(self.more, self.less), self.by_columns, because=same / 2,
-                       reason="as Σ_i δ_ij = 0, ‖H_j‖² is −Σ_ik δ_ij δ_kj ‖t_i − t_k‖²/2, and δ = δ⁺ − δ⁻;")
+                       reason="‖H_j‖² ≤ Σ_ik δ⁺_ij δ⁻_kj ‖t_i − t_k‖² on average, where δ = x − y = δ⁺ − δ⁻ and "
+                              "H_j = Σ_i δ_ij t_i: as Σ_i δ_ij = 0, ‖H_j‖² is −Σ_ik δ_ij δ_kj ‖t_i − t_k‖²/2;")
 
     @cached_property
     def averaged(self) -> AtLeast:
         """Σ_j u_j ‖H_j‖² ≥ ‖h_X − h_Y‖²."""
         return AtLeast(self.by_columns, self.squared, because=total((j, a), u[j] * (self.column(a) - self.apart(a)) ** 2),
-                       reason="a variance is not negative;")
+                       reason="‖h_λ − h_ν‖² ≤ Σ_j u_j ‖H_j‖², whose difference is a variance;")
 
     def cocoercive(self, share: sp.Expr) -> AtLeast:
         """share · D²⟨query, h_X − h_Y⟩ ≥ γ‖h_X − h_Y‖²."""
@@ -189,7 +193,8 @@ class Columns:
         yield from premises
         yield Follows((*premises, self.within), self.cocoercive(sp.Rational(1, 4)),
                       (gamma * D**2 / 4, gamma * D**2 / 4, gamma, gamma, gamma), given=(self.within,),
-                      reason="γ‖h_X − h_Y‖² ≤ γ Σ_j u_j ‖H_j‖² ≤ γD²/4 Σ_j u_j ‖δ_j‖₁² ≤ D²/4 γ Σ_j u_j (KL + KL)")
+                      reason="γ‖h_λ − h_ν‖² ≤ γ Σ_j u_j ‖H_j‖² ≤ γD²/4 Σ_j u_j ‖δ_j‖₁² ≤ D²/4 γ Σ_j u_j (KL + KL); given is "
+                             "that no distance exceeds D")
 
     def wrong(self, share: sp.Expr, at: dict[Variable, Value]) -> AtLeast:
         """The same with a share that is too small, as a bare inequality."""

@@ -36,7 +36,7 @@ def divergence_sides(x: Values) -> tuple[Tensor, Tensor]:
     return x["alpha"] * x["kappa"] / 2 * squared(x["g"]), x["K"]
 
 
-voted("beyond.cocoercive", any_sides)
-voted("beyond.cocoercive-prior", prior_sides)
+voted("beyond.cocoercive", any_sides, (2, 3, 5))
+voted("beyond.cocoercive-prior", prior_sides, (2, 3, 5))
 voted("beyond.cocoercive-pass", pass_sides)
 voted("beyond.pass-divergence", divergence_sides)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from evidence import Layer, Reading, choose, confirms, observes
-from evidence.beyond.output_bounds import evidence, squared
+from evidence.beyond.output_bounds import FEW, evidence, squared
 from evidence.beyond.search import Free, Problem, instances, itself, search
 from evidence.beyond.smoothness import diameter
 from numerics import ot_attention as ot
@@ -79,7 +79,7 @@ def objective_sides(x: Values) -> tuple[Tensor, Tensor]:
 
 def voted(claim: str, sides: Sides, scale: float = 1e4) -> None:
     """Single instances, a search of thousands, and an ascent."""
-    problem = Problem(shapes, solved, sides, counts=counts, least=1e-3, scale=scale)
+    problem = Problem(shapes, solved, sides, counts=counts, least=1e-3, scale=scale, sizes=FEW)
     confirms(Layer.TORCH, claim, on=instances(problem), count=16)(itself)
     observes(Layer.TORCH, claim, name="search")(search(problem))
 

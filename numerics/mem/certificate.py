@@ -60,8 +60,8 @@ class Certificate:
 
     CLAIMS: ClassVar[Mapping[str, tuple[str, ...]]] = MappingProxyType({
         "dual_error": ("beyond.pass-certificate", "beyond.query-bound"),
-        "dual_distance": ("deciphering.s6.one-pass-dual", "beyond.mean-smooth"),
-        "mean_error": ("deciphering.s6.one-pass-mean", "beyond.mean-smooth"),
+        "dual_distance": ("deciphering.s6.one-pass-dual", "beyond.cocoercive-pass"),
+        "mean_error": ("deciphering.s6.one-pass-mean", "beyond.cocoercive-pass"),
         "divergence": ("beyond.pass-certificate", "beyond.weights-bound"),
         "weights_error": ("beyond.jeffreys", "beyond.stability"),
         "excess": ("deciphering.s6.one-pass-bound", "beyond.objective-bound"),
