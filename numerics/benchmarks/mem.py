@@ -149,6 +149,27 @@ def race(templates: Tensor, evidence: Tensor, rounds: int, *, alpha: float = 1.0
     ]
 
 
+def thread_gain(templates: Tensor, evidence: Tensor, rounds: int, *, alpha: float = 1.0) -> float:
+    """Return how many times as fast ``mem.solve`` is on torch's number of threads as on one, the median over rounds in turns.
+
+    Raises:
+        ValueError: for a number of rounds below 1.
+    """
+    check_rounds(rounds)
+    threads, solve = torch.get_num_threads(), partial(mem.solve, templates, prior=None, alpha=alpha)
+    ratios = []
+    try:
+        for _ in range(rounds + 1):                          # the first warms up
+            taken = []
+            for count in (1, threads):
+                torch.set_num_threads(count)
+                taken.append(timed(solve, evidence, on_gpu=False)[0])
+            ratios.append(taken[0] / taken[1])
+    finally:
+        torch.set_num_threads(threads)
+    return statistics.median(ratios[1:])
+
+
 def growth(sizes: list[tuple[int, int, int]], rounds: int, device: str = "cpu") -> Iterator[Growth]:
     """Time ``mem.solve`` on random problems of each size (n, d, rows).
 
