@@ -115,6 +115,16 @@ def _modules(item: pytest.Item) -> list[str]:
     return sorted({item.module.__name__, *checks})           # type: ignore[attr-defined]
 
 
+@pytest.hookimpl(tryfirst=True, optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Share the tests out by chapter, unless another way was asked for."""
+    if config.getvalue("dist") != "load":
+        return None
+    from derivations.scheduling import ByChapter  # here, since only the process that shares out needs it
+
+    return ByChapter(config, log)
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     """Record which claims a test looks up, since its evidence depends on their derivations too."""

@@ -11,6 +11,7 @@ from evidence.harness import Vote, poll
 from evidence.instances.one_sided import OneSided, one_sided_problems
 from evidence.readings import Formula
 from evidence.registry import Check, Observe
+from evidence.rounds import Rounds
 from numerics import tolerances
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
@@ -46,7 +47,7 @@ def in_dtype(dtype: torch.dtype, check: Check) -> Observe:
         assert printed is not None
         twins = {name: Formula(make()) for name, make in entry.twins.items()}
         telling = problems(dtype).filter(lambda problem: check(problem).tolerance < 1 / REFUTING_FACTOR)
-        poll(vote, Formula(printed), twins, lambda problem: check(problem.to(device=run.device)), telling, 40)
+        poll(vote, Formula(printed), twins, Rounds(lambda problem: check(problem.to(device=run.device)), telling, 40))
         return Finding(vote.outcome, f"{vote.scope()}, {str(dtype).removeprefix('torch.')}, {run.device}", vote.why_not,
                        vote.worst, vote.refuted, device=run.device)
 

@@ -14,7 +14,7 @@ import math
 import time
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 import torch
@@ -28,12 +28,12 @@ from derivations.claims import DECISIVE_OUTCOMES, Evidence, Layer, Outcome
 from derivations.claims import Kind as ClaimKind
 from derivations.entry import Entry
 from derivations.relations import Relation
-from evidence.admission import NotAReadingError, Scale, admit, admit_tolerance, holds_given, settled, size_of
+from evidence.admission import NotAReadingError, Scale, admit, admit_tolerance, holds_given, size_of
 from evidence.bridge import Value, closed, opened
-from evidence.draws import Draws
 from evidence.power import Mutations
 from evidence.readings import REFUTING_FACTOR, Comparison, Formula, Miss, Reading, compare, distinct, standing_for
 from evidence.registry import CASES, Case, Check, Finding, Observation, Run
+from evidence.rounds import Rounds
 
 PATIENCE = 8                                                 # rounds of draws before a twin counts as not refuted
 FEWEST = 5                                                   # instances; at least two must differ if the claim has variables
@@ -202,10 +202,10 @@ def _shown(value: Value) -> str:
 
 
 def poll(
-    vote: Vote, printed: Formula, twins: Mapping[str, Formula], check: Check, strategy: Any, count: int, *,
+    vote: Vote, printed: Formula, twins: Mapping[str, Formula], rounds: Rounds, *,
     refuting: bool = False, mutations: Mutations | None = None,
 ) -> None:
-    """Run a check on `count` random instances, then on more until every twin is refuted.
+    """Compare the readings of a round of a check, then those of more until every twin is refuted.
 
     Every route must refute every twin and, if `refuting`, the printed statement; after `PATIENCE` rounds the search ends.
     Raises NotAReadingError if no instance can be drawn, ValueError if a twin uses a variable's name for another variable.
@@ -213,19 +213,19 @@ def poll(
     for name, twin in twins.items():
         distinct([*printed.variables, *twin.variables], f"{vote.claim}: the twin {name!r}")
 
-    def explore(instance: Any) -> None:
-        reading = settled(vote.claim, check(instance))
+    def explore(reading: Reading) -> None:
         with opened():
             consider(vote, printed, twins, reading, mutations)
 
-    draws, vote.drawing = Draws(strategy, count), True
+    vote.drawing = True
     with closed():                                           # neither the strategy nor the check may evaluate derivations
         for turn in range(PATIENCE):
-            if not draws.run(explore, turn):
-                raise NotAReadingError(f"{vote.claim}: on: expected a strategy with instances that are kept, got {strategy!r}")
+            if not rounds.run(turn, vote.claim, explore):
+                raise NotAReadingError(f"{vote.claim}: on: expected a strategy with instances that are kept, "
+                                       f"got {rounds.strategy!r}")
+            vote.discarded += rounds.discarded[turn]
             if set(vote.refuted) >= set(twins) and (vote.failure or not refuting):
                 break
-    vote.discarded = draws.discarded
 
 
 def moved(instance: Any, device: str) -> Any:
@@ -280,6 +280,12 @@ def observe(observation: Observation, run: Run) -> Evidence:
     )
 
 
+@lru_cache(maxsize=128)                                      # claims that share a check are near each other
+def _rounds(check: Check, strategy: Any, count: int, device: str) -> Rounds:
+    with closed():
+        return Rounds(check, strategy.map(partial(moved, device=device)), count)
+
+
 def vote_on(case: Case, quick: bool = False, device: str = "cpu") -> Evidence:
     """Run one check and return its evidence.
 
@@ -298,15 +304,15 @@ def vote_on(case: Case, quick: bool = False, device: str = "cpu") -> Evidence:
     count = max(10, case.count // 4) if quick else case.count
     printed, repaired = Vote(case.claim, case.layer), Vote(case.claim, case.layer)
     twins = {name: Formula(make(), f"twin {name!r}") for name, make in entry.twins.items()}
-    with closed():
-        strategy = case.strategy.map(partial(moved, device=device))
+    first = _rounds(case.printed, case.strategy, count, device)
     mutations = Mutations(correction or statement, [twin.relation.at for twin in twins.values()])
     if correction is None:
-        poll(printed, Formula(statement), twins, case.printed, strategy, count, mutations=mutations)
+        poll(printed, Formula(statement), twins, first, mutations=mutations)
     else:
-        poll(printed, Formula(statement), {}, case.printed, strategy, count, refuting=True)
+        poll(printed, Formula(statement), {}, first, refuting=True)
     if case.corrected and correction:
-        poll(repaired, Formula(correction, "correction"), twins, case.corrected, strategy, count, mutations=mutations)
+        second = _rounds(case.corrected, case.strategy, count, device)
+        poll(repaired, Formula(correction, "correction"), twins, second, mutations=mutations)
     evidence = replace(_evidence(entry, case, printed, repaired, device),
                     **mutations.verdict((repaired if correction else printed).routes))
     evidence = replace(evidence, seconds=time.perf_counter() - start)

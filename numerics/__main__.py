@@ -1,38 +1,34 @@
 """The command line of the numeric layers: python -m numerics COMMAND."""
 
 import sys
+from importlib import import_module
 
 import click
 
-from numerics.commands.approximation import approximation
-from numerics.commands.bench import bench
-from numerics.commands.cost import cost
-from numerics.commands.deviation import deviation
-from numerics.commands.drop_in import drop_in
-from numerics.commands.errors import errors
-from numerics.commands.geometric import geometric
-from numerics.commands.gpu import gpu
-from numerics.commands.ot_vit import ot_vit
-from numerics.commands.temperature import temperature
-from numerics.commands.train_tiny import train_tiny
+NAMES = ("approximation", "bench", "cost", "deviation", "drop-in", "errors", "geometric", "gpu", "ot-vit", "temperature",
+         "train-tiny")
+"""Of the commands, each in a module of its own, which takes seconds to import."""
 
 
-@click.group()
+class Commands(click.Group):
+    """Commands whose modules are imported when they are called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names of all commands."""
+        return list(NAMES)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of that name, if there is one."""
+        if cmd_name not in NAMES:
+            return None
+        name = cmd_name.replace("-", "_")
+        command: click.Command = getattr(import_module(f"numerics.commands.{name}"), name)
+        return command
+
+
+@click.group(cls=Commands)
 def main() -> None:
     """Measure the numeric layers, and make the documents' figures and tables again."""
-
-
-main.add_command(approximation)
-main.add_command(bench)
-main.add_command(cost)
-main.add_command(deviation)
-main.add_command(drop_in)
-main.add_command(errors)
-main.add_command(geometric)
-main.add_command(gpu)
-main.add_command(ot_vit)
-main.add_command(temperature)
-main.add_command(train_tiny)
 
 
 def run() -> None:

@@ -23,6 +23,7 @@ from itertools import zip_longest
 
 import torch
 from torch import Tensor
+from torch.autograd import forward_ad
 
 Positive = float | Tensor
 """A positive number, or a tensor of them."""
@@ -197,10 +198,7 @@ def positive(name: str, value: Positive, batch: torch.Size, like: Tensor) -> Ten
         like: whose dtype and device the result has.
     """
     if not isinstance(value, Tensor):
-        finfo = torch.finfo(like.dtype)
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not finfo.tiny <= value <= finfo.max:
-            raise ValueError(f"{name}: expected a positive number, normal in {like.dtype}, or a tensor, got {value!r}")
-        return like.new_full((), value)
+        return like.new_full((), number(name, value, like.dtype))
     if not is_dense(value) or not value.is_floating_point() or not broadcastable(value.shape, batch):
         raise ValueError(
             f"{name}: expected a number or a floating tensor that broadcasts over the rows {tuple(batch)}, "
@@ -208,6 +206,14 @@ def positive(name: str, value: Positive, batch: torch.Size, like: Tensor) -> Ten
         )
     converted = value.to(like)
     return torch.where(converted >= torch.finfo(like.dtype).tiny, converted, torch.nan)
+
+
+def number(name: str, value: float, dtype: torch.dtype) -> float:
+    """Return a number, once it is known to be positive and normal in a dtype; raises ValueError."""
+    finfo = torch.finfo(dtype)
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not finfo.tiny <= value <= finfo.max:
+        raise ValueError(f"{name}: expected a positive number, normal in {dtype}, or a tensor, got {value!r}")
+    return value
 
 
 def per_row(name: str, value: Positive, rows: Tensor) -> Tensor:
@@ -251,3 +257,28 @@ def readable(x: Tensor) -> bool:
     except RuntimeError:
         return False
     return True
+
+
+def on_cpu(x: Tensor) -> bool:
+    """Return whether looking at entries is cheap: on the CPU, and not while ``torch.compile`` traces."""
+    return x.device.type == "cpu" and not torch.compiler.is_compiling()
+
+
+def transformed(*tensors: Tensor) -> bool:
+    """Return whether ``torch.func`` or forward differentiation is at work, on these tensors as far as can be known."""
+    if torch._C._are_functorch_transforms_active():
+        return True
+    return any(forward_ad.unpack_dual(x).tangent is not None for x in tensors)  # type: ignore[no-untyped-call]
+
+
+def differentiated(*tensors: Tensor) -> bool:
+    """Return whether somebody may want derivatives in these tensors."""
+    return transformed(*tensors) or (torch.is_grad_enabled() and any(x.requires_grad for x in tensors))
+
+
+def known_true(x: Tensor) -> bool:
+    """Return whether all entries are True, and can be read."""
+    try:
+        return bool(x.all())
+    except RuntimeError:                                     # under ``torch.func.vmap``
+        return False

@@ -274,8 +274,14 @@ def _paired(p: Tensor, x: Tensor) -> Tensor:
 
 def _tsallis(p: Tensor, alpha: Positive) -> Tensor:
     """Return Σ p (p^{α−1} − 1)/(α(α − 1)), in the limit Σ p log p at α = 1, near which this form keeps its digits."""
-    if not isinstance(alpha, Tensor) and alpha == 1:
-        return -one_sided.entropy(p)
+    if not isinstance(alpha, Tensor):
+        if alpha == 1:
+            return -one_sided.entropy(p)
+        if alpha == 2:
+            return (p * (p - 1)).sum(-1) / 2
+        if alpha == 1.5:                                     # √p − 1 keeps its digits near 1 as a quotient
+            root = torch.where(p > 0, p, 1.0).sqrt()
+            return (p * (p - 1) / (root + 1)).sum(-1) / 0.75
     a = alpha.to(p).expand(*p.shape[:-1], 1) if isinstance(alpha, Tensor) else p.new_full((1,), alpha)
     beta = a - 1
     logarithm = torch.where(p > 0, p, 1.0).log()

@@ -72,8 +72,11 @@ def contribution(scores: Tensor, value: Tensor) -> Contribution:
     if v.shape[-2] != s.shape[-1]:
         raise ValueError(f"value: expected (..., {s.shape[-1]}, dv) for these scores, got {tuple(value.shape)}")
     arguments.broadcast(scores=s.shape[:-2], value=v.shape[:-2])
-    allowed = s != -torch.inf
     peak = s.amax(-1).detach()
+    if arguments.on_cpu(s) and arguments.known_true(s.amin(-1) > -torch.inf):
+        terms = (s - peak.unsqueeze(-1)).exp()
+        return Contribution(peak, terms.sum(-1), torch.matmul(terms, v))
+    allowed = s != -torch.inf
     base = torch.where(peak == -torch.inf, 0.0, peak).unsqueeze(-1)
     terms = torch.where(allowed, torch.where(allowed, s, base) - base, -torch.inf).exp()
     return Contribution(peak, terms.sum(-1), torch.matmul(terms, v))

@@ -10,10 +10,23 @@ Shapes      Rows live on the last axis; a temperature broadcasts over ``scores.s
             query. Dtypes, masks and other conventions: ``numerics.arguments``
 """
 
+import math
+
 import torch
 from torch import Tensor
 
-from numerics.arguments import Positive, broadcastable, check_mask, check_rows, common, floating, per_row
+from numerics.arguments import (
+    Positive,
+    broadcastable,
+    check_mask,
+    check_rows,
+    common,
+    floating,
+    known_true,
+    number,
+    on_cpu,
+    per_row,
+)
 
 
 def plan(scores: Tensor, temperature: Positive = 1.0, mask: Tensor | None = None) -> Tensor:
@@ -31,6 +44,10 @@ def plan(scores: Tensor, temperature: Positive = 1.0, mask: Tensor | None = None
     Raises:
         ValueError: for a shape, dtype or number other than these.
     """
+    if mask is None and not isinstance(temperature, Tensor):
+        quick = _unmasked_plan(scores, temperature)
+        if quick is not None:
+            return quick
     logits, _, live = _logits(scores, temperature, mask)
     return torch.where(live, logits.softmax(-1), 0.0).to(scores.dtype)
 
@@ -173,6 +190,22 @@ def plan_jacobian(plan: Tensor, temperature: Positive = 1.0) -> Tensor:
     p = floating("plan", plan, "m")
     fluctuation = p.diag_embed() - p.unsqueeze(-1) * p.unsqueeze(-2)
     return (fluctuation / per_row("temperature", temperature, p).unsqueeze(-1)).to(plan.dtype)
+
+
+def _unmasked_plan(scores: Tensor, temperature: float) -> Tensor | None:
+    """Return the plan of rows on the CPU that all are finite, or None: then all that may be in them is looked at.
+
+    Of a row with NaN, with +inf, or with −inf throughout, softmax makes NaN in every entry, so the first says it all.
+    """
+    s = floating("scores", scores, "m")
+    if not on_cpu(s):
+        return None
+    tau = number("temperature", temperature, s.dtype)
+    if tau < 1 or math.frexp(tau)[0] != 0.5:
+        # Differences of scores are divided, not scores, as below; division by a power of two loses nothing.
+        s = s - s.amax(-1, keepdim=True).detach()
+    p = (s / tau if tau != 1 else s).softmax(-1)
+    return p.to(scores.dtype) if known_true(~p[..., :1].isnan()) else None
 
 
 def _logits(scores: Tensor, temperature: Positive, mask: Tensor | None) -> tuple[Tensor, Tensor, Tensor]:

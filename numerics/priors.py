@@ -50,16 +50,16 @@ def tilted(log_prior: Tensor, scores: Tensor) -> Tensor:
     live = allowed.any(-1, keepdim=True)
     # Replaced before the sum: a score that is masked may be anything, NaN too. The peaks are taken off before the sum as
     # well, so that a large common offset of either costs the other no digits.
-    logits = _less_peak(s, allowed) + torch.where(live, _less_peak(prior, allowed), 0.0)
+    logits = _less_peak(s, allowed) + _less_peak(prior, allowed)
     logits = torch.where(allowed | ~live, logits, -torch.inf)
     return torch.where(live, logits.softmax(-1), 0.0).to(torch.promote_types(log_prior.dtype, scores.dtype))
 
 
 def _less_peak(x: Tensor, allowed: Tensor) -> Tensor:
-    """Return x less the largest of its row that is allowed, held constant, and 0 where it is not; so far as they are finite."""
+    """Return x less the largest of its row that is allowed, held constant, so far as it is finite; finite where not allowed."""
     kept = torch.where(allowed, x, -torch.inf)
     peak = kept.detach().amax(-1, keepdim=True)
-    return torch.where(allowed, x, 0.0) - torch.where(allowed, torch.where(peak.isinf(), 0.0, peak), 0.0)
+    return torch.where(allowed, x, 0.0) - torch.where(peak.isinf(), 0.0, peak)
 
 
 def log_mask(mask: Tensor, dtype: torch.dtype) -> Tensor:
@@ -153,7 +153,7 @@ def relative_position_bucket(
     if max_distance <= side // 2:
         raise ValueError(f"max_distance: expected more than {side // 2}, got {max_distance!r}")
     edges = torch.tensor(_first_distances(side, max_distance), device=relative_position.device)
-    distance = relative_position.abs() if bidirectional else (-relative_position).clamp(min=0)
+    distance = relative_position.abs() if bidirectional else -relative_position
     bucket = torch.bucketize(distance.long(), edges, right=True)
     return bucket + side * (relative_position > 0) if bidirectional else bucket
 

@@ -7,8 +7,10 @@ can replace it.
 Claims      eot.20, eot.26, eot.33, eot.36, eot.prop4.2, eot.prop4.3, eot.prop4.4
 Notation    X = scores (s in print); α = alpha; β = α − 1; p = plan; h = head; i, j = positions of a query and a key
 Solution    p_j = exp_β(x_j − c) with exp_β(y) = (1 + βy)_+^{1/β}, which is e^y at β = 0, and the c for which Σ_j p_j = 1;
-            that is (βx_j − τ)_+^{1/β} with τ = βc − 1. For α = 2 and α = 3/2 sorting finds τ. Otherwise bisection finds
-            P = max_j p_j, and p_j = P exp_β((x_j − max x) P^{−β}): no α near 1 and no very even plan costs digits.
+            that is (βx_j − τ)_+^{1/β} with τ = βc − 1. For β ≤ 1 the norm of (βx − τ)_+ in ℓ_{1/β} is convex in τ, and
+            Newton's method rises from τ = −1 to where it is 1. It looks at its data: where it cannot, sorting finds τ for
+            α = 2 and α = 3/2. Otherwise bisection finds P = max_j p_j, and p_j = P exp_β((x_j − max x) P^{−β}): no α near
+            1 and no very even plan costs digits.
 Derivatives They follow from p. With w_j = p_j^{1−β} where p_j > 0 and w_j = 0 elsewhere, a_j = −p_j log²p_j φ(−β log p_j),
             φ(t) = (e^t − 1 − t)/t² and φ(0) = ½,
             dp = w (dx − Σ_l w_l dx_l / Σ_l w_l) + (a − w Σ_l a_l / Σ_l w_l) dα. Nothing here is singular at α = 1. What
@@ -28,7 +30,21 @@ import torch
 from torch import Tensor, nn
 from torch.autograd import forward_ad
 
-from numerics.arguments import Positive, check_count, check_positive, compute_dtype, describe, is_dense, one_per_row, readable
+from numerics.arguments import (
+    Positive,
+    check_count,
+    check_positive,
+    compute_dtype,
+    describe,
+    is_dense,
+    known_true,
+    on_cpu,
+    one_per_row,
+    readable,
+)
+
+_LEAST_BETA, _NEWTON_STEPS = 2.0**-4, 24
+"""For which β Newton's method is used, which costs log 1/β digits of the peak, and after how many steps it gives up."""
 
 
 def sparsemax(X: Tensor, dim: int = -1, k: int | None = None) -> Tensor:
@@ -199,10 +215,12 @@ def _choose(X: Tensor, dim: int, beta: Positive, solve: Solver) -> Tensor:
     if not is_dense(X) or not X.is_floating_point() or X.ndim == 0 or X.shape[dim] == 0:
         raise ValueError(f"X: expected a dense floating tensor with at least one entry along dim {dim}, got {describe(X)}")
     x = X.to(compute_dtype(X.dtype)).movedim(dim, -1)
-    live = (x != -torch.inf).any(-1, keepdim=True)
-    x = torch.where(live, x, 0.0)
     # The plan does not depend on a common offset, so the peak may be held constant.
-    plan = _plan(x - x.amax(-1, keepdim=True).detach(), beta, solve)
+    peak = x.amax(-1, keepdim=True).detach()
+    if on_cpu(x) and known_true(peak > -torch.inf):
+        return _plan(x - peak, beta, solve).movedim(-1, dim).to(X.dtype)
+    live = peak != -torch.inf
+    plan = _plan(torch.where(live, x, 0.0) - torch.where(live, peak, 0.0), beta, solve)
     return torch.where(live, plan, 0.0).movedim(-1, dim).to(X.dtype)
 
 
@@ -324,14 +342,20 @@ def _by_bisection(x: Tensor, beta: Positive, n_iter: int, ensure_sum_one: bool) 
         return y.add_(log_peak).exp_()
 
     log_m = math.log(x.shape[-1])
-    low = torch.full_like(x[..., :1], -log_m) + 0 * beta
-    high = torch.zeros_like(low)
     digits = 2 - math.floor(math.log2(torch.finfo(x.dtype).eps) - math.log2(1 + log_m))
-    for _ in range(min(n_iter, digits)):
-        middle = (low + high) / 2
-        enough = plan(middle).sum(-1, keepdim=True) >= 1
-        low, high = torch.where(enough, low, middle), torch.where(enough, middle, high)
-    p = plan(high)
+    tau = _by_newton(beta * x, beta) if n_iter >= digits and not isinstance(beta, Tensor) else None
+    if tau is not None and beta in (0.5, 1.0):
+        return _at(beta * x, tau, float(beta))
+    if tau is not None:
+        p = plan((-tau).log() / beta)
+    else:
+        low = torch.full_like(x[..., :1], -log_m) + 0 * beta
+        high = torch.zeros_like(low)
+        for _ in range(min(n_iter, digits)):
+            middle = (low + high) / 2
+            enough = plan(middle).sum(-1, keepdim=True) >= 1
+            low, high = torch.where(enough, low, middle), torch.where(enough, middle, high)
+        p = plan(high)
     if not ensure_sum_one:
         return p
     # What is left of Σ_j p_j − 1 goes where a change of P would take it, to first order: a quotient would spread it evenly.
@@ -342,6 +366,9 @@ def _by_bisection(x: Tensor, beta: Positive, n_iter: int, ensure_sum_one: bool) 
 def _by_sorting(x: Tensor, k: int | None, beta: float) -> Tensor:
     """p = (βx − τ)_+^{1/β} for β = 1 or ½, with τ from the k largest scores; k doubles until every row leaves one out."""
     y, m = beta * x, x.shape[-1]
+    tau = _by_newton(y, beta)
+    if tau is not None:
+        return _at(y, tau, beta)
     threshold = _sparsemax_threshold if beta == 1.0 else _entmax15_threshold
     k = m if k is None else min(k, m)
     while True:
@@ -350,11 +377,42 @@ def _by_sorting(x: Tensor, k: int | None, beta: float) -> Tensor:
         if k == m or (readable(leaves_one_out) and bool(leaves_one_out.all())):
             break
         k = min(2 * k, m)
-    plan = (y - tau).clamp(min=0) ** (1 / beta)
     for _ in range(2):                                       # Newton's method: its sums are those of the support alone
+        plan = _at(y, tau, beta)
         tau = tau + beta * (plan.sum(-1, keepdim=True) - 1) / _weight(plan, beta).sum(-1, keepdim=True)
-        plan = (y - tau).clamp(min=0) ** (1 / beta)
-    return plan
+    return _at(y, tau, beta)
+
+
+def _at(y: Tensor, tau: Tensor, beta: float) -> Tensor:
+    """Return (y − τ)_+^{1/β} for β = 1 or ½."""
+    base = (y - tau).relu_()
+    return base if beta == 1.0 else base.square()
+
+
+def _by_newton(y: Tensor, beta: float) -> Tensor | None:
+    """Return the τ with Σ (y_j − τ)_+^{1/β} = 1 for rows with the peak 0, or None where this method is not for it.
+
+    The norm G = (Σ (y_j − τ)_+^{1/β})^β is convex in τ, at least 1 at τ = −1, and nearly straight where it is large.
+    """
+    if not on_cpu(y) or not _LEAST_BETA <= beta <= 1.0:
+        return None
+    tau, enough = -torch.ones_like(y[..., :1]), 8 * torch.finfo(y.dtype).eps
+    for _ in range(_NEWTON_STEPS):
+        base = (y - tau).relu_()
+        if beta == 1.0:
+            total, weight = base.sum(-1, keepdim=True), torch.count_nonzero(base, -1).unsqueeze(-1)
+        elif beta == 0.5:
+            total, weight = torch.linalg.vecdot(base, base).unsqueeze(-1), base.sum(-1, keepdim=True)
+        else:
+            power = base ** (1 / beta - 1)
+            total, weight = torch.linalg.vecdot(power, base).unsqueeze(-1), power.sum(-1, keepdim=True)
+        step = (total - total ** (1 - beta)) / weight
+        tau = tau + step
+        if not readable(step):
+            return None
+        if known_true(step.abs() <= enough):
+            return tau
+    return None
 
 
 def _sparsemax_threshold(top: Tensor) -> tuple[Tensor, Tensor]:

@@ -22,8 +22,11 @@ from collections.abc import Callable
 import torch
 from torch import Tensor, nn
 
-from numerics.arguments import Positive, check_count, compute_dtype, describe, one_per_row
+from numerics.arguments import Positive, check_count, compute_dtype, describe, known_true, on_cpu, one_per_row
 from numerics.regularizers import entmax15, entmax_bisect, sparsemax
+
+_TURNS_UNSEEN = 20
+"""How many halvings are made before it is looked whether the ends of an interval still differ."""
 
 
 def sparsemax_bisect(X: Tensor, dim: int = -1, n_iter: int = 50, ensure_sum_one: bool = True) -> Tensor:
@@ -59,10 +62,13 @@ def normmax_bisect(X: Tensor, alpha: Positive = 2, dim: int = -1, n_iter: int = 
         r = torch.where(x > tau, torch.where(x > tau, x - tau, 1.0) ** (1 / (a - 1)), 0.0)
         return (r * (x - tau).clamp(min=0)).sum(-1, keepdim=True) - 1, r
 
+    def enough(tau: Tensor) -> Tensor:
+        return ((x - tau).relu_() ** (a / (a - 1))).sum(-1, keepdim=True) >= 1
+
     with torch.no_grad():
         # The largest r is at most 1 and at least m^{−1/α}.
-        low, high = -torch.ones_like(a) + 0 * x[..., :1], -(x.shape[-1] ** ((1 - a) / a)) + 0 * x[..., :1]
-        tau = _bisected(low, high, lambda tau: excess(tau, x, a)[0], n_iter)
+        zero = torch.zeros_like(x[..., :1])
+        tau = _bisected(zero - torch.ones_like(a), zero - x.shape[-1] ** ((1 - a) / a), enough, n_iter)
         tau = torch.where(a > 1, tau, torch.nan)
     for _ in range(2):
         off, r = excess(tau, x, a)
@@ -93,16 +99,15 @@ def budget_bisect(X: Tensor, budget: Positive = 2, dim: int = -1, n_iter: int = 
     x, live = _rows(X, dim)
     m = x.shape[-1]
     total = _per_row("budget", budget, X, dim, lambda value: 0 <= value <= m, f"a number from 0 to {m}")
-    left = (x != -torch.inf).sum(-1, keepdim=True).to(x)
-    total = torch.minimum(torch.where(total >= 0, total, torch.nan), left)
+    total = torch.where(total >= 0, total, torch.nan)
     x = x - x.amax(-1, keepdim=True).detach()
 
-    def excess(tau: Tensor) -> Tensor:
-        return (x - tau).clamp(0, 1).sum(-1, keepdim=True) - total
+    def enough(tau: Tensor) -> Tensor:
+        return (x - tau).clamp(0, 1).sum(-1, keepdim=True) >= total
 
     with torch.no_grad():
         least = torch.where(x == -torch.inf, 0.0, x).amin(-1, keepdim=True)
-        tau = _bisected(least - 1, torch.zeros_like(least), excess, n_iter)
+        tau = _bisected(least - 1, torch.zeros_like(least), enough, n_iter)
         between, full = (x > tau) & (x < tau + 1), x >= tau + 1
         count = between.sum(-1, keepdim=True)
     held = torch.where(between, x, 0.0).sum(-1, keepdim=True) + full.sum(-1, keepdim=True)
@@ -192,12 +197,14 @@ def _per_row(name: str, value: Positive, X: Tensor, dim: int, fits: Callable[[fl
     return X.new_full((1,), value, dtype=compute_dtype(X.dtype))
 
 
-def _bisected(low: Tensor, high: Tensor, excess: Callable[[Tensor], Tensor], n_iter: int) -> Tensor:
-    """Return the τ at which a sum that falls with τ is zero, from below."""
-    for _ in range(n_iter):
+def _bisected(low: Tensor, high: Tensor, enough: Callable[[Tensor], Tensor], n_iter: int) -> Tensor:
+    """Return the largest τ at which a sum that falls with τ is still enough, as far as the dtype can tell."""
+    for turn in range(n_iter):
         middle = (low + high) / 2
-        enough = excess(middle) >= 0
-        low, high = torch.where(enough, middle, low), torch.where(enough, high, middle)
+        if turn >= _TURNS_UNSEEN and on_cpu(low) and known_true((middle == low) | (middle == high)):
+            break
+        above = enough(middle)
+        low, high = torch.where(above, middle, low), torch.where(above, high, middle)
     return low
 
 

@@ -1,8 +1,8 @@
 """The page on the edges, `docs/edges.md`: errors, hostile inputs and mutants, as they were measured.
 
     python -m numerics errors --json errors.json
-    python -m tests.mutation --json mutants.json
-    python -m tests.edges --errors errors.json --hostile --mutants mutants.json
+    python -m tests.mutation
+    python -m tests.edges --errors errors.json --hostile --mutants .mutation/results.json
 
 Figures go to `docs/edges.json` with the versions that they were measured with, and the page is written from that file.
 """
@@ -81,14 +81,20 @@ def _kind(verdict: str) -> str:
     return verdict if verdict in STATES else "silent"
 
 
-def mutation(results: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """Of the mutants that have been tried: how many of each module were killed, are equivalent, survived."""
+def mutation(results: Mapping[str, Mapping[str, Any]], before: Mapping[str, Any]) -> dict[str, Any]:
+    """Of the mutants that have been tried: how many of each module were killed, are equivalent, survived; for a module of which
+    none were, as before."""
     from tests.mutation.__main__ import equivalents
     from tests.mutation.edits import mutants
     from tests.mutation.targets import modules, path_of
 
     known, rows, survivors = equivalents(), {}, []
+    tried = {result["mutant"].partition(":")[0] for result in results.values()}
     for module in modules():
+        if module not in tried:
+            rows |= {name: row for name, row in before.get("modules", {}).items() if name == module}
+            survivors += [x for x in before.get("survivors", ()) if x.partition(":")[0] == module]
+            continue
         found = mutants(module, path_of(module).read_text(encoding="utf-8"))
         fates = Counter("equivalent" if x.key in known else _fate(results[x.key]) for x in found
                         if x.key in known or x.key in results)
@@ -154,9 +160,9 @@ def _mutation(data: Mapping[str, Any]) -> list[str]:
     rows = _totalled(data["modules"])
     return [
         "## Mutants", "",
-        "`python -m tests.mutation` makes one small edit at a time and runs the tests that mirror the module. Equivalent "
-        "mutants are in `tests/mutation/equivalent.toml`, each with the reason. Those that were tried are the first of each "
-        "module by a digest of their content. A statement that is not reached by the tests that mirror its module may be "
+        "`python -m tests.mutation` makes one small edit at a time and runs the tests of the mirrored folder that reach it. "
+        "Equivalent mutants are in `tests/mutation/equivalent.toml`, each with the reason. Where fewer were tried than there "
+        "are, it is those that come first, in the module or by a digest. What tests of the mirrored folder do not reach may be "
         "reached by others.", "",
         *_versions(data),
         *_table(("module", "mutants", "tried", *FATES, "killed or equivalent"),
@@ -196,8 +202,9 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
 @click.option("--errors", "errors_of", type=click.Path(exists=True, path_type=Path), multiple=True,
               help="files of `numerics errors`; a function that is in several is taken from the last")
 @click.option("--hostile", "anew", is_flag=True, help="judge the hostile inputs anew")
-@click.option("--mutants", "mutants_of", type=click.Path(exists=True, path_type=Path), help="a file of `tests.mutation`")
-def main(errors_of: tuple[Path, ...], anew: bool, mutants_of: Path | None) -> None:
+@click.option("--mutants", "mutants_of", type=click.Path(exists=True, path_type=Path), multiple=True,
+              help="files of `tests.mutation`; modules that are in none keep their figures")
+def main(errors_of: tuple[Path, ...], anew: bool, mutants_of: tuple[Path, ...]) -> None:
     """Take new figures into the data file, and write the page from it."""
     data = json.loads(DATA.read_text(encoding="utf-8")) if DATA.exists() else {}
     if errors_of:
@@ -205,7 +212,8 @@ def main(errors_of: tuple[Path, ...], anew: bool, mutants_of: Path | None) -> No
     if anew:
         data["hostile"] = hostile()
     if mutants_of:
-        data["mutants"] = mutation(json.loads(mutants_of.read_text(encoding="utf-8")))
+        results = {key: x for path in mutants_of for key, x in json.loads(path.read_text(encoding="utf-8")).items()}
+        data["mutants"] = mutation(results, data.get("mutants", {}))
     DATA.write_text(json.dumps(data, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
     PAGE.write_text(page(data), encoding="utf-8")
 

@@ -5,6 +5,8 @@ from pathlib import Path
 
 from numerics.precision.study import FUNCTIONS
 from tests import edges
+from tests.mutation.edits import mutants
+from tests.mutation.targets import path_of
 from tests.numerics.hostile.functions import FUNCTIONS as HOSTILE
 
 ROOT = Path(__file__).parents[1]
@@ -60,3 +62,13 @@ def test_what_no_test_reaches_is_not_called_killed() -> None:
     told = edges.page(DATA | {"mutants": {"versions": {}, "survivors": [], "modules": {
         "m": {"mutants": 9, "killed": 1, "equivalent": 1, "survived": 1, "not reached": 1}}}})
     assert "| m | 9 | 4 | 1 | 1 | 1 | 1 | 50.0% |" in told
+
+
+def test_a_module_of_which_no_mutant_was_tried_keeps_its_figures() -> None:
+    before = {"modules": {"numerics.fisher": {"mutants": 9, "killed": 9}, "numerics.flash": {"mutants": 5, "survived": 5}},
+              "survivors": ["numerics.fisher:1 f: a → b", "numerics.flash:1 f: a → b"]}
+    killed = mutants("numerics.flash", path_of("numerics.flash").read_text(encoding="utf-8"))[0]
+    found = edges.mutation({killed.key: {"mutant": str(killed), "fate": "killed", "by": "a test"}}, before)
+    assert found["modules"]["numerics.fisher"] == {"mutants": 9, "killed": 9}
+    assert found["modules"]["numerics.flash"]["killed"] == 1
+    assert found["survivors"] == ["numerics.fisher:1 f: a → b"]

@@ -1,23 +1,29 @@
 """Iterated attention: a second pass takes one more order of α off the distance from the exact query.
 
-Claims     beyond.third-order, beyond.second-pass, beyond.pass-certificate
+Claims     beyond.third-order, beyond.second-pass, beyond.iterates, beyond.pass-certificate
 Main claims
            beyond.third-order        λ* = αz − α²Σz + α³(Σ²z − κ₃(z, z, ·)/2) + o(α³)
            beyond.second-pass        λ₁ = λ* − α³Σ²z + o(α³) for λ₁ = α(z + μ − h(αz)), where αz = λ* + α²Σz + o(α²)
+           beyond.iterates           ‖λ_k − λ*‖ ≤ q^(k+1) α‖z‖/(1 + q), which is O(α^(k+2)), for λ_0 = αz and every k
            beyond.pass-certificate   α²‖h_c − μ‖² = ‖λ* − αz‖² + α²‖h_c − ĥ‖² + 2α(KL(p_c, p*) + KL(p*, p_c))
 Notation   as in `exact_attention`: h(x) the mean of tilt(x), which is attention with the query x; λ* the maximizer of the dual
-           (9), ĥ = h(λ*); Σ and κ₃ the covariance and the third cumulant of u; p_c = tilt(αz), h_c = h(αz)
+           (9), ĥ = h(λ*); Σ and κ₃ the covariance and the third cumulant of u; p_c = tilt(αz), h_c = h(αz);
+           in `beyond.iterates` λ_{k+1} = α(z + μ − h(λ_k)); there y = λ_{k−1}, k ≥ 1, z = λ*/α + ĥ − μ, q = αD²/4
 References Banach's iteration for λ = α(z + μ − h(λ)), whose fixed point is λ*
 
 Two passes cost twice as much as one, and their query is exact to one order more.
 """
 
+from fractions import Fraction
 from functools import cache
 
 import sympy as sp
 
-from derivations import Equation, Expansion, Steps, claim, vector
-from derivations.beyond.exact_attention import jeffreys, product
+from derivations import AtLeast, Equation, Expansion, Follows, Steps, Theorem, Value, Variable, claim, size, vector
+from derivations.beyond.cocoercive import ANY, NEAR, D
+from derivations.beyond.exact_attention import jeffreys, own, product, y
+from derivations.beyond.output_bounds import QUARTER, next_pass
+from derivations.beyond.smoothness import WITHIN
 from derivations.deciphering.notation import a, alpha, d, lam, maximizer, mean, mu, tilt, z
 from derivations.deciphering.section6_approximation import SMALL, double_spread, scaled, skew, spread
 from derivations.deciphering.section6_theorem1 import FINITE, distance, tilted
@@ -71,6 +77,44 @@ def second_pass() -> Steps:
 
 second_pass.twin("the sign", lambda: second_query(-sp.S.One))
 second_pass.twin("no error at this order", lambda: second_query(sp.S.Zero))
+
+
+# ── any number of passes ────────────────────────────────────────────────────────────────────────────────────────────
+
+INDUCTION = Theorem("induction", "What holds for 0, and for k + 1 where it holds for k, holds for every number k.",
+                    "Rudin, Principles of Mathematical Analysis (1976), section 1.1")
+q, passes = alpha * D**2 / 4, size("k")
+
+
+def within_reach(of: sp.Expr, power: sp.Expr) -> AtLeast:
+    """q^power α²‖z‖²/(1 + q)² ≥ of."""
+    return AtLeast(q**power * alpha**2 * product(own, own) / (1 + q) ** 2, of)
+
+
+def next_iterate(power: sp.Expr) -> Follows:
+    """From ‖λ_{k−1} − λ*‖² ≤ q^{2k} α²‖z‖²/(1 + q)² to the same for λ_k, with `power` in the place of 2k + 2."""
+    before, step = within_reach(product(ANY.query, ANY.query), 2 * passes), next_pass(sp.S.One).conclusion
+    return Follows((before, step), within_reach(alpha**2 * ANY.squared, power), (q**2, sp.S.One), given=(before, ANY.within),
+                   quotes=(INDUCTION,), at=CONVERGING,
+                   reason="‖λ_k − λ*‖ ≤ q‖λ_{k−1} − λ*‖; what is given of λ_{k−1} is the hypothesis of the induction, which "
+                          "beyond.query-bound begins")
+
+
+CONVERGING: dict[Variable, Value] = {**NEAR, alpha: QUARTER, y.label: [Fraction(1249, 10000)], passes: 1}
+"""Two templates ±1 at q = 1/4, λ* = 1/10 and the query αz of the first pass."""
+
+
+@claim("beyond.iterates", "inequality", title="Exact attention as a stack of ordinary ones", hypotheses=(*FINITE, WITHIN),
+       needs=("beyond.query-bound", "beyond.contraction"),
+       latex=r"\|\lambda_k-\lambda^*\|\le\alpha\|z\|\,\frac{q^{k+1}}{1+q},\quad\lambda_0=\alpha z,"
+             r"\ \lambda_{k+1}=\alpha(z+\mu-h(\lambda_k)),\quad q=\tfrac{\alpha D^2}4")
+def iterates() -> Steps:
+    """After k further passes the query is off by O(α^(k+2)), and where q < 1 by as little as one likes."""
+    yield next_iterate(2 * passes + 2)
+
+
+iterates.twin("one order more", lambda: next_iterate(2 * passes + 4))
+iterates.twin("two orders more", lambda: next_iterate(2 * passes + 6))
 
 
 # ── what one pass certifies ─────────────────────────────────────────────────────────────────────────────────────────

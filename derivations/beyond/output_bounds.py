@@ -9,59 +9,37 @@ Main claims
            beyond.objective-bound      P(p_c) − P(p*) ≤ D²/8 α²‖z‖² q²/(1 + q) = α/2 ‖z‖² q³/(1 + q)
            beyond.contraction          ‖λ' − λ*‖ ≤ q ‖λ − λ*‖ for λ' = α(z + μ − h(λ)), one more pass
            beyond.output-attained      two templates ±r of equal weight, z → 0: the bounds of λ*, ĥ and p* are attained
-Notation   q = kappa = αD²/4, D the diameter of the templates; g = ĥ − μ = z − λ*/α, so that αz = λ* + αg; e = h_c − ĥ, where
-           p_c = tilt(αz) is attention and h_c its mean; K = KL(p_c, p*); in `beyond.contraction` αg = λ − λ* for any λ, and
-           e = h(λ) − ĥ
+Notation   q = αD²/4, D ≥ ‖t_i − t_j‖ for all i and j; λ = λ* and z = λ*/α + ĥ − μ, of which λ* maximizes the dual;
+           p* = tilt(λ*) the solution, ĥ its mean; p_c = tilt(αz) attention, h_c its mean; g = ĥ − μ, so that αz = λ* + αg;
+           e = h_c − ĥ; in `beyond.contraction` y = λ is any query, and λ' = α(z + μ − h(λ)) has λ' − λ* = −α(h(λ) − ĥ)
 References nothing of this is printed; `deciphering.s6.one-pass-mean` for the radius of the templates and what one pass measures
 
-Of g, e and K the proofs know only the hypotheses, so that they hold for every law u.  These are what `beyond.mean-smooth` says
-of tilts by αz and λ*, and by λ* and 0, (D²/4)⟨x − y, h(x) − h(y)⟩ ≥ ‖h(x) − h(y)‖², and what `beyond.hoeffding` says of p_c and
-p*, whose scores differ by ⟨αz − λ*, t_i⟩, within an interval of length α‖g‖D.
+The inequalities that these bounds rest on are proved in `cocoercive`: D²/4 ⟨x − y, h(x) − h(y)⟩ ≥ ‖h(x) − h(y)‖² for αz and
+λ*, for λ* and 0, and for λ* and λ; and KL(p_c, p*) ≤ D²/8 ‖αz − λ*‖².  What is given is the diameter alone, in the form that is
+explained there.
 """
 
-from fractions import Fraction
 from functools import cache
 
 import sympy as sp
 
-from derivations import (
-    AtLeast,
-    Equation,
-    Expansion,
-    Follows,
-    Kind,
-    Steps,
-    Value,
-    Variable,
-    claim,
-    positive,
-    scalar,
-    tanh,
-    total,
-    vector,
-)
-from derivations.beyond.exact_attention import jeffreys
+from derivations import AtLeast, Equation, Expansion, Follows, Steps, Value, Variable, claim, positive, scalar, tanh, total
+from derivations.beyond.cocoercive import ANY, FROM_PRIOR, NEAR, PASS, D, gained, lost, spent
+from derivations.beyond.exact_attention import other, product, y
 from derivations.beyond.smoothness import WITHIN
-from derivations.deciphering.notation import a, alpha, d, lam, tilt
-from derivations.deciphering.section6_ratio import g, kappa, missed, moved, own
-from derivations.deciphering.section6_theorem1 import FINITE, tilted
+from derivations.deciphering.notation import a, alpha, lam, mean, mu, tilt
+from derivations.deciphering.section6_theorem1 import FINITE
 
-e, K = vector("e", d), scalar("K", Kind.NONNEGATIVE)
-Q = "q = αD²/4"
-BETWEEN = "q⟨g, e⟩ ≥ ‖e‖², by beyond.mean-smooth for αz and λ*"
-FROM_ZERO = "q⟨λ*, g⟩ ≥ α‖g‖², by beyond.mean-smooth for λ* and 0"
-COST = "αq‖g‖²/2 ≥ KL(p_c, p*), by beyond.hoeffding"
-GIVEN = (*FINITE, WITHIN, Q)
-
-NEAR: dict[Variable, Value] = {d: 1, lam.label: [Fraction(1, 100)], alpha: 1, g.label: [Fraction(999, 100000)], kappa: 1}
-"""Two templates ±1 of equal weight at α = q = 1, and little evidence: all bounds are almost equalities."""
-FARTHER: dict[Variable, Value] = {**NEAR, e.label: [Fraction(997, 100000)]}
-LOSING: dict[Variable, Value] = {**FARTHER, K: Fraction(498, 10**7)}
+QUARTER = sp.Rational(1, 4)
+kappa = alpha * D**2 / 4
+GIVEN = (*FINITE, WITHIN)
+CLOSE: dict[Variable, Value] = {**NEAR, alpha: 1}
+g, e = gained, PASS.apart
 
 
 def evidence(entry: sp.Expr) -> sp.Expr:
     """z_a = λ*_a/α + g_a."""
-    return lam[entry] / alpha + g[entry]
+    return lam[entry] / alpha + g(entry)
 
 
 @cache
@@ -71,168 +49,162 @@ def length() -> sp.Expr:
 
 
 @cache
-def from_zero() -> AtLeast:
-    """q⟨λ*, g⟩ ≥ α‖g‖²."""
-    return AtLeast(kappa * total(a, lam[a] * g[a]), alpha * own)
+def own() -> sp.Expr:
+    """‖g‖²."""
+    return product(g, g)
+
+
+@cache
+def off() -> sp.Expr:
+    """‖e‖²."""
+    return product(e, e)
+
+
+FROM_ZERO, BETWEEN = FROM_PRIOR.cocoercive(QUARTER), PASS.cocoercive(QUARTER)
+"""D²/4 ⟨λ*, g⟩ ≥ ‖g‖² and D²/4 α⟨g, e⟩ ≥ ‖e‖²."""
+DIAMETER = (FROM_PRIOR.within, PASS.within)
 
 
 def residue_of_evidence() -> sp.Expr:
     """‖qz − (1 + q)g‖²."""
-    return total(a, (kappa * evidence(a) - (1 + kappa) * g[a]) ** 2)
+    return total(a, (kappa * evidence(a) - (1 + kappa) * g(a)) ** 2)
+
+
+def residue() -> sp.Expr:
+    """‖qg − e‖²."""
+    return total(a, (kappa * g(a) - e(a)) ** 2)
 
 
 # ── the query ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def deviation(factor: sp.Expr, at: dict[Variable, Value] | None = None) -> Follows:
-    """factor · q²‖λ*‖² ≥ α²‖g‖²."""
-    slack = total(a, (kappa * lam[a] - alpha * g[a]) ** 2)
-    return Follows((from_zero(),), AtLeast(factor * kappa**2 * total(a, lam[a] ** 2), alpha**2 * own), (2 * alpha,), slack,
-                   given=(from_zero(),), at=at or {}, reason="αz − λ* is αg, and ‖qλ* − αg‖² ≥ 0")
+def deviation(factor: sp.Expr) -> Follows:
+    """factor · q²‖λ*‖² ≥ ‖αz − λ*‖²."""
+    slack = total(a, (kappa * lam[a] - alpha * g(a)) ** 2)
+    return Follows((FROM_ZERO,), AtLeast(factor * kappa**2 * total(a, lam[a] ** 2), alpha**2 * own()), (2 * alpha**2,), slack,
+                   given=(FROM_PRIOR.within,), at=CLOSE, reason="αz − λ* is αg, and ‖qλ* − αg‖² ≥ 0")
 
 
-@claim("beyond.relative-deviation", "inequality", title="The relative deviation is at most q", needs=("beyond.mean-smooth",),
-       hypotheses=(*GIVEN, FROM_ZERO), latex=r"\|\alpha z-\lambda^*\|\le q\,\|\lambda^*\|,\quad q=\tfrac{\alpha D^2}4")
+@claim("beyond.relative-deviation", "inequality", title="The relative deviation is at most q",
+       needs=("beyond.cocoercive-prior",), hypotheses=GIVEN,
+       latex=r"\|\alpha z-\lambda^*\|\le q\,\|\lambda^*\|,\quad q=\tfrac{\alpha D^2}4")
 def relative_deviation() -> Steps:
     """Relative to the exact query, what attention puts in its place is off by q at most, whatever the evidence is."""
     yield deviation(sp.S.One)
 
 
-relative_deviation.twin("half of it", lambda: deviation(sp.Rational(1, 4), NEAR))
-relative_deviation.twin("nine tenths of it", lambda: deviation(sp.Rational(81, 100), NEAR))
+relative_deviation.twin("half of it", lambda: deviation(QUARTER))
+relative_deviation.twin("nine tenths of it", lambda: deviation(sp.Rational(81, 100)))
 
 
-def of_query(factor: sp.Expr, at: dict[Variable, Value] | None = None) -> Follows:
+def of_query(factor: sp.Expr) -> Follows:
     """factor · q²‖z‖² ≥ (1 + q)²‖g‖²."""
-    return Follows((from_zero(),), AtLeast(factor * kappa**2 * length(), (1 + kappa) ** 2 * own),
-                   (2 * (1 + kappa) / alpha,), residue_of_evidence(), given=(from_zero(),), at=at or {},
+    return Follows((FROM_ZERO,), AtLeast(factor * kappa**2 * length(), (1 + kappa) ** 2 * own()), (2 * (1 + kappa),),
+                   residue_of_evidence(), given=(FROM_PRIOR.within,), at=CLOSE,
                    reason="q⟨z, g⟩ ≥ (1 + q)‖g‖², as λ* = α(z − g); αz − λ* is αg")
 
 
-@claim("beyond.query-bound", "inequality", title="How far αz is from the exact query", needs=("beyond.mean-smooth",),
-       hypotheses=(*GIVEN, FROM_ZERO), latex=r"\|\alpha z-\lambda^*\|\le\alpha\|z\|\,\frac q{1+q},\quad q=\tfrac{\alpha D^2}4")
+@claim("beyond.query-bound", "inequality", title="How far αz is from the exact query", needs=("beyond.cocoercive-prior",),
+       hypotheses=GIVEN, latex=r"\|\alpha z-\lambda^*\|\le\alpha\|z\|\,\frac q{1+q},\quad q=\tfrac{\alpha D^2}4")
 def query_bound() -> Steps:
     """The query of attention is off by the share q/(1 + q) of its own length at most, for every law on the templates."""
     yield of_query(sp.S.One)
 
 
-query_bound.twin("half of it", lambda: of_query(sp.Rational(1, 4), NEAR))
-query_bound.twin("q/(2 + q)", lambda: of_query((1 + kappa) ** 2 / (2 + kappa) ** 2, NEAR))
+query_bound.twin("half of it", lambda: of_query(QUARTER))
+query_bound.twin("q/(2 + q)", lambda: of_query((1 + kappa) ** 2 / (2 + kappa) ** 2))
 
 
 # ── the output, the weights, the value ──────────────────────────────────────────────────────────────────────────────
 
 
-def off() -> sp.Expr:
-    """‖e‖²."""
-    return total(a, e[a] ** 2)
-
-
-def residue() -> sp.Expr:
-    """‖qg − e‖²."""
-    return total(a, (kappa * g[a] - e[a]) ** 2)
-
-
-@cache
-def between() -> AtLeast:
-    """q⟨g, e⟩ ≥ ‖e‖²."""
-    return AtLeast(kappa * total(a, g[a] * e[a]), off())
-
-
-def of_output(factor: sp.Expr, at: dict[Variable, Value] | None = None) -> Follows:
+def of_output(factor: sp.Expr) -> Follows:
     """factor · q⁴‖z‖² ≥ (1 + q)²‖e‖²."""
     scale = (1 + kappa) ** 2
-    return Follows((between(), from_zero()), AtLeast(factor * kappa**4 * length(), scale * off()),
-                   (2 * scale, 2 * kappa**2 * (1 + kappa) / alpha), scale * residue() + kappa**2 * residue_of_evidence(),
-                   given=(between(), from_zero()), at=at or {}, reason="‖e‖ ≤ q‖g‖, and ‖g‖ ≤ ‖z‖ q/(1 + q)")
+    return Follows((BETWEEN, FROM_ZERO), AtLeast(factor * kappa**4 * length(), scale * off()),
+                   (2 * scale, 2 * kappa**2 * (1 + kappa)), scale * residue() + kappa**2 * residue_of_evidence(),
+                   given=DIAMETER, at=CLOSE, reason="‖e‖ ≤ q‖g‖, and ‖g‖ ≤ ‖z‖ q/(1 + q)")
 
 
 @claim("beyond.output-bound", "inequality", title="How far the output of attention is from the exact one",
-       needs=("beyond.query-bound",), hypotheses=(*GIVEN, BETWEEN, FROM_ZERO),
+       needs=("beyond.cocoercive-pass", "beyond.cocoercive-prior"), hypotheses=GIVEN,
        latex=r"\|h_c-\hat h\|\le\frac{D^2}4\,\alpha\|z\|\,\frac q{1+q}=\|z\|\,\frac{q^2}{1+q},\quad q=\tfrac{\alpha D^2}4")
 def output_bound() -> Steps:
     """The output of attention is off by the second order in q at most: a bound that needs no pass and no solution."""
     yield of_output(sp.S.One)
 
 
-output_bound.twin("half of it", lambda: of_output(sp.Rational(1, 4), FARTHER))
-output_bound.twin("q³ for q²", lambda: of_output(kappa**2 / (1 + kappa) ** 2, FARTHER))
+output_bound.twin("half of it", lambda: of_output(QUARTER))
+output_bound.twin("q³ for q²", lambda: of_output(kappa**2 / (1 + kappa) ** 2))
 
 
-def of_weights(factor: sp.Expr, at: dict[Variable, Value] | None = None) -> Follows:
-    """factor · αq³‖z‖² ≥ (1 + q)² α⟨g, e⟩."""
-    scale, premises = (1 + kappa) ** 2, (between(), from_zero())
+def of_weights(factor: sp.Expr) -> Follows:
+    """factor · αq³‖z‖² ≥ (1 + q)² (KL(p_c, p*) + KL(p*, p_c))."""
+    scale = (1 + kappa) ** 2
     slack = alpha / kappa * scale * residue() + kappa * alpha * residue_of_evidence()
-    return Follows(premises, AtLeast(factor * alpha * kappa**3 * length(), scale * alpha * total(a, g[a] * e[a])),
-                   (alpha * scale / kappa, 2 * kappa * (1 + kappa)), slack, given=premises, at=at or {},
-                   reason="⟨g, e⟩ ≤ q‖g‖², and αq = α²D²/4")
+    return Follows((BETWEEN, FROM_ZERO), AtLeast(factor * alpha * kappa**3 * length(), scale * PASS.both),
+                   (alpha / kappa * scale, 2 * alpha * kappa * (1 + kappa)), slack, given=DIAMETER, at=CLOSE,
+                   reason="⟨g, e⟩ ≤ q‖g‖², and αq = α²D²/4; by beyond.jeffreys the divergences are at least ‖p_c − p*‖₁²")
 
 
 @claim("beyond.weights-bound", "inequality", title="How far the weights of attention are from the exact ones",
-       needs=("beyond.jeffreys", "beyond.query-bound"), hypotheses=(*GIVEN, BETWEEN, FROM_ZERO),
+       needs=("beyond.jeffreys", "beyond.cocoercive-pass", "beyond.cocoercive-prior"), hypotheses=GIVEN,
        latex=r"\tfrac14\|p_c-p^*\|_1^2\le\tfrac14\big(\mathcal K(p_c,p^*)+\mathcal K(p^*,p_c)\big)"
              r"\le\Big(\frac D4\,\alpha\|z\|\,\frac q{1+q}\Big)^2,\quad q=\tfrac{\alpha D^2}4")
 def weights_bound() -> Steps:
     """At most D/4 α‖z‖ q/(1 + q) of the mass is on other templates than in the solution; both divergences are bounded."""
-    yield Equation(alpha * total(a, g[a] * missed(a)), jeffreys(tilt(moved), tilted),
-                   reason="log(p_c/p*) is ⟨t, αg⟩ less a constant; by beyond.jeffreys this is at least ‖p_c − p*‖₁²,")
+    yield PASS.exchanged
     yield of_weights(sp.S.One)
 
 
-weights_bound.twin("half of it", lambda: of_weights(sp.Rational(1, 4), FARTHER))
-weights_bound.twin("nine tenths of it", lambda: of_weights(sp.Rational(81, 100), FARTHER))
+weights_bound.twin("half of it", lambda: of_weights(QUARTER))
+weights_bound.twin("nine tenths of it", lambda: of_weights(sp.Rational(81, 100)))
 
 
-@cache
-def cheap() -> AtLeast:
-    """αq/2 ‖g‖² ≥ K."""
-    return AtLeast(alpha * kappa / 2 * own, K)
-
-
-def of_objective(factor: sp.Expr, at: dict[Variable, Value] | None = None) -> Follows:
-    """factor · α/2 q³/(1 + q) ‖z‖² ≥ P(p_c) − P(p*) = K + α/2 ‖e‖²."""
-    premises = (cheap(), between(), from_zero())
+def of_objective(factor: sp.Expr) -> Follows:
+    """factor · α/2 q³/(1 + q) ‖z‖² ≥ P(p_c) − P(p*) = KL(p_c, p*) + α/2 ‖e‖²."""
     slack = alpha / 2 * residue() + alpha * kappa / (2 * (1 + kappa)) * residue_of_evidence()
-    return Follows(premises, AtLeast(factor * alpha / 2 * kappa**3 / (1 + kappa) * length(), K + alpha / 2 * off()),
-                   (sp.S.One, alpha, kappa), slack, given=premises, at=at or {},
-                   reason="P(p_c) − P(p*) = K + α/2 ‖e‖²; K ≤ αq/2 ‖g‖², ‖e‖ ≤ q‖g‖ and ‖g‖ ≤ ‖z‖ q/(1 + q)")
+    return Follows((spent(sp.Rational(1, 8)), BETWEEN, FROM_ZERO),
+                   AtLeast(factor * alpha / 2 * kappa**3 / (1 + kappa) * length(), lost() + alpha / 2 * off()),
+                   (sp.S.One, alpha, alpha * kappa), slack, given=DIAMETER, at=CLOSE,
+                   reason="P(p_c) − P(p*) = KL(p_c, p*) + α/2 ‖e‖²; KL ≤ αq/2 ‖g‖², ‖e‖ ≤ q‖g‖ and ‖g‖ ≤ ‖z‖ q/(1 + q)")
 
 
 @claim("beyond.objective-bound", "inequality", title="How much worse attention is than the solution",
-       needs=("beyond.query-bound", "beyond.hoeffding", "deciphering.s6.suboptimality"),
-       hypotheses=(*GIVEN, COST, BETWEEN, FROM_ZERO),
-       latex=r"P(p_c)-P(p^*)\le\frac{D^2}8\,\alpha^2\|z\|^2\,\frac{q^2}{1+q},\quad q=\tfrac{\alpha D^2}4")
+       needs=("beyond.pass-divergence", "beyond.cocoercive-pass", "beyond.cocoercive-prior", "deciphering.s6.suboptimality"),
+       hypotheses=GIVEN, latex=r"P(p_c)-P(p^*)\le\frac{D^2}8\,\alpha^2\|z\|^2\,\frac{q^2}{1+q},\quad q=\tfrac{\alpha D^2}4")
 def objective_bound() -> Steps:
     """The value that attention loses is of the third order in q at most, where the largest possible value is α‖z‖²/2."""
     yield of_objective(sp.S.One)
 
 
-objective_bound.twin("half of it", lambda: of_objective(sp.S.Half, LOSING))
-objective_bound.twin("(1 + q)² for 1 + q", lambda: of_objective(1 / (1 + kappa), LOSING))
+objective_bound.twin("half of it", lambda: of_objective(sp.S.Half))
+objective_bound.twin("(1 + q)² for 1 + q", lambda: of_objective(1 / (1 + kappa)))
 
 
 # ── one more pass ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def next_pass(factor: sp.Expr, at: dict[Variable, Value] | None = None) -> Follows:
-    """factor · q²‖λ − λ*‖² ≥ ‖λ' − λ*‖², where λ' = α(z + μ − h(λ)) = λ* − αe."""
-    return Follows((between(),), AtLeast(factor * kappa**2 * alpha**2 * own, alpha**2 * off()), (2 * alpha**2,),
-                   alpha**2 * residue(), given=(between(),), at=at or {}, reason="‖qg − e‖² ≥ 0")
-
-
-CLOSE: dict[Variable, Value] = {name: FARTHER[name] for name in (d, alpha, kappa, g.label, e.label)}
+def next_pass(factor: sp.Expr) -> Follows:
+    """factor · q²‖λ* − λ‖² ≥ ‖λ' − λ*‖², where λ' = α(z + μ − h(λ)) = λ* + α(ĥ − h(λ))."""
+    slack = total(a, (kappa * ANY.query(a) - alpha * ANY.apart(a)) ** 2)
+    return Follows((ANY.cocoercive(QUARTER),),
+                   AtLeast(factor * kappa**2 * product(ANY.query, ANY.query), alpha**2 * ANY.squared), (2 * alpha**2,), slack,
+                   given=(ANY.within,), at={**CLOSE, y.label: [0]}, reason="‖q(λ* − λ) − α(ĥ − h(λ))‖² ≥ 0")
 
 
 @claim("beyond.contraction", "inequality", title="Each further pass of attention takes a factor q off the error",
-       needs=("beyond.mean-smooth", "deciphering.9"), hypotheses=(*GIVEN, "q⟨g, e⟩ ≥ ‖e‖², by beyond.mean-smooth for λ and λ*"),
+       needs=("beyond.cocoercive", "deciphering.9"), hypotheses=GIVEN,
        latex=r"\lambda'=\alpha(z+\mu-h(\lambda)):\quad\|\lambda'-\lambda^*\|\le q\,\|\lambda-\lambda^*\|")
 def contraction() -> Steps:
     """Where q < 1, exact attention is the limit of a stack of ordinary ones, and k passes are off by q^k at most."""
+    again = alpha * (evidence(a) + mu(a) - mean(tilt(other))(a))
+    yield Equation(again - lam[a], alpha * ANY.apart(a), reason="z = λ*/α + ĥ − μ, so λ' − λ* is α(ĥ − h(λ)), with λ = y;")
     yield next_pass(sp.S.One)
 
 
-contraction.twin("half of it", lambda: next_pass(sp.Rational(1, 4), CLOSE))
-contraction.twin("nine tenths of it", lambda: next_pass(sp.Rational(81, 100), CLOSE))
+contraction.twin("half of it", lambda: next_pass(QUARTER))
+contraction.twin("nine tenths of it", lambda: next_pass(sp.Rational(81, 100)))
 
 
 # ── attained ────────────────────────────────────────────────────────────────────────────────────────────────────────

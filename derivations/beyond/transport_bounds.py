@@ -1,31 +1,29 @@
 """Attention by optimal transport: the bounds of the mean problem with q = (α/γ)D²/4, for every matrix of costs.
 
-Claims     beyond.ot-mean-smooth, beyond.ot-query-bound, beyond.ot-output-bound, beyond.ot-objective-bound, beyond.ot-cold,
-           beyond.ot-divergence
+Claims     beyond.ot-query-bound, beyond.ot-output-bound, beyond.ot-objective-bound, beyond.ot-cold, beyond.ot-divergence
 Main claims
-           beyond.ot-mean-smooth       ‖h_λ − h_ν‖² ≤ D²/(4γ) ⟨λ − ν, h_λ − h_ν⟩, whatever the costs are
            beyond.ot-query-bound       ‖αz − λ*‖ ≤ α‖z‖ q/(1 + q)
            beyond.ot-output-bound      ‖h_c − ĥ‖ ≤ D²/(4γ) α‖z‖ q/(1 + q)
            beyond.ot-objective-bound   P(X_c) − P(X*) ≤ α/2 ‖z‖² q³/(1 + q)
            beyond.ot-cold              ‖ũ − u‖₁/2 ≤ (N − 1) e^{−Δ/γ}/(1 + (N − 1) e^{−Δ/γ}) < (N − 1) e^{−Δ/γ}
            beyond.ot-divergence        ⟨M, X⟩ − γH(X) = γKL(p, v) + ⟨u, b⟩ − γH(u) + γKL(X, puᵀ)
-Notation   as in `notation_transport`, λ and ν any dual points; H_j the difference of the means of column j at λ and ν,
-           J = Σ_j u_j (KL(x_λ(·|j), x_ν(·|j)) + KL(x_ν(·|j), x_λ(·|j))); D ≥ ‖t_i − t_j‖; g = ĥ − μ̃, e = h_c − ĥ;
-           K = γ Σ_j u_j KL(x_c(·|j), x*(·|j)), c for (25), whose query is αz; Δ > 0 and B ≥ 0 such that M_ij = M_jj + Δ + B_ij
-           for i ≠ j, so that e^{−M_ij/γ} is e^{−M_jj/γ} times 1 for i = j and e^{−(Δ + B_ij)/γ} otherwise
+Notation   as in `transport_cocoercive`, where what these bounds rest on is proved: D ≥ ‖t_i − t_k‖; g = ĥ − μ̃ and
+           z = λ*/α + g; c for (25), whose query is αz; e = h_c − ĥ; K = γ Σ_j u_j KL(x_c(·|j), x*(·|j)); Δ > 0 and B ≥ 0
+           such that M_ij = M_jj + Δ + B_ij for i ≠ j, so that e^{−M_ij/γ} is e^{−M_jj/γ} times 1 for i = j and
+           e^{−(Δ + B_ij)/γ} otherwise
 References `deciphering.s9.one-pass-bound` for what one pass measures; `deciphering.s9.rewritten` for v = u
 
 q = αD²/(4γ) in all of them, so that none depends on the costs.  With γ = 1 and a cost of the destination alone they are the
 bounds of `output_bounds`, by `beyond.ot-divergence`.
 """
 
-from fractions import Fraction
 from functools import cache
 
 import sympy as sp
 
 from derivations import (
     AtLeast,
+    Entry,
     Equation,
     Follows,
     Kind,
@@ -38,107 +36,31 @@ from derivations import (
     interior,
     positive,
     relative,
-    scalar,
     simplex,
     total,
     vector,
     xlogx,
 )
-from derivations.deciphering.notation import a, alpha, d, lam
-from derivations.deciphering.notation_transport import (
-    N,
-    Q,
-    at_lam,
-    at_nu,
-    divergence,
-    entropy_of_preference,
-    free,
-    gamma,
-    i,
-    j,
-    k,
-    kernel,
-    l,
-    mean,
-    nu,
-    u,
-)
+from derivations.beyond.smoothness import WITHIN
+from derivations.beyond.transport_cocoercive import FROM_PRIOR, NEAR, PASS, D, gained, lost, spent
+from derivations.deciphering.notation import a, alpha, lam
+from derivations.deciphering.notation_transport import N, Q, entropy_of_preference, gamma, i, j, k, l, u
 
-D = positive("D")
-g, e, K = vector("g", d), vector("e", d), scalar("K", Kind.NONNEGATIVE)
-WITHIN = "‖t_i − t_j‖ ≤ D for all templates"
-BETWEEN = "αD²⟨g, e⟩ ≥ 4γ‖e‖², by beyond.ot-mean-smooth for αz and λ*"
-FROM_ZERO = "D²⟨λ*, g⟩ ≥ 4γ‖g‖², by beyond.ot-mean-smooth for λ* and 0"
-COST = "α²D²‖g‖² ≥ 8γK, by beyond.hoeffding for every column"
-
-
-# ── the mean is smooth ──────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def apart(entry: sp.Expr) -> sp.Expr:
-    """(h_λ − h_ν)_a."""
-    return mean(kernel(at_lam, free))(entry) - mean(kernel(at_nu, free))(entry)
-
-
-@cache
-def both_ways() -> sp.Expr:
-    """Σ_j u_j (KL(x_λ(·|j), x_ν(·|j)) + KL(x_ν(·|j), x_λ(·|j)))."""
-    here, there = kernel(at_lam, free), kernel(at_nu, free)
-    return divergence(here, there) + divergence(there, here)
-
-
-H, J = vector("H", N, d), scalar("J", Kind.NONNEGATIVE)
-
-
-def average(entry: sp.Expr) -> sp.Expr:
-    """(Σ_j u_j H_j)_a."""
-    return total(l, u[l] * H[l, entry])
-
-
-@cache
-def by_columns() -> AtLeast:
-    """(D²/4) J ≥ Σ_j u_j ‖H_j‖²."""
-    return AtLeast(D**2 * J / 4, total((j, a), u[j] * H[j, a] ** 2))
-
-
-def mixed(factor: sp.Expr, at: dict[Variable, Value] | None = None) -> Follows:
-    """factor · (D²/4) J ≥ ‖Σ_j u_j H_j‖²."""
-    return Follows((by_columns(),), AtLeast(factor * D**2 * J / 4, total(a, average(a) ** 2)), (sp.S.One,),
-                   total((j, a), u[j] * (H[j, a] - average(a)) ** 2), given=(by_columns(),), at=at or {},
-                   reason="a variance is not negative")
-
-
-SAME: dict[Variable, Value] = {N: 2, d: 1, u.label: [Fraction(1, 2)] * 2, H.label: [[1], [1]], D: 2, J: 1}
-
-
-@claim("beyond.ot-mean-smooth", "inequality", title="The output of OT-based attention is smooth, whatever the costs",
-       hypotheses=(WITHIN, "D²J/4 ≥ Σ_j u_j ‖H_j‖², by beyond.mean-smooth for every column"), needs=("beyond.mean-smooth",),
-       latex=r"\|h_\lambda-h_\nu\|^2\le\textstyle\sum_ju_j\|H_j\|^2\le\tfrac{D^2}{4\gamma}\langle\lambda-\nu,h_\lambda-h_\nu\rangle")
-def ot_mean_smooth() -> Steps:
-    """The mean of every column is smooth, and so is their average over the preference: no cost enters the constant."""
-    yield Equation(total(a, (lam[a] - nu[a]) * apart(a)), gamma * both_ways(),
-                   reason="J = ⟨λ − ν, h_λ − h_ν⟩/γ, as log(x_λ/x_ν) is ⟨t, λ − ν⟩/γ less a constant;")
-    yield mixed(sp.S.One)
-
-
-ot_mean_smooth.twin("half of it", lambda: mixed(sp.S.Half, SAME))
-ot_mean_smooth.twin("nine tenths of it", lambda: mixed(sp.Rational(9, 10), SAME))
+g, e = gained, PASS.apart
+BEND = alpha * D**2                                          # 4γq
+WHOLE = BEND + 4 * gamma                                     # 4γ(1 + q)
+CLOSE: dict[Variable, Value] = {**NEAR, alpha: 1}
+FROM_ZERO, BETWEEN = FROM_PRIOR.cocoercive(sp.Rational(1, 4)), PASS.cocoercive(sp.Rational(1, 4))
+"""D²/4 ⟨λ*, g⟩ ≥ γ‖g‖² and D²/4 α⟨g, e⟩ ≥ γ‖e‖²."""
+DIAMETER = (FROM_PRIOR.within, PASS.within)
 
 
 # ── query, output and value ─────────────────────────────────────────────────────────────────────────────────────────
 
-BEND = alpha * D**2                                          # 4γq
-WHOLE = BEND + 4 * gamma                                     # 4γ(1 + q)
-NEAR: dict[Variable, Value] = {
-    d: 1, lam.label: [Fraction(1, 100)], alpha: 1, g.label: [Fraction(999, 100000)], gamma: 1, D: 2}
-"""Two templates ±1 of equal weight at α = γ = q = 1, and little evidence: all bounds are almost equalities."""
-FARTHER: dict[Variable, Value] = {**NEAR, e.label: [Fraction(997, 100000)]}
-LOSING: dict[Variable, Value] = {**FARTHER, K: Fraction(498, 10**7)}
-
 
 def evidence(entry: sp.Expr) -> sp.Expr:
     """z_a = λ*_a/α + g_a."""
-    return lam[entry] / alpha + g[entry]
+    return lam[entry] / alpha + g(entry)
 
 
 @cache
@@ -147,96 +69,79 @@ def length() -> sp.Expr:
     return total(a, evidence(a) ** 2)
 
 
-def squared(of: sp.IndexedBase) -> sp.Expr:
+def squared(of: Entry) -> sp.Expr:
     """‖·‖²."""
-    return total(a, of[a] ** 2)
-
-
-@cache
-def from_zero() -> AtLeast:
-    """D²⟨λ*, g⟩ ≥ 4γ‖g‖²."""
-    return AtLeast(D**2 * total(a, lam[a] * g[a]), 4 * gamma * squared(g))
-
-
-@cache
-def between() -> AtLeast:
-    """αD²⟨g, e⟩ ≥ 4γ‖e‖²."""
-    return AtLeast(BEND * total(a, g[a] * e[a]), 4 * gamma * squared(e))
+    return total(a, of(a) ** 2)
 
 
 def residue_of_evidence() -> sp.Expr:
     """16γ²‖qz − (1 + q)g‖²."""
-    return total(a, (BEND * evidence(a) - WHOLE * g[a]) ** 2)
+    return total(a, (BEND * evidence(a) - WHOLE * g(a)) ** 2)
 
 
 def residue() -> sp.Expr:
     """16γ²‖qg − e‖²."""
-    return total(a, (BEND * g[a] - 4 * gamma * e[a]) ** 2)
+    return total(a, (BEND * g(a) - 4 * gamma * e(a)) ** 2)
 
 
-def of_query(factor: sp.Expr, at: dict[Variable, Value] | None = None) -> Follows:
+def of_query(factor: sp.Expr) -> Follows:
     """factor · (αD²)²‖z‖² ≥ (αD² + 4γ)²‖g‖²."""
-    return Follows((from_zero(),), AtLeast(factor * BEND**2 * length(), WHOLE**2 * squared(g)), (2 * WHOLE,),
-                   residue_of_evidence(), given=(from_zero(),), at=at or {}, reason="q⟨z, g⟩ ≥ (1 + q)‖g‖², as λ* = α(z − g)")
+    return Follows((FROM_ZERO,), AtLeast(factor * BEND**2 * length(), WHOLE**2 * squared(g)), (8 * WHOLE,),
+                   residue_of_evidence(), given=(FROM_PRIOR.within,), at=CLOSE,
+                   reason="q⟨z, g⟩ ≥ (1 + q)‖g‖², as λ* = α(z − g)")
 
 
 @claim("beyond.ot-query-bound", "inequality", title="OT-based attention: how far αz is from the exact query",
-       needs=("beyond.ot-mean-smooth", "deciphering.39"), hypotheses=(WITHIN, FROM_ZERO),
+       needs=("beyond.ot-cocoercive-prior", "deciphering.39"), hypotheses=(WITHIN,),
        latex=r"\|\alpha z-\lambda^*\|\le\alpha\|z\|\,\frac q{1+q},\quad q=\tfrac\alpha\gamma\tfrac{D^2}4")
 def ot_query_bound() -> Steps:
     """The query of (25) is off by the share q/(1 + q) of its own length at most, for every cost."""
     yield of_query(sp.S.One)
 
 
-ot_query_bound.twin("half of it", lambda: of_query(sp.Rational(1, 4), NEAR))
-ot_query_bound.twin("γ twice", lambda: of_query((BEND + 4 * gamma) ** 2 / (BEND + 8 * gamma) ** 2, NEAR))
+ot_query_bound.twin("half of it", lambda: of_query(sp.Rational(1, 4)))
+ot_query_bound.twin("γ twice", lambda: of_query((BEND + 4 * gamma) ** 2 / (BEND + 8 * gamma) ** 2))
 
 
-def of_output(factor: sp.Expr, at: dict[Variable, Value] | None = None) -> Follows:
+def of_output(factor: sp.Expr) -> Follows:
     """factor · (αD²)⁴‖z‖² ≥ (4γ)²(αD² + 4γ)²‖e‖²."""
-    return Follows((between(), from_zero()), AtLeast(factor * BEND**4 * length(), 16 * gamma**2 * WHOLE**2 * squared(e)),
-                   (8 * gamma * WHOLE**2, 2 * BEND**2 * WHOLE), WHOLE**2 * residue() + BEND**2 * residue_of_evidence(),
-                   given=(between(), from_zero()), at=at or {}, reason="‖e‖ ≤ q‖g‖, and ‖g‖ ≤ ‖z‖ q/(1 + q)")
+    return Follows((BETWEEN, FROM_ZERO), AtLeast(factor * BEND**4 * length(), 16 * gamma**2 * WHOLE**2 * squared(e)),
+                   (32 * gamma * WHOLE**2, 8 * BEND**2 * WHOLE), WHOLE**2 * residue() + BEND**2 * residue_of_evidence(),
+                   given=DIAMETER, at=CLOSE, reason="‖e‖ ≤ q‖g‖, and ‖g‖ ≤ ‖z‖ q/(1 + q)")
 
 
 @claim("beyond.ot-output-bound", "inequality", title="OT-based attention: how far its output is from the exact one",
-       needs=("beyond.ot-query-bound",), hypotheses=(WITHIN, BETWEEN, FROM_ZERO),
+       needs=("beyond.ot-cocoercive-prior", "beyond.ot-cocoercive-pass"), hypotheses=(WITHIN,),
        latex=r"\|h_c-\hat h\|\le\frac{D^2}{4\gamma}\,\alpha\|z\|\,\frac q{1+q},\quad q=\tfrac\alpha\gamma\tfrac{D^2}4")
 def ot_output_bound() -> Steps:
     """The output of (25) is off by the second order in q at most, whatever it costs to carry mass, and without solving (24)."""
     yield of_output(sp.S.One)
 
 
-ot_output_bound.twin("half of it", lambda: of_output(sp.Rational(1, 4), FARTHER))
-ot_output_bound.twin("nine tenths of it", lambda: of_output(sp.Rational(81, 100), FARTHER))
+ot_output_bound.twin("half of it", lambda: of_output(sp.Rational(1, 4)))
+ot_output_bound.twin("nine tenths of it", lambda: of_output(sp.Rational(81, 100)))
 
 
-@cache
-def cheap() -> AtLeast:
-    """α²D²‖g‖² ≥ 8γK."""
-    return AtLeast(alpha * BEND * squared(g), 8 * gamma * K)
-
-
-def of_objective(factor: sp.Expr, at: dict[Variable, Value] | None = None) -> Follows:
-    """factor · α(αD²)³‖z‖² ≥ 32γ²(αD² + 4γ)(K + α/2 ‖e‖²)."""
-    premises, scale = (cheap(), between(), from_zero()), 32 * gamma**2 * WHOLE
-    return Follows(premises, AtLeast(factor * alpha * BEND**3 * length(), scale * (K + alpha / 2 * squared(e))),
-                   (4 * gamma * WHOLE, 8 * alpha * gamma * WHOLE, 2 * alpha * BEND * WHOLE),
+def of_objective(factor: sp.Expr) -> Follows:
+    """factor · α(αD²)³‖z‖² ≥ 32γ²(αD² + 4γ)(K + α/2 ‖e‖²), K = γ Σ_j u_j KL(x_c(·|j), x*(·|j))."""
+    premises, scale = (spent(sp.Rational(1, 8)), BETWEEN, FROM_ZERO), 32 * gamma**2 * WHOLE
+    return Follows(premises, AtLeast(factor * alpha * BEND**3 * length(), scale * (lost() + alpha / 2 * squared(e))),
+                   (32 * gamma * WHOLE, 32 * alpha * gamma * WHOLE, 8 * alpha * BEND * WHOLE),
                    alpha * WHOLE * residue() + alpha * BEND * residue_of_evidence(),
-                   given=premises, at=at or {}, reason="P(X_c) − P(X*) = K + α/2 ‖e‖²; K ≤ αq/2 ‖g‖²")
+                   given=DIAMETER, at=CLOSE, reason="P(X_c) − P(X*) = K + α/2 ‖e‖²; K ≤ αq/2 ‖g‖²")
 
 
 @claim("beyond.ot-objective-bound", "inequality", title="OT-based attention: how much worse it is than the solution",
-       needs=("beyond.ot-query-bound", "beyond.hoeffding", "deciphering.s9.one-pass-bound"),
-       hypotheses=(WITHIN, COST, BETWEEN, FROM_ZERO),
+       needs=("beyond.ot-cocoercive-prior", "beyond.ot-cocoercive-pass", "beyond.ot-pass-divergence",
+              "deciphering.s9.one-pass-bound"), hypotheses=(WITHIN,),
        latex=r"P(X_c)-P(X^*)\le\frac{D^2}{8\gamma}\,\alpha^2\|z\|^2\,\frac{q^2}{1+q},\quad q=\tfrac\alpha\gamma\tfrac{D^2}4")
 def ot_objective_bound() -> Steps:
     """The coupling of (25) costs at most so much more than the best one, for every matrix of costs."""
     yield of_objective(sp.S.One)
 
 
-ot_objective_bound.twin("half of it", lambda: of_objective(sp.S.Half, LOSING))
-ot_objective_bound.twin("a fifth less", lambda: of_objective(sp.Rational(4, 5), LOSING))
+ot_objective_bound.twin("half of it", lambda: of_objective(sp.S.Half))
+ot_objective_bound.twin("a fifth less", lambda: of_objective(sp.Rational(4, 5)))
 
 
 # ── what the prior becomes without evidence ─────────────────────────────────────────────────────────────────────────

@@ -35,7 +35,7 @@ def follows(expr: sp.Expr, strict: bool, check: Check, known: tuple[Bound, ...] 
         for factor in _factors(unsigned, bound, check):
             rest = sp.expand_mul(expr - sp.expand_mul(factor * bound, deep=False), deep=False)
             still = strict and not (sharp and check(factor, True))
-            if (rest == 0 and not still) or (rest != 0 and follows(rest, still, check, known, depth - 1)):
+            if follows(rest, still, check, known, depth - 1):
                 return True
     return _in_each_case(unsigned, expr, strict, check, known, depth)
 
@@ -52,7 +52,7 @@ def _in_each_case(
                      for value in (x, sp.S.Zero if isinstance(part, plus) else -x)]
             if any(case.has(sp.zoo, sp.nan) for case in cases):
                 continue
-            if all((case == 0 and not strict) or follows(case, strict, check, known, depth - 1) for case in cases):
+            if all(follows(case, strict, check, known, depth - 1) for case in cases):
                 return True
     return False
 

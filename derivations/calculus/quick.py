@@ -33,7 +33,7 @@ OF_SYMPY = sp.Sum.free_symbols.fget
 
 def _of_sum(self: sp.Sum) -> set[sp.Basic]:
     """A set of its own for whoever asks, as SymPy gives one."""
-    plain = all(isinstance(bound, sp.Symbol) and len(limit) == 3 for limit in self.limits for bound in limit[:1])
+    plain = all(isinstance(bound, sp.Symbol) for bound, *_ in self.limits)
     return set(_free_symbols(self)) if plain else OF_SYMPY(self)
 
 

@@ -32,7 +32,6 @@ def strictly_positive(expr: sp.Expr, facts: Facts = ()) -> bool:
 
 def nonzero(expr: sp.Expr, facts: Facts = ()) -> bool:
     """Whether the expression is manifestly different from 0 on the domains, wherever it is defined."""
-    expr = sp.sympify(expr)
     if isinstance(expr, sp.Mul):
         return all(nonzero(factor, facts) for factor in expr.args)
     if isinstance(expr, sp.Pow):
@@ -49,7 +48,7 @@ def _at_least(expr: sp.Expr, strict: bool, facts: Facts) -> bool:
 @lru_cache(maxsize=2**16)
 def _decided(expr: sp.Expr, strict: bool, facts: Facts, level: int) -> bool:
     """The answer at a level, which is part of the question: what bounds ask within has one level less."""
-    if not expr.free_symbols and expr.is_number:
+    if expr.is_number:
         return bool(expr.is_positive if strict else expr.is_nonnegative)
     if _by_terms(expr, strict, facts):
         return True
@@ -187,7 +186,7 @@ def _negative(factor: sp.Expr, strict: bool, facts: Facts) -> bool:
     if isinstance(factor, xlogx):                            # which is 0 at 0
         return not strict and _at_least(1 - factor.args[0], False, facts)
     if factor.is_Rational:
-        return bool(factor < 0 if strict else factor <= 0)
+        return bool(factor.is_negative)
     if isinstance(factor, sp.Sum):
         return _sum(sp.Sum(-factor.function, *factor.limits), strict, facts)
     return isinstance(factor, sp.Add) and _at_least(-factor, strict, facts)

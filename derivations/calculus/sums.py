@@ -131,9 +131,6 @@ def appearance(expr: sp.Expr) -> str:
     return _written(sp.sympify(expr), {})
 
 
-_INTEGERS = tuple(type(sp.Integer(n)) for n in (-1, 0, 1, 2))
-
-
 def _written(expr: sp.Basic, bound: dict[sp.Basic, str]) -> str:
     """An expression as text, in which bound indices are numbered from the outside in."""
     if expr in bound:
@@ -144,7 +141,7 @@ def _written(expr: sp.Basic, bound: dict[sp.Basic, str]) -> str:
         return f"Sum({_written(expr.function, bound | names)}; {ranges})"
     if isinstance(expr, Variable | sp.IndexedBase):          # two variables of one name may have different domains
         return f"@{id(expr.label if isinstance(expr, sp.IndexedBase) else expr)}"
-    if type(expr) in _INTEGERS:
+    if isinstance(expr, sp.Integer):
         return str(expr.p)
     if not expr.args:
         return str(sp.srepr(expr))
@@ -275,7 +272,6 @@ def _sum_of_product(factors: list[sp.Expr], bound: list[Variable]) -> sp.Expr:
             kept = next(v for v in factor.args if v != gone)
             if not _lies_in(kept, gone.domain.shape[0]):
                 raise ValueError(f"delta: expected indices over equal ranges, got {factor}")
-            flat.remove(factor)
             rest = normal(sp.Mul(*flat).xreplace({gone: kept}))  # formal: rule_delta_collapse
             return _sum(rest, [v for v in bound if v != gone])
     for position, factor in enumerate(flat):
@@ -286,7 +282,7 @@ def _sum_of_product(factors: list[sp.Expr], bound: list[Variable]) -> sp.Expr:
     if (row := _row_sum(flat, bound)) is not None:
         return _sum(normal(row[0]), [v for v in bound if v != row[1]])
     single = next((v for v in bound if v.domain.shape[0] == 1), None)
-    if single is not None and any(single in f.free_symbols for f in flat):
+    if single is not None:
         return _sum(normal(sp.Mul(*flat).xreplace({single: sp.S.One})), [v for v in bound if v != single])
     for group in _components(flat, bound):  # formal: rule_product_of_sums
         if len(group[1]) < len(bound) or len(group[0]) < len(flat):

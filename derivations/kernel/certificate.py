@@ -14,7 +14,7 @@ from derivations.kernel.polynomials import Polynomial, alpha
 from derivations.kernel.slopes import opened, slope
 from derivations.kernel.statements import Facts, Scope
 from derivations.kernel.sums import Summation
-from derivations.kernel.terms import Environment, NotExportedError, Term, next_name, shifted, written
+from derivations.kernel.terms import LEAVES, Environment, NotExportedError, Term, next_name, shifted, written
 
 MOST_TERMS = 60                                              # of a polynomial
 
@@ -83,7 +83,7 @@ class Certificate:
         if kind == "dlt":
             ordered = (kind, *sorted(part[1:]))
             return po.of_atom(ordered), self.equal(part, ordered, "exact: dltC", scope, env)
-        if kind in ("var", "size", "position", "entry"):
+        if kind in LEAVES:
             return po.of_atom(part), []
         if kind in ("neg", "add", "mul", "pow"):
             return self._arithmetic(part, scope, env)
@@ -160,7 +160,7 @@ class Certificate:
             result = po.plus(result, po.scaled(po.of_atom(("ln", ("num", Fraction(prime)))), Fraction(n)))
             factors.append(po.monomial_term(((("num", Fraction(prime)), n),)))
         for a, n in split:
-            inner = self.normal(a[1], scope, env)[0] if a[0] == "exp" else po.of_atom(("ln", a))
+            inner = self._logarithm_of(a, scope, env)
             result = po.plus(result, po.scaled(inner, Fraction(n)))
             factors.append(po.monomial_term(((a, n),)))
         if rest != po.ONE:
@@ -170,6 +170,14 @@ class Certificate:
         first = self.equal(part[1], product, f"{self.rewriting(lines)}; fld", scope, env)
         tactic = f"{self.rewriting(first)}; lns; fld"
         return result, self.equal(part, po.as_term(result), tactic, scope, env)
+
+    def _logarithm_of(self, atom: Term, scope: Scope, env: Environment) -> Polynomial:
+        """The logarithm of an atom that is positive."""
+        if atom[0] == "exp":
+            return self.normal(atom[1], scope, env)[0]
+        if atom[0] == "sqrt":
+            return po.scaled(self.normal(("ln", atom[1]), scope, env)[0], Fraction(1, 2))
+        return po.of_atom(("ln", atom))
 
     def _defined(self, part: Term, scope: Scope, env: Environment) -> tuple[Polynomial, list[int]]:
         """What is an abbreviation of the library."""
@@ -212,7 +220,7 @@ class Certificate:
         """A term with the slopes in it carried out; each has a line."""
         if part[0] == "slope":
             return po.as_term(self.normal(part, scope, env)[0])
-        if part[0] in ("num", "var", "size", "position", "entry", "dlt"):
+        if part[0] in LEAVES:
             return part
         if part[0] == "sum":
             return (*part[:3], self._without_slopes(part[3], (*scope, (part[1], f"'I_{part[2]}")), env))
@@ -224,7 +232,7 @@ class Certificate:
         """The lines of the slopes in a term that are under no sum."""
         if part[0] == "slope":
             return self.normal(part, scope, env)[1]
-        if part[0] in ("num", "var", "size", "position", "entry", "dlt", "sum"):
+        if part[0] in {*LEAVES, "sum"}:
             return []
         parts = part[1:2] if part[0] == "pow" else part[1:]
         return [n for each in parts for n in self.inner_slopes(each, scope, env)]
@@ -268,7 +276,7 @@ class Certificate:
             return bool(part[1] > 0)
         if kind in ("var", "entry"):
             return part[1] in self.facts.positive
-        if kind in ("exp", "size", "position", "rpow"):
+        if kind in ("pi", "exp", "size", "position", "rpow"):
             return True
         if kind == "sum":
             factors = part[3][1:] if part[3][0] == "mul" else part[3:]

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
@@ -17,7 +18,7 @@ from derivations.kernel.toplevel import PER_SENTENCE, Toplevel
 ALLOWED = {"propositional_extensionality", "functional_extensionality_dep", "constructive_indefinite_description"}
 """The axioms of mathcomp-analysis; whatever else a theorem rests on refuses it."""
 
-BATCH = 40                                                   # theorems that one process of Rocq is asked
+LETTERS = 500_000                                            # that one process of Rocq is told: it keeps every state, and grows
 TOGETHER = "what_all_rest_on"
 PER_THEOREM = 30.0                                           # seconds of the processor
 
@@ -75,17 +76,19 @@ def checked(theorems: Sequence[Theorem], library: Library, workers: int, store: 
     files = {each.name: folder / f"{digest_of(library.digest, HEADER, each.content)[:32]}.json" for each in theorems}
     answers = {file: kept for file in files.values() if (kept := _kept(file)) is not None}
     missing = {files[each.name]: each for each in theorems if files[each.name] not in answers}
+    waiting = deque(sorted(missing.values(), key=lambda each: -len(each.source)))
+
+    def work() -> None:
+        while waiting:
+            for name, answer in _session(waiting, library):
+                write_whole(files[name], json.dumps(asdict(answer)))
+                answers[files[name]] = answer
+                progress(len(answers))
+
     with ThreadPoolExecutor(workers) as pool:
-        for found in pool.map(lambda batch: list(_asked(batch, library, files)), _batches([*missing.values()])):
-            answers.update((files[name], answer) for name, answer in found)
-            progress(len(answers))
+        for worker in [pool.submit(work) for _ in range(workers)]:
+            worker.result()
     return {name: answers[file] for name, file in files.items()}
-
-
-def _batches(theorems: Sequence[Theorem]) -> list[Sequence[Theorem]]:
-    """Batches of about the same work."""
-    ordered, count = sorted(theorems, key=lambda each: -len(each.source)), -(-len(theorems) // BATCH)
-    return [ordered[n::count] for n in range(count)]
 
 
 def _kept(file: Path) -> Checked | None:
@@ -95,17 +98,23 @@ def _kept(file: Path) -> Checked | None:
     return Checked(data["accepted"], data["seconds"], tuple(data["assumptions"]), data["detail"])
 
 
-def _asked(batch: Sequence[Theorem], library: Library, files: dict[str, Path]) -> Iterator[tuple[str, Checked]]:
-    for name, answer in _answers(batch, library):
-        write_whole(files[name], json.dumps(asdict(answer)))
-        yield name, answer
+def _next(waiting: deque[Theorem]) -> Theorem | None:
+    try:
+        return waiting.popleft()
+    except IndexError:                                       # another worker took the last one
+        return None
 
 
-def _answers(batch: Sequence[Theorem], library: Library) -> Iterator[tuple[str, Checked]]:
-    """What is proved is asked for its assumptions at the end, all at once: that takes seconds, however many they are."""
+def _session(waiting: deque[Theorem], library: Library) -> Iterator[tuple[str, Checked]]:
+    """What one process of Rocq says of the theorems that wait, the longest first, so that all workers end together.
+
+    What is proved is asked for its assumptions at the end, all at once: that takes seconds, however many they are.
+    """
     proved: list[tuple[Theorem, float]] = []
+    letters = 0
     with opened(library, HEADER.strip().splitlines()) as rocq:
-        for number, each in enumerate(batch, start=1):
+        while letters < LETTERS and (each := _next(waiting)) is not None:
+            letters += len(each.source)
             if found := next(forbidden(each.source), None):
                 yield each.name, Checked(False, 0.0, detail=f"{found[1]} is not allowed")
                 continue
@@ -113,7 +122,7 @@ def _answers(batch: Sequence[Theorem], library: Library) -> Iterator[tuple[str, 
                 said = rocq.prove(each.source, PER_THEOREM)
             except (EOFError, OSError) as error:                        # killed for memory, as a rule
                 yield each.name, Checked(False, 0.0, detail=str(error))
-                yield from _answers([*(one for one, _ in proved), *batch[number:]], library)
+                waiting.extendleft(one for one, _ in reversed(proved))
                 return
             if said.accepted:
                 proved.append((each, said.seconds))
@@ -123,36 +132,42 @@ def _answers(batch: Sequence[Theorem], library: Library) -> Iterator[tuple[str, 
 
 
 def _resting(rocq: Toplevel, proved: Sequence[tuple[Theorem, float]]) -> Iterator[tuple[str, Checked]]:
+    """What theorems are, once it is known what they assume."""
+    listed = _assumptions(rocq, [each.name for each, _ in proved])
+    yield from ((each.name, _judged(True, seconds, listed[each.name], "")) for each, seconds in proved)
+
+
+def _assumptions(rocq: Toplevel, names: Sequence[str]) -> dict[str, str]:
     """What theorems assume: what all of them do together, or each for itself where that is more than is allowed."""
-    if not proved:
-        return
-    rocq.say(f"Definition {TOGETHER} := ({', '.join(each.name for each, _ in proved)}, I).")
+    if not names:
+        return {}
+    rocq.say(f"Definition {TOGETHER} := ({', '.join(f'@{name}' for name in names)}, I).")
     listed = rocq.say(f"Print Assumptions {TOGETHER}.")
     if "Axioms:" not in listed or foreign(assumed(listed)):
-        for each, seconds in proved:
-            yield each.name, _judged(True, seconds, rocq.say(f"Print Assumptions {each.name}."), "")
-        return
-    for each, seconds in proved:
-        yield each.name, _judged(True, seconds, listed, "")
+        return {name: rocq.say(f"Print Assumptions {name}.") for name in names}
+    return dict.fromkeys(names, listed)
 
 
 def headlines_checked(headlines: Sequence[Headline], library: Library, store: Path | None = None) -> dict[Headline, Checked]:
     """What the theorems of the library rest on; those of a file that was not compiled are not accepted."""
     folder = (store or cache_folder()) / "answers"
     folder.mkdir(parents=True, exist_ok=True)
-    file = folder / f"{digest_of(library.digest, *(f'{each.file}.{each.theorem}' for each in headlines))[:32]}.headlines.json"
+    names = sorted({_full(each) for each in headlines if each.file not in library.broken})
+    file = folder / f"{digest_of(library.whole, *names)[:32]}.headlines.json"
     listed: dict[str, str] = json.loads(file.read_text()) if file.exists() else {}
     if not listed:
         sound = sorted({each.file for each in headlines} - set(library.broken))
         with opened(library, [f"From AttentionProofs Require {name}." for name in sound]) as rocq:
-            listed = {f"{each.file}.{each.theorem}": rocq.say(f"Print Assumptions AttentionProofs.{each.file}.{each.theorem}.")
-                      for each in headlines if each.file in sound}
+            listed = _assumptions(rocq, names)
         write_whole(file, json.dumps(listed))
     found = {}
     for each in headlines:
         seconds = library.seconds.get(each.file, 0.0)
-        name = f"{each.file}.{each.theorem}"
         broken = library.broken.get(each.file, "")
         found[each] = Checked(False, seconds, detail=f"{each.file}.v: {broken}") if broken else \
-            _judged(True, seconds, listed[name], "")
+            _judged(True, seconds, listed[_full(each)], "")
     return found
+
+
+def _full(headline: Headline) -> str:
+    return f"AttentionProofs.{headline.file}.{headline.theorem}"

@@ -9,9 +9,9 @@ import sympy as sp
 from derivations.calculus.sums import normal
 from derivations.calculus.variables import Variable
 from derivations.kernel.certificate import Certificate
-from derivations.kernel.statements import Statement, opened, stated
+from derivations.kernel.statements import Facts, Statement, opened, stated
 from derivations.kernel.terms import Names, NotExportedError, Term, children, identifier, renamed, term, written
-from derivations.relations import AtLeast, Equation, Follows, Relation, UniqueMinimum
+from derivations.relations import AtLeast, Equation, Follows, Relation, UniqueMinimum, UniquePlan
 
 HEADER = """From AttentionProofs Require Import Script.
 Local Open Scope ring_scope.
@@ -43,6 +43,8 @@ def theorem(id: str, relation: Relation) -> Theorem:
     names = Names()
     if isinstance(relation, UniqueMinimum):
         statement, lines = _minimizer(relation, names)
+    elif isinstance(relation, UniquePlan):
+        statement, lines = _plan(relation, names)
     elif isinstance(relation, Follows):
         statement, lines = _implication(relation, names)
     elif isinstance(relation, AtLeast):
@@ -112,41 +114,96 @@ def _minimizer(relation: UniqueMinimum, names: Names) -> tuple[Statement, list[s
     """Objective(q) − objective(p) is a positive factor times Σ kl(q ‖ p), and what is ≥ 0, for every q in the simplex."""
     if relation.alpha is not None:
         raise NotExportedError("a minimizer by the divergence of a power")
-    statement = opened(relation, names)
-    (j,), size = relation.places, names.of(relation.over)
-    q, place = names.of(relation.base.label), names.of(j)
-    names.known.pop(j)
-    objective, candidate = term(relation.open_objective, names), term(relation.entry, names, {j: place})
+    problem = _posed(relation, names, "only_minimizer")
+    (place,), (size,), q = problem.places, problem.sizes, problem.rival
     factor, spare = term(sp.sympify(relation.factor), names), term(relation.spare, names)
-    point = f"(fun {place} : 'I_{size} => {written(candidate)})"
-    function = f"(fun {q} : 'I_{size} -> R => {written(objective)})"
-    statement.conclusion = f"only_minimizer {function} {point}"
-    mass = Certificate(statement.facts)
-    total = mass.normal(("sum", place, size, candidate))[1]
-    facts = replace(statement.facts, masses={**statement.facts.masses, q: f"{q}_mass"})
-    gap = Certificate(facts)
-    own = _at(objective, q, place, candidate)
-    terms: Term = ("sum", place, size, ("kl", ("entry", q, (place,)), candidate))
-    form: Term = ("add", own, ("add", ("mul", factor, terms), spare))
-    used = gap.rewriting([*gap.normal(objective)[1], *gap.normal(form)[1]])
-    rivals = f"move=> {q} {q}_ge0 {q}_mass; cbv beta"
-    return statement, [
-        f"apply: (@only_minimizer_kl R {size} {function} {point} {written(factor)} "
+    facts = replace(problem.statement.facts, masses={**problem.statement.facts.masses, q: f"{q}_mass"})
+    terms: Term = ("sum", place, size, ("kl", ("entry", q, (place,)), problem.candidate))
+    form: Term = ("add", problem.own, ("add", ("mul", factor, terms), spare))
+    known = [f"{q}_ge0", f"{q}_mass"]
+    rivals = f"move=> {q} {' '.join(known)}; cbv beta"
+    return problem.statement, [
+        f"apply: (@only_minimizer_kl R {size} {problem.function} {problem.point} {written(factor)} "
         f"(fun {q} : 'I_{size} -> R => {written(spare)})).",
         "{ positive. }", f"{{ move=> {place}; cbv beta; positive. }}",
-        "{ cbv beta.", *_light([*mass.lines, f"{mass.rewriting(total)}; fld. }}"], statement.given),
-        f"{{ {rivals}; positive. }}", f"{rivals}.",
-        *_light([*gap.lines, f"{used}; fld."], [*statement.given, f"{q}_ge0", f"{q}_mass"])]
+        *problem.unit_mass("cbv beta."),
+        f"{{ {rivals}; positive. }}", f"{rivals}.", *problem.gap(form, facts, known)]
 
 
-def _at(part: Term, vector: str, place: str, entry: Term) -> Term:
+def _plan(relation: UniquePlan, names: Names) -> tuple[Statement, list[str]]:
+    """The same for a plan with unit rows and a positive factor for each row."""
+    problem = _posed(relation, names, "only_plan")
+    (row, place), (rows, size), plan = problem.places, problem.sizes, problem.rival
+    factor = term(relation.weight, names, {relation.places[0]: row})
+    facts = replace(problem.statement.facts, marginals={**problem.statement.facts.marginals, (plan, 1): ("", f"{plan}_rows")})
+    terms: Term = ("mul", factor, ("kl", ("entry", plan, (row, place)), problem.candidate))
+    form: Term = ("add", problem.own, ("sum", row, rows, ("sum", place, size, terms)))
+    known = [f"{plan}_ge0", f"{plan}_rows"]
+    return problem.statement, [
+        f"apply: (@only_plan_kl R {rows} {size} {problem.function} {problem.point} "
+        f"(fun {row} : 'I_{rows} => {written(factor)})).",
+        f"{{ move=> {row}; cbv beta; positive. }}", f"{{ move=> {row} {place}; cbv beta; positive. }}",
+        *problem.unit_mass(f"move=> {row}; cbv beta.", (row, f"'I_{rows}")),
+        f"move=> {plan} {' '.join(known)}; cbv beta.", *problem.gap(form, facts, known)]
+
+
+@dataclass(frozen=True)
+class _Problem:
+    """A problem over points of a simplex, or row by row: what is minimized, and the candidate at its places."""
+
+    statement: Statement
+    rival: str
+    places: tuple[str, ...]
+    sizes: tuple[str, ...]
+    objective: Term
+    candidate: Term
+    function: str
+    point: str
+
+    @property
+    def own(self) -> Term:
+        """The objective at the candidate."""
+        return _at(self.objective, self.rival, self.places, self.candidate)
+
+    def unit_mass(self, begin: str, *scope: tuple[str, str]) -> list[str]:
+        """The lines by which the candidate, or each of its rows, sums to 1."""
+        mass = Certificate(self.statement.facts)
+        total = mass.normal(("sum", self.places[-1], self.sizes[-1], self.candidate), scope)[1]
+        return ["{", *_light([*mass.lines, begin, f"{mass.rewriting(total)}; fld. }}"], self.statement.given)]
+
+    def gap(self, form: Term, facts: Facts, known: Sequence[str]) -> list[str]:
+        """The lines by which the objective at a rival is a form that shows that it is larger."""
+        gap = Certificate(facts)
+        used = gap.rewriting([*gap.normal(self.objective)[1], *gap.normal(form)[1]])
+        return _light([*gap.lines, f"{used}; fld."], [*self.statement.given, *known])
+
+
+def _posed(relation: UniqueMinimum | UniquePlan, names: Names, property: str) -> _Problem:
+    """The problem of a relation; its statement says that the candidate has the property."""
+    statement = opened(relation, names)
+    sizes, rival = tuple(names.of(axis) for axis in relation.axes), names.of(relation.base.label)
+    places = tuple(names.of(place) for place in relation.places)
+    for place in relation.places:
+        names.known.pop(place)
+    objective = term(relation.open_objective, names)
+    candidate = term(relation.entry, names, dict(zip(relation.places, places, strict=True)))
+    point = written(candidate)
+    for name, size in reversed([*zip(places, sizes, strict=True)]):
+        point = f"(fun {name} : 'I_{size} => {point})"
+    domain = "".join(f"'I_{size} -> " for size in sizes)
+    function = f"(fun {rival} : {domain}R => {written(objective)})"
+    statement.conclusion = f"{property} {function} {point}"
+    return _Problem(statement, rival, places, sizes, objective, candidate, function, point)
+
+
+def _at(part: Term, vector: str, places: Sequence[str], entry: Term) -> Term:
     """A term with another expression in the place of each entry of a vector."""
     if part[0] == "entry" and part[1] == vector:
-        return renamed(entry, {place: part[2][0]})
+        return renamed(entry, dict(zip(places, part[2], strict=True)))
     if not children(part):
         return part
     if part[0] == "sum":
-        return (*part[:3], _at(part[3], vector, place, entry))
+        return (*part[:3], _at(part[3], vector, places, entry))
     if part[0] == "pow":
-        return ("pow", _at(part[1], vector, place, entry), part[2])
-    return (part[0], *(_at(each, vector, place, entry) for each in part[1:]))
+        return ("pow", _at(part[1], vector, places, entry), part[2])
+    return (part[0], *(_at(each, vector, places, entry) for each in part[1:]))

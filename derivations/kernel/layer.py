@@ -6,17 +6,17 @@ where the library does not compile, or where Rocq accepts what the symbolic laye
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 from derivations.catalogue import entries
 from derivations.entry import Entry
 from derivations.kernel.checking import Checked, checked, foreign, headlines_checked
-from derivations.kernel.export import HEADER, Theorem, theorem
+from derivations.kernel.export import HEADER, Theorem
+from derivations.kernel.exports import exports
 from derivations.kernel.headline import Headline, headlines
 from derivations.kernel.library import Library, built, cache_folder, refused, sources, version
-from derivations.kernel.readback import disagreement
 from derivations.kernel.seals import About, Seal, SealOutcome
-from derivations.kernel.terms import NotExportedError
 
 LONGEST = 1500                                               # letters of the goal that a failed proof left
 
@@ -38,9 +38,12 @@ def found(ids: Iterable[str], workers: int, progress: Callable[[int], None] = la
     wanted = {id: entry for id, entry in entries().items() if id in set(ids)}
     texts = sources()
     findings = Findings(alarms=refused(texts))
-    library = built()
+    version()                                                # whether there is a Rocq, before there is work for it
+    with ThreadPoolExecutor(1) as beside:
+        building = beside.submit(built, workers=workers)
+        theorems = _exported(wanted, findings)
+    library = building.result()
     findings.alarms += [f"formal/theories/{name}.v does not compile: {why}" for name, why in library.broken.items()]
-    theorems = _exported(wanted, findings)
     answers = checked(list(theorems.values()), library, workers, progress=progress)
     for id, each in theorems.items():
         findings.seals[id] = [_seal(wanted[id], each, answers[each.name], findings)]
@@ -53,22 +56,15 @@ def found(ids: Iterable[str], workers: int, progress: Callable[[int], None] = la
 
 def _exported(wanted: Mapping[str, Entry], findings: Findings) -> dict[str, Theorem]:
     theorems = {}
-    for id, entry in wanted.items():
-        relation = entry.repaired() or entry.printed()
-        if relation is None:
-            continue
-        about = _about(entry)
-        try:
-            made = theorem(id, relation)
-            wrong = disagreement(made, relation)
-        except NotExportedError as why:
-            findings.seals[id] = [Seal("", about, SealOutcome.NOT_EXPORTED, detail=str(why))]
-            continue
-        if wrong:
-            findings.seals[id] = [Seal(made.name, about, SealOutcome.DISAGREES, detail=wrong)]
-            findings.alarms.append(f"{id}: the exported statement is not the relation: {wrong}")
+    for id, each in exports(wanted):
+        about = _about(wanted[id])
+        if each.not_exported:
+            findings.seals[id] = [Seal("", about, SealOutcome.NOT_EXPORTED, detail=each.not_exported)]
+        elif each.wrong:
+            findings.seals[id] = [Seal(each.name, about, SealOutcome.DISAGREES, detail=each.wrong)]
+            findings.alarms.append(f"{id}: the exported statement is not the relation: {each.wrong}")
         else:
-            theorems[id] = made
+            theorems[id] = each.theorem
     return theorems
 
 

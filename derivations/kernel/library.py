@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import time
 from collections.abc import Mapping
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -52,10 +53,11 @@ def cache_folder() -> Path:
 
 @dataclass(frozen=True)
 class Library:
-    """The compiled library: its folder, a digest of its sources, and what could not be compiled, by file."""
+    """The compiled library: its folder, digests of the script's sources and of all, and what could not be compiled, by file."""
 
     folder: Path
     digest: str
+    whole: str
     broken: Mapping[str, str]
     seconds: Mapping[str, float]
 
@@ -104,26 +106,32 @@ def content(name: str, texts: Mapping[str, str]) -> str:
     return digest_of(version(), *(part for each in closure(name, texts) for part in (each, texts[each])))
 
 
-def built(root: Path = ROOT, store: Path | None = None) -> Library:
+def built(root: Path = ROOT, store: Path | None = None, workers: int = 1) -> Library:
     """The library, compiled where it is not kept already; an object that is not the one that was compiled is made again.
 
-    Raises MissingError where there is no Rocq or no library.
+    Files that do not rest on each other are compiled side by side.  Raises MissingError where there is no Rocq or no library.
     """
     texts = sources(root)
     if SCRIPT not in texts:
         raise MissingError(f"kernel: expected formal/theories/{SCRIPT}.v beside derivations, got none in {root}")
     contents = {name: content(name, texts) for name in texts}
-    folder = (store or cache_folder()) / digest_of(*contents.values())[:24]
+    whole = digest_of(*contents.values())
+    folder = (store or cache_folder()) / whole[:24]
     folder.mkdir(parents=True, exist_ok=True)
     order = subprocess.run(["coqdep", "-sort", "-R", ".", LOGICAL, *(_put(folder, name, texts[name]) for name in texts)],
                            cwd=folder, capture_output=True, text=True, check=True).stdout.split()
-    broken: dict[str, str] = {}
-    seconds: dict[str, float] = {}
-    for name in (Path(file).stem for file in order):
-        seconds[name], wrong = _object(name, contents[name], folder)
-        if wrong:
-            broken[name] = wrong
-    return Library(folder, contents[SCRIPT], broken, seconds)
+    made: dict[str, Future[tuple[float, str]]] = {}
+
+    def make(name: str) -> tuple[float, str]:
+        wait([made[other] for other in closure(name, texts) if other != name])
+        return _object(name, contents[name], folder)
+
+    with ThreadPoolExecutor(workers) as pool:                # what a file waits for was begun before it
+        for name in (Path(file).stem for file in order):
+            made[name] = pool.submit(make, name)
+    answers = {name: each.result() for name, each in made.items()}
+    return Library(folder, contents[SCRIPT], whole, {name: wrong for name, (_, wrong) in answers.items() if wrong},
+                   {name: seconds for name, (seconds, _) in answers.items()})
 
 
 def _put(folder: Path, name: str, text: str) -> str:

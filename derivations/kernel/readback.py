@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from fractions import Fraction
-from itertools import accumulate, islice
+from itertools import accumulate, islice, product
 from typing import Any
 
 from flint import arb, ctx, fmpq
@@ -18,7 +18,7 @@ from derivations.calculus.balls import Point, enclose, enclose_all
 from derivations.calculus.variables import Kind, Variable
 from derivations.kernel.duals import FUNCTIONS, LEVELS, Dual, add, exp, inverse, ln, multiply, power, sqrt
 from derivations.kernel.export import Theorem
-from derivations.relations import Follows, Relation, UniqueMinimum
+from derivations.relations import Follows, Relation, UniqueMinimum, UniquePlan
 
 TOKEN = re.compile(r"\s*(\\Sum_|%:R|%N|\.\+1|\^-1|\^\+|`\^|`\||->|=>|<=|!=|'I_\w+|[A-Za-z_]\w*|\d+|[()<=+*/,:|-])")
 POINTS = 8                                                   # at which a statement is compared with its relation
@@ -33,7 +33,6 @@ class Reader:
     """A statement as text, read from the left to the right."""
 
     def __init__(self, text: str) -> None:
-        text = text.replace("Num.sqrt", "sqrt")
         self.tokens = []
         position = 0
         while text[position:].strip():
@@ -194,10 +193,14 @@ def _compared(left: arb, sign: str, right: arb) -> bool | None:
 
 
 def _applied(name: str, arguments: list[Rule]) -> Rule:
-    if name == "sqrt":
+    if name == "root":
         return lambda scope: sqrt(_real(arguments[0](scope)))
+    if name == "pi":
+        return lambda scope: arb.pi()
     if name == "dlt":
         return lambda scope: arb(int(arguments[0](scope) == arguments[1](scope)))
+    if name == "offset":
+        return lambda scope: _offset(*(argument(scope) for argument in arguments))
     if name in FUNCTIONS:
         return lambda scope: FUNCTIONS[name](*(_real(argument(scope)) for argument in arguments))
     if name in ("upd", "upd2"):
@@ -213,10 +216,17 @@ def _entry(head: Rule, arguments: list[Rule]) -> Rule:
     def entry(scope: Scope) -> Any:
         value = head(scope)
         for argument in arguments:
-            value = value[argument(scope)]
+            place = argument(scope)
+            if place < 0:
+                raise IndexError(f"expected a place from 0 on, got {place}")
+            value = value[place]
         return value
 
     return entry
+
+
+def _offset(size: int, i: int, j: int) -> int:
+    return size + j - (i + 1)
 
 
 def _updated(vector: Any, *places: Any) -> Any:
@@ -261,7 +271,7 @@ def _disagreements(theorem: Theorem, relation: Relation) -> Iterator[str]:
     binders, conclusion = parts(theorem.statement)
     hypotheses = [(name, type) for name, type in binders if name not in theorem.variables and name != "R"]
     compared = 0
-    for point in islice(relation.points(), POINTS):
+    for point in islice(filter(_has_places, relation.points()), POINTS):
         scope = _scope(theorem, point)
         if false := [name for name, text in hypotheses if _hypothesis(text, scope, binders) is False
                      and not name.startswith("premise")]:
@@ -277,6 +287,11 @@ def _disagreements(theorem: Theorem, relation: Relation) -> Iterator[str]:
                 yield f"the value {ours.str(8)} is not sharp enough to be compared"
     if not compared:
         yield "no point at which statement and relation could be compared"
+
+
+def _has_places(point: Point) -> bool:
+    """Whether all indices of a point are places: two that differ are put beside a size of 1, too."""
+    return all(value <= point.get(v.domain.shape[0], value) for v, value in point.items() if v.domain.kind is Kind.INDEX)   # type: ignore[operator]
 
 
 def _scope(theorem: Theorem, point: Point) -> Scope:
@@ -334,7 +349,7 @@ def _places(bound: list[str], text: str, scope: Scope, binders: list[tuple[str, 
 
 def _values(conclusion: str, relation: Relation, scope: Scope, point: Point) -> Iterator[tuple[Any, arb]]:
     """Pairs of a value of the statement and that of the relation."""
-    if isinstance(relation, UniqueMinimum):
+    if isinstance(relation, UniqueMinimum | UniquePlan):
         yield from _of_minimizer(conclusion, relation, scope, point)
         return
     reader = Reader(conclusion)
@@ -347,18 +362,29 @@ def _values(conclusion: str, relation: Relation, scope: Scope, point: Point) -> 
     yield from ((_real(side(scope)), value) for side, value in zip(sides, enclose_all(relation.sides, point), strict=True))
 
 
-def _of_minimizer(conclusion: str, relation: UniqueMinimum, scope: Scope, point: Point) -> Iterator[tuple[Any, arb]]:
-    """The entries of the candidate, and the objective at three rivals."""
-    reader = Reader(conclusion.removeprefix("only_minimizer"))
+def _of_minimizer(
+    conclusion: str, relation: UniqueMinimum | UniquePlan, scope: Scope, point: Point
+) -> Iterator[tuple[Any, arb]]:
+    """The entries of the candidate, and the objective at three rivals; a plan has one of them in each row, in turn."""
+    plan = isinstance(relation, UniquePlan)
+    reader = Reader(conclusion.removeprefix("only_plan" if plan else "only_minimizer"))
     reader.next("(")
     objective = reader.function()(scope)
     reader.next("(")
     candidate = reader.function()(scope)
-    (j,), size = relation.places, point[relation.over]
-    assert isinstance(size, int)
-    for place in range(size):
-        yield candidate(place), enclose(relation.entry, {**point, j: place + 1})
-    rivals = [[Fraction(1, size)] * size, [Fraction(2 * k + 1, size * size) for k in range(size)],
-              [Fraction(int(k == size - 1)) for k in range(size)]]
-    for each in rivals:
+    sizes = [point[axis] for axis in relation.axes]
+    for places in product(*(range(size) for size in sizes if isinstance(size, int))):
+        entry = candidate
+        for place in places:
+            entry = entry(place)
+        at = dict(zip(relation.places, (place + 1 for place in places), strict=True))
+        yield entry, enclose(relation.entry, {**point, **at})
+    for each in _rivals(*(size for size in sizes if isinstance(size, int))):
         yield objective(_numbers(each)), enclose(relation.open_objective, {**point, relation.base.label: each})
+
+
+def _rivals(*sizes: int) -> list[Any]:
+    *rows, size = sizes
+    points = [[Fraction(1, size)] * size, [Fraction(2 * k + 1, size * size) for k in range(size)],
+              [Fraction(int(k == size - 1)) for k in range(size)]]
+    return [[points[(n + row) % len(points)] for row in range(rows[0])] for n in range(len(points))] if rows else points

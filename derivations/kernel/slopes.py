@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 
-from derivations.kernel.terms import NotExportedError, Term, mentions
+from derivations.kernel.terms import LEAVES, NotExportedError, Term, mentions
 
 ZERO: Term = ("num", Fraction(0))
 ONE: Term = ("num", Fraction(1))
@@ -11,7 +11,7 @@ ONE: Term = ("num", Fraction(1))
 def opened(part: Term) -> Term:
     """A term in which x log x, divergences and real powers are what they are defined as."""
     kind = part[0]
-    if kind in ("num", "var", "size", "position", "entry", "dlt"):
+    if kind in LEAVES:
         return part
     if kind == "sum":
         return (*part[:3], opened(part[3]))
@@ -35,6 +35,8 @@ def slope(part: Term, by: Term) -> Term:
         return ZERO
     if kind == "var":
         return ONE
+    if kind == "band":
+        raise NotExportedError("a slope along an entry of a vector of differences")
     if kind == "entry":
         deltas = [("dlt", *pair) for pair in zip(part[2], by[2], strict=True)]
         return deltas[0] if len(deltas) == 1 else ("mul", *deltas)

@@ -10,7 +10,7 @@ import sympy as sp
 
 from derivations.calculus.variables import Kind, Variable
 from derivations.kernel.polynomials import alpha
-from derivations.kernel.terms import Names, NotExportedError, Term, size_of, term, written
+from derivations.kernel.terms import Names, NotExportedError, Term, band_of, size_of, term, written
 from derivations.relations import AtLeast, Differs, Equation, Relation
 
 SIGN = {Kind.POSITIVE: ("<", "gt0"), Kind.INTERIOR: ("<", "gt0"), Kind.NONNEGATIVE: ("<=", "ge0"), Kind.SIMPLEX: ("<=", "ge0"),
@@ -100,6 +100,8 @@ def _type(v: Variable, names: Names) -> str:
     kind, shape = v.domain.kind, v.domain.shape
     if kind is Kind.SIZE:
         return "nat"
+    if kind is Kind.REAL and band_of(shape):                 # nothing reads what is beyond its 2n − 1 entries
+        return "nat -> R"
     sizes = [size_of(part, names) for part in shape]
     if kind is Kind.INDEX:
         return f"'I_{sizes[0]}"
@@ -110,7 +112,7 @@ def _type(v: Variable, names: Names) -> str:
 
 def _domain(v: Variable, name: str, names: Names) -> Iterator[tuple[str, str]]:
     """The hypotheses that say what a variable ranges over."""
-    kind, sizes = v.domain.kind, [size_of(part, names) for part in v.domain.shape]
+    kind, sizes = v.domain.kind, [size_of(part, names) for part in v.domain.shape if not band_of(v.domain.shape)]
     if kind is Kind.SIZE:
         yield f"{name}_gt0", f"(0 < {name})%N"
     for other in v.domain.other_than:

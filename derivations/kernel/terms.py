@@ -2,7 +2,8 @@
 
 A term is a tuple: its kind, then its parts.  Sums bind names of their own, each only once, so that no name is captured.
 
-    num value | var name | size name | position index | entry name indices | neg a | add a… | mul a… | inv a | pow a n
+    num value | pi | var name | size name | position index | entry name indices | band name size i j
+    neg a | add a… | mul a… | inv a | pow a n
     exp a | ln a | sqrt a | abs a | plus a | xlogx a | kl y x | rpow a b | dlt i j | sum bound size a | slope by a
 """
 
@@ -34,7 +35,7 @@ class NotExportedError(Exception):
 RESERVED = {"R", "expR", "ln", "kl", "xlogx", "plus", "upd", "upd2", "dlt", "derive1", "delta", "dot", "entropy", "KL",
             "partition", "softmax", "lse", "quad", "simplex", "interior", "slope", "fun", "forall", "exists", "Num", "fix",
             "cofix", "match", "end", "then", "return", "where", "using", "at", "Set", "Prop", "Type", "SProp", "mod", "sum",
-            "id", "only_minimizer", "only_plan", "bregman"}
+            "id", "only_minimizer", "only_plan", "bregman", "pi", "root", "offset"}
 UNARY = {sp.log: "ln", xlogx: "xlogx", plus: "plus", sp.Abs: "abs", sp.exp: "exp"}
 
 
@@ -96,12 +97,14 @@ def term(expr: sp.Expr, names: Names, bound: Mapping[Variable, str] | None = Non
     bound = bound or {}
     if expr.is_Rational:
         return number(Fraction(int(expr.p), int(expr.q)))
+    if expr is sp.S.Pi:
+        return ("pi",)
     if expr is sp.S.Exp1:
         return ("exp", ("num", Fraction(1)))
     if isinstance(expr, Variable):
         return _variable(expr, names, bound)
     if isinstance(expr, sp.Indexed):
-        return ("entry", names.of(expr.base.label), tuple(index_of(i, names, bound) for i in expr.indices))
+        return _entry(expr, names, bound)
     if isinstance(expr, sp.KroneckerDelta):
         return ("dlt", *sorted(index_of(i, names, bound) for i in expr.args))
     if isinstance(expr, sp.Sum):
@@ -121,6 +124,26 @@ def term(expr: sp.Expr, names: Names, bound: Mapping[Variable, str] | None = Non
     if isinstance(expr, bregman | pinsker | reciprocal):
         return term(expr.opened(), names, bound)
     raise NotExportedError(f"{type(expr).__name__}: {text(expr)}")
+
+
+def _entry(expr: sp.Indexed, names: Names, bound: Mapping[Variable, str]) -> Term:
+    """An entry of an array; or of a vector of a value for each difference of two positions, at n + j − i."""
+    name, size = names.of(expr.base.label), band_of(expr.shape)
+    if size is None:
+        return ("entry", name, tuple(index_of(i, names, bound) for i in expr.indices))
+    place = expr.indices[0]
+    minus, plus = ([v for v in place.free_symbols if place.coeff(v) == sign and v != size] for sign in (-1, 1))
+    if len(minus) != 1 or len(plus) != 1 or place != size + plus[0] - minus[0]:
+        raise NotExportedError(f"the position {text(place)}")
+    return ("band", name, names.of(size), index_of(minus[0], names, bound), index_of(plus[0], names, bound))
+
+
+def band_of(shape: tuple[sp.Expr, ...]) -> Variable | None:
+    """The size n of a vector of 2n − 1 entries, one for each difference of two positions; None for another shape."""
+    if len(shape) != 1 or isinstance(shape[0], Variable):
+        return None
+    size = (sp.sympify(shape[0]) + 1) / 2
+    return size if isinstance(size, Variable) else None
 
 
 def number(value: Fraction) -> Term:
@@ -205,6 +228,8 @@ def written(part: Term, env: Environment | None = None) -> str:
     kind = part[0]
     if kind == "num":
         return _number(part[1])
+    if kind == "pi":
+        return "pi"
     if kind == "var":
         return env.get(part[1], part[1])
     if kind == "size":
@@ -213,6 +238,8 @@ def written(part: Term, env: Environment | None = None) -> str:
         return f"{part[1]}.+1%:R"
     if kind == "entry":
         return f"({env.get(part[1], part[1])} {' '.join(part[2])})"
+    if kind == "band":
+        return f"({part[1]} (offset {' '.join(part[2:])}))"
     if kind == "dlt":
         return f"(dlt {part[1]} {part[2]})"
     if kind == "neg":
@@ -233,7 +260,7 @@ def written(part: Term, env: Environment | None = None) -> str:
         return f"({written(part[1], env)} `^ {written(part[2], env)})"
     if kind == "slope":
         return _written_slope(part, env)
-    head = {"exp": "expR", "sqrt": "Num.sqrt"}.get(kind, kind)
+    head = {"exp": "expR", "sqrt": "root"}.get(kind, kind)
     return f"({head} {' '.join(written(each, env) for each in part[1:])})"
 
 
@@ -280,7 +307,7 @@ def children(part: Term) -> tuple[Term, ...]:
     return part[3:] if part[0] == "sum" else part[1:2] if part[0] == "pow" else part[1:]
 
 
-LEAVES = {"num", "var", "size", "position", "entry", "dlt"}
+LEAVES = {"num", "pi", "var", "size", "position", "entry", "band", "dlt"}
 DEPTH = "#depth"                                             # how many variables move, in an environment
 
 
@@ -291,6 +318,8 @@ def indices(part: Term) -> set[str]:
         return set(part[2])
     if kind in ("position", "dlt"):
         return set(part[1:])
+    if kind == "band":
+        return set(part[3:])
     found = set[str]().union(*(indices(each) for each in children(part)))
     return found - {part[1]} if kind == "sum" else found
 
@@ -302,6 +331,8 @@ def renamed(part: Term, names: Mapping[str, str]) -> Term:
         return (*part[:2], tuple(names.get(i, i) for i in part[2]))
     if kind in ("position", "dlt"):
         return (kind, *(names.get(i, i) for i in part[1:]))
+    if kind == "band":
+        return (*part[:3], *(names.get(i, i) for i in part[3:]))
     if kind in LEAVES:
         return part
     if kind == "sum":
@@ -319,4 +350,4 @@ def renamed(part: Term, names: Mapping[str, str]) -> Term:
 
 def mentions(part: Term, name: str) -> bool:
     """Whether a vector or a scalar of that name occurs in a term."""
-    return (part[0] in ("entry", "var") and part[1] == name) or any(mentions(each, name) for each in children(part))
+    return (part[0] in ("entry", "band", "var") and part[1] == name) or any(mentions(each, name) for each in children(part))

@@ -13,7 +13,7 @@ from derivations.latex.names import parts
 from derivations.latex.notation import Definition
 from derivations.latex.reads import Reads
 from derivations.latex.tree import Bracket, Fraction, LatexError, Listing, Node, Operator, Product, Scripted, Symbol, spelled
-from derivations.latex.values import Value, at, bound, scalar, transposed
+from derivations.latex.values import Value, at, bound, is_index, scalar, transposed
 
 FUNCTIONS = ("\\exp", "\\log", "\\ln", "\\mathrm{ln}", "\\mathrm{log}", "\\mathrm{exp}")
 STARTING = (*FUNCTIONS, "\\sum", "\\prod", "\\nabla", "\\partial")
@@ -120,10 +120,22 @@ def is_derivative(reader: Reads, over: Node, under: Node) -> bool:
     plain_top = spelled(top.base) if isinstance(top, Scripted) else spelled(top)
     if name not in PARTIAL or plain_top != name or not isinstance(under, Product):
         return False
-    if name != "\\partial" and reader.meaning(name) is not None:
+    if name != "\\partial" and reader.meaning(name) is not None and not _cancels(reader, over, under):
         shown = f"\\frac{{{spelled(over)}}}{{{spelled(under)}}}"
         raise LatexError(f"{shown}: expected \\partial in a derivative, as {name} is a symbol of the notation")
     return True
+
+
+def _cancels(reader: Reads, over: Node, under: Product) -> bool:
+    """Whether d is a dimension that a product would not show above and below: d/dx, and df/dx of an f that depends on x."""
+    if spelled(under.factors[0]) not in reader.notation.sizes:
+        return False
+    by = reader.product(under.factors[1:])
+    if not isinstance(over, Product):
+        return not by.shape and not is_index(by)
+    value = reader.product(over.factors[1:])
+    places = [bound(size) for size in value.shape if size is not None]
+    return not by.shape and len(places) == len(value.shape) and at(value, places).has(by.number)
 
 
 def operand(reader: Reads, operator: Node, rest: list[Node]) -> Value:

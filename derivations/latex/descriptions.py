@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from derivations.latex.guesses import Guesses
 from derivations.latex.names import parts, thin
 from derivations.latex.paper import Formula
@@ -36,6 +38,7 @@ DESCRIBED = {
     "is positive": "positive",
     "an integer": "size",
 }
+LAWS = re.compile(r"(distributions?|probability vectors?)( … and)?$")
 REWARDS = ("reward", "score", "logit", "utility", "energy", "cost", "loss", "action value", "return")
 
 
@@ -44,6 +47,8 @@ def described(found: Guesses, symbol: Node, formula: Formula, why: str) -> None:
     words = formula.after.removeprefix("be ").removeprefix("is ").strip()
     if is_value(found, symbol) and any(word in words[:30] for word in REWARDS):
         value_of(found, symbol, "real", f"{why} {words[:20]}")
+    if LAWS.search(formula.words):
+        found.distributions.add(spelled(symbol))
     if not isinstance(symbol, Symbol):
         return
     meaning = next((each for start, each in DESCRIBED.items() if f"{words} ".startswith(f"{start} ")), None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from derivations.latex.descriptions import described, is_value, lines_of, value_of
 from derivations.latex.guesses import Guesses
@@ -306,9 +307,11 @@ def _sign(found: Guesses, symbols: Sequence[Node], sign: str, number: str, why: 
             name = spelled(symbol.base)
             known = found.lines.get(name)
             if known is None:
-                sizes = [found.indices.get(spelled(part), "") for part in index_parts(symbol.sub)]
+                sizes = [found.range_of(spelled(part)) for part in index_parts(symbol.sub)]
                 if all(sizes) and len(sizes) <= 2:
                     found.say(name, f"{kind} {'vector' if len(sizes) == 1 else 'matrix'} {' '.join(sizes)}", why)
+                else:
+                    found.later.append((found.section, partial(_sign, found, [symbol], sign, number, why)))
             elif kind == "positive" and known.meaning.startswith("simplex"):
                 known.meaning = known.meaning.replace("simplex", "interior")
             elif known.meaning.startswith(("vector", "matrix")):
@@ -327,8 +330,10 @@ def _mass(found: Guesses, left: Node | None, why: str) -> None:
         known.meaning = known.meaning.replace("positive vector", "interior")
     elif known is not None and known.meaning.startswith(("vector", "nonnegative vector")):
         known.meaning = f"simplex {known.meaning.split()[-1]}"
-    elif known is None and found.indices.get(letter):
-        found.say(name, f"simplex {found.indices[letter]}", why)
+    elif known is None and (size := found.range_of(letter)):
+        found.say(name, f"simplex {size}", why)
+    elif known is None:
+        found.later.append((found.section, partial(_mass, found, left, why)))
 
 
 def _bounded(found: Guesses, name: str, sign: str, number: str, why: str) -> None:

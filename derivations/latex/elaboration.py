@@ -175,6 +175,8 @@ class Reader:
             return entrywise(sp.Abs, self.value(node.inside), what="absolute value")
         if isinstance(node.inside, Listing):
             raise LatexError(f"expected one expression in brackets, got {spelled(node)}")
+        if node.kind == "[]" and isinstance(node.inside, Chain):
+            return operators.indicator(self, node.inside)    # Iverson's bracket
         return self.value(node.inside)
 
     def _at(self, inside: Node, where: Chain) -> Value:
@@ -285,6 +287,10 @@ class Reader:
             and isinstance(base.over, Symbol | Scripted)
         ):
             return derivatives.slopes(self, base.over, base.under, derivatives.operand(self, first, rest))
+        ahead = sub if sub is not None else rest[0] if rest and isinstance(rest[0], Bracket) else None
+        if base == Number("1") and sup is None and (stated := operators.condition(ahead)):
+            del rest[: 1 if sub is None else 0]
+            return operators.indicator(self, stated)         # 1{i = j}
         if isinstance(base, Bracket) and base.kind == "‖‖" and sup is not None:
             return operators.norm_power(self, base, sub, sup)
         if isinstance(base, Bracket) and sub is not None and spelled(sub) == "+":

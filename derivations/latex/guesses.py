@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from derivations.latex.names import pattern
@@ -44,6 +45,8 @@ class Guesses:
     local: dict[Place, dict[str, Guess]] = field(default_factory=dict)  # what a section or a formula says otherwise
     section: int = 0  # the section of the formula that is read now
     place: int | None = None  # its own place where it is displayed
+    distributions: set[str] = field(default_factory=set)  # names that stand after this word
+    later: list[tuple[int, Callable[[], None]]] = field(default_factory=list)  # by section, what waits for ranges of indices
     homes: dict[str, int] = field(default_factory=dict)  # name → the section of its guess
 
     def say(self, symbol: str, meaning: str, why: str, name: str = "") -> None:
@@ -67,6 +70,11 @@ class Guesses:
             self.local.setdefault(here, {}).setdefault(symbol, Guess(meaning, why))
         else:
             self.say(symbol, meaning, why)
+
+    def range_of(self, index: str) -> str:
+        """The size of an index, empty where it is not known."""
+        words = self.lines[index].meaning.split() if index in self.lines else []
+        return self.indices.get(index) or (words[1] if words[:1] == ["index"] else "")
 
     def size(self, node: Node, why: str) -> str | None:
         """The size that a part names; a letter becomes one."""

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from derivations.latex import operators
 from derivations.latex.clauses import LEADING, without_words
-from derivations.latex.derivatives import PARTIAL
+from derivations.latex.derivatives import PARTIAL, STARTING
 from derivations.latex.domains import DEFINE, read_bounds, read_domains, read_sets
 from derivations.latex.guesses import Guess, Guesses
 from derivations.latex.names import LETTER, index_parts, parts, pattern
@@ -24,9 +24,11 @@ from derivations.latex.tree import (
     Listing,
     Node,
     Number,
+    Operator,
     Product,
     Scripted,
     Sum,
+    Symbol,
     spelled,
     walk,
 )
@@ -63,6 +65,9 @@ def guess(paper: Paper) -> Guesses:
         _definition(found, place, tree, formula)
         _use(found, tree, formula)
     _indices(found)
+    for section, reading in found.later[:]:
+        found.section = section
+        reading()
     for name, nodes in found.used.items():
         _rest(found, name, nodes)
     for place, formula, tree in trees:
@@ -78,6 +83,23 @@ def _off_simplex(found: Guesses, place: int, tree: Node, formula: Formula) -> No
         if formula.display and words[:1] in (["simplex"], ["interior"]):
             local = found.local.setdefault(("formula", place), {})
             local.setdefault(name, Guess(f"positive vector {words[-1]}", "differentiated by its entries, off the simplex"))
+        elif formula.display and known is not None and words[:1] == ["="] and (domain := _free(found, name, tree)):
+            local = found.local.setdefault(("formula", place), {})
+            local.setdefault(name, Guess(domain, "differentiated by, whatever defines it"))
+
+
+def _free(found: Guesses, name: str, tree: Node) -> str | None:
+    """Any real numbers, for what sums and products of symbols define that the formula does not use otherwise."""
+    shown, body = pattern(found.names[name]), parse(found.lines[found.names[name]].meaning[1:])
+    sizes = [found.range_of(each) for each in shown.indices]
+    plain = all(isinstance(node, Symbol | Scripted | Product | Sum | Number | Operator) for node in walk(body))
+    below = {spelled(node) for node in walk(body)}
+    if shown.arguments or not all(sizes) or len(sizes) > 2 or not plain or below & {*STARTING, "e"}:
+        return None
+    others = _defining(found, {symbol for symbol, _ in uses(tree)} - {name}, but=name)
+    if (others & {symbol for symbol, _ in uses(body)}) - {*found.indices, *shown.indices}:
+        return None
+    return ["real", f"vector {' '.join(sizes)}", f"matrix {' '.join(sizes)}"][len(sizes)]
 
 
 def _differentiated(tree: Node) -> Iterator[str]:
@@ -162,15 +184,15 @@ def _arguments(call: Product) -> tuple[Node, ...]:
     return tuple(parts(bracket.inside)) if isinstance(bracket, Bracket) else ()
 
 
-def _defining(found: Guesses, names: set[str]) -> set[str]:
-    """All names by which some names are defined, so that no definition goes round in a circle."""
+def _defining(found: Guesses, names: set[str], but: str = "") -> set[str]:
+    """All names by which some names are defined, so that no definition goes round in a circle; what defines `but` left out."""
     seen: set[str] = set()
     waiting = set(names)
     while waiting:
         name = waiting.pop()
         seen.add(name)
         line = found.lines.get(found.names.get(name, ""))
-        if line is not None and line.meaning.startswith("="):
+        if line is not None and line.meaning.startswith("=") and name != but:
             tree = parse(line.meaning[1:])
             waiting |= ({spelled(node) for node in walk(tree)} | {symbol for symbol, _ in uses(tree)}) - seen
     return seen
@@ -278,6 +300,13 @@ def _rest(found: Guesses, name: str, nodes: Sequence[Node]) -> None:
         shape = [each.split()[1] if each.startswith("index ") else "" for each in ranges]
         if all(shape) and len(shape) <= 2:
             kind = "vector" if len(shape) == 1 else "matrix"
+            like = found.lines[found.names[bare]].meaning if bare != name and bare in found.names else ""
+            if like.split()[1:] == shape and like.split()[0] in ("simplex", "interior"):
+                found.say(name, like, f"as {bare}")
+                return
+            if name in found.distributions and len(shape) == 1:
+                found.say(name, f"simplex {shape[0]}", "after “distribution”")
+                return
             asked = f"interior {shape[0]}?" if name in DISTRIBUTIONS and len(shape) == 1 else ""
             found.say(name, "?" if asked else f"{kind} {' '.join(shape)}", asked or "its indices")
             return

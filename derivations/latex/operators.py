@@ -51,6 +51,7 @@ DEFAULT = {
     "\\mathrm{Tr}": "trace",
     "\\mathbf{1}": "ones",
     "\\mathbb{1}": "ones",
+    "\\mathbb{I}": "indicator",
     "I": "identity",
     "\\mathbf{I}": "identity",
     "\\mathrm{I}": "identity",
@@ -69,8 +70,11 @@ def apply(reader: Reads, operator: str, sub: Node | None, sup: Node | None, rest
     operator, _, law = operator.partition(" under ")
     if law and (sub is None or spelled(parse(law)).endswith(f"\\sim {spelled(sub)}")):
         sub = parse(law)                                     # E_u, where the table says that W ∼ u
-    if operator == "ones" and rest and isinstance(rest[0], Bracket) and isinstance(rest[0].inside, Chain):
-        return _indicator(reader, rest.pop(0))
+    if operator in ("ones", "indicator") and (stated := condition(sub if sub is not None else rest[0] if rest else None)):
+        del rest[: 1 if sub is None else 0]
+        return indicator(reader, stated)
+    if operator == "indicator":
+        raise LatexError("indicator: expected a condition after it, i = j or i \\ne j")
     if operator in ("ones", "identity"):
         return _constant(reader, operator, sub, sup)
     if operator == "delta":
@@ -328,11 +332,14 @@ def _constant(reader: Reads, operator: str, sub: Node | None, sup: Node | None) 
     return reader.scripts(value, None, sup, operator)
 
 
-def _indicator(reader: Reads, bracket: Node) -> Value:
+def condition(node: Node | None) -> Chain | None:
+    """The relation in {i = j} or [i = j], or below an indicator without brackets."""
+    inside = node.inside if isinstance(node, Bracket) and node.kind in ("{}", "[]", "()") else node
+    return inside if isinstance(inside, Chain) else None
+
+
+def indicator(reader: Reads, chain: Chain) -> Value:
     """1[i = j] and 1[i ≠ j] of two indices."""
-    assert isinstance(bracket, Bracket)
-    chain = bracket.inside
-    assert isinstance(chain, Chain)
     if len(chain.signs) != 1 or chain.signs[0] not in ("=", "\\ne", "\\neq") or None in chain.parts:
         raise LatexError(f"indicator: expected i = j or i \\ne j, got {spelled(chain)}")
     one, other = (reader.place(part) for part in chain.parts if part is not None)

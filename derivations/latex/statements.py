@@ -26,6 +26,7 @@ from derivations.latex.membership import SETS, check_member, is_interval, within
 from derivations.latex.names import index_parts, parts, plain
 from derivations.latex.notation import Definition, Notation
 from derivations.latex.problems import because, divergence, minimizer, optimal_value, problem
+from derivations.latex.spaces import check_point, dimensions, is_signed
 from derivations.latex.sums import check_pairs
 from derivations.latex.syntax import parse
 from derivations.latex.tree import (
@@ -137,7 +138,17 @@ def _relations(reader: Reader, chain: Chain) -> Iterator[Relation]:
     for left, sign, right in zip(chain.parts, chain.signs, chain.parts[1:], strict=False):
         if left is None or right is None:
             raise LatexError(f"expected an expression on each side of {sign}, got {spelled(chain)}")
-        yield from _link(reader, left, sign, right)
+        if sign == "\\in" and len(chain.signs) > 1 and dimensions(reader, right) is not None:
+            yield from _of_space(reader, left, right)
+        else:
+            yield from _link(reader, left, sign, right)
+
+
+def _of_space(reader: Reader, left: Node, space: Node) -> Iterator[Relation]:
+    """… ∈ ℝ^m after an equation, which is held against the shape, and of ℝ₊^m that entries are ≥ 0."""
+    value = check_point(reader, left, space)
+    if is_signed(space):
+        yield AtLeast(at(value, free_places(reader.notation, value, value)), sp.S.Zero)
 
 
 def _link(reader: Reader, left: Node, sign: str, right: Node) -> Iterator[Relation]:

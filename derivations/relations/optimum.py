@@ -364,14 +364,14 @@ def feasible_near(entries: Sequence[arb]) -> Iterator[list[Fraction]]:
     if not all(entry.is_finite() for entry in entries):
         return
     pairs = list(permutations(range(len(entries)), 2))
-    for resolution in (8, 64, 10**6):                        # simple numbers first
-        start = _rounded(entries, resolution)
-        for share in (Fraction(1, 2), Fraction(1, 8), Fraction(1, 64)):
-            yield from (_moved(start, share, *pair) for pair in pairs if sum(start) == 1)
-    start = _rounded(entries, 10**15)                        # for candidates that are only just wrong
     neighbours = [pair for pair in pairs if (pair[0] - pair[1]) % len(entries) in (1, len(entries) - 1)]
-    for share in (Fraction(1, 10**4), Fraction(1, 10**8)):
-        yield from (_moved(start, share, *pair) for pair in neighbours)
+    coarse, fine = (Fraction(1, 2), Fraction(1, 8), Fraction(1, 64)), (Fraction(1, 10**4), Fraction(1, 10**8))
+    tries = ((8, coarse, pairs), (64, coarse, pairs), (10**6, coarse, pairs),        # simple numbers first
+             (10**15, fine, neighbours))                     # for candidates that are only just wrong
+    for resolution, shares, exchanged in tries:
+        start = _rounded(entries, resolution)
+        if sum(start) == 1:                                  # there is something to move
+            yield from (_moved(start, share, *pair) for share in shares for pair in exchanged)
 
 
 def _rounded(entries: Sequence[arb], resolution: int) -> list[Fraction]:

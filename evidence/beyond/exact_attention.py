@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import torch
 from torch import Tensor
 
-from evidence import Layer, Reading, confirms, float64
+from evidence import Layer, Reading, confirms, float64, observes
+from evidence.beyond import output_bounds
+from evidence.beyond.output_bounds import squared
+from evidence.beyond.search import Problem, search
 from evidence.deciphering.conic_dual import conic_evidence_for, conic_reading, conic_solved, numbers
 from evidence.deciphering.dual import evidence_for, primal, reading, solved, spread
 from evidence.instances.mem import MemProblem, mem_problems
@@ -37,6 +42,16 @@ def gap_of_attention(problem: MemProblem) -> Reading:
 def squared_evidence(problem: MemProblem) -> Reading:
     value = problem.alpha**2 * evidence_for(problem).square().sum()
     return reading(problem, spread(problem) ** 2, closed_form=value)
+
+
+def shrunken_sides(x: Mapping[str, Tensor]) -> tuple[Tensor, Tensor]:
+    """α²‖z‖² and ‖λ*‖² + ‖αz − λ*‖²."""
+    moved = x["alpha"][:, None] * output_bounds.evidence(x)
+    return squared(moved), squared(x["lam"]) + squared(moved - x["lam"])
+
+
+SHRUNKEN = Problem(output_bounds.shapes, output_bounds.solved, shrunken_sides, counts=output_bounds.counts, least=1e-3)
+observes(Layer.TORCH, "beyond.shrinkage", name="search")(search(SHRUNKEN))
 
 
 def with_second(problem: MemProblem) -> tuple[MemProblem, Tensor]:
@@ -73,7 +88,7 @@ def _moved(problem: MemProblem, value: Tensor, off: float) -> Reading:
 # ── by a conic solver, which knows no closed form ───────────────────────────────────────────────────────────────────
 
 
-@confirms(Layer.PRIMAL, "beyond.evidence-split", "beyond.shrinkage", on=mem_problems(), count=12)
+@confirms(Layer.PRIMAL, "beyond.evidence-split", "beyond.shrinkage", on=mem_problems(), count=20)
 def conic_squared_evidence(problem: MemProblem) -> Reading:
     z = conic_evidence_for(problem)
     multiplier = conic_solved(problem, z).multiplier

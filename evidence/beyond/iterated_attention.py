@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from evidence import Layer, Reading, confirms
+from collections.abc import Mapping
+
+from torch import Tensor
+
+from evidence import Layer, Reading, confirms, observes
+from evidence.beyond import output_bounds
+from evidence.beyond.output_bounds import squared
+from evidence.beyond.search import Free, Problem, instances, itself, search
 from evidence.deciphering.dual import solved, spread
 from evidence.deciphering.expansion_approximations import difference, evidence, measured, times
 from evidence.instances import fifty_digits
@@ -47,3 +54,41 @@ def shift_of_one_pass(problem: MemProblem) -> Reading:
     point = problem.point() | {"lam": solution.dual.cpu(), "g": shift.cpu()}
     off = float(solution.error) * (1 + problem.alpha) ** 2 * spread(problem) ** 2
     return Reading(point, {"certificate": value}, problem.tolerance(value, spread(problem) ** 2) + off)
+
+
+# ── any number of passes ────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def iterated(free: Free) -> Mapping[str, Tensor]:
+    """A problem with its solution, and the query λ_{k−1} of the k-th pass, k one less than the number of templates."""
+    x = output_bounds.solved(free)
+    first = x["alpha"][:, None] * output_bounds.evidence(x)
+    prior_mean = mean(x["u"], x["T"])
+    query = first
+    for _ in range(passes(x["T"].shape[1]) - 1):
+        query = first + x["alpha"][:, None] * (prior_mean - mean(mem.tilt(query, x["T"], x["u"]), x["T"]))
+    estimate = mean(mem.tilt(x["lam"], x["T"], x["u"]), x["T"])
+    return {**x, "y": query, "E": estimate - mean(mem.tilt(query, x["T"], x["u"]), x["T"])}
+
+
+def mean(weights: Tensor, templates: Tensor) -> Tensor:
+    """Σ_i p_i t_i."""
+    return (weights[..., None] * templates).sum(-2)
+
+
+def passes(m: int) -> int:
+    """k, for m templates."""
+    return m - 1
+
+
+def iterate_sides(x: Mapping[str, Tensor]) -> tuple[Tensor, Tensor]:
+    """q^(2k+2) α²‖z‖²/(1 + q)² and ‖λ_k − λ*‖² = α²‖ĥ − h(λ_{k−1})‖²."""
+    order = 2 * passes(x["T"].shape[1]) + 2
+    reach = x["kappa"] ** order / (1 + x["kappa"]) ** 2 * x["alpha"] ** 2 * squared(output_bounds.evidence(x))
+    return reach, x["alpha"] ** 2 * squared(x["E"])
+
+
+ITERATED = Problem(output_bounds.shapes, iterated, iterate_sides, least=1e-6, scale=1.0,
+                   counts=lambda m: {"n": m, "d": 2, "k": passes(m)})
+confirms(Layer.TORCH, "beyond.iterates", on=instances(ITERATED), count=16)(itself)
+observes(Layer.TORCH, "beyond.iterates", name="search")(search(ITERATED))

@@ -20,13 +20,14 @@ Sides = Callable[[Values], tuple[Tensor, Tensor]]
 
 
 def shapes(m: int) -> dict[str, tuple[int, ...]]:
-    """m templates of the plane with a prior, a dual point and α."""
-    return {"T": (m, 2), "u": (m,), "lam": (2,), "alpha": ()}
+    """m templates of the plane with a prior, two dual points and α."""
+    return {"T": (m, 2), "u": (m,), "lam": (2,), "alpha": (), "y": (2,)}
 
 
 def solved(free: Free) -> dict[str, Tensor]:
     """A problem with its solution: the evidence is the one for which the drawn λ maximizes the dual."""
-    templates, dual, alpha = torch.tanh(free["T"]), torch.tanh(free["lam"]), torch.tanh(free["alpha"]).exp()
+    templates, alpha = torch.tanh(free["T"]), torch.tanh(free["alpha"]).exp()
+    dual, other = torch.tanh(free["lam"]), torch.tanh(free["y"])
     logits = free["u"] - free["u"].mean(-1, keepdim=True)
     prior = torch.softmax(3 * torch.tanh(logits / 3), -1)
 
@@ -40,8 +41,9 @@ def solved(free: Free) -> dict[str, Tensor]:
     g = mean(exact - prior)
     one_pass = tilted(dual + alpha[:, None] * g)
     divergence = (one_pass * (one_pass.log() - exact.log())).sum(-1)
-    return {"T": templates, "u": prior, "lam": dual, "alpha": alpha, "g": g, "e": mean(one_pass - exact),
-            "K": divergence.clamp(min=0), "kappa": alpha * diameter(templates) ** 2 / 4}
+    far = diameter(templates)
+    return {"T": templates, "u": prior, "lam": dual, "alpha": alpha, "D": far, "g": g, "e": mean(one_pass - exact),
+            "K": divergence.clamp(min=0), "kappa": alpha * far**2 / 4, "y": other, "E": mean(exact - tilted(other))}
 
 
 def squared(x: Tensor) -> Tensor:
@@ -88,8 +90,8 @@ def objective_sides(x: Values) -> tuple[Tensor, Tensor]:
 
 
 def pass_sides(x: Values) -> tuple[Tensor, Tensor]:
-    """q²‖λ − λ*‖² and ‖λ' − λ*‖² at λ = λ* + αg."""
-    return x["kappa"] ** 2 * x["alpha"] ** 2 * squared(x["g"]), x["alpha"] ** 2 * squared(x["e"])
+    """q²‖λ* − λ‖² and ‖λ' − λ*‖², λ' = α(z + μ − h(λ))."""
+    return x["kappa"] ** 2 * squared(x["lam"] - x["y"]), x["alpha"] ** 2 * squared(x["E"])
 
 
 def voted(claim: str, sides: Sides) -> None:

@@ -1,14 +1,15 @@
 """An inequality at thousands of random instances, and a gradient ascent that tries to violate it.
 
 What is drawn are free real numbers; the problem maps them into the domains of its variables and computes both sides in one
-batch.  From the tightest instances the ascent raises right/left.  The tightest of all are then held, one by one, against
-the proved statement and its twins, as drawn instances are.
+batch.  From the tightest instances the ascent raises right/left.  The tightest of all, and some others, are then held, one by
+one, against the proved statement and its twins, as drawn instances are.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import torch
 from hypothesis import strategies as st
@@ -19,7 +20,7 @@ from numerics import tolerances
 
 INSTANCES = 12_000
 STARTS, STEPS, RATE = 64, 150, 0.05                          # of the ascent
-HELD = 16                                                    # instances that are held against the statement
+HELD, SPACED = 16, 4                                         # instances that are held: the tightest, and some of the others
 ATTAINED = 1e-6
 """How close right/left has to come to 1 where a bound is said to be sharp."""
 
@@ -111,8 +112,8 @@ def allowed(problem: Problem, m: int, left: Tensor, right: Tensor) -> Tensor:
 
 
 def readings(problem: Problem, found: Found) -> Iterator[Reading]:
-    """The tightest instances, one by one."""
-    for place in range(HELD):
+    """The tightest instances, and some that are spaced evenly among the others, one by one."""
+    for place in (*range(HELD), *(len(found.left) * k // (SPACED + 1) for k in range(1, SPACED + 1))):
         left, right = found.left[place], found.right[place]
         if float(left.abs().maximum(right.abs())) > problem.least:
             point: dict[str, Value] = {name: x[place].cpu() for name, x in found.values.items()}
@@ -130,14 +131,23 @@ def search(problem: Problem) -> Callable[[str, Run], Finding]:
 
 
 def instances(problem: Problem) -> st.SearchStrategy[Reading]:
-    """Single instances, drawn as the search draws them."""
-    def one(m: int, seed: int) -> Reading:
-        values = problem.values(drawn(problem, m, 1, "cpu", seed))
+    """Single instances, drawn as the search draws them, and as many that an ascent has made tight: where there is little room,
+    a bound that is wrong by little fails."""
+    def one(m: int, seed: int, tight: bool) -> Reading:
+        free = ascended(problem, m) if tight else drawn(problem, m, 1, "cpu", seed)
+        place = seed % len(next(iter(free.values())))
+        values = problem.values({name: x[place : place + 1] for name, x in free.items()})
         left, right = problem.sides(values)
         point: dict[str, Value] = {name: x[0] for name, x in values.items()}
         return Reading({**problem.counts(m), **point}, {"batched": left[0]}, float(allowed(problem, m, left, right)[0]))
 
-    return st.builds(one, st.sampled_from(tuple(problem.sizes)), st.integers(0, 2**31))
+    return st.builds(one, st.sampled_from(tuple(problem.sizes)), st.integers(0, 2**31), st.booleans())
+
+
+@cache
+def ascended(problem: Problem, m: int) -> Free:
+    """Instances after the ascent, of which single ones are drawn."""
+    return raised(problem, drawn(problem, m, 8 * STARTS, "cpu"))
 
 
 def itself(reading: Reading) -> Reading:

@@ -86,9 +86,9 @@ observes(Layer.TORCH, "beyond.hoeffding", name="search")(search(COST))
 def carried_values(free: Free) -> Values:
     """What two weightings have in common and what not, and the distances of the keys."""
     far = torch.tanh(free["D"]).exp()
-    return {"r": torch.softmax(free["r"], -1), "v": torch.softmax(free["v"], -1), "v'": torch.softmax(free["v'"], -1),
-            "x": torch.tanh(free["x"]).exp(), "y": torch.tanh(free["y"]).exp(), "D": far,
-            "e": far[:, None, None] * torch.sigmoid(free["e"])}
+    return {"r": torch.softmax(free["r"], -1), "v": torch.softmax(9 * free["v"], -1), "v'": torch.softmax(9 * free["v'"], -1),
+            "x": (2 * torch.tanh(free["x"])).exp(), "y": (2 * torch.tanh(free["y"])).exp(), "D": far,
+            "e": far[:, None, None] * torch.sigmoid(9 * free["e"])}
 
 
 def carried_sides(x: Values) -> tuple[Tensor, Tensor]:

@@ -24,46 +24,22 @@ def counts(m: int) -> dict[str, int]:
     return {"N": m, "d": 2}
 
 
-def column_shapes(m: int) -> dict[str, tuple[int, ...]]:
-    """m templates of the plane with a preference, costs and two dual points."""
-    return {"T": (m, 2), "u": (m,), "M": (m, m), "lam": (2,), "nu": (2,)}
-
-
 def columns(x: Mapping[str, Tensor], at: Tensor, gamma: Tensor) -> Tensor:
     """q_λ(i|j), (batch, i, j)."""
     scores = torch.einsum("bnd,bd->bn", x["T"], at)[..., None] - x["M"]
     return torch.softmax(scores / gamma[:, None, None], -2)
 
 
-def column_values(free: Free) -> Values:
-    """The differences H_j of every column's mean and the divergences between the columns, for costs of any sign."""
-    x = {"T": torch.tanh(free["T"]), "M": 2 * torch.tanh(free["M"])}
-    one = torch.ones_like(free["lam"][:, 0])
-    here, there = (columns(x, 2 * torch.tanh(free[name]), one) for name in ("lam", "nu"))
-    u = torch.softmax(free["u"], -1)
-    both = torch.einsum("bj,bij->b", u, (here - there) * (here.log() - there.log()))
-    return {"u": u, "H": torch.einsum("bij,bid->bjd", here - there, x["T"]), "J": both, "D": diameter(x["T"])}
-
-
-def column_sides(x: Values) -> tuple[Tensor, Tensor]:
-    """(D²/4) J and the square of the average."""
-    return x["D"] ** 2 * x["J"] / 4, squared(torch.einsum("bj,bjd->bd", x["u"], x["H"]))
-
-
-COLUMNS = Problem(column_shapes, column_values, column_sides, counts=counts, least=1e-3)
-confirms(Layer.TORCH, "beyond.ot-mean-smooth", on=instances(COLUMNS), count=16)(itself)
-observes(Layer.TORCH, "beyond.ot-mean-smooth", name="search")(search(COLUMNS))
-
-
 def shapes(m: int) -> dict[str, tuple[int, ...]]:
-    """The same with one dual point, α and γ."""
-    return {"T": (m, 2), "u": (m,), "M": (m, m), "lam": (2,), "alpha": (), "gamma": ()}
+    """m templates of the plane with a preference, costs, two dual points, α and γ."""
+    return {"T": (m, 2), "u": (m,), "M": (m, m), "lam": (2,), "nu": (2,), "alpha": (), "gamma": ()}
 
 
 def solved(free: Free) -> dict[str, Tensor]:
-    """A problem with its solution: the evidence is the one for which the drawn λ maximizes the dual."""
+    """A problem with its solution, for costs of any sign: the evidence is the one for which the drawn λ maximizes the dual."""
     x = {"T": torch.tanh(free["T"]), "M": 2 * torch.tanh(free["M"])}
     dual, alpha, gamma = torch.tanh(free["lam"]), torch.tanh(free["alpha"]).exp(), torch.tanh(free["gamma"]).exp()
+    other = torch.tanh(free["nu"])
     u = torch.softmax(3 * torch.tanh(free["u"] / 3), -1)
 
     def mean(of: Tensor) -> Tensor:
@@ -73,8 +49,8 @@ def solved(free: Free) -> dict[str, Tensor]:
     g = mean(exact - start)
     one_pass = columns(x, dual + alpha[:, None] * g, gamma)
     apart = gamma * torch.einsum("bj,bij->b", u, one_pass * (one_pass.log() - exact.log()))
-    return {"lam": dual, "alpha": alpha, "gamma": gamma, "g": g, "e": mean(one_pass - exact), "K": apart.clamp(min=0),
-            "D": diameter(x["T"])}
+    return {**x, "u": u, "lam": dual, "nu": other, "alpha": alpha, "gamma": gamma, "D": diameter(x["T"]), "g": g,
+            "e": mean(one_pass - exact), "K": apart.clamp(min=0), "E": mean(exact - columns(x, other, gamma))}
 
 
 def share(x: Values) -> Tensor:
@@ -101,9 +77,9 @@ def objective_sides(x: Values) -> tuple[Tensor, Tensor]:
     return scale * x["alpha"] * q**3 * squared(evidence(x)), scale * 2 * (1 + q) * lost
 
 
-def voted(claim: str, sides: Sides) -> None:
+def voted(claim: str, sides: Sides, scale: float = 1e4) -> None:
     """Single instances, a search of thousands, and an ascent."""
-    problem = Problem(shapes, solved, sides, counts=counts, least=1e-3, scale=1e4)
+    problem = Problem(shapes, solved, sides, counts=counts, least=1e-3, scale=scale)
     confirms(Layer.TORCH, claim, on=instances(problem), count=16)(itself)
     observes(Layer.TORCH, claim, name="search")(search(problem))
 

@@ -5,7 +5,7 @@ The programs are stated as they are printed and solved with a certified gap; the
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 
 import numpy as np
 from hypothesis import strategies as st
@@ -78,6 +78,7 @@ class ConicProblem:
         return tolerances.rounding("float64", self.n * self.d, scale**2)
 
 
+@cache
 @st.composite
 def problems(draw: st.DrawFn, smallest: int = 2) -> ConicProblem:
     """Draw a small problem; d = 1, repeated templates and templates on a line included."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 
 import torch
 from hypothesis import strategies as st
@@ -94,6 +94,7 @@ class GaussianProblem(Placed):
         return torch.linalg.solve((1 + alpha) * eye, self["mu"] + alpha * self["b"])
 
 
+@cache
 @st.composite
 def gaussian_problems(draw: st.DrawFn) -> GaussianProblem:
     """Draw a problem; d = 1 included."""

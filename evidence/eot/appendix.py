@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 
 import torch
 from hypothesis import strategies as st
@@ -68,6 +68,7 @@ class Batch(Placed):
         return Reading(self.point(), routes, tolerances.rounding("float64", self.n * self.m, scale), computed)  # type: ignore[arg-type]
 
 
+@cache
 @st.composite
 def batches(draw: st.DrawFn) -> Batch:
     """Draw a small batch; n = 1 and m = 1, and plans with zeros, included."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 from hypothesis import strategies as st
 from torch import Tensor
@@ -46,6 +48,7 @@ class ConicBatch:
         return tolerances.plan_from_gap(solution.gap, self.epsilon)
 
 
+@cache
 @st.composite
 def conic_batches(draw: st.DrawFn) -> ConicBatch:
     """Draw a small problem; n = 1, m = 1 and equal queries included."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 from hypothesis import strategies as st
 from torch import Tensor
@@ -40,6 +42,7 @@ class ConicRow:
         }
 
 
+@cache
 @st.composite
 def problems(draw: st.DrawFn, smallest: int = 1, epsilons: tuple[float, ...] = (0.5, 1.0, 4.0)) -> ConicRow:
     """Draw a small problem; m = 1 and ties included."""

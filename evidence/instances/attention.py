@@ -8,7 +8,7 @@ tiles of one key, one tile of all, masks that leave a tile, a row or everything 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 
 import numpy as np
 import torch
@@ -93,6 +93,7 @@ class AttentionProblem(Placed):
         return Reading(self.point(**(given or {})), routes, tolerance, computed)  # type: ignore[arg-type]
 
 
+@cache
 @st.composite
 def attention_problems(draw: st.DrawFn, square: bool = False, smallest: int = 1) -> AttentionProblem:
     """Draw a small problem; n = 1, m = 1, n ≠ m, one query n times and equal scores included."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 
 import torch
 from hypothesis import strategies as st
@@ -113,6 +113,7 @@ class Head(Placed):
         return tolerances.rounding("float64", self.n + self.d * self.e, largest * (1 + score))
 
 
+@cache
 @st.composite
 def drawn_heads(draw: st.DrawFn, max_n: int = 3, smallest_n: int = 1, hidden: bool | None = None) -> Head:
     """Draw a head; n = 1, d < e and e < d included."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 import torch
@@ -258,6 +258,7 @@ def _mask(kind: str, allowed: Tensor, bias: Tensor) -> Tensor | None:
     return torch.where(allowed, bias if kind == "bias" else 0.0, -torch.inf)
 
 
+@cache
 @st.composite
 def mem_problems(
     draw: st.DrawFn,

@@ -13,7 +13,7 @@ expression is evaluated as printed, with exp(s/τ) and no shift.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -87,6 +87,7 @@ class OneSided:
         return OneSided(scores, self.temperature, move(self.values), move(self.context_gradient), mask, self.kind)
 
 
+@cache
 @st.composite
 def one_sided_problems(
     draw: st.DrawFn,
@@ -222,6 +223,7 @@ class Row(Placed):
         return tolerances.rounding("float64", self.m, largest * (1 + exponent) * max(1.0, self.tau, 1 / self.tau) ** 2)
 
 
+@cache
 @st.composite
 def rows(draw: st.DrawFn, max_m: int = 5) -> Row:
     """Draw a row of ordinary magnitude, m = 1, m = 2 and ties included."""

@@ -10,7 +10,7 @@ costs of +inf, which may leave a template out of reach, costs of 0, and Î± and Î
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 import torch
@@ -245,6 +245,7 @@ def _cost(kind: str, templates: Tensor, rows: Tensor, generator: torch.Generator
     return torch.zeros_like(rows) if kind == "zero" else rows
 
 
+@cache
 @st.composite
 def ot_problems(
     draw: st.DrawFn,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 
 import torch
 from hypothesis import strategies as st
@@ -61,6 +61,7 @@ class Scene(Placed):
         return Reading({"m": self.m, **point}, routes, tolerance, "right" if right else "left")
 
 
+@cache
 @st.composite
 def scenes(draw: st.DrawFn, smallest: int = 1, kinds: tuple[str, ...] = KINDS) -> Scene:
     """Draw a scene; one location, ties and data that are negative throughout are included."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -52,6 +53,7 @@ class TransportProblem:
         return self.cost, self.source, self.target, self.temperature
 
 
+@cache
 @st.composite
 def transports(
     draw: st.DrawFn,

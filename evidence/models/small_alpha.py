@@ -78,10 +78,15 @@ def squared_radius(templates: Tensor, prior: Tensor) -> Tensor:
 
 
 def transport_ratio(templates: Tensor, prior: Tensor) -> tuple[float, float, float]:
-    """α/γ, (α/γ) λ_max(Σ̄) and what the bound of the closed form asks to be below 1, with α = 1 and γ = √d."""
+    """α/γ, (α/γ) λ_max(Σ̄) and what the bound of the closed form asks to be below 1, with α = 1 and γ = √d.
+
+    The eigenvalues other than 0 are those of the templates in the coordinates of an orthonormal basis of their span: a basis
+    of n vectors makes Σ̄ small where d is larger than n.
+    """
     gamma = templates.shape[-1] ** 0.5
     cost = -templates @ templates.T
-    sigma = ot_attention.mean_covariance(templates, prior, cost, gamma)
+    coordinates = torch.linalg.qr(templates.T).R.T
+    sigma = ot_attention.mean_covariance(coordinates, prior, cost, gamma)
     half = float(torch.cdist(templates, templates).max()) / 2
     return 1 / gamma, float(torch.linalg.eigvalsh(sigma)[-1]) / gamma, half**2 / gamma
 

@@ -7,6 +7,7 @@
    here, and a wrong one makes the proof fail. *)
 
 From AttentionProofs Require Export Prelude Divergence.
+From mathcomp.analysis Require Export trigo.
 
 Set Implicit Arguments.
 Unset Strict Implicit.
@@ -17,6 +18,10 @@ Local Open Scope ring_scope.
 (* ------------------------------------------------------------------ deltas of positions *)
 
 Definition dlt {R : realType} {m : nat} (i j : 'I_m) : R := delta i j.
+
+(* the place of the difference j - i among the 2n - 1 differences of two positions *)
+Definition offset (n : nat) (i j : 'I_n) : nat := (n + j - i.+1)%N.
+Arguments offset : clear implicits.
 
 Section Deltas.
 Variables (R : realType) (m : nat).
@@ -140,7 +145,13 @@ Proof. exact: d_val. Qed.
 
 End Slopes.
 
-(* ------------------------------------------------------------------ logarithms and exponentials *)
+(* ------------------------------------------------------------------ logarithms, exponentials, roots *)
+
+(* the argument is a number of R itself, so that the ring tactic knows two roots to be one *)
+Definition root {R : realType} (x : R) : R := Num.sqrt x.
+
+(* the logarithm of a number, for the same reason *)
+Definition ln_nat {R : realType} (n : nat) : R := ln n%:R.
 
 Section Powers.
 Variable R : realType.
@@ -148,6 +159,18 @@ Implicit Types (x y a : R).
 
 Lemma ln_pow n x : 0 < x -> ln (x ^+ n) = n%:R * ln x.
 Proof. by move=> x0; rewrite lnX // mulr_natl. Qed.
+
+Lemma root_gt0 x : (0 < root x) = (0 < x).
+Proof. exact: sqrtr_gt0. Qed.
+
+Lemma root_ge0 x : 0 <= root x.
+Proof. exact: sqrtr_ge0. Qed.
+
+Lemma ln_root x : 0 < x -> ln (root x) = 2%:R^-1 * ln x.
+Proof. by move=> x0; rewrite /root -{2}(sqr_sqrtr (ltW x0)) ln_pow ?sqrtr_gt0 // mulrA mulVf ?mul1r // pnatr_eq0. Qed.
+
+Lemma ln_natE n : ln (n%:R : R) = ln_nat n.
+Proof. by []. Qed.
 
 Lemma plus_ge0 x : 0 <= plus x.
 Proof. by rewrite /plus le_maxr lexx orbT. Qed.
@@ -188,6 +211,34 @@ Qed.
 
 End Minimizers.
 
+(* plans: matrices whose rows are points of the simplex *)
+Section Plans.
+Variables (R : realType) (n m : nat).
+Implicit Types (P Q : 'I_n -> 'I_m -> R).
+
+Definition only_plan (F : ('I_n -> 'I_m -> R) -> R) P : Prop :=
+  (forall i j, 0 <= P i j) /\ (forall i, \Sum_(j < m) P i j = 1) /\
+  forall Q, (forall i j, 0 <= Q i j) -> (forall i, \Sum_(j < m) Q i j = 1) ->
+    F P <= F Q /\ (F Q = F P -> forall i j, Q i j = P i j).
+
+Lemma only_plan_kl F P (c : 'I_n -> R) :
+  (forall i, 0 < c i) -> (forall i j, 0 < P i j) -> (forall i, \Sum_(j < m) P i j = 1) ->
+  (forall Q, (forall i j, 0 <= Q i j) -> (forall i, \Sum_(j < m) Q i j = 1) ->
+    F Q = F P + \Sum_(i < n) \Sum_(j < m) (c i * kl (Q i j) (P i j))) ->
+  only_plan F P.
+Proof.
+move=> c0 p0 p1 E; split; [by move=> i j; exact: ltW | split=> // Q q0 q1].
+have k0 i j : 0 <= c i * kl (Q i j) (P i j) by apply: mulr_ge0; [exact: ltW | exact: kl_ge0].
+have r0 i : 0 <= \Sum_(j < m) (c i * kl (Q i j) (P i j)) by apply: sum_ord_ge0.
+split; rewrite (E Q q0 q1); first by rewrite ler_addl; exact: sum_ord_ge0.
+rewrite -{2}[F P]addr0 => /addrI z i j.
+have zi : \Sum_(j < m) (c i * kl (Q i j) (P i j)) = 0 by exact: (sum_eq0 r0 z).
+have /eqP := sum_eq0 (k0 i) zi j; rewrite mulf_eq0 (gt_eqF (c0 i)) /= => /eqP.
+exact: (kl_eq0 (q0 i j) (p0 i j)).
+Qed.
+
+End Plans.
+
 (* ------------------------------------------------------------------ tactics *)
 
 (* the sign of an expression, from its form and from the hypotheses *)
@@ -216,7 +267,8 @@ Ltac positive :=
       | ?a ^+ _ => apply: exprn_gt0; positive
       | expR _ => apply: expR_gt0
       | _ `^ _ => apply: powr_gt0
-      | Num.sqrt _ => rewrite sqrtr_gt0; positive
+      | root _ => rewrite root_gt0; positive
+      | pi => exact: pi_gt0
       | total _ => first [apply: sum_ord_gt0; [assumption | intro; positive]
         | match goal with mass : @total _ _ ?u = 1 |- is_true (0 < @total _ _ ?f) =>
             apply: (@sum_mass_gt0 _ _ u f); [intro; positive | exact: mass | intro; positive
@@ -235,7 +287,7 @@ Ltac positive :=
       | ?a ^+ _ => first [apply: exprn_ge0; positive | apply: exprn_even_ge0; done]
       | `|_| => exact: normr_ge0
       | expR _ => apply: ltW; exact: expR_gt0
-      | Num.sqrt _ => exact: sqrtr_ge0
+      | root _ => exact: root_ge0
       | kl _ _ => apply: kl_ge0; positive
       | plus _ => exact: plus_ge0
       | total _ => apply: sum_ord_ge0; intro; positive
@@ -260,15 +312,17 @@ Ltac split_deltas := lazymatch goal with
 
 (* an identity of the field, in which sums and functions are atoms *)
 Ltac fld := cbv beta; deltas;
-  first [reflexivity | field; positive | congr (_^-1); ring | split_deltas; first [reflexivity | field; positive]].
+  first [reflexivity | ring | field; positive | congr (_^-1); ring | split_deltas; first [reflexivity | field; positive]].
 
 (* ln of a product whose factors are positive, and exp of a sum *)
 Ltac lns := repeat match goal with
   | |- context [ln (?a * ?b)] => rewrite (@ln_mul _ a b); [| solve [positive] | solve [positive]]
   | |- context [ln (?a)^-1] => rewrite (@ln_inv _ a); [| solve [positive]]
   | |- context [ln (?a ^+ ?n)] => rewrite (@ln_pow _ n a); [| solve [positive]]
+  | |- context [ln (root ?a)] => rewrite (@ln_root _ a); [| solve [positive]]
   | |- context [ln (expR ?a)] => rewrite (@ln_exp _ a)
   | |- context [ln 1] => rewrite ln1
+  | |- context [@ln _ (@GRing.natmul _ _ ?n)] => rewrite (@ln_natE _ n)
   end.
 
 Ltac exps := repeat match goal with
@@ -294,4 +348,4 @@ Ltac derive := lazymatch goal with
   end.
 
 (* the functions are what they are: no tactic opens them *)
-Global Opaque total expR ln derive1 dlt upd upd2.
+Global Opaque total expR ln root ln_nat pi derive1 dlt upd upd2.

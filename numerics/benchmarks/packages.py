@@ -59,7 +59,6 @@ def _sparse(rows: int, size: int) -> Pairs:
     scores = torch.randn(rows, size, generator=generator)
     labels = torch.randint(size, (rows,), generator=generator)
     utility = torch.randn(rows, size, generator=generator)
-    targets = nn.functional.one_hot(labels, size).to(scores)
     maps: dict[str, tuple[Any, dict[str, float]]] = {
         "sparsemax": (regularizers.sparsemax, {}), "entmax15": (regularizers.entmax15, {}),
         "entmax_bisect": (regularizers.entmax_bisect, {"alpha": 1.3}), "sparsemax_bisect": (sparse_maps.sparsemax_bisect, {}),
@@ -73,7 +72,7 @@ def _sparse(rows: int, size: int) -> Pairs:
         found[name, "entmax"] = _pair(partial(_call, f, scores) for f in both)
         found[f"{name}, gradient", "entmax"] = _pair(partial(_gradient, f, scores, utility) for f in both)
     for name, ours in losses.items():
-        found[name, "entmax"] = partial(ours, scores, targets), partial(getattr(peer, name), scores, labels)
+        found[name, "entmax"] = partial(ours, scores, labels), partial(getattr(peer, name), scores, labels)
     return found
 
 

@@ -65,6 +65,8 @@ def _draw(found: list[Curves], out: Path) -> int:
         trained = [curves for curves in rows if curves.weights == "trained"]
         drawn = {"layers": figures.layers(rows), "heads": figures.heads(trained), "slopes": figures.slopes(rows)}
         for kind, picture in drawn.items():
+            picture.draw_without_rendering()                 # the layout is found once, not once for each format
+            picture.set_layout_engine("none")
             for suffix in (".png", ".svg"):
                 with atomic_write(out / f"temperature-{rows[0].model}-{role}-{kind}{suffix}") as path:
                     picture.savefig(path, dpi=150)

@@ -22,6 +22,7 @@ from torch import Tensor
 
 from numerics import linear, mem, one_sided, ot_attention, regularizers, transport
 from numerics.arguments import check_positive
+from numerics.modules.fused import fused_attention
 from numerics.priors import log_mask
 
 FeatureMap = Callable[[Tensor], Tensor]
@@ -61,6 +62,11 @@ class Softmax(Attention):
     def weights(self, query: Tensor, key: Tensor, temperature: float, mask: Tensor | None) -> Tensor:
         """Return softmax(s/τ + mask)."""
         return one_sided.plan(one_sided.scores_from(query, key), temperature, mask)
+
+    def output(self, query: Tensor, key: Tensor, value: Tensor, temperature: float, mask: Tensor | None) -> Tensor:
+        """Return W v, by PyTorch's kernel where it computes the same."""
+        fused = fused_attention(query, key, value, temperature, mask)
+        return super().output(query, key, value, temperature, mask) if fused is None else fused
 
 
 @dataclass(frozen=True)

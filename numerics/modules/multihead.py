@@ -132,13 +132,14 @@ class MultiheadAttention(nn.MultiheadAttention):
         batched = self._check(query, key, value)
         if is_causal and attn_mask is None:
             raise ValueError("attn_mask: expected the causal mask where is_causal is set, got None")
+        of_itself = query is key and key is value and self.in_proj_weight is not None
         if batched and not self.batch_first:
             query, key, value = (x.transpose(0, 1) for x in (query, key, value))
         elif not batched:
             query, key, value = (x.unsqueeze(0) for x in (query, key, value))
             key_padding_mask = None if key_padding_mask is None else key_padding_mask.unsqueeze(0)
         mask = self._merged(key_padding_mask, attn_mask, query.shape[0], query.shape[1], key.shape[1])
-        q, k, v = self._projected(query, key, value)
+        q, k, v = self._of_itself(query) if of_itself else self._projected(query, key, value)
         k, v, mask = self._extended(k, v, mask)
         dropout = self.dropout if self.training else 0.0
         heads, weights = attend(
@@ -193,6 +194,11 @@ class MultiheadAttention(nn.MultiheadAttention):
         dtype = next(x.dtype for x in parts if x.dtype != torch.bool)
         added = [log_mask(~x if x.dtype == torch.bool else x, dtype) for x in parts]
         return added[0] if len(added) == 1 else added[0] + added[1]
+
+    def _of_itself(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Return queries, keys and values of the same tensor, by one product."""
+        q, k, v = linear(x, self.in_proj_weight, self.in_proj_bias).chunk(3, -1)
+        return q, k, v
 
     def _projected(self, query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         if self.in_proj_weight is not None:

@@ -206,15 +206,19 @@ def _mean(data: Data, *, backward: bool) -> Trial:
     z, u = data.normal(d), data.shares(n)
     w = data.normal(d + n)
 
+    def solved(t: Tensor, z: Tensor) -> mem.Solution:
+        result = mem.solve(t, z, u, data.number, tolerance=TIGHT)
+        if not bool(result.converged):                       # it does not raise: that is what the flag is for
+            raise RuntimeError("solve: 1 of 1 problems did not converge")
+        return result
+
     def found() -> Tensor:
         if not backward:
-            result = mem.solve(t, z, u, data.number, tolerance=TIGHT)
-            if not bool(result.converged):                   # it does not raise: that is what the flag is for
-                raise RuntimeError("solve: 1 of 1 problems did not converge")
+            result = solved(t, z)
             return torch.cat([result.dual.double(), result.weights.double(), result.mean.double()])
 
         def value(t: Tensor, z: Tensor) -> Tensor:
-            result = mem.solve(t, z, u, data.number, tolerance=TIGHT)
+            result = solved(t, z)
             return (w[:d] * result.dual).sum() + (w[d:] * result.weights).sum()
 
         return gradient(value, t, z)

@@ -4,7 +4,7 @@
 
 Notation    See the package; γ = temperature; f, g = row and column potential; S = where P > 0; n_i = entries of S in row i
 Solution    P_ij = (f_i + g_j − C_ij)_+/γ. Given g, every f_i solves Σ_j (f_i + g_j − C_ij)_+ = γ a_i: the threshold of a
-            sparsemax, found by sorting.
+            sparsemax, found as there.
 Dual        D(g) = Σ_i a_i f_i + Σ_j b_j g_j − Σ_ij (f_i + g_j − C_ij)²_+/2γ with the best f: concave, with ∇D = b − Pᵀ1 and,
             where S does not change, −γ∇²D = diag(Sᵀ1) − Sᵀ diag(1/n) S, the Laplacian of a graph.
 Solver      One step is a sweep, the best g for f, and a step of Newton's method with a ridge in proportion to the residual,
@@ -25,7 +25,7 @@ from numerics.arguments import Positive
 from numerics.line_search import backtrack
 from numerics.transport.sinkhorn import scaling
 
-_ROUGH_TOLERANCE, _ANNEALING_RATE, _RIDGE = 0.1, 8.0, 1e-4
+_ROUGH_TOLERANCE, _ANNEALING_RATE, _RIDGE, _THRESHOLD_STEPS = 0.1, 8.0, 1e-4, 16
 
 
 @dataclass(frozen=True)
@@ -94,11 +94,12 @@ def quadratic_plan(
         g, taken = _maximize(g, *fixed[:3], factor * fixed[3], max_steps - steps, rough=factor > 1)
         steps += taken
     g = g - (fixed[2] * g).sum(-1, keepdim=True) / fixed[2].sum(-1, keepdim=True).clamp(min=torch.finfo(g.dtype).tiny)
-    support = _point(g, *fixed)[1] > 0
-    follow = g
-    for _ in range(2):
-        follow = follow + _newton(support, fixed[3], b - _point(follow, C, a, b, gamma)[1].sum(-2), None)
-    g = g + (follow - follow.detach())
+    if arguments.differentiated(C, a, b, gamma):
+        support = _point(g, *fixed)[1] > 0
+        follow = g
+        for _ in range(2):
+            follow = follow + _newton(support, fixed[3], b - _point(follow, C, a, b, gamma)[1].sum(-2), None)
+        g = g + (follow - follow.detach())
     f, P, value = _point(g, C, a, b, gamma)
     row_error, column_error = (P.sum(-1) - a).detach().abs(), (P.sum(-2) - b).detach().abs()
     error = row_error.sum(-1) + column_error.sum(-1)
@@ -134,14 +135,26 @@ def _point(g: Tensor, C: Tensor, a: Tensor, b: Tensor, gamma: Tensor) -> tuple[T
 def _threshold(y: Tensor, mass: Tensor) -> Tensor:
     """Return the f with Σ_j (f + y_j)_+ = mass, for rows y; the largest of those for a mass of zero."""
     with torch.no_grad():
-        top = y.sort(-1, descending=True).values
-        count = torch.arange(1, y.shape[-1] + 1, dtype=y.dtype, device=y.device)
-        size = (count * top > top.cumsum(-1) - mass.unsqueeze(-1)).sum(-1, keepdim=True).clamp(min=1)
-        least = top.gather(-1, size - 1)
-    held = y >= least
+        held = _held(y, mass.unsqueeze(-1))
     # From the peak: differences of costs count, not costs.
     peak = y.amax(-1, keepdim=True).detach()
     return (mass - torch.where(held, y - peak, 0.0).sum(-1)) / held.sum(-1) - peak.squeeze(-1)
+
+
+def _held(y: Tensor, mass: Tensor) -> Tensor:
+    """Return which entries are above the threshold, at least one in a row: Newton's method sheds those that are too many."""
+    tau, last = y.amax(-1, keepdim=True) - mass, None
+    for _ in range(_THRESHOLD_STEPS if y.device.type == "cpu" else 0):
+        above = y > tau
+        count = torch.count_nonzero(above, -1).unsqueeze(-1)
+        if last is not None and bool((count == last).all()):
+            return above | (y == y.amax(-1, keepdim=True))
+        tau = tau + (((y - tau) * above).sum(-1, keepdim=True) - mass) / count.clamp(min=1)
+        last = count
+    top = y.sort(-1, descending=True).values
+    number = torch.arange(1, y.shape[-1] + 1, dtype=y.dtype, device=y.device)
+    size = (number * top > top.cumsum(-1) - mass).sum(-1, keepdim=True).clamp(min=1)
+    return y >= top.gather(-1, size - 1)
 
 
 def _newton(support: Tensor, gamma: Tensor, residual: Tensor, ridge: Tensor | None) -> Tensor:

@@ -12,6 +12,8 @@ Solver      φ is eliminated: given ψ its best value is −log Σ_j b_j exp(ψ_
             Sinkhorn's, the best shift of φ − t, ψ + t, and a step of Newton's method for ψ, halved until the dual grows
             enough. Without a start, a small ε is approached from larger ones.
 Derivatives As in ``solver``: two steps of Newton's method with the Hessian held constant make first and second ones exact.
+            They start from f and g, not from φ and ψ: with these held P_ij = a_i b_j exp((f_i + g_j − C_ij)/ε), whose
+            exponents are small where P is not, moves little with ε. φ, ψ and L move by 1/ε of themselves, and cancel.
 """
 
 import math
@@ -59,11 +61,22 @@ class Unbalanced:
 
 class _Problem(NamedTuple):
     kernel: Tensor  # L, (..., n, m)
+    tilted: Tensor  # L_ij + log b_j, −inf where b_j is 0
+    reached: Tensor  # columns that some row with mass may go to, (..., m)
     source: Tensor
     target: Tensor
     kappa_a: Tensor  # (..., 1)
     kappa_b: Tensor
     dead: Tensor  # rows that may go nowhere, (..., n)
+    lost_a: Tensor  # f₀/ρ_a where φ is counted from f₀/ε, else 0; (..., n) or (..., 1)
+    lost_b: Tensor
+
+    def on(self, kernel: Tensor) -> "_Problem":
+        """Return the same problem with another L."""
+        held = self.target > 0
+        tilt = torch.where(held, torch.where(held, self.target, 1.0).log(), -torch.inf)
+        reached = ((kernel != -torch.inf) & (self.source > 0).unsqueeze(-1)).any(-2)
+        return self._replace(kernel=kernel, tilted=kernel + tilt.unsqueeze(-2), reached=reached)
 
 
 class _Point(NamedTuple):
@@ -110,7 +123,7 @@ def unbalanced(
         RuntimeError: if ``strict``, and a problem did not converge.
     """
     arguments.check_count("max_steps", max_steps)
-    x, epsilon, dtype = _problem(cost, source, target, temperature, source_relaxation, target_relaxation, mask)
+    x, epsilon, rates, dtype = _problem(cost, source, target, temperature, source_relaxation, target_relaxation, mask)
     fixed = _Problem(*(part.detach() for part in x))
     if start is None:
         psi, schedule = torch.zeros_like(x.target), _schedule(fixed)
@@ -122,9 +135,16 @@ def unbalanced(
     for factor in schedule:
         found, taken = _maximize(_at(fixed, factor), psi / factor, max_steps - steps, rough=factor > 1)
         psi, steps = found * factor, steps + taken
-    psi = _refined(x, fixed, psi)
-    point = _evaluate(x, psi)
-    return _result(x, fixed, psi, point, epsilon, dtype, steps, max_steps, strict=strict)
+    about, f, g = _about(x, fixed, psi, epsilon, rates)
+    moved = _refined(about, _Problem(*(part.detach() for part in about)))
+    point = _evaluate(about, moved)
+    potentials = f + epsilon[..., None] * point.phi, g + epsilon[..., None] * moved
+    gains = (_wanted(x.source, potentials[0], rates[0], ~x.dead)[1], _wanted(x.target, potentials[1], rates[1], x.reached)[1])
+    value = gains[0].sum(-1) + gains[1].sum(-1) + epsilon * (x.source.sum(-1) * x.target.sum(-1) - point.plan.sum((-2, -1)))
+    held = epsilon.detach()
+    at = _Point(*(part.detach() for part in point))._replace(phi=potentials[0].detach() / held[..., None])
+    psi = potentials[1].detach() / held[..., None]
+    return _result(fixed, potentials, point.plan, value, at, psi, held, dtype, (steps, max_steps), strict=strict)
 
 
 def _problem(
@@ -135,42 +155,47 @@ def _problem(
     rho_a: Positive,
     rho_b: Positive,
     mask: Tensor | None,
-) -> tuple[_Problem, Tensor, torch.dtype]:
-    """Check the data; return the problem, ε (...), and the dtype of the result."""
-    x, a, epsilon, floor, dtype = scaling(cost, source, target, temperature, math.inf, mask)
-    batch = x.source.shape[:-1]
-    kappas = [
-        epsilon.new_zeros(())
-        if not isinstance(rho, Tensor) and rho == math.inf
-        else epsilon / arguments.positive(name, rho, batch, x.source)
+) -> tuple[_Problem, Tensor, tuple[Tensor, Tensor], torch.dtype]:
+    """Check the data; return the problem, ε (...), 1/ρ (..., 1) for rows and columns, and the dtype of the result."""
+    given, a, epsilon, floor, dtype = scaling(cost, source, target, temperature, math.inf, mask)
+    batch = given.source.shape[:-1]
+    rhos = [
+        None if not isinstance(rho, Tensor) and rho == math.inf else arguments.positive(name, rho, batch, given.source)
         for name, rho in (("source_relaxation", rho_a), ("target_relaxation", rho_b))
     ]
+    kappas = [epsilon.new_zeros(()) if rho is None else epsilon / rho for rho in rhos]
+    rates = [epsilon.new_zeros(()) if rho is None else 1 / rho for rho in rhos]
     batch = arguments.broadcast(batch=batch, source_relaxation=kappas[0].shape, target_relaxation=kappas[1].shape)
-    a, b = a.expand(*batch, -1), x.target.expand(*batch, -1)
-    dead = (a > 0) & (x.source == 0)
-    kernel = (x.log_kernel - (floor / epsilon[..., None]).unsqueeze(-1)).expand(*batch, -1, -1)
+    a, b = a.expand(*batch, -1), given.target.expand(*batch, -1)
+    dead = (a > 0) & (given.source == 0)
+    kernel = (given.log_kernel - (floor / epsilon[..., None]).unsqueeze(-1)).expand(*batch, -1, -1)
     kernel = torch.where(dead.unsqueeze(-1), -torch.inf, kernel)
-    kappa_a, kappa_b = (kappa.expand(batch).unsqueeze(-1) for kappa in kappas)
-    return _Problem(kernel, a, b, kappa_a, kappa_b, dead), epsilon.expand(batch), dtype
+    kappa_a, kappa_b, rate_a, rate_b = (y.expand(batch).unsqueeze(-1) for y in (*kappas, *rates))
+    nothing = torch.zeros_like(kappa_a)
+    x = _Problem(kernel, kernel, dead, a, b, kappa_a, kappa_b, dead, nothing, nothing).on(kernel)
+    return x, epsilon.expand(batch), (rate_a, rate_b), dtype
 
 
 def _evaluate(x: _Problem, psi: Tensor) -> _Point:
     """Return what belongs to a ψ, with the best φ for it."""
-    logits = x.kernel + torch.where(x.target > 0, x.target, 1.0).log().unsqueeze(-2) + psi.unsqueeze(-2)
-    logits = torch.where((x.target > 0).unsqueeze(-2), logits, -torch.inf)
-    live = (logits != -torch.inf).any(-1)
-    total = torch.where(live.unsqueeze(-1), logits, 0.0).logsumexp(-1)
-    phi = torch.where(live, -total / (1 + x.kappa_a), 0.0)
-    exponents = torch.where(live.unsqueeze(-1), logits, -torch.inf) + phi.unsqueeze(-1)
-    plan = x.source.unsqueeze(-1) * _bounded(exponents, x.source.unsqueeze(-1)).exp()
-    v, gain_a = _wanted(x.source, phi, x.kappa_a, live)
-    w, gain_b = _wanted(x.target, psi, x.kappa_b, _reached(x))
+    logits = x.tilted + psi.unsqueeze(-2)
+    peak = logits.detach().amax(-1, keepdim=True)
+    live = peak.squeeze(-1) != -torch.inf
+    peak = torch.where(live.unsqueeze(-1), peak, 0.0)
+    terms = (logits - peak).exp()
+    total = torch.where(live, terms.sum(-1), 1.0).log() + peak.squeeze(-1)
+    phi = torch.where(live, -(total + x.lost_a) / (1 + x.kappa_a), 0.0)
+    plan = terms * (x.source * _bounded(phi + peak.squeeze(-1), x.source).exp()).unsqueeze(-1)
+    v, gain_a = _wanted(x.source, phi, x.kappa_a, live, x.lost_a)
+    w, gain_b = _wanted(x.target, psi, x.kappa_b, x.reached, x.lost_b)
     return _Point(phi, plan, v, w, gain_a.sum(-1) + gain_b.sum(-1) - plan.sum((-2, -1)))
 
 
-def _wanted(mass: Tensor, potential: Tensor, kappa: Tensor, live: Tensor) -> tuple[Tensor, Tensor]:
-    """Return a exp(−κφ) and a(1 − exp(−κφ))/κ. Mass that may go nowhere has φ = ∞ where κ > 0."""
-    stiff, exponent = kappa == 0, _bounded(-kappa * potential, mass)
+def _wanted(
+    mass: Tensor, potential: Tensor, kappa: Tensor, live: Tensor, lost: float | Tensor = 0.0
+) -> tuple[Tensor, Tensor]:
+    """Return a exp(−κφ) and a(1 − exp(−κφ))/κ, κφ counted from ``lost``. Mass that may go nowhere has φ = ∞ where κ > 0."""
+    stiff, exponent = kappa == 0, _bounded(-kappa * potential - lost, mass)
     kept = torch.where(live, exponent.exp(), torch.where(stiff, 1.0, 0.0))
     lost = torch.where(live, exponent.expm1(), torch.where(stiff, 0.0, -1.0))
     gain = torch.where(stiff, potential, -lost / torch.where(stiff, 1.0, kappa))
@@ -182,17 +207,16 @@ def _bounded(exponents: Tensor, mass: Tensor) -> Tensor:
     return torch.where(mass > 0, exponents, exponents.clamp(max=math.log(torch.finfo(exponents.dtype).max) / 4))
 
 
-def _reached(x: _Problem) -> Tensor:
-    return ((x.kernel != -torch.inf) & (x.source > 0).unsqueeze(-1)).any(-2)
-
-
-def _swept(x: _Problem, phi: Tensor, psi: Tensor) -> Tensor:
-    """Return the best ψ for these φ, finite where a target is zero too."""
-    weights = torch.where(x.source > 0, torch.where(x.source > 0, x.source, 1.0).log() + phi, -torch.inf)
+def _swept(x: _Problem, point: _Point, psi: Tensor) -> Tensor:
+    """Return the best ψ for the φ of a point, finite where a target is zero too; from Pᵀ1 where that has not underflowed."""
+    column = point.plan.sum(-2)
+    if bool((column > torch.finfo(psi.dtype).tiny).all()):
+        return -((column / x.target).log() - psi + x.lost_b) / (1 + x.kappa_b)
+    weights = torch.where(x.source > 0, torch.where(x.source > 0, x.source, 1.0).log() + point.phi, -torch.inf)
     logits = x.kernel + weights.unsqueeze(-1)
     live = (logits != -torch.inf).any(-2)
     total = torch.where(live.unsqueeze(-2), logits, 0.0).logsumexp(-2)
-    return torch.where(live, -total / (1 + x.kappa_b), psi)
+    return torch.where(live, -(total + x.lost_b) / (1 + x.kappa_b), psi)
 
 
 def _shifted(x: _Problem, point: _Point, psi: Tensor) -> Tensor:
@@ -223,8 +247,9 @@ def _direction(factor: Tensor, scale: Tensor, residual: Tensor) -> Tensor:
 def _maximize(x: _Problem, psi: Tensor, max_steps: int, *, rough: bool) -> tuple[Tensor, int]:
     """Return ψ and the number of steps."""
     unit = tolerances.rounding(psi.dtype, sum(x.kernel.shape[-2:]))
+    trial = _evaluate(x, psi)
     for step in range(1, max_steps + 1):
-        psi = _swept(x, _evaluate(x, psi).phi, psi)
+        psi = _swept(x, trial, psi)
         psi = _shifted(x, _evaluate(x, psi), psi)
         point = _evaluate(x, psi)
         enough = _ROUGH_TOLERANCE * point.plan.sum((-2, -1)) if rough else _rounding(x, psi, point)
@@ -235,7 +260,7 @@ def _maximize(x: _Problem, psi: Tensor, max_steps: int, *, rough: bool) -> tuple
         slope = (move * point.residual).sum(-1)
         move = torch.where((slope.isfinite() & (slope > 0) & ~done).unsqueeze(-1), move, 0.0)
         slack = unit * (point.plan.sum((-2, -1)) + point.objective.abs())
-        size, _, grown = backtrack(
+        size, trial, grown = backtrack(
             lambda size, at=psi, move=move: _evaluate(x, at + size * move),  # type: ignore[misc]
             lambda trial: trial.objective,
             point.objective,
@@ -244,6 +269,7 @@ def _maximize(x: _Problem, psi: Tensor, max_steps: int, *, rough: bool) -> tuple
             (move == 0).all(-1),
         )
         psi = torch.where(grown.unsqueeze(-1), psi + size.unsqueeze(-1) * move, psi)
+        trial = trial if bool(grown.all()) else _evaluate(x, psi)
     return psi, max_steps
 
 
@@ -272,56 +298,67 @@ def _schedule(x: _Problem) -> list[float]:
 
 def _at(x: _Problem, factor: float) -> _Problem:
     """Return the same problem with ε a number of times as large."""
-    return x._replace(kernel=x.kernel / factor, kappa_a=x.kappa_a * factor, kappa_b=x.kappa_b * factor)
+    return x.on(x.kernel / factor)._replace(kappa_a=x.kappa_a * factor, kappa_b=x.kappa_b * factor)
 
 
-def _refined(x: _Problem, fixed: _Problem, psi: Tensor) -> Tensor:
-    """Return ψ with the derivatives of the solution, where the target is zero too."""
-    follow, factor = psi, _factor(fixed, _evaluate(fixed, psi))
+def _about(
+    x: _Problem, fixed: _Problem, psi: Tensor, epsilon: Tensor, rates: tuple[Tensor, Tensor]
+) -> tuple[_Problem, Tensor, Tensor]:
+    """Return the problem with φ and ψ counted from f/ε and g/ε, and the constants f and g: those that belong to a ψ."""
+    scale = epsilon.detach()[..., None]
+    f, g = scale * _evaluate(fixed, psi).phi, scale * psi
+    kernel = x.kernel + (f.unsqueeze(-1) + g.unsqueeze(-2)) / epsilon[..., None, None]
+    return x.on(kernel)._replace(lost_a=rates[0] * f, lost_b=rates[1] * g), f, g
+
+
+def _refined(x: _Problem, fixed: _Problem) -> Tensor:
+    """Return ψ for a solution at 0: its derivatives and, where the target is zero, its value too."""
+    start = torch.zeros_like(fixed.target)
+    if not arguments.differentiated(*x):
+        return torch.where(x.target > 0, start, _swept(x, _evaluate(x, start), start))
+    follow, factor = start, _factor(fixed, _evaluate(fixed, start))
     for _ in range(2):
         follow = follow + _direction(*factor, _evaluate(x, follow).residual)
-    follow = torch.where(x.target > 0, follow, _swept(x, _evaluate(x, follow).phi, follow))
-    value = torch.where(x.target > 0, psi, follow)
+    follow = torch.where(x.target > 0, follow, _swept(x, _evaluate(x, follow), follow))
+    value = torch.where(x.target > 0, start, follow)
     return value.detach() + (follow - follow.detach())
 
 
 def _result(
     x: _Problem,
-    fixed: _Problem,
+    potentials: tuple[Tensor, Tensor],
+    plan: Tensor,
+    value: Tensor,
+    at: _Point,
     psi: Tensor,
-    point: _Point,
     epsilon: Tensor,
     dtype: torch.dtype,
-    steps: int,
-    max_steps: int,
+    steps: tuple[int, int],
     *,
     strict: bool,
 ) -> Unbalanced:
-    row_error = (point.plan.sum(-1) - point.v).detach().abs()
-    column_error = point.residual.detach().abs()
+    """Certify a solution, whose constants are ``at`` and ψ, and return it; ``steps`` are those taken and those allowed."""
+    row_error, column_error = (at.plan.sum(-1) - at.v).abs(), at.residual.abs()
     error = row_error.sum(-1) + column_error.sum(-1)
-    at = _Point(*(part.detach() for part in point))
-    converged = error <= 2 * _rounding(fixed, psi.detach(), at)  # rows and columns
+    converged = error <= 2 * _rounding(x, psi, at)           # rows and columns
     if strict and not bool(converged.all()):
         raise RuntimeError(
-            f"unbalanced: {int((~converged).sum())} of {converged.numel()} problems did not converge in {max_steps} steps; "
+            f"unbalanced: {int((~converged).sum())} of {converged.numel()} problems did not converge in {steps[1]} steps; "
             f"the largest marginal error is {float(error.nan_to_num(nan=torch.inf).max()):.3g}"
         )
-    feasible = _feasible(fixed, at)
-    gap = _gap(fixed.kappa_a, feasible.sum(-1), at.v) + _gap(fixed.kappa_b, feasible.sum(-2), at.w)
+    feasible = _feasible(x, at)
+    gap = _gap(x.kappa_a, feasible.sum(-1), at.v) + _gap(x.kappa_b, feasible.sum(-2), at.w)
     gap = gap + _divergence(feasible.flatten(-2), at.plan.flatten(-2))
-    phi = torch.where(x.dead & (x.kappa_a > 0), torch.inf, point.phi)
-    mass = x.source.sum(-1) * x.target.sum(-1)
     return Unbalanced(
-        plan=point.plan.to(dtype),
-        row_potential=(epsilon[..., None] * phi).to(dtype),
-        column_potential=(epsilon[..., None] * psi).to(dtype),
-        value=(epsilon * (point.objective + mass)).to(dtype),
-        gap=(epsilon.detach() * gap).to(dtype),
+        plan=plan.to(dtype),
+        row_potential=torch.where(x.dead & (x.kappa_a > 0), torch.inf, potentials[0]).to(dtype),
+        column_potential=potentials[1].to(dtype),
+        value=value.to(dtype),
+        gap=(epsilon * gap).to(dtype),
         row_error=row_error.to(dtype),
         column_error=column_error.to(dtype),
         converged=converged,
-        steps=steps,
+        steps=steps[0],
     )
 
 

@@ -33,6 +33,7 @@ MEANS: Table = {
     "no weights": lambda: AtLeast(over(a[l] ** 2), over(a[l]) ** 2),
     "another size": lambda: AtLeast(n * over(a[l] ** 2), over(a[l]) ** 2),
     "all but one": lambda: AtLeast((m - 1) * over(a[l] ** 2), over(a[l]) ** 2),
+    "strict for weights": lambda: AtLeast(over(r[l] * a[l] ** 2), over(r[l] * a[l]) ** 2, strict=True),
     "a cube": lambda: AtLeast(over(u[l] * a[l] ** 3), over(u[l] * a[l]) ** 3),
     "strict": lambda: AtLeast(m * over(a[l] ** 2), over(a[l]) ** 2, strict=True),
     "log of a mean is no mean": lambda: AtLeast(over(a[l]) / m + sp.log(m), lse),
@@ -47,6 +48,8 @@ PRODUCTS: Table = {
     "without one term": lambda: AtLeast(over((1 - delta(l, j)) * a[l] ** 2) * over(s[l] ** 2), over(a[l] * s[l]) ** 2),
     "without different terms": lambda: AtLeast(
         over((1 - delta(l, j)) * a[l] ** 2) * over((1 - delta(l, k)) * s[l] ** 2), over(a[l] * s[l]) ** 2),
+    "of another product": lambda: AtLeast(over(a[l] ** 2) * over(s[l] ** 2), over(a[l] * b[l]) ** 2),
+    "with the roots of another product": lambda: AtLeast(norm(l, a[l]) * norm(l, s[l]), over(a[l] * b[l])),
     "norms": lambda: AtLeast(norm(l, a[l]) * norm(l, s[l]), m * sp.Abs(over(a[l] * s[l]))),
     "one norm": lambda: AtLeast(norm(l, a[l]) ** 2, over(a[l] * s[l])),
 }
@@ -68,11 +71,16 @@ PARTS: Table = {
     "1 ≥ e^x": lambda: AtLeast(1, sp.exp(x)),
     "y − 1 ≥ 2 log y": lambda: AtLeast(y - 1, 2 * sp.log(y)),
     "log y ≥ log(y + t)": lambda: AtLeast(sp.log(y), sp.log(y + t)),
+    "m ≥ 1 + … + m": lambda: AtLeast(m, over(l)),
+    "z log(1 + e^x) > zx, strictly": lambda: AtLeast(z * sp.log(1 + sp.exp(x)), z * x, strict=True),
     "log(y + t) ≥ log y + log t": lambda: AtLeast(sp.log(y + t), sp.log(y) + sp.log(t)),
 }
 
 KINKS: Table = {
     "|x| w ≥ xw": lambda: AtLeast(sp.Abs(x) * w, x * w),
+    "1 ≥ x₊, as it is for x ≤ 0": lambda: AtLeast(1, plus(x)),
+    "1 ≥ |x|, as it is at 0": lambda: AtLeast(1, sp.Abs(x)),
+    "x x₊ > x₊², strictly": lambda: AtLeast(x * plus(x), plus(x) ** 2, strict=True),
     "|Σ a| ≥ Σ |a|": lambda: AtLeast(sp.Abs(over(a[l])), over(sp.Abs(a[l]))),
     "|x + w| ≥ |x| + |w|": lambda: AtLeast(sp.Abs(x + w), sp.Abs(x) + sp.Abs(w)),
     "1/x ≥ 1/|x|": lambda: AtLeast(1 / x, 1 / sp.Abs(x), given=(Differs(x, 0),)),

@@ -27,6 +27,7 @@ from derivations.relations import (
 )
 from evidence.harness import Formula, Reading, Vote, float64, poll
 from evidence.registry import confirms
+from evidence.rounds import Rounds
 from tests.attacks import Table
 from tests.attacks.entries import HONEST, entry, register, verdict_on
 from tests.attacks.vocabulary import j, l, m, one, s, t, two, x, y
@@ -92,7 +93,7 @@ def test_a_twin_whose_own_side_was_not_computed_does_not_die_by_it() -> None:
     twins = {"a": Formula(Equation(x, x)), "b": Formula(Equation((y + 1) ** 2, y**2 + 2 * y + 1))}
     points = st.tuples(st.floats(-2, 2), st.floats(0.5, 2)).map(lambda p: {"x": p[0], "y": p[1]})
     vote = Vote("eot.46", Layer.TORCH)
-    poll(vote, Formula(UNDECIDED), twins, lambda p: Reading(p, {"own": float64(p["x"]).exp()}, 1e-9), points, 16)
+    poll(vote, Formula(UNDECIDED), twins, Rounds(lambda p: Reading(p, {"own": float64(p["x"]).exp()}, 1e-9), points, 16))
     assert vote.refuted == ()
 
 
@@ -152,8 +153,9 @@ def test_a_strict_hypothesis_does_not_hold_at_its_boundary() -> None:
     positive_there = AtLeast(x**2 + x, 0, strict=True, given=(AtLeast(x, 0, strict=True),))
     points = st.sampled_from([{"x": float(value)} for value in range(6)])
     vote = Vote("eot.46", Layer.TORCH)
+    rounds = Rounds(lambda p: Reading(p, {"own": float64(p["x"]) ** 2 + p["x"]}, 1e-9), points, 16)
     with pytest.raises(ValueError, match="as is given"):
-        poll(vote, Formula(positive_there), {}, lambda p: Reading(p, {"own": float64(p["x"]) ** 2 + p["x"]}, 1e-9), points, 16)
+        poll(vote, Formula(positive_there), {}, rounds)
 
 
 def test_control_the_catalogue_is_whole() -> None:

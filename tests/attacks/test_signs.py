@@ -11,7 +11,7 @@ from derivations.calculus.sums import delta, total
 from derivations.calculus.variables import index, interior, positive, scalar, simplex, vector
 from derivations.relations import AtLeast, StrictUnlessEqual
 from tests.attacks import Table, refused
-from tests.attacks.vocabulary import K3, a, b, h, half, j, k, l, m, n, one, r, s, t, tau, u, w, x, y, z
+from tests.attacks.vocabulary import K3, a, b, c, h, half, j, k, l, m, n, one, r, s, t, tau, u, w, x, y, z
 
 e = index("e", m, other_than=(j, k))
 root = total(l, sp.sqrt(x + 4))
@@ -134,6 +134,10 @@ MARGINS: Table = {
     "m − 1 > 0 in a product": lambda: AtLeast((m - 1) * y, 0, strict=True),
     "j ≥ l": lambda: AtLeast(j, l),
     "m > j": lambda: AtLeast(m, j, strict=True),
+    "r_j² ≥ r_j": lambda: AtLeast(r[j] ** 2, r[j]),
+    "3j ≥ j²": lambda: AtLeast(3 * j, j**2),
+    "two sums of open sign over one range": lambda: AtLeast(total(l, a[l]) + total(l, a[l] ** 3), 0),
+    "Σ z b > 0": lambda: AtLeast(total(l, c[l] * b[l]), 0, strict=True),
     "j ≥ 2": lambda: AtLeast(j, 2),
     "x^m ≥ 0": lambda: AtLeast(x**m, 0),
     "x^j ≥ 0": lambda: AtLeast(x**j, 0),

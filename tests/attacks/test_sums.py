@@ -114,6 +114,8 @@ MASSES: Table = {
     "the mass of squares": lambda: Equation(total(j, r[j] ** 2), 1),
     "the mass of a root": lambda: Equation(total(j, sp.sqrt(r[j])), 1),
     "a simplex said to be longer": lambda: Equation(total(i, wide[i]), 1),
+    "a simplex of pairs said to be wider": lambda: Equation(
+        total((j, i), sp.IndexedBase(QQ.label, shape=(m, n))[j, i]), 1),
     "a simplex said to have no length": lambda: Equation(total(j, bare[j]), 1),
     "a stochastic matrix said to be wider": lambda: Equation(total(i, over_n[j, i]), 1),
     "a column of a stochastic matrix": lambda: Equation(total(j, RR[j, l]), 1),

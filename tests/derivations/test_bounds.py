@@ -87,6 +87,7 @@ PROVED = {
     "log below its tangent": AtLeast(t - 1, sp.log(t)),
     "a weight below 1": AtLeast(1, sp.exp(-t), strict=True),
     "|x| ≥ x": AtLeast(sp.Abs(x), x),
+    "beside a sum over pairs": AtLeast(sp.Abs(x) + total((i, j), R[i, j] ** 2), x),
     "|x| ≥ x₊": AtLeast(sp.Abs(x), plus(x)),
     "x₊ ≥ x": AtLeast(plus(x), x),
     "x₊ + y₊ ≥ (x + y)₊": AtLeast(plus(x) + plus(y), plus(x + y)),
@@ -192,6 +193,40 @@ WITH_PARTS = [
     total(l, s[l] ** 2) + total(l, s[l] * b[l]) + total(l, b[l] ** 2), total(l, p[l] * s[l] ** 2) + total(l, p[l] * s[l]),
     total(l, R[i, l] * s[l] ** 2) + total(l, R[i, l] * s[l]), total(l, s[l] ** 2) + total(l, s[l]),
 ]
+
+
+def check(expr: sp.Expr, strict: bool) -> bool:
+    return strictly_positive(expr) if strict else nonnegative(expr)
+
+
+NAMED = {
+    "|Σ s| ≤ Σ |s|": (
+        sp.Abs(sp.Sum(s[l], (l, 1, m))), sp.Sum(sp.Abs(s[l]), (l, 1, m)) - sp.Abs(sp.Sum(s[l], (l, 1, m))), False),
+    "x ≤ x₊": (plus(x), plus(x) - x, False),
+    "x ≤ |x|": (sp.Abs(x), sp.Abs(x) - x, False),
+    "−x ≤ |x|": (sp.Abs(x), sp.Abs(x) + x, False),
+    "1 + x ≤ e^x": (sp.exp(x), sp.exp(x) - x - 1, False),
+    "e^−w ≤ 1": (sp.exp(-w), 1 - sp.exp(-w), False),
+    "e^−t < 1": (sp.exp(-t), 1 - sp.exp(-t), True),
+    "log x ≤ x − 1": (sp.log(t), t - 1 - sp.log(t), False),
+    "log(x + y) > log x": (sp.log(t + v[j]), sp.log(t + v[j]) - sp.log(t), True),
+    "p ≤ 1": (p[j], 1 - p[j], False),
+    "P ≤ a": (P[i, j], a[i] - P[i, j], False),
+    "P ≤ b": (P[i, j], p[j] - P[i, j], False),
+    "Σ f ≤ m": (sp.Sum(p[l], (l, 1, m)), m - sp.Sum(p[l], (l, 1, m)), False),
+    "Σ f ≥ f": (sp.Sum(u[l], (l, 1, m)) + s[j], sp.Sum(u[l], (l, 1, m)) - u[j], False),
+    "e^x ≥ e^y": (sp.exp(x + w) + sp.exp(x), sp.exp(x + w) - sp.exp(x), False),
+    "e^x > e^y": (sp.exp(x + t) + sp.exp(x), sp.exp(x + t) - sp.exp(x), True),
+    "log x ≥ log y": (sp.log(t + w) + sp.log(t), sp.log(t + w) - sp.log(t), False),
+    "log x > log y": (sp.log(2 * t) + sp.log(t), sp.log(2 * t) - sp.log(t), True),
+}
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_a_bound_is_known(name: str) -> None:
+    expr, bound, sharp = NAMED[name]
+    assert (bound, sharp) in list(bounds(expr, check))
+    assert (bound, not sharp) not in list(bounds(expr, check))
 
 
 @pytest.mark.parametrize("expr", WITH_PARTS, ids=str)

@@ -203,3 +203,18 @@ def test_the_fields_of_a_statement_have_types_and_no_texts(kind: type[Relation])
 def test_numbers_become_expressions() -> None:
     weights = Follows((AtLeast(x, w),), AtLeast(x, w), (1,)).weights
     assert all(isinstance(each, sp.Expr) for each in (*AtLeast(1, 0).sides, *weights))
+
+
+POSITIONAL = {
+    "Equation": "left right", "Differs": "left right", "AtLeast": "left right",
+    "StrictUnlessEqual": "left right x y z weights alpha",
+    "Limit": "expr variable to limit", "Expansion": "left right variable order", "Follows": "premises conclusion weights slack",
+    "UniqueMinimum": "objective candidate over factor alpha slack",
+    "UniqueMaximum": "objective candidate over factor alpha slack",
+    "UniquePlan": "objective candidate rows columns factor", "Fails": "relation",
+}
+
+
+@pytest.mark.parametrize("kind", sorted(RELATIONS, key=lambda kind: kind.__name__))
+def test_what_a_statement_is_made_of_is_positional_and_the_rest_has_names(kind: type[Relation]) -> None:
+    assert " ".join(each.name for each in fields(kind) if each.init and not each.kw_only) == POSITIONAL[kind.__name__]

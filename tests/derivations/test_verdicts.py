@@ -8,6 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from derivations import rendering
+from derivations.calculus.variables import Kind as VariableKind
 from derivations.claims import (
     FAULT_VERDICTS,
     SUPPORTING_VERDICTS,
@@ -23,6 +24,7 @@ from derivations.claims import (
     Outcome,
     Severity,
     Statement,
+    Step,
     Survivor,
     Twin,
     Verdict,
@@ -32,6 +34,8 @@ from derivations.claims import (
     survivors,
     worst,
 )
+from derivations.normal_form import Canonical, Domain, Form, Premise, Sample, Sign
+from derivations.records import Record
 
 TWINS = ("the sign", "the factor")
 REPAIR = Correction(Statement("x", "x is x."), Severity.SLIP)
@@ -160,6 +164,50 @@ def test_silence_says_why(outcome: Outcome) -> None:
     assert rendering.cause(cause) == f"primal: {outcome} (why)"
     without = judge(claim(), [found(Layer.PRIMAL, outcome, detail="")]).cause
     assert rendering.cause(without) == f"primal: {outcome} (scope of primal)"
+
+
+@pytest.mark.parametrize("count", [0, 1])
+@pytest.mark.parametrize("kind", [kind for kind in Kind if kind not in (Kind.DEFINITION, Kind.EMPIRICAL)])
+def test_what_asserts_needs_two_twins(kind: Kind, count: int) -> None:
+    few = claim(kind, TWINS[:count])
+    for evidence in ([proof(), torch_holds], [disproof()], [mended, torch_refutes], [found(Layer.SOURCE, Outcome.HOLDS)]):
+        judgement = judge(few, evidence)
+        assert judgement.verdict is Verdict.OPEN
+        assert judgement.cause == Cause(CauseKind.FEW_TWINS, twins=count)
+
+
+def test_a_definition_that_is_not_proved_needs_two_twins() -> None:
+    undecided, heard = found(Layer.SYMBOLIC, Outcome.INCONCLUSIVE), found(Layer.TORCH, Outcome.HOLDS)
+    one = judge(claim(Kind.DEFINITION, TWINS[:1]), [undecided, heard])
+    assert (one.verdict, one.cause) == (Verdict.OPEN, Cause(CauseKind.UNCONFIRMED, (undecided,)))
+    assert judge(claim(Kind.DEFINITION), [undecided, heard]).verdict is Verdict.CONFIRMED
+
+
+def test_a_contradiction_names_those_who_contradict() -> None:
+    silent = found(Layer.PRIMAL, Outcome.TIMEOUT)
+    assert judge(claim(), [proof(), silent, torch_refutes]).cause == Cause(CauseKind.CONTRADICTION, (proof(), torch_refutes))
+
+
+def test_one_layer_is_enough_for_a_repair_and_for_a_source() -> None:
+    assert judge(claim(correction=REPAIR), [mended, torch_refutes]).verdict is Verdict.CORRECTED
+    assert judge(claim(Kind.EXTERNAL), [found(Layer.SOURCE, Outcome.HOLDS), torch_holds]).verdict is Verdict.CHECKED
+
+
+@pytest.mark.parametrize("record", [
+    Statement("", ""), REPAIR, WITNESS, Survivor(Layer.TORCH, ""), Cause(CauseKind.SUPPORT), torch_holds,
+    Judgement(Verdict.OPEN, Cause(CauseKind.SUPPORT)), Step("", "", True), Canonical(Form(Sign.EQUAL), "", "", {}, ()),
+    Form(Sign.EQUAL), Premise("", Form(Sign.EQUAL), ""), Sample({}, None, None), Domain(VariableKind.REAL),
+], ids=lambda record: type(record).__name__)
+def test_a_record_cannot_be_changed(record: Record) -> None:
+    with pytest.raises(AttributeError):
+        setattr(record, record.__struct_fields__[0], None)
+
+
+def test_evidence_says_nothing_by_itself() -> None:
+    silent = Evidence("eot.0", Layer.TORCH, Outcome.VACUOUS, "scope")
+    assert not any(getattr(silent, name) for name in ("seconds", "detail", "general", "mutants", "refuted_twins", "faults"))
+    assert Cause(CauseKind.SUPPORT) == Cause(CauseKind.SUPPORT, (), (), None, None, 0, (), None)
+    assert not Step("x", "why", True).detail
 
 
 def test_every_verdict_is_reached() -> None:

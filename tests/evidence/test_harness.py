@@ -34,6 +34,7 @@ from evidence.harness import (
     vote_on,
 )
 from evidence.registry import CASES, Case, load
+from evidence.rounds import Rounds
 
 x, y = scalar("x"), positive("y")
 NUMBERS = st.integers(-50, 50)
@@ -50,7 +51,7 @@ def voted(
     count: int = 20, **twins: Relation,
 ) -> Vote:
     vote = Vote("eot.46", Layer.TORCH)
-    poll(vote, Formula(relation), {name: Formula(twin) for name, twin in twins.items()}, check, strategy, count)
+    poll(vote, Formula(relation), {name: Formula(twin) for name, twin in twins.items()}, Rounds(check, strategy, count))
     return vote
 
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import pytest
 import torch
+from hypothesis import assume
 from hypothesis import strategies as st
 
 from derivations.calculus.variables import scalar
 from derivations.claims import Layer
-from derivations.relations import Equation
+from derivations.relations import AtLeast, Equation
+from evidence.admission import NotAReadingError
 from evidence.harness import PATIENCE, Formula, Reading, Vote, poll
+from evidence.rounds import Rounds
 
 x = scalar("x")
 COUNT = 10
@@ -22,7 +25,7 @@ def polled(twin: Equation, values: st.SearchStrategy[int], *, refuting: bool = F
         return Reading({"x": value}, {"own": left}, 1e-9)
 
     vote = Vote("eot.46", Layer.TORCH)
-    poll(vote, Formula(Equation(x, x)), {"a twin": Formula(twin)}, check, values, COUNT, refuting=refuting)
+    poll(vote, Formula(Equation(x, x)), {"a twin": Formula(twin)}, Rounds(check, values, COUNT), refuting=refuting)
     return vote
 
 
@@ -50,3 +53,40 @@ def test_a_rare_refutation_of_the_print_is_waited_for() -> None:
 def test_the_draws_are_the_same_each_time() -> None:
     first, second = (polled(Equation(x, x + 1), st.integers(0, 10**6)) for _ in range(2))
     assert (first.instances, first.worst, first.killed) == (second.instances, second.worst, second.killed)
+
+
+def test_another_claim_is_compared_with_the_same_readings() -> None:
+    """It finds what it would find if they were drawn and computed again."""
+    drawn: list[int] = []
+    buffer = torch.zeros((), dtype=torch.float64)
+
+    def check(value: int) -> Reading:
+        assume(value % 5)
+        drawn.append(value)
+        return Reading({"x": value}, {"own": buffer.fill_(value)}, 1e-9)     # in memory that is used again
+
+    def compared(rounds: Rounds, twin: Equation) -> Vote:
+        vote = Vote("eot.46", Layer.TORCH)
+        poll(vote, Formula(Equation(x, x)), {"a twin": Formula(twin)}, rounds)
+        return vote
+
+    shared, values = Rounds(check, st.integers(0, 99), COUNT), st.integers(0, 99)
+    first = compared(shared, Equation(x, x + 1))
+    assert len(drawn) == first.instances
+    once = list(drawn)
+    second = compared(shared, Equation(x, x + 2))
+    assert drawn == once
+    assert second == first
+    assert first.discarded > 0
+    assert compared(shared, Equation(x, x)) == compared(Rounds(check, values, COUNT), Equation(x, x))        # of more rounds
+    assert second == compared(Rounds(check, values, COUNT), Equation(x, x + 2))
+
+
+def test_a_round_that_fails_is_drawn_again_for_the_next_claim() -> None:
+    rounds = Rounds(lambda value: Reading({"x": value}, {"own": torch.tensor(float(value)).double()}, 1e-9), st.just(3), COUNT)
+    wrong = Formula(Equation(x, x, given=[AtLeast(x, 4)]))
+    with pytest.raises(NotAReadingError, match="point: expected one at which"):
+        poll(Vote("eot.46", Layer.TORCH), wrong, {}, rounds)
+    vote = Vote("eot.46", Layer.TORCH)
+    poll(vote, Formula(Equation(x, x)), {}, rounds)
+    assert (vote.instances, vote.discarded) == (1, 0)

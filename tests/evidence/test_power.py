@@ -16,6 +16,7 @@ from derivations.relations import AtLeast, Equation, Relation
 from evidence.harness import Formula, Reading, Vote, float64, poll, vote_on
 from evidence.power import Mutations
 from evidence.registry import CASES, load
+from evidence.rounds import Rounds
 
 x, y = positive("x"), positive("y")
 NUMBERS = st.fixed_dictionaries({"x": st.integers(1, 20), "y": st.integers(1, 20)})
@@ -28,7 +29,7 @@ def quotient(drawn: dict[str, int], tolerance: float = 1e-9) -> Reading:
 
 def powerful(relation: Relation, check: Callable[[Any], Reading], strategy: Any = NUMBERS) -> dict[str, Any]:
     vote, mutations = Vote("eot.46", Layer.TORCH), Mutations(relation)
-    poll(vote, Formula(relation), {}, check, strategy, 20, mutations=mutations)
+    poll(vote, Formula(relation), {}, Rounds(check, strategy, 20), mutations=mutations)
     return mutations.verdict(vote.routes)
 
 

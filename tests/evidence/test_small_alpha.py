@@ -10,6 +10,7 @@ import torch
 from evidence import Outcome, Run
 from evidence.models import small_alpha
 from evidence.models.small_alpha import Head, largest_variance, root_alpha, squared_radius, told, transport_ratio, unit_alpha
+from numerics import ot_attention
 
 TEMPLATES = torch.randn(5, 3, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
 HEAD = Head("m", "trained", "a", 16, True, variance=0.5, reach=2.0, ratio=0.01, bound=0.5, transport=0.1)
@@ -25,6 +26,15 @@ def test_the_radius_leaves_out_what_the_prior_has_not() -> None:
     templates = torch.tensor([[0.0], [2.0], [100.0]], dtype=torch.float64)
     prior = torch.tensor([[0.5, 0.5, 0.0]], dtype=torch.float64)
     assert squared_radius(templates, prior).tolist() == [1.0]
+
+
+@pytest.mark.parametrize("shape", [(5, 3), (3, 5), (4, 4), (1, 3)])
+def test_the_ratio_of_transport_is_that_of_the_mean_covariance(shape: tuple[int, int]) -> None:
+    templates = 2 * torch.randn(*shape, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
+    prior, gamma = torch.softmax(torch.arange(shape[0], dtype=torch.float64), 0), shape[1] ** 0.5
+    sigma = ot_attention.mean_covariance(templates, prior, -templates @ templates.T, gamma)
+    expected = torch.linalg.eigvalsh(sigma)[-1] / gamma
+    assert transport_ratio(templates, prior)[1] == pytest.approx(float(expected), rel=1e-12, abs=1e-14)
 
 
 def test_one_template_has_no_spread() -> None:

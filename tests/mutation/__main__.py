@@ -6,11 +6,12 @@ import os
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")                # before anything numeric is imported
 
-import hashlib
 import json
+import time
 import tomllib
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +21,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from tests.mutation.edits import Mutant, mutants
-from tests.mutation.targets import mirror_of, modules, path_of
-from tests.mutation.trial import tried
+from tests.mutation.reach import Reach, recorded
+from tests.mutation.targets import ROOT, mirror_of, modules, path_of, tests_of
+from tests.mutation.trial import preload, reaching_of, tried
 
 EQUIVALENT = Path(__file__).with_name("equivalent.toml")
 FIELDS = ("killed", "equivalent", "survived")
@@ -39,42 +41,50 @@ def chosen(found: Sequence[Mutant], sample: int | None) -> list[Mutant]:
 
 @click.command()
 @click.argument("names", nargs=-1, metavar="[MODULE]...")
-@click.option("--sample", type=click.IntRange(1), default=None, help="So many mutants of each module; all if not given.")
-@click.option("--json", "record", type=click.Path(dir_okay=False, path_type=Path), default=None,
-              help="File for the results; a run that was interrupted goes on with what is in it. Survivors are tried again if "
-              "their tests have changed.")
-def main(names: tuple[str, ...], sample: int | None, record: Path | None) -> None:
-    """Make one-edit mutants of modules, whole packages or all of them, and run the tests that mirror them."""
+@click.option("--sample", type=click.IntRange(1), default=None,
+              help="So many mutants of each module, and only the tests that mirror it; all if not given.")
+@click.option("--json", "record", type=click.Path(dir_okay=False, path_type=Path), default=ROOT / ".mutation" / "results.json",
+              help="File for the results, .mutation/results.json if not given; a run that was interrupted goes on with what is "
+              "in it. Survivors are tried again if tests that reach them have changed. What tests reach is kept beside it.")
+@click.option("--enough", type=click.FloatRange(0), default=10.0, help="Seconds of tests that a mutant has to survive; 10.")
+def main(names: tuple[str, ...], sample: int | None, record: Path, enough: float) -> None:
+    """Make one-edit mutants of modules, whole packages or all of them, and run the tests that reach them."""
     wanted = [m for m in modules() if not names or any(m == name or m.startswith(f"{name}.") for name in names)]
     if not wanted:
         raise click.UsageError(f"MODULE: expected one of {', '.join(modules())}, or a package of them, got {' '.join(names)}")
     known, results, console = equivalents(), _kept(record), Console(soft_wrap=True)
     everything = {m: chosen(mutants(m, path_of(m).read_text(encoding="utf-8")), sample) for m in wanted}
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console) as bar:
-        task = bar.add_task("mutants", total=sum(map(len, everything.values())))
-        for module, found in everything.items():
-            bar.update(task, description=module)
-            tests = _digest(mirror_of(module))
-            done = {key for key, x in results.items() if x["fate"] == "killed" or x["tests"] == tests}
-            left = [x for x in found if x.key not in known and x.key not in done]
+    preload(wanted)
+    with Progress(*columns, console=console) as bar, _written(record, results) as write:
+        for package in dict.fromkeys(module.partition(".")[0] for module in wanted):
+            among = [module for module in wanted if module.startswith(f"{package}.")]
+            found = [x for module in among for x in everything[module]]
+            task = bar.add_task(package, total=len(found))
+            mirrors = {module: mirror_of(module) for module in among}
+            tests = list(dict.fromkeys(path for m in among for path in (tests_of(m) if sample is None else mirrors[m])))
+            reach = recorded({m: path_of(m) for m in modules() if m.startswith(f"{package}.")}, tests,
+                             record.with_name("reach.json"), among)
+            left = [x for x in found if x.key not in known and not _is_done(x, results.get(x.key), reach, enough)]
             bar.advance(task, len(found) - len(left))
-            if not left:
-                continue
-            for mutant, result in tried(module, path_of(module), mirror_of(module), left):
+            for mutant, result in tried([(x, path_of(x.module)) for x in left], tests, mirrors, reach, enough) if left else ():
                 results[mutant.key] = {"mutant": str(mutant), "sort": mutant.sort, "fate": result.fate, "by": result.by,
-                                       "seconds": result.seconds, "tests": tests}
-                bar.advance(task)
+                                       "seconds": result.seconds, "enough": enough,
+                                       "tests": reach.digest(reaching_of(mutant, reach))}
+                bar.update(task, advance=1, description=mutant.module)
                 if result.fate == "survived":
                     console.print(f"survived  {mutant.key}  {mutant}  ({result.by})", markup=False, highlight=False)
-                _write(record, results)
+                write()
     rows = {module: _counts(found, results, known) for module, found in everything.items()}
     console.print(table(rows))
     raise SystemExit(1 if any(row["survived"] for row in rows.values()) else 0)
 
 
-def _digest(paths: Iterable[Path]) -> str:
-    return hashlib.sha256(b"".join(path.read_bytes() for path in paths)).hexdigest()[:12]
+def _is_done(mutant: Mutant, result: Mapping[str, Any] | None, reach: Reach, enough: float) -> bool:
+    """Whether a mutant was killed, or survived as many seconds of the tests that reach it today."""
+    if result is None or result["fate"] == "killed":
+        return result is not None
+    return bool(result["enough"] >= enough and result["tests"] == reach.digest(reaching_of(mutant, reach)))
 
 
 def _counts(found: Iterable[Mutant], results: Mapping[str, Any], known: Mapping[str, Any]) -> Counter[str]:
@@ -91,18 +101,32 @@ def table(rows: Mapping[str, Counter[str]]) -> Table:
     return made
 
 
-def _kept(record: Path | None) -> dict[str, Any]:
-    if record is None or not record.exists():
+def _kept(record: Path) -> dict[str, Any]:
+    if not record.exists():
         return {}
     kept: dict[str, Any] = json.loads(record.read_text(encoding="utf-8"))
     return kept
 
 
-def _write(record: Path | None, results: Mapping[str, Any]) -> None:
-    if record is not None:
+@contextmanager
+def _written(record: Path, results: Mapping[str, Any]) -> Iterator[Callable[[], None]]:
+    """Yields what writes the results, at most every few seconds; they are written at the end, whatever ends it."""
+    last = time.monotonic()
+
+    def write(every: float = 5.0) -> None:
+        nonlocal last
+        if time.monotonic() - last < every:
+            return
+        record.parent.mkdir(parents=True, exist_ok=True)
         scratch = record.with_suffix(".part")
         scratch.write_text(json.dumps(results, ensure_ascii=False, indent=0), encoding="utf-8")
         scratch.replace(record)
+        last = time.monotonic()
+
+    try:
+        yield write
+    finally:
+        write(0.0)
 
 
 if __name__ == "__main__":

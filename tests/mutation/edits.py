@@ -1,6 +1,7 @@
 """The single edits of a Python source: operators, constants, comparisons, signs, axes, indices, clamps, deleted statements.
 
-Left out: annotations, docstrings and other strings, decorators, ``__all__``, imports, and what is inside of a ``raise``, since
+Left out, because it decides nothing: annotations and aliases of types, docstrings and other strings, decorators, ``__all__``,
+imports, ``if TYPE_CHECKING``, whether a ``zip`` is strict (it is where lengths agree), and what is inside of a ``raise``, since
 a test that quotes each message would be a copy of it.
 """
 
@@ -42,7 +43,9 @@ class Mutant:
         module: its dotted name.
         scope: the outermost function or method around it, "" outside of functions.
         line: of the edit.
-        statement: the line of the statement around it.
+        statement: the line of the statement around it; that of the function for a default of its arguments.
+        default: whether it is in a default of the function's arguments, the value of which is not in the function's code.
+        lines: the first and last line of the function.
         sort: operator, comparison, constant, sign, axis, index, clamp, opposite, condition, transpose, statement.
         text: what stands there, and what is put there instead.
         key: a digest of the scope's source and the edit: another once either changes.
@@ -53,6 +56,8 @@ class Mutant:
     scope: str
     line: int
     statement: int
+    default: bool
+    lines: tuple[int, int]
     sort: str
     text: str
     key: str
@@ -67,17 +72,19 @@ def mutants(module: str, source: str) -> list[Mutant]:
     tree = ast.parse(source)
     scopes: dict[str, ast.AST] = {}
     found = []
-    for node, scope, statement, sort, new, put in list(_edits(tree)):
+    for node, scope, statement, default, sort, new, put in list(_inside(tree, "", 0)):
         if scope and scope not in scopes:
             scopes[scope] = _scope(tree, scope)
         around = scopes.get(scope, node)
         whole = _text(around)
         line = getattr(node, "lineno", 0)
         text = f"{_shown(_text(node))} → {_shown(ast.unparse(new))}"
-        place = f"{line - getattr(around, 'lineno', line)}:{getattr(node, 'col_offset', 0)}"
+        first = getattr(around, "lineno", line)
+        place = f"{line - first}:{getattr(node, 'col_offset', 0)}"
         digest = hashlib.sha256("\0".join((module, scope, whole, sort, place, text)).encode()).hexdigest()
         found.append(
-            Mutant(module, scope, line, statement, sort, text, digest[:12], partial(_compiled, tree, node, new, put)))
+            Mutant(module, scope, line, statement, default, (first, getattr(around, "end_lineno", line)), sort, text,
+                   digest[:12], partial(_compiled, tree, node, new, put)))
     return found
 
 
@@ -136,16 +143,14 @@ def _scope(tree: ast.Module, scope: str) -> ast.AST:
     return node
 
 
-Edit = tuple[ast.AST, str, int, str, ast.AST, Put]
+Edit = tuple[ast.AST, str, int, bool, str, ast.AST, Put]
 Found = tuple[str, ast.AST]
 
 
-def _edits(tree: ast.Module) -> Iterator[Edit]:
-    yield from _inside(tree, "", 0, in_function=False, context="")
-
-
-def _inside(node: ast.AST, scope: str, statement: int, *, in_function: bool, context: str) -> Iterator[Edit]:
-    """Edits of the parts of a node; the context is axis or index for numbers that are these."""
+def _inside(node: ast.AST, scope: str, statement: int, *, outermost: bool = False, in_function: bool = False,
+            default: bool = False, context: str = "") -> Iterator[Edit]:
+    """Edits of the parts of a node, which may be the outermost function; the context is axis or index for numbers that are
+    these."""
     for field, value in ast.iter_fields(node):
         if field in ("annotation", "returns", "decorator_list", "type_params", "bases") or (
             field == "exc" and isinstance(node, ast.Raise)
@@ -162,10 +167,11 @@ def _inside(node: ast.AST, scope: str, statement: int, *, in_function: bool, con
                 inside = not isinstance(child, ast.ClassDef)
             shown, line = scope if in_function else "", child.lineno if isinstance(child, ast.stmt) else statement
             for sort, new in _of(child, inner, _assigned(node, child)):
-                yield child, shown, line, sort, new, put
+                yield child, shown, line, default, sort, new, put
             if isinstance(child, ast.JoinedStr):
                 continue
-            yield from _inside(child, name, line, in_function=inside, context=inner)
+            yield from _inside(child, name, line, outermost=inside and not in_function, in_function=inside,
+                               default=default or (outermost and field == "args"), context=inner)
 
 
 def _left_out(parent: ast.AST, child: ast.AST, at: int) -> bool:
@@ -173,9 +179,27 @@ def _left_out(parent: ast.AST, child: ast.AST, at: int) -> bool:
         return True
     if isinstance(child, ast.stmt) and _is_docstring(child):
         return True
-    if isinstance(child, ast.Assign) and isinstance(child.targets[0], ast.Name) and child.targets[0].id == "__all__":
-        return True
+    if isinstance(child, ast.Assign) and isinstance(child.targets[0], ast.Name):
+        return child.targets[0].id == "__all__" or _is_type(child.value)
+    if isinstance(child, ast.keyword):
+        return child.arg == "strict" and isinstance(parent, ast.Call) and ast.unparse(parent.func) == "zip"
     return isinstance(child, ast.If) and ast.unparse(child.test) in ("TYPE_CHECKING", "__name__ == '__main__'")
+
+
+TYPES = {"Literal", "Callable", "TypeVar", "Mapping", "Sequence", "Iterator"}
+BUILTIN = {"bool", "int", "float", "str", "tuple", "list", "dict", "set"}
+
+
+def _is_type(value: ast.AST) -> bool:
+    """Whether an expression is the alias of a type: `Literal[...]`, `A | None`, `TypeVar(...)`."""
+    match value:
+        case ast.BinOp(left, ast.BitOr(), right):
+            return all(_is_type(x) or ast.unparse(x) == "None" for x in (left, right))
+        case ast.Name(name):
+            return name in BUILTIN or (name[:1].isupper() and not name.isupper())
+        case ast.Subscript(ast.Name(name)) | ast.Call(ast.Name(name)):
+            return name in TYPES or (isinstance(value, ast.Subscript) and name in BUILTIN)
+    return False
 
 
 def _putter(node: ast.AST, field: str, at: int | None) -> Put:
@@ -234,6 +258,8 @@ def _of(node: ast.AST, context: str, again: bool) -> Iterator[Found]:
             yield "condition", ast.IfExp(test, orelse, body)
         case ast.If(test, body, orelse):
             yield "condition", ast.If(ast.UnaryOp(ast.Not(), test), body, orelse)
+        case ast.Expr() if any(isinstance(part, ast.Name) and part.id == "super" for part in ast.walk(node)):
+            yield "statement", ast.Expr(ast.Name("__class__", ast.Load()))       # without it the function would close over less
         case ast.Expr() | ast.AugAssign() | ast.Raise() | ast.Continue() | ast.Break():
             yield "statement", ast.Pass()
         case ast.Assign() if again:

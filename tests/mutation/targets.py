@@ -1,4 +1,4 @@
-"""The modules that are mutated, and the tests that mirror each."""
+"""The modules that are mutated, and the tests that may reach each."""
 
 from __future__ import annotations
 
@@ -21,11 +21,14 @@ JUDGES = ("canonical", "comparison", "examination", "claims", "catalogue", "rows
           "baseline", "mutants", "normal_form", "records", "integrity", "selection", "differences")
 VOTES = ("admission", "automatic", "bridge", "draws", "dtypes", "harness", "lookups", "power", "readings", "registry")
 
+WIDE = ("numerics",)
+"""Packages of which each test in a folder may hold each module of the mirrored folder."""
+
 ALSO = {
     "numerics.arguments": ("numerics/test_one_sided.py",),
     "numerics.priors": ("numerics/test_attention.py",),
     "derivations.canonical": ("derivations/test_side_by_side.py",),
-    "derivations.normal_form": ("derivations/test_canonical.py",),
+    "derivations.normal_form": ("derivations/test_canonical.py", "derivations/test_verdicts.py"),
     "derivations.differences": ("derivations/test_regression.py",),
     "derivations.rows": ("derivations/test_ledger.py", "attacks/test_ledger_forgery.py"),
     "derivations.ledger_schema": ("derivations/test_ledger.py", "attacks/test_hostile_ledgers.py"),
@@ -35,18 +38,39 @@ ALSO = {
     "derivations.comparison": ("derivations/test_examination.py", "attacks/test_corrections.py"),
     "derivations.examination": ("attacks/test_premises.py", "attacks/test_sealing.py"),
     "derivations.claims": ("derivations/test_verdicts.py",),
-    "derivations.calculus.signs": ("attacks/test_signs.py",),
-    "derivations.calculus.sums": ("attacks/test_sums.py",),
-    "derivations.calculus.bounds": ("attacks/test_bounds.py",),
-    "derivations.calculus.defined": ("attacks/test_definedness.py",),
+    "derivations.calculus.signs": ("attacks/test_signs.py", "derivations/test_bounds.py", "attacks/test_truths.py"),
+    "derivations.calculus.sums": (
+        "attacks/test_sums.py", "derivations/test_kernel_bugs.py", "derivations/test_powers.py", "attacks/test_truths.py"),
+    "derivations.calculus.bounds": ("attacks/test_bounds.py", "derivations/test_signs.py", "derivations/test_taylor.py"),
+    "derivations.calculus.defined": ("attacks/test_definedness.py", "derivations/test_powers.py"),
     "derivations.calculus.admission": ("attacks/test_points.py",),
-    "derivations.calculus.points": ("attacks/test_points.py",),
+    "derivations.calculus.arithmetic": ("derivations/test_balls.py", "derivations/test_powers.py"),
+    "derivations.calculus.differentiation": (
+        "derivations/test_balls.py", "derivations/test_taylor.py", "attacks/test_definedness.py"),
+    "derivations.calculus.division": ("attacks/test_definedness.py", "attacks/test_caches.py"),
+    "derivations.calculus.edits": ("derivations/test_mutants.py",),
+    "derivations.calculus.functions": ("derivations/test_powers.py", "derivations/test_bounds.py", "attacks/test_signs.py"),
+    "derivations.calculus.germs": ("attacks/test_limits.py", "derivations/test_relations.py"),
+    "derivations.calculus.parts": ("derivations/test_bounds.py", "derivations/test_powers.py"),
+    "derivations.calculus.points": ("attacks/test_points.py", "derivations/test_balls.py"),
+    "derivations.calculus.powers": ("attacks/test_signs.py",),
     "derivations.calculus.quick": ("attacks/test_caches.py",),
+    "derivations.calculus.search": ("derivations/test_mutants.py",),
+    "derivations.calculus.series": ("derivations/test_expansions.py", "attacks/test_expansions.py"),
+    "derivations.calculus.shorthands": ("derivations/test_extrema.py", "attacks/test_bounds.py"),
+    "derivations.calculus.variables": ("attacks/test_sums.py", "attacks/test_definedness.py", "attacks/test_registry.py"),
     "derivations.calculus.printing": ("derivations/test_printing.py",),
+    "derivations.relations.base": ("attacks/test_points.py", "attacks/test_hostile.py", "derivations/test_kernel_bugs.py"),
+    "derivations.relations.equation": (
+        "derivations/test_base.py", "derivations/test_kernel_bugs.py", "attacks/test_truths.py"),
+    "derivations.relations.disproof": ("derivations/test_equation.py", "derivations/test_base.py", "attacks/test_points.py"),
+    "derivations.relations.inequality": ("attacks/test_signs.py", "attacks/test_truths.py", "attacks/test_bounds.py"),
     "derivations.relations.limit": ("attacks/test_limits.py",),
-    "derivations.relations.optimum": ("attacks/test_optima.py", "derivations/test_extrema.py"),
+    "derivations.relations.optimum": (
+        "attacks/test_optima.py", "derivations/test_extrema.py", "derivations/test_plans.py"),
     "derivations.relations.expansion": ("attacks/test_expansions.py",),
-    "derivations.relations.implication": ("attacks/test_premises.py",),
+    "derivations.relations.implication": ("attacks/test_premises.py", "derivations/test_inequality.py"),
+    "evidence.admission": ("evidence/test_harness_rules.py",),
     "evidence.lookups": ("attacks/test_lookups.py",),
     "evidence.bridge": ("evidence/test_harness.py",),
     "evidence.dtypes": ("evidence/test_readings.py", "evidence/test_draws.py"),
@@ -67,6 +91,14 @@ def modules() -> tuple[str, ...]:
 def path_of(module: str) -> Path:
     """The source of a module."""
     return ROOT.joinpath(*module.split(".")).with_suffix(".py")
+
+
+def tests_of(module: str) -> tuple[Path, ...]:
+    """The files with the tests that are asked what they reach: in a package that is ``WIDE`` all of the mirrored folder, else
+    the mirror."""
+    package, *folders, _ = module.split(".")
+    whole = sorted(ROOT.joinpath("tests", package, *folders).glob("test_*.py")) if package in WIDE else ()
+    return tuple(dict.fromkeys([*whole, *mirror_of(module)]))
 
 
 def mirror_of(module: str) -> tuple[Path, ...]:

@@ -4,12 +4,16 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
+import torch
 from click.testing import CliRunner
 
 from tests.mutation.__main__ import EQUIVALENT, chosen, equivalents, main
 from tests.mutation.edits import mutants
+from tests.mutation.reach import Failures
 from tests.mutation.targets import ROOT, mirror_of, modules, path_of
 
 SAMPLED = ("numerics.line_search",)
@@ -29,12 +33,15 @@ def texts(source: str) -> list[str]:
     ("y = 0.5", ["0.5 → 1.0"]),
     ("y = True", ["True → False"]),
     ("y = x.clamp(min=a)", ["x.clamp(min=a) → x"]),
+    ("flags = a | b", ["a | b → a & b"]),
+    ("y = f(a, strict=True)", ["True → False"]),
     ("y = max(a, b)", ["max(a, b) → min(a, b)", "max(a, b) → a", "max(a, b) → b"]),
     ("y = where(a, b, c)", ["where(a, b, c) → b", "where(a, b, c) → c"]),
     ("y = x.mT", ["x.mT → x"]),
     ("y = a and not b", ["a and (not b) → a or not b", "not b → b"]),
     ("y = a if b else c", ["a if b else c → c if b else a"]),
     ("def f(x):\n    x = g(x)\n    h(x)", ["x = g(x) → pass", "h(x) → pass"]),
+    ("class A:\n    def __init__(self):\n        super().__init__()", ["super().__init__() → __class__"]),
     ("if a:\n    raise ValueError(f'{a + 1}')", ["if a: raise ValueError(f'{a + 1}') → if not a: raise ValueError(f'{a + 1}')",
                                               "raise ValueError(f'{a + 1}') → pass"]),
 ])
@@ -44,7 +51,8 @@ def test_the_edits(source: str, wanted: list[str]) -> None:
 
 @pytest.mark.parametrize("source", [
     '"""A docstring of 1 + 1."""', "__all__ = ['a' + 'b']", "import a", "x: Literal[1]", "@decorated(1)\ndef f() -> g(1): ...",
-    "y = f'{a + 1}' + 'text'",
+    "y = f'{a + 1}' + 'text'", "Kind = Literal[1, 2]", "Positive = float | Tensor | None", "T = TypeVar('T', covariant=True)",
+    "pairs = zip(a, b, strict=True)", "if TYPE_CHECKING:\n    y = 1",
 ])
 def test_what_is_not_edited(source: str) -> None:
     assert [x for x in texts(source) if x != "... → pass"] == []
@@ -58,6 +66,12 @@ def test_a_key_changes_with_the_function_and_not_with_what_is_around_it() -> Non
                            "def f(x):\n    z = x\n    return x + 1\n")
     assert keys(first) == keys(moved)
     assert keys(first).isdisjoint(keys(other))
+
+
+def test_defaults_are_told_from_what_is_in_the_code_of_a_function() -> None:
+    source = "def f(x, a=1):\n    def g(y, b=2): return y\n    return lambda z=3: z + 4\n"
+    assert {mutant.text: mutant.default for mutant in mutants("module", source) if "+" not in mutant.text} == {
+        "1 → 2": True, "2 → 3": False, "2 → 1": False, "3 → 4": False, "3 → 2": False, "4 → 5": False, "4 → 3": False}
 
 
 def test_an_edit_is_compiled_and_taken_back() -> None:
@@ -81,7 +95,7 @@ def registered(function):
 
 
 @registered
-def clipped(x, least=0):
+def clipped(x, least=0.0):
     return min(max(x, least), LIMIT)
 
 
@@ -101,6 +115,7 @@ from toy import LIMIT, SEEN, clipped, endless
 def test_clipped():
     assert clipped(3) == 3
     assert clipped(7) == 5
+    assert clipped(0) == 0
     assert len(SEEN) == 1
 
 
@@ -111,11 +126,14 @@ SCRIPT = '''
 import json, sys
 from pathlib import Path
 from tests.mutation.edits import mutants
+from tests.mutation.reach import recorded
 from tests.mutation.trial import tried
 
 folder = Path(sys.argv[1])
-found = mutants("toy", (folder / "toy.py").read_text())
-for mutant, result in tried("toy", folder / "toy.py", [folder / "test_toy.py"], found):
+source, tests = folder / "toy.py", [folder / "test_toy.py"]
+found = [(mutant, source) for mutant in mutants("toy", source.read_text())]
+reach = recorded({"toy": source}, tests, None)
+for mutant, result in tried(found, tests, {"toy": tests}, reach, 5.0):
     print(json.dumps([mutant.text, result.fate, result.by]))
 '''
 
@@ -129,9 +147,22 @@ def test_what_no_test_sees_survives_and_the_rest_is_killed(tmp_path: Path) -> No
     survived = {text for text, (fate, _) in fates.items() if fate == "survived"}
     assert survived == {"max(x, least) → x", "x + 1 → x - 1", "1 → 2"}
     assert fates["5 → 6"] == ("killed", "test_toy.py::test_clipped")               # a constant of the module
+    assert fates["0.0 → 1.0"] == ("killed", "test_toy.py::test_clipped")               # a default
     assert fates["SEEN.append(function) → pass"][0] == "killed"                    # what runs at import
     assert fates["x - 1 → x + 1"] == ("killed", "its time")
     assert fates["x + 1 → x - 1"] == ("survived", "no test reaches the line")
+
+
+def test_what_a_test_draws_does_not_depend_on_the_tests_before_it() -> None:
+    generator = torch.Generator().manual_seed(3)
+    drawn: list[float] = []
+    hook = SimpleNamespace(pytest_runtest_protocol=lambda **_: drawn.append(float(torch.rand((), generator=generator))))
+    module = SimpleNamespace(obj=SimpleNamespace(GENERATOR=generator))
+    item = cast(pytest.Item, SimpleNamespace(nodeid="test_a.py::test", getparent=lambda _: module,
+                                             config=SimpleNamespace(hook=hook)))
+    failures = Failures([item])
+    assert all(failures.passes(item, None) for _ in range(2))
+    assert drawn[0] == drawn[1]
 
 
 def test_every_module_has_tests() -> None:
@@ -169,7 +200,7 @@ def test_an_unknown_module_is_refused() -> None:
 
 
 @pytest.mark.parametrize("module", SAMPLED)
-def test_a_sample_of_real_mutants_is_killed(module: str) -> None:
-    command = [sys.executable, "-m", "tests.mutation", module, "--sample", "8"]
+def test_a_sample_of_real_mutants_is_killed(module: str, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "tests.mutation", module, "--sample", "8", "--json", str(tmp_path / "results.json")]
     run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stdout[-2000:] + run.stderr[-2000:]

@@ -1,7 +1,9 @@
 """What the closed forms accept, and how they refuse the rest."""
 
 import math
+import re
 from collections.abc import Callable
+from contextlib import nullcontext
 
 import pytest
 import torch
@@ -83,3 +85,152 @@ def test_what_is_mapped_over_cannot_be_read() -> None:
     torch.func.vmap(lambda x: seen.append(arguments.readable(x)) or x)(torch.ones(2))
     assert seen == [False]
     assert arguments.readable(torch.ones(2))
+
+
+# ── at the border of what is accepted ───────────────────────────────────────────────────────────────────────────────
+
+TINY, LARGEST = (float(getattr(torch.finfo(torch.float32), name)) for name in ("tiny", "max"))
+NESTED = torch.nested.nested_tensor([torch.zeros(2), torch.zeros(3)], layout=torch.jagged)
+SPARSE, META = torch.eye(2).to_sparse(), torch.zeros(2, 3, device="meta")
+
+
+@pytest.mark.parametrize(("x", "words"), [
+    (torch.zeros(2, 3), "torch.float32 (2, 3)"), (SPARSE, "sparse_coo torch.float32 (2, 2)"),
+    (META, "meta torch.float32 (2, 3)"), (META.to(torch.long), "meta torch.int64 (2, 3)"), (NESTED, "nested torch.float32"),
+    ([1.0], "list [1.0]"), (None, "NoneType None"),
+])
+def test_what_was_given_is_described(x: object, words: str) -> None:
+    assert arguments.describe(x) == words
+
+
+@pytest.mark.parametrize("x", [SPARSE, META, NESTED, [1.0]])
+def test_what_does_not_hold_its_entries_is_refused(x: torch.Tensor) -> None:
+    assert not arguments.is_dense(x)
+    calls = (lambda: arguments.check_dense("x", x), lambda: arguments.floating("x", x),
+             lambda: arguments.check_mask_dtype("x", x))
+    for call in calls:
+        with pytest.raises(ValueError, match=r"^x: expected a dense .*, got "):
+            call()
+    if isinstance(x, torch.Tensor):
+        with pytest.raises(ValueError, match=r"^x: expected a number or a floating tensor"):
+            arguments.positive("x", x, torch.Size([2, 2]), torch.zeros(()))
+    with pytest.raises(ValueError, match=r"^mask: expected"):
+        arguments.check_mask(x, (2, 3), own=2)
+    arguments.check_dense("x", torch.zeros(2, 3).T.expand(4, 3, 2))
+
+
+@pytest.mark.parametrize("value", [TINY, LARGEST, 1, 5.0])
+def test_a_number_that_is_normal_is_accepted(value: float) -> None:
+    found = arguments.positive("x", value, torch.Size([3]), torch.zeros(1))
+    assert (found.shape, found.dtype, float(found)) == ((), torch.float32, value)
+
+
+@pytest.mark.parametrize("value", [TINY * 0.99, LARGEST * 1.01, -1.0, math.nan])
+def test_a_number_that_is_not_normal_is_refused_and_such_an_entry_gives_nan(value: float) -> None:
+    with pytest.raises(ValueError, match=r"^x: expected a positive number, normal in torch.float32"):
+        arguments.positive("x", value, torch.Size(), torch.zeros(()))
+    entries = torch.tensor([value, TINY, 2.0], dtype=torch.float64)
+    found = arguments.positive("x", entries, torch.Size([4, 3]), torch.zeros(()))
+    assert found.dtype == torch.float32
+    assert found.isnan().tolist() == [not value > 1, False, False]
+    assert found[1:].tolist() == [TINY, 2.0]
+
+
+@pytest.mark.parametrize(("x", "batch"), [
+    (torch.ones(3, dtype=torch.long), (3,)), (torch.ones(2), (3,)), (torch.ones(2, 3), (3, 3)), (torch.ones(3), (3, 2)),
+])
+def test_a_tensor_of_numbers_is_floating_and_broadcasts(x: torch.Tensor, batch: tuple[int, ...]) -> None:
+    with pytest.raises(ValueError, match=r"^x: expected a number or a floating tensor that broadcasts over the rows"):
+        arguments.positive("x", x, torch.Size(batch), torch.zeros(()))
+
+
+def test_one_number_for_every_row_of_a_dimension() -> None:
+    X, value = torch.zeros(2, 3, 4, dtype=torch.bfloat16), torch.arange(1.0, 9.0, dtype=torch.float64).reshape(2, 1, 4)
+    found = arguments.one_per_row("x", value, X, 1)
+    assert (found.shape, found.dtype) == ((2, 4, 1), torch.float32)
+    assert torch.equal(found[..., 0].double(), value[:, 0])
+    assert arguments.one_per_row("x", torch.tensor(2.0), X, -1).shape == (2, 3, 1)
+    for wrong in (torch.ones(2, 3, 4), torch.ones(2, 1), torch.ones(2, 3, 1, dtype=torch.long)):
+        with pytest.raises(ValueError, match=r"^x: expected a number or a floating tensor that expands to \(2, 3, 1\), got"):
+            arguments.one_per_row("x", wrong, X, 2)
+
+
+@pytest.mark.parametrize(("shape", "other", "fits"), [
+    ((), (3,), True), ((1,), (3,), True), ((3,), (1,), True), ((2, 3), (3,), True), ((2, 1), (3,), True), ((2,), (3,), False),
+    ((2, 3), (3, 3), False), ((3, 2), (3, 3), False), ((0,), (1,), True), ((0,), (2,), False),
+])
+def test_shapes_broadcast_as_torch_says(shape: tuple[int, ...], other: tuple[int, ...], fits: bool) -> None:
+    assert arguments.broadcastable(shape, other) is fits
+    with nullcontext() if fits else pytest.raises(RuntimeError):
+        torch.broadcast_shapes(shape, other)
+
+
+@pytest.mark.parametrize(("x", "other", "fits"), [
+    ((3,), (3,), True), ((2, 3), (3,), True), ((2, 3), (1, 3), True), ((1,), (3,), False), ((2,), (3,), False),
+    ((2, 3), (4, 3), False), ((3, 2), (3, 3), False),
+])
+def test_rows_have_one_length(x: tuple[int, ...], other: tuple[int, ...], fits: bool) -> None:
+    refusal = pytest.raises(ValueError, match=re.escape(f"x: expected rows like those of y {other}, got {x}"))
+    with nullcontext() if fits else refusal:
+        arguments.check_rows("x", torch.zeros(x), "y", torch.zeros(other))
+
+
+@pytest.mark.parametrize(("x", "shape", "fits"), [
+    ((2, 3), (2, 3), True), ((1, 3), (2, 3), True), ((3,), (2, 3), True), ((), (2, 3), True), ((2, 2), (2, 3), False),
+    ((2, 3), (1, 3), False), ((1, 2, 3), (2, 3), False), ((2,), (2, 3), False),
+])
+def test_what_expands_is_what_torch_expands(x: tuple[int, ...], shape: tuple[int, ...], fits: bool) -> None:
+    refusal = pytest.raises(ValueError, match=r"^x: expected a shape that broadcasts to")
+    with nullcontext() if fits else refusal:
+        arguments.check_expands("x", torch.zeros(x), shape)
+    with nullcontext() if fits else pytest.raises(RuntimeError):
+        torch.zeros(x).expand(shape)
+
+
+def test_the_last_axes_have_names_and_are_not_empty() -> None:
+    for good, axes, last in (((2, 3), ("n", "d"), 3), ((3,), ("m",), None), ((5, 2, 1), ("n", "d"), 1), ((0, 3), ("m",), None)):
+        assert arguments.floating("x", torch.zeros(good), *axes, last=last).shape == good
+    for bad, axes, last, words in (
+        ((3,), ("n", "d"), None, r"\(..., n, d\) with n, d ≥ 1"), ((2, 3), ("n", "d"), 2, r"\(..., n, d\) with d = 2"),
+        ((0, 3), ("n", "d"), None, "n, d ≥ 1"), ((3, 0), ("m",), None, "m ≥ 1"), ((2, 0), ("n", "d"), 0, "d = 0"),
+    ):
+        with pytest.raises(ValueError, match=rf"^x: expected a dense floating tensor.*{words}, got torch.float32"):
+            arguments.floating("x", torch.zeros(bad), *axes, last=last)
+    with pytest.raises(ValueError, match=r"^x: expected a dense floating tensor, got torch.int64"):
+        arguments.floating("x", torch.zeros(2, dtype=torch.long))
+    with pytest.raises(ValueError, match=r"^y: expected .* \(..., n, m\) with n, m ≥ 1, got"):
+        arguments.tensors(x=(torch.zeros(2), 1), y=(torch.zeros(2), 2))
+
+
+@pytest.mark.parametrize(("mask", "shape", "options", "fits"), [
+    (torch.ones(5, 2, 3), (2, 3), {"own": 2}, True), (torch.ones(5, 2, 3), (4, 2, 3), {"own": 2}, False),
+    (torch.ones(1, 3), (2, 3), {"own": 2, "exact": True}, False), (torch.ones(2, 3), (2, 3), {"own": 2, "exact": True}, True),
+    (torch.ones(2, 1), (2, 3), {"own": 2}, True), (torch.ones(2, 2), (2, 3), {"own": 2}, False),
+    (torch.ones(3) > 0, (2, 3), {"boolean": True}, True), (torch.ones(3), (2, 3), {}, True), (torch.ones(2), (2, 3), {}, False),
+])
+def test_own_axes_of_a_mask(mask: torch.Tensor, shape: tuple[int, ...], options: dict[str, int], fits: bool) -> None:
+    kind = "a boolean" if "boolean" in options else "a boolean or floating"
+    full = " with the last size 3" if "exact" in options else ""
+    refusal = pytest.raises(ValueError, match=re.escape(f"mask: expected {kind} tensor that broadcasts to {shape}{full}, got"))
+    with nullcontext() if fits else refusal:
+        arguments.check_mask(mask, shape, **options)  # type: ignore[arg-type]
+
+
+def test_numbers_at_their_bounds() -> None:
+    arguments.check_positive("x", 5e-324)
+    arguments.check_positive("x", 1)
+    arguments.check_count("x", 1)
+    for value in (True, "1", 0.0, -1.0, math.inf, torch.ones(())):
+        with pytest.raises(ValueError, match=r"^x: expected a positive finite number"):
+            arguments.check_positive("x", value)  # type: ignore[arg-type]
+    for count in ("1", 0, -3, False, 2.0):
+        with pytest.raises(ValueError, match=r"^x: expected an integer ≥ 1"):
+            arguments.check_count("x", count)  # type: ignore[arg-type]
+
+
+def test_the_first_entry_that_is_wrong_is_named_with_its_place() -> None:
+    x = torch.tensor([[1.0], [-2.5], [-3.0]], requires_grad=True)
+    arguments.check_entries("x", x, (x > -9).expand(3, 2), "numbers above −9")
+    with pytest.raises(ValueError, match=r"^x: expected numbers above 0, got -2.5 at \(1, 0\)"):
+        arguments.check_entries("x", x, (x > 0).expand(3, 2), "numbers above 0")
+    torch.func.vmap(lambda row: arguments.check_entries("x", row, row > 0, "numbers above 0") or row)(x)

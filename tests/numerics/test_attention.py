@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -389,6 +390,51 @@ def test_a_layer_with_a_table_takes_no_other() -> None:
 
     with pytest.raises(ValueError, match=r"^position: expected None"):
         GeneralizedAttention.from_t5(Attention(), RelativePositions(2))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("kind", ["bert", "t5", "causal t5", "cross t5"])
+def test_projections_of_a_model_are_shared_and_give_what_it_gives(kind: str) -> None:
+    """The module of a model, of heads that are wider together than its input, against PyTorch's own attention."""
+    wide, source_width, heads = 12, 5 if kind == "cross t5" else 6, 3
+    projections = [nn.Linear(n, wide, bias=kind == "bert").double() for n in (6, source_width, source_width)]
+    output = None if kind == "bert" else nn.Linear(wide, 6, bias=False).double()
+    causal = kind == "causal t5"
+    hidden, source = normal(2, 5, 6), normal(2, 7, source_width, seed=1)
+    if kind == "bert":
+        names = dict(zip(("query", "key", "value"), projections, strict=True))
+        found = GeneralizedAttention.from_bert(SimpleNamespace(**names, num_attention_heads=heads, is_causal=causal))
+    else:
+        names = dict(zip(("q", "k", "v", "o"), (*projections, output), strict=True))
+        found = GeneralizedAttention.from_t5(SimpleNamespace(**names, n_heads=heads, is_causal=causal,
+                                                             has_relative_attention_bias=False))
+    assert [found.query, found.key, found.value, found.output] == [*projections, output]
+    assert (found.heads, found.head_width, found.causal, found.position) == (heads, 4, causal, None)
+    assert found.scale == (0.5 if kind == "bert" else 1.0)
+    if causal:
+        source = hidden
+    q, k, v = (part(x).unflatten(-1, (heads, 4)).transpose(1, 2) for part, x in zip(projections, (hidden, source, source),
+                                                                                    strict=True))
+    expected = scaled_dot_product_attention(q, k, v, is_causal=causal, scale=found.scale).transpose(1, 2).flatten(-2)
+    expected = expected if output is None else output(expected)
+    close(found(hidden, source), expected, 1e-12)
+
+
+def test_a_common_offset_of_the_templates_costs_no_digits() -> None:
+    templates, evidence = (normal(6, 3) * 2**8).round() / 2**8, normal(4, 3, seed=1)
+    prior = torch.zeros(4, 6, dtype=torch.float64)
+    prior[:, 4:] = -torch.inf
+    right = attention_weights(templates, evidence, prior)
+    templates[5] = 2.0**60                                   # what no query may see does not matter
+    close(attention_weights(templates + 2.0**36, evidence, prior), right, 1e-12)
+    hidden = prior.clone()
+    hidden[:] = -torch.inf
+    assert bool((attention_weights(templates, evidence, hidden) == 0).all())
+
+
+@pytest.mark.parametrize(("templates", "evidence"), [((2, 3, 4), (3, 5, 4)), ((3, 4), (5, 3)), ((3, 4), (4,)), ((4,), (3, 4))])
+def test_shapes_that_do_not_go_together(templates: tuple[int, ...], evidence: tuple[int, ...]) -> None:
+    with pytest.raises(ValueError, match=r"^templates: expected \(..., M, d\) that goes with evidence"):
+        attention_weights(torch.zeros(templates), torch.zeros(evidence), torch.zeros(3))
 
 
 def test_the_comparisons_refuse() -> None:

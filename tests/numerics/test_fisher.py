@@ -145,6 +145,32 @@ def test_zero_weights_take_no_part(product, dtype: torch.dtype) -> None:  # type
 
 
 @every_product
+def test_derivatives_where_weights_are_zero(product) -> None:  # type: ignore[no-untyped-def]
+    p = torch.tensor([0.25, 0.0, 0.5, 0.25, 0.0], dtype=torch.float64)
+    x = torch.tensor([1.0, 3.0, -2.0, 0.5, -1.0], dtype=torch.float64)
+    kept = p > 0
+    among = [y[kept].requires_grad_() for y in (p, x)]
+    every = [y.clone().requires_grad_() for y in (p, x)]
+    expected = torch.autograd.grad(product(*among).square().sum(), among, allow_unused=True)
+    with torch.autograd.set_detect_anomaly(True):            # no NaN on the way either, in a row of zeros too
+        gradients = torch.autograd.grad(product(*every).square().sum(), every, allow_unused=True)
+        product(torch.zeros(5, requires_grad=True), torch.ones(5, requires_grad=True)).sum().backward()
+    for found, wanted in zip(gradients, expected, strict=True):
+        if wanted is not None:
+            assert bool(found.isfinite().all())
+            close(found[kept], wanted, 1e-13)
+
+
+def test_matrices_of_a_batch_have_their_own_temperatures() -> None:
+    p = torch.randn(2, 3, 4, generator=torch.Generator().manual_seed(0), dtype=torch.float64).softmax(-1)
+    tau = torch.tensor([[0.5, 1.0, 2.0], [4.0, 0.25, 3.0]], dtype=torch.float64)
+    for matrices in (fisher.fisher, fisher.jacobian):
+        whole = matrices(p, tau)
+        for a, b in torch.cartesian_prod(torch.arange(2), torch.arange(3)):
+            close(whole[a, b], matrices(p[a, b], float(tau[a, b])), 1e-15)
+
+
+@every_product
 def test_one_key_has_no_direction(product) -> None:  # type: ignore[no-untyped-def]
     close(product(torch.ones(3, 1), torch.tensor([[1.0], [-7.0], [0.0]]), 0.5), torch.zeros(3, 1), 0.0)
 

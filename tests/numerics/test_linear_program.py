@@ -14,6 +14,12 @@ from numerics.linear_program import exact_plan
 GENERATOR = torch.Generator().manual_seed(0)
 
 
+@pytest.fixture(autouse=True)
+def _anew() -> None:
+    """What a test draws does not depend on the tests before it."""
+    GENERATOR.manual_seed(0)
+
+
 def uniform(*shape: int) -> Tensor:
     return torch.rand(shape, generator=GENERATOR, dtype=torch.float64)
 
@@ -84,8 +90,8 @@ def test_mismatches_are_refused() -> None:
 
 def test_batches_masks_and_weights_of_zero() -> None:
     cost, a, b = uniform(2, 3, 5, 6), distribution(2, 3, 5), distribution(6)
-    mask = uniform(5, 6) > 0.2
-    mask[:, 0] = mask[0] = True
+    mask = torch.ones(5, 6, dtype=torch.bool)
+    mask[2, 3] = mask[4, 1] = mask[0, 5] = False
     a = torch.cat([torch.zeros(2, 3, 1).double(), distribution(2, 3, 4)], -1)
     found = exact_plan(cost, a, b, mask)
     assert bool((found.plan[..., ~mask] == 0).all())
@@ -105,8 +111,8 @@ def test_batches_masks_and_weights_of_zero() -> None:
 def test_it_is_the_limit_of_entropic_plans() -> None:
     cost, a, b = uniform(4, 5), distribution(4), distribution(5)
     found = exact_plan(cost, a, b)
-    near = transport.sinkhorn(cost, a, b, 1e-3)
-    close((cost * near.plan).sum(), found.value, 1e-3 * float(torch.log(torch.tensor(20.0))))
+    near = transport.sinkhorn(cost, a, b, 1e-4)
+    close((cost * near.plan).sum(), found.value, 1e-4 * float(torch.log(torch.tensor(20.0))))
     close(near.plan, found.plan, 1e-2)
 
 
@@ -121,3 +127,105 @@ def test_no_plan_and_dtypes() -> None:
     for dtype in (torch.float32, torch.bfloat16):
         found = exact_plan(cost.to(dtype), torch.full((3,), 0.25, dtype=dtype), torch.full((3,), 0.25, dtype=dtype))
         assert {x.dtype for x in (found.plan, found.value, found.gap)} == {dtype}
+
+
+def test_even_masses_are_an_assignment() -> None:
+    """Held to the program, which takes over where a mass is moved by a little; with ties, and with pairs that are forbidden."""
+    cost = uniform(3, 7, 7)
+    cost[1] = (3 * cost[1]).round()
+    cost[2, 0, :5] = torch.inf
+    found = exact_plan(cost)
+    share = torch.full((7,), 1 / 7, dtype=torch.float64)
+    nearly = share.clone()
+    nearly[0] += 1e-12
+    assert bool(((found.plan == 0) | (found.plan == 1 / 7)).all())
+    close(found.value, exact_plan(cost, nearly, nearly).value, 1e-10)
+    assert float(found.gap.abs().max()) <= 1e-14
+    slack = cost - found.row_potential.unsqueeze(-1) - found.column_potential.unsqueeze(-2)
+    assert float(slack.min()) >= -1e-14
+    assert float((found.plan * slack.nan_to_num(posinf=0.0)).abs().max()) <= 1e-14
+    close(found.column_potential.sum(-1), torch.zeros(3, dtype=torch.float64), 1e-13)
+    blocked = torch.zeros(3, 3, dtype=torch.float64)
+    blocked[:2, 1:] = torch.inf
+    with pytest.raises(RuntimeError, match="exact_plan: "):
+        exact_plan(blocked)
+
+
+@pytest.mark.parametrize(("costs", "masses"), [(1e-12, 1.0), (1e12, 1.0), (1.0, 1e-12), (1.0, 1e12), (1e-9, 1e-9)])
+def test_units_of_costs_and_masses_do_not_matter(costs: float, masses: float) -> None:
+    cost, a, b = uniform(2, 4, 5) - 0.5, distribution(2, 4), distribution(2, 5)
+    cost[:, 0, 0], cost[:, 1, 2] = 0.0, torch.inf
+    plain, scaled = exact_plan(cost, a, b), exact_plan(costs * cost, masses * a, masses * b)
+    for name, unit in (("plan", masses), ("value", costs * masses), ("row_potential", costs), ("column_potential", costs)):
+        close(getattr(scaled, name) / unit, getattr(plain, name), 1e-9)
+    # Problems of a batch have their own units.
+    mixed = exact_plan(torch.stack([cost[0], costs * cost[1]]), torch.stack([a[0], masses * a[1]]),
+                       torch.stack([b[0], masses * b[1]]))
+    close(mixed.plan[0], plain.plan[0], 1e-9)
+    close(mixed.plan[1] / masses, plain.plan[1], 1e-9)
+    close(mixed.column_potential[1] / costs, plain.column_potential[1], 1e-9)
+
+
+def test_the_certificate_is_what_it_says() -> None:
+    cost, a, b = uniform(3, 4, 5), distribution(3, 4), distribution(3, 5)
+    found = exact_plan(cost, a, b)
+    close(found.value, (cost * found.plan).sum((-2, -1)))
+    close(found.gap, found.value - (a * found.row_potential).sum(-1) - (b * found.column_potential).sum(-1))
+    close((b * found.column_potential).sum(-1), torch.zeros(3, dtype=torch.float64))
+    close(found.row_error, (found.plan.sum(-1) - a).abs(), 0.0)
+    close(found.column_error, (found.plan.sum(-2) - b).abs(), 0.0)
+    reduced = cost - found.row_potential.unsqueeze(-1) - found.column_potential.unsqueeze(-2)
+    close(reduced.amin(-1), torch.zeros(3, 4, dtype=torch.float64))        # each f_i is as large as it may be
+    assert bool((found.plan >= 0).all())
+
+
+def test_a_row_that_may_go_nowhere_and_has_no_mass() -> None:
+    cost, a, b = uniform(3, 3).requires_grad_(), torch.tensor([0.0, 0.5, 0.5]).double().requires_grad_(), distribution(3)
+    mask = torch.ones(3, 3, dtype=torch.bool)
+    mask[0] = False
+    found = exact_plan(cost, a, b, mask)
+    assert float(found.row_potential[0]) == 0
+    alone = exact_plan(cost[1:], a[1:], b)
+    close(found.value, alone.value)
+    of_cost, of_a = torch.autograd.grad(found.value, (cost, a))
+    close(of_cost, found.plan)
+    close(of_a, found.row_potential)
+
+
+def test_masses_may_differ_by_rounding_and_no_more() -> None:
+    cost = uniform(3, 4)
+    for dtype, unit in ((torch.float64, 2.0**-52), (torch.float32, 2.0**-23), (torch.bfloat16, 2.0**-23)):
+        c, a, b = cost.to(dtype), torch.full((3,), 2.0, dtype=dtype), torch.full((4,), 1.5, dtype=dtype)
+        assert float(exact_plan(c, a, b).gap.abs()) <= 1e-2
+        with pytest.raises(ValueError, match=r"^target: expected the mass of the source, got one that is off by"):
+            exact_plan(c, a, b * (1 + max(16 * unit, 2.0**-7 if dtype == torch.bfloat16 else 0.0)))
+    # (3 + 4) u of the mass, which is 6: 42 u are granted, in a batch too.
+    source, u = torch.full((20, 3), 2.0, dtype=torch.float64), 2.0**-52
+    found = exact_plan(cost, source, torch.full((4,), 1.5 + 10 * u, dtype=torch.float64))
+    assert bool((found.column_error > 0).all())
+    with pytest.raises(ValueError, match=r"^target: expected the mass of the source"):
+        exact_plan(cost, source, torch.full((4,), 1.5 + 11 * u, dtype=torch.float64))
+    nothing = exact_plan(cost, torch.zeros(3, dtype=torch.float64), torch.zeros(4, dtype=torch.float64))
+    assert bool(nothing.row_potential.isfinite().all() and nothing.column_potential.isfinite().all())
+
+
+def test_one_cost_for_a_batch_of_marginals() -> None:
+    cost, a, b = uniform(3, 4), distribution(2, 5, 3), distribution(5, 4)
+    found = exact_plan(cost, a, b)
+    assert found.plan.shape == (2, 5, 3, 4)
+    for i, j in ((0, 0), (1, 4)):
+        close(found.value[i, j], exact_plan(cost, a[i, j], b[j]).value)
+
+
+@pytest.mark.parametrize(("change", "message"), [
+    ({"mask": torch.zeros(2, 2)}, "mask: expected a boolean tensor, for there is no ε to add to, got torch.float32"),
+    ({"cost": torch.tensor([[0.0, -torch.inf], [0.0, 0.0]])}, "cost: expected numbers or"),
+    ({"cost": torch.tensor([[0.0, torch.nan], [0.0, 0.0]])}, "cost: expected numbers or"),
+    ({"source": torch.tensor([torch.inf, 1.0])}, "source: expected finite numbers ≥ 0"),
+    ({"source": torch.tensor([torch.nan, 1.0])}, "source: expected finite numbers ≥ 0"),
+    ({"target": torch.tensor([-0.5, 1.5])}, "target: expected finite numbers ≥ 0"),
+])
+def test_refusals(change: dict[str, Tensor], message: str) -> None:
+    given = {"cost": torch.zeros(2, 2), "source": torch.full((2,), 0.5), "target": torch.full((2,), 0.5)} | change
+    with pytest.raises(ValueError, match=f"^{message}"):
+        exact_plan(**given)

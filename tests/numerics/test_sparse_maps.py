@@ -95,6 +95,21 @@ def test_normmax_derivatives(alpha: float) -> None:
     assert gradgradcheck(normmax_bisect, (x, a))
 
 
+def test_derivatives_of_normmax_up_to_the_third_by_hand() -> None:
+    """For α = 2 and x = (δ, 0): r₁ − r₂ = δ and r₁² + r₂² = 1, so that p₁ = ½ + δ/(2√(2 − δ²))."""
+    d = torch.tensor([-0.9, -0.3, 0.0, 0.2, 0.95], dtype=torch.float64, requires_grad=True)
+    s = 2 - d.detach() ** 2
+    at = d.detach()
+    expected = [0.5 + at / (2 * s.sqrt()), s**-1.5, 3 * at * s**-2.5, 3 * s**-2.5 + 15 * at**2 * s**-3.5]
+    # Two steps of Newton's method leave the fourth power of what bisection leaves of τ, and one power less in each derivative.
+    for n_iter, allowed in ((8, (1e-10, 1e-7, 1e-4, 2e-2)), (50, (1e-12,) * 4)):
+        found = [normmax_bisect(torch.stack([d, torch.zeros_like(d)], -1), n_iter=n_iter)[:, 0]]
+        for _ in range(3):
+            found += torch.autograd.grad(found[-1].sum(), d, create_graph=True)
+        for derivative, exact, atol in zip(found, expected, allowed, strict=True):
+            close(derivative.detach(), exact, atol)
+
+
 @pytest.mark.parametrize("k", range(7))
 def test_budget_derivatives(k: int) -> None:
     x = normal(4, 6).requires_grad_()
@@ -129,11 +144,12 @@ FUNCTIONS: dict[str, Any] = {
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_what_is_masked_has_no_part(name: str, dtype: torch.dtype) -> None:
-    x = normal(2, 6).to(dtype)
-    x[:, 3:] = -torch.inf
-    y, alone = FUNCTIONS[name](x), FUNCTIONS[name](x[:, :3])
-    close(y[:, :3], alone, tolerances.rounding(dtype, 6, 8.0))
-    assert bool((y[:, 3:] == 0).all())
+    for kept in (torch.arange(3), torch.arange(3, 6), torch.tensor([1, 4])):
+        x, drawn = torch.full((2, 6), -torch.inf, dtype=dtype), normal(2, len(kept)).to(dtype)
+        x[:, kept] = drawn
+        y, alone = FUNCTIONS[name](x), FUNCTIONS[name](drawn)
+        close(y[:, kept], alone, tolerances.rounding(dtype, 6, 8.0))
+        assert bool((y[:, x[0] == -torch.inf] == 0).all())
 
 
 @pytest.mark.parametrize("dim", [0, 1, 2])
@@ -215,6 +231,27 @@ def test_functional_transforms_and_compilation() -> None:
         close(torch.compile(function, fullgraph=True, backend="aot_eager")(x), function(x), 1e-12)
 
 
+@pytest.mark.parametrize("function", [normmax_bisect, partial(normmax_bisect, alpha=1.2), budget_bisect,
+                                      lambda x: sparsemax_threshold(x)[0], lambda x: entmax15_threshold(x)[0]])
+def test_a_common_offset_costs_no_digits(function: Any) -> None:
+    x = (normal(20, 6) * 2**16).round() / 2**16
+    moved = function(x + 2.0**30) - function(x)
+    close(moved - moved.round(), torch.zeros_like(moved), 1e-12 if moved.shape[-1] == 6 else 1e-6)  # τ itself is large
+
+
+def test_a_derivative_passes_no_nan_on_its_way() -> None:
+    x = normal(3, 6)
+    x[0] = -torch.inf
+    x[1, :5] = -torch.inf
+    x[2] = torch.tensor([9.0, -torch.inf, 0.0, 4.0, 0.0, 0.0])             # of a budget of 2, nothing is left to share
+    for function in (normmax_bisect, budget_bisect, lambda x: sparsemax_threshold(x)[0], lambda x: entmax15_threshold(x)[0]):
+        y = x.clone().requires_grad_()
+        with torch.autograd.set_detect_anomaly(True):
+            found = function(y)
+            torch.where(found.isfinite(), found, 0.0).square().sum().backward()
+        assert bool(y.grad.isfinite().all())
+
+
 def test_fewer_left_than_the_budget() -> None:
     x = torch.tensor([[1.0, -torch.inf, 2.0], [0.0, -torch.inf, -torch.inf]])
     assert_close(budget_bisect(x, 2), torch.tensor([[1.0, 0.0, 1.0], [1.0, 0.0, 0.0]]))
@@ -231,9 +268,21 @@ def test_refusals() -> None:
         (lambda: normmax_bisect(x.long()), "X: expected a floating tensor with at least one entry"),
         (lambda: normmax_bisect(x[:, :0]), "X: expected a floating tensor with at least one entry"),
         (lambda: sparsemax_threshold(x, k=0), "k: expected an integer"),
+        (lambda: normmax_bisect(x, n_iter=0), "n_iter: expected an integer"),
+        (lambda: normmax_bisect(x, torch.inf), "alpha: expected a number above 1, or a tensor, got inf"),
+        (lambda: normmax_bisect(x, True), "alpha: expected a number above 1, or a tensor, got True"),
+        (lambda: normmax_bisect(x, "2"), "alpha: expected a number above 1, or a tensor, got '2'"),
+        (lambda: budget_bisect(x, True), "budget: expected a number from 0 to 3, or a tensor, got True"),
+        (lambda: budget_bisect([0.0]), "X: expected a floating tensor"),
+        (lambda: budget_bisect(x[0, 0]), "X: expected a floating tensor"),
     ):
         with pytest.raises(ValueError, match=message):
             call()
+    assert bool(((p := budget_bisect(9 * normal(20, 6), n_iter=1)) >= 0).all() and (p <= 1).all())
+    close(budget_bisect(x, 0), torch.zeros_like(x), 0.0)
+    close(budget_bisect(x, 3), torch.ones_like(x), 1e-15)
+    close(budget_bisect(x[:, :1], 0.5), torch.full_like(x[:, :1], 0.5), 1e-15)
+    close(normmax_bisect(x[:, :1]), torch.ones_like(x[:, :1]), 0.0)
     wrong = torch.tensor([[1.0], [2.0]], dtype=torch.float64)
     assert normmax_bisect(x, wrong).isnan().all(-1).tolist() == [True, False]
     assert budget_bisect(x, wrong - 2).isnan().all(-1).tolist() == [True, False]

@@ -1,5 +1,6 @@
 """A tolerance must cover what rounding does, and refuse what is wrong by little more."""
 
+import inspect
 import math
 import sys
 
@@ -7,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from numerics import tolerances
+from numerics import mem, tolerances
 
 DTYPES = {"float64": torch.float64, "float32": torch.float32, "float16": torch.float16, "bfloat16": torch.bfloat16}
 SIZES = (1, 2, 7, 64, 1000)
@@ -186,6 +187,94 @@ def test_relaxed_plan_follows_the_relaxation(ratio: float) -> None:
     assert distance > tolerances.relaxed_plan(ratio / 20, reach)
 
 
+# ── what the reasons say, part by part: a tolerance twice as wide would pass most of the tests above ─────────────────────
+
+
+@pytest.mark.parametrize("name", ["float64", "float32", "tf32", "float16", "bfloat16"])
+def test_the_parts_of_rounding(name: str) -> None:
+    computed = tolerances.eps("float64" if name == "float64" else "float32")
+    stored = 0.0 if name in ("float64", "float32") else tolerances.eps(name)
+    smallest = {"float64": np.finfo(np.float64).tiny, "float16": np.finfo(np.float16).smallest_subnormal}.get(
+        name, np.finfo(np.float32).tiny)
+    assert tolerances.rounding(name, 1, 0.0) == smallest
+    for size in (1, 5):
+        more = tolerances.rounding(name, size + 1, 3.0) - tolerances.rounding(name, size, 3.0)
+        assert more == pytest.approx(3 * computed, rel=1e-6, abs=0)               # an addition
+    assert tolerances.rounding(name, 1) - smallest == pytest.approx(stored + 9 * computed, abs=0)
+    for size in (1, 7):
+        least = tolerances.plan(name, size) - tolerances.rounding(name, size)
+        assert least == pytest.approx(computed * (1 + math.log(size)), rel=1e-6, abs=0)
+        more = tolerances.plan(name, size, 50.0) - tolerances.plan(name, size)
+        assert more == pytest.approx(50 * computed, rel=1e-6, abs=0)
+
+
+def test_tf32_keeps_as_many_digits_as_float16_and_the_range_of_float32() -> None:
+    assert tolerances.eps("tf32") == torch.finfo(torch.float16).eps
+
+
+def test_the_parts_of_a_score_gradient() -> None:
+    whole = tolerances.score_gradient("float64", 6, 3.0, 0.5)
+    assert whole == pytest.approx(tolerances.rounding("float64", 6, 12.0), abs=0)        # twice u/τ
+    more = tolerances.score_gradient("float64", 6, 3.0, 0.5, 1e-3) - whole
+    assert more == pytest.approx((2 + 6) * 1e-3 * 3.0 / 0.5)
+    stored = tolerances.stored_score_gradient("bfloat16", 6, 3.0, 0.5, 0.25, 0.0)
+    computed = tolerances.score_gradient("float32", 6, 3.0, 0.5)
+    assert stored - computed == pytest.approx(tolerances.rounding("bfloat16", 6, 0.5), abs=0)
+
+
+def test_pinsker_is_sharp_for_two_equal_weights() -> None:
+    for temperature in (0.25, 1.0, 8.0):
+        q = np.array([0.5 + 1e-4, 0.5 - 1e-4])
+        gap = temperature * float(q @ np.log(2 * q))
+        assert tolerances.plan_from_gap(gap, temperature) == pytest.approx(2e-4, rel=1e-6)
+
+
+def test_strong_convexity_is_sharp_for_a_parabola() -> None:
+    for modulus, step in ((0.25, 1e-2), (8.0, 3.0)):
+        assert tolerances.plan_from_strong_convexity(modulus * step**2 / 2, modulus) == pytest.approx(step)
+
+
+def test_the_parts_of_bounds_for_transport() -> None:
+    assert tolerances.marginals("float64", 10, 7.0) == 2 * tolerances.plan("float64", 10, 21.0)      # three exponents, twice
+    assert tolerances.relaxed_plan(0.5, 0.25) == 2 * 0.5 * 0.25
+    assert tolerances.plan_from_residual(0.5, 1.0) == 2 * 0.5                # nothing is lost if the marginals see all
+    assert tolerances.plan_from_residual(0.5, 0.25) == 3 * 0.5
+    assert tolerances.plan_from_marginals(0.5, 2.0) == pytest.approx(math.sqrt(2.0 * 0.5 * 1.5))
+    assert tolerances.of_difference(0.25, 0.5) == 1.0
+    assert tolerances.of_difference(0.25, 1.0) == 0.5
+
+
+@pytest.mark.parametrize("name", DTYPES)
+def test_storage_moves_a_number_by_half_of_the_distance_to_the_next(name: str) -> None:
+    relative, absolute = tolerances.storage(name)
+    dtype, drawn = DTYPES[name], torch.rand(4096, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    moved = (drawn.to(dtype).double() / drawn - 1).abs().max()
+    assert moved <= relative <= 2 * moved or name == "float64"
+    assert (absolute == 0) == (relative == 0) == (name == "float64")
+    if name == "float16":
+        denormal = drawn * torch.finfo(dtype).tiny
+        lost = (denormal.to(dtype).double() - denormal).abs().max()
+        assert lost <= absolute <= 1.01 * lost
+
+
+def test_what_is_zero_is_allowed_where_a_magnitude_is_asked_for() -> None:
+    assert tolerances.rounding("float64", 1, 0.0) > 0
+    assert tolerances.score_gradient("float64", 3, 0.0, 1.0) > 0
+    assert tolerances.plan_from_gap(0.0, 1.0) == tolerances.plan_from_strong_convexity(0.0, 1.0) == 0
+    assert tolerances.of_difference(0.0, 1.0) == tolerances.relaxed_plan(0.0, 0.0) == 0
+    assert tolerances.plan_from_marginals(0.0, 0.0) == 0
+    assert tolerances.plan_from_residual(0.0, 1.0) == 0
+    assert tolerances.marginals("float64", 3, 0.0) > 0
+    assert tolerances.stored_score_gradient("bfloat16", 3, 1.0, 1.0, 0.0, 0.0) > 0
+
+
+def test_the_solver_is_asked_for_less_than_it_is_certified_with() -> None:
+    """The reasons beside the constants: a hundred times the solver's tolerance; its tightest; the default of `mem.solve`."""
+    assert tolerances.SOLVER_GAP == 100 * tolerances.SOLVER
+    assert tolerances.DUAL_ASKED == tolerances.SOLVER
+    assert inspect.signature(mem.solve).parameters["tolerance"].default == tolerances.DUAL_CERTIFIED
+
+
 def test_rounding_of_what_has_overflowed_allows_anything() -> None:
     assert tolerances.rounding("float64", 3, math.inf) == math.inf
 
@@ -211,6 +300,7 @@ def test_a_certified_solve_is_close_enough_to_tell_twins_apart() -> None:
         (lambda: tolerances.plan_from_gap(-1e-20, 1.0), "gap"),
         (lambda: tolerances.plan_from_gap(math.nan, 1.0), "gap"),
         (lambda: tolerances.plan_from_gap(1.0, -1.0), "temperature"),
+        (lambda: tolerances.plan_from_gap(1.0, 0.0), "temperature"),
         (lambda: tolerances.marginals("float64", 3, -1.0), "exponent"),
         (lambda: tolerances.plan_from_marginals(-1.0, 1.0), "error"),
         (lambda: tolerances.plan_from_marginals(1.0, math.inf), "potential"),
@@ -218,6 +308,12 @@ def test_a_certified_solve_is_close_enough_to_tell_twins_apart() -> None:
         (lambda: tolerances.plan_from_residual(1.0, 0.0), "gap"),
         (lambda: tolerances.relaxed_plan(-1.0, 1.0), "ratio"),
         (lambda: tolerances.relaxed_plan(1.0, -1.0), "reach"),
+        (lambda: tolerances.plan_from_strong_convexity(-1.0, 1.0), "gap"),
+        (lambda: tolerances.plan_from_strong_convexity(math.nan, 1.0), "gap"),
+        (lambda: tolerances.plan_from_strong_convexity(1.0, 0.0), "modulus"),
+        (lambda: tolerances.plan_from_strong_convexity(1.0, math.inf), "modulus"),
+        (lambda: tolerances.plan_from_residual(1.0, 1.5), "gap"),
+        (lambda: tolerances.storage("int8"), "dtype"),
         (lambda: tolerances.of_difference(-1.0, 1.0), "relative"),
         (lambda: tolerances.of_difference(1.0, 0.0), "share"),
         (lambda: tolerances.of_difference(1.0, 2.0), "share"),

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+import sympy as sp
 
 from derivations import AtLeast, Equation, delta, derivative, index, kl, positive, simplex, size, total, vector, xlogx
 from derivations.catalogue import entries
@@ -22,6 +23,7 @@ SOUND = [
     Equation(total(k, delta(k, j) * s[k]), s[j]),
     AtLeast(total(j, kl(q[j], tau)), 0),
     Equation(total(j, xlogx(q[j]) * tau), tau * total(j, xlogx(q[j]))),
+    Equation(sp.log(1 / sp.sqrt(2 * sp.pi * tau)), -sp.log(2 * sp.pi * tau) / 2),
 ]
 
 
@@ -44,6 +46,12 @@ def test_what_is_exported_is_the_relation(relation: Relation) -> None:
 def test_a_wrong_sign_or_name_is_seen(old: str, new: str) -> None:
     """Planted: an exported statement that differs in one place disagrees with its relation."""
     assert disagreement(changed(theorem("planted", SOUND[0]), old, new), SOUND[0])
+
+
+@pytest.mark.parametrize(("old", "new"), [("pi", "tau"), ("(root ", "(ln "), ("pi", "2%:R")])
+def test_a_wrong_constant_is_seen(old: str, new: str) -> None:
+    """Planted: another number in the place of π, another function in the place of a root."""
+    assert disagreement(changed(theorem("planted", SOUND[5]), old, new), SOUND[5])
 
 
 def test_a_wrong_sign_in_the_jacobian_is_seen() -> None:

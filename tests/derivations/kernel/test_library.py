@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from derivations import incremental
 from derivations.kernel import library
-from derivations.kernel.checking import assumed, foreign
+from derivations.kernel.checking import assumed, foreign, headlines_checked
+from derivations.kernel.exports import content_of
 from derivations.kernel.headline import headlines
 from derivations.kernel.scanning import forbidden
 from derivations.kernel.toplevel import sentences
@@ -75,6 +77,37 @@ def test_a_stale_object_is_made_again(tmp_path: Path) -> None:
     assert (again.folder / "Script.vo").read_bytes() == sound
     (theories / "Script.v").write_text("Lemma one : 1 = 1.\nProof. exact eq_refl. Qed.\n")
     assert library.built(tmp_path / "formal", tmp_path / "store").digest != first.digest
+
+
+@needs_rocq
+def test_what_theorems_by_hand_rest_on_is_asked_again_after_a_change(tmp_path: Path) -> None:
+    """Planted: an answer about a file as it was before an axiom of another library came into it."""
+    theories = tmp_path / "formal" / "theories"
+    theories.mkdir(parents=True)
+    (theories / "Script.v").write_text("Definition unit_of_all := tt.\n")
+    claim = "(* claim: eot.59 *)\nTheorem both : forall P : Prop, P \\/ ~ P \\/ True.\nProof. "
+    wrong = f"From Coq Require Import Classical_Prop.\n{claim}intro P. destruct (classic P); auto. Qed.\n"
+    found = []
+    for source in (claim + "intro P. right. right. exact I. Qed.\n", wrong):
+        (theories / "Hand.v").write_text(source)
+        answers = headlines_checked(list(headlines("Hand", source)), library.built(tmp_path / "formal", tmp_path / "store"),
+                                    tmp_path / "store")
+        found += [answer.accepted for answer in answers.values()]
+    assert found == [True, False]
+
+
+def test_exports_are_made_again_after_a_change() -> None:
+    """What is kept of an export is kept by the sources of its claim and of the exporter, and of nothing else."""
+    module = "derivations.eot.section5_gradient"
+
+    def kept(**changed: str) -> str:
+        sources = incremental.project()
+        sources.hashes.update({name.replace("__", "."): value for name, value in changed.items()})
+        return content_of([module], sources)
+
+    assert kept() == kept() == kept(derivations__eot__section7_fisher="other")
+    others = (kept(**{module: "other"}), kept(derivations__kernel__terms="other"), kept(derivations__calculus__sums="other"))
+    assert len({kept(), *others}) == 4
 
 
 def test_a_missing_rocq_is_said_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,6 +22,7 @@ from numerics.experiments.deviation.statistics import CONTEXT, STATISTICS
 from numerics.experiments.deviation.summary import DECIMALS, DIGITS
 from numerics.models import tiny
 
+ROOT = Path(__file__).parents[3]
 KILLS = 20
 TABLES = ("deviation.csv", "deviation-heads.csv")
 
@@ -56,7 +57,7 @@ def started(command: list[str]) -> tuple[BaseProcess, float]:
 
 
 def quiet(command: list[str]) -> None:
-    """Without pictures, in whose drawing nearly all kills would fall."""
+    """Without pictures, in whose drawing nearly all kills would fall, and nearly all seconds."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     figures.save = lambda figure, path: None
     main(command, standalone_mode=False)
@@ -119,7 +120,7 @@ def test_killed_at_twenty_random_moments(arguments: list[str], whole: Path, tmp_
 @pytest.fixture
 def torchrun(arguments: list[str], tmp_path: Path) -> list[str]:
     return [sys.executable, "-m", "torch.distributed.run", "--standalone", "--max-restarts=1", "--monitor-interval=0.1",
-            "-m", "numerics", *arguments, "--out", str(tmp_path / "out")]
+            "-m", __name__, *arguments, "--out", str(tmp_path / "out")]
 
 
 @pytest.mark.parametrize("processes", [2, 3])
@@ -127,7 +128,7 @@ def test_processes_one_of_them_killed(processes: int, torchrun: list[str], whole
     """torchrun starts all of them again, and they go on with what is missing."""
     out, environment = tmp_path / "out", os.environ | {"OMP_NUM_THREADS": "1"}
     torchrun.insert(3, f"--nproc-per-node={processes}")
-    agent = subprocess.Popen(torchrun, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    agent = subprocess.Popen(torchrun, env=environment, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     while agent.poll() is None and not (out / FOLDER).exists():
         time.sleep(0.02)
     children = Path(f"/proc/{agent.pid}/task/{agent.pid}/children").read_text().split()
@@ -139,3 +140,7 @@ def test_processes_one_of_them_killed(processes: int, torchrun: list[str], whole
     assert "Signal 9" in said or "exitcode: -9" in said or "SIGKILL" in said, said
     assert same(out, whole)
     alike(out, whole)
+
+
+if __name__ == "__main__":                                   # in each process of torchrun
+    quiet(sys.argv[1:])

@@ -22,6 +22,7 @@ from numerics.modules import (
     scaled_dot_product_attention,
 )
 from numerics.modules.functional import attend
+from numerics.modules.fused import fused_attention
 
 GENERATOR = torch.Generator().manual_seed(0)
 ROUNDING = 4 * tolerances.rounding("float64", 32, 8.0)  # 32 products at most; outputs and scores are below 8
@@ -120,6 +121,7 @@ def test_linear_attention_needs_no_matrix_for_masks_of_keys() -> None:
 
 @pytest.mark.parametrize("kind", [*KINDS, Entmax(2.5), OptimalTransport(exact=True), Sinkhorn(math.inf)], ids=str)
 def test_derivatives(kind: Any) -> None:
+    kind = MaximumEntropy(tolerance=1e-12) if kind == "maximum-entropy" else kind      # differences are taken of solutions
     inputs = [normal(3, 2).requires_grad_(), normal(3, 2).requires_grad_(), normal(3, 2).requires_grad_()]
 
     def function(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
@@ -127,6 +129,61 @@ def test_derivatives(kind: Any) -> None:
 
     assert gradcheck(function, inputs)
     assert gradgradcheck(function, inputs)
+
+
+# ── PyTorch's kernel ────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def by_weights(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> Tensor:
+    return torch.matmul(one_sided.plan(one_sided.scores_from(query, key), 2.0, mask), value)
+
+
+@pytest.mark.parametrize("kind", ["none", "keys", "rows", "floating", "of heads"])
+def test_the_kernel_has_the_derivatives_of_the_weights(kind: str) -> None:
+    """Of both orders, in a floating mask and in what is broadcast too; a row with nothing left has none."""
+    query, key, value = normal(2, 3, 4, 5), normal(2, 1, 6, 5), normal(1, 3, 6, 5)
+    allowed = torch.rand(4, 6, generator=GENERATOR) > 0.4
+    allowed[2] = False
+    masks = {"none": None, "keys": torch.tensor([[True] * 4 + [False] * 2]), "rows": allowed,
+             "floating": normal(4, 6).masked_fill(~allowed, -torch.inf), "of heads": normal(2, 3, 4, 6)}
+    mask = masks[kind]
+    floats = [x.requires_grad_() for x in (query, key, value, mask) if x is not None and x.is_floating_point()]
+    weight, direction = normal(2, 3, 4, 5), [normal(*x.shape) for x in floats]
+    results = []
+    for function in (lambda *given: fused_attention(*given[:3], 2.0, given[3]), by_weights):
+        output = function(query, key, value, mask)
+        assert output is not None
+        first = torch.autograd.grad((output.square() * weight).sum(), floats, create_graph=True)
+        inner = sum((x * y).sum() for x, y in zip(first, direction, strict=True))
+        results.append([output, *first, *torch.autograd.grad(inner, floats)])
+    for actual, expected in zip(*results, strict=True):
+        close(actual, expected)
+
+
+@pytest.mark.filterwarnings("ignore:.torch.jit.script. is deprecated:DeprecationWarning")
+def test_the_kernel_leaves_the_rest_to_the_weights() -> None:
+    query, key, value = normal(2, 4, 5), normal(2, 6, 5), normal(2, 6, 5)
+    assert fused_attention(query, key, value, 2.0, None) is not None
+    mask = torch.tensor([[True] * 5 + [False]])
+    poisoned = key.index_fill(1, torch.tensor([5]), torch.nan)
+    assert fused_attention(poisoned, key, value, 2.0, None) is None
+    close(attend("softmax", query, poisoned, value, mask)[0], attend("softmax", query, key, value, mask)[0])
+    many = torch.ones(3, 1, 4, 6, dtype=torch.bool)
+    assert fused_attention(query, key, value, 2.0, many) is None
+    assert attend("softmax", query, key, value, many)[0].shape == (3, 2, 4, 5)
+
+    def output(x: Tensor) -> Tensor:
+        return attend("softmax", x, key, value)[0]
+
+    rows = torch.func.vmap(lambda x: attend("softmax", x, key[0], value[0])[0])(query)
+    close(rows[0], output(query)[0])
+    forward, reverse = torch.func.jacfwd(output)(query), torch.func.jacrev(output)(query)
+    close(forward, reverse)
+    close(forward, torch.autograd.functional.jacobian(output, query))
+    with torch.autograd.forward_ad.dual_level():
+        dual = torch.autograd.forward_ad.make_dual(query, torch.ones_like(query))
+        moved = torch.autograd.forward_ad.unpack_dual(output(dual)).tangent
+    close(moved, forward.sum((-3, -2, -1)))
 
 
 def test_refusals() -> None:

@@ -1,0 +1,186 @@
+"""What all statements share: how they are posed, over which variables, where they are tried, and how general they are."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+import sympy as sp
+from flint import arb
+
+from derivations.calculus.admission import NotAdmittedError
+from derivations.calculus.functions import derivative
+from derivations.calculus.powers import plus
+from derivations.calculus.sums import delta, total
+from derivations.calculus.variables import Domain, Kind, Variable, index, positive, scalar, simplex, size, vector
+from derivations.relations import AtLeast, Differs, Equation, Fails, Follows, Relation
+from derivations.relations.base import PROVED, differ, first, inputs, remaining, witness
+
+m, n = size("m"), size("n")
+j, l = index("j", m), index("l", m)  # noqa: E741
+k = index("k", m, other_than=(j,))
+x, w, y = scalar("x"), scalar("w"), positive("y")
+a, b, q = vector("a", m), vector("b", n), simplex("q", m)
+two = sp.Integer(2)
+
+
+class Own(AtLeast):
+    """A hypothesis of an author's own kind."""
+
+
+POSED: dict[str, tuple[Relation, str]] = {
+    "well": (Equation(x + w, w + x + 0 * y, about=(y,)), "both sides are the same expression"),
+    "a strange part": (Equation(sp.sin(x), x), "sin(x) (sin) is no part of the calculus"),
+    "a strange hypothesis": (AtLeast(x, 0, given=(AtLeast(sp.sin(x), 0),)), "sin(x) (sin) is no part of the calculus"),
+    "a strange form": (AtLeast(x, 0, because=sp.sin(x)), "sin(x) (sin) is no part of the calculus"),
+    "a hypothesis that is none": (AtLeast(x, 0, given=(Equation(x, w),)), "given: expected inequalities, got Equation"),  # type: ignore[arg-type]
+    "a hypothesis of an author's kind": (AtLeast(x, 0, given=(Own(x, 0),)), "given: expected inequalities, got Own"),
+    "a name of a bound index": (Equation(Variable("ι1", Domain(Kind.REAL)), x), "ι1 is a name of bound indices"),
+    "a fresh name": (Equation(Variable("x#1", Domain(Kind.REAL)), x), "x#1 is a name of bound indices"),
+    "two variables of one name": (Equation(x, positive("x")), "two variables are called x: x > 0 and x real"),
+    "two vectors of one name": (Equation(a[j], vector("a", n)[1]),
+                                "two variables are called a: a real (length m) and a real (length n)"),
+    "no value": (Equation(1 / x, w), "it is not shown that x ≠ 0"),
+    "no point": (AtLeast(x, 0, given=(AtLeast(-1, x**2),)), "no sample point lies in the domain and satisfies the hypotheses"),
+    "a form without a value": (AtLeast(x, 0, because=1 / x), "it is not shown that x ≠ 0"),
+}
+
+
+@pytest.mark.parametrize("name", POSED)
+def test_how_a_statement_is_posed(name: str) -> None:
+    relation, said = POSED[name]
+    assert relation.ill_posed() == said
+    assert relation.explain() == said
+    assert not relation.prove()
+
+
+def test_a_statement_that_is_well_posed_says_nothing_of_it() -> None:
+    assert Equation((x + 1) ** 2, x**2 + 2 * x + 1).ill_posed() == ""
+    assert Equation((x + 1) ** 2, x**2 + 2 * x + 1).explain() == PROVED == ""
+    assert AtLeast(1 / x, 0, given=(AtLeast(x, 1),)).explain() == ""
+
+
+def test_variables_are_those_of_sides_hypotheses_and_what_it_is_about() -> None:
+    relation = AtLeast(a[j], 0, given=(AtLeast(x, w),), about=(b[1],))
+    assert [v.name for v in relation.variables()] == ["a", "b", "j", "m", "n", "w", "x"]
+    assert {v.name for v in Follows((AtLeast(x, w),), AtLeast(y, 0), (two,)).variables()} == {"w", "x", "y"}
+
+
+def test_hypotheses_are_facts_as_written_and_in_normal_form() -> None:
+    relation = AtLeast(x, 0, given=(AtLeast((x + 1) ** 2, x, strict=True), Differs(w, 1)))
+    assert relation.facts() == (
+        ((x + 1) ** 2 - x, True), (w - 1, None), (x**2 + x + 1, True), (w - 1, None))
+    odd = AtLeast(derivative(plus(x), x) * x, 0)
+    assert AtLeast(x, 0, given=(odd,)).facts() == (odd.fact,)
+
+
+def test_points_are_where_hypotheses_hold() -> None:
+    relation = AtLeast(x, 0, given=(AtLeast(x, 1),))
+    assert all(point[x] >= 1 for point in relation.points())
+    assert relation.refute() is None
+    assert AtLeast(x, 0).refute() is not None
+    assert all(point[w] == 2 for point in AtLeast(x, w, at={w: 2}).points())
+    assert all(point[a.label] == [1, 2] and point[m] == 2 for point in AtLeast(a[j], 0, at={a: [1, 2]}).points())
+
+
+def test_an_example_has_values_and_premises() -> None:
+    assert Equation(sp.log(-y), w).example() is None
+    found = Equation(sp.sqrt(x), w).example()
+    assert found is not None
+    assert found[x] >= 0                                      # type: ignore[operator]
+    implied = Follows((AtLeast(x, 3),), AtLeast(x, 2), (sp.S.One,), sp.S.One).example()
+    assert implied is not None
+    assert implied[x] >= 3                                    # type: ignore[operator]
+
+
+def test_only_points_of_the_domain_fail() -> None:
+    relation = AtLeast(x, 1, given=(AtLeast(x, 0),))
+    failure = relation.fails_at({x: Fraction(1, 2)})
+    assert failure is not None
+    assert failure.inputs == {"x": "1/2"}
+    assert relation.fails_at({x: 2}) is None
+    with pytest.raises(NotAdmittedError, match=r"^at: expected a point with x ≥ 0, got x = -1$"):
+        relation.fails_at({x: -1})
+    with pytest.raises(NotAdmittedError, match=r"^at: expected a point with x ≥ w, got "):
+        Follows((AtLeast(x, w),), AtLeast(2 * x, 2 * w), (two,)).admit({x: 0, w: 1})
+
+
+GENERAL: dict[str, tuple[Relation, bool]] = {
+    "scalars": (Equation(x, w), True),
+    "a symbolic length": (Equation(a[j], total(l, a[l])), True),
+    "length 1": (Equation(vector("o", sp.S.One)[1], x), True),
+    "length 2": (Equation(vector("o", two)[1], x), False),
+    "one length of two": (Equation(vector("O", m, two)[j, 1], x), False),
+    "a sum of 3": (Equation(total(index("e", sp.Integer(3)), x), 3 * x), False),
+    "a sum of m": (Equation(total(l, x), m * x), True),
+    "on the right": (Equation(x, vector("o", two)[1]), False),
+    "a disproof": (Fails(Equation(vector("o", two)[1], x)), False),
+}
+
+
+@pytest.mark.parametrize("name", GENERAL)
+def test_how_general_a_statement_is(name: str) -> None:
+    relation, general = GENERAL[name]
+    assert relation.general() is general
+
+
+def test_the_scope_in_words() -> None:
+    assert Equation(total(l, a[l]) + delta(j, k), x).scope() == "all m ≥ 1, a real (length m), x real, k ≠ j"
+    assert AtLeast(y, 0, given=(AtLeast(y, 1), Differs(y, 2))).scope() == "all y > 0, given y ≥ 1 and y ≠ 2"
+    assert Equation(1, 2).scope() == "no free variable"
+
+
+def test_a_point_is_shown_by_printed_names() -> None:
+    moving = Variable("x#moving", Domain(Kind.REAL))
+    assert inputs({x: Fraction(1, 2), moving: 2, Variable("x#other", Domain(Kind.REAL)): 3}) == {"x": "1/2", "x′": 2, "x′′": 3}
+
+
+def test_a_witness_has_both_values() -> None:
+    found = witness({x: 1}, arb(1), "oo", "≠", "the limit")
+    assert (found.left, found.sign, found.right, found.about) == ("1.00000000000", "≠", "oo", "the limit")
+    assert differ({x: 1}, x, x + sp.Rational(1, 10**20)) is not None
+    assert differ({x: 1}, sp.exp(x), sp.exp(x)) is None
+    assert differ({x: 0}, 1 / x, x) is None
+    assert differ({x: 0}, x, 1 / x) is None
+    shown = differ({x: 1}, x, 2 * x, "a part")
+    assert shown is not None
+    assert (shown.sign, shown.about) == ("≠", "a part")
+
+
+def test_what_is_written_is_an_expression_whose_sums_have_names_of_their_own() -> None:
+    relation = Equation(sp.Sum(a[l], (l, 1, m)), 3, about=(sp.Sum(a[l] ** 2, (l, 1, m)), 2))
+    assert relation.right is sp.Integer(3)
+    assert relation.about[1] is sp.Integer(2)
+    assert not {l} & {v for part in (relation.left, relation.about[0]) for v in part.bound_symbols}
+    assert AtLeast(x, 0, because=None).because is None
+
+
+def test_a_vote_compares_the_right_side() -> None:
+    assert Equation(x, w).value == w
+    assert Follows((AtLeast(x, w),), AtLeast(2 * x, 2 * w), (two,)).value == 2 * w
+
+
+def test_no_statement_is_certain_unless_it_says_so() -> None:
+    assert Equation(x, x).holds_at({x: 1}) is False
+    assert AtLeast(x, 0).holds_at({x: 1}) is True
+
+
+def test_a_point_is_admitted_before_it_refutes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(AtLeast, "points", lambda self: iter([{y: -1}]))
+    with pytest.raises(NotAdmittedError):
+        AtLeast(y, 0).refute()
+    for point in ({}, {y: 0}, {y: 1, x: 1}):
+        with pytest.raises(NotAdmittedError):
+            AtLeast(y, 0).admit(point)
+
+
+def test_words_about_what_remains() -> None:
+    assert remaining(x - w) == "left − right = -w + x in normal form, expected 0"
+    assert first(("", "one", "two")) == "one"
+    assert first(("", "")) == PROVED
+
+
+def test_trivial_is_what_is_the_same_as_written() -> None:
+    assert Equation(total(l, a[l]), total(j, a[j])).trivial()
+    assert not Equation(x * (x + 1), x**2 + x).trivial()
+    assert q.label not in Equation(x, w).variables()

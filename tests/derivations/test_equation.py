@@ -1,0 +1,72 @@
+"""Equalities, their denials and disproofs: what proves them, and at which points they fail."""
+
+from __future__ import annotations
+
+import pytest
+import sympy as sp
+
+from derivations.calculus.variables import positive, scalar
+from derivations.relations import AtLeast, Differs, Equation, Fails
+
+x, w, y = scalar("x"), scalar("w"), positive("y")
+
+
+def test_an_equality() -> None:
+    assert Equation((x + 1) ** 2, x**2 + 2 * x + 1).remainder() == ""
+    assert Equation(x, w).remainder() == "left − right = -w + x in normal form, expected 0"
+    assert Equation(x, w).contradicted_at({x: 1, w: 1}) is None
+    found = Equation(x, w).contradicted_at({x: 1, w: 2})
+    assert found is not None
+    assert (found.left, found.sign, found.right) == ("1.00000000000", "≠", "2.00000000000")
+    assert str(Equation(x, w)) == "x = w"
+
+
+def test_a_difference() -> None:
+    assert Differs(y + x**2, 0).remainder() == ""
+    assert Differs(x, w, given=(AtLeast(x, w, strict=True),)).remainder() == ""
+    assert Differs(x, w).remainder() == "it is not shown that -w + x ≠ 0"
+    assert Differs(x, w).fact == (x - w, None)
+    assert str(Differs(x, w)) == "x ≠ w"
+
+
+@pytest.mark.parametrize(("relation", "point", "fails", "holds"), [
+    (Differs(x, w), {x: 1, w: 1}, True, False),
+    (Differs(x, w), {x: 1, w: 2}, False, True),
+    (Differs(sp.exp(x), sp.exp(w)), {x: 1, w: 1}, False, False),   # two balls that overlap decide nothing
+    (Differs(sp.exp(x), 1), {x: 0}, True, False),
+    (Differs(1 / x, w), {x: 0, w: 1}, False, False),
+    (Differs(w, 1 / x), {x: 0, w: 1}, False, False),
+    (Differs(1 / x, 1 / x), {x: 0}, False, False),
+], ids=str)
+def test_a_difference_at_a_point(relation: Differs, point: dict[sp.Expr, int], fails: bool, holds: bool) -> None:
+    found = relation.contradicted_at(point)
+    assert (found.sign if found else None) == ("=" if fails else None)
+    assert relation.holds_at(point) is holds
+
+
+def test_a_disproof() -> None:
+    wrong = Fails(AtLeast(x, w))
+    assert wrong.explain() == wrong.remainder() == ""
+    assert Fails(AtLeast(x**2, 0)).explain() == "no sample point contradicts x**2 ≥ 0"
+    assert Fails(Fails(AtLeast(x, w))).explain() == "expected a statement to disprove, got a disproof"
+    assert wrong.counterexample() is None
+    assert wrong.contradicted_at({x: 0, w: 1}) is None
+    assert wrong.sides == (x, w)
+    assert wrong.variables() == AtLeast(x, w).variables()
+    assert wrong.scope() == AtLeast(x, w).scope()
+    assert str(wrong) == "not always: x ≥ w"
+
+
+def test_a_disproof_at_its_point() -> None:
+    assert Fails(AtLeast(x, w), at={x: 0, w: 1}).explain() == ""
+    assert Fails(AtLeast(x, w), at={x: 1, w: 0}).explain() != ""
+    both = Fails(AtLeast(x, w, at={w: 1}), at={x: 0})
+    assert dict(both.relation.at) == {w: 1, x: 0}
+    assert next(both.points()) == {x: 0, w: 1}
+    assert dict(Fails(AtLeast(x, w, at={x: 0})).relation.at) == {x: 0}
+
+
+@pytest.mark.parametrize("more", [{"about": (y,)}, {"given": (AtLeast(x, 0),)}], ids=str)
+def test_a_disproof_has_no_hypotheses_of_its_own(more: dict[str, object]) -> None:
+    with pytest.raises(ValueError, match=r"^about, given: expected at the relation that is disproved"):
+        Fails(AtLeast(x, w), **more)                          # type: ignore[arg-type]

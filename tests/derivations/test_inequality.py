@@ -1,0 +1,156 @@
+"""Inequalities: which form of the difference shows the sign, and what is said where none does."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+import sympy as sp
+
+from derivations import rendering
+from derivations.calculus.functions import kl
+from derivations.calculus.powers import bregman, plus
+from derivations.calculus.variables import Kind, positive, scalar
+from derivations.relations import AtLeast, Differs, Follows, StrictUnlessEqual
+from derivations.relations.inequality import divergence
+
+x, w, v = scalar("x"), scalar("w"), scalar("v")
+y, t, tau = positive("y"), positive("t"), positive("tau")
+z = scalar("z", Kind.NONNEGATIVE)
+one, two = sp.S.One, sp.Integer(2)
+squares = sp.Add(*[scalar(f"v{number}") ** 2 for number in range(7)])    # more terms than bounds are tried for
+ordered = AtLeast(x, w)
+
+PROVED = {
+    "as written": AtLeast((x - w) ** 2, 0),
+    "in normal form": AtLeast((x + 1) ** 2 - 2 * x, 0),
+    "by positive parts in one orientation": AtLeast(sp.Abs(x) + x + squares, 2 * plus(x)),
+    "by squares": AtLeast(sp.sqrt(x**2 + y), x),
+    "by squares, strictly": AtLeast(sp.sqrt(x**2 + y), x, strict=True),
+    "by squares of roots alone": AtLeast(sp.sqrt(y + t), sp.sqrt(y)),
+    "by another form": AtLeast(x**2 + w**2, 2 * x * w, because=(x - w) ** 2),
+    "by a hypothesis": AtLeast(2 * x, 2 * w, given=(ordered,)),
+    "strictly by a strict hypothesis": AtLeast(2 * x, 2 * w, strict=True, given=(AtLeast(x, w, strict=True),)),
+    "by a hypothesis that two differ": AtLeast((x - w) ** 2, 0, strict=True, given=(Differs(x, w),)),
+}
+
+
+@pytest.mark.parametrize("name", PROVED)
+def test_is_proved(name: str) -> None:
+    assert PROVED[name].explain() == ""
+    assert PROVED[name].refute() is None
+
+
+LEFT_OPEN = {
+    "no sign": (AtLeast(x, w), "no sign of -w + x: expected every term ≥ 0"),
+    "no strict sign": (AtLeast(z, 0, strict=True), "no sign of z: expected every term ≥ 0 and one > 0"),
+    "another form that is none": (AtLeast(x**2 + w**2, 2 * x * w, because=(x + w) ** 2),
+                                  "because is not left − right: they differ by -4*w*x in normal form"),
+    "another form without a sign": (AtLeast(x**2, w, because=x**2 - w), "no sign of -w + x**2: expected every term ≥ 0"),
+    "another form without a sign, where the difference has one": (
+        AtLeast((x - w) ** 2, 0, because=x**2 - 2 * x * w + w**2), "no sign of w**2 - 2*w*x + x**2: expected every term ≥ 0"),
+    "another form of other variables": (
+        AtLeast(x, 0, because=positive("o") + v), "because: expected variables of the statement, got o, v"),
+    "squares of what may be negative": (AtLeast(x - sp.sqrt(t), x - sp.sqrt(t + y) - w), None),
+    "a negative root": (AtLeast(-sp.sqrt(x**2 + y), x), None),
+    "the sum for the difference of a hypothesis": (AtLeast(x, -w, given=(ordered,)), None),
+    "the hypothesis the other way round": (AtLeast(w, x, given=(ordered,)), None),
+    "strictly by a hypothesis that is not strict": (AtLeast(2 * x, 2 * w, strict=True, given=(ordered,)), None),
+}
+
+
+@pytest.mark.parametrize("name", LEFT_OPEN)
+def test_is_left_open(name: str) -> None:
+    relation, said = LEFT_OPEN[name]
+    assert relation.explain() == said if said else relation.explain()
+
+
+@pytest.mark.parametrize(("relation", "point", "failure", "holds"), [
+    (AtLeast(x, 0), {x: -1}, "<", False),
+    (AtLeast(x, 0), {x: 0}, None, True),
+    (AtLeast(x, 0, strict=True), {x: 0}, "≤", False),
+    (AtLeast(x, 0, strict=True), {x: 1}, None, True),
+    (AtLeast(1 / x, 0), {x: 0}, None, False),
+    (AtLeast(0, 1 / x), {x: 0}, None, False),
+    (AtLeast(sp.exp(x), sp.exp(x)), {x: 1}, None, False),     # two balls that overlap
+], ids=str)
+def test_at_a_point(relation: AtLeast, point: dict[sp.Expr, int], failure: str | None, holds: bool) -> None:
+    found = relation.contradicted_at(point)
+    assert (found.sign if found else None) == failure
+    assert relation.holds_at(point) is holds
+
+
+def convex(*weights: sp.Expr, first: sp.Expr = z, second: sp.Expr = tau, gap: sp.Expr | None = None) -> StrictUnlessEqual:
+    """Weighted divergences of two points from y."""
+    sizes = (*weights, one, one)[:2]
+    return StrictUnlessEqual(sizes[0] * kl(first, y) + sizes[1] * kl(second, y) + v if gap is None else gap, v,
+                             first, second, y, weights)
+
+
+def test_two_divergences_vanish_only_where_two_points_agree() -> None:
+    assert convex(one, two).explain() == ""
+    assert convex(one, two).refute() is None
+    by_alpha = StrictUnlessEqual(bregman(z, y, two) + t * bregman(tau, y, two), 0, z, tau, y, (one, t), two)
+    assert by_alpha.explain() == ""
+
+
+@pytest.mark.parametrize(("relation", "said"), [
+    (convex(one), "weights: expected two, got 1"),
+    (convex(one, two, one), "weights: expected two, got 3"),
+    (convex(one, z), "weights: expected positive ones of divergences, got 1, z"),
+    (convex(-one, two), "weights: expected positive ones of divergences, got -1, 2"),
+    (convex(one, positive("o"), gap=kl(z, y) + kl(tau, y) + v), "weights: expected variables of the statement, got o"),
+    (convex(one, two, gap=kl(z, y) + kl(tau, y) + v),
+     "left − right is not the weighted sum of divergences 2*kl(tau ‖ y) + kl(z ‖ y)"),
+    (convex(one, two, gap=v - kl(z, y) - 2 * kl(tau, y)),
+     "left − right is not the weighted sum of divergences 2*kl(tau ‖ y) + kl(z ‖ y)"),
+    (convex(one, two, second=z), "x, y: expected two points, got z twice"),
+    (convex(one, two, first=t * (tau + 1), second=t * tau + t), "x, y: expected two points, got t*(tau + 1) twice"),
+    (convex(one, two, second=x), "it is not shown that x ≥ 0"),
+], ids=str)
+def test_what_is_no_sum_of_divergences(relation: StrictUnlessEqual, said: str) -> None:
+    assert relation.explain() == said
+
+
+@pytest.mark.parametrize(("relation", "point", "fails"), [
+    (StrictUnlessEqual(x, w, z, tau, y, (one, one)), {x: 1, w: 0, z: 1, tau: 2, y: 1}, False),
+    (StrictUnlessEqual(x, w, z, tau, y, (one, one)), {x: 0, w: 1, z: 1, tau: 2, y: 1}, True),
+    (StrictUnlessEqual(x, w, z, tau, y, (one, one)), {x: 0, w: 1, z: 1, tau: 1, y: 1}, True),
+    (StrictUnlessEqual(x, w, z, tau, y, (one, one)), {x: 0, w: 0, z: 1, tau: 1, y: 1}, False),
+    (StrictUnlessEqual(x, w, z, tau, y, (one, one)), {x: 0, w: 0, z: 1, tau: 2, y: 1}, True),
+    (StrictUnlessEqual(1 / x, w, z, tau, y, (one, one)), {x: 0, w: 1, z: 1, tau: 2, y: 1}, False),
+    (StrictUnlessEqual(x, 1 / w, z, tau, y, (one, one)), {x: 0, w: 0, z: 1, tau: 2, y: 1}, False),
+], ids=str)
+def test_where_it_fails(relation: StrictUnlessEqual, point: dict[sp.Expr, int], fails: bool) -> None:
+    found = relation.contradicted_at(point)
+    assert (found is not None) is fails
+    assert found is None or "≤" in rendering.witness(found)
+
+
+def test_a_divergence_needs_an_exponent_above_1() -> None:
+    assert divergence(z, y) == kl(z, y)
+    assert divergence(z, y, sp.Rational(3, 2)) == bregman(z, y, sp.Rational(3, 2))
+    assert divergence(z, y, 1 + t) == bregman(z, y, 1 + t)
+    for alpha in (one, sp.Rational(1, 2), t, x, 1 + z):
+        with pytest.raises(ValueError, match=r"^alpha: expected an exponent > 1, got "):
+            divergence(z, y, alpha)
+
+
+@pytest.mark.parametrize(("premises", "conclusion", "trivial"), [
+    ((ordered,), ordered, True),
+    ((ordered,), AtLeast(0, w - x), True),
+    ((ordered,), AtLeast(x, -w), False),
+    ((ordered,), AtLeast(2 * x, 2 * w), False),
+    ((AtLeast(v, 0), ordered), ordered, True),
+    ((ordered,), AtLeast(x, x), True),
+], ids=str)
+def test_a_premise_is_no_conclusion(premises: tuple[AtLeast, ...], conclusion: AtLeast, trivial: bool) -> None:
+    assert Follows(premises, conclusion, (one,) * len(premises)).trivial() is trivial
+
+
+def test_what_a_combination_of_premises_lacks() -> None:
+    wrong = Follows((ordered,), AtLeast(3 * x, 2 * w), (two,))
+    assert wrong.explain() == "the conclusion is not this combination of the premises: they differ by x"
+    assert Follows((ordered,), AtLeast(3 * x, 2 * w), (two, one)).explain() == (
+        "weights: expected one for each of 1 premises, got 2")
+    assert wrong.contradicted_at({x: -1, w: Fraction(-1)}) is not None

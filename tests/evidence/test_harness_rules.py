@@ -1,0 +1,205 @@
+"""The rules of a vote, each on its own: from when on it holds, doubts, refutes or is not heard."""
+
+from __future__ import annotations
+
+import math
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import sympy as sp
+import torch
+
+from derivations.calculus.variables import Kind, index, positive, scalar, size, vector
+from derivations.claims import Evidence, Layer, Outcome
+from derivations.relations import AtLeast, Differs, Equation
+from evidence.admission import ROUNDED, SLACK, NotAReadingError, Scale, admit_tolerance, holds_given, size_of
+from evidence.harness import FEWEST, Vote, _both, _note, _or_silence, _remember, _weigh, float64
+from evidence.readings import Comparison, Formula, Miss, Reading
+
+m = size("m")
+j = index("j", m)
+x, y, w = scalar("x"), positive("y"), scalar("w", Kind.NONNEGATIVE)
+s = vector("s", m)
+TELLING = {True: Scale(telling=1)}
+
+
+def vote(**parts: Any) -> Vote:
+    """A vote on five different instances, unless said otherwise."""
+    usual = {"instances": 5, "seen": {(1.0,), (2.0,)}, "ranges": {"x": (1.0, 2.0)}, "drawing": True, "scales": TELLING}
+    return Vote("eot.0", Layer.TORCH, **{**usual, **parts})
+
+
+WHY_NOT: dict[str, tuple[dict[str, Any], str, Outcome]] = {
+    "nothing": ({}, "", Outcome.HOLDS),
+    "a refutation": ({"failure": "off", "doubt": "unclear"}, "off", Outcome.REFUTED),
+    "a refutation at the only instance": ({"failure": "off", "instances": 0}, "off", Outcome.REFUTED),
+    "a doubt": ({"doubt": "unclear"}, "unclear", Outcome.INCONCLUSIVE),
+    "no instance": ({"instances": 0}, "nothing could be compared", Outcome.VACUOUS),
+    "as many discarded as kept": ({"discarded": 5}, "", Outcome.HOLDS),
+    "one more discarded": ({"discarded": 6}, "expected at most half of the draws to be discarded, got 6 of 11",
+                           Outcome.INCONCLUSIVE),
+    "few instances": ({"instances": FEWEST - 1},
+                      "expected at least 2 different instances of 5, got 2 of 4", Outcome.INCONCLUSIVE),
+    "one and the same": ({"seen": {(1.0,)}}, "expected at least 2 different instances of 5, got 1 of 5", Outcome.INCONCLUSIVE),
+    "one and the same, given": ({"seen": {(1.0,)}, "drawing": False}, "", Outcome.HOLDS),
+    "one and the same, of nothing": ({"seen": {()}, "ranges": {}}, "", Outcome.HOLDS),
+    "a size of 1": ({"sizes": frozenset("mn"), "ranges": {"m": (1.0, 1.0), "n": (1.0, 2.0)}},
+                    "expected a size of at least 2 at some instance, got m = 1 at every one", Outcome.INCONCLUSIVE),
+    "a size of 2": ({"sizes": frozenset("m"), "ranges": {"m": (2.0, 2.0)}}, "", Outcome.HOLDS),
+    "no scale": ({"scales": {True: Scale(dull=1), False: Scale(telling=9)}}, "tolerance: expected less than 0.1 of the largest "
+                 "number compared, at half of the instances at least, got 0 of 1, and 0 beside 1", Outcome.INCONCLUSIVE),
+    "the scale of the inputs": ({"scales": {False: Scale(telling=1)}}, "", Outcome.HOLDS),
+}
+
+
+@pytest.mark.parametrize("name", WHY_NOT)
+def test_what_a_vote_says(name: str) -> None:
+    parts, why, outcome = WHY_NOT[name]
+    assert (vote(**parts).why_not, vote(**parts).outcome) == (why, outcome)
+
+
+def test_a_twin_is_refuted_by_every_route() -> None:
+    routes = frozenset({"one", "other"})
+    assert vote(routes=routes, killed={"both": {"one", "other"}, "half": {"one"}, "none": set()}).refuted == ("both",)
+
+
+def test_words_about_a_vote() -> None:
+    assert vote().drawn == "drawn: x 1…2"
+    assert vote(ranges={}).drawn == ""
+    assert vote(compared=7).scope() == "5 drawn instances, 7 numbers compared, worst error 0 of the tolerance"
+    assert vote(compared=7, incomparable=2, discarded=3, worst=0.51, tightest=0.25).scope() == (
+        "5 drawn instances, 7 numbers compared, 2 not comparable, 3 draws discarded, worst error 0.51 of the tolerance, "
+        "gap never smaller than 0.25 of the larger side")
+
+
+def noted(*comparisons: Comparison, ordered: bool = False) -> Vote:
+    found, printed = Vote("eot.0", Layer.TORCH), SimpleNamespace(ordered=ordered, names=["x", "y"])
+    for comparison in comparisons:
+        _note(found, printed, Reading({"x": 1.0, "z": 2.0}, {}, 1e-9), "own", comparison)   # type: ignore[arg-type]
+    return found
+
+
+@pytest.mark.parametrize(("miss", "failure", "doubt"), [
+    (1.0, "", ""),
+    (1.1, "", "own misses by 1.1 tolerances at x = 1.0; at most 1 is agreement and more than 10 a refutation"),
+    (10.0, "", "own misses by 10 tolerances at x = 1.0; at most 1 is agreement and more than 10 a refutation"),
+    (10.1, "own misses by 10.1 tolerances at x = 1.0", ""),
+])
+def test_one_tolerance_is_agreement_and_ten_are_a_refutation(miss: float, failure: str, doubt: str) -> None:
+    found = noted(Comparison(miss, 1, 0))
+    assert (found.failure, found.doubt) == (failure, doubt)
+
+
+def test_totals_of_comparisons() -> None:
+    found = noted(Comparison(0.5, 3, 0, gap=0.2), Comparison(0.25, 4, 2, gap=0.1))
+    assert (found.compared, found.incomparable, found.worst, found.tightest) == (7, 2, 0.5, math.inf)
+    assert found.doubt == "own or the formula is not finite at 2 positions at x = 1.0"
+    assert noted(Comparison(0.5, 3, 0, gap=0.2), Comparison(0.25, 4, 0, gap=0.1), ordered=True).tightest == 0.1
+    first = noted(Comparison(20, 1, 0), Comparison(30, 1, 0))
+    assert first.failure == "own misses by 20 tolerances at x = 1.0"
+    assert noted(Comparison(2, 1, 1), Comparison(3, 1, 0)).doubt.startswith("own misses by 2 tolerances")
+
+
+def test_both_values_are_shown_where_they_differ_most() -> None:
+    assert _both(None) == ""
+    assert _both(Miss((), 1.5, 2.0)) == ": computed 1.5, derived 2"
+    assert _both(Miss((2, 3), 1.5, 2.0)) == ": computed 1.5, derived 2 at position 2, 3"
+
+
+def test_instances_are_remembered_with_their_ranges() -> None:
+    found, printed = Vote("eot.0", Layer.TORCH), Formula(Equation(s[j] * x, y * m))
+    for numbers, factor in (([1.0, -2.0], 3.0), ([0.5, 4.0], 3.0), ([0.5, 4.0], 3.0)):
+        _remember(found, printed, Reading({"m": 2, "s": float64(numbers), "x": factor, "other": 9.0}, {}, 1e-9))
+    assert len(found.seen) == 2
+    assert found.ranges == {"m": (2.0, 2.0), "s": (-2.0, 4.0), "x": (3.0, 3.0)}
+    assert found.sizes == {"m"}
+
+
+@pytest.mark.parametrize(("tolerance", "size", "telling", "dull"), [
+    (0.09, 1.0, 1, 0), (0.1, 1.0, 0, 1), (0.2, 1.0, 0, 1), (1e-9, ROUNDED, 0, 0), (1e-9, 2 * ROUNDED, 0, 1),
+])
+def test_an_instance_tells_something_or_not(tolerance: float, size: float, telling: int, dull: int) -> None:
+    scale = Scale()
+    scale.weigh(tolerance, size)
+    assert (scale.telling, scale.dull) == (telling, dull)
+    assert scale.coarsest == ((0.0, 1.0) if telling else (tolerance, size))
+
+
+def test_a_majority_of_instances_has_to_tell_something() -> None:
+    assert Scale(telling=1, dull=1).why_not == ""
+    assert "got 1 of 3" in Scale(telling=1, dull=2).why_not
+    assert "got 0 of 0" in Scale().why_not
+    scale = Scale()
+    for tolerance, number in ((0.2, 1.0), (0.3, 1.0), (0.25, 1.0)):
+        scale.weigh(tolerance, number)
+    assert scale.coarsest == (0.3, 1.0)
+    assert "got 0 of 3, and 0.3 beside 1" in scale.why_not
+
+
+def test_the_scale_is_that_of_the_derived_side_or_of_the_inputs() -> None:
+    found, printed = Vote("eot.0", Layer.TORCH), Formula(Equation(x * m, y))
+    reading = Reading({"m": 5, "x": -3.0, "y": 2.0}, {}, 0.25)
+    _weigh(found, printed, reading, [
+        Comparison(0, 1, 0, largest=2.0, derived=2.0), Comparison(0, 1, 0, largest=7.0, derived=7.0)])
+    assert found.scales == {True: Scale(dull=1, coarsest=(0.25, 2.0))}
+    _weigh(found, printed, reading, [Comparison(0, 1, 0, largest=2.0, derived=0.0)])
+    assert found.scales[False] == Scale(telling=1)
+    assert size_of(printed, reading.point) == 3.0
+    assert size_of(Formula(Equation(m, m)), {"m": 5}) == 1.0
+
+
+def test_a_tolerance_has_to_be_able_to_refute() -> None:
+    admit_tolerance("eot.0", 0.099, 0.5)
+    admit_tolerance("eot.0", 0.5, 5.1)
+    for tolerance, largest in ((0.1, 0.5), (0.1, 1.0), (0.5, 5.0)):
+        with pytest.raises(NotAReadingError, match="tolerance: expected less than"):
+            admit_tolerance("eot.0", tolerance, largest)
+
+
+@pytest.mark.parametrize(("given", "value", "holds"), [
+    (AtLeast(x, 1), 1.0, True),
+    (AtLeast(x, 1), 1 - SLACK, True),
+    (AtLeast(x, 1), 1 - 3 * SLACK, False),
+    (AtLeast(x, 1, strict=True), 1.0, False),
+    (AtLeast(x, 1, strict=True), 1 + SLACK, False),
+    (AtLeast(x, 1, strict=True), 1 + 3 * SLACK, True),
+    (AtLeast(x, 1), math.nan, False),
+    (Differs(x, 1), 1.0, False),
+    (Differs(x, 1), 1 + 1e-15, True),
+], ids=str)
+def test_hypotheses_hold_up_to_rounding(given: AtLeast | Differs, value: float, holds: bool) -> None:
+    assert holds_given(Formula(Equation(x, x + w, given=(given,))), {"x": value, "w": 0.0}) is holds
+
+
+def test_hypotheses_hold_beside_large_numbers() -> None:
+    formula = Formula(Equation(x, y, given=(AtLeast(x, y),)))
+    assert holds_given(formula, {"x": 1e9, "y": 1e9 + 1})
+    assert not holds_given(formula, {"x": 1e9, "y": 1e9 + 5})
+    apart = Formula(Equation(s[j], x, given=(Differs(s[j], x),)))
+    assert not holds_given(apart, {"m": 2, "s": float64([1.0, 2.0]), "x": 1.0})
+    assert holds_given(apart, {"m": 2, "s": float64([1.0, 2.0]), "x": 3.0})
+
+
+@pytest.mark.parametrize(("outcome", "refuted", "heard"), [
+    (Outcome.HOLDS, ("one", "two"), Outcome.HOLDS),
+    (Outcome.REFUTED, ("one", "two"), Outcome.REFUTED),
+    (Outcome.HOLDS, ("one",), Outcome.NOT_APPLICABLE),
+    (Outcome.INCONCLUSIVE, ("one", "two"), Outcome.NOT_APPLICABLE),
+    (Outcome.VACUOUS, (), Outcome.NOT_APPLICABLE),
+])
+def test_a_vote_that_was_generated_is_heard_only_if_it_has_power(
+    outcome: Outcome, refuted: tuple[str, ...], heard: Outcome
+) -> None:
+    entry = SimpleNamespace(twins={"one": None, "two": None})
+    evidence = Evidence("eot.0", Layer.TORCH, outcome, "scope", refuted_twins=refuted, correction=Outcome.HOLDS, detail="why")
+    found = _or_silence(entry, evidence)                      # type: ignore[arg-type]
+    assert found.outcome is heard
+    lost = heard is Outcome.NOT_APPLICABLE and outcome is Outcome.HOLDS
+    assert (found.correction, found.detail) == (
+        (None, "no vote, since it does not refute the twins two") if lost else (Outcome.HOLDS, "why"))
+
+
+def test_numbers_are_float64() -> None:
+    assert float64(0.1).dtype is torch.float64
+    assert float64([sp.Integer(1), 2]).tolist() == [1.0, 2.0]
