@@ -67,20 +67,21 @@ def _tile_rows(rows: int, n: int, threads: int) -> int:
     return min(rows, max(_MIN_TILE_ROWS, min(_MAX_TILE_ROWS, numbers // n, -(-rows // 3))))
 
 
-_spare: deque[tuple[tuple[int, ...], Workspace]] = deque(maxlen=_SPARE_WORKSPACES)
+spare_workspaces: deque[tuple[tuple[int, ...], Workspace]] = deque(maxlen=_SPARE_WORKSPACES)
+"""What is kept, with its sizes; it may be cleared at any time."""
 
 
 @contextmanager
 def _workspace(*sizes: int) -> Iterator[Workspace]:
     """A workspace for tiles of so many rows, templates and priors: the last one that was given back, if it is of this size."""
     try:
-        kept, workspace = _spare.pop()
+        kept, workspace = spare_workspaces.pop()
     except IndexError:
         kept = ()
     if kept != sizes:
         workspace = _new_workspace(*sizes)
     yield workspace
-    _spare.append((sizes, workspace))
+    spare_workspaces.append((sizes, workspace))
 
 
 def _new_workspace(rows: int, n: int, priors: int) -> Workspace:

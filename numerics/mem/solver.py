@@ -123,7 +123,7 @@ def _solve_rows(batch: Batch, tolerance: float) -> tuple[Tensor, Tensor, Bounds,
     Newton's method for the rows that it does not certify."""
     count, (n, d) = len(batch.alpha), batch.size
     dual, center = (batch.alpha.new_empty(count, d) for _ in range(2))
-    bounds = Bounds(dual.new_empty(count, n), *dual.new_full((5, count), torch.inf).unbind())
+    bounds = Bounds(dual.new_empty(count, n), *(dual.new_full((count,), torch.inf) for _ in range(5)))
     if batch.gram is not None and count:
         shared_templates.solve(batch, tolerance, dual, center, bounds)
     certified = _is_certified(bounds, tolerance)

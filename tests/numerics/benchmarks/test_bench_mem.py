@@ -106,7 +106,7 @@ def test_threads_take_turns_and_are_as_many_as_before(monkeypatch: pytest.Monkey
 
     def solve(work: object, given: object, *, on_gpu: bool) -> tuple[float, object]:
         asked.append(torch.get_num_threads())
-        return 6.0 / torch.get_num_threads() , given
+        return 6.0 / torch.get_num_threads(), given
 
     monkeypatch.setattr(bench_mem, "timed", solve)
     before = torch.get_num_threads()
