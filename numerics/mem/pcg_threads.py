@@ -31,8 +31,9 @@ _CALL_NUMBERS = 2**18
 _UNPACKED_MULTIPLICATIONS, _UNPACKING_CORES = 100**3, {"SkylakeX", "Cooperlake", "SapphireRapids"}
 """OpenBLAS makes products of up to so many multiplications without packing their factors, on these cores."""
 
-_SPARE_WORKSPACES = 2
-"""How many workspaces are kept between calls: making one takes as long as solving a problem."""
+_SPARE_WORKSPACES, _SPARE_NUMBERS = 2, 2**13
+"""How many workspaces are kept between calls, and for how many entries of an array at most: making one takes as long as solving
+a problem."""
 
 _CACHE_LINE, _STAGGER = 64, 512
 """Alignment of the arrays of a workspace, and the least distance between them, in bytes."""
@@ -81,7 +82,8 @@ def _workspace(*sizes: int) -> Iterator[Workspace]:
     if kept != sizes:
         workspace = _new_workspace(*sizes)
     yield workspace
-    spare_workspaces.append((sizes, workspace))
+    if sizes[0] * sizes[1] <= _SPARE_NUMBERS:
+        spare_workspaces.append((sizes, workspace))
 
 
 def _new_workspace(rows: int, n: int, priors: int) -> Workspace:

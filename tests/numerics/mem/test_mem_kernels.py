@@ -166,3 +166,7 @@ def test_a_workspace_is_used_again_for_tiles_of_its_size_alone(monkeypatch: pyte
     with pcg_threads._workspace(8, 6, 1) as larger:
         assert larger.refined.shape == (8, 6)
     assert len(pcg_threads.spare_workspaces) <= 2
+    pcg_threads.spare_workspaces.clear()
+    with pcg_threads._workspace(8, 1025, 1):
+        pass
+    assert not pcg_threads.spare_workspaces                  # too large to keep
