@@ -20,6 +20,7 @@ from numerics import mem
 from numerics.benchmarks.peak_memory import PeakMemory
 from numerics.benchmarks.peers import batched, floors, one_by_one
 from numerics.benchmarks.timing import check_rounds, timed
+from numerics.mem.pcg_threads import spare_workspaces
 from numerics.models.encoder import PARAGRAPH, LanguageModel, load_encoder
 
 
@@ -149,6 +150,27 @@ def race(templates: Tensor, evidence: Tensor, rounds: int, *, alpha: float = 1.0
     ]
 
 
+def thread_gain(templates: Tensor, evidence: Tensor, rounds: int, *, alpha: float = 1.0) -> float:
+    """Return how many times as fast ``mem.solve`` is on torch's number of threads as on one, the median over rounds in turns.
+
+    Raises:
+        ValueError: for a number of rounds below 1.
+    """
+    check_rounds(rounds)
+    threads, solve = torch.get_num_threads(), partial(mem.solve, templates, prior=None, alpha=alpha)
+    ratios = []
+    try:
+        for _ in range(rounds + 1):                          # the first warms up
+            taken = []
+            for count in (1, threads):
+                torch.set_num_threads(count)
+                taken.append(timed(solve, evidence, on_gpu=False)[0])
+            ratios.append(taken[0] / taken[1])
+    finally:
+        torch.set_num_threads(threads)
+    return statistics.median(ratios[1:])
+
+
 def growth(sizes: list[tuple[int, int, int]], rounds: int, device: str = "cpu") -> Iterator[Growth]:
     """Time ``mem.solve`` on random problems of each size (n, d, rows).
 
@@ -175,6 +197,7 @@ def peak(templates: Tensor, evidence: Tensor, alpha: float = 1.0) -> tuple[int, 
         evidence: (r, d).
         alpha: α.
     """
+    spare_workspaces.clear()                                 # one that is kept would not be counted
     with PeakMemory((templates, evidence)) as memory:
         solution = mem.solve(templates, evidence, None, alpha)
     results = {x.untyped_storage().data_ptr(): x.untyped_storage().nbytes() for x in vars(solution).values()}

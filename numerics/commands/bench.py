@@ -14,7 +14,18 @@ from rich.table import Table
 
 from numerics.benchmarks import packages, sinkhorn
 from numerics.benchmarks.closed_forms import Comparison, cases, measure
-from numerics.benchmarks.mem import GROWTH_IN_N, Growth, Timing, exponent, growth, layer_problems, normal_problems, peak, race
+from numerics.benchmarks.mem import (
+    GROWTH_IN_N,
+    Growth,
+    Timing,
+    exponent,
+    growth,
+    layer_problems,
+    normal_problems,
+    peak,
+    race,
+    thread_gain,
+)
 from numerics.commands.options import check_device, writable
 from numerics.models.encoder import ModelUnavailableError
 
@@ -99,7 +110,11 @@ def _solvers(console: Console, layer: int, tokens: int, alpha: float, rounds: in
         table.add_row(*_cells(row, ours))
     console.print(table)
     rows = [asdict(x) | {"ratio": x.seconds / ours} for x in measured]
-    return {"source": source, "n": n, "d": d, "alpha": alpha, "memory": memory, "arrays": arrays, "rows": rows}
+    found = {"source": source, "n": n, "d": d, "alpha": alpha, "memory": memory, "arrays": arrays, "rows": rows}
+    if device == "cpu" and torch.get_num_threads() > 1:
+        found["thread_gain"] = thread_gain(templates, evidence, rounds, alpha=alpha)
+        console.print(f"mem.solve is {found['thread_gain']:.2f} times as fast on {torch.get_num_threads()} threads as on one")
+    return found
 
 
 def _cells(row: Timing, ours: float) -> tuple[str, ...]:

@@ -31,8 +31,9 @@ _CALL_NUMBERS = 2**18
 _UNPACKED_MULTIPLICATIONS, _UNPACKING_CORES = 100**3, {"SkylakeX", "Cooperlake", "SapphireRapids"}
 """OpenBLAS makes products of up to so many multiplications without packing their factors, on these cores."""
 
-_SPARE_WORKSPACES = 2
-"""How many workspaces are kept between calls: making one takes as long as solving a problem."""
+_SPARE_WORKSPACES, _SPARE_NUMBERS = 2, 2**13
+"""How many workspaces are kept between calls, and for how many entries of an array at most: making one takes as long as solving
+a problem."""
 
 _CACHE_LINE, _STAGGER = 64, 512
 """Alignment of the arrays of a workspace, and the least distance between them, in bytes."""
@@ -67,20 +68,22 @@ def _tile_rows(rows: int, n: int, threads: int) -> int:
     return min(rows, max(_MIN_TILE_ROWS, min(_MAX_TILE_ROWS, numbers // n, -(-rows // 3))))
 
 
-_spare: deque[tuple[tuple[int, ...], Workspace]] = deque(maxlen=_SPARE_WORKSPACES)
+spare_workspaces: deque[tuple[tuple[int, ...], Workspace]] = deque(maxlen=_SPARE_WORKSPACES)
+"""What is kept, with its sizes; it may be cleared at any time."""
 
 
 @contextmanager
 def _workspace(*sizes: int) -> Iterator[Workspace]:
     """A workspace for tiles of so many rows, templates and priors: the last one that was given back, if it is of this size."""
     try:
-        kept, workspace = _spare.pop()
+        kept, workspace = spare_workspaces.pop()
     except IndexError:
         kept = ()
     if kept != sizes:
         workspace = _new_workspace(*sizes)
     yield workspace
-    _spare.append((sizes, workspace))
+    if sizes[0] * sizes[1] <= _SPARE_NUMBERS:
+        spare_workspaces.append((sizes, workspace))
 
 
 def _new_workspace(rows: int, n: int, priors: int) -> Workspace:

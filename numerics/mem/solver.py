@@ -10,7 +10,7 @@ Precision   What is solved and certified is the problem in float64, whatever the
             then rounded to that dtype, and their bounds, which stay in float64, include this.
 Memory      Beside the result, each thread has a workspace of ten float32 and five float64 arrays of rows × n numbers, for tiles
             of 2^13/n to 2^15/n rows on the CPU; rows that need Newton's method take some 100 MB more.
-            Two workspaces are kept between calls.
+            Two small workspaces are kept between calls.
 Threads     ``torch.get_num_threads()``; the rows are divided among them.
 First call  On the CPU, the first call on a machine compiles the solver, which takes a quarter of a minute.
 """
@@ -123,7 +123,7 @@ def _solve_rows(batch: Batch, tolerance: float) -> tuple[Tensor, Tensor, Bounds,
     Newton's method for the rows that it does not certify."""
     count, (n, d) = len(batch.alpha), batch.size
     dual, center = (batch.alpha.new_empty(count, d) for _ in range(2))
-    bounds = Bounds(dual.new_empty(count, n), *dual.new_full((5, count), torch.inf).unbind())
+    bounds = Bounds(dual.new_empty(count, n), *(dual.new_full((count,), torch.inf) for _ in range(5)))
     if batch.gram is not None and count:
         shared_templates.solve(batch, tolerance, dual, center, bounds)
     certified = _is_certified(bounds, tolerance)

@@ -98,3 +98,24 @@ def test_refusals() -> None:
         bench_mem.normal_problems(3, 0, 2)
     with pytest.raises(ValueError, match=r"^layer: expected"):
         bench_mem.layer_problems(9, 16, load_encoder())
+
+
+def test_threads_take_turns_and_are_as_many_as_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    templates, evidence = bench_mem.normal_problems(8, 6, 10)
+    asked: list[int] = []
+
+    def solve(work: object, given: object, *, on_gpu: bool) -> tuple[float, object]:
+        asked.append(torch.get_num_threads())
+        return 6.0 / torch.get_num_threads(), given
+
+    monkeypatch.setattr(bench_mem, "timed", solve)
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        assert bench_mem.thread_gain(templates, evidence, 1) == 2.0
+        assert asked == [1, 2, 1, 2]
+        assert torch.get_num_threads() == 2
+        with pytest.raises(ValueError, match="rounds: expected an integer"):
+            bench_mem.thread_gain(templates, evidence, 0)
+    finally:
+        torch.set_num_threads(before)

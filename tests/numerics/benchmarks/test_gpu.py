@@ -89,6 +89,19 @@ def test_the_page_says_what_was_not_measured(step: Step, status: int, tmp_path: 
     assert found["rates"] == []
     page = (tmp_path / "out" / "gpu.md").read_text(encoding="utf-8")
     assert "tf32 | not measured" in page
+    assert gpu.WITHOUT in page
+
+
+def test_of_a_card_nothing_is_said_to_be_missing() -> None:
+    results = {"device": "a card", "torch": "2", "verdicts": {}, "errors": [], "rates": [], "steps": []}
+    assert gpu.WITHOUT not in gpu.page(results)
+
+
+@pytest.mark.parametrize("name", ["bench", "deviation"])
+def test_what_runs_without_a_card_runs(name: str, tmp_path: Path) -> None:
+    step = next(step for step in gpu.steps("cpu", tmp_path) if step.name == name)
+    outcome = run_step(replace(step, seconds=600), tmp_path)
+    assert outcome.ended == "passed", outcome.said
 
 
 def test_the_steps_ask_for_the_device(tmp_path: Path) -> None:

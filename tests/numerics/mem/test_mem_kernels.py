@@ -158,11 +158,15 @@ def test_what_is_fetched_stays_as_it_is_and_nothing_is_looked_for_where_nothing_
 
 def test_a_workspace_is_used_again_for_tiles_of_its_size_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """And never by two at a time."""
-    monkeypatch.setattr(pcg_threads, "_spare", type(pcg_threads._spare)(maxlen=2))
+    monkeypatch.setattr(pcg_threads, "spare_workspaces", type(pcg_threads.spare_workspaces)(maxlen=2))
     with pcg_threads._workspace(8, 5, 1) as one, pcg_threads._workspace(8, 5, 1) as other:
         assert one.refined.ctypes.data != other.refined.ctypes.data
     with pcg_threads._workspace(8, 5, 1) as again:
         assert again is one
     with pcg_threads._workspace(8, 6, 1) as larger:
         assert larger.refined.shape == (8, 6)
-    assert len(pcg_threads._spare) <= 2
+    assert len(pcg_threads.spare_workspaces) <= 2
+    pcg_threads.spare_workspaces.clear()
+    with pcg_threads._workspace(8, 1025, 1):
+        pass
+    assert not pcg_threads.spare_workspaces                  # too large to keep
