@@ -114,6 +114,8 @@ class Certificate:
         poly, lines = self.normal(part[1], scope, env)
         if not poly:
             raise NotExportedError("a division by 0")
+        if part[1][0] == "num":                              # 2⁻¹ is in 1/2 again: a line about it would never end
+            return po.constant(1 / part[1][1]), []
         c, common = po.content(poly)
         rest = po.divided(poly, c, common)
         result: Polynomial = {po.monomial([(a, -n) for a, n in common]): 1 / c}

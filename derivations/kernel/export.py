@@ -9,9 +9,10 @@ import sympy as sp
 from derivations.calculus.sums import normal
 from derivations.calculus.variables import Variable
 from derivations.kernel.certificate import Certificate
+from derivations.kernel.expansions import agreement
 from derivations.kernel.statements import Facts, Statement, opened, stated
 from derivations.kernel.terms import Names, NotExportedError, Term, children, identifier, renamed, term, written
-from derivations.relations import AtLeast, Equation, Follows, Relation, UniqueMinimum, UniquePlan
+from derivations.relations import AtLeast, Equation, Expansion, Follows, Relation, UniqueMinimum, UniquePlan
 
 HEADER = """From AttentionProofs Require Import Script.
 Local Open Scope ring_scope.
@@ -45,6 +46,9 @@ def theorem(id: str, relation: Relation) -> Theorem:
         statement, lines = _minimizer(relation, names)
     elif isinstance(relation, UniquePlan):
         statement, lines = _plan(relation, names)
+    elif isinstance(relation, Expansion):
+        statement, proof_lines = agreement(relation, names)
+        lines = _light(proof_lines, statement.given)
     elif isinstance(relation, Follows):
         statement, lines = _implication(relation, names)
     elif isinstance(relation, AtLeast):

@@ -18,10 +18,11 @@ from derivations.calculus.balls import Point, enclose, enclose_all
 from derivations.calculus.variables import Kind, Variable
 from derivations.kernel.duals import FUNCTIONS, LEVELS, Dual, add, exp, inverse, ln, multiply, power, sqrt
 from derivations.kernel.export import Theorem
-from derivations.relations import Follows, Relation, UniqueMinimum, UniquePlan
+from derivations.relations import Expansion, Follows, Relation, UniqueMinimum, UniquePlan
 
 TOKEN = re.compile(r"\s*(\\Sum_|%:R|%N|\.\+1|\^-1|\^\+|`\^|`\||->|=>|<=|!=|'I_\w+|[A-Za-z_]\w*|\d+|[()<=+*/,:|-])")
 POINTS = 8                                                   # at which a statement is compared with its relation
+NEAR = (Fraction(1, 7), Fraction(1, 16))                     # where the sides of an expansion are compared
 BITS = 200
 CLOSE = 2.0**-90                                             # a radius, relative to the value, of what is compared
 
@@ -352,6 +353,9 @@ def _values(conclusion: str, relation: Relation, scope: Scope, point: Point) -> 
     if isinstance(relation, UniqueMinimum | UniquePlan):
         yield from _of_minimizer(conclusion, relation, scope, point)
         return
+    if isinstance(relation, Expansion):
+        yield from _of_expansion(conclusion, relation, scope, point)
+        return
     reader = Reader(conclusion)
     first, sign, second = reader.expression(), reader.next("=", "<", "<="), reader.expression()
     strict = getattr(relation.conclusion if isinstance(relation, Follows) else relation, "strict", None)
@@ -360,6 +364,17 @@ def _values(conclusion: str, relation: Relation, scope: Scope, point: Point) -> 
         raise ValueError(f"expected one statement with {expected}, got {sign}")
     sides = (second, first) if sign != "=" else (first, second)
     yield from ((_real(side(scope)), value) for side, value in zip(sides, enclose_all(relation.sides, point), strict=True))
+
+
+def _of_expansion(conclusion: str, relation: Expansion, scope: Scope, point: Point) -> Iterator[tuple[Any, arb]]:
+    """The order, and both functions near 0."""
+    reader = Reader(conclusion.removeprefix("agrees"))
+    yield int(reader.next()), arb(relation.order)
+    for side in (relation.left, relation.right):
+        reader.next("(")
+        function = reader.function()(scope)
+        for moved in NEAR:
+            yield _real(function(_numbers(moved))), enclose(side, {**point, relation.variable: moved})
 
 
 def _of_minimizer(

@@ -6,7 +6,7 @@
    An exported theorem comes with its intermediate forms, which nobody has to believe: each is proved by one of the tactics
    here, and a wrong one makes the proof fail. *)
 
-From AttentionProofs Require Export Prelude Divergence.
+From AttentionProofs Require Export Prelude Divergence Expansion.
 From mathcomp.analysis Require Export trigo.
 
 Set Implicit Arguments.
@@ -272,7 +272,8 @@ Ltac positive :=
       | total _ => first [apply: sum_ord_gt0; [assumption | intro; positive]
         | match goal with mass : @total _ _ ?u = 1 |- is_true (0 < @total _ _ ?f) =>
             apply: (@sum_mass_gt0 _ _ u f); [intro; positive | exact: mass | intro; positive
-            | let i := fresh in let h := fresh in move=> i h; positive] end]
+            | let i := fresh in let h := fresh in move=> i h; positive] end
+        | match goal with rows : forall _, @total _ _ _ = 1 |- _ => rewrite rows; exact: ltr01 end]
       | _%:R => rewrite ltr0n; done
       | 1 => exact: ltr01
       end]
@@ -346,6 +347,38 @@ Ltac derive := lazymatch goal with
       | notypeclasses refine (d_total _); let i := fresh in intro i; derive ]
   | |- _ => cbv beta; rewrite ?upd1_id ?upd2_id; positive
   end.
+
+(* the expansion of a function at 0, by its form *)
+Lemma series_total (R : realType) (m : nat) (f : 'I_m -> R -> R) (a b c d : 'I_m -> R) :
+  (forall i, series (f i) (a i) (b i) (c i) (d i)) ->
+  series (fun t => total (f^~ t)) (total a) (total b) (total c) (total d).
+Proof. exact: series_sum. Qed.
+
+Lemma zero_pow (R : realType) n : 0 ^+ n.+1 = 0 :> R.
+Proof. by rewrite exprS mul0r. Qed.
+
+(* what is 0 or 1 goes at every step, so that coefficients stay small *)
+Ltac zeros := rewrite ?(mul0r, mulr0, add0r, addr0, mul1r, mulr1, oppr0, zero_pow, sum_nil, expR0, ln1, invr1, expr1n); reflexivity.
+
+Ltac expand := cbv beta; lazymatch goal with
+  | |- series (fun _ => ?a) _ _ _ _ => notypeclasses refine (@series_cst _ _)
+  | |- series (fun t => t) _ _ _ _ => notypeclasses refine (@series_id _)
+  | |- _ => notypeclasses refine (series_eq _ _ _ _ _); [expand_step | zeros | zeros | zeros | zeros]
+  end
+with expand_step := lazymatch goal with |- @series ?R ?F _ _ _ _ =>
+  let body := eval cbv beta in (F (0 : R)) in
+  lazymatch body with
+  | _ ^+ 1 => notypeclasses refine (series_pow1 _); expand
+  | _ ^+ _ => notypeclasses refine (series_pow _ _); expand
+  | - _ => notypeclasses refine (series_opp _); expand
+  | _ * _ => first [notypeclasses refine (series_mulc _ _) | notypeclasses refine (series_mulcr _ _)
+                   | notypeclasses refine (series_mul _ _)]; expand
+  | _ + _ => notypeclasses refine (series_add _ _); expand
+  | _^-1 => notypeclasses refine (series_inv _ _); [expand | positive]
+  | expR _ => notypeclasses refine (series_exp _); expand
+  | ln _ => notypeclasses refine (series_ln _ _); [expand | positive]
+  | total _ => notypeclasses refine (series_total _); let i := fresh in intro i; expand
+  end end.
 
 (* the functions are what they are: no tactic opens them *)
 Global Opaque total expR ln root ln_nat pi derive1 dlt upd upd2.

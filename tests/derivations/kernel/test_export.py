@@ -54,6 +54,19 @@ def test_a_wrong_constant_is_seen(old: str, new: str) -> None:
     assert disagreement(changed(theorem("planted", SOUND[5]), old, new), SOUND[5])
 
 
+@pytest.mark.parametrize(("id", "old", "new"), [
+    ("transport.lem1", "eps^-1", "eps"), ("transport.lem1", "(xlogx (R_ i_1 j_1))", "(R_ i_1 j_1)"),
+    ("deciphering.19", "(offset n i j)", "(offset n j i)"), ("deciphering.43", "agrees 2", "agrees 1"),
+    ("deciphering.43", "(ln (", "(expR ("), ("deciphering.43", "(1 / 2%:R)", "(1 / 3%:R)")])
+def test_a_wrong_plan_position_or_expansion_is_seen(id: str, old: str, new: str) -> None:
+    """Planted: in the candidate or the objective of a plan, the place of a difference, the order or a side of an expansion."""
+    relation = entries()[id].printed()
+    assert relation is not None
+    made = theorem(id, relation)
+    assert disagreement(made, relation) == ""
+    assert disagreement(changed(made, old, new), relation)
+
+
 def test_a_wrong_sign_in_the_jacobian_is_seen() -> None:
     """Planted: the Jacobian of softmax with a sign too many."""
     relation = entries()["eot.59"].printed()

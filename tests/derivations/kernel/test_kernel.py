@@ -109,6 +109,16 @@ def test_mutants_are_not_accepted(library: Library, store: Path) -> None:
     assert not any(answer.accepted for answer in checked(wrong, library, 1, store).values())
 
 
+def test_plans_positions_and_expansions_are_proved_and_their_twins_are_not(library: Library, store: Path) -> None:
+    """Each kind of statement: the relation is accepted, no wrong twin of it is."""
+    ids = ("transport.lem1", "deciphering.19", "deciphering.sA.little-o")
+    answers = checked([exported(id) for id in ids], library, 1, store)
+    assert all(answer.accepted for answer in answers.values()), answers
+    wrong = [theorem(f"{id}.twin{n}", make()) for id in ids for n, make in enumerate(entries()[id].twins.values())]
+    assert len(wrong) >= 2 * len(ids)
+    assert not any(answer.accepted for answer in checked(wrong, library, 1, store).values())
+
+
 def test_the_layer_seals_a_claim(library: Library) -> None:
     """A seal names theorem, file and line, and what it rests on."""
     findings = found(["eot.59"], 1)
