@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from itertools import accumulate, islice, product
+from random import Random
 from typing import Any
 
 from flint import arb, ctx, fmpq
@@ -21,7 +22,8 @@ from derivations.kernel.export import Theorem
 from derivations.relations import Expansion, Follows, Relation, UniqueMinimum, UniquePlan
 
 TOKEN = re.compile(r"\s*(\\Sum_|%:R|%N|\.\+1|\^-1|\^\+|`\^|`\||->|=>|<=|!=|'I_\w+|[A-Za-z_]\w*|\d+|[()<=+*/,:|-])")
-POINTS = 8                                                   # at which a statement is compared with its relation
+POINTS = 12                                                  # at which a statement is compared with its relation,
+AMONG = 600                                                  # drawn from so many: the first have all entries 0
 NEAR = (Fraction(1, 7), Fraction(1, 16))                     # where the sides of an expansion are compared
 BITS = 200
 CLOSE = 2.0**-90                                             # a radius, relative to the value, of what is compared
@@ -272,7 +274,8 @@ def _disagreements(theorem: Theorem, relation: Relation) -> Iterator[str]:
     binders, conclusion = parts(theorem.statement)
     hypotheses = [(name, type) for name, type in binders if name not in theorem.variables and name != "R"]
     compared = 0
-    for point in islice(filter(_has_places, relation.points()), POINTS):
+    points = list(islice(filter(_has_places, relation.points()), AMONG))
+    for point in Random(0).sample(points, min(POINTS, len(points))):
         scope = _scope(theorem, point)
         if false := [name for name, text in hypotheses if _hypothesis(text, scope, binders) is False
                      and not name.startswith("premise")]:
@@ -292,7 +295,8 @@ def _disagreements(theorem: Theorem, relation: Relation) -> Iterator[str]:
 
 def _has_places(point: Point) -> bool:
     """Whether all indices of a point are places: two that differ are put beside a size of 1, too."""
-    return all(value <= point.get(v.domain.shape[0], value) for v, value in point.items() if v.domain.kind is Kind.INDEX)   # type: ignore[operator]
+    indices = ((value, point.get(v.domain.shape[0], value)) for v, value in point.items() if v.domain.kind is Kind.INDEX)
+    return all(value <= size for value, size in indices)     # type: ignore[operator]
 
 
 def _scope(theorem: Theorem, point: Point) -> Scope:
