@@ -101,7 +101,6 @@ FEW = (2, 3)
 def voted(claim: str, sides: Sides, sizes: Sequence[int] = FEW) -> None:
     """Single instances, a search of thousands, and an ascent."""
     problem = Problem(shapes, solved, sides, counts=counts, least=1e-3, sizes=sizes)
-    itself.__module__ = sides.__module__                     # a vote stands beside its claim
     confirms(Layer.TORCH, claim, on=instances(problem), count=16)(itself)
     observes(Layer.TORCH, claim, name="search")(search(problem))
 
