@@ -126,8 +126,8 @@ def test_bad_arguments_are_refused(wrong: dict[str, object]) -> None:
 
 # ── batches ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-# A few hundred draws: a corner that needs more is not reached by the tests that rely on it.
-SEARCH = settings(max_examples=300, phases=[Phase.generate], derandomize=True, database=None, deadline=None)
+# Hypothesis repeats earlier choices, so that 300 draws miss one pair of (alpha, gamma) out of 25 now and then.
+SEARCH = settings(max_examples=1000, phases=[Phase.generate], derandomize=True, database=None, deadline=None)
 
 
 def ties(x: OtProblem) -> bool:
