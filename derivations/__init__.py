@@ -12,7 +12,7 @@ Expressions  SymPy's, with `total` for sums over an index, Kronecker's `delta`, 
              `bregman`, the positive part `plus`, `maximum`, `minimum`, `sigmoid`, `softplus`, `tanh`, `norm`,
              `relative` for x log(x/y), and `expectation` and `variance` of random vectors
 Statements   the kinds of `Relation`: `Equation`, `AtLeast`, `UniqueMinimum`, `Limit`, ...; `Follows` concludes from earlier
-             steps, `Fails` refutes at an exact point
+             steps and from hypotheses, also `ForAll` indices, `Fails` refutes at an exact point
 Theorems     `WEIERSTRASS`, `SLATER`, ... are quoted and not proved; `Theorem` states another one
 
 A name is loaded when it is first used.  Thus reading a ledger, listing documents or printing the commands' help does not
@@ -71,6 +71,7 @@ if TYPE_CHECKING:
     from derivations.relations import Expansion as Expansion
     from derivations.relations import Fails as Fails
     from derivations.relations import Follows as Follows
+    from derivations.relations import ForAll as ForAll
     from derivations.relations import Limit as Limit
     from derivations.relations import Relation as Relation
     from derivations.relations import Solves as Solves
@@ -123,7 +124,7 @@ _NAMES = {
     # statements
     "derivations.relations": (
         "Relation", "Equation", "Differs", "AtLeast", "StrictUnlessEqual", "UniqueMinimum", "UniqueMaximum", "UniquePlan",
-        "Entry", "Entries", "Limit", "Expansion", "Solves", "Follows", "Fails", "Taylor",
+        "Entry", "Entries", "Limit", "Expansion", "Solves", "Follows", "ForAll", "Fails", "Taylor",
     ),
     # theorems to quote
     "derivations.theorems": (

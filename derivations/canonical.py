@@ -27,6 +27,7 @@ from derivations.relations import (
     Expansion,
     Fails,
     Follows,
+    ForAll,
     Limit,
     Relation,
     StrictUnlessEqual,
@@ -86,8 +87,15 @@ def _(relation: AtLeast) -> Sides:
 
 
 @compared.register
+def _(relation: ForAll) -> Sides:
+    form, left, right = compared(relation.bound)
+    return replace(form, parameters=tuple(map(str, relation.over))), left, right
+
+
+@compared.register
 def _(relation: Follows) -> Sides:
-    given = tuple(Premise(text(_normal(p.left)), compared(p)[0], text(_normal(p.right))) for p in relation.premises)
+    premises = map(compared, relation.premises)
+    given = tuple(Premise(text(_normal(left)), form, text(_normal(right))) for form, left, right in premises)
     form, left, right = compared(relation.conclusion)
     return replace(form, given=(*form.given, *given)), left, right
 

@@ -22,6 +22,7 @@ from derivations.relations import (
     Expansion,
     Fails,
     Follows,
+    ForAll,
     Limit,
     Relation,
     StrictUnlessEqual,
@@ -110,10 +111,14 @@ def of_the_kernel(name: str, relation: object) -> Relation:
 
 
 def _statements_of(name: str, parts: Iterable[object]) -> tuple[Relation, ...]:
-    relations = tuple(of_the_kernel(name, part) for part in parts)
+    relations = tuple(_universal(name, part) if type(part) is ForAll else of_the_kernel(name, part) for part in parts)
     if any(isinstance(part, Fails) for part in relations):
         raise BrokenError(f"{name}: expected statements as premises and hypotheses, got a disproof")
     return relations
+
+
+def _universal(name: str, hypothesis: ForAll) -> ForAll:
+    return replace(hypothesis, bound=of_the_kernel(name, hypothesis.bound))  # type: ignore[arg-type]
 
 
 # ── premises and who vouches for them ───────────────────────────────────────────────────────────────────────────────

@@ -42,7 +42,7 @@ class Form(Record, frozen=True, omit_defaults=True):
     """How a statement compares its sides, and given which premises.
 
     `parameters` are the two others that may be equal, the variable of a limit and its end, the variable of an expansion and
-    its order.
+    its order, the indices for all values of which an inequality holds.
     """
 
     sign: Sign

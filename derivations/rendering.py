@@ -74,18 +74,26 @@ SIGNS = {
 
 def form(of: Form) -> str:
     """How a statement compares its sides, and given what."""
-    given = f", given {' and '.join(map(premise, of.given))}" if of.given else ""
-    return SIGNS[of.sign].format(*of.parameters) + given
+    return _sign(of) + _given(of)
 
 
 def premise(of: Premise) -> str:
-    """A premise: x ≥ y."""
-    return f"{of.left} {form(of.form)} {of.right}"
+    """A premise: x ≥ y, or x_i ≥ y_i for all i."""
+    universal = of.form.sign in (Sign.AT_LEAST, Sign.GREATER) and of.form.parameters
+    return f"{of.left} {_sign(of.form)} {of.right}" + (f" for all {', '.join(of.form.parameters)}" if universal else "")
 
 
 def statement(of: Canonical) -> str:
     """A statement in normal form."""
-    return f"{of.left} {form(of.form)} {of.right}"
+    return f"{of.left} {_sign(of.form)} {of.right}{_given(of.form)}"
+
+
+def _sign(of: Form) -> str:
+    return SIGNS[of.sign].format(*of.parameters)
+
+
+def _given(of: Form) -> str:
+    return f", given {' and '.join(map(premise, of.given))}" if of.given else ""
 
 
 def source(lines: Sequence[str]) -> str:

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from derivations.calculus.variables import Kind, Variable
-from derivations.relations import AtLeast, Relation
+from derivations.relations import AtLeast, ForAll, Relation
 from evidence.bridge import Value, evaluate
 from evidence.readings import REFUTING_FACTOR, Formula, Reading
 
@@ -130,6 +130,8 @@ def holds_given(formula: Formula, point: Mapping[str, Value]) -> bool:
 
 def _gap(given: Relation, point: Mapping[str, Value]) -> float | None:
     """Return by how much a hypothesis fails at a point; None if it holds, up to rounding, at every open index."""
+    if isinstance(given, ForAll):                            # an index of the statement may have the same name
+        point, given = {name: value for name, value in point.items() if name not in {v.name for v in given.over}}, given.bound
     formula = Formula(given)
     left, right = (evaluate(side, point, formula.axes(point)) for side in (formula.left, formula.right))
     scale = 1 + torch.maximum(left.abs(), right.abs())

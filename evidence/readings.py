@@ -73,9 +73,10 @@ class Formula:
         self.strict = self.apart or (isinstance(stated, AtLeast) and stated.strict)
         self.given = [*relation.given, *relation.premises]
         moving = {relation.variable} if isinstance(relation, Limit | Expansion) else set()
-        found = variables_of(sp.Tuple(self.left, self.right, *(side for p in self.given for side in p.sides)))
+        compared = variables_of(sp.Tuple(self.left, self.right))
+        found = list(dict.fromkeys([*compared, *(v for p in self.given for v in p.variables())]))
         self.variables = [v for v in found if v not in moving]
-        self.names = [v.name for v in variables_of(sp.Tuple(self.left, self.right))]
+        self.names = [v.name for v in compared]
         self.indices = [v for v in self.variables if v.domain.kind is Kind.INDEX and v.name in self.names]
         distinct(self.variables, about)
 

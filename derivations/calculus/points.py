@@ -93,10 +93,10 @@ def points(
         others.sort(key=lambda v: v.domain.kind in (Kind.COUPLING, Kind.SLACK))
         if later:
             _draw_later(later, others, point, rng)
-            yield from _some(rng, list(_with_indices(indices, point)))
+            yield from _some(rng, list(with_indices(indices, point)))
         else:
             _draw_early(turn, others, point, rng)
-            yield from _with_indices(indices, point)
+            yield from with_indices(indices, point)
 
 
 def _draw_early(turn: int, others: Sequence[Variable], point: dict[Variable, Value], rng: random.Random) -> None:
@@ -141,7 +141,8 @@ def _integer(expr: sp.Expr, point: Point) -> int:
     return int(expr.xreplace({v: point[v] for v in expr.free_symbols}))
 
 
-def _with_indices(indices: list[Variable], point: dict[Variable, Value]) -> Iterator[dict[Variable, Value]]:
+def with_indices(indices: Sequence[Variable], point: Point) -> Iterator[dict[Variable, Value]]:
+    """The point with all values of some indices that the sizes at the point and `other_than` allow."""
     known = {v for v in point if v.domain.kind is Kind.INDEX}
     for position in product(*(range(1, _integer(v.domain.shape[0], point) + 1) for v in indices)):
         full = {**point, **dict(zip(indices, position, strict=True))}

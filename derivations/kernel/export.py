@@ -10,9 +10,9 @@ from derivations.calculus.sums import normal
 from derivations.calculus.variables import Variable
 from derivations.kernel.certificate import Certificate
 from derivations.kernel.expansions import agreement
-from derivations.kernel.statements import Facts, Statement, opened, stated
-from derivations.kernel.terms import Names, NotExportedError, Term, children, identifier, renamed, term, written
-from derivations.relations import AtLeast, Equation, Expansion, Follows, Relation, UniqueMinimum, UniquePlan
+from derivations.kernel.statements import Facts, Statement, assumed, opened, places, stated
+from derivations.kernel.terms import Names, NotExportedError, Term, children, identifier, renamed, size_of, term, written
+from derivations.relations import AtLeast, Equation, Expansion, Follows, ForAll, Relation, UniqueMinimum, UniquePlan
 
 HEADER = """From AttentionProofs Require Import Script.
 Local Open Scope ring_scope.
@@ -102,16 +102,28 @@ def _implication(relation: Follows, names: Names) -> tuple[Statement, list[str]]
     lines: list[str] = []
     summands: list[Term] = []
     for n, (premise, weight) in enumerate(zip(relation.premises, relation.weights, strict=True), start=1):
-        left, right = (term(sp.sympify(side), names) for side in premise.sides)
-        sign, lemma = ("<", "subr_gt0") if premise.strict else ("<=", "subr_ge0")
-        statement.hypotheses.append((f"premise{n}", f"({written(right)} : R) {sign} {written(left)}"))
-        difference: Term = ("add", left, ("neg", right))
-        lines.append(f"have sign{n} : 0 {sign} {written(difference)} by rewrite {lemma}.")
-        summands.append(("mul", term(sp.sympify(weight), names), difference))
+        statement.hypotheses.append((f"premise{n}", assumed(premise, names)))
+        sign, gap = _gap(n, premise, sp.sympify(weight), names)
+        lines.append(sign)
+        summands.append(gap)
     if relation.slack != 0:
         summands.append(term(sp.sympify(relation.slack), names))
     form: Term = summands[0] if len(summands) == 1 else ("add", *summands)
     return statement, [*lines, *_signed(statement, form, relation.conclusion.strict)]
+
+
+def _gap(number: int, premise: AtLeast | ForAll, weight: sp.Expr, names: Names) -> tuple[str, Term]:
+    """Why a premise's left side is not below its right side, and the difference with its weight, summed over its indices."""
+    bound = places(premise) if isinstance(premise, ForAll) else {}
+    stated = premise.bound if isinstance(premise, ForAll) else premise
+    left, right = (term(sp.sympify(side), names, bound) for side in stated.sides)
+    sign, lemma = ("<", "subr_gt0") if stated.strict else ("<=", "subr_ge0")
+    difference: Term = ("add", left, ("neg", right))
+    all_, these = (f"forall {' '.join(bound.values())}, ", f"move=> {' '.join(bound.values())}; ") if bound else ("", "")
+    gap: Term = ("mul", term(weight, names, bound), difference)
+    for v, name in reversed(bound.items()):
+        gap = ("sum", name, size_of(v.domain.shape[0], names), gap)
+    return f"have sign{number} : {all_}0 {sign} {written(difference)} by {these}rewrite {lemma}; apply: premise{number}.", gap
 
 
 def _minimizer(relation: UniqueMinimum, names: Names) -> tuple[Statement, list[str]]:

@@ -9,17 +9,18 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from fractions import Fraction
-from itertools import accumulate, islice, product
+from itertools import accumulate, chain, islice, product
 from random import Random
 from typing import Any
 
 from flint import arb, ctx, fmpq
 
 from derivations.calculus.balls import Point, enclose, enclose_all
+from derivations.calculus.points import with_indices
 from derivations.calculus.variables import Kind, Variable
 from derivations.kernel.duals import FUNCTIONS, LEVELS, Dual, add, exp, inverse, ln, multiply, power, sqrt
 from derivations.kernel.export import Theorem
-from derivations.relations import Expansion, Follows, Relation, UniqueMinimum, UniquePlan
+from derivations.relations import Differs, Expansion, Follows, ForAll, Relation, UniqueMinimum, UniquePlan
 
 TOKEN = re.compile(r"\s*(\\Sum_|%:R|%N|\.\+1|\^-1|\^\+|`\^|`\||->|=>|<=|!=|'I_\w+|[A-Za-z_]\w*|\d+|[()<=+*/,:|-])")
 POINTS = 12                                                  # at which a statement is compared with its relation,
@@ -280,7 +281,8 @@ def _disagreements(theorem: Theorem, relation: Relation) -> Iterator[str]:
         if false := [name for name, text in hypotheses if _hypothesis(text, scope, binders) is False
                      and not name.startswith("premise")]:
             yield f"the hypothesis {false[0]} is false at a point of the domain"
-        for said, meant in _values(conclusion, relation, scope, point):
+        assumed = _assumed(dict(hypotheses), relation, scope, point)
+        for said, meant in chain(_values(conclusion, relation, scope, point), assumed):
             ours, theirs = arb(said), arb(meant)
             if not (theirs.is_finite() and ours.is_finite()):
                 continue
@@ -291,6 +293,29 @@ def _disagreements(theorem: Theorem, relation: Relation) -> Iterator[str]:
                 yield f"the value {ours.str(8)} is not sharp enough to be compared"
     if not compared:
         yield "no point at which statement and relation could be compared"
+
+
+def _assumed(texts: dict[str, str], relation: Relation, scope: Scope, point: Point) -> Iterator[tuple[Any, arb]]:
+    """Pairs of a value in a declared hypothesis or a premise and that of the relation."""
+    given = {f"given{n}": hypothesis for n, hypothesis in enumerate(relation.given, start=1)}
+    premises = {f"premise{n}": premise for n, premise in enumerate(relation.premises, start=1)}
+    for name, hypothesis in (given | premises).items():
+        bound, text = _quantified(texts[name])
+        over = hypothesis.over if isinstance(hypothesis, ForAll) else ()
+        stated = hypothesis.bound if isinstance(hypothesis, ForAll) else hypothesis
+        if len(bound) != len(over):
+            raise ValueError(f"{name}: expected a statement for all of {len(over)} indices, got {len(bound)}")
+        for at in with_indices(over, {v: value for v, value in point.items() if v not in over}):
+            places = {each: at[v] - 1 for each, v in zip(bound, over, strict=True)}   # type: ignore[operator]
+            yield from _compared_sides(text, stated, {**scope, **places}, at)
+
+
+def _quantified(text: str) -> tuple[list[str], str]:
+    """The names that a hypothesis binds, and what it says of them."""
+    if not text.startswith("forall"):
+        return [], text
+    head, text = text.removeprefix("forall").split(",", 1)
+    return head.split(), text
 
 
 def _has_places(point: Point) -> bool:
@@ -325,10 +350,7 @@ def _hypothesis(text: str, scope: Scope, binders: list[tuple[str, str]]) -> bool
         return bool(scope[size] > 0)
     if "->" in text or text == "nat":
         return None
-    bound: list[str] = []
-    if text.startswith("forall"):
-        head, text = text.removeprefix("forall").split(",", 1)
-        bound = head.split()
+    bound, text = _quantified(text)
     if "!=" in text and not re.search(r"[(:]", text):
         one, other = (each.strip() for each in text.split("!="))
         return bool(scope[one] != scope[other])
@@ -342,14 +364,14 @@ def _places(bound: list[str], text: str, scope: Scope, binders: list[tuple[str, 
     if not bound:
         yield scope
         return
-    types = dict(binders)
-    for name, type in types.items():
-        found = re.search(rf"\b{re.escape(name)}((?: i\d)+)", text)
-        if found and "->" in type and bound[0] in found.group(1).split():
-            size = re.findall(r"'I_(\w+)", type)[found.group(1).split().index(bound[0])]
-            for place in range(int(size) if size.isdigit() else scope[size]):
-                yield from _places(bound[1:], text, {**scope, bound[0]: place}, binders)
-            return
+    for name, type in binders:
+        for found in re.finditer(rf"\b{re.escape(name)}((?: i\d)+)", text):
+            if "->" in type and bound[0] in found.group(1).split():
+                size = re.findall(r"'I_(\w+)", type)[found.group(1).split().index(bound[0])]
+                for place in range(int(size) if size.isdigit() else scope[size]):
+                    yield from _places(bound[1:], text, {**scope, bound[0]: place}, binders)
+                return
+    raise ValueError(f"{bound[0]}: expected an index of an array in {text}")
 
 
 def _values(conclusion: str, relation: Relation, scope: Scope, point: Point) -> Iterator[tuple[Any, arb]]:
@@ -360,13 +382,18 @@ def _values(conclusion: str, relation: Relation, scope: Scope, point: Point) -> 
     if isinstance(relation, Expansion):
         yield from _of_expansion(conclusion, relation, scope, point)
         return
-    reader = Reader(conclusion)
-    first, sign, second = reader.expression(), reader.next("=", "<", "<="), reader.expression()
-    strict = getattr(relation.conclusion if isinstance(relation, Follows) else relation, "strict", None)
-    expected = "=" if strict is None else "<" if strict else "<="
+    yield from _compared_sides(conclusion, relation.conclusion if isinstance(relation, Follows) else relation, scope, point)
+
+
+def _compared_sides(text: str, relation: Relation, scope: Scope, point: Point) -> Iterator[tuple[Any, arb]]:
+    """Both sides of an equality or an inequality; raises ValueError for another sign than the relation's."""
+    reader = Reader(text)
+    first, sign, second = reader.expression(), reader.next("=", "<", "<=", "!="), reader.expression()
+    strict = getattr(relation, "strict", None)
+    expected = "!=" if isinstance(relation, Differs) else "=" if strict is None else "<" if strict else "<="
     if sign != expected or reader.at != len(reader.tokens):
         raise ValueError(f"expected one statement with {expected}, got {sign}")
-    sides = (second, first) if sign != "=" else (first, second)
+    sides = (second, first) if sign in ("<", "<=") else (first, second)
     yield from ((_real(side(scope)), value) for side, value in zip(sides, enclose_all(relation.sides, point), strict=True))
 
 

@@ -11,7 +11,7 @@ import sympy as sp
 from derivations.calculus.variables import Kind, Variable
 from derivations.kernel.polynomials import alpha
 from derivations.kernel.terms import Names, NotExportedError, Term, band_of, size_of, term, written
-from derivations.relations import AtLeast, Differs, Equation, Relation
+from derivations.relations import AtLeast, Differs, Equation, ForAll, Relation
 
 SIGN = {Kind.POSITIVE: ("<", "gt0"), Kind.INTERIOR: ("<", "gt0"), Kind.NONNEGATIVE: ("<=", "ge0"), Kind.SIMPLEX: ("<=", "ge0"),
         Kind.STOCHASTIC: ("<=", "ge0"), Kind.COUPLING: ("<=", "ge0"), Kind.SLACK: ("<=", "ge0")}
@@ -91,7 +91,7 @@ def opened(relation: Relation, names: Names) -> Statement:
             a, b = (names.of(vector.label) for vector in v.domain.marginals)
             marginals |= {(name, 1): (a, f"{name}_rows"), (name, 0): (b, f"{name}_columns")}
     for n, hypothesis in enumerate(relation.given, start=1):
-        statement.hypotheses.append((f"given{n}", _given(hypothesis, names)))
+        statement.hypotheses.append((f"given{n}", assumed(hypothesis, names)))
     statement.facts = Facts(frozenset(positive), masses=masses, marginals=marginals)
     return statement
 
@@ -134,10 +134,25 @@ def _domain(v: Variable, name: str, names: Names) -> Iterator[tuple[str, str]]:
         yield f"{name}_slack", f"forall i1, {name} i1 * {names.of(v.domain.marginals[0].label)} i1 = 0"
 
 
-def _given(hypothesis: Relation, names: Names) -> str:
-    left, right = (written(term(sp.sympify(side), names)) for side in hypothesis.sides)
+def assumed(hypothesis: Relation, names: Names) -> str:
+    """A hypothesis; raises NotExportedError for one that is neither an inequality nor says that two quantities differ."""
+    if isinstance(hypothesis, ForAll):
+        bound = places(hypothesis)
+        return f"forall {' '.join(bound.values())}, {_compared(hypothesis.bound, names, bound)}"
+    return _compared(hypothesis, names, {})
+
+
+def places(hypothesis: ForAll) -> dict[Variable, str]:
+    """Names of the indices that a hypothesis is about; raises NotExportedError if some of their values are left out."""
+    if any(v.domain.other_than for v in hypothesis.over):
+        raise NotExportedError(f"the hypothesis {hypothesis}, for some of the values")
+    return {v: f"i{n}" for n, v in enumerate(hypothesis.over, start=1)}
+
+
+def _compared(hypothesis: Relation, names: Names, bound: Mapping[Variable, str]) -> str:
+    left, right = (written(term(sp.sympify(side), names, bound)) for side in hypothesis.sides)
     if isinstance(hypothesis, Differs):
         return f"{left} != {right}"
     if isinstance(hypothesis, AtLeast):
-        return f"{right} {'<' if hypothesis.strict else '<='} {left}"
+        return f"({right} : R) {'<' if hypothesis.strict else '<='} {left}"
     raise NotExportedError(f"the hypothesis {hypothesis}")

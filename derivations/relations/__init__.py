@@ -22,3 +22,4 @@ from derivations.relations.sameness import RELATIONS as RELATIONS
 from derivations.relations.sameness import agree as agree
 from derivations.relations.sameness import same as same
 from derivations.relations.taylor import Taylor as Taylor
+from derivations.relations.universal import ForAll as ForAll

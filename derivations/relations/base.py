@@ -94,7 +94,7 @@ class Relation(ABC):
 
     def facts(self) -> Facts:
         """The hypotheses, as expressions of known sign."""
-        written = [hypothesis.fact for hypothesis in self.given]
+        written = [hypothesis.fact for hypothesis in self.given if hypothesis.fact is not None]
         with suppress(ValueError):                           # without a normal form, keep the expression as written
             written += [(normal(expr), sense) for expr, sense in written]
         return tuple(written)
@@ -231,8 +231,8 @@ class Hypothesis(Relation):
 
     @property
     @abstractmethod
-    def fact(self) -> tuple[sp.Expr, bool | None]:
-        """An expression that is ≥ 0 (False), > 0 (True) or ≠ 0 (None)."""
+    def fact(self) -> tuple[sp.Expr, bool | None] | None:
+        """An expression that is ≥ 0 (False), > 0 (True) or ≠ 0 (None); None where no expression has a sign by it."""
 
 
 HYPOTHESES: list[type[Hypothesis]] = []                      # the kernel's classes; subclasses defined elsewhere are rejected

@@ -1,6 +1,8 @@
 """An inequality that follows from others."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import compress, product
 
 import sympy as sp
 
@@ -8,21 +10,23 @@ from derivations.calculus import sums
 from derivations.calculus.balls import Point
 from derivations.calculus.printing import text
 from derivations.calculus.signs import nonnegative, strictly_positive
-from derivations.calculus.variables import variables_of
+from derivations.calculus.sums import total
+from derivations.calculus.variables import Kind, Variable, variables_of
 from derivations.claims import Witness
 from derivations.relations.base import PROVED, Relation
 from derivations.relations.inequality import AtLeast
+from derivations.relations.universal import ForAll
 
 
 @dataclass(frozen=True)
 class Follows(Relation):
     """`conclusion` is a nonnegative combination of `premises`: its gap is Σ weight · premise gap (+ `slack` ≥ 0).
 
-    The proof is of the implication.  The premises are somebody else's: an earlier step, a claim that is needed, or a
-    declared hypothesis.
+    A premise for all values of some indices has a weight in which they may occur, and is summed over them.  The proof is of
+    the implication.  The premises are somebody else's: an earlier step, a claim that is needed, or a declared hypothesis.
     """
 
-    premises: tuple[AtLeast, ...] = field()
+    premises: tuple[AtLeast | ForAll, ...] = field()
     conclusion: AtLeast
     weights: tuple[sp.Expr, ...]
     slack: sp.Expr = sp.S.Zero
@@ -40,15 +44,22 @@ class Follows(Relation):
 
     def ill_posed(self) -> str:
         """Why there is nothing to prove: a premise or the conclusion is no inequality."""
-        if wrong := [part for part in (*self.premises, self.conclusion) if type(part) is not AtLeast]:
+        inequalities = [part for part in self.premises if type(part) is not ForAll]
+        if wrong := [part for part in (*inequalities, self.conclusion) if type(part) is not AtLeast]:
             return f"premises: expected inequalities, got {type(wrong[0]).__name__}"
         return super().ill_posed()
 
     def trivial(self) -> bool:
         """Whether the conclusion says nothing, or is one of the premises."""
         own = self.conclusion.sides[0] - self.conclusion.sides[1]
-        repeated = any(sums.alike(own, premise.sides[0] - premise.sides[1]) for premise in self.premises)
+        repeated = any(sums.alike(own, gap) for premise in self.premises for gap in self._instances(premise))
         return super().trivial() or repeated
+
+    def _instances(self, premise: AtLeast | ForAll) -> Iterator[sp.Expr]:
+        """The gap of a premise, at all indices of the conclusion if it holds for all values of some."""
+        free = [v for v in variables_of(sp.Tuple(*self.sides)) if v.domain.kind is Kind.INDEX]
+        for chosen in product({*free, *over(premise)}, repeat=len(over(premise))):
+            yield (premise.sides[0] - premise.sides[1]).xreplace(dict(zip(over(premise), chosen, strict=True)))
 
     def remainder(self) -> str:
         """Which half of the proof failed: the signs of weights and slack, or the identity."""
@@ -57,14 +68,16 @@ class Follows(Relation):
         if len(self.weights) != len(self.premises) or not self.premises:
             return f"weights: expected one for each of {len(self.premises)} premises, got {len(self.weights)}"
         weights, slack, facts = self.weights, self.slack, self.facts()
-        if strangers := set(variables_of(sp.Tuple(*weights, slack))) - set(self.variables()):
+        known = set(self.variables())
+        own = [set(variables_of(w)) - set(over(premise)) for w, premise in zip(weights, self.premises, strict=True)]
+        if strangers := set().union(variables_of(slack), *own) - known:
             return f"weights: expected variables of the statement, got {', '.join(sorted(v.name for v in strangers))}"
         if unsigned := [part for part in (*weights, slack) if not nonnegative(part, facts)]:
             return f"weights and slack: expected ≥ 0, no sign of {text(unsigned[0])}"
-        sharp = [w for w, premise in zip(weights, self.premises, strict=True) if premise.strict] + [slack]
-        if self.conclusion.strict and not any(strictly_positive(part, facts) for part in sharp):
+        strict = [isinstance(premise, AtLeast) and premise.strict for premise in self.premises]
+        if self.conclusion.strict and not any(strictly_positive(part, facts) for part in (*compress(weights, strict), slack)):
             return "no weight of a strict premise and no slack is > 0, which a strict conclusion needs"
-        gaps = [w * (premise.sides[0] - premise.sides[1]) for w, premise in zip(weights, self.premises, strict=True)]
+        gaps = [weighted(premise, w) for w, premise in zip(weights, self.premises, strict=True)]
         difference = self.sides[0] - self.sides[1]
         if not sums.equal(difference, sp.Add(*gaps, slack)):
             rest = sums.normal(difference - sp.Add(*gaps, slack))
@@ -81,3 +94,14 @@ class Follows(Relation):
 
     def __str__(self) -> str:
         return f"{' and '.join(map(str, self.premises))} imply {self.conclusion}"
+
+
+def over(premise: AtLeast | ForAll) -> tuple[Variable, ...]:
+    """The indices for all values of which a premise holds."""
+    return premise.over if isinstance(premise, ForAll) else ()
+
+
+def weighted(premise: AtLeast | ForAll, weight: sp.Expr) -> sp.Expr:
+    """What a premise with a weight adds to the gap of the conclusion."""
+    gap = weight * (premise.sides[0] - premise.sides[1])
+    return total(over(premise), gap) if over(premise) else gap

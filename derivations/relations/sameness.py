@@ -18,6 +18,7 @@ from derivations.relations.implication import Follows
 from derivations.relations.inequality import AtLeast, StrictUnlessEqual
 from derivations.relations.limit import Limit
 from derivations.relations.optimum import UniqueMaximum, UniqueMinimum, UniquePlan
+from derivations.relations.universal import ForAll
 
 RELATIONS: frozenset[type[Relation]] = frozenset({
     Equation, Differs, AtLeast, StrictUnlessEqual, Limit, Expansion, Follows, UniqueMinimum, UniqueMaximum, UniquePlan, Fails})
@@ -30,6 +31,8 @@ def same(one: Relation, other: Relation) -> bool:
     """Return whether two relations are the same statement; False means that this could not be established."""
     if type(one) is not type(other) or not _all(one.given, other.given, same):
         return False
+    if isinstance(one, ForAll) and isinstance(other, ForAll):
+        return one.over == other.over and same(one.bound, other.bound)
     if isinstance(one, Fails) and isinstance(other, Fails):
         return same(one.relation, other.relation)
     if isinstance(one, Follows) and isinstance(other, Follows):

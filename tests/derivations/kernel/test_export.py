@@ -1,11 +1,27 @@
 """What is exported says what the relation says, and what is wrong with a statement is seen when it is read back."""
 
+from contextlib import suppress
 from dataclasses import replace
 
 import pytest
 import sympy as sp
 
-from derivations import AtLeast, Equation, delta, derivative, index, kl, positive, simplex, size, total, vector, xlogx
+from derivations import (
+    AtLeast,
+    Equation,
+    Follows,
+    ForAll,
+    delta,
+    derivative,
+    index,
+    kl,
+    positive,
+    simplex,
+    size,
+    total,
+    vector,
+    xlogx,
+)
 from derivations.catalogue import entries
 from derivations.kernel.export import Theorem, theorem
 from derivations.kernel.polynomials import alpha
@@ -16,6 +32,9 @@ from derivations.relations import Relation
 m = size("m")
 j, k = index("j", m), index("k", m)
 s, q, tau = vector("s", m), simplex("q", m), positive("tau")
+WITHIN = ForAll(AtLeast(tau**2, (s[j] - s[k]) ** 2), (j, k))
+VARIANCE = total(j, q[j] * s[j] ** 2) - total(j, q[j] * s[j]) ** 2
+SPREAD = Follows((WITHIN,), AtLeast(tau**2 / 2, VARIANCE), (q[j] * q[k] / 2,), given=(WITHIN, AtLeast(tau, VARIANCE)))
 
 SOUND = [
     Equation(total(j, q[j] * (s[j] + tau)), total(j, q[j] * s[j]) + tau),
@@ -24,6 +43,7 @@ SOUND = [
     AtLeast(total(j, kl(q[j], tau)), 0),
     Equation(total(j, xlogx(q[j]) * tau), tau * total(j, xlogx(q[j]))),
     Equation(sp.log(1 / sp.sqrt(2 * sp.pi * tau)), -sp.log(2 * sp.pi * tau) / 2),
+    SPREAD,
 ]
 
 
@@ -46,6 +66,18 @@ def test_what_is_exported_is_the_relation(relation: Relation) -> None:
 def test_a_wrong_sign_or_name_is_seen(old: str, new: str) -> None:
     """Planted: an exported statement that differs in one place disagrees with its relation."""
     assert disagreement(changed(theorem("planted", SOUND[0]), old, new), SOUND[0])
+
+
+@pytest.mark.parametrize(("old", "new"), [
+    ("given1 : forall i1 i2, ((((s i1) + (- (s i2)))", "given1 : forall i1 i2, (((s i1) + ((s i2)))"),
+    ("premise1 : forall i1 i2, ((((s i1)", "premise1 : forall i1 i2, ((((s i2)"),
+    (": R) <= (tau ^+ 2)) (given2", ": R) < (tau ^+ 2)) (given2"), ("<= tau)", "<= (2%:R * tau))")])
+def test_a_wrong_hypothesis_is_seen(old: str, new: str) -> None:
+    """Planted: a hypothesis or a premise that says something else than the relation's."""
+    made = theorem("planted", SPREAD)
+    assert old in made.statement
+    with suppress(ValueError):                               # of what is not even the same sign
+        assert disagreement(replace(made, statement=made.statement.replace(old, new, 1)), SPREAD)
 
 
 @pytest.mark.parametrize(("old", "new"), [("pi", "tau"), ("(root ", "(ln "), ("pi", "2%:R")])

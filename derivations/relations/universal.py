@@ -1,0 +1,74 @@
+"""An inequality that holds for every value of an index, or of several."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import sympy as sp
+
+from derivations.calculus.balls import Point
+from derivations.calculus.points import with_indices
+from derivations.calculus.variables import Kind, Variable
+from derivations.claims import Witness
+from derivations.relations.base import HYPOTHESES, Hypothesis
+from derivations.relations.inequality import AtLeast
+
+
+@dataclass(frozen=True)
+class ForAll(Hypothesis):
+    """`bound` for all values of the indices `over`: that no two templates are farther apart than D, say.
+
+    As a premise of `Follows` it has weights that may depend on these indices, and is summed over them.  Raises ValueError for
+    anything but an inequality without hypotheses of its own, and for anything but different indices.
+    """
+
+    bound: AtLeast = field()
+    over: tuple[Variable, ...]
+
+    def __post_init__(self) -> None:
+        """Check what it consists of."""
+        super().__post_init__()
+        if type(self.bound) is not AtLeast or self.bound.given:
+            raise ValueError(f"bound: expected an inequality without hypotheses, got {self.bound}")
+        if not self.over or len({*self.over}) < len(self.over) or any(
+                type(v) is not Variable or v.domain.kind is not Kind.INDEX for v in self.over):
+            raise ValueError(f"over: expected one or several different indices, got {self.over}")
+
+    @property
+    def sides(self) -> tuple[sp.Expr, ...]:
+        """Both sides of the inequality, of which the indices are free."""
+        return self.bound.sides
+
+    @property
+    def expressions(self) -> tuple[sp.Expr, ...]:
+        """The sides, and the form of their difference."""
+        return self.bound.expressions
+
+    def variables(self) -> list[Variable]:
+        """The free variables: the indices are none."""
+        return [v for v in self.bound.variables() if v not in self.over]
+
+    @property
+    def fact(self) -> None:
+        """No expression has a sign by it: it is used as a premise."""
+        return
+
+    def remainder(self) -> str:
+        """What the inequality lacks for a proof with free indices."""
+        return self.bound.remainder()
+
+    def contradicted_at(self, point: Point) -> Witness | None:
+        """The failure at the first values of the indices where there is one."""
+        return next(filter(None, map(self.bound.contradicted_at, self._places(point))), None)
+
+    def holds_at(self, point: Point) -> bool:
+        """Whether the inequality is certain at a point, whatever the indices are."""
+        return all(map(self.bound.holds_at, self._places(point)))
+
+    def _places(self, point: Point) -> Iterator[Point]:
+        return with_indices(self.over, {v: value for v, value in point.items() if v not in self.over})
+
+    def __str__(self) -> str:
+        return f"{self.bound} for all {', '.join(map(str, self.over))}"
+
+
+HYPOTHESES.append(ForAll)

@@ -1,0 +1,130 @@
+"""Hypotheses on all values of an index: what follows from them, and what must not."""
+
+import re
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import pytest
+import sympy as sp
+import torch
+
+from derivations import rendering
+from derivations.calculus.admission import NotAdmittedError
+from derivations.calculus.sums import delta, total
+from derivations.calculus.variables import index, positive, scalar, simplex, size, vector
+from derivations.canonical import canonical
+from derivations.examination import BrokenError, of_the_kernel
+from derivations.relations import AtLeast, Follows, ForAll, same
+from evidence.admission import holds_given
+from evidence.readings import Formula
+
+n = size("n")
+i, j = index("i", n), index("j", n)
+k = index("k", n, other_than=(j,))
+p, x, D, y = simplex("p", n), vector("x", n), positive("D"), scalar("y")
+NEAR = ForAll(AtLeast(D**2, (x[i] - x[j]) ** 2), (i, j))
+VARIANCE = total(i, p[i] * x[i] ** 2) - total(i, p[i] * x[i]) ** 2
+POPOVICIU = Follows((NEAR,), AtLeast(D**2 / 2, VARIANCE), (p[i] * p[j] / 2,), given=(NEAR,))
+half = sp.Rational(1, 2)
+
+
+def test_a_premise_is_weighted_and_summed() -> None:
+    assert POPOVICIU.prove()
+    assert POPOVICIU.counterexample() is None
+    assert "given D**2 ≥ (x[i] - x[j])**2 for all i, j" in POPOVICIU.scope()
+    assert {v.name for v in POPOVICIU.variables()} == {"n", "p", "x", "D"}
+
+
+@pytest.mark.parametrize(("premise", "conclusion", "weight", "why"), [
+    (NEAR, AtLeast(D**2 / 4, VARIANCE), p[i] * p[j] / 2, "they differ by -D**2/4"),
+    (NEAR, AtLeast(D**2 / 2, VARIANCE), x[i] * p[j] / 2, "no sign of p[j]*x[i]/2"),
+    (NEAR, AtLeast(D**2 / 2, VARIANCE), y**2 * p[i] * p[j] / 2, "expected variables of the statement, got y"),
+    (ForAll(AtLeast(x[i], 0), (i,)), AtLeast(x[i] + 1, 0), sp.S.One, "not this combination"),  # another i than the bound one
+    (ForAll(AtLeast(x[i], 0), (i,)), AtLeast(x[j], 0), delta(i, j), "both sides are the same"),     # the hypothesis itself
+    (ForAll(AtLeast(x[k], 0), (k,)), AtLeast(total(i, x[i]), 0), sp.S.One, "not this combination"),  # x_j is left out
+    (ForAll(AtLeast(x[i], 0, strict=True), (i,)), AtLeast(total(i, x[i]), 0, strict=True), sp.S.One, "strict"),
+])
+def test_what_does_not_follow(premise: ForAll, conclusion: AtLeast, weight: sp.Expr, why: str) -> None:
+    assert why in Follows((premise,), conclusion, (weight,), given=(premise,)).explain()
+
+
+def test_a_weight_can_single_out_one_index() -> None:
+    signs = ForAll(AtLeast(x[i], 0), (i,))
+    assert Follows((signs,), AtLeast(x[j] + 1, 0), (delta(i, j),), sp.S.One, given=(signs,)).prove()
+    assert not Follows((signs,), AtLeast(x[j] - 1, 0), (delta(i, j),), given=(signs,)).prove()
+
+
+def test_its_indices_are_no_facts_about_other_indices() -> None:
+    signs = ForAll(AtLeast(x[i], 0), (i,))
+    assert AtLeast(x[i], 0, given=(signs,)).facts() == ()
+    assert not AtLeast(x[i], 0, given=(signs,)).prove()
+
+
+def test_a_counterexample_satisfies_it_at_all_indices() -> None:
+    example = AtLeast(D**2 / 8, VARIANCE, given=(NEAR,)).counterexample()
+    assert example is not None
+    values, diameter = example.point[x.label], example.point[D]
+    assert isinstance(values, list)
+    assert isinstance(diameter, Fraction | int)
+    assert max(values) - min(values) <= diameter
+
+
+def test_it_holds_at_a_point_where_it_holds_at_all_indices() -> None:
+    point = {n: 2, x.label: [0, 1], D: 1, i: 1, j: 1}        # at i = j = 1 it holds for every D
+    assert NEAR.holds_at(point)
+    assert not NEAR.holds_at({**point, D: half})
+    assert NEAR.contradicted_at(point) is None
+    assert NEAR.contradicted_at({**point, D: half}) is not None
+    with pytest.raises(NotAdmittedError, match="for all i, j"):
+        AtLeast(D, x[j] - x[i], given=(NEAR,)).admit({n: 2, x.label: [0, 1], D: Fraction(1, 2), i: 1, j: 1})
+
+
+def test_a_reading_satisfies_it_at_all_indices() -> None:
+    statement = Formula(AtLeast(D, x[i] - x[1], given=(NEAR,)))
+    assert {v.name for v in statement.variables} == {"D", "i", "n", "x"}
+    values = torch.tensor([0.0, 1.0], dtype=torch.float64)
+    assert holds_given(statement, {"n": 2, "x": values, "D": 1.0, "i": 1})
+    assert not holds_given(statement, {"n": 2, "x": values, "D": 0.9, "i": 1})
+
+
+def test_one_statement_is_not_another() -> None:
+    assert same(NEAR, ForAll(AtLeast(D**2, (x[j] - x[i]) ** 2), (i, j)))
+    assert not same(NEAR, ForAll(NEAR.bound, (i,)))
+    assert not same(NEAR, ForAll(AtLeast(D, (x[j] - x[i]) ** 2), (i, j)))
+    assert not same(NEAR, NEAR.bound)
+
+
+def test_its_normal_form_says_for_which_indices() -> None:
+    text = rendering.statement(canonical(POPOVICIU))
+    assert re.search(r"given D\*\*2 ≥ .* for all i, j$", text)
+
+
+@dataclass(frozen=True)
+class Gullible(AtLeast):
+    """An inequality that an author has made, and which holds everywhere."""
+
+    def holds_at(self, point: object) -> bool:
+        """Always."""
+        return True
+
+
+@pytest.mark.parametrize(("bound", "over", "why"), [
+    (Gullible(x[i], 0), (i,), "bound: expected an inequality"),
+    (AtLeast(x[i], 0, given=(AtLeast(y, 0),)), (i,), "bound: expected an inequality without hypotheses"),
+    (AtLeast(x[i], 0), (), "over: expected one or several different indices"),
+    (AtLeast(x[i], 0), (i, i), "over: expected one or several different indices"),
+    (AtLeast(y, 0), (y,), "over: expected one or several different indices"),
+    (AtLeast(x[1], 0), (n,), "over: expected one or several different indices"),
+])
+def test_what_it_consists_of_is_checked(bound: AtLeast, over: tuple[sp.Expr, ...], why: str) -> None:
+    with pytest.raises(ValueError, match=why):
+        ForAll(bound, over)  # type: ignore[arg-type]
+
+
+def test_it_is_no_step_and_can_not_be_changed_later() -> None:
+    with pytest.raises(BrokenError, match="expected a relation of the kernel, got ForAll"):
+        of_the_kernel("step 1", NEAR)
+    forged = replace(NEAR)
+    object.__setattr__(forged, "bound", Gullible(D**2, (x[i] - x[j]) ** 2))
+    with pytest.raises((BrokenError, ValueError), match=r"Gullible|expected an inequality"):
+        of_the_kernel("step 1", Follows((forged,), AtLeast(D**2 / 2, VARIANCE), (p[i] * p[j] / 2,)))
