@@ -23,7 +23,7 @@ from derivations import AtLeast, Equation, Expansion, Follows, Steps, Theorem, V
 from derivations.beyond.cocoercive import ANY, NEAR, D
 from derivations.beyond.exact_attention import jeffreys, own, product, y
 from derivations.beyond.output_bounds import QUARTER, next_pass
-from derivations.beyond.smoothness import WITHIN
+from derivations.beyond.smoothness import DIAMETER, WITHIN
 from derivations.deciphering.notation import a, alpha, d, lam, maximizer, mean, mu, tilt, z
 from derivations.deciphering.section6_approximation import SMALL, double_spread, scaled, skew, spread
 from derivations.deciphering.section6_theorem1 import FINITE, distance, tilted
@@ -94,7 +94,7 @@ def within_reach(of: sp.Expr, power: sp.Expr) -> AtLeast:
 def next_iterate(power: sp.Expr) -> Follows:
     """From ‖λ_{k−1} − λ*‖² ≤ q^{2k} α²‖z‖²/(1 + q)² to the same for λ_k, with `power` in the place of 2k + 2."""
     before, step = within_reach(product(ANY.query, ANY.query), 2 * passes), next_pass(sp.S.One).conclusion
-    return Follows((before, step), within_reach(alpha**2 * ANY.squared, power), (q**2, sp.S.One), given=(before, ANY.within),
+    return Follows((before, step), within_reach(alpha**2 * ANY.squared, power), (q**2, sp.S.One), given=(before, DIAMETER),
                    quotes=(INDUCTION,), at=CONVERGING,
                    reason="‖λ_k − λ*‖ ≤ q‖λ_{k−1} − λ*‖; what is given of λ_{k−1} is the hypothesis of the induction, which "
                           "beyond.query-bound begins")

@@ -26,7 +26,7 @@ import sympy as sp
 from derivations import AtLeast, Equation, Expansion, Follows, Steps, Value, Variable, claim, positive, scalar, tanh, total
 from derivations.beyond.cocoercive import ANY, FROM_PRIOR, NEAR, PASS, D, gained, lost, spent
 from derivations.beyond.exact_attention import other, product, y
-from derivations.beyond.smoothness import WITHIN
+from derivations.beyond.smoothness import DIAMETER, WITHIN
 from derivations.deciphering.notation import a, alpha, lam, mean, mu, tilt
 from derivations.deciphering.section6_theorem1 import FINITE
 
@@ -62,7 +62,6 @@ def off() -> sp.Expr:
 
 FROM_ZERO, BETWEEN = FROM_PRIOR.cocoercive(QUARTER), PASS.cocoercive(QUARTER)
 """D²/4 ⟨λ*, g⟩ ≥ ‖g‖² and D²/4 α⟨g, e⟩ ≥ ‖e‖²."""
-DIAMETER = (FROM_PRIOR.within, PASS.within)
 
 
 def residue_of_evidence() -> sp.Expr:
@@ -82,7 +81,7 @@ def deviation(factor: sp.Expr) -> Follows:
     """factor · q²‖λ*‖² ≥ ‖αz − λ*‖²."""
     slack = total(a, (kappa * lam[a] - alpha * g(a)) ** 2)
     return Follows((FROM_ZERO,), AtLeast(factor * kappa**2 * total(a, lam[a] ** 2), alpha**2 * own()), (2 * alpha**2,), slack,
-                   given=(FROM_PRIOR.within,), at=CLOSE,
+                   given=(DIAMETER,), at=CLOSE,
                    reason="‖αz − λ*‖² ≤ q²‖λ*‖²: αz − λ* is αg for g = ĥ − μ, α‖g‖² ≤ q⟨λ*, g⟩, and ‖qλ* − αg‖² ≥ 0")
 
 
@@ -101,7 +100,7 @@ relative_deviation.twin("nine tenths of it", lambda: deviation(sp.Rational(81, 1
 def of_query(factor: sp.Expr) -> Follows:
     """factor · q²‖z‖² ≥ (1 + q)²‖g‖²."""
     return Follows((FROM_ZERO,), AtLeast(factor * kappa**2 * length(), (1 + kappa) ** 2 * own()), (2 * (1 + kappa),),
-                   residue_of_evidence(), given=(FROM_PRIOR.within,), at=CLOSE,
+                   residue_of_evidence(), given=(DIAMETER,), at=CLOSE,
                    reason="(1 + q)‖g‖ ≤ q‖z‖ for g = ĥ − μ, where αz − λ* is αg: q⟨z, g⟩ ≥ (1 + q)‖g‖², as λ* = α(z − g)")
 
 
@@ -124,7 +123,7 @@ def of_output(factor: sp.Expr) -> Follows:
     scale = (1 + kappa) ** 2
     return Follows((BETWEEN, FROM_ZERO), AtLeast(factor * kappa**4 * length(), scale * off()),
                    (2 * scale, 2 * kappa**2 * (1 + kappa)), scale * residue() + kappa**2 * residue_of_evidence(),
-                   given=DIAMETER, at=CLOSE,
+                   given=(DIAMETER,), at=CLOSE,
                    reason="(1 + q)‖e‖ ≤ q²‖z‖ for e = h_c − ĥ: with g = ĥ − μ, ‖e‖ ≤ q‖g‖, and ‖g‖ ≤ ‖z‖ q/(1 + q)")
 
 
@@ -145,7 +144,7 @@ def of_weights(factor: sp.Expr) -> Follows:
     scale = (1 + kappa) ** 2
     slack = alpha / kappa * scale * residue() + kappa * alpha * residue_of_evidence()
     return Follows((BETWEEN, FROM_ZERO), AtLeast(factor * alpha * kappa**3 * length(), scale * PASS.both),
-                   (alpha / kappa * scale, 2 * alpha * kappa * (1 + kappa)), slack, given=DIAMETER, at=CLOSE,
+                   (alpha / kappa * scale, 2 * alpha * kappa * (1 + kappa)), slack, given=(DIAMETER,), at=CLOSE,
                    reason="⟨g, e⟩ ≤ q‖g‖², and αq = α²D²/4; by beyond.jeffreys the divergences are at least ‖p_c − p*‖₁²")
 
 
@@ -168,7 +167,7 @@ def of_objective(factor: sp.Expr) -> Follows:
     slack = alpha / 2 * residue() + alpha * kappa / (2 * (1 + kappa)) * residue_of_evidence()
     return Follows((spent(sp.Rational(1, 8)), BETWEEN, FROM_ZERO),
                    AtLeast(factor * alpha / 2 * kappa**3 / (1 + kappa) * length(), lost() + alpha / 2 * off()),
-                   (sp.S.One, alpha, alpha * kappa), slack, given=DIAMETER, at=CLOSE,
+                   (sp.S.One, alpha, alpha * kappa), slack, given=(DIAMETER,), at=CLOSE,
                    reason="P(p_c) − P(p*) = KL(p_c, p*) + α/2 ‖e‖²; KL ≤ αq/2 ‖g‖², ‖e‖ ≤ q‖g‖ and ‖g‖ ≤ ‖z‖ q/(1 + q)")
 
 
@@ -192,7 +191,7 @@ def next_pass(factor: sp.Expr) -> Follows:
     slack = total(a, (kappa * ANY.query(a) - alpha * ANY.apart(a)) ** 2)
     return Follows((ANY.cocoercive(QUARTER),),
                    AtLeast(factor * kappa**2 * product(ANY.query, ANY.query), alpha**2 * ANY.squared), (2 * alpha**2,), slack,
-                   given=(ANY.within,), at={**CLOSE, y.label: [0]}, reason="‖q(λ* − λ) − α(ĥ − h(λ))‖² ≥ 0")
+                   given=(DIAMETER,), at={**CLOSE, y.label: [0]}, reason="‖q(λ* − λ) − α(ĥ − h(λ))‖² ≥ 0")
 
 
 @claim("beyond.contraction", "inequality", title="Each further pass of attention takes a factor q off the error",

@@ -7,8 +7,8 @@ Main claims
            beyond.mean-smooth     ‖h_p − h_w‖² ≤ D²/4 (KL(p, w) + KL(w, p))
            beyond.hoeffding       KL(p, p') ≤ ω²/8 for p' ∝ p e^{ωg}, 0 ≤ g ≤ 1
            beyond.carried         W₁(p, w) ≤ D/2 ‖p − w‖₁, by a plan that is written down
-Notation   p and w points of the open simplex, δ = p − w; t_i templates, h_p = Σ_i p_i t_i; D ≥ ‖t_i − t_j‖ for all i, j: with
-           weights c_ij = |δ_i δ_j| − δ_i δ_j ≥ 0 this gives Σ c_ij ‖t_i − t_j‖² ≤ D² Σ c_ij, the hypothesis as it is used;
+Notation   p and w points of the open simplex, δ = p − w, δ⁺ and δ⁻ its positive and its negative part, so that ‖δ‖₁ is
+           2 Σ δ⁺ = 2 Σ δ⁻; t_i templates, h_p = Σ_i p_i t_i; D ≥ ‖t_i − t_j‖ for all i and j;
            g a column of a matrix with rows of sum 1, so that 0 ≤ g ≤ 1; ω ≥ 0;
            p = (x r + y v)/(x + y) and w = (x r + y v')/(x + y) any two points of the simplex with a common part r, so that
            ‖p − w‖₁ = 2y/(x + y) where v and v' have no key in common; D − e_ij, e_ij ≥ 0, the distances of different keys
@@ -31,6 +31,7 @@ from derivations import (
     Entry,
     Equation,
     Follows,
+    ForAll,
     Kind,
     Steps,
     Taylor,
@@ -42,6 +43,7 @@ from derivations import (
     interior,
     kl,
     pinsker,
+    plus,
     positive,
     relative,
     scalar,
@@ -56,6 +58,15 @@ from derivations.deciphering.section6_theorem1 import distance, divergence
 
 p, w, D = interior("p", n), interior("w", n), positive("D")
 WITHIN = "‖t_i − t_j‖ ≤ D for all i and j"
+
+
+def length(first: sp.Expr, second: sp.Expr) -> sp.Expr:
+    """‖t_i − t_j‖²."""
+    return total(a, (T[first, a] - T[second, a]) ** 2)
+
+
+DIAMETER = ForAll(AtLeast(D**2, length(i, j)), (i, j))
+"""The hypothesis, in symbols."""
 
 
 def one(template: sp.Expr) -> sp.Expr:
@@ -120,41 +131,29 @@ jeffreys.twin("5/4 of it", lambda: apart(sp.Rational(5, 4)))
 # ── means ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def pair(first: sp.Expr, second: sp.Expr) -> sp.Expr:
-    """c_ij = |δ_i| |δ_j| − δ_i δ_j."""
-    return sp.Abs(change(first)) * sp.Abs(change(second)) - change(first) * change(second)
+def more(template: sp.Expr) -> sp.Expr:
+    """δ⁺_i."""
+    return plus(change(template))
 
 
-def length(first: sp.Expr, second: sp.Expr) -> sp.Expr:
-    """‖t_i − t_j‖²."""
-    return total(a, (T[first, a] - T[second, a]) ** 2)
+def less(template: sp.Expr) -> sp.Expr:
+    """δ⁻_i."""
+    return plus(-change(template))
 
 
 @cache
 def by_pairs() -> AtLeast:
-    """Σ_ij c_ij ‖t_i − t_j‖²/4 ≥ ‖h_p − h_w‖²."""
-    def gained(template: sp.Expr) -> sp.Expr:
-        return sp.Abs(change(template)) + change(template)
-
-    def lost(template: sp.Expr) -> sp.Expr:
-        return sp.Abs(change(template)) - change(template)
-
-    same = (gained(i) * gained(j) + lost(i) * lost(j)) / 2
-    return AtLeast(total((i, j), pair(i, j) * length(i, j)) / 4, squared(), because=total((i, j), same * length(i, j)) / 4,
+    """Σ_ij δ⁺_i δ⁻_j ‖t_i − t_j‖² ≥ ‖h_p − h_w‖²."""
+    same = more(i) * more(j) + less(i) * less(j)
+    return AtLeast(total((i, j), more(i) * less(j) * length(i, j)), squared(), because=total((i, j), same * length(i, j)) / 2,
                    reason="as Σ δ = 0, ‖Σ δ_i t_i‖² is −Σ δ_i δ_j ‖t_i − t_j‖²/2;")
-
-
-@cache
-def within() -> AtLeast:
-    """D² Σ c_ij ≥ Σ c_ij ‖t_i − t_j‖²."""
-    return AtLeast(D**2 * total((i, j), pair(i, j)), total((i, j), pair(i, j) * length(i, j)))
 
 
 @cache
 def near(factor: sp.Expr) -> Follows:
     """factor · D² ‖p − w‖₁² ≥ ‖h_p − h_w‖²."""
-    return Follows((by_pairs(), within()), AtLeast(factor * D**2 * moved() ** 2, squared()),
-                   (sp.S.One, sp.Rational(1, 4)), given=(within(),), reason="Σ c_ij = ‖p − w‖₁²")
+    return Follows((by_pairs(), DIAMETER), AtLeast(factor * D**2 * moved() ** 2, squared()),
+                   (sp.S.One, more(i) * less(j)), given=(DIAMETER,), reason="Σ δ⁺_i δ⁻_j = ‖p − w‖₁²/4")
 
 
 QUARTER, REST = Fraction(1, 4), Fraction(3, 4)
@@ -164,7 +163,7 @@ EDGE: dict[Variable, Value] = {n: 2, d: 1, T.label: [[0], [1]], p.label: [QUARTE
 
 def shorter(factor: sp.Expr) -> AtLeast:
     """The same as a bare inequality, where the factor is too small for a proof."""
-    return AtLeast(factor * D**2 * moved() ** 2, squared(), given=(within(),), at=EDGE)
+    return AtLeast(factor * D**2 * moved() ** 2, squared(), given=(DIAMETER,), at=EDGE)
 
 
 @claim("beyond.mean-distance", "inequality", title="How far a mean moves with its weights", hypotheses=(WITHIN,),
@@ -185,7 +184,7 @@ mean_distance.twin("an eighth for a quarter", lambda: shorter(sp.Rational(1, 8))
 def mean_smooth() -> Steps:
     """For tilts of one law, whose divergences sum to ⟨λ − y, h_p − h_w⟩, this is cocoercivity with the square of D/2."""
     yield Follows((apart(sp.S.One), near(sp.Rational(1, 4)).conclusion), smooth(sp.Rational(1, 4)), (D**2 / 4, sp.S.One),
-                  given=(within(),), reason="beyond.jeffreys and beyond.mean-distance")
+                  given=(DIAMETER,), reason="beyond.jeffreys and beyond.mean-distance")
 
 
 def smooth(factor: sp.Expr) -> AtLeast:
@@ -195,7 +194,7 @@ def smooth(factor: sp.Expr) -> AtLeast:
 
 def rougher(factor: sp.Expr) -> AtLeast:
     """The same as a bare inequality."""
-    return AtLeast(factor * D**2 * both_ways(), squared(), given=(within(),), at=EDGE)
+    return AtLeast(factor * D**2 * both_ways(), squared(), given=(DIAMETER,), at=EDGE)
 
 
 mean_smooth.twin("an eighth", lambda: rougher(sp.Rational(1, 8)))

@@ -42,7 +42,7 @@ from derivations import (
     xlogx,
 )
 from derivations.beyond.smoothness import WITHIN
-from derivations.beyond.transport_cocoercive import FROM_PRIOR, NEAR, PASS, D, gained, lost, spent
+from derivations.beyond.transport_cocoercive import DIAMETER, FROM_PRIOR, NEAR, PASS, D, gained, lost, spent
 from derivations.deciphering.notation import a, alpha, lam
 from derivations.deciphering.notation_transport import N, Q, entropy_of_preference, gamma, i, j, k, l, u
 
@@ -52,7 +52,6 @@ WHOLE = BEND + 4 * gamma                                     # 4γ(1 + q)
 CLOSE: dict[Variable, Value] = {**NEAR, alpha: 1}
 FROM_ZERO, BETWEEN = FROM_PRIOR.cocoercive(sp.Rational(1, 4)), PASS.cocoercive(sp.Rational(1, 4))
 """D²/4 ⟨λ*, g⟩ ≥ γ‖g‖² and D²/4 α⟨g, e⟩ ≥ γ‖e‖²."""
-DIAMETER = (FROM_PRIOR.within, PASS.within)
 
 
 # ── query, output and value ─────────────────────────────────────────────────────────────────────────────────────────
@@ -87,7 +86,7 @@ def residue() -> sp.Expr:
 def of_query(factor: sp.Expr) -> Follows:
     """factor · (αD²)²‖z‖² ≥ (αD² + 4γ)²‖g‖²."""
     return Follows((FROM_ZERO,), AtLeast(factor * BEND**2 * length(), WHOLE**2 * squared(g)), (8 * WHOLE,),
-                   residue_of_evidence(), given=(FROM_PRIOR.within,), at=CLOSE,
+                   residue_of_evidence(), given=(DIAMETER,), at=CLOSE,
                    reason="q⟨z, g⟩ ≥ (1 + q)‖g‖², as λ* = α(z − g)")
 
 
@@ -107,7 +106,7 @@ def of_output(factor: sp.Expr) -> Follows:
     """factor · (αD²)⁴‖z‖² ≥ (4γ)²(αD² + 4γ)²‖e‖²."""
     return Follows((BETWEEN, FROM_ZERO), AtLeast(factor * BEND**4 * length(), 16 * gamma**2 * WHOLE**2 * squared(e)),
                    (32 * gamma * WHOLE**2, 8 * BEND**2 * WHOLE), WHOLE**2 * residue() + BEND**2 * residue_of_evidence(),
-                   given=DIAMETER, at=CLOSE, reason="‖e‖ ≤ q‖g‖, and ‖g‖ ≤ ‖z‖ q/(1 + q)")
+                   given=(DIAMETER,), at=CLOSE, reason="‖e‖ ≤ q‖g‖, and ‖g‖ ≤ ‖z‖ q/(1 + q)")
 
 
 @claim("beyond.ot-output-bound", "inequality", title="OT-based attention: how far its output is from the exact one",
@@ -128,7 +127,7 @@ def of_objective(factor: sp.Expr) -> Follows:
     return Follows(premises, AtLeast(factor * alpha * BEND**3 * length(), scale * (lost() + alpha / 2 * squared(e))),
                    (32 * gamma * WHOLE, 32 * alpha * gamma * WHOLE, 8 * alpha * BEND * WHOLE),
                    alpha * WHOLE * residue() + alpha * BEND * residue_of_evidence(),
-                   given=DIAMETER, at=CLOSE, reason="P(X_c) − P(X*) = K + α/2 ‖e‖²; K ≤ αq/2 ‖g‖²")
+                   given=(DIAMETER,), at=CLOSE, reason="P(X_c) − P(X*) = K + α/2 ‖e‖²; K ≤ αq/2 ‖g‖²")
 
 
 @claim("beyond.ot-objective-bound", "inequality", title="OT-based attention: how much worse it is than the solution",

@@ -28,6 +28,7 @@ from derivations.theorems import Theorem
 
 Entry = Callable[[sp.Expr], sp.Expr]                         # j ↦ the j-th entry of a vector
 
+DRAWS = 4                                                    # samples in which points that satisfy hypotheses are looked for
 PROVED = ""                                                  # nothing is left to explain
 MOVABLE = (Kind.REAL, Kind.NONNEGATIVE, Kind.POSITIVE)       # the scalars that can vary alone
 
@@ -194,9 +195,19 @@ class Relation(ABC):
         return False
 
     def points(self) -> Iterator[dict[Variable, Value]]:
-        """Exact sample points for all free variables, where the hypotheses hold, at the values of `at` where given."""
-        sample = points(self.variables(), self.at)
-        return (point for point in sample if all(hypothesis.holds_at(point) for hypothesis in self.given))
+        """Exact sample points for all free variables, where the hypotheses hold, at the values of `at` where given.
+
+        In place of points where a hypothesis fails, others are drawn: as many as `DRAWS` samples have.
+        """
+        kept = wanted = 0
+        for draw in range(DRAWS if self.given else 1):
+            for point in points(self.variables(), self.at, draw):
+                wanted += draw == 0
+                if all(hypothesis.holds_at(point) for hypothesis in self.given):
+                    kept += 1
+                    yield point
+                if draw and kept >= wanted:
+                    return
 
     def admit(self, point: Point) -> None:
         """Check that a point belongs to the declared domain; raises NotAdmittedError where it does not."""
