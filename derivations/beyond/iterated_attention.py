@@ -20,10 +20,10 @@ from functools import cache
 import sympy as sp
 
 from derivations import AtLeast, Equation, Expansion, Follows, Steps, Theorem, Value, Variable, claim, size, vector
-from derivations.beyond.cocoercive import ANY, NEAR, D
+from derivations.beyond.cocoercive import ANY, NEAR
 from derivations.beyond.exact_attention import jeffreys, own, product, y
 from derivations.beyond.output_bounds import QUARTER, next_pass
-from derivations.beyond.smoothness import DIAMETER, WITHIN
+from derivations.beyond.smoothness import DIAMETER, WITHIN, D
 from derivations.deciphering.notation import a, alpha, d, lam, maximizer, mean, mu, tilt, z
 from derivations.deciphering.section6_approximation import SMALL, double_spread, scaled, skew, spread
 from derivations.deciphering.section6_theorem1 import FINITE, distance, tilted

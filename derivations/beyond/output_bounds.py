@@ -24,9 +24,9 @@ from functools import cache
 import sympy as sp
 
 from derivations import AtLeast, Equation, Expansion, Follows, Steps, Value, Variable, claim, positive, scalar, tanh, total
-from derivations.beyond.cocoercive import ANY, FROM_PRIOR, NEAR, PASS, D, gained, lost, spent
+from derivations.beyond.cocoercive import ANY, FROM_PRIOR, NEAR, PASS, gained, lost, spent
 from derivations.beyond.exact_attention import other, product, y
-from derivations.beyond.smoothness import DIAMETER, WITHIN
+from derivations.beyond.smoothness import DIAMETER, WITHIN, D
 from derivations.deciphering.notation import a, alpha, lam, mean, mu, tilt
 from derivations.deciphering.section6_theorem1 import FINITE
 

@@ -197,17 +197,16 @@ class Relation(ABC):
     def points(self) -> Iterator[dict[Variable, Value]]:
         """Exact sample points for all free variables, where the hypotheses hold, at the values of `at` where given.
 
-        In place of points where a hypothesis fails, others are drawn: as many as `DRAWS` samples have.
+        For each point of the first sample where a hypothesis fails, another one is drawn, from a few more samples at most.
         """
-        kept = wanted = 0
+        missing = 0
         for draw in range(DRAWS if self.given else 1):
             for point in points(self.variables(), self.at, draw):
-                wanted += draw == 0
-                if all(hypothesis.holds_at(point) for hypothesis in self.given):
-                    kept += 1
-                    yield point
-                if draw and kept >= wanted:
+                if draw and not missing:
                     return
+                if held := all(hypothesis.holds_at(point) for hypothesis in self.given):
+                    yield point
+                missing += (not held) if draw == 0 else -held
 
     def admit(self, point: Point) -> None:
         """Check that a point belongs to the declared domain; raises NotAdmittedError where it does not."""

@@ -128,3 +128,11 @@ def test_it_is_no_step_and_can_not_be_changed_later() -> None:
     object.__setattr__(forged, "bound", Gullible(D**2, (x[i] - x[j]) ** 2))
     with pytest.raises((BrokenError, ValueError), match=r"Gullible|expected an inequality"):
         of_the_kernel("step 1", Follows((forged,), AtLeast(D**2 / 2, VARIANCE), (p[i] * p[j] / 2,)))
+
+
+def test_points_where_it_fails_are_replaced() -> None:
+    every = AtLeast(D**2 / 8, VARIANCE)
+    kept = list(replace(every, given=(NEAR,)).points())
+    assert len(kept) == len(list(every.points()))
+    assert all(NEAR.holds_at(point) for point in kept)
+    assert list(replace(every, given=(AtLeast(-D, 0),)).points()) == []
