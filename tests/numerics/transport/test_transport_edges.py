@@ -125,6 +125,8 @@ HALF = torch.full((2,), 0.5)
     (lambda: sinkhorn(COST, temperature=torch.tensor(-1.0)), r"temperature: expected positive numbers"),
     (lambda: sinkhorn(COST, relaxation=torch.tensor(-1.0)), r"relaxation: expected positive numbers"),
     (lambda: sinkhorn(COST, mask=torch.full((2, 2), math.nan)), r"mask: expected numbers, or −inf where forbidden, got nan"),
+    (lambda: sinkhorn(COST, mask=COST * math.inf), r"mask: expected numbers, or −inf where forbidden, got nan at \(0, 0\)"),
+    (lambda: sinkhorn(COST, mask=torch.tensor([math.inf, 0.0])), r"mask: .*, got inf at \(0,\)"),
     (lambda: sinkhorn(COST.expand(3, 2, 2), HALF, torch.stack((HALF, HALF, 2 * HALF))),
      r"target: expected the mass of the source, 1, got 2 in problem \(2,\)"),
     (lambda: sinkhorn(COST, mask=torch.tensor([[True, False], [True, False]])), r"target: .* a column whose mask forbids"),
