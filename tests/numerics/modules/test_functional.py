@@ -198,7 +198,7 @@ def test_masks_may_be_more_than_queries(name: str) -> None:
     query, key, value, masks = normal(1, 4, 8), normal(1, 5, 8), normal(1, 5, 6), normal(3, 4, 5)
     found = scaled_dot_product_attention(query, key, value, masks, attention=kind)
     each = [scaled_dot_product_attention(query[0], key[0], value[0], mask, attention=kind) for mask in masks]
-    close(found, torch.stack(each))
+    close(found, torch.stack(each), 1e-10 if name == "maximum-entropy" else ROUNDING)  # two solutions, each up to 1e-12
 
 
 @pytest.mark.parametrize("name", KINDS)
