@@ -203,8 +203,8 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
 
 @click.command()
 @click.option("--errors", "errors_of", type=click.Path(exists=True, path_type=Path), multiple=True,
-              help="files of `numerics errors`; a function that is in several is taken from the last, and keeps its figures if it "
-              "is in none")
+              help="files of `numerics errors`; a function that is in several is taken from the last, and keeps its figures "
+              "if it is in none")
 @click.option("--hostile", "anew", is_flag=True, help="judge the hostile inputs anew")
 @click.option("--mutants", "mutants_of", type=click.Path(exists=True, path_type=Path), multiple=True,
               help="files of `tests.mutation`; modules that are in none keep their figures")
