@@ -202,7 +202,7 @@ def _unmasked_plan(scores: Tensor, temperature: float) -> Tensor | None:
     if not on_cpu(s) or transformed(s):
         return None
     tau = number("temperature", temperature, s.dtype)
-    if tau < 1 or math.frexp(tau)[0] != 0.5:
+    if math.frexp(tau)[0] != 0.5:
         # Differences of scores are divided, not scores, as below; division by a power of two loses nothing.
         s = (s - s.amax(-1, keepdim=True).detach()).div_(tau)
     elif tau != 1:

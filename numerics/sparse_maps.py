@@ -208,9 +208,8 @@ def _bisected(low: Tensor, high: Tensor, enough: Callable[[Tensor], Tensor], n_i
 
 def _threshold(X: Tensor, plan: Tensor, dim: int, beta: float) -> tuple[Tensor, Tensor]:
     """Return τ = βx − p^β at the largest p, which is at least 1/m, and the size of the support."""
-    size = (plan.detach() > 0).sum(dim, keepdim=True)
-    top = plan.to(compute_dtype(X.dtype)).amax(dim, keepdim=True)
+    size = (plan > 0).sum(dim, keepdim=True)
     live = size > 0
-    power = torch.where(live, top, 1.0) if beta == 1.0 else torch.where(live, top, 1.0).sqrt()
-    tau = beta * X.to(power).amax(dim, keepdim=True) - power
+    top = torch.where(live, plan.to(compute_dtype(X.dtype)).amax(dim, keepdim=True), 1.0)
+    tau = beta * X.to(top).amax(dim, keepdim=True) - (top if beta == 1.0 else top.sqrt())
     return torch.where(live, tau, -torch.inf).to(X.dtype), size

@@ -38,8 +38,9 @@ def versions() -> dict[str, str]:
 # ── figures ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def errors(records: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Of the cells that `numerics errors` has measured: the largest error at each decade and in each dtype, and the counts."""
+def errors(records: Sequence[Mapping[str, Any]], before: Mapping[str, Any]) -> dict[str, Any]:
+    """Of the cells that `numerics errors` has measured: the largest error at each decade and in each dtype, and the counts; for
+    a function that was not measured, as before."""
     table: dict[str, dict[str, Any]] = {}
     groups: dict[str, Any] = {name: cells for record in records for name, cells in record["groups"].items()}
     for cell in (cell for cells in groups.values() for cell in cells):
@@ -51,9 +52,11 @@ def errors(records: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
                 row[kind][key] = max(row[kind].get(key, 0.0), error if math.isfinite(error) else math.inf)
     rounded = {name: {kind: _rounded(row[kind]) for kind in ("decades", "dtypes")} | {"states": dict(row["states"])}
                for name, row in table.items()}
-    silent = sorted(f"{cell['function']}, {_where(cell['place'])}: {cell['said']}"
-                    for cells in groups.values() for cell in cells if cell["state"] == "silent")
-    return {"versions": versions(), "seed": records[0]["seed"], "functions": rounded, "silent": silent}
+    silent = [x for x in before.get("silent", ()) if x.partition(", 10^")[0] not in rounded]
+    silent += (f"{cell['function']}, {_where(cell['place'])}: {cell['said']}"
+               for cells in groups.values() for cell in cells if cell["state"] == "silent")
+    return {"versions": versions(), "seed": records[0]["seed"], "functions": {**before.get("functions", {}), **rounded},
+            "silent": sorted(silent)}
 
 
 def _rounded(row: Mapping[str, float]) -> dict[str, float | str]:
@@ -200,7 +203,8 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
 
 @click.command()
 @click.option("--errors", "errors_of", type=click.Path(exists=True, path_type=Path), multiple=True,
-              help="files of `numerics errors`; a function that is in several is taken from the last")
+              help="files of `numerics errors`; a function that is in several is taken from the last, and keeps its figures "
+              "if it is in none")
 @click.option("--hostile", "anew", is_flag=True, help="judge the hostile inputs anew")
 @click.option("--mutants", "mutants_of", type=click.Path(exists=True, path_type=Path), multiple=True,
               help="files of `tests.mutation`; modules that are in none keep their figures")
@@ -208,7 +212,7 @@ def main(errors_of: tuple[Path, ...], anew: bool, mutants_of: tuple[Path, ...]) 
     """Take new figures into the data file, and write the page from it."""
     data = json.loads(DATA.read_text(encoding="utf-8")) if DATA.exists() else {}
     if errors_of:
-        data["errors"] = errors([json.loads(path.read_text(encoding="utf-8")) for path in errors_of])
+        data["errors"] = errors([json.loads(path.read_text(encoding="utf-8")) for path in errors_of], data.get("errors", {}))
     if anew:
         data["hostile"] = hostile()
     if mutants_of:

@@ -38,7 +38,7 @@ def test_no_hostile_input_is_silent() -> None:
 def test_the_largest_error_of_each_decade_and_dtype() -> None:
     groups = {"f, float64": [cell(error=0.25), cell(error=0.75), cell(decade=3), cell(state="refused", error="nan", decade=4)],
               "f, float32": [cell(dtype="float32", state="silent", error="inf", decade=3)]}
-    found = edges.errors([{"groups": groups, "seed": 0}])
+    found = edges.errors([{"groups": groups, "seed": 0}], {})
     assert found["functions"]["f"] == {
         "decades": {"0": 0.75, "3": "inf"}, "dtypes": {"float64": 0.75, "float32": "inf"},
         "states": {"right": 3, "refused": 1, "silent": 1}}
@@ -47,11 +47,21 @@ def test_the_largest_error_of_each_decade_and_dtype() -> None:
 
 def test_a_later_file_replaces_an_earlier_one() -> None:
     first, later = ({"groups": {"f, float64": [cell(error=x)]}, "seed": 0} for x in (0.5, 0.125))
-    assert edges.errors([first, later])["functions"]["f"]["dtypes"] == {"float64": 0.12}
+    assert edges.errors([first, later], {})["functions"]["f"]["dtypes"] == {"float64": 0.12}
+
+
+def test_a_function_that_was_not_measured_keeps_its_figures() -> None:
+    first, later = (edges.errors([{"groups": {name: [cell(name, state="silent")] for name in names}, "seed": 0}], {})
+                    for names in (("f", "g, near"), ("f",)))
+    again = edges.errors([{"groups": {"f": [cell("f", error=0.125)]}, "seed": 0}], first)
+    assert again["functions"]["g, near"] == first["functions"]["g, near"]
+    assert again["functions"]["f"]["dtypes"] == {"float64": 0.12}
+    assert [x.partition(", 10^")[0] for x in again["silent"]] == ["g, near"]
+    assert edges.errors([{"groups": {"f": [cell("f")]}, "seed": 0}], later)["silent"] == []
 
 
 def test_what_is_silent_is_on_the_page() -> None:
-    errors = edges.errors([{"groups": {"f, float64": [cell(state="silent", error=7.0)]}, "seed": 0}])
+    errors = edges.errors([{"groups": {"f, float64": [cell(state="silent", error=7.0)]}, "seed": 0}], {})
     told = edges.page(DATA | {"errors": errors})
     assert "1 cells: 0 right, 0 refused, 0 limit, 1 silent." in told
     assert "- f, 10^0, normal, size 2, float64: 1 where 2 is right" in told

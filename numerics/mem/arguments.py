@@ -69,7 +69,7 @@ def weighted(templates: Tensor, prior: Tensor | None, mask: Tensor | None, dtype
         log_prior = torch.where(bias == -torch.inf, -torch.inf, log_prior + bias)
     live = (log_prior != -torch.inf).any(-1, keepdim=True)
     total = torch.where(live, log_prior, 0.0).logsumexp(-1, keepdim=True)
-    log_prior = torch.where(live & (log_prior != -torch.inf), log_prior - total, -torch.inf)
+    log_prior = log_prior - total
     return Weighted(t, log_prior, log_prior.exp(), live, total)
 
 

@@ -92,7 +92,7 @@ def dual_objective(
     # ⟨λ, μ⟩ is taken inside the logarithm: what is left there is of second order in λ.
     scores = products(x.templates, lam) - (lam * mu).sum(-1, keepdim=True) + x.log_prior
     slack = lam * (z - lam / (2 * positive(alpha, lam + z)))
-    value = slack.sum(-1) - torch.where(x.live.squeeze(-1), one_sided.log_partition(scores), 0.0)
+    value = slack.sum(-1) - one_sided.log_partition(scores)
     return torch.where(x.live.squeeze(-1), value, 0.0).to(result_dtype(dual, templates, evidence, prior))
 
 
@@ -227,7 +227,7 @@ def resolvent(
     n, d = x.templates.shape[-2:]
     root = torch.where(x.prior > 0, x.prior, 1.0).sqrt().where(x.prior > 0, 0.0).unsqueeze(-1)
     factor = root * (x.templates - mean(x.prior, x.templates).unsqueeze(-2))
-    scaled = a.unsqueeze(-1).sqrt() * factor if a.ndim > 1 else a.sqrt() * factor
+    scaled = a.unsqueeze(-1).sqrt() * factor
     if n < d:
         inner = scaled @ scaled.mT + torch.eye(n, dtype=dtype, device=z.device)
         solved = z - mean(_solve(inner, products(scaled, z)), scaled)
@@ -239,10 +239,10 @@ def resolvent(
 def _solve(matrices: Tensor, rows: Tensor) -> Tensor:
     """Return matrix⁻¹ row for every row; the matrices, symmetric and at least I, may be shared along the last row axis."""
     lower, info = torch.linalg.cholesky_ex(matrices)
-    # Where I is lost beside αΣ the factor is not that of any such matrix.
-    lower = torch.where((info == 0)[..., None, None], lower, torch.nan)
-    if rows.ndim == 1 and lower.ndim == 2:
-        return torch.cholesky_solve(rows.unsqueeze(-1), lower).squeeze(-1)
+    # Where I is lost beside αΣ, what elimination leaves of a diagonal entry is rounding, of either sign.
+    whole, left = (x.diagonal(dim1=-2, dim2=-1) for x in (matrices, lower))
+    kept = left.square() > whole.shape[-1] * torch.finfo(whole.dtype).eps * whole
+    lower = torch.where(((info == 0) & kept.all(-1))[..., None, None], lower, torch.nan)
     if lower.ndim == 2:
         flat = rows.reshape(-1, rows.shape[-1])
         return torch.cholesky_solve(flat.mT, lower).mT.reshape(rows.shape)

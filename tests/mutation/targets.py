@@ -94,10 +94,11 @@ def path_of(module: str) -> Path:
 
 
 def tests_of(module: str) -> tuple[Path, ...]:
-    """The files with the tests that are asked what they reach: in a package that is ``WIDE`` all of the mirrored folder, else
-    the mirror."""
+    """The files with the tests that are asked what they reach: in a package that is ``WIDE`` all of the mirrored folder and
+    what looks at signatures, else the mirror."""
     package, *folders, _ = module.split(".")
-    whole = sorted(ROOT.joinpath("tests", package, *folders).glob("test_*.py")) if package in WIDE else ()
+    top = ROOT / "tests" / package
+    whole = [*sorted(top.joinpath(*folders).glob("test_*.py")), top / "test_defaults.py"] if package in WIDE else ()
     return tuple(dict.fromkeys([*whole, *mirror_of(module)]))
 
 

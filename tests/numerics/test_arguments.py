@@ -7,6 +7,7 @@ from contextlib import nullcontext
 
 import pytest
 import torch
+from torch.autograd import forward_ad
 
 from numerics import arguments
 
@@ -234,3 +235,33 @@ def test_the_first_entry_that_is_wrong_is_named_with_its_place() -> None:
     with pytest.raises(ValueError, match=r"^x: expected numbers above 0, got -2.5 at \(1, 0\)"):
         arguments.check_entries("x", x, (x > 0).expand(3, 2), "numbers above 0")
     torch.func.vmap(lambda row: arguments.check_entries("x", row, row > 0, "numbers above 0") or row)(x)
+
+
+# ── what is at work ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_entries_are_cheap_to_look_at_on_the_cpu_but_not_while_compiling() -> None:
+    assert arguments.on_cpu(torch.zeros(2))
+    assert not arguments.on_cpu(META)
+    torch.compiler.reset()
+    compiled = torch.compile(lambda x: x + (1 if arguments.on_cpu(x) else 2), backend="eager", fullgraph=True)
+    assert compiled(torch.zeros(2)).tolist() == [2.0, 2.0]
+
+
+@pytest.mark.filterwarnings("ignore:.torch.jit.script. is deprecated:DeprecationWarning")
+def test_derivatives_that_somebody_may_want_are_noticed() -> None:
+    x, leaf = torch.zeros(2), torch.zeros(2, requires_grad=True)
+
+    def said(*tensors: torch.Tensor) -> tuple[bool, bool]:
+        return arguments.transformed(*tensors), arguments.differentiated(*tensors)
+
+    assert said(x) == (False, False)
+    assert said(x, leaf) == (False, True)
+    with torch.no_grad():
+        assert said(x, leaf) == (False, False)
+    with forward_ad.dual_level():
+        assert said(x) == (False, False)
+        assert said(x, forward_ad.make_dual(x, x)) == (True, True)
+    seen = []
+    torch.func.vmap(lambda row: seen.append(said(x)) or row)(x)
+    assert seen == [(True, True)]

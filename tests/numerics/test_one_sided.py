@@ -7,6 +7,7 @@ import pytest
 import torch
 from hypothesis import given
 from torch import Tensor
+from torch.autograd import forward_ad
 from torch.nn.functional import scaled_dot_product_attention
 from torch.testing import assert_close
 
@@ -320,3 +321,38 @@ def test_a_common_offset_costs_no_digits_without_a_mask(temperature: float) -> N
     for offset in (2.0**51, -(2.0**51)):
         found = one_sided.plan(scores + offset, temperature)[0]
         assert_close(found, expected, rtol=0.0, atol=tolerances.plan("float64", 4))
+
+
+@pytest.mark.parametrize("temperature", [1.0, 3.0, 2.0**-3])
+def test_a_key_far_below_costs_no_digits(temperature: float) -> None:
+    scores = torch.tensor([0.1, 0.7, -(2.0**50)], dtype=torch.float64)
+    found = one_sided.plan(scores, temperature)
+    assert float(found[2]) == 0
+    assert_close(found[:2], one_sided.plan(scores[:2], temperature), rtol=0.0, atol=tolerances.rounding("float64", 2))
+
+
+def read(*_: Tensor) -> bool:
+    raise AssertionError("entries were read")
+
+
+def test_finite_rows_on_the_cpu_are_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(one_sided, "_logits", read)
+    assert float(one_sided.plan(torch.zeros(4))[0]) == 0.25
+    with pytest.raises(AssertionError, match="entries were read"):
+        one_sided.plan(torch.full((4,), -torch.inf))
+
+
+@pytest.mark.filterwarnings("ignore:.torch.jit.script. is deprecated:DeprecationWarning")
+@pytest.mark.parametrize("how", ["on another device", "torch.func", "forward"])
+def test_entries_that_are_costly_to_read_are_not_read(how: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    scores = torch.zeros(4)
+    monkeypatch.setattr(one_sided, "known_true", read)
+    if how == "on another device":
+        monkeypatch.setattr(one_sided, "on_cpu", lambda _: False)
+        found = one_sided.plan(scores)
+    elif how == "torch.func":
+        found = torch.func.vmap(one_sided.plan)(scores[None])[0]
+    else:
+        with forward_ad.dual_level():
+            found = forward_ad.unpack_dual(one_sided.plan(forward_ad.make_dual(scores, scores))).primal
+    assert found.tolist() == [0.25] * 4

@@ -252,6 +252,41 @@ def test_a_derivative_passes_no_nan_on_its_way() -> None:
         assert bool(y.grad.isfinite().all())
 
 
+def test_a_row_with_nothing_left_has_a_threshold_that_does_not_move() -> None:
+    for threshold in (sparsemax_threshold, entmax15_threshold):
+        x = torch.full((1, 3), -torch.inf, dtype=torch.float64, requires_grad=True)
+        tau, _ = threshold(x)
+        assert float(tau.detach()) == -torch.inf
+        assert torch.autograd.grad(tau.sum(), x)[0].tolist() == [[0.0] * 3]
+
+
+@pytest.mark.parametrize("alpha", [1.3, 2.0, 3.0])
+def test_what_is_just_at_the_threshold_has_no_part(alpha: float) -> None:
+    x = torch.tensor([1.0, 0.0, -0.7], dtype=torch.float64, requires_grad=True)     # τ = 0
+    p = normmax_bisect(x, alpha)
+    assert p.tolist() == [1.0, 0.0, 0.0]
+    assert bool(torch.autograd.grad(p[0], x)[0].isfinite().all())
+    assert budget_bisect(x, 1).tolist() == [1.0, 0.0, 0.0]
+
+
+@pytest.mark.parametrize(("dtype", "digits"), [(torch.float32, 24), (torch.float64, 53)])
+def test_halving_ends_where_the_dtype_cannot_tell_the_ends_apart(dtype: torch.dtype, digits: int) -> None:
+    seen = []
+
+    def enough(tau: Tensor) -> Tensor:
+        seen.append(tau)
+        return tau <= 0.7
+
+    low = torch.tensor([[0.5]], dtype=dtype)
+    found = sparse_maps._bisected(low, low + 0.5, enough, 200)
+    assert float(found) == pytest.approx(0.7, rel=tolerances.eps(dtype))
+    assert len(seen) <= digits
+
+
+def test_rounding_makes_no_weight_larger_than_one() -> None:
+    assert bool((budget_bisect(0.4 * normal(500, 2).float(), 2) <= 1).all())
+
+
 def test_fewer_left_than_the_budget() -> None:
     x = torch.tensor([[1.0, -torch.inf, 2.0], [0.0, -torch.inf, -torch.inf]])
     assert_close(budget_bisect(x, 2), torch.tensor([[1.0, 0.0, 1.0], [1.0, 0.0, 0.0]]))

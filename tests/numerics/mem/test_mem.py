@@ -12,6 +12,7 @@ from torch.testing import assert_close
 
 from evidence.instances.mem import MemProblem, mem_batches
 from numerics import mem, tolerances
+from numerics.mem.arguments import weighted
 from tests.numerics.common import PATIENT, close, in_dtypes, in_halves, on_devices, wide
 
 ORDINARY = {"alphas": (0.1, 1.0, 30.0), "scales": (1.0, 0.01)}
@@ -150,6 +151,28 @@ def test_resolvent_solves_its_equation(x: MemProblem) -> None:
     close(left, x.evidence, tolerances.rounding("float64", x.n * x.d, 4 * scale))
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_resolvent_of_templates_on_a_line_has_digits_or_says_so(dtype: torch.dtype) -> None:
+    """Across the line λ = αz, which I alone holds: beside αΣ it is lost to rounding in the end."""
+    line, across = torch.tensor([[1.0, 1.0, 3.0], [1.0, 2.0, -1.0]], dtype=dtype)
+    for n in (2, 3, 5):                                      # fewer than there are dimensions, as many, more
+        templates = torch.arange(n, dtype=dtype).square().unsqueeze(-1) * line
+        size = tolerances.eps(dtype) * float(templates.var(0, correction=0).sum())
+        for alpha in (10.0**decade for decade in range(36)):
+            found = mem.resolvent(templates, across, None, alpha) / alpha
+            if bool(found.isnan().all()):
+                assert alpha * size > 1 / 16
+            else:
+                close(found, across, min(16 * alpha * size + 4 * tolerances.eps(dtype), 1.0))
+        assert bool(found.isnan().all())
+
+
+def test_resolvent_of_sizes_far_apart_keeps_its_digits() -> None:
+    templates = torch.tensor([[1e8, 0.0], [-1e8, 0.0], [0.0, 1e-3], [0.0, -1e-3]])
+    found = mem.resolvent(templates, torch.ones(2), None, 1e4)
+    assert_close(found, torch.tensor([1e4 / (1 + 1e4 * 5e15), 1e4 / (1 + 1e4 * 5e-7)]))
+
+
 def test_wrong_versions_are_refuted() -> None:
     """The tolerances above are far below what a lost α, a second moment for Σ, or a prior that is not renormalized costs."""
     templates, evidence = torch.tensor([[1.0, 0.5], [2.0, -1.0]], dtype=torch.float64), torch.ones(2, dtype=torch.float64)
@@ -231,6 +254,50 @@ def test_functions_can_be_mapped_and_differentiated_twice() -> None:
         assert torch.autograd.gradgradcheck(function, leaves)
         jacobian = torch.func.jacrev(function, argnums=1)(t, z[0], prior)
         assert jacobian.shape == (3, 3)
+
+
+def test_templates_may_have_rows_that_the_evidence_lacks() -> None:
+    t, z = torch.eye(3)[None], torch.tensor([1.0, 2.0, -1.0])
+    for function in (mem.closed_form, mem.resolvent):
+        assert function(t, z).shape == (1, 3)
+        assert_close(function(t, z)[0], function(t[0], z))
+
+
+def test_a_dead_row_and_an_absent_template_have_derivatives_that_are_zero() -> None:
+    templates, evidence = torch.eye(3, dtype=torch.float64)[:, :2], torch.tensor([[0.3, 1.0]] * 2, dtype=torch.float64)
+    prior = torch.tensor([0.4, 0.6, 0.0], dtype=torch.float64, requires_grad=True)
+    mask = torch.tensor([[0.5, 0.0, 0.0], [-torch.inf] * 3], dtype=torch.float64, requires_grad=True)
+    for function in (mem.closed_form, mem.resolvent, mem.dual_objective, mem.dual_gradient):
+        points = (evidence,) if function in (mem.dual_objective, mem.dual_gradient) else ()
+        with torch.autograd.set_detect_anomaly(True):
+            found = function(*points, templates, 3 * evidence, prior, 1.0, mask)
+            of_prior, of_mask = torch.autograd.grad(found.square().sum(), (prior, mask))
+        assert bool((found[1] == 0).all())
+        assert float(of_prior[2]) == 0
+        assert of_mask[1].tolist() == [0.0] * 3
+        assert bool((of_prior[:2] != 0).all())
+
+
+def test_what_is_left_out_does_not_count_whatever_it_is() -> None:
+    """A prior that is NaN where the mask forbids, a mask that is huge where the prior is zero."""
+    templates, dual = torch.eye(3), torch.zeros(3)
+    expected = torch.tensor([0.0, 0.3, 0.0]).softmax(-1)
+    for prior, mask in (([0.0, 0.5, 0.5], [1e30, 0.3, 0.0]), ([torch.nan, 0.5, 0.5], [-torch.inf, 0.3, 0.0])):
+        found = mem.tilt(dual, templates, torch.tensor(prior), torch.tensor(mask))
+        assert_close(found, torch.cat((torch.zeros(1), expected[1:] / expected[1:].sum())))
+
+
+def test_a_product_below_the_range_is_not_taken_for_a_mask() -> None:
+    dual, templates = torch.tensor([3e38]), torch.tensor([[-3e38], [1e-38]])
+    assert bool(mem.tilt(dual, templates).isnan().all())
+    assert bool(mem.log_partition(dual, templates).isnan())
+
+
+def test_a_boolean_mask_that_allows_everything_changes_nothing() -> None:
+    templates, prior = torch.eye(4), torch.tensor([0.1, 0.2, 0.3, 0.4])
+    plain, masked = (weighted(templates, prior, mask, torch.float32) for mask in (None, torch.ones(4, dtype=torch.bool)))
+    assert torch.equal(plain.log_prior, masked.log_prior)
+    assert torch.equal(plain.total, masked.total)
 
 
 def test_templates_of_a_group_are_shared() -> None:

@@ -112,6 +112,44 @@ def test_a_bound_of_the_value_that_is_too_small_would_be_seen() -> None:
     assert excess_of(x, found.weights, solution) > 0.9 * float(found.excess)
 
 
+ROWS = {"uneven": [(0.75, 0.25), (-0.25, 0.75), (25.0, 0.0)], "even": [(0.75, 0.5), (-0.75, 0.5)]}
+"""Templates with their priors. The mean is 0, and the ball about it that holds what counts has the radius 3/4."""
+
+
+@pytest.mark.parametrize("evidence", [1e-2, 0.4, 3.0, 40.0])
+@pytest.mark.parametrize("kappa", [0.1, 0.8, 1.0, 1.2, 7.0])
+@pytest.mark.parametrize("name", ROWS)
+def test_bounds_are_those_of_the_claims(name: str, kappa: float, evidence: float) -> None:
+    """(3) and (5) to (9), for R and ‖a‖ = ‖ĥ_c − μ‖ by hand; also for the same templates farther from the origin."""
+    radius = 0.75
+    alpha = kappa / radius**2
+    terms = [(t, u * math.exp(alpha * t * evidence)) for t, u in ROWS[name] if u > 0]
+    a = sum(t * x for t, x in terms) / sum(x for _, x in terms)
+    jeffreys = min([alpha * a**2 / 4] + [alpha * a**2 * kappa / (1 + kappa) ** 2] * (kappa <= 1)
+                   + [alpha * evidence**2 * kappa**3 / (1 + kappa) ** 2])
+    dual = alpha * min(a, evidence * kappa / (1 + kappa))
+    expected = {
+        "shift": a, "dual_error": dual, "dual_distance": alpha * a / (1 + kappa), "mean_error": a * kappa / (1 + kappa),
+        "divergence": jeffreys, "weights_error": min(math.sqrt(jeffreys), 2 * math.tanh(2 * radius * dual / 4)),
+        "excess": alpha / 2 * min(a**2, evidence**2 * kappa**3 / (1 + kappa)),
+    }
+    templates, prior = torch.tensor(ROWS[name], dtype=torch.float64).split(1, -1)
+    for offset in (0.0, 8.0):
+        found = mem.certificate(templates + offset, torch.tensor([evidence], dtype=torch.float64), prior.squeeze(-1), alpha)
+        assert {key: float(getattr(found, key)) for key in expected} == pytest.approx(expected, rel=1e-9)
+        assert float(found.mean) - offset == pytest.approx(a, abs=1e-12)
+
+
+def test_templates_that_coincide_leave_nothing_to_bound() -> None:
+    """Their mean is rounded, and so are the squares of the distances from it."""
+    generator = torch.Generator().manual_seed(0)
+    for _ in range(100):
+        row, z = torch.randn(2, 3, generator=generator, dtype=torch.float64)
+        found = mem.certificate(row.expand(3, 3), z, torch.rand(3, generator=generator, dtype=torch.float64), 1.0)
+        for name in ("shift", "dual_error", "mean_error", "divergence", "weights_error", "excess"):
+            assert 0 <= float(getattr(found, name)) <= 1e-13, name
+
+
 def test_upper_dual_bound_is_sharp_for_small_alpha() -> None:
     x = two_templates(1e-4, 1.0)
     found, solution = mem.certificate(*x.arguments), mem.solve(*x.arguments, tolerance=1e-12)

@@ -186,12 +186,76 @@ def test_the_kernel_leaves_the_rest_to_the_weights() -> None:
     close(moved, forward.sum((-3, -2, -1)))
 
 
+@pytest.mark.parametrize("name", KINDS)
+def test_a_mask_of_keys_is_one_of_every_query(name: str) -> None:
+    query, key, value, mask = normal(2, 4, 8), normal(2, 5, 8), normal(2, 5, 6), torch.tensor([True, True, False, True, True])
+    close(attend(name, query, key, value, mask)[0], attend(name, query, key, value, mask.expand(4, 5))[0])
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_masks_may_be_more_than_queries(name: str) -> None:
+    kind = MaximumEntropy(tolerance=1e-12) if name == "maximum-entropy" else name
+    query, key, value, masks = normal(1, 4, 8), normal(1, 5, 8), normal(1, 5, 6), normal(3, 4, 5)
+    found = scaled_dot_product_attention(query, key, value, masks, attention=kind)
+    each = [scaled_dot_product_attention(query[0], key[0], value[0], mask, attention=kind) for mask in masks]
+    close(found, torch.stack(each), 1e-10 if name == "maximum-entropy" else ROUNDING)  # two solutions, each up to 1e-12
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_a_scale_of_zero_is_that_of_queries_which_are_zero(name: str) -> None:
+    query, key, value, mask = normal(2, 4, 8), normal(2, 5, 8), normal(2, 5, 6), normal(4, 5)
+    found = scaled_dot_product_attention(query, key, value, mask, scale=0.0, attention=name)
+    close(found, scaled_dot_product_attention(0 * query, key, value, mask, scale=1.0, attention=name))
+
+
+@pytest.mark.parametrize("width", [0, 1])
+def test_narrow_queries(width: int) -> None:
+    query, key, value = normal(2, 4, width), normal(2, 5, width), normal(2, 5, 6)
+    found = scaled_dot_product_attention(query, key, value)
+    close(found, theirs(query, key, value) if width else value.mean(-2, keepdim=True).expand(2, 4, 6))
+
+
+def test_weights_are_dropped_with_their_probability() -> None:
+    query, key, value = normal(2, 40, 8), normal(2, 50, 8), torch.eye(50, dtype=torch.float64).expand(2, 50, 50)
+    assert bool((scaled_dot_product_attention(query, key, value, dropout_p=1.0) == 0).all())
+    kept, whole = (scaled_dot_product_attention(query, key, value, dropout_p=p) for p in (0.25, 0.0))
+    close(kept[kept != 0], (whole / 0.75)[kept != 0])
+    assert float((kept == 0).double().mean()) == pytest.approx(0.25, abs=0.05)  # of 4000: five standard deviations are 0.034
+    close(whole.sum(-1), torch.ones(2, 40, dtype=torch.float64))
+
+
+def test_groups_need_no_batch_and_may_share_a_single_head() -> None:
+    for heads in (1, 2, 4):
+        query, key, value = normal(4, 3, 8), normal(heads, 5, 8), normal(heads, 5, 6)
+        close(scaled_dot_product_attention(query, key, value, enable_gqa=True), theirs(query, key, value, enable_gqa=True))
+
+
+def test_refusals_of_groups() -> None:
+    query, key = normal(4, 3, 8), normal(2, 5, 8)
+    for arguments, message in (
+        ((query, normal(3, 5, 8), key), "key: expected .* with G a divisor of 4, got"),
+        ((query, key, normal(3, 5, 8)), "value: expected .* with G a divisor of 4, got"),
+        ((query, normal(0, 5, 8), key), "key: expected .* with G a divisor of 4, got"),
+        ((query, key[0], key), "key: expected .* with G a divisor of 4, got"),
+        ((query, [0.0], key), "key: expected .* with G a divisor of 4, got"),
+        ((query[0], key, key), "key: expected .* with G a divisor of the queries' heads, got"),
+        (([0.0], key, key), "key: expected .* with G a divisor of the queries' heads, got"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            scaled_dot_product_attention(*arguments, enable_gqa=True)  # type: ignore[arg-type]
+
+
 def test_refusals() -> None:
     x = normal(2, 3, 4)
     for arguments, options, message in (
         ((x, x, x), {"attn_mask": torch.ones(3, 3).bool(), "is_causal": True}, "attn_mask: expected None where is_causal"),
         ((x.long(), x, x), {}, "query: expected a floating tensor"),
         ((x, x.float(), x), {}, "key: expected the dtype torch.float64 of the query"),
+        ((x[0, 0], x, x), {}, r"query: expected a floating tensor \(..., length, width\)"),
+        ((x[0, 0], x, x), {"is_causal": True}, r"query: expected a floating tensor \(..., length, width\)"),
+        ((x, x[0, 0], x), {"is_causal": True}, r"key: expected a floating tensor \(..., length, width\)"),
+        ((x, normal(3, 3, 4), x), {}, r"key: expected \(..., m, 4\) for the query"),
+        ((x[:, :1], x, x), {"attn_mask": torch.ones(4, 3).bool()}, "mask: expected a boolean or floating"),
         ((x, x[..., :3], x), {}, r"key: expected \(..., m, 4\) for the query"),
         ((x, x, x[:, :2]), {}, r"value: expected \(..., 3, dv\) for the query"),
         ((x, x, x), {"scale": math.inf}, "scale: expected a finite number"),

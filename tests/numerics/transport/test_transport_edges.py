@@ -125,6 +125,10 @@ HALF = torch.full((2,), 0.5)
     (lambda: sinkhorn(COST, temperature=torch.tensor(-1.0)), r"temperature: expected positive numbers"),
     (lambda: sinkhorn(COST, relaxation=torch.tensor(-1.0)), r"relaxation: expected positive numbers"),
     (lambda: sinkhorn(COST, mask=torch.full((2, 2), math.nan)), r"mask: expected numbers, or −inf where forbidden, got nan"),
+    (lambda: sinkhorn(1e308 * torch.tensor([[1.0, -1.0]], dtype=F64), temperature=torch.tensor(math.inf)),
+     r"cost: expected costs whose differences are"),
+    (lambda: sinkhorn(COST, mask=COST * math.inf), r"mask: expected numbers, or −inf where forbidden, got nan at \(0, 0\)"),
+    (lambda: sinkhorn(COST, mask=torch.tensor([math.inf, 0.0])), r"mask: .*, got inf at \(0,\)"),
     (lambda: sinkhorn(COST.expand(3, 2, 2), HALF, torch.stack((HALF, HALF, 2 * HALF))),
      r"target: expected the mass of the source, 1, got 2 in problem \(2,\)"),
     (lambda: sinkhorn(COST, mask=torch.tensor([[True, False], [True, False]])), r"target: .* a column whose mask forbids"),
@@ -150,9 +154,23 @@ def test_flows_decide_what_parts_cannot(size: int) -> None:
     causal = torch.ones(size, size, dtype=torch.bool).tril()
     assert sinkhorn(torch.zeros(size, size), mask=causal).converged
     causal[size // 2, size // 2] = False
-    rows = ", ".join(map(str, range(min(size // 2 + 1, 8))))
-    with pytest.raises(ValueError, match=rf"^mask: .* in rows \[{rows}"):
+    rows = ", ".join(map(str, range(min(size // 2 + 1, 8)))) + ", …" * (size // 2 + 1 > 8)
+    with pytest.raises(ValueError, match=rf"^mask: .* in rows \[{rows}\] and "):
         sinkhorn(torch.zeros(size, size), mask=causal)
+
+
+@pytest.mark.parametrize("pairs", [
+    [[0, 1, 0, 1], [1, 0, 1, 0], [1, 1, 0, 0], [0, 0, 1, 1]], [[0, 1, 0, 1], [0, 0, 1, 1], [0, 1, 1, 0], [1, 0, 1, 1]],
+])
+def test_a_flow_is_found_that_takes_an_exchange(pairs: list[list[int]]) -> None:
+    assert feasibility._short_of(np.full(4, 0.25), np.full(4, 0.25), np.array(pairs, dtype=bool), 1e-13) is None
+
+
+def test_a_part_with_too_little_is_named_with_its_problem() -> None:
+    cost = torch.zeros(2, 4, 4)
+    cost[1, :2, 2:] = cost[1, 2:, :2] = math.inf
+    with pytest.raises(ValueError, match=r"^cost: .* got 0\.5 in rows \[0, 1\] and 0\.6 there in problem \(1,\)"):
+        sinkhorn(cost, target=torch.tensor([0.3, 0.3, 0.2, 0.2]))
 
 
 @pytest.mark.parametrize("seed", range(60))

@@ -1,5 +1,8 @@
 """What POT's public tests ask of Sinkhorn's iteration, signatures adapted, with the tolerance of a solved problem."""
 
+import inspect
+from collections.abc import Callable
+
 import numpy as np
 import ot
 import pytest
@@ -8,7 +11,8 @@ from torch import Tensor
 from torch.autograd import gradcheck
 from torch.testing import assert_close
 
-from numerics.transport import sinkhorn, sinkhorn_divergence, unbalanced
+from numerics.linear_program import exact_plan
+from numerics.transport import one_sided_plan, quadratic_plan, sinkhorn, sinkhorn_divergence, unbalanced
 
 
 def points(n: int, seed: int = 0) -> Tensor:
@@ -21,6 +25,20 @@ def squared(x: Tensor, y: Tensor) -> Tensor:
 
 def close(actual: Tensor, expected: Tensor, atol: float = 1e-12) -> None:
     assert_close(actual, expected, rtol=0.0, atol=atol)
+
+
+THEIRS = {"cost": "M", "source": "a", "target": "b", "temperature": "reg"}
+
+
+@pytest.mark.parametrize("ours", [sinkhorn, unbalanced, quadratic_plan, one_sided_plan, exact_plan])
+def test_arguments_stand_in_the_order_of_the_solver(ours: Callable[..., object]) -> None:
+    """`ot.solve` and we both take the cost first, and no marginals for uniform ones; a temperature has a default here alone."""
+    given, theirs = inspect.signature(ours).parameters, inspect.signature(ot.solve).parameters
+    names = [name for name in given if name in THEIRS]
+    assert names == list(given)[: len(names)]
+    assert [THEIRS[name] for name in names] == list(theirs)[: len(names)]
+    for name in ("cost", "source", "target"):
+        assert given[name].default == theirs[THEIRS[name]].default, name
 
 
 def test_sinkhorn() -> None:
