@@ -163,7 +163,7 @@ def verify(
 
 def seal(result: dict[str, Any], path: Path) -> tuple[dict[str, Any], list[str]]:
     """The ledger with what Rocq's kernel says of its claims, written again, and what is wrong; no verdict depends on it."""
-    from derivations.kernel import layer
+    from derivations.kernel import belief, layer
     from derivations.kernel.library import MissingError
 
     try:
@@ -174,8 +174,9 @@ def seal(result: dict[str, Any], path: Path) -> tuple[dict[str, Any], list[str]]
     rows = [{**row, "kernel": to_json(findings.seals.get(row["id"], []))} for row in result["claims"]]
     sealed = {**result, **ledger.assemble(rows, result["environment"])}
     ledger.write(sealed, path)
-    click.echo(layer.summary(findings, {row["id"]: row["verdict"] for row in rows}))
-    return sealed, findings.alarms
+    differ = belief.differences(*belief.of_rows(rows))
+    click.echo("\n".join([layer.summary(findings, {row["id"]: row["verdict"] for row in rows}), *belief.told(differ)]))
+    return sealed, [*findings.alarms, *belief.alarms(differ)]
 
 
 def keep_verifying() -> None:

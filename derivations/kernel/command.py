@@ -8,10 +8,12 @@ from random import Random
 
 import click
 
+from derivations import baseline
 from derivations.catalogue import entries
 from derivations.documents import documents
 from derivations.entry import Entry
 from derivations.examination import written
+from derivations.kernel import belief
 from derivations.kernel.checking import checked
 from derivations.kernel.export import Theorem, theorem
 from derivations.kernel.layer import coverage, found, summary
@@ -48,11 +50,14 @@ def _claims(wanted: Sequence[str], workers: int) -> list[str]:
     findings = found(wanted, workers, progress=_progress)
     for line in coverage(findings):
         click.echo(line)
+    click.echo("\n".join(belief.reasons(findings.seals)))
     for id, seals in findings.seals.items():
         for seal in seals if len(wanted) == 1 else ():
             click.echo(f"{seal.outcome}  {id}  {seal.theorem} {seal.where} ({seal.seconds:.1f} s)\n{seal.detail}".rstrip())
     click.echo(summary(findings, {}).split(", among")[0])
-    return findings.alarms
+    differ = belief.differences(findings.seals, {id: belief.of_baseline(kept) for id, kept in baseline.load().items()})
+    click.echo("\n".join(belief.told(differ)))
+    return [*findings.alarms, *belief.alarms(differ)]
 
 
 def _progress(done: int) -> None:

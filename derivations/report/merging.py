@@ -11,6 +11,7 @@ from typing import Any
 
 from derivations import ledger
 from derivations.claims import FAULT_VERDICTS
+from derivations.kernel import belief
 from derivations.report.appearance import DIFFERS
 
 Row = dict[str, Any]
@@ -161,6 +162,12 @@ class Report:
     def printed(self) -> dict[str, int]:
         """How many prints agree with what is proved, differ, or were not read or compared."""
         return ledger.printed(subject.row for subject in self.subjects.values())
+
+    @cached_property
+    def differences(self) -> dict[str, list[str]]:
+        """The claims of which a proof kernel says something else than the derivations, by how; empty where none was asked."""
+        seals, held = belief.of_rows(subject.row for subject in self.subjects.values())
+        return {str(kind): ids for kind, ids in belief.differences(seals, held).items()} if seals else {}
 
     def quoted(self, id: str) -> dict[str, str]:
         """The quoted theorems that a claim rests on, by name, each with the nearest claim whose derivation quotes it."""
