@@ -108,10 +108,24 @@ def _monomials(expr: sp.Expr) -> frozenset[sp.Expr]:
     return frozenset(term.as_coeff_Mul()[1] for term in _terms(_expanded(expr)))
 
 
-@lru_cache(maxsize=2**12)
+@lru_cache(maxsize=2**16)
 def _expanded(expr: sp.Expr) -> sp.Expr:
-    """Products and powers of sums multiplied out; expanding is linear, so that a difference need not be expanded again."""
-    return sp.expand(expr)
+    """Products and powers of sums multiplied out, from the inside out: what many expressions share is expanded once.
+
+    Expanding is linear, so that a difference need not be expanded again.
+    """
+    if not expr.args or isinstance(expr, sp.Indexed | sp.KroneckerDelta | sp.Tuple):
+        return expr
+    parts = [_expanded(part) for part in expr.args]
+    whole = expr if parts == list(expr.args) else expr.func(*parts)
+    return whole if _is_expanded(whole) else sp.expand(whole, deep=False)
+
+
+def _is_expanded(expr: sp.Expr) -> bool:
+    """Whether nothing is left to multiply out once the parts are: a sum, or a product without sums, powers of them included."""
+    if isinstance(expr, sp.Mul):
+        return not any(factor.as_base_exp()[0].is_Add for factor in expr.args)
+    return isinstance(expr, sp.Add)
 
 
 def _terms(expr: sp.Expr) -> tuple[sp.Expr, ...]:

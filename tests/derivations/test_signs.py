@@ -7,7 +7,7 @@ import sympy as sp
 
 from derivations.calculus.functions import kl, pinsker, xlogx
 from derivations.calculus.powers import bregman, plus
-from derivations.calculus.signs import Facts, is_delta, nonnegative, nonzero, strictly_positive
+from derivations.calculus.signs import Facts, _expanded, is_delta, nonnegative, nonzero, strictly_positive
 from derivations.calculus.sums import delta, normal, total
 from derivations.calculus.variables import index, positive, scalar, stochastic
 from tests.derivations.grammar import P, R, S, a, b, h, i, j, k, l, m, n, q, x, y, z
@@ -243,3 +243,15 @@ def test_zero_or_one_is_a_delta_or_what_it_leaves() -> None:
     assert is_delta(1 - delta(i, j))
     others = (2 - delta(i, j), 1 + delta(i, j), 1 - 2 * delta(i, j), 1 - x, x, 1 - x * delta(i, j), -delta(i, j))
     assert not any(map(is_delta, others))
+
+
+@pytest.mark.parametrize("expr", [
+    x * (y + z[j]) ** 2 / (x + y),
+    total(l, b[l] * (x + y)) * (1 + x),
+    sp.exp(x * (1 + y)) * (x - y) * total(l, sp.exp(x + b[l])),
+    (x + y) ** -2 / (1 + x) - plus(x * (y - 1)) * (1 + x) ** 3,
+    sp.log(total(l, b[l] * (x + 1))) * sp.exp(-x - y) / y,
+], ids=str)
+def test_expanding_part_by_part_is_expanding(expr: sp.Expr) -> None:
+    """What is remembered of the parts adds up to SymPy's own expansion."""
+    assert _expanded(expr) == sp.expand(expr)
