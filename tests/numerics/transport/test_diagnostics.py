@@ -9,7 +9,7 @@ from torch.testing import assert_close
 from numerics.transport import diagnose
 
 F64 = torch.float64
-PLAN = torch.tensor([[2.0, 1.0, 1.0], [0.0, 6.0, 0.0], [0.0, 0.0, 0.0]], dtype=F64)       # masses 4, 6 and none: the shares count
+PLAN = torch.tensor([[2.0, 1.0, 1.0], [0.0, 6.0, 0.0], [0.0, 0.0, 0.0]], dtype=F64)  # masses 4, 6 and none
 ROWS = [(0.4, [0.5, 0.25, 0.25]), (0.6, [0.0, 1.0, 0.0])]
 LOAD = [0.2, 0.7, 0.1]
 
@@ -37,6 +37,8 @@ def test_each_plan_of_a_batch_has_its_target() -> None:
     for k, target in enumerate(targets):
         assert_close(both.imbalance[k], diagnose(PLAN, target).imbalance)
         assert_close(both.concentration[k], diagnose(PLAN, target).concentration)
+    for name, value in vars(diagnose(PLAN.expand(2, 3, 3), targets)).items():
+        assert_close(value, getattr(both, name).expand_as(value), msg=name)
     assert diagnose(PLAN.expand(4, 3, 3), targets[0]).peak.shape == (4, 3)
 
 
@@ -53,10 +55,17 @@ def test_the_wider_dtype_is_returned() -> None:
 
 
 def test_derivatives_at_a_weight_of_zero_are_finite() -> None:
-    plan = PLAN.clone().requires_grad_()
-    found = diagnose(plan)
-    for x in (found.concentration, found.information, found.imbalance, found.entropy.sum(), found.effective_keys.sum()):
-        assert bool(torch.autograd.grad(x, plan, retain_graph=True)[0].isfinite().all())
+    for at, target in ((PLAN, None), (PLAN * torch.tensor([1.0, 1.0, 0.0]), torch.tensor([1.0, 1.0, 0.0], dtype=F64))):
+        plan = at.clone().requires_grad_()
+        found = diagnose(plan, target)
+        for x in (found.concentration, found.information, found.imbalance, found.entropy.sum(), found.effective_keys.sum()):
+            assert bool(torch.autograd.grad(x, plan, retain_graph=True)[0].isfinite().all())
+
+
+def test_nan_is_not_hidden() -> None:
+    found = diagnose(PLAN.index_fill(1, torch.tensor([0]), torch.nan))
+    for x in (found.concentration, found.information, found.imbalance):
+        assert bool(x.isnan())
 
 
 def test_refusals() -> None:
