@@ -150,6 +150,45 @@ def test_the_loss_is_zero_where_the_weights_are_those_of_the_scores() -> None:
         assert bool((loss(x, other)[(other - plan(x)).abs().amax(-1) > 1e-3] > 1e-9).all()), name
 
 
+@pytest.mark.filterwarnings("ignore:.torch.jit.script. is deprecated:DeprecationWarning")
+@pytest.mark.parametrize("name", ["sparsemax", "entmax 1.5", "normmax", "logistic"])
+def test_the_second_derivative_at_the_minimum_is_that_of_the_weights(name: str) -> None:
+    """A loss of 0 may be rounded to less, and is put back to 0."""
+    loss, plan = {
+        "sparsemax": (fy.sparsemax_loss, sparsemax), "entmax 1.5": (fy.entmax15_loss, partial(entmax_bisect, alpha=1.5)),
+        "normmax": (fy.normmax_bisect_loss, normmax_bisect), "logistic": (fy.logistic_loss, lambda x: x.softmax(-1)),
+    }[name]
+    x, direction = normal(40, 5), normal(40, 5)
+    y = plan(x)
+    leaf = x.clone().requires_grad_()
+    value = loss(leaf, y)
+    assert bool((value >= 0).all())
+    (slope,) = torch.autograd.grad(value.sum(), leaf, create_graph=True)
+    (curvature,) = torch.autograd.grad((slope * direction).sum(), leaf)
+    close(curvature, torch.func.jvp(plan, (x,), (direction,))[1], 1e-9)
+    moved = x + direction
+    close(torch.func.jvp(lambda x: loss(x, y), (moved,), (direction,))[1], ((plan(moved) - y) * direction).sum(-1))
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_reductions(name: str) -> None:
+    x, y = normal(5, 4), torch.tensor([0, 3, 1, 3, 2])
+    rows = MODULES[name](reduction="none")(x, y)
+    assert rows.shape == (5,)
+    close(MODULES[name](reduction="sum")(x, y), rows.sum())
+    for reduction in ("mean", "elementwise_mean"):
+        close(MODULES[name](reduction=reduction)(x, y), rows.sum() / 5)
+        close(MODULES[name](reduction=reduction, ignore_index=3)(x, y), rows[[0, 2, 4]].sum() / 3)
+        assert float(MODULES[name](reduction=reduction)(x[:0], y[:0])) == 0
+
+
+def test_weights_of_zero_and_a_row_with_nothing_left() -> None:
+    dead, y = torch.full((1, 3), -torch.inf), torch.zeros(1, 3)
+    for loss in (fy.normmax_bisect_loss, fy.sparsemax_loss, fy.entmax15_loss):
+        assert float(loss(dead, y)) == 0
+        assert bool(loss(torch.ones(1, 3), y).isfinite().all())
+
+
 def test_an_alpha_for_every_row() -> None:
     x, y, alpha = normal(4, 5), torch.tensor([0, 1, 2, 3]), torch.tensor([[1.2], [1.0], [2.0], [1.7]]).double()
     expected = torch.stack([fy.entmax_bisect_loss(x[i], y[i], float(alpha[i])) for i in range(4)])
