@@ -189,6 +189,28 @@ def test_weights_of_zero_and_a_row_with_nothing_left() -> None:
         assert bool(loss(torch.ones(1, 3), y).isfinite().all())
 
 
+def test_mass_on_a_score_of_minus_infinity_costs_everything() -> None:
+    x, y = double([[0.0, -torch.inf, 1.0]]), double([[0.5, 0.25, 0.25]])
+    for loss in (fy.sparsemax_loss, fy.entmax15_loss, fy.logistic_loss, fy.normmax_bisect_loss):
+        assert bool(loss(x, y).isposinf())
+
+
+@pytest.mark.parametrize("alpha", [1.3, 1.5, 2.0, 2.7, torch.tensor([[1.0], [1.4]])], ids=str)
+def test_the_derivative_in_a_target_of_zero_is_finite(alpha: Any) -> None:
+    y = double([[0.0, 0.25, 0.75], [0.5, 0.5, 0.0]]).requires_grad_()
+    loss = fy.entmax_bisect_loss(normal(2, 3), y, alpha)
+    assert bool(torch.autograd.grad(loss.sum(), y)[0].isfinite().all())
+
+
+def test_batches_of_weights() -> None:
+    x, y, alpha = normal(2, 3, 5), normal(2, 3, 5).softmax(-1), torch.tensor([[[1.2], [1.5], [3.0]], [[2.0], [1.0], [1.7]]])
+    found = fy.entmax_bisect_loss(x, y, alpha)
+    for i in range(2):
+        close(found[i], fy.entmax_bisect_loss(x[i], y[i], alpha[i]))
+    close(fy.entmax_bisect_loss(x, y, alpha[:1])[1], fy.entmax_bisect_loss(x[1], y[1], alpha[0]))
+    close(fy.perceptron_loss(x, y), x.amax(-1) - (x * y).sum(-1))
+
+
 def test_an_alpha_for_every_row() -> None:
     x, y, alpha = normal(4, 5), torch.tensor([0, 1, 2, 3]), torch.tensor([[1.2], [1.0], [2.0], [1.7]]).double()
     expected = torch.stack([fy.entmax_bisect_loss(x[i], y[i], float(alpha[i])) for i in range(4)])
