@@ -275,8 +275,6 @@ def _paired(p: Tensor, x: Tensor) -> Tensor:
 def _tsallis(p: Tensor, alpha: Positive) -> Tensor:
     """Return Σ p (p^{α−1} − 1)/(α(α − 1)), in the limit Σ p log p at α = 1, near which this form keeps its digits."""
     if not isinstance(alpha, Tensor):
-        if alpha == 1:
-            return -one_sided.entropy(p)
         if alpha == 2:
             return (p * (p - 1)).sum(-1) / 2
         if alpha == 1.5:                                     # √p − 1 keeps its digits near 1 as a quotient

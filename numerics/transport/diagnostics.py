@@ -55,7 +55,7 @@ def diagnose(plan: Tensor, target: Tensor | None = None) -> Diagnostics:
     """
     (P,), dtype = arguments.tensors(plan=(plan, 2))
     m = P.shape[-1]
-    b = P.new_full((m,), 1 / m) if target is None else target
+    b = P.new_ones(m) if target is None else target
     (P, b), _ = arguments.tensors(plan=(P, 2), target=(b, 1))
     if b.shape[-1] != m:
         raise ValueError(f"target: expected (..., {m}) for a plan {tuple(plan.shape)}, got {tuple(b.shape)}")
@@ -83,4 +83,4 @@ def _divergence(p: Tensor, q: Tensor) -> Tensor:
     """Return KL(p ‖ q) along the last axis, with 0 log 0 = 0 and +inf where q lacks what p has."""
     held = p > 0
     ratio = torch.where(held, p, 1.0) / torch.where(held, q, 1.0)
-    return torch.where(held, p * ratio.log(), 0.0).sum(-1)
+    return (p * ratio.log()).sum(-1)

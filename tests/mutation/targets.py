@@ -94,16 +94,16 @@ def path_of(module: str) -> Path:
 
 
 def tests_of(module: str) -> tuple[Path, ...]:
-    """The files with the tests that are asked what they reach: in a package that is ``WIDE`` all of the mirrored folder and
-    what looks at signatures, else the mirror."""
+    """The files with the tests that are asked what they reach: in a package that is ``WIDE`` all of the mirrored folder, else
+    the mirror."""
     package, *folders, _ = module.split(".")
-    top = ROOT / "tests" / package
-    whole = [*sorted(top.joinpath(*folders).glob("test_*.py")), top / "test_defaults.py"] if package in WIDE else ()
+    whole = sorted(ROOT.joinpath("tests", package, *folders).glob("test_*.py")) if package in WIDE else ()
     return tuple(dict.fromkeys([*whole, *mirror_of(module)]))
 
 
 def mirror_of(module: str) -> tuple[Path, ...]:
-    """The files with the tests of a module: `test_<name>*.py` in the mirrored folder, or all of that folder; and ``ALSO``."""
+    """The files with the tests of a module: `test_<name>*.py` in the mirrored folder, or all of that folder; ``ALSO``; and what
+    looks at the signatures of the package."""
     package, *folders, name = module.split(".")
     folder = ROOT.joinpath("tests", package, *folders)
     if folders and folders[0] in KERNEL:
@@ -111,4 +111,6 @@ def mirror_of(module: str) -> tuple[Path, ...]:
         found = [*folder.glob(f"test_{name}*.py"), folder / f"test_{folders[0]}.py"]
     else:
         found = sorted(folder.glob("test_*.py") if folders else folder.glob(f"test_{name}*.py"))
-    return tuple(dict.fromkeys([*found, *(ROOT / "tests" / path for path in ALSO.get(module, ()))]))
+    signatures = ROOT / "tests" / package / "test_defaults.py"
+    also = [ROOT / "tests" / path for path in ALSO.get(module, ())] + [signatures] * signatures.exists()
+    return tuple(dict.fromkeys([*found, *also]))

@@ -150,6 +150,67 @@ def test_the_loss_is_zero_where_the_weights_are_those_of_the_scores() -> None:
         assert bool((loss(x, other)[(other - plan(x)).abs().amax(-1) > 1e-3] > 1e-9).all()), name
 
 
+@pytest.mark.filterwarnings("ignore:.torch.jit.script. is deprecated:DeprecationWarning")
+@pytest.mark.parametrize("name", ["sparsemax", "entmax 1.5", "normmax", "logistic"])
+def test_the_second_derivative_at_the_minimum_is_that_of_the_weights(name: str) -> None:
+    """A loss of 0 may be rounded to less, and is put back to 0."""
+    loss, plan = {
+        "sparsemax": (fy.sparsemax_loss, sparsemax), "entmax 1.5": (fy.entmax15_loss, partial(entmax_bisect, alpha=1.5)),
+        "normmax": (fy.normmax_bisect_loss, normmax_bisect), "logistic": (fy.logistic_loss, lambda x: x.softmax(-1)),
+    }[name]
+    x, direction = normal(40, 5), normal(40, 5)
+    y = plan(x)
+    leaf = x.clone().requires_grad_()
+    value = loss(leaf, y)
+    assert bool((value >= 0).all())
+    (slope,) = torch.autograd.grad(value.sum(), leaf, create_graph=True)
+    (curvature,) = torch.autograd.grad((slope * direction).sum(), leaf)
+    close(curvature, torch.func.jvp(plan, (x,), (direction,))[1], 1e-9)
+    moved = x + direction
+    close(torch.func.jvp(lambda x: loss(x, y), (moved,), (direction,))[1], ((plan(moved) - y) * direction).sum(-1))
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_reductions(name: str) -> None:
+    x, y = normal(5, 4), torch.tensor([0, 3, 1, 3, 2])
+    rows = MODULES[name](reduction="none")(x, y)
+    assert rows.shape == (5,)
+    close(MODULES[name](reduction="sum")(x, y), rows.sum())
+    for reduction in ("mean", "elementwise_mean"):
+        close(MODULES[name](reduction=reduction)(x, y), rows.sum() / 5)
+        close(MODULES[name](reduction=reduction, ignore_index=3)(x, y), rows[[0, 2, 4]].sum() / 3)
+        assert float(MODULES[name](reduction=reduction)(x[:0], y[:0])) == 0
+
+
+def test_weights_of_zero_and_a_row_with_nothing_left() -> None:
+    dead, y = torch.full((1, 3), -torch.inf), torch.zeros(1, 3)
+    for loss in (fy.normmax_bisect_loss, fy.sparsemax_loss, fy.entmax15_loss):
+        assert float(loss(dead, y)) == 0
+        assert bool(loss(torch.ones(1, 3), y).isfinite().all())
+
+
+def test_mass_on_a_score_of_minus_infinity_costs_everything() -> None:
+    x, y = double([[0.0, -torch.inf, 1.0]]), double([[0.5, 0.25, 0.25]])
+    for loss in (fy.sparsemax_loss, fy.entmax15_loss, fy.logistic_loss, fy.normmax_bisect_loss):
+        assert bool(loss(x, y).isposinf())
+
+
+@pytest.mark.parametrize("alpha", [1.3, 1.5, 2.0, 2.7, torch.tensor([[1.0], [1.4]])], ids=str)
+def test_the_derivative_in_a_target_of_zero_is_finite(alpha: Any) -> None:
+    y = double([[0.0, 0.25, 0.75], [0.5, 0.5, 0.0]]).requires_grad_()
+    loss = fy.entmax_bisect_loss(normal(2, 3), y, alpha)
+    assert bool(torch.autograd.grad(loss.sum(), y)[0].isfinite().all())
+
+
+def test_batches_of_weights() -> None:
+    x, y, alpha = normal(2, 3, 5), normal(2, 3, 5).softmax(-1), torch.tensor([[[1.2], [1.5], [3.0]], [[2.0], [1.0], [1.7]]])
+    found = fy.entmax_bisect_loss(x, y, alpha)
+    for i in range(2):
+        close(found[i], fy.entmax_bisect_loss(x[i], y[i], alpha[i]))
+    close(fy.entmax_bisect_loss(x, y, alpha[:1])[1], fy.entmax_bisect_loss(x[1], y[1], alpha[0]))
+    close(fy.perceptron_loss(x, y), x.amax(-1) - (x * y).sum(-1))
+
+
 def test_an_alpha_for_every_row() -> None:
     x, y, alpha = normal(4, 5), torch.tensor([0, 1, 2, 3]), torch.tensor([[1.2], [1.0], [2.0], [1.7]]).double()
     expected = torch.stack([fy.entmax_bisect_loss(x[i], y[i], float(alpha[i])) for i in range(4)])

@@ -143,9 +143,9 @@ def test_bounds_are_those_of_the_claims(name: str, kappa: float, evidence: float
 def test_templates_that_coincide_leave_nothing_to_bound() -> None:
     """Their mean is rounded, and so are the squares of the distances from it."""
     generator = torch.Generator().manual_seed(0)
-    for _ in range(100):
+    for _ in range(300):
         row, z = torch.randn(2, 3, generator=generator, dtype=torch.float64)
-        found = mem.certificate(row.expand(3, 3), z, torch.rand(3, generator=generator, dtype=torch.float64), 1.0)
+        found = mem.certificate(row.expand(7, 3), z, torch.rand(7, generator=generator, dtype=torch.float64), 1.0)
         for name in ("shift", "dual_error", "mean_error", "divergence", "weights_error", "excess"):
             assert 0 <= float(getattr(found, name)) <= 1e-13, name
 

@@ -148,6 +148,17 @@ def test_a_bad_entry_that_the_mask_leaves_out_is_no_problem() -> None:
     assert sinkhorn(cost, mask=torch.tensor([[True, False], [True, True]]), strict=False).plan.isfinite().all()
 
 
+def test_masses_that_rounding_parts_are_brought_together() -> None:
+    cost = torch.arange(12, dtype=F64).reshape(3, 4).sin()
+    target = torch.tensor([0.1, 0.2, 0.3, 0.4])                # float32, with another sum than 1 in float64
+    shares = target.double() / target.double().sum()
+    assert float(target.double().sum()) != 1
+    for scale in (0.5, 8.0):
+        found = sinkhorn(cost, torch.full((3,), scale / 3, dtype=F64), scale * target)
+        close(found.plan.sum(-1), torch.full((3,), scale / 3, dtype=F64), 1e-14)
+        close(found.plan.sum(-2), scale * shares, 1e-14)
+
+
 @pytest.mark.parametrize("size", [3, 30])
 def test_flows_decide_what_parts_cannot(size: int) -> None:
     """A causal mask lets balanced plans be, however narrowly; one pair less on the diagonal does not."""

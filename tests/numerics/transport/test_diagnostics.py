@@ -1,0 +1,78 @@
+"""What a plan does, by hand."""
+
+import math
+
+import pytest
+import torch
+from torch.testing import assert_close
+
+from numerics.transport import diagnose
+
+F64 = torch.float64
+PLAN = torch.tensor([[2.0, 1.0, 1.0], [0.0, 6.0, 0.0], [0.0, 0.0, 0.0]], dtype=F64)  # masses 4, 6 and none
+ROWS = [(0.4, [0.5, 0.25, 0.25]), (0.6, [0.0, 1.0, 0.0])]
+LOAD = [0.2, 0.7, 0.1]
+
+
+def divergence(p: list[float], q: list[float]) -> float:
+    return sum(x * math.log(x / y) for x, y in zip(p, q, strict=True) if x > 0)
+
+
+@pytest.mark.parametrize("target", [None, [2.0, 1.0, 1.0]])
+def test_a_plan_of_three_rows(target: list[float] | None) -> None:
+    b = [1 / 3] * 3 if target is None else [0.5, 0.25, 0.25]
+    found = diagnose(PLAN, None if target is None else torch.tensor(target, dtype=F64))
+    expected = {
+        "entropy": [1.5 * math.log(2), 0.0, 0.0], "effective_keys": [2**1.5, 1.0, 0.0], "peak": [0.5, 1.0, 0.0], "load": LOAD,
+        "concentration": sum(a * divergence(w, b) for a, w in ROWS),
+        "information": sum(a * divergence(w, LOAD) for a, w in ROWS), "imbalance": divergence(LOAD, b),
+    }
+    for name, value in expected.items():
+        assert_close(getattr(found, name), torch.tensor(value, dtype=F64), rtol=0.0, atol=1e-15, msg=name)
+
+
+def test_each_plan_of_a_batch_has_its_target() -> None:
+    targets = torch.tensor([[1.0, 1.0, 1.0], [2.0, 1.0, 1.0]], dtype=F64)
+    both = diagnose(PLAN, targets)
+    for k, target in enumerate(targets):
+        assert_close(both.imbalance[k], diagnose(PLAN, target).imbalance)
+        assert_close(both.concentration[k], diagnose(PLAN, target).concentration)
+    for name, value in vars(diagnose(PLAN.expand(2, 3, 3), targets)).items():
+        assert_close(value, getattr(both, name).expand_as(value), msg=name)
+    assert diagnose(PLAN.expand(4, 3, 3), targets[0]).peak.shape == (4, 3)
+
+
+def test_mass_where_the_target_has_none_costs_everything() -> None:
+    found = diagnose(PLAN, torch.tensor([0.0, 1.0, 1.0], dtype=F64))
+    assert (float(found.imbalance), float(found.concentration)) == (math.inf, math.inf)
+    assert math.isfinite(float(found.information))
+
+
+def test_the_wider_dtype_is_returned() -> None:
+    half, wide = PLAN.half(), torch.ones(3, dtype=F64)
+    for plan, target, dtype in ((half, None, torch.float16), (half, wide, F64), (PLAN.float(), wide.half(), torch.float32)):
+        assert {x.dtype for x in vars(diagnose(plan, target)).values()} == {dtype}
+
+
+def test_derivatives_at_a_weight_of_zero_are_finite() -> None:
+    for at, target in ((PLAN, None), (PLAN * torch.tensor([1.0, 1.0, 0.0]), torch.tensor([1.0, 1.0, 0.0], dtype=F64))):
+        plan = at.clone().requires_grad_()
+        found = diagnose(plan, target)
+        for x in (found.concentration, found.information, found.imbalance, found.entropy.sum(), found.effective_keys.sum()):
+            assert bool(torch.autograd.grad(x, plan, retain_graph=True)[0].isfinite().all())
+
+
+def test_nan_is_not_hidden() -> None:
+    found = diagnose(PLAN.index_fill(1, torch.tensor([0]), torch.nan))
+    for x in (found.concentration, found.information, found.imbalance):
+        assert bool(x.isnan())
+
+
+def test_refusals() -> None:
+    for plan, target, message in (
+        (PLAN[0], None, "plan: expected"), (PLAN, torch.tensor(1.0), "target: expected"),
+        (PLAN, torch.ones(2), r"target: expected \(..., 3\) for a plan \(3, 3\), got \(2,\)"),
+        (PLAN.expand(4, 3, 3), torch.ones(2, 3), "target: expected leading axes that broadcast"),
+    ):
+        with pytest.raises(ValueError, match=f"^{message}"):
+            diagnose(plan, target)
