@@ -78,6 +78,15 @@ def test_an_axiom_of_the_standard_library_refuses_its_theorem_only(library: Libr
     assert answers["middle"].detail == "it rests on the axiom classic"
 
 
+def test_a_theorem_in_time_but_for_its_last_sentence_is_proved(library: Library) -> None:
+    """The time is over before a sentence, or after the kernel has accepted the whole."""
+    source = "Theorem it : True.\nProof.\nexact: I.\nQed."
+    for times, accepted in (((0.0, 0.0, 0.0, 9.0, 9.0), False), ((0.0, 0.0, 0.0, 0.0, 9.0, 9.0), True)):
+        with opened(library, ["From AttentionProofs Require Import Script."]) as rocq, pytest.MonkeyPatch.context() as patched:
+            patched.setattr(rocq, "cpu", iter(times).__next__)
+            assert rocq.prove(source, 5).accepted is accepted
+
+
 def rechecked(folder: Path, options: Sequence[str], modules: Iterable[str]) -> str:
     """What the checker says of compiled objects, which it reads without the rest of Rocq."""
     chosen = [part for name in modules for part in ("-norec", name)]
