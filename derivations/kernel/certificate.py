@@ -25,6 +25,7 @@ class Certificate:
 
     facts: Facts
     depth: int | None = None                                 # sums under so many indices that are bound stay as they are
+    settles: bool = True                                     # whether exchanged sums have their factors in order again
     lines: list[str] = field(default_factory=list)
     memory: dict[tuple[str, Scope], tuple[Polynomial, list[int]]] = field(default_factory=dict)
     scopes: dict[int, Scope] = field(default_factory=dict)

@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import product
 
 import sympy as sp
 
@@ -19,7 +20,7 @@ HEADER = """From AttentionProofs Require Import Script.
 Local Open Scope ring_scope.
 """
 LONGEST_PROOF = 500_000                                      # letters; Rocq does not end with a longer one
-SHALLOW = (0, 1, 2)                                          # depths of nested sums at which a proof of a sign is tried first
+DEPTHS = (0, 1, 2, None)                                     # of nested sums that a proof of a sign opens; the last: all
 
 
 @dataclass(frozen=True)
@@ -102,8 +103,8 @@ def _signed(statement: Statement, form: Term, strict: bool) -> list[str]:
 def _closing(statement: Statement, form: Term) -> tuple[Certificate, str]:
     """Why left − right is a form: a certificate that opens no more nested sums than it has to, for they multiply."""
     gap: Term = ("add", statement.left, ("neg", statement.right), ("neg", form))
-    for depth in SHALLOW:
-        certificate = Certificate(statement.facts, depth)
+    for settles, depth in product((True, False), DEPTHS):
+        certificate = Certificate(statement.facts, depth, settles)
         with suppress(NotExportedError):
             rest, lines = certificate.normal(gap)
             if not rest:

@@ -50,6 +50,13 @@ def test_claims_are_accepted(library: Library, store: Path) -> None:
     assert all(answer.accepted for answer in answers.values()), answers
 
 
+def test_sums_are_exchanged_with_their_factors_in_order_or_as_they_were(library: Library, store: Path) -> None:
+    """The first proof needs the factors of exchanged sums in order again, the second needs them as they were."""
+    made = [exported(id) for id in ("beyond.pass-certificate", "deciphering.s5.general-covariance")]
+    answers = checked(made, library, 1, store)
+    assert all(answer.accepted for answer in answers.values()), answers
+
+
 def test_what_is_planted_is_not_accepted(library: Library, store: Path) -> None:
     """A wrong sign, an Admitted, an axiom of its own, and another theorem's proof."""
     made = exported("eot.59")
