@@ -24,6 +24,8 @@ class Certificate:
     """The lines of a proof in the making."""
 
     facts: Facts
+    depth: int | None = None                                 # sums under so many indices that are bound stay as they are
+    settles: bool = True                                     # whether exchanged sums have their factors in order again
     lines: list[str] = field(default_factory=list)
     memory: dict[tuple[str, Scope], tuple[Polynomial, list[int]]] = field(default_factory=dict)
     scopes: dict[int, Scope] = field(default_factory=dict)
@@ -242,6 +244,8 @@ class Certificate:
     # ── sums ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _sum(self, part: Term, scope: Scope, env: Environment) -> tuple[Polynomial, list[int]]:
+        if self.depth is not None and sum(type != "R" for _, type in scope) >= self.depth:
+            return po.of_atom(alpha(part)), []
         _, bound, size, body = part
         inside = (*scope, (bound, f"'I_{size}"))
         poly, lines = self.normal(body, inside, env)

@@ -48,9 +48,8 @@ def kernel(ids: tuple[str, ...], sample: int | None, workers: int) -> None:
 
 def _claims(wanted: Sequence[str], workers: int) -> list[str]:
     findings = found(wanted, workers, progress=_progress)
-    for line in coverage(findings):
+    for line in (*coverage(findings), *belief.reasons(findings.seals)):
         click.echo(line)
-    click.echo("\n".join(belief.reasons(findings.seals)))
     for id, seals in findings.seals.items():
         for seal in seals if len(wanted) == 1 else ():
             click.echo(f"{seal.outcome}  {id}  {seal.theorem} {seal.where} ({seal.seconds:.1f} s)\n{seal.detail}".rstrip())

@@ -2,7 +2,9 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import product
 
 import sympy as sp
 
@@ -17,6 +19,8 @@ from derivations.relations import AtLeast, Equation, Expansion, Follows, ForAll,
 HEADER = """From AttentionProofs Require Import Script.
 Local Open Scope ring_scope.
 """
+LONGEST_PROOF = 500_000                                      # letters; Rocq does not end with a longer one
+DEPTHS = (0, 1, 2, None)                                     # of nested sums that a proof of a sign opens; the last: all
 
 
 @dataclass(frozen=True)
@@ -62,6 +66,8 @@ def theorem(id: str, relation: Relation) -> Theorem:
     name = identifier(id.replace(".", "_").replace("-", "_"))
     binders = " ".join(f"({each} : {type})" for each, type in (("R", "realType"), *statement.binders, *statement.hypotheses))
     proof = "\n".join([f"move=> {' '.join(statement.introduced)}.", *lines])
+    if len(proof) > LONGEST_PROOF:
+        raise NotExportedError(f"a proof of more than {LONGEST_PROOF} letters")
     text = f"Theorem {name} : forall {binders},\n  {statement.conclusion}."
     return Theorem(name, text, proof, {each: v for v, each in names.known.items()})
 
@@ -87,13 +93,24 @@ def _inequality(relation: AtLeast, statement: Statement, names: Names) -> list[s
 
 
 def _signed(statement: Statement, form: Term, strict: bool) -> list[str]:
-    certificate = Certificate(statement.facts)
-    parts = [certificate.normal(each) for each in (statement.left, statement.right, form)]
-    used = certificate.rewriting([n for _, lines in parts for n in lines])
+    certificate, used = _closing(statement, form)
     gap = f"have gap : ({written(statement.left)} - {written(statement.right)} : R) = {written(form)}."
     sign = "subr_gt0" if strict else "subr_ge0"
     lines = _light([*certificate.lines, gap, f"{{ {used}; fld. }}"], statement.given)
     return [*lines, f"rewrite -{sign} gap; positive."]
+
+
+def _closing(statement: Statement, form: Term) -> tuple[Certificate, str]:
+    """Why left − right is a form: a certificate that opens no more nested sums than it has to, for they multiply."""
+    gap: Term = ("add", statement.left, ("neg", statement.right), ("neg", form))
+    for settles, depth in product((True, False), DEPTHS):
+        certificate = Certificate(statement.facts, depth, settles)
+        with suppress(NotExportedError):
+            rest, lines = certificate.normal(gap)
+            if not rest:
+                return certificate, certificate.rewriting(lines)
+    certificate = Certificate(statement.facts)
+    return certificate, certificate.rewriting(certificate.normal(gap)[1])
 
 
 def _implication(relation: Follows, names: Names) -> tuple[Statement, list[str]]:

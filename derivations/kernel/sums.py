@@ -21,6 +21,7 @@ class Lines(Protocol):
     """The proof in the making, to which a sum adds its lines."""
 
     facts: Facts
+    settles: bool
 
     def normal(self, part: Term, scope: Scope = (), env: Environment | None = None) -> tuple[Polynomial, list[int]]:
         """The polynomial of a term, and the lines that lead there."""
@@ -173,8 +174,10 @@ class Summation:
                 target = ("sum", name, size, target)
             poly, lines = self.certificate.normal(target, self.scope, self.env)
             return self._reordered(inside, outside, c, flat, opening, order, poly, lines)
-        order = min(permutations(flat.ranges), key=lambda each: po.key(nest(each, flat.factors)))
-        best = nest(order, flat.factors)
+        nests = {each: nest(each, flat.factors) for each in permutations(flat.ranges)}
+        if self.certificate.settles:
+            nests = {each: settled(part) for each, part in nests.items()}
+        order, best = min(nests.items(), key=lambda item: po.key(item[1]))
         if best == named_sum(self.bound, self.size, inside):
             return self._pulled(inside, outside, c, best)
         return self._reordered(inside, outside, c, flat, opening, order, po.of_atom(best), [], best)
@@ -279,6 +282,12 @@ def nest(order: tuple[tuple[str, str], ...], factors: Monomial) -> Term:
     if not rest:
         return named_sum(name, size, factors)
     return named_sum(name, size, po.monomial([*here, (nest(tuple(rest), inner), 1)]))
+
+
+def settled(part: Term) -> Term:
+    """A nest with the factors of each product in order again: they are ordered by the names of indices, which were changed."""
+    factors = [(settled(a) if a[0] == "sum" and n == 1 else a, n) for a, n in as_factors(part[3])]
+    return (*part[:3], po.monomial_term(po.monomial(factors)))
 
 
 def closing(best: Term, order: tuple[tuple[str, str], ...], env: Environment) -> str:

@@ -23,6 +23,7 @@ from derivations import (
     xlogx,
 )
 from derivations.catalogue import entries
+from derivations.kernel import export
 from derivations.kernel.export import Theorem, theorem
 from derivations.kernel.polynomials import alpha
 from derivations.kernel.readback import disagreement, parts
@@ -141,6 +142,24 @@ def test_no_index_is_captured() -> None:
     inner = renamed(("sum", "x1", "n", entry), {"j": "x1"})
     assert inner == ("sum", "x1_1", "n", ("entry", "T", ("x1_1", "x1")))
     assert alpha(("sum", "x1", "d", inner)) == ("sum", "x2", "d", ("sum", "x1", "n", ("entry", "T", ("x1", "x2"))))
+
+
+def test_no_more_sums_are_opened_than_a_sign_needs() -> None:
+    """A premise that is doubled leaves its sums closed; one whose sums are joined opens the outer ones."""
+    inner = total(j, q[j] * s[j])
+    outer, square = total(k, q[k] * (s[k] - inner) ** 2), total(k, q[k] * inner)
+    premise = AtLeast(outer, square)
+    doubled = Follows((premise,), AtLeast(2 * outer, 2 * square), (2,))
+    joined = Follows((premise,), AtLeast(total(k, q[k] * (s[k] - inner) ** 2 - q[k] * inner), 0), (1,))
+    assert "have H1" not in theorem("doubled", doubled).proof
+    assert "have H1" in theorem("joined", joined).proof
+
+
+def test_a_proof_that_is_too_long_is_not_exported(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rocq is not asked what it would not finish."""
+    monkeypatch.setattr(export, "LONGEST_PROOF", 10)
+    with pytest.raises(NotExportedError, match="a proof of more than 10 letters"):
+        theorem("long", SOUND[0])
 
 
 def test_claims_that_say_the_same_are_asked_once() -> None:

@@ -50,6 +50,13 @@ def test_claims_are_accepted(library: Library, store: Path) -> None:
     assert all(answer.accepted for answer in answers.values()), answers
 
 
+def test_sums_are_exchanged_with_their_factors_in_order_or_as_they_were(library: Library, store: Path) -> None:
+    """The first proof needs the factors of exchanged sums in order again, the second needs them as they were."""
+    made = [exported(id) for id in ("beyond.pass-certificate", "deciphering.s5.general-covariance")]
+    answers = checked(made, library, 1, store)
+    assert all(answer.accepted for answer in answers.values()), answers
+
+
 def test_what_is_planted_is_not_accepted(library: Library, store: Path) -> None:
     """A wrong sign, an Admitted, an axiom of its own, and another theorem's proof."""
     made = exported("eot.59")
@@ -76,6 +83,15 @@ def test_an_axiom_of_the_standard_library_refuses_its_theorem_only(library: Libr
     answers = checked([middle, sound], library, 1, store)
     assert answers[sound.name].accepted
     assert answers["middle"].detail == "it rests on the axiom classic"
+
+
+def test_a_theorem_in_time_but_for_its_last_sentence_is_proved(library: Library) -> None:
+    """The time is over before a sentence, or after the kernel has accepted the whole."""
+    source = "Theorem it : True.\nProof.\nexact: I.\nQed."
+    for times, accepted in (((0.0, 0.0, 0.0, 9.0, 9.0), False), ((0.0, 0.0, 0.0, 0.0, 9.0, 9.0), True)):
+        with opened(library, ["From AttentionProofs Require Import Script."]) as rocq, pytest.MonkeyPatch.context() as patched:
+            patched.setattr(rocq, "cpu", iter(times).__next__)
+            assert rocq.prove(source, 5).accepted is accepted
 
 
 def rechecked(folder: Path, options: Sequence[str], modules: Iterable[str]) -> str:
