@@ -17,8 +17,7 @@ from flint import arb, ctx, fmpq
 
 from derivations.calculus.arithmetic import FUNCTIONS, Number, added, as_ball, exp, integer_power, power, undefined
 from derivations.calculus.differentiation import differentiate
-from derivations.calculus.functions import Partial
-from derivations.calculus.signs import is_delta
+from derivations.calculus.functions import Partial, is_delta
 from derivations.calculus.variables import Kind, Variable
 
 Value = int | Fraction | Sequence[Any]

@@ -15,7 +15,8 @@ from derivations.calculus.differentiation import differentiate
 from derivations.calculus.functions import Partial, kl, pinsker, reciprocal, xlogx
 from derivations.calculus.powers import bregman, plus
 from derivations.calculus.printing import text
-from derivations.calculus.signs import Facts, nonnegative, nonzero, strictly_positive
+from derivations.calculus.screening import Facts
+from derivations.calculus.signs import nonnegative, nonzero, strictly_positive
 from derivations.calculus.sums import normal
 from derivations.calculus.variables import Kind, Variable
 

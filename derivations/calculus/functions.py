@@ -118,3 +118,11 @@ class Partial(sp.Expr):  # type: ignore[misc]
 def derivative(expr: sp.Expr, by: sp.Expr) -> sp.Expr:
     """∂expr/∂by for a scalar or a vector entry that moves alone; raises ValueError where a constraint ties it."""
     return Partial(expr, by)
+
+
+def is_delta(term: sp.Expr) -> bool:
+    """Whether a factor is δ or 1 − δ, which is 0 or 1."""
+    if isinstance(term, sp.Add) and len(term.args) == 2 and term.args[0] is sp.S.One and isinstance(term.args[1], sp.Mul):
+        sign, *rest = term.args[1].args
+        return sign is sp.S.NegativeOne and len(rest) == 1 and isinstance(rest[0], sp.KroneckerDelta)
+    return isinstance(term, sp.KroneckerDelta)

@@ -18,7 +18,8 @@ from derivations.calculus.defined import Condition, Sense, own_conditions, shown
 from derivations.calculus.differentiation import differentiate
 from derivations.calculus.functions import Partial, kl, pinsker, reciprocal, xlogx
 from derivations.calculus.powers import bregman, plus
-from derivations.calculus.signs import Facts, nonzero, strictly_positive
+from derivations.calculus.screening import Facts
+from derivations.calculus.signs import nonzero, strictly_positive
 from derivations.calculus.sums import normal
 
 DEPTH = 4                                                    # how many orders beyond the leading one are kept

@@ -10,11 +10,10 @@ from functools import lru_cache
 import sympy as sp
 
 from derivations.calculus.bounds import MOST_TERMS, follows, merged
-from derivations.calculus.functions import kl, lemmas_hold, pinsker, xlogx
+from derivations.calculus.functions import is_delta, kl, lemmas_hold, pinsker, xlogx
 from derivations.calculus.powers import bregman, plus
+from derivations.calculus.screening import Facts, refuted
 from derivations.calculus.variables import Kind, Variable
-
-Facts = tuple[tuple[sp.Expr, bool | None], ...]              # an expression ≥ 0 (False), > 0 (True) or ≠ 0 (None)
 
 _LEVEL = ContextVar("how often a bound may ask for another sign that needs bounds", default=3)
 _MASSES = (Kind.SIMPLEX, Kind.INTERIOR, Kind.STOCHASTIC, Kind.COUPLING)
@@ -58,7 +57,7 @@ def _decided(expr: sp.Expr, strict: bool, facts: Facts, level: int) -> bool:
 
 def _bounded(expr: sp.Expr, strict: bool, facts: Facts, level: int) -> bool:
     """Whether the sign follows from bounds of the parts, where a positive denominator may be multiplied with."""
-    if not isinstance(expr, sp.Add) or level == 0 or len(expr.args) > MOST_TERMS:
+    if not isinstance(expr, sp.Add) or level == 0 or len(expr.args) > MOST_TERMS or refuted(expr, strict, facts):
         return False
     before = _LEVEL.set(level - 1)
     try:
@@ -165,14 +164,6 @@ def _sign(term: sp.Expr, strict: bool, facts: Facts) -> bool:
     return bool(term.is_positive if strict else term.is_nonnegative)
 
 
-def is_delta(term: sp.Expr) -> bool:
-    """Whether a factor is δ or 1 − δ, which is 0 or 1."""
-    if isinstance(term, sp.Add) and len(term.args) == 2 and term.args[0] is sp.S.One and isinstance(term.args[1], sp.Mul):
-        sign, *rest = term.args[1].args
-        return sign is sp.S.NegativeOne and len(rest) == 1 and isinstance(rest[0], sp.KroneckerDelta)
-    return isinstance(term, sp.KroneckerDelta)
-
-
 def _diverges(term: sp.Expr, facts: Facts) -> bool:
     """Whether a divergence is taken where it is one."""
     y, x, *exponent = term.args
@@ -210,11 +201,14 @@ def _power(term: sp.Pow, strict: bool, facts: Facts) -> bool:
     base, exponent = term.args
     if not exponent.is_real:
         return False
+    odd = exponent.is_integer and exponent.is_even is not True
+    if not strict and not odd:                               # before the sign of the base is asked for, which may take long
+        return True
     if _at_least(base, True, facts):
         return True
-    if exponent.is_integer and exponent.is_even is not True:
+    if odd:
         return bool(_at_least(base, False, facts) and (not strict or exponent.is_negative))
-    return bool(not strict or exponent.is_negative or nonzero(base, facts))
+    return bool(exponent.is_negative or nonzero(base, facts))
 
 
 def _sum(term: sp.Sum, strict: bool, facts: Facts) -> bool:

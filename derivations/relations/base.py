@@ -19,7 +19,7 @@ from derivations.calculus.balls import Point, Value, digits, enclose_all
 from derivations.calculus.defined import strangers, undefined
 from derivations.calculus.points import points
 from derivations.calculus.printing import text
-from derivations.calculus.signs import Facts
+from derivations.calculus.screening import Facts
 from derivations.calculus.sums import alike, normal
 from derivations.calculus.variables import Kind, Variable, apart, variables_of
 from derivations.claims import Witness

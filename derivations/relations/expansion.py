@@ -17,7 +17,8 @@ from derivations.calculus.defined import Condition, Sense, conditions, shown, st
 from derivations.calculus.differentiation import differentiate
 from derivations.calculus.functions import Partial
 from derivations.calculus.printing import text
-from derivations.calculus.signs import Facts, nonzero, strictly_positive
+from derivations.calculus.screening import Facts
+from derivations.calculus.signs import nonzero, strictly_positive
 from derivations.calculus.variables import Domain, Kind, Variable, apart, variables_of
 from derivations.claims import Witness
 from derivations.relations.base import MOVABLE, PROVED, Entry, Relation, differ, remaining

@@ -13,7 +13,8 @@ from derivations.calculus import sums
 from derivations.calculus.defined import undefined
 from derivations.calculus.differentiation import differentiate
 from derivations.calculus.printing import text
-from derivations.calculus.signs import Facts, nonnegative, strictly_positive
+from derivations.calculus.screening import Facts
+from derivations.calculus.signs import nonnegative, strictly_positive
 from derivations.calculus.variables import Kind, Variable, apart, variables_of
 
 INTERVALS = (Kind.REAL, Kind.NONNEGATIVE, Kind.POSITIVE)

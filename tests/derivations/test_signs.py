@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 import sympy as sp
 
-from derivations.calculus.functions import kl, pinsker, xlogx
+from derivations.calculus.functions import is_delta, kl, pinsker, xlogx
 from derivations.calculus.powers import bregman, plus
-from derivations.calculus.signs import Facts, _expanded, is_delta, nonnegative, nonzero, strictly_positive
+from derivations.calculus.screening import Facts
+from derivations.calculus.signs import _expanded, nonnegative, nonzero, strictly_positive
 from derivations.calculus.sums import delta, normal, total
 from derivations.calculus.variables import index, positive, scalar, stochastic
 from tests.derivations.grammar import P, R, S, a, b, h, i, j, k, l, m, n, q, x, y, z
