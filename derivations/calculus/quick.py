@@ -12,7 +12,6 @@ from functools import lru_cache
 from typing import Any
 
 import sympy as sp
-from sympy.core import assumptions as of_assumptions
 from sympy.core.assumptions import StdFactKB
 from sympy.core.logic import fuzzy_bool
 
@@ -122,4 +121,3 @@ def install() -> None:
     sp.Indexed.__new__ = staticmethod(_new_entry)
     sp.Sum.__new__ = staticmethod(_new_sum)
     sp.Expr.as_coefficient = _as_coefficient
-    of_assumptions.shuffle = list.sort                       # facts are asked in one order, not in one drawn by lot
