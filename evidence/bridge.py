@@ -39,11 +39,17 @@ class OwnFormulaError(RuntimeError):
 
 
 class _Printer(PythonCodePrinter):
-    """SymPy's Python printer with generated variable names, since a printed name need not be a valid identifier."""
+    """SymPy's Python printer with generated variable names, since a printed name need not be a valid identifier.
+
+    A sum is printed as a call of a function of those indices of outer sums that occur in it, so that it is computed once for
+    each of their values.
+    """
 
     def __init__(self, given: Sequence[Variable]) -> None:
         super().__init__({"fully_qualified_modules": False, "user_functions": PRINTED})
         self.names = {v: f"_{n}" for n, v in enumerate(given)}
+        self.bound: list[Variable] = []
+        self.sums: dict[sp.Sum, tuple[str, str]] = {}        # the function's name with its parameters, and what it returns
 
     def _print_Variable(self, expr: Variable) -> str:
         return self.names.setdefault(expr, f"_{len(self.names)}")
@@ -52,9 +58,21 @@ class _Printer(PythonCodePrinter):
         return f"entry({self._print(expr.base.label)}, {', '.join(map(self._print, expr.indices))})"
 
     def _print_Sum(self, expr: sp.Sum) -> str:
-        loops = " ".join(f"for {self._print(v)} in range({self._print(low)}, {self._print(high)} + 1)"
-                         for v, low, high in expr.limits)
-        return f"sum({self._print(expr.function)} {loops})"
+        if expr not in self.sums:
+            parameters = ", ".join(self._print(v) for v in self.bound if v in expr.free_symbols)
+            loops = " ".join(f"for {self._print(v)} in range({self._print(low)}, {self._print(high)} + 1)"
+                             for v, low, high in expr.limits)
+            outer, self.bound = self.bound, [*self.bound, *expr.bound_symbols]
+            body = f"sum({self._print(expr.function)} {loops})"
+            self.bound = outer
+            self.sums[expr] = f"sum_{len(self.sums)}({parameters})", body
+        return self.sums[expr][0]
+
+    def source(self, expr: sp.Expr) -> str:
+        """A function of the variables whose names were given."""
+        given, body = ", ".join(self.names.values()), self.doprint(expr)
+        sums = "".join(f"    @cache\n    def {head}:\n        return {value}\n" for head, value in self.sums.values())
+        return f"def value({given}):\n{sums}    return {body}\n"
 
     def _print_Abs(self, expr: sp.Abs) -> str:
         return f"abs({self._print(expr.args[0])})"
@@ -88,6 +106,7 @@ _FUNCTIONS = {
     "reciprocal": _of_float(lambda x: 1 / x),
     "entry": _entry,
     "sum": sum,
+    "cache": cache,
     "inf": np.inf,
     "pi": np.pi,
     "e": np.e,
@@ -104,10 +123,9 @@ def compiled(expr: sp.Expr) -> tuple[list[Variable], Callable[..., Any]]:
     names = variables_of(expr)
     if twice := [name for name, count in Counter(v.name for v in names).items() if count > 1]:
         raise ValueError(f"{twice[0]}: expected one variable of a name, got {twice[0]} with different domains in {expr}")
-    printer = _Printer(names)
-    body = printer.doprint(expr)                             # which names the bound indices too
-    given = ", ".join(printer.names[v] for v in names)
-    return names, eval(f"lambda {given}: {body}", dict(_FUNCTIONS))   # of what SymPy has printed
+    scope: dict[str, Any] = dict(_FUNCTIONS)
+    exec(_Printer(names).source(expr), scope)                # of what SymPy has printed
+    return names, scope["value"]
 
 
 def _opened(expr: sp.Expr) -> sp.Expr:
