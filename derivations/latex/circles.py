@@ -1,4 +1,4 @@
-"""Definitions of a notation that go round in a circle, named for the author who has to break it."""
+"""Find circular definitions in a notation, so that an error can name them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from derivations.latex.tree import Node, Scripted, spelled, walk
 
 
 def circle(notation: Notation) -> str:
-    """A circle of definitions as a text, Q → V → Q."""
+    """Return a circle of definitions as text, such as Q → V → Q."""
     bodies = {name: each.body for name, each in notation.meanings.items() if isinstance(each, Definition)}
     used = {name: [other for other in bodies if other in _names(body)] for name, body in bodies.items()}
     waiting: list[tuple[str, ...]] = [(name,) for name in bodies]
@@ -20,11 +20,11 @@ def circle(notation: Notation) -> str:
 
 
 def _names(body: Node) -> set[str]:
-    """What a formula may call a symbol: each part with its scripts, and without some of them."""
-    found: set[str] = set()
+    """Return the names by which a formula may refer to a symbol: each part with all, some or none of its scripts."""
+    spellings: set[str] = set()
     for node in walk(body):
-        found.add(spelled(node))
+        spellings.add(spelled(node))
         if isinstance(node, Scripted):
-            kept = [Scripted(node.base, sub, sup, node.primes) for sub in (node.sub, None) for sup in (node.sup, None)]
-            found |= {spelled(each) for each in kept}
-    return found
+            variants = [Scripted(node.base, sub, sup, node.primes) for sub in (node.sub, None) for sup in (node.sup, None)]
+            spellings |= {spelled(each) for each in variants}
+    return spellings

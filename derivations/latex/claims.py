@@ -1,7 +1,7 @@
-"""A claim from its LaTeX alone: what the machine reads, proves, refutes, corrects, and how it could have failed.
+"""Make a claim from its LaTeX alone, with twins and, if it is false, a correction.
 
-The statement is read from the formula, its wrong twins are one-edit mutants that the kernel refutes, and where the print fails
-the first mutant that can be proved is its correction.
+The statement is read from the formula.  Its wrong twins are one-edit mutants that the kernel refutes.  If the print fails, the
+first mutant that can be proved becomes its correction.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from derivations.latex.statements import read
 from derivations.latex.values import bound
 from derivations.relations import AtLeast, Equation, Fails, Relation, UniqueMinimum, same
 
-TWINS = 3  # made by the machine for a claim
+TWINS = 3  # generated for each claim
 DEFINES = "a definition, with a value for every size and at every point of its domain"
 SAME = "by the definitions of the notation both sides are the same expression, which has a value everywhere"
 
@@ -31,10 +31,10 @@ SAME = "by the definitions of the notation both sides are the same expression, w
 def equation(id: str, latex: str, notation: Notation, *, title: str, line: int, defines: bool = False) -> Entry:
     """Register what a formula states as a claim.
 
-    A formula whose sides are one expression by the notation is a definition: that of its left side, which `defines` says, or
-    one that follows from others.  What else it states is proved or refuted, whatever `defines` says.
+    If the notation makes both sides the same expression, the formula is a definition: of its left side if `defines`, else one
+    that follows from other definitions.  Everything else is proved or refuted, whatever `defines` says.
 
-    A formula that cannot be read is a claim that stays open, with the reason.  Raises ValueError as `claim` does.
+    A formula that cannot be read becomes an open claim, with the reason.  Raises ValueError as `claim` does.
     """
     caller = sys._getframe(1)
     module = str(caller.f_globals["__name__"])
@@ -42,14 +42,14 @@ def equation(id: str, latex: str, notation: Notation, *, title: str, line: int, 
     try:
         relations: Sequence[Relation] = read(latex, own)
         unread = ""
-    except Exception as error:  # one formula that breaks the reader costs the author no other
+    except Exception as error:  # a formula that breaks the reader must not affect others
         relations, unread = (), str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
 
     by_definition = bool(relations) and all(relation.trivial() for relation in relations)
-    said = DEFINES if defines else SAME
+    reason = DEFINES if defines else SAME
 
     def derivation() -> Steps | Undecidable:
-        return Undecidable(f"could not be read: {unread}") if unread else _steps(relations, said)
+        return Undecidable(f"could not be read: {unread}") if unread else _steps(relations, reason)
 
     derivation.__doc__ = f"Line {line} of the paper."
     derivation.__module__ = module
@@ -68,9 +68,9 @@ def _kind(relations: Sequence[Relation]) -> Kind:
     return Kind.INEQUALITY if isinstance(last, AtLeast) else Kind.IDENTITY
 
 
-def _steps(relations: Sequence[Relation], said: str) -> Iterator[Relation]:
-    """The links of a chain: what holds by definition has a value, the rest is proved up to the first counterexample."""
-    yield from (defined(relation, said) for relation in relations if relation.trivial())
+def _steps(relations: Sequence[Relation], reason: str) -> Iterator[Relation]:
+    """Yield a chain's links: those true by definition must have a value, the others are proved until one fails."""
+    yield from (defined(relation, reason) for relation in relations if relation.trivial())
     for relation in relations:
         if relation.trivial():
             continue
@@ -81,34 +81,34 @@ def _steps(relations: Sequence[Relation], said: str) -> Iterator[Relation]:
             yield relation
 
 
-def defined(relation: Relation, said: str) -> Relation:
-    """That the right side of a definition is a real number wherever its variables may be."""
-    return AtLeast(relation.sides[-1] ** 2, 0, given=relation.given, reason=said)
+def defined(relation: Relation, reason: str) -> Relation:
+    """State that the right side of a definition is a real number on the whole domain of its variables."""
+    return AtLeast(relation.sides[-1] ** 2, 0, given=relation.given, reason=reason)
 
 
 def _add_twins_and_correction(entry: Entry, relations: Sequence[Relation], latex: str, notation: Notation) -> None:
-    """Twins that the kernel refutes, and the correction where one edit makes a false print true."""
+    """Add twins that the kernel refutes and, if one edit makes a false print true, the correction."""
     false = failing(relations)
     about = false or [relation for relation in relations if not relation.trivial()][-1]
     for name, wrong in islice(_wrong(about), TWINS):
         entry.twin(name, _constant(wrong))
     if false is None:
         return
-    if (found := repair(false, latex, notation)) is not None:
-        _correct(entry, found)
+    if (repaired := repair(false, latex, notation)) is not None:
+        _correct(entry, repaired)
 
 
-def _correct(entry: Entry, found: Repair) -> None:
+def _correct(entry: Entry, repaired: Repair) -> None:
     def correction() -> Steps:
-        yield found.relation
+        yield repaired.relation
 
-    correction.__doc__ = f"One edit away it is true: {found.edit}."
+    correction.__doc__ = f"One edit away it is true: {repaired.edit}."
     correction.__module__ = entry.module
-    entry.corrected(found.latex, Severity.SLIP)(correction)
+    entry.corrected(repaired.latex, Severity.SLIP)(correction)
 
 
 def _wrong(relation: Relation) -> Iterator[tuple[str, Relation]]:
-    """Versions of a statement that the kernel refutes: one-edit mutants of both sides, then coarser ones."""
+    """Yield versions of a statement that the kernel refutes: one-edit mutants of both sides, then coarser ones."""
     seen: dict[str, Relation] = {"": relation}
     for name, wrong in chain(((m.name, m.relation) for m in mutants_of(relation, 12)), _coarse(relation)):
         if name not in seen and not any(same(wrong, other) for other in seen.values()) and is_refuted(wrong):
@@ -117,7 +117,7 @@ def _wrong(relation: Relation) -> Iterator[tuple[str, Relation]]:
 
 
 def _coarse(relation: Relation) -> Iterator[tuple[str, Relation]]:
-    """A side moved or turned, for statements with too few mutants, such as those whose right side is 0."""
+    """Shift or reverse a side, for statements with too few mutants, such as those whose right side is 0."""
     if isinstance(relation, Equation):
         left, right = relation.sides
         for name, wrong in (("1 more", right + 1), ("1 less", right - 1), ("2 more", right + 2)):
@@ -133,7 +133,7 @@ def _coarse(relation: Relation) -> Iterator[tuple[str, Relation]]:
 
 
 def _tempered(relation: UniqueMinimum, power: object) -> UniqueMinimum:
-    """The problem with another candidate: the given one to a power, with mass 1."""
+    """Return the problem with another candidate: the given one raised to a power and normalized."""
 
     def candidate(i: sp.Expr) -> sp.Expr:
         j = bound(relation.over)

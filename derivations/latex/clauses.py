@@ -1,4 +1,4 @@
-"""The clauses of a formula: which of its relations are stated, and which say where the statement holds."""
+"""Split a formula into clauses: the relations that it states, and the conditions under which they hold."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LEADING = ("thus", "so", "hence", "then", "i.e", "therefore", "that", "is", "but
 
 
 def clauses(node: Node, notation: Notation) -> tuple[list[Chain], list[Chain]]:
-    """The statements of a formula, and the conditions under which they hold."""
+    """Return the statements of a formula, and the conditions under which they hold."""
     stated: list[Chain] = []
     conditions: list[Chain] = []
     waiting: list[Node] = []  # x, of a condition x, y > 0
@@ -70,16 +70,16 @@ def _flat(node: Node) -> Iterator[Node]:
 
 
 def _split_words(node: Node) -> Iterator[Node]:
-    """A chain and the clause that words such as “for all” set apart from it."""
+    """Split a chain from the clause that words such as “for all” introduce."""
     if isinstance(node, Chain):
-        for place, part in enumerate(node.parts):
+        for position, part in enumerate(node.parts):
             factors = _factors(part)
             word = next((at for at, each in enumerate(factors) if at and _is_word(each)), None)
-            if word is not None and place > 0:
-                yield Chain((*node.parts[:place], product_node(factors[:word])), node.signs[:place])
+            if word is not None and position > 0:
+                yield Chain((*node.parts[:position], product_node(factors[:word])), node.signs[:position])
                 rest = product_node(factors[word:])
-                signs = node.signs[place:]
-                yield from _split_words(Chain((rest, *node.parts[place + 1 :]), signs) if signs else rest)
+                signs = node.signs[position:]
+                yield from _split_words(Chain((rest, *node.parts[position + 1 :]), signs) if signs else rest)
                 return
     yield node
 
@@ -99,8 +99,8 @@ def _is_word(node: Node) -> bool:
     return isinstance(node, Symbol) and (node.name.startswith("\\text{") or node.name in ("\\forall", "\\quad"))
 
 
-def _said(node: Node) -> set[str]:
-    """The words of a text in a formula; a remark in parentheses that sets no condition says nothing of the statement."""
+def _words_of(node: Node) -> set[str]:
+    """Return the words of a text in a formula; a remark in parentheses without a condition is ignored."""
     if not isinstance(node, Symbol) or node.name == "\\forall":
         return {spelled(node)}
     text = node.name.removeprefix("\\text{").removesuffix("}").strip()
@@ -111,14 +111,14 @@ def _said(node: Node) -> set[str]:
 
 
 def without_words(node: Node) -> tuple[set[str], Node | None]:
-    """The words that a clause begins or ends with, and the clause without them."""
+    """Return the words that a clause begins or ends with, and the clause without them."""
     words: set[str] = set()
     first = node.parts[0] if isinstance(node, Chain) else node
     factors = _factors(first)
     while factors and _is_word(factors[0]):
-        words |= _said(factors.pop(0))
+        words |= _words_of(factors.pop(0))
     while factors and _is_word(factors[-1]):
-        words |= _said(factors.pop())
+        words |= _words_of(factors.pop())
     rest = product_node(factors) if factors else None
     if isinstance(node, Chain):
         return words, Chain((rest, *node.parts[1:]), node.signs) if rest is not None or node.parts[0] is None else None
@@ -134,7 +134,7 @@ def _is_dots(node: Node | None) -> bool:
 
 
 def _is_condition(chain: Chain, notation: Notation) -> bool:
-    """Whether a clause after a statement says where that holds: k ≠ j, τ > 0, j = 1, x ∈ …"""
+    """Return whether a clause after a statement is a condition: k ≠ j, τ > 0, j = 1, x ∈ …"""
     first, sign = chain.parts[0], chain.signs[0]
     base = first.base if isinstance(first, Scripted) else first
     symbol = isinstance(base, Symbol) and not isinstance(notation.meanings.get(base.name), Definition)

@@ -1,19 +1,19 @@
-"""Densities that are proportional for all vectors, p(a) ∝ e^{⟨a, λ⟩}: their ratios are equal."""
+"""Read densities proportional for all vectors, p(a) ∝ e^{⟨a, λ⟩}, as equal ratios."""
 
 from __future__ import annotations
 
 import sympy as sp
 
 from derivations.calculus.variables import Kind, Variable, vector
-from derivations.latex.elaboration import Reader
 from derivations.latex.names import parts
+from derivations.latex.reader import Reader
 from derivations.latex.tree import Bracket, Node, Product, spelled
 from derivations.latex.values import bound
 from derivations.relations import Equation
 
 
 def moving_vector(reader: Reader, first: Node | None) -> Variable | None:
-    """The vector a of a density p(a), p(a | b) or p(a − b), where a formula begins with that; None for another beginning."""
+    """Return the vector a if a formula begins with a density p(a), p(a | b) or p(a − b); None otherwise."""
     call = first.factors[-1] if isinstance(first, Product) and len(first.factors) == 2 else None
     if not isinstance(call, Bracket) or call.kind != "()" or spelled(parts(call.inside)[0]) in reader.notation.indices:
         return None

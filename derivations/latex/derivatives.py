@@ -11,7 +11,7 @@ from derivations.calculus.functions import FREE_KINDS, Partial, derivative
 from derivations.calculus.variables import Domain, Kind, Variable, variables_of
 from derivations.latex.names import parts
 from derivations.latex.notation import Definition
-from derivations.latex.reads import Reads
+from derivations.latex.reader import Reader
 from derivations.latex.tree import Bracket, Fraction, LatexError, Listing, Node, Operator, Product, Scripted, Symbol, spelled
 from derivations.latex.values import Value, at, bound, is_index, scalar, transposed
 
@@ -21,7 +21,7 @@ TRANSPOSED = ("\\top", "T", "\\mathrm{T}", "\\intercal", "\\mathsf{T}")
 PARTIAL = ("\\partial", "d", "\\mathrm{d}")
 
 
-def nabla(reader: Reads, sub: Node | None, sup: Node | None, rest: list[Node]) -> Value:
+def nabla(reader: Reader, sub: Node | None, sup: Node | None, rest: list[Node]) -> Value:
     """∇_s f, the vector of partial derivatives, and ∇²_s f, the matrix of second ones."""
     twice = sup is not None and spelled(sup) == "2"
     if not rest:
@@ -32,8 +32,8 @@ def nabla(reader: Reads, sub: Node | None, sup: Node | None, rest: list[Node]) -
     if sup is not None and not twice:
         raise LatexError(f"\\nabla: expected no power or 2, got {spelled(sup)}")
     row = _strip_transposed(rest)
-    if (found := _point(reader, sub, rest)) is not None:
-        formal_call, point = found
+    if (evaluated := _point(reader, sub, rest)) is not None:
+        formal_call, point = evaluated
         function, _ = rest.pop(0), rest.pop(0)
         gradient = nabla(reader, sub, sup, [function, formal_call])
         return put_at(transposed(gradient) if row else gradient, by, point)
@@ -44,8 +44,8 @@ def nabla(reader: Reads, sub: Node | None, sup: Node | None, rest: list[Node]) -
     return slope(first, by) if twice else first
 
 
-def _point(reader: Reads, sub: Node, rest: list[Node]) -> tuple[Bracket, Value] | None:
-    """∇_x f(…, q, …) is the gradient in the argument x, taken at q: the call with x in its place, and q."""
+def _point(reader: Reader, sub: Node, rest: list[Node]) -> tuple[Bracket, Value] | None:
+    """Read ∇_x f(…, q, …), the gradient in x taken at q; return the call with x in place of q, and q."""
     call = rest[1] if len(rest) > 1 else None
     meaning = reader.meaning(spelled(rest[0]))
     if not isinstance(meaning, Definition) or not isinstance(call, Bracket) or call.kind != "()":
@@ -61,11 +61,11 @@ def _point(reader: Reads, sub: Node, rest: list[Node]) -> tuple[Bracket, Value] 
 
 
 def put_at(body: Value, old: Value, new: Value) -> Value:
-    """A value in which a variable, or each entry of a vector, is something else; what is differentiated is so before."""
+    """Substitute for a variable, or for each entry of a vector, after differentiating."""
     if (new.shape and old.shape != new.shape) or len(old.shape) > 1:
         raise LatexError(f"expected two values of one shape at a point, got {old.words} and {new.words}")
-    place = tuple(map(bound, old.shape))
-    symbol = old.entry(*place)
+    indices = tuple(map(bound, old.shape))
+    symbol = old.entry(*indices)
     label = symbol.base.label if isinstance(symbol, sp.Indexed) else symbol
     if not isinstance(label, Variable):
         raise LatexError("expected a variable of the notation at a point, got an expression")
@@ -82,18 +82,18 @@ def put_at(body: Value, old: Value, new: Value) -> Value:
 
 
 def _strip_transposed(rest: list[Node]) -> bool:
-    """Whether ⊤ stands at the arguments, as in ∇ log p(a)^⊤, where it is that of the gradient; it is removed."""
-    for place, node in enumerate(rest[:3]):
-        called = isinstance(node, Scripted) and isinstance(node.base, Bracket) and place > 0
+    """Remove a ⊤ after the arguments, as in ∇ log p(a)^⊤, where it transposes the gradient; return whether there was one."""
+    for position, node in enumerate(rest[:3]):
+        called = isinstance(node, Scripted) and isinstance(node.base, Bracket) and position > 0
         if called and isinstance(node, Scripted) and node.sup is not None and spelled(node.sup) in TRANSPOSED:
-            rest[place] = node.base
+            rest[position] = node.base
             return True
         if not isinstance(node, Symbol | Scripted):
             return False
     return False
 
 
-def _only_argument(reader: Reads, first: Node) -> Node:
+def _only_argument(reader: Reader, first: Node) -> Node:
     meaning = reader.meaning(spelled(first))
     if isinstance(meaning, Definition) and len(meaning.pattern.arguments) == 1:
         return Symbol(meaning.pattern.arguments[0])
@@ -101,18 +101,18 @@ def _only_argument(reader: Reads, first: Node) -> Node:
 
 
 def inline(factors: Sequence[Node]) -> list[Node]:
-    """∂f/∂x on one line as a fraction: all between the first ∂ and the slash is differentiated, by the next symbol."""
-    found = list(factors)
-    for start, node in enumerate(found):
-        slash = next((at for at in range(start + 1, len(found)) if found[at] == Operator("/")), None)
-        below = found[slash + 1 : slash + 3] if slash is not None else []
+    """Turn an inline ∂f/∂x into a fraction: everything from the first ∂ to the slash is differentiated."""
+    nodes = list(factors)
+    for start, node in enumerate(nodes):
+        slash = next((at for at in range(start + 1, len(nodes)) if nodes[at] == Operator("/")), None)
+        below = nodes[slash + 1 : slash + 3] if slash is not None else []
         if node == Symbol("\\partial") and slash is not None and len(below) == 2 and below[0] == Symbol("\\partial"):
-            slope = Fraction(Product(tuple(found[start:slash])), Product(tuple(below)))
-            return [*found[:start], slope, *inline(found[slash + 3 :])]
-    return found
+            slope = Fraction(Product(tuple(nodes[start:slash])), Product(tuple(below)))
+            return [*nodes[:start], slope, *inline(nodes[slash + 3 :])]
+    return nodes
 
 
-def is_derivative(reader: Reads, over: Node, under: Node) -> bool:
+def is_derivative(reader: Reader, over: Node, under: Node) -> bool:
     """Whether a fraction is a derivative, ∂f/∂x or the operator ∂/∂x."""
     first = under.factors[0] if isinstance(under, Product) else under
     name = spelled(first)
@@ -126,8 +126,8 @@ def is_derivative(reader: Reads, over: Node, under: Node) -> bool:
     return True
 
 
-def _cancels(reader: Reads, over: Node, under: Product) -> bool:
-    """Whether d is a dimension that a product would not show above and below: d/dx, and df/dx of an f that depends on x."""
+def _cancels(reader: Reader, over: Node, under: Product) -> bool:
+    """Return whether a dimension d would cancel, so that d/dx, or df/dx with f depending on x, is a derivative."""
     if spelled(under.factors[0]) not in reader.notation.sizes:
         return False
     by = reader.product(under.factors[1:])
@@ -138,8 +138,8 @@ def _cancels(reader: Reads, over: Node, under: Product) -> bool:
     return not by.shape and len(places) == len(value.shape) and at(value, places).has(by.number)
 
 
-def operand(reader: Reads, operator: Node, rest: list[Node]) -> Value:
-    """What a derivative is taken of: one factor; more of them are ambiguous, but for those of a next derivative."""
+def operand(reader: Reader, operator: Node, rest: list[Node]) -> Value:
+    """Return what is differentiated: one factor; several are ambiguous unless they belong to another derivative."""
     if not rest:
         raise LatexError(f"{spelled(operator)}: expected a function after it, got nothing")
     first, before, whole = rest[0], len(rest), list(rest)
@@ -157,12 +157,12 @@ def operand(reader: Reads, operator: Node, rest: list[Node]) -> Value:
 
 
 def _is_number(body: Value) -> bool:
-    """Whether nothing but sizes occurs: 1/m in d/dx 1/m Σ_i f(x), of which nobody wants the derivative."""
+    """Return whether only sizes occur, as in the factor 1/m of d/dx 1/m Σ_i f(x), which is not differentiated."""
     return not body.shape and all(v.domain.kind is Kind.SIZE for v in variables_of(body.number))
 
 
-def slopes(reader: Reads, sign: Node, under: Node, body: Value) -> Value:
-    """∂f/∂x, ∂²f/∂x∂y; raises LatexError for ∂f/∂x², whose order above is not that below."""
+def slopes(reader: Reader, sign: Node, under: Node, body: Value) -> Value:
+    """Read ∂f/∂x or ∂²f/∂x∂y; raises LatexError if the orders differ, as in ∂f/∂x²."""
     moving, order = _moving(reader, under), spelled(sign.sup) if isinstance(sign, Scripted) else "1"
     if order != str(len(moving)):
         raise LatexError(f"derivative: expected the order {order} below, got {len(moving)} in {spelled(under)}")
@@ -171,7 +171,7 @@ def slopes(reader: Reads, sign: Node, under: Node, body: Value) -> Value:
     return body
 
 
-def _moving(reader: Reads, under: Node) -> list[Value]:
+def _moving(reader: Reader, under: Node) -> list[Value]:
     assert isinstance(under, Product)
     moving: list[Value] = []
     factors = list(under.factors)
@@ -193,8 +193,8 @@ def _is_call(node: Node) -> bool:
     return isinstance(bracket, Bracket) and bracket.kind == "()"
 
 
-def primed(reader: Reads, meaning: Definition, primes: int, point: Node | None) -> Value:
-    """f'(x) and f''(x) of a function of one number that is defined: the derivative in its argument, taken at a point.
+def primed(reader: Reader, meaning: Definition, primes: int, point: Node | None) -> Value:
+    """Read f'(x) and f''(x): derivatives of a defined function of one number in its argument, taken at a point.
 
     Raises LatexError for a function of a vector or of several arguments.
     """

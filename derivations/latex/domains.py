@@ -1,4 +1,4 @@
-"""Where the symbols of a paper live, read from its formulas: x ∈ ℝ^n, τ > 0, i = 1, …, m, sums with bounds, finite sets."""
+"""Read the domains of a paper's symbols from its formulas: x ∈ ℝ^n, τ > 0, i = 1, …, m, sums with bounds, finite sets."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ INTERIORS = ("\\mathrm{int}", "\\mathrm{ri}", "\\mathrm{relint}", "\\mathring")
 FULL_SUPPORT = ("full support", "positive entries", "strictly positive", "positive probabilit", "positive distribution")
 
 
-def read_sets(found: Guesses, tree: Node, formula: Formula) -> None:
+def read_sets(guesses: Guesses, tree: Node, formula: Formula) -> None:
     """Finite sets: 𝒜 = {1, …, n}, |𝒜| = n, and those over which a sum runs."""
     why = f"line {formula.line}: ${short(formula.latex)}$"
     for node in walk(tree):
@@ -45,12 +45,12 @@ def read_sets(found: Guesses, tree: Node, formula: Formula) -> None:
             if sign in ("=", *DEFINE) and _is_set(left) and isinstance(right, Bracket) and right.kind == "{}":
                 last = parts(right.inside)[-1]
                 of = last.sub if isinstance(last, Scripted) and last.sub is not None else last
-                if size := found.size(of, why):
-                    found.sets[spelled(left)] = size
+                if size := guesses.size(of, why):
+                    guesses.sets[spelled(left)] = size
             counted = sign == "=" and isinstance(left, Bracket) and left.kind == "||" and _is_set(left.inside)
-            if counted and (size := found.size(right, why)):
+            if counted and (size := guesses.size(right, why)):
                 assert isinstance(left, Bracket)
-                found.sets[spelled(left.inside)] = size
+                guesses.sets[spelled(left.inside)] = size
     for node in walk(tree):
         if (
             isinstance(node, Scripted)
@@ -59,16 +59,16 @@ def read_sets(found: Guesses, tree: Node, formula: Formula) -> None:
             and isinstance(node.sub, Chain)
         ):
             over = node.sub.parts[1]
-            if node.sub.signs == ("\\in",) and over is not None and _is_set(over) and spelled(over) not in found.sets:
-                found.say(spelled(over), "size", "a set over which sums run, for its number of elements")
-                found.sets[spelled(over)] = spelled(over)
+            if node.sub.signs == ("\\in",) and over is not None and _is_set(over) and spelled(over) not in guesses.sets:
+                guesses.record(spelled(over), "size", "a set over which sums run, for its number of elements")
+                guesses.sets[spelled(over)] = spelled(over)
 
 
 def _is_set(node: Node) -> bool:
     return isinstance(node, Symbol) and node.name.startswith("\\mathcal{")
 
 
-def read_bounds(found: Guesses, tree: Node, formula: Formula) -> None:
+def read_bounds(guesses: Guesses, tree: Node, formula: Formula) -> None:
     """Sums with bounds, ranges such as i = 1, …, m, and indices of sums without bounds."""
     why = f"line {formula.line}: ${short(formula.latex)}$"
     for node in walk(tree):
@@ -79,73 +79,73 @@ def read_bounds(found: Guesses, tree: Node, formula: Formula) -> None:
             and node.sub
         ):
             if isinstance(node.sub, Chain) and node.sub.signs == ("=",) and node.sup is not None:
-                size = found.size(node.sup, why)
+                size = guesses.size(node.sup, why)
                 if size and node.sub.parts[0] is not None:
-                    found.indices[spelled(node.sub.parts[0])] = size
+                    guesses.indices[spelled(node.sub.parts[0])] = size
             elif node.base.name in BIG:
                 first = node.sub.parts[0] if isinstance(node.sub, Chain) else node.sub
                 over = spelled(node.sub.parts[1]) if isinstance(node.sub, Chain) and node.sub.signs == ("\\in",) else ""
                 for part in index_parts(first) if first else ():
                     letter = spelled(part).rstrip("'")
-                    found.indices[letter] = found.indices.get(letter) or found.sets.get(over, "")
+                    guesses.indices[letter] = guesses.indices.get(letter) or guesses.sets.get(over, "")
         if isinstance(node, Chain) and node.signs[:1] == ("\\sim",) and isinstance(node.parts[0], Symbol):
-            found.indices.setdefault(node.parts[0].name, "")
+            guesses.indices.setdefault(node.parts[0].name, "")
         if isinstance(node, Listing):
-            _range(found, node, why)
+            _range(guesses, node, why)
 
 
-def _range(found: Guesses, node: Listing, why: str) -> None:
+def _range(guesses: Guesses, node: Listing, why: str) -> None:
     """i = 1, …, m."""
     for first, dots, last in zip(node.parts, node.parts[1:], node.parts[2:], strict=False):
         begins = isinstance(first, Chain) and first.signs[-1:] == ("=",) and spelled(first.parts[-1]) == "1"
-        if begins and spelled(dots) in DOTS and (size := found.size(last, why)):
+        if begins and spelled(dots) in DOTS and (size := guesses.size(last, why)):
             assert isinstance(first, Chain)
             letter = first.parts[-2]
             while isinstance(letter, Product | Sum):
                 letter = letter.factors[-1] if isinstance(letter, Product) else letter.terms[-1][1]
-            found.indices.setdefault(spelled(letter), size)
+            guesses.indices.setdefault(spelled(letter), size)
             for other in reversed(node.parts[: node.parts.index(first)]):  # i, j = 1, …, m
                 if not (isinstance(other, Symbol) and LETTER.fullmatch(other.name)):
                     break
-                found.indices.setdefault(other.name, size)
+                guesses.indices.setdefault(other.name, size)
 
 
-def read_domains(found: Guesses, tree: Node, formula: Formula) -> None:
+def read_domains(guesses: Guesses, tree: Node, formula: Formula) -> None:
     """Membership in sets, signs, and vectors that are written out."""
     why = f"line {formula.line}: ${short(formula.latex)}$"
     positive = any(words in f"{formula.words[-30:]} {formula.after[:40]}" for words in FULL_SUPPORT)
     before: list[Node] = []
     clauses = tree.parts if isinstance(tree, Listing) else (tree,)
     if isinstance(tree, Listing) and len(clauses) >= 3 and _enumerated(clauses[:-1], clauses[-1]):
-        _family(found, clauses[-1], "real", why)
+        _family(guesses, clauses[-1], "real", why)
     if not formula.display:
-        described(found, tree, formula, why)
-        lines_of(found, tree, formula, why)
+        described(guesses, tree, formula, why)
+        lines_of(guesses, tree, formula, why)
     for clause in clauses:
         if not isinstance(clause, Chain):
             before.append(clause)
             continue
         left, sign, right = clause.parts[0], clause.signs[0], clause.parts[1]
         if sign == "\\in" and right is not None:
-            meaning = _set(found, right, why)
+            meaning = _set(guesses, right, why)
             if meaning and positive:
                 meaning = meaning.replace("simplex", "interior")
             if _enumerated(before, left) and meaning:
-                _family(found, left, meaning, why)
+                _family(guesses, left, meaning, why)
                 continue
             for symbol in [*before, left]:
-                _declare(found, symbol, meaning or "?", why)
+                _declare(guesses, symbol, meaning or "?", why)
         elif (
             sign in (">", "\\ge", "\\geq", "\\geqslant")
             and isinstance(right, Number)
             and left is not None
             and len(clause.signs) == 1
         ):
-            _sign(found, [*before, left], sign, right.text, why)
+            _sign(guesses, [*before, left], sign, right.text, why)
         elif sign == "=" and spelled(right) == "1" and not formula.display:
-            _mass(found, left, why)
+            _mass(guesses, left, why)
         elif sign == "=" and (inside := _listed(right)) is not None:
-            _tuple(found, left, inside, why, clause.parts[2] if clause.signs[1:2] == ("\\in",) else None)
+            _tuple(guesses, left, inside, why, clause.parts[2] if clause.signs[1:2] == ("\\in",) else None)
         before = []
     for node in walk(tree):
         if isinstance(node, Chain) and _builds_set(node):
@@ -153,9 +153,9 @@ def read_domains(found: Guesses, tree: Node, formula: Formula) -> None:
         if (isinstance(node, Chain) and "\\in" in node.signs and node not in clauses) or (
             isinstance(node, Chain) and "\\in" in node.signs[1:]
         ):
-            _member(found, node, why)
+            _member(guesses, node, why)
         elif isinstance(node, Chain) and node.signs == (":", "\\to") and isinstance(node.parts[0], Symbol):
-            _function(found, node, why)
+            _function(guesses, node, why)
 
 
 def _enumerated(before: Sequence[Node], last: Node | None) -> bool:
@@ -165,70 +165,75 @@ def _enumerated(before: Sequence[Node], last: Node | None) -> bool:
     return dotted and isinstance(first, Scripted) and isinstance(last, Scripted) and first.base == last.base
 
 
-def _family(found: Guesses, last: Node | None, meaning: str, why: str) -> None:
+def _family(guesses: Guesses, last: Node | None, meaning: str, why: str) -> None:
     """k_1, …, k_N ∈ ℝ^d are the rows of a matrix, x_1, …, x_N ∈ ℝ the entries of a vector."""
     assert isinstance(last, Scripted)
     if meaning == "real" and spelled(last.base).startswith("\\mathbf") and "\\in" not in why:
-        return  # a list of vectors of which nothing else is said
-    size = found.size(last.sub, why) if last.sub is not None else None
+        return  # a list of vectors without further information
+    size = guesses.size(last.sub, why) if last.sub is not None else None
     words = meaning.split()
     if size and words[-2:-1] == ["vector"]:
-        found.say(spelled(last.base), " ".join([*words[:-2], "matrix", size, words[-1]]), why)
+        guesses.record(spelled(last.base), " ".join([*words[:-2], "matrix", size, words[-1]]), why)
     elif size and len(words) == 1 and words[0] in ("real", "positive", "nonnegative"):
-        found.say(spelled(last.base), f"{'' if words[0] == 'real' else words[0]} vector {size}".strip(), why)
+        guesses.record(spelled(last.base), f"{'' if words[0] == 'real' else words[0]} vector {size}".strip(), why)
 
 
 def _builds_set(node: Chain) -> bool:
-    """Whether a chain is x ∈ X : …, whose letter is bound in the set that it describes."""
+    """Return whether a chain is x ∈ X : …, the description of a set, in which x is bound."""
     return ":" in node.signs[1:] and node.signs[0] == "\\in"
 
 
-def _member(found: Guesses, node: Chain, why: str) -> None:
+def _member(guesses: Guesses, node: Chain, why: str) -> None:
     """x ∈ X somewhere in a formula: below a sum or a minimum, or at the end, for every x ∈ X."""
-    place = node.signs.index("\\in")
-    left, right = node.parts[place], node.parts[place + 1]
+    position = node.signs.index("\\in")
+    left, right = node.parts[position], node.parts[position + 1]
     while isinstance(left, Product | Sum):
         left = left.factors[-1] if isinstance(left, Product) else left.terms[-1][1]
-    meaning = _set(found, right, why) if right is not None else None
+    meaning = _set(guesses, right, why) if right is not None else None
     if meaning:
-        _declare(found, left, meaning, why)
+        _declare(guesses, left, meaning, why)
 
 
-def _function(found: Guesses, node: Chain, why: str) -> None:
+def _function(guesses: Guesses, node: Chain, why: str) -> None:
     """r : 𝒜 → ℝ, a number for each element of a finite set."""
     name, domain, target = node.parts
-    if name is not None and target is not None and spelled(domain) in found.sets and spelled(target).startswith("\\mathbb{R}"):
-        found.say(spelled(name), f"vector {found.sets[spelled(domain)]}", why)
+    if (
+        name is not None
+        and target is not None
+        and spelled(domain) in guesses.sets
+        and spelled(target).startswith("\\mathbb{R}")
+    ):
+        guesses.record(spelled(name), f"vector {guesses.sets[spelled(domain)]}", why)
 
 
-def _declare(found: Guesses, symbol: Node | None, meaning: str, why: str) -> None:
-    if symbol is not None and is_value(found, symbol) and meaning in ("real", "positive", "nonnegative"):
-        value_of(found, symbol, meaning, why)
+def _declare(guesses: Guesses, symbol: Node | None, meaning: str, why: str) -> None:
+    if symbol is not None and is_value(guesses, symbol) and meaning in ("real", "positive", "nonnegative"):
+        value_of(guesses, symbol, meaning, why)
     if not isinstance(symbol, Symbol | Scripted):
         return
     text = spelled(symbol)
     if meaning.startswith("index "):
-        found.indices[text] = meaning.split()[1]
+        guesses.indices[text] = meaning.split()[1]
     elif (
         isinstance(symbol, Scripted) and symbol.sub is not None and is_index_list(symbol.sub) and meaning.startswith("vector ")
     ):
         name = spelled(Scripted(symbol.base, None, symbol.sup, symbol.primes) if symbol.sup or symbol.primes else symbol.base)
-        sizes = [found.indices.get(spelled(part), "") for part in index_parts(symbol.sub)]
+        sizes = [guesses.indices.get(spelled(part), "") for part in index_parts(symbol.sub)]
         if len(sizes) == 1 and sizes[0]:
-            found.say(name, f"matrix {sizes[0]} {meaning.split()[1]}", why)
+            guesses.record(name, f"matrix {sizes[0]} {meaning.split()[1]}", why)
     elif isinstance(symbol, Scripted) and symbol.sub is not None and is_index_list(symbol.sub) and meaning in ENTRIES:
         name = spelled(Scripted(symbol.base, None, symbol.sup, symbol.primes) if symbol.sup or symbol.primes else symbol.base)
-        sizes = [found.indices.get(spelled(part), "") for part in index_parts(symbol.sub)]
+        sizes = [guesses.indices.get(spelled(part), "") for part in index_parts(symbol.sub)]
         shape = {1: "vector", 2: "matrix"}.get(len(sizes))
         kind = "" if meaning == "real" else f"{meaning} "
         known = all(sizes) and shape
-        found.say(name if known else text, f"{kind}{shape} {' '.join(sizes)}" if known else meaning, why, name)
+        guesses.record(name if known else text, f"{kind}{shape} {' '.join(sizes)}" if known else meaning, why, name)
     else:
-        found.say_again(text, meaning, why)
+        guesses.record_explicit(text, meaning, why)
 
 
-def _set(found: Guesses, node: Node, why: str) -> str | None:
-    """The declaration that membership in a set amounts to."""
+def _set(guesses: Guesses, node: Node, why: str) -> str | None:
+    """Return the declaration equivalent to membership in a set."""
     base, sub, sup = (node.base, node.sub, node.sup) if isinstance(node, Scripted) else (node, None, None)
     if isinstance(base, Symbol) and base.name == "\\mathbb{R}":
         kind = {
@@ -242,31 +247,31 @@ def _set(found: Guesses, node: Node, why: str) -> str | None:
         if sup is None:
             return kind or "real"
         axes = [each for each in (sup.factors if isinstance(sup, Product) else (sup,)) if not isinstance(each, Operator)]
-        sizes = [found.size(each, why) for each in axes]
+        sizes = [guesses.size(each, why) for each in axes]
         if not all(sizes) or len(sizes) > 2:
             return None
         return f"{kind} {'vector' if len(sizes) == 1 else 'matrix'} {' '.join(map(str, sizes))}".strip()
     if isinstance(base, Symbol) and base.name in ("\\mathbb{N}", "\\mathbb{Z}"):
         return "size"
     if isinstance(base, Symbol) and base.name == "\\Delta":
-        return _simplex(found, sub, sup, why)
+        return _simplex(guesses, sub, sup, why)
     if isinstance(node, Product) and spelled(node.factors[0]) in INTERIORS and len(node.factors) == 2:
         inner = node.factors[1]
-        inside_of = _set(found, inner.inside if isinstance(inner, Bracket) else inner, why)
+        inside_of = _set(guesses, inner.inside if isinstance(inner, Bracket) else inner, why)
         return inside_of.replace("simplex", "interior") if inside_of else None
-    if isinstance(base, Symbol) and base.name in found.sets:
-        return f"index {found.sets[base.name]}"
+    if isinstance(base, Symbol) and base.name in guesses.sets:
+        return f"index {guesses.sets[base.name]}"
     if isinstance(base, Product) and len(base.factors) == 2 and spelled(base.factors[0]) in ("\\Delta", "\\mathcal{P}"):
         inside = base.factors[1]
-        size = found.sets.get(spelled(inside.inside)) if isinstance(inside, Bracket) else None
+        size = guesses.sets.get(spelled(inside.inside)) if isinstance(inside, Bracket) else None
         return f"simplex {size}" if size else None
     if isinstance(node, Bracket) and node.kind in ("{}", "[]"):
         listed = parts(node.inside)
         if node.kind == "[]" and len(listed) == 1:
-            size = found.size(listed[0], why)
+            size = guesses.size(listed[0], why)
             return f"index {size}" if size else None
         if len(listed) >= 3 and spelled(listed[-2]) in DOTS:
-            size = found.size(listed[-1], why)
+            size = guesses.size(listed[-1], why)
             return f"index {size}" if size else None
     if isinstance(node, Bracket) and node.kind in ("()", "[]") and len(parts(node.inside)) == 2:
         return _interval(node)
@@ -274,7 +279,7 @@ def _set(found: Guesses, node: Node, why: str) -> str | None:
 
 
 def _interval(node: Bracket) -> str | None:
-    """(0, 1) as positive < 1, [0, 1] as nonnegative <= 1, (0, ∞) as positive; None for ends that are no numbers."""
+    """Return (0, 1) as positive < 1, [0, 1] as nonnegative <= 1, (0, ∞) as positive; None if an end is not a number."""
     low, high = (spelled(part).replace("- ", "-") for part in parts(node.inside))
     opened = node.kind == "()"
     if low == "0":
@@ -288,85 +293,85 @@ def _interval(node: Bracket) -> str | None:
     return f"{start} {'<' if opened else '<='} {high}" if high.lstrip("-").isdigit() else None
 
 
-def _simplex(found: Guesses, sub: Node | None, sup: Node | None, why: str) -> str | None:
+def _simplex(guesses: Guesses, sub: Node | None, sup: Node | None, why: str) -> str | None:
     of = sup or sub
     if isinstance(of, Sum) and [sign for sign, _ in of.terms] == ["+", "-"] and spelled(of.terms[1][1]) == "1":
         of = of.terms[0][1]
-    size = found.size(of, why) if of is not None else None
+    size = guesses.size(of, why) if of is not None else None
     return f"simplex {size}" if size else None
 
 
-def _sign(found: Guesses, symbols: Sequence[Node], sign: str, number: str, why: str) -> None:
+def _sign(guesses: Guesses, symbols: Sequence[Node], sign: str, number: str, why: str) -> None:
     kind = "positive" if sign == ">" and number == "0" else "nonnegative" if number == "0" else ""
     for symbol in symbols:
-        if isinstance(symbol, Symbol) and kind and symbol.name not in found.names:
-            found.say(symbol.name, kind, why)
+        if isinstance(symbol, Symbol) and kind and symbol.name not in guesses.names:
+            guesses.record(symbol.name, kind, why)
         elif isinstance(symbol, Symbol) and not kind:
-            _bounded(found, symbol.name, ">" if sign == ">" else ">=", number, why)
+            _bounded(guesses, symbol.name, ">" if sign == ">" else ">=", number, why)
         elif isinstance(symbol, Scripted) and symbol.sub is not None and kind and is_index_list(symbol.sub):
             name = spelled(symbol.base)
-            known = found.lines.get(name)
+            known = guesses.lines.get(name)
             if known is None:
-                sizes = [found.range_of(spelled(part)) for part in index_parts(symbol.sub)]
+                sizes = [guesses.range_of(spelled(part)) for part in index_parts(symbol.sub)]
                 if all(sizes) and len(sizes) <= 2:
-                    found.say(name, f"{kind} {'vector' if len(sizes) == 1 else 'matrix'} {' '.join(sizes)}", why)
+                    guesses.record(name, f"{kind} {'vector' if len(sizes) == 1 else 'matrix'} {' '.join(sizes)}", why)
                 else:
-                    found.later.append((found.section, partial(_sign, found, [symbol], sign, number, why)))
+                    guesses.later.append((guesses.section, partial(_sign, guesses, [symbol], sign, number, why)))
             elif kind == "positive" and known.meaning.startswith("simplex"):
                 known.meaning = known.meaning.replace("simplex", "interior")
             elif known.meaning.startswith(("vector", "matrix")):
                 known.meaning = f"{kind} {known.meaning}"
 
 
-def _mass(found: Guesses, left: Node | None, why: str) -> None:
-    """Σ_k ρ_k = 1 in the text: a distribution, with positive entries where these are said to be positive."""
+def _mass(guesses: Guesses, left: Node | None, why: str) -> None:
+    """Read Σ_k ρ_k = 1 in the text as a distribution, with positive entries if they are declared positive."""
     factors = left.factors if isinstance(left, Product) else ()
     if len(factors) != 2 or not isinstance(factors[1], Scripted) or factors[1].sub is None:
         return
     name = spelled(factors[1].base)
-    known = found.lines.get(name)
+    known = guesses.lines.get(name)
     letter = spelled(factors[1].sub)
     if known is not None and known.meaning.startswith("positive vector"):
         known.meaning = known.meaning.replace("positive vector", "interior")
     elif known is not None and known.meaning.startswith(("vector", "nonnegative vector")):
         known.meaning = f"simplex {known.meaning.split()[-1]}"
-    elif known is None and (size := found.range_of(letter)):
-        found.say(name, f"simplex {size}", why)
+    elif known is None and (size := guesses.range_of(letter)):
+        guesses.record(name, f"simplex {size}", why)
     elif known is None:
-        found.later.append((found.section, partial(_mass, found, left, why)))
+        guesses.later.append((guesses.section, partial(_mass, guesses, left, why)))
 
 
-def _bounded(found: Guesses, name: str, sign: str, number: str, why: str) -> None:
-    """m ≥ 2 of a size, α > 1 of a number."""
-    known = found.lines.get(name)
+def _bounded(guesses: Guesses, name: str, sign: str, number: str, why: str) -> None:
+    """Record a bound such as m ≥ 2 for a size, or α > 1 for a number."""
+    known = guesses.lines.get(name)
     if number == "1" and sign == ">=" and (known is None or known.meaning == "size") and len(name) == 1:
-        found.say(name, "size", why)
+        guesses.record(name, "size", why)
     elif known is None and name not in RESERVED:
-        found.say(name, f"real {sign} {number}", why)
+        guesses.record(name, f"real {sign} {number}", why)
     elif known is not None and known.meaning in ("size", "real", "positive", "nonnegative"):
         known.meaning = f"{known.meaning} {sign} {number}"
 
 
 def _listed(node: Node | None) -> Listing | None:
-    """What stands in (s_1, …, s_m), [x_1, …, x_N] or (x_1, …, x_N)^⊤."""
+    """Return the entries of (s_1, …, s_m), [x_1, …, x_N] or (x_1, …, x_N)^⊤."""
     bracket = node.base if isinstance(node, Scripted) else node
     inside = bracket.inside if isinstance(bracket, Bracket) else None
     return inside if isinstance(inside, Listing) else None
 
 
-def _tuple(found: Guesses, left: Node | None, inside: Listing, why: str, within: Node | None) -> None:
-    """s = (s_1, …, s_m), and X = (x_1, …, x_N) ∈ ℝ^{d×N} with the columns x_i, or with rows where N comes first."""
+def _tuple(guesses: Guesses, left: Node | None, inside: Listing, why: str, within: Node | None) -> None:
+    """Read s = (s_1, …, s_m), and X = (x_1, …, x_N) ∈ ℝ^{d×N} with columns x_i (rows if N comes first)."""
     last = inside.parts[-1]
     dotted = any(spelled(part) in DOTS for part in inside.parts)
     if not (isinstance(left, Symbol) and dotted and isinstance(last, Scripted) and last.sub is not None):
         return
-    size = found.size(last.sub, why)
-    meaning = _set(found, within, why) if within is not None else None
+    size = guesses.size(last.sub, why)
+    meaning = _set(guesses, within, why) if within is not None else None
     words = (meaning or "").split()
     if size and meaning and words[-3:-2] == ["matrix"] and words[-2] != words[-1] and size in words[-2:]:
-        found.say(left.name, meaning, why)
-        found.say(spelled(last.base), f"{'rows' if words[-2] == size else 'columns'} of {left.name}", why)
+        guesses.record(left.name, meaning, why)
+        guesses.record(spelled(last.base), f"{'rows' if words[-2] == size else 'columns'} of {left.name}", why)
     elif size and not meaning:
-        found.say(left.name, f"vector {size}", why)
+        guesses.record(left.name, f"vector {size}", why)
     elif meaning:
-        found.say(left.name, meaning, why)
+        guesses.record(left.name, meaning, why)

@@ -1,6 +1,6 @@
-"""One-edit versions of a printed formula, in its own words: the slips by which formulas go wrong, undone.
+"""One-edit versions of a printed formula, which undo common slips.
 
-A sign, a factor such as τ or 1/τ, a power, a term, two indices, a transposition, the order of p and q in KL(p ‖ q).
+Edits change a sign, a factor such as τ or 1/τ, a power, a term, two indices, a transposition, the order of p and q in KL(p ‖ q).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ TWO = Number("2")
 
 
 def versions(side: Node, scalars: Sequence[str]) -> Iterator[tuple[str, Node]]:
-    """Versions of a side with one edit and what was done; `scalars` are the numbers that may have been lost or added."""
+    """Yield descriptions and versions of a side with one edit; `scalars` are numbers that may have been lost or added."""
     seen = {spelled(side)}
     own = islice(_inside(side, _letters(side), scalars), MOST)
     for name, node in chain(_signs(side), own, _scaled(side, scalars)):
@@ -43,7 +43,7 @@ def versions(side: Node, scalars: Sequence[str]) -> Iterator[tuple[str, Node]]:
 
 
 def _letters(side: Node) -> list[str]:
-    """The letters that stand below a symbol of a side, for indices that were taken for each other."""
+    """Return the subscript letters of a side, which may have been confused with each other."""
     below = [node.sub for node in walk(side) if isinstance(node, Scripted) and node.sub is not None]
     return sorted({spelled(part) for sub in below for part in walk(sub) if LETTER.fullmatch(spelled(part))})
 
@@ -53,14 +53,14 @@ def _signs(side: Node) -> Iterator[tuple[str, Node]]:
 
 
 def _scaled(side: Node, scalars: Sequence[str]) -> Iterator[tuple[str, Node]]:
-    """A side with a number more before it or below it; each of its terms likewise."""
+    """Multiply or divide a side, or one of its terms, by a number."""
     terms = _terms(side)
     for name, below in product(scalars, (False, True)):
-        said, number = f"{'divided' if below else 'multiplied'} by {name}", Symbol(name)
-        yield said, _sum([(sign, _times(term, number, below)) for sign, term in terms])
+        edit, number = f"{'divided' if below else 'multiplied'} by {name}", Symbol(name)
+        yield edit, _sum([(sign, _times(term, number, below)) for sign, term in terms])
         for at, (sign, term) in enumerate(terms if len(terms) > 1 else ()):
             changed = [*terms[:at], (sign, _times(term, number, below)), *terms[at + 1 :]]
-            yield f"{spelled(term)} {said}", _sum(changed)
+            yield f"{spelled(term)} {edit}", _sum(changed)
 
 
 def _times(term: Node, number: Node, below: bool) -> Node:
@@ -81,7 +81,7 @@ def _sum(terms: Sequence[tuple[str, Node]]) -> Node:
 
 
 def _inside(node: Node, letters: Sequence[str], scalars: Sequence[str]) -> Iterator[tuple[str, Node]]:
-    """One edit of a node itself, then one of a part of it."""
+    """Yield edits of a node itself, then of its parts."""
     yield from _own(node)
     if isinstance(node, Symbol) and node.name in scalars:
         yield f"1/{node.name} for {node.name}", Fraction(ONE, node)

@@ -1,6 +1,6 @@
-"""From a tree to values: every symbol means what the notation declares, and matrix notation becomes entries.
+"""Elaborate a tree into values: each symbol gets its declared meaning, and matrix notation becomes entries.
 
-What can be read in two ways is an error that shows both readings.
+An ambiguous formula is an error that shows both readings.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import sympy as sp
 from derivations.calculus.defined import Condition, Sense
 from derivations.calculus.powers import plus as positive_part
 from derivations.calculus.variables import Kind, Variable, index
-from derivations.latex import choices, derivatives, functions, operators, sums, symbols
+from derivations.latex import cases, derivatives, functions, operators, sums, symbols
 from derivations.latex.derivatives import PARTIAL, TRANSPOSED, starts_function
 from derivations.latex.names import index_parts, plain
 from derivations.latex.notation import Meaning, Notation
@@ -51,47 +51,35 @@ from derivations.latex.values import (
     transposed,
 )
 
-UNREAD = (
-    "\\int",
-    "\\lim",
-    "\\sup",
-    "\\inf",
-    "\\bigcup",
-    "\\bigcap",
-    "\\infty",
-    "\\dots",
-    "\\ldots",
-    "\\cdots",
-    "\\arg",
-)
+UNREAD = ("\\int", "\\lim", "\\sup", "\\inf", "\\bigcup", "\\bigcap", "\\infty", "\\dots", "\\ldots", "\\cdots", "\\arg")
 TIMES = ("\\cdot", "\\times", "*")
 
 
 @dataclass(frozen=True)
-class Reader:
-    """Reads parts of a formula; `scope` holds what indices and arguments stand for at this place.
+class Elaborator:
+    """Reads parts of a formula; `scope` maps the indices and arguments bound here to their values.
 
-    `free` holds the free indices of the formula: a letter runs over what it first indexes, everywhere; `asked` what logarithms
-    and roots ask of their arguments, which SymPy may cancel.
+    `free` holds the free indices of the formula, each ranging over the axis that it first indexes; `required` holds what
+    logarithms and roots require of their arguments, since SymPy may cancel them.
     """
 
     notation: Notation
     scope: Mapping[str, Value] = field(default_factory=dict)
     free: dict[str, Variable] = field(default_factory=dict)
-    asked: dict[Condition, None] = field(default_factory=dict)
+    required: dict[Condition, None] = field(default_factory=dict)
 
-    def within(self, **names: Value) -> Reader:
-        """The reader where some names stand for something else."""
+    def within(self, **names: Value) -> Elaborator:
+        """Return a reader in which these names have other values."""
         return replace(self, scope={**self.scope, **names})
 
-    def fresh(self) -> Reader:
-        """A reader of the same notation with nothing in scope, for what is defined elsewhere."""
-        return Reader(self.notation, asked=self.asked)
+    def fresh(self) -> Elaborator:
+        """Return a reader of the same notation with nothing in scope, for the body of a definition."""
+        return Elaborator(self.notation, required=self.required)
 
     # ── names ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def meaning(self, name: str) -> Meaning | None:
-        """What a name stands for here; None for one that is not declared."""
+        """Return the meaning of a name here; None if it is not declared."""
         if name in self.scope:
             return self.scope[name]
         if name in self.notation.meanings:
@@ -121,13 +109,13 @@ class Reader:
         return rows
 
     def point(self, name: str, at: Variable) -> Value:
-        """What a bound name stands for: an index, or the point of that number."""
+        """Return the value of a bound name: an index, or the point of that number."""
         return support(self._rows(name), at) if name.rstrip("'") in self.notation.points else scalar(at)
 
     # ── sums, products, fractions ───────────────────────────────────────────────────────────────────────────────────
 
     def value(self, node: Node) -> Value:
-        """What a part of a formula stands for; raises LatexError for what has no meaning here."""
+        """Return the value of a part of a formula; raises LatexError if it has no meaning here."""
         match node:
             case Number(text):
                 return scalar(sp.Rational(text))
@@ -138,7 +126,7 @@ class Reader:
             case Fraction(over, under):
                 return self._fraction(over, under)
             case Root(inside):
-                return entrywise(functions.asking(self, sp.sqrt, Sense.NONNEGATIVE), self.value(inside), what="square root")
+                return entrywise(functions.requiring(self, sp.sqrt, Sense.NONNEGATIVE), self.value(inside), what="square root")
             case Bracket():
                 return self._bracket(node)
             case At(inside, where):
@@ -146,7 +134,7 @@ class Reader:
             case Symbol() | Scripted():
                 return self.product((node,))
             case Cases():
-                return choices.cases(self, node)
+                return cases.cases(self, node)
             case Listing():
                 raise LatexError(f"expected one expression, got several: {spelled(node)}")
             case Chain():
@@ -154,15 +142,15 @@ class Reader:
         raise LatexError(f"expected an expression, got {spelled(node)}")
 
     def _sum(self, terms: Sequence[tuple[str, Node]]) -> Value:
-        found: Value | None = None
+        result: Value | None = None
         for sign, term in terms:
             value, factor = self.value(term), -1 if sign == "-" else 1
-            if found is None:
-                found = value if factor == 1 else entrywise(lambda x: -x, value, what="sum")
+            if result is None:
+                result = value if factor == 1 else entrywise(lambda x: -x, value, what="sum")
             else:
-                found = plus(found, value, factor)
-        assert found is not None
-        return found
+                result = plus(result, value, factor)
+        assert result is not None
+        return result
 
     def _bracket(self, node: Bracket) -> Value:
         if node.kind == "<>":
@@ -180,7 +168,7 @@ class Reader:
         return self.value(node.inside)
 
     def _at(self, inside: Node, where: Chain) -> Value:
-        """f|_{x = y}: derivatives first, then y in the place of x."""
+        """Read f|_{x = y}: differentiate first, then substitute y for x."""
         if where.signs != ("=",) or where.parts[0] is None or where.parts[1] is None:
             raise LatexError(f"expected x = y below the bar, got {spelled(where)}")
         return derivatives.put_at(self.value(inside), self.value(where.parts[0]), self.value(where.parts[1]))
@@ -199,35 +187,35 @@ class Reader:
     # ── products ────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def product(self, factors: Sequence[Node]) -> Value:
-        """The value of factors in a row: operators take what follows them, the others are multiplied."""
-        found: Value | None = None
+        """Return the value of a product: operators apply to what follows them, other factors are multiplied."""
+        result: Value | None = None
         rest = derivatives.inline(factors)
         while rest:
             if isinstance(operator := rest[0], Operator):
                 rest.pop(0)
                 sign = operator.sign
-                if not rest or found is None:
+                if not rest or result is None:
                     raise LatexError(f"expected a factor on each side of {sign}, got one")
                 if sign not in ("/", "\\odot", "\\circ", *TIMES):
                     raise LatexError(f"expected +, −, / or a product, got {sign}")
                 if sign == "/":
-                    found = self._divided(found, self._divisor(rest, factors), spelled(Product(tuple(factors))))
+                    result = self._divided(result, self._divisor(rest, factors), spelled(Product(tuple(factors))))
                     continue
                 value = self.next(rest)
-                dotted = sign == "\\cdot" and len(found.shape) == 1 and len(value.shape) == 1
+                dotted = sign == "\\cdot" and len(result.shape) == 1 and len(value.shape) == 1
                 if sign in ("\\odot", "\\circ"):
-                    found = entrywise(mul, found, value, what=sign)
+                    result = entrywise(mul, result, value, what=sign)
                 else:
-                    found = inner(found, value) if dotted else times(found, value, spelled(Product(tuple(factors))))
+                    result = inner(result, value) if dotted else times(result, value, spelled(Product(tuple(factors))))
                 continue
             value = self.next(rest)
-            found = value if found is None else times(found, value, spelled(Product(tuple(factors))))
-        if found is None:
+            result = value if result is None else times(result, value, spelled(Product(tuple(factors))))
+        if result is None:
             raise LatexError("expected an expression, got nothing")
-        return found
+        return result
 
     def _divisor(self, rest: list[Node], factors: Sequence[Node]) -> Value:
-        """What stands below a slash: one factor, or all that an operator such as a sum takes."""
+        """Return the divisor after a slash: one factor, or all that an operator such as a sum applies to."""
         first, before = rest[0], len(rest)
         value = self.next(rest)
         taken = before - len(rest)
@@ -243,7 +231,7 @@ class Reader:
         return value
 
     def next(self, rest: list[Node]) -> Value:
-        """The value of the next factor, together with what it takes of those after it, which are removed."""
+        """Return the value of the next factor with the later factors it applies to, and remove all of them."""
         first = rest.pop(0)
         base, sub, sup, primes = (
             (first.base, first.sub, first.sup, first.primes) if isinstance(first, Scripted) else (first, None, None, 0)
@@ -255,8 +243,8 @@ class Reader:
                 return symbols.meant(self, pair, self.notation.meanings[pair], rest)
             if base.name in sums.BIG:
                 return (sums.big_sum if base.name == "\\sum" else sums.big_product)(self, sub, sup, rest)
-            if base.name == "\\int" and (found := sums.integral(self, rest)) is not None:
-                return found
+            if base.name == "\\int" and (integral := sums.integral(self, rest)) is not None:
+                return integral
             if base.name in functions.FUNCTIONS and sub is not None:
                 raise LatexError(f"{spelled(first)}: expected the natural logarithm or exponential, got a subscript")
             if base.name in functions.FUNCTIONS:
@@ -315,7 +303,7 @@ class Reader:
         if sup is not None and self.value(sup).number != over.domain.shape[0]:
             raise LatexError(f"[…]: expected entries up to {over.domain.shape[0]}, got {spelled(sup)}")
         inside = self.within(**{name: scalar(over)}).value(body)
-        return Value(over.domain.shape, lambda place: inside.number.xreplace({over: place}))
+        return Value(over.domain.shape, lambda i: inside.number.xreplace({over: i}))
 
     def _vector(self, body: Node) -> Value | None:
         """A vector that is written without an index; None for a number."""
@@ -324,14 +312,14 @@ class Reader:
 
     # ── scripts ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def place(self, node: Node, size: sp.Expr | None = None) -> sp.Expr:
-        """The index that a subscript names; a free one runs over the axis that it indexes."""
+    def subscript(self, node: Node, size: sp.Expr | None = None) -> sp.Expr:
+        """Return the index that a subscript names; a free one runs over the axis that it indexes."""
         if isinstance(node, Number) and node.text.isdigit() and int(node.text) >= 1:
             return sp.Integer(node.text)
         if isinstance(node, Sum):
             return self.value(node).number
         if isinstance(node, Scripted) and node.sub is not None and spelled(node.base) in self.notation.points:
-            return self.place(node.sub, size)                # u(t_i), at the point of number i
+            return self.subscript(node.sub, size)            # u(t_i), at the point of number i
         name = spelled(node)
         pointed = name.rstrip("'") in self.notation.points
         if size is not None and name not in self.scope and not pointed and self.may_index(name):
@@ -348,7 +336,7 @@ class Reader:
         return self.index_of(name, f"subscript {name}")
 
     def may_index(self, name: str) -> bool:
-        """Whether a name may be a free index: one that the notation declares, or a letter that is no number there."""
+        """Return whether a name may be a free index: a declared one, or a letter not declared as a number."""
         letter = name.rstrip("'")
         if letter in self.notation.indices:
             return True
@@ -356,19 +344,19 @@ class Reader:
         return len(letter) == 1 and letter.islower() and not (isinstance(meaning, Value) and not meaning.shape)
 
     def index_over(self, name: str, size: sp.Expr) -> Variable:
-        """The index of a name over a size, the declared one where that fits."""
+        """Return an index over a size, the declared one if it has that range."""
         declared = self.notation.indices.get(name)
         return declared if declared is not None and declared.domain.shape[0] == size else index(plain(name), size)
 
     def scripts(self, value: Value, sub: Node | None, sup: Node | None, what: str) -> Value:
-        """A value with its indices, then with its power."""
+        """Apply subscripts, then a power, to a value."""
         if sub is not None:
             nodes = index_parts(sub)
             if isinstance(sub, Number) and len(sub.text) > 1 and len(value.shape) > 1:
                 raise LatexError(f"{what}: expected commas between indices, as {sub.text} can be one number or several")
             if len(nodes) > len(value.shape):
                 raise LatexError(f"{what}: expected at most {len(value.shape)} indices of {value.words}, got {len(nodes)}")
-            places = tuple(self.place(node, size) for node, size in zip(nodes, value.shape, strict=False))
+            places = tuple(self.subscript(node, size) for node, size in zip(nodes, value.shape, strict=False))
             check_ranges(value, places, what)
             value = _part(value, places)
         if sup is None:
@@ -383,7 +371,7 @@ class Reader:
         return self.power(value, sup, what)
 
     def power(self, value: Value, sup: Node, what: str) -> Value:
-        """A value to a power, entry by entry, or transposed."""
+        """Raise a value to a power entry by entry, or transpose it."""
         if spelled(sup) in TRANSPOSED and (value.shape or spelled(sup) == "\\top"):
             return transposed(value)
         if isinstance(sup, Bracket) and isinstance(sup.inside, Symbol) and len(sup.inside.name) == 1:

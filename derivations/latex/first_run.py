@@ -1,4 +1,4 @@
-"""The first look at a paper's claims: what was read, proved, refuted with a witness, undecided with what is left."""
+"""Examine the claims of a new paper once and report what was read, proved, refuted or left undecided."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ def first_run(document: str) -> None:
     own = [entry for id, entry in entries().items() if id.startswith(f"{document}.")]
     for entry in track(own, "equations", console=Console(stderr=True), transient=True):
         evidence = examine(entry).evidence
-        found = judge(entry.claim, [evidence])
-        counts["not read" if evidence.outcome is Outcome.NOT_APPLICABLE else str(found.verdict)] += 1
-        click.echo(line(entry, found, evidence))
+        judgement = judge(entry.claim, [evidence])
+        counts["not read" if evidence.outcome is Outcome.NOT_APPLICABLE else str(judgement.verdict)] += 1
+        click.echo(line(entry, judgement, evidence))
     click.echo(f"{len(own)} equations: " + ", ".join(f"{count} {verdict}" for verdict, count in counts.most_common()))
 
 
-def line(entry: Entry, found: Judgement, evidence: Evidence) -> str:
-    """The verdict on an equation, with what a reader wants to know first."""
-    label = f"{rendering.verdict(found.verdict, found.severity):20} {entry.id:28} {entry.statement}"
-    if found.verdict is Verdict.OPEN:
-        return f"{label}  {evidence.detail if found.cause.kind is CauseKind.SILENCE else rendering.cause(found.cause)}"
-    if found.verdict in (Verdict.REFUTED, Verdict.CORRECTED):
+def line(entry: Entry, judgement: Judgement, evidence: Evidence) -> str:
+    """Return the verdict on an equation, with its reason or correction."""
+    label = f"{rendering.verdict(judgement.verdict, judgement.severity):20} {entry.id:28} {entry.statement}"
+    if judgement.verdict is Verdict.OPEN:
+        return f"{label}  {evidence.detail if judgement.cause.kind is CauseKind.SILENCE else rendering.cause(judgement.cause)}"
+    if judgement.verdict in (Verdict.REFUTED, Verdict.CORRECTED):
         correct = f"; correct: {entry.correction.statement.latex}" if entry.correction else ""
-        return f"{label}  {rendering.cause(found.cause)}{correct}"
+        return f"{label}  {rendering.cause(judgement.cause)}{correct}"
     return label

@@ -1,4 +1,4 @@
-"""Logarithms, exponentials and roots: what they apply to where no parentheses say so, and what they ask of it."""
+"""Logarithms, exponentials and roots: how far they reach without parentheses, and what they require."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sympy as sp
 
 from derivations.calculus.defined import Condition, Sense
 from derivations.latex.derivatives import starts_function
-from derivations.latex.reads import Reads
+from derivations.latex.reader import Reader
 from derivations.latex.sums import is_big
 from derivations.latex.tree import Bracket, LatexError, Node, Operator, Product, Scripted, spelled
 from derivations.latex.values import Value, check_inverse, entrywise
@@ -23,18 +23,18 @@ FUNCTIONS = {
 }
 
 
-def asking(reader: Reads, function: Callable[[sp.Expr], sp.Expr], sense: Sense) -> Callable[[sp.Expr], sp.Expr]:
-    """A function that leaves behind what it asks of its argument."""
+def requiring(reader: Reader, function: Callable[[sp.Expr], sp.Expr], sense: Sense) -> Callable[[sp.Expr], sp.Expr]:
+    """Return a function that records what it requires of its argument."""
 
     def applied(x: sp.Expr) -> sp.Expr:
-        reader.asked[Condition(x, sense)] = None
+        reader.required[Condition(x, sense)] = None
         return function(x)
 
     return applied
 
 
-def apply(reader: Reads, name: str, sup: Node | None, rest: list[Node]) -> Value:
-    """A function with or without parentheses; without them it takes one factor, or all that an operator takes."""
+def apply(reader: Reader, name: str, sup: Node | None, rest: list[Node]) -> Value:
+    """Apply a function; without parentheses it takes one factor, or all that an operator applies to."""
     if not rest:
         raise LatexError(f"{name}: expected an argument, got none")
     function, first, before, whole = FUNCTIONS[name], rest[0], len(rest), list(rest)
@@ -64,6 +64,6 @@ def apply(reader: Reads, name: str, sup: Node | None, rest: list[Node]) -> Value
         )
     if Operator("/") in whole and is_big(first):
         raise LatexError(f"{name} {spelled(Product(tuple(whole)))}: expected parentheses, as only the sum can be divided")
-    checked = asking(reader, function, Sense.POSITIVE) if function is sp.log else function
-    found = entrywise(checked, value, what=name)
-    return reader.scripts(found, None, sup, name) if sup else found
+    checked = requiring(reader, function, Sense.POSITIVE) if function is sp.log else function
+    result = entrywise(checked, value, what=name)
+    return reader.scripts(result, None, sup, name) if sup else result

@@ -1,4 +1,4 @@
-"""What a first notation holds: a guess for each symbol, with the place in the paper that it was read from."""
+"""The data of a guessed notation: a meaning for each symbol, and where in the paper it was read."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from derivations.latex.names import pattern
 from derivations.latex.tree import Node, Scripted, Symbol, spelled
 from derivations.latex.uses import RESERVED
 
-Place = tuple[str, int]  # "section" or "formula", and its number
+Scope = tuple[str, int]  # "section" or "formula", and its number
 
 
 @dataclass
 class Guess:
-    """What a symbol is taken for, and why."""
+    """A guessed meaning of a symbol, and the reason."""
 
     meaning: str
     why: str
 
 
 def narrows(meaning: str, known: str) -> bool:
-    """Whether a domain is a part of another: the simplex of ℝ^m, its interior, the positive numbers."""
+    """Return whether a domain is a subset of another, as the simplex is of ℝ^m."""
     words, before = meaning.split(), known.split()
     if len(words) == 1 and len(before) == 1:
         return (known, meaning) in (("real", "positive"), ("real", "nonnegative"), ("nonnegative", "positive"))
@@ -32,25 +32,25 @@ def narrows(meaning: str, known: str) -> bool:
 
 @dataclass
 class Guesses:
-    """The notation in the making: guesses by symbol, in the order in which they were read."""
+    """The guesses made so far, by symbol, in the order in which they were read."""
 
     lines: dict[str, Guess] = field(default_factory=dict)
     names: dict[str, str] = field(default_factory=dict)  # name → the symbol under which it is declared
-    defining: dict[int, str] = field(default_factory=dict)  # place of a formula → the symbol that it defines
+    defining: dict[int, str] = field(default_factory=dict)  # position of a formula → the symbol it defines
     displayed: set[str] = field(default_factory=set)
     used: dict[str, list[Node]] = field(default_factory=dict)
-    indices: dict[str, str] = field(default_factory=dict)  # index → its size, empty where it is not known yet
+    indices: dict[str, str] = field(default_factory=dict)  # index → its size, empty if not known yet
     sets: dict[str, str] = field(default_factory=dict)  # finite set → its size
     called: set[str] = field(default_factory=set)  # names that are used as functions
-    local: dict[Place, dict[str, Guess]] = field(default_factory=dict)  # what a section or a formula says otherwise
-    section: int = 0  # the section of the formula that is read now
-    place: int | None = None  # its own place where it is displayed
-    distributions: set[str] = field(default_factory=set)  # names that stand after this word
-    later: list[tuple[int, Callable[[], None]]] = field(default_factory=list)  # by section, what waits for ranges of indices
+    local: dict[Scope, dict[str, Guess]] = field(default_factory=dict)  # other meanings in a section or a formula
+    section: int = 0  # of the formula being read
+    position: int | None = None  # of the formula being read, if it is displayed
+    distributions: set[str] = field(default_factory=set)  # names after the word “distribution”
+    later: list[tuple[int, Callable[[], None]]] = field(default_factory=list)  # by section, readings that need index ranges
     homes: dict[str, int] = field(default_factory=dict)  # name → the section of its guess
 
-    def say(self, symbol: str, meaning: str, why: str, name: str = "") -> None:
-        """Keep the first guess for a name; a definition replaces a domain, and a part of a domain the whole."""
+    def record(self, symbol: str, meaning: str, why: str, name: str = "") -> None:
+        """Record a guess unless the name has one; a definition replaces a domain, and a smaller domain a larger one."""
         name = name or (pattern(symbol).name if meaning.startswith("=") or "(" in symbol else symbol)
         known = self.lines[self.names[name]].meaning if name in self.names else ""
         defined = meaning.startswith("=") and not known.startswith("=")
@@ -61,15 +61,15 @@ class Guesses:
         self.names[name], self.homes[name] = symbol, self.section
         self.lines[symbol] = Guess(meaning, why)
 
-    def say_again(self, symbol: str, meaning: str, why: str) -> None:
-        """What is said in so many words: for all x ∈ ℝ^m holds in its formula, x ∈ Δ in another section than before there."""
+    def record_explicit(self, symbol: str, meaning: str, why: str) -> None:
+        """Record an explicit domain; one that contradicts an earlier guess holds in its formula or section only."""
         known = self.lines[self.names[symbol]].meaning if symbol in self.names else ""
         again = known and meaning != "?" and not known.startswith(("=", "?")) and known != meaning
-        if again and (self.place is not None or self.homes[symbol] != self.section):
-            here = ("section", self.section) if self.place is None else ("formula", self.place)
+        if again and (self.position is not None or self.homes[symbol] != self.section):
+            here = ("section", self.section) if self.position is None else ("formula", self.position)
             self.local.setdefault(here, {}).setdefault(symbol, Guess(meaning, why))
         else:
-            self.say(symbol, meaning, why)
+            self.record(symbol, meaning, why)
 
     def range_of(self, index: str) -> str:
         """The size of an index, empty where it is not known."""
@@ -84,6 +84,6 @@ class Guesses:
         if text in self.sets:
             return self.sets[text]
         if isinstance(node, Symbol | Scripted) and text not in RESERVED and not text.startswith("\\"):
-            self.say(text, "size", why)
+            self.record(text, "size", why)
             return text if self.lines.get(text, Guess("", "")).meaning.split()[0:1] == ["size"] else None
         return None

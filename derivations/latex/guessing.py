@@ -1,7 +1,6 @@
-"""A first notation of a paper, guessed from its formulas: domains, ranges, definitions; what stays open is a question.
+"""Guess a first notation of a paper from its formulas: domains, ranges, definitions; open questions are marked “?”.
 
-Each guess says what it was read from.  Nothing here is believed: a wrong guess makes a statement about other symbols, which the
-reader of `notation.py` sees.
+Each guess records its source.  No guess is trusted: the author sees all of them in `notation.py` and can correct them.
 """
 
 from __future__ import annotations
@@ -44,60 +43,60 @@ STANDARD = ("KL", "softmax", "tanh", "logsumexp", "variance", "covariance", "exp
 
 
 def guess(paper: Paper) -> Guesses:
-    """Guesses for all symbols of a paper."""
-    found = Guesses()
+    """Guess the meanings of all symbols of a paper."""
+    guesses = Guesses()
     trees: list[tuple[int, Formula, Node]] = []
-    for place, formula in enumerate(paper.formulas):
+    for position, formula in enumerate(paper.formulas):
         try:
-            trees.append((place, formula, parse(formula.latex)))
+            trees.append((position, formula, parse(formula.latex)))
         except LatexError:
             continue
     for _, formula, tree in trees:
-        found.section = formula.section
-        read_sets(found, tree, formula)
+        guesses.section = formula.section
+        read_sets(guesses, tree, formula)
     for _, formula, tree in trees:
-        found.section = formula.section
-        read_bounds(found, tree, formula)
-    found.called = {name for _, _, tree in trees for name, node in uses(tree) if isinstance(node, Product)}
-    for place, formula, tree in trees:
-        found.section, found.place = formula.section, place if formula.display else None
-        read_domains(found, tree, formula)
-        _definition(found, place, tree, formula)
-        _use(found, tree, formula)
-    _indices(found)
-    for section, reading in found.later[:]:
-        found.section = section
+        guesses.section = formula.section
+        read_bounds(guesses, tree, formula)
+    guesses.called = {name for _, _, tree in trees for name, node in uses(tree) if isinstance(node, Product)}
+    for position, formula, tree in trees:
+        guesses.section, guesses.position = formula.section, position if formula.display else None
+        read_domains(guesses, tree, formula)
+        _definition(guesses, position, tree, formula)
+        _use(guesses, tree, formula)
+    _indices(guesses)
+    for section, reading in guesses.later[:]:
+        guesses.section = section
         reading()
-    for name, nodes in found.used.items():
-        _rest(found, name, nodes)
-    for place, formula, tree in trees:
-        _off_simplex(found, place, tree, formula)
-    return found
+    for name, nodes in guesses.used.items():
+        _rest(guesses, name, nodes)
+    for position, formula, tree in trees:
+        _off_simplex(guesses, position, tree, formula)
+    return guesses
 
 
-def _off_simplex(found: Guesses, place: int, tree: Node, formula: Formula) -> None:
-    """In a formula that differentiates by the entries of a distribution these are any positive numbers."""
+def _off_simplex(guesses: Guesses, position: int, tree: Node, formula: Formula) -> None:
+    """Let the entries of a distribution be any positive numbers in formulas that differentiate by them."""
     for name in _differentiated(tree):
-        known = found.lines.get(found.names.get(name, ""))
+        known = guesses.lines.get(guesses.names.get(name, ""))
         words = known.meaning.split() if known is not None else []
         if formula.display and words[:1] in (["simplex"], ["interior"]):
-            local = found.local.setdefault(("formula", place), {})
+            local = guesses.local.setdefault(("formula", position), {})
             local.setdefault(name, Guess(f"positive vector {words[-1]}", "differentiated by its entries, off the simplex"))
-        elif formula.display and known is not None and words[:1] == ["="] and (domain := _free(found, name, tree)):
-            local = found.local.setdefault(("formula", place), {})
+        elif formula.display and known is not None and words[:1] == ["="] and (domain := _free(guesses, name, tree)):
+            local = guesses.local.setdefault(("formula", position), {})
             local.setdefault(name, Guess(domain, "differentiated by, whatever defines it"))
 
 
-def _free(found: Guesses, name: str, tree: Node) -> str | None:
-    """Any real numbers, for what sums and products of symbols define that the formula does not use otherwise."""
-    shown, body = pattern(found.names[name]), parse(found.lines[found.names[name]].meaning[1:])
-    sizes = [found.range_of(each) for each in shown.indices]
+def _free(guesses: Guesses, name: str, tree: Node) -> str | None:
+    """Return a domain of real numbers for a symbol defined by sums and products that the formula does not use otherwise."""
+    shown, body = pattern(guesses.names[name]), parse(guesses.lines[guesses.names[name]].meaning[1:])
+    sizes = [guesses.range_of(each) for each in shown.indices]
     plain = all(isinstance(node, Symbol | Scripted | Product | Sum | Number | Operator) for node in walk(body))
     below = {spelled(node) for node in walk(body)}
     if shown.arguments or not all(sizes) or len(sizes) > 2 or not plain or below & {*STARTING, "e"}:
         return None
-    others = _defining(found, {symbol for symbol, _ in uses(tree)} - {name}, but=name)
-    if (others & {symbol for symbol, _ in uses(body)}) - {*found.indices, *shown.indices}:
+    others = _defining(guesses, {symbol for symbol, _ in uses(tree)} - {name}, but=name)
+    if (others & {symbol for symbol, _ in uses(body)}) - {*guesses.indices, *shown.indices}:
         return None
     return ["real", f"vector {' '.join(sizes)}", f"matrix {' '.join(sizes)}"][len(sizes)]
 
@@ -114,8 +113,8 @@ def _differentiated(tree: Node) -> Iterator[str]:
 # ── definitions ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _definition(found: Guesses, place: int, tree: Node, formula: Formula) -> None:
-    """X = … where X is new: displayed, or said to be a definition by its sign or the words before it."""
+def _definition(guesses: Guesses, position: int, tree: Node, formula: Formula) -> None:
+    """Record X = … as a definition if X is new and the display, the sign or the words before it make it one."""
     clauses = tree.parts if isinstance(tree, Listing) and not set(tree.separators) & {"|", "‖"} else (tree,)
     for number, whole in enumerate(clauses):
         with_words, clause = without_words(whole)
@@ -127,17 +126,17 @@ def _definition(found: Guesses, place: int, tree: Node, formula: Formula) -> Non
         where = sign == "=" and bool(spoken) and spoken <= WHERE
         if spoken and not where:
             continue
-        said = sign in DEFINE or where or (sign == "=" and (formula.display or not set(words[-3:]) & set(CONDITIONAL)))
-        if not said or (sign not in DEFINE and not where and _is_problem(right)):
+        defines = sign in DEFINE or where or (sign == "=" and (formula.display or not set(words[-3:]) & set(CONDITIONAL)))
+        if not defines or (sign not in DEFINE and not where and _is_problem(right)):
             continue
-        name = _defined_name(found, left, right, sign, formula.display)
+        name = _defined_name(guesses, left, right, sign, formula.display)
         if name and not _is_problem(right):
-            found.say(spelled(left), f"= {spelled(right)}", f"line {formula.line}", name)
+            guesses.record(spelled(left), f"= {spelled(right)}", f"line {formula.line}", name)
             if number == 0:
-                found.defining[place] = name
+                guesses.defining[position] = name
 
 
-def _defined_name(found: Guesses, left: Node, right: Node, sign: str, display: bool) -> str | None:
+def _defined_name(guesses: Guesses, left: Node, right: Node, sign: str, display: bool) -> str | None:
     if isinstance(left, Product) and not isinstance(left.factors[-1], Bracket):
         return None                                          # a b = c defines neither a nor b
     if _is_problem(left):
@@ -149,30 +148,30 @@ def _defined_name(found: Guesses, left: Node, right: Node, sign: str, display: b
     except LatexError:
         return None
     name = shown.name
-    if any(each in found.called or (each in found.names and each not in found.indices) for each in shown.indices):
+    if any(each in guesses.called or (each in guesses.names and each not in guesses.indices) for each in shown.indices):
         base = left.factors[0] if isinstance(left, Product) else left
         name = spelled(base)
-    known = found.lines.get(found.names.get(name, ""))
-    seen = known is not None and (name in found.displayed or known.meaning.startswith("="))
+    known = guesses.lines.get(guesses.names.get(name, ""))
+    seen = known is not None and (name in guesses.displayed or known.meaning.startswith("="))
     standard = operators.DEFAULT.get(name)
     if (
         (standard in STANDARD and not shown.indices)
         or (standard == "entropy" and "\\log" in spelled(right))
-        or name in found.indices
+        or name in guesses.indices
         or name in RESERVED
         or name.startswith(("\\nabla", "\\partial"))
-        or _is_slope(found, name)
+        or _is_slope(guesses, name)
     ):
         return None
     if (seen and sign not in DEFINE) or (known is not None and (known.meaning.startswith("size") or not display)):
         return None
-    bare = found.lines.get(found.names.get(name.rstrip("'"), ""))
-    if name.endswith("'") and bare is not None and "(" in found.names[name.rstrip("'")]:
+    bare = guesses.lines.get(guesses.names.get(name.rstrip("'"), ""))
+    if name.endswith("'") and bare is not None and "(" in guesses.names[name.rstrip("'")]:
         return None                                          # f'(x) is the derivative of f
     inside = {spelled(node) for node in walk(right)} | {symbol for symbol, _ in uses(right)}
-    if name in inside or name in _defining(found, inside):
+    if name in inside or name in _defining(guesses, inside):
         return None
-    if isinstance(right, Number) or name in found.sets or name.startswith("\\mathbb"):
+    if isinstance(right, Number) or name in guesses.sets or name.startswith("\\mathbb"):
         return None
     if isinstance(left, Scripted) and left.sub is not None and not shown.indices and spelled(left.sub).isdigit():
         return None
@@ -184,24 +183,24 @@ def _arguments(call: Product) -> tuple[Node, ...]:
     return tuple(parts(bracket.inside)) if isinstance(bracket, Bracket) else ()
 
 
-def _defining(found: Guesses, names: set[str], but: str = "") -> set[str]:
-    """All names by which some names are defined, so that no definition goes round in a circle; what defines `but` left out."""
+def _defining(guesses: Guesses, names: set[str], but: str = "") -> set[str]:
+    """Return all names that the definitions of some names use (that of `but` excluded), to avoid circular definitions."""
     seen: set[str] = set()
     waiting = set(names)
     while waiting:
         name = waiting.pop()
         seen.add(name)
-        line = found.lines.get(found.names.get(name, ""))
+        line = guesses.lines.get(guesses.names.get(name, ""))
         if line is not None and line.meaning.startswith("=") and name != but:
             tree = parse(line.meaning[1:])
             waiting |= ({spelled(node) for node in walk(tree)} | {symbol for symbol, _ in uses(tree)}) - seen
     return seen
 
 
-def _is_slope(found: Guesses, name: str) -> bool:
-    """Whether a name is that of a derivative, f' of an f that is defined."""
+def _is_slope(guesses: Guesses, name: str) -> bool:
+    """Return whether a name is that of the derivative f' of a defined f."""
     bare = name.replace("'", "")
-    return bare != name and bare in found.names and found.lines[found.names[bare]].meaning.startswith("=")
+    return bare != name and bare in guesses.names and guesses.lines[guesses.names[bare]].meaning.startswith("=")
 
 
 def _is_problem(node: Node) -> bool:
@@ -223,43 +222,43 @@ def _is_problem(node: Node) -> bool:
     )
 
 
-def _use(found: Guesses, tree: Node, formula: Formula) -> None:
+def _use(guesses: Guesses, tree: Node, formula: Formula) -> None:
     for name, node in uses(tree):
-        found.used.setdefault(name, []).append(node)
+        guesses.used.setdefault(name, []).append(node)
         if formula.display:
-            found.displayed.add(name)
+            guesses.displayed.add(name)
 
 
-def _indices(found: Guesses) -> None:
-    """Sizes for indices that have none yet: that of what they index, else the only size there is."""
-    sizes = [symbol for symbol, each in found.lines.items() if each.meaning.startswith("size")]
-    for name, nodes in found.used.items():
-        known = found.lines.get(found.names.get(name, ""))
+def _indices(guesses: Guesses) -> None:
+    """Give each index without a range the size of what it indexes, or else the first size."""
+    sizes = [symbol for symbol, each in guesses.lines.items() if each.meaning.startswith("size")]
+    for name, nodes in guesses.used.items():
+        known = guesses.lines.get(guesses.names.get(name, ""))
         shape = known.meaning.split()[1:] if known and not known.meaning.startswith("=") else []
         shape = [each for each in shape if each not in ("vector", "matrix")]
         for node in nodes:
             if isinstance(node, Scripted) and node.sub is not None and is_index_list(node.sub):
-                for place, part in enumerate(index_parts(node.sub)):
+                for axis, part in enumerate(index_parts(node.sub)):
                     letter = spelled(part).rstrip("'")
-                    named = spelled(node) in found.names or letter in found.called or letter in found.names
+                    named = spelled(node) in guesses.names or letter in guesses.called or letter in guesses.names
                     if LETTER.fullmatch(letter) and letter not in sizes and not named:
-                        size = shape[place] if place < len(shape) else ""
-                        found.indices[letter] = found.indices.get(letter) or size
-    for letter, size in found.indices.items():
+                        size = shape[axis] if axis < len(shape) else ""
+                        guesses.indices[letter] = guesses.indices.get(letter) or size
+    for letter, size in guesses.indices.items():
         chosen = size or (sizes[0] if sizes else "")
         if not chosen:
-            found.say("m", "size", "no size is named in the paper")
+            guesses.record("m", "size", "no size is named in the paper")
             chosen, sizes = "m", ["m"]
-        if letter not in found.names:
+        if letter not in guesses.names:
             why = "a bound index" if size else f"an index without a range; {chosen} is the first size"
-            found.say(letter.rstrip("'"), f"index {chosen}", why)
+            guesses.record(letter.rstrip("'"), f"index {chosen}", why)
 
 
-def _rest(found: Guesses, name: str, nodes: Sequence[Node]) -> None:
-    """A symbol that nothing declares: by how it is written, else a question."""
+def _rest(guesses: Guesses, name: str, nodes: Sequence[Node]) -> None:
+    """Guess an undeclared symbol from how it is written; leave a question if that does not help."""
     if (
-        name in found.names
-        or name in found.sets
+        name in guesses.names
+        or name in guesses.sets
         or name in operators.DEFAULT
         or name in RESERVED
         or name in PARTIAL[1:]
@@ -270,25 +269,25 @@ def _rest(found: Guesses, name: str, nodes: Sequence[Node]) -> None:
         return
     if name == "\\pi" and not any(isinstance(node, Scripted | Product) for node in nodes):
         return
-    if any(isinstance(node, Scripted) and _is_end(found, node) for node in nodes):
+    if any(isinstance(node, Scripted) and _is_end(guesses, node) for node in nodes):
         return
     bare = name.rstrip("'")
-    if _is_slope(found, name) or f"\\mathbf{{{name}}}" in found.names:
+    if _is_slope(guesses, name) or f"\\mathbf{{{name}}}" in guesses.names:
         return
-    if bare != name and bare in found.names and found.lines[found.names[bare]].meaning.startswith("index"):
+    if bare != name and bare in guesses.names and guesses.lines[guesses.names[bare]].meaning.startswith("index"):
         return
     calls = [node for node in nodes if isinstance(node, Product)]
     if calls:
         bracket = calls[0].factors[1]
         assert isinstance(bracket, Bracket)
-        if any(spelled(part) in found.indices for part in parts(bracket.inside)):
+        if any(spelled(part) in guesses.indices for part in parts(bracket.inside)):
             joint = len(parts(bracket.inside)) > 1 and "|" not in spelled(bracket)
             likely = name.startswith(WEIGHTS)
             meaning = "positive" if joint and likely else "distribution" if likely else "?"
-            found.say(spelled(calls[0]), meaning, "a function of an index" if likely else "real? positive? distribution?")
+            guesses.record(spelled(calls[0]), meaning, "a function of an index" if likely else "real? positive? distribution?")
             for part in parts(bracket.inside):
-                if spelled(part) not in found.indices and spelled(part) not in found.names:
-                    found.say(spelled(part), "fixed", f"an argument of {name} that is no index")
+                if spelled(part) not in guesses.indices and spelled(part) not in guesses.names:
+                    guesses.record(spelled(part), "fixed", f"an argument of {name} that is no index")
             return
     indexed = [node for node in nodes if isinstance(node, Scripted) and node.sub is not None and is_index_list(node.sub)]
     if indexed:
@@ -296,54 +295,54 @@ def _rest(found: Guesses, name: str, nodes: Sequence[Node]) -> None:
         assert isinstance(first, Scripted)
         assert first.sub is not None
         letters = [spelled(part).rstrip("'") for part in index_parts(first.sub)]
-        ranges = [found.lines[letter].meaning if letter in found.lines else "" for letter in letters]
+        ranges = [guesses.lines[letter].meaning if letter in guesses.lines else "" for letter in letters]
         shape = [each.split()[1] if each.startswith("index ") else "" for each in ranges]
         if all(shape) and len(shape) <= 2:
             kind = "vector" if len(shape) == 1 else "matrix"
-            like = found.lines[found.names[bare]].meaning if bare != name and bare in found.names else ""
+            like = guesses.lines[guesses.names[bare]].meaning if bare != name and bare in guesses.names else ""
             if like.split()[1:] == shape and like.split()[0] in ("simplex", "interior"):
-                found.say(name, like, f"as {bare}")
+                guesses.record(name, like, f"as {bare}")
                 return
-            if name in found.distributions and len(shape) == 1:
-                found.say(name, f"simplex {shape[0]}", "after “distribution”")
+            if name in guesses.distributions and len(shape) == 1:
+                guesses.record(name, f"simplex {shape[0]}", "after “distribution”")
                 return
-            asked = f"interior {shape[0]}?" if name in DISTRIBUTIONS and len(shape) == 1 else ""
-            found.say(name, "?" if asked else f"{kind} {' '.join(shape)}", asked or "its indices")
+            question = f"interior {shape[0]}?" if name in DISTRIBUTIONS and len(shape) == 1 else ""
+            guesses.record(name, "?" if question else f"{kind} {' '.join(shape)}", question or "its indices")
             return
-    if (size := _shared_range(found, name)) is not None:
-        found.say(name, f"index {size}", "an argument where another index stands, too")
-    elif _is_argument(found, name):
-        found.say(name, "real", "the argument of a definition")
-    elif name in POSITIVE and name not in found.called:
-        found.say(name, "positive", "a letter for positive numbers; nothing else is said of it")
+    if (size := _shared_range(guesses, name)) is not None:
+        guesses.record(name, f"index {size}", "an argument where another index stands, too")
+    elif _is_argument(guesses, name):
+        guesses.record(name, "real", "the argument of a definition")
+    elif name in POSITIVE and name not in guesses.called:
+        guesses.record(name, "positive", "a letter that usually stands for positive numbers")
     else:
-        found.say(name, "?", "nothing is said of it: real? positive? vector? = a definition?")
+        guesses.record(name, "?", "not declared: real? positive? vector? = a definition?")
 
 
-def _shared_range(found: Guesses, name: str) -> str | None:
-    """The size of the index that stands elsewhere where a letter stands, w where r(y) and r(w) are used."""
+def _shared_range(guesses: Guesses, name: str) -> str | None:
+    """Return the size of the index that replaces a letter elsewhere: of y for w if both r(y) and r(w) occur."""
     if not LETTER.fullmatch(name):
         return None
-    for nodes in found.used.values():
+    for nodes in guesses.used.values():
         calls = [node.factors[1] for node in nodes if isinstance(node, Product)]
         lists = [parts(call.inside) for call in calls if isinstance(call, Bracket)]
         for mine in lists:
             places = [at for at, part in enumerate(mine) if spelled(part) == name]
             others = [spelled(each[at]) for at in places for each in lists if len(each) == len(mine)]
-            sizes = {found.indices[other] for other in others if found.indices.get(other)}
+            sizes = {guesses.indices[other] for other in others if guesses.indices.get(other)}
             if len(sizes) == 1:
                 return sizes.pop()
     return None
 
 
-def _is_end(found: Guesses, node: Scripted) -> bool:
-    """Whether a symbol is the first or last of a family that is declared: x_1, x_N."""
+def _is_end(guesses: Guesses, node: Scripted) -> bool:
+    """Return whether a symbol is the first or last of a declared family: x_1, x_N."""
     end = spelled(node.sub)
-    size = found.lines.get(end)
+    size = guesses.lines.get(end)
     base = spelled(node.base)
-    declared = base in found.names or f"\\mathbf{{{base}}}" in found.names
+    declared = base in guesses.names or f"\\mathbf{{{base}}}" in guesses.names
     return declared and (end.isdigit() or (size is not None and size.meaning.startswith("size")))
 
 
-def _is_argument(found: Guesses, name: str) -> bool:
-    return any(name in pattern(symbol).arguments for symbol in found.lines)
+def _is_argument(guesses: Guesses, name: str) -> bool:
+    return any(name in pattern(symbol).arguments for symbol in guesses.lines)

@@ -1,7 +1,7 @@
 """Maxima and minima over an index, suprema and infima over a domain, as terms of an inequality.
 
-Where one is bounded, max_i x_i ≤ y, the statement is one about every i, or about every point of the domain.  Where one is the
-bound, y ≤ max_i x_i, it says the same of every number that is ≥ all x_i: with M for the maximum, x_i = M − u_i for u_i ≥ 0.
+If one is bounded, max_i x_i ≤ y, the statement holds for every i, or for every point of the domain.  If it is the bound,
+y ≤ max_i x_i, the statement holds for every number M ≥ all x_i in place of the maximum: x_i = M − u_i with u_i ≥ 0.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import sympy as sp
 from derivations.calculus import variables
 from derivations.calculus.variables import Kind, Variable, index
 from derivations.latex.derivatives import put_at
-from derivations.latex.elaboration import Reader
 from derivations.latex.membership import check_member
+from derivations.latex.reader import Reader
 from derivations.latex.sums import bindings, occurs_free
 from derivations.latex.tree import Chain, LatexError, Node, Product, Scripted, Sum, Symbol, product_node, spelled
 from derivations.latex.values import Value, scalar
@@ -27,60 +27,60 @@ GREATEST, LEAST = ("\\max", "\\sup"), ("\\min", "\\inf")
 
 @dataclass(frozen=True)
 class Extreme:
-    """A term of a side: its place, the maximum or minimum, what stands below it and what it is of."""
+    """A maximum or minimum among the terms of a side: its position, the operator with subscript, and the body."""
 
-    place: int
+    position: int
     head: Scripted
     body: Node
 
 
 def extremes(side: Node, *, greatest: bool) -> list[Extreme]:
-    """The terms of a side that are maxima, or minima after a minus sign; where not `greatest` the other way round."""
-    found = []
-    for place, (sign, term) in enumerate(_terms(side)):
+    """Return the terms of a side that are maxima, or minima after a minus sign; if not `greatest`, the reverse."""
+    terms = []
+    for position, (sign, term) in enumerate(_terms(side)):
         head = term.factors[0] if isinstance(term, Product) and len(term.factors) > 1 else None
         names = GREATEST if greatest == (sign != "-") else LEAST
         if isinstance(head, Scripted) and spelled(head.base) in names and head.sub is not None and isinstance(term, Product):
-            found.append(Extreme(place, head, product_node(term.factors[1:])))
-    return found
+            terms.append(Extreme(position, head, product_node(term.factors[1:])))
+    return terms
 
 
 def every(reader: Reader, side: Node, others: Sequence[Node], *, above: bool) -> tuple[Reader, Node]:
-    """A side of an inequality without the maxima that it bounds, and the reader in which their index is any.
+    """Replace the bounded maxima of a side by their bodies; return the reader in which their indices are arbitrary.
 
-    max_i x_i ≤ y says that x_i ≤ y for every i; so do min_i x_i ≥ y (`above`), and their negatives on the other side. Raises
-    LatexError where the index has another use in the statement.
+    max_i x_i ≤ y states x_i ≤ y for every i; likewise min_i x_i ≥ y (`above`), and their negatives on the other side.  Raises
+    LatexError if the index is used elsewhere in the statement.
     """
     for each in extremes(side, greatest=not above):
         name, sub = spelled(each.head.base), each.head.sub
         assert sub is not None
         letter = spelled(sub.parts[0]) if isinstance(sub, Chain) else spelled(sub)
-        elsewhere = [*others, *(term for at, (_, term) in enumerate(_terms(side)) if at != each.place)]
+        elsewhere = [*others, *(term for at, (_, term) in enumerate(_terms(side)) if at != each.position)]
         if any(occurs_free(node, letter) for node in elsewhere):
             raise LatexError(f"{name}: expected a letter that is used nowhere else, got {letter}")
         if _is_point(reader, letter):
             _check_domain(reader, sub)
-            side = _with_term(side, each.place, each.body)
+            side = _with_term(side, each.position, each.body)
             continue
         (over,) = _one(bindings(reader, sub, each.head.sup), name).values()
         own = reader.within(**{letter: scalar(index(letter, over.domain.shape[0]))}).value(each.body)
-        term = Symbol(f"{spelled(each.head)}#{each.place}{above}")
-        reader, side = reader.within(**{term.name: own}), _with_term(side, each.place, term)
+        term = Symbol(f"{spelled(each.head)}#{each.position}{above}")
+        reader, side = reader.within(**{term.name: own}), _with_term(side, each.position, term)
     return reader, side
 
 
 def reached(reader: Reader, side: Node, *, above: bool) -> tuple[Reader, Node, Put]:
-    """A side with a number M for the maximum that bounds the other side, and what puts M − u_i for x_i.
+    """Replace the maximum that bounds the other side by a number M; also return the substitution of M − u_i for x_i.
 
-    y ≤ max_i x_i says that y ≤ M for every M ≥ all x_i.  Raises LatexError for maxima of anything but the entries of a vector.
+    y ≤ max_i x_i states y ≤ M for every M ≥ all x_i.  Raises LatexError unless the maximum is over a vector's entries.
     """
-    found = extremes(side, greatest=above)
-    if not found:
+    bounding = extremes(side, greatest=above)
+    if not bounding:
         return reader, side, lambda expr: expr
-    name = spelled(found[0].head.base)
-    if len(found) > 1:
-        raise LatexError(f"{name}: expected one maximum or minimum that as a bound, got several")
-    head, body, sub = found[0].head, found[0].body, found[0].head.sub
+    name = spelled(bounding[0].head.base)
+    if len(bounding) > 1:
+        raise LatexError(f"{name}: expected one maximum or minimum as a bound, got several")
+    head, body, sub = bounding[0].head, bounding[0].body, bounding[0].head.sub
     assert sub is not None
     ((letter, over),) = _one(bindings(reader, sub, head.sup), name).items()
     entry = reader.within(**{letter: scalar(over)}).value(body)
@@ -91,28 +91,28 @@ def reached(reader: Reader, side: Node, *, above: bool) -> tuple[Reader, Node, P
     most = variables.scalar(f"{name[1:]}{shown}")
     apart = variables.vector(f"gap{shown}", *vector.shape, kind=Kind.NONNEGATIVE)
     below = -1 if name in GREATEST else 1
-    moved = Value(tuple(vector.shape), lambda i: most + below * apart[i])
+    shifted = Value(tuple(vector.shape), lambda i: most + below * apart[i])
     own = Value(tuple(vector.shape), lambda i: vector[i])
     symbol = Symbol(most.name)
 
     def put(side: sp.Expr) -> sp.Expr:
-        return put_at(scalar(side), own, moved).number
+        return put_at(scalar(side), own, shifted).number
 
-    return reader.within(**{most.name: scalar(most)}), _with_term(side, found[0].place, symbol), put
+    return reader.within(**{most.name: scalar(most)}), _with_term(side, bounding[0].position, symbol), put
 
 
 def _terms(side: Node) -> tuple[tuple[str, Node], ...]:
     return side.terms if isinstance(side, Sum) else (("+", side),)
 
 
-def _with_term(side: Node, place: int, body: Node) -> Node:
+def _with_term(side: Node, position: int, body: Node) -> Node:
     if not isinstance(side, Sum):
         return body
-    return Sum(tuple((sign, body if at == place else term) for at, (sign, term) in enumerate(side.terms)))
+    return Sum(tuple((sign, body if at == position else term) for at, (sign, term) in enumerate(side.terms)))
 
 
 def _is_point(reader: Reader, letter: str) -> bool:
-    """Whether a letter below a supremum is a variable of the notation, and no index."""
+    """Return whether a letter below a supremum is a variable other than an index."""
     meaning = reader.meaning(letter)
     first = meaning.entry(*(sp.S.One for _ in meaning.shape)) if isinstance(meaning, Value) else None
     label = first.base.label if isinstance(first, sp.Indexed) else first
@@ -120,7 +120,7 @@ def _is_point(reader: Reader, letter: str) -> bool:
 
 
 def _check_domain(reader: Reader, sub: Node) -> None:
-    """Raises LatexError for a supremum over another set than that of which the notation declares the points."""
+    """Raise LatexError if a supremum is over another set than the declared domain of its variable."""
     if not isinstance(sub, Chain):
         return
     if sub.signs != ("\\in",) or sub.parts[0] is None or sub.parts[1] is None or not spelled(sub.parts[1]).startswith(SPACES):
@@ -128,7 +128,7 @@ def _check_domain(reader: Reader, sub: Node) -> None:
     check_member(reader, sub.parts[0], sub.parts[1])
 
 
-def _one(found: dict[str, Variable], name: str) -> dict[str, Variable]:
-    if len(found) != 1:
-        raise LatexError(f"{name}: expected one index below, got {', '.join(found)}")
-    return found
+def _one(indices: dict[str, Variable], name: str) -> dict[str, Variable]:
+    if len(indices) != 1:
+        raise LatexError(f"{name}: expected one index below, got {', '.join(indices)}")
+    return indices

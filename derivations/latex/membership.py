@@ -1,4 +1,4 @@
-"""Membership in sets: x ∈ (0, 1), x ∈ ℝ^m, q ∈ Δ, against what the notation declares."""
+"""Check membership, x ∈ (0, 1), x ∈ ℝ^m, q ∈ Δ, against the notation."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import sympy as sp
 from derivations.calculus import sums
 from derivations.calculus.sums import total
 from derivations.calculus.variables import Kind, Variable
-from derivations.latex.elaboration import Reader
 from derivations.latex.names import parts
+from derivations.latex.reader import Reader
 from derivations.latex.tree import Bracket, LatexError, Node, Scripted, spelled
 from derivations.latex.values import Value, at, bound
 from derivations.relations import AtLeast
@@ -23,20 +23,20 @@ def is_interval(node: Node) -> bool:
 
 
 def within_interval(reader: Reader, left: Node, interval: Node) -> list[Hypothesis]:
-    """x ∈ (a, b) as two inequalities; an end at infinity says nothing."""
+    """Return x ∈ (a, b) as two inequalities, none for an infinite end."""
     assert isinstance(interval, Bracket)
     low, high = parts(interval.inside)
     strict, x = interval.kind == "()", reader.value(left).number
-    found: list[Hypothesis] = []
+    bounds: list[Hypothesis] = []
     if "\\infty" not in spelled(low):
-        found.append(AtLeast(x, reader.value(low).number, strict=strict))
+        bounds.append(AtLeast(x, reader.value(low).number, strict=strict))
     if "\\infty" not in spelled(high):
-        found.append(AtLeast(reader.value(high).number, x, strict=strict))
-    return [each for each in found if not each.prove()]
+        bounds.append(AtLeast(reader.value(high).number, x, strict=strict))
+    return [each for each in bounds if not each.prove()]
 
 
 def check_member(reader: Reader, left: Node, right: Node) -> None:
-    """Raises LatexError for a set that is smaller than what the notation declares, ℝ₊ of a real number."""
+    """Raise LatexError if a set is smaller than the declared domain, as ℝ₊ for a real number."""
     text = spelled(right)
     base, sub = (right.base, spelled(right.sub)) if isinstance(right, Scripted) else (right, "")
     simplex, signed = "\\Delta" in text, spelled(base) == "\\mathbb{R}" and sub != ""
@@ -53,7 +53,7 @@ def check_member(reader: Reader, left: Node, right: Node) -> None:
 
 
 def _check_whole(reader: Reader, left: Node, right: Node) -> None:
-    """Raises LatexError for x ∈ ℝ^m where the notation declares x as a point of a part of it, so that less would be shown."""
+    """Raise LatexError for x ∈ ℝ^m if x is declared as a point of a subset, so that less would be proved."""
     meaning = reader.meaning(spelled(left)) if spelled(right).startswith("\\mathbb{R}") else None
     first = meaning.entry(*map(bound, meaning.shape)) if isinstance(meaning, Value) and None not in meaning.shape else None
     label = first.base.label if isinstance(first, sp.Indexed) else first

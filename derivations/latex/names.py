@@ -1,4 +1,4 @@
-"""Names of symbols: the left side of a declaration, the parts of a subscript, and how a variable is called in plain text."""
+"""Names of symbols: the left side of a declaration, the parts of a subscript, and a variable's name in plain text."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Pattern:
 
 
 def split(symbols: str) -> list[str]:
-    """Symbols with commas between them, those inside of brackets left alone."""
+    """Split a list of symbols at commas outside brackets."""
     depth, parts = 0, [""]
     for letter in symbols:
         depth += (letter in "({[") - (letter in ")}]")
@@ -36,7 +36,7 @@ ANGLES = ("\\cos", "\\sin")  # \\cos\\angle(x, y) has two arguments
 
 
 def pattern(latex: str) -> Pattern:
-    """The name, indices and arguments of a declared symbol; raises LatexError for what is no symbol."""
+    """Return the name, indices and arguments of a declared symbol; raises LatexError for anything else."""
     node = parse(latex)
     arguments: tuple[str, ...] = ()
     if (
@@ -65,7 +65,7 @@ def _is_symbol(node: Node) -> bool:
 
 
 def parts(node: Node) -> tuple[Node, ...]:
-    """What commas, a bar or a preference separate: P(w \\succ l) is a function of w and l."""
+    """Return the parts that commas, a bar or ≻ separate: P(w \\succ l) is a function of w and l."""
     if isinstance(node, Chain) and set(node.signs) <= {"\\succ", "\\prec"}:
         return tuple(each for each in node.parts if each is not None)
     if isinstance(node, Listing):
@@ -92,7 +92,7 @@ GREEK = {"epsilon": "ε", "varepsilon": "ε", "phi": "φ", "varphi": "φ", "vart
 
 
 def plain(latex: str) -> str:
-    """The name of a variable as a text shows it: τ for \\tau, p⋆ for p^{\\star}."""
+    """Return a variable's name in plain text: τ for \\tau, p⋆ for p^{\\star}."""
 
     def letter(match: re.Match[str]) -> str:
         word = match[1]
@@ -107,12 +107,12 @@ def plain(latex: str) -> str:
 
 
 def styled(latex: str) -> str:
-    """The name of a variable with the style of its letters, where the letters alone are taken: calL for \\mathcal{L}."""
+    """Return a variable's name with the style of its letters, if the plain name is taken: calL for \\mathcal{L}."""
     return "".join(style.removeprefix("math") for style in STYLES if f"\\{style}{{" in latex) + plain(latex)
 
 
 def thin(latex: str) -> str:
-    """The name of the entries of a vector that is printed bold, z for \\mathbf{z}; any other name as it is."""
+    """Return the name of the entries of a bold vector, z for \\mathbf{z}; any other name unchanged."""
     return latex.removeprefix("\\mathbf{").removesuffix("}") if latex.startswith("\\mathbf{") else latex
 
 

@@ -1,7 +1,6 @@
-"""A document from a LaTeX paper: its sections as modules, its equations as claims, its symbols as a notation to correct.
+"""Make a document from a LaTeX paper: its sections as modules, its equations as claims, its symbols as a notation to correct.
 
-Written again after the paper or the notation changed, it keeps what the author wrote: lines of the notation, and what was added
-to the modules of the sections.
+Running it again after a change preserves the author's work: lines of the notation, and additions to the modules.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ class Written:
     """An equation of a paper as a claim."""
 
     id: str
-    place: int
+    position: int
     formula: Formula
     defines: bool
 
@@ -39,23 +38,23 @@ def create(path: Path, folder: Path) -> list[Written]:
     if not folder.parent.is_dir():
         raise ValueError(f"FOLDER: expected a folder in an existing one, got {folder}")
     paper = read_paper(path)
-    found = guess(paper)
-    equations = list(_equations(folder.name, paper, found))
+    guesses = guess(paper)
+    equations = list(_equations(folder.name, paper, guesses))
     if not equations:
         raise ValueError(f"PAPER: expected numbered or labelled equations, got none in {path}")
     folder.mkdir(exist_ok=True)
     title = paper.title or path.stem
     _write_once(folder / "__init__.py", f'"""{title}."""\n')
-    _write_notation(folder / NOTATION, title, found, _local(equations, found))
+    _write_notation(folder / NOTATION, title, guesses, _local(equations, guesses))
     for section in sorted({each.formula.section for each in equations}):
         _write_section(folder, path, paper, section, [each for each in equations if each.formula.section == section])
     return equations
 
 
-def _equations(document: str, paper: Paper, found: Guesses) -> Iterator[Written]:
+def _equations(document: str, paper: Paper, guesses: Guesses) -> Iterator[Written]:
     """Every displayed formula with a number or a label, and an id for each."""
     taken: set[str] = set()
-    for place, formula in enumerate(paper.formulas):
+    for position, formula in enumerate(paper.formulas):
         if not (formula.display and (formula.number or formula.label)):
             continue
         words = re.sub(r"[^A-Za-z0-9.]+", "-", formula.number or formula.label.split(":")[-1]).strip("-.") or "equation"
@@ -64,7 +63,7 @@ def _equations(document: str, paper: Paper, found: Guesses) -> Iterator[Written]
             copy += 1
             id = f"{document}.{words}-{copy}"
         taken.add(id)
-        yield Written(id, place, formula, place in found.defining)
+        yield Written(id, position, formula, position in guesses.defining)
 
 
 # ── files ───────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -75,21 +74,21 @@ def _write_once(path: Path, text: str) -> None:
         write_whole(path, text)
 
 
-def _local(equations: list[Written], found: Guesses) -> dict[str, list[str]]:
-    """The lines of what a section or an equation says otherwise, by module and id."""
-    ids = {each.place: each.id for each in equations}
-    named = {(kind, number): f"section{number}" if kind == "section" else ids.get(number, "") for kind, number in found.local}
+def _local(equations: list[Written], guesses: Guesses) -> dict[str, list[str]]:
+    """Return the lines of local meanings, by module or id."""
+    ids = {each.position: each.id for each in equations}
+    named = {(kind, number): f"section{number}" if kind == "section" else ids.get(number, "") for kind, number in guesses.local}
     return {
-        named[place]: [_line(symbol, each.meaning, each.why, indent=8) for symbol, each in lines.items()]
-        for place, lines in found.local.items()
-        if named[place]
+        named[scope]: [_line(symbol, each.meaning, each.why, indent=8) for symbol, each in lines.items()]
+        for scope, lines in guesses.local.items()
+        if named[scope]
     }
 
 
-def _write_notation(path: Path, title: str, found: Guesses, local: Mapping[str, list[str]]) -> None:
-    """The notation with new symbols at its end; the lines that are there stay as they are."""
+def _write_notation(path: Path, title: str, guesses: Guesses, local: Mapping[str, list[str]]) -> None:
+    """Write the notation; new symbols go to its end, existing lines stay unchanged."""
     if not path.exists():
-        lines = [_line(symbol, each.meaning, each.why) for symbol, each in found.lines.items()]
+        lines = [_line(symbol, each.meaning, each.why) for symbol, each in guesses.lines.items()]
         write_whole(
             path,
             f'"""What the symbols of the paper stand for: {_quoted(title)}.\n\nCorrect what is guessed wrong; '
@@ -100,8 +99,8 @@ def _write_notation(path: Path, title: str, found: Guesses, local: Mapping[str, 
     text = path.read_text(encoding="utf-8")
     table = _table(text)
     keys = [str(key.value) for key in table.keys if isinstance(key, ast.Constant)]
-    kept = {symbol for key in keys for symbol in split(key)}
-    new = [_line(symbol, each.meaning, each.why) for symbol, each in found.lines.items() if symbol not in kept]
+    declared = {symbol for key in keys for symbol in split(key)}
+    new = [_line(symbol, each.meaning, each.why) for symbol, each in guesses.lines.items() if symbol not in declared]
     if new:
         lines = text.splitlines(keepends=True)
         end = sum(map(len, lines[: (table.end_lineno or 1) - 1])) + (table.end_col_offset or 1) - 1
@@ -109,7 +108,7 @@ def _write_notation(path: Path, title: str, found: Guesses, local: Mapping[str, 
 
 
 def _table(text: str) -> ast.Dict:
-    """The table of a notation; raises ValueError for a file that is no Python or that has none."""
+    """Return the table of a notation; raises ValueError if the file is not Python or has no table."""
     try:
         tree = ast.parse(text)
     except SyntaxError as error:
@@ -122,10 +121,10 @@ def _table(text: str) -> ast.Dict:
 
 
 def _closing(local: Mapping[str, list[str]]) -> str:
-    """The end of a notation, with what its places say otherwise."""
+    """Return the end of a notation, with its local meanings."""
     if not local:
         return "})\n"
-    tables = (f"    {_raw(place)}: {{\n{''.join(lines)}    }},\n" for place, lines in local.items())
+    tables = (f"    {_raw(scope)}: {{\n{''.join(lines)}    }},\n" for scope, lines in local.items())
     return f"}}, local={{\n{''.join(tables)}}})\n"
 
 
@@ -134,7 +133,7 @@ def _line(symbol: str, meaning: str, why: str, indent: int = 4) -> str:
 
 
 def _raw(text: str) -> str:
-    """A text as a Python literal, raw where it has backslashes."""
+    """Return a text as a Python literal, raw if it has backslashes."""
     raw = '"' not in text and not text.endswith("\\") and "\n" not in text
     return f'r"{text}"' if raw and "\\" in text else f'"{text}"' if raw else repr(text)
 
@@ -169,7 +168,7 @@ def _call(each: Written) -> str:
 
 
 def _merged(text: str, calls: Mapping[str, str]) -> str:
-    """A module with its equations brought up to date and new ones at the end; all else stays."""
+    """Return a module with updated equations and new ones at the end; everything else stays."""
     lines = text.splitlines(keepends=True)
     places: dict[str, tuple[int, int]] = {}
     for node in ast.parse(text).body:

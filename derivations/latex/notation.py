@@ -1,4 +1,4 @@
-"""What each symbol of a paper stands for: a table with one line a symbol, written as the paper writes it.
+"""The meaning of each symbol of a paper: a table with one line per symbol, spelled as in the paper.
 
     Notation({
         "m": "size",
@@ -11,8 +11,8 @@
         r"\\mathcal K": "KL",
     })
 
-A line that begins with = is a definition, whose left side names its indices and arguments.  What a letter means in one module
-or in one equation only stands in `local`, by the name of the module or the id of the equation:
+A line that begins with = is a definition, whose left side names its indices and arguments.  `local` holds meanings valid in one
+module or one equation only, by the name of the module or the id of the equation:
 
     Notation({"x": "vector n"}, local={"section3": {"x": "simplex n"}, "mine.12": {"x": "positive vector n"}})
 """
@@ -74,7 +74,7 @@ class Definition:
 
 @dataclass(frozen=True)
 class Named:
-    """A function of an index that is written with parentheses, q(z): its axes are the indices among its arguments."""
+    """A function of indices written with parentheses, q(z): its axes are the indices among its arguments."""
 
     arguments: tuple[str, ...]
     value: Value
@@ -86,19 +86,19 @@ Meaning = Value | Definition | Named | str  # a string names an operator
 
 @dataclass
 class Notation:
-    """The meaning of each symbol; a line that cannot be read is an error where its symbol is used, see `broken`."""
+    """The meaning of each symbol; an unreadable line raises an error when its symbol is used, see `broken`."""
 
     declarations: Mapping[str, Any]
-    names: Mapping[str, str] = field(default_factory=dict)  # of variables that are called otherwise than they are printed
+    names: Mapping[str, str] = field(default_factory=dict)  # names of variables that differ from the printed ones
     local: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # other meanings, by module and by equation
     meanings: dict[str, Meaning] = field(default_factory=dict, init=False)
     sizes: dict[str, sp.Expr] = field(default_factory=dict, init=False)
     indices: dict[str, Variable] = field(default_factory=dict, init=False)
-    points: dict[str, str] = field(default_factory=dict, init=False)  # names of points, with the matrix whose rows they are
+    points: dict[str, str] = field(default_factory=dict, init=False)  # name of a point → the matrix whose rows are the points
     laws: dict[str, Node] = field(default_factory=dict, init=False)  # normal laws, with the mean of each
     broken: dict[str, str] = field(default_factory=dict, init=False)
-    kept: set[str] = field(default_factory=set, init=False)  # indices that are the same everywhere
-    bounds: list[AtLeast] = field(default_factory=list, init=False)  # what is said of numbers beside their kind
+    fixed: set[str] = field(default_factory=set, init=False)  # indices that are the same everywhere
+    bounds: list[AtLeast] = field(default_factory=list, init=False)  # bounds of numbers beyond their kind
     taken: dict[str, str] = field(default_factory=dict, init=False)  # name of a variable → the symbol that it stands for
 
     def __post_init__(self) -> None:
@@ -120,9 +120,9 @@ class Notation:
             except ValueError as error:
                 self.broken[_name_of(symbol)] = f"{symbol}: {error}"
 
-    def within(self, *places: str) -> Notation:
-        """The notation with what it says of these places, of which a later one comes before an earlier one."""
-        own = [self.local[place] for place in places if place in self.local]
+    def within(self, *scopes: str) -> Notation:
+        """Return the notation with its local meanings in these scopes; later scopes take precedence."""
+        own = [self.local[scope] for scope in scopes if scope in self.local]
         if not own:
             return self
         lines: dict[str, tuple[str, Any]] = {}
@@ -187,7 +187,7 @@ class Notation:
             self.meanings[shown.name] = self._lines(*meaning.split(" of ", 1))
         elif meaning.removeprefix("fixed ").split()[0] == "index":
             if meaning.startswith("fixed "):
-                self.kept.add(shown.name)
+                self.fixed.add(shown.name)
             meaning = meaning.removeprefix("fixed ")
             self.indices[shown.name] = variables.index(self.called(shown.name), *self._shape(meaning.split()[1:], 1))
         elif meaning.split()[0] in (*SCALARS, "size") and len(meaning.split()) % 2 == 1 and meaning.split()[1:2] != ["vector"]:
@@ -196,7 +196,7 @@ class Notation:
             self.meanings[shown.name] = self._variable(shown.name, meaning)
 
     def _parametrized(self, symbol: str, shown: Pattern) -> Pattern:
-        """The pattern of a definition whose subscript is a vector of the notation, p_\\theta: it is an argument."""
+        """Return the pattern of a definition whose subscript is a declared vector, p_\\theta, as an argument."""
         node = parse(symbol)
         parameter = self.meanings.get(spelled(node.sub)) if isinstance(node, Scripted) and not shown.indices else None
         if not isinstance(node, Scripted) or not isinstance(parameter, Value) or not parameter.shape:
@@ -205,7 +205,7 @@ class Notation:
         return Pattern(spelled(base), (), (), (spelled(node.sub),))
 
     def _law(self, shown: Pattern, mean: str) -> None:
-        """The density u(a) of a law N(mean, I) at a vector a, whose integrals are known, too."""
+        """Declare the density u(a) of N(mean, I) at a vector a, and record its mean for integrals."""
         vector = self.meanings.get(shown.arguments[0]) if len(shown.arguments) == 1 else None
         if not isinstance(vector, Value) or len(vector.shape) != 1:
             raise LatexError("expected a vector as argument of a density, u(a): normal m")
@@ -224,17 +224,17 @@ class Notation:
         return Value(tuple(base.shape), lambda *places: base[places])
 
     def called(self, name: str) -> str:
-        """The name of the variable that a printed name stands for; two printed names never share one by accident."""
+        """Return the name of the variable for a printed name; two printed names never share one by accident."""
         if name in self.names:
             return self.names[name]
-        found = next((each for each in (plain(name), styled(name)) if self.taken.get(each, name) == name), None)
-        if found is None:
+        unused = next((each for each in (plain(name), styled(name)) if self.taken.get(each, name) == name), None)
+        if unused is None:
             raise LatexError(f"expected a name that differs from {self.taken[plain(name)]} in more than its style")
-        self.taken[found] = name
-        return found
+        self.taken[unused] = name
+        return unused
 
     def _entry(self, symbol: str) -> tuple[str, tuple[sp.Expr, ...]] | None:
-        """The name and shape of a vector or matrix that is declared by its entries, x_i: real; None for another symbol."""
+        """Return name and shape of a vector or matrix declared by its entries, x_i: real; None for other symbols."""
         node = parse(symbol)
         if not isinstance(node, Scripted) or node.sub is None or node.sup is not None:
             return None
@@ -257,7 +257,7 @@ class Notation:
             raise LatexError("expected one meaning, got a second one")
 
     def _whole(self, symbol: str, shown: Pattern) -> Pattern:
-        """The pattern of a definition whose subscript is no index but a name, as r is in \\pi_r where r is a function."""
+        """Return the pattern of a definition whose subscript is a name and not an index, such as r in \\pi_r."""
         functions = [each for each in shown.indices if isinstance(self.meanings.get(each), Named | Definition)]
         if not functions:
             return shown
@@ -339,11 +339,11 @@ class Notation:
         return tuple(self.size(word) for word in words)
 
     def size(self, latex: str) -> sp.Expr:
-        """The size that a text names, m, 3 or 2n-1; raises LatexError for what is none."""
-        found = self._counted(parse(latex))
-        if found is None or not (found.is_integer and found.is_positive):
+        """Return the size that a text names, m, 3 or 2n-1; raises LatexError for other texts."""
+        size = self._counted(parse(latex))
+        if size is None or not (size.is_integer and size.is_positive):
             raise LatexError(f"expected one of the sizes {', '.join(self.sizes) or '(none is declared)'}, got {latex}")
-        return found
+        return size
 
     def _counted(self, node: Node) -> sp.Expr | None:
         """A number, a size, and sums and products of these; None for anything else."""

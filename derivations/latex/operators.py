@@ -13,21 +13,11 @@ from derivations.calculus.variables import Kind, Variable
 from derivations.latex import randoms
 from derivations.latex.names import index_parts, parts, plain
 from derivations.latex.notation import Named
-from derivations.latex.reads import Reads
+from derivations.latex.reader import Reader
 from derivations.latex.syntax import parse
 from derivations.latex.tree import Bracket, Chain, LatexError, Listing, Node, Operator, Product, Scripted, spelled
 from derivations.latex.values import (
-    IDENTITY,
-    ONES,
-    Value,
-    bound,
-    check_inverse,
-    coincide,
-    common,
-    entrywise,
-    inner,
-    product_of,
-    scalar,
+    IDENTITY, ONES, Value, bound, check_inverse, coincide, common, entrywise, inner, product_of, scalar
 )
 
 DEFAULT = {
@@ -65,11 +55,11 @@ DEFAULT = {
 }
 
 
-def apply(reader: Reads, operator: str, sub: Node | None, sup: Node | None, rest: list[Node]) -> Value:
+def apply(reader: Reader, operator: str, sub: Node | None, sup: Node | None, rest: list[Node]) -> Value:
     """An operator with its scripts and the arguments after it, which are taken from `rest`."""
     operator, _, law = operator.partition(" under ")
     if law and (sub is None or spelled(parse(law)).endswith(f"\\sim {spelled(sub)}")):
-        sub = parse(law)                                     # E_u, where the table says that W ∼ u
+        sub = parse(law)                                     # E_u, if the table declares W ∼ u
     if operator in ("ones", "indicator") and (stated := condition(sub if sub is not None else rest[0] if rest else None)):
         del rest[: 1 if sub is None else 0]
         return indicator(reader, stated)
@@ -82,18 +72,18 @@ def apply(reader: Reads, operator: str, sub: Node | None, sup: Node | None, rest
     if operator in ("expectation", "variance", "covariance"):
         return _moment(reader, operator, sub, sup, rest)
     argument, after, power = _argument(operator, rest)
-    found, sup = TABLE[operator](reader, argument), one_power(operator, sup, power)
+    result, sup = TABLE[operator](reader, argument), one_power(operator, sup, power)
     scripts = [each for each in (sub, after) if each is not None]
-    if len(scripts) > 1 or (scripts and not found.shape):
+    if len(scripts) > 1 or (scripts and not result.shape):
         raise LatexError(
-            f"{operator}: expected {'one subscript' if found.shape else 'no subscript'}, got "
+            f"{operator}: expected {'one subscript' if result.shape else 'no subscript'}, got "
             f"{' and '.join(map(spelled, scripts))}"
         )
-    return reader.scripts(found, scripts[0] if scripts else None, sup, operator)
+    return reader.scripts(result, scripts[0] if scripts else None, sup, operator)
 
 
 def one_power(name: str, sup: Node | None, power: Node | None) -> Node | None:
-    """The power of f²(x) or f(x)²; raises LatexError for f⁻¹(x) and for two powers."""
+    """Return the power in f²(x) or f(x)²; raises LatexError for f⁻¹(x) and for two powers."""
     check_inverse(name, sup)
     if sup is not None and power is not None:
         raise LatexError(f"{name}: expected one power, got {spelled(sup)} and {spelled(power)}")
@@ -101,7 +91,7 @@ def one_power(name: str, sup: Node | None, power: Node | None) -> Node | None:
 
 
 def _argument(operator: str, rest: list[Node]) -> tuple[Node, Node | None, Node | None]:
-    """What follows in brackets, and the scripts after them, which are those of the result."""
+    """Return the argument in brackets, and the scripts after them, which apply to the result."""
     if not rest:
         raise LatexError(f"{operator}: expected an argument in parentheses, got nothing")
     first = rest.pop(0)
@@ -114,7 +104,7 @@ def _argument(operator: str, rest: list[Node]) -> tuple[Node, Node | None, Node 
 # ── functions of vectors ────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _softmax(reader: Reads, argument: Node) -> Value:
+def _softmax(reader: Reader, argument: Node) -> Value:
     scores = reader.value(argument)
     if not scores.shape:
         raise LatexError(f"softmax: expected a vector, got the number {spelled(argument)}")
@@ -126,7 +116,7 @@ def _softmax(reader: Reads, argument: Node) -> Value:
     return Value(scores.shape, entry)
 
 
-def _logsumexp(reader: Reads, argument: Node) -> Value:
+def _logsumexp(reader: Reader, argument: Node) -> Value:
     scores = reader.value(argument)
     if len(scores.shape) != 1:
         raise LatexError(f"logsumexp: expected a vector, got {scores.words}")
@@ -134,16 +124,16 @@ def _logsumexp(reader: Reads, argument: Node) -> Value:
     return scalar(sp.log(total(l, sp.exp(scores.entry(l)))))
 
 
-def _pair(reader: Reads, operator: str, argument: Node) -> tuple[Value, Value]:
-    found = parts(argument)
-    if len(found) != 2:
+def _pair(reader: Reader, operator: str, argument: Node) -> tuple[Value, Value]:
+    arguments = parts(argument)
+    if len(arguments) != 2:
         raise LatexError(f"{operator}: expected two distributions, got {spelled(argument)}")
-    one, other = (distribution(reader, part) for part in found)
+    one, other = (distribution(reader, part) for part in arguments)
     return one, other
 
 
-def distribution(reader: Reads, node: Node) -> Value:
-    """All values of a distribution that is written with its arguments, q(z) or p(z | x), or without."""
+def distribution(reader: Reader, node: Node) -> Value:
+    """Return all values of a distribution, written with arguments, q(z) or p(z | x), or without."""
     first, call = node.factors if isinstance(node, Product) and len(node.factors) == 2 else (None, None)
     meaning = reader.meaning(spelled(first)) if first is not None else None
     if isinstance(meaning, Named) and isinstance(call, Bracket):
@@ -152,18 +142,18 @@ def distribution(reader: Reads, node: Node) -> Value:
     return reader.value(node)
 
 
-def check_labels(reader: Reads, name: str, meaning: Named, given: Sequence[Node]) -> None:
-    """Raise LatexError for a label other than the declared one: p(y | x) says nothing of p(y | w)."""
+def check_labels(reader: Reader, name: str, meaning: Named, given: Sequence[Node]) -> None:
+    """Raise LatexError for a label other than the declared one: p(y | x) does not define p(y | w)."""
     for part, label in zip(given, meaning.arguments, strict=False):
         here, declared = reader.scope.get(label), reader.notation.meanings.get(label)
-        moved = here is not None and not (
+        relabelled = here is not None and not (
             isinstance(declared, Value) and declared.shape == here.shape == () and declared.number == here.number
         )
-        if label not in meaning.axes and (spelled(part) != label or moved):
+        if label not in meaning.axes and (spelled(part) != label or relabelled):
             raise LatexError(f"{name}: expected the label {label}, for which it is declared, got another one")
 
 
-def _kl(reader: Reads, argument: Node) -> Value:
+def _kl(reader: Reader, argument: Node) -> Value:
     q, p = _pair(reader, "KL", argument)
     places = tuple(map(bound, common(q, p, "KL")))
     if not places:
@@ -171,7 +161,7 @@ def _kl(reader: Reads, argument: Node) -> Value:
     return scalar(total(places, _xlogx(q.entry(*places)) - q.entry(*places) * _log(p.entry(*places))))
 
 
-def _entropy(reader: Reads, argument: Node) -> Value:
+def _entropy(reader: Reader, argument: Node) -> Value:
     p = distribution(reader, argument)
     if not p.shape:
         raise LatexError(f"entropy: expected a vector, got the number {spelled(argument)}")
@@ -187,7 +177,7 @@ def _log(x: sp.Expr) -> sp.Expr:
     return sp.log(x)
 
 
-def _diag(reader: Reads, argument: Node) -> Value:
+def _diag(reader: Reader, argument: Node) -> Value:
     value = reader.value(argument)
     if len(value.shape) == 2:
         return Value(value.shape[:1], lambda i: value.entry(i, i))
@@ -196,7 +186,7 @@ def _diag(reader: Reads, argument: Node) -> Value:
     return Value((*value.shape, *value.shape), lambda i, j: value.entry(i) * delta(i, j))
 
 
-def _trace(reader: Reads, argument: Node) -> Value:
+def _trace(reader: Reader, argument: Node) -> Value:
     value = reader.value(argument)
     if len(value.shape) != 2 or value.shape[0] != value.shape[1]:
         raise LatexError(f"tr: expected a square matrix, got {value.words}")
@@ -204,11 +194,11 @@ def _trace(reader: Reads, argument: Node) -> Value:
     return scalar(total(i, value.entry(i, i)))
 
 
-def _logistic(reader: Reads, argument: Node) -> Value:
+def _logistic(reader: Reader, argument: Node) -> Value:
     return entrywise(lambda x: 1 / (1 + sp.exp(-x)), reader.value(argument), what="logistic")
 
 
-def _tanh(reader: Reads, argument: Node) -> Value:
+def _tanh(reader: Reader, argument: Node) -> Value:
     return entrywise(lambda x: (sp.exp(x) - sp.exp(-x)) / (sp.exp(x) + sp.exp(-x)), reader.value(argument), what="tanh")
 
 
@@ -227,8 +217,8 @@ TABLE = {
 # ── moments ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _moment(reader: Reads, operator: str, sub: Node | None, sup: Node | None, rest: list[Node]) -> Value:
-    """E_{i∼p}[X], E_p[u], E_{q(z)}[X]: weights from the subscript, and what they weigh from the bracket."""
+def _moment(reader: Reader, operator: str, sub: Node | None, sup: Node | None, rest: list[Node]) -> Value:
+    """Read E_{i∼p}[X], E_p[u], E_{q(z)}[X]: weights from the subscript, the weighted quantity from the bracket."""
     if sub is None:
         return reader.scripts(randoms.moment(reader, operator, rest), None, sup, operator)
     weights, names = _law(reader, sub)
@@ -267,7 +257,7 @@ def _moment(reader: Reads, operator: str, sub: Node | None, sup: Node | None, re
 
 
 def _check_mass(weights: Value, operator: str, sub: Node) -> None:
-    """Raises LatexError for weights that are not shown to have total mass 1: E_x can be a mean over values of x."""
+    """Raise LatexError for weights whose total mass is not known to be 1: E_x can be a mean over values of x."""
     over = tuple(map(bound, weights.shape))
     if not equal(total(over, weights.entry(*over)), sp.S.One):
         raise LatexError(f"{operator}: expected a distribution as subscript, it is not shown that {spelled(sub)} has mass 1")
@@ -277,8 +267,8 @@ def _plain_factor(node: Node) -> bool:
     return not isinstance(node.base if isinstance(node, Scripted) else node, Bracket)
 
 
-def _law(reader: Reads, sub: Node) -> tuple[Value, tuple[str, ...]]:
-    """The weights of an expectation, and the names of the indices that it binds; a name is empty where none is given."""
+def _law(reader: Reader, sub: Node) -> tuple[Value, tuple[str, ...]]:
+    """Return the weights of an expectation and the names of its bound indices, empty if not given."""
     if isinstance(sub, Chain) and sub.signs == ("\\sim",):
         assert sub.parts[1] is not None
         weights, _ = _law(reader, sub.parts[1])
@@ -302,7 +292,7 @@ def _law(reader: Reads, sub: Node) -> tuple[Value, tuple[str, ...]]:
 
 
 def _weighed(value: Value, over: Sequence[Variable], names: Sequence[str]) -> Value:
-    """What is averaged: an expression in the bound indices, or a vector over the same range."""
+    """Return the averaged quantity: an expression in the bound indices, or a vector over the same range."""
     if any(names):
         return value
     if len(value.shape) >= len(over) and all(
@@ -322,7 +312,7 @@ def _weighed(value: Value, over: Sequence[Variable], names: Sequence[str]) -> Va
 # ── constants, norms, inner products ────────────────────────────────────────────────────────────────────────────────
 
 
-def _constant(reader: Reads, operator: str, sub: Node | None, sup: Node | None) -> Value:
+def _constant(reader: Reader, operator: str, sub: Node | None, sup: Node | None) -> Value:
     value = ONES if operator == "ones" else IDENTITY
     if sub is not None:
         size = reader.value(sub).number
@@ -338,23 +328,23 @@ def condition(node: Node | None) -> Chain | None:
     return inside if isinstance(inside, Chain) else None
 
 
-def indicator(reader: Reads, chain: Chain) -> Value:
+def indicator(reader: Reader, chain: Chain) -> Value:
     """1[i = j] and 1[i ≠ j] of two indices."""
     if len(chain.signs) != 1 or chain.signs[0] not in ("=", "\\ne", "\\neq") or None in chain.parts:
         raise LatexError(f"indicator: expected i = j or i \\ne j, got {spelled(chain)}")
-    one, other = (reader.place(part) for part in chain.parts if part is not None)
+    one, other = (reader.subscript(part) for part in chain.parts if part is not None)
     same = coincide(one, other, spelled(chain))
     return scalar(same if chain.signs[0] == "=" else 1 - same)
 
 
-def _delta(reader: Reads, sub: Node | None) -> Value:
-    places = [reader.place(part) for part in index_parts(sub)] if sub is not None else []
+def _delta(reader: Reader, sub: Node | None) -> Value:
+    places = [reader.subscript(part) for part in index_parts(sub)] if sub is not None else []
     if len(places) != 2:
         raise LatexError(f"\\delta: expected two indices, got {spelled(sub) or 'none'}")
     return scalar(coincide(places[0], places[1], f"\\delta_{{{spelled(sub)}}}"))
 
 
-def inner_product(reader: Reads, inside: Node) -> Value:
+def inner_product(reader: Reader, inside: Node) -> Value:
     """⟨a, b⟩ of two vectors or matrices of one shape."""
     if not isinstance(inside, Listing) or len(inside.parts) != 2:
         raise LatexError(f"inner product: expected ⟨a, b⟩, got {spelled(inside)}")
@@ -370,7 +360,7 @@ def squared_norm(value: Value) -> Value:
     return scalar(total(places, value.entry(*places) ** 2))
 
 
-def norm_power(reader: Reads, bracket: Bracket, sub: Node | None, sup: Node | None) -> Value:
+def norm_power(reader: Reader, bracket: Bracket, sub: Node | None, sup: Node | None) -> Value:
     """‖x‖², or another power; the Euclidean norm, also under the names 2 and F, and the sum of absolute values under 1."""
     name = spelled(sub)
     value = reader.value(bracket.inside)
@@ -388,15 +378,15 @@ def norm_power(reader: Reads, bracket: Bracket, sub: Node | None, sup: Node | No
     return scalar(squared_norm(value).number ** (power / 2))
 
 
-def extreme(reader: Reads, name: str, rest: list[Node]) -> Value:
+def extreme(reader: Reader, name: str, rest: list[Node]) -> Value:
     """max(a, b) and min(a, b) of two numbers, or entry by entry."""
     argument, after, power = _argument(name, rest)
     if after is not None or power is not None:
         raise LatexError(f"{name}: expected parentheses around it before {spelled(after or power)}")
-    found = parts(argument)
-    if len(found) != 2:
+    arguments = parts(argument)
+    if len(arguments) != 2:
         raise LatexError(f"{name}: expected two arguments in parentheses, got {spelled(argument)}")
-    one, other = map(reader.value, found)
+    one, other = map(reader.value, arguments)
     if name == "\\max":
         return entrywise(lambda a, b: b + positive_part(a - b), one, other, what=name)
     return entrywise(lambda a, b: a - positive_part(a - b), one, other, what=name)

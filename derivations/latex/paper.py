@@ -1,7 +1,7 @@
 """A LaTeX paper as data: its title, its sections, its macros, and every formula with line, number and label.
 
-A formula is what stands in `$…$`, `\\(…\\)`, `\\[…\\]`, `$$…$$`, or one numbered line of an environment such as `align`.
-Macros are expanded; comments and what stands before `\\begin{document}` are left out, but for the macros there.
+A formula is the content of `$…$`, `\\(…\\)`, `\\[…\\]`, `$$…$$`, or one numbered line of an environment such as `align`.
+Macros are expanded; comments are left out, and so is everything before `\\begin{document}` except macros.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ DEEPEST = 40  # macros inside of macros
 class Formula:
     """A formula of a paper: its LaTeX with macros expanded, and where it stands.
 
-    `number` is the printed number and `label` the LaTeX label, empty where there is none; `words` is what stands before it in
-    its sentence and `after` what follows, `display` whether it has lines of its own.
+    `number` is the printed number and `label` the LaTeX label, or empty; `words` is the text before it in its sentence and
+    `after` the text after it; `display` is true for a displayed formula.
     """
 
     latex: str
@@ -60,7 +60,7 @@ class Paper:
 
 @dataclass(frozen=True)
 class Macro:
-    """What a command stands for: a text in which #1, #2, … are its arguments."""
+    """The expansion of a command: a text in which #1, #2, … are its arguments."""
 
     arguments: int
     text: str
@@ -81,7 +81,7 @@ def _lexer() -> Lark:
 
 
 def tokens(text: str) -> list[Token]:
-    """The tokens of a text, without comments; a break of the line stays where a comment ends one."""
+    """Return the tokens of a text without comments; a line break that ends a comment stays."""
     return [token for token in _lexer().lex(text) if token.type != "COMMENT"]
 
 
@@ -91,7 +91,7 @@ class _Scanner:
     def __init__(self, text: str) -> None:
         self.tokens = tokens(text)
         self.at = 0
-        self.found = Paper()
+        self.result = Paper()
         self.macros: dict[str, Macro] = {}
         self.number = 0
         self.words = ""
@@ -104,7 +104,7 @@ class _Scanner:
             if token.type == "DEFINITION":
                 self._define(str(token))
             elif token.type == "COMMAND" and str(token) == "\\title":
-                self.found.title = plain_words(self._group())
+                self.result.title = plain_words(self._group())
             elif token.type == "BEGIN":
                 self._environment(_name(token), token)
             elif not self.begun:
@@ -113,18 +113,18 @@ class _Scanner:
                 starred_or_sub = "sub" in str(token)
                 title = plain_words(self._group())
                 if not starred_or_sub:
-                    self.found.sections.append((title, token.line or 0))
+                    self.result.sections.append((title, token.line or 0))
                 self.words = ""
             elif token.type in ("DISPLAY", "INLINE"):
                 self._dollars(token)
             elif token.type == "TEXT":
                 self.words = (self.words + str(token))[-200:]
-                if self.found.formulas and not self.found.formulas[-1].after:
-                    last = self.found.formulas[-1]
-                    self.found.formulas[-1] = replace(last, after=" ".join(str(token).split())[:80] or " ")
+                if self.result.formulas and not self.result.formulas[-1].after:
+                    last = self.result.formulas[-1]
+                    self.result.formulas[-1] = replace(last, after=" ".join(str(token).split())[:80] or " ")
             elif token.type == "COMMAND":
                 self.words += " "
-        return self.found
+        return self.result
 
     # ── formulas ────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -143,8 +143,8 @@ class _Scanner:
         elif self.begun and own in (*NUMBERED, *PLAIN):
             body = self._until(lambda token: token.type == "END" and _name(token) == name, opening)
             lines = list(_joined(_rows(body))) if own in LINED else [body]
-            for place, line in enumerate(lines):
-                self._line(line, opening, own in NUMBERED and not name.endswith("*"), goes_on=place > 0)
+            for number, line in enumerate(lines):
+                self._line(line, opening, own in NUMBERED and not name.endswith("*"), goes_on=number > 0)
 
     def _line(self, body: Sequence[Token], opening: Token, numbered: bool, *, goes_on: bool) -> None:
         written = next((token for token in body if str(token).strip()), opening)
@@ -159,7 +159,7 @@ class _Scanner:
     def _add(
         self, body: Sequence[Token], line: int, *, display: bool, number: str, label: str, goes_on: bool = False
     ) -> None:
-        kept = "".join(
+        text = "".join(
             _unaligned(
                 token
                 for token in body
@@ -168,12 +168,12 @@ class _Scanner:
                 and not (token.type in ("BEGIN", "END") and _name(token).rstrip("*") in INNER)
             )
         )
-        latex = " ".join(self.expanded(kept).split()).strip(" .,;")
-        if goes_on and self.found.formulas and begins_with_relation(latex):
-            latex = f"{last_side(self.found.formulas[-1].latex)} {latex}".strip()
+        latex = " ".join(self.expanded(text).split()).strip(" .,;")
+        if goes_on and self.result.formulas and begins_with_relation(latex):
+            latex = f"{last_side(self.result.formulas[-1].latex)} {latex}".strip()
         if latex:
-            self.found.formulas.append(
-                Formula(latex, line, len(self.found.sections), number, label, display, " ".join(self.words.split())[-120:])
+            self.result.formulas.append(
+                Formula(latex, line, len(self.result.sections), number, label, display, " ".join(self.words.split())[-120:])
             )
         self.words = (self.words + " … ")[-200:]
 
@@ -198,8 +198,8 @@ class _Scanner:
     def expanded(self, latex: str) -> str:
         """A formula with the paper's macros expanded; raises LatexError for macros without an end."""
         for _ in range(DEEPEST):
-            found = list(_expanded(tokens(latex), self.macros))
-            new = "".join(found)
+            pieces = list(_expanded(tokens(latex), self.macros))
+            new = "".join(pieces)
             if new == latex:
                 return latex
             latex = new
@@ -239,10 +239,10 @@ class _Scanner:
         raise ValueError(f"PAPER: expected an end of {opening} in line {opening.line}, got the end of the file")
 
 
-def _expanded(found: Sequence[Token], macros: Mapping[str, Macro]) -> Iterator[str]:
+def _expanded(stream: Sequence[Token], macros: Mapping[str, Macro]) -> Iterator[str]:
     at = 0
-    while at < len(found):
-        token = found[at]
+    while at < len(stream):
+        token = stream[at]
         at += 1
         macro = macros.get(str(token)) if token.type in ("COMMAND", "DEFINITION") else None
         if macro is None:
@@ -250,36 +250,36 @@ def _expanded(found: Sequence[Token], macros: Mapping[str, Macro]) -> Iterator[s
             continue
         arguments: list[str] = []
         for _ in range(macro.arguments):
-            while at < len(found) and not str(found[at]).strip():
+            while at < len(stream) and not str(stream[at]).strip():
                 at += 1
-            argument, at = _argument(found, at)
+            argument, at = _argument(stream, at)
             arguments.append(argument)
         text = macro.text
-        for place, argument in enumerate(arguments, start=1):
-            text = text.replace(f"#{place}", argument)
+        for number, argument in enumerate(arguments, start=1):
+            text = text.replace(f"#{number}", argument)
         yield text + " " * text[-1:].isalpha()  # so that a command does not run into the next letter
 
 
-def _argument(found: Sequence[Token], at: int) -> tuple[str, int]:
+def _argument(stream: Sequence[Token], at: int) -> tuple[str, int]:
     """The next argument of a macro: a group, a command, or one letter."""
-    if at >= len(found):
+    if at >= len(stream):
         return "", at
-    if found[at].type != "OPEN":
-        text = str(found[at])
+    if stream[at].type != "OPEN":
+        text = str(stream[at])
         return text, at + 1
     start, depth = at, 0
-    while at < len(found):
-        depth += {"OPEN": 1, "CLOSE": -1}.get(found[at].type, 0)
+    while at < len(stream):
+        depth += {"OPEN": 1, "CLOSE": -1}.get(stream[at].type, 0)
         at += 1
         if depth == 0:
             break
-    return "".join(map(str, found[start + 1 : at - 1])), at
+    return "".join(map(str, stream[start + 1 : at - 1])), at
 
 
-def _unaligned(found: Iterable[Token]) -> Iterator[str]:
-    """The text of tokens without marks of alignment, but for those that set conditions apart in cases."""
+def _unaligned(stream: Iterable[Token]) -> Iterator[str]:
+    """Yield the text of tokens without alignment marks, except those before the conditions in cases."""
     depth = 0
-    for token in found:
+    for token in stream:
         if token.type in ("BEGIN", "END") and _name(token) in CASES:
             depth += 1 if token.type == "BEGIN" else -1
         yield str(token) if depth else str(token).replace("&", " ")
@@ -295,7 +295,7 @@ def begins_with_relation(latex: str) -> bool:
 
 
 def last_side(latex: str) -> str:
-    """The last side of a = b ≤ c, from which the next line goes on; empty for a formula that is no chain or has words in it."""
+    """Return the last side of a = b ≤ c, which the next line continues; empty if there is no chain or it contains words."""
     with suppress(LatexError):
         tree = parse(latex)
         first = tree.parts[0] if isinstance(tree, Listing) else tree
@@ -320,7 +320,7 @@ def _rows(body: Sequence[Token]) -> Iterator[list[Token]]:
 
 
 def _joined(rows: Iterable[list[Token]]) -> Iterator[list[Token]]:
-    """Rows with those that go on with them: + c after a = b, and = c after a row that has no number."""
+    """Join rows with their continuations: + c after a = b, and = c after a row without a number."""
     whole: list[Token] = []
     for row in rows:
         sign, aligned = _first_sign(row)

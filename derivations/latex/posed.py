@@ -1,4 +1,4 @@
-"""Problems as they are printed, over a simplex or over plans with rows of mass 1, with a rival in place of what is sought."""
+"""Read printed problems over a simplex or over plans with rows of mass 1; a rival replaces the optimization variable."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from dataclasses import dataclass
 import sympy as sp
 
 from derivations.calculus.variables import Kind, Variable, rival, vector
-from derivations.latex.elaboration import Reader
 from derivations.latex.names import plain
 from derivations.latex.notation import Definition
+from derivations.latex.reader import Reader
 from derivations.latex.tree import Chain, LatexError, Listing, Node, Product, Scripted, Sum, product_node, spelled
 from derivations.latex.values import Value
 
 
 @dataclass(frozen=True)
-class Posed:
-    """minimize `objective` over points of a simplex, or over plans with rows of mass 1; negated where it is a maximum.
+class PosedProblem:
+    """Minimize `objective` over a simplex, or over plans with rows of mass 1; the objective of a maximum is negated.
 
-    Where it is over all vectors, `free` is the one that stands for any of them.
+    For a problem over all vectors, `free` is the optimization variable.
     """
 
     objective: sp.Expr
@@ -33,8 +33,8 @@ ENDS = {"\\min": 1, "\\inf": 1, "\\max": -1, "\\sup": -1}
 ARGUMENTS = {"\\mathrm{argmin}": 1, "\\mathrm{argmax}": -1, "\\argmin": 1, "\\argmax": -1}
 
 
-def posed(reader: Reader, node: Node, *, open_: bool = False) -> Posed | None:
-    """The optimization problem that a side is; None where it is none.  An open one has its own variable, and no rival."""
+def posed(reader: Reader, node: Node, *, open_: bool = False) -> PosedProblem | None:
+    """Read a side as an optimization problem; None if it is not one.  `open_` keeps its own variable instead of a rival."""
     factors = list(node.factors) if isinstance(node, Product) else [node]
     others: tuple[tuple[str, Node], ...] = ()
     if not factors:
@@ -56,18 +56,18 @@ def posed(reader: Reader, node: Node, *, open_: bool = False) -> Posed | None:
     free = entries if kind_of(entries) is Kind.REAL else None
     body = Sum((("+", rest), *others)) if others else rest
     objective = sense * (reader if open_ else reader.within(**{name: entries})).value(body).number
-    return Posed(objective, axes, sense, not argument and names[0] not in ARGUMENTS, free)
+    return PosedProblem(objective, axes, sense, not argument and names[0] not in ARGUMENTS, free)
 
 
 def _parameter(reader: Reader, variable: Node | None) -> Node | None:
-    """θ for p_θ, where the notation says that p_θ is θ itself; any other variable as it is."""
+    """Return θ for p_θ if the notation defines p_θ as θ; any other variable unchanged."""
     meaning = reader.meaning(spelled(variable.base)) if isinstance(variable, Scripted) else None
     itself = isinstance(meaning, Definition) and meaning.pattern.subscripts == (spelled(meaning.body),)
     return variable.sub if itself and isinstance(variable, Scripted) else variable
 
 
 def _any_vector(reader: Reader, sub: Node) -> tuple[str, Value, tuple[sp.Expr, ...]] | None:
-    """λ or λ ∈ ℝ^d below a maximum, with another vector in its place; None for what is declared to be no free vector."""
+    """Read λ or λ ∈ ℝ^d below a maximum, replaced by another vector; None unless it is declared as a free vector."""
     variable = sub.parts[0] if isinstance(sub, Chain) else sub
     value = reader.meaning(spelled(variable))
     domain = spelled(sub.parts[1]) if isinstance(sub, Chain) else "\\mathbb{R}"
@@ -78,14 +78,14 @@ def _any_vector(reader: Reader, sub: Node) -> tuple[str, Value, tuple[sp.Expr, .
 
 
 def kind_of(value: Value) -> Kind | None:
-    """The kind of a vector that is a variable; None for any other value."""
+    """Return the kind of a vector variable; None for any other value."""
     entry = value.entry(sp.S.One) if len(value.shape) == 1 else None
     label = entry.base.label if isinstance(entry, sp.Indexed) and len(entry.base.shape) == 1 else None
     return label.domain.kind if isinstance(label, Variable) else None
 
 
 def _feasible(reader: Reader, sub: Node) -> tuple[str, Value, tuple[sp.Expr, ...]]:
-    """The name that is minimized over, the rival that stands for it, and the sizes of that."""
+    """Return the name of the optimization variable, the rival in its place, and its sizes."""
     listed = [spelled(part) for part in sub.parts] if isinstance(sub, Listing) else []
     first = sub.parts[0] if isinstance(sub, Listing) else sub
     variable = first.parts[0] if isinstance(first, Chain) else first
@@ -117,7 +117,7 @@ def _feasible(reader: Reader, sub: Node) -> tuple[str, Value, tuple[sp.Expr, ...
     vector = rival("q", Kind.SIMPLEX, size)
     if row is None:
         return name, Value((size,), lambda i: vector[i]), (size,)
-    at = reader.place(row, value.shape[0])
+    at = reader.subscript(row, value.shape[0])
 
     def entry(i: sp.Expr, j: sp.Expr) -> sp.Expr:
         if i != at:
@@ -128,7 +128,7 @@ def _feasible(reader: Reader, sub: Node) -> tuple[str, Value, tuple[sp.Expr, ...
 
 
 def check_dimension(reader: Reader, domain: Node | None, size: sp.Expr) -> None:
-    """Raises LatexError for a simplex Δ^k that is not that of `size` numbers: k is the number itself, or one less."""
+    """Raise LatexError for a simplex Δ^k whose points do not have `size` entries: k is `size` or `size` − 1."""
     if not isinstance(domain, Scripted) or spelled(domain.base) != "\\Delta" or domain.sup is None:
         return
     if reader.value(domain.sup).number not in (size, size - 1):

@@ -1,4 +1,4 @@
-"""Optimization problems over a simplex: what minimizes an entropic or quadratic objective, and its value.
+"""Optimization problems over a simplex: the minimizer of an entropic or quadratic objective, and its value.
 
 Notation  q the rival; an entropic objective is factor · Σ q log q + Σ c_i q_i + rest, and its minimizer exp(−c_i/factor)
           normalized, by Gibbs' identity
@@ -16,8 +16,8 @@ import sympy as sp
 from derivations.calculus.functions import kl, xlogx
 from derivations.calculus.sums import equal, normal, total
 from derivations.calculus.variables import Kind, Variable, index, rival, variables_of
-from derivations.latex.elaboration import Reader
 from derivations.latex.names import pattern
+from derivations.latex.reader import Reader
 from derivations.latex.tree import Chain, LatexError, Node, Product, Scripted, Sum, product_node, spelled
 from derivations.latex.values import Value, bound
 from derivations.relations import Equation, Relation, UniqueMinimum
@@ -25,7 +25,7 @@ from derivations.relations import Equation, Relation, UniqueMinimum
 
 @dataclass(frozen=True)
 class Problem:
-    """minimize `objective` over q in a simplex, or maximize it: where `sign` is −1 the objective is negated."""
+    """Minimize `objective` over q in a simplex, or maximize it: `sign` is −1 for a maximum."""
 
     name: str
     size: Variable
@@ -34,7 +34,7 @@ class Problem:
 
 
 def problem(reader: Reader, node: Node) -> tuple[Problem, bool] | None:
-    """The optimization problem that a side is, and whether it stands for its value; None where it is none."""
+    """Read a side as an optimization problem, and whether the side is its value; None if it is not one."""
     factors = list(node.factors) if isinstance(node, Product) else [node]
     if isinstance(node, Sum) and node.terms[0][0] == "+" and isinstance(node.terms[0][1], Product):
         first = node.terms[0][1]
@@ -71,7 +71,7 @@ def problem(reader: Reader, node: Node) -> tuple[Problem, bool] | None:
 
 
 def _head(factors: Sequence[Node]) -> int:
-    """How many factors name a problem: \\arg\\min_q, or \\min_q."""
+    """Return how many factors name a problem: \\arg\\min_q or \\min_q."""
     first = spelled(factors[0])
     return (
         2
@@ -83,7 +83,7 @@ def _head(factors: Sequence[Node]) -> int:
 
 
 def _feasible(reader: Reader, sub: Node) -> tuple[str, Variable]:
-    """The rival's name and the size of the simplex: q ∈ Δ^{m−1}, or q where the notation says that it is a distribution."""
+    """Return the rival's name and the size of the simplex, from q ∈ Δ^{m−1}, or from q if declared as a distribution."""
     name = spelled(sub.parts[0]) if isinstance(sub, Chain) else spelled(sub)
     whole = sub.parts[1] if isinstance(sub, Chain) else None
     if isinstance(sub, Chain) and not (sub.signs == ("\\in",) and spelled(whole).startswith(("\\Delta", "\\mathcal{P}"))):
@@ -104,35 +104,35 @@ def _feasible(reader: Reader, sub: Node) -> tuple[str, Variable]:
 
 
 def _dimensions(reader: Reader, size: Variable) -> list[str]:
-    """What a simplex of so many entries is printed with: m or m − 1."""
+    """Return the printed dimensions of a simplex of this many entries: m or m − 1."""
     names = [name for name, each in reader.notation.sizes.items() if each == size]
     return [text for name in names for text in (name, f"{name} - 1")]
 
 
-def _objective(reader: Reader, found: Problem, entries: Value) -> sp.Expr:
-    return found.sign * reader.within(**{found.name: entries}).value(found.objective).number
+def _objective(reader: Reader, problem: Problem, entries: Value) -> sp.Expr:
+    return problem.sign * reader.within(**{problem.name: entries}).value(problem.objective).number
 
 
-def minimizer(reader: Reader, left: Node, found: Problem) -> Iterator[Relation]:
-    """left = argmin of a problem: the only minimizer, entry by entry."""
+def minimizer(reader: Reader, left: Node, problem: Problem) -> Iterator[Relation]:
+    """State that left is the unique minimizer of a problem, entry by entry."""
     candidate = reader.value(left)
-    if candidate.shape != (found.size,):
-        raise LatexError(f"argmin: expected a vector [{found.size}] on the other side, got {candidate.words}")
+    if candidate.shape != (problem.size,):
+        raise LatexError(f"argmin: expected a vector [{problem.size}] on the other side, got {candidate.words}")
 
     def objective(q: object) -> sp.Expr:
-        return _objective(reader, found, Value((found.size,), q))  # type: ignore[arg-type]
+        return _objective(reader, problem, Value((problem.size,), q))  # type: ignore[arg-type]
 
-    rival = _rival(found)
+    rival = _rival(problem)
     factor, square = strength(objective(lambda i: rival[i]), rival)
-    yield UniqueMinimum(objective, lambda i: candidate.entry(i), found.size, factor, alpha=sp.Integer(2) if square else None)
+    yield UniqueMinimum(objective, lambda i: candidate.entry(i), problem.size, factor, alpha=sp.Integer(2) if square else None)
 
 
-def _rival(found: Problem) -> sp.IndexedBase:
-    return rival("q", Kind.SIMPLEX, found.size)
+def _rival(problem: Problem) -> sp.IndexedBase:
+    return rival("q", Kind.SIMPLEX, problem.size)
 
 
 def strength(objective: sp.Expr, q: sp.IndexedBase) -> tuple[sp.Expr, bool]:
-    """The factor of Σ q log q in an objective, or of Σ q²/2, and which of the two it is."""
+    """Return the factor of Σ q log q in an objective, or of Σ q²/2, and whether it is the latter."""
     entropic = quadratic = sp.S.Zero
     for term in sp.Add.make_args(normal(objective)):
         for part in [each for each in sp.Mul.make_args(term) if isinstance(each, sp.Sum)]:
@@ -147,7 +147,7 @@ def strength(objective: sp.Expr, q: sp.IndexedBase) -> tuple[sp.Expr, bool]:
 
 
 def _entropy_factor(body: sp.Expr, entry: sp.Expr) -> sp.Expr | None:
-    """What multiplies q log q in a summand; None where that is no factor."""
+    """Return the coefficient of q log q in a summand; None if that is not a factor."""
     factors = sp.Mul.make_args(body)
     if xlogx(entry) in factors:
         return without(body, xlogx(entry))
@@ -157,7 +157,7 @@ def _entropy_factor(body: sp.Expr, entry: sp.Expr) -> sp.Expr | None:
 
 
 def without(product: sp.Expr, factor: sp.Expr) -> sp.Expr:
-    """A product without one of its factors; raises LatexError where it is none of them."""
+    """Return a product without one of its factors; raises LatexError if it does not have that factor."""
     factors = list(sp.Mul.make_args(product))
     if factor not in factors:
         raise LatexError("min: expected an entropy or a square as a factor of a term, got another expression")
@@ -165,10 +165,10 @@ def without(product: sp.Expr, factor: sp.Expr) -> sp.Expr:
     return sp.Mul(*factors)
 
 
-def optimal_value(reader: Reader, value: Node, found: Problem) -> Iterator[Relation]:
-    """min over a simplex: the minimizer that the objective itself gives, then the objective there."""
-    rival = _rival(found)
-    objective = _objective(reader, found, Value((found.size,), lambda i: rival[i]))
+def optimal_value(reader: Reader, value: Node, problem: Problem) -> Iterator[Relation]:
+    """State the minimum over a simplex: the minimizer computed from the objective, then the value there."""
+    rival = _rival(problem)
+    objective = _objective(reader, problem, Value((problem.size,), lambda i: rival[i]))
     weights = gibbs(objective, rival)
     if weights is None:
         raise LatexError("min: expected a linear objective with an entropy, got another one")
@@ -177,11 +177,11 @@ def optimal_value(reader: Reader, value: Node, found: Problem) -> Iterator[Relat
         return weights(i)
 
     def written(q: object) -> sp.Expr:
-        return _objective(reader, found, Value((found.size,), q))  # type: ignore[arg-type]
+        return _objective(reader, problem, Value((problem.size,), q))  # type: ignore[arg-type]
 
-    yield UniqueMinimum(written, entry, found.size, strength(objective, rival)[0])
-    own = _objective(reader, found, Value((found.size,), entry))
-    yield Equation(found.sign * own, reader.value(value).number)
+    yield UniqueMinimum(written, entry, problem.size, strength(objective, rival)[0])
+    own = _objective(reader, problem, Value((problem.size,), entry))
+    yield Equation(problem.sign * own, reader.value(value).number)
 
 
 def gibbs(objective: sp.Expr, q: sp.IndexedBase) -> Callable[[sp.Expr], sp.Expr] | None:
@@ -222,10 +222,9 @@ def _linear(term: sp.Expr, q: sp.IndexedBase, l: Variable) -> sp.Expr | None:  #
 
 
 def because(difference: sp.Expr, weights_of: Sequence[Value] = ()) -> sp.Expr | None:
-    """A form of a difference that is never negative: factor · Σ kl(q_i ‖ weights_i), where that is what it is.
+    """Return a manifestly nonnegative form of a difference, such as factor · Σ kl(q_i ‖ weights_i), if one is found.
 
-    `weights_of` are vectors of the notation: their divergence from the uniform distribution is tried too, and what they lack of
-    a corner.
+    `weights_of` are vectors of the notation: their divergence from the uniform distribution is tried too, and Σ p(1 − p).
     """
     with suppress(ValueError):
         opened = normal(difference)
@@ -233,21 +232,21 @@ def because(difference: sp.Expr, weights_of: Sequence[Value] = ()) -> sp.Expr | 
             weights = gibbs(difference, q)
             if weights is not None:
                 i = Variable("i#gap", index("i", q.shape[0]).domain)
-                found = strength(difference, q)[0] * total(i, kl(q[i], weights(i)))
-                if equal(difference, found):
-                    return found
+                form = strength(difference, q)[0] * total(i, kl(q[i], weights(i)))
+                if equal(difference, form):
+                    return form
     for p in weights_of:
         i = bound(p.shape[0])
         p_i = p.entry(i)
-        for found in (total(i, kl(p_i, 1 / p.shape[0])), total(i, p_i * (1 - p_i))):
+        for form in (total(i, kl(p_i, 1 / p.shape[0])), total(i, p_i * (1 - p_i))):
             with suppress(ValueError):
-                if equal(difference, found):
-                    return found
+                if equal(difference, form):
+                    return form
     return spread(difference) or squares(difference)
 
 
 def divergence(difference: sp.Expr, weights_of: Sequence[Value]) -> sp.Expr | None:
-    """c · Σ kl(p_i ‖ q_i) of two distributions of the notation, where a difference is that for a positive number c in it."""
+    """Return c · Σ kl(p_i ‖ q_i) if a difference equals it for declared distributions p, q and a positive number c in it."""
     names = set(variables_of(difference))
     given = [Value((q.shape[0],), q.__getitem__) for q in _distributions(difference)]
     own = [each for each in (*weights_of, *given) if _named(each) <= names]
@@ -263,12 +262,12 @@ def divergence(difference: sp.Expr, weights_of: Sequence[Value]) -> sp.Expr | No
 
 
 def _named(weights: Value) -> set[Variable]:
-    """The variables in which a distribution is defined."""
+    """Return the variables on which a distribution depends."""
     return {v for v in variables_of(weights.entry(bound(weights.shape[0]))) if v.domain.kind is not Kind.INDEX}
 
 
 def squares(difference: sp.Expr) -> sp.Expr | None:
-    """Σ_l c_l (Σ_a x_la)², where a difference is that, written out as Σ_lab c_l x_la x_lb."""
+    """Return Σ_l c_l (Σ_a x_la)² if a difference is its expansion Σ_lab c_l x_la x_lb."""
     factors = sp.Mul.make_args(normal(difference))
     double = next((part for part in factors if isinstance(part, sp.Sum) and 2 <= len(part.limits) <= 3), None)
     if double is None:
@@ -281,15 +280,15 @@ def squares(difference: sp.Expr) -> sp.Expr | None:
             continue
         rest = sp.Mul(*(part for part in parts if not part.has(a, b)), *(part for part in factors if part is not double))
         square = rest * total(a, one) ** 2
-        found = total(tuple(each for each in names if each not in (a, b)), square)
+        form = total(tuple(each for each in names if each not in (a, b)), square)
         with suppress(ValueError):
-            if equal(difference, found):
-                return found
+            if equal(difference, form):
+                return form
     return None
 
 
 def spread(difference: sp.Expr) -> sp.Expr | None:
-    """Σ w_i (x_i − mean)², where a difference is that: a variance, or a sum of squares above its least value."""
+    """Return Σ w_i (x_i − mean)² if a difference equals it: a variance, or a sum of squares minus its minimum."""
     with suppress(ValueError):
         for term in sp.Add.make_args(normal(difference)):
             for part in [each for each in sp.Mul.make_args(term) if isinstance(each, sp.Sum) and len(each.limits) == 1]:
@@ -299,9 +298,9 @@ def spread(difference: sp.Expr) -> sp.Expr | None:
                     i = Variable("i#spread", bound.domain)
                     w, x = weight.xreplace({bound: i}), square.base.xreplace({bound: i})
                     centre = total(i, w * x) / total(i, w)
-                    found = total(i, w * (x - centre) ** 2)
-                    if equal(difference, found):
-                        return found
+                    form = total(i, w * (x - centre) ** 2)
+                    if equal(difference, form):
+                        return form
     return None
 
 

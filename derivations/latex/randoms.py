@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from derivations.calculus import moments
 from derivations.calculus.variables import Kind, Variable
-from derivations.latex.reads import Reads
+from derivations.latex.reader import Reader
 from derivations.latex.tree import LatexError, Node, Operator, spelled
 from derivations.latex.values import Value, scalar
 
 OF = {"expectation": moments.expectation, "variance": moments.variance}
 
 
-def moment(reader: Reads, operator: str, rest: list[Node]) -> Value:
-    """The mean or variance of what follows; raises LatexError where nothing in it is random, and a law would be needed."""
+def moment(reader: Reader, operator: str, rest: list[Node]) -> Value:
+    """Return the mean or variance of what follows; raises LatexError if nothing in it is random, since no law is given."""
     if not rest or operator not in OF:
         raise LatexError(f"{operator}: expected a distribution as subscript, got none")
     first = rest[0]

@@ -1,7 +1,7 @@
-"""Equations up to a remainder, f = g + o(α) and f = g + O(‖λ‖³), and f ≈ g, which names none.
+"""Read equations up to a remainder: f = g + o(α), f = g + O(‖λ‖³), and f ≈ g without a stated order.
 
-O of a power is read as o of the power before it, which is the same for what is analytic.  As a vector goes to 0 the statement
-is that on each ray t ↦ tλ.
+O of a power is read as o of the previous power, which is equivalent for analytic functions.  If a vector goes to 0, the
+statement is made on each ray t ↦ tλ.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import sympy as sp
 
 from derivations.calculus.printing import text
 from derivations.calculus.variables import Kind, Variable
-from derivations.latex.elaboration import Reader
+from derivations.latex.reader import Reader
 from derivations.latex.tree import (
     Bracket,
     LatexError,
@@ -36,7 +36,7 @@ DOTS = ("\\cdots", "\\dots", "\\ldots")
 
 @dataclass(frozen=True)
 class Expanded:
-    """left = right + o(small^order) as `small`, a number or a vector on a ray, goes to 0; f ≈ g names neither."""
+    """left = right + o(small^order) as `small`, a number or a vector on a ray, goes to 0; f ≈ g has neither."""
 
     left: sp.Expr
     right: sp.Expr
@@ -45,7 +45,7 @@ class Expanded:
 
     @property
     def sides(self) -> tuple[sp.Expr, sp.Expr]:
-        """What is equal up to the remainder."""
+        """The expressions that are equal up to the remainder."""
         return self.left, self.right
 
     def __str__(self) -> str:
@@ -62,20 +62,20 @@ class Remainder:
 
 
 def without_remainder(reader: Reader, node: Node) -> tuple[Node, Remainder | None]:
-    """A side without its remainders, and the largest of these; None where there is none.
+    """Return a side without its remainders, and the largest of these, None if there are none.
 
-    Raises LatexError for a remainder inside of a function or power, and for remainders in two quantities.
+    Raises LatexError for a remainder inside a function or power, and for remainders in two quantities.
     """
     calls = [pair for pair in _pairs(node) if _is_remainder(reader, *pair)]
     if not calls:
         return _without_dots(reader, node)
-    found = [_read(reader, *pair) for pair in calls]
-    if len({each.small for each in found}) > 1:
-        raise LatexError(f"expected remainders in one quantity, got {', '.join(str(each.small) for each in found)}")
+    remainders = [_read(reader, *pair) for pair in calls]
+    if len({each.small for each in remainders}) > 1:
+        raise LatexError(f"expected remainders in one quantity, got {', '.join(str(each.small) for each in remainders)}")
     rest = _dropped(reader, node)
     if any(_is_remainder(reader, *pair) for pair in _pairs(rest)):
         raise LatexError(f"expected a remainder as a term, got one inside of an expression: {spelled(node)}")
-    return rest, min(found, key=lambda each: each.order)
+    return rest, min(remainders, key=lambda each: each.order)
 
 
 def _pairs(node: Node) -> list[tuple[Node, Node]]:
@@ -90,7 +90,7 @@ def _is_remainder(reader: Reader, name: Node, call: Node) -> bool:
 
 
 def _read(reader: Reader, name: Node, call: Node) -> Remainder:
-    """What goes to 0 in o(α), o(α²), o(‖λ‖²), O(‖λ/γ‖³), and the order, one less for O."""
+    """Return the variable of o(α), o(α²), o(‖λ‖²), O(‖λ/γ‖³), and the order, one less for O."""
     assert isinstance(call, Bracket)
     inside, power = call.inside, 1
     if isinstance(inside, Scripted) and isinstance(inside.sup, Number) and inside.sub is None:
@@ -106,7 +106,7 @@ def _read(reader: Reader, name: Node, call: Node) -> Remainder:
 
 
 def _small(value: Value, what: str) -> Variable:
-    """The free number or vector of which a value is a multiple."""
+    """Return the variable, a number or vector, of which a value is a multiple."""
     places = tuple(map(bound, value.shape))
     factors = list(sp.Mul.make_args(value.entry(*places)))
     for factor in factors:
@@ -120,10 +120,10 @@ def _small(value: Value, what: str) -> Variable:
 
 
 def _dropped(reader: Reader, node: Node) -> Node:
-    """A side without the terms that are remainders, also within brackets that are added."""
+    """Return a side without remainder terms, including those in bracketed terms."""
     if isinstance(node, Sum):
-        kept = [(sign, _dropped(reader, term)) for sign, term in node.terms if not _ends_in_remainder(reader, term)]
-        return Sum(tuple(kept)) if kept else Number("0")
+        terms = [(sign, _dropped(reader, term)) for sign, term in node.terms if not _ends_in_remainder(reader, term)]
+        return Sum(tuple(terms)) if terms else Number("0")
     if isinstance(node, Product) and _ends_in_remainder(reader, node):
         return Number("0")
     if isinstance(node, Product) and node.factors:
@@ -136,7 +136,7 @@ def _dropped(reader: Reader, node: Node) -> Node:
 
 
 def _ends_in_remainder(reader: Reader, term: Node) -> bool:
-    """Whether a term is a remainder, with numbers before it that do not go to 0 with it."""
+    """Return whether a term is a remainder, perhaps times a constant."""
     if not isinstance(term, Product) or len(term.factors) < 2 or not _is_remainder(reader, *term.factors[-2:]):
         return False
     before = term.factors[:-2]
@@ -149,7 +149,7 @@ def _ends_in_remainder(reader: Reader, term: Node) -> bool:
 
 
 def _without_dots(reader: Reader, node: Node) -> tuple[Node, Remainder | None]:
-    """t − t²/2 + ⋯, a power series in the one variable of its terms: up to the last power that is printed."""
+    """Read t − t²/2 + ⋯, a power series in its only variable, up to the last printed power."""
     if not isinstance(node, Sum) or spelled(node.terms[-1][1]) not in DOTS:
         return node, None
     rest = Sum(node.terms[:-1]) if len(node.terms) > 2 or node.terms[0][0] == "-" else node.terms[0][1]

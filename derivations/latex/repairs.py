@@ -1,4 +1,4 @@
-"""A true statement in the place of a false one: the printed formula with one edit, else the statement in its entries."""
+"""Repair a false statement by one edit, of the printed formula if possible, otherwise of the relation."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from derivations.latex.writing import statement as written
 from derivations.mutants import Mutant, mutants
 from derivations.relations import Relation, UniqueMinimum
 
-TRIED = 24  # mutants of the statement that may be true
-EDITED = 80  # versions of the formula
+TRIED = 24  # mutants of the relation
+EDITED = 80  # edited versions of the formula
 
 
 @dataclass(frozen=True)
 class Repair:
-    """A true statement one edit away from a false one, and how it is written."""
+    """A true statement one edit away from a false one, with its LaTeX."""
 
     edit: str
     relation: Relation
@@ -32,12 +32,12 @@ class Repair:
 
 
 def repair(false: Relation, latex: str, notation: Notation) -> Repair | None:
-    """The first repair of a statement that is false, which `latex` makes; None where no single edit makes it true."""
+    """Return the first repair of the false statement that `latex` makes; None if no single edit makes it true."""
     return next(_edited(false, latex, notation), None) or next(_repaired(false), None)
 
 
 def _edited(false: Relation, latex: str, notation: Notation) -> Iterator[Repair]:
-    """Repairs of the formula as it is printed, in the words of the paper."""
+    """Yield repairs of the printed formula, in the paper's notation."""
     stated, conditions = clauses(parse(latex), notation)
     given = "".join(f",\\quad {spelled(each)}" for each in conditions)
     for left, sign, right in (link for each in stated for link in zip(each.parts, each.signs, each.parts[1:], strict=False)):
@@ -53,7 +53,7 @@ def _edited(false: Relation, latex: str, notation: Notation) -> Iterator[Repair]
 
 
 def _readable(latex: str, notation: Notation) -> Sequence[Relation]:
-    """What a formula states; nothing where it cannot be read."""
+    """Return the relations of a formula; none if it cannot be read."""
     try:
         return read(latex, notation)
     except ValueError:
@@ -61,20 +61,20 @@ def _readable(latex: str, notation: Notation) -> Sequence[Relation]:
 
 
 def _scalars(notation: Notation, about: Relation) -> list[str]:
-    """The names of the numbers of which a statement speaks."""
+    """Return the names of the numbers that occur in a statement."""
     values = {name: each for name, each in notation.meanings.items() if isinstance(each, Value) and not each.shape}
     return [name for name, each in values.items() if each.number in about.variables()]
 
 
 def _repaired(false: Relation) -> Iterator[Repair]:
-    """Repairs of the statement in its entries."""
+    """Yield repairs of the relation."""
     for mutant in mutants_of(false, TRIED):
         if _answers(mutant.relation, false):
             yield Repair(mutant.name, mutant.relation, written(mutant.relation))
 
 
 def _answers(repaired: Relation, false: Relation) -> bool:
-    """Whether a mutant is true and says something in the place of the print; s = V − V + s is true of anything."""
+    """Return whether a mutant is true and a real correction; s = V − V + s, for instance, is vacuous."""
     if isinstance(repaired, UniqueMinimum) or not repaired.prove():
         return False
     return next(objections(false, repaired, None, None), None) is None
@@ -94,7 +94,7 @@ def mutants_of(relation: Relation, most: int) -> tuple[Mutant, ...]:
 
 
 def is_refuted(relation: Relation) -> bool:
-    """Whether a counterexample is found; not for a statement that has no values at sample points."""
+    """Return whether there is a counterexample; False for a statement without values at sample points."""
     try:
         return relation.counterexample() is not None
     except ValueError:

@@ -1,4 +1,4 @@
-"""Where a symbol lives: x ∈ ℝ^m, C ∈ ℝ₊^{n×m}, t ∈ S and V : S → ℝ^d, held against the shape that the notation declares."""
+"""Check spaces, x ∈ ℝ^m, C ∈ ℝ₊^{n×m}, t ∈ S and V : S → ℝ^d, against the shapes that the notation declares."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import replace
 import sympy as sp
 
 from derivations.latex.notation import Definition
-from derivations.latex.reads import Reads
+from derivations.latex.reader import Reader
 from derivations.latex.tree import (
     Bracket,
     Chain,
@@ -27,8 +27,8 @@ from derivations.latex.values import Size, Value, is_index
 REALS = "\\mathbb{R}"
 
 
-def dimensions(reader: Reads, node: Node | None) -> tuple[sp.Expr, ...] | None:
-    """The shape of the points of ℝ, ℝ^m, ℝ^{n×m} or a finite set S, of which they are the numbers; None for another set."""
+def dimensions(reader: Reader, node: Node | None) -> tuple[sp.Expr, ...] | None:
+    """Return the shape of the points of ℝ, ℝ^m, ℝ^{n×m} or a finite set S (whose points are indices); None otherwise."""
     base, sup = (node.base, node.sup) if isinstance(node, Scripted) else (node, None)
     if spelled(base) in reader.notation.sizes and sup is None:
         return ()
@@ -39,12 +39,12 @@ def dimensions(reader: Reads, node: Node | None) -> tuple[sp.Expr, ...] | None:
 
 
 def is_signed(node: Node) -> bool:
-    """Whether a space is ℝ₊^m, whose points have entries ≥ 0."""
+    """Return whether a space is ℝ₊^m, whose points have entries ≥ 0."""
     return isinstance(node, Scripted) and spelled(node.sub) == "+"
 
 
-def check_point(reader: Reads, left: Node, space: Node) -> Value:
-    """The value of a point; raises LatexError where it has another shape than the points of the space."""
+def check_point(reader: Reader, left: Node, space: Node) -> Value:
+    """Return the value of a point; raises LatexError if its shape is not that of the space."""
     shape = dimensions(reader, space)
     value = reader.value(left)
     finite = spelled(space) in reader.notation.sizes
@@ -53,8 +53,8 @@ def check_point(reader: Reads, left: Node, space: Node) -> Value:
     return value
 
 
-def check_mapping(reader: Reads, name: Node, domain: Node, target: Node) -> None:
-    """Raises LatexError where the notation says that f : X → Y is no function of points of X with values in Y."""
+def check_mapping(reader: Reader, name: Node, domain: Node, target: Node) -> None:
+    """Raise LatexError for f : X → Y unless the notation declares f as a function from X to Y."""
     meaning, shape = reader.notation.meanings.get(spelled(name)), dimensions(reader, target)
     finite = reader.notation.sizes.get(spelled(domain))
     if isinstance(meaning, Definition) and len(meaning.pattern.arguments) == 1 and finite is None:
@@ -70,7 +70,7 @@ def check_mapping(reader: Reads, name: Node, domain: Node, target: Node) -> None
 
 
 def set_of(node: Node) -> list[Chain]:
-    """The conditions of a set {x ∈ X : x ≥ 0, Σ x = 1}, which say what is in it; none for another expression."""
+    """Return the conditions of a set {x ∈ X : x ≥ 0, Σ x = 1}; none for another expression."""
     inside = node.inside if isinstance(node, Bracket) and node.kind == "{}" else None
     listed = inside.parts if isinstance(inside, Listing) else (inside,)
     first = listed[0]
@@ -83,14 +83,14 @@ def set_of(node: Node) -> list[Chain]:
 
 
 def counted(node: Node) -> Node | None:
-    """The last number of {1, …, n}."""
+    """Return n for {1, …, n}."""
     inside = node.inside if isinstance(node, Bracket) and node.kind == "{}" else None
     listed = inside.parts if isinstance(inside, Listing) else ()
     dotted = len(listed) == 3 and spelled(listed[0]) == "1" and spelled(listed[1]) in ("\\dots", "\\ldots", "\\cdots")
     return listed[2] if dotted else None
 
 
-def ambient(reader: Reads, node: Node) -> sp.Expr:
+def ambient(reader: Reader, node: Node) -> sp.Expr:
     """The dimension m of a set {x ∈ ℝ^m : …}."""
     assert isinstance(node, Bracket)
     inside = node.inside.parts[0] if isinstance(node.inside, Listing) else node.inside
@@ -100,7 +100,7 @@ def ambient(reader: Reads, node: Node) -> sp.Expr:
 
 
 def _without_closing_words(node: Node | None) -> Node | None:
-    """A side without the words that follow it, “for all i”."""
+    """Return a side without words such as “for all i” after it."""
     if not isinstance(node, Product):
         return node
     words = next((at for at, each in enumerate(node.factors) if spelled(each).startswith("\\text{for")), None)

@@ -1,7 +1,7 @@
-"""From a formula to relations: each link of a chain a = b ≤ c, entry by entry, with what is given.
+"""Turn a formula into relations: each link of a chain a = b ≤ c, entry by entry, with its hypotheses.
 
-Clauses after a comma or after "for", "if", "where" say where a statement holds; `x > 0` becomes a hypothesis, `k ≠ j` keeps an
-index apart, and what the notation says already is skipped.
+Clauses after a comma or after "for", "if", "where" are conditions: `x > 0` becomes a hypothesis, `k ≠ j` makes an index differ
+from another, and conditions that the notation implies are skipped.
 """
 
 from __future__ import annotations
@@ -20,12 +20,13 @@ from derivations.calculus.sums import total
 from derivations.calculus.variables import Kind, Variable, index
 from derivations.latex.circles import circle
 from derivations.latex.clauses import APART, clauses
-from derivations.latex.elaboration import Reader
+from derivations.latex.elaboration import Elaborator
 from derivations.latex.maxima import every, extremes, reached
 from derivations.latex.membership import SETS, check_member, is_interval, within_interval
 from derivations.latex.names import index_parts, parts, plain
 from derivations.latex.notation import Definition, Notation
 from derivations.latex.problems import because, divergence, minimizer, optimal_value, problem
+from derivations.latex.reader import Reader
 from derivations.latex.spaces import check_point, dimensions, is_signed
 from derivations.latex.sums import check_pairs
 from derivations.latex.syntax import parse
@@ -50,41 +51,41 @@ AT_LEAST = {"\\ge": False, "\\geq": False, "\\geqslant": False, ">": True}
 
 
 def read(latex: str, notation: Notation) -> tuple[Relation, ...]:
-    """The relations that a formula states, in the order of the print.
+    """Return the relations that a formula states, in printed order.
 
-    Raises LatexError for what cannot be read, for a symbol that the notation does not declare, for shapes that do not fit, and
-    for what can be read in two ways, with both readings.
+    Raises LatexError for a formula that cannot be read, a symbol that the notation does not declare, shapes that do not fit,
+    and an ambiguous formula, with both readings.
     """
     tree = parse(latex)
     check_pairs(tree, notation.indices)
     try:
         chains, conditions = clauses(tree, notation)
-        reader, given = under(Reader(notation), conditions)
-        found = tuple(relation for chain in chains for relation in _relations(reader, chain))
+        reader, given = under(Elaborator(notation), conditions)
+        stated = tuple(relation for chain in chains for relation in _relations(reader, chain))
     except RecursionError:
         raise LatexError(f"expected definitions without a circle, got {circle(notation)}") from None
-    if not found:
+    if not stated:
         raise LatexError(f"expected a statement, got the expression {latex}")
-    relations = tuple(_given(relation, given, notation.bounds) for relation in found)
+    relations = tuple(_given(relation, given, notation.bounds) for relation in stated)
     _check_cancelled(reader, relations)
     return relations
 
 
 def _check_cancelled(reader: Reader, relations: Sequence[Relation]) -> None:
-    """Raises LatexError where a logarithm or root may have no value and SymPy has cancelled it, as in log x − log x = 0."""
+    """Raise LatexError if a logarithm or root may be undefined and SymPy has cancelled it, as in log x − log x = 0."""
     if not all(isinstance(relation, Equation | AtLeast) for relation in relations):
         return
     facts = tuple(fact for relation in relations for fact in relation.facts())
-    kept = {sums.appearance(each.expr) for relation in relations for side in relation.sides for each in conditions(side)}
-    for each in reader.asked:
+    remaining = {sums.appearance(each.expr) for relation in relations for side in relation.sides for each in conditions(side)}
+    for each in reader.required:
         bound_inside = any("#" in symbol.name for symbol in each.expr.free_symbols)
-        if bound_inside or sums.appearance(each.expr) in kept or nonnegative(each.expr, facts):
+        if bound_inside or sums.appearance(each.expr) in remaining or nonnegative(each.expr, facts):
             continue                                         # 0 log 0 = 0
         raise LatexError(f"expected a statement with values everywhere, it is not shown that {each}")
 
 
 def _given(relation: Relation, hypotheses: Sequence[Hypothesis], bounds: Sequence[Hypothesis]) -> Relation:
-    """A relation with those hypotheses that speak of its variables; raises LatexError for one that speaks of all entries."""
+    """Attach the hypotheses about a relation's variables; raises LatexError for one with an index foreign to the relation."""
     own = {v for v in relation.variables() if v.domain.kind is not Kind.SIZE}
     given = []
     for each in hypotheses:
@@ -100,7 +101,7 @@ def _given(relation: Relation, hypotheses: Sequence[Hypothesis], bounds: Sequenc
 # ── conditions ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 def under(reader: Reader, conditions: Sequence[Chain]) -> tuple[Reader, tuple[Hypothesis, ...]]:
-    """The reader with indices kept apart, and the hypotheses that the notation does not say already."""
+    """Return a reader with distinct indices, and the hypotheses that the notation does not imply."""
     given: list[Hypothesis] = []
     for chain in conditions:
         left, sign, right = chain.parts[0], chain.signs[0], chain.parts[1]
@@ -110,7 +111,7 @@ def under(reader: Reader, conditions: Sequence[Chain]) -> tuple[Reader, tuple[Hy
         if sign not in {**AT_MOST, **AT_LEAST} and len(chain.signs) > 1:
             raise LatexError(f"expected one condition such as k \\ne j, got {spelled(chain)}")
         if sign in APART and all(spelled(each) in names or spelled(each).rstrip("'") in points for each in (left, right)):
-            one, other = reader.place(left), reader.place(right)
+            one, other = reader.subscript(left), reader.subscript(right)
             assert isinstance(one, Variable)
             own = index(plain(spelled(left)), one.domain.shape[0], other_than=(*one.domain.other_than, other))
             reader = reader.within(**{spelled(left): reader.point(spelled(left), own)})
@@ -145,20 +146,20 @@ def _relations(reader: Reader, chain: Chain) -> Iterator[Relation]:
 
 
 def _of_space(reader: Reader, left: Node, space: Node) -> Iterator[Relation]:
-    """… ∈ ℝ^m after an equation, which is held against the shape, and of ℝ₊^m that entries are ≥ 0."""
+    """Check … ∈ ℝ^m after an equation against the shape; … ∈ ℝ₊^m also states that the entries are ≥ 0."""
     value = check_point(reader, left, space)
     if is_signed(space):
-        yield AtLeast(at(value, free_places(reader.notation, value, value)), sp.S.Zero)
+        yield AtLeast(at(value, free_indices(reader.notation, value, value)), sp.S.Zero)
 
 
 def _link(reader: Reader, left: Node, sign: str, right: Node) -> Iterator[Relation]:
     if sign in EQUAL and (found_limits := [*limits(reader, left, right)]):
         yield from found_limits
-    elif sign in EQUAL and (found := problem(reader, right)):
-        node, only_value = found
+    elif sign in EQUAL and (posed := problem(reader, right)):
+        node, only_value = posed
         yield from (optimal_value(reader, left, node) if only_value else minimizer(reader, left, node))
-    elif sign in EQUAL and (found := problem(reader, left)) and found[1]:
-        yield from optimal_value(reader, right, found[0])
+    elif sign in EQUAL and (posed := problem(reader, left)) and posed[1]:
+        yield from optimal_value(reader, right, posed[0])
     elif sign in EQUAL:
         yield from compared(reader, left, right, lambda a, b: Equation(a, b))
     elif sign in AT_MOST or sign in AT_LEAST:
@@ -174,7 +175,7 @@ def _link(reader: Reader, left: Node, sign: str, right: Node) -> Iterator[Relati
 
 
 def _bounded(reader: Reader, less: Node, more: Node, strict: bool) -> Iterator[Relation]:
-    """less ≤ more, where a maximum on the larger side or a minimum on the smaller one is a number of its own."""
+    """State less ≤ more; a new number replaces a maximum on the larger side or a minimum on the smaller one."""
     if extremes(less, greatest=False) and extremes(more, greatest=True):
         raise LatexError(f"expected a maximum or a minimum on one side as a bound, got both: {spelled(less)}, {spelled(more)}")
     reader, less, below = reached(reader, less, above=False)
@@ -183,16 +184,16 @@ def _bounded(reader: Reader, less: Node, more: Node, strict: bool) -> Iterator[R
 
     def relation(a: sp.Expr, b: sp.Expr) -> AtLeast:
         a, b = beyond(below(a)), beyond(below(b))
-        found = AtLeast(a, b, strict=strict, because=because(a - b, weights))
-        if found.because is None and (a - b).has(sp.log, xlogx) and not found.counterexample() and not found.prove():
-            return replace(found, because=divergence(a - b, weights))
-        return found
+        result = AtLeast(a, b, strict=strict, because=because(a - b, weights))
+        if result.because is None and (a - b).has(sp.log, xlogx) and not result.counterexample() and not result.prove():
+            return replace(result, because=divergence(a - b, weights))
+        return result
 
     yield from compared(reader, more, less, relation)
 
 
 def limits(reader: Reader, left: Node, right: Node) -> Iterator[Relation]:
-    """lim_{x → a} f = b, from both sides where x is real; nothing where the left side is no limit."""
+    """Read lim_{x → a} f = b, from both sides if x is real; yield nothing if the left side is not a limit."""
     factors = left.factors if isinstance(left, Product) else (left,)
     head = factors[0]
     if not (isinstance(head, Scripted) and spelled(head.base) == "\\lim" and isinstance(head.sub, Chain)):
@@ -215,50 +216,50 @@ def limits(reader: Reader, left: Node, right: Node) -> Iterator[Relation]:
 
 
 def _weights(reader: Reader) -> list[Value]:
-    """The vectors that the notation defines by a formula for each entry."""
+    """Return the vectors that the notation defines entry by entry."""
     names = [name for name, each in reader.notation.meanings.items() if isinstance(each, Definition)]
-    found = []
+    vectors = []
     for name in names:
         with suppress(LatexError):
             value = reader.value(parse(name))
             if len(value.shape) == 1:
-                found.append(value)
-    return found
+                vectors.append(value)
+    return vectors
 
 
 def compared(reader: Reader, left: Node, right: Node, relation: Callable[[sp.Expr, sp.Expr], Relation]) -> Iterator[Relation]:
-    """A relation of two numbers, or of vectors and matrices entry by entry; 0 is a vector, too."""
+    """Relate two numbers, or vectors and matrices entry by entry; 0 can be a vector too."""
     one, other = reader.value(left), reader.value(right)
     shapes = f"expected two sides of one shape, got {one.words} and {other.words}: {spelled(left)}, {spelled(right)}"
     if one.shape and other.shape and not fits(one.shape, other.shape):
         raise LatexError(shapes)
     if bool(one.shape) != bool(other.shape) and (other if one.shape else one).entry() != 0:
         raise LatexError(shapes)
-    places = free_places(reader.notation, one, other)
+    places = free_indices(reader.notation, one, other)
     yield relation(at(one, places), at(other, places))
 
 
-def free_places(notation: Notation, one: Value, other: Value) -> tuple[Variable, ...]:
-    """Free indices for the axes of both sides, under names of the notation that neither side uses for an index of its own."""
+def free_indices(notation: Notation, one: Value, other: Value) -> tuple[Variable, ...]:
+    """Return free indices for the axes of both sides, with names from the notation that neither side uses."""
     shape = [a if a is not None else b for a, b in zip(one.shape or other.shape, other.shape or one.shape, strict=True)]
     if None in shape:
         raise LatexError("expected sides with a length, got only ones or identity matrices")
     dummies = [bound(size) for size in shape]
     both = sp.Tuple(at(one, dummies), at(other, dummies))
     taken = {symbol.name for symbol in both.free_symbols if isinstance(symbol, Variable)} | set(map(plain, notation.meanings))
-    found: list[Variable] = []
+    indices: list[Variable] = []
     for size in shape:
         declared = [each for each in notation.indices.values() if each.domain.shape[0] == size]
         others = [index(letter, size) for letter in "ijklabcghxyz"]
-        found.append(next(each for each in (*declared, *others) if each.name not in taken))
-        taken.add(found[-1].name)
-    return tuple(found)
+        indices.append(next(each for each in (*declared, *others) if each.name not in taken))
+        taken.add(indices[-1].name)
+    return tuple(indices)
 
 
 def proportional(reader: Reader, left: Node, right: Node) -> Relation:
-    """a_j ∝ b_j: a_j = b_j Σ a/Σ b over the last index of the left side, or over all entries of vectors, where Σ b ≠ 0."""
+    """Read a_j ∝ b_j as a_j = b_j Σ a/Σ b over the left side's last index, or over all entries of vectors, if Σ b ≠ 0."""
     one, other = reader.value(left), reader.value(right)
-    places = free_places(reader.notation, one, other)
+    places = free_indices(reader.notation, one, other)
     a, b = at(one, places), at(other, places)
     over = places[-1] if places else _last_index(reader, left)
     dummy = Variable(f"{over.name}#p", over.domain)
@@ -271,7 +272,7 @@ def _last_index(reader: Reader, node: Node) -> Variable:
     if sub is None and isinstance(node, Product) and isinstance(node.factors[-1], Bracket):
         sub = node.factors[-1].inside
     names = [spelled(part) for part in index_parts(sub)] if sub is not None else []
-    known = [reader.place(parts(sub)[-1] if isinstance(sub, Listing) else index_parts(sub)[-1])] if names and sub else []
+    known = [reader.subscript(parts(sub)[-1] if isinstance(sub, Listing) else index_parts(sub)[-1])] if names and sub else []
     if not known or not isinstance(known[0], Variable):
         raise LatexError(f"\\propto: expected an index at the end of the left side, got {spelled(node)}")
     return known[0]

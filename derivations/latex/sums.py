@@ -13,25 +13,25 @@ from derivations.calculus.signs import strictly_positive
 from derivations.calculus.sums import total
 from derivations.calculus.variables import Domain, Kind, Variable
 from derivations.latex.names import index_parts, plain
-from derivations.latex.reads import Reads
+from derivations.latex.reader import Reader
 from derivations.latex.tree import EMPTY, Bracket, Chain, LatexError, Node, Operator, Product, Scripted, Symbol, spelled, walk
 from derivations.latex.values import RangeError, Value, bound, product_of, scalar
 
 BIG = ("\\sum", "\\prod")
 
 
-def big_sum(reader: Reads, sub: Node | None, sup: Node | None, rest: list[Node]) -> Value:
-    """A sum over the indices below it, which takes the rest of the product."""
+def big_sum(reader: Reader, sub: Node | None, sup: Node | None, rest: list[Node]) -> Value:
+    """Read a sum over the indices below it; its summand is the rest of the product."""
     body, over = _summed(reader, bindings(reader, sub, sup), tuple(rest), may_change=sup is None)
     rest.clear()
     return Value(body.shape, lambda *places: total(over, product_of(sp.Mul.make_args(body.entry(*places)))), body.row)
 
 
-def big_product(reader: Reads, sub: Node | None, sup: Node | None, rest: list[Node]) -> Value:
-    """A product of positive numbers over the indices below it, as the exponential of the sum of their logarithms."""
-    found = bindings(reader, sub, sup)
-    _check_reach(found, rest)
-    body, over = _summed(reader, found, tuple(rest), may_change=sup is None)
+def big_product(reader: Reader, sub: Node | None, sup: Node | None, rest: list[Node]) -> Value:
+    """Read a product of positive numbers over the indices below it as the exponential of a sum of logarithms."""
+    indices = bindings(reader, sub, sup)
+    _check_reach(indices, rest)
+    body, over = _summed(reader, indices, tuple(rest), may_change=sup is None)
     rest.clear()
     logarithm = _logarithm(body.number)
     same = sp.Add(*(term for term in sp.Add.make_args(logarithm) if not term.free_symbols & {*over}))
@@ -40,8 +40,8 @@ def big_product(reader: Reads, sub: Node | None, sup: Node | None, rest: list[No
 
 
 def _check_reach(names: Container[str], rest: Sequence[Node]) -> None:
-    """Raises LatexError for Π_i a_i b, which can be (Π_i a_i) b or Π_i (a_i b)."""
-    bound_at = [place for place, each in enumerate(rest) if any(spelled(part) in names for part in walk(each))]
+    """Raise LatexError for Π_i a_i b, which can be (Π_i a_i) b or Π_i (a_i b)."""
+    bound_at = [position for position, each in enumerate(rest) if any(spelled(part) in names for part in walk(each))]
     after = [each for each in rest[max(bound_at, default=0) + 1 :] if not isinstance(each, Operator)]
     if after:
         whole = spelled(Product(tuple(rest)))
@@ -51,7 +51,7 @@ def _check_reach(names: Container[str], rest: Sequence[Node]) -> None:
 
 
 def _logarithm(expr: sp.Expr) -> sp.Expr:
-    """The logarithm of a positive number, of a product term by term; raises LatexError where it is not shown to be positive."""
+    """Return the logarithm of a positive number, expanded; raises LatexError if it is not known to be positive."""
     if isinstance(expr, sp.exp):
         return expr.args[0]
     if isinstance(expr, sp.Mul) and all(strictly_positive(factor) for factor in expr.args):
@@ -61,8 +61,8 @@ def _logarithm(expr: sp.Expr) -> sp.Expr:
     return expr.exp * _logarithm(expr.base) if isinstance(expr, sp.Pow) and strictly_positive(expr.base) else sp.log(expr)
 
 
-def integral(reader: Reads, rest: list[Node]) -> Value | None:
-    """∫ f(a) da over a finite set of points a, or ∫ f(a) u(a) da under a normal law u; None for another integral."""
+def integral(reader: Reader, rest: list[Node]) -> Value | None:
+    """Read ∫ f(a) da over a finite set of points a, or ∫ f(a) u(a) da under a normal law u; None otherwise."""
     for at in range(len(rest) - 1):
         name = spelled(rest[at + 1])
         if spelled(rest[at]) in ("d", "\\mathrm{d}") and name.rstrip("'") in reader.notation.points:
@@ -76,16 +76,16 @@ def integral(reader: Reads, rest: list[Node]) -> Value | None:
     return None
 
 
-def _law(reader: Reads, name: str, taken: Sequence[Node]) -> tuple[Value, Sequence[Node]] | None:
-    """The mean of the normal law with which the integral of a product over a vector weighs it, and the other factors."""
+def _law(reader: Reader, name: str, taken: Sequence[Node]) -> tuple[Value, Sequence[Node]] | None:
+    """Return the mean of the normal law that is a factor of an integrand, and the other factors."""
     for at, (symbol, call) in enumerate(pairwise(taken)):
         if spelled(symbol) in reader.notation.laws and isinstance(call, Bracket) and spelled(call.inside) == name:
             return reader.value(reader.notation.laws[spelled(symbol)]), (*taken[:at], *taken[at + 2 :])
     return None
 
 
-def _normal_mean(reader: Reads, name: str, mean: Value, factors: Sequence[Node]) -> Value:
-    """The mean of e^{⟨a, c⟩ + k} under a law N(m, I), e^{⟨m, c⟩ + ‖c‖²/2 + k}; raises LatexError for another function."""
+def _normal_mean(reader: Reader, name: str, mean: Value, factors: Sequence[Node]) -> Value:
+    """Return E e^{⟨a, c⟩ + k} = e^{⟨m, c⟩ + ‖c‖²/2 + k} under N(m, I); raises LatexError for another function."""
     label = Variable(f"{plain(name)}#integral", Domain(Kind.REAL, mean.shape))
     of = sp.IndexedBase(label, shape=mean.shape)
     function = reader.within(**{name: Value(mean.shape, lambda i: of[i])}).product(factors).number if factors else sp.S.One
@@ -99,23 +99,23 @@ def _normal_mean(reader: Reads, name: str, mean: Value, factors: Sequence[Node])
     return scalar(sp.exp(start + total(r, mean.entry(r) * slope) + total(r, slope**2) / 2))
 
 
-def _weighed(reader: Reads, name: str, taken: Sequence[Node]) -> Value:
+def _weighed(reader: Reader, name: str, taken: Sequence[Node]) -> Value:
     index = bound(reader.index_of(name, "\\int").domain.shape[0], plain(name))
     body = reader.within(**{name: reader.point(name, index)}).product(taken)
     return Value(body.shape, lambda *places: total(index, product_of(sp.Mul.make_args(body.entry(*places)))), body.row)
 
 
 def _summed(
-    reader: Reads, found: Mapping[str, Variable], taken: Sequence[Node], *, may_change: bool
+    reader: Reader, indices: Mapping[str, Variable], taken: Sequence[Node], *, may_change: bool
 ) -> tuple[Value, tuple[Variable, ...]]:
-    """The summand and the bound indices; one without a printed range takes another where its own does not fit."""
+    """Return summand and bound indices; an index without a printed range may get another range to fit."""
     wrong: RangeError | None = None
-    others = list(reader.notation.sizes.values()) if may_change and len(found) == 1 else []
+    others = list(reader.notation.sizes.values()) if may_change and len(indices) == 1 else []
     for size in [None, *others]:
-        own = {name: each if size is None else bound(size, plain(name)) for name, each in found.items()}
+        own = {name: each if size is None else bound(size, plain(name)) for name, each in indices.items()}
         try:
             body = reader.within(**{name: reader.point(name, each) for name, each in own.items()}).product(taken)
-            body.entry(*(bound(axis) for axis in body.shape))  # which reads what is read late
+            body.entry(*(bound(axis) for axis in body.shape))  # forces lazy entries
             return body, tuple(own.values())
         except RangeError as error:
             wrong = wrong or error
@@ -124,13 +124,13 @@ def _summed(
 
 
 def is_big(node: Node) -> bool:
-    """Whether a factor is the sign of a sum or product."""
+    """Return whether a factor is Σ or Π."""
     base = node.base if isinstance(node, Scripted) else node
     return isinstance(base, Symbol) and base.name in BIG
 
 
 def occurs_free(node: object, letter: str) -> bool:
-    """Whether a letter occurs in a formula other than under a sum, product, maximum or expectation that binds it."""
+    """Return whether a letter occurs free: not bound by a sum, product, maximum or expectation."""
     if isinstance(node, Product):
         for factor in node.factors:
             if _binds(factor, letter):
@@ -154,15 +154,15 @@ def _binds(factor: Node, letter: str) -> bool:
 
 
 def check_pairs(node: Node, names: Container[str]) -> None:
-    """Raises LatexError for Σ_{i≠j} where j occurs nowhere else: it can be a sum over all pairs."""
+    """Raise LatexError for Σ_{i≠j} if j occurs nowhere else, since it can be a sum over all pairs."""
     for factors in (each.factors for each in walk(node) if isinstance(each, Product)):
-        for place, factor in enumerate(factors):
+        for position, factor in enumerate(factors):
             if not (isinstance(factor, Scripted) and factor.base == Symbol("\\sum") and isinstance(factor.sub, Chain)):
                 continue
             if factor.sub.signs[0] not in ("\\ne", "\\neq"):
                 continue
             other = factor.sub.parts[1]
-            taken = sum(_occurrences(each, other) for each in factors[place:])
+            taken = sum(_occurrences(each, other) for each in factors[position:])
             if spelled(other) in names and _occurrences(node, other) == taken > 1:
                 raise LatexError(
                     f"{spelled(factor)}: expected {spelled(other)} elsewhere in the formula, or a sum over it before this one, "
@@ -174,14 +174,14 @@ def _occurrences(node: Node, name: Node | None) -> int:
     return sum(each == name for each in walk(node))
 
 
-def bindings(reader: Reads, sub: Node | None, sup: Node | None) -> dict[str, Variable]:
-    """The indices that a sum binds by their printed names: j, i = 1, i, j, j ≠ i, a ∈ 𝒜."""
+def bindings(reader: Reader, sub: Node | None, sup: Node | None) -> dict[str, Variable]:
+    """Return the indices bound by a sum, by printed name; accepts “j”, “i = 1”, “i, j”, “j ≠ i”, “a ∈ 𝒜”."""
     if sub is None:
         raise LatexError("\\sum: expected an index below, got none")
     if isinstance(sub, Chain) and sub.signs[0] in ("\\ne", "\\neq"):
         name, other = spelled(sub.parts[0]), sub.parts[1]
         assert other is not None
-        apart = reader.place(other)
+        apart = reader.subscript(other)
         if not isinstance(apart, Variable):
             raise LatexError(f"\\sum: expected an index on the right of \\ne, got {spelled(other)}")
         return {name: bound(apart.domain.shape[0], plain(name), (apart,))}
@@ -197,7 +197,7 @@ def bindings(reader: Reads, sub: Node | None, sup: Node | None) -> dict[str, Var
     return {name: bound(reader.index_of(name, "\\sum").domain.shape[0], plain(name)) for name in names}
 
 
-def _high(reader: Reads, sub: Chain, sup: Node | None) -> sp.Expr:
+def _high(reader: Reader, sub: Chain, sup: Node | None) -> sp.Expr:
     name, low = spelled(sub.parts[0]), spelled(sub.parts[1])
     if low != "1" or sup is None:
         raise LatexError(f"\\sum: expected a sum from 1 to a size, got {name} from {low} to {spelled(sup) or 'nothing'}")

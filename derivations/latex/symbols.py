@@ -1,4 +1,4 @@
-"""Symbols with their scripts and arguments: what the notation declares, at this place of a formula."""
+"""Read symbols with their scripts and arguments, as the notation declares them."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from derivations.calculus.variables import Domain, Kind, Variable
 from derivations.latex import derivatives, operators
 from derivations.latex.names import index_parts, parts, plain
 from derivations.latex.notation import Definition, Meaning, Named
-from derivations.latex.reads import Reads
+from derivations.latex.reader import Reader
 from derivations.latex.syntax import parse
 from derivations.latex.tree import Bracket, LatexError, Listing, Node, Product, Scripted, Symbol, spelled, walk
 from derivations.latex.values import Size, Support, Value, bound, check_ranges, fits, is_index, scalar
 
 
-def conditional(reader: Reads, meaning: Meaning) -> Meaning:
-    """A definition in an index and in labels, p(y | x), as a function of the index."""
+def conditional(reader: Reader, meaning: Meaning) -> Meaning:
+    """Read a definition with an index and labels, p(y | x), as a function of the index."""
     if not isinstance(meaning, Definition) or meaning.pattern.indices:
         return meaning
     axes = [each for each in meaning.pattern.arguments if each in reader.notation.indices]
@@ -28,16 +28,16 @@ def conditional(reader: Reads, meaning: Meaning) -> Meaning:
     sizes = tuple(reader.notation.indices[each].domain.shape[0] for each in axes)
 
     def entry(*places: sp.Expr) -> sp.Expr:
-        own = {name: scalar(place) for name, place in zip(axes, places, strict=True)}
+        own = {name: scalar(i) for name, i in zip(axes, places, strict=True)}
         return reader.fresh().within(**own).value(meaning.body).number
 
     return Named(meaning.pattern.arguments, Value(sizes, entry), tuple(axes))
 
 
 def symbol(
-    reader: Reads, whole: Node, base: Symbol, sub: Node | None, sup: Node | None, primes: int, rest: list[Node]
+    reader: Reader, whole: Node, base: Symbol, sub: Node | None, sup: Node | None, primes: int, rest: list[Node]
 ) -> Value:
-    """The longest declared name of a symbol with its scripts, then its arguments, then the scripts that are left."""
+    """Match the longest declared name of a symbol with its scripts, then its arguments, then the remaining scripts."""
     for kept_sub, kept_sup in ((sub, sup), (sub, None), (None, sup), (None, None)):
         scripted = Scripted(base, kept_sub, kept_sup, primes) if kept_sub or kept_sup or primes else base
         meaning = reader.meaning(spelled(scripted))
@@ -66,12 +66,12 @@ def symbol(
     raise LatexError(f"{spelled(whole)}: expected a symbol of the notation, got one that it does not declare")
 
 
-def meant(reader: Reads, name: str, meaning: Meaning, rest: list[Node]) -> Value:
-    """What a symbol without scripts stands for, with its arguments."""
+def meant(reader: Reader, name: str, meaning: Meaning, rest: list[Node]) -> Value:
+    """Return the value of a symbol without scripts at its arguments."""
     return _meant(reader, name, meaning, None, None, rest)
 
 
-def _meant(reader: Reads, name: str, meaning: Meaning, sub: Node | None, sup: Node | None, rest: list[Node]) -> Value:
+def _meant(reader: Reader, name: str, meaning: Meaning, sub: Node | None, sup: Node | None, rest: list[Node]) -> Value:
     if isinstance(meaning, str):
         return operators.apply(reader, meaning, sub, sup, rest)
     if isinstance(meaning, Definition):
@@ -92,8 +92,8 @@ def _meant(reader: Reads, name: str, meaning: Meaning, sub: Node | None, sup: No
     return reader.scripts(meaning, sub, sup, name)
 
 
-def _completes(reader: Reads, sub: Node, call: Bracket, axes: int) -> bool:
-    """Whether parentheses hold the rest of the indices, as in q_t(t'), an entry of a matrix."""
+def _completes(reader: Reader, sub: Node, call: Bracket, axes: int) -> bool:
+    """Return whether parentheses hold the remaining indices, as in q_t(t'), a matrix entry."""
     return axes == len(index_parts(sub)) + len(parts(call.inside)) and _all_indices(reader, call)
 
 
@@ -102,7 +102,7 @@ def _together(sub: Node, call: Bracket) -> Listing:
     return Listing(indices, (",",) * (len(indices) - 1))
 
 
-def _all_indices(reader: Reads, bracket: Bracket) -> bool:
+def _all_indices(reader: Reader, bracket: Bracket) -> bool:
     """Whether an argument list consists of indices: u(i) is an entry of u."""
     points = reader.notation.points
     names = [
@@ -115,8 +115,8 @@ def _all_indices(reader: Reads, bracket: Bracket) -> bool:
     )
 
 
-def _named(reader: Reads, name: str, meaning: Named, sub: Node | None, sup: Node | None, rest: list[Node]) -> Value:
-    """A function of indices: with arguments a number, without them all its values."""
+def _named(reader: Reader, name: str, meaning: Named, sub: Node | None, sup: Node | None, rest: list[Node]) -> Value:
+    """Read a function of indices: its value at given arguments, or all values without them."""
     call = _call(rest)
     if call is None:
         _check_no_call(name, rest)
@@ -135,13 +135,13 @@ def _named(reader: Reads, name: str, meaning: Named, sub: Node | None, sup: Node
             raise LatexError(f"{name}: expected one free argument at most, got {spelled(bracket)}")
         return reader.scripts(meaning.value, None, sup, name)
     sizes = meaning.value.shape
-    where = [reader.place(part, size) for part, size in zip(places, sizes, strict=True)]
+    where = [reader.subscript(part, size) for part, size in zip(places, sizes, strict=True)]
     check_ranges(meaning.value, where, name)
     return reader.scripts(scalar(meaning.value.entry(*where)), None, sup, name)
 
 
-def _defined(reader: Reads, meaning: Definition, sub: Node | None, sup: Node | None, rest: list[Node]) -> Value:
-    """A defined symbol at its arguments; without them at the symbols in which it is defined."""
+def _defined(reader: Reader, meaning: Definition, sub: Node | None, sup: Node | None, rest: list[Node]) -> Value:
+    """Expand a defined symbol at its arguments, or without them at those of its definition."""
     shown, call, name = meaning.pattern, _call(rest), meaning.pattern.name
     if shown.arguments and call is None:
         _check_no_call(name, rest)
@@ -156,19 +156,19 @@ def _defined(reader: Reads, meaning: Definition, sub: Node | None, sup: Node | N
         rest.pop(0)
         sup = operators.one_power(name, sup, call[1])
         inner = inner.within(**_given(reader, meaning, shown.arguments, parts(call[0].inside)))
-        spoken |= {spelled(node) for node in walk(call[0].inside)}  # J(p_i) says which i
+        spoken |= {spelled(node) for node in walk(call[0].inside)}  # J(p_i) shows the index i
     if shown.subscripts and sub is not None:
         inner = inner.within(**_given(reader, meaning, shown.subscripts, parts(sub)))
         sub = None
     body = inner.value(meaning.body)
     if None not in body.shape:
-        body.entry(*map(bound, body.shape))  # which reads what is read late, and finds the ranges
-    if hidden := [each for each in inner.free if each not in spoken | reader.notation.kept]:
+        body.entry(*map(bound, body.shape))  # forces lazy entries and determines ranges
+    if hidden := [each for each in inner.free if each not in spoken | reader.notation.fixed]:
         raise LatexError(f"{shown.name}: expected indices that its left side shows, got {', '.join(hidden)} on the right alone")
     if not shown.indices:
         return reader.scripts(body, sub, sup, shown.name)
-    found = [inner.free.get(name) or inner.index_of(name, shown.name) for name in shown.indices]
-    over = tuple(bound(each.domain.shape[0], plain(name)) for name, each in zip(shown.indices, found, strict=True))
+    declared = [inner.free.get(name) or inner.index_of(name, shown.name) for name in shown.indices]
+    over = tuple(bound(each.domain.shape[0], plain(name)) for name, each in zip(shown.indices, declared, strict=True))
     inside = inner.within(**{name: inner.point(name, each) for name, each in zip(shown.indices, over, strict=True)})
     body = inside.value(meaning.body)
 
@@ -181,18 +181,18 @@ def _defined(reader: Reads, meaning: Definition, sub: Node | None, sup: Node | N
 
 
 def _labels(name: str) -> set[str]:
-    """What a name says in parentheses above it, the k of u^{(k)}."""
+    """Return the labels in a name's superscript, k in u^{(k)}."""
     node = parse(name)
     label = node.sup if isinstance(node, Scripted) else None
     return {spelled(part) for part in parts(label.inside)} if isinstance(label, Bracket) else set()
 
 
 def _check_no_call(name: str, rest: Sequence[Node]) -> None:
-    """Raises LatexError for f[x], which can be a function at x or a product."""
+    """Raise LatexError for f[x], which can be a function at x or a product."""
     if rest and isinstance(rest[0], Bracket) and rest[0].kind in ("[]", "{}"):
         raise LatexError(f"{name}{spelled(rest[0])}: expected arguments in parentheses, or \\cdot for a product")
-def _fits_arguments(reader: Reads, arguments: Sequence[str], given: Sequence[Node]) -> bool:
-    """Whether parentheses can hold arguments: after a function of a vector a number in them is a factor, p_k(1 − p_k)."""
+def _fits_arguments(reader: Reader, arguments: Sequence[str], given: Sequence[Node]) -> bool:
+    """Return whether parentheses can hold arguments; after a function of a vector, a number is a factor: p_k(1 − p_k)."""
     if len(arguments) != len(given):
         return True                                          # which is an error, and said there
     declared = [reader.notation.meanings.get(argument) for argument in arguments]
@@ -200,7 +200,7 @@ def _fits_arguments(reader: Reads, arguments: Sequence[str], given: Sequence[Nod
                for meaning, part in zip(declared, given, strict=True))
 
 
-def _given(reader: Reads, meaning: Definition, arguments: Sequence[str], given: Sequence[Node]) -> dict[str, Value]:
+def _given(reader: Reader, meaning: Definition, arguments: Sequence[str], given: Sequence[Node]) -> dict[str, Value]:
     """The values of a function's arguments by their names."""
     name = meaning.pattern.name
     if len(given) != len(arguments):
@@ -220,7 +220,7 @@ def _given(reader: Reads, meaning: Definition, arguments: Sequence[str], given: 
 
 
 def _stands_alone(node: Node, name: str) -> bool:
-    """Whether a function occurs in a part without arguments, as in the product σ(1 − σ)."""
+    """Return whether a function occurs in a part without arguments, as in σ(1 − σ)."""
     if spelled(node) == name:
         return True
     products = [each.factors for each in walk(node) if isinstance(each, Product)]
@@ -228,10 +228,10 @@ def _stands_alone(node: Node, name: str) -> bool:
     return sum(spelled(each) == name for each in walk(node)) > called
 
 
-def _is_hidden(reader: Reads, meaning: Definition, argument: str, shape: tuple[Size, ...]) -> bool:
-    """Whether a definition depends on an argument otherwise than by what is written in it.
+def _is_hidden(reader: Reader, meaning: Definition, argument: str, shape: tuple[Size, ...]) -> bool:
+    """Return whether a definition depends on an argument other than through its visible occurrences.
 
-    With a variable of its own in place of the argument, neither the variable of the notation nor an index of q_i may be left.
+    After replacing the argument by a new variable, neither the declared variable nor an index of q_i may remain.
     """
     node, declared = parse(argument), reader.notation.meanings.get(argument)
     letters = set(map(spelled, index_parts(node.sub))) if isinstance(node, Scripted) and node.sub is not None else set()
@@ -244,8 +244,8 @@ def _is_hidden(reader: Reads, meaning: Definition, argument: str, shape: tuple[S
         return False
     domain = label.domain if isinstance(label, Variable) else Domain(Kind.REAL, shape)
     other = Variable("x#other", domain)
-    moved = Value(shape, lambda *places: sp.IndexedBase(other, shape=shape)[places] if places else other)
-    body = reader.fresh().within(**{argument: moved}).value(meaning.body)
+    renamed = Value(shape, lambda *places: sp.IndexedBase(other, shape=shape)[places] if places else other)
+    body = reader.fresh().within(**{argument: renamed}).value(meaning.body)
     left = body.entry(*(bound(axis) for axis in body.shape)).free_symbols
     return label in left or any(isinstance(each, Variable) and each.name in map(plain, letters) for each in left)
 
@@ -258,5 +258,5 @@ def _call(rest: Sequence[Node]) -> tuple[Bracket, Node | None] | None:
 
 
 def put(expr: sp.Expr, own: Mapping[Variable, sp.Expr]) -> sp.Expr:
-    """An expression with other indices in place of its own; derivatives and sums keep theirs apart."""
+    """Substitute indices in an expression without capture by derivatives and sums."""
     return expr.xreplace({old: new for old, new in own.items() if old != new})

@@ -1,4 +1,4 @@
-"""A formula as a tree: what binds what, before any symbol has a meaning.
+"""Parse a formula into a tree by precedence, before any symbol has a meaning.
 
 Precedence, from the loosest: relations, sums, products, then signs.  A product keeps its factors in the order of the print,
 since only a notation can tell f(x), a function at x, from a(x + 1), a product.
@@ -42,29 +42,29 @@ def _structure() -> Lark:
 
 
 def parse(latex: str) -> Node:
-    """The tree of a formula; raises LatexError, which shows the place, for what has no structure."""
+    """Return the tree of a formula; raises LatexError, with the position, if it cannot be parsed."""
     try:
         items = list(_structure().parse(latex).children)
     except UnexpectedInput as error:
-        place = error.pos_in_stream if error.pos_in_stream is not None else len(latex)
-        raise LatexError(f"expected a formula, got {_near(latex, place)} after {_near(latex[:place], -1)}") from None
+        position = error.pos_in_stream if error.pos_in_stream is not None else len(latex)
+        raise LatexError(f"expected a formula, got {_near(latex, position)} after {_near(latex[:position], -1)}") from None
     return _lines(items)
 
 
-def _near(latex: str, place: int, width: int = 24) -> str:
-    part = latex[place : place + width] if place >= 0 else latex[-width:]
+def _near(latex: str, position: int, width: int = 24) -> str:
+    part = latex[position : position + width] if position >= 0 else latex[-width:]
     return repr(part) if part else "nothing"
 
 
 def _lines(items: Sequence[Item]) -> Node:
-    """Lines and clauses: parts with a comma, a semicolon or a line break between them; marks of alignment say nothing."""
+    """Split at commas, semicolons and line breaks into lines and clauses; alignment marks are ignored."""
     items = [*_without_quads([*_without_breaks([item for item in items if _type(item) != "AMP"])])]
     parts, separators, start = [], [], 0
-    for place, item in enumerate(items):
-        if _type(item) in ("COMMA", "BREAK") or (_type(item) == "DOT" and place == len(items) - 1):
-            parts.append(_chain(items[start:place]))
+    for position, item in enumerate(items):
+        if _type(item) in ("COMMA", "BREAK") or (_type(item) == "DOT" and position == len(items) - 1):
+            parts.append(_chain(items[start:position]))
             separators.append("," if _type(item) == "COMMA" else ";")
-            start = place + 1
+            start = position + 1
     if start < len(items) or not parts:
         parts.append(_chain(items[start:]))
     else:
@@ -73,16 +73,16 @@ def _lines(items: Sequence[Item]) -> Node:
 
 
 def _without_breaks(items: Sequence[Item]) -> Iterator[Item]:
-    """A line that begins with a sign goes on with the one before: + c after a = b, = c after a + b, − b = c after a."""
-    breaks = [place for place, item in enumerate(items) if _type(item) == "BREAK"]
+    """Join a line that begins with a sign to the previous one: + c after a = b, = c after a + b, − b = c after a."""
+    breaks = [position for position, item in enumerate(items) if _type(item) == "BREAK"]
     related = False
-    for place, item in enumerate(items):
+    for position, item in enumerate(items):
         related = related or _type(item) == "RELATION"
         if _type(item) != "BREAK":
             yield item
             continue
-        end = next((each for each in breaks if each > place), len(items))
-        kinds = [_type(each) for each in items[place + 1 : end] if _type(each) != "QUAD"]
+        end = next((each for each in breaks if each > position), len(items))
+        kinds = [_type(each) for each in items[position + 1 : end] if _type(each) != "QUAD"]
         if "RELATION" not in kinds or not related:
             goes_on = kinds[:1] == ["OPERATOR"] or (kinds[:1] == ["RELATION"] and not related)
         else:
@@ -93,32 +93,32 @@ def _without_breaks(items: Sequence[Item]) -> Iterator[Item]:
 
 
 def _without_quads(items: Sequence[Item]) -> Iterator[Item]:
-    """A wide space between two relations sets them apart, a = b \\quad c = d; elsewhere it is only a space."""
+    """Split at a wide space between two relations, a = b \\quad c = d; elsewhere it is only a space."""
     kinds = [*map(_type, items)]
-    ends = [place for place, kind in enumerate(kinds) if kind in ("COMMA", "BREAK")]
+    ends = [position for position, kind in enumerate(kinds) if kind in ("COMMA", "BREAK")]
     start = 0
-    for place, item in enumerate(items):
-        if kinds[place] != "QUAD":
+    for position, item in enumerate(items):
+        if kinds[position] != "QUAD":
             yield item
-            start = place + 1 if kinds[place] in ("COMMA", "BREAK") else start
+            start = position + 1 if kinds[position] in ("COMMA", "BREAK") else start
             continue
-        end = next((each for each in ends if each > place), len(items))
-        left, right = kinds[start:place], kinds[place + 1 : end]
+        end = next((each for each in ends if each > position), len(items))
+        left, right = kinds[start:position], kinds[position + 1 : end]
         related = "RELATION" in left and "RELATION" in right
-        words = related and (right[0] == "TEXT" or str(items[place + 1]) == "\\forall")    # which set clauses apart
+        words = related and (right[0] == "TEXT" or str(items[position + 1]) == "\\forall")    # which separate clauses
         if related and not words and not {left[-1], right[0]} & {"RELATION", "OPERATOR", "QUAD"}:
             yield Token("BREAK", "\\\\")
-            start = place + 1
+            start = position + 1
 
 
 def _chain(items: Sequence[Item]) -> Node:
     parts: list[Node | None] = []
     signs, start = [], 0
-    for place, item in enumerate(items):
+    for position, item in enumerate(items):
         if _type(item) == "RELATION":
-            parts.append(_barred(items[start:place]) if place > start else None)
+            parts.append(_barred(items[start:position]) if position > start else None)
             signs.append(str(item))
-            start = place + 1
+            start = position + 1
     last = _barred(items[start:]) if start < len(items) else None
     if not signs:
         return last or EMPTY
@@ -126,7 +126,7 @@ def _chain(items: Sequence[Item]) -> Node:
 
 
 def _barred(items: Sequence[Item]) -> Node:
-    """What bars separate, where they come in no pairs: q(z | x), KL(p ‖ q)."""
+    """Split at an unpaired bar: q(z | x), KL(p ‖ q)."""
     last = items[-1] if items else None
     alone = [item for item in items if _type(item) == "BAR"] == [last]
     if isinstance(last, Tree) and last.data == "scripted" and alone:
@@ -134,7 +134,7 @@ def _barred(items: Sequence[Item]) -> Node:
         if isinstance(where, Scripted) and isinstance(where.sub, Chain) and where.sup is None:
             return At(_sum(items[:-1]), where.sub)
     for kind, shown in (("NORM", "‖"), ("BAR", "|")):
-        places = [place for place, item in enumerate(items) if _type(item) == kind]
+        places = [position for position, item in enumerate(items) if _type(item) == kind]
         if len(places) == 1:
             at = places[0]
             return Listing((_sum(items[:at]), _sum(items[at + 1 :])), (shown,))
@@ -144,16 +144,16 @@ def _barred(items: Sequence[Item]) -> Node:
 def _sum(items: Sequence[Item]) -> Node:
     terms: list[tuple[str, Node]] = []
     sign, start, inside = "+", 0, None
-    for place, item in enumerate(items):
+    for position, item in enumerate(items):
         if _type(item) in ("BAR", "NORM"):
             inside = None if inside == _type(item) else inside or _type(item)
         plus_or_minus = _type(item) == "OPERATOR" and str(item) in ("+", "-", "−") and inside is None
-        if plus_or_minus and (place > start or not terms):
-            if place > start:
-                terms.append((sign, _product(items[start:place])))
-            elif place and sign == "-":
+        if plus_or_minus and (position > start or not terms):
+            if position > start:
+                terms.append((sign, _product(items[start:position])))
+            elif position and sign == "-":
                 raise LatexError("expected a term after −, got another sign")
-            sign, start = "-" if str(item) in ("-", "−") else "+", place + 1
+            sign, start = "-" if str(item) in ("-", "−") else "+", position + 1
     if start >= len(items):
         if terms or items:
             raise LatexError("expected a term at the end of a sum, got nothing")
@@ -255,7 +255,7 @@ def _cases(items: Sequence[Item]) -> Cases:
 
 
 def _joined(node: Node) -> str:
-    """What stands under a style: the letters of a word without spaces between them."""
+    """Return the text under a style command, with the letters of a word joined."""
     return "".join(map(spelled, node.factors)) if isinstance(node, Product) else spelled(node)
 
 

@@ -1,4 +1,4 @@
-"""The parts of a formula, and their text: what `syntax` makes of LaTeX, before any symbol has a meaning."""
+"""The nodes of a parsed formula, before any symbol has a meaning, and their text."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 class LatexError(ValueError):
-    """A formula that cannot be read; the message says what was expected and what was found."""
+    """A formula that cannot be read; the message has the form “expected X, got Y”."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Scripted(Node):
 
 @dataclass(frozen=True)
 class Bracket(Node):
-    """What stands between brackets: `()`, `[]`, `{}`, `<>`, `||` or `‖‖`; a pair of braces that only groups is no bracket."""
+    """The content of brackets `()`, `[]`, `{}`, `<>`, `||` or `‖‖`; braces that only group are not brackets."""
 
     kind: str
     inside: Node
@@ -109,7 +109,7 @@ class Operator(Node):
 
 @dataclass(frozen=True)
 class At(Node):
-    """What stands before a bar, where the symbols below it have other values: ∇J(p, s)|_{p = q}."""
+    """An expression evaluated at the values after a bar: ∇J(p, s)|_{p = q}."""
 
     inside: Node
     where: Chain
@@ -119,7 +119,7 @@ EMPTY = Product(())
 
 
 def product_node(factors: Sequence[Node]) -> Node:
-    """The product of factors, which is the factor itself where there is one."""
+    """Return the product of factors, or a single factor itself."""
     return factors[0] if len(factors) == 1 else Product(tuple(factors))
 
 
@@ -138,7 +138,7 @@ def walk(node: Any) -> Iterator[Node]:
 
 
 def spelled(node: Node | None) -> str:
-    """A part as LaTeX, for names and messages: one spelling for what means the same."""
+    """Return a part as LaTeX with a canonical spelling, for names and messages."""
     match node:
         case None:
             return ""

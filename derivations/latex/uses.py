@@ -1,4 +1,4 @@
-"""What a formula is made of: its parts, the symbols that it uses, and the names under which these would be declared."""
+"""List the symbols that a formula uses, with the names under which they would be declared."""
 
 from __future__ import annotations
 
@@ -87,8 +87,8 @@ def walk_parts(value: Any) -> Iterator[Node]:
 
 
 def _uses_of_product(tree: Product) -> Iterator[tuple[str, Node]]:
-    for place, factor in enumerate(tree.factors):
-        after = tree.factors[place + 1] if place + 1 < len(tree.factors) else None
+    for position, factor in enumerate(tree.factors):
+        after = tree.factors[position + 1] if position + 1 < len(tree.factors) else None
         called = isinstance(after, Bracket) and after.kind == "()" and isinstance(factor, Symbol | Scripted)
         if called and not isinstance(factor, Number) and declared_name(factor) not in RESERVED and _is_call(after):
             yield declared_name(factor), Product((factor, after))  # type: ignore[arg-type]

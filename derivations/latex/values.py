@@ -1,6 +1,6 @@
-"""What a part of a formula stands for: a number, a vector or a matrix, given entry by entry.
+"""The values of parts of a formula: numbers, vectors and matrices, given entry by entry.
 
-The axes of `ones` and of the identity have any length; they take that of what they meet.
+The axes of `ones` and of the identity have no fixed length; they adapt to the other operand.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Size = Any  # a SymPy integer or size; None for any length
 
 
 class RangeError(LatexError):
-    """An index that runs over another range than what it indexes."""
+    """An index whose range differs from that of the axis it indexes."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Value:
 
     @property
     def number(self) -> sp.Expr:
-        """The value of what has no axes."""
+        """The value of a scalar."""
         if self.shape:
             raise LatexError(f"expected a number, got {self.words}")
         return self.entry()
@@ -50,7 +50,7 @@ class Value:
 
 @dataclass(frozen=True)
 class Support(Value):
-    """A point of a finite set, such as a template t: a row of `whole`, and as an argument its number."""
+    """A point of a finite set, such as a template t: a row of `whole`, or its number when used as an argument."""
 
     whole: Value | None = None
     at: Variable | None = None
@@ -74,19 +74,19 @@ _numbers = count(1)
 
 
 def bound(size: Size, name: str = "l", other_than: tuple[Variable, ...] = ()) -> Variable:
-    """An index of its own over a size, which no entry that is asked for later can be mistaken for."""
+    """Return a fresh index over a size, distinct from all others."""
     if size is None:
         raise LatexError("expected a vector whose length is known, got only ones or an identity matrix")
     return Variable(f"{name}#{next(_numbers)}r", Domain(Kind.INDEX, (size,), other_than))
 
 
 def fits(one: Sequence[Size], other: Sequence[Size]) -> bool:
-    """Whether two shapes can be the same."""
+    """Return whether two shapes are compatible."""
     return len(one) == len(other) and all(a is None or b is None or a == b for a, b in zip(one, other, strict=True))
 
 
 def is_index(value: Value | None) -> bool:
-    """Whether a value is an index, and no other number."""
+    """Return whether a value is an index."""
     each = value.entry() if value is not None and not value.shape else None
     return isinstance(each, Variable) and each.domain.kind is Kind.INDEX
 
@@ -172,7 +172,7 @@ def times(one: Value, other: Value, what: str) -> Value:
 
 
 def product_of(factors: Sequence[sp.Expr]) -> sp.Expr:
-    """A product of numbers, in which y log(cy) is continuous at y = 0: it becomes xlogx(y) + y log c."""
+    """Return a product of numbers; y log(cy), continuous at y = 0, becomes xlogx(y) + y log c."""
     rest = [part for factor in factors for part in sp.Mul.make_args(sp.sympify(factor))]
     for logarithm in [part for part in rest if isinstance(part, sp.log)]:
         inside = list(sp.Mul.make_args(logarithm.args[0]))
@@ -186,22 +186,22 @@ def product_of(factors: Sequence[sp.Expr]) -> sp.Expr:
 
 
 def check_inverse(name: str, sup: Node | None) -> None:
-    """Raises LatexError for f^{-1} before an argument."""
+    """Raise LatexError for f^{-1} before an argument."""
     if sup is not None and spelled(sup).startswith("-"):
         power = spelled(sup)
         raise LatexError(f"{name}^{{{power}}}: expected ({name}(…))^{{{power}}}, as it can be the inverse function")
 
 
 def check_ranges(value: Value, places: Sequence[sp.Expr], what: str) -> None:
-    """Raises RangeError for an index that runs over another range than the axis that it indexes."""
-    for size, place in zip(value.shape, places, strict=False):
-        if isinstance(place, Variable) and size is not None and place.domain.shape[0] != size:
-            name = place.name.split("#")[0]
-            raise RangeError(f"{what}: expected an index over {size}, got {name}, which runs over {place.domain.shape[0]}")
+    """Raise RangeError if the range of an index differs from that of its axis."""
+    for size, index in zip(value.shape, places, strict=False):
+        if isinstance(index, Variable) and size is not None and index.domain.shape[0] != size:
+            name = index.name.split("#")[0]
+            raise RangeError(f"{what}: expected an index over {size}, got {name}, which runs over {index.domain.shape[0]}")
 
 
 def coincide(one: sp.Expr, other: sp.Expr, what: str) -> sp.Expr:
-    """1 where two indices are the same and 0 elsewhere; raises LatexError for indices over different ranges."""
+    """Return 1 if two indices are equal and 0 otherwise; raises LatexError for different ranges."""
     ranges = {each.domain.shape for each in (one, other) if isinstance(each, Variable)}
     if len(ranges) > 1:
         raise LatexError(f"{what}: expected two indices over one range, got two ranges")

@@ -92,7 +92,7 @@ class _Printer(LatexPrinter):  # type: ignore[misc]
         return f"\\left({shown}\\right)^{{{exp}}}" if exp else shown
 
     def _print_Pow(self, expr: sp.Expr) -> str:
-        """A power; a log or a derivative stands in parentheses, since what follows its argument could be taken for its own."""
+        """Print a power; put a log or derivative in parentheses, since the exponent could be read as part of its argument."""
         whole = not expr.exp.is_Rational or (expr.exp.q == 1 and expr.exp.p > 1)
         if isinstance(expr.base, sp.log | Partial) and whole:
             return f"\\left({self._print(expr.base)}\\right)^{{{self._print(expr.exp)}}}"
@@ -155,7 +155,7 @@ def written(expr: sp.Expr) -> str:
 
 
 def statement(relation: Relation) -> str:
-    """A relation as LaTeX; empty for a kind of statement that has no formula."""
+    """Return a relation as LaTeX; empty for a kind of statement without a formula."""
     match relation:
         case Fails():
             return statement(relation.relation)
@@ -184,7 +184,7 @@ def statement(relation: Relation) -> str:
 
 
 def notation_of(*exprs: sp.Expr) -> Notation:
-    """A notation in which what is written of these expressions can be read again."""
+    """Return a notation in which the LaTeX of these expressions can be read back."""
     variables = variables_of(sp.Tuple(*exprs))
     return Notation({name(v).strip(): _object(v) for v in variables})
 

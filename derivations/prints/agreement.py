@@ -10,10 +10,10 @@ from derivations import rendering
 from derivations.calculus import sums
 from derivations.calculus.balls import digits
 from derivations.calculus.variables import Kind, Variable, variables_of
+from derivations.latex.assertions import Assertion, Link, Minimizer, Optimum, Shown, sides
 from derivations.latex.links import links
 from derivations.latex.notation import Notation
 from derivations.latex.remainders import Expanded
-from derivations.latex.said import Link, Minimizer, Optimum, Said, Shown, sides
 from derivations.prints.expansions import differs
 from derivations.prints.expressions import Values, named, namings
 from derivations.prints.matching import LOGS, RESIDUAL, Match, by_the_table, defined_in, match, shown, statement
@@ -33,77 +33,81 @@ def check(
 ) -> Check:
     """Hold a formula against the steps of a derivation, of which the last is the statement."""
     try:
-        found = links(latex, notation, before)
-        for link in found:
-            sides(link.said)
+        chain = links(latex, notation, before)
+        for link in chain:
+            sides(link.assertion)
     except ValueError as error:
         return Check(Standing.UNREAD, "", str(error))
     except Exception as error:
         return Check(Standing.UNREAD, "", f"{type(error).__name__}: {error}")
-    reading = "; ".join(map(str, found))
-    said: list[str] = []
+    reading = "; ".join(map(str, chain))
+    reasons: list[str] = []
     certain = False
-    for number, link in enumerate(found, start=1):
+    for number, link in enumerate(chain, start=1):
         outcome, reason = _of_link(link, steps, known, defines)
         if (
             outcome is Standing.DIFFERS
             and isinstance(steps[-1], Fails)
-            and any(f"(step {len(steps)})" in each for each in said)
-            and _in_a_chain(found, number - 1)
+            and any(f"(step {len(steps)})" in each for each in reasons)
+            and _in_a_chain(chain, number - 1)
         ):
             outcome, reason = Standing.AGREES, f"not compared, as the formula fails already ({reason})"
-        if outcome is Standing.DIFFERS and any(f", {way}," in each for each in said for way in (RESIDUAL, LOGS)):
+        if outcome is Standing.DIFFERS and any(f", {way}," in each for each in reasons for way in (RESIDUAL, LOGS)):
             outcome = Standing.APART  # after a condition on unknowns another one need not hold for all
-        label = f"link {number}: " if len(found) > 1 else ""
-        if outcome is Standing.APART and _trivial(link) and len(found) > 1:
+        label = f"link {number}: " if len(chain) > 1 else ""
+        if outcome is Standing.APART and _trivial(link) and len(chain) > 1:
             outcome, reason = Standing.AGREES, "by the table both sides are one"
         else:
             certain = True
         if outcome is not Standing.AGREES:
             return Check(outcome, reading, label + reason)
-        said.append(label + reason)
+        reasons.append(label + reason)
     if not certain:
         return Check(Standing.APART, reading, "by the table all sides are one, and no step shows what is defined")
-    if isinstance(steps[-1], Fails) and not any(f"(step {len(steps)})" in each for each in said):
+    if isinstance(steps[-1], Fails) and not any(f"(step {len(steps)})" in each for each in reasons):
         return Check(Standing.APART, reading, "what is disproved is none of its links")
-    return Check(Standing.AGREES, reading, "; ".join(said))
+    return Check(Standing.AGREES, reading, "; ".join(reasons))
 
 
 def defines_otherwise(latex: str, notation: Notation, before: str | None = None) -> str:
     """Where a definition is another one than that of the table; empty if it is not."""
     for link in links(latex, notation, before):
-        if isinstance(link.said, Equation):
-            values = Values(variables_of(sp.Tuple(*link.said.sides)))
-            if (at := values.apart(*link.said.sides)) is not None:
-                return f"it is not what the table defines: {_shown_at(values, at, *link.said.sides)}"
+        if isinstance(link.assertion, Equation):
+            values = Values(variables_of(sp.Tuple(*link.assertion.sides)))
+            if (at := values.apart(*link.assertion.sides)) is not None:
+                return f"it is not what the table defines: {_shown_at(values, at, *link.assertion.sides)}"
     return ""
 
 
-def _in_a_chain(found: Sequence[Link], number: int) -> bool:
+def _in_a_chain(chain: Sequence[Link], number: int) -> bool:
     """Whether a link is one of a chain a = b = c, of which one link fails if another one is disproved."""
-    pairs = ((found[at], found[at + 1]) for at in (number - 1, number) if 0 <= at < len(found) - 1)
-    return any(sums.alike(sides(one.said)[-1], sides(other.said)[0]) for one, other in pairs)
+    pairs = ((chain[at], chain[at + 1]) for at in (number - 1, number) if 0 <= at < len(chain) - 1)
+    return any(sums.alike(sides(one.assertion)[-1], sides(other.assertion)[0]) for one, other in pairs)
 
 
 def _of_link(link: Link, steps: Sequence[Relation], known: frozenset[str], defines: bool) -> tuple[Standing, str]:
     order = sorted(range(len(steps)), key=lambda at: -at)
-    link = Link(link.said, tuple(each for each in link.premises if not by_the_table(each)), link.defined)
+    link = Link(link.assertion, tuple(each for each in link.premises if not by_the_table(each)), link.defined)
     if link.premises and all(any(match(Link(each), step, known) for step in steps) for each in link.premises):
-        link = Link(link.said, (), link.defined)  # what is said to be so before is shown, too
+        link = Link(link.assertion, (), link.defined)  # what is said to be so before is shown, too
     for at in order:
-        if found := match(link, steps[at], known):
+        if matched := match(link, steps[at], known):
             if isinstance(steps[at], Fails) and not isinstance(steps[-1], Fails):
                 return Standing.DIFFERS, f"step {at + 1} disproves it"
-            if found.way in (RESIDUAL, LOGS) and 0 not in sides(link.said) and (why := _another_side(link.said, steps, known)):
+            if (
+                matched.way in (RESIDUAL, LOGS)
+                and 0 not in sides(link.assertion)
+                and (why := _another_side(link.assertion, steps, known))
+            ):
                 return Standing.DIFFERS, why
-            return Standing.AGREES, _words(found, at, len(steps))
-    shows = (defines and not isinstance(link.said, AtLeast)) or _trivial(link) or isinstance(link.said, Shown)
+            return Standing.AGREES, _words(matched, at, len(steps))
+    shows = (defines and not isinstance(link.assertion, AtLeast)) or _trivial(link) or isinstance(link.assertion, Shown)
     if shows and not link.premises:
         for at in order:
-            if found := defined_in(link.said, steps[at], known):
-                return Standing.AGREES, _words(found, at, len(steps))
-    if defines and isinstance(link.said, AtLeast):  # a set or a constraint is defined by its two sides
-        found_in = [_where_shown(side, steps, known) for side in link.said.sides if variables_of(side)]
+            if matched := defined_in(link.assertion, steps[at], known):
+                return Standing.AGREES, _words(matched, at, len(steps))
+    if defines and isinstance(link.assertion, AtLeast):  # a set or a constraint is defined by its two sides
+        found_in = [_where_shown(side, steps, known) for side in link.assertion.sides if variables_of(side)]
         if found_in and all(found_in):
             return Standing.AGREES, f"its sides are shown in step {' and step '.join(str(at) for at in sorted(set(found_in)))}"
     if why := _difference(link, steps, known, defines):
@@ -120,25 +124,30 @@ def _where_shown(expr: sp.Expr, steps: Sequence[Relation], known: frozenset[str]
     return next((at for at, step in enumerate(steps, start=1) if defined_in(Shown(expr), step, known)), 0)
 
 
-def _words(found: Match, at: int, count: int) -> str:
+def _words(matched: Match, at: int, count: int) -> str:
     where = "the statement" if at == count - 1 else f"step {at + 1}"
-    how = "in normal form" if found.normal else "at exact points"
-    return f"{where} (step {at + 1}), {found.way}, {how}" if at == count - 1 else f"{where}, {found.way}, {how}"
+    how = "in normal form" if matched.normal else "at exact points"
+    return f"{where} (step {at + 1}), {matched.way}, {how}" if at == count - 1 else f"{where}, {matched.way}, {how}"
 
 
 def _trivial(link: Link) -> bool:
-    return isinstance(link.said, Equation) and sums.alike(*link.said.sides)
+    return isinstance(link.assertion, Equation) and sums.alike(*link.assertion.sides)
 
 
 def _proved(link: Link) -> bool:
     """Whether the kernel proves a link as it is read, by itself."""
-    said = link.said
+    assertion = link.assertion
     try:
-        if isinstance(said, Equation):
-            return Values(variables_of(sp.Tuple(*said.sides))).same(*said.sides) and sums.equal(*said.sides)
-        if isinstance(said, Expanded) and said.small is not None and said.order is not None and not said.small.domain.shape:
-            return Expansion(said.left, said.right, said.small, said.order).prove()
-        return isinstance(said, AtLeast | Limit) and said.prove()
+        if isinstance(assertion, Equation):
+            return Values(variables_of(sp.Tuple(*assertion.sides))).same(*assertion.sides) and sums.equal(*assertion.sides)
+        if (
+            isinstance(assertion, Expanded)
+            and assertion.small is not None
+            and assertion.order is not None
+            and not assertion.small.domain.shape
+        ):
+            return Expansion(assertion.left, assertion.right, assertion.small, assertion.order).prove()
+        return isinstance(assertion, AtLeast | Limit) and assertion.prove()
     except ValueError:
         return False
 
@@ -148,55 +157,61 @@ def _proved(link: Link) -> bool:
 
 def _difference(link: Link, steps: Sequence[Relation], known: frozenset[str], defines: bool) -> str:
     """A point at which print and derivation certainly say different things; empty if none is seen."""
-    said = link.said
-    if isinstance(said, Expanded):
-        return _other_terms(said, steps, known)
-    if not isinstance(said, Equation | AtLeast):
+    assertion = link.assertion
+    if isinstance(assertion, Expanded):
+        return _other_terms(assertion, steps, known)
+    if not isinstance(assertion, Equation | AtLeast):
         return _other_optimum(link, steps, known)
-    if isinstance(said, Equation) and defines:
-        own = Values(variables_of(sp.Tuple(*said.sides)))
-        if (at := own.apart(*said.sides)) is not None:
-            return f"it is not what the table defines: {_shown_at(own, at, *said.sides)}"
-    if why := _another_side(said, steps, known):
+    if isinstance(assertion, Equation) and defines:
+        own = Values(variables_of(sp.Tuple(*assertion.sides)))
+        if (at := own.apart(*assertion.sides)) is not None:
+            return f"it is not what the table defines: {_shown_at(own, at, *assertion.sides)}"
+    if why := _another_side(assertion, steps, known):
         return why
     last = statement(steps[-1])
-    if isinstance(steps[-1], Fails) or type(last) is not type(said):
+    if isinstance(steps[-1], Fails) or type(last) is not type(assertion):
         return ""
-    names = variables_of(sp.Tuple(*said.sides))
+    names = variables_of(sp.Tuple(*assertion.sides))
     if _quantified(names) - {name for each in steps for name in _quantified(variables_of(sp.Tuple(*shown(each))))}:
         return ""  # it speaks of something else, too
     own = Values(names)
-    if isinstance(said, Equation) and (at := own.apart(*said.sides)) is not None:
-        return f"as it is read it fails: {_shown_at(own, at, *said.sides)}"
-    if isinstance(said, AtLeast) and not link.premises and not isinstance(steps[-1], Follows):
+    if isinstance(assertion, Equation) and (at := own.apart(*assertion.sides)) is not None:
+        return f"as it is read it fails: {_shown_at(own, at, *assertion.sides)}"
+    if isinstance(assertion, AtLeast) and not link.premises and not isinstance(steps[-1], Follows):
         for point in own.places:
-            if witness := said.contradicted_at(point):
+            if witness := assertion.contradicted_at(point):
                 return f"as it is read it fails: {rendering.witness(witness)}"
     return ""
 
 
-def _another_side(said: Said, steps: Sequence[Relation], known: frozenset[str]) -> str:
+def _another_side(assertion: Assertion, steps: Sequence[Relation], known: frozenset[str]) -> str:
     """A point at which a step has one side of the print and another other side; empty if none is seen."""
     for step in map(statement, reversed(steps)):
-        if isinstance(said, Equation | AtLeast) and type(step) is type(said) and (why := _one_side_differs(said, step, known)):
+        if (
+            isinstance(assertion, Equation | AtLeast)
+            and type(step) is type(assertion)
+            and (why := _one_side_differs(assertion, step, known))
+        ):
             return why
     return ""
 
 
-def _one_side_differs(said: Equation | AtLeast, step: Relation, known: frozenset[str]) -> str:
-    for naming in namings(said.sides, step.sides, known):
+def _one_side_differs(assertion: Equation | AtLeast, step: Relation, known: frozenset[str]) -> str:
+    for naming in namings(assertion.sides, step.sides, known):
         try:
-            one, other = (named(side, naming) for side in said.sides)
+            one, other = (named(side, naming) for side in assertion.sides)
         except ValueError:  # a derivative by what the relation ties
             continue
         names = variables_of(sp.Tuple(one, other, *step.sides))
         if _quantified(names) - _quantified(variables_of(sp.Tuple(*step.sides))):
             continue
         values = Values(names, step.given)
-        turned = [(step.sides[0], step.sides[1])] + ([(step.sides[1], step.sides[0])] if isinstance(said, Equation) else [])
+        turned = [(step.sides[0], step.sides[1])] + (
+            [(step.sides[1], step.sides[0])] if isinstance(assertion, Equation) else []
+        )
         for (a, b), (x, y) in ((pair, mine) for pair in turned for mine in ((one, other), (other, one))):
             if values.same(x, a) and variables_of(a) and (at := values.apart(y, b)) is not None:
-                if isinstance(said, AtLeast) and (x, y) != (one, other):
+                if isinstance(assertion, AtLeast) and (x, y) != (one, other):
                     continue
                 return f"one side is that of the derivation, the other is not: {_shown_at(values, at, y, b)}"
     return ""
@@ -214,27 +229,27 @@ def _quantified(names: Sequence[Variable]) -> set[str]:
     return {v.name for v in names if v.domain.kind is not Kind.INDEX}
 
 
-def _other_terms(said: Expanded, steps: Sequence[Relation], known: frozenset[str]) -> str:
+def _other_terms(assertion: Expanded, steps: Sequence[Relation], known: frozenset[str]) -> str:
     """A point at which an expansion of the same function has another term."""
     for step in map(statement, reversed(steps)):
-        if isinstance(step, Expansion) and (found := differs(said, step, known)):
-            return f"a term of the expansion is another one: {_shown_at(*found)}"
+        if isinstance(step, Expansion) and (difference := differs(assertion, step, known)):
+            return f"a term of the expansion is another one: {_shown_at(*difference)}"
     return ""
 
 
 def _other_optimum(link: Link, steps: Sequence[Relation], known: frozenset[str]) -> str:
     """A point at which the same problem is said to have another solution or value, or another problem the same one."""
-    said = link.said
+    assertion = link.assertion
     for step in map(statement, reversed(steps)):
-        if not isinstance(said, Minimizer | Optimum) or not isinstance(step, UniqueMinimum | UniquePlan):
+        if not isinstance(assertion, Minimizer | Optimum) or not isinstance(step, UniqueMinimum | UniquePlan):
             continue
-        if isinstance(said, Minimizer) and len(said.places) != len(step.places):
+        if isinstance(assertion, Minimizer) and len(assertion.places) != len(step.places):
             continue
-        proved = (step.open_objective, step.entry if isinstance(said, Minimizer) else step.own_value)
-        for naming in namings(sides(said), proved, known):
-            printed = [named(each, naming) for each in sides(said)]
-            if isinstance(said, Minimizer):
-                own = dict(zip(step.places, (naming.get(v, v) for v in said.places), strict=True))
+        proved = (step.open_objective, step.entry if isinstance(assertion, Minimizer) else step.own_value)
+        for naming in namings(sides(assertion), proved, known):
+            printed = [named(each, naming) for each in sides(assertion)]
+            if isinstance(assertion, Minimizer):
+                own = dict(zip(step.places, (naming.get(v, v) for v in assertion.places), strict=True))
                 proved = proved[0], step.entry.xreplace(own)
             values = Values(variables_of(sp.Tuple(*printed, *proved)), step.given)
             for this, that in ((0, 1), (1, 0)):

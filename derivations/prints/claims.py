@@ -56,13 +56,13 @@ def _checked(entry: Stated, latex: str, derivation: Derivation, entries: Mapping
 
 def _before(entry: Stated, entries: Mapping[str, Stated]) -> str | None:
     """The formula that a line beginning with = goes on: the last numbered one before it, else the last one."""
-    found = last = None
+    numbered = last = None
     for other in entries.values():
         if other.id == entry.id:
             break
         if other.module == entry.module and is_formula(other.latex) and not other.latex.lstrip().startswith("="):
-            last, found = other.latex, other.latex if is_numbered(other.id) else found
-    return found or last
+            last, numbered = other.latex, other.latex if is_numbered(other.id) else numbered
+    return numbered or last
 
 
 def is_numbered(id: str) -> bool:
@@ -76,5 +76,5 @@ OF_CONDITIONS = {"for", "all", "every", "with", "if", "and", "where", "each", "a
 
 def is_formula(latex: str) -> bool:
     """Whether LaTeX is a formula only, with no words but those that say where it holds."""
-    said = {word.strip(".,:;") for text in WORDS.findall(latex) for word in text.lower().split()}
-    return said <= OF_CONDITIONS
+    words = {word.strip(".,:;") for text in WORDS.findall(latex) for word in text.lower().split()}
+    return words <= OF_CONDITIONS

@@ -25,38 +25,38 @@ def print_(ids: tuple[str, ...], every: bool) -> None:
     catalogue = entries()
     if unknown := [name for name in ids if name not in {*catalogue, *documents()}]:
         raise click.UsageError(f"ID: expected a claim or a document, got {unknown[0]}; see `python -m derivations list`")
-    wanted = [entry for id, entry in catalogue.items() if not ids or {id, entry.claim.document} & set(ids)]
-    found = {
-        each.id: print_of(each, catalogue) for each in track(wanted, "print", console=Console(stderr=True), transient=True)
+    chosen = [entry for id, entry in catalogue.items() if not ids or {id, entry.claim.document} & set(ids)]
+    checks = {
+        each.id: print_of(each, catalogue) for each in track(chosen, "print", console=Console(stderr=True), transient=True)
     }
-    for entry in wanted:
-        _tell(entry, found[entry.id], every or entry.id in ids)
-    repaired = {entry.id: correction_of(entry, catalogue) for entry in wanted}
-    for entry in wanted:
+    for entry in chosen:
+        _show(entry, checks[entry.id], every or entry.id in ids)
+    repaired = {entry.id: correction_of(entry, catalogue) for entry in chosen}
+    for entry in chosen:
         if (own := repaired[entry.id]) and (own.standing is Standing.DIFFERS or entry.id in ids):
             click.echo(f"{own.standing:13} {entry.id} (the correction)  {own.reason}")
-    if len(wanted) > 1:
-        click.echo("\n".join(table(found)))
-    differing = [each for each in (*found.values(), *repaired.values()) if each and each.standing is Standing.DIFFERS]
+    if len(chosen) > 1:
+        click.echo("\n".join(table(checks)))
+    differing = [each for each in (*checks.values(), *repaired.values()) if each and each.standing is Standing.DIFFERS]
     raise SystemExit(1 if differing else 0)
 
 
-def _tell(entry: Entry, found: Check | None, whole: bool) -> None:
-    if found is None or not (whole or found.standing is not Standing.AGREES):
+def _show(entry: Entry, check: Check | None, whole: bool) -> None:
+    if check is None or not (whole or check.standing is not Standing.AGREES):
         return
-    click.echo(f"{found.standing:13} {entry.id:28} {entry.latex}")
-    if whole and found.reading:
-        click.echo(f"{'':13} read as {found.reading}")
-    click.echo(f"{'':13} {found.reason}")
+    click.echo(f"{check.standing:13} {entry.id:28} {entry.latex}")
+    if whole and check.reading:
+        click.echo(f"{'':13} read as {check.reading}")
+    click.echo(f"{'':13} {check.reason}")
 
 
-def table(found: Mapping[str, Check | None]) -> Iterator[str]:
+def table(checks: Mapping[str, Check | None]) -> Iterator[str]:
     """How many formulas agree, by document that has a table of its symbols: those with a printed number, and all formulas."""
     catalogue = entries()
-    of_documents = {id: id.partition(".")[0] for id in found}
+    of_documents = {id: id.partition(".")[0] for id in checks}
     with_table = [document for document in dict.fromkeys(of_documents.values()) if tables.table(document)]
     for document, counted_in in [*((each, {each}) for each in with_table), ("all", {*with_table})]:
-        own = {id: each for id, each in found.items() if of_documents[id] in counted_in}
+        own = {id: each for id, each in checks.items() if of_documents[id] in counted_in}
         for name, some in (
             ("numbered formulas", [each for id, each in own.items() if is_numbered(id)]),
             ("claims that are formulas only", [each for id, each in own.items() if is_formula(catalogue[id].latex)]),

@@ -14,12 +14,12 @@ from derivations.relations import Expansion
 Pairs = tuple[tuple[sp.Expr, sp.Expr], ...]
 
 
-def same_expansion(said: Expanded, step: Expansion, naming: Naming, values: Values) -> Pairs | None:
+def same_expansion(printed: Expanded, step: Expansion, naming: Naming, values: Values) -> Pairs | None:
     """What agrees: the left sides, and the right sides or their coefficients up to the printed order; None if they do not.
 
     f ≈ g says of no order how near they are, and agrees with an expansion that has these two sides.
     """
-    left, right = sides_of(said, step, naming)
+    left, right = sides_of(printed, step, naming)
     if left is None or values.same(left, right):
         return None
     gaps = left - right, step.left - step.right
@@ -29,33 +29,33 @@ def same_expansion(said: Expanded, step: Expansion, naming: Naming, values: Valu
         return None
     if values.same(right, step.right):
         return (left, step.left), (right, step.right)
-    found = coefficients(said, step, right)
-    return ((left, step.left), *found) if found and all(values.same(*pair) for pair in found) else None
+    pairs = coefficients(printed, step, right)
+    return ((left, step.left), *pairs) if pairs and all(values.same(*pair) for pair in pairs) else None
 
 
-def differs(said: Expanded, step: Expansion, known: frozenset[str]) -> tuple[Values, int, sp.Expr, sp.Expr] | None:
+def differs(assertion: Expanded, step: Expansion, known: frozenset[str]) -> tuple[Values, int, sp.Expr, sp.Expr] | None:
     """A point at which an expansion of the proved function has another coefficient in print."""
-    for naming in namings(said.sides, (step.left, step.right), known):
-        left, right = sides_of(said, step, naming)
+    for naming in namings(assertion.sides, (step.left, step.right), known):
+        left, right = sides_of(assertion, step, naming)
         if left is None:
             continue
-        found = coefficients(said, step, right)
+        pairs = coefficients(assertion, step, right)
         values = Values(variables_of(sp.Tuple(left, right, step.left, step.right)), step.given)
         if not values.same(left, step.left):
             continue
-        for printed, proved in found:
+        for printed, proved in pairs:
             if (at := values.apart(printed, proved)) is not None:
                 return values, at, printed, proved
     return None
 
 
-def sides_of(said: Expanded, step: Expansion, naming: Naming) -> tuple[sp.Expr | None, sp.Expr]:
+def sides_of(printed: Expanded, step: Expansion, naming: Naming) -> tuple[sp.Expr | None, sp.Expr]:
     """Both sides in the variables of a step, on the ray t ↦ tλ where a vector goes to 0; None where another one does."""
-    left, right = (named(each, naming) for each in said.sides)
-    if said.small is None:
+    left, right = (named(each, naming) for each in printed.sides)
+    if printed.small is None:
         return left, right
-    small = naming.get(said.small, said.small)
-    if not isinstance(small, Variable) or (said.order or 0) > step.order:
+    small = naming.get(printed.small, printed.small)
+    if not isinstance(small, Variable) or (printed.order or 0) > step.order:
         return None, right
     if not small.domain.shape:
         return (left if small == step.variable else None), right
@@ -68,9 +68,9 @@ def on_ray(expr: sp.Expr, vector: Variable, t: Variable) -> sp.Expr:
     return sp.sympify(expr.xreplace({each: t * each for each in entries}))
 
 
-def coefficients(said: Expanded, step: Expansion, right: sp.Expr) -> Pairs:
+def coefficients(printed: Expanded, step: Expansion, right: sp.Expr) -> Pairs:
     """The coefficients of both right sides up to the printed order; none where there are none."""
-    order = step.order if said.order is None else said.order
+    order = step.order if printed.order is None else printed.order
     try:
         return tuple(Expansion(right, step.right, step.variable, order, where=step.where).expanded)
     except ValueError:

@@ -69,12 +69,12 @@ def named(expr: sp.Expr, naming: Naming) -> sp.Expr:
     """An expression with other variables in the place of its own."""
     if not naming:
         return expr
-    moved: dict[sp.Basic, sp.Basic] = dict(naming)
+    replacements: dict[sp.Basic, sp.Basic] = dict(naming)
     for entry in expr.atoms(sp.IndexedBase):
         if entry.label in naming:
             label = naming[entry.label]
-            moved[entry] = sp.IndexedBase(label, shape=entry.shape)
-    return sp.sympify(expr.xreplace(moved))
+            replacements[entry] = sp.IndexedBase(label, shape=entry.shape)
+    return sp.sympify(expr.xreplace(replacements))
 
 
 @cache
@@ -158,16 +158,16 @@ class Values:
 
     def positive(self, expr: sp.Expr) -> bool:
         """Whether a value is certainly > 0 at every point where there is one."""
-        found = self._all(expr)
-        return bool(found) and all(ball > 0 for ball in found)
+        balls = self._all(expr)
+        return bool(balls) and all(ball > 0 for ball in balls)
 
     def _all(self, expr: sp.Expr) -> list[arb]:
         return [ball for number in range(len(self.places)) if (ball := self.at(expr, number)) is not None]
 
     def constant(self, expr: sp.Expr) -> bool:
         """Whether a value is seen to be the same everywhere."""
-        found = self._all(expr)
-        return all(one.overlaps(other) for one, other in combinations(found, 2))
+        balls = self._all(expr)
+        return all(one.overlaps(other) for one, other in combinations(balls, 2))
 
     def vanishes(self, expr: sp.Expr) -> bool:
         """Whether a value is certainly different from 0 at no point."""

@@ -16,8 +16,8 @@ import sympy as sp
 from derivations.calculus import sums
 from derivations.calculus.balls import Point, enclose_all
 from derivations.calculus.variables import Domain, Kind, Variable, variables_of
+from derivations.latex.assertions import Assertion, Link, Minimizer, Optimum, Shown, sides
 from derivations.latex.remainders import Expanded
-from derivations.latex.said import Link, Minimizer, Optimum, Said, Shown, sides
 from derivations.prints.expansions import on_ray, same_expansion
 from derivations.prints.expressions import Naming, Values, in_normal_form, named, namings
 from derivations.relations import (
@@ -88,10 +88,10 @@ def premises(step: Relation) -> tuple[Relation, ...]:
 
 def match(link: Link, step: Relation, known: frozenset[str]) -> Match | None:
     """How a link agrees with a step, under the first naming of its variables that fits."""
-    said = link.said
-    if not _comparable(said, statement(step)):
+    assertion = link.assertion
+    if not _comparable(assertion, statement(step)):
         return None
-    expressions = [*sides(said), *(side for each in link.premises for side in sides(each))]
+    expressions = [*sides(assertion), *(side for each in link.premises for side in sides(each))]
     others = [*shown(step), *(side for each in premises(step) for side in shown(each))]
     for naming in namings(expressions, others, known):
         try:
@@ -101,29 +101,29 @@ def match(link: Link, step: Relation, known: frozenset[str]) -> Match | None:
         values = Values(variables_of(sp.Tuple(*own, *others)), statement(step).given)
         if not values.places:
             continue
-        found = _matched(said, statement(step), naming, values)
-        if found and all(_premised(each, step, naming, values) for each in link.premises):
-            return found
+        matched = _matched(assertion, statement(step), naming, values)
+        if matched and all(_premised(each, step, naming, values) for each in link.premises):
+            return matched
     return None
 
 
-def _comparable(said: Said, step: Relation) -> bool:
-    if isinstance(said, Equation):
+def _comparable(assertion: Assertion, step: Relation) -> bool:
+    if isinstance(assertion, Equation):
         return isinstance(step, Equation)
-    if isinstance(said, AtLeast):
+    if isinstance(assertion, AtLeast):
         return isinstance(step, StrictUnlessEqual | AtLeast)
-    if isinstance(said, Limit):
+    if isinstance(assertion, Limit):
         return isinstance(step, Limit)
-    if isinstance(said, Minimizer):
+    if isinstance(assertion, Minimizer):
         return isinstance(step, UniqueMinimum | UniquePlan)
-    if isinstance(said, Optimum):
+    if isinstance(assertion, Optimum):
         return isinstance(step, UniqueMinimum | UniquePlan | AtLeast)
-    if isinstance(said, Expanded):
+    if isinstance(assertion, Expanded):
         return isinstance(step, Expansion)
-    return isinstance(said, Differs) and isinstance(step, Differs)
+    return isinstance(assertion, Differs) and isinstance(step, Differs)
 
 
-def _premised(premise: Said, step: Relation, naming: Naming, values: Values) -> bool:
+def _premised(premise: Assertion, step: Relation, naming: Naming, values: Values) -> bool:
     """Whether a premise of a print is one of those of a step, or holds at the point where a disproof has its witness."""
     if isinstance(step, Fails) and isinstance(premise, Equation | AtLeast):
         return _holds_at_the_witness(premise, step.relation.at, naming)
@@ -141,7 +141,7 @@ def _holds_at_the_witness(premise: Equation | AtLeast, at: Point, naming: Naming
     return bool(one > other if premise.strict else one >= other)
 
 
-def by_the_table(premise: Said) -> bool:
+def by_the_table(premise: Assertion) -> bool:
     """Whether a premise says what the table says: ε = τ for one symbol, x_t ≥ x_s where the table's x_s is x_t − σ_s."""
     if isinstance(premise, Equation):
         values = Values(variables_of(sp.Tuple(*premise.sides)))
@@ -151,30 +151,30 @@ def by_the_table(premise: Said) -> bool:
     return False
 
 
-def _matched(said: Said, step: Relation, naming: Naming, values: Values) -> Match | None:
-    if isinstance(said, Minimizer):
-        return _same_minimizer(said, step, naming, values)
-    if isinstance(said, Optimum):
-        return _same_value(said, step, naming, values)
-    if isinstance(said, Limit):
+def _matched(assertion: Assertion, step: Relation, naming: Naming, values: Values) -> Match | None:
+    if isinstance(assertion, Minimizer):
+        return _same_minimizer(assertion, step, naming, values)
+    if isinstance(assertion, Optimum):
+        return _same_value(assertion, step, naming, values)
+    if isinstance(assertion, Limit):
         assert isinstance(step, Limit)
         pairs = tuple(
             (named(sp.sympify(one), naming), sp.sympify(other))
-            for one, other in ((said.expr, step.expr), (said.limit, step.limit), (said.variable, step.variable))
+            for one, other in ((assertion.expr, step.expr), (assertion.limit, step.limit), (assertion.variable, step.variable))
         )
-        same = sp.sympify(said.to) == sp.sympify(step.to) and all(
+        same = sp.sympify(assertion.to) == sp.sympify(step.to) and all(
             one == other or values.same(one, other) for one, other in pairs
         )
         return Match(SIDES, pairs) if same else None
-    if isinstance(said, Expanded):
+    if isinstance(assertion, Expanded):
         assert isinstance(step, Expansion)
-        terms = same_expansion(said, step, naming, values)
+        terms = same_expansion(assertion, step, naming, values)
         return Match(TERMS, terms) if terms else None
-    assert isinstance(said, Relation)
-    one, other = (named(side, naming) for side in said.sides)
+    assert isinstance(assertion, Relation)
+    one, other = (named(side, naming) for side in assertion.sides)
     left, right = step.sides[:2]
-    if isinstance(said, AtLeast):
-        strong = not said.strict or isinstance(step, StrictUnlessEqual) or bool(getattr(step, "strict", False))
+    if isinstance(assertion, AtLeast):
+        strong = not assertion.strict or isinstance(step, StrictUnlessEqual) or bool(getattr(step, "strict", False))
         return _same_gap(one, other, left - right, values) if strong else None
     return _same_equation(one, other, left, right, values)
 
@@ -218,14 +218,14 @@ def _same_equation(one: sp.Expr, other: sp.Expr, left: sp.Expr, right: sp.Expr, 
     if not values.vanishes(left) and not values.vanishes(right) and values.same(one * right, other * left):
         return Match(RATIO, ((one * right, other * left),))
     for side in (left, right):
-        if found := _residual(RESIDUAL, gap, side, values):
-            return found
+        if residual := _residual(RESIDUAL, gap, side, values):
+            return residual
         if (
             values.positive(one)
             and values.positive(other)
-            and (found := _residual(LOGS, sp.log(one) - sp.log(other), side, values))
+            and (residual := _residual(LOGS, sp.log(one) - sp.log(other), side, values))
         ):
-            return found
+            return residual
     return None
 
 
@@ -268,20 +268,22 @@ def _without_factors(side: sp.Expr) -> Iterator[sp.Expr]:
                 yield -factor
 
 
-def _same_minimizer(said: Minimizer, step: Relation, naming: Naming, values: Values) -> Match | None:
+def _same_minimizer(assertion: Minimizer, step: Relation, naming: Naming, values: Values) -> Match | None:
     assert isinstance(step, UniqueMinimum | UniquePlan)
-    if len(said.places) != len(step.places):
+    if len(assertion.places) != len(step.places):
         return None
-    objective, candidate = named(said.objective, naming), named(said.candidate, naming)
-    entry = step.entry.xreplace({own: naming.get(place, place) for own, place in zip(step.places, said.places, strict=True)})
+    objective, candidate = named(assertion.objective, naming), named(assertion.candidate, naming)
+    entry = step.entry.xreplace(
+        {own: naming.get(printed, printed) for own, printed in zip(step.places, assertion.places, strict=True)}
+    )
     wide = Values(variables_of(sp.Tuple(objective, step.open_objective, candidate, entry)), step.given)
     if wide.same(objective, step.open_objective) and wide.same(candidate, entry):
         return Match(SIDES, ((objective, step.open_objective), (candidate, entry)))
     return None
 
 
-def _same_value(said: Optimum, step: Relation, naming: Naming, values: Values) -> Match | None:
-    objective, value = named(said.objective, naming), named(said.value, naming)
+def _same_value(assertion: Optimum, step: Relation, naming: Naming, values: Values) -> Match | None:
+    objective, value = named(assertion.objective, naming), named(assertion.value, naming)
     if isinstance(step, UniqueMinimum):
         if values.same(objective, step.open_objective) and values.same(value, step.own_value):
             return Match(VALUE, ((objective, step.open_objective), (value, step.own_value)))
@@ -304,12 +306,12 @@ def _same_value(said: Optimum, step: Relation, naming: Naming, values: Values) -
 FACTORS = 5  # of a product whose parts are tried
 
 
-def defined_in(said: Said, step: Relation, known: frozenset[str]) -> Match | None:
+def defined_in(assertion: Assertion, step: Relation, known: frozenset[str]) -> Match | None:
     """Whether the right side of a definition, or a problem at equal weights, is a side of a step, or a part of one."""
-    body = _at_uniform(said) if isinstance(said, Minimizer | Optimum) else sides(said)[-1]
-    if not isinstance(said, Equation | Minimizer | Optimum | Shown):
+    body = _at_uniform(assertion) if isinstance(assertion, Minimizer | Optimum) else sides(assertion)[-1]
+    if not isinstance(assertion, Equation | Minimizer | Optimum | Shown):
         return None
-    if isinstance(said, Equation) and not Values(variables_of(sp.Tuple(*said.sides))).same(*said.sides):
+    if isinstance(assertion, Equation) and not Values(variables_of(sp.Tuple(*assertion.sides))).same(*assertion.sides):
         return None  # the table defines something else
     return _occurs(body, step, known)
 
@@ -324,8 +326,8 @@ def _occurs(body: sp.Expr, step: Relation, known: frozenset[str]) -> Match | Non
         bodies += [on_ray(body, v, step.variable) for v in vectors]
     for part in _parts(step):
         for each in bodies:
-            if found := _same_part(each, part, known):
-                return found
+            if matched := _same_part(each, part, known):
+                return matched
     return None
 
 
@@ -338,10 +340,10 @@ def _same_part(body: sp.Expr, part: sp.Expr, known: frozenset[str]) -> Match | N
     return None
 
 
-def _at_uniform(said: Minimizer | Optimum) -> sp.Expr:
+def _at_uniform(assertion: Minimizer | Optimum) -> sp.Expr:
     """The objective of a problem at the point whose entries are all the same."""
-    entries = [e for e in said.objective.atoms(sp.Indexed) if e.base.label.name.endswith("#rival")]
-    return sp.sympify(said.objective.xreplace({e: 1 / e.base.shape[-1] for e in entries}))
+    entries = [e for e in assertion.objective.atoms(sp.Indexed) if e.base.label.name.endswith("#rival")]
+    return sp.sympify(assertion.objective.xreplace({e: 1 / e.base.shape[-1] for e in entries}))
 
 
 def _parts(step: Relation) -> Iterator[sp.Expr]:

@@ -68,8 +68,8 @@ def _notation(document: str, chapter: str, id: str, *, instance: bool) -> Notati
                 own_names.add(name)
     names, declarations = {}, {}
     for name, (symbol, meaning) in lines.items():
-        said, _, called = meaning.partition(CALLED)
-        declarations[symbol] = said
+        declaration, _, called = meaning.partition(CALLED)
+        declarations[symbol] = declaration
         if called:
             names[name] = called
     return Notation(MappingProxyType(declarations), names)

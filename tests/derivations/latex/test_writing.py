@@ -11,7 +11,7 @@ from derivations import index, positive, scalar, size, total, vector, xlogx
 from derivations.calculus.sums import alike, equal
 from derivations.catalogue import entries
 from derivations.examination import written as steps_of
-from derivations.latex.elaboration import Reader
+from derivations.latex.elaboration import Elaborator
 from derivations.latex.syntax import parse
 from derivations.latex.writing import name, notation_of, statement, written
 from derivations.relations import AtLeast, Equation, Fails
@@ -23,7 +23,7 @@ s, t1 = vector("s", m), positive("t1")
 
 
 def same(expr: sp.Expr) -> bool:
-    back = Reader(notation_of(expr)).value(parse(written(expr))).number
+    back = Elaborator(notation_of(expr)).value(parse(written(expr))).number
     return alike(back, expr) or equal(back, expr)
 
 

@@ -43,7 +43,7 @@ def held(latex: str, *steps: Relation) -> Check:
 
 
 def sides(latex: str) -> tuple[sp.Expr, sp.Expr]:
-    said = links(latex, NOTATION)[0].said
+    said = links(latex, NOTATION)[0].assertion
     assert isinstance(said, Equation)
     one, other = said.sides
     return one, other
@@ -127,7 +127,7 @@ def test_a_subscript_is_an_argument() -> None:
 
 
 def test_what_is_minimized_over_is_the_parameter() -> None:
-    said = links(r"w = \operatorname{argmin}_{p_\theta} \{\|h_\theta\|^2 + \alpha \|p_\theta\|^2\}", NOTATION)[0].said
+    said = links(r"w = \operatorname{argmin}_{p_\theta} \{\|h_\theta\|^2 + \alpha \|p_\theta\|^2\}", NOTATION)[0].assertion
     assert isinstance(said, Minimizer)
     assert not said.objective.has(theta.label)
     with pytest.raises(LatexError, match="expected"):

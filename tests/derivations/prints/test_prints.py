@@ -11,8 +11,8 @@ from derivations.documents import DOCUMENTS
 from derivations.eot.notation import expect, j, k, m, s, softmax, tau, u
 from derivations.eot.section5_gradient import exponential, softmax_jacobian
 from derivations.latex import Notation
+from derivations.latex.assertions import sides
 from derivations.latex.links import links
-from derivations.latex.said import sides
 from derivations.latex.tree import LatexError
 from derivations.prints import tables
 from derivations.prints.agreement import check
@@ -262,7 +262,7 @@ SPOKEN = Notation({
     ],
 )
 def test_two_ways_to_print_one_thing(one: str, other: str) -> None:
-    first, second = (links(each, SPOKEN)[0].said for each in (one, other))
+    first, second = (links(each, SPOKEN)[0].assertion for each in (one, other))
     assert all(in_normal_form(*pair) for pair in zip(sides(first), sides(second), strict=True))
 
 

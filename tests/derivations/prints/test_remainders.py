@@ -71,7 +71,7 @@ def log_of_m(second: int = 0) -> Expansion:
     ],
 )
 def test_a_remainder_is_read_with_its_order(latex: str, order: int | None) -> None:
-    said = links(latex, NOTATION)[0].said
+    said = links(latex, NOTATION)[0].assertion
     assert isinstance(said, Expanded)
     assert said.order == order
 
@@ -170,7 +170,7 @@ def test_a_false_link_is_excused_only_after_what_is_disproved() -> None:
 
 
 def test_positions_and_labels_are_read() -> None:
-    said = links(r"v_i^{(k)} = \theta", NOTATION)[0].said
+    said = links(r"v_i^{(k)} = \theta", NOTATION)[0].assertion
     assert isinstance(said, Equation)
     assert said.left == vector("B", 2 * n - 1)[n + index("k", n) - i]
     with pytest.raises(LatexError, match="expected indices that its left side shows, got j"):

@@ -7,8 +7,8 @@ import pytest
 from derivations import AtLeast, Equation, Fails, interior, simplex, size, total, vector
 from derivations.calculus.variables import Kind, index
 from derivations.latex import Notation
+from derivations.latex.assertions import Shown, sides
 from derivations.latex.links import links
-from derivations.latex.said import Shown, sides
 from derivations.latex.tree import LatexError
 from derivations.prints import tables
 from derivations.prints.agreement import check
@@ -38,7 +38,7 @@ M, N = size("m"), size("n")
 
 
 def read(latex: str) -> list[str]:
-    return [str(each.said) for each in links(latex, TABLE)]
+    return [str(each.assertion) for each in links(latex, TABLE)]
 
 
 # ── spaces and mappings ─────────────────────────────────────────────────────────────────────────────────────────────
@@ -77,14 +77,14 @@ def test_a_space_that_is_not_that_of_the_table_is_refused(latex: str, reason: st
 
 def test_a_space_alone_shows_its_point_and_positive_entries_are_stated() -> None:
     (alone,) = links(r"C \in \mathbb R^{n \times m}", TABLE)
-    assert isinstance(alone.said, Shown)
+    assert isinstance(alone.assertion, Shown)
     (positive,) = links(r"C \in \mathbb R_+^{n \times m}", TABLE)
-    assert isinstance(positive.said, AtLeast)
+    assert isinstance(positive.assertion, AtLeast)
 
 
 def test_spaces_are_equal_by_their_dimensions() -> None:
     (same,) = links(r"\mathbb R^{m} = \mathbb R^{m \times d}", TABLE)
-    assert sides(same.said) == (M, M * size("d"))
+    assert sides(same.assertion) == (M, M * size("d"))
 
 
 # ── random vectors and couplings ────────────────────────────────────────────────────────────────────────────────────
@@ -94,11 +94,11 @@ def test_moments_of_random_vectors() -> None:
     (mean,) = links(r"\mathbb E\langle q, K_j \rangle = 0", TABLE)
     (spread,) = links(r"\mathrm{Var}\langle q, K_j \rangle = d", TABLE)
     (mixed,) = links(r"\mathrm{Var}\sum_t p_t z_t = 1", TABLE)
-    assert sides(mean.said)[0] == 0
-    assert in_normal_form(sides(spread.said)[0], size("d"))
+    assert sides(mean.assertion)[0] == 0
+    assert in_normal_form(sides(spread.assertion)[0], size("d"))
     weights = simplex("p", M)
     k = index("k", M)
-    assert in_normal_form(sides(mixed.said)[0], total(k, weights[k] ** 2))
+    assert in_normal_form(sides(mixed.assertion)[0], total(k, weights[k] ** 2))
 
 
 @pytest.mark.parametrize("latex", [r"\mathrm{Var}\langle x, y \rangle = 0", r"\mathbb E[x_j] = 0", r"\mathrm{Var} = 0"])
@@ -109,9 +109,9 @@ def test_a_moment_without_a_law_needs_something_random(latex: str) -> None:
 
 def test_a_coupling_has_its_marginals() -> None:
     rows, columns, wrong = links(r"\sum_j P_{ij} = a_i,\quad \sum_i P_{ij} = b_j,\quad \sum_j P_{ij} = 2 a_i", TABLE)
-    assert in_normal_form(*sides(rows.said))
-    assert in_normal_form(*sides(columns.said))
-    assert not in_normal_form(*sides(wrong.said))
+    assert in_normal_form(*sides(rows.assertion))
+    assert in_normal_form(*sides(columns.assertion))
+    assert not in_normal_form(*sides(wrong.assertion))
 
 
 def test_a_coupling_is_one_of_two_distributions() -> None:
@@ -126,8 +126,8 @@ def test_a_problem_stands_alone_or_under_a_new_name() -> None:
     plans = Notation({"n, m": "size", "C": "matrix n m", "a": "simplex n", "b": "simplex m", "P": "coupling a b"})
     named = links(r"\mathrm{OT}(a, b) \triangleq \min_{P \in U(a, b)} \langle P, C \rangle", plans)
     alone = links(r"C = 0,\quad \min_{P \in U(a, b)} \langle P, C \rangle", plans)
-    assert isinstance(named[0].said, Shown)
-    assert isinstance(alone[0].said, Shown)
+    assert isinstance(named[0].assertion, Shown)
+    assert isinstance(alone[0].assertion, Shown)
     with pytest.raises(LatexError):  # the name has a meaning, and what it is equal to is no problem over a simplex
         links(r"C_{ij} = \min_{P \in U(a, b)} \langle P, C \rangle", plans)
 
@@ -135,14 +135,14 @@ def test_a_problem_stands_alone_or_under_a_new_name() -> None:
 def test_vectors_differ_where_some_entry_does() -> None:
     (said,) = links(r"x \ne y", TABLE)
     x, y, k = vector("x", M), vector("y", M), index("k", M)
-    assert isinstance(said.said, AtLeast)
-    assert said.said.strict
-    assert in_normal_form(said.said.sides[0], total(k, (x[k] - y[k]) ** 2))
+    assert isinstance(said.assertion, AtLeast)
+    assert said.assertion.strict
+    assert in_normal_form(said.assertion.sides[0], total(k, (x[k] - y[k]) ** 2))
 
 
 def test_the_cosine_of_an_angle_is_a_function_of_two_vectors() -> None:
     one, other = links(r"\cos\angle(x, y) = 1,\quad \frac{\langle x, y \rangle}{\|x\| \|y\|} = 1", TABLE)
-    assert sides(one.said) == sides(other.said) or in_normal_form(sides(one.said)[0], sides(other.said)[0])
+    assert sides(one.assertion) == sides(other.assertion) or in_normal_form(sides(one.assertion)[0], sides(other.assertion)[0])
 
 
 # ── what agrees and what does not ───────────────────────────────────────────────────────────────────────────────────

@@ -1,4 +1,4 @@
-"""What the parts of reading ask of each other: the value of a part of a formula, of a product, of a subscript."""
+"""The interface through which the modules that read parts of a formula use the reader of the whole formula."""
 
 from __future__ import annotations
 
@@ -14,54 +14,54 @@ from derivations.latex.tree import Node
 from derivations.latex.values import Value
 
 
-class Reads(Protocol):
-    """A reader at some place of a formula, where some names stand for indices and arguments."""
+class Reader(Protocol):
+    """A reader of parts of a formula, in a scope where some names are indices or arguments."""
 
     @property
     def notation(self) -> Notation:
-        """What the symbols stand for."""
+        """The meanings of the symbols."""
 
     @property
     def scope(self) -> Mapping[str, Value]:
-        """What indices and arguments stand for at this place."""
+        """The values of the indices and arguments bound here."""
 
     @property
     def free(self) -> dict[str, Variable]:
         """The free indices of the formula by their letters."""
 
     @property
-    def asked(self) -> dict[Condition, None]:
-        """What logarithms and roots ask of their arguments."""
+    def required(self) -> dict[Condition, None]:
+        """What logarithms and roots require of their arguments."""
 
-    def fresh(self) -> Reads:
+    def fresh(self) -> Reader:
         """A reader of the same notation with nothing in scope."""
 
     def may_index(self, name: str) -> bool:
         """Whether a name may be a free index."""
 
-    def within(self, **names: Value) -> Reads:
-        """The reader where some names stand for something else."""
+    def within(self, **names: Value) -> Reader:
+        """Return a reader in which these names have other values."""
 
     def meaning(self, name: str) -> Meaning | None:
-        """What a name stands for here; None for one that is not declared."""
+        """Return the meaning of a name here; None if it is not declared."""
 
     def index_of(self, name: str, what: str) -> Variable:
         """The index that a name stands for, over its whole range."""
 
     def point(self, name: str, at: Variable) -> Value:
-        """What a bound name stands for: an index, or the point of that number."""
+        """Return the value of a bound name: an index, or the point of that number."""
 
-    def place(self, node: Node, size: sp.Expr | None = None) -> sp.Expr:
+    def subscript(self, node: Node, size: sp.Expr | None = None) -> sp.Expr:
         """The index that a subscript names."""
 
     def value(self, node: Node) -> Value:
-        """What a part of a formula stands for."""
+        """Return the value of a part of a formula."""
 
     def product(self, factors: Sequence[Node]) -> Value:
-        """The value of factors in a row."""
+        """Return the value of a product."""
 
     def next(self, rest: list[Node]) -> Value:
-        """The value of the next factor, together with what it takes of those after it, which are removed."""
+        """Return the value of the next factor with the later factors it applies to, and remove all of them."""
 
     def scripts(self, value: Value, sub: Node | None, sup: Node | None, what: str) -> Value:
-        """A value with its indices, then with its power."""
+        """Apply subscripts, then a power, to a value."""
