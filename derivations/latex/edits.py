@@ -1,6 +1,6 @@
 """One-edit versions of a printed formula, which undo common slips.
 
-Edits change a sign, a factor such as τ or 1/τ, a power, a term, two indices, a transposition, the order of p and q in KL(p ‖ q).
+Edits change a sign, a factor such as τ or 1/τ, a power, a term, two indices, a transpose, or the order in KL(p ‖ q).
 """
 
 from __future__ import annotations

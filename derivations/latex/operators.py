@@ -17,7 +17,17 @@ from derivations.latex.reader import Reader
 from derivations.latex.syntax import parse
 from derivations.latex.tree import Bracket, Chain, LatexError, Listing, Node, Operator, Product, Scripted, spelled
 from derivations.latex.values import (
-    IDENTITY, ONES, Value, bound, check_inverse, coincide, common, entrywise, inner, product_of, scalar
+    IDENTITY,
+    ONES,
+    Value,
+    bound,
+    check_inverse,
+    coincide,
+    common,
+    entrywise,
+    inner,
+    product_of,
+    scalar,
 )
 
 DEFAULT = {
@@ -56,7 +66,7 @@ DEFAULT = {
 
 
 def apply(reader: Reader, operator: str, sub: Node | None, sup: Node | None, rest: list[Node]) -> Value:
-    """An operator with its scripts and the arguments after it, which are taken from `rest`."""
+    """Apply an operator with its scripts to its arguments, which are removed from `rest`."""
     operator, _, law = operator.partition(" under ")
     if law and (sub is None or spelled(parse(law)).endswith(f"\\sim {spelled(sub)}")):
         sub = parse(law)                                     # E_u, if the table declares W ∼ u
@@ -158,7 +168,7 @@ def _kl(reader: Reader, argument: Node) -> Value:
     places = tuple(map(bound, common(q, p, "KL")))
     if not places:
         raise LatexError(f"KL: expected two vectors, got the numbers {spelled(argument)}")
-    return scalar(total(places, _xlogx(q.entry(*places)) - q.entry(*places) * _log(p.entry(*places))))
+    return scalar(total(places, xlogx(q.entry(*places)) - q.entry(*places) * sp.log(p.entry(*places))))
 
 
 def _entropy(reader: Reader, argument: Node) -> Value:
@@ -166,15 +176,7 @@ def _entropy(reader: Reader, argument: Node) -> Value:
     if not p.shape:
         raise LatexError(f"entropy: expected a vector, got the number {spelled(argument)}")
     places = tuple(map(bound, p.shape))
-    return scalar(-total(places, _xlogx(p.entry(*places))))
-
-
-def _xlogx(x: sp.Expr) -> sp.Expr:
-    return xlogx(x)
-
-
-def _log(x: sp.Expr) -> sp.Expr:
-    return sp.log(x)
+    return scalar(-total(places, xlogx(p.entry(*places))))
 
 
 def _diag(reader: Reader, argument: Node) -> Value:

@@ -1,1 +1,1 @@
-"""Print beside proof: what the LaTeX of a claim says, read by a table of the document's symbols, and what was proved."""
+"""Compare the LaTeX of each claim, read with a table of the document's symbols, with the relation that was proved."""

@@ -1,4 +1,4 @@
-"""What a claim prints, held against what is proved of it: agrees, differs at a witness, or what could not be read and why."""
+"""Compare a printed formula with its derivation: it agrees, differs at a witness, or could not be read or compared."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def check(
     defines: bool = False,
     before: str | None = None,
 ) -> Check:
-    """Hold a formula against the steps of a derivation, of which the last is the statement."""
+    """Compare a formula with the steps of a derivation, of which the last is the statement."""
     try:
         chain = links(latex, notation, before)
         for link in chain:
@@ -53,7 +53,7 @@ def check(
         ):
             outcome, reason = Standing.AGREES, f"not compared, as the formula fails already ({reason})"
         if outcome is Standing.DIFFERS and any(f", {way}," in each for each in reasons for way in (RESIDUAL, LOGS)):
-            outcome = Standing.APART  # after a condition on unknowns another one need not hold for all
+            outcome = Standing.APART  # after one condition on unknowns, the next need not hold for all
         label = f"link {number}: " if len(chain) > 1 else ""
         if outcome is Standing.APART and _trivial(link) and len(chain) > 1:
             outcome, reason = Standing.AGREES, "by the table both sides are one"
@@ -70,7 +70,7 @@ def check(
 
 
 def defines_otherwise(latex: str, notation: Notation, before: str | None = None) -> str:
-    """Where a definition is another one than that of the table; empty if it is not."""
+    """Return where a definition differs from the table; empty if it does not."""
     for link in links(latex, notation, before):
         if isinstance(link.assertion, Equation):
             values = Values(variables_of(sp.Tuple(*link.assertion.sides)))
@@ -80,7 +80,7 @@ def defines_otherwise(latex: str, notation: Notation, before: str | None = None)
 
 
 def _in_a_chain(chain: Sequence[Link], number: int) -> bool:
-    """Whether a link is one of a chain a = b = c, of which one link fails if another one is disproved."""
+    """Return whether a link belongs to a chain a = b = c, where one link fails if another is disproved."""
     pairs = ((chain[at], chain[at + 1]) for at in (number - 1, number) if 0 <= at < len(chain) - 1)
     return any(sums.alike(sides(one.assertion)[-1], sides(other.assertion)[0]) for one, other in pairs)
 
@@ -89,7 +89,7 @@ def _of_link(link: Link, steps: Sequence[Relation], known: frozenset[str], defin
     order = sorted(range(len(steps)), key=lambda at: -at)
     link = Link(link.assertion, tuple(each for each in link.premises if not by_the_table(each)), link.defined)
     if link.premises and all(any(match(Link(each), step, known) for step in steps) for each in link.premises):
-        link = Link(link.assertion, (), link.defined)  # what is said to be so before is shown, too
+        link = Link(link.assertion, (), link.defined)  # its premises are proved too
     for at in order:
         if matched := match(link, steps[at], known):
             if isinstance(steps[at], Fails) and not isinstance(steps[-1], Fails):
@@ -106,7 +106,7 @@ def _of_link(link: Link, steps: Sequence[Relation], known: frozenset[str], defin
         for at in order:
             if matched := defined_in(link.assertion, steps[at], known):
                 return Standing.AGREES, _words(matched, at, len(steps))
-    if defines and isinstance(link.assertion, AtLeast):  # a set or a constraint is defined by its two sides
+    if defines and isinstance(link.assertion, AtLeast):  # two sides define a set or a constraint
         found_in = [_where_shown(side, steps, known) for side in link.assertion.sides if variables_of(side)]
         if found_in and all(found_in):
             return Standing.AGREES, f"its sides are shown in step {' and step '.join(str(at) for at in sorted(set(found_in)))}"
@@ -120,7 +120,7 @@ def _of_link(link: Link, steps: Sequence[Relation], known: frozenset[str], defin
 
 
 def _where_shown(expr: sp.Expr, steps: Sequence[Relation], known: frozenset[str]) -> int:
-    """The number of a step of which an expression is a part; 0 where there is none."""
+    """Return the number of a step that contains an expression; 0 if there is none."""
     return next((at for at, step in enumerate(steps, start=1) if defined_in(Shown(expr), step, known)), 0)
 
 
@@ -135,7 +135,7 @@ def _trivial(link: Link) -> bool:
 
 
 def _proved(link: Link) -> bool:
-    """Whether the kernel proves a link as it is read, by itself."""
+    """Return whether the kernel proves a link as read."""
     assertion = link.assertion
     try:
         if isinstance(assertion, Equation):
@@ -156,7 +156,7 @@ def _proved(link: Link) -> bool:
 
 
 def _difference(link: Link, steps: Sequence[Relation], known: frozenset[str], defines: bool) -> str:
-    """A point at which print and derivation certainly say different things; empty if none is seen."""
+    """Describe a point at which print and derivation certainly contradict each other; empty if none is found."""
     assertion = link.assertion
     if isinstance(assertion, Expanded):
         return _other_terms(assertion, steps, known)
@@ -173,7 +173,7 @@ def _difference(link: Link, steps: Sequence[Relation], known: frozenset[str], de
         return ""
     names = variables_of(sp.Tuple(*assertion.sides))
     if _quantified(names) - {name for each in steps for name in _quantified(variables_of(sp.Tuple(*shown(each))))}:
-        return ""  # it speaks of something else, too
+        return ""  # it has variables of its own
     own = Values(names)
     if isinstance(assertion, Equation) and (at := own.apart(*assertion.sides)) is not None:
         return f"as it is read it fails: {_shown_at(own, at, *assertion.sides)}"
@@ -185,7 +185,7 @@ def _difference(link: Link, steps: Sequence[Relation], known: frozenset[str], de
 
 
 def _another_side(assertion: Assertion, steps: Sequence[Relation], known: frozenset[str]) -> str:
-    """A point at which a step has one side of the print and another other side; empty if none is seen."""
+    """Describe a point at which a step shares one side with the print but not the other; empty if none is found."""
     for step in map(statement, reversed(steps)):
         if (
             isinstance(assertion, Equation | AtLeast)
@@ -225,12 +225,12 @@ def _shown_at(values: Values, at: int, printed: sp.Expr, proved: sp.Expr) -> str
 
 
 def _quantified(names: Sequence[Variable]) -> set[str]:
-    """The names of what a statement is about, its indices left out: these are free to be renamed."""
+    """Return the names of a statement's variables, without indices, which may be renamed freely."""
     return {v.name for v in names if v.domain.kind is not Kind.INDEX}
 
 
 def _other_terms(assertion: Expanded, steps: Sequence[Relation], known: frozenset[str]) -> str:
-    """A point at which an expansion of the same function has another term."""
+    """Describe a point at which an expansion of the same function has another term."""
     for step in map(statement, reversed(steps)):
         if isinstance(step, Expansion) and (difference := differs(assertion, step, known)):
             return f"a term of the expansion is another one: {_shown_at(*difference)}"
@@ -238,7 +238,7 @@ def _other_terms(assertion: Expanded, steps: Sequence[Relation], known: frozense
 
 
 def _other_optimum(link: Link, steps: Sequence[Relation], known: frozenset[str]) -> str:
-    """A point at which the same problem is said to have another solution or value, or another problem the same one."""
+    """Describe a point where the same problem has another solution or value, or the same solution belongs to another problem."""
     assertion = link.assertion
     for step in map(statement, reversed(steps)):
         if not isinstance(assertion, Minimizer | Optimum) or not isinstance(step, UniqueMinimum | UniquePlan):

@@ -1,4 +1,4 @@
-"""The print of a claim beside its derivation, and that of its correction beside the proof of that."""
+"""Compare the print of a claim with its derivation, and that of its correction with the correction's proof."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from derivations.prints.outcome import Check, Standing
 
 
 class Stated(Protocol):
-    """What of a claim is asked here."""
+    """The fields of a claim that are used here."""
 
     id: str
     kind: Kind
@@ -27,14 +27,14 @@ class Stated(Protocol):
 
 
 def print_of(entry: Stated, entries: Mapping[str, Stated]) -> Check | None:
-    """The print of a claim beside its derivation; None where nothing is derived or its document has no table."""
+    """Compare a claim's print with its derivation; None without a derivation or a table of symbols."""
     if entry.derivation is None:
         return None
     return _checked(entry, entry.latex, entry.derivation, entries)
 
 
 def correction_of(entry: Stated, entries: Mapping[str, Stated]) -> Check | None:
-    """The print of a correction beside the proof of that; None where there is none, or no table."""
+    """Compare a correction's print with its proof; None without a correction or a table."""
     if entry.repair is None or entry.correction is None:
         return None
     return _checked(entry, entry.correction.statement.latex, entry.repair, entries)
@@ -55,7 +55,7 @@ def _checked(entry: Stated, latex: str, derivation: Derivation, entries: Mapping
 
 
 def _before(entry: Stated, entries: Mapping[str, Stated]) -> str | None:
-    """The formula that a line beginning with = goes on: the last numbered one before it, else the last one."""
+    """Return the formula that a line beginning with = continues: the last numbered one before it, else the last one."""
     numbered = last = None
     for other in entries.values():
         if other.id == entry.id:
@@ -66,7 +66,7 @@ def _before(entry: Stated, entries: Mapping[str, Stated]) -> str | None:
 
 
 def is_numbered(id: str) -> bool:
-    """Whether a claim is a formula with a printed number."""
+    """Return whether a claim is a formula with a printed number."""
     return id.partition(".")[2].isdigit()
 
 
@@ -75,6 +75,6 @@ OF_CONDITIONS = {"for", "all", "every", "with", "if", "and", "where", "each", "a
 
 
 def is_formula(latex: str) -> bool:
-    """Whether LaTeX is a formula only, with no words but those that say where it holds."""
+    """Return whether LaTeX is a formula without words other than those of conditions."""
     words = {word.strip(".,:;") for text in WORDS.findall(latex) for word in text.lower().split()}
     return words <= OF_CONDITIONS

@@ -1,4 +1,4 @@
-"""The command `print`: how the LaTeX of every claim stands to the relation that is proved, by document."""
+"""The command `print`: compare the LaTeX of each claim with the proved relation, by document."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from derivations.prints.outcome import Check, Standing
 @click.argument("ids", nargs=-1, metavar="[ID|DOCUMENT]...")
 @click.option("--all", "every", is_flag=True, help="show those that agree, too")
 def print_(ids: tuple[str, ...], every: bool) -> None:
-    """Read the LaTeX of claims, and hold each beside the relation that is proved of it."""
+    """Read the LaTeX of claims, and compare each with the relation that is proved."""
     catalogue = entries()
     if unknown := [name for name in ids if name not in {*catalogue, *documents()}]:
         raise click.UsageError(f"ID: expected a claim or a document, got {unknown[0]}; see `python -m derivations list`")
@@ -51,7 +51,7 @@ def _show(entry: Entry, check: Check | None, whole: bool) -> None:
 
 
 def table(checks: Mapping[str, Check | None]) -> Iterator[str]:
-    """How many formulas agree, by document that has a table of its symbols: those with a printed number, and all formulas."""
+    """Count agreeing formulas by document with a table of symbols: those with a printed number, and all formulas."""
     catalogue = entries()
     of_documents = {id: id.partition(".")[0] for id in checks}
     with_table = [document for document in dict.fromkeys(of_documents.values()) if tables.table(document)]

@@ -1,4 +1,4 @@
-"""Whether a print that holds up to a remainder is the expansion that is proved: the same function, the same terms."""
+"""Compare a print that holds up to a remainder with a proved expansion: the same function, the same terms."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ Pairs = tuple[tuple[sp.Expr, sp.Expr], ...]
 
 
 def same_expansion(printed: Expanded, step: Expansion, naming: Naming, values: Values) -> Pairs | None:
-    """What agrees: the left sides, and the right sides or their coefficients up to the printed order; None if they do not.
+    """Return the pairs that agree: left sides, and right sides or coefficients up to the printed order; None if they differ.
 
-    f ≈ g says of no order how near they are, and agrees with an expansion that has these two sides.
+    f ≈ g states no order, and agrees with an expansion that has these two sides.
     """
     left, right = sides_of(printed, step, naming)
     if left is None or values.same(left, right):
@@ -34,7 +34,7 @@ def same_expansion(printed: Expanded, step: Expansion, naming: Naming, values: V
 
 
 def differs(assertion: Expanded, step: Expansion, known: frozenset[str]) -> tuple[Values, int, sp.Expr, sp.Expr] | None:
-    """A point at which an expansion of the proved function has another coefficient in print."""
+    """Return a point at which a coefficient of the printed expansion differs from the proved one."""
     for naming in namings(assertion.sides, (step.left, step.right), known):
         left, right = sides_of(assertion, step, naming)
         if left is None:
@@ -50,7 +50,7 @@ def differs(assertion: Expanded, step: Expansion, known: frozenset[str]) -> tupl
 
 
 def sides_of(printed: Expanded, step: Expansion, naming: Naming) -> tuple[sp.Expr | None, sp.Expr]:
-    """Both sides in the variables of a step, on the ray t ↦ tλ where a vector goes to 0; None where another one does."""
+    """Return both sides in a step's variables, on the ray t ↦ tλ if a vector goes to 0; None if another variable does."""
     left, right = (named(each, naming) for each in printed.sides)
     if printed.small is None:
         return left, right
@@ -63,13 +63,13 @@ def sides_of(printed: Expanded, step: Expansion, naming: Naming) -> tuple[sp.Exp
 
 
 def on_ray(expr: sp.Expr, vector: Variable, t: Variable) -> sp.Expr:
-    """An expression at tλ for a vector λ."""
+    """Return an expression at tλ for a vector λ."""
     entries: Iterator[sp.Indexed] = (each for each in expr.atoms(sp.Indexed) if each.base.label == vector)
     return sp.sympify(expr.xreplace({each: t * each for each in entries}))
 
 
 def coefficients(printed: Expanded, step: Expansion, right: sp.Expr) -> Pairs:
-    """The coefficients of both right sides up to the printed order; none where there are none."""
+    """Return the coefficients of both right sides up to the printed order, if they have expansions."""
     order = step.order if printed.order is None else printed.order
     try:
         return tuple(Expansion(right, step.right, step.variable, order, where=step.where).expanded)

@@ -1,4 +1,4 @@
-"""When a printed expression is a proved one: under one naming of free variables equal at exact points, and in normal form."""
+"""Decide whether a printed expression equals a proved one: with variables matched, at exact points and in normal form."""
 
 from __future__ import annotations
 
@@ -15,17 +15,16 @@ from derivations.calculus.points import CORNERS, SMALL, points
 from derivations.calculus.variables import Kind, Variable, variables_of
 from derivations.relations.base import Hypothesis
 
-NAMINGS = 24  # of the free variables, that are tried
-LATER = 12  # further rounds, where hypotheses are to hold
+NAMINGS = 24  # matchings of the free variables that are tried
+LATER = 12  # further rounds of points if there are hypotheses
 PLACES = 5  # exact points at which values are compared
 Naming = Mapping[sp.Basic, sp.Basic]
 
 
 def namings(printed: Sequence[sp.Expr], proved: Sequence[sp.Expr], known: frozenset[str]) -> Iterator[Naming]:
-    """The variables of a print as those of a relation: by their names, then what is left over by its shape.
+    """Yield matchings of a print's variables with a relation's: first by name, the rest by shape.
 
-    Free variables are quantified, so that their names say nothing; but a name that the table has is the name of that symbol,
-    and stands for no other one.
+    Free variables are quantified, so their names do not matter; but a name from the table belongs to that symbol alone.
     """
     own, other = ([v for v in variables_of(sp.Tuple(*each)) if "#" not in v.name] for each in (printed, proved))
     fixed: dict[Variable, Variable] = {}
@@ -60,13 +59,13 @@ def namings(printed: Sequence[sp.Expr], proved: Sequence[sp.Expr], known: frozen
 
 
 def _of_one_sort(one: Variable, other: Variable) -> bool:
-    """Whether two variables have one shape, and both are indices or neither is."""
+    """Return whether two variables have the same shape, and both are indices or neither is."""
     both = {one.domain.kind is Kind.INDEX, other.domain.kind is Kind.INDEX}
     return one.domain.shape == other.domain.shape and len(both) == 1
 
 
 def named(expr: sp.Expr, naming: Naming) -> sp.Expr:
-    """An expression with other variables in the place of its own."""
+    """Return an expression with its variables replaced."""
     if not naming:
         return expr
     replacements: dict[sp.Basic, sp.Basic] = dict(naming)
@@ -79,9 +78,9 @@ def named(expr: sp.Expr, naming: Naming) -> sp.Expr:
 
 @cache
 def places(names: tuple[Variable, ...], given: tuple[Hypothesis, ...] = ()) -> tuple[dict[Variable, Value], ...]:
-    """Exact points in general position where the hypotheses hold, at sizes above 1 where there are such."""
+    """Return exact points in general position where the hypotheses hold, with sizes above 1 if possible."""
     if any(v.domain.kind is Kind.RANDOM for v in names):
-        return ()  # which has no values, only moments
+        return ()  # random vectors have no values, only moments
     indices = [v for v in names if v.domain.kind is Kind.INDEX]
     sizes = [v for v in names if v.domain.kind is Kind.SIZE]
     groups: list[list[dict[Variable, Value]]] = []
@@ -93,7 +92,7 @@ def places(names: tuple[Variable, ...], given: tuple[Hypothesis, ...] = ()) -> t
         last = rest
         if all(point[v] != 1 for v in sizes) and all(_holds(each, point) for each in given):
             groups[-1].append(point)
-    general = [group for group in groups[CORNERS:] if group]  # corners are past, and sizes at which much is equal
+    general = [group for group in groups[CORNERS:] if group]  # skip corner cases
     chosen: list[dict[Variable, Value]] = []
     for group in [*general[-1:], *general[:-1]]:  # the largest sizes first
         apart = [point for point in group if _different(point, indices)]
@@ -112,7 +111,7 @@ def _different(point: Point, indices: Sequence[Variable]) -> bool:
 def _holds(hypothesis: Hypothesis, point: Point) -> bool:
     try:
         return hypothesis.holds_at(point)
-    except KeyError:  # it speaks of other variables
+    except KeyError:  # it has other variables
         return True
 
 
@@ -124,7 +123,7 @@ class Values:
         self._known: dict[tuple[sp.Expr, int], arb | None] = {}
 
     def at(self, expr: sp.Expr, number: int) -> arb | None:
-        """The value at a point; None where there is none."""
+        """Return the value at a point; None if undefined."""
         key = (expr, number)
         if key not in self._known:
             try:
@@ -135,7 +134,7 @@ class Values:
         return self._known[key]
 
     def same(self, one: sp.Expr, other: sp.Expr) -> bool:
-        """Whether two expressions have one value at every point where both have any, and at one point at least."""
+        """Return whether two expressions are defined and equal at the same points, of which there is at least one."""
         met = 0
         for number in range(len(self.places)):
             a, b = self.at(one, number), self.at(other, number)
@@ -149,7 +148,7 @@ class Values:
         return met > 0
 
     def apart(self, one: sp.Expr, other: sp.Expr) -> int | None:
-        """The first point at which two expressions certainly differ."""
+        """Return the number of the first point where two expressions certainly differ."""
         for number in range(len(self.places)):
             a, b = self.at(one, number), self.at(other, number)
             if a is not None and b is not None and not a.overlaps(b):
@@ -157,7 +156,7 @@ class Values:
         return None
 
     def positive(self, expr: sp.Expr) -> bool:
-        """Whether a value is certainly > 0 at every point where there is one."""
+        """Return whether an expression is certainly > 0 wherever it is defined."""
         balls = self._all(expr)
         return bool(balls) and all(ball > 0 for ball in balls)
 
@@ -165,17 +164,17 @@ class Values:
         return [ball for number in range(len(self.places)) if (ball := self.at(expr, number)) is not None]
 
     def constant(self, expr: sp.Expr) -> bool:
-        """Whether a value is seen to be the same everywhere."""
+        """Return whether an expression has the same value at all points."""
         balls = self._all(expr)
         return all(one.overlaps(other) for one, other in combinations(balls, 2))
 
     def vanishes(self, expr: sp.Expr) -> bool:
-        """Whether a value is certainly different from 0 at no point."""
+        """Return whether an expression may be 0 at every point."""
         return self.apart(expr, sp.S.Zero) is None
 
 
 def in_normal_form(one: sp.Expr, other: sp.Expr) -> bool:
-    """Whether two expressions are one in normal form."""
+    """Return whether two expressions have the same normal form."""
     try:
         return bool(sums.alike(one, other) or sums.equal(one, other))
     except ValueError:

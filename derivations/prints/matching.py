@@ -1,7 +1,7 @@
-"""Whether a link of a print is what a step of a derivation states: the same sides, the same gap, or the same optimum.
+"""Match a link of a print with a step of a derivation: the same sides, the same gap, or the same optimum.
 
-An equation that holds everywhere has to agree side by side, since all its rearrangements are true.  One that determines
-something (τ log p_j = s_j + λ) agrees, too, if a step shows left − right of it, as the equivalence of two such equations does.
+An equation that holds everywhere has to agree side by side, since all its rearrangements are true.  An equation for unknowns
+(τ log p_j = s_j + λ) also agrees if left − right is a side of a step, as in the equivalence of two such equations.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ from derivations.relations import (
 
 @dataclass(frozen=True)
 class Match:
-    """How a link agrees with a step: in which way, and whether in normal form or at exact points only."""
+    """How a link agrees with a step, and the pairs of expressions that are equal."""
 
     way: str
     pairs: tuple[tuple[sp.Expr, sp.Expr], ...]
 
     @property
     def normal(self) -> bool:
-        """Whether all that agrees agrees in normal form, too."""
+        """Whether all pairs agree in normal form, not only at exact points."""
         return all(in_normal_form(*pair) for pair in self.pairs)
 
 
@@ -63,13 +63,13 @@ SIDES, LOG_SIDES, RATIO, GAP, SQUARES, RESIDUAL, LOGS, VALUE, BODY, TERMS = (
 
 
 def statement(step: Relation) -> Relation:
-    """What a step is about: of a disproof what it disproves, of an implication its conclusion."""
+    """Return the statement of a step: what a disproof disproves, the conclusion of an implication."""
     inner = step.relation if isinstance(step, Fails) else step
     return inner.conclusion if isinstance(inner, Follows) else inner
 
 
 def shown(step: Relation) -> tuple[sp.Expr, ...]:
-    """The expressions that a step compares."""
+    """Return the expressions that a step compares."""
     step = statement(step)
     if isinstance(step, UniqueMinimum | UniquePlan):
         return step.open_objective, step.entry
@@ -81,13 +81,13 @@ def shown(step: Relation) -> tuple[sp.Expr, ...]:
 
 
 def premises(step: Relation) -> tuple[Relation, ...]:
-    """What a step is proved under, as far as it is said."""
+    """Return the explicit premises and hypotheses of a step."""
     inner = step.relation if isinstance(step, Fails) else step
     return (*(inner.premises if isinstance(inner, Follows) else ()), *inner.given)
 
 
 def match(link: Link, step: Relation, known: frozenset[str]) -> Match | None:
-    """How a link agrees with a step, under the first naming of its variables that fits."""
+    """Return how a link agrees with a step, under the first matching of variables that fits; None if it does not."""
     assertion = link.assertion
     if not _comparable(assertion, statement(step)):
         return None
@@ -124,17 +124,17 @@ def _comparable(assertion: Assertion, step: Relation) -> bool:
 
 
 def _premised(premise: Assertion, step: Relation, naming: Naming, values: Values) -> bool:
-    """Whether a premise of a print is one of those of a step, or holds at the point where a disproof has its witness."""
+    """Return whether a premise of a print is a premise of a step, or holds at the witness of a disproof."""
     if isinstance(step, Fails) and isinstance(premise, Equation | AtLeast):
         return _holds_at_the_witness(premise, step.relation.at, naming)
     return any(_comparable(premise, each) and _matched(premise, each, naming, values) for each in premises(step))
 
 
 def _holds_at_the_witness(premise: Equation | AtLeast, at: Point, naming: Naming) -> bool:
-    """Whether a premise is certain at the point of a disproof: an implication fails where that holds and this does not."""
+    """Return whether a premise certainly holds at the point of a disproof, so that the implication fails there."""
     try:
         one, other = enclose_all([named(side, naming) for side in premise.sides], at)
-    except (KeyError, ValueError):  # it is about more than the point
+    except (KeyError, ValueError):  # it has other variables
         return False
     if isinstance(premise, Equation):
         return bool(one == other) and one.is_exact()
@@ -142,12 +142,12 @@ def _holds_at_the_witness(premise: Equation | AtLeast, at: Point, naming: Naming
 
 
 def by_the_table(premise: Assertion) -> bool:
-    """Whether a premise says what the table says: ε = τ for one symbol, x_t ≥ x_s where the table's x_s is x_t − σ_s."""
+    """Return whether the table implies a premise: ε = τ for one symbol, x_t ≥ x_s if the table's x_s is x_t − σ_s."""
     if isinstance(premise, Equation):
         values = Values(variables_of(sp.Tuple(*premise.sides)))
         return sums.alike(*premise.sides) or values.same(*premise.sides)
     with suppress(ValueError):
-        return isinstance(premise, AtLeast) and premise.prove()  # at points an inequality that need not hold can hold as well
+        return isinstance(premise, AtLeast) and premise.prove()  # sample points cannot prove an inequality
     return False
 
 
@@ -180,7 +180,7 @@ def _matched(assertion: Assertion, step: Relation, naming: Naming, values: Value
 
 
 def _same_gap(one: sp.Expr, other: sp.Expr, gap: sp.Expr, values: Values) -> Match | None:
-    """Whether one ≥ other says what gap ≥ 0 says: the same difference, that of squares of lengths, or a positive multiple."""
+    """Match one ≥ other with gap ≥ 0: the same difference, one of squared lengths, or a positive multiple."""
     ways = [(GAP, one - other)] + ([(SQUARES, one**2 - other**2)] if _norms(one, other) else [])
     for way, own in ways:
         for scale in (sp.S.One, *(v**power for v in _positive(sp.Tuple(own, gap)) for power in (1, -1, 2, -2))):
@@ -190,7 +190,7 @@ def _same_gap(one: sp.Expr, other: sp.Expr, gap: sp.Expr, values: Values) -> Mat
 
 
 def _norms(one: sp.Expr, other: sp.Expr) -> bool:
-    """Whether both sides are lengths, never negative, so that an inequality of theirs is that of their squares."""
+    """Return whether both sides are lengths, which are nonnegative, so that their squares may be compared."""
     for side in (one, other):
         factors = sp.Mul.make_args(side)
         roots = [f for f in factors if f.is_Pow and f.exp == sp.S.Half]
@@ -211,7 +211,7 @@ def _same_equation(one: sp.Expr, other: sp.Expr, left: sp.Expr, right: sp.Expr, 
     if values.vanishes(gap):
         return None
     if 0 not in (one, other) and any(values.same(x, sign * y) for x in (one, other) for y in (left, right) for sign in (1, -1)):
-        return None  # it is about this side, and the other one is not that of the step
+        return None  # one side is shared, the other differs
     for own in (sign * scale * gap for scale in _scales(left - right) for sign in (1, -1)):
         if values.same(own, left - right):
             return Match(GAP, ((own, left - right),))
@@ -230,7 +230,7 @@ def _same_equation(one: sp.Expr, other: sp.Expr, left: sp.Expr, right: sp.Expr, 
 
 
 def _residual(way: str, gap: sp.Expr, side: sp.Expr, values: Values) -> Match | None:
-    """Whether a side is left − right of an equation that was multiplied by a positive number, or is a factor of it."""
+    """Match a side with left − right of an equation, up to a positive number or a factor."""
     for whole in _without_factors(side):
         if values.constant(whole):
             continue
@@ -247,18 +247,18 @@ def _scales(side: sp.Basic) -> Iterator[sp.Expr]:
 
 
 def _positive(expr: sp.Basic) -> list[Variable]:
-    """The positive numbers that an expression has as variables."""
+    """Return the positive scalar variables of an expression."""
     return [v for v in variables_of(expr) if v.domain.kind is Kind.POSITIVE and not v.domain.shape]
 
 
 def _about_nothing(one: sp.Expr, other: sp.Expr, a: sp.Expr, b: sp.Expr) -> bool:
-    """Whether two equations of constants, such as Σ p = 1, are about other things: any two true ones agree side by side."""
+    """Return whether two equations between constants, such as Σ p = 1, are unrelated: any two true ones agree side by side."""
     constant = any(not variables_of(side) for side in (one, other, a, b))
     return constant and {v.name for v in variables_of(sp.Tuple(one, other))} != {v.name for v in variables_of(sp.Tuple(a, b))}
 
 
 def _without_factors(side: sp.Expr) -> Iterator[sp.Expr]:
-    """A side, and what is left of it without some of its factors: the residual of an equation that was multiplied."""
+    """Yield a side, and what remains without some of its factors: the residual of a multiplied equation."""
     yield side
     factors = sp.Mul.make_args(side)
     if 1 < len(factors) <= 4:
@@ -303,21 +303,21 @@ def _same_value(assertion: Optimum, step: Relation, naming: Naming, values: Valu
 # ── definitions ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-FACTORS = 5  # of a product whose parts are tried
+FACTORS = 5  # factors of a product that are tried
 
 
 def defined_in(assertion: Assertion, step: Relation, known: frozenset[str]) -> Match | None:
-    """Whether the right side of a definition, or a problem at equal weights, is a side of a step, or a part of one."""
+    """Find the right side of a definition, or a problem at equal weights, among the sides of a step and their parts."""
     body = _at_uniform(assertion) if isinstance(assertion, Minimizer | Optimum) else sides(assertion)[-1]
     if not isinstance(assertion, Equation | Minimizer | Optimum | Shown):
         return None
     if isinstance(assertion, Equation) and not Values(variables_of(sp.Tuple(*assertion.sides))).same(*assertion.sides):
-        return None  # the table defines something else
+        return None  # the table has another definition
     return _occurs(body, step, known)
 
 
 def _occurs(body: sp.Expr, step: Relation, known: frozenset[str]) -> Match | None:
-    """Whether an expression is a side of a step, or a part of one; in an expansion on a ray t ↦ tλ, if it is for each λ."""
+    """Find an expression among the sides of a step and their parts; for an expansion, also on the ray t ↦ tλ."""
     if not variables_of(body):
         return None
     bodies = [body]
@@ -341,13 +341,13 @@ def _same_part(body: sp.Expr, part: sp.Expr, known: frozenset[str]) -> Match | N
 
 
 def _at_uniform(assertion: Minimizer | Optimum) -> sp.Expr:
-    """The objective of a problem at the point whose entries are all the same."""
+    """Return the objective of a problem at the point with equal entries."""
     entries = [e for e in assertion.objective.atoms(sp.Indexed) if e.base.label.name.endswith("#rival")]
     return sp.sympify(assertion.objective.xreplace({e: 1 / e.base.shape[-1] for e in entries}))
 
 
 def _parts(step: Relation) -> Iterator[sp.Expr]:
-    """The sides of a step, what is summed, differentiated, multiplied and added in them, and parts of products and sums."""
+    """Yield the sides of a step, their summands, factors and differentiated expressions, and parts of products and sums."""
     seen: set[sp.Expr] = set()
     todo: Sequence[sp.Expr] = [sp.sympify(each) for each in shown(step)]
     while todo:
@@ -368,7 +368,7 @@ def _parts(step: Relation) -> Iterator[sp.Expr]:
 
 
 def _with_free_indices(part: sp.Expr) -> sp.Expr:
-    """A part of a sum whose bound indices are free, as it is for each of them."""
+    """Return a part of a sum with its bound indices made free."""
     bound = [v for v in part.free_symbols if isinstance(v, Variable) and v.domain.kind is Kind.INDEX and "#" in v.name]
     return part.xreplace(
         {

@@ -1,4 +1,4 @@
-"""How a print stands to what is proved, as a record: it agrees, differs, could not be read, or nothing compares the two."""
+"""The result of comparing a print with its derivation: it agrees, differs, was not read, or was not compared."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from derivations.records import Record
 
 
 class Standing(StrEnum):
-    """How a print stands to what is proved."""
+    """Whether a print agrees with its derivation."""
 
     AGREES = "agrees"
     DIFFERS = "differs"
@@ -17,7 +17,7 @@ class Standing(StrEnum):
 
 
 class Check(Record, frozen=True):
-    """The comparison of a print with a derivation: how it stands, the print as it was read, and why."""
+    """The comparison of a print with a derivation: the result, the print as read, and the reason."""
 
     standing: Standing
     reading: str

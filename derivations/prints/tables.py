@@ -1,14 +1,14 @@
-"""What the printed symbols of a document stand for: its module `print_notation`, one line a symbol, as `new` writes it.
+"""The meanings of a document's printed symbols: its module `print_notation`, one line per symbol, as `new` writes it.
 
     SYMBOLS = {"m": "size", "j, k": "index m", r"\\tau": "positive as tau", "s": "vector m", r"p_j": r"= e^{s_j/\\tau}/Z"}
     CHAPTERS = {"section4_entmax": {r"\\alpha": "= a + 1", "a": "positive"}}
     CLAIMS = {"eot.18": {r"p^\\star": r"= \\arg\\min_{p \\in \\Delta^{m-1}} J(p)"}}
     INSTANCES = {"eot.3": {"p_j": "= 1/m"}}
 
-A chapter has its own meaning for some symbols, and so has a claim; None takes one away.  `as tau` is the name that the
-derivations have for a variable.  Of a definition a derivation may show an instance only: the print then has to be the
-definition of the table, and at the instance what is derived.  A definition is written from the document's own text, never from
-the relation that it is to be held against.
+A chapter or a claim can have its own meanings for some symbols; None removes one.  `as tau` gives the name of the variable in
+the derivations.  If a derivation shows only an instance of a definition, the print must be the table's definition, and agree
+with the derivation at the instance.  Definitions are written from the document's text, never from the relation that they are
+compared with.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ Lines = Mapping[str, str | None]
 
 @cache
 def table(document: str) -> ModuleType | None:
-    """The module that says what a document's symbols stand for, if it has one."""
+    """Return the module with the meanings of a document's symbols, if there is one."""
     name = f"{package(document).__name__}.{MODULE}"
     return importlib.import_module(name) if importlib.util.find_spec(name) else None
 
 
 def notation(document: str, chapter: str, id: str) -> Notation | None:
-    """The meaning of the symbols in a claim; None where its document has no table."""
+    """Return the meanings of the symbols in a claim; None if its document has no table."""
     module = table(document)
     if module is None:
         return None
@@ -46,7 +46,7 @@ def notation(document: str, chapter: str, id: str) -> Notation | None:
 
 
 def general(document: str, chapter: str, id: str) -> Notation | None:
-    """The meaning of the symbols in a definition of which a derivation shows an instance; None where it shows no instance."""
+    """Return the meanings of the symbols in a definition whose derivation shows only an instance; None otherwise."""
     module = table(document)
     return _notation(document, chapter, id, instance=False) if module is not None and id in module.INSTANCES else None
 
@@ -80,11 +80,11 @@ def _single(lines: Lines) -> dict[str, str | None]:
 
 
 def _name(symbol: str, meaning: str) -> str:
-    """The name under which a symbol is declared, without the indices and arguments of a definition."""
+    """Return the name under which a symbol is declared, without indices and arguments."""
     return pattern(symbol).name if meaning.startswith("=") or "(" in symbol else spelled(parse(symbol))
 
 
 def known_names(notation: Notation) -> frozenset[str]:
-    """The names that the derivations have for symbols of a table: such a variable stands for that symbol and no other."""
+    """Return the derivations' names for symbols of a table: a variable with such a name is that symbol."""
     printed = (plain(name) for name in (*notation.meanings, *notation.indices) if name not in notation.names)
     return frozenset((*notation.taken, *notation.names.values(), *printed))
