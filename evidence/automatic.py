@@ -123,7 +123,8 @@ def _(expr: sp.Sum) -> Program:
     zero = torch.zeros((), dtype=torch.float64)
 
     def run(assignment: Assignment) -> Tensor:
-        return sum((inner(assignment.with_value(variable, index)) for index in range(first(assignment), last(assignment) + 1)), zero)
+        indices = range(first(assignment), last(assignment) + 1)
+        return sum((inner(assignment.with_value(variable, index)) for index in indices), zero)
 
     return run
 
