@@ -133,9 +133,9 @@ def race(templates: Tensor, evidence: Tensor, rounds: int, *, alpha: float = 1.0
         first = index * singles % max(1, len(evidence) - singles + 1)
         for name, (solver, alone) in solvers.items():
             some = slice(first, first + singles) if alone else slice(None)
-            given = evidence[some].cpu() if alone else evidence
-            seconds, dual = timed(solver, given, on_gpu=evidence.is_cuda)
-            taken.setdefault(name, []).append(seconds / len(given))
+            argument = evidence[some].cpu() if alone else evidence
+            seconds, dual = timed(solver, argument, on_gpu=evidence.is_cuda)
+            taken.setdefault(name, []).append(seconds / len(argument))
             exact = sure.dual[some].to(dual)
             off = (dual - exact).norm(dim=-1) + sure.error[some].to(dual)
             errors[name] = max(errors.get(name) or 0.0, float((off / (1 + exact.norm(dim=-1))).max()))

@@ -164,14 +164,14 @@ def cells(device: str) -> Iterator[Cell]:
         for name, form in FORMS.items():
             if precision != "tf32" or form.product:
                 with multiplied_in(precision):
-                    found = form.compute(rounded.to(dtype, device)).double().cpu().numpy()
-                error = float(np.abs(found - form.defined(long)).max())
+                    computed = form.compute(rounded.to(dtype, device)).double().cpu().numpy()
+                error = float(np.abs(computed - form.defined(long)).max())
                 yield Cell(name, precision, error / form.allowed(precision, exact))
 
 
-def verdict(found: list[Cell], precision: str) -> str:
+def verdict(measured: list[Cell], precision: str) -> str:
     """What the errors in one precision add up to, in words."""
-    own = [cell for cell in found if cell.precision == precision]
+    own = [cell for cell in measured if cell.precision == precision]
     if not own:
         return "not measured: the device has none"
     wrong = [f"{cell.form} ({cell.error:.2g} tolerances)" for cell in own if not cell.error <= 1]
