@@ -51,14 +51,14 @@ def cost(only: tuple[str, ...], out: Path) -> None:
         with tempfile.TemporaryDirectory() as folder:
             sections = {"solve": solve_costs(), "newton": solve_costs("newton", NEWTON_SIZES), "deviation": deviation_costs(),
                         "verify": verify_costs(Path(folder))}
-            wanted = [name for name in SECTIONS if name in (only or SECTIONS)]
-            found = [each for name in wanted
+            chosen = [name for name in SECTIONS if name in (only or SECTIONS)]
+            costs = [each for name in chosen
                      for each in track(sections[name], description=name, transient=True, console=console)]
     except ModelUnavailableError as error:
         raise click.UsageError(str(error)) from error
     finally:
         torch.set_num_threads(threads)
-    results = {"machine": machine(), "costs": [asdict(each) for each in found]}
+    results = {"machine": machine(), "costs": [asdict(each) for each in costs]}
     with atomic_write(out / "cost.json") as path:
         path.write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     with atomic_write(out / "cost.md") as path:
@@ -76,9 +76,9 @@ def page(results: dict[str, Any]) -> str:
              f"{results['machine']}. Behind ± is one standard error of the fit. What is beyond the sizes in the tables is "
              "extrapolated, not measured: a factor in parentheses, as in (×/÷ 1.5), is what two standard errors of the fit "
              "make of it, if growth goes on as it was.", ""]
-    for name, (title, told) in TOLD.items():
+    for name, (title, report) in REPORTS.items():
         if name in costs:
-            lines += [f"## {title}", "", *_table(costs[name]), "", *told(costs), ""]
+            lines += [f"## {title}", "", *_table(costs[name]), "", *report(costs), ""]
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -114,17 +114,18 @@ def _deviation(costs: Costs) -> list[str]:
     deepest = max(each.sizes["layers"] for each in own)
     by_tokens = [Cost(each.what, {"tokens": each.sizes["tokens"]}, each.seconds, each.megabytes) for each in own
                  if each.sizes["layers"] == deepest]
-    told = [f"The first layers of the pretrained encoder ({HEADS} heads, width {WIDTH}), on one text.",
-            f"Seconds grow as {_growth(own, 'seconds')}; memory as {_growth(by_tokens, 'megabytes')}, whatever the number of "
-            "layers, which are measured one after the other. Where the fast solver's bounds of rounding are too wide for the "
-            "study, as in some layers for long texts, rows take Newton's method, and the growth is not that of a power."]
+    sentences = [
+        f"The first layers of the pretrained encoder ({HEADS} heads, width {WIDTH}), on one text.",
+        f"Seconds grow as {_growth(own, 'seconds')}; memory as {_growth(by_tokens, 'megabytes')}, whatever the number of "
+        "layers, which are measured one after the other. Where the fast solver's bounds of rounding are too wide for the "
+        "study, as in some layers for long texts, rows take Newton's method, and the growth is not that of a power."]
     if "newton" not in costs:
-        return told
+        return sentences
     tokens, rows = MODEL["tokens"], HEADS * MODEL["tokens"]
     each, factor = projected(costs["newton"], {"n": tokens, "d": WIDTH, "rows": rows})
     seconds = MODEL["layers"] * each
     short = projected(own, {**MODEL, "tokens": 512})
-    return [*told, "",
+    return [*sentences, "",
             f"A model of {MODEL['layers']} such layers would take {_about(short)} on one core for 512 tokens. For {tokens:,}",
             f"it has more templates than a Gram matrix is made for: {MODEL['layers'] * rows:,} problems by Newton's method,",
             f"{_about((seconds, factor))} on one core, {_time(seconds / 1000)} on 1,000. Layers and inputs are independent,",
@@ -145,16 +146,16 @@ def _verify(costs: Costs) -> list[str]:
             f"(`verify --shard i/16`), and {(resident + more * LIBRARY) / 1000:.1f} GB in one process."]
 
 
-TOLD: dict[str, tuple[str, Callable[[Costs], list[str]]]] = {
+REPORTS: dict[str, tuple[str, Callable[[Costs], list[str]]]] = {
     "solve": ("`mem.solve`", _solve), "newton": ("`mem.solve` without a Gram matrix", _newton),
     "deviation": ("`python -m numerics deviation`", _deviation), "verify": ("`python -m derivations verify`", _verify),
 }
 """Title and words of each section of the page."""
 
 
-def _about(found: tuple[float, float]) -> str:
+def _about(estimate: tuple[float, float]) -> str:
     """Seconds, and the factor that they may be off by."""
-    return f"{_time(found[0])} (×/÷ {found[1]:.1f})"
+    return f"{_time(estimate[0])} (×/÷ {estimate[1]:.1f})"
 
 
 def _time(seconds: float) -> str:

@@ -55,33 +55,33 @@ def deviation(
         raise click.UsageError(f"--model: expected models with different names, got {', '.join(names)}")
     console = Console()
     out.mkdir(exist_ok=True)
-    found: list[shards.Shard] = []
+    measured: list[shards.Shard] = []
     try:
         written = PARAGRAPH if text is None else _text(text)
         with init_distributed(device) as ranks:
             for name in names:
                 for subject in subjects(name, written, image, tokens):
-                    _measure(subject, alpha, out, ranks, found, console)
+                    _measure(subject, alpha, out, ranks, measured, console)
             ranks.barrier()
             if ranks.rank == 0:
-                _report(found, out, console)
+                _report(measured, out, console)
             ranks.barrier()
     except (ModelUnavailableError, CaptureError, ValueError) as error:
         raise click.UsageError(str(error)) from error
 
 
 def _measure(
-    subject: Subject, alpha: float, out: Path, ranks: Ranks, found: list[shards.Shard], console: Console
+    subject: Subject, alpha: float, out: Path, ranks: Ranks, measured: list[shards.Shard], console: Console
 ) -> None:
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True, disable=ranks.rank > 0) as bar:
         task = bar.add_task(f"{subject.name}, {subject.weights} weights", total=None)
-        for step in shards.run(subject, alpha, out / FOLDER, ranks, found):
+        for step in shards.run(subject, alpha, out / FOLDER, ranks, measured):
             bar.update(task, completed=step.done, total=step.total)
 
 
-def _report(found: list[shards.Shard], out: Path, console: Console) -> None:
-    layers = summary.collect(found)
+def _report(measured: list[shards.Shard], out: Path, console: Console) -> None:
+    layers = summary.collect(measured)
     tables = {"deviation.csv": summary.layer_table(layers), "deviation-heads.csv": summary.head_table(layers)}
     for name, content in tables.items():
         with anew(out / name) as path:

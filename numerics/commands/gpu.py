@@ -81,10 +81,10 @@ def run_step(step: Step, folder: Path) -> Outcome:
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
         output.seek(0)
-        said = output.read().decode(errors="replace")
+        printed = output.read().decode(errors="replace")
     with atomic_write(folder / f"{step.name}.txt") as path:
-        path.write_text(said, encoding="utf-8")
-    last = "\n".join(said.strip().splitlines()[-3:])
+        path.write_text(printed, encoding="utf-8")
+    last = "\n".join(printed.strip().splitlines()[-3:])
     return Outcome(step.name, f"python -m {' '.join(step.arguments)}", ended, time.perf_counter() - start, last)
 
 

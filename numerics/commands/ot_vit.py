@@ -91,15 +91,15 @@ def _configured(
     """Return the default configuration with the given options replaced."""
     recipe = configuration.recipe
     recipe = replace(recipe, batch=batch or recipe.batch, rate=rate or recipe.rate)
-    given = {name: value for name, value in widths.items() if value is not None}
-    return replace(configuration, architecture=replace(configuration.architecture, **given), recipe=recipe)
+    chosen = {name: value for name, value in widths.items() if value is not None}
+    return replace(configuration, architecture=replace(configuration.architecture, **chosen), recipe=recipe)
 
 
 def _train(study: Study, console: Console) -> None:
     """Train what is not finished, with a line a run and, on a terminal, a bar with what is left."""
     epochs = study.configuration.recipe.epochs
     total = epochs * len(study.arms) * study.seeds
-    before = done = sum(len(history.losses) for histories in study.histories().values() for history in histories)
+    resumed = done = sum(len(history.losses) for histories in study.histories().values() for history in histories)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(),
                TextColumn("loss {task.fields[loss]:.4f}, accuracy {task.fields[accuracy]:.3f}"))
     started = time.monotonic()
@@ -110,7 +110,7 @@ def _train(study: Study, console: Console) -> None:
             loss, accuracy = step.history.losses[-1], step.history.correct[-1] / len(study.dataset.test_labels)
             bar.update(task, completed=done, loss=loss, accuracy=accuracy, description=f"{step.arm}, seed {step.seed}")
             if len(step.history.losses) == epochs:
-                left = (time.monotonic() - started) / (done - before) * (total - done)
+                left = (time.monotonic() - started) / (done - resumed) * (total - done)
                 console.print(f"{step.arm}, seed {step.seed}: loss {loss:.4f}, accuracy {accuracy:.4f}; "
                               f"{done} of {total} epochs, about {left / 60:.1f} min left")
 
