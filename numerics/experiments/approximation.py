@@ -128,5 +128,5 @@ def _slope(alphas: Tensor, errors: Tensor) -> float:
 
 def share_of_worse_steps(problems: int, spread: float) -> float:
     """The share of problems in which some halving of α makes (18) a worse approximation."""
-    found = [bool(study(random_problem(seed, spread), halvings()).worse_steps.any()) for seed in range(problems)]
-    return math.fsum(found) / problems
+    worse = [bool(study(random_problem(seed, spread), halvings()).worse_steps.any()) for seed in range(problems)]
+    return math.fsum(worse) / problems

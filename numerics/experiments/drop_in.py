@@ -73,10 +73,10 @@ class Lookup(nn.Module):
         self.attention = MultiheadAttention(WIDTH, HEADS, batch_first=True, attention=attention)
         self.answer = nn.Linear(WIDTH, VALUES)
 
-    def forward(self, keys: Tensor, values: Tensor, asked: Tensor) -> Tensor:
-        """Return logits (B, PAIRS, VALUES) of the values asked for, from keys, values and keys asked, (B, PAIRS) each."""
+    def forward(self, keys: Tensor, values: Tensor, queries: Tensor) -> Tensor:
+        """Return logits (B, PAIRS, VALUES) of the values of the queried keys; keys, values and queries are (B, PAIRS)."""
         pairs = self.key(keys) + self.value(values)
-        logits: Tensor = self.answer(self.attention(self.key(asked), pairs, pairs, need_weights=False)[0])
+        logits: Tensor = self.answer(self.attention(self.key(queries), pairs, pairs, need_weights=False)[0])
         return logits
 
 
@@ -87,15 +87,15 @@ def sentences() -> list[str]:
 
 def changes(encoder: LanguageModel, attentions: list[str]) -> Iterator[Change]:
     """Measure each attention in the encoder, whose implementation is left as it was."""
-    before = encoder.model.config._attn_implementation
+    implementation = encoder.model.config._attn_implementation
     inputs = [encoder.encode(sentence) for sentence in sentences()]
     try:
         reference, first = _states(encoder, inputs, "softmax")
         for attention in attentions:
-            found, seconds = _states(encoder, inputs, attention)
-            off = torch.cat(found) - torch.cat(reference)
-            means, wanted = (torch.stack([x.mean(0) for x in states]) for states in (found, reference))
-            cosines = cosine_similarity(means, wanted)
+            outputs, seconds = _states(encoder, inputs, attention)
+            off = torch.cat(outputs) - torch.cat(reference)
+            means, expected = (torch.stack([x.mean(0) for x in states]) for states in (outputs, reference))
+            cosines = cosine_similarity(means, expected)
             yield Change(
                 attention,
                 float(off.norm() / torch.cat(reference).norm()),
@@ -104,7 +104,7 @@ def changes(encoder: LanguageModel, attentions: list[str]) -> Iterator[Change]:
                 seconds / first,
             )
     finally:
-        encoder.model.set_attn_implementation(before)
+        encoder.model.set_attn_implementation(implementation)
 
 
 def recalls(attentions: list[str], steps: int, seed: int = 0) -> Iterator[Recall]:
@@ -129,8 +129,8 @@ def _states(encoder: LanguageModel, inputs: list[dict[str, Tensor]], attention: 
     with torch.no_grad():
         encoder.model(**inputs[0])  # what is compiled at first is not timed
         start = time.perf_counter()
-        found = [encoder.model(**x).last_hidden_state[0] for x in inputs]
-    return found, time.perf_counter() - start
+        states = [encoder.model(**x).last_hidden_state[0] for x in inputs]
+    return states, time.perf_counter() - start
 
 
 def _trained(attention: str, steps: int, seed: int) -> tuple[Lookup, float]:

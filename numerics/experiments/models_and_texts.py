@@ -113,7 +113,7 @@ def parts(language: LanguageModel, text: str, tokens: int | None, window: int, n
     words = re.findall(r"\S+\s*", text)
     if not words:
         raise ValueError("--text: expected a text with words in it, got none")
-    found = []
+    texts = []
     while words:
         low, high = 0, len(words)
         while low < high:                                    # the longest beginning that fits
@@ -122,9 +122,9 @@ def parts(language: LanguageModel, text: str, tokens: int | None, window: int, n
         if low == 0:
             raise ValueError(f"--text: expected words of at most {allowed} tokens, got {words[0][:20]!r}… with "
                              f"{_length(language, words[:1])}")
-        found.append("".join(words[:low]).strip())
+        texts.append("".join(words[:low]).strip())
         words = words[low:]
-    return found
+    return texts
 
 
 def _length(language: LanguageModel, words: list[str]) -> int:

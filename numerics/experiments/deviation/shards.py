@@ -66,8 +66,8 @@ class Progress:
     total: int
 
 
-def run(subject: Subject, alpha: float, out: Path, ranks: Ranks, found: list[Shard]) -> Iterator[Progress]:
-    """Measure one subject: write this process's part of its shards, and append all of them to ``found``.
+def run(subject: Subject, alpha: float, out: Path, ranks: Ranks, results: list[Shard]) -> Iterator[Progress]:
+    """Measure one subject: write this process's part of its shards, and append all of them to ``results``.
 
     Everything runs in one thread, so that results do not depend on how many there are.
 
@@ -82,7 +82,7 @@ def run(subject: Subject, alpha: float, out: Path, ranks: Ranks, found: list[Sha
     try:
         captured = {0: _layers(subject, 0, alpha, ranks)}
         shards = [_shard(subject, folder, layer, number) for number in range(len(subject.inputs)) for layer in captured[0]]
-        found += shards
+        results += shards
         mine = [(k, shards[k]) for k in ranks.partition(len(shards))]
         sizes = [max(x.shape[-1] for x in inputs.values()) ** 2 for inputs in subject.inputs]
         done, total = 0, sum(sizes[shard.input] for _, shard in mine)
@@ -101,11 +101,11 @@ def run(subject: Subject, alpha: float, out: Path, ranks: Ranks, found: list[Sha
 
 def table(shard: Shard, layer: Layer) -> pa.Table:
     """Measure all problems of a layer."""
-    found = spans(layer.templates, layer.supports, layer.resolution)
+    template_spans = spans(layer.templates, layer.supports, layer.resolution)
     left_out = dict.fromkeys(REASONS, 0) | {"padding": layer.padding}
     columns: dict[str, list[torch.Tensor]] = {name: [] for name in ("head", "query", "templates", *STATISTICS, *CONTEXT)}
     for block in layer.blocks():
-        measured = measure(layer.templates, block.evidence, block.prior, layer.alpha, found)
+        measured = measure(layer.templates, block.evidence, block.prior, layer.alpha, template_spans)
         for reason in ("masked", "undecided", "uncertified"):
             left_out[reason] += getattr(measured, reason)
         rows = {"head": block.head[measured.rows], "query": block.query[measured.rows], "templates": measured.templates}

@@ -49,7 +49,7 @@ def probe(run: Run) -> Probe:
     run.model.eval()
     with torch.no_grad():
         x = run.model.features(run.normalized(images))
-        query, tokens = run.model.asked(x)
+        query, tokens = run.model.query_and_tokens(x)
 
         def look(*, exact: bool = False, free: bool = False) -> tuple[int, Tensor]:
             with _exchanged(last.attention, exact, free):
@@ -73,9 +73,9 @@ def probe(run: Run) -> Probe:
 @contextmanager
 def _exchanged(layer: OTAttention, exact: bool, free: bool) -> Iterator[None]:
     """The layer with exact weights, or with M = 0, for a while."""
-    before = layer.exact, layer.cost
+    original = layer.exact, layer.cost
     layer.exact, layer.cost = exact, no_cost if free else layer.cost
     try:
         yield
     finally:
-        layer.exact, layer.cost = before
+        layer.exact, layer.cost = original

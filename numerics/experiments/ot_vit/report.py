@@ -118,13 +118,13 @@ def results(
 def parse(text: str) -> Results:
     """Read ``Results.text`` back; raises ValueError for a text whose figures do not follow from its runs."""
     written = json.loads(text)
-    runs = {arm: tuple(History(tuple(run["losses"]), tuple(run["correct"])) for run in found)
-            for arm, found in written["runs"].items()}
-    probes = {arm: tuple(Probe(**values) for values in found) for arm, found in written["last_layer"].items()}
-    found = Results(written["configuration"], written["sha256"], written["machine"], written["tested"], runs, probes)
-    if found.text() != text:
+    runs = {arm: tuple(History(tuple(run["losses"]), tuple(run["correct"])) for run in measured)
+            for arm, measured in written["runs"].items()}
+    probes = {arm: tuple(Probe(**values) for values in measured) for arm, measured in written["last_layer"].items()}
+    results = Results(written["configuration"], written["sha256"], written["machine"], written["tested"], runs, probes)
+    if results.text() != text:
         raise ValueError("results: expected figures that follow from the runs beside them, got others")
-    return found
+    return results
 
 
 def recorded(dataset: Dataset, folder: Path = RESULTS) -> Results:
@@ -138,10 +138,10 @@ def recorded(dataset: Dataset, folder: Path = RESULTS) -> Results:
     if not path.exists():
         raise ValueError(f"dataset: expected one with recorded results, got {dataset.name}; there are results for "
                          f"{', '.join(sorted(path.stem for path in folder.glob('*.json'))) or 'no dataset'}")
-    found = parse(path.read_text(encoding="utf-8"))
+    results = parse(path.read_text(encoding="utf-8"))
     present = defaults(dataset).sha256
-    if found.sha256 != present:
-        raise ValueError(f"{path.name}: expected results of the configuration {present}, got those of {found.sha256}")
-    if list(found.runs) != list(ARMS):
-        raise ValueError(f"{path.name}: expected results of the arms {', '.join(ARMS)}, got those of {', '.join(found.runs)}")
-    return found
+    if results.sha256 != present:
+        raise ValueError(f"{path.name}: expected results of the configuration {present}, got those of {results.sha256}")
+    if list(results.runs) != list(ARMS):
+        raise ValueError(f"{path.name}: expected results of the arms {', '.join(ARMS)}, got those of {', '.join(results.runs)}")
+    return results

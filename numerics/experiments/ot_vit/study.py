@@ -95,12 +95,12 @@ def _claim(out: Path, identity: dict[str, object]) -> None:
             written.write_text(json.dumps(identity, indent=1) + "\n", encoding="utf-8")
         return
     try:
-        found, wanted = _flat(json.loads(path.read_text(encoding="utf-8"))), _flat(identity)
+        recorded, expected = _flat(json.loads(path.read_text(encoding="utf-8"))), _flat(identity)
     except (ValueError, AttributeError):
         raise ValueError(f"{path}: expected what a study is resumed from, got a file that cannot be read as that") from None
-    for name in [*wanted, *found]:
-        if found.get(name) != wanted.get(name):
-            raise ValueError(f"{out}: expected runs with {name} = {wanted.get(name)!r}, got {found.get(name)!r}; "
+    for name in [*expected, *recorded]:
+        if recorded.get(name) != expected.get(name):
+            raise ValueError(f"{out}: expected runs with {name} = {expected.get(name)!r}, got {recorded.get(name)!r}; "
                              "take another folder or the same settings")
 
 
