@@ -55,7 +55,7 @@ def _measured(
     """Measure group after group, with a bar that says what is left."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task("cells", total=sum(len(group.places) for group in chosen))
+        task = bar.add_task("cells", total=sum(len(group.settings) for group in chosen))
         for group in chosen:
             bar.update(task, description=group.name)
             if group.name in recorded:
@@ -96,7 +96,7 @@ def _show(console: Console, measured: Sequence[Cell]) -> None:
                   title="largest error, in units of what conditioning allows")
     for name in dict.fromkeys(cell.function for cell in measured):
         rows = [cell for cell in measured if cell.function == name]
-        worst = (max((c.error for c in rows if c.place.dtype == dtype and not math.isnan(c.error)), default=math.nan)
+        worst = (max((c.error for c in rows if c.setting.dtype == dtype and not math.isnan(c.error)), default=math.nan)
                  for dtype in DTYPES)
         silent = sum(cell.state == SILENT for cell in rows)
         loud = sum(cell.state not in (SILENT, "right") for cell in rows)
@@ -105,7 +105,7 @@ def _show(console: Console, measured: Sequence[Cell]) -> None:
     console.print(table)
     for cell in measured:
         if cell.state == SILENT:
-            console.print(f"silent: {cell.function} at {cell.place}: {cell.said}, {cell.error:.3g} units", markup=False)
+            console.print(f"silent: {cell.function} at {cell.setting}: {cell.detail}, {cell.error:.3g} units", markup=False)
     refused = sum(cell.state == REFUSED for cell in measured)
     console.print(f"{len(measured)} cells: {sum(cell.state == 'right' for cell in measured)} right, {refused} refused, "
                   f"{sum(c.state == 'limit' for c in measured)} at a limit, {sum(c.state == SILENT for c in measured)} silent")

@@ -134,9 +134,9 @@ def resolvent(templates: Matrix, evidence: Exact, prior: Exact, alpha: Exact) ->
     solution = joined([d * x - b * y, a * y - b * x]).exactly() / determinant
     # A perturbation of the matrix by δ moves the solution by M⁻¹δM⁻¹z.
     rows = [joined([d, -b]).exactly() / determinant, joined([-b, a]).exactly() / determinant]
-    moved = joined([a.abs(), b.abs(), d.abs()])
-    shaken = [(moved.error + moved.size)[[0, 1]], (moved.error + moved.size)[[1, 2]]]
-    off = [float(row @ solution.size) for row in shaken]
+    entries = joined([a.abs(), b.abs(), d.abs()])
+    perturbation = [(entries.error + entries.size)[[0, 1]], (entries.error + entries.size)[[1, 2]]]
+    off = [float(row @ solution.size) for row in perturbation]
     error = [float(row.size @ off) for row in rows]
     return alpha * solution.off_by(solution.size + error)
 

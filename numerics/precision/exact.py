@@ -62,10 +62,10 @@ class Exact:
     def __len__(self) -> int:
         return len(self.value)
 
-    def __getitem__(self, at: int | slice | Sequence[int]) -> Exact:
-        if isinstance(at, slice):
-            return Exact(self.value[at], self.error[at], self.peak)
-        index = [at] if isinstance(at, int) else list(at)
+    def __getitem__(self, key: int | slice | Sequence[int]) -> Exact:
+        if isinstance(key, slice):
+            return Exact(self.value[key], self.error[key], self.peak)
+        index = [key] if isinstance(key, int) else list(key)
         return Exact([self.value[i] for i in index], self.error[index], self.peak)
 
     def __add__(self, other: Exact | float) -> Exact:
@@ -148,8 +148,8 @@ class Exact:
 
     def max(self) -> Exact:
         """The largest entry, a vector of one."""
-        at = max(range(len(self)), key=lambda i: self.value[i].mid())
-        return self[at]
+        largest = max(range(len(self)), key=lambda i: self.value[i].mid())
+        return self[largest]
 
     def exactly(self) -> Exact:
         """The same without its error, as if it were given."""
@@ -177,8 +177,8 @@ def dot(left: Exact, right: Exact) -> Exact:
 
 def joined(parts: Iterable[Exact]) -> Exact:
     """The entries of all, in one vector."""
-    found = list(parts)
-    return Exact([x for part in found for x in part.value], np.concatenate([part.error for part in found]), found[0].peak)
+    vectors = list(parts)
+    return Exact([x for part in vectors for x in part.value], np.concatenate([part.error for part in vectors]), vectors[0].peak)
 
 
 def products(rows: Sequence[Exact], vector: Exact) -> Exact:
@@ -214,5 +214,5 @@ def _sizes(value: Sequence[Any]) -> Floats:
 def times(x: Floats, y: Floats) -> Floats:
     """The products, where 0 · ∞ = 0."""
     with np.errstate(all="ignore"):
-        found: Floats = np.where((x == 0) | (y == 0), 0.0, x * y)
-    return found
+        product: Floats = np.where((x == 0) | (y == 0), 0.0, x * y)
+    return product

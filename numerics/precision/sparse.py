@@ -40,13 +40,13 @@ def weights(p: Exact, beta: Exact) -> Exact:
 def alpha_slope(p: Exact, beta: Exact) -> Exact:
     """a = ∂p/∂β while c is held: with L = log p and t = −βL, −p (e^t − 1 − t)/β² = −pL²(1/2 + t/6 + …)."""
     live = [i for i, x in enumerate(p.value) if x > 0]
-    q, b, found = p[live], beta.value[0], []
+    q, b, slopes = p[live], beta.value[0], []
     for x in q.value:
         t = -b * x.log()
         small = abs(t) < flint.arb(2) ** -60
         ratio = flint.arb(0.5) + t / 6 + t * t / 24 + t * t * t / 120 if small else (t.expm1() - t) / (t * t)
-        found.append(-x * x.log() * x.log() * ratio)
-    made = Exact(found, np.zeros(len(found)), p.peak)
+        slopes.append(-x * x.log() * x.log() * ratio)
+    made = Exact(slopes, np.zeros(len(slopes)), p.peak)
     return spread(made.off_by(4 * made.size), live, len(p))
 
 
