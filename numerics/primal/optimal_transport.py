@@ -102,12 +102,12 @@ class _Problem:
     def totals(self) -> tuple[Array, Array]:
         """Return E and e, for the columns with mass and, if both marginals are given, the rows with mass."""
         i, j = np.nonzero(self.allowed)
-        kept = np.flatnonzero(self.columns)
-        incidence, totals = (j == kept[:, None]).astype(np.float64), self.columns[kept]
+        support = np.flatnonzero(self.columns)
+        incidence, totals = (j == support[:, None]).astype(np.float64), self.columns[support]
         if self.rows is None:
             return incidence, totals
-        kept = np.flatnonzero(self.rows)
-        return np.vstack([incidence, i == kept[:, None]]), np.concatenate([totals, self.rows[kept]])
+        support = np.flatnonzero(self.rows)
+        return np.vstack([incidence, i == support[:, None]]), np.concatenate([totals, self.rows[support]])
 
     def row_sums(self) -> Array:
         """Return the matrix that takes the allowed entries of X to p, (n, N)."""
@@ -282,17 +282,17 @@ def _usable(allowed: Mask, rows: Array, columns: Array) -> Mask:
         return allowed
     i, j = np.nonzero(allowed)
     totals = np.vstack([i == np.arange(rows.size)[:, None], j == np.arange(columns.size)[:, None]]).astype(np.float64)
-    found = np.zeros(i.size, dtype=bool)
-    while not found.all():
-        solved = linprog(-1.0 * ~found, A_eq=totals, b_eq=np.concatenate([rows, columns]), method="highs-ds")
+    reached = np.zeros(i.size, dtype=bool)
+    while not reached.all():
+        solved = linprog(-1.0 * ~reached, A_eq=totals, b_eq=np.concatenate([rows, columns]), method="highs-ds")
         if solved.x is None:
             raise ValueError("cost: expected a coupling of p and the prior that uses finite entries only, found none")
         more = solved.x > _SMALL
-        if not (more & ~found).any():
+        if not (more & ~reached).any():
             break
-        found |= more
+        reached |= more
     usable = np.zeros_like(allowed)
-    usable[i[found], j[found]] = True
+    usable[i[reached], j[reached]] = True
     return usable
 
 
@@ -352,8 +352,8 @@ def _matrix(problem: _Problem, x: Array) -> Array:
 
 
 def _plan(problem: _Problem, plan: Array, verdict: entropic.Certificate, status: str) -> Plan:
-    prices, kept = np.full(problem.columns.size, -np.inf), problem.columns > 0
-    prices[kept] = verdict.prices[: kept.sum()]
+    prices, support = np.full(problem.columns.size, -np.inf), problem.columns > 0
+    prices[support] = verdict.prices[: support.sum()]
     return Plan(
         plan=plan,
         marginal=plan.sum(axis=1),

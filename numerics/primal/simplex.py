@@ -132,8 +132,8 @@ def polish(x: Array, plan: Array) -> Array:
         slope = np.log(best, where=best > 0, out=np.zeros_like(best)) - x
         trial = np.clip(best * (1.0 - (slope - (best * slope).sum(axis=1, keepdims=True))), 0.0, None)
         trial /= trial.sum(axis=1, keepdims=True)
-        value, before = _objective(x, trial), value
-        if not value < before:
+        value, previous = _objective(x, trial), value
+        if not value < previous:
             break
         best = trial
     return best
