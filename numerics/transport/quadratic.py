@@ -176,10 +176,10 @@ def _newton(support: Tensor, gamma: Tensor, residual: Tensor, ridge: Tensor | No
 
 def _connected(S: Tensor) -> Tensor:
     """Return which columns S connects, 0 or 1, (..., m, m); none with a column that is empty."""
-    found = (torch.matmul(S.mT, S) > 0).to(S)
+    linked = (torch.matmul(S.mT, S) > 0).to(S)
     for _ in range(S.shape[-1].bit_length()):
-        found = (torch.matmul(found, found) > 0).to(S)
-    return found
+        linked = (torch.matmul(linked, linked) > 0).to(S)
+    return linked
 
 
 def _schedule(C: Tensor, a: Tensor, b: Tensor, gamma: Tensor) -> list[float]:
@@ -211,7 +211,7 @@ def _maximize(g: Tensor, C: Tensor, a: Tensor, b: Tensor, gamma: Tensor, max_ste
         move = torch.where((slope.isfinite() & (slope > 0) & ~done).unsqueeze(-1), move, 0.0)
         slack = unit * ((a * f.abs()).sum(-1) + (b * g.abs()).sum(-1) + value.abs())
         size, _, grown = backtrack(
-            lambda size, at=g, move=move: _point(at + size * move, C, a, b, gamma),  # type: ignore[misc]
+            lambda size, start=g, move=move: _point(start + size * move, C, a, b, gamma),  # type: ignore[misc]
             lambda trial: trial[2],
             value,
             slope,
