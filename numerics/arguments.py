@@ -149,13 +149,13 @@ def floating(name: str, x: Tensor, *axes: str, last: int | None = None) -> Tenso
     return x.to(compute_dtype(x.dtype))
 
 
-def tensors(**given: tuple[Tensor, int]) -> tuple[list[Tensor], torch.dtype]:
+def tensors(**inputs: tuple[Tensor, int]) -> tuple[list[Tensor], torch.dtype]:
     """Return the tensors in the widest dtype to compute in, and the dtype to return.
 
     Each is given with the number of its own axes, one or two, none of which may be empty.
     """
-    wide = [floating(name, x, *("n", "m")[:ndim]) for name, (x, ndim) in given.items()]
-    return common(*wide), result_dtype(*(x for x, _ in given.values()))
+    wide = [floating(name, x, *("n", "m")[:ndim]) for name, (x, ndim) in inputs.items()]
+    return common(*wide), result_dtype(*(x for x, _ in inputs.values()))
 
 
 def check_mask_dtype(name: str, mask: Tensor) -> None:
@@ -176,8 +176,8 @@ def check_mask(mask: Tensor, shape: tuple[int, ...], *, own: int = 1, exact: boo
     """
     fits = is_dense(mask) and (mask.dtype == torch.bool or (mask.is_floating_point() and not boolean))
     if fits:
-        last, wanted = mask.shape[-own:], shape[-own:]
-        fits = last == wanted if exact else all(a in (1, b) for a, b in zip(reversed(last), reversed(wanted), strict=False))
+        last, expected = mask.shape[-own:], shape[-own:]
+        fits = last == expected if exact else all(a in (1, b) for a, b in zip(reversed(last), reversed(expected), strict=False))
         fits = fits and broadcastable(mask.shape[:-own], shape[:-own])
     if not fits:
         kind = "a boolean" if boolean else "a boolean or floating"

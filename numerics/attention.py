@@ -56,8 +56,8 @@ def attention_weights(templates: Tensor, evidence: Tensor, log_prior: Tensor, al
     check_expands("log_prior", prior, shape)
     # A common offset of the templates moves no weight, and costs no digits once it is taken off.
     used = (prior.expand(shape) != -torch.inf).any(-2).to(t).sum_to_size(t.shape[:-1]) > 0
-    kept = torch.where(used.unsqueeze(-1), t, 0.0).detach()
-    center = (kept / used.sum(-1).clamp(min=1)[..., None, None]).sum(-2, keepdim=True)
+    supported = torch.where(used.unsqueeze(-1), t, 0.0).detach()
+    center = (supported / used.sum(-1).clamp(min=1)[..., None, None]).sum(-2, keepdim=True)
     return tilted(prior, alpha * (z @ (t - center).mT)).to(evidence.dtype)
 
 
@@ -297,7 +297,7 @@ class GeneralizedAttention(nn.Module):
 
 
 def _projections(attention: object, *names: str) -> list[Any]:
-    found = [getattr(attention, name, None) for name in names]
-    if not all(isinstance(x, nn.Linear) for x in found):
+    layers = [getattr(attention, name, None) for name in names]
+    if not all(isinstance(x, nn.Linear) for x in layers):
         raise ValueError(f"attention: expected a module with linear maps {', '.join(names)}, got {type(attention).__name__}")
-    return found
+    return layers

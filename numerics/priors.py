@@ -57,8 +57,8 @@ def tilted(log_prior: Tensor, scores: Tensor) -> Tensor:
 
 def _less_peak(x: Tensor, allowed: Tensor) -> Tensor:
     """Return x less the largest of its row that is allowed, held constant, so far as it is finite; finite where not allowed."""
-    kept = torch.where(allowed, x, -torch.inf)
-    peak = kept.detach().amax(-1, keepdim=True)
+    masked = torch.where(allowed, x, -torch.inf)
+    peak = masked.detach().amax(-1, keepdim=True)
     return torch.where(allowed, x, 0.0) - torch.where(peak.isinf(), 0.0, peak)
 
 

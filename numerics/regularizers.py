@@ -277,12 +277,12 @@ class _Plan(_ReversePlan):
             beta = unpack(beta).primal if isinstance(beta, Tensor) else beta
             plan = _plan(unpack(x).primal, beta, ctx.solve)
             weight = _weight(plan, beta)
-            moved = torch.zeros_like(plan)
+            image = torch.zeros_like(plan)
             if tangent is not None:
-                moved = moved + weight * torch.where(weight > 0, tangent, 0.0)
+                image = image + weight * torch.where(weight > 0, tangent, 0.0)
             if beta_tangent is not None and isinstance(beta, Tensor):
-                moved = moved + _beta_slope(plan, beta, weight) * beta_tangent
-            return moved - _shares(plan, beta, weight) * moved.sum(-1, keepdim=True)
+                image = image + _beta_slope(plan, beta, weight) * beta_tangent
+            return image - _shares(plan, beta, weight) * image.sum(-1, keepdim=True)
 
 
 def _saved(ctx: Any) -> tuple[Tensor, Positive]:

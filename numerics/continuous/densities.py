@@ -204,8 +204,8 @@ def _half_log_determinant(lower: Tensor) -> Tensor:
 
 
 def _solve(lower: Tensor, right: Tensor) -> Tensor:
-    found: Tensor = solve_triangular(lower.mT, solve_triangular(lower, right, upper=False), upper=True)
-    return found
+    solution: Tensor = solve_triangular(lower.mT, solve_triangular(lower, right, upper=False), upper=True)
+    return solution
 
 
 def _inverse(lower: Tensor) -> Tensor:

@@ -45,13 +45,13 @@ def first_line(error: Exception) -> str:
 
 def _check_shards(name: str, local_files_only: bool) -> None:
     """Refuse a list of shards that names anything but safetensors files beside it."""
-    found = cached_file(
+    index = cached_file(
         name, SAFE_WEIGHTS_INDEX_NAME, local_files_only=local_files_only,
         _raise_exceptions_for_missing_entries=False, _raise_exceptions_for_connection_errors=False,
     )
-    if found is None or not Path(found).is_file():
+    if index is None or not Path(index).is_file():
         return
-    content = json.loads(Path(found).read_text(encoding="utf-8"))
+    content = json.loads(Path(index).read_text(encoding="utf-8"))
     shards = content.get("weight_map") if isinstance(content, dict) else None
     if not isinstance(shards, dict) or not shards or not isinstance(content.get("metadata"), dict):
         raise ValueError(f"{SAFE_WEIGHTS_INDEX_NAME}: expected metadata and a weight_map, got {str(content)[:60]!r}")

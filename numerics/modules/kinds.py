@@ -246,12 +246,13 @@ class MaximumEntropy(Attention):
             live = (mask if mask.dtype == torch.bool else mask != -torch.inf).any(-1, keepdim=True)
             mask = torch.where(live, mask, True if mask.dtype == torch.bool else 0.0)
         templates = (key / temperature).unsqueeze(-3)
-        found = mem.solve(templates, query / self.alpha, None, self.alpha, mask, tolerance=self.tolerance)
-        if not bool(found.converged.all()):
+        solution = mem.solve(templates, query / self.alpha, None, self.alpha, mask, tolerance=self.tolerance)
+        if not bool(solution.converged.all()):
             raise RuntimeError(
-                f"maximum-entropy: {int((~found.converged).sum())} of {found.converged.numel()} rows have no certified solution"
+                f"maximum-entropy: {int((~solution.converged).sum())} of {solution.converged.numel()} rows "
+                "have no certified solution"
             )
-        return found.weights if live is None else torch.where(live, found.weights, 0.0)
+        return solution.weights if live is None else torch.where(live, solution.weights, 0.0)
 
 
 KINDS: dict[str, type[Attention]] = {

@@ -158,9 +158,9 @@ class OTAttention(nn.Module):
         total = torch.zeros_like(wide)
         for start in range(0, sources.shape[-2], size):
             part = slice(start, start + size)
-            given = wide, u[..., part], templates, sources[..., part, :]
+            tile = wide, u[..., part], templates, sources[..., part, :]
             # What a tile leaves for the way back would add up to the matrix: it is computed again.
-            total = total + (checkpoint(carried, *given, use_reentrant=False) if torch.is_grad_enabled() else carried(*given))
+            total = total + (checkpoint(carried, *tile, use_reentrant=False) if torch.is_grad_enabled() else carried(*tile))
         return total.to(g.dtype)
 
     def _added(self, cost: Tensor, scores: Tensor) -> Tensor:
