@@ -54,7 +54,7 @@ def attention_weights(templates: Tensor, evidence: Tensor, log_prior: Tensor, al
     t, z, prior = common(t, z, prior)
     shape = (*broadcast(templates=t.shape[:-2], evidence=z.shape[:-2]), z.shape[-2], t.shape[-2])
     check_expands("log_prior", prior, shape)
-    # A common offset of the templates moves no weight, and costs no digits once it is taken off.
+    # A common offset of the templates changes no weight; subtracting it saves digits.
     used = (prior.expand(shape) != -torch.inf).any(-2).to(t).sum_to_size(t.shape[:-1]) > 0
     supported = torch.where(used.unsqueeze(-1), t, 0.0).detach()
     center = (supported / used.sum(-1).clamp(min=1)[..., None, None]).sum(-2, keepdim=True)
@@ -62,7 +62,7 @@ def attention_weights(templates: Tensor, evidence: Tensor, log_prior: Tensor, al
 
 
 class BertAttention(Protocol):
-    """What is read of the self-attention module of BERT in transformers."""
+    """The attributes of BERT's self-attention module in transformers that are used."""
 
     query: nn.Linear
     key: nn.Linear

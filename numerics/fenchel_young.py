@@ -11,7 +11,7 @@ Regularizers
             Tsallis     Σ (p^α − p)/(α(α − 1)); sparsemax has α = 2    normmax     ‖p‖_α − 1
             squared     ‖μ‖²/2, everywhere                             perceptron  0, on the simplex: α = ∞
 Derivatives In X, of every order that its weights have; in y, of the first: ∂L/∂y = ∇Ω(y) − x. None in α: it is a constant.
-Values      No loss is negative: what rounding takes below zero is put back there.
+Values      No loss is negative: one that rounding takes below zero is set to zero.
 Masks       A score of −inf is masked. A label that is masked has an infinite loss.
 References  Blondel, Martins & Niculae 2020.
 """
@@ -112,7 +112,7 @@ class FenchelYoungLoss(nn.Module):
 
     Args:
         loss: of X and a target, one number a row.
-        predict: what weights it asks for, (..., m), of X.
+        predict: the weights, (..., m), at which its loss is zero, of X.
         ignore_index: a label whose rows count nothing, not even in the mean; none if it is negative.
         reduction: "elementwise_mean" or "mean" over the rows that count, "sum", or "none".
         options: of both functions.
@@ -263,7 +263,7 @@ def _loss(
         value = conjugate(x) - x.gather(-1, y.unsqueeze(-1)).squeeze(-1)
     else:
         value = conjugate(x) - _paired(y, x) + omega(y) + (peak.squeeze(-1) * (1 - y.sum(-1)) if simplex else 0.0)
-    # The derivative of what is put back stays what it is.
+    # A loss that is set to zero keeps its derivative.
     return (value + (value.clamp(min=0) - value).detach().nan_to_num(nan=0.0)).to(dtype)
 
 

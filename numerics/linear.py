@@ -136,7 +136,7 @@ def random_feature_attention(
     x = k - center
     a = torch.matmul(q, omega.mT) + torch.matmul(center, omega.mT)
     b = torch.matmul(x, (omega - center).mT) - x.square().sum(-1, keepdim=True) / 2
-    # A logarithm that leaves the range is no feature of zero.
+    # A logarithm beyond the range of the dtype does not mean a feature of zero.
     a, b = (torch.where(logarithm.isinf(), torch.nan, logarithm) for logarithm in (a, b))
     _check_shapes(a, b, v, mask, causal=causal)
     if mask is not None:
@@ -241,7 +241,7 @@ def _finite_peak(x: Tensor, dim: int) -> Tensor:
 
 
 def _check_shapes(q: Tensor, k: Tensor, v: Tensor | None, mask: Tensor | None, *, causal: bool) -> None:
-    """Refuse features, values and masks that do not go together."""
+    """Refuse features, values and masks whose shapes do not agree."""
     if q.shape[-1] != k.shape[-1]:
         raise ValueError(f"key_features: expected (..., m, {q.shape[-1]}) like the queries' features, got {tuple(k.shape)}")
     if causal and q.shape[-2] != k.shape[-2]:
@@ -261,7 +261,7 @@ def _check_mask(mask: Tensor | None, shape: tuple[int, ...]) -> None:
 
 
 def _center(k: Tensor, mask: Tensor | None, *, causal: bool) -> Tensor:
-    """Return a vector (..., 1, d) near the keys: their mean; or the first of them, which every row sees that sees any."""
+    """Return a vector (..., 1, d) near the keys: their mean, or the first unmasked one, which every causal row sees."""
     if mask is None:
         return k[..., :1, :] if causal else k.mean(-2, keepdim=True)
     if causal:

@@ -6,10 +6,10 @@ Claims      transport.s1.kantorovich
 Notation    C = cost; a = source; b = target; P = plan; f, g = row and column potential, as in ``numerics.transport``
 Solver      SciPy's HiGHS, all problems of a batch as one sparse program, in float64. As many rows as columns, all of the same
             mass, are an assignment, and SciPy's shortest augmenting paths find it, one problem after the other; g is then the
-            shortest distance between columns, j to k costing C_ik − C_ij for the row i of j. What either says of itself
-            decides nothing: f is computed again as f_i = min_j (C_ij − g_j), which makes every f_i + g_j ≤ C_ij, and the gap
-            follows from that.
-Layers      It stands apart from the closed forms, and casts no vote: the conic layer asks the same solver.
+            shortest distance between columns, j to k costing C_ik − C_ij for the row i of j. The status that either
+            reports decides nothing: f is computed again as f_i = min_j (C_ij − g_j), which makes every f_i + g_j ≤ C_ij,
+            and the gap follows from that.
+Layers      It stands apart from the closed forms, and casts no vote: the conic layer uses the same solver.
 Derivatives Of the value, the first: ∂/∂C = P, ∂/∂a = f, ∂/∂b = g, along directions in which the masses stay equal. Where
             several plans or potentials are optimal these are subgradients. The plan, a vertex, has none.
 """

@@ -183,7 +183,7 @@ def relative_position_bias(
 
 
 class T5Attention(Protocol):
-    """What is read of the attention module of T5 in transformers."""
+    """The attributes of T5's attention module in transformers that are used."""
 
     q: nn.Linear
     k: nn.Linear

@@ -26,11 +26,11 @@ from numerics.arguments import Positive, check_count, compute_dtype, describe, k
 from numerics.regularizers import entmax15, entmax_bisect, sparsemax
 
 _TURNS_UNSEEN = 20
-"""How many halvings are made before it is looked whether the ends of an interval still differ."""
+"""How many halvings are made before checking whether the ends of an interval still differ."""
 
 
 def sparsemax_bisect(X: Tensor, dim: int = -1, n_iter: int = 50, ensure_sum_one: bool = True) -> Tensor:
-    """Return the sparsemax of the scores by bisection: ``entmax_bisect`` with α = 2, which says more."""
+    """Return the sparsemax of the scores by bisection: see ``entmax_bisect``, here with α = 2."""
     return entmax_bisect(X, 2.0, dim, n_iter, ensure_sum_one)
 
 
@@ -42,7 +42,7 @@ def normmax_bisect(X: Tensor, alpha: Positive = 2, dim: int = -1, n_iter: int = 
         alpha: above 1, a number, or a floating tensor that expands to the shape of X with ``dim`` of size 1. A tensor is
             not read back from its device: what is not above 1 in it gives rows of NaN.
         dim: where the rows live.
-        n_iter: how many times to halve the interval that holds τ, ≥ 1; the steps that follow mend what is missing.
+        n_iter: how many times to halve the interval that holds τ, ≥ 1; the steps that follow supply the missing digits.
 
     Returns:
         The shape and dtype of X.
@@ -84,7 +84,7 @@ def budget_bisect(X: Tensor, budget: Positive = 2, dim: int = -1, n_iter: int = 
             ``dim`` of size 1. A tensor is not read back from its device: what is negative in it gives rows of NaN. A row in
             which fewer than B entries are left gives ones there.
         dim: where the rows live.
-        n_iter: how many times to halve the interval that holds τ, ≥ 1; what it holds then is told apart exactly.
+        n_iter: how many times to halve the interval that holds τ, ≥ 1; entries left in it are then separated exactly.
 
     Returns:
         The shape and dtype of X.

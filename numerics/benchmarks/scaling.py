@@ -1,10 +1,10 @@
 """How `deviation` scales with processes: python -m numerics.benchmarks.scaling [--processes 2].
 
-The same run, from an empty folder, by one process and by several under torchrun, each on one thread, in turns. What scales is
-the time of the whole command: imports, models, tables and pictures, which one process makes alone, are in it.
+The same run, from an empty folder, by one process and by several under torchrun, each on one thread, in turns. Times are
+those of the whole command, including imports, models, tables and pictures, which one process makes alone.
 
 Ratio       of elapsed times, one process to several; only a machine with an idle core for each process shows it
-Work        CPU seconds of several processes together, to those of one: 1 if sharing the work makes none
+Work        CPU seconds of several processes together, to those of one: 1 if sharing the work adds none
 Bound       processes / work: the ratio on idle cores if all processes were busy to the end
 """
 
@@ -48,7 +48,7 @@ class Turn:
 
 @dataclass(frozen=True)
 class Scaling:
-    """What several processes gain.
+    """The gain from several processes.
 
     Attributes:
         processes: how many.

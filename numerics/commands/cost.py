@@ -1,4 +1,4 @@
-"""python -m numerics cost: what the commands cost where they are small, and what they would cost where they are not."""
+"""python -m numerics cost: the cost of small runs of the commands, extrapolated to large ones."""
 
 import json
 import tempfile
@@ -29,7 +29,7 @@ from numerics.models.encoder import ModelUnavailableError
 
 SECTIONS = ("solve", "newton", "deviation", "verify")
 HEADS, WIDTH = 12, 384
-"""Of the pretrained encoder."""
+"""The number of heads and the width of the pretrained encoder."""
 
 MODEL = {"layers": 100, "tokens": 8192}
 LIBRARY = 10_000
@@ -150,16 +150,16 @@ REPORTS: dict[str, tuple[str, Callable[[Costs], list[str]]]] = {
     "solve": ("`mem.solve`", _solve), "newton": ("`mem.solve` without a Gram matrix", _newton),
     "deviation": ("`python -m numerics deviation`", _deviation), "verify": ("`python -m derivations verify`", _verify),
 }
-"""Title and words of each section of the page."""
+"""The title and the sentences of each section of the page."""
 
 
 def _about(estimate: tuple[float, float]) -> str:
-    """Seconds, and the factor that they may be off by."""
+    """Format seconds with their factor of error."""
     return f"{_time(estimate[0])} (×/÷ {estimate[1]:.1f})"
 
 
 def _time(seconds: float) -> str:
-    """Seconds in the unit in which they are read."""
+    """Format seconds in a readable unit."""
     for unit, length in (("years", 31_557_600), ("days", 86400), ("hours", 3600), ("minutes", 60)):
         if seconds >= 2 * length:
             return f"{seconds / length:.1f} {unit}"

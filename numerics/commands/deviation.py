@@ -18,13 +18,13 @@ from numerics.models.capture import CaptureError
 from numerics.models.encoder import PARAGRAPH, ModelUnavailableError
 
 FOLDER = "deviation-rows"
-"""Where the rows are, below the folder of the output."""
+"""The subfolder of the output that holds the rows."""
 
 _SHOWN = ("deviation", "visible_deviation", "output_error", "total_variation")
 
 
 _LEAST, _MOST = 2.0**-26, 2.0**26
-"""Of α: the evidence z/α stands beside the mean of the prior, and beyond these bounds half of the digits of one are lost."""
+"""Bounds of α: z/α is added to the mean of the prior, and beyond them one of the two loses half of its digits."""
 
 
 def _alpha(_context: click.Context, _parameter: click.Parameter, value: float) -> float:
@@ -46,7 +46,7 @@ def _alpha(_context: click.Context, _parameter: click.Parameter, value: float) -
 def deviation(
     out: Path, names: tuple[str, ...], text: Path | None, image: Path | None, alpha: float, tokens: int | None, device: str
 ) -> None:
-    """Make Figures 4 to 8 again: attention beside the exact solution of the problem that it is said to solve.
+    """Reproduce Figures 4 to 8: attention beside the exact solution of the problem that it is supposed to solve.
 
     Under torchrun the processes share the work, and one of them writes the table.
     """

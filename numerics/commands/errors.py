@@ -52,7 +52,7 @@ def errors(only: tuple[str, ...], seed: int, record: Path | None) -> None:
 def _measured(
     chosen: Sequence[Group], recorded: dict[str, list[Cell]], console: Console
 ) -> Iterator[tuple[Group, list[Cell]]]:
-    """Measure group after group, with a bar that says what is left."""
+    """Measure group after group, with a progress bar."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task("cells", total=sum(len(group.settings) for group in chosen))
@@ -70,7 +70,7 @@ def _measured(
 
 
 def _recorded(record: Path | None, seed: int) -> dict[str, list[Cell]]:
-    """What an earlier run has measured, if it measured these sources with this seed."""
+    """The cells of an earlier run, if it measured these sources with this seed."""
     if record is None or not record.exists():
         return {}
     try:

@@ -62,7 +62,7 @@ def geometric(
 
 
 def _train(study: Study, console: Console) -> tuple[Run, ...]:
-    """Train everything, with a bar that says what is left."""
+    """Train everything, with a progress bar."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(),
                TextColumn("loss {task.fields[loss]:.4f}"))
     runs = []

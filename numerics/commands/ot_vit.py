@@ -96,7 +96,7 @@ def _configured(
 
 
 def _train(study: Study, console: Console) -> None:
-    """Train what is not finished, with a line a run and, on a terminal, a bar with what is left."""
+    """Continue unfinished runs, with one line for each and, on a terminal, a progress bar."""
     epochs = study.configuration.recipe.epochs
     total = epochs * len(study.arms) * study.seeds
     resumed = done = sum(len(history.losses) for histories in study.histories().values() for history in histories)
@@ -137,7 +137,7 @@ def _show(console: Console, dataset: str, results: report.Results) -> None:
 
 
 def _last_layers(results: report.Results) -> Table:
-    """What happens to a trained model when its last layer is given exact weights, or no cost."""
+    """The effect on trained models of exact weights, or of no cost, in the last layer."""
     table = Table("trained", "accuracy with (25)", "M = 0", "exact, (24)", "‖p − u‖₁", "‖p − p₀‖₁", "‖p − p*‖₁")
     for arm, probes in results.probes.items():
         shares = ([None if each is None else each / probe.images for probe, each in zip(probes, values, strict=True)]
@@ -148,7 +148,7 @@ def _last_layers(results: report.Results) -> Table:
 
 
 def _mean(values: list[float | None]) -> str:
-    """The mean of values that are all there."""
+    """Format the mean of values, if none is missing."""
     known = [value for value in values if value is not None]
     return f"{interval(known).mean:.4f}" if len(known) == len(values) else "not solved"
 

@@ -67,7 +67,7 @@ class Study:
 
     @property
     def worse_steps(self) -> Tensor:
-        """Which halvings of α make the error larger, beyond what the exact means are sure of; boolean, (k − 1,)."""
+        """Which halvings of α make the error larger by more than the exact means' own error; boolean, (k − 1,)."""
         return self.errors[1:] - self.bound[1:] > self.errors[:-1] + self.bound[:-1]
 
 

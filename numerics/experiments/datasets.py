@@ -159,7 +159,7 @@ def _cifar(name: str, folder: Path) -> Dataset:
 
 
 def _reader(name: str, folder: Path) -> Callable[[str], bytes]:
-    """How a file of CIFAR is read: from the folder, the folder it unpacks to, or the archive."""
+    """Return a reader of CIFAR's files: from the folder, the folder it unpacks to, or the archive."""
     (source,) = SOURCES[name]
     inner = "cifar-10-batches-bin" if name == "cifar10" else "cifar-100-binary"
     first = "data_batch_1.bin" if name == "cifar10" else "train.bin"

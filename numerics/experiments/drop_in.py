@@ -1,12 +1,12 @@
 """The effect of replacing softmax attention: in a trained encoder, and in a small model trained with each replacement.
 
-Encoder     The pretrained encoder reads its paragraph, sentence by sentence; its weights stay what they are. Measured are the
-            distance of its last hidden states from those with softmax, relatively to these, and the cosine of the mean states
-            of each sentence.
-Recall      A layer of attention learns to look up: of pairs of a key and a value, 32 a sequence, it is asked for the values of
-            32 keys, drawn with repetition. From the same weights, on the same sequences, with each attention. The loss is that
-            on sequences never trained on, in nats an answer (guessing costs log 8 = 2.08); it is also measured with the weights
-            that softmax made, ``swapped``.
+Encoder     The pretrained encoder reads its paragraph, sentence by sentence, with its weights unchanged. The table gives the
+            distance of its last hidden states from those with softmax, relative to the latter, and the cosine of the mean
+            states of each sentence.
+Recall      A layer of attention learns to look up: from 32 pairs of a key and a value it has to return the values of 32 keys,
+            drawn with repetition. Each attention starts from the same weights and sees the same sequences. The loss is taken
+            on sequences never trained on, in nats an answer (guessing costs log 8 = 2.08), and also, as ``swapped``, with the
+            weights that were trained with softmax.
 """
 
 import re
@@ -86,7 +86,7 @@ def sentences() -> list[str]:
 
 
 def changes(encoder: LanguageModel, attentions: list[str]) -> Iterator[Change]:
-    """Measure each attention in the encoder, whose implementation is left as it was."""
+    """Measure each attention in the encoder, whose own implementation is restored."""
     implementation = encoder.model.config._attn_implementation
     inputs = [encoder.encode(sentence) for sentence in sentences()]
     try:
@@ -161,7 +161,7 @@ def _held_out(model: Lookup) -> tuple[float, float]:
 
 
 def _drawn(count: int, generator: torch.Generator) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Return keys, their values, the keys asked for, and the right answers, (count, PAIRS) each."""
+    """Return keys, their values, the queried keys, and the right answers, (count, PAIRS) each."""
     keys = torch.rand(count, KEYS, generator=generator).argsort(-1)[:, :PAIRS]
     values, places = (torch.randint(size, (count, PAIRS), generator=generator) for size in (VALUES, PAIRS))
     return keys, values, keys.gather(-1, places), values.gather(-1, places)

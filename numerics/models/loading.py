@@ -23,11 +23,11 @@ def pretrained(kind: Any, name: str, *, local_files_only: bool = True, **options
     Args:
         kind: ``AutoModel``, ``AutoTokenizer``, ``AutoConfig`` or ``AutoImageProcessor``.
         name: a folder, or a name on the hub.
-        local_files_only: whether the hub may not be asked.
-        options: others of that kind.
+        local_files_only: whether requests to the hub are forbidden.
+        options: further arguments of ``from_pretrained``.
 
     Raises:
-        ModelUnavailableError: if it cannot be loaded so.
+        ModelUnavailableError: if it cannot be loaded.
     """
     try:
         if kind is AutoModel:
@@ -39,7 +39,7 @@ def pretrained(kind: Any, name: str, *, local_files_only: bool = True, **options
 
 
 def first_line(error: Exception) -> str:
-    """Return the first line of what an error says, or its name."""
+    """Return the first line of an error's message, or its name."""
     return next(iter(str(error).splitlines()), type(error).__name__)
 
 

@@ -30,7 +30,7 @@ CostFunction = Callable[[Tensor, Tensor], Tensor]
 
 
 class Attention(ABC):
-    """What a drop-in attends by. Frozen, without parameters, so that it can be compared, copied and saved with a module."""
+    """The attention of a drop-in, frozen and without parameters, so that it can be compared, copied and saved with a module."""
 
     name: ClassVar[str]
 
@@ -49,7 +49,7 @@ class Attention(ABC):
         """
 
     def output(self, query: Tensor, key: Tensor, value: Tensor, temperature: float, mask: Tensor | None) -> Tensor:
-        """Return W v, (..., n, dv), for those who do not ask for W. Arguments as for ``weights``."""
+        """Return W v, (..., n, dv), without returning W. Arguments as for ``weights``."""
         return torch.matmul(self.weights(query, key, temperature, mask), value)
 
 

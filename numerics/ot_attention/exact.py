@@ -206,7 +206,7 @@ class _Centred(NamedTuple):
 
 
 class _Point(NamedTuple):
-    """What one pass finds at ν: h(αν) − μ̃, the residual z − ν − h + μ̃, the weights, Σ̄(ν), and the objective."""
+    """The results of one pass at ν: h(αν) − μ̃, the residual z − ν − h + μ̃, the weights, Σ̄(ν), and the objective."""
 
     shift: Tensor
     residual: Tensor

@@ -1,6 +1,6 @@
 """References for attention over vectors: tiles, features, and the closed forms of the maximum entropy on the mean.
 
-Matrices are given by their rows. A single query stands for all of them, which do not know of each other.
+Matrices are given by their rows. A single query stands for all of them: they do not interact.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def kernel_variance(query: Exact, key: Exact, features: int) -> Exact:
 
 
 def log_prior(prior: Exact) -> Exact:
-    """log of a prior that is made to add up to one."""
+    """The log of the normalized prior."""
     return prior.log() - prior.sum().log()
 
 
@@ -88,7 +88,7 @@ def mem_log_partition(dual: Exact, templates: Matrix, prior: Exact) -> Exact:
 
 
 def normalized(prior: Exact) -> Exact:
-    """The prior, adding up to one."""
+    """The normalized prior."""
     return log_prior(prior).exp()
 
 

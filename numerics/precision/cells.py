@@ -1,16 +1,16 @@
 """One cell of the table of errors: a function at one point of its range, in one dtype, beside its reference.
 
-What is computed is held against the exact value, entry by entry, in units of
+Computed values are compared with the exact ones, entry by entry, in units of
 
     eps (running error of the reference) + what storing the result costs + the smallest normal number,
 
 each from ``numerics.tolerances``. A cell is
 
     right      all entries are within one unit; one that is beyond the largest number of the dtype is an infinity
-    refused    an error that names an argument, or a solver that says it did not converge
+    refused    an error that names an argument, or a solver that reports that it did not converge
     limit      a number on the way to the result is beyond the range of the dtype, or the unit is larger than the result: what
                depends on it is NaN or infinite
-    silent     anything else: digits are missing, and nothing says so
+    silent     anything else: digits are missing without notice
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class Trial:
-    """What is computed, and the same exactly.
+    """A computation and its exact reference.
 
     Attributes:
         computed: called once; its entries are compared in order.
@@ -86,19 +86,19 @@ class Cell:
 
 
 def torch_dtype(name: str) -> torch.dtype:
-    """The dtype of a name."""
+    """The dtype with this name."""
     dtype = getattr(torch, name)
     assert isinstance(dtype, torch.dtype)
     return dtype
 
 
 def computed(name: str) -> str:
-    """The dtype that is computed in."""
+    """The dtype that a computation runs in."""
     return "float32" if name in ("float16", "bfloat16") else name
 
 
 def measure(function: str, setting: Setting, trial: Trial) -> Cell:
-    """Return the cell."""
+    """Compare a computation with its reference."""
     try:
         values = trial.computed().detach().double().flatten()
     except (ValueError, RuntimeError) as refusal:

@@ -152,7 +152,7 @@ class Exact:
         return self[largest]
 
     def exactly(self) -> Exact:
-        """The same without its error, as if it were given."""
+        """The same without its error, as an exact input."""
         return Exact(self.value, np.zeros(len(self)), self.peak)
 
     def off_by(self, error: Floats) -> Exact:

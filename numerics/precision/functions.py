@@ -85,7 +85,7 @@ class Function:
     """A function of the table.
 
     Attributes:
-        name: the module's and its own, and of which derivative.
+        name: of the module, the function, and the derivative if it is one.
         trial: what is compared at a setting.
         sizes: of the rows.
         scores: which of ``SCORES``.

@@ -1,7 +1,7 @@
-"""References for what iterates: problems of transport and of the mean, solved by Newton's method with all digits.
+"""References for iterative solvers: problems of transport and of the mean, solved by Newton's method with all digits.
 
-What makes a solution right is the residual at its end. Its error, and that of its derivatives, is what rounding of each of the
-data by u would move them by: differences of solutions for data that are a little apart.
+A solution is judged by its final residual. Its error, and that of its derivatives, is the change that rounding each of the
+data by u would cause, computed from solutions for slightly different data.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def _at(L: Sequence[Vector], a: Vector, b: Vector, r: Vector, kappa: Any, psi: V
 def _ascend(
     L: Sequence[Vector], masses: tuple[Vector, ...], kappa_a: Any, kappa_b: Any, psi: Vector, free: int, *, rough: bool
 ) -> Vector:
-    """The ψ at which columns are what they should be."""
+    """The ψ at which the columns have their required sums."""
     a, b, rows_r, columns_r = masses
     enough = flint.arb(2) ** (-30 if rough else -200)
     psi = [x.mid() for x in psi]

@@ -25,7 +25,7 @@ FUNCTIONS = (*ROWS, *SPARSE, *ATTENTION, *TRANSPORT)
 
 @dataclass(frozen=True)
 class Group:
-    """A function in one dtype, and where it is tried."""
+    """A function in one dtype, and its settings."""
 
     function: Function
     dtype: str
@@ -33,7 +33,7 @@ class Group:
 
     @property
     def name(self) -> str:
-        """Of the function and the dtype."""
+        """The names of the function and the dtype."""
         return f"{self.function.name}, {self.dtype}"
 
 
@@ -52,7 +52,7 @@ def measured(group: Group) -> Iterator[Cell]:
 
 @cache
 def sources() -> str:
-    """A digest of the numeric layers: what was measured with others is measured again."""
+    """A digest of the numeric layers: cells measured with other sources are measured again."""
     root = Path(numerics.__file__).parent
     digest = hashlib.sha256()
     for path in sorted(root.rglob("*.py")):

@@ -20,7 +20,7 @@ from numerics.precision.functions import DECADES, Data, Function, exact, gradien
 SIZES = (1, 3)
 RHO = 0.5
 TIGHT = 1e-12
-"""What is asked of the solution of the mean problem: the least that may be."""
+"""The tolerance for the mean problem: the smallest that the solver accepts."""
 
 WIDE_COST = {"normal": 1.0, "wide": 1e4}
 
@@ -35,11 +35,11 @@ class Costs:
         self.source, self.target = _masses(data, self.n, self.m)
 
     def exactly(self, peak: Peak, *numbers: float) -> Exact:
-        """C, a, b and what follows."""
+        """C, a, b and further numbers."""
         return joined([exact(self.cost, peak), exact(self.source, peak), exact(self.target, peak), Exact.of(numbers, peak)])
 
     def with_residuals(self, peak: Peak, epsilon: float, exponent: float) -> Exact:
-        """C, a, b, the factors of what rows and columns should be, and ε.
+        """C, a, b, the factors of the required marginals, and ε.
 
         Such a factor is off by the rounding of three exponents, as in ``tolerances.marginals``.
         """
@@ -76,7 +76,7 @@ def _parts_of_256(data: Data, count: int) -> Tensor:
 
 
 def _sums(x: Tensor) -> set[int]:
-    """What proper parts of the entries add up to."""
+    """The sums of the proper subsets of the entries."""
     entries = [int(y) for y in x]
     return {sum(part) for size in range(1, len(entries)) for part in combinations(entries, size)}
 

@@ -47,7 +47,7 @@ class Coupling:
         gap: a bound on the distance from the objective to the optimal value, rounding included.
         infeasibility: ‖P 1 − a‖₁ + ‖Pᵀ 1 − b‖₁.
         potentials: (f, g), float64, (n,) and (m,). Where a marginal of an entropic problem is zero, −inf.
-        status: what the solver said of itself. It decides nothing.
+        status: as reported by the solver. It decides nothing.
         certified: whether P is a coupling, and its gap, up to rounding, is within ``tolerances.SOLVER_GAP`` times ε
             (times the spread of the cost, if ε = 0).
     """

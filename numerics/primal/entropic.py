@@ -160,7 +160,7 @@ class Program:
 
 @dataclass(frozen=True)
 class Certificate:
-    """What weak duality says of one x.
+    """The certificate that weak duality gives for one x.
 
     Attributes:
         objective: F(x); ``inf`` for an x that is not feasible (by more than rounding), and so is the gap.

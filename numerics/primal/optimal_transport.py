@@ -37,7 +37,7 @@ from numerics.primal.conic import cp
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
-# What the linear solver takes for zero. Beside a forbidden entry, marginals below this are not told from zero.
+# What the linear solver takes for zero. Beside a forbidden entry, marginals below this cannot be told from zero.
 _SMALL = 1e-9
 
 
@@ -54,7 +54,7 @@ class Plan:
         value_error: a bound on the distance of ``objective`` from the optimal value, with the rounding of the objective.
         plan_error: a bound on ‖X − X*‖₁ and on ‖p − p*‖₁.
         prices: f, float64, (m,); −inf where u is zero.
-        status: what the solver said of itself. It decides nothing.
+        status: as reported by the solver. It decides nothing.
         certified: whether the gap is within ``tolerances.SOLVER_GAP`` times γ.
     """
 
@@ -72,7 +72,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Attention(Plan):
-    """The plan of (24), and what attention makes of it.
+    """The plan of (24), and the output of attention.
 
     Attributes:
         mean: h = Σ p_i t_i, float64, (d,).
@@ -273,7 +273,7 @@ def _templates(templates: ArrayLike, problem: _Problem) -> Array:
 
 
 def _usable(allowed: Mask, rows: Array, columns: Array) -> Mask:
-    """Return the entries that some coupling uses: a linear program finds ever more of them, until it finds none.
+    """Return the entries that some coupling uses: linear programs add more of them until there are none left.
 
     The others are zero in every coupling, and without them there is a coupling that is positive everywhere. Without a
     forbidden entry that is the product of the marginals.

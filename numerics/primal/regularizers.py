@@ -44,7 +44,7 @@ from numerics.primal.simplex import MIN_LOGIT, OVERFLOW
 Vector = NDArray[np.float64]
 Exponent = float | Fraction
 
-# What polishing puts into an empty column, so that it can grow; and the least curvature that it trusts.
+# The mass that polishing gives an empty column, so that it can grow; and the least curvature that it trusts.
 _MIN_MASS = 1e-12
 
 # How polishing steps: columns below the first number are emptied, and the others keep this share of their mass.
@@ -62,7 +62,7 @@ class Solution:
         gap: a bound on J(p) − J(p*), rounding included.
         error: a bound on ‖p − p*‖₂, and so on |p_j − p*_j| for every j.
         multiplier: λ.
-        status: what the solver said of itself. It decides nothing.
+        status: as reported by the solver. It decides nothing.
         certified: whether the gap is within ``tolerances.SOLVER_GAP`` (times ε, for the entropic problem).
     """
 

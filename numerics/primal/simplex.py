@@ -54,7 +54,7 @@ class Problem:
 
 @dataclass(frozen=True)
 class Certificate:
-    """What weak duality says of a plan, in the units of the scores.
+    """The certificate of a plan by weak duality, in the units of the scores.
 
     Attributes:
         objective: J(P); ``inf`` for a matrix whose rows are not in the simplex, and so is the gap.

@@ -23,7 +23,7 @@ from numerics.transport.sinkhorn import scaling, solved
 
 @dataclass(frozen=True)
 class CertifiedWeights:
-    """Attention weights with their certificate, as ``Transport`` is one of a plan; the errors carry no derivatives.
+    """Attention weights with their certificate, like ``Transport`` for plans; the errors carry no derivatives.
 
     Attributes:
         weights: W, (..., n, m).
@@ -91,7 +91,7 @@ def relaxed_weights(
 ) -> Tensor:
     """Return W, rows that sum to one, minimizing −⟨s, W⟩/n + τ KL(W/n ‖ 1/n ⊗ b) + ρ KL(Wᵀ1/n ‖ b).
 
-    A query pays for what is asked too often: ρ → 0 is softmax, tilted by b; ρ = ∞ is the balanced plan.
+    Queries pay for keys that get more than their share: ρ → 0 is softmax, tilted by b; ρ = ∞ is the balanced plan.
 
     Args:
         scores: s, floating, (..., n, m), −inf where forbidden.

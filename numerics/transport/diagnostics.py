@@ -19,7 +19,7 @@ from numerics import arguments, one_sided
 
 @dataclass(frozen=True)
 class Diagnostics:
-    """What a plan does, row by row and altogether; all in nats.
+    """Statistics of a plan, row by row and in total; all in nats.
 
     Attributes:
         entropy: −Σ_j W_ij log W_ij of every row, (..., n).

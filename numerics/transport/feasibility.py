@@ -31,7 +31,7 @@ _NAMED = 8
 def check_data(
     cost: Tensor, allowed: Tensor, x: Scaling, source: Tensor, temperature: Tensor, mask: Tensor | None
 ) -> None:
-    """Refuse what no problem may contain: NaN, −∞ in a cost, masses or temperatures that are not what they should be."""
+    """Refuse data that no problem may contain: NaN, −∞ in a cost, masses or temperatures out of range."""
     check_entries("cost", cost, ~allowed | (cost > -torch.inf), "numbers, or +inf where forbidden")
     if mask is not None and mask.is_floating_point():
         check_entries("mask", mask, mask < torch.inf, "numbers, or −inf where forbidden")
@@ -49,7 +49,7 @@ def check_solvable(x: Scaling, source: Tensor, parts: Parts, slack: float, forbi
     Args:
         x: the problems.
         source: a as given; in ``x`` rows that may reach nothing have none.
-        parts: that the problems fall apart into.
+        parts: the connected parts of the problems.
         slack: how far two masses may be apart, relatively, that are equal but for rounding.
         forbids: the argument that forbids pairs, "cost" or "mask".
 

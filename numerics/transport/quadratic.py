@@ -33,7 +33,7 @@ class QuadraticTransport:
     """An optimal plan with its potentials and its certificate. The errors and what follows carry no derivatives.
 
     Whatever the potentials, P is the optimal plan between its own marginals: the marginal errors are the whole distance from
-    the problem that was asked for.
+    the stated problem.
 
     Attributes:
         plan: P, (..., n, m).

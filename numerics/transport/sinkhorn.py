@@ -23,7 +23,7 @@ class Transport:
     """An optimal plan with its potentials and its certificate. The errors and what follows carry no derivatives.
 
     Whatever the potentials, P_ij = a_i b_j exp((f_i + g_j − C_ij)/ε) is the optimal plan between its own marginals: the
-    marginal errors are the whole distance from the problem that was asked for. They are those of the plan as it is returned,
+    marginal errors are the whole distance from the stated problem. They are those of the plan as it is returned,
     in its dtype.
 
     Attributes:

@@ -62,7 +62,7 @@ class Scaling(NamedTuple):
 
 
 class Point(NamedTuple):
-    """What belongs to a ψ.
+    """The quantities that belong to a ψ.
 
     Attributes:
         terms: exp(ψ_j + L_ij) over the largest of its row, (..., n, m).
@@ -87,7 +87,7 @@ class Point(NamedTuple):
 
 
 def evaluate(x: Scaling, psi: Tensor, annealing: Tensor | None = None) -> Point:
-    """Evaluate the dual at ψ; ``annealing`` multiplies ε, and ψ stays in units of the ε that is aimed at."""
+    """Evaluate the dual at ψ; ``annealing`` multiplies ε, and ψ stays in units of the target ε."""
     highest = math.log(torch.finfo(psi.dtype).max) / 4
     logits = _annealed(x.log_kernel + psi.unsqueeze(-2), annealing)
     if x.target_mask is None:
@@ -280,7 +280,7 @@ def _shift_parts(x: Scaling, psi: Tensor, point: Point, parts: Parts) -> Tensor:
 
 
 def _newton_step(x: Scaling, psi: Tensor, annealing: Tensor, point: Point, parts: Parts) -> tuple[Tensor, Point, Tensor]:
-    """Return a step that raises Φ enough, or by less than its rounding, what is there, and whether there was such a step."""
+    """Return a step that raises Φ enough, or by less than its rounding, the point reached, and whether there was one."""
     step = _Hessian.at(x, point, annealing, parts).solve(point.residual)
     slope = (step * point.residual).sum(-1)
     step = torch.where((slope.isfinite() & (slope > 0)).unsqueeze(-1), step, 0.0) * annealing.unsqueeze(-1)

@@ -178,7 +178,7 @@ def _problem(
 
 
 def _evaluate(x: _Problem, psi: Tensor) -> _Point:
-    """Return what belongs to a ψ, with the best φ for it."""
+    """Return the quantities that belong to a ψ, with the best φ for it."""
     logits = x.tilted + psi.unsqueeze(-2)
     peak = logits.detach().amax(-1, keepdim=True)
     live = peak.squeeze(-1) != -torch.inf
@@ -280,7 +280,7 @@ def _rounding(x: _Problem, psi: Tensor, point: _Point) -> Tensor:
     sizes = sizes + point.phi.abs().unsqueeze(-1) + psi.abs().unsqueeze(-2)
     drift = (point.plan * sizes).sum((-2, -1)) + (point.w * (x.kappa_b * psi).abs()).sum(-1)
     unit = tolerances.eps(psi.dtype)
-    # Where next to nothing is worth carrying, digits of the plan are asked for down to √u of the masses that could be.
+    # Where hardly any mass is worth carrying, the plan needs digits down to √u of the masses that could be carried.
     least = math.sqrt(unit) * torch.maximum(x.source.sum(-1), x.target.sum(-1))
     mass = torch.maximum(torch.maximum(point.plan.sum((-2, -1)), point.w.sum(-1)), least)
     allowed = tolerances.plan(psi.dtype, sum(point.plan.shape[-2:])) * mass + unit * drift

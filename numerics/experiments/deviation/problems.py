@@ -181,7 +181,7 @@ def _log_prior(problem: AttentionProblem, sequence: int) -> Tensor:
             of_all = term.expand(problem.scores.shape[0], *term.shape[-3:]) if term.ndim == 4 else term.unsqueeze(0)
             values = of_all[sequence if len(of_all) > 1 else 0]
             total = total + torch.where(values <= torch.finfo(values.dtype).min / 2, -torch.inf, values.double())
-    # A prior that underflows is a zero to whoever computes with it.
+    # A prior that underflows is computed with as zero.
     return torch.where(tilted(total, torch.zeros_like(total)) < torch.finfo(total.dtype).tiny, -torch.inf, total)
 
 
@@ -215,7 +215,7 @@ def _listener(into: list[tuple[Tensor, Tensor]]) -> Any:
 def _projections(
     model: PreTrainedModel, module: nn.Module, problem: AttentionProblem, hidden: Tensor, source: Tensor
 ) -> tuple[GeneralizedAttention, Tensor]:
-    """The module as generalized attention in float64, and the magnitude of what each score is summed from."""
+    """The module as generalized attention in float64, and the magnitude of the terms of each score."""
     heads = problem.scores.shape[1]
     (wq, bq), (wk, bk) = _weights(model, module, problem)
     width = wq.shape[0] // heads
@@ -223,7 +223,7 @@ def _projections(
         raise CaptureError(_refusal(model, problem, "its projections do not split into its heads"))
     groups = wk.shape[0] // width                            # fewer than heads where queries are grouped
     wk, bk = (x.reshape(groups, width, -1).repeat_interleave(heads // groups, 0).flatten(0, 1) for x in (wk, bk))
-    with torch.device("meta"):                               # values and output are not asked for
+    with torch.device("meta"):                               # values and output are not needed
         attention = GeneralizedAttention(
             wq.shape[1], heads, head_width=width, source_width=wk.shape[1], scale=problem.scaling, output=False
         )

@@ -1,8 +1,8 @@
 """The rows on disk: one Parquet file for each model, kind of weights, input and attention module.
 
 A file appears whole or not at all, and its name says what it holds: a digest of architecture, weights, inputs and α is in
-the name of its folder.  So a run that was killed goes on where it was, by running again what has no file, and runs with
-other settings never meet.
+the name of its folder.  So a killed run resumes by repeating what has no file, and runs with other settings
+never mix.
 
 Schema      of a file: a row for each head and query that has something to estimate
             model, weights, module, role   strings (dictionary): "trained" or "random"; "encoder", "decoder" or "cross"
@@ -40,12 +40,12 @@ SCHEMA = pa.schema(
     + [(name, pa.int32()) for name in ("layer", "input", "head", "query", "templates")]
     + [(name, pa.float64()) for name in ("alpha", *STATISTICS, *CONTEXT)]
 )
-"""Of every file."""
+"""The schema of every file."""
 
 
 @dataclass(frozen=True)
 class Shard:
-    """A file, and what it is about."""
+    """A file, and the measurement that it holds."""
 
     path: Path
     model: str
@@ -59,7 +59,7 @@ class Shard:
 
 @dataclass(frozen=True)
 class Progress:
-    """After a shard: how much work is done, of how much; the unit is a pair of a query and a template."""
+    """The work done after a shard, and in total; the unit is a pair of a query and a template."""
 
     shard: Shard
     done: int
@@ -125,7 +125,7 @@ def table(shard: Shard, layer: Layer) -> pa.Table:
 
 @contextmanager
 def anew(path: Path) -> Iterator[Path]:
-    """A path to write a file to that appears whole or not at all; what a killed run left beside it is removed."""
+    """Yield a path for a file that appears whole or not at all; leftovers of killed runs are removed."""
     for rest in path.parent.glob(f".{path.stem}.*{path.suffix}"):
         rest.unlink(missing_ok=True)
     with atomic_write(path) as written:

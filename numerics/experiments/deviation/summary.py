@@ -2,7 +2,7 @@
 
 Means and medians over heads, queries and inputs.  Sums are exact before they are rounded, and the figures that are
 written are rounded to six significant digits and to twelve decimals, far above what the order of operations can change:
-the table is the same byte for byte, whoever computed which shard.
+the table is the same byte for byte, whichever process computed a shard.
 """
 
 import csv

@@ -1,7 +1,7 @@
 """The vision transformer, and the three kinds of attention its last layer can have.
 
-All layers but the last are the usual ones (normalization first).  The last one is asked by the class token alone, which is
-all that the classifier reads; it can be given the tokens of a companion image besides.
+All layers but the last are the usual ones (normalization first).  The only query of the last one is the class token,
+which is all that the classifier reads; its keys may include the tokens of a companion image.
 
 Claims      deciphering.tab1
 Notation    t = templates, z = evidence, u = prior, M = cost, γ = temperature = √hidden, α = 1

@@ -28,7 +28,7 @@ class Probe:
         correct, correct_without_cost, correct_exact: how many are classified correctly with p, p₀, p*.
         to_prior, to_without_cost, to_exact: ‖p − u‖₁, ‖p − p₀‖₁, ‖p − p*‖₁.
 
-    What needs p* is None where the solver certifies it not for all images.
+    Numbers that need p* are None unless the solver certifies it for all images.
     """
 
     images: int
@@ -72,7 +72,7 @@ def probe(run: Run) -> Probe:
 
 @contextmanager
 def _exchanged(layer: OTAttention, exact: bool, free: bool) -> Iterator[None]:
-    """The layer with exact weights, or with M = 0, for a while."""
+    """Give the layer exact weights, or M = 0, inside this context."""
     original = layer.exact, layer.cost
     layer.exact, layer.cost = exact, no_cost if free else layer.cost
     try:

@@ -1,7 +1,7 @@
 """Results of the runs: test accuracies after the last epoch, and paired differences of arms with 95 % intervals.
 
 The intervals are Student's, over seeds: they say how far another set of seeds might move the mean on *these* test images.
-Each is for itself; no correction is made for looking at several.
+Each stands alone; they are not corrected for multiple comparisons.
 
 Claims      deciphering.tab1, deciphering.s9.higher-on-every-dataset, deciphering.s9.demonstrated-on-every-dataset
 """
@@ -43,10 +43,10 @@ class Results:
     Attributes:
         configuration: what they were trained with, as plain values.
         sha256: of ``configuration``.
-        machine: where.
+        machine: the one they ran on.
         tested: how many test images.
         runs: by arm, one history a seed, the seeds being 0, 1, …
-        probes: by arm and seed, what was found in the last layer.
+        probes: by arm and seed, the measurements of the last layer.
     """
 
     configuration: dict[str, Any]
@@ -65,7 +65,7 @@ class Results:
         return interval(self.accuracies(arm))
 
     def contrasts(self) -> tuple[Contrast, ...]:
-        """Those whose arms are all there."""
+        """The contrasts all of whose arms were run."""
         return tuple(contrast for contrast in CONTRASTS if {*contrast.plus, *contrast.minus} <= self.runs.keys())
 
     def difference(self, contrast: Contrast) -> Interval:
@@ -79,7 +79,7 @@ class Results:
         return [up - down for up, down in zip(*sums, strict=True)]
 
     def text(self) -> str:
-        """As JSON: what was trained, what came out, and what follows from it; the same runs give the same bytes."""
+        """As JSON: the configuration, the results and the figures derived from them; the same runs give the same bytes."""
         architecture = Architecture(**self.configuration["architecture"])
         return json.dumps({
             "configuration": self.configuration,

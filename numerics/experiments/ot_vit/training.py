@@ -98,7 +98,7 @@ class History:
 
 
 def defaults(dataset: Dataset, epochs: int | None = None) -> Configuration:
-    """The configuration that a dataset is trained with unless another is asked for: the document's size, but for digits."""
+    """The default configuration for a dataset: the document's size, except for digits."""
     side, channels = dataset.train_images.shape[-1], dataset.train_images.shape[1]
     if dataset.name == "digits":
         architecture = Architecture(side, channels, dataset.classes, patch=2, hidden=32, heads=2, mlp=64)
@@ -131,7 +131,7 @@ class Run:
 
     @property
     def epoch(self) -> int:
-        """How many are done."""
+        """How many epochs are done."""
         return len(self.history.losses)
 
     def train(self) -> Iterator[History]:

@@ -25,7 +25,7 @@ from numerics.experiments.models_and_texts import Subject
 from numerics.models.capture import AttentionProblem, capture
 
 STATISTICS = ("entropy", "effective_keys", "top_mass")
-"""What is measured of a row."""
+"""The statistics of a row."""
 
 STEP = torch.finfo(torch.float64).eps ** (1 / 3)
 """Half of a difference quotient's relative step: truncation, about its square, then is as small as rounding, eps over it."""
@@ -33,10 +33,10 @@ STEP = torch.finfo(torch.float64).eps ** (1 / 3)
 
 @dataclass(frozen=True, eq=False)
 class Curves:
-    """What one attention module does at T temperatures, averaged over queries.
+    """Statistics of one attention module at T temperatures, averaged over queries.
 
     Attributes:
-        model, weights: whose it is; "trained" or "random".
+        model, weights: of the module; weights are "trained" or "random".
         role: "encoder", "decoder" or "cross".
         layer: its number within the role, from 0.
         queries: how many rows were averaged; rows with no key left are not among them.
@@ -110,7 +110,7 @@ def curves_of(
     live = allowed.any(-1)
     if not bool(live.any(-1).any(0).all()):
         raise ValueError("allowed: expected a query with an unmasked key in every head, got a head without one")
-    some = torch.where(live.unsqueeze(-1), allowed, True)    # what a row without keys says is not averaged
+    some = torch.where(live.unsqueeze(-1), allowed, True)    # rows without keys are not averaged
     count = live.sum((0, 2))
 
     def averaged(rows: Tensor) -> Tensor:

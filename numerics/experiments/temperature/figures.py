@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from numerics.experiments.temperature.curves import STATISTICS, Curves
 
 LABELS = {"entropy": "entropy H (nats)", "effective_keys": "effective number of keys $e^H$", "top_mass": "top mass"}
-"""What stands at an axis."""
+"""Labels of the axes."""
 
 COLOURS = {"trained": "tab:blue", "random": "tab:orange"}
 
