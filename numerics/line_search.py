@@ -34,8 +34,8 @@ def backtrack(
     size = torch.ones_like(slope)
     for _ in range(_HALVINGS):
         trial = trial_at(size.unsqueeze(-1))
-        enough = exempt | (objective(trial) >= start + _SUFFICIENT * size * slope - slack)
-        if bool(enough.all()):
+        accepted = exempt | (objective(trial) >= start + _SUFFICIENT * size * slope - slack)
+        if bool(accepted.all()):
             break
-        size = torch.where(enough, size, size / 2)
-    return size, trial, enough
+        size = torch.where(accepted, size, size / 2)
+    return size, trial, accepted

@@ -240,8 +240,8 @@ def _first_distances(side: int, max_distance: int) -> tuple[int, ...]:
     edges = list(range(1, exact + 1))
     for k in range(1, logarithmic):
         # The smallest r with r/exact ≥ (max_distance/exact)^(k/logarithmic), raised to that power to compare integers.
-        goal, r = exact ** (logarithmic - k) * max_distance**k, edges[-1]
-        while r**logarithmic < goal:
+        bound, r = exact ** (logarithmic - k) * max_distance**k, edges[-1]
+        while r**logarithmic < bound:
             r += 1
         edges.append(r)
     return tuple(edges)

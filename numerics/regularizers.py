@@ -200,9 +200,9 @@ def alibi_bias(
     dtype = torch.get_default_dtype() if dtype is None else dtype
     slopes = alibi_slopes(num_heads, compute_dtype(dtype), device)
     position = torch.arange(length, device=device)
-    ahead = position - position[:, None]
-    bias = -slopes[:, None, None] * ahead.abs()
-    return (bias.masked_fill(ahead > 0, -torch.inf) if causal else bias).to(dtype)
+    distance = position - position[:, None]
+    bias = -slopes[:, None, None] * distance.abs()
+    return (bias.masked_fill(distance > 0, -torch.inf) if causal else bias).to(dtype)
 
 
 # ── one row at a time: from scores to a plan that knows its derivatives ─────────────────────────────────────────────
@@ -353,8 +353,8 @@ def _by_bisection(x: Tensor, beta: Positive, n_iter: int, ensure_sum_one: bool) 
         high = torch.zeros_like(low)
         for _ in range(min(n_iter, digits)):
             middle = (low + high) / 2
-            enough = plan(middle).sum(-1, keepdim=True) >= 1
-            low, high = torch.where(enough, low, middle), torch.where(enough, middle, high)
+            reached = plan(middle).sum(-1, keepdim=True) >= 1
+            low, high = torch.where(reached, low, middle), torch.where(reached, middle, high)
         p = plan(high)
     if not ensure_sum_one:
         return p
@@ -396,7 +396,7 @@ def _by_newton(y: Tensor, beta: float) -> Tensor | None:
     """
     if not on_cpu(y) or not _LEAST_BETA <= beta <= 1.0:
         return None
-    tau, enough = -torch.ones_like(y[..., :1]), 8 * torch.finfo(y.dtype).eps
+    tau, tolerance = -torch.ones_like(y[..., :1]), 8 * torch.finfo(y.dtype).eps
     for _ in range(_NEWTON_STEPS):
         base = (y - tau).relu_()
         if beta == 1.0:
@@ -410,7 +410,7 @@ def _by_newton(y: Tensor, beta: float) -> Tensor | None:
         tau = tau + step
         if not readable(step):
             return None
-        if known_true(step.abs() <= enough):
+        if known_true(step.abs() <= tolerance):
             return tau
     return None
 

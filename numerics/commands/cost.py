@@ -137,11 +137,11 @@ def _verify(costs: Costs) -> list[str]:
     seconds, megabytes = (line([(cost.sizes["claims"], getattr(cost, name)) for cost in own])
                           for name in ("seconds", "megabytes"))
     (fixed, each), (resident, more) = ([fit.values[name] for name in ("", "x")] for fit in (seconds, megabytes))
-    whole, error = seconds.at({"x": LIBRARY})
+    total, error = seconds.at({"x": LIBRARY})
     return [f"A run takes {fixed:.1f} ± {seconds.error(''):.1f} s at any rate and {each:.2f} ± {seconds.error('x'):.2f} s for "
             f"each claim, {resident:.0f} MB and {1000 * more:.0f} ± {1000 * megabytes.error('x'):.0f} kB for each claim, in "
             "one process.",
-            f"A library of {LIBRARY:,} claims would take {_time(whole)} (± {100 * error / whole:.0f} %) on one core, "
+            f"A library of {LIBRARY:,} claims would take {_time(total)} (± {100 * error / total:.0f} %) on one core, "
             f"{_time(fixed + each * LIBRARY / 16)} in 16 shards of one core each",
             f"(`verify --shard i/16`), and {(resident + more * LIBRARY) / 1000:.1f} GB in one process."]
 

@@ -86,9 +86,9 @@ def _write(record: Path | None, seed: int, recorded: dict[str, list[Cell]]) -> N
     if record is None:
         return
     groups_ = {name: [as_record(cell) for cell in cells] for name, cells in recorded.items()}
-    whole: dict[str, Any] = {"sources": sources(), "seed": seed, "groups": groups_}
+    content: dict[str, Any] = {"sources": sources(), "seed": seed, "groups": groups_}
     with atomic_write(record) as path:
-        path.write_text(json.dumps(whole, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+        path.write_text(json.dumps(content, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
 
 
 def _show(console: Console, measured: Sequence[Cell]) -> None:

@@ -112,8 +112,8 @@ class Sinkhorn(Attention):
     name: ClassVar[str] = "sinkhorn"
 
     def __post_init__(self) -> None:
-        whole = isinstance(self.half_steps, int) and not isinstance(self.half_steps, bool)
-        if self.half_steps != math.inf and not (whole and self.half_steps >= 0 and self.half_steps % 2 == 0):
+        integer = isinstance(self.half_steps, int) and not isinstance(self.half_steps, bool)
+        if self.half_steps != math.inf and not (integer and self.half_steps >= 0 and self.half_steps % 2 == 0):
             raise ValueError(f"half_steps: expected an even integer ≥ 0 or math.inf, got {self.half_steps!r}")
 
     def weights(self, query: Tensor, key: Tensor, temperature: float, mask: Tensor | None) -> Tensor:

@@ -115,9 +115,9 @@ def measure(function: str, setting: Setting, trial: Trial) -> Cell:
         return Cell(function, setting, RIGHT, error)
     value = f"{values[worst]:.6g} where {float(expected.value[worst]):.6g} is right, at {worst} of {len(values)}"
     beyond = peak.value > torch.finfo(torch_dtype(working)).max
-    lost = ~np.isfinite(values.numpy())
-    if bool((ratios[~lost] <= 1).all()) and (beyond or bool(hopeless[lost].all())):
-        return Cell(function, setting, LIMIT, float(max(ratios[~lost], default=math.nan)), value)
+    not_finite = ~np.isfinite(values.numpy())
+    if bool((ratios[~not_finite] <= 1).all()) and (beyond or bool(hopeless[not_finite].all())):
+        return Cell(function, setting, LIMIT, float(max(ratios[~not_finite], default=math.nan)), value)
     return Cell(function, setting, SILENT, error, value)
 
 

@@ -128,9 +128,9 @@ class Exact:
         r = self._like(exponent)
         value = _each(lambda x, y: x**y if x != 0 else flint.arb(int(y == 0)), self, r)
         with np.errstate(all="ignore"):
-            steep = np.nan_to_num(r.size * self.error / self.size, nan=0.0) + np.nan_to_num(
+            sensitivity = np.nan_to_num(r.size * self.error / self.size, nan=0.0) + np.nan_to_num(
                 np.abs(np.log(self.size)) * (r.error + r.size), nan=0.0, posinf=0.0, neginf=0.0)
-        return self._made(value, times(_sizes(value), steep))
+        return self._made(value, times(_sizes(value), sensitivity))
 
     def clamped(self) -> Exact:
         """max(x, 0)."""

@@ -77,7 +77,7 @@ def _ascend(
 ) -> Vector:
     """The ψ at which the columns have their required sums."""
     a, b, rows_r, columns_r = masses
-    enough = flint.arb(2) ** (-30 if rough else -200)
+    tolerance = flint.arb(2) ** (-30 if rough else -200)
     psi = [x.mid() for x in psi]
 
     def residual(psi: Vector) -> tuple[Vector, list[Vector], Vector, Vector]:
@@ -90,7 +90,7 @@ def _ascend(
 
     r, P, v, w = residual(psi)
     for _ in range(_STEPS):
-        if size(r) <= enough * sum(w, flint.arb(0)):
+        if size(r) <= tolerance * sum(w, flint.arb(0)):
             return psi
         rows = [sum(row, flint.arb(0)) + kappa_a * x for row, x in zip(P, v, strict=True)]
         H = flint.arb_mat(free, free, [

@@ -95,8 +95,8 @@ def normmax(s: Exact, alpha: Exact) -> Exact:
     p = r / r.sum()
     own = x.error[live] + gap.size
     # Σ r^α − 1 is off by its own rounding: of powers, and of a sum of m terms.
-    shaken = float((r.size * own).sum() + (len(live) + 2 + 2 * (r.size * gap.size * np.abs(_finite_log(gap.size))).sum()))
-    off = own + shaken / float(r.size.sum())
+    sum_error = float((r.size * own).sum() + (len(live) + 2 + 2 * (r.size * gap.size * np.abs(_finite_log(gap.size))).sum()))
+    off = own + sum_error / float(r.size.sum())
     with np.errstate(all="ignore"):
         relative = off / (beta.size * gap.size) + 2 * np.abs(_finite_log(gap.size)) / beta.size + 1
     error = p.size * (relative + float((p.size * relative).sum()) + len(live)) + p.peak.least
@@ -158,8 +158,8 @@ def _root(f: Callable[[Any], Any], slope: Callable[[Any], Any], low: Any, high: 
         low, high = (best, high) if value > 0 else (low, best)
         if value == 0 or high - low < flint.arb(2) ** (-flint.ctx.prec * 3 // 4):
             return best
-        steep = slope(best).mid()
-        newton = (best - value / steep).mid() if steep != 0 else low
+        derivative = slope(best).mid()
+        newton = (best - value / derivative).mid() if derivative != 0 else low
         step = abs(newton - best)
         best = newton if low < newton < high else ((low + high) / 2).mid()
         if best is newton and step < flint.arb(2) ** (-flint.ctx.prec * 2 // 3):

@@ -267,8 +267,8 @@ def _polish(reduced: Array, a: Array, b: Array, plan: Array) -> Array:
     best = _objective(reduced, plan)
     for _ in range(8):
         slope = np.log(plan, where=plan > 0, out=np.zeros_like(plan)) + reduced
-        pull = plan * slope
-        u, v = _balance(plan, a, b, pull.sum(axis=1), pull.sum(axis=0))
+        weighted = plan * slope
+        u, v = _balance(plan, a, b, weighted.sum(axis=1), weighted.sum(axis=0))
         trial = _repair(np.maximum(plan * (1.0 - (slope - u[:, None] - v)), 0.0), a, b)
         value = _objective(reduced, trial)
         if not value < best:

@@ -281,8 +281,8 @@ def sharpen(program: Program, x: Array, weight: float) -> tuple[Array, Array]:
         x: float64, (N,).
         weight: w > 0. If it is finite, λ = w r.
     """
-    soft = math.isfinite(weight)
-    judge = replace(program, penalty=Quadratic(weight)) if soft else program
+    penalized = math.isfinite(weight)
+    judge = replace(program, penalty=Quadratic(weight)) if penalized else program
     gamma, totals = program.temperature, program.totals
     rows = np.vstack([program.incidence, program.operator])
     damping = np.diag(np.concatenate([np.zeros(totals.size), np.full(program.target.size, gamma / weight)]))
@@ -298,7 +298,7 @@ def sharpen(program: Program, x: Array, weight: float) -> tuple[Array, Array]:
         moving = bool(((step > 0.5) | ((step < -0.5) & (current > _MIN_MASS))).any())
         current = current * np.maximum(1.0 + step, 0.1)
         current = current * np.maximum(1.0 + _correction(program, current), 0.1)
-        lam = weight * program.residual(current) if soft else duals[totals.size :]
+        lam = weight * program.residual(current) if penalized else duals[totals.size :]
         gap = certify(judge, current, lam).gap
         stale = 0 if gap < 0.999 * least else stale + 1
         if gap < least:

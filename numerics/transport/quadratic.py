@@ -226,6 +226,6 @@ def _rounding(P: Tensor, f: Tensor, g: Tensor, C: Tensor, gamma: Tensor) -> Tens
     """Return how large a marginal error, in ℓ1, is zero but for rounding: P_ij is off by u(|f_i| + |g_j| + |C_ij|)/γ."""
     unit, held = tolerances.rounding(P.dtype, sum(P.shape[-2:])), P > 0
     sizes = f.abs().unsqueeze(-1) + g.abs().unsqueeze(-2) + C.abs()
-    drift = torch.where(held, sizes, 0.0).sum((-2, -1)) / gamma.squeeze(-1)
+    rounding_sum = torch.where(held, sizes, 0.0).sum((-2, -1)) / gamma.squeeze(-1)
     mass = P.sum((-2, -1))
-    return torch.minimum(unit * mass + tolerances.eps(P.dtype) * drift, math.sqrt(tolerances.eps(P.dtype)) * mass)
+    return torch.minimum(unit * mass + tolerances.eps(P.dtype) * rounding_sum, math.sqrt(tolerances.eps(P.dtype)) * mass)

@@ -279,13 +279,14 @@ def _did_not_converge(
     """Say how far off the worst problem is, and whether its ε is one that float64 can resolve."""
     worst = max(float(error.nan_to_num(nan=torch.inf).max()) for error in errors)
     point = solver.evaluate(x, psi)
-    lost = float((solver.allowances(x, psi, point)[0] / torch.where(x.source > 0, x.source, 1.0)).max())
+    relative_rounding = float((solver.allowances(x, psi, point)[0] / torch.where(x.source > 0, x.source, 1.0)).max())
     message = (
         f"sinkhorn: {int((~converged).sum())} of {converged.numel()} problems did not converge in {max_steps} steps; "
         f"the largest marginal error is {worst:.3g}"
     )
-    if lost >= 1e-3 * math.sqrt(tolerances.eps("float64")):
-        message += f", and at this temperature the rounding of C/ε in float64 alone moves a marginal by {lost:.1g} of itself"
+    if relative_rounding >= 1e-3 * math.sqrt(tolerances.eps("float64")):
+        message += (f", and at this temperature the rounding of C/ε in float64 alone moves a marginal by {relative_rounding:.1g} "
+                    "of itself")
     return message
 
 

@@ -287,8 +287,8 @@ def _newton_step(x: Scaling, psi: Tensor, annealing: Tensor, point: Point, parts
     idle = (step == 0).all(-1)
     unit = tolerances.rounding(psi.dtype, sum(point.terms.shape[-2:]))
     slack = unit * ((x.source * point.row.abs()).sum(-1) + (x.target * psi.abs()).sum(-1) / annealing)
-    size, trial, enough = backtrack(
+    size, trial, improved = backtrack(
         lambda size: evaluate(x, psi + size * step, annealing),
         lambda trial: trial.objective, point.objective, slope, slack, idle,
     )
-    return torch.where(enough.unsqueeze(-1), size.unsqueeze(-1) * step, 0.0), trial, enough
+    return torch.where(improved.unsqueeze(-1), size.unsqueeze(-1) * step, 0.0), trial, improved

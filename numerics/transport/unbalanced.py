@@ -68,8 +68,8 @@ class _Problem(NamedTuple):
     kappa_a: Tensor  # (..., 1)
     kappa_b: Tensor
     dead: Tensor  # rows that may go nowhere, (..., n)
-    lost_a: Tensor  # f₀/ρ_a where φ is counted from f₀/ε, else 0; (..., n) or (..., 1)
-    lost_b: Tensor
+    offset_a: Tensor  # f₀/ρ_a where φ is counted from f₀/ε, else 0; (..., n) or (..., 1)
+    offset_b: Tensor
 
     def on(self, kernel: Tensor) -> "_Problem":
         """Return the same problem with another L."""
@@ -185,21 +185,21 @@ def _evaluate(x: _Problem, psi: Tensor) -> _Point:
     peak = torch.where(live.unsqueeze(-1), peak, 0.0)
     terms = (logits - peak).exp()
     total = torch.where(live, terms.sum(-1), 1.0).log() + peak.squeeze(-1)
-    phi = torch.where(live, -(total + x.lost_a) / (1 + x.kappa_a), 0.0)
+    phi = torch.where(live, -(total + x.offset_a) / (1 + x.kappa_a), 0.0)
     plan = terms * (x.source * _bounded(phi + peak.squeeze(-1), x.source).exp()).unsqueeze(-1)
-    v, gain_a = _relaxed_marginal(x.source, phi, x.kappa_a, live, x.lost_a)
-    w, gain_b = _relaxed_marginal(x.target, psi, x.kappa_b, x.reached, x.lost_b)
+    v, gain_a = _relaxed_marginal(x.source, phi, x.kappa_a, live, x.offset_a)
+    w, gain_b = _relaxed_marginal(x.target, psi, x.kappa_b, x.reached, x.offset_b)
     return _Point(phi, plan, v, w, gain_a.sum(-1) + gain_b.sum(-1) - plan.sum((-2, -1)))
 
 
 def _relaxed_marginal(
-    mass: Tensor, potential: Tensor, kappa: Tensor, live: Tensor, lost: float | Tensor = 0.0
+    mass: Tensor, potential: Tensor, kappa: Tensor, live: Tensor, offset: float | Tensor = 0.0
 ) -> tuple[Tensor, Tensor]:
-    """Return a exp(−κφ) and a(1 − exp(−κφ))/κ, κφ counted from ``lost``. Mass that may go nowhere has φ = ∞ where κ > 0."""
-    stiff, exponent = kappa == 0, _bounded(-kappa * potential - lost, mass)
+    """Return a exp(−κφ) and a(1 − exp(−κφ))/κ, κφ counted from ``offset``. Mass that may go nowhere has φ = ∞ where κ > 0."""
+    stiff, exponent = kappa == 0, _bounded(-kappa * potential - offset, mass)
     factor = torch.where(live, exponent.exp(), torch.where(stiff, 1.0, 0.0))
-    lost = torch.where(live, exponent.expm1(), torch.where(stiff, 0.0, -1.0))
-    gain = torch.where(stiff, potential, -lost / torch.where(stiff, 1.0, kappa))
+    change = torch.where(live, exponent.expm1(), torch.where(stiff, 0.0, -1.0))
+    gain = torch.where(stiff, potential, -change / torch.where(stiff, 1.0, kappa))
     return mass * factor, mass * gain
 
 
@@ -212,12 +212,12 @@ def _sinkhorn_sweep(x: _Problem, point: _Point, psi: Tensor) -> Tensor:
     """Return the best ψ for the φ of a point, finite where a target is zero too; from Pᵀ1 where that has not underflowed."""
     column = point.plan.sum(-2)
     if bool((column > torch.finfo(psi.dtype).tiny).all()):
-        return -((column / x.target).log() - psi + x.lost_b) / (1 + x.kappa_b)
+        return -((column / x.target).log() - psi + x.offset_b) / (1 + x.kappa_b)
     weights = torch.where(x.source > 0, torch.where(x.source > 0, x.source, 1.0).log() + point.phi, -torch.inf)
     logits = x.kernel + weights.unsqueeze(-1)
     live = (logits != -torch.inf).any(-2)
     total = torch.where(live.unsqueeze(-2), logits, 0.0).logsumexp(-2)
-    return torch.where(live, -(total + x.lost_b) / (1 + x.kappa_b), psi)
+    return torch.where(live, -(total + x.offset_b) / (1 + x.kappa_b), psi)
 
 
 def _shifted(x: _Problem, point: _Point, psi: Tensor) -> Tensor:
@@ -278,12 +278,12 @@ def _rounding(x: _Problem, psi: Tensor, point: _Point) -> Tensor:
     """Return how large a residual, in ℓ1, is zero but for rounding, (...); see ``solver``."""
     sizes = torch.where(x.kernel == -torch.inf, 0.0, x.kernel.abs())
     sizes = sizes + point.phi.abs().unsqueeze(-1) + psi.abs().unsqueeze(-2)
-    drift = (point.plan * sizes).sum((-2, -1)) + (point.w * (x.kappa_b * psi).abs()).sum(-1)
+    rounding_sum = (point.plan * sizes).sum((-2, -1)) + (point.w * (x.kappa_b * psi).abs()).sum(-1)
     unit = tolerances.eps(psi.dtype)
     # Where hardly any mass is worth carrying, the plan needs digits down to √u of the masses that could be carried.
     least = math.sqrt(unit) * torch.maximum(x.source.sum(-1), x.target.sum(-1))
     mass = torch.maximum(torch.maximum(point.plan.sum((-2, -1)), point.w.sum(-1)), least)
-    allowed = tolerances.plan(psi.dtype, sum(point.plan.shape[-2:])) * mass + unit * drift
+    allowed = tolerances.plan(psi.dtype, sum(point.plan.shape[-2:])) * mass + unit * rounding_sum
     return torch.minimum(allowed, math.sqrt(unit) * mass)
 
 
@@ -309,7 +309,7 @@ def _recentred(
     scale = epsilon.detach()[..., None]
     f, g = scale * _evaluate(fixed, psi).phi, scale * psi
     kernel = x.kernel + (f.unsqueeze(-1) + g.unsqueeze(-2)) / epsilon[..., None, None]
-    return x.on(kernel)._replace(lost_a=rates[0] * f, lost_b=rates[1] * g), f, g
+    return x.on(kernel)._replace(offset_a=rates[0] * f, offset_b=rates[1] * g), f, g
 
 
 def _refined(x: _Problem, fixed: _Problem) -> Tensor:

@@ -51,14 +51,14 @@ def probe(run: Run) -> Probe:
         x = run.model.features(run.normalized(images))
         query, tokens = run.model.query_and_tokens(x)
 
-        def look(*, exact: bool = False, free: bool = False) -> tuple[int, Tensor]:
+        def measured(*, exact: bool = False, free: bool = False) -> tuple[int, Tensor]:
             with _exchanged(last.attention, exact, free):
                 return int((run.model.classify(x).argmax(-1) == labels).sum()), last.attention.weights(query, tokens)[0]
 
-        correct, p = look()
-        correct_without_cost, without_cost = look(free=True)
+        correct, p = measured()
+        correct_without_cost, without_cost = measured(free=True)
         try:
-            correct_exact, exactly = look(exact=True)
+            correct_exact, exactly = measured(exact=True)
         except RuntimeError:
             correct_exact, exactly = None, None
 

@@ -86,11 +86,11 @@ def rows_at(logits: Tensor, allowed: Tensor, temperature: float) -> tuple[dict[s
     p = one_sided.plan(logits, temperature, allowed)
     entropy, top = one_sided.entropy(p), p.amax(-1)
     finite = torch.where(allowed, logits, 0.0)
-    ahead = torch.where(allowed, logits - (p * finite).sum(-1, keepdim=True), -torch.inf)
-    spread = (p * torch.where(allowed, ahead, 0.0).square()).sum(-1)
+    centred = torch.where(allowed, logits - (p * finite).sum(-1, keepdim=True), -torch.inf)
+    spread = (p * torch.where(allowed, centred, 0.0).square()).sum(-1)
     slope = spread / temperature**3
     values = {"entropy": entropy, "effective_keys": entropy.exp(), "top_mass": top}
-    slopes = {"entropy": slope, "effective_keys": entropy.exp() * slope, "top_mass": -top * ahead.amax(-1) / temperature**2}
+    slopes = {"entropy": slope, "effective_keys": entropy.exp() * slope, "top_mass": -top * centred.amax(-1) / temperature**2}
     return values, slopes
 
 
