@@ -285,8 +285,8 @@ def _did_not_converge(
         f"the largest marginal error is {worst:.3g}"
     )
     if relative_rounding >= 1e-3 * math.sqrt(tolerances.eps("float64")):
-        message += (f", and at this temperature the rounding of C/ε in float64 alone moves a marginal by {relative_rounding:.1g} "
-                    "of itself")
+        message += (", and at this temperature the rounding of C/ε in float64 alone moves a marginal "
+                    f"by {relative_rounding:.1g} of itself")
     return message
 
 
