@@ -25,7 +25,7 @@ def named(row: Row) -> dict[str, Tensor]:
             "η": normal(1)[0].exp()}
 
 
-def of(row: Row, name: str) -> Tensor:
+def variable(row: Row, name: str) -> Tensor:
     """One of them, on the row's device."""
     return named(row)[name].to(row.device)
 

@@ -37,8 +37,8 @@ def deviation_from_the_mean(claim: str, run: Run) -> Finding:
     study = approximation.study(problem, torch.tensor([1.0, 0.5], dtype=torch.float64))
     mean = problem.prior @ problem.templates
     spread = float((problem.prior @ (problem.templates - mean).square()).sum().sqrt())
-    moved = (study.exact - mean).norm(dim=-1)
-    shares, errors = (moved / spread).tolist(), (study.errors / moved).tolist()
+    shift = (study.exact - mean).norm(dim=-1)
+    shares, errors = (shift / spread).tolist(), (study.errors / shift).tolist()
     return Finding(
         Outcome.HOLDS if min(shares) > DEVIATES else Outcome.REFUTED,
         "five templates in the plane (the document does not print its own), float64; no measure of “significantly” is stated",

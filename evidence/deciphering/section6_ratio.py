@@ -50,8 +50,8 @@ def solved_with_room(problem: MemProblem) -> tuple[mem.Solution, float]:
 @confirms(Layer.TORCH, "deciphering.s6.one-pass-mean", on=ANY)
 def mean_error(problem: MemProblem) -> Reading:
     solution, off = solved_with_room(problem)
-    found = mem.certificate(problem.templates, problem.evidence, problem.prior, problem.alpha)
-    value = (found.mean_error * (1 + kappa_of(problem))).square()
+    certificate = mem.certificate(problem.templates, problem.evidence, problem.prior, problem.alpha)
+    value = (certificate.mean_error * (1 + kappa_of(problem))).square()
     return Reading(point(problem, solution), {"certificate": value}, off)
 
 

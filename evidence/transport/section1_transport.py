@@ -28,7 +28,7 @@ def best(x: AttentionProblem) -> Tensor:
 def mixed_cost(x: AttentionProblem) -> Reading:
     odds, plan, rival = float(x["W"][0, 0]), best(x), independent(x)
     mixture = (odds * plan + rival) / (1 + odds)
-    return x.reading(x["C"].abs().sum(), given={"odds": odds, "P": plan, "R": rival}, direct=(mixture * x["C"]).sum())
+    return x.reading(x["C"].abs().sum(), extra={"odds": odds, "P": plan, "R": rival}, direct=(mixture * x["C"]).sum())
 
 
 @confirms(Layer.TORCH, "transport.s1.entropic", on=attention_problems())
@@ -42,7 +42,7 @@ def divergence_from_independent(x: AttentionProblem) -> Reading:
     solved = sinkhorn(x["C"], x["a"], x["b"], x.eps)
     logs = (solved.plan / (x["a"][:, None] * x["b"])).log()
     value = (solved.value - (solved.plan * x["C"]).sum()) / x.eps
-    return x.reading(x["C"].abs().max() / x.eps, logs, given={"P": solved.plan}, direct=(solved.plan * logs).sum(), value=value)
+    return x.reading(x["C"].abs().max() / x.eps, logs, extra={"P": solved.plan}, direct=(solved.plan * logs).sum(), value=value)
 
 
 @confirms(Layer.TORCH, "transport.s1.sinkhorn", on=iterates(2.0))

@@ -41,7 +41,7 @@ def gap(x: AttentionProblem) -> Reading:
         g,
         x["C"].abs().sum(),
         scaled.sum(),
-        given={"f": f, "g": g, "P": solved.plan},
+        extra={"f": f, "g": g, "P": solved.plan},
         direct=direct - dual,
         value=value - dual,
     )

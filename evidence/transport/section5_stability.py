@@ -153,12 +153,12 @@ def slope_of_self_attention(x: Ball) -> Reading:
 def slope_of_entropy(x: AttentionProblem) -> Reading:
     row = x["S"][0]
     slope = gradient(lambda epsilon: one_sided.entropy(one_sided.plan(row, epsilon)), float64(x.eps))
-    return x.reading(row.square().sum() / x.eps**3, given={"s": row}, autograd=slope)
+    return x.reading(row.square().sum() / x.eps**3, extra={"s": row}, autograd=slope)
 
 
 @confirms(Layer.TORCH, "transport.s5.interpolation", on=attention_problems(smallest=2), corrected=slope_of_entropy)
 def cold_concentration(x: AttentionProblem) -> Reading:
-    return x.reading(1 / COLD, given={"s": x["S"][0]}, closed_form=one_sided.plan(x["S"][0], COLD).square().sum())
+    return x.reading(1 / COLD, extra={"s": x["S"][0]}, closed_form=one_sided.plan(x["S"][0], COLD).square().sum())
 
 
 # ── by a conic solver, which knows no closed form ───────────────────────────────────────────────────────────────────

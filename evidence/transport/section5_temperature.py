@@ -60,7 +60,7 @@ def tied_for_the_best(x: Led) -> Reading:
 @confirms(Layer.TORCH, "transport.s5.cold-entropy", on=attention_problems())
 def entropy_term(x: AttentionProblem) -> Reading:
     plan = one_sided.plan(x["S"], x.eps)
-    return x.reading(computed="right", given={"P": plan}, closed_form=x.eps * one_sided.entropy(plan).sum())
+    return x.reading(computed="right", extra={"P": plan}, closed_form=x.eps * one_sided.entropy(plan).sum())
 
 
 def total_score(x: AttentionProblem) -> Reading:
@@ -70,7 +70,7 @@ def total_score(x: AttentionProblem) -> Reading:
         "objective": -one_sided.objective(plan, scores, x.eps).sum() - x.eps * one_sided.entropy(plan).sum(),
     }
     rival = (x["R"], plan, torch.eye(x.m, dtype=torch.float64, device=x.device)[scores.argmax(-1)])[x.seed % 3]
-    return x.reading(scores.abs().sum(), float(x.n), given={"R": rival}, **routes)
+    return x.reading(scores.abs().sum(), float(x.n), extra={"R": rival}, **routes)
 
 
 @confirms(Layer.TORCH, "transport.s5.cold-matching", on=attention_problems(square=True), corrected=total_score)

@@ -74,7 +74,7 @@ class Iterates:
         reach = 1 + float(f.abs().max() + g.abs().max() + self.cost.abs().max())
         off = float(self.limit.row_error.sum() + self.limit.column_error.sum())
         reach_of_logs = reach * (1 + reach / self.problem.eps)
-        known = self.problem.reading(reach_of_logs, given=given, **routes)  # type: ignore[arg-type]
+        known = self.problem.reading(reach_of_logs, extra=given, **routes)  # type: ignore[arg-type]
         return Reading(known.point, routes, known.tolerance + off * reach_of_logs)
 
 
