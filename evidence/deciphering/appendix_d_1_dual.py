@@ -89,7 +89,7 @@ def largest_dual(x: OtProblem) -> Reading:
 
 
 @confirms(Layer.TORCH, "deciphering.sD.penalty", on=ANY)
-def pull(x: OtProblem) -> Reading:
+def linear_term(x: OtProblem) -> Reading:
     optimum = exact(x)
     return reading(x, optimum.dual, extra={"lam": optimum.dual}, newton=x.alpha * x["z"] @ optimum.dual)
 

@@ -69,8 +69,8 @@ def score_gradient(row: Row) -> Reading:
 
 
 def update(row: Row) -> Reading:
-    found = score_gradient(row)
-    return Reading(found.point, {name: -x for name, x in found.routes.items()}, found.tolerance)
+    base = score_gradient(row)
+    return Reading(base.point, {name: -x for name, x in base.routes.items()}, base.tolerance)
 
 
 def hessians(row: Row) -> dict[str, Tensor]:

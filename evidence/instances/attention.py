@@ -76,13 +76,13 @@ class AttentionProblem(Placed):
         """QKᵀ/√d."""
         return self.raw / WIDTH**0.5
 
-    def point(self, **given: Value) -> dict[str, Value]:
+    def point(self, **values: Value) -> dict[str, Value]:
         """Every variable by its printed name, with replacements."""
         sizes: dict[str, Value] = {"n": self.n, "m": self.m, "d": WIDTH, "e": WIDTH, "F": FEATURES, "eps": self.eps,
                                    "tau": self.tau}
-        return sizes | self.drawn | {name: x.cpu() if isinstance(x, Tensor) else x for name, x in given.items()}
+        return sizes | self.drawn | {name: x.cpu() if isinstance(x, Tensor) else x for name, x in values.items()}
 
-    def reading(self, *magnitudes: Tensor | float, computed: str = "left", given: dict[str, Value] | None = None,
+    def reading(self, *magnitudes: Tensor | float, computed: str = "left", extra: dict[str, Value] | None = None,
                 **routes: Tensor) -> Reading:
         """Routes at this problem, with the rounding of sums over its entries for these magnitudes and the routes' own."""
         everything = (1.0, *magnitudes, *routes.values())
@@ -90,7 +90,7 @@ class AttentionProblem(Placed):
         exponent = float((self["Q"].abs() @ self["K"].abs().T).max() + self["S"].abs().max()) / min(self.eps, self.tau, 1.0)
         scale = largest * (1 + exponent) * max(1.0, self.eps, self.tau, 1 / self.eps)
         tolerance = tolerances.rounding("float64", self.n * self.m * FEATURES, scale)
-        return Reading(self.point(**(given or {})), routes, tolerance, computed)  # type: ignore[arg-type]
+        return Reading(self.point(**(extra or {})), routes, tolerance, computed)  # type: ignore[arg-type]
 
 
 @cache

@@ -79,8 +79,8 @@ class MemProblem(Placed):
         mask: Tensor | None = None,
     ) -> MemProblem:
         """The problem with these tensors, in the order in which solvers take them."""
-        given = {"T": templates, "z": evidence} | ({} if prior is None else {"u": prior})
-        return MemProblem(given, alpha, mask)
+        drawn = {"T": templates, "z": evidence} | ({} if prior is None else {"u": prior})
+        return MemProblem(drawn, alpha, mask)
 
     def __getitem__(self, name: str) -> Tensor:
         return self.drawn[name].to(self.device)

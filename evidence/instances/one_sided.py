@@ -212,9 +212,9 @@ class Row(Placed):
 
     def point(self) -> dict[str, Value]:
         """Every variable by its printed name, on the CPU, where the derivations' expressions are evaluated."""
-        given: dict[str, Value] = {"m": self.m, "d": 2, "e": self.values.shape[-1], "tau": self.tau, "eps": self.tau}
+        sizes: dict[str, Value] = {"m": self.m, "d": 2, "e": self.values.shape[-1], "tau": self.tau, "eps": self.tau}
         tensors = {"s": self.s, "V": self.values, "g": self.g, "u": self.u, "π": self.weights}
-        return given | {name: x.cpu() for name, x in tensors.items()} | self.drawn
+        return sizes | {name: x.cpu() for name, x in tensors.items()} | self.drawn
 
     def tolerance(self, *magnitudes: Tensor | float) -> float:
         """Rounding in float64 of sums over the keys, relative to the magnitudes that enter and to exp's argument."""

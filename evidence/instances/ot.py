@@ -88,9 +88,9 @@ class OtProblem(Placed):
     def d(self) -> int:
         return self.drawn["T"].shape[-1]
 
-    def point(self, **given: Value) -> dict[str, Value]:
+    def point(self, **values: Value) -> dict[str, Value]:
         """Every variable by its printed name, on the CPU, where the derivations' expressions are evaluated."""
-        own = {name: x.detach().cpu() if isinstance(x, Tensor) else x for name, x in given.items()}
+        own = {name: x.detach().cpu() if isinstance(x, Tensor) else x for name, x in values.items()}
         return {"N": self.N, "d": self.d, "alpha": self.alpha, "gamma": self.gamma, **self.drawn, **own}
 
     def tolerance(self, *magnitudes: Tensor | float) -> float:
@@ -240,8 +240,8 @@ def _cost(kind: str, templates: Tensor, rows: Tensor, generator: torch.Generator
         return torch.where(group[:, None] == group, 0.0, torch.inf).double().expand_as(rows).clone()
     if kind == "forbidding":
         forbidden = torch.rand(rows.shape, generator=generator) < 0.4
-        kept = torch.randint(N, (*rows.shape[:-2], 1, rows.shape[-1]), generator=generator)
-        return rows.masked_fill(forbidden, torch.inf).scatter(-2, kept, 0.5)
+        allowed = torch.randint(N, (*rows.shape[:-2], 1, rows.shape[-1]), generator=generator)
+        return rows.masked_fill(forbidden, torch.inf).scatter(-2, allowed, 0.5)
     return torch.zeros_like(rows) if kind == "zero" else rows
 
 

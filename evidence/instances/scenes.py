@@ -53,9 +53,9 @@ class Scene(Placed):
         """The number of a largest entry of x, from 1."""
         return int(self.x.argmax()) + 1
 
-    def reading(self, given: dict[str, Value], *, right: bool = False, scale: float = 1.0, **routes: Tensor) -> Reading:
+    def reading(self, values: dict[str, Value], *, right: bool = False, scale: float = 1.0, **routes: Tensor) -> Reading:
         """Routes at named values; sums of at most m² products of at most three numbers that were drawn, times `scale`."""
-        point = {name: value.cpu() if isinstance(value, Tensor) else value for name, value in given.items()}
+        point = {name: value.cpu() if isinstance(value, Tensor) else value for name, value in values.items()}
         largest = max([1.0, scale, *(float(route.abs().max()) for route in routes.values())])
         tolerance = tolerances.rounding("float64", self.m**2, LARGEST**3 * largest)
         return Reading({"m": self.m, **point}, routes, tolerance, "right" if right else "left")

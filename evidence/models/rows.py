@@ -100,17 +100,17 @@ class ModelRow:
     def seen(self) -> Tensor:
         return visible(self.problem)[0, self.head, self.query]
 
-    def of(self, numbers: Tensor) -> Tensor:
+    def select(self, numbers: Tensor) -> Tensor:
         """What numbers of the problem, (B, H, Q, K), are at the visible keys."""
         return numbers[0, self.head, self.query, self.seen]
 
     @property
     def logits(self) -> Tensor:
-        return self.of(self.problem.logits).double()
+        return self.select(self.problem.logits).double()
 
     @property
     def weights(self) -> Tensor:
-        return self.of(self.problem.probabilities)
+        return self.select(self.problem.probabilities)
 
     @property
     def values(self) -> Tensor:
@@ -143,7 +143,7 @@ def score_gradient(row: ModelRow) -> Reading:
     g, values = row.problem.output_gradient[0, row.head, row.query].double(), row.values
     scale = float((values.abs() @ g.abs()).max())
     allowed = tolerances.score_gradient(row.problem.scores.dtype, sum(values.shape), scale, row.tau, row.error)
-    return Reading(row.point() | {"g": g, "u": -(values @ g)}, {"model": row.of(row.problem.score_gradient)}, allowed)
+    return Reading(row.point() | {"g": g, "u": -(values @ g)}, {"model": row.select(row.problem.score_gradient)}, allowed)
 
 
 def sampled(problems: list[AttentionProblem], count: int) -> list[ModelRow]:
@@ -185,14 +185,14 @@ def worst(misses: Iterable[float]) -> float:
     return float(float64(list(misses)).max())
 
 
-def told(vote: Vote, missed: float, scope: str) -> Finding:
+def conclude(vote: Vote, missed: float, scope: str) -> Finding:
     """What rows that were held against a claim add up to, with the worst of all rows."""
     if not missed <= 1:                                      # NaN is no agreement
-        found = f"worst row misses by {missed:.3g} tolerances"
+        miss = f"worst row misses by {missed:.3g} tolerances"
         if missed > REFUTING_FACTOR:
-            vote.failure = vote.failure or found
+            vote.failure = vote.failure or miss
         else:
-            vote.doubt = vote.doubt or found
+            vote.doubt = vote.doubt or miss
     vote.worst = max(missed, vote.worst)
     return finding(vote, scope)
 
@@ -205,7 +205,7 @@ def pretrained_rows(quantity: Quantity) -> Observe:
         heads = sum(problem.scores.shape[1] for problem in problems)
         rows = sum(problem.scores[..., 0].numel() for problem in problems)
         scope = f"all {rows} rows of {heads} heads of a pretrained encoder, float32, cpu"
-        return told(vote, worst(map(quantity.misses, problems)), scope)
+        return conclude(vote, worst(map(quantity.misses, problems)), scope)
 
     return observe
 
@@ -217,6 +217,6 @@ def random_rows(quantity: Quantity, architecture: str) -> Observe:
         vote = hold(claim, Layer.TORCH, map(quantity.reading, sampled(problems, 12)))
         heads = sum(problem.scores.shape[1] for problem in problems)
         scope = f"all rows of {heads} heads of a random {architecture}, float32, cpu"
-        return told(vote, worst(map(quantity.misses, problems)), scope)
+        return conclude(vote, worst(map(quantity.misses, problems)), scope)
 
     return observe

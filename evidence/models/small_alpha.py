@@ -159,7 +159,7 @@ def by_layer(heads: list[Head], value: Callable[[Head], float]) -> str:
     return " ".join(f"{sum(values) / len(values):.2g}" for values in layers)
 
 
-def told(heads: list[Head], value: Callable[[Head], float], beside: Callable[[Head], float]) -> Finding:
+def judge(heads: list[Head], value: Callable[[Head], float], beside: Callable[[Head], float]) -> Finding:
     """Whether a value is small in every trained head, and it with what bounds ask for, model by model."""
     trained = [head for head in heads if head.weights == "trained"]
     groups = dict.fromkeys((head.model, head.weights) for head in heads)
@@ -169,7 +169,7 @@ def told(heads: list[Head], value: Callable[[Head], float], beside: Callable[[He
         for model, weights in groups
         for chosen in [[h for h in heads if (h.model, h.weights) == (model, weights)]]
     ]
-    small, useful = (sum(of(h) < limit for h in trained) for of, limit in ((value, SMALL), (beside, 1.0)))
+    small, useful = (sum(quantity(h) < limit for h in trained) for quantity, limit in ((value, SMALL), (beside, 1.0)))
     return Finding(
         Outcome.HOLDS if small == len(trained) else Outcome.REFUTED,
         f"{len(trained)} trained heads of {', '.join(dict.fromkeys(h.model for h in trained))}, and as many random ones, on a "
@@ -182,14 +182,14 @@ def of_attention(layout: Callable[[Head], Layout]) -> Observe:
     """α λ_max(Σ) of every head, as a document reads it, beside κ = αR²."""
 
     def observe(claim: str, run: Run) -> Finding:
-        def size(head: Head, of: float) -> float:
+        def size(head: Head, value: float) -> float:
             read = layout(head)
-            return read.alpha * read.scale**2 * of
+            return read.alpha * read.scale**2 * value
 
         heads = list(measured(run.quick))
-        found = told(heads, lambda head: size(head, head.variance), lambda head: size(head, head.reach))
+        base = judge(heads, lambda head: size(head, head.variance), lambda head: size(head, head.reach))
         alphas = spread([layout(head).alpha for head in heads])
-        return Finding(found.outcome, found.scope, f"α is {alphas}; α λ_max(Σ) {found.detail}")
+        return Finding(base.outcome, base.scope, f"α is {alphas}; α λ_max(Σ) {base.detail}")
 
     return observe
 
@@ -197,7 +197,7 @@ def of_attention(layout: Callable[[Head], Layout]) -> Observe:
 def of_transport(claim: str, run: Run) -> Finding:
     """(α/γ) λ_max(Σ̄) with the layers' inputs for templates, beside what its bound asks to be below 1."""
     heads = list(measured(run.quick))
-    found = told(heads, lambda head: head.ratio, lambda head: head.bound)
+    base = judge(heads, lambda head: head.ratio, lambda head: head.bound)
     ratios = spread([head.transport for head in heads])
-    scope = f"{found.scope}; their inputs as templates of a transport layer with M = −⟨t, t′⟩, γ = √d and α = 1"
-    return Finding(found.outcome, scope, f"α/γ is {ratios}; (α/γ) λ_max(Σ̄) {found.detail}")
+    scope = f"{base.scope}; their inputs as templates of a transport layer with M = −⟨t, t′⟩, γ = √d and α = 1"
+    return Finding(base.outcome, scope, f"α/γ is {ratios}; (α/γ) λ_max(Σ̄) {base.detail}")

@@ -81,17 +81,17 @@ def t5_points(*roles: Role) -> Iterator[tuple[dict[str, Any], Tensor, Tensor]]:
             key, query, value = projections(call, head, "k", "q", "v")
             bias = torch.zeros(WORDS, WORDS, dtype=torch.float64) if call.bias is None else call.bias[0, head].detach()
             line = float64([bias[max(shift, 0), max(-shift, 0)] for shift in range(1 - WORDS, WORDS)])
-            for place in PLACES:
-                shown = seen[place] / seen[place].sum()
-                point = {"n": WORDS, "d": MODEL_WIDTH, "e": WIDTH, "X": call.source[0], "y": call.hidden[0, place], "K": key,
-                         "Q": query, "V": value, "B": line, "m": shown, "s": (shown == 0).double(), "j": place + 1,
+            for position in PLACES:
+                shown = seen[position] / seen[position].sum()
+                point = {"n": WORDS, "d": MODEL_WIDTH, "e": WIDTH, "X": call.source[0], "y": call.hidden[0, position], "K": key,
+                         "Q": query, "V": value, "B": line, "m": shown, "s": (shown == 0).double(), "j": position + 1,
                          "g": blanks}
-                yield point, call.output[0, place].unflatten(-1, (HEADS, WIDTH))[head], call.weights[0, head, place]
+                yield point, call.output[0, position].unflatten(-1, (HEADS, WIDTH))[head], call.weights[0, head, position]
 
 
-def t5_outputs(*roles: Role, **given: Tensor) -> list[Reading]:
+def t5_outputs(*roles: Role, **values: Tensor) -> list[Reading]:
     """Outputs of the heads of these calls, whatever is printed about them, at points where some of the values are given."""
-    return [Reading({**point, **given}, {"T5": output}, rounded(point)) for point, output, _ in t5_points(*roles)]
+    return [Reading({**point, **values}, {"T5": output}, rounded(point)) for point, output, _ in t5_points(*roles)]
 
 
 def t5_marked(mark: str) -> list[Reading]:
@@ -102,19 +102,19 @@ def t5_marked(mark: str) -> list[Reading]:
 
 def t5_odds() -> list[Reading]:
     """w_i exp(s_k) u_k for all words i and k, [i, k], with u from the bias and the mask alone."""
-    found = []
+    readings = []
     for point, _, weights in t5_points("encoder", "decoder"):
         x, y, key, query = (point[name] for name in ("X", "y", "K", "Q"))
         places = torch.tensor([WORDS + point["j"] - 2 - word for word in range(WORDS)])
         prior = point["m"] * point["B"][places].exp()
         other = prior / prior.sum() * ((x @ key.T) @ (query @ y)).exp()
-        found.append(Reading(point, {"T5": torch.outer(weights, other)}, rounded(point) * (1 + float(other.max()))))
-    return found
+        readings.append(Reading(point, {"T5": torch.outer(weights, other)}, rounded(point) * (1 + float(other.max()))))
+    return readings
 
 
 def bert_outputs() -> list[Reading]:
     """Every head of BERT, for every query, [k, o]."""
-    found = []
+    readings = []
     for call in bert_calls():
         for head in range(HEADS):
             key, query, value = projections(call, head, "key", "query", "value")
@@ -123,8 +123,8 @@ def bert_outputs() -> list[Reading]:
             point = {"n": WORDS, "d": MODEL_WIDTH, "e": WIDTH, "X": call.hidden[0], "y": call.hidden[0, 0], "K": key,
                      "Q": query, "V": value, **biases}
             output = call.output[0].unflatten(-1, (HEADS, WIDTH))[:, head]
-            found.append(Reading(point, {"BERT": output}, rounded(point)))
-    return found
+            readings.append(Reading(point, {"BERT": output}, rounded(point)))
+    return readings
 
 
 # ── what they say of the print, and of its correction ───────────────────────────────────────────────────────────────

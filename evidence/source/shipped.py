@@ -36,13 +36,13 @@ class Fact:
     """One fact about shipped or published attention.
 
     Attributes:
-        says: the fact, in one sentence.
+        statement: of the fact, in one sentence.
         where: the place in the shipped source, or the publication.
         residual: how far the numbers are from the fact, in tolerances; 0 where nothing is rounded.
         counter: how far they are from the nearest wrong version of the fact, in tolerances.
     """
 
-    says: str
+    statement: str
     where: str
     residual: float
     counter: float
@@ -206,7 +206,7 @@ def _seeded() -> Iterator[None]:
         yield
 
 
-def place(item: Any) -> str:
+def location(item: Any) -> str:
     """File and line of a shipped class or function."""
     item = inspect.unwrap(item)
     parts = Path(inspect.getsourcefile(item) or "").parts

@@ -25,8 +25,8 @@ def point_and_even_mass(x: Tokens) -> tuple[dict[str, Value], Tensor, Tensor, Te
 
 def divergence_of_values(x: Tokens) -> Reading:
     point, cost, p, q = point_and_even_mass(x)
-    found = transport.sinkhorn_divergence(cost, cost, cost, p, q, x.epsilon)
-    return x.reading(point, 10 * cost, replacement=found)
+    divergence = transport.sinkhorn_divergence(cost, cost, cost, p, q, x.epsilon)
+    return x.reading(point, 10 * cost, replacement=divergence)
 
 
 @confirms(Layer.TORCH, "transport.listing.sinkhorn_divergence", on=ANY, corrected=divergence_of_values)
@@ -69,10 +69,10 @@ def values_of_scores(x: Tokens) -> Reading:
 
 
 def value_with_entropy(x: Tokens) -> Reading:
-    found = balanced(x)
-    left, right = x["a"] * (found.row_potential / x.epsilon).exp(), x["b"] * (found.column_potential / x.epsilon).exp()
-    value = found.value + x.epsilon * (torch.xlogy(x["a"], x["a"]).sum() + torch.xlogy(x["b"], x["b"]).sum())
-    direct = (found.plan * x["C"]).sum() + x.epsilon * torch.xlogy(found.plan, found.plan).sum()
+    solution = balanced(x)
+    left, right = x["a"] * (solution.row_potential / x.epsilon).exp(), x["b"] * (solution.column_potential / x.epsilon).exp()
+    value = solution.value + x.epsilon * (torch.xlogy(x["a"], x["a"]).sum() + torch.xlogy(x["b"], x["b"]).sum())
+    direct = (solution.plan * x["C"]).sum() + x.epsilon * torch.xlogy(solution.plan, solution.plan).sum()
     return x.reading(x.point("C", u=left, v=right), 1e3, solver=value, plan=direct)
 
 

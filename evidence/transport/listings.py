@@ -142,12 +142,12 @@ def analyze(
     query: Tensor, key: Tensor, value: Tensor, temperatures: tuple[float, ...] = (0.01, 0.1, 0.5, 1.0, 2.0)
 ) -> list[Report]:
     """One report for each temperature; the values are never read, and the mean comes before the exponential."""
-    found = []
+    reports = []
     for epsilon in temperatures:
         weights = torch.softmax(similarities(query, key) / epsilon, -1)
         entropy = row_entropies(weights).mean()
-        found.append(Report(epsilon, entropy.item(), weights.amax(-1).mean().item(), entropy.exp().mean().item()))
-    return found
+        reports.append(Report(epsilon, entropy.item(), weights.amax(-1).mean().item(), entropy.exp().mean().item()))
+    return reports
 
 
 def resharpened(weights: Tensor, epsilon: Tensor | float, rounds: int = 3, guard: float = GUARD) -> Tensor:

@@ -68,11 +68,11 @@ def steepest(plan: Array, other: Array) -> float:
 
 @confirms(Layer.PRIMAL, "transport.s1.sinkhorn", on=conic_problems())
 def conic_left_over(drawn: PlanProblem) -> Reading:
-    given, best, off = half_steps(drawn, 2.0)
-    f, g, cost = given["f"], given["g"], given["C"]
+    values, best, off = half_steps(drawn, 2.0)
+    f, g, cost = values["f"], values["g"], values["C"]
     after = f + drawn.epsilon * np.log(drawn.a / np.exp((f[:, None] + g - cost) / drawn.epsilon).sum(axis=1))
-    found = best.objective - dual(drawn, after, g, cost)
-    return Reading(drawn.point(**given), {"cvxpy": float64(found)}, off)
+    left_over = best.objective - dual(drawn, after, g, cost)
+    return Reading(drawn.point(**values), {"cvxpy": float64(left_over)}, off)
 
 
 @confirms(Layer.PRIMAL, "transport.s1.kl", on=conic_problems())

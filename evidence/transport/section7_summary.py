@@ -131,28 +131,28 @@ def on_a_line(drawn: PlanProblem) -> tuple[Array, Array, dict[str, float | Array
     """Places of training and testing, and a loss of the Lipschitz constant L = ε there; γ(L) = L."""
     train, test = drawn.potentials[0], drawn.potentials[1] + (0.0, 6.0)[drawn.seed % 2]
     places = (x + 9 if drawn.seed % 3 else np.abs(x) for x in (train, test))
-    f, g = (drawn.epsilon * place for place in places)
+    f, g = (drawn.epsilon * points for points in places)
     spare = drawn.epsilon * np.abs(train[:, None] - test) - g + f[:, None]
     return train, test, {"f": f, "g": g, "L": drawn.epsilon, "γ": drawn.epsilon, "z": np.maximum(spare, 0.0)}
 
 
 def conic_carried(drawn: PlanProblem) -> Reading:
     """L W₁ of training and test data, by the linear program."""
-    train, test, given = on_a_line(drawn)
+    train, test, values = on_a_line(drawn)
     best = coupling.solve_transport(np.abs(train[:, None] - test), drawn.a, drawn.b)
     assert best.certified
     scale = drawn.epsilon * (10 + float(np.abs(train).max() + np.abs(test).max()))
     off = drawn.epsilon * max(best.gap, 0.0) + tolerances.rounding("float64", drawn.n * drawn.m, 4 * scale)
-    return Reading(drawn.point(**given, P=best.plan), {"linear program": float64(drawn.epsilon * best.objective)}, off)
+    return Reading(drawn.point(**values, P=best.plan), {"linear program": float64(drawn.epsilon * best.objective)}, off)
 
 
 @confirms(Layer.PRIMAL, "transport.s7.generalization", on=conic_problems(), corrected=conic_carried)
 def conic_risk_gap(drawn: PlanProblem) -> Reading:
     """The gap, along the best coupling of the two distributions."""
-    train, test, given = on_a_line(drawn)
+    train, test, values = on_a_line(drawn)
     best = coupling.solve_transport(np.abs(train[:, None] - test), drawn.a, drawn.b)
     assert best.certified
-    f, g = np.asarray(given["f"]), np.asarray(given["g"])
+    f, g = np.asarray(values["f"]), np.asarray(values["g"])
     scale = 1 + float(np.abs(f).max() + np.abs(g).max())
     off = scale * (best.infeasibility + tolerances.rounding("float64", drawn.n * drawn.m))
-    return Reading(drawn.point(**given), {"linear program": float64((best.plan * (g - f[:, None])).sum())}, off, "right")
+    return Reading(drawn.point(**values), {"linear program": float64((best.plan * (g - f[:, None])).sum())}, off, "right")
