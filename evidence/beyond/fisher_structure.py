@@ -87,7 +87,7 @@ def gap_values(free: Free) -> Values:
 
 
 def gap_sides(z: Values) -> tuple[Tensor, Tensor]:
-    """vᵀCv, and the smallest weight that is vouched for times ‖v − v̄1‖²."""
+    """vᵀCv, and a lower bound on the weights times ‖v − v̄1‖²."""
     v, x, y = z["v"], z["x"][:, None], z["y"][:, None]
     p = (x / v.shape[-1] + y * z["w"]) / (x + y)
     form = torch.einsum("bj,bjk,bk->b", v, covariance(p), v)

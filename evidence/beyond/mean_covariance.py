@@ -1,4 +1,4 @@
-"""Votes on: The exact query as the solution of a linear system, and how far off the system is that is solved in its place."""
+"""Votes on: The exact query as the solution of a linear system, and the error of the system that is solved in its place."""
 
 from __future__ import annotations
 

@@ -84,7 +84,7 @@ def weights_sides(x: Values) -> tuple[Tensor, Tensor]:
 
 
 def objective_sides(x: Values) -> tuple[Tensor, Tensor]:
-    """α/2 q³/(1 + q) ‖z‖², and what attention loses."""
+    """α/2 q³/(1 + q) ‖z‖², and the excess objective of attention."""
     most = x["alpha"] / 2 * x["kappa"] ** 3 / (1 + x["kappa"]) * squared(evidence(x))
     return most, x["K"] + x["alpha"] / 2 * squared(x["e"])
 

@@ -1,8 +1,8 @@
 """An inequality at thousands of random instances, and a gradient ascent that tries to violate it.
 
-What is drawn are free real numbers; the problem maps them into the domains of its variables and computes both sides in one
-batch.  From the tightest instances the ascent raises right/left.  The tightest of all, and some others, are then held, one by
-one, against the proved statement and its twins, as drawn instances are.
+Free real numbers are drawn; the problem maps them into the domains of its variables and computes both sides in one batch.
+From the tightest instances the ascent raises right/left.  The tightest of all, and some others, are then compared one by one
+with the proved statement and its twins, as drawn instances are.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from numerics import tolerances
 
 INSTANCES = 12_000
 STARTS, STEPS, RATE = 64, 150, 0.05                          # of the ascent
-HELD, SPACED = 16, 4                                         # instances that are held: the tightest, and some of the others
+HELD, SPACED = 16, 4                                         # instances to compare: the tightest, and some of the others
 ATTAINED = 1e-6
-"""How close right/left has to come to 1 where a bound is said to be sharp."""
+"""How close right/left has to come to 1 where a bound is declared sharp."""
 
 Free = Mapping[str, Tensor]
 """Free real numbers by name, (batch, ...)."""
@@ -40,7 +40,7 @@ class Problem:
         sharp: whether the ascent has to come within ``ATTAINED`` of equality.
         sizes: how many keys there are.
         counts: the sizes by their printed names, for a number of keys.
-        least: what the larger side has to exceed for an instance to be held: 0 ≥ 0 tells nothing.
+        least: what the larger side has to exceed for an instance to be compared: 0 ≥ 0 proves nothing.
     """
 
     shapes: Callable[[int], Mapping[str, tuple[int, ...]]]
@@ -167,5 +167,5 @@ def verdict(claim: str, problem: Problem, results: Sequence[SearchResult], devic
     if worst > 1:
         outcome, detail = Outcome.REFUTED, f"violated by {worst:.3g} tolerances"
     elif problem.sharp and tightest < 1 - ATTAINED:
-        outcome, detail = Outcome.INCONCLUSIVE, f"said to be sharp: expected right/left of 1 − {ATTAINED:g}, got {tightest:.8g}"
+        outcome, detail = Outcome.INCONCLUSIVE, f"declared sharp: expected right/left of 1 − {ATTAINED:g}, got {tightest:.8g}"
     return Finding(outcome, scope, detail, max(worst, vote.worst, 0.0), vote.refuted, device=device)

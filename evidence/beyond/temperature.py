@@ -73,7 +73,7 @@ def share(x: Values, inverse: Tensor) -> Tensor:
 
 
 def share_sides(x: Values) -> tuple[Tensor, Tensor]:
-    """The share when it is colder, and before."""
+    """The share at the lower temperature, and at the original one."""
     return share(x, 1 / x["tau"] + x["γ"]), share(x, 1 / x["tau"])
 
 

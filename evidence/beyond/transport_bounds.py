@@ -73,8 +73,8 @@ def output_sides(x: Values) -> tuple[Tensor, Tensor]:
 def objective_sides(x: Values) -> tuple[Tensor, Tensor]:
     """αq³‖z‖² and 2(1 + q)(K + α/2 ‖e‖²), times (4γ)³."""
     q, scale = share(x), 64 * x["gamma"] ** 3
-    lost = x["K"] + x["alpha"] / 2 * squared(x["e"])
-    return scale * x["alpha"] * q**3 * squared(evidence(x)), scale * 2 * (1 + q) * lost
+    excess = x["K"] + x["alpha"] / 2 * squared(x["e"])
+    return scale * x["alpha"] * q**3 * squared(evidence(x)), scale * 2 * (1 + q) * excess
 
 
 def voted(claim: str, sides: Sides, scale: float = 1e4) -> None:

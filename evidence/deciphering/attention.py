@@ -14,7 +14,7 @@ from numerics.priors import prior_from_mask
 
 
 def reading(head: Head, *magnitudes: Tensor, all_heads: bool = False, **routes: Tensor) -> Reading:
-    """Routes at a head, with the tolerance for its magnitudes and theirs."""
+    """Routes at a head, with the tolerance for the magnitudes of both."""
     return Reading(head.point(all_heads), routes, head.tolerance(*magnitudes, *routes.values()))
 
 

@@ -19,7 +19,7 @@ HALVINGS = 4
 
 
 def numbers(problem: MemProblem) -> dict[str, Array]:
-    """Everything that is drawn, as NumPy arrays."""
+    """All drawn values, as NumPy arrays."""
     return {name: tensor.numpy() for name, tensor in problem.drawn.items()}
 
 
@@ -44,7 +44,7 @@ def size(problem: MemProblem) -> float:
 
 
 def conic_reading(problem: MemProblem, value: Array | float, error: float, *magnitudes: float) -> Reading:
-    """What the solver found, with its certified error and the rounding of the formula."""
+    """The solver's result, with its certified error and the rounding of the formula."""
     return Reading(problem.point(), {"cvxpy": float64(value)}, error + problem.tolerance(size(problem), *magnitudes))
 
 

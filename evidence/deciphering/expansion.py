@@ -23,7 +23,7 @@ def reach(problem: MemProblem) -> float:
 
 
 def derivative(function: Callable[[Tensor], Tensor], order: int) -> Tensor:
-    """The derivative of a function of one variable at 0, by autograd as often as wanted."""
+    """The derivative of a function of one variable at 0, by repeated autograd."""
     t = torch.zeros((), dtype=torch.float64, requires_grad=True)
     value = function(t)
     for _ in range(order):

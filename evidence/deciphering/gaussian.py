@@ -32,7 +32,7 @@ class GaussianProblem(Placed):
 
     @cached_property
     def drawn(self) -> dict[str, Tensor]:
-        """What is drawn, on the CPU, by its printed name."""
+        """The drawn values, on the CPU, by their printed names."""
         generator = torch.Generator().manual_seed(self.seed)
         names = ("mu", "b", "lam", "nu", "x", "y", "h")
         values = {name: torch.randn(self.d, generator=generator, dtype=torch.float64).clamp(-2, 2) for name in names}

@@ -77,7 +77,7 @@ def divergence(problem: MemProblem) -> Reading:
 
 
 def restricted(problem: MemProblem) -> Reading:
-    """Σ x²/w − 1 for a positive x of which one entry is almost 0, or for an x in proportion to w, whose mass need not be 1."""
+    """Σ x²/w − 1 for a positive x with one entry almost 0, or for an x proportional to w, whose mass need not be 1."""
     q, w = problem.drawn["q"], problem.drawn["u"]  # q has a zero
     x = q.clamp(min=NEARLY_ZERO) if problem.seed % 3 else w
     x, w = x / x.sum(), w * (1.0, 2.0)[problem.seed % 2]

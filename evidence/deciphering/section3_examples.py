@@ -1,4 +1,4 @@
-"""Votes on: Section 3: what is said of the three examples, of vocabularies, captions and words in order."""
+"""Votes on: Section 3: the three examples: vocabularies, captions and words in order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Votes on: Section 3: what a support within T excludes, and what a preference that does not see the words so far cannot do."""
+"""Votes on: Section 3: what a support within T excludes, and the limits of a preference blind to previous words."""
 
 from __future__ import annotations
 

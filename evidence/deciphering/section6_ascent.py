@@ -1,4 +1,4 @@
-"""Votes on: Section 6: gradient ascent on (9), and what the models before the transformer have of it."""
+"""Votes on: Section 6: gradient ascent on (9), and its traces in models before the transformer."""
 
 from __future__ import annotations
 

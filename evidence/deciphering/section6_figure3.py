@@ -8,7 +8,7 @@ from evidence import Finding, Layer, Outcome, Run, observes
 from numerics.experiments import approximation
 
 DEVIATES = 0.1
-"""The share of the templates' spread from which on we call a deviation significant."""
+"""The share of the templates' spread above which we call a deviation significant."""
 
 
 @observes(Layer.TORCH, "deciphering.fig3")
@@ -32,7 +32,7 @@ def error_as_alpha_shrinks(claim: str, run: Run) -> Finding:
 
 @observes(Layer.TORCH, "deciphering.s6.still-deviates")
 def deviation_from_the_mean(claim: str, run: Run) -> Finding:
-    """Against the templates' root mean squared distance from μ; the error of the closed form is told beside it."""
+    """Against the templates' root mean squared distance from μ; the error of the closed form is reported beside it."""
     problem = approximation.figure_problem()
     study = approximation.study(problem, torch.tensor([1.0, 0.5], dtype=torch.float64))
     mean = problem.prior @ problem.templates

@@ -1,4 +1,4 @@
-"""Votes on: Section 6: how much of what one pass of attention certifies is lost, in terms of κ = αL."""
+"""Votes on: Section 6: how loose the certificate of one pass of attention is, in terms of κ = αL."""
 
 from __future__ import annotations
 

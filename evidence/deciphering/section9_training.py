@@ -1,4 +1,4 @@
-"""Votes on: Section 9: which templates are trained, and what is said of images."""
+"""Votes on: Section 9: which templates are trained, and claims about images."""
 
 from __future__ import annotations
 

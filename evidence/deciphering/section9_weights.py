@@ -1,4 +1,4 @@
-"""Votes on: Section 9, additions: properties of the weights (25) that whoever uses the layer wants to know."""
+"""Votes on: Section 9, additions: properties of the weights (25) that matter to users of the layer."""
 
 from __future__ import annotations
 

@@ -88,5 +88,5 @@ def inputs(draw: st.DrawFn, smallest: int = 1) -> Input:
 
 
 def weights(x: Input) -> Reading:
-    """Beside the first template, with which a twin compares them."""
+    """The templates after the first, with which a twin compares them."""
     return x.reading(extra={"h": 1}, closed_form=x.weights())

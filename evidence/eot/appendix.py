@@ -28,7 +28,7 @@ class Batch(Placed):
 
     @cached_property
     def drawn(self) -> dict[str, Tensor]:
-        """What is drawn, on the CPU."""
+        """The drawn values, on the CPU."""
         generator = torch.Generator().manual_seed(self.seed)
 
         def normal(*shape: int) -> Tensor:

@@ -76,7 +76,7 @@ def conic_reading(
     shape: tuple[int, ...] | None = None,
     scale: float = 1.0,
 ) -> Reading:
-    """The certified plan, as far from the optimum as its certificate says."""
+    """The certified plan, with the error that its certificate states."""
     plan = float64(solution.plan) * scale
     off = scale * (certified(solution).error + tolerances.rounding("float64", drawn.m, 10.0))
     return Reading(drawn.point(**(extra or {})), {"cvxpy": plan.expand(shape) if shape else plan}, off)

@@ -34,7 +34,7 @@ class WeightsProblem:
 
     @property
     def best(self) -> int:
-        """The number of a largest entry of x, from 1."""
+        """The index of a largest entry of x, counted from 1."""
         return int(self.x.argmax()) + 1
 
 
@@ -57,7 +57,7 @@ def reading(
 def linear(x: Array) -> coupling.Coupling:
     """The certified maximum of ⟨p, x⟩ over the simplex, p = m times the first row.
 
-    As a transport problem: the first of two sources, with the mass 1/m, chooses among m places of which each takes 1/m; the
+    As a transport problem: the first of two sources, with the mass 1/m, chooses among m targets, each of which takes 1/m; the
     second source, at no cost, gets the rest.
     """
     m = x.size
@@ -85,7 +85,7 @@ def conic_solution(drawn: WeightsProblem) -> Reading:
 
 
 def conic_centred(drawn: WeightsProblem) -> Reading:
-    """The product of the squared lengths of what is centred, with the certified weights."""
+    """The product of the squared lengths of the centred weights and data, with the certified weights."""
     solution, off = regularized(drawn.x)
     parts = solution.plan - solution.plan.mean(), drawn.x - drawn.x.mean()
     squares, product = [float(part @ part) for part in parts], float(parts[0] @ parts[1])

@@ -1,7 +1,7 @@
 """Attention of n queries over m keys: problems with all that the transport chapter names, and batches cut into tiles.
 
 `attention_problems` reaches n = 1, m = 1, n > m and n < m, one query n times and equal scores.  Its magnitudes are ordinary,
-since a derivation's expression is evaluated as printed, with exp(S/ε) and no shift.  `tilings` draws what streaming must stand:
+since a derivation's expression is evaluated as printed, with exp(S/ε) and no shift.  `tilings` draws hard cases for streaming:
 tiles of one key, one tile of all, masks that leave a tile, a row or everything with nothing, equal and saturating scores.
 """
 
@@ -32,7 +32,7 @@ class AttentionProblem(Placed):
         m: keys.
         eps: ε.
         tau: τ.
-        seed: of what is drawn.
+        seed: of the drawn values.
         tied: whether all queries are one, and all scores of a row.
         device: where the routes are computed.
     """
@@ -46,7 +46,7 @@ class AttentionProblem(Placed):
 
     @cached_property
     def drawn(self) -> dict[str, Tensor]:
-        """What is drawn, on the CPU; R is one-hot, uniform or anything, by the seed."""
+        """The drawn values, on the CPU; R is one-hot, uniform or anything, by the seed."""
         generator = torch.Generator().manual_seed(self.seed)
 
         def normal(*shape: int) -> Tensor:
@@ -105,7 +105,7 @@ def attention_problems(draw: st.DrawFn, square: bool = False, smallest: int = 1)
 
 def by_pot(scores: Tensor, epsilon: float) -> Tensor:
     """The plan with unit rows and free columns, by POT."""
-    import ot  # which takes a second
+    import ot  # importing it takes a second
 
     n, m = scores.shape
     mass, share = torch.ones(n, dtype=torch.float64).numpy(), torch.full((m,), 1 / m, dtype=torch.float64).numpy()

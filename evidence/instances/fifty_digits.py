@@ -20,7 +20,7 @@ DIGITS = 50
 GUARD = 10                                                   # further digits, for sums and cancellation
 LOST = 20                                                    # digits that a division by x^order may cost, for x ≥ 1e-6
 
-precise = mp.workdps(DIGITS + GUARD)                         # a decorator: what is called computes with all digits
+precise = mp.workdps(DIGITS + GUARD)                         # a decorator: the function computes with all digits
 
 Vector = list[Any]                                           # of mpmath numbers
 Numbers = Sequence[Any]                                      # whatever mpmath reads exactly: ints, floats, mpf
@@ -168,7 +168,7 @@ def maximize(
 ) -> Maximizer:
     """λ* by Newton's method with halved steps, to an error of 10^-digits·max(1, ‖λ*‖).
 
-    What makes it right is the gradient at the end, not the start, which is αz unless another one is given.
+    It is judged by the gradient at the end, not by the start, which is αz by default.
     Raises ValueError for α ≤ 0 or evidence of another length than d, ArithmeticError when `steps` do not suffice.
     """
     z, alpha = [_read(x) for x in evidence], _read(alpha)

@@ -135,7 +135,7 @@ def one_sided_problems(
 
 
 def _finite(scores: Tensor, dtype: torch.dtype) -> Tensor:
-    """Scores in another dtype, which may not reach as far as they do."""
+    """Scores in another dtype, whose range may be smaller."""
     limit = min(torch.finfo(scores.dtype).max, torch.finfo(dtype).max)
     return scores.clamp(-limit, limit).to(dtype)
 
@@ -175,7 +175,7 @@ class Row(Placed):
 
     @cached_property
     def drawn(self) -> dict[str, Tensor]:
-        """What is drawn besides the problem, on the CPU; K and Q are such that the scores are the problem's."""
+        """The drawn values besides the problem, on the CPU; K and Q are such that the scores are the problem's."""
         generator = torch.Generator().manual_seed(self.seed)
 
         def normal(*shape: int) -> Tensor:

@@ -1,10 +1,10 @@
 """Attention by entropic transport: single problems with everything that the claims name, and batches for the solvers.
 
 `ot_problems` reaches N = 1, d = 1, d < N and d > N, ties among the costs, costs that do not have their least entry on the
-diagonal or are not symmetric, zeros in the prior and a prior on one template.  Its magnitudes are ordinary unless more is asked
-for, since a derivation's expression is evaluated as printed, with exp(−M/γ) and no shift.  `ot_batches` draws what solvers must
-stand: up to two leading dimensions, fewer sources than templates, templates on a grid (with ties and duplicates), no evidence,
-costs of +inf, which may leave a template out of reach, costs of 0, and α and γ over five orders of magnitude.
+diagonal or are not symmetric, zeros in the prior and a prior on one template.  Its magnitudes are ordinary unless larger ones
+are requested, since a derivation's expression is evaluated as printed, with exp(−M/γ) and no shift.  `ot_batches` draws hard
+cases for solvers: up to two leading dimensions, fewer sources than templates, templates on a grid (with ties and duplicates),
+no evidence, costs of +inf, which may leave a template out of reach, costs of 0, and α and γ over five orders of magnitude.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ BATCHES: dict[str, Any] = {
 """Options of `ot_problems` for solvers, with further costs: C − ⟨t_i, t_j⟩; numbers without symmetry, and +inf; all zero;
 0 within a group and +inf across."""
 MILD: dict[str, Any] = {"alphas": (1.0, 0.1, 3.0), "gammas": (1.0, 3.0, 0.5)}
-"""What to draw α and γ from where numbers of very different sizes would leave nothing to compare."""
+"""The α and γ to draw from where very different sizes would leave nothing to compare."""
 KNOWN = (*COSTS, *BATCHES["costs"])
 
 
@@ -53,7 +53,7 @@ class OtProblem(Placed):
             M = S + Sᵀ where M is one of ``SYMMETRIC``.  ``problem[name]`` lives on `device`.
         alpha, gamma: positive.
         costs, prior_kind: how M and u were drawn, by ``COSTS``, ``PRIORS`` and ``BATCHES``.
-        seed: of what was drawn.
+        seed: of the drawn values.
     """
 
     drawn: dict[str, Tensor] = field(repr=False)

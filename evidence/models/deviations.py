@@ -1,4 +1,4 @@
-"""The deviations of section 8 in trained models, beside what they leave out: the error of the layers' outputs."""
+"""The deviations of section 8 in trained models, beside a quantity that they ignore: the error of the layers' outputs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from evidence.source.shipped import Call
     from numerics.experiments.deviation.summary import LayerRows
 
-NEAR = 0.1                                                   # what "nearly coincides" is taken to mean: within a tenth
+NEAR = 0.1                                                   # our reading of "nearly coincides": within a tenth
 
 
 # ── figures 4 and 5: the pretrained encoder ─────────────────────────────────────────────────────────────────────────
@@ -79,7 +79,7 @@ def listed(values: list[Tensor]) -> str:
 
 
 def by_layer(claim: str, run: Run) -> Finding:
-    """The largest mean over a layer, and all of them beside what they leave out."""
+    """The largest mean over a layer, and all of them beside the errors that they hide."""
     measured = layers(run.quick)
     return of_encoder(measured, max(float(x.deviation.mean()) for x in measured), (
         f"mean deviation by layer {listed([x.deviation for x in measured])}; within the span of the templates' differences "
@@ -99,7 +99,7 @@ def by_head(claim: str, run: Run) -> Finding:
 
 
 def of_encoder(measured: list[Measured], largest: float, figures: str) -> Finding:
-    """What the largest of some means says."""
+    """Judge the largest of some means."""
     rows = sum(x.deviation.numel() for x in measured)
     return Finding(
         Outcome.HOLDS if largest < NEAR else Outcome.REFUTED,

@@ -16,7 +16,7 @@ VOTING = ("uniform", "untrained", "softmax", "uniform-placed", "softmax-placed")
 
 @cache
 def results() -> Results:
-    """What every arm reaches with every seed."""
+    """The results of every arm with every seed."""
     from numerics.experiments.geometric import study
 
     made = study.study_of("digits", "pixels", EPOCHS, SEEDS, VOTING)
@@ -24,7 +24,7 @@ def results() -> Results:
 
 
 def gain_of_learning(claim: str, run: Run) -> Finding:
-    """What learned weights are worth beside uniform and untrained ones."""
+    """The gain of learned weights over uniform and untrained ones."""
     study = results()
     gains = {other: study.difference("softmax", other) for other in ("uniform", "untrained")}
     placed = study.difference("softmax-placed", "uniform-placed")

@@ -8,7 +8,7 @@ from evidence import Finding, Outcome, Run
 
 
 def accuracies(claim: str, run: Run) -> Finding:
-    """What was recorded on scikit-learn's digits."""
+    """The recorded results on scikit-learn's digits."""
     from numerics.experiments.datasets import load
     from numerics.experiments.ot_vit import report
 

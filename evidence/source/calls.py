@@ -25,7 +25,7 @@ class Call:
         role: of the module; encoder and decoder are self-attention.
         hidden: (B, Q, width).
         source: (B, M, width); ``hidden`` for self-attention.
-        padding: boolean, (B, 1, 1, M), True for words: what the model was told, not what the module received.
+        padding: boolean, (B, 1, 1, M), True for words: the model's input, not the mask that the module received.
         output: of the module, (B, Q, width).
         weights: (B, H, Q, M).
         bias: the position bias that the module used, (1, H, Q, M); None for BERT.
@@ -79,7 +79,7 @@ def _hooked(modules: list[nn.Module], hook: Callable[..., None]) -> Iterator[Non
 
 
 def visible(call: Call) -> Tensor:
-    """Which templates a query may see: words, and for a decoder none after itself; boolean, (B, H, Q, M)."""
+    """The templates that a query may see: words, and for a decoder none after itself; boolean, (B, H, Q, M)."""
     queries, templates = call.positions
     seen = call.padding.expand(-1, 1, queries, -1)
     if call.role == "decoder":

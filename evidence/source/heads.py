@@ -17,7 +17,7 @@ from numerics import tolerances
 HEADS, WIDTH = 2, 2
 MODEL_WIDTH = HEADS * WIDTH
 WORDS = 4
-PLACES = (1, 3)                                              # of the queries that are looked at
+PLACES = (1, 3)                                              # of the queries that are compared
 BLANK = 7                                                    # the number of a sentinel that stands for a word to be inferred
 ENCODED, DECODED = [3, BLANK, 5, 0], [2, 4, BLANK, 9]
 
@@ -65,7 +65,7 @@ def projections(call: Call, head: int, *names: str) -> list[Tensor]:
 
 
 def rounded(point: dict[str, Any]) -> float:
-    """What rounding may do to a head: products over the widths, a softmax over the words, in float64."""
+    """The rounding error of a head: products over the widths, a softmax over the words, in float64."""
     magnitude = {name: float(x.abs().max()) + 1 for name, x in point.items() if isinstance(x, Tensor)}
     score = MODEL_WIDTH**2 * WIDTH * magnitude["K"] * magnitude["Q"] * max(magnitude["X"], magnitude["y"]) ** 2
     score += magnitude.get("B", 0.0) + magnitude.get("bK", 0.0) * magnitude.get("bQ", 0.0)
@@ -73,7 +73,7 @@ def rounded(point: dict[str, Any]) -> float:
 
 
 def t5_points(*roles: Role) -> Iterator[tuple[dict[str, Any], Tensor, Tensor]]:
-    """Every head and query of these calls: the point it is, its output (e,) and its weights (n,)."""
+    """Every head and query of these calls: its values as a point, its output (e,) and its weights (n,)."""
     for call in (call for call in t5_calls() if call.role in roles):
         seen = visible(call)[0, 0].double()
         blanks = (torch.tensor(DECODED if call.role == "decoder" else ENCODED) == BLANK).double()
@@ -90,7 +90,7 @@ def t5_points(*roles: Role) -> Iterator[tuple[dict[str, Any], Tensor, Tensor]]:
 
 
 def t5_outputs(*roles: Role, **values: Tensor) -> list[Reading]:
-    """Outputs of the heads of these calls, whatever is printed about them, at points where some of the values are given."""
+    """Outputs of the heads of these calls at points with some of the values replaced, whatever is printed about them."""
     return [Reading({**point, **values}, {"T5": output}, rounded(point)) for point, output, _ in t5_points(*roles)]
 
 
@@ -131,14 +131,14 @@ def bert_outputs() -> list[Reading]:
 
 
 def corrected(claim: str, model: str, printed: Iterable[Reading], repaired: Iterable[Reading]) -> Finding:
-    """What some readings say of the print, and others of the correction and of the twins, which are wrong versions of it."""
+    """Judge the print by some readings, and the correction with its twins by others."""
     statement = hold(claim, Layer.SOURCE, printed, twins=False)
     correction = hold(claim, Layer.SOURCE, repaired, corrected=True)
     return replace(finding(correction, scope(model)), outcome=statement.outcome, correction=correction.outcome)
 
 
 def scope(model: str) -> str:
-    """What was looked at."""
+    """A description of the inputs."""
     return f"every head of a random {model} of the shipped code, width {WIDTH}, {WORDS} words, float64"
 
 
@@ -165,7 +165,7 @@ def t5_cross_heads(claim: str, run: Run) -> Finding:
 
 
 def t5_masks(claim: str, run: Run) -> Finding:
-    """Blanks are said to have no weight; it is the words that the attention mask hides that have none."""
+    """The print gives blanks no weight; in fact the words hidden by the attention mask have none."""
     return corrected(claim, "T5", t5_marked("g"), t5_marked("s"))
 
 

@@ -1,4 +1,4 @@
-"""Whole networks as transformers ships them: what attention is in them, what BERT is trained for, how images become words."""
+"""Whole networks as transformers ships them: the role of attention, BERT's training task, and how images become words."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from evidence import Finding, Layer, Outcome, Reading, Run, finding, float64, ho
 from numerics import tolerances
 
 EXACT = tolerances.rounding("float64", 1)
-CHANGE = 1e-9  # what counts as a change, of numbers of order one in float64
+CHANGE = 1e-9  # the least change that counts, for numbers of order one in float64
 
 
 def small_bert() -> Any:
@@ -49,7 +49,7 @@ def seeded(build: Callable[[], Any]) -> Any:
 
 @contextmanager
 def silenced(model: nn.Module) -> Iterator[None]:
-    """Every module of attention gives zeros for its output."""
+    """Make every attention module return zeros."""
 
     def zeros(module: nn.Module, args: object, result: tuple[Any, ...]) -> tuple[Any, ...]:
         return (torch.zeros_like(result[0]), *result[1:])
@@ -126,7 +126,7 @@ def masked_language_model() -> Any:
 
 @contextmanager
 def predicting(model: Any, logits: Tensor) -> Iterator[None]:
-    """The head gives these logits."""
+    """Make the head return these logits."""
     handle = model.cls.register_forward_hook(lambda module, args, result: logits)
     try:
         yield
@@ -135,7 +135,7 @@ def predicting(model: Any, logits: Tensor) -> Iterator[None]:
 
 
 def vocabularies(claim: str, run: Run) -> Finding:
-    """How many words BERT and T5 know, the latter of which was trained to translate."""
+    """The vocabulary sizes of BERT and T5; T5 was trained to translate."""
     from transformers import BertConfig, T5Config
 
     sizes = {"BERT": BertConfig().vocab_size, "T5": T5Config().vocab_size}
@@ -184,7 +184,7 @@ def vision_transformer(pixels: int, width: int) -> Any:
 
 
 def through(model: Any, pixels: int) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """What is embedded, the last layer's outputs, the logits, and the image."""
+    """The embeddings, the last layer's outputs, the logits, and the image."""
     outputs: list[Tensor] = []
     handles = [
         module.register_forward_hook(lambda module, args, result: outputs.append(result))

@@ -1,5 +1,5 @@
-"""Facts about attention as published (Bahdanau, Luong, Vaswani, Ramsauer), held against (18) and, where there is some,
-shipped code."""
+"""Facts about attention as published (Bahdanau, Luong, Vaswani, Ramsauer), compared with (18) and, where there is some,
+with shipped code."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def bahdanau_is_not_a_uniform_prior() -> Fact:
 
 
 def bahdanau_is_a_prior_per_query() -> Fact:
-    """(18) with z = 0 and u_i ∝ exp(score): true of any positive weights, so it says nothing; and u is not uniform."""
+    """(18) with z = 0 and u_i ∝ exp(score): true of any positive weights, so it is empty; and u is not uniform."""
     scores, queries, annotations = additive_scores()
     ours = attention_weights(annotations, torch.zeros_like(queries), scores)
     fixed = attention_weights(annotations, torch.zeros_like(queries), scores.mean(0)).expand_as(ours)

@@ -1,7 +1,7 @@
-"""What the shipped attention modules of BERT and T5 compute, call by call, and how far from it rounding may lead.
+"""The computations of the shipped attention modules of BERT and T5, call by call, and their rounding errors.
 
-A ``Fact`` about them is what is said, where in the shipped source, how far the shipped numbers are from it, and how far they
-are from its nearest wrong version, both in units of the tolerance. The facts are in ``shipped_t5``, ``shipped_bert`` and
+A ``Fact`` holds a statement about them, its place in the shipped source, and how far the shipped numbers are from it and from
+its nearest wrong version, both in units of the tolerance. The facts are in ``shipped_t5``, ``shipped_bert`` and
 ``published``.
 """
 
@@ -155,7 +155,7 @@ def weights_residual(weights: Tensor, call: Call) -> float:
 
 
 def worst(difference: Tensor, allowed: Tensor | float) -> float:
-    """The largest difference in units of what is allowed; inf for NaN."""
+    """The largest difference in units of the allowed one; inf for NaN."""
     distance = difference.double().abs()
     ratio = float(torch.where(distance == 0, 0.0, distance / allowed).max())
     return math.inf if math.isnan(ratio) else ratio
@@ -163,7 +163,7 @@ def worst(difference: Tensor, allowed: Tensor | float) -> float:
 
 @cache
 def allowed_error(call: Call) -> tuple[Tensor, Tensor]:
-    """What rounding may do to the outputs (B, Q, width) and the weights (B, H, Q, M): ours and the shipped side together.
+    """The rounding errors of the outputs (B, Q, width) and the weights (B, H, Q, M): ours and the shipped side's together.
 
     The shipped side multiplies queries with keys; ours takes the queries back to the space of the inputs first.
     """

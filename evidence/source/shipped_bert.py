@@ -32,7 +32,7 @@ from numerics.priors import RelativePositions
 
 
 def every_call() -> list[Call]:
-    """Those of the pretrained encoder and of a random BERT."""
+    """The calls of the pretrained encoder and of a random BERT."""
     return [*bert_calls(True), *bert_calls(False)]
 
 

@@ -101,7 +101,7 @@ def scores_and_prior(call: Call) -> tuple[Tensor, Tensor]:
 
 
 def cross_attention_has_no_position() -> Fact:
-    """Neither table of the model would do."""
+    """Neither table of the model would fit."""
     residual = max(output_residual(generalized(call), call) for call in of_role("cross"))
     residual = max(residual, *(float(call.bias.abs().max()) for call in of_role("cross") if call.bias is not None))
     counter = min(
@@ -114,7 +114,7 @@ def cross_attention_has_no_position() -> Fact:
 
 
 def self_attention_has_positions() -> Fact:
-    """Without the table nothing fits."""
+    """Without the table the outputs do not agree."""
     calls = [*of_role("encoder"), *of_role("decoder")]
     residual = max(output_residual(generalized(call), call) for call in calls)
     return Fact("every self-attention layer of T5 has a position bias", location(T5Attention.compute_bias), residual,
@@ -231,7 +231,7 @@ def decoder_is_causal() -> Fact:
 
 
 def encoder_and_cross_attention_are_not_causal() -> Fact:
-    """The only prior of theirs beside positions is padding."""
+    """Besides positions, their prior consists of padding alone."""
     calls = [*of_role("encoder"), *of_role("cross")]
     return Fact("the encoder's self-attention and the cross-attention are not causal", location(T5Stack.forward),
                    max(output_residual(generalized(call), call) for call in calls),

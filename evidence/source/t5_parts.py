@@ -1,4 +1,4 @@
-"""Parts of the shipped T5 beside its heads: its kinds of attention, what its positions cost, its layer normalization."""
+"""Parts of the shipped T5 beside its heads: its kinds of attention, the cost of its positions, its layer normalization."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ STACKS, BUCKETS, HEADS = 2, 32, 8                            # of T5-small
 
 
 def counted(claim: str, count: int, statement: Equation, fact: Fact) -> Finding:
-    """A count beside the one that is stated, of parts of which a fact is known."""
+    """Compare a count of parts with the stated one, given a fact about them."""
     counter, exact = statement.sides[0].name, tolerances.rounding("float64", 1)
     vote = hold(claim, Layer.SOURCE, [Reading({counter: count}, {"T5": float64(count)}, exact)], statement=statement)
     return Finding(vote.outcome if fact.holds else Outcome.REFUTED, f"{fact.where}: {count} counted",

@@ -80,7 +80,7 @@ def conic_problems(draw: st.DrawFn, square: bool = False, epsilons: tuple[float,
 
 
 def half_steps(drawn: PlanProblem, sharpness: float) -> tuple[dict[str, Array], coupling.Coupling, float]:
-    """Potentials after some half-steps, the last of them on the columns; the solver's optimum; what its marginals may cost."""
+    """Potentials after some half-steps, the last on the columns; the solver's optimum; the cost of its marginal errors."""
     cost, epsilon = sharpness * drawn.epsilon * drawn.cost, drawn.epsilon
     f, g = np.zeros(drawn.n), np.zeros(drawn.m)
     for step in range((1, 3, 9)[drawn.seed % 3]):

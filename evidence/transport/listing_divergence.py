@@ -84,7 +84,7 @@ def sum_of_costs(x: Tokens) -> Reading:
 
 
 def always_zero(x: Tokens) -> Reading:
-    """What goes through the listing in its float32: one token, features of width 1; and one head, called as it should be."""
+    """Inputs that the listing accepts in float32: one token, features of width 1; and one head, called as it should be."""
     query, key = torch.randn(2, x.n, 1, generator=torch.Generator().manual_seed(x.seed)).to(x.device)
     scores = (query @ key.mT).double()
     mass = torch.full((x.n,), 1 / x.n, dtype=torch.float64, device=x.device)
@@ -115,7 +115,7 @@ def rows_of_scalings(x: Tokens) -> Reading:
     """The second axis from the end of v is what a matrix meets."""
     query = torch.ones(x.m, x.n, WIDTH, device=x.device)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # a transpose of three axes, said once in a process
+        warnings.simplefilter("ignore", UserWarning)  # a transpose of three axes, warned about once per process
         with pytest.raises(RuntimeError):
             models.attention_divergence(query, query, x.epsilon)
     return Reading(

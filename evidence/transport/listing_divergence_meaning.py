@@ -1,4 +1,4 @@
-"""Votes on: The listing `compute_attention_ot_divergence`: what its value is said to measure."""
+"""Votes on: The listing `compute_attention_ot_divergence`: what its value is claimed to measure."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ class Repaired(models.OptimalTransportAttention):
     """The module with its number of iterations passed on."""
 
     def iterate(self, weights: Tensor) -> Tensor:
-        """As many rounds as were asked for."""
+        """As many rounds as requested."""
         return models.resharpened(weights, self.temperature, rounds=self.iterations)
 
 
@@ -116,7 +116,7 @@ def attended(
 
 
 def counted(x: Tokens, kind: type[models.OptimalTransportAttention]) -> Reading:
-    """The iterations that run when some number of them is asked for."""
+    """The iterations that run when some number of them is requested."""
     iterations = 1 + x.seed % 5
     _, softmaxes = attended(x, kind(x.m, 1, sinkhorn_iters=iterations))
     return Reading({"T": iterations}, {"run": float64(softmaxes - 1)}, tolerances.rounding("float64", 1))
@@ -130,7 +130,7 @@ def iterations_that_run(x: Tokens) -> Reading:
 
 
 def hidden_keys(x: Tokens) -> Tensor:
-    """For each key h, which keys are left when it is masked."""
+    """For each key h, the keys left when it is masked."""
     return ~torch.eye(x.m, dtype=torch.bool, device=x.device)
 
 

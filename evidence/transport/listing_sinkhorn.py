@@ -80,7 +80,7 @@ def log_domain_plan(x: Tokens) -> Reading:
 
 @confirms(Layer.TORCH, "transport.listing.sinkhorn.overflow", on=ANY, corrected=log_domain_plan)
 def kernel_in_float32(x: Tokens) -> Reading:
-    """What the listing computes in float32 is inf, and what it stands for is read in float64."""
+    """The listing returns inf in float32; the intended value is computed in float64."""
     cost = x["C"] - 100 * x.epsilon
     assert bool(models.kernel(cost.float(), x.epsilon).isinf().all())
     exact = models.kernel(cost, x.epsilon)

@@ -87,7 +87,7 @@ def shares_of_a_key(x: Tokens) -> Reading:
 
 @confirms(Layer.TORCH, "transport.listing.sinkhorn_attention.overflow", on=ANY, corrected=shares_of_a_key)
 def kernel_in_float32(x: Tokens) -> Reading:
-    """What the listing computes is NaN, and the kernel that it stands for is read in float64."""
+    """The listing returns NaN; the intended kernel is computed in float64."""
     scores = x["O"] + 100 * x.epsilon
     query, key = (part.float() for part in tokens_with(scores))
     assert bool(models.sinkhorn_attention_plan(query, key, x.epsilon).isnan().any())

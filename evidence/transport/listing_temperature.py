@@ -43,7 +43,7 @@ def slope_of_largest(x: Tokens) -> Reading:
 
 @dataclass(frozen=True)
 class Analyzed:
-    """What the listing reports for n queries 0, step, … and keys 0, 2, …, at one temperature, and the weights and entropies."""
+    """The listing's report for n queries 0, step, … and keys 0, 2, …, at one temperature, and the weights and entropies."""
 
     report: models.Report
     weights: Tensor

@@ -1,4 +1,4 @@
-"""Votes on: Section 5, what transport is said to guarantee: stability in the Wasserstein distance, interpolation, intuition."""
+"""Votes on: Section 5, what transport should guarantee: stability in the Wasserstein distance, interpolation, intuition."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def perturbed(draw: st.DrawFn) -> Perturbed:
 
 @confirms(Layer.TORCH, "transport.s5.score-stability", on=perturbed())
 def moved_mass(x: Perturbed) -> Reading:
-    import ot  # which takes a second
+    import ot  # importing it takes a second
 
     plan, perturbed = (one_sided.plan(s.to(x.device), x.epsilon) for s in (x.scores, x.scores + x.change))
     gains = (perturbed > plan).double()
@@ -112,7 +112,7 @@ def balls(draw: st.DrawFn) -> Ball:
 
 def distance_of_outputs(x: Ball) -> Reading:
     """The largest W₁ of what a query sees, before and after, by the linear program."""
-    import ot  # which takes a second
+    import ot  # importing it takes a second
 
     original, perturbed = x.original.to(x.device), x.perturbed.to(x.device)
     plans = [one_sided.plan(inputs @ inputs.T, x.epsilon).cpu() for inputs in (original, perturbed)]

@@ -48,7 +48,7 @@ class Losses(Placed):
 
     def reading(self, routes: dict[str, Tensor], computed: Literal["left", "right"], size: float) -> Reading:
         """Routes at these losses, for a γ(L) = L."""
-        import ot  # which takes a second
+        import ot  # importing it takes a second
 
         f, g = self.loss(self.train), self.loss(self.test)
         (a, b), largest = self.masses, 1 + size + float(f.max() + g.max())
@@ -81,7 +81,7 @@ def losses(draw: st.DrawFn) -> Losses:
 
 def carried(x: Losses) -> Reading:
     """L W₁, by the linear program and by the area between the distribution functions."""
-    import ot  # which takes a second
+    import ot  # importing it takes a second
 
     (a, b), apart = x.masses, (x.train[:, None] - x.test).abs()
     places = torch.cat((x.train, x.test)).to(x.device)
