@@ -45,17 +45,17 @@ def sparsemax_loss(X: Tensor, target: Tensor, k: int | None = None) -> Tensor:
     Raises:
         ValueError: for a shape, dtype or number other than these.
     """
-    return _of_plan(X, target, lambda x: sparsemax(x, k=k), lambda p: _tsallis(p, 2.0))
+    return _plan_loss(X, target, lambda x: sparsemax(x, k=k), lambda p: _tsallis(p, 2.0))
 
 
 def sparsemax_bisect_loss(X: Tensor, target: Tensor, n_iter: int = 50) -> Tensor:
     """Return the sparsemax loss, by bisection. Arguments, result and errors as for ``sparsemax_loss``."""
-    return _of_plan(X, target, lambda x: sparsemax_bisect(x, n_iter=n_iter), lambda p: _tsallis(p, 2.0))
+    return _plan_loss(X, target, lambda x: sparsemax_bisect(x, n_iter=n_iter), lambda p: _tsallis(p, 2.0))
 
 
 def entmax15_loss(X: Tensor, target: Tensor, k: int | None = None) -> Tensor:
     """Return the 3/2-entmax loss. Arguments, result and errors as for ``sparsemax_loss``."""
-    return _of_plan(X, target, lambda x: entmax15(x, k=k), lambda p: _tsallis(p, 1.5))
+    return _plan_loss(X, target, lambda x: entmax15(x, k=k), lambda p: _tsallis(p, 1.5))
 
 
 def entmax_bisect_loss(X: Tensor, target: Tensor, alpha: Positive = 1.5, n_iter: int = 50) -> Tensor:
@@ -70,13 +70,13 @@ def entmax_bisect_loss(X: Tensor, target: Tensor, alpha: Positive = 1.5, n_iter:
     _check_constant("alpha", alpha)
     if not isinstance(alpha, Tensor) and alpha == 1:
         return logistic_loss(X, target)
-    return _of_plan(X, target, lambda x: entmax_bisect(x, alpha, n_iter=n_iter), lambda p: _tsallis(p, alpha))
+    return _plan_loss(X, target, lambda x: entmax_bisect(x, alpha, n_iter=n_iter), lambda p: _tsallis(p, alpha))
 
 
 def normmax_bisect_loss(X: Tensor, target: Tensor, alpha: Positive = 2, n_iter: int = 50) -> Tensor:
     """Return the α-normmax loss. Arguments, result and errors as for ``entmax_bisect_loss``, with α > 1."""
     _check_constant("alpha", alpha)
-    return _of_plan(X, target, lambda x: normmax_bisect(x, alpha, n_iter=n_iter), lambda p: _norm(p, alpha))
+    return _plan_loss(X, target, lambda x: normmax_bisect(x, alpha, n_iter=n_iter), lambda p: _norm(p, alpha))
 
 
 def logistic_loss(X: Tensor, target: Tensor) -> Tensor:
@@ -197,7 +197,7 @@ class NormmaxBisectLoss(FenchelYoungLoss):
 # ── pieces ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _of_plan(X: Tensor, target: Tensor, plan: Callable[[Tensor], Tensor], omega: Callable[[Tensor], Tensor]) -> Tensor:
+def _plan_loss(X: Tensor, target: Tensor, plan: Callable[[Tensor], Tensor], omega: Callable[[Tensor], Tensor]) -> Tensor:
     """Return the loss of an Ω on the simplex whose conjugate is ⟨p, x⟩ − Ω(p) at its plan p."""
 
     def conjugate(x: Tensor) -> Tensor:

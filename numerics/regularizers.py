@@ -345,7 +345,7 @@ def _by_bisection(x: Tensor, beta: Positive, n_iter: int, ensure_sum_one: bool) 
     digits = 2 - math.floor(math.log2(torch.finfo(x.dtype).eps) - math.log2(1 + log_m))
     tau = _by_newton(beta * x, beta) if n_iter >= digits and not isinstance(beta, Tensor) else None
     if tau is not None and beta in (0.5, 1.0):
-        return _at(beta * x, tau, float(beta))
+        return _truncated_power(beta * x, tau, float(beta))
     if tau is not None:
         p = plan((-tau).log() / beta)
     else:
@@ -368,7 +368,7 @@ def _by_sorting(x: Tensor, k: int | None, beta: float) -> Tensor:
     y, m = beta * x, x.shape[-1]
     tau = _by_newton(y, beta)
     if tau is not None:
-        return _at(y, tau, beta)
+        return _truncated_power(y, tau, beta)
     threshold = _sparsemax_threshold if beta == 1.0 else _entmax15_threshold
     k = m if k is None else min(k, m)
     while True:
@@ -378,12 +378,12 @@ def _by_sorting(x: Tensor, k: int | None, beta: float) -> Tensor:
             break
         k = min(2 * k, m)
     for _ in range(2):                                       # Newton's method: its sums are those of the support alone
-        plan = _at(y, tau, beta)
+        plan = _truncated_power(y, tau, beta)
         tau = tau + beta * (plan.sum(-1, keepdim=True) - 1) / _weight(plan, beta).sum(-1, keepdim=True)
-    return _at(y, tau, beta)
+    return _truncated_power(y, tau, beta)
 
 
-def _at(y: Tensor, tau: Tensor, beta: float) -> Tensor:
+def _truncated_power(y: Tensor, tau: Tensor, beta: float) -> Tensor:
     """Return (y − τ)_+^{1/β} for β = 1 or ½."""
     base = (y - tau).relu_()
     return base if beta == 1.0 else base.square()

@@ -67,7 +67,7 @@ def along_duals(problem: MemProblem) -> Reading:
     change = evidence_for(problem) - z
     off = (float(one.error) + float(two.error)) * float(change.norm())
     value = change @ (one.dual - two.dual)
-    return _moved(problem, value, off)
+    return _monotone(problem, value, off)
 
 
 @confirms(Layer.TORCH, "beyond.estimate-monotone", on=mem_problems())
@@ -76,10 +76,10 @@ def along_estimates(problem: MemProblem) -> Reading:
     one, two = solved(problem, evidence_for(problem)), solved(second, z)
     change = evidence_for(problem) - z
     off = (float(one.mean_error) + float(two.mean_error)) * float(change.norm())
-    return _moved(problem, change @ (one.mean - two.mean), off)
+    return _monotone(problem, change @ (one.mean - two.mean), off)
 
 
-def _moved(problem: MemProblem, value: Tensor, off: float) -> Reading:
+def _monotone(problem: MemProblem, value: Tensor, off: float) -> Reading:
     point = problem.point() | {"y": problem.drawn["c"]}
     exponent = 1 + float((problem.drawn["T"].abs() @ problem.drawn["c"].abs()).max())
     return Reading(point, {"solver": value}, exponent * problem.tolerance(value, spread(problem) ** 2) + off)

@@ -49,7 +49,7 @@ def entropic(n: int, m: int) -> Solver:
             nearer = max(flint.arb(1), factor / 2)
             psi, factor = [x * factor / nearer for x in psi], nearer
         last[:] = [psi]
-        phi, P = _at(L, a, b, r[:n], kappa_a, psi)[:2]
+        phi, P = _plan(L, a, b, r[:n], kappa_a, psi)[:2]
         if free < m:
             mean = sum((x * y for x, y in zip(b, psi, strict=True)), flint.arb(0)) / sum(b, flint.arb(0))
             psi, phi = [x - mean for x in psi], [x + mean for x in phi]
@@ -58,7 +58,7 @@ def entropic(n: int, m: int) -> Solver:
     return solve
 
 
-def _at(L: Sequence[Vector], a: Vector, b: Vector, r: Vector, kappa: Any, psi: Vector) -> tuple[Vector, list[Vector], Vector]:
+def _plan(L: Sequence[Vector], a: Vector, b: Vector, r: Vector, kappa: Any, psi: Vector) -> tuple[Vector, list[Vector], Vector]:
     """The best φ for a ψ, P, and r a exp(−κφ)."""
     phi, P = [], []
     for row, mass, factor in zip(L, a, r, strict=True):
@@ -81,7 +81,7 @@ def _ascend(
     psi = [x.mid() for x in psi]
 
     def residual(psi: Vector) -> tuple[Vector, list[Vector], Vector, Vector]:
-        _, P, v = _at(L, a, b, rows_r, kappa_a, psi)
+        _, P, v = _plan(L, a, b, rows_r, kappa_a, psi)
         w = [r * mass * (-kappa_b * x).exp() for r, mass, x in zip(columns_r, b, psi, strict=True)]
         return [(x - sum(column, flint.arb(0))).mid() for x, column in zip(w, zip(*P, strict=True), strict=True)], P, v, w
 

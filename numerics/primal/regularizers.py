@@ -129,19 +129,19 @@ def certify_quadratic(plan: ArrayLike, scores: ArrayLike, multiplier: float | No
     Raises:
         ValueError: for shapes or numbers other than these.
     """
-    return _given(_Problem(scores, _QUADRATIC), plan, multiplier)
+    return _certify_given(_Problem(scores, _QUADRATIC), plan, multiplier)
 
 
 def certify_tsallis(plan: ArrayLike, scores: ArrayLike, alpha: Exponent, multiplier: float | None = None) -> Solution:
     """Certify a plan for the problem of ``solve_tsallis``; the rest as for ``certify_quadratic``."""
-    return _given(_Problem(scores, _tsallis(_exponent(alpha))), plan, multiplier)
+    return _certify_given(_Problem(scores, _tsallis(_exponent(alpha))), plan, multiplier)
 
 
 def certify_penalized(
     plan: ArrayLike, scores: ArrayLike, penalty: ArrayLike, epsilon: float, multiplier: float | None = None
 ) -> Solution:
     """Certify a plan for the problem of ``solve_penalized``; the rest as for ``certify_quadratic``."""
-    return _given(_Problem(scores, _ENTROPY, penalty, epsilon), plan, multiplier)
+    return _certify_given(_Problem(scores, _ENTROPY, penalty, epsilon), plan, multiplier)
 
 
 # ── the regularizers, one coordinate at a time ──────────────────────────────────────────────────────────────────────
@@ -315,7 +315,7 @@ def _solve(problem: _Problem) -> Solution:
     return _certify(problem, _polish(problem, plan), _level(problem), status)
 
 
-def _given(problem: _Problem, plan: ArrayLike, multiplier: float | None) -> Solution:
+def _certify_given(problem: _Problem, plan: ArrayLike, multiplier: float | None) -> Solution:
     p = np.asarray(plan, dtype=np.float64)
     if p.shape != problem.net.shape:
         raise ValueError(f"plan: expected the shape of the scores {problem.net.shape}, got {p.shape}")

@@ -82,7 +82,7 @@ class Layer:
 
     def blocks(self) -> Iterator[Block]:
         """All problems but those of padding, so many at a time that an array of them stays within 128 MB."""
-        for queries in self._real_queries.split(_at_once(self.heads, self.templates)):  # type: ignore[no-untyped-call]
+        for queries in self._real_queries.split(_block_size(self.heads, self.templates)):  # type: ignore[no-untyped-call]
             mask = self._log_prior[:, queries]
             problem = self._attention.problem(self._hidden[queries], self._source, mask, self.alpha)
             count = len(queries)
@@ -282,7 +282,7 @@ def _check_scores(
     allowed = allowed + allowed.mean(-1, keepdim=True)
     x = source.double()
     for queries in torch.arange(hidden.shape[1], device=x.device).split(  # type: ignore[no-untyped-call]
-        _at_once(attention.heads, x)
+        _block_size(attention.heads, x)
     ):
         evidence = attention.problem(hidden[:, queries].double(), x).evidence
         difference = evidence @ x.unsqueeze(1).mT - problem.scores[:, :, queries].double()
@@ -291,8 +291,8 @@ def _check_scores(
             raise CaptureError(_refusal(model, problem, "its scores are not products of linear queries and keys"))
 
 
-def _at_once(heads: int, templates: Tensor) -> int:
-    """How many queries are put together in one block."""
+def _block_size(heads: int, templates: Tensor) -> int:
+    """The number of queries in one block."""
     return max(1, _NUMBERS // (heads * max(templates.shape[-2:])))
 
 
