@@ -24,7 +24,7 @@ INTERRUPTED = 130
 @click.option("--only", multiple=True, help="measure the functions whose names contain this; all if not given")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
 @click.option("--json", "record", type=click.Path(path_type=Path), callback=writable,
-              help="file for all cells; a run that was interrupted goes on with what is in it")
+              help="file for all cells; an interrupted run resumes from it")
 def errors(only: tuple[str, ...], seed: int, record: Path | None) -> None:
     """Measure every closed form against fifty digits, in units of what conditioning allows."""
     chosen = [f for f in FUNCTIONS if not only or any(part in f.name for part in only)]

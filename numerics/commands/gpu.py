@@ -25,8 +25,8 @@ from numerics.experiments.output import atomic_write
 
 ROOT = Path(__file__).parents[2]
 NOT_MEASURED = "not measured: there is no CUDA device"
-WITHOUT = ("Nothing here is about a card: not its speed, not its errors, not its votes. The steps ran on the CPU, on small "
-           "inputs, which shows that they run.")
+WITHOUT = ("No GPU was measured: neither its speed, nor its errors, nor its votes. The steps ran on the CPU, on small inputs, "
+           "which shows that they run.")
 
 
 @dataclass(frozen=True)

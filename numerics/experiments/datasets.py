@@ -223,7 +223,7 @@ def _fetch(name: str, source: Source, folder: Path) -> None:
         return
     advice = f"put {source.name} from {source.url} into the folder"
     if not folder.is_dir():
-        raise ValueError(f"{name}: expected its files in {folder}, which is no folder; make it and {advice}")
+        raise ValueError(f"{name}: expected its files in {folder}, which is not a folder; make it and {advice}")
     try:
         with urllib.request.urlopen(source.url, timeout=60) as response:
             content = response.read()
