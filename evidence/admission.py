@@ -73,9 +73,9 @@ def admit(claim: str, printed: Formula, twins: Mapping[str, Formula], reading: R
                 raise refuse(variable.name, "no value", f"a value ({variable.domain.kind.value}) for the {formula.about}")
     for formula in (printed, *twins.values()):
         _check_values(formula, reading.point, refuse)
-    for given in printed.given:
-        if (gap := _gap(given, reading.point)) is not None:
-            raise refuse("point", f"one that misses by {gap:.3g}", f"one at which {given} holds, as is given")
+    for hypothesis in printed.given:
+        if (gap := _gap(hypothesis, reading.point)) is not None:
+            raise refuse("point", f"one that misses by {gap:.3g}", f"one at which {hypothesis} holds, as is given")
 
 
 def admit_tolerance(claim: str, tolerance: float, largest: float) -> None:
@@ -125,20 +125,21 @@ def size_of(printed: Formula, point: Mapping[str, Value]) -> float:
 
 def holds_given(formula: Formula, point: Mapping[str, Value]) -> bool:
     """Return whether the hypotheses of a formula hold at a point."""
-    return all(_gap(given, point) is None for given in formula.given)
+    return all(_gap(hypothesis, point) is None for hypothesis in formula.given)
 
 
-def _gap(given: Relation, point: Mapping[str, Value]) -> float | None:
+def _gap(hypothesis: Relation, point: Mapping[str, Value]) -> float | None:
     """Return by how much a hypothesis fails at a point; None if it holds, up to rounding, at every open index."""
-    if isinstance(given, ForAll):                            # an index of the statement may have the same name
-        point, given = {name: value for name, value in point.items() if name not in {v.name for v in given.over}}, given.bound
-    formula = Formula(given)
+    if isinstance(hypothesis, ForAll):                       # an index of the statement may have the same name
+        indices = {v.name for v in hypothesis.over}
+        point, hypothesis = {name: value for name, value in point.items() if name not in indices}, hypothesis.bound
+    formula = Formula(hypothesis)
     left, right = (evaluate(side, point, formula.axes(point)) for side in (formula.left, formula.right))
     scale = 1 + torch.maximum(left.abs(), right.abs())
-    if not isinstance(given, AtLeast):                       # two quantities that differ
+    if not isinstance(hypothesis, AtLeast):                  # two quantities that differ
         return None if bool((left != right).all()) else 0.0
     worst = float(((right - left) / scale).nan_to_num(nan=math.inf).max())
-    return worst if worst > (-SLACK if given.strict else SLACK) else None
+    return worst if worst > (-SLACK if hypothesis.strict else SLACK) else None
 
 
 def _described(values: object) -> str:

@@ -36,18 +36,18 @@ COUNT = 32
 
 
 @dataclass
-class Place:
+class Assignment:
     """Values by variable while a formula is evaluated, and the largest number met on the way."""
 
     values: dict[Variable, Tensor | int]
     largest: list[float] = field(default_factory=lambda: [1.0])
 
-    def with_value(self, variable: Variable, value: Tensor | int) -> Place:
-        """The same place with another value of one variable; the largest number is shared."""
-        return Place({**self.values, variable: value}, self.largest)
+    def with_value(self, variable: Variable, value: Tensor | int) -> Assignment:
+        """The same values but for one variable; the largest number is shared."""
+        return Assignment({**self.values, variable: value}, self.largest)
 
 
-Program = Callable[[Place], Tensor]
+Program = Callable[[Assignment], Tensor]
 
 
 class NoProgramError(ValueError):
@@ -55,14 +55,14 @@ class NoProgramError(ValueError):
 
 
 def program(expr: sp.Expr) -> Program:
-    """Return the formula as a function of a `Place`; raises NoProgramError if a part cannot be evaluated in torch."""
+    """Return the formula as a function of an `Assignment`; raises NoProgramError if a part cannot be evaluated in torch."""
     run = _program(expr)
 
-    def noted(place: Place) -> Tensor:
-        value = run(place)
+    def noted(assignment: Assignment) -> Tensor:
+        value = run(assignment)
         size = float(value.detach().abs())
         if math.isfinite(size):
-            place.largest[0] = max(place.largest[0], size)
+            assignment.largest[0] = max(assignment.largest[0], size)
         return value
 
     return noted
@@ -76,18 +76,18 @@ def _program(expr: Any) -> Program:
 @_program.register
 def _(expr: sp.Number) -> Program:
     value = torch.tensor(float(expr), dtype=torch.float64)
-    return lambda place: value
+    return lambda assignment: value
 
 
 @_program.register
 def _(expr: Variable) -> Program:
-    return lambda place: torch.as_tensor(place.values[expr], dtype=torch.float64)
+    return lambda assignment: torch.as_tensor(assignment.values[expr], dtype=torch.float64)
 
 
 @_program.register
 def _(expr: sp.Indexed) -> Program:
     base, positions = expr.base.label, [_integer(index) for index in expr.indices]
-    return lambda place: place.values[base][tuple(position(place) - 1 for position in positions)]  # type: ignore[index]
+    return lambda assignment: assignment.values[base][tuple(position(assignment) - 1 for position in positions)]  # type: ignore[index]
 
 
 @_program.register
@@ -102,7 +102,7 @@ def _(expr: sp.Mul) -> Program:
 
 def _folded(expr: sp.Expr, operator: Callable[[Tensor, Tensor], Tensor]) -> Program:
     terms = [program(each) for each in expr.args]
-    return lambda place: reduce(operator, (term(place) for term in terms))
+    return lambda assignment: reduce(operator, (term(assignment) for term in terms))
 
 
 @_program.register
@@ -110,9 +110,9 @@ def _(expr: sp.Pow) -> Program:
     base = program(expr.base)
     if expr.exp.is_Integer:
         exponent = int(expr.exp)
-        return lambda place: base(place) ** exponent
+        return lambda assignment: base(assignment) ** exponent
     power = program(expr.exp)
-    return lambda place: base(place) ** power(place)
+    return lambda assignment: base(assignment) ** power(assignment)
 
 
 @_program.register
@@ -122,8 +122,9 @@ def _(expr: sp.Sum) -> Program:
     first, last = _integer(low), _integer(high)
     zero = torch.zeros((), dtype=torch.float64)
 
-    def run(place: Place) -> Tensor:
-        return sum((inner(place.with_value(variable, at)) for at in range(first(place), last(place) + 1)), zero)
+    def run(assignment: Assignment) -> Tensor:
+        indices = range(first(assignment), last(assignment) + 1)
+        return sum((inner(assignment.with_value(variable, index)) for index in indices), zero)
 
     return run
 
@@ -131,7 +132,7 @@ def _(expr: sp.Sum) -> Program:
 @_program.register
 def _(expr: sp.KroneckerDelta) -> Program:
     first, second = map(_integer, expr.args)
-    return lambda place: torch.tensor(float(first(place) == second(place)), dtype=torch.float64)
+    return lambda assignment: torch.tensor(float(first(assignment) == second(assignment)), dtype=torch.float64)
 
 
 @_program.register
@@ -140,15 +141,15 @@ def _(expr: Partial) -> Program:
     label = by.base.label if isinstance(by, sp.Indexed) else by
     positions = [_integer(index) for index in by.indices] if isinstance(by, sp.Indexed) else []
 
-    def run(place: Place) -> Tensor:
+    def run(assignment: Assignment) -> Tensor:
         with torch.enable_grad():
-            moving = torch.as_tensor(place.values[label], dtype=torch.float64).clone()
+            moving = torch.as_tensor(assignment.values[label], dtype=torch.float64).clone()
             moving = moving if moving.requires_grad else moving.requires_grad_()
-            value = formula(place.with_value(label, moving))
+            value = formula(assignment.with_value(label, moving))
             if not value.requires_grad:
                 return torch.zeros((), dtype=torch.float64)
             slope = torch.autograd.grad(value, moving, create_graph=True, allow_unused=True, materialize_grads=True)[0]
-        return slope[tuple(position(place) - 1 for position in positions)]
+        return slope[tuple(position(assignment) - 1 for position in positions)]
 
     return run
 
@@ -171,13 +172,13 @@ def _(expr: sp.Function) -> Program:
     if type(expr) not in FUNCTIONS:
         raise NoProgramError(f"{type(expr).__name__}: expected one of {', '.join(each.__name__ for each in FUNCTIONS)}")
     function, arguments = FUNCTIONS[type(expr)], [program(each) for each in expr.args]
-    return lambda place: function(*(argument(place) for argument in arguments))
+    return lambda assignment: function(*(argument(assignment) for argument in arguments))
 
 
-def _integer(expr: sp.Expr) -> Callable[[Place], int]:
-    """An index or a size as a function of a place."""
+def _integer(expr: sp.Expr) -> Callable[[Assignment], int]:
+    """An index or a size as a function of an assignment."""
     run = program(sp.sympify(expr))
-    return lambda place: round(float(run(place)))
+    return lambda assignment: round(float(run(assignment)))
 
 
 # ── instances ───────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -211,7 +212,7 @@ def instances(variables: Sequence[Variable]) -> st.SearchStrategy[dict[Variable,
 
 def _length(part: sp.Expr) -> Callable[[Mapping[Variable, Any]], int]:
     run = _integer(part)
-    return lambda values: run(Place(dict(values)))
+    return lambda values: run(Assignment(dict(values)))
 
 
 def _value(variable: Variable, shape: Sequence[int]) -> st.SearchStrategy[Any]:
@@ -258,14 +259,14 @@ def _check(statement: Relation) -> Callable[[dict[Variable, Any]], Reading]:
     lengths = [_length(index.domain.shape[0]) for index in indices]
 
     def check(values: dict[Variable, Any]) -> Reading:
-        place, extents = Place(dict(values)), [length(values) for length in lengths]
+        assignment, extents = Assignment(dict(values)), [length(values) for length in lengths]
         entries = []
         for position in product(*(range(1, extent + 1) for extent in extents)):
-            at = Place({**place.values, **dict(zip(indices, position, strict=True))}, place.largest)
-            entries.append(run(at).detach())
+            indexed = Assignment({**assignment.values, **dict(zip(indices, position, strict=True))}, assignment.largest)
+            entries.append(run(indexed).detach())
         left = torch.stack(entries).reshape(extents)
         size = max([1, *(value for variable, value in values.items() if variable.domain.kind is Kind.SIZE)])
-        tolerance = tolerances.rounding(torch.float64, size**2, place.largest[0])
+        tolerance = tolerances.rounding(torch.float64, size**2, assignment.largest[0])
         return Reading({v.name: value for v, value in values.items()}, {"autograd": left}, tolerance)
 
     return check

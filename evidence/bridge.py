@@ -45,9 +45,9 @@ class _Printer(PythonCodePrinter):
     each of their values.
     """
 
-    def __init__(self, given: Sequence[Variable]) -> None:
+    def __init__(self, variables: Sequence[Variable]) -> None:
         super().__init__({"fully_qualified_modules": False, "user_functions": PRINTED})
-        self.names = {v: f"_{n}" for n, v in enumerate(given)}
+        self.names = {v: f"_{n}" for n, v in enumerate(variables)}
         self.bound: list[Variable] = []
         self.sums: dict[sp.Sum, tuple[str, str]] = {}        # the function's name with its parameters, and what it returns
 
@@ -70,9 +70,9 @@ class _Printer(PythonCodePrinter):
 
     def source(self, expr: sp.Expr) -> str:
         """A function of the variables whose names were given."""
-        given, body = ", ".join(self.names.values()), self.doprint(expr)
+        parameters, body = ", ".join(self.names.values()), self.doprint(expr)
         sums = "".join(f"    @cache\n    def {head}:\n        return {value}\n" for head, value in self.sums.values())
-        return f"def value({given}):\n{sums}    return {body}\n"
+        return f"def value({parameters}):\n{sums}    return {body}\n"
 
     def _print_Abs(self, expr: sp.Abs) -> str:
         return f"abs({self._print(expr.args[0])})"
@@ -201,10 +201,10 @@ _closed = False
 
 def _guarded(function: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(function)
-    def call(*given: Any, **named: Any) -> Any:
+    def call(*args: Any, **kwargs: Any) -> Any:
         if _closed:
             _refuse()
-        return function(*given, **named)
+        return function(*args, **kwargs)
 
     return call
 
@@ -226,12 +226,12 @@ def _shut(shut: bool) -> None:
 
 @contextmanager
 def _while(shut: bool) -> Iterator[None]:
-    before = _closed
+    previous = _closed
     _shut(shut)
     try:
         yield
     finally:
-        _shut(before)
+        _shut(previous)
 
 
 def closed() -> AbstractContextManager[None]:

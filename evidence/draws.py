@@ -39,7 +39,7 @@ class Draws:
 
     def run(self, explore: Explore, turn: int) -> bool:
         """Explore one more round; returns False if no instance could be drawn."""
-        before = self.kept
+        initial = self.kept
 
         def begin() -> None:
             self.begun += 1
@@ -60,7 +60,7 @@ class Draws:
                 seed(turn)(profile(given(both)(each)))()
             except Unsatisfiable:
                 return False
-        return self.kept > before
+        return self.kept > initial
 
     def _counting(self, draw: Callable[..., Any]) -> Callable[..., Any]:
         """Hypothesis' draw from a filtered strategy, which tries up to three times, with each refusal counted."""

@@ -161,14 +161,14 @@ def _note(vote: Vote, printed: Formula, reading: Reading, route: str, comparison
     if printed.ordered:
         vote.tightest = min(vote.tightest, comparison.gap)
     inputs = ", ".join(f"{name} = {_shown(reading.point[name])}" for name in printed.names if name in reading.point)
-    at = f" at {inputs}" if inputs else ""
-    off = f"{route} misses by {comparison.miss:.3g} tolerances{_both(comparison.worst)}{at}"
+    location = f" at {inputs}" if inputs else ""
+    off = f"{route} misses by {comparison.miss:.3g} tolerances{_both(comparison.worst)}{location}"
     if comparison.miss > REFUTING_FACTOR:
         vote.failure = vote.failure or off
     elif comparison.miss > 1:
         vote.doubt = vote.doubt or f"{off}; at most 1 is agreement and more than {REFUTING_FACTOR:g} a refutation"
     if comparison.incomparable:
-        vote.doubt = vote.doubt or f"{route} or the formula is not finite at {comparison.incomparable} positions{at}"
+        vote.doubt = vote.doubt or f"{route} or the formula is not finite at {comparison.incomparable} positions{location}"
 
 
 def _both(worst: Miss | None) -> str:

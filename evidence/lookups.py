@@ -60,7 +60,7 @@ def may_name(name: str) -> bool:
 
 def looks_up(source: str, package: str = VOTING[0], own: tuple[str, ...] = VOTING) -> list[str]:
     """Yield every import and name in a module that could give it access to the derivations."""
-    return [found for node in ast.walk(ast.parse(source)) for found in _of_node(node, package, own)]
+    return [lookup for node in ast.walk(ast.parse(source)) for lookup in _of_node(node, package, own)]
 
 
 def _of_node(node: ast.AST, package: str, own: tuple[str, ...]) -> Iterator[str]:
@@ -85,8 +85,8 @@ def admit_sources(package: str, folder: Path) -> None:
     for path in sorted(path for path in folder.rglob("*.py") if not path.name.startswith("test_")):
         *inner, last = path.relative_to(folder).with_suffix("").parts
         holder = ".".join((package, *inner))
-        if found := looks_up(path.read_text(encoding="utf-8"), holder, (*VOTING, package)):
+        if lookups := looks_up(path.read_text(encoding="utf-8"), holder, (*VOTING, package)):
             name = holder if last == "__init__" else f"{holder}.{last}"
             raise LookUpError(f"{name}: expected imports of {', '.join(PACKAGES)}, of modules of {package} and of "
                               f"{', '.join(sorted(OWN['evidence']))} from evidence, and no way around them, got "
-                              f"{', '.join(dict.fromkeys(found))}")
+                              f"{', '.join(dict.fromkeys(lookups))}")

@@ -74,8 +74,8 @@ class Formula:
         self.given = [*relation.given, *relation.premises]
         moving = {relation.variable} if isinstance(relation, Limit | Expansion) else set()
         compared = variables_of(sp.Tuple(self.left, self.right))
-        found = list(dict.fromkeys([*compared, *(v for p in self.given for v in p.variables())]))
-        self.variables = [v for v in found if v not in moving]
+        occurring = list(dict.fromkeys([*compared, *(v for p in self.given for v in p.variables())]))
+        self.variables = [v for v in occurring if v not in moving]
         self.names = [v.name for v in compared]
         self.indices = [v for v in self.variables if v.domain.kind is Kind.INDEX and v.name in self.names]
         distinct(self.variables, about)
@@ -172,8 +172,8 @@ def _compared(
     larger = torch.maximum(expected.abs(), values.abs())
     gap = float((off.abs() / larger).nan_to_num(nan=0.0).min())                  # 0/0 where both sides are 0
     off = off if formula.ordered else -off.abs() if formula.apart else off.abs()
-    miss, at = float(off.max()) / reading.tolerance, int(off.argmax())
-    worst = Miss(tuple(positions[at].tolist()), float(values[at]), float(expected[at]))
+    miss, index = float(off.max()) / reading.tolerance, int(off.argmax())
+    worst = Miss(tuple(positions[index].tolist()), float(values[index]), float(expected[index]))
     return Comparison(
         miss + MARGIN * formula.strict, expected.numel(), unclear, gap, float(larger.max()), _largest(expected), worst)
 

@@ -119,9 +119,9 @@ figure, axis = plt.subplots(figsize=(6.5, 3.6), layout="constrained")
 tau = temperatures.detach().numpy()
 for curve, slope, label in zip((similarity, entropy), expected, ("expected similarity", "entropy"), strict=True):
     axis.semilogx(tau, curve.detach(), label=label)
-    for at in (60, 100, 140):
-        ends = np.array([tau[at] / 1.25, tau[at] * 1.25])
-        axis.plot(ends, curve[at].item() + slope[at].item() * (ends - tau[at]), "k-", linewidth=2)
+    for index in (60, 100, 140):
+        ends = np.array([tau[index] / 1.25, tau[index] * 1.25])
+        axis.plot(ends, curve[index].item() + slope[index].item() * (ends - tau[index]), "k-", linewidth=2)
 axis.axhline(np.log(3), linestyle=":", color="gray", label="log 3, the most entropy there is")
 axis.set(xlabel="temperature τ", ylabel="nats, or units of the scores")
 axis.legend()

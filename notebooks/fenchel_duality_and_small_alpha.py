@@ -121,26 +121,26 @@ show("deciphering.18")
 
 # %%
 alphas = halvings()
-found = study(problem, alphas)
+results = study(problem, alphas)
 better = mem.tilt(mem.resolvent(t, z.expand(len(alphas), 2), u, alphas), t, u) @ t
-errors = {"attention": found.errors, "with (I + αΣ)⁻¹": (better - found.exact).norm(dim=-1)}
+errors = {"attention": results.errors, "with (I + αΣ)⁻¹": (better - results.exact).norm(dim=-1)}
 figure, axis = plt.subplots(figsize=(6.5, 4), layout="constrained")
 orders = {}
 for name, values in errors.items():
-    sure = values > 10 * found.bound                         # elsewhere one sees the solver, not the formula
+    sure = values > 10 * results.bound                       # elsewhere one sees the solver, not the formula
     x, y = alphas[sure].log(), values[sure].log()
     orders[name] = float((y[-2] - y[-1]) / (x[-2] - x[-1]))
     axis.loglog(alphas[sure], values[sure], "o-", markersize=4, label=f"{name}: order {orders[name]:.2f} at the end")
-axis.loglog(alphas, found.constant * alphas**2, "k--", linewidth=1, label="predicted: ‖Σ²z‖ α²")
+axis.loglog(alphas, results.constant * alphas**2, "k--", linewidth=1, label="predicted: ‖Σ²z‖ α²")
 axis.set(xlabel="α", ylabel="distance to the exact estimate")
 axis.legend()
 plt.show()
-print(f"slope over the last {FITTED} halvings: {found.slope:.4f}")
-print(f"constant: predicted {found.constant:.6f}, measured {found.measured_constant:.6f}")
-scaled = found.errors / alphas**2                            # = ‖Σ²z‖ + O(α): a halving should halve what is missing
-extrapolated, unsure = float(2 * scaled[-1] - scaled[-2]), float((found.bound / alphas**2)[-1])
+print(f"slope over the last {FITTED} halvings: {results.slope:.4f}")
+print(f"constant: predicted {results.constant:.6f}, measured {results.measured_constant:.6f}")
+scaled = results.errors / alphas**2                          # = ‖Σ²z‖ + O(α): a halving should halve what is missing
+extrapolated, unsure = float(2 * scaled[-1] - scaled[-2]), float((results.bound / alphas**2)[-1])
 print(f"the O(α) in it removed: {extrapolated:.8f}")
-assert abs(extrapolated - found.constant) <= abs(extrapolated - found.measured_constant) + 3 * unsure
+assert abs(extrapolated - results.constant) <= abs(extrapolated - results.measured_constant) + 3 * unsure
 
 # %% [markdown]
 # ## A certificate, without solving

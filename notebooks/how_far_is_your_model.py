@@ -42,8 +42,8 @@ TEXT = None
 
 # %%
 name, text = MODEL or os.environ.get("ATTENTION_MODEL") or ENCODER, TEXT or PARAGRAPH
-found = study(name, text=text)
-trained = [rows for rows in found if rows.weights == "trained"]
+modules = study(name, text=text)
+trained = [rows for rows in modules if rows.weights == "trained"]
 roles = list(dict.fromkeys(rows.role for rows in trained))
 print(f"{name}: {len(trained)} attention modules ({', '.join(roles)}), {sum(len(rows.head) for rows in trained)} queries")
 
@@ -58,14 +58,14 @@ print(f"{name}: {len(trained)} attention modules ({', '.join(roles)}), {sum(len(
 def boxes(axis, statistic, role):
     """Boxes from the lower to the upper quartile, whiskers over nine tenths; trained and random side by side."""
     for shift, weights, colour in ((-0.17, "trained", "tab:blue"), (0.17, "random", "tab:orange")):
-        rows = [r for r in found if (r.role, r.weights) == (role, weights)]
+        rows = [r for r in modules if (r.role, r.weights) == (role, weights)]
         drawn = axis.boxplot([r.values[statistic] for r in rows], positions=[r.layer + 1 + shift for r in rows], widths=0.3,
                              whis=(5, 95), showfliers=False, patch_artist=True, manage_ticks=False,
                              medianprops={"color": "black"})
         for box in drawn["boxes"]:
             box.set(facecolor=colour, alpha=0.6)
         axis.plot([], [], "s", color=colour, label=weights)
-    axis.set(xlabel="layer", title=role, xticks=sorted({r.layer + 1 for r in found if r.role == role}))
+    axis.set(xlabel="layer", title=role, xticks=sorted({r.layer + 1 for r in modules if r.role == role}))
 
 
 labels = {"deviation": "deviation ‖λ* − αz‖ / ‖λ*‖", "output_error": "error of the output ‖h_c − ĥ‖ / ‖ĥ − μ‖"}

@@ -76,11 +76,11 @@ show("eot.s3.example-doubled")
 # enclosed by ball arithmetic. Without them, the ✓ above would only say that nobody looked.
 
 # %%
-found = examine(entries()["eot.s3.example-doubled"])
-assert found.evidence.outcome is Outcome.HOLDS
-assert found.evidence.general
-assert set(found.evidence.refuted_twins) == set(halved_temperature.twins)
-assert found.faults == ()
+examined = examine(entries()["eot.s3.example-doubled"])
+assert examined.evidence.outcome is Outcome.HOLDS
+assert examined.evidence.general
+assert set(examined.evidence.refuted_twins) == set(halved_temperature.twins)
+assert examined.faults == ()
 
 # %% [markdown]
 # Why the logistic form, when softmax(s; τ/2) is what the sentence says? Because 2s/τ and s/(τ/2) are one expression to the
@@ -96,9 +96,9 @@ def same_thing():
 
 same_thing.twin("the temperature is doubled", lambda: Equation(softmax(doubled, tau)(j), softmax(score, 2 * tau)(j)))
 same_thing.twin("nothing happens", lambda: Equation(softmax(doubled, tau)(j), p(j)))
-found = examine(same_thing)
-print(found.evidence.outcome, "—", found.evidence.detail)
-assert found.evidence.outcome is Outcome.VACUOUS
+examined = examine(same_thing)
+print(examined.evidence.outcome, "—", examined.evidence.detail)
+assert examined.evidence.outcome is Outcome.VACUOUS
 
 # %% [markdown]
 # ## A wrong version is refused
@@ -116,11 +116,11 @@ naive = claim("eot.s3.example-squared", "identity", title="Doubled scores, squar
               latex=r"\mathrm{softmax}(2s;\tau)_j=p_j^2")(squares)
 for name, factor in (("cubed", 3), ("unchanged", 1)):
     naive.twin(name, lambda factor=factor: Equation(softmax(doubled, tau)(j), p(j) ** factor))
-found = examine(naive)
-print("outcome:", found.evidence.outcome)
-print("witness:", rendering.witness(found.evidence.witness))
-print("verdict:", judge(naive.claim, [found.evidence]).verdict)
-assert found.evidence.outcome is Outcome.REFUTED
+examined = examine(naive)
+print("outcome:", examined.evidence.outcome)
+print("witness:", rendering.witness(examined.evidence.witness))
+print("verdict:", judge(naive.claim, [examined.evidence]).verdict)
+assert examined.evidence.outcome is Outcome.REFUTED
 
 # %% [markdown]
 # The machine found a counterexample by itself. How wrong is the sentence? For two keys, at all differences of scores:
@@ -128,13 +128,13 @@ assert found.evidence.outcome is Outcome.REFUTED
 # %%
 gap = torch.linspace(-4, 4, 201, dtype=torch.float64)
 two = torch.stack([gap, torch.zeros_like(gap)], -1)
-before, after = one_sided.plan(two)[:, 0], one_sided.plan(2 * two)[:, 0]
+weight, doubled_weight = one_sided.plan(two)[:, 0], one_sided.plan(2 * two)[:, 0]
 square = one_sided.plan(two).square()
 figure, axis = plt.subplots(figsize=(6.2, 3.6), layout="constrained")
-axis.plot(gap, after, linewidth=3, alpha=0.5, label="weight after doubling the scores")
-axis.plot(gap, before**2, "--", label="the weight, squared")
+axis.plot(gap, doubled_weight, linewidth=3, alpha=0.5, label="weight after doubling the scores")
+axis.plot(gap, weight**2, "--", label="the weight, squared")
 axis.plot(gap, square[:, 0] / square.sum(-1), "k:", label="squared, and normalized")
-axis.plot(gap, before, color="gray", linewidth=1, label="weight before")
+axis.plot(gap, weight, color="gray", linewidth=1, label="weight before")
 axis.set(xlabel="s₁ − s₂ (τ = 1)", ylabel="weight of key 1")
 axis.legend(fontsize=8)
 plt.show()
@@ -166,10 +166,10 @@ squared.twin("divided by the root", lambda: Equation(softmax(doubled, tau)(j), p
 show("eot.s3.example-corrected")
 
 # %%
-found = examine(squared)
-verdict = judge(squared.claim, [found.evidence])
+examined = examine(squared)
+verdict = judge(squared.claim, [examined.evidence])
 print(verdict.verdict, verdict.severity, "—", rendering.cause(verdict.cause))
-assert (verdict.verdict, found.evidence.correction) == ("corrected", Outcome.HOLDS)
+assert (verdict.verdict, examined.evidence.correction) == ("corrected", Outcome.HOLDS)
 
 # %% [markdown]
 # ## A check without power is refused
@@ -180,11 +180,11 @@ assert (verdict.verdict, found.evidence.correction) == ("corrected", Outcome.HOL
 blunt = claim("eot.s3.example-blunt", "identity", title="A twin that lives", latex="p_j=p_j")(halved_temperature.derivation)
 blunt.twin("the temperature is doubled", lambda: Equation(softmax(doubled, tau)(j), softmax(score, 2 * tau)(j)))
 blunt.twin("not wrong at all", lambda: Equation(softmax(doubled, tau)(j), p(j) ** 2 / total(l, p(l) ** 2)))
-found = examine(blunt)
-verdict = judge(blunt.claim, [found.evidence])
-print("faults:", *found.faults)
+examined = examine(blunt)
+verdict = judge(blunt.claim, [examined.evidence])
+print("faults:", *examined.faults)
 print("verdict:", verdict.verdict, "—", rendering.cause(verdict.cause))
-assert found.faults
+assert examined.faults
 assert verdict.verdict == "open"
 
 # %% [markdown]

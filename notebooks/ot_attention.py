@@ -48,8 +48,8 @@ pictures |= {f"transport, γ = {gamma}": ot_attention.weights(t, z, u, cost, alp
 figure, axes = plt.subplots(1, 4, figsize=(13, 3.4), layout="constrained", sharex=True, sharey=True)
 for axis, (title, weights) in zip(axes, pictures.items(), strict=True):
     axis.scatter(*t.T.numpy(), s=(1500 * weights + 1).tolist(), color="tab:purple", alpha=0.6)
-    for name, place, weight in zip(names, t.tolist(), weights.tolist(), strict=True):
-        axis.annotate(f"{name}\n{weight:.2f}", place, xytext=(0, -22), textcoords="offset points", fontsize=7, ha="center")
+    for name, position, weight in zip(names, t.tolist(), weights.tolist(), strict=True):
+        axis.annotate(f"{name}\n{weight:.2f}", position, xytext=(0, -22), textcoords="offset points", fontsize=7, ha="center")
     axis.annotate("", xy=tuple((u @ t + z / 2).tolist()), xytext=tuple((u @ t).tolist()), arrowprops={"arrowstyle": "->"})
     axis.set(title=title, xlim=(-1.6, 1.8), ylim=(-1.6, 1.2), xlabel="first coordinate")
     assert abs(float(weights.sum()) - 1) <= tolerances.rounding("float64", 12)

@@ -57,9 +57,9 @@ for axis, rho in zip(axes, prices, strict=True):
     weights = one_sided.plan(scores, tau) if rho == 0 else transport.relaxed_weights(scores, tau, rho)
     image = axis.imshow(weights.numpy(), cmap="magma", vmin=0, vmax=1)
     report = transport.diagnose(weights)
-    told = f"imbalance {abs(float(report.imbalance)):.2f}, effective keys {float(report.effective_keys.mean()):.1f}"
+    caption = f"imbalance {abs(float(report.imbalance)):.2f}, effective keys {float(report.effective_keys.mean()):.1f}"
     axis.set(title="ρ = ∞: balanced" if math.isinf(rho) else f"ρ = {rho:g}" + (": softmax" if rho == 0 else ""),
-             xlabel=f"key\n{told}")
+             xlabel=f"key\n{caption}")
     both = report.information + report.imbalance
     torch.testing.assert_close(report.concentration, both, rtol=0.0, atol=tolerances.rounding("float64", n * n, 4.0))
 axes[0].set_ylabel("query")

@@ -88,10 +88,11 @@ def maps(pictures, tokens, heads):
     plt.show()
 
 
-def bars(found, title):
+def bars(misfits, title):
     """How far each version of the formula is from the model, on a logarithmic scale."""
-    axis = plt.figure(figsize=(7, 0.45 * len(found) + 0.9), layout="constrained").subplots()
-    axis.barh(list(found), list(found.values()), color=["tab:green" if value <= 1 else "tab:red" for value in found.values()])
+    axis = plt.figure(figsize=(7, 0.45 * len(misfits) + 0.9), layout="constrained").subplots()
+    colours = ["tab:green" if value <= 1 else "tab:red" for value in misfits.values()]
+    axis.barh(list(misfits), list(misfits.values()), color=colours)
     axis.axvline(1, color="black", linewidth=1)
     axis.set(xscale="log", xlabel="largest difference of a weight, in units of rounding", title=title)
     axis.invert_yaxis()
@@ -128,18 +129,18 @@ def without_bias(linear):
 
 versions = {"as shipped": {}, "without the query's bias": {"query": without_bias(module.query)},
             "without 1/√d′": {"scale": 1.0}}
-found = {}
+worst = {}
 for name, changes in versions.items():
     layers = [copy.copy(GeneralizedAttention.from_bert(m)) for _, m, *_ in calls]
-    found[name] = 0.0
+    worst[name] = 0.0
     for layer, (p, m, x, y) in zip(layers, calls, strict=True):
         layer.query = without_bias(m.query) if "query" in changes else m.query
         layer.scale = changes.get("scale", layer.scale)
-        found[name] = max(found[name], layer_misfit(layer, p, x, y))
-bars(found, "BERT, all layers and heads")
-print({name: f"{value:.2g}" for name, value in found.items()})
-assert found.pop("as shipped") <= 1
-assert min(found.values()) > 1e6
+        worst[name] = max(worst[name], layer_misfit(layer, p, x, y))
+bars(worst, "BERT, all layers and heads")
+print({name: f"{value:.2g}" for name, value in worst.items()})
+assert worst.pop("as shipped") <= 1
+assert min(worst.values()) > 1e6
 
 # %% [markdown]
 # ## T5
@@ -167,17 +168,17 @@ def layer_of(problem, module, **changes):
 
 
 versions = {"as shipped": {}, "with the printed 1/√d′": {"scale": calls[0][1].key_value_proj_dim**-0.5}}
-found = {name: max(layer_misfit(layer_of(p, m, **changes), p, x, y) for p, m, x, y in calls)
+worst = {name: max(layer_misfit(layer_of(p, m, **changes), p, x, y) for p, m, x, y in calls)
          for name, changes in versions.items()}
 selves = [call for call in calls if call[0].role != "cross"]
-found["without positions"] = min(layer_misfit(layer_of(p, m, position=None), p, x, y) for p, m, x, y in selves)
+worst["without positions"] = min(layer_misfit(layer_of(p, m, position=None), p, x, y) for p, m, x, y in selves)
 crosses = [call for call in calls if call[0].role == "cross"]
-found["positions in cross-attention"] = min(
+worst["positions in cross-attention"] = min(
     layer_misfit(layer_of(p, m, position=tables["decoder"]), p, x, y) for p, m, x, y in crosses)
-bars(found, "T5, all layers and heads")
-print({name: f"{value:.2g}" for name, value in found.items()})
-assert found.pop("as shipped") <= 1
-assert min(found.values()) > 1e6
+bars(worst, "T5, all layers and heads")
+print({name: f"{value:.2g}" for name, value in worst.items()})
+assert worst.pop("as shipped") <= 1
+assert min(worst.values()) > 1e6
 
 # %% [markdown]
 # The last bar is a claim of its own. The document says that positions make the prior of T5's cross-attention, too. The

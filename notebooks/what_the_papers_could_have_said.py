@@ -128,11 +128,11 @@ show("beyond.stability")
 # %%
 change = 3 * torch.rand(rows, 1, generator=generator, dtype=torch.float64) * normal(rows, m)
 oscillation = change.amax(-1) - change.amin(-1)
-moved = (one_sided.plan(s + change, tau) - p).abs().sum(-1) / 2
+variation = (one_sided.plan(s + change, tau) - p).abs().sum(-1) / 2
 grid = torch.linspace(0, 16, 200)
-picture(oscillation, moved, (grid, torch.tanh(grid / (4 * tau))), xlabel="oscillation ω", ylabel="total variation")
-assert bool((moved <= torch.tanh(oscillation / (4 * tau)) + SLACK).all())
-print(f"closest to the bound: {float((moved / torch.tanh(oscillation / (4 * tau))).max()):.3f}")
+picture(oscillation, variation, (grid, torch.tanh(grid / (4 * tau))), xlabel="oscillation ω", ylabel="total variation")
+assert bool((variation <= torch.tanh(oscillation / (4 * tau)) + SLACK).all())
+print(f"closest to the bound: {float((variation / torch.tanh(oscillation / (4 * tau))).max()):.3f}")
 
 # %% [markdown]
 # ## 6. What the temperature does

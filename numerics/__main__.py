@@ -7,7 +7,7 @@ import click
 
 NAMES = ("approximation", "bench", "cost", "deviation", "drop-in", "errors", "geometric", "gpu", "ot-vit", "temperature",
          "train-tiny")
-"""Of the commands, each in a module of its own, which takes seconds to import."""
+"""The commands; each has a module of its own, which takes seconds to import."""
 
 
 class Commands(click.Group):

@@ -10,8 +10,8 @@ Shapes      Leading axes, (...), broadcast as in NumPy, those of a mask too. Tem
             entries that are not positive and normal in that dtype give NaN.
 Dtypes      Arguments of several dtypes are brought to the widest. float16 and bfloat16 are computed in float32 and returned in
             the dtype of the input; nothing is promoted to float64 unless an input is float64.
-Range       Products, squares and sums of what is given must be finite in the dtype computed in. Where one is not, what depends
-            on it is NaN or infinite, and never a wrong number.
+Range       Products, squares and sums of the inputs must be finite in the dtype of the computation. Where one is not, results
+            that depend on it are NaN or infinite, never wrong numbers.
 Masks       As in ``scaled_dot_product_attention``: boolean, True takes part; floating, added to the logits (s/τ, −C/ε or
             log u). A score of −inf is masked. A row with nothing left has weights zero, log-partition −inf, and derivatives
             that are zero.
@@ -51,7 +51,7 @@ def one_per_row(name: str, value: Tensor, X: Tensor, dim: int, number: str = "a 
 
 
 def describe(x: object) -> str:
-    """Return what was given, for an error message."""
+    """Describe an argument for an error message."""
     if not isinstance(x, Tensor):
         return f"{type(x).__name__} {x!r}"
     if x.is_nested:
@@ -149,13 +149,13 @@ def floating(name: str, x: Tensor, *axes: str, last: int | None = None) -> Tenso
     return x.to(compute_dtype(x.dtype))
 
 
-def tensors(**given: tuple[Tensor, int]) -> tuple[list[Tensor], torch.dtype]:
+def tensors(**inputs: tuple[Tensor, int]) -> tuple[list[Tensor], torch.dtype]:
     """Return the tensors in the widest dtype to compute in, and the dtype to return.
 
-    Each is given with the number of its own axes, one or two, none of which may be empty.
+    Each comes with the number of its own axes, one or two, none of which may be empty.
     """
-    wide = [floating(name, x, *("n", "m")[:ndim]) for name, (x, ndim) in given.items()]
-    return common(*wide), result_dtype(*(x for x, _ in given.values()))
+    wide = [floating(name, x, *("n", "m")[:ndim]) for name, (x, ndim) in inputs.items()]
+    return common(*wide), result_dtype(*(x for x, _ in inputs.values()))
 
 
 def check_mask_dtype(name: str, mask: Tensor) -> None:
@@ -176,8 +176,8 @@ def check_mask(mask: Tensor, shape: tuple[int, ...], *, own: int = 1, exact: boo
     """
     fits = is_dense(mask) and (mask.dtype == torch.bool or (mask.is_floating_point() and not boolean))
     if fits:
-        last, wanted = mask.shape[-own:], shape[-own:]
-        fits = last == wanted if exact else all(a in (1, b) for a, b in zip(reversed(last), reversed(wanted), strict=False))
+        last, expected = mask.shape[-own:], shape[-own:]
+        fits = last == expected if exact else all(a in (1, b) for a, b in zip(reversed(last), reversed(expected), strict=False))
         fits = fits and broadcastable(mask.shape[:-own], shape[:-own])
     if not fits:
         kind = "a boolean" if boolean else "a boolean or floating"
@@ -195,7 +195,7 @@ def positive(name: str, value: Positive, batch: torch.Size, like: Tensor) -> Ten
         name: of the argument.
         value: a number that is normal in the dtype of ``like``, or a floating tensor.
         batch: (...), what a tensor broadcasts over.
-        like: whose dtype and device the result has.
+        like: a tensor with the dtype and device of the result.
     """
     if not isinstance(value, Tensor):
         return like.new_full((), number(name, value, like.dtype))
@@ -236,13 +236,13 @@ def check_count(name: str, value: int) -> None:
 def check_entries(name: str, x: Tensor, fine: Tensor, expected: str) -> None:
     """Raise ValueError if a tensor has invalid entries; the message gives the position of the first.
 
-    Only for what reads its data anyway, a solver: it waits for the device. Under ``torch.func.vmap`` nothing is read.
+    Only for solvers, which read their data anyway: it waits for the device. Under ``torch.func.vmap`` nothing is read.
 
     Args:
         name: of the argument.
         x: the argument, which expands to the shape of ``fine``.
         fine: boolean: which entries are as expected.
-        expected: what the message says they should be.
+        expected: the words of the message for valid entries.
     """
     if readable(fine) and not bool(fine.all()):
         index = tuple((~fine).nonzero()[0].tolist())
@@ -272,7 +272,7 @@ def transformed(*tensors: Tensor) -> bool:
 
 
 def differentiated(*tensors: Tensor) -> bool:
-    """Return whether somebody may want derivatives in these tensors."""
+    """Return whether derivatives in any of these tensors may be needed."""
     return transformed(*tensors) or (torch.is_grad_enabled() and any(x.requires_grad for x in tensors))
 
 

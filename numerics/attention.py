@@ -54,15 +54,15 @@ def attention_weights(templates: Tensor, evidence: Tensor, log_prior: Tensor, al
     t, z, prior = common(t, z, prior)
     shape = (*broadcast(templates=t.shape[:-2], evidence=z.shape[:-2]), z.shape[-2], t.shape[-2])
     check_expands("log_prior", prior, shape)
-    # A common offset of the templates moves no weight, and costs no digits once it is taken off.
+    # A common offset of the templates changes no weight; subtracting it saves digits.
     used = (prior.expand(shape) != -torch.inf).any(-2).to(t).sum_to_size(t.shape[:-1]) > 0
-    kept = torch.where(used.unsqueeze(-1), t, 0.0).detach()
-    center = (kept / used.sum(-1).clamp(min=1)[..., None, None]).sum(-2, keepdim=True)
+    supported = torch.where(used.unsqueeze(-1), t, 0.0).detach()
+    center = (supported / used.sum(-1).clamp(min=1)[..., None, None]).sum(-2, keepdim=True)
     return tilted(prior, alpha * (z @ (t - center).mT)).to(evidence.dtype)
 
 
 class BertAttention(Protocol):
-    """What is read of the self-attention module of BERT in transformers."""
+    """The attributes of BERT's self-attention module in transformers that are used."""
 
     query: nn.Linear
     key: nn.Linear
@@ -297,7 +297,7 @@ class GeneralizedAttention(nn.Module):
 
 
 def _projections(attention: object, *names: str) -> list[Any]:
-    found = [getattr(attention, name, None) for name in names]
-    if not all(isinstance(x, nn.Linear) for x in found):
+    layers = [getattr(attention, name, None) for name in names]
+    if not all(isinstance(x, nn.Linear) for x in layers):
         raise ValueError(f"attention: expected a module with linear maps {', '.join(names)}, got {type(attention).__name__}")
-    return found
+    return layers

@@ -11,7 +11,7 @@ Regularizers
             Tsallis     Σ (p^α − p)/(α(α − 1)); sparsemax has α = 2    normmax     ‖p‖_α − 1
             squared     ‖μ‖²/2, everywhere                             perceptron  0, on the simplex: α = ∞
 Derivatives In X, of every order that its weights have; in y, of the first: ∂L/∂y = ∇Ω(y) − x. None in α: it is a constant.
-Values      No loss is negative: what rounding takes below zero is put back there.
+Values      No loss is negative: one that rounding takes below zero is set to zero.
 Masks       A score of −inf is masked. A label that is masked has an infinite loss.
 References  Blondel, Martins & Niculae 2020.
 """
@@ -45,17 +45,17 @@ def sparsemax_loss(X: Tensor, target: Tensor, k: int | None = None) -> Tensor:
     Raises:
         ValueError: for a shape, dtype or number other than these.
     """
-    return _of_plan(X, target, lambda x: sparsemax(x, k=k), lambda p: _tsallis(p, 2.0))
+    return _plan_loss(X, target, lambda x: sparsemax(x, k=k), lambda p: _tsallis(p, 2.0))
 
 
 def sparsemax_bisect_loss(X: Tensor, target: Tensor, n_iter: int = 50) -> Tensor:
     """Return the sparsemax loss, by bisection. Arguments, result and errors as for ``sparsemax_loss``."""
-    return _of_plan(X, target, lambda x: sparsemax_bisect(x, n_iter=n_iter), lambda p: _tsallis(p, 2.0))
+    return _plan_loss(X, target, lambda x: sparsemax_bisect(x, n_iter=n_iter), lambda p: _tsallis(p, 2.0))
 
 
 def entmax15_loss(X: Tensor, target: Tensor, k: int | None = None) -> Tensor:
     """Return the 3/2-entmax loss. Arguments, result and errors as for ``sparsemax_loss``."""
-    return _of_plan(X, target, lambda x: entmax15(x, k=k), lambda p: _tsallis(p, 1.5))
+    return _plan_loss(X, target, lambda x: entmax15(x, k=k), lambda p: _tsallis(p, 1.5))
 
 
 def entmax_bisect_loss(X: Tensor, target: Tensor, alpha: Positive = 1.5, n_iter: int = 50) -> Tensor:
@@ -70,13 +70,13 @@ def entmax_bisect_loss(X: Tensor, target: Tensor, alpha: Positive = 1.5, n_iter:
     _check_constant("alpha", alpha)
     if not isinstance(alpha, Tensor) and alpha == 1:
         return logistic_loss(X, target)
-    return _of_plan(X, target, lambda x: entmax_bisect(x, alpha, n_iter=n_iter), lambda p: _tsallis(p, alpha))
+    return _plan_loss(X, target, lambda x: entmax_bisect(x, alpha, n_iter=n_iter), lambda p: _tsallis(p, alpha))
 
 
 def normmax_bisect_loss(X: Tensor, target: Tensor, alpha: Positive = 2, n_iter: int = 50) -> Tensor:
     """Return the α-normmax loss. Arguments, result and errors as for ``entmax_bisect_loss``, with α > 1."""
     _check_constant("alpha", alpha)
-    return _of_plan(X, target, lambda x: normmax_bisect(x, alpha, n_iter=n_iter), lambda p: _norm(p, alpha))
+    return _plan_loss(X, target, lambda x: normmax_bisect(x, alpha, n_iter=n_iter), lambda p: _norm(p, alpha))
 
 
 def logistic_loss(X: Tensor, target: Tensor) -> Tensor:
@@ -112,7 +112,7 @@ class FenchelYoungLoss(nn.Module):
 
     Args:
         loss: of X and a target, one number a row.
-        predict: what weights it asks for, (..., m), of X.
+        predict: the weights, (..., m), at which its loss is zero, of X.
         ignore_index: a label whose rows count nothing, not even in the mean; none if it is negative.
         reduction: "elementwise_mean" or "mean" over the rows that count, "sum", or "none".
         options: of both functions.
@@ -197,7 +197,7 @@ class NormmaxBisectLoss(FenchelYoungLoss):
 # ── pieces ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _of_plan(X: Tensor, target: Tensor, plan: Callable[[Tensor], Tensor], omega: Callable[[Tensor], Tensor]) -> Tensor:
+def _plan_loss(X: Tensor, target: Tensor, plan: Callable[[Tensor], Tensor], omega: Callable[[Tensor], Tensor]) -> Tensor:
     """Return the loss of an Ω on the simplex whose conjugate is ⟨p, x⟩ − Ω(p) at its plan p."""
 
     def conjugate(x: Tensor) -> Tensor:
@@ -263,7 +263,7 @@ def _loss(
         value = conjugate(x) - x.gather(-1, y.unsqueeze(-1)).squeeze(-1)
     else:
         value = conjugate(x) - _paired(y, x) + omega(y) + (peak.squeeze(-1) * (1 - y.sum(-1)) if simplex else 0.0)
-    # The derivative of what is put back stays what it is.
+    # A loss that is set to zero keeps its derivative.
     return (value + (value.clamp(min=0) - value).detach().nan_to_num(nan=0.0)).to(dtype)
 
 

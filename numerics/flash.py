@@ -187,8 +187,8 @@ def tiled_gradients(
         downward = downward + torch.matmul(slope, x.key[..., start:stop, :])
         keys.append(torch.matmul(slope.mT, x.query))
         values.append(torch.matmul(p.mT, upward))
-    found = ((query, downward), (key, torch.cat(keys, -2)), (value, torch.cat(values, -2)))
-    return Gradients(*(gradient.sum_to_size(given.shape).to(given.dtype) for given, gradient in found))
+    gradients = ((query, downward), (key, torch.cat(keys, -2)), (value, torch.cat(values, -2)))
+    return Gradients(*(gradient.sum_to_size(argument.shape).to(argument.dtype) for argument, gradient in gradients))
 
 
 class _Problem(NamedTuple):

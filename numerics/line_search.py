@@ -21,10 +21,10 @@ def backtrack(
     slack: Tensor,
     exempt: Tensor,
 ) -> tuple[Tensor, Point, Tensor]:
-    """Return the sizes of the steps, (...), what is there, and whether the objective has grown enough, boolean (...).
+    """Return the step sizes, (...), the points reached, and whether the objective has grown enough, boolean (...).
 
     Args:
-        trial_at: what is reached by steps of the sizes (..., 1).
+        trial_at: the points reached by steps of the sizes (..., 1).
         objective: of such a point, (...), to be maximized.
         start: the objective at size 0, (...).
         slope: its derivative along the step there, (...).
@@ -34,8 +34,8 @@ def backtrack(
     size = torch.ones_like(slope)
     for _ in range(_HALVINGS):
         trial = trial_at(size.unsqueeze(-1))
-        enough = exempt | (objective(trial) >= start + _SUFFICIENT * size * slope - slack)
-        if bool(enough.all()):
+        accepted = exempt | (objective(trial) >= start + _SUFFICIENT * size * slope - slack)
+        if bool(accepted.all()):
             break
-        size = torch.where(enough, size, size / 2)
-    return size, trial, enough
+        size = torch.where(accepted, size, size / 2)
+    return size, trial, accepted

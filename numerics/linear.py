@@ -60,7 +60,7 @@ def linear_attention(
     """
     (q, k, v), dtype = arguments.tensors(query_features=(query_features, 2), key_features=(key_features, 2), value=(value, 2))
     _check_shapes(q, k, v, mask, causal=causal)
-    k, v = _kept(k, mask), _with_ones(v, mask)
+    k, v = _unmasked(k, mask), _with_ones(v, mask)
     total = _causal(q, k, v) if causal else torch.matmul(q, torch.matmul(k.mT, v))
     return _quotient(total).to(dtype)
 
@@ -71,7 +71,7 @@ def kernel_weights(
     """Return W, (..., n, m): what ``linear_attention`` multiplies its values by. Arguments and errors as there."""
     (q, k), dtype = arguments.tensors(query_features=(query_features, 2), key_features=(key_features, 2))
     _check_shapes(q, k, None, mask, causal=causal)
-    kernel = torch.matmul(q, _kept(k, mask).mT)
+    kernel = torch.matmul(q, _unmasked(k, mask).mT)
     kernel = kernel.tril() if causal else kernel
     return _quotient(torch.cat((kernel, kernel.sum(-1, keepdim=True)), -1)).to(dtype)
 
@@ -127,8 +127,8 @@ def random_feature_attention(
     (q, k, v, omega), dtype = arguments.tensors(query=(query, 2), key=(key, 2), value=(value, 2), projections=(projections, 2))
     batch = arguments.broadcast(query=q.shape[:-2], key=k.shape[:-2])
     whole = arguments.broadcast(batch=batch, value=v.shape[:-2], projections=omega.shape[:-2])
-    for name, given in (("key", k), ("projections", omega)):
-        arguments.floating(name, given, "m", "d", last=q.shape[-1])
+    for name, vectors in (("key", k), ("projections", omega)):
+        arguments.floating(name, vectors, "m", "d", last=q.shape[-1])
     root = arguments.positive("temperature", temperature, batch, q).sqrt()[..., None, None]
     q, k = q / root, k / root
     _check_mask(mask, (*whole, k.shape[-2]))
@@ -136,7 +136,7 @@ def random_feature_attention(
     x = k - center
     a = torch.matmul(q, omega.mT) + torch.matmul(center, omega.mT)
     b = torch.matmul(x, (omega - center).mT) - x.square().sum(-1, keepdim=True) / 2
-    # A logarithm that leaves the range is no feature of zero.
+    # A logarithm beyond the range of the dtype does not mean a feature of zero.
     a, b = (torch.where(logarithm.isinf(), torch.nan, logarithm) for logarithm in (a, b))
     _check_shapes(a, b, v, mask, causal=causal)
     if mask is not None:
@@ -206,32 +206,32 @@ def _causal(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
     padded = (torch.nn.functional.pad(x, (0, 0, 0, chunks * size - n)) for x in (q, k, v))
     q, k, v = (x.reshape(*x.shape[:-2], chunks, size, x.shape[-1]) for x in padded)
     states = torch.matmul(k.mT, v)
-    before = torch.nn.functional.pad(states.cumsum(-3)[..., :-1, :, :], (0, 0, 0, 0, 1, 0))
+    prefix = torch.nn.functional.pad(states.cumsum(-3)[..., :-1, :, :], (0, 0, 0, 0, 1, 0))
     within = torch.matmul(torch.matmul(q, k.mT).tril(), v)
-    return (within + torch.matmul(q, before)).flatten(-3, -2)[..., :n, :]
+    return (within + torch.matmul(q, prefix)).flatten(-3, -2)[..., :n, :]
 
 
 def _causal_logarithms(a: Tensor, b: Tensor, v: Tensor) -> Tensor:
     """Return Σ_{j≤i} Σ_r exp(a_ir + b_jr) v_j over the largest of these exponentials in each row i, chunk by chunk."""
     n = a.shape[-2]
-    before = b.new_full((*b.shape[:-2], 1, b.shape[-1]), -torch.inf)      # the largest b_jr of all chunks before
+    peak = b.new_full((*b.shape[:-2], 1, b.shape[-1]), -torch.inf)        # the largest b_jr of all chunks before
     state = torch.matmul(torch.zeros_like(b[..., :1, :]).mT, v[..., :1, :])
-    found = []
+    outputs = []
     for start in range(0, n, _CAUSAL_CHUNK):
         rows, keys, values = (x[..., start : start + _CAUSAL_CHUNK, :] for x in (a, b, v))
-        seen = torch.maximum(before, keys.detach().cummax(-2).values)
+        seen = torch.maximum(peak, keys.detach().cummax(-2).values)
         rows = rows - _finite_peak(rows + seen, -1)
         size = rows.shape[-2]
         past = torch.ones(size, size, dtype=torch.bool, device=a.device).tril()
         logits = torch.where(past.unsqueeze(-1), rows.unsqueeze(-2) + keys.unsqueeze(-3), -torch.inf)
-        base = torch.where(before == -torch.inf, 0.0, before)
-        shift = torch.where(before == -torch.inf, -torch.inf, rows + base)
-        found.append(torch.matmul(shift.exp(), state) + torch.matmul(logits.exp().sum(-1), values))
+        base = torch.where(peak == -torch.inf, 0.0, peak)
+        shift = torch.where(peak == -torch.inf, -torch.inf, rows + base)
+        outputs.append(torch.matmul(shift.exp(), state) + torch.matmul(logits.exp().sum(-1), values))
         top = seen[..., -1:, :]
         level = torch.where(top == -torch.inf, 0.0, top)
-        state = state * (before - level).exp().mT + torch.matmul((keys - level).exp().mT, values)
-        before = top
-    return torch.cat(found, -2)
+        state = state * (peak - level).exp().mT + torch.matmul((keys - level).exp().mT, values)
+        peak = top
+    return torch.cat(outputs, -2)
 
 
 def _finite_peak(x: Tensor, dim: int) -> Tensor:
@@ -241,7 +241,7 @@ def _finite_peak(x: Tensor, dim: int) -> Tensor:
 
 
 def _check_shapes(q: Tensor, k: Tensor, v: Tensor | None, mask: Tensor | None, *, causal: bool) -> None:
-    """Refuse features, values and masks that do not go together."""
+    """Refuse features, values and masks whose shapes do not agree."""
     if q.shape[-1] != k.shape[-1]:
         raise ValueError(f"key_features: expected (..., m, {q.shape[-1]}) like the queries' features, got {tuple(k.shape)}")
     if causal and q.shape[-2] != k.shape[-2]:
@@ -261,25 +261,25 @@ def _check_mask(mask: Tensor | None, shape: tuple[int, ...]) -> None:
 
 
 def _center(k: Tensor, mask: Tensor | None, *, causal: bool) -> Tensor:
-    """Return a vector (..., 1, d) near the keys: their mean; or the first of them, which every row sees that sees any."""
+    """Return a vector (..., 1, d) near the keys: their mean, or the first unmasked one, which every causal row sees."""
     if mask is None:
         return k[..., :1, :] if causal else k.mean(-2, keepdim=True)
     if causal:
         shape = torch.broadcast_shapes(k.shape[:-1], mask.shape)  # type: ignore[no-untyped-call]
         first = mask.expand(shape).long().argmax(-1)[..., None, None].expand(*shape[:-1], 1, k.shape[-1])
-        return _kept(k, mask).gather(-2, first)
-    return _kept(k, mask).sum(-2, keepdim=True) / mask.sum(-1).clamp(min=1)[..., None, None]
+        return _unmasked(k, mask).gather(-2, first)
+    return _unmasked(k, mask).sum(-2, keepdim=True) / mask.sum(-1).clamp(min=1)[..., None, None]
 
 
-def _kept(k: Tensor, mask: Tensor | None) -> Tensor:
+def _unmasked(k: Tensor, mask: Tensor | None) -> Tensor:
     """Return keys, or their features, with zeros where masked."""
     return k if mask is None else torch.where(mask.unsqueeze(-1), k, 0.0)
 
 
 def _with_ones(v: Tensor, mask: Tensor | None) -> Tensor:
     """Return values, zero where masked since 0 · inf would be NaN, with a last column that becomes the sum of the weights."""
-    kept = _kept(v, mask)
-    return torch.cat((kept, torch.ones_like(kept[..., :1])), -1)
+    values = _unmasked(v, mask)
+    return torch.cat((values, torch.ones_like(values[..., :1])), -1)
 
 
 def _quotient(total: Tensor) -> Tensor:

@@ -6,10 +6,10 @@ Claims      transport.s1.kantorovich
 Notation    C = cost; a = source; b = target; P = plan; f, g = row and column potential, as in ``numerics.transport``
 Solver      SciPy's HiGHS, all problems of a batch as one sparse program, in float64. As many rows as columns, all of the same
             mass, are an assignment, and SciPy's shortest augmenting paths find it, one problem after the other; g is then the
-            shortest distance between columns, j to k costing C_ik − C_ij for the row i of j. What either says of itself
-            decides nothing: f is computed again as f_i = min_j (C_ij − g_j), which makes every f_i + g_j ≤ C_ij, and the gap
-            follows from that.
-Layers      It stands apart from the closed forms, and casts no vote: the conic layer asks the same solver.
+            shortest distance between columns, j to k costing C_ik − C_ij for the row i of j. The status that either
+            reports decides nothing: f is computed again as f_i = min_j (C_ij − g_j), which makes every f_i + g_j ≤ C_ij,
+            and the gap follows from that.
+Layers      It stands apart from the closed forms, and casts no vote: the conic layer uses the same solver.
 Derivatives Of the value, the first: ∂/∂C = P, ∂/∂a = f, ∂/∂b = g, along directions in which the masses stay equal. Where
             several plans or potentials are optimal these are subgradients. The plan, a vertex, has none.
 """
@@ -71,9 +71,9 @@ def exact_plan(
     """
     if mask is not None and mask.is_floating_point():
         raise ValueError(f"mask: expected a boolean tensor, for there is no ε to add to, got {arguments.describe(mask)}")
-    x, given, _, _, dtype = scaling(cost, source, target, 1.0, float("inf"), mask)
+    x, source_mass, _, _, dtype = scaling(cost, source, target, 1.0, float("inf"), mask)
     batch = x.source.shape[:-1]
-    a, b = given.double().expand(*batch, -1), x.target.double()
+    a, b = source_mass.double().expand(*batch, -1), x.target.double()
     C = cost.double() if mask is None else torch.where(mask, cost.double(), torch.inf)
     C = C.expand(*batch, *C.shape[-2:])
     _check(C, a, b, dtype)
@@ -86,8 +86,8 @@ def exact_plan(
     finite = torch.where(fixed == torch.inf, 0.0, fixed)
     value = (finite * P).sum((-2, -1))
     gap = value - (a0 * f).sum(-1) - (b0 * g).sum(-1)
-    moved = torch.where(fixed == torch.inf, 0.0, C) - finite
-    first_order = (P * moved).sum((-2, -1)) + (f * (a - a0)).sum(-1) + (g * (b - b0)).sum(-1)
+    change = torch.where(fixed == torch.inf, 0.0, C) - finite
+    first_order = (P * change).sum((-2, -1)) + (f * (a - a0)).sum(-1) + (g * (b - b0)).sum(-1)
     errors = (P.sum(-1) - a0).abs(), (P.sum(-2) - b0).abs()
     return ExactTransport(*(part.to(dtype) for part in (P, f, g, value + first_order, gap, *errors)))
 

@@ -194,9 +194,9 @@ def plan_jacobian(plan: Tensor, temperature: Positive = 1.0) -> Tensor:
 
 
 def _unmasked_plan(scores: Tensor, temperature: float) -> Tensor | None:
-    """Return the plan of rows on the CPU that all are finite, or None: then all that may be in them is looked at.
+    """Return the plan of rows on the CPU, or None if some row needs the general treatment.
 
-    Of a row with NaN, with +inf, or with −inf throughout, softmax makes NaN in every entry, so the first says it all.
+    Softmax makes every entry of a row NaN if the row has NaN or +inf, or is −inf throughout, so the first entry tells.
     """
     s = floating("scores", scores, "m")
     if not on_cpu(s) or transformed(s):

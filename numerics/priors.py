@@ -57,8 +57,8 @@ def tilted(log_prior: Tensor, scores: Tensor) -> Tensor:
 
 def _less_peak(x: Tensor, allowed: Tensor) -> Tensor:
     """Return x less the largest of its row that is allowed, held constant, so far as it is finite; finite where not allowed."""
-    kept = torch.where(allowed, x, -torch.inf)
-    peak = kept.detach().amax(-1, keepdim=True)
+    masked = torch.where(allowed, x, -torch.inf)
+    peak = masked.detach().amax(-1, keepdim=True)
     return torch.where(allowed, x, 0.0) - torch.where(peak.isinf(), 0.0, peak)
 
 
@@ -183,7 +183,7 @@ def relative_position_bias(
 
 
 class T5Attention(Protocol):
-    """What is read of the attention module of T5 in transformers."""
+    """The attributes of T5's attention module in transformers that are used."""
 
     q: nn.Linear
     k: nn.Linear
@@ -240,8 +240,8 @@ def _first_distances(side: int, max_distance: int) -> tuple[int, ...]:
     edges = list(range(1, exact + 1))
     for k in range(1, logarithmic):
         # The smallest r with r/exact ≥ (max_distance/exact)^(k/logarithmic), raised to that power to compare integers.
-        goal, r = exact ** (logarithmic - k) * max_distance**k, edges[-1]
-        while r**logarithmic < goal:
+        bound, r = exact ** (logarithmic - k) * max_distance**k, edges[-1]
+        while r**logarithmic < bound:
             r += 1
         edges.append(r)
     return tuple(edges)

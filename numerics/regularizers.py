@@ -200,9 +200,9 @@ def alibi_bias(
     dtype = torch.get_default_dtype() if dtype is None else dtype
     slopes = alibi_slopes(num_heads, compute_dtype(dtype), device)
     position = torch.arange(length, device=device)
-    ahead = position - position[:, None]
-    bias = -slopes[:, None, None] * ahead.abs()
-    return (bias.masked_fill(ahead > 0, -torch.inf) if causal else bias).to(dtype)
+    distance = position - position[:, None]
+    bias = -slopes[:, None, None] * distance.abs()
+    return (bias.masked_fill(distance > 0, -torch.inf) if causal else bias).to(dtype)
 
 
 # ── one row at a time: from scores to a plan that knows its derivatives ─────────────────────────────────────────────
@@ -277,12 +277,12 @@ class _Plan(_ReversePlan):
             beta = unpack(beta).primal if isinstance(beta, Tensor) else beta
             plan = _plan(unpack(x).primal, beta, ctx.solve)
             weight = _weight(plan, beta)
-            moved = torch.zeros_like(plan)
+            image = torch.zeros_like(plan)
             if tangent is not None:
-                moved = moved + weight * torch.where(weight > 0, tangent, 0.0)
+                image = image + weight * torch.where(weight > 0, tangent, 0.0)
             if beta_tangent is not None and isinstance(beta, Tensor):
-                moved = moved + _beta_slope(plan, beta, weight) * beta_tangent
-            return moved - _shares(plan, beta, weight) * moved.sum(-1, keepdim=True)
+                image = image + _beta_slope(plan, beta, weight) * beta_tangent
+            return image - _shares(plan, beta, weight) * image.sum(-1, keepdim=True)
 
 
 def _saved(ctx: Any) -> tuple[Tensor, Positive]:
@@ -345,7 +345,7 @@ def _by_bisection(x: Tensor, beta: Positive, n_iter: int, ensure_sum_one: bool) 
     digits = 2 - math.floor(math.log2(torch.finfo(x.dtype).eps) - math.log2(1 + log_m))
     tau = _by_newton(beta * x, beta) if n_iter >= digits and not isinstance(beta, Tensor) else None
     if tau is not None and beta in (0.5, 1.0):
-        return _at(beta * x, tau, float(beta))
+        return _truncated_power(beta * x, tau, float(beta))
     if tau is not None:
         p = plan((-tau).log() / beta)
     else:
@@ -353,8 +353,8 @@ def _by_bisection(x: Tensor, beta: Positive, n_iter: int, ensure_sum_one: bool) 
         high = torch.zeros_like(low)
         for _ in range(min(n_iter, digits)):
             middle = (low + high) / 2
-            enough = plan(middle).sum(-1, keepdim=True) >= 1
-            low, high = torch.where(enough, low, middle), torch.where(enough, middle, high)
+            reached = plan(middle).sum(-1, keepdim=True) >= 1
+            low, high = torch.where(reached, low, middle), torch.where(reached, middle, high)
         p = plan(high)
     if not ensure_sum_one:
         return p
@@ -368,7 +368,7 @@ def _by_sorting(x: Tensor, k: int | None, beta: float) -> Tensor:
     y, m = beta * x, x.shape[-1]
     tau = _by_newton(y, beta)
     if tau is not None:
-        return _at(y, tau, beta)
+        return _truncated_power(y, tau, beta)
     threshold = _sparsemax_threshold if beta == 1.0 else _entmax15_threshold
     k = m if k is None else min(k, m)
     while True:
@@ -378,12 +378,12 @@ def _by_sorting(x: Tensor, k: int | None, beta: float) -> Tensor:
             break
         k = min(2 * k, m)
     for _ in range(2):                                       # Newton's method: its sums are those of the support alone
-        plan = _at(y, tau, beta)
+        plan = _truncated_power(y, tau, beta)
         tau = tau + beta * (plan.sum(-1, keepdim=True) - 1) / _weight(plan, beta).sum(-1, keepdim=True)
-    return _at(y, tau, beta)
+    return _truncated_power(y, tau, beta)
 
 
-def _at(y: Tensor, tau: Tensor, beta: float) -> Tensor:
+def _truncated_power(y: Tensor, tau: Tensor, beta: float) -> Tensor:
     """Return (y − τ)_+^{1/β} for β = 1 or ½."""
     base = (y - tau).relu_()
     return base if beta == 1.0 else base.square()
@@ -396,7 +396,7 @@ def _by_newton(y: Tensor, beta: float) -> Tensor | None:
     """
     if not on_cpu(y) or not _LEAST_BETA <= beta <= 1.0:
         return None
-    tau, enough = -torch.ones_like(y[..., :1]), 8 * torch.finfo(y.dtype).eps
+    tau, tolerance = -torch.ones_like(y[..., :1]), 8 * torch.finfo(y.dtype).eps
     for _ in range(_NEWTON_STEPS):
         base = (y - tau).relu_()
         if beta == 1.0:
@@ -410,7 +410,7 @@ def _by_newton(y: Tensor, beta: float) -> Tensor | None:
         tau = tau + step
         if not readable(step):
             return None
-        if known_true(step.abs() <= enough):
+        if known_true(step.abs() <= tolerance):
             return tau
     return None
 

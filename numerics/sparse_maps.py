@@ -26,11 +26,11 @@ from numerics.arguments import Positive, check_count, compute_dtype, describe, k
 from numerics.regularizers import entmax15, entmax_bisect, sparsemax
 
 _TURNS_UNSEEN = 20
-"""How many halvings are made before it is looked whether the ends of an interval still differ."""
+"""How many halvings are made before checking whether the ends of an interval still differ."""
 
 
 def sparsemax_bisect(X: Tensor, dim: int = -1, n_iter: int = 50, ensure_sum_one: bool = True) -> Tensor:
-    """Return the sparsemax of the scores by bisection: ``entmax_bisect`` with α = 2, which says more."""
+    """Return the sparsemax of the scores by bisection: see ``entmax_bisect``, here with α = 2."""
     return entmax_bisect(X, 2.0, dim, n_iter, ensure_sum_one)
 
 
@@ -42,7 +42,7 @@ def normmax_bisect(X: Tensor, alpha: Positive = 2, dim: int = -1, n_iter: int = 
         alpha: above 1, a number, or a floating tensor that expands to the shape of X with ``dim`` of size 1. A tensor is
             not read back from its device: what is not above 1 in it gives rows of NaN.
         dim: where the rows live.
-        n_iter: how many times to halve the interval that holds τ, ≥ 1; the steps that follow mend what is missing.
+        n_iter: how many times to halve the interval that holds τ, ≥ 1; the steps that follow supply the missing digits.
 
     Returns:
         The shape and dtype of X.
@@ -62,12 +62,12 @@ def normmax_bisect(X: Tensor, alpha: Positive = 2, dim: int = -1, n_iter: int = 
         r = torch.where(x > tau, torch.where(x > tau, x - tau, 1.0) ** (1 / (a - 1)), 0.0)
         return (r * (x - tau).clamp(min=0)).sum(-1, keepdim=True) - 1, r
 
-    def enough(tau: Tensor) -> Tensor:
+    def sum_at_least_one(tau: Tensor) -> Tensor:
         return ((x - tau).relu_() ** (a / (a - 1))).sum(-1, keepdim=True) >= 1
 
     with torch.no_grad():
         zero = torch.zeros_like(x[..., :1]) + torch.zeros_like(a)
-        tau = _bisected(zero - 1, zero, enough, n_iter)      # the largest r is at most 1
+        tau = _bisected(zero - 1, zero, sum_at_least_one, n_iter)  # the largest r is at most 1
     for _ in range(2):
         off, r = excess(tau, x, a)
         tau = tau + off * (a - 1) / (a * r.sum(-1, keepdim=True))
@@ -84,7 +84,7 @@ def budget_bisect(X: Tensor, budget: Positive = 2, dim: int = -1, n_iter: int = 
             ``dim`` of size 1. A tensor is not read back from its device: what is negative in it gives rows of NaN. A row in
             which fewer than B entries are left gives ones there.
         dim: where the rows live.
-        n_iter: how many times to halve the interval that holds τ, ≥ 1; what it holds then is told apart exactly.
+        n_iter: how many times to halve the interval that holds τ, ≥ 1; entries left in it are then separated exactly.
 
     Returns:
         The shape and dtype of X.
@@ -100,12 +100,12 @@ def budget_bisect(X: Tensor, budget: Positive = 2, dim: int = -1, n_iter: int = 
     total = torch.where(total >= 0, total, torch.nan)
     x = x - x.amax(-1, keepdim=True).detach()
 
-    def enough(tau: Tensor) -> Tensor:
+    def sum_at_least_budget(tau: Tensor) -> Tensor:
         return (x - tau).clamp(0, 1).sum(-1, keepdim=True) >= total
 
     with torch.no_grad():
         least = torch.where(x == -torch.inf, 0.0, x).amin(-1, keepdim=True)
-        tau = _bisected(least - 1, torch.zeros_like(least), enough, n_iter)
+        tau = _bisected(least - 1, torch.zeros_like(least), sum_at_least_budget, n_iter)
         between, full = (x > tau) & (x < tau + 1), x >= tau + 1
         count = between.sum(-1, keepdim=True)
     held = torch.where(between, x, 0.0).sum(-1, keepdim=True) + full.sum(-1, keepdim=True)
@@ -195,13 +195,13 @@ def _per_row(name: str, value: Positive, X: Tensor, dim: int, fits: Callable[[fl
     return X.new_full((1,), value, dtype=compute_dtype(X.dtype))
 
 
-def _bisected(low: Tensor, high: Tensor, enough: Callable[[Tensor], Tensor], n_iter: int) -> Tensor:
-    """Return the largest τ at which a sum that falls with τ is still enough, as far as the dtype can tell."""
+def _bisected(low: Tensor, high: Tensor, is_low: Callable[[Tensor], Tensor], n_iter: int) -> Tensor:
+    """Return the largest τ for which ``is_low`` holds, as far as the dtype can tell; it fails for all larger ones."""
     for turn in range(n_iter):
         middle = (low + high) / 2
         if turn >= _TURNS_UNSEEN and on_cpu(low) and known_true((middle == low) | (middle == high)):
             break
-        above = enough(middle)
+        above = is_low(middle)
         low, high = torch.where(above, middle, low), torch.where(above, high, middle)
     return low
 

@@ -15,7 +15,7 @@ _SMALLEST = {"float64": 2.0**-1022, "float32": 2.0**-126, "tf32": 2.0**-126, "fl
 _SHORT = ("tf32", "float16", "bfloat16")
 
 SOLVER = 1e-12
-"""What is asked of the conic solver, for its gap and its feasibility: the tightest it reaches on small problems."""
+"""The conic solver's tolerance for its gap and its feasibility: the tightest it reaches on small problems."""
 
 SOLVER_GAP = 1e-10
 """The largest duality gap, in units of the temperature (see ``plan_from_gap``), with which a solve is certified.
@@ -24,7 +24,7 @@ A hundred times the tolerance given to the solver. Solvers that stop early, as s
 """
 
 DUAL_ASKED = 1e-12
-"""What the deviation study asks of the exact solution λ*, relatively to 1 + ‖λ*‖: the solver's tightest, so that small shifts
+"""The deviation study's tolerance for the exact solution λ*, relative to 1 + ‖λ*‖: the solver's tightest, so that small shifts
 are found to as many digits as large ones."""
 
 DUAL_CERTIFIED = 1e-9

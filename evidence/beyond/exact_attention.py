@@ -46,8 +46,8 @@ def squared_evidence(problem: MemProblem) -> Reading:
 
 def shrunken_sides(x: Mapping[str, Tensor]) -> tuple[Tensor, Tensor]:
     """α²‖z‖² and ‖λ*‖² + ‖αz − λ*‖²."""
-    moved = x["alpha"][:, None] * output_bounds.evidence(x)
-    return squared(moved), squared(x["lam"]) + squared(moved - x["lam"])
+    shift = x["alpha"][:, None] * output_bounds.evidence(x)
+    return squared(shift), squared(x["lam"]) + squared(shift - x["lam"])
 
 
 SHRUNKEN = Problem(output_bounds.shapes, output_bounds.solved, shrunken_sides, counts=output_bounds.counts, least=1e-3)
@@ -64,22 +64,22 @@ def with_second(problem: MemProblem) -> tuple[MemProblem, Tensor]:
 def along_duals(problem: MemProblem) -> Reading:
     second, z = with_second(problem)
     one, two = solved(problem, evidence_for(problem)), solved(second, z)
-    moved = evidence_for(problem) - z
-    off = (float(one.error) + float(two.error)) * float(moved.norm())
-    value = moved @ (one.dual - two.dual)
-    return _moved(problem, value, off)
+    change = evidence_for(problem) - z
+    off = (float(one.error) + float(two.error)) * float(change.norm())
+    value = change @ (one.dual - two.dual)
+    return _monotone(problem, value, off)
 
 
 @confirms(Layer.TORCH, "beyond.estimate-monotone", on=mem_problems())
 def along_estimates(problem: MemProblem) -> Reading:
     second, z = with_second(problem)
     one, two = solved(problem, evidence_for(problem)), solved(second, z)
-    moved = evidence_for(problem) - z
-    off = (float(one.mean_error) + float(two.mean_error)) * float(moved.norm())
-    return _moved(problem, moved @ (one.mean - two.mean), off)
+    change = evidence_for(problem) - z
+    off = (float(one.mean_error) + float(two.mean_error)) * float(change.norm())
+    return _monotone(problem, change @ (one.mean - two.mean), off)
 
 
-def _moved(problem: MemProblem, value: Tensor, off: float) -> Reading:
+def _monotone(problem: MemProblem, value: Tensor, off: float) -> Reading:
     point = problem.point() | {"y": problem.drawn["c"]}
     exponent = 1 + float((problem.drawn["T"].abs() @ problem.drawn["c"].abs()).max())
     return Reading(point, {"solver": value}, exponent * problem.tolerance(value, spread(problem) ** 2) + off)
@@ -92,9 +92,9 @@ def _moved(problem: MemProblem, value: Tensor, off: float) -> Reading:
 def conic_squared_evidence(problem: MemProblem) -> Reading:
     z = conic_evidence_for(problem)
     multiplier = conic_solved(problem, z).multiplier
-    found = conic_reading(problem, problem.alpha**2 * float(z @ z), 0.0, float(z @ z))
-    return Reading({**found.point, "lam": float64(multiplier)}, found.routes,
-                   found.tolerance + 2 * problem.alpha**2 * float(abs(z).max()) * conic_solved(problem, z).multiplier_error)
+    base = conic_reading(problem, problem.alpha**2 * float(z @ z), 0.0, float(z @ z))
+    return Reading({**base.point, "lam": float64(multiplier)}, base.routes,
+                   base.tolerance + 2 * problem.alpha**2 * float(abs(z).max()) * conic_solved(problem, z).multiplier_error)
 
 
 @confirms(Layer.PRIMAL, "beyond.any-query", on=mem_problems(), count=12)

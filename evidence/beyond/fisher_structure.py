@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from evidence import Layer, Reading, confirms, observes
-from evidence.beyond.keys import SMALL, of, reading
+from evidence.beyond.keys import SMALL, reading, variable
 from evidence.beyond.search import Free, Problem, instances, itself, search
 from evidence.eot.forward import gradient
 from evidence.eot.section7_natural import mild_rows
@@ -31,19 +31,19 @@ def matrix(row: Row) -> Reading:
 
 @confirms(Layer.TORCH, "beyond.kernel", on=mild_rows(), count=16)
 def recovered(row: Row) -> Reading:
-    image = covariance(row.weights) @ of(row, "v") / row.weights
-    return reading(row, 1 / row.weights, of(row, "v"), dense=image[:, None] - image[None, :])
+    image = covariance(row.weights) @ variable(row, "v") / row.weights
+    return reading(row, 1 / row.weights, variable(row, "v"), dense=image[:, None] - image[None, :])
 
 
 @confirms(Layer.TORCH, "beyond.interlacing", on=SMALL, count=16)
 def by_eigenvectors(row: Row) -> Reading:
     values, vectors = torch.linalg.eigh(covariance(row.weights))
-    return reading(row, of(row, "v"), eigenvectors=(values * (of(row, "v") @ vectors).square()).sum())
+    return reading(row, variable(row, "v"), eigenvectors=(values * (variable(row, "v") @ vectors).square()).sum())
 
 
 @confirms(Layer.TORCH, "beyond.resolvent", on=mild_rows(), count=16)
 def solved_system(row: Row) -> Reading:
-    p, t, v = row.weights, of(row, "t") + 0.5, of(row, "v")
+    p, t, v = row.weights, variable(row, "t") + 0.5, variable(row, "v")
     system = covariance(p) + t * torch.eye(row.m, dtype=torch.float64)
     kappa = (p * t / (p + t)).sum()
     closed = (v + p * (p * v / (p + t)).sum() / kappa) / (p + t)
@@ -62,19 +62,19 @@ def slope_of_log_volume(row: Row) -> Reading:
 
 @confirms(Layer.TORCH, "beyond.natural-step", on=SMALL, count=16)
 def after_the_step(row: Row) -> Reading:
-    utilities = of(row, "w").tanh()
+    utilities = variable(row, "w").tanh()
     direction = fisher.natural_direction(row.weights, utilities, row.tau)
-    eta = float(of(row, "η"))
-    found = reading(row, row.tau * (1 + eta), closed_form=one_sided.plan(row.s + eta * direction, row.tau))
-    return Reading(dict(found.point) | {"u": utilities.cpu()}, found.routes, found.tolerance)
+    eta = float(variable(row, "η"))
+    base = reading(row, row.tau * (1 + eta), closed_form=one_sided.plan(row.s + eta * direction, row.tau))
+    return Reading(dict(base.point) | {"u": utilities.cpu()}, base.routes, base.tolerance)
 
 
 @confirms(Layer.TORCH, "beyond.natural-gain", on=SMALL, count=16)
 def gained(row: Row) -> Reading:
-    utilities, eta = of(row, "w").tanh(), float(of(row, "η"))
+    utilities, eta = variable(row, "w").tanh(), float(variable(row, "η"))
     after = torch.softmax(row.s / row.tau + eta * utilities, -1)
-    found = reading(row, eta, 1 / eta, closed_form=((after - row.weights) * utilities).sum())
-    return Reading(dict(found.point) | {"u": utilities.cpu()}, found.routes, found.tolerance)
+    base = reading(row, eta, 1 / eta, closed_form=((after - row.weights) * utilities).sum())
+    return Reading(dict(base.point) | {"u": utilities.cpu()}, base.routes, base.tolerance)
 
 
 # ── the spectral gap ────────────────────────────────────────────────────────────────────────────────────────────────
@@ -87,7 +87,7 @@ def gap_values(free: Free) -> Values:
 
 
 def gap_sides(z: Values) -> tuple[Tensor, Tensor]:
-    """vᵀCv, and the smallest weight that is vouched for times ‖v − v̄1‖²."""
+    """vᵀCv, and a lower bound on the weights times ‖v − v̄1‖²."""
     v, x, y = z["v"], z["x"][:, None], z["y"][:, None]
     p = (x / v.shape[-1] + y * z["w"]) / (x + y)
     form = torch.einsum("bj,bjk,bk->b", v, covariance(p), v)

@@ -14,26 +14,26 @@ from evidence.eot.forward import gradient, reading
 from evidence.instances.one_sided import Row, rows
 from numerics import flash, one_sided, tolerances
 
-Drawn = dict[str, int]
+PieceSizes = dict[str, int]
 PIECES = choose(t1=st.integers(1, 4), t2=st.integers(1, 4), seed=st.integers(0, 2**31))
 
 
 @confirms(Layer.TORCH, "beyond.merge", on=PIECES, count=16)
-def all_keys(drawn: Drawn) -> Reading:
+def all_keys(drawn: PieceSizes) -> Reading:
     t1, t2 = drawn["t1"], drawn["t2"]
     generator = torch.Generator().manual_seed(drawn["seed"])
     scores, values = torch.randn(2, t1 + t2, generator=generator, dtype=torch.float64)
     tiles = [flash.contribution(s[None], v[:, None]) for s, v in ((scores[:t1], values[:t1]), (scores[t1:], values[t1:]))]
     tiled = flash.finish(flash.combine(*tiles)).output[0, 0]
-    whole = scaled_dot_product_attention(torch.ones(1, 1, 1, dtype=torch.float64), scores[None, :, None], values[None, :, None],
-                                         scale=1.0)[0, 0, 0]
+    query = torch.ones(1, 1, 1, dtype=torch.float64)
+    at_once = scaled_dot_product_attention(query, scores[None, :, None], values[None, :, None], scale=1.0)[0, 0, 0]
     point = {"t1": t1, "t2": t2, "x": scores[:t1], "y": scores[t1:], "X": values[:t1], "Y": values[t1:]}
     scale = float(values.abs().max() * (1 + scores.abs().max()))
-    return Reading(point, {"tiles": tiled, "one call": whole}, tolerances.rounding("float64", t1 + t2, 1 + scale))
+    return Reading(point, {"tiles": tiled, "one call": at_once}, tolerances.rounding("float64", t1 + t2, 1 + scale))
 
 
 @confirms(Layer.TORCH, "beyond.merge-associative", on=choose(seed=st.integers(0, 2**31)), count=16)
-def three_pieces(drawn: Drawn) -> Reading:
+def three_pieces(drawn: PieceSizes) -> Reading:
     generator = torch.Generator().manual_seed(drawn["seed"])
     numbers = torch.randn(6, generator=generator, dtype=torch.float64)
     sums, outputs = numbers[:3], numbers[3:]
@@ -53,5 +53,5 @@ def score_gradient(row: Row) -> Reading:
 
     p = one_sided.plan(row.s, row.tau)
     upstream = row.values @ row.g
-    kept = (row.g * one_sided.context(p, row.values)).sum()
-    return reading(row, row.u / row.tau, autograd=gradient(loss, row.s), kept_number=p / row.tau * (upstream - kept))
+    attended = (row.g * one_sided.context(p, row.values)).sum()
+    return reading(row, row.u / row.tau, autograd=gradient(loss, row.s), kept_number=p / row.tau * (upstream - attended))

@@ -9,7 +9,7 @@ from torch import Tensor
 from torch.autograd.functional import hessian
 
 from evidence import Layer, Reading, confirms, float64, observes
-from evidence.beyond.keys import SMALL, of, reading
+from evidence.beyond.keys import SMALL, reading, variable
 from evidence.beyond.search import Free, Problem, instances, itself, search
 from evidence.eot.conic_dual import value_error
 from evidence.eot.conic_one_sided import ConicRow, problems, solved
@@ -31,19 +31,19 @@ def excess(q: Tensor, s: Tensor, tau: Tensor | float) -> Tensor:
 
 @confirms(Layer.TORCH, "beyond.gibbs", on=SMALL, count=16)
 def above_least(row: Row) -> Reading:
-    return reading(row, closed_form=excess(of(row, "q"), row.s, row.tau))
+    return reading(row, closed_form=excess(variable(row, "q"), row.s, row.tau))
 
 
 @confirms(Layer.TORCH, "beyond.gibbs-plans", on=SMALL, count=16)
 def rows_above(row: Row) -> Reading:
-    own = zip(of(row, "R"), of(row, "S"), of(row, "rho").tolist(), strict=True)
-    rho = of(row, "rho")
+    own = zip(variable(row, "R"), variable(row, "S"), variable(row, "rho").tolist(), strict=True)
+    rho = variable(row, "rho")
     return reading(row, rho, 1 / rho, closed_form=sum((excess(*each) for each in own), torch.zeros((), dtype=torch.float64)))
 
 
 @confirms(Layer.TORCH, "beyond.gibbs-prior", on=SMALL, count=16)
 def above_with_prior(row: Row) -> Reading:
-    return reading(row, closed_form=excess(of(row, "q"), row.s + row.tau * of(row, "u").log(), row.tau))
+    return reading(row, closed_form=excess(variable(row, "q"), row.s + row.tau * variable(row, "u").log(), row.tau))
 
 
 # ── by a conic solver, which knows no closed form ───────────────────────────────────────────────────────────────────

@@ -37,7 +37,7 @@ def two_terms(problem: MemProblem, alpha: object) -> list[object]:
 
 @confirms(Layer.TORCH, "beyond.third-order", on=mem_problems(), count=16)
 def third_term(problem: MemProblem) -> Reading:
-    return measured(problem, 3, lambda alpha, found: difference(found.dual, two_terms(problem, alpha)))
+    return measured(problem, 3, lambda alpha, maximizer: difference(maximizer.dual, two_terms(problem, alpha)))
 
 
 @confirms(Layer.TORCH, "beyond.second-pass", on=mem_problems(), count=16)
@@ -48,9 +48,9 @@ def third_term_of_second_pass(problem: MemProblem) -> Reading:
 @confirms(Layer.TORCH, "beyond.pass-certificate", on=mem_problems())
 def shift_of_one_pass(problem: MemProblem) -> Reading:
     solution = solved(problem, problem.evidence)
-    found = mem.certificate(problem.templates, problem.evidence, problem.prior, problem.alpha)
+    certificate = mem.certificate(problem.templates, problem.evidence, problem.prior, problem.alpha)
     shift = solution.mean - problem.prior @ problem.templates
-    value = problem.alpha**2 * found.shift.square()
+    value = problem.alpha**2 * certificate.shift.square()
     point = problem.point() | {"lam": solution.dual.cpu(), "g": shift.cpu()}
     off = float(solution.error) * (1 + problem.alpha) ** 2 * spread(problem) ** 2
     return Reading(point, {"certificate": value}, problem.tolerance(value, spread(problem) ** 2) + off)

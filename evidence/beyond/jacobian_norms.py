@@ -70,8 +70,8 @@ observes(Layer.TORCH, "beyond.oscillation", name="search")(search(POWERS))
 def two_tied_keys(drawn: dict[str, int]) -> Reading:
     alpha, b, tau = torch.randn(3, generator=torch.Generator().manual_seed(drawn["seed"]), dtype=torch.float64).tanh().exp()
     v, half = torch.tensor([1.0, -1.0], dtype=torch.float64), torch.full((2,), 0.5, dtype=torch.float64)
-    moved = fisher.jacobian_product(half, v, float(tau))
-    norms = torch.linalg.vector_norm(moved, float(b)) / torch.linalg.vector_norm(v, float(1 + alpha))
+    product = fisher.jacobian_product(half, v, float(tau))
+    norms = torch.linalg.vector_norm(product, float(b)) / torch.linalg.vector_norm(v, float(1 + alpha))
     point = {"α": float(alpha), "b": float(b), "tau": float(tau)}
     return Reading(point, {"norms": norms}, tolerances.rounding("float64", 2, 10 + 10 * float(norms)))
 

@@ -1,4 +1,4 @@
-"""What the claims of `beyond` name besides a row of scores, drawn from its seed."""
+"""The variables of the claims of `beyond` besides a row of scores, drawn from its seed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from torch import Tensor
 from evidence import Reading, Value
 from evidence.instances.one_sided import Row, rows
 
-SMALL = rows(max_m=3)  # what is derived is a sum of sums, entry by entry
+SMALL = rows(max_m=3)  # the derived expressions are sums of sums, entry by entry
 
 
 def named(row: Row) -> dict[str, Tensor]:
@@ -25,8 +25,8 @@ def named(row: Row) -> dict[str, Tensor]:
             "η": normal(1)[0].exp()}
 
 
-def of(row: Row, name: str) -> Tensor:
-    """One of them, on the row's device."""
+def variable(row: Row, name: str) -> Tensor:
+    """One of these variables, on the row's device."""
     return named(row)[name].to(row.device)
 
 

@@ -1,4 +1,4 @@
-"""Votes on: The exact query as the solution of a linear system, and how far off the system is that is solved in its place."""
+"""Votes on: The exact query as the solution of a linear system, and the error of the system that is solved in its place."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ Values = Mapping[str, Tensor]
 def speed_of_the_mean(problem: MemProblem) -> Reading:
     start = float64(0.25 + problem.seed % 7 / 4)
 
-    def mean(at: Tensor) -> Tensor:
-        return mem.tilt(at * problem.dual, problem.templates, problem.prior) @ problem.templates
+    def mean(t: Tensor) -> Tensor:
+        return mem.tilt(t * problem.dual, problem.templates, problem.prior) @ problem.templates
 
     speed = jvp(mean, start, torch.ones_like(start))[1]  # type: ignore[no-untyped-call]
-    found = reading(problem, spread(problem) ** 3, autograd=speed)
-    return Reading({**found.point, "t": start, "x": problem.drawn["c"]}, found.routes, found.tolerance)
+    base = reading(problem, spread(problem) ** 3, autograd=speed)
+    return Reading({**base.point, "t": start, "x": problem.drawn["c"]}, base.routes, base.tolerance)
 
 
 NODES = 60                                                   # of the quadrature
@@ -66,8 +66,8 @@ def by_quadrature(_: str, run: Run) -> Finding:
         templates, dual = (torch.randn(*shape, generator=generator, dtype=torch.float64) for shape in ((n, d), (d,)))
         prior = torch.softmax(torch.randn(n, generator=generator, dtype=torch.float64), -1)
         alpha = float(torch.randn((), generator=generator, dtype=torch.float64).exp())
-        found, at_zero = resolved(templates, prior, dual, alpha)
-        worst = max(worst, float((found - dual).norm() / dual.norm()))
+        by_integral, at_zero = resolved(templates, prior, dual, alpha)
+        worst = max(worst, float((by_integral - dual).norm() / dual.norm()))
         wrong = max(wrong, float((at_zero - dual).norm() / dual.norm()))
         twice = max(twice, float((resolved(templates, prior, dual, alpha, 2.0)[0] - dual).norm() / dual.norm()))
     errors = (("the covariance of u", wrong), ("twice as much", twice))
@@ -91,8 +91,8 @@ def stretched_sides(x: Values) -> tuple[Tensor, Tensor]:
     """‖(I + αΣ)x‖² and ‖x‖²."""
     centered = x["T"] - torch.einsum("bn,bnd->bd", x["u"], x["T"])[:, None]
     along = torch.einsum("bnd,bd->bn", centered, x["x"])
-    moved = x["x"] + x["alpha"][:, None] * torch.einsum("bn,bn,bnd->bd", x["u"], along, centered)
-    return moved.square().sum(-1), x["x"].square().sum(-1)
+    stretched = x["x"] + x["alpha"][:, None] * torch.einsum("bn,bn,bnd->bd", x["u"], along, centered)
+    return stretched.square().sum(-1), x["x"].square().sum(-1)
 
 
 STRETCHED = Problem(lambda m: {"T": (m, 2), "u": (m,), "x": (2,), "alpha": ()}, stretched_values, stretched_sides,

@@ -31,11 +31,11 @@ def solved(free: Free) -> dict[str, Tensor]:
     logits = free["u"] - free["u"].mean(-1, keepdim=True)
     prior = torch.softmax(3 * torch.tanh(logits / 3), -1)
 
-    def tilted(at: Tensor) -> Tensor:
-        return torch.softmax(torch.einsum("bnd,bd->bn", templates, at) + prior.log(), -1)
+    def tilted(lam: Tensor) -> Tensor:
+        return torch.softmax(torch.einsum("bnd,bd->bn", templates, lam) + prior.log(), -1)
 
-    def mean(of: Tensor) -> Tensor:
-        return torch.einsum("bn,bnd->bd", of, templates)
+    def mean(weights: Tensor) -> Tensor:
+        return torch.einsum("bn,bnd->bd", weights, templates)
 
     exact = tilted(dual)
     g = mean(exact - prior)
@@ -84,7 +84,7 @@ def weights_sides(x: Values) -> tuple[Tensor, Tensor]:
 
 
 def objective_sides(x: Values) -> tuple[Tensor, Tensor]:
-    """α/2 q³/(1 + q) ‖z‖², and what attention loses."""
+    """α/2 q³/(1 + q) ‖z‖², and the excess objective of attention."""
     most = x["alpha"] / 2 * x["kappa"] ** 3 / (1 + x["kappa"]) * squared(evidence(x))
     return most, x["K"] + x["alpha"] / 2 * squared(x["e"])
 
@@ -138,11 +138,11 @@ class Opposite:
         one_pass = mem.closed_form(self.templates, self.evidence(x).reshape(1), self.prior, self.alpha)[0]
         return one_pass - (self.weights(x) @ self.templates)[0]
 
-    def lost(self, x: Tensor) -> Tensor:
+    def excess(self, x: Tensor) -> Tensor:
         """P(p_c) − P(p*)."""
         z = self.evidence(x).reshape(1)
-        values = [mem.primal_objective(self.weights(at), self.templates, z, self.prior, self.alpha)
-                  for at in (self.alpha * z[0], x)]
+        values = [mem.primal_objective(self.weights(point), self.templates, z, self.prior, self.alpha)
+                  for point in (self.alpha * z[0], x)]
         return values[0] - values[1]
 
     def reading(self, route: Tensor) -> Reading:
@@ -163,5 +163,5 @@ def slope_of_output(drawn: dict[str, int]) -> Reading:
 @confirms(Layer.TORCH, "beyond.objective-attained", on=SEEDS, count=16)
 def curvature_of_loss(drawn: dict[str, int]) -> Reading:
     opposite = Opposite(drawn["seed"])
-    bent = hessian(opposite.lost, torch.zeros((), dtype=torch.float64))  # type: ignore[no-untyped-call]
+    bent = hessian(opposite.excess, torch.zeros((), dtype=torch.float64))  # type: ignore[no-untyped-call]
     return opposite.reading(bent / 2)

@@ -1,8 +1,8 @@
 """An inequality at thousands of random instances, and a gradient ascent that tries to violate it.
 
-What is drawn are free real numbers; the problem maps them into the domains of its variables and computes both sides in one
-batch.  From the tightest instances the ascent raises right/left.  The tightest of all, and some others, are then held, one by
-one, against the proved statement and its twins, as drawn instances are.
+Free real numbers are drawn; the problem maps them into the domains of its variables and computes both sides in one batch.
+From the tightest instances the ascent raises right/left.  The tightest of all, and some others, are then compared one by one
+with the proved statement and its twins, as drawn instances are.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from numerics import tolerances
 
 INSTANCES = 12_000
 STARTS, STEPS, RATE = 64, 150, 0.05                          # of the ascent
-HELD, SPACED = 16, 4                                         # instances that are held: the tightest, and some of the others
+HELD, SPACED = 16, 4                                         # instances to compare: the tightest, and some of the others
 ATTAINED = 1e-6
-"""How close right/left has to come to 1 where a bound is said to be sharp."""
+"""How close right/left has to come to 1 where a bound is declared sharp."""
 
 Free = Mapping[str, Tensor]
 """Free real numbers by name, (batch, ...)."""
@@ -40,7 +40,7 @@ class Problem:
         sharp: whether the ascent has to come within ``ATTAINED`` of equality.
         sizes: how many keys there are.
         counts: the sizes by their printed names, for a number of keys.
-        least: what the larger side has to exceed for an instance to be held: 0 ≥ 0 tells nothing.
+        least: what the larger side has to exceed for an instance to be compared: 0 ≥ 0 proves nothing.
     """
 
     shapes: Callable[[int], Mapping[str, tuple[int, ...]]]
@@ -59,8 +59,8 @@ class Problem:
 
 
 @dataclass(frozen=True)
-class Found:
-    """What a search found with one number of keys: the instances, tightest first, with both sides."""
+class SearchResult:
+    """The instances of a search with one number of keys, tightest first, with both sides."""
 
     m: int
     values: Mapping[str, Tensor]
@@ -91,8 +91,8 @@ def raised(problem: Problem, free: Free) -> dict[str, Tensor]:
     return {name: x.detach() for name, x in moving.items()}
 
 
-def searched(problem: Problem, m: int, count: int, device: str) -> Found:
-    """Draw, ascend, and order what was found."""
+def searched(problem: Problem, m: int, count: int, device: str) -> SearchResult:
+    """Draw instances, ascend from the tightest, and order all of them."""
     free = drawn(problem, m, count, device)
     ascended = raised(problem, free)
     everything = {name: torch.cat([x, ascended[name]]) for name, x in free.items()}
@@ -102,7 +102,8 @@ def searched(problem: Problem, m: int, count: int, device: str) -> Found:
     tightness = problem.tightness(everything)
     order = tightness.argsort(descending=True)
     worst = float(((right - left) / tolerance).max())
-    return Found(m, {name: x[order] for name, x in values.items()}, left[order], right[order], float(tightness.max()), worst)
+    ordered = {name: x[order] for name, x in values.items()}
+    return SearchResult(m, ordered, left[order], right[order], float(tightness.max()), worst)
 
 
 def allowed(problem: Problem, m: int, left: Tensor, right: Tensor) -> Tensor:
@@ -111,18 +112,18 @@ def allowed(problem: Problem, m: int, left: Tensor, right: Tensor) -> Tensor:
     return unit * (problem.scale + left.abs() + right.abs())
 
 
-def readings(problem: Problem, found: Found) -> Iterator[Reading]:
+def readings(problem: Problem, result: SearchResult) -> Iterator[Reading]:
     """The tightest instances, and some that are spaced evenly among the others, one by one."""
-    for place in (*range(HELD), *(len(found.left) * k // (SPACED + 1) for k in range(1, SPACED + 1))):
-        left, right = found.left[place], found.right[place]
+    for index in (*range(HELD), *(len(result.left) * k // (SPACED + 1) for k in range(1, SPACED + 1))):
+        left, right = result.left[index], result.right[index]
         if float(left.abs().maximum(right.abs())) > problem.least:
-            point: dict[str, Value] = {name: x[place].cpu() for name, x in found.values.items()}
-            sizes, allowance = problem.counts(found.m), float(allowed(problem, found.m, left, right))
+            point: dict[str, Value] = {name: x[index].cpu() for name, x in result.values.items()}
+            sizes, allowance = problem.counts(result.m), float(allowed(problem, result.m, left, right))
             yield Reading({**sizes, **point}, {"batched": left}, allowance)
 
 
 def search(problem: Problem) -> Callable[[str, Run], Finding]:
-    """What is observed of a claim by searching."""
+    """An observation of a claim by searching."""
     def observe(claim: str, run: Run) -> Finding:
         count = INSTANCES // len(problem.sizes) // (4 if run.quick else 1)
         return verdict(claim, problem, [searched(problem, m, count, run.device) for m in problem.sizes], run.device)
@@ -131,12 +132,12 @@ def search(problem: Problem) -> Callable[[str, Run], Finding]:
 
 
 def instances(problem: Problem) -> st.SearchStrategy[Reading]:
-    """Single instances, drawn as the search draws them, and as many that an ascent has made tight: where there is little room,
-    a bound that is wrong by little fails."""
+    """Single instances, half of them drawn as the search draws them, half after an ascent: a slightly wrong bound fails only
+    where there is little room."""
     def one(m: int, seed: int, tight: bool) -> Reading:
         free = ascended(problem, m) if tight else drawn(problem, m, 1, "cpu", seed)
-        place = seed % len(next(iter(free.values())))
-        values = problem.values({name: x[place : place + 1] for name, x in free.items()})
+        index = seed % len(next(iter(free.values())))
+        values = problem.values({name: x[index : index + 1] for name, x in free.items()})
         left, right = problem.sides(values)
         point: dict[str, Value] = {name: x[0] for name, x in values.items()}
         return Reading({**problem.counts(m), **point}, {"batched": left[0]}, float(allowed(problem, m, left, right)[0]))
@@ -151,20 +152,20 @@ def ascended(problem: Problem, m: int) -> Free:
 
 
 def itself(reading: Reading) -> Reading:
-    """The check of what is drawn as a reading."""
+    """The check of instances that are drawn as readings."""
     return reading
 
 
-def verdict(claim: str, problem: Problem, found: Sequence[Found], device: str) -> Finding:
-    """What a search adds up to: a violation refutes, and so does a bound that is said to be sharp and is not attained."""
-    worst, tightest = max(each.worst for each in found), max(each.tightness for each in found)
-    vote = hold(claim, Layer.TORCH, (reading for each in found for reading in readings(problem, each)))
-    total = sum(len(each.left) for each in found)
-    scope = (f"{total} random instances, {len(found) * STARTS} of them after {STEPS} steps of gradient ascent, float64, "
+def verdict(claim: str, problem: Problem, results: Sequence[SearchResult], device: str) -> Finding:
+    """Judge a search: a violation refutes; a bound that is declared sharp and is not attained leaves it inconclusive."""
+    worst, tightest = max(each.worst for each in results), max(each.tightness for each in results)
+    vote = hold(claim, Layer.TORCH, (reading for each in results for reading in readings(problem, each)))
+    total = sum(len(each.left) for each in results)
+    scope = (f"{total} random instances, {len(results) * STARTS} of them after {STEPS} steps of gradient ascent, float64, "
              f"{device}; right/left at most {tightest:.8g}")
     outcome, detail = vote.outcome, vote.why_not
     if worst > 1:
         outcome, detail = Outcome.REFUTED, f"violated by {worst:.3g} tolerances"
     elif problem.sharp and tightest < 1 - ATTAINED:
-        outcome, detail = Outcome.INCONCLUSIVE, f"said to be sharp: expected right/left of 1 − {ATTAINED:g}, got {tightest:.8g}"
+        outcome, detail = Outcome.INCONCLUSIVE, f"declared sharp: expected right/left of 1 − {ATTAINED:g}, got {tightest:.8g}"
     return Finding(outcome, scope, detail, max(worst, vote.worst, 0.0), vote.refuted, device=device)

@@ -84,7 +84,7 @@ observes(Layer.TORCH, "beyond.hoeffding", name="search")(search(COST))
 
 
 def carried_values(free: Free) -> Values:
-    """What two weightings have in common and what not, and the distances of the keys."""
+    """The common part of two weightings, their differences, and the distances of the keys."""
     far = torch.tanh(free["D"]).exp()
     return {"r": torch.softmax(free["r"], -1), "v": torch.softmax(9 * free["v"], -1), "v'": torch.softmax(9 * free["v'"], -1),
             "x": (2 * torch.tanh(free["x"])).exp(), "y": (2 * torch.tanh(free["y"])).exp(), "D": far,

@@ -33,8 +33,8 @@ def sides(z: Values) -> tuple[Tensor, Tensor]:
     tilts = low.exp()[:, None] + (high.exp() - low.exp())[:, None] * z["h"][..., 0]
     scores = z["p"].log()
     f = z["c"][:, None] + z["L"][:, None] * z["g"][..., 0]
-    before, after = torch.softmax(scores, -1), torch.softmax(scores + tilts.log(), -1)
-    return z["L"] * torch.tanh((high - low) / 4), ((after - before) * f).sum(-1)
+    original, tilted = torch.softmax(scores, -1), torch.softmax(scores + tilts.log(), -1)
+    return z["L"] * torch.tanh((high - low) / 4), ((tilted - original) * f).sum(-1)
 
 
 def shapes(m: int) -> dict[str, tuple[int, ...]]:
@@ -54,6 +54,6 @@ def worst_case(drawn: dict[str, int]) -> Reading:
     middle[0] = torch.tensor(float(n), dtype=torch.float64).log()
     rise = torch.zeros(n + 1, dtype=torch.float64)
     rise[0] = 2 * z
-    after, before = one_sided.plan(middle + rise), one_sided.plan(middle - rise)
-    routes = {"first key": after[0] - before[0], "half of the sum": (after - before).abs().sum() / 2}
+    high, low = one_sided.plan(middle + rise), one_sided.plan(middle - rise)
+    routes = {"first key": high[0] - low[0], "half of the sum": (high - low).abs().sum() / 2}
     return Reading({"n": n, "z": z}, routes, tolerances.rounding("float64", n + 1, 10.0 * n))

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from evidence import Layer, Reading, confirms, observes
-from evidence.beyond.keys import SMALL, of, reading
+from evidence.beyond.keys import SMALL, reading, variable
 from evidence.beyond.search import Free, Problem, instances, itself, search
 from evidence.eot.forward import gradient
 from evidence.instances.one_sided import Row
@@ -41,10 +41,10 @@ def entropy_slope(row: Row) -> Reading:
 
 @confirms(Layer.TORCH, "beyond.tangent-gap", on=SMALL, count=16)
 def above_the_tangent(row: Row) -> Reading:
-    weights, x, rho = one_sided.plan(row.s, row.tau), of(row, "v"), of(row, "t") + 0.5
+    weights, x, rho = one_sided.plan(row.s, row.tau), variable(row, "v"), variable(row, "t") + 0.5
     tangent = (weights * x).sum() + rho * one_sided.entropy(weights)
-    found = reading(row, hot(row), rho, closed_form=fisher.potential(x, float(rho)) - tangent)
-    return Reading(dict(found.point) | {"x": x.cpu(), "rho": float(rho)}, found.routes, found.tolerance)
+    base = reading(row, hot(row), rho, closed_form=fisher.potential(x, float(rho)) - tangent)
+    return Reading(dict(base.point) | {"x": x.cpu(), "rho": float(rho)}, base.routes, base.tolerance)
 
 
 # ── bounds ──────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -73,7 +73,7 @@ def share(x: Values, inverse: Tensor) -> Tensor:
 
 
 def share_sides(x: Values) -> tuple[Tensor, Tensor]:
-    """The share when it is colder, and before."""
+    """The share at the lower temperature, and at the original one."""
     return share(x, 1 / x["tau"] + x["γ"]), share(x, 1 / x["tau"])
 
 

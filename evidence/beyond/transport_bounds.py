@@ -24,9 +24,9 @@ def counts(m: int) -> dict[str, int]:
     return {"N": m, "d": 2}
 
 
-def columns(x: Mapping[str, Tensor], at: Tensor, gamma: Tensor) -> Tensor:
+def columns(x: Mapping[str, Tensor], lam: Tensor, gamma: Tensor) -> Tensor:
     """q_λ(i|j), (batch, i, j)."""
-    scores = torch.einsum("bnd,bd->bn", x["T"], at)[..., None] - x["M"]
+    scores = torch.einsum("bnd,bd->bn", x["T"], lam)[..., None] - x["M"]
     return torch.softmax(scores / gamma[:, None, None], -2)
 
 
@@ -42,8 +42,8 @@ def solved(free: Free) -> dict[str, Tensor]:
     other = torch.tanh(free["nu"])
     u = torch.softmax(3 * torch.tanh(free["u"] / 3), -1)
 
-    def mean(of: Tensor) -> Tensor:
-        return torch.einsum("bij,bj,bid->bd", of, u, x["T"])
+    def mean(columns: Tensor) -> Tensor:
+        return torch.einsum("bij,bj,bid->bd", columns, u, x["T"])
 
     start, exact = columns(x, torch.zeros_like(dual), gamma), columns(x, dual, gamma)
     g = mean(exact - start)
@@ -73,8 +73,8 @@ def output_sides(x: Values) -> tuple[Tensor, Tensor]:
 def objective_sides(x: Values) -> tuple[Tensor, Tensor]:
     """αq³‖z‖² and 2(1 + q)(K + α/2 ‖e‖²), times (4γ)³."""
     q, scale = share(x), 64 * x["gamma"] ** 3
-    lost = x["K"] + x["alpha"] / 2 * squared(x["e"])
-    return scale * x["alpha"] * q**3 * squared(evidence(x)), scale * 2 * (1 + q) * lost
+    excess = x["K"] + x["alpha"] / 2 * squared(x["e"])
+    return scale * x["alpha"] * q**3 * squared(evidence(x)), scale * 2 * (1 + q) * excess
 
 
 def voted(claim: str, sides: Sides, scale: float = 1e4) -> None:

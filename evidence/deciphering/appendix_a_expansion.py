@@ -25,8 +25,8 @@ def without_exponential(problem: MemProblem) -> Reading:
 def derivatives_at_zero(problem: MemProblem) -> tuple[Tensor, Tensor]:
     """M'(0) and M''(0) by autograd."""
 
-    def m(at: Tensor) -> Tensor:
-        return mem.log_partition(at, problem.templates, problem.prior).exp()
+    def m(lam: Tensor) -> Tensor:
+        return mem.log_partition(lam, problem.templates, problem.prior).exp()
 
     zero = torch.zeros_like(problem.dual)
     return torch.autograd.functional.jacobian(m, zero), torch.autograd.functional.hessian(m, zero)
@@ -73,9 +73,9 @@ def square(drawn: dict[str, float]) -> Reading:
 
 
 def in_one_letter(drawn: dict[str, float]) -> Reading:
-    found = fifty_digits.leading(lambda t: [fifty_digits.mp.log(1 + t) - t + t**2 / 2 - t**3 / 3], 4, 0.25, halvings=12)
-    routes = {"fifty digits": rounded(found.values)[0], "autograd": derivative(torch.log1p, 4) / 24}
-    return Reading({"x": float64(drawn["x"])}, routes, tolerances.rounding("float64", 8) + float(found.error))
+    leading = fifty_digits.leading(lambda t: [fifty_digits.mp.log(1 + t) - t + t**2 / 2 - t**3 / 3], 4, 0.25, halvings=12)
+    routes = {"fifty digits": rounded(leading.values)[0], "autograd": derivative(torch.log1p, 4) / 24}
+    return Reading({"x": float64(drawn["x"])}, routes, tolerances.rounding("float64", 8) + float(leading.error))
 
 
 @confirms(Layer.TORCH, "deciphering.29", on=choose(x=st.floats(0.5, 2)), corrected=in_one_letter, count=10)

@@ -24,9 +24,9 @@ def fitted(view: Perspective) -> mem.Solution:
 @confirms(Layer.TORCH, "deciphering.sB.argmin", on=mem_problems(smallest_n=2))
 def greatest_posterior(problem: MemProblem) -> Reading:
     view = Perspective(problem)
-    found = fitted(view)
-    plain = view.reading(Newton=found.weights)
-    return Reading(plain.point, plain.routes, plain.tolerance + float(found.weights_error))
+    maximum = fitted(view)
+    plain = view.reading(Newton=maximum.weights)
+    return Reading(plain.point, plain.routes, plain.tolerance + float(maximum.weights_error))
 
 
 # ── by a conic solver, which knows no closed form ───────────────────────────────────────────────────────────────────

@@ -46,7 +46,7 @@ def objective_at_the_solution(x: OtProblem) -> Reading:
     plan = ot.coupling(x["T"] @ solution.dual, x["u"], x["M"], x.gamma)
     left = x.alpha / 2 * (target - solution.mean).square().sum() + value(x, plan)
     shares = torch.where(x["u"] > 0, plan / x["u"], x["Q"].T).T
-    return reading(x, target, given={"lam": solution.dual, "z": target, "R": shares}, at_the_solution=left)
+    return reading(x, target, extra={"lam": solution.dual, "z": target, "R": shares}, at_the_solution=left)
 
 
 confirms(Layer.TORCH, "deciphering.35", on=ANY)(mean_of_true_preference)
@@ -76,22 +76,22 @@ def gradient_of_conjugate(x: OtProblem) -> Reading:
 
 @confirms(Layer.TORCH, "deciphering.38", on=EVEN)
 def solution(x: OtProblem) -> Reading:
-    found = exact(x)
-    return reading(x, found.dual, given={"lam": found.dual}, newton=found.weights)
+    optimum = exact(x)
+    return reading(x, optimum.dual, extra={"lam": optimum.dual}, newton=optimum.weights)
 
 
 @confirms(Layer.TORCH, "deciphering.39", on=EVEN)
 def largest_dual(x: OtProblem) -> Reading:
     """Against another dual point, which is the maximizer itself for one seed in three."""
-    found, target = exact(x), true_mean(x) + x["z"]
-    given = {"lam": found.dual, **({"nu": found.dual} if x.seed % 3 == 0 else {})}
-    return reading(x, target, found.dual, given=given, newton=dual(x, found.dual, target))
+    optimum, target = exact(x), true_mean(x) + x["z"]
+    extra = {"lam": optimum.dual, **({"nu": optimum.dual} if x.seed % 3 == 0 else {})}
+    return reading(x, target, optimum.dual, extra=extra, newton=dual(x, optimum.dual, target))
 
 
 @confirms(Layer.TORCH, "deciphering.sD.penalty", on=ANY)
-def pull(x: OtProblem) -> Reading:
-    found = exact(x)
-    return reading(x, found.dual, given={"lam": found.dual}, newton=x.alpha * x["z"] @ found.dual)
+def linear_term(x: OtProblem) -> Reading:
+    optimum = exact(x)
+    return reading(x, optimum.dual, extra={"lam": optimum.dual}, newton=x.alpha * x["z"] @ optimum.dual)
 
 
 def solution_in_the_limit(x: OtProblem) -> Reading:
@@ -99,8 +99,8 @@ def solution_in_the_limit(x: OtProblem) -> Reading:
 
 
 def at_a_positive_alpha(x: OtProblem) -> Reading:
-    found = exact(x)
-    return replace(reading(x, found.dual, given={"lam": found.dual}, newton=found.weights), computed="right")
+    optimum = exact(x)
+    return replace(reading(x, optimum.dual, extra={"lam": optimum.dual}, newton=optimum.weights), computed="right")
 
 
 confirms(Layer.TORCH, "deciphering.sD.alpha-to-zero", on=FEW_EVEN, count=10, corrected=solution_in_the_limit)(
@@ -113,9 +113,9 @@ confirms(Layer.TORCH, "deciphering.sD.alpha-to-zero", on=FEW_EVEN, count=10, cor
 
 def attention(x: OtProblem) -> transport.Attention:
     """The solution of (24)."""
-    found = transport.solve(array(x, "T"), array(x, "u"), array(x, "z"), array(x, "M"), x.alpha, x.gamma)
-    certified(found)
-    return found
+    solved = transport.solve(array(x, "T"), array(x, "u"), array(x, "z"), array(x, "M"), x.alpha, x.gamma)
+    certified(solved)
+    return solved
 
 
 def reach(x: OtProblem) -> float:
@@ -128,9 +128,9 @@ def centre_error(x: OtProblem) -> float:
     return reach(x) * preferred(x).plan_error
 
 
-def dual_error(x: OtProblem, found: transport.Attention) -> float:
+def dual_error(x: OtProblem, solved: transport.Attention) -> float:
     """How far the solver's λ may be from λ*: for its own μ̃, and as ‖λ* − λ*'‖ ≤ α‖μ̃ − μ̃'‖."""
-    return found.multiplier_error + x.alpha * centre_error(x)
+    return solved.multiplier_error + x.alpha * centre_error(x)
 
 
 confirms(Layer.PRIMAL, "deciphering.35", on=CONIC_ANY, count=16)(conic_mean_of_true_preference)
@@ -142,8 +142,8 @@ def solved_conjugate(x: OtProblem) -> transport.Plan:
 
 
 def conic_conjugate(x: OtProblem) -> Reading:
-    found = solved_conjugate(x)
-    return Reading(x.point(), {"cvxpy": float64(found.objective)}, found.value_error + x.tolerance(found.objective))
+    conjugate = solved_conjugate(x)
+    return Reading(x.point(), {"cvxpy": float64(conjugate.objective)}, conjugate.value_error + x.tolerance(conjugate.objective))
 
 
 @confirms(Layer.PRIMAL, "deciphering.36", on=CONIC_ANY, count=16, corrected=conic_conjugate)
@@ -153,52 +153,51 @@ def conic_conjugate_for_symmetric_costs(x: OtProblem) -> Reading:
 
 @confirms(Layer.PRIMAL, "deciphering.37", on=CONIC_EVEN, count=16)
 def conic_gradient_of_conjugate(x: OtProblem) -> Reading:
-    found = solved_conjugate(x)
-    return Reading(x.point(), {"cvxpy": float64(found.marginal)}, found.plan_error + x.tolerance(1.0))
+    conjugate = solved_conjugate(x)
+    return Reading(x.point(), {"cvxpy": float64(conjugate.marginal)}, conjugate.plan_error + x.tolerance(1.0))
 
 
-def with_dual(x: OtProblem, found: transport.Attention, **given: Tensor) -> dict[str, int | float | Tensor]:
+def with_dual(x: OtProblem, solved: transport.Attention, **values: Tensor) -> dict[str, int | float | Tensor]:
     """The point with the multiplier for λ*."""
-    return x.point(lam=float64(found.multiplier), **given)
+    return x.point(lam=float64(solved.multiplier), **values)
 
 
 @confirms(Layer.PRIMAL, "deciphering.34", on=CONIC_ANY, count=16)
 def least_objective(x: OtProblem) -> Reading:
-    found = attention(x)
-    target = float64(found.centre + array(x, "z"))
+    solved = attention(x)
+    target = float64(solved.centre + array(x, "z"))
     return Reading(
-        with_dual(x, found, z=target, R=float64(shares(x, found.plan))),
-        {"cvxpy": float64(found.objective)},
-        found.value_error + x.tolerance(found.objective, target),
+        with_dual(x, solved, z=target, R=float64(shares(x, solved.plan))),
+        {"cvxpy": float64(solved.objective)},
+        solved.value_error + x.tolerance(solved.objective, target),
     )
 
 
 @confirms(Layer.PRIMAL, "deciphering.38", on=CONIC_EVEN, count=16)
 def conic_solution(x: OtProblem) -> Reading:
-    found = attention(x)
-    off = found.plan_error + 2 * reach(x) / x.gamma * (dual_error(x, found) + found.multiplier_error)
-    return Reading(with_dual(x, found), {"cvxpy": float64(found.marginal)}, off + x.tolerance(1.0))
+    solved = attention(x)
+    off = solved.plan_error + 2 * reach(x) / x.gamma * (dual_error(x, solved) + solved.multiplier_error)
+    return Reading(with_dual(x, solved), {"cvxpy": float64(solved.marginal)}, off + x.tolerance(1.0))
 
 
 @confirms(Layer.PRIMAL, "deciphering.39", on=CONIC_EVEN, count=16)
 def conic_largest_dual(x: OtProblem) -> Reading:
-    found = attention(x)
+    solved = attention(x)
     u = array(x, "u")[array(x, "u") > 0]
     constant = x.gamma * float((u * np.log(u)).sum())  # −γH(u), which the printed objective leaves out
-    size = max(float(np.linalg.norm(found.multiplier)), float(np.linalg.norm(array(x, "nu"))))
-    evidence_error = centre_error(x) + dual_error(x, found) * (1 / x.alpha + reach(x) ** 2 / x.gamma)
+    size = max(float(np.linalg.norm(solved.multiplier)), float(np.linalg.norm(array(x, "nu"))))
+    evidence_error = centre_error(x) + dual_error(x, solved) * (1 / x.alpha + reach(x) ** 2 / x.gamma)
     return Reading(
-        with_dual(x, found),
-        {"cvxpy": float64(found.objective - constant)},
-        found.value_error + 2 * size * evidence_error + x.tolerance(found.objective, size),
+        with_dual(x, solved),
+        {"cvxpy": float64(solved.objective - constant)},
+        solved.value_error + 2 * size * evidence_error + x.tolerance(solved.objective, size),
     )
 
 
 @confirms(Layer.PRIMAL, "deciphering.sD.penalty", on=CONIC_ANY, count=16)
 def conic_pull(x: OtProblem) -> Reading:
-    found = attention(x)
-    slope = x.alpha * float(np.linalg.norm(array(x, "z"))) + 2 * float(np.linalg.norm(found.multiplier)) + 1
-    left = x.alpha * float(array(x, "z") @ found.multiplier)
-    return Reading(
-        with_dual(x, found), {"cvxpy": float64(left)}, slope * dual_error(x, found) + x.tolerance(found.multiplier.max(), left)
-    )
+    solved = attention(x)
+    slope = x.alpha * float(np.linalg.norm(array(x, "z"))) + 2 * float(np.linalg.norm(solved.multiplier)) + 1
+    left = x.alpha * float(array(x, "z") @ solved.multiplier)
+    off = slope * dual_error(x, solved) + x.tolerance(solved.multiplier.max(), left)
+    return Reading(with_dual(x, solved), {"cvxpy": float64(left)}, off)

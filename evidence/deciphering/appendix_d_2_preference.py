@@ -8,7 +8,7 @@ import torch
 
 from evidence import Layer, Reading, confirms, float64
 from evidence.deciphering.conic_transport import CONIC_ANY, CONIC_EVEN, conic_mean_of_true_preference, preferred, shares
-from evidence.deciphering.transport import ANY, APART, EVEN, kept, mean_of_true_preference, reading, value
+from evidence.deciphering.transport import ANY, APART, EVEN, closed_preference, mean_of_true_preference, reading, value
 from evidence.instances.ot import OtProblem, ot_problems
 from numerics import ot_attention as ot
 
@@ -26,7 +26,7 @@ def true_preference(x: OtProblem) -> Reading:
 
 @confirms(Layer.TORCH, "deciphering.prop1", on=ANY)
 def least_value(x: OtProblem) -> Reading:
-    return reading(x, x["M"], given={"R": x["Q"]}, at_the_minimizer=value(x, x["Q"].T * x["u"]))
+    return reading(x, x["M"], extra={"R": x["Q"]}, at_the_minimizer=value(x, x["Q"].T * x["u"]))
 
 
 @confirms(Layer.TORCH, "deciphering.sD.kernel-limit", on=ot_problems(smallest=2, costs=("distances",), gammas=(1.0, 0.25)))
@@ -38,11 +38,11 @@ def what_leaves(x: OtProblem) -> Reading:
     costs = x["M"].clone()
     costs[1:, 0] = x["M"][0, 0] + excess
     leaving = 1 / ot.kernel(costs, x.gamma)[0, 0] - 1
-    given = {"δ": excess.min(), "s": spare, "j": 1}
-    return replace(reading(x, costs / x.gamma, given=given, kernel=leaving), computed="right")
+    extra = {"δ": excess.min(), "s": spare, "j": 1}
+    return replace(reading(x, costs / x.gamma, extra=extra, kernel=leaving), computed="right")
 
 
-confirms(Layer.TORCH, "deciphering.sD.preference-limit", on=APART)(kept)
+confirms(Layer.TORCH, "deciphering.sD.preference-limit", on=APART)(closed_preference)
 
 
 # ── by a conic solver, which knows no closed form ───────────────────────────────────────────────────────────────────
@@ -50,18 +50,18 @@ confirms(Layer.TORCH, "deciphering.sD.preference-limit", on=APART)(kept)
 
 @confirms(Layer.PRIMAL, "deciphering.prop1", on=CONIC_ANY, count=16)
 def conic_least_value(x: OtProblem) -> Reading:
-    found = preferred(x)
+    preference = preferred(x)
     return Reading(
-        x.point(R=float64(shares(x, found.plan))),
-        {"cvxpy": float64(found.objective)},
-        found.value_error + x.tolerance(found.objective),
+        x.point(R=float64(shares(x, preference.plan))),
+        {"cvxpy": float64(preference.objective)},
+        preference.value_error + x.tolerance(preference.objective),
     )
 
 
 @confirms(Layer.PRIMAL, "deciphering.40", "deciphering.sD.preference-limit", on=CONIC_EVEN, count=16)
 def conic_true_preference(x: OtProblem) -> Reading:
-    found = preferred(x)
-    return Reading(x.point(), {"cvxpy": float64(found.marginal)}, found.plan_error + x.tolerance(1.0))
+    preference = preferred(x)
+    return Reading(x.point(), {"cvxpy": float64(preference.marginal)}, preference.plan_error + x.tolerance(1.0))
 
 
 confirms(Layer.PRIMAL, "deciphering.41", on=CONIC_EVEN, count=16)(conic_mean_of_true_preference)

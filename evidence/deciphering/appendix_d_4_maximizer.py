@@ -36,29 +36,29 @@ def maximizers_apart(x: OtProblem) -> Reading:
     def first_entry(s: Any) -> list[Any]:
         return [x.maximizer(s).dual[0] - x.resolvent(s)[0]]
 
-    found = measured(x, first_entry, 2)
-    return Reading({**found.point, "a": 1}, {name: y[0] for name, y in found.routes.items()}, found.tolerance)
+    limit = measured(x, first_entry, 2)
+    return Reading({**limit.point, "a": 1}, {name: y[0] for name, y in limit.routes.items()}, limit.tolerance)
 
 
 def slope_of_approximation(x: OtProblem) -> Reading:
-    found = slope(lambda at: approximation(x, at, x["z"]), x["lam"])
-    return reading(x, x["lam"] / x.alpha, (x["T"] ** 2) * x["lam"].abs().max() / x.gamma, autograd=found)
+    gradient = slope(lambda lam: approximation(x, lam, x["z"]), x["lam"])
+    return reading(x, x["lam"] / x.alpha, (x["T"] ** 2) * x["lam"].abs().max() / x.gamma, autograd=gradient)
 
 
 def slope_around_the_mean(x: OtProblem) -> Reading:
-    found = slope(lambda at: approximation(x, at, true_mean(x) + x["z"]), x["lam"])
-    return reading(x, x["lam"] / x.alpha, (x["T"] ** 2) * x["lam"].abs().max() / x.gamma, autograd=found)
+    gradient = slope(lambda lam: approximation(x, lam, true_mean(x) + x["z"]), x["lam"])
+    return reading(x, x["lam"] / x.alpha, (x["T"] ** 2) * x["lam"].abs().max() / x.gamma, autograd=gradient)
 
 
 def at_the_maximizer(x: OtProblem, left: Callable[[Tensor], Tensor]) -> Reading:
     """A left side at the λ* of (39), which a certified solver found; the derivations eliminate z by it."""
-    found = ot.solve(x["T"], x["z"], x["u"], x["M"], x.alpha, x.gamma)
-    sizes = x["z"], found.dual / x.alpha, (x["T"] ** 2) * found.dual.abs().max() / x.gamma
-    return reading(x, *sizes, given={"lam": found.dual}, newton=left(found.dual))
+    optimum = ot.solve(x["T"], x["z"], x["u"], x["M"], x.alpha, x.gamma)
+    sizes = x["z"], optimum.dual / x.alpha, (x["T"] ** 2) * optimum.dual.abs().max() / x.gamma
+    return reading(x, *sizes, extra={"lam": optimum.dual}, newton=left(optimum.dual))
 
 
 def slope_at_the_maximizer(x: OtProblem) -> Reading:
-    return at_the_maximizer(x, lambda dual: slope(lambda at: approximation(x, at, true_mean(x) + x["z"]), dual))
+    return at_the_maximizer(x, lambda dual: slope(lambda lam: approximation(x, lam, true_mean(x) + x["z"]), dual))
 
 
 def evidence_alone(x: OtProblem) -> Reading:
@@ -78,7 +78,7 @@ confirms(Layer.TORCH, "deciphering.sD.without-means", on=EVEN, count=16, correct
 
 
 def mean_of_means(x: OtProblem) -> Reading:
-    return reading(x, x["T"], given={"j": 1}, closed_form=true_mean(x))
+    return reading(x, x["T"], extra={"j": 1}, closed_form=true_mean(x))
 
 
 confirms(Layer.TORCH, "deciphering.46", on=EVEN, count=16, corrected=mean_of_means)(mean_of_means)
@@ -86,7 +86,7 @@ confirms(Layer.TORCH, "deciphering.46", on=EVEN, count=16, corrected=mean_of_mea
 
 def evidence(x: OtProblem) -> Reading:
     nu = ot.resolvent(x["T"], x["z"], x["u"], x["M"], x.alpha, x.gamma)
-    return reading(x, (x["T"] ** 2) * nu.abs().max() / x.gamma, given={"nu": nu}, data=x.alpha * x["z"])
+    return reading(x, (x["T"] ** 2) * nu.abs().max() / x.gamma, extra={"nu": nu}, data=x.alpha * x["z"])
 
 
 confirms(Layer.TORCH, "deciphering.sD.resolvent", on=ANY, count=16, corrected=evidence)(scaled_evidence)

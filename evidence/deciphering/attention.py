@@ -14,7 +14,7 @@ from numerics.priors import prior_from_mask
 
 
 def reading(head: Head, *magnitudes: Tensor, all_heads: bool = False, **routes: Tensor) -> Reading:
-    """Routes at a head, with the tolerance for its magnitudes and theirs."""
+    """Routes at a head, with the tolerance for the magnitudes of both."""
     return Reading(head.point(all_heads), routes, head.tolerance(*magnitudes, *routes.values()))
 
 
@@ -70,9 +70,9 @@ class Both:
 
     def reading(self, **routes: Tensor) -> Reading:
         """Routes with the tolerance of the head; w and λ are not normalized."""
-        found = reading(self.head, **routes)
-        point = {**found.point, "alpha": self.alpha, "w": self.raw.cpu(), "lam": self.dual.cpu()}
-        return Reading(point, found.routes, found.tolerance * max(1.0, float(self.raw.max()), 1 / float(self.raw.min())))
+        base = reading(self.head, **routes)
+        point = {**base.point, "alpha": self.alpha, "w": self.raw.cpu(), "lam": self.dual.cpu()}
+        return Reading(point, base.routes, base.tolerance * max(1.0, float(self.raw.max()), 1 / float(self.raw.min())))
 
 
 both = BOTH.map(lambda drawn: Both(**drawn))

@@ -30,18 +30,18 @@ def drawn(problem: MemProblem) -> ConicLayer:
     return {name: problem.drawn[name].numpy().copy() for name in ("T", "u", "lam")}
 
 
-def solved(at: ConicLayer, alpha: float) -> tuple[mem.Estimate, np.ndarray, float]:
+def solved(layer: ConicLayer, alpha: float) -> tuple[mem.Estimate, np.ndarray, float]:
     """The solution for the evidence that makes λ optimal, that evidence, and how far it may be from it.
 
     The weights that λ stands for are those of the solver for the scores ⟨t_i, λ⟩ + log u_i; an error e of theirs in the ℓ1
     norm moves the evidence by e max ‖t_i‖.  λ* = α(μ + z − ĥ) moves by at most α times as much, ĥ by as much.
     """
-    weights = one_sided.solve(at["T"] @ at["lam"] + np.log(at["u"]), 1.0)
-    evidence = at["lam"] / alpha + weights.plan @ at["T"] - at["u"] @ at["T"]
-    estimate = mem.solve(at["T"], at["u"], evidence, alpha)
+    weights = one_sided.solve(layer["T"] @ layer["lam"] + np.log(layer["u"]), 1.0)
+    evidence = layer["lam"] / alpha + weights.plan @ layer["T"] - layer["u"] @ layer["T"]
+    estimate = mem.solve(layer["T"], layer["u"], evidence, alpha)
     assert weights.certified, f"the solver left a gap of {weights.gap} with status {weights.status}"
     assert estimate.certified, f"the solver left a gap of {estimate.gap} with status {estimate.status}"
-    off = tolerances.plan_from_gap(weights.gap, 1.0) * float(np.linalg.norm(at["T"], axis=1).max())
+    off = tolerances.plan_from_gap(weights.gap, 1.0) * float(np.linalg.norm(layer["T"], axis=1).max())
     return estimate, evidence, off
 
 

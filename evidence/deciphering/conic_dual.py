@@ -19,7 +19,7 @@ HALVINGS = 4
 
 
 def numbers(problem: MemProblem) -> dict[str, Array]:
-    """Everything that is drawn, as NumPy arrays."""
+    """All drawn values, as NumPy arrays."""
     return {name: tensor.numpy() for name, tensor in problem.drawn.items()}
 
 
@@ -44,7 +44,7 @@ def size(problem: MemProblem) -> float:
 
 
 def conic_reading(problem: MemProblem, value: Array | float, error: float, *magnitudes: float) -> Reading:
-    """What the solver found, with its certified error and the rounding of the formula."""
+    """The solver's result, with its certified error and the rounding of the formula."""
     return Reading(problem.point(), {"cvxpy": float64(value)}, error + problem.tolerance(size(problem), *magnitudes))
 
 
@@ -62,14 +62,14 @@ def extrapolated(problem: MemProblem, order: int, error: Callable[[float, conic_
     """The limit of error(α)/α^order over α, α/2, …, with the last difference and the solver's error as its tolerance."""
     z = numbers(problem)["z"]
     alphas = [2 * problem.small / 2**k for k in range(HALVINGS + 1)]
-    found = [error(alpha, conic_solved(problem, z, alpha)) for alpha in alphas]
-    column = [value / alpha**order for alpha, (value, _) in zip(alphas, found, strict=True)]
+    errors = [error(alpha, conic_solved(problem, z, alpha)) for alpha in alphas]
+    column = [value / alpha**order for alpha, (value, _) in zip(alphas, errors, strict=True)]
     best = [column[0]]
     for degree in range(1, HALVINGS + 1):
         column = [y + (y - x) / (2**degree - 1) for x, y in pairwise(column)]
         best.append(column[0])
     last = float(np.abs(best[-1] - best[-2]).max())
-    noise = sum(off / alpha**order for alpha, (_, off) in zip(alphas, found, strict=True))
+    noise = sum(off / alpha**order for alpha, (_, off) in zip(alphas, errors, strict=True))
     return conic_reading(problem, best[-1], last + 4 * noise, size(problem) ** 2)
 
 
@@ -80,7 +80,7 @@ def conic_maximizer(problem: MemProblem) -> Reading:
 
 def conic_second_order(problem: MemProblem) -> Reading:
     z = numbers(problem)["z"]
-    return extrapolated(problem, 2, lambda alpha, found: (found.multiplier - alpha * z, found.multiplier_error))
+    return extrapolated(problem, 2, lambda alpha, solution: (solution.multiplier - alpha * z, solution.multiplier_error))
 
 
 def moments(problem: MemProblem) -> tuple[Array, Array]:
@@ -93,7 +93,7 @@ def moments(problem: MemProblem) -> tuple[Array, Array]:
 
 def conic_second_of_estimate(problem: MemProblem) -> Reading:
     center, along = moments(problem)
-    return extrapolated(problem, 2, lambda alpha, found: (found.mean - center - alpha * along, found.mean_error))
+    return extrapolated(problem, 2, lambda alpha, solution: (solution.mean - center - alpha * along, solution.mean_error))
 
 
 def objective(problem: MemProblem, templates: Array, evidence: Array, alpha: float) -> Reading:

@@ -126,9 +126,9 @@ def constrained(drawn: ConicProblem) -> Reading:
 
 def least_residual(drawn: ConicProblem) -> Reading:
     """For n = 1: the least ‖μ + z − h‖² that any p on the support of u has, certified from both sides."""
-    found = mem_variants.solve_constrained(drawn["T"][:1], np.ones(1), drawn["z"], 1 / (2 * drawn.alpha))
-    assert found.certified, f"the solver left a gap of {found.gap} with status {found.status}"
-    low, high = found.distance
+    solution = mem_variants.solve_constrained(drawn["T"][:1], np.ones(1), drawn["z"], 1 / (2 * drawn.alpha))
+    assert solution.certified, f"the solver left a gap of {solution.gap} with status {solution.status}"
+    low, high = solution.distance
     point = drawn.point() | {"n": 1, "T": float64(drawn["T"][:1]), "u": float64([1.0]), "x": float64([1.0])}
     return Reading(point, {"cvxpy": float64(low**2)}, drawn.rounding + high**2 - low**2, "right")
 

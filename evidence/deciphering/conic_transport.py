@@ -49,9 +49,9 @@ def shares(x: OtProblem, plan: Array) -> Array:
 
 
 def conic_mean_of_true_preference(x: OtProblem) -> Reading:
-    found, templates = preferred(x), array(x, "T")
+    preference, templates = preferred(x), array(x, "T")
     return Reading(
         x.point(j=1),
-        {"cvxpy": float64(found.marginal @ templates)},
-        found.plan_error * float(np.abs(templates).max()) + x.tolerance(templates.max()),
+        {"cvxpy": float64(preference.marginal @ templates)},
+        preference.plan_error * float(np.abs(templates).max()) + x.tolerance(templates.max()),
     )

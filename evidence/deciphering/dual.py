@@ -44,6 +44,6 @@ def minimizer(problem: MemProblem) -> Reading:
 
 def estimate(problem: MemProblem) -> Reading:
     solution = solved(problem, evidence_for(problem))
-    at = problem.dual.clone().requires_grad_()
-    slope = torch.autograd.grad(mem.log_partition(at, problem.templates, problem.prior), at)[0]
+    dual = problem.dual.clone().requires_grad_()
+    slope = torch.autograd.grad(mem.log_partition(dual, problem.templates, problem.prior), dual)[0]
     return reading(problem, spread(problem) ** 2, error=solution.mean_error, solver=solution.mean, autograd=slope)

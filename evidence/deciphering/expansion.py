@@ -23,7 +23,7 @@ def reach(problem: MemProblem) -> float:
 
 
 def derivative(function: Callable[[Tensor], Tensor], order: int) -> Tensor:
-    """The derivative of a function of one variable at 0, by autograd as often as wanted."""
+    """The derivative of a function of one variable at 0, by repeated autograd."""
     t = torch.zeros((), dtype=torch.float64, requires_grad=True)
     value = function(t)
     for _ in range(order):
@@ -37,8 +37,8 @@ def derivative(function: Callable[[Tensor], Tensor], order: int) -> Tensor:
 def along_the_ray(problem: MemProblem, order: int, lower: Callable[[object], object]) -> tuple[Tensor, float]:
     """The coefficient of t^order in log M(tλ), after `lower(t)` is taken off, and its error."""
     lam = problem.drawn["lam"].tolist()
-    found = fifty_digits.leading(lambda t: [problem.law.log_mgf([t * x for x in lam]) - lower(t)], order, LENGTH)
-    return rounded(found.values)[0], float(found.error)
+    leading = fifty_digits.leading(lambda t: [problem.law.log_mgf([t * x for x in lam]) - lower(t)], order, LENGTH)
+    return rounded(leading.values)[0], float(leading.error)
 
 
 def log_m(problem: MemProblem) -> Callable[[Tensor], Tensor]:
@@ -56,8 +56,8 @@ def linear(problem: MemProblem) -> object:
 @fifty_digits.precise
 def variance(problem: MemProblem, along: list[object]) -> object:
     """⟨x, Σx⟩ in 50 digits."""
-    at = fifty_digits.mp.matrix(along)
-    return (at.T * problem.law.covariance() * at)[0]
+    vector = fifty_digits.mp.matrix(along)
+    return (vector.T * problem.law.covariance() * vector)[0]
 
 
 def second_coefficient(problem: MemProblem) -> Reading:

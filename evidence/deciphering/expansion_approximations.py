@@ -18,9 +18,9 @@ mp = fifty_digits.mp
 
 def measured(problem: MemProblem, order: int, error: Callable[[object, fifty_digits.Maximizer], list[object]]) -> Reading:
     """The limit of error(α, λ*(α))/α^order as α → 0."""
-    found = fifty_digits.leading(lambda alpha: error(alpha, problem.maximizer(alpha)), order, problem.small)
-    tolerance = problem.tolerance(reach(problem) ** (order + 2)) + float(found.error)
-    return Reading(problem.point(), {"fifty digits": rounded(found.values)}, tolerance)
+    leading = fifty_digits.leading(lambda alpha: error(alpha, problem.maximizer(alpha)), order, problem.small)
+    tolerance = problem.tolerance(reach(problem) ** (order + 2)) + float(leading.error)
+    return Reading(problem.point(), {"fifty digits": rounded(leading.values)}, tolerance)
 
 
 @fifty_digits.precise
@@ -40,16 +40,16 @@ def difference(x: list[object], y: list[object]) -> list[object]:
 def third_order(problem: MemProblem) -> Reading:
     z, sigma = evidence(problem), problem.law.covariance()
 
-    def error(alpha: object, found: fifty_digits.Maximizer) -> list[object]:
+    def error(alpha: object, optimum: fifty_digits.Maximizer) -> list[object]:
         matrix = mp.eye(problem.d) + alpha * sigma
-        return difference(found.dual, list(mp.lu_solve(matrix, alpha * mp.matrix(z))))
+        return difference(optimum.dual, list(mp.lu_solve(matrix, alpha * mp.matrix(z))))
 
     return measured(problem, 3, error)
 
 
 def second_order(problem: MemProblem) -> Reading:
     z = evidence(problem)
-    return measured(problem, 2, lambda alpha, found: difference(found.dual, [alpha * x for x in z]))  # type: ignore[operator]
+    return measured(problem, 2, lambda alpha, optimum: difference(optimum.dual, [alpha * x for x in z]))  # type: ignore[operator]
 
 
 def maximizer(problem: MemProblem) -> Reading:
@@ -61,8 +61,8 @@ def second_of_estimate(problem: MemProblem) -> Reading:
     """The coefficient of α² in ĥ, after μ + αΣz is taken off."""
     mean, along = problem.law.mean(), times(problem.law.covariance(), evidence(problem))
 
-    def error(alpha: object, found: fifty_digits.Maximizer) -> list[object]:
-        return difference(found.estimate, [m + alpha * x for m, x in zip(mean, along, strict=True)])  # type: ignore[operator]
+    def error(alpha: object, optimum: fifty_digits.Maximizer) -> list[object]:
+        return difference(optimum.estimate, [m + alpha * x for m, x in zip(mean, along, strict=True)])  # type: ignore[operator]
 
     return measured(problem, 2, error)
 

@@ -32,17 +32,17 @@ class GaussianProblem(Placed):
 
     @cached_property
     def drawn(self) -> dict[str, Tensor]:
-        """What is drawn, on the CPU, by its printed name."""
+        """The drawn values, on the CPU, by their printed names."""
         generator = torch.Generator().manual_seed(self.seed)
         names = ("mu", "b", "lam", "nu", "x", "y", "h")
-        found = {name: torch.randn(self.d, generator=generator, dtype=torch.float64).clamp(-2, 2) for name in names}
-        found["spread"] = torch.randn(1, generator=generator, dtype=torch.float64)[0].clamp(-1, 1).exp()
+        values = {name: torch.randn(self.d, generator=generator, dtype=torch.float64).clamp(-2, 2) for name in names}
+        values["spread"] = torch.randn(1, generator=generator, dtype=torch.float64)[0].clamp(-1, 1).exp()
         if self.near:
             share = 2.0**-20
-            found["h"] = (found["mu"] + self.alpha * found["b"]) / (1 + self.alpha) + share * found["h"]
-            found["nu"] = self.alpha * (found["b"] - found["mu"]) / (1 + self.alpha) + share * found["nu"]
-            found["spread"] = found["spread"] ** share
-        return found
+            values["h"] = (values["mu"] + self.alpha * values["b"]) / (1 + self.alpha) + share * values["h"]
+            values["nu"] = self.alpha * (values["b"] - values["mu"]) / (1 + self.alpha) + share * values["nu"]
+            values["spread"] = values["spread"] ** share
+        return values
 
     def __getitem__(self, name: str) -> Tensor:
         return self.drawn[name].to(self.device)

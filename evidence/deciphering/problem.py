@@ -51,9 +51,9 @@ def places(drawn: dict[str, float]) -> dict[str, Tensor]:
 
 
 def mean_evidence(drawn: dict[str, float]) -> Reading:
-    d, at = int(drawn["d"]), places(drawn)
-    z = at["h"] - at["mu"] + drawn["sigma"] * sign_vectors(d)
-    return Reading({"d": d, **at}, {"enumerated": z.mean(0)}, tolerances.rounding("float64", len(z), 16))
+    d, vectors = int(drawn["d"]), places(drawn)
+    z = vectors["h"] - vectors["mu"] + drawn["sigma"] * sign_vectors(d)
+    return Reading({"d": d, **vectors}, {"enumerated": z.mean(0)}, tolerances.rounding("float64", len(z), 16))
 
 
 def objective_at_prior(problem: MemProblem) -> Reading:
@@ -77,7 +77,7 @@ def divergence(problem: MemProblem) -> Reading:
 
 
 def restricted(problem: MemProblem) -> Reading:
-    """Σ x²/w − 1 for a positive x of which one entry is almost 0, or for an x in proportion to w, whose mass need not be 1."""
+    """Σ x²/w − 1 for a positive x with one entry almost 0, or for an x proportional to w, whose mass need not be 1."""
     q, w = problem.drawn["q"], problem.drawn["u"]  # q has a zero
     x = q.clamp(min=NEARLY_ZERO) if problem.seed % 3 else w
     x, w = x / x.sum(), w * (1.0, 2.0)[problem.seed % 2]
@@ -95,24 +95,24 @@ def evidence_for(problem: MemProblem, alpha: float) -> Tensor:
 
 def solved(problem: MemProblem, alpha: float) -> mem.Solution:
     """The certified solution of (4) for that z."""
-    found = mem.solve(problem.templates, evidence_for(problem, alpha), problem.prior, alpha, tolerance=1e-10)
-    assert bool(found.converged)
-    return found
+    solution = mem.solve(problem.templates, evidence_for(problem, alpha), problem.prior, alpha, tolerance=1e-10)
+    assert bool(solution.converged)
+    return solution
 
 
 def minimizer(problem: MemProblem) -> Reading:
-    found = solved(problem, problem.alpha)
-    return Reading(problem.point(), {"Newton": found.weights}, problem.tolerance() + float(found.weights_error))
+    solution = solved(problem, problem.alpha)
+    return Reading(problem.point(), {"Newton": solution.weights}, problem.tolerance() + float(solution.weights_error))
 
 
 def estimate(problem: MemProblem) -> Reading:
-    found = solved(problem, problem.alpha)
+    solution = solved(problem, problem.alpha)
     dual = problem.dual.clone().requires_grad_()
     slope = torch.autograd.grad(mem.log_partition(dual, problem.templates, problem.prior), dual)[0]
     return Reading(
         problem.point(),
-        {"Newton": found.mean, "autograd": slope},
-        problem.tolerance(problem.templates) + float(found.mean_error),
+        {"Newton": solution.mean, "autograd": slope},
+        problem.tolerance(problem.templates) + float(solution.mean_error),
     )
 
 
@@ -132,7 +132,7 @@ def minimizer_of_penalized(problem: MemProblem) -> Reading:
     """The minimizer of (4), to be compared with u, where u satisfies the constraint and so solves that problem."""
     most = problem.evidence.square().sum() * 2 * problem.alpha
     z = problem.evidence / most.clamp(min=1).sqrt()
-    found = mem.solve(problem.templates, z, problem.prior, problem.alpha, tolerance=1e-10)
+    solution = mem.solve(problem.templates, z, problem.prior, problem.alpha, tolerance=1e-10)
     return Reading(
-        problem.point() | {"z": z.cpu()}, {"Newton": found.weights}, problem.tolerance() + float(found.weights_error)
+        problem.point() | {"z": z.cpu()}, {"Newton": solution.weights}, problem.tolerance() + float(solution.weights_error)
     )

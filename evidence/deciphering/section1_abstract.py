@@ -36,11 +36,11 @@ def above_its_tangents(problem: MemProblem) -> Reading:
 @confirms(Layer.TORCH, "deciphering.s0.closed-form", on=mem_problems(smallest_n=2), count=12)
 def first_order(problem: MemProblem) -> Reading:
     law, z = problem.law, problem.drawn["z"].tolist()
-    found = fifty_digits.leading(
+    leading = fifty_digits.leading(
         lambda x: [h - m for h, m in zip(fifty_digits.maximize(law, z, x).estimate, law.mean(), strict=True)], 1, problem.small
     )
-    values = rounded(found.values)
-    return Reading(problem.point(), {"50 digits": values}, float(found.error) + problem.tolerance(values))
+    values = rounded(leading.values)
+    return Reading(problem.point(), {"50 digits": values}, float(leading.error) + problem.tolerance(values))
 
 
 confirms(Layer.TORCH, "deciphering.s1.solver", on=mem_problems(smallest_n=2), count=16, corrected=second_of_estimate)(

@@ -1,4 +1,4 @@
-"""Votes on: Section 2, and sections 3.2 and 6 where they name other models: what is said of other papers."""
+"""Votes on: Section 2, and sections 3.2 and 6 where they name other models: claims about other papers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Votes on: Section 3: what is said of the three examples, of vocabularies, captions and words in order."""
+"""Votes on: Section 3: the three examples: vocabularies, captions and words in order."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ def shares_of_places(problem: MemProblem, places: torch.Tensor) -> tuple[torch.T
 
 
 def even(problem: MemProblem) -> Reading:
-    found, point = shares_of_places(problem, torch.full((problem.n,), 1 / problem.n, dtype=torch.float64))
-    return Reading(point, {"first": found[0], "last": found[-1]}, problem.tolerance())
+    posterior, point = shares_of_places(problem, torch.full((problem.n,), 1 / problem.n, dtype=torch.float64))
+    return Reading(point, {"first": posterior[0], "last": posterior[-1]}, problem.tolerance())
 
 
 @confirms(Layer.TORCH, "deciphering.s3.caption-places", on=mem_problems(smallest_n=2), corrected=even)
 def uneven(problem: MemProblem) -> Reading:
-    found, point = shares_of_places(problem, shares(more(problem, v=(problem.n,))["v"]))
-    return Reading(point, {"Bayes": found}, problem.tolerance())
+    posterior, point = shares_of_places(problem, shares(more(problem, v=(problem.n,))["v"]))
+    return Reading(point, {"Bayes": posterior}, problem.tolerance())
 
 
 # ── by shipped source code ────────────────────────────────────────────────────────────────────────────────────────────

@@ -64,8 +64,8 @@ def mean_shift(problem: MemProblem) -> Reading:
 
 def enumerated(drawn: dict[str, float]) -> Tensor:
     """μ + z − h for z = h − μ + σg, with g any vector of signs: 2^d × d."""
-    d, at = int(drawn["d"]), places(drawn)
-    h, mu = at["h"], at["mu"]
+    d, vectors = int(drawn["d"]), places(drawn)
+    h, mu = vectors["h"], vectors["mu"]
     z = h - mu + drawn["sigma"] * sign_vectors(d)
     return mu + z - h
 

@@ -1,4 +1,4 @@
-"""Votes on: Section 3: what a support within T excludes, and what a preference that does not see the words so far cannot do."""
+"""Votes on: Section 3: what a support within T excludes, and the limits of a preference blind to previous words."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def information(problem: MemProblem) -> Reading:
     others = 1 + problem.seed % 7
     weights = shares(more(problem, r=(problem.n,))["r"] * (problem.seed % 3))
     everything = torch.full((problem.n + others,), 1 / (problem.n + others), dtype=torch.float64)
-    found = kl_divergence(Categorical(padded(weights, others)), Categorical(everything))
-    return Reading({"m": problem.n, "o": others, "r": weights}, {"torch": found}, problem.tolerance(weights.log()))
+    divergence = kl_divergence(Categorical(padded(weights, others)), Categorical(everything))
+    return Reading({"m": problem.n, "o": others, "r": weights}, {"torch": divergence}, problem.tolerance(weights.log()))
 
 
 @confirms(Layer.TORCH, "deciphering.s3.words-so-far", on=mem_problems(smallest_n=2))
@@ -31,16 +31,16 @@ def errors(problem: MemProblem) -> Reading:
     free = more(problem, p=(problem.n,), q=(problem.n,), u=(problem.n,))
     p, q, u = (shares(2 * free[name]) for name in ("p", "q", "u"))
     u = u if problem.seed % 3 else (p + q) / 2
-    found = torch.dist(u, p) ** 2 + torch.dist(u, q) ** 2
-    return Reading({"n": problem.n, "p": p, "q": q, "u": u}, {"torch": found}, problem.tolerance())
+    total = torch.dist(u, p) ** 2 + torch.dist(u, q) ** 2
+    return Reading({"n": problem.n, "p": p, "q": q, "u": u}, {"torch": total}, problem.tolerance())
 
 
 def divergence(problem: MemProblem) -> Reading:
     """Of an estimate with one word outside T; nothing outside, for one seed in three."""
     truth, within, outside, whole = spilling(problem)
-    found = kl_divergence(Categorical(padded(truth, 1)), Categorical(whole))
+    value = kl_divergence(Categorical(padded(truth, 1)), Categorical(whole))
     point = {"m": problem.n, "r": truth, "s": within, "t": outside}
-    return Reading(point, {"torch": found}, problem.tolerance(truth.log(), within.log()))
+    return Reading(point, {"torch": value}, problem.tolerance(truth.log(), within.log()))
 
 
 def spilling(problem: MemProblem) -> tuple[torch.Tensor, torch.Tensor, float, torch.Tensor]:
@@ -56,6 +56,6 @@ def distance(problem: MemProblem) -> Reading:
     """Of the estimate's mean from the truth's, on a line, squared."""
     truth, within, outside, whole = spilling(problem)
     places = more(problem, x=(problem.n + 1,))["x"]
-    found = (whole @ places - truth @ places[:-1]) ** 2
+    squared = (whole @ places - truth @ places[:-1]) ** 2
     point = {"m": problem.n, "r": truth, "s": within, "t": outside, "x": places[:-1], "w": places[-1]}
-    return Reading(point, {"torch": found}, problem.tolerance())
+    return Reading(point, {"torch": squared}, problem.tolerance())

@@ -50,11 +50,11 @@ def reliability(problem: MemProblem) -> Reading:
     values: dict[str, Tensor | float] = {"alpha": problem.alpha, "s": step}
     error = 0.0
     for number, alpha in (("₁", problem.alpha), ("₂", problem.alpha + step)):
-        found = mem.solve(problem.templates, problem.evidence, problem.prior, alpha, tolerance=1e-10)
-        off = problem.target - found.mean
+        solution = mem.solve(problem.templates, problem.evidence, problem.prior, alpha, tolerance=1e-10)
+        off = problem.target - solution.mean
         values["r" + number] = off.square().sum().cpu()
-        values["k" + number] = information(found.weights, problem.prior).clamp(min=0).cpu()  # 0 but for rounding
-        error += 2 * float(found.mean_error * off.norm()) + float(found.gap)
+        values["k" + number] = information(solution.weights, problem.prior).clamp(min=0).cpu()  # 0 but for rounding
+        error += 2 * float(solution.mean_error * off.norm()) + float(solution.gap)
     return Reading(values, {"Newton": values["r₁"]}, problem.tolerance(problem.target.square()) + error)
 
 

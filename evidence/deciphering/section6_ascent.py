@@ -1,4 +1,4 @@
-"""Votes on: Section 6: gradient ascent on (9), and what the models before the transformer have of it."""
+"""Votes on: Section 6: gradient ascent on (9), and its traces in models before the transformer."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from numerics import mem
 def parabola(problem: MemProblem) -> Reading:
     """D(ν) + ⟨∇D(ν), λ − ν⟩ by autograd; ν = λ for one seed in three."""
     nu = problem.drawn["lam"] + drawn(problem, nu=(problem.d,))["nu"] * (problem.seed % 3)
-    at = nu.clone().to(problem.device).requires_grad_()
-    log_partition = mem.log_partition(at, problem.templates, problem.prior)
-    value = at @ problem.target - at.square().sum() / (2 * problem.alpha) - log_partition
-    slope = torch.autograd.grad(value, at)[0]
-    found = value.detach() + slope @ (problem.dual - at.detach())
-    allowed = problem.tolerance(problem.target, slope, found) * (1 + float(nu.abs().sum() * problem.drawn["T"].abs().max()))
-    return Reading(problem.point() | {"nu": nu}, {"autograd": found}, allowed)
+    nu_leaf = nu.clone().to(problem.device).requires_grad_()
+    log_partition = mem.log_partition(nu_leaf, problem.templates, problem.prior)
+    value = nu_leaf @ problem.target - nu_leaf.square().sum() / (2 * problem.alpha) - log_partition
+    slope = torch.autograd.grad(value, nu_leaf)[0]
+    tangent = value.detach() + slope @ (problem.dual - nu_leaf.detach())
+    allowed = problem.tolerance(problem.target, slope, tangent) * (1 + float(nu.abs().sum() * problem.drawn["T"].abs().max()))
+    return Reading(problem.point() | {"nu": nu}, {"autograd": tangent}, allowed)

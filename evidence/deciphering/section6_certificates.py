@@ -36,25 +36,25 @@ def excess(problem: MemProblem) -> Reading:
 
 @confirms(Layer.TORCH, "deciphering.s6.one-pass-gap", on=mem_problems())
 def one_pass_gap(problem: MemProblem) -> Reading:
-    at = problem.alpha * problem.evidence
-    above = primal(problem, mem.tilt(at, problem.templates, problem.prior), problem.evidence)
-    below = mem.dual_objective(at, problem.templates, problem.evidence, problem.prior, problem.alpha)
+    dual = problem.alpha * problem.evidence
+    above = primal(problem, mem.tilt(dual, problem.templates, problem.prior), problem.evidence)
+    below = mem.dual_objective(dual, problem.templates, problem.evidence, problem.prior, problem.alpha)
     return reading(problem, above, below, spread(problem) ** 2, closed_form=above - below)
 
 
 @confirms(Layer.TORCH, "deciphering.s6.one-pass-bound", on=mem_problems())
 def one_pass_bound(problem: MemProblem) -> Reading:
     solution = solved(problem, problem.evidence)
-    found = mem.certificate(problem.templates, problem.evidence, problem.prior, problem.alpha)
+    certificate = mem.certificate(problem.templates, problem.evidence, problem.prior, problem.alpha)
     shift = solution.mean - problem.prior @ problem.templates
-    value = problem.alpha / 2 * found.shift.square()
+    value = problem.alpha / 2 * certificate.shift.square()
     point = problem.point() | {"lam": solution.dual.cpu(), "g": shift.cpu()}
     off = float(solution.error) * (1 + problem.alpha) * spread(problem) ** 2
     return Reading(point, {"certificate": value}, problem.tolerance(value, spread(problem) ** 2) + off)
 
 
 @confirms(Layer.TORCH, "deciphering.s6.shift", on=mem_problems())
-def moved(problem: MemProblem) -> Reading:
+def shifted(problem: MemProblem) -> Reading:
     value = mem.primal_objective(problem["q"], problem.templates + problem["c"], problem.evidence, problem.prior, problem.alpha)
     return reading(problem, spread(problem) ** 2, problem["c"], closed_form=value)
 
@@ -81,8 +81,8 @@ def conic_excess(problem: MemProblem) -> Reading:
 def conic_largest_dual_value(problem: MemProblem) -> Reading:
     z = numbers(problem)["z"]
     solution = conic_solved(problem, z)
-    found = conic_reading(problem, solution.bound, solution.value_error, float(z @ z))
-    return Reading({**found.point, "lam": float64(solution.multiplier)}, found.routes, found.tolerance, "right")
+    base = conic_reading(problem, solution.bound, solution.value_error, float(z @ z))
+    return Reading({**base.point, "lam": float64(solution.multiplier)}, base.routes, base.tolerance, "right")
 
 
 @confirms(Layer.PRIMAL, "deciphering.s6.shift", on=mem_problems(), count=12)

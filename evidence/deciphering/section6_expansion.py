@@ -45,17 +45,17 @@ def remainder_at_the_maximizer(problem: MemProblem) -> Reading:
         dual = problem.maximizer(alpha).dual
         return [problem.law.log_mgf(dual) - fifty_digits.mp.fdot(mean, dual) - variance(problem, dual) / 2]
 
-    found = fifty_digits.leading(remainder, 3, problem.small)
-    routes = {"fifty digits": rounded(found.values)[0]}
-    return Reading(problem.point(), routes, problem.tolerance(reach(problem) ** 3) + float(found.error))
+    leading = fifty_digits.leading(remainder, 3, problem.small)
+    routes = {"fifty digits": rounded(leading.values)[0]}
+    return Reading(problem.point(), routes, problem.tolerance(reach(problem) ** 3) + float(leading.error))
 
 
 @confirms(Layer.TORCH, "deciphering.s6.quadratic-model", on=mem_problems())
 def slope_of_the_model(problem: MemProblem) -> Reading:
     center, covariance = mem.moments(problem.templates, problem.prior)
-    at = problem.dual.clone().requires_grad_()
-    model = at @ problem.target - at.square().sum() / (2 * problem.alpha) - center @ at - at @ covariance @ at / 2
-    slope = problem.alpha * torch.autograd.grad(model, at)[0]
+    dual = problem.dual.clone().requires_grad_()
+    model = dual @ problem.target - dual.square().sum() / (2 * problem.alpha) - center @ dual - dual @ covariance @ dual / 2
+    slope = problem.alpha * torch.autograd.grad(model, dual)[0]
     return Reading(problem.point(), {"autograd": slope}, problem.tolerance(reach(problem) ** 2, problem.target))
 
 

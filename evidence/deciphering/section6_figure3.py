@@ -8,7 +8,7 @@ from evidence import Finding, Layer, Outcome, Run, observes
 from numerics.experiments import approximation
 
 DEVIATES = 0.1
-"""The share of the templates' spread from which on we call a deviation significant."""
+"""The share of the templates' spread above which we call a deviation significant."""
 
 
 @observes(Layer.TORCH, "deciphering.fig3")
@@ -32,13 +32,13 @@ def error_as_alpha_shrinks(claim: str, run: Run) -> Finding:
 
 @observes(Layer.TORCH, "deciphering.s6.still-deviates")
 def deviation_from_the_mean(claim: str, run: Run) -> Finding:
-    """Against the templates' root mean squared distance from μ; the error of the closed form is told beside it."""
+    """Against the templates' root mean squared distance from μ; the error of the closed form is reported beside it."""
     problem = approximation.figure_problem()
     study = approximation.study(problem, torch.tensor([1.0, 0.5], dtype=torch.float64))
     mean = problem.prior @ problem.templates
     spread = float((problem.prior @ (problem.templates - mean).square()).sum().sqrt())
-    moved = (study.exact - mean).norm(dim=-1)
-    shares, errors = (moved / spread).tolist(), (study.errors / moved).tolist()
+    shift = (study.exact - mean).norm(dim=-1)
+    shares, errors = (shift / spread).tolist(), (study.errors / shift).tolist()
     return Finding(
         Outcome.HOLDS if min(shares) > DEVIATES else Outcome.REFUTED,
         "five templates in the plane (the document does not print its own), float64; no measure of “significantly” is stated",

@@ -1,4 +1,4 @@
-"""Votes on: Section 6: how much of what one pass of attention certifies is lost, in terms of κ = αL."""
+"""Votes on: Section 6: how loose the certificate of one pass of attention is, in terms of κ = αL."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ def solved_with_room(problem: MemProblem) -> tuple[mem.Solution, float]:
 @confirms(Layer.TORCH, "deciphering.s6.one-pass-mean", on=ANY)
 def mean_error(problem: MemProblem) -> Reading:
     solution, off = solved_with_room(problem)
-    found = mem.certificate(problem.templates, problem.evidence, problem.prior, problem.alpha)
-    value = (found.mean_error * (1 + kappa_of(problem))).square()
+    certificate = mem.certificate(problem.templates, problem.evidence, problem.prior, problem.alpha)
+    value = (certificate.mean_error * (1 + kappa_of(problem))).square()
     return Reading(point(problem, solution), {"certificate": value}, off)
 
 

@@ -29,7 +29,7 @@ def squared_evidence(problem: MemProblem) -> Reading:
 
 def first_of_estimate(problem: MemProblem) -> Reading:
     mean = problem.law.mean()
-    return measured(problem, 1, lambda alpha, found: difference(found.estimate, mean))
+    return measured(problem, 1, lambda alpha, maximizer: difference(maximizer.estimate, mean))
 
 
 confirms(Layer.TORCH, "deciphering.s6.close-to-mean", on=mem_problems(), count=16)(first_of_estimate)
@@ -53,11 +53,11 @@ def conic_squared_evidence(problem: MemProblem) -> Reading:
     residual = problem.prior.numpy() @ x["T"] + x["z"] - solution.mean
     value = problem.alpha**2 * float(x["z"] @ x["z"])
     off = 4 * problem.alpha * (1 + problem.alpha) * solution.mean_error * (size(problem) + float(np.abs(x["z"]).sum()))
-    found = conic_reading(problem, value, off, value)
-    return Reading({**found.point, "lam": float64(problem.alpha * residual)}, found.routes, found.tolerance)
+    base = conic_reading(problem, value, off, value)
+    return Reading({**base.point, "lam": float64(problem.alpha * residual)}, base.routes, base.tolerance)
 
 
 @confirms(Layer.PRIMAL, "deciphering.s6.close-to-mean", on=mem_problems(), count=12)
 def conic_first_of_estimate(problem: MemProblem) -> Reading:
     center, _ = moments(problem)
-    return extrapolated(problem, 1, lambda alpha, found: (found.mean - center, found.mean_error))
+    return extrapolated(problem, 1, lambda alpha, solution: (solution.mean - center, solution.mean_error))

@@ -35,12 +35,12 @@ def partition(problem: MemProblem) -> Reading:
 @confirms(Layer.TORCH, "deciphering.thm1", "deciphering.11", on=mem_problems(), corrected=minimizer)
 def beaten(problem: MemProblem) -> Reading:
     """P((1 − ε)π + ε δ_K) − P(π) for the law that is not steep, summed term by term: π is the tilt of u at λ* = 1."""
-    place, alpha, s = 3, 8.0, 1.0
+    atom, alpha, s = 3, 8.0, 1.0
     k = torch.arange(1, HEAVY_TERMS + 1, dtype=torch.float64, device=problem.device)
     pi = 18 / (k * (k + 1) * (k + 2) * (k + 3))
     prior = pi * torch.exp(-k)  # log u_k = log π_k − k up to a constant, which cancels
-    share = s / (place - 1.5)
-    rival = (1 - share) * pi + share * (k == place)
+    share = s / (atom - 1.5)
+    rival = (1 - share) * pi + share * (k == atom)
     aim = 1.5 + 1 / alpha + s
 
     def objective(q: Tensor) -> Tensor:
@@ -49,7 +49,7 @@ def beaten(problem: MemProblem) -> Reading:
 
     left_out = alpha * aim * 9 / HEAVY_TERMS**2 + 9 / HEAVY_TERMS**2
     off = tolerances.rounding("float64", HEAVY_TERMS, alpha * aim**2)
-    return Reading({"K": place, "alpha": alpha, "s": s}, {"summed": objective(rival) - objective(pi)}, 2 * left_out + off)
+    return Reading({"K": atom, "alpha": alpha, "s": s}, {"summed": objective(rival) - objective(pi)}, 2 * left_out + off)
 
 
 confirms(Layer.TORCH, "deciphering.12", on=mem_problems(), corrected=estimate)(beaten)
@@ -71,18 +71,18 @@ def conic_least_value(problem: MemProblem) -> Reading:
 @confirms(Layer.PRIMAL, "deciphering.thm1", "deciphering.11", on=mem_problems(), count=12, corrected=conic_minimizer)
 def conic_beaten(problem: MemProblem) -> Reading:
     """P((1 − ε)π + ε δ_K) − P(π), K = 3, for the law that is not steep, cut after some hundred places."""
-    place, alpha, s = 3, 8.0, 1.0
+    atom, alpha, s = 3, 8.0, 1.0
     k = np.arange(1, PLACES + 1)
     pi = 18.0 / (k * (k + 1.0) * (k + 2) * (k + 3))
     pi /= pi.sum()
     prior = pi * np.exp(-k)
     prior /= prior.sum()
-    share = s / (place - 1.5)
-    rival = (1 - share) * pi + share * (k == place)
+    share = s / (atom - 1.5)
+    rival = (1 - share) * pi + share * (k == atom)
     aim = 1.5 + 1 / alpha + s
     values = [conic_mem.certify(q, k[:, None], prior, [aim - prior @ k], alpha) for q in (rival, pi)]
     cut = 9 / PLACES**2 * (alpha * aim + 1) * 4  # the mean is off by that, and so is the divergence
-    return Reading({"K": place, "alpha": alpha, "s": s}, {"program": float64(values[0].objective - values[1].objective)}, cut)
+    return Reading({"K": atom, "alpha": alpha, "s": s}, {"program": float64(values[0].objective - values[1].objective)}, cut)
 
 
 confirms(Layer.PRIMAL, "deciphering.12", on=mem_problems(), count=12, corrected=conic_estimate)(conic_beaten)

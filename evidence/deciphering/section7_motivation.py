@@ -1,4 +1,4 @@
-"""Votes on: Section 7: what is said of T5 beside (18), and why another support may be wanted."""
+"""Votes on: Section 7: T5 compared with (18), and why another support may be useful."""
 
 from __future__ import annotations
 

@@ -52,8 +52,8 @@ def preference(head: Head) -> Reading:
 def of_two_queries(head: Head) -> Reading:
     masses = (head["m"] * head.positions.exp()).sum(-1)
     prior = prior_from_mask(head.log_mask.expand(head.n, -1), head.positions)
-    found = torch.einsum("ji,j,ki->ijk", prior, masses, head.positions.exp())
-    return reading(head, found, prior=found)
+    products = torch.einsum("ji,j,ki->ijk", prior, masses, head.positions.exp())
+    return reading(head, products, prior=products)
 
 
 @confirms(Layer.TORCH, "deciphering.20", on=drawn_heads(), count=12)

@@ -18,11 +18,11 @@ def deviation_at(problem: MemProblem, templates: Tensor, dual: Tensor) -> Readin
     z = evidence_for(problem, templates, dual)
     solution = mem.solve(templates, z, problem.prior, problem.alpha, tolerance=1e-12)
     size, gap = solution.dual.norm(), (solution.dual - problem.alpha * z).norm()
-    found = (gap / size).square()
+    ratio = (gap / size).square()
     # An error of z moves λ* by α times as much; a relative error of gap or size counts twice in the square.
-    moved = float(solution.error) + 2 * problem.alpha * problem.tolerance(templates, z, dual)
+    error = float(solution.error) + 2 * problem.alpha * problem.tolerance(templates, z, dual)
     point = problem.point() | {"T": templates.cpu(), "lam": dual.cpu()}
-    return Reading(point, {"solver": found}, 4 * moved / float(size) * (1 + float(found)))
+    return Reading(point, {"solver": ratio}, 4 * error / float(size) * (1 + float(ratio)))
 
 
 def deviation(problem: MemProblem) -> Reading:
@@ -45,15 +45,15 @@ confirms(Layer.TORCH, "deciphering.s8.as-a-result", on=mem_problems(smallest_n=2
 CONIC_GENERIC = {"layouts": ("generic",), "priors": ("generic",), "evidence": ("generic",)}
 
 
-def conic_deviation_at(problem: MemProblem, at: ConicLayer) -> Reading:
+def conic_deviation_at(problem: MemProblem, layer: ConicLayer) -> Reading:
     """‖λ* − αz‖²/‖λ*‖² with λ* the solver's multiplier."""
-    estimate, evidence, off = solved(at, problem.alpha)
+    estimate, evidence, off = solved(layer, problem.alpha)
     size = float(np.linalg.norm(estimate.multiplier))
-    found = float(np.sum((estimate.multiplier - problem.alpha * evidence) ** 2)) / size**2
-    moved = estimate.multiplier_error + 2 * problem.alpha * (off + problem.tolerance(float64(at["T"])))
-    allowed = 4 * moved / size * (1 + found)  # of a squared ratio: relative errors, doubled, of both parts
-    point = problem.point() | {name: float64(x) for name, x in at.items()}
-    return Reading(point, {"cvxpy": float64(found)}, allowed)
+    ratio = float(np.sum((estimate.multiplier - problem.alpha * evidence) ** 2)) / size**2
+    error = estimate.multiplier_error + 2 * problem.alpha * (off + problem.tolerance(float64(layer["T"])))
+    allowed = 4 * error / size * (1 + ratio)  # of a squared ratio: relative errors, doubled, of both parts
+    point = problem.point() | {name: float64(x) for name, x in layer.items()}
+    return Reading(point, {"cvxpy": float64(ratio)}, allowed)
 
 
 def conic_deviation(problem: MemProblem) -> Reading:
@@ -62,10 +62,10 @@ def conic_deviation(problem: MemProblem) -> Reading:
 
 def mostly_orthogonal(problem: MemProblem) -> Reading:
     """Large templates on an axis, and a λ that is nearly orthogonal to it."""
-    at = drawn(problem)
-    at["T"][:, 0] *= 4
-    at["T"][:, 1:], at["lam"][0], at["lam"][1:] = 0.0, 0.02, 10.0
-    return conic_deviation_at(problem, at)
+    layer = drawn(problem)
+    layer["T"][:, 0] *= 4
+    layer["T"][:, 1:], layer["lam"][0], layer["lam"][1:] = 0.0, 0.02, 10.0
+    return conic_deviation_at(problem, layer)
 
 
 confirms(

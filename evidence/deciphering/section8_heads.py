@@ -29,8 +29,8 @@ confirms(Layer.TORCH, "deciphering.22", "deciphering.s8.t5-reparametrization", o
 
 def cross(head: Head) -> Reading:
     query, mask = head["y"][None], head.log_mask[None]
-    found = reading(head, library=head.by_library(query, mask, 1.0)[0], generalized=head.generalized(query, mask, 1.0)[0])
-    return Reading({**found.point, "j": 1}, found.routes, found.tolerance)
+    base = reading(head, library=head.by_library(query, mask, 1.0)[0], generalized=head.generalized(query, mask, 1.0)[0])
+    return Reading({**base.point, "j": 1}, base.routes, base.tolerance)
 
 
 confirms(Layer.TORCH, "deciphering.s8.cross-prior", on=drawn_heads(), count=12, corrected=cross)(cross)

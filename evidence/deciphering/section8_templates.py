@@ -60,12 +60,12 @@ def at_fixed_product(problem: MemProblem) -> Reading:
 
     def remainder(x: object) -> list[object]:
         optimum = fifty_digits.maximize(law, [mp.mpf(c) / x for c in w], x)  # type: ignore[operator]
-        return [found - mp.mpf(c) for found, c in zip(optimum.dual, w, strict=True)]
+        return [entry - mp.mpf(c) for entry, c in zip(optimum.dual, w, strict=True)]
 
-    found = fifty_digits.leading(remainder, 1, start)
-    values = rounded(found.values)
+    leading = fifty_digits.leading(remainder, 1, start)
+    values = rounded(leading.values)
     point = {name: value for name, value in problem.point().items() if name != "c"}  # an index here
-    return Reading(point | {"w": problem.drawn["z"]}, {"50 digits": values}, float(found.error) + problem.tolerance(values))
+    return Reading(point | {"w": problem.drawn["z"]}, {"50 digits": values}, float(leading.error) + problem.tolerance(values))
 
 
 confirms(

@@ -18,8 +18,8 @@ confirms(Layer.TORCH, "deciphering.s9.all-templates", on=inputs())(weights)
 
 def ratio_of_shares(x: Input) -> Reading:
     plan = ot.coupling(x["alpha"] * x["y"], x["prior"], x["K"], float(x["gamma"]))
-    found = plan[:, None, :] / plan[None, :, :]  # axes i, h, l; in the claim by name: h, i, l
-    return x.reading(found, coupling=found.transpose(0, 1))
+    ratios = plan[:, None, :] / plan[None, :, :]  # axes i, h, l; in the claim by name: h, i, l
+    return x.reading(ratios, coupling=ratios.transpose(0, 1))
 
 
 confirms(Layer.TORCH, "deciphering.s9.shares-weight", on=inputs())(ratio_of_shares)
@@ -43,11 +43,11 @@ def group(x: Input, inner: Tensor) -> Tensor:
 
 
 def equal_products(x: Input) -> Reading:
-    return x.reading(given={"G": x.N, "m": x["s"].cpu(), "g": 1}, group_cost=group(x, x["s"].expand(x.N))[0])
+    return x.reading(extra={"G": x.N, "m": x["s"].cpu(), "g": 1}, group_cost=group(x, x["s"].expand(x.N))[0])
 
 
 def member(x: Input) -> Reading:
-    return x.reading(given={"G": x.N, "s": x["inner"].cpu(), "g": 1}, group_cost=group(x, x["inner"])[0])
+    return x.reading(extra={"G": x.N, "s": x["inner"].cpu(), "g": 1}, group_cost=group(x, x["inner"])[0])
 
 
 confirms(Layer.TORCH, "deciphering.s9.group-sharing", on=inputs(), corrected=equal_products)(member)
@@ -59,9 +59,9 @@ def left_alone(x: Input) -> Reading:
     prior = torch.ones(x.N, dtype=torch.float64, device=x.device) * (groups == 0) / (x.N - 1)
     cost = ot.group_cost(groups, groups, torch.float64)
     kernel, one = ot.kernel(cost, float(x["gamma"])).T, torch.ones(1, dtype=torch.float64, device=x.device)
-    found = ot.weights(x["y"][:, None], one, prior, cost, float(x["alpha"]), float(x["gamma"]))
-    given: dict[str, Value] = {"d": 1, "T": x["y"][:, None].cpu(), "z": one.cpu(), "u": prior.cpu(), "Q": kernel.cpu()}
-    return x.reading(given=given, group_cost=found)
+    weights = ot.weights(x["y"][:, None], one, prior, cost, float(x["alpha"]), float(x["gamma"]))
+    extra: dict[str, Value] = {"d": 1, "T": x["y"][:, None].cpu(), "z": one.cpu(), "u": prior.cpu(), "Q": kernel.cpu()}
+    return x.reading(extra=extra, group_cost=weights)
 
 
 confirms(Layer.TORCH, "deciphering.s9.group-costs", on=inputs(smallest=2), corrected=member)(left_alone)
@@ -80,15 +80,15 @@ def weight_outside(x: Input) -> Reading:
         attn_mask=x["sparse"].log().reshape(1, 1, -1),
         scale=1.0,
     )
-    given = {"u": x["sparse"].cpu(), "o": outside.cpu()}
-    return x.reading(given=given, prior=outside @ by_prior.reshape(-1), sdpa=masked.sum())
+    extra = {"u": x["sparse"].cpu(), "o": outside.cpu()}
+    return x.reading(extra=extra, prior=outside @ by_prior.reshape(-1), sdpa=masked.sum())
 
 
 @confirms(Layer.TORCH, "deciphering.s9.nonnegative-cost", on=ANY)
 def cost_with_bound(x: OtProblem) -> Reading:
     bound = (x["T"] @ x["T"].T).max()
     cost = ot.negative_inner_product(x["T"], constant=bound)
-    return reading(x, bound, given={"C": bound}, closed_form=cost)
+    return reading(x, bound, extra={"C": bound}, closed_form=cost)
 
 
 def cost_on_a_sphere(x: OtProblem) -> Reading:
@@ -96,14 +96,14 @@ def cost_on_a_sphere(x: OtProblem) -> Reading:
     unit = torch.cat([unit, torch.zeros_like(unit[:, :1])], -1)  # room for templates that differ also where d = 1
     unit[0] = torch.roll(unit[0], -1) if torch.allclose(unit[0], unit[1]) else unit[0]
     cost = ot.negative_inner_product(unit, constant=1.0)
-    return reading(x, given={"T": unit, "C": 1.0, "d": x.d + 1, "j": 1, "k": 2}, closed_form=cost[1, 0])
+    return reading(x, extra={"T": unit, "C": 1.0, "d": x.d + 1, "j": 1, "k": 2}, closed_form=cost[1, 0])
 
 
 @confirms(Layer.TORCH, "deciphering.s9.experiment-cost", on=ot_problems(smallest=2), corrected=cost_on_a_sphere)
 def cost_of_another(x: OtProblem) -> Reading:
     bound = (x["T"] @ x["T"].T).max()
     cost = ot.negative_inner_product(x["T"], constant=bound)
-    return reading(x, bound, given={"C": bound, "j": 1, "k": 2}, closed_form=cost[1, 0])
+    return reading(x, bound, extra={"C": bound, "j": 1, "k": 2}, closed_form=cost[1, 0])
 
 
 @confirms(Layer.TORCH, "deciphering.s9.experiment-scale", on=ANY)

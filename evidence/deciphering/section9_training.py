@@ -1,4 +1,4 @@
-"""Votes on: Section 9: which templates are trained, and what is said of images."""
+"""Votes on: Section 9: which templates are trained, and claims about images."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def gradients(problem: OtProblem) -> Reading:
     share = problem["t"].reshape(1)
 
     def output(templates: torch.Tensor) -> torch.Tensor:
-        found = ot.weights(templates, problem["z"], share, cost, problem.alpha, problem.gamma)
-        return found @ templates
+        weights = ot.weights(templates, problem["z"], share, cost, problem.alpha, problem.gamma)
+        return weights @ templates
 
     jacobian = torch.autograd.functional.jacobian(output, problem["T"]).transpose(1, 2)
     size = float(1 + share * (1 + problem.alpha / problem.gamma * problem["z"].abs().sum()) * (1 + problem["T"].abs().sum()))

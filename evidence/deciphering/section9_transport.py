@@ -12,7 +12,7 @@ from torch import Tensor
 from evidence import Layer, Reading, choose, confirms, float64
 from evidence.deciphering.appendix_d_2_preference import conic_true_preference
 from evidence.deciphering.conic_transport import CONIC_ANY, array, certified, problems
-from evidence.deciphering.transport import APART, kept, reading, value
+from evidence.deciphering.transport import APART, closed_preference, reading, value
 from evidence.deciphering.transport_sharing import ANY
 from evidence.instances.ot import OtProblem
 from numerics import ot_attention as ot
@@ -25,10 +25,10 @@ def proportional(x: OtProblem) -> Reading:
     """‖ũ − u‖² for the u that is proportional to the column sums of exp(−M/γ)."""
     sums = torch.exp(-x["M"] / x.gamma).sum(0)
     prior = sums / sums.sum()
-    return reading(x, given={"u": prior}, closed_form=(ot.true_preference(prior, x["M"], x.gamma) - prior).square().sum())
+    return reading(x, extra={"u": prior}, closed_form=(ot.true_preference(prior, x["M"], x.gamma) - prior).square().sum())
 
 
-confirms(Layer.TORCH, "deciphering.s9.deviates", on=APART, corrected=kept)(proportional)
+confirms(Layer.TORCH, "deciphering.s9.deviates", on=APART, corrected=closed_preference)(proportional)
 
 
 @confirms(Layer.TORCH, "deciphering.23", on=ANY)
@@ -60,9 +60,9 @@ def response(x: OtProblem) -> Reading:
         return x["x"] @ plan.sum(-1) + x["y"] @ plan.sum(0)
 
     t = x["t"].clone().requires_grad_()
-    found = torch.autograd.grad(pushed(t), t)[0]
+    derivative = torch.autograd.grad(pushed(t), t)[0]
     reach = (x["f"].abs().max() + x["g"].abs().max() + x["t"] * (x["x"].abs().max() + x["y"].abs().max())) / x.gamma
-    return reading(x, found.abs() * (1 + reach), autograd=found)
+    return reading(x, derivative.abs() * (1 + reach), autograd=derivative)
 
 
 # ── by a conic solver, which knows no closed form ───────────────────────────────────────────────────────────────────
@@ -73,9 +73,10 @@ def conic_cost_of_transport(x: OtProblem) -> Reading:
     logits = (array(x, "g")[:, None] - array(x, "M")) / x.gamma
     raw = np.exp(logits - logits.max(0))
     rows = (raw / raw.sum(0)) @ array(x, "u")
-    found = certified(transport.solve_coupling(rows / math.fsum(rows), array(x, "u"), array(x, "M"), x.gamma))
+    solved = certified(transport.solve_coupling(rows / math.fsum(rows), array(x, "u"), array(x, "M"), x.gamma))
     steepest = float(np.abs(array(x, "g")).max()) + x.gamma  # ∂W/∂p = g: what the rounding of p does
-    return Reading(x.point(), {"cvxpy": float64(found.objective)}, found.value_error + x.tolerance(steepest, found.objective))
+    off = solved.value_error + x.tolerance(steepest, solved.objective)
+    return Reading(x.point(), {"cvxpy": float64(solved.objective)}, off)
 
 
 CONIC_APART = problems(("distances", "symmetric"), gammas=(1.0, 0.5))
@@ -86,9 +87,9 @@ def conic_proportional(x: OtProblem) -> Reading:
     """‖ũ − u‖² for the u that is proportional to the column sums of exp(−M/γ)."""
     sums = np.exp(-array(x, "M") / x.gamma).sum(0)
     prior = sums / math.fsum(sums)
-    found = certified(transport.minimize_marginal(prior, array(x, "M"), x.gamma))
-    off = float(np.square(found.marginal - prior).sum())
-    return Reading(x.point(u=float64(prior)), {"cvxpy": float64(off)}, found.plan_error**2 + x.tolerance(1.0))
+    solved = certified(transport.minimize_marginal(prior, array(x, "M"), x.gamma))
+    off = float(np.square(solved.marginal - prior).sum())
+    return Reading(x.point(u=float64(prior)), {"cvxpy": float64(off)}, solved.plan_error**2 + x.tolerance(1.0))
 
 
 def entropic_value(x: OtProblem) -> Reading:
@@ -97,7 +98,7 @@ def entropic_value(x: OtProblem) -> Reading:
         places, p, u = 0 * places, np.full(x.N, 1 / x.N), np.full(x.N, 1 / x.N)
     distance = np.linalg.norm(places[:, None] - places[None, :], axis=-1)
     cost = distance**1.5
-    found = certified(transport.solve_coupling(p, u, cost, x.gamma))
+    solved = certified(transport.solve_coupling(p, u, cost, x.gamma))
     cheapest = coupling.solve_transport(cost, p, u)
     assert cheapest.certified, f"the solver left a gap of {cheapest.gap} with status {cheapest.status}"
     point = {
@@ -108,9 +109,9 @@ def entropic_value(x: OtProblem) -> Reading:
         "R": float64(cheapest.plan),
         "p": float64(p),
         "u": float64(u),
-        "P": float64(found.plan),
+        "P": float64(solved.plan),
     }
-    return Reading(point, {"cvxpy": float64(found.objective)}, found.value_error + cheapest.gap + x.tolerance(cost.max()))
+    return Reading(point, {"cvxpy": float64(solved.objective)}, solved.value_error + cheapest.gap + x.tolerance(cost.max()))
 
 
 confirms(

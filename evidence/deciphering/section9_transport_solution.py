@@ -22,7 +22,7 @@ def objective_without_evidence(x: OtProblem) -> Reading:
     at_zero = ot.solve(x["T"], torch.zeros_like(x["z"]), x["u"], x["M"], x.alpha, x.gamma)
     plan = ot.coupling(x["T"] @ at_zero.dual, x["u"], x["M"], x.gamma)
     left = x.alpha / 2 * (true_mean(x) - at_zero.mean).square().sum() + value(x, plan)
-    return reading(x, x["M"], given={"R": x["Q"]}, at_the_solution=left)
+    return reading(x, x["M"], extra={"R": x["Q"]}, at_the_solution=left)
 
 
 @confirms(Layer.TORCH, "deciphering.s9.rewritten", on=ot_problems(costs=("distances", "symmetric")))
@@ -30,8 +30,8 @@ def with_product_cost(x: OtProblem) -> Reading:
     """⟨M, X⟩ − γ H(X) at X = p uᵀ for the cost −γ log u(t) − γ log u(t')."""
     p, prior = x["R"][0], torch.softmax(x["g"], -1)
     logs, plan = prior.log(), p[:, None] * prior
-    found = -x.gamma * ((logs[:, None] + logs) * plan).sum() + x.gamma * torch.xlogy(plan, plan).sum()
-    return reading(x, x.gamma * logs, given={"p": p, "v": prior, "P": plan}, at_the_product=found)
+    value = -x.gamma * ((logs[:, None] + logs) * plan).sum() + x.gamma * torch.xlogy(plan, plan).sum()
+    return reading(x, x.gamma * logs, extra={"p": p, "v": prior, "P": plan}, at_the_product=value)
 
 
 @confirms(Layer.TORCH, "deciphering.s9.ot-attention", on=ANY)
@@ -46,8 +46,8 @@ def first_order_of_mean(x: OtProblem) -> Reading:
     def attended(strength: Tensor) -> Tensor:
         return ot.transported(strength * (x["T"] @ x["z"]), x["u"], x["M"], x.gamma) @ x["T"]
 
-    found = torch.stack([coefficient(lambda s, a=a: attended(s)[a], 1) for a in range(x.d)])
-    return reading(x, (x["T"] ** 2).sum() * x["z"] / x.gamma, autograd=found)
+    slopes = torch.stack([coefficient(lambda s, a=a: attended(s)[a], 1) for a in range(x.d)])
+    return reading(x, (x["T"] ** 2).sum() * x["z"] / x.gamma, autograd=slopes)
 
 
 # ── by a conic solver, which knows no closed form ───────────────────────────────────────────────────────────────────
@@ -59,19 +59,19 @@ def conic_with_product_cost(x: OtProblem) -> Reading:
     p, prior = array(x, "R")[0], array(x, "R")[-1]
     logs = np.log(prior)
     cost = -x.gamma * (logs[:, None] + logs)
-    found = certified(transport.solve_coupling(p, prior, cost, x.gamma))
-    point = x.point(p=float64(p), v=float64(prior), P=float64(found.plan))
-    return Reading(point, {"cvxpy": float64(found.objective)}, found.value_error + x.tolerance(cost.max()))
+    solved = certified(transport.solve_coupling(p, prior, cost, x.gamma))
+    point = x.point(p=float64(p), v=float64(prior), P=float64(solved.plan))
+    return Reading(point, {"cvxpy": float64(solved.objective)}, solved.value_error + x.tolerance(cost.max()))
 
 
 @confirms(Layer.PRIMAL, "deciphering.24", on=CONIC_ANY, count=16)
 def least_objective_without_evidence(x: OtProblem) -> Reading:
     centre = preferred(x)
-    found = transport.solve(array(x, "T"), array(x, "u"), 0 * array(x, "z"), array(x, "M"), x.alpha, x.gamma)
-    certified(found)
+    solved = transport.solve(array(x, "T"), array(x, "u"), 0 * array(x, "z"), array(x, "M"), x.alpha, x.gamma)
+    certified(solved)
     off = float(np.abs(array(x, "T")).max()) * centre.plan_error
     return Reading(
-        x.point(R=float64(shares(x, found.plan))),
-        {"cvxpy": float64(found.objective)},
-        found.value_error + centre.value_error + x.alpha * x.d * off**2 + x.tolerance(found.objective),
+        x.point(R=float64(shares(x, solved.plan))),
+        {"cvxpy": float64(solved.objective)},
+        solved.value_error + centre.value_error + x.alpha * x.d * off**2 + x.tolerance(solved.objective),
     )

@@ -1,4 +1,4 @@
-"""Votes on: Section 9, additions: properties of the weights (25) that whoever uses the layer wants to know."""
+"""Votes on: Section 9, additions: properties of the weights (25) that matter to users of the layer."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ def mass(x: OtProblem) -> Reading:
 @confirms(Layer.TORCH, "deciphering.s9.bilinear-cost", on=ANY)
 def with_inner_products(x: OtProblem) -> Reading:
     cost = ot.negative_inner_product(x["T"], constant=CONSTANT)
-    return reading(x, cost / x.gamma, given={"C": CONSTANT}, closed_form=closed_form(x, cost, x.gamma))
+    return reading(x, cost / x.gamma, extra={"C": CONSTANT}, closed_form=closed_form(x, cost, x.gamma))
 
 
 @confirms(Layer.TORCH, "deciphering.s9.hot", on=ANY)
 def when_hot(x: OtProblem) -> Reading:
     scores = x["T"] @ x["z"]
     reach = float((x.alpha * scores).abs().max() + x["M"].abs().max())
-    found = reading(x, given={"Y": scores, "i": 1}, closed_form=closed_form(x, x["M"], HOT)[0])
-    return Reading(found.point, found.routes, found.tolerance + 2 * reach / HOT)  # log p moves by at most 2 reach/γ
+    base = reading(x, extra={"Y": scores, "i": 1}, closed_form=closed_form(x, x["M"], HOT)[0])
+    return Reading(base.point, base.routes, base.tolerance + 2 * reach / HOT)  # log p moves by at most 2 reach/γ
 
 
 @confirms(Layer.TORCH, "deciphering.s9.one-pass-bound", on=ANY, count=16)

@@ -30,25 +30,25 @@ def value(x: OtProblem, plan: Tensor) -> Tensor:
     return (x["M"] * plan).sum() - x.gamma * entropy(plan)
 
 
-def reading(x: OtProblem, *magnitudes: Tensor | float, given: dict[str, Any] | None = None, **routes: Tensor) -> Reading:
+def reading(x: OtProblem, *magnitudes: Tensor | float, extra: dict[str, Any] | None = None, **routes: Tensor) -> Reading:
     """Routes at a problem, with the tolerance for these magnitudes and the routes' own."""
-    found = {name: values.detach() for name, values in routes.items()}
-    return Reading(x.point(**(given or {})), found, x.tolerance(*magnitudes, *found.values()))
+    results = {name: values.detach() for name, values in routes.items()}
+    return Reading(x.point(**(extra or {})), results, x.tolerance(*magnitudes, *results.values()))
 
 
-def slope(function: Callable[[Tensor], Tensor], at: Tensor) -> Tensor:
+def slope(function: Callable[[Tensor], Tensor], point: Tensor) -> Tensor:
     """The gradient by autograd."""
-    at = at.clone().requires_grad_()
-    return torch.autograd.grad(function(at), at, create_graph=True)[0]
+    point = point.clone().requires_grad_()
+    return torch.autograd.grad(function(point), point, create_graph=True)[0]
 
 
 def coefficient(function: Callable[[Tensor], Tensor], order: int) -> Tensor:
     """The coefficient of s, s² or s³ of a function of one number s at 0, by autograd."""
-    at = torch.zeros((), dtype=torch.float64, requires_grad=True)
-    found = function(at)
+    s = torch.zeros((), dtype=torch.float64, requires_grad=True)
+    result = function(s)
     for times in range(1, order + 1):
-        found = torch.autograd.grad(found, at, create_graph=times < order)[0] / times
-    return found
+        result = torch.autograd.grad(result, s, create_graph=times < order)[0] / times
+    return result
 
 
 def true_mean(x: OtProblem) -> Tensor:
@@ -61,13 +61,13 @@ def mean_of_true_preference(x: OtProblem) -> Reading:
     return reading(x, x["T"], closed_form=true_mean(x), without_evidence=mean)
 
 
-def dual(x: OtProblem, at: Tensor, target: Tensor) -> Tensor:
+def dual(x: OtProblem, lam: Tensor, target: Tensor) -> Tensor:
     """D(λ) + γH(u)."""
-    whole = ot.conjugate(x["T"] @ at, x["u"], x["M"], x.gamma) - x.gamma * entropy(x["u"])
-    return target @ at - at @ at / (2 * x.alpha) - whole
+    conjugate = ot.conjugate(x["T"] @ lam, x["u"], x["M"], x.gamma) - x.gamma * entropy(x["u"])
+    return target @ lam - lam @ lam / (2 * x.alpha) - conjugate
 
 
-def kept(x: OtProblem) -> Reading:
+def closed_preference(x: OtProblem) -> Reading:
     return reading(x, closed_form=ot.true_preference(x["u"], x["M"], x.gamma))
 
 
@@ -77,10 +77,10 @@ APART = ot_problems(costs=("distances", "symmetric"), gammas=(1.0, 0.25))
 def measured(x: OtProblem, function: Callable[[Any], list[Any]], order: int) -> Reading:
     """lim f(α)/α^order, in 50 digits."""
     with mp.workdps(fifty_digits.DIGITS + fifty_digits.GUARD):
-        found = fifty_digits.leading(function, order, x.small)
-        values = float64([float(y) for y in found.values])
+        leading = fifty_digits.leading(function, order, x.small)
+        values = float64([float(y) for y in leading.values])
     second = second_scores(x)
-    tolerance = x.tolerance(values, second, x["z"]) + float(found.error)
+    tolerance = x.tolerance(values, second, x["z"]) + float(leading.error)
     return Reading(x.point(Y=x["T"] @ x["z"], W=second), {"50 digits": values}, tolerance)
 
 
@@ -89,11 +89,11 @@ def second_scores(x: OtProblem) -> Tensor:
     return -(x["T"] @ (ot.mean_covariance(x["T"], x["u"], x["M"], x.gamma) @ x["z"])) / x.gamma
 
 
-def second_difference(of: Callable[[list[Any]], list[Any]], x: OtProblem) -> Callable[[Any], list[Any]]:
+def second_difference(function: Callable[[list[Any]], list[Any]], x: OtProblem) -> Callable[[Any], list[Any]]:
     """(f(2α) − 2f(α) + f(0))/2 for a function of λ*(α): its leading term is f's second-order one."""
 
     def difference(s: Any) -> list[Any]:
-        ends = of(x.maximizer(2 * s).dual), of(x.maximizer(s).dual), of([mp.mpf(0)] * x.d)
+        ends = function(x.maximizer(2 * s).dual), function(x.maximizer(s).dual), function([mp.mpf(0)] * x.d)
         return [(p - 2 * q + r) / 2 for p, q, r in zip(*ends, strict=True)]
 
     return difference
@@ -103,7 +103,7 @@ def second_order_of_weights(x: OtProblem) -> Reading:
     return measured(x, second_difference(x.law.tilted, x), 2)
 
 
-def approximation(x: OtProblem, at: Tensor, target: Tensor) -> Tensor:
+def approximation(x: OtProblem, lam: Tensor, target: Tensor) -> Tensor:
     """Q(λ), with the second-order form from the average covariance."""
     spread = ot.mean_covariance(x["T"], x["u"], x["M"], x.gamma)
-    return target @ at - at @ at / (2 * x.alpha) - true_mean(x) @ at - at @ spread @ at / (2 * x.gamma)
+    return target @ lam - lam @ lam / (2 * x.alpha) - true_mean(x) @ lam - lam @ spread @ lam / (2 * x.gamma)

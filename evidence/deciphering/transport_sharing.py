@@ -52,7 +52,7 @@ class Input(Placed):
     def __getitem__(self, name: str) -> Tensor:
         return self.drawn[name].to(self.device)
 
-    def reading(self, *magnitudes: Tensor, given: dict[str, Value] | None = None, **routes: Tensor) -> Reading:
+    def reading(self, *magnitudes: Tensor, extra: dict[str, Value] | None = None, **routes: Tensor) -> Reading:
         """Routes with their tolerance."""
         drawn = self.drawn
         point = {
@@ -63,7 +63,7 @@ class Input(Placed):
             "u": drawn["prior"],
             "M": drawn["M"],
             **{name: drawn[name] for name in ("alpha", "gamma", "v", "s")},
-            **(given or {}),
+            **(extra or {}),
         }
         largest = max(float(x.abs().max()) for x in (*magnitudes, *routes.values(), torch.ones(())))
         scale = largest * (1 + 8 * (1 + float(drawn["alpha"])) * (1 + 1 / float(drawn["gamma"])))
@@ -88,5 +88,5 @@ def inputs(draw: st.DrawFn, smallest: int = 1) -> Input:
 
 
 def weights(x: Input) -> Reading:
-    """Beside the first template, with which a twin compares them."""
-    return x.reading(given={"h": 1}, closed_form=x.weights())
+    """The templates after the first, with which a twin compares them."""
+    return x.reading(extra={"h": 1}, closed_form=x.weights())

@@ -28,7 +28,7 @@ class Batch(Placed):
 
     @cached_property
     def drawn(self) -> dict[str, Tensor]:
-        """What is drawn, on the CPU."""
+        """The drawn values, on the CPU."""
         generator = torch.Generator().manual_seed(self.seed)
 
         def normal(*shape: int) -> Tensor:
@@ -104,6 +104,6 @@ def shares(row: Row) -> Tensor:
     return row.weights.cpu() if row.seed % 2 else row["p"].cpu() / row["p"].cpu().sum()
 
 
-def slopes(row: Row, at: Tensor, level: Tensor | float = 0.0) -> Tensor:
+def slopes(row: Row, weights: Tensor, level: Tensor | float = 0.0) -> Tensor:
     """The gradient in R^m of ⟨w, s⟩ − τ Σ w log w − λ(Σ w − 1), by autograd."""
-    return gradient(lambda w: -one_sided.objective(w, row.s, row.tau) - level * (w.sum() - 1), at)
+    return gradient(lambda w: -one_sided.objective(w, row.s, row.tau) - level * (w.sum() - 1), weights)

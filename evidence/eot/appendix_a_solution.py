@@ -72,7 +72,7 @@ def whole_matrix(drawn: ConicBatch) -> Reading:
 
 
 def visible(drawn: ConicBatch) -> bool:
-    """Whether every weight is at least e⁻⁶/m, far above what a certified plan may be off by: so that it is seen not to be 0."""
+    """Whether every weight is at least e⁻⁶/m, far above the error of a certified plan, so that it cannot be taken for 0."""
     return bool((np.ptp(drawn.scores, axis=-1) <= 6 * drawn.epsilon).all())
 
 

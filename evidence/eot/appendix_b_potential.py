@@ -1,4 +1,4 @@
-"""Votes on: Appendix B, second half: the conjugate computed, line by line, and what it has to do with Lagrangian duality."""
+"""Votes on: Appendix B, second half: the conjugate computed line by line, and its relation to Lagrangian duality."""
 
 from __future__ import annotations
 

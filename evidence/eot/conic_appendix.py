@@ -1,4 +1,4 @@
-"""The appendices of eot, and what frames the paper, through conic solvers that know no closed form."""
+"""The appendices of eot, its abstract and conclusion, through conic solvers that know no closed form."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def conic_maximizer(drawn: ConicRow) -> Reading:
 
 
 def slack(drawn: ConicRow, gap: float) -> float:
-    """The gap of a solve, and rounding in the numbers that make its value."""
+    """The gap of a solution, and the rounding of its value."""
     scale = float(np.abs(drawn.scores).max()) + drawn.epsilon * (1 + np.log(drawn.m))
     return gap + tolerances.rounding("float64", drawn.m, scale)
 

@@ -31,8 +31,8 @@ def dual_optimum(drawn: ConicRow) -> tuple[float, float]:
             solver=cp.CLARABEL, tol_gap_abs=tolerances.SOLVER, tol_gap_rel=tolerances.SOLVER, tol_feas=tolerances.SOLVER
         )
     assert level.value is not None, f"the solver returned no multiplier: {problem.status}"
-    found = float(level.value)
-    value = found - tau * float(np.exp((scores + found - tau) / tau).sum())
+    multiplier = float(level.value)
+    value = multiplier - tau * float(np.exp((scores + multiplier - tau) / tau).sum())
     primal = solved(scores, tau)
     off = value_error(drawn, primal)
     assert value <= primal.objective + off, "weak duality fails"

@@ -28,7 +28,7 @@ class RegularizedProblem:
 
     def point(self, **other: Value) -> dict[str, Value]:
         """Every variable by its printed name."""
-        given: dict[str, Value] = {
+        values: dict[str, Value] = {
             "m": self.m,
             "a": self.a,
             "p": float64(self.p),
@@ -42,7 +42,7 @@ class RegularizedProblem:
             "tau": self.tau,
             "w": float64(self.inside),
         }
-        return given | other
+        return values | other
 
     @property
     def own(self) -> np.ndarray:
@@ -72,14 +72,14 @@ def certified(solution: conic_regularizers.Solution) -> conic_regularizers.Solut
 def conic_reading(
     drawn: RegularizedProblem,
     solution: conic_regularizers.Solution,
-    given: dict[str, Value] | None = None,
+    extra: dict[str, Value] | None = None,
     shape: tuple[int, ...] | None = None,
     scale: float = 1.0,
 ) -> Reading:
-    """The certified plan, as far from the optimum as its certificate says."""
+    """The certified plan, with the error that its certificate states."""
     plan = float64(solution.plan) * scale
     off = scale * (certified(solution).error + tolerances.rounding("float64", drawn.m, 10.0))
-    return Reading(drawn.point(**(given or {})), {"cvxpy": plan.expand(shape) if shape else plan}, off)
+    return Reading(drawn.point(**(extra or {})), {"cvxpy": plan.expand(shape) if shape else plan}, off)
 
 
 def conic_close_to_others(drawn: RegularizedProblem) -> Reading:

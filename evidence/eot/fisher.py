@@ -15,14 +15,14 @@ SMALL = rows(max_m=3)  # a derivation's F is a sum of sums, entry by entry
 
 
 def drawn(row: Row) -> dict[str, Tensor]:
-    """What section 7 names besides the row: a direction v, a matrix G, a step t > 0."""
+    """The variables of section 7 besides the row: a direction v, a matrix G, a step t > 0."""
     generator = torch.Generator().manual_seed(row.seed + 2)
     numbers = torch.randn(row.m, row.m + 1, generator=generator, dtype=torch.float64)
     return {"v": numbers[:, 0], "G": numbers[:, 1:], "t": row["t"].abs().cpu()}
 
 
 def named(row: Row, name: str) -> Tensor:
-    """One of them, on the row's device."""
+    """One of these variables, on the row's device."""
     return drawn(row)[name].to(row.device)
 
 
@@ -69,8 +69,8 @@ def score_gradient(row: Row) -> Reading:
 
 
 def update(row: Row) -> Reading:
-    found = score_gradient(row)
-    return Reading(found.point, {name: -x for name, x in found.routes.items()}, found.tolerance)
+    base = score_gradient(row)
+    return Reading(base.point, {name: -x for name, x in base.routes.items()}, base.tolerance)
 
 
 def hessians(row: Row) -> dict[str, Tensor]:

@@ -10,10 +10,10 @@ from evidence.instances.one_sided import Row
 from numerics import one_sided
 
 
-def gradient(function, at: Tensor) -> Tensor:  # type: ignore[no-untyped-def]
+def gradient(function, point: Tensor) -> Tensor:  # type: ignore[no-untyped-def]
     """∂function/∂at by autograd."""
-    at = at.clone().requires_grad_()
-    return torch.autograd.grad(function(at), at)[0]
+    point = point.clone().requires_grad_()
+    return torch.autograd.grad(function(point), point)[0]
 
 
 def reading(row: Row, *magnitudes: Tensor | float, **routes: Tensor) -> Reading:

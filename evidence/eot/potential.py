@@ -12,7 +12,7 @@ from numerics import fisher, one_sided
 
 
 def more(row: Row) -> dict[str, Value]:
-    """What section 6 names besides the row: points p, x, y of the simplex, a step t > 0, a level φ, a constant γ."""
+    """The variables of section 6 besides the row: points p, x, y of the simplex, a step t > 0, a level φ, a constant γ."""
     generator = torch.Generator().manual_seed(row.seed + 1)
     shares = torch.rand(3, row.m, generator=generator, dtype=torch.float64) + 1e-3
     shares = shares / shares.sum(-1, keepdim=True)

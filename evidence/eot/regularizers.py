@@ -85,8 +85,8 @@ class Point(Placed):
     @property
     def distance(self) -> Tensor:
         """|i − j|."""
-        place = torch.arange(self.m, device=self.device)
-        return (place[:, None] - place).abs().double()
+        positions = torch.arange(self.m, device=self.device)
+        return (positions[:, None] - positions).abs().double()
 
 
 @st.composite
@@ -100,13 +100,13 @@ def points(draw: st.DrawFn, smallest: int = 1) -> Point:
     )
 
 
-def reading(point: Point, scale: float = 1.0, given: dict[str, Value] | None = None, **routes: Tensor) -> Reading:
+def reading(point: Point, scale: float = 1.0, extra: dict[str, Value] | None = None, **routes: Tensor) -> Reading:
     """Routes at a point.
 
     All that is drawn is at most 2 in size, and so are distances at most 5; m² products of such numbers are summed.
     """
     largest = max([1.0, *(float(route.abs().max()) for route in routes.values())])
-    return Reading(point.point() | (given or {}), routes, tolerances.rounding("float64", point.m**2, 100 * scale * largest))
+    return Reading(point.point() | (extra or {}), routes, tolerances.rounding("float64", point.m**2, 100 * scale * largest))
 
 
 def bisected(scores: Tensor, a: float) -> Tensor:

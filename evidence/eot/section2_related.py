@@ -1,4 +1,4 @@
-"""Votes on: Section 2: what is said of related work."""
+"""Votes on: Section 2: claims about related work."""
 
 from __future__ import annotations
 

@@ -70,8 +70,8 @@ def support_of_plans(claim: str, run: Run) -> Finding:
         a, b = rng.dirichlet(np.ones(n)), rng.dirichlet(np.ones(m))
         plan = coupling.solve_transport(rng.random((n, m)), a, b).plan
         supports.append((int((plan > 1e-9).sum()), n + m - 1, n * m))
-    within = all(found <= vertex for found, vertex, _ in supports)
-    share = float(np.mean([found / whole for found, _, whole in supports]))
+    within = all(used <= vertex for used, vertex, _ in supports)
+    share = float(np.mean([used / entries for used, _, entries in supports]))
     return Finding(
         Outcome.HOLDS if within else Outcome.REFUTED,
         f"{len(sizes)} random problems up to 12 × 12, generic costs, a simplex solver",

@@ -1,4 +1,4 @@
-"""Votes on: Section 3, the primer: the classical problem has a solution, and why it is said to need entropy."""
+"""Votes on: Section 3, the primer: the classical problem has a solution, and why it supposedly needs entropy."""
 
 from __future__ import annotations
 

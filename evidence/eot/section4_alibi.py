@@ -32,7 +32,7 @@ def locality(point: Point) -> Reading:
 
 def first_term(point: Point, weights: Tensor) -> Reading:
     direct = point["tau"] * torch.xlogy(weights, weights).sum()
-    return reading(point, given={"q": point["x"].cpu()}, direct=direct)
+    return reading(point, extra={"q": point["x"].cpu()}, direct=direct)
 
 
 def first_term_of_any(point: Point) -> Reading:

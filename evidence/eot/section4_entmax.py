@@ -71,9 +71,9 @@ def tsallis_slope(point: Point) -> Reading:
 
 @confirms(Layer.TORCH, "eot.s4.tsallis-convex", on=points())
 def tsallis_curvature(point: Point) -> Reading:
-    at = point["v"][0]
-    curvature = gradient(lambda x: gradient_of_term(x, point.a), at)
-    return reading(point, 10, {"b": at.cpu()}, autograd=curvature)
+    weight = point["v"][0]
+    curvature = gradient(lambda x: gradient_of_term(x, point.a), weight)
+    return reading(point, 10, {"b": weight.cpu()}, autograd=curvature)
 
 
 def gradient_of_term(x: Tensor, a: float) -> Tensor:
@@ -83,10 +83,10 @@ def gradient_of_term(x: Tensor, a: float) -> Tensor:
 
 @confirms(Layer.TORCH, "eot.s4.entmax-generalizes", on=points())
 def near_one(point: Point) -> Reading:
-    near, at = 1e-7, point["v"][0]
-    value = at * torch.expm1(near * at.log()) / (near * (1 + near))
-    off = 2 * near * float(at) * (1 + abs(float(at.log()))) ** 2  # the next term of the expansion in α − 1
-    return Reading(point.point(b=at.cpu()), {"expm1": value}, off)
+    near, weight = 1e-7, point["v"][0]
+    value = weight * torch.expm1(near * weight.log()) / (near * (1 + near))
+    off = 2 * near * float(weight) * (1 + abs(float(weight.log()))) ** 2  # the next term of the expansion in α − 1
+    return Reading(point.point(b=weight.cpu()), {"expm1": value}, off)
 
 
 # ── by a conic solver, which knows no closed form ───────────────────────────────────────────────────────────────────

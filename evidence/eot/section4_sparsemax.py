@@ -70,8 +70,8 @@ def dense(point: Point) -> Reading:
 def product_of_two(point: Point) -> Reading:
     scores = point["s"][:1].expand(2)
     threshold = scores[0] - 0.5
-    given: dict[str, Value] = {"s": scores.cpu(), "theta": threshold.cpu()}
-    return reading(point, given=given, closed_form=regularizers.sparsemax(scores).prod())
+    extra: dict[str, Value] = {"s": scores.cpu(), "theta": threshold.cpu()}
+    return reading(point, extra=extra, closed_form=regularizers.sparsemax(scores).prod())
 
 
 confirms(Layer.TORCH, "eot.s4.sparsemax-sparse", on=points(), corrected=close_to_others)(product_of_two)

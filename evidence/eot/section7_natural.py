@@ -22,8 +22,8 @@ def mild_rows(draw: st.DrawFn) -> Row:
     return Row(problem, draw(st.integers(0, 2**31)))
 
 
-def steep(row: Row) -> float:
-    """How much F⁺ may enlarge an error: ‖F‖ and ‖F⁺‖ are at most 1/τ² and τ²/min p."""
+def error_growth(row: Row) -> float:
+    """By how much F⁺ may enlarge an error: ‖F‖ and ‖F⁺‖ are at most 1/τ² and τ²/min p."""
     largest = float(row.u.abs().max()) + float(drawn(row)["v"].abs().max()) + 1
     return largest**2 * (row.tau / float(row.weights.min())) ** 2
 
@@ -63,11 +63,11 @@ def naturals(row: Row) -> dict[str, Tensor]:
 
 
 def natural(row: Row) -> Reading:
-    return reading(row, steep(row), **naturals(row))
+    return reading(row, error_growth(row), **naturals(row))
 
 
 def natural_differences(row: Row) -> Reading:
-    return reading(row, steep(row), **{name: x[:, None] - x[None, :] for name, x in naturals(row).items()})
+    return reading(row, error_growth(row), **{name: x[:, None] - x[None, :] for name, x in naturals(row).items()})
 
 
 confirms(Layer.TORCH, "eot.thm7.3", on=mild_rows(), count=10, corrected=natural_differences)(natural)
@@ -78,25 +78,25 @@ confirms(Layer.TORCH, "eot.99", on=mild_rows(), count=10, corrected=natural)(nat
 
 def undone(row: Row) -> Reading:
     product = partial(fisher.pseudo_inverse_product, one_sided.plan(row.s, row.tau), temperature=row.tau)
-    return reading(row, steep(row), dense=pseudo_inverse(row) @ expected(row), product=product(closed(row)).T)
+    return reading(row, error_growth(row), dense=pseudo_inverse(row) @ expected(row), product=product(closed(row)).T)
 
 
 @confirms(Layer.TORCH, "eot.98", on=mild_rows(), count=10, corrected=undone)
 def no_inverse(row: Row) -> Reading:
-    return reading(row, steep(row), dense=(expected(row) @ named(row, "G")).sum())
+    return reading(row, error_growth(row), dense=(expected(row) @ named(row, "G")).sum())
 
 
 @confirms(Layer.TORCH, "eot.s7.direction", on=mild_rows(), count=10)
 def moves(row: Row) -> Reading:
     p = one_sided.plan(row.s, row.tau)
     routes = {name: fisher.jacobian_product(p, x, row.tau) for name, x in naturals(row).items()}
-    return reading(row, steep(row), **routes)
+    return reading(row, error_growth(row), **routes)
 
 
 @confirms(Layer.TORCH, "eot.s7.dual", on=mild_rows(), count=10)
 def paired(row: Row) -> Reading:
     routes = {name: x @ expected(row) @ named(row, "v") for name, x in naturals(row).items()}
-    return reading(row, steep(row), **routes)
+    return reading(row, error_growth(row), **routes)
 
 
 confirms(Layer.TORCH, "eot.s7.softmax-derivative", on=SMALL, count=10)(potential_hessian)

@@ -34,7 +34,7 @@ class WeightsProblem:
 
     @property
     def best(self) -> int:
-        """The number of a largest entry of x, from 1."""
+        """The index of a largest entry of x, counted from 1."""
         return int(self.x.argmax()) + 1
 
 
@@ -45,19 +45,19 @@ def problems(draw: st.DrawFn, smallest: int = 1, kinds: tuple[str, ...] = ("any"
 
 
 def reading(
-    drawn: WeightsProblem, given: dict[str, Value], off: float, *, right: bool = False, **routes: Array | float
+    drawn: WeightsProblem, values: dict[str, Value], off: float, *, right: bool = False, **routes: Array | float
 ) -> Reading:
     """Routes from a certified solution that is at most `off` away from the exact one."""
     tensors = {name: float64(route) for name, route in routes.items()}
     largest = max([1.0, *(float(route.abs().max()) for route in tensors.values())])
     tolerance = off + tolerances.rounding("float64", drawn.m**2, 20.0 * largest)
-    return Reading({"m": drawn.m, **given}, tensors, tolerance, "right" if right else "left")
+    return Reading({"m": drawn.m, **values}, tensors, tolerance, "right" if right else "left")
 
 
 def linear(x: Array) -> coupling.Coupling:
     """The certified maximum of ⟨p, x⟩ over the simplex, p = m times the first row.
 
-    As a transport problem: the first of two sources, with the mass 1/m, chooses among m places of which each takes 1/m; the
+    As a transport problem: the first of two sources, with the mass 1/m, chooses among m targets, each of which takes 1/m; the
     second source, at no cost, gets the rest.
     """
     m = x.size
@@ -72,7 +72,7 @@ def vertex(x: Array) -> tuple[Array, float]:
     return x.size * solution.plan[0], x.size * solution.gap
 
 
-def soft(scores: Array, strength: float = 1.0) -> tuple[one_sided.Solution, float]:
+def regularized(scores: Array, strength: float = 1.0) -> tuple[one_sided.Solution, float]:
     """The certified maximizer of ⟨p, x⟩ + τ H(p), and how far it may be from the exact one."""
     solution = one_sided.solve(scores, strength)
     assert solution.certified, f"the solver left a gap of {solution.gap} with status {solution.status}"
@@ -80,20 +80,20 @@ def soft(scores: Array, strength: float = 1.0) -> tuple[one_sided.Solution, floa
 
 
 def conic_solution(drawn: WeightsProblem) -> Reading:
-    found, off = soft(drawn.x)
-    return reading(drawn, {"x": float64(drawn.x), "f": float64(drawn.x)}, off, conic=found.plan)
+    solution, off = regularized(drawn.x)
+    return reading(drawn, {"x": float64(drawn.x), "f": float64(drawn.x)}, off, conic=solution.plan)
 
 
 def conic_centred(drawn: WeightsProblem) -> Reading:
-    """The product of the squared lengths of what is centred, with the certified weights."""
-    found, off = soft(drawn.x)
-    parts = found.plan - found.plan.mean(), drawn.x - drawn.x.mean()
+    """The product of the squared lengths of the centred weights and data, with the certified weights."""
+    solution, off = regularized(drawn.x)
+    parts = solution.plan - solution.plan.mean(), drawn.x - drawn.x.mean()
     squares, product = [float(part @ part) for part in parts], float(parts[0] @ parts[1])
     (a, b), (c, d) = ((max(0.0, float(part.max())), max(0.0, -float(part.min()))) for part in parts)
     g, h = (
         max(0.0, drawn.m * top * low / square - 1) if square else 0.0
         for top, low, square in ((a, b, squares[0]), (c, d, squares[1]))
     )
-    moved = (drawn.m - 1) ** 2 * (2 * abs(product) + off) * off * float(np.abs(parts[1]).sum())
-    given: dict[str, Value] = {"A": a, "B": b, "C": c, "D": d, "N": max(0.0, product), "g": g, "h": h}
-    return reading(drawn, given, moved, right=True, conic=squares[0] * squares[1])
+    error = (drawn.m - 1) ** 2 * (2 * abs(product) + off) * off * float(np.abs(parts[1]).sum())
+    values: dict[str, Value] = {"A": a, "B": b, "C": c, "D": d, "N": max(0.0, product), "g": g, "h": h}
+    return reading(drawn, values, error, right=True, conic=squares[0] * squares[1])

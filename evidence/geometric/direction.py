@@ -28,7 +28,7 @@ def apart(plan: Tensor, x: Tensor) -> dict[str, Tensor]:
 
 
 def centred(scene: Scene) -> Reading:
-    """The product of the squared lengths of what is centred, which (|S| − 1)² N² bounds: direct, and by torch's covariance."""
+    """The product of the squared lengths of centred weights and data, at most (|S| − 1)² N²: direct, and by torch.cov."""
     plan = one_sided.plan(scene.x, 1.0)
     weights, data = plan - plan.mean(), scene.x - scene.x.mean()
     covariance = scene.m * torch.cov(torch.stack((plan, scene.x)), correction=0)

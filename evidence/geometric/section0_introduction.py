@@ -41,8 +41,8 @@ def single_pixels(scene: Scene) -> Reading:
 @confirms(Layer.TORCH, "geometric.s0.blur-or-magnify", on=scenes(smallest=2))
 def blurred(scene: Scene) -> Reading:
     pixels = scene.draw("V", scene.m)
-    given = {"p": scene.p, "peak": pixels.max(), "s": pixels.max() - pixels}
-    return scene.reading(given, right=True, conv1d=filtered(pixels[None], scene.p)[0])
+    values = {"p": scene.p, "peak": pixels.max(), "s": pixels.max() - pixels}
+    return scene.reading(values, right=True, conv1d=filtered(pixels[None], scene.p)[0])
 
 
 @confirms(Layer.TORCH, "geometric.s0.data-dependent", on=scenes())

@@ -21,8 +21,8 @@ def context(scene: Scene) -> Reading:
 def in_half_space(scene: Scene) -> Reading:
     values, normal = scene.draw("V", scene.m, WIDTH), scene.draw("v", WIDTH)
     heights = values @ normal
-    given = {"p": scene.p, "bound": heights.max(), "s": heights.max() - heights}
-    return scene.reading(given, right=True, closed_form=one_sided.context(scene.p, values) @ normal)
+    point = {"p": scene.p, "bound": heights.max(), "s": heights.max() - heights}
+    return scene.reading(point, right=True, closed_form=one_sided.context(scene.p, values) @ normal)
 
 
 @confirms(Layer.TORCH, "geometric.s1.random-location", on=scenes())

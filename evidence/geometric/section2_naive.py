@@ -27,17 +27,17 @@ def coordinates(scene: Scene) -> Reading:
 @confirms(Layer.TORCH, "geometric.s2.basis-vector", on=scenes())
 def best_corner(scene: Scene) -> Reading:
     top = scene.x.max()
-    given = {"p": scene.p, "top": top, "s": top - scene.x, "best": scene.best}
-    return scene.reading(given, largest=(torch.eye(scene.m, dtype=torch.float64, device=scene.device) @ scene.x).max())
+    values = {"p": scene.p, "top": top, "s": top - scene.x, "best": scene.best}
+    return scene.reading(values, largest=(torch.eye(scene.m, dtype=torch.float64, device=scene.device) @ scene.x).max())
 
 
 @confirms(Layer.TORCH, "geometric.s2.corner", on=scenes(smallest=2, kinds=("any", "small", "one")))
 def lost_to_corner(scene: Scene) -> Reading:
     top, second = scene.x.topk(2).values
     margin = top - second
-    extra = (top - margin - scene.x).clamp(min=0)
-    given = {"p": scene.p, "top": top, "margin": margin, "h": extra, "best": scene.best}
-    return scene.reading(given, direct=scene.x.max() - scene.p @ scene.x)
+    excess = (top - margin - scene.x).clamp(min=0)
+    values = {"p": scene.p, "top": top, "margin": margin, "h": excess, "best": scene.best}
+    return scene.reading(values, direct=scene.x.max() - scene.p @ scene.x)
 
 
 @confirms(Layer.TORCH, "geometric.s2.not-the-direction", on=scenes())
@@ -53,22 +53,22 @@ def squared_sine(scene: Scene) -> Reading:
 def optimal_value(drawn: WeightsProblem) -> Reading:
     plan, gap = vertex(drawn.x)
     top = float(drawn.x.max())
-    given = {"p": float64(drawn.any), "top": top, "s": float64(top - drawn.x), "best": drawn.best}
-    return reading(drawn, given, gap, linear_program=float(plan @ drawn.x))
+    values = {"p": float64(drawn.any), "top": top, "s": float64(top - drawn.x), "best": drawn.best}
+    return reading(drawn, values, gap, linear_program=float(plan @ drawn.x))
 
 
 @confirms(Layer.PRIMAL, "geometric.s2.corner", on=problems(smallest=2, kinds=("any", "one")), count=16)
-def lost(drawn: WeightsProblem) -> Reading:
+def lost_by_any(drawn: WeightsProblem) -> Reading:
     plan, gap = vertex(drawn.x)
     top, second = np.sort(drawn.x)[::-1][:2]
-    given = {
+    values = {
         "p": float64(drawn.any),
         "top": float(top),
         "margin": float(top - second),
         "h": float64(np.clip(second - drawn.x, 0, None)),
         "best": drawn.best,
     }
-    return reading(drawn, given, gap, linear_program=float((plan - drawn.any) @ drawn.x))
+    return reading(drawn, values, gap, linear_program=float((plan - drawn.any) @ drawn.x))
 
 
 @confirms(Layer.PRIMAL, "geometric.s2.not-the-direction", on=problems(smallest=2, kinds=("any", "one")), count=16)

@@ -9,7 +9,15 @@ from torch.nn.functional import cosine_similarity, scaled_dot_product_attention
 
 from evidence import Layer, Reading, Value, confirms, float64
 from evidence.eot.regularizers import Point, points
-from evidence.geometric.conic_weights import Array, WeightsProblem, conic_centred, conic_solution, problems, reading, soft
+from evidence.geometric.conic_weights import (
+    Array,
+    WeightsProblem,
+    conic_centred,
+    conic_solution,
+    problems,
+    reading,
+    regularized,
+)
 from evidence.geometric.direction import centred, unnormalized_cosine
 from evidence.instances.scenes import WIDTH, Scene, scenes
 from numerics import one_sided
@@ -75,10 +83,10 @@ def closer_than_corner(scene: Scene) -> Reading:
 @confirms(Layer.PRIMAL, "geometric.3", on=problems(), count=16)
 def regularized_value(drawn: WeightsProblem) -> Reading:
     """The dual bound, which no plan enters, against the objective in lengths and the angle at the plan found."""
-    solution, _ = soft(drawn.x)
+    solution, _ = regularized(drawn.x)
     omega = float((solution.plan * np.log(solution.plan)).sum())
-    given = {"p": float64(solution.plan), "x": float64(drawn.x), "omega": omega}
-    return reading(drawn, given, solution.gap, dual=-solution.bound)
+    values = {"p": float64(solution.plan), "x": float64(drawn.x), "omega": omega}
+    return reading(drawn, values, solution.gap, dual=-solution.bound)
 
 
 confirms(Layer.PRIMAL, "geometric.4", on=problems(), count=16)(conic_solution)
@@ -87,8 +95,8 @@ confirms(Layer.PRIMAL, "geometric.4", on=problems(), count=16)(conic_solution)
 @confirms(Layer.PRIMAL, "geometric.s3.close-to-practice", on=problems(), count=16)
 def scaled_products(drawn: WeightsProblem) -> Reading:
     products = drawn.keys @ drawn.query
-    found, off = soft(products / np.sqrt(3))
-    return reading(drawn, {"d": 3, "s": float64(products)}, off, conic=found.plan)
+    solution, off = regularized(products / np.sqrt(3))
+    return reading(drawn, {"d": 3, "s": float64(products)}, off, conic=solution.plan)
 
 
 def conic_apart(x: Array) -> dict[str, Value]:
@@ -99,19 +107,19 @@ def conic_apart(x: Array) -> dict[str, Value]:
 
 @confirms(Layer.PRIMAL, "geometric.s3.avoid-corners", on=problems(smallest=2), count=16)
 def conic_cooled(drawn: WeightsProblem) -> Reading:
-    found, off = soft(drawn.x, drawn.tau)
-    return reading(drawn, conic_apart(drawn.x) | {"tau": drawn.tau}, off, right=True, conic=float(found.plan.max()))
+    solution, off = regularized(drawn.x, drawn.tau)
+    return reading(drawn, conic_apart(drawn.x) | {"tau": drawn.tau}, off, right=True, conic=float(solution.plan.max()))
 
 
 @confirms(Layer.PRIMAL, "geometric.s3.unique-inside", on=problems(smallest=2), count=16)
 def conic_inside(drawn: WeightsProblem) -> Reading:
-    found, off = soft(drawn.x)
-    return reading(drawn, conic_apart(drawn.x), off, right=True, conic=float(found.plan.max()))
+    solution, off = regularized(drawn.x)
+    return reading(drawn, conic_apart(drawn.x), off, right=True, conic=float(solution.plan.max()))
 
 
 @confirms(Layer.PRIMAL, "geometric.s3.direction", on=problems(smallest=2), count=16, corrected=conic_centred)
 def conic_closer_than_corner(drawn: WeightsProblem) -> Reading:
-    found, off = soft(drawn.x)
-    cosine = float(found.plan @ drawn.x / np.linalg.norm(found.plan) / np.linalg.norm(drawn.x))
+    solution, off = regularized(drawn.x)
+    cosine = float(solution.plan @ drawn.x / np.linalg.norm(solution.plan) / np.linalg.norm(drawn.x))
     off = 2 * off * np.sqrt(drawn.m)  # ‖p‖ ≥ 1/√m, and a direction turns by at most 2|dp|/‖p‖
     return reading(drawn, {"x": float64(drawn.x), "best": drawn.best}, off, conic=cosine)

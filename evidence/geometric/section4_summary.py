@@ -7,7 +7,7 @@ import torch
 
 from evidence import Layer, Reading, confirms, float64
 from evidence.eot.forward import gradient
-from evidence.geometric.conic_weights import WeightsProblem, conic_centred, problems, reading, soft, vertex
+from evidence.geometric.conic_weights import WeightsProblem, conic_centred, problems, reading, regularized, vertex
 from evidence.geometric.direction import centred, unnormalized_cosine
 from evidence.geometric.section2_naive import conic_unnormalized_cosine
 from evidence.geometric.section3_regularized import closer_than_corner, conic_closer_than_corner
@@ -59,8 +59,8 @@ confirms(Layer.PRIMAL, "geometric.s4.direction", on=problems(smallest=2), count=
 
 
 def conic_of_summary(drawn: WeightsProblem) -> Reading:
-    found, off = soft(drawn.x)
-    return reading(drawn, {"f": float64(drawn.x)}, off, conic=found.plan)
+    solution, off = regularized(drawn.x)
+    return reading(drawn, {"f": float64(drawn.x)}, off, conic=solution.plan)
 
 
 @confirms(
@@ -78,6 +78,6 @@ def conic_maximizer_of_5(drawn: WeightsProblem) -> Reading:
 
 @confirms(Layer.PRIMAL, "geometric.s4.important", on=problems(), count=16)
 def conic_ratios(drawn: WeightsProblem) -> Reading:
-    found, off = soft(drawn.x)
-    ratio = found.plan[:, None] / found.plan[None, :]
-    return reading(drawn, {"f": float64(drawn.x)}, 3 * off / float(found.plan.min()) * float(ratio.max()), conic=ratio)
+    solution, off = regularized(drawn.x)
+    ratio = solution.plan[:, None] / solution.plan[None, :]
+    return reading(drawn, {"f": float64(drawn.x)}, 3 * off / float(solution.plan.min()) * float(ratio.max()), conic=ratio)

@@ -49,11 +49,11 @@ def start(scene: Scene) -> Reading:
 def additive_score(scene: Scene) -> Reading:
     state, annotations = scene.draw("state", WIDTH), scene.draw("X", scene.m, FEATURES)
     w, u, v = scene.draw("W", UNITS, WIDTH) / WIDTH, scene.draw("U", UNITS, FEATURES) / WIDTH, scene.draw("v", UNITS)
-    given = {"H": UNITS, "d": WIDTH, "D": FEATURES, "W": w, "U": u, "state": state, "X": annotations, "v": v}
+    values = {"H": UNITS, "d": WIDTH, "D": FEATURES, "W": w, "U": u, "state": state, "X": annotations, "v": v}
     hidden = torch.tanh(linear(state, w) + linear(annotations, u))
     pairs = torch.cat((state.expand(scene.m, WIDTH), annotations), -1)
     return scene.reading(
-        given,
+        values,
         scale=64.0,
         tanh=linear(hidden, v[None])[:, 0],
         concatenated=(2 * torch.sigmoid(2 * pairs @ torch.cat((w, u), -1).T) - 1) @ v,

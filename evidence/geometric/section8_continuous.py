@@ -17,10 +17,10 @@ from numerics import tolerances
 LINE = continuous(max_d=1)
 
 
-def gradient(function: Callable[[Tensor], Tensor], at: Tensor) -> Tensor:
+def gradient(function: Callable[[Tensor], Tensor], point: Tensor) -> Tensor:
     """∂function/∂at by autograd."""
-    at = at.clone().requires_grad_()
-    return torch.autograd.grad(function(at), at)[0]
+    point = point.clone().requires_grad_()
+    return torch.autograd.grad(function(point), point)[0]
 
 
 def parameters(x: Continuous) -> dict[str, Tensor | float]:
@@ -99,13 +99,13 @@ def expected_bump(x: Continuous) -> Reading:
         by_axis.append(
             integral(lambda t, m=mu, s=variance, b=bump: ct.softmax_density(t, m, s) * b.at(t)[:, 0], one.cuts(), x.device)
         )
-    found = {"closed_form": ct.softmax_expectation(x["mean"], v.diag(), basis)[0], "quadrature": torch.stack(by_axis).prod()}
+    values = {"closed_form": ct.softmax_expectation(x["mean"], v.diag(), basis)[0], "quadrature": torch.stack(by_axis).prod()}
     point = {"d": x.d, "mu": x["mean"].cpu(), "v": v.cpu(), "c": x["centers"][0].cpu(), "s": width}
     # Quadrature of bumps far from the Gaussian knows their mean to an absolute error only.
     return Reading(
         point,
-        {name: value.log() for name, value in found.items()},
-        x.tolerance(1 / min(float(value) for value in found.values())),
+        {name: value.log() for name, value in values.items()},
+        x.tolerance(1 / min(float(value) for value in values.values())),
     )
 
 
@@ -156,17 +156,18 @@ def excess_of_other_coefficients(drawn: dict[str, int | float]) -> Reading:
 
 
 @confirms(
-    Layer.TORCH, "geometric.s8.sparsemax", on=choose(x=LINE, place=st.floats(-1.5, 1.5), rival=st.sampled_from((0.0, 1.0, 2.5)))
+    Layer.TORCH, "geometric.s8.sparsemax",
+    on=choose(x=LINE, position=st.floats(-1.5, 1.5), rival=st.sampled_from((0.0, 1.0, 2.5))),
 )
 def bound_on_rivals(drawn: dict[str, object]) -> Reading:
     """λ is the score at the ends of the support, where the density reaches 0; the rival is a multiple of the peak."""
-    x, place, rival = drawn["x"], drawn["place"], drawn["rival"]
+    x, position, rival = drawn["x"], drawn["position"], drawn["rival"]
     assert isinstance(x, Continuous)
     mu, variance, _ = x.arguments
     theta = ct.natural(mu, variance)
     half = ct.sparsemax_radius(variance) * variance.sqrt()[0, 0]
     level = ct.scores((mu + half)[None], *theta)[0]
-    t = (mu + place * half)[None]
+    t = (mu + position * half)[None]
     f, p = ct.scores(t, *theta)[0], ct.sparsemax_density(t, mu, variance)[0]
     peak = ct.sparsemax_density(mu[None], mu, variance)[0]
     y = rival * (p if rival == 1.0 else peak)

@@ -1,4 +1,4 @@
-"""Votes on: Section 2: what is said of other papers."""
+"""Votes on: Section 2: claims about other papers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Votes on: Section 4: what is said of the three examples."""
+"""Votes on: Section 4: the three examples."""
 
 from __future__ import annotations
 

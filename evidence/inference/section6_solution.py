@@ -89,8 +89,8 @@ confirms(Layer.TORCH, "inference.thm2", on=mem_problems(), corrected=second_of_e
 
 @confirms(Layer.TORCH, "inference.cor1", on=mem_problems(), corrected=second_of_estimate, count=16)
 def estimate_with_root(problem: MemProblem) -> Reading:
-    found = approximate_estimate(problem)
-    return Reading({**found.point, "tau": problem.alpha**-2}, found.routes, found.tolerance)
+    base = approximate_estimate(problem)
+    return Reading({**base.point, "tau": problem.alpha**-2}, base.routes, base.tolerance)
 
 
 def with_scale(problem: MemProblem, tau: Tensor) -> Reading:
@@ -131,5 +131,5 @@ confirms(Layer.PRIMAL, "inference.19", "inference.20", on=mem_problems(), count=
 
 @confirms(Layer.PRIMAL, "inference.cor1", on=mem_problems(), count=12, corrected=conic_second_of_estimate)
 def conic_estimate_with_root(problem: MemProblem) -> Reading:
-    found = conic_estimate(problem)
-    return Reading({**found.point, "tau": problem.alpha**-2}, found.routes, found.tolerance)
+    base = conic_estimate(problem)
+    return Reading({**base.point, "tau": problem.alpha**-2}, base.routes, base.tolerance)

@@ -1,7 +1,7 @@
 """Attention of n queries over m keys: problems with all that the transport chapter names, and batches cut into tiles.
 
 `attention_problems` reaches n = 1, m = 1, n > m and n < m, one query n times and equal scores.  Its magnitudes are ordinary,
-since a derivation's expression is evaluated as printed, with exp(S/ε) and no shift.  `tilings` draws what streaming must stand:
+since a derivation's expression is evaluated as printed, with exp(S/ε) and no shift.  `tilings` draws hard cases for streaming:
 tiles of one key, one tile of all, masks that leave a tile, a row or everything with nothing, equal and saturating scores.
 """
 
@@ -32,7 +32,7 @@ class AttentionProblem(Placed):
         m: keys.
         eps: ε.
         tau: τ.
-        seed: of what is drawn.
+        seed: of the drawn values.
         tied: whether all queries are one, and all scores of a row.
         device: where the routes are computed.
     """
@@ -46,7 +46,7 @@ class AttentionProblem(Placed):
 
     @cached_property
     def drawn(self) -> dict[str, Tensor]:
-        """What is drawn, on the CPU; R is one-hot, uniform or anything, by the seed."""
+        """The drawn values, on the CPU; R is one-hot, uniform or anything, by the seed."""
         generator = torch.Generator().manual_seed(self.seed)
 
         def normal(*shape: int) -> Tensor:
@@ -76,13 +76,13 @@ class AttentionProblem(Placed):
         """QKᵀ/√d."""
         return self.raw / WIDTH**0.5
 
-    def point(self, **given: Value) -> dict[str, Value]:
+    def point(self, **values: Value) -> dict[str, Value]:
         """Every variable by its printed name, with replacements."""
         sizes: dict[str, Value] = {"n": self.n, "m": self.m, "d": WIDTH, "e": WIDTH, "F": FEATURES, "eps": self.eps,
                                    "tau": self.tau}
-        return sizes | self.drawn | {name: x.cpu() if isinstance(x, Tensor) else x for name, x in given.items()}
+        return sizes | self.drawn | {name: x.cpu() if isinstance(x, Tensor) else x for name, x in values.items()}
 
-    def reading(self, *magnitudes: Tensor | float, computed: str = "left", given: dict[str, Value] | None = None,
+    def reading(self, *magnitudes: Tensor | float, computed: str = "left", extra: dict[str, Value] | None = None,
                 **routes: Tensor) -> Reading:
         """Routes at this problem, with the rounding of sums over its entries for these magnitudes and the routes' own."""
         everything = (1.0, *magnitudes, *routes.values())
@@ -90,7 +90,7 @@ class AttentionProblem(Placed):
         exponent = float((self["Q"].abs() @ self["K"].abs().T).max() + self["S"].abs().max()) / min(self.eps, self.tau, 1.0)
         scale = largest * (1 + exponent) * max(1.0, self.eps, self.tau, 1 / self.eps)
         tolerance = tolerances.rounding("float64", self.n * self.m * FEATURES, scale)
-        return Reading(self.point(**(given or {})), routes, tolerance, computed)  # type: ignore[arg-type]
+        return Reading(self.point(**(extra or {})), routes, tolerance, computed)  # type: ignore[arg-type]
 
 
 @cache
@@ -105,7 +105,7 @@ def attention_problems(draw: st.DrawFn, square: bool = False, smallest: int = 1)
 
 def by_pot(scores: Tensor, epsilon: float) -> Tensor:
     """The plan with unit rows and free columns, by POT."""
-    import ot  # which takes a second
+    import ot  # importing it takes a second
 
     n, m = scores.shape
     mass, share = torch.ones(n, dtype=torch.float64).numpy(), torch.full((m,), 1 / m, dtype=torch.float64).numpy()

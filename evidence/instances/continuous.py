@@ -72,7 +72,7 @@ class Continuous(Placed):
         return self["mean"], self["covariance"], self.basis
 
     def cuts(self) -> list[float]:
-        """On the line: where a Gaussian, and a bump, are cut off, and what lies between them, so that panels are short."""
+        """On the line: where a Gaussian and a bump are cut off, and points between, so that panels are short."""
         mu, sigma = float(self["mean"]), float(self["covariance"].sqrt())
         ends = {mu + k * sigma for k in (-SIGMAS, -3, 0, 3, SIGMAS)}
         ends |= {c + k * s for c, s in zip(self["centers"][:, 0].tolist(), self["widths"].tolist(), strict=True)

@@ -20,7 +20,7 @@ DIGITS = 50
 GUARD = 10                                                   # further digits, for sums and cancellation
 LOST = 20                                                    # digits that a division by x^order may cost, for x ≥ 1e-6
 
-precise = mp.workdps(DIGITS + GUARD)                         # a decorator: what is called computes with all digits
+precise = mp.workdps(DIGITS + GUARD)                         # a decorator: the function computes with all digits
 
 Vector = list[Any]                                           # of mpmath numbers
 Numbers = Sequence[Any]                                      # whatever mpmath reads exactly: ints, floats, mpf
@@ -168,7 +168,7 @@ def maximize(
 ) -> Maximizer:
     """λ* by Newton's method with halved steps, to an error of 10^-digits·max(1, ‖λ*‖).
 
-    What makes it right is the gradient at the end, not the start, which is αz unless another one is given.
+    It is judged by the gradient at the end, not by the start, which is αz by default.
     Raises ValueError for α ≤ 0 or evidence of another length than d, ArithmeticError when `steps` do not suffice.
     """
     z, alpha = [_read(x) for x in evidence], _read(alpha)
@@ -217,11 +217,11 @@ def _slope(law: Law | Mixture, dual: Vector, target: Vector, alpha: Any) -> Vect
 
 def _improved(law: Law | Mixture, dual: Vector, step: Vector, target: Vector, alpha: Any) -> Vector:
     """The first of λ + step, λ + step/2, … where the gradient is shorter; Newton's step points that way."""
-    before = norm(_slope(law, dual, target, alpha))
+    current = norm(_slope(law, dual, target, alpha))
     for halving in range(60):
-        moved = [x + s / 2**halving for x, s in zip(dual, step, strict=True)]
-        if norm(_slope(law, moved, target, alpha)) < before:
-            return moved
+        trial = [x + s / 2**halving for x, s in zip(dual, step, strict=True)]
+        if norm(_slope(law, trial, target, alpha)) < current:
+            return trial
     raise ArithmeticError("maximize: no step makes the gradient shorter")
 
 
@@ -249,8 +249,8 @@ def leading(f: Callable[[Any], Numbers], order: int, start: Any, halvings: int =
         raise ValueError(f"start, halvings: expected > 0 and ≥ 3, got {start} and {halvings}")
     points = [mp.mpf(start) / 2**k for k in range(halvings + 1)]
     columns = zip(*[[_read(y) / x**order for y in f(x)] for x in points], strict=True)
-    found = [_extrapolated(list(column)) for column in columns]
-    return Leading([v for v, _ in found], max((e for _, e in found), default=mp.mpf(0)))
+    limits = [_extrapolated(list(column)) for column in columns]
+    return Leading([v for v, _ in limits], max((e for _, e in limits), default=mp.mpf(0)))
 
 
 def _extrapolated(column: Vector) -> tuple[Any, Any]:

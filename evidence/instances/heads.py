@@ -38,7 +38,7 @@ class Head(Placed):
 
     @cached_property
     def drawn(self) -> dict[str, Tensor]:
-        """Everything that is drawn, on the CPU, by its printed name."""
+        """All drawn values, on the CPU, by their printed names."""
         generator = torch.Generator().manual_seed(self.seed)
 
         def normal(*shape: int) -> Tensor:
@@ -49,7 +49,7 @@ class Head(Placed):
         if self.hidden and n > 1:
             shown[0], hides[0] = 0.0, 1.0
         free, priors = normal(n).exp(), normal(h, n).exp()
-        priors[0] = priors[0] * shown                        # a head that leaves out what the mask hides
+        priors[0] = priors[0] * shown                        # a head that leaves out hidden words
         return {"X": normal(n, d), "y": normal(d), "T": normal(n, d), "z": normal(d), "B": 2 * normal(2 * n - 1),
                 "K": normal(h, e, d), "Q": normal(h, e, d), "V": normal(h, e, d), "m": shown / shown.sum(), "s": hides,
                 "u": free / free.sum(), "U": priors / priors.sum(-1, keepdim=True),
@@ -106,7 +106,7 @@ class Head(Placed):
             return self.layer(scale, biases)(queries, self["X"], None if mask is None else mask[None])
 
     def tolerance(self, *magnitudes: Tensor) -> float:
-        """Rounding in float64 of products over coordinates, widths and words, and of what exp does to it."""
+        """Rounding in float64 of products over coordinates, widths and words, enlarged by exp."""
         biggest = [float(self.drawn[name].abs().max()) + 1 for name in ("X", "y", "T", "z", "B", "K", "Q", "V", *BIASES)]
         score = self.d**2 * self.e * max(biggest) ** 4 + max(biggest)
         largest = max([self.d * max(biggest) ** 2, *(float(x.abs().max()) for x in magnitudes)])

@@ -2,10 +2,10 @@
 
 `mem_problems` reaches n = 1, d = 1, n < d and n > d, templates that coincide (two, or all, so that Σ = 0), that lie on a line
 (so that Σ is singular for d > 1) or far from the origin, equal, skewed and tiny prior weights, and no evidence at all.  Its
-magnitudes are ordinary unless more is asked for, since a derivation's expression is evaluated as printed, with exp⟨t_i, λ⟩ and
-no shift.  `mem_batches` draws what solvers must stand: up to two leading dimensions, templates and priors that rows share
-or do not, an α for every row, α between 10⁻⁴ and 10⁴, templates scaled by 8 so that logits saturate, no prior, zeros in it, and
-masks, boolean or floating, that leave every row a template with a positive prior.
+magnitudes are ordinary unless larger ones are requested, since a derivation's expression is evaluated as printed, with
+exp⟨t_i, λ⟩ and no shift.  `mem_batches` draws hard cases for solvers: up to two leading dimensions, templates and priors that
+rows share or do not, an α for every row, α between 10⁻⁴ and 10⁴, templates scaled by 8 so that logits saturate, no prior,
+zeros in it, and masks, boolean or floating, that leave every row a template with a positive prior.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class MemProblem(Placed):
         alpha: positive, a number or (*batch,).
         mask: None, or boolean or floating, (*batch, n).
         layout, weighting, evident: how templates, prior and evidence were drawn, by ``LAYOUTS``, ``PRIORS``, ``EVIDENCE``.
-        seed: of what was drawn.
+        seed: of the drawn values.
     """
 
     drawn: dict[str, Tensor] = field(repr=False)
@@ -79,8 +79,8 @@ class MemProblem(Placed):
         mask: Tensor | None = None,
     ) -> MemProblem:
         """The problem with these tensors, in the order in which solvers take them."""
-        given = {"T": templates, "z": evidence} | ({} if prior is None else {"u": prior})
-        return MemProblem(given, alpha, mask)
+        drawn = {"T": templates, "z": evidence} | ({} if prior is None else {"u": prior})
+        return MemProblem(drawn, alpha, mask)
 
     def __getitem__(self, name: str) -> Tensor:
         return self.drawn[name].to(self.device)
@@ -274,7 +274,7 @@ def mem_problems(
     scales: tuple[float, ...] = (1.0,),
     masks: tuple[str, ...] = ("none",),
 ) -> MemProblem:
-    """Draw a problem; half of all have no corner but their sizes, and what else `BATCHES` asks for.
+    """Draw a problem; half of all have no special case but their sizes and those of `BATCHES`.
 
     Args:
         draw: given by Hypothesis.
@@ -282,7 +282,7 @@ def mem_problems(
         max_n: the largest one.
         max_d: the largest number of coordinates.
         alphas: to choose from.
-        layouts: to choose from; the first is that of problems without a corner.
+        layouts: to choose from; the first is that of ordinary problems.
         priors: to choose from, likewise.
         evidence: to choose from, likewise.
         max_batch: the largest size of each of up to two leading dimensions; 0 for a single problem, which takes none of the
@@ -298,7 +298,7 @@ def mem_problems(
         raise ValueError(f"mem_problems: expected ranges and known choices, got {smallest_n}…{max_n}, {max_d} and {choices}")
     n = draw(st.integers(smallest_n, max_n))
     d = draw(st.integers(1, max_d))
-    plain = draw(st.booleans())                              # half of the problems have no corner but their sizes
+    plain = draw(st.booleans())                              # half of the problems have no special case but their sizes
     layout = layouts[0] if plain else draw(st.sampled_from(layouts))
     weighting = priors[0] if plain else draw(st.sampled_from(priors))
     evident = evidence[0] if plain else draw(st.sampled_from(evidence))

@@ -135,7 +135,7 @@ def one_sided_problems(
 
 
 def _finite(scores: Tensor, dtype: torch.dtype) -> Tensor:
-    """Scores in another dtype, which may not reach as far as they do."""
+    """Scores in another dtype, whose range may be smaller."""
     limit = min(torch.finfo(scores.dtype).max, torch.finfo(dtype).max)
     return scores.clamp(-limit, limit).to(dtype)
 
@@ -175,7 +175,7 @@ class Row(Placed):
 
     @cached_property
     def drawn(self) -> dict[str, Tensor]:
-        """What is drawn besides the problem, on the CPU; K and Q are such that the scores are the problem's."""
+        """The drawn values besides the problem, on the CPU; K and Q are such that the scores are the problem's."""
         generator = torch.Generator().manual_seed(self.seed)
 
         def normal(*shape: int) -> Tensor:
@@ -212,9 +212,9 @@ class Row(Placed):
 
     def point(self) -> dict[str, Value]:
         """Every variable by its printed name, on the CPU, where the derivations' expressions are evaluated."""
-        given: dict[str, Value] = {"m": self.m, "d": 2, "e": self.values.shape[-1], "tau": self.tau, "eps": self.tau}
+        sizes: dict[str, Value] = {"m": self.m, "d": 2, "e": self.values.shape[-1], "tau": self.tau, "eps": self.tau}
         tensors = {"s": self.s, "V": self.values, "g": self.g, "u": self.u, "π": self.weights}
-        return given | {name: x.cpu() for name, x in tensors.items()} | self.drawn
+        return sizes | {name: x.cpu() for name, x in tensors.items()} | self.drawn
 
     def tolerance(self, *magnitudes: Tensor | float) -> float:
         """Rounding in float64 of sums over the keys, relative to the magnitudes that enter and to exp's argument."""

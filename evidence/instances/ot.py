@@ -1,10 +1,10 @@
 """Attention by entropic transport: single problems with everything that the claims name, and batches for the solvers.
 
 `ot_problems` reaches N = 1, d = 1, d < N and d > N, ties among the costs, costs that do not have their least entry on the
-diagonal or are not symmetric, zeros in the prior and a prior on one template.  Its magnitudes are ordinary unless more is asked
-for, since a derivation's expression is evaluated as printed, with exp(−M/γ) and no shift.  `ot_batches` draws what solvers must
-stand: up to two leading dimensions, fewer sources than templates, templates on a grid (with ties and duplicates), no evidence,
-costs of +inf, which may leave a template out of reach, costs of 0, and α and γ over five orders of magnitude.
+diagonal or are not symmetric, zeros in the prior and a prior on one template.  Its magnitudes are ordinary unless larger ones
+are requested, since a derivation's expression is evaluated as printed, with exp(−M/γ) and no shift.  `ot_batches` draws hard
+cases for solvers: up to two leading dimensions, fewer sources than templates, templates on a grid (with ties and duplicates),
+no evidence, costs of +inf, which may leave a template out of reach, costs of 0, and α and γ over five orders of magnitude.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ BATCHES: dict[str, Any] = {
 """Options of `ot_problems` for solvers, with further costs: C − ⟨t_i, t_j⟩; numbers without symmetry, and +inf; all zero;
 0 within a group and +inf across."""
 MILD: dict[str, Any] = {"alphas": (1.0, 0.1, 3.0), "gammas": (1.0, 3.0, 0.5)}
-"""What to draw α and γ from where numbers of very different sizes would leave nothing to compare."""
+"""The α and γ to draw from where very different sizes would leave nothing to compare."""
 KNOWN = (*COSTS, *BATCHES["costs"])
 
 
@@ -53,7 +53,7 @@ class OtProblem(Placed):
             M = S + Sᵀ where M is one of ``SYMMETRIC``.  ``problem[name]`` lives on `device`.
         alpha, gamma: positive.
         costs, prior_kind: how M and u were drawn, by ``COSTS``, ``PRIORS`` and ``BATCHES``.
-        seed: of what was drawn.
+        seed: of the drawn values.
     """
 
     drawn: dict[str, Tensor] = field(repr=False)
@@ -88,9 +88,9 @@ class OtProblem(Placed):
     def d(self) -> int:
         return self.drawn["T"].shape[-1]
 
-    def point(self, **given: Value) -> dict[str, Value]:
+    def point(self, **values: Value) -> dict[str, Value]:
         """Every variable by its printed name, on the CPU, where the derivations' expressions are evaluated."""
-        own = {name: x.detach().cpu() if isinstance(x, Tensor) else x for name, x in given.items()}
+        own = {name: x.detach().cpu() if isinstance(x, Tensor) else x for name, x in values.items()}
         return {"N": self.N, "d": self.d, "alpha": self.alpha, "gamma": self.gamma, **self.drawn, **own}
 
     def tolerance(self, *magnitudes: Tensor | float) -> float:
@@ -240,8 +240,8 @@ def _cost(kind: str, templates: Tensor, rows: Tensor, generator: torch.Generator
         return torch.where(group[:, None] == group, 0.0, torch.inf).double().expand_as(rows).clone()
     if kind == "forbidding":
         forbidden = torch.rand(rows.shape, generator=generator) < 0.4
-        kept = torch.randint(N, (*rows.shape[:-2], 1, rows.shape[-1]), generator=generator)
-        return rows.masked_fill(forbidden, torch.inf).scatter(-2, kept, 0.5)
+        allowed = torch.randint(N, (*rows.shape[:-2], 1, rows.shape[-1]), generator=generator)
+        return rows.masked_fill(forbidden, torch.inf).scatter(-2, allowed, 0.5)
     return torch.zeros_like(rows) if kind == "zero" else rows
 
 

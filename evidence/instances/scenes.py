@@ -14,13 +14,13 @@ from evidence.instances.placement import Placed
 from numerics import tolerances
 
 WIDTH, FEATURES, BASIS, UNITS = 3, 2, 2, 4                   # d, D, M, H
-KINDS = ("any", "small", "tied", "one", "behind")            # what the data x are like
+KINDS = ("any", "small", "tied", "one", "behind")            # kinds of data x
 LARGEST = 4.0                                                # no number that is drawn exceeds it in magnitude
 
 
 @dataclass(frozen=True)
 class Scene(Placed):
-    """m locations with data, weights, values, basis functions and whatever else a claim may need."""
+    """m locations with data, weights, values, basis functions and all else that a claim may need."""
 
     m: int
     seed: int
@@ -50,12 +50,12 @@ class Scene(Placed):
 
     @property
     def best(self) -> int:
-        """The number of a largest entry of x, from 1."""
+        """The index of a largest entry of x, counted from 1."""
         return int(self.x.argmax()) + 1
 
-    def reading(self, given: dict[str, Value], *, right: bool = False, scale: float = 1.0, **routes: Tensor) -> Reading:
+    def reading(self, values: dict[str, Value], *, right: bool = False, scale: float = 1.0, **routes: Tensor) -> Reading:
         """Routes at named values; sums of at most m² products of at most three numbers that were drawn, times `scale`."""
-        point = {name: value.cpu() if isinstance(value, Tensor) else value for name, value in given.items()}
+        point = {name: value.cpu() if isinstance(value, Tensor) else value for name, value in values.items()}
         largest = max([1.0, scale, *(float(route.abs().max()) for route in routes.values())])
         tolerance = tolerances.rounding("float64", self.m**2, LARGEST**3 * largest)
         return Reading({"m": self.m, **point}, routes, tolerance, "right" if right else "left")

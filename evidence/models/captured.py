@@ -46,7 +46,7 @@ def paragraph(name: str | None = None) -> list[AttentionProblem]:
 
 @cache
 def sentence(name: str | None = None) -> list[AttentionProblem]:
-    """The same on a sentence so short that rows of it can be held against a claim's formula."""
+    """The same on a sentence short enough for its rows to be compared with a claim's formula."""
     from numerics.models.capture import capture
 
     read = language_model(name)

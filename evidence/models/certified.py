@@ -6,16 +6,16 @@ from torch import Tensor
 
 from evidence import Finding, Layer, Reading, Run, float64, hold
 from evidence.models.captured import paragraph, sentence
-from evidence.models.rows import ModelRow, sampled, told, weights, worst
+from evidence.models.rows import ModelRow, conclude, sampled, weights, worst
 from numerics import tolerances
 from numerics.primal import one_sided
 
 
 def solution(row: ModelRow) -> tuple[Tensor, float]:
     """The certified optimum at the row's scores, and how far from it the solver's gap allows a plan to be."""
-    found = one_sided.solve((row.logits * row.tau).numpy(), row.tau)
-    assert found.certified, f"gap {found.gap}, status {found.status}"
-    return float64(found.plan), tolerances.plan_from_gap(found.gap, row.tau)
+    result = one_sided.solve((row.logits * row.tau).numpy(), row.tau)
+    assert result.certified, f"gap {result.gap}, status {result.status}"
+    return float64(result.plan), tolerances.plan_from_gap(result.gap, row.tau)
 
 
 def against_solver(row: ModelRow) -> tuple[float, Reading]:
@@ -33,4 +33,4 @@ def certified_rows(claim: str, run: Run) -> Finding:
     of_sentence = sampled(sentence(run.model), 6)
     misses, readings = zip(*map(against_solver, [*of_paragraph, *of_sentence]), strict=True)
     vote = hold(claim, Layer.PRIMAL, readings[len(of_paragraph):])
-    return told(vote, worst(misses), f"{len(of_paragraph)} rows of a pretrained encoder, solved and certified")
+    return conclude(vote, worst(misses), f"{len(of_paragraph)} rows of a pretrained encoder, solved and certified")

@@ -1,4 +1,4 @@
-"""The deviations of section 8 in trained models, beside what they leave out: the error of the layers' outputs."""
+"""The deviations of section 8 in trained models, beside a quantity that they ignore: the error of the layers' outputs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from evidence.source.shipped import Call
     from numerics.experiments.deviation.summary import LayerRows
 
-NEAR = 0.1                                                   # what "nearly coincides" is taken to mean: within a tenth
+NEAR = 0.1                                                   # our reading of "nearly coincides": within a tenth
 
 
 # ── figures 4 and 5: the pretrained encoder ─────────────────────────────────────────────────────────────────────────
@@ -79,28 +79,28 @@ def listed(values: list[Tensor]) -> str:
 
 
 def by_layer(claim: str, run: Run) -> Finding:
-    """The largest mean over a layer, and all of them beside what they leave out."""
-    found = layers(run.quick)
-    return of_encoder(found, max(float(x.deviation.mean()) for x in found), (
-        f"mean deviation by layer {listed([x.deviation for x in found])}; within the span of the templates' differences "
-        f"{listed([x.within for x in found])}; but the outputs are off by {listed([x.error for x in found])} of the shift "
-        f"they estimate, the weights by {listed([x.variation for x in found])} in total variation"))
+    """The largest mean over a layer, and all of them beside the errors that they hide."""
+    measured = layers(run.quick)
+    return of_encoder(measured, max(float(x.deviation.mean()) for x in measured), (
+        f"mean deviation by layer {listed([x.deviation for x in measured])}; within the span of the templates' differences "
+        f"{listed([x.within for x in measured])}; but the outputs are off by {listed([x.error for x in measured])} of the "
+        f"shift they estimate, the weights by {listed([x.variation for x in measured])} in total variation"))
 
 
 def by_head(claim: str, run: Run) -> Finding:
     """The largest mean over a head, and the spread of heads and rows."""
-    found = layers(run.quick)
-    heads = torch.cat([x.deviation.mean(-1) for x in found])
-    rows = torch.cat([x.deviation.flatten() for x in found])
-    errors = torch.cat([x.error.mean(-1) for x in found])
-    return of_encoder(found, float(heads.max()), (
+    measured = layers(run.quick)
+    heads = torch.cat([x.deviation.mean(-1) for x in measured])
+    rows = torch.cat([x.deviation.flatten() for x in measured])
+    errors = torch.cat([x.error.mean(-1) for x in measured])
+    return of_encoder(measured, float(heads.max()), (
         f"mean deviation of {len(heads)} heads {float(heads.min()):.3f} to {float(heads.max()):.3f}, of single rows up to "
         f"{float(rows.max()):.3f}; mean output error of heads {float(errors.min()):.3f} to {float(errors.max()):.3f}"))
 
 
-def of_encoder(found: list[Measured], largest: float, figures: str) -> Finding:
-    """What the largest of some means says."""
-    rows = sum(x.deviation.numel() for x in found)
+def of_encoder(measured: list[Measured], largest: float, figures: str) -> Finding:
+    """Judge the largest of some means."""
+    rows = sum(x.deviation.numel() for x in measured)
     return Finding(
         Outcome.HOLDS if largest < NEAR else Outcome.REFUTED,
         f"{rows} rows of all heads of the pretrained encoder all-MiniLM-L6-v2 (a BERT of 6 layers) on one paragraph, "

@@ -16,7 +16,7 @@ VOTING = ("uniform", "untrained", "softmax", "uniform-placed", "softmax-placed")
 
 @cache
 def results() -> Results:
-    """What every arm reaches with every seed."""
+    """The results of every arm with every seed."""
     from numerics.experiments.geometric import study
 
     made = study.study_of("digits", "pixels", EPOCHS, SEEDS, VOTING)
@@ -24,14 +24,14 @@ def results() -> Results:
 
 
 def gain_of_learning(claim: str, run: Run) -> Finding:
-    """What learned weights are worth beside uniform and untrained ones."""
-    found = results()
-    gains = {other: found.difference("softmax", other) for other in ("uniform", "untrained")}
-    placed = found.difference("softmax-placed", "uniform-placed")
-    shown = {arm: f"{found.accuracy(arm).mean:.3f}" for arm in VOTING}
+    """The gain of learned weights over uniform and untrained ones."""
+    study = results()
+    gains = {other: study.difference("softmax", other) for other in ("uniform", "untrained")}
+    placed = study.difference("softmax-placed", "uniform-placed")
+    shown = {arm: f"{study.accuracy(arm).mean:.3f}" for arm in VOTING}
     return Finding(
         Outcome.HOLDS if all(gain.verdict == "higher" for gain in gains.values()) else Outcome.REFUTED,
-        f"scikit-learn's digits, {len(found.study.dataset.test_labels)} test images, {SEEDS} seeds, {EPOCHS} epochs, "
+        f"scikit-learn's digits, {len(study.study.dataset.test_labels)} test images, {SEEDS} seeds, {EPOCHS} epochs, "
         "64 pixels as locations, θ(x) linear, φ(t) = e_t, trained here",
         f"where V(t) represents the pixel at t alone, accuracy {shown['softmax']} with learned θ(x), "
         f"{shown['uniform']} with θ = 0 and {shown['untrained']} with θ(x) untrained: {gains['uniform'].verdict}; where V(t) "

@@ -8,7 +8,7 @@ from evidence import Finding, Outcome, Run
 
 
 def accuracies(claim: str, run: Run) -> Finding:
-    """What was recorded on scikit-learn's digits."""
+    """The recorded results on scikit-learn's digits."""
     from numerics.experiments.datasets import load
     from numerics.experiments.ot_vit import report
 
@@ -31,9 +31,9 @@ def parameters(claim: str, run: Run) -> Finding:
     """The widths at which both have as many parameters as the document says."""
     from numerics.experiments.ot_vit import sizes
 
-    found = {dataset: sizes.fitting(dataset, ratios=(1, 2, 4)) for dataset in sizes.IMAGES}
-    assert all(found.values())                               # some width gives a model the printed number of parameters
-    both = {dataset: [each for each in fits if each.both] for dataset, fits in found.items()}
+    fitting = {dataset: sizes.fitting(dataset, ratios=(1, 2, 4)) for dataset in sizes.IMAGES}
+    assert all(fitting.values())                             # some width gives a model the printed number of parameters
+    both = {dataset: [each for each in fits if each.both] for dataset, fits in fitting.items()}
     listed = "; ".join(
         f"{dataset}: " + (", ".join(f"hidden {x.architecture.hidden}, perceptron {x.architecture.mlp}: {x.vit:,} and "
                                     f"{x.transport:,}" for x in fits) or "no width gives both")

@@ -30,24 +30,24 @@ def mask_of(problem: AttentionProblem) -> Tensor | None:
 
 
 def visible(problem: AttentionProblem) -> Tensor:
-    """Which keys a query may see, boolean, (B, H, Q, K)."""
+    """The keys that a query may see, boolean, (B, H, Q, K)."""
     return problem.logits > torch.finfo(problem.scores.dtype).min / 2
 
 
 def plan_error(problem: AttentionProblem) -> float:
-    """What rounding allows a weight of the model."""
+    """The rounding error of a weight of the model."""
     largest = problem.logits[visible(problem)].abs().max()
     return tolerances.plan(problem.scores.dtype, problem.scores.shape[-1], float(largest))
 
 
 def weight_misses(problem: AttentionProblem) -> float:
-    """|closed form − the model's weights| over what rounding allows, for every row."""
+    """|closed form − the model's weights| over its rounding error, for every row."""
     plan = one_sided.plan(problem.scores, problem.temperature, mask_of(problem))
     return float((plan - problem.probabilities).abs().max()) / plan_error(problem)
 
 
 def gradient_misses(problem: AttentionProblem) -> float:
-    """|Theorem 5.2 − what autograd sent through the model| over what rounding allows each row, the worst of all rows."""
+    """|Theorem 5.2 − the model's autograd gradient| over its rounding error, the worst of all rows."""
     assert problem.output_gradient is not None
     assert problem.score_gradient is not None
     utility = one_sided.utility(problem.output_gradient, problem.values)
@@ -61,7 +61,7 @@ def gradient_misses(problem: AttentionProblem) -> float:
 
 
 def potential_misses(problem: AttentionProblem) -> float:
-    """|∇φ − the model's weights| over what rounding allows, by autograd through the potential, the worst of all rows."""
+    """|∇φ − the model's weights| over its rounding error, by autograd through the potential, the worst of all rows."""
     scores = problem.scores.clone().requires_grad_()
     potential = fisher.potential(scores, problem.temperature, mask_of(problem)).sum()
     slope = torch.autograd.grad(potential, scores)[0]
@@ -69,7 +69,7 @@ def potential_misses(problem: AttentionProblem) -> float:
 
 
 def hessian_misses(problem: AttentionProblem) -> float:
-    """|∇²φ·v − τF·v| over what rounding allows, F from the model's own weights, for one random v in every row."""
+    """|∇²φ·v − τF·v| over its rounding error, F from the model's own weights, for one random v in every row."""
     direction = torch.randn(problem.scores.shape, generator=torch.Generator().manual_seed(0))
     scores, tau = problem.scores.clone().requires_grad_(), problem.temperature
     potential = fisher.potential(scores, tau, mask_of(problem)).sum()
@@ -100,17 +100,17 @@ class ModelRow:
     def seen(self) -> Tensor:
         return visible(self.problem)[0, self.head, self.query]
 
-    def of(self, numbers: Tensor) -> Tensor:
-        """What numbers of the problem, (B, H, Q, K), are at the visible keys."""
+    def select(self, numbers: Tensor) -> Tensor:
+        """The entries of a tensor of the problem, (B, H, Q, K), at the visible keys."""
         return numbers[0, self.head, self.query, self.seen]
 
     @property
     def logits(self) -> Tensor:
-        return self.of(self.problem.logits).double()
+        return self.select(self.problem.logits).double()
 
     @property
     def weights(self) -> Tensor:
-        return self.of(self.problem.probabilities)
+        return self.select(self.problem.probabilities)
 
     @property
     def values(self) -> Tensor:
@@ -118,7 +118,7 @@ class ModelRow:
 
     @property
     def error(self) -> float:
-        """What rounding allows the weights."""
+        """The rounding error of the weights."""
         return tolerances.plan(self.problem.scores.dtype, len(self.logits), float(self.logits.abs().max()))
 
     def point(self) -> dict[str, Value]:
@@ -143,7 +143,7 @@ def score_gradient(row: ModelRow) -> Reading:
     g, values = row.problem.output_gradient[0, row.head, row.query].double(), row.values
     scale = float((values.abs() @ g.abs()).max())
     allowed = tolerances.score_gradient(row.problem.scores.dtype, sum(values.shape), scale, row.tau, row.error)
-    return Reading(row.point() | {"g": g, "u": -(values @ g)}, {"model": row.of(row.problem.score_gradient)}, allowed)
+    return Reading(row.point() | {"g": g, "u": -(values @ g)}, {"model": row.select(row.problem.score_gradient)}, allowed)
 
 
 def sampled(problems: list[AttentionProblem], count: int) -> list[ModelRow]:
@@ -163,11 +163,11 @@ def sampled(problems: list[AttentionProblem], count: int) -> list[ModelRow]:
 
 @dataclass(frozen=True)
 class Quantity:
-    """What is looked at in every row.
+    """A quantity that is compared in every row.
 
     Attributes:
         misses: of a layer: how far its worst row is from the closed form, in tolerances.
-        reading: of one row, to be held against a claim and its twins.
+        reading: of one row, to be compared with a claim and its twins.
     """
 
     misses: Callable[[AttentionProblem], float]
@@ -185,14 +185,14 @@ def worst(misses: Iterable[float]) -> float:
     return float(float64(list(misses)).max())
 
 
-def told(vote: Vote, missed: float, scope: str) -> Finding:
-    """What rows that were held against a claim add up to, with the worst of all rows."""
+def conclude(vote: Vote, missed: float, scope: str) -> Finding:
+    """Conclude from a vote on some rows, and from the worst of all rows."""
     if not missed <= 1:                                      # NaN is no agreement
-        found = f"worst row misses by {missed:.3g} tolerances"
+        miss = f"worst row misses by {missed:.3g} tolerances"
         if missed > REFUTING_FACTOR:
-            vote.failure = vote.failure or found
+            vote.failure = vote.failure or miss
         else:
-            vote.doubt = vote.doubt or found
+            vote.doubt = vote.doubt or miss
     vote.worst = max(missed, vote.worst)
     return finding(vote, scope)
 
@@ -205,7 +205,7 @@ def pretrained_rows(quantity: Quantity) -> Observe:
         heads = sum(problem.scores.shape[1] for problem in problems)
         rows = sum(problem.scores[..., 0].numel() for problem in problems)
         scope = f"all {rows} rows of {heads} heads of a pretrained encoder, float32, cpu"
-        return told(vote, worst(map(quantity.misses, problems)), scope)
+        return conclude(vote, worst(map(quantity.misses, problems)), scope)
 
     return observe
 
@@ -217,6 +217,6 @@ def random_rows(quantity: Quantity, architecture: str) -> Observe:
         vote = hold(claim, Layer.TORCH, map(quantity.reading, sampled(problems, 12)))
         heads = sum(problem.scores.shape[1] for problem in problems)
         scope = f"all rows of {heads} heads of a random {architecture}, float32, cpu"
-        return told(vote, worst(map(quantity.misses, problems)), scope)
+        return conclude(vote, worst(map(quantity.misses, problems)), scope)
 
     return observe

@@ -1,4 +1,4 @@
-"""How small α is in trained models, in the units that matter: beside what the approximations and their bounds ask for.
+"""How small α is in trained models, in the units that matter: beside the conditions of the approximations and their bounds.
 
 Attention alone does not say what α is: templates c·t and evidence z/c make the same weights for every c, and a problem in
 which α c² stands for α.  What the expansions need is that αΣ is small, and the bounds of `numerics.mem.certificate` that
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from numerics.experiments.deviation.problems import Layer
     from numerics.experiments.models_and_texts import Subject
 
-SMALL = 0.1  # what "small" is taken to mean: a tenth of 1
+SMALL = 0.1  # our reading of "small": a tenth of 1
 ENCODER, T5 = "all-MiniLM-L6-v2", "tiny-t5"
 
 
@@ -78,7 +78,7 @@ def squared_radius(templates: Tensor, prior: Tensor) -> Tensor:
 
 
 def transport_ratio(templates: Tensor, prior: Tensor) -> tuple[float, float, float]:
-    """α/γ, (α/γ) λ_max(Σ̄) and what the bound of the closed form asks to be below 1, with α = 1 and γ = √d.
+    """α/γ, (α/γ) λ_max(Σ̄) and the number that the closed form's bound requires to be below 1, with α = 1 and γ = √d.
 
     The eigenvalues other than 0 are those of the templates in the coordinates of an orthonormal basis of their span: a basis
     of n vectors makes Σ̄ small where d is larger than n.
@@ -92,7 +92,7 @@ def transport_ratio(templates: Tensor, prior: Tensor) -> tuple[float, float, flo
 
 
 def heads_of(subject: Subject, layer: Layer, queries: int) -> Iterator[Head]:
-    """The heads of one layer, from about so many queries of each."""
+    """The heads of one layer, from about the given number of queries of each."""
     step = max(1, layer.queries // queries)
     config = subject.model.config
     divides = not hasattr(config, "d_kv")
@@ -148,7 +148,7 @@ def root_alpha(head: Head) -> Layout:
 
 
 def spread(values: list[float]) -> str:
-    """From the smallest to the largest, or what all of them are."""
+    """The range of some numbers as text, or their common value."""
     ends = dict.fromkeys(f"{value:.3g}" for value in (min(values), max(values)))
     return " to ".join(ends)
 
@@ -159,8 +159,8 @@ def by_layer(heads: list[Head], value: Callable[[Head], float]) -> str:
     return " ".join(f"{sum(values) / len(values):.2g}" for values in layers)
 
 
-def told(heads: list[Head], value: Callable[[Head], float], beside: Callable[[Head], float]) -> Finding:
-    """Whether a value is small in every trained head, and it with what bounds ask for, model by model."""
+def judge(heads: list[Head], value: Callable[[Head], float], beside: Callable[[Head], float]) -> Finding:
+    """Judge whether a value is small in every trained head, beside the number that the bounds need, model by model."""
     trained = [head for head in heads if head.weights == "trained"]
     groups = dict.fromkeys((head.model, head.weights) for head in heads)
     figures = [
@@ -169,7 +169,7 @@ def told(heads: list[Head], value: Callable[[Head], float], beside: Callable[[He
         for model, weights in groups
         for chosen in [[h for h in heads if (h.model, h.weights) == (model, weights)]]
     ]
-    small, useful = (sum(of(h) < limit for h in trained) for of, limit in ((value, SMALL), (beside, 1.0)))
+    small, useful = (sum(quantity(h) < limit for h in trained) for quantity, limit in ((value, SMALL), (beside, 1.0)))
     return Finding(
         Outcome.HOLDS if small == len(trained) else Outcome.REFUTED,
         f"{len(trained)} trained heads of {', '.join(dict.fromkeys(h.model for h in trained))}, and as many random ones, on a "
@@ -182,22 +182,22 @@ def of_attention(layout: Callable[[Head], Layout]) -> Observe:
     """α λ_max(Σ) of every head, as a document reads it, beside κ = αR²."""
 
     def observe(claim: str, run: Run) -> Finding:
-        def size(head: Head, of: float) -> float:
+        def size(head: Head, value: float) -> float:
             read = layout(head)
-            return read.alpha * read.scale**2 * of
+            return read.alpha * read.scale**2 * value
 
         heads = list(measured(run.quick))
-        found = told(heads, lambda head: size(head, head.variance), lambda head: size(head, head.reach))
+        base = judge(heads, lambda head: size(head, head.variance), lambda head: size(head, head.reach))
         alphas = spread([layout(head).alpha for head in heads])
-        return Finding(found.outcome, found.scope, f"α is {alphas}; α λ_max(Σ) {found.detail}")
+        return Finding(base.outcome, base.scope, f"α is {alphas}; α λ_max(Σ) {base.detail}")
 
     return observe
 
 
 def of_transport(claim: str, run: Run) -> Finding:
-    """(α/γ) λ_max(Σ̄) with the layers' inputs for templates, beside what its bound asks to be below 1."""
+    """(α/γ) λ_max(Σ̄) with the layers' inputs for templates, beside the number that its bound requires to be below 1."""
     heads = list(measured(run.quick))
-    found = told(heads, lambda head: head.ratio, lambda head: head.bound)
+    base = judge(heads, lambda head: head.ratio, lambda head: head.bound)
     ratios = spread([head.transport for head in heads])
-    scope = f"{found.scope}; their inputs as templates of a transport layer with M = −⟨t, t′⟩, γ = √d and α = 1"
-    return Finding(found.outcome, scope, f"α/γ is {ratios}; (α/γ) λ_max(Σ̄) {found.detail}")
+    scope = f"{base.scope}; their inputs as templates of a transport layer with M = −⟨t, t′⟩, γ = √d and α = 1"
+    return Finding(base.outcome, scope, f"α/γ is {ratios}; (α/γ) λ_max(Σ̄) {base.detail}")

@@ -1,4 +1,4 @@
-"""What shipped attention divides the scores by, and what that does to the largest weight."""
+"""The divisor of the scores in shipped attention, and its effect on the largest weight."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from evidence.models.captured import language_model, paragraph, random_model
 from evidence.readings import Formula, compare
 from numerics import one_sided
 
-RELATIVE = 1e-4                                              # what a measured temperature may be off by
+RELATIVE = 1e-4                                              # the error allowed to a measured temperature
 WIDTHS = (16, 64, 1024, 4096)
 
 

@@ -28,7 +28,7 @@ class Shipped:
 
     @property
     def slope(self) -> float:
-        """What the bias grows by from one key to the next."""
+        """The growth of the bias from one key to the next."""
         steps = self.bias.diff()
         torch.testing.assert_close(steps, steps[:1].expand_as(steps))
         return float(steps[0])
@@ -116,7 +116,7 @@ def sign_of_slope(head: Shipped) -> list[Reading]:
 
 
 def agreed(outcomes: Iterable[Outcome]) -> Outcome:
-    """What all modules say, if they say the same."""
+    """The common finding of all modules, if they agree."""
     distinct = set(outcomes)
     return distinct.pop() if len(distinct) == 1 else Outcome.INCONCLUSIVE
 
@@ -125,7 +125,7 @@ Readings = Callable[[Shipped], list[Reading]]
 
 
 def of_both_modules(claim: str, printed: Readings, corrected: Readings) -> Finding:
-    """What each module says of the print and of its correction, put together: a twin is refuted by both or not at all."""
+    """Combine the modules' evidence on the print and on its correction: a twin is refuted by both or not at all."""
     def every(readings: Readings, heads: list[Shipped]) -> list[Reading]:
         return [reading for head in heads for reading in readings(head)]
 

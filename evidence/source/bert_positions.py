@@ -27,7 +27,7 @@ def pretrained() -> Iterator[Reading]:
 
 
 def trained() -> Iterator[Reading]:
-    """What each number of the table moves in what the shipped module looks up, [a, c, j, k]."""
+    """The derivative of the shipped module's output in each number of the table, [a, c, j, k]."""
     from transformers import BertConfig, BertModel
 
     for seed in range(2):

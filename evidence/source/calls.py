@@ -25,7 +25,7 @@ class Call:
         role: of the module; encoder and decoder are self-attention.
         hidden: (B, Q, width).
         source: (B, M, width); ``hidden`` for self-attention.
-        padding: boolean, (B, 1, 1, M), True for words: what the model was told, not what the module received.
+        padding: boolean, (B, 1, 1, M), True for words: the model's input, not the mask that the module received.
         output: of the module, (B, Q, width).
         weights: (B, H, Q, M).
         bias: the position bias that the module used, (1, H, Q, M); None for BERT.
@@ -51,7 +51,7 @@ def calls(model: PreTrainedModel, inputs: dict[str, Tensor]) -> list[Call]:
     from transformers.models.bert.modeling_bert import BertSelfAttention
     from transformers.models.t5.modeling_t5 import T5Attention
 
-    found: list[Call] = []
+    recorded: list[Call] = []
 
     def note(module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any], result: tuple[Any, ...]) -> None:
         source = kwargs.get("key_value_states")
@@ -60,12 +60,12 @@ def calls(model: PreTrainedModel, inputs: dict[str, Tensor]) -> list[Call]:
         padding = inputs["decoder_attention_mask" if role == "decoder" else "attention_mask"].bool()[:, None, None]
         output, weights = result[0], result[-1]
         bias = result[1] if isinstance(module, T5Attention) else None
-        found.append(Call(module, role, args[0], args[0] if source is None else source, padding, output, weights, bias))
+        recorded.append(Call(module, role, args[0], args[0] if source is None else source, padding, output, weights, bias))
 
     modules = [module for module in model.modules() if isinstance(module, (BertSelfAttention, T5Attention))]
     with _hooked(modules, note), torch.no_grad():
         model(**inputs)
-    return found
+    return recorded
 
 
 @contextmanager
@@ -79,7 +79,7 @@ def _hooked(modules: list[nn.Module], hook: Callable[..., None]) -> Iterator[Non
 
 
 def visible(call: Call) -> Tensor:
-    """Which templates a query may see: words, and for a decoder none after itself; boolean, (B, H, Q, M)."""
+    """The templates that a query may see: words, and for a decoder none after itself; boolean, (B, H, Q, M)."""
     queries, templates = call.positions
     seen = call.padding.expand(-1, 1, queries, -1)
     if call.role == "decoder":

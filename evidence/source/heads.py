@@ -17,7 +17,7 @@ from numerics import tolerances
 HEADS, WIDTH = 2, 2
 MODEL_WIDTH = HEADS * WIDTH
 WORDS = 4
-PLACES = (1, 3)                                              # of the queries that are looked at
+PLACES = (1, 3)                                              # of the queries that are compared
 BLANK = 7                                                    # the number of a sentinel that stands for a word to be inferred
 ENCODED, DECODED = [3, BLANK, 5, 0], [2, 4, BLANK, 9]
 
@@ -65,7 +65,7 @@ def projections(call: Call, head: int, *names: str) -> list[Tensor]:
 
 
 def rounded(point: dict[str, Any]) -> float:
-    """What rounding may do to a head: products over the widths, a softmax over the words, in float64."""
+    """The rounding error of a head: products over the widths, a softmax over the words, in float64."""
     magnitude = {name: float(x.abs().max()) + 1 for name, x in point.items() if isinstance(x, Tensor)}
     score = MODEL_WIDTH**2 * WIDTH * magnitude["K"] * magnitude["Q"] * max(magnitude["X"], magnitude["y"]) ** 2
     score += magnitude.get("B", 0.0) + magnitude.get("bK", 0.0) * magnitude.get("bQ", 0.0)
@@ -73,7 +73,7 @@ def rounded(point: dict[str, Any]) -> float:
 
 
 def t5_points(*roles: Role) -> Iterator[tuple[dict[str, Any], Tensor, Tensor]]:
-    """Every head and query of these calls: the point it is, its output (e,) and its weights (n,)."""
+    """Every head and query of these calls: its values as a point, its output (e,) and its weights (n,)."""
     for call in (call for call in t5_calls() if call.role in roles):
         seen = visible(call)[0, 0].double()
         blanks = (torch.tensor(DECODED if call.role == "decoder" else ENCODED) == BLANK).double()
@@ -81,17 +81,17 @@ def t5_points(*roles: Role) -> Iterator[tuple[dict[str, Any], Tensor, Tensor]]:
             key, query, value = projections(call, head, "k", "q", "v")
             bias = torch.zeros(WORDS, WORDS, dtype=torch.float64) if call.bias is None else call.bias[0, head].detach()
             line = float64([bias[max(shift, 0), max(-shift, 0)] for shift in range(1 - WORDS, WORDS)])
-            for place in PLACES:
-                shown = seen[place] / seen[place].sum()
-                point = {"n": WORDS, "d": MODEL_WIDTH, "e": WIDTH, "X": call.source[0], "y": call.hidden[0, place], "K": key,
-                         "Q": query, "V": value, "B": line, "m": shown, "s": (shown == 0).double(), "j": place + 1,
+            for position in PLACES:
+                shown = seen[position] / seen[position].sum()
+                point = {"n": WORDS, "d": MODEL_WIDTH, "e": WIDTH, "X": call.source[0], "y": call.hidden[0, position], "K": key,
+                         "Q": query, "V": value, "B": line, "m": shown, "s": (shown == 0).double(), "j": position + 1,
                          "g": blanks}
-                yield point, call.output[0, place].unflatten(-1, (HEADS, WIDTH))[head], call.weights[0, head, place]
+                yield point, call.output[0, position].unflatten(-1, (HEADS, WIDTH))[head], call.weights[0, head, position]
 
 
-def t5_outputs(*roles: Role, **given: Tensor) -> list[Reading]:
-    """Outputs of the heads of these calls, whatever is printed about them, at points where some of the values are given."""
-    return [Reading({**point, **given}, {"T5": output}, rounded(point)) for point, output, _ in t5_points(*roles)]
+def t5_outputs(*roles: Role, **values: Tensor) -> list[Reading]:
+    """Outputs of the heads of these calls at points with some of the values replaced, whatever is printed about them."""
+    return [Reading({**point, **values}, {"T5": output}, rounded(point)) for point, output, _ in t5_points(*roles)]
 
 
 def t5_marked(mark: str) -> list[Reading]:
@@ -102,19 +102,19 @@ def t5_marked(mark: str) -> list[Reading]:
 
 def t5_odds() -> list[Reading]:
     """w_i exp(s_k) u_k for all words i and k, [i, k], with u from the bias and the mask alone."""
-    found = []
+    readings = []
     for point, _, weights in t5_points("encoder", "decoder"):
         x, y, key, query = (point[name] for name in ("X", "y", "K", "Q"))
         places = torch.tensor([WORDS + point["j"] - 2 - word for word in range(WORDS)])
         prior = point["m"] * point["B"][places].exp()
         other = prior / prior.sum() * ((x @ key.T) @ (query @ y)).exp()
-        found.append(Reading(point, {"T5": torch.outer(weights, other)}, rounded(point) * (1 + float(other.max()))))
-    return found
+        readings.append(Reading(point, {"T5": torch.outer(weights, other)}, rounded(point) * (1 + float(other.max()))))
+    return readings
 
 
 def bert_outputs() -> list[Reading]:
     """Every head of BERT, for every query, [k, o]."""
-    found = []
+    readings = []
     for call in bert_calls():
         for head in range(HEADS):
             key, query, value = projections(call, head, "key", "query", "value")
@@ -123,22 +123,22 @@ def bert_outputs() -> list[Reading]:
             point = {"n": WORDS, "d": MODEL_WIDTH, "e": WIDTH, "X": call.hidden[0], "y": call.hidden[0, 0], "K": key,
                      "Q": query, "V": value, **biases}
             output = call.output[0].unflatten(-1, (HEADS, WIDTH))[:, head]
-            found.append(Reading(point, {"BERT": output}, rounded(point)))
-    return found
+            readings.append(Reading(point, {"BERT": output}, rounded(point)))
+    return readings
 
 
 # ── what they say of the print, and of its correction ───────────────────────────────────────────────────────────────
 
 
 def corrected(claim: str, model: str, printed: Iterable[Reading], repaired: Iterable[Reading]) -> Finding:
-    """What some readings say of the print, and others of the correction and of the twins, which are wrong versions of it."""
+    """Judge the print by some readings, and the correction with its twins by others."""
     statement = hold(claim, Layer.SOURCE, printed, twins=False)
     correction = hold(claim, Layer.SOURCE, repaired, corrected=True)
     return replace(finding(correction, scope(model)), outcome=statement.outcome, correction=correction.outcome)
 
 
 def scope(model: str) -> str:
-    """What was looked at."""
+    """A description of the inputs."""
     return f"every head of a random {model} of the shipped code, width {WIDTH}, {WORDS} words, float64"
 
 
@@ -165,7 +165,7 @@ def t5_cross_heads(claim: str, run: Run) -> Finding:
 
 
 def t5_masks(claim: str, run: Run) -> Finding:
-    """Blanks are said to have no weight; it is the words that the attention mask hides that have none."""
+    """The print gives blanks no weight; in fact the words hidden by the attention mask have none."""
     return corrected(claim, "T5", t5_marked("g"), t5_marked("s"))
 
 

@@ -1,4 +1,4 @@
-"""Whole networks as transformers ships them: what attention is in them, what BERT is trained for, how images become words."""
+"""Whole networks as transformers ships them: the role of attention, BERT's training task, and how images become words."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from evidence import Finding, Layer, Outcome, Reading, Run, finding, float64, ho
 from numerics import tolerances
 
 EXACT = tolerances.rounding("float64", 1)
-CHANGE = 1e-9  # what counts as a change, of numbers of order one in float64
+CHANGE = 1e-9  # the least change that counts, for numbers of order one in float64
 
 
 def small_bert() -> Any:
@@ -49,7 +49,7 @@ def seeded(build: Callable[[], Any]) -> Any:
 
 @contextmanager
 def silenced(model: nn.Module) -> Iterator[None]:
-    """Every module of attention gives zeros for its output."""
+    """Make every attention module return zeros."""
 
     def zeros(module: nn.Module, args: object, result: tuple[Any, ...]) -> tuple[Any, ...]:
         return (torch.zeros_like(result[0]), *result[1:])
@@ -81,15 +81,15 @@ def pivotal(claim: str, run: Run) -> Finding:
         model = seeded(build)
         within.append(reach(model))
         with silenced(model):
-            found = reach(model)
-        readings.append(Reading({reached.name: found}, {"model": float64(found)}, EXACT))
+            silent_reach = reach(model)
+        readings.append(Reading({reached.name: silent_reach}, {"model": float64(silent_reach)}, EXACT))
     vote = hold(claim, Layer.SOURCE, readings, statement=Equation(reached, 1))
-    found = finding(
+    result = finding(
         vote,
         f"one of {WORDS} words changed in random models of the shipped BERT and T5 encoder",
         f"with attention the change reaches {within[0]} and {within[1]} of the {WORDS} outputs",
     )
-    return found if set(within) == {WORDS} else replace(found, outcome=Outcome.REFUTED)
+    return result if set(within) == {WORDS} else replace(result, outcome=Outcome.REFUTED)
 
 
 def blanks(claim: str, run: Run) -> Finding:
@@ -103,16 +103,16 @@ def blanks(claim: str, run: Run) -> Finding:
     with predicting(model, logits):
         loss = model(input_ids=torch.full((1, LENGTH), 4), labels=labels).loss
     (slope,) = torch.autograd.grad(loss, logits)
-    found = int((slope.abs().amax(-1) > CHANGE).sum())
+    count = int((slope.abs().amax(-1) > CHANGE).sum())
     vote = hold(
         claim,
         Layer.SOURCE,
-        [Reading({predicted.name: found}, {"BERT": float64(found)}, EXACT)],
+        [Reading({predicted.name: count}, {"BERT": float64(count)}, EXACT)],
         statement=Equation(predicted, BLANKS),
     )
     share = shipped_bert.not_all_predicted_words_are_masked()
-    said = finding(vote, f"BertForMaskedLM on {LENGTH} words, {BLANKS} of them to be predicted", f"but {share.says}")
-    return said if share.holds else replace(said, outcome=Outcome.REFUTED)
+    result = finding(vote, f"BertForMaskedLM on {LENGTH} words, {BLANKS} of them to be predicted", f"but {share.statement}")
+    return result if share.holds else replace(result, outcome=Outcome.REFUTED)
 
 
 def masked_language_model() -> Any:
@@ -126,7 +126,7 @@ def masked_language_model() -> Any:
 
 @contextmanager
 def predicting(model: Any, logits: Tensor) -> Iterator[None]:
-    """The head gives these logits."""
+    """Make the head return these logits."""
     handle = model.cls.register_forward_hook(lambda module, args, result: logits)
     try:
         yield
@@ -135,13 +135,13 @@ def predicting(model: Any, logits: Tensor) -> Iterator[None]:
 
 
 def vocabularies(claim: str, run: Run) -> Finding:
-    """How many words BERT and T5 know, the latter of which was trained to translate."""
+    """The vocabulary sizes of BERT and T5; T5 was trained to translate."""
     from transformers import BertConfig, T5Config
 
-    found = {"BERT": BertConfig().vocab_size, "T5": T5Config().vocab_size}
-    readings = [Reading({words.name: count}, {"vocabulary": float64(count)}, EXACT) for count in found.values()]
+    sizes = {"BERT": BertConfig().vocab_size, "T5": T5Config().vocab_size}
+    readings = [Reading({words.name: count}, {"vocabulary": float64(count)}, EXACT) for count in sizes.values()]
     vote = hold(claim, Layer.SOURCE, readings, statement=AtLeast(words, 10**4, strict=True))
-    return finding(vote, "the shipped configurations", ", ".join(f"{name} {count:,} words" for name, count in found.items()))
+    return finding(vote, "the shipped configurations", ", ".join(f"{name} {count:,} words" for name, count in sizes.items()))
 
 
 def vision(claim: str, run: Run) -> Finding:
@@ -152,17 +152,17 @@ def vision(claim: str, run: Run) -> Finding:
         count = embedded.shape[1]
         readings.append(Reading({tokens.name: count, side.name: pixels, patch.name: width}, {"ViT": float64(count)}, EXACT))
         (read,) = torch.autograd.grad(logits.sum(), last, retain_graph=True)
-        classified |= {int(place) for place in (read.abs().amax((0, -1)) > CHANGE).nonzero()}
-        for place in range(count):
-            (within,) = torch.autograd.grad(embedded[0, place].sum(), image, retain_graph=True)
-            seen.add((place > 0, int((within[0, 0].abs() > CHANGE).sum()) == (width**2 if place else 0)))
+        classified |= {int(position) for position in (read.abs().amax((0, -1)) > CHANGE).nonzero()}
+        for position in range(count):
+            (within,) = torch.autograd.grad(embedded[0, position].sum(), image, retain_graph=True)
+            seen.add((position > 0, int((within[0, 0].abs() > CHANGE).sum()) == (width**2 if position else 0)))
     vote = hold(claim, Layer.SOURCE, readings, statement=Equation(tokens, (side / patch) ** 2 + 1))
-    said = finding(
+    result = finding(
         vote,
         "random models of the shipped ViTForImageClassification, three sizes of images and patches",
         "each vector but the first is made of one patch, the first of trained numbers, and it alone is classified",
     )
-    return said if (classified, seen) == ({0}, {(False, True), (True, True)}) else replace(said, outcome=Outcome.REFUTED)
+    return result if (classified, seen) == ({0}, {(False, True), (True, True)}) else replace(result, outcome=Outcome.REFUTED)
 
 
 def vision_transformer(pixels: int, width: int) -> Any:
@@ -184,10 +184,10 @@ def vision_transformer(pixels: int, width: int) -> Any:
 
 
 def through(model: Any, pixels: int) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """What is embedded, the last layer's outputs, the logits, and the image."""
-    kept: list[Tensor] = []
+    """The embeddings, the last layer's outputs, the logits, and the image."""
+    outputs: list[Tensor] = []
     handles = [
-        module.register_forward_hook(lambda module, args, result: kept.append(result))
+        module.register_forward_hook(lambda module, args, result: outputs.append(result))
         for module in (model.vit.embeddings, model.vit.layernorm)
     ]
     generator = torch.Generator().manual_seed(0)
@@ -195,7 +195,7 @@ def through(model: Any, pixels: int) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     logits = model(pixel_values=image).logits
     for handle in handles:
         handle.remove()
-    return kept[0], kept[1], logits, image
+    return outputs[0], outputs[1], logits, image
 
 
 class Counted(TorchDispatchMode):

@@ -1,5 +1,5 @@
-"""Facts about attention as published (Bahdanau, Luong, Vaswani, Ramsauer), held against (18) and, where there is some,
-shipped code."""
+"""Facts about attention as published (Bahdanau, Luong, Vaswani, Ramsauer), compared with (18) and, where there is some,
+with shipped code."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from evidence.source.shipped import (
     allowed_error,
     bert_calls,
     generalized,
+    location,
     output_residual,
-    place,
     t5_calls,
     weights_residual,
     worst,
@@ -100,7 +100,7 @@ def bahdanau_is_not_a_uniform_prior() -> Fact:
 
 
 def bahdanau_is_a_prior_per_query() -> Fact:
-    """(18) with z = 0 and u_i ∝ exp(score): true of any positive weights, so it says nothing; and u is not uniform."""
+    """(18) with z = 0 and u_i ∝ exp(score): true of any positive weights, so it is empty; and u is not uniform."""
     scores, queries, annotations = additive_scores()
     ours = attention_weights(annotations, torch.zeros_like(queries), scores)
     fixed = attention_weights(annotations, torch.zeros_like(queries), scores.mean(0)).expand_as(ours)
@@ -168,9 +168,9 @@ def evidence_can_hold_the_scale() -> Fact:
             p = generalized(call).problem(call.hidden, call.source, call.padding)
         templates, width = p.templates[..., 0, :, :], p.templates.shape[-1]
         for factor in (math.sqrt(width), 1.0):
-            found = weights_residual(attention_weights(templates, p.evidence * factor, p.prior.log(), width**-0.5), call)
-            residual, counter = (max(residual, found), counter) if factor > 1 else (residual, min(counter, found))
-    return Fact("τ = d with z = KᵀQy is not T5; with z = √d KᵀQy it is", place(T5Attention.forward),
+            off = weights_residual(attention_weights(templates, p.evidence * factor, p.prior.log(), width**-0.5), call)
+            residual, counter = (max(residual, off), counter) if factor > 1 else (residual, min(counter, off))
+    return Fact("τ = d with z = KᵀQy is not T5; with z = √d KᵀQy it is", location(T5Attention.forward),
                    residual, counter)
 
 

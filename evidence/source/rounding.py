@@ -1,4 +1,4 @@
-"""What rounding does to a chain of matrix products, with a probability close to one.
+"""Rounding errors of a chain of matrix products, with a probability close to one.
 
 Rounding errors are taken as independent with mean zero, each within half of eps times the number that is rounded (the model
 of Higham and Mary, "A new approach to probabilistic rounding error analysis", 2019). A sum of n products rounds every
@@ -31,7 +31,7 @@ class Rounded:
 
     @classmethod
     def exact(cls, value: Tensor) -> Rounded:
-        """Numbers that both sides are given, in the precision they compute in."""
+        """Numbers given to both sides, in the precision of the computation."""
         return cls(value.detach().double(), torch.zeros(()).double(), tolerances.eps(value.dtype) / 2)
 
     def __matmul__(self, other: Rounded) -> Rounded:
@@ -80,6 +80,6 @@ class Rounded:
 
 
 def allowed(*sides: Rounded) -> Tensor:
-    """How far the sides may be apart, entry by entry."""
+    """The allowed difference of the sides, entry by entry."""
     summed = torch.stack([side.square.expand(side.value.shape) for side in sides]).sum(0)
     return math.sqrt(2.0 * math.log(2.0 * summed.numel() / _FAILURE)) * summed.sqrt()

@@ -15,7 +15,7 @@ WIDTH, LENGTHS = 4, (1, 2, 5, 9)
 
 
 def lengths(count: int) -> dict[str, int]:
-    """How many vectors layers of each kind make of so many."""
+    """The number of vectors that layers of each kind return for a number of inputs."""
     words = torch.randn(1, count, WIDTH, generator=torch.Generator().manual_seed(count))
     with torch.no_grad(), torch.random.fork_rng(devices=[]):
         made = {

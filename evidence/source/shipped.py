@@ -1,7 +1,7 @@
-"""What the shipped attention modules of BERT and T5 compute, call by call, and how far from it rounding may lead.
+"""The computations of the shipped attention modules of BERT and T5, call by call, and their rounding errors.
 
-A ``Fact`` about them is what is said, where in the shipped source, how far the shipped numbers are from it, and how far they
-are from its nearest wrong version, both in units of the tolerance. The facts are in ``shipped_t5``, ``shipped_bert`` and
+A ``Fact`` holds a statement about them, its place in the shipped source, and how far the shipped numbers are from it and from
+its nearest wrong version, both in units of the tolerance. The facts are in ``shipped_t5``, ``shipped_bert`` and
 ``published``.
 """
 
@@ -36,13 +36,13 @@ class Fact:
     """One fact about shipped or published attention.
 
     Attributes:
-        says: the fact, in one sentence.
+        statement: of the fact, in one sentence.
         where: the place in the shipped source, or the publication.
         residual: how far the numbers are from the fact, in tolerances; 0 where nothing is rounded.
         counter: how far they are from the nearest wrong version of the fact, in tolerances.
     """
 
-    says: str
+    statement: str
     where: str
     residual: float
     counter: float
@@ -155,7 +155,7 @@ def weights_residual(weights: Tensor, call: Call) -> float:
 
 
 def worst(difference: Tensor, allowed: Tensor | float) -> float:
-    """The largest difference in units of what is allowed; inf for NaN."""
+    """The largest difference in units of the allowed one; inf for NaN."""
     distance = difference.double().abs()
     ratio = float(torch.where(distance == 0, 0.0, distance / allowed).max())
     return math.inf if math.isnan(ratio) else ratio
@@ -163,7 +163,7 @@ def worst(difference: Tensor, allowed: Tensor | float) -> float:
 
 @cache
 def allowed_error(call: Call) -> tuple[Tensor, Tensor]:
-    """What rounding may do to the outputs (B, Q, width) and the weights (B, H, Q, M): ours and the shipped side together.
+    """The rounding errors of the outputs (B, Q, width) and the weights (B, H, Q, M): ours and the shipped side's together.
 
     The shipped side multiplies queries with keys; ours takes the queries back to the space of the inputs first.
     """
@@ -206,7 +206,7 @@ def _seeded() -> Iterator[None]:
         yield
 
 
-def place(item: Any) -> str:
+def location(item: Any) -> str:
     """File and line of a shipped class or function."""
     item = inspect.unwrap(item)
     parts = Path(inspect.getsourcefile(item) or "").parts

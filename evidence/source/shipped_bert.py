@@ -20,8 +20,8 @@ from evidence.source.shipped import (
     bert_calls,
     changed,
     generalized,
+    location,
     output_residual,
-    place,
     unbiased,
     worst,
     yes,
@@ -32,7 +32,7 @@ from numerics.priors import RelativePositions
 
 
 def every_call() -> list[Call]:
-    """Those of the pretrained encoder and of a random BERT."""
+    """The calls of the pretrained encoder and of a random BERT."""
     return [*bert_calls(True), *bert_calls(False)]
 
 
@@ -46,20 +46,20 @@ def scores_are_divided() -> Fact:
     counter = min(output_residual(changed(call, scale=scale), call)
                   for call in every_call() for scale in (1.0, call.module.all_head_size**-0.5))
     return Fact("BERT divides its scores by √d′, d′ the width of one head (not by √d, and not by 1)",
-                   place(BertSelfAttention.__init__), layer_residual(), counter)
+                   location(BertSelfAttention.__init__), layer_residual(), counter)
 
 
 def queries_have_a_bias() -> Fact:
     """(21) and z = KᵀQx_k leave it out: z is Kᵀ(Qx_k + b_Q)."""
     counter = min(output_residual(changed(call, query=unbiased(call.module.query)), call) for call in every_call())
-    return Fact("the bias of BERT's queries moves every piece of evidence by Kᵀb_Q", place(BertSelfAttention.__init__),
+    return Fact("the bias of BERT's queries moves every piece of evidence by Kᵀb_Q", location(BertSelfAttention.__init__),
                    layer_residual(), counter)
 
 
 def values_have_a_bias() -> Fact:
     """(21) leaves it out: the output is V′ĥ + b_V."""
     counter = min(output_residual(changed(call, value=unbiased(call.module.value)), call) for call in every_call())
-    return Fact("the bias of BERT's values is added to the output of every head", place(BertSelfAttention.__init__),
+    return Fact("the bias of BERT's values is added to the output of every head", location(BertSelfAttention.__init__),
                    layer_residual(), counter)
 
 
@@ -74,7 +74,7 @@ def bias_of_keys_drops_out() -> Fact:
         counter = min(counter, worst(output - call.output, allowed_error(call)[0]))
     nonzero = all(float(call.module.key.bias.detach().abs().max()) > 0 for call in every_call())
     return Fact("the bias of BERT's keys drops out of the softmax, although it is not zero",
-                   place(BertSelfAttention.forward), max(yes(nonzero), layer_residual()), counter)
+                   location(BertSelfAttention.forward), max(yes(nonzero), layer_residual()), counter)
 
 
 def by_hand(call: Call, key: torch.Tensor) -> torch.Tensor:
@@ -101,7 +101,7 @@ def prior_has_no_positions() -> Fact:
         nn.init.normal_(position.table, generator=torch.Generator().manual_seed(0))
         counter = min(counter, output_residual(changed(call, position=position), call))
     return Fact("BERT's attention has no position bias: u is uniform on the words that are not padding",
-                   place(bert_attention_forward), residual, counter)
+                   location(bert_attention_forward), residual, counter)
 
 
 def positions_are_learned_embeddings() -> Fact:
@@ -115,7 +115,7 @@ def positions_are_learned_embeddings() -> Fact:
     sinusoids = sinusoidal(*weight.shape).norm(dim=-1)
     fixed = float(sinusoids.std() / sinusoids.mean()) / tolerances.rounding("float64", weight.shape[1])
     return Fact(f"BERT adds learned absolute position embeddings to its inputs, not sinusoids: their norms vary by "
-                   f"{spread:.0%}, those of sinusoids by nothing", place(BertEmbeddings.__init__),
+                   f"{spread:.0%}, those of sinusoids by nothing", location(BertEmbeddings.__init__),
                    max(yes(learned and no_sinusoids), fixed), spread / tolerances.rounding("float32", weight.shape[1]))
 
 
@@ -139,7 +139,7 @@ def words_are_masked_by_padding_alone() -> Fact:
                        output_residual(generalized(call), call))
         counter = min(counter, output_residual(generalized(call), call, printed))
     return Fact("BERT's mask hides padding, not masked words: every query gives [MASK] tokens a positive weight",
-                   place(create_bidirectional_mask), residual, counter)
+                   location(create_bidirectional_mask), residual, counter)
 
 
 def masked_sentence() -> dict[str, torch.Tensor]:
@@ -159,8 +159,8 @@ def masks_are_finite() -> Fact:
     uniform = torch.full_like(weights, 1.0 / call.positions[0])
     ours = generalized(call).weights(call.hidden, mask=torch.zeros_like(mask, dtype=torch.bool)).detach()
     return Fact("the eager mask adds the most negative finite number, not −∞: a row without words is uniform",
-                   place(eager_mask), max(yes(bool((mask == torch.finfo(mask.dtype).min).all())),
-                                          worst(weights - uniform, allowed_error(call)[1].amax())),
+                   location(eager_mask), max(yes(bool((mask == torch.finfo(mask.dtype).min).all())),
+                                             worst(weights - uniform, allowed_error(call)[1].amax())),
                    worst(weights - ours, allowed_error(call)[1].amax()))
 
 
@@ -174,7 +174,7 @@ def not_all_predicted_words_are_masked() -> Fact:
     share = float((batch["input_ids"][predicted] == tokenizer.mask_token_id).double().mean())
     standard_error = math.sqrt(0.8 * 0.2 / int(predicted.sum()))
     return Fact("of the words that BERT is trained to predict only four in five are masked; the others are replaced or kept",
-                   place(DataCollatorForLanguageModeling), abs(share - 0.8) / (5 * standard_error),
+                   location(DataCollatorForLanguageModeling), abs(share - 0.8) / (5 * standard_error),
                    abs(share - 1.0) / (5 * standard_error))
 
 

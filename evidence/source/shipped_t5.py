@@ -17,9 +17,9 @@ from evidence.source.shipped import (
     allowed_error,
     changed,
     generalized,
+    location,
     no,
     output_residual,
-    place,
     t5,
     t5_calls,
     table,
@@ -56,7 +56,7 @@ def scores_are_not_divided() -> Fact:
         for width in (call.module.key_value_proj_dim, call.module.d_model)
     )
     return Fact("T5 does not divide its scores by √d′ (nor by √d), in any of its three kinds of attention",
-                   place(T5Attention.__init__), residual, counter)
+                   location(T5Attention.__init__), residual, counter)
 
 
 def initialization_holds_the_scale() -> Fact:
@@ -69,7 +69,7 @@ def initialization_holds_the_scale() -> Fact:
     standard_error = math.sqrt(2.0 / (2 * query.numel()))    # of the log of the ratio of two sample deviations
     ratio = math.log(float(key.std() / query.std()))
     return Fact("T5 starts its query weights 1/√d′ times as large as its key weights, in place of the division",
-                   place(T5Model._init_weights), abs(ratio - math.log(8.0)) / (5 * standard_error),
+                   location(T5Model._init_weights), abs(ratio - math.log(8.0)) / (5 * standard_error),
                    abs(ratio) / (5 * standard_error))
 
 
@@ -83,7 +83,7 @@ def bias_is_inside_the_softmax() -> Fact:
         residuals.append(weights_residual(tilted / tilted.sum(-1, keepdim=True), call))
         counters.append(weights_residual(printed, call))
     return Fact("T5 adds the position bias before the softmax: u_i is in the numerator and u_j in the denominator",
-                   place(t5_attention_forward), max(residuals), min(counters))
+                   location(t5_attention_forward), max(residuals), min(counters))
 
 
 def scores_and_prior(call: Call) -> tuple[Tensor, Tensor]:
@@ -101,7 +101,7 @@ def scores_and_prior(call: Call) -> tuple[Tensor, Tensor]:
 
 
 def cross_attention_has_no_position() -> Fact:
-    """Neither table of the model would do."""
+    """Neither table of the model would fit."""
     residual = max(output_residual(generalized(call), call) for call in of_role("cross"))
     residual = max(residual, *(float(call.bias.abs().max()) for call in of_role("cross") if call.bias is not None))
     counter = min(
@@ -110,14 +110,14 @@ def cross_attention_has_no_position() -> Fact:
         for role in ("encoder", "decoder")
     )
     return Fact("the cross-attention of T5 has no position bias: its prior is uniform on the words of the source",
-                   place(T5Attention.forward), residual, counter)
+                   location(T5Attention.forward), residual, counter)
 
 
 def self_attention_has_positions() -> Fact:
-    """Without the table nothing fits."""
+    """Without the table the outputs do not agree."""
     calls = [*of_role("encoder"), *of_role("decoder")]
     residual = max(output_residual(generalized(call), call) for call in calls)
-    return Fact("every self-attention layer of T5 has a position bias", place(T5Attention.compute_bias), residual,
+    return Fact("every self-attention layer of T5 has a position bias", location(T5Attention.compute_bias), residual,
                    min(output_residual(changed(call, position=None), call) for call in calls))
 
 
@@ -130,7 +130,7 @@ def bias_depends_on_relative_position() -> Fact:
         residual = max(residual, yes(torch.equal(bias[:, 1:, 1:], bias[:, :-1, :-1])))
         counter = min(counter, no(torch.equal(absolute[:, 1:, 1:], absolute[:, :-1, :-1])))
     return Fact("the bias depends on the query and the template only through their relative position",
-                   place(T5Attention.compute_bias), residual, counter)
+                   location(T5Attention.compute_bias), residual, counter)
 
 
 def buckets_are_the_definition() -> Fact:
@@ -145,7 +145,7 @@ def buckets_are_the_definition() -> Fact:
         one_sided = relative_position_bias(140, 150, weights, not both)
         counter = min(counter, no(torch.equal(mirrored, expected)), no(torch.equal(one_sided, expected)))
     return Fact("T5 looks its bias up by template minus query (i − j for word i and query j), both sides in the encoder, "
-                   "one in the decoder", place(T5Attention._relative_position_bucket), residual, counter)
+                   "one in the decoder", location(T5Attention._relative_position_bucket), residual, counter)
 
 
 def bias_is_many_to_one() -> Fact:
@@ -159,7 +159,7 @@ def bias_is_many_to_one() -> Fact:
         wrong += [bucket[: alone + 8].unique().numel() == alone + 8, bucket[last - 1 :].unique().numel() == 1,
                   bucket.unique().numel() == distance.numel()]
     return Fact("the bias is many-to-one: 32 buckets, logarithmic beyond 8 (decoder 16), clipped from 91 (decoder 113)",
-                   place(T5Attention._relative_position_bucket), yes(all(facts)), no(any(wrong)))
+                   location(T5Attention._relative_position_bucket), yes(all(facts)), no(any(wrong)))
 
 
 def sides_are_told_apart() -> Fact:
@@ -167,7 +167,7 @@ def sides_are_told_apart() -> Fact:
     bucket, ahead = T5Attention._relative_position_bucket, torch.arange(1, 200)
     separate = not set(bucket(ahead, True).tolist()) & set(bucket(-ahead, True).tolist())
     return Fact("the encoder's bias depends on the sign of the relative position; the decoder's has no bucket for what "
-                   "comes later", place(bucket), yes(separate and not bucket(ahead, False).any()),
+                   "comes later", location(bucket), yes(separate and not bucket(ahead, False).any()),
                    no(bool((bucket(-ahead, False) == 0).any())))
 
 
@@ -183,7 +183,7 @@ def table_is_shared_over_layers() -> Fact:
     other.bidirectional = True
     counter = output_residual(changed(encoder[1], position=other), encoder[1])
     return Fact("the layers of a stack share the biases of its first layer; encoder and decoder have a table each",
-                   place(T5Stack.forward), max(yes(shared), yes(not apart)), counter)
+                   location(T5Stack.forward), max(yes(shared), yes(not apart)), counter)
 
 
 def table_is_trainable_per_head() -> Fact:
@@ -193,7 +193,7 @@ def table_is_trainable_per_head() -> Fact:
     mean = RelativePositions.from_t5(first_attention("encoder"))
     mean.table = nn.Parameter(mean.table.detach().mean(-1, keepdim=True).expand_as(mean.table).clone())
     facts = small.requires_grad and tuple(small.shape) == (32, 8)
-    return Fact("a position bias is a trainable scalar for each bucket and head", place(T5Attention.__init__),
+    return Fact("a position bias is a trainable scalar for each bucket and head", location(T5Attention.__init__),
                    yes(facts), output_residual(changed(call, position=mean), call))
 
 
@@ -202,9 +202,9 @@ def prior_depends_on_the_query() -> Fact:
     residuals, counters = [], []
     for call in (*of_role("encoder"), *of_role("decoder")):
         scores, prior = scores_and_prior(call)
-        for found, u in ((residuals, prior), (counters, prior[..., -1:, :])):
-            found.append(weights_residual(u * scores.exp() / (u * scores.exp()).sum(-1, keepdim=True), call))
-    return Fact("every query of a self-attention layer has a prior of its own", place(T5Attention.compute_bias),
+        for offs, u in ((residuals, prior), (counters, prior[..., -1:, :])):
+            offs.append(weights_residual(u * scores.exp() / (u * scores.exp()).sum(-1, keepdim=True), call))
+    return Fact("every query of a self-attention layer has a prior of its own", location(T5Attention.compute_bias),
                    max(residuals), min(counters))
 
 
@@ -217,7 +217,7 @@ def there_are_three_kinds() -> Fact:
     with torch.no_grad():
         output = generalized(call)(call.hidden, mask=of_role("decoder")[0].padding)
     return Fact("T5 has self-attention in the encoder and in the decoder, and cross-attention from one to the other",
-                   place(T5Stack.forward), yes(sorted(set(kinds)) == ["cross", "decoder", "encoder"] and same and sizes),
+                   location(T5Stack.forward), yes(sorted(set(kinds)) == ["cross", "decoder", "encoder"] and same and sizes),
                    worst(output - call.output, allowed_error(call)[0]))
 
 
@@ -225,15 +225,15 @@ def decoder_is_causal() -> Fact:
     """(19) has no causal mask: the prior of the decoder depends on where the query is."""
     calls = of_role("decoder")
     residual = max(output_residual(generalized(call), call) for call in calls)
-    return Fact("the decoder's self-attention is causal besides: u is zero on every later word", place(T5Stack.forward),
+    return Fact("the decoder's self-attention is causal besides: u is zero on every later word", location(T5Stack.forward),
                    max(residual, *(float(call.weights.triu(1).max()) for call in calls)),
                    min(output_residual(changed(call, causal=False), call) for call in calls))
 
 
 def encoder_and_cross_attention_are_not_causal() -> Fact:
-    """The only prior of theirs beside positions is padding."""
+    """Besides positions, their prior consists of padding alone."""
     calls = [*of_role("encoder"), *of_role("cross")]
-    return Fact("the encoder's self-attention and the cross-attention are not causal", place(T5Stack.forward),
+    return Fact("the encoder's self-attention and the cross-attention are not causal", location(T5Stack.forward),
                    max(output_residual(generalized(call), call) for call in calls),
                    min(output_residual(changed(call, causal=True), call) for call in calls))
 
@@ -241,9 +241,9 @@ def encoder_and_cross_attention_are_not_causal() -> Fact:
 def projections_have_no_bias() -> Fact:
     """(22) has none either."""
     layers = [getattr(call.module, name) for call in t5_calls() for name in "qkvo"]
-    moved = changed(of_role("encoder")[0], query=_with_bias(layers[0]))
-    return Fact("the projections of T5 have no biases", place(T5Attention.__init__),
-                   yes(all(layer.bias is None for layer in layers)), output_residual(moved, of_role("encoder")[0]))
+    biased = changed(of_role("encoder")[0], query=_with_bias(layers[0]))
+    return Fact("the projections of T5 have no biases", location(T5Attention.__init__),
+                   yes(all(layer.bias is None for layer in layers)), output_residual(biased, of_role("encoder")[0]))
 
 
 def _with_bias(projection: nn.Linear) -> nn.Linear:
@@ -258,14 +258,14 @@ def words_are_masked_by_padding_alone() -> Fact:
     """Changing the words, sentinels included, never changes the mask; every word gets weight, padding none."""
     call = of_role("encoder")[0]
     config, length = t5().config, 5
-    told = torch.tensor([[1, 1, 1, 1, 0]])
-    masks = [create_bidirectional_mask(config=config, inputs_embeds=t5().shared(words), attention_mask=told)
+    padding = torch.tensor([[1, 1, 1, 1, 0]])
+    masks = [create_bidirectional_mask(config=config, inputs_embeds=t5().shared(words), attention_mask=padding)
              for words in (torch.arange(length)[None], torch.full((1, length), 63))]
     same = torch.equal(*masks)
     seen = visible(call)
     return Fact("T5's mask knows padding, not masked words: a sentinel takes part like any word",
-                   place(create_bidirectional_mask), max(yes(same), yes(bool((call.weights[seen] > 0).all())),
-                                                         float(call.weights[~seen].max())),
+                   location(create_bidirectional_mask), max(yes(same), yes(bool((call.weights[seen] > 0).all())),
+                                                            float(call.weights[~seen].max())),
                    output_residual(generalized(call), call, torch.ones_like(call.padding)))
 
 
@@ -281,7 +281,7 @@ def layer_norm_only_rescales() -> Fact:
     full = nn.functional.layer_norm(wide, (32,), eps=norm.variance_epsilon)
     facts = [name for name, _ in norm.named_parameters()] == ["weight"]
     return Fact("T5's layer normalization divides by the root mean square: no mean is subtracted, no bias added",
-                   place(T5LayerNorm), max(yes(facts), worst(shipped - expected, allowed)), worst(shipped - full, allowed))
+                   location(T5LayerNorm), max(yes(facts), worst(shipped - expected, allowed)), worst(shipped - full, allowed))
 
 
 def position_is_nowhere_else() -> Fact:
@@ -290,15 +290,15 @@ def position_is_nowhere_else() -> Fact:
     expected = {"shared", "q", "k", "v", "o", "relative_attention_bias", "wi", "wo", "layer_norm", "final_layer_norm"}
     call = of_role("encoder")[0]
     order = torch.randperm(call.positions[0], generator=torch.Generator().manual_seed(0))
-    moved = []
+    residuals = []
     for bias in (torch.zeros_like(call.bias), call.bias):  # type: ignore[arg-type]
         with torch.no_grad():
             straight, shuffled = (call.module(x, position_bias=bias) for x in (call.hidden, call.hidden[:, order]))
         padding = torch.ones_like(call.padding)
         run = Call(call.module, "encoder", call.hidden, call.hidden, padding, straight[0], straight[2], bias)
-        moved.append(worst(straight[0][:, order] - shuffled[0], allowed_error(run)[0][:, order]))
+        residuals.append(worst(straight[0][:, order] - shuffled[0], allowed_error(run)[0][:, order]))
     return Fact("T5 has relative position biases in place of position embeddings: no other part sees the order",
-                   place(T5Stack.__init__), max(yes(parts == expected), moved[0]), moved[1])
+                   location(T5Stack.__init__), max(yes(parts == expected), residuals[0]), residuals[1])
 
 
 FACTS = (

@@ -1,4 +1,4 @@
-"""Parts of the shipped T5 beside its heads: its kinds of attention, what its positions cost, its layer normalization."""
+"""Parts of the shipped T5 beside its heads: its kinds of attention, the cost of its positions, its layer normalization."""
 
 from __future__ import annotations
 
@@ -22,36 +22,36 @@ STACKS, BUCKETS, HEADS = 2, 32, 8                            # of T5-small
 
 
 def counted(claim: str, count: int, statement: Equation, fact: Fact) -> Finding:
-    """A count beside the one that is stated, of parts of which a fact is known."""
+    """Compare a count of parts with the stated one, given a fact about them."""
     counter, exact = statement.sides[0].name, tolerances.rounding("float64", 1)
     vote = hold(claim, Layer.SOURCE, [Reading({counter: count}, {"T5": float64(count)}, exact)], statement=statement)
-    return Finding(vote.outcome if fact.holds else Outcome.REFUTED, f"{fact.where}: {count} counted", vote.why_not or fact.says,
-                   refuted_twins=vote.refuted)
+    return Finding(vote.outcome if fact.holds else Outcome.REFUTED, f"{fact.where}: {count} counted",
+                   vote.why_not or fact.statement, refuted_twins=vote.refuted)
 
 
 def three_types(claim: str, run: Run) -> Finding:
     """Self-attention in the encoder and in the decoder, and cross-attention."""
     from evidence.source import shipped_t5
 
-    found = len({call.role for call in t5_calls()})
-    return counted(claim, found, Equation(kinds, 3), shipped_t5.there_are_three_kinds())
+    count = len({call.role for call in t5_calls()})
+    return counted(claim, count, Equation(kinds, 3), shipped_t5.there_are_three_kinds())
 
 
 def trainable_positions(claim: str, run: Run) -> Finding:
     """A number for each bucket and head of each stack."""
     from evidence.source import shipped_t5
 
-    found, _ = position_numbers()
-    return counted(claim, found, Equation(trained, STACKS * BUCKETS * HEADS), shipped_t5.position_is_nowhere_else())
+    count, _ = position_numbers()
+    return counted(claim, count, Equation(trained, STACKS * BUCKETS * HEADS), shipped_t5.position_is_nowhere_else())
 
 
 def little_cost(claim: str, run: Run) -> Finding:
     """Less than one in ten thousand of all trained numbers."""
-    found, whole = position_numbers()
+    positional, total = position_numbers()
     return Finding(
-        Outcome.HOLDS if found < whole / 10_000 else Outcome.REFUTED,
+        Outcome.HOLDS if positional < total / 10_000 else Outcome.REFUTED,
         "the shipped T5 at the sizes of T5-small",
-        f"{found} of {whole:,} trained numbers hold positions, and one addition for each score is all that they cost",
+        f"{positional} of {total:,} trained numbers hold positions, and one addition for each score is all that they cost",
     )
 
 
@@ -70,8 +70,8 @@ def layer_norm(claim: str, run: Run) -> Finding:
     from evidence.source import shipped_t5
 
     fact, vote = shipped_t5.layer_norm_only_rescales(), hold(claim, Layer.SOURCE, normalized())
-    found = finding(vote, f"{fact.where}: {vote.instances} inputs", fact.says)
-    return found if fact.holds else replace(found, outcome=Outcome.REFUTED)
+    result = finding(vote, f"{fact.where}: {vote.instances} inputs", fact.statement)
+    return result if fact.holds else replace(result, outcome=Outcome.REFUTED)
 
 
 def normalized() -> Iterator[Reading]:

@@ -17,13 +17,13 @@ from numerics import tolerances
 
 
 def solution(claim: str) -> Equation:
-    """p_j and the solution of the problem that a claim speaks of, as is proved there."""
+    """p_j and the proved solution of a claim's problem."""
     minimum: UniqueMinimum = entries()[claim].printed()  # type: ignore[assignment]
     return Equation(optimum(j), minimum.candidate(j))
 
 
 def published(claim: str, proved: str, compute: Callable[[Point], Tensor]) -> Finding:
-    """What the package computes, beside the solution that is proved for another claim."""
+    """The package's result beside the solution that is proved for another claim."""
     readings = []
     for seed in range(32):
         point = Point(1 + seed % 5, seed, (0.25, 0.5, 1.0, 2.0)[seed % 4], seed % 3 == 0)

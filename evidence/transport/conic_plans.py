@@ -37,7 +37,7 @@ class PlanProblem:
         """κ."""
         return np.asarray(self.features[0] @ self.features[1].T)
 
-    def point(self, **given: Array | float) -> dict[str, int | float | Tensor]:
+    def point(self, **values: Array | float) -> dict[str, int | float | Tensor]:
         """Every variable by its printed name, with replacements."""
         arrays: dict[str, Array | float] = {
             "Q": self.queries,
@@ -56,7 +56,7 @@ class PlanProblem:
             "eps": self.epsilon,
             "tau": 1 / self.epsilon,
         }
-        return sizes | {name: float64(value) for name, value in (arrays | given).items()}
+        return sizes | {name: float64(value) for name, value in (arrays | values).items()}
 
     def solved(self, scores: Array, epsilon: float) -> tuple[Array, float]:
         """The certified plan with unit rows, and how far from the optimum it may be in ℓ1."""
@@ -80,7 +80,7 @@ def conic_problems(draw: st.DrawFn, square: bool = False, epsilons: tuple[float,
 
 
 def half_steps(drawn: PlanProblem, sharpness: float) -> tuple[dict[str, Array], coupling.Coupling, float]:
-    """Potentials after some half-steps, the last of them on the columns; the solver's optimum; what its marginals may cost."""
+    """Potentials after some half-steps, the last on the columns; the solver's optimum; the cost of its marginal errors."""
     cost, epsilon = sharpness * drawn.epsilon * drawn.cost, drawn.epsilon
     f, g = np.zeros(drawn.n), np.zeros(drawn.m)
     for step in range((1, 3, 9)[drawn.seed % 3]):

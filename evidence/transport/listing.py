@@ -71,10 +71,10 @@ class Tokens(Placed):
         drawn = self.drawn[name]
         return (drawn / drawn.sum() if name in ("a", "b") else drawn).to(self.device)
 
-    def point(self, *names: str, **given: Value) -> dict[str, Value]:
-        """Sizes and ε, the drawn values of these names, and what is given, on the CPU."""
+    def point(self, *names: str, **values: Value) -> dict[str, Value]:
+        """Sizes and ε, the drawn values of these names, and the given values, on the CPU."""
         shared: dict[str, Value] = {"n": self.n, "m": self.m, "d": WIDTH, "w": WIDTH, "eps": self.epsilon}
-        placed = {name: value.detach().cpu() if isinstance(value, Tensor) else value for name, value in given.items()}
+        placed = {name: value.detach().cpu() if isinstance(value, Tensor) else value for name, value in values.items()}
         return {**shared, **{name: self[name].cpu() for name in names}, **placed}
 
     def reading(self, point: dict[str, Value], *magnitudes: Tensor | float, **routes: Tensor) -> Reading:

@@ -25,8 +25,8 @@ def point_and_even_mass(x: Tokens) -> tuple[dict[str, Value], Tensor, Tensor, Te
 
 def divergence_of_values(x: Tokens) -> Reading:
     point, cost, p, q = point_and_even_mass(x)
-    found = transport.sinkhorn_divergence(cost, cost, cost, p, q, x.epsilon)
-    return x.reading(point, 10 * cost, replacement=found)
+    divergence = transport.sinkhorn_divergence(cost, cost, cost, p, q, x.epsilon)
+    return x.reading(point, 10 * cost, replacement=divergence)
 
 
 @confirms(Layer.TORCH, "transport.listing.sinkhorn_divergence", on=ANY, corrected=divergence_of_values)
@@ -69,10 +69,10 @@ def values_of_scores(x: Tokens) -> Reading:
 
 
 def value_with_entropy(x: Tokens) -> Reading:
-    found = balanced(x)
-    left, right = x["a"] * (found.row_potential / x.epsilon).exp(), x["b"] * (found.column_potential / x.epsilon).exp()
-    value = found.value + x.epsilon * (torch.xlogy(x["a"], x["a"]).sum() + torch.xlogy(x["b"], x["b"]).sum())
-    direct = (found.plan * x["C"]).sum() + x.epsilon * torch.xlogy(found.plan, found.plan).sum()
+    solution = balanced(x)
+    left, right = x["a"] * (solution.row_potential / x.epsilon).exp(), x["b"] * (solution.column_potential / x.epsilon).exp()
+    value = solution.value + x.epsilon * (torch.xlogy(x["a"], x["a"]).sum() + torch.xlogy(x["b"], x["b"]).sum())
+    direct = (solution.plan * x["C"]).sum() + x.epsilon * torch.xlogy(solution.plan, solution.plan).sum()
     return x.reading(x.point("C", u=left, v=right), 1e3, solver=value, plan=direct)
 
 
@@ -84,7 +84,7 @@ def sum_of_costs(x: Tokens) -> Reading:
 
 
 def always_zero(x: Tokens) -> Reading:
-    """What goes through the listing in its float32: one token, features of width 1; and one head, called as it should be."""
+    """Inputs that the listing accepts in float32: one token, features of width 1; and one head, called as it should be."""
     query, key = torch.randn(2, x.n, 1, generator=torch.Generator().manual_seed(x.seed)).to(x.device)
     scores = (query @ key.mT).double()
     mass = torch.full((x.n,), 1 / x.n, dtype=torch.float64, device=x.device)
@@ -115,7 +115,7 @@ def rows_of_scalings(x: Tokens) -> Reading:
     """The second axis from the end of v is what a matrix meets."""
     query = torch.ones(x.m, x.n, WIDTH, device=x.device)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # a transpose of three axes, said once in a process
+        warnings.simplefilter("ignore", UserWarning)  # a transpose of three axes, warned about once per process
         with pytest.raises(RuntimeError):
             models.attention_divergence(query, query, x.epsilon)
     return Reading(

@@ -1,4 +1,4 @@
-"""Votes on: The listing `compute_attention_ot_divergence`: what its value is said to measure."""
+"""Votes on: The listing `compute_attention_ot_divergence`: what its value is claimed to measure."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ def from_attention(x: Tokens) -> Reading:
     cost = -scores if x.seed % 3 else x["C"] @ x["C"].mT / 4
     plan = transport.sinkhorn(cost, mass, mass, x.epsilon).plan
     weights = mass[:, None] * torch.softmax(scores / x.epsilon, -1)
-    found = (plan * (plan / weights).log()).sum() + weights.sum() - plan.sum()
-    return x.reading(x.point(a=mass, S=scores, P=plan), scores, plan=found)
+    divergence = (plan * (plan / weights).log()).sum() + weights.sum() - plan.sum()
+    return x.reading(x.point(a=mass, S=scores, P=plan), scores, plan=divergence)
 
 
 confirms(Layer.TORCH, "transport.listing.compute_attention_ot_divergence.deviation", on=PAIRS, corrected=from_attention)(

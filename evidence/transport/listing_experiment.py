@@ -31,17 +31,17 @@ def entropy_of_averaged_weights(x: Tokens) -> Reading:
 def outputs(x: Tokens, other: float) -> Reading:
     """Both modules, of width 1, on the same tokens; the second one's projection of values is moved."""
     standard = nn.MultiheadAttention(1, 1, batch_first=True).to(x["V"])
-    moved = models.OptimalTransportAttention(1, 1).to(x["V"])
+    second_module = models.OptimalTransportAttention(1, 1).to(x["V"])
     with torch.no_grad():
         standard.in_proj_weight.copy_(torch.stack([x["x"][:1], x["y"][:1], x["w"].reshape(1)]))
         for bias in (standard.in_proj_bias, standard.out_proj.bias):
             bias.zero_()
         standard.out_proj.weight.fill_(1.0)
-        models.share_projections(standard, moved)
-        moved.value.weight.add_(other)
+        models.share_projections(standard, second_module)
+        second_module.value.weight.add_(other)
         seen = x["V"][None, :, None]
         first, weights = standard(seen, seen, seen)
-        second, others = moved(seen, seen, seen)
+        second, others = second_module(seen, seen, seen)
     point = x.point("w", P=weights[0, 0], B=others[0, 0, 0], X=x["V"], y=x["w"] + other)
     return x.reading(point, x["V"], x["w"] + other, modules=(first - second)[0, 0, 0])
 
@@ -53,13 +53,13 @@ def independent_outputs(x: Tokens) -> Reading:
 
 @observes(Layer.TORCH, "transport.listing.run_ot_attention_experiment.printed")
 def printed(claim: str, run: Run) -> Finding:
-    found = models.run_experiment()
-    gap = max(abs(each.transport_entropy - math.log(32)) for each in (found, *map(models.run_experiment, range(3))))
+    report = models.run_experiment()
+    gap = max(abs(each.transport_entropy - math.log(32)) for each in (report, *map(models.run_experiment, range(3))))
     return Finding(
-        Outcome.HOLDS if found.shape == (4, 32, 128) else Outcome.REFUTED,
+        Outcome.HOLDS if report.shape == (4, 32, 128) else Outcome.REFUTED,
         "seed 42 as printed and three more seeds",
         "there is no task, only random tokens; "
-        f"entropies {found.standard_entropy:.4f} (averaged over heads) and {found.transport_entropy:.4f} (each head), "
-        f"shape {found.shape}, outputs close: {found.close}; the second is log 32 = {math.log(32):.4f} to {gap:.0e}: the "
+        f"entropies {report.standard_entropy:.4f} (averaged over heads) and {report.transport_entropy:.4f} (each head), "
+        f"shape {report.shape}, outputs close: {report.close}; the second is log 32 = {math.log(32):.4f} to {gap:.0e}: the "
         "iterations have made every row uniform; outputs of modules with independent weights are never close",
     )

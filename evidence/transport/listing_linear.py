@@ -124,6 +124,6 @@ def conic_kernel_plan(drawn: ConicBatch) -> Reading:
 def kernel_plan_of_small_features(drawn: ConicBatch) -> Reading:
     """The same plan, as a factor does not change it, against what the listing makes of features 1e4 times as small."""
     query, key = features(drawn)
-    found = conic_kernel_plan(drawn)
+    base = conic_kernel_plan(drawn)
     point = {"n": drawn.n, "m": drawn.m, "w": 2, "X": float64(1e-4 * query), "Y": float64(1e-4 * key)}
-    return Reading(point, found.routes, found.tolerance)
+    return Reading(point, base.routes, base.tolerance)

@@ -80,7 +80,7 @@ class Repaired(models.OptimalTransportAttention):
     """The module with its number of iterations passed on."""
 
     def iterate(self, weights: Tensor) -> Tensor:
-        """As many rounds as were asked for."""
+        """As many rounds as requested."""
         return models.resharpened(weights, self.temperature, rounds=self.iterations)
 
 
@@ -111,15 +111,15 @@ def attended(
             part.weight.copy_(eye)
             part.bias.zero_()
     with Softmaxes() as softmaxes:
-        found = module(scores[None], eye[None], eye[None], mask)[1].detach()[0, 0]
-    return found, softmaxes.count
+        weights = module(scores[None], eye[None], eye[None], mask)[1].detach()[0, 0]
+    return weights, softmaxes.count
 
 
 def counted(x: Tokens, kind: type[models.OptimalTransportAttention]) -> Reading:
-    """The iterations that run when some number of them is asked for."""
-    asked = 1 + x.seed % 5
-    _, softmaxes = attended(x, kind(x.m, 1, sinkhorn_iters=asked))
-    return Reading({"T": asked}, {"run": float64(softmaxes - 1)}, tolerances.rounding("float64", 1))
+    """The iterations that run when some number of them is requested."""
+    iterations = 1 + x.seed % 5
+    _, softmaxes = attended(x, kind(x.m, 1, sinkhorn_iters=iterations))
+    return Reading({"T": iterations}, {"run": float64(softmaxes - 1)}, tolerances.rounding("float64", 1))
 
 
 @confirms(
@@ -130,7 +130,7 @@ def iterations_that_run(x: Tokens) -> Reading:
 
 
 def hidden_keys(x: Tokens) -> Tensor:
-    """For each key h, which keys are left when it is masked."""
+    """For each key h, the keys left when it is masked."""
     return ~torch.eye(x.m, dtype=torch.bool, device=x.device)
 
 
@@ -145,8 +145,8 @@ def masked_softmax(x: Tokens) -> Reading:
 def masked_weights(x: Tokens) -> Reading:
     """A_ih where the module is given a mask that hides h."""
     module = models.OptimalTransportAttention(x.m, 1)
-    found = [attended(x, module, mask.expand(x.n, x.m))[0][:, key] for key, mask in enumerate(hidden_keys(x))]
-    return x.reading(x.point("S"), listing=torch.stack(found))
+    columns = [attended(x, module, mask.expand(x.n, x.m))[0][:, key] for key, mask in enumerate(hidden_keys(x))]
+    return x.reading(x.point("S"), listing=torch.stack(columns))
 
 
 def log_odds(plan: Tensor, epsilon: float) -> Tensor:
@@ -156,12 +156,12 @@ def log_odds(plan: Tensor, epsilon: float) -> Tensor:
 
 def share_in_a_further_iteration(x: Tokens) -> Reading:
     """The largest share of a column that a second iteration hands to its softmax, beside the ratios that the first left."""
-    before = models.resharpened(torch.softmax(x["S"] / x.epsilon, -1), x.epsilon, rounds=1)
-    ratio = float((before.amax(-1) / before.amin(-1)).max())
-    shares = before / (before.sum(-2, keepdim=True) + models.GUARD)
+    first = models.resharpened(torch.softmax(x["S"] / x.epsilon, -1), x.epsilon, rounds=1)
+    ratio = float((first.amax(-1) / first.amin(-1)).max())
+    shares = first / (first.sum(-2, keepdim=True) + models.GUARD)
     row, column = divmod(int(shares.argmax()), x.m)
-    others = torch.cat((before[:row, column], before[row + 1 :, column]))
-    point = {"ρ": ratio, "others": x.n - 1, "m": x.m, "a": before[row, column].cpu(), "s": (others - 1 / (ratio * x.m)).cpu()}
+    others = torch.cat((first[:row, column], first[row + 1 :, column]))
+    point = {"ρ": ratio, "others": x.n - 1, "m": x.m, "a": first[row, column].cpu(), "s": (others - 1 / (ratio * x.m)).cpu()}
     return Reading(point, {"listing": shares.max()}, 10 * models.GUARD, "right")
 
 

@@ -16,9 +16,9 @@ ROUNDS = 10  # of the listing
 
 
 def converged_rows(x: Tokens) -> Reading:
-    found = balanced(x)
-    scaling = x["b"] * (found.column_potential / x.epsilon).exp()
-    return x.reading(x.point("C", "a", v=scaling), 1e3, solver=found.plan.sum(-1))
+    solution = balanced(x)
+    scaling = x["b"] * (solution.column_potential / x.epsilon).exp()
+    return x.reading(x.point("C", "a", v=scaling), 1e3, solver=solution.plan.sum(-1))
 
 
 @confirms(Layer.TORCH, "transport.listing.sinkhorn", on=SEVERAL, corrected=converged_rows)
@@ -50,8 +50,8 @@ def columns_without_guard(x: Tokens) -> Reading:
 def columns_with_guard(x: Tokens) -> Reading:
     cost, epsilon = x["C"] + 2, 0.1 * x.epsilon
     plan = models.sinkhorn(x["a"], x["b"], cost, epsilon)
-    before = models.scalings(x["a"], x["b"], cost, epsilon, ROUNDS - 1)[1]
-    return x.reading(x.point("a", "b", C=cost, eps=epsilon, v=before), listing=plan.sum(0))
+    previous = models.scalings(x["a"], x["b"], cost, epsilon, ROUNDS - 1)[1]
+    return x.reading(x.point("a", "b", C=cost, eps=epsilon, v=previous), listing=plan.sum(0))
 
 
 def shifted_without_guard(x: Tokens) -> Reading:
@@ -60,19 +60,19 @@ def shifted_without_guard(x: Tokens) -> Reading:
 
 @confirms(Layer.TORCH, "transport.listing.sinkhorn.shift", on=ANY, corrected=shifted_without_guard)
 def shifted_with_guard(x: Tokens) -> Reading:
-    moved = 12.0 * x.epsilon
-    return x.reading(x.point("C", "a", "b", "v", t=moved), 1e-3, listing=returned_plan(x, models.GUARD, x["C"] + moved))
+    shift = 12.0 * x.epsilon
+    return x.reading(x.point("C", "a", "b", "v", t=shift), 1e-3, listing=returned_plan(x, models.GUARD, x["C"] + shift))
 
 
 def log_domain_plan(x: Tokens) -> Reading:
     """Costs that overflow the kernel in float32, to the solver."""
     cost = (x["C"] - 100 * x.epsilon).float()
-    found = transport.sinkhorn(cost, x["a"].float(), x["b"].float(), x.epsilon)
-    logarithm = x["a"].log() + found.row_potential.double() / x.epsilon
+    solution = transport.sinkhorn(cost, x["a"].float(), x["b"].float(), x.epsilon)
+    logarithm = x["a"].log() + solution.row_potential.double() / x.epsilon
     exponent = float(torch.cat([logarithm, cost.double().flatten() / x.epsilon]).abs().max())
     return Reading(
         x.point("b", C=cost.double(), phi=logarithm),
-        {"solver": found.plan.double()},
+        {"solver": solution.plan.double()},
         tolerances.marginals("float32", x.n + x.m, exponent),
         "right",
     )
@@ -80,7 +80,7 @@ def log_domain_plan(x: Tokens) -> Reading:
 
 @confirms(Layer.TORCH, "transport.listing.sinkhorn.overflow", on=ANY, corrected=log_domain_plan)
 def kernel_in_float32(x: Tokens) -> Reading:
-    """What the listing computes in float32 is inf, and what it stands for is read in float64."""
+    """The listing returns inf in float32; the intended value is computed in float64."""
     cost = x["C"] - 100 * x.epsilon
     assert bool(models.kernel(cost.float(), x.epsilon).isinf().all())
     exact = models.kernel(cost, x.epsilon)

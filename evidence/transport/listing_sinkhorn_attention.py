@@ -24,15 +24,15 @@ def attention_plan(
     x: Tokens, rounds: int, guard: float = models.GUARD, start: Tensor | None = None, shift: float = 0.0
 ) -> Tensor:
     """γ for the scores O in float64; the start is handed in, as the printed one has another dtype."""
-    given = torch.full_like(x["O"][0], 1 / x.n) if start is None else start
-    return models.sinkhorn_attention_plan(*tokens_with(x["O"] + shift), x.epsilon, rounds, guard, given[None])[0]
+    initial = torch.full_like(x["O"][0], 1 / x.n) if start is None else start
+    return models.sinkhorn_attention_plan(*tokens_with(x["O"] + shift), x.epsilon, rounds, guard, initial[None])[0]
 
 
 def repaired_rows(x: Tokens) -> Reading:
-    found = transport.sinkhorn(-x["O"], temperature=x.epsilon)
-    scaling = (found.column_potential / x.epsilon).exp()
+    solution = transport.sinkhorn(-x["O"], temperature=x.epsilon)
+    scaling = (solution.column_potential / x.epsilon).exp()
     rows = transport.sinkhorn_weights(x["O"], x.epsilon, math.inf).sum(-1)
-    return x.reading(x.point(S=x["O"], v=scaling), 1e3, replacement=rows, solver=x.n * found.plan.sum(-1))
+    return x.reading(x.point(S=x["O"], v=scaling), 1e3, replacement=rows, solver=x.n * solution.plan.sum(-1))
 
 
 @confirms(Layer.TORCH, "transport.listing.sinkhorn_attention", on=PAIRS, corrected=repaired_rows)
@@ -87,7 +87,7 @@ def shares_of_a_key(x: Tokens) -> Reading:
 
 @confirms(Layer.TORCH, "transport.listing.sinkhorn_attention.overflow", on=ANY, corrected=shares_of_a_key)
 def kernel_in_float32(x: Tokens) -> Reading:
-    """What the listing computes is NaN, and the kernel that it stands for is read in float64."""
+    """The listing returns NaN; the intended kernel is computed in float64."""
     scores = x["O"] + 100 * x.epsilon
     query, key = (part.float() for part in tokens_with(scores))
     assert bool(models.sinkhorn_attention_plan(query, key, x.epsilon).isnan().any())

@@ -15,9 +15,9 @@ from evidence.transport.listing import ANY, PAIRS, SEVERAL, Tokens
 from numerics import one_sided
 
 
-def derivative(function, at: float) -> Tensor:  # type: ignore[no-untyped-def]
+def derivative(function, value: float) -> Tensor:  # type: ignore[no-untyped-def]
     """d/dε by autograd."""
-    epsilon = torch.tensor(at, dtype=torch.float64, requires_grad=True)
+    epsilon = torch.tensor(value, dtype=torch.float64, requires_grad=True)
     return torch.autograd.grad(function(epsilon), epsilon)[0]
 
 
@@ -43,7 +43,7 @@ def slope_of_largest(x: Tokens) -> Reading:
 
 @dataclass(frozen=True)
 class Analyzed:
-    """What the listing reports for n queries 0, step, … and keys 0, 2, …, at one temperature, and the weights and entropies."""
+    """The listing's report for n queries 0, step, … and keys 0, 2, …, at one temperature, and the weights and entropies."""
 
     report: models.Report
     weights: Tensor
@@ -65,20 +65,20 @@ def guarded(x: Tokens, point: dict[str, Value], value: float | list[float], side
 
 
 def log_of_reported_size(x: Tokens) -> Reading:
-    found = analyzed(x)
-    return guarded(x, x.point(A=found.weights), math.log(found.report.effective_size), "right")
+    analysis = analyzed(x)
+    return guarded(x, x.point(A=analysis.weights), math.log(analysis.report.effective_size), "right")
 
 
 @confirms(Layer.TORCH, "transport.listing.analyze_attention_temperature", on=SEVERAL, corrected=log_of_reported_size)
 def reported_size(x: Tokens) -> Reading:
-    found = analyzed(x)
-    return guarded(x, x.point(A=found.weights), found.report.effective_size)
+    analysis = analyzed(x)
+    return guarded(x, x.point(A=analysis.weights), analysis.report.effective_size)
 
 
 def log_of_size_of_like_queries(x: Tokens) -> Reading:
     """Queries of 0, to which all keys are alike: each has the entropy that is reported for all."""
-    found = analyzed(x, step=0.0)
-    return guarded(x, x.point(A=found.weights, H=1.0), [math.log(found.report.effective_size)] * x.n, "right")
+    analysis = analyzed(x, step=0.0)
+    return guarded(x, x.point(A=analysis.weights, H=1.0), [math.log(analysis.report.effective_size)] * x.n, "right")
 
 
 confirms(
@@ -90,11 +90,11 @@ confirms(
 
 
 def size_below_the_mean(x: Tokens) -> Reading:
-    found = analyzed(x)
-    return guarded(x, x.point(h=found.entropies), found.report.effective_size, "right")
+    analysis = analyzed(x)
+    return guarded(x, x.point(h=analysis.entropies), analysis.report.effective_size, "right")
 
 
 @confirms(Layer.TORCH, "transport.listing.analyze_attention_temperature.average", on=PAIRS, corrected=size_below_the_mean)
 def size_of_the_mean(x: Tokens) -> Reading:
-    found = analyzed(x)
-    return guarded(x, x.point(h=found.entropies), found.report.effective_size)
+    analysis = analyzed(x)
+    return guarded(x, x.point(h=analysis.entropies), analysis.report.effective_size)

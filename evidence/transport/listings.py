@@ -1,8 +1,8 @@
 """Models of the document's ten listings: the same arithmetic in the same order, in our own words.
 
 Each model does what its listing does, mistakes included: what is added to denominators, how many rounds run, which
-arguments are never read, which shapes go through. `guard` and `rounds` are the listing's numbers unless a test asks what
-would be without them.
+arguments are never read, which shapes go through. `guard` and `rounds` are the listing's numbers unless a test
+changes them.
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ def linear_attention(query: Tensor, key: Tensor, value: Tensor, guard: float = G
 
 @dataclass(frozen=True)
 class Report:
-    """What `analyze_attention_temperature` reports for one temperature."""
+    """The report of `analyze_attention_temperature` for one temperature."""
 
     epsilon: float
     entropy: float
@@ -142,12 +142,12 @@ def analyze(
     query: Tensor, key: Tensor, value: Tensor, temperatures: tuple[float, ...] = (0.01, 0.1, 0.5, 1.0, 2.0)
 ) -> list[Report]:
     """One report for each temperature; the values are never read, and the mean comes before the exponential."""
-    found = []
+    reports = []
     for epsilon in temperatures:
         weights = torch.softmax(similarities(query, key) / epsilon, -1)
         entropy = row_entropies(weights).mean()
-        found.append(Report(epsilon, entropy.item(), weights.amax(-1).mean().item(), entropy.exp().mean().item()))
-    return found
+        reports.append(Report(epsilon, entropy.item(), weights.amax(-1).mean().item(), entropy.exp().mean().item()))
+    return reports
 
 
 def resharpened(weights: Tensor, epsilon: Tensor | float, rounds: int = 3, guard: float = GUARD) -> Tensor:
@@ -217,7 +217,7 @@ def share_projections(standard: nn.MultiheadAttention, transport: OptimalTranspo
 
 @dataclass(frozen=True)
 class Printed:
-    """What `run_ot_attention_experiment` prints."""
+    """The output of `run_ot_attention_experiment`."""
 
     standard_entropy: float
     transport_entropy: float

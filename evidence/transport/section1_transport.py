@@ -28,7 +28,7 @@ def best(x: AttentionProblem) -> Tensor:
 def mixed_cost(x: AttentionProblem) -> Reading:
     odds, plan, rival = float(x["W"][0, 0]), best(x), independent(x)
     mixture = (odds * plan + rival) / (1 + odds)
-    return x.reading(x["C"].abs().sum(), given={"odds": odds, "P": plan, "R": rival}, direct=(mixture * x["C"]).sum())
+    return x.reading(x["C"].abs().sum(), extra={"odds": odds, "P": plan, "R": rival}, direct=(mixture * x["C"]).sum())
 
 
 @confirms(Layer.TORCH, "transport.s1.entropic", on=attention_problems())
@@ -42,7 +42,7 @@ def divergence_from_independent(x: AttentionProblem) -> Reading:
     solved = sinkhorn(x["C"], x["a"], x["b"], x.eps)
     logs = (solved.plan / (x["a"][:, None] * x["b"])).log()
     value = (solved.value - (solved.plan * x["C"]).sum()) / x.eps
-    return x.reading(x["C"].abs().max() / x.eps, logs, given={"P": solved.plan}, direct=(solved.plan * logs).sum(), value=value)
+    return x.reading(x["C"].abs().max() / x.eps, logs, extra={"P": solved.plan}, direct=(solved.plan * logs).sum(), value=value)
 
 
 @confirms(Layer.TORCH, "transport.s1.sinkhorn", on=iterates(2.0))
@@ -68,11 +68,11 @@ def steepest(plan: Array, other: Array) -> float:
 
 @confirms(Layer.PRIMAL, "transport.s1.sinkhorn", on=conic_problems())
 def conic_left_over(drawn: PlanProblem) -> Reading:
-    given, best, off = half_steps(drawn, 2.0)
-    f, g, cost = given["f"], given["g"], given["C"]
+    values, best, off = half_steps(drawn, 2.0)
+    f, g, cost = values["f"], values["g"], values["C"]
     after = f + drawn.epsilon * np.log(drawn.a / np.exp((f[:, None] + g - cost) / drawn.epsilon).sum(axis=1))
-    found = best.objective - dual(drawn, after, g, cost)
-    return Reading(drawn.point(**given), {"cvxpy": float64(found)}, off)
+    left_over = best.objective - dual(drawn, after, g, cost)
+    return Reading(drawn.point(**values), {"cvxpy": float64(left_over)}, off)
 
 
 @confirms(Layer.PRIMAL, "transport.s1.kl", on=conic_problems())

@@ -27,13 +27,13 @@ confirms(Layer.TORCH, "transport.s2.entropy-spreads", on=rows())(entropy_slope)
 @confirms(Layer.TORCH, "transport.s2.particles", on=attention_problems())
 def total_mass(x: AttentionProblem) -> Reading:
     plan = one_sided.plan(x["S"], x.eps)
-    return x.reading(float(x.n), given={"P": plan}, closed_form=plan.sum())
+    return x.reading(float(x.n), extra={"P": plan}, closed_form=plan.sum())
 
 
 def against_uniform(x: AttentionProblem) -> Reading:
     plan = x["R"]
     value = one_sided.objective(plan, x["S"], x.eps).sum()
-    return x.reading(x["S"].sum(), float(x.n), given={"P": plan}, closed_form=value)
+    return x.reading(x["S"].sum(), float(x.n), extra={"P": plan}, closed_form=value)
 
 
 @confirms(Layer.TORCH, "transport.s2.uniform-target", on=attention_problems(), corrected=against_uniform)

@@ -15,8 +15,8 @@ from numerics.transport import sinkhorn, sinkhorn_weights
 @confirms(Layer.TORCH, "transport.s3.sinkformers", on=iterates(4.0))
 def gap_before(x: Iterates) -> Reading:
     value, direct = x.least
-    before = x.dual(x.steps)
-    return x.reading(value=(value - before) / x.problem.eps, direct=(direct - before) / x.problem.eps)
+    iterate = x.dual(x.steps)
+    return x.reading(value=(value - iterate) / x.problem.eps, direct=(direct - iterate) / x.problem.eps)
 
 
 def no_half_step(x: AttentionProblem) -> Reading:
@@ -41,7 +41,7 @@ def gap(x: AttentionProblem) -> Reading:
         g,
         x["C"].abs().sum(),
         scaled.sum(),
-        given={"f": f, "g": g, "P": solved.plan},
+        extra={"f": f, "g": g, "P": solved.plan},
         direct=direct - dual,
         value=value - dual,
     )
@@ -60,9 +60,9 @@ confirms(Layer.PRIMAL, "transport.s3.standard", on=conic_problems(), corrected=a
 
 @confirms(Layer.PRIMAL, "transport.s3.sinkformers", on=conic_problems())
 def conic_gap_before(drawn: PlanProblem) -> Reading:
-    given, best, off = half_steps(drawn, 4.0)
-    found = (best.objective - dual(drawn, given["f"], given["g"], given["C"])) / drawn.epsilon
-    return Reading(drawn.point(**given), {"cvxpy": float64(found)}, off * max(1.0, 1 / drawn.epsilon))
+    values, best, off = half_steps(drawn, 4.0)
+    gap = (best.objective - dual(drawn, values["f"], values["g"], values["C"])) / drawn.epsilon
+    return Reading(drawn.point(**values), {"cvxpy": float64(gap)}, off * max(1.0, 1 / drawn.epsilon))
 
 
 @confirms(Layer.PRIMAL, "transport.s3.sinkhorn-attention", on=conic_problems())

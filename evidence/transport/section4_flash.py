@@ -111,7 +111,7 @@ def peaks(length: int) -> tuple[int, int]:
 def memory(claim: str, run: Run) -> Finding:
     measured = [peaks(length) for length in LENGTHS]
     dense, tiled = measured[-1]
-    growth = [last / before for before, last in zip(measured[-2], measured[-1], strict=True)]
+    growth = [last / half for half, last in zip(measured[-2], measured[-1], strict=True)]
     less = all(by_tiles < whole for whole, by_tiles in measured) and growth[1] < 3 < growth[0]
     return Finding(
         Outcome.HOLDS if less else Outcome.REFUTED,

@@ -21,13 +21,13 @@ def grouped(x: AttentionProblem) -> Reading:
     mass = kernel.sum(-1).abs().min()
     size = (f.abs() @ g.abs().T).sum(-1).max()
     routes = {"linear_attention": linear_attention(f, g, values).T, "weights": (kernel_weights(f, g) @ values).T}
-    return x.reading(values.abs().max() * size / mass * (1 + size / mass), given={"x": f, "y": g}, **routes)
+    return x.reading(values.abs().max() * size / mass * (1 + size / mass), extra={"x": f, "y": g}, **routes)
 
 
 @confirms(Layer.TORCH, "transport.s4.linear-attention", on=attention_problems(), corrected=grouped)
 def denominator(x: AttentionProblem) -> Reading:
     features = x["y"] - x["y"].mean(0) * (x.seed % 2)  # keys that cancel, for some
-    return x.reading(features.abs().sum(), given={"y": features}, kernel=(x["x"] @ features.T).sum(-1).abs())
+    return x.reading(features.abs().sum(), extra={"y": features}, kernel=(x["x"] @ features.T).sum(-1).abs())
 
 
 @confirms(Layer.TORCH, "transport.s4.linear-complexity", on=attention_problems(), count=10)
@@ -58,7 +58,7 @@ def mean_over_projections(x: AttentionProblem) -> Reading:
 @confirms(Layer.TORCH, "transport.s4.kernel-approximation", on=attention_problems(), corrected=mean_over_projections)
 def kernel_of_fixed_features(x: AttentionProblem) -> Reading:
     query, key = ((x[name] @ x["projections"].T).relu() for name in ("Q", "K"))
-    return x.reading(query.sum() * key.sum(), given={"W": x["projections"]}, relu=query @ key.T)
+    return x.reading(query.sum() * key.sum(), extra={"W": x["projections"]}, relu=query @ key.T)
 
 
 @confirms(Layer.TORCH, "transport.s4.kernel", on=attention_problems())

@@ -1,4 +1,4 @@
-"""Votes on: Section 5, what transport is said to guarantee: stability in the Wasserstein distance, interpolation, intuition."""
+"""Votes on: Section 5, what transport should guarantee: stability in the Wasserstein distance, interpolation, intuition."""
 
 from __future__ import annotations
 
@@ -50,10 +50,10 @@ def perturbed(draw: st.DrawFn) -> Perturbed:
 
 @confirms(Layer.TORCH, "transport.s5.score-stability", on=perturbed())
 def moved_mass(x: Perturbed) -> Reading:
-    import ot  # which takes a second
+    import ot  # importing it takes a second
 
-    before, after = (one_sided.plan(s.to(x.device), x.epsilon) for s in (x.scores, x.scores + x.change))
-    gains = (after > before).double()
+    plan, perturbed = (one_sided.plan(s.to(x.device), x.epsilon) for s in (x.scores, x.scores + x.change))
+    gains = (perturbed > plan).double()
     spread = float(x.change.max() - x.change.min())
     tilt = ((x.change - x.change.min()) / x.epsilon).exp()
     point = {
@@ -61,29 +61,29 @@ def moved_mass(x: Perturbed) -> Reading:
         "D": x.diameter,
         "κ": math.expm1(spread / (2 * x.epsilon)),
         "r": tilt,
-        "u": (before * gains).cpu(),
-        "v": (before * (1 - gains)).clamp(min=SMALLEST).cpu(),
+        "u": (plan * gains).cpu(),
+        "v": (plan * (1 - gains)).clamp(min=SMALLEST).cpu(),
     }
-    apart = x.diameter * (1 - torch.eye(before.numel(), dtype=torch.float64))
+    apart = x.diameter * (1 - torch.eye(plan.numel(), dtype=torch.float64))
     # Both rows are brought to the same mass: their rounding would have nowhere to go.
-    ends = [(p / p.sum()).cpu().numpy() for p in (before, after)]
+    ends = [(p / p.sum()).cpu().numpy() for p in (plan, perturbed)]
     routes = {
-        "closed_form": x.diameter * ((after - before) * gains).sum(),
+        "closed_form": x.diameter * ((perturbed - plan) * gains).sum(),
         "wasserstein": float64(ot.emd2(*ends, apart.numpy())),
     }
     logit = float((x.scores.abs() + x.change.abs()).max()) / x.epsilon
-    off = 2 * x.diameter * before.numel() * tolerances.plan("float64", before.numel(), logit)
+    off = 2 * x.diameter * plan.numel() * tolerances.plan("float64", plan.numel(), logit)
     return Reading(point, routes, off, "right")
 
 
 @dataclass(frozen=True)
 class Ball(Placed):
-    """Inputs in a ball of the plane, before and after none has moved by more than δ."""
+    """Inputs in a ball of the plane, as they were and after moves by at most δ."""
 
     radius: float
     epsilon: float
-    before: Tensor
-    after: Tensor
+    original: Tensor
+    perturbed: Tensor
 
 
 @st.composite
@@ -100,40 +100,41 @@ def balls(draw: st.DrawFn) -> Ball:
 
     how, count = draw(st.sampled_from(("together", "query", "any"))), draw(st.integers(1, 4))
     if how == "together":
-        before = within(count, radius) * (1 - move / radius)
-        return Ball(radius, epsilon, before, before + step)
+        original = within(count, radius) * (1 - move / radius)
+        return Ball(radius, epsilon, original, original + step)
     if how == "query":
-        before = radius * torch.tensor([[0.0, 0.0], [1.0, 0.0], [-1.0, 0.0]], dtype=torch.float64)
-        return Ball(radius, epsilon, before, before + torch.eye(3, dtype=torch.float64)[:, :1] * step)
-    before = within(count, radius)
-    after = before + within(count, move)
-    return Ball(radius, epsilon, before, after * (radius / after.norm(dim=-1, keepdim=True)).clamp(max=1))
+        original = radius * torch.tensor([[0.0, 0.0], [1.0, 0.0], [-1.0, 0.0]], dtype=torch.float64)
+        return Ball(radius, epsilon, original, original + torch.eye(3, dtype=torch.float64)[:, :1] * step)
+    original = within(count, radius)
+    perturbed = original + within(count, move)
+    return Ball(radius, epsilon, original, perturbed * (radius / perturbed.norm(dim=-1, keepdim=True)).clamp(max=1))
 
 
 def distance_of_outputs(x: Ball) -> Reading:
     """The largest W₁ of what a query sees, before and after, by the linear program."""
-    import ot  # which takes a second
+    import ot  # importing it takes a second
 
-    before, after = x.before.to(x.device), x.after.to(x.device)
-    plans = [one_sided.plan(inputs @ inputs.T, x.epsilon).cpu() for inputs in (before, after)]
-    apart = torch.cdist(x.before, x.after, compute_mode="donot_use_mm_for_euclid_dist")
-    found = [float(ot.emd2((p / p.sum()).numpy(), (q / q.sum()).numpy(), apart.numpy())) for p, q in zip(*plans, strict=True)]
-    moves, count, farthest = (x.after - x.before).norm(dim=-1), len(x.before), int(np.argmax(found))
-    moved, tilt = float(moves.max()), plans[1][farthest] / plans[0][farthest]
+    original, perturbed = x.original.to(x.device), x.perturbed.to(x.device)
+    plans = [one_sided.plan(inputs @ inputs.T, x.epsilon).cpu() for inputs in (original, perturbed)]
+    apart = torch.cdist(x.original, x.perturbed, compute_mode="donot_use_mm_for_euclid_dist")
+    ends = [[(p / p.sum()).numpy() for p in plan] for plan in plans]
+    distances = [float(ot.emd2(p, q, apart.numpy())) for p, q in zip(*ends, strict=True)]
+    moves, count, farthest = (x.perturbed - x.original).norm(dim=-1), len(x.original), int(np.argmax(distances))
+    largest, tilt = float(moves.max()), plans[1][farthest] / plans[0][farthest]
     tilt, gains = tilt / tilt.min(), tilt > 1
     point = {
         "m": count,
         "R": x.radius,
         "eps": x.epsilon,
-        "δ": moved,
+        "δ": largest,
         "κ": max(float(tilt.max()) ** 0.5 - 1, SMALLEST),
         "r": tilt,
         "u": plans[0][farthest] * gains,
         "v": (plans[0][farthest] * ~gains).clamp(min=SMALLEST),
-        "e": (moved - moves).clamp(min=0),
+        "e": (largest - moves).clamp(min=0),
     }
     off = 4 * x.radius * count * tolerances.plan("float64", count, x.radius**2 / x.epsilon)
-    return Reading(point, {"wasserstein": float64(max(found))}, off, "right")
+    return Reading(point, {"wasserstein": float64(max(distances))}, off, "right")
 
 
 @confirms(Layer.TORCH, "transport.s5.wasserstein-stability", on=balls(), corrected=distance_of_outputs)
@@ -153,12 +154,12 @@ def slope_of_self_attention(x: Ball) -> Reading:
 def slope_of_entropy(x: AttentionProblem) -> Reading:
     row = x["S"][0]
     slope = gradient(lambda epsilon: one_sided.entropy(one_sided.plan(row, epsilon)), float64(x.eps))
-    return x.reading(row.square().sum() / x.eps**3, given={"s": row}, autograd=slope)
+    return x.reading(row.square().sum() / x.eps**3, extra={"s": row}, autograd=slope)
 
 
 @confirms(Layer.TORCH, "transport.s5.interpolation", on=attention_problems(smallest=2), corrected=slope_of_entropy)
 def cold_concentration(x: AttentionProblem) -> Reading:
-    return x.reading(1 / COLD, given={"s": x["S"][0]}, closed_form=one_sided.plan(x["S"][0], COLD).square().sum())
+    return x.reading(1 / COLD, extra={"s": x["S"][0]}, closed_form=one_sided.plan(x["S"][0], COLD).square().sum())
 
 
 # ── by a conic solver, which knows no closed form ───────────────────────────────────────────────────────────────────
@@ -175,16 +176,16 @@ def wasserstein(drawn: PlanProblem) -> Reading:
     change[0] = spread
     if m > 1:  # nearly the worst split
         scores[1:] = spread / 2 - drawn.epsilon * math.log(m - 1) + 0.1 * drawn.scores[0, 1:]
-    (before, first), (after, second) = (drawn.solved(s[None], drawn.epsilon) for s in (scores, scores + change))
+    (original, first), (perturbed, second) = (drawn.solved(s[None], drawn.epsilon) for s in (scores, scores + change))
     diameter = 3.0
-    plan = coupling.solve_transport(diameter * (1 - np.eye(m)), before[0], after[0])
+    plan = coupling.solve_transport(diameter * (1 - np.eye(m)), original[0], perturbed[0])
     assert plan.certified
-    gains = after[0] > before[0]
+    gains = perturbed[0] > original[0]
     point = drawn.point(
         D=diameter,
         κ=math.expm1(spread / (2 * drawn.epsilon)),
-        u=before[0] * gains,
-        v=np.maximum(before[0] * ~gains, CONIC_SMALLEST),
+        u=original[0] * gains,
+        v=np.maximum(original[0] * ~gains, CONIC_SMALLEST),
         r=np.exp((change - change.min()) / drawn.epsilon),
     )
     off = diameter * (first + second) + max(plan.gap, 0.0)
@@ -217,18 +218,18 @@ def of_outputs(drawn: PlanProblem) -> Reading:
     radius, count = (0.25, 2.0)[drawn.seed % 2], drawn.m
     move = 0.1 * radius
     directions = drawn.keys / (1e-3 + np.linalg.norm(drawn.keys, axis=1, keepdims=True))
-    before = (radius - move) * directions * (1.0, 0.5)[drawn.seed % 4 // 2]
+    original = (radius - move) * directions * (1.0, 0.5)[drawn.seed % 4 // 2]
     if drawn.seed % 2:  # a query between keys far apart, which moves alone
-        before = np.concatenate((np.zeros((1, CONIC_WIDTH)), radius * np.array([[1.0, 0.0], [-1.0, 0.0]])))
+        original = np.concatenate((np.zeros((1, CONIC_WIDTH)), radius * np.array([[1.0, 0.0], [-1.0, 0.0]])))
         count = 3
-    after = before.copy()
-    after[: 1 if drawn.seed % 2 else None] += np.array([move, 0.0])
-    (p, first), (q, second) = (drawn.solved(x[:1] @ x.T, drawn.epsilon) for x in (before, after))
-    apart = np.linalg.norm(before[:, None] - after, axis=-1)
+    perturbed = original.copy()
+    perturbed[: 1 if drawn.seed % 2 else None] += np.array([move, 0.0])
+    (p, first), (q, second) = (drawn.solved(x[:1] @ x.T, drawn.epsilon) for x in (original, perturbed))
+    apart = np.linalg.norm(original[:, None] - perturbed, axis=-1)
     plan = coupling.solve_transport(apart, p[0], q[0])
     assert plan.certified
     off = 2 * radius * (first + second) + max(plan.gap, 0.0) + tolerances.rounding("float64", count**2, 2 * radius)
-    tilt, moves = q[0] / p[0], np.linalg.norm(after - before, axis=1)
+    tilt, moves = q[0] / p[0], np.linalg.norm(perturbed - original, axis=1)
     tilt, gains = tilt / tilt.min(), tilt > 1
     point: dict[str, int | float | Tensor] = {
         "m": count,

@@ -20,8 +20,8 @@ from numerics import one_sided, tolerances
 
 
 @dataclass(frozen=True)
-class Led(Placed):
-    """One best key and m others that lie δ + w below."""
+class LeadingKey(Placed):
+    """Scores of one best key and of m others that lie δ + w below."""
 
     epsilon: float
     lead: float
@@ -35,22 +35,22 @@ class Led(Placed):
 
 
 @st.composite
-def led(draw: st.DrawFn) -> Led:
+def leading_keys(draw: st.DrawFn) -> LeadingKey:
     """Draw a row with a lead; some have no spread below it, where the bound is nearly met."""
     generator = torch.Generator().manual_seed(draw(st.integers(0, 2**31)))
     m = draw(st.integers(1, 5))
     below = draw(st.sampled_from((0.0, 1.0))) * torch.rand(m, generator=generator, dtype=torch.float64)
-    return Led(draw(st.sampled_from((0.2, 1.0, 3.0))), draw(st.sampled_from((0.5, 2.0))), below, draw(st.integers(1, 3)))
+    return LeadingKey(draw(st.sampled_from((0.2, 1.0, 3.0))), draw(st.sampled_from((0.5, 2.0))), below, draw(st.integers(1, 3)))
 
 
-def with_a_lead(x: Led) -> Reading:
+def with_a_lead(x: LeadingKey) -> Reading:
     point = {"m": x.below.numel(), "eps": x.epsilon, "δ": x.lead, "w": x.below}
     plan = one_sided.plan(x.scores, x.epsilon)
     return Reading(point, {"closed_form": plan[0]}, tolerances.plan("float64", plan.numel(), float(x.scores.abs().max())))
 
 
-@confirms(Layer.TORCH, "transport.s5.cold-one-hot", on=led(), corrected=with_a_lead)
-def tied_for_the_best(x: Led) -> Reading:
+@confirms(Layer.TORCH, "transport.s5.cold-one-hot", on=leading_keys(), corrected=with_a_lead)
+def tied_for_the_best(x: LeadingKey) -> Reading:
     scores = torch.cat((x.scores[:1].expand(x.tied), x.scores[1:]))
     plan = one_sided.plan(scores, COLD)
     point = {"m": scores.numel(), "s": scores.cpu(), "eps": COLD, "j": 1}
@@ -60,7 +60,7 @@ def tied_for_the_best(x: Led) -> Reading:
 @confirms(Layer.TORCH, "transport.s5.cold-entropy", on=attention_problems())
 def entropy_term(x: AttentionProblem) -> Reading:
     plan = one_sided.plan(x["S"], x.eps)
-    return x.reading(computed="right", given={"P": plan}, closed_form=x.eps * one_sided.entropy(plan).sum())
+    return x.reading(computed="right", extra={"P": plan}, closed_form=x.eps * one_sided.entropy(plan).sum())
 
 
 def total_score(x: AttentionProblem) -> Reading:
@@ -70,7 +70,7 @@ def total_score(x: AttentionProblem) -> Reading:
         "objective": -one_sided.objective(plan, scores, x.eps).sum() - x.eps * one_sided.entropy(plan).sum(),
     }
     rival = (x["R"], plan, torch.eye(x.m, dtype=torch.float64, device=x.device)[scores.argmax(-1)])[x.seed % 3]
-    return x.reading(scores.abs().sum(), float(x.n), given={"R": rival}, **routes)
+    return x.reading(scores.abs().sum(), float(x.n), extra={"R": rival}, **routes)
 
 
 @confirms(Layer.TORCH, "transport.s5.cold-matching", on=attention_problems(square=True), corrected=total_score)

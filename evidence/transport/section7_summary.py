@@ -48,7 +48,7 @@ class Losses(Placed):
 
     def reading(self, routes: dict[str, Tensor], computed: Literal["left", "right"], size: float) -> Reading:
         """Routes at these losses, for a γ(L) = L."""
-        import ot  # which takes a second
+        import ot  # importing it takes a second
 
         f, g = self.loss(self.train), self.loss(self.test)
         (a, b), largest = self.masses, 1 + size + float(f.max() + g.max())
@@ -81,7 +81,7 @@ def losses(draw: st.DrawFn) -> Losses:
 
 def carried(x: Losses) -> Reading:
     """L W₁, by the linear program and by the area between the distribution functions."""
-    import ot  # which takes a second
+    import ot  # importing it takes a second
 
     (a, b), apart = x.masses, (x.train[:, None] - x.test).abs()
     places = torch.cat((x.train, x.test)).to(x.device)
@@ -131,28 +131,28 @@ def on_a_line(drawn: PlanProblem) -> tuple[Array, Array, dict[str, float | Array
     """Places of training and testing, and a loss of the Lipschitz constant L = ε there; γ(L) = L."""
     train, test = drawn.potentials[0], drawn.potentials[1] + (0.0, 6.0)[drawn.seed % 2]
     places = (x + 9 if drawn.seed % 3 else np.abs(x) for x in (train, test))
-    f, g = (drawn.epsilon * place for place in places)
+    f, g = (drawn.epsilon * points for points in places)
     spare = drawn.epsilon * np.abs(train[:, None] - test) - g + f[:, None]
     return train, test, {"f": f, "g": g, "L": drawn.epsilon, "γ": drawn.epsilon, "z": np.maximum(spare, 0.0)}
 
 
 def conic_carried(drawn: PlanProblem) -> Reading:
     """L W₁ of training and test data, by the linear program."""
-    train, test, given = on_a_line(drawn)
+    train, test, values = on_a_line(drawn)
     best = coupling.solve_transport(np.abs(train[:, None] - test), drawn.a, drawn.b)
     assert best.certified
     scale = drawn.epsilon * (10 + float(np.abs(train).max() + np.abs(test).max()))
     off = drawn.epsilon * max(best.gap, 0.0) + tolerances.rounding("float64", drawn.n * drawn.m, 4 * scale)
-    return Reading(drawn.point(**given, P=best.plan), {"linear program": float64(drawn.epsilon * best.objective)}, off)
+    return Reading(drawn.point(**values, P=best.plan), {"linear program": float64(drawn.epsilon * best.objective)}, off)
 
 
 @confirms(Layer.PRIMAL, "transport.s7.generalization", on=conic_problems(), corrected=conic_carried)
 def conic_risk_gap(drawn: PlanProblem) -> Reading:
     """The gap, along the best coupling of the two distributions."""
-    train, test, given = on_a_line(drawn)
+    train, test, values = on_a_line(drawn)
     best = coupling.solve_transport(np.abs(train[:, None] - test), drawn.a, drawn.b)
     assert best.certified
-    f, g = np.asarray(given["f"]), np.asarray(given["g"])
+    f, g = np.asarray(values["f"]), np.asarray(values["g"])
     scale = 1 + float(np.abs(f).max() + np.abs(g).max())
     off = scale * (best.infeasibility + tolerances.rounding("float64", drawn.n * drawn.m))
-    return Reading(drawn.point(**given), {"linear program": float64((best.plan * (g - f[:, None])).sum())}, off, "right")
+    return Reading(drawn.point(**values), {"linear program": float64((best.plan * (g - f[:, None])).sum())}, off, "right")

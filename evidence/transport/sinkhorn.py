@@ -21,7 +21,7 @@ def entropy(plan: Tensor) -> Tensor:
 
 @dataclass(frozen=True)
 class Iterates:
-    """Marginals, a cost, and what the iteration has come to after some steps: an iterate that has its columns right."""
+    """Marginals, a cost, and the iterate after some steps, whose columns are right."""
 
     problem: AttentionProblem
     cost: Tensor
@@ -38,7 +38,7 @@ class Iterates:
         return a, self.problem["b"]
 
     def plan(self, half_steps: float) -> Tensor:
-        """The iterate of mass 1 after so many half-steps."""
+        """The iterate of mass 1 after a number of half-steps."""
         return sinkhorn_weights(-self.cost, self.problem.eps, half_steps, self.marginals[1]) / self.problem.n
 
     @cached_property
@@ -67,14 +67,14 @@ class Iterates:
     def reading(self, **routes: Tensor) -> Reading:
         """Values read at the iterate after `steps`, an odd number of half-steps, and at the optimum.
 
-        The optimum's marginals are off by what it says, which moves J − D by that times the potentials.
+        The optimum's marginals have the error that it reports, which moves J − D by that times the potentials.
         """
         (f, g), (a, b) = self.potentials(self.steps), self.marginals
-        given = {"a": a, "b": b, "C": self.cost, "P": self.limit.plan, "f": f, "g": g}
+        extra = {"a": a, "b": b, "C": self.cost, "P": self.limit.plan, "f": f, "g": g}
         reach = 1 + float(f.abs().max() + g.abs().max() + self.cost.abs().max())
         off = float(self.limit.row_error.sum() + self.limit.column_error.sum())
         reach_of_logs = reach * (1 + reach / self.problem.eps)
-        known = self.problem.reading(reach_of_logs, given=given, **routes)  # type: ignore[arg-type]
+        known = self.problem.reading(reach_of_logs, extra=extra, **routes)  # type: ignore[arg-type]
         return Reading(known.point, routes, known.tolerance + off * reach_of_logs)
 
 

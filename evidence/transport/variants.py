@@ -15,4 +15,4 @@ def own_plan(x: AttentionProblem) -> Reading:
         "closed_form": one_sided.plan(x.eps * kernel.log(), x.eps),
         "pot": by_pot(x.eps * kernel.log(), x.eps),
     }
-    return x.reading(kernel.log(), given={"κ": kernel}, **routes)
+    return x.reading(kernel.log(), extra={"κ": kernel}, **routes)

@@ -37,12 +37,12 @@ NEWTON_SIZES = (*((n, 64, 64) for n in (512, 1024, 2048)), *((1024, d, 64) for d
 
 TOKENS, LAYERS = (128, 256, 512), (1, 2, 4, 6)
 SHARDS = (120, 60, 30, 15)
-"""Of `verify`: a run is the first of so many shards of all claims."""
+"""For `verify`: each run verifies the first of this many shards of all claims."""
 
 
 @dataclass(frozen=True)
 class Cost:
-    """What one run took.
+    """The cost of one run.
 
     Attributes:
         what: "solve", "newton" (``solve`` without a Gram matrix), "deviation" or "verify".
@@ -70,7 +70,7 @@ def solve_costs(
 
 
 def deviation_costs(tokens: Iterable[int] = TOKENS, depths: Iterable[int] = LAYERS) -> Iterator[Cost]:
-    """Measure the first layers of the pretrained encoder on one input of so many tokens.
+    """Measure the first layers of the pretrained encoder, for each number of tokens on one input.
 
     Raises:
         ModelUnavailableError: if the encoder is not installed.
@@ -92,13 +92,13 @@ def deviation_costs(tokens: Iterable[int] = TOKENS, depths: Iterable[int] = LAYE
 
 
 def verify_costs(folder: Path, shards: Iterable[int] = SHARDS) -> Iterator[Cost]:
-    """Verify the first of so many shards of all claims, each in one process of its own."""
+    """For each number of shards of all claims, verify the first shard in a process of its own."""
     for count in shards:
         path = folder / f"shard-of-{count}.json"
         command = [sys.executable, "-m", "derivations", "verify", f"--shard=1/{count}", f"--json={path}", "-n", "0"]
         with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
             _, _, usage = os.wait4(process.pid, 0)
-            process.returncode = 0                           # it has been waited for
+            process.returncode = 0                           # wait4 has reaped the process
         claims = len(json.loads(path.read_text(encoding="utf-8"))["claims"])
         yield Cost("verify", {"claims": claims}, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024 / 1e6)
 
@@ -166,7 +166,7 @@ def line(points: Sequence[tuple[float, float]]) -> Fit:
 
 
 def machine() -> str:
-    """Return what a reader has to know of this machine."""
+    """Return a description of this machine."""
     info = Path("/proc/cpuinfo")
     text = info.read_text(encoding="utf-8") if info.exists() else ""
     models = [row.split(":", 1)[1].strip() for row in text.splitlines() if row.startswith("model name")]

@@ -23,12 +23,12 @@ class Rate:
 @contextmanager
 def multiplied_in(precision: str) -> Iterator[None]:
     """Multiply float32 matrices in tf32, where the device can, or as they are."""
-    before = torch.get_float32_matmul_precision()
+    previous = torch.get_float32_matmul_precision()
     torch.set_float32_matmul_precision("high" if precision == "tf32" else "highest")
     try:
         yield
     finally:
-        torch.set_float32_matmul_precision(before)
+        torch.set_float32_matmul_precision(previous)
 
 
 def rates(device: str, size: int = 4096, rounds: int = 5) -> Iterator[Rate]:

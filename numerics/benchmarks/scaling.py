@@ -1,10 +1,10 @@
 """How `deviation` scales with processes: python -m numerics.benchmarks.scaling [--processes 2].
 
-The same run, from an empty folder, by one process and by several under torchrun, each on one thread, in turns. What scales is
-the time of the whole command: imports, models, tables and pictures, which one process makes alone, are in it.
+The same run, from an empty folder, by one process and by several under torchrun, each on one thread, in turns. Times are
+those of the whole command, including imports, models, tables and pictures, which one process makes alone.
 
 Ratio       of elapsed times, one process to several; only a machine with an idle core for each process shows it
-Work        CPU seconds of several processes together, to those of one: 1 if sharing the work makes none
+Work        CPU seconds of several processes together, to those of one: 1 if sharing the work adds none
 Bound       processes / work: the ratio on idle cores if all processes were busy to the end
 """
 
@@ -48,7 +48,7 @@ class Turn:
 
 @dataclass(frozen=True)
 class Scaling:
-    """What several processes gain.
+    """The gain from several processes.
 
     Attributes:
         processes: how many.
@@ -76,12 +76,12 @@ def run(processes: int, arguments: Sequence[str]) -> Turn:
     environment = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-m", *torchrun, "numerics", "deviation", "--out", f"{folder}/out", *arguments]
-        start, before = time.perf_counter(), _cpu()
+        start, cpu_start = time.perf_counter(), _cpu()
         done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-        turn = Turn(processes, time.perf_counter() - start, _cpu() - before)
+        turn = Turn(processes, time.perf_counter() - start, _cpu() - cpu_start)
     if done.returncode:
-        said = (done.stderr or done.stdout).strip().splitlines() or [f"status {done.returncode}"]
-        raise ValueError(f"arguments: expected a run of deviation that ends well, got {said[-1]}")
+        output = (done.stderr or done.stdout).strip().splitlines() or [f"status {done.returncode}"]
+        raise ValueError(f"arguments: expected a run of deviation that ends well, got {output[-1]}")
     return turn
 
 
@@ -121,15 +121,15 @@ def main(processes: int, model: str, tokens: int, paragraphs: int, rounds: int, 
         arguments = ["--model", model, "--tokens", str(tokens), "--text", text.name]
         for _ in range(rounds):
             turns += [run(count, arguments) for count in (1, processes)]
-    found = scaling(turns)
+    result = scaling(turns)
     table = Table("processes", "seconds", "CPU seconds")
     for turn in turns:
         table.add_row(str(turn.processes), f"{turn.seconds:.1f}", f"{turn.cpu:.1f}")
     console.print(table)
-    console.print(f"{processes} processes are {found.ratio:.2f} times as fast as one, by {found.work:.2f} times its work: "
-                  f"at most {found.bound:.2f} times on idle cores", soft_wrap=True)
+    console.print(f"{processes} processes are {result.ratio:.2f} times as fast as one, by {result.work:.2f} times its work: "
+                  f"at most {result.bound:.2f} times on idle cores", soft_wrap=True)
     if path:
-        results = {"turns": [asdict(turn) for turn in turns], "scaling": asdict(found) | {"bound": found.bound}}
+        results = {"turns": [asdict(turn) for turn in turns], "scaling": asdict(result) | {"bound": result.bound}}
         path.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
 
 

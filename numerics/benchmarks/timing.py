@@ -33,10 +33,10 @@ def medians(works: Mapping[str, Callable[[], object]], rounds: int) -> dict[str,
     return {name: next(iter(Measurement.merge(parts))).median for name, parts in turns.items()}
 
 
-def timed(work: Callable[[Argument], Result], given: Argument, *, on_gpu: bool) -> tuple[float, Result]:
+def timed(work: Callable[[Argument], Result], argument: Argument, *, on_gpu: bool) -> tuple[float, Result]:
     """Return the seconds that a call takes, and its result."""
     start = time.perf_counter()
-    result = work(given)
+    result = work(argument)
     if on_gpu:
         torch.cuda.synchronize()
     return time.perf_counter() - start, result

@@ -58,7 +58,7 @@ def bench(only: tuple[str, ...], queries: int, keys: int, width: int, rounds: in
           tokens: int, alpha: float, doublings: int, points: int, device: str, threads: int, path: Path | None) -> None:
     """Time closed forms and solvers beside their peers, in one run."""
     check_device(device)
-    console, before = Console(), torch.get_num_threads()
+    console, initial_threads = Console(), torch.get_num_threads()
     sections: dict[str, Callable[[], Any]] = {
         "closed-forms": lambda: _compared(
             console, measure(queries, keys, width, device, rounds), len(cases(1, 1, 1, device))),
@@ -72,7 +72,7 @@ def bench(only: tuple[str, ...], queries: int, keys: int, width: int, rounds: in
     try:
         measured = {name: section() for name, section in sections.items() if name in (only or SECTIONS)}
     finally:
-        torch.set_num_threads(before)
+        torch.set_num_threads(initial_threads)
     if path:
         path.write_text(json.dumps({"device": device, "threads": threads} | measured, indent=1) + "\n")
 
@@ -110,11 +110,11 @@ def _solvers(console: Console, layer: int, tokens: int, alpha: float, rounds: in
         table.add_row(*_cells(row, ours))
     console.print(table)
     rows = [asdict(x) | {"ratio": x.seconds / ours} for x in measured]
-    found = {"source": source, "n": n, "d": d, "alpha": alpha, "memory": memory, "arrays": arrays, "rows": rows}
+    results = {"source": source, "n": n, "d": d, "alpha": alpha, "memory": memory, "arrays": arrays, "rows": rows}
     if device == "cpu" and torch.get_num_threads() > 1:
-        found["thread_gain"] = thread_gain(templates, evidence, rounds, alpha=alpha)
-        console.print(f"mem.solve is {found['thread_gain']:.2f} times as fast on {torch.get_num_threads()} threads as on one")
-    return found
+        results["thread_gain"] = thread_gain(templates, evidence, rounds, alpha=alpha)
+        console.print(f"mem.solve is {results['thread_gain']:.2f} times as fast on {torch.get_num_threads()} threads as on one")
+    return results
 
 
 def _cells(row: Timing, ours: float) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""python -m numerics cost: what the commands cost where they are small, and what they would cost where they are not."""
+"""python -m numerics cost: the cost of small runs of the commands, extrapolated to large ones."""
 
 import json
 import tempfile
@@ -29,7 +29,7 @@ from numerics.models.encoder import ModelUnavailableError
 
 SECTIONS = ("solve", "newton", "deviation", "verify")
 HEADS, WIDTH = 12, 384
-"""Of the pretrained encoder."""
+"""The number of heads and the width of the pretrained encoder."""
 
 MODEL = {"layers": 100, "tokens": 8192}
 LIBRARY = 10_000
@@ -51,14 +51,14 @@ def cost(only: tuple[str, ...], out: Path) -> None:
         with tempfile.TemporaryDirectory() as folder:
             sections = {"solve": solve_costs(), "newton": solve_costs("newton", NEWTON_SIZES), "deviation": deviation_costs(),
                         "verify": verify_costs(Path(folder))}
-            wanted = [name for name in SECTIONS if name in (only or SECTIONS)]
-            found = [each for name in wanted
+            chosen = [name for name in SECTIONS if name in (only or SECTIONS)]
+            costs = [each for name in chosen
                      for each in track(sections[name], description=name, transient=True, console=console)]
     except ModelUnavailableError as error:
         raise click.UsageError(str(error)) from error
     finally:
         torch.set_num_threads(threads)
-    results = {"machine": machine(), "costs": [asdict(each) for each in found]}
+    results = {"machine": machine(), "costs": [asdict(each) for each in costs]}
     with atomic_write(out / "cost.json") as path:
         path.write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     with atomic_write(out / "cost.md") as path:
@@ -76,9 +76,9 @@ def page(results: dict[str, Any]) -> str:
              f"{results['machine']}. Behind ± is one standard error of the fit. What is beyond the sizes in the tables is "
              "extrapolated, not measured: a factor in parentheses, as in (×/÷ 1.5), is what two standard errors of the fit "
              "make of it, if growth goes on as it was.", ""]
-    for name, (title, told) in TOLD.items():
+    for name, (title, report) in REPORTS.items():
         if name in costs:
-            lines += [f"## {title}", "", *_table(costs[name]), "", *told(costs), ""]
+            lines += [f"## {title}", "", *_table(costs[name]), "", *report(costs), ""]
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -114,17 +114,18 @@ def _deviation(costs: Costs) -> list[str]:
     deepest = max(each.sizes["layers"] for each in own)
     by_tokens = [Cost(each.what, {"tokens": each.sizes["tokens"]}, each.seconds, each.megabytes) for each in own
                  if each.sizes["layers"] == deepest]
-    told = [f"The first layers of the pretrained encoder ({HEADS} heads, width {WIDTH}), on one text.",
-            f"Seconds grow as {_growth(own, 'seconds')}; memory as {_growth(by_tokens, 'megabytes')}, whatever the number of "
-            "layers, which are measured one after the other. Where the fast solver's bounds of rounding are too wide for the "
-            "study, as in some layers for long texts, rows take Newton's method, and the growth is not that of a power."]
+    sentences = [
+        f"The first layers of the pretrained encoder ({HEADS} heads, width {WIDTH}), on one text.",
+        f"Seconds grow as {_growth(own, 'seconds')}; memory as {_growth(by_tokens, 'megabytes')}, whatever the number of "
+        "layers, which are measured one after the other. Where the fast solver's bounds of rounding are too wide for the "
+        "study, as in some layers for long texts, rows take Newton's method, and the growth is not that of a power."]
     if "newton" not in costs:
-        return told
+        return sentences
     tokens, rows = MODEL["tokens"], HEADS * MODEL["tokens"]
     each, factor = projected(costs["newton"], {"n": tokens, "d": WIDTH, "rows": rows})
     seconds = MODEL["layers"] * each
     short = projected(own, {**MODEL, "tokens": 512})
-    return [*told, "",
+    return [*sentences, "",
             f"A model of {MODEL['layers']} such layers would take {_about(short)} on one core for 512 tokens. For {tokens:,}",
             f"it has more templates than a Gram matrix is made for: {MODEL['layers'] * rows:,} problems by Newton's method,",
             f"{_about((seconds, factor))} on one core, {_time(seconds / 1000)} on 1,000. Layers and inputs are independent,",
@@ -136,29 +137,29 @@ def _verify(costs: Costs) -> list[str]:
     seconds, megabytes = (line([(cost.sizes["claims"], getattr(cost, name)) for cost in own])
                           for name in ("seconds", "megabytes"))
     (fixed, each), (resident, more) = ([fit.values[name] for name in ("", "x")] for fit in (seconds, megabytes))
-    whole, error = seconds.at({"x": LIBRARY})
+    total, error = seconds.at({"x": LIBRARY})
     return [f"A run takes {fixed:.1f} ± {seconds.error(''):.1f} s at any rate and {each:.2f} ± {seconds.error('x'):.2f} s for "
             f"each claim, {resident:.0f} MB and {1000 * more:.0f} ± {1000 * megabytes.error('x'):.0f} kB for each claim, in "
             "one process.",
-            f"A library of {LIBRARY:,} claims would take {_time(whole)} (± {100 * error / whole:.0f} %) on one core, "
+            f"A library of {LIBRARY:,} claims would take {_time(total)} (± {100 * error / total:.0f} %) on one core, "
             f"{_time(fixed + each * LIBRARY / 16)} in 16 shards of one core each",
             f"(`verify --shard i/16`), and {(resident + more * LIBRARY) / 1000:.1f} GB in one process."]
 
 
-TOLD: dict[str, tuple[str, Callable[[Costs], list[str]]]] = {
+REPORTS: dict[str, tuple[str, Callable[[Costs], list[str]]]] = {
     "solve": ("`mem.solve`", _solve), "newton": ("`mem.solve` without a Gram matrix", _newton),
     "deviation": ("`python -m numerics deviation`", _deviation), "verify": ("`python -m derivations verify`", _verify),
 }
-"""Title and words of each section of the page."""
+"""The title and the sentences of each section of the page."""
 
 
-def _about(found: tuple[float, float]) -> str:
-    """Seconds, and the factor that they may be off by."""
-    return f"{_time(found[0])} (×/÷ {found[1]:.1f})"
+def _about(estimate: tuple[float, float]) -> str:
+    """Format seconds with their factor of error."""
+    return f"{_time(estimate[0])} (×/÷ {estimate[1]:.1f})"
 
 
 def _time(seconds: float) -> str:
-    """Seconds in the unit in which they are read."""
+    """Format seconds in a readable unit."""
     for unit, length in (("years", 31_557_600), ("days", 86400), ("hours", 3600), ("minutes", 60)):
         if seconds >= 2 * length:
             return f"{seconds / length:.1f} {unit}"

@@ -18,13 +18,13 @@ from numerics.models.capture import CaptureError
 from numerics.models.encoder import PARAGRAPH, ModelUnavailableError
 
 FOLDER = "deviation-rows"
-"""Where the rows are, below the folder of the output."""
+"""The subfolder of the output that holds the rows."""
 
 _SHOWN = ("deviation", "visible_deviation", "output_error", "total_variation")
 
 
 _LEAST, _MOST = 2.0**-26, 2.0**26
-"""Of α: the evidence z/α stands beside the mean of the prior, and beyond these bounds half of the digits of one are lost."""
+"""Bounds of α: z/α is added to the mean of the prior, and beyond them one of the two loses half of its digits."""
 
 
 def _alpha(_context: click.Context, _parameter: click.Parameter, value: float) -> float:
@@ -46,7 +46,7 @@ def _alpha(_context: click.Context, _parameter: click.Parameter, value: float) -
 def deviation(
     out: Path, names: tuple[str, ...], text: Path | None, image: Path | None, alpha: float, tokens: int | None, device: str
 ) -> None:
-    """Make Figures 4 to 8 again: attention beside the exact solution of the problem that it is said to solve.
+    """Reproduce Figures 4 to 8: attention beside the exact solution of the problem that it is supposed to solve.
 
     Under torchrun the processes share the work, and one of them writes the table.
     """
@@ -55,33 +55,33 @@ def deviation(
         raise click.UsageError(f"--model: expected models with different names, got {', '.join(names)}")
     console = Console()
     out.mkdir(exist_ok=True)
-    found: list[shards.Shard] = []
+    measured: list[shards.Shard] = []
     try:
         written = PARAGRAPH if text is None else _text(text)
         with init_distributed(device) as ranks:
             for name in names:
                 for subject in subjects(name, written, image, tokens):
-                    _measure(subject, alpha, out, ranks, found, console)
+                    _measure(subject, alpha, out, ranks, measured, console)
             ranks.barrier()
             if ranks.rank == 0:
-                _report(found, out, console)
+                _report(measured, out, console)
             ranks.barrier()
     except (ModelUnavailableError, CaptureError, ValueError) as error:
         raise click.UsageError(str(error)) from error
 
 
 def _measure(
-    subject: Subject, alpha: float, out: Path, ranks: Ranks, found: list[shards.Shard], console: Console
+    subject: Subject, alpha: float, out: Path, ranks: Ranks, measured: list[shards.Shard], console: Console
 ) -> None:
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True, disable=ranks.rank > 0) as bar:
         task = bar.add_task(f"{subject.name}, {subject.weights} weights", total=None)
-        for step in shards.run(subject, alpha, out / FOLDER, ranks, found):
+        for step in shards.run(subject, alpha, out / FOLDER, ranks, measured):
             bar.update(task, completed=step.done, total=step.total)
 
 
-def _report(found: list[shards.Shard], out: Path, console: Console) -> None:
-    layers = summary.collect(found)
+def _report(measured: list[shards.Shard], out: Path, console: Console) -> None:
+    layers = summary.collect(measured)
     tables = {"deviation.csv": summary.layer_table(layers), "deviation-heads.csv": summary.head_table(layers)}
     for name, content in tables.items():
         with anew(out / name) as path:

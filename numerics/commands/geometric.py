@@ -46,23 +46,23 @@ def geometric(
     torch.set_num_threads(threads)
     study = study_of(dataset, cast(Where, where), epochs, seeds)
     try:
-        found = Results(study, _train(study, console))
+        results = Results(study, _train(study, console))
     except KeyboardInterrupt:
         console.print("interrupted; nothing was written")
         click.get_current_context().exit(INTERRUPTED)
-    _show(console, found)
+    _show(console, results)
     if record:
         with atomic_write(record) as path:
-            path.write_text(json.dumps(found.record(), ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+            path.write_text(json.dumps(results.record(), ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
         console.print(f"{record} written")
     if figure:
         with atomic_write(figure) as path:
-            draw(found).savefig(path, dpi=150)
+            draw(results).savefig(path, dpi=150)
         console.print(f"{figure} written")
 
 
 def _train(study: Study, console: Console) -> tuple[Run, ...]:
-    """Train everything, with a bar that says what is left."""
+    """Train everything, with a progress bar."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(),
                TextColumn("loss {task.fields[loss]:.4f}"))
     runs = []
@@ -78,16 +78,16 @@ def _train(study: Study, console: Console) -> tuple[Run, ...]:
     return tuple(runs)
 
 
-def _show(console: Console, found: Results) -> None:
-    study = found.study
+def _show(console: Console, results: Results) -> None:
+    study = results.study
     table = Table("arm", "weights", "last loss", "test accuracy")
     for arm in study.arms:
-        losses = [run.losses[-1] for run in found.runs if run.arm == arm]
-        table.add_row(arm, ARMS[arm].description, f"{sum(losses) / len(losses):.4f}", _shown(found.accuracy(arm)))
+        losses = [run.losses[-1] for run in results.runs if run.arm == arm]
+        table.add_row(arm, ARMS[arm].description, f"{sum(losses) / len(losses):.4f}", _shown(results.accuracy(arm)))
     console.print(table)
     differences = Table("paired difference", "of", "points, 95 % interval", "")
-    for question, pair in found.questions().items():
-        mean = found.difference(*pair)
+    for question, pair in results.questions().items():
+        mean = results.difference(*pair)
         differences.add_row(question, " − ".join(pair), _shown(mean, 100.0, "+.2f"), mean.verdict)
     console.print(differences)
     trained, tested = len(study.dataset.train_labels), len(study.dataset.test_labels)

@@ -25,8 +25,8 @@ from numerics.experiments.output import atomic_write
 
 ROOT = Path(__file__).parents[2]
 NOT_MEASURED = "not measured: there is no CUDA device"
-WITHOUT = ("Nothing here is about a card: not its speed, not its errors, not its votes. The steps ran on the CPU, on small "
-           "inputs, which shows that they run.")
+WITHOUT = ("No GPU was measured: neither its speed, nor its errors, nor its votes. The steps ran on the CPU, on small inputs, "
+           "which shows that they run.")
 
 
 @dataclass(frozen=True)
@@ -66,8 +66,8 @@ def steps(device: str, folder: Path) -> Iterator[Step]:
 
 
 def run_step(step: Step, folder: Path) -> Outcome:
-    """Run one step in its own process, so that a crash does not affect the others. Out of time, it ends with all that it
-    started, which would otherwise keep the card busy."""
+    """Run one step in its own process, so that a crash does not affect the others. After a timeout
+    its child processes are ended too: they would keep the GPU busy."""
     start, command = time.perf_counter(), [sys.executable, "-m", *step.arguments]
     with tempfile.TemporaryFile() as output:
         process = subprocess.Popen(command, cwd=ROOT, stdout=output, stderr=subprocess.STDOUT, start_new_session=True)
@@ -81,10 +81,10 @@ def run_step(step: Step, folder: Path) -> Outcome:
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
         output.seek(0)
-        said = output.read().decode(errors="replace")
+        printed = output.read().decode(errors="replace")
     with atomic_write(folder / f"{step.name}.txt") as path:
-        path.write_text(said, encoding="utf-8")
-    last = "\n".join(said.strip().splitlines()[-3:])
+        path.write_text(printed, encoding="utf-8")
+    last = "\n".join(printed.strip().splitlines()[-3:])
     return Outcome(step.name, f"python -m {' '.join(step.arguments)}", ended, time.perf_counter() - start, last)
 
 
@@ -93,9 +93,9 @@ def run_step(step: Step, folder: Path) -> Outcome:
               help="folder for the page, the numbers and what each step printed, made if it is missing")
 @click.option("--size", type=click.IntRange(1), default=4096, show_default=True, help="of the matrices that are multiplied")
 def gpu(out: Path, size: int) -> None:
-    """Run on a card what is meant for one: tests, votes, benchmarks, the deviation study, and every precision.
+    """Run everything that is meant for a GPU: tests, votes, benchmarks, the deviation study, and every precision.
 
-    Where there is no card, the same on the CPU, on less; the page says what was not measured.
+    Without a GPU the same steps run on the CPU with smaller inputs; the page says what was not measured.
     """
     device = "cuda" if torch.cuda.is_available() else "cpu"
     out.mkdir(exist_ok=True)

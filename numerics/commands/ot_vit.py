@@ -91,15 +91,15 @@ def _configured(
     """Return the default configuration with the given options replaced."""
     recipe = configuration.recipe
     recipe = replace(recipe, batch=batch or recipe.batch, rate=rate or recipe.rate)
-    given = {name: value for name, value in widths.items() if value is not None}
-    return replace(configuration, architecture=replace(configuration.architecture, **given), recipe=recipe)
+    chosen = {name: value for name, value in widths.items() if value is not None}
+    return replace(configuration, architecture=replace(configuration.architecture, **chosen), recipe=recipe)
 
 
 def _train(study: Study, console: Console) -> None:
-    """Train what is not finished, with a line a run and, on a terminal, a bar with what is left."""
+    """Continue unfinished runs, with one line for each and, on a terminal, a progress bar."""
     epochs = study.configuration.recipe.epochs
     total = epochs * len(study.arms) * study.seeds
-    before = done = sum(len(history.losses) for histories in study.histories().values() for history in histories)
+    resumed = done = sum(len(history.losses) for histories in study.histories().values() for history in histories)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(),
                TextColumn("loss {task.fields[loss]:.4f}, accuracy {task.fields[accuracy]:.3f}"))
     started = time.monotonic()
@@ -110,7 +110,7 @@ def _train(study: Study, console: Console) -> None:
             loss, accuracy = step.history.losses[-1], step.history.correct[-1] / len(study.dataset.test_labels)
             bar.update(task, completed=done, loss=loss, accuracy=accuracy, description=f"{step.arm}, seed {step.seed}")
             if len(step.history.losses) == epochs:
-                left = (time.monotonic() - started) / (done - before) * (total - done)
+                left = (time.monotonic() - started) / (done - resumed) * (total - done)
                 console.print(f"{step.arm}, seed {step.seed}: loss {loss:.4f}, accuracy {accuracy:.4f}; "
                               f"{done} of {total} epochs, about {left / 60:.1f} min left")
 
@@ -137,7 +137,7 @@ def _show(console: Console, dataset: str, results: report.Results) -> None:
 
 
 def _last_layers(results: report.Results) -> Table:
-    """What happens to a trained model when its last layer is given exact weights, or no cost."""
+    """The effect on trained models of exact weights, or of no cost, in the last layer."""
     table = Table("trained", "accuracy with (25)", "M = 0", "exact, (24)", "‖p − u‖₁", "‖p − p₀‖₁", "‖p − p*‖₁")
     for arm, probes in results.probes.items():
         shares = ([None if each is None else each / probe.images for probe, each in zip(probes, values, strict=True)]
@@ -148,7 +148,7 @@ def _last_layers(results: report.Results) -> Table:
 
 
 def _mean(values: list[float | None]) -> str:
-    """The mean of values that are all there."""
+    """Format the mean of values, if none is missing."""
     known = [value for value in values if value is not None]
     return f"{interval(known).mean:.4f}" if len(known) == len(values) else "not solved"
 

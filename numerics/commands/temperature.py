@@ -32,16 +32,16 @@ def temperature(
     out: Path, model: str, text: Path | None, image: Path | None, lowest: float, highest: float, count: int
 ) -> None:
     """Show how concentrated each head of a model is against the temperature, beside the same model with random weights."""
-    console, found = Console(), list[Curves]()
+    console, measured = Console(), list[Curves]()
     try:
-        at = temperatures(lowest, highest, count)
+        epsilons = temperatures(lowest, highest, count)
         written = PARAGRAPH if text is None else text.read_text(encoding="utf-8")
         columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
         with Progress(*columns, console=console, transient=True) as bar:
             for subject in subjects(model, written, image):
                 task = bar.add_task(f"{subject.name}, {subject.weights} weights", total=None)
-                for total, curves in measure(subject, at):
-                    found.append(curves)
+                for total, curves in measure(subject, epsilons):
+                    measured.append(curves)
                     bar.update(task, advance=1, total=total)
     except UnicodeDecodeError as error:
         raise click.UsageError(f"--text: expected UTF-8 text, got {text}, which is something else") from error
@@ -49,18 +49,18 @@ def temperature(
         raise click.UsageError(str(error)) from error
     out.mkdir(exist_ok=True)
     with atomic_write(out / "temperature.csv") as path:
-        path.write_text(_csv(found), encoding="utf-8")
-    pictures = _draw(found, out)
-    console.print(_table(found))
+        path.write_text(_csv(measured), encoding="utf-8")
+    pictures = _draw(measured, out)
+    console.print(_table(measured))
     for name in STATISTICS:
-        worst = max(curves.disagreement(name) for curves in found)
+        worst = max(curves.disagreement(name) for curves in measured)
         console.print(f"{name.replace('_', ' ')}: derived and measured derivatives agree to {worst:.1e} of the largest")
     console.print(f"temperature.csv and {pictures} pictures (.png, .svg) are in {out}", soft_wrap=True)
 
 
-def _draw(found: list[Curves], out: Path) -> int:
+def _draw(measured: list[Curves], out: Path) -> int:
     pictures = 0
-    for role, of_role in groupby(sorted(found, key=lambda c: c.role), lambda c: c.role):
+    for role, of_role in groupby(sorted(measured, key=lambda c: c.role), lambda c: c.role):
         rows = list(of_role)
         trained = [curves for curves in rows if curves.weights == "trained"]
         drawn = {"layers": figures.layers(rows), "heads": figures.heads(trained), "slopes": figures.slopes(rows)}
@@ -74,30 +74,30 @@ def _draw(found: list[Curves], out: Path) -> int:
     return pictures
 
 
-def _csv(found: list[Curves]) -> str:
+def _csv(measured: list[Curves]) -> str:
     """One line for each module, head and temperature."""
     derivatives = [f"{which}_slope_of_{name}" for name in STATISTICS for which in ("derived", "measured")]
     sheet = io.StringIO()
     writer = csv.writer(sheet, lineterminator="\n")
     writer.writerow(["model", "weights", "role", "layer", "head", "queries", "temperature", *STATISTICS, *derivatives])
-    for c in found:
+    for c in measured:
         for head in range(len(c.values[STATISTICS[0]])):
-            for at, value in enumerate(c.temperatures.tolist()):
-                measured = [float(c.values[name][head, at]) for name in STATISTICS]
-                slopes = [float(which[name][head, at]) for name in STATISTICS for which in (c.derived, c.measured)]
-                cells = [f"{x:.9g}" for x in (value, *measured, *slopes)]
+            for index, epsilon in enumerate(c.temperatures.tolist()):
+                values = [float(c.values[name][head, index]) for name in STATISTICS]
+                slopes = [float(which[name][head, index]) for name in STATISTICS for which in (c.derived, c.measured)]
+                cells = [f"{x:.9g}" for x in (epsilon, *values, *slopes)]
                 writer.writerow([c.model, c.weights, c.role, c.layer + 1, head + 1, c.queries, *cells])
     return sheet.getvalue()
 
 
-def _table(found: list[Curves]) -> Table:
+def _table(measured: list[Curves]) -> Table:
     """One line for each module at the temperature nearest to 1; trained | random weights."""
-    at = int(found[0].temperatures.log().abs().argmin())
+    index = int(measured[0].temperatures.log().abs().argmin())
     table = Table("attention", "queries", *(name.replace("_", " ") for name in STATISTICS),
-                  title=f"{found[0].model} at ε = {float(found[0].temperatures[at]):.3g}: "
+                  title=f"{measured[0].model} at ε = {float(measured[0].temperatures[index]):.3g}: "
                   "means over heads and queries, trained | random weights")
-    for role, layer in dict.fromkeys((curves.role, curves.layer) for curves in found):
-        pair = [curves for curves in found if (curves.role, curves.layer) == (role, layer)]
-        cells = [" | ".join(f"{float(curves.values[name][:, at].mean()):.3f}" for curves in pair) for name in STATISTICS]
+    for role, layer in dict.fromkeys((curves.role, curves.layer) for curves in measured):
+        pair = [curves for curves in measured if (curves.role, curves.layer) == (role, layer)]
+        cells = [" | ".join(f"{float(curves.values[name][:, index].mean()):.3f}" for curves in pair) for name in STATISTICS]
         table.add_row(f"{role} {layer + 1}", str(pair[0].queries), *cells)
     return table

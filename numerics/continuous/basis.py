@@ -68,9 +68,9 @@ class Basis:
 
     def values(self, coefficients: Tensor, points: Tensor) -> Tensor:
         """Return V(t) = Bψ(t), (..., P, D), for B (..., D, N); raises ValueError for other shapes or dtypes."""
-        found, B = common(self.at(points), floating("coefficients", coefficients, "D", "N", last=len(self.centers)))
-        check_leading("coefficients", B.shape[:-2], "points", found.shape[:-2])
-        fitted: Tensor = found @ B.mT
+        basis, B = common(self.at(points), floating("coefficients", coefficients, "D", "N", last=len(self.centers)))
+        check_leading("coefficients", B.shape[:-2], "points", basis.shape[:-2])
+        fitted: Tensor = basis @ B.mT
         return fitted
 
     def _with(self, *tensors: Tensor) -> list[Tensor]:

@@ -141,7 +141,7 @@ def sparsemax_covariance(covariance: Tensor) -> Tensor:
 
 
 def located(mean: Tensor, covariance: Tensor) -> tuple[Tensor, Tensor]:
-    """Return μ and the Cholesky factor of Σ, in one dtype, once they are known to fit each other.
+    """Return μ and the Cholesky factor of Σ in one dtype, after checking their shapes.
 
     Raises:
         ValueError: for shapes or dtypes that do not fit, or a Σ that is not positive definite.
@@ -158,8 +158,8 @@ def factor(name: str, x: Tensor, sign: str = "positive") -> Tensor:
 
     Args:
         name: of the argument, for the message.
-        x: floating; what is to be positive definite.
-        sign: how the message calls what the caller gave.
+        x: floating; the matrix that must be positive definite.
+        sign: the message's word for the caller's matrix, positive or negative.
 
     Returns:
         (..., d, d), lower; NaN where the matrix is not positive definite and nothing can be read.
@@ -204,8 +204,8 @@ def _half_log_determinant(lower: Tensor) -> Tensor:
 
 
 def _solve(lower: Tensor, right: Tensor) -> Tensor:
-    found: Tensor = solve_triangular(lower.mT, solve_triangular(lower, right, upper=False), upper=True)
-    return found
+    solution: Tensor = solve_triangular(lower.mT, solve_triangular(lower, right, upper=False), upper=True)
+    return solution
 
 
 def _inverse(lower: Tensor) -> Tensor:

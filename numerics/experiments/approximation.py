@@ -67,7 +67,7 @@ class Study:
 
     @property
     def worse_steps(self) -> Tensor:
-        """Which halvings of α make the error larger, beyond what the exact means are sure of; boolean, (k − 1,)."""
+        """Which halvings of α make the error larger by more than the exact means' own error; boolean, (k − 1,)."""
         return self.errors[1:] - self.bound[1:] > self.errors[:-1] + self.bound[:-1]
 
 
@@ -128,5 +128,5 @@ def _slope(alphas: Tensor, errors: Tensor) -> float:
 
 def share_of_worse_steps(problems: int, spread: float) -> float:
     """The share of problems in which some halving of α makes (18) a worse approximation."""
-    found = [bool(study(random_problem(seed, spread), halvings()).worse_steps.any()) for seed in range(problems)]
-    return math.fsum(found) / problems
+    worse = [bool(study(random_problem(seed, spread), halvings()).worse_steps.any()) for seed in range(problems)]
+    return math.fsum(worse) / problems

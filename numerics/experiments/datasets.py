@@ -104,9 +104,9 @@ def _digits() -> Dataset:
     """The second half is tested on, as in scikit-learn's own example: other people wrote it."""
     from sklearn.datasets import load_digits  # type: ignore[import-untyped]
 
-    found = load_digits()
-    images = torch.from_numpy(found.images.astype(np.uint8)).unsqueeze(1)
-    labels = torch.from_numpy(found.target.astype(np.int64))
+    digits = load_digits()
+    images = torch.from_numpy(digits.images.astype(np.uint8)).unsqueeze(1)
+    labels = torch.from_numpy(digits.target.astype(np.int64))
     half = len(images) // 2
     return Dataset("digits", images[:half], labels[:half], images[half:], labels[half:], 10)
 
@@ -140,7 +140,7 @@ def read_idx(name: str, content: bytes) -> np.ndarray:
     if len(content) < 4 or content[:2] != b"\0\0" or content[2] != UNSIGNED_BYTE:
         raise ValueError(f"{name}: expected an idx file of unsigned bytes, got one that starts with {content[:4].hex()!r}")
     start = 4 + 4 * content[3]
-    shape = tuple(int.from_bytes(content[at : at + 4], "big") for at in range(4, start, 4))
+    shape = tuple(int.from_bytes(content[offset : offset + 4], "big") for offset in range(4, start, 4))
     if len(content) - start != int(np.prod(shape)):
         raise ValueError(f"{name}: expected {shape} unsigned bytes, got {max(0, len(content) - start)} of them")
     return np.frombuffer(content, np.uint8, offset=start).reshape(shape)
@@ -159,14 +159,14 @@ def _cifar(name: str, folder: Path) -> Dataset:
 
 
 def _reader(name: str, folder: Path) -> Callable[[str], bytes]:
-    """How a file of CIFAR is read: from the folder, the folder it unpacks to, or the archive."""
+    """Return a reader of CIFAR's files: from the folder, the folder it unpacks to, or the archive."""
     (source,) = SOURCES[name]
     inner = "cifar-10-batches-bin" if name == "cifar10" else "cifar-100-binary"
     first = "data_batch_1.bin" if name == "cifar10" else "train.bin"
     for unpacked in (folder, folder / inner):
         if (unpacked / first).exists():
             return lambda file: _whole_file(unpacked / file)
-    pickled = [found for found in PICKLED[name] if (folder / found).exists()]
+    pickled = [file_name for file_name in PICKLED[name] if (folder / file_name).exists()]
     if pickled and not (folder / source.name).exists():
         raise ValueError(f"{name}: expected the binary version, {source.name} or what it unpacks to, got the pickled one "
                          f"({folder / pickled[0]}): unpickling a file runs whatever it says")
@@ -223,14 +223,14 @@ def _fetch(name: str, source: Source, folder: Path) -> None:
         return
     advice = f"put {source.name} from {source.url} into the folder"
     if not folder.is_dir():
-        raise ValueError(f"{name}: expected its files in {folder}, which is no folder; make it and {advice}")
+        raise ValueError(f"{name}: expected its files in {folder}, which is not a folder; make it and {advice}")
     try:
         with urllib.request.urlopen(source.url, timeout=60) as response:
             content = response.read()
     except (OSError, HTTPException) as error:
         raise ValueError(f"{name}: {source.name} is not in {folder} and cannot be downloaded ({error}); {advice}") from None
-    found = hashlib.md5(content, usedforsecurity=False).hexdigest()
-    if found != source.md5:
-        raise ValueError(f"{name}: expected the MD5 {source.md5} of {source.url}, got {found}; {advice}")
+    digest = hashlib.md5(content, usedforsecurity=False).hexdigest()
+    if digest != source.md5:
+        raise ValueError(f"{name}: expected the MD5 {source.md5} of {source.url}, got {digest}; {advice}")
     with atomic_write(path) as written:
         written.write_bytes(content)

@@ -1,12 +1,12 @@
 """The effect of replacing softmax attention: in a trained encoder, and in a small model trained with each replacement.
 
-Encoder     The pretrained encoder reads its paragraph, sentence by sentence; its weights stay what they are. Measured are the
-            distance of its last hidden states from those with softmax, relatively to these, and the cosine of the mean states
-            of each sentence.
-Recall      A layer of attention learns to look up: of pairs of a key and a value, 32 a sequence, it is asked for the values of
-            32 keys, drawn with repetition. From the same weights, on the same sequences, with each attention. The loss is that
-            on sequences never trained on, in nats an answer (guessing costs log 8 = 2.08); it is also measured with the weights
-            that softmax made, ``swapped``.
+Encoder     The pretrained encoder reads its paragraph, sentence by sentence, with its weights unchanged. The table gives the
+            distance of its last hidden states from those with softmax, relative to the latter, and the cosine of the mean
+            states of each sentence.
+Recall      A layer of attention learns to look up: from 32 pairs of a key and a value it has to return the values of 32 keys,
+            drawn with repetition. Each attention starts from the same weights and sees the same sequences. The loss is taken
+            on sequences never trained on, in nats an answer (guessing costs log 8 = 2.08), and also, as ``swapped``, with the
+            weights that were trained with softmax.
 """
 
 import re
@@ -73,10 +73,10 @@ class Lookup(nn.Module):
         self.attention = MultiheadAttention(WIDTH, HEADS, batch_first=True, attention=attention)
         self.answer = nn.Linear(WIDTH, VALUES)
 
-    def forward(self, keys: Tensor, values: Tensor, asked: Tensor) -> Tensor:
-        """Return logits (B, PAIRS, VALUES) of the values asked for, from keys, values and keys asked, (B, PAIRS) each."""
+    def forward(self, keys: Tensor, values: Tensor, queries: Tensor) -> Tensor:
+        """Return logits (B, PAIRS, VALUES) of the values of the queried keys; keys, values and queries are (B, PAIRS)."""
         pairs = self.key(keys) + self.value(values)
-        logits: Tensor = self.answer(self.attention(self.key(asked), pairs, pairs, need_weights=False)[0])
+        logits: Tensor = self.answer(self.attention(self.key(queries), pairs, pairs, need_weights=False)[0])
         return logits
 
 
@@ -86,16 +86,16 @@ def sentences() -> list[str]:
 
 
 def changes(encoder: LanguageModel, attentions: list[str]) -> Iterator[Change]:
-    """Measure each attention in the encoder, whose implementation is left as it was."""
-    before = encoder.model.config._attn_implementation
+    """Measure each attention in the encoder, whose own implementation is restored."""
+    implementation = encoder.model.config._attn_implementation
     inputs = [encoder.encode(sentence) for sentence in sentences()]
     try:
         reference, first = _states(encoder, inputs, "softmax")
         for attention in attentions:
-            found, seconds = _states(encoder, inputs, attention)
-            off = torch.cat(found) - torch.cat(reference)
-            means, wanted = (torch.stack([x.mean(0) for x in states]) for states in (found, reference))
-            cosines = cosine_similarity(means, wanted)
+            outputs, seconds = _states(encoder, inputs, attention)
+            off = torch.cat(outputs) - torch.cat(reference)
+            means, expected = (torch.stack([x.mean(0) for x in states]) for states in (outputs, reference))
+            cosines = cosine_similarity(means, expected)
             yield Change(
                 attention,
                 float(off.norm() / torch.cat(reference).norm()),
@@ -104,7 +104,7 @@ def changes(encoder: LanguageModel, attentions: list[str]) -> Iterator[Change]:
                 seconds / first,
             )
     finally:
-        encoder.model.set_attn_implementation(before)
+        encoder.model.set_attn_implementation(implementation)
 
 
 def recalls(attentions: list[str], steps: int, seed: int = 0) -> Iterator[Recall]:
@@ -129,8 +129,8 @@ def _states(encoder: LanguageModel, inputs: list[dict[str, Tensor]], attention: 
     with torch.no_grad():
         encoder.model(**inputs[0])  # what is compiled at first is not timed
         start = time.perf_counter()
-        found = [encoder.model(**x).last_hidden_state[0] for x in inputs]
-    return found, time.perf_counter() - start
+        states = [encoder.model(**x).last_hidden_state[0] for x in inputs]
+    return states, time.perf_counter() - start
 
 
 def _trained(attention: str, steps: int, seed: int) -> tuple[Lookup, float]:
@@ -161,7 +161,7 @@ def _held_out(model: Lookup) -> tuple[float, float]:
 
 
 def _drawn(count: int, generator: torch.Generator) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Return keys, their values, the keys asked for, and the right answers, (count, PAIRS) each."""
+    """Return keys, their values, the queried keys, and the right answers, (count, PAIRS) each."""
     keys = torch.rand(count, KEYS, generator=generator).argsort(-1)[:, :PAIRS]
     values, places = (torch.randint(size, (count, PAIRS), generator=generator) for size in (VALUES, PAIRS))
     return keys, values, keys.gather(-1, places), values.gather(-1, places)

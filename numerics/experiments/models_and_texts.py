@@ -57,7 +57,7 @@ class Subject:
 
 
 def default_names() -> list[str]:
-    """The models that need no network: the encoder, and the small models that are there."""
+    """The models that need no network: the encoder, and the small models that ship."""
     return [ENCODER, *(name for name in tiny.NAMES if (tiny.folder(name) / "model.safetensors").is_file())]
 
 
@@ -67,13 +67,13 @@ def default_image() -> Path:
 
 
 def subjects(name: str, text: str = PARAGRAPH, image: Path | None = None, tokens: int | None = None) -> Iterator[Subject]:
-    """Load a model and give it twice, with its own weights and with random ones.
+    """Load a model and yield it twice, with its own weights and with random ones.
 
     Args:
         name: `ENCODER`, a name of `tiny.NAMES`, or anything `load_model` takes.
         text: for a model that reads text.
         image: for a model that reads images, `default_image` if not given.
-        tokens: at most so many in an input; `TOKENS`, or what the model was trained on, if not given.
+        tokens: the most in one input; `TOKENS`, or what the model was trained on, if not given.
 
     Raises:
         ModelUnavailableError: if the model cannot be loaded.
@@ -99,13 +99,13 @@ def untrained(model: PreTrainedModel) -> PreTrainedModel:
 
 
 def parts(language: LanguageModel, text: str, tokens: int | None, window: int, name: str = "the model") -> list[str]:
-    """Cut a text between words into parts of at most so many tokens as the model reads, each as long as possible.
+    """Cut a text between words into parts of at most as many tokens as the model reads, each as long as possible.
 
     Raises:
         ValueError: if the text is empty, ``tokens`` is more than the model reads, or a single word is longer.
     """
     known: int = language.tokenizer.model_max_length
-    # Where positions are absolute there are so many; relative ones never end.
+    # Absolute positions are limited in number; relative ones are not.
     limit = min(known, getattr(language.model.config, "max_position_embeddings", None) or known)
     if tokens is not None and tokens > limit:
         raise ValueError(f"--tokens: expected at most {limit}, which {name} reads, got {tokens}")
@@ -113,7 +113,7 @@ def parts(language: LanguageModel, text: str, tokens: int | None, window: int, n
     words = re.findall(r"\S+\s*", text)
     if not words:
         raise ValueError("--text: expected a text with words in it, got none")
-    found = []
+    texts = []
     while words:
         low, high = 0, len(words)
         while low < high:                                    # the longest beginning that fits
@@ -122,9 +122,9 @@ def parts(language: LanguageModel, text: str, tokens: int | None, window: int, n
         if low == 0:
             raise ValueError(f"--text: expected words of at most {allowed} tokens, got {words[0][:20]!r}… with "
                              f"{_length(language, words[:1])}")
-        found.append("".join(words[:low]).strip())
+        texts.append("".join(words[:low]).strip())
         words = words[low:]
-    return found
+    return texts
 
 
 def _length(language: LanguageModel, words: list[str]) -> int:

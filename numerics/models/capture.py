@@ -226,8 +226,8 @@ class _Tape:
 
     def _two_products(self, module: nn.Module, recorder: Recorder) -> tuple[Product, Product]:
         if len(recorder.products) != 2 or len(recorder.softmaxes) != 1:
-            found = f"{len(recorder.products)} matrix products and {len(recorder.softmaxes)} softmaxes"
-            raise self._refused(self._names[module], f"it has {found} where an attention layer has 2 and 1")
+            counts = f"{len(recorder.products)} matrix products and {len(recorder.softmaxes)} softmaxes"
+            raise self._refused(self._names[module], f"it has {counts} where an attention layer has 2 and 1")
         first, last = recorder.products
         return first, last
 
@@ -290,7 +290,7 @@ def _differentiate(calls: list[_Call], loss: Tensor) -> list[AttentionProblem]:
 
 def _require_same_outputs(model: PreTrainedModel, reference: ModelOutput, output: ModelOutput) -> None:
     pairs = zip(_tensors(reference), _tensors(output), strict=True)
-    if not all(torch.equal(expected, found) for expected, found in pairs):
+    if not all(torch.equal(expected, actual) for expected, actual in pairs):
         raise CaptureError(_refusal(model, "its output with eager attention differs from its output in the recorded run"))
 
 
@@ -323,14 +323,14 @@ def _state_restored(model: PreTrainedModel) -> Iterator[None]:
 
 
 def _configurations(model: PreTrainedModel) -> list[Any]:
-    found: dict[int, Any] = {}
+    configurations: dict[int, Any] = {}
     pending = [module.config for module in model.modules() if isinstance(module, PreTrainedModel)]
     while pending:
         config = pending.pop()
-        if config is not None and id(config) not in found:
-            found[id(config)] = config
+        if config is not None and id(config) not in configurations:
+            configurations[id(config)] = config
             pending += [getattr(config, name) for name in config.sub_configs]
-    return list(found.values())
+    return list(configurations.values())
 
 
 @contextmanager

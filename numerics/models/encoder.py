@@ -75,9 +75,9 @@ def load_encoder(folder: Path | None = None, attn_implementation: str = "eager")
     if not weights.is_file():
         raise ModelUnavailableError(f"no file {weights}; reinstall it: {_INSTALL}")
     with weights.open("rb") as file:
-        found = hashlib.file_digest(file, "sha256").hexdigest()
-    if found != _WEIGHTS_SHA256:
-        raise ModelUnavailableError(f"SHA-256 of {weights} is {found}, expected {_WEIGHTS_SHA256}; not loaded")
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    if digest != _WEIGHTS_SHA256:
+        raise ModelUnavailableError(f"SHA-256 of {weights} is {digest}, expected {_WEIGHTS_SHA256}; not loaded")
     return _load(str(folder), attn_implementation, local_files_only=True)
 
 

@@ -23,11 +23,11 @@ def pretrained(kind: Any, name: str, *, local_files_only: bool = True, **options
     Args:
         kind: ``AutoModel``, ``AutoTokenizer``, ``AutoConfig`` or ``AutoImageProcessor``.
         name: a folder, or a name on the hub.
-        local_files_only: whether the hub may not be asked.
-        options: others of that kind.
+        local_files_only: whether requests to the hub are forbidden.
+        options: further arguments of ``from_pretrained``.
 
     Raises:
-        ModelUnavailableError: if it cannot be loaded so.
+        ModelUnavailableError: if it cannot be loaded.
     """
     try:
         if kind is AutoModel:
@@ -39,19 +39,19 @@ def pretrained(kind: Any, name: str, *, local_files_only: bool = True, **options
 
 
 def first_line(error: Exception) -> str:
-    """Return the first line of what an error says, or its name."""
+    """Return the first line of an error's message, or its name."""
     return next(iter(str(error).splitlines()), type(error).__name__)
 
 
 def _check_shards(name: str, local_files_only: bool) -> None:
     """Refuse a list of shards that names anything but safetensors files beside it."""
-    found = cached_file(
+    index = cached_file(
         name, SAFE_WEIGHTS_INDEX_NAME, local_files_only=local_files_only,
         _raise_exceptions_for_missing_entries=False, _raise_exceptions_for_connection_errors=False,
     )
-    if found is None or not Path(found).is_file():
+    if index is None or not Path(index).is_file():
         return
-    content = json.loads(Path(found).read_text(encoding="utf-8"))
+    content = json.loads(Path(index).read_text(encoding="utf-8"))
     shards = content.get("weight_map") if isinstance(content, dict) else None
     if not isinstance(shards, dict) or not shards or not isinstance(content.get("metadata"), dict):
         raise ValueError(f"{SAFE_WEIGHTS_INDEX_NAME}: expected metadata and a weight_map, got {str(content)[:60]!r}")

@@ -137,11 +137,11 @@ def save(recipe: Recipe, model: PreTrainedModel, losses: dict[str, float], out: 
 
 def recorded(name: str) -> dict[str, Any]:
     """The recipe beside a shipped model; raises ValueError when the weights are not those it was written for."""
-    place = folder(name)
-    record: dict[str, Any] = json.loads((place / "recipe.json").read_text(encoding="utf-8"))
-    found = _sha256(place / "model.safetensors")
-    if found != record["weights_sha256"]:
-        raise ValueError(f"{name}: expected weights with the SHA-256 {record['weights_sha256']}, got {found}")
+    directory = folder(name)
+    record: dict[str, Any] = json.loads((directory / "recipe.json").read_text(encoding="utf-8"))
+    digest = _sha256(directory / "model.safetensors")
+    if digest != record["weights_sha256"]:
+        raise ValueError(f"{name}: expected weights with the SHA-256 {record['weights_sha256']}, got {digest}")
     return record
 
 
@@ -179,9 +179,9 @@ def _corrupted(window: Tensor, generator: torch.Generator) -> Batch:
         first[starts] = True
         for offset in range(SPAN):
             hidden[starts + offset] = True
-        kept = row.clone()
-        kept[first] = sentinels
-        inputs.append(kept[~hidden | first])
+        tokens = row.clone()
+        tokens[first] = sentinels
+        inputs.append(tokens[~hidden | first])
         labels.append(torch.cat([sentinels[:, None], row[hidden].reshape(spans, SPAN)], 1).flatten())
     return {"input_ids": torch.stack(inputs), "labels": torch.stack(labels)}
 

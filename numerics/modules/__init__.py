@@ -1,4 +1,4 @@
-"""Attention for use in models: drop-ins for PyTorch's and for transformers', with a choice of what they attend by.
+"""Attention for use in models: drop-ins for PyTorch's and for transformers', with a choice of attention.
 
     layer = MultiheadAttention(64, 4, batch_first=True, attention="sparsemax")     # for torch.nn.MultiheadAttention
     replace(model, Sinkhorn(half_steps=4))                                         # for all of them in a model

@@ -81,7 +81,7 @@ def attend(
     # A temperature is positive: the sign of the scale goes with the queries, and so does a scale of zero.
     q, temperature = q * ((factor > 0) - (factor < 0)), 1.0 if factor == 0 else 1 / abs(factor)
     if 0 in shape:
-        weights = torch.matmul(q, k.mT)  # no entry at all, but with its place in the graph
+        weights = torch.matmul(q, k.mT)  # empty, but still part of the graph
     elif need_weights or dropout_p > 0:
         weights = dropout(chosen.weights(q, k, temperature, mask), dropout_p)
     else:
@@ -104,7 +104,7 @@ def grouped(name: str, x: Tensor, query: Tensor) -> Tensor:
 
 
 def _checked(query: Tensor, key: Tensor, value: Tensor) -> tuple[int, ...]:
-    """Return the shape of the weights, (..., n, m), once it is known that the three fit."""
+    """Return the shape of the weights, (..., n, m), after checking that the three fit."""
     for name, x in (("query", query), ("key", key), ("value", value)):
         if not isinstance(x, Tensor) or not x.is_floating_point() or x.ndim < 2:
             raise ValueError(f"{name}: expected a floating tensor (..., length, width), got {describe(x)}")

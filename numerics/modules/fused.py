@@ -23,8 +23,8 @@ def fused_attention(query: Tensor, key: Tensor, value: Tensor, temperature: floa
 
     Arguments as for ``kinds.Attention.output``.
     """
-    given = [x for x in (query, key, value, mask) if x is not None]
-    if not on_cpu(query) or transformed(*given):
+    inputs = [x for x in (query, key, value, mask) if x is not None]
+    if not on_cpu(query) or transformed(*inputs):
         return None
     if mask is not None:
         lead = zip(reversed(mask.shape[:-2]), reversed(query.shape[:-2]), strict=False)
@@ -49,9 +49,9 @@ class _Fused(torch.autograd.Function):
         (gradient,), (query, key, value, mask) = gradients, ctx.saved_tensors
         plan = one_sided.plan(one_sided.scores_from(query, key), ctx.temperature, mask)
         slope = one_sided.score_gradient(plan, -torch.matmul(gradient, value.mT), ctx.temperature)
-        found = [torch.matmul(slope, key), torch.matmul(slope.mT, query), torch.matmul(plan.mT, gradient)]
+        slopes = [torch.matmul(slope, key), torch.matmul(slope.mT, query), torch.matmul(plan.mT, gradient)]
         if ctx.needs_input_grad[3]:
-            found.append(ctx.temperature * slope)
-        parts = zip((query, key, value, mask), found, strict=False)
-        reduced = [part.sum_to_size(given.shape) for given, part in parts]
+            slopes.append(ctx.temperature * slope)
+        parts = zip((query, key, value, mask), slopes, strict=False)
+        reduced = [part.sum_to_size(x.shape) for x, part in parts]
         return (*reduced, *[None] * (5 - len(reduced)))

@@ -5,7 +5,7 @@
 Masks       The library builds the mask of an implementation with a function of the same name; without one it passes no mask
             at all, silently. So both are registered. Masks are boolean, True takes part; floating ones that a model or a
             caller brings along are added to the logits, and what is as low as half of the dtype's least number counts as −inf.
-Limits      Models that do not ask the library's interface (BLOOM, MPT, Falcon, GPT-Neo) keep their own attention. Soft caps,
+Limits      Models that do not use the library's interface (BLOOM, MPT, Falcon, GPT-Neo) keep their own attention. Soft caps,
             attention sinks and paged caches are refused. Where a model pads, queries of padding are queries like any other:
             Sinkhorn and semi-relaxed attention, whose queries share the keys, then depend on the padding.
 """

@@ -30,7 +30,7 @@ CostFunction = Callable[[Tensor, Tensor], Tensor]
 
 
 class Attention(ABC):
-    """What a drop-in attends by. Frozen, without parameters, so that it can be compared, copied and saved with a module."""
+    """The attention of a drop-in, frozen and without parameters, so that it can be compared, copied and saved with a module."""
 
     name: ClassVar[str]
 
@@ -49,7 +49,7 @@ class Attention(ABC):
         """
 
     def output(self, query: Tensor, key: Tensor, value: Tensor, temperature: float, mask: Tensor | None) -> Tensor:
-        """Return W v, (..., n, dv), for those who do not ask for W. Arguments as for ``weights``."""
+        """Return W v, (..., n, dv), without returning W. Arguments as for ``weights``."""
         return torch.matmul(self.weights(query, key, temperature, mask), value)
 
 
@@ -112,8 +112,8 @@ class Sinkhorn(Attention):
     name: ClassVar[str] = "sinkhorn"
 
     def __post_init__(self) -> None:
-        whole = isinstance(self.half_steps, int) and not isinstance(self.half_steps, bool)
-        if self.half_steps != math.inf and not (whole and self.half_steps >= 0 and self.half_steps % 2 == 0):
+        integer = isinstance(self.half_steps, int) and not isinstance(self.half_steps, bool)
+        if self.half_steps != math.inf and not (integer and self.half_steps >= 0 and self.half_steps % 2 == 0):
             raise ValueError(f"half_steps: expected an even integer ≥ 0 or math.inf, got {self.half_steps!r}")
 
     def weights(self, query: Tensor, key: Tensor, temperature: float, mask: Tensor | None) -> Tensor:
@@ -246,12 +246,13 @@ class MaximumEntropy(Attention):
             live = (mask if mask.dtype == torch.bool else mask != -torch.inf).any(-1, keepdim=True)
             mask = torch.where(live, mask, True if mask.dtype == torch.bool else 0.0)
         templates = (key / temperature).unsqueeze(-3)
-        found = mem.solve(templates, query / self.alpha, None, self.alpha, mask, tolerance=self.tolerance)
-        if not bool(found.converged.all()):
+        solution = mem.solve(templates, query / self.alpha, None, self.alpha, mask, tolerance=self.tolerance)
+        if not bool(solution.converged.all()):
             raise RuntimeError(
-                f"maximum-entropy: {int((~found.converged).sum())} of {found.converged.numel()} rows have no certified solution"
+                f"maximum-entropy: {int((~solution.converged).sum())} of {solution.converged.numel()} rows "
+                "have no certified solution"
             )
-        return found.weights if live is None else torch.where(live, found.weights, 0.0)
+        return solution.weights if live is None else torch.where(live, solution.weights, 0.0)
 
 
 KINDS: dict[str, type[Attention]] = {

@@ -1,7 +1,7 @@
 """``MultiheadAttention``: PyTorch's module, call for call, with a choice of attention.
 
 It has PyTorch's constructor, forward method, parameters and state dict, so weights go to and fro; with softmax it computes
-the same numbers, but for rounding. One line turns a model over: ``replace(model, "sparsemax")``.
+the same numbers, but for rounding. One line converts a model: ``replace(model, "sparsemax")``.
 
 Notation    B = batch; n, m = queries, keys; H = heads; E = ``embed_dim``
 Masks       At this interface they are PyTorch's: boolean, True is *left out*; floating, added to the logits. Elsewhere in
@@ -153,7 +153,7 @@ class MultiheadAttention(nn.MultiheadAttention):
         return output if self.batch_first else output.transpose(0, 1), weights
 
     def extra_repr(self) -> str:
-        """Name what is not a parameter."""
+        """Describe the settings that are not parameters."""
         return f"{self.embed_dim}, num_heads={self.num_heads}, attention={self.attention!r}"
 
     def _reset_parameters(self) -> None:
@@ -162,7 +162,7 @@ class MultiheadAttention(nn.MultiheadAttention):
         self._qkv_same_embed_dim = False  # see the module's notes on fast paths
 
     def _check(self, query: Tensor, key: Tensor, value: Tensor) -> bool:
-        """Return whether the tensors are batched, once they are known to fit."""
+        """Return whether the tensors are batched, after checking that they fit."""
         for name, x, width in (("query", query, self.embed_dim), ("key", key, self.kdim), ("value", value, self.vdim)):
             if not isinstance(x, Tensor) or x.is_nested or not x.is_floating_point() or x.ndim not in (2, 3):
                 raise ValueError(f"{name}: expected a floating tensor with 2 or 3 axes, got {describe(x)}")

@@ -12,7 +12,7 @@ Notation    t_i = templates; u = prior; M_ij = cost of carrying mass from j to i
 Modules     ``transport``: kernel, conjugate and the closed form (25); ``costs``: where M comes from; ``exact``: the solution
             of (24) with its certificate, and how far (25) is from it; ``layer``: an ``nn.Module``
 Shapes      templates (..., N, d), evidence (..., d), prior (..., n), cost (..., N, n). The prior may live on all templates
-            (n = N) or on some of them only; nothing is asked of M, not even that it is square.
+            (n = N) or on some of them only; M may be any matrix, not necessarily square.
 Dtypes      ``numerics.arguments``; ``exact`` computes in float64
 Masks       A cost of +inf forbids: i never takes from j, exactly. Mass that may go nowhere (a column of +inf) is left out
             of p, which then sums to less than one; where u_j = 0 such a column changes nothing.

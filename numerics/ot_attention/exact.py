@@ -115,8 +115,8 @@ def solve(
         RuntimeError: if ``strict``, and a problem was not solved, or has data that are not finite.
     """
     arguments.check_count("max_steps", max_steps)
-    given = problem(templates, evidence, prior, cost, alpha, temperature, double=True)
-    centred = _centre(given)
+    data = problem(templates, evidence, prior, cost, alpha, temperature, double=True)
+    centred = _centre(data)
     fixed = _Centred(*(x.detach() for x in centred))
     nu = refined = _newton(fixed, max_steps)
     for _ in range(2):
@@ -133,7 +133,7 @@ def solve(
             f"solve: {int((~certified).sum())} of {certified.numel()} problems have no certified solution after "
             f"{max_steps} steps; the largest ‖∇D‖ is {float(residual.nan_to_num(nan=torch.inf).max()):.3g}"
         )
-    dtype = given.dtype
+    dtype = data.dtype
     return Solution(
         dual=(centred.alpha[..., None] * (nu + (refined - refined.detach()))).to(dtype),
         weights=point.weights.to(dtype),
@@ -172,10 +172,10 @@ def approximation_bound(
     centred = _centre(x)
     nu = x.evidence
     if dual is not None:
-        (given,), _ = arguments.tensors(dual=(dual, 1))
-        if given.shape[-1] != x.evidence.shape[-1]:
-            raise ValueError(f"dual: expected (..., {x.evidence.shape[-1]}), got {tuple(given.shape)}")
-        nu = given.to(nu) / x.alpha[..., None]
+        (lam,), _ = arguments.tensors(dual=(dual, 1))
+        if lam.shape[-1] != x.evidence.shape[-1]:
+            raise ValueError(f"dual: expected (..., {x.evidence.shape[-1]}), got {tuple(lam.shape)}")
+        nu = lam.to(nu) / x.alpha[..., None]
     residual = _length(_evaluate(centred, nu).residual)
     rho = _half_diameters(x.templates, x.cost)
     curvature = x.alpha * (x.prior * rho**2).sum(-1)
@@ -206,7 +206,7 @@ class _Centred(NamedTuple):
 
 
 class _Point(NamedTuple):
-    """What one pass finds at ν: h(αν) − μ̃, the residual z − ν − h + μ̃, the weights, Σ̄(ν), and the objective."""
+    """The results of one pass at ν: h(αν) − μ̃, the residual z − ν − h + μ̃, the weights, Σ̄(ν), and the objective."""
 
     shift: Tensor
     residual: Tensor

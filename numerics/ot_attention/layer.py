@@ -147,7 +147,7 @@ class OTAttention(nn.Module):
         return solve(templates.unsqueeze(-3), evidence, u, cost, self.alpha, self.temperature).weights, templates
 
     def _carried(self, g: Tensor, u: Tensor, templates: Tensor, sources: Tensor, scores: Tensor) -> Tensor:
-        """Return the weights of (25), some sources at a time: what each of them becomes does not depend on the others."""
+        """Return the weights of (25), some sources at a time; they do not interact."""
         def carried(g: Tensor, u: Tensor, templates: Tensor, some: Tensor) -> Tensor:
             return transported(g, u, self._added(self._cost(templates, some), scores), self.temperature)
 
@@ -158,9 +158,9 @@ class OTAttention(nn.Module):
         total = torch.zeros_like(wide)
         for start in range(0, sources.shape[-2], size):
             part = slice(start, start + size)
-            given = wide, u[..., part], templates, sources[..., part, :]
-            # What a tile leaves for the way back would add up to the matrix: it is computed again.
-            total = total + (checkpoint(carried, *given, use_reentrant=False) if torch.is_grad_enabled() else carried(*given))
+            tile = wide, u[..., part], templates, sources[..., part, :]
+            # Tensors saved for the backward pass would add up to the matrix: they are recomputed.
+            total = total + (checkpoint(carried, *tile, use_reentrant=False) if torch.is_grad_enabled() else carried(*tile))
         return total.to(g.dtype)
 
     def _added(self, cost: Tensor, scores: Tensor) -> Tensor:
@@ -169,11 +169,11 @@ class OTAttention(nn.Module):
         return (cost - self.temperature * scores[..., None, :, None]).unsqueeze(-3)
 
     def extra_repr(self) -> str:
-        """Name what is not a parameter."""
+        """Describe the settings that are not parameters."""
         return f"num_heads={self.num_heads}, alpha={self.alpha}, temperature={self.temperature}, exact={self.exact}"
 
     def _templates(self, tokens: Tensor, scores: Tensor) -> Tensor:
-        """Return the templates by heads. What is masked is replaced: not even a NaN in it may be felt, here or backwards."""
+        """Return the templates by heads. Masked ones are replaced: not even a NaN in them has an effect, here or backwards."""
         return self._split(self.to_templates(tokens.masked_fill((scores == -torch.inf).unsqueeze(-1), 0.0)))
 
     def _cost(self, templates: Tensor, sources: Tensor) -> Tensor:

@@ -174,9 +174,9 @@ def attend_by_inner_products(
     Raises:
         ValueError: for a shape, dtype or number other than these.
     """
-    given = templates if sources is None else sources
+    points = templates if sources is None else sources
     (t, z, u, s), dtype = arguments.tensors(
-        templates=(templates, 2), evidence=(evidence, 1), prior=(prior, 1), sources=(given, 2)
+        templates=(templates, 2), evidence=(evidence, 1), prior=(prior, 1), sources=(points, 2)
     )
     if s.shape[-2:] != (u.shape[-1], t.shape[-1]) or z.shape[-1] != t.shape[-1]:
         raise ValueError(

@@ -1,6 +1,6 @@
 """References for attention over vectors: tiles, features, and the closed forms of the maximum entropy on the mean.
 
-Matrices are given by their rows. A single query stands for all of them, which do not know of each other.
+Matrices are given by their rows. A single query stands for all of them: they do not interact.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def kernel_variance(query: Exact, key: Exact, features: int) -> Exact:
 
 
 def log_prior(prior: Exact) -> Exact:
-    """log of a prior that is made to add up to one."""
+    """The log of the normalized prior."""
     return prior.log() - prior.sum().log()
 
 
@@ -88,7 +88,7 @@ def mem_log_partition(dual: Exact, templates: Matrix, prior: Exact) -> Exact:
 
 
 def normalized(prior: Exact) -> Exact:
-    """The prior, adding up to one."""
+    """The normalized prior."""
     return log_prior(prior).exp()
 
 
@@ -134,9 +134,9 @@ def resolvent(templates: Matrix, evidence: Exact, prior: Exact, alpha: Exact) ->
     solution = joined([d * x - b * y, a * y - b * x]).exactly() / determinant
     # A perturbation of the matrix by δ moves the solution by M⁻¹δM⁻¹z.
     rows = [joined([d, -b]).exactly() / determinant, joined([-b, a]).exactly() / determinant]
-    moved = joined([a.abs(), b.abs(), d.abs()])
-    shaken = [(moved.error + moved.size)[[0, 1]], (moved.error + moved.size)[[1, 2]]]
-    off = [float(row @ solution.size) for row in shaken]
+    entries = joined([a.abs(), b.abs(), d.abs()])
+    perturbation = [(entries.error + entries.size)[[0, 1]], (entries.error + entries.size)[[1, 2]]]
+    off = [float(row @ solution.size) for row in perturbation]
     error = [float(row.size @ off) for row in rows]
     return alpha * solution.off_by(solution.size + error)
 

@@ -23,7 +23,7 @@ _SCALES = {"normal": 1.0, "wide": 1e2}
 
 
 def _vectors(data: Data, count: int, width: int = D) -> Tensor:
-    return data.normal(count, width, scale=_SCALES[data.place.scores])
+    return data.normal(count, width, scale=_SCALES[data.setting.scores])
 
 
 def _number(data: Data, peak: Peak) -> Exact:
@@ -31,30 +31,31 @@ def _number(data: Data, peak: Peak) -> Exact:
 
 
 def _tiled(data: Data) -> Trial:
-    q, k, v = _vectors(data, 1), _vectors(data, data.place.size), data.normal(data.place.size, D)
+    q, k, v = _vectors(data, 1), _vectors(data, data.setting.size), data.normal(data.setting.size, D)
 
-    def found() -> Tensor:
+    def computed() -> Tensor:
         result = flash.tiled_attention(q, k, v, temperature=data.number, tile=5)
         return torch.cat([result.output[0].double(), result.log_sum_exp.double()])
 
-    return Trial(found, lambda peak: attention.attention(exact(q, peak), matrix(k, peak), matrix(v, peak), _number(data, peak)))
+    return Trial(computed, lambda peak: attention.attention(
+        exact(q, peak), matrix(k, peak), matrix(v, peak), _number(data, peak)))
 
 
 def _tiled_backward(data: Data) -> Trial:
-    q, k, v = _vectors(data, 1), _vectors(data, data.place.size), data.normal(data.place.size, D)
+    q, k, v = _vectors(data, 1), _vectors(data, data.setting.size), data.normal(data.setting.size, D)
     upward = data.normal(1, D)
 
-    def found() -> Tensor:
+    def computed() -> Tensor:
         result = flash.tiled_attention(q, k, v, temperature=data.number, tile=5)
         parts = flash.tiled_gradients(q, k, v, result, upward, temperature=data.number, tile=5)
         return torch.cat([part.double().flatten() for part in parts])
 
-    return Trial(found, lambda peak: attention.attention_backward(
+    return Trial(computed, lambda peak: attention.attention_backward(
         exact(q, peak), matrix(k, peak), matrix(v, peak), _number(data, peak), exact(upward, peak)))
 
 
 def _automatic(data: Data) -> Trial:
-    q, k, v = _vectors(data, 1), _vectors(data, data.place.size), data.normal(data.place.size, D)
+    q, k, v = _vectors(data, 1), _vectors(data, data.setting.size), data.normal(data.setting.size, D)
     upward = data.normal(1, D)
 
     def value(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
@@ -65,7 +66,7 @@ def _automatic(data: Data) -> Trial:
 
 
 def _features(data: Data, *, values: bool) -> Trial:
-    q, k, v = data.shares(1, FEATURES), data.shares(data.place.size, FEATURES), data.normal(data.place.size, D)
+    q, k, v = data.shares(1, FEATURES), data.shares(data.setting.size, FEATURES), data.normal(data.setting.size, D)
 
     def expected(peak: Peak) -> Exact:
         if values:
@@ -82,7 +83,7 @@ def _random_features(data: Data) -> Trial:
 
 
 def _random_attention(data: Data) -> Trial:
-    q, k, v = _vectors(data, 1), _vectors(data, data.place.size), data.normal(data.place.size, D)
+    q, k, v = _vectors(data, 1), _vectors(data, data.setting.size), data.normal(data.setting.size, D)
     omega = data.normal(FEATURES, D)
     return Trial(lambda: linear.random_feature_attention(q, k, v, omega, data.number),
                  lambda peak: attention.random_feature_attention(
@@ -90,7 +91,7 @@ def _random_attention(data: Data) -> Trial:
 
 
 def _variance(data: Data) -> Trial:
-    q, k = _vectors(data, 1), _vectors(data, data.place.size)
+    q, k = _vectors(data, 1), _vectors(data, data.setting.size)
     return Trial(lambda: linear.kernel_variance(q, k, FEATURES),
                  lambda peak: joined(attention.kernel_variance(exact(q, peak), key, FEATURES) for key in matrix(k, peak)))
 
@@ -102,7 +103,7 @@ Reference = Callable[[list[Exact], Exact, Exact, Exact], Exact]
 
 def _mean_problem(call: Callable[[Tensor, Tensor, Tensor, float], Tensor], reference: Reference) -> Callable[[Data], Trial]:
     def trial(data: Data) -> Trial:
-        t, z, u = _vectors(data, data.place.size), data.normal(D), data.shares(data.place.size)
+        t, z, u = _vectors(data, data.setting.size), data.normal(D), data.shares(data.setting.size)
         return Trial(lambda: call(t, z, u, data.number),
                      lambda peak: reference(matrix(t, peak), exact(z, peak), exact(u, peak), _number(data, peak)))
 
@@ -110,7 +111,7 @@ def _mean_problem(call: Callable[[Tensor, Tensor, Tensor, float], Tensor], refer
 
 
 def _objective(data: Data) -> Trial:
-    t, z, u = _vectors(data, data.place.size), data.normal(D), data.shares(data.place.size)
+    t, z, u = _vectors(data, data.setting.size), data.normal(D), data.shares(data.setting.size)
     p = data.rounded(u.double().square().numpy() / float(u.double().square().sum()))
     return Trial(lambda: mem.primal_objective(p, t, z, u, data.number),
                  lambda peak: attention.primal_objective(
@@ -119,7 +120,7 @@ def _objective(data: Data) -> Trial:
 
 def _dual(call: Callable[..., Tensor], reference: Callable[..., Exact]) -> Callable[[Data], Trial]:
     def trial(data: Data) -> Trial:
-        t, z, u = _vectors(data, data.place.size), data.normal(D), data.shares(data.place.size)
+        t, z, u = _vectors(data, data.setting.size), data.normal(D), data.shares(data.setting.size)
         lam = data.normal(D)
         return Trial(lambda: call(lam, t, z, u, data.number),
                      lambda peak: reference(

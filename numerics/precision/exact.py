@@ -62,10 +62,10 @@ class Exact:
     def __len__(self) -> int:
         return len(self.value)
 
-    def __getitem__(self, at: int | slice | Sequence[int]) -> Exact:
-        if isinstance(at, slice):
-            return Exact(self.value[at], self.error[at], self.peak)
-        index = [at] if isinstance(at, int) else list(at)
+    def __getitem__(self, key: int | slice | Sequence[int]) -> Exact:
+        if isinstance(key, slice):
+            return Exact(self.value[key], self.error[key], self.peak)
+        index = [key] if isinstance(key, int) else list(key)
         return Exact([self.value[i] for i in index], self.error[index], self.peak)
 
     def __add__(self, other: Exact | float) -> Exact:
@@ -128,9 +128,9 @@ class Exact:
         r = self._like(exponent)
         value = _each(lambda x, y: x**y if x != 0 else flint.arb(int(y == 0)), self, r)
         with np.errstate(all="ignore"):
-            steep = np.nan_to_num(r.size * self.error / self.size, nan=0.0) + np.nan_to_num(
+            sensitivity = np.nan_to_num(r.size * self.error / self.size, nan=0.0) + np.nan_to_num(
                 np.abs(np.log(self.size)) * (r.error + r.size), nan=0.0, posinf=0.0, neginf=0.0)
-        return self._made(value, times(_sizes(value), steep))
+        return self._made(value, times(_sizes(value), sensitivity))
 
     def clamped(self) -> Exact:
         """max(x, 0)."""
@@ -148,11 +148,11 @@ class Exact:
 
     def max(self) -> Exact:
         """The largest entry, a vector of one."""
-        at = max(range(len(self)), key=lambda i: self.value[i].mid())
-        return self[at]
+        largest = max(range(len(self)), key=lambda i: self.value[i].mid())
+        return self[largest]
 
     def exactly(self) -> Exact:
-        """The same without its error, as if it were given."""
+        """The same without its error, as an exact input."""
         return Exact(self.value, np.zeros(len(self)), self.peak)
 
     def off_by(self, error: Floats) -> Exact:
@@ -177,8 +177,8 @@ def dot(left: Exact, right: Exact) -> Exact:
 
 def joined(parts: Iterable[Exact]) -> Exact:
     """The entries of all, in one vector."""
-    found = list(parts)
-    return Exact([x for part in found for x in part.value], np.concatenate([part.error for part in found]), found[0].peak)
+    vectors = list(parts)
+    return Exact([x for part in vectors for x in part.value], np.concatenate([part.error for part in vectors]), vectors[0].peak)
 
 
 def products(rows: Sequence[Exact], vector: Exact) -> Exact:
@@ -214,5 +214,5 @@ def _sizes(value: Sequence[Any]) -> Floats:
 def times(x: Floats, y: Floats) -> Floats:
     """The products, where 0 · ∞ = 0."""
     with np.errstate(all="ignore"):
-        found: Floats = np.where((x == 0) | (y == 0), 0.0, x * y)
-    return found
+        product: Floats = np.where((x == 0) | (y == 0), 0.0, x * y)
+    return product

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from numerics import fisher, one_sided
 from numerics.precision import rows
-from numerics.precision.cells import Place, Trial, computed, torch_dtype
+from numerics.precision.cells import Setting, Trial, computed, torch_dtype
 from numerics.precision.exact import Exact, Peak
 
 DTYPES = ("float64", "float32", "float16", "bfloat16")
@@ -25,13 +25,13 @@ LARGE, LARGEST = 1000, 100_000
 
 
 class Data:
-    """What is drawn for a place, rounded to its dtype."""
+    """Random data for a setting, rounded to its dtype."""
 
-    def __init__(self, place: Place) -> None:
-        self.place, self.dtype = place, torch_dtype(place.dtype)
-        key = (place.decade, place.scores, place.size, place.seed)       # the same numbers in every dtype, before rounding
+    def __init__(self, setting: Setting) -> None:
+        self.setting, self.dtype = setting, torch_dtype(setting.dtype)
+        key = (setting.decade, setting.scores, setting.size, setting.seed)   # the same numbers in every dtype, before rounding
         self._random = np.random.default_rng(zlib.crc32(repr(key).encode()))
-        self.number = float(torch.tensor(10.0**place.decade, dtype=torch_dtype(computed(place.dtype))))
+        self.number = float(torch.tensor(10.0**setting.decade, dtype=torch_dtype(computed(setting.dtype))))
 
     def rounded(self, x: np.ndarray) -> Tensor:
         """Numbers in the dtype."""
@@ -46,15 +46,15 @@ class Data:
         return self.rounded(self._random.uniform(0.5, 1.5, shape))
 
     def scores(self) -> Tensor:
-        """Scores of the place's kind, (size,)."""
-        m, random = self.place.size, self._random
+        """Scores of the setting's kind, (size,)."""
+        m, random = self.setting.size, self._random
         kinds: dict[str, Callable[[], np.ndarray]] = {
             "normal": lambda: random.standard_normal(m),
             "wide": lambda: random.uniform(-1e4, 1e4, m),
             "far": lambda: 1e4 + random.standard_normal(m),
             "tied": lambda: random.integers(0, 2, m) * 1.0,
         }
-        return self.rounded(kinds[self.place.scores]())
+        return self.rounded(kinds[self.setting.scores]())
 
     def plan(self) -> Tensor:
         """A softmax of scores."""
@@ -76,8 +76,8 @@ def matrix(x: Tensor, peak: Peak) -> list[Exact]:
 def gradient(f: Callable[..., Tensor], *inputs: Tensor) -> Tensor:
     """The derivatives of a number in all inputs, one after the other."""
     leaves = [x.detach().requires_grad_() for x in inputs]
-    found: tuple[Tensor, ...] = torch.autograd.grad(f(*leaves), leaves)
-    return torch.cat([x.double().flatten() for x in found])
+    slopes: tuple[Tensor, ...] = torch.autograd.grad(f(*leaves), leaves)
+    return torch.cat([x.double().flatten() for x in slopes])
 
 
 @dataclass(frozen=True)
@@ -85,8 +85,8 @@ class Function:
     """A function of the table.
 
     Attributes:
-        name: the module's and its own, and of which derivative.
-        trial: what is compared at a place.
+        name: of the module, the function, and the derivative if it is one.
+        trial: what is compared at a setting.
         sizes: of the rows.
         scores: which of ``SCORES``.
         decades: of its number; (0,) where it has none.
@@ -100,15 +100,15 @@ class Function:
     decades: tuple[int, ...] = DECADES
     dtypes: tuple[str, ...] = DTYPES
 
-    def places(self, dtype: str) -> Iterator[Place]:
-        """Where it is tried; long rows at fewer places."""
+    def settings(self, dtype: str) -> Iterator[Setting]:
+        """The settings at which it is tried; fewer of them for long rows."""
         for size in self.sizes:
             scores, decades = self.scores, self.decades
             if size >= LARGE:
                 scores, decades = scores[: 3 if size == LARGE else 1], decades[::3] if size == LARGE else (0,)
             for kind in scores:
                 for decade in decades:
-                    yield Place(decade, kind, size, dtype)
+                    yield Setting(decade, kind, size, dtype)
 
 
 def _tau(data: Data, peak: Peak) -> Exact:
@@ -116,7 +116,7 @@ def _tau(data: Data, peak: Peak) -> Exact:
 
 
 def _leaf(data: Data) -> Tensor:
-    return torch.tensor(data.number, dtype=torch_dtype(computed(data.place.dtype)))
+    return torch.tensor(data.number, dtype=torch_dtype(computed(data.setting.dtype)))
 
 
 def _of_scores(call: Callable[[Tensor, float], Tensor], reference: Callable[[Exact, Exact], Exact]) -> Callable[[Data], Trial]:
@@ -131,7 +131,7 @@ def _of_plan(
     call: Callable[[Tensor, Tensor, float], Tensor], reference: Callable[[Exact, Exact, Exact], Exact]
 ) -> Callable[[Data], Trial]:
     def trial(data: Data) -> Trial:
-        p, u = data.plan(), data.normal(data.place.size)
+        p, u = data.plan(), data.normal(data.setting.size)
         return Trial(
             lambda: call(p, u, data.number), lambda peak: reference(exact(p, peak), exact(u, peak), _tau(data, peak))
         )
@@ -146,21 +146,21 @@ def _objective(data: Data) -> Trial:
 
 
 def _plan_backward(data: Data) -> Trial:
-    s, w = data.scores(), data.normal(data.place.size)
+    s, w = data.scores(), data.normal(data.setting.size)
     return Trial(lambda: gradient(lambda s, tau: (w * one_sided.plan(s, tau)).sum(), s, _leaf(data)),
                  lambda peak: rows.plan_backward(exact(s, peak), _tau(data, peak), exact(w, peak)))
 
 
 def _hessian(data: Data) -> Trial:
-    s, w = data.scores(), data.normal(data.place.size)
+    s, w = data.scores(), data.normal(data.setting.size)
 
-    def found() -> Tensor:
+    def computed() -> Tensor:
         leaf = s.clone().requires_grad_()
         slope, = torch.autograd.grad(one_sided.log_partition(leaf, data.number), leaf, create_graph=True)
         second: Tensor = torch.autograd.grad((slope * w).sum(), leaf)[0]
         return second
 
-    return Trial(found, lambda peak: rows.log_partition_hessian(exact(s, peak), _tau(data, peak), exact(w, peak)))
+    return Trial(computed, lambda peak: rows.log_partition_hessian(exact(s, peak), _tau(data, peak), exact(w, peak)))
 
 
 def _derivative(call: Callable[..., Tensor], reference: Callable[[Exact, Exact], Exact]) -> Callable[[Data], Trial]:

@@ -92,7 +92,7 @@ def pseudo_inverse_product(p: Exact, u: Exact, tau: Exact) -> Exact:
 
 
 def spread(inside: Exact, live: list[int], m: int) -> Exact:
-    """The entries at their places, and zeros elsewhere."""
+    """The entries at their indices, and zeros elsewhere."""
     value, error = [flint.arb(0)] * m, np.zeros(m)
     for i, x, e in zip(live, inside.value, inside.error, strict=True):
         value[i], error[i] = x, e

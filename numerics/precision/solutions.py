@@ -1,7 +1,7 @@
-"""References for what iterates: problems of transport and of the mean, solved by Newton's method with all digits.
+"""References for iterative solvers: problems of transport and of the mean, solved by Newton's method with all digits.
 
-What makes a solution right is the residual at its end. Its error, and that of its derivatives, is what rounding of each of the
-data by u would move them by: differences of solutions for data that are a little apart.
+A solution is judged by its final residual. Its error, and that of its derivatives, is the change that rounding each of the
+data by u would cause, computed from solutions for slightly different data.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def entropic(n: int, m: int) -> Solver:
             nearer = max(flint.arb(1), factor / 2)
             psi, factor = [x * factor / nearer for x in psi], nearer
         last[:] = [psi]
-        phi, P = _at(L, a, b, r[:n], kappa_a, psi)[:2]
+        phi, P = _plan(L, a, b, r[:n], kappa_a, psi)[:2]
         if free < m:
             mean = sum((x * y for x, y in zip(b, psi, strict=True)), flint.arb(0)) / sum(b, flint.arb(0))
             psi, phi = [x - mean for x in psi], [x + mean for x in phi]
@@ -58,7 +58,7 @@ def entropic(n: int, m: int) -> Solver:
     return solve
 
 
-def _at(L: Sequence[Vector], a: Vector, b: Vector, r: Vector, kappa: Any, psi: Vector) -> tuple[Vector, list[Vector], Vector]:
+def _plan(L: Sequence[Vector], a: Vector, b: Vector, r: Vector, kappa: Any, psi: Vector) -> tuple[Vector, list[Vector], Vector]:
     """The best φ for a ψ, P, and r a exp(−κφ)."""
     phi, P = [], []
     for row, mass, factor in zip(L, a, r, strict=True):
@@ -75,13 +75,13 @@ def _at(L: Sequence[Vector], a: Vector, b: Vector, r: Vector, kappa: Any, psi: V
 def _ascend(
     L: Sequence[Vector], masses: tuple[Vector, ...], kappa_a: Any, kappa_b: Any, psi: Vector, free: int, *, rough: bool
 ) -> Vector:
-    """The ψ at which columns are what they should be."""
+    """The ψ at which the columns have their required sums."""
     a, b, rows_r, columns_r = masses
-    enough = flint.arb(2) ** (-30 if rough else -200)
+    tolerance = flint.arb(2) ** (-30 if rough else -200)
     psi = [x.mid() for x in psi]
 
     def residual(psi: Vector) -> tuple[Vector, list[Vector], Vector, Vector]:
-        _, P, v = _at(L, a, b, rows_r, kappa_a, psi)
+        _, P, v = _plan(L, a, b, rows_r, kappa_a, psi)
         w = [r * mass * (-kappa_b * x).exp() for r, mass, x in zip(columns_r, b, psi, strict=True)]
         return [(x - sum(column, flint.arb(0))).mid() for x, column in zip(w, zip(*P, strict=True), strict=True)], P, v, w
 
@@ -90,7 +90,7 @@ def _ascend(
 
     r, P, v, w = residual(psi)
     for _ in range(_STEPS):
-        if size(r) <= enough * sum(w, flint.arb(0)):
+        if size(r) <= tolerance * sum(w, flint.arb(0)):
             return psi
         rows = [sum(row, flint.arb(0)) + kappa_a * x for row, x in zip(P, v, strict=True)]
         H = flint.arb_mat(free, free, [
@@ -101,12 +101,12 @@ def _ascend(
         step += [flint.arb(0)] * (len(psi) - free)
         for halving in range(60):
             trial = [(x + s / 2**halving).mid() for x, s in zip(psi, step, strict=True)]
-            moved = residual(trial)
-            if size(moved[0]) < size(r):
+            trial_values = residual(trial)
+            if size(trial_values[0]) < size(r):
                 break
         else:
             raise ArithmeticError("entropic: no step makes the residual smaller")
-        psi, (r, P, v, w) = trial, moved
+        psi, (r, P, v, w) = trial, trial_values
     raise ArithmeticError("entropic: Newton's method did not end")
 
 
@@ -119,7 +119,7 @@ def quadratic(n: int, m: int) -> Solver:
     def solve(data: Vector) -> Vector:
         C, a, b, gamma = data[: n * m], data[n * m : n * m + n], data[n * m + n : -1], data[-1]
         x = [flint.arb(0)] * (n + m)
-        wanted = [*a, *b]
+        marginals = [*a, *b]
 
         def gaps(x: Vector) -> list[Vector]:
             return [[(x[i] + x[n + j] - C[i * m + j]) / gamma for j in range(m)] for i in range(n)]
@@ -127,13 +127,13 @@ def quadratic(n: int, m: int) -> Solver:
         def residual(x: Vector) -> tuple[Vector, list[Vector]]:
             P = [[y if y > 0 else flint.arb(0) for y in row] for row in gaps(x)]
             sums = [sum(row, flint.arb(0)) for row in P] + [sum(column, flint.arb(0)) for column in zip(*P, strict=True)]
-            return [(y - s).mid() for y, s in zip(wanted, sums, strict=True)], P
+            return [(y - s).mid() for y, s in zip(marginals, sums, strict=True)], P
 
         def largest(r: Vector) -> Any:
             return max((abs(y) for y in r), key=float)
 
         def dual(x: Vector, P: list[Vector]) -> Any:
-            inner = sum((y * z for y, z in zip(wanted, x, strict=True)), flint.arb(0))
+            inner = sum((y * z for y, z in zip(marginals, x, strict=True)), flint.arb(0))
             return inner - gamma / 2 * sum((p * p for row in P for p in row), flint.arb(0))
 
         r, P = residual(x)
@@ -146,8 +146,8 @@ def quadratic(n: int, m: int) -> Solver:
             for i in range(n):
                 for j in range(m):
                     if P[i][j] > 0:
-                        for at in ((i, i), (i, n + j), (n + j, i), (n + j, n + j)):
-                            H[at] = H[at] + 1 / gamma
+                        for pair in ((i, i), (i, n + j), (n + j, i), (n + j, n + j)):
+                            H[pair] = H[pair] + 1 / gamma
             for k in range(n + m):
                 H[k, k] = (H[k, k] + ridge / gamma).mid()
             move = [y.mid() for y in H.solve(flint.arb_mat(n + m, 1, r), algorithm="approx").entries()]
@@ -155,10 +155,10 @@ def quadratic(n: int, m: int) -> Solver:
             value = dual(x, P)
             for halving in range(80):
                 trial = [(y + z / 2**halving).mid() for y, z in zip(x, move, strict=True)]
-                moved = residual(trial)
-                if dual(trial, moved[1]) >= value + slope / 2**halving / 10000 or largest(moved[0]) < size / 2:
+                trial_values = residual(trial)
+                if dual(trial, trial_values[1]) >= value + slope / 2**halving / 10000 or largest(trial_values[0]) < size / 2:
                     break
-            x, (r, P) = trial, moved
+            x, (r, P) = trial, trial_values
         raise ArithmeticError("quadratic: Newton's method did not end")
 
     return solve
@@ -202,48 +202,48 @@ def mean_problem(n: int, d: int) -> Solver:
             for halving in range(200):
                 trial = [(x + s / 2**halving).mid() for x, s in zip(lam, step, strict=True)]
                 p, mean = tilted(trial)
-                moved = slope(trial, mean)
-                if norm(moved) < norm(g):
+                trial_slope = slope(trial, mean)
+                if norm(trial_slope) < norm(g):
                     break
-            lam, g = trial, moved
+            lam, g = trial, trial_slope
         raise ArithmeticError("mean problem: Newton's method did not end")
 
     return solve
 
 
-def solution(solve: Solver, data: Exact, keep: Callable[[Vector], Vector], size: int, shaken: float = 0.0) -> Exact:
-    """What is kept of a solution, off by what relative changes of each of the data by u make of it, `size` + 8 times.
+def solution(solve: Solver, data: Exact, select: Callable[[Vector], Vector], size: int, perturbation: float = 0.0) -> Exact:
+    """The selected part of a solution; its error is what relative changes of each of the data by (`size` + 8) u make of it.
 
-    Data that are off by some u themselves (``Exact.error``, relatively) count for so much more, and so does what is kept, for
-    `shaken`.
+    Errors of the data (``Exact.error``, relative, in u) are added to `size` + 8, and so is `perturbation` for the selected
+    part itself.
     """
-    peak, at = data.peak, data.value
-    centre = keep(solve(at))
+    peak, point = data.peak, data.value
+    centre = select(solve(point))
     off = np.zeros(len(centre))
-    for i, x in enumerate(at):
+    for i, x in enumerate(point):
         if x != 0:
-            moved = keep(solve([*at[:i], x * (1 + flint.arb(_NEAR)), *at[i + 1 :]]))
-            change = np.array([abs(float((y - z) / flint.arb(_NEAR))) for y, z in zip(moved, centre, strict=True)])
+            nearby = select(solve([*point[:i], x * (1 + flint.arb(_NEAR)), *point[i + 1 :]]))
+            change = np.array([abs(float((y - z) / flint.arb(_NEAR))) for y, z in zip(nearby, centre, strict=True)])
             off += (size + 8 + data.error[i]) * change
     made = Exact([x.mid() for x in centre], np.zeros(len(centre)), peak)
-    return made.off_by(off + (size + 8 + shaken) * made.size + peak.least)
+    return made.off_by(off + (size + 8 + perturbation) * made.size + peak.least)
 
 
 def derivative(
-    solve: Solver, data: Exact, weights: Sequence[float], kept: Sequence[int], size: int, terms: Any = 0.0
+    solve: Solver, data: Exact, weights: Sequence[float], chosen: Sequence[int], size: int, terms: Any = 0.0
 ) -> Exact:
-    """∂⟨weights, solution⟩/∂(the kept data), by differences, off as a ``solution``, and by what `terms` lose that cancel."""
-    def value(at: Vector) -> Any:
-        return sum((w * y for w, y in zip(weights, solve(at), strict=False)), flint.arb(0))
+    """∂⟨weights, solution⟩/∂(the chosen data), by differences; errors as for ``solution``, and of `terms` that cancel."""
+    def value(point: Vector) -> Any:
+        return sum((w * y for w, y in zip(weights, solve(point), strict=False)), flint.arb(0))
 
-    def gradient(at: Vector) -> Vector:
-        found = []
-        for i in kept:
-            step = flint.arb(_NEARER) * (1 + abs(at[i].mid()))
-            ends = [value([*at[:i], at[i] + sign * step, *at[i + 1 :]]) for sign in (1, -1)]
-            found.append((ends[0] - ends[1]) / (2 * step))
-        return found
+    def gradient(point: Vector) -> Vector:
+        slopes = []
+        for i in chosen:
+            step = flint.arb(_NEARER) * (1 + abs(point[i].mid()))
+            ends = [value([*point[:i], point[i] + sign * step, *point[i + 1 :]]) for sign in (1, -1)]
+            slopes.append((ends[0] - ends[1]) / (2 * step))
+        return slopes
 
-    found = solution(gradient, data, lambda found: found, size)
-    unseen = _SEEN * (1 + found.size.max()) / np.finfo(np.float64).eps
-    return found.off_by(found.error + (size + 8) * np.asarray(terms) + unseen)
+    result = solution(gradient, data, lambda values: values, size)
+    unseen = _SEEN * (1 + result.size.max()) / np.finfo(np.float64).eps
+    return result.off_by(result.error + (size + 8) * np.asarray(terms) + unseen)

@@ -40,13 +40,13 @@ def weights(p: Exact, beta: Exact) -> Exact:
 def alpha_slope(p: Exact, beta: Exact) -> Exact:
     """a = ∂p/∂β while c is held: with L = log p and t = −βL, −p (e^t − 1 − t)/β² = −pL²(1/2 + t/6 + …)."""
     live = [i for i, x in enumerate(p.value) if x > 0]
-    q, b, found = p[live], beta.value[0], []
+    q, b, slopes = p[live], beta.value[0], []
     for x in q.value:
         t = -b * x.log()
         small = abs(t) < flint.arb(2) ** -60
         ratio = flint.arb(0.5) + t / 6 + t * t / 24 + t * t * t / 120 if small else (t.expm1() - t) / (t * t)
-        found.append(-x * x.log() * x.log() * ratio)
-    made = Exact(found, np.zeros(len(found)), p.peak)
+        slopes.append(-x * x.log() * x.log() * ratio)
+    made = Exact(slopes, np.zeros(len(slopes)), p.peak)
     return spread(made.off_by(4 * made.size), live, len(p))
 
 
@@ -95,8 +95,8 @@ def normmax(s: Exact, alpha: Exact) -> Exact:
     p = r / r.sum()
     own = x.error[live] + gap.size
     # Σ r^α − 1 is off by its own rounding: of powers, and of a sum of m terms.
-    shaken = float((r.size * own).sum() + (len(live) + 2 + 2 * (r.size * gap.size * np.abs(_finite_log(gap.size))).sum()))
-    off = own + shaken / float(r.size.sum())
+    sum_error = float((r.size * own).sum() + (len(live) + 2 + 2 * (r.size * gap.size * np.abs(_finite_log(gap.size))).sum()))
+    off = own + sum_error / float(r.size.sum())
     with np.errstate(all="ignore"):
         relative = off / (beta.size * gap.size) + 2 * np.abs(_finite_log(gap.size)) / beta.size + 1
     error = p.size * (relative + float((p.size * relative).sum()) + len(live)) + p.peak.least
@@ -158,8 +158,8 @@ def _root(f: Callable[[Any], Any], slope: Callable[[Any], Any], low: Any, high: 
         low, high = (best, high) if value > 0 else (low, best)
         if value == 0 or high - low < flint.arb(2) ** (-flint.ctx.prec * 3 // 4):
             return best
-        steep = slope(best).mid()
-        newton = (best - value / steep).mid() if steep != 0 else low
+        derivative = slope(best).mid()
+        newton = (best - value / derivative).mid() if derivative != 0 else low
         step = abs(newton - best)
         best = newton if low < newton < high else ((low + high) / 2).mid()
         if best is newton and step < flint.arb(2) ** (-flint.ctx.prec * 2 // 3):

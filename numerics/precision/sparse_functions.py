@@ -18,7 +18,7 @@ BELOW = tuple(range(-6, 0))
 
 def _alpha(data: Data, base: float) -> float:
     """base + 10^decade in the dtype that is computed in, exactly."""
-    return float(torch.tensor(base + 10.0**data.place.decade, dtype=torch_dtype(computed(data.place.dtype))))
+    return float(torch.tensor(base + 10.0**data.setting.decade, dtype=torch_dtype(computed(data.setting.dtype))))
 
 
 def _map(
@@ -35,10 +35,10 @@ def _backward(
     call: Callable[..., Tensor], number: Callable[[Data], float], *, learned: bool
 ) -> Callable[[Data], Trial]:
     def trial(data: Data) -> Trial:
-        s, w, value = data.scores(), data.normal(data.place.size), number(data)
-        leaf = torch.tensor(value, dtype=torch_dtype(computed(data.place.dtype)))
+        s, w, value = data.scores(), data.normal(data.setting.size), number(data)
+        leaf = torch.tensor(value, dtype=torch_dtype(computed(data.setting.dtype)))
 
-        def found() -> Tensor:
+        def derivatives() -> Tensor:
             if learned:
                 return gradient(lambda s, a: (w * call(s, a)).sum(), s, leaf)
             return gradient(lambda s: (w * call(s, value)).sum(), s)
@@ -47,7 +47,7 @@ def _backward(
             both = sparse.entmax_backward(exact(s, peak), Exact.of([value], peak), exact(w, peak))
             return both if learned else both[:-1]
 
-        return Trial(found, expected)
+        return Trial(derivatives, expected)
 
     return trial
 
@@ -62,9 +62,9 @@ def _loss(
 ) -> Callable[[Data], Trial]:
     def trial(data: Data) -> Trial:
         s, value = data.scores(), number(data)
-        label = data.place.size // 2
+        label = data.setting.size // 2
 
-        def found() -> Tensor:
+        def computed() -> Tensor:
             target = torch.tensor(label)
             return gradient(lambda s: call(s, target, value), s) if backward else call(s, target, value)
 
@@ -73,7 +73,7 @@ def _loss(
             p = plan(x, alpha)
             return sparse.less_label(p, label) if backward else sparse.loss_of(p, omega(p, alpha), x, label)
 
-        return Trial(found, expected)
+        return Trial(computed, expected)
 
     return trial
 
@@ -92,7 +92,7 @@ def _losses(name: str, call: Callable[[Tensor, Tensor, float], Tensor], plan: Ca
 
 
 def _ova(data: Data) -> Trial:
-    s, label = data.scores(), data.place.size // 2
+    s, label = data.scores(), data.setting.size // 2
 
     def expected(peak: Peak) -> Exact:
         x = exact(s, peak)
@@ -131,7 +131,7 @@ SPARSE = (
              _backward(regularizers.entmax_bisect, _above_one, learned=True), SMALL, decades=BELOW),
     Function("sparse_maps.normmax_bisect", _map(sparse_maps.normmax_bisect, sparse.normmax, _above_one), SMALL),
     Function("sparse_maps.budget_bisect",
-             lambda data: _map(sparse_maps.budget_bisect, sparse.budget, _fixed(min(data.place.size, 5) * 0.7))(data),
+             lambda data: _map(sparse_maps.budget_bisect, sparse.budget, _fixed(min(data.setting.size, 5) * 0.7))(data),
              (*SMALL, LARGE), decades=(0,)),
     *_losses("sparsemax_loss", lambda s, y, _: fenchel_young.sparsemax_loss(s, y), sparse.entmax, sparse.tsallis, _fixed(2.0)),
     *_losses("entmax15_loss", lambda s, y, _: fenchel_young.entmax15_loss(s, y), sparse.entmax, sparse.tsallis, _fixed(1.5)),

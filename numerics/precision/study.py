@@ -13,7 +13,7 @@ import numpy as np
 
 import numerics
 from numerics.precision.attention_functions import ATTENTION
-from numerics.precision.cells import Cell, Place, measure
+from numerics.precision.cells import Cell, Setting, measure
 from numerics.precision.functions import DTYPES, ROWS, Data, Function
 from numerics.precision.sparse_functions import SPARSE
 from numerics.precision.transport_functions import TRANSPORT
@@ -25,34 +25,34 @@ FUNCTIONS = (*ROWS, *SPARSE, *ATTENTION, *TRANSPORT)
 
 @dataclass(frozen=True)
 class Group:
-    """A function in one dtype, and where it is tried."""
+    """A function in one dtype, and its settings."""
 
     function: Function
     dtype: str
-    places: tuple[Place, ...]
+    settings: tuple[Setting, ...]
 
     @property
     def name(self) -> str:
-        """Of the function and the dtype."""
+        """The names of the function and the dtype."""
         return f"{self.function.name}, {self.dtype}"
 
 
 def groups(functions: Sequence[Function] = FUNCTIONS, seed: int = 0) -> list[Group]:
     """Every function in every dtype."""
-    return [Group(f, dtype, tuple(replace(place, seed=seed) for place in f.places(dtype)))
+    return [Group(f, dtype, tuple(replace(setting, seed=seed) for setting in f.settings(dtype)))
             for f in functions for dtype in f.dtypes]
 
 
 def measured(group: Group) -> Iterator[Cell]:
     """The cells of a group, one after the other."""
     with np.errstate(all="ignore"):                          # an error bound may be infinite
-        for place in group.places:
-            yield measure(group.function.name, place, group.function.trial(Data(place)))
+        for setting in group.settings:
+            yield measure(group.function.name, setting, group.function.trial(Data(setting)))
 
 
 @cache
 def sources() -> str:
-    """A digest of the numeric layers: what was measured with others is measured again."""
+    """A digest of the numeric layers: cells measured with other sources are measured again."""
     root = Path(numerics.__file__).parent
     digest = hashlib.sha256()
     for path in sorted(root.rglob("*.py")):
@@ -61,10 +61,12 @@ def sources() -> str:
 
 
 def as_record(cell: Cell) -> dict[str, Any]:
-    """A cell for a file; numbers that are not finite as words."""
-    return asdict(cell) | {"error": cell.error if np.isfinite(cell.error) else str(cell.error)}
+    """The entry of a file for a cell; numbers that are not finite are written as words."""
+    error = cell.error if np.isfinite(cell.error) else str(cell.error)
+    return {"function": cell.function, "place": asdict(cell.setting), "state": cell.state, "error": error, "said": cell.detail}
 
 
 def from_record(record: dict[str, Any]) -> Cell:
     """The cell of a record."""
-    return Cell(**record | {"place": Place(**record["place"]), "error": float(record["error"])})
+    setting, error = Setting(**record["place"]), float(record["error"])
+    return Cell(record["function"], setting, record["state"], error, record["said"])

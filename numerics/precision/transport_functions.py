@@ -20,7 +20,7 @@ from numerics.precision.functions import DECADES, Data, Function, exact, gradien
 SIZES = (1, 3)
 RHO = 0.5
 TIGHT = 1e-12
-"""What is asked of the solution of the mean problem: the least that may be."""
+"""The tolerance for the mean problem: the smallest that the solver accepts."""
 
 WIDE_COST = {"normal": 1.0, "wide": 1e4}
 
@@ -29,17 +29,17 @@ class Costs:
     """A problem of transport with masses in general position."""
 
     def __init__(self, data: Data) -> None:
-        self.n, self.m = max(1, data.place.size - 1), data.place.size
+        self.n, self.m = max(1, data.setting.size - 1), data.setting.size
         self.data = data
-        self.cost = data.normal(self.n, self.m, scale=WIDE_COST[data.place.scores])
+        self.cost = data.normal(self.n, self.m, scale=WIDE_COST[data.setting.scores])
         self.source, self.target = _masses(data, self.n, self.m)
 
     def exactly(self, peak: Peak, *numbers: float) -> Exact:
-        """C, a, b and what follows."""
+        """C, a, b and further numbers."""
         return joined([exact(self.cost, peak), exact(self.source, peak), exact(self.target, peak), Exact.of(numbers, peak)])
 
     def with_residuals(self, peak: Peak, epsilon: float, exponent: float) -> Exact:
-        """C, a, b, the factors of what rows and columns should be, and ε.
+        """C, a, b, the factors of the required marginals, and ε.
 
         Such a factor is off by the rounding of three exponents, as in ``tolerances.marginals``.
         """
@@ -48,8 +48,8 @@ class Costs:
 
     def exponent(self, solve: solutions.Solver, epsilon: float) -> float:
         """The largest of |φ|, |ψ| and |C/ε|."""
-        found = solve(self.with_residuals(Peak(0.0), epsilon, 0.0).value)[self.n * self.m :]
-        return max(abs(float(y)) for y in (*found, *self.cost.flatten())) / epsilon
+        solution = solve(self.with_residuals(Peak(0.0), epsilon, 0.0).value)[self.n * self.m :]
+        return max(abs(float(y)) for y in (*solution, *self.cost.flatten())) / epsilon
 
     @property
     def count(self) -> int:
@@ -70,13 +70,13 @@ def _masses(data: Data, n: int, m: int) -> tuple[Tensor, Tensor]:
 
 def _parts_of_256(data: Data, count: int) -> Tensor:
     shares = torch.softmax(data.normal(count).double(), -1)
-    found = (256 * shares).round().clamp(min=1)
-    found[int(found.argmax())] += 256 - found.sum()
-    return found
+    parts = (256 * shares).round().clamp(min=1)
+    parts[int(parts.argmax())] += 256 - parts.sum()
+    return parts
 
 
 def _sums(x: Tensor) -> set[int]:
-    """What proper parts of the entries add up to."""
+    """The sums of the proper subsets of the entries."""
     entries = [int(y) for y in x]
     return {sum(part) for size in range(1, len(entries)) for part in combinations(entries, size)}
 
@@ -88,12 +88,12 @@ def _one_sided(data: Data) -> Trial:
         epsilon, log_b = Exact.of([data.number], peak), exact(x.target, peak).log()
         rows = matrix(x.cost, peak)
         source = exact(x.source, peak)
-        found = []
+        plan_rows = []
         for i, row in enumerate(rows):
             least = -(-row).max()
             terms = (-((row - least) / epsilon) + log_b).exp()
-            found.append(terms / terms.sum() * source[i])
-        return joined(found)
+            plan_rows.append(terms / terms.sum() * source[i])
+        return joined(plan_rows)
 
     return Trial(lambda: transport.one_sided_plan(x.cost, x.source, x.target, data.number), expected)
 
@@ -108,7 +108,7 @@ def _solved(call: Callable[..., Any], rho: Relaxations, parts: Sequence[str]) ->
     def trial(data: Data) -> Trial:
         x = Costs(data)
 
-        def found() -> Tensor:
+        def computed() -> Tensor:
             result = call(x.cost, x.source, x.target, data.number)
             return torch.cat([getattr(result, part).double().flatten() for part in parts])
 
@@ -118,9 +118,9 @@ def _solved(call: Callable[..., Any], rho: Relaxations, parts: Sequence[str]) ->
             sizes = {"plan": (0, x.n * x.m), "row_potential": (x.n * x.m, x.n), "column_potential": (x.n * x.m + x.n, x.m)}
             spans = [range(sizes[part][0], sum(sizes[part])) for part in parts]
             return solutions.solution(solve, x.with_residuals(peak, data.number, exponent),
-                                      lambda found: [found[i] for span in spans for i in span], x.n + x.m, 6 * exponent)
+                                      lambda values: [values[i] for span in spans for i in span], x.n + x.m, 6 * exponent)
 
-        return Trial(found, expected, double=rho != BOTH)
+        return Trial(computed, expected, double=rho != BOTH)
 
     return trial
 
@@ -128,9 +128,9 @@ def _solved(call: Callable[..., Any], rho: Relaxations, parts: Sequence[str]) ->
 def _with_kappas(x: Costs, rho: Relaxations) -> solutions.Solver:
     solve = solutions.entropic(x.n, x.m)
 
-    def with_kappas(at: list[Any]) -> list[Any]:
-        epsilon = at[-1]
-        return solve([*at, *(epsilon / r if math.isfinite(r) else epsilon * 0 for r in rho)])
+    def with_kappas(data: list[Any]) -> list[Any]:
+        epsilon = data[-1]
+        return solve([*data, *(epsilon / r if math.isfinite(r) else epsilon * 0 for r in rho)])
 
     return with_kappas
 
@@ -141,17 +141,17 @@ def _differentiated(call: Callable[..., Any], rho: Relaxations) -> Callable[[Dat
     def trial(data: Data) -> Trial:
         x = Costs(data)
         w = data.normal(x.n, x.m)
-        leaf = torch.tensor(data.number, dtype=torch.float64 if data.place.dtype == "float64" else torch.float32)
+        leaf = torch.tensor(data.number, dtype=torch.float64 if data.setting.dtype == "float64" else torch.float32)
 
         def expected(peak: Peak) -> Exact:
             solve = _with_kappas(x, rho)
             exponent = x.exponent(solve, data.number)
-            kept = [*range(x.n * x.m), x.count + x.n + x.m]
-            at = x.with_residuals(peak, data.number, exponent)
+            chosen = [*range(x.n * x.m), x.count + x.n + x.m]
+            inputs = x.with_residuals(peak, data.number, exponent)
             # ∂P/∂C has terms P w/ε, of which next to nothing may be left, and ∂P/∂ε their sum times the exponents.
-            slopes = np.array([float(y) for y in solve(at.value)[: x.n * x.m]]) * float(w.abs().max()) / data.number
+            slopes = np.array([float(y) for y in solve(inputs.value)[: x.n * x.m]]) * float(w.abs().max()) / data.number
             terms = np.append(slopes, slopes.sum() * exponent)
-            return solutions.derivative(solve, at, w.double().flatten().tolist(), kept, x.n + x.m, terms)
+            return solutions.derivative(solve, inputs, w.double().flatten().tolist(), chosen, x.n + x.m, terms)
 
         return Trial(lambda: gradient(lambda C, eps: (w * call(C, x.source, x.target, eps).plan).sum(), x.cost, leaf), expected,
                      double=rho != BOTH)
@@ -165,21 +165,21 @@ def _quadratic(data: Data) -> Trial:
     def expected(peak: Peak) -> Exact:
         inner = solutions.quadratic(x.n, x.m)
 
-        def solve(at: list[Any]) -> list[Any]:
-            a, b = at[x.n * x.m : x.n * x.m + x.n], at[x.n * x.m + x.n : -1]
+        def solve(data: list[Any]) -> list[Any]:
+            a, b = data[x.n * x.m : x.n * x.m + x.n], data[x.n * x.m + x.n : -1]
             total = sum(a[1:], a[0]) / sum(b[1:], b[0])
-            return inner([*at[: x.n * x.m], *a, *(y * total for y in b), at[-1]])
+            return inner([*data[: x.n * x.m], *a, *(y * total for y in b), data[-1]])
 
-        found = solutions.solution(solve, x.exactly(peak, data.number), lambda found: found, x.n + x.m)
+        result = solutions.solution(solve, x.exactly(peak, data.number), lambda values: values, x.n + x.m)
         # f + g − C is off by the rounding of each of the three, and so are the marginals of P.
-        return found.off_by(found.error + (x.n + x.m) * 6 * float(x.cost.abs().max()) / data.number)
+        return result.off_by(result.error + (x.n + x.m) * 6 * float(x.cost.abs().max()) / data.number)
 
     return Trial(lambda: transport.quadratic_plan(x.cost, x.source, x.target, data.number).plan, expected)
 
 
 def _half_steps(data: Data) -> Trial:
-    n, m = max(1, data.place.size - 1), data.place.size
-    s = data.normal(n, m, scale=WIDE_COST[data.place.scores])
+    n, m = max(1, data.setting.size - 1), data.setting.size
+    s = data.normal(n, m, scale=WIDE_COST[data.setting.scores])
 
     def expected(peak: Peak) -> Exact:
         tau = Exact.of([data.number], peak)
@@ -201,8 +201,8 @@ def _less_sum(x: Exact) -> Exact:
 
 
 def _mean(data: Data, *, backward: bool) -> Trial:
-    n, d = data.place.size, 2
-    t = data.normal(n, d, scale=1.0 if data.place.scores == "normal" else 30.0)
+    n, d = data.setting.size, 2
+    t = data.normal(n, d, scale=1.0 if data.setting.scores == "normal" else 30.0)
     z, u = data.normal(d), data.shares(n)
     w = data.normal(d + n)
 
@@ -212,7 +212,7 @@ def _mean(data: Data, *, backward: bool) -> Trial:
             raise RuntimeError("solve: 1 of 1 problems did not converge")
         return result
 
-    def found() -> Tensor:
+    def computed() -> Tensor:
         if not backward:
             result = solved(t, z)
             return torch.cat([result.dual.double(), result.weights.double(), result.mean.double()])
@@ -224,29 +224,30 @@ def _mean(data: Data, *, backward: bool) -> Trial:
         return gradient(value, t, z)
 
     def expected(peak: Peak) -> Exact:
-        at = joined([exact(t, peak), exact(z, peak), exact(u, peak), Exact.of([data.number], peak)])
+        inputs = joined([exact(t, peak), exact(z, peak), exact(u, peak), Exact.of([data.number], peak)])
         solve = solutions.mean_problem(n, d)
         if backward:
-            # They are those at a λ which is off by what its certificate says: as if the data were, in proportion.
-            said = mem.solve(t, z, u, data.number, tolerance=TIGHT)
-            relative = float(said.error / said.dual.double().norm()) / tolerances.eps("float64")
-            at = at.off_by(np.full(len(at), relative))
-            return solutions.derivative(solve, at, w.double().tolist(), range(n * d + d), n)
-        exactly = solutions.solution(solve, at, lambda found: found, n)
-        # What the certificate says of a solution it may be off by: it is silent only where the certificate is wrong.
-        said = mem.solve(t, z, u, data.number, tolerance=TIGHT)
-        bounds = np.repeat([float(said.error), float(said.weights_error), float(said.mean_error)], [d, n, d])
+            # They are the derivatives at a λ with the error that its certificate states: as if the data had it, in proportion.
+            certificate = mem.solve(t, z, u, data.number, tolerance=TIGHT)
+            relative = float(certificate.error / certificate.dual.double().norm()) / tolerances.eps("float64")
+            inputs = inputs.off_by(np.full(len(inputs), relative))
+            return solutions.derivative(solve, inputs, w.double().tolist(), range(n * d + d), n)
+        exactly = solutions.solution(solve, inputs, lambda values: values, n)
+        # A solution may be off by what its certificate states: it is silent only where the certificate is wrong.
+        certificate = mem.solve(t, z, u, data.number, tolerance=TIGHT)
+        errors = certificate.error, certificate.weights_error, certificate.mean_error
+        bounds = np.repeat([float(x) for x in errors], [d, n, d])
         return exactly.off_by(exactly.error + bounds / tolerances.eps("float64"))
 
-    return Trial(found, expected, double=True)
+    return Trial(computed, expected, double=True)
 
 
 KINDS = ("normal", "wide")
 PARTS = ("plan", "row_potential", "column_potential")
 
 
-def _relaxed(*given: Any) -> Any:
-    return transport.sinkhorn(*given, relaxation=RHO)
+def _relaxed(*args: Any) -> Any:
+    return transport.sinkhorn(*args, relaxation=RHO)
 
 
 def _unbalanced(cost: Tensor, source: Tensor, target: Tensor, epsilon: float | Tensor) -> Any:

@@ -1,4 +1,4 @@
-"""What the convex programs accept. Every refusal is a ``ValueError`` that reads "name: expected X, got Y"."""
+"""Argument checks of the convex programs. Every refusal is a ``ValueError`` that reads "name: expected X, got Y"."""
 
 import math
 
@@ -36,6 +36,6 @@ def distribution(name: str, values: ArrayLike, size: int) -> Array:
 
 
 def check_positive(name: str, value: float) -> None:
-    """Refuse what is not positive and finite."""
+    """Refuse numbers that are not positive and finite."""
     if not 0 < value < math.inf:
         raise ValueError(f"{name}: expected a positive finite number, got {value!r}")

@@ -43,7 +43,7 @@ def solve(problem: cp.Problem, variable: cp.Variable, data: object) -> tuple[NDA
 
     Args:
         problem: built, with the values of its parameters set.
-        variable: the one whose value is wanted.
+        variable: the one whose value is returned.
         data: named in the error message.
 
     Raises:

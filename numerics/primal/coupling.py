@@ -47,7 +47,7 @@ class Coupling:
         gap: a bound on the distance from the objective to the optimal value, rounding included.
         infeasibility: ‖P 1 − a‖₁ + ‖Pᵀ 1 − b‖₁.
         potentials: (f, g), float64, (n,) and (m,). Where a marginal of an entropic problem is zero, −inf.
-        status: what the solver said of itself. It decides nothing.
+        status: as reported by the solver. It decides nothing.
         certified: whether P is a coupling, and its gap, up to rounding, is within ``tolerances.SOLVER_GAP`` times ε
             (times the spread of the cost, if ε = 0).
     """
@@ -267,8 +267,8 @@ def _polish(reduced: Array, a: Array, b: Array, plan: Array) -> Array:
     best = _objective(reduced, plan)
     for _ in range(8):
         slope = np.log(plan, where=plan > 0, out=np.zeros_like(plan)) + reduced
-        pull = plan * slope
-        u, v = _balance(plan, a, b, pull.sum(axis=1), pull.sum(axis=0))
+        weighted = plan * slope
+        u, v = _balance(plan, a, b, weighted.sum(axis=1), weighted.sum(axis=0))
         trial = _repair(np.maximum(plan * (1.0 - (slope - u[:, None] - v)), 0.0), a, b)
         value = _objective(reduced, trial)
         if not value < best:

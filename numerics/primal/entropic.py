@@ -97,8 +97,8 @@ class Norm:
             return 2 * self.weight * (size + error) + self.conjugate(multiplier)
         slope = length(v - residual / size) + _LAST_PLACES
         short = max(1.0 - math.fsum(v**2) - _LAST_PLACES, 0.0) / 2
-        moved = slope * error + error**2 / size
-        return self.weight * (size * (slope**2 / 2 + short) + moved) + self.conjugate(multiplier)
+        change = slope * error + error**2 / size
+        return self.weight * (size * (slope**2 / 2 + short) + change) + self.conjugate(multiplier)
 
 
 @dataclass(frozen=True)
@@ -160,7 +160,7 @@ class Program:
 
 @dataclass(frozen=True)
 class Certificate:
-    """What weak duality says of one x.
+    """The certificate that weak duality gives for one x.
 
     Attributes:
         objective: F(x); ``inf`` for an x that is not feasible (by more than rounding), and so is the gap.
@@ -201,13 +201,13 @@ def certify(program: Program, x: Array, multiplier: Array, prices: Array | None 
     y = _prices(program, x, tilted) if prices is None else prices
     logarithm = np.log(x, where=x > 0, out=np.full_like(x, -np.inf))
     exponent = (incidence.T @ y - tilted) / gamma - 1.0
-    moved = np.abs(_correction(program, x))
+    correction = np.abs(_correction(program, x))
     magnitude = np.abs(program.cost) + np.abs(operator.T) @ np.abs(multiplier) + incidence.T @ np.abs(y)
-    off = tolerances.rounding("float64", y.size + multiplier.size) * (1.0 + magnitude / gamma) + 2 * moved
+    off = tolerances.rounding("float64", y.size + multiplier.size) * (1.0 + magnitude / gamma) + 2 * correction
     off += program.operator_error * float(np.abs(multiplier).sum()) / gamma
 
     residual, size = program.residual(x), length(np.abs(program.target) + np.abs(operator) @ x)
-    error = tolerances.rounding("float64", x.size, size) + float(moved.max()) * size
+    error = tolerances.rounding("float64", x.size, size) + float(correction.max()) * size
     error += program.target_error + math.sqrt(residual.size) * program.operator_error
     mismatch = program.penalty.mismatch(residual, multiplier, error) if residual.size else 0.0
     gap = gamma * _divergence(x, logarithm, exponent, off) + mismatch
@@ -242,9 +242,9 @@ def _correction(program: Program, x: Array) -> Array:
 
 def _prices(program: Program, x: Array, tilted: Array) -> Array:
     """Return the y with which Eᵀy − tilted comes nearest to γ (log x + 1), weighted by x: exact where x is optimal."""
-    wanted = tilted + program.temperature * (np.log(x, where=x > 0, out=np.zeros_like(x)) + 1.0)
+    target = tilted + program.temperature * (np.log(x, where=x > 0, out=np.zeros_like(x)) + 1.0)
     weighted = program.incidence * x
-    return _solve(weighted @ program.incidence.T, weighted @ wanted)
+    return _solve(weighted @ program.incidence.T, weighted @ target)
 
 
 def _solve(matrix: Array, right: Array) -> Array:
@@ -281,8 +281,8 @@ def sharpen(program: Program, x: Array, weight: float) -> tuple[Array, Array]:
         x: float64, (N,).
         weight: w > 0. If it is finite, λ = w r.
     """
-    soft = math.isfinite(weight)
-    judge = replace(program, penalty=Quadratic(weight)) if soft else program
+    penalized = math.isfinite(weight)
+    judge = replace(program, penalty=Quadratic(weight)) if penalized else program
     gamma, totals = program.temperature, program.totals
     rows = np.vstack([program.incidence, program.operator])
     damping = np.diag(np.concatenate([np.zeros(totals.size), np.full(program.target.size, gamma / weight)]))
@@ -298,7 +298,7 @@ def sharpen(program: Program, x: Array, weight: float) -> tuple[Array, Array]:
         moving = bool(((step > 0.5) | ((step < -0.5) & (current > _MIN_MASS))).any())
         current = current * np.maximum(1.0 + step, 0.1)
         current = current * np.maximum(1.0 + _correction(program, current), 0.1)
-        lam = weight * program.residual(current) if soft else duals[totals.size :]
+        lam = weight * program.residual(current) if penalized else duals[totals.size :]
         gap = certify(judge, current, lam).gap
         stale = 0 if gap < 0.999 * least else stale + 1
         if gap < least:

@@ -26,7 +26,7 @@ class Plan:
         bound: the dual objective at the multipliers, below the objective of every plan.
         gap: a bound on J(P) − J(P*), rounding included.
         multipliers: λ, float64, (n,).
-        status: what the solver said of itself. It decides nothing.
+        status: as reported by the solver. It decides nothing.
         certified: whether the gap is within ``tolerances.SOLVER_GAP`` times ε for each row.
     """
 

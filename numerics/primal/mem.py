@@ -93,7 +93,7 @@ class Estimate:
         plan_error: a bound on ‖p − p*‖₁.
         mean_error: a bound on ‖h − h*‖₂.
         multiplier_error: a bound on ‖λ − λ*‖₂; ``inf`` where the first term of P is not a squared norm.
-        status: what the solver said of itself. It decides nothing.
+        status: as reported by the solver. It decides nothing.
         certified: whether the gap is within ``tolerances.SOLVER_GAP`` times η.
     """
 

@@ -41,7 +41,7 @@ _TINY = 1e-300
 
 @dataclass(frozen=True)
 class Constrained:
-    """A plan of the constrained problem, or the certified word that there is none.
+    """A plan of the constrained problem, or a certificate that there is none.
 
     Attributes:
         plan: p, float64, (n,); the one nearest to the constraint, if no p is feasible.
@@ -55,7 +55,7 @@ class Constrained:
         theta: θ = ‖λ‖/(2√ρ), the multiplier of ‖r‖² ≤ ρ; NaN if no p is feasible.
         distance: certified lower and upper bounds on the distance of μ + z from the hull of the support of u.
         infeasible: whether the lower one proves that no p is feasible.
-        status: what the solver said of itself. It decides nothing.
+        status: as reported by the solver. It decides nothing.
         certified: whether the gap is within ``tolerances.SOLVER_GAP``, or infeasibility is proved.
     """
 

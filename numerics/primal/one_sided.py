@@ -28,7 +28,7 @@ class Solution:
         bound: g(λ), below the objective of every plan.
         gap: a bound on J(p) − J(p*), rounding included.
         multiplier: λ.
-        status: what the solver said of itself. It decides nothing.
+        status: as reported by the solver. It decides nothing.
         certified: whether the gap is within ``tolerances.SOLVER_GAP`` times ε.
     """
 

@@ -37,7 +37,7 @@ from numerics.primal.conic import cp
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
-# What the linear solver takes for zero. Beside a forbidden entry, marginals below this are not told from zero.
+# What the linear solver takes for zero. Beside a forbidden entry, marginals below this cannot be told from zero.
 _SMALL = 1e-9
 
 
@@ -54,7 +54,7 @@ class Plan:
         value_error: a bound on the distance of ``objective`` from the optimal value, with the rounding of the objective.
         plan_error: a bound on ‖X − X*‖₁ and on ‖p − p*‖₁.
         prices: f, float64, (m,); −inf where u is zero.
-        status: what the solver said of itself. It decides nothing.
+        status: as reported by the solver. It decides nothing.
         certified: whether the gap is within ``tolerances.SOLVER_GAP`` times γ.
     """
 
@@ -72,7 +72,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Attention(Plan):
-    """The plan of (24), and what attention makes of it.
+    """The plan of (24), and the output of attention.
 
     Attributes:
         mean: h = Σ p_i t_i, float64, (d,).
@@ -102,12 +102,12 @@ class _Problem:
     def totals(self) -> tuple[Array, Array]:
         """Return E and e, for the columns with mass and, if both marginals are given, the rows with mass."""
         i, j = np.nonzero(self.allowed)
-        kept = np.flatnonzero(self.columns)
-        incidence, totals = (j == kept[:, None]).astype(np.float64), self.columns[kept]
+        support = np.flatnonzero(self.columns)
+        incidence, totals = (j == support[:, None]).astype(np.float64), self.columns[support]
         if self.rows is None:
             return incidence, totals
-        kept = np.flatnonzero(self.rows)
-        return np.vstack([incidence, i == kept[:, None]]), np.concatenate([totals, self.rows[kept]])
+        support = np.flatnonzero(self.rows)
+        return np.vstack([incidence, i == support[:, None]]), np.concatenate([totals, self.rows[support]])
 
     def row_sums(self) -> Array:
         """Return the matrix that takes the allowed entries of X to p, (n, N)."""
@@ -273,7 +273,7 @@ def _templates(templates: ArrayLike, problem: _Problem) -> Array:
 
 
 def _usable(allowed: Mask, rows: Array, columns: Array) -> Mask:
-    """Return the entries that some coupling uses: a linear program finds ever more of them, until it finds none.
+    """Return the entries that some coupling uses: linear programs add more of them until there are none left.
 
     The others are zero in every coupling, and without them there is a coupling that is positive everywhere. Without a
     forbidden entry that is the product of the marginals.
@@ -282,17 +282,17 @@ def _usable(allowed: Mask, rows: Array, columns: Array) -> Mask:
         return allowed
     i, j = np.nonzero(allowed)
     totals = np.vstack([i == np.arange(rows.size)[:, None], j == np.arange(columns.size)[:, None]]).astype(np.float64)
-    found = np.zeros(i.size, dtype=bool)
-    while not found.all():
-        solved = linprog(-1.0 * ~found, A_eq=totals, b_eq=np.concatenate([rows, columns]), method="highs-ds")
+    reached = np.zeros(i.size, dtype=bool)
+    while not reached.all():
+        solved = linprog(-1.0 * ~reached, A_eq=totals, b_eq=np.concatenate([rows, columns]), method="highs-ds")
         if solved.x is None:
             raise ValueError("cost: expected a coupling of p and the prior that uses finite entries only, found none")
         more = solved.x > _SMALL
-        if not (more & ~found).any():
+        if not (more & ~reached).any():
             break
-        found |= more
+        reached |= more
     usable = np.zeros_like(allowed)
-    usable[i[found], j[found]] = True
+    usable[i[reached], j[reached]] = True
     return usable
 
 
@@ -352,8 +352,8 @@ def _matrix(problem: _Problem, x: Array) -> Array:
 
 
 def _plan(problem: _Problem, plan: Array, verdict: entropic.Certificate, status: str) -> Plan:
-    prices, kept = np.full(problem.columns.size, -np.inf), problem.columns > 0
-    prices[kept] = verdict.prices[: kept.sum()]
+    prices, support = np.full(problem.columns.size, -np.inf), problem.columns > 0
+    prices[support] = verdict.prices[: support.sum()]
     return Plan(
         plan=plan,
         marginal=plan.sum(axis=1),

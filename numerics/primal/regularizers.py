@@ -44,7 +44,7 @@ from numerics.primal.simplex import MIN_LOGIT, OVERFLOW
 Vector = NDArray[np.float64]
 Exponent = float | Fraction
 
-# What polishing puts into an empty column, so that it can grow; and the least curvature that it trusts.
+# The mass that polishing gives an empty column, so that it can grow; and the least curvature that it trusts.
 _MIN_MASS = 1e-12
 
 # How polishing steps: columns below the first number are emptied, and the others keep this share of their mass.
@@ -62,7 +62,7 @@ class Solution:
         gap: a bound on J(p) − J(p*), rounding included.
         error: a bound on ‖p − p*‖₂, and so on |p_j − p*_j| for every j.
         multiplier: λ.
-        status: what the solver said of itself. It decides nothing.
+        status: as reported by the solver. It decides nothing.
         certified: whether the gap is within ``tolerances.SOLVER_GAP`` (times ε, for the entropic problem).
     """
 
@@ -129,19 +129,19 @@ def certify_quadratic(plan: ArrayLike, scores: ArrayLike, multiplier: float | No
     Raises:
         ValueError: for shapes or numbers other than these.
     """
-    return _given(_Problem(scores, _QUADRATIC), plan, multiplier)
+    return _certify_given(_Problem(scores, _QUADRATIC), plan, multiplier)
 
 
 def certify_tsallis(plan: ArrayLike, scores: ArrayLike, alpha: Exponent, multiplier: float | None = None) -> Solution:
     """Certify a plan for the problem of ``solve_tsallis``; the rest as for ``certify_quadratic``."""
-    return _given(_Problem(scores, _tsallis(_exponent(alpha))), plan, multiplier)
+    return _certify_given(_Problem(scores, _tsallis(_exponent(alpha))), plan, multiplier)
 
 
 def certify_penalized(
     plan: ArrayLike, scores: ArrayLike, penalty: ArrayLike, epsilon: float, multiplier: float | None = None
 ) -> Solution:
     """Certify a plan for the problem of ``solve_penalized``; the rest as for ``certify_quadratic``."""
-    return _given(_Problem(scores, _ENTROPY, penalty, epsilon), plan, multiplier)
+    return _certify_given(_Problem(scores, _ENTROPY, penalty, epsilon), plan, multiplier)
 
 
 # ── the regularizers, one coordinate at a time ──────────────────────────────────────────────────────────────────────
@@ -256,13 +256,13 @@ def _program(problem: _Problem, used: NDArray[np.bool_]) -> tuple[Vector, str]:
 def _polish(problem: _Problem, plan: Vector) -> Vector:
     """Take Newton steps on J while they lower it, from the plan with a trace of every column.
 
-    Each is tried with every column, of which none shrinks by more than a tenfold or which may vanish, and without
-    those that are nearly empty.
+    Each is tried with every column, first limited to a tenfold shrinking and then not, and without those that are
+    nearly empty.
     """
     best = np.maximum(plan, _MIN_MASS) / np.maximum(plan, _MIN_MASS).sum()
     value = problem.objective(best)
     for _ in range(16):
-        trials = [_newton(problem, np.where(best > cutoff, best, 0.0), kept) for cutoff, kept in _TRIALS]
+        trials = [_newton(problem, np.where(best > cutoff, best, 0.0), min_share) for cutoff, min_share in _TRIALS]
         values = [problem.objective(trial) for trial in trials]
         if not min(values) < value:
             break
@@ -271,25 +271,25 @@ def _polish(problem: _Problem, plan: Vector) -> Vector:
     return best if value < problem.objective(plan) else plan
 
 
-def _newton(problem: _Problem, plan: Vector, kept: float) -> Vector:
+def _newton(problem: _Problem, plan: Vector, min_share: float) -> Vector:
     """Take one Newton step on J along the face that the plan is on.
 
     The Hessian is diag(ω″), so the step that keeps the mass is −(slope_j − mean)/ω″_j, with the mean of the slopes
-    weighted by 1/ω″. It stops where a column has the share ``kept`` of its mass left; if that is none, the column leaves
-    the face, and the step is made anew.
+    weighted by 1/ω″. It stops where a column has the share ``min_share`` of its mass left; if that is 0, the column leaves
+    the face, and the step is repeated.
     """
     face = plan > 0
     while True:
         slope = problem.regularizer.slope(plan[face]) - problem.net[face]
         weight = 1 / np.maximum(problem.regularizer.curvature(plan[face]), _MIN_MASS)
-        moved = np.zeros_like(plan)
+        trial = np.zeros_like(plan)
         missing = 1 - plan[face].sum()
-        moved[face] = plan[face] - weight * (slope - (weight @ slope + missing) / weight.sum())
-        if kept or (moved >= 0).all():
+        trial[face] = plan[face] - weight * (slope - (weight @ slope + missing) / weight.sum())
+        if min_share or (trial >= 0).all():
             break
-        face &= moved > 0
-    moved = np.maximum(moved, kept * plan)
-    return np.asarray(moved / moved.sum())
+        face &= trial > 0
+    trial = np.maximum(trial, min_share * plan)
+    return np.asarray(trial / trial.sum())
 
 
 def _level(problem: _Problem) -> float:
@@ -315,7 +315,7 @@ def _solve(problem: _Problem) -> Solution:
     return _certify(problem, _polish(problem, plan), _level(problem), status)
 
 
-def _given(problem: _Problem, plan: ArrayLike, multiplier: float | None) -> Solution:
+def _certify_given(problem: _Problem, plan: ArrayLike, multiplier: float | None) -> Solution:
     p = np.asarray(plan, dtype=np.float64)
     if p.shape != problem.net.shape:
         raise ValueError(f"plan: expected the shape of the scores {problem.net.shape}, got {p.shape}")

@@ -54,7 +54,7 @@ class Problem:
 
 @dataclass(frozen=True)
 class Certificate:
-    """What weak duality says of a plan, in the units of the scores.
+    """The certificate of a plan by weak duality, in the units of the scores.
 
     Attributes:
         objective: J(P); ``inf`` for a matrix whose rows are not in the simplex, and so is the gap.
@@ -132,8 +132,8 @@ def polish(x: Array, plan: Array) -> Array:
         slope = np.log(best, where=best > 0, out=np.zeros_like(best)) - x
         trial = np.clip(best * (1.0 - (slope - (best * slope).sum(axis=1, keepdims=True))), 0.0, None)
         trial /= trial.sum(axis=1, keepdims=True)
-        value, before = _objective(x, trial), value
-        if not value < before:
+        value, previous = _objective(x, trial), value
+        if not value < previous:
             break
         best = trial
     return best

@@ -23,7 +23,7 @@ from numerics.transport.sinkhorn import scaling, solved
 
 @dataclass(frozen=True)
 class CertifiedWeights:
-    """Attention weights with their certificate, as ``Transport`` is one of a plan; the errors carry no derivatives.
+    """Attention weights with their certificate, like ``Transport`` for plans; the errors carry no derivatives.
 
     Attributes:
         weights: W, (..., n, m).
@@ -75,10 +75,10 @@ def sinkhorn_weights(
     if half_steps and target is not None:
         _check_target(target)
     mass = queries.sum(-1, keepdim=True) * share
-    wanted = torch.where(mass > 0, torch.where(mass > 0, mass, 1.0).log(), -torch.inf)
+    log_mass = torch.where(mass > 0, torch.where(mass > 0, mass, 1.0).log(), -torch.inf)
     kernel = _normalized(kernel, -1)
     for step in range(int(half_steps)):
-        kernel = _normalized(kernel, -2) + wanted.unsqueeze(-2) if step % 2 == 0 else _normalized(kernel, -1)
+        kernel = _normalized(kernel, -2) + log_mass.unsqueeze(-2) if step % 2 == 0 else _normalized(kernel, -1)
     return kernel.exp().to(dtype)
 
 
@@ -91,7 +91,7 @@ def relaxed_weights(
 ) -> Tensor:
     """Return W, rows that sum to one, minimizing −⟨s, W⟩/n + τ KL(W/n ‖ 1/n ⊗ b) + ρ KL(Wᵀ1/n ‖ b).
 
-    A query pays for what is asked too often: ρ → 0 is softmax, tilted by b; ρ = ∞ is the balanced plan.
+    Queries pay for keys that get more than their share: ρ → 0 is softmax, tilted by b; ρ = ∞ is the balanced plan.
 
     Args:
         scores: s, floating, (..., n, m), −inf where forbidden.
@@ -143,13 +143,14 @@ def certified_weights(
     # With no query at all there is nothing to carry: an empty target makes that a problem with a solution.
     total = share.detach().sum(-1, keepdim=True)
     share = torch.where(count > 0, share / torch.where(total > 0, total, 1.0), 0.0)
-    found, _ = solved(-scores, source, share, temperature, relaxation, mask, max_steps=max_steps, strict=strict, stored=dtype)
+    solution, _ = solved(
+        -scores, source, share, temperature, relaxation, mask, max_steps=max_steps, strict=strict, stored=dtype)
     return CertifiedWeights(
-        weights=(found.plan * count.unsqueeze(-1)).to(dtype),
-        row_error=(found.row_error * count).to(dtype),
-        column_error=(found.column_error * count).to(dtype),
-        converged=found.converged,
-        steps=found.steps,
+        weights=(solution.plan * count.unsqueeze(-1)).to(dtype),
+        row_error=(solution.row_error * count).to(dtype),
+        column_error=(solution.column_error * count).to(dtype),
+        converged=solution.converged,
+        steps=solution.steps,
     )
 
 
@@ -191,13 +192,13 @@ def _shares(
 ) -> tuple[Tensor, Tensor, Tensor, torch.dtype]:
     """Return s/τ less a constant for each row, the queries that take part (0 or 1), b, and the dtype."""
     (s,), _ = arguments.tensors(scores=(scores, 2))
-    given = s if target is None else target
+    reference = s if target is None else target
     x, _, _, _, dtype = scaling(-s, None, target, temperature, math.inf, mask)
     allowed = (x.log_kernel != -torch.inf) & (x.source > 0).unsqueeze(-1)
     kernel = torch.where(allowed, x.log_kernel, -torch.inf)
     keys = allowed.any(-2).to(kernel)
     share = keys / keys.sum(-1, keepdim=True).clamp(min=1) if target is None else x.target
-    dtype = torch.promote_types(scores.dtype, scores.dtype if target is None else given.dtype)
+    dtype = torch.promote_types(scores.dtype, scores.dtype if target is None else reference.dtype)
     return kernel, allowed.any(-1).to(kernel), share, dtype
 
 

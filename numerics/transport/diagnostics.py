@@ -19,7 +19,7 @@ from numerics import arguments, one_sided
 
 @dataclass(frozen=True)
 class Diagnostics:
-    """What a plan does, row by row and altogether; all in nats.
+    """Statistics of a plan, row by row and in total; all in nats.
 
     Attributes:
         entropy: −Σ_j W_ij log W_ij of every row, (..., n).
@@ -67,7 +67,7 @@ def diagnose(plan: Tensor, target: Tensor | None = None) -> Diagnostics:
     weights = P / torch.where(mass == 0, 1.0, mass).unsqueeze(-1)
     load = torch.matmul(source.unsqueeze(-2), weights).squeeze(-2)
     entropy = one_sided.entropy(weights)
-    found = (
+    statistics = (
         entropy,
         torch.where(mass == 0, 0.0, entropy.exp()),
         weights.amax(-1),
@@ -76,7 +76,7 @@ def diagnose(plan: Tensor, target: Tensor | None = None) -> Diagnostics:
         (source * _divergence(weights, load.unsqueeze(-2))).sum(-1),
         _divergence(load, b),
     )
-    return Diagnostics(*(x.to(dtype) for x in found))
+    return Diagnostics(*(x.to(dtype) for x in statistics))
 
 
 def _divergence(p: Tensor, q: Tensor) -> Tensor:

@@ -31,7 +31,7 @@ _NAMED = 8
 def check_data(
     cost: Tensor, allowed: Tensor, x: Scaling, source: Tensor, temperature: Tensor, mask: Tensor | None
 ) -> None:
-    """Refuse what no problem may contain: NaN, −∞ in a cost, masses or temperatures that are not what they should be."""
+    """Refuse data that no problem may contain: NaN, −∞ in a cost, masses or temperatures out of range."""
     check_entries("cost", cost, ~allowed | (cost > -torch.inf), "numbers, or +inf where forbidden")
     if mask is not None and mask.is_floating_point():
         check_entries("mask", mask, mask < torch.inf, "numbers, or −inf where forbidden")
@@ -49,7 +49,7 @@ def check_solvable(x: Scaling, source: Tensor, parts: Parts, slack: float, forbi
     Args:
         x: the problems.
         source: a as given; in ``x`` rows that may reach nothing have none.
-        parts: that the problems fall apart into.
+        parts: the connected parts of the problems.
         slack: how far two masses may be apart, relatively, that are equal but for rounding.
         forbids: the argument that forbids pairs, "cost" or "mask".
 
@@ -63,8 +63,8 @@ def check_solvable(x: Scaling, source: Tensor, parts: Parts, slack: float, forbi
     apart = balanced[..., 0] & ~_agree(*total, slack)
     if bool(apart.any()):
         where = tuple(apart.nonzero()[0].tolist())
-        given = [float(mass[where]) for mass in total]
-        raise ValueError(f"target: expected the mass of the source, {given[0]:.6g}, got {given[1]:.6g}{_problem(where)}")
+        masses = [float(mass[where]) for mass in total]
+        raise ValueError(f"target: expected the mass of the source, {masses[0]:.6g}, got {masses[1]:.6g}{_problem(where)}")
     check_entries("target", x.target, ~balanced | (x.target == 0) | (parts.columns < parts.bound),
                   f"no mass in a column whose {forbids} forbids every row with mass")
     rows, columns = parts.totals(x.source, x.target)
@@ -97,9 +97,9 @@ def _check_flows(x: Scaling, parts: Parts, slack: float, forbids: str) -> None:
     partial &= (x.kappa == 0) & (alive.sum((-2, -1)) <= _LARGEST)
     for where in map(tuple, partial.nonzero().tolist()):
         source, target, pairs = (part[where].cpu().numpy() for part in (x.source, x.target, alive))
-        found = _short_of(source, target, pairs, slack)
-        if found is not None:
-            rows, columns = found
+        cut = _short_of(source, target, pairs, slack)
+        if cut is not None:
+            rows, columns = cut
             supply, demand = float(source[rows].sum()), float(target[columns].sum())
             raise ValueError(_too_little(forbids, rows, supply, demand, where, columns))
 

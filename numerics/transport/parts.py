@@ -21,7 +21,7 @@ class Parts(NamedTuple):
 
     @classmethod
     def of(cls, alive: Tensor) -> "Parts":
-        """Return the parts that the pairs which may exchange mass, boolean (..., n, m), make."""
+        """Return the connected parts of the pairs that may exchange mass, boolean (..., n, m)."""
         n, m = alive.shape[-2:]
         if bool(alive.all()):
             zero = alive.new_zeros((), dtype=torch.long)

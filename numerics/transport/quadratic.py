@@ -33,7 +33,7 @@ class QuadraticTransport:
     """An optimal plan with its potentials and its certificate. The errors and what follows carry no derivatives.
 
     Whatever the potentials, P is the optimal plan between its own marginals: the marginal errors are the whole distance from
-    the problem that was asked for.
+    the stated problem.
 
     Attributes:
         plan: P, (..., n, m).
@@ -176,10 +176,10 @@ def _newton(support: Tensor, gamma: Tensor, residual: Tensor, ridge: Tensor | No
 
 def _connected(S: Tensor) -> Tensor:
     """Return which columns S connects, 0 or 1, (..., m, m); none with a column that is empty."""
-    found = (torch.matmul(S.mT, S) > 0).to(S)
+    linked = (torch.matmul(S.mT, S) > 0).to(S)
     for _ in range(S.shape[-1].bit_length()):
-        found = (torch.matmul(found, found) > 0).to(S)
-    return found
+        linked = (torch.matmul(linked, linked) > 0).to(S)
+    return linked
 
 
 def _schedule(C: Tensor, a: Tensor, b: Tensor, gamma: Tensor) -> list[float]:
@@ -211,7 +211,7 @@ def _maximize(g: Tensor, C: Tensor, a: Tensor, b: Tensor, gamma: Tensor, max_ste
         move = torch.where((slope.isfinite() & (slope > 0) & ~done).unsqueeze(-1), move, 0.0)
         slack = unit * ((a * f.abs()).sum(-1) + (b * g.abs()).sum(-1) + value.abs())
         size, _, grown = backtrack(
-            lambda size, at=g, move=move: _point(at + size * move, C, a, b, gamma),  # type: ignore[misc]
+            lambda size, start=g, move=move: _point(start + size * move, C, a, b, gamma),  # type: ignore[misc]
             lambda trial: trial[2],
             value,
             slope,
@@ -226,6 +226,6 @@ def _rounding(P: Tensor, f: Tensor, g: Tensor, C: Tensor, gamma: Tensor) -> Tens
     """Return how large a marginal error, in ℓ1, is zero but for rounding: P_ij is off by u(|f_i| + |g_j| + |C_ij|)/γ."""
     unit, held = tolerances.rounding(P.dtype, sum(P.shape[-2:])), P > 0
     sizes = f.abs().unsqueeze(-1) + g.abs().unsqueeze(-2) + C.abs()
-    drift = torch.where(held, sizes, 0.0).sum((-2, -1)) / gamma.squeeze(-1)
+    rounding_sum = torch.where(held, sizes, 0.0).sum((-2, -1)) / gamma.squeeze(-1)
     mass = P.sum((-2, -1))
-    return torch.minimum(unit * mass + tolerances.eps(P.dtype) * drift, math.sqrt(tolerances.eps(P.dtype)) * mass)
+    return torch.minimum(unit * mass + tolerances.eps(P.dtype) * rounding_sum, math.sqrt(tolerances.eps(P.dtype)) * mass)

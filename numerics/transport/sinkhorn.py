@@ -23,7 +23,7 @@ class Transport:
     """An optimal plan with its potentials and its certificate. The errors and what follows carry no derivatives.
 
     Whatever the potentials, P_ij = a_i b_j exp((f_i + g_j − C_ij)/ε) is the optimal plan between its own marginals: the
-    marginal errors are the whole distance from the problem that was asked for. They are those of the plan as it is returned,
+    marginal errors are the whole distance from the stated problem. They are those of the plan as it is returned,
     in its dtype.
 
     Attributes:
@@ -106,13 +106,13 @@ def solved(
     The certificate is that of the plan in ``stored``, by default the dtype to return.
     """
     arguments.check_count("max_steps", max_steps)
-    x, given, epsilon, floor, dtype = scaling(cost, source, target, temperature, relaxation, mask, double=True)
+    x, source_mass, epsilon, floor, dtype = scaling(cost, source, target, temperature, relaxation, mask, double=True)
     allowed, _ = _masked(cost, mask)
-    feasibility.check_data(cost, allowed, x, given, epsilon, mask)
+    feasibility.check_data(cost, allowed, x, source_mass, epsilon, mask)
     parts = Parts.of((x.source > 0).unsqueeze(-1) & (x.target > 0).unsqueeze(-2) & (x.log_kernel != -torch.inf))
     slack = tuple(tolerances.rounding((cost if y is None else y).dtype, max(cost.shape[-2:])) for y in (source, target))
     if strict:
-        feasibility.check_solvable(x, given, parts, sum(slack), "cost" if mask is None else "mask")
+        feasibility.check_solvable(x, source_mass, parts, sum(slack), "cost" if mask is None else "mask")
     x = feasibility.agreeing(x, parts, sum(slack))
     fixed = x.detached()
     psi, steps = solver.solve(fixed, parts, max_steps)
@@ -121,7 +121,8 @@ def solved(
     psi = torch.where(x.target > 0, psi, solver.extended(x, psi, solver.evaluate(x, psi).row))
     point = solver.evaluate(x, psi)
     plan = solver.plan(x, point)
-    errors, converged = _certified(fixed, psi.detach(), given.detach(), plan.detach(), dtype if stored is None else stored)
+    stored = dtype if stored is None else stored
+    errors, converged = _certified(fixed, psi.detach(), source_mass.detach(), plan.detach(), stored)
     if strict and not bool(converged.all()):
         raise RuntimeError(_did_not_converge(converged, errors, fixed, psi.detach(), max_steps))
     return Transport(
@@ -201,9 +202,9 @@ def sinkhorn_divergence(
         if not isinstance(square, Tensor) or square.shape[-2:] != (size, size):
             raise ValueError(f"{name}: expected (..., {size}, {size}), got {arguments.describe(square)}")
     (value, dtype), (a, first), (b, second) = (
-        (found.value, dtype)
+        (solution.value, dtype)
         for cost, left, right in ((cross, source, target), (within_source, source, source), (within_target, target, target))
-        for found, dtype in [solved(cost, left, right, temperature, math.inf, None, max_steps=max_steps, strict=True)]
+        for solution, dtype in [solved(cost, left, right, temperature, math.inf, None, max_steps=max_steps, strict=True)]
     )
     return (value - (a + b) / 2).to(torch.promote_types(dtype, torch.promote_types(first, second)))
 
@@ -222,8 +223,8 @@ def scaling(
 
     What is returned is in float64 if ``double``, else in the dtype to compute in.
     """
-    given = {"cost": (cost, 2), "source": (source, 1), "target": (target, 1)}
-    needed = {name: (x, ndim) for name, (x, ndim) in given.items() if x is not None or name == "cost"}
+    inputs = {"cost": (cost, 2), "source": (source, 1), "target": (target, 1)}
+    needed = {name: (x, ndim) for name, (x, ndim) in inputs.items() if x is not None or name == "cost"}
     parts, dtype = arguments.tensors(**needed)  # type: ignore[arg-type]
     C, *marginals = (x.double() for x in parts) if double else parts
     n, m = C.shape[-2:]
@@ -263,13 +264,13 @@ def _certified(
     """Return the errors of the rows and of the columns of a plan as it is stored, and whether rounding explains them."""
     point = solver.evaluate(x, psi)
     stored = plan.to(dtype).double()
-    errors = (stored.sum(-1) - source).abs(), (stored.sum(-2) - point.wanted).abs()
+    errors = (stored.sum(-1) - source).abs(), (stored.sum(-2) - point.required).abs()
     relative, absolute = tolerances.storage(dtype)
     rows, columns = solver.allowances(x, psi, point)
     n, m = plan.shape[-2:]
     # Rows and columns, each within the rounding of the other.
     converged = (errors[0] <= 2 * rows + relative * source + absolute * m).all(-1)
-    return errors, converged & (errors[1] <= 2 * columns + relative * point.wanted + absolute * n).all(-1)
+    return errors, converged & (errors[1] <= 2 * columns + relative * point.required + absolute * n).all(-1)
 
 
 def _did_not_converge(
@@ -278,14 +279,15 @@ def _did_not_converge(
     """Say how far off the worst problem is, and whether its ε is one that float64 can resolve."""
     worst = max(float(error.nan_to_num(nan=torch.inf).max()) for error in errors)
     point = solver.evaluate(x, psi)
-    lost = float((solver.allowances(x, psi, point)[0] / torch.where(x.source > 0, x.source, 1.0)).max())
-    said = (
+    relative_rounding = float((solver.allowances(x, psi, point)[0] / torch.where(x.source > 0, x.source, 1.0)).max())
+    message = (
         f"sinkhorn: {int((~converged).sum())} of {converged.numel()} problems did not converge in {max_steps} steps; "
         f"the largest marginal error is {worst:.3g}"
     )
-    if lost >= 1e-3 * math.sqrt(tolerances.eps("float64")):
-        said += f", and at this temperature the rounding of C/ε in float64 alone moves a marginal by {lost:.1g} of itself"
-    return said
+    if relative_rounding >= 1e-3 * math.sqrt(tolerances.eps("float64")):
+        message += (", and at this temperature the rounding of C/ε in float64 alone moves a marginal "
+                    f"by {relative_rounding:.1g} of itself")
+    return message
 
 
 def _masked(cost: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:

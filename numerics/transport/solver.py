@@ -62,14 +62,14 @@ class Scaling(NamedTuple):
 
 
 class Point(NamedTuple):
-    """What belongs to a ψ.
+    """The quantities that belong to a ψ.
 
     Attributes:
         terms: exp(ψ_j + L_ij) over the largest of its row, (..., n, m).
         ratio: a_i over the sum of b_j times these, (..., n): P_ij = ratio_i terms_ij b_j.
         row: φ, (..., n).
         column: Pᵀ1, (..., m).
-        wanted: b exp(−κψ), (..., m).
+        required: b exp(−κψ), (..., m).
         objective: Φ, (...).
     """
 
@@ -77,17 +77,17 @@ class Point(NamedTuple):
     ratio: Tensor
     row: Tensor
     column: Tensor
-    wanted: Tensor
+    required: Tensor
     objective: Tensor
 
     @property
     def residual(self) -> Tensor:
         """∇Φ, (..., m)."""
-        return self.wanted - self.column
+        return self.required - self.column
 
 
 def evaluate(x: Scaling, psi: Tensor, annealing: Tensor | None = None) -> Point:
-    """Evaluate the dual at ψ; ``annealing`` multiplies ε, and ψ stays in units of the ε that is aimed at."""
+    """Evaluate the dual at ψ; ``annealing`` multiplies ε, and ψ stays in units of the target ε."""
     highest = math.log(torch.finfo(psi.dtype).max) / 4
     logits = _annealed(x.log_kernel + psi.unsqueeze(-2), annealing)
     if x.target_mask is None:
@@ -104,16 +104,16 @@ def evaluate(x: Scaling, psi: Tensor, annealing: Tensor | None = None) -> Point:
     ratio = x.source / total
     row = -(total.log() + peak.squeeze(-1))
     column = x.target * _apply(terms.mT, ratio)
-    wanted, gain = x.target, psi
+    required, gain = x.target, psi
     if x.relaxed:
         # Where the target is zero, nothing bounds ψ: see the clamp above.
         exponent = -x.kappa[..., None] * psi
         exponent = torch.where(x.target > 0, exponent, exponent.clamp(max=highest))
         stiff = (x.kappa == 0)[..., None]
-        wanted = x.target * exponent.exp()
+        required = x.target * exponent.exp()
         gain = torch.where(stiff, psi, -exponent.expm1() / torch.where(stiff, 1.0, x.kappa[..., None]))
     objective = (x.source * row).sum(-1) + _annealed((x.target * gain).sum(-1), annealing, own=0)
-    return Point(terms, ratio, row, column, wanted, objective)
+    return Point(terms, ratio, row, column, required, objective)
 
 
 def plan(x: Scaling, point: Point) -> Tensor:
@@ -151,10 +151,10 @@ def solve(x: Scaling, parts: Parts, max_steps: int) -> tuple[Tensor, int]:
         solved = solved | (near & final)
         if bool(solved.all()):
             return psi, step
-        move, point, moved = _newton_step(x, psi, annealing, point, parts)
+        move, point, improved = _newton_step(x, psi, annealing, point, parts)
         psi = torch.where(near.unsqueeze(-1), psi, psi + move)
         annealing = torch.where(near, (annealing / _ANNEALING_RATE).clamp(min=1), annealing)
-        if bool((near & ~final | ~moved).any()):
+        if bool((near & ~final | ~improved).any()):
             point = evaluate(x, psi, annealing)
     return psi, max_steps
 
@@ -185,12 +185,12 @@ def allowances(x: Scaling, psi: Tensor, point: Point, sizes: Tensor | None = Non
     row = own.sum(-1) + point.row.abs()
     column = _apply((own + weights * row.unsqueeze(-1)).mT, x.source)
     if x.relaxed:
-        column = column + point.wanted * (x.kappa[..., None] * psi).abs()
+        column = column + point.required * (x.kappa[..., None] * psi).abs()
     unit = tolerances.eps(psi.dtype)
     share, half = tolerances.plan(psi.dtype, sum(point.terms.shape[-2:])), math.sqrt(unit)
     return (
         x.source * (share + unit * row).clamp(max=half),
-        torch.minimum(share * torch.maximum(point.wanted, point.column) + unit * column, half * point.wanted),
+        torch.minimum(share * torch.maximum(point.required, point.column) + unit * column, half * point.required),
     )
 
 
@@ -231,7 +231,7 @@ class _Hessian(NamedTuple):
         held = column > 0
         diagonal = torch.where(held, column, 1.0)
         if x.relaxed:
-            diagonal = diagonal + torch.where(held, (x.kappa * annealing)[..., None] * point.wanted, 0.0)
+            diagonal = diagonal + torch.where(held, (x.kappa * annealing)[..., None] * point.required, 0.0)
         scale = diagonal.sqrt()
         left = point.ratio / torch.where(x.source > 0, x.source, 1.0).sqrt()
         matrix = point.terms * left.unsqueeze(-1) * (x.target / scale).unsqueeze(-2)
@@ -274,21 +274,21 @@ def _shift_parts(x: Scaling, psi: Tensor, point: Point, parts: Parts) -> Tensor:
     if not x.relaxed:
         return level
     kappa = x.kappa.unsqueeze(-1)
-    wanted = parts.of_columns(x.target * (-kappa * psi).exp())
-    shift = (wanted / parts.of_columns(point.column)).log() / kappa
+    required = parts.of_columns(x.target * (-kappa * psi).exp())
+    shift = (required / parts.of_columns(point.column)).log() / kappa
     return torch.where(shift.isfinite(), psi + shift, level)
 
 
 def _newton_step(x: Scaling, psi: Tensor, annealing: Tensor, point: Point, parts: Parts) -> tuple[Tensor, Point, Tensor]:
-    """Return a step that raises Φ enough, or by less than its rounding, what is there, and whether there was such a step."""
+    """Return a step that raises Φ enough, or by less than its rounding, the point reached, and whether there was one."""
     step = _Hessian.at(x, point, annealing, parts).solve(point.residual)
     slope = (step * point.residual).sum(-1)
     step = torch.where((slope.isfinite() & (slope > 0)).unsqueeze(-1), step, 0.0) * annealing.unsqueeze(-1)
     idle = (step == 0).all(-1)
     unit = tolerances.rounding(psi.dtype, sum(point.terms.shape[-2:]))
     slack = unit * ((x.source * point.row.abs()).sum(-1) + (x.target * psi.abs()).sum(-1) / annealing)
-    size, trial, enough = backtrack(
+    size, trial, improved = backtrack(
         lambda size: evaluate(x, psi + size * step, annealing),
         lambda trial: trial.objective, point.objective, slope, slack, idle,
     )
-    return torch.where(enough.unsqueeze(-1), size.unsqueeze(-1) * step, 0.0), trial, enough
+    return torch.where(improved.unsqueeze(-1), size.unsqueeze(-1) * step, 0.0), trial, improved

@@ -68,8 +68,8 @@ class _Problem(NamedTuple):
     kappa_a: Tensor  # (..., 1)
     kappa_b: Tensor
     dead: Tensor  # rows that may go nowhere, (..., n)
-    lost_a: Tensor  # f₀/ρ_a where φ is counted from f₀/ε, else 0; (..., n) or (..., 1)
-    lost_b: Tensor
+    offset_a: Tensor  # f₀/ρ_a where φ is counted from f₀/ε, else 0; (..., n) or (..., 1)
+    offset_b: Tensor
 
     def on(self, kernel: Tensor) -> "_Problem":
         """Return the same problem with another L."""
@@ -133,18 +133,19 @@ def unbalanced(
         psi, schedule = (g.detach().to(x.target) / epsilon.detach()[..., None]).expand(x.target.shape), [1.0]
     steps = 0
     for factor in schedule:
-        found, taken = _maximize(_at(fixed, factor), psi / factor, max_steps - steps, rough=factor > 1)
-        psi, steps = found * factor, steps + taken
-    about, f, g = _about(x, fixed, psi, epsilon, rates)
-    moved = _refined(about, _Problem(*(part.detach() for part in about)))
-    point = _evaluate(about, moved)
-    potentials = f + epsilon[..., None] * point.phi, g + epsilon[..., None] * moved
-    gains = (_wanted(x.source, potentials[0], rates[0], ~x.dead)[1], _wanted(x.target, potentials[1], rates[1], x.reached)[1])
+        scaled, taken = _maximize(_scaled(fixed, factor), psi / factor, max_steps - steps, rough=factor > 1)
+        psi, steps = scaled * factor, steps + taken
+    recentred, f, g = _recentred(x, fixed, psi, epsilon, rates)
+    refined = _refined(recentred, _Problem(*(part.detach() for part in recentred)))
+    point = _evaluate(recentred, refined)
+    potentials = f + epsilon[..., None] * point.phi, g + epsilon[..., None] * refined
+    gains = (_relaxed_marginal(x.source, potentials[0], rates[0], ~x.dead)[1],
+             _relaxed_marginal(x.target, potentials[1], rates[1], x.reached)[1])
     value = gains[0].sum(-1) + gains[1].sum(-1) + epsilon * (x.source.sum(-1) * x.target.sum(-1) - point.plan.sum((-2, -1)))
     held = epsilon.detach()
-    at = _Point(*(part.detach() for part in point))._replace(phi=potentials[0].detach() / held[..., None])
+    detached = _Point(*(part.detach() for part in point))._replace(phi=potentials[0].detach() / held[..., None])
     psi = potentials[1].detach() / held[..., None]
-    return _result(fixed, potentials, point.plan, value, at, psi, held, dtype, (steps, max_steps), strict=strict)
+    return _result(fixed, potentials, point.plan, value, detached, psi, held, dtype, (steps, max_steps), strict=strict)
 
 
 def _problem(
@@ -157,18 +158,18 @@ def _problem(
     mask: Tensor | None,
 ) -> tuple[_Problem, Tensor, tuple[Tensor, Tensor], torch.dtype]:
     """Check the data; return the problem, ε (...), 1/ρ (..., 1) for rows and columns, and the dtype of the result."""
-    given, a, epsilon, floor, dtype = scaling(cost, source, target, temperature, math.inf, mask)
-    batch = given.source.shape[:-1]
+    x0, a, epsilon, floor, dtype = scaling(cost, source, target, temperature, math.inf, mask)
+    batch = x0.source.shape[:-1]
     rhos = [
-        None if not isinstance(rho, Tensor) and rho == math.inf else arguments.positive(name, rho, batch, given.source)
+        None if not isinstance(rho, Tensor) and rho == math.inf else arguments.positive(name, rho, batch, x0.source)
         for name, rho in (("source_relaxation", rho_a), ("target_relaxation", rho_b))
     ]
     kappas = [epsilon.new_zeros(()) if rho is None else epsilon / rho for rho in rhos]
     rates = [epsilon.new_zeros(()) if rho is None else 1 / rho for rho in rhos]
     batch = arguments.broadcast(batch=batch, source_relaxation=kappas[0].shape, target_relaxation=kappas[1].shape)
-    a, b = a.expand(*batch, -1), given.target.expand(*batch, -1)
-    dead = (a > 0) & (given.source == 0)
-    kernel = (given.log_kernel - (floor / epsilon[..., None]).unsqueeze(-1)).expand(*batch, -1, -1)
+    a, b = a.expand(*batch, -1), x0.target.expand(*batch, -1)
+    dead = (a > 0) & (x0.source == 0)
+    kernel = (x0.log_kernel - (floor / epsilon[..., None]).unsqueeze(-1)).expand(*batch, -1, -1)
     kernel = torch.where(dead.unsqueeze(-1), -torch.inf, kernel)
     kappa_a, kappa_b, rate_a, rate_b = (y.expand(batch).unsqueeze(-1) for y in (*kappas, *rates))
     nothing = torch.zeros_like(kappa_a)
@@ -177,29 +178,29 @@ def _problem(
 
 
 def _evaluate(x: _Problem, psi: Tensor) -> _Point:
-    """Return what belongs to a ψ, with the best φ for it."""
+    """Return the quantities that belong to a ψ, with the best φ for it."""
     logits = x.tilted + psi.unsqueeze(-2)
     peak = logits.detach().amax(-1, keepdim=True)
     live = peak.squeeze(-1) != -torch.inf
     peak = torch.where(live.unsqueeze(-1), peak, 0.0)
     terms = (logits - peak).exp()
     total = torch.where(live, terms.sum(-1), 1.0).log() + peak.squeeze(-1)
-    phi = torch.where(live, -(total + x.lost_a) / (1 + x.kappa_a), 0.0)
+    phi = torch.where(live, -(total + x.offset_a) / (1 + x.kappa_a), 0.0)
     plan = terms * (x.source * _bounded(phi + peak.squeeze(-1), x.source).exp()).unsqueeze(-1)
-    v, gain_a = _wanted(x.source, phi, x.kappa_a, live, x.lost_a)
-    w, gain_b = _wanted(x.target, psi, x.kappa_b, x.reached, x.lost_b)
+    v, gain_a = _relaxed_marginal(x.source, phi, x.kappa_a, live, x.offset_a)
+    w, gain_b = _relaxed_marginal(x.target, psi, x.kappa_b, x.reached, x.offset_b)
     return _Point(phi, plan, v, w, gain_a.sum(-1) + gain_b.sum(-1) - plan.sum((-2, -1)))
 
 
-def _wanted(
-    mass: Tensor, potential: Tensor, kappa: Tensor, live: Tensor, lost: float | Tensor = 0.0
+def _relaxed_marginal(
+    mass: Tensor, potential: Tensor, kappa: Tensor, live: Tensor, offset: float | Tensor = 0.0
 ) -> tuple[Tensor, Tensor]:
-    """Return a exp(−κφ) and a(1 − exp(−κφ))/κ, κφ counted from ``lost``. Mass that may go nowhere has φ = ∞ where κ > 0."""
-    stiff, exponent = kappa == 0, _bounded(-kappa * potential - lost, mass)
-    kept = torch.where(live, exponent.exp(), torch.where(stiff, 1.0, 0.0))
-    lost = torch.where(live, exponent.expm1(), torch.where(stiff, 0.0, -1.0))
-    gain = torch.where(stiff, potential, -lost / torch.where(stiff, 1.0, kappa))
-    return mass * kept, mass * gain
+    """Return a exp(−κφ) and a(1 − exp(−κφ))/κ, κφ counted from ``offset``. Mass that may go nowhere has φ = ∞ where κ > 0."""
+    stiff, exponent = kappa == 0, _bounded(-kappa * potential - offset, mass)
+    factor = torch.where(live, exponent.exp(), torch.where(stiff, 1.0, 0.0))
+    change = torch.where(live, exponent.expm1(), torch.where(stiff, 0.0, -1.0))
+    gain = torch.where(stiff, potential, -change / torch.where(stiff, 1.0, kappa))
+    return mass * factor, mass * gain
 
 
 def _bounded(exponents: Tensor, mass: Tensor) -> Tensor:
@@ -207,16 +208,16 @@ def _bounded(exponents: Tensor, mass: Tensor) -> Tensor:
     return torch.where(mass > 0, exponents, exponents.clamp(max=math.log(torch.finfo(exponents.dtype).max) / 4))
 
 
-def _swept(x: _Problem, point: _Point, psi: Tensor) -> Tensor:
+def _sinkhorn_sweep(x: _Problem, point: _Point, psi: Tensor) -> Tensor:
     """Return the best ψ for the φ of a point, finite where a target is zero too; from Pᵀ1 where that has not underflowed."""
     column = point.plan.sum(-2)
     if bool((column > torch.finfo(psi.dtype).tiny).all()):
-        return -((column / x.target).log() - psi + x.lost_b) / (1 + x.kappa_b)
+        return -((column / x.target).log() - psi + x.offset_b) / (1 + x.kappa_b)
     weights = torch.where(x.source > 0, torch.where(x.source > 0, x.source, 1.0).log() + point.phi, -torch.inf)
     logits = x.kernel + weights.unsqueeze(-1)
     live = (logits != -torch.inf).any(-2)
     total = torch.where(live.unsqueeze(-2), logits, 0.0).logsumexp(-2)
-    return torch.where(live, -(total + x.lost_b) / (1 + x.kappa_b), psi)
+    return torch.where(live, -(total + x.offset_b) / (1 + x.kappa_b), psi)
 
 
 def _shifted(x: _Problem, point: _Point, psi: Tensor) -> Tensor:
@@ -249,7 +250,7 @@ def _maximize(x: _Problem, psi: Tensor, max_steps: int, *, rough: bool) -> tuple
     unit = tolerances.rounding(psi.dtype, sum(x.kernel.shape[-2:]))
     trial = _evaluate(x, psi)
     for step in range(1, max_steps + 1):
-        psi = _swept(x, trial, psi)
+        psi = _sinkhorn_sweep(x, trial, psi)
         psi = _shifted(x, _evaluate(x, psi), psi)
         point = _evaluate(x, psi)
         enough = _ROUGH_TOLERANCE * point.plan.sum((-2, -1)) if rough else _rounding(x, psi, point)
@@ -261,7 +262,7 @@ def _maximize(x: _Problem, psi: Tensor, max_steps: int, *, rough: bool) -> tuple
         move = torch.where((slope.isfinite() & (slope > 0) & ~done).unsqueeze(-1), move, 0.0)
         slack = unit * (point.plan.sum((-2, -1)) + point.objective.abs())
         size, trial, grown = backtrack(
-            lambda size, at=psi, move=move: _evaluate(x, at + size * move),  # type: ignore[misc]
+            lambda size, start=psi, move=move: _evaluate(x, start + size * move),  # type: ignore[misc]
             lambda trial: trial.objective,
             point.objective,
             slope,
@@ -277,12 +278,12 @@ def _rounding(x: _Problem, psi: Tensor, point: _Point) -> Tensor:
     """Return how large a residual, in ℓ1, is zero but for rounding, (...); see ``solver``."""
     sizes = torch.where(x.kernel == -torch.inf, 0.0, x.kernel.abs())
     sizes = sizes + point.phi.abs().unsqueeze(-1) + psi.abs().unsqueeze(-2)
-    drift = (point.plan * sizes).sum((-2, -1)) + (point.w * (x.kappa_b * psi).abs()).sum(-1)
+    rounding_sum = (point.plan * sizes).sum((-2, -1)) + (point.w * (x.kappa_b * psi).abs()).sum(-1)
     unit = tolerances.eps(psi.dtype)
-    # Where next to nothing is worth carrying, digits of the plan are asked for down to √u of the masses that could be.
+    # Where hardly any mass is worth carrying, the plan needs digits down to √u of the masses that could be carried.
     least = math.sqrt(unit) * torch.maximum(x.source.sum(-1), x.target.sum(-1))
     mass = torch.maximum(torch.maximum(point.plan.sum((-2, -1)), point.w.sum(-1)), least)
-    allowed = tolerances.plan(psi.dtype, sum(point.plan.shape[-2:])) * mass + unit * drift
+    allowed = tolerances.plan(psi.dtype, sum(point.plan.shape[-2:])) * mass + unit * rounding_sum
     return torch.minimum(allowed, math.sqrt(unit) * mass)
 
 
@@ -296,30 +297,30 @@ def _schedule(x: _Problem) -> list[float]:
     return factors[::-1]
 
 
-def _at(x: _Problem, factor: float) -> _Problem:
+def _scaled(x: _Problem, factor: float) -> _Problem:
     """Return the same problem with ε a number of times as large."""
     return x.on(x.kernel / factor)._replace(kappa_a=x.kappa_a * factor, kappa_b=x.kappa_b * factor)
 
 
-def _about(
+def _recentred(
     x: _Problem, fixed: _Problem, psi: Tensor, epsilon: Tensor, rates: tuple[Tensor, Tensor]
 ) -> tuple[_Problem, Tensor, Tensor]:
     """Return the problem with φ and ψ counted from f/ε and g/ε, and the constants f and g: those that belong to a ψ."""
     scale = epsilon.detach()[..., None]
     f, g = scale * _evaluate(fixed, psi).phi, scale * psi
     kernel = x.kernel + (f.unsqueeze(-1) + g.unsqueeze(-2)) / epsilon[..., None, None]
-    return x.on(kernel)._replace(lost_a=rates[0] * f, lost_b=rates[1] * g), f, g
+    return x.on(kernel)._replace(offset_a=rates[0] * f, offset_b=rates[1] * g), f, g
 
 
 def _refined(x: _Problem, fixed: _Problem) -> Tensor:
     """Return ψ for a solution at 0: its derivatives and, where the target is zero, its value too."""
     start = torch.zeros_like(fixed.target)
     if not arguments.differentiated(*x):
-        return torch.where(x.target > 0, start, _swept(x, _evaluate(x, start), start))
+        return torch.where(x.target > 0, start, _sinkhorn_sweep(x, _evaluate(x, start), start))
     follow, factor = start, _factor(fixed, _evaluate(fixed, start))
     for _ in range(2):
         follow = follow + _direction(*factor, _evaluate(x, follow).residual)
-    follow = torch.where(x.target > 0, follow, _swept(x, _evaluate(x, follow), follow))
+    follow = torch.where(x.target > 0, follow, _sinkhorn_sweep(x, _evaluate(x, follow), follow))
     value = torch.where(x.target > 0, start, follow)
     return value.detach() + (follow - follow.detach())
 
@@ -329,7 +330,7 @@ def _result(
     potentials: tuple[Tensor, Tensor],
     plan: Tensor,
     value: Tensor,
-    at: _Point,
+    point: _Point,
     psi: Tensor,
     epsilon: Tensor,
     dtype: torch.dtype,
@@ -337,18 +338,18 @@ def _result(
     *,
     strict: bool,
 ) -> Unbalanced:
-    """Certify a solution, whose constants are ``at`` and ψ, and return it; ``steps`` are those taken and those allowed."""
-    row_error, column_error = (at.plan.sum(-1) - at.v).abs(), at.residual.abs()
+    """Certify a solution, whose constants are ``point`` and ψ, and return it; ``steps`` are those taken and those allowed."""
+    row_error, column_error = (point.plan.sum(-1) - point.v).abs(), point.residual.abs()
     error = row_error.sum(-1) + column_error.sum(-1)
-    converged = error <= 2 * _rounding(x, psi, at)           # rows and columns
+    converged = error <= 2 * _rounding(x, psi, point)        # rows and columns
     if strict and not bool(converged.all()):
         raise RuntimeError(
             f"unbalanced: {int((~converged).sum())} of {converged.numel()} problems did not converge in {steps[1]} steps; "
             f"the largest marginal error is {float(error.nan_to_num(nan=torch.inf).max()):.3g}"
         )
-    feasible = _feasible(x, at)
-    gap = _gap(x.kappa_a, feasible.sum(-1), at.v) + _gap(x.kappa_b, feasible.sum(-2), at.w)
-    gap = gap + _divergence(feasible.flatten(-2), at.plan.flatten(-2))
+    feasible = _feasible(x, point)
+    gap = _gap(x.kappa_a, feasible.sum(-1), point.v) + _gap(x.kappa_b, feasible.sum(-2), point.w)
+    gap = gap + _divergence(feasible.flatten(-2), point.plan.flatten(-2))
     return Unbalanced(
         plan=plan.to(dtype),
         row_potential=torch.where(x.dead & (x.kappa_a > 0), torch.inf, potentials[0]).to(dtype),

@@ -10,7 +10,7 @@ from derivations.claims import Layer, Outcome
 from evidence import hold
 from evidence.models import temperature
 from evidence.models.captured import ARCHITECTURES, random_model
-from evidence.models.rows import POTENTIAL_GRADIENT, POTENTIAL_HESSIAN, WEIGHTS, Quantity, sampled, told, weights, worst
+from evidence.models.rows import POTENTIAL_GRADIENT, POTENTIAL_HESSIAN, WEIGHTS, Quantity, conclude, sampled, weights, worst
 from numerics.models.zoo import zoo
 
 IMPORTED = """
@@ -43,7 +43,7 @@ def test_t5_does_not_scale() -> None:
     (0.5, Outcome.HOLDS), (5.0, Outcome.INCONCLUSIVE), (50.0, Outcome.REFUTED), (math.nan, Outcome.INCONCLUSIVE)])
 def test_the_worst_row_is_told(missed: float, outcome: Outcome) -> None:
     vote = hold("eot.18", Layer.TORCH, map(weights, sampled(random_model("bert"), 3)))
-    found = told(vote, missed, "rows")
+    found = conclude(vote, missed, "rows")
     assert found.outcome is outcome
     assert found.detail == ("" if missed <= 1 else f"worst row misses by {missed:.3g} tolerances")
 

@@ -9,7 +9,7 @@ import torch
 
 from evidence import Outcome, Run
 from evidence.models import small_alpha
-from evidence.models.small_alpha import Head, largest_variance, root_alpha, squared_radius, told, transport_ratio, unit_alpha
+from evidence.models.small_alpha import Head, judge, largest_variance, root_alpha, squared_radius, transport_ratio, unit_alpha
 from numerics import ot_attention
 
 TEMPLATES = torch.randn(5, 3, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
@@ -50,14 +50,14 @@ def test_the_documents_read_one_head_in_two_ways() -> None:
 @pytest.mark.parametrize(("variance", "outcome"), [(0.05, Outcome.HOLDS), (0.2, Outcome.REFUTED)])
 def test_one_head_that_is_not_small_is_enough(variance: float, outcome: Outcome) -> None:
     heads = [replace(HEAD, variance=0.05), replace(HEAD, variance=variance)]
-    found = told(heads, lambda head: head.variance, lambda head: head.reach)
+    found = judge(heads, lambda head: head.variance, lambda head: head.reach)
     assert found.outcome is outcome
     assert "κ < 1 in 0" in found.detail
 
 
 def test_random_heads_decide_nothing() -> None:
     heads = [replace(HEAD, variance=0.05), replace(HEAD, weights="random", variance=50.0)]
-    assert told(heads, lambda head: head.variance, lambda head: head.reach).outcome is Outcome.HOLDS
+    assert judge(heads, lambda head: head.variance, lambda head: head.reach).outcome is Outcome.HOLDS
 
 
 def test_alpha_is_not_small_in_the_encoder() -> None:

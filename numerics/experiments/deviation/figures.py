@@ -35,7 +35,7 @@ LABELS = {
     "output_bound": "bound on ‖h_c − ĥ‖ / ‖ĥ − μ‖",
     "total_variation_bound": "bound on ½‖p_c − p*‖₁",
 }
-"""What stands at an axis."""
+"""Labels of the axes."""
 
 COMPARED = ("deviation", "visible_deviation", "logit_deviation", "output_error", "total_variation")
 """The rows of the figure by layer."""

@@ -78,17 +78,17 @@ class Layer:
     _hidden: Tensor
     _source: Tensor
     _log_prior: Tensor
-    _kept: Tensor
+    _real_queries: Tensor
 
     def blocks(self) -> Iterator[Block]:
         """All problems but those of padding, so many at a time that an array of them stays within 128 MB."""
-        for queries in self._kept.split(_at_once(self.heads, self.templates)):  # type: ignore[no-untyped-call]
+        for queries in self._real_queries.split(_block_size(self.heads, self.templates)):  # type: ignore[no-untyped-call]
             mask = self._log_prior[:, queries]
-            found = self._attention.problem(self._hidden[queries], self._source, mask, self.alpha)
+            problem = self._attention.problem(self._hidden[queries], self._source, mask, self.alpha)
             count = len(queries)
             yield Block(
-                found.evidence.flatten(0, 1),
-                found.prior.flatten(0, 1),
+                problem.evidence.flatten(0, 1),
+                problem.prior.flatten(0, 1),
                 torch.arange(self.heads, device=queries.device).repeat_interleave(count),
                 queries.repeat(self.heads),
             )
@@ -96,9 +96,9 @@ class Layer:
     @property
     def supports(self) -> Tensor:
         """The different sets of templates that a query sees, boolean, (·, n)."""
-        seen = (self._log_prior[:, self._kept] != -torch.inf).flatten(0, 1)
-        found: Tensor = seen.unique(dim=0)  # type: ignore[no-untyped-call]
-        return found
+        seen = (self._log_prior[:, self._real_queries] != -torch.inf).flatten(0, 1)
+        distinct: Tensor = seen.unique(dim=0)  # type: ignore[no-untyped-call]
+        return distinct
 
 
 def layers(model: PreTrainedModel, inputs: Mapping[str, Tensor], alpha: float = 1.0) -> list[list[Layer]]:
@@ -120,7 +120,7 @@ def layers(model: PreTrainedModel, inputs: Mapping[str, Tensor], alpha: float = 
                 stack.callback(module.register_forward_pre_hook(listener, with_kwargs=True).remove)
         captured = capture(model, inputs)
     numbers: Counter[str] = Counter()
-    found: list[list[Layer]] = []
+    sequences: list[list[Layer]] = []
     for problem in captured:
         module = model.get_submodule(problem.module)
         if not received.get(problem.module):
@@ -130,12 +130,12 @@ def layers(model: PreTrainedModel, inputs: Mapping[str, Tensor], alpha: float = 
         numbers[problem.role] += 1
         attention, magnitude = _projections(model, module, problem, hidden, source)
         _check_scores(model, problem, attention, hidden, source, magnitude)
-        while len(found) < len(hidden):
-            found.append([])
-        for sequence, of_sequence in enumerate(found):
+        while len(sequences) < len(hidden):
+            sequences.append([])
+        for sequence, of_sequence in enumerate(sequences):
             padding = _padding(model, inputs, problem)
             of_sequence.append(_layer(problem, number, attention, hidden, source, sequence, padding, alpha))
-    return found
+    return sequences
 
 
 def _layer(
@@ -150,9 +150,9 @@ def _layer(
 ) -> Layer:
     _, heads, queries, n = problem.scores.shape
     y, x = hidden[sequence].double(), source[sequence].double()
-    kept = torch.arange(queries, device=y.device)
+    real = torch.arange(queries, device=y.device)
     if padding is not None:
-        kept = kept[~padding[sequence].to(kept.device)]
+        real = real[~padding[sequence].to(real.device)]
     templates = problem.scaling * x
     radius = float(templates.norm(dim=-1).max())
     return Layer(
@@ -164,12 +164,12 @@ def _layer(
         templates=templates,
         alpha=alpha,
         resolution=tolerances.rounding(hidden.dtype, max(templates.shape), radius),
-        padding=heads * (queries - len(kept)),
+        padding=heads * (queries - len(real)),
         _attention=attention,
         _hidden=y,
         _source=x,
         _log_prior=_log_prior(problem, sequence).expand(-1, queries, n),
-        _kept=kept,
+        _real_queries=real,
     )
 
 
@@ -181,7 +181,7 @@ def _log_prior(problem: AttentionProblem, sequence: int) -> Tensor:
             of_all = term.expand(problem.scores.shape[0], *term.shape[-3:]) if term.ndim == 4 else term.unsqueeze(0)
             values = of_all[sequence if len(of_all) > 1 else 0]
             total = total + torch.where(values <= torch.finfo(values.dtype).min / 2, -torch.inf, values.double())
-    # A prior that underflows is a zero to whoever computes with it.
+    # A prior that underflows is computed with as zero.
     return torch.where(tilted(total, torch.zeros_like(total)) < torch.finfo(total.dtype).tiny, -torch.inf, total)
 
 
@@ -203,9 +203,9 @@ def _attends(module: nn.Module) -> bool:
 def _listener(into: list[tuple[Tensor, Tensor]]) -> Any:
     def listen(module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         parameters = inspect.signature(module.forward).parameters
-        given = dict(zip(parameters, args, strict=False)) | kwargs
-        hidden = given.get("hidden_states", args[0] if args else None)
-        source = next((given[name] for name in _SOURCES if isinstance(given.get(name), Tensor)), hidden)
+        arguments = dict(zip(parameters, args, strict=False)) | kwargs
+        hidden = arguments.get("hidden_states", args[0] if args else None)
+        source = next((arguments[name] for name in _SOURCES if isinstance(arguments.get(name), Tensor)), hidden)
         if isinstance(hidden, Tensor) and isinstance(source, Tensor):
             into[:] = [(hidden.detach(), source.detach())]
 
@@ -215,7 +215,7 @@ def _listener(into: list[tuple[Tensor, Tensor]]) -> Any:
 def _projections(
     model: PreTrainedModel, module: nn.Module, problem: AttentionProblem, hidden: Tensor, source: Tensor
 ) -> tuple[GeneralizedAttention, Tensor]:
-    """The module as generalized attention in float64, and the magnitude of what each score is summed from."""
+    """The module as generalized attention in float64, and the magnitude of the terms of each score."""
     heads = problem.scores.shape[1]
     (wq, bq), (wk, bk) = _weights(model, module, problem)
     width = wq.shape[0] // heads
@@ -223,7 +223,7 @@ def _projections(
         raise CaptureError(_refusal(model, problem, "its projections do not split into its heads"))
     groups = wk.shape[0] // width                            # fewer than heads where queries are grouped
     wk, bk = (x.reshape(groups, width, -1).repeat_interleave(heads // groups, 0).flatten(0, 1) for x in (wk, bk))
-    with torch.device("meta"):                               # values and output are not asked for
+    with torch.device("meta"):                               # values and output are not needed
         attention = GeneralizedAttention(
             wq.shape[1], heads, head_width=width, source_width=wk.shape[1], scale=problem.scaling, output=False
         )
@@ -282,7 +282,7 @@ def _check_scores(
     allowed = allowed + allowed.mean(-1, keepdim=True)
     x = source.double()
     for queries in torch.arange(hidden.shape[1], device=x.device).split(  # type: ignore[no-untyped-call]
-        _at_once(attention.heads, x)
+        _block_size(attention.heads, x)
     ):
         evidence = attention.problem(hidden[:, queries].double(), x).evidence
         difference = evidence @ x.unsqueeze(1).mT - problem.scores[:, :, queries].double()
@@ -291,8 +291,8 @@ def _check_scores(
             raise CaptureError(_refusal(model, problem, "its scores are not products of linear queries and keys"))
 
 
-def _at_once(heads: int, templates: Tensor) -> int:
-    """How many queries are put together in one block."""
+def _block_size(heads: int, templates: Tensor) -> int:
+    """The number of queries in one block."""
     return max(1, _NUMBERS // (heads * max(templates.shape[-2:])))
 
 

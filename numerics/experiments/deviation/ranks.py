@@ -11,7 +11,7 @@ from torch import distributed
 from torch.distributed.rendezvous import rendezvous
 
 _PATIENCE = timedelta(days=7)
-"""How long a process waits for the others: torchrun, not a clock, says that one of them is gone."""
+"""How long a process waits for the others: torchrun, not a timeout, detects that one has died."""
 
 
 @dataclass(frozen=True)
@@ -23,11 +23,11 @@ class Ranks:
     device: torch.device
 
     def partition(self, count: int) -> range:
-        """The numbers below ``count`` that are this process's: a contiguous part, none more than one longer than another."""
+        """This process's contiguous part of ``range(count)``; the lengths of the parts differ by at most one."""
         return range(self.rank * count // self.world, (self.rank + 1) * count // self.world)
 
     def barrier(self) -> None:
-        """Wait until all processes are here."""
+        """Wait until all processes have come here."""
         if self.world > 1:
             distributed.barrier(device_ids=[self.device.index] if self.device.type == "cuda" else None)
 
@@ -51,7 +51,7 @@ def init_distributed(device: str) -> Iterator[Ranks]:
     if device == "cuda":
         torch.cuda.set_device(own)
     store, _, _ = next(rendezvous("env://", timeout=_PATIENCE))
-    # torchrun may keep its store when it starts the processes again: the addresses in it are those of dead ones.
+    # When torchrun restarts the processes it may keep its store, with the addresses of dead ones.
     attempt = distributed.distributed_c10d.PrefixStore(f"attempt {os.environ.get('TORCHELASTIC_RESTART_COUNT', '0')}", store)
     backend = "nccl" if device == "cuda" else "gloo"
     distributed.init_process_group(backend, store=attempt, rank=rank, world_size=world, timeout=_PATIENCE)

@@ -1,8 +1,8 @@
 """The rows on disk: one Parquet file for each model, kind of weights, input and attention module.
 
 A file appears whole or not at all, and its name says what it holds: a digest of architecture, weights, inputs and α is in
-the name of its folder.  So a run that was killed goes on where it was, by running again what has no file, and runs with
-other settings never meet.
+the name of its folder.  So a killed run resumes by repeating what has no file, and runs with other settings
+never mix.
 
 Schema      of a file: a row for each head and query that has something to estimate
             model, weights, module, role   strings (dictionary): "trained" or "random"; "encoder", "decoder" or "cross"
@@ -40,12 +40,12 @@ SCHEMA = pa.schema(
     + [(name, pa.int32()) for name in ("layer", "input", "head", "query", "templates")]
     + [(name, pa.float64()) for name in ("alpha", *STATISTICS, *CONTEXT)]
 )
-"""Of every file."""
+"""The schema of every file."""
 
 
 @dataclass(frozen=True)
 class Shard:
-    """A file, and what it is about."""
+    """A file, and the measurement that it holds."""
 
     path: Path
     model: str
@@ -59,15 +59,15 @@ class Shard:
 
 @dataclass(frozen=True)
 class Progress:
-    """After a shard: how much work is done, of how much; the unit is a pair of a query and a template."""
+    """The work done after a shard, and in total; the unit is a pair of a query and a template."""
 
     shard: Shard
     done: int
     total: int
 
 
-def run(subject: Subject, alpha: float, out: Path, ranks: Ranks, found: list[Shard]) -> Iterator[Progress]:
-    """Measure one subject: write this process's part of its shards, and append all of them to ``found``.
+def run(subject: Subject, alpha: float, out: Path, ranks: Ranks, results: list[Shard]) -> Iterator[Progress]:
+    """Measure one subject: write this process's part of its shards, and append all of them to ``results``.
 
     Everything runs in one thread, so that results do not depend on how many there are.
 
@@ -82,7 +82,7 @@ def run(subject: Subject, alpha: float, out: Path, ranks: Ranks, found: list[Sha
     try:
         captured = {0: _layers(subject, 0, alpha, ranks)}
         shards = [_shard(subject, folder, layer, number) for number in range(len(subject.inputs)) for layer in captured[0]]
-        found += shards
+        results += shards
         mine = [(k, shards[k]) for k in ranks.partition(len(shards))]
         sizes = [max(x.shape[-1] for x in inputs.values()) ** 2 for inputs in subject.inputs]
         done, total = 0, sum(sizes[shard.input] for _, shard in mine)
@@ -101,11 +101,11 @@ def run(subject: Subject, alpha: float, out: Path, ranks: Ranks, found: list[Sha
 
 def table(shard: Shard, layer: Layer) -> pa.Table:
     """Measure all problems of a layer."""
-    found = spans(layer.templates, layer.supports, layer.resolution)
+    template_spans = spans(layer.templates, layer.supports, layer.resolution)
     left_out = dict.fromkeys(REASONS, 0) | {"padding": layer.padding}
     columns: dict[str, list[torch.Tensor]] = {name: [] for name in ("head", "query", "templates", *STATISTICS, *CONTEXT)}
     for block in layer.blocks():
-        measured = measure(layer.templates, block.evidence, block.prior, layer.alpha, found)
+        measured = measure(layer.templates, block.evidence, block.prior, layer.alpha, template_spans)
         for reason in ("masked", "undecided", "uncertified"):
             left_out[reason] += getattr(measured, reason)
         rows = {"head": block.head[measured.rows], "query": block.query[measured.rows], "templates": measured.templates}
@@ -125,7 +125,7 @@ def table(shard: Shard, layer: Layer) -> pa.Table:
 
 @contextmanager
 def anew(path: Path) -> Iterator[Path]:
-    """A path to write a file to that appears whole or not at all; what a killed run left beside it is removed."""
+    """Yield a path for a file that appears whole or not at all; leftovers of killed runs are removed."""
     for rest in path.parent.glob(f".{path.stem}.*{path.suffix}"):
         rest.unlink(missing_ok=True)
     with atomic_write(path) as written:

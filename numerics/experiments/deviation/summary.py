@@ -2,7 +2,7 @@
 
 Means and medians over heads, queries and inputs.  Sums are exact before they are rounded, and the figures that are
 written are rounded to six significant digits and to twelve decimals, far above what the order of operations can change:
-the table is the same byte for byte, whoever computed which shard.
+the table is the same byte for byte, whichever process computed a shard.
 """
 
 import csv
@@ -31,7 +31,7 @@ class LayerRows:
         alpha: α.
         heads: how many.
         head: of each row, (r,).
-        place: of each row, a number that input and query share, (r,).
+        query_id: of each row, the same for all heads of a query of an input, (r,).
         values: each of ``STATISTICS``, (r,).
         left_out: how many rows are not there, by reason.
     """
@@ -43,7 +43,7 @@ class LayerRows:
     alpha: float
     heads: int
     head: NDArray[np.int64]
-    place: NDArray[np.int64]
+    query_id: NDArray[np.int64]
     values: dict[str, NDArray[np.float64]]
     left_out: dict[str, int]
 
@@ -54,8 +54,8 @@ class LayerRows:
 
     def over_heads(self, name: str) -> NDArray[np.float64]:
         """A statistic for every query of every input, averaged over the heads as in the document's figure."""
-        order = np.argsort(self.place, kind="stable")
-        _, starts, counts = np.unique(self.place[order], return_index=True, return_counts=True)
+        order = np.argsort(self.query_id, kind="stable")
+        _, starts, counts = np.unique(self.query_id[order], return_index=True, return_counts=True)
         if len(starts) == 0:
             return np.zeros(0)
         sums: NDArray[np.float64] = np.add.reduceat(self.values[name][order], starts)
@@ -131,7 +131,7 @@ def _layer(of_module: list[Shard]) -> LayerRows:
         alpha=first.alpha,
         heads=first.heads,
         head=joined["head"].astype(np.int64),
-        place=joined["input"].astype(np.int64) * queries + joined["query"],
+        query_id=joined["input"].astype(np.int64) * queries + joined["query"],
         values={name: joined[name] for name in STATISTICS},
         left_out={reason: sum(counts[reason] for counts in left_out) for reason in REASONS},
     )

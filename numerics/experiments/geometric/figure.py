@@ -44,11 +44,11 @@ def _heat(ax: Axes, image: Tensor, colours: str, low: float, high: float) -> Non
 
 
 def _bars(ax: Axes, results: Results) -> None:
-    for place, arm in enumerate(results.study.arms):
+    for position, arm in enumerate(results.study.arms):
         mean = results.accuracy(arm)
-        ax.barh(place, mean.mean, xerr=mean.half_width or 0.0, height=0.7,
+        ax.barh(position, mean.mean, xerr=mean.half_width or 0.0, height=0.7,
                 color="tab:gray" if ARMS[arm].kind == "uniform" else "tab:blue")
-        ax.plot(results.accuracies(arm), [place] * results.study.seeds, "k.", markersize=3)
+        ax.plot(results.accuracies(arm), [position] * results.study.seeds, "k.", markersize=3)
     ax.set_yticks(range(len(results.study.arms)), results.study.arms, fontsize=8)
     ax.invert_yaxis()
     ax.set_xlim(0, 1)

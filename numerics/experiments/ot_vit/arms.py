@@ -2,7 +2,7 @@
 
 The document compares two of them, ``vit`` and ``ot-vit``.  They differ in three things: the last layer's keys and values are
 one (and its temperature is √hidden); its weights come from a transport cost; and in training the templates of another image
-of the same class take part, which tells the model something about the labels that the plain one is not told.  The first six
+of the same class take part, which gives the model information about the labels that the plain one lacks.  The first six
 arms are all combinations that exist.  The last two are other readings of the document: the prior is even on all of T, not
 on the input's templates; or the layer keeps ViT's keys and values, and with them exactly its number of parameters.
 
@@ -53,7 +53,7 @@ class Contrast:
 
     @property
     def formula(self) -> str:
-        """As it is printed."""
+        """The contrast as text."""
         minus = " − ".join(self.minus)
         return f"{' + '.join(self.plus)} − {minus}"
 

@@ -1,7 +1,7 @@
 """The vision transformer, and the three kinds of attention its last layer can have.
 
-All layers but the last are the usual ones (normalization first).  The last one is asked by the class token alone, which is
-all that the classifier reads; it can be given the tokens of a companion image besides.
+All layers but the last are the usual ones (normalization first).  The only query of the last one is the class token,
+which is all that the classifier reads; its keys may include the tokens of a companion image.
 
 Claims      deciphering.tab1
 Notation    t = templates, z = evidence, u = prior, M = cost, γ = temperature = √hidden, α = 1
@@ -229,12 +229,12 @@ class VisionTransformer(nn.Module):
         """Return logits from ``features``, those of companions given besides; arguments as for ``Attention``."""
         layer = self._layer(-1)
         others = None if extra is None else layer.before(extra)
-        y = layer.after(x[:, :1] + self.last(*self.asked(x), others, extra_mask))
+        y = layer.after(x[:, :1] + self.last(*self.query_and_tokens(x), others, extra_mask))
         logits: Tensor = self.head(self.norm(y[:, 0]))
         return logits
 
-    def asked(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        """Return what the last attention is asked, (B, 1, hidden), and the tokens that it sees."""
+    def query_and_tokens(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the query of the last attention, (B, 1, hidden), and the tokens that it sees."""
         seen = self._layer(-1).before(x)
         return seen[:, :1], seen
 

@@ -28,7 +28,7 @@ class Probe:
         correct, correct_without_cost, correct_exact: how many are classified correctly with p, p₀, p*.
         to_prior, to_without_cost, to_exact: ‖p − u‖₁, ‖p − p₀‖₁, ‖p − p*‖₁.
 
-    What needs p* is None where the solver certifies it not for all images.
+    Numbers that need p* are None unless the solver certifies it for all images.
     """
 
     images: int
@@ -49,16 +49,16 @@ def probe(run: Run) -> Probe:
     run.model.eval()
     with torch.no_grad():
         x = run.model.features(run.normalized(images))
-        query, tokens = run.model.asked(x)
+        query, tokens = run.model.query_and_tokens(x)
 
-        def look(*, exact: bool = False, free: bool = False) -> tuple[int, Tensor]:
+        def measured(*, exact: bool = False, free: bool = False) -> tuple[int, Tensor]:
             with _exchanged(last.attention, exact, free):
                 return int((run.model.classify(x).argmax(-1) == labels).sum()), last.attention.weights(query, tokens)[0]
 
-        correct, p = look()
-        correct_without_cost, without_cost = look(free=True)
+        correct, p = measured()
+        correct_without_cost, without_cost = measured(free=True)
         try:
-            correct_exact, exactly = look(exact=True)
+            correct_exact, exactly = measured(exact=True)
         except RuntimeError:
             correct_exact, exactly = None, None
 
@@ -72,10 +72,10 @@ def probe(run: Run) -> Probe:
 
 @contextmanager
 def _exchanged(layer: OTAttention, exact: bool, free: bool) -> Iterator[None]:
-    """The layer with exact weights, or with M = 0, for a while."""
-    before = layer.exact, layer.cost
+    """Give the layer exact weights, or M = 0, inside this context."""
+    original = layer.exact, layer.cost
     layer.exact, layer.cost = exact, no_cost if free else layer.cost
     try:
         yield
     finally:
-        layer.exact, layer.cost = before
+        layer.exact, layer.cost = original

@@ -1,7 +1,7 @@
 """Results of the runs: test accuracies after the last epoch, and paired differences of arms with 95 % intervals.
 
 The intervals are Student's, over seeds: they say how far another set of seeds might move the mean on *these* test images.
-Each is for itself; no correction is made for looking at several.
+Each stands alone; they are not corrected for multiple comparisons.
 
 Claims      deciphering.tab1, deciphering.s9.higher-on-every-dataset, deciphering.s9.demonstrated-on-every-dataset
 """
@@ -43,10 +43,10 @@ class Results:
     Attributes:
         configuration: what they were trained with, as plain values.
         sha256: of ``configuration``.
-        machine: where.
+        machine: the one they ran on.
         tested: how many test images.
         runs: by arm, one history a seed, the seeds being 0, 1, …
-        probes: by arm and seed, what was found in the last layer.
+        probes: by arm and seed, the measurements of the last layer.
     """
 
     configuration: dict[str, Any]
@@ -65,7 +65,7 @@ class Results:
         return interval(self.accuracies(arm))
 
     def contrasts(self) -> tuple[Contrast, ...]:
-        """Those whose arms are all there."""
+        """The contrasts all of whose arms were run."""
         return tuple(contrast for contrast in CONTRASTS if {*contrast.plus, *contrast.minus} <= self.runs.keys())
 
     def difference(self, contrast: Contrast) -> Interval:
@@ -79,7 +79,7 @@ class Results:
         return [up - down for up, down in zip(*sums, strict=True)]
 
     def text(self) -> str:
-        """As JSON: what was trained, what came out, and what follows from it; the same runs give the same bytes."""
+        """As JSON: the configuration, the results and the figures derived from them; the same runs give the same bytes."""
         architecture = Architecture(**self.configuration["architecture"])
         return json.dumps({
             "configuration": self.configuration,
@@ -118,13 +118,13 @@ def results(
 def parse(text: str) -> Results:
     """Read ``Results.text`` back; raises ValueError for a text whose figures do not follow from its runs."""
     written = json.loads(text)
-    runs = {arm: tuple(History(tuple(run["losses"]), tuple(run["correct"])) for run in found)
-            for arm, found in written["runs"].items()}
-    probes = {arm: tuple(Probe(**values) for values in found) for arm, found in written["last_layer"].items()}
-    found = Results(written["configuration"], written["sha256"], written["machine"], written["tested"], runs, probes)
-    if found.text() != text:
+    runs = {arm: tuple(History(tuple(run["losses"]), tuple(run["correct"])) for run in measured)
+            for arm, measured in written["runs"].items()}
+    probes = {arm: tuple(Probe(**values) for values in measured) for arm, measured in written["last_layer"].items()}
+    results = Results(written["configuration"], written["sha256"], written["machine"], written["tested"], runs, probes)
+    if results.text() != text:
         raise ValueError("results: expected figures that follow from the runs beside them, got others")
-    return found
+    return results
 
 
 def recorded(dataset: Dataset, folder: Path = RESULTS) -> Results:
@@ -138,10 +138,10 @@ def recorded(dataset: Dataset, folder: Path = RESULTS) -> Results:
     if not path.exists():
         raise ValueError(f"dataset: expected one with recorded results, got {dataset.name}; there are results for "
                          f"{', '.join(sorted(path.stem for path in folder.glob('*.json'))) or 'no dataset'}")
-    found = parse(path.read_text(encoding="utf-8"))
+    results = parse(path.read_text(encoding="utf-8"))
     present = defaults(dataset).sha256
-    if found.sha256 != present:
-        raise ValueError(f"{path.name}: expected results of the configuration {present}, got those of {found.sha256}")
-    if list(found.runs) != list(ARMS):
-        raise ValueError(f"{path.name}: expected results of the arms {', '.join(ARMS)}, got those of {', '.join(found.runs)}")
-    return found
+    if results.sha256 != present:
+        raise ValueError(f"{path.name}: expected results of the configuration {present}, got those of {results.sha256}")
+    if list(results.runs) != list(ARMS):
+        raise ValueError(f"{path.name}: expected results of the arms {', '.join(ARMS)}, got those of {', '.join(results.runs)}")
+    return results

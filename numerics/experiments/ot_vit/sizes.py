@@ -61,8 +61,8 @@ def _smallest(base: Architecture, ratio: int) -> int:
         low, high = high, 2 * high
     while high - low > 1:
         middle = (low + high) // 2
-        enough = parameters(_wide(base, middle * STEP, ratio), Kind.ORDINARY) >= FEWEST
-        low, high = (low, middle) if enough else (middle, high)
+        reached = parameters(_wide(base, middle * STEP, ratio), Kind.ORDINARY) >= FEWEST
+        low, high = (low, middle) if reached else (middle, high)
     return high * STEP
 
 

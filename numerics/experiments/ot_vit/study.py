@@ -20,7 +20,7 @@ from numerics.experiments.output import atomic_write
 
 @dataclass(frozen=True)
 class Step:
-    """After an epoch, or where a run stood when the study was opened: whose it was, and its history so far."""
+    """The state of a run after an epoch, or when the study was opened: its arm, seed and history."""
 
     arm: str
     seed: int
@@ -53,7 +53,7 @@ class Study:
         return {arm: tuple(checkpoint.history(self._path(arm, seed)) for seed in range(self.seeds)) for arm in self.arms}
 
     def train(self) -> Iterator[Step]:
-        """Go on with what is not finished, yielding after every epoch, when its checkpoint is written."""
+        """Continue unfinished runs, yielding after every epoch, once its checkpoint is written."""
         for seed in range(self.seeds):
             for arm in self.arms:
                 path = self._path(arm, seed)
@@ -67,7 +67,7 @@ class Study:
                     yield Step(arm, seed, history)
 
     def trained(self, arm: str, seed: int) -> Run:
-        """A run as its checkpoint has it; raises ValueError if there is none."""
+        """A run restored from its checkpoint; raises ValueError if there is none."""
         run = Run(self.configuration, self.dataset, ARMS[arm], seed, self.machine)
         checkpoint.restore(run, self._path(arm, seed))
         return run
@@ -95,12 +95,12 @@ def _claim(out: Path, identity: dict[str, object]) -> None:
             written.write_text(json.dumps(identity, indent=1) + "\n", encoding="utf-8")
         return
     try:
-        found, wanted = _flat(json.loads(path.read_text(encoding="utf-8"))), _flat(identity)
+        recorded, expected = _flat(json.loads(path.read_text(encoding="utf-8"))), _flat(identity)
     except (ValueError, AttributeError):
-        raise ValueError(f"{path}: expected what a study is resumed from, got a file that cannot be read as that") from None
-    for name in [*wanted, *found]:
-        if found.get(name) != wanted.get(name):
-            raise ValueError(f"{out}: expected runs with {name} = {wanted.get(name)!r}, got {found.get(name)!r}; "
+        raise ValueError(f"{path}: expected the record of a study, got a file that cannot be read as one") from None
+    for name in [*expected, *recorded]:
+        if recorded.get(name) != expected.get(name):
+            raise ValueError(f"{out}: expected runs with {name} = {expected.get(name)!r}, got {recorded.get(name)!r}; "
                              "take another folder or the same settings")
 
 

@@ -98,7 +98,7 @@ class History:
 
 
 def defaults(dataset: Dataset, epochs: int | None = None) -> Configuration:
-    """The configuration that a dataset is trained with unless another is asked for: the document's size, but for digits."""
+    """The default configuration for a dataset: the document's size, except for digits."""
     side, channels = dataset.train_images.shape[-1], dataset.train_images.shape[1]
     if dataset.name == "digits":
         architecture = Architecture(side, channels, dataset.classes, patch=2, hidden=32, heads=2, mlp=64)
@@ -131,7 +131,7 @@ class Run:
 
     @property
     def epoch(self) -> int:
-        """How many are done."""
+        """How many epochs are done."""
         return len(self.history.losses)
 
     def train(self) -> Iterator[History]:
@@ -154,13 +154,13 @@ class Run:
         generator = torch.Generator().manual_seed(_seed(self.seed, f"epoch {self.epoch}"))
         order = torch.randperm(len(images), generator=generator)
         companions = self.peers.draw(generator)
-        wanted = (torch.rand(len(images), generator=generator) < recipe.share) & (companions >= 0)
+        sharing = (torch.rand(len(images), generator=generator) < recipe.share) & (companions >= 0)
         batches = torch.split(order, recipe.batch)
         total = torch.zeros((), device=self.machine.device)
         self.model.train()
         for step, batch in enumerate(batches):
             with self._autocast():
-                logits = self._logits(batch, companions[batch], wanted[batch])
+                logits = self._logits(batch, companions[batch], sharing[batch])
             loss = functional.cross_entropy(logits.float(), self.dataset.train_labels[batch])
             self.optimizer.zero_grad()
             torch.autograd.backward(loss)
@@ -171,18 +171,18 @@ class Run:
             total += loss.detach() * len(batch)
         return float(total) / len(images)
 
-    def _logits(self, batch: Tensor, companions: Tensor, wanted: Tensor) -> Tensor:
-        """Logits in training: with the templates of the companions that are wanted, if the arm shares."""
+    def _logits(self, batch: Tensor, companions: Tensor, sharing: Tensor) -> Tensor:
+        """Logits in training; with companions' templates for the images marked in ``sharing``, if the arm shares."""
         images = self.dataset.train_images
-        if not (self.arm.shares and bool(wanted.any())):
+        if not (self.arm.shares and bool(sharing.any())):
             logits: Tensor = self.model(self.normalized(images[batch]))
             return logits
-        both = torch.cat([batch, companions[wanted]])
-        wanted = wanted.to(self.machine.device)
+        both = torch.cat([batch, companions[sharing]])
+        sharing = sharing.to(self.machine.device)
         features = self.model.features(self.normalized(images[both]))
         own, others = features[: len(batch)], features[len(batch) :]
-        extra = torch.zeros_like(own).index_copy(0, wanted.nonzero().squeeze(-1), others)
-        return self.model.classify(own, extra, wanted[:, None])
+        extra = torch.zeros_like(own).index_copy(0, sharing.nonzero().squeeze(-1), others)
+        return self.model.classify(own, extra, sharing[:, None])
 
     def normalized(self, images: Tensor) -> Tensor:
         """Images as the model takes them: each channel with the mean 0 and the spread 1 of the training images."""
@@ -207,8 +207,8 @@ class Peers:
         others = self.count - 1
         uniform = torch.rand(len(others), generator=generator, dtype=torch.float64)
         drawn = torch.minimum((uniform * others).long(), others - 1)
-        place = drawn + (drawn >= self.rank)
-        chosen = self.order[(self.start + place).clamp(min=0)]
+        index = drawn + (drawn >= self.rank)
+        chosen = self.order[(self.start + index).clamp(min=0)]
         return torch.where(others > 0, chosen, -1)
 
 

@@ -25,7 +25,7 @@ from numerics.experiments.models_and_texts import Subject
 from numerics.models.capture import AttentionProblem, capture
 
 STATISTICS = ("entropy", "effective_keys", "top_mass")
-"""What is measured of a row."""
+"""The statistics of a row."""
 
 STEP = torch.finfo(torch.float64).eps ** (1 / 3)
 """Half of a difference quotient's relative step: truncation, about its square, then is as small as rounding, eps over it."""
@@ -33,10 +33,10 @@ STEP = torch.finfo(torch.float64).eps ** (1 / 3)
 
 @dataclass(frozen=True, eq=False)
 class Curves:
-    """What one attention module does at T temperatures, averaged over queries.
+    """Statistics of one attention module at T temperatures, averaged over queries.
 
     Attributes:
-        model, weights: whose it is; "trained" or "random".
+        model, weights: of the module; weights are "trained" or "random".
         role: "encoder", "decoder" or "cross".
         layer: its number within the role, from 0.
         queries: how many rows were averaged; rows with no key left are not among them.
@@ -85,22 +85,24 @@ def rows_at(logits: Tensor, allowed: Tensor, temperature: float) -> tuple[dict[s
     """
     p = one_sided.plan(logits, temperature, allowed)
     entropy, top = one_sided.entropy(p), p.amax(-1)
-    kept = torch.where(allowed, logits, 0.0)
-    ahead = torch.where(allowed, logits - (p * kept).sum(-1, keepdim=True), -torch.inf)
-    spread = (p * torch.where(allowed, ahead, 0.0).square()).sum(-1)
+    finite = torch.where(allowed, logits, 0.0)
+    centred = torch.where(allowed, logits - (p * finite).sum(-1, keepdim=True), -torch.inf)
+    spread = (p * torch.where(allowed, centred, 0.0).square()).sum(-1)
     slope = spread / temperature**3
     values = {"entropy": entropy, "effective_keys": entropy.exp(), "top_mass": top}
-    slopes = {"entropy": slope, "effective_keys": entropy.exp() * slope, "top_mass": -top * ahead.amax(-1) / temperature**2}
+    slopes = {"entropy": slope, "effective_keys": entropy.exp() * slope, "top_mass": -top * centred.amax(-1) / temperature**2}
     return values, slopes
 
 
-def curves_of(logits: Tensor, allowed: Tensor, at: Tensor) -> tuple[dict[str, Tensor], dict[str, Tensor], dict[str, Tensor]]:
+def curves_of(
+    logits: Tensor, allowed: Tensor, temperatures: Tensor
+) -> tuple[dict[str, Tensor], dict[str, Tensor], dict[str, Tensor]]:
     """Return values, derived and measured derivatives of the averages over batch and queries, by name, (H, T) each.
 
     Args:
         logits: (B, H, Q, K), float64.
         allowed: boolean, (B, H, Q, K).
-        at: the temperatures, (T,).
+        temperatures: (T,).
 
     Raises:
         ValueError: if no query has a key left.
@@ -108,24 +110,24 @@ def curves_of(logits: Tensor, allowed: Tensor, at: Tensor) -> tuple[dict[str, Te
     live = allowed.any(-1)
     if not bool(live.any(-1).any(0).all()):
         raise ValueError("allowed: expected a query with an unmasked key in every head, got a head without one")
-    some = torch.where(live.unsqueeze(-1), allowed, True)    # what a row without keys says is not averaged
+    some = torch.where(live.unsqueeze(-1), allowed, True)    # rows without keys are not averaged
     count = live.sum((0, 2))
 
     def averaged(rows: Tensor) -> Tensor:
         return torch.where(live, rows, 0.0).sum((0, 2)) / count
 
     def columns(make: Callable[[float], dict[str, Tensor]]) -> dict[str, Tensor]:
-        found = [make(float(e)) for e in at]
-        return {name: torch.stack([averaged(column[name]) for column in found], -1) for name in STATISTICS}
+        values = [make(float(e)) for e in temperatures]
+        return {name: torch.stack([averaged(column[name]) for column in values], -1) for name in STATISTICS}
 
     values = columns(lambda e: rows_at(logits, some, e)[0])
     derived = columns(lambda e: rows_at(logits, some, e)[1])
     above = columns(lambda e: rows_at(logits, some, e * (1 + STEP))[0])
     below = columns(lambda e: rows_at(logits, some, e * (1 - STEP))[0])
-    return values, derived, {name: (above[name] - below[name]) / (2 * STEP * at) for name in STATISTICS}
+    return values, derived, {name: (above[name] - below[name]) / (2 * STEP * temperatures) for name in STATISTICS}
 
 
-def measure(subject: Subject, at: Tensor) -> Iterator[tuple[int, Curves]]:
+def measure(subject: Subject, temperatures: Tensor) -> Iterator[tuple[int, Curves]]:
     """Yield how many modules a model has, and the curves of one after the other, over all inputs together."""
     calls: dict[str, list[AttentionProblem]] = {}
     for inputs in subject.inputs:
@@ -135,22 +137,23 @@ def measure(subject: Subject, at: Tensor) -> Iterator[tuple[int, Curves]]:
     for problems in calls.values():
         role = problems[0].role
         layer = layers[role] = layers.get(role, -1) + 1
-        yield len(calls), _module(subject, role, layer, problems, at)
+        yield len(calls), _module(subject, role, layer, problems, temperatures)
 
 
-def _module(subject: Subject, role: str, layer: int, problems: list[AttentionProblem], at: Tensor) -> Curves:
+def _module(subject: Subject, role: str, layer: int, problems: list[AttentionProblem], epsilons: Tensor) -> Curves:
     parts, counts = [], []
     for problem in problems:
         logits, allowed = unmasked(problem)
         counts.append(int(allowed.any(-1).sum()) // logits.shape[1])
-        parts.append(curves_of(logits, allowed, at))
+        parts.append(curves_of(logits, allowed, epsilons))
     share = torch.tensor(counts, dtype=torch.float64) / sum(counts)
 
     def over_inputs(which: int) -> dict[str, Tensor]:
         return {name: sum((w * part[which][name] for w, part in zip(share, parts, strict=True)), torch.zeros(()))
                 for name in STATISTICS}
 
-    return Curves(subject.name, subject.weights, role, layer, sum(counts), at, over_inputs(0), over_inputs(1), over_inputs(2))
+    values, derived, measured = (over_inputs(which) for which in range(3))
+    return Curves(subject.name, subject.weights, role, layer, sum(counts), epsilons, values, derived, measured)
 
 
 def unmasked(problem: AttentionProblem) -> tuple[Tensor, Tensor]:

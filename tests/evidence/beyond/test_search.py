@@ -41,4 +41,4 @@ def test_what_is_violated_is_refuted() -> None:
 def test_what_is_said_to_be_sharp_and_is_not_is_no_support() -> None:
     found = searching(scaled(1.01))
     assert found.outcome is Outcome.INCONCLUSIVE
-    assert found.detail.startswith("said to be sharp: expected right/left of 1 − 1e-06, got 0.99")
+    assert found.detail.startswith("declared sharp: expected right/left of 1 − 1e-06, got 0.99")

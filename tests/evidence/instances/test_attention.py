@@ -17,7 +17,7 @@ from evidence.instances.attention import AttentionProblem, Tiled, attention_prob
 from evidence.readings import Formula, compare
 from evidence.transport.section4_flash import Tiles, tiles
 from evidence.transport.section5_stability import Ball, Perturbed, balls, perturbed
-from evidence.transport.section5_temperature import Led, led
+from evidence.transport.section5_temperature import LeadingKey, leading_keys
 from evidence.transport.section7_summary import Losses, losses
 from evidence.transport.sinkhorn import Iterates, iterates
 from numerics import one_sided
@@ -101,8 +101,8 @@ def test_a_reading_of_iterates_refuses_another_cost_and_temperature() -> None:
 def test_inputs_stay_in_their_ball() -> None:
     examples: list[Ball] = drawn(balls())
     for x in examples:
-        assert max(float(x.before.norm(dim=-1).max()), float(x.after.norm(dim=-1).max())) <= x.radius * (1 + 1e-12)
-    assert {len(x.before) for x in examples} >= {1, 2, 3, 4}
+        assert max(float(x.original.norm(dim=-1).max()), float(x.perturbed.norm(dim=-1).max())) <= x.radius * (1 + 1e-12)
+    assert {len(x.original) for x in examples} >= {1, 2, 3, 4}
 
 
 def test_losses_have_their_constant_and_some_meet_the_bound() -> None:
@@ -119,7 +119,7 @@ def test_tiles_and_rows_reach_their_corners() -> None:
     assert any(x.scores[0].numel() == 1 for x in pieces)
     assert any(x.scores[0].numel() != x.scores[1].numel() for x in pieces)
     assert any(not x.scores[0].any() for x in pieces)
-    rows: list[Led] = drawn(led())
+    rows: list[LeadingKey] = drawn(leading_keys())
     assert any(x.tied > 1 for x in rows)
     assert all(bool((x.scores[1:] <= -x.lead).all()) for x in rows)
 

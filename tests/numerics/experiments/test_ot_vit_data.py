@@ -121,7 +121,7 @@ def test_pickles_are_refused(tmp_path: Path, no_network: None, name: str, pickle
 def test_missing_files_without_a_network(tmp_path: Path, no_network: None, name: str) -> None:
     with pytest.raises(ValueError, match=f"{name}: .* cannot be downloaded \\(no network\\); put .* into the folder"):
         datasets.load(name, tmp_path)
-    with pytest.raises(ValueError, match=f"{name}: expected its files in .*, which is no folder"):
+    with pytest.raises(ValueError, match=f"{name}: expected its files in .*, which is not a folder"):
         datasets.load(name, tmp_path / "missing")
     assert not list(tmp_path.iterdir())
 

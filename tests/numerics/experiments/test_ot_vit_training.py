@@ -370,7 +370,7 @@ def test_a_folder_of_another_study_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"expected runs with recipe.epochs = 4, got 3"):
         Study(DATASET, other, Machine(), ("vit",), 1, tmp_path)
     (tmp_path / "study.json").write_text("[")
-    with pytest.raises(ValueError, match=r"study.json: expected what a study is resumed from"):
+    with pytest.raises(ValueError, match=r"study.json: expected the record of a study"):
         study(tmp_path)
 
 

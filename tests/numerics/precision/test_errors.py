@@ -15,18 +15,18 @@ from torch import Tensor
 from numerics import mem, one_sided, tolerances
 from numerics.__main__ import main
 from numerics.precision import rows, solutions
-from numerics.precision.cells import LIMIT, REFUSED, RIGHT, SILENT, Cell, Place, Trial, measure
+from numerics.precision.cells import LIMIT, REFUSED, RIGHT, SILENT, Cell, Setting, Trial, measure
 from numerics.precision.exact import Exact, Peak
 from numerics.precision.functions import DTYPES, Data, exact
 from numerics.precision.study import FUNCTIONS, Group, as_record, from_record, groups, measured
 
 SAMPLED = [f for f in FUNCTIONS if "derivatives in cost" not in f.name]
 
-PLACE = Place(0, "normal", 17, "float64")
+SETTING = Setting(0, "normal", 17, "float64")
 
 
-def trial(call: Any, place: Place = PLACE) -> Trial:
-    data = Data(place)
+def trial(call: Any, setting: Setting = SETTING) -> Trial:
+    data = Data(setting)
     s = data.scores()
     return Trial(lambda: call(s, data.number), lambda peak: rows.plan(exact(s, peak), Exact.of([data.number], peak)))
 
@@ -37,38 +37,38 @@ def trial(call: Any, place: Place = PLACE) -> Trial:
 @pytest.mark.parametrize("function", SAMPLED, ids=lambda f: f.name)
 def test_nothing_is_silent(function: Any) -> None:
     for dtype in function.dtypes:
-        places = [x for x in function.places(dtype) if x.size < 100]
-        for cell in measured(Group(function, dtype, tuple(places[:: max(1, len(places) // 4)]))):
+        settings = [x for x in function.settings(dtype) if x.size < 100]
+        for cell in measured(Group(function, dtype, tuple(settings[:: max(1, len(settings) // 4)]))):
             assert cell.state != SILENT, cell
 
 
-@pytest.mark.parametrize(("name", "place"), [
-    ("fenchel_young.entmax_bisect_loss", Place(0, "far", 2, "float64")),
-    ("fenchel_young.entmax_bisect_loss near α = 1", Place(-6, "normal", 2, "float32")),
-    ("fenchel_young.entmax_bisect_loss near α = 1, derivative in X", Place(-6, "tied", 2, "float32")),
-    ("fenchel_young.entmax_bisect_loss, derivative in X", Place(5, "tied", 2, "float32")),
-    ("fenchel_young.normmax_bisect_loss", Place(1, "far", 17, "float32")),
-    ("regularizers.entmax_bisect", Place(5, "tied", 2, "float64")),
-    ("regularizers.entmax_bisect, derivatives in X and α", Place(3, "tied", 17, "float32")),
-    ("transport.unbalanced, derivatives in cost and temperature", Place(-6, "normal", 3, "float64")),
+@pytest.mark.parametrize(("name", "setting"), [
+    ("fenchel_young.entmax_bisect_loss", Setting(0, "far", 2, "float64")),
+    ("fenchel_young.entmax_bisect_loss near α = 1", Setting(-6, "normal", 2, "float32")),
+    ("fenchel_young.entmax_bisect_loss near α = 1, derivative in X", Setting(-6, "tied", 2, "float32")),
+    ("fenchel_young.entmax_bisect_loss, derivative in X", Setting(5, "tied", 2, "float32")),
+    ("fenchel_young.normmax_bisect_loss", Setting(1, "far", 17, "float32")),
+    ("regularizers.entmax_bisect", Setting(5, "tied", 2, "float64")),
+    ("regularizers.entmax_bisect, derivatives in X and α", Setting(3, "tied", 17, "float32")),
+    ("transport.unbalanced, derivatives in cost and temperature", Setting(-6, "normal", 3, "float64")),
 ])
-def test_what_was_lost_once(name: str, place: Place) -> None:
+def test_what_was_lost_once(name: str, setting: Setting) -> None:
     function = next(f for f in FUNCTIONS if f.name == name)
-    cell = measure(name, place, function.trial(Data(place)))
+    cell = measure(name, setting, function.trial(Data(setting)))
     assert cell.state == RIGHT, cell
 
 
 def test_a_resolvent_without_digits_is_no_number() -> None:
-    function, place = next(f for f in FUNCTIONS if f.name == "mem.resolvent"), Place(5, "wide", 2, "bfloat16")
-    assert measure(function.name, place, function.trial(Data(place))).state == LIMIT
+    function, setting = next(f for f in FUNCTIONS if f.name == "mem.resolvent"), Setting(5, "wide", 2, "bfloat16")
+    assert measure(function.name, setting, function.trial(Data(setting))).state == LIMIT
 
 
 def test_derivatives_of_a_mean_that_has_not_converged_are_refused() -> None:
     """At α = 10⁶ the rounding of λ alone is beyond the least tolerance; ``weights_error`` says what is left."""
     function = next(f for f in FUNCTIONS if f.name == "mem.solve, derivatives in templates and evidence")
-    place = Place(6, "normal", 3, "float64")
-    assert measure(function.name, place, function.trial(Data(place))).state == REFUSED
-    data = Data(place)
+    setting = Setting(6, "normal", 3, "float64")
+    assert measure(function.name, setting, function.trial(Data(setting))).state == REFUSED
+    data = Data(setting)
     t, z, u = data.normal(3, 2), data.normal(2), data.shares(3)
     w, alpha = data.normal(5), data.number
     assert not bool(mem.solve(t, z, u, alpha, tolerance=1e-12).converged)
@@ -95,30 +95,30 @@ def late(s: Tensor, tau: float) -> Tensor:
     return (x - x.max()).softmax(-1)
 
 
-@pytest.mark.parametrize(("wrong", "place"), [
-    (lambda s, tau: one_sided.plan(s, 1.001 * tau), PLACE),
-    (lambda s, tau: one_sided.plan(s.float(), tau).double(), PLACE),
-    (lambda s, tau: one_sided.plan(s, tau) * (1 + 1e-13), PLACE),
-    (lambda s, tau: one_sided.plan(s, tau)[:-1], PLACE),
-    (lambda s, tau: one_sided.plan(s, tau) * torch.nan, PLACE),
-    (late, Place(-1, "far", 17, "float32")),
-    (unshifted, Place(0, "far", 17, "float64")),
-    (lambda s, tau: (_ for _ in ()).throw(RuntimeError("no argument is named")), PLACE),
+@pytest.mark.parametrize(("wrong", "setting"), [
+    (lambda s, tau: one_sided.plan(s, 1.001 * tau), SETTING),
+    (lambda s, tau: one_sided.plan(s.float(), tau).double(), SETTING),
+    (lambda s, tau: one_sided.plan(s, tau) * (1 + 1e-13), SETTING),
+    (lambda s, tau: one_sided.plan(s, tau)[:-1], SETTING),
+    (lambda s, tau: one_sided.plan(s, tau) * torch.nan, SETTING),
+    (late, Setting(-1, "far", 17, "float32")),
+    (unshifted, Setting(0, "far", 17, "float64")),
+    (lambda s, tau: (_ for _ in ()).throw(RuntimeError("no argument is named")), SETTING),
 ])
-def test_a_wrong_function_is_beyond_one_unit(wrong: Any, place: Place) -> None:
-    assert measure("plan", place, trial(one_sided.plan, place)).state == RIGHT
-    cell = measure("wrong", place, trial(wrong, place))
+def test_a_wrong_function_is_beyond_one_unit(wrong: Any, setting: Setting) -> None:
+    assert measure("plan", setting, trial(one_sided.plan, setting)).state == RIGHT
+    cell = measure("wrong", setting, trial(wrong, setting))
     assert cell.state == SILENT
     assert cell.error > 1
 
 
 def test_refusals_name_an_argument() -> None:
-    assert measure("plan", PLACE, trial(lambda s, tau: one_sided.plan(s, -tau))).state == REFUSED
+    assert measure("plan", SETTING, trial(lambda s, tau: one_sided.plan(s, -tau))).state == REFUSED
 
 
 def test_an_infinity_is_right_only_beyond_the_dtype() -> None:
     def cell(found: float, expected: float) -> Cell:
-        return measure("x", Place(0, "normal", 1, "float16"),
+        return measure("x", Setting(0, "normal", 1, "float16"),
                        Trial(lambda: torch.tensor([found]), lambda peak: Exact.of([expected], peak)))
 
     assert cell(math.inf, 1e6).state == RIGHT
@@ -131,7 +131,7 @@ def test_an_infinity_is_right_only_beyond_the_dtype() -> None:
 def test_a_reference_without_digits_is_refused() -> None:
     vague = flint.arb(1, 1e-10)
     with pytest.raises(ArithmeticError, match="too few digits"):
-        measure("x", PLACE, Trial(lambda: torch.ones(1).double(), lambda peak: Exact([vague], np.zeros(1), peak)))
+        measure("x", SETTING, Trial(lambda: torch.ones(1).double(), lambda peak: Exact([vague], np.zeros(1), peak)))
 
 
 # ── the references ──────────────────────────────────────────────────────────────────────────────────────────────────
@@ -209,5 +209,5 @@ def test_bad_arguments(tmp_path: Path) -> None:
 
 
 def test_records() -> None:
-    cell = Cell("f", PLACE, SILENT, math.inf, "said")
+    cell = Cell("f", SETTING, SILENT, math.inf, "said")
     assert from_record(json.loads(json.dumps(as_record(cell)))) == cell
