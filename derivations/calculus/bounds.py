@@ -203,10 +203,20 @@ def _of_products(expr: sp.Expr, check: Check) -> Iterator[Bound]:
                 yield one * other - third**2, False
                 yield sp.sqrt(one) * sp.sqrt(other) - third, False
                 yield sp.sqrt(one) * sp.sqrt(other) + third, False
+    yield from _of_powers(sums, check)
     for square in sums:
         for third in sums:
             if square.limits == third.limits and len(third.limits) == 1 and check(square.function, False):
                 yield from _of_weights(square, third)
+
+
+def _of_powers(sums: list[sp.Sum], check: Check) -> Iterator[Bound]:
+    """(Σ f)^k ≥ Σ f^k where f ≥ 0, for k = 2 and 3: the power of the sum has more terms, none of them negative."""
+    for one in sums:
+        for other in sums:
+            for k in (2, 3):
+                if one.limits == other.limits and other.function == one.function**k and check(one.function, False):
+                    yield one**k - other, False
 
 
 def _of_weights(square: sp.Sum, third: sp.Sum) -> Iterator[Bound]:

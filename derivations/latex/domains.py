@@ -9,6 +9,7 @@ from derivations.latex.descriptions import described, is_value, lines_of, value_
 from derivations.latex.guesses import Guesses
 from derivations.latex.names import LETTER, index_parts, parts
 from derivations.latex.paper import Formula
+from derivations.latex.ranges import printed_ranges
 from derivations.latex.sums import BIG
 from derivations.latex.tree import (
     Bracket,
@@ -78,10 +79,9 @@ def read_bounds(guesses: Guesses, tree: Node, formula: Formula) -> None:
             and node.base.name in (*BIG, "\\max", "\\min")
             and node.sub
         ):
-            if isinstance(node.sub, Chain) and node.sub.signs == ("=",) and node.sup is not None:
-                size = guesses.size(node.sup, why)
-                if size and node.sub.parts[0] is not None:
-                    guesses.indices[spelled(node.sub.parts[0])] = size
+            if (ranges := printed_ranges(node.sub, node.sup)) is not None:
+                if size := guesses.size(ranges.end, why):
+                    guesses.indices |= dict.fromkeys(ranges.letters, size)
             elif node.base.name in BIG:
                 first = node.sub.parts[0] if isinstance(node.sub, Chain) else node.sub
                 over = spelled(node.sub.parts[1]) if isinstance(node.sub, Chain) and node.sub.signs == ("\\in",) else ""

@@ -15,6 +15,7 @@ from derivations.calculus import variables
 from derivations.calculus.variables import Kind, Variable, index
 from derivations.latex.derivatives import put_at
 from derivations.latex.membership import check_member
+from derivations.latex.ranges import printed_ranges
 from derivations.latex.reader import Reader
 from derivations.latex.sums import bindings, occurs_free
 from derivations.latex.tree import Chain, LatexError, Node, Product, Scripted, Sum, Symbol, product_node, spelled
@@ -54,7 +55,7 @@ def every(reader: Reader, side: Node, others: Sequence[Node], *, above: bool) ->
     for each in extremes(side, greatest=not above):
         name, sub = spelled(each.head.base), each.head.sub
         assert sub is not None
-        letter = spelled(sub.parts[0]) if isinstance(sub, Chain) else spelled(sub)
+        letter = _letter(sub, each.head.sup)
         elsewhere = [*others, *(term for at, (_, term) in enumerate(_terms(side)) if at != each.position)]
         if any(occurs_free(node, letter) for node in elsewhere):
             raise LatexError(f"{name}: expected a letter that is used nowhere else, got {letter}")
@@ -63,7 +64,7 @@ def every(reader: Reader, side: Node, others: Sequence[Node], *, above: bool) ->
             side = _with_term(side, each.position, each.body)
             continue
         (over,) = _one(bindings(reader, sub, each.head.sup), name).values()
-        own = reader.within(**{letter: scalar(index(letter, over.domain.shape[0]))}).value(each.body)
+        own = reader.within(**{letter: scalar(index(letter, over.domain.shape[0], over.domain.other_than))}).value(each.body)
         term = Symbol(f"{spelled(each.head)}#{each.position}{above}")
         reader, side = reader.within(**{term.name: own}), _with_term(side, each.position, term)
     return reader, side
@@ -83,6 +84,8 @@ def reached(reader: Reader, side: Node, *, above: bool) -> tuple[Reader, Node, P
     head, body, sub = bounding[0].head, bounding[0].body, bounding[0].head.sub
     assert sub is not None
     ((letter, over),) = _one(bindings(reader, sub, head.sup), name).items()
+    if over.domain.other_than:                               # the entry that is left out may exceed the bound
+        raise LatexError(f"{name}: expected a bound over all indices, got {spelled(sub)}")
     entry = reader.within(**{letter: scalar(over)}).value(body)
     expr = entry.entry() if not entry.shape else None
     if not isinstance(expr, sp.Indexed) or expr.indices != (over,) or expr.base.label.domain.kind is not Kind.REAL:
@@ -109,6 +112,13 @@ def _with_term(side: Node, position: int, body: Node) -> Node:
     if not isinstance(side, Sum):
         return body
     return Sum(tuple((sign, body if at == position else term) for at, (sign, term) in enumerate(side.terms)))
+
+
+def _letter(sub: Node, sup: Node | None) -> str:
+    """The letter that a maximum or supremum binds."""
+    if (ranges := printed_ranges(sub, sup)) is not None:
+        return ranges.letters[0]
+    return spelled(sub.parts[0]) if isinstance(sub, Chain) else spelled(sub)
 
 
 def _is_point(reader: Reader, letter: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Collection, Container, Mapping, Sequence, Set
 from dataclasses import fields
 from itertools import pairwise
 
@@ -13,8 +13,22 @@ from derivations.calculus.signs import strictly_positive
 from derivations.calculus.sums import total
 from derivations.calculus.variables import Domain, Kind, Variable
 from derivations.latex.names import index_parts, plain
+from derivations.latex.ranges import UNEQUAL, printed_ranges
 from derivations.latex.reader import Reader
-from derivations.latex.tree import EMPTY, Bracket, Chain, LatexError, Node, Operator, Product, Scripted, Symbol, spelled, walk
+from derivations.latex.tree import (
+    EMPTY,
+    Bracket,
+    Chain,
+    LatexError,
+    Node,
+    Operator,
+    Product,
+    Scripted,
+    Symbol,
+    parts_of,
+    spelled,
+    walk,
+)
 from derivations.latex.values import RangeError, Value, bound, product_of, scalar
 
 BIG = ("\\sum", "\\prod")
@@ -153,21 +167,28 @@ def _binds(factor: Node, letter: str) -> bool:
     return isinstance(factor.sub, Chain) and factor.sub.signs == ("\\sim",) and spelled(factor.sub.parts[0]) == letter
 
 
-def check_pairs(node: Node, names: Container[str]) -> None:
-    """Raise LatexError for Σ_{i≠j} if j occurs nowhere else, since it can be a sum over all pairs."""
-    for factors in (each.factors for each in walk(node) if isinstance(each, Product)):
-        for position, factor in enumerate(factors):
-            if not (isinstance(factor, Scripted) and factor.base == Symbol("\\sum") and isinstance(factor.sub, Chain)):
-                continue
-            if factor.sub.signs[0] not in ("\\ne", "\\neq"):
-                continue
-            other = factor.sub.parts[1]
-            taken = sum(_occurrences(each, other) for each in factors[position:])
-            if spelled(other) in names and _occurrences(node, other) == taken > 1:
-                raise LatexError(
-                    f"{spelled(factor)}: expected {spelled(other)} elsewhere in the formula, or a sum over it before this one, "
-                    f"as it can be a sum over {spelled(factor.sub.parts[0])} or over both"
-                )
+def check_pairs(node: Node, names: Collection[str]) -> None:
+    """Raises LatexError for Σ_{i≠j} if j is bound by no sum around it and free nowhere else: it can be a sum over all pairs."""
+    _check_pairs(node, node, {name for name in names if not occurs_free(node, name)})
+
+
+def _check_pairs(part: Node, whole: Node, names: Set[str]) -> None:
+    """Check a part of a formula; `names` are the indices that nothing around it binds and that are free nowhere."""
+    if not isinstance(part, Product):
+        for each in parts_of(part):
+            _check_pairs(each, whole, names)
+        return
+    for position, factor in enumerate(part.factors):
+        pair = factor.sub if isinstance(factor, Scripted) and factor.base == Symbol("\\sum") else None
+        other = pair.parts[1] if isinstance(pair, Chain) and pair.signs[0] in UNEQUAL else None
+        taken = sum(_occurrences(each, other) for each in part.factors[position:])
+        if pair is not None and other is not None and spelled(other) in names and taken > 1:
+            raise LatexError(
+                f"{spelled(factor)}: expected {spelled(other)} elsewhere in the formula, or a sum over it before this one, "
+                f"as it can be a sum over {spelled(pair.parts[0])} or over both"
+            )
+        _check_pairs(factor, whole, names)
+        names = {name for name in names if not _binds(factor, name)}
 
 
 def _occurrences(node: Node, name: Node | None) -> int:
@@ -175,19 +196,21 @@ def _occurrences(node: Node, name: Node | None) -> int:
 
 
 def bindings(reader: Reader, sub: Node | None, sup: Node | None) -> dict[str, Variable]:
-    """Return the indices bound by a sum, by printed name; accepts “j”, “i = 1”, “i, j”, “j ≠ i”, “a ∈ 𝒜”."""
+    """Return the indices bound by a sum, by printed name; accepts printed ranges, “i, j”, “j ≠ i” and “a ∈ 𝒜”."""
     if sub is None:
         raise LatexError("\\sum: expected an index below, got none")
-    if isinstance(sub, Chain) and sub.signs[0] in ("\\ne", "\\neq"):
+    if (ranges := printed_ranges(sub, sup)) is not None:
+        size, apart = _end(reader, ranges.end), () if ranges.apart is None else (_other(reader, ranges.apart),)
+        if any(index.domain.shape != (size,) for index in apart):
+            raise LatexError(f"\\sum: expected the range of {spelled(ranges.apart)}, got 1 to {spelled(ranges.end)}")
+        return {name: bound(size, plain(name), apart) for name in ranges.letters}
+    if isinstance(sub, Chain) and sub.signs[0] in UNEQUAL:
         name, other = spelled(sub.parts[0]), sub.parts[1]
         assert other is not None
-        apart = reader.subscript(other)
-        if not isinstance(apart, Variable):
-            raise LatexError(f"\\sum: expected an index on the right of \\ne, got {spelled(other)}")
-        return {name: bound(apart.domain.shape[0], plain(name), (apart,))}
+        index = _other(reader, other)
+        return {name: bound(index.domain.shape[0], plain(name), (index,))}
     if isinstance(sub, Chain) and sub.signs == ("=",):
-        name = spelled(sub.parts[0])
-        return {name: bound(_high(reader, sub, sup), plain(name))}
+        raise LatexError(f"\\sum: expected a sum from 1 to a size, got {spelled(sub)} to {spelled(sup) or 'nothing'}")
     if isinstance(sub, Chain) and sub.signs == ("\\in",):
         name, size = spelled(sub.parts[0]), reader.notation.sizes.get(spelled(sub.parts[1]))
         if size is not None:
@@ -197,11 +220,17 @@ def bindings(reader: Reader, sub: Node | None, sup: Node | None) -> dict[str, Va
     return {name: bound(reader.index_of(name, "\\sum").domain.shape[0], plain(name)) for name in names}
 
 
-def _high(reader: Reader, sub: Chain, sup: Node | None) -> sp.Expr:
-    name, low = spelled(sub.parts[0]), spelled(sub.parts[1])
-    if low != "1" or sup is None:
-        raise LatexError(f"\\sum: expected a sum from 1 to a size, got {name} from {low} to {spelled(sup) or 'nothing'}")
-    high = reader.value(sup).number
+def _other(reader: Reader, other: Node) -> Variable:
+    """The index that a sum leaves out."""
+    index = reader.subscript(other)
+    if not isinstance(index, Variable):
+        raise LatexError(f"\\sum: expected an index on the right of \\ne, got {spelled(other)}")
+    return index
+
+
+def _end(reader: Reader, end: Node) -> sp.Expr:
+    """The last value of an index."""
+    high = reader.value(end).number
     if not (high.is_integer and high.is_positive):
-        raise LatexError(f"\\sum: expected a size of the notation above, got {spelled(sup)}")
+        raise LatexError(f"\\sum: expected a size of the notation as the last value, got {spelled(end)}")
     return high

@@ -127,11 +127,18 @@ def walk(node: Any) -> Iterator[Node]:
     """A node and all its parts."""
     if isinstance(node, Node):
         yield node
-        for each in fields(node):
-            yield from walk(getattr(node, each.name))
-    elif isinstance(node, tuple):
-        for each in node:
-            yield from walk(each)
+    for each in parts_of(node):
+        yield from walk(each)
+
+
+def parts_of(node: Any) -> Iterator[Node]:
+    """The nodes directly inside of a node, or of its rows."""
+    inside = (getattr(node, each.name) for each in fields(node)) if isinstance(node, Node) else node
+    for each in inside if isinstance(node, Node | tuple) else ():
+        if isinstance(each, Node):
+            yield each
+        elif isinstance(each, tuple):
+            yield from parts_of(each)
 
 
 # ── back to text ────────────────────────────────────────────────────────────────────────────────────────────────────

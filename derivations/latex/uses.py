@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import fields, is_dataclass
-from typing import Any
 
 from derivations.latex import operators
 from derivations.latex.derivatives import PARTIAL, TRANSPOSED
@@ -12,7 +10,7 @@ from derivations.latex.elaboration import UNREAD
 from derivations.latex.functions import FUNCTIONS
 from derivations.latex.names import LETTER, index_parts, parts
 from derivations.latex.sums import BIG
-from derivations.latex.tree import Bracket, Fraction, Node, Number, Product, Scripted, Symbol, spelled
+from derivations.latex.tree import Bracket, Fraction, Node, Number, Product, Scripted, Symbol, parts_of, spelled
 
 STARS = ("\\star", "*", "\\ast", "\\dagger", "\\circ")
 RESERVED = {
@@ -70,20 +68,9 @@ def uses(tree: Node) -> Iterator[tuple[str, Node]]:
             for name, node in uses(part):
                 if name not in PARTIAL:
                     yield name, node
-    elif isinstance(tree, Node) and is_dataclass(tree):
-        for each in fields(tree):
-            value = getattr(tree, each.name)
-            for part in walk_parts(value):
-                yield from uses(part)
-
-
-def walk_parts(value: Any) -> Iterator[Node]:
-    """The nodes directly inside of a field."""
-    if isinstance(value, Node):
-        yield value
-    elif isinstance(value, tuple):
-        for each in value:
-            yield from walk_parts(each)
+    else:
+        for part in parts_of(tree):
+            yield from uses(part)
 
 
 def _uses_of_product(tree: Product) -> Iterator[tuple[str, Node]]:
