@@ -14,6 +14,7 @@ from derivations.latex.domains import DEFINE, read_bounds, read_domains, read_se
 from derivations.latex.guesses import Guess, Guesses
 from derivations.latex.names import LETTER, index_parts, parts, pattern
 from derivations.latex.paper import Formula, Paper
+from derivations.latex.sums import binds, occurs_free
 from derivations.latex.syntax import parse
 from derivations.latex.tree import (
     Bracket,
@@ -34,6 +35,7 @@ from derivations.latex.tree import (
 from derivations.latex.uses import RESERVED, declared_name, is_index_list, uses
 
 CONDITIONAL = ("if", "iff", "when", "whenever", "only", "unless", "at", "for", "equality", "case", "until", "since", "because")
+ARTICLES = ("the", "a", "an")
 POSITIVE = ("\\tau", "\\beta", "\\varepsilon", "\\epsilon", "\\sigma", "\\gamma", "\\eta", "T", "\\kappa", "\\rho")
 DISTRIBUTIONS = ("p", "q", "\\pi", "w", "r", "\\rho", "\\mu", "\\nu")
 WEIGHTS = ("p", "q", "\\pi", "w", "\\rho", "\\mu", "\\nu", "P")  # letters for distributions that are written q(z)
@@ -64,6 +66,7 @@ def guess(paper: Paper) -> Guesses:
         _definition(guesses, position, tree, formula)
         _use(guesses, tree, formula)
     _indices(guesses)
+    _fix_indices(guesses, [tree for _, _, tree in trees])
     for section, reading in guesses.later[:]:
         guesses.section = section
         reading()
@@ -126,7 +129,7 @@ def _definition(guesses: Guesses, position: int, tree: Node, formula: Formula) -
         where = sign == "=" and bool(spoken) and spoken <= WHERE
         if spoken and not where:
             continue
-        defines = sign in DEFINE or where or (sign == "=" and (formula.display or not set(words[-3:]) & set(CONDITIONAL)))
+        defines = sign in DEFINE or where or (sign == "=" and (formula.display or not _is_condition(words[-3:])))
         if not defines or (sign not in DEFINE and not where and _is_problem(right)):
             continue
         name = _defined_name(guesses, left, right, sign, formula.display)
@@ -134,6 +137,12 @@ def _definition(guesses: Guesses, position: int, tree: Node, formula: Formula) -
             guesses.record(spelled(left), f"= {spelled(right)}", f"line {formula.line}", name)
             if number == 0:
                 guesses.defining[position] = name
+
+
+def _is_condition(words: Sequence[str]) -> bool:
+    """Whether an equation after these words is a condition; “for the output” names what follows, “for all” does not."""
+    return any(word in CONDITIONAL and not (word == "for" and after in ARTICLES)
+               for word, after in zip(words, [*words[1:], ""], strict=True))
 
 
 def _defined_name(guesses: Guesses, left: Node, right: Node, sign: str, display: bool) -> str | None:
@@ -156,7 +165,7 @@ def _defined_name(guesses: Guesses, left: Node, right: Node, sign: str, display:
     standard = operators.DEFAULT.get(name)
     if (
         (standard in STANDARD and not shown.indices)
-        or (standard == "entropy" and "\\log" in spelled(right))
+        or (standard == "entropy" and "\\log" in spelled(right) and (isinstance(left, Product) or name in guesses.called))
         or name in guesses.indices
         or name in RESERVED
         or name.startswith(("\\nabla", "\\partial"))
@@ -252,6 +261,16 @@ def _indices(guesses: Guesses) -> None:
         if letter not in guesses.names:
             why = "a bound index" if size else f"an index without a range; {chosen} is the first size"
             guesses.record(letter.rstrip("'"), f"index {chosen}", why)
+
+
+def _fix_indices(guesses: Guesses, trees: Sequence[Node]) -> None:
+    """Fix the indices that a definition uses without showing them, if nothing binds or shows them anywhere: a label t."""
+    defined = {symbol: parse(each.meaning[1:]) for symbol, each in guesses.lines.items() if each.meaning.startswith("=")}
+    shown = {letter for symbol in defined for letter in (*pattern(symbol).indices, *pattern(symbol).arguments)}
+    for letter, line in guesses.lines.items():
+        free = letter not in shown and not any(binds(node, letter) for tree in trees for node in walk(tree))
+        if line.meaning.startswith("index ") and free and any(occurs_free(body, letter) for body in defined.values()):
+            line.meaning = f"fixed {line.meaning}"
 
 
 def _rest(guesses: Guesses, name: str, nodes: Sequence[Node]) -> None:

@@ -166,8 +166,8 @@ def check_labels(reader: Reader, name: str, meaning: Named, given: Sequence[Node
 def _kl(reader: Reader, argument: Node) -> Value:
     q, p = _pair(reader, "KL", argument)
     places = tuple(map(bound, common(q, p, "KL")))
-    if not places:
-        raise LatexError(f"KL: expected two vectors, got the numbers {spelled(argument)}")
+    if not q.shape or not p.shape:
+        raise LatexError(f"KL: expected two vectors, got {q.words} and {p.words} in {spelled(argument)}")
     return scalar(total(places, xlogx(q.entry(*places)) - q.entry(*places) * sp.log(p.entry(*places))))
 
 

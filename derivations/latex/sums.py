@@ -147,7 +147,7 @@ def occurs_free(node: object, letter: str) -> bool:
     """Return whether a letter occurs free: not bound by a sum, product, maximum or expectation."""
     if isinstance(node, Product):
         for factor in node.factors:
-            if _binds(factor, letter):
+            if binds(factor, letter):
                 return False
             if occurs_free(factor, letter):
                 return True
@@ -159,7 +159,8 @@ def occurs_free(node: object, letter: str) -> bool:
     return isinstance(node, tuple) and any(occurs_free(part, letter) for part in node)
 
 
-def _binds(factor: Node, letter: str) -> bool:
+def binds(factor: Node, letter: str) -> bool:
+    """Whether a factor is the sign of a sum, product, maximum or expectation that binds a letter."""
     if not (isinstance(factor, Scripted) and factor.sub is not None):
         return False
     if spelled(factor.base) in (*BIG, "\\max", "\\min", "\\sup", "\\inf"):
@@ -188,7 +189,7 @@ def _check_pairs(part: Node, whole: Node, names: Set[str]) -> None:
                 f"as it can be a sum over {spelled(pair.parts[0])} or over both"
             )
         _check_pairs(factor, whole, names)
-        names = {name for name in names if not _binds(factor, name)}
+        names = {name for name in names if not binds(factor, name)}
 
 
 def _occurrences(node: Node, name: Node | None) -> int:
