@@ -200,10 +200,10 @@ def preference_limit() -> Steps:
     """ũ keeps all of u but for what leaves, so the two distributions agree in the limit."""
     yield Equation(total(i, true_preference(free)(i)), 1, reason="ũ has mass 1, so bounds from below for all t suffice")
     yield Limit(sp.exp(-gap / gamma), gamma, sp.S.Zero, sp.S.Zero, reason="each term of what leaves, for δ > 0")
-    yield kept(u[i] - u[i] * leak(i, symmetric))
+    yield retained(u[i] - u[i] * leak(i, symmetric))
 
 
-def kept(right: sp.Expr) -> AtLeast:
+def retained(right: sp.Expr) -> AtLeast:
     """ũ(t) is at least u(t) less what leaves t."""
     q = kernel(origin, symmetric)
     arriving = total(l, u[l] * q(i, l) * (1 - sp.KroneckerDelta(i, l)))
@@ -211,5 +211,5 @@ def kept(right: sp.Expr) -> AtLeast:
                    reason="what arrives is ≥ 0")
 
 
-preference_limit.twin("nothing leaves", lambda: kept(u[i]))
-preference_limit.twin("an eighth of what leaves", lambda: kept(u[i] - u[i] * leak(i, symmetric) / 8))
+preference_limit.twin("nothing leaves", lambda: retained(u[i]))
+preference_limit.twin("an eighth of what leaves", lambda: retained(u[i] - u[i] * leak(i, symmetric) / 8))

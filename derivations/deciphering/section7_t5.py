@@ -104,9 +104,9 @@ preference_weights.twin("the bias with the other sign", lambda: odds(lambda word
 preference_weights.twin("no bias", lambda: odds(none))
 
 
-def seen_from(place: sp.Expr) -> Entry:
+def seen_from(query: sp.Expr) -> Entry:
     """i ↦ b_{k−i}, the position bias for the query at k."""
-    return lambda word: B[n + place - word]
+    return lambda word: B[n + query - word]
 
 
 def of_two_queries(whole: int, biases: int) -> Equation:

@@ -267,8 +267,8 @@ def bounded(right: sp.Expr) -> Follows:
        latex=r"C\ge\|t\|^2,\ C\ge\|t'\|^2\implies M(t,t')=-t^\top t'+C\ge0")
 def nonnegative_cost() -> Steps:
     """With C an upper bound of all inner products the cost is nonnegative; the weights (25) do not depend on C at all."""
-    moved = weights(conditional_of(scores(lambda e: alpha * z[e]), lambda to, of: inner_cost(to, of) + C))
-    yield Equation(moved(i), weights(conditional_of(scores(lambda e: alpha * z[e]), inner_cost))(i),
+    shifted = weights(conditional_of(scores(lambda e: alpha * z[e]), lambda to, of: inner_cost(to, of) + C))
+    yield Equation(shifted(i), weights(conditional_of(scores(lambda e: alpha * z[e]), inner_cost))(i),
                    reason="a number added to all costs cancels")
     yield bounded(sp.S.Zero)
 

@@ -254,7 +254,7 @@ def separation(conclusion: AtLeast, at: dict[Variable, Value] | None = None) -> 
                    quotes=(COMPLETENESS,))
 
 
-def kept(premise: AtLeast, conclusion: AtLeast, weight: sp.Expr, reason: str) -> Follows:
+def scaled(premise: AtLeast, conclusion: AtLeast, weight: sp.Expr, reason: str) -> Follows:
     """What a λ between the ratios makes of F + λc."""
     return Follows((premise,), conclusion, (weight,), given=(premise,), reason=reason)
 
@@ -270,11 +270,11 @@ def slater() -> Steps:
                   reason="c(z) ≤ 0 and with two points the others that are left hold at z too, so F(z) ≥ v;")
     yield separation(AtLeast((f_in - v) / inside, (v - f_out) / outside))
     better = AtLeast(f_in, v)
-    yield kept(better, AtLeast((f_in - v) / inside, 0), 1 / inside,
-               "a λ ≥ 0, since F ≥ v where c < 0 (of an affine h = 0 the multiplier may have either sign);")
-    yield kept(AtLeast((f_in - v) / inside, chosen), AtLeast(f_in - chosen * inside, v), inside, "with it F + λc ≥ v inside,")
-    yield kept(AtLeast(chosen, (v - f_out) / outside), AtLeast(f_out + chosen * outside, v), outside,
-               "and outside; the next c with F + λc for F; after the last one L ≥ v everywhere, so g ≥ v ≥ g by weak duality")
+    yield scaled(better, AtLeast((f_in - v) / inside, 0), 1 / inside,
+                 "a λ ≥ 0, since F ≥ v where c < 0 (of an affine h = 0 the multiplier may have either sign);")
+    yield scaled(AtLeast((f_in - v) / inside, chosen), AtLeast(f_in - chosen * inside, v), inside, "with it F + λc ≥ v inside,")
+    yield scaled(AtLeast(chosen, (v - f_out) / outside), AtLeast(f_out + chosen * outside, v), outside,
+                 "and outside; the next c with F + λc for F; after the last one L ≥ v everywhere, so g ≥ v ≥ g by weak duality")
 
 
 slater.twin("the other way round", lambda: separation(AtLeast((v - f_out) / outside, (f_in - v) / inside)))

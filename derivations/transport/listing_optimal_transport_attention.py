@@ -88,7 +88,7 @@ def odds(of: Entries) -> sp.Expr:
     return of(i, j) * of(k, l) / (of(i, l) * of(k, j))
 
 
-def kept(right_side: sp.Expr) -> Equation:
+def rescaled_odds(right_side: sp.Expr) -> Equation:
     """The odds after rows, columns, rows."""
     rescaled = by_rows(by_columns(by_rows(given, sp.S.Zero), sp.S.Zero), sp.S.Zero)
     return Equation(odds(rescaled), right_side, reason="each step divides whole rows or whole columns")
@@ -111,11 +111,11 @@ def tighter() -> Steps:
                    replaces="the softmax in the third step, and the 1e-8")
 def tighter_by_division() -> Steps:
     """If the third step divides by the row sums, without the 1e-8, an iteration rescales lines and keeps the costs."""
-    yield kept(odds(given))
+    yield rescaled_odds(odds(given))
 
 
-tighter.twin("the odds are squared", lambda: kept(odds(given) ** 2))
-tighter.twin("the odds are turned over", lambda: kept(1 / odds(given)))
+tighter.twin("the odds are squared", lambda: rescaled_odds(odds(given) ** 2))
+tighter.twin("the odds are turned over", lambda: rescaled_odds(1 / odds(given)))
 
 EVEN: dict[Variable, Value] = {n: 3, m: 3, A.label: [[HALF, THIRD, SIXTH], [THIRD] * 3, [SIXTH, THIRD, HALF]], eps: 1, j: 1}
 

@@ -66,7 +66,7 @@ def plan(scaling: Entry, guard: sp.Expr) -> Entries:
     return scaled(similarity, *update(scaling, guard))
 
 
-def uniform(place: sp.Expr) -> sp.Expr:
+def uniform(entry: sp.Expr) -> sp.Expr:
     """1/n."""
     return 1 / n
 

@@ -53,7 +53,7 @@ def test_verdicts_that_differ_are_flagged(tmp_path: Path) -> None:
     cells = having(read(dict(pages.pages(report))["index.html"]), "cell")
     assert [cell.words for cell in cells] == ["!", "✓"]
     assert pages.verdict_groups(report) == [(1, "stand as printed"), (0, "do not"), (0, "are open"),
-                                   (1, "are in dispute between the ledgers")]
+                                            (1, "are in dispute between the ledgers")]
     assert "1 does not stand" in words(report, "claims/eot.2.html")
 
 
