@@ -5,14 +5,14 @@ text only                 titles, sentences, formulas as printed, reasons, what 
                           open, the wording of hypotheses
 equivalent rewrite        another form or other steps, with the same values at the baseline's exact points;     yes
                           or something gained: a layer, a twin, a wider domain
-scope or strength lost    a hypothesis more, a narrower domain, another relation between the sides, sizes no    no
-                          longer symbolic, a layer that no longer votes, newly says what is no vote, or no
-                          longer kills a twin, a twin gone, an error that grew by an order of magnitude, a
-                          vote whose power fell below 80 %
+scope or strength lost    a new hypothesis, a narrower domain, another relation between the sides, sizes that    no
+                          are no longer symbolic, a layer that no longer votes or refutes a twin, a layer that
+                          newly abstains, a missing twin, an error that grew by an order of magnitude, a vote
+                          whose power fell below 80 %
 value changed             a side has another value at an exact point of the baseline; or the statement is       no
-                          another one and both sides are 0 at all of them, where values tell nothing
+                          different and both sides are 0 at all of them, so that values are uninformative
 verdict changed           another verdict or another severity, for better or worse                              no
-claim removed/added       there is no such claim any more, or there was none                                    no
+claim removed/added       the claim no longer exists, or is new                                                 no
 
 Claims without a derivation (measurements, statements about the world, undecidable ones) have no sides: their texts, verdicts,
 layers, errors and twins are compared.

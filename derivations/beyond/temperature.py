@@ -1,4 +1,4 @@
-"""The temperature as a variable: slopes, joint convexity, which keys gain when it falls, and how fast it gets cold.
+"""The temperature as a variable: slopes, joint convexity, which keys gain when it falls, and the rate as it goes to 0.
 
 Claims     beyond.temperature-slope, beyond.entropy-slope, beyond.tangent-gap, beyond.top-mass, beyond.cold-mass
 Main claims
@@ -112,7 +112,7 @@ level, gamma, gap = scalar("c"), positive("γ"), positive("D")
 
 
 def masses(inverse: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
-    """What k keys with scores c + a_j and n keys with scores c − b_i contribute to Z at 1/τ."""
+    """The contributions to Z at 1/τ of k keys with scores c + a_j and n keys with scores c − b_i."""
     return (total(top, sp.exp(inverse * (level + a[top]))), total(low, sp.exp(inverse * (level - b[low]))))
 
 

@@ -166,7 +166,7 @@ def beyond(to: sp.Expr) -> sp.Expr:
 
 
 def at_most(bound: sp.Expr, leaving: sp.Expr, because: sp.Expr | None = None) -> AtLeast:
-    """What leaves t_j, over what stays, is at most a bound."""
+    """The mass leaving t_j, relative to the mass that stays, is at most a bound."""
     return AtLeast(bound, leaving, because=because, quotes=(SQUEEZE,),
                    reason="so it tends to 0: the diagonal entry to 1, the others of the column, which sum to the rest, to 0")
 
@@ -204,7 +204,7 @@ def preference_limit() -> Steps:
 
 
 def retained(right: sp.Expr) -> AtLeast:
-    """ũ(t) is at least u(t) less what leaves t."""
+    """ũ(t) is at least u(t) minus the mass that leaves t."""
     q = kernel(origin, symmetric)
     arriving = total(l, u[l] * q(i, l) * (1 - sp.KroneckerDelta(i, l)))
     return AtLeast(true_preference(symmetric)(i), right, because=arriving + u[i] * (1 - q(i, i)) ** 2 / q(i, i),

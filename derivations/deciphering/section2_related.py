@@ -1,4 +1,4 @@
-"""Section 2, and sections 3.2 and 6 where they name other models: what is said of other papers.
+"""Section 2, and sections 3.2 and 6 where they name other models: statements about other papers.
 
 Claims     deciphering.s2.saliency, deciphering.s2.not-identifiable, deciphering.s2.hahn, deciphering.s2.kernel-smoother,
            deciphering.s2.unaltered, deciphering.s2.gaussian-process, deciphering.s2.norms, deciphering.s2.hopfield,

@@ -1,4 +1,4 @@
-"""Section 3: what is said of the three examples, of vocabularies, captions and words in order.
+"""Section 3: statements about the three examples, vocabularies, captions and words in order.
 
 Claims     deciphering.s3.unified, deciphering.s3.blanks-train-bert, deciphering.s3.typical-extractors,
            deciphering.s3.large-vocabulary, deciphering.s3.prior-knowledge, deciphering.s3.similar-places,

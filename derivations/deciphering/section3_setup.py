@@ -248,7 +248,7 @@ so_far = size("r")
 
 
 def counted(right: sp.Expr) -> Equation:
-    """How many words come before the word k = r + 1, counted one by one."""
+    """The number of words before the word k = r + 1, counted one by one."""
     return Equation(total(index("w", so_far), sp.S.One), right, reason="words 1, …, r", about=(so_far,))
 
 

@@ -1,4 +1,4 @@
-"""Section 3: what a support within T excludes, and what a preference that does not see the words so far cannot do.
+"""Section 3: what a support within T excludes, and the limits of a preference that does not see the previous words.
 
 Claims     deciphering.s3.strong-constraint, deciphering.s3.words-so-far, deciphering.s3.within-support
 Main claims

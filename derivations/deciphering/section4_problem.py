@@ -281,7 +281,7 @@ def reliability() -> Steps:
 
 
 def closer(right: sp.Expr) -> Follows:
-    """What follows for r₁ from the optimality of one minimizer for α, and of the other for α + s."""
+    """The consequence for r₁ if one minimizer is optimal for α, and the other for α + s."""
     larger = alpha + step
     optimal = (AtLeast(alpha / 2 * r2 + k2, alpha / 2 * r1 + k1), AtLeast(larger / 2 * r1 + k1, larger / 2 * r2 + k2))
     return Follows(optimal, AtLeast(r1, right), (2 / step, 2 / step), given=optimal, reason="added, and divided by s/2",

@@ -269,7 +269,7 @@ def given(word: sp.Expr) -> Entry:
 
 
 def before(word: sp.Expr) -> Entry:
-    """What a self-attention layer before 𝓛, with the scores ⟨x_i, G x_l⟩, puts in the place of x_i."""
+    """The output that replaces x_i after a self-attention layer before 𝓛 with the scores ⟨x_i, G x_l⟩."""
     of, first, second = index("l", n), index("p", d), index("q", d)
     weight = sp.exp(total((first, second), X[word, first] * G[first, second] * X[of, second]))
     return lambda coordinate: total(of, X[of, coordinate] * weight) / total(of, weight)

@@ -274,7 +274,7 @@ table = vector("P", n, d)
 
 
 def looked_up(right: sp.Expr) -> Equation:
-    """What entry (k, c) of the table adds to coordinate a of the word at j, per unit: the path of its gradient."""
+    """The contribution of entry (k, c) of the table to coordinate a of the word at j, per unit: its gradient."""
     row = total(r, delta(r, j) * table[r, a])
     return Equation(derivative(row, table[k, c]), right, reason="the row j of the table is added, so each number is trained")
 

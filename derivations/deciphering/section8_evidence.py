@@ -73,7 +73,7 @@ def deviation() -> sp.Expr:
 
 @cache
 def output_error() -> sp.Expr:
-    """How far the layer's output is from the solution, relative to how far the solution moves away from μ, squared."""
+    """The squared distance of the layer's output from the solution, relative to that of the solution from μ."""
     return squared(lambda s: output(s) - exact(s)) / squared(lambda s: exact(s) - mu(s))
 
 

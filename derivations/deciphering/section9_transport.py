@@ -239,7 +239,7 @@ def leak() -> sp.Expr:
 
 
 def retained(right: sp.Expr) -> AtLeast:
-    """ũ_i is at least u_i less what leaves i."""
+    """ũ_i is at least u_i minus the mass that leaves i."""
     q = kernel(origin, symmetric)
     arriving = total(l, u[l] * q(i, l) * (1 - sp.KroneckerDelta(i, l)))
     return AtLeast(true_preference(symmetric)(i), right, because=arriving + u[i] * (1 - q(i, i)) ** 2 / q(i, i),

@@ -64,7 +64,7 @@ def negentropy(of: Entry, strength: sp.Expr = tau) -> sp.Expr:
 
 
 def inner(of: Entry) -> sp.Expr:
-    """⟨p, s⟩ − f(p), what the conjugate is the supremum of."""
+    """⟨p, s⟩ − f(p), whose supremum is the conjugate."""
     return pairing(of, score) - negentropy(of)
 
 

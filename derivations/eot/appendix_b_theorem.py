@@ -77,7 +77,7 @@ def as_values(scores: Entry, at: sp.IndexedBase, of: sp.Expr) -> sp.Expr:
 
 def implied(premises: tuple[AtLeast, ...], conclusion: AtLeast, weights: tuple[sp.Expr, ...], *, reason: str,
             quotes: tuple[Theorem, ...] = ()) -> Follows:
-    """What follows from hypotheses on the values of f and f*."""
+    """A consequence of hypotheses on the values of f and f*."""
     return Follows(premises, conclusion, weights, given=premises, reason=reason, quotes=quotes)
 
 
@@ -123,7 +123,7 @@ def conjugate_subgradient() -> Steps:
 
 
 def touching(sign: int, offset: sp.Expr) -> Follows:
-    """The plane tampered with."""
+    """The plane with a wrong sign or offset."""
     conclusion = AtLeast(G_t, G_s + sign * total(j, point[j] * (other_scores(j) - score(j))) + offset)
     zero: dict[Variable, Value] = {m: 1, point.label: [0], s.label: [0], elsewhere.label: [0], F_p: 0, G_s: 0, G_t: 0}
     return Follows(touches().premises, conclusion, (sp.S.One, sp.S.One), at=zero if offset else {})

@@ -177,7 +177,7 @@ def envelope() -> Steps:
 
 
 def slopes(conclusion: AtLeast, weights: tuple[sp.Expr, sp.Expr]) -> Follows:
-    """What follows from V₊ ≤ f₊ and V₋ ≤ f₋, where p*(s) is one of the points over which V is the minimum."""
+    """The consequence of V₊ ≤ f₊ and V₋ ≤ f₋, since V is a minimum over points that include p*(s)."""
     premises = (AtLeast(f_ahead, V_ahead), AtLeast(f_behind, V_behind))
     return Follows(premises, conclusion, weights, given=premises,
                    reason="p*(s) stays feasible, V is the minimum there, and V = f at s itself", quotes=(DANSKIN,))

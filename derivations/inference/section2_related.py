@@ -1,4 +1,4 @@
-"""Section 2: what is said of other papers.
+"""Section 2: statements about other papers.
 
 Claims     inference.s2.saliency, inference.s2.not-identifiable, inference.s2.hahn, inference.s2.gaussian-process,
            inference.s2.norms, inference.s2.hopfield
@@ -29,7 +29,7 @@ def output(weight_of: sp.Expr, middle: sp.Expr, factor: sp.Expr = sp.S.One) -> s
 
 
 def redistributed(factor: sp.Expr = sp.S.One, remaining: sp.Expr = x) -> Equation:
-    """The output once y of the weight of t_0 is shared by the others in the proportions g, against the output before."""
+    """The output after weight y of t_0 is shared among the others in proportions g equals the output before."""
     return Equation(output((p[i] + y * g[i]) / whole, remaining / whole, factor), output(p[i] / whole, (x + y) / whole),
                     reason="what t_0 loses, y Σ_i g_i t_i, is what the others gain")
 

@@ -220,7 +220,7 @@ row = vector("A", sp.S.One, m, kind=Kind.POSITIVE)
 
 
 def one_query(guard: sp.Expr) -> Entries:
-    """What an iteration of the listing makes of a single row."""
+    """The result of one iteration of the listing for a single row."""
     return softened(by_columns_of_one(by_rows(lambda x, y_: row[1, y_], guard), guard))
 
 
@@ -276,7 +276,7 @@ turn = index("t", T)
 
 
 def rounds(right_side: sp.Expr) -> Equation:
-    """How many iterations run."""
+    """The number of iterations."""
     return Equation(total(turn, sp.S.One), right_side, reason="a count only: that so many run is seen by running the module")
 
 
@@ -303,7 +303,7 @@ hidden = index("h", m)
 
 
 def scores(query: sp.Expr, key: sp.Expr) -> sp.Expr:
-    """S_ij, or the weights that an iteration hands to its softmax."""
+    """S_ij, or the weights that an iteration passes to its softmax."""
     return sp.exp(S[query, key] / eps)
 
 
@@ -341,12 +341,12 @@ mask.twin("the masked key keeps its weight", lambda: seen(scores(i, j) / total(l
 
 
 def column(key: sp.Expr, body: sp.Expr = sp.S.One) -> sp.Expr:
-    """Σ_k A_kj + 1e-8, the 1e-8 written into the sum; the rows count as far as the body says."""
+    """Σ_k A_kj + 1e-8, with the 1e-8 written into the sum; `body` weights the rows."""
     return total(k, A[k, key] * body + GUARD / n)
 
 
 def share(query: sp.Expr, key: sp.Expr) -> sp.Expr:
-    """What the softmax of an iteration gets: rows A over the sums of columns, in [0, 1]."""
+    """The input of an iteration's softmax: rows of A over column sums, in [0, 1]."""
     return A[query, key] / column(key)
 
 

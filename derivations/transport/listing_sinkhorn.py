@@ -84,7 +84,7 @@ def one_round(costs: Entries, start: Entry, guard: sp.Expr) -> tuple[Entry, Entr
 
 
 def returned(costs: Entries, start: Entry, guard: sp.Expr) -> Entries:
-    """What the listing returns after one round from any v: u ∘ K ∘ v."""
+    """The listing's result after one round from any v: u ∘ K ∘ v."""
     return scaled(kernel(costs), *one_round(costs, start, guard))
 
 
@@ -290,7 +290,7 @@ overflow.twin("at most a quarter of it", lambda: representable(b[j] / 4))
 
 
 def entries(right_side: sp.Expr) -> Equation:
-    """How many numbers C and γ hold."""
+    """The number of entries of C and γ."""
     return Equation(total((i, j), sp.S.One), right_side,
                     reason="a count only: which shapes go through is seen by running the listing")
 

@@ -104,7 +104,7 @@ linear_attention.twin("the mean for the sum", lambda: average(total(l, signed(i,
 
 
 def products(*ranges: tuple[object, ...]) -> sp.Expr:
-    """How many products sums over these ranges take."""
+    """The number of products in sums over these ranges."""
     return sp.Add(*[total(range_, sp.S.One) for range_ in ranges])  # type: ignore[arg-type]
 
 

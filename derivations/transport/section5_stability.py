@@ -1,4 +1,4 @@
-"""Section 5, what transport is said to guarantee: stability in the Wasserstein distance, interpolation, intuition.
+"""Section 5, what transport supposedly guarantees: stability in the Wasserstein distance, interpolation, intuition.
 
 Claims     transport.s5.score-stability, transport.s5.wasserstein-stability, transport.s5.interpolation,
            transport.s5.intuition
@@ -80,7 +80,7 @@ def combined(growth: Variable) -> tuple[tuple[sp.Expr, sp.Expr], sp.Expr]:
 
 
 def within(growth: Variable) -> tuple[AtLeast, AtLeast]:
-    """What 1 ≤ r ≤ σ² gives: u is multiplied by σ² at most, v by 1 at least."""
+    """The consequence of 1 ≤ r ≤ σ²: u is multiplied by σ² at most, v by 1 at least."""
     return AtLeast((1 + growth) ** 2 * part(u), tilted(u)), AtLeast(tilted(v), part(v))
 
 

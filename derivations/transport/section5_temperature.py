@@ -81,7 +81,7 @@ best_weight = 1 / (1 + others())
 
 
 def one_hot(others: sp.Expr) -> AtLeast:
-    """The best key's weight is at least 1 less what the others keep."""
+    """The best key's weight is at least 1 minus the weight of the others."""
     return AtLeast(best_weight, 1 - others)
 
 
