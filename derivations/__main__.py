@@ -83,11 +83,11 @@ def last_run(path: Path) -> tuple[dict[str, dict[str, Any]], dict[str, increment
     """Return the last run's rows of unchanged claims, by id, and why some are outdated; both are empty before the first run."""
     if not path.exists():
         return {}, {}
-    last = ledger.current(opened(path))
+    last = ledger.current(read_ledger(path))
     return {row["id"]: row for row in last["claims"]}, incremental.outdated_rows(incremental.project(), last)
 
 
-def opened(path: Path) -> dict[str, Any]:
+def read_ledger(path: Path) -> dict[str, Any]:
     """Return the ledger at a path; raises click.UsageError if it is not a ledger or contradicts its own evidence."""
     try:
         return ledger.read(path)
@@ -95,7 +95,7 @@ def opened(path: Path) -> dict[str, Any]:
         raise click.UsageError(str(error)) from None
 
 
-def remembered() -> dict[str, baseline.Kept]:
+def load_baseline() -> dict[str, baseline.Kept]:
     """Return the committed baselines; raises click.UsageError if one of them is not valid."""
     try:
         return baseline.load()
@@ -206,7 +206,7 @@ def reusable(path: Path, names: list[str], options: dict[str, Any]) -> bool:
     if not path.exists():
         click.echo(f"{path} does not exist: everything is run")
         return False
-    last = ledger.current(opened(path))
+    last = ledger.current(read_ledger(path))
     settings = {"python": platform.python_version(), "packages": ledger.packages(), **options}
     if why := incremental.other_settings(last, settings):
         click.echo(f"everything is run: {why}")
@@ -215,12 +215,12 @@ def reusable(path: Path, names: list[str], options: dict[str, Any]) -> bool:
     parts = {id for id, entry in catalogue.items() if entry.part_of in names}
     needs = {id: entry.needs for id, entry in catalogue.items() if {id, entry.claim.document} & {*names, *parts}}
     voting = {*(f"evidence.{document}" for document in DOCUMENTS), *checks()}
-    removed = len(last["claims"]) < len(opened(path)["claims"])
+    removed = len(last["claims"]) < len(read_ledger(path)["claims"])
     if removed or incremental.stale(last, sources, needs) or incremental.may_have_new_votes(sources, last, voting):
         return True
     reused = ledger.assemble([row for row in last["claims"] if row["id"] in needs], last["environment"])
     click.echo(f"nothing changed: {len(reused['claims'])} claims reused")
-    problems = baseline.problems(reused, remembered())
+    problems = baseline.problems(reused, load_baseline())
     for line in problems:
         click.secho(f"FAILED  {line}", fg="red")
     raise SystemExit(1 if problems else 0)
@@ -290,11 +290,11 @@ def regress(path: Path, accept: bool) -> None:
         raise click.UsageError("--accept: expected a run by hand, got one in CI, where no baseline is changed")
     if not path.exists():
         raise click.UsageError(f"--json: expected a ledger written by `verify`, got {path}, which does not exist")
-    now = opened(path)
-    if unknown := ledger.strangers(now["claims"]):
+    now = read_ledger(path)
+    if unknown := ledger.unknown_ids(now["claims"]):
         raise click.UsageError(f"--json: {path}: expected claims of installed documents, got {unknown[0]}; verify it again")
-    before = remembered()
-    if accept and (why := baseline.unfit(now, before)):
+    before = load_baseline()
+    if accept and (why := baseline.rejection(now, before)):
         raise click.UsageError(f"--accept: {path}: {why}")
     comparison = regression.compare(now, before)
     click.echo(rendering.comparison(comparison))

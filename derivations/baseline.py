@@ -170,7 +170,7 @@ def problems(ledger: Mapping[str, Any], baseline: Mapping[str, Kept], complete: 
 # ── what is accepted ────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def unfit(ledger: Mapping[str, Any], baseline: Mapping[str, Kept]) -> str:
+def rejection(ledger: Mapping[str, Any], baseline: Mapping[str, Kept]) -> str:
     """Return why a ledger cannot become the baseline, or an empty text: its run was partial, or it has problems.
 
     Losses against the old baseline are no obstacle, since accepting them is the purpose of a new baseline.

@@ -125,7 +125,7 @@ def read(path: Path) -> dict[str, Any]:
     return {**ledger, "claims": settled, "summary": summary(settled)}
 
 
-def strangers(rows: Iterable[Mapping[str, Any]]) -> list[str]:
+def unknown_ids(rows: Iterable[Mapping[str, Any]]) -> list[str]:
     """Return the ids of rows that belong to no claim of an installed document."""
     return [row["id"] for row in rows if row["document"] in documents() and row["id"] not in entries()]
 

@@ -30,7 +30,7 @@ from itertools import zip_longest
 from typing import Any
 
 from derivations import baseline, rendering
-from derivations.baseline import Kept, Texts, snapshot, unfit
+from derivations.baseline import Kept, Texts, rejection, snapshot
 from derivations.calculus.variables import Kind
 from derivations.canonical import DIGITS, SamplePoint, values_at
 from derivations.catalogue import entries
@@ -86,12 +86,12 @@ def in_ci() -> bool:
 def accept(ledger: Mapping[str, Any]) -> None:
     """Make a ledger the baseline; the entries of claims that the run did not include are kept.
 
-    Raises ValueError in CI, and for a ledger that is `unfit`.
+    Raises ValueError in CI, and for a ledger with a `rejection`.
     """
     if in_ci():
         raise ValueError("accept: expected a run by hand, got one in CI, where no baseline is changed")
     before = baseline.load()
-    if why := unfit(ledger, before):
+    if why := rejection(ledger, before):
         raise ValueError(f"accept: {why}")
     removed = compare(ledger, before, lambda *_: None).removed
     update = {**before, **snapshot(ledger)}

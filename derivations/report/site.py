@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from derivations.ledger import strangers
+from derivations.ledger import unknown_ids
 from derivations.report.appearance import stylesheet
 from derivations.report.merging import Report, load
 from derivations.report.pages import pages
@@ -25,7 +25,7 @@ def report(ledgers: tuple[Path, ...], output: Path) -> None:
     """Write ledgers as a folder of HTML pages; several become one report."""
     try:
         merged = load(ledgers or (Path("ledger.json"),))
-        if unknown := strangers(merged.claims[id].row for id in merged.claims):
+        if unknown := unknown_ids(merged.claims[id].row for id in merged.claims):
             raise ValueError(f"ledger: expected claims of installed documents, got {unknown[0]}; run `verify` again")
         write(merged, output)
     except ValueError as error:
