@@ -31,7 +31,7 @@ from derivations.showing import describe
 LEDGER = Path("ledger.json")
 # Plugins that `verify` does not need: it has its own progress bar and ledger, and unraisable exceptions cost half a second.
 WITHOUT = ("-p", "no:terminal", "-p", "no:cacheprovider", "-p", "no:unraisableexception")
-FEW = 12                                                     # up to so many claims, starting workers costs more than it saves
+FEW = 12                                                     # claims for which starting workers costs more than it saves
 
 
 ELSEWHERE = {"kernel": "derivations.kernel.command", "merge": "derivations.shards",
@@ -39,7 +39,7 @@ ELSEWHERE = {"kernel": "derivations.kernel.command", "merge": "derivations.shard
              "print": "derivations.prints.command", "report": "derivations.report.site"}
 
 
-NAMES = {"print": "print_"}                                  # of functions that cannot have the name of their command
+NAMES = {"print": "print_"}                                  # commands whose functions need another name
 
 
 class Commands(click.Group):
@@ -50,7 +50,7 @@ class Commands(click.Group):
         return sorted([*super().list_commands(ctx), *ELSEWHERE])
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command of that name, if there is one."""
+        """Return the command of that name, if there is one."""
         if cmd_name not in ELSEWHERE:
             return super().get_command(ctx, cmd_name)
         command: click.Command = getattr(import_module(ELSEWHERE[cmd_name]), NAMES.get(cmd_name, cmd_name))
@@ -80,15 +80,14 @@ def known(name: str) -> str:
 
 
 def last_run(path: Path) -> tuple[dict[str, dict[str, Any]], dict[str, incremental.Reason]]:
-    """The rows of the last run by id, those of claims that are stated as they were then, and why some are outdated; empty
-    before the first run."""
+    """Return the last run's rows of unchanged claims, by id, and why some are outdated; both are empty before the first run."""
     if not path.exists():
         return {}, {}
-    last = ledger.current(opened(path))
+    last = ledger.current(read_ledger(path))
     return {row["id"]: row for row in last["claims"]}, incremental.outdated_rows(incremental.project(), last)
 
 
-def opened(path: Path) -> dict[str, Any]:
+def read_ledger(path: Path) -> dict[str, Any]:
     """Return the ledger at a path; raises click.UsageError if it is not a ledger or contradicts its own evidence."""
     try:
         return ledger.read(path)
@@ -96,7 +95,7 @@ def opened(path: Path) -> dict[str, Any]:
         raise click.UsageError(str(error)) from None
 
 
-def remembered() -> dict[str, baseline.Kept]:
+def load_baseline() -> dict[str, baseline.Kept]:
     """Return the committed baselines; raises click.UsageError if one of them is not valid."""
     try:
         return baseline.load()
@@ -122,26 +121,26 @@ def verify(
     sealing: bool, workers: int | None, shard: str | None, balance: Path | None,
 ) -> None:
     """Run every layer that votes on the claims, and write the ledger."""
-    asked = [known(name) for name in ids] or list(documents())
-    wanted = asked if shard is None else shards.shard_of(asked, shard, balance)
+    requested = [known(name) for name in ids] or list(documents())
+    chosen = requested if shard is None else shards.shard_of(requested, shard, balance)
     if balance and not shard:
         raise click.UsageError(f"--balance: expected --shard beside it, got {balance} alone")
     if watch:
         return keep_verifying()
     if again:
-        again = reusable(path, wanted, {"device": device, "quick": quick, "model": model})
+        again = reusable(path, chosen, {"device": device, "quick": quick, "model": model})
     import pytest  # here, since no other command needs it
 
     from derivations.progress import Progress
 
     if not path.resolve().parent.is_dir():
         raise click.UsageError(f"--json: expected a file in an existing folder, got {path}")
-    arguments = [*voters(only), *WITHOUT, f"--claims={','.join(wanted)}", f"--ledger={path}", f"--device={device}",
-                 f"-n{processes(wanted) if workers is None else workers}"]
+    arguments = [*voters(only), *WITHOUT, f"--claims={','.join(chosen)}", f"--ledger={path}", f"--device={device}",
+                 f"-n{processes(chosen) if workers is None else workers}"]
     arguments += [f"--incremental={path}"] if again else []
     arguments += ["--quick"] if quick else []
     arguments += [f"--model={model}"] if model else []
-    arguments += [f"--shard={shard}", f"--asked={','.join(asked)}"] if shard else []
+    arguments += [f"--shard={shard}", f"--asked={','.join(requested)}"] if shard else []
     progress, stderr = Progress(), io.StringIO()
     with contextlib.redirect_stderr(stderr), progress.interruptible():
         status = pytest.main(arguments, plugins=[progress])
@@ -162,7 +161,7 @@ def verify(
 
 
 def seal(result: dict[str, Any], path: Path) -> tuple[dict[str, Any], list[str]]:
-    """The ledger with what Rocq's kernel says of its claims, written again, and what is wrong; no verdict depends on it."""
+    """Add the results of Rocq's kernel to the ledger and write it; return it with the alarms.  No verdict depends on them."""
     from derivations.kernel import belief, layer
     from derivations.kernel.library import MissingError
 
@@ -197,31 +196,31 @@ def voters(only: str | None) -> list[str]:
     return [*map(str, files.values()), "-c", str(files["votes"].with_name("pytest.ini"))]
 
 
-def processes(wanted: list[str]) -> int:
+def processes(names: list[str]) -> int:
     """Return the number of worker processes: 0, this process alone, for a few claims; else one per core."""
-    return 0 if len(selected(",".join(wanted))) <= FEW else os.cpu_count() or 1
+    return 0 if len(selected(",".join(names))) <= FEW else os.cpu_count() or 1
 
 
-def reusable(path: Path, wanted: list[str], options: dict[str, Any]) -> bool:
+def reusable(path: Path, names: list[str], options: dict[str, Any]) -> bool:
     """Return whether rows of the last ledger can be reused; ends the command, reporting them, if nothing changed at all."""
     if not path.exists():
         click.echo(f"{path} does not exist: everything is run")
         return False
-    last = ledger.current(opened(path))
+    last = ledger.current(read_ledger(path))
     settings = {"python": platform.python_version(), "packages": ledger.packages(), **options}
     if why := incremental.other_settings(last, settings):
         click.echo(f"everything is run: {why}")
         return False
     sources, catalogue = incremental.project(), entries()
-    parts = {id for id, entry in catalogue.items() if entry.part_of in wanted}
-    needs = {id: entry.needs for id, entry in catalogue.items() if {id, entry.claim.document} & {*wanted, *parts}}
+    parts = {id for id, entry in catalogue.items() if entry.part_of in names}
+    needs = {id: entry.needs for id, entry in catalogue.items() if {id, entry.claim.document} & {*names, *parts}}
     voting = {*(f"evidence.{document}" for document in DOCUMENTS), *checks()}
-    gone = len(last["claims"]) < len(opened(path)["claims"])
-    if gone or incremental.stale(last, sources, needs) or incremental.may_have_new_votes(sources, last, voting):
+    removed = len(last["claims"]) < len(read_ledger(path)["claims"])
+    if removed or incremental.stale(last, sources, needs) or incremental.may_have_new_votes(sources, last, voting):
         return True
-    kept = ledger.assemble([row for row in last["claims"] if row["id"] in needs], last["environment"])
-    click.echo(f"nothing changed: {len(kept['claims'])} claims reused")
-    problems = baseline.problems(kept, remembered())
+    reused = ledger.assemble([row for row in last["claims"] if row["id"] in needs], last["environment"])
+    click.echo(f"nothing changed: {len(reused['claims'])} claims reused")
+    problems = baseline.problems(reused, load_baseline())
     for line in problems:
         click.secho(f"FAILED  {line}", fg="red")
     raise SystemExit(1 if problems else 0)
@@ -291,18 +290,18 @@ def regress(path: Path, accept: bool) -> None:
         raise click.UsageError("--accept: expected a run by hand, got one in CI, where no baseline is changed")
     if not path.exists():
         raise click.UsageError(f"--json: expected a ledger written by `verify`, got {path}, which does not exist")
-    now = opened(path)
-    if unknown := ledger.strangers(now["claims"]):
+    now = read_ledger(path)
+    if unknown := ledger.unknown_ids(now["claims"]):
         raise click.UsageError(f"--json: {path}: expected claims of installed documents, got {unknown[0]}; verify it again")
-    before = remembered()
-    if accept and (why := baseline.unfit(now, before)):
+    before = load_baseline()
+    if accept and (why := baseline.rejection(now, before)):
         raise click.UsageError(f"--accept: {path}: {why}")
     comparison = regression.compare(now, before)
     click.echo(rendering.comparison(comparison))
-    if moved := sorted(incremental.outdated(incremental.project(), now)):
-        more = f" and {len(moved) - 3} more" if len(moved) > 3 else ""
+    if changed := sorted(incremental.outdated(incremental.project(), now)):
+        more = f" and {len(changed) - 3} more" if len(changed) > 3 else ""
         remedy = "`verify --incremental` brings it up to date"
-        click.secho(f"{path} is older than {', '.join(moved[:3])}{more}: {remedy}", fg="yellow")
+        click.secho(f"{path} is older than {', '.join(changed[:3])}{more}: {remedy}", fg="yellow")
     if accept:
         regression.accept(now)
         counts = Counter(comparison.classes.values())

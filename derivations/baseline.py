@@ -60,7 +60,7 @@ class Texts(Record, frozen=True):
 
 
 class Kept(Record, frozen=True, omit_defaults=True):
-    """What the baseline remembers of a claim; the texts of the two canonical forms are hashes."""
+    """A claim's entry in the baseline; the two canonical forms are stored as hashes."""
 
     verdict: Verdict
     severity: Severity | None
@@ -80,7 +80,7 @@ class Kept(Record, frozen=True, omit_defaults=True):
 
 
 def snapshot(ledger: Mapping[str, Any]) -> dict[str, Kept]:
-    """What the baseline remembers of a ledger."""
+    """Return the baseline entries of a ledger."""
     return {row["id"]: _remembered(row) for row in ledger["claims"]}
 
 
@@ -170,14 +170,14 @@ def problems(ledger: Mapping[str, Any], baseline: Mapping[str, Kept], complete: 
 # ── what is accepted ────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def unfit(ledger: Mapping[str, Any], baseline: Mapping[str, Kept]) -> str:
+def rejection(ledger: Mapping[str, Any], baseline: Mapping[str, Kept]) -> str:
     """Return why a ledger cannot become the baseline, or an empty text: its run was partial, or it has problems.
 
     Losses against the old baseline are no obstacle, since accepting them is the purpose of a new baseline.
     """
-    asked = ledger["environment"]
-    if asked.get("quick") or not asked.get("complete"):
-        what = "a quick run" if asked.get("quick") else "a run that did not include every layer"
+    environment = ledger["environment"]
+    if environment.get("quick") or not environment.get("complete"):
+        what = "a quick run" if environment.get("quick") else "a run that did not include every layer"
         return f"expected a ledger from a complete `verify`, got one from {what}"
     now = snapshot(ledger)
     wrong = {row["id"]: why for row in ledger["claims"] if (why := _problem(row, now[row["id"]], baseline.get(row["id"])))}
@@ -193,10 +193,10 @@ def _problem(row: Mapping[str, Any], now: Kept, before: Kept | None) -> str:
     return "" if row.get("complete") else "a test of it failed or did not run"
 
 
-def _is_bad(kept: Kept) -> bool:
-    silent = [outcome for outcome in kept.layers.values() if outcome not in (*DECISIVE_OUTCOMES, Outcome.NOT_APPLICABLE)]
-    voting = {layer for layer, outcome in kept.layers.items() if outcome in DECISIVE_OUTCOMES}
-    return kept.verdict is Verdict.OPEN or bool(silent) or any(voting - set(layers) for layers in kept.twins.values())
+def _is_bad(entry: Kept) -> bool:
+    silent = [outcome for outcome in entry.layers.values() if outcome not in (*DECISIVE_OUTCOMES, Outcome.NOT_APPLICABLE)]
+    voting = {layer for layer, outcome in entry.layers.items() if outcome in DECISIVE_OUTCOMES}
+    return entry.verdict is Verdict.OPEN or bool(silent) or any(voting - set(layers) for layers in entry.twins.values())
 
 
 # ── the files ───────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -237,16 +237,16 @@ def _document(id: str) -> str:
     return id.split(".", 1)[0]
 
 
-def write(kept: Mapping[str, Kept]) -> None:
+def write(entries: Mapping[str, Kept]) -> None:
     """Write each claim's entry to the baseline of its document; each file is replaced atomically."""
     paths = baselines()
     for path in dict.fromkeys(paths.values()):
-        own = {id: row for id, row in kept.items() if paths.get(_document(id)) == path}
+        own = {id: row for id, row in entries.items() if paths.get(_document(id)) == path}
         if own or path.exists():
             write_whole(path, as_text(own))
 
 
-def as_text(kept: Mapping[str, Kept]) -> str:
+def as_text(entries: Mapping[str, Kept]) -> str:
     """Return the text of a baseline file: one JSON object with one line per claim."""
-    lines = [f"{encoded(id).decode()}:{encoded(row).decode()}" for id, row in kept.items()]
+    lines = [f"{encoded(id).decode()}:{encoded(row).decode()}" for id, row in entries.items()]
     return "{\n" + ",\n".join(lines) + "\n}\n"

@@ -39,7 +39,7 @@ DIGITS = 30
 SAMPLES = 3
 POSITIONS = (0, 1, -2)                                       # among points that differ in indices only: equal, then different
 
-Place = Mapping[str, Exact]                                  # exact values by the names of the variables
+SamplePoint = Mapping[str, Exact]                            # exact values by variable name
 Sides = tuple[Form, sp.Expr, sp.Expr]
 
 
@@ -51,21 +51,21 @@ def canonical(relation: Relation) -> Canonical:
         form=form,
         left=text(_normal(left)),
         right=text(_normal(right)),
-        variables={v.name: _domain(v) for v in _spoken_of(relation, names)},
+        variables={v.name: _domain(v) for v in _variables_of_statement(relation, names)},
         values=tuple(_samples(left, right, names)),
     )
 
 
-def values_at(relation: Relation, places: Sequence[Place]) -> list[Sample] | None:
+def values_at(relation: Relation, recorded: Sequence[SamplePoint]) -> list[Sample] | None:
     """Return both sides at recorded points; None if a point lacks a variable of the statement."""
     _, left, right = compared(relation)
     names = variables_of(sp.Tuple(left, right))
     samples = []
-    for place in places:
-        if any(v.name not in place for v in names):
+    for inputs in recorded:
+        if any(v.name not in inputs for v in names):
             return None
-        point = {v: from_exact(place[v.name]) for v in names}
-        samples.append(Sample(place, _value(left, point), _value(right, point)))
+        point = {v: from_exact(inputs[v.name]) for v in names}
+        samples.append(Sample(inputs, _value(left, point), _value(right, point)))
     return samples
 
 
@@ -134,7 +134,7 @@ def _minimized(relation: UniqueMinimum | UniquePlan, rival: sp.IndexedBase, name
     return Form(Sign.MINIMIZER), objective, relation.candidate_at(printed)
 
 
-def _spoken_of(relation: Relation, shown: Sequence[Variable]) -> list[Variable]:
+def _variables_of_statement(relation: Relation, shown: Sequence[Variable]) -> list[Variable]:
     """Return the variables of the statement, including those that occur in premises or were simplified away."""
     inner = relation.relation if isinstance(relation, Fails) else relation
     return list({v.name: v for v in (*inner.variables(), *shown)}.values())

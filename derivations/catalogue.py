@@ -122,8 +122,8 @@ def reprint(
         raise ValueError(f"hypotheses: {id} takes over the disproof of {of.id}: expected those printed there, as another one "
                          f"may exclude the point where it fails, got {min(new)!r}")
     if hypotheses is not None:
-        kept = {*hypotheses, *(old for old, new in (implying or {}).items() if new in hypotheses)}
-        if lost := [each for each in of.hypotheses if each not in kept]:
+        preserved = {*hypotheses, *(old for old, new in (implying or {}).items() if new in hypotheses)}
+        if lost := [each for each in of.hypotheses if each not in preserved]:
             raise ValueError(f"hypotheses: {id} takes over the derivation of {of.id}: expected its hypothesis {lost[0]!r}, "
                              "or one that is `implying` it, got neither")
     repaired = updated(of.correction, statement=correction) if correction and of.correction else None
@@ -134,13 +134,13 @@ def reprint(
 
 
 class Catalogue(Mapping[str, Entry]):
-    """A read-only mapping of ids to claims; `asked_for` collects the ids that were looked up."""
+    """A read-only mapping of ids to claims; `accessed_ids` collects the ids that were looked up."""
 
-    asked_for: ClassVar[set[str]] = set()
+    accessed_ids: ClassVar[set[str]] = set()
 
     def __getitem__(self, id: str) -> Entry:
         entry = _ENTRIES[id]
-        self.asked_for.add(id)
+        self.accessed_ids.add(id)
         return entry
 
     def __iter__(self) -> Iterator[str]:
@@ -230,7 +230,7 @@ class Examination:
 
 
 def examine(entry: Entry) -> Examination:
-    """Run a claim's derivation, twins and correction; those that a reprint shares with its original run only once.
+    """Run a claim's derivation, twins and correction, once for a claim and its reprints.
 
     An exception in the author's code becomes evidence with the outcome `error`, which names the claim and the step.
     """
@@ -250,7 +250,7 @@ def examine(entry: Entry) -> Examination:
 
 
 def _beside_print(entry: Entry, evidence: Evidence) -> Evidence:
-    """Return the evidence with the comparison of LaTeX and proved relation; a difference between them is a fault."""
+    """Add the comparison of the LaTeX with the proved relation to the evidence; a difference is a fault."""
     own, repaired = _prints(entry.id) if _ENTRIES.get(entry.id) is entry else (None, None)
     named = (("print", own), ("correction", repaired))
     differing = [f"the {name} differs from its relation: {each.reason}" for name, each in named

@@ -129,7 +129,7 @@ class Twin:
 
 @dataclass(frozen=True)
 class Claim:
-    """One printed statement; what it rests on is in `needs`, and `part_of` is the printed number that it is a part of."""
+    """One printed statement; it rests on the claims in `needs`, and is a part of the printed number `part_of`, if given."""
 
     id: str
     kind: Kind
@@ -183,9 +183,9 @@ class Evidence(Record, frozen=True):
     proof or disproof of the print, and of the proof of its correction; `canonical` and `canonical_repair` are both
     statements in normal form.  `given` are the typed hypotheses of what is proved.  `faults` lists what is wrong with the
     derivation, the correction or the twins; while there is one, no verdict supports the print or its correction.
-    `power` is the share of refuted one-edit mutants among so many `mutants` that are not equivalent; `alive` names the others.
-    `where` is the file and line where the check that found it is registered.  `print` and `print_repair` say how the LaTeX of
-    the print and of the correction stand to what was proved.
+    `power` is the share of one-edit mutants that were refuted, of `mutants` that are not equivalent; `alive` names the others.
+    `where` is the file and line where the check is registered.  `print` and `print_repair` compare the LaTeX of the print and
+    of the correction with the proved relations.
     """
 
     claim: str
@@ -244,8 +244,8 @@ class CauseKind(StrEnum):
 class Cause(Record, frozen=True):
     """Why a verdict is what it is: the evidence that decides it, and the facts that its kind names.
 
-    `undecided` holds the evidence of proofs that failed, `twins` the number of twins if there are too few, and `part` the id of
-    the part of the printed statement that is the cause.
+    `undecided` holds the evidence of failed proofs, `twins` the number of twins if there are too few, and `part` the id of the
+    part of the statement that decides.
     """
 
     kind: CauseKind

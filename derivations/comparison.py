@@ -99,7 +99,7 @@ def repetitions(
 
 def _one_failure(first: Counterexample, second: Counterexample, one: Relation, other: Relation) -> bool:
     if dict(one.at) != dict(other.at) or one.variables() != other.variables():
-        return True                                          # different search: the points tell nothing, compare in full
+        return True                                          # different search: the points are not comparable, compare in full
     if first.witness.inputs != second.witness.inputs:
         return False
     if isinstance(one, Equation | Differs | AtLeast) and isinstance(other, Equation | Differs | AtLeast):
@@ -157,7 +157,7 @@ ANYTHING = scalar("any quantity")
 
 
 def _is_so_of_anything(repaired: Relation, print_: Relation) -> bool:
-    """Return whether a correction stays true if a side that it shares with the print is replaced by any quantity.
+    """Return whether a correction stays true if a side shared with the print is replaced by an arbitrary quantity.
 
     For example, L + y² ≥ L holds for every L.  If the shared side is a single variable, it is only tested whether it cancels
     as written.

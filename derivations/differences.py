@@ -49,8 +49,8 @@ class Aspect(StrEnum):
 class Difference:
     """One fact about a claim that differs from the baseline, with its text before and after.
 
-    `subject` is what the aspect is of: a layer, a twin, a variable, a side, a text, a derivation; `at` the point of a
-    value.  `repair` means that the fact is one of the correction.
+    `subject` is the layer, twin, variable, side, text or derivation concerned, `at` the point of a value.  `repair` means that
+    the fact concerns the correction.
     """
 
     claim: str
@@ -65,7 +65,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class Comparison:
-    """All differences, in the order of the claims, with how many claims were compared and how many of the baseline's not."""
+    """All differences, in the order of the claims, with the numbers of compared claims and of baseline claims left out."""
 
     differences: tuple[Difference, ...]
     compared: int
@@ -73,12 +73,12 @@ class Comparison:
 
     @property
     def removed(self) -> set[str]:
-        """The claims of the baseline that were asked for and are no longer there."""
+        """The requested claims of the baseline that no longer exist."""
         return {each.claim for each in self.differences if each.aspect is Aspect.REMOVED}
 
     @property
     def unchanged(self) -> int:
-        """How many of the compared claims are as they were."""
+        """The number of compared claims without differences."""
         return self.compared - len(self.classes.keys() - self.removed)
 
     @property

@@ -1,6 +1,6 @@
 """The list of documents: those that ship with the project, and folders named by `--document` or the environment.
 
-The last that ships, `beyond`, has no print: its claims are ours.
+The last that ships, `beyond`, is not a printed document: its claims are our own.
 
 A document of one's own is a folder with an `__init__.py` (whose docstring is the title), one module per section that
 registers claims with `@claim`, and, where other layers vote, a package `checks` whose modules register them with
@@ -25,7 +25,7 @@ CHECKS = "checks"
 def outside() -> dict[str, Path]:
     """The folders of the documents that do not ship with the project, by key, in the order in which they are named.
 
-    Raises ValueError for a folder that is no document, a key that is taken, and a name that is no key.
+    Raises ValueError for a folder that is not a document, a key that is taken, and a name that is not a key.
     """
     folders: dict[str, Path] = {}
     for named in filter(None, os.environ.get(VARIABLE, "").split(os.pathsep)):
@@ -81,11 +81,11 @@ def location(module: str, line: int) -> str:
 
 
 def title(document: str) -> str:
-    """The first line of the docstring of a document's package; the key where there is none."""
+    """Return the first line of the docstring of a document's package, or the key if there is none."""
     return (package(document).__doc__ or document).splitlines()[0].rstrip(".")
 
 
 def baselines() -> dict[str, Path]:
-    """Where the baseline of each document is."""
+    """Return the path of each document's baseline."""
     own = {key: Path(__file__).parent / key for key in DOCUMENTS}
     return {key: folder / "baseline.json" for key, folder in (own | outside()).items()}

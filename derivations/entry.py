@@ -122,13 +122,13 @@ class Entry:
 
 
 def last_relation(derivation: Derivation | None) -> Relation | None:
-    """Return what a derivation states at its end; None for one that states nothing."""
+    """Return the last relation of a derivation; None if it has none."""
     text = written(derivation) if derivation else None
     return text.relations[-1] if text and text.relations and not text.error else None
 
 
 def checked_function(what: str, id: str, function: object) -> Derivation:
-    """Return a derivation as it is; raises ValueError for what is no function."""
+    """Return a derivation unchanged; raises ValueError if it is not a function."""
     if not isinstance(function, FunctionType):
         raise ValueError(f"{what}: expected a function for {id}, got {type(function).__name__}")
     return function

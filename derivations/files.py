@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all."""
+"""Write files atomically: whole or not at all."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Write a text to a temporary file beside `path` and rename it; whatever is raised, the old file stays as it was."""
+    """Write a text to a temporary file beside `path` and rename it; if anything is raised, the old file is unchanged."""
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:

@@ -22,7 +22,7 @@ from derivations.documents import outside
 
 ROOT = Path(__file__).parent.parent
 PACKAGES = ("derivations", "numerics", "evidence")
-ALWAYS = ("derivations.pytest_plugin", "pyproject.toml")     # what every test runs under
+ALWAYS = ("derivations.pytest_plugin", "pyproject.toml")     # affect every test
 OUTPUT = frozenset({"baseline.json", "ledger.json"})         # written by `verify` and `regress`, not an input of any evidence
 SETTINGS = ("python", "packages", "device", "quick", "model")
 
@@ -33,7 +33,7 @@ def voting_files() -> dict[str, Path]:
 
 
 class Sources:
-    """The files of the project, what they hold and what they import.
+    """The files of the project, with their hashes and imports.
 
     `folders` gives each package's folder by its name.
     """
@@ -202,8 +202,8 @@ def other_settings(ledger: Mapping[str, Any], environment: Mapping[str, Any]) ->
 
 def _shown(was: Any, now: Any) -> str:
     if isinstance(was, Mapping) and isinstance(now, Mapping):
-        moved = [f"{key} {was.get(key)} → {now.get(key)}" for key in {**was, **now} if was.get(key) != now.get(key)]
-        return ", ".join(moved)
+        changed = [f"{key} {was.get(key)} → {now.get(key)}" for key in {**was, **now} if was.get(key) != now.get(key)]
+        return ", ".join(changed)
     return f"{was} → {now}"
 
 

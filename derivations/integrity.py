@@ -1,4 +1,4 @@
-"""Detects changes of the kernel in this process, by comparing its functions and constants with those first imported.
+"""Detect changes of the kernel in this process by comparing its functions and constants with those first imported.
 
 Authors' modules are Python and run in this process.  If one of them replaces a function of the kernel, by accident or on
 purpose, it is detected, unless the code hides its traces from this module too (see `docs/trust.md`).
@@ -28,7 +28,7 @@ MODULES = tuple(_all_of_kernel())
 
 
 def _modules() -> Iterator[ModuleType]:
-    """What goes by the names of the kernel's modules now."""
+    """Return the current modules under the kernel's names."""
     yield from (module for name in MODULES if (module := sys.modules.get(name)))
 
 
@@ -48,7 +48,7 @@ GROWING = ("derivations.calculus.variables._KNOWN",)         # the variables tha
 
 
 def _constants() -> Iterator[tuple[str, str]]:
-    """What every table and number of the kernel looks like, by name."""
+    """Return the representation of every table and number of the kernel, by name."""
     for module in _modules():
         for name, value in list(vars(module).items()):
             own = f"{module.__name__}.{name}"
@@ -61,7 +61,7 @@ CONSTANTS = dict(_constants())
 
 
 def changed_names() -> list[str]:
-    """The names of the kernel that no longer mean what they meant when it was imported."""
+    """Return the kernel's names whose objects have changed since it was imported."""
     functions, constants = dict(_functions()), dict(_constants())
     return sorted([name for name, value in AS_WRITTEN.items() if functions.get(name) is not value]
                   + [name for name, shown in CONSTANTS.items() if constants.get(name) != shown])

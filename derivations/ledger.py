@@ -30,10 +30,10 @@ def build(evidence: Sequence[Evidence], ids: Iterable[str], environment: Mapping
 
     Raises ValueError for evidence about another claim.
     """
-    catalogue, wanted = entries(), list(ids)
-    if others := sorted({e.claim for e in evidence} - set(wanted)):
+    catalogue, requested = entries(), list(ids)
+    if others := sorted({e.claim for e in evidence} - set(requested)):
         raise ValueError(f"evidence: expected evidence for the claims of this run, got some for {others[0]}")
-    return assemble([row_of(catalogue[id], [e for e in evidence if e.claim == id]) for id in wanted], environment)
+    return assemble([row_of(catalogue[id], [e for e in evidence if e.claim == id]) for id in requested], environment)
 
 
 def assemble(rows: Sequence[Mapping[str, Any]], environment: Mapping[str, Any]) -> dict[str, Any]:
@@ -61,12 +61,12 @@ def summary(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def printed(rows: Iterable[Mapping[str, Any]]) -> dict[str, int]:
-    """How many prints that stand beside a derivation agree with it, differ, or were not read or compared."""
+    """Count the prints that agree with their derivation, differ from it, or were not read or compared."""
     return dict(Counter(own["standing"] for row in rows if (own := row.get("print"))))
 
 
 def quoting(rows: Iterable[Mapping[str, Any]]) -> dict[str, str]:
-    """The claims that rest on quoted theorems: `directly`, or `through needs` by what they rest on."""
+    """Return the claims that rest on quoted theorems, `directly` or `through needs`."""
     by_id = {row["id"]: row for row in rows}
     direct = [id for id, row in by_id.items() if row["quotes"]]
     return {id: "directly" if by_id[id]["quotes"] else "through needs" for id in _resting_on(direct, by_id)}
@@ -125,7 +125,7 @@ def read(path: Path) -> dict[str, Any]:
     return {**ledger, "claims": settled, "summary": summary(settled)}
 
 
-def strangers(rows: Iterable[Mapping[str, Any]]) -> list[str]:
+def unknown_ids(rows: Iterable[Mapping[str, Any]]) -> list[str]:
     """Return the ids of rows that belong to no claim of an installed document."""
     return [row["id"] for row in rows if row["document"] in documents() and row["id"] not in entries()]
 
@@ -138,24 +138,24 @@ def current(ledger: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def green(ledger: Mapping[str, Any]) -> set[str]:
-    """The claims whose verdict supports the print, and whose every support in this ledger does too."""
+    """Return the claims whose own verdict, and that of every claim they rest on in this ledger, supports the print."""
     rows = {row["id"]: row for row in ledger["claims"]}
     return set(rows) - set(_resting_on([id for id, row in rows.items() if row["verdict"] not in SUPPORTING_VERDICTS], rows))
 
 
 def _resting_on(ids: Sequence[str], rows: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """These claims, and all that need one of them, directly or not; each once, however the needs are chained or circular."""
+    """Return these claims and all that need one of them, directly or indirectly, each once; the needs may be circular."""
     supports: dict[str, list[str]] = {}
     for id, row in rows.items():
         for need in row["depends_on"]:
             supports.setdefault(need, []).append(id)
-    found = dict.fromkeys(ids)
-    waiting = list(found)
+    reached = dict.fromkeys(ids)
+    waiting = list(reached)
     while waiting:
-        new = [id for id in supports.get(waiting.pop(), []) if id not in found]
-        found |= dict.fromkeys(new)
+        new = [id for id in supports.get(waiting.pop(), []) if id not in reached]
+        reached |= dict.fromkeys(new)
         waiting += new
-    return list(found)
+    return list(reached)
 
 
 def problems_of(row: Mapping[str, Any], complete: bool = True) -> list[str]:
@@ -163,7 +163,7 @@ def problems_of(row: Mapping[str, Any], complete: bool = True) -> list[str]:
     problems = [f"the twin lives: {rendering.survivor(twin)}" for twin in row["survivors"]]
     problems += [f"{e['layer']}: {e['outcome']} ({e['detail'] or e['scope']})" for e in row["evidence"]
               if e["layer"] != Layer.SYMBOLIC and e["outcome"] in (Outcome.INCONCLUSIVE, Outcome.VACUOUS)]
-    own = judge(claim_of(row), evidence_in(row))             # a part may be worse, and says nothing of this
+    own = judge(claim_of(row), evidence_in(row))             # without parts, which may be worse
     if own.verdict is Verdict.OPEN and not own.survivors and any(_lets_fail(e, complete) for e in row["evidence"]):
         problems.append(rendering.cause(own.cause))
     return problems

@@ -1,4 +1,4 @@
-"""Schema of ledger.json, which is untrusted input: the types of its fields, and what types cannot say."""
+"""Schema of ledger.json, which is untrusted input: the types of its fields, and constraints beyond types."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ from derivations.wording import is_id
 SCHEMA = 1
 
 LONGEST_ID = 200
-"""In bytes: a page is named after its claim, and file systems allow 255."""
+"""In bytes; a page is named after its claim, and file systems allow 255."""
 
-MOST_SAID = 1000
-"""Letters of a refusal, which may quote what it refuses."""
+LONGEST_MESSAGE = 1000
+"""Letters of an error message, which may quote the refused input."""
 
 
 class Vote(Record, frozen=True):
-    """Evidence as a row holds it: without its claim, and without the derivations, which the row holds itself."""
+    """Evidence in a row: without its claim and the derivations, which the row holds itself."""
 
     layer: Layer
     outcome: Outcome
@@ -82,7 +82,7 @@ class Quote(Theorem, frozen=True):
 
 
 class LedgerRow(Record, frozen=True):
-    """What a ledger says of a claim."""
+    """The row of a claim."""
 
     id: str
     document: str
@@ -126,14 +126,14 @@ class LedgerRow(Record, frozen=True):
 
 
 class Incremental(Record, frozen=True):
-    """How much of an incremental run was run again, and why."""
+    """The number of claims that an incremental run verified again, and the reason."""
 
     ran: int
     because: str
 
 
 class Shard(Record, frozen=True):
-    """Which of how many shards of a run a ledger is of, and what the whole run was asked for."""
+    """The number of a shard, the number of shards, and the claims requested from the whole run."""
 
     part: int
     of: int
@@ -141,7 +141,7 @@ class Shard(Record, frozen=True):
 
 
 class Environment(Record, frozen=True):
-    """Where and when the evidence was found, and what was asked for."""
+    """Where and when the evidence was produced, and the requested claims."""
 
     date: str | None = None
     commit: str | None = None
@@ -161,7 +161,7 @@ class Environment(Record, frozen=True):
 
 
 class Ledger(Record, frozen=True):
-    """A ledger; its rows are decoded one by one, so that what is refused is named by its claim."""
+    """A ledger; its rows are decoded one by one, so that an error names the claim."""
 
     schema: int
     environment: Environment
@@ -172,7 +172,7 @@ class Ledger(Record, frozen=True):
 
 
 def check(data: Any) -> None:
-    """Raises ValueError, which names claim and key, for what is no ledger."""
+    """Raise ValueError, naming claim and key, for anything but a ledger."""
     version = data.get("schema") if isinstance(data, dict) else None
     if version not in (None, SCHEMA):
         raise ValueError(f"schema: expected {SCHEMA}, got {version!r}")
@@ -188,11 +188,11 @@ def check(data: Any) -> None:
         if not wrong and row["id"] in ids[:number - 1]:
             wrong = "id: expected every claim once, got it twice"
         if wrong:
-            raise ValueError(f"claim {number} ({str(row.get('id', 'no id'))[:LONGEST_ID]}): {wrong[:MOST_SAID]}")
+            raise ValueError(f"claim {number} ({str(row.get('id', 'no id'))[:LONGEST_ID]}): {wrong[:LONGEST_MESSAGE]}")
 
 
 def _faults(row: LedgerRow) -> Iterator[str]:
-    """What is wrong with a row, each of whose fields is of its type."""
+    """Yield faults of a row whose fields have the right types."""
     if not is_id(row.id):
         yield f"id: expected letters and digits with dots, hyphens and underscores between them, got {row.id!r}"
     if len(row.id.encode("utf-8", "surrogatepass")) > LONGEST_ID:

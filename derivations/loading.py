@@ -11,7 +11,7 @@ SELDOM = (50_000, 20, 20)
 
 
 class Resting(Protocol):
-    """What a claim rests on, and what it is a part of."""
+    """The claims that a claim rests on and is a part of."""
 
     id: str
     needs: tuple[str, ...]

@@ -42,12 +42,12 @@ from derivations.relations import (
 )
 from derivations.relations.base import inputs
 
-MOST = 12                                                    # mutants of a statement
-STARTS = 4                                                   # of a search for a point where an inequality is tight
-EFFORT = 60_000                                              # nodes that are evaluated from each of them, more or less
-TIES = 12                                                    # points of small sizes where an equality is looked for
-WEAK = 0.8                                                   # a vote of less power is listed
-NEAR = 12                                                    # of the points at values that an author gave
+MOST = 12                                                    # mutants per statement
+STARTS = 4                                                   # starting points of a search for near-equality
+EFFORT = 60_000                                              # approximate number of nodes evaluated from each of them
+TIES = 12                                                    # points of small sizes searched for an equality
+WEAK = 0.8                                                   # votes of less power are listed
+NEAR = 12                                                    # points built from an author's values
 
 INFINITIES = (sp.oo, -sp.oo, sp.zoo)
 
@@ -69,12 +69,12 @@ class Fate(StrEnum):
     """The result of the symbolic layer for a mutant."""
 
     REFUTED = "refuted"
-    EQUIVALENT = "equivalent"                                # it is proved too
-    UNDEFINED = "undefined"                                  # it has no value at any sample point
+    EQUIVALENT = "equivalent"                                # also proved
+    UNDEFINED = "undefined"                                  # undefined at every sample point
     UNDECIDED = "undecided"
 
 
-COUNTED = (Fate.REFUTED, Fate.UNDECIDED)                     # of those whose share is the power
+COUNTED = (Fate.REFUTED, Fate.UNDECIDED)                     # fates that count for the power
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ def power(trials: Iterable[Trial]) -> float | None:
 
 @cache
 def mutants(relation: Relation, side: Side = "right", most: int = MOST) -> tuple[Mutant, ...]:
-    """Mutants of a statement on one side, as many of each sort of edit as possible; of an inequality no weaker ones."""
+    """Return mutants of one side of a statement, balanced over kinds of edit; weaker inequalities are left out."""
     relation = relation.relation if isinstance(relation, Fails) else relation
     parts = edited(relation, side)
     if parts is None:
@@ -130,7 +130,7 @@ def relation_variables(relation: Relation) -> list[Variable]:
 
 
 def edited(relation: Relation, side: Side = "right") -> tuple[sp.Expr, Callable[[sp.Expr], Relation]] | None:
-    """The expression of a statement that is edited, and the statement with another one in its place."""
+    """Return the expression to be edited, and a function that puts another one in its place."""
     if isinstance(relation, UniqueMinimum):
         (index,) = relation.places
         return relation.entry, lambda new: replace(relation, candidate=lambda i: new.xreplace({index: i}), at={})
@@ -156,7 +156,7 @@ def edited(relation: Relation, side: Side = "right") -> tuple[sp.Expr, Callable[
 
 
 def _spread(choices: Sequence[Edit]) -> Iterator[Edit]:
-    """One edit of each sort after the other, and of a sort first those that are far apart in the expression."""
+    """Alternate between kinds of edit, and within a kind begin with edits far apart in the expression."""
     sorts: dict[str, list[Edit]] = {}
     for edit in choices:
         sorts.setdefault(edit.sort, []).append(edit)
@@ -165,7 +165,7 @@ def _spread(choices: Sequence[Edit]) -> Iterator[Edit]:
 
 
 def _far_apart(choices: list[Edit]) -> list[Edit]:
-    """The first, the last, the one between them, and so on."""
+    """Return the first, the last, the middle one, and so on."""
     order: list[int] = []
     step = max(1, len(choices) - 1)
     while len(order) < len(choices):
@@ -175,7 +175,7 @@ def _far_apart(choices: list[Edit]) -> list[Edit]:
 
 
 def _named(choices: Sequence[tuple[str, sp.Expr]]) -> list[tuple[str, sp.Expr]]:
-    """The same under names that differ."""
+    """Make the names of edits unique."""
     names = [name for name, _ in choices]
     return [(f"{name} ({names[: n + 1].count(name)})" if names.count(name) > 1 else name, new)
             for n, (name, new) in enumerate(choices)]
@@ -213,7 +213,7 @@ def sample(relation: Relation) -> tuple[Point, ...]:
     anywhere = replace(relation, at={})
     indices = {v for v in relation.variables() if v.domain.kind is Kind.INDEX}
     rounds = groupby(anywhere.points(), lambda point: [id(value) for v, value in point.items() if v not in indices])
-    points = [kept for _, same in rounds if (kept := _some([p for p in same if _given(relation, p)]))]
+    points = [selected for _, same in rounds if (selected := _some([p for p in same if _given(relation, p)]))]
     return tuple(chain.from_iterable((*points[CORNERS:], *points[:CORNERS])))
 
 
@@ -307,7 +307,7 @@ def _tied(other: AtLeast, starts: Sequence[Point]) -> str:
 
 
 def _failure(other: Relation, point: Point) -> Witness | None:
-    """The certified failure at a point that is admitted."""
+    """Return the certified failure at an admissible point."""
     witness = other.contradicted_at(point)
     if witness:
         other.admit(point)
@@ -337,7 +337,7 @@ def _equivalent(relation: Relation, mutant: Mutant) -> str:
         if _ordered(relation) and (reason := follows(relation, old, new)):
             return reason
         return "provable too" if other.prove() else ""
-    except ValueError:                                       # what the normal form does not take
+    except ValueError:                                       # outside the scope of the normal form
         return ""
 
 
@@ -347,7 +347,7 @@ def _strictly(relation: AtLeast) -> bool:
 
 
 def _at_most(relation: Relation, one: sp.Expr, other: sp.Expr) -> bool:
-    """Whether one expression is at most the other one, which no sample point may contradict; most of them are soon refuted."""
+    """Return whether one expression is provably at most another; sample points first refute most cases quickly."""
     values = (enclose_all((one, other), point) for point in sample(relation))
     return not any(bool(a > b) for a, b in values) and nonnegative(normal(other - one), relation.facts())
 

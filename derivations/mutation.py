@@ -42,8 +42,8 @@ def mutants(ids: tuple[str, ...], path: Path) -> None:
     known = {*entries(), *documents()}
     if unknown := [name for name in ids if name not in known]:
         raise click.UsageError(f"ID: expected a claim or a document, got {unknown[0]}; see `python -m derivations list`")
-    wanted = [entry for id, entry in entries().items() if not ids or {id, entry.claim.document} & set(ids)]
-    by_claim = {entry.id: trials(entry) for entry in track(wanted, "mutants", console=Console(stderr=True), transient=True)}
+    chosen = [entry for id, entry in entries().items() if not ids or {id, entry.claim.document} & set(ids)]
+    by_claim = {entry.id: trials(entry) for entry in track(chosen, "mutants", console=Console(stderr=True), transient=True)}
     Console().print(table(by_claim))
     for id, each in by_claim.items():
         for trial in each:
@@ -54,7 +54,7 @@ def mutants(ids: tuple[str, ...], path: Path) -> None:
 
 
 def table(by_claim: Mapping[str, Sequence[Trial]]) -> Table:
-    """The fates by document."""
+    """Return a table of fates by document."""
     shown = Table("document", *(str(fate) for fate in Fate), "refuted of those not equivalent")
     for document in [*dict.fromkeys(id.split(".", 1)[0] for id in by_claim), "all"]:
         own = [trial for id, each in by_claim.items() if document in ("all", id.split(".", 1)[0]) for trial in each]

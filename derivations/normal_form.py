@@ -18,7 +18,7 @@ class Sample(Record, frozen=True):
 
 
 class Domain(Record, frozen=True, omit_defaults=True):
-    """What a variable ranges over: the kind of its values, its sizes, its marginals, and what an index differs from."""
+    """The domain of a variable: kind, sizes, marginals, and the indices that an index must differ from."""
 
     kind: Kind
     shape: tuple[str, ...] = ()
@@ -39,10 +39,10 @@ class Sign(StrEnum):
 
 
 class Form(Record, frozen=True, omit_defaults=True):
-    """How a statement compares its sides, and given which premises.
+    """How a statement compares its sides, and under which premises.
 
-    `parameters` are the two others that may be equal, the variable of a limit and its end, the variable of an expansion and
-    its order, the indices for all values of which an inequality holds.
+    `parameters` are the two expressions that may be equal, the variable of a limit and its end, the variable of an expansion
+    and its order, or the indices over which an inequality is universal.
     """
 
     sign: Sign
@@ -59,7 +59,7 @@ class Premise(Record, frozen=True):
 
 
 class Canonical(Record, frozen=True):
-    """A statement in normal form: how it compares which sides, over which variables, and values at exact points."""
+    """A statement in normal form: form, sides, variables, and values at exact points."""
 
     form: Form
     left: str

@@ -1,7 +1,7 @@
-"""Notebooks: a claim shown whole on a page, and copies of the notebooks as .ipynb and HTML.
+"""Display a claim in a notebook, and convert the notebooks to .ipynb and HTML.
 
 The notebooks are `notebooks/*.py` in the py:percent format, without outputs; `python -m derivations notebooks` runs them and
-writes copies that other tools open. What that needs, the extra [notebooks], is imported when the command runs.
+writes copies for other tools.  The dependencies, the extra [notebooks], are imported when the command runs.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Shown:
     examination: Examination
 
     def __str__(self) -> str:
-        """The claim as `python -m derivations show` prints it."""
+        """Return the claim as `python -m derivations show` prints it."""
         return describe(self.entry, None)
 
     def _repr_html_(self) -> str:
@@ -88,7 +88,7 @@ def _refutation(witness: Witness | None) -> str:
 
 
 def show(id: str) -> Shown:
-    """The claim of that id, examined; raises ValueError for an unknown id."""
+    """Examine the claim with this id; raises ValueError if it is unknown."""
     entry = entries().get(id)
     if entry is None:
         raise ValueError(f"id: expected a claim, got {id}; {_hint(id, list(entries()))}")
@@ -193,7 +193,7 @@ def execute(notebook: Any, executed: Callable[[], object] | None = None) -> None
 
 
 def page(notebook: Any, title: str) -> str:
-    """A notebook as one HTML page that fetches nothing: pictures are inside, formulas are MathML."""
+    """Return a notebook as one self-contained HTML page: pictures are embedded, formulas are MathML."""
     from jinja2 import DictLoader
     from nbconvert import HTMLExporter
 
@@ -208,7 +208,7 @@ def page(notebook: Any, title: str) -> str:
 
 
 def _cells(notebook: Any) -> int:
-    """How many cells there are to execute."""
+    """Return the number of cells to execute."""
     return sum(cell.cell_type == "code" and bool(cell.source.strip()) for cell in notebook.cells)
 
 

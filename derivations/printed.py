@@ -6,8 +6,8 @@
     20    | none    | heading
     -     | added   | eot.s1.of-our-own
 
-The first column are lines of the source, the last the claims that state what these lines assert, or the reason why no
-claim does.
+The first column gives lines of the source, the last the claims that state what these lines assert, or the reason why there
+are none.
 """
 
 from __future__ import annotations
@@ -50,14 +50,14 @@ class Passage(Record, frozen=True):
 
     @property
     def lines(self) -> str:
-        """The lines as a reader writes them: 17–19."""
+        """The lines as text: 17–19."""
         return str(self.first) if self.first == self.last else f"{self.first}–{self.last}"
 
 
 def parse(text: str) -> tuple[Passage, ...]:
-    """The passages of a list.
+    """Parse the passages of a list.
 
-    Raises ValueError, which names the line, for one that is not `lines | status | claims or reason`.
+    Raises ValueError, naming the line, unless it is `lines | status | claims or reason`.
     """
     return tuple(_passage(number, line) for number, line in enumerate(text.splitlines(), start=1)
                  if line.strip() and not line.startswith("#"))

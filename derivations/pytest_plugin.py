@@ -65,8 +65,8 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(Collector(config), PLUGIN)
 
 
-def wanted(config: pytest.Config) -> set[str] | None:
-    """The claims that were asked for, None for all; raises pytest.UsageError for an unknown one."""
+def requested_claims(config: pytest.Config) -> set[str] | None:
+    """Return the requested claims, None for all; raises pytest.UsageError for an unknown one."""
     try:
         return selected(config.option.claims) if config.option.claims else None
     except ValueError as error:
@@ -87,24 +87,22 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.user_properties.append(("voters", _modules(item)))
             voters.setdefault(id, set()).update(_modules(item))
     _side_by_side(items)
-    chosen = wanted(config)
+    chosen = requested_claims(config)
     if chosen is None:
         return
     if config.option.incremental:
         last = ledger.current(ledger.read(Path(config.option.incremental)))
         chosen &= set(incremental.stale(last, incremental.project(), needs_of(chosen), voters))
-    kept = [item for item in items if (marker := item.get_closest_marker("claim")) and marker.args[0] in chosen]
-    config.hook.pytest_deselected(items=[item for item in items if item not in kept])
-    items[:] = kept
+    remaining = [item for item in items if (marker := item.get_closest_marker("claim")) and marker.args[0] in chosen]
+    config.hook.pytest_deselected(items=[item for item in items if item not in remaining])
+    items[:] = remaining
 
 
 def _side_by_side(items: list[pytest.Item]) -> None:
-    """Put all that speaks for one claim together, after other tests: what is computed for one layer serves the next, where
-    they run in one process.
-    """
-    places = {id: place for place, id in enumerate(entries())}
+    """Put all tests of one claim together, after other tests, so that layers in one process reuse each other's results."""
+    positions = {id: position for position, id in enumerate(entries())}
     markers = {item: item.get_closest_marker("claim") for item in items}
-    items.sort(key=lambda item: places[marker.args[0]] if (marker := markers[item]) else -1)
+    items.sort(key=lambda item: positions[marker.args[0]] if (marker := markers[item]) else -1)
 
 
 def _modules(item: pytest.Item) -> list[str]:
@@ -117,10 +115,10 @@ def _modules(item: pytest.Item) -> list[str]:
 
 @pytest.hookimpl(tryfirst=True, optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Share the tests out by chapter, unless another way was asked for."""
+    """Distribute the tests by chapter, unless another way is requested."""
     if config.getvalue("dist") != "load":
         return None
-    from derivations.scheduling import ByChapter  # here, since only the process that shares out needs it
+    from derivations.scheduling import ByChapter  # here, since only the distributing process needs it
 
     return ByChapter(config, log)
 
@@ -128,9 +126,9 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     """Record which claims a test looks up, since its evidence depends on their derivations too."""
-    Catalogue.asked_for.clear()
+    Catalogue.accessed_ids.clear()
     result = yield
-    item.user_properties.append(("used", sorted(Catalogue.asked_for)))
+    item.user_properties.append(("used", sorted(Catalogue.accessed_ids)))
     return result
 
 
@@ -150,7 +148,7 @@ class Collector:
         self.config = config
         self.start = time.perf_counter()
         self.evidence: list[Evidence] = []
-        self.spoken_for: set[str] = set()
+        self.claims_with_evidence: set[str] = set()
         self.failed: list[str] = []
         self.skipped: Counter[str] = Counter()
         self.result: dict[str, Any] | None = None
@@ -186,7 +184,7 @@ class Collector:
         if claim and len(self.misplaced) > accepted:
             self.incomplete.add(claim[0])
         if isinstance(claim, list):
-            self.spoken_for.add(claim[0])
+            self.claims_with_evidence.add(claim[0])
             self.voters.setdefault(claim[0], set()).update(properties.get("voters", ()))
             self.used.setdefault(claim[0], set()).update(properties.get("used", ()))
             if report.failed and not sent:
@@ -194,7 +192,7 @@ class Collector:
                 self.evidence.append(Evidence(claim[0], Layer(claim[1]), Outcome.ERROR, "", detail=detail))
 
     def sent(self, report: pytest.TestReport, claim: list[str] | None) -> list[Evidence]:
-        """The evidence that a test recorded, if it is about the claim and layer of its marker and does not disagree."""
+        """Return the evidence that a test recorded, if it matches the claim, layer and outcome of the test."""
         recorded, where = [], report.nodeid
         for value in [value for name, value in report.user_properties if name == "evidence"]:
             try:
@@ -213,9 +211,9 @@ class Collector:
     def options(self) -> dict[str, Any]:
         """Return the claims that were requested and the options of the run."""
         options = self.config.option
-        asked = [name for name in options.claims.split(",") if name] or list(documents())
+        requested = [name for name in options.claims.split(",") if name] or list(documents())
         shard = dict(zip(("part", "of"), map(int, options.shard.split("/")), strict=True)) if options.shard else None
-        return {"asked": asked, "quick": options.quick, "device": options.device, "model": options.model,
+        return {"asked": requested, "quick": options.quick, "device": options.device, "model": options.model,
                 "complete": self.asks_all(), "shard": shard and {**shard, "asked": options.asked.split(",")}}
 
     def asks_all(self) -> bool:
@@ -234,15 +232,15 @@ class Collector:
         self.problems = [*self.misplaced]
         if self.problems and exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
-        if exitstatus not in (*FINISHED, pytest.ExitCode.NO_TESTS_COLLECTED) or not (self.spoken_for or reused):
+        if exitstatus not in (*FINISHED, pytest.ExitCode.NO_TESTS_COLLECTED) or not (self.claims_with_evidence or reused):
             return
         environments = [e.environment for e in self.evidence]
         environments += [e["environment"] for row in reused.values() for e in row["evidence"]]
         devices = sorted({where.split(",")[0] for where in environments})
         surroundings = ledger.environment(devices, time.perf_counter() - self.start, 0, self.skipped) | self.options()
         if option.incremental:
-            surroundings["incremental"] = {"ran": len(self.spoken_for), "because": self.why()}
-        fresh = ledger.build(self.evidence, [id for id in entries() if id in self.spoken_for], surroundings)
+            surroundings["incremental"] = {"ran": len(self.claims_with_evidence), "because": self.why()}
+        fresh = ledger.build(self.evidence, [id for id in entries() if id in self.claims_with_evidence], surroundings)
         rows = reused | {row["id"]: {**row, **self.rests_on(row["id"])} for row in fresh["claims"]}
         self.result = ledger.assemble([rows[id] for id in entries() if id in rows], surroundings) | {"files": self.files}
         self.problems += baseline.problems(self.result, baseline.load(), complete=surroundings["complete"])
@@ -252,17 +250,17 @@ class Collector:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED if self.problems else pytest.ExitCode.OK
 
     def reused(self) -> dict[str, dict[str, Any]]:
-        """The rows of the last ledger that were asked for and did not run again."""
-        wanted = selected(self.config.option.claims)
+        """Return the requested rows of the last ledger that did not run again."""
+        requested = selected(self.config.option.claims)
         last = ledger.current(ledger.read(Path(self.config.option.incremental)))
-        return {row["id"]: row for row in last["claims"] if row["id"] in wanted - self.spoken_for}
+        return {row["id"]: row for row in last["claims"] if row["id"] in requested - self.claims_with_evidence}
 
     def why(self) -> str:
-        """Why claims ran again, in a few words."""
+        """Return why claims ran again."""
         last = ledger.current(ledger.read(Path(self.config.option.incremental)))
         reasons = incremental.stale(last, self.sources, needs_of(selected(self.config.option.claims)))
         other = incremental.Reason(incremental.ReasonKind.OTHER_VOTERS)
-        return rendering.because({id: reasons.get(id, other) for id in self.spoken_for})
+        return rendering.because({id: reasons.get(id, other) for id in self.claims_with_evidence})
 
     def rests_on(self, id: str) -> dict[str, Any]:
         """Return what the next incremental run needs to know about a claim: voters, sources, and whether all tests ran."""

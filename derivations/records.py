@@ -1,7 +1,7 @@
 """Records: frozen, typed, and the same in a JSON file as in memory.
 
-What is read from a file is decoded strictly: an unknown field, a missing one or a value of another type is refused, in one
-line that names the key.  Exact numbers stay exact: an integer is a number in JSON, a fraction the text "1/4".
+Files are decoded strictly: an unknown field, a missing one or a value of another type is an error that names the key.  Exact
+numbers stay exact: an integer is a number in JSON, a fraction the text "1/4".
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def exact(value: Any) -> Exact:
-    """An exact value (an integer, a fraction, or nested sequences of them) as it is written to a file."""
+    """Encode an exact value (an integer, a fraction, or nested sequences of them) for a file."""
     if isinstance(value, Sequence):
         entries: Any = tuple(exact(each) for each in value)
         return entries  # type: ignore[no-any-return]
@@ -39,7 +39,7 @@ def exact(value: Any) -> Exact:
 
 
 def from_exact(value: Exact) -> Any:
-    """The integer, the fraction, or the lists of them that `exact` wrote; raises ValueError for another text."""
+    """Decode an integer, a fraction, or lists of them that `exact` wrote; raises ValueError for another text."""
     if isinstance(value, tuple | list):
         return [from_exact(each) for each in value]
     if isinstance(value, str) and not FRACTION.fullmatch(value):
@@ -51,7 +51,7 @@ def from_exact(value: Exact) -> Any:
 
 
 def to_json(record: Any) -> Any:
-    """A record, or several, as JSON gives it back: objects, lists, texts, numbers; a number that is not finite is null."""
+    """Convert records to JSON data: objects, lists, texts, numbers; a number that is not finite becomes null."""
     return msgspec.json.decode(encoded(record))
 
 
@@ -67,7 +67,7 @@ def _number(value: object) -> float:
 
 
 def from_json(data: Any, expected: type[Type]) -> Type:
-    """The record that JSON data stands for.
+    """Decode a record from JSON data.
 
     Raises ValueError, as "key: expected X, got Y", for an unknown field, a missing one, and a value of another type.
     """
@@ -86,7 +86,7 @@ def decoded(text: str | bytes) -> Any:
 
 
 REFUSED = re.compile(r"(?P<what>.*?)(?: - at `\$\.?(?P<path>.*)`)?", re.DOTALL)
-WORDS = {                                                    # what msgspec says, and how it is said here
+WORDS = {                                                    # msgspec's phrases and ours
     r"Object missing required field (\w+)": r"expected the field \1, got none",
     r"Object contains unknown field (\w+)": r"expected known fields, got \1",
     r"Invalid enum value (.*)": r"expected a known word, got \1",
@@ -99,6 +99,6 @@ def _refusal(message: str) -> str:
     refused = REFUSED.fullmatch(message)
     assert refused is not None
     what = refused["what"].replace("`", "")
-    for said, words in WORDS.items():
-        what = re.sub(said, words, what)
+    for phrase, words in WORDS.items():
+        what = re.sub(phrase, words, what)
     return f"{refused['path']}: {what}" if refused["path"] else what

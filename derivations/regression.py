@@ -1,21 +1,21 @@
-"""What changed since the baseline, claim by claim, each difference in its class.
+"""Compare a ledger with the baseline, claim by claim, and classify each difference.
 
 Class                     what it means                                                                         passes
 text only                 titles, sentences, formulas as printed, reasons, what a claim rests on, why it is     yes
                           open, the wording of hypotheses
 equivalent rewrite        another form or other steps, with the same values at the baseline's exact points;     yes
                           or something gained: a layer, a twin, a wider domain
-scope or strength lost    a hypothesis more, a narrower domain, another relation between the sides, sizes no    no
-                          longer symbolic, a layer that no longer votes, newly says what is no vote, or no
-                          longer kills a twin, a twin gone, an error that grew by an order of magnitude, a
-                          vote whose power fell below 80 %
+scope or strength lost    a new hypothesis, a narrower domain, another relation between the sides, sizes that    no
+                          are no longer symbolic, a layer that no longer votes or refutes a twin, a layer that
+                          newly abstains, a missing twin, an error that grew by an order of magnitude, a vote
+                          whose power fell below 80 %
 value changed             a side has another value at an exact point of the baseline; or the statement is       no
-                          another one and both sides are 0 at all of them, where values tell nothing
+                          different and both sides are 0 at all of them, so that values are uninformative
 verdict changed           another verdict or another severity, for better or worse                              no
-claim removed/added       there is no such claim any more, or there was none                                    no
+claim removed/added       the claim no longer exists, or is new                                                 no
 
-What the symbolic layer leaves to the others (measurements, statements about the world, what is undecidable) has no sides:
-its texts, its verdict, its layers, their errors and its twins are compared.
+Claims without a derivation (measurements, statements about the world, undecidable ones) have no sides: their texts, verdicts,
+layers, errors and twins are compared.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from itertools import zip_longest
 from typing import Any
 
 from derivations import baseline, rendering
-from derivations.baseline import Kept, Texts, snapshot, unfit
+from derivations.baseline import Kept, Texts, rejection, snapshot
 from derivations.calculus.variables import Kind
-from derivations.canonical import DIGITS, Place, values_at
+from derivations.canonical import DIGITS, SamplePoint, values_at
 from derivations.catalogue import entries
 from derivations.claims import DECISIVE_OUTCOMES, Statement
 from derivations.differences import Aspect, Change, Comparison, Difference
@@ -44,7 +44,7 @@ GROWTH = 10.0                                                # times as large: r
 NOTICEABLE = 0.1                                             # of the tolerance: below a tenth an error says nothing
 AGREEMENT = Decimal(10) ** (2 - DIGITS)                      # of the larger value: the last two digits may be rounded
 
-Evaluate = Callable[[str, str, Sequence[Place]], list[Sample] | None]
+Evaluate = Callable[[str, str, Sequence[SamplePoint]], list[Sample] | None]
 
 # The kinds of domains inside those of each kind.
 INSIDE = {
@@ -55,25 +55,25 @@ INSIDE = {
 }
 
 
-def compare(ledger: Mapping[str, Any], kept: Mapping[str, Kept], evaluate: Evaluate | None = None) -> Comparison:
+def compare(ledger: Mapping[str, Any], recorded: Mapping[str, Kept], evaluate: Evaluate | None = None) -> Comparison:
     """Compare a ledger with the baseline.
 
-    `evaluate(id, field, places)` returns the values of a claim's current statement at recorded points, None if it cannot;
+    `evaluate(id, field, points)` returns the values of a claim's current statement at recorded points, None if it cannot;
     by default the installed derivations are evaluated.  A claim of the baseline that is not in the ledger counts as removed
     only if the run was meant to include it.
     """
     now = snapshot(ledger)
-    asked = set(ledger.get("environment", {}).get("asked", ()))
-    absent = [id for id in kept if id not in now]
+    requested = set(ledger.get("environment", {}).get("asked", ()))
+    absent = [id for id in recorded if id not in now]
     differences: list[Difference] = []
     for row, (id, after) in zip(ledger["claims"], now.items(), strict=True):
-        if id in kept:
-            differences += _differences(row, kept[id], after, evaluate or at_recorded_places)
+        if id in recorded:
+            differences += _differences(row, recorded[id], after, evaluate or at_recorded_points)
         else:
             differences.append(Difference(id, Change.MEMBERSHIP, Aspect.ADDED, "", f"{after.verdict}: {after.text.title}"))
     for id in absent:
-        if asked & {id, id.split(".", 1)[0]}:
-            was = f"{kept[id].verdict}: {kept[id].text.title}"
+        if requested & {id, id.split(".", 1)[0]}:
+            was = f"{recorded[id].verdict}: {recorded[id].text.title}"
             differences.append(Difference(id, Change.MEMBERSHIP, Aspect.REMOVED, was, ""))
     return Comparison(tuple(differences), len(now), len(absent))
 
@@ -86,12 +86,12 @@ def in_ci() -> bool:
 def accept(ledger: Mapping[str, Any]) -> None:
     """Make a ledger the baseline; the entries of claims that the run did not include are kept.
 
-    Raises ValueError in CI, and for a ledger that is `unfit`.
+    Raises ValueError in CI, and for a ledger with a `rejection`.
     """
     if in_ci():
         raise ValueError("accept: expected a run by hand, got one in CI, where no baseline is changed")
     before = baseline.load()
-    if why := unfit(ledger, before):
+    if why := rejection(ledger, before):
         raise ValueError(f"accept: {why}")
     removed = compare(ledger, before, lambda *_: None).removed
     update = {**before, **snapshot(ledger)}
@@ -99,11 +99,11 @@ def accept(ledger: Mapping[str, Any]) -> None:
     baseline.write({id: update[id] for id in order if id not in removed})
 
 
-def at_recorded_places(id: str, field: str, places: Sequence[Place]) -> list[Sample] | None:
+def at_recorded_points(id: str, field: str, points: Sequence[SamplePoint]) -> list[Sample] | None:
     """Return the values of an installed claim's statement, or of its correction, at recorded points."""
     entry = entries().get(id)
     relation = None if entry is None else entry.printed() if field == "canonical" else entry.repaired()
-    return None if relation is None else values_at(relation, places)
+    return None if relation is None else values_at(relation, points)
 
 
 def _differences(row: Mapping[str, Any], before: Kept, after: Kept, evaluate: Evaluate) -> Iterator[Difference]:
@@ -118,7 +118,7 @@ def _differences(row: Mapping[str, Any], before: Kept, after: Kept, evaluate: Ev
         compared = Statements(differ, old, getattr(after, field), shown, field == "canonical_repair")
         statements = [*compared.differences(partial(evaluate, id, field))]
         yield from statements
-        same_values = (old is None or _telling(old)) and not any(each.change is Change.VALUE for each in statements)
+        same_values = (old is None or _is_informative(old)) and not any(each.change is Change.VALUE for each in statements)
         yield from _steps(differ, steps, getattr(before, steps), getattr(after, steps), same_values)
     yield from _strength(differ, before, after)
     yield from _texts(differ, before.text, after.text)
@@ -140,7 +140,7 @@ class Statements:
     shown: Canonical | None
     repair: bool
 
-    def differences(self, evaluate: Callable[[Sequence[Place]], list[Sample] | None]) -> Iterator[Difference]:
+    def differences(self, evaluate: Callable[[Sequence[SamplePoint]], list[Sample] | None]) -> Iterator[Difference]:
         """Yield the differences; `evaluate` returns the current values at recorded points."""
         differ, was, now, shown = partial(self.differ, repair=self.repair), self.was, self.now, self.shown
         if was is None or now is None or shown is None:
@@ -149,11 +149,11 @@ class Statements:
             elif shown is not None:
                 yield differ(Change.REWRITE, Aspect.STATEMENT, "none", rendering.statement(shown))
             return
-        moved = list(_moved(was.values, now.values, evaluate))
-        for side, sample, value in moved:
+        changed = list(_changed_sides(was.values, now.values, evaluate))
+        for side, sample, value in changed:
             yield differ(Change.VALUE, Aspect.SIDE_VALUE, rendering.recorded(getattr(sample, side)), value, subject=side,
                          at=rendering.inputs(sample.at))
-        others = {side for side, _, _ in moved} if _telling(was) else {"left", "right"}
+        others = {side for side, _, _ in changed} if _is_informative(was) else {"left", "right"}
         if was.form != now.form:
             gained = (was.form, now.form) == (Form(Sign.AT_LEAST), Form(Sign.GREATER))
             yield differ(Change.REWRITE if gained else Change.SCOPE, Aspect.RELATION, rendering.form(was.form),
@@ -166,19 +166,19 @@ class Statements:
 
 
 def _domains(differ: Differ, was: Canonical, now: Canonical) -> Iterator[Difference]:
-    valued = was.values[0].at if _telling(was) else {}
+    valued = was.values[0].at if _is_informative(was) else {}
     for name, domain in sorted(was.variables.items()):
         if name not in now.variables:
-            if name not in valued:                           # of the others the values have said whether anything is lost
+            if name not in valued:                           # for the others the values have decided whether anything is lost
                 yield differ(Change.SCOPE, Aspect.VARIABLE, rendering.domain(domain), "not spoken of", subject=name)
         elif (other := now.variables[name]) != domain:
             yield differ(Change.REWRITE if contains(other, domain) else Change.SCOPE, Aspect.DOMAIN, rendering.domain(domain),
                          rendering.domain(other), subject=name)
 
 
-def _telling(kept: Canonical) -> bool:
+def _is_informative(recorded: Canonical) -> bool:
     """Return whether the recorded values can reveal a change: not if both sides are 0 or undefined at every point."""
-    return any((sample.left, sample.right) != ("0", "0") for sample in kept.values)
+    return any((sample.left, sample.right) != ("0", "0") for sample in recorded.values)
 
 
 def contains(wide: Domain, narrow: Domain) -> bool:
@@ -188,8 +188,8 @@ def contains(wide: Domain, narrow: Domain) -> bool:
     return excepted and same_shape and (wide.kind is narrow.kind or narrow.kind in INSIDE.get(wide.kind, set()))
 
 
-def _moved(
-    was: Sequence[Sample], now: Sequence[Sample], evaluate: Callable[[Sequence[Place]], list[Sample] | None]
+def _changed_sides(
+    was: Sequence[Sample], now: Sequence[Sample], evaluate: Callable[[Sequence[SamplePoint]], list[Sample] | None]
 ) -> Iterator[tuple[str, Sample, str]]:
     """Return the sides whose values differ: at the baseline's points if possible, else at the points of each, in order."""
     if [sample.at for sample in was] != [sample.at for sample in now]:
@@ -286,7 +286,7 @@ def _steps(differ: Differ, field: str, was: Steps, now: Steps, same_values: bool
 
 
 def _listed(steps: Steps, chosen: Sequence[int]) -> str:
-    """The chosen steps, one a line, with their numbers."""
+    """Return the chosen steps, numbered, one per line."""
     lines = (f"{n + 1}. {steps[n][0]}" + (f"  — {steps[n][1]}" if steps[n][1] else "") for n in chosen)
     return "\n".join(lines) or "none of these steps"
 

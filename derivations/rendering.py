@@ -16,7 +16,7 @@ from derivations.normal_form import Canonical, Domain, Form, Premise, Sign
 from derivations.records import Exact
 from derivations.theorems import Theorem
 
-MOST_REASONS = 3                                             # of several reasons so many are named
+MOST_REASONS = 3                                             # reasons that are named if there are several
 
 
 # ── points and witnesses ────────────────────────────────────────────────────────────────────────────────────────────
@@ -73,7 +73,7 @@ SIGNS = {
 
 
 def form(of: Form) -> str:
-    """How a statement compares its sides, and given what."""
+    """Render how a statement compares its sides, with its premises."""
     return _sign(of) + _given(of)
 
 
@@ -112,7 +112,7 @@ def justification(reason: str) -> str:
 
 
 def mark(holds: bool) -> str:
-    """The mark of a step."""
+    """Return the mark of a step."""
     return "✓" if holds else "✗"
 
 
@@ -122,7 +122,7 @@ def theorem(of: Theorem) -> str:
 
 
 def hypothesis(of: Correction) -> str:
-    """The hypothesis that the print lacks, if there is one: (under: x > 0)."""
+    """Render the hypothesis that the print lacks, if any: (under: x > 0)."""
     return f" (under: {of.hypothesis})" if of.hypothesis else ""
 
 
@@ -130,12 +130,12 @@ def hypothesis(of: Correction) -> str:
 
 
 def verdict(of: Verdict | str, severity: str | None) -> str:
-    """A verdict with the severity of the fault, if there is one: corrected (slip)."""
+    """Render a verdict with the severity of the fault, if any: corrected (slip)."""
     return f"{of} ({severity})" if severity else str(of)
 
 
 def cause(of: Cause) -> str:
-    """Why a verdict is what it is."""
+    """Render the cause of a verdict."""
     part = f"{of.part}: " if of.part else ""
     return part + CAUSES[of.kind](of)
 
@@ -175,12 +175,12 @@ def survivor(of: Survivor | Mapping[str, Any]) -> str:
 
 
 def killers(layers: Sequence[str]) -> str:
-    """Which layers refute a twin."""
+    """Render the layers that refute a twin."""
     return f"refuted by {', '.join(layers) or 'nobody'}"
 
 
 def power(e: Mapping[str, Any]) -> str:
-    """The power of a piece of evidence."""
+    """Render the power of a piece of evidence."""
     lived = f"; not refuted: {', '.join(e['alive'])}" if e["alive"] else ""
     return f"power {e['power']:.0%}: {e['mutants'] - len(e['alive'])} of {e['mutants']} one-edit mutants refuted{lived}"
 
@@ -201,7 +201,7 @@ REASONS = {
 
 
 def seal(of: Mapping[str, Any]) -> str:
-    """What the proof kernel said of a theorem about a claim, on one line."""
+    """Render the proof kernel's result for a theorem about a claim on one line."""
     about = "" if of["about"] == "print" else f", {'by hand' if of['about'] == 'by hand' else 'of the correction'}"
     if of["outcome"] == "accepted":
         rests = ", ".join(of["assumptions"]) or "no axiom"
@@ -210,7 +210,7 @@ def seal(of: Mapping[str, Any]) -> str:
 
 
 def reason(of: Reason) -> str:
-    """Why a claim is run again, or why its row is outdated."""
+    """Render why a claim is run again, or why its row is outdated."""
     return REASONS[of.kind].format(of.subject)
 
 
@@ -251,7 +251,7 @@ TEXTS = {"title": "title", "kind": "kind", "latex": "latex", "text": "text", "hy
 
 
 def aspect(of: Difference) -> str:
-    """Which fact differs."""
+    """Render which fact differs."""
     return ("the correction's " if of.repair else "") + ASPECTS[of.aspect].format(subject=of.subject, at=of.at)
 
 

@@ -1,7 +1,7 @@
-"""A row of the ledger: what a claim states, the evidence for it, and what follows from both.
+"""A row of the ledger: the statement of a claim, the evidence for it, and the conclusions from both.
 
-What follows (verdict, scope, witness, which twins died, …) is computed by `settle` when a ledger is put together, and again
-when one is read: a row in which somebody typed another verdict than its evidence gives is refused.
+`settle` computes the conclusions (verdict, scope, witness, refuted twins, …) when a ledger is put together, and again when one
+is read: a row whose recorded verdict does not follow from its evidence is refused.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ REPAIRED = (Verdict.CORRECTED, Verdict.PROVED_UNDER)
 
 
 def stated(entry: Entry) -> Row:
-    """What the catalogue says of a claim."""
+    """Return the catalogue's fields of a row."""
     claim = entry.claim
     return {
         "id": claim.id,
@@ -66,12 +66,12 @@ def stated(entry: Entry) -> Row:
 
 
 def states(row: Mapping[str, Any], entry: Entry) -> bool:
-    """Whether a row is about the claim as it is in the catalogue now."""
+    """Return whether a row's statement is the one now in the catalogue."""
     return all(row.get(name) == value for name, value in stated(entry).items())
 
 
 def row_of(entry: Entry, evidence: Sequence[Evidence]) -> Row:
-    """A claim and the evidence for it; what follows is not in it yet."""
+    """Return a row with a claim and the evidence for it, without the conclusions."""
     symbolic = [e for e in evidence if e.layer is Layer.SYMBOLIC]
     return stated(entry) | {
         "evidence": [_evidence_as_data(e) for e in evidence],
@@ -93,7 +93,7 @@ def _evidence_as_data(e: Evidence) -> Row:
 
 
 def claim_of(row: Mapping[str, Any]) -> Claim:
-    """What a row states, as a claim."""
+    """Return the claim of a row."""
     repair = row["stated_correction"]
     return Claim(row["id"], Kind(row["kind"]), row["title"], from_json(row["statement"], Statement),
                  tuple(row["stated_hypotheses"]), tuple(row["depends_on"]), tuple(map(Twin, row["stated_twins"])),
@@ -101,7 +101,7 @@ def claim_of(row: Mapping[str, Any]) -> Claim:
 
 
 def evidence_in(row: Mapping[str, Any]) -> list[Evidence]:
-    """The evidence of a row, without the derivations."""
+    """Return the evidence of a row, without the derivations."""
     return [from_json({**e, "claim": row["id"]}, Evidence) for e in row["evidence"]]
 
 
@@ -109,10 +109,9 @@ NOT_VERIFIED = Judgement(Verdict.OPEN, Cause(CauseKind.NOT_VERIFIED))
 
 
 def settle(rows: Sequence[Mapping[str, Any]]) -> list[Row]:
-    """The rows with all that follows from what they state and from their evidence.
+    """Return the rows with all conclusions from their statements and evidence.
 
-    A printed id whose parts are claims of their own has the worst verdict of them all; a part that is not among the rows is
-    open.
+    A printed id whose parts are separate claims has their worst verdict; a part that is not among the rows counts as open.
     """
     own = {row["id"]: judge(claim_of(row), evidence_in(row)) for row in rows}
     by_id = {row["id"]: row for row in rows}
@@ -125,7 +124,7 @@ def settle(rows: Sequence[Mapping[str, Any]]) -> list[Row]:
 
 
 def _shown(witness: Witness) -> Row:
-    """A witness with its text."""
+    """Return a witness with its text."""
     record: Row = to_json(witness)
     return record | {"text": rendering.witness(witness)}
 
@@ -156,7 +155,7 @@ def _following(row: Mapping[str, Any], judgement: Judgement, from_row: Mapping[s
 
 
 def sealed(row: Mapping[str, Any]) -> Row:
-    """The row with a digest of all that it holds, so that a change by hand shows."""
+    """Return the row with a digest of its content, which reveals changes by hand."""
     rest = {name: value for name, value in row.items() if name != "digest"}
     text = json.dumps(rest, sort_keys=True, ensure_ascii=False)
     return rest | {"digest": hashlib.sha256(text.encode()).hexdigest()[:16]}

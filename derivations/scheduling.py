@@ -1,7 +1,7 @@
-"""What worker processes run: tests that compute the same things run in one process, which computes them once.
+"""Distribute tests to worker processes so that tests which share computations run in one process.
 
-The tests of a file share its fixtures, and those of a folder with a `conftest.py` the fixtures of that.  The votes on the
-claims of a chapter share derivations, instances and solutions, and so do the chapters of a document.
+The tests of a file share its fixtures, as do those of a folder with a `conftest.py`.  The votes on the claims of a chapter
+share derivations, instances and solutions, and so do the chapters of a document.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ OTHER = ""                                                   # in the place of a
 
 
 class ByChapter(LoadScopeScheduling):  # type: ignore[misc]  # it has no types
-    """Files of tests in their order, then the votes, chapter by chapter.
+    """Schedule test files in their order, then the votes, chapter by chapter.
 
-    A process goes on with the document that it is at, then with the longest that no other is at, then at the end of another's.
+    A process finishes its document, then takes the longest one without a process, then helps from the end of another's.
     """
 
     def __init__(self, config: pytest.Config, log: Producer | None = None) -> None:
@@ -44,7 +44,7 @@ class ByChapter(LoadScopeScheduling):  # type: ignore[misc]  # it has no types
         self.at[node] = document(scope)
         unit = self.workqueue.pop(scope)
         self.assigned_work.setdefault(node, {})[scope] = unit
-        self.places = self.places or {nodeid: place for place, nodeid in enumerate(self.collection)}
+        self.places = self.places or {nodeid: position for position, nodeid in enumerate(self.collection)}
         node.send_runtest_some([self.places[nodeid] for nodeid in unit])
 
     def _next(self, node: WorkerController) -> str:
@@ -69,7 +69,7 @@ class ByChapter(LoadScopeScheduling):  # type: ignore[misc]  # it has no types
 
 
 def home(nodeid: str) -> str:
-    """The module of the derivation that a test votes on, which is another document's for a reprint; else its file."""
+    """Return the module of the derivation that a test votes on (for a reprint, that of the original); else its file."""
     file, _, test = nodeid.partition("::")
     if file and file.rpartition("/")[2] not in {path.name for path in voting_files().values()}:
         return file

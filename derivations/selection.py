@@ -1,4 +1,4 @@
-"""Which claims a list of ids and documents names, and what claims rest on."""
+"""Select claims by lists of ids and documents, and find the claims that they rest on."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from derivations.documents import documents
 
 
 def selected(pattern: str) -> set[str]:
-    """The ids named by a comma-separated list of ids and documents, with their parts; raises ValueError for an unknown one."""
+    """Return the claims in a comma-separated list of ids and documents, with their parts; raises ValueError if unknown."""
     known = entries()
     chosen: set[str] = set()
     for name in filter(None, pattern.split(",")):
@@ -22,9 +22,9 @@ def selected(pattern: str) -> set[str]:
     return chosen | {id for id, entry in known.items() if entry.part_of in chosen}
 
 
-def needs_of(wanted: Iterable[str]) -> dict[str, tuple[str, ...]]:
+def needs_of(ids: Iterable[str]) -> dict[str, tuple[str, ...]]:
     """Return, for each of these claims, the claims that it rests on, in the order of the documents."""
-    chosen = set(wanted)
+    chosen = set(ids)
     return {id: entry.needs for id, entry in entries().items() if id in chosen}
 
 

@@ -1,8 +1,7 @@
-"""A run in shards: which claims each of several machines verifies, and one ledger out of the ledgers of all.
+"""Divide a run into shards for several machines, and merge their ledgers into one.
 
-A printed id and its parts stay together, since its verdict is the worst of theirs.  The division is a function of the claims
-and of the seconds of a given ledger alone, so that machines that share nothing else agree on it; `joined` makes sure that they
-did.
+A printed id and its parts stay together, since its verdict is the worst of theirs.  The division depends only on the claims
+and on the seconds in a given ledger, so that independent machines agree on it; `merged` checks that they did.
 """
 
 from __future__ import annotations
@@ -25,29 +24,29 @@ SAME = ("commit", "python", "packages", "seed", "quick", "device", "model")
 
 def parsed(text: str) -> tuple[int, int]:
     """Return i and k of the text "i/k"; raises click.UsageError unless 1 ≤ i ≤ k."""
-    found = re.fullmatch(r"([1-9]\d{0,3})/([1-9]\d{0,3})", text)
-    if found is None or int(found[1]) > int(found[2]):
+    match = re.fullmatch(r"([1-9]\d{0,3})/([1-9]\d{0,3})", text)
+    if match is None or int(match[1]) > int(match[2]):
         raise click.UsageError(f"--shard: expected i/k with 1 ≤ i ≤ k ≤ 9999, got {text}")
-    return int(found[1]), int(found[2])
+    return int(match[1]), int(match[2])
 
 
-def seconds_in(told: Mapping[str, Any]) -> dict[str, float]:
+def seconds_in(ledger: Mapping[str, Any]) -> dict[str, float]:
     """Return how long the votes of each claim of a ledger took."""
-    return {row["id"]: sum(e["seconds"] for e in row["evidence"]) for row in told["claims"]}
+    return {row["id"]: sum(e["seconds"] for e in row["evidence"]) for row in ledger["claims"]}
 
 
 def divided(ids: Iterable[str], count: int, seconds: Mapping[str, float]) -> list[list[str]]:
     """Divide claims into shards of about equal length, each in the order of the documents.
 
-    The longest goes first, each to the shard that is shortest by then.  A claim of unknown length counts as an average one, so
-    that all go around in turns if none is known.
+    The longest claims come first, each into the shortest shard so far.  A claim of unknown length counts as average, so that
+    claims are dealt out in turns if no length is known.
     """
-    wanted = set(ids)
+    chosen = set(ids)
     together: dict[str, list[str]] = {}
     for id, entry in entries().items():
-        if id in wanted:
-            together.setdefault(entry.part_of if entry.part_of in wanted else id, []).append(id)
-    known = [seconds[id] for id in wanted if id in seconds]
+        if id in chosen:
+            together.setdefault(entry.part_of if entry.part_of in chosen else id, []).append(id)
+    known = [seconds[id] for id in chosen if id in seconds]
     average = sum(known) / len(known) if any(known) else 1.0
     lengths = {head: sum(seconds.get(id, average) for id in group) for head, group in together.items()}
     totals, shards = [0.0] * count, [set[str]() for _ in range(count)]
@@ -59,10 +58,9 @@ def divided(ids: Iterable[str], count: int, seconds: Mapping[str, float]) -> lis
 
 
 def shard_of(names: Sequence[str], text: str, balance: Path | None) -> list[str]:
-    """Return the claims of one shard, "i/k", of those that the names select.
+    """Return the claims of shard "i/k" of those that the names select.
 
-    Raises click.UsageError for another text, for more shards than there is something to divide, and for a `balance` that is no
-    ledger.
+    Raises click.UsageError for another text, for more shards than claims to divide, and if `balance` is not a ledger.
     """
     part, count = parsed(text)
     try:
@@ -76,14 +74,14 @@ def shard_of(names: Sequence[str], text: str, balance: Path | None) -> list[str]
     return shards[part - 1]
 
 
-def joined(ledgers: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the ledger of the run whose shards these are, with the verdicts that follow from all of their evidence.
+def merged(ledgers: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Merge the ledgers of all shards of a run, with the verdicts that follow from all evidence.
 
-    Raises ValueError unless they are all the shards of one run, each once, from the same files and settings, and have every
-    claim that was asked for.
+    Raises ValueError unless they are all shards of one run, each once, from the same files and settings, and contain every
+    requested claim.
     """
     surroundings = [each["environment"] for each in ledgers]
-    if alone := [place for place, each in enumerate(surroundings, start=1) if not each.get("shard")]:
+    if alone := [number for number, each in enumerate(surroundings, start=1) if not each.get("shard")]:
         raise ValueError(f"ledger {alone[0]}: expected a shard of a run, got a whole one")
     of = [(each["shard"]["part"], each["shard"]["of"]) for each in surroundings]
     if sorted(of) != [(part, len(of)) for part in range(1, len(of) + 1)]:
@@ -96,15 +94,15 @@ def joined(ledgers: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     counts = Counter(row["id"] for each in ledgers for row in each["claims"])
     if twice := [id for id, count in counts.items() if count > 1]:
         raise ValueError(f"shards: expected every claim once, got {twice[0]} twice; were they balanced by the same ledger?")
-    asked = surroundings[0]["shard"]["asked"]
-    if missing := [id for id in entries() if id in selected(",".join(asked)) and id not in rows]:
+    requested = surroundings[0]["shard"]["asked"]
+    if missing := [id for id in entries() if id in selected(",".join(requested)) and id not in rows]:
         raise ValueError(f"shards: expected every claim that was asked for, got no row for {missing[0]}")
     environment = {name: value for name, value in surroundings[0].items() if name not in ("shard", "incremental")} | {
         "date": max(str(each.get("date")) for each in surroundings),
         "devices": sorted({device for each in surroundings for device in each.get("devices", ())}),
         "seconds": max(each.get("seconds") or 0.0 for each in surroundings),
         "skipped": dict(sum((Counter(each.get("skipped", {})) for each in surroundings), Counter[str]())),
-        "asked": asked,
+        "asked": requested,
         "complete": all(each.get("complete") for each in surroundings),
     }
     whole = ledger.assemble([rows[id] for id in entries() if id in rows], environment)
@@ -125,7 +123,7 @@ def merge(paths: tuple[Path, ...], path: Path) -> None:
     if not path.resolve().parent.is_dir():
         raise click.UsageError(f"--json: expected a file in an existing folder, got {path}")
     try:
-        whole = joined([ledger.read(each) for each in paths])
+        whole = merged([ledger.read(each) for each in paths])
     except ValueError as error:
         raise click.UsageError(str(error)) from None
     ledger.write(whole, path)

@@ -40,8 +40,8 @@ def describe(entry: Entry, row: Mapping[str, Any] | None, outdated: Reason | Non
         lines += ["", f"  correct    {claim.correction.statement.latex}{under}",
                   f"             {claim.correction.statement.text}", *replaced,
                   *_print(examination.evidence.print_repair), *_steps(examination.repair_steps)]
-    kept, own = (row and row["witness"]) or {}, examination.evidence.witness
-    witness = rendering.witness(own) if own else kept.get("text")
+    recorded, own = (row and row["witness"]) or {}, examination.evidence.witness
+    witness = rendering.witness(own) if own else recorded.get("text")
     lines += ["", f"  witness    {witness}"] if witness else []
     lines += ["", "  twins", *_twins(examination, row)] if claim.twins else []
     lines += _evidence(claim.id, row)
@@ -51,7 +51,7 @@ def describe(entry: Entry, row: Mapping[str, Any] | None, outdated: Reason | Non
 
 
 def _print(check: Check | None) -> list[str]:
-    """How the LaTeX stands to what was proved, and as what it was read."""
+    """Return whether the LaTeX agrees with the proved relation, and how it was read."""
     if check is None:
         return []
     lines = [f"  print      {rendering.standing(to_json(check))}"]
@@ -91,7 +91,7 @@ def _twins(examination: Examination, row: Mapping[str, Any] | None) -> list[str]
 
 
 def quoted(entry: Entry) -> dict[str, str]:
-    """The quoted theorems that a claim rests on by name, each with the claim whose derivation quotes it."""
+    """Return the quoted theorems that a claim rests on by name, each with the claim whose derivation quotes it."""
     theorems: dict[str, str] = {}
     todo, seen = [entry.id], {entry.id}
     while todo:

@@ -1,4 +1,4 @@
-"""The symbolic layer's evidence for a claim: its derivation, its correction and its twins, held against each other."""
+"""The symbolic layer's evidence for a claim, from comparing its derivation, its correction and its twins."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any

@@ -10,7 +10,7 @@ from derivations.records import Record
 class Theorem(Record, frozen=True):
     """A quoted theorem: its name, what it states, and where it is proved.
 
-    Raises ValueError where one of them is empty or no string.
+    Raises ValueError if one of them is empty or not a string.
     """
 
     name: str

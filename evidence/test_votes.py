@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from derivations.claims import Evidence, Layer
-from derivations.pytest_plugin import wanted
+from derivations.pytest_plugin import requested_claims
 from evidence import automatic
 from evidence.harness import assert_sound, observe, vote_on
 from evidence.registry import Case, Observation, Run, cases, load, observations
@@ -15,7 +15,7 @@ RecordEvidence = Callable[[Evidence], None]
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Import the votes on the requested claims, and make each a test."""
-    chosen = wanted(metafunc.config)
+    chosen = requested_claims(metafunc.config)
     load(chosen)
     automatic.register(chosen)
     if "case" in metafunc.fixturenames:

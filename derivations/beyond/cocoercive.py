@@ -80,7 +80,7 @@ class Pair:
         return mean(self.one)(entry) - mean(self.two)(entry)
 
     @cached_property
-    def moved(self) -> sp.Expr:
+    def l1_distance(self) -> sp.Expr:
         """‖δ‖₁."""
         return total(i, sp.Abs(self.one(i) - self.two(i)))
 
@@ -140,8 +140,8 @@ class Pair:
     def by_mass(self) -> AtLeast:
         """Σ 2δ²/(p + w) ≥ ‖δ‖₁²."""
         p, w = self.one(j), self.two(j)
-        slack = 4 * total(j, (p + w) * bregman(sp.Abs(p - w) / (p + w), self.moved / 2, sp.Integer(2)))
-        return AtLeast(self.spread, self.moved**2, because=slack,
+        slack = 4 * total(j, (p + w) * bregman(sp.Abs(p - w) / (p + w), self.l1_distance / 2, sp.Integer(2)))
+        return AtLeast(self.spread, self.l1_distance**2, because=slack,
                        reason="Σ 2(p − w)²/(p + w) ≥ ‖p − w‖₁²: Cauchy and Schwarz, as Σ (p + w) = 2;")
 
     def cocoercive(self, share: sp.Expr) -> AtLeast:
@@ -241,8 +241,8 @@ def lost() -> sp.Expr:
 def one_sided() -> AtLeast:
     """KL(p*, p_c) ≥ ‖p_c − p*‖₁²/2."""
     p, w = PASS.one(j), PASS.two(j)
-    off = 3 * total(j, (w + 2 * p) * bregman(sp.Abs(w - p) / (w + 2 * p), PASS.moved / 3, sp.Integer(2)))
-    return AtLeast(divergence(PASS.two, PASS.one), PASS.moved**2 / 2, because=total(j, pinsker(w, p)) + off,
+    off = 3 * total(j, (w + 2 * p) * bregman(sp.Abs(w - p) / (w + 2 * p), PASS.l1_distance / 3, sp.Integer(2)))
+    return AtLeast(divergence(PASS.two, PASS.one), PASS.l1_distance**2 / 2, because=total(j, pinsker(w, p)) + off,
                    reason="KL(p*, p_c) ≥ ‖p_c − p*‖₁²/2: Pinsker's inequality, as Σ (p* + 2p_c) = 3;")
 
 

@@ -1,4 +1,4 @@
-"""What the covariance matrix C = diag(p) − ppᵀ of attention is: a Laplacian with known kernel, gap, inverse and volume.
+"""The covariance matrix C = diag(p) − ppᵀ of attention: a Laplacian with known kernel, gap, inverse and volume.
 
 Claims     beyond.laplacian, beyond.kernel, beyond.spectral-gap, beyond.interlacing, beyond.resolvent, beyond.volume,
            beyond.natural-step, beyond.natural-gain

@@ -1,4 +1,4 @@
-"""The Gibbs identity: how far any weights are from optimal attention, exactly and in bounds that can be computed.
+"""The Gibbs identity: the distance of any weights from optimal attention, exactly and in computable bounds.
 
 Claims     beyond.gibbs, beyond.gibbs-plans, beyond.gibbs-prior, beyond.pinsker, beyond.pinsker-sharp, beyond.chi-square,
            beyond.certificate

@@ -120,7 +120,7 @@ iterates.twin("two orders more", lambda: next_iterate(2 * passes + 6))
 # ── what one pass certifies ─────────────────────────────────────────────────────────────────────────────────────────
 
 
-def moved(entry: sp.Expr) -> sp.Expr:
+def scaled_evidence(entry: sp.Expr) -> sp.Expr:
     """λ*_a + α g_a, which is αz_a where g = ĥ − μ."""
     return lam[entry] + alpha * g[entry]
 
@@ -137,7 +137,7 @@ def shortfall(entry: sp.Expr) -> sp.Expr:
 
 def certificate(weight: sp.Expr) -> Equation:
     """α²‖h_c − μ‖² against ‖λ* − αz‖² + α²‖h_c − ĥ‖² + weight · (KL(p_c, p*) + KL(p*, p_c))."""
-    one_pass, exact = tilt(moved), mean(tilted)
+    one_pass, exact = tilt(scaled_evidence), mean(tilted)
     of_query, of_output = product(shortfall, shortfall), alpha**2 * distance(mean(one_pass), exact)
     return Equation(alpha**2 * distance(origin, mean(one_pass)), of_query + of_output + weight * jeffreys(one_pass, tilted),
                     reason="⟨h_c − ĥ, αz − λ*⟩ = KL(p_c, p*) + KL(p*, p_c) and αz − λ* = α(ĥ − μ)")

@@ -181,9 +181,9 @@ def deviation(factor: sp.Expr) -> AtLeast:
     """factor · Var_p(v)/τ² ≥ ‖Jv‖₁², with (Jv)_j = p_j (v_j − E_p[v])/τ."""
     center = total(k, p[k] * v[k])
     variance = total(j, p[j] * sp.Abs(v[j] - center) ** 2)
-    moved = total(j, p[j] * sp.Abs(v[j] - center))
-    return AtLeast(factor * variance / tau**2, moved**2 / tau**2, reason="Cauchy and Schwarz",
-                   because=total(j, p[j] * (sp.Abs(v[j] - center) - moved) ** 2) / tau**2 if factor == 1 else None)
+    l1_norm = total(j, p[j] * sp.Abs(v[j] - center))
+    return AtLeast(factor * variance / tau**2, l1_norm**2 / tau**2, reason="Cauchy and Schwarz",
+                   because=total(j, p[j] * (sp.Abs(v[j] - center) - l1_norm) ** 2) / tau**2 if factor == 1 else None)
 
 
 @claim("beyond.jacobian-total", "inequality", title="The total motion of the weights", hypotheses=("τ > 0",),

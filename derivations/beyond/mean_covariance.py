@@ -1,4 +1,4 @@
-"""The exact query as the solution of a linear system, and how far off the system is that is solved in its place.
+"""The exact query as the solution of a linear system, and the error of the approximate system that is solved instead.
 
 Claims     beyond.mean-covariance, beyond.resolvent-contracts, beyond.resolvent-error
 Main claims

@@ -1,4 +1,4 @@
-"""How far attention is from the exact solution, by what is known before anything is computed: sharp bounds in one number q.
+"""A priori bounds for the distance of attention from the exact solution, sharp and in terms of one number q.
 
 Claims     beyond.relative-deviation, beyond.query-bound, beyond.output-bound, beyond.weights-bound, beyond.objective-bound,
            beyond.contraction, beyond.output-attained, beyond.objective-attained

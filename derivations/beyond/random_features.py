@@ -1,4 +1,4 @@
-"""Positive random features: exact covariances, and how far linear attention by them is off on average.
+"""Positive random features: exact covariances, and the average error of linear attention with them.
 
 Claims     beyond.feature-covariance, beyond.ratio-bias, beyond.ratio-bias-bound
 Main claims

@@ -83,7 +83,7 @@ def change(template: sp.Expr) -> sp.Expr:
     return p[template] - w[template]
 
 
-def moved() -> sp.Expr:
+def l1_distance() -> sp.Expr:
     """‖p − w‖₁."""
     return total(i, sp.Abs(change(i)))
 
@@ -110,9 +110,9 @@ def apart(factor: sp.Expr) -> AtLeast:
         return p[template] + w[template]
 
     steep = change(j) ** 4 / (2 * sum_of(j) * (p[j] + 2 * w[j]) * (2 * p[j] + w[j]))
-    spread = 2 * total(j, sum_of(j) * (sp.Abs(change(j)) / sum_of(j) - moved() / 2) ** 2)
+    spread = 2 * total(j, sum_of(j) * (sp.Abs(change(j)) / sum_of(j) - l1_distance() / 2) ** 2)
     slack = total(j, pinsker(p[j], w[j])) + total(j, pinsker(w[j], p[j])) + total(j, steep) + spread
-    return AtLeast(both_ways(), factor * moved() ** 2, because=slack if factor == 1 else None,
+    return AtLeast(both_ways(), factor * l1_distance() ** 2, because=slack if factor == 1 else None,
                    reason="the divergences of an entry sum to at least 2δ²/(p + w), and Σ (p + w) = 2")
 
 
@@ -163,7 +163,7 @@ def within() -> Follows:
 @cache
 def near(factor: sp.Expr) -> Follows:
     """factor · D² ‖p − w‖₁² ≥ ‖h_p − h_w‖²."""
-    return Follows((by_pairs(), within().conclusion), AtLeast(factor * D**2 * moved() ** 2, squared()),
+    return Follows((by_pairs(), within().conclusion), AtLeast(factor * D**2 * l1_distance() ** 2, squared()),
                    (sp.S.One, sp.Rational(1, 4)), given=(DIAMETER,), reason="Σ c_ij = ‖p − w‖₁²")
 
 
@@ -174,7 +174,7 @@ EDGE: dict[Variable, Value] = {n: 2, d: 1, T.label: [[0], [1]], p.label: [QUARTE
 
 def shorter(factor: sp.Expr) -> AtLeast:
     """The same as a bare inequality, where the factor is too small for a proof."""
-    return AtLeast(factor * D**2 * moved() ** 2, squared(), given=(DIAMETER,), at=EDGE)
+    return AtLeast(factor * D**2 * l1_distance() ** 2, squared(), given=(DIAMETER,), at=EDGE)
 
 
 @claim("beyond.mean-distance", "inequality", title="How far a mean moves with its weights", hypotheses=(WITHIN,),
@@ -248,8 +248,8 @@ def to_two_values() -> AtLeast:
 @cache
 def of_two_values() -> AtLeast:
     """ω²/8 ≥ log(1 − ḡ + ḡ e^ω) − ωḡ."""
-    kept, center = total(i, p[i] * (1 - level(i))), total(i, p[i] * level(i))
-    return AtLeast(omega**2 / 8, sp.log(kept + center * sp.exp(omega)) - omega * center, taylor=Taylor(omega, sp.S.Zero, 2),
+    rest, center = total(i, p[i] * (1 - level(i))), total(i, p[i] * level(i))
+    return AtLeast(omega**2 / 8, sp.log(rest + center * sp.exp(omega)) - omega * center, taylor=Taylor(omega, sp.S.Zero, 2),
                    reason="both sides and their slopes are 0 at ω = 0, and a variance of numbers of [0, 1] is at most 1/4;")
 
 

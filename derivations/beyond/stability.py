@@ -109,7 +109,7 @@ def first(gained: sp.Expr) -> sp.Expr:
 
 
 def gains(amount: sp.Expr) -> Equation:
-    """What the first key's weight gains when its score rises from τ(log n − 2z) to τ(log n + 2z)."""
+    """The gain of the first key's weight when its score rises from τ(log n − 2z) to τ(log n + 2z)."""
     return Equation(first(2 * z) - first(-2 * z), amount, reason="σ(2z) − σ(−2z) = tanh z, z = ω/4τ")
 
 

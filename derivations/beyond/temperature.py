@@ -1,4 +1,4 @@
-"""The temperature as a variable: slopes, joint convexity, which keys gain when it falls, and how fast it gets cold.
+"""The temperature as a variable: slopes, joint convexity, which keys gain when it falls, and the rate as it goes to 0.
 
 Claims     beyond.temperature-slope, beyond.entropy-slope, beyond.tangent-gap, beyond.top-mass, beyond.cold-mass
 Main claims
@@ -37,7 +37,7 @@ x, rho = vector("x", m), positive("rho")
 p = softmax(score, tau)
 
 
-def moved(key: sp.Expr) -> sp.Expr:
+def target(key: sp.Expr) -> sp.Expr:
     """x_j."""
     return x[key]
 
@@ -78,7 +78,7 @@ entropy_grows.twin("the second moment", lambda: Equation(derivative(entropy(p), 
 
 def tangent_gap() -> sp.Expr:
     """φ(x, ρ) less the tangent of φ at (s, τ), which is E_p[x] + ρH(p)."""
-    return potential(moved, rho) - expect(p, moved) - rho * entropy(p)
+    return potential(target, rho) - expect(p, target) - rho * entropy(p)
 
 
 def divergence(one: Entry, other: Entry) -> sp.Expr:
@@ -93,14 +93,14 @@ def tangent() -> Steps:
     """The potential lies above each of its tangents by the new temperature times the divergence of the old attention."""
     slopes = total(j, derivative(potential(score, tau), s[j]) * (x[j] - s[j]))
     along = potential(score, tau) + slopes + (rho - tau) * derivative(potential(score, tau), tau)
-    yield Equation(along, expect(p, moved) + rho * entropy(p), reason="the tangent; ∇φ = (p, H), φ = ⟨p, s⟩ + τH")
-    yield AtLeast(tangent_gap(), 0, because=rho * total(j, kl(p(j), softmax(moved, rho)(j))), reason="no tangent is above φ,")
-    yield Equation(tangent_gap(), rho * divergence(p, softmax(moved, rho)), reason="log p'_j = x_j/ρ − log Z'")
+    yield Equation(along, expect(p, target) + rho * entropy(p), reason="the tangent; ∇φ = (p, H), φ = ⟨p, s⟩ + τH")
+    yield AtLeast(tangent_gap(), 0, because=rho * total(j, kl(p(j), softmax(target, rho)(j))), reason="no tangent is above φ,")
+    yield Equation(tangent_gap(), rho * divergence(p, softmax(target, rho)), reason="log p'_j = x_j/ρ − log Z'")
 
 
-tangent.twin("the old temperature", lambda: Equation(tangent_gap(), tau * divergence(p, softmax(moved, rho))))
+tangent.twin("the old temperature", lambda: Equation(tangent_gap(), tau * divergence(p, softmax(target, rho))))
 tangent.twin("the divergence the other way round", lambda: Equation(
-    tangent_gap(), rho * divergence(softmax(moved, rho), p)))
+    tangent_gap(), rho * divergence(softmax(target, rho), p)))
 
 
 # ── which keys gain when it gets colder ─────────────────────────────────────────────────────────────────────────────
@@ -112,7 +112,7 @@ level, gamma, gap = scalar("c"), positive("γ"), positive("D")
 
 
 def masses(inverse: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
-    """What k keys with scores c + a_j and n keys with scores c − b_i contribute to Z at 1/τ."""
+    """The contributions to Z at 1/τ of k keys with scores c + a_j and n keys with scores c − b_i."""
     return (total(top, sp.exp(inverse * (level + a[top]))), total(low, sp.exp(inverse * (level - b[low]))))
 
 

@@ -104,7 +104,7 @@ class Columns:
         return total(i, self.one(i, j) * T[i, entry]) - total(i, self.two(i, j) * T[i, entry])
 
     @cached_property
-    def moved(self) -> sp.Expr:
+    def l1_distance(self) -> sp.Expr:
         """‖δ_j‖₁."""
         return total(i, sp.Abs(self.one(i, j) - self.two(i, j)))
 
@@ -135,7 +135,7 @@ class Columns:
     @cached_property
     def mass(self) -> sp.Expr:
         """Σ_j u_j ‖δ_j‖₁²."""
-        return total(j, u[j] * self.moved**2)
+        return total(j, u[j] * self.l1_distance**2)
 
     @cached_property
     def shipped(self) -> sp.Expr:
@@ -167,7 +167,7 @@ class Columns:
     def by_mass(self) -> AtLeast:
         """Σ_j u_j Σ_i 2δ²/(x + y) ≥ Σ_j u_j ‖δ_j‖₁²."""
         x, y = self.one(i, j), self.two(i, j)
-        slack = total((i, j), u[j] * (x + y) * bregman(sp.Abs(x - y) / (x + y), self.moved / 2, sp.Integer(2)))
+        slack = total((i, j), u[j] * (x + y) * bregman(sp.Abs(x - y) / (x + y), self.l1_distance / 2, sp.Integer(2)))
         return AtLeast(self.spread, self.mass, because=4 * slack,
                        reason="Σ_i 2(x − y)²/(x + y) ≥ ‖x − y‖₁² in every column: Cauchy and Schwarz, as Σ_i (x + y) = 2;")
 
@@ -283,7 +283,7 @@ def lost() -> sp.Expr:
 def one_sided() -> AtLeast:
     """Σ_j u_j KL(x*(·|j), x_c(·|j)) ≥ Σ_j u_j ‖δ_j‖₁²/2."""
     x, y = PASS.one(i, j), PASS.two(i, j)
-    off = 3 * total((i, j), u[j] * (y + 2 * x) * bregman(sp.Abs(x - y) / (y + 2 * x), PASS.moved / 3, sp.Integer(2)))
+    off = 3 * total((i, j), u[j] * (y + 2 * x) * bregman(sp.Abs(x - y) / (y + 2 * x), PASS.l1_distance / 3, sp.Integer(2)))
     return AtLeast(divergence(PASS.two, PASS.one), PASS.mass / 2, because=total((i, j), u[j] * pinsker(y, x)) + off,
                    reason="Pinsker's inequality in every column;")
 

@@ -113,8 +113,8 @@ def difference(right: sp.Expr) -> Equation:
        latex=r"(\mu+z)-h\sim\mathcal N(0,\sigma^2I)")
 def gaussian_difference() -> Steps:
     """The difference of μ + z and h is the noise itself, so it has the law of the noise, with covariance σ²I."""
-    moved = total(i, (p[i] - u[i]) * T[i, a]) + r[a]
-    yield Equation(mean(preference)(a) + moved - mean(member)(a), r[a], reason="it is ε, here r, whatever is drawn")
+    evidence = total(i, (p[i] - u[i]) * T[i, a]) + r[a]
+    yield Equation(mean(preference)(a) + evidence - mean(member)(a), r[a], reason="it is ε, here r, whatever is drawn")
     yield difference(sigma**2 * delta(a, c))
 
 

@@ -34,10 +34,10 @@ def fitted(e: sp.Expr) -> sp.Expr:
 
 def best(objective: Entry, candidate: Entry, factor: sp.Expr) -> UniqueMinimum:
     """The candidate alone minimizes the objective over all weights, for the μ + z of `fitted`."""
-    def moved(of: Entry) -> sp.Expr:
+    def excess(of: Entry) -> sp.Expr:
         return factor / (2 * eta * sigma**2) * total(a, (mean(of)(a) - mean(tilt(point))(a)) ** 2)
 
-    return UniqueMinimum(objective, candidate, n, factor, slack=moved, reason="λ = (μ + z − ĥ)/(ησ²)")
+    return UniqueMinimum(objective, candidate, n, factor, slack=excess, reason="λ = (μ + z − ĥ)/(ησ²)")
 
 
 def off_target(of: Entry) -> sp.Expr:

@@ -335,7 +335,7 @@ def solution_to_true_preference() -> Steps:
 
 
 def limit_of_solution(right: sp.Expr) -> Expansion:
-    """What p* tends to."""
+    """The limit of p*."""
     return Expansion(weights(tilted(at_lam))(i), right, alpha, 0, where=(maximizer,), reason="λ* = O(α)")
 
 

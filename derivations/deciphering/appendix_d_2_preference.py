@@ -166,7 +166,7 @@ def beyond(to: sp.Expr) -> sp.Expr:
 
 
 def at_most(bound: sp.Expr, leaving: sp.Expr, because: sp.Expr | None = None) -> AtLeast:
-    """What leaves t_j, over what stays, is at most a bound."""
+    """The mass leaving t_j, relative to the mass that stays, is at most a bound."""
     return AtLeast(bound, leaving, because=because, quotes=(SQUEEZE,),
                    reason="so it tends to 0: the diagonal entry to 1, the others of the column, which sum to the rest, to 0")
 
@@ -200,16 +200,16 @@ def preference_limit() -> Steps:
     """ũ keeps all of u but for what leaves, so the two distributions agree in the limit."""
     yield Equation(total(i, true_preference(free)(i)), 1, reason="ũ has mass 1, so bounds from below for all t suffice")
     yield Limit(sp.exp(-gap / gamma), gamma, sp.S.Zero, sp.S.Zero, reason="each term of what leaves, for δ > 0")
-    yield kept(u[i] - u[i] * leak(i, symmetric))
+    yield retained(u[i] - u[i] * leak(i, symmetric))
 
 
-def kept(right: sp.Expr) -> AtLeast:
-    """ũ(t) is at least u(t) less what leaves t."""
+def retained(right: sp.Expr) -> AtLeast:
+    """ũ(t) is at least u(t) minus the mass that leaves t."""
     q = kernel(origin, symmetric)
     arriving = total(l, u[l] * q(i, l) * (1 - sp.KroneckerDelta(i, l)))
     return AtLeast(true_preference(symmetric)(i), right, because=arriving + u[i] * (1 - q(i, i)) ** 2 / q(i, i),
                    reason="what arrives is ≥ 0")
 
 
-preference_limit.twin("nothing leaves", lambda: kept(u[i]))
-preference_limit.twin("an eighth of what leaves", lambda: kept(u[i] - u[i] * leak(i, symmetric) / 8))
+preference_limit.twin("nothing leaves", lambda: retained(u[i]))
+preference_limit.twin("an eighth of what leaves", lambda: retained(u[i] - u[i] * leak(i, symmetric) / 8))

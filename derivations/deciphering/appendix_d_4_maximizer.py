@@ -99,9 +99,9 @@ def mean_to_second_order() -> Expansion:
         centred = Y[i] - total(k, Q[j, k] * Y[k])
         return total((i, j), u[j] * Q[j, i] * (T[i, a] - base_mean(j, a)) * centred**power) / gamma**power
 
-    moved = total((i, j), u[j] * Q[j, i] * T[i, a] * sp.exp(s * Y[i] / gamma) / total(k, Q[j, k] * sp.exp(s * Y[k] / gamma)))
+    tilted = total((i, j), u[j] * Q[j, i] * T[i, a] * sp.exp(s * Y[i] / gamma) / total(k, Q[j, k] * sp.exp(s * Y[k] / gamma)))
     start = total(j, u[j] * base_mean(j, a))
-    return Expansion(moved, start + s * off(1) + s**2 / 2 * off(2), s, 2, reason="cumulants of each q_t, one order further")
+    return Expansion(tilted, start + s * off(1) + s**2 / 2 * off(2), s, 2, reason="cumulants of each q_t, one order further")
 
 
 def cubic_effect() -> Expansion:

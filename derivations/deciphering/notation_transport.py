@@ -251,11 +251,11 @@ def dual_slope(cost: Entries) -> Equation:
                     reason="so μ̃ + z = λ/α + Σ_j u_j Σ_i q_λ(i|j) t_i at a maximizer λ")
 
 
-def solves(found: Entries, cost: Entries) -> AtLeast:
-    """P(X) ≥ P(X*) for every coupling X with column sums u, where X*_ij = u_j `found`(i|j), for the μ̃ + z that goes with λ."""
+def solves(plan: Entries, cost: Entries) -> AtLeast:
+    """P(X) ≥ P(X*) for every coupling X with column sums u, where X*_ij = u_j `plan`(i|j), for the μ̃ + z that goes with λ."""
     target, best = stationary(at_lam, cost), kernel(at_lam, cost)
     apart = alpha / 2 * total(a, (mean(rival)(a) - mean(best)(a)) ** 2)
-    return AtLeast(primal(rival, target, cost), primal(found, target, cost), because=gamma * divergence(rival, best) + apart,
+    return AtLeast(primal(rival, target, cost), primal(plan, target, cost), because=gamma * divergence(rival, best) + apart,
                    reason="the gap, γ Σ_j u_j KL(x(·|j) ‖ q_λ(·|j)) + α/2 ‖Σ_i (p_i − p*_i) t_i‖², is 0 at "
                           "X_ij = u_j q_λ(i|j) alone")
 

@@ -1,4 +1,4 @@
-"""Section 2, and sections 3.2 and 6 where they name other models: what is said of other papers.
+"""Section 2, and sections 3.2 and 6 where they name other models: statements about other papers.
 
 Claims     deciphering.s2.saliency, deciphering.s2.not-identifiable, deciphering.s2.hahn, deciphering.s2.kernel-smoother,
            deciphering.s2.unaltered, deciphering.s2.gaussian-process, deciphering.s2.norms, deciphering.s2.hopfield,
@@ -58,11 +58,11 @@ def combination(coordinate: sp.Expr) -> sp.Expr:
     return total(i, g[i] * T[i, coordinate])
 
 
-def same_output(extra_template: Entry, kept: sp.Expr = sp.S.One, reason: str = "") -> Equation:
+def same_output(extra_template: Entry, retained: sp.Expr = sp.S.One, reason: str = "") -> Equation:
     """Weight moved from t_0 to the others in the proportions g leaves the output."""
-    moved = total(i, (p[i] + step * g[i]) * T[i, a]) + (last - step) * extra_template(a)
-    before = total(i, p[i] * T[i, a]) + kept * last * extra_template(a)
-    return Equation(moved, before, about=(step,), reason=reason)
+    after = total(i, (p[i] + step * g[i]) * T[i, a]) + (last - step) * extra_template(a)
+    before = total(i, p[i] * T[i, a]) + retained * last * extra_template(a)
+    return Equation(after, before, about=(step,), reason=reason)
 
 
 @claim("deciphering.s2.not-identifiable", "equivalence", title="Attention weights are not identifiable",
@@ -175,7 +175,7 @@ def two_lstm_layers() -> Undecidable:
 
 # ── Bahdanau and Luong ──────────────────────────────────────────────────────────────────────────────────────────────
 
-place, apart, gain = scalar("x"), positive("y"), positive("v")
+middle, apart, gain = scalar("x"), positive("y"), positive("v")
 weight, decoder = vector("W", d, d), vector("S", d)
 
 
@@ -196,7 +196,7 @@ def general(evidence_of_state: Entry) -> Equation:
        needs=("deciphering.s7.dot-product",))
 def original_attention() -> Steps:
     """With a uniform preference the closed form is said to align with the attention of Bahdanau et al. and Luong et al."""
-    yield Fails(Equation(unit(place + apart) + unit(place - apart) - 2 * unit(place), 0, at={place: 1, apart: 1, gain: 1}),
+    yield Fails(Equation(unit(middle + apart) + unit(middle - apart) - 2 * unit(middle), 0, at={middle: 1, apart: 1, gain: 1}),
                 reason="with uniform u, log p is linear in t_i for every z; Bahdanau's score v·tanh(W t_i + U s) is not: for "
                        "three annotations on a line its second difference is not 0")
 

@@ -1,4 +1,4 @@
-"""Section 3: what is said of the three examples, of vocabularies, captions and words in order.
+"""Section 3: statements about the three examples, vocabularies, captions and words in order.
 
 Claims     deciphering.s3.unified, deciphering.s3.blanks-train-bert, deciphering.s3.typical-extractors,
            deciphering.s3.large-vocabulary, deciphering.s3.prior-knowledge, deciphering.s3.similar-places,
@@ -97,14 +97,14 @@ def given_place(share: Entry, right: sp.Expr) -> Equation:
                     reason="independence takes k out of the share")
 
 
-def uneven(place: sp.Expr) -> sp.Expr:
+def uneven(position: sp.Expr) -> sp.Expr:
     """v_i."""
-    return v[place]
+    return v[position]
 
 
 def alike(right: sp.Expr) -> Equation:
     """The same where all places in the image have the share 1/m."""
-    return given_place(lambda place: 1 / places, right)
+    return given_place(lambda position: 1 / places, right)
 
 
 @claim("deciphering.s3.caption-places", "identity", title="Independent places mean equal weights",

@@ -97,7 +97,7 @@ convex_combination.twin("equal weights", lambda: half_space(lambda template: 1 /
 convex_combination.twin("weights that do not sum to 1", lambda: half_space(lambda template: n * p[template]))
 
 
-given, off, place = simplex("w", n), vector("x", n), scalar("y")
+given, off, y = simplex("w", n), vector("x", n), scalar("y")
 
 
 def mirrored(right: sp.Expr) -> Equation:
@@ -128,9 +128,9 @@ def mean_of_integrable() -> Steps:
     yield AtLeast(total(i, given[i] * (upper[i] + lower[i])), total(i, given[i] * (upper[i] - lower[i])),
                   because=2 * total(i, given[i] * lower[i]), quotes=(DOMINATED_CONVERGENCE,),
                   reason="a coordinate r − q with r, q ≥ 0 is at most its size, on every finite part: what is left tends to 0")
-    bell = sp.exp(-((place - peak) ** 2) / 2)
-    yield Equation(derivative(-bell, place), (place - peak) * bell, reason="an antiderivative of (y − m) times the density")
-    yield Limit(sp.exp(-(place**2) / 2), place, sp.oo, sp.S.Zero, reason="which vanishes at both ends: the integral is 0")
+    bell = sp.exp(-((y - peak) ** 2) / 2)
+    yield Equation(derivative(-bell, y), (y - peak) * bell, reason="an antiderivative of (y − m) times the density")
+    yield Limit(sp.exp(-(y**2) / 2), y, sp.oo, sp.S.Zero, reason="which vanishes at both ends: the integral is 0")
     yield Equation(total(i, given[i]) / 2 + total(i, given[i]) / 2, 1, reason="mass 1", about=(n,))
     yield mirrored(peak)
 
@@ -248,7 +248,7 @@ so_far = size("r")
 
 
 def counted(right: sp.Expr) -> Equation:
-    """How many words come before the word k = r + 1, counted one by one."""
+    """The number of words before the word k = r + 1, counted one by one."""
     return Equation(total(index("w", so_far), sp.S.One), right, reason="words 1, …, r", about=(so_far,))
 
 

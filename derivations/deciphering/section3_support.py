@@ -1,4 +1,4 @@
-"""Section 3: what a support within T excludes, and what a preference that does not see the words so far cannot do.
+"""Section 3: what a support within T excludes, and the limits of a preference that does not see the previous words.
 
 Claims     deciphering.s3.strong-constraint, deciphering.s3.words-so-far, deciphering.s3.within-support
 Main claims
@@ -94,8 +94,8 @@ def estimate(right: sp.Expr, because: sp.Expr | None = None) -> AtLeast:
 
 def centres(at: dict[Variable, Value]) -> AtLeast:
     """Squared distances from the mean Σ r x, of the estimate's mean with w outside, and of the mean of what it has on T."""
-    truth, kept = total(i, r[i] * line[i]), total(i, confined[i] * line[i])
-    return AtLeast(((kept + spilled * away) / (1 + spilled) - truth) ** 2, (kept - truth) ** 2, at=at)
+    truth, confined_mean = total(i, r[i] * line[i]), total(i, confined[i] * line[i])
+    return AtLeast(((confined_mean + spilled * away) / (1 + spilled) - truth) ** 2, (confined_mean - truth) ** 2, at=at)
 
 
 @claim("deciphering.s3.within-support", "inequality", title="An estimate of h improves within the support",

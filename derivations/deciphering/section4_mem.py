@@ -108,10 +108,10 @@ def saddle(strength: sp.Expr, candidate: Entry) -> UniqueMinimum:
     def lagrangian(of: Entry) -> sp.Expr:
         return information(of) + strength / 2 * (residual(of, target) - square)
 
-    def moved(of: Entry) -> sp.Expr:
+    def excess(of: Entry) -> sp.Expr:
         return strength / 2 * total(a, (mean(of)(a) - mean(tilted)(a)) ** 2)
 
-    return UniqueMinimum(lagrangian, candidate, n, sp.S.One, slack=moved,
+    return UniqueMinimum(lagrangian, candidate, n, sp.S.One, slack=excess,
                          reason="so no q in the ball has a smaller divergence: there the second term is ≤ 0, and 0 at p*",
                          quotes=(INTERMEDIATE_VALUE,))
 

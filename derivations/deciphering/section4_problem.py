@@ -81,10 +81,10 @@ def stationary(at: Entry) -> Entry:
 
 def minimizes(candidate: Entry) -> UniqueMinimum:
     """The candidate is the only minimizer of (4), for the μ + z that goes with λ."""
-    def moved(of: Entry) -> sp.Expr:
+    def excess(of: Entry) -> sp.Expr:
         return alpha / 2 * total(a, (mean(of)(a) - mean(tilt(point))(a)) ** 2)
 
-    return UniqueMinimum(lambda of: primal(of, stationary(point)), candidate, n, sp.S.One, slack=moved,
+    return UniqueMinimum(lambda of: primal(of, stationary(point)), candidate, n, sp.S.One, slack=excess,
                          reason="P(q) − P(p) = Σ_i kl(q_i ‖ p_i) + α/2 ‖Σ_i (q_i − p_i) t_i‖² where λ = α(μ + z − Σ_i p_i t_i)")
 
 
@@ -161,8 +161,8 @@ def heavy_tail() -> sp.Expr:
     """∫_1^R p log(p/u) for p = 1/a² on a ≥ 1 and u = N(0, 1), whose support is all of ℝ."""
     s, top = sp.symbols("s R", positive=True)
     parts = (-2 * sp.log(s) / s**2, sp.Rational(1, 2) + sp.log(2 * sp.pi) / (2 * s**2))
-    found = sp.Add(*[sp.integrate(part, (s, 1, top)) for part in parts])
-    return sp.expand(found).subs(top, end)
+    integral = sp.Add(*[sp.integrate(part, (s, 1, top)) for part in parts])
+    return sp.expand(integral).subs(top, end)
 
 
 def bounded(by: sp.Expr, because: sp.Expr | None = None) -> AtLeast:
@@ -281,7 +281,7 @@ def reliability() -> Steps:
 
 
 def closer(right: sp.Expr) -> Follows:
-    """What follows for r₁ from the optimality of one minimizer for α, and of the other for α + s."""
+    """The consequence for r₁ if one minimizer is optimal for α, and the other for α + s."""
     larger = alpha + step
     optimal = (AtLeast(alpha / 2 * r2 + k2, alpha / 2 * r1 + k1), AtLeast(larger / 2 * r1 + k1, larger / 2 * r2 + k2))
     return Follows(optimal, AtLeast(r1, right), (2 / step, 2 / step), given=optimal, reason="added, and divided by s/2",

@@ -80,8 +80,8 @@ W, MIDDLE, SLOPE = sp.symbols("w m s", real=True)
 @cache
 def integrated() -> sp.Expr:
     """∫ e^{sw} dN(m, 1)(w), an integral over the real line."""
-    found = sp.integrate(sp.exp(SLOPE * W - (W - MIDDLE) ** 2 / 2) / sp.sqrt(2 * sp.pi), (W, -sp.oo, sp.oo))
-    return sp.simplify(found.rewrite(sp.erf))
+    integral = sp.integrate(sp.exp(SLOPE * W - (W - MIDDLE) ** 2 / 2) / sp.sqrt(2 * sp.pi), (W, -sp.oo, sp.oo))
+    return sp.simplify(integral.rewrite(sp.erf))
 
 
 def coordinate_mgf(m: sp.Expr, s: sp.Expr) -> sp.Expr:
@@ -114,7 +114,7 @@ def target(e: sp.Expr) -> sp.Expr:
     return b[e]
 
 
-def moved(e: sp.Expr) -> sp.Expr:
+def shifted_mean(e: sp.Expr) -> sp.Expr:
     """(μ + λ)_a."""
     return mu[e] + lam[e]
 
@@ -255,7 +255,7 @@ dual_problem.twin("‖λ‖²/(2α) is added", lambda: largest(dual_value(other,
        hypotheses=("u = N(μ, I)",))
 def generating_function() -> Steps:
     """The integral in the dual is the moment generating function of a spherical Gaussian, and has this closed form."""
-    yield Equation(log_density(x, center) + inner(lambda e: x[e], point), log_density(x, moved) + log_mgf(lam),
+    yield Equation(log_density(x, center) + inner(lambda e: x[e], point), log_density(x, shifted_mean) + log_mgf(lam),
                    reason="the square completed: u e^⟨a,λ⟩ is the density of N(μ + λ, I) times a constant, M(λ)")
     yield Equation(mgf(lam), sp.exp(log_mgf(lam)), reason="and by integration, coordinate by coordinate")
 
@@ -301,7 +301,7 @@ def same_ratio(to: Entry) -> Equation:
        latex=r"p^*(a)\propto\exp(-\tfrac12\|a-\mu\|^2+\langle a,\lambda^*\rangle)\propto\exp(-\tfrac12\|a-(\mu+\lambda^*)\|^2)")
 def proportional() -> Steps:
     """The tilted density is proportional to the Gaussian one around μ + λ*, for any λ."""
-    yield same_ratio(moved)
+    yield same_ratio(shifted_mean)
 
 
 proportional.twin("around μ − λ", lambda: same_ratio(lambda e: mu[e] - lam[e]))
@@ -324,7 +324,7 @@ def gaussian_around(middle: Entry) -> Equation:
        needs=("deciphering.7", "deciphering.s5.dual-point", "deciphering.s5.proportional"))
 def minimizer() -> Steps:
     """The minimizer is a spherical Gaussian whose mean is a convex combination of μ and b."""
-    yield Equation(moved(a).xreplace({lam[a]: maximal(a)}), estimate(a), reason="μ + λ*")
+    yield Equation(shifted_mean(a).xreplace({lam[a]: maximal(a)}), estimate(a), reason="μ + λ*")
     yield gaussian_around(estimate)
 
 

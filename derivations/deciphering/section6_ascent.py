@@ -1,4 +1,4 @@
-"""Section 6: gradient ascent on (9), and what the models before the transformer have of it.
+"""Section 6: gradient ascent on (9), and its traces in models before the transformer.
 
 Claims     deciphering.s6.gradient-ascent, deciphering.s6.components
 Main claims

@@ -143,7 +143,7 @@ one_pass_gap.twin("the distance from μ + z", lambda: one_pass(alpha / 2 * dista
 one_pass_gap.twin("1/2 is lost", lambda: one_pass(alpha * distance(mu, pass_mean)))
 
 
-def moved(entry: sp.Expr) -> sp.Expr:
+def scaled_evidence(entry: sp.Expr) -> sp.Expr:
     """λ*_a + α g_a, which is α z_a where g = ĥ − μ."""
     return lam[entry] + alpha * g[entry]
 
@@ -155,14 +155,14 @@ def origin(entry: sp.Expr) -> sp.Expr:
 
 def certified(right: sp.Expr) -> AtLeast:
     """α/2 ‖μ − h_c‖² ≥ right."""
-    attention = tilt(moved)
+    attention = tilt(scaled_evidence)
     slack = divergence(tilted, attention) + alpha / 2 * total(a, g[a] ** 2)
     return AtLeast(alpha / 2 * distance(origin, mean(attention)), right, because=slack, reason="with αz = λ* + α(ĥ − μ)")
 
 
 def loss() -> sp.Expr:
     """KL(p_c ‖ p*) + α/2 ‖h_c − ĥ‖²."""
-    return divergence(tilt(moved), tilted) + alpha / 2 * distance(mean(tilt(moved)), exact)
+    return divergence(tilt(scaled_evidence), tilted) + alpha / 2 * distance(mean(tilt(scaled_evidence)), exact)
 
 
 @claim("deciphering.s6.one-pass-bound", "inequality", title="Addition: what one pass of attention can be off by",
@@ -171,14 +171,14 @@ def loss() -> sp.Expr:
        needs=("deciphering.s6.one-pass-gap", "deciphering.s6.suboptimality"))
 def one_pass_bound() -> Steps:
     """An addition: one pass bounds its own error; h_c is no farther from the exact estimate than from μ, its plan is near."""
-    yield Equation(alpha * (stationary(point)(a) - mu(a)), moved(a).xreplace({g[a]: exact(a) - mu(a)}),
+    yield Equation(alpha * (stationary(point)(a) - mu(a)), scaled_evidence(a).xreplace({g[a]: exact(a) - mu(a)}),
                    reason="αz = λ* + α(ĥ − μ), so g is ĥ − μ")
     yield certified(loss())
 
 
 one_pass_bound.twin("the distance of ĥ from μ counts twice", lambda: certified(loss() + alpha * total(a, g[a] ** 2)))
 one_pass_bound.twin("the divergence of the minimizer counts twice", lambda: certified(
-    loss() + 2 * divergence(tilted, tilt(moved))))
+    loss() + 2 * divergence(tilted, tilt(scaled_evidence))))
 
 
 # ── what does not change ────────────────────────────────────────────────────────────────────────────────────────────

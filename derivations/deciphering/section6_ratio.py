@@ -77,14 +77,14 @@ covariance_bound.twin("the variance on top", lambda: bounded(length() + total(i,
 
 # ── one pass ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-def moved(entry: sp.Expr) -> sp.Expr:
+def scaled_evidence(entry: sp.Expr) -> sp.Expr:
     """λ*_a + α g_a, which is α z_a where g = ĥ − μ."""
     return lam[entry] + alpha * g[entry]
 
 
 def missed(entry: sp.Expr) -> sp.Expr:
     """e_a = (h_c − ĥ)_a: what the mean of the tilt by λ* + αg differs by from that of the tilt by λ*."""
-    return mean(tilt(moved))(entry) - mean(tilted)(entry)
+    return mean(tilt(scaled_evidence))(entry) - mean(tilted)(entry)
 
 
 own = total(a, g[a] ** 2)
@@ -121,7 +121,7 @@ EDGE: Point = {n: 2, d: 1, T.label: [[1], [-1]], u.label: [Fraction(1, 2)] * 2, 
 
 def monotone_means() -> Steps:
     """Why Baillon and Haddad's inequality holds for the tilts by λ* and by αz."""
-    yield Equation(alpha * (stationary(point)(a) - mu(a)), moved(a).xreplace({g[a]: mean(tilted)(a) - mu(a)}),
+    yield Equation(alpha * (stationary(point)(a) - mu(a)), scaled_evidence(a).xreplace({g[a]: mean(tilted)(a) - mu(a)}),
                    reason="αz = λ* + α(ĥ − μ), so g is ĥ − μ")
     yield Equation(derivative(sp.log(partition(point)), lam[a]), mean(tilted)(a), reason="ĥ(λ) is the gradient of log M")
     spread = total(i, tilted(i) * T[i, a] * T[i, b]) - mean(tilted)(a) * mean(tilted)(b)

@@ -191,10 +191,10 @@ generating_function.twin("the weights are left out", lambda: generates(expected(
 
 def minimizes(candidate: Entry) -> UniqueMinimum:
     """The candidate is the only minimizer of (4) with the z for which λ satisfies the stationarity of (9)."""
-    def moved(weights: Entry) -> sp.Expr:
+    def excess(weights: Entry) -> sp.Expr:
         return alpha / 2 * distance(mean(weights), mean(tilted))
 
-    return UniqueMinimum(lambda p: primal(p, stationary(point)), candidate, n, sp.S.One, slack=moved, at={d: 1},
+    return UniqueMinimum(lambda p: primal(p, stationary(point)), candidate, n, sp.S.One, slack=excess, at={d: 1},
                          reason="P(q) − P(p) = Σ_i kl(q_i ‖ p_i) + α/2 ‖Σ_i (q_i − p_i) t_i‖² where λ = α(μ + z − Σ_i p_i t_i)")
 
 

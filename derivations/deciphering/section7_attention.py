@@ -269,7 +269,7 @@ def given(word: sp.Expr) -> Entry:
 
 
 def before(word: sp.Expr) -> Entry:
-    """What a self-attention layer before 𝓛, with the scores ⟨x_i, G x_l⟩, puts in the place of x_i."""
+    """The output that replaces x_i after a self-attention layer before 𝓛 with the scores ⟨x_i, G x_l⟩."""
     of, first, second = index("l", n), index("p", d), index("q", d)
     weight = sp.exp(total((first, second), X[word, first] * G[first, second] * X[of, second]))
     return lambda coordinate: total(of, X[of, coordinate] * weight) / total(of, weight)
@@ -289,8 +289,8 @@ def grouped(templates: Callable[[sp.Expr], Entry], asking: Callable[[sp.Expr], E
         return total(s, templates(word)(s) / root * evidence_of_word(asking)(s))
 
     layer_ = average(lambda word: total(a, V[o, a] * before(word)(a)), scores)
-    found = total(a, root * V[o, a] * average(lambda word: templates(word)(a) / root, products))
-    return Equation(layer_, found, at={n: 2, d: 1, e: 1, o: 1, k: 1},
+    output = total(a, root * V[o, a] * average(lambda word: templates(word)(a) / root, products))
+    return Equation(layer_, output, at={n: 2, d: 1, e: 1, o: 1, k: 1},
                     reason="f_pref gives the templates, f_evd the evidence: both contain the layer before; what comes after 𝓛 "
                            "sees its output alone, beside c, and so is a part of f_out")
 
@@ -334,8 +334,8 @@ def stacked(own_evidence: bool, factor: sp.Expr, own_prior: bool = True) -> Equa
     def of_head(coordinate: sp.Expr) -> sp.Expr:
         return total(r, many["K"][which, r, coordinate] * total(b, many["Q"][which, r, b] * y[b]))
 
-    found = estimate(of_head, prior_of(h if own_prior else sp.S.One), 1 / root)
-    return Equation(head_of(h, o), total(a, factor * many["V"][h, o, a] * found(a)), at={o: 1},
+    estimated = estimate(of_head, prior_of(h if own_prior else sp.S.One), 1 / root)
+    return Equation(head_of(h, o), total(a, factor * many["V"][h, o, a] * estimated(a)), at={o: 1},
                     reason="head by head as in a single one")
 
 

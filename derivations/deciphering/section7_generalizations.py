@@ -119,8 +119,8 @@ def by_content(right: Entry) -> Equation:
 def context_dependent() -> Steps:
     """Any positive function of all the contents will do as a preference: the importance of each word before z is known."""
     yield Equation(log_linear(lambda word: sp.S.Zero, importance)(i), importance(i), reason="without evidence p = u")
-    moved = log_linear(product, lambda word: sp.exp(inner(word, point)))
-    yield Equation(moved(i), log_linear(lambda word: total(b, T[word, b] * (lam[b] + alpha * z[b])))(i),
+    tilted = log_linear(product, lambda word: sp.exp(inner(word, point)))
+    yield Equation(tilted(i), log_linear(lambda word: total(b, T[word, b] * (lam[b] + alpha * z[b])))(i),
                    reason="one that is log-linear in the template itself moves the evidence by λ/α")
     yield by_content(log_linear(lambda word: product(word) + sp.log(content[word])))
 

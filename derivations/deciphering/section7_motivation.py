@@ -1,4 +1,4 @@
-"""Section 7: what is said of T5 beside (18), and why another support may be wanted.
+"""Section 7: statements about T5 beside (18), and why another support may be useful.
 
 Claims     deciphering.s7.like-the-original, deciphering.s7.faster-norm, deciphering.s7.synonyms
 Main claims

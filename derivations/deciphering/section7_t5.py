@@ -104,9 +104,9 @@ preference_weights.twin("the bias with the other sign", lambda: odds(lambda word
 preference_weights.twin("no bias", lambda: odds(none))
 
 
-def seen_from(place: sp.Expr) -> Entry:
+def seen_from(query: sp.Expr) -> Entry:
     """i ↦ b_{k−i}, the position bias for the query at k."""
-    return lambda word: B[n + place - word]
+    return lambda word: B[n + query - word]
 
 
 def of_two_queries(whole: int, biases: int) -> Equation:
@@ -274,7 +274,7 @@ table = vector("P", n, d)
 
 
 def looked_up(right: sp.Expr) -> Equation:
-    """What entry (k, c) of the table adds to coordinate a of the word at j, per unit: the path of its gradient."""
+    """The contribution of entry (k, c) of the table to coordinate a of the word at j, per unit: its gradient."""
     row = total(r, delta(r, j) * table[r, a])
     return Equation(derivative(row, table[k, c]), right, reason="the row j of the table is added, so each number is trained")
 

@@ -73,7 +73,7 @@ def deviation() -> sp.Expr:
 
 @cache
 def output_error() -> sp.Expr:
-    """How far the layer's output is from the solution, relative to how far the solution moves away from μ, squared."""
+    """The squared distance of the layer's output from the solution, relative to that of the solution from μ."""
     return squared(lambda s: output(s) - exact(s)) / squared(lambda s: exact(s) - mu(s))
 
 
@@ -116,7 +116,7 @@ def other_scale() -> Expansion:
                      where=(rescaled,), reason="but a deviation that vanishes with c²: t = x/√d′ is one choice of c among all")
 
 
-def moved(weights: Entry) -> sp.Expr:
+def excess(weights: Entry) -> sp.Expr:
     """α/2 ‖Σ_i (q_i − u_i) t_i‖²."""
     return alpha / 2 * squared(lambda s: mean(weights)(s) - mu(s))
 
@@ -145,7 +145,7 @@ def as_a_result() -> Steps:
 @as_a_result.corrected(r"\frac{\|\lambda^*-\alpha z\|}{\|\lambda^*\|}=\frac{\|\hat h-\mu\|}{\|\mu+z-\hat h\|}", Severity.FATAL)
 def what_it_measures() -> Steps:
     """The deviation is the shift of the estimate over the residual: it compares sizes, and does not see the layer's output."""
-    yield UniqueMinimum(lambda q: primal(q, mu), preference, n, sp.S.One, slack=moved,
+    yield UniqueMinimum(lambda q: primal(q, mu), preference, n, sp.S.One, slack=excess,
                         reason="any weights u solve (4) exactly, for themselves as the preference and z = 0: λ* = αz = 0")
     yield Equation(squared(lambda s: lam[s] - alpha * exact_evidence(s)), alpha**2 * squared(lambda s: exact(s) - mu(s)),
                    reason="the numerator")

@@ -274,8 +274,8 @@ t5_output.twin("the prior is lost", lambda: t5_is(score(other), everywhere))
 def t5_estimate(size_of: sp.Expr, factor: sp.Expr, prior: Callable[[], Entry] = preference,
                 at: Place | None = None, strength: sp.Expr = sp.S.One) -> Equation:
     """The shipped head against V′ applied to (18) with α = 1, t_i = x_i · size_of and z = strength · KᵀQy."""
-    found = estimate(lambda s: strength * evidence_of(other)(s), prior(), size_of)
-    return Equation(t5(o), outside(found, factor)(o), at=at or FIRST,
+    estimated = estimate(lambda s: strength * evidence_of(other)(s), prior(), size_of)
+    return Equation(t5(o), outside(estimated, factor)(o), at=at or FIRST,
                     reason="⟨K x_i, Q y⟩ = ⟨x_i, KᵀQ y⟩")
 
 

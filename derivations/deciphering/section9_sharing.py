@@ -72,7 +72,7 @@ FINITE = "the costs are in ℝ₊, so finite"
 
 
 def share(template: sp.Expr, of: sp.Expr, strength: sp.Expr = alpha, scale: sp.Expr = gamma) -> sp.Expr:
-    """What t_i gets of u_l: exp((αy_i − M_il)/γ)/Z_l."""
+    """The share of u_l that t_i gets: exp((αy_i − M_il)/γ)/Z_l."""
     def raw(to: sp.Expr) -> sp.Expr:
         return sp.exp((strength * y[to] - K[to, of]) / scale)
 
@@ -257,7 +257,7 @@ def inner_cost(first: sp.Expr, second: sp.Expr) -> sp.Expr:
 
 
 def bounded(right: sp.Expr) -> Follows:
-    """What follows for the cost from C being an upper bound of the inner products, here of t_i and of t_j with itself."""
+    """The consequence for the cost if C bounds the inner products, here of t_i and of t_j with itself."""
     bounds, apart = (AtLeast(C, product(i, i)), AtLeast(C, product(j, j))), total(b, (T[i, b] - T[j, b]) ** 2)
     return Follows(bounds, AtLeast(inner_cost(i, j), right), (sp.S.Half, sp.S.Half), apart / 2, given=bounds,
                    at={N: 2, d: 1, T.label: [[0], [1]], C: 1}, reason="⟨t_i, t_j⟩ ≤ (‖t_i‖² + ‖t_j‖²)/2 ≤ C")
@@ -267,8 +267,8 @@ def bounded(right: sp.Expr) -> Follows:
        latex=r"C\ge\|t\|^2,\ C\ge\|t'\|^2\implies M(t,t')=-t^\top t'+C\ge0")
 def nonnegative_cost() -> Steps:
     """With C an upper bound of all inner products the cost is nonnegative; the weights (25) do not depend on C at all."""
-    moved = weights(conditional_of(scores(lambda e: alpha * z[e]), lambda to, of: inner_cost(to, of) + C))
-    yield Equation(moved(i), weights(conditional_of(scores(lambda e: alpha * z[e]), inner_cost))(i),
+    shifted = weights(conditional_of(scores(lambda e: alpha * z[e]), lambda to, of: inner_cost(to, of) + C))
+    yield Equation(shifted(i), weights(conditional_of(scores(lambda e: alpha * z[e]), inner_cost))(i),
                    reason="a number added to all costs cancels")
     yield bounded(sp.S.Zero)
 
@@ -305,7 +305,7 @@ def experiment_cost_on_a_sphere() -> Steps:
 
 
 def on_a_sphere(right: sp.Expr, at: dict[Variable, Value] | None = None) -> Follows:
-    """What follows if t' is not longer than t and different from it."""
+    """The consequence if t' is not longer than t and different from it."""
     distance = total(b, (T[k, b] - T[j, b]) ** 2)
     premises = AtLeast(product(j, j), product(k, k)), AtLeast(distance, 0, strict=True)
     return Follows(premises, AtLeast(inner_cost(k, j), right, strict=True), (sp.S.Half, sp.S.Half), given=premises,

@@ -107,7 +107,7 @@ MORE = sp.Rational(1, 100)
 
 
 def due_to_the_layer(right: sp.Expr, strict: bool = False) -> Follows:
-    """What follows for the effect of the layer from a gain, if templates of the same class do not help by themselves."""
+    """What a gain implies for the effect of the layer, if templates of the same class do not help by themselves."""
     premises = AtLeast(gain, 0, strict=True), AtLeast(0, training)
     return Follows(premises, AtLeast(layer, right, strict=strict), (sp.S.One, sp.S.One), given=premises,
                    at={layer: 1, training: 0} if right != 0 else {},

@@ -1,4 +1,4 @@
-"""Section 9: which templates are trained, and what is said of images.
+"""Section 9: which templates are trained, and statements about images.
 
 Claims     deciphering.s9.trained, deciphering.s9.vision, deciphering.s9.similar-patches, deciphering.s9.second-image
 Main claims
@@ -94,7 +94,7 @@ tokens, side, patch = scalar("tokens"), size("side"), size("patch")
 
 
 def counted(right: sp.Expr) -> Equation:
-    """How many vectors a Vision Transformer works on."""
+    """The number of vectors in a Vision Transformer."""
     return Equation(tokens, right)
 
 

@@ -238,8 +238,8 @@ def leak() -> sp.Expr:
     return total(k, sp.exp((symmetric(i, i) - symmetric(k, i)) / gamma)) - 1
 
 
-def kept(right: sp.Expr) -> AtLeast:
-    """ũ_i is at least u_i less what leaves i."""
+def retained(right: sp.Expr) -> AtLeast:
+    """ũ_i is at least u_i minus the mass that leaves i."""
     q = kernel(origin, symmetric)
     arriving = total(l, u[l] * q(i, l) * (1 - sp.KroneckerDelta(i, l)))
     return AtLeast(true_preference(symmetric)(i), right, because=arriving + u[i] * (1 - q(i, i)) ** 2 / q(i, i),
@@ -277,8 +277,8 @@ def deviates_unless_proportional() -> Steps:
     yield Equation(total(i, ratio[i] * (u[i] - true_preference(symmetric)(i))), spread_of_ratios,
                    reason="> 0 unless u_i/Z_i is the same for all i: then, and only then, ũ = u")
     yield Limit(sp.exp(-gap / gamma), gamma, sp.S.Zero, sp.S.Zero, reason="each term below, for M(t', t) − M(t, t) = δ > 0")
-    yield kept(u[i] - u[i] * leak())
+    yield retained(u[i] - u[i] * leak())
 
 
-deviates.twin("no deviation at all", lambda: kept(u[i]))
-deviates.twin("an eighth of it", lambda: kept(u[i] - u[i] * leak() / 8))
+deviates.twin("no deviation at all", lambda: retained(u[i]))
+deviates.twin("an eighth of it", lambda: retained(u[i] - u[i] * leak() / 8))

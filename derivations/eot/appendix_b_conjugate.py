@@ -64,7 +64,7 @@ def negentropy(of: Entry, strength: sp.Expr = tau) -> sp.Expr:
 
 
 def inner(of: Entry) -> sp.Expr:
-    """⟨p, s⟩ − f(p), what the conjugate is the supremum of."""
+    """⟨p, s⟩ − f(p), whose supremum is the conjugate."""
     return pairing(of, score) - negentropy(of)
 
 
@@ -272,7 +272,7 @@ step_value.twin("negative entropy on all positive vectors", lambda: Equation(
 step_value.twin("the sign", lambda: Equation(-value(star), -potential()))
 
 
-def moved(key: sp.Expr) -> sp.Expr:
+def other_scores(key: sp.Expr) -> sp.Expr:
     """t_j, other scores."""
     return elsewhere[key]
 
@@ -281,8 +281,8 @@ def moved(key: sp.Expr) -> sp.Expr:
        latex=r"f^*(t)\ge f^*(s)+\langle t-s,p^\star(s)\rangle,\quad\nabla f^*(s)=p^\star(s)", needs=("eot.127",))
 def step_gradient() -> Steps:
     """The plane with slope p*(s) touches f* at s from below, so where f* is smooth its gradient is the optimal point."""
-    yield AtLeast(potential(moved), potential() + pairing(star, moved) - pairing(star, score),
-                  because=tau * divergence(star, softmax(moved, tau)), reason="the gap is τ KL(p*(s) ‖ p*(t))")
+    yield AtLeast(potential(other_scores), potential() + pairing(star, other_scores) - pairing(star, score),
+                  because=tau * divergence(star, softmax(other_scores, tau)), reason="the gap is τ KL(p*(s) ‖ p*(t))")
     yield Equation(derivative(potential(), s[j]), star(j), reason="and f* is smooth here")
 
 

@@ -39,9 +39,9 @@ from derivations.eot.appendix_b_conjugate import (
     divergence,
     inner,
     mixture,
-    moved,
     negentropy,
     odds,
+    other_scores,
     p,
     pairing,
     plan,
@@ -285,8 +285,8 @@ scores_are_gradient.twin("the multiplier's sign", lambda: recovered(tau - potent
        latex=r"p^\star(s)=\nabla f^*(s)")
 def conclusion() -> Steps:
     """The conclusion of the proof is true, though not by (138): at p* the plane with slope p* supports f*, which is smooth."""
-    yield AtLeast(potential(moved), potential() + pairing(star, moved) - pairing(star, score),
-                  because=tau * divergence(star, softmax(moved, tau)), reason="p* is a subgradient of f* at s")
+    yield AtLeast(potential(other_scores), potential() + pairing(star, other_scores) - pairing(star, score),
+                  because=tau * divergence(star, softmax(other_scores, tau)), reason="p* is a subgradient of f* at s")
     yield Equation(star(j), derivative(tau * sp.log(partition(score, tau)), s[j]), reason="and f* has a gradient")
 
 

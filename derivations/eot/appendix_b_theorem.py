@@ -40,8 +40,8 @@ from derivations import (
 from derivations.eot.appendix_b_conjugate import (
     divergence,
     elsewhere,
-    moved,
     negentropy,
+    other_scores,
     pairing,
     plan,
     potential,
@@ -77,14 +77,14 @@ def as_values(scores: Entry, at: sp.IndexedBase, of: sp.Expr) -> sp.Expr:
 
 def implied(premises: tuple[AtLeast, ...], conclusion: AtLeast, weights: tuple[sp.Expr, ...], *, reason: str,
             quotes: tuple[Theorem, ...] = ()) -> Follows:
-    """What follows from hypotheses on the values of f and f*."""
+    """A consequence of hypotheses on the values of f and f*."""
     return Follows(premises, conclusion, weights, given=premises, reason=reason, quotes=quotes)
 
 
 def touches() -> Follows:
     """If p attains f*(s), then f* lies above the plane with slope p through its value at s."""
-    return implied((AtLeast(G_t, as_values(moved, point, F_p)), AtLeast(as_values(score, point, F_p), G_s)),
-                   AtLeast(G_t, G_s + total(j, point[j] * (moved(j) - score(j)))), (sp.S.One, sp.S.One),
+    return implied((AtLeast(G_t, as_values(other_scores, point, F_p)), AtLeast(as_values(score, point, F_p), G_s)),
+                   AtLeast(G_t, G_s + total(j, point[j] * (other_scores(j) - score(j)))), (sp.S.One, sp.S.One),
                    reason="f*(t) ≥ ⟨p, t⟩ − f(p) for every t: p is a subgradient of f* at s")
 
 
@@ -109,8 +109,8 @@ def conjugate_subgradient() -> Steps:
     yield implied((AtLeast(F_x, F_p + total(j, (rival[j] - point[j]) * score(j))),),
                   AtLeast(as_values(score, point, F_p), as_values(score, rival, F_x)), (sp.S.One,),
                   reason="conversely, at a subgradient s of f at p no x gives more than p: p attains f*(s)")
-    yield implied((AtLeast(G_t, G_s + total(j, point[j] * (moved(j) - score(j)))),),
-                  AtLeast(as_values(score, point, G_s), as_values(moved, point, G_t)), (sp.S.One,),
+    yield implied((AtLeast(G_t, G_s + total(j, point[j] * (other_scores(j) - score(j)))),),
+                  AtLeast(as_values(score, point, G_s), as_values(other_scores, point, G_t)), (sp.S.One,),
                   reason="and if p is a subgradient of f* at s, f**(p) = ⟨p, s⟩ − f*(s): with f** = f, p attains f*(s)",
                   quotes=(FENCHEL_MOREAU,))
     halfway = total(j, (point[j] + rival[j]) / 2 * score(j))
@@ -123,8 +123,8 @@ def conjugate_subgradient() -> Steps:
 
 
 def touching(sign: int, offset: sp.Expr) -> Follows:
-    """The plane tampered with."""
-    conclusion = AtLeast(G_t, G_s + sign * total(j, point[j] * (moved(j) - score(j))) + offset)
+    """The plane with a wrong sign or offset."""
+    conclusion = AtLeast(G_t, G_s + sign * total(j, point[j] * (other_scores(j) - score(j))) + offset)
     zero: dict[Variable, Value] = {m: 1, point.label: [0], s.label: [0], elsewhere.label: [0], F_p: 0, G_s: 0, G_t: 0}
     return Follows(touches().premises, conclusion, (sp.S.One, sp.S.One), at=zero if offset else {})
 

@@ -1,4 +1,4 @@
-"""The estimators that the document's talk of reinforcement learning is about.
+"""The estimators behind the document's remarks on reinforcement learning.
 
 Notation  the policy is a point π of the open simplex, an action i is drawn from it, g_i = ∂log π_i/∂s_j is its score
           function (τ g_i = δ_ij − π_j, proved from softmax in eot.s5.score-function), u_i its utility, b a baseline;

@@ -1,4 +1,4 @@
-"""Section 2: what is said of related work.
+"""Section 2: statements about related work.
 
 Claims     eot.s2.gibbs, eot.s2.sinkhorn-citation, eot.s2.fixed-marginals, eot.s2.iterative, eot.s2.exact,
            eot.s2.source-marginal, eot.s2.log-derivative, eot.s2.exact-update, eot.s2.sinkhorn-attention, eot.s2.standing
@@ -119,7 +119,7 @@ shared = simplex("p", m)
 
 
 def columns(rows: sp.Expr) -> sp.Expr:
-    """What key j receives from so many queries whose weights are the same."""
+    """The mass that key j receives from this many queries with equal weights."""
     return total(index("i", rows), shared[j])
 
 

@@ -124,7 +124,7 @@ def sum_of_convex() -> Steps:
 
 
 def entropy_gap(sign: int, share: sp.Expr) -> Equation:
-    """The gap of Σ φ, with its sign or a weight tampered with."""
+    """The gap of Σ φ, with its sign or a weight altered."""
     chord = t * total(j, xlogx(x[j])) + rest * total(j, xlogx(y[j]))
     wrong = share * xlogx(x[j]) + rest * xlogx(y[j]) - xlogx(mixture(j))
     return Equation(chord - total(j, xlogx(mixture(j))), sign * total(j, wrong))

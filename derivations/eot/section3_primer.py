@@ -287,7 +287,7 @@ def primer_trade_off() -> Steps:
 
 
 def trade_off(conclusion: AtLeast, weights: tuple[sp.Expr, sp.Expr]) -> Follows:
-    """What follows from P being optimal for ε and R for ε + t, t > 0."""
+    """The consequence if P is optimal for ε and R for ε + t, t > 0."""
     stronger = eps + odds
     optimal_for_less = AtLeast(objective(closed_rival), objective(closed))
     optimal_for_more = AtLeast(expense(closed) - stronger * entropy(closed),

@@ -1,4 +1,4 @@
-"""Section 3, the primer: the classical problem has a solution, and why it is said to need entropy.
+"""Section 3, the primer: the classical problem has a solution, and why it supposedly needs entropy.
 
 Claims     eot.s3.kantorovich, eot.s3.practical, eot.s3.statistical-issues
 Main claims

@@ -266,13 +266,13 @@ multiplied.twin("α is lost", lambda: residual(a * alpha, alpha * v[k] ** a - 1 
 
 @claim("eot.31", "equivalence", title="The 1 moved across", needs=("eot.30",),
        latex=r"\alpha p_k^{\alpha-1} = 1+\alpha(\alpha-1)(s_k+\lambda)")
-def moved() -> Steps:
+def constant_moved() -> Steps:
     """The constant 1 changes sides."""
     yield residual(a * alpha, alpha * v[k] ** a - (1 + a * alpha * (s[k] + lam)))
 
 
-moved.twin("− 1 on the right", lambda: residual(a * alpha, alpha * v[k] ** a - (a * alpha * (s[k] + lam) - 1)))
-moved.twin("λ has the other sign", lambda: residual(a * alpha, alpha * v[k] ** a - (1 + a * alpha * (s[k] - lam))))
+constant_moved.twin("− 1 on the right", lambda: residual(a * alpha, alpha * v[k] ** a - (a * alpha * (s[k] + lam) - 1)))
+constant_moved.twin("λ has the other sign", lambda: residual(a * alpha, alpha * v[k] ** a - (1 + a * alpha * (s[k] - lam))))
 
 
 @claim("eot.32", "equivalence", title="Divided by α", needs=("eot.31",),

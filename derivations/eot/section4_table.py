@@ -81,14 +81,14 @@ alibi_form.twin("the sign", lambda: corresponds(tau * bias))
 alibi_form.twin("divided, not multiplied", lambda: corresponds(-bias / tau**2))
 
 
-slope, place = positive("slope"), scalar("h")
+slope, position = positive("slope"), scalar("h")
 back = vector("D", m, kind=Kind.NONNEGATIVE)
 heads, head = size("n"), size("x")
 
 
 def shipped(strength: sp.Expr, temperature: sp.Expr) -> Entry:
     """softmax(s/τ + slope · position): what shipped code adds, a bias that grows with the key's position i − D."""
-    return softmax(lambda key: s[key] / temperature + strength * (place - back[key]), sp.S.One)
+    return softmax(lambda key: s[key] / temperature + strength * (position - back[key]), sp.S.One)
 
 
 def local_weights(key: sp.Expr) -> sp.Expr:

@@ -24,7 +24,7 @@ off, lag, rate = vector("a", m), vector("b", m), vector("x", m)
 G, b = vector("G", V.shape[1], V.shape[1]), index("b", V.shape[1])
 
 
-def moved(key: sp.Expr) -> sp.Expr:
+def shifted(key: sp.Expr) -> sp.Expr:
     """p_k with s_j + t for s_j."""
     return softmax(lambda other: s[other] + step * delta(other, j), tau)(key)
 
@@ -44,7 +44,7 @@ def curved_utility(key: sp.Expr) -> sp.Expr:
              r"\frac{\partial p_k}{\partial s_j} = -\sum_k u_k\frac{\partial p_k}{\partial s_j}")
 def chain_rule() -> Steps:
     """The loss depends on a score through every weight, each with slope −u_k, whether it is linear in the context or not."""
-    yield Limit((moved(k) - p(k)) / step, step, sp.S.Zero, p(k) * (delta(k, j) - p(j)) / tau,
+    yield Limit((shifted(k) - p(k)) / step, step, sp.S.Zero, p(k) * (delta(k, j) - p(j)) / tau,
                 reason="with s_j + t for s_j each weight moves at the rate x_k = ∂p_k/∂s_j;")
     yield Limit(total(k, (miss * off[k] - u[k]) * (rate[k] + miss * lag[k])), miss, sp.S.Zero, -total(k, u[k] * rate[k]),
                 reason="the loss by Σ a_k Δp_k/t, a_k → −u_k and Δp_k/t → x_k: for any differentiable loss, and",

@@ -201,7 +201,7 @@ def elsewhere() -> sp.Expr:
 
 
 def saddle(conclusion: AtLeast, at: dict[Variable, Value] | None = None) -> Follows:
-    """What the KKT conditions at x say of any other point y, when f and all c_i are convex and all h_j affine."""
+    """The KKT conditions at x applied to another point y, if f and all c_i are convex and all h_j affine."""
     premises = (convex_objective, convex_constraints)
     return Follows(premises, conclusion, (sp.S.One, sp.S.One), at=at or {}, given=premises,
                    reason="f(y) ≥ f(x) + ⟨∇f, y − x⟩; λ_i c_i(y) ≥ λ_i⟨∇c_i, y − x⟩, as λ_i c_i(x) = 0; stationarity")
@@ -245,7 +245,7 @@ def partial_chord() -> Follows:
 
 
 def separation(conclusion: AtLeast, at: dict[Variable, Value] | None = None) -> Follows:
-    """What convexity says of x with c(x) = b > 0, y with c(y) = −a < 0, and the feasible z = (a x + b y)/(a + b)."""
+    """Convexity at x with c(x) = b > 0, y with c(y) = −a < 0, and the feasible z = (a x + b y)/(a + b)."""
     chord = AtLeast(at_z(f_out, f_in), f_between)
     weight = (inside + outside) / (inside * outside)
     premises = (chord, AtLeast(f_between, v))
@@ -254,8 +254,8 @@ def separation(conclusion: AtLeast, at: dict[Variable, Value] | None = None) -> 
                    quotes=(COMPLETENESS,))
 
 
-def kept(premise: AtLeast, conclusion: AtLeast, weight: sp.Expr, reason: str) -> Follows:
-    """What a λ between the ratios makes of F + λc."""
+def scaled(premise: AtLeast, conclusion: AtLeast, weight: sp.Expr, reason: str) -> Follows:
+    """A bound for F + λc with a λ between the ratios."""
     return Follows((premise,), conclusion, (weight,), given=(premise,), reason=reason)
 
 
@@ -270,11 +270,11 @@ def slater() -> Steps:
                   reason="c(z) ≤ 0 and with two points the others that are left hold at z too, so F(z) ≥ v;")
     yield separation(AtLeast((f_in - v) / inside, (v - f_out) / outside))
     better = AtLeast(f_in, v)
-    yield kept(better, AtLeast((f_in - v) / inside, 0), 1 / inside,
-               "a λ ≥ 0, since F ≥ v where c < 0 (of an affine h = 0 the multiplier may have either sign);")
-    yield kept(AtLeast((f_in - v) / inside, chosen), AtLeast(f_in - chosen * inside, v), inside, "with it F + λc ≥ v inside,")
-    yield kept(AtLeast(chosen, (v - f_out) / outside), AtLeast(f_out + chosen * outside, v), outside,
-               "and outside; the next c with F + λc for F; after the last one L ≥ v everywhere, so g ≥ v ≥ g by weak duality")
+    yield scaled(better, AtLeast((f_in - v) / inside, 0), 1 / inside,
+                 "a λ ≥ 0, since F ≥ v where c < 0 (of an affine h = 0 the multiplier may have either sign);")
+    yield scaled(AtLeast((f_in - v) / inside, chosen), AtLeast(f_in - chosen * inside, v), inside, "with it F + λc ≥ v inside,")
+    yield scaled(AtLeast(chosen, (v - f_out) / outside), AtLeast(f_out + chosen * outside, v), outside,
+                 "and outside; the next c with F + λc for F; after the last one L ≥ v everywhere, so g ≥ v ≥ g by weak duality")
 
 
 slater.twin("the other way round", lambda: separation(AtLeast((v - f_out) / outside, (f_in - v) / inside)))
@@ -307,7 +307,7 @@ ATTAINED: dict[Variable, Value] = {                          # L(p*) = g = f(p*)
 
 
 def no_gap(conclusion: AtLeast, spare: sp.Expr, at: dict[Variable, Value] | None = None) -> Follows:
-    """What follows from L(p*) ≥ g(λ*, ν*) and d* = g(λ*, ν*) ≥ f(p*), with λ* ≥ 0 and p* feasible."""
+    """The consequence of L(p*) ≥ g(λ*, ν*) and d* = g(λ*, ν*) ≥ f(p*), with λ* ≥ 0 and p* feasible."""
     premises = (AtLeast(at_feasible(multiplier), G), AtLeast(G, f))
     return Follows(premises, conclusion, (sp.S.One, sp.S.One), spare, at=at or ATTAINED, given=premises,
                    reason="so Σ λ_i w_i ≤ 0, and each of its terms is ≥ 0")
@@ -360,7 +360,7 @@ def kkt_sufficient() -> Steps:
 
 
 def optimal_if(conclusion: AtLeast, weights: sp.IndexedBase, at: dict[Variable, Value] | None = None) -> Follows:
-    """What the KKT conditions at x say of a feasible y, where c_i = −w_i and h_j = ⟨H_j, y − x⟩ = 0."""
+    """The KKT conditions at x applied to a feasible y, where c_i = −w_i and h_j = ⟨H_j, y − x⟩ = 0."""
     forces = total(l, weights[l] * step_along(B[l, r]))
     tensions = total(i, nu[i] * step_along(H[i, r]))
     premises = (AtLeast(f, v - forces - tensions), AtLeast(-total(l, weights[l] * slack[l]), forces), AtLeast(0, tensions))

@@ -123,7 +123,7 @@ def reparameterized() -> Steps:
 
 
 def replaced(level: sp.Expr, residual: sp.Expr) -> Equation:
-    """What the Lagrangian changes by when another level takes the place of λ."""
+    """The change of the Lagrangian if another level replaces λ."""
     return Equation(lagrangian(lam) - lagrangian(level), residual * (1 - total(j, free[j])),
                     reason="λ may be replaced by τ − φ where λ = τ − φ, and there the residual of φ = τ − λ is 0")
 

@@ -141,18 +141,18 @@ def along(direction: sp.Expr = t) -> Entry:
     return lambda key: s[key] + direction * u[key]
 
 
-moved = softmax(along(), tau)
+shifted = softmax(along(), tau)
 
 
 @claim("eot.s6.sensitivity", "identity", title="The gradient of V is its sensitivity to the scores", needs=("eot.66",),
        latex=r"\frac d{dt}V(s+tu)=\langle\nabla_sV(s+tu),u\rangle=-\langle p^\star(s+tu),u\rangle")
 def sensitivity() -> Steps:
     """Moving the scores in any direction u changes the value at the rate of minus the mean of u under the weights."""
-    yield Equation(derivative(primal(moved, along()), t), -expect(moved, lambda key: u[key]), reason="lemma 6.2 on a line")
+    yield Equation(derivative(primal(shifted, along()), t), -expect(shifted, lambda key: u[key]), reason="lemma 6.2 on a line")
 
 
-sensitivity.twin("the sign", lambda: Equation(derivative(primal(moved, along()), t), expect(moved, lambda key: u[key])))
-sensitivity.twin("a uniform mean", lambda: Equation(derivative(primal(moved, along()), t), -total(k, u[k]) / m))
+sensitivity.twin("the sign", lambda: Equation(derivative(primal(shifted, along()), t), expect(shifted, lambda key: u[key])))
+sensitivity.twin("a uniform mean", lambda: Equation(derivative(primal(shifted, along()), t), -total(k, u[k]) / m))
 
 
 # ── the envelope theorem ────────────────────────────────────────────────────────────────────────────────────────────
@@ -177,7 +177,7 @@ def envelope() -> Steps:
 
 
 def slopes(conclusion: AtLeast, weights: tuple[sp.Expr, sp.Expr]) -> Follows:
-    """What follows from V₊ ≤ f₊ and V₋ ≤ f₋, where p*(s) is one of the points over which V is the minimum."""
+    """The consequence of V₊ ≤ f₊ and V₋ ≤ f₋, since V is a minimum over points that include p*(s)."""
     premises = (AtLeast(f_ahead, V_ahead), AtLeast(f_behind, V_behind))
     return Follows(premises, conclusion, weights, given=premises,
                    reason="p*(s) stays feasible, V is the minimum there, and V = f at s itself", quotes=(DANSKIN,))
@@ -240,7 +240,7 @@ flat.twin("the cost alone", lambda: Equation(tilt(between), -total(j, between(j)
        latex=r"\frac d{dt}J(p^\star(s+tu),s)=\frac t\tau\mathrm{Var}_{p^\star(s+tu)}(u)")
 def second_order() -> Steps:
     """Following the optimum of displaced scores changes the objective at a rate that vanishes with the displacement."""
-    yield Equation(derivative(primal(moved), t), t / tau * spread(moved), reason="log p* is linear in t up to log Z")
+    yield Equation(derivative(primal(shifted), t), t / tau * spread(shifted), reason="log p* is linear in t up to log Z")
 
 
 def spread(weights: Entry) -> sp.Expr:
@@ -249,8 +249,8 @@ def spread(weights: Entry) -> sp.Expr:
     return total(l, weights(l) * (u[l] - mean) ** 2)
 
 
-second_order.twin("of first order", lambda: Equation(derivative(primal(moved), t), spread(moved) / tau))
-second_order.twin("τ is lost", lambda: Equation(derivative(primal(moved), t), t * spread(moved)))
+second_order.twin("of first order", lambda: Equation(derivative(primal(shifted), t), spread(shifted) / tau))
+second_order.twin("τ is lost", lambda: Equation(derivative(primal(shifted), t), t * spread(shifted)))
 
 
 # ── Lemma 6.2 ───────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -172,18 +172,18 @@ def along(key: sp.Expr) -> sp.Expr:
     return s[key] + t * v[key]
 
 
-moved = softmax(along, tau)
+displaced = softmax(along, tau)
 
 
 def divergence() -> sp.Expr:
     """KL(p ‖ p_t)."""
-    return total(l, p(l) * (sp.log(p(l)) - sp.log(moved(l))))
+    return total(l, p(l) * (sp.log(p(l)) - sp.log(displaced(l))))
 
 
-def moved_length() -> sp.Expr:
+def displaced_length() -> sp.Expr:
     """vᵀM(s + tv)v."""
-    mean = expect(moved, lambda key: v[key])
-    return total(l, moved(l) * (v[l] - mean) ** 2) / tau
+    mean = expect(displaced, lambda key: v[key])
+    return total(l, displaced(l) * (v[l] - mean) ** 2) / tau
 
 
 @claim("eot.s7.information-distance", "identity", title="The matrix measures the information distance", needs=("eot.88",),
@@ -193,13 +193,13 @@ def information_distance() -> Steps:
     variance = total(l, p(l) * (v[l] - expect(p, lambda key: v[key])) ** 2)
     yield Equation(total((j, k), v[j] * M * v[k]), variance / tau, reason="vᵀMv, at t = 0")
     yield Equation(total((j, k), v[j] * fisher(j, k) * v[k]), variance / tau**2, reason="vᵀFv = vᵀMv/τ: one metric but for τ")
-    yield Equation(derivative(derivative(divergence(), t), t), moved_length() / tau, reason="so KL = ½ t² vᵀMv/τ + O(t³)")
+    yield Equation(derivative(derivative(divergence(), t), t), displaced_length() / tau, reason="so KL = ½ t² vᵀMv/τ + O(t³)")
 
 
 information_distance.twin("half of it", lambda: Equation(
-    derivative(derivative(divergence(), t), t), moved_length() / tau / 2))
+    derivative(derivative(divergence(), t), t), displaced_length() / tau / 2))
 information_distance.twin("without the factor 1/τ", lambda: Equation(
-    derivative(derivative(divergence(), t), t), moved_length()))
+    derivative(derivative(divergence(), t), t), displaced_length()))
 
 
 def matrix_times_u() -> sp.Expr:

@@ -21,14 +21,14 @@ GAUSS = Theorem(
     "fundamental form on them.", "do Carmo, Riemannian Geometry (1992), chapter 6, Theorem 2.5")
 
 
-def place(component: sp.Expr) -> sp.Expr:
+def embedding(component: sp.Expr) -> sp.Expr:
     """X_i = 2√p_i."""
     return 2 * sp.sqrt(p(component))
 
 
 def bending(row: sp.Expr, column: sp.Expr) -> sp.Expr:
     """II_jk, the part of ∂_j∂_kX along the normal X/2."""
-    return total(i, derivative(derivative(place(i), s[row]), s[column]) * place(i) / 2)
+    return total(i, derivative(derivative(embedding(i), s[row]), s[column]) * embedding(i) / 2)
 
 
 def curvature() -> sp.Expr:
@@ -43,8 +43,8 @@ def area() -> sp.Expr:
 
 def on_a_sphere() -> Steps:
     """The manifold lies on a sphere, with F as the metric that it has there."""
-    yield Equation(total(i, place(i) ** 2), 4, about=(s[j], tau), reason="Σ p = 1: the manifold is a part of a sphere,")
-    yield Equation(total(i, derivative(place(i), s[j]) * derivative(place(i), s[k])), fisher(j, k),
+    yield Equation(total(i, embedding(i) ** 2), 4, about=(s[j], tau), reason="Σ p = 1: the manifold is a part of a sphere,")
+    yield Equation(total(i, derivative(embedding(i), s[j]) * derivative(embedding(i), s[k])), fisher(j, k),
                    reason="on which lengths are those of F: F is the metric,")
     yield Equation(bending(j, k), -fisher(j, k) / 2, reason="and it bends as a sphere of radius 2 does", quotes=(GAUSS,))
 

@@ -86,7 +86,7 @@ smooths.twin("the noise stays", lambda: Equation(averaged(), 1, about=(p[j],)))
 
 
 def response(location: sp.Expr) -> sp.Expr:
-    """Σ_j w_j δ_jk − Σ_j p_j δ_jk: what filter and expectation make of an image that is 1 at one pixel, compared."""
+    """Σ_j w_j δ_jk − Σ_j p_j δ_jk: the responses of filter and expectation to an image that is 1 at one pixel, compared."""
     return total(j, kernel[j] * delta(j, location)) - total(j, p[j] * delta(j, location))
 
 

@@ -26,7 +26,7 @@ def context(coordinate: sp.Expr) -> sp.Expr:
     return total(j, p[j] * V[j, coordinate])
 
 
-def moved(right: sp.Expr) -> Equation:
+def shifted_context(right: sp.Expr) -> Equation:
     """The context of the values V(t) + v."""
     return Equation(total(j, p[j] * (V[j, c] + v[c])), right, reason="weights of sum 1: moving all values moves c")
 
@@ -36,11 +36,11 @@ def moved(right: sp.Expr) -> Equation:
 def context_vector() -> Steps:
     """The context vector, which is what the mechanism computes, is the expectation of V at a random location drawn from p."""
     yield Equation(total(j, uniform(j) * V[j, c]), total(j, V[j, c]) / m, reason="an instance: equal weights give the mean")
-    yield moved(context(c) + v[c])
+    yield shifted_context(context(c) + v[c])
 
 
-context_vector.twin("weights that do not sum to 1", lambda: moved(context(c) + m * v[c] + v[c]))
-context_vector.twin("a sum for the expectation", lambda: moved(total(j, V[j, c]) + v[c]))
+context_vector.twin("weights that do not sum to 1", lambda: shifted_context(context(c) + m * v[c] + v[c]))
+context_vector.twin("a sum for the expectation", lambda: shifted_context(total(j, V[j, c]) + v[c]))
 
 
 def half_space(bound: sp.Expr, because: sp.Expr | None = None) -> AtLeast:

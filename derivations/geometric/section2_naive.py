@@ -50,7 +50,7 @@ def too_naive() -> Undecidable:
 
 
 def surplus(right: sp.Expr) -> Equation:
-    """How many more coordinates |S| vectors of length D have than |S| weights."""
+    """The number of coordinates by which |S| vectors of length D exceed |S| weights."""
     return Equation(total((j, r), sp.S.One) - total(j, sp.S.One), right, reason="|S|D and |S| coordinates: equal iff D = 1")
 
 
@@ -117,7 +117,7 @@ def one_largest(location: sp.Expr) -> sp.Expr:
 
 
 def loss(right: sp.Expr, because: sp.Expr | None = None) -> AtLeast:
-    """What p loses to e_best is at least this."""
+    """A lower bound for the loss of p against e_best."""
     return AtLeast(inner(corner, one_largest) - inner(weights, one_largest), right, because=because,
                    reason="so that only e_best loses nothing")
 

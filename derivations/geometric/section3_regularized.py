@@ -247,7 +247,7 @@ EXTREME: dict[Variable, Value] = {m: 3, top_weight: 2, low_weight: 1, top_data: 
 
 
 def one_order() -> Steps:
-    """What lies behind `APART`, at the locations of the largest and of the smallest weight, and behind `lengths`."""
+    """The fact behind `APART`, at the locations of the largest and of the smallest weight, and behind `lengths`."""
     away = (1 - delta(j, best)) * (1 - delta(k, best))
     yield AtLeast((m - 1) * centred(star), m * (star(best) - 1 / m) * (x[best] - mean(data)),
                   because=total((j, k), away * kl(star(j), star(k))),

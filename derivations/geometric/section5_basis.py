@@ -44,7 +44,7 @@ from derivations.geometric.notation import D, M, X, b, combination, d, eta, phi,
 
 H = size("H")
 h = index("h", H)
-place, state_at, chosen = index("s", m), index("q", d), index("a", M)
+element, state_at, chosen = index("s", m), index("q", d), index("a", M)
 W, U, state, v = vector("W", H, d), vector("U", H, D), vector("state", d), vector("v", H)
 g, xi = vector("g", m), vector("xi", m)
 query, keys = vector("Q", M), vector("K", m, M)
@@ -208,7 +208,7 @@ dot_product.twin("divided by M", lambda: dotted(lambda coefficient: query[coeffi
 
 def with_canonical_basis(coefficients: Entry) -> Entry:
     """softmax of θᵀe_t."""
-    return soft(lambda location: total(place, coefficients(place) * delta(place, location)))
+    return soft(lambda location: total(element, coefficients(element) * delta(element, location)))
 
 
 def equal(location: sp.Expr) -> sp.Expr:

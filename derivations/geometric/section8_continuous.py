@@ -65,8 +65,8 @@ _RATE, _VARIANCE, _WIDTH = sp.symbols("rate variance width", positive=True)
 @cache
 def integrated_exponential() -> sp.Expr:
     """∫ e^{θ₁t − bt²} dt, an integral over the real line."""
-    found = sp.integrate(sp.exp(score(_LINEAR, _RATE, _T)), (_T, -sp.oo, sp.oo))
-    return sp.simplify(found.rewrite(sp.erf))
+    integral = sp.integrate(sp.exp(score(_LINEAR, _RATE, _T)), (_T, -sp.oo, sp.oo))
+    return sp.simplify(integral.rewrite(sp.erf))
 
 
 def partition() -> sp.Expr:
@@ -178,8 +178,8 @@ def log_bump(middle: sp.Expr, spread: sp.Expr, at: sp.Expr) -> sp.Expr:
 
 def log_bump_is(claimed: sp.Expr) -> Equation:
     """log E ψ, a sum over the coordinates along the axes of Σ, against an expression."""
-    found = total(axis, log_bump(mean[axis], variance[axis], center[axis]))
-    return Equation(found, claimed, reason="one integral for each axis of Σ: ψ is round, so it is a product in these too")
+    computed = total(axis, log_bump(mean[axis], variance[axis], center[axis]))
+    return Equation(computed, claimed, reason="one integral for each axis of Σ: ψ is round, so it is a product in these too")
 
 
 def log_product(squares: sp.Expr, determinant: sp.Expr) -> sp.Expr:
@@ -204,15 +204,15 @@ expected_bump.twin("the exponent with Σ alone", lambda: log_bump_is(log_product
 
 def slope_is(claimed: sp.Expr) -> Equation:
     """∂ log E ψ/∂θ₁ with θ₂ held, on the line, against an expression."""
-    found = derivative(log_bump(theta1 / (2 * b), 1 / (2 * b), c), theta1)
-    return Equation(found, claimed, reason="∂ E ψ/∂θ₁ = E ψ · (μ* − μ) = E[ψ t] − E[ψ] E[t]")
+    slope = derivative(log_bump(theta1 / (2 * b), 1 / (2 * b), c), theta1)
+    return Equation(slope, claimed, reason="∂ E ψ/∂θ₁ = E ψ · (μ* − μ) = E[ψ t] − E[ψ] E[t]")
 
 
 @cache
 def integrated_moment(power: int) -> sp.Expr:
     """∫ t^power e^{θ₁t − bt²} dt / ∫ e^{θ₁t − bt²} dt, an integral over the real line."""
-    found = sp.integrate(_T**power * sp.exp(score(_LINEAR, _RATE, _T)), (_T, -sp.oo, sp.oo))
-    return sp.cancel(sp.simplify(found.rewrite(sp.erf) / integrated_exponential()))
+    integral = sp.integrate(_T**power * sp.exp(score(_LINEAR, _RATE, _T)), (_T, -sp.oo, sp.oo))
+    return sp.cancel(sp.simplify(integral.rewrite(sp.erf) / integrated_exponential()))
 
 
 def covariance_with(power: int) -> sp.Expr:
@@ -222,19 +222,19 @@ def covariance_with(power: int) -> sp.Expr:
     return means[0] - means[1]
 
 
-def moved(spread: sp.Expr) -> sp.Expr:
+def mean_shift(spread: sp.Expr) -> sp.Expr:
     """μ* − μ = σ²(c − μ)/(σ² + s²): how far the bump draws the mean, for a σ² of `spread`."""
     return spread * (c - theta1 / (2 * b)) / (spread + s**2)
 
 
 m = size("m")
 j, k = index("j", m), index("k", m)
-place, height = vector("x", m), vector("psi", m)
+points, height = vector("x", m), vector("psi", m)
 
 
 def on_grid(position: sp.Expr) -> sp.Expr:
     """p_j ∝ exp(θ₁ x_j − b x_j²)."""
-    return sp.exp(score(theta1, b, place[position])) / total(k, sp.exp(score(theta1, b, place[k])))
+    return sp.exp(score(theta1, b, points[position])) / total(k, sp.exp(score(theta1, b, points[k])))
 
 
 @claim("geometric.s8.gradient", "identity", title="Addition: the slope of the context in θ is a covariance",
@@ -244,22 +244,22 @@ def on_grid(position: sp.Expr) -> sp.Expr:
        needs=("geometric.s8.expected-bump", "geometric.s8.natural"))
 def gradient_is_covariance() -> Steps:
     """E_p[ψ] moves with θ by the covariance of ψ and φ: on any set of locations, and for the Gaussian in closed form."""
-    expected, centre = total(j, on_grid(j) * height[j]), total(j, on_grid(j) * place[j])
-    yield Equation(derivative(expected, theta1), total(j, on_grid(j) * height[j] * place[j]) - expected * centre,
+    expected, centre = total(j, on_grid(j) * height[j]), total(j, on_grid(j) * points[j])
+    yield Equation(derivative(expected, theta1), total(j, on_grid(j) * height[j] * points[j]) - expected * centre,
                    reason="finitely many locations, φ₁ = t")
-    square = total(j, on_grid(j) * place[j] ** 2)
-    yield Equation(-derivative(expected, b), total(j, on_grid(j) * height[j] * place[j] ** 2) - expected * square,
+    square = total(j, on_grid(j) * points[j] ** 2)
+    yield Equation(-derivative(expected, b), total(j, on_grid(j) * height[j] * points[j] ** 2) - expected * square,
                    reason="φ₂ = t²")
     for power, parameter, sign in ((1, theta1, 1), (2, b, -1)):
         slope = derivative(log_bump(theta1 / (2 * b), 1 / (2 * b), c), parameter)
         yield Equation(sign * slope, covariance_with(power),
                        reason=f"on the line: ∂ log E ψ/∂θ_{power} is cov(ψ, t^{power})/E ψ, both sides by their integrals")
-    yield slope_is(moved(1 / (2 * b)))
+    yield slope_is(mean_shift(1 / (2 * b)))
 
 
-gradient_is_covariance.twin("E[ψ t], no mean taken off", lambda: slope_is(moved(1 / (2 * b)) + theta1 / (2 * b)))
-gradient_is_covariance.twin("the sign", lambda: slope_is(-moved(1 / (2 * b))))
-gradient_is_covariance.twin("1/b for σ²", lambda: slope_is(moved(1 / b)))
+gradient_is_covariance.twin("E[ψ t], no mean taken off", lambda: slope_is(mean_shift(1 / (2 * b)) + theta1 / (2 * b)))
+gradient_is_covariance.twin("the sign", lambda: slope_is(-mean_shift(1 / (2 * b))))
+gradient_is_covariance.twin("1/b for σ²", lambda: slope_is(mean_shift(1 / b)))
 
 
 observed, bumps = size("L"), size("N")

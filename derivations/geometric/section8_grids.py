@@ -13,12 +13,12 @@ from functools import cache
 import sympy as sp
 
 from derivations import Equation, Steps, claim, positive, size, total
-from derivations.geometric.section8_continuous import a, density, half, j, k, mu, place, score, v
+from derivations.geometric.section8_continuous import a, density, half, j, k, mu, points, score, v
 
 
 def grid_weight_is(claimed: sp.Expr) -> Equation:
     """softmax(f) at a location of a grid against an expression."""
-    scores = [score(mu / v, 1 / (2 * v), place[position]) for position in (j, k)]
+    scores = [score(mu / v, 1 / (2 * v), points[position]) for position in (j, k)]
     return Equation(sp.exp(scores[0]) / total(k, sp.exp(scores[1])), claimed, reason="A cancels")
 
 
@@ -31,12 +31,12 @@ def grid_weight_is(claimed: sp.Expr) -> Equation:
 )
 def softmax_on_a_grid() -> Steps:
     """On any locations softmax of the scores is the Gaussian's values over their sum: times h, a Riemann sum of 1."""
-    yield grid_weight_is(density(mu, v, place[j]) / total(k, density(mu, v, place[k])))
+    yield grid_weight_is(density(mu, v, points[j]) / total(k, density(mu, v, points[k])))
 
 
-softmax_on_a_grid.twin("the density is not normalized on the grid", lambda: grid_weight_is(density(mu, v, place[j])))
+softmax_on_a_grid.twin("the density is not normalized on the grid", lambda: grid_weight_is(density(mu, v, points[j])))
 softmax_on_a_grid.twin(
-    "its square root", lambda: grid_weight_is(sp.sqrt(density(mu, v, place[j])) / total(k, sp.sqrt(density(mu, v, place[k]))))
+    "its square root", lambda: grid_weight_is(sp.sqrt(density(mu, v, points[j])) / total(k, sp.sqrt(density(mu, v, points[k]))))
 )
 
 K, h = size("K"), positive("h")

@@ -1,4 +1,4 @@
-"""Section 2: what is said of other papers.
+"""Section 2: statements about other papers.
 
 Claims     inference.s2.saliency, inference.s2.not-identifiable, inference.s2.hahn, inference.s2.gaussian-process,
            inference.s2.norms, inference.s2.hopfield
@@ -28,9 +28,9 @@ def output(weight_of: sp.Expr, middle: sp.Expr, factor: sp.Expr = sp.S.One) -> s
     return total(i, weight_of * T[i, a]) + middle * factor * total(i, g[i] * T[i, a])
 
 
-def moved(factor: sp.Expr = sp.S.One, kept: sp.Expr = x) -> Equation:
-    """The output once y of the weight of t_0 is shared by the others in the proportions g, against the output before."""
-    return Equation(output((p[i] + y * g[i]) / whole, kept / whole, factor), output(p[i] / whole, (x + y) / whole),
+def redistributed(factor: sp.Expr = sp.S.One, remaining: sp.Expr = x) -> Equation:
+    """The output after weight y of t_0 is shared among the others in proportions g equals the output before."""
+    return Equation(output((p[i] + y * g[i]) / whole, remaining / whole, factor), output(p[i] / whole, (x + y) / whole),
                     reason="what t_0 loses, y Σ_i g_i t_i, is what the others gain")
 
 
@@ -41,11 +41,11 @@ def not_identifiable() -> Steps:
     yield Equation(total(i, p[i] / whole) + (x + y) / whole, 1, about=(x, y), reason="weights of n + 1 templates, …")
     yield Equation(total(i, (p[i] + y * g[i]) / whole) + x / whole, 1, about=(x, y), reason="… and others, …")
     yield AtLeast((x + y) / whole, x / whole, strict=True, reason="… which differ: t_0 has lost y/(1 + x + y)")
-    yield moved()
+    yield redistributed()
 
 
-not_identifiable.twin("the last value lies elsewhere", lambda: moved(sp.Integer(2)))
-not_identifiable.twin("the last value loses nothing", lambda: moved(kept=x + y))
+not_identifiable.twin("the last value lies elsewhere", lambda: redistributed(sp.Integer(2)))
+not_identifiable.twin("the last value loses nothing", lambda: redistributed(remaining=x + y))
 reprint("inference.s2.hahn", of=hahn, title="Hahn [7] on identifiability",
         latex=r"\text{[7]: self-attention layers are not identifiable}")
 reprint("inference.s2.gaussian-process", of=gaussian_process, latex=r"\text{heads, width}\to\infty:\ \text{a Gaussian process}")

@@ -1,4 +1,4 @@
-"""Section 4: what is said of the three examples.
+"""Section 4: statements about the three examples.
 
 Claims     inference.s4.blanks-train-bert, inference.s4.strong-constraint, inference.s4.similar-models,
            inference.s4.similar-places, inference.s4.words-so-far, inference.s4.caption-places, inference.s4.mixes-in,

@@ -55,7 +55,7 @@ def shared_support() -> Steps:
     yield AtLeast(by_position(i), 0, strict=True, reason="… none of which leaves a template out")
 
 
-kept = size("kept")
+layer_length = size("kept")
 
 
 @claim("inference.fn2", "external fact", title="Footnote 2: transformation layers keep the length",
@@ -64,5 +64,5 @@ def transformation_layers() -> None:
     """Convolution, recurrent and self-attention layers are named as layers that map a sequence to one of the same length."""
 
 
-transformation_layers.twin("one vector for the whole sequence", lambda: Equation(kept, 1, about=(n,)))
-transformation_layers.twin("one vector more, as for an end of the sequence", lambda: Equation(kept, n + 1))
+transformation_layers.twin("one vector for the whole sequence", lambda: Equation(layer_length, 1, about=(n,)))
+transformation_layers.twin("one vector more, as for an end of the sequence", lambda: Equation(layer_length, n + 1))

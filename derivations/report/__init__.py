@@ -1,1 +1,1 @@
-"""From ledgers to a folder of HTML pages that an author can act on."""
+"""Turn ledgers into a folder of HTML pages for authors."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from derivations.claims import FAULT_VERDICTS, SUPPORTING_VERDICTS, Severity, Verdict
 from derivations.printed import Provenance
 
-DIFFERS = "differs"                    # what stands for the verdict where several ledgers do not agree
+DIFFERS = "differs"                    # the verdict if ledgers disagree
 PAPER = {"light": "#fdfcf9", "dark": "#16171a"}
 
 

@@ -1,8 +1,8 @@
-"""LaTeX to MathML, when the pages are made.
+"""Convert LaTeX to MathML when the pages are made.
 
-`latex2mathml` does the reading.  What it leaves undone is done here on its tree, so that the result is MathML Core, which
-every browser draws: alphabets become the Unicode letters they stand for, arrows become operators, limits go under max and
-min, `\\arg` joins the operator after it, `\\not` strikes the sign after it, and named functions keep their distance.
+`latex2mathml` parses the formula.  This module completes its tree to MathML Core, which every browser renders: styled letters
+become Unicode characters, arrows become operators, limits go under max and min, `\\arg` joins the operator after it, `\\not`
+strikes the sign after it, and named functions get a thin space.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ OPENING = set("([{⟨‖|")
 ALPHABETS = {"script": "SCRIPT", "double-struck": "DOUBLE-STRUCK", "bold": "BOLD", "fraktur": "FRAKTUR",
              "monospace": "MONOSPACE"}
 STROKE = "⧸"
-LONGEST = 5000                         # letters of a formula that is set; a reader gains nothing by more
+LONGEST = 5000                         # longest formula that is converted
 OVERLAY = "\N{COMBINING LONG SOLIDUS OVERLAY}"
 
 
@@ -43,7 +43,7 @@ def mathml(latex: str) -> Markup:
     try:
         tree = fromstring(convert(latex, display="block").replace(NAMESPACE, ""))
         _mend(tree)
-    except Exception:  # the converter's errors have no common base, and none may cost the reader the formula
+    except Exception:  # the converter's errors have no common base; the source is shown instead
         return source
     if any("\\" in (node.text or "") for node in tree.iter()):
         return source
@@ -136,12 +136,12 @@ def _weigh(row: Element) -> None:
 def _space(node: Element) -> None:
     """A thin space around the name of a function, except towards a bracket or another operator."""
     row = list(node)
-    for place, child in enumerate(row):
+    for position, child in enumerate(row):
         name = _core(child)
         word = (name.text or "").replace("\u2009", "")
         if name.tag not in ("mi", "mo") or len(word) < 2 or not word.isalpha() or name.get("mathvariant"):
             continue
-        before, after = row[place - 1] if place else None, row[place + 1] if place + 1 < len(row) else None
+        before, after = row[position - 1] if position else None, row[position + 1] if position + 1 < len(row) else None
         name.tag = "mo"
         name.set("lspace", "0" if before is None or before.tag in ("mo", "mspace", "mtext") else "0.167em")
         name.set("rspace", "0" if after is None or (after.text in OPENING and after.get("form") != "prefix") else "0.167em")

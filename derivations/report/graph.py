@@ -42,17 +42,17 @@ def neighbourhood(report: Report, id: str) -> Drawing | None:
     if not back and not forth:
         return None
     columns = [*reversed(back), [id], *forth]
-    kept = [column if abs(place - len(back)) <= 1 else column[:MOST] for place, column in enumerate(columns)]
-    tall = max(len(column) + (len(column) < len(whole)) for column, whole in zip(kept, columns, strict=True))
+    shown = [column if abs(position - len(back)) <= 1 else column[:MOST] for position, column in enumerate(columns)]
+    tall = max(len(column) + (len(column) < len(whole)) for column, whole in zip(shown, columns, strict=True))
     height = tall * (HEIGHT + BETWEEN) - BETWEEN
     nodes: list[Node] = []
-    for place, (column, whole) in enumerate(zip(kept, columns, strict=True)):
+    for position, (column, whole) in enumerate(zip(shown, columns, strict=True)):
         left_out = len(whole) - len(column)
         labels = [(_label(other, id), other) for other in column] + ([(f"and {left_out} more", None)] if left_out else [])
         top = (height - len(labels) * (HEIGHT + BETWEEN) + BETWEEN) / 2
-        nodes += [Node(place * (WIDTH + APART), top + row * (HEIGHT + BETWEEN), label, other)
+        nodes += [Node(position * (WIDTH + APART), top + row * (HEIGHT + BETWEEN), label, other)
                   for row, (label, other) in enumerate(labels)]
-    return Drawing(len(columns) * (WIDTH + APART) - APART, height, tuple(nodes), _edges(report, kept, nodes))
+    return Drawing(len(columns) * (WIDTH + APART) - APART, height, tuple(nodes), _edges(report, shown, nodes))
 
 
 def _levels(id: str, neighbours: Callable[[str], Sequence[str]]) -> list[list[str]]:
@@ -81,7 +81,7 @@ def _edges(report: Report, columns: list[list[str]], nodes: Sequence[Node]) -> t
 
 
 def _label(other: str, id: str) -> str:
-    """The number, with the document where it is another one, cut to what fits."""
+    """Return the number, with the document if it is another one, cut to fit."""
     document, number = other.split(".", 1)
     label = number if id.startswith(f"{document}.") else other
     return label if len(label) <= LETTERS else f"{label[: LETTERS - 1]}…"

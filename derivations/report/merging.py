@@ -1,4 +1,4 @@
-"""One or several ledgers as one report: what each run found about each claim, and whether they agree."""
+"""Merge ledgers into one report: the results of each run for each claim, and whether they agree."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from derivations.report.appearance import DIFFERS
 
 Row = dict[str, Any]
 
-TOLD = ("title", "kind", "statement", "hypotheses", "correction")
+STATED = ("title", "kind", "statement", "hypotheses", "correction")
 
 
 @dataclass(frozen=True, eq=False)
 class Run:
     """One ledger: the environment in which its evidence was found."""
 
-    place: int
+    number: int
     label: str
     environment: Mapping[str, Any]
     rows: Mapping[str, Row]
@@ -32,8 +32,8 @@ class Run:
 
     @property
     def anchor(self) -> str:
-        """The anchor of the claim on the front page."""
-        return f"run-{self.place}"
+        """The anchor of the run on the front page."""
+        return f"run-{self.number}"
 
     @cached_property
     def green(self) -> set[str]:
@@ -42,8 +42,8 @@ class Run:
 
 
 @dataclass(frozen=True, eq=False)
-class Subject:
-    """One claim, as each run that knows it found it."""
+class ClaimPage:
+    """One claim, with its row in each run that includes it."""
 
     readings: tuple[tuple[Run, Row], ...]
 
@@ -59,9 +59,9 @@ class Subject:
 
     @cached_property
     def verdict(self) -> str:
-        """The verdict of every run, or that they differ."""
-        found = {row["verdict"] for _, row in self.readings}
-        return str(found.pop()) if len(found) == 1 else DIFFERS
+        """The common verdict of all runs, or that they differ."""
+        verdicts = {row["verdict"] for _, row in self.readings}
+        return str(verdicts.pop()) if len(verdicts) == 1 else DIFFERS
 
     @property
     def severity(self) -> str | None:
@@ -81,7 +81,7 @@ class Subject:
     @property
     def changed(self) -> list[str]:
         """The fields in which ledgers disagree about the claim, so that their verdicts concern different statements."""
-        values = {field: [row[field] for _, row in self.readings if row[field] is not None] for field in TOLD}
+        values = {field: [row[field] for _, row in self.readings if row[field] is not None] for field in STATED}
         return [field for field, own in values.items() if any(other != own[0] for other in own)]
 
     @property
@@ -93,9 +93,9 @@ class Subject:
 
     @property
     def seals(self) -> list[Row]:
-        """The theorems that a proof kernel was asked for, those that it accepted first, each once."""
-        found = [seal for _, row in self.readings for seal in row.get("kernel", ())]
-        once = [seal for place, seal in enumerate(found) if seal not in found[:place]]
+        """The theorems submitted to a proof kernel, accepted ones first, each once."""
+        seals = [seal for _, row in self.readings for seal in row.get("kernel", ())]
+        once = [seal for position, seal in enumerate(seals) if seal not in seals[:position]]
         return sorted(once, key=lambda seal: seal["outcome"] != "accepted")
 
     @property
@@ -107,18 +107,18 @@ class Subject:
 
     @property
     def survivors(self) -> list[Row]:
-        """The twins that a layer let live."""
+        """The twins that a layer did not refute."""
         living = [twin for _, row in self.readings for twin in row["survivors"]]
-        return [twin for place, twin in enumerate(living) if twin not in living[:place]]
+        return [twin for position, twin in enumerate(living) if twin not in living[:position]]
 
     def steps(self, which: str) -> list[Row]:
-        """The steps of the `derivation` or of the `repair`, from a run whose verdict is the one that is shown."""
+        """Return the steps of the `derivation` or of the `repair`, from a run with the displayed verdict."""
         agreeing = [row for _, row in self.readings if row["verdict"] == self.row["verdict"]]
         return next((row[which] for row in [self.row, *agreeing] if row.get(which)), [])
 
     @property
     def green(self) -> bool:
-        """Whether every run lets it and everything that it rests on stand."""
+        """Whether every run supports it and everything that it rests on."""
         return all(self.id in run.green for run, _ in self.readings)
 
 
@@ -127,23 +127,23 @@ class Report:
     """The content of all pages."""
 
     runs: tuple[Run, ...]
-    subjects: Mapping[str, Subject]
+    claims: Mapping[str, ClaimPage]
 
     @cached_property
     def supports(self) -> dict[str, list[str]]:
         """For each claim, those that rest on it directly, in printed order."""
-        found: dict[str, list[str]] = {id: [] for id in self.subjects}
-        for id, subject in self.subjects.items():
-            for needed in subject.row["depends_on"]:
-                found.setdefault(needed, []).append(id)
-        return found
+        supports: dict[str, list[str]] = {id: [] for id in self.claims}
+        for id, claim in self.claims.items():
+            for needed in claim.row["depends_on"]:
+                supports.setdefault(needed, []).append(id)
+        return supports
 
     def needs(self, id: str) -> list[str]:
         """What a claim rests on directly."""
-        return list(self.subjects[id].row["depends_on"]) if id in self.subjects else []
+        return list(self.claims[id].row["depends_on"]) if id in self.claims else []
 
     def closure(self, id: str, forward: bool) -> list[str]:
-        """All that rests on a claim (`forward`), or all that it rests on, directly or not."""
+        """Return all claims that rest on a claim (`forward`), or that it rests on, directly or indirectly."""
         seen: dict[str, None] = {}
         todo = deque([id])
         while todo:
@@ -156,65 +156,65 @@ class Report:
     @cached_property
     def quoting(self) -> dict[str, str]:
         """The claims that rest on quoted theorems, `directly` or `through needs`."""
-        return ledger.quoting(subject.row for subject in self.subjects.values())
+        return ledger.quoting(claim.row for claim in self.claims.values())
 
     @cached_property
     def printed(self) -> dict[str, int]:
-        """How many prints agree with what is proved, differ, or were not read or compared."""
-        return ledger.printed(subject.row for subject in self.subjects.values())
+        """The numbers of prints that agree with the proofs, differ, or were not read or compared."""
+        return ledger.printed(claim.row for claim in self.claims.values())
 
     @cached_property
     def differences(self) -> dict[str, list[str]]:
-        """The claims of which a proof kernel says something else than the derivations, by how; empty where none was asked."""
-        seals, held = belief.of_rows(subject.row for subject in self.subjects.values())
+        """The claims on which a proof kernel and the derivations disagree, by kind; empty if no kernel ran."""
+        seals, held = belief.of_rows(claim.row for claim in self.claims.values())
         return {str(kind): ids for kind, ids in belief.differences(seals, held).items()} if seals else {}
 
     def quoted(self, id: str) -> dict[str, str]:
         """The quoted theorems that a claim rests on, by name, each with the nearest claim whose derivation quotes it."""
         if id not in self.quoting:
             return {}
-        below = [other for other in (id, *self.closure(id, forward=False)) if other in self.subjects]
-        found = [(theorem["name"], other) for other in below for theorem in self.subjects[other].row["quotes"]]
-        return dict(reversed(found))
+        below = [other for other in (id, *self.closure(id, forward=False)) if other in self.claims]
+        quotes = [(theorem["name"], other) for other in below for theorem in self.claims[other].row["quotes"]]
+        return dict(reversed(quotes))
 
     def documents(self) -> list[str]:
-        """The documents, as they come."""
-        return list(dict.fromkeys(subject.row["document"] for subject in self.subjects.values()))
+        """Return the documents in order of appearance."""
+        return list(dict.fromkeys(claim.row["document"] for claim in self.claims.values()))
 
     def title(self, document: str) -> str:
-        """The title of a document; its key where no ledger gives one."""
+        """Return the title of a document, or its key if no ledger has one."""
         return next((run.titles[document] for run in self.runs if document in run.titles), document)
 
-    def of(self, document: str) -> list[Subject]:
-        """The claims of a document, as printed."""
-        return [subject for subject in self.subjects.values() if subject.row["document"] == document]
+    def of(self, document: str) -> list[ClaimPage]:
+        """Return the claims of a document in printed order."""
+        return [claim for claim in self.claims.values() if claim.row["document"] == document]
 
 
 def load(paths: Sequence[Path]) -> Report:
-    """Read ledgers into one report; raises ValueError that names the file and what is wrong with it."""
-    twice = [path for place, path in enumerate(paths) if path.resolve() in {p.resolve() for p in paths[:place]}]
+    """Read ledgers into one report; raises ValueError, naming the file and its fault."""
+    twice = [path for number, path in enumerate(paths) if path.resolve() in {p.resolve() for p in paths[:number]}]
     if twice:
         raise ValueError(f"ledger: expected different files, got {twice[0]} twice")
     runs: list[Run] = []
     labels: list[str] = []
-    for place, path in enumerate(paths, start=1):
-        found = ledger.read(path)
-        if found["environment"].get("shard"):                # what a claim rests on may be in another
+    for number, path in enumerate(paths, start=1):
+        data = ledger.read(path)
+        if data["environment"].get("shard"):                 # what a claim rests on may be in another
             raise ValueError(f"ledger: expected whole runs, got {path}, a shard of one; `merge` joins shards")
-        label = _label(found["environment"])
+        label = _label(data["environment"])
         labels.append(label)
         numbered = f"{label} · run {labels.count(label)}" if label in labels[:-1] else label
-        runs.append(Run(place, numbered, found["environment"], {row["id"]: row for row in found["claims"]}, path.name,
-                        found.get("documents", {})))
+        runs.append(Run(number, numbered, data["environment"], {row["id"]: row for row in data["claims"]}, path.name,
+                        data.get("documents", {})))
     return merge(runs)
 
 
 def merge(runs: Sequence[Run]) -> Report:
-    """Every claim of every run, in the order of the first run that knows it."""
+    """Merge the claims of all runs, each in the order of the first run that includes it."""
     ids = dict.fromkeys(id for run in runs for id in run.rows)
-    subjects = {id: Subject(tuple((run, run.rows[id]) for run in runs if id in run.rows)) for id in ids}
-    documents = list(dict.fromkeys(subject.row["document"] for subject in subjects.values()))
-    ordered = sorted(subjects.items(), key=lambda item: documents.index(item[1].row["document"]))
+    claims = {id: ClaimPage(tuple((run, run.rows[id]) for run in runs if id in run.rows)) for id in ids}
+    documents = list(dict.fromkeys(claim.row["document"] for claim in claims.values()))
+    ordered = sorted(claims.items(), key=lambda item: documents.index(item[1].row["document"]))
     return Report(tuple(runs), dict(ordered))
 
 

@@ -1,4 +1,4 @@
-"""`docs/trust.md` as a part of a page: headings, paragraphs, lists, tables, code and bold words; links become their words."""
+"""Render `docs/trust.md` as HTML: headings, paragraphs, lists, tables, code and bold; links become plain text."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def trust() -> Markup | None:
 
 
 def page(text: str) -> Markup:
-    """The blocks of a text in Markdown, one after the other; comments are left out."""
+    """Render a Markdown text block by block, without comments."""
     shown = re.sub(r"<!--.*?-->", "", text, flags=re.DOTALL)
     return Markup("\n").join(map(_block, filter(str.strip, re.split(r"\n\s*\n", shown))))
 
@@ -35,8 +35,8 @@ def _block(block: str) -> Markup:
 
 
 def _items(lines: list[str]) -> Iterator[str]:
-    """The items of a list, with the lines that continue them."""
-    starts = [place for place, line in enumerate(lines) if line.startswith("- ")]
+    """Yield the items of a list with their continuation lines."""
+    starts = [number for number, line in enumerate(lines) if line.startswith("- ")]
     for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
         yield " ".join(line.strip().removeprefix("- ") for line in lines[start:end])
 
@@ -54,7 +54,7 @@ def _joined(form: str, parts: Iterable[Markup]) -> Markup:
 
 
 def inline(text: str) -> Markup:
-    """Words with `code` and **bold** set as such, links by their words."""
+    """Render `code`, **bold** and links, of which only the text stays."""
     words = str(escape(re.sub(r"\[([^\]]+)\]\([^)]*\)", r"\1", text)))
     words = re.sub(r"`([^`]+)`", r"<code>\1</code>", words)
     return Markup(re.sub(r"\*\*([^*]+)\*\*", r"<b>\1</b>", words))

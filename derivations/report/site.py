@@ -1,4 +1,4 @@
-"""The command `report`: ledgers in, one folder of pages out, whole or not at all."""
+"""The command `report`: write ledgers as a folder of pages, atomically."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from derivations.ledger import strangers
+from derivations.ledger import unknown_ids
 from derivations.report.appearance import stylesheet
 from derivations.report.merging import Report, load
 from derivations.report.pages import pages
@@ -25,19 +25,19 @@ def report(ledgers: tuple[Path, ...], output: Path) -> None:
     """Write ledgers as a folder of HTML pages; several become one report."""
     try:
         merged = load(ledgers or (Path("ledger.json"),))
-        if unknown := strangers(merged.subjects[id].row for id in merged.subjects):
+        if unknown := unknown_ids(merged.claims[id].row for id in merged.claims):
             raise ValueError(f"ledger: expected claims of installed documents, got {unknown[0]}; run `verify` again")
         write(merged, output)
     except ValueError as error:
         raise click.UsageError(str(error)) from None
     runs = f" of {len(merged.runs)} runs" if len(merged.runs) > 1 else ""
-    click.echo(f"{output / 'index.html'} written: {len(merged.subjects)} claims{runs}")
+    click.echo(f"{output / 'index.html'} written: {len(merged.claims)} claims{runs}")
 
 
 def write(merged: Report, output: Path) -> None:
-    """Write the pages to a new folder beside `output`, then put it in the place of an older report.
+    """Write the pages to a new folder beside `output`, then replace an older report with it.
 
-    Raises ValueError when `output` is something else than an older report or an empty folder.
+    Raises ValueError unless `output` is new, an empty folder or an older report.
     """
     target = output.resolve()
     if not target.parent.is_dir():
@@ -72,7 +72,7 @@ def fill(folder: Path, merged: Report) -> None:
 
 
 def _swap(fresh: Path, target: Path) -> None:
-    """Put `fresh` in the place of `target`; what was there goes only once the new one is in place."""
+    """Replace `target` by `fresh`; the old folder is deleted only after the new one is in place."""
     if not target.exists():
         os.replace(fresh, target)
         return

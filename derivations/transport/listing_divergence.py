@@ -73,7 +73,7 @@ def entropies() -> tuple[sp.Expr, sp.Expr]:
 
 
 def listed() -> sp.Expr:
-    """What the listing adds up: costs alone."""
+    """The listing's sum, of costs alone."""
     across, within = costs()
     return across - within / 2
 
@@ -266,7 +266,7 @@ token = index("j", N)
 
 
 def met(right_side: sp.Expr) -> Equation:
-    """How many entries of v the columns of one problem's kernel meet in K v."""
+    """The number of entries of v that one problem's kernel multiplies in K v."""
     return Equation(total(token, sp.S.One), right_side,
                     reason="a count only: which shapes go through is seen by running the listing")
 

@@ -1,4 +1,4 @@
-"""The listing `compute_attention_ot_divergence`: what its value is said to measure.
+"""The listing `compute_attention_ot_divergence`: what its value supposedly measures.
 
 Claims     transport.listing.compute_attention_ot_divergence.deviation,
            transport.listing.compute_attention_ot_divergence.quality

@@ -23,7 +23,7 @@ QUARTER = sp.Rational(1, 4)
 
 
 def averaged(key: sp.Expr) -> sp.Expr:
-    """The mean over the heads, what nn.MultiheadAttention returns unless told otherwise."""
+    """The mean over the heads, which nn.MultiheadAttention returns by default."""
     return total(head, W[head, key]) / H
 
 

@@ -102,7 +102,7 @@ def normalized(query: sp.Expr, key: sp.Expr) -> sp.Expr:
 
 
 def guarded() -> UniquePlan:
-    """What the listing computes, as a solution for the cost −log κ with its own features."""
+    """The listing's result, as a solution for the cost −log κ with its own features."""
     def objective(of: Entries) -> sp.Expr:
         return -expense(of, lambda x, y: sp.log(affinity(x, y))) - entropy(of)
 

@@ -33,17 +33,17 @@ def kernel(costs: Entries) -> Entries:
     return lambda source, target: sp.exp(-costs(source, target) / eps)
 
 
-def one(place: sp.Expr) -> sp.Expr:
+def one(entry: sp.Expr) -> sp.Expr:
     """1, where the listings start."""
     return sp.S.One
 
 
-def source_scaling(weights: Entries, scaling: Entry, guard: sp.Expr, mass: Entry = lambda place: a[place]) -> Entry:
+def source_scaling(weights: Entries, scaling: Entry, guard: sp.Expr, mass: Entry = lambda entry: a[entry]) -> Entry:
     """i ↦ a_i/(Σ_j K_ij v_j + guard)."""
     return lambda source: mass(source) / (total(l, weights(source, l) * scaling(l)) + guard)
 
 
-def target_scaling(weights: Entries, scaling: Entry, guard: sp.Expr, mass: Entry = lambda place: b[place]) -> Entry:
+def target_scaling(weights: Entries, scaling: Entry, guard: sp.Expr, mass: Entry = lambda entry: b[entry]) -> Entry:
     """j ↦ b_j/(Σ_i K_ij u_i + guard)."""
     return lambda target: mass(target) / (total(k, weights(k, target) * scaling(k)) + guard)
 

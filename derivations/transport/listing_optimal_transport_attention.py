@@ -88,7 +88,7 @@ def odds(of: Entries) -> sp.Expr:
     return of(i, j) * of(k, l) / (of(i, l) * of(k, j))
 
 
-def kept(right_side: sp.Expr) -> Equation:
+def rescaled_odds(right_side: sp.Expr) -> Equation:
     """The odds after rows, columns, rows."""
     rescaled = by_rows(by_columns(by_rows(given, sp.S.Zero), sp.S.Zero), sp.S.Zero)
     return Equation(odds(rescaled), right_side, reason="each step divides whole rows or whole columns")
@@ -111,11 +111,11 @@ def tighter() -> Steps:
                    replaces="the softmax in the third step, and the 1e-8")
 def tighter_by_division() -> Steps:
     """If the third step divides by the row sums, without the 1e-8, an iteration rescales lines and keeps the costs."""
-    yield kept(odds(given))
+    yield rescaled_odds(odds(given))
 
 
-tighter.twin("the odds are squared", lambda: kept(odds(given) ** 2))
-tighter.twin("the odds are turned over", lambda: kept(1 / odds(given)))
+tighter.twin("the odds are squared", lambda: rescaled_odds(odds(given) ** 2))
+tighter.twin("the odds are turned over", lambda: rescaled_odds(1 / odds(given)))
 
 EVEN: dict[Variable, Value] = {n: 3, m: 3, A.label: [[HALF, THIRD, SIXTH], [THIRD] * 3, [SIXTH, THIRD, HALF]], eps: 1, j: 1}
 
@@ -220,7 +220,7 @@ row = vector("A", sp.S.One, m, kind=Kind.POSITIVE)
 
 
 def one_query(guard: sp.Expr) -> Entries:
-    """What an iteration of the listing makes of a single row."""
+    """The result of one iteration of the listing for a single row."""
     return softened(by_columns_of_one(by_rows(lambda x, y_: row[1, y_], guard), guard))
 
 
@@ -276,7 +276,7 @@ turn = index("t", T)
 
 
 def rounds(right_side: sp.Expr) -> Equation:
-    """How many iterations run."""
+    """The number of iterations."""
     return Equation(total(turn, sp.S.One), right_side, reason="a count only: that so many run is seen by running the module")
 
 
@@ -303,7 +303,7 @@ hidden = index("h", m)
 
 
 def scores(query: sp.Expr, key: sp.Expr) -> sp.Expr:
-    """S_ij, or the weights that an iteration hands to its softmax."""
+    """S_ij, or the weights that an iteration passes to its softmax."""
     return sp.exp(S[query, key] / eps)
 
 
@@ -341,12 +341,12 @@ mask.twin("the masked key keeps its weight", lambda: seen(scores(i, j) / total(l
 
 
 def column(key: sp.Expr, body: sp.Expr = sp.S.One) -> sp.Expr:
-    """Σ_k A_kj + 1e-8, the 1e-8 written into the sum; the rows count as far as the body says."""
+    """Σ_k A_kj + 1e-8, with the 1e-8 written into the sum; `body` weights the rows."""
     return total(k, A[k, key] * body + GUARD / n)
 
 
 def share(query: sp.Expr, key: sp.Expr) -> sp.Expr:
-    """What the softmax of an iteration gets: rows A over the sums of columns, in [0, 1]."""
+    """The input of an iteration's softmax: rows of A over column sums, in [0, 1]."""
     return A[query, key] / column(key)
 
 

@@ -84,7 +84,7 @@ def one_round(costs: Entries, start: Entry, guard: sp.Expr) -> tuple[Entry, Entr
 
 
 def returned(costs: Entries, start: Entry, guard: sp.Expr) -> Entries:
-    """What the listing returns after one round from any v: u ∘ K ∘ v."""
+    """The listing's result after one round from any v: u ∘ K ∘ v."""
     return scaled(kernel(costs), *one_round(costs, start, guard))
 
 
@@ -230,7 +230,7 @@ columns.twin("uniform columns", lambda: column_sum(sp.S.Zero, 2 / m))
 columns.twin("half of it", lambda: column_sum(sp.S.Zero, b[j] / 2))
 
 
-def moved(guard: sp.Expr, right_side: sp.Expr) -> Equation:
+def shifted_plan(guard: sp.Expr, right_side: sp.Expr) -> Equation:
     """γ_ij for the costs C + t, after a round from any v."""
     return Equation(returned(shifted, right, guard)(i, j), right_side, reason="u takes exp(t/ε), and v does not change",
                     at={} if guard == 0 else {n: 1, m: 1, a.label: [1], b.label: [1], C.label: [[0]], t: 4, v.label: [1],
@@ -241,18 +241,20 @@ def moved(guard: sp.Expr, right_side: sp.Expr) -> Equation:
        latex=r"\gamma(C+t\,\mathbf 1\mathbf 1^\top)=\gamma(C)", needs=("transport.listing.sinkhorn.optimal",))
 def shift() -> Steps:
     """The optimal plan depends on differences of costs only, and so should what is returned."""
-    yield Fails(moved(GUARD, returned(cost, right, GUARD)(i, j)),
+    yield Fails(shifted_plan(GUARD, returned(cost, right, GUARD)(i, j)),
                 reason="a single pair: moving all costs by 4 at ε = 1/10 loses nearly all the mass to the 1e-8")
 
 
 @shift.corrected(r"\gamma(C+t)=\gamma(C)\quad\text{in the log domain}", Severity.SLIP, replaces="a round with the 1e-8")
 def shift_without_guard() -> Steps:
     """In the log domain, where no denominator vanishes and nothing is added, a round is the same for C and for C + t."""
-    yield moved(sp.S.Zero, returned(cost, right, sp.S.Zero)(i, j))
+    yield shifted_plan(sp.S.Zero, returned(cost, right, sp.S.Zero)(i, j))
 
 
-shift.twin("the plan grows with exp(−t/ε)", lambda: moved(sp.S.Zero, returned(cost, right, sp.S.Zero)(i, j) * sp.exp(-t / eps)))
-shift.twin("the plan grows with exp(t/ε)", lambda: moved(sp.S.Zero, returned(cost, right, sp.S.Zero)(i, j) * sp.exp(t / eps)))
+shift.twin("the plan grows with exp(−t/ε)", lambda: shifted_plan(
+    sp.S.Zero, returned(cost, right, sp.S.Zero)(i, j) * sp.exp(-t / eps)))
+shift.twin("the plan grows with exp(t/ε)", lambda: shifted_plan(
+    sp.S.Zero, returned(cost, right, sp.S.Zero)(i, j) * sp.exp(t / eps)))
 
 
 def part(source: sp.Expr, target: sp.Expr) -> sp.Expr:
@@ -288,7 +290,7 @@ overflow.twin("at most a quarter of it", lambda: representable(b[j] / 4))
 
 
 def entries(right_side: sp.Expr) -> Equation:
-    """How many numbers C and γ hold."""
+    """The number of entries of C and γ."""
     return Equation(total((i, j), sp.S.One), right_side,
                     reason="a count only: which shapes go through is seen by running the listing")
 

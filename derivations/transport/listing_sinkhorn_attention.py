@@ -66,7 +66,7 @@ def plan(scaling: Entry, guard: sp.Expr) -> Entries:
     return scaled(similarity, *update(scaling, guard))
 
 
-def uniform(place: sp.Expr) -> sp.Expr:
+def uniform(entry: sp.Expr) -> sp.Expr:
     """1/n."""
     return 1 / n
 
@@ -242,7 +242,7 @@ token = index("j", tokens)
 
 
 def entries_of_start(right_side: sp.Expr) -> Equation:
-    """How many entries of the start b a head's row of the kernel meets."""
+    """The number of entries of the start b that a row of a head's kernel multiplies."""
     return Equation(total(token, sp.S.One), right_side,
                     reason="a count only: which shapes go through is seen by running the listing")
 
@@ -272,7 +272,7 @@ bit = index("bit", bits)
 
 
 def held_in(right_side: sp.Expr) -> Equation:
-    """How many bits a number of b takes."""
+    """The number of bits of an entry of b."""
     return Equation(total(bit, sp.S.One), right_side,
                     reason="a count only: that b is of this type is seen by running the listing")
 

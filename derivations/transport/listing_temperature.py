@@ -148,7 +148,7 @@ def plain() -> sp.Expr:
 
 
 def at_most() -> AtLeast:
-    """What a positive weight adds to the entropy, against what it adds to the number reported."""
+    """The contribution of a positive weight to the entropy, and to the reported number."""
     x = positive_weights[i, j]
     return AtLeast(-xlogx(x), -x * sp.log(x + GUARD), because=x / (x + GUARD) * (kl(x + GUARD, x) + GUARD),
                    reason="log(x + 1e-8) ≥ log x; a weight of 0 adds nothing to either")

@@ -175,7 +175,7 @@ def row_error(sign: int = -1) -> sp.Expr:
 
 
 def gap(right: sp.Expr) -> Equation:
-    """How far the value of a coupling P is from what any two scalings prove."""
+    """The gap between the value of a coupling P and the bound from any two scalings."""
     return Equation(objective() - dual(), right, reason="for every coupling P and all f, g: 0 only at P = diag(u) K diag(v)")
 
 

@@ -104,12 +104,12 @@ linear_attention.twin("the mean for the sum", lambda: average(total(l, signed(i,
 
 
 def products(*ranges: tuple[object, ...]) -> sp.Expr:
-    """How many products sums over these ranges take."""
+    """The number of products in sums over these ranges."""
     return sp.Add(*[total(range_, sp.S.One) for range_ in ranges])  # type: ignore[arg-type]
 
 
 SMALL = {size_: sp.Integer(value) for size_, value in ((n, 8), (m, 8), (d, 4), (e, 4), (F, 16))}
-column, coordinate, kept = index("c", e + 1), index("p", d), index("c", e)
+column, coordinate, value_column = index("c", e + 1), index("p", d), index("c", e)
 
 
 def taken(right: sp.Expr) -> Equation:
@@ -124,7 +124,7 @@ def taken(right: sp.Expr) -> Equation:
 def linear_complexity() -> Steps:
     """The quadratic cost is avoided: products grow with n + m, not n m; it pays only where n and m are large beside F."""
     quadratic, linear = n * m * (d + e), (n + m) * F * (d + e + 1)
-    yield Equation(products((i, j, coordinate), (i, j, kept)), quadratic, reason="with the matrix: scores and averages")
+    yield Equation(products((i, j, coordinate), (i, j, value_column)), quadratic, reason="with the matrix: scores and averages")
     yield Limit(2 * F * (d + e + 1) / (n * (d + e)), n, sp.oo, sp.S.Zero, reason="n = m: the ratio of the two vanishes")
     yield AtLeast(n**2 * (d + e), 2 * n * F * (d + e + 1), at={n: 4, F: 1}, given=(AtLeast(n, 4 * F),),
                   because=n * (d + e) * (n - 4 * F) + 2 * n * F * (d - 1) + 2 * n * F * e, reason="n = m ≥ 4F is enough")
@@ -141,9 +141,9 @@ linear_complexity.twin("the features are free", lambda: taken((n + m) * F * (e +
 # ── the approximation ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def rectified(vectors: sp.IndexedBase, place: sp.Expr) -> sp.Expr:
+def rectified(vectors: sp.IndexedBase, row: sp.Expr) -> sp.Expr:
     """ReLU(W x)_r."""
-    return plus(total(coordinate, W[r, coordinate] * vectors[place, coordinate]))
+    return plus(total(coordinate, W[r, coordinate] * vectors[row, coordinate]))
 
 
 def softmax_kernel(strength: sp.Expr = sp.S.One) -> sp.Expr:
@@ -161,9 +161,9 @@ def norms(strength: sp.Expr) -> sp.Expr:
     return strength * total(coordinate, Q[i, coordinate] ** 2 + K[j, coordinate] ** 2)
 
 
-def feature(vectors: sp.IndexedBase, place: sp.Expr) -> sp.Expr:
+def feature(vectors: sp.IndexedBase, row: sp.Expr) -> sp.Expr:
     """exp(⟨ω, x⟩ − ‖x‖²/2)."""
-    return sp.exp(total(coordinate, omega[coordinate] * vectors[place, coordinate] - vectors[place, coordinate] ** 2 / 2))
+    return sp.exp(total(coordinate, omega[coordinate] * vectors[row, coordinate] - vectors[row, coordinate] ** 2 / 2))
 
 
 def mean_of_powers(power: int) -> sp.Expr:

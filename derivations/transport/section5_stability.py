@@ -1,4 +1,4 @@
-"""Section 5, what transport is said to guarantee: stability in the Wasserstein distance, interpolation, intuition.
+"""Section 5, what transport supposedly guarantees: stability in the Wasserstein distance, interpolation, intuition.
 
 Claims     transport.s5.score-stability, transport.s5.wasserstein-stability, transport.s5.interpolation,
            transport.s5.intuition
@@ -80,7 +80,7 @@ def combined(growth: Variable) -> tuple[tuple[sp.Expr, sp.Expr], sp.Expr]:
 
 
 def within(growth: Variable) -> tuple[AtLeast, AtLeast]:
-    """What 1 ≤ r ≤ σ² gives: u is multiplied by σ² at most, v by 1 at least."""
+    """The consequence of 1 ≤ r ≤ σ²: u is multiplied by σ² at most, v by 1 at least."""
     return AtLeast((1 + growth) ** 2 * part(u), tilted(u)), AtLeast(tilted(v), part(v))
 
 
@@ -116,14 +116,14 @@ score_stability.twin("without the diameter", lambda: stable(kappa / (2 + kappa),
 
 # ── stability in the inputs ─────────────────────────────────────────────────────────────────────────────────────────
 
-radius, moved = positive("R"), positive("δ")
+radius, displacement = positive("R"), positive("δ")
 unit = index("c", d)
 old, new = vector("y", d), vector("x", d)                    # a difference of keys before, and the query after
 move, turn = vector("w", d), vector("q", d)                  # by how much the difference of keys, and the query, move
 spare = vector("e", m, kind=Kind.NONNEGATIVE)
 rise = positive("κ")                                         # where κ = 0 nothing changes
-SPREAD = AtLeast(4 * radius * moved, 2 * eps * sp.log(1 + rise))
-TANH = AtLeast(radius * moved / eps, rise / (2 + rise))
+SPREAD = AtLeast(4 * radius * displacement, 2 * eps * sp.log(1 + rise))
+TANH = AtLeast(radius * displacement / eps, rise / (2 + rise))
 
 
 def context() -> sp.Expr:
@@ -139,13 +139,13 @@ def product(a: sp.IndexedBase, b: sp.IndexedBase) -> sp.Expr:
 
 def spread_of_scores() -> Follows:
     """⟨q', k' − l'⟩ − ⟨q, k − l⟩ = ⟨q', w⟩ + ⟨q' − q, k − l⟩ ≤ 4Rδ."""
-    norms = ((new, radius), (move, 2 * moved), (turn, moved), (old, 2 * radius))
+    norms = ((new, radius), (move, 2 * displacement), (turn, displacement), (old, 2 * radius))
     premises = tuple(AtLeast(length**2, product(of, of)) for of, length in norms)
     change = product(new, move) + product(turn, old)
-    ratio = moved / radius
+    ratio = displacement / radius
     slack = total(unit, (2 * ratio * new[unit] - move[unit]) ** 2 / (4 * ratio)
                   + (2 * turn[unit] - ratio * old[unit]) ** 2 / (4 * ratio))
-    return Follows(premises, AtLeast(4 * radius * moved, change), (ratio, 1 / (4 * ratio), 1 / ratio, ratio / 4), slack,
+    return Follows(premises, AtLeast(4 * radius * displacement, change), (ratio, 1 / (4 * ratio), 1 / ratio, ratio / 4), slack,
                    given=premises,
                    reason="the spread of a row of scores changes by ω ≤ 4Rδ: keys lie 2R apart, and differences move by 2δ")
 
@@ -161,7 +161,7 @@ def logarithm() -> AtLeast:
 def drift() -> sp.Expr:
     """E_p'[f(x')] − E_p[f(x)] for f(x_l) = 2R φ_l less a constant and f(x'_l) = f(x_l) + δ − e_l."""
     mass = tilted(u) + tilted(v)
-    return total(l, (u[l] + v[l]) * tilt[l] * (moved - spare[l])) / mass + 2 * radius * gained()
+    return total(l, (u[l] + v[l]) * tilt[l] * (displacement - spare[l])) / mass + 2 * radius * gained()
 
 
 def bounded(bound: sp.Expr, at: dict[Variable, Value] | None = None) -> Follows:
@@ -196,15 +196,15 @@ def stable_on_a_ball() -> Steps:
     yield logarithm()
     yield Follows((logarithm(), SPREAD), TANH, (sp.S.One, 1 / (4 * eps)), given=(SPREAD,),
                   reason="ω = 2ε log σ ≤ 4Rδ, so that tanh(ω/4ε) = (σ − 1)/(σ + 1) ≤ Rδ/ε")
-    yield bounded((1 + 2 * radius**2 / eps) * moved)
+    yield bounded((1 + 2 * radius**2 / eps) * displacement)
 
 
 NEARLY: dict[Variable, Value] = {
     m: 2, u.label: [1, 0], v.label: [sp.Rational(1, 100), 2], tilt.label: [4, 1], rise: 1, radius: 1, eps: 1,
-    moved: sp.Rational(2, 5), spare.label: [0, 0]}
-wasserstein_stability.twin("half as far", lambda: bounded((1 + 2 * radius**2 / eps) * moved / 2, NEARLY))
-wasserstein_stability.twin("the weights stay", lambda: bounded(moved, NEARLY))
-wasserstein_stability.twin("the values stay", lambda: bounded(2 * radius**2 / eps * moved, NEARLY))
+    displacement: sp.Rational(2, 5), spare.label: [0, 0]}
+wasserstein_stability.twin("half as far", lambda: bounded((1 + 2 * radius**2 / eps) * displacement / 2, NEARLY))
+wasserstein_stability.twin("the weights stay", lambda: bounded(displacement, NEARLY))
+wasserstein_stability.twin("the values stay", lambda: bounded(2 * radius**2 / eps * displacement, NEARLY))
 
 
 # ── interpolation ───────────────────────────────────────────────────────────────────────────────────────────────────

@@ -80,9 +80,9 @@ def others() -> sp.Expr:
 best_weight = 1 / (1 + others())
 
 
-def one_hot(kept: sp.Expr) -> AtLeast:
-    """The best key's weight is at least 1 less what the others keep."""
-    return AtLeast(best_weight, 1 - kept)
+def one_hot(others: sp.Expr) -> AtLeast:
+    """The best key's weight is at least 1 minus the weight of the others."""
+    return AtLeast(best_weight, 1 - others)
 
 
 def nearly_one_hot() -> AtLeast:

@@ -44,7 +44,7 @@ from derivations.transport.section4_linear import kappa, normalized, solution
 F = size("F")
 r = index("r", F)
 T = vector("T", n, n)
-place = index("l", n)
+other = index("l", n)
 x, y = vector("x", n, F), vector("y", m, F)
 
 
@@ -61,7 +61,7 @@ def ranked(right: sp.Expr) -> Equation:
        latex=r"\text{Attention}=\text{soft sorting / ranking}:\ A\to\text{a permutation}\ (\varepsilon\to0)")
 def soft_sorting() -> Steps:
     """Attention is said to be a soft sorting, whose hard limit would give each key one rank and each rank one key."""
-    columns = total(i, sp.exp(T[i, h] / eps) / total(place, sp.exp(T[i, place] / eps)))
+    columns = total(i, sp.exp(T[i, h] / eps) / total(other, sp.exp(T[i, other] / eps)))
     yield Fails(Limit(columns, eps, sp.S.Zero, sp.S.One, at={n: 2, T.label: [[1, 0], [1, 0]], h: 1}),
                 reason="both rows pick key 1: no permutation, however small ε")
 

@@ -6,7 +6,7 @@ import torch
 from torch import nn
 
 from derivations.deciphering.notation import n
-from derivations.inference.section4_setup import kept
+from derivations.inference.section4_setup import layer_length
 from derivations.relations import Equation
 from evidence import Finding, Layer, Reading, Run, finding, float64, hold
 from numerics import tolerances
@@ -33,7 +33,7 @@ def keep_the_length(claim: str, run: Run) -> Finding:
         Reading({"kept": count, "n": count}, {name: float64(made) for name, made in lengths(count).items()}, exact)
         for count in LENGTHS
     ]
-    vote = hold(claim, Layer.SOURCE, readings, statement=Equation(kept, n))
+    vote = hold(claim, Layer.SOURCE, readings, statement=Equation(layer_length, n))
     return finding(
         vote,
         f"torch.nn's Conv1d, padded, LSTM and MultiheadAttention on {', '.join(map(str, LENGTHS))} vectors",

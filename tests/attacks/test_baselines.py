@@ -165,8 +165,8 @@ def test_is_not_made_the_baseline(name: str, baseline: Path) -> None:
 def test_a_problem_is_not_hidden_by_those_of_others() -> None:
     wrong = [replace(DOUBTFUL, claim=id) for id in (ID, OTHER)]
     found = ledger.assemble(ledger.build(wrong, [ID, OTHER], {})["claims"], {"complete": True})
-    assert f"{ID}: " in remembered.unfit(found, {})
-    assert f"(and problems of {OTHER})" in remembered.unfit(found, {})
+    assert f"{ID}: " in remembered.rejection(found, {})
+    assert f"(and problems of {OTHER})" in remembered.rejection(found, {})
 
 
 def test_control_a_loss_is_accepted_and_a_problem_that_was_there(baseline: Path) -> None:

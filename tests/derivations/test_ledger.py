@@ -232,7 +232,7 @@ def test_a_row_of_another_claim_is_not_used_again() -> None:
 
 def test_rows_of_no_claim_are_named() -> None:
     told = [{"id": "eot.59", "document": "eot"}, {"id": "eot.5900", "document": "eot"}, {"id": "paper.1", "document": "paper"}]
-    assert ledger.strangers(told) == ["eot.5900"]
+    assert ledger.unknown_ids(told) == ["eot.5900"]
 
 
 def test_evidence_is_about_the_claims_of_the_run() -> None:

@@ -84,7 +84,7 @@ def decided(votes: tuple[Evidence, ...], before: dict[str, baseline.Kept]) -> di
         "verdicts": {row["id"]: (row["verdict"], row["severity"], row["cause"]) for row in found["claims"]},
         "green": ledger.green(found),
         "problems": len(baseline.problems(found, before)),
-        "fit": not baseline.unfit(found, before),
+        "fit": not baseline.rejection(found, before),
         "classes": comparison.classes,
         "aspects": [(each.claim, each.change, each.aspect, each.subject) for each in comparison.differences],
         "unchanged": comparison.unchanged,

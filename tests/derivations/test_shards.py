@@ -11,7 +11,7 @@ from derivations import ledger
 from derivations.__main__ import main
 from derivations.catalogue import entries
 from derivations.selection import selected
-from derivations.shards import divided, joined, parsed, seconds_in
+from derivations.shards import divided, merged, parsed, seconds_in
 from tests.derivations.report.samples import of, row, saved
 
 
@@ -112,11 +112,11 @@ def test_joined_shards_are_the_run_of_all(tmp_path: Path) -> None:
 ])
 def test_what_is_not_all_of_one_run_is_refused(ledgers: list[dict[str, Any]], refusal: str) -> None:
     with pytest.raises(ValueError, match=f"^{re.escape(refusal)}"):
-        joined(ledgers)
+        merged(ledgers)
 
 
 def test_a_shard_that_was_not_complete_leaves_the_run_incomplete() -> None:
-    assert not joined([shard(1, row(FIRST)), shard(2, row(SECOND), complete=False)])["environment"]["complete"]
+    assert not merged([shard(1, row(FIRST)), shard(2, row(SECOND), complete=False)])["environment"]["complete"]
 
 
 def test_no_report_of_a_shard(tmp_path: Path) -> None:

@@ -27,9 +27,9 @@ def test_evidence_of_both_runs_is_shown_with_its_environment(tmp_path: Path) -> 
     proof = row()["evidence"][0]
     there = row("eot.1", evidence=[proof, proof | {"layer": "torch", "environment": "cuda"}])
     report = merged(tmp_path, samples.of(row("eot.1")), samples.of(there, **CUDA))
-    assert [(run.place, e["layer"]) for run, e in report.subjects["eot.1"].evidence] == [
+    assert [(run.number, e["layer"]) for run, e in report.claims["eot.1"].evidence] == [
         (1, "symbolic"), (2, "symbolic"), (2, "torch")]
-    assert report.subjects["eot.1"].verdict == "proved"
+    assert report.claims["eot.1"].verdict == "proved"
     told = words(report, "claims/eot.1.html")
     assert "cpu · run 1" in told
     assert "cuda · run 2" in told
@@ -42,7 +42,7 @@ def test_evidence_of_both_runs_is_shown_with_its_environment(tmp_path: Path) -> 
 def test_verdicts_that_differ_are_flagged(tmp_path: Path) -> None:
     report = merged(tmp_path, samples.of(row("eot.1"), row("eot.2", depends_on=["eot.1"])),
                     samples.of(row("eot.1", verdict="corrected"), **CUDA))
-    assert report.subjects["eot.1"].verdict == "differs"
+    assert report.claims["eot.1"].verdict == "differs"
     told = words(report, "claims/eot.1.html")
     assert "The ledgers reach different verdicts." in told
     assert "✓ proved" in told
@@ -52,28 +52,28 @@ def test_verdicts_that_differ_are_flagged(tmp_path: Path) -> None:
     assert having(read(dict(pages.pages(report))["errata-eot.html"]), "erratum")
     cells = having(read(dict(pages.pages(report))["index.html"]), "cell")
     assert [cell.words for cell in cells] == ["!", "✓"]
-    assert pages.heaps(report) == [(1, "stand as printed"), (0, "do not"), (0, "are open"),
-                                   (1, "are in dispute between the ledgers")]
+    assert pages.verdict_groups(report) == [(1, "stand as printed"), (0, "do not"), (0, "are open"),
+                                            (1, "are in dispute between the ledgers")]
     assert "1 does not stand" in words(report, "claims/eot.2.html")
 
 
 def test_the_steps_shown_are_those_of_the_verdict_shown(tmp_path: Path) -> None:
     accused = row("eot.1", verdict="corrected", derivation=[samples.step("a ≠ b", "it fails")])
     report = merged(tmp_path, samples.of(row("eot.1")), samples.of(accused, **CUDA))
-    assert [step["reason"] for step in report.subjects["eot.1"].steps("derivation")] == ["it fails"]
+    assert [step["reason"] for step in report.claims["eot.1"].steps("derivation")] == ["it fails"]
     bare = merged(tmp_path, samples.of(row("eot.1")), samples.of(accused | {"derivation": []}, **CUDA))
-    assert bare.subjects["eot.1"].steps("derivation") == []
+    assert bare.claims["eot.1"].steps("derivation") == []
 
 
 def test_statements_that_changed_between_ledgers_are_flagged(tmp_path: Path) -> None:
     report = merged(tmp_path, samples.of(row("eot.1")), samples.of(row("eot.1", hypotheses=["τ > 1"]), commit="fedcba9876"))
-    assert report.subjects["eot.1"].changed == ["hypotheses"]
+    assert report.claims["eot.1"].changed == ["hypotheses"]
     assert "hypotheses changed between them" in words(report, "claims/eot.1.html")
 
 
 def test_a_claim_that_one_run_lacks_is_kept(tmp_path: Path) -> None:
     report = merged(tmp_path, samples.of(row("eot.1"), row("geometric.1")), samples.of(row("eot.2")))
-    assert list(report.subjects) == ["eot.1", "eot.2", "geometric.1"]
+    assert list(report.claims) == ["eot.1", "eot.2", "geometric.1"]
     assert [run.label for run in report.runs][1].endswith("· run 2")
 
 
@@ -140,7 +140,7 @@ def test_what_is_left_out_of_the_drawing_is_counted(tmp_path: Path) -> None:
     ("rem6.4", "Remark 6.4"), ("lemB.4", "Lemma B.4"),
 ])
 def test_places_have_names(number: str, words: str) -> None:
-    assert pages.place(number) == words
+    assert pages.printed_location(number) == words
 
 
 def test_a_witness_is_taken_apart() -> None:

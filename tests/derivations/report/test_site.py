@@ -109,8 +109,8 @@ def test_what_the_symbolic_layer_found_is_told(tmp_path: Path) -> None:
     (tmp_path / "ledger.json").write_text(samples.examined(), encoding="utf-8")
     told = load([tmp_path / "ledger.json"])
     found = dict(pages.pages(told))
-    assert {"proved", "proved-under", "corrected", "definition"} <= {subject.verdict for subject in told.subjects.values()}
-    for id, subject in told.subjects.items():
+    assert {"proved", "proved-under", "corrected", "definition"} <= {subject.verdict for subject in told.claims.values()}
+    for id, subject in told.claims.items():
         elements = read(found[pages.claim_path(id)])
         written = {element.attributes.get("alttext", element.words) for element in elements if element.tag in ("math", "pre")}
         steps = subject.steps("derivation") + subject.steps("repair")
@@ -206,7 +206,7 @@ def test_the_greys_of_the_style_can_be_read() -> None:
 
 def test_the_heaps_add_up(tmp_path: Path) -> None:
     told = report_of(tmp_path, samples.every_verdict())
-    assert pages.heaps(told) == [(6, "stand as printed"), (4, "do not"), (1, "are open")]
+    assert pages.verdict_groups(told) == [(6, "stand as printed"), (4, "do not"), (1, "are open")]
     assert "6 stand as printed, 4 do not, and 1 are open." in " ".join(having(read(page(
         tmp_path, "index.html", samples.every_verdict())), "lead")[0].words.split())
 
