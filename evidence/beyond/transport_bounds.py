@@ -42,8 +42,8 @@ def solved(free: Free) -> dict[str, Tensor]:
     other = torch.tanh(free["nu"])
     u = torch.softmax(3 * torch.tanh(free["u"] / 3), -1)
 
-    def mean(columns: Tensor) -> Tensor:
-        return torch.einsum("bij,bj,bid->bd", columns, u, x["T"])
+    def mean(kernel: Tensor) -> Tensor:
+        return torch.einsum("bij,bj,bid->bd", kernel, u, x["T"])
 
     start, exact = columns(x, torch.zeros_like(dual), gamma), columns(x, dual, gamma)
     g = mean(exact - start)

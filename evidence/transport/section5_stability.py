@@ -52,8 +52,8 @@ def perturbed(draw: st.DrawFn) -> Perturbed:
 def moved_mass(x: Perturbed) -> Reading:
     import ot  # importing it takes a second
 
-    plan, perturbed = (one_sided.plan(s.to(x.device), x.epsilon) for s in (x.scores, x.scores + x.change))
-    gains = (perturbed > plan).double()
+    plan, shifted = (one_sided.plan(s.to(x.device), x.epsilon) for s in (x.scores, x.scores + x.change))
+    gains = (shifted > plan).double()
     spread = float(x.change.max() - x.change.min())
     tilt = ((x.change - x.change.min()) / x.epsilon).exp()
     point = {
@@ -66,9 +66,9 @@ def moved_mass(x: Perturbed) -> Reading:
     }
     apart = x.diameter * (1 - torch.eye(plan.numel(), dtype=torch.float64))
     # Both rows are brought to the same mass: their rounding would have nowhere to go.
-    ends = [(p / p.sum()).cpu().numpy() for p in (plan, perturbed)]
+    ends = [(p / p.sum()).cpu().numpy() for p in (plan, shifted)]
     routes = {
-        "closed_form": x.diameter * ((perturbed - plan) * gains).sum(),
+        "closed_form": x.diameter * ((shifted - plan) * gains).sum(),
         "wasserstein": float64(ot.emd2(*ends, apart.numpy())),
     }
     logit = float((x.scores.abs() + x.change.abs()).max()) / x.epsilon

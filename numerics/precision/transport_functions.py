@@ -165,10 +165,10 @@ def _quadratic(data: Data) -> Trial:
     def expected(peak: Peak) -> Exact:
         inner = solutions.quadratic(x.n, x.m)
 
-        def solve(data: list[Any]) -> list[Any]:
-            a, b = data[x.n * x.m : x.n * x.m + x.n], data[x.n * x.m + x.n : -1]
+        def solve(inputs: list[Any]) -> list[Any]:
+            a, b = inputs[x.n * x.m : x.n * x.m + x.n], inputs[x.n * x.m + x.n : -1]
             total = sum(a[1:], a[0]) / sum(b[1:], b[0])
-            return inner([*data[: x.n * x.m], *a, *(y * total for y in b), data[-1]])
+            return inner([*inputs[: x.n * x.m], *a, *(y * total for y in b), inputs[-1]])
 
         result = solutions.solution(solve, x.exactly(peak, data.number), lambda values: values, x.n + x.m)
         # f + g − C is off by the rounding of each of the three, and so are the marginals of P.

@@ -15,7 +15,7 @@ from tests.mutation.targets import CLOSED_FORMS
 MEANINGS: dict[str, bool | float] = {
     "temperature": 1.0, "alpha": 1.0, "relaxation": torch.inf, "source_relaxation": 1.0, "target_relaxation": 1.0, "scale": 1.0,
     "tolerance": 1e-9, "dropout_p": 0.0, "dropout": 0.0, "log_prior_error": 0.0, "target_error": 0.0, "plan_error": 0.0,
-    "logit": 0.0, "lost": 0.0,
+    "logit": 0.0, "offset": 0.0,
     "dim": -1, "own": 1, "num_heads": 1, "tile": 128, "half_steps": 0, "max_steps": 200, "n_iter": 50,
     "ignore_index": -100, "budget": 2, "num_buckets": 32, "max_distance": 128, "causal": False, "is_causal": False,
     "exact": False, "boolean": False, "double": False, "strict": True, "simplex": True, "ensure_sum_one": True,
