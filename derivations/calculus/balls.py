@@ -340,5 +340,7 @@ def explicit(expr: sp.Expr, point: Point) -> sp.Expr:
 
 
 def digits(ball: arb, count: int = 12) -> str:
-    """The ball's midpoint to `count` digits, as text."""
+    """The ball's midpoint to `count` digits, as text; 0 for a ball around 0 that is too small to show another number."""
+    if ball.contains(0) and ball.abs_upper() < arb(10) ** -count:
+        return "0"
     return str(ball.str(count, radius=False))

@@ -238,7 +238,7 @@ def _other_terms(assertion: Expanded, steps: Sequence[Relation], known: frozense
 
 
 def _other_optimum(link: Link, steps: Sequence[Relation], known: frozenset[str]) -> str:
-    """Describe a point where solution or value of the same problem differ, or the problems for the same solution."""
+    """Describe a point where the same problem has another solution or value, or another problem has the same solution."""
     assertion = link.assertion
     for step in map(statement, reversed(steps)):
         if not isinstance(assertion, Minimizer | Optimum) or not isinstance(step, UniqueMinimum | UniquePlan):

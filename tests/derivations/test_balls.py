@@ -199,6 +199,12 @@ def test_digits_shows_the_midpoint() -> None:
     assert digits(enclose(x, PLACE), 5) == "0.33333"
 
 
+def test_digits_of_what_cannot_be_told_from_zero() -> None:
+    zero = enclose(sp.log(6) - sp.log(2) - sp.log(3), PLACE)
+    assert zero.rad() > 0
+    assert (digits(zero), digits(zero + 1), digits(arb(10) ** -20)) == ("0", "1.00000000000", "1.00000000000e-20")
+
+
 @pytest.mark.parametrize("seed", range(40))
 def test_rational_expressions_agree_with_fractions(seed: int) -> None:
     rng = random.Random(seed)
