@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import partial
 
@@ -230,6 +231,16 @@ def _declare(guesses: Guesses, symbol: Node | None, meaning: str, why: str) -> N
         guesses.record(name if known else text, f"{kind}{shape} {' '.join(sizes)}" if known else meaning, why, name)
     else:
         guesses.record_explicit(text, meaning, why)
+
+
+IN_SIMPLEX = re.compile(r"… (in|on) the( probability| unit)? simplex$")
+
+
+def read_simplex(guesses: Guesses, before: Node, tree: Node, formula: Formula) -> None:
+    """Read “$p$ in the simplex $\\Delta^{n-1}$”, where `before` is the formula before the words."""
+    why = f"line {formula.line}: ${short(formula.latex)}$, after “simplex”"
+    if IN_SIMPLEX.search(formula.words) and (meaning := _set(guesses, tree, why)):
+        _declare(guesses, before, meaning, why)
 
 
 def _set(guesses: Guesses, node: Node, why: str) -> str | None:

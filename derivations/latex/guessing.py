@@ -6,17 +6,19 @@ Each guess records its source.  No guess is trusted: the author sees all of them
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from derivations.latex import operators
 from derivations.latex.clauses import LEADING, without_words
 from derivations.latex.derivatives import PARTIAL, STARTING
-from derivations.latex.domains import DEFINE, read_bounds, read_domains, read_sets
+from derivations.latex.domains import DEFINE, read_bounds, read_domains, read_sets, read_simplex
 from derivations.latex.guesses import Guess, Guesses
-from derivations.latex.names import LETTER, index_parts, parts, pattern
+from derivations.latex.names import LETTER, index_parts, parts, pattern, thin
 from derivations.latex.paper import Formula, Paper
 from derivations.latex.sums import binds, occurs_free
 from derivations.latex.syntax import parse
 from derivations.latex.tree import (
+    EMPTY,
     Bracket,
     Chain,
     Fraction,
@@ -60,9 +62,12 @@ def guess(paper: Paper) -> Guesses:
         guesses.section = formula.section
         read_bounds(guesses, tree, formula)
     guesses.called = {name for _, _, tree in trees for name, node in uses(tree) if isinstance(node, Product)}
+    before: Node = EMPTY
     for position, formula, tree in trees:
         guesses.section, guesses.position = formula.section, position if formula.display else None
+        read_simplex(guesses, before, tree, formula)
         read_domains(guesses, tree, formula)
+        before = tree
         _definition(guesses, position, tree, formula)
         _use(guesses, tree, formula)
     _indices(guesses)
@@ -105,8 +110,11 @@ def _free(guesses: Guesses, name: str, tree: Node) -> str | None:
 
 
 def _differentiated(tree: Node) -> Iterator[str]:
-    """The names by which a formula differentiates, x of ∂f/∂x_i and of ∇_x f."""
+    """The names by which a formula differentiates, x of ∂f/∂x_i, of ∇_x f and of f'(x)."""
     for node in walk(tree):
+        for one, call in pairwise(node.factors) if isinstance(node, Product) else ():
+            if isinstance(one, Scripted) and one.primes and isinstance(call, Bracket) and isinstance(call.inside, Symbol):
+                yield call.inside.name
         if isinstance(node, Fraction) and isinstance(node.under, Product) and spelled(node.under.factors[0]) in PARTIAL:
             yield from map(declared_name, node.under.factors)
         elif isinstance(node, Scripted) and spelled(node.base) in ("\\nabla", "\\partial") and node.sub is not None:
@@ -294,6 +302,9 @@ def _rest(guesses: Guesses, name: str, nodes: Sequence[Node]) -> None:
     if _is_slope(guesses, name) or f"\\mathbf{{{name}}}" in guesses.names:
         return
     if bare != name and bare in guesses.names and guesses.lines[guesses.names[bare]].meaning.startswith("index"):
+        return
+    if thin(name) != name and guesses.names.get(thin(name), "").startswith(f"{thin(name)}_"):
+        guesses.record(name, f"= {thin(name)}", "the vector of these entries")
         return
     calls = [node for node in nodes if isinstance(node, Product)]
     if calls:
