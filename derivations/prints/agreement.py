@@ -178,7 +178,7 @@ def _difference(link: Link, steps: Sequence[Relation], known: frozenset[str], de
     if isinstance(assertion, Equation) and (at := own.apart(*assertion.sides)) is not None:
         return f"as it is read it fails: {_shown_at(own, at, *assertion.sides)}"
     if isinstance(assertion, AtLeast) and not link.premises and not isinstance(steps[-1], Follows):
-        for point in own.places:
+        for point in own.points:
             if witness := assertion.contradicted_at(point):
                 return f"as it is read it fails: {rendering.witness(witness)}"
     return ""
@@ -221,7 +221,7 @@ def _shown_at(values: Values, at: int, printed: sp.Expr, proved: sp.Expr) -> str
     one, other = values.at(printed, at), values.at(proved, at)
     assert one is not None
     assert other is not None
-    return f"at {rendering.inputs(inputs(values.places[at]))}: {digits(one)} ≠ {digits(other)}"
+    return f"at {rendering.inputs(inputs(values.points[at]))}: {digits(one)} ≠ {digits(other)}"
 
 
 def _quantified(names: Sequence[Variable]) -> set[str]:
