@@ -104,7 +104,7 @@ def sample_points(names: tuple[Variable, ...], given: tuple[Hypothesis, ...] = (
 
 
 def _different(point: Point, indices: Sequence[Variable]) -> bool:
-    """Whether indices over one range all differ."""
+    """Return whether indices over one range all differ."""
     return all(point[v] != point[w] for v, w in combinations(indices, 2) if v.domain.shape == w.domain.shape)
 
 
