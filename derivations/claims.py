@@ -175,7 +175,7 @@ class Step(Record, frozen=True):
 
 
 class Evidence(Record, frozen=True):
-    """What one layer found about one claim.
+    """The result of one layer for one claim.
 
     `correction` is the outcome for the corrected statement, where there is one; `general` means that the statement
     proved, the correction if there is one, has symbolic sizes; `refuted_twins` names the twins that this layer refuted.

@@ -123,7 +123,7 @@ def objections(printed: Relation, repaired: Relation, point: Point | None, repla
     if isinstance(repaired, Differs | AtLeast) and _says_nothing(repaired):
         yield f"the correction says nothing: expected sides that differ by more than a number, got {repaired}"
     elif _is_so_of_anything(repaired, print_):
-        yield f"the correction says nothing of what it is about: with any quantity in its place it holds too: {repaired}"
+        yield f"the correction says nothing about its subject, since it holds for any quantity in its place: {repaired}"
     if not replaces and not any(agree(about, side) for side in [left(repaired), *repaired.sides]):
         yield ("the correction is not about the print's left side: expected the same left side, or "
                "`replaces` to say which part of the print it stands for")

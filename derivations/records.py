@@ -82,7 +82,7 @@ def decoded(text: str | bytes) -> Any:
     try:
         return msgspec.json.decode(text)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise ValueError(f"expected JSON, got what is none ({error})") from None
+        raise ValueError(f"expected JSON, got something else ({error})") from None
 
 
 REFUSED = re.compile(r"(?P<what>.*?)(?: - at `\$\.?(?P<path>.*)`)?", re.DOTALL)

@@ -179,7 +179,7 @@ def _fault(row: Mapping[str, Any], expected: Mapping[str, Any]) -> str:
             return f"{name}: expected {_fact(expected, name)!r}, which follows from the evidence, got {_fact(row, name)!r}"
     if unsupported := _unsupported_proof(row):
         return unsupported
-    return "" if row["digest"] == sealed(row)["digest"] else "digest: expected that of the row, got another one"
+    return "" if row["digest"] == sealed(row)["digest"] else "digest: expected that of the row, got a different one"
 
 
 def _fact(row: Mapping[str, Any], name: str) -> Any:

@@ -96,7 +96,7 @@ def merged(ledgers: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         raise ValueError(f"shards: expected every claim once, got {twice[0]} twice; were they balanced by the same ledger?")
     requested = surroundings[0]["shard"]["asked"]
     if missing := [id for id in entries() if id in selected(",".join(requested)) and id not in rows]:
-        raise ValueError(f"shards: expected every claim that was asked for, got no row for {missing[0]}")
+        raise ValueError(f"shards: expected every requested claim, got no row for {missing[0]}")
     environment = {name: value for name, value in surroundings[0].items() if name not in ("shard", "incremental")} | {
         "date": max(str(each.get("date")) for each in surroundings),
         "devices": sorted({device for each in surroundings for device in each.get("devices", ())}),

@@ -80,7 +80,7 @@ CHAPTERS = {
     "section9_training": TEMPLATES,
 }
 
-# Stationarity of (9) is μ + z = λ⋆/α + ĥ: it says what z is where λ⋆ is the maximizer
+# Stationarity of (9), μ + z = λ⋆/α + ĥ, determines z from the maximizer λ⋆
 STATIONARY = {"z": r"= \tfrac1\alpha \lambda^* - \mu + \hat h"}
 
 # Footnote 11: costs are nonnegative and symmetric; Appendix D.3: q_t is the kernel of the costs
@@ -103,7 +103,7 @@ REPARAMETRIZED = {
     r"\mu, \Sigma, \hat h": None,
 }
 
-# ── claims that say more than the chapter's table ───────────────────────────────────────────────────────────────────
+# ── claims that need more than the chapter's table ───────────────────────────────────────────────────────────────────
 
 # Convexity is seen on positive weights, where the objective has a gradient
 CONVEX = {

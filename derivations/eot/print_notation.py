@@ -172,7 +172,7 @@ CHAPTERS = {
     "appendix_b_theorem": CONJUGATE,
 }
 
-# (6) calls the solution of a problem p⋆, and what is said of it there is that it solves the problem
+# (6) names the solution of the problem p⋆, and states only that p⋆ solves it
 SOLUTION = {r"p^\star_j": r"= \arg\min_{p \in \Delta^{m-1}} J(p)", "p": "simplex m"}
 ROWS = {"p": "stochastic m m", r"p^\star": r"= \arg\min_{p_i \in \Delta^{m-1}} \{-\sum_j p_{ij} s_{ij} + \Omega_L(p_i)\}"}
 PLAN = {r"P^\star": r"= \arg\min_{P \in U(a, \cdot)} J(P)", r"\varepsilon": "positive as tau"}

@@ -37,7 +37,7 @@ BASIS = {
     "p^0_t": r"= e^{\theta_0^T \phi(t)} / \sum_s e^{\theta_0^T \phi(s)}",
 }
 
-# The same with θ as a number of its own, by which one differentiates, or with what a claim says that it is
+# The same with θ as a variable for differentiation, or with the value that a claim gives it
 COEFFICIENTS = {
     **BASIS,
     "f(x)": None,

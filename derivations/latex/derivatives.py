@@ -113,7 +113,7 @@ def inline(factors: Sequence[Node]) -> list[Node]:
 
 
 def is_derivative(reader: Reader, over: Node, under: Node) -> bool:
-    """Whether a fraction is a derivative, ∂f/∂x or the operator ∂/∂x."""
+    """Return whether a fraction is a derivative, ∂f/∂x or the operator ∂/∂x."""
     first = under.factors[0] if isinstance(under, Product) else under
     name = spelled(first)
     top = over.factors[0] if isinstance(over, Product) else over
@@ -223,7 +223,7 @@ def slope(body: Value, by: Value) -> Value:
 
 
 def starts_function(node: Node) -> bool:
-    """Whether a factor is an operator that takes what follows it."""
+    """Return whether a factor is an operator that takes what follows it."""
     base = node.base if isinstance(node, Scripted) else node
     if isinstance(base, Fraction):
         return spelled(base.over) in PARTIAL

@@ -160,7 +160,7 @@ def read_domains(guesses: Guesses, tree: Node, formula: Formula) -> None:
 
 
 def _enumerated(before: Sequence[Node], last: Node | None) -> bool:
-    """Whether a list is k_1, …, k_N."""
+    """Return whether a list is k_1, …, k_N."""
     first = before[0] if len(before) >= 2 else None
     dotted = len(before) >= 2 and spelled(before[-1]) in DOTS
     return dotted and isinstance(first, Scripted) and isinstance(last, Scripted) and first.base == last.base

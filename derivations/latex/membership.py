@@ -18,7 +18,7 @@ SETS = ("\\mathbb{R}", "\\mathbb{N}", "\\Delta", "\\mathcal{", "\\{1", "[", "\\m
 
 
 def is_interval(node: Node) -> bool:
-    """Whether a set is (a, b) or [a, b]."""
+    """Return whether a set is (a, b) or [a, b]."""
     return isinstance(node, Bracket) and node.kind in ("()", "[]") and len(parts(node.inside)) == 2
 
 

@@ -84,7 +84,7 @@ LETTER = re.compile(r"[a-z]('*)")
 
 
 def is_indices(node: Node) -> bool:
-    """Whether a subscript consists of single small letters, as indices do."""
+    """Return whether a subscript consists of single small letters, as indices do."""
     return all(LETTER.fullmatch(spelled(part)) for part in index_parts(node))
 
 

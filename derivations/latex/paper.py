@@ -286,7 +286,7 @@ def _unaligned(stream: Iterable[Token]) -> Iterator[str]:
 
 
 def begins_with_relation(latex: str) -> bool:
-    """Whether a line goes on with = b or ≤ b, without a left side of its own."""
+    """Return whether a line continues with = b or ≤ b, without its own left side."""
     with suppress(LatexError):
         tree = parse(latex)
         first = tree.parts[0] if isinstance(tree, Listing) else tree

@@ -37,7 +37,7 @@ class Reader(Protocol):
         """A reader of the same notation with nothing in scope."""
 
     def may_index(self, name: str) -> bool:
-        """Whether a name may be a free index."""
+        """Return whether a name may be a free index."""
 
     def within(self, **names: Value) -> Reader:
         """Return a reader in which these names have other values."""

@@ -103,7 +103,7 @@ def _together(sub: Node, call: Bracket) -> Listing:
 
 
 def _all_indices(reader: Reader, bracket: Bracket) -> bool:
-    """Whether an argument list consists of indices: u(i) is an entry of u."""
+    """Return whether an argument list consists of indices: u(i) is an entry of u."""
     points = reader.notation.points
     names = [
         spelled(part.sub if isinstance(part, Scripted) and spelled(part.base) in points and part.sub else part)

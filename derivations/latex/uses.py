@@ -104,7 +104,7 @@ def declared_name(node: Node) -> str:
 
 
 def is_index_list(node: Node) -> bool:
-    """Whether a subscript consists of single small letters, as indices do."""
+    """Return whether a subscript consists of single small letters, as indices do."""
     return all(LETTER.fullmatch(spelled(part)) for part in index_parts(node))
 
 

@@ -56,16 +56,16 @@ def check(
             outcome = Standing.APART  # after one condition on unknowns, the next need not hold for all
         label = f"link {number}: " if len(chain) > 1 else ""
         if outcome is Standing.APART and _trivial(link) and len(chain) > 1:
-            outcome, reason = Standing.AGREES, "by the table both sides are one"
+            outcome, reason = Standing.AGREES, "the table makes both sides equal"
         else:
             certain = True
         if outcome is not Standing.AGREES:
             return Check(outcome, reading, label + reason)
         reasons.append(label + reason)
     if not certain:
-        return Check(Standing.APART, reading, "by the table all sides are one, and no step shows what is defined")
+        return Check(Standing.APART, reading, "the table makes all sides equal, and no step shows the definition")
     if isinstance(steps[-1], Fails) and not any(f"(step {len(steps)})" in each for each in reasons):
-        return Check(Standing.APART, reading, "what is disproved is none of its links")
+        return Check(Standing.APART, reading, "the disproved statement is none of its links")
     return Check(Standing.AGREES, reading, "; ".join(reasons))
 
 
@@ -75,7 +75,7 @@ def defines_otherwise(latex: str, notation: Notation, before: str | None = None)
         if isinstance(link.assertion, Equation):
             values = Values(variables_of(sp.Tuple(*link.assertion.sides)))
             if (at := values.apart(*link.assertion.sides)) is not None:
-                return f"it is not what the table defines: {_shown_at(values, at, *link.assertion.sides)}"
+                return f"it differs from the table's definition: {_shown_at(values, at, *link.assertion.sides)}"
     return ""
 
 
@@ -113,9 +113,9 @@ def _of_link(link: Link, steps: Sequence[Relation], known: frozenset[str], defin
     if why := _difference(link, steps, known, defines):
         return Standing.DIFFERS, why
     if not _trivial(link) and not link.premises and _proved(link):
-        return Standing.AGREES, "proved as it is read; no step states it side by side"
+        return Standing.AGREES, "proved as read; no step states both sides"
     if _trivial(link):
-        return Standing.APART, f"by the table both sides are one, and no step shows what is defined: {link}"
+        return Standing.APART, f"the table makes both sides equal, and no step shows the definition: {link}"
     return Standing.APART, f"no step states it, and nothing decides between them: {link}"
 
 
@@ -165,7 +165,7 @@ def _difference(link: Link, steps: Sequence[Relation], known: frozenset[str], de
     if isinstance(assertion, Equation) and defines:
         own = Values(variables_of(sp.Tuple(*assertion.sides)))
         if (at := own.apart(*assertion.sides)) is not None:
-            return f"it is not what the table defines: {_shown_at(own, at, *assertion.sides)}"
+            return f"it differs from the table's definition: {_shown_at(own, at, *assertion.sides)}"
     if why := _another_side(assertion, steps, known):
         return why
     last = statement(steps[-1])
@@ -176,11 +176,11 @@ def _difference(link: Link, steps: Sequence[Relation], known: frozenset[str], de
         return ""  # it has variables of its own
     own = Values(names)
     if isinstance(assertion, Equation) and (at := own.apart(*assertion.sides)) is not None:
-        return f"as it is read it fails: {_shown_at(own, at, *assertion.sides)}"
+        return f"as read, it fails: {_shown_at(own, at, *assertion.sides)}"
     if isinstance(assertion, AtLeast) and not link.premises and not isinstance(steps[-1], Follows):
-        for point in own.places:
+        for point in own.points:
             if witness := assertion.contradicted_at(point):
-                return f"as it is read it fails: {rendering.witness(witness)}"
+                return f"as read, it fails: {rendering.witness(witness)}"
     return ""
 
 
@@ -221,7 +221,7 @@ def _shown_at(values: Values, at: int, printed: sp.Expr, proved: sp.Expr) -> str
     one, other = values.at(printed, at), values.at(proved, at)
     assert one is not None
     assert other is not None
-    return f"at {rendering.inputs(inputs(values.places[at]))}: {digits(one)} ≠ {digits(other)}"
+    return f"at {rendering.inputs(inputs(values.points[at]))}: {digits(one)} ≠ {digits(other)}"
 
 
 def _quantified(names: Sequence[Variable]) -> set[str]:
@@ -233,7 +233,7 @@ def _other_terms(assertion: Expanded, steps: Sequence[Relation], known: frozense
     """Describe a point at which an expansion of the same function has another term."""
     for step in map(statement, reversed(steps)):
         if isinstance(step, Expansion) and (difference := differs(assertion, step, known)):
-            return f"a term of the expansion is another one: {_shown_at(*difference)}"
+            return f"a term of the expansion differs: {_shown_at(*difference)}"
     return ""
 
 
@@ -255,5 +255,5 @@ def _other_optimum(link: Link, steps: Sequence[Relation], known: frozenset[str])
             for this, that in ((0, 1), (1, 0)):
                 if values.same(printed[this], proved[this]) and (at := values.apart(printed[that], proved[that])) is not None:
                     what = "the solution or value" if that else "the objective"
-                    return f"{what} is another one: {_shown_at(values, at, printed[that], proved[that])}"
+                    return f"{what} differs: {_shown_at(values, at, printed[that], proved[that])}"
     return ""

@@ -19,7 +19,7 @@ from derivations.prints.outcome import Check, Standing
 
 @click.command(name="print")
 @click.argument("ids", nargs=-1, metavar="[ID|DOCUMENT]...")
-@click.option("--all", "every", is_flag=True, help="show those that agree, too")
+@click.option("--all", "every", is_flag=True, help="also show those that agree")
 def print_(ids: tuple[str, ...], every: bool) -> None:
     """Read the LaTeX of claims, and compare each with the relation that is proved."""
     catalogue = entries()

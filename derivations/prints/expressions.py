@@ -17,7 +17,7 @@ from derivations.relations.base import Hypothesis
 
 NAMINGS = 24  # matchings of the free variables that are tried
 LATER = 12  # further rounds of points if there are hypotheses
-PLACES = 5  # exact points at which values are compared
+SAMPLES = 5  # exact points at which values are compared
 Naming = Mapping[sp.Basic, sp.Basic]
 
 
@@ -77,7 +77,7 @@ def named(expr: sp.Expr, naming: Naming) -> sp.Expr:
 
 
 @cache
-def places(names: tuple[Variable, ...], given: tuple[Hypothesis, ...] = ()) -> tuple[dict[Variable, Value], ...]:
+def sample_points(names: tuple[Variable, ...], given: tuple[Hypothesis, ...] = ()) -> tuple[dict[Variable, Value], ...]:
     """Return exact points in general position where the hypotheses hold, with sizes above 1 if possible."""
     if any(v.domain.kind is Kind.RANDOM for v in names):
         return ()  # random vectors have no values, only moments
@@ -98,13 +98,13 @@ def places(names: tuple[Variable, ...], given: tuple[Hypothesis, ...] = ()) -> t
         apart = [point for point in group if _different(point, indices)]
         chosen += [(apart or group)[0]]
         chosen += [group[-1]] if len(group) > 1 and len(chosen) % 2 else []
-        if len(chosen) >= PLACES:
+        if len(chosen) >= SAMPLES:
             break
-    return tuple(chosen[:PLACES])
+    return tuple(chosen[:SAMPLES])
 
 
 def _different(point: Point, indices: Sequence[Variable]) -> bool:
-    """Whether indices over one range all differ."""
+    """Return whether indices over one range all differ."""
     return all(point[v] != point[w] for v, w in combinations(indices, 2) if v.domain.shape == w.domain.shape)
 
 
@@ -119,7 +119,7 @@ class Values:
     """The values of expressions at exact points, each computed once."""
 
     def __init__(self, names: Sequence[Variable], given: Sequence[Hypothesis] = ()) -> None:
-        self.places = places(tuple(names), tuple(given))
+        self.points = sample_points(tuple(names), tuple(given))
         self._known: dict[tuple[sp.Expr, int], arb | None] = {}
 
     def at(self, expr: sp.Expr, number: int) -> arb | None:
@@ -127,7 +127,7 @@ class Values:
         key = (expr, number)
         if key not in self._known:
             try:
-                ball = enclose(expr, self.places[number])
+                ball = enclose(expr, self.points[number])
                 self._known[key] = ball if ball.is_finite() else None
             except (ValueError, KeyError):
                 self._known[key] = None
@@ -136,7 +136,7 @@ class Values:
     def same(self, one: sp.Expr, other: sp.Expr) -> bool:
         """Return whether two expressions are defined and equal at the same points, of which there is at least one."""
         met = 0
-        for number in range(len(self.places)):
+        for number in range(len(self.points)):
             a, b = self.at(one, number), self.at(other, number)
             if (a is None) != (b is None):
                 return False
@@ -149,7 +149,7 @@ class Values:
 
     def apart(self, one: sp.Expr, other: sp.Expr) -> int | None:
         """Return the number of the first point where two expressions certainly differ."""
-        for number in range(len(self.places)):
+        for number in range(len(self.points)):
             a, b = self.at(one, number), self.at(other, number)
             if a is not None and b is not None and not a.overlaps(b):
                 return number
@@ -161,7 +161,7 @@ class Values:
         return bool(balls) and all(ball > 0 for ball in balls)
 
     def _all(self, expr: sp.Expr) -> list[arb]:
-        return [ball for number in range(len(self.places)) if (ball := self.at(expr, number)) is not None]
+        return [ball for number in range(len(self.points)) if (ball := self.at(expr, number)) is not None]
 
     def constant(self, expr: sp.Expr) -> bool:
         """Return whether an expression has the same value at all points."""

@@ -99,7 +99,7 @@ def match(link: Link, step: Relation, known: frozenset[str]) -> Match | None:
         except ValueError:  # a derivative by what the relation ties
             continue
         values = Values(variables_of(sp.Tuple(*own, *others)), statement(step).given)
-        if not values.places:
+        if not values.points:
             continue
         matched = _matched(assertion, statement(step), naming, values)
         if matched and all(_premised(each, step, naming, values) for each in link.premises):
@@ -335,7 +335,7 @@ def _same_part(body: sp.Expr, part: sp.Expr, known: frozenset[str]) -> Match | N
     for naming in namings([body], [part], known):
         own = named(body, naming)
         values = Values(variables_of(sp.Tuple(own, part)))
-        if values.places and values.same(own, part) and set(variables_of(own)) == set(variables_of(part)):
+        if values.points and values.same(own, part) and set(variables_of(own)) == set(variables_of(part)):
             return Match(BODY, ((own, part),))
     return None
 

@@ -213,7 +213,7 @@ def test_words_are_not_believed_but_written_again(tmp_path: Path) -> None:
 def test_a_row_is_as_it_was_written(tmp_path: Path) -> None:
     told = json.loads(json.dumps(built(evidence(), evidence(layer=Layer.TORCH))))
     told["claims"][0]["evidence"][1]["error"] = 1e-9
-    with pytest.raises(ValueError, match=r"eot\.59: digest: expected that of the row, got another one"):
+    with pytest.raises(ValueError, match=r"eot\.59: digest: expected that of the row, got a different one"):
         ledger.read(saved(tmp_path / "ledger.json", told))
 
 

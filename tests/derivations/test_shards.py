@@ -104,7 +104,7 @@ def test_joined_shards_are_the_run_of_all(tmp_path: Path) -> None:
     ([shard(1, row(FIRST)), shard(1, row(SECOND))], "shards: expected all of one run, each once, got 1/2, 1/2"),
     ([shard(1, row(FIRST)), shard(2, row(SECOND), count=3)], "shards: expected all of one run, each once, got 1/2, 2/3"),
     ([shard(1, row(FIRST)), shard(2, row(FIRST))], f"shards: expected every claim once, got {FIRST} twice"),
-    ([shard(1, row(FIRST)), shard(2, row("eot.54"))], "shards: expected every claim that was asked for, got no row"),
+    ([shard(1, row(FIRST)), shard(2, row("eot.54"))], "shards: expected every requested claim, got no row"),
     ([shard(1, row(FIRST)), shard(2, row(SECOND), commit="fedcba")], "commit: expected the same in every shard, got another"),
     ([shard(1, row(FIRST)), shard(2, row(SECOND), quick=True)], "quick: expected the same in every shard, got another"),
     ([shard(1, row(FIRST)), {**shard(2, row(SECOND)), "files": {"a": "b"}}], "files: expected the same in every shard"),
