@@ -16,7 +16,7 @@ from derivations.calculus.variables import Variable, complementary, index, posit
 from derivations.claims import Outcome
 from derivations.entry import Entry
 from derivations.relations import AtLeast, Equation, Limit, Relation
-from evidence.automatic import NoProgramError, Place, case, instances, program
+from evidence.automatic import Assignment, NoProgramError, case, instances, program
 from evidence.harness import vote_on
 from evidence.registry import CASES
 from tests.attacks.entries import Twins, entry
@@ -46,7 +46,7 @@ def found(monkeypatch: pytest.MonkeyPatch, claim: Entry) -> Outcome | None:
 def test_derivatives_are_those_of_autograd() -> None:
     """Once and twice, by an entry and by a scalar, against the closed forms."""
     scores, position = torch.tensor([0.5, -1.0, 2.0], dtype=torch.float64), {j: 1, k: 3}
-    place = Place({s.label: scores, tau: 0.5, m: 3, **position})
+    assignment = Assignment({s.label: scores, tau: 0.5, m: 3, **position})
     weights = torch.softmax(scores / 0.5, -1)
     closed_forms = {
         derivative(potential, s[j]): weights[0],
@@ -54,7 +54,7 @@ def test_derivatives_are_those_of_autograd() -> None:
         derivative(potential, tau): -(weights * weights.log()).sum(),
     }
     for formula, closed_form in closed_forms.items():
-        assert float(program(formula)(place).detach()) == pytest.approx(float(closed_form), rel=1e-12), formula
+        assert float(program(formula)(assignment).detach()) == pytest.approx(float(closed_form), rel=1e-12), formula
 
 
 @pytest.mark.parametrize("statement", [
