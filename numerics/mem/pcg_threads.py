@@ -13,7 +13,6 @@ import numpy as np
 import torch
 from numba.np.linalg import ensure_blas
 from threadpoolctl import LibController, ThreadpoolController
-from torch import Tensor
 
 from numerics.mem import pcg_numba
 from numerics.mem.pcg_state import Array, SharedProblem, SolutionBuffers, Workspace
@@ -41,8 +40,6 @@ _CACHE_LINE, _STAGGER = 64, 512
 
 def solve(problem: SharedProblem, solution: SolutionBuffers, threads: int) -> None:
     """Write the solutions, a tile after the other in each thread."""
-    problem = SharedProblem(*(np.ascontiguousarray(x.numpy()) if isinstance(x, Tensor) else x for x in problem))  # type: ignore[arg-type]
-    solution = SolutionBuffers(*(x.numpy() for x in solution))
     count, n = len(problem.target), len(problem.gram)
     rows = _tile_rows(count, n, threads)
     size = max(rows, min(-(-count // threads), _CALL_NUMBERS // n))
