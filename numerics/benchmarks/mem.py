@@ -213,7 +213,8 @@ def exponent(growths: Iterable[Growth]) -> float:
     """
     rows = list(growths)
     if len({x.n for x in rows}) < 2 or len({(x.d, x.rows) for x in rows}) > 1:
-        raise ValueError(f"found: expected two sizes or more that differ in n alone, got {[(x.n, x.d, x.rows) for x in rows]}")
+        sizes = [(x.n, x.d, x.rows) for x in rows]
+        raise ValueError(f"growths: expected two sizes or more that differ in n alone, got {sizes}")
     x, y = (torch.tensor(v, dtype=torch.float64).log() for v in ([r.n for r in rows], [r.seconds for r in rows]))
     x = x - x.mean()
     return float((x @ y) / (x @ x))

@@ -38,8 +38,8 @@ class PeakMemory(TorchDispatchMode):  # type: ignore[no-untyped-call]
             self._seen.add(address)
             self.now += size
             self.peak = max(self.peak, self.now)
-            weakref.finalize(storage, self._gone, address, size)
+            weakref.finalize(storage, self._forget, address, size)
 
-    def _gone(self, address: int, size: int) -> None:
+    def _forget(self, address: int, size: int) -> None:
         self._seen.discard(address)
         self.now -= size

@@ -96,15 +96,15 @@ def _dual(t: np.ndarray, z: np.ndarray, alpha: float) -> tuple[Callable[..., Any
 def _lbfgs(t: np.ndarray, z: np.ndarray, alpha: float) -> np.ndarray:
     negative, _ = _dual(t, z, alpha)
     options: Any = {"maxiter": 1000, "ftol": 0.0, "gtol": 1e-10}
-    found: Any = minimize(negative, np.zeros(len(z)), method="L-BFGS-B", jac=True, options=options)
-    return np.asarray(found.x)
+    result: Any = minimize(negative, np.zeros(len(z)), method="L-BFGS-B", jac=True, options=options)
+    return np.asarray(result.x)
 
 
 def _trust(t: np.ndarray, z: np.ndarray, alpha: float) -> np.ndarray:
     negative, hessian = _dual(t, z, alpha)
     options: Any = {"gtol": 1e-10, "maxiter": 200}
-    found: Any = minimize(negative, np.zeros(len(z)), method="trust-exact", jac=True, hess=hessian, options=options)
-    return np.asarray(found.x)
+    result: Any = minimize(negative, np.zeros(len(z)), method="trust-exact", jac=True, hess=hessian, options=options)
+    return np.asarray(result.x)
 
 
 def _conic(t: np.ndarray, z: np.ndarray, alpha: float) -> np.ndarray:

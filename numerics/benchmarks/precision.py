@@ -1,7 +1,7 @@
 """How far closed forms on a device are from their definitions in extended precision, in units of what a precision allows.
 
-Inputs are rounded to the precision first, so that only the computation's own error counts.  In tf32 only what multiplies
-matrices is asked: nothing else is computed otherwise than in float32.
+Inputs are rounded to the precision first, so that only the computation's own error counts. In tf32, only products of
+matrices are rounded further; everything else is computed in float32.
 """
 
 from collections.abc import Callable, Iterator
@@ -164,14 +164,14 @@ def cells(device: str) -> Iterator[Cell]:
         for name, form in FORMS.items():
             if precision != "tf32" or form.product:
                 with multiplied_in(precision):
-                    found = form.compute(rounded.to(dtype, device)).double().cpu().numpy()
-                error = float(np.abs(found - form.defined(long)).max())
+                    computed = form.compute(rounded.to(dtype, device)).double().cpu().numpy()
+                error = float(np.abs(computed - form.defined(long)).max())
                 yield Cell(name, precision, error / form.allowed(precision, exact))
 
 
-def verdict(found: list[Cell], precision: str) -> str:
+def verdict(results: list[Cell], precision: str) -> str:
     """What the errors in one precision add up to, in words."""
-    own = [cell for cell in found if cell.precision == precision]
+    own = [cell for cell in results if cell.precision == precision]
     if not own:
         return "not measured: the device has none"
     wrong = [f"{cell.form} ({cell.error:.2g} tolerances)" for cell in own if not cell.error <= 1]

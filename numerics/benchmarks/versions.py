@@ -75,7 +75,7 @@ def race(commits: list[str], rounds: int) -> list[Version]:
     Raises:
         ValueError: for a commit that is not there, or that cannot solve them.
     """
-    told = [_git("show", "-s", "--format=%h\n%as\n%s", commit).splitlines() for commit in commits]
+    descriptions = [_git("show", "-s", "--format=%h\n%as\n%s", commit).splitlines() for commit in commits]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         problems = layer_problems()
@@ -94,13 +94,13 @@ def race(commits: list[str], rounds: int) -> list[Version]:
             for process in processes.values():
                 process.kill()
                 process.communicate()
-    found = []
-    for commit, (short, date, subject) in zip(commits, told, strict=True):
+    versions = []
+    for commit, (short, date, subject) in zip(commits, descriptions, strict=True):
         (certified, error), own = first[commit], turns[commit]
         seconds = statistics.median(solve for _, solve in own) / len(problems[1])
         ratio = statistics.median(b / a for a, b in own)
-        found.append(Version(short, date, subject, seconds, ratio, bool(certified), error))
-    return found
+        versions.append(Version(short, date, subject, seconds, ratio, bool(certified), error))
+    return versions
 
 
 def _start(commit: str, folder: Path) -> "subprocess.Popen[str]":
@@ -142,14 +142,14 @@ def _git(*arguments: str) -> str:
 @click.option("--json", "path", type=click.Path(path_type=Path), help="also write all numbers to this file")
 def main(commits: tuple[str, ...], rounds: int, path: Path | None) -> None:
     """Time the solver of each commit."""
-    found = race(list(commits), rounds)
+    versions = race(list(commits), rounds)
     table = Table("commit", "date", "µs a problem", "Gram products", "error")
-    for version in found:
+    for version in versions:
         error = f"{version.error:.1e}" if version.certified else f"{version.error:.1e}, not certified"
         table.add_row(version.commit, version.date, f"{1e6 * version.seconds:.1f}", f"{version.ratio:.1f}", error)
     Console().print(table)
     if path:
-        rows = [asdict(version) for version in found]
+        rows = [asdict(version) for version in versions]
         path.write_text(json.dumps(rows, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 

@@ -102,8 +102,8 @@ class Batch:
         return self.shared.templates
 
     def target(self, scratch: Tensor) -> tuple[Tensor, float | Tensor]:
-        """b = μ + z − c, (r, d), in ``scratch`` unless it is z, and a bound on its error, of all rows or (r,); for templates that
-        all rows share. If they also share the prior, μ = c, and a computed difference that may be rounding counts as error."""
+        """b = μ + z − c, (r, d), in ``scratch`` unless it is z, and a bound on its error, of all rows or (r,); for templates
+        that all rows share. If they also share the prior, μ = c, and a difference that may be rounding counts as error."""
         prior, (n, _) = self._arguments[0].prior, self.size
         error = (2 * self._prior_error + _UNIT_ROUNDOFF * (n + 4)) * self.radius
         if prior.shape[:-1].numel() > 1:

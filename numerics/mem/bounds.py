@@ -120,11 +120,11 @@ def _local_bound(
     decrement_squared = (x * (gradient + residual)).sum(-1) + alpha * residual.square().sum(-1)
     root = hessian.bound().squeeze(-1).sqrt()
     diameter = 2 * _radius(rows)
-    lost = 4 * (sum(rows.templates.shape[-2:]) + 16) * _eps(gradient) * (1 + alpha.sqrt() * diameter)
-    decrement = root * (decrement_squared.clamp(min=0).sqrt() * (1 + lost) + root * sums + logits) * torch.exp(2 * logits)
+    relative = 4 * (sum(rows.templates.shape[-2:]) + 16) * _eps(gradient) * (1 + alpha.sqrt() * diameter)
+    decrement = root * (decrement_squared.clamp(min=0).sqrt() * (1 + relative) + root * sums + logits) * torch.exp(2 * logits)
     inside = diameter * decrement
     radius = torch.where(inside > 0, -torch.log1p(-inside) / diameter, decrement)
-    return torch.where((inside < 1) & (lost < 1), radius, torch.inf)
+    return torch.where((inside < 1) & (relative < 1), radius, torch.inf)
 
 
 def _eps(x: Tensor) -> float:

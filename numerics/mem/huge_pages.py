@@ -1,7 +1,7 @@
 """Uninitialized arrays on large pages of memory.
 
-The first write to each page of 4 kB of fresh memory is a fault, which takes about a microsecond: to write the solution of a
-problem for the first time would take a third of the time in which it is found. A page of 2 MB takes 40 µs.
+The first write to a page of fresh memory is a fault. One of 4 kB takes about a microsecond: together they would add a third to
+the time in which a batch of problems is solved. One of 2 MB takes 40 µs.
 """
 
 import math

@@ -89,7 +89,7 @@ class Tile:
         x = torch.mul(self.preconditioned_logits, self.residual, out=self.preconditioned)
         q = self.preconditioned_logits.mul_(self.weights)
         cx, tt = _dot(c, x), 1 - _dot(c, q)
-        fx, fq, ffq = ((left @ right).unsqueeze(-1) for left, right in ((x, f), (q, f), (q, f * f)))
+        fx, fq, ffq = ((rows @ column).unsqueeze(-1) for rows, column in ((x, f), (q, f), (q, f * f)))
         ss = 1 + alpha * ffq
         inverse_det = 1 / (ss * tt - alpha * fq * fq)
         t, alpha_s = inverse_det * (ss * cx + alpha * fq * fx), inverse_det * alpha * (tt * fx + fq * cx)

@@ -1,8 +1,8 @@
 """What the solver needs of templates that all rows share, kept from one call to the next.
 
-Heads and queries of a layer come in many calls with the same templates. What depends on these alone is kept for the last ones,
-and used again only for templates and a prior that are the same, entry by entry: neither addresses nor version counters, which
-miss what NumPy writes, are relied on.
+Heads and queries of a layer come in many calls with the same templates. What depends on these alone is stored for the last
+ones, and used again only for templates and a prior that are equal, entry by entry: neither addresses nor version counters,
+which miss what NumPy writes, are relied on.
 """
 
 from functools import cached_property

@@ -49,7 +49,8 @@ def solve(batch: Batch, tolerance: float) -> tuple[Tensor, Tensor, Bounds]:
     if device.type == "cpu":
         # Arrays, as there are many small ones: NumPy makes one in a fraction of the time that PyTorch takes.
         norms = [*(np.empty(count) for _ in range(6)), np.empty(count, dtype=bool)]
-        pcg_threads.solve(problem, SolutionBuffers(dual.numpy(), mean.numpy(), weights.numpy(), *norms), torch.get_num_threads())
+        solution = SolutionBuffers(dual.numpy(), mean.numpy(), weights.numpy(), *norms)
+        pcg_threads.solve(problem, solution, torch.get_num_threads())
         return dual, mean, Bounds(weights, *map(torch.from_numpy, norms))
     bounds = Bounds(weights, *(weights.new_empty(count) for _ in range(6)), weights.new_empty(count, dtype=torch.bool))
     pcg_torch.solve(problem, SolutionBuffers(dual, mean, **vars(bounds)), _TORCH_TILE_ROWS)

@@ -8,9 +8,9 @@ Derivatives Of the solution, not of the iteration, by the implicit function theo
             and of a row that has not converged no better than its λ.
 Precision   What is solved and certified is the problem in float64, whatever the dtype of the inputs. λ, weights and mean are
             then rounded to that dtype, and their bounds, which stay in float64, include this.
-Memory      Beside the result, each thread has a workspace of ten float32 and five float64 arrays of rows × n numbers, for tiles
-            of 2^13/n to 2^15/n rows on the CPU; rows that need Newton's method take some 100 MB more.
-            Two small workspaces are kept between calls.
+Memory      The result is on pages of 2 MB where it is large (``huge_pages``). Beside it, each thread has a workspace of ten
+            float32 and five float64 arrays of rows × n numbers, for tiles of 2^13/n to 2^15/n rows on the CPU; rows that need
+            Newton's method take some 100 MB more. Two small workspaces are kept between calls.
 Threads     ``torch.get_num_threads()``; the rows are divided among them.
 First call  On the CPU, the first call on a machine compiles the solver, which takes a quarter of a minute.
 """
@@ -34,8 +34,8 @@ from numerics.mem.rows import Hessian
 Inverse = Callable[[Tensor], Tensor]
 
 _NEAR = 0.1
-"""Newton's method starts from the λ of the fast solver where its error changes no logit by more: two steps are then enough where
-it takes four or five from λ = 0."""
+"""Newton's method starts from the λ of the fast solver where its error changes no logit by more: two steps are then enough, in
+place of four or five from λ = 0."""
 
 
 @dataclass(frozen=True, eq=False)

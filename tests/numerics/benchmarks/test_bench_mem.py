@@ -66,9 +66,9 @@ def test_exponent_is_that_of_a_power() -> None:
     assert bench_mem.exponent(found) == pytest.approx(1.7)
     assert {(d, rows) for _, d, rows in bench_mem.GROWTH_IN_N} == {(384, 512)}
     assert [n for n, _, _ in bench_mem.GROWTH_IN_N] == [64, 128, 256, 512, 1024]
-    with pytest.raises(ValueError, match=r"^found: expected two sizes"):
+    with pytest.raises(ValueError, match=r"^growths: expected two sizes"):
         bench_mem.exponent(found[:1])
-    with pytest.raises(ValueError, match=r"^found: expected two sizes"):
+    with pytest.raises(ValueError, match=r"^growths: expected two sizes"):
         bench_mem.exponent([*found, bench_mem.Growth(8, 5, 16, 1.0, 0.0, 0, 0.0)])
 
 
