@@ -26,7 +26,7 @@ from numerics.models.encoder import PARAGRAPH, LanguageModel, load_encoder
 
 @dataclass(frozen=True)
 class Timing:
-    """The time that a number of problems took.
+    """What a number of problems took.
 
     Attributes:
         name: who solved them.
@@ -133,9 +133,9 @@ def race(templates: Tensor, evidence: Tensor, rounds: int, *, alpha: float = 1.0
         first = index * singles % max(1, len(evidence) - singles + 1)
         for name, (solver, alone) in solvers.items():
             some = slice(first, first + singles) if alone else slice(None)
-            argument = evidence[some].cpu() if alone else evidence
-            seconds, dual = timed(solver, argument, on_gpu=evidence.is_cuda)
-            taken.setdefault(name, []).append(seconds / len(argument))
+            given = evidence[some].cpu() if alone else evidence
+            seconds, dual = timed(solver, given, on_gpu=evidence.is_cuda)
+            taken.setdefault(name, []).append(seconds / len(given))
             exact = sure.dual[some].to(dual)
             off = (dual - exact).norm(dim=-1) + sure.error[some].to(dual)
             errors[name] = max(errors.get(name) or 0.0, float((off / (1 + exact.norm(dim=-1))).max()))
@@ -197,7 +197,7 @@ def peak(templates: Tensor, evidence: Tensor, alpha: float = 1.0) -> tuple[int, 
         evidence: (r, d).
         alpha: α.
     """
-    spare_workspaces.clear()                                 # a retained workspace would not be counted
+    spare_workspaces.clear()                                 # one that is kept would not be counted
     with PeakMemory((templates, evidence)) as memory:
         solution = mem.solve(templates, evidence, None, alpha)
     results = {x.untyped_storage().data_ptr(): x.untyped_storage().nbytes() for x in vars(solution).values()}
@@ -213,8 +213,8 @@ def exponent(growths: Iterable[Growth]) -> float:
     """
     rows = list(growths)
     if len({x.n for x in rows}) < 2 or len({(x.d, x.rows) for x in rows}) > 1:
-        raise ValueError("growths: expected two sizes or more that differ in n alone, got "
-                         f"{[(x.n, x.d, x.rows) for x in rows]}")
+        sizes = [(x.n, x.d, x.rows) for x in rows]
+        raise ValueError(f"growths: expected two sizes or more that differ in n alone, got {sizes}")
     x, y = (torch.tensor(v, dtype=torch.float64).log() for v in ([r.n for r in rows], [r.seconds for r in rows]))
     x = x - x.mean()
     return float((x @ y) / (x @ x))

@@ -50,12 +50,12 @@ def pairs(rows: int, size: int, points: int) -> Pairs:
         rows, size: of the scores, float32.
         points: on each side of a transport problem, float64.
     """
-    computations = _attention(rows, size)
+    pairs = _attention(rows, size)
     if importlib.util.find_spec("entmax") is not None:
-        computations |= _sparse(rows, size)
+        pairs |= _sparse(rows, size)
     if importlib.util.find_spec("ot") is not None:
-        computations |= _transport(points)
-    return computations
+        pairs |= _transport(points)
+    return pairs
 
 
 def measure(rows: int, size: int, points: int, rounds: int) -> Iterator[Comparison]:
@@ -83,14 +83,14 @@ def _sparse(rows: int, size: int) -> Pairs:
         "budget_bisect": (sparse_maps.budget_bisect, {"budget": 2}),
     }
     losses: dict[str, Any] = {"sparsemax_loss": fenchel_young.sparsemax_loss, "entmax15_loss": fenchel_young.entmax15_loss}
-    computations: Pairs = {}
+    pairs: Pairs = {}
     for name, (ours, numbers) in maps.items():
         both = (partial(ours, **numbers), partial(getattr(peer, name), **numbers))
-        computations[name, "entmax"] = _pair(partial(_call, f, scores) for f in both)
-        computations[f"{name}, gradient", "entmax"] = _pair(partial(_gradient, f, scores, utility) for f in both)
+        pairs[name, "entmax"] = _pair(partial(_call, f, scores) for f in both)
+        pairs[f"{name}, gradient", "entmax"] = _pair(partial(_gradient, f, scores, utility) for f in both)
     for name, ours in losses.items():
-        computations[name, "entmax"] = partial(ours, scores, labels), partial(getattr(peer, name), scores, labels)
-    return computations
+        pairs[name, "entmax"] = partial(ours, scores, labels), partial(getattr(peer, name), scores, labels)
+    return pairs
 
 
 def _pair(works: Iterator[Work]) -> tuple[Work, Work]:

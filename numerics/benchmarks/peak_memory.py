@@ -18,11 +18,11 @@ class PeakMemory(TorchDispatchMode):  # type: ignore[no-untyped-call]
         peak: the largest ``now``.
     """
 
-    def __init__(self, tensors: Sequence[Tensor] = ()) -> None:
-        """Args: tensors: allocated before, so that their storages do not count."""
+    def __init__(self, given: Sequence[Tensor] = ()) -> None:
+        """Args: given: tensors that were there before, whose storages do not count."""
         super().__init__()  # type: ignore[no-untyped-call]
         self.now = self.peak = 0
-        self._seen = {x.untyped_storage().data_ptr() for x in tensors}
+        self._seen = {x.untyped_storage().data_ptr() for x in given}
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         """Run the operation, and count what it made."""
@@ -38,8 +38,8 @@ class PeakMemory(TorchDispatchMode):  # type: ignore[no-untyped-call]
             self._seen.add(address)
             self.now += size
             self.peak = max(self.peak, self.now)
-            weakref.finalize(storage, self._release, address, size)
+            weakref.finalize(storage, self._forget, address, size)
 
-    def _release(self, address: int, size: int) -> None:
+    def _forget(self, address: int, size: int) -> None:
         self._seen.discard(address)
         self.now -= size

@@ -1,7 +1,7 @@
 """How far closed forms on a device are from their definitions in extended precision, in units of what a precision allows.
 
-Inputs are rounded to the precision first, so that only the computation's own error counts.  In tf32 only forms that
-multiply matrices are measured: everything else is computed as in float32.
+Inputs are rounded to the precision first, so that only the computation's own error counts. In tf32, only products of
+matrices are rounded further; everything else is computed in float32.
 """
 
 from collections.abc import Callable, Iterator
@@ -37,7 +37,7 @@ class Inputs:
 
 @dataclass(frozen=True)
 class Form:
-    """A closed form, its definition, its tolerance in a precision, and whether it multiplies matrices (`product`)."""
+    """A closed form, its definition, what it may be off by in a precision, and whether it multiplies matrices (`product`)."""
 
     compute: Callable[[Inputs], Tensor]
     defined: Callable[[Any], Any]
@@ -99,7 +99,7 @@ def _projection(scores: Any) -> Any:
     return np.maximum(scores - np.take_along_axis(thresholds, support - 1, -1), 0)
 
 
-# ── tolerances ──────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── what each may be off by ─────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _plan(precision: str, x: Inputs) -> float:
@@ -116,7 +116,7 @@ def _gradient(precision: str, x: Inputs) -> float:
 
 
 def _tiled(precision: str, x: Inputs) -> float:
-    """The tolerance of weights whose logits are products of length d, and of the mean of the values with them."""
+    """Of weights whose logits are products of length d, and of their mean of the values."""
     logit = _largest(x.query.abs() @ x.key.abs().T) / TEMPERATURE
     weight = tolerances.rounding("float32" if precision == "bfloat16" else precision, WIDTH, logit)
     return 2 * weight * _largest(x.value) + tolerances.rounding(precision, KEYS, _largest(x.value))
@@ -158,7 +158,7 @@ def cells(device: str) -> Iterator[Cell]:
     """Compare every closed form with its definition, in every precision that the device has."""
     for precision, dtype in PRECISIONS.items():
         if precision == "tf32" and device == "cpu":
-            continue                                         # the CPU has no tf32
+            continue                                         # which has none
         rounded = problem().to(dtype)
         exact, long = rounded.to(torch.float64), extended(rounded)
         for name, form in FORMS.items():
@@ -169,9 +169,9 @@ def cells(device: str) -> Iterator[Cell]:
                 yield Cell(name, precision, error / form.allowed(precision, exact))
 
 
-def verdict(measured: list[Cell], precision: str) -> str:
-    """Summarize the errors in one precision in words."""
-    own = [cell for cell in measured if cell.precision == precision]
+def verdict(results: list[Cell], precision: str) -> str:
+    """What the errors in one precision add up to, in words."""
+    own = [cell for cell in results if cell.precision == precision]
     if not own:
         return "not measured: the device has none"
     wrong = [f"{cell.form} ({cell.error:.2g} tolerances)" for cell in own if not cell.error <= 1]

@@ -40,9 +40,9 @@ def rates(device: str, size: int = 4096, rounds: int = 5) -> Iterator[Rate]:
     if size < 1:
         raise ValueError(f"size: expected an integer ≥ 1, got {size}")
     for precision, dtype in PRECISIONS.items():
-        left = torch.ones(size, size, dtype=dtype, device=device)
+        matrix = torch.ones(size, size, dtype=dtype, device=device)
         with multiplied_in(precision):
-            seconds = medians({precision: lambda left=left: left @ left}, rounds)[precision]  # type: ignore[misc]
+            seconds = medians({precision: lambda matrix=matrix: matrix @ matrix}, rounds)[precision]  # type: ignore[misc]
         yield Rate(f"{precision} products", 2 * size**3 / seconds / 1e9)
     numbers = torch.ones(size * size, dtype=torch.float32, device=device)
     seconds = medians({"copy": numbers.clone}, rounds)["copy"]

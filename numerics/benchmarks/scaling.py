@@ -1,10 +1,12 @@
 """How `deviation` scales with processes: python -m numerics.benchmarks.scaling [--processes 2].
 
-The same run, from an empty folder, by one process and by several under torchrun, each on one thread, in turns. Times are
-those of the whole command, including imports, models, tables and pictures, which one process makes alone.
+The same run, from an empty folder, by one process and by several under torchrun, each on one thread, in turns. Imports, models,
+tables and pictures take the same time however long the text is, and no number of processes shortens it; a run on a text of one
+word, in the same round, measures it.
 
 Ratio       of elapsed times, one process to several; only a machine with an idle core for each process shows it
-Work        CPU seconds of several processes together, to those of one: 1 if sharing the work adds none
+Growth      the same ratio of what the long text takes beyond the single word
+Work        CPU seconds of several processes together, to those of one: 1 if sharing the work makes none
 Bound       processes / work: the ratio on idle cores if all processes were busy to the end
 """
 
@@ -47,18 +49,32 @@ class Turn:
 
 
 @dataclass(frozen=True)
+class Round:
+    """Runs of one process and of several, on the text and on one word."""
+
+    alone: Turn
+    shared: Turn
+    alone_on_a_word: Turn
+    shared_on_a_word: Turn
+
+
+@dataclass(frozen=True)
 class Scaling:
-    """The gain from several processes.
+    """What several processes gain.
 
     Attributes:
         processes: how many.
         ratio: of the elapsed times of one process and of several, median over the rounds.
+        growth_ratio: the same ratio of what the text takes beyond one word.
         work: of the CPU seconds of several processes and of one, median over the rounds.
+        growth_work: the same ratio of what the text takes beyond one word.
     """
 
     processes: int
     ratio: float
+    growth_ratio: float
     work: float
+    growth_work: float
 
     @property
     def bound(self) -> float:
@@ -76,28 +92,32 @@ def run(processes: int, arguments: Sequence[str]) -> Turn:
     environment = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-m", *torchrun, "numerics", "deviation", "--out", f"{folder}/out", *arguments]
-        start, cpu_start = time.perf_counter(), _cpu()
+        start, before = time.perf_counter(), _cpu()
         done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-        turn = Turn(processes, time.perf_counter() - start, _cpu() - cpu_start)
+        turn = Turn(processes, time.perf_counter() - start, _cpu() - before)
     if done.returncode:
-        output = (done.stderr or done.stdout).strip().splitlines() or [f"status {done.returncode}"]
-        raise ValueError(f"arguments: expected a run of deviation that ends well, got {output[-1]}")
+        lines = (done.stderr or done.stdout).strip().splitlines() or [f"status {done.returncode}"]
+        raise ValueError(f"arguments: expected a run of deviation that succeeds, got {lines[-1]}")
     return turn
 
 
-def scaling(turns: Sequence[Turn]) -> Scaling:
-    """Compare the turns of one process with those of several, round by round.
+def scaling(rounds: Sequence[Round]) -> Scaling:
+    """Compare one process with several, round by round.
 
     Raises:
-        ValueError: unless there are as many of one as of several.
+        ValueError: unless there are rounds, all of the same number of processes.
     """
-    alone, shared = ([turn for turn in turns if (turn.processes > 1) is several] for several in (False, True))
-    counts = {turn.processes for turn in shared}
-    if len(alone) != len(shared) or len(counts) != 1:
-        raise ValueError(f"turns: expected as many of one process as of several, got {[turn.processes for turn in turns]}")
-    pairs = list(zip(alone, shared, strict=True))
-    ratio = statistics.median(one.seconds / several.seconds for one, several in pairs)
-    return Scaling(counts.pop(), ratio, statistics.median(several.cpu / one.cpu for one, several in pairs))
+    counts = {turn.processes for x in rounds for turn in (x.shared, x.shared_on_a_word)}
+    if len(counts) != 1:
+        raise ValueError(f"rounds: expected one number of processes in all of them, got {sorted(counts)}")
+    return Scaling(
+        counts.pop(),
+        statistics.median(x.alone.seconds / x.shared.seconds for x in rounds),
+        statistics.median((x.alone.seconds - x.alone_on_a_word.seconds) / (x.shared.seconds - x.shared_on_a_word.seconds)
+                          for x in rounds),
+        statistics.median(x.shared.cpu / x.alone.cpu for x in rounds),
+        statistics.median((x.shared.cpu - x.shared_on_a_word.cpu) / (x.alone.cpu - x.alone_on_a_word.cpu) for x in rounds),
+    )
 
 
 def _cpu() -> float:
@@ -109,27 +129,32 @@ def _cpu() -> float:
 @click.option("--processes", type=click.IntRange(2), default=2, show_default=True)
 @click.option("--model", default=ENCODER, show_default=True)
 @click.option("--tokens", type=click.IntRange(2), default=256, show_default=True, help="of one input")
-@click.option("--paragraphs", type=click.IntRange(1), default=16, show_default=True, help="of the text that is read")
-@click.option("--rounds", type=click.IntRange(1), default=3, show_default=True)
+@click.option("--paragraphs", type=click.IntRange(1), default=12, show_default=True, help="of the text that is read")
+@click.option("--rounds", type=click.IntRange(1), default=2, show_default=True)
 @click.option("--json", "path", type=click.Path(path_type=Path), callback=options.writable, help="also write all numbers here")
 def main(processes: int, model: str, tokens: int, paragraphs: int, rounds: int, path: Path | None) -> None:
     """Time `deviation` by one process and by several."""
-    console, turns = Console(), []
-    with tempfile.NamedTemporaryFile("w", suffix=".txt", encoding="utf-8") as text:
-        text.write(" ".join([PARAGRAPH] * paragraphs))
-        text.flush()
-        arguments = ["--model", model, "--tokens", str(tokens), "--text", text.name]
+    console, measured = Console(), []
+    table = Table("text", "processes", "seconds", "CPU seconds")
+    with tempfile.TemporaryDirectory() as folder:
+        texts = {"text": " ".join([PARAGRAPH] * paragraphs), "one word": "attention"}
+        for name, text in texts.items():
+            Path(folder, name).write_text(text, encoding="utf-8")
         for _ in range(rounds):
-            turns += [run(count, arguments) for count in (1, processes)]
-    result = scaling(turns)
-    table = Table("processes", "seconds", "CPU seconds")
-    for turn in turns:
-        table.add_row(str(turn.processes), f"{turn.seconds:.1f}", f"{turn.cpu:.1f}")
+            turns = []
+            for name in texts:
+                for count in (1, processes):
+                    turn = run(count, ["--model", model, "--tokens", str(tokens), "--text", str(Path(folder, name))])
+                    table.add_row(name, str(count), f"{turn.seconds:.1f}", f"{turn.cpu:.1f}")
+                    turns.append(turn)
+            measured.append(Round(*turns))
+    result = scaling(measured)
     console.print(table)
-    console.print(f"{processes} processes are {result.ratio:.2f} times as fast as one, by {result.work:.2f} times its work: "
-                  f"at most {result.bound:.2f} times on idle cores", soft_wrap=True)
+    console.print(f"{processes} processes are {result.ratio:.2f} times as fast as one, by {result.work:.2f} times its work: at "
+                  f"most {result.bound:.2f} times on idle cores; on what the text takes beyond one word, "
+                  f"{result.growth_ratio:.2f} times as fast, by {result.growth_work:.2f} times the work", soft_wrap=True)
     if path:
-        results = {"turns": [asdict(turn) for turn in turns], "scaling": asdict(result) | {"bound": result.bound}}
+        results = {"rounds": [asdict(x) for x in measured], "scaling": asdict(result) | {"bound": result.bound}}
         path.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
 
 

@@ -122,8 +122,8 @@ def products(templates: Tensor, vectors: Tensor) -> Tensor:
 
     A product that leaves the range downwards is NaN: as −inf it would count as masked.
     """
-    found = _each(vectors, templates.mT)
-    return torch.where(found == -torch.inf, torch.nan, found)
+    scores = _each(vectors, templates.mT)
+    return torch.where(scores == -torch.inf, torch.nan, scores)
 
 
 def mean(weights: Tensor, templates: Tensor) -> Tensor:

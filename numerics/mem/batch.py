@@ -13,6 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from numerics.arguments import number
 from numerics.mem.arguments import Alpha, Weighted, mean, positive, uniform, weighted
 from numerics.mem.prepared import prepared
 from numerics.mem.rows import Rows, mean_rounding
@@ -31,6 +32,7 @@ class Batch:
 
     Attributes:
         shape: of the rows.
+        size: n and d.
         evidence: z, (r, d).
         log_prior: (n,) or (r, n).
         center: c, (d,) or (r, d).
@@ -48,30 +50,34 @@ class Batch:
         else:
             x = weighted(templates, prior, mask, torch.float64)
         z = evidence.double()
-        a = positive(alpha, z)
-        n, d = templates.shape[-2:]
-        shapes = {y.shape[:-1] for y in (z, x.log_prior, a, x.live)} | {templates.shape[:-2]}
+        a = positive(alpha, z) if isinstance(alpha, Tensor) else number("alpha", alpha, z.dtype)
+        n, d = self.size = templates.shape[-2], templates.shape[-1]
+        shapes = {y.shape[:-1] for y in (z, x.log_prior, x.live)} | {templates.shape[:-2]}
+        if isinstance(a, Tensor):
+            shapes.add(a.shape[:-1])
         shapes.discard(torch.Size())
         self.shape = shapes.pop() if len(shapes) == 1 else torch.Size(np.broadcast_shapes(*shapes))
         count = self.shape.numel()
         self._arguments = x, prior, mask
-        self._templates = x.templates.reshape(-1, n, d)
-        self._group = None
-        if len(self._templates) != 1:
-            numbers = torch.arange(len(self._templates), device=z.device).reshape(templates.shape[:-2])
-            self._group = numbers.expand(self.shape).reshape(count)
         self.log_prior = x.log_prior.reshape(n) if x.log_prior.numel() == n else self._flat(x.log_prior)
-        self.alpha = a.expand(*self.shape, 1).reshape(count, 1)
+        self.alpha = a.expand(*self.shape, 1).reshape(count, 1) if isinstance(a, Tensor) else z.new_full((count, 1), a)
         self.live = x.live
         self.evidence = z if z.shape == (count, d) else z.expand(*self.shape, d).reshape(count, d)
-        error = 3 * _UNIT_ROUNDOFF * x.total.abs()
+        error = 3 * _UNIT_ROUNDOFF * abs(float(x.total) if x.total.numel() == 1 else x.total)
         if prior is not None:
             error = error + 4 * _UNIT_ROUNDOFF * prior.double().amax(-1, keepdim=True).clamp(min=1).log()
-        self.log_prior_error = error if error.ndim == 1 else self._flat(error).squeeze(-1)
-        if self._group is None:
-            self.shared = prepared(self._templates[0], _mean_prior(x.prior.reshape(-1, n)))
-            self.center, self._templates = self.shared.center, self.shared.templates.unsqueeze(0)
+            error = float(error) if error.numel() == 1 else error
+        self.log_prior_error = self._flat(error).squeeze(-1) if isinstance(error, Tensor) else error
+        groups = templates.shape[:-2].numel()
+        if groups == 1:
+            self._group = None
+            shared_prior = x.prior if x.prior.ndim == 1 else _mean_prior(x.prior.reshape(-1, n))
+            self.shared = prepared(x.templates.reshape(n, d), shared_prior)
+            self.center = self.shared.center
         else:
+            numbers = torch.arange(groups, device=z.device).reshape(templates.shape[:-2])
+            self._group = numbers.expand(self.shape).reshape(count)
+            self._templates = x.templates.reshape(groups, n, d)
             self.center = mean(x.prior, x.templates).expand(*self.shape, d).reshape(count, d)
 
     def _flat(self, x: Tensor) -> Tensor:
@@ -80,9 +86,9 @@ class Batch:
         is_shared = x.shape[:-1].numel() == 1
         return x.reshape(1, size) if is_shared else x.expand(*self.shape, size).reshape(-1, size)
 
-    def of_rows(self, x: Tensor) -> Tensor:
-        """What is given for each row of the list, (r, ...), in the shape of the batch."""
-        return x if len(self.shape) == 1 else x.reshape((*self.shape, *x.shape[1:]))
+    def of_rows(self, *lists: Tensor) -> tuple[Tensor, ...]:
+        """Tensors with one entry for each row of the list, (r, ...), in the shape of the batch."""
+        return lists if len(self.shape) == 1 else tuple(x.reshape((*self.shape, *x.shape[1:])) for x in lists)
 
     @property
     def gram(self) -> Tensor | None:
@@ -93,39 +99,29 @@ class Batch:
     @property
     def templates(self) -> Tensor:
         """The centred templates that all rows share, (n, d)."""
-        return self._templates[0]
+        return self.shared.templates
 
-    def target(self, scratch: Tensor) -> tuple[Tensor, Tensor]:
-        """b = μ + z − c, (r, d), in ``scratch`` unless it is z, and a bound on its error, (1,) or (r,); for templates that all
-        rows share. If they also share the prior, μ = c, and a computed difference that may be rounding counts as error."""
+    def target(self, scratch: Tensor) -> tuple[Tensor, float | Tensor]:
+        """b = μ + z − c, (r, d), in ``scratch`` unless it is z, and a bound on its error, of all rows or (r,); for templates
+        that all rows share. If they also share the prior, μ = c, and a difference that may be rounding counts as error."""
         prior, (n, _) = self._arguments[0].prior, self.size
-        if prior.shape[:-1].numel() == 1:
-            shift, shift_norm = self.shared.shift, self.shared.shift_norm
-        else:
-            shift = self._flat(mean(prior, self.templates))
-            shift_norm = shift.norm(dim=-1)
         error = (2 * self._prior_error + _UNIT_ROUNDOFF * (n + 4)) * self.radius
-        if len(shift) == 1 and bool(shift_norm <= error):
-            return self.evidence, 1.001 * shift_norm + error
-        return torch.add(self.evidence, shift, out=scratch), _UNIT_ROUNDOFF * 4 * shift_norm + error
+        if prior.shape[:-1].numel() > 1:
+            shift = self._flat(mean(prior, self.templates))
+            return torch.add(self.evidence, shift, out=scratch), _UNIT_ROUNDOFF * 4 * shift.norm(dim=-1) + error
+        shift_norm = self.shared.shift_norm
+        if shift_norm <= error:
+            return self.evidence, error + 1.001 * shift_norm
+        return torch.add(self.evidence, self.shared.shift, out=scratch), error + _UNIT_ROUNDOFF * 4 * shift_norm
 
     def rows(self, index: slice | Tensor) -> Rows:
         """Some of the rows, with centred templates."""
         log_prior = self.log_prior if self.log_prior.ndim == 1 else self.log_prior[index]
-        shift, *errors = *self._precise_shift, self.log_prior_error
-        target = self.evidence[index] + (shift if len(shift) == 1 else shift[index])
-        target_error, log_prior_error = (x if len(x) == 1 else x[index] for x in errors)
-        return Rows(
-            self._centred(index), log_prior, target, self.alpha[index], self.gram, target_error, log_prior_error
-        )
-
-    @property
-    def span(self) -> Tensor:
-        """A bound on the norm of every mean of the templates as given, (1,) or (r,)."""
-        if self._group is None:
-            return self.shared.span
-        span: Tensor = 1.001 * (self.radius + self.center.norm(dim=-1))
-        return span
+        shift, target_error = (x if len(x) == 1 else x[index] for x in self._precise_shift)
+        error = self.log_prior_error
+        log_prior_error = error[index] if isinstance(error, Tensor) else error
+        target = self.evidence[index] + shift
+        return Rows(self._centred(index), log_prior, target, self.alpha[index], self.gram, target_error, log_prior_error)
 
     def _centred(self, index: slice | Tensor) -> Tensor:
         if self._group is None:
@@ -133,8 +129,8 @@ class Batch:
         return self._templates[self._group[index]] - self.center[index].unsqueeze(-2)
 
     @cached_property
-    def radius(self) -> Tensor:
-        """max_i ‖t_i − c‖, (1,) or (r,)."""
+    def radius(self) -> float | Tensor:
+        """max_i ‖t_i − c‖, of all rows or (r,)."""
         if self._group is None:
             return self.shared.radius
         radius = torch.empty_like(self.alpha).squeeze(-1)
@@ -143,8 +139,8 @@ class Batch:
         return radius
 
     @property
-    def _prior_error(self) -> Tensor:
-        """The relative error of e^{log u} in the norm of L²(u), (1,) or (r,)."""
+    def _prior_error(self) -> float | Tensor:
+        """The relative error of e^{log u} in the norm of L²(u), of all rows or (r,)."""
         return self.log_prior_error + _UNIT_ROUNDOFF * (8 + 4 * math.log(self.size[0]))
 
     @cached_property
@@ -166,15 +162,16 @@ class Batch:
             error = error + 2 * self.radius * self._prior_error
         return shift, error
 
+    def span_of(self, index: Tensor) -> float | Tensor:
+        """A bound on the norm of every mean of the templates of some rows, as given; of all rows or (r,)."""
+        if self._group is None:
+            return self.shared.span
+        span: Tensor = 1.001 * (self.radius[index] + self.center[index].norm(dim=-1))
+        return span
+
     def center_of(self, index: Tensor) -> Tensor:
         """c of some rows, (r, d) or (d,)."""
         return self.center if self._group is None else self.center[index]
-
-    @property
-    def size(self) -> tuple[int, int]:
-        """n and d."""
-        n, d = self._templates.shape[-2:]
-        return n, d
 
     def _all_tiles(self) -> Iterator[Tensor]:
         return self.tiles(torch.arange(len(self.alpha), device=self.alpha.device))

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from numerics.mem.pcg import UNDERFLOW_NORM
+from numerics.mem.pcg import UNDERFLOW_NORM, duality_gap, is_certified, mean_error_with_center
 from numerics.mem.rows import Hessian, Rows, high_bits, mean_rounding
 
 
@@ -39,7 +39,9 @@ class Bounds:
         gradient_norm: a bound on ‖g‖, (r,): the computed norm plus a bound on its rounding.
         error: a bound on ‖λ − λ*‖, (r,).
         weights_error: a bound on ‖p − p*‖₁, (r,), for p as computed.
-        mean_error: a bound on ‖b − λ/α − ĥ‖, (r,), both as computed.
+        mean_error: a bound on ‖μ + z − λ/α − ĥ‖, (r,), for μ + z − λ/α as computed.
+        gap: a bound on P(p) − D(λ), (r,).
+        certified: whether the error is within the tolerance, boolean, (r,).
     """
 
     weights: Tensor
@@ -48,6 +50,8 @@ class Bounds:
     error: Tensor
     weights_error: Tensor
     mean_error: Tensor
+    gap: Tensor
+    certified: Tensor
 
     def assign(self, index: slice | Tensor, rows: "Bounds") -> None:
         """Overwrite the bounds of some rows."""
@@ -55,8 +59,15 @@ class Bounds:
             getattr(self, name)[index] = values
 
 
-def bounds_at(rows: Rows, dual: Tensor, allowed: Tensor) -> Bounds:
-    """Return the bounds for λ = ``dual``, (r, d). (b) is computed only where (a) exceeds ``allowed``, (r,)."""
+def bounds_at(rows: Rows, dual: Tensor, tolerance: float, span: float | Tensor) -> Bounds:
+    """Return the bounds for λ = ``dual``, (r, d). (b) is computed only where (a) exceeds the tolerance.
+
+    Args:
+        rows: the problems.
+        dual: λ, (r, d).
+        tolerance: of the error, relative to 1 + ‖λ‖.
+        span: bound on the norm of every mean of the templates as given, of all rows or (r,).
+    """
     weights = rows.weights(dual)
     mean = rows.mean(weights) / rows.total(weights)
     gradient = rows.target - dual / rows.alpha - mean
@@ -67,14 +78,17 @@ def bounds_at(rows: Rows, dual: Tensor, allowed: Tensor) -> Bounds:
     norm = gradient.norm(dim=-1) + sums + trace.sqrt() * logits
     alpha = rows.alpha.squeeze(-1)
     error = alpha * norm + UNDERFLOW_NORM
-    loose = ~(error <= allowed)
+    dual_norm = dual.norm(dim=-1)
+    loose = ~is_certified(error, dual_norm, tolerance)
     if bool(loose.any()):
         local = _local_bound(rows.take(loose), *(x[loose] for x in (weights, mean, gradient, sums, logits)))
         error = error.index_put((loose,), torch.minimum(error[loose], local))
     weights_error = torch.minimum(alpha.sqrt() * norm / 2, 2 * torch.tanh(_radius(rows) * error / 2))
     weights_error = weights_error + 2 * logits + n * _eps(dual)
     mean_error = torch.minimum(norm, error / alpha + sums) + _eps(dual) * (_radius(rows) + norm)
-    return Bounds(weights, dual.norm(dim=-1), norm, error, weights_error, mean_error)
+    mean_error = mean_error_with_center(mean_error, span, dual_norm, alpha)
+    certified = is_certified(error, dual_norm, tolerance)
+    return Bounds(weights, dual_norm, norm, error, weights_error, mean_error, duality_gap(alpha, norm), certified)
 
 
 def _rounding(rows: Rows, dual: Tensor, weights: Tensor, mean: Tensor) -> tuple[Tensor, Tensor]:
@@ -106,11 +120,11 @@ def _local_bound(
     decrement_squared = (x * (gradient + residual)).sum(-1) + alpha * residual.square().sum(-1)
     root = hessian.bound().squeeze(-1).sqrt()
     diameter = 2 * _radius(rows)
-    lost = 4 * (sum(rows.templates.shape[-2:]) + 16) * _eps(gradient) * (1 + alpha.sqrt() * diameter)
-    decrement = root * (decrement_squared.clamp(min=0).sqrt() * (1 + lost) + root * sums + logits) * torch.exp(2 * logits)
+    relative = 4 * (sum(rows.templates.shape[-2:]) + 16) * _eps(gradient) * (1 + alpha.sqrt() * diameter)
+    decrement = root * (decrement_squared.clamp(min=0).sqrt() * (1 + relative) + root * sums + logits) * torch.exp(2 * logits)
     inside = diameter * decrement
     radius = torch.where(inside > 0, -torch.log1p(-inside) / diameter, decrement)
-    return torch.where((inside < 1) & (lost < 1), radius, torch.inf)
+    return torch.where((inside < 1) & (relative < 1), radius, torch.inf)
 
 
 def _eps(x: Tensor) -> float:

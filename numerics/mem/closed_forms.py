@@ -239,10 +239,10 @@ def resolvent(
 def _solve(matrices: Tensor, rows: Tensor) -> Tensor:
     """Return matrix⁻¹ row for every row; the matrices, symmetric and at least I, may be shared along the last row axis."""
     lower, info = torch.linalg.cholesky_ex(matrices)
-    # Where I is lost beside αΣ, what elimination leaves of a diagonal entry is rounding, of either sign.
-    whole, left = (x.diagonal(dim1=-2, dim2=-1) for x in (matrices, lower))
-    kept = left.square() > whole.shape[-1] * torch.finfo(whole.dtype).eps * whole
-    lower = torch.where(((info == 0) & kept.all(-1))[..., None, None], lower, torch.nan)
+    # Where I vanishes beside αΣ, what elimination leaves of a diagonal entry is rounding, of either sign.
+    diagonal, pivot_roots = (x.diagonal(dim1=-2, dim2=-1) for x in (matrices, lower))
+    significant = pivot_roots.square() > diagonal.shape[-1] * torch.finfo(diagonal.dtype).eps * diagonal
+    lower = torch.where(((info == 0) & significant.all(-1))[..., None, None], lower, torch.nan)
     if lower.ndim == 2:
         flat = rows.reshape(-1, rows.shape[-1])
         return torch.cholesky_solve(flat.mT, lower).mT.reshape(rows.shape)

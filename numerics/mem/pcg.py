@@ -145,3 +145,21 @@ def gradient_bound(problem: Any, residual_norm: Any, sums: Any, target_error: An
     """Bound on ‖∇D(λ)‖, rounding included, from ‖p − w‖, ρ, and the errors of b and, in the ℓ1 norm, of p."""
     rounding = sums + target_error + UNDERFLOW_NORM
     return problem.sqrt_gram_norm * residual_norm + rounding + problem.radius * weights_error
+
+
+@register_jitable(error_model="numpy")
+def mean_error_with_center(mean_error: Any, span: Any, dual_norm: Any, alpha: Any) -> Any:
+    """Bound on the error of μ + z − λ/α, from that of b − λ/α and a bound on the norms of means, as it is put together."""
+    return mean_error + 2 * UNIT_ROUNDOFF * (span + mean_error + dual_norm / alpha)
+
+
+@register_jitable(error_model="numpy")
+def duality_gap(alpha: Any, gradient_norm: Any) -> Any:
+    """Bound on P(p) − D(λ)."""
+    return alpha / 2 * (gradient_norm * gradient_norm)
+
+
+@register_jitable(error_model="numpy")
+def is_certified(error: Any, dual_norm: Any, tolerance: Any) -> Any:
+    """Whether the error is within the tolerance; if ‖λ‖ is infinite so is the error, and their ratio is NaN."""
+    return error / (1 + dual_norm) <= tolerance

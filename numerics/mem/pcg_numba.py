@@ -261,16 +261,18 @@ def write_dual(problem: SharedProblem, solution: SolutionBuffers) -> None:
 def write_bounds(problem: SharedProblem, solution: SolutionBuffers, s: Workspace) -> None:
     """The error bounds of λ and p, rounding included."""
     for r in range(len(problem.alpha)):
-        alpha, residual_norm = problem.alpha[r], s.refined_residual_norm[r]
+        alpha, residual_norm, dual_norm = problem.alpha[r], s.refined_residual_norm[r], solution.dual_norm[r]
         mass = 1 + np.sqrt(len(problem.gram)) * residual_norm
-        sums, weights_error = pcg.rounding_errors(problem, s.target_norm[r], alpha, solution.dual_norm[r], mass)
+        sums, weights_error = pcg.rounding_errors(problem, s.target_norm[r], alpha, dual_norm, mass)
         weights_error += s.logit_error[r] + problem.log_prior_error[r % len(problem.log_prior_error)]
         target_error = problem.target_error[r % len(problem.target_error)]
         gradient_norm = pcg.gradient_bound(problem, residual_norm, sums, target_error, weights_error)
-        solution.gradient_norm[r] = solution.mean_error[r] = gradient_norm
-        solution.error[r] = alpha * gradient_norm + UNDERFLOW_NORM
-        distance = np.fmin(np.sqrt(alpha) * gradient_norm / 2, 2 * np.tanh(problem.radius * solution.error[r] / 2))
-        solution.weights_error[r] = distance + weights_error
+        error = alpha * gradient_norm + UNDERFLOW_NORM
+        distance = np.fmin(np.sqrt(alpha) * gradient_norm / 2, 2 * np.tanh(problem.radius * error / 2))
+        solution.gradient_norm[r], solution.error[r], solution.weights_error[r] = gradient_norm, error, distance + weights_error
+        solution.mean_error[r] = pcg.mean_error_with_center(gradient_norm, problem.span, dual_norm, alpha)
+        solution.gap[r] = pcg.duality_gap(alpha, gradient_norm)
+        solution.certified[r] = pcg.is_certified(error, dual_norm, problem.tolerance)
 
 
 @inlined
@@ -286,12 +288,13 @@ def solve(first: int, last: int, problem: SharedProblem, solution: SolutionBuffe
         tile = SharedProblem(
             problem.target[i:j], problem.alpha[i:j], _rows_of(problem.log_prior, i, j), _rows_of(problem.target_error, i, j),
             _rows_of(problem.log_prior_error, i, j), problem.center, problem.templates, problem.templates_transposed,
-            problem.gram, problem.negative_gram, problem.rank_one, problem.diagonal, problem.radius, problem.sqrt_gram_norm,
-            problem.product_error, problem.underflow_length, problem.tolerance,
+            problem.gram, problem.negative_gram, problem.rank_one, problem.diagonal, problem.radius, problem.span,
+            problem.sqrt_gram_norm, problem.product_error, problem.underflow_length, problem.tolerance,
         )
         buffers = SolutionBuffers(
             solution.dual[i:j], solution.mean[i:j], solution.weights[i:j], solution.dual_norm[i:j],
             solution.gradient_norm[i:j], solution.error[i:j], solution.weights_error[i:j], solution.mean_error[i:j],
+            solution.gap[i:j], solution.certified[i:j],
         )
         if i == first or len(problem.log_prior) > 1:
             set_prior_image(tile, s)

@@ -29,6 +29,7 @@ class SharedProblem(NamedTuple):
         rank_one: f, (n,), in the low precision; ffᵀ is the leading part of G in the preconditioner.
         diagonal: D, (n,), in the low precision; it stands for G − ffᵀ in the preconditioner.
         radius: bound on max_i ‖t_i‖.
+        span: bound on the norm of every mean of the templates as given.
         sqrt_gram_norm: bound on √‖G‖.
         product_error: error of an entry of Gy per rounding and per unit of ‖y‖, in the low precision.
         underflow_length: added to ‖y‖ in every step to cover what underflow loses.
@@ -48,6 +49,7 @@ class SharedProblem(NamedTuple):
     rank_one: Any
     diagonal: Any
     radius: float
+    span: float
     sqrt_gram_norm: float
     product_error: float
     underflow_length: float
@@ -55,7 +57,7 @@ class SharedProblem(NamedTuple):
 
 
 class SolutionBuffers(NamedTuple):
-    """Where the solution is written: λ and Tᵀw + c, (r, d) each, and the fields of ``bounds.Bounds``."""
+    """Where the solution is written: λ and μ + z − λ/α, (r, d) each, and the fields of ``bounds.Bounds``."""
 
     dual: Any
     mean: Any
@@ -65,6 +67,8 @@ class SolutionBuffers(NamedTuple):
     error: Any
     weights_error: Any
     mean_error: Any
+    gap: Any
+    certified: Any
 
 
 class Workspace(NamedTuple):

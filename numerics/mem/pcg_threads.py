@@ -13,7 +13,6 @@ import numpy as np
 import torch
 from numba.np.linalg import ensure_blas
 from threadpoolctl import LibController, ThreadpoolController
-from torch import Tensor
 
 from numerics.mem import pcg_numba
 from numerics.mem.pcg_state import Array, SharedProblem, SolutionBuffers, Workspace
@@ -41,8 +40,6 @@ _CACHE_LINE, _STAGGER = 64, 512
 
 def solve(problem: SharedProblem, solution: SolutionBuffers, threads: int) -> None:
     """Write the solutions, a tile after the other in each thread."""
-    problem = SharedProblem(*(np.ascontiguousarray(x.numpy()) if isinstance(x, Tensor) else x for x in problem))  # type: ignore[arg-type]
-    solution = SolutionBuffers(*(x.numpy() for x in solution))
     count, n = len(problem.target), len(problem.gram)
     rows = _tile_rows(count, n, threads)
     size = max(rows, min(-(-count // threads), _CALL_NUMBERS // n))
@@ -52,14 +49,22 @@ def solve(problem: SharedProblem, solution: SolutionBuffers, threads: int) -> No
             pcg_numba.solve(first, min(first + size, count), problem, solution, workspace)
 
     starts = range(0, count, size)
-    workers = min(threads, len(starts))
+    remaining = iter(starts)
+
+    def solve_remaining() -> None:
+        for first in remaining:                              # which all threads share
+            solve_rows(first)
+
+    others = min(threads, len(starts)) - 1
     with _single_threaded_blas():
-        if workers == 1:                                     # a pool would take longer than many a batch
-            for first in starts:
-                solve_rows(first)
+        if others == 0:                                      # a pool would take longer than many a batch
+            solve_remaining()
         else:
-            with ThreadPoolExecutor(workers) as pool:
-                list(pool.map(solve_rows, starts))
+            with ThreadPoolExecutor(others) as pool:
+                futures = [pool.submit(solve_remaining) for _ in range(others)]
+                solve_remaining()
+            for future in futures:
+                future.result()
 
 
 def _tile_rows(rows: int, n: int, threads: int) -> int:
@@ -69,17 +74,17 @@ def _tile_rows(rows: int, n: int, threads: int) -> int:
 
 
 spare_workspaces: deque[tuple[tuple[int, ...], Workspace]] = deque(maxlen=_SPARE_WORKSPACES)
-"""What is kept, with its sizes; it may be cleared at any time."""
+"""Workspaces of earlier calls, with their sizes; they may be dropped at any time."""
 
 
 @contextmanager
 def _workspace(*sizes: int) -> Iterator[Workspace]:
     """A workspace for tiles of so many rows, templates and priors: the last one that was given back, if it is of this size."""
     try:
-        kept, workspace = spare_workspaces.pop()
+        spare_sizes, workspace = spare_workspaces.pop()
     except IndexError:
-        kept = ()
-    if kept != sizes:
+        spare_sizes = ()
+    if spare_sizes != sizes:
         workspace = _new_workspace(*sizes)
     yield workspace
     if sizes[0] * sizes[1] <= _SPARE_NUMBERS:

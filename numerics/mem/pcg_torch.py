@@ -89,7 +89,7 @@ class Tile:
         x = torch.mul(self.preconditioned_logits, self.residual, out=self.preconditioned)
         q = self.preconditioned_logits.mul_(self.weights)
         cx, tt = _dot(c, x), 1 - _dot(c, q)
-        fx, fq, ffq = ((left @ right).unsqueeze(-1) for left, right in ((x, f), (q, f), (q, f * f)))
+        fx, fq, ffq = ((rows @ column).unsqueeze(-1) for rows, column in ((x, f), (q, f), (q, f * f)))
         ss = 1 + alpha * ffq
         inverse_det = 1 / (ss * tt - alpha * fq * fq)
         t, alpha_s = inverse_det * (ss * cx + alpha * fq * fx), inverse_det * alpha * (tt * fx + fq * cx)
@@ -236,10 +236,12 @@ class Tile:
         weights_error = weights_error + logit_error + problem.log_prior_error
         gradient_norm = pcg.gradient_bound(problem, residual_norm, sums, problem.target_error, weights_error)
         solution.gradient_norm.copy_(gradient_norm)
-        solution.mean_error.copy_(gradient_norm)
+        solution.gap.copy_(pcg.duality_gap(alpha, gradient_norm))
+        solution.mean_error.copy_(pcg.mean_error_with_center(gradient_norm, problem.span, solution.dual_norm, alpha))
         solution.error.copy_(alpha * gradient_norm + UNDERFLOW_NORM)
         distance = torch.fmin(alpha.sqrt() * gradient_norm / 2, 2 * torch.tanh(problem.radius * solution.error / 2))
         solution.weights_error.copy_(distance + weights_error)
+        solution.certified.copy_(pcg.is_certified(solution.error, solution.dual_norm, problem.tolerance))
 
 
 def solve(problem: SharedProblem, solution: SolutionBuffers, rows: int) -> None:

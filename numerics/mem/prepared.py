@@ -1,8 +1,8 @@
 """What the solver needs of templates that all rows share, kept from one call to the next.
 
-Heads and queries of a layer come in many calls with the same templates. What depends on these alone is kept for the last ones,
-and used again only for templates and a prior that are the same, entry by entry: neither addresses nor version counters, which
-miss what NumPy writes, are relied on.
+Heads and queries of a layer come in many calls with the same templates. What depends on these alone is stored for the last
+ones, and used again only for templates and a prior that are equal, entry by entry: neither addresses nor version counters,
+which miss what NumPy writes, are relied on.
 """
 
 from functools import cached_property
@@ -34,16 +34,14 @@ class SharedTemplates:
         self.constants: dict[torch.dtype, dict[str, Any]] = {}
 
     @cached_property
-    def radius(self) -> Tensor:
-        """max_i ‖t_i − c‖, (1,)."""
-        radius: Tensor = self.templates.norm(dim=-1).amax().reshape(1)
-        return radius
+    def radius(self) -> float:
+        """max_i ‖t_i − c‖."""
+        return float(self.templates.norm(dim=-1).amax())
 
     @cached_property
-    def span(self) -> Tensor:
-        """A bound on the norm of every mean of the templates as given, (1,)."""
-        span: Tensor = 1.001 * (self.radius + self.center.norm(dim=-1))
-        return span
+    def span(self) -> float:
+        """A bound on the norm of every mean of the templates as given."""
+        return 1.001 * (self.radius + float(self.center.norm()))
 
     @cached_property
     def shift(self) -> Tensor:
@@ -51,10 +49,9 @@ class SharedTemplates:
         return mean(self.given[1], self.templates).unsqueeze(0)
 
     @cached_property
-    def shift_norm(self) -> Tensor:
-        """‖shift‖, (1,)."""
-        norm: Tensor = self.shift.norm(dim=-1)
-        return norm
+    def shift_norm(self) -> float:
+        """‖shift‖."""
+        return float(self.shift.norm())
 
     @cached_property
     def gram(self) -> Tensor:

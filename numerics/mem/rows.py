@@ -145,8 +145,8 @@ class Hessian:
         trace = inverse.square().sum((-2, -1)).unsqueeze(-1)
         size = self._lower.square().sum((-2, -1)).unsqueeze(-1)
         radius = self._templates.norm(dim=-1).amax(-1, keepdim=True)
-        lost = 4 * (n + d * d + 16) * size + 4 * size.sqrt() * radius
-        least = 1 / trace - torch.finfo(trace.dtype).eps * lost
+        rounding = 4 * (n + d * d + 16) * size + 4 * size.sqrt() * radius
+        least = 1 / trace - torch.finfo(trace.dtype).eps * rounding
         return torch.where((least * self._alpha > 1) & (self._failed == 0).unsqueeze(-1), 1 / least, self._alpha)
 
 

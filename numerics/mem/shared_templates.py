@@ -13,15 +13,18 @@ Bounds      ∇D(λ) = −Tᵀv, hence ‖∇D(λ)‖ ≤ √‖G‖ ‖v‖, an
 """
 
 import math
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
-from numerics.mem import pcg_threads, pcg_torch
+from numerics.mem import huge_pages, pcg_threads, pcg_torch
 from numerics.mem.batch import Batch
 from numerics.mem.bounds import Bounds
-from numerics.mem.pcg_state import SharedProblem, SolutionBuffers
+from numerics.mem.pcg_state import Array, SharedProblem, SolutionBuffers
 from numerics.mem.prepared import SharedTemplates
 
 DIAGONAL_SHARE = 0.7
@@ -38,30 +41,42 @@ _TORCH_TILE_ROWS = 2048
 """The largest number of rows of a tile on other devices than the CPU."""
 
 
-def solve(batch: Batch, tolerance: float, dual: Tensor, mean: Tensor, bounds: Bounds) -> None:
-    """Write λ and μ + z − λ/α into ``dual`` and ``mean``, (r, d) each, and the bounds of λ, good or not, into ``bounds``."""
-    problem, solution = _problem(batch, tolerance, dual), SolutionBuffers(dual, mean, *vars(bounds).values())
-    if dual.device.type == "cpu":
+def solve(batch: Batch, tolerance: float) -> tuple[Tensor, Tensor, Bounds]:
+    """Return λ and μ + z − λ/α, (r, d) each, and the bounds of λ, good or not."""
+    count, (n, d), device = len(batch.alpha), batch.size, batch.alpha.device
+    dual, mean, weights = (huge_pages.empty((count, size), device) for size in (d, d, n))
+    problem = _problem(batch, tolerance, dual)
+    if device.type == "cpu":
+        # Arrays, as there are many small ones: NumPy makes one in a fraction of the time that PyTorch takes.
+        norms = [*(np.empty(count) for _ in range(6)), np.empty(count, dtype=bool)]
+        solution = SolutionBuffers(dual.numpy(), mean.numpy(), weights.numpy(), *norms)
         pcg_threads.solve(problem, solution, torch.get_num_threads())
-    else:
-        pcg_torch.solve(problem, solution, _TORCH_TILE_ROWS)
+        return dual, mean, Bounds(weights, *map(torch.from_numpy, norms))
+    bounds = Bounds(weights, *(weights.new_empty(count) for _ in range(6)), weights.new_empty(count, dtype=torch.bool))
+    pcg_torch.solve(problem, SolutionBuffers(dual, mean, **vars(bounds)), _TORCH_TILE_ROWS)
+    return dual, mean, bounds
 
 
 def _problem(batch: Batch, tolerance: float, scratch: Tensor) -> SharedProblem:
-    low = _low_precision(scratch.device)
-    constants = batch.shared.constants
+    """The problem in arrays on the CPU, else in tensors."""
+    low, constants = _low_precision(scratch.device), batch.shared.constants
+    convert: Callable[[Any], Any] = _as_array if scratch.device.type == "cpu" else partial(_as_tensor, device=scratch.device)
     if low not in constants:
-        constants[low] = _constants(batch.shared, low)
+        constants[low] = {name: x if isinstance(x, float) else convert(x) for name, x in _constants(batch.shared, low).items()}
     target, target_error = batch.target(scratch)
-    return SharedProblem(
-        target=target,
-        alpha=batch.alpha.squeeze(-1),
-        log_prior=batch.log_prior.reshape(-1, batch.size[0]),
-        target_error=target_error,
-        log_prior_error=batch.log_prior_error,
-        tolerance=tolerance,
-        **constants[low],
-    )
+    log_prior = batch.log_prior.reshape(-1, batch.size[0])
+    rows = map(convert, (target, batch.alpha.squeeze(-1), log_prior, target_error, batch.log_prior_error))
+    return SharedProblem(*rows, tolerance=tolerance, **constants[low])
+
+
+def _as_array(x: float | Tensor) -> Array:
+    """A contiguous array, (1,) for a number."""
+    return np.ascontiguousarray(x.numpy()) if isinstance(x, Tensor) else np.full(1, x)
+
+
+def _as_tensor(x: float | Tensor, device: torch.device) -> Tensor:
+    """A tensor, (1,) for a number."""
+    return x if isinstance(x, Tensor) else torch.full((1,), x, dtype=torch.float64, device=device)
 
 
 def _constants(shared: SharedTemplates, low: torch.dtype) -> dict[str, Any]:
@@ -82,7 +97,8 @@ def _constants(shared: SharedTemplates, low: torch.dtype) -> dict[str, Any]:
         "negative_gram": -gram.to(low),
         "rank_one": rank_one.to(low),
         "diagonal": (DIAGONAL_SHARE * (gram.diagonal() - rank_one.square())).to(low),
-        "radius": float(shared.radius) * (1 + (d + 8) * eps),
+        "radius": shared.radius * (1 + (d + 8) * eps),
+        "span": shared.span,
         "sqrt_gram_norm": (gram_norm * (1 + (n + 8) * (n + d + 8) * eps)) ** 0.5 if has_norm else math.inf,
         "product_error": product_error,
         "underflow_length": underflow_length,

@@ -8,9 +8,9 @@ Derivatives Of the solution, not of the iteration, by the implicit function theo
             and of a row that has not converged no better than its λ.
 Precision   What is solved and certified is the problem in float64, whatever the dtype of the inputs. λ, weights and mean are
             then rounded to that dtype, and their bounds, which stay in float64, include this.
-Memory      Beside the result, each thread has a workspace of ten float32 and five float64 arrays of rows × n numbers, for tiles
-            of 2^13/n to 2^15/n rows on the CPU; rows that need Newton's method take some 100 MB more.
-            Two small workspaces are kept between calls.
+Memory      The result is on pages of 2 MB where it is large (``huge_pages``). Beside it, each thread has a workspace of ten
+            float32 and five float64 arrays of rows × n numbers, for tiles of 2^13/n to 2^15/n rows on the CPU; rows that need
+            Newton's method take some 100 MB more. Two small workspaces are kept between calls.
 Threads     ``torch.get_num_threads()``; the rows are divided among them.
 First call  On the CPU, the first call on a machine compiles the solver, which takes a quarter of a minute.
 """
@@ -34,8 +34,8 @@ from numerics.mem.rows import Hessian
 Inverse = Callable[[Tensor], Tensor]
 
 _NEAR = 0.1
-"""Newton's method starts from what the fast solver found where the error of that changes no logit by more: two steps are then
-enough where it takes four or five from λ = 0."""
+"""Newton's method starts from the λ of the fast solver where its error changes no logit by more: two steps are then enough, in
+place of four or five from λ = 0."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,60 +102,49 @@ def solve(
     check(templates, prior, mask, evidence=evidence)
     with torch.no_grad():
         batch = Batch(templates, evidence, prior, alpha, mask)
-        if not bool(batch.live.all()):
+        if (prior is not None or mask is not None) and not bool(batch.live.all()):
             live = batch.live.expand(*batch.shape, 1)
             raise ValueError(
                 f"mask: expected a template with a positive prior in every row, got {int((~live).sum())} all-masked of "
                 f"{live.numel()} rows"
             )
-        dual, center, bounds, certified = _solve_rows(batch, tolerance)
-    parts = tuple(map(batch.of_rows, (dual, bounds.weights, center)))
+        dual, center, bounds = _solve_rows(batch, tolerance)
+    parts = batch.of_rows(dual, bounds.weights, center)
     arguments = (templates, evidence, prior, alpha, mask)
     if torch.is_grad_enabled() and any(isinstance(x, Tensor) and x.requires_grad for x in arguments):
         attached = _with_derivatives(arguments, parts[0], partial(_inverse_hessian_times, batch, bounds.weights))
         # Keep the values that the bounds are about; the differentiated expressions are rounded differently.
         parts = tuple(x + (y - y.detach()) for x, y in zip(parts, attached, strict=True))
-    return _to_dtype(batch, parts, bounds, certified, result_dtype(templates, evidence, prior))
+    return _to_dtype(batch, parts, bounds, result_dtype(templates, evidence, prior))
 
 
-def _solve_rows(batch: Batch, tolerance: float) -> tuple[Tensor, Tensor, Bounds, Tensor]:
-    """λ, μ + z − λ/α, the bounds, and whether these are within the tolerance, (r,): by the fast solver where it applies, and by
-    Newton's method for the rows that it does not certify."""
+def _solve_rows(batch: Batch, tolerance: float) -> tuple[Tensor, Tensor, Bounds]:
+    """λ, μ + z − λ/α and the bounds: by the fast solver where it applies, and by Newton's method for the rows that it does not
+    certify."""
     count, (n, d) = len(batch.alpha), batch.size
-    dual, center = (batch.alpha.new_empty(count, d) for _ in range(2))
-    bounds = Bounds(dual.new_empty(count, n), *(dual.new_full((count,), torch.inf) for _ in range(5)))
     if batch.gram is not None and count:
-        shared_templates.solve(batch, tolerance, dual, center, bounds)
-    certified = _is_certified(bounds, tolerance)
-    for tile in () if bool(certified.all()) else batch.tiles((~certified).nonzero().squeeze(-1)):
+        dual, center, bounds = shared_templates.solve(batch, tolerance)
+    else:
+        dual, center = (batch.alpha.new_empty(count, d) for _ in range(2))
+        norms = (dual.new_full((count,), torch.inf) for _ in range(6))
+        bounds = Bounds(dual.new_empty(count, n), *norms, certified=torch.zeros_like(batch.alpha[:, 0], dtype=torch.bool))
+    for tile in () if bool(bounds.certified.all()) else batch.tiles((~bounds.certified).nonzero().squeeze(-1)):
         rows = batch.rows(tile)
         close = rows.radius.squeeze(-1) * bounds.error[tile] <= _NEAR
         lam = maximize(rows, 0.5 * tolerance, torch.where(close.unsqueeze(-1), dual[tile], torch.nan))
         dual[tile], center[tile] = lam, rows.target - lam / rows.alpha + batch.center_of(tile)
-        tile_bounds = bounds_at(rows, lam, tolerance * (1 + lam.norm(dim=-1)))
-        bounds.assign(tile, tile_bounds)
-        certified[tile] = _is_certified(tile_bounds, tolerance)
-    return dual, center, bounds, certified
+        bounds.assign(tile, bounds_at(rows, lam, tolerance, batch.span_of(tile)))
+    return dual, center, bounds
 
 
-def _is_certified(bounds: Bounds, tolerance: float) -> Tensor:
-    """Whether the error is within the tolerance, (r,); if ‖λ‖ is infinite so is the error, and their ratio is NaN."""
-    return bounds.error / (1 + bounds.dual_norm) <= tolerance
-
-
-def _to_dtype(
-    batch: Batch, parts: tuple[Tensor, ...], bounds: Bounds, certified: Tensor, dtype: torch.dtype
-) -> Solution:
+def _to_dtype(batch: Batch, parts: tuple[Tensor, ...], bounds: Bounds, dtype: torch.dtype) -> Solution:
     """The solution in its dtype, with bounds that hold for it there."""
-    dual, weights, center = (x.to(dtype) for x in parts)
-    rounding = [(x - y).detach() for x, y in zip(parts, (dual, weights, center), strict=True) if dtype != torch.float64]
-    alpha = batch.alpha.squeeze(-1)
-    lost = torch.finfo(torch.float64).eps * (batch.span + bounds.mean_error + bounds.dual_norm / alpha)
-    gap = alpha / 2 * bounds.gradient_norm.square()
-    gradient_norm, error, weights_error, mean_error, gap, converged = map(
-        batch.of_rows, (bounds.gradient_norm, bounds.error, bounds.weights_error, bounds.mean_error + lost, gap, certified)
+    dual, weights, center = parts if dtype == torch.float64 else (x.to(dtype) for x in parts)
+    gap, gradient_norm, error, mean_error, weights_error, converged = batch.of_rows(
+        bounds.gap, bounds.gradient_norm, bounds.error, bounds.mean_error, bounds.weights_error, bounds.certified
     )
-    if rounding:
+    if dtype != torch.float64:
+        rounding = [(x - y).detach() for x, y in zip(parts, (dual, weights, center), strict=True)]
         error = error + rounding[0].norm(dim=-1)
         weights_error = weights_error + rounding[1].abs().sum(-1)
         mean_error = mean_error + rounding[2].norm(dim=-1)
@@ -210,7 +199,7 @@ class _Linear(torch.autograd.Function):
 
 
 class _Step(torch.autograd.Function):
-    """g ↦ H⁻¹g at the solution, where the value is zero, and only the derivative is wanted."""
+    """g ↦ H⁻¹g at the solution, where the value is zero and only the derivative counts."""
 
     @staticmethod
     def forward(ctx: Any, gradient: Tensor, inverse: Inverse) -> Tensor:

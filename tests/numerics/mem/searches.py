@@ -35,7 +35,7 @@ class Problem:
         self.problem = SharedProblem(
             target, alpha, (prior / prior.sum(-1, keepdim=True)).log(), none, none, torch.zeros(6).double(), t, t.mT, gram,
             -gram.float(), rank_one.float(), (shared_templates.DIAGONAL_SHARE * (gram.diagonal() - rank_one.square())).float(),
-            radius=float(t.norm(dim=-1).amax()) or 1.0,
+            radius=float(t.norm(dim=-1).amax()) or 1.0, span=float(t.norm(dim=-1).amax()),
             sqrt_gram_norm=float(torch.linalg.matrix_norm(gram, 2)) ** 0.5 or 1.0,
             product_error=tolerances.eps("float32") / 2 * row_norm, underflow_length=0.0, tolerance=1e-30,
         )
@@ -59,7 +59,7 @@ class Problem:
     def buffers(self) -> SolutionBuffers:
         n, d = self.problem.templates.shape
         matrices = (torch.full((ROWS, k), math.nan).double() for k in (d, d, n))
-        return SolutionBuffers(*matrices, *torch.full((5, ROWS), math.nan).double())
+        return SolutionBuffers(*matrices, *torch.full((6, ROWS), math.nan).double(), torch.zeros(ROWS, dtype=torch.bool))
 
 
 class Numba:

@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor
@@ -90,7 +91,8 @@ def test_a_correction_solves_its_linear_equation(x: Problem, implementation: Cal
 
 
 def by_pytorch(problem: SharedProblem, solution: SolutionBuffers, threads: int) -> None:
-    pcg_torch.solve(problem, solution, 64)
+    tensors = [[torch.from_numpy(x) if isinstance(x, np.ndarray) else x for x in fields] for fields in (problem, solution)]
+    pcg_torch.solve(SharedProblem(*tensors[0]), SolutionBuffers(*tensors[1]), 64)
 
 
 def both(x: Problem) -> tuple[Any, Any]:
