@@ -5,9 +5,10 @@ Three rules do the work: sums are linear and constants leave them; an index know
 Two expressions are proved equal when the normal form of their difference is 0: a failure to reach 0 proves nothing.
 """
 
-from collections.abc import Iterable
-from functools import cache
+from collections.abc import Iterable, Set
+from functools import cache, lru_cache
 from itertools import permutations
+from typing import Any
 
 import sympy as sp
 
@@ -259,11 +260,12 @@ def _factors(term: sp.Expr) -> Iterable[sp.Expr]:
 
 def _sum_of_product(factors: list[sp.Expr], bound: list[Variable]) -> sp.Expr:
     flat: list[sp.Expr] = []
-    for factor in factors:                                   # Σ_k a_k Σ_l b_kl = Σ_k Σ_l a_k b_kl, under fresh names
+    taken = set(bound).union(*map(_symbols, factors))
+    for factor in factors:                                   # Σ_k a_k Σ_l b_kl = Σ_k Σ_l a_k b_kl, under names not yet taken
         if isinstance(factor, sp.Sum) and factor.free_symbols & set(bound):
-            renaming = {limit[0]: fresh(limit[0]) for limit in factor.limits}
-            bound = [*bound, *renaming.values()]
-            flat.extend(_factors(factor.function.xreplace(renaming)))  # formal: rule_inner_sum
+            names = _canonical_names([v.domain.shape for v in factor.bound_symbols], taken)
+            bound, taken = [*bound, *names], taken.union(names)
+            flat.extend(_factors(factor.function.xreplace(dict(zip(factor.bound_symbols, names, strict=True)))))  # formal: rule_inner_sum
         else:
             flat.append(factor)
     for factor in flat:
@@ -334,16 +336,39 @@ def _atom(factors: list[sp.Expr], bound: list[Variable]) -> sp.Expr:
         return sp.S.One
     number = sp.Mul(*[f for f in factors if f.is_number])
     body = sp.Mul(*[f for f in factors if not f.is_number])
-    taken = {s for f in body.atoms(sp.Symbol) if (s := f) not in bound}
-    candidates = []
-    for order in permutations(bound):  # formal: rule_exchange
-        names = _canonical_names([v.domain.shape for v in order], taken)
-        candidates.append((body.xreplace(dict(zip(order, names, strict=True))), names))
-    best, names = min(candidates, key=lambda c: sp.default_sort_key(c[0]))
-    return number * sp.Sum(best, *[(v, 1, v.domain.shape[0]) for v in names])
+    named = _renaming(body, bound)  # formal: rule_exchange
+    return number * sp.Sum(body.xreplace(named), *[(v, 1, v.domain.shape[0]) for v in named.values()])
 
 
-def _canonical_names(shapes: list[tuple[sp.Expr, ...]], taken: set[sp.Symbol]) -> list[Variable]:
+def _renaming(body: sp.Expr, bound: list[Variable]) -> dict[Variable, Variable]:
+    """Canonical names of the bound indices, in that order of the indices for which the product is sorted first.
+
+    A factor is renamed once for each choice of names of its own indices, and not for each order of all indices.
+    """
+    parts = [(factor, tuple(v for v in bound if v in _symbols(factor))) for factor in sp.Mul.make_args(body)]
+    taken = frozenset[sp.Symbol]().union(*(_symbols(factor) for factor, _ in parts)).difference(bound)
+    names_of = cache(lambda shapes: _canonical_names(shapes, taken))
+    renamings = [dict(zip(order, names_of(tuple(v.domain.shape for v in order)), strict=True)) for order in permutations(bound)]
+    if len(renamings) == 1:
+        return renamings[0]
+    return min(renamings, key=lambda names: sorted(_key(factor, own, tuple(names[v] for v in own)) for factor, own in parts))
+
+
+@lru_cache(maxsize=2**14)
+def _key(factor: sp.Expr, indices: tuple[Variable, ...], names: tuple[Variable, ...]) -> Any:
+    """What a factor is sorted by under other names of its indices."""
+    return sp.default_sort_key(factor.xreplace(dict(zip(indices, names, strict=True))))
+
+
+@lru_cache(maxsize=2**15)
+def _symbols(expr: sp.Basic) -> frozenset[sp.Symbol]:
+    """All symbols of an expression, bound ones among them."""
+    if isinstance(expr, sp.Symbol):
+        return frozenset((expr,))
+    return frozenset[sp.Symbol]().union(*map(_symbols, expr.args))
+
+
+def _canonical_names(shapes: Iterable[tuple[sp.Expr, ...]], taken: Set[sp.Symbol]) -> list[Variable]:
     names: list[Variable] = []
     depth = 1
     for shape in shapes:
