@@ -342,9 +342,17 @@ def _equivalent(relation: Relation, mutant: Mutant) -> str:
         follows = _weaker if mutant.side == "right" else _more
         if _ordered(relation) and (reason := follows(relation, old, new)):
             return reason
-        return "provable too" if other.prove() else ""
+        return "provable too" if not _is_no_combination(relation, other) and other.prove() else ""
     except ValueError:                                       # what the normal form does not take
         return ""
+
+
+def _is_no_combination(relation: Relation, other: Relation) -> bool:
+    """Return whether a conclusion is certainly not the combination of its premises at a sample point, which ends its proof."""
+    if not isinstance(other, Follows):
+        return False
+    sides = (enclose_all((other.sides[0] - other.sides[1], other.combination), point) for point in sample(relation))
+    return any(one.is_finite() and two.is_finite() and not one.overlaps(two) for one, two in sides)
 
 
 def _strictly(relation: AtLeast) -> bool:

@@ -5,7 +5,7 @@ Three rules do the work: sums are linear and constants leave them; an index know
 Two expressions are proved equal when the normal form of their difference is 0: a failure to reach 0 proves nothing.
 """
 
-from collections.abc import Iterable, Set
+from collections.abc import Iterable
 from functools import cache, lru_cache
 from itertools import permutations
 from typing import Any
@@ -71,9 +71,18 @@ def _opened(expr: sp.Expr) -> sp.Expr:
         return sp.expand_mul(expr.args[0] * _log(expr.args[0]), deep=False)  # formal: rule_xlogx_open
     if expr.has(sp.log):
         expr = expr.replace(lambda e: isinstance(e, sp.log), lambda e: _log(e.args[0]))
-    product = isinstance(expr, sp.exp) and isinstance(expr.args[0], sp.Sum)     # which SymPy would open as a Product
-    expr = sp.expand(expr, deep=False, basic=False, power_exp=not product, power_base=False, log=False)   # basic: inside sums
+    if not _is_expanded(expr):
+        product = isinstance(expr, sp.exp) and isinstance(expr.args[0], sp.Sum)  # which SymPy would open as a Product
+        # basic: inside sums
+        expr = sp.expand(expr, deep=False, basic=False, power_exp=not product, power_base=False, log=False)
     return sp.Add(*[_term(term) for term in sp.Add.make_args(_powers(expr))])
+
+
+def _is_expanded(expr: sp.Expr) -> bool:
+    """Whether `expand` would leave it as it is, once its parts are expanded, which takes SymPy long to find out."""
+    if isinstance(expr, sp.Mul):
+        return not any((factor.base if isinstance(factor, sp.Pow) else factor).is_Add for factor in expr.args)
+    return not isinstance(expr, sp.Pow | sp.exp)
 
 
 def equal(left: sp.Expr, right: sp.Expr) -> bool:
@@ -152,7 +161,9 @@ def _written(expr: sp.Basic, bound: dict[sp.Basic, str]) -> str:
 
 def _powers(expr: sp.Expr) -> sp.Expr:  # formal: rule_power_of_product
     """Distribute powers over products of known sign, so that 1/(ab) and (1/a)(1/b) agree."""
-    return sp.expand_power_base(expr, deep=False) if not expr.is_Add else sp.Add(*map(_powers, expr.args))
+    if isinstance(expr, sp.Add):
+        return sp.Add(*map(_powers, expr.args))
+    return sp.expand_power_base(expr, deep=False) if isinstance(expr, sp.Pow) else expr
 
 
 def _log(arg: sp.Expr) -> sp.Expr:
@@ -260,12 +271,11 @@ def _factors(term: sp.Expr) -> Iterable[sp.Expr]:
 
 def _sum_of_product(factors: list[sp.Expr], bound: list[Variable]) -> sp.Expr:
     flat: list[sp.Expr] = []
-    taken = set(bound).union(*map(_symbols, factors))
-    for factor in factors:                                   # Σ_k a_k Σ_l b_kl = Σ_k Σ_l a_k b_kl, under names not yet taken
+    for factor in factors:                                   # Σ_k a_k Σ_l b_kl = Σ_k Σ_l a_k b_kl, under fresh names
         if isinstance(factor, sp.Sum) and factor.free_symbols & set(bound):
-            names = _canonical_names([v.domain.shape for v in factor.bound_symbols], taken)
-            bound, taken = [*bound, *names], taken.union(names)
-            flat.extend(_factors(factor.function.xreplace(dict(zip(factor.bound_symbols, names, strict=True)))))  # formal: rule_inner_sum
+            renaming = {limit[0]: fresh(limit[0]) for limit in factor.limits}
+            bound = [*bound, *renaming.values()]
+            flat.extend(_factors(factor.function.xreplace(renaming)))  # formal: rule_inner_sum
         else:
             flat.append(factor)
     for factor in flat:
@@ -368,7 +378,7 @@ def _symbols(expr: sp.Basic) -> frozenset[sp.Symbol]:
     return frozenset[sp.Symbol]().union(*map(_symbols, expr.args))
 
 
-def _canonical_names(shapes: Iterable[tuple[sp.Expr, ...]], taken: Set[sp.Symbol]) -> list[Variable]:
+def _canonical_names(shapes: Iterable[tuple[sp.Expr, ...]], taken: frozenset[sp.Symbol]) -> list[Variable]:
     names: list[Variable] = []
     depth = 1
     for shape in shapes:
