@@ -39,7 +39,7 @@ def enclose(expr: sp.Expr, point: Point) -> arb:
 
 
 def enclose_all(exprs: Iterable[sp.Expr], point: Point) -> Iterator[arb]:
-    """Return `enclose` of each of several expressions; common sums are computed once, and at a `Sample` once for all callers."""
+    """Return `enclose` of each of several expressions; common sums are computed once, at a `Sample` once for all callers."""
     place, fine = point.places() if type(point) is Sample else (_Place(point), _Place(point))
     return (_enclosed(sp.sympify(expr), place, fine) for expr in exprs)
 
