@@ -20,8 +20,11 @@ load SymPy, and the modules of this package can import one another by their full
 in `derivations.__main__`, the documents in one package each, such as `derivations.eot`.
 """
 
+import os
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+os.environ.setdefault("SYMPY_CACHE_SIZE", "20000")           # read when SymPy is imported; its own 1000 is soon full
 
 if TYPE_CHECKING:
     from derivations.calculus.balls import Point as Point

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from functools import cache
+from functools import cache, lru_cache
 from itertools import chain, groupby, islice, zip_longest
 from typing import Literal
 
@@ -207,7 +207,7 @@ def _stronger(relation: Relation, old: sp.Expr, new: sp.Expr, side: Side) -> boo
 # ── what becomes of them ────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@cache
+@lru_cache(maxsize=4)                                        # since much is known at each point
 def sample(relation: Relation) -> tuple[Point, ...]:
     """Exact points of the domain where the premises hold, generic ones first and ties and zeros last."""
     anywhere = replace(relation, at={})
@@ -256,7 +256,7 @@ def fate(relation: Relation, mutant: Mutant, hints: Sequence[Mapping[Variable, V
 def _fate(relation: Relation, mutant: Mutant, hints: Sequence[_Hint]) -> Trial:
     relation = relation.relation if isinstance(relation, Fails) else relation
     other, defined = mutant.relation, False
-    starts = [*sample(relation), *near(relation, [hint.at for hint in hints])]
+    starts = _starts(relation, hints)
     try:
         for point in starts:
             if witness := _failure(other, point):
@@ -271,6 +271,12 @@ def _fate(relation: Relation, mutant: Mutant, hints: Sequence[_Hint]) -> Trial:
     counterexample = other.refute()
     reason = rendering.witness(counterexample) if counterexample else _searched(other, starts) if _ordered(other) else ""
     return Trial(mutant.name, Fate.REFUTED, reason) if reason else Trial(mutant.name, Fate.UNDECIDED, str(other))
+
+
+@lru_cache(maxsize=4)
+def _starts(relation: Relation, hints: Sequence[_Hint]) -> tuple[Point, ...]:
+    """The points at which a failure of the mutants of a statement is looked for first."""
+    return *sample(relation), *near(relation, [hint.at for hint in hints])
 
 
 def _searched(other: Relation, starts: Sequence[Point]) -> str:
@@ -331,14 +337,22 @@ def _equivalent(relation: Relation, mutant: Mutant) -> str:
     try:
         if isinstance(relation, AtLeast) and isinstance(other, AtLeast) and other.strict > relation.strict:
             return "provable too" if other.prove() or _strictly(relation) else ""
-        if equal(old, new):
+        if not _ordered(relation) and equal(old, new):       # an ordered one's sides differ, as it is stronger somewhere
             return "the same in normal form"
         follows = _weaker if mutant.side == "right" else _more
         if _ordered(relation) and (reason := follows(relation, old, new)):
             return reason
-        return "provable too" if other.prove() else ""
+        return "provable too" if not _is_no_combination(relation, other) and other.prove() else ""
     except ValueError:                                       # outside the scope of the normal form
         return ""
+
+
+def _is_no_combination(relation: Relation, other: Relation) -> bool:
+    """Return whether a conclusion is certainly not the combination of its premises at a sample point, which ends its proof."""
+    if not isinstance(other, Follows):
+        return False
+    sides = (enclose_all((other.sides[0] - other.sides[1], other.combination), point) for point in sample(relation))
+    return any(one.is_finite() and two.is_finite() and not one.overlaps(two) for one, two in sides)
 
 
 def _strictly(relation: AtLeast) -> bool:

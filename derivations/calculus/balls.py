@@ -25,6 +25,7 @@ Point = Mapping[Variable, Value]
 
 PRECISION = 160                                              # bits: 30 decimal digits with room for cancellation
 FINE = 1280                                                  # bits, used if cancellation leaves too few of the above
+MOST_KNOWN = 1000                                            # sums that are remembered at a point
 BLURRED = 2.0**-64                                           # relative radius above which a ball is recomputed with more bits
 
 
@@ -38,8 +39,8 @@ def enclose(expr: sp.Expr, point: Point) -> arb:
 
 
 def enclose_all(exprs: Iterable[sp.Expr], point: Point) -> Iterator[arb]:
-    """Return `enclose` of each of several expressions; common sums are computed once."""
-    place, fine = _Place(point), _Place(point)
+    """Return `enclose` of each of several expressions; common sums are computed once, at a `Sample` once for all callers."""
+    place, fine = point.places() if type(point) is Sample else (_Place(point), _Place(point))
     return (_enclosed(sp.sympify(expr), place, fine) for expr in exprs)
 
 
@@ -75,6 +76,22 @@ class _Place(dict[Variable, Any]):
         if value is None:
             value = self.vectors[label] = _all_exact(self[label])
         return value
+
+
+class Sample(dict[Variable, Value]):
+    """A point at which many expressions are evaluated, with the sums that are known there; nobody may change its values."""
+
+    __slots__ = ("_places",)
+
+    def __init__(self, point: Point) -> None:
+        super().__init__(point)
+        self._places: tuple[_Place, _Place] | None = None
+
+    def places(self) -> tuple[_Place, _Place]:
+        """What is known at `PRECISION` and at `FINE`, of which too much is forgotten."""
+        if self._places is None or any(len(place.known) > MOST_KNOWN for place in self._places):
+            self._places = _Place(self), _Place(self)
+        return self._places
 
 
 def _exact(value: Any) -> fmpq:
@@ -274,14 +291,16 @@ def _summed(factors: Sequence[Factor], var: Variable, low: sp.Expr, high: sp.Exp
         value = point.known.get(key)
         if value is None:
             shadowed, value = point.get(var), fmpq(0)
-            for position in range(first(point), last(point) + 1):
-                point[var] = position
-                value = value + product(point)
+            try:
+                for position in range(first(point), last(point) + 1):
+                    point[var] = position
+                    value = value + product(point)
+            finally:                                         # a place may be used again after what cannot be evaluated
+                if shadowed is None:
+                    point.pop(var, None)
+                else:
+                    point[var] = shadowed
             point.known[key] = value
-            if shadowed is None:
-                point.pop(var, None)
-            else:
-                point[var] = shadowed
         return value
 
     return evaluated, free

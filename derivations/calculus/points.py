@@ -6,16 +6,18 @@ cover these cases.  Sampling proves nothing: a point can only refute, after `adm
 
 import random
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from copy import deepcopy
+from dataclasses import dataclass, field
 from fractions import Fraction
-from itertools import product
+from functools import lru_cache
+from itertools import count, islice, product
 from math import prod
 from typing import Any
 
 import sympy as sp
 
 from derivations.calculus.admission import completed
-from derivations.calculus.balls import Point, Value
+from derivations.calculus.balls import Point, Sample, Value
 from derivations.calculus.variables import Kind, Variable
 
 CORNERS = 6                                                  # rounds of ties and zeros at sizes 1 to 3
@@ -80,8 +82,61 @@ def points(
     Values in `given` are kept, and the sizes that they fix.  Points whose indices cannot differ as declared (k ≠ j at m = 1)
     are left out.  Raises NotAdmittedError for given values that are in no domain.
     """
+    fixed = _as_key(given or {})
+    if fixed is None:
+        yield from _drawn(names, given or {}, seed, rounds)
+    else:
+        yield from _sample(tuple(names), fixed, seed, rounds)
+
+
+@dataclass(frozen=True)
+class _Values:
+    """Values that were given, of the types that hold exact numbers, as part of a key."""
+
+    key: tuple[Any, ...]
+    at: Point = field(compare=False)
+
+
+def _as_key(given: Point) -> _Values | None:
+    """Given values as a key in which 1 is not true; None where a value is of another type, which may equal anything."""
+    try:
+        return _Values(tuple((var, _typed(value)) for var, value in given.items()), {v: deepcopy(x) for v, x in given.items()})
+    except TypeError:
+        return None
+
+
+def _typed(value: Any) -> tuple[Any, ...]:
+    if type(value) in (list, tuple):
+        return type(value), *map(_typed, value)
+    if type(value) in (int, Fraction, sp.Integer, sp.Rational):
+        return type(value), value
+    raise TypeError(f"value: expected exact numbers, got {type(value).__name__}")
+
+
+class _Sample:
+    """Points that are drawn when they are first needed."""
+
+    def __init__(self, drawn: Iterator[dict[Variable, Value]]) -> None:
+        self.drawn = drawn
+        self.points = list(map(Sample, islice(drawn, 1)))    # what cannot be drawn is refused with the first point
+
+    def __iter__(self) -> Iterator[dict[Variable, Value]]:
+        for n in count():
+            if n == len(self.points):
+                self.points += map(Sample, islice(self.drawn, 1))
+            if n == len(self.points):
+                return
+            yield self.points[n]
+
+
+@lru_cache(maxsize=8)                                        # statements of one claim are about the same variables
+def _sample(names: tuple[Variable, ...], given: _Values, seed: int, rounds: int) -> _Sample:
+    return _Sample(_drawn(names, given.at, seed, rounds))
+
+
+def _drawn(names: Sequence[Variable], given: Point, seed: int, rounds: int) -> Iterator[dict[Variable, Value]]:
     rng = random.Random(seed)
-    start = completed(given or {}, names)
+    start = completed(given, names)
     for turn in range(rounds):
         point = dict(start)
         sizes = [v for v in names if v.domain.kind is Kind.SIZE and v not in point]

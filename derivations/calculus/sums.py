@@ -7,15 +7,15 @@ Two expressions are proved equal when the normal form of their difference is 0: 
 
 from collections.abc import Iterable
 from functools import cache
-from itertools import permutations
 
 import sympy as sp
 
 from derivations.calculus.functions import Partial, kl, pinsker, reciprocal, xlogx
+from derivations.calculus.naming import canonical_names
 from derivations.calculus.parts import oriented
 from derivations.calculus.powers import bregman, plus
 from derivations.calculus.signs import nonnegative, strictly_positive
-from derivations.calculus.variables import Domain, Kind, Variable, fresh
+from derivations.calculus.variables import Kind, Variable, fresh
 
 MOST_SCALES = 6                                              # of a sum of exponentials that is brought to one form
 
@@ -70,9 +70,18 @@ def _opened(expr: sp.Expr) -> sp.Expr:
         return sp.expand_mul(expr.args[0] * _log(expr.args[0]), deep=False)  # formal: rule_xlogx_open
     if expr.has(sp.log):
         expr = expr.replace(lambda e: isinstance(e, sp.log), lambda e: _log(e.args[0]))
-    product = isinstance(expr, sp.exp) and isinstance(expr.args[0], sp.Sum)     # which SymPy would open as a Product
-    expr = sp.expand(expr, deep=False, basic=False, power_exp=not product, power_base=False, log=False)   # basic: inside sums
+    if not _is_expanded(expr):
+        product = isinstance(expr, sp.exp) and isinstance(expr.args[0], sp.Sum)  # which SymPy would open as a Product
+        # basic: inside sums
+        expr = sp.expand(expr, deep=False, basic=False, power_exp=not product, power_base=False, log=False)
     return sp.Add(*[_term(term) for term in sp.Add.make_args(_powers(expr))])
+
+
+def _is_expanded(expr: sp.Expr) -> bool:
+    """Whether `expand` would leave it as it is, once its parts are expanded, which takes SymPy long to find out."""
+    if isinstance(expr, sp.Mul):
+        return not any((factor.base if isinstance(factor, sp.Pow) else factor).is_Add for factor in expr.args)
+    return not isinstance(expr, sp.Pow | sp.exp)
 
 
 def equal(left: sp.Expr, right: sp.Expr) -> bool:
@@ -151,7 +160,9 @@ def _written(expr: sp.Basic, bound: dict[sp.Basic, str]) -> str:
 
 def _powers(expr: sp.Expr) -> sp.Expr:  # formal: rule_power_of_product
     """Distribute powers over products of known sign, so that 1/(ab) and (1/a)(1/b) agree."""
-    return sp.expand_power_base(expr, deep=False) if not expr.is_Add else sp.Add(*map(_powers, expr.args))
+    if isinstance(expr, sp.Add):
+        return sp.Add(*map(_powers, expr.args))
+    return sp.expand_power_base(expr, deep=False) if isinstance(expr, sp.Pow) else expr
 
 
 def _log(arg: sp.Expr) -> sp.Expr:
@@ -334,24 +345,8 @@ def _atom(factors: list[sp.Expr], bound: list[Variable]) -> sp.Expr:
         return sp.S.One
     number = sp.Mul(*[f for f in factors if f.is_number])
     body = sp.Mul(*[f for f in factors if not f.is_number])
-    taken = {s for f in body.atoms(sp.Symbol) if (s := f) not in bound}
-    candidates = []
-    for order in permutations(bound):  # formal: rule_exchange
-        names = _canonical_names([v.domain.shape for v in order], taken)
-        candidates.append((body.xreplace(dict(zip(order, names, strict=True))), names))
-    best, names = min(candidates, key=lambda c: sp.default_sort_key(c[0]))
-    return number * sp.Sum(best, *[(v, 1, v.domain.shape[0]) for v in names])
-
-
-def _canonical_names(shapes: list[tuple[sp.Expr, ...]], taken: set[sp.Symbol]) -> list[Variable]:
-    names: list[Variable] = []
-    depth = 1
-    for shape in shapes:
-        while (name := Variable(f"ι{depth}", Domain(Kind.INDEX, shape))) in taken:
-            depth += 1
-        names.append(name)
-        depth += 1
-    return names
+    named = canonical_names(body, bound)  # formal: rule_exchange
+    return number * sp.Sum(body.xreplace(named), *[(v, 1, v.domain.shape[0]) for v in named.values()])
 
 
 def _runs_over(var: sp.Expr, size: sp.Expr) -> bool:

@@ -61,6 +61,11 @@ class Follows(Relation):
         for chosen in product({*free, *over(premise)}, repeat=len(over(premise))):
             yield (premise.sides[0] - premise.sides[1]).xreplace(dict(zip(over(premise), chosen, strict=True)))
 
+    @property
+    def combination(self) -> sp.Expr:
+        """Σ weight · premise gap + slack, which the gap of the conclusion has to be."""
+        return sp.Add(*[weighted(premise, w) for w, premise in zip(self.weights, self.premises, strict=True)], self.slack)
+
     def remainder(self) -> str:
         """Which half of the proof failed: the signs of weights and slack, or the identity."""
         if conditional := [part for part in (*self.premises, self.conclusion) if part.given]:
@@ -77,10 +82,9 @@ class Follows(Relation):
         strict = [isinstance(premise, AtLeast) and premise.strict for premise in self.premises]
         if self.conclusion.strict and not any(strictly_positive(part, facts) for part in (*compress(weights, strict), slack)):
             return "no weight of a strict premise and no slack is > 0, which a strict conclusion needs"
-        gaps = [weighted(premise, w) for w, premise in zip(weights, self.premises, strict=True)]
         difference = self.sides[0] - self.sides[1]
-        if not sums.equal(difference, sp.Add(*gaps, slack)):
-            rest = sums.normal(difference - sp.Add(*gaps, slack))
+        if not sums.equal(difference, self.combination):
+            rest = sums.normal(difference - self.combination)
             return f"the conclusion is not this combination of the premises: they differ by {text(rest)}"
         return PROVED
 

@@ -4,6 +4,7 @@ in a ledger when its derivation is another one."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from fractions import Fraction
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -14,9 +15,11 @@ from click.testing import CliRunner
 
 from derivations import incremental, ledger
 from derivations.__main__ import main
-from derivations.calculus import quick
-from derivations.calculus.balls import enclose, enclose_all
+from derivations.calculus import balls, quick
+from derivations.calculus.admission import NotAdmittedError
+from derivations.calculus.balls import Sample, enclose, enclose_all
 from derivations.calculus.functions import derivative
+from derivations.calculus.points import points
 from derivations.calculus.powers import plus
 from derivations.calculus.sums import delta, equal, normal, total
 from derivations.calculus.variables import Domain, Kind, Variable, apart, index, positive, scalar, size, vector
@@ -306,6 +309,52 @@ def test_sums_that_two_sides_share() -> None:
         for side, together in zip((one, other), enclose_all((one, other), point), strict=True):
             alone = enclose(side, point)
             assert (alone.mid(), alone.rad()) == (together.mid(), together.rad())
+
+
+def test_a_sample_of_values_that_are_equal_to_others() -> None:
+    """1 is no truth value, 1.0 is not exact, and a list that changes gives other points."""
+    assert {point[x] for point in points([x], {x: 1})} == {1}
+    for other in (True, 1.0, sp.true, sp.Float(1)):
+        with pytest.raises(NotAdmittedError):
+            list(points([x], {x: other}))
+    values = [Fraction(1), Fraction(2)]
+    first = list(points([m, a.label], {a.label: values}))
+    values[0] = Fraction(3)
+    assert all(point[a.label] == [1, 2] for point in first)
+    assert all(point[a.label] == [3, 2] for point in points([m, a.label], {a.label: values}))
+
+
+def test_a_sample_that_cannot_be_drawn() -> None:
+    """It is refused whenever it is asked for, and is not empty the second time."""
+    random = vector("ξ", m, kind=Kind.RANDOM)
+    for _ in range(2):
+        with pytest.raises(ValueError, match="take the expectation first"):
+            list(points([m, random.label]))
+
+
+def test_a_sample_is_the_same_each_time() -> None:
+    names = [m, a.label, j]
+    begun = points(names)
+    next(begun)
+    assert list(points(names)) == list(points(names)) == [next(points(names)), *begun]
+
+
+def test_a_place_after_what_cannot_be_evaluated() -> None:
+    """The index of a sum that is not finished has no value outside of it."""
+    point = Sample({m: 2, b.label: [3, 5]})
+    with pytest.raises(ValueError, match="expected a function of the calculus"):
+        enclose(sp.Sum(b[l] * sp.Function("f")(l), (l, 1, m)), point)
+    with pytest.raises(KeyError):
+        enclose(b[l], point)
+    assert enclose(total(l, b[l]), point) == 8
+
+
+def test_what_is_known_at_a_sample_point_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(balls, "MOST_KNOWN", 3)
+    point = Sample({m: 2, b.label: [3, 5], x: 2})
+    for power in range(1, 20):
+        assert enclose(total(l, b[l] ** power * x), point) == 2 * (3**power + 5**power)
+        assert all(len(place.known) <= 3 + 2 for place in point.places())
 
 
 def test_a_map_that_equals_another_one() -> None:

@@ -154,6 +154,22 @@ def test_weaker_bounds_are_proved() -> None:
     assert fate(AtLeast(tau**2, tau**2, because=sp.S.Zero), half).fate is Fate.EQUIVALENT
 
 
+def test_a_conclusion_that_is_no_combination_of_its_premises_is_not_proved() -> None:
+    """It may hold at every sample point, and be the combination of its premises in other words."""
+    premise, far = AtLeast(x, t), sp.Rational(1, 10**9)
+
+    def concluded(right: sp.Expr) -> Follows:
+        return Follows((premise,), AtLeast(2 * x, right), (sp.S(2),), about=(tau,))
+
+    statement, shifted, written = concluded(2 * t), 2 * t - far, (t + 1) ** 2 - t**2 - 1
+    assert statement.prove()
+    assert fate(statement, Mutant("shifted", concluded(shifted), shifted)).detail == "weaker"
+    assert fate(statement, Mutant("in other words", concluded(written), written)).fate is Fate.EQUIVALENT
+    left_out = 2 * t - (x - t) ** 2 * tau
+    assert not concluded(left_out).prove()
+    assert fate(statement, Mutant("a square is lost", concluded(left_out), left_out)).fate is not Fate.REFUTED
+
+
 def test_a_left_side_is_edited_where_the_right_one_is_computed() -> None:
     found = mutants(SQUARES, "left")
     assert found

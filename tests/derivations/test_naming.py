@@ -1,0 +1,66 @@
+"""Names of bound indices: those of the order in which the whole product is sorted first, whatever the indices are called."""
+
+from __future__ import annotations
+
+from itertools import permutations
+
+import pytest
+import sympy as sp
+
+from derivations.calculus.naming import canonical_names
+from derivations.calculus.sums import delta, normal, total
+from derivations.calculus.variables import Domain, Kind, Variable, fresh, index, size
+from tests.derivations.grammar import B, a, b, h, i, j, k, l, q, x
+
+n = size("n")
+g = index("g", n)
+
+PRODUCTS: dict[str, tuple[sp.Expr, list[Variable]]] = {
+    "one index": (a[j] * q[j], [j]),
+    "two that are alike": (a[j] * b[k] * B[j, k], [j, k]),
+    "two that differ": (sp.exp(a[j] - b[k]) * B[j, k] * B[k, j] ** 2, [j, k]),
+    "three in a ring": (B[j, k] * B[k, l] * B[l, j] * a[j], [l, k, j]),
+    "four, two of which are free nowhere else": (B[j, k] * B[l, h] * a[j] * b[h] * x, [h, l, k, j]),
+    "two ranges": (a[j] * sp.exp(g * x) * b[k], [g, j, k]),
+    "an inner sum": (sp.exp(-normal(total(l, B[j, l] * b[l]))) * a[j] * B[j, k] * normal(total(l, B[k, l])), [k, j]),
+    "no product": (sp.log(B[j, k] + B[k, j] * x + a[j]), [k, j]),
+    "a delta": (delta(j, k) * B[j, i] * a[k], [k, j]),
+}
+
+
+def sorted_first(body: sp.Expr, bound: list[Variable]) -> sp.Expr:
+    """The product under the names of each order, of which the one that is sorted first is taken."""
+    taken, found = body.atoms(sp.Symbol) - set(bound), []
+    for order in permutations(bound):
+        names: dict[Variable, Variable] = {}
+        depth = 1
+        for v in order:
+            while (name := Variable(f"ι{depth}", Domain(Kind.INDEX, v.domain.shape))) in taken:
+                depth += 1
+            names[v] = name
+            depth += 1
+        found.append(body.xreplace(names))
+    return min(found, key=sp.default_sort_key)
+
+
+@pytest.mark.parametrize("name", PRODUCTS)
+def test_the_order_is_that_of_the_whole_product(name: str) -> None:
+    body, bound = PRODUCTS[name]
+    names = canonical_names(body, bound)
+    assert set(names) == set(bound)
+    assert body.xreplace(names) == sorted_first(body, bound)
+
+
+@pytest.mark.parametrize("name", PRODUCTS)
+def test_what_the_indices_were_called_does_not_matter(name: str) -> None:
+    body, bound = PRODUCTS[name]
+    other = {v: fresh(v) for v in bound}
+    renamed = body.xreplace(other)
+    assert renamed.xreplace(canonical_names(renamed, [*other.values()])) == body.xreplace(canonical_names(body, bound))
+
+
+def test_a_name_that_occurs_is_not_taken() -> None:
+    inner = normal(total(l, B[j, l]))
+    (taken,) = inner.bound_symbols
+    assert taken not in canonical_names(inner * a[j], [j]).values()
+    assert taken not in canonical_names(sp.exp(inner) * a[j] * b[k] * B[j, k], [j, k]).values()
