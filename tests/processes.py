@@ -1,6 +1,6 @@
 """Commands in processes of their own that start in milliseconds: they are forked from one that has the libraries imported.
 
-What such a process has imported of the project is no document and no vote, so it loads claims as `python -m derivations` does.
+The catalogue is not loaded there, nor any vote: a process puts the claims together as `python -m derivations` does.
 """
 
 from __future__ import annotations
@@ -14,15 +14,24 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from derivations.documents import DOCUMENTS
+from derivations.incremental import ROOT
+
 FORKS = multiprocessing.get_context("forkserver")
+CHAPTERS = [f"derivations.{path.parent.name}.{path.stem}" for document in DOCUMENTS
+            for path in sorted((ROOT / "derivations" / document).glob("[!_]*.py"))]
 FORKS.set_forkserver_preload([
-    "cvxpy", "matplotlib.figure", "pytest", "transformers", "transformers.models.gpt2.modeling_gpt2", "transformers.models.byt5",
-    "derivations.latex.new", "derivations.notebooks", "derivations.pytest_plugin", "evidence.harness", "numerics.mem"])
+    "cvxpy", "matplotlib.figure", "pytest", "transformers", "transformers.models.gpt2.modeling_gpt2",
+    "transformers.models.byt5", "derivations.latex.new", "derivations.notebooks", "derivations.pytest_plugin", *CHAPTERS,
+    "evidence.harness", "numerics.commands.deviation", "numerics.mem"])
 # A pytest that such a process runs finds plugins imported already, which it then cannot rewrite, and warns of.
 ALREADY_IMPORTED = "-W ignore::pytest.PytestAssertRewriteWarning"
 
 
-def forked(function: Callable[..., object], *arguments: Any, folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+Completed = subprocess.CompletedProcess[str]
+
+
+def forked(function: Callable[..., object], *arguments: Any, folder: Path, **environment: str) -> Completed:
     """A function of a module, called in a process of its own, in a folder and with further variables of the environment."""
     surroundings = {**os.environ, "PYTEST_ADDOPTS": ALREADY_IMPORTED, **environment}
     with tempfile.TemporaryDirectory() as outputs:
@@ -36,13 +45,14 @@ def forked(function: Callable[..., object], *arguments: Any, folder: Path, **env
         return subprocess.CompletedProcess(arguments, process.exitcode, out.read_text("utf-8"), err.read_text("utf-8"))
 
 
-def derivations(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+def derivations(folder: Path, *arguments: str, **environment: str) -> Completed:
     """`python -m derivations` with these arguments, in a folder."""
     return forked(_derivations, *arguments, folder=folder, **environment)
 
 
 def _called(
-    function: Callable[..., object], arguments: tuple[Any, ...], folder: Path, surroundings: dict[str, str], out: Path, err: Path
+    function: Callable[..., object], arguments: tuple[Any, ...], folder: Path, surroundings: dict[str, str], out: Path,
+    err: Path,
 ) -> None:
     for path, standard in ((out, 1), (err, 2)):
         os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT), standard)
