@@ -1,7 +1,6 @@
 """The command line, as a user meets it: in a process of its own, in a folder of its own."""
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -20,15 +19,16 @@ from derivations.documents import VARIABLE
 from derivations.incremental import ROOT
 from derivations.rows import settle
 from tests.derivations.report.samples import of, row, saved
+from tests.processes import derivations, forked
 
 COMMAND = [sys.executable, "-m", "derivations"]
 FIELDS = {"id", "document", "number", "kind", "title", "statement", "hypotheses", "verdict", "severity", "scope",
           "correction", "witness", "evidence", "twins", "depends_on"}
 
 
-def run(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    surroundings = {**os.environ, **environment}
-    return subprocess.run([*COMMAND, *arguments], cwd=folder, capture_output=True, text=True, timeout=300, env=surroundings)
+def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """A command as a user starts it; what only has to be in a process of its own is forked, which takes less time."""
+    return subprocess.run([*COMMAND, *arguments], cwd=folder, capture_output=True, text=True, timeout=300, check=False)
 
 
 Command = Callable[..., subprocess.CompletedProcess[str]]
@@ -45,8 +45,8 @@ def within(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
         capsys.readouterr()
         with pytest.raises(SystemExit) as end:
             run_command_line()
-        said = capsys.readouterr()
-        return subprocess.CompletedProcess(arguments, end.value.code or 0, said.out, said.err)   # type: ignore[arg-type]
+        output = capsys.readouterr()
+        return subprocess.CompletedProcess(arguments, end.value.code or 0, output.out, output.err)   # type: ignore[arg-type]
 
     return command
 
@@ -69,10 +69,15 @@ def test_bad_input_is_one_line_and_exit_2(within: Command, tmp_path: Path, argum
 
 @pytest.mark.parametrize(("arguments", "named"), [
     (("verify", "eot.46", "--model", "./no-such-folder"), "no-such-folder"),
-    (("show", "eot.4x"), "eot.4x"),
+    (("regress", "--json", "missing.json"), "missing.json"),
 ], ids=lambda value: " ".join(value) if isinstance(value, tuple) else None)
 def test_bad_input_of_a_process_of_its_own(tmp_path: Path, arguments: tuple[str, ...], named: str) -> None:
-    refused_in_a_line(run(tmp_path, *arguments), named)
+    refused_in_a_line(derivations(tmp_path, *arguments), named)
+    assert not list(tmp_path.iterdir())
+
+
+def test_bad_input_of_a_process_that_a_user_starts(tmp_path: Path) -> None:
+    refused_in_a_line(run(tmp_path, "show", "eot.4x"), "eot.4x")
     assert not list(tmp_path.iterdir())
 
 
@@ -84,8 +89,8 @@ def refused_in_a_line(result: subprocess.CompletedProcess[str], named: str) -> N
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="needs a machine without a GPU")
-def test_a_missing_gpu_is_said(tmp_path: Path) -> None:
-    result = run(tmp_path, "verify", "eot.46", "--device", "cuda")
+def test_a_missing_gpu_is_named(tmp_path: Path) -> None:
+    result = derivations(tmp_path, "verify", "eot.46", "--device", "cuda")
     assert result.returncode == 2
     assert len(result.stderr.strip().splitlines()) == 1
     assert "cuda" in result.stderr
@@ -95,7 +100,7 @@ def test_a_missing_gpu_is_said(tmp_path: Path) -> None:
 @pytest.mark.parametrize("content", ["not json", "[]", '{"schema": 99}', '{"schema": 1}',
                                      '{"schema": 1, "environment": {}, "claims": [3]}',
                                      '{"schema": 1, "environment": {}, "claims": [{"id": "eot.59"}]}'])
-def test_a_broken_ledger_is_said(tmp_path: Path, content: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_broken_ledger_is_named(tmp_path: Path, content: str, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "ledger.json").write_text(content)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv(VARIABLE, "")
@@ -103,20 +108,20 @@ def test_a_broken_ledger_is_said(tmp_path: Path, content: str, monkeypatch: pyte
         result = CliRunner().invoke(main, command)
         assert result.exit_code == 2, result.output
         assert "ledger.json" in result.output
-    result = run(tmp_path, "list")
+    result = derivations(tmp_path, "list")
     assert result.returncode == 2
     assert len(result.stderr.strip().splitlines()) == 1
     assert [path.name for path in tmp_path.iterdir()] == ["ledger.json"]
 
 
-def test_list_names_every_claim_at_once(tmp_path: Path) -> None:
+def test_list_names_every_claim_at_once(tmp_path: Path, within: Command) -> None:
     start = time.perf_counter()
     result = run(tmp_path, "list")
     assert result.returncode == 0
     assert [line.split()[0] for line in result.stdout.splitlines()] == list(entries())
     assert time.perf_counter() - start < 60                  # list imports neither torch nor a solver
     own = [line for line in result.stdout.splitlines() if line.startswith("eot.")]
-    assert run(tmp_path, "list", "eot").stdout.splitlines() == own
+    assert within("list", "eot").stdout.splitlines() == own
 
 
 def test_list_and_show_import_no_numerics(tmp_path: Path) -> None:
@@ -128,12 +133,15 @@ def test_list_and_show_import_no_numerics(tmp_path: Path) -> None:
 
 def test_an_id_after_k_collects_only_the_files_that_speak_for_claims() -> None:
     def collected(*arguments: str) -> set[str]:
-        command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider", "-k", "eot.59", *arguments]
-        result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
+        result = forked(collect, *arguments, folder=ROOT)
         return {line.split("::")[0] for line in result.stdout.splitlines() if "::" in line}
 
     assert collected() == {"derivations/test_derivations.py", "evidence/test_votes.py"}
     assert collected("tests/test_readme.py") == set()        # a file that was asked for is not exchanged
+
+
+def collect(*arguments: str) -> None:
+    raise SystemExit(pytest.main(["--collect-only", "-q", "-p", "no:cacheprovider", "-k", "eot.59", *arguments]))
 
 
 def test_verify_show_and_regress_one_claim(tmp_path: Path, within: Command) -> None:
@@ -148,10 +156,10 @@ def test_verify_show_and_regress_one_claim(tmp_path: Path, within: Command) -> N
     assert {e["layer"] for e in row["evidence"]} == {"symbolic", "primal", "torch"}
     assert all(twin["refuted_by"] == ["primal", "symbolic", "torch"] for twin in row["twins"])
     assert list(tmp_path.iterdir()) == [tmp_path / "ledger.json"]
-    shown = run(tmp_path, "show", "eot.59").stdout
+    shown = within("show", "eot.59").stdout
     for part in (row["statement"]["latex"], row["verdict"], *(twin["name"] for twin in row["twins"])):
         assert part in shown
-    assert run(tmp_path, "regress").returncode == 0
+    assert within("regress").returncode == 0
     again(tmp_path, within)
 
 
@@ -175,14 +183,14 @@ def again(folder: Path, within: Command) -> None:
     assert "outdated   evidence.eot.section5_gradient changed after the ledger was written: run `python -m derivations " \
         "verify eot.59` again" in within("show", "eot.59").stdout
     assert "(outdated: evidence.eot.section5_gradient changed after" in within("list", "eot").stdout
-    result = run(folder, "verify", "eot.59", "-n", "0", "--quick", "--incremental")
+    result = derivations(folder, "verify", "eot.59", "-n", "0", "--quick", "--incremental")
     assert result.returncode == 0, result.stdout + result.stderr
     assert "re-ran 1 of 1 claims (because evidence.eot.section5_gradient changed), reused the rest" in result.stdout
     assert json.loads(path.read_text())["files"] == json.loads(whole)["files"]
 
 
 def test_regress_fails_on_a_lost_verdict(tmp_path: Path, within: Command) -> None:
-    run(tmp_path, "verify", "eot.11", "-n", "0", "--quick")
+    derivations(tmp_path, "verify", "eot.11", "-n", "0", "--quick")
     path = tmp_path / "ledger.json"
     ledger = json.loads(path.read_text())
     ledger["claims"][0]["verdict"] = "open"

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from tests.processes import derivations
 
 SECTION = '''"""Section 1: squares under a root."""
 
@@ -64,9 +64,7 @@ def paper(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "derivations", "--document", str(folder / "paper"), *arguments]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=600, check=False,
-                          env={**os.environ, "CI": ""})
+    return derivations(folder, "--document", str(folder / "paper"), *arguments, CI="")
 
 
 def test_confirmed_passes_before_there_is_a_baseline_and_after(paper: Path) -> None:

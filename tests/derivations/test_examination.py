@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -19,6 +17,7 @@ from derivations.claims import Correction, Kind, Outcome, Severity, Statement, V
 from derivations.entry import Entry
 from derivations.relations import AtLeast, Equation, Fails, Follows, Limit, Relation
 from derivations.theorems import SQUEEZE
+from tests.processes import derivations
 
 m = size("m")
 l = index("l", m)  # noqa: E741
@@ -295,8 +294,7 @@ def test_the_command_line_says_so_in_one_line(tmp_path: Path, needs: str, named:
     (tmp_path / "paper" / "section1.py").write_text(
         "from derivations.catalogue import claim\n\n\n"
         f'@claim("paper.1", "identity", title="t", latex="x", needs=({needs}))\ndef first():\n    """A statement."""\n')
-    command = [sys.executable, "-m", "derivations", "--document", "paper", "verify", "paper.1"]
-    result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
+    result = derivations(tmp_path, "--document", "paper", "verify", "paper.1")
     assert result.returncode == 2
     assert len(result.stderr.strip().splitlines()) == 1
     assert named in result.stderr

@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from derivations import documents
+from tests.processes import derivations
 
 PAPER = Path(__file__).parent / "tiny_paper"
 
 
 def run(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """A command with the paper that was copied to `folder`."""
-    command = [sys.executable, "-m", "derivations", "--document", str(folder / "tiny_paper"), *arguments]
-    surroundings = {**os.environ, "CI": "", **environment}
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=600, check=False, env=surroundings)
+    return derivations(folder, "--document", str(folder / "tiny_paper"), *arguments, **{"CI": ""} | environment)
 
 
 @pytest.fixture(scope="module")
@@ -100,9 +97,9 @@ def test_regress_has_its_own_baseline(verified: Path) -> None:
     result = run(verified, "regress", "--json", "other.json")
     assert result.returncode == 2
     assert "tiny_paper.2: digest: expected that of the row" in result.stderr
-    kept = json.loads(baseline.read_text())
-    kept["tiny_paper.2"]["canonical"]["values"][0]["left"] = "0.25"
-    baseline.write_text(json.dumps(kept))
+    accepted_claims = json.loads(baseline.read_text())
+    accepted_claims["tiny_paper.2"]["canonical"]["values"][0]["left"] = "0.25"
+    baseline.write_text(json.dumps(accepted_claims))
     result = run(verified, "regress")
     assert result.returncode == 1
     assert "value changed: 1 claim\n  tiny_paper.2\n    left side at " in result.stdout
@@ -125,8 +122,7 @@ def test_a_folder_that_is_no_document_is_said(tmp_path: Path, name: str, named: 
     folder.mkdir(parents=True)
     if name != "nothing":
         (folder / "__init__.py").write_text('"""A title."""\n')
-    result = subprocess.run([sys.executable, "-m", "derivations", "--document", str(folder), "list"], cwd=tmp_path,
-                            capture_output=True, text=True, timeout=120, check=False)
+    result = derivations(tmp_path, "--document", str(folder), "list")
     assert result.returncode == 2
     assert len(result.stderr.strip().splitlines()) == 1
     assert named in result.stderr
@@ -134,8 +130,7 @@ def test_a_folder_that_is_no_document_is_said(tmp_path: Path, name: str, named: 
 
 def test_ids_begin_with_the_name_of_the_folder(tmp_path: Path) -> None:
     shutil.copytree(PAPER, tmp_path / "another", ignore=shutil.ignore_patterns("__pycache__"))
-    result = subprocess.run([sys.executable, "-m", "derivations", "--document", "another", "list"], cwd=tmp_path,
-                            capture_output=True, text=True, timeout=120, check=False)
+    result = derivations(tmp_path, "--document", "another", "list")
     assert result.returncode == 2
     assert "tiny_paper.1" in result.stderr
     assert "another.1" in result.stderr

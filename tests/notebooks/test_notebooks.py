@@ -1,6 +1,5 @@
 """Every notebook runs from its first cell to its last in a kernel of its own, and a wrong number in it is found."""
 
-import multiprocessing
 import os
 import re
 import warnings
@@ -14,6 +13,7 @@ import pytest
 
 from derivations.catalogue import entries
 from derivations.notebooks import FOLDER, execute
+from tests.processes import FORKS
 
 NOTEBOOKS = sorted(FOLDER.glob("*.py"))
 
@@ -86,18 +86,16 @@ def failure(cells: list[str]) -> tuple[int, str]:
 
     It is forked from one that has imported what takes long, which a kernel would import again.
     """
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["transformers", "cvxpy", "matplotlib.figure", "derivations.notebooks", "numerics.mem"])
-    said, says = context.Pipe(duplex=False)
-    process = context.Process(target=in_turn, args=(cells, says))
+    receiver, sender = FORKS.Pipe(duplex=False)
+    process = FORKS.Process(target=in_turn, args=(cells, sender))
     process.start()
-    says.close()
-    number, name = said.recv()
+    sender.close()
+    number, name = receiver.recv()
     process.join(60)
     return number, name
 
 
-def in_turn(cells: list[str], says: Connection) -> None:
+def in_turn(cells: list[str], sender: Connection) -> None:
     """Run cells as a kernel does, but for their output."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     os.chdir(FOLDER)
@@ -111,8 +109,8 @@ def in_turn(cells: list[str], says: Connection) -> None:
         try:
             exec(cell, names)
         except Exception as error:
-            return says.send((number, type(error).__name__))
-    return says.send((0, ""))
+            return sender.send((number, type(error).__name__))
+    return sender.send((0, ""))
 
 
 def code(source: str) -> list[str]:

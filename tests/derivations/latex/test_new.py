@@ -12,22 +12,41 @@ from pathlib import Path
 
 import pytest
 
+from derivations.__main__ import run as run_command_line
+from derivations.documents import VARIABLE
+from derivations.incremental import ROOT
+from tests.processes import derivations, forked
+
 EXAMPLES = Path(__file__).parents[3] / "examples"
 PAPERS = Path(__file__).with_name("papers")
 LINE = re.compile(r"^(?P<verdict>[a-z-]+)(?: \((?P<severity>\w+)\))?\s+(?P<id>\S+)\s+Line (?P<line>\d+)")
 
 
 def run(*arguments: object, expected: int = 0) -> str:
-    environment = {key: value for key, value in os.environ.items() if key != "ATTENTION_PROOFS_DOCUMENTS"}
-    done = subprocess.run(
-        [sys.executable, "-m", "derivations", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        check=False,
-        env=environment,
-    )
+    words = list(map(str, arguments))
+    done = imported(*words[1:]) if words[0] == "new" else derivations(ROOT, *words, **{VARIABLE: ""})
     assert done.returncode == expected, done.stdout + done.stderr
     return done.stdout + done.stderr
+
+
+def imported(paper: str, folder: str) -> subprocess.CompletedProcess[str]:
+    """`new`, and the command that it starts in the end, in two processes that take less time to start than that one."""
+    done = forked(new_without_reading, paper, folder, folder=ROOT, **{VARIABLE: ""})
+    if done.returncode:
+        return done
+    read = derivations(ROOT, "--document", folder, "read", Path(folder).name, **{VARIABLE: ""})
+    return subprocess.CompletedProcess(read.args, read.returncode, done.stdout + read.stdout, done.stderr + read.stderr)
+
+
+def new_without_reading(paper: str, folder: str) -> None:
+    """`new`, which starts the command that is expected in the end: nobody runs it here."""
+    def start(command: list[str], check: bool) -> subprocess.CompletedProcess[str]:
+        assert command == [sys.executable, "-m", "derivations", "--document", folder, "read", Path(folder).name]
+        return subprocess.CompletedProcess(command, 0)
+
+    subprocess.run = start  # type: ignore[assignment]
+    sys.argv = ["derivations", "new", paper, folder]
+    run_command_line()
 
 
 def verdicts(output: str) -> dict[int, str]:
@@ -129,7 +148,9 @@ def test_an_author_cannot_call_a_statement_a_definition(tmp_path: Path) -> None:
 def test_the_document_can_be_verified_and_shown(tmp_path: Path) -> None:
     paper, folder = tmp_path / "paper.tex", tmp_path / "mine"
     paper.write_text(PAPER, encoding="utf-8")
-    run("new", paper, folder)
+    command = [sys.executable, "-m", "derivations", "new", str(paper), str(folder)]
+    started = subprocess.run(command, capture_output=True, text=True, check=True, env={**os.environ, VARIABLE: ""})
+    assert list(verdicts(started.stdout).values()) == ["definition", "proved"]
     told = run("--document", folder, "verify", "mine", "--json", tmp_path / "ledger.json")
     assert "mine: 2 claims: 1 proved, 1 definition" in told
     assert "section1.py" in run("--document", folder, "show", "mine.2", "--json", tmp_path / "ledger.json")

@@ -1,6 +1,5 @@
 """A run of `deviation` that is killed goes on where it was, alone and under torchrun, and ends with the same table."""
 
-import multiprocessing
 import os
 import random
 import shutil
@@ -21,6 +20,7 @@ from numerics.experiments.deviation import figures
 from numerics.experiments.deviation.statistics import CONTEXT, STATISTICS
 from numerics.experiments.deviation.summary import DECIMALS, DIGITS
 from numerics.models import tiny
+from tests.processes import FORKS
 
 ROOT = Path(__file__).parents[3]
 KILLS = 20
@@ -49,9 +49,7 @@ def whole(arguments: list[str], tmp_path_factory: pytest.TempPathFactory) -> Pat
 
 def started(command: list[str]) -> tuple[BaseProcess, float]:
     """A process that runs the command, forked from one that has imported everything and has no threads; and when."""
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload([__name__, "transformers.models.gpt2.modeling_gpt2", "transformers.models.byt5"])
-    process = context.Process(target=quiet, args=(command,))
+    process = FORKS.Process(target=quiet, args=(command,))
     process.start()
     return process, time.time()
 

@@ -1,0 +1,70 @@
+"""Commands in processes of their own that start in milliseconds: they are forked from one that has the libraries imported.
+
+The catalogue is not loaded there, nor any vote: a process puts the claims together as `python -m derivations` does.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from derivations.documents import DOCUMENTS
+from derivations.incremental import ROOT
+
+FORKS = multiprocessing.get_context("forkserver")
+CHAPTERS = [f"derivations.{path.parent.name}.{path.stem}" for document in DOCUMENTS
+            for path in sorted((ROOT / "derivations" / document).glob("[!_]*.py"))]
+FORKS.set_forkserver_preload([
+    "cvxpy", "matplotlib.figure", "pytest", "transformers", "transformers.models.gpt2.modeling_gpt2",
+    "transformers.models.byt5", "derivations.latex.new", "derivations.notebooks", "derivations.pytest_plugin", *CHAPTERS,
+    "evidence.harness", "numerics.commands.deviation", "numerics.mem"])
+# A pytest that such a process runs finds plugins imported already, which it then cannot rewrite, and warns of.
+ALREADY_IMPORTED = "-W ignore::pytest.PytestAssertRewriteWarning"
+
+
+Completed = subprocess.CompletedProcess[str]
+
+
+def forked(function: Callable[..., object], *arguments: Any, folder: Path, **environment: str) -> Completed:
+    """A function of a module, called in a process of its own, in a folder and with further variables of the environment."""
+    surroundings = {**os.environ, "PYTEST_ADDOPTS": ALREADY_IMPORTED, **environment}
+    with tempfile.TemporaryDirectory() as outputs:
+        out, err = Path(outputs, "out"), Path(outputs, "err")
+        process = FORKS.Process(target=_called, args=(function, arguments, folder, surroundings, out, err))
+        process.start()
+        process.join(600)
+        if process.exitcode is None:
+            process.kill()
+            raise TimeoutError(f"{function.__name__}{arguments}: expected an end within 600 s")
+        return subprocess.CompletedProcess(arguments, process.exitcode, out.read_text("utf-8"), err.read_text("utf-8"))
+
+
+def derivations(folder: Path, *arguments: str, **environment: str) -> Completed:
+    """`python -m derivations` with these arguments, in a folder."""
+    return forked(_derivations, *arguments, folder=folder, **environment)
+
+
+def _called(
+    function: Callable[..., object], arguments: tuple[Any, ...], folder: Path, surroundings: dict[str, str], out: Path,
+    err: Path,
+) -> None:
+    for path, standard in ((out, 1), (err, 2)):
+        os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT), standard)
+    os.environ.clear()
+    os.environ.update(surroundings)
+    os.chdir(folder)
+    sys.path.insert(0, str(folder))
+    function(*arguments)
+
+
+def _derivations(*arguments: str) -> None:
+    from derivations.__main__ import run
+
+    sys.argv = ["derivations", *arguments]
+    run()
